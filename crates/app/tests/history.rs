@@ -358,7 +358,7 @@ fn unlike_numbers_are_lines_of_their_own() {
     place.prints_added(&["both", "other"]);
     let text = place.prints(&["history", "cpu.flops", "--set", "threads=1"]);
     assert!(text.contains("3 lines") && text.contains("sampled over time"), "{text}");
-    assert!(text.contains("on Other CPU (more is better)") && !text.contains("-60"), "{text}");
+    assert!(text.contains("on Other CPU (higher is better)") && !text.contains("-60"), "{text}");
 }
 
 #[test]

@@ -14,12 +14,12 @@ pub fn terminal(comparison: &Comparison, all: bool, options: &Options) -> String
     let mut page = Page::new(options);
     head(&mut page, &view);
     page.table(&view.subsystems);
-    points(&mut page, "Points that differ", &view.differing);
+    points(&mut page, "Results that differ", &view.differing);
     if all {
-        points(&mut page, "Points without a difference that is shown", &view.alike);
+        points(&mut page, "Results without a shown difference", &view.alike);
     } else if !view.alike.is_empty() {
         page.blank();
-        let count = plural(view.alike.len() as u64, "point");
+        let count = plural(view.alike.len() as u64, "result");
         page.wrap("", 0, &format!("No difference is shown in {count}; --all lists them."));
     }
     list(&mut page, "Gone", &view.gone);
@@ -69,7 +69,7 @@ fn list(page: &mut Page, title: &str, items: &[String]) {
 fn table(lines: &[Line]) -> Table {
     let mut table = Table::new("")
         .column("workload")
-        .column("point")
+        .column("configuration")
         .number("A")
         .spare(2)
         .number("B")
@@ -125,18 +125,18 @@ pub fn check(comparison: &Comparison) -> String {
 
 fn summary(c: &Comparison, t: &Tally) -> String {
     let base = clean(&c.a.name);
-    let of = plural(t.points as u64, "point");
+    let of = plural(t.points as u64, "result");
     let first = match t.slower + t.gone {
-        0 if t.points == 1 => format!("The one point is neither slower than in {base} nor gone"),
+        0 if t.points == 1 => format!("The one result is neither slower than in {base} nor gone"),
         0 => format!("None of {of} is slower than in {base} or gone"),
         n => {
             let fail = if n == 1 { "fails" } else { "fail" };
-            format!("{n} of {of} {fail} against {base}: {} slower, {} gone", t.slower, t.gone)
+            format!("{n} of {of} {fail} compared with {base}: {} slower, {} gone", t.slower, t.gone)
         }
     };
     let unseen = resolution(&c.subsystems).map_or_else(String::new, |text| format!("; {text}"));
     format!(
-        "{first}; {} without a difference that is shown, {} faster, {} not comparable{unseen}.\n",
+        "{first}; {} without a shown difference, {} faster, {} not comparable{unseen}.\n",
         t.alike, t.faster, t.not_comparable
     )
 }

@@ -91,7 +91,7 @@ impl Format for Csv {
     }
 
     fn about(&self) -> &'static str {
-        "Every trial in one row, for spreadsheets and statistics programs."
+        "One row per trial, for spreadsheets and statistics programs."
     }
 
     fn render(&self, run: &Run, _: &Options) -> Result<String, RenderError> {

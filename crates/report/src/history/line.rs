@@ -108,7 +108,7 @@ const OVER_TIME: &str = "sampled over time";
 /// `on node1 (A CPU, 2 CPUs, 16 GiB)`: as much of it as differs; `None` where there is one machine.
 fn on((host, what): Machine, all: &BTreeSet<Machine>) -> Option<String> {
     let (hosts, kinds): (BTreeSet<_>, BTreeSet<_>) = all.iter().copied().unzip();
-    let name = host.map_or_else(|| "a machine without a name".to_owned(), clean);
+    let name = host.map_or_else(|| "an unnamed machine".to_owned(), clean);
     match (hosts.len() > 1, kinds.len() > 1) {
         (false, false) => None,
         (true, false) => Some(format!("on {name}")),

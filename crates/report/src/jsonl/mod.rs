@@ -31,7 +31,7 @@ impl Format for Jsonl {
     }
 
     fn about(&self) -> &'static str {
-        "One metric a line, each a JSON object, for log shippers and jq."
+        "One JSON object per line and metric, for log shippers and jq."
     }
 
     fn render(&self, run: &Run, _: &Options) -> Result<String, RenderError> {

@@ -34,7 +34,7 @@ impl Format for Junit {
     }
 
     fn about(&self) -> &'static str {
-        "JUnit XML for continuous integration: a case for each point; an invalid one fails."
+        "JUnit XML for continuous integration: a case per configuration; invalid results fail."
     }
 
     fn render(&self, run: &Run, _: &Options) -> Result<String, RenderError> {
@@ -81,18 +81,20 @@ fn not_measured(run: &Run) -> Option<Case> {
         return None;
     }
     let why = match (&run.interrupted, run.ended) {
-        (Some(signal), _) => format!("the run was stopped by {}", text(signal)),
-        (None, None) => "the run has no end: it goes on, or was killed".to_owned(),
+        (Some(signal), _) => format!("{} stopped the run", text(signal)),
+        (None, None) => {
+            "the run has no recorded end: it is still running, or it was killed".to_owned()
+        }
         (None, Some(_)) => "the run does not say why".to_owned(),
     };
     let outcome = Outcome {
         ending: Ending::Skipped,
         kind: None,
-        message: Some(format!("{left} points of the plan were not measured: {why}")),
+        message: Some(format!("{left} planned configurations were not measured: {why}")),
         text: String::new(),
     };
     Some(Case {
-        name: "points not measured".to_owned(),
+        name: "configurations not measured".to_owned(),
         class: Some("run".to_owned()),
         outcome: Some(outcome),
         ..Case::default()

@@ -172,7 +172,7 @@ fn headline(out: &mut String, workload: &WorkloadView) {
                 h.beside.clone(),
                 near.or_else(|| Some(h.near_lacks.to_owned())),
                 known(&h.sure),
-                h.held.as_ref().map(|held| format!("held back by: {held}")),
+                h.held.as_ref().map(|held| format!("bottleneck: {held}")),
                 h.count.clone(),
             ]
         }

@@ -17,8 +17,8 @@ use proofmark_model::Run;
 pub use self::machine::host;
 use self::page::Page;
 use crate::view::{
-    Answer, FindingGroup, Headline, Overview, References, Roofline, SIGNS, Table, Term, Timeline,
-    View, WorkloadView,
+    Answer, CONFIGURATION, FindingGroup, Headline, Overview, References, Roofline, SIGNS, Table,
+    Term, Timeline, View, WorkloadView,
 };
 use crate::{Format, Options, RenderError};
 
@@ -147,7 +147,7 @@ impl Page {
     /// The first screen: the answers, and what follows from the figures.
     fn answer(&mut self, view: &View) {
         self.captioned(&view.answer_table);
-        if !tables::shows(&view.answer_table, self.width, "at") {
+        if !tables::shows(&view.answer_table, self.width, CONFIGURATION) {
             self.points(view);
         }
         for (title, claims) in view.further() {
@@ -226,7 +226,7 @@ impl Page {
             self.table(main);
         }
         if workload.matrix.is_some() {
-            self.wrap("", 0, "Intervals, ceilings and efficiency: in the other formats.");
+            self.wrap("", 0, "Other formats list intervals, ceilings and shares of the ceiling.");
         }
         for timeline in &workload.timelines {
             self.timeline(timeline);
@@ -336,7 +336,7 @@ fn headline(h: &Headline) -> [String; 2] {
         .as_ref()
         .map_or_else(|| h.near_lacks.to_owned(), |n| format!("{} % of its ceiling", n.percent));
     let verdict = h.verdict.map_or("", crate::view::verdict_mark);
-    let held = h.held.as_ref().map(|held| format!("held back by: {held}"));
+    let held = h.held.as_ref().map(|held| format!("bottleneck: {held}"));
     let count = h.count.clone().filter(|_| !h.all_stand);
     let at = (!h.at.is_empty()).then(|| h.at.clone());
     let rest: Vec<String> = [at, h.beside.clone(), held, count].into_iter().flatten().collect();

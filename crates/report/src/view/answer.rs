@@ -37,7 +37,10 @@ pub struct AnswerGroup {
     pub answers: Vec<Answer>,
 }
 
-/// Numbers of one subsystem.
+/// Title of the column that names the configuration.
+pub const CONFIGURATION: &str = "configuration";
+
+/// Results of one subsystem.
 const MOST: usize = 3;
 
 /// The workloads of a subsystem that answer for it, with their places: those that people ask for, or
@@ -87,22 +90,21 @@ fn beside(m: &Measurement) -> Option<String> {
 
 /// The same as a table.
 pub fn table(answers: &[AnswerGroup]) -> Table {
-    let mut table =
-        Table::new("The answer: how fast, how sure, how near the limit, what held it back")
-            .column("part")
-            .spare(3)
-            .column("what")
-            .column("at")
-            .spare(4)
-            .number("median")
-            .number("±")
-            .measured("ceiling", "%")
-            .spare(1)
-            .column("held back by")
-            .spare(2)
-            .column("verdict")
-            .column("beside a tool")
-            .spare(5);
+    let mut table = Table::new("Summary")
+        .column("subsystem")
+        .spare(3)
+        .column("workload")
+        .column(CONFIGURATION)
+        .spare(4)
+        .number("median")
+        .number("±")
+        .measured("of ceiling", "%")
+        .spare(1)
+        .column("bottleneck")
+        .spare(2)
+        .column("verdict")
+        .column("reference tool")
+        .spare(5);
     table.keys = 3;
     for group in answers {
         for answer in &group.answers {
@@ -134,7 +136,7 @@ fn cells(part: &str, answer: &Answer, table: &mut Table) -> Vec<Cell> {
     cells.push(table.maybe(within, || h.within_lacks.to_owned()));
     let near = h.near.as_ref().map(|n| n.percent.clone());
     cells.push(table.maybe(near, || h.near_lacks.to_owned()));
-    cells.push(table.maybe(h.held.clone(), || "nothing shows it without a ceiling".to_owned()));
+    cells.push(table.maybe(h.held.clone(), || "unknown: no ceiling".to_owned()));
     cells.push(verdict);
     cells.push(Cell::text(answer.reference.clone().unwrap_or_default()));
     cells

@@ -80,7 +80,7 @@ pub fn lacking(groups: &[Group]) -> Vec<String> {
     }
     let told = |(why, workloads): (String, Vec<&str>)| match workloads.len() == groups.len() {
         true => format!("No ceiling is known: {why}."),
-        false => format!("No ceiling is known of {}: {why}.", clean(&and_list(&workloads))),
+        false => format!("No ceiling is known for {}: {why}.", clean(&and_list(&workloads))),
     };
     reasons.into_iter().map(told).collect()
 }

@@ -60,7 +60,7 @@ fn sentences(part: Subsystem, groups: &[&Group]) -> Vec<String> {
     let mut out = vec![format!(
         "{}, {}{of}{}.",
         plural(ids.len() as u64, "workload"),
-        plural(every.len() as u64, "measured point"),
+        plural(every.len() as u64, "measured configuration"),
         parameters(groups)
     )];
     if every.is_empty() || run.imported.is_some() {
@@ -121,7 +121,7 @@ fn trials(every: &[&Measurement], groups: &[&Group]) -> Option<String> {
     let asked: Vec<String> = asked.into_iter().collect();
     let length = match asked.is_empty() {
         true => String::new(),
-        false => format!(", each meant to last {} or more", asked.join(" or ")),
+        false => format!(", each planned for {} or more", asked.join(" or ")),
     };
     let ids: BTreeSet<String> = fixed.iter().map(|g| clean(g.id)).collect();
     let ids: Vec<String> = ids.into_iter().collect();
@@ -129,7 +129,7 @@ fn trials(every: &[&Measurement], groups: &[&Group]) -> Option<String> {
         true => String::new(),
         false => format!("; those of {} last as long as their work takes", and_list(&ids)),
     };
-    Some(format!("Each point has {count} after its warm-up{length}{but}."))
+    Some(format!("Each configuration has {count} after its warm-up{length}{but}."))
 }
 
 /// Whether a trial is so much work, however long it takes.
@@ -159,7 +159,7 @@ fn over_time(every: &[&Measurement]) -> Option<String> {
     let each = |v: f64| if v.is_finite() && v > 0.0 { format_seconds(v) } else { "-".to_owned() };
     Some(format!(
         "{} sampled over time, for {} every {}.",
-        plural(sampled.len() as u64, "point"),
+        plural(sampled.len() as u64, "configuration"),
         each(series.for_s),
         each(series.every_s)
     ))
@@ -177,13 +177,14 @@ fn part_of(part: Subsystem, every: &[&Measurement]) -> Option<String> {
         Subsystem::Network => {
             let loopback = every.iter().filter(|m| super::network::over_loopback(m)).count();
             Some(match loopback {
-                0 => "Both ends are machines of their own.".to_owned(),
+                0 => "Client and server are separate machines.".to_owned(),
                 n if n == every.len() => {
-                    "All of it over loopback: both ends on this machine, no network.".to_owned()
+                    "All over loopback: client and server run on this machine, without a network."
+                        .to_owned()
                 }
                 n => format!(
-                    "{} over loopback, which is no network, {} to another machine.",
-                    plural(n as u64, "point"),
+                    "{} over loopback (no network), {} to another machine.",
+                    plural(n as u64, "configuration"),
                     every.len() - n
                 ),
             })
@@ -198,9 +199,9 @@ fn verifications(every: &[&Measurement]) -> Option<String> {
         *kinds.entry(clean(&w.kind)).or_default() += 1;
     }
     let told: Vec<String> =
-        kinds.iter().map(|(kind, n)| format!("{kind} ({})", plural(*n, "point"))).collect();
+        kinds.iter().map(|(kind, n)| format!("{kind} ({})", plural(*n, "configuration"))).collect();
     (!told.is_empty())
-        .then(|| format!("The work was counted a second time by {}.", and_list(&told)))
+        .then(|| format!("Independent verification of the work: {}.", and_list(&told)))
 }
 
 fn tools(every: &[&Measurement]) -> Option<String> {
@@ -209,6 +210,7 @@ fn tools(every: &[&Measurement]) -> Option<String> {
         *tools.entry(clean(format!("{} {}", r.tool, r.version).trim())).or_default() += 1;
     }
     let told: Vec<String> =
-        tools.iter().map(|(tool, n)| format!("{tool} ({})", plural(*n, "point"))).collect();
-    (!told.is_empty()).then(|| format!("Beside our trials ran {}.", and_list(&told)))
+        tools.iter().map(|(tool, n)| format!("{tool} ({})", plural(*n, "configuration"))).collect();
+    (!told.is_empty())
+        .then(|| format!("Reference tools that ran the same work: {}.", and_list(&told)))
 }

@@ -23,7 +23,7 @@ pub fn way(m: &Measurement) -> Option<String> {
     }
     let way = match (asked_direct(m), direct(m)) {
         (true, true) => "direct",
-        (true, false) => "direct asked, buffered done",
+        (true, false) => "direct requested, buffered used",
         (false, _) => match m.params.text("cache") {
             Some("warm") => "buffered, warm cache",
             Some("cold") => "buffered, cold cache",

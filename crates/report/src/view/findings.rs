@@ -143,7 +143,7 @@ fn group(items: &[&Found]) -> Option<FindingGroup> {
     let whose = tool.as_ref().map_or_else(String::new, |tool| format!("{tool}: "));
     let message = format!("{whose}{}", clean(&first.message));
     let uniform = items.iter().all(|i| i.finding.message == first.message);
-    let like = if uniform { "" } else { "; alike at the others" };
+    let like = if uniform { "" } else { "; similar at the others" };
     let sentence = match message.strip_suffix('.') {
         Some(open) => format!("{open}{like}."),
         None => stop(&format!("{message}{like}")),
@@ -174,7 +174,7 @@ fn whereabouts(items: &[&Found]) -> String {
             few if few.len() == 1 || items.len() <= NAMED => {
                 format!("{workload} ({})", few.join("; "))
             }
-            many => format!("{workload} ({})", plural(many.len() as u64, "point")),
+            many => format!("{workload} ({})", plural(many.len() as u64, "configuration")),
         })
         .collect();
     parts.join(", ")

@@ -23,7 +23,7 @@ use super::{disk, network};
 const NEARLY: f64 = 0.75;
 
 /// Why a number has no interval, where it is told with others.
-const NO_INTERVAL: &str = "no 95 % interval; the workload's own part says why";
+const NO_INTERVAL: &str = "no 95 % interval; see the workload's section";
 
 /// Block size in bytes that I/Os a second are usually told for.
 const USUAL_BLOCK: u64 = 4096;
@@ -65,7 +65,7 @@ pub struct Headline {
     pub held: Option<String>,
     /// Verdict of the number.
     pub verdict: Option<Verdict>,
-    /// `12 of 14 numbers stand`; `None` where there is but one.
+    /// `12 of 14 results are valid`; `None` where there is but one.
     pub count: Option<String>,
     /// Whether every number of the workload stands.
     pub all_stand: bool,
@@ -134,8 +134,8 @@ fn nearest_device(all: Vec<&Measurement>) -> Vec<&Measurement> {
 pub fn why_none(group: &Group) -> String {
     let asked = in_question(group);
     match asked.first() {
-        None if group.all.is_empty() => "none of its points was measured".to_owned(),
-        None => "the page cache may have done all of it".to_owned(),
+        None if group.all.is_empty() => "no configuration was measured".to_owned(),
+        None => "the page cache may have served all of it".to_owned(),
         Some(m) if m.summary.is_none() => why_no_trials(m),
         Some(_) => format!("{} is invalid", every_asked(group, asked.len())),
     }
@@ -146,13 +146,12 @@ fn every_asked(group: &Group, asked: usize) -> String {
     let ordered = nearest_device(in_order(group)).len();
     if group.all.iter().any(|m| m.subsystem == Subsystem::Disk) {
         let cached = asked < group.all.len();
-        return if cached { "every number of the device" } else { "every number of it" }.to_owned();
+        return if cached { "every result of the device" } else { "every result" }.to_owned();
     }
     let random = if ordered < group.all.len() { " in random order" } else { "" };
     match asked < ordered {
-        true => format!("every number{random} with its largest {}", spoken(group.axis)),
-        false if random.is_empty() => "every number of it".to_owned(),
-        false => format!("every number{random}"),
+        true => format!("every result{random} with the largest {}", spoken(group.axis)),
+        false => format!("every result{random}"),
     }
 }
 
@@ -188,14 +187,14 @@ pub fn of(group: &Group) -> Headline {
     let count = match group.all.len() {
         0 => Some("not measured".to_owned()),
         1 => None,
-        n => Some(format!("{stand} of {n} numbers stand")),
+        n => Some(format!("{stand} of {n} results are valid")),
     };
     let asked = in_question(group);
     let Some((m, summary)) = best(group, &asked) else {
         return Headline {
             value: None,
             unit: String::new(),
-            at: format!("No number stands: {}.", why_none(group)),
+            at: format!("No usable result: {}.", why_none(group)),
             beside: None,
             within: None,
             within_lacks: "",
@@ -262,8 +261,8 @@ fn held(m: &Measurement) -> Option<String> {
         let why = why_missing(m, "bottleneck", "no reason recorded");
         // How near the ceiling is said beside it already.
         match why.ends_with(NOBODY) {
-            true => "nothing that a check found".to_owned(),
-            false => format!("not named: {why}"),
+            true => "not identified".to_owned(),
+            false => format!("not identified: {why}"),
         }
     };
     match &m.bottleneck {

@@ -115,10 +115,7 @@ impl<'a> Group<'a> {
 
     /// What stands beside the verdict of such a measurement.
     pub fn turns(&self) -> String {
-        format!(
-            "oversubscribed: more threads than the {} take turns",
-            plural(self.cpus, "usable CPU")
-        )
+        format!("oversubscribed: more threads than the {}", plural(self.cpus, "usable CPU"))
     }
 
     /// `avx2+fma, f64, 2 threads`: the parameters that name a point.
@@ -282,14 +279,16 @@ pub fn why_no_trials(m: &Measurement) -> String {
     }
     match &m.ending {
         Ending::Crashed { signal: Some(signal), detail } => {
-            clean(&format!("the worker was ended by {signal}: {detail}"))
+            clean(&format!("{signal} ended the worker: {detail}"))
         }
-        Ending::Crashed { signal: None, detail } => clean(&format!("the worker died: {detail}")),
+        Ending::Crashed { signal: None, detail } => clean(&format!("the worker crashed: {detail}")),
         Ending::Refused { reason } => clean(&format!("cannot run here: {reason}")),
-        Ending::Unverified { reason } => clean(&format!("the result did not verify: {reason}")),
-        Ending::Interrupted { by } => clean(&format!("the run was stopped by {by}")),
-        Ending::Unfinished => "still being measured when this was written".to_owned(),
-        Ending::Complete | Ending::Budget => "no trial was taken and no reason recorded".to_owned(),
+        Ending::Unverified { reason } => clean(&format!("verification failed: {reason}")),
+        Ending::Interrupted { by } => clean(&format!("{by} stopped the run")),
+        Ending::Unfinished => "the measurement was in progress when this was written".to_owned(),
+        Ending::Complete | Ending::Budget => {
+            "no trial was taken, and no reason was recorded".to_owned()
+        }
     }
 }
 
@@ -300,7 +299,7 @@ pub fn why_missing(m: &Measurement, part: &str, otherwise: &str) -> String {
 
 /// Why the median of a value that changed its level has no interval.
 pub const SEVERAL_LEVELS: &str =
-    "several levels over time: the median lies on one of them or between";
+    "several levels over time: the median is on one of them or between";
 
 /// Whether a value over time stayed at more than one level.
 pub fn several_levels(m: &Measurement) -> bool {
@@ -324,7 +323,7 @@ pub fn why_no_interval(m: &Measurement) -> String {
             &if s.n < 6 {
                 "fewer than 6 trials cannot give a 95 % interval by order statistics".to_owned()
             } else {
-                "no interval, and no reason recorded".to_owned()
+                "no interval, and no reason was recorded".to_owned()
             },
         ),
     }

@@ -48,7 +48,7 @@ fn chart(group: &Group, members: &[&Measurement]) -> Option<LatencyChart> {
                 at,
                 label,
                 about: format!(
-                    "asked for {}: {} sent, {} received, {share} % of the datagrams lost, {}",
+                    "requested {}: {} sent, {} received, {share} % of the datagrams lost, {}",
                     group.text(m, RATE)?,
                     scale.with_label(*sent)?,
                     scale.with_label(got)?,
@@ -66,11 +66,11 @@ fn chart(group: &Group, members: &[&Measurement]) -> Option<LatencyChart> {
     let along = |label: String| Along { label, log: false };
     Some(LatencyChart {
         title: title(group, "loss by offered rate", &group.short_without(first, &[RATE])),
-        description: format!("What arrives of what is sent. {}.", told.join(". ")),
+        description: format!("Received and lost rate by sent rate. {}.", told.join(". ")),
         x: along(format!("offered, {}", scale.label())),
         y: along(scale.label().to_owned()),
         curves,
-        key: "At the signs: the share of datagrams that was lost.".to_owned(),
+        key: "Labels: share of datagrams lost.".to_owned(),
         left_out: String::new(),
     })
 }

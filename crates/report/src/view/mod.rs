@@ -71,6 +71,7 @@ pub use text::{clean, plural, stop};
 pub use timeline::{Beside, Change, SIGNS, Sample, Step, Timeline};
 pub use workload::WorkloadView;
 
+pub(crate) use answer::CONFIGURATION;
 pub(crate) use disk::trial_iops;
 pub(crate) use label::{interval, why_no_trials};
 pub(crate) use trials::median;
@@ -226,12 +227,8 @@ fn title(run: &Run) -> String {
         .collect();
     let what = if parts.is_empty() { "machine".to_owned() } else { parts.join(", ") };
     let what = text::capital(&what);
-    let on = run
-        .host
-        .cpu
-        .model_name
-        .get()
-        .map_or_else(|| "a CPU that does not tell its name".to_owned(), |n| clean(n));
+    let on =
+        run.host.cpu.model_name.get().map_or_else(|| "an unknown CPU".to_owned(), |n| clean(n));
     match &run.imported {
         Some(tool) => format!("{what} figures of {}", clean(tool)),
         None => format!("{what} benchmark of {on}"),
@@ -265,39 +262,35 @@ fn trust(run: &Run) -> Trust {
     let unmeasured = run.plan.points.len().saturating_sub(total);
     let mut sentence = match (total, suspect + invalid) {
         (0, _) => "Nothing was measured.".to_owned(),
-        (n, 0) if run.imported.is_some() => {
-            format!(
-                "No check speaks against {}.",
-                if n == 1 { "the one number" } else { "the numbers" }
-            )
-        }
-        (1, 0) => "The one number stands.".to_owned(),
-        (n, 0) => format!("All {n} numbers stand."),
+        (_, 0) if run.imported.is_some() => "No check found a problem.".to_owned(),
+        (1, 0) => "The one result is valid.".to_owned(),
+        (n, 0) => format!("All {n} results are valid."),
         (n, _) => {
-            let mut parts = vec![format!("{valid} of {n} numbers stand")];
-            if suspect > 0 {
-                parts.push(format!("{suspect} {} disturbed (suspect)", was(suspect)));
-            }
-            if invalid > 0 {
-                parts.push(format!(
-                    "{invalid} {} not measure what the name says (invalid)",
-                    if invalid == 1 { "does" } else { "do" }
-                ));
-            }
-            format!("{}.", parts.join("; "))
+            let whole = match n {
+                1 => String::new(),
+                n => format!("{valid} of {n} results {} valid.", is(valid)),
+            };
+            let part = |count: usize, verdict: &str, [one, more]: [&str; 2]| match count {
+                0 => String::new(),
+                1 if n == 1 => format!("The one result is {verdict}: {one}."),
+                1 => format!(" 1 is {verdict}: {one}."),
+                count => format!(" {count} are {verdict}: {more}."),
+            };
+            let changed = ["a named cause changed it", "a named cause changed them"];
+            let wrong = ["it is not what its name says", "they are not what their names say"];
+            whole + &part(suspect, "suspect", changed) + &part(invalid, "invalid", wrong)
         }
     };
     if let Some(tool) = &run.imported {
         let tool = clean(tool);
-        sentence
-            .push_str(&format!(" {tool} measured; what the machine did meanwhile is not known."));
+        sentence += &format!(
+            " {tool} took the measurements. What else the machine did at the time is unknown."
+        );
     }
     if unmeasured > 0 {
-        sentence.push_str(&format!(
-            " {} of the plan {} not measured.",
-            plural(unmeasured as u64, "point"),
-            was(unmeasured)
-        ));
+        let was = if unmeasured == 1 { "was" } else { "were" };
+        let what = plural(unmeasured as u64, "planned configuration");
+        sentence += &format!(" {what} {was} not measured.");
     }
     Trust {
         valid,
@@ -330,8 +323,8 @@ fn explained<'a>(tables: impl Iterator<Item = &'a Table>) -> Vec<Term> {
     out
 }
 
-fn was(count: usize) -> &'static str {
-    if count == 1 { "was" } else { "were" }
+fn is(count: usize) -> &'static str {
+    if count == 1 { "is" } else { "are" }
 }
 
 fn stopped(run: &Run) -> Option<String> {
@@ -340,11 +333,11 @@ fn stopped(run: &Run) -> Option<String> {
     }
     match (&run.interrupted, run.ended) {
         (Some(signal), _) => Some(format!(
-            "This run was stopped by {} before its plan was done; what was measured until then is here.",
+            "{} stopped this run before its plan was complete. The report holds the results so far.",
             clean(signal)
         )),
         (None, None) => Some(
-            "This run has no end: it is still going on, or it was killed; what was measured until then is here."
+            "This run has no recorded end: it is still running, or it was killed. The report holds the results so far."
                 .to_owned(),
         ),
         (None, Some(_)) => None,

@@ -27,13 +27,14 @@ const SMALL: u64 = 8;
 /// The same of a disk, of whose block sizes only the smallest is printed.
 const SMALL_ON_DISK: u64 = 4096;
 /// What a reciprocal throughput is.
-const RECIPROCAL: &str = "The time divided by the blocks of all threads together. Blocks overlap in time, and more threads make it less: it is no latency. \
-    The latency is the time of one access that waited for the one before it";
+const RECIPROCAL: &str = "Elapsed time divided by the number of blocks of all threads. It is not a \
+    latency: blocks overlap, so it falls with more threads. The latency is the time of one access \
+    that waits for the one before it";
 
 /// The same of a disk.
-const RECIPROCAL_IO: &str = "The time divided by the I/Os of all threads together, which the \
-    published experiments print as latency. It is none: I/Os overlap in time, and more in flight \
-    make it less. The latency p50 is the median time of one I/O of the same point.";
+const RECIPROCAL_IO: &str = "Elapsed time divided by the number of I/Os of all threads. The \
+    published experiments print it as latency, but I/Os overlap: it falls with more in flight. The \
+    latency p50 is the median time of one I/O of the same configuration.";
 
 /// What the values of round trips are.
 const MEAN: &str = "mean round trip, every trial";
@@ -63,7 +64,7 @@ pub fn tables(group: &Group, scale: &Scale) -> Vec<Table> {
             let what = if group.all.iter().all(|m| round_trips(m)) { MEAN } else { "every trial" };
             let mut table = start(group, scale, Some(by), [what, &name], &lines);
             if theory {
-                table = table.number("Theoretical").measured("of it", "%");
+                table = table.number("Ceiling").measured("of ceiling", "%");
             }
             for line in &lines {
                 let mut cells = cells(group, scale, Some(by), line, &mut table);
@@ -129,7 +130,7 @@ fn by_block(group: &Group, by: Option<&str>, members: &[&Measurement]) -> Option
     let beside = Beside::of(group);
     let means = lines.iter().flat_map(|l| [l.mean, beside.latency(l.m)]).flatten();
     let scale = Scale::of_values(&means.collect::<Vec<_>>(), Unit::Second);
-    let what = format!("reciprocal throughput, time a block of {}", format_size(size));
+    let what = format!("reciprocal throughput, time per block of {}", format_size(size));
     let mut table = start(group, &scale, by, [&what, &name], &lines)
         .measured(beside.title(), scale.label())
         .explained(beside.term(), &beside.about(group));
@@ -197,8 +198,8 @@ impl<'a> Beside<'a> {
 
     fn why_none(&self, m: &Measurement) -> String {
         match self {
-            Self::Disk => why_missing(m, "latency", "its operations were not timed one by one"),
-            Self::Memory(..) => format!("{} has no number in this run", self.title()),
+            Self::Disk => why_missing(m, "latency", "its operations were not timed individually"),
+            Self::Memory(..) => format!("{} has no result in this run", self.title()),
         }
     }
 }
@@ -328,7 +329,9 @@ fn cells(
         parameter => group.text(m, parameter),
     };
     let mut cells = match by {
-        Some(by) => vec![table.maybe(row(by), || "this point has no such parameter".to_owned())],
+        Some(by) => {
+            vec![table.maybe(row(by), || "not a parameter of this configuration".to_owned())]
+        }
         None => keys(group, m, table, &["block_size"]),
     };
     let shown = table.columns.iter().filter(|c| c.title.starts_with("Exp ")).count();
@@ -336,7 +339,7 @@ fn cells(
         let value = line.values.get(i).and_then(|v| number(m, scale, *v));
         cells.push(table.maybe(value, || match m.trials.is_empty() {
             true => why_no_trials(m),
-            false => "this point took fewer trials".to_owned(),
+            false => "this configuration took fewer trials".to_owned(),
         }));
     }
     let mean = line.mean.and_then(|v| number(m, scale, v));

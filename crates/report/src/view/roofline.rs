@@ -200,7 +200,7 @@ fn caches(run: &Run, threads: u64) -> Vec<(String, Best<'_>, String)> {
             let same = |(m, _): &Best| m.params.int("working_set") == Some(p.set);
             let best = largest(all.iter().copied().filter(same).collect())?;
             let id = clean(&best.0.workload);
-            let about = format!("{id}, read, {} a thread", format_size(p.set));
+            let about = format!("{id}, read, {} per thread", format_size(p.set));
             Some((p.level?.to_owned(), best, about))
         })
         .collect()
@@ -228,8 +228,10 @@ fn table(peaks: &[Peak], slopes: &[Slope], with: &str) -> Table {
         .number("bandwidth");
     table.keys = 1;
     for p in peaks {
-        let meaning =
-            format!("Ridge point: where a level is no longer the limit of this peak, {}.", p.text);
+        let meaning = format!(
+            "Ridge point: from this intensity on, the level no longer limits the peak of {}.",
+            p.text
+        );
         table = table.measured(p.name.clone(), "FLOP/B").explained(&p.name, &meaning);
     }
     for s in slopes {
@@ -244,7 +246,7 @@ fn table(peaks: &[Peak], slopes: &[Slope], with: &str) -> Table {
 fn sentence(peaks: &[Peak], slopes: &[Slope], dots: &[Dot]) -> String {
     let (Some(peak), Some(memory)) = (peaks.first(), slopes.last()) else { return String::new() };
     let mut text = format!(
-        "On data from memory, a workload must compute {} FLOP on each byte to reach {}'s {}.",
+        "With data from memory, a workload needs {} FLOP per byte to reach the {} peak of {}.",
         ridge(peak, memory),
         peak.name,
         peak.text
@@ -261,7 +263,7 @@ fn describe(peaks: &[Peak], slopes: &[Slope], dots: &[Dot]) -> String {
     let levels: Vec<String> = slopes.iter().map(|s| format!("{} {}", s.name, s.text)).collect();
     let dots: Vec<String> = dots.iter().map(|d| format!(" {}.", d.about)).collect();
     format!(
-        "Rate of computing over FLOP a byte, both logarithmic. Flat roofs: {}. Slanted roofs: {}.{}",
+        "Computing rate over FLOP per byte, both logarithmic. Flat roofs: {}. Slanted roofs: {}.{}",
         and_list(&roofs),
         and_list(&levels),
         dots.concat()

@@ -14,8 +14,7 @@ const NEARLY: f64 = 0.95;
 const SERIES: usize = 4;
 
 /// What the ring of a chart means.
-pub const RING: &str =
-    "Ring: the smallest n with 95 % of the line's best rate; none where only the largest n has it.";
+pub const RING: &str = "Ring: the smallest n that reaches 95 % of the line's best rate; none if only the largest n does.";
 
 /// Where a series saturates.
 struct Saturation<'a> {

@@ -39,7 +39,10 @@ pub fn of(group: &Group, scale: &Scale) -> Vec<String> {
     out.extend(loopback(group, scale));
     out.extend(disagreements(group.all.iter().copied()).into_iter().map(|d| {
         let [reported, measured] = [d.reported, d.measured].map(|b| format_size(b as u64));
-        format!("{}: the machine reports {reported}, its plateau ends at {measured}.", d.level)
+        format!(
+            "{}: the machine reports {reported}, the measured plateau ends at {measured}.",
+            d.level
+        )
     }));
     out
 }
@@ -47,7 +50,7 @@ pub fn of(group: &Group, scale: &Scale) -> Vec<String> {
 /// `5 points: threads 1, 2, 4 and 8; trials of at least 100 ms.`
 pub fn design(group: &Group) -> String {
     if group.all.is_empty() {
-        return "None of its points was measured.".to_owned();
+        return "No configuration was measured.".to_owned();
     }
     let parameters: Vec<String> = group
         .varying
@@ -69,7 +72,7 @@ pub fn design(group: &Group) -> String {
         .collect();
     let of =
         if parameters.is_empty() { String::new() } else { format!(" ({})", parameters.join("; ")) };
-    let count = plural(group.all.len() as u64, "point");
+    let count = plural(group.all.len() as u64, "configuration");
     if group.over_time {
         return format!("Sampled over time, not in trials; {count} measured{of}.");
     }
@@ -88,7 +91,7 @@ pub fn design(group: &Group) -> String {
     } else {
         format!("{} to {} trials", policy.min_trials, policy.max_trials)
     };
-    format!("Planned were {trials}{length} at each point; {count} measured{of}.")
+    format!("proofmark planned {trials}{length} per configuration and measured {count}{of}.")
 }
 
 /// Members of `all` that differ from `from` in these parameters only.
@@ -133,7 +136,7 @@ fn scaling(
         "streams" => (plural(first.0, "stream"), steps(*first, rest, "with")),
         parameter => (format!("{} {}", spoken(parameter), first.0), steps(*first, rest, "at")),
     };
-    Some(format!("Against {against}{kind}, it is {parts}."))
+    Some(format!("Compared with {against}{kind}: {parts}."))
 }
 
 /// The steps of more threads; those that take turns apart from the others.
@@ -151,7 +154,7 @@ fn by_threads(
     let turns = match full {
         _ if over.is_empty() => None,
         Some(full) => Some(format!(
-            "oversubscribed, against {}, {}",
+            "oversubscribed, compared with {}, {}",
             plural(full.0, "thread"),
             steps(full, &over, "with")
         )),
@@ -183,7 +186,7 @@ fn page_cache(group: &Group, scale: &Scale) -> Option<String> {
     let (rate, name) = (scale.with_label(s.median)?, group.short(m));
     let device = device_share(m).and_then(percent);
     let device = device.map_or_else(
-        || "what the device moved meanwhile is not known".to_owned(),
+        || "the device's share is not known".to_owned(),
         |p| format!("the device moved {p} % of it"),
     );
     Some(format!("From the page cache, not the disk: {rate} ({name}); {device}."))
@@ -196,7 +199,7 @@ fn loopback(group: &Group, scale: &Scale) -> Option<String> {
     let (m, s) = best(group, &network::in_question(within))?;
     let trips = latency::phrase(m).filter(|_| network::round_trips(m));
     let told = trips.or_else(|| scale.with_label(s.median))?;
-    Some(format!("No network: {told} ({}).", group.short(m)))
+    Some(format!("Over loopback, without a network: {told} ({}).", group.short(m)))
 }
 
 /// What each cache level and memory give, a sentence a series of working sets.

@@ -15,8 +15,9 @@ use super::table::{Cell, Table};
 use super::text::plural;
 use super::workload::named;
 
-const LDA: &str = "Leading dimension: elements in memory from the start of a column to that of the \
-    next. Of a matrix that lies in groups of columns: the distance of two groups over the columns of one.";
+const LDA: &str = "Leading dimension: elements in memory from the start of one column to the start \
+    of the next. For a matrix stored in groups of columns: the distance between two groups, divided by \
+    the columns of a group.";
 
 const RESIDUAL: &str =
     "The largest element of |A x - b|, with A and b as they were before the solve.";
@@ -75,7 +76,7 @@ fn failing(group: &Group, scale: &Scale) -> Table {
             |t: &&Trial| t.solution.as_ref().map_or(f64::NEG_INFINITY, |s| s.normalised_residual);
         (m, m.trials.iter().max_by(|a, b| of(a).total_cmp(&of(b))))
     });
-    listed(group, scale, "the worst solve of each point that fails", solves)
+    listed(group, scale, "the worst solve of each configuration that fails", solves)
 }
 
 /// Where every solve is found; without the summary, how far the worst one is off.
@@ -84,11 +85,11 @@ fn left_out(group: &Group, summary: bool) -> String {
     let worst = solved().map(|s| s.normalised_residual).reduce(f64::max).map(scientific);
     let count = plural(solved().count() as u64, "solve");
     match worst {
-        _ if summary => "Every solve: in the other formats.".to_owned(),
+        _ if summary => "Other formats list every solve.".to_owned(),
         Some(worst) => {
-            format!("The largest Residual(norm) of {count} is {worst}; all: in the other formats.")
+            format!("The largest Residual(norm) of {count} is {worst}. Other formats list all.")
         }
-        None => format!("All of {count}: in the other formats."),
+        None => format!("Other formats list all {count}."),
     }
 }
 
@@ -133,14 +134,14 @@ fn start(group: &Group, what: &str) -> Table {
 fn keys(group: &Group, m: &Measurement, table: &mut Table) -> Vec<Cell> {
     let mut parameters = vec![Params::SIZE];
     parameters.extend(others(group));
-    let none = || "this point has no such parameter".to_owned();
+    let none = || "not a parameter of this configuration".to_owned();
     parameters.iter().map(|name| table.maybe(group.text(m, name), none)).collect()
 }
 
 fn normalised(table: Table) -> Table {
     let about = format!(
-        "The residual over eps (|A| |x| + |b|) n, as HPL has it: norms of the largest row sum, eps = \
-         2^-53. Below {} the check is pass.",
+        "The residual divided by eps (|A| |x| + |b|) n, as in HPL, with norms of the largest row sum \
+         and eps = 2^-53. The check passes below {}.",
         Solution::THRESHOLD
     );
     table.number("Residual(norm)").explained("Residual(norm)", &about).column("Check")
@@ -177,7 +178,7 @@ fn listed<'a>(
 }
 
 fn summary(group: &Group, scale: &Scale) -> Table {
-    let what = "average and greatest rate, and the largest residual, by size";
+    let what = "average and maximum rate, and the largest residual, by size";
     let mut table = normalised(
         start(group, what)
             .measured("Average", scale.label())

@@ -41,19 +41,19 @@ pub fn table(groups: &[Group]) -> Table {
     let rows = rows(groups);
     let tools = rows.iter().any(|(_, _, r)| r.is_some());
     let caption = match tools {
-        true => "Own, reference and theoretical values",
-        false => "Own and theoretical values",
+        true => "Results, reference tools and ceilings",
+        false => "Results and ceilings",
     };
     let mut table = Table::new(caption)
         .column("workload")
-        .column("point")
+        .column("configuration")
         .spare(4)
-        .number("own")
-        .measured("of theoretical", "%");
+        .number("result")
+        .measured("of ceiling", "%");
     if tools {
-        table = table.column("tool").number("reference").measured("of theoretical", "%").spare(1);
+        table = table.column("tool").number("tool result").measured("of ceiling", "%").spare(1);
     }
-    table = table.number("theoretical").column("verdict").spare(2);
+    table = table.number("ceiling").column("verdict").spare(2);
     table.keys = 2;
     for (group, m, r) in rows {
         let finite = || "not a finite number".to_owned();
@@ -65,13 +65,13 @@ pub fn table(groups: &[Group]) -> Table {
         match r {
             Some(r) => {
                 let doubt = (r.verdict != Verdict::Valid)
-                    .then(|| table.note(format!("the tool's number is {}", r.verdict)));
+                    .then(|| table.note(format!("the tool's result is {}", r.verdict)));
                 cells.push(Cell { note: doubt, ..Cell::text(clean(&r.tool)) });
                 cells.push(table.maybe(told(r.value), finite));
                 cells.push(table.maybe(r.efficiency.and_then(percent), || why_no_efficiency(m)));
             }
             None if tools => {
-                let none = table.missing("no tool ran beside it");
+                let none = table.missing("no reference tool ran");
                 cells.extend([none.clone(), none.clone(), none]);
             }
             None => {}
@@ -101,9 +101,9 @@ pub fn charts(groups: &[Group]) -> Vec<BesideChart> {
         let part =
             if all > 1 { format!(" ({} of {})", i + 1, all.min(CHARTS)) } else { String::new() };
         BesideChart {
-            title: format!("Own, reference and theoretical values{part}"),
+            title: format!("Share of the ceiling: proofmark and reference tools{part}"),
             description: describe(points),
-            unit: "% of the theoretical value".to_owned(),
+            unit: "% of the ceiling".to_owned(),
             points: points.to_vec(),
             left_out: match more {
                 more if more > 0 && i + 1 == CHARTS => {
@@ -142,7 +142,7 @@ fn point(group: &Group, rows: &[&Row], tools: &mut Vec<String>) -> Option<Beside
 fn bar(name: String, share: f64, verdict: Verdict, who: usize) -> Option<BesideBar> {
     let text = percent(share)?;
     let value = Some(share * 100.0).filter(|v| v.abs() < MOST)?;
-    let about = format!("{name}: {text} % of the theoretical value, {}", verdict_mark(verdict));
+    let about = format!("{name}: {text} % of the ceiling, {}", verdict_mark(verdict));
     let mark = Mark { value, text, about, interval: None, ceiling: None, fall: None, verdict };
     Some(BesideBar { who, bar: Bar { name, mark, efficiency: None } })
 }
@@ -163,5 +163,5 @@ fn describe(points: &[BesidePoint]) -> String {
         format!("{}: {}", p.name, bars.join(", "))
     };
     let all: Vec<String> = points.iter().map(one).collect();
-    format!("In % of the theoretical value. {}.", all.join(". "))
+    format!("In % of the ceiling. {}.", all.join(". "))
 }

@@ -137,7 +137,7 @@ impl Timeline {
         let line = spark::line(samples, self.until, signs);
         let height = line.range.and_then(|i| Scale::as_is(&self.unit).interval(i));
         let caption = match height {
-            Some(height) => format!("{}; the signs from {height} {}", self.title, self.unit),
+            Some(height) => format!("{}; scale {height} {}", self.title, self.unit),
             None => self.title.clone(),
         };
         [line.signs.trim_end().to_owned(), caption]
@@ -219,7 +219,7 @@ fn timeline(group: &Group, m: &Measurement, scale: &Scale) -> Option<Timeline> {
         table: said::table(group, m, scale),
         left_out: match each {
             1 => String::new(),
-            _ => format!("{each} samples are drawn as one; every one is in the run file."),
+            _ => format!("Each drawn sample is {each} samples; the run file holds every one."),
         },
         verdict: m.verdict,
         samples,

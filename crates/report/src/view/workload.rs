@@ -23,17 +23,18 @@ use super::{disk, loss, matrix, network, part, published, sentences, traffic, tr
 const LOAD: Unit = Unit::BytePerSecond;
 
 /// What the column `moved` means.
-const MOVED: &str = "The rate of the bytes that the hardware must carry: with the lines that an \
-    ordinary store reads before it overwrites them (write-allocate). The median counts what the \
-    program asked for, as STREAM does.";
+const MOVED: &str = "The rate of all bytes that the hardware transfers, including the lines that an \
+    ordinary store reads before it overwrites them (write-allocate). The median counts only the \
+    bytes that the program requested, as STREAM does.";
 
 /// What the column `load moved` means.
-const LOADED: &str = "What the other threads read meanwhile: the median over the trials.";
+const LOADED: &str = "The rate at which the other threads read at the same time: the median over the \
+    trials.";
 
 /// What the column `device` means.
-pub const DEVICE: &str = "What the block devices underneath moved during the trials, by their own \
-    counters, as a share of the bytes asked for. At 0 % the page cache did it all; what is above \
-    100 % is whole sectors, reading ahead, and the file system's own.";
+pub const DEVICE: &str = "What the underlying block devices transferred during the trials, by their own \
+    counters, as a share of the bytes requested. At 0 % the page cache served all of it. Above \
+    100 %, the rest is whole sectors, read-ahead, and the file system's own data.";
 
 /// One workload's part of a report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -48,7 +49,7 @@ pub struct WorkloadView {
     pub summary: String,
     /// A paragraph: what runs, what is counted, how it is verified.
     pub detail: String,
-    /// `more is better` or `less is better`.
+    /// `higher is better` or `lower is better`.
     pub better: &'static str,
     /// The number that answers the workload's question.
     pub headline: Headline,
@@ -184,8 +185,8 @@ fn scale(group: &Group) -> Scale {
 /// Which direction is good, in words.
 fn better(group: &Group) -> &'static str {
     match group.all.first().map(|m| m.better).or(group.spec.map(|s| s.better)) {
-        Some(Better::Lower) => "less is better",
-        _ => "more is better",
+        Some(Better::Lower) => "lower is better",
+        _ => "higher is better",
     }
 }
 
@@ -209,7 +210,7 @@ pub fn keys(group: &Group, m: &Measurement, table: &mut Table, without: &[&str])
         .iter()
         .filter(|n| !without.contains(n))
         .map(|name| {
-            table.maybe(group.text(m, name), || "this point has no such parameter".to_owned())
+            table.maybe(group.text(m, name), || "not a parameter of this configuration".to_owned())
         })
         .collect()
 }
@@ -249,7 +250,7 @@ fn table(group: &Group, scale: &Scale) -> Table {
     table = table.measured("95 % interval", scale.label()).spare(3 * wide);
     if bounded {
         table = table.measured("ceiling", scale.label()).spare(4);
-        table = table.measured("efficiency", "%").spare(wide);
+        table = table.measured("of ceiling", "%").spare(wide);
     }
     table = table.column("verdict");
     for m in &group.all {
@@ -262,7 +263,7 @@ fn table(group: &Group, scale: &Scale) -> Table {
         for b in &beside {
             cells.push(table.maybe((b.value)(m), || match summary {
                 None => why_no_trials(m),
-                Some(_) => "its trials do not tell".to_owned(),
+                Some(_) => "not recorded in its trials".to_owned(),
             }));
         }
         let tight = interval(m).and_then(|i| scale.tight_interval(i));
@@ -342,7 +343,7 @@ pub fn median(summary: Option<&Summary>, scale: &Scale) -> Option<String> {
 
 /// Why there is no ceiling.
 pub fn why_no_ceiling(m: &Measurement) -> String {
-    let why = why_missing(m, "ceiling", "no ceiling is known, and no reason recorded");
+    let why = why_missing(m, "ceiling", "no ceiling is known, and no reason was recorded");
     // A ceiling that bears the workload's own name need not be named.
     let own = format!("{}: ", clean(&m.workload));
     why.strip_prefix(&own).unwrap_or(&why).to_owned()
@@ -353,14 +354,14 @@ pub fn why_no_efficiency(m: &Measurement) -> String {
     match (&m.summary, &m.ceiling) {
         (None, _) => why_no_trials(m),
         (_, None) => why_no_ceiling(m),
-        _ => why_missing(m, "efficiency", "no efficiency, and no reason recorded"),
+        _ => why_missing(m, "efficiency", "no efficiency, and no reason was recorded"),
     }
 }
 
 fn verifications(group: &Group) -> Table {
     let told = || group.all.iter().filter_map(|m| m.verification.as_ref().map(|w| (m, w)));
     let scale = Scale::amount(told().map(|(_, w)| w.claimed), trials::verified(group));
-    let mut table = keyed(group, caption(group, "who else counted the work"), &[])
+    let mut table = keyed(group, caption(group, "verification of the work"), &[])
         .column("verification")
         .measured("claimed", scale.label())
         .measured("counted", scale.label())
@@ -373,7 +374,7 @@ fn verifications(group: &Group) -> Table {
             cells.push(table.maybe(scale.number(value), || "not a finite number".to_owned()));
         }
         cells
-            .push(table.maybe(percent(w.counted / w.claimed), || "nothing was claimed".to_owned()));
+            .push(table.maybe(percent(w.counted / w.claimed), || "no work was claimed".to_owned()));
         table.push(cells);
     }
     table

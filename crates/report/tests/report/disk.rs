@@ -31,11 +31,11 @@ fn what_the_page_cache_did_is_never_put_first() {
         .filter(|m| is(m, "cache", "cold"))
         .for_each(|m| m.verdict = Verdict::Invalid);
     let h = workload(&run, "disk.seq_read").headline;
-    assert_eq!(h.at, "No number stands: every number of the device is invalid.");
+    assert_eq!(h.at, "No usable result: every result of the device is invalid.");
     run.measurements.retain(|m| m.workload != "disk.seq_read" || is(m, "cache", "warm"));
     let h = workload(&run, "disk.seq_read").headline;
     assert_eq!(h.value, None);
-    assert_eq!(h.at, "No number stands: the page cache may have done all of it.");
+    assert_eq!(h.at, "No usable result: the page cache may have served all of it.");
 }
 
 #[test]
@@ -81,13 +81,13 @@ fn what_was_done_counts_and_not_what_was_asked() {
         }
     }
     let view = workload(&run, "disk.seq_write");
-    let all = "direct asked, buffered done, no flush";
+    let all = "direct requested, buffered used, no flush";
     assert!(view.table.caption.contains(all), "{}", view.table.caption);
     assert_eq!(view.headline.value, None, "nothing of it need have reached the device");
     let first = each(&mut run, "disk.seq_write").next().unwrap();
     first.trials[0].file.as_mut().unwrap().flush = Flush::End;
     let view = workload(&run, "disk.seq_write");
-    let mixed = "direct asked, buffered done, flush in some trials only";
+    let mixed = "direct requested, buffered used, flush in some trials only";
     assert_eq!(column(&view.table, "I/O").iter().filter(|w| **w == mixed).count(), 1);
 }
 
@@ -136,14 +136,14 @@ fn what_the_device_moved_stands_beside_what_was_asked_for() {
     let table = workload(&run, "disk.seq_read").table;
     let silent = column(&table, "device").iter().filter(|d| **d == "-").count();
     assert_eq!(silent, 1);
-    assert!(table.notes.iter().any(|n| n == "its trials do not tell"));
+    assert!(table.notes.iter().any(|n| n == "not recorded in its trials"));
 }
 
 #[test]
 fn the_disk_at_a_glance_holds_only_numbers_that_stand() {
     let mut run = fixture::disk();
     let glance = View::of(&run).glances.remove(0);
-    assert_eq!(glance.caption, "The disk at a glance: ext4 on sda (sata), /srv/fixture");
+    assert_eq!(glance.caption, "Disk at a glance: ext4 on sda (sata), /srv/fixture");
     let rows = ["sequential read", "sequential write", "random read", "random read", "commits"];
     assert_eq!(column(&glance, "operation"), rows);
     assert_eq!(column(&glance, "depth")[2..4], ["1", "32"]);
@@ -164,7 +164,7 @@ fn the_disk_at_a_glance_holds_only_numbers_that_stand() {
     let mut storage = fixture::disk().host.storage.get().unwrap().clone();
     (storage.kind, storage.devices) = (StorageKind::Memory, vec![]);
     run.host.storage = Probe::known(storage, "fixture");
-    assert!(View::of(&run).glances[0].caption.contains("in memory, no disk"));
+    assert!(View::of(&run).glances[0].caption.contains("in memory, not on a disk"));
 }
 
 #[test]
@@ -340,7 +340,7 @@ fn published_tables_are_by_threads_in_megabytes() {
 fn the_time_a_block_stands_beside_the_latency_that_it_is_not() {
     let mut run = fixture::disk();
     let table = &workload(&run, "disk.rand_read").reciprocal[0];
-    assert!(table.caption.contains("reciprocal throughput, time a block of 4 KiB"));
+    assert!(table.caption.contains("reciprocal throughput, time per block of 4 KiB"));
     // A thread's 8200 I/Os a second are 122 us each; 32 in flight make that 16, and no I/O faster.
     assert_eq!(column(table, "Average")[..3], ["122.0", "33.33", "16.39"]);
     assert_eq!(column(table, "latency p50")[..3], ["118.0", "128.0", "505.0"]);
@@ -358,7 +358,7 @@ fn sentences_tell_the_depths_and_the_page_cache() {
     let run = fixture::disk();
     let random = workload(&run, "disk.rand_read").sentences;
     let deeper =
-        "Against queue depth 1 (direct, 4 threads), it is 3.66 times at 4 and 4.88 times at 32.";
+        "Compared with queue depth 1 (direct, 4 threads): 3.66 times at 4 and 4.88 times at 32.";
     assert!(random.iter().any(|s| s == deeper), "{random:?}");
     let read = workload(&run, "disk.seq_read").sentences;
     let cached = "From the page cache, not the disk: 9.500 MB/s (buffered, warm cache, 1 thread, \
@@ -375,7 +375,7 @@ fn the_folder_s_devices_and_limits_are_among_the_host_s_facts() {
         "disk; model FIXTURE SSD 480; sata; 480 GiB; sectors of 512 B, 4 KiB physical",
         "partition over sda",
         "SATA 6.0 Gbit/s, 600.0 MB/s",
-        "read 580.0 MB/s, 120000 reads a second",
+        "read 580.0 MB/s, 120000 reads per second",
         "declared disk.read_iops",
     ] {
         assert!(told.contains(said), "{said} in {told}");

@@ -66,7 +66,7 @@ fn the_figures_come_first_and_with_their_worth() {
         "± 0.4 %",
         "execution ports",
         "✓ valid",
-        "6 of 8 numbers stand",
+        "6 of 8 results are valid",
     ] {
         assert!(flops.contains(said), "{said} in {flops}");
     }
@@ -295,14 +295,14 @@ fn loss_and_both_ends_of_a_network_are_shown() {
     let page = page(&fixture::network());
     for title in [
         "UDP throughput: loss by offered rate (loopback, 1 stream, block size 65\u{202f}507 B)",
-        "TCP round trip: how long single operations took",
+        "TCP round trip: distribution of operation times",
     ] {
         assert!(page.contains(&format!("<figcaption>{title}</figcaption>")), "{title}");
     }
-    for said in ["offered, Gbit/s\n</text>", "20.0 %\n</text>", "<summary>What both ends did"] {
+    for said in ["offered, Gbit/s\n</text>", "20.0 %\n</text>", "<summary>Client and server: CPU"] {
         assert!(page.contains(said), "{said}");
     }
-    assert!(!self::page(&fixture::disk()).contains("What both ends did"));
+    assert!(!self::page(&fixture::disk()).contains("Client and server: CPU"));
     let mut run = fixture::network();
     assert!(self::page(&run).contains("Whiskers"));
     run.measurements.retain(|m| m.workload.ends_with(".rtt"));
@@ -314,7 +314,7 @@ fn latencies_of_a_disk_are_drawn_and_named() {
     let page = page(&fixture::disk());
     for title in [
         "Random read: latency by throughput (direct, 1 thread)",
-        "Random read: how long single operations took",
+        "Random read: distribution of operation times",
         "Random read: IOPS by queue depth (direct)",
     ] {
         assert!(page.contains(&format!("<figcaption>{title}</figcaption>")), "{title}");
@@ -323,12 +323,12 @@ fn latencies_of_a_disk_are_drawn_and_named() {
     for label in ["time, ms, log", "% of operations", "thousand IOPS"] {
         assert!(page.contains(&format!("\n{label}\n</text>")), "{label}");
     }
-    assert!(page.contains("<caption>The disk at a glance: ext4 on sda (sata), /srv/fixture"));
+    assert!(page.contains("<caption>Disk at a glance: ext4 on sda (sata), /srv/fixture"));
     assert!(page.contains("p50 1.886 ms, p99 4.715 ms; device 100.0\u{a0}%"));
     assert!(!page.split("<script>").next().unwrap().contains("NaN"));
 }
 
 #[test]
 fn a_run_without_a_disk_has_no_glance_at_it() {
-    assert!(!page(&fixture::memory()).contains("The disk at a glance"));
+    assert!(!page(&fixture::memory()).contains("Disk at a glance"));
 }

@@ -35,7 +35,7 @@ fn loopback_is_never_put_before_a_network_and_always_named() {
     let view = workload(&run, "network.tcp.stream");
     assert_eq!(view.headline.value.as_deref(), Some("941.9"), "40.80 Gbit/s left no machine");
     assert!(view.headline.at.starts_with("to peer-1, forward, "), "{}", view.headline.at);
-    let told = "No network: 40.80 Gbit/s (loopback, forward, 4 streams, block size 64 KiB).";
+    let told = "Over loopback, without a network: 40.80 Gbit/s (loopback, forward, 4 streams, block size 64 KiB).";
     assert!(view.sentences.iter().any(|s| s == told), "{:?}", view.sentences);
     // Where nothing else stands it is the loopback's, by its name.
     each(&mut run, "network.tcp.stream")
@@ -139,7 +139,7 @@ fn loopback_stands_beside_the_other_machine_in_each_chart() {
     let texts: Vec<&str> = of("to peer-1, polling").spots.iter().map(|s| &*s.mark.text).collect();
     assert_eq!(texts, ["45.00", "46.00", "54.00"]);
     let said = workload(&run, "network.tcp.rtt").sentences;
-    let told = "No network: p50 12.00 us, p99 30.00 us (loopback, blocking, block size 1 B).";
+    let told = "Over loopback, without a network: p50 12.00 us, p99 30.00 us (loopback, blocking, block size 1 B).";
     assert!(said.iter().any(|s| s == told), "{said:?}");
     let about = &of("loopback, blocking").spots[0].mark.about;
     assert!(about.ends_with(": p50 12.00 us, p99 30.00 us, ✓ valid"), "{about}");
@@ -160,7 +160,7 @@ fn loss_is_drawn_over_what_was_sent() {
     client(last.1.at[1], 10.0);
     let labels: Vec<&str> = lost.points.iter().map(|p| p.label.as_str()).collect();
     assert_eq!(labels, ["", "", "1.0 %", "20.0 %"]);
-    let about = "asked for unpaced: 50.00 Gbit/s sent, 40.00 Gbit/s received, 20.0 % of the \
+    let about = "requested unpaced: 50.00 Gbit/s sent, 40.00 Gbit/s received, 20.0 % of the \
                  datagrams lost, ! suspect";
     assert_eq!(last.0.about, about);
     run.measurements.retain(|m| m.params.text("rate") == Some("auto"));
@@ -195,7 +195,11 @@ fn both_ends_are_told_apart_and_a_loopback_has_one_system() {
     let mut run = fixture::network();
     let ends = workload(&run, "network.tcp.stream").ends;
     let [tcp, systems] = &ends[..] else { panic!("two tables") };
-    assert_eq!(column(tcp, "again")[..2], ["10", "10"], "what the last trial says, not the sum");
+    assert_eq!(
+        column(tcp, "retransmits")[..2],
+        ["10", "10"],
+        "what the last trial says, not the sum"
+    );
     assert_eq!(column(tcp, "round trip")[0], "210.0");
     let row = |m: &str, path: &str| {
         let at = |i: usize| [column(systems, "direction")[i], column(systems, "path")[i]];
@@ -213,7 +217,7 @@ fn both_ends_are_told_apart_and_a_loopback_has_one_system() {
             ["client CPU", "server CPU", "client system", "server system"].map(|t| cell(t, peer));
         assert_eq!(cpus, ["0.90", "0.40", "1.00", "0.50"]);
     }
-    assert!(systems.notes.iter().any(|n| n == "over loopback both ends have one system"));
+    assert!(systems.notes.iter().any(|n| n == "over loopback, client and server share one system"));
     // Ends that count what ran ahead of the trial as well count over that time.
     for m in each(&mut run, "network.tcp.stream") {
         for n in m.trials.iter_mut().filter_map(|t| t.network.as_mut()) {
@@ -236,8 +240,8 @@ fn published_tables_are_in_megabits_and_milliseconds() {
     assert!(table.caption.ends_with(", in Mbit/s"), "{}", table.caption);
     assert_eq!(column(table, "streams"), ["1", "2", "4"]);
     assert_eq!(column(table, "Average"), ["940.5", "940.9", "941.9"]);
-    assert_eq!(column(table, "Theoretical")[0], "978.1");
-    assert_eq!(column(table, "of it")[0], "96.2");
+    assert_eq!(column(table, "Ceiling")[0], "978.1");
+    assert_eq!(column(table, "of ceiling")[0], "96.2");
     let trips = workload(&run, "network.tcp.rtt").published;
     let table = trips.iter().find(|t| t.caption.contains("loopback, blocking")).unwrap();
     assert!(table.caption.contains("mean round trip, every trial by block size"));
@@ -273,8 +277,8 @@ fn a_row_of_the_csv_holds_what_both_ends_said() {
         let udp = of(&r, "workload").contains("udp");
         assert_eq!(of(&r, "datagrams_sent").is_empty(), !udp);
         assert_eq!(of(&r, "tcp_window_bytes"), if udp { "" } else { "430000" });
-        assert_eq!(of(&r, "far_in_datagrams").is_empty(), of(&r, "path") == "loopback");
-        assert!(!of(&r, "far_own_cpu_s").is_empty());
+        assert_eq!(of(&r, "server_in_datagrams").is_empty(), of(&r, "path") == "loopback");
+        assert!(!of(&r, "server_own_cpu_s").is_empty());
         told += 1;
     }
     assert_eq!(told, 49 * 6);
@@ -290,7 +294,7 @@ fn the_server_and_the_interfaces_are_among_the_host_s_facts() {
         "Fixture CPU 2C",
         "eth0: ethernet, MTU 1500 B, driver igb",
         "1.000 Gbit/s  fixture sysfs",
-        "server interface line rate  -  the server tells none",
+        "server interface line rate  -  not reported by the server",
         "declared network.send",
         "1.000 Gbit/s  declared with --limit",
     ] {

@@ -34,7 +34,7 @@ fn a_term_is_explained_once() {
     for format in ["terminal", "markdown"] {
         let options = Options { width: 10_000, color: false };
         let text = find(format).unwrap().render(&run, &options).unwrap();
-        for said in ["At 0 % the page cache did it all", "until its completion was seen"] {
+        for said in ["At 0 % the page cache served all", "until its completion is seen"] {
             assert_eq!(text.matches(said).count(), 1, "{said} in {format}");
         }
     }
@@ -56,7 +56,7 @@ fn few_places_of_a_finding_are_named_and_many_counted() {
         groups.into_iter().find(|g| g.check == "falling_rate").unwrap().where_
     };
     assert_eq!(found(4).matches("block size").count(), 4, "{}", found(4));
-    assert_eq!(found(5), "disk.seq_read (5 points)");
+    assert_eq!(found(5), "disk.seq_read (5 configurations)");
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn a_row_has_both_numbers_and_the_ceiling_of_both() {
     assert!((share("theirs / ceiling") - theirs / ceiling).abs() < 1e-3);
     assert_eq!(column(&table, "ours / theirs")[0], "1.064");
     assert_eq!(column(&table, "95 % interval")[0], "1.053–1.077");
-    assert_eq!(column(&table, "their verdict")[0], "✓ valid");
+    assert_eq!(column(&table, "tool verdict")[0], "✓ valid");
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn what_is_missing_has_its_reason() {
     for title in ["theirs", "theirs / ceiling", "ours / theirs"] {
         assert_eq!(column(&table, title)[0], "-", "{title}");
     }
-    assert!(table.notes.iter().any(|n| n == "our number is suspect"), "{:?}", table.notes);
+    assert!(table.notes.iter().any(|n| n == "proofmark's result is suspect"), "{:?}", table.notes);
 }
 
 #[test]
@@ -105,17 +105,17 @@ fn a_point_without_a_tool_and_a_tool_without_a_figure_have_their_reasons() {
     let run = fixture::beside();
     assert_eq!(
         lacking(&run, "memory.triad"),
-        ["stream has no figure beside it (nontemporal stores, 1 thread; nontemporal stores, 2 \
+        ["stream has no result (nontemporal stores, 1 thread; nontemporal stores, 2 \
           threads): its stores are the compiler's choice."]
     );
     assert_eq!(
         lacking(&run, "disk.seq_read"),
-        ["fio has no figure beside it (direct, 2 threads, block size 8 MiB): it ended with \
+        ["fio has no result (direct, 2 threads, block size 8 MiB): it ended with \
           status 1 (fixture)."]
     );
     for format in ["terminal", "markdown", "html"] {
         let text = render(format, &run).replace('\n', " ");
-        assert!(text.contains("stream has no figure beside it (nontemporal stores"), "{format}");
+        assert!(text.contains("stream has no result (nontemporal stores"), "{format}");
     }
     let mut none = run;
     each(&mut none, "memory.triad").for_each(|m| m.references.clear());
@@ -123,7 +123,7 @@ fn a_point_without_a_tool_and_a_tool_without_a_figure_have_their_reasons() {
     each(&mut none, "memory.triad").for_each(|m| {
         m.missing = [("references".to_owned(), why.to_owned())].into();
     });
-    assert_eq!(lacking(&none, "memory.triad"), [format!("No tool ran beside it: {why}.")]);
+    assert_eq!(lacking(&none, "memory.triad"), [format!("No reference tool ran: {why}.")]);
     assert!(!render("terminal", &none).contains(why), "the terminal is short");
     assert!(render("markdown", &none).contains(why));
 }
@@ -138,16 +138,13 @@ fn each_tool_without_a_figure_has_its_own_reason() {
         m.missing.insert("references.iperf3".into(), "it ended with status 1".into());
     });
     let told = [
-        "iperf has no figure beside it: not installed (iperf).",
-        "iperf3 has no figure beside it: it ended with status 1.",
+        "iperf has no result: not installed (iperf).",
+        "iperf3 has no result: it ended with status 1.",
     ];
     assert_eq!(lacking(&run, "network.tcp.stream"), told);
     each(&mut run, "network.tcp.stream").next().unwrap().missing.remove("references.iperf");
     let told = lacking(&run, "network.tcp.stream");
-    assert!(
-        told[0].starts_with("iperf has no figure beside it (loopback, 2 streams; "),
-        "{told:?}"
-    );
+    assert!(told[0].starts_with("iperf has no result (loopback, 2 streams; "), "{told:?}");
 }
 
 #[test]
@@ -160,8 +157,9 @@ fn a_run_speaks_of_tools_only_if_it_was_to_have_any() {
         m.missing.insert("references.sysbench".into(), "not installed".into());
     });
     assert_eq!(of(&asked), [1, 0], "it was asked for");
-    let named =
-        |run: &Run| View::of(run).lacking.iter().any(|s| s.starts_with("No tool ran beside"));
+    let named = |run: &Run| {
+        View::of(run).lacking.iter().any(|s| s.starts_with("No reference tool ran for"))
+    };
     assert!(!named(&run) && named(&asked), "the others are named together");
     let planned = PlannedReference { point: 0, runs: 8, run_s: 1.0 };
     run.plan.references = [("hpl".to_owned(), vec![planned])].into();
@@ -238,7 +236,7 @@ fn a_terminal_shows_few_rows_and_says_how_many_more_there_are() {
     let references = workload(&run, "disk.seq_read").references;
     assert_eq!(references.table.rows.len(), 9);
     assert_eq!(column(&references.brief, "tool"), ["fio", "iozone"]);
-    assert_eq!(references.left_out, "7 more comparisons: in the other formats.");
+    assert_eq!(references.left_out, "Other formats list 7 more comparisons.");
     assert!(render("terminal", &run).contains("7 more comparisons"));
     let few = workload(&run, "network.tcp.stream").references;
     assert_eq!((few.brief, few.left_out), (few.table, String::new()));
@@ -255,9 +253,10 @@ fn bars_stand_side_by_side_in_one_order_of_colours() {
     assert!(with_both.ceiling.is_some());
     assert!(charts[0].description.contains("iozone 5.940 (1057.7 % of the ceiling) (invalid)"));
     let page = render("html", &run);
-    let titles = page.matches("<figcaption>Sequential read: beside other tools").count();
+    let titles = page.matches("<figcaption>Sequential read: compared with reference tools").count();
     assert_eq!(titles, 2);
-    let (_, chart) = page.split_once("Sequential read: beside other tools (1 of 2)").unwrap();
+    let (_, chart) =
+        page.split_once("Sequential read: compared with reference tools (1 of 2)").unwrap();
     let chart = chart.split("</svg>").next().unwrap();
     for said in ["ours", "fio", "iozone", "ceiling", "✗ invalid", "var(--s1)", "var(--s2)", "0.6"]
     {
@@ -282,7 +281,7 @@ fn bars_are_drawn_where_there_are_more_than_two() {
     let with_two = charts(&run, "disk.fsync");
     let bars: Vec<_> = with_two.iter().flat_map(|c| &c.points).map(|p| p.bars.len()).collect();
     assert_eq!(bars, [3], "two tools and no ceiling");
-    assert_eq!(with_two[0].left_out, "1 more point: in the table.");
+    assert_eq!(with_two[0].left_out, "1 more configuration: in the table.");
     // A ceiling alone is not beside a tool.
     each(&mut run, "cpu.linpack").flat_map(|m| &mut m.references).for_each(|r| r.value = f64::NAN);
     assert!(charts(&run, "cpu.linpack").is_empty());
@@ -304,7 +303,7 @@ fn of_many_points_the_headlines_is_drawn() {
     let names: Vec<&str> = charts.iter().flat_map(|c| &c.points).map(|p| p.name.as_str()).collect();
     assert_eq!(names.len(), 8);
     assert!(names[7].contains("19 streams"), "{names:?}");
-    assert_eq!(charts[1].left_out, "10 more points: in the table.");
+    assert_eq!(charts[1].left_out, "10 more configurations: in the table.");
 }
 
 #[test]
@@ -339,7 +338,7 @@ fn every_pair_of_trials_is_in_the_page() {
     assert_eq!(pairs.rows.len(), 4 * 6);
     assert_eq!(column(&pairs, "ours / theirs")[..6], ["1.064"; 6]);
     assert!(render("html", &run).contains("every pair of trials"));
-    assert!(render("html", &run).contains("<dt>time of its figure</dt>"));
+    assert!(render("html", &run).contains("<dt>tool time</dt>"));
     for (format, has) in [("html", true), ("markdown", false), ("terminal", false)] {
         let told = render(format, &run).replace("\n  ", " ").contains("wall time of its whole run");
         assert_eq!(told, has, "{format}: where the column is");
@@ -350,17 +349,17 @@ fn every_pair_of_trials_is_in_the_page() {
 fn workloads_without_a_tool_and_without_a_reason_are_named_once() {
     let run = fixture::published();
     let view = View::of(&run);
-    let silent = "No tool ran beside 21 workloads, and no reason was recorded.";
+    let silent = "No reference tool ran for 21 workloads; no reason was recorded.";
     assert!(view.lacking.iter().any(|s| s == silent), "{:?}", view.lacking);
     assert!(lacking(&run, "cpu.flops").is_empty());
     let mut some = run.clone();
     let with = each(&mut some, "cpu.linpack").find(|m| !m.references.is_empty());
     with.unwrap().references.clear();
     let told = lacking(&some, "cpu.linpack");
-    assert!(told.iter().any(|s| s.ends_with(": no reason recorded.")), "{told:?}");
+    assert!(told.iter().any(|s| s.ends_with(": no reason was recorded.")), "{told:?}");
     for format in ["terminal", "markdown", "html"] {
         let text = render(format, &run).replace('\n', " ");
-        assert_eq!(text.matches("and no reason was recorded.").count(), 1, "{format}");
+        assert_eq!(text.matches("; no reason was recorded.").count(), 1, "{format}");
     }
     assert!(View::of(&fixture::alone()).lacking.iter().all(|s| !s.contains("tool")));
 }

@@ -22,7 +22,7 @@ use serde::Serialize;
 use crate::view::{BarChart, BesideChart, LatencyChart, LineChart, Roofline, Timeline};
 
 /// What the gap in a bar is.
-const CUT: &str = "A bar with a gap: it does not stand and goes on beyond the axis.";
+const CUT: &str = "A bar with a gap is invalid and extends beyond the axis.";
 
 /// A chart on the page.
 #[derive(Debug, Clone, Serialize)]

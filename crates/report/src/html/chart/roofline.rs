@@ -81,7 +81,7 @@ impl Plot<'_> {
         let unit = format!("{}, log", short(&picture.unit, 12));
         self.canvas.text(&unit, (4.0, 10.0), At::Start, 12, Ink::Muted);
         let middle = ((LEFT + RIGHT) / 2.0, BOTTOM + 38.0);
-        self.canvas.text("FLOP a byte, log", middle, At::Middle, 12, Ink::Muted);
+        self.canvas.text("FLOP per byte, log", middle, At::Middle, 12, Ink::Muted);
     }
 
     /// Flat roofs from where the steepest slope meets them, named beside their right end.

@@ -51,7 +51,7 @@ pub fn legend(chart: &Timeline) -> Vec<Key> {
         (!chart.samples.is_empty(), "samples", &|c| {
             c.line(&[(1.0, 9.0), (9.0, 5.0), (17.0, 9.0), (25.0, 5.0)], Ink::Series(0), 1)
         }),
-        (!chart.levels.is_empty(), "level, in the band of its 95 % interval", &|c| {
+        (!chart.levels.is_empty(), "level with its 95 % interval", &|c| {
             c.fill(&band, Ink::Grid);
             c.line(&[(1.0, 7.0), (25.0, 7.0)], Ink::Series(1), 3)
         }),

@@ -150,7 +150,7 @@ impl Claim {
         let at = if at.is_empty() { String::new() } else { format!(" ({})", at.join("; ")) };
         let factor = x.median / y.median;
         let factor = (factor.is_finite() && factor > 0.0).then(|| format_factor(factor))?;
-        let figures = format!("{}{at}", figures.join(" against "));
+        let figures = format!("{}{at}", figures.join(" vs. "));
         let text = match says {
             Says::Same => {
                 format!("No difference is shown between {left_name} and {right_name}: {figures}.")
@@ -181,14 +181,14 @@ impl Claim {
         let at = if left.point.is_empty() { String::new() } else { format!(" ({})", left.point) };
         let doubt = match m.verdict.max(r.verdict) {
             Verdict::Valid => "",
-            _ => ", one of the two being suspect",
+            _ => " (one of the two is suspect)",
         };
         let text = match says {
             Says::Same => format!(
-                "{name}{at}: no difference from {tool} is shown: {} times its number, {interval}{doubt}.",
+                "{name}{at}: no difference from {tool} is shown: {} times its result, {interval}{doubt}.",
                 left.text
             ),
-            _ => format!("{name}{at}: {} times {tool}'s number, {interval}{doubt}.", left.text),
+            _ => format!("{name}{at}: {} times {tool}'s result, {interval}{doubt}.", left.text),
         };
         Some(Self { text, says, left: Some(left), right: Some(right), in_answer: false })
     }

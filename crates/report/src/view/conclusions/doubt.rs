@@ -17,20 +17,20 @@ pub fn of_all(all: &[(usize, &Group)]) -> bool {
 pub fn of(all: &[(usize, &Group)]) -> Vec<Claim> {
     let every: Vec<&Measurement> = all.iter().flat_map(|(_, g)| g.all.iter().copied()).collect();
     let said = [
-        (Verdict::Invalid, Severity::Invalid, "nothing follows from"),
-        (Verdict::Suspect, Severity::Suspect, "nothing firm follows from"),
+        (Verdict::Invalid, Severity::Invalid, "do not use"),
+        (Verdict::Suspect, Severity::Suspect, "do not draw conclusions from"),
     ];
-    let sentence = |(verdict, severity, follows): (Verdict, Severity, &str)| {
+    let sentence = |(verdict, severity, advice): (Verdict, Severity, &str)| {
         let of: Vec<&Measurement> =
             every.iter().copied().filter(|m| m.verdict == verdict).collect();
         (!of.is_empty()).then_some(())?;
         let cause = commonest(&of, severity).map_or_else(String::new, |(check, count)| {
-            format!(", most often for {check} ({})", plural(count as u64, "point"))
+            format!(" Main cause: {check} ({}).", plural(count as u64, "result"))
         });
         Some(Claim::doubt(format!(
-            "{} of {} {} {verdict}{cause}: {follows} {}.",
+            "{} of {} {} {verdict}: {advice} {}.{cause}",
             of.len(),
-            plural(every.len() as u64, "number"),
+            plural(every.len() as u64, "result"),
             if of.len() == 1 { "is" } else { "are" },
             if of.len() == 1 { "it" } else { "them" },
         )))

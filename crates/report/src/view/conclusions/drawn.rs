@@ -62,8 +62,8 @@ fn hero(group: &Group, m: &Measurement) -> Option<Claim> {
     parts.extend(trips);
     let near = m.efficiency.filter(|_| m.ceiling.is_some()).and_then(percent);
     parts.extend(near.map(|share| format!("{share} % of its ceiling")));
-    parts.extend(m.bottleneck.as_ref().map(|l| format!("held back by {}", clean(&l.resource))));
-    parts.extend(lost.map(|l| format!("{l} % of what was sent was lost")));
+    parts.extend(m.bottleneck.as_ref().map(|l| format!("limited by {}", clean(&l.resource))));
+    parts.extend(lost.map(|l| format!("{l} % of the datagrams were lost")));
     Some(Claim { in_answer, ..Claim::is(number, format!("{}.", parts.join(", "))) })
 }
 

@@ -60,7 +60,7 @@ fn throughput(lines: &[Line], paths: bool, place: &str) -> Table {
             let lost = loss(m).and_then(percent);
             vec![
                 table.maybe(scale.number(s.median), || "not a finite number".to_owned()),
-                table.maybe(lost, || "TCP sends again what is lost".to_owned()),
+                table.maybe(lost, || "TCP retransmits lost data".to_owned()),
             ]
         });
         table.push(cells);
@@ -137,12 +137,12 @@ fn cells(
     let first = line.best.map(|(m, _)| m).or(line.points.first().copied());
     if paths {
         let path = first.and_then(|m| line.group.text(m, PATH));
-        cells.push(table.maybe(path, || "this point has no such parameter".to_owned()));
+        cells.push(table.maybe(path, || "not a parameter of this configuration".to_owned()));
     }
     let Some((m, s)) = line.best else {
         let none = table.missing(match line.points.as_slice() {
             [m] if m.summary.is_none() => why_no_trials(m),
-            _ => "no number of it stands".to_owned(),
+            _ => "no usable result".to_owned(),
         });
         cells.resize(table.columns.len() - 1, none);
         let worst = line.points.iter().map(|m| m.verdict).max();

@@ -14,8 +14,8 @@ use crate::view::text::clean;
 /// What a time is here.
 const TIME: [&str; 2] = [
     "times after STREAM",
-    "The bytes of one pass over the arrays, as STREAM counts them, over the rate of each trial. The \
-     best rate is that of the fastest trial; the report's own number is the median.",
+    "The bytes of one pass over the arrays, as STREAM counts them, divided by the rate of each trial. \
+     The best rate is that of the fastest trial; the report's result is the median.",
 ];
 
 /// Rows of one function are for the same arrays, threads and stores.

@@ -24,16 +24,16 @@ use super::text::{clean, plural};
 const ROWS: usize = 4;
 
 /// What the column `ours / theirs` means.
-pub const RATIO: &str = "A trial of ours divided by the tool's that followed it: the median over the \
-    pairs, and the interval that holds it with at least 95 %. An interval that holds 1 shows no \
-    difference. Above 1 ours is the greater, which is better where more is better.";
+pub const RATIO: &str = "A proofmark trial divided by the tool's trial that followed it: the median \
+    over the pairs, with its 95 % interval. An interval that contains 1 shows no difference. Above \
+    1, proofmark's result is the larger one.";
 
 /// What the column `ours` means: its term and the meaning.
 pub const OURS: [&str; 2] = [
-    "ours, beside theirs",
-    "The median over our trials of the pairs: trials more, each in a process made for it, as the \
-     tool's are. The measurement's own median is in the workload's table, and our share of the ceiling \
-     is of that.",
+    "ours, in pairs",
+    "The median over proofmark's trials of the pairs. These are extra trials, each in a new process, \
+     as the tool's are. The workload's table has the median of the regular trials; the share of the \
+     ceiling refers to that median.",
 ];
 
 /// A measurement with a tool that ran beside it.
@@ -74,7 +74,7 @@ pub fn of(group: &Group, scale: &Scale) -> References {
     let more = table.rows.len() - brief.rows.len();
     let left_out = match more {
         0 => String::new(),
-        more => format!("{}: in the other formats.", plural(more as u64, "more comparison")),
+        more => format!("Other formats list {}.", plural(more as u64, "more comparison")),
     };
     References {
         told: told::all(group, &compared),

@@ -16,9 +16,9 @@ const PAIRS: usize = 6;
 
 /// What the column of a tool's seconds means: its term and the meaning.
 const TIME: [&str; 2] = [
-    "time of its figure",
-    "The time over which the tool's figure was taken, as it tells it; of a tool that does not, the \
-     wall time of its whole run, with its start and its end.",
+    "tool time",
+    "The time over which the tool measured, as it reports it. For a tool that reports none: the wall \
+     time of its whole run, including its start and end.",
 ];
 
 /// The point that stands for a workload beside each tool: that of the workload's headline, or the
@@ -41,7 +41,7 @@ pub fn chosen<'a>(group: &Group<'a>) -> Vec<Compared<'a>> {
 /// A row a point and tool.
 pub fn table(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
     let bounded = compared.iter().any(|(m, _)| m.ceiling.is_some());
-    let mut table = keyed(group, caption(group, "beside tools that people trust"), &[])
+    let mut table = keyed(group, caption(group, "compared with reference tools"), &[])
         .column("tool")
         .measured("ours", scale.label())
         .explained(OURS[0], OURS[1])
@@ -56,7 +56,7 @@ pub fn table(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
         .explained("ours / theirs", RATIO)
         .number("95 % interval")
         .spare(1)
-        .column("their verdict");
+        .column("tool verdict");
     for (m, r) in compared {
         let mut cells = keys(group, m, &mut table, &[]);
         cells.push(Cell::text(clean(&r.tool)));
@@ -90,7 +90,7 @@ fn ours(m: &Measurement, r: &Reference, scale: &Scale, table: &mut Table) -> Cel
     match m.verdict {
         Verdict::Valid => cell,
         _ if cell.note.is_some() => cell,
-        other => Cell { note: Some(table.note(format!("our number is {other}"))), ..cell },
+        other => Cell { note: Some(table.note(format!("proofmark's result is {other}"))), ..cell },
     }
 }
 
@@ -126,16 +126,16 @@ pub fn trials(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
             cells.push(Cell::text(clean(&r.tool)));
             cells.push(Cell::text((i + 1).to_string()));
             cells.push(table.maybe(ours.and_then(|v| scale.number(v)), || match ours {
-                None => "no trial of ours goes with it".to_owned(),
+                None => "no proofmark trial in this pair".to_owned(),
                 Some(_) => finite(),
             }));
             cells.push(table.maybe(scale.number(*value), finite));
             cells.push(table.maybe(ours.and_then(|v| ratio(v / value)), || {
-                "not both are finite and above zero".to_owned()
+                "one of the two is not finite, or not above zero".to_owned()
             }));
             let took = r.evidence.get(i).map(|t| t.seconds).filter(|s| s.is_finite());
             let took = took.map(|s| format!("{s:.4}")).filter(|s| s.len() <= 12);
-            cells.push(table.maybe(took, || "it does not tell".to_owned()));
+            cells.push(table.maybe(took, || "not reported by the tool".to_owned()));
             table.push(cells);
         }
     }
@@ -165,7 +165,7 @@ pub fn why_no_ratio(r: &Reference) -> String {
         None if r.trials.len() < PAIRS => {
             format!("fewer than {PAIRS} pairs cannot give a 95 % interval")
         }
-        None => "no interval, and no reason recorded".to_owned(),
+        None => "no interval, and no reason was recorded".to_owned(),
     }
 }
 

@@ -83,7 +83,7 @@ fn commands(group: &Group, of: &[Compared]) -> Vec<Command> {
 /// Few points by name, of more their number.
 fn whereabouts(group: &Group, points: &[&Measurement]) -> String {
     if points.len() > NAMED {
-        return plural(points.len() as u64, "point");
+        return plural(points.len() as u64, "configuration");
     }
     let names: Vec<String> = points.iter().map(|m| group.short(m)).collect();
     names.into_iter().filter(|n| !n.is_empty()).collect::<Vec<_>>().join("; ")
@@ -103,12 +103,12 @@ pub fn lacking(group: &Group) -> Vec<String> {
             .filter_map(|(part, why)| Some((part.strip_prefix(OF_TOOL)?, why)))
             .collect();
         for (tool, why) in &of_tools {
-            let key = (format!("{} has no figure", clean(tool)), clean(why));
+            let key = (format!("{} has no result", clean(tool)), clean(why));
             by_reason.entry(key).or_default().push(m);
         }
         if of_tools.is_empty() && m.references.is_empty() {
-            let why = why_missing(m, "references", "no reason recorded");
-            by_reason.entry(("No tool ran".to_owned(), why)).or_default().push(m);
+            let why = why_missing(m, "references", "no reason was recorded");
+            by_reason.entry(("No reference tool ran".to_owned(), why)).or_default().push(m);
         }
     }
     let sentence = |((what, why), points): ((String, String), Vec<&Measurement>)| {
@@ -116,7 +116,7 @@ pub fn lacking(group: &Group) -> Vec<String> {
             at if at.is_empty() || points.len() == group.all.len() => String::new(),
             at => format!(" ({at})"),
         };
-        stop(&format!("{what} beside it{at}: {why}"))
+        stop(&format!("{what}{at}: {why}"))
     };
     by_reason.into_iter().map(sentence).collect()
 }
@@ -132,7 +132,7 @@ pub fn unexplained(groups: &[Group]) -> Option<String> {
         n if n > NAMED => plural(n as u64, "workload"),
         _ => and_list(&names),
     };
-    Some(format!("No tool ran beside {named}, and no reason was recorded."))
+    Some(format!("No reference tool ran for {named}; no reason was recorded."))
 }
 
 /// Whether no point of a workload has a tool or a reason for having none.

@@ -167,7 +167,8 @@ impl<'a> Across<'a> {
                 }
                 let at = after as f64 / values.len() as f64;
                 let label = plural(group.cpus, "CPU");
-                let about = "Upright dashes: the usable CPUs; beyond them, threads take turns.";
+                let about =
+                    "Vertical dashes: the usable CPUs. Beyond them, threads are oversubscribed.";
                 (vec![Rule { at, label, measured: false }], about.to_owned())
             }
             Kind::Sizes(sizes) if self.parameter == "working_set" => cache_rules(group, sizes),
@@ -260,10 +261,9 @@ fn cache_rules(group: &Group, sizes: &[u64]) -> (Vec<Rule>, String) {
     }
     let mut about = match reported.as_slice() {
         [] => String::new(),
-        some => format!(
-            "Upright dashes: where a cache ends that the machine reports ({}).",
-            and_list(some)
-        ),
+        some => {
+            format!("Vertical dashes: cache sizes that the machine reports ({}).", and_list(some))
+        }
     };
     for d in levels::disagreements(group.run.measurements.iter()) {
         let Some(at) = log_place(sizes, d.measured) else { continue };
@@ -271,7 +271,7 @@ fn cache_rules(group: &Group, sizes: &[u64]) -> (Vec<Rule>, String) {
             continue;
         }
         if !rules.iter().any(|r| r.measured) {
-            about.push_str(" Upright line: where it ends by measurement.");
+            about.push_str(" Vertical line: cache size as measured.");
         }
         rules.push(Rule { at, label: d.level, measured: true });
     }

@@ -17,7 +17,7 @@ pub const LINES: usize = 6;
 pub const SPAN: f64 = 20.0;
 
 /// What an arrow means.
-const FALL: &str = "Arrow: the rate fell, from the burst to what lasted.";
+const FALL: &str = "Arrow: the rate fell from the burst rate to the sustained rate.";
 
 /// A value at its place.
 #[derive(Debug, Clone, PartialEq, Serialize)]

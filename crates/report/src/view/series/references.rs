@@ -64,13 +64,13 @@ pub fn references(group: &Group, scale: &Scale) -> Vec<BesideChart> {
     let (points, more) = points(group, scale);
     let charts: Vec<&[BesidePoint]> = points.chunks(POINTS).collect();
     let of = |(i, points): (usize, &&[BesidePoint])| BesideChart {
-        title: title(group, "beside other tools", &part(i, charts.len())),
+        title: title(group, "compared with reference tools", &part(i, charts.len())),
         description: describe(points, scale.label()),
         unit: scale.label().to_owned(),
         points: points.to_vec(),
         left_out: match (more, i + 1 == charts.len()) {
             (more, true) if more > 0 => {
-                format!("{}: in the table.", plural(more as u64, "more point"))
+                format!("{}: in the table.", plural(more as u64, "more configuration"))
             }
             _ => String::new(),
         },

@@ -150,7 +150,9 @@ pub fn chart(about: &About, lines: &[Line]) -> Option<LineChart> {
         key: about.key.to_owned(),
         left_out: match more {
             0 => String::new(),
-            more => format!("{}: with their workloads.", plural(more as u64, "more line")),
+            more => {
+                format!("{}: in the sections of their workloads.", plural(more as u64, "more line"))
+            }
         },
         series,
     })

@@ -32,7 +32,7 @@ const TOLD: [Told; 6] = [
     ("throttled by the quota", SHARE, |t, cpus| share(t.conditions.throttled_s?, t, cpus)),
     ("taken by other processes", SHARE, |t, cpus| share(t.conditions.other_cpu_s?, t, cpus)),
     ("temperature", "°C", |t, _| t.conditions.temperature_c),
-    ("throttled because of heat", "times", |t, _| t.conditions.thermal_throttles.map(|v| v as f64)),
+    ("throttled by heat", "times", |t, _| t.conditions.thermal_throttles.map(|v| v as f64)),
 ];
 
 /// CPU-seconds as percent of those that the sample had.
@@ -75,9 +75,9 @@ pub fn sentence(timed: &[Timed]) -> Option<String> {
         }
     }
     if !still.is_empty() {
-        moved.push(format!("none {}", still.join(", none ")));
+        moved.push(format!("zero: {}", still.join(", ")));
     }
-    (!moved.is_empty()).then(|| format!("Meanwhile: {}.", moved.join("; ")))
+    (!moved.is_empty()).then(|| format!("System conditions: {}.", moved.join("; ")))
 }
 
 /// `2.9 to 3.1 GHz, mostly 3.0`.

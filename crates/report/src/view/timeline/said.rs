@@ -15,7 +15,7 @@ const LEVELS: usize = 40;
 /// Seconds from which on a trend is told by the hour.
 const HOUR: f64 = 3600.0;
 /// What stands where nothing recorded changed together with the value.
-const NO_CAUSE: &str = "nothing that was recorded changed with it";
+const NO_CAUSE: &str = "no recorded condition changed with it";
 
 /// One change in words.
 pub struct Told {
@@ -63,7 +63,7 @@ pub fn changes(m: &Measurement, scale: &Scale) -> Vec<Told> {
         };
         let cause = c.cause.as_ref().map_or_else(|| NO_CAUSE.to_owned(), |c| clean(c));
         let sentence = format!(
-            "At {} ({} UTC) it {went} to {} times what it was, from {} to {}: {cause}.",
+            "At {} ({} UTC) it {went} to {} times the level before, from {} to {}: {cause}.",
             seconds(c.at_s),
             utc(c),
             format_factor(factor),
@@ -128,16 +128,16 @@ fn sampled(m: &Measurement, series: &Series, timed: &[Timed]) -> String {
     };
     let merged = match series.merged {
         0 | 1 => String::new(),
-        n => format!("; neighbours are kept as one, up to {n}"),
+        n => format!("; up to {n} neighbouring samples are merged into one"),
     };
     let short = match last < series.for_s * 0.98 {
-        true => format!(" of {} that were planned", seconds(series.for_s)),
+        true => format!(" of {} planned", seconds(series.for_s)),
         false => String::new(),
     };
     let timed_s: f64 = timed.iter().map(|s| s.t.seconds).sum();
     let between = match percent(timed_s / last).filter(|_| timed_s < ALL_TIMED * last) {
         Some(share) => {
-            format!("; {share} % of the time was timed, the rest went into checking what was done")
+            format!("; {share} % of the time was timed, the rest was verification")
         }
         None => String::new(),
     };
