@@ -1,4 +1,4 @@
-//! JUnit XML of a check: a suite a subsystem, a test case a point.
+//! JUnit XML of a check: a suite per subsystem, a test case per result.
 
 use proofmark_model::{ComparedPoint, Comparison, Subsystem, format_factor};
 

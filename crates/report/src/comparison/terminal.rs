@@ -10,7 +10,7 @@ use crate::view::{Cell, Table, clean, plural};
 
 /// The verdict, the causes, and a table of the points that differ; with `all`, of all points.
 pub fn terminal(comparison: &Comparison, all: bool, options: &Options) -> String {
-    let view = View::of(comparison);
+    let view = View::from_comparison(comparison);
     let mut page = Page::new(options);
     head(&mut page, &view);
     page.table(&view.subsystems);
@@ -99,7 +99,7 @@ fn table(lines: &[Line]) -> Table {
     table
 }
 
-/// A check in few lines: one a point that fails, and one that sums up. Lines are not wrapped, so
+/// A check in few lines: one per result that fails, and a summary. Lines are not wrapped, so
 /// that a log can be searched.
 pub fn check(comparison: &Comparison) -> String {
     let mut out = String::new();
@@ -119,7 +119,7 @@ pub fn check(comparison: &Comparison) -> String {
     if let Some(why) = comparison.too_little() {
         out.push_str(&format!("too little to pass: {why}\n"));
     }
-    out.push_str(&summary(comparison, &Tally::of(comparison)));
+    out.push_str(&summary(comparison, &Tally::count(comparison)));
     out
 }
 

@@ -106,7 +106,7 @@ fn wide(width: usize) -> Options {
 
 #[test]
 fn the_verdict_comes_first_with_its_cause() {
-    let view = View::of(&comparison());
+    let view = View::from_comparison(&comparison());
     assert_eq!(
         view.verdict,
         "B is slower in 2 and faster in 1 of 4 compared results. Median speed of B \
@@ -121,13 +121,13 @@ fn the_verdict_comes_first_with_its_cause() {
     assert_eq!(view.differing[0].ratio.as_deref(), Some("0.250"), "the farthest first");
     let mut none = comparison();
     none.points.clear();
-    assert_eq!(View::of(&none).verdict, "Neither run measured anything.");
+    assert_eq!(View::from_comparison(&none).verdict, "Neither run measured anything.");
     let mut alike = comparison();
     alike.points = vec![alike.points[2].clone()];
-    let said = View::of(&alike).verdict;
+    let said = View::from_comparison(&alike).verdict;
     assert!(said.starts_with("No difference is shown in the one compared result."), "{said}");
     alike.points = vec![comparison().points[5].clone()];
-    assert_eq!(View::of(&alike).verdict, "No results can be compared.");
+    assert_eq!(View::from_comparison(&alike).verdict, "No results can be compared.");
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn many_points_of_one_run_only_are_told_in_a_line() {
     let mut c = comparison();
     let only = c.points[4].clone();
     c.points = (0..20).map(|_| only.clone()).collect();
-    let view = View::of(&c);
+    let view = View::from_comparison(&c);
     assert_eq!(view.gone, ["20 results, cpu.flops (20): only in A"]);
     assert!(view.differing.is_empty() && view.not_comparable.is_empty());
     assert_eq!((view.tally.gone, view.tally.not_comparable), (20, 0));
@@ -146,7 +146,7 @@ fn many_points_of_one_run_only_are_told_in_a_line() {
 fn what_no_point_shows_alone_is_told_where_all_together_leave_1_out() {
     let mut c = comparison();
     c.points = vec![c.points[2].clone(), c.points[2].clone()];
-    let said = |c: &Comparison| View::of(c).verdict;
+    let said = |c: &Comparison| View::from_comparison(c).verdict;
     assert!(!said(&c).contains("together"), "no interval over the points: {}", said(&c));
     c.subsystems[0].speed = Some(Ratio { median: 0.73, ci95: Some([0.6, 0.9]) });
     let still = "All results together show a difference: median speed of B relative to A: cpu 0.730 (0.600–0.900).";
@@ -167,7 +167,7 @@ fn a_check_tells_what_it_could_not_judge_and_when_that_is_too_much() {
     c.points.push(few);
     let why = "only 1 of 3 points of the baseline could be judged, less than half";
     assert!(check(&c).contains(&format!("too little to pass: {why}\n")));
-    assert!(View::of(&c).verdict.contains(why));
+    assert!(View::from_comparison(&c).verdict.contains(why));
     let xml = junit(&c);
     assert!(xml.contains(r#"tests="4" skipped="2" failures="1""#) && xml.contains(why), "{xml}");
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::words::{color, direction, interval, margin, medians, outcome, point, resolution};
 use crate::view::{Cell, Fact, Table, clean, plural};
 
-/// Causes that are told first.
+/// Causes that are listed.
 const CAUSES: usize = 4;
 /// Points of one workload, or workloads, that a line names before it counts.
 const NAMED: usize = 4;
@@ -28,7 +28,7 @@ pub struct View {
     pub causes: Vec<String>,
     /// How many points of which outcome.
     pub tally: Tally,
-    /// A row a subsystem.
+    /// A row per subsystem.
     pub subsystems: Table,
     /// Slower points, then faster ones, farthest from 1 first.
     pub differing: Vec<Line>,
@@ -94,8 +94,8 @@ pub struct Line {
 
 impl View {
     /// What a page or a terminal says of a comparison.
-    pub fn of(c: &Comparison) -> Self {
-        let tally = Tally::of(c);
+    pub fn from_comparison(c: &Comparison) -> Self {
+        let tally = Tally::count(c);
         let causes = causes(c);
         let mut differing: Vec<&ComparedPoint> = c.points.iter().filter(|p| differs(p)).collect();
         let far = |p: &ComparedPoint| p.ratio.as_ref().map_or(0.0, |r| r.median.ln().abs());
@@ -111,8 +111,8 @@ impl View {
             causes,
             tally,
             subsystems: subsystems(c),
-            differing: differing.into_iter().map(Line::of).collect(),
-            alike: alike.map(Line::of).collect(),
+            differing: differing.into_iter().map(Line::from_point).collect(),
+            alike: alike.map(Line::from_point).collect(),
             gone: together(c, ComparedPoint::gone),
             not_comparable: together(c, |p| !p.judged() && !p.gone()),
             differences: differences(c),
@@ -121,14 +121,14 @@ impl View {
     }
 }
 
-/// Whether a point stands among those that differ.
+/// Whether a result is listed among those that differ.
 fn differs(p: &ComparedPoint) -> bool {
     matches!(p.outcome, Comparability::Slower | Comparability::Faster)
 }
 
 impl Tally {
     /// Of a comparison.
-    pub fn of(c: &Comparison) -> Self {
+    pub fn count(c: &Comparison) -> Self {
         let count = |keep: fn(&ComparedPoint) -> bool| c.points.iter().filter(|p| keep(p)).count();
         Self {
             points: c.points.len(),
@@ -143,7 +143,7 @@ impl Tally {
 }
 
 impl Line {
-    fn of(p: &ComparedPoint) -> Self {
+    fn from_point(p: &ComparedPoint) -> Self {
         let [a, b] = medians(p);
         let drawn = p.ratio.as_ref().map(|r| {
             let [low, high] = r.ci95.unwrap_or([r.median; 2]);
@@ -223,10 +223,10 @@ fn speeds(c: &Comparison, t: &Tally) -> Option<String> {
         let ends = ends.unwrap_or_default();
         Some(format!("{} {}{ends}", s.subsystem, format_factor(ratio.median)))
     };
-    let told: Vec<String> = c.subsystems.iter().filter_map(speed).collect();
+    let speeds: Vec<String> = c.subsystems.iter().filter_map(speed).collect();
     let first = if shown { "Median" } else { "All results together show a difference: median" };
-    (t.compared > 0 && !told.is_empty())
-        .then(|| format!(" {first} speed of B relative to A: {}.", told.join(", ")))
+    (t.compared > 0 && !speeds.is_empty())
+        .then(|| format!(" {first} speed of B relative to A: {}.", speeds.join(", ")))
 }
 
 /// A reason without its figures, so that alike ones count as one.
@@ -257,13 +257,13 @@ fn causes(c: &Comparison) -> Vec<String> {
     let mut all: Vec<_> = groups.into_iter().collect();
     all.sort_by_key(|(_, (count, at, _))| (std::cmp::Reverse(*count), *at));
     let rest: usize = all.iter().skip(CAUSES).map(|(_, (count, ..))| count).sum();
-    let told = all.into_iter().take(CAUSES).map(|((word, _), (count, _, reason))| {
+    let named = all.into_iter().take(CAUSES).map(|((word, _), (count, _, reason))| {
         let such = if count > 1 { ", for example:" } else { ":" };
         format!("{word} in {}{such} {reason}", plural(count as u64, "result"))
     });
     let more =
         (rest > 0).then(|| format!("other causes in {}", plural(rest as u64, "more result")));
-    told.chain(more).collect()
+    named.chain(more).collect()
 }
 
 fn subsystems(c: &Comparison) -> Table {
@@ -318,8 +318,7 @@ pub(super) fn together(c: &Comparison, keep: impl Fn(&ComparedPoint) -> bool) ->
     }
     let mut all: Vec<_> = groups.into_values().collect();
     all.sort_by_key(|(at, ..)| *at);
-    let told = all.into_iter().map(|(_, reason, points)| format!("{}: {reason}", places(&points)));
-    told.collect()
+    all.into_iter().map(|(_, reason, points)| format!("{}: {reason}", places(&points))).collect()
 }
 
 /// `cpu.flops 4 threads`; of many the workloads with their counts.

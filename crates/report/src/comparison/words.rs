@@ -29,7 +29,7 @@ pub fn point(p: &ComparedPoint) -> String {
 pub fn medians(p: &ComparedPoint) -> [Option<String>; 2] {
     let median = |n: &Option<Number>| n.as_ref().map(|n| n.summary.median);
     let both = [median(&p.a), median(&p.b)];
-    let scale = Scale::of(both.iter().flatten().copied(), p.unit);
+    let scale = Scale::for_largest(both.iter().flatten().copied(), p.unit);
     both.map(|m| m.and_then(|m| scale.with_label(m)))
 }
 
@@ -75,7 +75,7 @@ pub fn resolution(subsystems: &[ComparedSubsystem]) -> Option<String> {
             shares.entry((share * 100.0).ceil() as i64).or_default().push(s.subsystem.as_str());
         }
     }
-    let told = shares.iter().rev().map(|(share, of)| format!("{share} % ({})", of.join(", ")));
-    let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| format!("slowdowns below {} are not detectable", told.join(", ")))
+    let texts = shares.iter().rev().map(|(share, of)| format!("{share} % ({})", of.join(", ")));
+    let texts: Vec<String> = texts.collect();
+    (!texts.is_empty()).then(|| format!("slowdowns below {} are not detectable", texts.join(", ")))
 }

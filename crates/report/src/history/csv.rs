@@ -1,4 +1,4 @@
-//! For spreadsheets: one row a run, or one row a number. RFC 4180; text that a spreadsheet would
+//! For spreadsheets: one row per run, or one row per result. RFC 4180; text that a spreadsheet would
 //! take for a formula gets an apostrophe in front, as OWASP ("CSV Injection") advises.
 
 use std::collections::BTreeSet;

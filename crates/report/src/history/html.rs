@@ -1,4 +1,4 @@
-//! One page in the look of a run's report, which needs nothing else: a chart and a table a line.
+//! One page in the look of a run's report, which needs nothing else: a chart and a table per line.
 //!
 //! The template escapes every text; the charts escape their own.
 
@@ -36,7 +36,7 @@ pub fn runs(runs: &[PastRun]) -> Result<String, RenderError> {
     page("Past runs", &about, &[Part { chart: None, table }])
 }
 
-/// A chart and a table a line.
+/// A chart and a table per line.
 pub fn points(workload: &str, shared: &str, lines: &[Line]) -> Result<String, RenderError> {
     let workload = clean(workload);
     let part = |(i, line): (usize, &Line)| {

@@ -9,7 +9,7 @@ use crate::Options;
 use crate::terminal::page::Page;
 use crate::view::{clean, plural};
 
-/// Widest chart, in columns: one sign a run for a long time.
+/// Widest chart, in columns: one sign per run for a long time.
 const WIDEST: usize = 120;
 
 pub fn runs(runs: &[PastRun], options: &Options) -> String {

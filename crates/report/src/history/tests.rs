@@ -113,7 +113,7 @@ run  started, UTC       median  95 % interval  change  of ceiling  verdict
     let until: Vec<_> = expected.lines().take(expected.lines().count() - 2).collect();
     assert_eq!(same(&first.join("\n")), same(&until.join("\n")), "{text}");
     assert!(text.contains("-10.9"), "{text}");
-    assert_eq!(text.matches("isa").count(), 1, "what does not differ is told once: {text}");
+    assert_eq!(text.matches("isa").count(), 1, "what does not differ is listed once: {text}");
     for width in [20, 40, 60] {
         let text = drawn(&two(), width);
         assert!(text.lines().all(|l| l.chars().count() <= width), "{width}: {text}");
@@ -155,7 +155,7 @@ fn an_invalid_number_is_no_measure_of_change() {
     assert_eq!(chart.signs, "▄✗▄");
 }
 
-/// Two files that were added, of two machines: neither tells its name.
+/// Two files that were added, of two machines: neither reports its name.
 #[test]
 fn machines_without_a_name_are_told_apart_by_what_they_are() {
     let bare = |run, machine: &str, value| PastPoint {

@@ -41,12 +41,12 @@ impl Format for Junit {
         let mut suites = Vec::new();
         for subsystem in Subsystem::ALL {
             let measured = run.measurements.iter().filter(|m| m.subsystem == subsystem);
-            let cases: Vec<Case> = measured.map(case::of).collect();
+            let cases: Vec<Case> = measured.map(case::from_measurement).collect();
             if !cases.is_empty() {
                 suites.push(suite(run, subsystem.as_str(), cases));
             }
         }
-        let mut cases = vec![of_run(run)];
+        let mut cases = vec![run_case(run)];
         cases.extend(not_measured(run));
         suites.push(suite(run, "run", cases));
         Ok(document::write("proofmark", &suites))
@@ -62,7 +62,7 @@ fn suite(run: &Run, name: &str, cases: Vec<Case>) -> Suite {
 }
 
 /// What was found about the host and the run as a whole.
-fn of_run(run: &Run) -> Case {
+fn run_case(run: &Run) -> Case {
     let found: Vec<&Finding> = run.host.findings.iter().chain(&run.findings).collect();
     let worst = found.iter().find(|f| f.severity == Severity::Invalid);
     Case {
@@ -85,7 +85,7 @@ fn not_measured(run: &Run) -> Option<Case> {
         (None, None) => {
             "the run has no recorded end: it is still running, or it was killed".to_owned()
         }
-        (None, Some(_)) => "the run does not say why".to_owned(),
+        (None, Some(_)) => "the run gives no reason".to_owned(),
     };
     let outcome = Outcome {
         ending: Ending::Skipped,

@@ -40,15 +40,18 @@ fn unit_name(unit: Unit) -> &'static str {
     }
 }
 
-/// A measurement and the labels that tell it from the others.
+/// A measurement and the labels that identify it.
 type Labelled<'a> = (&'a Measurement, Labels);
 
 /// Every family; some have no series.
-pub fn of(run: &Run) -> Vec<Family> {
+pub fn from_run(run: &Run) -> Vec<Family> {
     let mut unique = Unique::default();
-    let all: Vec<Labelled> =
-        run.measurements.iter().map(|m| (m, unique.of(labels::of(m), "repeat"))).collect();
-    let mut families = of_run(run);
+    let all: Vec<Labelled> = run
+        .measurements
+        .iter()
+        .map(|m| (m, unique.distinct(labels::for_measurement(m), "repeat")))
+        .collect();
+    let mut families = run_families(run);
     families.push(verdicts(&all));
     families.push(each(&all, "measurement_trials", "Trials taken.", None, |m| {
         vec![(None, Some(m.trials.len() as f64))]
@@ -75,7 +78,7 @@ pub fn of(run: &Run) -> Vec<Family> {
 }
 
 /// About the run as a whole.
-fn of_run(run: &Run) -> Vec<Family> {
+fn run_families(run: &Run) -> Vec<Family> {
     let one = |name: &str, help, unit, labels: Labels, value: Option<f64>| Family {
         name: format!("proofmark_{name}"),
         help,
@@ -203,7 +206,7 @@ fn latencies(all: &[Labelled]) -> Family {
     })
 }
 
-/// One series for each tool beside a measurement, by the tool's name.
+/// One series for each reference tool of a measurement, by the tool's name.
 fn references(
     all: &[Labelled],
     name: &str,
@@ -217,7 +220,7 @@ fn references(
         for r in &m.references {
             let Some(value) = value(m, r).filter(|v| v.is_finite()) else { continue };
             let labels = labels.iter().cloned().chain([label("reference", &r.tool)]).collect();
-            series.push((unique.of(labels, "reference_repeat"), value));
+            series.push((unique.distinct(labels, "reference_repeat"), value));
         }
     }
     Family { name: format!("proofmark_{name}"), help, unit, series }

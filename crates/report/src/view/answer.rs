@@ -1,5 +1,5 @@
-//! The first screen: how fast, how near the limit, how sure, what held it back, in one to
-//! three numbers a subsystem.
+//! The summary on the first screen: one to three results per subsystem, with precision, share of
+//! the ceiling, bottleneck and verdict.
 
 use proofmark_model::{Measurement, Subsystem, Verdict};
 use serde::Serialize;
@@ -22,7 +22,7 @@ pub struct Answer {
     pub title: String,
     /// The number with its interval, ceiling, bottleneck and verdict.
     pub headline: Headline,
-    /// `1.01 times fio (0.99 to 1.02)`; `None` where no tool ran beside it or its number is invalid.
+    /// `1.01 times fio (0.99 to 1.02)`; `None` where no reference tool ran or its result is not valid.
     pub reference: Option<String>,
 }
 
@@ -57,7 +57,7 @@ pub fn chosen<'g, 'a>(all: &[(usize, &'g Group<'a>)]) -> Vec<(usize, &'g Group<'
 }
 
 /// The answers of a run.
-pub fn of(groups: &[Group]) -> Vec<AnswerGroup> {
+pub fn collect(groups: &[Group]) -> Vec<AnswerGroup> {
     let of_part = |(part, all): (Subsystem, Vec<(usize, &Group)>)| AnswerGroup {
         subsystem: part.as_str(),
         title: part::title(part),
@@ -72,13 +72,13 @@ fn answer(at: usize, group: &Group) -> Answer {
         workload: group.name(),
         at,
         title: group.heading(),
-        headline: headline::of(group),
-        reference: hero.and_then(beside),
+        headline: headline::find(group),
+        reference: hero.and_then(reference_ratio),
     }
 }
 
-/// The first tool beside a measurement whose number stands.
-fn beside(m: &Measurement) -> Option<String> {
+/// The ratio to the first reference tool whose result is valid.
+fn reference_ratio(m: &Measurement) -> Option<String> {
     let r = m.references.iter().find(|r| r.verdict == Verdict::Valid)?;
     let tool = clean(&r.tool);
     let times = ratio(r.ratio.median)?;
@@ -136,7 +136,7 @@ fn cells(part: &str, answer: &Answer, table: &mut Table) -> Vec<Cell> {
     cells.push(table.maybe(within, || h.within_lacks.to_owned()));
     let near = h.near.as_ref().map(|n| n.percent.clone());
     cells.push(table.maybe(near, || h.near_lacks.to_owned()));
-    cells.push(table.maybe(h.held.clone(), || "unknown: no ceiling".to_owned()));
+    cells.push(table.maybe(h.bottleneck.clone(), || "unknown: no ceiling".to_owned()));
     cells.push(verdict);
     cells.push(Cell::text(answer.reference.clone().unwrap_or_default()));
     cells

@@ -22,11 +22,11 @@ pub struct Design {
     pub workloads: Vec<String>,
 }
 
-/// Parameters whose values are told, in this order; the others stand with their workloads.
-const TOLD: [&str; 5] = ["threads", "streams", "block_size", "file_size", "data_size"];
+/// Parameters whose values are listed, in this order; the others are with their workloads.
+const LISTED: [&str; 5] = ["threads", "streams", "block_size", "file_size", "data_size"];
 
 /// The design of a run.
-pub fn of(groups: &[Group]) -> Vec<Design> {
+pub fn describe(groups: &[Group]) -> Vec<Design> {
     let one = |(part, all): (Subsystem, Vec<(usize, &Group)>)| {
         let groups: Vec<&Group> = all.into_iter().map(|(_, g)| g).collect();
         Design {
@@ -77,7 +77,7 @@ fn sentences(part: Subsystem, groups: &[&Group]) -> Vec<String> {
 
 /// `: threads 1, 2 and 4; block size 8 B and 8 KiB`.
 fn parameters(groups: &[&Group]) -> String {
-    let told = TOLD.iter().filter_map(|parameter| {
+    let lists = LISTED.iter().filter_map(|parameter| {
         let mut values: BTreeMap<u64, String> = BTreeMap::new();
         for g in groups {
             for m in &g.all {
@@ -91,8 +91,8 @@ fn parameters(groups: &[&Group]) -> String {
         let values: Vec<String> = values.into_values().collect();
         (!values.is_empty()).then(|| format!("{} {}", spoken(parameter), and_list(&values)))
     });
-    let told: Vec<String> = told.collect();
-    if told.is_empty() { String::new() } else { format!(": {}", told.join("; ")) }
+    let lists: Vec<String> = lists.collect();
+    if lists.is_empty() { String::new() } else { format!(": {}", lists.join("; ")) }
 }
 
 /// How many trials of what length there were.
@@ -165,7 +165,7 @@ fn over_time(every: &[&Measurement]) -> Option<String> {
     ))
 }
 
-/// What is told of one subsystem only.
+/// What is specific to one subsystem.
 fn part_of(part: Subsystem, every: &[&Measurement]) -> Option<String> {
     match part {
         Subsystem::Disk => {
@@ -198,10 +198,10 @@ fn verifications(every: &[&Measurement]) -> Option<String> {
     for w in every.iter().filter_map(|m| m.verification.as_ref()) {
         *kinds.entry(clean(&w.kind)).or_default() += 1;
     }
-    let told: Vec<String> =
+    let named: Vec<String> =
         kinds.iter().map(|(kind, n)| format!("{kind} ({})", plural(*n, "configuration"))).collect();
-    (!told.is_empty())
-        .then(|| format!("Independent verification of the work: {}.", and_list(&told)))
+    (!named.is_empty())
+        .then(|| format!("Independent verification of the work: {}.", and_list(&named)))
 }
 
 fn tools(every: &[&Measurement]) -> Option<String> {
@@ -209,8 +209,8 @@ fn tools(every: &[&Measurement]) -> Option<String> {
     for r in every.iter().flat_map(|m| &m.references) {
         *tools.entry(clean(format!("{} {}", r.tool, r.version).trim())).or_default() += 1;
     }
-    let told: Vec<String> =
+    let named: Vec<String> =
         tools.iter().map(|(tool, n)| format!("{tool} ({})", plural(*n, "configuration"))).collect();
-    (!told.is_empty())
-        .then(|| format!("Reference tools that ran the same work: {}.", and_list(&told)))
+    (!named.is_empty())
+        .then(|| format!("Reference tools that ran the same work: {}.", and_list(&named)))
 }

@@ -126,7 +126,7 @@ fn processor(host: &Host) -> Vec<Fact> {
     facts
 }
 
-/// One row a cache.
+/// One row per cache.
 fn caches(probe: &Probe<Vec<Cache>>) -> Vec<Fact> {
     let Some(caches) = probe.get() else {
         return vec![Fact::probe("caches", probe, |_| String::new())];

@@ -42,11 +42,11 @@ pub struct Along {
 pub struct Point {
     /// Place in the axes' units, from left to right and upwards.
     pub at: [f64; 2],
-    /// What stands beside it; empty where nothing does.
+    /// Its printed label; empty without one.
     pub label: String,
     /// In words.
     pub about: String,
-    /// Verdict of its measurement, where the legend does not tell that of the whole curve.
+    /// Verdict of its measurement, where the legend does not give that of the whole curve.
     pub verdict: Option<Verdict>,
 }
 
@@ -91,12 +91,12 @@ const CONNECTION: &str =
 /// `p50 118.0 us, p99 310.0 us`.
 pub fn phrase(m: &Measurement) -> Option<String> {
     let l = m.latency.as_ref()?;
-    let time = |v: f64| Scale::of([v], Unit::Second).with_label(v);
+    let time = |v: f64| Scale::for_largest([v], Unit::Second).with_label(v);
     let p99 = l.p99.and_then(time).map_or_else(String::new, |t| format!(", p99 {t}"));
     time(l.p50).map(|p50| format!("p50 {p50}{p99}"))
 }
 
-/// What the times of a workload are, and under which name that is told.
+/// What the times of a workload are, and the term under which that is explained.
 fn meaning(group: &Group) -> Option<(&'static str, &'static str)> {
     let m = group.all.first()?;
     match m.subsystem {
@@ -168,7 +168,7 @@ pub fn table(group: &Group) -> Table {
 /// One scale for the times of a workload, that keeps the digits of its shortest.
 pub fn scale<'a>(all: impl Iterator<Item = &'a Latency>) -> Scale {
     let medians: Vec<f64> = all.map(|l| l.p50).collect();
-    Scale::of_values(&medians, Unit::Second)
+    Scale::for_values(&medians, Unit::Second)
 }
 
 /// The distributions: of the best number and those that differ from it by the workload's
@@ -192,7 +192,7 @@ pub fn distribution(group: &Group) -> Option<LatencyChart> {
     curves.truncate(LINES);
     Some(LatencyChart {
         title: title(group, "distribution of operation times", ""),
-        description: format!("Cumulative share of operations by time. {}.", told(&curves)),
+        description: format!("Cumulative share of operations by time. {}.", describe(&curves)),
         x: Along { label: format!("time, {}", scale.label()), log: true },
         y: Along { label: "% of operations".to_owned(), log: false },
         curves,
@@ -206,7 +206,7 @@ pub fn distribution(group: &Group) -> Option<LatencyChart> {
 }
 
 /// What the points of all curves say.
-fn told(curves: &[Curve]) -> String {
+fn describe(curves: &[Curve]) -> String {
     let points = curves.iter().flat_map(|c| &c.points);
     points.map(|p| p.about.as_str()).collect::<Vec<_>>().join("; ")
 }
@@ -331,7 +331,7 @@ fn sweep(
     }
     Some(LatencyChart {
         title: title(group, "latency by throughput", &group.short_without(first, but)),
-        description: format!("Latency as the queue gets deeper. {}.", told(&curves)),
+        description: format!("Latency as the queue gets deeper. {}.", describe(&curves)),
         x: Along { label: rate.label().to_owned(), log: false },
         y: Along { label: times.label().to_owned(), log: wide(&curves) },
         curves,

@@ -5,7 +5,7 @@
 
 use proofmark_model::{Measurement, Run, Subsystem, format_quantity, format_seconds};
 
-use super::network::of_network;
+use super::network::is_network;
 use super::num::percent;
 use super::text::clean;
 
@@ -24,11 +24,11 @@ const NETWORK: &str = "Network. Client and server are separate processes, also o
 /// Where threads run.
 fn threads(run: &Run) -> String {
     let any = |is: fn(&Measurement) -> bool| run.measurements.iter().any(is);
-    let (disk, network) = (any(of_disk), any(of_network));
+    let (disk, network) = (any(is_disk), any(is_network));
     let pinned = "Each thread is pinned to a CPU that this process may use, physical cores before the \
                   second threads of a core";
     let free = "run where the scheduler puts them";
-    let rest = any(|m| !of_disk(m) && !of_network(m)) || !(disk || network);
+    let rest = any(|m| !is_disk(m) && !is_network(m)) || !(disk || network);
     let mut parts = match (rest, disk) {
         (true, false) => vec![format!("{pinned}.")],
         (true, true) => vec![format!("{pinned}; those of disk workloads {free}.")],
@@ -42,7 +42,7 @@ fn threads(run: &Run) -> String {
     parts.join(" ")
 }
 
-fn of_disk(m: &Measurement) -> bool {
+fn is_disk(m: &Measurement) -> bool {
     m.subsystem == Subsystem::Disk
 }
 
@@ -52,10 +52,10 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
     let seconds = |v: f64| {
         if v.is_finite() && v >= 0.0 { format_seconds(v) } else { "an unknown time".to_owned() }
     };
-    let told = |share| percent(share).unwrap_or_else(|| "an unknown share,".to_owned());
-    let mut target = format!("{} %", told(policy.target));
+    let percentage = |share| percent(share).unwrap_or_else(|| "an unknown share,".to_owned());
+    let mut target = format!("{} %", percentage(policy.target));
     for (subsystem, own) in &policy.target_of {
-        target += &format!(" ({subsystem}: {} %)", told(*own));
+        target += &format!(" ({subsystem}: {} %)", percentage(*own));
     }
     let trials = if policy.min_trials == policy.max_trials {
         format!("Each configuration took {} trials, as requested.", policy.min_trials)
@@ -119,7 +119,7 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
     if run.measurements.iter().any(|m| m.subsystem == Subsystem::Memory) {
         out.insert(2, MEMORY.to_owned());
     }
-    if run.measurements.iter().any(of_network) {
+    if run.measurements.iter().any(is_network) {
         out.insert(2, NETWORK.to_owned());
     }
     out

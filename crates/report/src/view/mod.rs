@@ -1,6 +1,6 @@
 //! What a report says, before it is laid out.
 //!
-//! [`View::of`] turns a run into tables, series, findings and sentences. Terminal,
+//! [`View::from_run`] turns a run into tables, series, findings and sentences. Terminal,
 //! Markdown and HTML print these and nothing else, so that a number, its label and
 //! its verdict are the same everywhere. All text in a view is free of control
 //! characters; it is not escaped for any format.
@@ -53,7 +53,7 @@ pub use answer::{Answer, AnswerGroup};
 pub use conclusions::{Claim, Conclusion, Figure, Says};
 pub use derivation::Derivation;
 pub use design::Design;
-pub use findings::{FindingGroup, Place, of_host as findings_of_host, severity_mark};
+pub use findings::{FindingGroup, Place, for_host as findings_of_host, severity_mark};
 pub use headline::{Headline, Near};
 pub use host::{Fact, FactTable, tables as host_tables};
 pub use latency::{Along, Curve, LatencyChart, Point};
@@ -62,13 +62,13 @@ pub use overview::Overview;
 pub use references::{Command, References, ToolNote};
 pub use roofline::{Dot, Peak, Roofline, Slope};
 pub use series::{
-    Bar, BarChart, BesideBar, BesideChart, BesidePoint, Limit, LineChart, Mark, Rule, Series, Spot,
-    Tick,
+    Bar, BarChart, ComparisonBar, ComparisonChart, ComparisonGroup, Limit, LineChart, Mark, Rule,
+    Series, Spot, Tick,
 };
 pub use solves::Solves;
 pub use table::{Cell, Column, Row, Table, Term};
 pub use text::{clean, plural, stop};
-pub use timeline::{Beside, Change, SIGNS, Sample, Step, Timeline};
+pub use timeline::{Change, SIGNS, Sample, Step, SystemCurve, Timeline};
 pub use workload::WorkloadView;
 
 pub(crate) use answer::CONFIGURATION;
@@ -87,8 +87,7 @@ pub struct View {
     pub machine: String,
     /// Whether to believe it.
     pub trust: Trust,
-    /// The answer in one to three numbers a subsystem: how fast, how near the limit, how sure,
-    /// what held it back. The first screen.
+    /// The summary on the first screen: one to three results per subsystem.
     pub answers: Vec<AnswerGroup>,
     /// The same as a table, a row a number; without rows where nothing was measured.
     pub answer_table: Table,
@@ -100,16 +99,16 @@ pub struct View {
     pub overviews: Vec<Overview>,
     /// What disk and network do, in few numbers; no table where none was measured.
     pub glances: Vec<Table>,
-    /// The headline's points beside tools that people trust; without rows where none ran.
+    /// The headlines compared with reference tools; without rows where none ran.
     pub references: Table,
-    /// Own value, that of the tool beside it and the theoretical one, with percentages, a row a
-    /// workload and tool; without rows where no workload has either.
+    /// Result, reference tool and ceiling, with percentages, a row per workload and tool; without
+    /// rows where no workload has either.
     pub theory: Table,
-    /// The same as bars in percent of the theoretical values, a group a workload.
-    pub against: Vec<BesideChart>,
+    /// The same as bars in percent of the ceilings, a group per workload.
+    pub against: Vec<ComparisonChart>,
     /// One a workload, in the order of the plan.
     pub workloads: Vec<WorkloadView>,
-    /// What has no ceiling at all, and why, and what had no tool beside it without a reason; a
+    /// What has no ceiling at all, and why, and what had no reference tool without a reason; a
     /// sentence each.
     pub lacking: Vec<String>,
     /// What columns mean.
@@ -127,11 +126,11 @@ pub struct View {
 /// Whether to believe the numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Trust {
-    /// Numbers that stand.
+    /// Valid results.
     pub valid: usize,
-    /// Numbers that something disturbed.
+    /// Results that a named cause changed.
     pub suspect: usize,
-    /// Numbers that do not measure what their name says.
+    /// Results that are not what their name says.
     pub invalid: usize,
     /// The worst verdict's word; `none` where nothing was measured.
     pub worst: &'static str,
@@ -143,15 +142,15 @@ pub struct Trust {
 
 impl View {
     /// What a report of this run says.
-    pub fn of(run: &Run) -> Self {
+    pub fn from_run(run: &Run) -> Self {
         let groups = workload::groups(run);
         let glances = glance::tables(run, &groups);
         let references = glance::references(&groups);
         let mut workloads = workload::all(&groups);
         detail::refer(&mut workloads);
-        let roofline = roofline::of(run);
-        let answers = answer::of(&groups);
-        let overviews = overview::of(&groups);
+        let roofline = roofline::draw(run);
+        let answers = answer::collect(&groups);
+        let overviews = overview::collect(&groups);
         Self {
             title: title(run),
             facts: facts(run),
@@ -164,8 +163,8 @@ impl View {
             ),
             answer_table: answer::table(&answers),
             answers,
-            conclusions: conclusions::of(&groups),
-            design: design::of(&groups),
+            conclusions: conclusions::draw(&groups),
+            design: design::describe(&groups),
             overviews,
             glances,
             references,
@@ -177,13 +176,13 @@ impl View {
                 .chain(references::unexplained(&groups))
                 .collect(),
             roofline,
-            findings: findings::all(run),
+            findings: findings::for_run(run),
             host: host::tables(&run.host),
             method: method::paragraphs(run),
         }
     }
 
-    /// The conclusions beside the table of the answers: without sentences that say what one of its
+    /// The conclusions besides the summary: without sentences that say what one of its
     /// rows says, and without subsystems that have no others.
     pub fn further(&self) -> impl Iterator<Item = (&'static str, Vec<&Claim>)> {
         let all = self.conclusions.iter().map(|c| {

@@ -28,7 +28,7 @@ const NONE: &str = "the run file holds no solution of this trial";
 /// What the solves of one workload came to.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Solves {
-    /// A row a point; empty where the workload solves nothing.
+    /// A row per point; empty where the workload solves nothing.
     pub summary: Table,
     /// What a terminal has room for: the summary, and of the listing all or what fails.
     pub brief: Vec<Table>,
@@ -45,7 +45,7 @@ pub fn any(group: &Group) -> bool {
 }
 
 /// What the workload's solves came to; nothing where it solves nothing.
-pub fn of(group: &Group, scale: &Scale) -> Solves {
+pub fn collect(group: &Group, scale: &Scale) -> Solves {
     if !any(group) {
         return Solves::default();
     }
@@ -103,7 +103,7 @@ fn fails(t: &Trial) -> bool {
     t.solution.as_ref().is_some_and(|s| !s.passes())
 }
 
-/// Parameters that name the rows beside the size.
+/// Parameters that name the rows besides the size.
 fn others<'a>(group: &Group<'a>) -> Vec<&'a str> {
     let several = |name: &&str| {
         let values: BTreeSet<_> = group.all.iter().map(|m| m.params.get(name)).collect();
@@ -218,16 +218,16 @@ fn summary(group: &Group, scale: &Scale) -> Table {
 fn checked(m: &Measurement, solutions: &[&Solution], table: &mut Table) -> Cell {
     let failed = solutions.iter().filter(|s| !s.passes()).count();
     let (all, open) = (m.trials.len(), m.trials.len() - solutions.len());
-    let told = format!("of {}", plural(all as u64, "trial"));
+    let of_trials = format!("of {}", plural(all as u64, "trial"));
     if failed > 0 {
         let below = Solution::THRESHOLD;
-        let note = format!("Residual(norm) is not below {below} in {failed} {told}");
+        let note = format!("Residual(norm) is not below {below} in {failed} {of_trials}");
         return Cell { note: Some(table.note(note)), ..check(false) };
     }
     match (all, open) {
         (0, _) => table.missing(why_no_trials(m)),
         (_, 0) => check(true),
-        _ => table.missing(format!("the run file holds no solution of {open} {told}")),
+        _ => table.missing(format!("the run file holds no solution of {open} {of_trials}")),
     }
 }
 

@@ -43,7 +43,7 @@ pub fn facts(host: &Host) -> Vec<Fact> {
 pub fn limits(host: &Host) -> Vec<Fact> {
     let l = &host.limits;
     let mut facts = match l.io.get() {
-        Some(limits) if !limits.is_empty() => limits.iter().map(of_cgroup).collect(),
+        Some(limits) if !limits.is_empty() => limits.iter().map(cgroup_limit).collect(),
         _ => vec![Fact::probe("I/O limits", &l.io, |_| "none".to_owned())],
     };
     for (name, value) in &l.declared {
@@ -97,7 +97,7 @@ fn device(d: &BlockDevice) -> String {
     parts.join("; ")
 }
 
-fn of_cgroup(limit: &IoLimit) -> Fact {
+fn cgroup_limit(limit: &IoLimit) -> Fact {
     let bytes =
         |v: Option<f64>, what| v.map(|v| format!("{what} {}", quantity(v, Unit::BytePerSecond)));
     let count =

@@ -27,12 +27,12 @@ const OFFERED: &str = "Payload sent per second, whether it arrived or not.";
 
 /// Datagrams of each point's streams; without rows where none were sent.
 pub fn datagrams(group: &Group) -> Table {
-    let sent = Scale::of_values(
+    let sent = Scale::for_values(
         &group.all.iter().filter_map(|m| offered(m)).collect::<Vec<_>>(),
         Unit::BitPerSecond,
     );
     let times = |m: &Measurement| median(m.traffics().filter_map(|(_, n)| n.datagrams?.jitter_s));
-    let jitter = Scale::of_values(
+    let jitter = Scale::for_values(
         &group.all.iter().filter_map(|m| times(m)).collect::<Vec<_>>(),
         Unit::Second,
     );
@@ -77,45 +77,47 @@ pub fn ends(group: &Group) -> Vec<Table> {
 }
 
 /// The median over all connections and trials.
-fn of_connections(m: &Measurement, read: fn(&TcpState) -> f64) -> Option<f64> {
+fn median_of_connections(m: &Measurement, read: fn(&TcpState) -> f64) -> Option<f64> {
     median(m.traffics().flat_map(|(_, n)| &n.streams).map(read))
 }
 
 fn connections(group: &Group) -> Table {
-    let told: Vec<&Measurement> = group
+    let connected: Vec<&Measurement> = group
         .all
         .iter()
         .copied()
         .filter(|m| streams(m) && m.traffics().any(|(_, n)| !n.streams.is_empty()))
         .collect();
-    let trips: Vec<f64> = told.iter().filter_map(|m| of_connections(m, |s| s.rtt_s)).collect();
-    let trip = Scale::of_values(&trips, Unit::Second);
+    let trips: Vec<f64> =
+        connected.iter().filter_map(|m| median_of_connections(m, |s| s.rtt_s)).collect();
+    let trip = Scale::for_values(&trips, Unit::Second);
     let mut table = keyed(group, caption(group, "TCP statistics of the connections"), &[])
         .number("retransmits")
         .explained("retransmits", RETRANSMITS)
         .measured("window", "B")
         .measured("round trip", trip.label())
         .measured("segment", "B");
-    for m in told {
+    for m in connected {
         let mut cells = keys(group, m, &mut table, &[]);
         let last = m.traffics().filter(|(_, n)| !n.streams.is_empty()).last();
         let again = last.and_then(|(_, n)| n.retransmits());
         let silent = || "not reported by the system".to_owned();
         cells.push(table.maybe(again.map(format_count), silent));
         let bytes = |v: Option<f64>| v.map(|v| format_count(v as u64));
-        cells.push(table.maybe(bytes(of_connections(m, |s| s.window_bytes as f64)), silent));
-        let time = of_connections(m, |s| s.rtt_s).and_then(|v| trip.number(v));
+        cells.push(table.maybe(bytes(median_of_connections(m, |s| s.window_bytes as f64)), silent));
+        let time = median_of_connections(m, |s| s.rtt_s).and_then(|v| trip.number(v));
         cells.push(table.maybe(time, silent));
-        cells.push(table.maybe(bytes(of_connections(m, |s| s.segment_bytes as f64)), silent));
+        cells
+            .push(table.maybe(bytes(median_of_connections(m, |s| s.segment_bytes as f64)), silent));
         table.push(cells);
     }
     table
 }
 
-/// A count of both ends over all trials; `None` where neither tells.
-fn of_both(m: &Measurement, read: fn(&EndTraffic) -> Option<u64>) -> Option<u64> {
-    let told = m.traffics().flat_map(|(_, n)| [&n.client, &n.server]).filter_map(read);
-    told.reduce(u64::saturating_add)
+/// A count of both ends over all trials; `None` where neither reports it.
+fn sum_of_both_ends(m: &Measurement, read: fn(&EndTraffic) -> Option<u64>) -> Option<u64> {
+    let counts = m.traffics().flat_map(|(_, n)| [&n.client, &n.server]).filter_map(read);
+    counts.reduce(u64::saturating_add)
 }
 
 fn systems(group: &Group) -> Table {
@@ -161,9 +163,9 @@ fn systems(group: &Group) -> Table {
         for end in End::BOTH.into_iter().filter(|_| rates) {
             cells.push(table.maybe(carried(m, end).and_then(percent), || silent(end)));
         }
-        let dropped = [of_both(m, |e| e.dropped), of_both(m, |e| e.cpu_dropped)];
+        let dropped = [sum_of_both_ends(m, |e| e.dropped), sum_of_both_ends(m, |e| e.cpu_dropped)];
         let dropped = dropped.into_iter().flatten().reduce(u64::saturating_add);
-        for value in [dropped, of_both(m, |e| e.full_buffers)] {
+        for value in [dropped, sum_of_both_ends(m, |e| e.full_buffers)] {
             cells.push(table.maybe(value.map(format_count), || silent(End::ClientSide)));
         }
         table.push(cells);

@@ -48,7 +48,7 @@ fn count(c: &Conditions, read: fn(&Conditions) -> Option<u64>) -> Option<f64> {
     read(c).map(|v| v as f64)
 }
 
-/// Bytes a second that the hardware must carry: the median over the trials.
+/// Bytes per second that the hardware must carry: the median over the trials.
 pub fn moved(m: &Measurement) -> Option<f64> {
     if m.unit != Unit::BytePerSecond {
         return None;
@@ -56,7 +56,7 @@ pub fn moved(m: &Measurement) -> Option<f64> {
     median(m.trials.iter().filter_map(|t| Some(t.value * t.moved? / t.work)))
 }
 
-/// Bytes a second that the other threads moved: the median over the trials.
+/// Bytes per second that the other threads moved: the median over the trials.
 pub fn background(m: &Measurement) -> Option<f64> {
     median(m.trials.iter().filter_map(|t| t.background))
 }
@@ -96,10 +96,10 @@ pub fn table(group: &Group, scale: &Scale) -> Table {
         .measured("wall time", "s")
         .measured("work", work)
         .column("started, UTC");
-    let told = |read: fn(&Trial) -> Option<f64>| {
+    let recorded = |read: fn(&Trial) -> Option<f64>| {
         group.all.iter().flat_map(|m| &m.trials).any(|t| read(t).is_some())
     };
-    let columns: Vec<&Column> = COLUMNS.iter().filter(|(_, _, read)| told(*read)).collect();
+    let columns: Vec<&Column> = COLUMNS.iter().filter(|(_, _, read)| recorded(*read)).collect();
     for (title, unit, _) in &columns {
         table = match unit {
             Some(unit) => table.measured(*title, *unit),

@@ -9,7 +9,7 @@ use super::reading::each;
 
 /// Every claim of a run.
 fn claims(run: &Run) -> Vec<Claim> {
-    View::of(run).conclusions.into_iter().flat_map(|c| c.claims).collect()
+    View::from_run(run).conclusions.into_iter().flat_map(|c| c.claims).collect()
 }
 
 fn texts(run: &Run) -> Vec<String> {
@@ -212,7 +212,7 @@ fn what_all_numbers_share_is_said_first_and_once() {
 #[test]
 fn what_time_brought_is_told_once() {
     let said = texts(&fixture::endured());
-    let fell = "3 levels, 15.60 to 31.20 Gop/s; the greatest of 2 changes: at 3 min 20 s (08:56:42 \
+    let fell = "3 levels, 15.60 to 31.20 Gop/s; the largest of 2 changes: at 3 min 20 s (08:56:42 \
         UTC) it fell to 0.500 times the level before, from 31.20 Gop/s to 15.60 Gop/s: throttling began";
     assert_eq!(said.iter().filter(|t| t.contains(fell)).count(), 1, "{said:?}");
     assert_eq!(said.len(), 2, "the median over several levels is no answer: {said:?}");
@@ -220,5 +220,5 @@ fn what_time_brought_is_told_once() {
 
 #[test]
 fn a_run_without_numbers_has_no_conclusion() {
-    assert!(View::of(&fixture::empty()).conclusions.is_empty());
+    assert!(View::from_run(&fixture::empty()).conclusions.is_empty());
 }

@@ -252,7 +252,7 @@ fn threads_that_take_turns_are_named_and_never_put_first() {
         assert!(of(format, &run).contains(note), "{format}");
         assert!(!of(format, &fixture::run()).contains("more threads than the"), "{format}");
     }
-    let view = View::of(&run);
+    let view = View::from_run(&run);
     for workload in &view.workloads {
         assert!(workload.headline.at.ends_with("2 threads"), "{}", workload.headline.at);
     }
@@ -270,7 +270,7 @@ fn threads_that_take_turns_are_named_and_never_put_first() {
 
 #[test]
 fn a_missing_ceiling_is_explained_once() {
-    let view = View::of(&fixture::run());
+    let view = View::from_run(&fixture::run());
     let clock = &view.workloads[0];
     assert_eq!(
         view.lacking,
@@ -283,7 +283,7 @@ fn a_missing_ceiling_is_explained_once() {
         let text = of(format, &fixture::run());
         assert_eq!(text.matches("no boost clock is known").count(), 1, "{format}");
     }
-    assert_eq!(clock.headline.held, None);
+    assert_eq!(clock.headline.bottleneck, None);
 }
 
 #[test]
@@ -293,7 +293,7 @@ fn the_spread_is_what_stops_trials() {
     let s = m.summary.as_mut().unwrap();
     (s.median, s.ci95) = (99e9, Some([98e9, 103e9]));
     let half = s.half_width().unwrap();
-    let view = View::of(&run);
+    let view = View::from_run(&run);
     assert_eq!(view.workloads[0].headline.within, Some(format!("± {:.1} %", half * 100.0)));
 }
 
@@ -305,7 +305,7 @@ fn no_invalid_number_is_put_first() {
             m.verdict = Verdict::Invalid;
         }
     }
-    let view = View::of(&run);
+    let view = View::from_run(&run);
     let flops = view.workloads.iter().find(|k| k.id == "cpu.flops").unwrap();
     assert_eq!(flops.headline.value.as_deref(), Some("98.40"));
     assert!(flops.headline.at.contains("sse2"));

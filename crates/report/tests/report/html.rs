@@ -115,7 +115,7 @@ fn the_contents_lead_to_each_subsystem_and_its_workloads() {
     let side = between(&page, "<div class=\"side\">", "</div>")[0];
     let top = between(&page, "<details class=\"top\">", "</details>")[0];
     assert_eq!(between(side, "href=\"", "\""), between(top, "href=\"", "\""));
-    let view = View::of(&run);
+    let view = View::from_run(&run);
     let workloads: Vec<&str> = view.workloads.iter().map(|k| k.id.as_str()).collect();
     let parts = between(side, "href=\"#part-", "\"");
     for part in &parts {
@@ -135,7 +135,7 @@ fn the_contents_lead_to_each_subsystem_and_its_workloads() {
 #[test]
 fn conclusions_and_overviews_stand_in_their_parts() {
     let run = fixture::published();
-    let (page, view) = (page(&run), View::of(&run));
+    let (page, view) = (page(&run), View::from_run(&run));
     let conclusions = between(&page, "<div class=\"conclusions\">", "</section>")[0];
     let claims: usize = view.conclusions.iter().map(|c| c.claims.len()).sum();
     assert_eq!(conclusions.matches("<li").count(), claims);
@@ -154,19 +154,19 @@ fn conclusions_and_overviews_stand_in_their_parts() {
 #[test]
 fn a_series_is_drawn_with_its_levels_its_changes_and_the_system_below() {
     let run = fixture::endured();
-    let (page, view) = (page(&run), View::of(&run));
+    let (page, view) = (page(&run), View::from_run(&run));
     let timeline = &view.workloads[0].timelines[0];
     let figures = between(&page, "<figure>", "</figure>");
     let chart = figures.iter().find(|f| f.contains("-time-0-t")).unwrap();
-    let told = between(chart, "<title>", "</title>");
+    let found = between(chart, "<title>", "</title>");
     for change in &timeline.changes {
-        assert!(told.contains(&change.about.as_str()), "{}", change.about);
+        assert!(found.contains(&change.about.as_str()), "{}", change.about);
         assert!(chart.contains(&format!("\n{}\n</text>", change.label)));
     }
-    assert_eq!(told.iter().filter(|t| timeline.levels.iter().any(|l| l.about == **t)).count(), 3);
-    assert!(timeline.beside.len() >= 3);
-    for beside in &timeline.beside {
-        assert!(chart.contains(&format!("\n{}, ", beside.name)), "{}", beside.name);
+    assert_eq!(found.iter().filter(|t| timeline.levels.iter().any(|l| l.about == **t)).count(), 3);
+    assert!(timeline.system.len() >= 3);
+    for curve in &timeline.system {
+        assert!(chart.contains(&format!("\n{}, ", curve.name)), "{}", curve.name);
     }
     for key in ["samples", "95 % interval", "change of level", "trend"] {
         assert!(chart.contains(key), "{key}");
@@ -197,11 +197,11 @@ fn charts_and_tables_are_named() {
 #[test]
 fn every_mark_tells_its_figures() {
     let page = page(&fixture::run());
-    let told = between(&page, "<title>", "</title>");
+    let found = between(&page, "<title>", "</title>");
     let flops = "avx2, 4 threads: 393.6 GFLOP/s, 95 % interval 391.6 to 395.2, \
                  96.2 % of its ceiling of 409.3 GFLOP/s, ✓ valid";
-    assert_eq!(told.iter().filter(|t| **t == flops).count(), 2, "in the lines and in the bars");
-    assert!(told.iter().any(|t| t.starts_with("sse2, 2 threads") && t.ends_with("! suspect")));
+    assert_eq!(found.iter().filter(|t| **t == flops).count(), 2, "in the lines and in the bars");
+    assert!(found.iter().any(|t| t.starts_with("sse2, 2 threads") && t.ends_with("! suspect")));
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn solves_have_their_listing_and_the_curve_its_rings() {
     let details = between(&page, "<details", "</details>");
     let listing = details.iter().find(|d| d.contains("<summary>Every solve")).unwrap();
     assert_eq!(listing.matches("<span class=\"badge invalid\">FAIL</span>").count(), 2);
-    assert!(!listing.contains("Exp 1"), "told in the listing");
+    assert!(!listing.contains("Exp 1"), "it is in the listing");
     assert_eq!(page.matches("<summary>Every solve").count(), 1, "not of the product");
 }
 

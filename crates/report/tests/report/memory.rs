@@ -182,9 +182,9 @@ fn a_level_that_was_found_smaller_is_told_by_its_own_name() {
         }
         let sentences = workload(&run, "memory.latency").sentences;
         assert!(sentences[0].contains("within 8 KiB (L1d)"), "{level}: {}", sentences[0]);
-        let told =
+        let found =
             format!("{name}: the machine reports 48 KiB, the measured plateau ends at 16 KiB.");
-        assert_eq!(sentences[2], told, "{level}");
+        assert_eq!(sentences[2], found, "{level}");
     }
 }
 
@@ -276,7 +276,7 @@ fn a_long_axis_is_short_in_a_terminal() {
 #[test]
 fn the_roofline_joins_what_was_measured_at_one_number_of_threads() {
     let run = fixture::memory();
-    let roofline = View::of(&run).roofline.unwrap();
+    let roofline = View::from_run(&run).roofline.unwrap();
     assert_eq!(roofline.title, "Roofline, f64, 2 threads");
     assert_eq!(column(&roofline.table, "level"), ["L1d", "L2", "L3", "memory"]);
     // 196.8 and 49.2 GFLOP/s over 368.6, 170.7, 60.2 and 23.75 GB/s.
@@ -287,7 +287,7 @@ fn the_roofline_joins_what_was_measured_at_one_number_of_threads() {
     for missing in ["cpu.flops", "memory.triad"] {
         let mut without = run.clone();
         without.measurements.retain(|m| m.workload != missing);
-        assert_eq!(View::of(&without).roofline, None, "{missing}");
+        assert_eq!(View::from_run(&without).roofline, None, "{missing}");
     }
 }
 
@@ -300,7 +300,7 @@ fn the_roofline_goes_by_the_leading_bandwidth_of_memory() {
     reads.iter_mut().for_each(|m| m.workload = "memory.read".into());
     run.measurements.extend(reads);
     let drawn = |run: &Run| {
-        let roofline = View::of(run).roofline.unwrap();
+        let roofline = View::from_run(run).roofline.unwrap();
         let dots: Vec<String> = roofline.dots.into_iter().map(|d| d.name).collect();
         (roofline.slopes.last().unwrap().about.clone(), dots)
     };
@@ -315,12 +315,12 @@ fn the_roofline_takes_no_number_that_does_not_stand() {
     let mut run = fixture::memory();
     let fast = |m: &&mut Measurement| m.params.text("stores") == Some("nontemporal");
     each(&mut run, "memory.triad").filter(fast).for_each(|m| m.verdict = Verdict::Suspect);
-    let roofline = View::of(&run).roofline.unwrap();
+    let roofline = View::from_run(&run).roofline.unwrap();
     assert_eq!(roofline.slopes.last().unwrap().text, "19.00 GB/s");
     each(&mut run, "memory.triad")
         .filter(|m| m.params.threads() > 1)
         .for_each(|m| m.verdict = Verdict::Invalid);
-    let roofline = View::of(&run).roofline.unwrap();
+    let roofline = View::from_run(&run).roofline.unwrap();
     assert_eq!(roofline.title, "Roofline, f64, 1 thread", "both parts at the same threads");
     assert_eq!(roofline.peaks[0].text, "98.40 GFLOP/s");
 }
@@ -329,10 +329,10 @@ fn the_roofline_takes_no_number_that_does_not_stand() {
 fn the_roofline_is_at_the_threads_that_have_cache_levels() {
     let mut run = fixture::memory();
     run.measurements.retain(|m| m.workload != "memory.sweep" || m.params.threads() == 1);
-    let roofline = View::of(&run).roofline.unwrap();
+    let roofline = View::from_run(&run).roofline.unwrap();
     assert_eq!((roofline.title.as_str(), roofline.slopes.len()), ("Roofline, f64, 1 thread", 4));
     run.measurements.retain(|m| m.workload != "memory.sweep");
-    let roofline = View::of(&run).roofline.unwrap();
+    let roofline = View::from_run(&run).roofline.unwrap();
     assert_eq!((roofline.title.as_str(), roofline.slopes.len()), ("Roofline, f64, 2 threads", 1));
 }
 

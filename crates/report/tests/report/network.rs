@@ -23,7 +23,7 @@ fn any_workload_of_the_network_is_at_a_glance() {
         m.workload = "network.sctp".to_owned();
     }
     run.workloads.insert("network.sctp".to_owned(), spec);
-    let rows = |run: &Run| column(&View::of(run).glances[0], "operation").join(" ");
+    let rows = |run: &Run| column(&View::from_run(run).glances[0], "operation").join(" ");
     assert!(rows(&run).contains("SCTP, forward"), "{}", rows(&run));
     run.workloads.remove("network.sctp");
     assert!(rows(&run).contains("network.sctp, forward"), "{}", rows(&run));
@@ -35,17 +35,17 @@ fn loopback_is_never_put_before_a_network_and_always_named() {
     let view = workload(&run, "network.tcp.stream");
     assert_eq!(view.headline.value.as_deref(), Some("941.9"), "40.80 Gbit/s left no machine");
     assert!(view.headline.at.starts_with("to peer-1, forward, "), "{}", view.headline.at);
-    let told = "Over loopback, without a network: 40.80 Gbit/s (loopback, forward, 4 streams, block size 64 KiB).";
-    assert!(view.sentences.iter().any(|s| s == told), "{:?}", view.sentences);
+    let found = "Over loopback, without a network: 40.80 Gbit/s (loopback, forward, 4 streams, block size 64 KiB).";
+    assert!(view.sentences.iter().any(|s| s == found), "{:?}", view.sentences);
     // Where nothing else stands it is the loopback's, by its name.
     each(&mut run, "network.tcp.stream")
         .filter(|m| over(m, "peer"))
         .for_each(|m| m.verdict = Verdict::Invalid);
     let view = workload(&run, "network.tcp.stream");
     assert!(view.headline.at.starts_with("loopback, "), "{}", view.headline.at);
-    assert!(view.sentences.iter().all(|s| !s.starts_with("No network")), "told already");
+    assert!(view.sentences.iter().all(|s| !s.starts_with("Over loopback")), "said already");
     let run = fixture::loopback();
-    for view in View::of(&run).workloads {
+    for view in View::from_run(&run).workloads {
         assert!(view.headline.at.starts_with("loopback, "), "{}: {}", view.id, view.headline.at);
         for line in &view.lines {
             assert!(line.title.contains("(loopback"), "{}", line.title);
@@ -53,7 +53,7 @@ fn loopback_is_never_put_before_a_network_and_always_named() {
         assert!(view.table.caption.contains("(loopback, "), "{}", view.table.caption);
         assert!(view.sentences.iter().all(|s| !s.starts_with("No network")));
     }
-    for glance in View::of(&run).glances {
+    for glance in View::from_run(&run).glances {
         assert!(glance.caption.ends_with("at a glance: loopback, no network"));
     }
 }
@@ -61,7 +61,7 @@ fn loopback_is_never_put_before_a_network_and_always_named() {
 #[test]
 fn the_network_at_a_glance_is_throughput_and_answers() {
     let mut run = fixture::network();
-    let [rates, answers] = &View::of(&run).glances[..] else { panic!("two tables") };
+    let [rates, answers] = &View::from_run(&run).glances[..] else { panic!("two tables") };
     let tcp = ["TCP, forward", "TCP, reverse", "TCP, both ways"].map(|row| [row; 2]).concat();
     assert_eq!(column(rates, "operation")[..6], tcp);
     assert_eq!(column(rates, "path"), ["loopback", "to peer-1"].repeat(4));
@@ -75,13 +75,13 @@ fn the_network_at_a_glance_is_throughput_and_answers() {
     assert_eq!(column(answers, "rate")[8..], ["25500", "5100"]);
     // With one path the caption tells it.
     run.measurements.retain(|m| over(m, "peer"));
-    let [rates, _] = &View::of(&run).glances[..] else { panic!("two tables") };
+    let [rates, _] = &View::from_run(&run).glances[..] else { panic!("two tables") };
     assert!(rates.caption.ends_with(": to peer-1 over eth0 (1.000 Gbit/s)"), "{}", rates.caption);
     assert!(rates.columns.iter().all(|c| c.title != "path"));
     each(&mut run, "network.udp.stream").for_each(|m| m.verdict = Verdict::Invalid);
-    let [rates, _] = &View::of(&run).glances[..] else { panic!("two tables") };
+    let [rates, _] = &View::from_run(&run).glances[..] else { panic!("two tables") };
     assert_eq!((column(rates, "payload")[3], column(rates, "verdict")[3]), ("-", "✗ invalid"));
-    assert!(View::of(&fixture::disk()).glances.iter().all(|t| !t.caption.contains("etwork")));
+    assert!(View::from_run(&fixture::disk()).glances.iter().all(|t| !t.caption.contains("etwork")));
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_round_trip_is_that_of_ends_that_sleep_and_one_at_a_time() {
     let mut run = fixture::loopback();
     let h = workload(&run, "network.tcp.rtt").headline;
     assert_eq!(h.at, "loopback, blocking, block size 1 B");
-    assert_eq!(h.beside.as_deref(), Some("p50 12.00 us, p99 30.00 us"));
+    assert_eq!(h.extra.as_deref(), Some("p50 12.00 us, p99 30.00 us"));
     each(&mut run, "network.tcp.rtt")
         .filter(|m| m.params.text("mode") == Some("block"))
         .for_each(|m| m.verdict = Verdict::Invalid);
@@ -139,8 +139,8 @@ fn loopback_stands_beside_the_other_machine_in_each_chart() {
     let texts: Vec<&str> = of("to peer-1, polling").spots.iter().map(|s| &*s.mark.text).collect();
     assert_eq!(texts, ["45.00", "46.00", "54.00"]);
     let said = workload(&run, "network.tcp.rtt").sentences;
-    let told = "Over loopback, without a network: p50 12.00 us, p99 30.00 us (loopback, blocking, block size 1 B).";
-    assert!(said.iter().any(|s| s == told), "{said:?}");
+    let found = "Over loopback, without a network: p50 12.00 us, p99 30.00 us (loopback, blocking, block size 1 B).";
+    assert!(said.iter().any(|s| s == found), "{said:?}");
     let about = &of("loopback, blocking").spots[0].mark.about;
     assert!(about.ends_with(": p50 12.00 us, p99 30.00 us, ✓ valid"), "{about}");
 }
@@ -268,7 +268,7 @@ fn published_tables_are_in_megabits_and_milliseconds() {
 fn a_row_of_the_csv_holds_what_both_ends_said() {
     let run = fixture::network();
     let of = |r: &BTreeMap<String, String>, name: &str| r[name].clone();
-    let mut told = 0;
+    let mut found = 0;
     for r in csv_rows(&run) {
         if of(&r, "trial").is_empty() {
             assert!(!of(&r, "missing").is_empty());
@@ -279,16 +279,16 @@ fn a_row_of_the_csv_holds_what_both_ends_said() {
         assert_eq!(of(&r, "tcp_window_bytes"), if udp { "" } else { "430000" });
         assert_eq!(of(&r, "server_in_datagrams").is_empty(), of(&r, "path") == "loopback");
         assert!(!of(&r, "server_own_cpu_s").is_empty());
-        told += 1;
+        found += 1;
     }
-    assert_eq!(told, 49 * 6);
+    assert_eq!(found, 49 * 6);
 }
 
 #[test]
 fn the_server_and_the_interfaces_are_among_the_host_s_facts() {
     let mut run = fixture::network();
     let options = Options { width: 200, color: false };
-    let told = terminal::host(&run.host, &options);
+    let found = terminal::host(&run.host, &options);
     for said in [
         "to peer-1 (192.0.2.7:5277)",
         "Fixture CPU 2C",
@@ -298,7 +298,7 @@ fn the_server_and_the_interfaces_are_among_the_host_s_facts() {
         "declared network.send",
         "1.000 Gbit/s  declared with --limit",
     ] {
-        assert!(told.contains(said), "{said} in {told}");
+        assert!(found.contains(said), "{said} in {found}");
     }
     let lo = terminal::host(&fixture::loopback().host, &options);
     assert!(lo.contains("loopback: both ends run on this machine"));
@@ -308,7 +308,10 @@ fn the_server_and_the_interfaces_are_among_the_host_s_facts() {
         "it is this one: {lo}"
     );
     run.host.network = Probe::missing("no server answered (fixture)");
-    let told = terminal::host(&run.host, &options);
-    assert!(told.contains("no server answered (fixture)") && !told.contains("server CPUs"));
-    assert!(View::of(&run).workloads[0].headline.at.starts_with("peer, "), "its name is not known");
+    let found = terminal::host(&run.host, &options);
+    assert!(found.contains("no server answered (fixture)") && !found.contains("server CPUs"));
+    assert!(
+        View::from_run(&run).workloads[0].headline.at.starts_with("peer, "),
+        "its name is not known"
+    );
 }

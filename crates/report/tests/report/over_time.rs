@@ -35,9 +35,9 @@ fn every_sample_has_its_place() {
 #[test]
 fn what_the_system_did_is_on_the_same_axis() {
     let t = timeline(&fixture::endured());
-    let names: Vec<&str> = t.beside.iter().map(|b| b.name.as_str()).collect();
+    let names: Vec<&str> = t.system.iter().map(|b| b.name.as_str()).collect();
     assert_eq!(names, ["clock", "steal", "throttled by the quota", "temperature"]);
-    assert!(t.beside.iter().flat_map(|b| &b.points).all(|p| p[0] <= t.until));
+    assert!(t.system.iter().flat_map(|b| &b.points).all(|p| p[0] <= t.until));
     let last = t.sentences.last().unwrap();
     assert!(last.contains("throttled by the quota 0 to 50 % of the CPUs' time"), "{last}");
     assert!(last.ends_with("zero: throttled by heat."), "{last}");
@@ -142,7 +142,7 @@ fn very_many_samples_are_drawn_as_fewer() {
 #[test]
 fn points_over_time_are_no_rows_of_the_same_workload() {
     let run = fixture::published();
-    let ids: Vec<String> = View::of(&run).workloads.into_iter().map(|k| k.id).collect();
+    let ids: Vec<String> = View::from_run(&run).workloads.into_iter().map(|k| k.id).collect();
     assert!(ids.contains(&"cpu.mix.float".to_owned()) && ids.contains(&ID.to_owned()));
     assert_eq!(workload(&run, "cpu.mix.float").table.rows.len(), 3);
     let over_time = workload(&run, ID);
@@ -161,11 +161,11 @@ fn a_median_over_several_levels_is_not_called_sure() {
     };
     let view = workload(&run, ID);
     assert_eq!(view.headline.within, None);
-    assert_eq!(view.headline.beside.as_deref(), Some("3 levels over time, 15.60 to 31.20"));
+    assert_eq!(view.headline.extra.as_deref(), Some("3 levels over time, 15.60 to 31.20"));
     assert!(view.headline.sure.starts_with("no interval (several levels over time"));
     assert_eq!(column(&view.table, "95 % interval"), ["-"]);
     assert!(view.table.notes[0].starts_with("several levels over time"), "{:?}", view.table.notes);
-    assert_eq!(View::of(&run).answer_table.notes, ["several levels over time"]);
+    assert_eq!(View::from_run(&run).answer_table.notes, ["several levels over time"]);
     let [jsonl, metrics] = exports(&run);
     assert!(!jsonl.contains("ci95_low") && !metrics.contains("bound=\"low\""));
     edit(&mut run, |m| {
@@ -174,7 +174,7 @@ fn a_median_over_several_levels_is_not_called_sure() {
         s.changes.clear();
     });
     let view = workload(&run, ID);
-    assert!(view.headline.within.is_some() && view.headline.beside.is_none());
+    assert!(view.headline.within.is_some() && view.headline.extra.is_none());
     assert_eq!(column(&view.table, "95 % interval"), ["31.12–31.15"]);
     let [jsonl, metrics] = exports(&run);
     assert!(jsonl.contains("ci95_low") && metrics.contains("bound=\"low\""));

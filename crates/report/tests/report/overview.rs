@@ -7,7 +7,7 @@ use super::fixture;
 use super::reading::{column, each};
 
 fn overview(run: &Run, title: &str) -> Overview {
-    View::of(run).overviews.into_iter().find(|o| o.title == title).unwrap()
+    View::from_run(run).overviews.into_iter().find(|o| o.title == title).unwrap()
 }
 
 fn chart(run: &Run, part: &str, title: &str) -> LineChart {
@@ -153,7 +153,7 @@ fn an_operation_and_a_byte_have_their_times() {
 
 #[test]
 fn own_reference_and_theory_are_in_one_table() {
-    let view = View::of(&fixture::published());
+    let view = View::from_run(&fixture::published());
     let workloads = column(&view.theory, "workload");
     let at = workloads.iter().position(|k| *k == "cpu.linpack").unwrap();
     let cells: Vec<&str> = view.theory.rows[at].cells.iter().map(|c| c.text.as_str()).collect();
@@ -173,10 +173,10 @@ fn own_reference_and_theory_are_in_one_table() {
 
 #[test]
 fn bars_hold_no_tool_of_another_point() {
-    let view = View::of(&fixture::published());
+    let view = View::from_run(&fixture::published());
     let points = || view.against.iter().flat_map(|c| &c.points);
     let reads = points().find(|p| p.name.starts_with("disk.seq_read")).unwrap();
     let names: Vec<&str> = reads.bars.iter().map(|b| b.bar.name.as_str()).collect();
     assert_eq!(names, ["ours", "fio"], "iozone ran beside another block size");
-    assert!(View::of(&fixture::alone()).against.is_empty(), "no bars where no tool ran");
+    assert!(View::from_run(&fixture::alone()).against.is_empty(), "no bars where no tool ran");
 }

@@ -61,7 +61,7 @@ fn what_is_missing_has_its_reason() {
     let run = fixture::beside();
     let reads = workload(&run, "disk.seq_read").references.table;
     assert_eq!(column(&reads, "95 % interval")[0], "-");
-    assert!(reads.notes.iter().any(|n| n.contains("fewer than 6 pairs")), "{:?}", reads.notes);
+    assert!(reads.notes.iter().any(|n| n.contains("at least 6 pairs")), "{:?}", reads.notes);
     let commits = workload(&run, "disk.fsync").references.table;
     assert!(commits.columns.iter().all(|c| !c.title.contains("ceiling")));
 
@@ -87,7 +87,7 @@ fn our_median_is_that_of_the_pairs() {
         m.references.iter_mut().for_each(|r| r.ours = vec![3e10, 5e10]);
     });
     let ours = |run: &Run| {
-        let at = View::of(run).references;
+        let at = View::from_run(run).references;
         let table = workload(run, "cpu.linpack").references.table;
         [&table, &at].map(|t| column(t, "ours")[0].to_owned())
     };
@@ -137,14 +137,14 @@ fn each_tool_without_a_figure_has_its_own_reason() {
         m.missing.insert("references.iperf".into(), "not installed (iperf)".into());
         m.missing.insert("references.iperf3".into(), "it ended with status 1".into());
     });
-    let told = [
+    let found = [
         "iperf has no result: not installed (iperf).",
         "iperf3 has no result: it ended with status 1.",
     ];
-    assert_eq!(lacking(&run, "network.tcp.stream"), told);
+    assert_eq!(lacking(&run, "network.tcp.stream"), found);
     each(&mut run, "network.tcp.stream").next().unwrap().missing.remove("references.iperf");
-    let told = lacking(&run, "network.tcp.stream");
-    assert!(told[0].starts_with("iperf has no result (loopback, 2 streams; "), "{told:?}");
+    let found = lacking(&run, "network.tcp.stream");
+    assert!(found[0].starts_with("iperf has no result (loopback, 2 streams; "), "{found:?}");
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn a_run_speaks_of_tools_only_if_it_was_to_have_any() {
     });
     assert_eq!(of(&asked), [1, 0], "it was asked for");
     let named = |run: &Run| {
-        View::of(run).lacking.iter().any(|s| s.starts_with("No reference tool ran for"))
+        View::from_run(run).lacking.iter().any(|s| s.starts_with("No reference tool ran for"))
     };
     assert!(!named(&run) && named(&asked), "the others are named together");
     let planned = PlannedReference { point: 0, runs: 8, run_s: 1.0 };
@@ -169,12 +169,12 @@ fn a_run_speaks_of_tools_only_if_it_was_to_have_any() {
 #[test]
 fn what_a_tool_counts_and_how_it_ran_is_said_once() {
     let run = fixture::beside();
-    let told = workload(&run, "disk.seq_read").references.told;
-    assert_eq!(told.iter().map(|t| &*t.name).collect::<Vec<_>>(), ["fio 3.33", "iozone 3.489"]);
-    assert_eq!(told[0].counts.len(), 1);
-    assert_eq!(told[0].commands.len(), 7, "a command line a point");
-    assert!(told[0].commands[0].at.contains("4 KiB"), "{:?}", told[0].commands[0]);
-    let commits = workload(&run, "disk.fsync").references.told;
+    let found = workload(&run, "disk.seq_read").references.tool_notes;
+    assert_eq!(found.iter().map(|t| &*t.name).collect::<Vec<_>>(), ["fio 3.33", "iozone 3.489"]);
+    assert_eq!(found[0].counts.len(), 1);
+    assert_eq!(found[0].commands.len(), 7, "a command line a point");
+    assert!(found[0].commands[0].at.contains("4 KiB"), "{:?}", found[0].commands[0]);
+    let commits = workload(&run, "disk.fsync").references.tool_notes;
     assert_eq!(commits[0].commands.len(), 1, "two points, one line");
     for format in ["terminal", "markdown", "html"] {
         let text = render(format, &run).replace("\n  ", " ").replace('\n', " ");
@@ -185,7 +185,7 @@ fn what_a_tool_counts_and_how_it_ran_is_said_once() {
 
 #[test]
 fn a_tools_findings_bear_its_name_and_come_after_ours() {
-    let view = View::of(&fixture::beside());
+    let view = View::from_run(&fixture::beside());
     let cached: Vec<_> = view.findings.iter().filter(|f| f.check == "page_cache").collect();
     assert_eq!(cached.len(), 2, "ours and IOzone's are two");
     assert_eq!(cached[0].tool, None);
@@ -199,12 +199,12 @@ fn a_tools_findings_bear_its_name_and_come_after_ours() {
 
 #[test]
 fn the_first_page_has_one_row_a_workload_and_tool() {
-    let view = View::of(&fixture::beside());
+    let view = View::from_run(&fixture::beside());
     let workloads = ["cpu.linpack", "disk.fsync", "disk.seq_read", "disk.seq_read", "memory.triad"];
     assert_eq!(column(&view.references, "workload")[..5], workloads);
     let tools = ["hpl", "sysbench", "fio", "iozone", "stream", "iperf3"];
     assert_eq!(column(&view.references, "tool"), tools);
-    let points = column(&view.references, "point");
+    let points = column(&view.references, "configuration");
     assert!(points[2].contains("2 threads") && points[2].contains("64 KiB"), "{points:?}");
     assert!(points[3].contains("1 thread") && points[3].contains("8 MiB"), "its own best");
     for width in [80, 40] {
@@ -212,7 +212,7 @@ fn the_first_page_has_one_row_a_workload_and_tool() {
         let text = find("terminal").unwrap().render(&fixture::beside(), &options).unwrap();
         let wide = text.lines().find(|l| l.chars().count() > width);
         assert_eq!(wide, None);
-        let first = text.split("Beside the tools").nth(1).unwrap();
+        let first = text.split("Comparison with reference").nth(1).unwrap();
         assert!(first.find("0.893") < first.find("cpu.linpack: LINPACK"));
     }
 }
@@ -226,8 +226,8 @@ fn a_tool_beside_lesser_points_only_is_on_the_first_page_with_the_best_of_them()
         m.summary.as_mut().unwrap().median *= 1.0 + i as f64;
         m.references.push(reference.clone());
     }
-    let points = View::of(&run).references;
-    assert_eq!(column(&points, "point"), ["read, 1 thread, working set 8 KiB"]);
+    let points = View::from_run(&run).references;
+    assert_eq!(column(&points, "configuration"), ["read, 1 thread, working set 8 KiB"]);
 }
 
 #[test]
@@ -340,26 +340,27 @@ fn every_pair_of_trials_is_in_the_page() {
     assert!(render("html", &run).contains("every pair of trials"));
     assert!(render("html", &run).contains("<dt>tool time</dt>"));
     for (format, has) in [("html", true), ("markdown", false), ("terminal", false)] {
-        let told = render(format, &run).replace("\n  ", " ").contains("wall time of its whole run");
-        assert_eq!(told, has, "{format}: where the column is");
+        let found =
+            render(format, &run).replace("\n  ", " ").contains("wall time of its whole run");
+        assert_eq!(found, has, "{format}: where the column is");
     }
 }
 
 #[test]
 fn workloads_without_a_tool_and_without_a_reason_are_named_once() {
     let run = fixture::published();
-    let view = View::of(&run);
+    let view = View::from_run(&run);
     let silent = "No reference tool ran for 21 workloads; no reason was recorded.";
     assert!(view.lacking.iter().any(|s| s == silent), "{:?}", view.lacking);
     assert!(lacking(&run, "cpu.flops").is_empty());
     let mut some = run.clone();
     let with = each(&mut some, "cpu.linpack").find(|m| !m.references.is_empty());
     with.unwrap().references.clear();
-    let told = lacking(&some, "cpu.linpack");
-    assert!(told.iter().any(|s| s.ends_with(": no reason was recorded.")), "{told:?}");
+    let found = lacking(&some, "cpu.linpack");
+    assert!(found.iter().any(|s| s.ends_with(": no reason was recorded.")), "{found:?}");
     for format in ["terminal", "markdown", "html"] {
         let text = render(format, &run).replace('\n', " ");
         assert_eq!(text.matches("; no reason was recorded.").count(), 1, "{format}");
     }
-    assert!(View::of(&fixture::alone()).lacking.iter().all(|s| !s.contains("tool")));
+    assert!(View::from_run(&fixture::alone()).lacking.iter().all(|s| !s.contains("tool")));
 }

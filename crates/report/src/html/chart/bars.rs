@@ -79,5 +79,5 @@ fn one(canvas: &Canvas, axis: &Axis, bar: &Bar, top: f64) {
             canvas.line(&[(end, y - 4.0), (end, y + 4.0)], Ink::Text, 1);
         }
     }
-    canvas.tell((LEFT, top), (RIGHT, top + ROW - 4.0), &m.about);
+    canvas.tooltip((LEFT, top), (RIGHT, top + ROW - 4.0), &m.about);
 }

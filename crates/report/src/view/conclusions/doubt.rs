@@ -1,20 +1,20 @@
-//! What may not be concluded: how many numbers do not stand, and the commonest cause.
+//! How many results are not valid, and the most frequent cause.
 
 use std::collections::BTreeMap;
 
 use proofmark_model::{Measurement, Severity, Verdict};
 
-use super::claim::{Claim, all_suspect};
+use super::claim::{self, Claim};
 use crate::view::label::Group;
 use crate::view::text::{clean, plural};
 
-/// Whether all numbers are suspect, so that none of them is told apart as such.
-pub fn of_all(all: &[(usize, &Group)]) -> bool {
-    all_suspect(all.iter().flat_map(|(_, g)| g.all.iter().copied()))
+/// Whether all numbers are suspect, so that none of them is marked as such.
+pub fn all_suspect(all: &[(usize, &Group)]) -> bool {
+    claim::all_suspect(all.iter().flat_map(|(_, g)| g.all.iter().copied()))
 }
 
 /// The sentences on invalid and on suspect numbers.
-pub fn of(all: &[(usize, &Group)]) -> Vec<Claim> {
+pub fn claims(all: &[(usize, &Group)]) -> Vec<Claim> {
     let every: Vec<&Measurement> = all.iter().flat_map(|(_, g)| g.all.iter().copied()).collect();
     let said = [
         (Verdict::Invalid, Severity::Invalid, "do not use"),
@@ -38,7 +38,7 @@ pub fn of(all: &[(usize, &Group)]) -> Vec<Claim> {
     said.into_iter().filter_map(sentence).collect()
 }
 
-/// The check that speaks against most of these points, and against how many.
+/// The check that found a problem in most of these results, and in how many.
 fn commonest(of: &[&Measurement], severity: Severity) -> Option<(String, usize)> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for m in of {

@@ -24,10 +24,10 @@ enum Which {
     Queued,
 }
 
-/// A row that is to be: its name, its workload and its number, if any stands.
+/// A planned row: its name, its workload and its best usable result.
 struct Line<'a> {
     name: String,
-    /// I/Os in flight a thread, told where no number stands.
+    /// I/Os in flight per thread, printed where there is no usable result.
     depth: Option<u64>,
     group: &'a Group<'a>,
     best: Option<(&'a Measurement, &'a Summary)>,
@@ -43,10 +43,10 @@ pub fn table(run: &Run, groups: &[Group]) -> Table {
         .filter(|(m, _)| m.unit == Unit::BytePerSecond)
         .map(|(_, s)| s.median)
         .collect();
-    let rate = Scale::of_values(&rates, Unit::BytePerSecond);
+    let rate = Scale::for_values(&rates, Unit::BytePerSecond);
     let times: Vec<f64> =
         lines.iter().filter_map(|l| l.best?.0.latency.as_ref()).map(|l| l.p50).collect();
-    let time = Scale::of_values(&times, Unit::Second);
+    let time = Scale::for_values(&times, Unit::Second);
     let mut table = Table::new(format!("Disk at a glance{}", place(run)))
         .column("operation")
         .number("block")

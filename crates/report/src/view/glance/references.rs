@@ -1,5 +1,5 @@
-//! Our numbers beside those of tools that people trust: one point a workload and tool, that of the
-//! workload's headline where the tool ran beside it.
+//! proofmark compared with reference tools: one configuration per workload and tool, that of the
+//! workload's headline where the tool ran it.
 
 use crate::view::disk;
 use crate::view::label::Group;

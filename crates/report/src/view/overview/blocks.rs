@@ -1,7 +1,7 @@
-//! Blocks of memory and of a disk, in order and at random beside each other: rates by block size,
+//! Blocks of memory and of a disk, sequential and random: rates by block size,
 //! the time of one block by threads, and the time of an operation and of a byte.
 //!
-//! At each block size it is the best number that stands, of a disk only where the device did the
+//! The best result at each block size; of a disk only where the device did the
 //! work: a page cache is never in one line with it.
 
 use proofmark_model::{Measurement, Subsystem, Unit, format_count, format_size};
@@ -27,11 +27,11 @@ const OPERATION: [&str; 2] = [
      falls with more threads. The time per byte is the same for one byte.",
 ];
 
-/// What stands under the charts of a disk.
+/// The note under the charts of a disk.
 const DEVICE: &str = "Best result at each block size, direct I/O only.";
 /// The same of memory.
 const BEST: &str = "Best result at each block size.";
-/// What stands under the charts of times.
+/// The note under the charts of times.
 const RECIPROCAL: &str =
     "Block size divided by the rate of all threads. It is not a latency: blocks overlap.";
 
@@ -104,7 +104,7 @@ fn by_threads<'g, 'a>(
     chart(&about, &found)
 }
 
-/// The time of one operation and of one byte: a row a workload and block size.
+/// The time of one operation and of one byte: a row per workload and block size.
 pub fn times(all: &[&Group], table: &str) -> Table {
     let members = members(all, table);
     let rows: Vec<(&Group, u64, &Measurement)> = members
@@ -115,7 +115,7 @@ pub fn times(all: &[&Group], table: &str) -> Table {
         let time = amount? / m.summary.as_ref()?.median;
         Some(time).filter(|t| t.is_finite() && *t > 0.0)
     };
-    let scale = |values: Vec<f64>| Scale::of_values(&values, Unit::Second);
+    let scale = |values: Vec<f64>| Scale::for_values(&values, Unit::Second);
     let each = scale(rows.iter().filter_map(|(g, _, m)| value(m, block_bytes(g, m))).collect());
     let bytes = scale(rows.iter().filter_map(|(_, _, m)| value(m, Some(1.0))).collect());
     let latencies =
@@ -135,7 +135,7 @@ pub fn times(all: &[&Group], table: &str) -> Table {
     }
     table = table.column("verdict");
     table.keys = 2;
-    // With one size a workload there is nothing to compare.
+    // With one size per workload there is nothing to compare.
     if rows.iter().all(|(g, _, m)| {
         rows.iter().filter(|(h, _, _)| h.id == g.id).count() < 2 || m.summary.is_none()
     }) {

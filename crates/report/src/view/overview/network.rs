@@ -1,4 +1,4 @@
-//! TCP and UDP beside each other, loopback and another machine each under its name.
+//! TCP and UDP in the same charts, loopback and another machine each under its name.
 
 use std::collections::BTreeSet;
 

@@ -39,10 +39,10 @@ pub fn listing(all: &[&Group]) -> Table {
         rows.clear();
     }
     rows.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
-    // What is the same in all rows stands in the caption.
+    // The caption names what is the same in all rows.
     let arrays: BTreeSet<u64> = rows.iter().map(|(key, ..)| key.0).collect();
     let stores: BTreeSet<&str> = rows.iter().map(|(key, ..)| &*key.2).collect();
-    let rate = Scale::of([1e6], Unit::BytePerSecond);
+    let rate = Scale::for_largest([1e6], Unit::BytePerSecond);
     let mut table = start(&arrays, &stores, &rate);
     for ((array, threads, word), at, m, count) in &rows {
         let mut cells = Vec::new();

@@ -21,8 +21,8 @@ const TIME: [&str; 2] = [
      time of its whole run, including its start and end.",
 ];
 
-/// The point that stands for a workload beside each tool: that of the workload's headline, or the
-/// best that ran beside it, or the first.
+/// The configuration that represents a workload for each tool: that of the headline, or the best
+/// that the tool ran, or the first.
 pub fn chosen<'a>(group: &Group<'a>) -> Vec<Compared<'a>> {
     let all = compared(group);
     let one = |tool: String| {
@@ -38,7 +38,7 @@ pub fn chosen<'a>(group: &Group<'a>) -> Vec<Compared<'a>> {
     tools(group).into_iter().filter_map(one).collect()
 }
 
-/// A row a point and tool.
+/// A row per point and tool.
 pub fn table(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
     let bounded = compared.iter().any(|(m, _)| m.ceiling.is_some());
     let mut table = keyed(group, caption(group, "compared with reference tools"), &[])
@@ -83,7 +83,7 @@ pub fn why_no_paired(r: &Reference) -> String {
     if r.ours.is_empty() { "no pair was recorded".to_owned() } else { finite() }
 }
 
-/// Our median over the pairs, and beside it whether our number stands.
+/// Our median over the pairs, with a note if our result is not valid.
 fn ours(m: &Measurement, r: &Reference, scale: &Scale, table: &mut Table) -> Cell {
     let median = median_of_paired(r).and_then(|v| scale.number(v));
     let cell = table.maybe(median, || why_no_paired(r));
@@ -163,7 +163,7 @@ pub fn why_no_ratio(r: &Reference) -> String {
     match r.ratio.ci95 {
         Some(_) => finite(),
         None if r.trials.len() < PAIRS => {
-            format!("fewer than {PAIRS} pairs cannot give a 95 % interval")
+            format!("a 95 % interval needs at least {PAIRS} pairs")
         }
         None => "no interval, and no reason was recorded".to_owned(),
     }

@@ -12,7 +12,7 @@ use crate::view::text::{and_list, clean, plural, stop};
 /// What begins the names of the missing parts that say why a tool has no figure.
 const OF_TOOL: &str = "references.";
 
-/// Points or workloads that are told by name.
+/// Points or workloads that are named.
 const NAMED: usize = 4;
 
 /// A command line and where it was used.
@@ -46,7 +46,7 @@ impl ToolNote {
 }
 
 /// The tools, in the order of rows.
-pub fn all(group: &Group, compared: &[Compared]) -> Vec<ToolNote> {
+pub fn for_tools(group: &Group, compared: &[Compared]) -> Vec<ToolNote> {
     let name = |(_, r): &Compared| clean(format!("{} {}", r.tool, r.version).trim());
     let mut names: Vec<String> = Vec::new();
     for name in compared.iter().map(name) {
@@ -92,7 +92,7 @@ fn whereabouts(group: &Group, points: &[&Measurement]) -> String {
 /// Tools that were to run and have no figure, and points without any, with the reasons; nothing in
 /// a run that was to have no tools.
 pub fn lacking(group: &Group) -> Vec<String> {
-    if !had_tools(group.run) || nothing_told(group) {
+    if !had_tools(group.run) || nothing_reported(group) {
         return Vec::new();
     }
     let mut by_reason: BTreeMap<(String, String), Vec<&Measurement>> = BTreeMap::new();
@@ -121,11 +121,11 @@ pub fn lacking(group: &Group) -> Vec<String> {
     by_reason.into_iter().map(sentence).collect()
 }
 
-/// The workloads beside which no tool ran for no reason that was recorded, in one sentence; nothing in
+/// The workloads for which no tool ran, without a recorded reason, in one sentence; nothing in
 /// a run that was to have no tools.
 pub fn unexplained(groups: &[Group]) -> Option<String> {
     groups.first().filter(|g| had_tools(g.run))?;
-    let none = |g: &&Group| !g.all.is_empty() && nothing_told(g);
+    let none = |g: &&Group| !g.all.is_empty() && nothing_reported(g);
     let names: Vec<String> = groups.iter().filter(none).map(Group::name).collect();
     let named = match names.len() {
         0 => return None,
@@ -136,7 +136,7 @@ pub fn unexplained(groups: &[Group]) -> Option<String> {
 }
 
 /// Whether no point of a workload has a tool or a reason for having none.
-fn nothing_told(group: &Group) -> bool {
+fn nothing_reported(group: &Group) -> bool {
     group.all.iter().all(|m| {
         let reason = |(part, why): (&String, &String)| {
             part.starts_with(OF_TOOL) || (part == "references" && !why.is_empty())
@@ -145,7 +145,7 @@ fn nothing_told(group: &Group) -> bool {
     })
 }
 
-/// Whether any tool was to run, or was asked for, beside any point.
+/// Whether any tool was to run, or was asked for, at any configuration.
 fn had_tools(run: &Run) -> bool {
     let at = |m: &Measurement| {
         !m.references.is_empty() || m.missing.keys().any(|part| part.starts_with(OF_TOOL))
