@@ -80,12 +80,12 @@ fn throttled(run: &mut Run) {
 fn a_run_and_itself_do_not_differ() {
     let folder = Folder::new();
     folder.run("a", &[1e9, 2e9, 4e9], |_| {});
-    let none = "No difference is shown in any of 3 compared points.";
+    let none = "No difference is shown in any of 3 compared results.";
     folder
         .proofmark(&["compare", "a.json", "a.json"])
         .success()
         .stdout(predicate::str::starts_with(none));
-    let fine = "None of 3 points is slower";
+    let fine = "None of 3 results is slower";
     let checked = folder.proofmark(&["check", "a.json", "--against", "a.json"]);
     checked.code(0).stdout(predicate::str::starts_with(fine)).stderr("");
 }
@@ -95,7 +95,7 @@ fn half_the_speed_is_slower_with_its_cause_and_ends_with_4() {
     let folder = Folder::new();
     folder.run("a", &[1e9, 2e9], |_| {});
     folder.run("b", &[0.5e9, 1e9], throttled);
-    let said = predicate::str::contains("B is slower in 2 of 2 compared points")
+    let said = predicate::str::contains("B is slower in 2 of 2 compared results")
         .and(predicate::str::contains("in B a CPU quota of 0.5 CPUs held"));
     // To compare is no check: it ends with 0.
     folder.proofmark(&["compare", "a.json", "b.json"]).code(0).stdout(said);

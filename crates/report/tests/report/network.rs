@@ -51,7 +51,7 @@ fn loopback_is_never_put_before_a_network_and_always_named() {
             assert!(line.title.contains("(loopback"), "{}", line.title);
         }
         assert!(view.table.caption.contains("(loopback, "), "{}", view.table.caption);
-        assert!(view.sentences.iter().all(|s| !s.starts_with("No network")));
+        assert!(view.sentences.iter().all(|s| !s.starts_with("Over loopback")));
     }
     for glance in View::from_run(&run).glances {
         assert!(glance.caption.ends_with("at a glance: loopback, no network"));
