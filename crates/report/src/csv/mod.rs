@@ -267,7 +267,7 @@ fn work_unit(unit: Unit) -> &'static str {
 }
 
 /// Text that no spreadsheet takes for a formula.
-fn guarded(text: &str) -> String {
+pub(crate) fn guarded(text: &str) -> String {
     let text = clean(text);
     if text.trim_start().starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }
 }

@@ -20,9 +20,6 @@ pub fn size(chart: &BarChart) -> (u32, u32) {
 }
 
 /// The inside of the SVG.
-///
-/// # Errors
-/// What the drawing library said.
 pub fn draw(chart: &BarChart) -> String {
     let values = chart.bars.iter().flat_map(|b| {
         let m = &b.mark;

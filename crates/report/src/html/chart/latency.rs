@@ -21,9 +21,6 @@ struct Plot<'a> {
 }
 
 /// The inside of the SVG.
-///
-/// # Errors
-/// What the drawing library said.
 pub fn draw(chart: &LatencyChart) -> String {
     let corners = |i: usize| {
         let points = |c: &Curve| c.points.iter().map(|p| p.at).collect::<Vec<_>>();

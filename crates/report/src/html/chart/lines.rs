@@ -24,9 +24,6 @@ struct Plot<'a> {
 }
 
 /// The inside of the SVG.
-///
-/// # Errors
-/// What the drawing library said.
 pub fn draw(chart: &LineChart) -> String {
     let marks = || chart.series.iter().flat_map(|s| &s.spots).map(|spot| &spot.mark);
     let most = marks().map(|m| m.value).fold(0.0, f64::max);

@@ -66,9 +66,6 @@ fn head(point: &ComparisonGroup) -> f64 {
 }
 
 /// The inside of the SVG.
-///
-/// # Errors
-/// What the drawing library said.
 pub fn draw(chart: &ComparisonChart) -> String {
     let axis = axis(chart);
     let bottom = bottom(chart);

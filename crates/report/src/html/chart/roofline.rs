@@ -32,9 +32,6 @@ struct Plot<'a> {
 }
 
 /// The inside of the SVG.
-///
-/// # Errors
-/// What the drawing library said.
 pub fn draw(picture: &Roofline) -> String {
     let (top, lowest) = picture
         .peaks

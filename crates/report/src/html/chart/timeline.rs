@@ -42,9 +42,6 @@ fn bottom(chart: &Timeline) -> f64 {
 type Draw<'a> = &'a dyn Fn(&Canvas);
 
 /// What its lines are, as far as there are any.
-///
-/// # Errors
-/// What the drawing library said.
 pub fn legend(chart: &Timeline) -> Vec<Key> {
     let band = [(1.0, 2.0), (25.0, 2.0), (25.0, 12.0), (1.0, 12.0)];
     let all: [(bool, &str, Draw); 4] = [
@@ -65,9 +62,6 @@ pub fn legend(chart: &Timeline) -> Vec<Key> {
 }
 
 /// The inside of the SVG.
-///
-/// # Errors
-/// What the drawing library said.
 pub fn draw(chart: &Timeline) -> String {
     let levels = chart.levels.iter().flat_map(|l| {
         let [low, high] = l.interval.unwrap_or([l.value; 2]);
