@@ -1,11 +1,11 @@
 //! Formats a [`Run`] for people and for programs.
 //!
-//! One folder a format, one line a format in [`ALL`]. What is said is decided once,
+//! One folder per format, one line per format in [`ALL`]. What is said is decided once,
 //! in [`view`]: it turns a run into neutral tables, series, findings and sentences,
 //! which the terminal, the Markdown and the HTML only lay out. So they cannot
 //! contradict each other. The JSON and the CSV are taken from the run itself.
 //!
-//! Everything in a run file may have been written by a stranger. The view drops
+//! Everything in a run file is untrusted input. The view drops
 //! control characters; each format escapes what is left in its own way.
 
 pub mod comparison;

@@ -3,7 +3,7 @@
 //!
 //! The scale goes from the least value to the greatest, but is at least a tenth of the middle of
 //! both high: a step of some percent is seen, and the noise of a steady machine looks like what it
-//! is. So a line shows change, not size: what its ends stand for is told beside it.
+//! is. So a line shows change, not size: the text around it gives the values of its ends.
 
 /// An odd number, so that values around the middle of the scale are one block.
 const BLOCKS: [char; 7] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇'];
@@ -14,7 +14,7 @@ const LEAST: f64 = 0.1;
 /// A line of blocks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spark {
-    /// One sign a value.
+    /// One sign per value.
     pub signs: String,
     /// Values at the lower and the upper end of the scale; `None` where there is nothing to draw.
     pub range: Option<[f64; 2]>,

@@ -259,7 +259,7 @@ fn added_runs_are_listed_and_drawn() {
     let text = place.prints(&["history", "cpu.flops", "--set", "threads=2"]);
     assert!(text.contains("▇▇▇▁"), "{text}");
     assert!(text.contains("+2.0") && text.contains("-20.8"), "{text}");
-    assert!(text.contains("throughout: isa avx2, threads 2\n"), "{text}");
+    assert!(text.contains("in all runs: isa avx2, threads 2\n"), "{text}");
     let text = place.prints(&["history", "cpu.flops", "--format", "json", "--set", "threads=1"]);
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
     let points: Vec<PastPoint> = serde_json::from_value(value["points"].clone()).unwrap();
@@ -303,7 +303,7 @@ fn unlike_numbers_are_lines_of_their_own() {
     place.adds(&["both", "other"]);
     let text = place.prints(&["history", "cpu.flops", "--set", "threads=1"]);
     assert!(text.contains("3 lines") && text.contains("sampled over time"), "{text}");
-    assert!(text.contains("on Other CPU (more is better)") && !text.contains("-60"), "{text}");
+    assert!(text.contains("on Other CPU (higher is better)") && !text.contains("-60"), "{text}");
 }
 
 #[test]

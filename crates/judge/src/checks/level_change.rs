@@ -8,7 +8,7 @@ use crate::Context;
 /// Changes that are told one by one; the others by their number.
 const TOLD: usize = 4;
 
-/// `at 200 s to 50.1 % (held back by ...)`.
+/// `at 200 s to 50.1 % (throttled by ...)`.
 fn told(change: &Change) -> String {
     let why = change.cause.as_ref().map_or(String::new(), |cause| format!(" ({cause})"));
     format!(
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(severity, Severity::Suspect);
         assert!(message.contains("2 times") && message.contains("3 min 20 s"), "{message}");
         assert!(
-            message.contains("held back by a CPU quota: 0.0 % of the time before, 50"),
+            message.contains("throttled by a CPU quota: 0.0 % of the time before, 50"),
             "{message}"
         );
     }

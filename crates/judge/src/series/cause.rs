@@ -82,7 +82,7 @@ pub(super) fn of(
     let mut found: Vec<String> = Vec::new();
     let (was, is) = (shares(ctx.host, m, before), shares(ctx.host, m, after));
     for (what, was, is) in [
-        ("held back by a CPU quota", was.throttled, is.throttled),
+        ("throttled by a CPU quota", was.throttled, is.throttled),
         ("CPU time stolen by the hypervisor", was.steal, is.steal),
         ("CPU time taken by other processes", was.others, is.others),
     ] {

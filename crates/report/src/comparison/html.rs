@@ -14,7 +14,7 @@ use crate::html::environment;
 
 /// Width of a whisker's drawing, in its own units.
 const WIDTH: f64 = 180.0;
-/// Room beside the axis, for what lies beyond it.
+/// Room left and right of the axis, for values beyond it.
 const EDGE: f64 = 8.0;
 /// The axis goes from 1 / r to r: least and greatest r.
 const LEAST: f64 = 1.25;
@@ -25,7 +25,7 @@ const MOST: f64 = 8.0;
 /// # Errors
 /// If the template fails.
 pub fn html(comparison: &Comparison) -> Result<String, ComparisonError> {
-    let view = View::of(comparison);
+    let view = View::from_comparison(comparison);
     let reach = reach(view.differing.iter().chain(&view.alike));
     let env = environment(&[("page.html", include_str!("page/page.html"))])?;
     let safe = |text: &str| Value::from_safe_string(text.to_owned());
@@ -37,8 +37,8 @@ pub fn html(comparison: &Comparison) -> Result<String, ComparisonError> {
         sides => Serde(&view.sides),
         causes => view.causes,
         subsystems => Serde(&view.subsystems),
-        differing => Serde(Row::all(&view.differing, reach)),
-        alike => Serde(Row::all(&view.alike, reach)),
+        differing => Serde(Row::for_lines(&view.differing, reach)),
+        alike => Serde(Row::for_lines(&view.alike, reach)),
         gone => view.gone,
         not_comparable => view.not_comparable,
         differences => Serde(&view.differences),
@@ -66,12 +66,9 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    fn all(lines: &'a [Line], reach: f64) -> Vec<Self> {
-        lines.iter().map(|l| Self::of(l, reach)).collect()
-    }
-
-    fn of(line: &'a Line, reach: f64) -> Self {
-        Self { line, whisker: line.drawn.map(|drawn| Whisker::of(line, drawn, reach)) }
+    fn for_lines(lines: &'a [Line], reach: f64) -> Vec<Self> {
+        let whisker = |line: &Line| line.drawn.map(|drawn| Whisker::draw(line, drawn, reach));
+        lines.iter().map(|line| Self { line, whisker: whisker(line) }).collect()
     }
 }
 
@@ -90,20 +87,20 @@ struct Whisker {
 }
 
 impl Whisker {
-    fn of(line: &Line, [ratio, low, high, margin]: [f64; 4], reach: f64) -> Self {
+    fn draw(line: &Line, [ratio, low, high, margin]: [f64; 4], reach: f64) -> Self {
         let place = |r: f64| {
             let share = (r.ln() / reach.ln()).clamp(-1.0, 1.0);
             if share.is_finite() { WIDTH / 2.0 + share * (WIDTH / 2.0 - EDGE) } else { WIDTH / 2.0 }
         };
         let (left, right) = (place((1.0 + margin).recip()), place(1.0 + margin));
         let text = |v: f64| format!("{v:.1}");
-        let told = [
+        let parts = [
             Some(format!("ratio {}", format_factor(ratio))),
             line.interval.as_ref().map(|i| format!("95 % interval {}", i.replace('–', " to "))),
             line.margin.as_ref().map(|m| format!("margin {m}")),
         ];
         Self {
-            label: told.into_iter().flatten().collect::<Vec<_>>().join(", "),
+            label: parts.into_iter().flatten().collect::<Vec<_>>().join(", "),
             at: text(place(ratio)),
             low: text(place(low)),
             high: text(place(high)),
@@ -139,7 +136,7 @@ mod tests {
             drawn: Some([100.0, 90.0, 110.0, 0.04]),
         };
         assert_eq!(reach([&line].into_iter()), MOST);
-        let drawn = |ratio: f64| Whisker::of(&line, [ratio, ratio, ratio, 0.04], 2.0);
+        let drawn = |ratio: f64| Whisker::draw(&line, [ratio, ratio, ratio, 0.04], 2.0);
         assert_eq!((drawn(100.0).beyond, drawn(100.0).at.as_str()), ("right", "172.0"));
         assert_eq!((drawn(0.01).beyond, drawn(0.01).at.as_str()), ("left", "8.0"));
         assert_eq!((drawn(1.0).beyond, drawn(1.0).at.as_str()), ("", "90.0"));

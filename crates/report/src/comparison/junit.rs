@@ -1,4 +1,4 @@
-//! JUnit XML of a check: a suite a subsystem, a test case a point.
+//! JUnit XML of a check: a suite per subsystem, a test case per result.
 
 use proofmark_model::{ComparedPoint, Comparison, Subsystem, format_factor};
 
@@ -53,7 +53,7 @@ fn case(p: &ComparedPoint) -> Case {
 
 /// Both medians, ratio, interval and margin.
 fn figures(p: &ComparedPoint) -> String {
-    let [a, b] = medians(p).map(|m| m.unwrap_or_else(|| "no number".to_owned()));
+    let [a, b] = medians(p).map(|m| m.unwrap_or_else(|| "no result".to_owned()));
     let mut out = format!("A {a}; B {b}");
     if let Some(r) = &p.ratio {
         out.push_str(&format!("; B / A {}", format_factor(r.median)));

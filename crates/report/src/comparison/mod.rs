@@ -2,7 +2,7 @@
 //!
 //! What is said is decided once, in `view`: the verdict in a sentence, causes, tables. The terminal and the
 //! page lay it out; the JSON is the comparison itself; JUnit and the terminal's short form are for
-//! a check in CI. Every text of a comparison may be a stranger's: the view drops control
+//! a check in CI. Every text of a comparison may be untrusted: the view drops control
 //! characters, each form escapes the rest.
 
 mod html;

@@ -10,16 +10,16 @@ use crate::view::{Cell, Table, clean, plural};
 
 /// The verdict, the causes, and a table of the points that differ; with `all`, of all points.
 pub fn terminal(comparison: &Comparison, all: bool, options: &Options) -> String {
-    let view = View::of(comparison);
+    let view = View::from_comparison(comparison);
     let mut page = Page::new(options);
     head(&mut page, &view);
     page.table(&view.subsystems);
-    points(&mut page, "Points that differ", &view.differing);
+    points(&mut page, "Results that differ", &view.differing);
     if all {
-        points(&mut page, "Points without a difference that is shown", &view.alike);
+        points(&mut page, "Results without a shown difference", &view.alike);
     } else if !view.alike.is_empty() {
         page.blank();
-        let count = plural(view.alike.len() as u64, "point");
+        let count = plural(view.alike.len() as u64, "result");
         page.wrap("", 0, &format!("No difference is shown in {count}; --all lists them."));
     }
     list(&mut page, "Gone", &view.gone);
@@ -69,7 +69,7 @@ fn list(page: &mut Page, title: &str, items: &[String]) {
 fn table(lines: &[Line]) -> Table {
     let mut table = Table::new("")
         .column("workload")
-        .column("point")
+        .column("configuration")
         .number("A")
         .spare(2)
         .number("B")
@@ -99,7 +99,7 @@ fn table(lines: &[Line]) -> Table {
     table
 }
 
-/// A check in few lines: one a point that fails, and one that sums up. Lines are not wrapped, so
+/// A check in few lines: one per result that fails, and a summary. Lines are not wrapped, so
 /// that a log can be searched.
 pub fn check(comparison: &Comparison) -> String {
     let mut out = String::new();
@@ -119,24 +119,24 @@ pub fn check(comparison: &Comparison) -> String {
     if let Some(why) = comparison.too_little() {
         out.push_str(&format!("too little to pass: {why}\n"));
     }
-    out.push_str(&summary(comparison, &Tally::of(comparison)));
+    out.push_str(&summary(comparison, &Tally::count(comparison)));
     out
 }
 
 fn summary(c: &Comparison, t: &Tally) -> String {
     let base = clean(&c.a.name);
-    let of = plural(t.points as u64, "point");
+    let of = plural(t.points as u64, "result");
     let first = match t.slower + t.gone {
-        0 if t.points == 1 => format!("The one point is neither slower than in {base} nor gone"),
+        0 if t.points == 1 => format!("The one result is neither slower than in {base} nor gone"),
         0 => format!("None of {of} is slower than in {base} or gone"),
         n => {
             let fail = if n == 1 { "fails" } else { "fail" };
-            format!("{n} of {of} {fail} against {base}: {} slower, {} gone", t.slower, t.gone)
+            format!("{n} of {of} {fail} compared with {base}: {} slower, {} gone", t.slower, t.gone)
         }
     };
     let unseen = resolution(&c.subsystems).map_or_else(String::new, |text| format!("; {text}"));
     format!(
-        "{first}; {} without a difference that is shown, {} faster, {} not comparable{unseen}.\n",
+        "{first}; {} without a shown difference, {} faster, {} not comparable{unseen}.\n",
         t.alike, t.faster, t.not_comparable
     )
 }

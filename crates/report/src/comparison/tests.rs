@@ -106,14 +106,14 @@ fn wide(width: usize) -> Options {
 
 #[test]
 fn the_verdict_comes_first_with_its_cause() {
-    let view = View::of(&comparison());
+    let view = View::from_comparison(&comparison());
     assert_eq!(
         view.verdict,
-        "B is slower in 2 and faster in 1 of 4 compared points. In the middle of its points B / A \
-         is, as speed: cpu 0.500. 1 point of A has no number in B. 1 other point cannot be compared. \
-         In the middle of the points, slower by less than 6 % (cpu) would not show."
+        "B is slower in 2 and faster in 1 of 4 compared results. Median speed of B \
+         relative to A: cpu 0.500. 1 result of A is missing in B. 1 other result cannot be compared. \
+         In the median result, slowdowns below 6 % (cpu) are not detectable."
     );
-    assert!(view.causes[0].starts_with("slower at 2 points, such as: in B a CPU quota"));
+    assert!(view.causes[0].starts_with("slower in 2 results, for example: in B a CPU quota"));
     assert_eq!(view.causes.len(), 2, "{:?}", view.causes);
     let order: Vec<&str> = view.differing.iter().map(|l| l.outcome).collect();
     assert_eq!(order, ["▼ slower", "▼ slower", "▲ faster"]);
@@ -121,13 +121,13 @@ fn the_verdict_comes_first_with_its_cause() {
     assert_eq!(view.differing[0].ratio.as_deref(), Some("0.250"), "the farthest first");
     let mut none = comparison();
     none.points.clear();
-    assert_eq!(View::of(&none).verdict, "Neither run measured anything.");
+    assert_eq!(View::from_comparison(&none).verdict, "Neither run measured anything.");
     let mut alike = comparison();
     alike.points = vec![alike.points[2].clone()];
-    let said = View::of(&alike).verdict;
-    assert!(said.starts_with("No difference is shown in the one compared point."), "{said}");
+    let said = View::from_comparison(&alike).verdict;
+    assert!(said.starts_with("No difference is shown in the one compared result."), "{said}");
     alike.points = vec![comparison().points[5].clone()];
-    assert_eq!(View::of(&alike).verdict, "No point can be compared.");
+    assert_eq!(View::from_comparison(&alike).verdict, "No results can be compared.");
 }
 
 #[test]
@@ -135,8 +135,8 @@ fn many_points_of_one_run_only_are_told_in_a_line() {
     let mut c = comparison();
     let only = c.points[4].clone();
     c.points = (0..20).map(|_| only.clone()).collect();
-    let view = View::of(&c);
-    assert_eq!(view.gone, ["20 points, cpu.flops (20): only in A"]);
+    let view = View::from_comparison(&c);
+    assert_eq!(view.gone, ["20 results, cpu.flops (20): only in A"]);
     assert!(view.differing.is_empty() && view.not_comparable.is_empty());
     assert_eq!((view.tally.gone, view.tally.not_comparable), (20, 0));
     assert_eq!(terminal(&c, true, &wide(80)).matches("only in A").count(), 1, "listed once");
@@ -146,13 +146,13 @@ fn many_points_of_one_run_only_are_told_in_a_line() {
 fn what_no_point_shows_alone_is_told_where_all_together_leave_1_out() {
     let mut c = comparison();
     c.points = vec![c.points[2].clone(), c.points[2].clone()];
-    let said = |c: &Comparison| View::of(c).verdict;
-    assert!(!said(&c).contains("Still"), "no interval over the points: {}", said(&c));
+    let said = |c: &Comparison| View::from_comparison(c).verdict;
+    assert!(!said(&c).contains("together"), "no interval over the points: {}", said(&c));
     c.subsystems[0].speed = Some(Ratio { median: 0.73, ci95: Some([0.6, 0.9]) });
-    let still = "Still, in the middle of its points B / A is, as speed: cpu 0.730 (0.600–0.900).";
+    let still = "All results together show a difference: median speed of B relative to A: cpu 0.730 (0.600–0.900).";
     assert!(said(&c).contains(still), "{}", said(&c));
     c.subsystems[0].speed = Some(Ratio { median: 0.95, ci95: Some([0.9, 1.1]) });
-    assert!(!said(&c).contains("Still"), "{}", said(&c));
+    assert!(!said(&c).contains("together"), "{}", said(&c));
 }
 
 #[test]
@@ -163,11 +163,11 @@ fn a_check_tells_what_it_could_not_judge_and_when_that_is_too_much() {
     c.points = vec![c.points[2].clone(), few.clone()];
     let text = check(&c);
     assert!(text.contains("not judged cpu.flops avx2+fma, f64, 4 threads: 1 trial is"), "{text}");
-    assert!(!text.contains("too little") && text.contains("1 not comparable; slower by less than"));
+    assert!(!text.contains("too little") && text.contains("1 not comparable; slowdowns below"));
     c.points.push(few);
     let why = "only 1 of 3 points of the baseline could be judged, less than half";
     assert!(check(&c).contains(&format!("too little to pass: {why}\n")));
-    assert!(View::of(&c).verdict.contains(why));
+    assert!(View::from_comparison(&c).verdict.contains(why));
     let xml = junit(&c);
     assert!(xml.contains(r#"tests="4" skipped="2" failures="1""#) && xml.contains(why), "{xml}");
 }
@@ -182,7 +182,7 @@ fn a_terminal_has_no_line_that_is_too_long() {
     }
     let text = terminal(&comparison(), false, &wide(80));
     assert!(text.starts_with("B is slower in 2"), "{text}");
-    for words in ["▼ slower", "0.250", "Gone", "CPU quota", "--all lists them", "less is better"]
+    for words in ["▼ slower", "0.250", "Gone", "CPU quota", "--all lists them", "lower is better"]
     {
         assert!(text.contains(words), "{words} is not in\n{text}");
     }
@@ -201,12 +201,12 @@ fn a_check_has_a_line_for_each_point_that_fails() {
     assert_eq!(lines[2], "gone cpu.flops avx2+fma, f64, 16 threads: only in A");
     assert_eq!(
         lines[3],
-        "3 of 6 points fail against base: 2 slower, 1 gone; 1 without a difference that is shown, \
-         1 faster, 1 not comparable; slower by less than 6 % (cpu) would not show."
+        "3 of 6 results fail compared with base: 2 slower, 1 gone; 1 without a shown difference, \
+         1 faster, 1 not comparable; slowdowns below 6 % (cpu) are not detectable."
     );
     let mut fine = comparison();
     fine.points.retain(|p| !p.fails());
-    assert!(check(&fine).starts_with("None of 3 points is slower than in base or gone;"));
+    assert!(check(&fine).starts_with("None of 3 results is slower than in base or gone;"));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::words::{color, direction, interval, margin, medians, outcome, point, resolution};
 use crate::view::{Cell, Fact, Table, clean, plural};
 
-/// Causes that are told first.
+/// Causes that are listed.
 const CAUSES: usize = 4;
 /// Points of one workload, or workloads, that a line names before it counts.
 const NAMED: usize = 4;
@@ -28,7 +28,7 @@ pub struct View {
     pub causes: Vec<String>,
     /// How many points of which outcome.
     pub tally: Tally,
-    /// A row a subsystem.
+    /// A row per subsystem.
     pub subsystems: Table,
     /// Slower points, then faster ones, farthest from 1 first.
     pub differing: Vec<Line>,
@@ -94,8 +94,8 @@ pub struct Line {
 
 impl View {
     /// What a page or a terminal says of a comparison.
-    pub fn of(c: &Comparison) -> Self {
-        let tally = Tally::of(c);
+    pub fn from_comparison(c: &Comparison) -> Self {
+        let tally = Tally::count(c);
         let causes = causes(c);
         let mut differing: Vec<&ComparedPoint> = c.points.iter().filter(|p| differs(p)).collect();
         let far = |p: &ComparedPoint| p.ratio.as_ref().map_or(0.0, |r| r.median.ln().abs());
@@ -111,8 +111,8 @@ impl View {
             causes,
             tally,
             subsystems: subsystems(c),
-            differing: differing.into_iter().map(Line::of).collect(),
-            alike: alike.map(Line::of).collect(),
+            differing: differing.into_iter().map(Line::from_point).collect(),
+            alike: alike.map(Line::from_point).collect(),
             gone: together(c, ComparedPoint::gone),
             not_comparable: together(c, |p| !p.judged() && !p.gone()),
             differences: differences(c),
@@ -121,14 +121,14 @@ impl View {
     }
 }
 
-/// Whether a point stands among those that differ.
+/// Whether a result is listed among those that differ.
 fn differs(p: &ComparedPoint) -> bool {
     matches!(p.outcome, Comparability::Slower | Comparability::Faster)
 }
 
 impl Tally {
     /// Of a comparison.
-    pub fn of(c: &Comparison) -> Self {
+    pub fn count(c: &Comparison) -> Self {
         let count = |keep: fn(&ComparedPoint) -> bool| c.points.iter().filter(|p| keep(p)).count();
         Self {
             points: c.points.len(),
@@ -143,7 +143,7 @@ impl Tally {
 }
 
 impl Line {
-    fn of(p: &ComparedPoint) -> Self {
+    fn from_point(p: &ComparedPoint) -> Self {
         let [a, b] = medians(p);
         let drawn = p.ratio.as_ref().map(|r| {
             let [low, high] = r.ci95.unwrap_or([r.median; 2]);
@@ -181,12 +181,12 @@ fn verdict(c: &Comparison, t: &Tally) -> String {
     let mut out = if t.points == 0 {
         "Neither run measured anything.".to_owned()
     } else if t.compared == 0 {
-        "No point can be compared.".to_owned()
+        "No results can be compared.".to_owned()
     } else {
-        let of = plural(t.compared as u64, "compared point");
+        let of = plural(t.compared as u64, "compared result");
         match (t.slower, t.faster) {
             (0, 0) if t.compared == 1 => {
-                "No difference is shown in the one compared point.".to_owned()
+                "No difference is shown in the one compared result.".to_owned()
             }
             (0, 0) => format!("No difference is shown in any of {of}."),
             (n, 0) => format!("B is slower in {n} of {of}."),
@@ -196,18 +196,18 @@ fn verdict(c: &Comparison, t: &Tally) -> String {
     };
     out.extend(speeds(c, t));
     if t.gone > 0 {
-        let has = if t.gone == 1 { "has" } else { "have" };
-        out.push_str(&format!(" {} of A {has} no number in B.", plural(t.gone as u64, "point")));
+        let is = if t.gone == 1 { "is" } else { "are" };
+        out.push_str(&format!(" {} of A {is} missing in B.", plural(t.gone as u64, "result")));
     }
     if t.not_comparable > 0 && t.compared > 0 {
-        let other = if t.gone > 0 { "other point" } else { "point" };
+        let other = if t.gone > 0 { "other result" } else { "result" };
         out.push_str(&format!(" {} cannot be compared.", plural(t.not_comparable as u64, other)));
     }
     if let Some(why) = c.too_little().filter(|_| t.compared > 0) {
         out.push_str(&format!(" Too little for a check: {why}."));
     }
     if let Some(unseen) = resolution(&c.subsystems).filter(|_| t.compared > 0) {
-        out.push_str(&format!(" In the middle of the points, {unseen}."));
+        out.push_str(&format!(" In the median result, {unseen}."));
     }
     out
 }
@@ -223,11 +223,10 @@ fn speeds(c: &Comparison, t: &Tally) -> Option<String> {
         let ends = ends.unwrap_or_default();
         Some(format!("{} {}{ends}", s.subsystem, format_factor(ratio.median)))
     };
-    let told: Vec<String> = c.subsystems.iter().filter_map(speed).collect();
-    let first = if shown { "In" } else { "Still, in" };
-    (t.compared > 0 && !told.is_empty()).then(|| {
-        format!(" {first} the middle of its points B / A is, as speed: {}.", told.join(", "))
-    })
+    let speeds: Vec<String> = c.subsystems.iter().filter_map(speed).collect();
+    let first = if shown { "Median" } else { "All results together show a difference: median" };
+    (t.compared > 0 && !speeds.is_empty())
+        .then(|| format!(" {first} speed of B relative to A: {}.", speeds.join(", ")))
 }
 
 /// A reason without its figures, so that alike ones count as one.
@@ -258,21 +257,21 @@ fn causes(c: &Comparison) -> Vec<String> {
     let mut all: Vec<_> = groups.into_iter().collect();
     all.sort_by_key(|(_, (count, at, _))| (std::cmp::Reverse(*count), *at));
     let rest: usize = all.iter().skip(CAUSES).map(|(_, (count, ..))| count).sum();
-    let told = all.into_iter().take(CAUSES).map(|((word, _), (count, _, reason))| {
-        let such = if count > 1 { ", such as:" } else { ":" };
-        format!("{word} at {}{such} {reason}", plural(count as u64, "point"))
+    let named = all.into_iter().take(CAUSES).map(|((word, _), (count, _, reason))| {
+        let such = if count > 1 { ", for example:" } else { ":" };
+        format!("{word} in {}{such} {reason}", plural(count as u64, "result"))
     });
     let more =
-        (rest > 0).then(|| format!("for other reasons at {} more", plural(rest as u64, "point")));
-    told.chain(more).collect()
+        (rest > 0).then(|| format!("other causes in {}", plural(rest as u64, "more result")));
+    named.chain(more).collect()
 }
 
 fn subsystems(c: &Comparison) -> Table {
     let mut table =
-        Table::new("Speed of B as a multiple of A's, by subsystem: the median over its points.")
+        Table::new("Speed of B relative to A, by subsystem: the median over its results.")
             .column("subsystem")
             .number("B / A")
-            .number("95 % over points")
+            .number("95 % interval")
             .spare(1)
             .number("slower")
             .number("faster")
@@ -281,19 +280,19 @@ fn subsystems(c: &Comparison) -> Table {
             .spare(2)
             .number("gone")
             .spare(2)
-            .number("sees from")
+            .measured("smallest detectable", "slowdown")
             .spare(1)
-            .number("least margin")
+            .measured("minimum", "margin")
             .spare(3);
     table.keys = 1;
     for s in &c.subsystems {
         let ratio = s.speed.as_ref().map(|r| format_factor(r.median));
-        let ratio = table.maybe(ratio, || "no point of it has a ratio".to_owned());
+        let ratio = table.maybe(ratio, || "no result of it has a ratio".to_owned());
         let ends = s.speed.as_ref().and_then(interval);
-        let ends = table.maybe(ends, || "fewer than 6 points give no interval".to_owned());
+        let ends = table.maybe(ends, || "an interval needs at least 6 results".to_owned());
         let count = |n: u64| Cell::text(n.to_string());
         let least = table.maybe(margin(s.margin), || "not a number".to_owned());
-        let sees = table.maybe(s.resolution.and_then(margin), || "no point was judged".to_owned());
+        let sees = table.maybe(s.resolution.and_then(margin), || "no result was judged".to_owned());
         table.push(vec![
             Cell::text(s.subsystem.as_str()),
             ratio,
@@ -319,8 +318,7 @@ pub(super) fn together(c: &Comparison, keep: impl Fn(&ComparedPoint) -> bool) ->
     }
     let mut all: Vec<_> = groups.into_values().collect();
     all.sort_by_key(|(at, ..)| *at);
-    let told = all.into_iter().map(|(_, reason, points)| format!("{}: {reason}", places(&points)));
-    told.collect()
+    all.into_iter().map(|(_, reason, points)| format!("{}: {reason}", places(&points))).collect()
 }
 
 /// `cpu.flops 4 threads`; of many the workloads with their counts.
@@ -336,12 +334,12 @@ fn places(points: &[&ComparedPoint]) -> String {
     let more = workloads.len().saturating_sub(2 * NAMED);
     let more = (more > 0).then(|| format!("{} more", plural(more as u64, "workload")));
     let list = named.chain(more).collect::<Vec<_>>().join(", ");
-    format!("{}, {list}", plural(points.len() as u64, "point"))
+    format!("{}, {list}", plural(points.len() as u64, "result"))
 }
 
 fn differences(c: &Comparison) -> Table {
     let mut table =
-        Table::new("What the two runs do not share.").column("what").column("A").column("B");
+        Table::new("Differences between the two runs").column("what").column("A").column("B");
     table.keys = 1;
     for d in &c.differences {
         table.push([&d.what, &d.a, &d.b].map(|t| Cell::text(clean(t))).to_vec());
@@ -351,21 +349,22 @@ fn differences(c: &Comparison) -> Table {
 
 fn method() -> Vec<String> {
     [
-        "The ratio of a point is B / A: the median over all pairs of a trial of A and a trial of B, \
-         with its 95 % interval by order statistics of those pairs (Hodges and Lehmann; Mann and \
-         Whitney), which asks for no shape of the noise.",
-        "Two runs of one machine differ by more than their trials show. So a difference is shown \
-         only where the whole interval lies beyond the point's margin: the greatest of twice the \
-         policy's target (four times on a virtual machine, but for the CPU); three robust standard \
-         deviations of the ratios of its subsystem about the median of those of one workload and as \
-         many threads (a quarter at the most, a half for a point that was disturbed in both runs); \
-         the half-widths of both medians' intervals (a half at the most); and what others took from \
-         both runs. What that could hide if it is a factor of two is not compared.",
-        "Too few trials give no interval. Of 3 a side and more, all of B must then lie beyond all of A \
-         and beyond the margin; of fewer, nothing is told. What B \"sees from\" is how much slower it \
-         had to be in the point in the middle for that to be told.",
-        "A number that is suspect is compared all the same, and what was found in it is told as the \
-         cause. A number that is invalid is not compared.",
+        "Ratio. The ratio of a result is B / A: the median over all pairs of a trial of A and a trial of \
+         B. Its 95 % interval comes from order statistics of those pairs (Hodges and Lehmann; Mann and \
+         Whitney), which assume no shape of the noise.",
+        "Margin. Two runs of one machine differ by more than their trials show. A difference is shown \
+         only where the whole interval is beyond the margin. The margin is the largest of four values. \
+         First: twice the policy's target, or four times on a virtual machine, except for the CPU. \
+         Second: three robust standard deviations of the ratios in the subsystem, about the median of \
+         the same workload and number of threads. It is at most a quarter, or a half for a result that \
+         was disturbed in both runs. Third: the half-widths of both medians' intervals, at most a half. \
+         Fourth: the CPU time that others took from both runs. A result whose margin could hide a factor \
+         of two is not compared.",
+        "Few trials. Too few trials give no interval. With 3 or more on each side, all trials of B must \
+         be beyond all trials of A, and beyond the margin. With fewer, no difference is shown. The \
+         smallest detectable slowdown is that of the median result.",
+        "Verdicts. Suspect results are compared, and their findings are reported as the cause. Invalid \
+         results are not compared.",
     ]
     .map(str::to_owned)
     .to_vec()

@@ -29,7 +29,7 @@ pub fn point(p: &ComparedPoint) -> String {
 pub fn medians(p: &ComparedPoint) -> [Option<String>; 2] {
     let median = |n: &Option<Number>| n.as_ref().map(|n| n.summary.median);
     let both = [median(&p.a), median(&p.b)];
-    let scale = Scale::of(both.iter().flatten().copied(), p.unit);
+    let scale = Scale::for_largest(both.iter().flatten().copied(), p.unit);
     both.map(|m| m.and_then(|m| scale.with_label(m)))
 }
 
@@ -56,7 +56,7 @@ pub fn color(p: &ComparedPoint) -> Option<Verdict> {
 pub fn direction(p: &ComparedPoint) -> &'static str {
     match p.better {
         Better::Higher => "",
-        Better::Lower => "less is better",
+        Better::Lower => "lower is better",
     }
 }
 
@@ -65,8 +65,8 @@ pub fn failure(p: &ComparedPoint) -> &'static str {
     if p.gone() { "gone" } else { Comparability::Slower.as_str() }
 }
 
-/// What could not have been seen: `slower by less than 33 % (cpu), 20 % (memory, disk) would not
-/// show`; `None` where no point was judged.
+/// What could not have been seen: `slowdowns below 33 % (cpu), 20 % (memory, disk) are not
+/// detectable`; `None` where no point was judged.
 pub fn resolution(subsystems: &[ComparedSubsystem]) -> Option<String> {
     let mut shares: BTreeMap<i64, Vec<&str>> = BTreeMap::new();
     for s in subsystems {
@@ -75,7 +75,7 @@ pub fn resolution(subsystems: &[ComparedSubsystem]) -> Option<String> {
             shares.entry((share * 100.0).ceil() as i64).or_default().push(s.subsystem.as_str());
         }
     }
-    let told = shares.iter().rev().map(|(share, of)| format!("{share} % ({})", of.join(", ")));
-    let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| format!("slower by less than {} would not show", told.join(", ")))
+    let texts = shares.iter().rev().map(|(share, of)| format!("{share} % ({})", of.join(", ")));
+    let texts: Vec<String> = texts.collect();
+    (!texts.is_empty()).then(|| format!("slowdowns below {} are not detectable", texts.join(", ")))
 }

@@ -1,6 +1,6 @@
 //! Raw trials, one a row, for spreadsheets and statistics programs.
 //!
-//! Where other tools ran beside a point, their trials follow its own, and columns say whose each
+//! Where reference tools ran, their trials follow proofmark's, and columns say whose each
 //! is: `proofmark`, or the tool's name with its version and command line. The parameters of such a row
 //! are those of the point; the verdict is that of the tool's number.
 //!
@@ -91,7 +91,7 @@ impl Format for Csv {
     }
 
     fn about(&self) -> &'static str {
-        "Every trial in one row, for spreadsheets and statistics programs."
+        "One row per trial, for spreadsheets and statistics programs."
     }
 
     fn render(&self, run: &Run, _: &Options) -> Result<String, RenderError> {
@@ -114,7 +114,7 @@ impl Format for Csv {
             if m.trials.is_empty() {
                 writer.write_record(row(m, &parameters, ours, None)).map_err(failed)?;
             }
-            let own = m.trials.iter().enumerate().map(|t| (ours, Shot::of(t)));
+            let own = m.trials.iter().enumerate().map(|t| (ours, Shot::from_trial(t)));
             let theirs = m.references.iter().flat_map(reference::shots);
             for (whose, shot) in own.chain(theirs) {
                 writer.write_record(row(m, &parameters, whose, Some(shot))).map_err(failed)?;
@@ -139,7 +139,7 @@ struct Shot<'a> {
 }
 
 impl<'a> Shot<'a> {
-    fn of((at, trial): (usize, &'a Trial)) -> Self {
+    fn from_trial((at, trial): (usize, &'a Trial)) -> Self {
         Self { at, value: trial.value, trial: Some(trial) }
     }
 }
@@ -267,7 +267,7 @@ fn work_unit(unit: Unit) -> &'static str {
 }
 
 /// Text that no spreadsheet takes for a formula.
-fn guarded(text: &str) -> String {
+pub(crate) fn guarded(text: &str) -> String {
     let text = clean(text);
     if text.trim_start().starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }
 }

@@ -40,7 +40,7 @@ const END: [&str; 13] = [
 /// The names of the columns.
 pub fn columns() -> impl Iterator<Item = String> {
     let ends =
-        ["near", "far"].into_iter().flat_map(|e| END.iter().map(move |c| format!("{e}_{c}")));
+        ["client", "server"].into_iter().flat_map(|e| END.iter().map(move |c| format!("{e}_{c}")));
     TRIAL.iter().map(|c| (*c).to_owned()).chain(ends)
 }
 

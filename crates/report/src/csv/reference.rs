@@ -1,4 +1,4 @@
-//! Whose trial a row is, where other tools ran beside ours.
+//! Whose trial a row is, where reference tools ran.
 
 use proofmark_model::{Reference, Run, Verdict};
 

@@ -1,4 +1,4 @@
-//! For spreadsheets: one row a run, or one row a number. RFC 4180; text that a spreadsheet would
+//! For spreadsheets: one row per run, or one row per result. RFC 4180; text that a spreadsheet would
 //! take for a formula gets an apostrophe in front, as OWASP ("CSV Injection") advises.
 
 use std::collections::BTreeSet;
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use proofmark_model::{Better, PastPoint, PastRun};
 
 use crate::RenderError;
-use crate::view::clean;
+use crate::csv::guarded;
 
 const RUN: [&str; 11] = [
     "run",
@@ -113,10 +113,4 @@ fn table(
 /// The shortest text that reads back as the same number; empty where there is none.
 fn number(value: Option<f64>) -> String {
     value.filter(|v| v.is_finite()).map_or_else(String::new, |v| format!("{v:e}"))
-}
-
-/// Text that no spreadsheet takes for a formula.
-fn guarded(text: &str) -> String {
-    let text = clean(text);
-    if text.trim_start().starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }
 }

@@ -1,4 +1,4 @@
-//! One page in the look of a run's report, which needs nothing else: a chart and a table a line.
+//! One page in the look of a run's report, which needs nothing else: a chart and a table per line.
 //!
 //! The template escapes every text; the charts escape their own.
 
@@ -31,12 +31,12 @@ struct Part {
 /// The list of runs.
 pub fn runs(runs: &[PastRun]) -> Result<String, RenderError> {
     let mut table = table::runs(runs);
-    table.caption = "Runs, the newest last".to_owned();
+    table.caption = "Runs, newest last".to_owned();
     let about = plural(runs.len() as u64, "run");
     page("Past runs", &about, &[Part { chart: None, table }])
 }
 
-/// A chart and a table a line.
+/// A chart and a table per line.
 pub fn points(workload: &str, shared: &str, lines: &[Line]) -> Result<String, RenderError> {
     let workload = clean(workload);
     let part = |(i, line): (usize, &Line)| {
@@ -50,10 +50,10 @@ pub fn points(workload: &str, shared: &str, lines: &[Line]) -> Result<String, Re
     let parts: Vec<Part> = lines.iter().enumerate().map(part).collect();
     let throughout = match shared {
         "" => String::new(),
-        shared => format!("Throughout: {shared}. "),
+        shared => format!("In all runs: {shared}. "),
     };
     let about = format!(
-        "{throughout}Change: against the run before it that is not invalid. Whiskers: 95 % interval of the \
+        "{throughout}Change: compared with the previous run that is not invalid. Whiskers: 95 % interval of the \
          median. ! suspect, ✗ invalid."
     );
     page(&format!("{workload} over time"), &about, &parts)
@@ -82,7 +82,7 @@ fn drawing(name: &str, line: &Line) -> Option<LineChart> {
     let description = ends.map(|(from, to)| {
         format!(
             "{} from {} to {} UTC; {} first, {} last.",
-            plural(spots.len() as u64, "number"),
+            plural(spots.len() as u64, "result"),
             from.x,
             to.x,
             from.mark.text,
@@ -97,8 +97,8 @@ fn drawing(name: &str, line: &Line) -> Option<LineChart> {
         log: false,
         joined: false,
         axis: match line.better {
-            Better::Higher => "start of the run, UTC; more is better".to_owned(),
-            Better::Lower => "start of the run, UTC; less is better".to_owned(),
+            Better::Higher => "start of the run, UTC; higher is better".to_owned(),
+            Better::Lower => "start of the run, UTC; lower is better".to_owned(),
         },
         ticks: ticks(first, last),
         rules: Vec::new(),
@@ -106,7 +106,7 @@ fn drawing(name: &str, line: &Line) -> Option<LineChart> {
         series: vec![Series { name: name.to_owned(), spots }],
         left_out: match missing {
             0 => String::new(),
-            n => format!("Too large for the chart: {}.", plural(n as u64, "number")),
+            n => format!("Too large for the chart: {}.", plural(n as u64, "result")),
         },
     })
 }

@@ -12,7 +12,7 @@ use crate::view::{Scale, clean};
 /// One point on one machine, in trials or sampled over time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// What tells it from the other lines: parameters, the machine, how it was measured; empty if it is
+    /// What identifies it: parameters, the machine, how it was measured; empty if it is
     /// the only line.
     pub name: String,
     /// Which direction is good.
@@ -108,7 +108,7 @@ const OVER_TIME: &str = "sampled over time";
 /// `on node1 (A CPU, 2 CPUs, 16 GiB)`: as much of it as differs; `None` where there is one machine.
 fn on((host, what): Machine, all: &BTreeSet<Machine>) -> Option<String> {
     let (hosts, kinds): (BTreeSet<_>, BTreeSet<_>) = all.iter().copied().unzip();
-    let name = host.map_or_else(|| "a machine without a name".to_owned(), clean);
+    let name = host.map_or_else(|| "an unnamed machine".to_owned(), clean);
     match (hosts.len() > 1, kinds.len() > 1) {
         (false, false) => None,
         (true, false) => Some(format!("on {name}")),
@@ -117,21 +117,21 @@ fn on((host, what): Machine, all: &BTreeSet<Machine>) -> Option<String> {
     }
 }
 
-/// What does not stand does not set the scale of what does.
+/// An invalid result does not set the scale.
 fn scale(points: &[&PastPoint], unit: Unit) -> Scale {
-    let standing = || points.iter().filter(|p| p.verdict != Verdict::Invalid).map(|p| p.median);
-    match standing().next() {
-        Some(_) => Scale::of(standing(), unit),
-        None => Scale::of(points.iter().map(|p| p.median), unit),
+    let usable = || points.iter().filter(|p| p.verdict != Verdict::Invalid).map(|p| p.median);
+    match usable().next() {
+        Some(_) => Scale::for_largest(usable(), unit),
+        None => Scale::for_largest(points.iter().map(|p| p.median), unit),
     }
 }
 
 fn moments(points: &[&PastPoint]) -> Vec<Moment> {
     let mut before: Option<f64> = None;
     let moment = |p: &&PastPoint| {
-        let stands = p.verdict != Verdict::Invalid;
-        let change = before.filter(|_| stands).map(|b| p.median / b - 1.0);
-        if stands && p.median.is_finite() && p.median > 0.0 {
+        let usable = p.verdict != Verdict::Invalid;
+        let change = before.filter(|_| usable).map(|b| p.median / b - 1.0);
+        if usable && p.median.is_finite() && p.median > 0.0 {
             before = Some(p.median);
         }
         Moment {
@@ -155,10 +155,10 @@ pub fn shared(points: &[PastPoint], spec: Option<&WorkloadSpec>) -> String {
     let Some(first) = points.first() else { return String::new() };
     let same =
         first.params.0.iter().filter(|(parameter, _)| !differing.contains(&parameter.as_str()));
-    let told =
+    let parameters =
         same.map(|(parameter, v)| format!("{} {}", clean(parameter), value(spec, parameter, v)));
     let way = points.iter().all(|p| p.over_time).then(|| OVER_TIME.to_owned());
-    told.chain(way).collect::<Vec<_>>().join(", ")
+    parameters.chain(way).collect::<Vec<_>>().join(", ")
 }
 
 /// Parameters that differ between points, or that not all of them have, sorted by name.

@@ -26,9 +26,9 @@ pub enum Form {
     Terminal,
     /// One object, for programs.
     Json,
-    /// One row a run or a number, for spreadsheets.
+    /// One row per run or per result, for spreadsheets.
     Csv,
-    /// One page with a chart a line, for a browser.
+    /// One page with a chart per line, for a browser.
     Html,
 }
 

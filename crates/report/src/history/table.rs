@@ -51,7 +51,7 @@ pub fn line(line: &Line) -> Table {
         .measured("95 % interval", unit)
         .spare(1)
         .measured("change", "%")
-        .measured("ceiling", "%")
+        .measured("of ceiling", "%")
         .spare(2)
         .column("verdict");
     table.keys = 2;

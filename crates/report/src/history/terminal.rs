@@ -9,7 +9,7 @@ use crate::Options;
 use crate::terminal::page::Page;
 use crate::view::{clean, plural};
 
-/// Widest chart, in columns: one sign a run for a long time.
+/// Widest chart, in columns: one sign per run for a long time.
 const WIDEST: usize = 120;
 
 pub fn runs(runs: &[PastRun], options: &Options) -> String {
@@ -29,14 +29,14 @@ pub fn points(workload: &str, shared: &str, lines: &[Line], options: &Options) -
         format!("{} over time: {}{span}", clean(workload), plural(lines.len() as u64, "line"));
     page.wrap("", 2, &head);
     if !shared.is_empty() {
-        page.wrap("", 2, &format!("throughout: {shared}"));
+        page.wrap("", 2, &format!("in all runs: {shared}"));
     }
-    page.wrap("", 2, "change: against the run before it that is not invalid; ceiling: share of it");
+    page.wrap("", 2, "change: compared with the previous run that is not invalid");
     for line in lines {
         page.blank();
         let better = match line.better {
-            Better::Higher => "more is better",
-            Better::Lower => "less is better",
+            Better::Higher => "higher is better",
+            Better::Lower => "lower is better",
         };
         let name = match line.name.as_str() {
             "" => better.to_owned(),
@@ -59,7 +59,7 @@ fn chart(page: &mut Page, line: &Line) {
     let Some((low, high)) = ends else { return };
     let shared = match each {
         1 => String::new(),
-        each => format!("; a sign is the median of up to {each} runs"),
+        each => format!("; each sign is the median of up to {each} runs"),
     };
     page.wrap("", 2, &format!("lowest block {low}, highest {high}{shared}"));
 }

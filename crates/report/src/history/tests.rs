@@ -96,13 +96,13 @@ fn a_line_a_point_with_its_changes() {
     let text = drawn(&two(), 80);
     let expected = "\
 cpu.flops over time: 2 lines, 2025-10-10 08:53 to 2025-10-12 08:53 UTC
-throughout: isa avx2
-change: against the run before it that is not invalid; ceiling: share of it
+in all runs: isa avx2
+change: compared with the previous run that is not invalid
 
-threads 1 (more is better)
+threads 1 (higher is better)
 ▄▄▄
 lowest block 47.74, highest 52.76 GFLOP/s
-run  started, UTC       median  95 % interval  change  ceiling  verdict
+run  started, UTC       median  95 % interval  change  of ceiling  verdict
                        GFLOP/s        GFLOP/s       %        %
   1  2025-10-10 08:53    50.00    49.50–50.50       -     90.0  ✓ valid
   2  2025-10-11 08:53    50.50      50.0–51.0    +1.0     90.0  ✓ valid
@@ -113,7 +113,7 @@ run  started, UTC       median  95 % interval  change  ceiling  verdict
     let until: Vec<_> = expected.lines().take(expected.lines().count() - 2).collect();
     assert_eq!(same(&first.join("\n")), same(&until.join("\n")), "{text}");
     assert!(text.contains("-10.9"), "{text}");
-    assert_eq!(text.matches("isa").count(), 1, "what does not differ is told once: {text}");
+    assert_eq!(text.matches("isa").count(), 1, "what does not differ is listed once: {text}");
     for width in [20, 40, 60] {
         let text = drawn(&two(), width);
         assert!(text.lines().all(|l| l.chars().count() <= width), "{width}: {text}");
@@ -131,7 +131,7 @@ fn machines_are_lines_of_their_own() {
     assert_eq!(
         names,
         [
-            "threads 1, on a machine without a name",
+            "threads 1, on an unnamed machine",
             "threads 1, on node1",
             "threads 1, on node2",
             "threads 2, on node1"
@@ -155,7 +155,7 @@ fn an_invalid_number_is_no_measure_of_change() {
     assert_eq!(chart.signs, "▄✗▄");
 }
 
-/// Two files that were added, of two machines: neither tells its name.
+/// Two files that were added, of two machines: neither reports its name.
 #[test]
 fn machines_without_a_name_are_told_apart_by_what_they_are() {
     let bare = |run, machine: &str, value| PastPoint {
@@ -165,7 +165,7 @@ fn machines_without_a_name_are_told_apart_by_what_they_are() {
     };
     let all = [bare(1, "Other CPU 9000", 30e9), bare(2, "AMD EPYC", 10e9)];
     let text = drawn(&all, 80);
-    assert!(text.contains("2 lines") && text.contains("on AMD EPYC (more is better)"), "{text}");
+    assert!(text.contains("2 lines") && text.contains("on AMD EPYC (higher is better)"), "{text}");
     assert!(!text.contains("-66.7"), "no change from one machine to another: {text}");
     // A name that passed on to another machine does not make one of them.
     let mut named = two()[..3].to_vec();
@@ -187,9 +187,9 @@ fn samples_over_time_are_a_line_of_their_own() {
     assert_eq!(names, ["", "sampled over time"]);
     assert_eq!(lines[1].moments[0].change, None);
     let text = drawn(&all, 80);
-    assert!(text.contains("3 levels") && text.contains("sampled over time (more"), "{text}");
+    assert!(text.contains("3 levels") && text.contains("sampled over time (higher"), "{text}");
     let alone = drawn(&all[2..], 80);
-    assert!(alone.contains("throughout: isa avx2, threads 1, sampled over time\n"), "{alone}");
+    assert!(alone.contains("in all runs: isa avx2, threads 1, sampled over time\n"), "{alone}");
     let page = points("cpu.flops", None, &all, Form::Html, &WIDE).unwrap();
     assert!(page.contains("50.50 GFLOP/s, over 3 levels, ✓ valid"), "{page}");
 }
@@ -271,5 +271,5 @@ fn the_page_has_a_chart_a_line() {
     let page = points(bad, None, &hostile, Form::Html, &WIDE).unwrap();
     assert_eq!(page.matches("<script>").count(), 1);
     let empty = points("cpu.flops", None, &[], Form::Html, &WIDE).unwrap();
-    assert!(empty.contains("Nothing that was asked for"));
+    assert!(empty.contains("The history holds no such results"));
 }

@@ -62,10 +62,10 @@ impl Format for Html {
     }
 
     fn render(&self, run: &Run, _: &Options) -> Result<String, RenderError> {
-        let mut view = View::of(run);
+        let mut view = View::from_run(run);
         view.terms.extend(view.terms_of_pairs());
         let charts: Vec<Charts> =
-            view.workloads.iter().enumerate().map(|(i, k)| Charts::of(k, i)).collect();
+            view.workloads.iter().enumerate().map(|(i, k)| Charts::draw(k, i)).collect();
         let roofline = view.roofline.as_ref().map(|r| chart::roofline(r, "chart-roofline"));
         let against = view.against.iter().enumerate();
         let against: Vec<Chart> =
@@ -101,7 +101,7 @@ struct Charts {
 }
 
 impl Charts {
-    fn of(workload: &WorkloadView, at: usize) -> Self {
+    fn draw(workload: &WorkloadView, at: usize) -> Self {
         let line = |(i, c)| chart::lines(c, &format!("chart-{at}-line-{i}"));
         let bar = |(i, c)| chart::bars(c, &format!("chart-{at}-bar-{i}"));
         let latency = |(i, c)| chart::latency(c, &format!("chart-{at}-latency-{i}"));

@@ -51,7 +51,7 @@ pub fn param(value: &Param) -> Value {
 }
 
 /// Of the run as a whole.
-pub fn of_run(run: &Run) -> Vec<Metric> {
+pub fn for_run(run: &Run) -> Vec<Metric> {
     let mut points = Metric::new("run_points", run.measurements.len() as f64, "1");
     if let Some(signal) = &run.interrupted {
         points = points.with("interrupted", clean(signal));
@@ -64,7 +64,7 @@ pub fn of_run(run: &Run) -> Vec<Metric> {
 }
 
 /// Of a measurement's own trials.
-pub fn of_measurement(m: &Measurement) -> Vec<Metric> {
+pub fn for_measurement(m: &Measurement) -> Vec<Metric> {
     let unit = m.unit.as_str();
     let mut all = Vec::new();
     if let Some(s) = &m.summary {
@@ -103,7 +103,7 @@ pub fn of_measurement(m: &Measurement) -> Vec<Metric> {
 }
 
 /// Of a measurement over time: its samples, each with its own time, its levels and changes.
-pub fn of_series(m: &Measurement) -> Vec<Metric> {
+pub fn for_series(m: &Measurement) -> Vec<Metric> {
     let Some(series) = &m.series else { return Vec::new() };
     let unit = m.unit.as_str();
     let mut all: Vec<Metric> = m
@@ -131,8 +131,8 @@ pub fn of_series(m: &Measurement) -> Vec<Metric> {
     all
 }
 
-/// Of a tool that ran beside it.
-pub fn of_reference(m: &Measurement, r: &Reference) -> Vec<Metric> {
+/// Of a reference tool of the measurement.
+pub fn for_reference(m: &Measurement, r: &Reference) -> Vec<Metric> {
     let unit = m.unit.as_str();
     let mut all = vec![
         Metric::new("reference_median", r.value, unit).better(m.better),

@@ -1,7 +1,7 @@
-//! One metric a line, each a JSON object of its own, for log shippers and `jq`.
+//! One metric per line, each a JSON object of its own, for log shippers and `jq`.
 //!
-//! Every line stands alone: `time` (RFC 3339; when the point's first trial began, else when the run
-//! did), `run` (when the run began, which tells runs apart), `tool` (who measured), `profile`,
+//! Every line is complete: `time` (RFC 3339; when the point's first trial began, else when the run
+//! did), `run` (when the run began, which identifies it), `tool` (who measured), `profile`,
 //! `machine`, `workload`, `subsystem`, `params`, `metric`, `value` (a finite number), `unit`,
 //! `better` and `verdict`. `params` is an object of its own, so that no parameter can be taken for a
 //! field. What has no value has no line, and a field that is not known is left out; only `trials`
@@ -31,13 +31,13 @@ impl Format for Jsonl {
     }
 
     fn about(&self) -> &'static str {
-        "One metric a line, each a JSON object, for log shippers and jq."
+        "One JSON object per line and metric, for log shippers and jq."
     }
 
     fn render(&self, run: &Run, _: &Options) -> Result<String, RenderError> {
         let mut lines = Lines::default();
         let whole = head(run, run.started, run.verdict());
-        for metric in metrics::of_run(run) {
+        for metric in metrics::for_run(run) {
             lines.add(&whole, &metric)?;
         }
         for m in &run.measurements {
@@ -69,16 +69,16 @@ impl Lines {
 
     fn measurement(&mut self, run: &Run, m: &Measurement) -> Result<(), RenderError> {
         let time = m.trials.first().map_or(run.started, |t| t.started);
-        let head = of_point(head(run, time, Some(m.verdict)), m);
+        let head = add_point(head(run, time, Some(m.verdict)), m);
         let mut trials = Metric::new("trials", m.trials.len() as f64, "1");
         if m.trials.is_empty() {
             trials = trials.with("missing", why_no_trials(m));
         }
         self.add(&head, &trials)?;
-        for metric in metrics::of_measurement(m) {
+        for metric in metrics::for_measurement(m) {
             self.add(&head, &metric)?;
         }
-        for metric in metrics::of_series(m) {
+        for metric in metrics::for_series(m) {
             self.add(&head, &metric)?;
         }
         for r in &m.references {
@@ -97,7 +97,7 @@ impl Lines {
         insert(&mut head, "reference", &r.tool);
         insert(&mut head, "reference_version", &r.version);
         head.insert("verdict".to_owned(), r.verdict.as_str().into());
-        for metric in metrics::of_reference(m, r) {
+        for metric in metrics::for_reference(m, r) {
             self.add(&head, &metric)?;
         }
         Ok(())
@@ -122,7 +122,7 @@ fn head(run: &Run, time: Timestamp, verdict: Option<Verdict>) -> Map<String, Val
 }
 
 /// The same for a point.
-fn of_point(mut head: Map<String, Value>, m: &Measurement) -> Map<String, Value> {
+fn add_point(mut head: Map<String, Value>, m: &Measurement) -> Map<String, Value> {
     insert(&mut head, "workload", &m.workload);
     head.insert("subsystem".to_owned(), m.subsystem.as_str().into());
     let params = m.params.0.iter().map(|(name, value)| (clean(name), metrics::param(value)));

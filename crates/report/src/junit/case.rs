@@ -5,11 +5,11 @@ use proofmark_model::{Ending as Ended, Finding, Measurement, Severity, Verdict};
 use super::document::{Case, Ending, Outcome};
 use crate::view::{clean, why_no_trials};
 
-/// Longest time that is told of a case; sums beyond are a stranger's.
+/// Longest time of a case; only untrusted input has longer sums.
 const LONGEST_S: f64 = 1e9;
 
 /// The case of a measurement.
-pub fn of(m: &Measurement) -> Case {
+pub fn from_measurement(m: &Measurement) -> Case {
     let seconds = m.trials.iter().fold(0.0, |sum, t| sum + t.seconds);
     let seconds = if seconds.is_nan() { 0.0 } else { seconds.clamp(0.0, LONGEST_S) };
     let mut properties = vec![("verdict", m.verdict.as_str().to_owned())];
@@ -48,7 +48,7 @@ fn outcome(m: &Measurement) -> Option<Outcome> {
         _ if m.verdict == Verdict::Invalid => {
             let worst = m.findings.iter().find(|f| f.severity == Severity::Invalid);
             let (check, message) = worst.map_or_else(
-                || ("invalid".to_owned(), "the run file does not say why".to_owned()),
+                || ("invalid".to_owned(), "the run file gives no reason".to_owned()),
                 |f| (text(&f.check), text(&f.message)),
             );
             Some(Outcome::new(Ending::Failure, &check, message))
@@ -61,7 +61,7 @@ fn why(m: &Measurement) -> String {
     text(&why_no_trials(m))
 }
 
-/// Findings, one a line, with what to do.
+/// Findings, one per line, with their advice.
 pub fn said<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
     let line = |f: &Finding| {
         let weight = match f.severity {

@@ -34,19 +34,19 @@ impl Format for Junit {
     }
 
     fn about(&self) -> &'static str {
-        "JUnit XML for continuous integration: a case for each point; an invalid one fails."
+        "JUnit XML for continuous integration: a case per configuration; invalid results fail."
     }
 
     fn render(&self, run: &Run, _: &Options) -> Result<String, RenderError> {
         let mut suites = Vec::new();
         for subsystem in Subsystem::ALL {
             let measured = run.measurements.iter().filter(|m| m.subsystem == subsystem);
-            let cases: Vec<Case> = measured.map(case::of).collect();
+            let cases: Vec<Case> = measured.map(case::from_measurement).collect();
             if !cases.is_empty() {
                 suites.push(suite(run, subsystem.as_str(), cases));
             }
         }
-        let mut cases = vec![of_run(run)];
+        let mut cases = vec![run_case(run)];
         cases.extend(not_measured(run));
         suites.push(suite(run, "run", cases));
         Ok(document::write("proofmark", &suites))
@@ -62,7 +62,7 @@ fn suite(run: &Run, name: &str, cases: Vec<Case>) -> Suite {
 }
 
 /// What was found about the host and the run as a whole.
-fn of_run(run: &Run) -> Case {
+fn run_case(run: &Run) -> Case {
     let found: Vec<&Finding> = run.host.findings.iter().chain(&run.findings).collect();
     let worst = found.iter().find(|f| f.severity == Severity::Invalid);
     Case {
@@ -81,18 +81,20 @@ fn not_measured(run: &Run) -> Option<Case> {
         return None;
     }
     let why = match (&run.interrupted, run.ended) {
-        (Some(signal), _) => format!("the run was stopped by {}", text(signal)),
-        (None, None) => "the run has no end: it goes on, or was killed".to_owned(),
-        (None, Some(_)) => "the run does not say why".to_owned(),
+        (Some(signal), _) => format!("{} stopped the run", text(signal)),
+        (None, None) => {
+            "the run has no recorded end: it is still running, or it was killed".to_owned()
+        }
+        (None, Some(_)) => "the run gives no reason".to_owned(),
     };
     let outcome = Outcome {
         ending: Ending::Skipped,
         kind: None,
-        message: Some(format!("{left} points of the plan were not measured: {why}")),
+        message: Some(format!("{left} planned configurations were not measured: {why}")),
         text: String::new(),
     };
     Some(Case {
-        name: "points not measured".to_owned(),
+        name: "configurations not measured".to_owned(),
         class: Some("run".to_owned()),
         outcome: Some(outcome),
         ..Case::default()

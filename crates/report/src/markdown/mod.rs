@@ -31,7 +31,7 @@ impl Format for Markdown {
     }
 
     fn render(&self, run: &Run, _: &Options) -> Result<String, RenderError> {
-        let view = View::of(run);
+        let view = View::from_run(run);
         let mut out = String::new();
         line(&mut out, &format!("# {}", escape(&view.title)));
         let facts: Vec<String> =
@@ -169,10 +169,10 @@ fn headline(out: &mut String, workload: &WorkloadView) {
             vec![
                 Some(format!("{value} {}{within} ({verdict})", h.unit)),
                 known(&h.at),
-                h.beside.clone(),
+                h.extra.clone(),
                 near.or_else(|| Some(h.near_lacks.to_owned())),
                 known(&h.sure),
-                h.held.as_ref().map(|held| format!("held back by: {held}")),
+                h.bottleneck.as_ref().map(|b| format!("bottleneck: {b}")),
                 h.count.clone(),
             ]
         }
@@ -244,14 +244,14 @@ fn section(out: &mut String, workload: &WorkloadView) {
 /// Other tools: the rows, and what each counts and how it was run.
 fn beside_tools(out: &mut String, references: &References) {
     table(out, &references.table);
-    for t in &references.told {
+    for t in &references.tool_notes {
         let _ = writeln!(out, "- {}", escape(&t.sentence()));
         for c in &t.commands {
             let at = if c.at.is_empty() { String::new() } else { format!("{}: ", c.at) };
             let _ = writeln!(out, "  - {}", escape(&format!("{at}{}", c.line)));
         }
     }
-    if !references.told.is_empty() {
+    if !references.tool_notes.is_empty() {
         out.push('\n');
     }
     for sentence in &references.lacking {

@@ -40,15 +40,18 @@ fn unit_name(unit: Unit) -> &'static str {
     }
 }
 
-/// A measurement and the labels that tell it from the others.
+/// A measurement and the labels that identify it.
 type Labelled<'a> = (&'a Measurement, Labels);
 
 /// Every family; some have no series.
-pub fn of(run: &Run) -> Vec<Family> {
+pub fn from_run(run: &Run) -> Vec<Family> {
     let mut unique = Unique::default();
-    let all: Vec<Labelled> =
-        run.measurements.iter().map(|m| (m, unique.of(labels::of(m), "repeat"))).collect();
-    let mut families = of_run(run);
+    let all: Vec<Labelled> = run
+        .measurements
+        .iter()
+        .map(|m| (m, unique.distinct(labels::for_measurement(m), "repeat")))
+        .collect();
+    let mut families = run_families(run);
     families.push(verdicts(&all));
     families.push(each(&all, "measurement_trials", "Trials taken.", None, |m| {
         vec![(None, Some(m.trials.len() as f64))]
@@ -59,7 +62,7 @@ pub fn of(run: &Run) -> Vec<Family> {
     families.push(each(
         &all,
         "efficiency",
-        "Measured over the ceiling, the other way round where less is better.",
+        "Measured value divided by the ceiling; inverted where lower is better.",
         Some("ratio"),
         |m| vec![(None, m.efficiency)],
     ));
@@ -67,7 +70,7 @@ pub fn of(run: &Run) -> Vec<Family> {
     families.push(references(
         &all,
         "reference",
-        "Ours over a tool's that ran in turn with it: the median of the pairs.",
+        "proofmark's value divided by the reference tool's: the median of the pairs.",
         Some("ratio"),
         |_, r| Some(r.ratio.median),
     ));
@@ -75,7 +78,7 @@ pub fn of(run: &Run) -> Vec<Family> {
 }
 
 /// About the run as a whole.
-fn of_run(run: &Run) -> Vec<Family> {
+fn run_families(run: &Run) -> Vec<Family> {
     let one = |name: &str, help, unit, labels: Labels, value: Option<f64>| Family {
         name: format!("proofmark_{name}"),
         help,
@@ -92,7 +95,13 @@ fn of_run(run: &Run) -> Vec<Family> {
     let own = run.imported.is_none();
     let complete = own.then_some(run.ended.is_some() && run.interrupted.is_none());
     vec![
-        one("run_info", "What made the run, and on what; always 1.", None, info, Some(1.0)),
+        one(
+            "run_info",
+            "Program, profile and machine of the run; always 1.",
+            None,
+            info,
+            Some(1.0),
+        ),
         one(
             "run_start_timestamp",
             "When the run began, in seconds since 1970.",
@@ -136,7 +145,7 @@ fn each(
 }
 
 fn verdicts(all: &[Labelled]) -> Family {
-    let help = "1 for what the checks made of the number, 0 for the rest.";
+    let help = "1 for the verdict of the result, 0 for the others.";
     each(all, "measurement_verdict", help, None, |m| {
         let state = |v: Verdict| {
             let is = f64::from(u8::from(v == m.verdict));
@@ -172,18 +181,18 @@ fn in_unit(all: &[Labelled], unit: Unit) -> Vec<Family> {
         each(
             all,
             "ceiling",
-            "The most that it could show.",
+            "Theoretical limit of the result.",
             name,
             plain(|m| Some(m.ceiling.as_ref()?.value)),
         ),
-        references(all, "reference", "Median of a tool that ran beside it.", name, |m, r| {
+        references(all, "reference", "Median of a reference tool.", name, |m, r| {
             (m.unit == unit).then_some(r.value)
         }),
     ]
 }
 
 fn latencies(all: &[Labelled]) -> Family {
-    let help = "Time of single operations: the greatest of this share of them.";
+    let help = "Time of single operations: the quantile of this share.";
     each(all, "latency", help, Some("seconds"), |m| {
         let Some(l) = &m.latency else { return Vec::new() };
         let shares = [
@@ -197,7 +206,7 @@ fn latencies(all: &[Labelled]) -> Family {
     })
 }
 
-/// One series for each tool beside a measurement, by the tool's name.
+/// One series for each reference tool of a measurement, by the tool's name.
 fn references(
     all: &[Labelled],
     name: &str,
@@ -211,7 +220,7 @@ fn references(
         for r in &m.references {
             let Some(value) = value(m, r).filter(|v| v.is_finite()) else { continue };
             let labels = labels.iter().cloned().chain([label("reference", &r.tool)]).collect();
-            series.push((unique.of(labels, "reference_repeat"), value));
+            series.push((unique.distinct(labels, "reference_repeat"), value));
         }
     }
     Family { name: format!("proofmark_{name}"), help, unit, series }

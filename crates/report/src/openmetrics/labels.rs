@@ -7,7 +7,7 @@ use proofmark_model::{Measurement, Params, clean_excerpt};
 /// Name and value, in order.
 pub type Labels = Vec<(String, String)>;
 
-/// Longest value of a label, in characters. Longer ones are a stranger's.
+/// Longest value of a label, in characters. Only untrusted input is longer.
 const LONGEST: usize = 200;
 
 /// Text as a label's value; the writer escapes it.
@@ -20,8 +20,8 @@ pub fn label(name: &str, text: &str) -> (String, String) {
     (name.to_owned(), value(text))
 }
 
-/// What tells one measurement from the others.
-pub fn of(m: &Measurement) -> Labels {
+/// What identifies a measurement.
+pub fn for_measurement(m: &Measurement) -> Labels {
     let mut labels = vec![label("workload", &m.workload), label("subsystem", m.subsystem.as_str())];
     parameters(&mut labels, &m.params);
     labels
@@ -49,7 +49,7 @@ pub struct Unique(HashSet<Labels>);
 
 impl Unique {
     /// The labels, with one more of this name if they were there before.
-    pub fn of(&mut self, labels: Labels, repeat: &str) -> Labels {
+    pub fn distinct(&mut self, labels: Labels, repeat: &str) -> Labels {
         let mut unique = labels.clone();
         let mut number = 1;
         while !self.0.insert(unique.clone()) {
@@ -78,8 +78,8 @@ mod tests {
     fn the_same_labels_again_get_a_number() {
         let mut unique = Unique::default();
         let labels = vec![label("workload", "disk.read")];
-        assert_eq!(unique.of(labels.clone(), "repeat"), labels);
-        assert_eq!(unique.of(labels.clone(), "repeat")[1], label("repeat", "2"));
-        assert_eq!(unique.of(labels, "repeat")[1], label("repeat", "3"));
+        assert_eq!(unique.distinct(labels.clone(), "repeat"), labels);
+        assert_eq!(unique.distinct(labels.clone(), "repeat")[1], label("repeat", "2"));
+        assert_eq!(unique.distinct(labels, "repeat")[1], label("repeat", "3"));
     }
 }

@@ -1,5 +1,5 @@
 //! Gauges in the text form of OpenMetrics, for node_exporter's textfile collector: write it as
-//! `proofmark.prom`, beside and then moved into the collector's folder.
+//! `proofmark.prom` in another folder, then move it into the collector's.
 //!
 //! That collector reads Prometheus's older text form, to which `# UNIT` and `# EOF` are comments; it
 //! refuses a file with timestamps, and a type that the older form does not have, such as `info`.
@@ -7,8 +7,8 @@
 //! old the figures are. What both forms read is what is written.
 //!
 //! One family for each unit: `proofmark_measurement_bytes_per_second` is the median, its labels
-//! the workload and, after `param_`, every parameter. Beside it the interval, the ceiling, the efficiency,
-//! percentiles of the latency, and tools that ran beside it. A verdict is a set of states: one
+//! the workload and, after `param_`, every parameter. Further families hold the interval, the ceiling, the
+//! efficiency, percentiles of the latency, and reference tools. A verdict is a set of states: one
 //! series for each of `valid`, `suspect` and `invalid`, of which one is 1. A value that is missing,
 //! or not finite, has no series. The collector adds which machine it is (`instance`).
 
@@ -42,7 +42,7 @@ impl Format for OpenMetrics {
 
     fn render(&self, run: &Run, _: &Options) -> Result<String, RenderError> {
         let mut text = String::new();
-        for family in families::of(run).iter().filter(|f| !f.series.is_empty()) {
+        for family in families::from_run(run).iter().filter(|f| !f.series.is_empty()) {
             write_family(&mut text, family)?;
         }
         text.push_str("# EOF\n");

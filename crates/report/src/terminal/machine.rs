@@ -1,6 +1,6 @@
-//! The machine for people: name, value, and dim beside it the place where it was read.
+//! The machine for people: name, value, and in dim text the place where it was read.
 //!
-//! A source that does not fit beside its value goes under it. A value that is not
+//! A source that does not fit next to its value goes under it. A value that is not
 //! known is `-` with its reason.
 
 use proofmark_model::Host;
@@ -9,7 +9,7 @@ use super::{Page, columns_of};
 use crate::Options;
 use crate::view::{Fact, findings_of_host, host_tables};
 
-/// Below this width names and values do not stand in columns.
+/// Below this width names and values are not in columns.
 const COLUMNS: usize = 60;
 
 /// What `proofmark info` prints, ending in a line break.

@@ -1,8 +1,8 @@
-//! For reading in a terminal: a summary first, then a table a workload, then findings.
+//! For reading in a terminal: a summary first, then a table per workload, then findings.
 //!
 //! A table that does not fit the width loses its spacing, then the columns that a
-//! reader can spare, such as its ceiling (the efficiency still tells it) or its single
-//! trials, and at last becomes one paragraph a point. Of a long axis the medians are printed; the files hold the rest.
+//! reader can spare, such as its ceiling (which the share of it implies) or its single
+//! trials, and at last becomes one paragraph per point. Of a long axis the medians are printed; the files hold the rest.
 //! Colours only repeat what a word and a sign already say.
 
 mod machine;
@@ -17,8 +17,8 @@ use proofmark_model::Run;
 pub use self::machine::host;
 use self::page::Page;
 use crate::view::{
-    Answer, FindingGroup, Headline, Overview, References, Roofline, SIGNS, Table, Term, Timeline,
-    View, WorkloadView,
+    Answer, CONFIGURATION, FindingGroup, Headline, Overview, References, Roofline, SIGNS, Table,
+    Term, Timeline, View, WorkloadView,
 };
 use crate::{Format, Options, RenderError};
 
@@ -40,7 +40,7 @@ impl Format for Terminal {
     }
 
     fn render(&self, run: &Run, options: &Options) -> Result<String, RenderError> {
-        let view = View::of(run);
+        let view = View::from_run(run);
         let mut page = Page::new(options);
         page.head(&view);
         for workload in &view.workloads {
@@ -58,10 +58,10 @@ impl Format for Terminal {
     }
 }
 
-/// What is printed where a run ends: whether to believe it, the answers with what follows from
-/// them, and what the checks found. The rest is in the report.
+/// What is printed where a run ends: whether to believe it, the summary with its
+/// conclusions, and what the checks found. The rest is in the report.
 pub fn brief(run: &Run, options: &Options) -> String {
-    let view = View::of(run);
+    let view = View::from_run(run);
     let mut page = Page::new(options);
     page.top(&view);
     page.answer(&view);
@@ -117,7 +117,7 @@ impl Page {
             self.table(glance);
             self.blank();
         }
-        // Those that answer are told already.
+        // The summary lists those that answer.
         let answered = |at: usize| view.answers.iter().flat_map(|g| &g.answers).any(|a| a.at == at);
         let others: Vec<&WorkloadView> = view
             .workloads
@@ -147,7 +147,7 @@ impl Page {
     /// The first screen: the answers, and what follows from the figures.
     fn answer(&mut self, view: &View) {
         self.captioned(&view.answer_table);
-        if !tables::shows(&view.answer_table, self.width, "at") {
+        if !tables::shows(&view.answer_table, self.width, CONFIGURATION) {
             self.points(view);
         }
         for (title, claims) in view.further() {
@@ -159,15 +159,15 @@ impl Page {
         }
     }
 
-    /// At which points the answers are, a paragraph a subsystem.
+    /// At which points the answers are, a paragraph per subsystem.
     fn points(&mut self, view: &View) {
         for group in &view.answers {
-            let stands = group.answers.iter().filter(|a| a.headline.value.is_some());
+            let answered = group.answers.iter().filter(|a| a.headline.value.is_some());
             let at = |a: &Answer| format!("{} at {}", a.title, a.headline.at);
-            let told = stands.filter(|a| !a.headline.at.is_empty()).map(at);
-            let told: Vec<String> = told.collect();
-            if !told.is_empty() {
-                self.wrap("", 2, &format!("{}: {}.", group.title, told.join("; ")));
+            let places = answered.filter(|a| !a.headline.at.is_empty()).map(at);
+            let places: Vec<String> = places.collect();
+            if !places.is_empty() {
+                self.wrap("", 2, &format!("{}: {}.", group.title, places.join("; ")));
             }
         }
     }
@@ -197,12 +197,12 @@ impl Page {
         self.captioned(&timeline.table);
     }
 
-    /// How fast, how sure, how near; under it, where, and what held it back.
+    /// Result, precision and share of the ceiling; below it the configuration and the bottleneck.
     fn summary(&mut self, workload: &WorkloadView, widest: usize) {
-        let beside = self.width >= 60 && columns_of(&workload.id) <= widest;
-        let indent = if beside { widest + 2 } else { 2 };
+        let in_line = self.width >= 60 && columns_of(&workload.id) <= widest;
+        let indent = if in_line { widest + 2 } else { 2 };
         let [fast, rest] = headline(&workload.headline);
-        if beside {
+        if in_line {
             let gap = " ".repeat(indent - columns_of(&workload.id));
             let before = self.out.len();
             self.wrap(&format!("{}{gap}", workload.id), indent, &fast);
@@ -226,7 +226,7 @@ impl Page {
             self.table(main);
         }
         if workload.matrix.is_some() {
-            self.wrap("", 0, "Intervals, ceilings and efficiency: in the other formats.");
+            self.wrap("", 0, "Other formats list intervals, ceilings and shares of the ceiling.");
         }
         for timeline in &workload.timelines {
             self.timeline(timeline);
@@ -265,7 +265,7 @@ impl Page {
         if !references.left_out.is_empty() {
             self.wrap("", 0, &references.left_out);
         }
-        for tool in references.told.iter().filter(|t| !t.counts.is_empty()) {
+        for tool in references.tool_notes.iter().filter(|t| !t.counts.is_empty()) {
             self.wrap("", 2, &tool.sentence());
         }
         // What had no tool at all is said where there is room.
@@ -336,10 +336,11 @@ fn headline(h: &Headline) -> [String; 2] {
         .as_ref()
         .map_or_else(|| h.near_lacks.to_owned(), |n| format!("{} % of its ceiling", n.percent));
     let verdict = h.verdict.map_or("", crate::view::verdict_mark);
-    let held = h.held.as_ref().map(|held| format!("held back by: {held}"));
-    let count = h.count.clone().filter(|_| !h.all_stand);
+    let bottleneck = h.bottleneck.as_ref().map(|b| format!("bottleneck: {b}"));
+    let count = h.count.clone().filter(|_| !h.all_valid);
     let at = (!h.at.is_empty()).then(|| h.at.clone());
-    let rest: Vec<String> = [at, h.beside.clone(), held, count].into_iter().flatten().collect();
+    let rest: Vec<String> =
+        [at, h.extra.clone(), bottleneck, count].into_iter().flatten().collect();
     [format!("{value} {}{within}, {near}, {verdict}", h.unit), rest.join("; ")]
 }
 

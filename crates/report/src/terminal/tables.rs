@@ -84,7 +84,7 @@ fn grid(table: &Table, columns: &[usize], gap: usize, paint: Paint) -> String {
     out
 }
 
-/// One paragraph a row: the point, then each value under its name.
+/// One paragraph per row: the point, then each value under its name.
 fn paragraphs(table: &Table, width: usize) -> String {
     let mut out = String::new();
     for row in &table.rows {
@@ -95,11 +95,11 @@ fn paragraphs(table: &Table, width: usize) -> String {
                 _ => format!("{} {}", column.title, text(cell)),
             }
         };
-        let told = |from: usize, upto: usize| -> Vec<String> {
+        let texts = |from: usize, upto: usize| -> Vec<String> {
             let cells = row.cells.iter().enumerate().take(upto).skip(from);
             cells.filter(|(_, c)| !text(c).is_empty()).map(|(i, c)| named(i, c)).collect()
         };
-        let [point, values] = [told(0, table.keys), told(table.keys, row.cells.len())];
+        let [point, values] = [texts(0, table.keys), texts(table.keys, row.cells.len())];
         let line = format!("{}: {}", point.join(", "), values.join("; "));
         let options = textwrap::Options::new(width).subsequent_indent("  ").break_words(true);
         for line in textwrap::wrap(&line, options) {

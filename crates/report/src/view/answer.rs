@@ -1,5 +1,5 @@
-//! The first screen: how fast, how near the limit, how sure, what held it back, in one to
-//! three numbers a subsystem.
+//! The summary on the first screen: one to three results per subsystem, with precision, share of
+//! the ceiling, bottleneck and verdict.
 
 use proofmark_model::{Measurement, Subsystem, Verdict};
 use serde::Serialize;
@@ -22,7 +22,7 @@ pub struct Answer {
     pub title: String,
     /// The number with its interval, ceiling, bottleneck and verdict.
     pub headline: Headline,
-    /// `1.01 times fio (0.99 to 1.02)`; `None` where no tool ran beside it or its number is invalid.
+    /// `1.01 times fio (0.99 to 1.02)`; `None` where no reference tool ran or its result is not valid.
     pub reference: Option<String>,
 }
 
@@ -37,7 +37,10 @@ pub struct AnswerGroup {
     pub answers: Vec<Answer>,
 }
 
-/// Numbers of one subsystem.
+/// Title of the column that names the configuration.
+pub const CONFIGURATION: &str = "configuration";
+
+/// Results of one subsystem.
 const MOST: usize = 3;
 
 /// The workloads of a subsystem that answer for it, with their places: those that people ask for, or
@@ -54,7 +57,7 @@ pub fn chosen<'g, 'a>(all: &[(usize, &'g Group<'a>)]) -> Vec<(usize, &'g Group<'
 }
 
 /// The answers of a run.
-pub fn of(groups: &[Group]) -> Vec<AnswerGroup> {
+pub fn collect(groups: &[Group]) -> Vec<AnswerGroup> {
     let of_part = |(part, all): (Subsystem, Vec<(usize, &Group)>)| AnswerGroup {
         subsystem: part.as_str(),
         title: part::title(part),
@@ -69,13 +72,13 @@ fn answer(at: usize, group: &Group) -> Answer {
         workload: group.name(),
         at,
         title: group.heading(),
-        headline: headline::of(group),
-        reference: hero.and_then(beside),
+        headline: headline::find(group),
+        reference: hero.and_then(reference_ratio),
     }
 }
 
-/// The first tool beside a measurement whose number stands.
-fn beside(m: &Measurement) -> Option<String> {
+/// The ratio to the first reference tool whose result is valid.
+fn reference_ratio(m: &Measurement) -> Option<String> {
     let r = m.references.iter().find(|r| r.verdict == Verdict::Valid)?;
     let tool = clean(&r.tool);
     let times = ratio(r.ratio.median)?;
@@ -87,22 +90,21 @@ fn beside(m: &Measurement) -> Option<String> {
 
 /// The same as a table.
 pub fn table(answers: &[AnswerGroup]) -> Table {
-    let mut table =
-        Table::new("The answer: how fast, how sure, how near the limit, what held it back")
-            .column("part")
-            .spare(3)
-            .column("what")
-            .column("at")
-            .spare(4)
-            .number("median")
-            .number("±")
-            .measured("ceiling", "%")
-            .spare(1)
-            .column("held back by")
-            .spare(2)
-            .column("verdict")
-            .column("beside a tool")
-            .spare(5);
+    let mut table = Table::new("Summary")
+        .column("subsystem")
+        .spare(3)
+        .column("workload")
+        .column(CONFIGURATION)
+        .spare(4)
+        .number("median")
+        .number("±")
+        .measured("of ceiling", "%")
+        .spare(1)
+        .column("bottleneck")
+        .spare(2)
+        .column("verdict")
+        .column("reference tool")
+        .spare(5);
     table.keys = 3;
     for group in answers {
         for answer in &group.answers {
@@ -134,7 +136,7 @@ fn cells(part: &str, answer: &Answer, table: &mut Table) -> Vec<Cell> {
     cells.push(table.maybe(within, || h.within_lacks.to_owned()));
     let near = h.near.as_ref().map(|n| n.percent.clone());
     cells.push(table.maybe(near, || h.near_lacks.to_owned()));
-    cells.push(table.maybe(h.held.clone(), || "nothing shows it without a ceiling".to_owned()));
+    cells.push(table.maybe(h.bottleneck.clone(), || "unknown: no ceiling".to_owned()));
     cells.push(verdict);
     cells.push(Cell::text(answer.reference.clone().unwrap_or_default()));
     cells

@@ -28,10 +28,10 @@ pub struct Conclusion {
 }
 
 /// The conclusions of a run; no subsystem without a sentence.
-pub fn of(groups: &[Group]) -> Vec<Conclusion> {
+pub fn draw(groups: &[Group]) -> Vec<Conclusion> {
     let parts = part::each(groups).into_iter().map(|(part, all)| {
-        let (mut claims, doubts) = (drawn::of(&all), doubt::of(&all));
-        let at = if doubt::of_all(&all) { 0 } else { claims.len() };
+        let (mut claims, doubts) = (drawn::claims(&all), doubt::claims(&all));
+        let at = if doubt::all_suspect(&all) { 0 } else { claims.len() };
         claims.splice(at..at, doubts);
         Conclusion { subsystem: part.as_str(), title: part::title(part), claims }
     });

@@ -1,4 +1,4 @@
-//! How ceilings were derived: one entry a formula, one row a point.
+//! How ceilings were derived: one entry per formula, one row per point.
 
 use proofmark_model::{Ceiling, Measurement, Provenance};
 use serde::Serialize;
@@ -49,7 +49,7 @@ pub fn provenance(source: Provenance) -> &'static str {
 }
 
 /// The derivations of one workload's ceilings.
-pub fn of_workload(group: &Group, scale: &Scale) -> Vec<Derivation> {
+pub fn for_workload(group: &Group, scale: &Scale) -> Vec<Derivation> {
     let mut formulas: Vec<Vec<(&Measurement, &Ceiling)>> = Vec::new();
     for m in &group.all {
         let Some(c) = &m.ceiling else { continue };
@@ -78,14 +78,14 @@ pub fn lacking(groups: &[Group]) -> Vec<String> {
             }
         }
     }
-    let told = |(why, workloads): (String, Vec<&str>)| match workloads.len() == groups.len() {
+    let sentence = |(why, workloads): (String, Vec<&str>)| match workloads.len() == groups.len() {
         true => format!("No ceiling is known: {why}."),
-        false => format!("No ceiling is known of {}: {why}.", clean(&and_list(&workloads))),
+        false => format!("No ceiling is known for {}: {why}.", clean(&and_list(&workloads))),
     };
-    reasons.into_iter().map(told).collect()
+    reasons.into_iter().map(sentence).collect()
 }
 
-/// What ceilings share that stand in one table.
+/// What the ceilings of one table share.
 fn shape(c: &Ceiling) -> (&str, &str, Vec<(&str, &str, Provenance)>) {
     let inputs = c.inputs.iter().map(|i| (i.name.as_str(), i.unit.as_str(), i.source)).collect();
     (&c.id, &c.formula, inputs)

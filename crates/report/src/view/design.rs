@@ -22,11 +22,11 @@ pub struct Design {
     pub workloads: Vec<String>,
 }
 
-/// Parameters whose values are told, in this order; the others stand with their workloads.
-const TOLD: [&str; 5] = ["threads", "streams", "block_size", "file_size", "data_size"];
+/// Parameters whose values are listed, in this order; the others are with their workloads.
+const LISTED: [&str; 5] = ["threads", "streams", "block_size", "file_size", "data_size"];
 
 /// The design of a run.
-pub fn of(groups: &[Group]) -> Vec<Design> {
+pub fn describe(groups: &[Group]) -> Vec<Design> {
     let one = |(part, all): (Subsystem, Vec<(usize, &Group)>)| {
         let groups: Vec<&Group> = all.into_iter().map(|(_, g)| g).collect();
         Design {
@@ -60,7 +60,7 @@ fn sentences(part: Subsystem, groups: &[&Group]) -> Vec<String> {
     let mut out = vec![format!(
         "{}, {}{of}{}.",
         plural(ids.len() as u64, "workload"),
-        plural(every.len() as u64, "measured point"),
+        plural(every.len() as u64, "measured configuration"),
         parameters(groups)
     )];
     if every.is_empty() || run.imported.is_some() {
@@ -77,7 +77,7 @@ fn sentences(part: Subsystem, groups: &[&Group]) -> Vec<String> {
 
 /// `: threads 1, 2 and 4; block size 8 B and 8 KiB`.
 fn parameters(groups: &[&Group]) -> String {
-    let told = TOLD.iter().filter_map(|parameter| {
+    let lists = LISTED.iter().filter_map(|parameter| {
         let mut values: BTreeMap<u64, String> = BTreeMap::new();
         for g in groups {
             for m in &g.all {
@@ -91,8 +91,8 @@ fn parameters(groups: &[&Group]) -> String {
         let values: Vec<String> = values.into_values().collect();
         (!values.is_empty()).then(|| format!("{} {}", spoken(parameter), and_list(&values)))
     });
-    let told: Vec<String> = told.collect();
-    if told.is_empty() { String::new() } else { format!(": {}", told.join("; ")) }
+    let lists: Vec<String> = lists.collect();
+    if lists.is_empty() { String::new() } else { format!(": {}", lists.join("; ")) }
 }
 
 /// How many trials of what length there were.
@@ -121,7 +121,7 @@ fn trials(every: &[&Measurement], groups: &[&Group]) -> Option<String> {
     let asked: Vec<String> = asked.into_iter().collect();
     let length = match asked.is_empty() {
         true => String::new(),
-        false => format!(", each meant to last {} or more", asked.join(" or ")),
+        false => format!(", each planned for {} or more", asked.join(" or ")),
     };
     let ids: BTreeSet<String> = fixed.iter().map(|g| clean(g.id)).collect();
     let ids: Vec<String> = ids.into_iter().collect();
@@ -129,7 +129,7 @@ fn trials(every: &[&Measurement], groups: &[&Group]) -> Option<String> {
         true => String::new(),
         false => format!("; those of {} last as long as their work takes", and_list(&ids)),
     };
-    Some(format!("Each point has {count} after its warm-up{length}{but}."))
+    Some(format!("Each configuration has {count} after its warm-up{length}{but}."))
 }
 
 /// Whether a trial is so much work, however long it takes.
@@ -159,13 +159,13 @@ fn over_time(every: &[&Measurement]) -> Option<String> {
     let each = |v: f64| if v.is_finite() && v > 0.0 { format_seconds(v) } else { "-".to_owned() };
     Some(format!(
         "{} sampled over time, for {} every {}.",
-        plural(sampled.len() as u64, "point"),
+        plural(sampled.len() as u64, "configuration"),
         each(series.for_s),
         each(series.every_s)
     ))
 }
 
-/// What is told of one subsystem only.
+/// What is specific to one subsystem.
 fn part_of(part: Subsystem, every: &[&Measurement]) -> Option<String> {
     match part {
         Subsystem::Disk => {
@@ -177,13 +177,14 @@ fn part_of(part: Subsystem, every: &[&Measurement]) -> Option<String> {
         Subsystem::Network => {
             let loopback = every.iter().filter(|m| super::network::over_loopback(m)).count();
             Some(match loopback {
-                0 => "Both ends are machines of their own.".to_owned(),
+                0 => "Client and server are separate machines.".to_owned(),
                 n if n == every.len() => {
-                    "All of it over loopback: both ends on this machine, no network.".to_owned()
+                    "All over loopback: client and server run on this machine, without a network."
+                        .to_owned()
                 }
                 n => format!(
-                    "{} over loopback, which is no network, {} to another machine.",
-                    plural(n as u64, "point"),
+                    "{} over loopback (no network), {} to another machine.",
+                    plural(n as u64, "configuration"),
                     every.len() - n
                 ),
             })
@@ -197,10 +198,10 @@ fn verifications(every: &[&Measurement]) -> Option<String> {
     for w in every.iter().filter_map(|m| m.verification.as_ref()) {
         *kinds.entry(clean(&w.kind)).or_default() += 1;
     }
-    let told: Vec<String> =
-        kinds.iter().map(|(kind, n)| format!("{kind} ({})", plural(*n, "point"))).collect();
-    (!told.is_empty())
-        .then(|| format!("The work was counted a second time by {}.", and_list(&told)))
+    let named: Vec<String> =
+        kinds.iter().map(|(kind, n)| format!("{kind} ({})", plural(*n, "configuration"))).collect();
+    (!named.is_empty())
+        .then(|| format!("Independent verification of the work: {}.", and_list(&named)))
 }
 
 fn tools(every: &[&Measurement]) -> Option<String> {
@@ -208,7 +209,8 @@ fn tools(every: &[&Measurement]) -> Option<String> {
     for r in every.iter().flat_map(|m| &m.references) {
         *tools.entry(clean(format!("{} {}", r.tool, r.version).trim())).or_default() += 1;
     }
-    let told: Vec<String> =
-        tools.iter().map(|(tool, n)| format!("{tool} ({})", plural(*n, "point"))).collect();
-    (!told.is_empty()).then(|| format!("Beside our trials ran {}.", and_list(&told)))
+    let named: Vec<String> =
+        tools.iter().map(|(tool, n)| format!("{tool} ({})", plural(*n, "configuration"))).collect();
+    (!named.is_empty())
+        .then(|| format!("Reference tools that ran the same work: {}.", and_list(&named)))
 }

@@ -8,11 +8,11 @@ const SHARED: usize = 2;
 /// Puts a reference to an earlier workload in place of the sentences with which its
 /// declaration ends as well.
 pub fn refer(workloads: &mut [WorkloadView]) {
-    let told: Vec<(String, String)> =
+    let details: Vec<(String, String)> =
         workloads.iter().map(|k| (k.id.clone(), k.detail.clone())).collect();
     for (at, workload) in workloads.iter_mut().enumerate() {
         let earlier =
-            told[..at].iter().find(|(_, other)| shared(other, &workload.detail) >= SHARED);
+            details[..at].iter().find(|(_, other)| shared(other, &workload.detail) >= SHARED);
         if let Some((id, other)) = earlier {
             let all = sentences(&workload.detail);
             let own = all.len() - shared(other, &workload.detail);

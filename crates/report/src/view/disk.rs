@@ -7,9 +7,9 @@ use super::latency;
 use super::num::{Scale, percent};
 use super::trials::median;
 
-/// The parameter that stands for the way to a disk's file, which [`way`] tells in words.
+/// The parameter that represents the way to a disk's file, which [`way`] puts in words.
 pub const WAY: &str = "direct";
-/// The parameters that it stands for as well.
+/// The parameters that it represents as well.
 pub const SAID_BY_WAY: [&str; 2] = ["cache", "flush"];
 
 /// The greatest number that the axis of a chart has place for.
@@ -23,7 +23,7 @@ pub fn way(m: &Measurement) -> Option<String> {
     }
     let way = match (asked_direct(m), direct(m)) {
         (true, true) => "direct",
-        (true, false) => "direct asked, buffered done",
+        (true, false) => "direct requested, buffered used",
         (false, _) => match m.params.text("cache") {
             Some("warm") => "buffered, warm cache",
             Some("cold") => "buffered, cold cache",
@@ -80,21 +80,21 @@ pub fn distance(m: &Measurement) -> Option<u8> {
     }
 }
 
-/// The scale on which a rate of the disk is a number of I/Os a second.
+/// The scale on which a rate of the disk is a number of I/Os per second.
 pub fn iops(m: &Measurement) -> Option<Scale> {
     let rate = m.subsystem == Subsystem::Disk && m.unit == Unit::BytePerSecond;
     m.params.int("block_size").filter(|_| rate).and_then(Scale::iops)
 }
 
-/// The scale of a rate of the disk: operations are told one by one, as people tell IOPS.
+/// The scale of a rate of the disk: operations have no prefix, as is usual for IOPS.
 pub fn scale(m: &Measurement, values: &[f64]) -> Scale {
     match (m.subsystem, m.unit) {
-        (Subsystem::Disk, Unit::OpPerSecond) => Scale::of([1.0], Unit::OpPerSecond),
-        _ => Scale::of_values(values, m.unit),
+        (Subsystem::Disk, Unit::OpPerSecond) => Scale::for_largest([1.0], Unit::OpPerSecond),
+        _ => Scale::for_values(values, m.unit),
     }
 }
 
-/// The scale of I/Os a second on the axis of a chart of these measurements, which has
+/// The scale of I/Os per second on the axis of a chart of these measurements, which has
 /// place for few digits. A point's own block size decides, so there is one for each.
 pub fn chart_iops<'a>(
     all: impl Iterator<Item = &'a Measurement>,
@@ -106,7 +106,7 @@ pub fn chart_iops<'a>(
     move |m| iops(m).map(|scale| if most > DIGITS { scale.thousands() } else { scale })
 }
 
-/// I/Os a second in a trial of this value.
+/// I/Os per second in a trial of this value.
 pub fn trial_iops(m: &Measurement, value: f64) -> Option<f64> {
     iops(m).map(|scale| scale.scaled(value)).filter(|v| v.is_finite())
 }
@@ -137,8 +137,8 @@ pub fn fall_phrase(m: &Measurement, scale: &Scale) -> Option<String> {
     Some(format!("burst {}, sustained {}", burst?, sustained?))
 }
 
-/// What stands beside a disk's number: `p50 118.0 us, p99 310.0 us; device 100.0 %`.
-pub fn beside(m: &Measurement, scale: &Scale) -> Option<String> {
+/// What is printed with a disk's result: `p50 118.0 us, p99 310.0 us; device 100.0 %`.
+pub fn extra(m: &Measurement, scale: &Scale) -> Option<String> {
     if m.subsystem != Subsystem::Disk {
         return None;
     }

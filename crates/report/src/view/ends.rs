@@ -6,9 +6,9 @@ use super::host::{Fact, quantity, ranges};
 use super::text::clean;
 
 /// Where the facts of the server are from.
-const SERVER: &str = "told by the server";
+const SERVER: &str = "reported by the server";
 /// Why one of them is not known.
-const SILENT: &str = "the server tells none";
+const SILENT: &str = "not reported by the server";
 
 /// The way, the server, and both interfaces.
 pub fn facts(host: &Host) -> Vec<Fact> {
@@ -31,7 +31,7 @@ pub fn facts(host: &Host) -> Vec<Fact> {
         (None, _) => facts.push(Fact::unknown("server interface", SILENT)),
     }
     if let Some(bytes) = n.copy_bytes_per_s {
-        let copies = format!("{} a CPU", quantity(bytes, Unit::BytePerSecond));
+        let copies = format!("{} per CPU", quantity(bytes, Unit::BytePerSecond));
         facts.push(known("copies", &copies, "measured, within its own cache"));
     }
     facts

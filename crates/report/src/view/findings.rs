@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::label::Group;
 use super::text::{clean, plural, stop};
 
-/// Places that are told by name.
+/// Places that are named.
 const NAMED: usize = 4;
 
 /// Where a finding was made.
@@ -57,7 +57,7 @@ struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    fn of(place: &str, finding: &'a Finding) -> Self {
+    fn at(place: &str, finding: &'a Finding) -> Self {
         Self { place: place.to_owned(), at: String::new(), tool: None, finding }
     }
 }
@@ -72,30 +72,30 @@ pub fn severity_mark(severity: Severity) -> &'static str {
 }
 
 /// All findings of a run: worst first, then those at most places.
-pub fn all(run: &Run) -> Vec<FindingGroup> {
+pub fn for_run(run: &Run) -> Vec<FindingGroup> {
     let mut found: Vec<Found> = Vec::new();
-    found.extend(run.findings.iter().map(|f| Found::of("the run", f)));
-    found.extend(run.host.findings.iter().map(|f| Found::of("the host", f)));
+    found.extend(run.findings.iter().map(|f| Found::at("the run", f)));
+    found.extend(run.host.findings.iter().map(|f| Found::at("the host", f)));
     let groups = super::workload::groups(run);
     for group in &groups {
-        found.extend(of_group(group));
+        found.extend(found_in(group));
     }
     gather(&found)
 }
 
 /// The findings about the machine itself.
-pub fn of_host(host: &Host) -> Vec<FindingGroup> {
-    let found: Vec<Found> = host.findings.iter().map(|f| Found::of("the host", f)).collect();
+pub fn for_host(host: &Host) -> Vec<FindingGroup> {
+    let found: Vec<Found> = host.findings.iter().map(|f| Found::at("the host", f)).collect();
     gather(&found)
 }
 
 /// The findings of one workload.
-pub fn of_workload(group: &Group) -> Vec<FindingGroup> {
-    gather(&of_group(group).collect::<Vec<_>>())
+pub fn for_workload(group: &Group) -> Vec<FindingGroup> {
+    gather(&found_in(group).collect::<Vec<_>>())
 }
 
-/// Those in our numbers and in those of the tools beside them.
-fn of_group<'a>(group: &'a Group) -> impl Iterator<Item = Found<'a>> {
+/// Those in proofmark's results and in those of reference tools.
+fn found_in<'a>(group: &'a Group) -> impl Iterator<Item = Found<'a>> {
     group.all.iter().flat_map(move |m| {
         let at = group.short(m);
         let ours = m.findings.iter().map(|f| (None, f));
@@ -143,7 +143,7 @@ fn group(items: &[&Found]) -> Option<FindingGroup> {
     let whose = tool.as_ref().map_or_else(String::new, |tool| format!("{tool}: "));
     let message = format!("{whose}{}", clean(&first.message));
     let uniform = items.iter().all(|i| i.finding.message == first.message);
-    let like = if uniform { "" } else { "; alike at the others" };
+    let like = if uniform { "" } else { "; similar at the others" };
     let sentence = match message.strip_suffix('.') {
         Some(open) => format!("{open}{like}."),
         None => stop(&format!("{message}{like}")),
@@ -174,7 +174,7 @@ fn whereabouts(items: &[&Found]) -> String {
             few if few.len() == 1 || items.len() <= NAMED => {
                 format!("{workload} ({})", few.join("; "))
             }
-            many => format!("{workload} ({})", plural(many.len() as u64, "point")),
+            many => format!("{workload} ({})", plural(many.len() as u64, "configuration")),
         })
         .collect();
     parts.join(", ")

@@ -1,7 +1,7 @@
 //! The number that answers a workload's question.
 //!
-//! Only numbers that stand are put first: the best valid one, or, where none is
-//! valid, the best suspect one under that name. An invalid number is never one. Where
+//! The best valid result comes first, or, where none is valid, the best suspect one,
+//! marked as such. An invalid result never does. Where
 //! the axis is a working set or a load, only the largest is what the name says: the
 //! speed of a cache is not that of memory. And of two orders it is the random one: in
 //! the local one the TLB holds every page.
@@ -22,10 +22,10 @@ use super::{disk, network};
 /// Share of the largest working set that counts as large.
 const NEARLY: f64 = 0.75;
 
-/// Why a number has no interval, where it is told with others.
-const NO_INTERVAL: &str = "no 95 % interval; the workload's own part says why";
+/// Why a number has no interval, where it is listed with others.
+const NO_INTERVAL: &str = "no 95 % interval; see the workload's section";
 
-/// Block size in bytes that I/Os a second are usually told for.
+/// Block size in bytes that I/Os per second are usually reported for.
 const USUAL_BLOCK: u64 = 4096;
 
 /// How near the ceiling.
@@ -39,18 +39,18 @@ pub struct Near {
     pub of: String,
 }
 
-/// How fast, how near, how sure, what held it back.
+/// A result with its precision, share of the ceiling and bottleneck.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Headline {
-    /// The number; `None` if no number of this workload stands.
+    /// The number; `None` if the workload has no usable result.
     pub value: Option<String>,
     /// Its label.
     pub unit: String,
     /// At which point; where there is no number, why.
     pub at: String,
     /// What belongs to the number: of a disk, percentiles of its latency and the device's share.
-    pub beside: Option<String>,
-    /// `± 1.9 %`: half the width of the interval, which the policy's target is held against.
+    pub extra: Option<String>,
+    /// `± 1.9 %`: half the width of the interval, which the policy's target limits.
     pub within: Option<String>,
     /// What is missing where `within` is, in few words.
     pub within_lacks: &'static str,
@@ -60,15 +60,15 @@ pub struct Headline {
     pub near: Option<Near>,
     /// What is missing where `near` is: `no ceiling`, or `no efficiency` where there is one.
     pub near_lacks: &'static str,
-    /// What held it back, or why that is not named; `None` without a ceiling, when
+    /// The bottleneck, or why it is not identified; `None` without a ceiling, when
     /// nothing could show it.
-    pub held: Option<String>,
+    pub bottleneck: Option<String>,
     /// Verdict of the number.
     pub verdict: Option<Verdict>,
-    /// `12 of 14 numbers stand`; `None` where there is but one.
+    /// `12 of 14 results are valid`; `None` where there is but one.
     pub count: Option<String>,
-    /// Whether every number of the workload stands.
-    pub all_stand: bool,
+    /// Whether every result of the workload is valid.
+    pub all_valid: bool,
 }
 
 /// The measurements in random order and those without an order; all where none is in
@@ -119,13 +119,13 @@ fn usual_block<'a>(group: &Group, all: Vec<&'a Measurement>) -> Vec<&'a Measurem
     all.into_iter().filter(|m| m.params.int("block_size") == one).collect()
 }
 
-/// Of points of the disk, those that are nearest to what the device does and have a number
-/// that stands: direct I/O before buffered, with the flush before without, and never what
+/// Of points of the disk, those that are nearest to what the device does and have a
+/// usable result: direct I/O before buffered, with the flush before without, and never what
 /// the page cache may have done alone.
 fn nearest_device(all: Vec<&Measurement>) -> Vec<&Measurement> {
-    let stands = |m: &&Measurement| m.summary.is_some() && m.verdict != Verdict::Invalid;
+    let usable = |m: &&Measurement| m.summary.is_some() && m.verdict != Verdict::Invalid;
     let near = |m: &Measurement| disk::distance(m);
-    let nearest = all.iter().copied().filter(stands).filter_map(near).min();
+    let nearest = all.iter().copied().filter(usable).filter_map(near).min();
     let nearest = nearest.or_else(|| all.iter().copied().filter_map(near).min());
     all.into_iter().filter(|m| near(m).is_some() && near(m) == nearest).collect()
 }
@@ -134,8 +134,8 @@ fn nearest_device(all: Vec<&Measurement>) -> Vec<&Measurement> {
 pub fn why_none(group: &Group) -> String {
     let asked = in_question(group);
     match asked.first() {
-        None if group.all.is_empty() => "none of its points was measured".to_owned(),
-        None => "the page cache may have done all of it".to_owned(),
+        None if group.all.is_empty() => "no configuration was measured".to_owned(),
+        None => "the page cache may have served all of it".to_owned(),
         Some(m) if m.summary.is_none() => why_no_trials(m),
         Some(_) => format!("{} is invalid", every_asked(group, asked.len())),
     }
@@ -146,17 +146,16 @@ fn every_asked(group: &Group, asked: usize) -> String {
     let ordered = nearest_device(in_order(group)).len();
     if group.all.iter().any(|m| m.subsystem == Subsystem::Disk) {
         let cached = asked < group.all.len();
-        return if cached { "every number of the device" } else { "every number of it" }.to_owned();
+        return if cached { "every result of the device" } else { "every result" }.to_owned();
     }
     let random = if ordered < group.all.len() { " in random order" } else { "" };
     match asked < ordered {
-        true => format!("every number{random} with its largest {}", spoken(group.axis)),
-        false if random.is_empty() => "every number of it".to_owned(),
-        false => format!("every number{random}"),
+        true => format!("every result{random} with the largest {}", spoken(group.axis)),
+        false => format!("every result{random}"),
     }
 }
 
-/// The best number that stands. Threads that take turns on a CPU cannot do more than
+/// The best valid result, else the best suspect one. Threads that share a CPU cannot do more than
 /// those that do not, so that an oversubscribed point of CPU or memory can win by
 /// chance only, and is left out where there is another.
 pub fn best<'a>(group: &Group, all: &[&'a Measurement]) -> Option<(&'a Measurement, &'a Summary)> {
@@ -183,29 +182,29 @@ pub fn best<'a>(group: &Group, all: &[&'a Measurement]) -> Option<(&'a Measureme
 }
 
 /// The workload's headline, on a scale of its own.
-pub fn of(group: &Group) -> Headline {
-    let stand = group.all.iter().filter(|m| m.verdict == Verdict::Valid).count();
+pub fn find(group: &Group) -> Headline {
+    let valid = group.all.iter().filter(|m| m.verdict == Verdict::Valid).count();
     let count = match group.all.len() {
         0 => Some("not measured".to_owned()),
         1 => None,
-        n => Some(format!("{stand} of {n} numbers stand")),
+        n => Some(format!("{valid} of {n} results are valid")),
     };
     let asked = in_question(group);
     let Some((m, summary)) = best(group, &asked) else {
         return Headline {
             value: None,
             unit: String::new(),
-            at: format!("No number stands: {}.", why_none(group)),
-            beside: None,
+            at: format!("No usable result: {}.", why_none(group)),
+            extra: None,
             within: None,
             within_lacks: "",
             sure: String::new(),
             near: None,
             near_lacks: "",
-            held: None,
+            bottleneck: None,
             verdict: group.all.iter().map(|m| m.verdict).max(),
             count,
-            all_stand: false,
+            all_valid: false,
         };
     };
     let scale = &shown_on(group, m, summary);
@@ -213,28 +212,26 @@ pub fn of(group: &Group) -> Headline {
         value: scale.number(summary.median),
         unit: scale.label().to_owned(),
         at: at(group, m),
-        beside: levels_of(m, scale)
-            .or_else(|| disk::beside(m, scale))
-            .or_else(|| network::beside(m)),
+        extra: levels_of(m, scale).or_else(|| disk::extra(m, scale)).or_else(|| network::extra(m)),
         within: within(summary).filter(|_| interval(m).is_some()),
         within_lacks: if several_levels(m) { "several levels over time" } else { NO_INTERVAL },
         sure: sure(m, summary, scale),
         near: near(m, scale),
         near_lacks: if m.ceiling.is_none() { "no ceiling" } else { "no efficiency" },
-        held: held(m),
+        bottleneck: bottleneck(m),
         verdict: Some(m.verdict),
         count,
-        all_stand: stand == group.all.len(),
+        all_valid: valid == group.all.len(),
     }
 }
 
-/// Random I/O is told in operations a second, as its chart is.
+/// Random I/O is counted in operations per second, as its chart is.
 fn shown_on(group: &Group, m: &Measurement, summary: &Summary) -> Scale {
     let iops = disk::iops(m).filter(|_| group.axis == "queue_depth");
     iops.unwrap_or_else(|| disk::scale(m, &[summary.median]))
 }
 
-/// The point, and which cache it lies in where its name does not say that.
+/// The point, and which cache it lies in where its name does not say so.
 fn at(group: &Group, m: &Measurement) -> String {
     let point = group.short_without(m, &[]);
     let set = m.params.int("working_set").filter(|_| group.axis == "working_set");
@@ -257,13 +254,13 @@ fn levels_of(m: &Measurement, scale: &Scale) -> Option<String> {
 /// How the reason ends where no bottleneck shows.
 const NOBODY: &str = "no check found the bottleneck";
 
-fn held(m: &Measurement) -> Option<String> {
+fn bottleneck(m: &Measurement) -> Option<String> {
     let unnamed = || {
         let why = why_missing(m, "bottleneck", "no reason recorded");
-        // How near the ceiling is said beside it already.
+        // The share of the ceiling is printed already.
         match why.ends_with(NOBODY) {
-            true => "nothing that a check found".to_owned(),
-            false => format!("not named: {why}"),
+            true => "not identified".to_owned(),
+            false => format!("not identified: {why}"),
         }
     };
     match &m.bottleneck {

@@ -71,7 +71,7 @@ pub fn tables(host: &Host) -> Vec<FactTable> {
 pub fn sentence(host: &Host) -> String {
     let (cpu, limits) = (&host.cpu, &host.limits);
     if limits.usable_cpus.is_empty() && cpu.model_name.get().is_none() {
-        return "Nothing is known of the machine.".to_owned();
+        return "Nothing is known about the machine.".to_owned();
     }
     let kind = cpu.microarchitecture.get().map_or_else(
         || "This machine's microarchitecture is not known".to_owned(),
@@ -87,7 +87,7 @@ pub fn sentence(host: &Host) -> String {
         None => "and whether inside a virtual machine is not known".to_owned(),
     };
     let quota = limits.cpu_quota.get().and_then(|q| q.cpus).map_or_else(String::new, |c| {
-        format!(", of which a quota allows {} CPUs' worth of time", plain(c))
+        format!(", limited by a quota to the time of {} CPUs", plain(c))
     });
     format!(
         "{kind}, {clock}; the run could use {} on {}{quota}, {inside}.",
@@ -111,7 +111,7 @@ fn processor(host: &Host) -> Vec<Fact> {
         Fact::probe("sockets", &cpu.sockets, ToString::to_string),
         Fact::probe("physical cores", &cpu.cores, ToString::to_string),
         Fact::probe("logical CPUs", &cpu.logical_cpus, ToString::to_string),
-        Fact::probe("threads a core", &cpu.threads_per_core, ToString::to_string),
+        Fact::probe("threads per core", &cpu.threads_per_core, ToString::to_string),
         Fact::probe("topology", &cpu.topology, |t| {
             format!("{} placed on cores and sockets", plural(t.len() as u64, "logical CPU"))
         }),
@@ -126,7 +126,7 @@ fn processor(host: &Host) -> Vec<Fact> {
     facts
 }
 
-/// One row a cache.
+/// One row per cache.
 fn caches(probe: &Probe<Vec<Cache>>) -> Vec<Fact> {
     let Some(caches) = probe.get() else {
         return vec![Fact::probe("caches", probe, |_| String::new())];
@@ -190,12 +190,12 @@ fn memory(host: &Host) -> Vec<Fact> {
     ]
 }
 
-/// `2 x 16 GiB DDR5, 4800 million transfers a second of 64 bit (DIMM_A1, DIMM_B1)`:
+/// `2 x 16 GiB DDR5, 4800 million transfers per second of 64 bit (DIMM_A1, DIMM_B1)`:
 /// modules that are alike together.
 fn alike(modules: &[MemoryModule]) -> Vec<String> {
     let what = |m: &MemoryModule| {
         let transfers = m.transfers_per_s.map_or_else(String::new, |t| {
-            format!(", {} million transfers a second", plain(t / 1e6))
+            format!(", {} million transfers per second", plain(t / 1e6))
         });
         let bits = m.data_bits.map_or_else(String::new, |b| format!(" of {b} bit"));
         format!("{} {}{transfers}{bits}", format_size(m.size_bytes), m.kind)
@@ -238,7 +238,7 @@ fn limits(host: &Host) -> Vec<Fact> {
         Fact::probe("memory limit", &l.memory_bytes, |v| {
             v.map_or_else(|| "none".to_owned(), format_size)
         }),
-        Fact::probe("memory used of it", &l.memory_used_bytes, |v| format_size(*v)),
+        Fact::probe("memory used of the limit", &l.memory_used_bytes, |v| format_size(*v)),
     ];
     facts.extend(storage::limits(host));
     facts

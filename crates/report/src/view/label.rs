@@ -9,7 +9,7 @@ use proofmark_model::{
 };
 
 use super::disk::{SAID_BY_WAY, WAY, way};
-use super::network::{self, PATH, of_network};
+use super::network::{self, PATH, is_network};
 use super::text::{clean, plural};
 
 /// Measurements of one workload with what its parameters look like.
@@ -27,7 +27,7 @@ pub struct Group<'a> {
     pub varying: Vec<&'a str>,
     /// Those of them without which a point has its name still, as the engine that the queue
     /// depth of a disk's point decides.
-    pub told: Vec<&'a str>,
+    pub implied_parameters: Vec<&'a str>,
     /// Parameters that are the same in all.
     pub fixed: Vec<&'a str>,
     /// Parameter that a chart shows from left to right.
@@ -42,15 +42,15 @@ pub struct Group<'a> {
 impl<'a> Group<'a> {
     /// Those that were measured in trials.
     pub fn new(run: &'a Run, id: &'a str) -> Self {
-        Self::of(run, id, false)
+        Self::build(run, id, false)
     }
 
     /// Those that were sampled over time.
     pub fn over_time(run: &'a Run, id: &'a str) -> Self {
-        Self::of(run, id, true)
+        Self::build(run, id, true)
     }
 
-    /// The id under which the report tells of them.
+    /// Their id in the report.
     pub fn name(&self) -> String {
         let id = clean(self.id);
         if self.over_time { format!("{id} over time") } else { id }
@@ -66,7 +66,7 @@ impl<'a> Group<'a> {
     }
 
     /// Sorts the measurements by their parameters.
-    fn of(run: &'a Run, id: &'a str, over_time: bool) -> Self {
+    fn build(run: &'a Run, id: &'a str, over_time: bool) -> Self {
         let of = |m: &&Measurement| m.workload == id && m.series.is_some() == over_time;
         let mut all: Vec<&Measurement> = run.measurements.iter().filter(of).collect();
         let spec = run.workloads.get(id);
@@ -93,41 +93,39 @@ impl<'a> Group<'a> {
                 .unwrap_or(Ordering::Equal)
         });
         let cpus = run.host.limits.usable_cpus.len() as u64;
-        let told = Vec::new();
-        let mut group = Self { run, id, spec, all, varying, told, fixed, axis, cpus, over_time };
-        group.told = told_by_others(&group);
+        let implied_parameters = Vec::new();
+        let mut group =
+            Self { run, id, spec, all, varying, implied_parameters, fixed, axis, cpus, over_time };
+        group.implied_parameters = find_implied_parameters(&group);
         group
     }
 
-    /// Whether so many threads have to take turns on the usable CPUs.
+    /// Whether so many threads have to share the usable CPUs.
     pub fn beyond_cpus(&self, threads: u64) -> bool {
         self.cpus > 0 && threads > self.cpus
     }
 
-    /// Whether the threads of this measurement took turns.
+    /// Whether the threads of this measurement shared CPUs.
     pub fn oversubscribed(&self, m: &Measurement) -> bool {
-        match of_network(m) {
-            // Threads that wait for the other end take no turns; the check knows which do.
+        match is_network(m) {
+            // Threads that wait for the other end need no CPU; the check knows which do.
             true => m.findings.iter().any(|f| f.check == "oversubscribed"),
             false => self.beyond_cpus(m.params.threads()),
         }
     }
 
-    /// What stands beside the verdict of such a measurement.
+    /// The note on the verdict of such a measurement.
     pub fn turns(&self) -> String {
-        format!(
-            "oversubscribed: more threads than the {} take turns",
-            plural(self.cpus, "usable CPU")
-        )
+        format!("oversubscribed: more threads than the {}", plural(self.cpus, "usable CPU"))
     }
 
     /// `avx2+fma, f64, 2 threads`: the parameters that name a point.
     pub fn short(&self, m: &Measurement) -> String {
-        self.short_without(m, &self.told)
+        self.short_without(m, &self.implied_parameters)
     }
 
-    /// The parameters that vary, without some of them. The way to a disk's file and that to the far
-    /// end are told even where all points have the same, so that no cached number passes for a
+    /// The parameters that vary, without some of them. The way to a disk's file and that to the
+    /// server are included even where all have the same, so that no cached result is taken for a
     /// disk's and no loopback for a network.
     pub fn short_without(&self, m: &Measurement, without: &[&str]) -> String {
         let way = self.fixed.iter().filter(|n| self.always(n));
@@ -135,9 +133,9 @@ impl<'a> Group<'a> {
         self.phrase(m, names)
     }
 
-    /// Whether a parameter is told with every number.
+    /// Whether a parameter is printed with every result.
     fn always(&self, name: &str) -> bool {
-        name == WAY || (name == PATH && self.all.iter().any(|m| of_network(m)))
+        name == WAY || (name == PATH && self.all.iter().any(|m| is_network(m)))
     }
 
     /// The value of a parameter as a cell shows it; `None` where the point has no such parameter.
@@ -181,8 +179,8 @@ fn value(run: &Run, m: &Measurement, name: &str) -> Option<Param> {
     words.map(Param::Text).or_else(|| m.params.get(name).cloned())
 }
 
-/// See [`Group::told`].
-fn told_by_others<'a>(group: &Group<'a>) -> Vec<&'a str> {
+/// See [`Group::implied_parameters`].
+fn find_implied_parameters<'a>(group: &Group<'a>) -> Vec<&'a str> {
     if !group.all.iter().any(|m| m.subsystem == Subsystem::Disk) {
         return Vec::new();
     }
@@ -190,15 +188,15 @@ fn told_by_others<'a>(group: &Group<'a>) -> Vec<&'a str> {
         group.all.iter().map(|m| group.short_without(m, said)).collect()
     };
     let all = names(&[]).len();
-    let mut told = Vec::new();
+    let mut implied = Vec::new();
     for parameter in ["engine", "queue_depth"] {
         let found = group.varying.iter().copied().find(|n| *n == parameter && *n != group.axis);
-        told.extend(found);
-        if found.is_some() && names(&told).len() < all {
-            told.pop();
+        implied.extend(found);
+        if found.is_some() && names(&implied).len() < all {
+            implied.pop();
         }
     }
-    told
+    implied
 }
 
 /// Order of two values of a parameter: numbers by size, choices as declared.
@@ -226,7 +224,7 @@ fn compare(
 
 /// The value of a parameter for a table's cell.
 pub fn parameter_value(spec: Option<&WorkloadSpec>, name: &str, value: &Param) -> String {
-    if let Some(text) = network::parameter_value(name, value).filter(|_| is_network(spec)) {
+    if let Some(text) = network::parameter_value(name, value).filter(|_| is_network_spec(spec)) {
         return text;
     }
     let kind = spec.and_then(|s| s.parameter(name)).map(|k| &k.kind);
@@ -255,13 +253,13 @@ pub fn is_size(spec: Option<&WorkloadSpec>, name: &str) -> bool {
     )
 }
 
-fn is_network(spec: Option<&WorkloadSpec>) -> bool {
+fn is_network_spec(spec: Option<&WorkloadSpec>) -> bool {
     spec.is_some_and(|s| s.subsystem == Subsystem::Network)
 }
 
 /// The value of a parameter in a sentence: `2 threads`, `f64`, `huge pages`, `block size 8 KiB`.
 fn parameter_phrase(spec: Option<&WorkloadSpec>, name: &str, value: &Param) -> String {
-    if let Some(text) = network::parameter_phrase(name, value).filter(|_| is_network(spec)) {
+    if let Some(text) = network::parameter_phrase(name, value).filter(|_| is_network_spec(spec)) {
         return text;
     }
     match (name.strip_suffix('s'), value) {
@@ -282,14 +280,16 @@ pub fn why_no_trials(m: &Measurement) -> String {
     }
     match &m.ending {
         Ending::Crashed { signal: Some(signal), detail } => {
-            clean(&format!("the worker was ended by {signal}: {detail}"))
+            clean(&format!("{signal} ended the worker: {detail}"))
         }
-        Ending::Crashed { signal: None, detail } => clean(&format!("the worker died: {detail}")),
+        Ending::Crashed { signal: None, detail } => clean(&format!("the worker crashed: {detail}")),
         Ending::Refused { reason } => clean(&format!("cannot run here: {reason}")),
-        Ending::Unverified { reason } => clean(&format!("the result did not verify: {reason}")),
-        Ending::Interrupted { by } => clean(&format!("the run was stopped by {by}")),
-        Ending::Unfinished => "still being measured when this was written".to_owned(),
-        Ending::Complete | Ending::Budget => "no trial was taken and no reason recorded".to_owned(),
+        Ending::Unverified { reason } => clean(&format!("verification failed: {reason}")),
+        Ending::Interrupted { by } => clean(&format!("{by} stopped the run")),
+        Ending::Unfinished => "the measurement was in progress when this was written".to_owned(),
+        Ending::Complete | Ending::Budget => {
+            "no trial was taken, and no reason was recorded".to_owned()
+        }
     }
 }
 
@@ -300,14 +300,14 @@ pub fn why_missing(m: &Measurement, part: &str, otherwise: &str) -> String {
 
 /// Why the median of a value that changed its level has no interval.
 pub const SEVERAL_LEVELS: &str =
-    "several levels over time: the median lies on one of them or between";
+    "several levels over time: the median is on one of them or between";
 
 /// Whether a value over time stayed at more than one level.
 pub fn several_levels(m: &Measurement) -> bool {
     m.series.as_ref().is_some_and(|s| s.levels.len() > 1 || !s.changes.is_empty())
 }
 
-/// The 95 % interval that is told of a measurement's median. The samples of several levels have
+/// The 95 % interval that is reported for a measurement's median. The samples of several levels have
 /// none: it would say how sure a number is that the value never stayed at.
 pub fn interval(m: &Measurement) -> Option<[f64; 2]> {
     m.summary.as_ref()?.ci95.filter(|_| !several_levels(m))
@@ -322,9 +322,9 @@ pub fn why_no_interval(m: &Measurement) -> String {
             m,
             "summary.ci95",
             &if s.n < 6 {
-                "fewer than 6 trials cannot give a 95 % interval by order statistics".to_owned()
+                "a 95 % interval needs at least 6 trials".to_owned()
             } else {
-                "no interval, and no reason recorded".to_owned()
+                "no interval, and no reason was recorded".to_owned()
             },
         ),
     }

@@ -25,8 +25,8 @@ const CURVES: usize = 4;
 const AXIS: f64 = 1e7;
 
 /// What the times of I/Os are.
-const IO_TIME: &str = "One I/O from before its submission until its completion was seen, over all \
-    trials; with more in flight, its wait for the others is included.";
+const IO_TIME: &str = "The time of one I/O from before its submission until its completion is seen, over \
+    all trials. With several in flight, it includes waiting for the others.";
 
 /// An axis of numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -42,11 +42,11 @@ pub struct Along {
 pub struct Point {
     /// Place in the axes' units, from left to right and upwards.
     pub at: [f64; 2],
-    /// What stands beside it; empty where nothing does.
+    /// Its printed label; empty without one.
     pub label: String,
     /// In words.
     pub about: String,
-    /// Verdict of its measurement, where the legend does not tell that of the whole curve.
+    /// Verdict of its measurement, where the legend does not give that of the whole curve.
     pub verdict: Option<Verdict>,
 }
 
@@ -81,21 +81,22 @@ pub struct LatencyChart {
 }
 
 /// What the times of round trips are.
-const ROUND_TRIP: &str = "One full round trip, from before the block is sent until all of its answer \
-    is there, over all trials; none is halved.";
+const ROUND_TRIP: &str = "The time from before the message is sent until its whole answer has arrived, \
+    over all trials. It is the full round trip, not half of it.";
 
 /// What the times of connections are.
-const CONNECTION: &str = "From before the socket is made until the server's first byte is there.";
+const CONNECTION: &str =
+    "The time from before the socket is created until the server's first byte arrives.";
 
 /// `p50 118.0 us, p99 310.0 us`.
 pub fn phrase(m: &Measurement) -> Option<String> {
     let l = m.latency.as_ref()?;
-    let time = |v: f64| Scale::of([v], Unit::Second).with_label(v);
+    let time = |v: f64| Scale::for_largest([v], Unit::Second).with_label(v);
     let p99 = l.p99.and_then(time).map_or_else(String::new, |t| format!(", p99 {t}"));
     time(l.p50).map(|p50| format!("p50 {p50}{p99}"))
 }
 
-/// What the times of a workload are, and under which name that is told.
+/// What the times of a workload are, and the term under which that is explained.
 fn meaning(group: &Group) -> Option<(&'static str, &'static str)> {
     let m = group.all.first()?;
     match m.subsystem {
@@ -115,7 +116,7 @@ pub fn percentile(
 ) -> Cell {
     let text = m.latency.as_ref().and_then(read).and_then(|v| scale.number(v));
     table.maybe(text, || match m.latency {
-        None => "its operations were not timed one by one".to_owned(),
+        None => "its operations were not timed individually".to_owned(),
         Some(_) => "too few operations for this percentile".to_owned(),
     })
 }
@@ -123,7 +124,7 @@ pub fn percentile(
 /// Percentiles of every point that has them; empty where none has.
 pub fn table(group: &Group) -> Table {
     let scale = scale(group.all.iter().filter_map(|m| m.latency.as_ref()));
-    let mut table = keyed(group, caption(group, "time of single operations"), &[]);
+    let mut table = keyed(group, caption(group, "times of single operations"), &[]);
     // A narrow page always has p50 and p99.
     for (name, spare) in
         [("min", 4), ("mean", 3), ("p50", 0), ("p90", 4), ("p99", 0), ("p99.9", 1), ("max", 1)]
@@ -142,7 +143,7 @@ pub fn table(group: &Group) -> Table {
         let Some(count) = m.latency.as_ref().map(|l| l.count) else {
             let none = table.missing(match m.summary {
                 None => why_no_trials(m),
-                Some(_) => why_missing(m, "latency", "its operations were not timed one by one"),
+                Some(_) => why_missing(m, "latency", "its operations were not timed individually"),
             });
             cells.resize(table.columns.len(), none);
             table.push(cells);
@@ -167,7 +168,7 @@ pub fn table(group: &Group) -> Table {
 /// One scale for the times of a workload, that keeps the digits of its shortest.
 pub fn scale<'a>(all: impl Iterator<Item = &'a Latency>) -> Scale {
     let medians: Vec<f64> = all.map(|l| l.p50).collect();
-    Scale::of_values(&medians, Unit::Second)
+    Scale::for_values(&medians, Unit::Second)
 }
 
 /// The distributions: of the best number and those that differ from it by the workload's
@@ -190,12 +191,12 @@ pub fn distribution(group: &Group) -> Option<LatencyChart> {
     let more = curves.len().saturating_sub(LINES);
     curves.truncate(LINES);
     Some(LatencyChart {
-        title: title(group, "how long single operations took", ""),
-        description: format!("Share of operations that took at most so long. {}.", told(&curves)),
+        title: title(group, "distribution of operation times", ""),
+        description: format!("Cumulative share of operations by time. {}.", describe(&curves)),
         x: Along { label: format!("time, {}", scale.label()), log: true },
         y: Along { label: "% of operations".to_owned(), log: false },
         curves,
-        key: "Signs: p50, p99 and p99.9 where there are so many operations.".to_owned(),
+        key: "Markers: p50, p99 and p99.9, where there are enough operations.".to_owned(),
         left_out: if more > 0 {
             format!("{}: in the table.", plural(more as u64, "more distribution"))
         } else {
@@ -205,7 +206,7 @@ pub fn distribution(group: &Group) -> Option<LatencyChart> {
 }
 
 /// What the points of all curves say.
-fn told(curves: &[Curve]) -> String {
+fn describe(curves: &[Curve]) -> String {
     let points = curves.iter().flat_map(|c| &c.points);
     points.map(|p| p.about.as_str()).collect::<Vec<_>>().join("; ")
 }
@@ -330,11 +331,11 @@ fn sweep(
     }
     Some(LatencyChart {
         title: title(group, "latency by throughput", &group.short_without(first, but)),
-        description: format!("Latency as the queue gets deeper. {}.", told(&curves)),
+        description: format!("Latency as the queue gets deeper. {}.", describe(&curves)),
         x: Along { label: rate.label().to_owned(), log: false },
         y: Along { label: times.label().to_owned(), log: wide(&curves) },
         curves,
-        key: "Numbers at the signs: I/Os in flight a thread.".to_owned(),
+        key: "Labels: I/Os in flight per thread.".to_owned(),
         left_out: String::new(),
     })
 }

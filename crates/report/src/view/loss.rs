@@ -19,12 +19,12 @@ const AXIS: f64 = 1e7;
 
 /// A chart each of the points that differ in the rate asked for alone.
 pub fn charts(group: &Group) -> Vec<LatencyChart> {
-    let told: Vec<&Measurement> =
+    let with_rate: Vec<&Measurement> =
         group.all.iter().copied().filter(|m| offered(m).is_some()).collect();
     let mut sweeps: Vec<Vec<&Measurement>> = Vec::new();
-    for m in &told {
+    for m in &with_rate {
         if !sweeps.iter().flatten().any(|known| std::ptr::eq(*known, *m)) {
-            sweeps.push(like(&told, m, &[RATE]));
+            sweeps.push(like(&with_rate, m, &[RATE]));
         }
     }
     sweeps.iter().filter(|s| s.len() > 1).filter_map(|s| chart(group, s)).take(CHARTS).collect()
@@ -35,11 +35,11 @@ fn chart(group: &Group, members: &[&Measurement]) -> Option<LatencyChart> {
         members.iter().filter_map(|m| Some((offered(m)?, *m))).collect();
     members.sort_by(|a, b| a.0.total_cmp(&b.0));
     let first = members.first()?.1;
-    let scale = Scale::of(members.iter().map(|(sent, _)| *sent), Unit::BitPerSecond);
+    let scale = Scale::for_largest(members.iter().map(|(sent, _)| *sent), Unit::BitPerSecond);
     let curve = |name: &str, lost: bool| -> Option<Curve> {
         let points = members.iter().map(|(sent, m)| {
             let share = percent(loss(m)?)?;
-            // Where nothing is lost the line on the floor tells it.
+            // Without loss, the line at zero needs no labels.
             let label = if lost && share != "0.0" { format!("{share} %") } else { String::new() };
             let got = m.summary.as_ref()?.median;
             let at = [scale.scaled(*sent), scale.scaled(if lost { sent - got } else { got })];
@@ -48,7 +48,7 @@ fn chart(group: &Group, members: &[&Measurement]) -> Option<LatencyChart> {
                 at,
                 label,
                 about: format!(
-                    "asked for {}: {} sent, {} received, {share} % of the datagrams lost, {}",
+                    "requested {}: {} sent, {} received, {share} % of the datagrams lost, {}",
                     group.text(m, RATE)?,
                     scale.with_label(*sent)?,
                     scale.with_label(got)?,
@@ -62,15 +62,15 @@ fn chart(group: &Group, members: &[&Measurement]) -> Option<LatencyChart> {
         Some(Curve { name: name.to_owned(), line, points })
     };
     let curves = vec![curve("received", false)?, curve("lost", true)?];
-    let told: Vec<&str> = curves[0].points.iter().map(|p| p.about.as_str()).collect();
+    let descriptions: Vec<&str> = curves[0].points.iter().map(|p| p.about.as_str()).collect();
     let along = |label: String| Along { label, log: false };
     Some(LatencyChart {
         title: title(group, "loss by offered rate", &group.short_without(first, &[RATE])),
-        description: format!("What arrives of what is sent. {}.", told.join(". ")),
+        description: format!("Received and lost rate by sent rate. {}.", descriptions.join(". ")),
         x: along(format!("offered, {}", scale.label())),
         y: along(scale.label().to_owned()),
         curves,
-        key: "At the signs: the share of datagrams that was lost.".to_owned(),
+        key: "Labels: share of datagrams lost.".to_owned(),
         left_out: String::new(),
     })
 }

@@ -1,5 +1,5 @@
-//! Medians over a long axis in few lines: a row a value, a column a combination of
-//! the other parameters. For a terminal, where a row a point would fill many screens.
+//! Medians over a long axis in few lines: a row per value, a column per combination of
+//! the other parameters. For a terminal, where a row per point would fill many screens.
 
 use proofmark_model::{Measurement, Params, Verdict};
 
@@ -16,7 +16,7 @@ const COLUMNS: usize = 6;
 
 /// The medians by working set or size; `None` where the whole table is short, or this one
 /// would be too wide.
-pub fn of(group: &Group, scale: &Scale) -> Option<Table> {
+pub fn build(group: &Group, scale: &Scale) -> Option<Table> {
     if !["working_set", Params::SIZE].contains(&group.axis) || group.all.len() <= ROWS {
         return None;
     }

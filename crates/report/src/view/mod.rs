@@ -1,6 +1,6 @@
 //! What a report says, before it is laid out.
 //!
-//! [`View::of`] turns a run into tables, series, findings and sentences. Terminal,
+//! [`View::from_run`] turns a run into tables, series, findings and sentences. Terminal,
 //! Markdown and HTML print these and nothing else, so that a number, its label and
 //! its verdict are the same everywhere. All text in a view is free of control
 //! characters; it is not escaped for any format.
@@ -53,7 +53,7 @@ pub use answer::{Answer, AnswerGroup};
 pub use conclusions::{Claim, Conclusion, Figure, Says};
 pub use derivation::Derivation;
 pub use design::Design;
-pub use findings::{FindingGroup, Place, of_host as findings_of_host, severity_mark};
+pub use findings::{FindingGroup, Place, for_host as findings_of_host, severity_mark};
 pub use headline::{Headline, Near};
 pub use host::{Fact, FactTable, tables as host_tables};
 pub use latency::{Along, Curve, LatencyChart, Point};
@@ -62,15 +62,16 @@ pub use overview::Overview;
 pub use references::{Command, References, ToolNote};
 pub use roofline::{Dot, Peak, Roofline, Slope};
 pub use series::{
-    Bar, BarChart, BesideBar, BesideChart, BesidePoint, Limit, LineChart, Mark, Rule, Series, Spot,
-    Tick,
+    Bar, BarChart, ComparisonBar, ComparisonChart, ComparisonGroup, Limit, LineChart, Mark, Rule,
+    Series, Spot, Tick,
 };
 pub use solves::Solves;
 pub use table::{Cell, Column, Row, Table, Term};
 pub use text::{clean, plural, stop};
-pub use timeline::{Beside, Change, SIGNS, Sample, Step, Timeline};
+pub use timeline::{Change, SIGNS, Sample, Step, SystemCurve, Timeline};
 pub use workload::WorkloadView;
 
+pub(crate) use answer::CONFIGURATION;
 pub(crate) use disk::trial_iops;
 pub(crate) use label::{interval, why_no_trials};
 pub(crate) use trials::median;
@@ -86,8 +87,7 @@ pub struct View {
     pub machine: String,
     /// Whether to believe it.
     pub trust: Trust,
-    /// The answer in one to three numbers a subsystem: how fast, how near the limit, how sure,
-    /// what held it back. The first screen.
+    /// The summary on the first screen: one to three results per subsystem.
     pub answers: Vec<AnswerGroup>,
     /// The same as a table, a row a number; without rows where nothing was measured.
     pub answer_table: Table,
@@ -99,16 +99,16 @@ pub struct View {
     pub overviews: Vec<Overview>,
     /// What disk and network do, in few numbers; no table where none was measured.
     pub glances: Vec<Table>,
-    /// The headline's points beside tools that people trust; without rows where none ran.
+    /// The headlines compared with reference tools; without rows where none ran.
     pub references: Table,
-    /// Own value, that of the tool beside it and the theoretical one, with percentages, a row a
-    /// workload and tool; without rows where no workload has either.
+    /// Result, reference tool and ceiling, with percentages, a row per workload and tool; without
+    /// rows where no workload has either.
     pub theory: Table,
-    /// The same as bars in percent of the theoretical values, a group a workload.
-    pub against: Vec<BesideChart>,
+    /// The same as bars in percent of the ceilings, a group per workload.
+    pub against: Vec<ComparisonChart>,
     /// One a workload, in the order of the plan.
     pub workloads: Vec<WorkloadView>,
-    /// What has no ceiling at all, and why, and what had no tool beside it without a reason; a
+    /// What has no ceiling at all, and why, and what had no reference tool without a reason; a
     /// sentence each.
     pub lacking: Vec<String>,
     /// What columns mean.
@@ -126,11 +126,11 @@ pub struct View {
 /// Whether to believe the numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Trust {
-    /// Numbers that stand.
+    /// Valid results.
     pub valid: usize,
-    /// Numbers that something disturbed.
+    /// Results that a named cause changed.
     pub suspect: usize,
-    /// Numbers that do not measure what their name says.
+    /// Results that are not what their name says.
     pub invalid: usize,
     /// The worst verdict's word; `none` where nothing was measured.
     pub worst: &'static str,
@@ -142,15 +142,15 @@ pub struct Trust {
 
 impl View {
     /// What a report of this run says.
-    pub fn of(run: &Run) -> Self {
+    pub fn from_run(run: &Run) -> Self {
         let groups = workload::groups(run);
         let glances = glance::tables(run, &groups);
         let references = glance::references(&groups);
         let mut workloads = workload::all(&groups);
         detail::refer(&mut workloads);
-        let roofline = roofline::of(run);
-        let answers = answer::of(&groups);
-        let overviews = overview::of(&groups);
+        let roofline = roofline::draw(run);
+        let answers = answer::collect(&groups);
+        let overviews = overview::collect(&groups);
         Self {
             title: title(run),
             facts: facts(run),
@@ -163,8 +163,8 @@ impl View {
             ),
             answer_table: answer::table(&answers),
             answers,
-            conclusions: conclusions::of(&groups),
-            design: design::of(&groups),
+            conclusions: conclusions::draw(&groups),
+            design: design::describe(&groups),
             overviews,
             glances,
             references,
@@ -176,13 +176,13 @@ impl View {
                 .chain(references::unexplained(&groups))
                 .collect(),
             roofline,
-            findings: findings::all(run),
+            findings: findings::for_run(run),
             host: host::tables(&run.host),
             method: method::paragraphs(run),
         }
     }
 
-    /// The conclusions beside the table of the answers: without sentences that say what one of its
+    /// The conclusions besides the summary: without sentences that say what one of its
     /// rows says, and without subsystems that have no others.
     pub fn further(&self) -> impl Iterator<Item = (&'static str, Vec<&Claim>)> {
         let all = self.conclusions.iter().map(|c| {
@@ -226,12 +226,8 @@ fn title(run: &Run) -> String {
         .collect();
     let what = if parts.is_empty() { "machine".to_owned() } else { parts.join(", ") };
     let what = text::capital(&what);
-    let on = run
-        .host
-        .cpu
-        .model_name
-        .get()
-        .map_or_else(|| "a CPU that does not tell its name".to_owned(), |n| clean(n));
+    let on =
+        run.host.cpu.model_name.get().map_or_else(|| "an unknown CPU".to_owned(), |n| clean(n));
     match &run.imported {
         Some(tool) => format!("{what} figures of {}", clean(tool)),
         None => format!("{what} benchmark of {on}"),
@@ -265,39 +261,35 @@ fn trust(run: &Run) -> Trust {
     let unmeasured = run.plan.points.len().saturating_sub(total);
     let mut sentence = match (total, suspect + invalid) {
         (0, _) => "Nothing was measured.".to_owned(),
-        (n, 0) if run.imported.is_some() => {
-            format!(
-                "No check speaks against {}.",
-                if n == 1 { "the one number" } else { "the numbers" }
-            )
-        }
-        (1, 0) => "The one number stands.".to_owned(),
-        (n, 0) => format!("All {n} numbers stand."),
+        (_, 0) if run.imported.is_some() => "No check found a problem.".to_owned(),
+        (1, 0) => "The one result is valid.".to_owned(),
+        (n, 0) => format!("All {n} results are valid."),
         (n, _) => {
-            let mut parts = vec![format!("{valid} of {n} numbers stand")];
-            if suspect > 0 {
-                parts.push(format!("{suspect} {} disturbed (suspect)", was(suspect)));
-            }
-            if invalid > 0 {
-                parts.push(format!(
-                    "{invalid} {} not measure what the name says (invalid)",
-                    if invalid == 1 { "does" } else { "do" }
-                ));
-            }
-            format!("{}.", parts.join("; "))
+            let whole = match n {
+                1 => String::new(),
+                n => format!("{valid} of {n} results {} valid.", is(valid)),
+            };
+            let part = |count: usize, verdict: &str, [one, more]: [&str; 2]| match count {
+                0 => String::new(),
+                1 if n == 1 => format!("The one result is {verdict}: {one}."),
+                1 => format!(" 1 is {verdict}: {one}."),
+                count => format!(" {count} are {verdict}: {more}."),
+            };
+            let changed = ["a named cause changed it", "a named cause changed them"];
+            let wrong = ["it is not what its name says", "they are not what their names say"];
+            whole + &part(suspect, "suspect", changed) + &part(invalid, "invalid", wrong)
         }
     };
     if let Some(tool) = &run.imported {
         let tool = clean(tool);
-        sentence
-            .push_str(&format!(" {tool} measured; what the machine did meanwhile is not known."));
+        sentence += &format!(
+            " {tool} took the measurements. What else the machine did at the time is unknown."
+        );
     }
     if unmeasured > 0 {
-        sentence.push_str(&format!(
-            " {} of the plan {} not measured.",
-            plural(unmeasured as u64, "point"),
-            was(unmeasured)
-        ));
+        let was = if unmeasured == 1 { "was" } else { "were" };
+        let what = plural(unmeasured as u64, "planned configuration");
+        sentence += &format!(" {what} {was} not measured.");
     }
     Trust {
         valid,
@@ -330,8 +322,8 @@ fn explained<'a>(tables: impl Iterator<Item = &'a Table>) -> Vec<Term> {
     out
 }
 
-fn was(count: usize) -> &'static str {
-    if count == 1 { "was" } else { "were" }
+fn is(count: usize) -> &'static str {
+    if count == 1 { "is" } else { "are" }
 }
 
 fn stopped(run: &Run) -> Option<String> {
@@ -340,11 +332,11 @@ fn stopped(run: &Run) -> Option<String> {
     }
     match (&run.interrupted, run.ended) {
         (Some(signal), _) => Some(format!(
-            "This run was stopped by {} before its plan was done; what was measured until then is here.",
+            "{} stopped this run before its plan was complete. The report holds the results so far.",
             clean(signal)
         )),
         (None, None) => Some(
-            "This run has no end: it is still going on, or it was killed; what was measured until then is here."
+            "This run has no recorded end: it is still running, or it was killed. The report holds the results so far."
                 .to_owned(),
         ),
         (None, Some(_)) => None,

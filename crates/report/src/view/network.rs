@@ -10,34 +10,34 @@ use super::latency;
 use super::num::{Scale, percent};
 use super::trials::median;
 
-/// The parameter that says whether packets leave the machine; it is told with every number.
+/// The parameter that says whether packets leave the machine; it is printed with every result.
 pub const PATH: &str = "path";
 /// Bytes of a block from which on nobody wants to read each of them.
 const MANY: u64 = 1 << 20;
 
 /// Whether it is a measurement of the network.
-pub fn of_network(m: &Measurement) -> bool {
+pub fn is_network(m: &Measurement) -> bool {
     m.subsystem == Subsystem::Network
 }
 
 /// Whether blocks stream, so that what counts is their bits.
 pub fn streams(m: &Measurement) -> bool {
-    of_network(m) && m.unit == Unit::BitPerSecond
+    is_network(m) && m.unit == Unit::BitPerSecond
 }
 
 /// Whether each block waits for the one before to come back.
 pub fn round_trips(m: &Measurement) -> bool {
-    of_network(m) && m.unit == Unit::OpPerSecond && m.params.get("block_size").is_some()
+    is_network(m) && m.unit == Unit::OpPerSecond && m.params.get("block_size").is_some()
 }
 
 /// Whether both ends are this machine.
 pub fn over_loopback(m: &Measurement) -> bool {
-    of_network(m) && m.params.text(PATH) == Some(NetworkPath::Loopback.as_str())
+    is_network(m) && m.params.text(PATH) == Some(NetworkPath::Loopback.as_str())
 }
 
 /// `loopback`, or `to ` and the name of the server.
 pub fn path(host: &Host, m: &Measurement) -> Option<String> {
-    let word = m.params.text(PATH).filter(|_| of_network(m))?;
+    let word = m.params.text(PATH).filter(|_| is_network(m))?;
     let peer = host.network.get().filter(|n| n.path == NetworkPath::Peer);
     Some(match peer.filter(|_| word == NetworkPath::Peer.as_str()) {
         Some(network) => format!("to {}", network.server.name),
@@ -75,7 +75,7 @@ pub fn parameter_phrase(name: &str, value: &Param) -> Option<String> {
 
 /// `1 Gbit/s`: a rate that was asked for, without digits that say nothing.
 fn bits(rate: u64) -> String {
-    let scale = Scale::of([rate as f64], Unit::BitPerSecond);
+    let scale = Scale::for_largest([rate as f64], Unit::BitPerSecond);
     format!("{} {}", scale.scaled(rate as f64), scale.label())
 }
 
@@ -127,14 +127,14 @@ pub fn carried(m: &Measurement, end: End) -> Option<f64> {
 /// where any did; one way, not the sum of both; one round trip at a time of the smallest block, between ends that sleep while they wait,
 /// as most programs do.
 pub fn in_question(all: Vec<&Measurement>) -> Vec<&Measurement> {
-    if !all.iter().any(|m| of_network(m)) {
+    if !all.iter().any(|m| is_network(m)) {
         return all;
     }
-    let stand =
+    let usable =
         |m: &Measurement| m.summary.is_some() && m.verdict != proofmark_model::Verdict::Invalid;
     let prefer = |all: Vec<_>, wanted: fn(&Measurement) -> bool| -> Vec<&Measurement> {
         let (yes, no): (Vec<_>, Vec<_>) = all.into_iter().partition(|m: &&Measurement| wanted(m));
-        if yes.iter().any(|m| stand(m)) || !no.iter().any(|m| stand(m)) { yes } else { no }
+        if yes.iter().any(|m| usable(m)) || !no.iter().any(|m| usable(m)) { yes } else { no }
     };
     let some = |kept: Vec<_>, all: &[_]| if kept.is_empty() { all.to_vec() } else { kept };
     let all = some(prefer(all.clone(), |m| !over_loopback(m)), &all);
@@ -156,9 +156,9 @@ pub fn single(mut all: Vec<&Measurement>) -> Vec<&Measurement> {
     all
 }
 
-/// What stands beside a number of the network: what was lost, how long an answer took.
-pub fn beside(m: &Measurement) -> Option<String> {
-    if !of_network(m) {
+/// What is printed with a network result: what was lost, how long an answer took.
+pub fn extra(m: &Measurement) -> Option<String> {
+    if !is_network(m) {
         return None;
     }
     let lost = loss(m).filter(|_| streams(m)).and_then(percent);

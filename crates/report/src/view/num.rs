@@ -1,4 +1,4 @@
-//! Numbers as text: one scale a table, four significant digits, no NaN.
+//! Numbers as text: one scale per table, four significant digits, no NaN.
 
 use proofmark_model::{Quantity, Unit};
 
@@ -10,7 +10,7 @@ pub struct Scale {
 
 impl Scale {
     /// The scale that suits the largest finite value.
-    pub fn of(values: impl IntoIterator<Item = f64>, unit: Unit) -> Self {
+    pub fn for_largest(values: impl IntoIterator<Item = f64>, unit: Unit) -> Self {
         let largest =
             values.into_iter().map(f64::abs).filter(|v| v.is_finite()).fold(0.0, f64::max);
         Self { quantity: Quantity::suited(largest, unit) }
@@ -18,21 +18,21 @@ impl Scale {
 
     /// The scale of a workload's values. Where bytes or times differ by thousands, it is
     /// a smaller one than suits the largest, so that the least keeps its digits.
-    pub fn of_values(values: &[f64], unit: Unit) -> Self {
+    pub fn for_values(values: &[f64], unit: Unit) -> Self {
         let some = || values.iter().copied().filter(|v| v.is_finite() && *v > 0.0);
         let (least, greatest) = (some().fold(f64::INFINITY, f64::min), some().fold(0.0, f64::max));
-        let suited = Self::of(values.iter().copied(), unit);
+        let suited = Self::for_largest(values.iter().copied(), unit);
         if !matches!(unit, Unit::Second | Unit::BytePerSecond | Unit::BitPerSecond) {
             return suited;
         }
         [1.0, 1e-3, 1e-6]
-            .map(|share| Self::of([greatest * share], unit))
+            .map(|share| Self::for_largest([greatest * share], unit))
             .into_iter()
             .find(|s| s.scaled(least) >= 0.1 && s.scaled(greatest) < 1e6)
             .unwrap_or(suited)
     }
 
-    /// I/Os a second on a rate in bytes a second, each of so many bytes; `None` for none.
+    /// I/Os per second on a rate in bytes per second, each of so many bytes; `None` for none.
     pub fn iops(block: u64) -> Option<Self> {
         let factor = 1.0 / block as f64;
         let quantity = Quantity { factor, label: "IOPS".to_owned() };
@@ -42,7 +42,7 @@ impl Scale {
     /// The scale of amounts of work in a unit, on which the least keeps its digits.
     pub fn amount(values: impl Iterator<Item = f64>, unit: &str) -> Self {
         let least = values.filter(|v| v.is_finite() && *v > 0.0).fold(f64::INFINITY, f64::min);
-        // A word takes no prefix, and millions of it are told as a power of ten.
+        // A word takes no prefix; millions of it are written as a power of ten.
         let step = [(1e12, "T"), (1e9, "G"), (1e6, "M")]
             .into_iter()
             .find(|(size, _)| least.is_finite() && least >= *size && unit != "cycles");
@@ -133,7 +133,7 @@ pub fn with_unit(value: f64, unit: &str) -> String {
         Unit::Second,
     ];
     let ours = OURS.into_iter().find(|u| u.as_str() == unit);
-    match ours.and_then(|u| Scale::of([value], u).with_label(value)) {
+    match ours.and_then(|u| Scale::for_largest([value], u).with_label(value)) {
         Some(text) => text,
         None if unit.is_empty() => plain(value),
         None => format!("{} {unit}", plain(value)),
@@ -163,12 +163,12 @@ mod tests {
 
     #[test]
     fn extreme_numbers_stay_short_and_honest() {
-        let scale = Scale::of([1e300, f64::INFINITY, 0.0], Unit::FlopPerSecond);
+        let scale = Scale::for_largest([1e300, f64::INFINITY, 0.0], Unit::FlopPerSecond);
         assert_eq!(scale.number(1e300).as_deref(), Some("1.000e288"));
         assert_eq!(scale.number(0.0).as_deref(), Some("0.000"));
         assert_eq!(scale.number(f64::NAN), None);
         assert_eq!(scale.number(f64::INFINITY), None);
-        let scale = Scale::of([], Unit::Hertz);
+        let scale = Scale::for_largest([], Unit::Hertz);
         assert_eq!(scale.with_label(-2.5).as_deref(), Some("-2.500 Hz"));
         assert_eq!(percent(f64::NAN), None);
         assert_eq!(percent(1e300).as_deref(), Some("1.00e302"));
@@ -186,16 +186,16 @@ mod tests {
 
     #[test]
     fn times_keep_their_digits() {
-        let scale = |values: &[f64]| Scale::of_values(values, Unit::Second);
+        let scale = |values: &[f64]| Scale::for_values(values, Unit::Second);
         assert_eq!(scale(&[1.234e-9, 110e-9]).number(1.234e-9).as_deref(), Some("1.234"));
         assert_eq!(scale(&[90e-9, 1.5e-6]).with_label(1.5e-6).as_deref(), Some("1500 ns"));
         assert_eq!(scale(&[90e-9, 1.5e-3]).label(), "ms");
         assert_eq!(scale(&[f64::NAN, 0.0]).label(), "ns");
-        let rates = |values: &[f64]| Scale::of_values(values, Unit::BytePerSecond);
+        let rates = |values: &[f64]| Scale::for_values(values, Unit::BytePerSecond);
         assert_eq!(rates(&[45.12e6, 22e9]).number(45.12e6).as_deref(), Some("45.12"));
         assert_eq!(rates(&[0.9e9, 22e9]).label(), "GB/s");
         assert_eq!(rates(&[1.0, 3e9]).label(), "GB/s", "no scale holds both");
-        assert_eq!(Scale::of_values(&[1e6, 3e9], Unit::FlopPerSecond).label(), "GFLOP/s");
+        assert_eq!(Scale::for_values(&[1e6, 3e9], Unit::FlopPerSecond).label(), "GFLOP/s");
     }
 
     #[test]
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn one_scale_for_a_table() {
-        let scale = Scale::of([3e9, 128e9], Unit::FlopPerSecond);
+        let scale = Scale::for_largest([3e9, 128e9], Unit::FlopPerSecond);
         assert_eq!(scale.label(), "GFLOP/s");
         assert_eq!(scale.number(3e6).as_deref(), Some("0.003"));
         assert_eq!(scale.interval([127e9, 129e9]).as_deref(), Some("127.0 to 129.0"));

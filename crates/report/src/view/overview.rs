@@ -1,6 +1,6 @@
 //! Tables and charts over several workloads of a subsystem, as the published experiments have them.
-//! What one workload's own charts show is not drawn here again: rates by threads, a line a block
-//! size, stand with each workload.
+//! What one workload's own charts show is not drawn here again: rates by threads, a line per block
+//! size, are in each workload's section.
 
 mod blocks;
 mod instructions;
@@ -36,7 +36,7 @@ pub struct Overview {
 const AFTER: &str = "After ";
 
 /// The overviews of a run; no subsystem without a chart or a table.
-pub fn of(groups: &[Group]) -> Vec<Overview> {
+pub fn collect(groups: &[Group]) -> Vec<Overview> {
     let parts = part::each(groups).into_iter().map(|(part, all)| {
         let all: Vec<&Group> = all.into_iter().map(|(_, g)| g).filter(|g| !g.over_time).collect();
         let (lines, mut tables) = match part {
@@ -58,7 +58,7 @@ pub fn of(groups: &[Group]) -> Vec<Overview> {
     parts.filter(|o| !(o.lines.is_empty() && o.tables.is_empty())).collect()
 }
 
-/// The best number that stands at each value of a parameter, by value.
+/// The best usable result at each value of a parameter, by value.
 fn best_by<'a>(
     group: &Group<'a>,
     of: &[&'a Measurement],

@@ -15,14 +15,14 @@ pub fn title(part: Subsystem) -> &'static str {
 }
 
 /// The part that a workload is about, as its measurements or its declaration say.
-pub fn of(group: &Group) -> Option<Subsystem> {
+pub fn subsystem(group: &Group) -> Option<Subsystem> {
     group.all.first().map(|m| m.subsystem).or(group.spec.map(|s| s.subsystem))
 }
 
 /// The parts that have a workload, each with the places of its workloads among all, and them.
 pub fn each<'a, 'g>(groups: &'g [Group<'a>]) -> Vec<(Subsystem, Vec<(usize, &'g Group<'a>)>)> {
     let of_part = |part: Subsystem| {
-        let all = groups.iter().enumerate().filter(|(_, g)| of(g) == Some(part)).collect();
+        let all = groups.iter().enumerate().filter(|(_, g)| subsystem(g) == Some(part)).collect();
         (part, all)
     };
     Subsystem::ALL

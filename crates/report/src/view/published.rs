@@ -1,8 +1,8 @@
 //! The tables of the published experiments: `Exp 1, Exp 2, ..., Average, Std Dev` by
 //! threads, one a combination of the other parameters; by working set or load where that
 //! is what the workload is about. For blocks of a few bytes they printed the time over
-//! the number of blocks as a latency. Here it stands under its own name, beside the
-//! latency that it is not: that of memory, or the median time of the same disk's I/Os.
+//! the number of blocks as a latency. Here it has its own name, next to the
+//! real latency: that of memory, or the median time of the same disk's I/Os.
 //! Systems of equations have LINPACK's listing instead.
 
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use super::declared::{block_bytes, giving};
 use super::headline::{best, in_question};
 use super::label::{Group, spoken, why_missing, why_no_trials};
 use super::levels::within;
-use super::network::{of_network, round_trips};
+use super::network::{is_network, round_trips};
 use super::num::{Scale, percent};
 use super::solves;
 use super::table::{Cell, Table};
@@ -27,13 +27,14 @@ const SMALL: u64 = 8;
 /// The same of a disk, of whose block sizes only the smallest is printed.
 const SMALL_ON_DISK: u64 = 4096;
 /// What a reciprocal throughput is.
-const RECIPROCAL: &str = "The time divided by the blocks of all threads together. Blocks overlap in time, and more threads make it less: it is no latency. \
-    The latency is the time of one access that waited for the one before it";
+const RECIPROCAL: &str = "Elapsed time divided by the number of blocks of all threads. It is not a \
+    latency: blocks overlap, so it falls with more threads. The latency is the time of one access \
+    that waits for the one before it";
 
 /// The same of a disk.
-const RECIPROCAL_IO: &str = "The time divided by the I/Os of all threads together, which the \
-    published experiments print as latency. It is none: I/Os overlap in time, and more in flight \
-    make it less. The latency p50 is the median time of one I/O of the same point.";
+const RECIPROCAL_IO: &str = "Elapsed time divided by the number of I/Os of all threads. The \
+    published experiments print it as latency, but I/Os overlap: it falls with more in flight. The \
+    latency p50 is the median time of one I/O of the same configuration.";
 
 /// What the values of round trips are.
 const MEAN: &str = "mean round trip, every trial";
@@ -54,16 +55,16 @@ pub fn tables(group: &Group, scale: &Scale) -> Vec<Table> {
     let by = rows_by(group);
     let published = as_published(group);
     let scale = published.as_ref().unwrap_or(scale);
-    let theory = group.all.iter().any(|m| of_network(m) && m.ceiling.is_some());
+    let theory = group.all.iter().any(|m| is_network(m) && m.ceiling.is_some());
     let parts = combinations(group, &group.all, &[by]);
     parts
         .into_iter()
         .map(|(name, members)| {
-            let lines: Vec<Line> = members.into_iter().map(Line::of).collect();
+            let lines: Vec<Line> = members.into_iter().map(Line::from_trials).collect();
             let what = if group.all.iter().all(|m| round_trips(m)) { MEAN } else { "every trial" };
             let mut table = start(group, scale, Some(by), [what, &name], &lines);
             if theory {
-                table = table.number("Theoretical").measured("of it", "%");
+                table = table.number("Ceiling").measured("of ceiling", "%");
             }
             for line in &lines {
                 let mut cells = cells(group, scale, Some(by), line, &mut table);
@@ -81,9 +82,13 @@ pub fn tables(group: &Group, scale: &Scale) -> Vec<Table> {
 fn as_published(group: &Group) -> Option<Scale> {
     let m = group.all.first()?;
     match (m.subsystem, m.unit) {
-        (Subsystem::Disk, Unit::BytePerSecond) => Some(Scale::of([1e6], Unit::BytePerSecond)),
-        (Subsystem::Network, Unit::BitPerSecond) => Some(Scale::of([1e6], Unit::BitPerSecond)),
-        _ if round_trips(m) => Some(Scale::of([1e-3], Unit::Second)),
+        (Subsystem::Disk, Unit::BytePerSecond) => {
+            Some(Scale::for_largest([1e6], Unit::BytePerSecond))
+        }
+        (Subsystem::Network, Unit::BitPerSecond) => {
+            Some(Scale::for_largest([1e6], Unit::BitPerSecond))
+        }
+        _ if round_trips(m) => Some(Scale::for_largest([1e-3], Unit::Second)),
         _ => None,
     }
 }
@@ -125,33 +130,33 @@ fn by_block(group: &Group, by: Option<&str>, members: &[&Measurement]) -> Option
     let first = members.first()?;
     let size = first.params.int("block_size")?;
     let name = by.map_or_else(String::new, |by| group.short_without(first, &[by, "block_size"]));
-    let lines: Vec<Line> = members.iter().map(|m| Line::of_blocks(group, m)).collect();
-    let beside = Beside::of(group);
-    let means = lines.iter().flat_map(|l| [l.mean, beside.latency(l.m)]).flatten();
-    let scale = Scale::of_values(&means.collect::<Vec<_>>(), Unit::Second);
-    let what = format!("reciprocal throughput, time a block of {}", format_size(size));
+    let lines: Vec<Line> = members.iter().map(|m| Line::from_blocks(group, m)).collect();
+    let source = LatencySource::find(group);
+    let means = lines.iter().flat_map(|l| [l.mean, source.latency(l.m)]).flatten();
+    let scale = Scale::for_values(&means.collect::<Vec<_>>(), Unit::Second);
+    let what = format!("reciprocal throughput, time per block of {}", format_size(size));
     let mut table = start(group, &scale, by, [&what, &name], &lines)
-        .measured(beside.title(), scale.label())
-        .explained(beside.term(), &beside.about(group));
+        .measured(source.title(), scale.label())
+        .explained(source.term(), &source.about(group));
     for line in &lines {
         let mut cells = cells(group, &scale, by, line, &mut table);
-        let value = beside.latency(line.m).and_then(|v| scale.number(v));
-        cells.push(table.maybe(value, || beside.why_none(line.m)));
+        let value = source.latency(line.m).and_then(|v| scale.number(v));
+        cells.push(table.maybe(value, || source.why_none(line.m)));
         table.push(cells);
     }
     Some(table)
 }
 
-/// The latency that stands beside a reciprocal throughput.
-enum Beside<'a> {
+/// The latency that is printed with a reciprocal throughput.
+enum LatencySource<'a> {
     /// Of single I/Os, each point's own.
     Disk,
     /// Of loads, that of the whole run: the workload that measures it, and its number.
     Memory(Option<&'a str>, Option<(&'a Measurement, &'a Summary)>),
 }
 
-impl<'a> Beside<'a> {
-    fn of(group: &Group<'a>) -> Self {
+impl<'a> LatencySource<'a> {
+    fn find(group: &Group<'a>) -> Self {
         if group.all.iter().any(|m| m.subsystem == Subsystem::Disk) {
             return Self::Disk;
         }
@@ -197,13 +202,13 @@ impl<'a> Beside<'a> {
 
     fn why_none(&self, m: &Measurement) -> String {
         match self {
-            Self::Disk => why_missing(m, "latency", "its operations were not timed one by one"),
-            Self::Memory(..) => format!("{} has no number in this run", self.title()),
+            Self::Disk => why_missing(m, "latency", "its operations were not timed individually"),
+            Self::Memory(..) => format!("{} has no result in this run", self.title()),
         }
     }
 }
 
-/// Where the latency was measured, as far as the point tells.
+/// Where the latency was measured, as far as the configuration says.
 fn here(host: &Host, m: &Measurement) -> String {
     let set = m.params.int("working_set");
     let word = |parameter| m.params.text(parameter).map(clean);
@@ -221,11 +226,11 @@ fn here(host: &Host, m: &Measurement) -> String {
 
 impl<'a> Line<'a> {
     /// The values as measured, with the run's own statistics.
-    fn of(m: &'a Measurement) -> Self {
+    fn from_trials(m: &'a Measurement) -> Self {
         if round_trips(m) {
             // Of each stream one block is under way at any time, so this is the mean of all.
             let streams = m.params.threads() as f64;
-            return Self::of_times(m, m.trials.iter().map(|t| streams / t.value).collect());
+            return Self::from_times(m, m.trials.iter().map(|t| streams / t.value).collect());
         }
         let values = m.trials.iter().map(|t| t.value).collect();
         let (mean, sd) = m.summary.as_ref().map_or((None, None), |s| (Some(s.mean), s.sd));
@@ -233,12 +238,12 @@ impl<'a> Line<'a> {
     }
 
     /// The time a block of each trial; mean and deviation are those of the times.
-    fn of_blocks(group: &Group, m: &'a Measurement) -> Self {
+    fn from_blocks(group: &Group, m: &'a Measurement) -> Self {
         let counted = block_bytes(group, m).unwrap_or(0.0);
-        Self::of_times(m, m.trials.iter().map(|t| counted / t.value).collect())
+        Self::from_times(m, m.trials.iter().map(|t| counted / t.value).collect())
     }
 
-    fn of_times(m: &'a Measurement, values: Vec<f64>) -> Self {
+    fn from_times(m: &'a Measurement, values: Vec<f64>) -> Self {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
         let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
@@ -268,7 +273,7 @@ fn combinations<'a>(
     by: &[&str],
 ) -> Vec<(String, Vec<&'a Measurement>)> {
     let mut out: Vec<(String, Vec<&Measurement>)> = Vec::new();
-    // What is the same in every row stands in the caption.
+    // The caption names what is the same in every row.
     let without = [by, &group.fixed].concat();
     for m in all {
         let name = group.short_without(m, &without);
@@ -328,7 +333,9 @@ fn cells(
         parameter => group.text(m, parameter),
     };
     let mut cells = match by {
-        Some(by) => vec![table.maybe(row(by), || "this point has no such parameter".to_owned())],
+        Some(by) => {
+            vec![table.maybe(row(by), || "not a parameter of this configuration".to_owned())]
+        }
         None => keys(group, m, table, &["block_size"]),
     };
     let shown = table.columns.iter().filter(|c| c.title.starts_with("Exp ")).count();
@@ -336,7 +343,7 @@ fn cells(
         let value = line.values.get(i).and_then(|v| number(m, scale, *v));
         cells.push(table.maybe(value, || match m.trials.is_empty() {
             true => why_no_trials(m),
-            false => "this point took fewer trials".to_owned(),
+            false => "this configuration took fewer trials".to_owned(),
         }));
     }
     let mean = line.mean.and_then(|v| number(m, scale, v));

@@ -52,9 +52,9 @@ pub struct Slope {
 pub struct Dot {
     /// Its id.
     pub name: String,
-    /// FLOP a byte.
+    /// FLOP per byte.
     pub x: f64,
-    /// FLOP a second, on the picture's scale.
+    /// FLOP per second, on the picture's scale.
     pub y: f64,
     /// In words.
     pub about: String,
@@ -83,7 +83,7 @@ pub struct Roofline {
 
 /// The roofline of a run that has both parts of it at all its CPUs, or else at one
 /// thread; at one thread too where only that was measured within the caches.
-pub fn of(run: &Run) -> Option<Roofline> {
+pub fn draw(run: &Run) -> Option<Roofline> {
     let all = at(run, run.host.limits.usable_cpus.len() as u64);
     let one = at(run, 1);
     let levels = |r: &Option<Roofline>| r.as_ref().map_or(0, |r| r.slopes.len());
@@ -96,13 +96,13 @@ type Best<'a> = (&'a Measurement, &'a Summary);
 fn at(run: &Run, threads: u64) -> Option<Roofline> {
     let peaks = peaks(run, threads);
     let top = peaks.first()?.1.median;
-    let scale = Scale::of([top], Unit::FlopPerSecond);
+    let scale = Scale::for_largest([top], Unit::FlopPerSecond);
     let memory = memory(run, threads);
     let (_, dram) = *memory.first()?;
     let mut levels: Vec<(String, Best, String)> = caches(run, threads);
     levels.push(("memory".to_owned(), dram, clean(&dram.0.workload)));
     let drawn = |v: f64| Some(scale.scaled(v)).filter(|v| *v > 1.0 / AXIS && *v < AXIS);
-    let bandwidth = |v: f64| Scale::of([v], Unit::BytePerSecond).with_label(v);
+    let bandwidth = |v: f64| Scale::for_largest([v], Unit::BytePerSecond).with_label(v);
     let slopes: Vec<Slope> = levels
         .iter()
         .filter_map(|(name, (m, s), about)| {
@@ -200,7 +200,7 @@ fn caches(run: &Run, threads: u64) -> Vec<(String, Best<'_>, String)> {
             let same = |(m, _): &Best| m.params.int("working_set") == Some(p.set);
             let best = largest(all.iter().copied().filter(same).collect())?;
             let id = clean(&best.0.workload);
-            let about = format!("{id}, read, {} a thread", format_size(p.set));
+            let about = format!("{id}, read, {} per thread", format_size(p.set));
             Some((p.level?.to_owned(), best, about))
         })
         .collect()
@@ -216,7 +216,7 @@ fn dot(work: &Work, (m, s): Best, scale: &Scale) -> Option<Dot> {
     Some(Dot { x, y: scale.scaled(s.median * x), about, name })
 }
 
-/// FLOP a byte at which a roof meets a slope.
+/// FLOP per byte at which a roof meets a slope.
 fn ridge(peak: &Peak, slope: &Slope) -> String {
     let x = peak.value / slope.rate;
     if x >= 10.0 { format!("{x:.1}") } else { format!("{x:.2}") }
@@ -228,8 +228,10 @@ fn table(peaks: &[Peak], slopes: &[Slope], with: &str) -> Table {
         .number("bandwidth");
     table.keys = 1;
     for p in peaks {
-        let meaning =
-            format!("Ridge point: where a level is no longer the limit of this peak, {}.", p.text);
+        let meaning = format!(
+            "Ridge point: from this intensity on, the level no longer limits the peak of {}.",
+            p.text
+        );
         table = table.measured(p.name.clone(), "FLOP/B").explained(&p.name, &meaning);
     }
     for s in slopes {
@@ -244,7 +246,7 @@ fn table(peaks: &[Peak], slopes: &[Slope], with: &str) -> Table {
 fn sentence(peaks: &[Peak], slopes: &[Slope], dots: &[Dot]) -> String {
     let (Some(peak), Some(memory)) = (peaks.first(), slopes.last()) else { return String::new() };
     let mut text = format!(
-        "On data from memory, a workload must compute {} FLOP on each byte to reach {}'s {}.",
+        "With data from memory, a workload needs {} FLOP per byte to reach the {} peak of {}.",
         ridge(peak, memory),
         peak.name,
         peak.text
@@ -261,7 +263,7 @@ fn describe(peaks: &[Peak], slopes: &[Slope], dots: &[Dot]) -> String {
     let levels: Vec<String> = slopes.iter().map(|s| format!("{} {}", s.name, s.text)).collect();
     let dots: Vec<String> = dots.iter().map(|d| format!(" {}.", d.about)).collect();
     format!(
-        "Rate of computing over FLOP a byte, both logarithmic. Flat roofs: {}. Slanted roofs: {}.{}",
+        "Computing rate over FLOP per byte, both logarithmic. Flat roofs: {}. Slanted roofs: {}.{}",
         and_list(&roofs),
         and_list(&levels),
         dots.concat()

@@ -10,12 +10,11 @@ use super::sentences::like;
 
 /// Share of the best rate that counts as the best.
 const NEARLY: f64 = 0.95;
-/// Series that are told; of more, only that of the headline.
+/// Series that are listed; of more, only that of the headline.
 const SERIES: usize = 4;
 
 /// What the ring of a chart means.
-pub const RING: &str =
-    "Ring: the smallest n with 95 % of the line's best rate; none where only the largest n has it.";
+pub const RING: &str = "Ring: the smallest n that reaches 95 % of the line's best rate; none if only the largest n does.";
 
 /// Where a series saturates.
 struct Saturation<'a> {
@@ -27,17 +26,17 @@ struct Saturation<'a> {
 }
 
 /// Of measurements that differ in n alone; `None` where fewer than two have a rate.
-fn of<'a>(series: &[&'a Measurement]) -> Option<Saturation<'a>> {
-    let mut told: Vec<(u64, &Measurement, &Summary)> = series
+fn find_saturation<'a>(series: &[&'a Measurement]) -> Option<Saturation<'a>> {
+    let mut rated: Vec<(u64, &Measurement, &Summary)> = series
         .iter()
         .filter(|m| m.verdict != Verdict::Invalid)
         .filter_map(|m| Some((m.params.int(Params::SIZE)?, *m, m.summary.as_ref()?)))
         .filter(|(_, _, s)| s.median.is_finite() && s.median > 0.0)
         .collect();
-    told.sort_by_key(|(n, _, _)| *n);
-    let (least, most) = (told.first()?.0, told.last()?.0);
-    let best = told.iter().max_by(|a, b| a.2.median.total_cmp(&b.2.median))?;
-    let (n, at, _) = told.iter().find(|(_, _, s)| s.median >= NEARLY * best.2.median)?;
+    rated.sort_by_key(|(n, _, _)| *n);
+    let (least, most) = (rated.first()?.0, rated.last()?.0);
+    let best = rated.iter().max_by(|a, b| a.2.median.total_cmp(&b.2.median))?;
+    let (n, at, _) = rated.iter().find(|(_, _, s)| s.median >= NEARLY * best.2.median)?;
     (least < most).then_some(Saturation { at, best: best.1, ends: [*n == least, *n == most] })
 }
 
@@ -57,11 +56,12 @@ pub fn points<'a>(group: &Group, members: &[&'a Measurement]) -> Vec<&'a Measure
     if group.axis != Params::SIZE {
         return Vec::new();
     }
-    let shown = series(members).into_iter().filter_map(|s| of(&s)).filter(|s| !s.ends[1]);
+    let shown =
+        series(members).into_iter().filter_map(|s| find_saturation(&s)).filter(|s| !s.ends[1]);
     shown.map(|s| s.at).collect()
 }
 
-/// A sentence a series.
+/// A sentence per series.
 pub fn sentences(group: &Group) -> Vec<String> {
     if group.axis != Params::SIZE {
         return Vec::new();
@@ -74,7 +74,7 @@ pub fn sentences(group: &Group) -> Vec<String> {
         let hero = best(group, &asked).map(|(m, _)| m);
         series.retain(|s| s.iter().any(|m| hero.is_some_and(|hero| std::ptr::eq(*m, hero))));
     }
-    series.iter().filter_map(|s| sentence(group, &of(s)?)).collect()
+    series.iter().filter_map(|s| sentence(group, &find_saturation(s)?)).collect()
 }
 
 fn sentence(group: &Group, s: &Saturation) -> Option<String> {

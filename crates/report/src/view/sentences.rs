@@ -15,13 +15,13 @@ use super::saturation;
 use super::series::follows;
 use super::text::{and_list, capital, plural};
 
-/// Series whose plateaus are told; of more, only that of the headline.
+/// Series whose plateaus are listed; of more, only that of the headline.
 const SERIES: usize = 4;
 /// Share of the planned length that every trial has where that length was kept.
 const KEPT: f64 = 0.8;
 
 /// What the figures say that no table does.
-pub fn of(group: &Group, scale: &Scale) -> Vec<String> {
+pub fn write(group: &Group, scale: &Scale) -> Vec<String> {
     let mut out = Vec::new();
     let asked = in_question(group);
     if let Some((hero, _)) = best(group, &asked) {
@@ -39,7 +39,10 @@ pub fn of(group: &Group, scale: &Scale) -> Vec<String> {
     out.extend(loopback(group, scale));
     out.extend(disagreements(group.all.iter().copied()).into_iter().map(|d| {
         let [reported, measured] = [d.reported, d.measured].map(|b| format_size(b as u64));
-        format!("{}: the machine reports {reported}, its plateau ends at {measured}.", d.level)
+        format!(
+            "{}: the machine reports {reported}, the measured plateau ends at {measured}.",
+            d.level
+        )
     }));
     out
 }
@@ -47,7 +50,7 @@ pub fn of(group: &Group, scale: &Scale) -> Vec<String> {
 /// `5 points: threads 1, 2, 4 and 8; trials of at least 100 ms.`
 pub fn design(group: &Group) -> String {
     if group.all.is_empty() {
-        return "None of its points was measured.".to_owned();
+        return "No configuration was measured.".to_owned();
     }
     let parameters: Vec<String> = group
         .varying
@@ -69,7 +72,7 @@ pub fn design(group: &Group) -> String {
         .collect();
     let of =
         if parameters.is_empty() { String::new() } else { format!(" ({})", parameters.join("; ")) };
-    let count = plural(group.all.len() as u64, "point");
+    let count = plural(group.all.len() as u64, "configuration");
     if group.over_time {
         return format!("Sampled over time, not in trials; {count} measured{of}.");
     }
@@ -88,7 +91,7 @@ pub fn design(group: &Group) -> String {
     } else {
         format!("{} to {} trials", policy.min_trials, policy.max_trials)
     };
-    format!("Planned were {trials}{length} at each point; {count} measured{of}.")
+    format!("proofmark planned {trials}{length} per configuration and measured {count}{of}.")
 }
 
 /// Members of `all` that differ from `from` in these parameters only.
@@ -133,10 +136,10 @@ fn scaling(
         "streams" => (plural(first.0, "stream"), steps(*first, rest, "with")),
         parameter => (format!("{} {}", spoken(parameter), first.0), steps(*first, rest, "at")),
     };
-    Some(format!("Against {against}{kind}, it is {parts}."))
+    Some(format!("Compared with {against}{kind}: {parts}."))
 }
 
-/// The steps of more threads; those that take turns apart from the others.
+/// The steps of more threads; oversubscribed ones apart from the others.
 fn by_threads(
     group: &Group,
     hero: &Measurement,
@@ -145,13 +148,13 @@ fn by_threads(
 ) -> String {
     let (over, within): (Vec<_>, Vec<_>) =
         rest.iter().copied().partition(|(threads, _)| group.beyond_cpus(*threads));
-    // Memory is bound by what the usable CPUs reach together: that is what more
-    // threads than those are held against.
+    // Memory is bound by what the usable CPUs reach together, so more threads are
+    // compared with that.
     let full = within.last().copied().filter(|_| hero.subsystem == Subsystem::Memory);
     let turns = match full {
         _ if over.is_empty() => None,
         Some(full) => Some(format!(
-            "oversubscribed, against {}, {}",
+            "oversubscribed, compared with {}, {}",
             plural(full.0, "thread"),
             steps(full, &over, "with")
         )),
@@ -175,7 +178,7 @@ fn steps(from: (u64, &Summary), to: &[(u64, &Summary)], with: &str) -> String {
     and_list(&to.iter().map(step).collect::<Vec<_>>())
 }
 
-/// That the fastest number of the page cache is none of the disk.
+/// The fastest result of the page cache, which is not one of the disk.
 fn page_cache(group: &Group, scale: &Scale) -> Option<String> {
     let cached: Vec<&Measurement> =
         group.all.iter().copied().filter(|m| distance(m).is_none()).collect();
@@ -183,23 +186,23 @@ fn page_cache(group: &Group, scale: &Scale) -> Option<String> {
     let (rate, name) = (scale.with_label(s.median)?, group.short(m));
     let device = device_share(m).and_then(percent);
     let device = device.map_or_else(
-        || "what the device moved meanwhile is not known".to_owned(),
+        || "the device's share is not known".to_owned(),
         |p| format!("the device moved {p} % of it"),
     );
     Some(format!("From the page cache, not the disk: {rate} ({name}); {device}."))
 }
 
-/// That the fastest number over loopback is none of the network, beside one of that.
+/// The fastest result over loopback, where the headline is one of the network.
 fn loopback(group: &Group, scale: &Scale) -> Option<String> {
     best(group, &in_question(group)).filter(|(hero, _)| !over_loopback(hero))?;
     let within = group.all.iter().copied().filter(|m| over_loopback(m)).collect();
     let (m, s) = best(group, &network::in_question(within))?;
     let trips = latency::phrase(m).filter(|_| network::round_trips(m));
-    let told = trips.or_else(|| scale.with_label(s.median))?;
-    Some(format!("No network: {told} ({}).", group.short(m)))
+    let value = trips.or_else(|| scale.with_label(s.median))?;
+    Some(format!("Over loopback, without a network: {value} ({}).", group.short(m)))
 }
 
-/// What each cache level and memory give, a sentence a series of working sets.
+/// What each cache level and memory give, a sentence per series of working sets.
 fn levels(group: &Group, hero: &Measurement, scale: &Scale) -> Vec<String> {
     if group.axis != "working_set" {
         return Vec::new();
@@ -221,8 +224,8 @@ fn levels(group: &Group, hero: &Measurement, scale: &Scale) -> Vec<String> {
 }
 
 fn plateau_sentence(group: &Group, series: &[&Measurement], scale: &Scale) -> Option<String> {
-    let stands = |m: &&&Measurement| m.verdict != Verdict::Invalid;
-    let series: Vec<&Measurement> = series.iter().filter(stands).copied().collect();
+    let usable = |m: &&&Measurement| m.verdict != Verdict::Invalid;
+    let series: Vec<&Measurement> = series.iter().filter(usable).copied().collect();
     let parts: Vec<String> = plateaus(group.run, &series)
         .into_iter()
         .filter_map(|p| {

@@ -15,8 +15,9 @@ use super::table::{Cell, Table};
 use super::text::plural;
 use super::workload::named;
 
-const LDA: &str = "Leading dimension: elements in memory from the start of a column to that of the \
-    next. Of a matrix that lies in groups of columns: the distance of two groups over the columns of one.";
+const LDA: &str = "Leading dimension: elements in memory from the start of one column to the start \
+    of the next. For a matrix stored in groups of columns: the distance between two groups, divided by \
+    the columns of a group.";
 
 const RESIDUAL: &str =
     "The largest element of |A x - b|, with A and b as they were before the solve.";
@@ -27,7 +28,7 @@ const NONE: &str = "the run file holds no solution of this trial";
 /// What the solves of one workload came to.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Solves {
-    /// A row a point; empty where the workload solves nothing.
+    /// A row per point; empty where the workload solves nothing.
     pub summary: Table,
     /// What a terminal has room for: the summary, and of the listing all or what fails.
     pub brief: Vec<Table>,
@@ -44,7 +45,7 @@ pub fn any(group: &Group) -> bool {
 }
 
 /// What the workload's solves came to; nothing where it solves nothing.
-pub fn of(group: &Group, scale: &Scale) -> Solves {
+pub fn collect(group: &Group, scale: &Scale) -> Solves {
     if !any(group) {
         return Solves::default();
     }
@@ -75,7 +76,7 @@ fn failing(group: &Group, scale: &Scale) -> Table {
             |t: &&Trial| t.solution.as_ref().map_or(f64::NEG_INFINITY, |s| s.normalised_residual);
         (m, m.trials.iter().max_by(|a, b| of(a).total_cmp(&of(b))))
     });
-    listed(group, scale, "the worst solve of each point that fails", solves)
+    listed(group, scale, "the worst solve of each configuration that fails", solves)
 }
 
 /// Where every solve is found; without the summary, how far the worst one is off.
@@ -84,11 +85,11 @@ fn left_out(group: &Group, summary: bool) -> String {
     let worst = solved().map(|s| s.normalised_residual).reduce(f64::max).map(scientific);
     let count = plural(solved().count() as u64, "solve");
     match worst {
-        _ if summary => "Every solve: in the other formats.".to_owned(),
+        _ if summary => "Other formats list every solve.".to_owned(),
         Some(worst) => {
-            format!("The largest Residual(norm) of {count} is {worst}; all: in the other formats.")
+            format!("The largest Residual(norm) of {count} is {worst}. Other formats list all.")
         }
-        None => format!("All of {count}: in the other formats."),
+        None => format!("Other formats list all {count}."),
     }
 }
 
@@ -102,7 +103,7 @@ fn fails(t: &Trial) -> bool {
     t.solution.as_ref().is_some_and(|s| !s.passes())
 }
 
-/// Parameters that name the rows beside the size.
+/// Parameters that name the rows besides the size.
 fn others<'a>(group: &Group<'a>) -> Vec<&'a str> {
     let several = |name: &&str| {
         let values: BTreeSet<_> = group.all.iter().map(|m| m.params.get(name)).collect();
@@ -133,14 +134,14 @@ fn start(group: &Group, what: &str) -> Table {
 fn keys(group: &Group, m: &Measurement, table: &mut Table) -> Vec<Cell> {
     let mut parameters = vec![Params::SIZE];
     parameters.extend(others(group));
-    let none = || "this point has no such parameter".to_owned();
+    let none = || "not a parameter of this configuration".to_owned();
     parameters.iter().map(|name| table.maybe(group.text(m, name), none)).collect()
 }
 
 fn normalised(table: Table) -> Table {
     let about = format!(
-        "The residual over eps (|A| |x| + |b|) n, as HPL has it: norms of the largest row sum, eps = \
-         2^-53. Below {} the check is pass.",
+        "The residual divided by eps (|A| |x| + |b|) n, as in HPL, with norms of the largest row sum \
+         and eps = 2^-53. The check passes below {}.",
         Solution::THRESHOLD
     );
     table.number("Residual(norm)").explained("Residual(norm)", &about).column("Check")
@@ -177,7 +178,7 @@ fn listed<'a>(
 }
 
 fn summary(group: &Group, scale: &Scale) -> Table {
-    let what = "average and greatest rate, and the largest residual, by size";
+    let what = "average and maximum rate, and the largest residual, by size";
     let mut table = normalised(
         start(group, what)
             .measured("Average", scale.label())
@@ -217,16 +218,16 @@ fn summary(group: &Group, scale: &Scale) -> Table {
 fn checked(m: &Measurement, solutions: &[&Solution], table: &mut Table) -> Cell {
     let failed = solutions.iter().filter(|s| !s.passes()).count();
     let (all, open) = (m.trials.len(), m.trials.len() - solutions.len());
-    let told = format!("of {}", plural(all as u64, "trial"));
+    let of_trials = format!("of {}", plural(all as u64, "trial"));
     if failed > 0 {
         let below = Solution::THRESHOLD;
-        let note = format!("Residual(norm) is not below {below} in {failed} {told}");
+        let note = format!("Residual(norm) is not below {below} in {failed} {of_trials}");
         return Cell { note: Some(table.note(note)), ..check(false) };
     }
     match (all, open) {
         (0, _) => table.missing(why_no_trials(m)),
         (_, 0) => check(true),
-        _ => table.missing(format!("the run file holds no solution of {open} {told}")),
+        _ => table.missing(format!("the run file holds no solution of {open} {of_trials}")),
     }
 }
 

@@ -43,7 +43,7 @@ pub fn facts(host: &Host) -> Vec<Fact> {
 pub fn limits(host: &Host) -> Vec<Fact> {
     let l = &host.limits;
     let mut facts = match l.io.get() {
-        Some(limits) if !limits.is_empty() => limits.iter().map(of_cgroup).collect(),
+        Some(limits) if !limits.is_empty() => limits.iter().map(cgroup_limit).collect(),
         _ => vec![Fact::probe("I/O limits", &l.io, |_| "none".to_owned())],
     };
     for (name, value) in &l.declared {
@@ -62,10 +62,10 @@ pub fn limits(host: &Host) -> Vec<Fact> {
 fn held_by(s: &Storage) -> &'static str {
     match s.kind {
         StorageKind::Block => "on block devices",
-        StorageKind::Memory => "in memory: no disk",
-        StorageKind::Network => "on a server of the network: no disk of this machine",
+        StorageKind::Memory => "in memory, not on a disk",
+        StorageKind::Network => "on a network server, not on a local disk",
         StorageKind::Layered => "on another file system, whose device is not known",
-        StorageKind::Unknown => "what holds its data is not known",
+        StorageKind::Unknown => "its storage is not known",
     }
 }
 
@@ -91,17 +91,17 @@ fn device(d: &BlockDevice) -> String {
         .volatile_cache
         .map(|v| if v { "volatile write cache" } else { "no volatile write cache" }.to_owned()));
     add(d.rotational.map(|turns| {
-        if turns { "says that it turns" } else { "says that it does not turn" }.to_owned()
+        if turns { "reported as rotational" } else { "reported as non-rotational" }.to_owned()
     }));
     add(d.backing.as_ref().map(|f| format!("backed by {f}")));
     parts.join("; ")
 }
 
-fn of_cgroup(limit: &IoLimit) -> Fact {
+fn cgroup_limit(limit: &IoLimit) -> Fact {
     let bytes =
         |v: Option<f64>, what| v.map(|v| format!("{what} {}", quantity(v, Unit::BytePerSecond)));
     let count =
-        |v: Option<f64>, what| v.map(|v| format!("{} {what} a second", super::num::plain(v)));
+        |v: Option<f64>, what| v.map(|v| format!("{} {what} per second", super::num::plain(v)));
     let parts: Vec<String> = [
         bytes(limit.read_bytes_per_s, "read"),
         bytes(limit.write_bytes_per_s, "write"),

@@ -21,9 +21,9 @@ pub struct Column {
     pub title: String,
     /// Unit of every number in the column.
     pub unit: Option<String>,
-    /// Numbers stand on the right.
+    /// Numbers are aligned right.
     pub numeric: bool,
-    /// What it means, where its title does not say that.
+    /// What it means, where its title does not say so.
     pub about: Option<Term>,
     /// How easily a narrow page does without it: 0 never, the greatest goes first.
     pub spare: u8,
@@ -112,7 +112,7 @@ impl Table {
         self
     }
 
-    /// Says what the last column means. A report tells each term once.
+    /// Says what the last column means. A report explains each term once.
     #[must_use]
     pub fn explained(mut self, name: &str, meaning: &str) -> Self {
         if let Some(column) = self.columns.last_mut() {

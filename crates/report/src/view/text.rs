@@ -1,4 +1,4 @@
-//! Words for counts, and text from strangers.
+//! Words for counts, and untrusted text.
 
 pub use proofmark_model::clean;
 

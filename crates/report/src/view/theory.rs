@@ -1,5 +1,5 @@
-//! Own, reference and theoretical values over all workloads, as a table and as bars in percent: for
-//! each workload the point of its headline, or that which a tool ran beside.
+//! Results, reference tools and ceilings over all workloads, as a table and as bars in percent: for
+//! each workload the configuration of its headline, or that which a tool ran.
 
 use proofmark_model::{Measurement, Reference, Verdict};
 
@@ -8,7 +8,7 @@ use super::headline::{best, in_question};
 use super::label::Group;
 use super::num::percent;
 use super::references::chosen;
-use super::series::{Bar, BesideBar, BesideChart, BesidePoint, Limit, Mark};
+use super::series::{Bar, ComparisonBar, ComparisonChart, ComparisonGroup, Limit, Mark};
 use super::table::{Cell, Table};
 use super::text::{clean, plural};
 use super::verdict_mark;
@@ -20,7 +20,7 @@ const CHARTS: usize = 4;
 /// Percent beyond which a bar shows nothing.
 const MOST: f64 = 1e5;
 
-/// A workload's point, with the tool beside it if there is one.
+/// A workload's configuration, with its reference tool if there is one.
 type Row<'g, 'a> = (&'g Group<'a>, &'a Measurement, Option<&'a Reference>);
 
 /// All rows: a workload's tools each, or its headline where that has a ceiling.
@@ -41,42 +41,42 @@ pub fn table(groups: &[Group]) -> Table {
     let rows = rows(groups);
     let tools = rows.iter().any(|(_, _, r)| r.is_some());
     let caption = match tools {
-        true => "Own, reference and theoretical values",
-        false => "Own and theoretical values",
+        true => "Results, reference tools and ceilings",
+        false => "Results and ceilings",
     };
     let mut table = Table::new(caption)
         .column("workload")
-        .column("point")
+        .column("configuration")
         .spare(4)
-        .number("own")
-        .measured("of theoretical", "%");
+        .number("result")
+        .measured("of ceiling", "%");
     if tools {
-        table = table.column("tool").number("reference").measured("of theoretical", "%").spare(1);
+        table = table.column("tool").number("tool result").measured("of ceiling", "%").spare(1);
     }
-    table = table.number("theoretical").column("verdict").spare(2);
+    table = table.number("ceiling").column("verdict").spare(2);
     table.keys = 2;
     for (group, m, r) in rows {
         let finite = || "not a finite number".to_owned();
-        let told = |v: f64| disk::scale(m, &[v]).with_label(v);
+        let quantity = |v: f64| disk::scale(m, &[v]).with_label(v);
         let mut cells = vec![Cell::text(clean(group.id)), Cell::text(group.short(m))];
-        let own = m.summary.as_ref().and_then(|s| told(s.median));
+        let own = m.summary.as_ref().and_then(|s| quantity(s.median));
         cells.push(table.maybe(own, || super::label::why_no_trials(m)));
         cells.push(table.maybe(m.efficiency.and_then(percent), || why_no_efficiency(m)));
         match r {
             Some(r) => {
                 let doubt = (r.verdict != Verdict::Valid)
-                    .then(|| table.note(format!("the tool's number is {}", r.verdict)));
+                    .then(|| table.note(format!("the tool's result is {}", r.verdict)));
                 cells.push(Cell { note: doubt, ..Cell::text(clean(&r.tool)) });
-                cells.push(table.maybe(told(r.value), finite));
+                cells.push(table.maybe(quantity(r.value), finite));
                 cells.push(table.maybe(r.efficiency.and_then(percent), || why_no_efficiency(m)));
             }
             None if tools => {
-                let none = table.missing("no tool ran beside it");
+                let none = table.missing("no reference tool ran");
                 cells.extend([none.clone(), none.clone(), none]);
             }
             None => {}
         }
-        let theoretical = m.ceiling.as_ref().and_then(|c| told(c.value));
+        let theoretical = m.ceiling.as_ref().and_then(|c| quantity(c.value));
         cells.push(table.maybe(theoretical, || why_no_ceiling(m)));
         cells.push(Cell::verdict(m.verdict));
         table.push(cells);
@@ -84,10 +84,10 @@ pub fn table(groups: &[Group]) -> Table {
     table
 }
 
-/// Bars in percent of the theoretical value, of workloads that a tool ran beside.
-pub fn charts(groups: &[Group]) -> Vec<BesideChart> {
+/// Bars in percent of the ceiling, of workloads with a reference tool.
+pub fn charts(groups: &[Group]) -> Vec<ComparisonChart> {
     let rows = rows(groups);
-    let mut points: Vec<BesidePoint> = Vec::new();
+    let mut points: Vec<ComparisonGroup> = Vec::new();
     let mut tools: Vec<String> = Vec::new();
     for group in groups {
         let of: Vec<&Row> = rows.iter().filter(|(g, _, _)| std::ptr::eq(*g, group)).collect();
@@ -97,13 +97,13 @@ pub fn charts(groups: &[Group]) -> Vec<BesideChart> {
     points.retain(|p| p.bars.len() > 1);
     let all = points.len().div_ceil(WORKLOADS);
     let more = points.len().saturating_sub(WORKLOADS * CHARTS);
-    let chart = |(i, points): (usize, &[BesidePoint])| {
+    let chart = |(i, points): (usize, &[ComparisonGroup])| {
         let part =
             if all > 1 { format!(" ({} of {})", i + 1, all.min(CHARTS)) } else { String::new() };
-        BesideChart {
-            title: format!("Own, reference and theoretical values{part}"),
+        ComparisonChart {
+            title: format!("Share of the ceiling: proofmark and reference tools{part}"),
             description: describe(points),
-            unit: "% of the theoretical value".to_owned(),
+            unit: "% of the ceiling".to_owned(),
             points: points.to_vec(),
             left_out: match more {
                 more if more > 0 && i + 1 == CHARTS => {
@@ -117,11 +117,11 @@ pub fn charts(groups: &[Group]) -> Vec<BesideChart> {
 }
 
 /// Ours and each tool's; `None` without a share of our own.
-fn point(group: &Group, rows: &[&Row], tools: &mut Vec<String>) -> Option<BesidePoint> {
+fn point(group: &Group, rows: &[&Row], tools: &mut Vec<String>) -> Option<ComparisonGroup> {
     let (_, m, _) = rows.first()?;
     let ours = bar("ours".to_owned(), m.efficiency?, m.verdict, 0)?;
     let mut bars = vec![ours];
-    // A tool beside another point has nothing to do with these bars.
+    // A tool at another configuration has nothing to do with these bars.
     for (_, _, r) in rows.iter().filter(|(_, at, _)| std::ptr::eq(*at, *m)) {
         let Some((r, share)) = r.and_then(|r| Some((r, r.efficiency?))) else { continue };
         let name = clean(&r.tool);
@@ -136,19 +136,19 @@ fn point(group: &Group, rows: &[&Row], tools: &mut Vec<String>) -> Option<Beside
         at => format!("{}: {at}", group.name()),
     };
     let ceiling = Some(Limit { value: 100.0, text: "100".to_owned() });
-    Some(BesidePoint { name: point, bars, ceiling })
+    Some(ComparisonGroup { name: point, bars, ceiling })
 }
 
-fn bar(name: String, share: f64, verdict: Verdict, who: usize) -> Option<BesideBar> {
+fn bar(name: String, share: f64, verdict: Verdict, who: usize) -> Option<ComparisonBar> {
     let text = percent(share)?;
     let value = Some(share * 100.0).filter(|v| v.abs() < MOST)?;
-    let about = format!("{name}: {text} % of the theoretical value, {}", verdict_mark(verdict));
+    let about = format!("{name}: {text} % of the ceiling, {}", verdict_mark(verdict));
     let mark = Mark { value, text, about, interval: None, ceiling: None, fall: None, verdict };
-    Some(BesideBar { who, bar: Bar { name, mark, efficiency: None } })
+    Some(ComparisonBar { who, bar: Bar { name, mark, efficiency: None } })
 }
 
-fn describe(points: &[BesidePoint]) -> String {
-    let one = |p: &BesidePoint| {
+fn describe(points: &[ComparisonGroup]) -> String {
+    let one = |p: &ComparisonGroup| {
         let bars: Vec<String> = p
             .bars
             .iter()
@@ -163,5 +163,5 @@ fn describe(points: &[BesidePoint]) -> String {
         format!("{}: {}", p.name, bars.join(", "))
     };
     let all: Vec<String> = points.iter().map(one).collect();
-    format!("In % of the theoretical value. {}.", all.join(". "))
+    format!("In % of the ceiling. {}.", all.join(". "))
 }

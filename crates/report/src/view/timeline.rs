@@ -2,16 +2,16 @@
 //! between them with their causes, the trend, and what the system did meanwhile.
 
 mod meanwhile;
-mod said;
 mod spark;
+mod words;
 
 use proofmark_model::{
     Host, Measurement, Subsystem, Trial, Verdict, format_factor, format_seconds,
 };
 use serde::Serialize;
 
-pub use self::meanwhile::Beside;
-pub use self::said::in_short;
+pub use self::meanwhile::SystemCurve;
+pub use self::words::in_short;
 use super::label::Group;
 use super::num::Scale;
 use super::series::title;
@@ -59,7 +59,7 @@ pub struct Step {
 pub struct Change {
     /// When, in the unit of the time axis.
     pub at: f64,
-    /// What is written beside the line, short: `× 0.52`.
+    /// The short label of the line: `× 0.52`.
     pub label: String,
     /// In words, with the moment and the cause.
     pub about: String,
@@ -86,13 +86,13 @@ pub struct Timeline {
     pub changes: Vec<Change>,
     /// Both ends of the trend line: time and value.
     pub trend: Option<[[f64; 2]; 2]>,
-    /// What the system did meanwhile; none where the samples do not tell.
-    pub beside: Vec<Beside>,
+    /// What the system did meanwhile; none where the samples do not record it.
+    pub system: Vec<SystemCurve>,
     /// The samples as one line of text, such as `▇▇▇▁▁▇▇`, at most 60 signs.
     pub sparkline: String,
     /// What the figures say, a sentence each.
     pub sentences: Vec<String>,
-    /// A row a level, with the change that began it; without rows where there is no level.
+    /// A row per level, with the change that began it; without rows where there is no level.
     pub table: Table,
     /// What is left out and why; empty if nothing is.
     pub left_out: String,
@@ -109,7 +109,7 @@ struct Clock {
 
 impl Clock {
     /// The unit that suits so many seconds.
-    fn of(until_s: f64) -> Self {
+    fn for_span(until_s: f64) -> Self {
         let units = [(86_400.0, "d", 4.0), (3600.0, "h", 6.0), (60.0, "min", 60.0)];
         let found = units.into_iter().find(|(seconds, _, least)| until_s >= seconds * least);
         let (seconds, label) = found.map_or((1.0, "s"), |(seconds, label, _)| (seconds, label));
@@ -125,19 +125,19 @@ impl Clock {
 struct Timed<'a> {
     at_s: f64,
     t: &'a Trial,
-    /// CPUs whose time its counters tell of.
+    /// CPUs whose time its counters cover.
     cpus: f64,
 }
 
 impl Timeline {
     /// The samples as so many signs, one that holds no sample is empty; and their caption, which says
-    /// what the lowest and the highest sign stand for.
+    /// the values of the lowest and the highest sign.
     pub fn spark(&self, signs: usize) -> [String; 2] {
         let samples = self.samples.iter().map(|s| (s.at, s.value));
         let line = spark::line(samples, self.until, signs);
         let height = line.range.and_then(|i| Scale::as_is(&self.unit).interval(i));
         let caption = match height {
-            Some(height) => format!("{}; the signs from {height} {}", self.title, self.unit),
+            Some(height) => format!("{}; scale {height} {}", self.title, self.unit),
             None => self.title.clone(),
         };
         [line.signs.trim_end().to_owned(), caption]
@@ -145,7 +145,7 @@ impl Timeline {
 }
 
 /// The timelines of one workload.
-pub fn of(group: &Group, scale: &Scale) -> Vec<Timeline> {
+pub fn draw(group: &Group, scale: &Scale) -> Vec<Timeline> {
     group.all.iter().filter_map(|m| timeline(group, m, scale)).collect()
 }
 
@@ -155,7 +155,7 @@ fn timed<'a>(host: &Host, m: &'a Measurement) -> Option<Vec<Timed<'a>>> {
     let threads = m.params.threads().max(1) as f64;
     let cpus = match (host.limits.usable_cpus.len() as f64, m.subsystem) {
         (0.0, _) => threads,
-        // More threads than CPUs take turns; those of disks and networks may run on any.
+        // More threads than CPUs share them; those of disks and networks may run on any.
         (cpus, Subsystem::Cpu | Subsystem::Memory) => threads.min(cpus),
         (cpus, _) => cpus,
     };
@@ -178,7 +178,7 @@ fn timeline(group: &Group, m: &Measurement, scale: &Scale) -> Option<Timeline> {
     let ends = timed.iter().map(|s| s.at_s + s.t.seconds.max(0.0));
     let levels = series.levels.iter().map(|l| l.until_s);
     let until_s = ends.chain(levels).filter(|v| *v < LATEST).fold(1e-9, f64::max);
-    let clock = Clock::of(until_s);
+    let clock = Clock::for_span(until_s);
     let on_axis = |v: f64| Some(scale.scaled(v)).filter(|v| v.is_finite() && v.abs() < AXIS);
     let each = timed.len().div_ceil(SAMPLES).max(1);
     let samples: Vec<Sample> =
@@ -191,10 +191,10 @@ fn timeline(group: &Group, m: &Measurement, scale: &Scale) -> Option<Timeline> {
             until,
             value: on_axis(l.median)?,
             interval,
-            about: said::level(l, scale)?,
+            about: words::level(l, scale)?,
         })
     });
-    let changes = said::changes(m, scale);
+    let changes = words::changes(m, scale);
     let found = changes.iter().filter(|c| (0.0..=until_s).contains(&c.at_s));
     let marked = found.map(|c| Change {
         at: clock.at(c.at_s),
@@ -213,13 +213,13 @@ fn timeline(group: &Group, m: &Measurement, scale: &Scale) -> Option<Timeline> {
         levels: steps.collect(),
         changes: marked.collect(),
         trend,
-        beside: meanwhile::of(&timed, each, clock),
+        system: meanwhile::curves(&timed, each, clock),
         sparkline: String::new(),
-        sentences: said::sentences(m, scale, &timed),
-        table: said::table(group, m, scale),
+        sentences: words::sentences(m, scale, &timed),
+        table: words::table(group, m, scale),
         left_out: match each {
             1 => String::new(),
-            _ => format!("{each} samples are drawn as one; every one is in the run file."),
+            _ => format!("Each drawn sample is {each} samples; the run file holds every one."),
         },
         verdict: m.verdict,
         samples,

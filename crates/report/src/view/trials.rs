@@ -26,8 +26,8 @@ const COLUMNS: [Column; 30] = [
     ("swapped pages", None, |t| count(&t.conditions, |c| c.swapped_pages)),
     ("in huge pages", Some("%"), |t| t.conditions.huge_pages.map(|v| v * 100.0)),
     ("on a wrong node", Some("%"), |t| t.conditions.misplaced_pages.map(|v| v * 100.0)),
-    ("asked to read", Some("B"), |t| t.file.as_ref().map(|f| f.asked_read_bytes as f64)),
-    ("asked to write", Some("B"), |t| t.file.as_ref().map(|f| f.asked_written_bytes as f64)),
+    ("requested reads", Some("B"), |t| t.file.as_ref().map(|f| f.asked_read_bytes as f64)),
+    ("requested writes", Some("B"), |t| t.file.as_ref().map(|f| f.asked_written_bytes as f64)),
     ("device read", Some("B"), |t| t.device.as_ref().map(|d| d.read_bytes as f64)),
     ("device wrote", Some("B"), |t| t.device.as_ref().map(|d| d.written_bytes as f64)),
     ("flushes", None, |t| t.device.as_ref()?.flushes.map(|v| v as f64)),
@@ -41,14 +41,14 @@ const COLUMNS: [Column; 30] = [
     ("lost", Some("%"), |t| t.network.as_ref()?.datagrams.map(|d| d.loss() * 100.0)),
     ("client CPU", Some("s"), |t| t.network.as_ref()?.client.own_cpu_s),
     ("server CPU", Some("s"), |t| t.network.as_ref()?.server.own_cpu_s),
-    ("no room", None, |t| t.network.as_ref()?.client.full_buffers.map(|v| v as f64)),
+    ("buffer full", None, |t| t.network.as_ref()?.client.full_buffers.map(|v| v as f64)),
 ];
 
 fn count(c: &Conditions, read: fn(&Conditions) -> Option<u64>) -> Option<f64> {
     read(c).map(|v| v as f64)
 }
 
-/// Bytes a second that the hardware must carry: the median over the trials.
+/// Bytes per second that the hardware must carry: the median over the trials.
 pub fn moved(m: &Measurement) -> Option<f64> {
     if m.unit != Unit::BytePerSecond {
         return None;
@@ -56,7 +56,7 @@ pub fn moved(m: &Measurement) -> Option<f64> {
     median(m.trials.iter().filter_map(|t| Some(t.value * t.moved? / t.work)))
 }
 
-/// Bytes a second that the other threads moved: the median over the trials.
+/// Bytes per second that the other threads moved: the median over the trials.
 pub fn background(m: &Measurement) -> Option<f64> {
     median(m.trials.iter().filter_map(|t| t.background))
 }
@@ -96,10 +96,10 @@ pub fn table(group: &Group, scale: &Scale) -> Table {
         .measured("wall time", "s")
         .measured("work", work)
         .column("started, UTC");
-    let told = |read: fn(&Trial) -> Option<f64>| {
+    let recorded = |read: fn(&Trial) -> Option<f64>| {
         group.all.iter().flat_map(|m| &m.trials).any(|t| read(t).is_some())
     };
-    let columns: Vec<&Column> = COLUMNS.iter().filter(|(_, _, read)| told(*read)).collect();
+    let columns: Vec<&Column> = COLUMNS.iter().filter(|(_, _, read)| recorded(*read)).collect();
     for (title, unit, _) in &columns {
         table = match unit {
             Some(unit) => table.measured(*title, *unit),
@@ -126,7 +126,7 @@ pub fn table(group: &Group, scale: &Scale) -> Table {
             cells.push(Cell::text(t.started.0.strftime("%H:%M:%S%.3f").to_string()));
             for (_, _, read) in &columns {
                 let value = read(t).map(plain);
-                cells.push(table.maybe(value, || "this system does not tell".to_owned()));
+                cells.push(table.maybe(value, || "not reported by the system".to_owned()));
             }
             table.push(cells);
         }

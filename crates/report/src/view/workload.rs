@@ -23,17 +23,18 @@ use super::{disk, loss, matrix, network, part, published, sentences, traffic, tr
 const LOAD: Unit = Unit::BytePerSecond;
 
 /// What the column `moved` means.
-const MOVED: &str = "The rate of the bytes that the hardware must carry: with the lines that an \
-    ordinary store reads before it overwrites them (write-allocate). The median counts what the \
-    program asked for, as STREAM does.";
+const MOVED: &str = "The rate of all bytes that the hardware transfers, including the lines that an \
+    ordinary store reads before it overwrites them (write-allocate). The median counts only the \
+    bytes that the program requested, as STREAM does.";
 
 /// What the column `load moved` means.
-const LOADED: &str = "What the other threads read meanwhile: the median over the trials.";
+const LOADED: &str = "The rate at which the other threads read at the same time: the median over the \
+    trials.";
 
 /// What the column `device` means.
-pub const DEVICE: &str = "What the block devices underneath moved during the trials, by their own \
-    counters, as a share of the bytes asked for. At 0 % the page cache did it all; what is above \
-    100 % is whole sectors, reading ahead, and the file system's own.";
+pub const DEVICE: &str = "What the underlying block devices transferred during the trials, by their own \
+    counters, as a share of the bytes requested. At 0 % the page cache served all of it. Above \
+    100 %, the rest is whole sectors, read-ahead, and the file system's own data.";
 
 /// One workload's part of a report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -48,7 +49,7 @@ pub struct WorkloadView {
     pub summary: String,
     /// A paragraph: what runs, what is counted, how it is verified.
     pub detail: String,
-    /// `more is better` or `less is better`.
+    /// `higher is better` or `lower is better`.
     pub better: &'static str,
     /// The number that answers the workload's question.
     pub headline: Headline,
@@ -67,7 +68,7 @@ pub struct WorkloadView {
     pub published: Vec<Table>,
     /// The same as time a block, where blocks are so small that this says more.
     pub reciprocal: Vec<Table>,
-    /// What became of the value over time, one a point that was sampled so; empty without any.
+    /// What became of the value over time, one per configuration that was sampled; empty without any.
     pub timelines: Vec<Timeline>,
     /// Values over the workload's axis, and over the threads.
     pub lines: Vec<LineChart>,
@@ -89,7 +90,7 @@ pub struct WorkloadView {
     pub findings: Vec<FindingGroup>,
     /// How its ceilings were derived.
     pub derivations: Vec<Derivation>,
-    /// Who else counted the work; empty without a verification.
+    /// Independent verification of the work; empty without any.
     pub verifications: Table,
     /// Every trial.
     pub trials: Table,
@@ -114,7 +115,7 @@ pub fn groups(run: &Run) -> Vec<Group<'_>> {
     let planned = run.plan.points.iter().enumerate();
     let planned = planned.map(|(at, p)| (p.workload.as_str(), in_time.contains(&at)));
     let measured = run.measurements.iter().map(|m| (m.workload.as_str(), m.series.is_some()));
-    // A planned point of either kind may be measured as the other in a stranger's file.
+    // A planned point of either kind may be measured as the other in an untrusted file.
     let all = planned.chain(measured).filter(|key| seen.insert(*key));
     all.map(|(id, over_time)| match over_time {
         true => Group::over_time(run, id),
@@ -136,29 +137,29 @@ fn view(group: &Group) -> WorkloadView {
     let in_trials = !group.over_time;
     WorkloadView {
         title: group.heading(),
-        subsystem: part::of(group),
+        subsystem: part::subsystem(group),
         summary: spec.map_or_else(undeclared, |s| clean(&s.summary)),
         detail: spec.map_or_else(String::new, |s| clean(&s.detail)),
         better: better(group),
-        headline: headline::of(group),
+        headline: headline::find(group),
         table: table(group, &scale),
-        matrix: matrix::of(group, &scale),
+        matrix: matrix::build(group, &scale),
         design: sentences::design(group),
-        sentences: sentences::of(group, &scale),
-        solves: solves::of(group, &scale),
+        sentences: sentences::write(group, &scale),
+        solves: solves::collect(group, &scale),
         published: if in_trials { published::tables(group, &scale) } else { Vec::new() },
         reciprocal: published::reciprocal(group),
-        timelines: timeline::of(group, &scale),
+        timelines: timeline::draw(group, &scale),
         lines: series::lines(group, &scale),
         bars: series::bars(group, &scale),
-        references: references::of(group, &scale),
+        references: references::compare(group, &scale),
         latency: latency::table(group),
         distribution: latency::distribution(group),
         curves: [latency::curves(group, &scale), loss::charts(group)].concat(),
         datagrams: traffic::datagrams(group),
         ends: traffic::ends(group),
-        findings: findings::of_workload(group),
-        derivations: derivation::of_workload(group, &scale),
+        findings: findings::for_workload(group),
+        derivations: derivation::for_workload(group, &scale),
         verifications: verifications(group),
         trials: trials::table(group, &scale),
         id,
@@ -177,15 +178,15 @@ fn scale(group: &Group) -> Scale {
         group.all.iter().filter_map(|m| m.summary.as_ref()).map(|s| s.median).collect();
     match group.all.first() {
         Some(m) => disk::scale(m, &medians),
-        None => Scale::of_values(&medians, unit),
+        None => Scale::for_values(&medians, unit),
     }
 }
 
 /// Which direction is good, in words.
 fn better(group: &Group) -> &'static str {
     match group.all.first().map(|m| m.better).or(group.spec.map(|s| s.better)) {
-        Some(Better::Lower) => "less is better",
-        _ => "more is better",
+        Some(Better::Lower) => "lower is better",
+        _ => "higher is better",
     }
 }
 
@@ -196,7 +197,7 @@ pub fn keyed(group: &Group, caption: String, without: &[&str]) -> Table {
         let numeric = group.all.iter().any(|m| m.params.int(name).is_some());
         let title = title(name);
         table = if numeric { table.number(title) } else { table.column(title) };
-        table = table.spare(if group.told.contains(name) { 2 } else { 0 });
+        table = table.spare(if group.implied_parameters.contains(name) { 2 } else { 0 });
         table.keys += 1;
     }
     table
@@ -209,7 +210,7 @@ pub fn keys(group: &Group, m: &Measurement, table: &mut Table, without: &[&str])
         .iter()
         .filter(|n| !without.contains(n))
         .map(|name| {
-            table.maybe(group.text(m, name), || "this point has no such parameter".to_owned())
+            table.maybe(group.text(m, name), || "not a parameter of this configuration".to_owned())
         })
         .collect()
 }
@@ -231,13 +232,13 @@ pub fn named(group: &Group, what: &str, more: &str) -> String {
 }
 
 fn table(group: &Group, scale: &Scale) -> Table {
-    let loads = Scale::of(group.all.iter().filter_map(|m| trials::background(m)), LOAD);
-    let beside = columns_beside(group, scale, &loads);
+    let loads = Scale::for_largest(group.all.iter().filter_map(|m| trials::background(m)), LOAD);
+    let extra = extra_columns(group, scale, &loads);
     let bounded = group.all.iter().any(|m| m.ceiling.is_some());
     let against = if bounded { " against its ceiling" } else { "" };
     let what = format!("median of the trials{against}");
     let mut table = keyed(group, caption(group, &what), &[]).measured("median", scale.label());
-    for b in &beside {
+    for b in &extra {
         table = table.measured(b.title, b.unit.clone());
         if !b.about.is_empty() {
             table = table.explained(b.title, b.about);
@@ -249,7 +250,7 @@ fn table(group: &Group, scale: &Scale) -> Table {
     table = table.measured("95 % interval", scale.label()).spare(3 * wide);
     if bounded {
         table = table.measured("ceiling", scale.label()).spare(4);
-        table = table.measured("efficiency", "%").spare(wide);
+        table = table.measured("of ceiling", "%").spare(wide);
     }
     table = table.column("verdict");
     for m in &group.all {
@@ -259,10 +260,10 @@ fn table(group: &Group, scale: &Scale) -> Table {
             None => why_no_trials(m),
             Some(_) => "the median is not a finite number".to_owned(),
         }));
-        for b in &beside {
+        for b in &extra {
             cells.push(table.maybe((b.value)(m), || match summary {
                 None => why_no_trials(m),
-                Some(_) => "its trials do not tell".to_owned(),
+                Some(_) => "not recorded in its trials".to_owned(),
             }));
         }
         let tight = interval(m).and_then(|i| scale.tight_interval(i));
@@ -282,8 +283,8 @@ fn table(group: &Group, scale: &Scale) -> Table {
 /// The text of one measurement's cell.
 type Text<'a> = Box<dyn Fn(&Measurement) -> Option<String> + 'a>;
 
-/// A column beside the median.
-struct Beside<'a> {
+/// A further column after the median.
+struct ExtraColumn<'a> {
     title: &'static str,
     unit: String,
     /// What it means; empty where the title says it.
@@ -291,35 +292,35 @@ struct Beside<'a> {
     value: Text<'a>,
 }
 
-/// The columns beside the median that any measurement of the workload has a value for.
-fn columns_beside<'a>(group: &Group, scale: &'a Scale, loads: &'a Scale) -> Vec<Beside<'a>> {
+/// The further columns that any measurement of the workload has a value for.
+fn extra_columns<'a>(group: &Group, scale: &'a Scale, loads: &'a Scale) -> Vec<ExtraColumn<'a>> {
     let label = |scale: &Scale| scale.label().to_owned();
     let all = vec![
-        Beside {
+        ExtraColumn {
             title: "IOPS",
             unit: Unit::OpPerSecond.to_string(),
             about: "",
             value: Box::new(|m| disk::iops(m)?.number(m.summary.as_ref()?.median)),
         },
-        Beside {
+        ExtraColumn {
             title: "device",
             unit: "%".to_owned(),
             about: DEVICE,
             value: Box::new(|m| disk::device_share(m).and_then(percent)),
         },
-        Beside {
+        ExtraColumn {
             title: "lost",
             unit: "%".to_owned(),
             about: "",
             value: Box::new(|m| network::loss(m).and_then(percent)),
         },
-        Beside {
+        ExtraColumn {
             title: "moved",
             unit: label(scale),
             about: MOVED,
             value: Box::new(|m| scale.number(trials::moved(m)?)),
         },
-        Beside {
+        ExtraColumn {
             title: "load moved",
             unit: label(loads),
             about: LOADED,
@@ -329,7 +330,7 @@ fn columns_beside<'a>(group: &Group, scale: &'a Scale, loads: &'a Scale) -> Vec<
     all.into_iter().filter(|b| group.all.iter().any(|m| (b.value)(m).is_some())).collect()
 }
 
-/// The verdict, and beside it whether the threads took turns.
+/// The verdict, with a note if the threads shared CPUs.
 pub fn verdict(group: &Group, m: &Measurement, table: &mut Table) -> Cell {
     let note = (group.oversubscribed(m) && m.summary.is_some()).then(|| table.note(group.turns()));
     Cell { note, ..Cell::verdict(m.verdict) }
@@ -342,7 +343,7 @@ pub fn median(summary: Option<&Summary>, scale: &Scale) -> Option<String> {
 
 /// Why there is no ceiling.
 pub fn why_no_ceiling(m: &Measurement) -> String {
-    let why = why_missing(m, "ceiling", "no ceiling is known, and no reason recorded");
+    let why = why_missing(m, "ceiling", "no ceiling is known, and no reason was recorded");
     // A ceiling that bears the workload's own name need not be named.
     let own = format!("{}: ", clean(&m.workload));
     why.strip_prefix(&own).unwrap_or(&why).to_owned()
@@ -353,19 +354,19 @@ pub fn why_no_efficiency(m: &Measurement) -> String {
     match (&m.summary, &m.ceiling) {
         (None, _) => why_no_trials(m),
         (_, None) => why_no_ceiling(m),
-        _ => why_missing(m, "efficiency", "no efficiency, and no reason recorded"),
+        _ => why_missing(m, "efficiency", "no efficiency, and no reason was recorded"),
     }
 }
 
 fn verifications(group: &Group) -> Table {
-    let told = || group.all.iter().filter_map(|m| m.verification.as_ref().map(|w| (m, w)));
-    let scale = Scale::amount(told().map(|(_, w)| w.claimed), trials::verified(group));
-    let mut table = keyed(group, caption(group, "who else counted the work"), &[])
+    let verified = || group.all.iter().filter_map(|m| m.verification.as_ref().map(|w| (m, w)));
+    let scale = Scale::amount(verified().map(|(_, w)| w.claimed), trials::verified(group));
+    let mut table = keyed(group, caption(group, "verification of the work"), &[])
         .column("verification")
         .measured("claimed", scale.label())
         .measured("counted", scale.label())
         .measured("counted / claimed", "%");
-    for (m, w) in told() {
+    for (m, w) in verified() {
         let mut cells = keys(group, m, &mut table, &[]);
         let what = table.note(clean(&w.note));
         cells.push(Cell { note: Some(what), ..Cell::text(clean(&w.kind)) });
@@ -373,7 +374,7 @@ fn verifications(group: &Group) -> Table {
             cells.push(table.maybe(scale.number(value), || "not a finite number".to_owned()));
         }
         cells
-            .push(table.maybe(percent(w.counted / w.claimed), || "nothing was claimed".to_owned()));
+            .push(table.maybe(percent(w.counted / w.claimed), || "no work was claimed".to_owned()));
         table.push(cells);
     }
     table

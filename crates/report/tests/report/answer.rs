@@ -17,7 +17,7 @@ fn text(run: &Run, width: usize) -> String {
 
 #[test]
 fn each_subsystem_is_answered_in_at_most_three_numbers() {
-    let view = View::of(&fixture::published());
+    let view = View::from_run(&fixture::published());
     assert_eq!(
         workloads(&view.answers),
         [
@@ -39,26 +39,29 @@ fn a_workload_that_nobody_asks_for_answers_where_it_is_alone() {
     let mut run = fixture::disk();
     run.measurements.retain(|m| m.workload == "disk.fsync");
     run.plan.points.retain(|p| p.workload == "disk.fsync");
-    assert_eq!(workloads(&View::of(&run).answers), [["disk.fsync"]]);
-    assert_eq!(workloads(&View::of(&fixture::endured()).answers), [["cpu.mix.float over time"]]);
+    assert_eq!(workloads(&View::from_run(&run).answers), [["disk.fsync"]]);
+    assert_eq!(
+        workloads(&View::from_run(&fixture::endured()).answers),
+        [["cpu.mix.float over time"]]
+    );
 }
 
 #[test]
 fn the_answer_names_what_held_it_back_and_the_tool() {
-    let view = View::of(&fixture::beside());
+    let view = View::from_run(&fixture::beside());
     let table = &view.answer_table;
-    let at = column(table, "what").iter().position(|w| *w == "LINPACK").unwrap();
-    assert_eq!(column(table, "held back by")[at], "execution ports");
-    assert_eq!(column(table, "beside a tool")[at], "1.064 times hpl (1.053 to 1.077)");
-    let alone = View::of(&fixture::alone()).answer_table;
-    assert!(alone.columns.iter().all(|c| c.title != "beside a tool"));
+    let at = column(table, "workload").iter().position(|w| *w == "LINPACK").unwrap();
+    assert_eq!(column(table, "bottleneck")[at], "execution ports");
+    assert_eq!(column(table, "reference tool")[at], "1.064 times hpl (1.053 to 1.077)");
+    let alone = View::from_run(&fixture::alone()).answer_table;
+    assert!(alone.columns.iter().all(|c| c.title != "reference tool"));
     assert!(alone.rows.iter().all(|r| r.cells.len() == alone.columns.len()));
 }
 
 #[test]
 fn no_tool_is_named_whose_number_does_not_stand() {
     let mut run = fixture::beside();
-    let of = |run: &Run| View::of(run).answers[0].answers[0].reference.clone();
+    let of = |run: &Run| View::from_run(run).answers[0].answers[0].reference.clone();
     assert!(of(&run).is_some());
     each(&mut run, "cpu.linpack")
         .flat_map(|m| &mut m.references)
@@ -70,9 +73,9 @@ fn no_tool_is_named_whose_number_does_not_stand() {
 fn a_number_that_does_not_stand_is_a_reason_instead() {
     let mut run = fixture::run();
     each(&mut run, "cpu.flops").for_each(|m| m.verdict = Verdict::Invalid);
-    let table = View::of(&run).answer_table;
+    let table = View::from_run(&run).answer_table;
     assert_eq!(column(&table, "median")[0], "-");
-    assert!(table.notes.iter().any(|n| n.contains("every number of it is invalid")));
+    assert!(table.notes.iter().any(|n| n.contains("every result is invalid")));
     assert_eq!(table.rows[0].cells[7].verdict, Some(Verdict::Invalid));
 }
 
@@ -84,30 +87,30 @@ fn the_first_screen_of_a_terminal_holds_the_answer() {
         let line = lines.iter().find(|l| l.contains(what));
         assert!(line.is_some_and(|l| l.ends_with("✓ valid")), "{what}: {lines:#?}");
     }
-    assert!(lines.iter().any(|l| l.contains("held back by")), "{lines:#?}");
+    assert!(lines.iter().any(|l| l.contains("bottleneck")), "{lines:#?}");
 }
 
 #[test]
 fn the_design_says_what_was_measured_and_how() {
-    let view = View::of(&fixture::published());
+    let view = View::from_run(&fixture::published());
     let of = |title: &str| view.design.iter().find(|d| d.title == title).unwrap();
     let cpu = of("CPU").sentences.join(" ");
     for said in [
-        "5 workloads, 28 measured points: threads 1, 2 and 4.",
-        "Each point has 3 trials after its warm-up",
+        "5 workloads, 28 measured configurations: threads 1, 2 and 4.",
+        "Each configuration has 3 trials after its warm-up",
         "Strong scaling: the iterations of cpu.mix.float and cpu.mix.int are divided",
-        "1 point sampled over time, for 10 min every 1.0 s.",
-        "The work was counted a second time by checked arithmetic (27 points).",
-        "Beside our trials ran hpl 2.3 (4 points).",
+        "1 configuration sampled over time, for 10 min every 1.0 s.",
+        "Independent verification of the work: checked arithmetic (27 configurations).",
+        "Reference tools that ran the same work: hpl 2.3 (4 configurations).",
     ] {
         assert!(cpu.contains(said), "{said}: {cpu}");
     }
     let disk = of("Disk").sentences.join(" ");
     assert!(disk.contains("file size 16 MiB, 128 MiB and 1 GiB"), "{disk}");
     let network = of("Network").sentences.join(" ");
-    assert!(network.contains("30 points over loopback, which is no network, 30 to another"));
-    let loopback = View::of(&fixture::loopback()).design;
-    assert!(loopback[0].sentences.join(" ").contains("All of it over loopback"));
+    assert!(network.contains("30 configurations over loopback (no network), 30 to another"));
+    let loopback = View::from_run(&fixture::loopback()).design;
+    assert!(loopback[0].sentences.join(" ").contains("All over loopback"));
     assert_eq!(
         of("CPU").workloads[0],
         "Floating-point peak (cpu.flops): A workload of the fixture; no machine ran it."
@@ -118,39 +121,39 @@ fn the_design_says_what_was_measured_and_how() {
 fn points_that_were_not_measured_are_told() {
     let mut run = fixture::run();
     run.measurements.truncate(3);
-    let said = View::of(&run).design[0].sentences[0].clone();
-    assert!(said.starts_with("5 workloads, 3 measured points of 24 planned"), "{said}");
+    let said = View::from_run(&run).design[0].sentences[0].clone();
+    assert!(said.starts_with("5 workloads, 3 measured configurations of 24 planned"), "{said}");
 }
 
 #[test]
 fn a_trial_of_fixed_work_has_no_length_that_was_asked_for() {
     let run = fixture::published();
-    let cpu = View::of(&run).design[0].sentences.join(" ");
+    let cpu = View::from_run(&run).design[0].sentences.join(" ");
     let fixed =
         "those of cpu.linpack, cpu.mix.float and cpu.mix.int last as long as their work takes.";
-    assert!(cpu.contains("each meant to last 100.0 ms or more; ") && cpu.contains(fixed), "{cpu}");
+    assert!(cpu.contains("each planned for 100.0 ms or more; ") && cpu.contains(fixed), "{cpu}");
     let mut run = run;
     run.measurements.retain(|m| m.workload == "cpu.linpack");
     run.plan.points.retain(|p| p.workload == "cpu.linpack");
     run.plan.series.clear();
-    let cpu = View::of(&run).design[0].sentences.join(" ");
-    assert!(!cpu.contains("meant to last"), "{cpu}");
-    let sampled = View::of(&fixture::endured()).design[0].sentences.join(" ");
-    assert!(!sampled.contains("meant to last"), "{sampled}");
+    let cpu = View::from_run(&run).design[0].sentences.join(" ");
+    assert!(!cpu.contains("planned for"), "{cpu}");
+    let sampled = View::from_run(&fixture::endured()).design[0].sentences.join(" ");
+    assert!(!sampled.contains("planned for"), "{sampled}");
 }
 
 #[test]
 fn a_row_of_the_answer_is_not_told_again_in_a_sentence() {
     let run = fixture::published();
-    let hero = View::of(&run).conclusions[0].claims[0].clone();
+    let hero = View::from_run(&run).conclusions[0].claims[0].clone();
     assert!(hero.in_answer && hero.text.contains("of its ceiling"), "{hero:?}");
     for format in ["terminal", "markdown"] {
         let options = Options { width: 10_000, color: false };
         let text = find(format).unwrap().render(&run, &options).unwrap();
         assert!(!text.contains(&hero.text), "{format}");
     }
-    let table = View::of(&run).answer_table;
-    assert_eq!(column(&table, "at")[0], "avx2, 4 threads");
+    let table = View::from_run(&run).answer_table;
+    assert_eq!(column(&table, "configuration")[0], "avx2, 4 threads");
 }
 
 #[test]
@@ -168,7 +171,7 @@ fn what_ends_a_run_is_short_and_holds_the_answer_and_the_findings() {
     let options = Options { width: 80, color: false };
     let (brief, all) = (terminal::brief(&run, &options), text(&run, 80));
     assert!(brief.lines().count() * 4 < all.lines().count(), "{brief}");
-    assert!(brief.contains("The answer:") && brief.contains("\nFindings\n"), "{brief}");
+    assert!(brief.contains("\nSummary\n") && brief.contains("\nFindings\n"), "{brief}");
     assert!(!brief.contains("A workload of the fixture"));
     for line in brief.lines() {
         assert!(all.contains(line), "{line}");

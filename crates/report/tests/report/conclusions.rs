@@ -9,7 +9,7 @@ use super::reading::each;
 
 /// Every claim of a run.
 fn claims(run: &Run) -> Vec<Claim> {
-    View::of(run).conclusions.into_iter().flat_map(|c| c.claims).collect()
+    View::from_run(run).conclusions.into_iter().flat_map(|c| c.claims).collect()
 }
 
 fn texts(run: &Run) -> Vec<String> {
@@ -58,7 +58,7 @@ fn holds(claim: &Claim) {
     }
     let same = claim.text.contains("o difference");
     assert_eq!(same, claim.says == Says::Same, "{claim:?}");
-    if !same && !claim.text.contains("'s number") {
+    if !same && !claim.text.contains("'s result") {
         let said = claim.text.split(" is ").nth(1).unwrap().split(' ').next().unwrap();
         let factor: f64 = said.parse().unwrap();
         assert!((factor - left.value / right.value).abs() <= 0.051 * factor, "{claim:?}");
@@ -67,7 +67,7 @@ fn holds(claim: &Claim) {
 
 /// The number in a table: the claim's figure is the median of a measurement that is not invalid.
 fn in_the_run(run: &Run, claim: &Claim) {
-    if claim.text.contains("'s number") || claim.text.contains("its number") {
+    if claim.text.contains("'s result") || claim.text.contains("its result") {
         return;
     }
     for figure in [&claim.left, &claim.right].into_iter().flatten() {
@@ -131,7 +131,7 @@ fn numbers_whose_intervals_overlap_show_no_difference() {
 #[test]
 fn without_an_interval_trials_that_overlap_show_no_difference() {
     let mut run = fixture::published();
-    let apart = "4.00 times that with 1 thread: 393.6 GFLOP/s against 98.40 GFLOP/s (avx2; no \
+    let apart = "4.00 times that with 1 thread: 393.6 GFLOP/s vs. 98.40 GFLOP/s (avx2; no \
         interval, but no trials overlap)";
     assert!(texts(&run).iter().any(|t| t.contains(apart)), "{:?}", texts(&run));
     each(&mut run, "cpu.flops").for_each(|m| m.summary.as_mut().unwrap().min = 0.0);
@@ -146,8 +146,8 @@ fn an_invalid_number_is_counted_and_no_more() {
     each(&mut run, "cpu.flops").for_each(|m| set(m, 1.0, Some(0.01), Verdict::Invalid));
     let said = texts(&run);
     assert!(said.iter().all(|t| !t.contains("loating-point peak")), "{said:?}");
-    let invalid = "8 of 24 numbers are invalid, most often for page_cache (7 points): nothing \
-        follows from them.";
+    let invalid = "8 of 24 results are invalid: do not use them. Main cause: page_cache (7 \
+        results).";
     assert!(said.contains(&invalid.to_owned()), "{said:?}");
 }
 
@@ -184,7 +184,7 @@ fn a_tool_is_slower_only_where_the_interval_excludes_one() {
     };
     of(&mut run, [1.05, 1.15]);
     assert_eq!(said(&run).0, Says::More);
-    assert!(said(&run).1.ends_with("1.100 times fio's number, 95 % interval 1.050 to 1.150."));
+    assert!(said(&run).1.ends_with("1.100 times fio's result, 95 % interval 1.050 to 1.150."));
     of(&mut run, [0.95, 1.15]);
     assert_eq!(said(&run).0, Says::Same);
     assert!(said(&run).1.contains("no difference from fio is shown"));
@@ -201,24 +201,24 @@ fn what_all_numbers_share_is_said_first_and_once() {
     };
     share(&mut run, Verdict::Suspect);
     let said = texts(&run);
-    assert!(said[0].starts_with("22 of 22 numbers are suspect, most often for steal"), "{said:?}");
+    assert!(said[0].starts_with("22 of 22 results are suspect"), "{said:?}");
     assert!(said.iter().all(|t| !t.contains("(suspect)")), "{said:?}");
     run.measurements[0].verdict = Verdict::Valid;
     let said = texts(&run);
-    assert!(said.last().unwrap().starts_with("21 of 22 numbers are suspect"), "{said:?}");
+    assert!(said.last().unwrap().starts_with("21 of 22 results are suspect"), "{said:?}");
     assert!(said[0].contains("(suspect)"), "{said:?}");
 }
 
 #[test]
 fn what_time_brought_is_told_once() {
     let said = texts(&fixture::endured());
-    let fell = "3 levels, 15.60 to 31.20 Gop/s; the greatest of 2 changes: at 3 min 20 s (08:56:42 \
-        UTC) it fell to 0.500 times what it was, from 31.20 Gop/s to 15.60 Gop/s: throttling began";
+    let fell = "3 levels, 15.60 to 31.20 Gop/s; the largest of 2 changes: at 3 min 20 s (08:56:42 \
+        UTC) it fell to 0.500 times the level before, from 31.20 Gop/s to 15.60 Gop/s: throttling began";
     assert_eq!(said.iter().filter(|t| t.contains(fell)).count(), 1, "{said:?}");
     assert_eq!(said.len(), 2, "the median over several levels is no answer: {said:?}");
 }
 
 #[test]
 fn a_run_without_numbers_has_no_conclusion() {
-    assert!(View::of(&fixture::empty()).conclusions.is_empty());
+    assert!(View::from_run(&fixture::empty()).conclusions.is_empty());
 }

@@ -31,11 +31,11 @@ fn what_the_page_cache_did_is_never_put_first() {
         .filter(|m| is(m, "cache", "cold"))
         .for_each(|m| m.verdict = Verdict::Invalid);
     let h = workload(&run, "disk.seq_read").headline;
-    assert_eq!(h.at, "No number stands: every number of the device is invalid.");
+    assert_eq!(h.at, "No usable result: every result of the device is invalid.");
     run.measurements.retain(|m| m.workload != "disk.seq_read" || is(m, "cache", "warm"));
     let h = workload(&run, "disk.seq_read").headline;
     assert_eq!(h.value, None);
-    assert_eq!(h.at, "No number stands: the page cache may have done all of it.");
+    assert_eq!(h.at, "No usable result: the page cache may have served all of it.");
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn every_name_says_direct_or_buffered_and_whether_it_was_flushed() {
     let write = workload(&run, "disk.seq_write").table;
     assert_eq!(column(&write, "I/O")[..2], ["direct, flush included", "direct, no flush"]);
     let random = workload(&run, "disk.rand_read");
-    assert!(random.table.caption.contains("(direct, "), "told even if it is the same in all");
+    assert!(random.table.caption.contains("(direct, "), "named even if it is the same in all");
     assert!(random.headline.at.starts_with("direct, "), "{}", random.headline.at);
 }
 
@@ -81,13 +81,13 @@ fn what_was_done_counts_and_not_what_was_asked() {
         }
     }
     let view = workload(&run, "disk.seq_write");
-    let all = "direct asked, buffered done, no flush";
+    let all = "direct requested, buffered used, no flush";
     assert!(view.table.caption.contains(all), "{}", view.table.caption);
     assert_eq!(view.headline.value, None, "nothing of it need have reached the device");
     let first = each(&mut run, "disk.seq_write").next().unwrap();
     first.trials[0].file.as_mut().unwrap().flush = Flush::End;
     let view = workload(&run, "disk.seq_write");
-    let mixed = "direct asked, buffered done, flush in some trials only";
+    let mixed = "direct requested, buffered used, flush in some trials only";
     assert_eq!(column(&view.table, "I/O").iter().filter(|w| **w == mixed).count(), 1);
 }
 
@@ -106,14 +106,14 @@ fn ios_a_second_stand_beside_the_rate() {
     let memory = workload(&fixture::memory(), "memory.read_write").table;
     assert!(memory.columns.iter().all(|c| c.title != "IOPS" && c.title != "I/O"));
     let of = |r: &BTreeMap<String, String>, name: &str| r[name].clone();
-    let mut told = 0;
+    let mut found = 0;
     for r in csv_rows(&run) {
         let (iops, block) = (of(&r, "iops"), of(&r, "block_size").parse::<f64>().unwrap());
         if of(&r, "unit") == "B/s" {
             let value: f64 = of(&r, "value").parse().unwrap();
             let iops: f64 = iops.parse().unwrap();
             assert!((iops - value / block).abs() <= 1e-9 * iops, "{value} / {block}: {iops}");
-            told += 1;
+            found += 1;
         } else {
             assert_eq!(iops, "");
         }
@@ -121,7 +121,7 @@ fn ios_a_second_stand_beside_the_rate() {
         let cached = of(&r, "file_cached_share") == "1";
         assert_eq!(read == "0", cached || asked == "0", "{r:?}");
     }
-    assert_eq!(told, 22 * 6);
+    assert_eq!(found, 22 * 6);
 }
 
 #[test]
@@ -131,19 +131,19 @@ fn what_the_device_moved_stands_beside_what_was_asked_for() {
     let device = column(&view.table, "device");
     assert_eq!(device[..3], ["102.0", "0.0", "100.0"]);
     assert_eq!(device.last(), Some(&"0.0"), "what the page cache served");
-    assert!(view.headline.beside.unwrap().ends_with("; device 100.0\u{a0}%"));
+    assert!(view.headline.extra.unwrap().ends_with("; device 100.0\u{a0}%"));
     each(&mut run, "disk.seq_read").next().unwrap().trials.iter_mut().for_each(|t| t.device = None);
     let table = workload(&run, "disk.seq_read").table;
     let silent = column(&table, "device").iter().filter(|d| **d == "-").count();
     assert_eq!(silent, 1);
-    assert!(table.notes.iter().any(|n| n == "its trials do not tell"));
+    assert!(table.notes.iter().any(|n| n == "not recorded in its trials"));
 }
 
 #[test]
 fn the_disk_at_a_glance_holds_only_numbers_that_stand() {
     let mut run = fixture::disk();
-    let glance = View::of(&run).glances.remove(0);
-    assert_eq!(glance.caption, "The disk at a glance: ext4 on sda (sata), /srv/fixture");
+    let glance = View::from_run(&run).glances.remove(0);
+    assert_eq!(glance.caption, "Disk at a glance: ext4 on sda (sata), /srv/fixture");
     let rows = ["sequential read", "sequential write", "random read", "random read", "commits"];
     assert_eq!(column(&glance, "operation"), rows);
     assert_eq!(column(&glance, "depth")[2..4], ["1", "32"]);
@@ -156,15 +156,15 @@ fn the_disk_at_a_glance_holds_only_numbers_that_stand() {
     assert_eq!([way(1), way(2)], ["direct, flush included", "direct"]);
     each(&mut run, "disk.rand_read").for_each(|m| m.verdict = Verdict::Invalid);
     each(&mut run, "disk.fsync").for_each(|m| m.verdict = Verdict::Suspect);
-    let glance = View::of(&run).glances.remove(0);
+    let glance = View::from_run(&run).glances.remove(0);
     assert_eq!(column(&glance, "IOPS")[2..], ["-", "-", "3100"]);
     assert_eq!(column(&glance, "depth")[2..4], ["1", "32"]);
     assert_eq!(column(&glance, "verdict")[2..], ["✗ invalid", "✗ invalid", "! suspect"]);
-    assert!(View::of(&fixture::memory()).glances.is_empty());
+    assert!(View::from_run(&fixture::memory()).glances.is_empty());
     let mut storage = fixture::disk().host.storage.get().unwrap().clone();
     (storage.kind, storage.devices) = (StorageKind::Memory, vec![]);
     run.host.storage = Probe::known(storage, "fixture");
-    assert!(View::of(&run).glances[0].caption.contains("in memory, no disk"));
+    assert!(View::from_run(&run).glances[0].caption.contains("in memory, not on a disk"));
 }
 
 #[test]
@@ -213,9 +213,9 @@ fn percentiles_that_the_sample_does_not_carry_are_missing() {
 fn a_fallen_rate_is_two_numbers() {
     let mut run = fixture::disk();
     let view = workload(&run, "disk.seq_write");
-    let told = "The rate fell (direct, flush included, 2 threads, block size 1 MiB): \
+    let found = "The rate fell (direct, flush included, 2 threads, block size 1 MiB): \
                 burst 490.0 MB/s, sustained 64.00 MB/s.";
-    assert!(view.sentences.iter().any(|s| s == told), "{:?}", view.sentences);
+    assert!(view.sentences.iter().any(|s| s == found), "{:?}", view.sentences);
     let falls = |lines: &[LineChart]| -> Vec<[f64; 2]> {
         lines
             .iter()
@@ -237,7 +237,7 @@ fn a_fallen_rate_that_is_put_first_says_so() {
     let mut run = fixture::disk();
     run.measurements.retain(|m| m.verdict != Verdict::Valid || m.workload != "disk.seq_write");
     let h = workload(&run, "disk.seq_write").headline;
-    let beside = h.beside.unwrap();
+    let beside = h.extra.unwrap();
     assert!(beside.starts_with("burst 490.0 MB/s, sustained 64.00 MB/s; p50 "), "{beside}");
     assert_eq!(h.verdict, Some(Verdict::Suspect));
 }
@@ -340,7 +340,7 @@ fn published_tables_are_by_threads_in_megabytes() {
 fn the_time_a_block_stands_beside_the_latency_that_it_is_not() {
     let mut run = fixture::disk();
     let table = &workload(&run, "disk.rand_read").reciprocal[0];
-    assert!(table.caption.contains("reciprocal throughput, time a block of 4 KiB"));
+    assert!(table.caption.contains("reciprocal throughput, time per block of 4 KiB"));
     // A thread's 8200 I/Os a second are 122 us each; 32 in flight make that 16, and no I/O faster.
     assert_eq!(column(table, "Average")[..3], ["122.0", "33.33", "16.39"]);
     assert_eq!(column(table, "latency p50")[..3], ["118.0", "128.0", "505.0"]);
@@ -358,7 +358,7 @@ fn sentences_tell_the_depths_and_the_page_cache() {
     let run = fixture::disk();
     let random = workload(&run, "disk.rand_read").sentences;
     let deeper =
-        "Against queue depth 1 (direct, 4 threads), it is 3.66 times at 4 and 4.88 times at 32.";
+        "Compared with queue depth 1 (direct, 4 threads): 3.66 times at 4 and 4.88 times at 32.";
     assert!(random.iter().any(|s| s == deeper), "{random:?}");
     let read = workload(&run, "disk.seq_read").sentences;
     let cached = "From the page cache, not the disk: 9.500 MB/s (buffered, warm cache, 1 thread, \
@@ -370,18 +370,18 @@ fn sentences_tell_the_depths_and_the_page_cache() {
 fn the_folder_s_devices_and_limits_are_among_the_host_s_facts() {
     let mut run = fixture::disk();
     let options = Options { width: 200, color: false };
-    let told = terminal::host(&run.host, &options);
+    let found = terminal::host(&run.host, &options);
     for said in [
         "disk; model FIXTURE SSD 480; sata; 480 GiB; sectors of 512 B, 4 KiB physical",
         "partition over sda",
         "SATA 6.0 Gbit/s, 600.0 MB/s",
-        "read 580.0 MB/s, 120000 reads a second",
+        "read 580.0 MB/s, 120000 reads per second",
         "declared disk.read_iops",
     ] {
-        assert!(told.contains(said), "{said} in {told}");
+        assert!(found.contains(said), "{said} in {found}");
     }
     run.host.storage = Probe::missing("the folder is gone (fixture)");
-    let told = terminal::host(&run.host, &options);
-    assert!(told.contains("the folder is gone (fixture)") && !told.contains("file system"));
-    assert!(!View::of(&run).glances[0].caption.contains(':'));
+    let found = terminal::host(&run.host, &options);
+    assert!(found.contains("the folder is gone (fixture)") && !found.contains("file system"));
+    assert!(!View::from_run(&run).glances[0].caption.contains(':'));
 }

@@ -349,11 +349,11 @@ fn a_case_ends_as_its_point_did() {
 fn points_that_were_not_come_to_are_skipped_and_counted() {
     let run = cut_short();
     let all = cases(&run);
-    let left = all.iter().find(|c| c.name == "points not measured").unwrap();
+    let left = all.iter().find(|c| c.name == "configurations not measured").unwrap();
     let message = left.message.as_deref().unwrap();
     let count = run.plan.points.len() - 2;
     assert_eq!(left.ending, "skipped");
-    assert!(message.starts_with(&format!("{count} points")), "{message}");
+    assert!(message.starts_with(&format!("{count} planned configurations")), "{message}");
     assert!(message.contains("SIGTERM"));
     assert_eq!(all[1].ending, "skipped");
 }

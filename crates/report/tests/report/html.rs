@@ -66,7 +66,7 @@ fn the_figures_come_first_and_with_their_worth() {
         "± 0.4 %",
         "execution ports",
         "✓ valid",
-        "6 of 8 numbers stand",
+        "6 of 8 results are valid",
     ] {
         assert!(flops.contains(said), "{said} in {flops}");
     }
@@ -115,7 +115,7 @@ fn the_contents_lead_to_each_subsystem_and_its_workloads() {
     let side = between(&page, "<div class=\"side\">", "</div>")[0];
     let top = between(&page, "<details class=\"top\">", "</details>")[0];
     assert_eq!(between(side, "href=\"", "\""), between(top, "href=\"", "\""));
-    let view = View::of(&run);
+    let view = View::from_run(&run);
     let workloads: Vec<&str> = view.workloads.iter().map(|k| k.id.as_str()).collect();
     let parts = between(side, "href=\"#part-", "\"");
     for part in &parts {
@@ -135,7 +135,7 @@ fn the_contents_lead_to_each_subsystem_and_its_workloads() {
 #[test]
 fn conclusions_and_overviews_stand_in_their_parts() {
     let run = fixture::published();
-    let (page, view) = (page(&run), View::of(&run));
+    let (page, view) = (page(&run), View::from_run(&run));
     let conclusions = between(&page, "<div class=\"conclusions\">", "</section>")[0];
     let claims: usize = view.conclusions.iter().map(|c| c.claims.len()).sum();
     assert_eq!(conclusions.matches("<li").count(), claims);
@@ -154,19 +154,19 @@ fn conclusions_and_overviews_stand_in_their_parts() {
 #[test]
 fn a_series_is_drawn_with_its_levels_its_changes_and_the_system_below() {
     let run = fixture::endured();
-    let (page, view) = (page(&run), View::of(&run));
+    let (page, view) = (page(&run), View::from_run(&run));
     let timeline = &view.workloads[0].timelines[0];
     let figures = between(&page, "<figure>", "</figure>");
     let chart = figures.iter().find(|f| f.contains("-time-0-t")).unwrap();
-    let told = between(chart, "<title>", "</title>");
+    let found = between(chart, "<title>", "</title>");
     for change in &timeline.changes {
-        assert!(told.contains(&change.about.as_str()), "{}", change.about);
+        assert!(found.contains(&change.about.as_str()), "{}", change.about);
         assert!(chart.contains(&format!("\n{}\n</text>", change.label)));
     }
-    assert_eq!(told.iter().filter(|t| timeline.levels.iter().any(|l| l.about == **t)).count(), 3);
-    assert!(timeline.beside.len() >= 3);
-    for beside in &timeline.beside {
-        assert!(chart.contains(&format!("\n{}, ", beside.name)), "{}", beside.name);
+    assert_eq!(found.iter().filter(|t| timeline.levels.iter().any(|l| l.about == **t)).count(), 3);
+    assert!(timeline.system.len() >= 3);
+    for curve in &timeline.system {
+        assert!(chart.contains(&format!("\n{}, ", curve.name)), "{}", curve.name);
     }
     for key in ["samples", "95 % interval", "change of level", "trend"] {
         assert!(chart.contains(key), "{key}");
@@ -197,11 +197,11 @@ fn charts_and_tables_are_named() {
 #[test]
 fn every_mark_tells_its_figures() {
     let page = page(&fixture::run());
-    let told = between(&page, "<title>", "</title>");
+    let found = between(&page, "<title>", "</title>");
     let flops = "avx2, 4 threads: 393.6 GFLOP/s, 95 % interval 391.6 to 395.2, \
                  96.2 % of its ceiling of 409.3 GFLOP/s, ✓ valid";
-    assert_eq!(told.iter().filter(|t| **t == flops).count(), 2, "in the lines and in the bars");
-    assert!(told.iter().any(|t| t.starts_with("sse2, 2 threads") && t.ends_with("! suspect")));
+    assert_eq!(found.iter().filter(|t| **t == flops).count(), 2, "in the lines and in the bars");
+    assert!(found.iter().any(|t| t.starts_with("sse2, 2 threads") && t.ends_with("! suspect")));
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn solves_have_their_listing_and_the_curve_its_rings() {
     let details = between(&page, "<details", "</details>");
     let listing = details.iter().find(|d| d.contains("<summary>Every solve")).unwrap();
     assert_eq!(listing.matches("<span class=\"badge invalid\">FAIL</span>").count(), 2);
-    assert!(!listing.contains("Exp 1"), "told in the listing");
+    assert!(!listing.contains("Exp 1"), "it is in the listing");
     assert_eq!(page.matches("<summary>Every solve").count(), 1, "not of the product");
 }
 
@@ -295,14 +295,14 @@ fn loss_and_both_ends_of_a_network_are_shown() {
     let page = page(&fixture::network());
     for title in [
         "UDP throughput: loss by offered rate (loopback, 1 stream, block size 65\u{202f}507 B)",
-        "TCP round trip: how long single operations took",
+        "TCP round trip: distribution of operation times",
     ] {
         assert!(page.contains(&format!("<figcaption>{title}</figcaption>")), "{title}");
     }
-    for said in ["offered, Gbit/s\n</text>", "20.0 %\n</text>", "<summary>What both ends did"] {
+    for said in ["offered, Gbit/s\n</text>", "20.0 %\n</text>", "<summary>Client and server: CPU"] {
         assert!(page.contains(said), "{said}");
     }
-    assert!(!self::page(&fixture::disk()).contains("What both ends did"));
+    assert!(!self::page(&fixture::disk()).contains("Client and server: CPU"));
     let mut run = fixture::network();
     assert!(self::page(&run).contains("Whiskers"));
     run.measurements.retain(|m| m.workload.ends_with(".rtt"));
@@ -314,7 +314,7 @@ fn latencies_of_a_disk_are_drawn_and_named() {
     let page = page(&fixture::disk());
     for title in [
         "Random read: latency by throughput (direct, 1 thread)",
-        "Random read: how long single operations took",
+        "Random read: distribution of operation times",
         "Random read: IOPS by queue depth (direct)",
     ] {
         assert!(page.contains(&format!("<figcaption>{title}</figcaption>")), "{title}");
@@ -323,12 +323,12 @@ fn latencies_of_a_disk_are_drawn_and_named() {
     for label in ["time, ms, log", "% of operations", "thousand IOPS"] {
         assert!(page.contains(&format!("\n{label}\n</text>")), "{label}");
     }
-    assert!(page.contains("<caption>The disk at a glance: ext4 on sda (sata), /srv/fixture"));
+    assert!(page.contains("<caption>Disk at a glance: ext4 on sda (sata), /srv/fixture"));
     assert!(page.contains("p50 1.886 ms, p99 4.715 ms; device 100.0\u{a0}%"));
     assert!(!page.split("<script>").next().unwrap().contains("NaN"));
 }
 
 #[test]
 fn a_run_without_a_disk_has_no_glance_at_it() {
-    assert!(!page(&fixture::memory()).contains("The disk at a glance"));
+    assert!(!page(&fixture::memory()).contains("Disk at a glance"));
 }

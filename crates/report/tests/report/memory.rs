@@ -60,11 +60,11 @@ fn the_latency_is_that_of_random_order() {
     local.measurements.retain(|m| !random(m));
     assert_eq!(workload(&local, "memory.latency").headline.value.as_deref(), Some("68.64"));
     invalidate(&mut run, random);
-    let largest = "No number stands: every number in random order with its largest working set \
+    let largest = "No usable result: every result in random order with the largest working set \
                    is invalid.";
     assert_eq!(workload(&run, "memory.latency").headline.at, largest);
     run.measurements.retain(|m| m.params.int("working_set").is_none_or(|s| s == 1_920 << 20));
-    let all = "No number stands: every number in random order is invalid.";
+    let all = "No usable result: every result in random order is invalid.";
     assert_eq!(workload(&run, "memory.latency").headline.at, all);
 }
 
@@ -99,7 +99,7 @@ fn a_ceiling_without_a_share_of_it_is_told_with_the_reason() {
     }
     let triad = workload(&run, "memory.triad");
     assert!(column(&triad.table, "ceiling").iter().all(|c| *c != "-"));
-    let at = triad.table.columns.iter().position(|c| c.title == "efficiency").unwrap();
+    let at = triad.table.columns.iter().position(|c| c.title == "of ceiling").unwrap();
     for row in &triad.table.rows {
         let cell = &row.cells[at];
         assert_eq!((cell.text.as_str(), &*triad.table.notes[cell.note.unwrap() - 1]), ("-", why));
@@ -131,7 +131,7 @@ fn where_memory_has_no_number_a_cache_does_not_stand_in_for_it() {
     }
     let h = workload(&run, "memory.latency").headline;
     assert_eq!(h.value, None);
-    assert_eq!(h.at, "No number stands: every number with its largest working set is invalid.");
+    assert_eq!(h.at, "No usable result: every result with the largest working set is invalid.");
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn plateaus_are_told_by_level() {
              23.96 ns within 16 MiB (L3), 104.0 ns at 1.9 GiB.",
             "Small pages: 1.234 ns within 32 KiB (L1d), 4.200 ns within 1 MiB (L2), \
              44.96 ns within 16 MiB (L3), 125.0 ns at 1.9 GiB.",
-            "L3: the machine reports 128 MiB, its plateau ends at 32 MiB.",
+            "L3: the machine reports 128 MiB, the measured plateau ends at 32 MiB.",
         ]
     );
     let mut run = fixture::memory();
@@ -182,8 +182,9 @@ fn a_level_that_was_found_smaller_is_told_by_its_own_name() {
         }
         let sentences = workload(&run, "memory.latency").sentences;
         assert!(sentences[0].contains("within 8 KiB (L1d)"), "{level}: {}", sentences[0]);
-        let told = format!("{name}: the machine reports 48 KiB, its plateau ends at 16 KiB.");
-        assert_eq!(sentences[2], told, "{level}");
+        let found =
+            format!("{name}: the machine reports 48 KiB, the measured plateau ends at 16 KiB.");
+        assert_eq!(sentences[2], found, "{level}");
     }
 }
 
@@ -204,8 +205,8 @@ fn more_threads_than_cpus_are_held_against_all_cpus() {
     }
     assert_eq!(
         workload(&run, "memory.copy").sentences[0],
-        "Against 1 thread (nontemporal stores), it is 1.90 times with 2; oversubscribed, \
-         against 2 threads, 1.00 times with 4 (the intervals overlap) and 0.500 times with 8."
+        "Compared with 1 thread (nontemporal stores): 1.90 times with 2; oversubscribed, \
+         compared with 2 threads, 1.00 times with 4 (the intervals overlap) and 0.500 times with 8."
     );
 }
 
@@ -215,7 +216,7 @@ fn the_time_a_block_is_no_latency() {
     let tables = workload(&run, "memory.read_write").reciprocal;
     assert_eq!(tables.len(), 1, "only for 8 B");
     let table = &tables[0];
-    assert!(table.caption.contains("reciprocal throughput, time a block of 8 B by threads"));
+    assert!(table.caption.contains("reciprocal throughput, time per block of 8 B by threads"));
     // A copy counts a block twice: 16 B at 45 MB/s.
     assert_eq!(column(table, "Average")[..2], ["355.6", "192.2"]);
     assert_eq!(column(table, "Exp 3")[0], "355.6");
@@ -224,7 +225,7 @@ fn the_time_a_block_is_no_latency() {
         let beside = table.columns.iter().find(|c| c.title == "memory.latency").unwrap();
         beside.about.clone().unwrap().meaning
     };
-    assert!(about(table).contains("it is no latency"));
+    assert!(about(table).contains("It is not a latency"));
     let here = "; here at a working set of 1.9 GiB, in huge pages, in order rand.";
     assert!(about(table).ends_with(here), "{}", about(table));
     let mut small = run.clone();
@@ -238,7 +239,7 @@ fn the_time_a_block_is_no_latency() {
     run.measurements.retain(|m| m.workload != "memory.latency");
     let table = &workload(&run, "memory.read_write").reciprocal[0];
     assert_eq!(column(table, "memory.latency"), ["-"; 4]);
-    assert!(table.notes.iter().any(|n| n == "memory.latency has no number in this run"));
+    assert!(table.notes.iter().any(|n| n == "memory.latency has no result in this run"));
     run.workloads.remove("memory.latency");
     let table = &workload(&run, "memory.read_write").reciprocal[0];
     assert_eq!(column(table, "load latency"), ["-"; 4], "no workload is declared to measure it");
@@ -275,7 +276,7 @@ fn a_long_axis_is_short_in_a_terminal() {
 #[test]
 fn the_roofline_joins_what_was_measured_at_one_number_of_threads() {
     let run = fixture::memory();
-    let roofline = View::of(&run).roofline.unwrap();
+    let roofline = View::from_run(&run).roofline.unwrap();
     assert_eq!(roofline.title, "Roofline, f64, 2 threads");
     assert_eq!(column(&roofline.table, "level"), ["L1d", "L2", "L3", "memory"]);
     // 196.8 and 49.2 GFLOP/s over 368.6, 170.7, 60.2 and 23.75 GB/s.
@@ -286,7 +287,7 @@ fn the_roofline_joins_what_was_measured_at_one_number_of_threads() {
     for missing in ["cpu.flops", "memory.triad"] {
         let mut without = run.clone();
         without.measurements.retain(|m| m.workload != missing);
-        assert_eq!(View::of(&without).roofline, None, "{missing}");
+        assert_eq!(View::from_run(&without).roofline, None, "{missing}");
     }
 }
 
@@ -299,7 +300,7 @@ fn the_roofline_goes_by_the_leading_bandwidth_of_memory() {
     reads.iter_mut().for_each(|m| m.workload = "memory.read".into());
     run.measurements.extend(reads);
     let drawn = |run: &Run| {
-        let roofline = View::of(run).roofline.unwrap();
+        let roofline = View::from_run(run).roofline.unwrap();
         let dots: Vec<String> = roofline.dots.into_iter().map(|d| d.name).collect();
         (roofline.slopes.last().unwrap().about.clone(), dots)
     };
@@ -314,12 +315,12 @@ fn the_roofline_takes_no_number_that_does_not_stand() {
     let mut run = fixture::memory();
     let fast = |m: &&mut Measurement| m.params.text("stores") == Some("nontemporal");
     each(&mut run, "memory.triad").filter(fast).for_each(|m| m.verdict = Verdict::Suspect);
-    let roofline = View::of(&run).roofline.unwrap();
+    let roofline = View::from_run(&run).roofline.unwrap();
     assert_eq!(roofline.slopes.last().unwrap().text, "19.00 GB/s");
     each(&mut run, "memory.triad")
         .filter(|m| m.params.threads() > 1)
         .for_each(|m| m.verdict = Verdict::Invalid);
-    let roofline = View::of(&run).roofline.unwrap();
+    let roofline = View::from_run(&run).roofline.unwrap();
     assert_eq!(roofline.title, "Roofline, f64, 1 thread", "both parts at the same threads");
     assert_eq!(roofline.peaks[0].text, "98.40 GFLOP/s");
 }
@@ -328,10 +329,10 @@ fn the_roofline_takes_no_number_that_does_not_stand() {
 fn the_roofline_is_at_the_threads_that_have_cache_levels() {
     let mut run = fixture::memory();
     run.measurements.retain(|m| m.workload != "memory.sweep" || m.params.threads() == 1);
-    let roofline = View::of(&run).roofline.unwrap();
+    let roofline = View::from_run(&run).roofline.unwrap();
     assert_eq!((roofline.title.as_str(), roofline.slopes.len()), ("Roofline, f64, 1 thread", 4));
     run.measurements.retain(|m| m.workload != "memory.sweep");
-    let roofline = View::of(&run).roofline.unwrap();
+    let roofline = View::from_run(&run).roofline.unwrap();
     assert_eq!((roofline.title.as_str(), roofline.slopes.len()), ("Roofline, f64, 2 threads", 1));
 }
 

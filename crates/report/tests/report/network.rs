@@ -23,7 +23,7 @@ fn any_workload_of_the_network_is_at_a_glance() {
         m.workload = "network.sctp".to_owned();
     }
     run.workloads.insert("network.sctp".to_owned(), spec);
-    let rows = |run: &Run| column(&View::of(run).glances[0], "operation").join(" ");
+    let rows = |run: &Run| column(&View::from_run(run).glances[0], "operation").join(" ");
     assert!(rows(&run).contains("SCTP, forward"), "{}", rows(&run));
     run.workloads.remove("network.sctp");
     assert!(rows(&run).contains("network.sctp, forward"), "{}", rows(&run));
@@ -35,25 +35,25 @@ fn loopback_is_never_put_before_a_network_and_always_named() {
     let view = workload(&run, "network.tcp.stream");
     assert_eq!(view.headline.value.as_deref(), Some("941.9"), "40.80 Gbit/s left no machine");
     assert!(view.headline.at.starts_with("to peer-1, forward, "), "{}", view.headline.at);
-    let told = "No network: 40.80 Gbit/s (loopback, forward, 4 streams, block size 64 KiB).";
-    assert!(view.sentences.iter().any(|s| s == told), "{:?}", view.sentences);
+    let found = "Over loopback, without a network: 40.80 Gbit/s (loopback, forward, 4 streams, block size 64 KiB).";
+    assert!(view.sentences.iter().any(|s| s == found), "{:?}", view.sentences);
     // Where nothing else stands it is the loopback's, by its name.
     each(&mut run, "network.tcp.stream")
         .filter(|m| over(m, "peer"))
         .for_each(|m| m.verdict = Verdict::Invalid);
     let view = workload(&run, "network.tcp.stream");
     assert!(view.headline.at.starts_with("loopback, "), "{}", view.headline.at);
-    assert!(view.sentences.iter().all(|s| !s.starts_with("No network")), "told already");
+    assert!(view.sentences.iter().all(|s| !s.starts_with("Over loopback")), "said already");
     let run = fixture::loopback();
-    for view in View::of(&run).workloads {
+    for view in View::from_run(&run).workloads {
         assert!(view.headline.at.starts_with("loopback, "), "{}: {}", view.id, view.headline.at);
         for line in &view.lines {
             assert!(line.title.contains("(loopback"), "{}", line.title);
         }
         assert!(view.table.caption.contains("(loopback, "), "{}", view.table.caption);
-        assert!(view.sentences.iter().all(|s| !s.starts_with("No network")));
+        assert!(view.sentences.iter().all(|s| !s.starts_with("Over loopback")));
     }
-    for glance in View::of(&run).glances {
+    for glance in View::from_run(&run).glances {
         assert!(glance.caption.ends_with("at a glance: loopback, no network"));
     }
 }
@@ -61,7 +61,7 @@ fn loopback_is_never_put_before_a_network_and_always_named() {
 #[test]
 fn the_network_at_a_glance_is_throughput_and_answers() {
     let mut run = fixture::network();
-    let [rates, answers] = &View::of(&run).glances[..] else { panic!("two tables") };
+    let [rates, answers] = &View::from_run(&run).glances[..] else { panic!("two tables") };
     let tcp = ["TCP, forward", "TCP, reverse", "TCP, both ways"].map(|row| [row; 2]).concat();
     assert_eq!(column(rates, "operation")[..6], tcp);
     assert_eq!(column(rates, "path"), ["loopback", "to peer-1"].repeat(4));
@@ -75,13 +75,13 @@ fn the_network_at_a_glance_is_throughput_and_answers() {
     assert_eq!(column(answers, "rate")[8..], ["25500", "5100"]);
     // With one path the caption tells it.
     run.measurements.retain(|m| over(m, "peer"));
-    let [rates, _] = &View::of(&run).glances[..] else { panic!("two tables") };
+    let [rates, _] = &View::from_run(&run).glances[..] else { panic!("two tables") };
     assert!(rates.caption.ends_with(": to peer-1 over eth0 (1.000 Gbit/s)"), "{}", rates.caption);
     assert!(rates.columns.iter().all(|c| c.title != "path"));
     each(&mut run, "network.udp.stream").for_each(|m| m.verdict = Verdict::Invalid);
-    let [rates, _] = &View::of(&run).glances[..] else { panic!("two tables") };
+    let [rates, _] = &View::from_run(&run).glances[..] else { panic!("two tables") };
     assert_eq!((column(rates, "payload")[3], column(rates, "verdict")[3]), ("-", "✗ invalid"));
-    assert!(View::of(&fixture::disk()).glances.iter().all(|t| !t.caption.contains("etwork")));
+    assert!(View::from_run(&fixture::disk()).glances.iter().all(|t| !t.caption.contains("etwork")));
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_round_trip_is_that_of_ends_that_sleep_and_one_at_a_time() {
     let mut run = fixture::loopback();
     let h = workload(&run, "network.tcp.rtt").headline;
     assert_eq!(h.at, "loopback, blocking, block size 1 B");
-    assert_eq!(h.beside.as_deref(), Some("p50 12.00 us, p99 30.00 us"));
+    assert_eq!(h.extra.as_deref(), Some("p50 12.00 us, p99 30.00 us"));
     each(&mut run, "network.tcp.rtt")
         .filter(|m| m.params.text("mode") == Some("block"))
         .for_each(|m| m.verdict = Verdict::Invalid);
@@ -139,8 +139,8 @@ fn loopback_stands_beside_the_other_machine_in_each_chart() {
     let texts: Vec<&str> = of("to peer-1, polling").spots.iter().map(|s| &*s.mark.text).collect();
     assert_eq!(texts, ["45.00", "46.00", "54.00"]);
     let said = workload(&run, "network.tcp.rtt").sentences;
-    let told = "No network: p50 12.00 us, p99 30.00 us (loopback, blocking, block size 1 B).";
-    assert!(said.iter().any(|s| s == told), "{said:?}");
+    let found = "Over loopback, without a network: p50 12.00 us, p99 30.00 us (loopback, blocking, block size 1 B).";
+    assert!(said.iter().any(|s| s == found), "{said:?}");
     let about = &of("loopback, blocking").spots[0].mark.about;
     assert!(about.ends_with(": p50 12.00 us, p99 30.00 us, ✓ valid"), "{about}");
 }
@@ -160,7 +160,7 @@ fn loss_is_drawn_over_what_was_sent() {
     client(last.1.at[1], 10.0);
     let labels: Vec<&str> = lost.points.iter().map(|p| p.label.as_str()).collect();
     assert_eq!(labels, ["", "", "1.0 %", "20.0 %"]);
-    let about = "asked for unpaced: 50.00 Gbit/s sent, 40.00 Gbit/s received, 20.0 % of the \
+    let about = "requested unpaced: 50.00 Gbit/s sent, 40.00 Gbit/s received, 20.0 % of the \
                  datagrams lost, ! suspect";
     assert_eq!(last.0.about, about);
     run.measurements.retain(|m| m.params.text("rate") == Some("auto"));
@@ -195,7 +195,11 @@ fn both_ends_are_told_apart_and_a_loopback_has_one_system() {
     let mut run = fixture::network();
     let ends = workload(&run, "network.tcp.stream").ends;
     let [tcp, systems] = &ends[..] else { panic!("two tables") };
-    assert_eq!(column(tcp, "again")[..2], ["10", "10"], "what the last trial says, not the sum");
+    assert_eq!(
+        column(tcp, "retransmits")[..2],
+        ["10", "10"],
+        "what the last trial says, not the sum"
+    );
     assert_eq!(column(tcp, "round trip")[0], "210.0");
     let row = |m: &str, path: &str| {
         let at = |i: usize| [column(systems, "direction")[i], column(systems, "path")[i]];
@@ -213,7 +217,7 @@ fn both_ends_are_told_apart_and_a_loopback_has_one_system() {
             ["client CPU", "server CPU", "client system", "server system"].map(|t| cell(t, peer));
         assert_eq!(cpus, ["0.90", "0.40", "1.00", "0.50"]);
     }
-    assert!(systems.notes.iter().any(|n| n == "over loopback both ends have one system"));
+    assert!(systems.notes.iter().any(|n| n == "over loopback, client and server share one system"));
     // Ends that count what ran ahead of the trial as well count over that time.
     for m in each(&mut run, "network.tcp.stream") {
         for n in m.trials.iter_mut().filter_map(|t| t.network.as_mut()) {
@@ -236,8 +240,8 @@ fn published_tables_are_in_megabits_and_milliseconds() {
     assert!(table.caption.ends_with(", in Mbit/s"), "{}", table.caption);
     assert_eq!(column(table, "streams"), ["1", "2", "4"]);
     assert_eq!(column(table, "Average"), ["940.5", "940.9", "941.9"]);
-    assert_eq!(column(table, "Theoretical")[0], "978.1");
-    assert_eq!(column(table, "of it")[0], "96.2");
+    assert_eq!(column(table, "Ceiling")[0], "978.1");
+    assert_eq!(column(table, "of ceiling")[0], "96.2");
     let trips = workload(&run, "network.tcp.rtt").published;
     let table = trips.iter().find(|t| t.caption.contains("loopback, blocking")).unwrap();
     assert!(table.caption.contains("mean round trip, every trial by block size"));
@@ -264,7 +268,7 @@ fn published_tables_are_in_megabits_and_milliseconds() {
 fn a_row_of_the_csv_holds_what_both_ends_said() {
     let run = fixture::network();
     let of = |r: &BTreeMap<String, String>, name: &str| r[name].clone();
-    let mut told = 0;
+    let mut found = 0;
     for r in csv_rows(&run) {
         if of(&r, "trial").is_empty() {
             assert!(!of(&r, "missing").is_empty());
@@ -273,28 +277,28 @@ fn a_row_of_the_csv_holds_what_both_ends_said() {
         let udp = of(&r, "workload").contains("udp");
         assert_eq!(of(&r, "datagrams_sent").is_empty(), !udp);
         assert_eq!(of(&r, "tcp_window_bytes"), if udp { "" } else { "430000" });
-        assert_eq!(of(&r, "far_in_datagrams").is_empty(), of(&r, "path") == "loopback");
-        assert!(!of(&r, "far_own_cpu_s").is_empty());
-        told += 1;
+        assert_eq!(of(&r, "server_in_datagrams").is_empty(), of(&r, "path") == "loopback");
+        assert!(!of(&r, "server_own_cpu_s").is_empty());
+        found += 1;
     }
-    assert_eq!(told, 49 * 6);
+    assert_eq!(found, 49 * 6);
 }
 
 #[test]
 fn the_server_and_the_interfaces_are_among_the_host_s_facts() {
     let mut run = fixture::network();
     let options = Options { width: 200, color: false };
-    let told = terminal::host(&run.host, &options);
+    let found = terminal::host(&run.host, &options);
     for said in [
         "to peer-1 (192.0.2.7:5277)",
         "Fixture CPU 2C",
         "eth0: ethernet, MTU 1500 B, driver igb",
         "1.000 Gbit/s  fixture sysfs",
-        "server interface line rate  -  the server tells none",
+        "server interface line rate  -  not reported by the server",
         "declared network.send",
         "1.000 Gbit/s  declared with --limit",
     ] {
-        assert!(told.contains(said), "{said} in {told}");
+        assert!(found.contains(said), "{said} in {found}");
     }
     let lo = terminal::host(&fixture::loopback().host, &options);
     assert!(lo.contains("loopback: both ends run on this machine"));
@@ -304,7 +308,10 @@ fn the_server_and_the_interfaces_are_among_the_host_s_facts() {
         "it is this one: {lo}"
     );
     run.host.network = Probe::missing("no server answered (fixture)");
-    let told = terminal::host(&run.host, &options);
-    assert!(told.contains("no server answered (fixture)") && !told.contains("server CPUs"));
-    assert!(View::of(&run).workloads[0].headline.at.starts_with("peer, "), "its name is not known");
+    let found = terminal::host(&run.host, &options);
+    assert!(found.contains("no server answered (fixture)") && !found.contains("server CPUs"));
+    assert!(
+        View::from_run(&run).workloads[0].headline.at.starts_with("peer, "),
+        "its name is not known"
+    );
 }

@@ -1,4 +1,4 @@
-//! A report says each thing once, and as briefly as it can be told from others.
+//! A report says each thing once, and as briefly as it can be found from others.
 
 use proofmark_model::{Measurement, Param, Run};
 use proofmark_report::view::View;
@@ -34,13 +34,13 @@ fn a_term_is_explained_once() {
     for format in ["terminal", "markdown"] {
         let options = Options { width: 10_000, color: false };
         let text = find(format).unwrap().render(&run, &options).unwrap();
-        for said in ["At 0 % the page cache did it all", "until its completion was seen"] {
+        for said in ["At 0 % the page cache served all", "until its completion is seen"] {
             assert_eq!(text.matches(said).count(), 1, "{said} in {format}");
         }
     }
-    let view = View::of(&run);
+    let view = View::from_run(&run);
     assert!(view.terms.iter().any(|t| t.name == "device"));
-    assert!(View::of(&fixture::memory()).terms.iter().all(|t| t.name != "device"));
+    assert!(View::from_run(&fixture::memory()).terms.iter().all(|t| t.name != "device"));
 }
 
 #[test]
@@ -52,11 +52,11 @@ fn few_places_of_a_finding_are_named_and_many_counted() {
         for m in each(&mut run, "disk.seq_read").take(count) {
             m.findings = vec![finding.clone().unwrap()];
         }
-        let groups = View::of(&run).findings;
+        let groups = View::from_run(&run).findings;
         groups.into_iter().find(|g| g.check == "falling_rate").unwrap().where_
     };
     assert_eq!(found(4).matches("block size").count(), 4, "{}", found(4));
-    assert_eq!(found(5), "disk.seq_read (5 points)");
+    assert_eq!(found(5), "disk.seq_read (5 configurations)");
 }
 
 #[test]

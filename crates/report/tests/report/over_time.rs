@@ -35,12 +35,12 @@ fn every_sample_has_its_place() {
 #[test]
 fn what_the_system_did_is_on_the_same_axis() {
     let t = timeline(&fixture::endured());
-    let names: Vec<&str> = t.beside.iter().map(|b| b.name.as_str()).collect();
+    let names: Vec<&str> = t.system.iter().map(|b| b.name.as_str()).collect();
     assert_eq!(names, ["clock", "steal", "throttled by the quota", "temperature"]);
-    assert!(t.beside.iter().flat_map(|b| &b.points).all(|p| p[0] <= t.until));
+    assert!(t.system.iter().flat_map(|b| &b.points).all(|p| p[0] <= t.until));
     let last = t.sentences.last().unwrap();
     assert!(last.contains("throttled by the quota 0 to 50 % of the CPUs' time"), "{last}");
-    assert!(last.ends_with("none throttled because of heat."), "{last}");
+    assert!(last.ends_with("zero: throttled by heat."), "{last}");
 }
 
 #[test]
@@ -50,9 +50,9 @@ fn the_factor_is_that_of_the_levels_in_the_table() {
     let t = timeline(&run);
     assert_eq!(column(&t.table, "× before"), ["", "0.500", "2.00"]);
     assert_eq!(t.changes[0].label, "× 0.500");
-    assert!(t.changes[0].about.contains("it fell to 0.500 times what it was, from 31.20"));
+    assert!(t.changes[0].about.contains("it fell to 0.500 times the level before, from 31.20"));
     assert_eq!(column(&t.table, "UTC"), ["", "08:56:42", "09:00:02"]);
-    assert_eq!(t.table.notes[1], "nothing that was recorded changed with it");
+    assert_eq!(t.table.notes[1], "no recorded condition changed with it");
 }
 
 fn trend(run: &mut Run, slope: f64, interval: [f64; 2]) -> String {
@@ -101,10 +101,7 @@ fn a_small_step_is_seen_in_the_line() {
     let [signs, caption] = timeline(&run).spark(60);
     let signs: Vec<char> = signs.chars().collect();
     assert!(signs[0] > signs[30] && signs[59] > signs[30], "{signs:?}");
-    assert!(
-        caption.ends_with("every sample (4 threads); the signs from 28.90 to 31.94 Gop/s"),
-        "{caption}"
-    );
+    assert!(caption.ends_with("every sample (4 threads); scale 28.90 to 31.94 Gop/s"), "{caption}");
 }
 
 #[test]
@@ -125,7 +122,7 @@ fn a_series_that_ended_early_says_so() {
     let mut run = fixture::endured();
     edit(&mut run, |m| m.trials.truncate(100));
     let said = timeline(&run).sentences[0].clone();
-    assert!(said.starts_with("600 samples in 1 min 40 s of 10 min that were planned"), "{said}");
+    assert!(said.starts_with("600 samples in 1 min 40 s of 10 min planned"), "{said}");
     edit(&mut run, |m| m.trials.clear());
     assert!(timeline(&run).sentences[0].starts_with("No sample was taken"));
 }
@@ -139,19 +136,21 @@ fn very_many_samples_are_drawn_as_fewer() {
     });
     let t = timeline(&run);
     assert!(t.samples.len() <= 2000, "{}", t.samples.len());
-    assert_eq!(t.left_out, "3 samples are drawn as one; every one is in the run file.");
+    assert_eq!(t.left_out, "Each drawn sample is 3 samples; the run file holds every one.");
 }
 
 #[test]
 fn points_over_time_are_no_rows_of_the_same_workload() {
     let run = fixture::published();
-    let ids: Vec<String> = View::of(&run).workloads.into_iter().map(|k| k.id).collect();
+    let ids: Vec<String> = View::from_run(&run).workloads.into_iter().map(|k| k.id).collect();
     assert!(ids.contains(&"cpu.mix.float".to_owned()) && ids.contains(&ID.to_owned()));
     assert_eq!(workload(&run, "cpu.mix.float").table.rows.len(), 3);
     let over_time = workload(&run, ID);
     assert_eq!(over_time.table.rows.len(), 1);
     assert!(over_time.published.is_empty(), "600 samples are no experiments");
-    assert!(over_time.design.starts_with("Sampled over time, not in trials; 1 point measured"));
+    assert!(
+        over_time.design.starts_with("Sampled over time, not in trials; 1 configuration measured")
+    );
 }
 
 #[test]
@@ -162,11 +161,11 @@ fn a_median_over_several_levels_is_not_called_sure() {
     };
     let view = workload(&run, ID);
     assert_eq!(view.headline.within, None);
-    assert_eq!(view.headline.beside.as_deref(), Some("3 levels over time, 15.60 to 31.20"));
+    assert_eq!(view.headline.extra.as_deref(), Some("3 levels over time, 15.60 to 31.20"));
     assert!(view.headline.sure.starts_with("no interval (several levels over time"));
     assert_eq!(column(&view.table, "95 % interval"), ["-"]);
     assert!(view.table.notes[0].starts_with("several levels over time"), "{:?}", view.table.notes);
-    assert_eq!(View::of(&run).answer_table.notes, ["several levels over time"]);
+    assert_eq!(View::from_run(&run).answer_table.notes, ["several levels over time"]);
     let [jsonl, metrics] = exports(&run);
     assert!(!jsonl.contains("ci95_low") && !metrics.contains("bound=\"low\""));
     edit(&mut run, |m| {
@@ -175,7 +174,7 @@ fn a_median_over_several_levels_is_not_called_sure() {
         s.changes.clear();
     });
     let view = workload(&run, ID);
-    assert!(view.headline.within.is_some() && view.headline.beside.is_none());
+    assert!(view.headline.within.is_some() && view.headline.extra.is_none());
     assert_eq!(column(&view.table, "95 % interval"), ["31.12–31.15"]);
     let [jsonl, metrics] = exports(&run);
     assert!(jsonl.contains("ci95_low") && metrics.contains("bound=\"low\""));

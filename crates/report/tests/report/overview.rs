@@ -7,7 +7,7 @@ use super::fixture;
 use super::reading::{column, each};
 
 fn overview(run: &Run, title: &str) -> Overview {
-    View::of(run).overviews.into_iter().find(|o| o.title == title).unwrap()
+    View::from_run(run).overviews.into_iter().find(|o| o.title == title).unwrap()
 }
 
 fn chart(run: &Run, part: &str, title: &str) -> LineChart {
@@ -42,19 +42,19 @@ fn integers_and_floating_point_are_in_one_chart() {
 #[test]
 fn sequential_and_random_are_in_one_chart() {
     let run = fixture::published();
-    let memory = chart(&run, "Memory", "Memory: rate in order and at random by block size");
+    let memory = chart(&run, "Memory", "Memory: sequential and random rate by block size");
     assert_eq!(
         names(&memory),
         ["Copy of blocks in order", "Copy at random", "Writes of blocks in random order"]
     );
-    let disk = chart(&run, "Disk", "Disk: rate in order and at random by block size");
+    let disk = chart(&run, "Disk", "Disk: sequential and random rate by block size");
     assert_eq!(names(&disk), ["Sequential read", "Random write"]);
 }
 
 #[test]
 fn what_does_not_stand_is_in_no_line_across_workloads() {
     let mut run = fixture::published();
-    let title = "Memory: rate in order and at random by block size";
+    let title = "Memory: sequential and random rate by block size";
     each(&mut run, "memory.rand_write").for_each(|m| m.verdict = Verdict::Invalid);
     assert!(!names(&chart(&run, "Memory", title)).contains(&"Writes of blocks in random order"));
     each(&mut run, "memory.rand_read_write").for_each(|m| m.verdict = Verdict::Invalid);
@@ -75,7 +75,7 @@ fn a_page_cache_is_in_no_line_of_the_disk() {
 fn time_by_threads_is_told_for_what_it_is() {
     let run = fixture::published();
     let memory = chart(&run, "Memory", "Memory: time of 8 B by threads");
-    assert!(memory.key.contains("no latency"));
+    assert!(memory.key.contains("not a latency"));
     // 16 B are counted for a copy of 8 B: 45 MB/s are 355.6 ns a block.
     assert_eq!(values(&memory, "Copy of blocks in order")[0], "355.6");
     let disk = chart(&run, "Disk", "Disk: latency p50 of 4 KiB by threads");
@@ -92,7 +92,7 @@ fn protocols_and_paths_are_beside_each_other() {
     assert_eq!(values(&trips, "TCP, to peer-1"), ["90.00", "91.00", "99.00"]);
     let by_streams = chart(&run, "Network", "Round trip of the smallest block by streams, p50");
     assert_eq!(values(&by_streams, "TCP, to peer-1"), ["90.00", "108.0", "180.0"]);
-    assert_eq!(by_streams.key, "Loopback is no network.");
+    assert_eq!(by_streams.key, "Loopback is not a network.");
 }
 
 #[test]
@@ -143,17 +143,17 @@ fn a_number_of_the_page_cache_is_named_in_the_matrix() {
 
 #[test]
 fn an_operation_and_a_byte_have_their_times() {
-    let times = table(&fixture::published(), "Disk", "Time of an operation and of a byte");
+    let times = table(&fixture::published(), "Disk", "Time per operation and per byte");
     let at = column(&times, "workload").iter().position(|k| *k == "disk.rand_write").unwrap();
     assert_eq!(column(&times, "block size")[at], "4 KiB");
-    assert_eq!(column(&times, "an operation")[at], "86.69");
-    assert_eq!(column(&times, "a byte")[at], "21.16");
+    assert_eq!(column(&times, "per operation")[at], "86.69");
+    assert_eq!(column(&times, "per byte")[at], "21.16");
     assert_eq!(column(&times, "latency p50")[at], "0.208");
 }
 
 #[test]
 fn own_reference_and_theory_are_in_one_table() {
-    let view = View::of(&fixture::published());
+    let view = View::from_run(&fixture::published());
     let workloads = column(&view.theory, "workload");
     let at = workloads.iter().position(|k| *k == "cpu.linpack").unwrap();
     let cells: Vec<&str> = view.theory.rows[at].cells.iter().map(|c| c.text.as_str()).collect();
@@ -173,10 +173,10 @@ fn own_reference_and_theory_are_in_one_table() {
 
 #[test]
 fn bars_hold_no_tool_of_another_point() {
-    let view = View::of(&fixture::published());
+    let view = View::from_run(&fixture::published());
     let points = || view.against.iter().flat_map(|c| &c.points);
     let reads = points().find(|p| p.name.starts_with("disk.seq_read")).unwrap();
     let names: Vec<&str> = reads.bars.iter().map(|b| b.bar.name.as_str()).collect();
     assert_eq!(names, ["ours", "fio"], "iozone ran beside another block size");
-    assert!(View::of(&fixture::alone()).against.is_empty(), "no bars where no tool ran");
+    assert!(View::from_run(&fixture::alone()).against.is_empty(), "no bars where no tool ran");
 }

@@ -5,7 +5,7 @@ use proofmark_report::view::{Table, View, WorkloadView};
 
 /// A workload's part of the report.
 pub fn workload(run: &Run, id: &str) -> WorkloadView {
-    View::of(run).workloads.into_iter().find(|k| k.id == id).unwrap()
+    View::from_run(run).workloads.into_iter().find(|k| k.id == id).unwrap()
 }
 
 /// Texts of one column.

@@ -53,7 +53,7 @@ fn a_row_has_both_numbers_and_the_ceiling_of_both() {
     assert!((share("theirs / ceiling") - theirs / ceiling).abs() < 1e-3);
     assert_eq!(column(&table, "ours / theirs")[0], "1.064");
     assert_eq!(column(&table, "95 % interval")[0], "1.053–1.077");
-    assert_eq!(column(&table, "their verdict")[0], "✓ valid");
+    assert_eq!(column(&table, "tool verdict")[0], "✓ valid");
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn what_is_missing_has_its_reason() {
     let run = fixture::beside();
     let reads = workload(&run, "disk.seq_read").references.table;
     assert_eq!(column(&reads, "95 % interval")[0], "-");
-    assert!(reads.notes.iter().any(|n| n.contains("fewer than 6 pairs")), "{:?}", reads.notes);
+    assert!(reads.notes.iter().any(|n| n.contains("at least 6 pairs")), "{:?}", reads.notes);
     let commits = workload(&run, "disk.fsync").references.table;
     assert!(commits.columns.iter().all(|c| !c.title.contains("ceiling")));
 
@@ -76,7 +76,7 @@ fn what_is_missing_has_its_reason() {
     for title in ["theirs", "theirs / ceiling", "ours / theirs"] {
         assert_eq!(column(&table, title)[0], "-", "{title}");
     }
-    assert!(table.notes.iter().any(|n| n == "our number is suspect"), "{:?}", table.notes);
+    assert!(table.notes.iter().any(|n| n == "proofmark's result is suspect"), "{:?}", table.notes);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn our_median_is_that_of_the_pairs() {
         m.references.iter_mut().for_each(|r| r.ours = vec![3e10, 5e10]);
     });
     let ours = |run: &Run| {
-        let at = View::of(run).references;
+        let at = View::from_run(run).references;
         let table = workload(run, "cpu.linpack").references.table;
         [&table, &at].map(|t| column(t, "ours")[0].to_owned())
     };
@@ -105,17 +105,17 @@ fn a_point_without_a_tool_and_a_tool_without_a_figure_have_their_reasons() {
     let run = fixture::beside();
     assert_eq!(
         lacking(&run, "memory.triad"),
-        ["stream has no figure beside it (nontemporal stores, 1 thread; nontemporal stores, 2 \
+        ["stream has no result (nontemporal stores, 1 thread; nontemporal stores, 2 \
           threads): its stores are the compiler's choice."]
     );
     assert_eq!(
         lacking(&run, "disk.seq_read"),
-        ["fio has no figure beside it (direct, 2 threads, block size 8 MiB): it ended with \
+        ["fio has no result (direct, 2 threads, block size 8 MiB): it ended with \
           status 1 (fixture)."]
     );
     for format in ["terminal", "markdown", "html"] {
         let text = render(format, &run).replace('\n', " ");
-        assert!(text.contains("stream has no figure beside it (nontemporal stores"), "{format}");
+        assert!(text.contains("stream has no result (nontemporal stores"), "{format}");
     }
     let mut none = run;
     each(&mut none, "memory.triad").for_each(|m| m.references.clear());
@@ -123,7 +123,7 @@ fn a_point_without_a_tool_and_a_tool_without_a_figure_have_their_reasons() {
     each(&mut none, "memory.triad").for_each(|m| {
         m.missing = [("references".to_owned(), why.to_owned())].into();
     });
-    assert_eq!(lacking(&none, "memory.triad"), [format!("No tool ran beside it: {why}.")]);
+    assert_eq!(lacking(&none, "memory.triad"), [format!("No reference tool ran: {why}.")]);
     assert!(!render("terminal", &none).contains(why), "the terminal is short");
     assert!(render("markdown", &none).contains(why));
 }
@@ -137,17 +137,14 @@ fn each_tool_without_a_figure_has_its_own_reason() {
         m.missing.insert("references.iperf".into(), "not installed (iperf)".into());
         m.missing.insert("references.iperf3".into(), "it ended with status 1".into());
     });
-    let told = [
-        "iperf has no figure beside it: not installed (iperf).",
-        "iperf3 has no figure beside it: it ended with status 1.",
+    let found = [
+        "iperf has no result: not installed (iperf).",
+        "iperf3 has no result: it ended with status 1.",
     ];
-    assert_eq!(lacking(&run, "network.tcp.stream"), told);
+    assert_eq!(lacking(&run, "network.tcp.stream"), found);
     each(&mut run, "network.tcp.stream").next().unwrap().missing.remove("references.iperf");
-    let told = lacking(&run, "network.tcp.stream");
-    assert!(
-        told[0].starts_with("iperf has no figure beside it (loopback, 2 streams; "),
-        "{told:?}"
-    );
+    let found = lacking(&run, "network.tcp.stream");
+    assert!(found[0].starts_with("iperf has no result (loopback, 2 streams; "), "{found:?}");
 }
 
 #[test]
@@ -160,8 +157,9 @@ fn a_run_speaks_of_tools_only_if_it_was_to_have_any() {
         m.missing.insert("references.sysbench".into(), "not installed".into());
     });
     assert_eq!(of(&asked), [1, 0], "it was asked for");
-    let named =
-        |run: &Run| View::of(run).lacking.iter().any(|s| s.starts_with("No tool ran beside"));
+    let named = |run: &Run| {
+        View::from_run(run).lacking.iter().any(|s| s.starts_with("No reference tool ran for"))
+    };
     assert!(!named(&run) && named(&asked), "the others are named together");
     let planned = PlannedReference { point: 0, runs: 8, run_s: 1.0 };
     run.plan.references = [("hpl".to_owned(), vec![planned])].into();
@@ -171,12 +169,12 @@ fn a_run_speaks_of_tools_only_if_it_was_to_have_any() {
 #[test]
 fn what_a_tool_counts_and_how_it_ran_is_said_once() {
     let run = fixture::beside();
-    let told = workload(&run, "disk.seq_read").references.told;
-    assert_eq!(told.iter().map(|t| &*t.name).collect::<Vec<_>>(), ["fio 3.33", "iozone 3.489"]);
-    assert_eq!(told[0].counts.len(), 1);
-    assert_eq!(told[0].commands.len(), 7, "a command line a point");
-    assert!(told[0].commands[0].at.contains("4 KiB"), "{:?}", told[0].commands[0]);
-    let commits = workload(&run, "disk.fsync").references.told;
+    let found = workload(&run, "disk.seq_read").references.tool_notes;
+    assert_eq!(found.iter().map(|t| &*t.name).collect::<Vec<_>>(), ["fio 3.33", "iozone 3.489"]);
+    assert_eq!(found[0].counts.len(), 1);
+    assert_eq!(found[0].commands.len(), 7, "a command line a point");
+    assert!(found[0].commands[0].at.contains("4 KiB"), "{:?}", found[0].commands[0]);
+    let commits = workload(&run, "disk.fsync").references.tool_notes;
     assert_eq!(commits[0].commands.len(), 1, "two points, one line");
     for format in ["terminal", "markdown", "html"] {
         let text = render(format, &run).replace("\n  ", " ").replace('\n', " ");
@@ -187,7 +185,7 @@ fn what_a_tool_counts_and_how_it_ran_is_said_once() {
 
 #[test]
 fn a_tools_findings_bear_its_name_and_come_after_ours() {
-    let view = View::of(&fixture::beside());
+    let view = View::from_run(&fixture::beside());
     let cached: Vec<_> = view.findings.iter().filter(|f| f.check == "page_cache").collect();
     assert_eq!(cached.len(), 2, "ours and IOzone's are two");
     assert_eq!(cached[0].tool, None);
@@ -201,12 +199,12 @@ fn a_tools_findings_bear_its_name_and_come_after_ours() {
 
 #[test]
 fn the_first_page_has_one_row_a_workload_and_tool() {
-    let view = View::of(&fixture::beside());
+    let view = View::from_run(&fixture::beside());
     let workloads = ["cpu.linpack", "disk.fsync", "disk.seq_read", "disk.seq_read", "memory.triad"];
     assert_eq!(column(&view.references, "workload")[..5], workloads);
     let tools = ["hpl", "sysbench", "fio", "iozone", "stream", "iperf3"];
     assert_eq!(column(&view.references, "tool"), tools);
-    let points = column(&view.references, "point");
+    let points = column(&view.references, "configuration");
     assert!(points[2].contains("2 threads") && points[2].contains("64 KiB"), "{points:?}");
     assert!(points[3].contains("1 thread") && points[3].contains("8 MiB"), "its own best");
     for width in [80, 40] {
@@ -214,7 +212,7 @@ fn the_first_page_has_one_row_a_workload_and_tool() {
         let text = find("terminal").unwrap().render(&fixture::beside(), &options).unwrap();
         let wide = text.lines().find(|l| l.chars().count() > width);
         assert_eq!(wide, None);
-        let first = text.split("Beside the tools").nth(1).unwrap();
+        let first = text.split("Comparison with reference").nth(1).unwrap();
         assert!(first.find("0.893") < first.find("cpu.linpack: LINPACK"));
     }
 }
@@ -228,8 +226,8 @@ fn a_tool_beside_lesser_points_only_is_on_the_first_page_with_the_best_of_them()
         m.summary.as_mut().unwrap().median *= 1.0 + i as f64;
         m.references.push(reference.clone());
     }
-    let points = View::of(&run).references;
-    assert_eq!(column(&points, "point"), ["read, 1 thread, working set 8 KiB"]);
+    let points = View::from_run(&run).references;
+    assert_eq!(column(&points, "configuration"), ["read, 1 thread, working set 8 KiB"]);
 }
 
 #[test]
@@ -238,7 +236,7 @@ fn a_terminal_shows_few_rows_and_says_how_many_more_there_are() {
     let references = workload(&run, "disk.seq_read").references;
     assert_eq!(references.table.rows.len(), 9);
     assert_eq!(column(&references.brief, "tool"), ["fio", "iozone"]);
-    assert_eq!(references.left_out, "7 more comparisons: in the other formats.");
+    assert_eq!(references.left_out, "Other formats list 7 more comparisons.");
     assert!(render("terminal", &run).contains("7 more comparisons"));
     let few = workload(&run, "network.tcp.stream").references;
     assert_eq!((few.brief, few.left_out), (few.table, String::new()));
@@ -255,9 +253,10 @@ fn bars_stand_side_by_side_in_one_order_of_colours() {
     assert!(with_both.ceiling.is_some());
     assert!(charts[0].description.contains("iozone 5.940 (1057.7 % of the ceiling) (invalid)"));
     let page = render("html", &run);
-    let titles = page.matches("<figcaption>Sequential read: beside other tools").count();
+    let titles = page.matches("<figcaption>Sequential read: compared with reference tools").count();
     assert_eq!(titles, 2);
-    let (_, chart) = page.split_once("Sequential read: beside other tools (1 of 2)").unwrap();
+    let (_, chart) =
+        page.split_once("Sequential read: compared with reference tools (1 of 2)").unwrap();
     let chart = chart.split("</svg>").next().unwrap();
     for said in ["ours", "fio", "iozone", "ceiling", "✗ invalid", "var(--s1)", "var(--s2)", "0.6"]
     {
@@ -282,7 +281,7 @@ fn bars_are_drawn_where_there_are_more_than_two() {
     let with_two = charts(&run, "disk.fsync");
     let bars: Vec<_> = with_two.iter().flat_map(|c| &c.points).map(|p| p.bars.len()).collect();
     assert_eq!(bars, [3], "two tools and no ceiling");
-    assert_eq!(with_two[0].left_out, "1 more point: in the table.");
+    assert_eq!(with_two[0].left_out, "1 more configuration: in the table.");
     // A ceiling alone is not beside a tool.
     each(&mut run, "cpu.linpack").flat_map(|m| &mut m.references).for_each(|r| r.value = f64::NAN);
     assert!(charts(&run, "cpu.linpack").is_empty());
@@ -304,7 +303,7 @@ fn of_many_points_the_headlines_is_drawn() {
     let names: Vec<&str> = charts.iter().flat_map(|c| &c.points).map(|p| p.name.as_str()).collect();
     assert_eq!(names.len(), 8);
     assert!(names[7].contains("19 streams"), "{names:?}");
-    assert_eq!(charts[1].left_out, "10 more points: in the table.");
+    assert_eq!(charts[1].left_out, "10 more configurations: in the table.");
 }
 
 #[test]
@@ -339,28 +338,29 @@ fn every_pair_of_trials_is_in_the_page() {
     assert_eq!(pairs.rows.len(), 4 * 6);
     assert_eq!(column(&pairs, "ours / theirs")[..6], ["1.064"; 6]);
     assert!(render("html", &run).contains("every pair of trials"));
-    assert!(render("html", &run).contains("<dt>time of its figure</dt>"));
+    assert!(render("html", &run).contains("<dt>tool time</dt>"));
     for (format, has) in [("html", true), ("markdown", false), ("terminal", false)] {
-        let told = render(format, &run).replace("\n  ", " ").contains("wall time of its whole run");
-        assert_eq!(told, has, "{format}: where the column is");
+        let found =
+            render(format, &run).replace("\n  ", " ").contains("wall time of its whole run");
+        assert_eq!(found, has, "{format}: where the column is");
     }
 }
 
 #[test]
 fn workloads_without_a_tool_and_without_a_reason_are_named_once() {
     let run = fixture::published();
-    let view = View::of(&run);
-    let silent = "No tool ran beside 21 workloads, and no reason was recorded.";
+    let view = View::from_run(&run);
+    let silent = "No reference tool ran for 21 workloads; no reason was recorded.";
     assert!(view.lacking.iter().any(|s| s == silent), "{:?}", view.lacking);
     assert!(lacking(&run, "cpu.flops").is_empty());
     let mut some = run.clone();
     let with = each(&mut some, "cpu.linpack").find(|m| !m.references.is_empty());
     with.unwrap().references.clear();
-    let told = lacking(&some, "cpu.linpack");
-    assert!(told.iter().any(|s| s.ends_with(": no reason recorded.")), "{told:?}");
+    let found = lacking(&some, "cpu.linpack");
+    assert!(found.iter().any(|s| s.ends_with(": no reason was recorded.")), "{found:?}");
     for format in ["terminal", "markdown", "html"] {
         let text = render(format, &run).replace('\n', " ");
-        assert_eq!(text.matches("and no reason was recorded.").count(), 1, "{format}");
+        assert_eq!(text.matches("; no reason was recorded.").count(), 1, "{format}");
     }
-    assert!(View::of(&fixture::alone()).lacking.iter().all(|s| !s.contains("tool")));
+    assert!(View::from_run(&fixture::alone()).lacking.iter().all(|s| !s.contains("tool")));
 }

@@ -20,9 +20,6 @@ pub fn size(chart: &BarChart) -> (u32, u32) {
 }
 
 /// The inside of the SVG.
-///
-/// # Errors
-/// What the drawing library said.
 pub fn draw(chart: &BarChart) -> String {
     let values = chart.bars.iter().flat_map(|b| {
         let m = &b.mark;
@@ -79,5 +76,5 @@ fn one(canvas: &Canvas, axis: &Axis, bar: &Bar, top: f64) {
             canvas.line(&[(end, y - 4.0), (end, y + 4.0)], Ink::Text, 1);
         }
     }
-    canvas.tell((LEFT, top), (RIGHT, top + ROW - 4.0), &m.about);
+    canvas.tooltip((LEFT, top), (RIGHT, top + ROW - 4.0), &m.about);
 }

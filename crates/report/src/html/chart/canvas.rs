@@ -72,7 +72,7 @@ impl Canvas {
     }
 
     /// A text that a pointer over that area shows: without a script as the browser shows titles.
-    pub fn tell(&self, from: (f64, f64), to: (f64, f64), text: &str) {
+    pub fn tooltip(&self, from: (f64, f64), to: (f64, f64), text: &str) {
         let ((x0, y0), (x1, y1)) = (pixel(&from), pixel(&to));
         self.titles.borrow_mut().push_str(&format!(
             "<rect class=\"mark\" x=\"{x0}\" y=\"{y0}\" width=\"{}\" height=\"{}\" fill=\"transparent\">\

@@ -1,5 +1,5 @@
 //! Times of single operations: a distribution, or what they grow to with the
-//! throughput. Two axes of numbers, a curve a series, signs on it where the view marks it.
+//! throughput. Two axes of numbers, a curve per series, signs on it where the view marks it.
 
 use super::axis::Axis;
 use super::canvas::{At, Canvas, Ink};
@@ -21,9 +21,6 @@ struct Plot<'a> {
 }
 
 /// The inside of the SVG.
-///
-/// # Errors
-/// What the drawing library said.
 pub fn draw(chart: &LatencyChart) -> String {
     let corners = |i: usize| {
         let points = |c: &Curve| c.points.iter().map(|p| p.at).collect::<Vec<_>>();
@@ -76,7 +73,7 @@ impl Plot<'_> {
     fn point(&self, point: &Point, i: usize, back: bool) {
         let (x, y) = self.at(point.at);
         shape::draw(self.frame.canvas, i, (x, y));
-        self.frame.canvas.tell((x - REACH, y - REACH), (x + REACH, y + REACH), &point.about);
+        self.frame.canvas.tooltip((x - REACH, y - REACH), (x + REACH, y + REACH), &point.about);
         let text = [short(&point.label, 8), point.verdict.map_or("", doubt).to_owned()].join(" ");
         // Below the sign, on the side to which no curve rises; at the bottom, and where there is
         // no room on the right, above it.

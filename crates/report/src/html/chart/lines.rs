@@ -1,4 +1,4 @@
-//! Values over an axis: a line a series, error bars from the 95 % intervals, dashes
+//! Values over an axis: a line per series, error bars from the 95 % intervals, dashes
 //! at the ceilings.
 
 use super::axis::Axis;
@@ -24,9 +24,6 @@ struct Plot<'a> {
 }
 
 /// The inside of the SVG.
-///
-/// # Errors
-/// What the drawing library said.
 pub fn draw(chart: &LineChart) -> String {
     let marks = || chart.series.iter().flat_map(|s| &s.spots).map(|spot| &spot.mark);
     let most = marks().map(|m| m.value).fold(0.0, f64::max);
@@ -148,12 +145,12 @@ impl Plot<'_> {
                 self.frame.canvas.line(&[(x - 4.0, end), (x + 4.0, end)], Ink::Text, 1);
             }
         }
-        self.frame.canvas.tell((x - REACH, y - REACH), (x + REACH, y + REACH), &m.about);
+        self.frame.canvas.tooltip((x - REACH, y - REACH), (x + REACH, y + REACH), &m.about);
         let sign = doubt(m.verdict);
         if sign.is_empty() {
             return;
         }
-        // Beside the ceiling's dashes; where ceilings are a line, below that of the values.
+        // Next to the ceiling's dashes; where ceilings are a line, below that of the values.
         let aside = DASHES + 6.0;
         let at = if self.joined { (x, y + aside) } else { (x + aside, y) };
         self.frame.canvas.text(sign, at, At::Middle, 14, Ink::Text);

@@ -19,10 +19,10 @@ mod timeline;
 use proofmark_model::Verdict;
 use serde::Serialize;
 
-use crate::view::{BarChart, BesideChart, LatencyChart, LineChart, Roofline, Timeline};
+use crate::view::{BarChart, ComparisonChart, LatencyChart, LineChart, Roofline, Timeline};
 
 /// What the gap in a bar is.
-const CUT: &str = "A bar with a gap: it does not stand and goes on beyond the axis.";
+const CUT: &str = "A bar with a gap is invalid and extends beyond the axis.";
 
 /// A chart on the page.
 #[derive(Debug, Clone, Serialize)]
@@ -51,7 +51,7 @@ pub struct Key {
 /// Values over an axis.
 pub fn lines(chart: &LineChart, id: &str) -> Chart {
     let inside = lines::draw(chart);
-    // A single line needs no key to tell it from others.
+    // A single line needs no key.
     let keys = if chart.series.len() > 1 { chart.series.len() } else { 0 };
     let signs = (0..keys).map(shape::sign);
     let names = chart.series.iter().map(|s| s.name.clone());
@@ -77,7 +77,7 @@ pub fn bars(chart: &BarChart, id: &str) -> Chart {
 }
 
 /// Our numbers, those of other tools and the ceilings.
-pub fn references(chart: &BesideChart, id: &str) -> Chart {
+pub fn references(chart: &ComparisonChart, id: &str) -> Chart {
     let inside = references::draw(chart);
     Chart {
         svg: element(&inside, references::size(chart), id, &chart.title, &chart.description),
@@ -154,7 +154,7 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// The sign beside a value that does not stand.
+/// The sign of a value that is not valid.
 fn doubt(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Valid => "",
@@ -163,7 +163,7 @@ fn doubt(verdict: Verdict) -> &'static str {
     }
 }
 
-/// A name that fits beside a bar.
+/// A name that fits above a bar.
 fn short(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         text.to_owned()
@@ -175,7 +175,7 @@ fn short(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::{Bar, BesideBar, BesidePoint, Limit, Mark, Rule, Series, Spot, Tick};
+    use crate::view::{Bar, ComparisonBar, ComparisonGroup, Limit, Mark, Rule, Series, Spot, Tick};
 
     fn mark(value: f64) -> Mark {
         Mark {
@@ -258,10 +258,10 @@ mod tests {
         };
         let drawn = |verdict, value| {
             let bars = [bar(5.0, Verdict::Valid), bar(value, verdict)];
-            let bars = bars.into_iter().enumerate().map(|(who, bar)| BesideBar { who, bar });
+            let bars = bars.into_iter().enumerate().map(|(who, bar)| ComparisonBar { who, bar });
             let ceiling = Some(Limit { value: 6.0, text: "6".into() });
-            let point = BesidePoint { name: "&".into(), bars: bars.collect(), ceiling };
-            let chart = BesideChart {
+            let point = ComparisonGroup { name: "&".into(), bars: bars.collect(), ceiling };
+            let chart = ComparisonChart {
                 title: String::new(),
                 description: String::new(),
                 unit: "<u>".into(),
@@ -300,7 +300,7 @@ mod tests {
             let svg = bars(&chart, "c").svg;
             assert!(!svg.contains("NaN"));
         }
-        let empty = BesideChart {
+        let empty = ComparisonChart {
             title: String::new(),
             description: String::new(),
             unit: String::new(),

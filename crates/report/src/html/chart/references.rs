@@ -1,14 +1,14 @@
-//! Bars of our number, of each tool's and of the ceiling, a group a point.
+//! Bars of our number, of each tool's and of the ceiling, a group per point.
 //!
 //! An invalid number, such as that of a page cache, may be many times the others. It does not
-//! stretch the axis: its bar has a gap before the end and its value beside it.
+//! stretch the axis: its bar has a gap before the end, and its value is printed.
 
 use proofmark_model::Verdict;
 
 use super::axis::Axis;
 use super::canvas::{At, Canvas, Ink};
 use super::{doubt, short};
-use crate::view::{BesideBar, BesideChart, BesidePoint, Limit, Mark};
+use crate::view::{ComparisonBar, ComparisonChart, ComparisonGroup, Limit, Mark};
 
 const WIDTH: u32 = 480;
 const LEFT: f64 = 8.0;
@@ -25,23 +25,23 @@ const FOOT: f64 = 46.0;
 const BAR: [f64; 2] = [20.0, 33.0];
 
 /// Of the view box.
-pub fn size(chart: &BesideChart) -> (u32, u32) {
+pub fn size(chart: &ComparisonChart) -> (u32, u32) {
     (WIDTH, (bottom(chart) + FOOT) as u32)
 }
 
 /// Whether a bar goes on beyond the axis.
-pub fn cut(chart: &BesideChart) -> bool {
+pub fn cut(chart: &ComparisonChart) -> bool {
     let axis = axis(chart);
     chart.points.iter().flat_map(|p| &p.bars).any(|b| beyond(&axis, b.bar.mark.value))
 }
 
 /// The axis of all values but the invalid ones, or of these where there are no others.
-fn axis(chart: &BesideChart) -> Axis {
+fn axis(chart: &ComparisonChart) -> Axis {
     let ceilings = chart.points.iter().filter_map(|p| p.ceiling.as_ref()).map(|c| c.value);
     let marks = || chart.points.iter().flat_map(|p| &p.bars).map(|b| &b.bar.mark);
-    let stands = |m: &&Mark| m.verdict != Verdict::Invalid;
-    let none = !marks().any(|m| stands(&m));
-    let values = marks().filter(|m| none || stands(m)).flat_map(|m| {
+    let usable = |m: &&Mark| m.verdict != Verdict::Invalid;
+    let none = !marks().any(|m| usable(&m));
+    let values = marks().filter(|m| none || usable(m)).flat_map(|m| {
         let [low, high] = m.interval.unwrap_or([m.value; 2]);
         [m.value, low, high]
     });
@@ -52,24 +52,21 @@ fn beyond(axis: &Axis, value: f64) -> bool {
     matches!(axis, Axis::Linear { low, high, .. } if !(*low..=*high).contains(&value))
 }
 
-fn bottom(chart: &BesideChart) -> f64 {
+fn bottom(chart: &ComparisonChart) -> f64 {
     TOP + chart.points.iter().map(height).sum::<f64>()
 }
 
-fn height(point: &BesidePoint) -> f64 {
+fn height(point: &ComparisonGroup) -> f64 {
     let rows = point.bars.len() + usize::from(point.ceiling.is_some());
     head(point) + ROW * rows as f64 + GAP
 }
 
-fn head(point: &BesidePoint) -> f64 {
+fn head(point: &ComparisonGroup) -> f64 {
     if point.name.is_empty() { 0.0 } else { HEAD }
 }
 
 /// The inside of the SVG.
-///
-/// # Errors
-/// What the drawing library said.
-pub fn draw(chart: &BesideChart) -> String {
+pub fn draw(chart: &ComparisonChart) -> String {
     let axis = axis(chart);
     let bottom = bottom(chart);
     Canvas::draw(|canvas| {
@@ -93,7 +90,7 @@ fn place(axis: &Axis, value: f64) -> f64 {
     LEFT + (RIGHT - LEFT) * axis.place(value)
 }
 
-fn one(canvas: &Canvas, axis: &Axis, point: &BesidePoint, top: f64) {
+fn one(canvas: &Canvas, axis: &Axis, point: &ComparisonGroup, top: f64) {
     if !point.name.is_empty() {
         canvas.text(&short(&point.name, 46), (LEFT, top + 11.0), At::Start, 12, Ink::Muted);
     }
@@ -118,15 +115,15 @@ fn labels(canvas: &Canvas, name: &str, value: &str, row: f64) {
     canvas.text(value, (RIGHT, row + 9.0), At::End, 12, Ink::Text);
 }
 
-fn measured(canvas: &Canvas, axis: &Axis, beside: &BesideBar, row: f64) {
-    let (bar, m) = (&beside.bar, &beside.bar.mark);
+fn measured(canvas: &Canvas, axis: &Axis, drawn: &ComparisonBar, row: f64) {
+    let (bar, m) = (&drawn.bar, &drawn.bar.mark);
     let near = bar.efficiency.as_ref().map_or_else(String::new, |e| format!(" ({e} %)"));
     let sign = match doubt(m.verdict) {
         "" => String::new(),
         sign => format!("  {sign} {}", m.verdict),
     };
     labels(canvas, &bar.name, &format!("{}{near}{sign}", m.text), row);
-    canvas.fill(&block(axis, m.value, row), Ink::Series(beside.who));
+    canvas.fill(&block(axis, m.value, row), Ink::Series(drawn.who));
     if beyond(axis, m.value) {
         gap(canvas, place(axis, m.value), row);
     } else if let Some([from, to]) = m.interval {
@@ -136,7 +133,7 @@ fn measured(canvas: &Canvas, axis: &Axis, beside: &BesideBar, row: f64) {
             canvas.line(&[(end, y - 4.0), (end, y + 4.0)], Ink::Text, 1);
         }
     }
-    canvas.tell((LEFT, row), (RIGHT, row + ROW - 2.0), &m.about);
+    canvas.tooltip((LEFT, row), (RIGHT, row + ROW - 2.0), &m.about);
 }
 
 /// A slanted gap near that end of a bar.

@@ -1,4 +1,4 @@
-//! The roofline: rate of computing over FLOP a byte, both logarithmic. Flat roofs are
+//! The roofline: rate of computing over FLOP per byte, both logarithmic. Flat roofs are
 //! the CPU's, slanted ones the memory levels'; thin dashes are ceilings.
 
 use super::axis::Axis;
@@ -15,7 +15,7 @@ const TOP: f64 = 40.0;
 const BOTTOM: f64 = 300.0;
 /// Between the names of two roofs.
 const LINE: f64 = 17.0;
-/// FLOP a byte that every picture shows, that of STREAM's workloads included.
+/// FLOP per byte that every picture shows, that of STREAM's workloads included.
 const ALWAYS: [f64; 2] = [0.05, 20.0];
 
 /// The plot's places.
@@ -23,7 +23,7 @@ struct Plot<'a> {
     canvas: &'a Canvas,
     x: Axis,
     y: Axis,
-    /// The least and the greatest FLOP a byte.
+    /// The least and the greatest FLOP per byte.
     ends: [f64; 2],
     /// The highest roof.
     top: f64,
@@ -32,9 +32,6 @@ struct Plot<'a> {
 }
 
 /// The inside of the SVG.
-///
-/// # Errors
-/// What the drawing library said.
 pub fn draw(picture: &Roofline) -> String {
     let (top, lowest) = picture
         .peaks
@@ -81,10 +78,10 @@ impl Plot<'_> {
         let unit = format!("{}, log", short(&picture.unit, 12));
         self.canvas.text(&unit, (4.0, 10.0), At::Start, 12, Ink::Muted);
         let middle = ((LEFT + RIGHT) / 2.0, BOTTOM + 38.0);
-        self.canvas.text("FLOP a byte, log", middle, At::Middle, 12, Ink::Muted);
+        self.canvas.text("FLOP per byte, log", middle, At::Middle, 12, Ink::Muted);
     }
 
-    /// Flat roofs from where the steepest slope meets them, named beside their right end.
+    /// Flat roofs from where the steepest slope meets them, named at their right end.
     fn peaks(&self, peaks: &[Peak]) {
         let mut free = f64::NEG_INFINITY;
         for peak in peaks {
@@ -121,7 +118,7 @@ impl Plot<'_> {
         self.canvas.line(&[from, to], Ink::Series(i), 2);
         shape::draw(self.canvas, i, to);
         let about = format!("{}: {} ({})", slope.name, slope.text, slope.about);
-        self.canvas.tell((to.0 - 10.0, to.1 - 10.0), (to.0 + 10.0, to.1 + 10.0), &about);
+        self.canvas.tooltip((to.0 - 10.0, to.1 - 10.0), (to.0 + 10.0, to.1 + 10.0), &about);
     }
 
     /// From where on a slope is above the lower edge.
@@ -142,6 +139,6 @@ impl Plot<'_> {
             self.canvas.line(&line, Ink::Text, 2);
         }
         self.canvas.text(&short(&dot.name, 20), (x + 12.0, y + 12.0), At::Start, 12, Ink::Text);
-        self.canvas.tell((x - 10.0, y - 10.0), (x + 10.0, y + 10.0), &dot.about);
+        self.canvas.tooltip((x - 10.0, y - 10.0), (x + 10.0, y + 10.0), &dot.about);
     }
 }

@@ -6,7 +6,7 @@ use super::axis::Axis;
 use super::canvas::{At, Canvas, Ink};
 use super::frame::{half, widest};
 use super::{Key, doubt, shape, short};
-use crate::view::{Beside, Change, Sample, Step, Timeline};
+use crate::view::{Change, Sample, Step, SystemCurve, Timeline};
 
 const WIDTH: u32 = 720;
 const LEFT: f64 = 64.0;
@@ -35,23 +35,20 @@ pub fn size(chart: &Timeline) -> (u32, u32) {
 
 /// The lower end of the last plot.
 fn bottom(chart: &Timeline) -> f64 {
-    BOTTOM + (GAP + PANEL) * chart.beside.len() as f64
+    BOTTOM + (GAP + PANEL) * chart.system.len() as f64
 }
 
 /// How the sign of a legend is drawn.
 type Draw<'a> = &'a dyn Fn(&Canvas);
 
 /// What its lines are, as far as there are any.
-///
-/// # Errors
-/// What the drawing library said.
 pub fn legend(chart: &Timeline) -> Vec<Key> {
     let band = [(1.0, 2.0), (25.0, 2.0), (25.0, 12.0), (1.0, 12.0)];
     let all: [(bool, &str, Draw); 4] = [
         (!chart.samples.is_empty(), "samples", &|c| {
             c.line(&[(1.0, 9.0), (9.0, 5.0), (17.0, 9.0), (25.0, 5.0)], Ink::Series(0), 1)
         }),
-        (!chart.levels.is_empty(), "level, in the band of its 95 % interval", &|c| {
+        (!chart.levels.is_empty(), "level with its 95 % interval", &|c| {
             c.fill(&band, Ink::Grid);
             c.line(&[(1.0, 7.0), (25.0, 7.0)], Ink::Series(1), 3)
         }),
@@ -65,9 +62,6 @@ pub fn legend(chart: &Timeline) -> Vec<Key> {
 }
 
 /// The inside of the SVG.
-///
-/// # Errors
-/// What the drawing library said.
 pub fn draw(chart: &Timeline) -> String {
     let levels = chart.levels.iter().flat_map(|l| {
         let [low, high] = l.interval.unwrap_or([l.value; 2]);
@@ -92,8 +86,8 @@ pub fn draw(chart: &Timeline) -> String {
             canvas.dashed(plot.at(from[0], from[1]), plot.at(to[0], to[1]), Ink::Text);
         }
         plot.changes(&chart.changes);
-        for (i, beside) in chart.beside.iter().enumerate() {
-            panel(canvas, &time, beside, i, &chart.axis);
+        for (i, curve) in chart.system.iter().enumerate() {
+            panel(canvas, &time, curve, i, &chart.axis);
         }
         time.labels(canvas, bottom(chart), &chart.axis)
     })
@@ -177,13 +171,14 @@ impl Plot<'_> {
         if points.len() <= FEW {
             points.iter().for_each(|at| self.canvas.dot(*at, 3, Ink::Series(0)));
         }
-        let told: Vec<Told> =
-            drawn().map(|s| Told { at: s.at, value: s.value, about: Some(&s.about) }).collect();
-        self.strips(&told, axis, unit);
+        let shown: Vec<StripSample> = drawn()
+            .map(|s| StripSample { at: s.at, value: s.value, about: Some(&s.about) })
+            .collect();
+        self.strips(&shown, axis, unit);
     }
 
-    /// Upright strips that tell what lies in them.
-    fn strips(&self, all: &[Told], axis: &str, unit: &str) {
+    /// Vertical strips whose tooltips give the values in them.
+    fn strips(&self, all: &[StripSample], axis: &str, unit: &str) {
         let [top, bottom] = self.span;
         let time = axis.rsplit_once(", ").map_or("", |(_, unit)| unit);
         for strip in all.chunks(all.len().div_ceil(STRIPS).max(1)) {
@@ -209,7 +204,7 @@ impl Plot<'_> {
                 }
             };
             let (from, to) = (self.time.x(first.at), self.time.x(last.at));
-            self.canvas.tell((from - 1.0, top), ((to + 1.0).max(from + 3.0), bottom), &text);
+            self.canvas.tooltip((from - 1.0, top), ((to + 1.0).max(from + 3.0), bottom), &text);
         }
     }
 
@@ -222,7 +217,7 @@ impl Plot<'_> {
     fn level(&self, level: &Step) {
         let (from, to) = (self.at(level.from, level.value), self.at(level.until, level.value));
         self.canvas.line(&[from, to], Ink::Series(1), 3);
-        self.canvas.tell((from.0, from.1 - THICK), (to.0, to.1 + THICK), &level.about);
+        self.canvas.tooltip((from.0, from.1 - THICK), (to.0, to.1 + THICK), &level.about);
     }
 
     /// Upright lines; a label that would touch the one before it is left to the table.
@@ -241,27 +236,27 @@ impl Plot<'_> {
                 free = middle + wide;
                 reach = (reach.0.min(middle - wide), reach.1.max(middle + wide));
             }
-            self.canvas.tell((reach.0, top - 30.0), (reach.1, top - 12.0), &change.about);
-            self.canvas.tell((x - REACH, top - 12.0), (x + REACH, bottom), &change.about);
+            self.canvas.tooltip((reach.0, top - 30.0), (reach.1, top - 12.0), &change.about);
+            self.canvas.tooltip((x - REACH, top - 12.0), (x + REACH, bottom), &change.about);
         }
     }
 }
 
-/// What a strip may tell.
-struct Told<'a> {
+/// A value that a strip may show.
+struct StripSample<'a> {
     at: f64,
     value: f64,
     about: Option<&'a str>,
 }
 
 /// A narrow plot of what the system did.
-fn panel(canvas: &Canvas, time: &Time, beside: &Beside, i: usize, axis: &str) {
+fn panel(canvas: &Canvas, time: &Time, curve: &SystemCurve, i: usize, axis: &str) {
     let top = BOTTOM + (GAP + PANEL) * i as f64 + GAP;
-    let drawn = || beside.points.iter().filter(|p| p.iter().all(|v| v.is_finite()));
+    let drawn = || curve.points.iter().filter(|p| p.iter().all(|v| v.is_finite()));
     let values = Axis::over(drawn().map(|p| p[1]));
     let plot = Plot { canvas, time, axis: values, span: [top, top + PANEL] };
     plot.grid(2);
-    let name = short(&format!("{}, {}", beside.name, beside.unit), 50);
+    let name = short(&format!("{}, {}", curve.name, curve.unit), 50);
     canvas.text(&name, (LEFT, top - 11.0), At::Start, 12, Ink::Text);
     let points: Vec<(f64, f64)> = drawn().map(|p| plot.at(p[0], p[1])).collect();
     if points.len() > 1 {
@@ -270,9 +265,14 @@ fn panel(canvas: &Canvas, time: &Time, beside: &Beside, i: usize, axis: &str) {
         points.iter().for_each(|at| canvas.dot(*at, 3, Ink::Series(2)));
     }
     let wide = widest(&name).min(RIGHT - LEFT);
-    canvas.tell((LEFT, top - 20.0), (LEFT + wide, top - 2.0), &format!("{name}: {}", beside.about));
-    let told: Vec<Told> = drawn().map(|p| Told { at: p[0], value: p[1], about: None }).collect();
-    plot.strips(&told, axis, &name);
+    canvas.tooltip(
+        (LEFT, top - 20.0),
+        (LEFT + wide, top - 2.0),
+        &format!("{name}: {}", curve.about),
+    );
+    let shown: Vec<StripSample> =
+        drawn().map(|p| StripSample { at: p[0], value: p[1], about: None }).collect();
+    plot.strips(&shown, axis, &name);
 }
 
 /// A number with four digits that count.
@@ -311,7 +311,7 @@ mod tests {
             }],
             changes: vec![Change { at: until / 2.0, label: "<×>".into(), about: "<c>".into() }],
             trend: Some([[0.0, value], [until, value]]),
-            beside: vec![Beside {
+            system: vec![SystemCurve {
                 name: "<n>".into(),
                 unit: "%".into(),
                 points: values.iter().enumerate().map(|(i, v)| [i as f64, *v]).collect(),
@@ -347,8 +347,8 @@ mod tests {
     fn a_long_series_tells_its_values_in_strips() {
         let values: Vec<f64> = (0..4096).map(|i| 90.0 + f64::from(i % 10)).collect();
         let svg = draw(&chart(&values));
-        let told = svg.matches("<title>").count();
-        assert!((STRIPS..2 * STRIPS + 8).contains(&told), "{told}");
+        let shown = svg.matches("<title>").count();
+        assert!((STRIPS..2 * STRIPS + 8).contains(&shown), "{shown}");
         assert!(svg.contains("<title>0 to 25.00 s: 90.00 to 99.00 GB/s &lt;u&gt;, 26 samples"));
         assert!(svg.len() < 400_000, "{}", svg.len());
         let few = draw(&chart(&values[..50]));

@@ -1,7 +1,7 @@
 "use strict";
 /* Sorts a table by the column whose head is pressed: up, down, and as it was. The page is whole without it. */
 {
-  /* What a unit beside a number is worth, within its kind; a unit in the head is the whole column's. */
+  /* What a unit next to a number is worth, within its kind; a unit in the head is the whole column's. */
   const steps = { "": 1, k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15,
     Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50 };
   const times = { ns: 1e-9, us: 1e-6, "µs": 1e-6, "μs": 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600, d: 86400 };

@@ -1,4 +1,4 @@
-/* Shows what a mark of a chart says, beside the pointer, the finger or the focus of the keyboard,
+/* Shows what a mark of a chart says, next to the pointer, the finger or the focus of the keyboard,
    whose arrows go from mark to mark. Without it a browser shows the same texts as titles. */
 {
   const REACH = 14;

@@ -8,7 +8,7 @@ use crate::view::num::Scale;
 use crate::view::references::ratio;
 use crate::view::text::{capital, clean};
 
-/// A number that a sentence is about.
+/// A result that a sentence is about.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figure {
     /// The workload's id.
@@ -27,7 +27,7 @@ pub struct Figure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Says {
-    /// A number as it is, with its share of the ceiling and what held it back.
+    /// A number as it is, with its share of the ceiling and its bottleneck.
     Is,
     /// The left number is greater than the right one.
     More,
@@ -48,24 +48,24 @@ pub struct Claim {
     pub says: Says,
     /// The number that it is about.
     pub left: Option<Figure>,
-    /// The one that it is held against.
+    /// The one that it is compared with.
     pub right: Option<Figure>,
     /// Whether a row of the answer says all of it.
     pub in_answer: bool,
 }
 
 /// A measurement with its statistics, if it may be in a sentence at all.
-pub type Stands<'a> = (&'a Measurement, &'a Summary);
+pub type Usable<'a> = (&'a Measurement, &'a Summary);
 
 /// A measurement whose number may be in a sentence: neither invalid nor odd.
-pub fn stands(m: &Measurement) -> Option<Stands<'_>> {
+pub fn usable(m: &Measurement) -> Option<Usable<'_>> {
     let s = m.summary.as_ref()?;
     let fit = m.verdict != Verdict::Invalid && s.median.is_finite() && s.median > 0.0;
     fit.then_some((m, s))
 }
 
 /// `98.40 GFLOP/s`, and after it that it is suspect.
-pub fn told(group: &Group, m: &Measurement, text: &str, unit: &str) -> String {
+pub fn with_doubt(group: &Group, m: &Measurement, text: &str, unit: &str) -> String {
     format!("{text} {unit}{}", doubted(group, m))
 }
 
@@ -128,12 +128,12 @@ impl Claim {
 
     /// One number against another of the same unit, each after its name, such as `sequential
     /// read`. `at` is what both have in common.
-    pub fn compare([left, right]: [(&Group, &str, Stands); 2], at: &str) -> Option<Self> {
+    pub fn compare([left, right]: [(&Group, &str, Usable); 2], at: &str) -> Option<Self> {
         let [(_, left_name, (a, x)), (_, right_name, (b, y))] = [left, right];
         if a.unit != b.unit {
             return None;
         }
-        let scale = Scale::of_values(&[x.median, y.median], a.unit);
+        let scale = Scale::for_values(&[x.median, y.median], a.unit);
         let [l, r] = [figure(left.0, a, x, &scale)?, figure(right.0, b, y, &scale)?];
         let printed = [&l.text, &r.text].map(|t| t.parse::<f64>().unwrap_or(f64::NAN));
         let how = how(x, y);
@@ -143,14 +143,16 @@ impl Claim {
             _ if printed[0] < printed[1] && x.median < y.median => Says::Less,
             _ => Says::Same,
         };
-        let figures =
-            [told(left.0, a, &l.text, scale.label()), told(right.0, b, &r.text, scale.label())];
+        let figures = [
+            with_doubt(left.0, a, &l.text, scale.label()),
+            with_doubt(right.0, b, &r.text, scale.label()),
+        ];
         let sure = if how == How::Trials && says != Says::Same { NO_OVERLAP } else { "" };
         let at: Vec<&str> = [at, sure].into_iter().filter(|t| !t.is_empty()).collect();
         let at = if at.is_empty() { String::new() } else { format!(" ({})", at.join("; ")) };
         let factor = x.median / y.median;
         let factor = (factor.is_finite() && factor > 0.0).then(|| format_factor(factor))?;
-        let figures = format!("{}{at}", figures.join(" against "));
+        let figures = format!("{}{at}", figures.join(" vs. "));
         let text = match says {
             Says::Same => {
                 format!("No difference is shown between {left_name} and {right_name}: {figures}.")
@@ -161,7 +163,7 @@ impl Claim {
     }
 
     /// Our number against a tool's: the ratio of the pairs against one.
-    pub fn beside(group: &Group, m: &Measurement, r: &Reference) -> Option<Self> {
+    pub fn compare_with_tool(group: &Group, m: &Measurement, r: &Reference) -> Option<Self> {
         let tool = clean(&r.tool);
         let figure = |value: f64, interval| {
             let [workload, point] = [group.name(), group.short(m)];
@@ -181,14 +183,14 @@ impl Claim {
         let at = if left.point.is_empty() { String::new() } else { format!(" ({})", left.point) };
         let doubt = match m.verdict.max(r.verdict) {
             Verdict::Valid => "",
-            _ => ", one of the two being suspect",
+            _ => " (one of the two is suspect)",
         };
         let text = match says {
             Says::Same => format!(
-                "{name}{at}: no difference from {tool} is shown: {} times its number, {interval}{doubt}.",
+                "{name}{at}: no difference from {tool} is shown: {} times its result, {interval}{doubt}.",
                 left.text
             ),
-            _ => format!("{name}{at}: {} times {tool}'s number, {interval}{doubt}.", left.text),
+            _ => format!("{name}{at}: {} times {tool}'s result, {interval}{doubt}.", left.text),
         };
         Some(Self { text, says, left: Some(left), right: Some(right), in_answer: false })
     }

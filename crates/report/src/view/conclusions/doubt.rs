@@ -1,36 +1,36 @@
-//! What may not be concluded: how many numbers do not stand, and the commonest cause.
+//! How many results are not valid, and the most frequent cause.
 
 use std::collections::BTreeMap;
 
 use proofmark_model::{Measurement, Severity, Verdict};
 
-use super::claim::{Claim, all_suspect};
+use super::claim::{self, Claim};
 use crate::view::label::Group;
 use crate::view::text::{clean, plural};
 
-/// Whether all numbers are suspect, so that none of them is told apart as such.
-pub fn of_all(all: &[(usize, &Group)]) -> bool {
-    all_suspect(all.iter().flat_map(|(_, g)| g.all.iter().copied()))
+/// Whether all numbers are suspect, so that none of them is marked as such.
+pub fn all_suspect(all: &[(usize, &Group)]) -> bool {
+    claim::all_suspect(all.iter().flat_map(|(_, g)| g.all.iter().copied()))
 }
 
 /// The sentences on invalid and on suspect numbers.
-pub fn of(all: &[(usize, &Group)]) -> Vec<Claim> {
+pub fn claims(all: &[(usize, &Group)]) -> Vec<Claim> {
     let every: Vec<&Measurement> = all.iter().flat_map(|(_, g)| g.all.iter().copied()).collect();
     let said = [
-        (Verdict::Invalid, Severity::Invalid, "nothing follows from"),
-        (Verdict::Suspect, Severity::Suspect, "nothing firm follows from"),
+        (Verdict::Invalid, Severity::Invalid, "do not use"),
+        (Verdict::Suspect, Severity::Suspect, "do not draw conclusions from"),
     ];
-    let sentence = |(verdict, severity, follows): (Verdict, Severity, &str)| {
+    let sentence = |(verdict, severity, advice): (Verdict, Severity, &str)| {
         let of: Vec<&Measurement> =
             every.iter().copied().filter(|m| m.verdict == verdict).collect();
         (!of.is_empty()).then_some(())?;
         let cause = commonest(&of, severity).map_or_else(String::new, |(check, count)| {
-            format!(", most often for {check} ({})", plural(count as u64, "point"))
+            format!(" Main cause: {check} ({}).", plural(count as u64, "result"))
         });
         Some(Claim::doubt(format!(
-            "{} of {} {} {verdict}{cause}: {follows} {}.",
+            "{} of {} {} {verdict}: {advice} {}.{cause}",
             of.len(),
-            plural(every.len() as u64, "number"),
+            plural(every.len() as u64, "result"),
             if of.len() == 1 { "is" } else { "are" },
             if of.len() == 1 { "it" } else { "them" },
         )))
@@ -38,7 +38,7 @@ pub fn of(all: &[(usize, &Group)]) -> Vec<Claim> {
     said.into_iter().filter_map(sentence).collect()
 }
 
-/// The check that speaks against most of these points, and against how many.
+/// The check that found a problem in most of these results, and in how many.
 fn commonest(of: &[&Measurement], severity: Severity) -> Option<(String, usize)> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for m in of {

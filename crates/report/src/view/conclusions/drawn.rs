@@ -1,11 +1,11 @@
 //! The sentences of one subsystem: its best numbers, what more threads bring, one operation
-//! against another at the same parameters, tools beside, what was lost, and what time brought.
+//! against another at the same parameters, reference tools, losses, and changes over time.
 
 use std::cmp::Reverse;
 
 use proofmark_model::{Counterpart, Measurement, Params, Verdict};
 
-use super::claim::{Claim, Stands, doubted, figure, stands, told};
+use super::claim::{Claim, Usable, doubted, figure, usable, with_doubt};
 use crate::view::answer::chosen;
 use crate::view::disk;
 use crate::view::headline::{best, in_question};
@@ -17,15 +17,15 @@ use crate::view::sentences::like;
 use crate::view::text::{clean, plural};
 use crate::view::timeline;
 
-/// Best numbers, comparisons of operations, and tools that are told of one subsystem.
+/// Best numbers, comparisons of operations, and tools that are listed per subsystem.
 const BEST: usize = 3;
 const PAIRS: usize = 3;
 const TOOLS: usize = 2;
-/// Points of a workload that are held against another's.
+/// Results of a workload that are compared with another's.
 const POINTS: usize = 1000;
 
 /// All sentences of a subsystem but those of doubt.
-pub fn of(all: &[(usize, &Group)]) -> Vec<Claim> {
+pub fn claims(all: &[(usize, &Group)]) -> Vec<Claim> {
     let groups: Vec<&Group> = all.iter().map(|(_, g)| *g).collect();
     let heroes: Vec<(&Group, &Measurement)> = chosen(all)
         .into_iter()
@@ -37,14 +37,14 @@ pub fn of(all: &[(usize, &Group)]) -> Vec<Claim> {
     let compared = groups.iter().flat_map(|g| compare_with_counterparts(g, &groups));
     out.extend(compared.take(PAIRS));
     out.extend(heroes.iter().find_map(|(g, m)| tiers(g, m)));
-    out.extend(heroes.iter().filter_map(|(g, m)| beside(g, m)).take(TOOLS));
+    out.extend(heroes.iter().filter_map(|(g, m)| compare_with_tool(g, m)).take(TOOLS));
     out.extend(groups.iter().filter(|g| g.over_time).flat_map(|g| over_time(g)));
     out
 }
 
-/// The best number of a workload, how near its ceiling it came and what held it back.
+/// The best number of a workload, its share of the ceiling and its bottleneck.
 fn hero(group: &Group, m: &Measurement) -> Option<Claim> {
-    let (_, s) = stands(m)?;
+    let (_, s) = usable(m)?;
     let scale = match disk::iops(m).filter(|_| group.axis == "queue_depth") {
         Some(scale) => scale,
         None => disk::scale(m, &[s.median]),
@@ -54,16 +54,19 @@ fn hero(group: &Group, m: &Measurement) -> Option<Claim> {
         "" => String::new(),
         point => format!(" ({point})"),
     };
-    let mut parts =
-        vec![format!("{}: {}{at}", group.heading(), told(group, m, &number.text, scale.label()))];
+    let mut parts = vec![format!(
+        "{}: {}{at}",
+        group.heading(),
+        with_doubt(group, m, &number.text, scale.label())
+    )];
     let trips = latency::phrase(m).filter(|_| network::round_trips(m));
     let lost = network::loss(m).filter(|l| *l > 0.0).and_then(percent);
     let in_answer = trips.is_none() && lost.is_none();
     parts.extend(trips);
     let near = m.efficiency.filter(|_| m.ceiling.is_some()).and_then(percent);
     parts.extend(near.map(|share| format!("{share} % of its ceiling")));
-    parts.extend(m.bottleneck.as_ref().map(|l| format!("held back by {}", clean(&l.resource))));
-    parts.extend(lost.map(|l| format!("{l} % of what was sent was lost")));
+    parts.extend(m.bottleneck.as_ref().map(|l| format!("limited by {}", clean(&l.resource))));
+    parts.extend(lost.map(|l| format!("{l} % of the datagrams were lost")));
     Some(Claim { in_answer, ..Claim::is(number, format!("{}.", parts.join(", "))) })
 }
 
@@ -73,17 +76,17 @@ fn scaling(group: &Group, m: &Measurement) -> Option<Claim> {
     let parameter = Params::THREADS.into_iter().find(|k| m.params.int(k).is_some())?;
     let mut but = vec![parameter];
     but.extend(Some("working_set").filter(|set| group.axis == *set));
-    let mut series: Vec<(u64, Stands)> = like(&group.all, m, &but)
+    let mut series: Vec<(u64, Usable)> = like(&group.all, m, &but)
         .into_iter()
         .filter(|m| !group.oversubscribed(m))
-        .filter_map(|m| Some((m.params.threads(), stands(m)?)))
+        .filter_map(|m| Some((m.params.threads(), usable(m)?)))
         .collect();
     series.sort_by_key(|(threads, _)| *threads);
     let (few, many) = (series.first()?, series.last()?);
     (many.0 > few.0).then_some(())?;
     let noun = parameter.strip_suffix('s').unwrap_or(parameter).replace('_', " ");
     let name = |count: u64| format!("{} with {}", low(&group.heading()), plural(count, &noun));
-    let at = group.short_without(m, &[&but, &group.told[..]].concat());
+    let at = group.short_without(m, &[&but, &group.implied_parameters[..]].concat());
     let [more, less] = [name(many.0), format!("that with {}", plural(few.0, &noun))];
     Claim::compare([(group, &more, many.1), (group, &less, few.1)], &at)
 }
@@ -104,16 +107,16 @@ fn compare_with_counterparts(left: &Group, groups: &[&Group]) -> Vec<Claim> {
 fn compare(left: &Group, right: &Group, differs_in: &[&str]) -> Option<Claim> {
     let parameters = [differs_in, &["iterations", "engine"]].concat();
     let both = left.all.iter().take(POINTS).filter_map(|a| {
-        let (a, _) = stands(a)?;
-        let b = like(&right.all, a, &parameters).into_iter().find_map(stands)?;
-        Some((stands(a)?, b))
+        let (a, _) = usable(a)?;
+        let b = like(&right.all, a, &parameters).into_iter().find_map(usable)?;
+        Some((usable(a)?, b))
     });
     // What the page cache may have done is none of a disk's numbers.
     let both = both.filter(|(a, b)| {
         disk::distance(a.0).is_some() && disk::distance(a.0) == disk::distance(b.0)
     });
     let ((a, x), b) = both.min_by_key(|((m, _), _)| rank(m))?;
-    let at = left.short_without(a, &left.told);
+    let at = left.short_without(a, &left.implied_parameters);
     let [l, r] = [left, right].map(|g| low(&g.heading()));
     Claim::compare([(left, &l, (a, x)), (right, &r, b)], &at)
 }
@@ -144,27 +147,27 @@ fn rank(m: &Measurement) -> impl Ord + use<> {
 fn tiers(group: &Group, m: &Measurement) -> Option<Claim> {
     let isa = |m: &Measurement| m.params.text("isa").map(clean);
     let others = like(&group.all, m, &["isa"]).into_iter().filter(|o| isa(o) != isa(m));
-    let least = others.filter_map(stands).min_by(|a, b| a.1.median.total_cmp(&b.1.median))?;
+    let least = others.filter_map(usable).min_by(|a, b| a.1.median.total_cmp(&b.1.median))?;
     let [wide, narrow] = [isa(m)?, isa(least.0)?];
-    let at = group.short_without(m, &[&["isa"], &group.told[..]].concat());
+    let at = group.short_without(m, &[&["isa"], &group.implied_parameters[..]].concat());
     let wide = format!("{} with {wide}", low(&group.heading()));
     Claim::compare(
-        [(group, &wide, stands(m)?), (group, &format!("that with {narrow}"), least)],
+        [(group, &wide, usable(m)?), (group, &format!("that with {narrow}"), least)],
         &at,
     )
 }
 
-fn beside(group: &Group, m: &Measurement) -> Option<Claim> {
-    let stands = |v| v != Verdict::Invalid;
-    let r = m.references.iter().find(|r| stands(r.verdict) && r.ratio.ci95.is_some())?;
-    stands(m.verdict).then(|| Claim::beside(group, m, r)).flatten()
+fn compare_with_tool(group: &Group, m: &Measurement) -> Option<Claim> {
+    let not_invalid = |v| v != Verdict::Invalid;
+    let r = m.references.iter().find(|r| not_invalid(r.verdict) && r.ratio.ci95.is_some())?;
+    not_invalid(m.verdict).then(|| Claim::compare_with_tool(group, m, r)).flatten()
 }
 
 /// What time brought: the sentences under the picture that say where the value went.
 fn over_time(group: &Group) -> Vec<Claim> {
     let claim = |m: &&Measurement| {
-        let (_, s) = stands(m)?;
-        let scale = Scale::of_values(&[s.median], m.unit);
+        let (_, s) = usable(m)?;
+        let scale = Scale::for_values(&[s.median], m.unit);
         let number = figure(group, m, s, &scale)?;
         let said = timeline::in_short(m, &scale)?;
         let point =

@@ -24,10 +24,10 @@ enum Which {
     Queued,
 }
 
-/// A row that is to be: its name, its workload and its number, if any stands.
+/// A planned row: its name, its workload and its best usable result.
 struct Line<'a> {
     name: String,
-    /// I/Os in flight a thread, told where no number stands.
+    /// I/Os in flight per thread, printed where there is no usable result.
     depth: Option<u64>,
     group: &'a Group<'a>,
     best: Option<(&'a Measurement, &'a Summary)>,
@@ -43,11 +43,11 @@ pub fn table(run: &Run, groups: &[Group]) -> Table {
         .filter(|(m, _)| m.unit == Unit::BytePerSecond)
         .map(|(_, s)| s.median)
         .collect();
-    let rate = Scale::of_values(&rates, Unit::BytePerSecond);
+    let rate = Scale::for_values(&rates, Unit::BytePerSecond);
     let times: Vec<f64> =
         lines.iter().filter_map(|l| l.best?.0.latency.as_ref()).map(|l| l.p50).collect();
-    let time = Scale::of_values(&times, Unit::Second);
-    let mut table = Table::new(format!("The disk at a glance{}", place(run)))
+    let time = Scale::for_values(&times, Unit::Second);
+    let mut table = Table::new(format!("Disk at a glance{}", place(run)))
         .column("operation")
         .number("block")
         .spare(2)
@@ -118,24 +118,22 @@ fn cells(line: &Line, rate: &Scale, time: &Scale, table: &mut Table) -> Vec<Cell
     };
     cells[0].note = disk::way(m).map(|way| table.note(way));
     let parameter = |name: &str| line.group.text(m, name);
-    cells.push(table.maybe(parameter("block_size"), || "it has no block size".to_owned()));
+    cells.push(table.maybe(parameter("block_size"), || "no block size".to_owned()));
     let depth = parameter("queue_depth");
-    cells.push(
-        table.maybe(depth, || "each thread waits for one before it begins the next".to_owned()),
-    );
+    cells.push(table.maybe(depth, || "each thread has one I/O in flight".to_owned()));
     cells.push(Cell::text(proofmark_model::format_count(m.params.threads())));
     let bytes = m.unit == Unit::BytePerSecond;
     let shown = rate.number(s.median).filter(|_| bytes);
-    cells.push(table.maybe(shown, || "counted are commits, not their bytes".to_owned()));
+    cells.push(table.maybe(shown, || "the result counts commits, not bytes".to_owned()));
     let count = match disk::iops(m) {
         Some(scale) => scale.number(s.median),
         None => Scale::iops(1).filter(|_| !bytes).and_then(|one| one.number(s.median)),
     };
-    cells.push(table.maybe(count, || "it has no block size".to_owned()));
+    cells.push(table.maybe(count, || "no block size".to_owned()));
     cells.push(percentile(m, time, table, |l| Some(l.p50)));
     cells.push(percentile(m, time, table, |l| l.p99));
     let share = disk::device_share(m).and_then(percent);
-    cells.push(table.maybe(share, || "its trials do not tell".to_owned()));
+    cells.push(table.maybe(share, || "not recorded in its trials".to_owned()));
     cells.push(Cell::verdict(m.verdict));
     cells
 }
@@ -152,8 +150,8 @@ fn place(run: &Run) -> String {
         .collect();
     let on = match (leaves.is_empty(), s.kind) {
         (false, _) => format!(" on {}", leaves.join(", ")),
-        (true, StorageKind::Memory) => " in memory, no disk".to_owned(),
-        (true, StorageKind::Network) => " on the network, no disk of this machine".to_owned(),
+        (true, StorageKind::Memory) => " in memory, not on a disk".to_owned(),
+        (true, StorageKind::Network) => " on a network server, not on a local disk".to_owned(),
         (true, _) => String::new(),
     };
     clean(&format!(": {}{on}, {}", s.file_system, s.path))

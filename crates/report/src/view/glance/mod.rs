@@ -1,4 +1,4 @@
-//! A subsystem in few numbers: only those that stand, each with its verdict.
+//! A subsystem in few results: only usable ones, each with its verdict.
 
 mod disk;
 mod network;

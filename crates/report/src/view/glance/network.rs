@@ -8,7 +8,7 @@ use crate::view::headline::best;
 use crate::view::host::quantity;
 use crate::view::label::{Group, why_no_trials};
 use crate::view::latency::percentile;
-use crate::view::network::{PATH, loss, of_network, round_trips, single, streams};
+use crate::view::network::{PATH, is_network, loss, round_trips, single, streams};
 use crate::view::num::{Scale, percent};
 use crate::view::table::{Cell, Table};
 use crate::view::text::clean;
@@ -16,7 +16,7 @@ use crate::view::text::clean;
 /// Parameters that split the points of a workload into rows: one of them, whichever it has.
 const SPLITS: [&str; 2] = ["direction", "mode"];
 
-/// A row that is to be: its name, its points and its number, if any stands.
+/// A planned row: its name, its configurations and its best usable result.
 struct Line<'a> {
     name: String,
     group: &'a Group<'a>,
@@ -26,7 +26,7 @@ struct Line<'a> {
 
 /// The tables, of throughput and of answers; without rows where none was measured.
 pub fn tables(run: &Run, groups: &[Group]) -> [Table; 2] {
-    let groups = groups.iter().filter(|group| group.all.iter().any(|m| of_network(m)));
+    let groups = groups.iter().filter(|group| group.all.iter().any(|m| is_network(m)));
     let lines: Vec<Line> = groups.flat_map(lines).collect();
     let paths: BTreeSet<Option<&Param>> =
         lines.iter().flat_map(|l| &l.points).map(|m| m.params.get(PATH)).collect();
@@ -49,7 +49,7 @@ fn start(caption: &str, paths: bool) -> Table {
 
 fn throughput(lines: &[Line], paths: bool, place: &str) -> Table {
     let rates: Vec<f64> = lines.iter().filter_map(|l| l.best).map(|(_, s)| s.median).collect();
-    let scale = Scale::of_values(&rates, Unit::BitPerSecond);
+    let scale = Scale::for_values(&rates, Unit::BitPerSecond);
     let mut table = start(&format!("Network throughput at a glance{place}"), paths)
         .measured("payload", scale.label())
         .measured("lost", "%")
@@ -60,7 +60,7 @@ fn throughput(lines: &[Line], paths: bool, place: &str) -> Table {
             let lost = loss(m).and_then(percent);
             vec![
                 table.maybe(scale.number(s.median), || "not a finite number".to_owned()),
-                table.maybe(lost, || "TCP sends again what is lost".to_owned()),
+                table.maybe(lost, || "TCP retransmits lost data".to_owned()),
             ]
         });
         table.push(cells);
@@ -71,8 +71,8 @@ fn throughput(lines: &[Line], paths: bool, place: &str) -> Table {
 fn times(lines: &[Line], paths: bool, place: &str) -> Table {
     let found = || lines.iter().filter_map(|l| l.best);
     let times: Vec<f64> = found().filter_map(|(m, _)| m.latency.as_ref()).map(|l| l.p50).collect();
-    let scale = Scale::of_values(&times, Unit::Second);
-    let each = Scale::of([1.0], Unit::OpPerSecond);
+    let scale = Scale::for_values(&times, Unit::Second);
+    let each = Scale::for_largest([1.0], Unit::OpPerSecond);
     let mut table = start(&format!("Round trips and connections at a glance{place}"), paths)
         .measured("p50", scale.label())
         .measured("p99", scale.label())
@@ -92,7 +92,7 @@ fn times(lines: &[Line], paths: bool, place: &str) -> Table {
     table
 }
 
-/// A row a path and a value of the splitting parameter.
+/// A row per path and value of the splitting parameter.
 fn lines<'a>(group: &'a Group<'a>) -> Vec<Line<'a>> {
     let title = group.spec.map_or(group.id, |s| &s.title);
     // The table is of throughput, and says so.
@@ -105,7 +105,7 @@ fn lines<'a>(group: &'a Group<'a>) -> Vec<Line<'a>> {
             kinds.push(split(m));
         }
     }
-    // Loopback and the other machine beside each other, whatever the order of the points.
+    // Loopback next to the other machine, whatever the order of the points.
     let rank = |kind: Option<&str>| group.all.iter().position(|m| word(m) == kind);
     kinds.sort_by_key(|(path, kind)| (rank(*kind), *path));
     let line = |kind| {
@@ -137,12 +137,12 @@ fn cells(
     let first = line.best.map(|(m, _)| m).or(line.points.first().copied());
     if paths {
         let path = first.and_then(|m| line.group.text(m, PATH));
-        cells.push(table.maybe(path, || "this point has no such parameter".to_owned()));
+        cells.push(table.maybe(path, || "not a parameter of this configuration".to_owned()));
     }
     let Some((m, s)) = line.best else {
         let none = table.missing(match line.points.as_slice() {
             [m] if m.summary.is_none() => why_no_trials(m),
-            _ => "no number of it stands".to_owned(),
+            _ => "no usable result".to_owned(),
         });
         cells.resize(table.columns.len() - 1, none);
         let worst = line.points.iter().map(|m| m.verdict).max();

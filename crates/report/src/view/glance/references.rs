@@ -1,5 +1,5 @@
-//! Our numbers beside those of tools that people trust: one point a workload and tool, that of the
-//! workload's headline where the tool ran beside it.
+//! proofmark compared with reference tools: one configuration per workload and tool, that of the
+//! workload's headline where the tool ran it.
 
 use crate::view::disk;
 use crate::view::label::Group;
@@ -11,9 +11,9 @@ use crate::view::text::clean;
 
 /// The table; without rows where no tool ran.
 pub fn table(groups: &[Group]) -> Table {
-    let mut table = Table::new("Beside the tools that people trust")
+    let mut table = Table::new("Comparison with reference tools")
         .column("workload")
-        .column("point")
+        .column("configuration")
         .spare(4)
         .column("tool")
         .number("ours")
@@ -24,7 +24,7 @@ pub fn table(groups: &[Group]) -> Table {
         .number("ours / theirs")
         .explained("ours / theirs", RATIO)
         .number("95 % interval")
-        .column("their verdict");
+        .column("tool verdict");
     table.keys = 3;
     for group in groups {
         for (m, r) in chosen(group) {

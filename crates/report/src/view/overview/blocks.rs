@@ -1,7 +1,7 @@
-//! Blocks of memory and of a disk, in order and at random beside each other: rates by block size,
+//! Blocks of memory and of a disk, sequential and random: rates by block size,
 //! the time of one block by threads, and the time of an operation and of a byte.
 //!
-//! At each block size it is the best number that stands, of a disk only where the device did the
+//! The best result at each block size; of a disk only where the device did the
 //! work: a page cache is never in one line with it.
 
 use proofmark_model::{Measurement, Subsystem, Unit, format_count, format_size};
@@ -22,17 +22,18 @@ pub const DISK: &str = "disk_blocks";
 
 /// What the time of an operation is here.
 const OPERATION: [&str; 2] = [
-    "time an operation",
-    "The size of a block over the rate of all threads together: a reciprocal throughput, which gets \
-     less with more threads, and no latency. The time a byte is that of one byte of it.",
+    "time per operation",
+    "The block size divided by the rate of all threads: a reciprocal throughput, not a latency. It \
+     falls with more threads. The time per byte is the same for one byte.",
 ];
 
-/// What stands under the charts of a disk.
-const DEVICE: &str = "Best number that stands at each block size, direct I/O only.";
+/// The note under the charts of a disk.
+const DEVICE: &str = "Best result at each block size, direct I/O only.";
 /// The same of memory.
-const BEST: &str = "Best number that stands at each block size.";
-/// What stands under the charts of times.
-const RECIPROCAL: &str = "A block over the rate of all threads: no latency, since blocks overlap.";
+const BEST: &str = "Best result at each block size.";
+/// The note under the charts of times.
+const RECIPROCAL: &str =
+    "Block size divided by the rate of all threads. It is not a latency: blocks overlap.";
 
 fn block(m: &Measurement) -> Option<u64> {
     m.params.int("block_size")
@@ -68,7 +69,7 @@ pub fn lines(all: &[&Group], table: &str) -> Vec<LineChart> {
     let times = format!("{RECIPROCAL} {best}");
     let charts = [
         // One line would repeat the workload's own chart.
-        of_block("rate in order and at random", Value::Rate, best).filter(|c| c.series.len() > 1),
+        of_block("sequential and random rate", Value::Rate, best).filter(|c| c.series.len() > 1),
         by_threads(&members, disk),
         of_block("time of one operation", Value::TimeOf(block_bytes), &times),
         of_block("time of one byte", Value::TimeOf(|_, _| Some(1.0)), &times),
@@ -103,7 +104,7 @@ fn by_threads<'g, 'a>(
     chart(&about, &found)
 }
 
-/// The time of one operation and of one byte: a row a workload and block size.
+/// The time of one operation and of one byte: a row per workload and block size.
 pub fn times(all: &[&Group], table: &str) -> Table {
     let members = members(all, table);
     let rows: Vec<(&Group, u64, &Measurement)> = members
@@ -114,27 +115,27 @@ pub fn times(all: &[&Group], table: &str) -> Table {
         let time = amount? / m.summary.as_ref()?.median;
         Some(time).filter(|t| t.is_finite() && *t > 0.0)
     };
-    let scale = |values: Vec<f64>| Scale::of_values(&values, Unit::Second);
+    let scale = |values: Vec<f64>| Scale::for_values(&values, Unit::Second);
     let each = scale(rows.iter().filter_map(|(g, _, m)| value(m, block_bytes(g, m))).collect());
     let bytes = scale(rows.iter().filter_map(|(_, _, m)| value(m, Some(1.0))).collect());
     let latencies =
         scale(rows.iter().filter_map(|(_, _, m)| Some(m.latency.as_ref()?.p50)).collect());
     let timed = rows.iter().any(|(_, _, m)| m.latency.is_some());
     let mut table =
-        Table::new("Time of an operation and of a byte, at the best rate of each block size")
+        Table::new("Time per operation and per byte, at the best rate of each block size")
             .column("workload")
             .number("block size")
-            .column("point")
+            .column("configuration")
             .spare(2)
-            .measured("an operation", each.label())
+            .measured("per operation", each.label())
             .explained(OPERATION[0], OPERATION[1])
-            .measured("a byte", bytes.label());
+            .measured("per byte", bytes.label());
     if timed {
         table = table.measured("latency p50", latencies.label());
     }
     table = table.column("verdict");
     table.keys = 2;
-    // With one size a workload there is nothing to compare.
+    // With one size per workload there is nothing to compare.
     if rows.iter().all(|(g, _, m)| {
         rows.iter().filter(|(h, _, _)| h.id == g.id).count() < 2 || m.summary.is_none()
     }) {
@@ -149,7 +150,7 @@ pub fn times(all: &[&Group], table: &str) -> Table {
         if timed {
             let p50 = m.latency.as_ref().and_then(|l| latencies.number(l.p50));
             cells.push(table.maybe(p50, || {
-                why_missing(m, "latency", "its operations were not timed one by one")
+                why_missing(m, "latency", "its operations were not timed individually")
             }));
         }
         cells.push(Cell::verdict(m.verdict));

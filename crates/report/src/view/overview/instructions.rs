@@ -13,7 +13,7 @@ use crate::view::series::{LINES, LineChart};
 pub fn lines(all: &[&Group]) -> Vec<LineChart> {
     let mixes = rows_of(all.iter().copied(), "instruction_mixes");
     let mut lines: Vec<Line> =
-        mixes.iter().flat_map(|(group, counted)| of(group, counted)).collect();
+        mixes.iter().flat_map(|(group, counted)| lines_for(group, counted)).collect();
     let mix =
         |l: &Line| -> Option<String> { Some(l.points.first()?.1.params.text("mix")?.to_owned()) };
     if lines.len() <= LINES {
@@ -42,7 +42,7 @@ fn draw(lines: &[Line], name: &str) -> Option<LineChart> {
 }
 
 /// A line a combination of the other parameters.
-fn of<'g, 'a>(group: &'g Group<'a>, counted: &str) -> Vec<Line<'g, 'a>> {
+fn lines_for<'g, 'a>(group: &'g Group<'a>, counted: &str) -> Vec<Line<'g, 'a>> {
     let mut lines: Vec<Line> = Vec::new();
     for m in group.all.iter().copied().filter(|m| m.summary.is_some()) {
         let named = |m: &Measurement| match group.short_without(m, &["threads"]) {

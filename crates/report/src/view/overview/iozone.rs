@@ -1,5 +1,5 @@
 //! What IOzone prints: rates by file size and record size, a table an operation; of one file size
-//! a row a record size with all operations beside each other.
+//! a row per record size, a column per operation.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ fn single<'a>(group: &Group<'a>) -> Vec<&'a Measurement> {
 
 /// The tables: a matrix of each operation with files of several sizes; or one of all operations.
 pub fn tables(all: &[&Group]) -> Vec<Table> {
-    let scale = Scale::of([1e6], Unit::BytePerSecond);
+    let scale = Scale::for_largest([1e6], Unit::BytePerSecond);
     let mut out = Vec::new();
     for group in all {
         let points = single(group);
@@ -52,7 +52,7 @@ pub fn tables(all: &[&Group]) -> Vec<Table> {
     }
     out.truncate(TABLES);
     if out.is_empty() {
-        out.extend(beside(all, &scale));
+        out.extend(by_operation(all, &scale));
     }
     out
 }
@@ -91,7 +91,7 @@ fn matrix(group: &Group, of: &[&Measurement], name: &str, scale: &Scale) -> Opti
 }
 
 /// Rows of record sizes, a column an operation; `None` with less than two of either.
-fn beside(all: &[&Group], scale: &Scale) -> Option<Table> {
+fn by_operation(all: &[&Group], scale: &Scale) -> Option<Table> {
     let points: Vec<(&Group, Vec<&Measurement>)> =
         all.iter().map(|g| (*g, single(g))).filter(|(_, points)| !points.is_empty()).collect();
     let records = sizes(points.iter().flat_map(|(_, p)| p).copied(), record);
@@ -127,7 +127,7 @@ fn beside(all: &[&Group], scale: &Scale) -> Option<Table> {
     Some(table)
 }
 
-/// A median; one that was reached through the page cache, or does not stand, says so.
+/// A median; one that was reached through the page cache, or is not valid, says so.
 fn cell(m: Option<&Measurement>, scale: &Scale, table: &mut Table) -> Cell {
     let Some(m) = m else { return table.missing("not measured") };
     let text = m.summary.as_ref().and_then(|s| scale.number(s.median));
@@ -137,7 +137,7 @@ fn cell(m: Option<&Measurement>, scale: &Scale, table: &mut Table) -> Cell {
         Verdict::Valid => None,
         other => Some(format!("{other}: see the findings")),
     };
-    let told: Vec<String> = [way, doubt].into_iter().flatten().collect();
-    let note = (!told.is_empty()).then(|| table.note(told.join(", ")));
+    let notes: Vec<String> = [way, doubt].into_iter().flatten().collect();
+    let note = (!notes.is_empty()).then(|| table.note(notes.join(", ")));
     Cell { note, ..Cell::text(text) }
 }

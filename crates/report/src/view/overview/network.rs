@@ -1,4 +1,4 @@
-//! TCP and UDP beside each other, loopback and another machine each under its name.
+//! TCP and UDP in the same charts, loopback and another machine each under its name.
 
 use std::collections::BTreeSet;
 
@@ -27,9 +27,9 @@ pub fn lines(all: &[&Group]) -> Vec<LineChart> {
     let of = |title, axis, place, value, key, lines: &[Line]| {
         chart(&About { title, axis, place, value, key }, lines)
     };
-    let best = "The best number that stands with so many streams, whatever the block. Loopback is \
-        no network.";
-    let loopback = "Loopback is no network.";
+    let best = "Best result at each number of streams, over all block sizes. Loopback is not a \
+        network.";
+    let loopback = "Loopback is not a network.";
     let charts = [
         of(
             "TCP and UDP throughput by streams",

@@ -14,8 +14,8 @@ use crate::view::text::clean;
 /// What a time is here.
 const TIME: [&str; 2] = [
     "times after STREAM",
-    "The bytes of one pass over the arrays, as STREAM counts them, over the rate of each trial. The \
-     best rate is that of the fastest trial; the report's own number is the median.",
+    "The bytes of one pass over the arrays, as STREAM counts them, divided by the rate of each trial. \
+     The best rate is that of the fastest trial; the report's result is the median.",
 ];
 
 /// Rows of one function are for the same arrays, threads and stores.
@@ -39,10 +39,10 @@ pub fn listing(all: &[&Group]) -> Table {
         rows.clear();
     }
     rows.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
-    // What is the same in all rows stands in the caption.
+    // The caption names what is the same in all rows.
     let arrays: BTreeSet<u64> = rows.iter().map(|(key, ..)| key.0).collect();
     let stores: BTreeSet<&str> = rows.iter().map(|(key, ..)| &*key.2).collect();
-    let rate = Scale::of([1e6], Unit::BytePerSecond);
+    let rate = Scale::for_largest([1e6], Unit::BytePerSecond);
     let mut table = start(&arrays, &stores, &rate);
     for ((array, threads, word), at, m, count) in &rows {
         let mut cells = Vec::new();

@@ -1,67 +1,67 @@
-//! Our number beside those of tools that people already trust.
+//! proofmark's results compared with those of reference tools.
 //!
-//! A row a point and tool: what we measured, what the tool measured right after each of our
+//! A row per point and tool: what we measured, what the tool measured right after each of our
 //! trials, both against the same ceiling, and the ratio of the two. What a tool's figure counts,
 //! its version and its command lines are said once a workload.
 
+mod notes;
 mod table;
-mod told;
 
 use proofmark_model::{Measurement, Reference};
 use serde::Serialize;
 
+pub use self::notes::{Command, ToolNote, unexplained};
 pub use self::table::{
     chosen, median_of_paired, ratio, ratio_interval, why_no_paired, why_no_ratio,
 };
-pub use self::told::{Command, ToolNote, unexplained};
 use super::label::Group;
 use super::num::Scale;
-use super::series::{self, BesideChart};
+use super::series::{self, ComparisonChart};
 use super::table::Table;
 use super::text::{clean, plural};
 
-/// Rows that a terminal has room for beside all else that it shows of a workload.
+/// Rows that a terminal has room for, besides the rest of a workload.
 const ROWS: usize = 4;
 
 /// What the column `ours / theirs` means.
-pub const RATIO: &str = "A trial of ours divided by the tool's that followed it: the median over the \
-    pairs, and the interval that holds it with at least 95 %. An interval that holds 1 shows no \
-    difference. Above 1 ours is the greater, which is better where more is better.";
+pub const RATIO: &str = "A proofmark trial divided by the tool's trial that followed it: the median \
+    over the pairs, with its 95 % interval. An interval that contains 1 shows no difference. Above \
+    1, proofmark's result is the larger one.";
 
 /// What the column `ours` means: its term and the meaning.
 pub const OURS: [&str; 2] = [
-    "ours, beside theirs",
-    "The median over our trials of the pairs: trials more, each in a process made for it, as the \
-     tool's are. The measurement's own median is in the workload's table, and our share of the ceiling \
-     is of that.",
+    "ours, in pairs",
+    "The median over proofmark's trials of the pairs. These are extra trials, each in a new process, \
+     as the tool's are. The workload's table has the median of the regular trials; the share of the \
+     ceiling refers to that median.",
 ];
 
-/// A measurement with a tool that ran beside it.
+/// A measurement with a reference tool that ran the same work.
 pub type Compared<'a> = (&'a Measurement, &'a Reference);
 
-/// The tools beside one workload; empty without one.
+/// The reference tools of one workload; empty without one.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct References {
-    /// A row a point and tool.
+    /// A row per point and tool.
     pub table: Table,
-    /// What a terminal has room for: all of it, or a row a tool.
+    /// What a terminal has room for: all of it, or a row per tool.
     pub brief: Table,
     /// What that leaves out; empty if nothing is.
     pub left_out: String,
     /// What each tool's figure counts, and how it was run.
-    pub told: Vec<ToolNote>,
+    pub tool_notes: Vec<ToolNote>,
     /// Bars side by side.
-    pub charts: Vec<BesideChart>,
+    pub charts: Vec<ComparisonChart>,
     /// Every trial of ours with the tool's that followed it.
     pub pairs: Table,
     /// Points without a tool, and tools without a figure, with the reasons; a sentence each.
     pub lacking: Vec<String>,
 }
 
-/// The tools beside one workload.
-pub fn of(group: &Group, scale: &Scale) -> References {
+/// Compares one workload with its reference tools.
+pub fn compare(group: &Group, scale: &Scale) -> References {
     let compared = compared(group);
-    let lacking = told::lacking(group);
+    let lacking = notes::lacking(group);
     if compared.is_empty() {
         return References { lacking, ..References::default() };
     }
@@ -74,10 +74,10 @@ pub fn of(group: &Group, scale: &Scale) -> References {
     let more = table.rows.len() - brief.rows.len();
     let left_out = match more {
         0 => String::new(),
-        more => format!("{}: in the other formats.", plural(more as u64, "more comparison")),
+        more => format!("Other formats list {}.", plural(more as u64, "more comparison")),
     };
     References {
-        told: told::all(group, &compared),
+        tool_notes: notes::for_tools(group, &compared),
         charts: series::references(group, scale),
         pairs: table::trials(group, scale, &compared),
         table,
@@ -87,12 +87,12 @@ pub fn of(group: &Group, scale: &Scale) -> References {
     }
 }
 
-/// Every measurement with every tool beside it, in the order of rows.
+/// Every measurement with every reference tool of it, in the order of rows.
 pub fn compared<'a>(group: &Group<'a>) -> Vec<Compared<'a>> {
     group.all.iter().flat_map(|m| m.references.iter().map(move |r| (*m, r))).collect()
 }
 
-/// The names of the tools beside a workload, in the order of rows.
+/// The names of a workload's reference tools, in the order of rows.
 pub fn tools(group: &Group) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for (_, r) in compared(group) {

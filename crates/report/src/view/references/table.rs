@@ -16,13 +16,13 @@ const PAIRS: usize = 6;
 
 /// What the column of a tool's seconds means: its term and the meaning.
 const TIME: [&str; 2] = [
-    "time of its figure",
-    "The time over which the tool's figure was taken, as it tells it; of a tool that does not, the \
-     wall time of its whole run, with its start and its end.",
+    "tool time",
+    "The time over which the tool measured, as it reports it. For a tool that reports none: the wall \
+     time of its whole run, including its start and end.",
 ];
 
-/// The point that stands for a workload beside each tool: that of the workload's headline, or the
-/// best that ran beside it, or the first.
+/// The configuration that represents a workload for each tool: that of the headline, or the best
+/// that the tool ran, or the first.
 pub fn chosen<'a>(group: &Group<'a>) -> Vec<Compared<'a>> {
     let all = compared(group);
     let one = |tool: String| {
@@ -38,10 +38,10 @@ pub fn chosen<'a>(group: &Group<'a>) -> Vec<Compared<'a>> {
     tools(group).into_iter().filter_map(one).collect()
 }
 
-/// A row a point and tool.
+/// A row per point and tool.
 pub fn table(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
     let bounded = compared.iter().any(|(m, _)| m.ceiling.is_some());
-    let mut table = keyed(group, caption(group, "beside tools that people trust"), &[])
+    let mut table = keyed(group, caption(group, "compared with reference tools"), &[])
         .column("tool")
         .measured("ours", scale.label())
         .explained(OURS[0], OURS[1])
@@ -56,7 +56,7 @@ pub fn table(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
         .explained("ours / theirs", RATIO)
         .number("95 % interval")
         .spare(1)
-        .column("their verdict");
+        .column("tool verdict");
     for (m, r) in compared {
         let mut cells = keys(group, m, &mut table, &[]);
         cells.push(Cell::text(clean(&r.tool)));
@@ -83,14 +83,14 @@ pub fn why_no_paired(r: &Reference) -> String {
     if r.ours.is_empty() { "no pair was recorded".to_owned() } else { finite() }
 }
 
-/// Our median over the pairs, and beside it whether our number stands.
+/// Our median over the pairs, with a note if our result is not valid.
 fn ours(m: &Measurement, r: &Reference, scale: &Scale, table: &mut Table) -> Cell {
     let median = median_of_paired(r).and_then(|v| scale.number(v));
     let cell = table.maybe(median, || why_no_paired(r));
     match m.verdict {
         Verdict::Valid => cell,
         _ if cell.note.is_some() => cell,
-        other => Cell { note: Some(table.note(format!("our number is {other}"))), ..cell },
+        other => Cell { note: Some(table.note(format!("proofmark's result is {other}"))), ..cell },
     }
 }
 
@@ -126,16 +126,16 @@ pub fn trials(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
             cells.push(Cell::text(clean(&r.tool)));
             cells.push(Cell::text((i + 1).to_string()));
             cells.push(table.maybe(ours.and_then(|v| scale.number(v)), || match ours {
-                None => "no trial of ours goes with it".to_owned(),
+                None => "no proofmark trial in this pair".to_owned(),
                 Some(_) => finite(),
             }));
             cells.push(table.maybe(scale.number(*value), finite));
             cells.push(table.maybe(ours.and_then(|v| ratio(v / value)), || {
-                "not both are finite and above zero".to_owned()
+                "one of the two is not finite, or not above zero".to_owned()
             }));
             let took = r.evidence.get(i).map(|t| t.seconds).filter(|s| s.is_finite());
             let took = took.map(|s| format!("{s:.4}")).filter(|s| s.len() <= 12);
-            cells.push(table.maybe(took, || "it does not tell".to_owned()));
+            cells.push(table.maybe(took, || "not reported by the tool".to_owned()));
             table.push(cells);
         }
     }
@@ -163,9 +163,9 @@ pub fn why_no_ratio(r: &Reference) -> String {
     match r.ratio.ci95 {
         Some(_) => finite(),
         None if r.trials.len() < PAIRS => {
-            format!("fewer than {PAIRS} pairs cannot give a 95 % interval")
+            format!("a 95 % interval needs at least {PAIRS} pairs")
         }
-        None => "no interval, and no reason recorded".to_owned(),
+        None => "no interval, and no reason was recorded".to_owned(),
     }
 }
 

@@ -25,7 +25,7 @@ const FAR: f64 = 32.0;
 pub struct Tick {
     /// Place, 0 at the left end and 1 at the right one.
     pub at: f64,
-    /// What stands there.
+    /// Its text.
     pub label: String,
 }
 
@@ -63,10 +63,14 @@ enum Kind {
 
 impl<'a> Across<'a> {
     /// The axis for a parameter; `None` where the measurements differ too little for one.
-    pub fn of(group: &Group<'a>, parameter: &'a str, drawn: &[&Measurement]) -> Option<Self> {
+    pub fn for_parameter(
+        group: &Group<'a>,
+        parameter: &'a str,
+        drawn: &[&Measurement],
+    ) -> Option<Self> {
         let loaded: Vec<f64> = drawn.iter().filter_map(|m| background(m)).collect();
         if parameter != "threads" && loaded.len() > 1 {
-            let scale = Scale::of(loaded.iter().copied(), Unit::BytePerSecond);
+            let scale = Scale::for_largest(loaded.iter().copied(), Unit::BytePerSecond);
             let most = loaded.iter().copied().fold(0.0, f64::max);
             let label = format!("moved by the other threads, {}", scale.label());
             let kind = Kind::Background { scale, most };
@@ -88,8 +92,8 @@ impl<'a> Across<'a> {
             let label = format!("{parameter}{log}");
             return Some(Self { parameter, label, kind: Kind::Numbers(sizes) });
         }
-        // Few sizes stand side by side: the labels of 1 KiB and 8 KiB would touch. Working
-        // sets keep their distances, since caches stand between them.
+        // Few sizes are placed side by side: the labels of 1 KiB and 8 KiB would touch. Working
+        // sets keep their distances, since caches end between them.
         let far = sizes.len() > FEW || parameter == "working_set";
         let kind = if far && is_size(group.spec, parameter) && sizes.len() == values.len() {
             Kind::Sizes(sizes)
@@ -109,7 +113,7 @@ impl<'a> Across<'a> {
         matches!(self.kind, Kind::Numbers(_))
     }
 
-    /// Where a measurement stands, and the value in words.
+    /// The place of a measurement, and the value in words.
     pub fn place(&self, group: &Group, m: &Measurement) -> Option<(f64, String)> {
         match &self.kind {
             Kind::Each(values) => {
@@ -167,7 +171,8 @@ impl<'a> Across<'a> {
                 }
                 let at = after as f64 / values.len() as f64;
                 let label = plural(group.cpus, "CPU");
-                let about = "Upright dashes: the usable CPUs; beyond them, threads take turns.";
+                let about =
+                    "Vertical dashes: the usable CPUs. Beyond them, threads are oversubscribed.";
                 (vec![Rule { at, label, measured: false }], about.to_owned())
             }
             Kind::Sizes(sizes) if self.parameter == "working_set" => cache_rules(group, sizes),
@@ -260,10 +265,9 @@ fn cache_rules(group: &Group, sizes: &[u64]) -> (Vec<Rule>, String) {
     }
     let mut about = match reported.as_slice() {
         [] => String::new(),
-        some => format!(
-            "Upright dashes: where a cache ends that the machine reports ({}).",
-            and_list(some)
-        ),
+        some => {
+            format!("Vertical dashes: cache sizes that the machine reports ({}).", and_list(some))
+        }
     };
     for d in levels::disagreements(group.run.measurements.iter()) {
         let Some(at) = log_place(sizes, d.measured) else { continue };
@@ -271,7 +275,7 @@ fn cache_rules(group: &Group, sizes: &[u64]) -> (Vec<Rule>, String) {
             continue;
         }
         if !rules.iter().any(|r| r.measured) {
-            about.push_str(" Upright line: where it ends by measurement.");
+            about.push_str(" Vertical line: cache size as measured.");
         }
         rules.push(Rule { at, label: d.level, measured: true });
     }

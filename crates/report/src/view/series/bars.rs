@@ -19,7 +19,7 @@ const BARS: usize = 12;
 /// One bar.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Bar {
-    /// Name beside it.
+    /// Its name.
     pub name: String,
     /// Value, interval, ceiling and verdict.
     pub mark: Mark,
@@ -52,11 +52,11 @@ pub fn bars(group: &Group, scale: &Scale) -> Vec<BarChart> {
     }
     let threads = hero.params.threads();
     let hero = compared(group, &drawn, hero);
-    let beside = |m: &&Measurement| {
+    let comparable = |m: &&Measurement| {
         m.params.threads() == threads
             && (group.axis == "threads" || m.params.get(group.axis) == hero.params.get(group.axis))
     };
-    let same: Vec<&Measurement> = drawn.iter().copied().filter(beside).collect();
+    let same: Vec<&Measurement> = drawn.iter().copied().filter(comparable).collect();
     let panels = panels(group, &same, &["threads", "isa", group.axis], 1);
     panels.iter().map(|p| bar_chart(group, scale, p, threads)).collect()
 }

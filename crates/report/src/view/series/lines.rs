@@ -17,7 +17,7 @@ pub const LINES: usize = 6;
 pub const SPAN: f64 = 20.0;
 
 /// What an arrow means.
-const FALL: &str = "Arrow: the rate fell, from the burst to what lasted.";
+const FALL: &str = "Arrow: the rate fell from the burst rate to the sustained rate.";
 
 /// A value at its place.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -76,12 +76,12 @@ pub fn lines(group: &Group, scale: &Scale) -> Vec<LineChart> {
     let mut few = true;
     let shown = Shown::As(scale);
     if group.axis != "threads"
-        && let Some(across) = Across::of(group, group.axis, &drawn)
+        && let Some(across) = Across::for_parameter(group, group.axis, &drawn)
     {
         few = across.ticks(group).len() <= LINES && group.axis == "block_size";
         out.extend(over(group, shown, &across, &drawn, &[group.axis], ""));
     }
-    if few && let Some(across) = Across::of(group, "threads", &drawn) {
+    if few && let Some(across) = Across::for_parameter(group, "threads", &drawn) {
         out.extend(over(group, shown, &across, &drawn, &["threads"], ""));
     }
     out
@@ -92,7 +92,7 @@ pub fn lines(group: &Group, scale: &Scale) -> Vec<LineChart> {
 pub enum Shown<'a> {
     /// As measured, on this scale.
     As(&'a Scale),
-    /// I/Os a second, each of the point's own block size.
+    /// I/Os per second, each of the point's own block size.
     Iops(&'a dyn Fn(&Measurement) -> Option<Scale>),
     /// The median time of single operations.
     Time(&'a Scale),
@@ -206,7 +206,7 @@ fn what<'a>(across: &'a Across) -> &'a str {
     }
 }
 
-/// Rates of a CPU are held against their ceilings and against zero; where memory is
+/// Rates of a CPU are compared with their ceilings and with zero; where memory is
 /// a hundred times slower than a cache, both show on a logarithmic axis only.
 fn wide(group: &Group, series: &[Series]) -> bool {
     let values = || series.iter().flat_map(|s| &s.spots).map(|s| s.mark.value);

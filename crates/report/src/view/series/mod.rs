@@ -19,7 +19,7 @@ use serde::Serialize;
 pub use self::across::{Rule, Tick};
 pub use self::bars::{Bar, BarChart, bars};
 pub use self::lines::{LINES, LineChart, SPAN, Series, Spot};
-pub use self::references::{BesideBar, BesideChart, BesidePoint, Limit, references};
+pub use self::references::{ComparisonBar, ComparisonChart, ComparisonGroup, Limit, references};
 use super::disk::{fall, fall_phrase, way};
 use super::label::{Group, interval};
 use super::latency;

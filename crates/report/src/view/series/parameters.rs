@@ -1,5 +1,5 @@
 //! Lines along each parameter that points of a disk or a network differ in alone: the device and
-//! the page cache never in one chart, loopback and another machine beside each other.
+//! the page cache never in one chart, loopback and another machine in the same chart.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,8 +51,8 @@ fn along<'a>(
     part.iter().for_each(|m| *points.entry(name(m)).or_default() += 1);
     let company = |m: &&Measurement| points.get(&name(m)).is_some_and(|count| *count > 1);
     let members: Vec<&Measurement> = part.iter().copied().filter(company).collect();
-    let across = Across::of(group, parameter, &members)?;
-    // As the headline tells random I/O; of several block sizes the rates compare better.
+    let across = Across::for_parameter(group, parameter, &members)?;
+    // As in the headline, random I/O is counted in operations; of several block sizes the rates compare better.
     let count = group.axis == "queue_depth" && parameter != "block_size";
     let counted = chart_iops(members.iter().copied());
     let times = latency::scale(members.iter().filter_map(|m| m.latency.as_ref()));
@@ -61,7 +61,7 @@ fn along<'a>(
         false if members.iter().all(|m| timed(m)) => Shown::Time(&times),
         false => Shown::As(scale),
     };
-    // What all these points have in common stands in the title.
+    // What all these points have in common is in the title.
     let common = common(group, &members, &said);
     let differing: Vec<&str> =
         group.varying.iter().copied().filter(|n| !common.contains(n) && *n != WAY).collect();

@@ -1,4 +1,4 @@
-//! Bars of our number, of each tool's and of the ceiling, side by side, a group a point.
+//! Bars of our number, of each tool's and of the ceiling, side by side, a group per point.
 
 use proofmark_model::{Measurement, Reference, Verdict};
 use serde::Serialize;
@@ -17,7 +17,7 @@ const CHARTS: usize = 2;
 
 /// One bar of a group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct BesideBar {
+pub struct ComparisonBar {
     /// Whose it is: 0 ours, from 1 the tools of the workload, so that each has its own colour.
     pub who: usize,
     /// Name, value and share of the ceiling. The mark has no ceiling: the group has.
@@ -35,18 +35,18 @@ pub struct Limit {
 
 /// One point.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct BesidePoint {
+pub struct ComparisonGroup {
     /// Its parameters; empty where the workload has but one point.
     pub name: String,
     /// Ours first.
-    pub bars: Vec<BesideBar>,
+    pub bars: Vec<ComparisonBar>,
     /// The ceiling of all of them.
     pub ceiling: Option<Limit>,
 }
 
 /// Our numbers, the tools' and the ceilings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct BesideChart {
+pub struct ComparisonChart {
     /// Title.
     pub title: String,
     /// What a reader would see, in words.
@@ -54,23 +54,23 @@ pub struct BesideChart {
     /// Label of the values' axis.
     pub unit: String,
     /// Points from the top.
-    pub points: Vec<BesidePoint>,
+    pub points: Vec<ComparisonGroup>,
     /// What is left out; empty if nothing is.
     pub left_out: String,
 }
 
 /// The charts of one workload; none where they would show no more than a row of the table.
-pub fn references(group: &Group, scale: &Scale) -> Vec<BesideChart> {
+pub fn references(group: &Group, scale: &Scale) -> Vec<ComparisonChart> {
     let (points, more) = points(group, scale);
-    let charts: Vec<&[BesidePoint]> = points.chunks(POINTS).collect();
-    let of = |(i, points): (usize, &&[BesidePoint])| BesideChart {
-        title: title(group, "beside other tools", &part(i, charts.len())),
+    let charts: Vec<&[ComparisonGroup]> = points.chunks(POINTS).collect();
+    let of = |(i, points): (usize, &&[ComparisonGroup])| ComparisonChart {
+        title: title(group, "compared with reference tools", &part(i, charts.len())),
         description: describe(points, scale.label()),
         unit: scale.label().to_owned(),
         points: points.to_vec(),
         left_out: match (more, i + 1 == charts.len()) {
             (more, true) if more > 0 => {
-                format!("{}: in the table.", plural(more as u64, "more point"))
+                format!("{}: in the table.", plural(more as u64, "more configuration"))
             }
             _ => String::new(),
         },
@@ -84,14 +84,14 @@ fn part(at: usize, of: usize) -> String {
 }
 
 /// The points that are drawn, in the order of rows, and how many with a tool are not: those that
-/// stand for the workload are kept.
-fn points(group: &Group, scale: &Scale) -> (Vec<BesidePoint>, usize) {
+/// represent the workload are kept.
+fn points(group: &Group, scale: &Scale) -> (Vec<ComparisonGroup>, usize) {
     let tools = tools(group);
     let drawn = drawable(group, scale);
     let with_tools: Vec<&Measurement> =
         drawn.into_iter().filter(|m| !m.references.is_empty()).collect();
     let drawn = with_tools.iter().filter_map(|m| Some((*m, point(group, m, scale, &tools)?)));
-    let all: Vec<(&Measurement, BesidePoint)> = drawn.filter(|(_, p)| tells_more(p)).collect();
+    let all: Vec<(&Measurement, ComparisonGroup)> = drawn.filter(|(_, p)| tells_more(p)).collect();
     let chosen = chosen(group);
     let first = |m: &Measurement| chosen.iter().any(|(c, _)| std::ptr::eq(*c, m));
     let (kept, rest): (Vec<_>, Vec<_>) = all.iter().map(|(m, _)| *m).partition(|m| first(m));
@@ -103,7 +103,7 @@ fn points(group: &Group, scale: &Scale) -> (Vec<BesidePoint>, usize) {
 
 /// Whether a point has more bars than two, which are read in the table as soon: ours and at least
 /// two tools', or a tool's and the ceiling's.
-fn tells_more(point: &BesidePoint) -> bool {
+fn tells_more(point: &ComparisonGroup) -> bool {
     point.bars.len() + usize::from(point.ceiling.is_some()) > 2
 }
 
@@ -111,7 +111,12 @@ fn on_axis(scale: &Scale, value: f64) -> Option<f64> {
     Some(scale.scaled(value)).filter(|v| v.is_finite() && v.abs() < AXIS)
 }
 
-fn point(group: &Group, m: &Measurement, scale: &Scale, tools: &[String]) -> Option<BesidePoint> {
+fn point(
+    group: &Group,
+    m: &Measurement,
+    scale: &Scale,
+    tools: &[String],
+) -> Option<ComparisonGroup> {
     let ours = Bar {
         name: "ours".to_owned(),
         mark: Mark { ceiling: None, ..mark(group, m, scale)? },
@@ -120,11 +125,11 @@ fn point(group: &Group, m: &Measurement, scale: &Scale, tools: &[String]) -> Opt
     let theirs = m.references.iter().filter_map(|r| {
         let name = clean(&r.tool);
         let who = 1 + tools.iter().position(|t| *t == name)?;
-        Some(BesideBar { who, bar: tool(group, m, r, scale)? })
+        Some(ComparisonBar { who, bar: tool(group, m, r, scale)? })
     });
-    Some(BesidePoint {
+    Some(ComparisonGroup {
         name: group.short(m),
-        bars: std::iter::once(BesideBar { who: 0, bar: ours }).chain(theirs).collect(),
+        bars: std::iter::once(ComparisonBar { who: 0, bar: ours }).chain(theirs).collect(),
         ceiling: m.ceiling.as_ref().and_then(|c| {
             Some(Limit { value: on_axis(scale, c.value)?, text: scale.number(c.value)? })
         }),
@@ -160,8 +165,8 @@ fn tool(group: &Group, m: &Measurement, r: &Reference, scale: &Scale) -> Option<
     })
 }
 
-fn describe(points: &[BesidePoint], unit: &str) -> String {
-    let bar = |b: &BesideBar| {
+fn describe(points: &[ComparisonGroup], unit: &str) -> String {
+    let bar = |b: &ComparisonBar| {
         let of = b
             .bar
             .efficiency
@@ -173,7 +178,7 @@ fn describe(points: &[BesidePoint], unit: &str) -> String {
         };
         format!("{} {}{of}{doubt}", b.bar.name, b.bar.mark.text)
     };
-    let point = |p: &BesidePoint| {
+    let point = |p: &ComparisonGroup| {
         let ceiling = p.ceiling.as_ref().map(|c| format!("ceiling {}", c.text));
         let all: Vec<String> = p.bars.iter().map(bar).chain(ceiling).collect();
         let named = if p.name.is_empty() { String::new() } else { format!("{}: ", p.name) };

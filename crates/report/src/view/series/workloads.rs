@@ -1,4 +1,4 @@
-//! Lines of several workloads in one chart: a line a workload, or a kind of its points.
+//! Lines of several workloads in one chart: a line per workload, or a kind of its points.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ pub enum Value {
 
 impl Value {
     /// In base units.
-    pub fn of(self, group: &Group, m: &Measurement) -> Option<f64> {
+    pub fn read(self, group: &Group, m: &Measurement) -> Option<f64> {
         let value = match self {
             Self::Rate => m.summary.as_ref()?.median,
             Self::P50 => m.latency.as_ref()?.p50,
@@ -50,11 +50,11 @@ impl Value {
 
     fn mark(self, group: &Group, m: &Measurement, scale: &Scale) -> Option<Mark> {
         if matches!(self, Self::Rate) {
-            // Ceilings of many workloads in one chart would be told apart by nobody.
+            // Nobody could distinguish the ceilings of many workloads in one chart.
             return mark(group, m, scale).map(|mark| Mark { ceiling: None, fall: None, ..mark });
         }
         let on_axis = |v: f64| Some(scale.scaled(v)).filter(|v| v.is_finite() && v.abs() < AXIS);
-        let value = self.of(group, m)?;
+        let value = self.read(group, m)?;
         let interval = self.interval(group, m).and_then(|[a, b]| Some([on_axis(a)?, on_axis(b)?]));
         let point = match group.short(m) {
             point if point.is_empty() => group.heading(),
@@ -88,7 +88,7 @@ pub struct About<'s> {
     pub title: &'s str,
     /// Label of the axis from left to right.
     pub axis: &'s str,
-    /// How a place on that axis is told.
+    /// How a place on that axis is written.
     pub place: fn(u64) -> String,
     /// What the values are.
     pub value: Value,
@@ -104,11 +104,11 @@ pub fn chart(about: &About, lines: &[Line]) -> Option<LineChart> {
     let places: Vec<u64> = places(drawn.iter().copied()).into_iter().collect();
     let points = || drawn.iter().flat_map(|l| l.points.iter().map(|(_, m)| (l.group, *m)));
     let unit = points().next()?.1.unit;
-    let values: Vec<f64> = points().filter_map(|(g, m)| value.of(g, m)).collect();
+    let values: Vec<f64> = points().filter_map(|(g, m)| value.read(g, m)).collect();
     let scale = match value {
-        Value::Rate => Scale::of_values(&values, unit),
+        Value::Rate => Scale::for_values(&values, unit),
         Value::P50 => latency::scale(points().filter_map(|(_, m)| m.latency.as_ref())),
-        Value::TimeOf(_) => Scale::of_values(&values, proofmark_model::Unit::Second),
+        Value::TimeOf(_) => Scale::for_values(&values, proofmark_model::Unit::Second),
     };
     let at = |x: u64| {
         let i = places.iter().position(|p| *p == x)?;
@@ -150,7 +150,9 @@ pub fn chart(about: &About, lines: &[Line]) -> Option<LineChart> {
         key: about.key.to_owned(),
         left_out: match more {
             0 => String::new(),
-            more => format!("{}: with their workloads.", plural(more as u64, "more line")),
+            more => {
+                format!("{}: in the sections of their workloads.", plural(more as u64, "more line"))
+            }
         },
         series,
     })

@@ -1,4 +1,4 @@
-//! What the system did while samples were taken, by time.
+//! System conditions while samples were taken, by time.
 
 use proofmark_model::Trial;
 use serde::Serialize;
@@ -7,9 +7,9 @@ use super::{Clock, Timed};
 use crate::view::num::plain;
 use crate::view::trials::median;
 
-/// What the system did meanwhile, on the same time axis: a narrow chart of its own.
+/// A system condition on the same time axis, in a narrow chart of its own.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Beside {
+pub struct SystemCurve {
     /// Such as `steal`, `throttled`, `clock`, `temperature`.
     pub name: String,
     /// Label of its values' axis, such as `% of the CPUs' time` or `GHz`.
@@ -21,18 +21,18 @@ pub struct Beside {
 }
 
 /// A name, a unit, and a value of a sample that had so many CPUs.
-type Told = (&'static str, &'static str, fn(&Trial, f64) -> Option<f64>);
+type Condition = (&'static str, &'static str, fn(&Trial, f64) -> Option<f64>);
 
 const SHARE: &str = "% of the CPUs' time";
 
-/// All that may be told.
-const TOLD: [Told; 6] = [
+/// Every condition that may be drawn.
+const CONDITIONS: [Condition; 6] = [
     ("clock", "GHz", |t, _| t.conditions.clock_hz.map(|v| v / 1e9)),
     ("steal", SHARE, |t, cpus| share(t.conditions.steal_s?, t, cpus)),
     ("throttled by the quota", SHARE, |t, cpus| share(t.conditions.throttled_s?, t, cpus)),
     ("taken by other processes", SHARE, |t, cpus| share(t.conditions.other_cpu_s?, t, cpus)),
     ("temperature", "°C", |t, _| t.conditions.temperature_c),
-    ("throttled because of heat", "times", |t, _| t.conditions.thermal_throttles.map(|v| v as f64)),
+    ("throttled by heat", "times", |t, _| t.conditions.thermal_throttles.map(|v| v as f64)),
 ];
 
 /// CPU-seconds as percent of those that the sample had.
@@ -50,23 +50,23 @@ fn values<'a>(
         .filter(|(_, v)| v.is_finite() && v.abs() < super::AXIS)
 }
 
-/// Those that were not zero all the time; of very many samples one in `each`.
-pub fn of(timed: &[Timed], each: usize, clock: Clock) -> Vec<Beside> {
-    let told = TOLD.iter().filter_map(|(name, unit, read)| {
+/// The conditions that were not always zero; of very many samples one in `each`.
+pub fn curves(timed: &[Timed], each: usize, clock: Clock) -> Vec<SystemCurve> {
+    let curves = CONDITIONS.iter().filter_map(|(name, unit, read)| {
         let all = values(timed, *read);
         all.clone().any(|(_, v)| v != 0.0).then_some(())?;
         let points: Vec<[f64; 2]> =
             all.clone().step_by(each).map(|(at, v)| [clock.at(at), v]).collect();
         let about = range(all.map(|(_, v)| v), unit)?;
-        Some(Beside { name: (*name).to_owned(), unit: (*unit).to_owned(), points, about })
+        Some(SystemCurve { name: (*name).to_owned(), unit: (*unit).to_owned(), points, about })
     });
-    told.collect()
+    curves.collect()
 }
 
-/// A sentence on those that were told, and which of them stayed at zero.
+/// A sentence on those that changed, and which of them stayed at zero.
 pub fn sentence(timed: &[Timed]) -> Option<String> {
     let (mut moved, mut still) = (Vec::new(), Vec::new());
-    for (name, unit, read) in &TOLD {
+    for (name, unit, read) in &CONDITIONS {
         let all = values(timed, *read).map(|(_, v)| v);
         match (all.clone().next(), all.clone().any(|v| v != 0.0)) {
             (None, _) => {}
@@ -75,9 +75,9 @@ pub fn sentence(timed: &[Timed]) -> Option<String> {
         }
     }
     if !still.is_empty() {
-        moved.push(format!("none {}", still.join(", none ")));
+        moved.push(format!("zero: {}", still.join(", ")));
     }
-    (!moved.is_empty()).then(|| format!("Meanwhile: {}.", moved.join("; ")))
+    (!moved.is_empty()).then(|| format!("System conditions: {}.", moved.join("; ")))
 }
 
 /// `2.9 to 3.1 GHz, mostly 3.0`.

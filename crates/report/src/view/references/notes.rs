@@ -12,7 +12,7 @@ use crate::view::text::{and_list, clean, plural, stop};
 /// What begins the names of the missing parts that say why a tool has no figure.
 const OF_TOOL: &str = "references.";
 
-/// Points or workloads that are told by name.
+/// Points or workloads that are named.
 const NAMED: usize = 4;
 
 /// A command line and where it was used.
@@ -46,7 +46,7 @@ impl ToolNote {
 }
 
 /// The tools, in the order of rows.
-pub fn all(group: &Group, compared: &[Compared]) -> Vec<ToolNote> {
+pub fn for_tools(group: &Group, compared: &[Compared]) -> Vec<ToolNote> {
     let name = |(_, r): &Compared| clean(format!("{} {}", r.tool, r.version).trim());
     let mut names: Vec<String> = Vec::new();
     for name in compared.iter().map(name) {
@@ -83,7 +83,7 @@ fn commands(group: &Group, of: &[Compared]) -> Vec<Command> {
 /// Few points by name, of more their number.
 fn whereabouts(group: &Group, points: &[&Measurement]) -> String {
     if points.len() > NAMED {
-        return plural(points.len() as u64, "point");
+        return plural(points.len() as u64, "configuration");
     }
     let names: Vec<String> = points.iter().map(|m| group.short(m)).collect();
     names.into_iter().filter(|n| !n.is_empty()).collect::<Vec<_>>().join("; ")
@@ -92,7 +92,7 @@ fn whereabouts(group: &Group, points: &[&Measurement]) -> String {
 /// Tools that were to run and have no figure, and points without any, with the reasons; nothing in
 /// a run that was to have no tools.
 pub fn lacking(group: &Group) -> Vec<String> {
-    if !had_tools(group.run) || nothing_told(group) {
+    if !had_tools(group.run) || nothing_reported(group) {
         return Vec::new();
     }
     let mut by_reason: BTreeMap<(String, String), Vec<&Measurement>> = BTreeMap::new();
@@ -103,12 +103,12 @@ pub fn lacking(group: &Group) -> Vec<String> {
             .filter_map(|(part, why)| Some((part.strip_prefix(OF_TOOL)?, why)))
             .collect();
         for (tool, why) in &of_tools {
-            let key = (format!("{} has no figure", clean(tool)), clean(why));
+            let key = (format!("{} has no result", clean(tool)), clean(why));
             by_reason.entry(key).or_default().push(m);
         }
         if of_tools.is_empty() && m.references.is_empty() {
-            let why = why_missing(m, "references", "no reason recorded");
-            by_reason.entry(("No tool ran".to_owned(), why)).or_default().push(m);
+            let why = why_missing(m, "references", "no reason was recorded");
+            by_reason.entry(("No reference tool ran".to_owned(), why)).or_default().push(m);
         }
     }
     let sentence = |((what, why), points): ((String, String), Vec<&Measurement>)| {
@@ -116,27 +116,27 @@ pub fn lacking(group: &Group) -> Vec<String> {
             at if at.is_empty() || points.len() == group.all.len() => String::new(),
             at => format!(" ({at})"),
         };
-        stop(&format!("{what} beside it{at}: {why}"))
+        stop(&format!("{what}{at}: {why}"))
     };
     by_reason.into_iter().map(sentence).collect()
 }
 
-/// The workloads beside which no tool ran for no reason that was recorded, in one sentence; nothing in
+/// The workloads for which no tool ran, without a recorded reason, in one sentence; nothing in
 /// a run that was to have no tools.
 pub fn unexplained(groups: &[Group]) -> Option<String> {
     groups.first().filter(|g| had_tools(g.run))?;
-    let none = |g: &&Group| !g.all.is_empty() && nothing_told(g);
+    let none = |g: &&Group| !g.all.is_empty() && nothing_reported(g);
     let names: Vec<String> = groups.iter().filter(none).map(Group::name).collect();
     let named = match names.len() {
         0 => return None,
         n if n > NAMED => plural(n as u64, "workload"),
         _ => and_list(&names),
     };
-    Some(format!("No tool ran beside {named}, and no reason was recorded."))
+    Some(format!("No reference tool ran for {named}; no reason was recorded."))
 }
 
 /// Whether no point of a workload has a tool or a reason for having none.
-fn nothing_told(group: &Group) -> bool {
+fn nothing_reported(group: &Group) -> bool {
     group.all.iter().all(|m| {
         let reason = |(part, why): (&String, &String)| {
             part.starts_with(OF_TOOL) || (part == "references" && !why.is_empty())
@@ -145,7 +145,7 @@ fn nothing_told(group: &Group) -> bool {
     })
 }
 
-/// Whether any tool was to run, or was asked for, beside any point.
+/// Whether any tool was to run, or was asked for, at any configuration.
 fn had_tools(run: &Run) -> bool {
     let at = |m: &Measurement| {
         !m.references.is_empty() || m.missing.keys().any(|part| part.starts_with(OF_TOOL))

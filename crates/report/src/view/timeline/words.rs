@@ -12,13 +12,13 @@ use crate::view::workload::caption;
 
 /// Rows of levels; of more the first ones.
 const LEVELS: usize = 40;
-/// Seconds from which on a trend is told by the hour.
+/// Seconds from which on a trend is given per hour.
 const HOUR: f64 = 3600.0;
-/// What stands where nothing recorded changed together with the value.
-const NO_CAUSE: &str = "nothing that was recorded changed with it";
+/// The cause where no recorded condition changed together with the value.
+const NO_CAUSE: &str = "no recorded condition changed with it";
 
 /// One change in words.
-pub struct Told {
+pub struct ChangeText {
     /// Seconds after the first sample's start.
     pub at_s: f64,
     /// Level after / level before.
@@ -50,7 +50,7 @@ fn ratio(series: &Series, at: usize) -> Option<f64> {
 }
 
 /// Every change between two levels that the series holds.
-pub fn changes(m: &Measurement, scale: &Scale) -> Vec<Told> {
+pub fn changes(m: &Measurement, scale: &Scale) -> Vec<ChangeText> {
     let Some(series) = &m.series else { return Vec::new() };
     let of = |(i, c): (usize, &proofmark_model::Change)| {
         let factor = ratio(series, i)?;
@@ -63,14 +63,14 @@ pub fn changes(m: &Measurement, scale: &Scale) -> Vec<Told> {
         };
         let cause = c.cause.as_ref().map_or_else(|| NO_CAUSE.to_owned(), |c| clean(c));
         let sentence = format!(
-            "At {} ({} UTC) it {went} to {} times what it was, from {} to {}: {cause}.",
+            "At {} ({} UTC) it {went} to {} times the level before, from {} to {}: {cause}.",
             seconds(c.at_s),
             utc(c),
             format_factor(factor),
             from?,
             to?,
         );
-        Some(Told { at_s: c.at_s, factor, sentence })
+        Some(ChangeText { at_s: c.at_s, factor, sentence })
     };
     series.changes.iter().enumerate().filter_map(of).collect()
 }
@@ -92,7 +92,7 @@ pub fn sentences(m: &Measurement, scale: &Scale, timed: &[Timed]) -> Vec<String>
     out
 }
 
-/// `3 levels, 15.6 to 31.2 Gop/s; the greatest of 2 changes: at 200 s it fell ...`.
+/// `3 levels, 15.6 to 31.2 Gop/s; the largest of 2 changes: at 200 s it fell ...`.
 pub fn in_short(m: &Measurement, scale: &Scale) -> Option<String> {
     let series = m.series.as_ref()?;
     let medians = || series.levels.iter().map(|l| l.median).filter(|v| v.is_finite());
@@ -102,15 +102,15 @@ pub fn in_short(m: &Measurement, scale: &Scale) -> Option<String> {
         [] => format!("one level, {}, no change.", level(series.levels.first()?, scale)?),
         changes => {
             let range = format!("{} to {}", scale.number(low)?, scale.with_label(high)?);
-            let size = |c: &Told| c.factor.ln().abs();
+            let size = |c: &ChangeText| c.factor.ln().abs();
             // Of equal ones the first.
-            let greatest = changes.iter().rev().max_by(|a, b| size(a).total_cmp(&size(b)))?;
+            let largest = changes.iter().rev().max_by(|a, b| size(a).total_cmp(&size(b)))?;
             let which = match changes.len() {
                 1 => String::new(),
-                n => format!("the greatest of {}: ", plural(n as u64, "change")),
+                n => format!("the largest of {}: ", plural(n as u64, "change")),
             };
             let levels = plural(series.levels.len() as u64, "level");
-            format!("{levels}, {range}; {which}{}", low_first(&greatest.sentence))
+            format!("{levels}, {range}; {which}{}", low_first(&largest.sentence))
         }
     })
 }
@@ -128,16 +128,16 @@ fn sampled(m: &Measurement, series: &Series, timed: &[Timed]) -> String {
     };
     let merged = match series.merged {
         0 | 1 => String::new(),
-        n => format!("; neighbours are kept as one, up to {n}"),
+        n => format!("; up to {n} neighbouring samples are merged into one"),
     };
     let short = match last < series.for_s * 0.98 {
-        true => format!(" of {} that were planned", seconds(series.for_s)),
+        true => format!(" of {} planned", seconds(series.for_s)),
         false => String::new(),
     };
     let timed_s: f64 = timed.iter().map(|s| s.t.seconds).sum();
     let between = match percent(timed_s / last).filter(|_| timed_s < ALL_TIMED * last) {
         Some(share) => {
-            format!("; {share} % of the time was timed, the rest went into checking what was done")
+            format!("; {share} % of the time was timed, the rest was verification")
         }
         None => String::new(),
     };
@@ -161,21 +161,23 @@ fn trend(m: &Measurement, series: &Series, timed: &[Timed]) -> Option<String> {
     let over = if last > HOUR { "an hour".to_owned() } else { format!("over {}", seconds(last)) };
     // Nothing falls by more than all of it, whatever a straight line says.
     let share = |slope: f64| (slope * last.min(HOUR) / trend.start.abs()).max(-1.0);
-    let told = percent(share(trend.slope)).filter(|_| trend.slope.is_finite())?;
+    let slope = percent(share(trend.slope)).filter(|_| trend.slope.is_finite())?;
     let levels = if series.levels.len() > 1 { " through all levels" } else { "" };
     let what = if m.unit == Unit::Second { "time" } else { "rate" };
     let Some([low, high]) = trend.ci95.map(|i| i.map(share)) else {
-        return Some(format!("Trend of the {what}{levels}: {told} % {over}, without an interval."));
+        return Some(format!(
+            "Trend of the {what}{levels}: {slope} % {over}, without an interval."
+        ));
     };
     let interval = format!("{} to {} %", percent(low)?, percent(high)?);
-    let none = (low <= 0.0 && high >= 0.0) || told.parse() == Ok(0.0);
+    let none = (low <= 0.0 && high >= 0.0) || slope.parse() == Ok(0.0);
     Some(match none {
-        true => format!("No trend of the {what} is shown{levels}: {told} % {over} ({interval})."),
-        false => format!("Trend of the {what}{levels}: {told} % {over} ({interval})."),
+        true => format!("No trend of the {what} is shown{levels}: {slope} % {over} ({interval})."),
+        false => format!("Trend of the {what}{levels}: {slope} % {over} ({interval})."),
     })
 }
 
-/// A row a level.
+/// A row per level.
 pub fn table(group: &Group, m: &Measurement, scale: &Scale) -> Table {
     let Some(series) = &m.series else { return Table::default() };
     let name = match group.short(m) {
