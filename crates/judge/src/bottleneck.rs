@@ -82,7 +82,7 @@ fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String
     let rule = ceilings::find(&ceiling.id).ok_or_else(|| {
         format!("{share}; the ceiling {} has no rule that names the bottleneck", ceiling.id)
     })?;
-    let mut bottleneck = rule.bottleneck(ceiling, &capacity, &share);
+    let mut bottleneck = (rule.bottleneck)(ceiling, &capacity, &share);
     let busy = !Execution::of(ctx, m).waits(); // Threads that wait lose nothing to interrupts.
     let lost = ctx.host.timer.interrupted_share.get().filter(|l| busy && **l >= TOLD);
     if let Some(lost) = lost {

@@ -5,8 +5,7 @@
 use proofmark_model::testing;
 use proofmark_model::{
     Cache, CacheKind, Conditions, CpuQuota, Ending, Finding, Host, Measurement, Microarchitecture,
-    Params, Policy, Probe, Role, Severity, Solution, Summary, Trial, Unit, Verification,
-    WorkloadSpec,
+    Param, Params, Policy, Probe, Role, Solution, Summary, Trial, Unit, Verification, WorkloadSpec,
 };
 use proptest::prelude::*;
 
@@ -15,14 +14,20 @@ use crate::checks::Check;
 use crate::run::{Judge, forget};
 
 mod disk;
+mod expect;
 mod network;
 mod reference;
 
 pub(crate) use disk::{
-    block_device, disk, fsync, healthy_disk, host_with_disk, rand_read, with_storage,
+    block_device, disk, each_device, each_file, fsync, healthy_disk, host_with_disk, rand_read,
+    with_storage,
+};
+pub(crate) use expect::{
+    Expected, INVALID, NOTE, SILENT, SUSPECT, expect_bottleneck, invalid, note, suspect,
 };
 pub(crate) use network::{
-    healthy_network, host_with_network, round_trips, set_interface, tcp, told_so, udp, with_network,
+    each_network, healthy_network, host_with_network, round_trips, set_interface, tcp, udp,
+    with_network,
 };
 pub(crate) use reference::beside;
 
@@ -319,6 +324,20 @@ pub(crate) fn each(mut m: Measurement, spoil: impl Fn(usize, &mut Trial)) -> Mea
     m
 }
 
+/// Changes what disturbed every trial.
+pub(crate) fn each_condition(
+    m: Measurement,
+    spoil: impl Fn(usize, &mut Conditions),
+) -> Measurement {
+    each(m, |i, t| spoil(i, &mut t.conditions))
+}
+
+/// The measurement with another value of a parameter.
+pub(crate) fn with_param(mut m: Measurement, name: &str, value: impl Into<Param>) -> Measurement {
+    m.params = m.params.with(name, value);
+    m
+}
+
 /// Gives the trials new values and the summary with them.
 pub(crate) fn with_values(mut m: Measurement, values: &[f64]) -> Measurement {
     m.trials = values.iter().map(|v| trial_in(m.unit, *v)).collect();
@@ -363,16 +382,6 @@ pub(crate) fn found_on(
     others: &[Measurement],
 ) -> Option<Finding> {
     judged(host, m, others).findings.into_iter().find(|f| f.check == check.id)
-}
-
-/// The same on the healthy machine: severity and message.
-pub(crate) fn found(check: &Check, m: Measurement) -> Option<(Severity, String)> {
-    found_on(&host(), check, m, &[]).map(|f| (f.severity, f.message))
-}
-
-/// Only the severity.
-pub(crate) fn severity(check: &Check, m: Measurement) -> Option<Severity> {
-    found(check, m).map(|(s, _)| s)
 }
 
 /// Uniform numbers from 0 to 1, the same ones every time (Marsaglia, *Xorshift

@@ -18,7 +18,7 @@ pub fn run(args: &ListArgs) -> Result<Outcome> {
         ),
         Listing::Checks => columns(proofmark_judge::checks::ALL.iter().map(|c| (c.id, c.title))),
         Listing::Ceilings => {
-            columns(proofmark_judge::ceilings::ALL.iter().map(|c| (c.id(), c.title())))
+            columns(proofmark_judge::ceilings::ALL.iter().map(|c| (c.id, c.title)))
         }
         Listing::References => {
             let tools = proofmark_reference::ALL.iter().map(|t| (t.id(), reference(*t)));

@@ -227,8 +227,8 @@ mod tests {
 
     use super::*;
     use crate::testing::{
-        around, each, host_with_network, judged, round_trips, set_interface, tcp, told_so, udp,
-        with_network,
+        around, each, each_network, host_with_network, judged, round_trips, set_interface, tcp,
+        udp, with_network,
     };
 
     /// On a way whose rate is not known, so that no ceiling is near.
@@ -261,7 +261,7 @@ mod tests {
     fn a_receiver_whose_buffer_ran_over_is_named() {
         let losing = |full: u64| {
             named(
-                told_so(udp(1, "peer"), |n| {
+                each_network(udp(1, "peer"), |n| {
                     let d = n.datagrams.as_mut().unwrap();
                     d.sent += 500;
                     n.server.full_buffers = Some(full);
@@ -278,27 +278,29 @@ mod tests {
     #[test]
     fn a_saturated_cpu_is_named_with_its_end() {
         let of = |m: Measurement| named(m, &[]);
-        let server = of(told_so(tcp(1, "peer"), |n| n.server.own_cpu_s = Some(0.096))).unwrap();
+        let server =
+            of(each_network(tcp(1, "peer"), |n| n.server.own_cpu_s = Some(0.096))).unwrap();
         assert_eq!(server.0, "CPU (server)");
         assert!(server.1.starts_with("1 thread of the server used 96 %"), "{}", server.1);
-        let client = of(told_so(tcp(1, "loopback"), |n| n.client.own_cpu_s = Some(0.096))).unwrap();
+        let client =
+            of(each_network(tcp(1, "loopback"), |n| n.client.own_cpu_s = Some(0.096))).unwrap();
         assert_eq!(client.0, "CPU (client)");
         let both = |n: &mut NetworkTraffic| {
             (n.client.own_cpu_s, n.server.own_cpu_s) = (Some(0.1), Some(0.09));
             n.client.busy_s = Some(0.195);
         };
-        let all = of(told_so(tcp(4, "loopback"), both)).unwrap();
+        let all = of(each_network(tcp(4, "loopback"), both)).unwrap();
         assert_eq!(
             all,
             ("CPU".to_owned(), "the CPUs of this machine were busy 97 % of the time".to_owned())
         );
-        let busy = of(told_so(tcp(4, "peer"), |n| n.server.busy_s = Some(0.38))).unwrap();
+        let busy = of(each_network(tcp(4, "peer"), |n| n.server.busy_s = Some(0.38))).unwrap();
         assert!(busy.1.contains("CPUs of the server were busy 95 %"), "{}", busy.1);
     }
 
     /// A connection on which the window is full all the time.
     fn full() -> Measurement {
-        told_so(tcp(1, "peer"), |n| n.streams[0].window_bytes /= 2)
+        each_network(tcp(1, "peer"), |n| n.streams[0].window_bytes /= 2)
     }
 
     #[test]

@@ -24,9 +24,6 @@ const LEAST: f64 = 0.01;
 /// is counted is not said.
 const PROMISE: f64 = 0.05;
 
-/// The rule.
-pub(super) struct DiskLimit;
-
 /// A limit that is set.
 #[derive(Debug, Clone, PartialEq)]
 struct SetLimit {
@@ -134,7 +131,7 @@ fn ceiling(ctx: &Context, m: &Measurement, set: &SetLimit) -> Result<Ceiling, St
         inputs.push(part(share, note));
     }
     let uncertainty = uncertainty(m, set);
-    Ok(Derived { value, formula, inputs, uncertainty }.by(&DiskLimit, m))
+    Ok(Derived { value, formula, inputs, uncertainty }.by(&RULE, m))
 }
 
 /// Relative uncertainty of what a limit lets through in a trial.
@@ -151,65 +148,60 @@ fn part(share: f64, note: String) -> Input {
     input("share", share, "", Provenance::Measured, note)
 }
 
-impl CeilingRule for DiskLimit {
-    fn id(&self) -> &'static str {
-        "disk.limit"
-    }
+pub(super) static RULE: CeilingRule = CeilingRule {
+    id: "disk.limit",
+    title: "Declared and cgroup I/O limits",
+    about: "The tightest limit that the user declares (--limit disk.read=160MB/s, disk.write, \
+     disk.read_iops=3000, disk.write_iops) or that cgroups set on the devices (io.max, \
+     blkio.throttle). Limits in bytes per second count as they are. Limits in IOPS count times \
+     the maximum bytes of one I/O: the block, or for neighbouring blocks in flight together \
+     the largest request. This is an upper bound, since providers count a large I/O several \
+     times. Reads and writes each have their own limit in a mix. A commit (disk.fsync) writes \
+     more than one I/O, so its ceiling is an upper bound too. Uncertainty: 5 % for a declared \
+     limit, which is a rounded figure. For a cgroup limit 0.1 s / the trial's duration, at \
+     least 1 %: the kernel grants it in slices of 100 ms, and a trial may find one unused. A \
+     cgroup limit is no ceiling for buffered writes, which are written back later. No limit \
+     applies to warm reads.",
+    derive,
+    bound: derive,
+    bottleneck,
+};
 
-    fn title(&self) -> &'static str {
-        "Declared and cgroup I/O limits"
+fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
+    if Cached::of(m) == Cached::Warm {
+        return Err("a warm page cache serves the reads, not the device".to_owned());
     }
+    let mut limits: Vec<SetLimit> = declared(ctx).collect();
+    if let Some(storage) = ctx.host.storage.get() {
+        limits.extend(by_cgroup(ctx, storage));
+    }
+    if limits.is_empty() {
+        return Err(no_limit(ctx));
+    }
+    let (mut tightest, mut reasons): (Option<Ceiling>, Vec<String>) = (None, Vec::new());
+    for limit in &limits {
+        match ceiling(ctx, m, limit) {
+            Ok(c) if tightest.as_ref().is_none_or(|t| c.value < t.value) => tightest = Some(c),
+            Ok(_) => {}
+            Err(reason) if reasons.contains(&reason) => {}
+            Err(reason) => reasons.push(reason),
+        }
+    }
+    tightest.ok_or_else(|| reasons.join(", "))
+}
 
-    fn about(&self) -> &'static str {
-        "The tightest limit that the user declares (--limit disk.read=160MB/s, disk.write, \
-         disk.read_iops=3000, disk.write_iops) or that cgroups set on the devices (io.max, \
-         blkio.throttle). Limits in bytes per second count as they are. Limits in IOPS count times \
-         the maximum bytes of one I/O: the block, or for neighbouring blocks in flight together \
-         the largest request. This is an upper bound, since providers count a large I/O several \
-         times. Reads and writes each have their own limit in a mix. A commit (disk.fsync) writes \
-         more than one I/O, so its ceiling is an upper bound too. Uncertainty: 5 % for a declared \
-         limit, which is a rounded figure. For a cgroup limit 0.1 s / the trial's duration, at \
-         least 1 %: the kernel grants it in slices of 100 ms, and a trial may find one unused. A \
-         cgroup limit is no ceiling for buffered writes, which are written back later. No limit \
-         applies to warm reads."
-    }
-
-    fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-        if Cached::of(m) == Cached::Warm {
-            return Err("a warm page cache serves the reads, not the device".to_owned());
-        }
-        let mut limits: Vec<SetLimit> = declared(ctx).collect();
-        if let Some(storage) = ctx.host.storage.get() {
-            limits.extend(by_cgroup(ctx, storage));
-        }
-        if limits.is_empty() {
-            return Err(no_limit(ctx));
-        }
-        let (mut tightest, mut reasons): (Option<Ceiling>, Vec<String>) = (None, Vec::new());
-        for limit in &limits {
-            match ceiling(ctx, m, limit) {
-                Ok(c) if tightest.as_ref().is_none_or(|t| c.value < t.value) => tightest = Some(c),
-                Ok(_) => {}
-                Err(reason) if reasons.contains(&reason) => {}
-                Err(reason) => reasons.push(reason),
-            }
-        }
-        tightest.ok_or_else(|| reasons.join(", "))
-    }
-
-    fn bottleneck(&self, ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
-        let limit = ceiling.inputs.first();
-        let declared = limit.filter(|i| i.source == Provenance::Declared);
-        let resource = match declared {
-            Some(limit) => format!("declared limit {}", limit.name),
-            None => "cgroup I/O limit".to_owned(),
-        };
-        let figure = limit.map_or(String::new(), |i| {
-            let unit = if i.unit == "B/s" { Unit::BytePerSecond } else { Unit::OpPerSecond };
-            format!(": {} by {}", format_quantity(i.value, unit), i.note)
-        });
-        Bottleneck { resource, evidence: format!("{share}{figure}") }
-    }
+fn bottleneck(ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
+    let limit = ceiling.inputs.first();
+    let declared = limit.filter(|i| i.source == Provenance::Declared);
+    let resource = match declared {
+        Some(limit) => format!("declared limit {}", limit.name),
+        None => "cgroup I/O limit".to_owned(),
+    };
+    let figure = limit.map_or(String::new(), |i| {
+        let unit = if i.unit == "B/s" { Unit::BytePerSecond } else { Unit::OpPerSecond };
+        format!(": {} by {}", format_quantity(i.value, unit), i.note)
+    });
+    Bottleneck { resource, evidence: format!("{share}{figure}") }
 }
 
 /// Why there is none, with what is not known.

@@ -47,9 +47,9 @@ pub(crate) struct Derived {
 
 impl Derived {
     /// As the ceiling that the rule gives the measurement, in its unit.
-    pub(crate) fn by(self, rule: &dyn CeilingRule, m: &Measurement) -> Ceiling {
+    pub(crate) fn by(self, rule: &CeilingRule, m: &Measurement) -> Ceiling {
         let Self { value, formula, inputs, uncertainty } = self;
-        let (id, unit) = (rule.id().to_owned(), m.unit.as_str().to_owned());
+        let (id, unit) = (rule.id.to_owned(), m.unit.as_str().to_owned());
         Ceiling { id, value, unit, formula, inputs, uncertainty }
     }
 }

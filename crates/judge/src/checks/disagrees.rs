@@ -7,7 +7,7 @@ mod causes;
 #[cfg(test)]
 mod tests;
 
-use proofmark_model::{Finding, Measurement, Reference, Severity};
+use proofmark_model::{Finding, Measurement, Reference};
 
 use super::{Check, Class};
 use crate::Context;
@@ -106,7 +106,7 @@ pub(super) static CHECK: Check = Check {
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let mut parts = Vec::new();
-    let mut finding = Finding::new(CHECK.id, Severity::Note, "", "");
+    let mut finding = CHECK.note("", "");
     for r in &m.references {
         let Some(ratio) = disagreement(m, r) else { continue };
         let found = causes(&Compared::new(ctx, m, r, ratio));

@@ -85,6 +85,30 @@ pub struct Check {
     pub examine_reference: Option<Examine>,
 }
 
+impl Check {
+    /// A finding of this check, without evidence.
+    fn finding(
+        &self,
+        severity: Severity,
+        message: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> Finding {
+        Finding::new(self.id, severity, message, advice)
+    }
+
+    fn note(&self, message: impl Into<String>, advice: impl Into<String>) -> Finding {
+        self.finding(Severity::Note, message, advice)
+    }
+
+    fn suspect(&self, message: impl Into<String>, advice: impl Into<String>) -> Finding {
+        self.finding(Severity::Suspect, message, advice)
+    }
+
+    fn invalid(&self, message: impl Into<String>, advice: impl Into<String>) -> Finding {
+        self.finding(Severity::Invalid, message, advice)
+    }
+}
+
 /// Looks at a measurement.
 pub type Examine = fn(&Context, &Measurement) -> Option<Finding>;
 
@@ -209,7 +233,7 @@ mod tests {
     fn every_list_has_unique_ids_and_documentation() {
         let mut seen = BTreeSet::new();
         let checks = ALL.iter().map(|c| (c.id, c.title, c.about));
-        let rules = ceilings::ALL.iter().map(|c| (c.id(), c.title(), c.about()));
+        let rules = ceilings::ALL.iter().map(|c| (c.id, c.title, c.about));
         for (id, title, about) in checks.chain(rules) {
             assert!(seen.insert(id), "{id} twice");
             assert!(a_word(id), "{id}");
@@ -233,7 +257,7 @@ mod tests {
 
     #[test]
     fn ids_named_in_texts_exist() {
-        let texts = ALL.iter().map(|c| c.about).chain(ceilings::ALL.iter().map(|c| c.about()));
+        let texts = ALL.iter().map(|c| c.about).chain(ceilings::ALL.iter().map(|c| c.about));
         let workload =
             |word: &str| proofmark_workloads::ALL.iter().any(|w| w.spec().id.starts_with(word));
         let files = ["cpu.stat", "cpu.max", "memory.max"];

@@ -58,7 +58,8 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     };
     Some(
-        Finding::new(CHECK.id, severity, message, advice)
+        CHECK
+            .finding(severity, message, advice)
             .with("median_s", typical)
             .with("resolution_s", resolution),
     )
@@ -69,38 +70,23 @@ mod tests {
     use proofmark_model::Probe;
 
     use super::*;
-    use crate::testing::{dgemm, each, flops, found_on, host, linpack, severity};
-
-    fn lasting(seconds: f64) -> Measurement {
-        each(flops(1), |_, t| {
-            t.seconds = seconds;
-            t.work = t.value * seconds;
-        })
-    }
+    use crate::testing::{INVALID, NOTE, SILENT, dgemm, each, flops, host, invalid, linpack};
 
     #[test]
-    fn a_trial_within_a_thousand_steps_is_invalid() {
-        assert_eq!(severity(&CHECK, lasting(1e-5)), Some(Severity::Invalid));
-        let mut h = host();
-        h.timer.resolution_s = Probe::known(1e-3, "test");
-        let finding = found_on(&h, &CHECK, lasting(0.1), &[]).unwrap();
-        assert_eq!(finding.severity, Severity::Invalid);
-    }
-
-    #[test]
-    fn a_whole_problem_lasts_as_long_as_it_takes_but_not_less_than_the_clock_can_tell() {
-        // 11.6 ms where the policy asks for 100 ms; 4.5 us are less than 1000 steps.
-        assert_eq!(severity(&CHECK, linpack(1000, 1)), None);
-        assert_eq!(severity(&CHECK, dgemm(500, 2)), None);
-        let finding = found_on(&host(), &CHECK, linpack(70, 1), &[]).unwrap();
-        assert_eq!(finding.severity, Severity::Invalid);
-        assert!(finding.advice.contains("larger problem"), "{}", finding.advice);
-    }
-
-    #[test]
-    fn shorter_than_the_policy_is_a_note_and_nearly_as_long_is_silent() {
-        assert_eq!(severity(&CHECK, lasting(0.05)), Some(Severity::Note));
-        assert_eq!(severity(&CHECK, lasting(0.095)), None);
-        assert_eq!(severity(&CHECK, lasting(3.0)), None);
+    fn trials_that_are_too_short() {
+        let lasting = |s: f64| each(flops(1), |_, t| (t.seconds, t.work) = (s, t.value * s));
+        CHECK.expect([
+            ("within 1000 steps of the clock", lasting(1e-5), INVALID),
+            ("shorter than the policy", lasting(0.05), NOTE),
+            ("nearly as long", lasting(0.095), SILENT),
+            ("longer", lasting(3.0), SILENT),
+            // 11.6 ms where the policy asks for 100 ms; 4.5 us are less than 1000 steps.
+            ("a whole problem", linpack(1000, 1), SILENT),
+            ("a product", dgemm(500, 2), SILENT),
+            ("less than the clock can tell", linpack(70, 1), invalid("larger problem")),
+        ]);
+        let mut coarse = host();
+        coarse.timer.resolution_s = Probe::known(1e-3, "test");
+        CHECK.on(&coarse, &[]).expect([("a coarse clock", lasting(0.1), INVALID)]);
     }
 }

@@ -58,8 +58,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
             format!("the setting of transparent huge pages is unknown ({})", setting.origin())
         }
     };
-    let finding = Finding::new(
-        CHECK.id,
+    let finding = CHECK.finding(
         severity,
         format!("{message}; {setting}"),
         "set /sys/kernel/mm/transparent_hugepage/enabled to madvise, free or compact memory, \
@@ -80,43 +79,29 @@ mod tests {
     use proofmark_model::Probe;
 
     use super::*;
-    use crate::testing::{each, found_on, host_with_caches, latency, severity, stream};
-
-    fn backed(m: Measurement, share: Option<f64>) -> Measurement {
-        each(m, |_, t| t.conditions.huge_pages = share)
-    }
-
-    #[test]
-    fn a_latency_with_small_pages_is_suspect_and_a_rate_a_note() {
-        let m = backed(latency(1 << 30, 1e-7), Some(0.0));
-        assert_eq!(severity(&CHECK, m), Some(Severity::Suspect));
-        let m = backed(stream("read", 1), Some(0.5));
-        assert_eq!(severity(&CHECK, m), Some(Severity::Note));
-        let m = backed(latency(1 << 30, 1e-7), None);
-        assert_eq!(severity(&CHECK, m), Some(Severity::Note));
-    }
+    use crate::testing::{
+        NOTE, SILENT, SUSPECT, each_condition, flops, host_with_caches, latency, stream, suspect,
+        with_param,
+    };
 
     #[test]
-    fn huge_pages_under_the_name_of_small_ones_are_found() {
-        let mut m = latency(1 << 30, 1e-7);
-        m.params = m.params.with("pages", "small");
-        assert_eq!(severity(&CHECK, m.clone()), Some(Severity::Suspect));
-        assert_eq!(severity(&CHECK, backed(m, Some(0.0))), None);
-    }
-
-    #[test]
-    fn the_setting_of_the_system_is_told() {
+    fn other_pages_than_requested() {
+        let backed = |m, share| each_condition(m, |_, c| c.huge_pages = share);
+        let chase = || latency(1 << 30, 1e-7);
+        let small = || with_param(chase(), "pages", "small");
+        CHECK.expect([
+            ("a latency", backed(chase(), Some(0.0)), SUSPECT),
+            ("a rate", backed(stream("read", 1), Some(0.5)), NOTE),
+            ("not reported", backed(chase(), None), NOTE),
+            ("huge pages under the name of small ones", small(), SUSPECT),
+            ("small ones", backed(small(), Some(0.0)), SILENT),
+            ("mostly huge", backed(stream("read", 1), Some(0.95)), SILENT),
+            ("in reach", backed(latency(64 << 10, 2e-9), Some(0.0)), SILENT),
+            ("no memory", flops(1), SILENT),
+        ]);
         let mut h = host_with_caches();
         h.memory.transparent_huge_pages = Probe::known("never".to_owned(), "test");
-        let m = backed(latency(1 << 30, 1e-7), Some(0.0));
-        let finding = found_on(&h, &CHECK, m, &[]).unwrap();
-        assert!(finding.message.ends_with("set to 'never'"), "{}", finding.message);
-    }
-
-    #[test]
-    fn what_was_asked_for_and_what_is_in_reach_are_silent() {
-        assert_eq!(severity(&CHECK, backed(stream("read", 1), Some(0.95))), None);
-        assert_eq!(severity(&CHECK, backed(latency(64 << 10, 2e-9), Some(0.0))), None);
-        assert_eq!(severity(&CHECK, crate::testing::flops(1)), None);
+        let m = backed(chase(), Some(0.0));
+        CHECK.on(&h, &[]).expect([("the setting", m, suspect("set to 'never'$"))]);
     }
 }

@@ -159,6 +159,19 @@ pub(crate) fn fsync(threads: u64) -> Measurement {
     })
 }
 
+/// Changes the file of every trial.
+pub(crate) fn each_file(m: Measurement, spoil: impl Fn(usize, &mut FileState)) -> Measurement {
+    each(m, |i, t| spoil(i, t.file.as_mut().unwrap()))
+}
+
+/// Changes the device's counters of every trial.
+pub(crate) fn each_device(
+    m: Measurement,
+    spoil: impl Fn(usize, &mut DeviceTraffic),
+) -> Measurement {
+    each(m, |i, t| spoil(i, t.device.as_mut().unwrap()))
+}
+
 /// Fills in what file and device tell of each trial.
 fn on_device(m: Measurement, reads_percent: u64, direct: bool) -> Measurement {
     let block = if m.unit == Unit::BytePerSecond { 1 } else { m.params.int("block_size").unwrap() };

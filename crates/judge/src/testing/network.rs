@@ -127,7 +127,7 @@ pub(crate) fn healthy_network(path: &str) -> Vec<Measurement> {
 }
 
 /// Spoils what both ends say of every trial.
-pub(crate) fn told_so(m: Measurement, spoil: impl Fn(&mut NetworkTraffic)) -> Measurement {
+pub(crate) fn each_network(m: Measurement, spoil: impl Fn(&mut NetworkTraffic)) -> Measurement {
     each(m, |_, t| spoil(t.network.as_mut().unwrap()))
 }
 

@@ -1,6 +1,6 @@
 //! Each cause is planted, and silent where its plant is missing.
 
-use proofmark_model::{Host, Parameter, ParameterKind, Ratio, Verdict};
+use proofmark_model::{Host, Parameter, ParameterKind, Ratio, Severity, Verdict};
 
 use super::*;
 use crate::references;
