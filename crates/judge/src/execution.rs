@@ -129,47 +129,39 @@ impl Execution {
 mod tests {
     use super::*;
     use crate::testing::{
-        context_on, dgemm, disk, each, flops, fsync, host, linpack, rand_read, stream, tcp,
+        context_on, dgemm, disk, each_condition, flops, fsync, host, linpack, mix, rand_read,
+        stream, tcp, with_param,
     };
 
     #[test]
     fn cpu_time_is_over_the_cpus_that_threads_ran_on() {
-        let m = each(fsync(8), |_, t| t.conditions.own_cpu_s = Some(t.seconds));
-        assert_eq!(cpu_share(&host(), &m), Some(0.5), "eight threads on two CPUs");
-        let unknown = each(m, |_, t| t.conditions.own_cpu_s = None);
-        assert_eq!(cpu_share(&host(), &unknown), None);
+        let share = |used| cpu_share(&host(), &each_condition(fsync(8), |_, c| c.own_cpu_s = used));
+        assert_eq!(share(Some(0.1)), Some(0.5), "eight threads on two CPUs");
+        assert_eq!(share(None), None);
     }
 
     #[test]
-    fn a_problem_with_a_size_is_done_whole() {
-        let whole = |m: &Measurement| Execution::of(&context_on(&host()), m).whole;
-        assert!(whole(&linpack(1000, 1)) && whole(&dgemm(1000, 2)));
-        assert!(!whole(&flops(1)) && !whole(&crate::testing::mix(true, "add16", "scalar")));
-    }
-
-    #[test]
-    fn the_pace_is_set_by_what_the_threads_need() {
-        let pace = |m: &Measurement| Execution::of(&context_on(&host()), m).pace;
-        assert_eq!(pace(&flops(1)), Pace::Core);
-        assert_eq!(pace(&stream("triad", 1)), Pace::Memory);
-        assert_eq!(pace(&disk("seq_read", 8, "warm")), Pace::Memory, "copied from the page cache");
-        for m in [rand_read(1), fsync(1), disk("seq_read", 8, "cold"), tcp(1, "peer")] {
-            assert_eq!(pace(&m), Pace::Device, "{}", m.workload);
+    fn a_measurement_is_judged_by_what_its_workload_declares() {
+        let apart = with_param(tcp(1, "loopback"), "placement", "apart");
+        // Whether it is pinned, verified exactly and done whole; what its threads need.
+        for (m, pinned, exact, whole, pace) in [
+            (flops(1), true, true, false, Pace::Core),
+            (mix(true, "add16", "scalar"), true, true, false, Pace::Core),
+            (linpack(1000, 1), true, true, true, Pace::Core),
+            (dgemm(1000, 2), true, true, true, Pace::Core),
+            (stream("triad", 1), true, true, false, Pace::Memory),
+            // Copied from the page cache.
+            (disk("seq_read", 8, "warm"), false, false, false, Pace::Memory),
+            (disk("seq_read", 8, "cold"), false, false, false, Pace::Device),
+            (rand_read(1), false, false, false, Pace::Device),
+            (fsync(1), false, false, false, Pace::Device),
+            (tcp(1, "loopback"), false, false, false, Pace::Device),
+            (tcp(1, "peer"), false, false, false, Pace::Device),
+            (apart, true, false, false, Pace::Device),
+        ] {
+            let found = Execution::of(&context_on(&host()), &m);
+            let found = (found.pinned, found.exact_verification, found.whole, found.pace);
+            assert_eq!(found, (pinned, exact, whole, pace), "{} {:?}", m.workload, m.params);
         }
-    }
-
-    #[test]
-    fn devices_count_everybodys_work_and_threads_are_pinned_where_the_point_says_so() {
-        let of = |m: &Measurement| {
-            let execution = Execution::of(&context_on(&host()), m);
-            (execution.pinned, execution.exact_verification)
-        };
-        assert_eq!(of(&flops(1)), (true, true));
-        assert_eq!(of(&rand_read(1)), (false, false));
-        assert_eq!(of(&tcp(1, "loopback")), (false, false));
-        let mut apart = tcp(1, "loopback");
-        apart.params = apart.params.with("placement", "apart");
-        assert_eq!(of(&apart), (true, false));
-        assert_eq!(of(&disk("seq_read", 8, "warm")), (false, false));
     }
 }

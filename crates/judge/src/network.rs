@@ -233,15 +233,12 @@ const ROUGH: f64 = 0.1;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{each, round_trips, tcp, udp};
+    use crate::testing::{each, each_network, round_trips, tcp, udp, with_param};
 
     #[test]
     fn what_came_ahead_of_a_trial_stretches_its_account() {
         for m in [tcp(1, "peer"), udp(1, "peer"), round_trips("tcp", "block")] {
-            let ahead = each(m, |_, t| {
-                let n = t.network.as_mut().unwrap();
-                n.received_bytes += n.received_bytes / 8;
-            });
+            let ahead = each_network(m, |n| n.received_bytes += n.received_bytes / 8);
             let s = ahead.account_s(&ahead.trials[0]).unwrap();
             assert!((s - 0.1125).abs() < 1e-3, "{}: {s}", ahead.workload);
         }
@@ -250,61 +247,59 @@ mod tests {
     #[test]
     fn cpu_time_is_over_what_the_threads_could_have_had() {
         let using = |client: f64, cpus: u64| {
-            let m = each(tcp(4, "peer"), |_, t| {
-                let n = t.network.as_mut().unwrap();
+            let m = each_network(tcp(4, "peer"), |n| {
                 (n.client.own_cpu_s, n.client.cpus) = (Some(client), Some(cpus));
                 n.client.busy_s = Some(2.0 * client);
             });
-            (own_share(&m, End::ClientSide).unwrap(), system_share(&m, End::ClientSide))
+            let rounded = |share: f64| (share * 100.0).round() / 100.0;
+            let both = [own_share, system_share].map(|of| of(&m, End::ClientSide));
+            both.map(|share| share.map(rounded))
         };
-        let client = |a: f64, b: f64| (a - b).abs() < 0.01;
-        let (own, system) = using(0.1, 2);
-        assert!(
-            client(own, 0.5) && system.is_some_and(|s| client(s, 1.0)),
-            "four threads, two CPUs"
-        );
-        let (own, system) = using(0.1, 8);
-        assert!(client(own, 0.25) && system.is_some_and(|s| client(s, 0.25)), "a CPU each");
-        assert_eq!(using(0.2, 2).1, None, "more than there is");
-        let silent = each(tcp(4, "peer"), |_, t| t.network.as_mut().unwrap().server.cpus = None);
+        assert_eq!(using(0.1, 2), [Some(0.5), Some(1.0)], "four threads, two CPUs");
+        assert_eq!(using(0.1, 8), [Some(0.25), Some(0.25)], "a CPU each");
+        assert_eq!(using(0.2, 2)[1], None, "more than there is");
+        let silent = each_network(tcp(4, "peer"), |n| n.server.cpus = None);
         assert_eq!(own_share(&silent, End::ServerSide), None);
     }
 
     #[test]
     fn a_connection_may_hold_its_window_or_its_buffers() {
-        let held = |m: Measurement| Carried::of(&m).map(|c| c.held);
-        let silent = |m: Measurement| each(m, |_, t| t.network = None);
-        let with = |mut m: Measurement, name: &str, bytes: u64| {
-            m.params = m.params.with(name, bytes);
-            m
-        };
-        let told = held(tcp(1, "loopback")).unwrap();
-        assert!((told - 250_000.0).abs() < 1e3, "the window of its connection: {told}");
-        assert_eq!(held(with(tcp(1, "loopback"), "window", 1_000_000)), Some(1e6));
-        assert_eq!(held(with(tcp(1, "loopback"), "window", 1000)), Some(told));
-        assert_eq!(held(with(tcp(1, "loopback"), "socket_buffer", 1_000_000)), Some(2e6));
-        assert_eq!(held(silent(tcp(1, "loopback"))), Some(4_194_304.0), "nothing is told");
-        assert_eq!(held(with(silent(tcp(1, "loopback")), "window", 1000)), Some(1e3));
-        assert_eq!(held(udp(1, "loopback")), Some(2.0 * UDP_BUFFER as f64));
-        assert_eq!(held(with(udp(1, "loopback"), "socket_buffer", 1 << 20)), Some(2_097_152.0));
-        assert_eq!(held(round_trips("tcp", "block")), None, "no stream");
+        let held = |m: &Measurement| Carried::of(m).map(|c| c.held);
+        let stream = || tcp(1, "loopback");
+        let silent = || each(stream(), |_, t| t.network = None);
+        let own = held(&stream()).unwrap();
+        assert!((own - 250_000.0).abs() < 1e3, "the window of its connection: {own}");
+        for (name, m, bytes) in [
+            ("a larger window", with_param(stream(), "window", 1_000_000), Some(1e6)),
+            ("a smaller one", with_param(stream(), "window", 1000), Some(own)),
+            ("a buffer", with_param(stream(), "socket_buffer", 1_000_000), Some(2e6)),
+            ("nothing is told", silent(), Some(4_194_304.0)),
+            ("the window alone", with_param(silent(), "window", 1000), Some(1e3)),
+            ("datagrams", udp(1, "loopback"), Some(2.0 * UDP_BUFFER as f64)),
+            (
+                "their buffer",
+                with_param(udp(1, "loopback"), "socket_buffer", 1 << 20),
+                Some(2_097_152.0),
+            ),
+            ("no stream", round_trips("tcp", "block"), None),
+        ] {
+            assert_eq!(held(&m), bytes, "{name}");
+        }
     }
 
     #[test]
     fn four_fills_are_more_than_a_filling() {
         let filled = |bytes: f64| Carried { bytes, held: 1e6, seconds: 1.0 }.only_filled();
         assert_eq!([filled(3.9e6), filled(4e6)], [true, false]);
-        let each_s = Carried::of(&tcp(4, "loopback")).unwrap();
-        let all = Carried::of(&tcp(1, "loopback")).unwrap();
+        let [each_s, all] = [4, 1].map(|n| Carried::of(&tcp(n, "loopback")).unwrap());
         assert!((all.bytes / each_s.bytes - 4.0).abs() < 1e-9, "each connection's own");
     }
 
     #[test]
     fn round_trips_go_both_ways() {
-        let mut m = tcp(1, "peer");
-        assert_eq!(direction(&m), Direction::Forward);
-        m.params = m.params.with("direction", "reverse");
-        assert_eq!(direction(&m), Direction::Reverse);
+        assert_eq!(direction(&tcp(1, "peer")), Direction::Forward);
+        let reverse = with_param(tcp(1, "peer"), "direction", "reverse");
+        assert_eq!(direction(&reverse), Direction::Reverse);
         assert_eq!(direction(&round_trips("tcp", "block")), Direction::Both);
     }
 }

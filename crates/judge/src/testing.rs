@@ -23,7 +23,8 @@ pub(crate) use disk::{
     with_storage,
 };
 pub(crate) use expect::{
-    Expected, INVALID, NOTE, SILENT, SUSPECT, expect_bottleneck, invalid, note, suspect,
+    Expected, INVALID, NOTE, SILENT, SUSPECT, expect_bottleneck, expect_words, invalid, note,
+    suspect,
 };
 pub(crate) use network::{
     each_network, healthy_network, host_with_network, round_trips, set_interface, tcp, udp,

@@ -58,12 +58,16 @@ fn expect_finding(name: &dyn Display, found: Option<&Finding>, expected: Expecte
     }
 }
 
-/// The bottleneck of a measurement: its resource as the message, its evidence as the details.
+/// The bottleneck of a measurement: its resource as the message and its evidence as the details;
+/// `none` and the reason where none is named.
 #[track_caller]
 pub(crate) fn expect_bottleneck(host: &Host, m: Measurement, others: &[Measurement], words: &str) {
     let m = judged(host, m, others);
-    let Some(bottleneck) = &m.bottleneck else { panic!("{}: {:?}", m.workload, m.missing) };
-    expect_words(&m.workload, &bottleneck.resource, &bottleneck.evidence, words);
+    let (resource, details) = match &m.bottleneck {
+        Some(bottleneck) => (bottleneck.resource.as_str(), &bottleneck.evidence),
+        None => ("none", &m.missing["bottleneck"]),
+    };
+    expect_words(&m.workload, resource, details, words);
 }
 
 impl Check {
