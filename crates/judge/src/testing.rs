@@ -5,7 +5,7 @@
 use proofmark_model::testing;
 use proofmark_model::{
     Cache, CacheKind, Conditions, CpuQuota, Ending, Finding, Host, Measurement, Microarchitecture,
-    Param, Params, Policy, Probe, Role, Solution, Summary, Trial, Unit, Verification, WorkloadSpec,
+    Param, Params, Policy, Probe, Role, Run, Solution, Trial, Unit, Verification, WorkloadSpec,
 };
 use proptest::prelude::*;
 
@@ -30,6 +30,7 @@ pub(crate) use network::{
     each_network, healthy_network, host_with_network, round_trips, set_interface, tcp, udp,
     with_network,
 };
+pub(crate) use proofmark_model::summarise as summary;
 pub(crate) use reference::beside;
 
 fn known<T>(value: T) -> Probe<T> {
@@ -103,35 +104,34 @@ pub(crate) fn context_on(host: &Host) -> Context<'_> {
     context(host, &spec("cpu.flops"), Box::leak(Box::new(policy())), &[])
 }
 
+/// The conditions of a quiet trial that lasts so long.
+fn quiet(seconds: f64) -> Conditions {
+    Conditions {
+        clock_hz: Some(4e9),
+        clock_spread: Some(0.002),
+        clock_disagreement: Some(0.001),
+        steal_s: Some(0.0),
+        throttled_s: Some(0.0),
+        other_cpu_s: Some(0.0),
+        own_cpu_s: Some(seconds),
+        involuntary_switches: Some(0),
+        migrations: Some(0),
+        minor_faults: Some(0),
+        major_faults: Some(0),
+        swapped_pages: Some(0),
+        ..Conditions::default()
+    }
+}
+
 /// A quiet trial.
 pub(crate) fn trial(value: f64, seconds: f64) -> Trial {
-    Trial {
-        conditions: Conditions {
-            clock_hz: Some(4e9),
-            clock_spread: Some(0.002),
-            clock_disagreement: Some(0.001),
-            steal_s: Some(0.0),
-            throttled_s: Some(0.0),
-            other_cpu_s: Some(0.0),
-            own_cpu_s: Some(seconds),
-            involuntary_switches: Some(0),
-            migrations: Some(0),
-            minor_faults: Some(0),
-            major_faults: Some(0),
-            swapped_pages: Some(0),
-            ..Conditions::default()
-        },
-        ..testing::trial(value, seconds)
-    }
+    Trial { conditions: quiet(seconds), ..testing::trial(value, seconds) }
 }
 
 /// A quiet trial whose value is in that unit.
 fn trial_in(unit: Unit, value: f64) -> Trial {
-    let mut t = trial(value, 0.1);
-    if unit == Unit::Second {
-        t.work = t.seconds / value;
-    }
-    t
+    let t = testing::trial_in(unit, value);
+    Trial { conditions: quiet(t.seconds), ..t }
 }
 
 /// Ten values around `centre`, 0.2 % apart from end to end, without order.
@@ -140,22 +140,6 @@ pub(crate) fn around(centre: f64) -> Vec<f64> {
         .iter()
         .map(|step| centre * (1.0 + step * 2e-4))
         .collect()
-}
-
-/// Statistics as the engine makes them, roughly.
-pub(crate) fn summary(values: &[f64]) -> Option<Summary> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let median = crate::statistics::median(values)?;
-    Some(Summary {
-        n: values.len() as u64,
-        mean: values.iter().sum::<f64>() / values.len() as f64,
-        sd: Some(median * 1e-3),
-        median,
-        ci95: (values.len() >= 6).then(|| [sorted[1], sorted[sorted.len() - 2]]),
-        min: sorted[0],
-        max: sorted[sorted.len() - 1],
-    })
 }
 
 /// A measurement with these values.
@@ -315,6 +299,15 @@ fn memory(workload: &str, params: Params, unit: Unit, value: f64) -> Measurement
         t.conditions.huge_pages = Some(1.0);
         t.conditions.misplaced_pages = Some(0.0);
     })
+}
+
+/// A run of these measurements on that machine.
+pub(crate) fn run(host: Host, measurements: Vec<Measurement>) -> Run {
+    let specs = proofmark_workloads::ALL.iter().map(|w| w.spec());
+    let workloads = specs.map(|s| (s.id.to_string(), s.clone())).collect();
+    let mut run = Run { host, workloads, ..testing::run(measurements) };
+    run.plan.policy = policy();
+    run
 }
 
 /// Changes every trial.

@@ -4,36 +4,18 @@ mod judged;
 
 use proofmark_model::{
     Better, Comparability, ComparedPoint, Comparison, CpuQuota, Ending, Finding, Measurement,
-    Param, Parameter, ParameterKind, Plan, Point, Probe, Run, SCHEMA, Severity, Timestamp, Tool,
-    Unit, Verdict, Verification,
+    Param, Parameter, ParameterKind, Probe, Run, Severity, Timestamp, Unit, Verdict,
 };
 use proptest::prelude::*;
 
 use super::*;
 use crate::testing::{
-    flops, host, iops, latency, linpack, rand_read, spec, stream, sweep, tcp, wild,
+    flops, host, iops, latency, linpack, rand_read, stream, sweep, tcp, wild, with_param,
 };
 
 /// A run of these measurements on the healthy machine.
 fn run(measurements: Vec<Measurement>) -> Run {
-    let point = |m: &Measurement| Point { workload: m.workload.clone(), params: m.params.clone() };
-    Run {
-        schema: SCHEMA.into(),
-        tool: Tool { version: "0.1.0".into(), commit: None, build: "test".into() },
-        started: Timestamp(Default::default()),
-        ended: None,
-        interrupted: None,
-        imported: None,
-        host: host(),
-        plan: Plan {
-            profile: "test".into(),
-            points: measurements.iter().map(point).collect(),
-            ..Plan::default()
-        },
-        workloads: measurements.iter().map(|m| (m.workload.clone(), spec(&m.workload))).collect(),
-        measurements,
-        findings: Vec::new(),
-    }
+    crate::testing::run(host(), measurements)
 }
 
 /// Twelve points of all four subsystems.
@@ -305,9 +287,7 @@ fn points_of_one_run_only_are_listed_after_the_others() {
 #[test]
 fn sizes_that_the_machine_set_may_differ_and_threads_may_not() {
     let sized = |size: u64| {
-        let mut m = stream("triad", 1);
-        m.params.0.insert("array_size".into(), Param::Int(size));
-        let mut r = run(vec![m]);
+        let mut r = run(vec![with_param(stream("triad", 1), "array_size", size)]);
         let parameter = Parameter {
             name: "array_size".into(),
             about: "".into(),
@@ -379,7 +359,7 @@ proptest! {
             m.params.0.insert("threads".into(), Param::Int(count.wrapping_add(i as u64 % 2)));
             m.findings.push(Finding::new(text.clone(), Severity::Suspect, text.clone(), "").with("share", share));
             m.findings.push(Finding::new("steal", Severity::Suspect, text.clone(), "").with("share", share));
-            m.verification = None::<Verification>;
+            m.verification = None;
         }
         b.plan.policy.target = target;
         b.host.cpu.model_name = Probe::known(text.clone(), "x");
