@@ -160,10 +160,10 @@ fn bottleneck(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck
         return ports(ceiling, capacity, share);
     };
     let (clock, cycles) = (at_clock(ceiling), divider.value);
-    Bottleneck {
-        resource: "divider unit".to_owned(),
-        evidence: format!("{share}{clock}: {cycles} cycles of division per iteration"),
-    }
+    Bottleneck::new(
+        "divider unit",
+        format!("{share}{clock}: {cycles} cycles of division per iteration"),
+    )
 }
 
 #[cfg(test)]

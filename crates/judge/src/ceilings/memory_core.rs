@@ -134,15 +134,15 @@ fn bottleneck(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck
     }
     let value = |name: &str| ceiling.inputs.iter().find(|i| i.name == name).map(|i| i.value);
     let latency = value(LATENCY_INPUT).unwrap_or_default();
-    Bottleneck {
-        resource: "lines in flight of a core".to_owned(),
-        evidence: format!(
+    Bottleneck::new(
+        "lines in flight of a core",
+        format!(
             "{share}: {} on each of {}, {} each",
             counted(value("lines_in_flight").unwrap_or_default(), "line"),
             counted(capacity.cores, "core"),
             format_quantity(latency, Unit::Second)
         ),
-    }
+    )
 }
 
 #[cfg(test)]

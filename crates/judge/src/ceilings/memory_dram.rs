@@ -123,14 +123,14 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
 fn bottleneck(ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
     let value =
         |name: &str| ceiling.inputs.iter().find(|i| i.name == name).map_or(1.0, |i| i.value);
-    Bottleneck {
-        resource: "memory bus".to_owned(),
-        evidence: format!(
+    Bottleneck::new(
+        "memory bus",
+        format!(
             "{share}: {} channels of {:.0} MT/s",
             value("channels") * value("sockets"),
             value("transfers") / 1e6
         ),
-    }
+    )
 }
 
 #[cfg(test)]

@@ -123,32 +123,26 @@ pub(crate) fn cores(host: &Host, capacity: &Capacity) -> Input {
     input("cores", capacity.cores, "", Provenance::Reported, why)
 }
 
-/// The row of the host's core design.
+/// The row of the host's core design in a table.
 ///
 /// # Errors
 /// If the design is not known or has no row.
-pub(crate) fn row(host: &Host) -> Result<&'static Row, String> {
-    match host.cpu.microarchitecture.get() {
-        None => {
-            Err(format!("the core's design is unknown ({})", host.cpu.microarchitecture.origin()))
-        }
-        Some(found) => microarchitecture::find(&found.id)
-            .ok_or_else(|| format!("no table of execution ports for {}", found.name)),
-    }
+fn row_of<T>(host: &Host, find: impl Fn(&str) -> Option<T>, table: &str) -> Result<T, String> {
+    let design = &host.cpu.microarchitecture;
+    let found = design
+        .get()
+        .ok_or_else(|| format!("the core's design is unknown ({})", design.origin()))?;
+    find(&found.id).ok_or_else(|| format!("no table of {table} for {}", found.name))
 }
 
-/// The memory side of the host's core design.
-///
-/// # Errors
-/// If the design is not known or has no row.
+/// The row of execution ports.
+pub(crate) fn row(host: &Host) -> Result<&'static Row, String> {
+    row_of(host, microarchitecture::find, "execution ports")
+}
+
+/// The row of the memory side.
 pub(crate) fn memory_row(host: &Host) -> Result<&'static MemoryRow, String> {
-    match host.cpu.microarchitecture.get() {
-        None => {
-            Err(format!("the core's design is unknown ({})", host.cpu.microarchitecture.origin()))
-        }
-        Some(found) => memory::find(&found.id)
-            .ok_or_else(|| format!("no table of caches and memory for {}", found.name)),
-    }
+    row_of(host, memory::find, "caches and memory")
 }
 
 /// A figure of the memory side's table as an input, with the row and its source.
