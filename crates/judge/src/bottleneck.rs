@@ -185,10 +185,7 @@ mod tests {
     use proofmark_model::{CpuQuota, Finding, Host, Probe};
 
     use super::*;
-    use crate::testing::{
-        around, at_rate, blocks, clock, each_condition, expect_bottleneck, flops, host,
-        host_with_caches, judged, latency, linpack, mix, stream, sweep, with_param, with_values,
-    };
+    use crate::testing::*;
 
     fn with_quota(cpus: f64) -> Host {
         let mut h = host();

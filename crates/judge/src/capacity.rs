@@ -90,7 +90,7 @@ mod tests {
     use proofmark_model::{CpuQuota, Probe};
 
     use super::*;
-    use crate::testing::{flops, host};
+    use crate::testing::*;
 
     fn quota(cpus: f64) -> Probe<CpuQuota> {
         Probe::known(CpuQuota { cpus: Some(cpus) }, "test")

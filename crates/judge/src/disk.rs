@@ -187,7 +187,7 @@ pub(crate) fn others(capacity: &Capacity, m: &Measurement, t: &Trial) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{disk, each, fsync, rand_read};
+    use crate::testing::*;
 
     #[test]
     fn parameters_tell_how_the_file_is_used() {

@@ -128,10 +128,7 @@ impl Execution {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{
-        context_on, dgemm, disk, each_condition, flops, fsync, host, linpack, mix, rand_read,
-        stream, tcp, with_param,
-    };
+    use crate::testing::*;
 
     #[test]
     fn cpu_time_is_over_the_cpus_that_threads_ran_on() {

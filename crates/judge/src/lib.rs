@@ -158,10 +158,7 @@ mod tests {
     use proofmark_model::Verdict;
 
     use super::*;
-    use crate::testing::{
-        around, clock, context, dgemm, flops, host, iops, judged, judged_in, linpack, mix, policy,
-        set_microarchitecture, spec, with_values,
-    };
+    use crate::testing::*;
 
     #[test]
     fn a_healthy_measurement_is_valid_and_silent() {

@@ -81,7 +81,7 @@ pub(crate) fn l1_at_most(host: &Host) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{blocks, context_on, flops, host_with_caches, latency, stream, sweep};
+    use crate::testing::*;
 
     #[test]
     fn streams_are_counted_as_stream_does_and_sizes_over_all_threads() {

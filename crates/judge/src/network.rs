@@ -233,7 +233,7 @@ const ROUGH: f64 = 0.1;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{each, each_network, round_trips, tcp, udp, with_param};
+    use crate::testing::*;
 
     #[test]
     fn what_came_ahead_of_a_trial_stretches_its_account() {

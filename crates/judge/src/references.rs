@@ -82,10 +82,7 @@ mod tests {
     use proofmark_model::{Conditions, Finding, Flush, Host, Probe, Severity, Trial};
 
     use super::*;
-    use crate::testing::{
-        at_rate, beside, disk, flops, host, host_with_caches, host_with_disk, host_with_network,
-        judged, latency, linpack, set_microarchitecture, stream, tcp, udp,
-    };
+    use crate::testing::{judged, *};
 
     fn findings(r: &Reference) -> Vec<(&str, Severity)> {
         r.findings.iter().map(|f| (f.check.as_ref(), f.severity)).collect()

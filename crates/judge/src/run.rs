@@ -149,10 +149,7 @@ mod tests {
     use proofmark_model::Counterpart;
 
     use super::*;
-    use crate::testing::{
-        around, at_rate, blocks, clock, disk, each, flops, host_with_caches, latency, linpack,
-        rand_read, run, stream, sweep, with_values,
-    };
+    use crate::testing::*;
 
     /// Measurements of which many look at others: at a latency that steal disturbed, at one thread
     /// that a quota held back, at sequential blocks, at larger problems, at the clock.

@@ -18,7 +18,7 @@ pub(crate) fn threads_here(m: &Measurement) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{rand_read, tcp};
+    use crate::testing::*;
 
     #[test]
     fn a_disk_has_one_end() {

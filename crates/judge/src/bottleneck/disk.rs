@@ -179,9 +179,7 @@ mod tests {
     use proofmark_model::Finding;
 
     use super::*;
-    use crate::testing::{
-        disk, each, each_device, expect_bottleneck, fsync, host_with_disk, rand_read, with_param,
-    };
+    use crate::testing::*;
 
     fn expect(m: Measurement, others: &[Measurement], words: &str) {
         expect_bottleneck(&host_with_disk(), m, others, words);

@@ -226,10 +226,7 @@ mod tests {
     use proofmark_model::{Finding, Severity};
 
     use super::*;
-    use crate::testing::{
-        around, each, each_network, expect_bottleneck, host_with_network, round_trips,
-        set_interface, tcp, udp, with_network, with_param, with_values,
-    };
+    use crate::testing::*;
 
     /// On a way whose rate is not known, so that no ceiling is near.
     fn expect(m: Measurement, others: &[Measurement], words: &str) {

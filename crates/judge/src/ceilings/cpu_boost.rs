@@ -67,7 +67,7 @@ mod tests {
     use proofmark_model::Probe;
 
     use super::*;
-    use crate::testing::{clock, host};
+    use crate::testing::*;
 
     #[test]
     fn a_real_boost_on_bare_metal_is_a_ceiling() {

@@ -169,7 +169,7 @@ fn bottleneck(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{host, mix, set_microarchitecture};
+    use crate::testing::*;
 
     const GOLDEN: &str = "golden_cove_server";
 

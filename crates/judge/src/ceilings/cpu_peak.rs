@@ -139,10 +139,7 @@ mod tests {
     use proofmark_model::{CpuQuota, Probe, WorkloadSpec};
 
     use super::*;
-    use crate::testing::{
-        context, dgemm, each_condition, flops, host, iops, linpack, mix, policy,
-        set_microarchitecture, spec, stream, with_param,
-    };
+    use crate::testing::*;
 
     #[test]
     fn golden_cove_by_hand() {

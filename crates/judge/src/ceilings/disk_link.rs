@@ -96,10 +96,7 @@ mod tests {
     use proofmark_model::Host;
 
     use super::*;
-    use crate::testing::{
-        at_rate, block_device, disk, expect_bottleneck, fsync, host, host_with_disk, rand_read,
-        with_storage,
-    };
+    use crate::testing::*;
 
     fn linked(name: &str, bytes_per_s: f64) -> Host {
         with_storage(|s| {

@@ -115,10 +115,7 @@ fn bottleneck(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{
-        around, expect_bottleneck, host, host_with_caches, set_microarchitecture, stream, sweep,
-        with_param, with_values,
-    };
+    use crate::testing::*;
 
     fn with_isa(op: &str, isa: &str) -> Measurement {
         with_param(sweep(op, 1, 32 << 10), "isa", isa)

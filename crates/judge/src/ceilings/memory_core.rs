@@ -148,10 +148,7 @@ fn bottleneck(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{
-        around, blocks, each_condition, expect_bottleneck, host, host_with_caches,
-        latency as chase, set_microarchitecture, stream, sweep, with_param, with_values,
-    };
+    use crate::testing::{latency as chase, *};
 
     const LATENCY: f64 = 1e-7;
     /// 48 lines of 64 bytes in 100 ns, less 0.1 % in the fastest trial.

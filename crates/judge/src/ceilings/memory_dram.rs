@@ -138,10 +138,7 @@ mod tests {
     use proofmark_model::{MemoryModule, Probe};
 
     use super::*;
-    use crate::testing::{
-        around, blocks, each, expect_bottleneck, host_with_caches, set_microarchitecture, stream,
-        sweep, with_values,
-    };
+    use crate::testing::*;
 
     /// Bytes a second of two modules.
     const BUS: f64 = 2133e6 * 8.0 * 2.0;

@@ -71,9 +71,7 @@ mod tests {
     use proofmark_model::Severity;
 
     use super::*;
-    use crate::testing::{
-        each, expect_bottleneck, host, host_with_caches, judged, latency, set_microarchitecture,
-    };
+    use crate::testing::*;
 
     #[test]
     fn cycles_of_the_level_over_the_clock() {

@@ -138,7 +138,7 @@ fn usable(c: &Ceiling) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{context, host_with_caches, latency, policy, spec, stream};
+    use crate::testing::*;
 
     #[test]
     fn the_tightest_is_taken_in_any_order() {
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn a_reason_that_all_have_is_told_once() {
-        use crate::testing::{host_with_network, judged, round_trips};
+        use crate::testing::*;
         let m = judged(&host_with_network("loopback"), round_trips("tcp", "block"), &[]);
         let why = &m.missing["ceiling"];
         assert_eq!(why, "a rate does not limit the time of a round trip or a connection");

@@ -89,9 +89,7 @@ mod tests {
     use proofmark_model::Host;
 
     use super::*;
-    use crate::testing::{
-        INVALID, at_rate, expect_bottleneck, host_with_network, round_trips, tcp, udp, with_param,
-    };
+    use crate::testing::*;
 
     /// What a packet of TCP carries of the bits that a limit counts.
     const PAYLOAD: f64 = 1448.0 / 1514.0;

@@ -86,10 +86,7 @@ mod tests {
     use proofmark_model::Probe;
 
     use super::*;
-    use crate::testing::{
-        each, expect_bottleneck, host, host_with_network, round_trips, set_interface, tcp, udp,
-        with_network, with_param,
-    };
+    use crate::testing::*;
 
     /// What a gigabit carries of TCP.
     const TCP: f64 = 1e9 * 1448.0 / 1538.0;

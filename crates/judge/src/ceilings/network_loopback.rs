@@ -69,10 +69,7 @@ fn bottleneck(ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{
-        INVALID, at_rate, each_network, expect_bottleneck, host_with_network, round_trips, tcp,
-        udp, with_network, with_param,
-    };
+    use crate::testing::*;
 
     #[test]
     fn both_ends_copy_each_byte() {

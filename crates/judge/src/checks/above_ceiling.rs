@@ -84,10 +84,7 @@ fn examine_reference(ctx: &Context, theirs: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{
-        INVALID, SILENT, around, at_rate, flops, host_with_caches, invalid, latency, linpack,
-        stream, sweep, with_values,
-    };
+    use crate::testing::*;
 
     #[test]
     fn more_than_the_machine_can_do_is_invalid() {

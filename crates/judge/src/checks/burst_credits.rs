@@ -96,7 +96,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::series::tests::over_time;
-    use crate::testing::{SILENT, each_condition, each_device, flops, rand_read, suspect};
+    use crate::testing::*;
 
     fn fallen(m: Measurement) -> Measurement {
         over_time(m, 300, |i| if i < 100 { 1.0 } else { 0.2 })

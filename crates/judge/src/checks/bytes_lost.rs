@@ -57,9 +57,7 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{
-        SILENT, each, each_network, healthy_network, invalid, round_trips, tcp, udp,
-    };
+    use crate::testing::*;
 
     #[test]
     fn what_does_not_add_up_is_invalid() {

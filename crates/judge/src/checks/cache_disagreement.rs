@@ -144,7 +144,7 @@ mod tests {
     use proofmark_model::Severity;
 
     use super::*;
-    use crate::testing::{found_on, host_with_caches, latency, sweep, with_param, with_values};
+    use crate::testing::*;
 
     const KIB: u64 = 1 << 10;
     const MIB: u64 = 1 << 20;

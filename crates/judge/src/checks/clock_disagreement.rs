@@ -40,7 +40,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{SILENT, SUSPECT, each_condition, flops};
+    use crate::testing::*;
 
     #[test]
     fn chains_that_disagree_are_suspect_and_one_trial_is_not() {

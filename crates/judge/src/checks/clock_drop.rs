@@ -100,7 +100,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{NOTE, SILENT, SUSPECT, clock, each_condition, flops, host, iops};
+    use crate::testing::*;
 
     #[test]
     fn a_clock_that_fell() {

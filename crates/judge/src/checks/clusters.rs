@@ -82,7 +82,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{SILENT, SUSPECT, around, flops, with_values};
+    use crate::testing::*;
 
     fn in_states(factors: &[f64]) -> Measurement {
         let values: Vec<f64> =

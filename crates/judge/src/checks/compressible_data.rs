@@ -52,7 +52,7 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{INVALID, SILENT, SUSPECT, disk, each_file, rand_read};
+    use crate::testing::*;
 
     #[test]
     fn zeros_are_invalid_and_text_is_suspect() {

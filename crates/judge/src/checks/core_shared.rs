@@ -117,10 +117,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{
-        NOTE, SILENT, SUSPECT, around, at_rate, dgemm, each_condition, flops, host, judged,
-        linpack, note, set_microarchitecture, with_param, with_values,
-    };
+    use crate::testing::*;
 
     fn at(threads: u64, share: f64) -> Measurement {
         let full = 64e9 * threads.clamp(1, 2) as f64;

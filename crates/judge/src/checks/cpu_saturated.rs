@@ -81,7 +81,7 @@ mod tests {
     use proofmark_model::NetworkTraffic;
 
     use super::*;
-    use crate::testing::{SILENT, each, each_network, note, suspect, tcp, with_param};
+    use crate::testing::*;
 
     fn peer(streams: u64, spoil: impl Fn(&mut NetworkTraffic)) -> Measurement {
         each_network(tcp(streams, "peer"), spoil)

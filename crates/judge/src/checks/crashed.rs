@@ -46,7 +46,7 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{INVALID, SILENT, flops, invalid};
+    use crate::testing::*;
 
     #[test]
     fn a_worker_that_died_is_invalid_with_its_signal() {

@@ -50,7 +50,7 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{INVALID, NOTE, SILENT, disk, each, each_file, rand_read};
+    use crate::testing::*;
 
     #[test]
     fn a_flag_that_was_dropped_is_invalid() {

@@ -81,7 +81,7 @@ mod tests {
     use proofmark_model::NetworkTraffic;
 
     use super::*;
-    use crate::testing::{SILENT, each_network, note, tcp, udp};
+    use crate::testing::*;
 
     fn stream(path: &str, spoil: fn(&mut NetworkTraffic)) -> Measurement {
         each_network(tcp(1, path), spoil)

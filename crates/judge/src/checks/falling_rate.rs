@@ -121,7 +121,7 @@ mod tests {
     use proofmark_model::Severity;
 
     use super::*;
-    use crate::testing::{SILENT, SUSPECT, disk, fsync, rand_read, stream, tcp, xorshift};
+    use crate::testing::*;
 
     /// The point with these values, each of which is that share of its usual rate.
     fn with_rates(mut m: Measurement, rates: &[f64]) -> Measurement {

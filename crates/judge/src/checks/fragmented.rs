@@ -40,7 +40,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{NOTE, SILENT, healthy_network, note, udp, with_network, with_param};
+    use crate::testing::*;
 
     #[test]
     fn a_byte_more_than_a_packet_is_noted() {

@@ -105,10 +105,7 @@ mod tests {
     use proofmark_model::Probe;
 
     use super::*;
-    use crate::testing::{
-        INVALID, NOTE, SILENT, SUSPECT, blocks, flops, host, host_with_caches, latency, stream,
-        suspect, sweep, with_param,
-    };
+    use crate::testing::*;
 
     fn sized(m: Measurement, bytes: u64) -> Measurement {
         let arrays = m.params.get("array_size").is_some();

@@ -67,7 +67,7 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{INVALID, SILENT, each, flops};
+    use crate::testing::*;
 
     #[test]
     fn values_that_contradict_each_other_are_found() {

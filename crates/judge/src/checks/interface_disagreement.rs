@@ -163,10 +163,7 @@ mod tests {
     use proofmark_model::Params;
 
     use super::*;
-    use crate::testing::{
-        INVALID, SILENT, SUSPECT, each_network, healthy_network, invalid, round_trips, suspect,
-        tcp, udp, with_network, with_param,
-    };
+    use crate::testing::*;
 
     fn peer(spoil: fn(&mut NetworkTraffic)) -> Measurement {
         each_network(tcp(1, "peer"), spoil)

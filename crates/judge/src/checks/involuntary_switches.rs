@@ -61,7 +61,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{SILENT, SUSPECT, each_condition, flops, fsync, linpack};
+    use crate::testing::*;
 
     #[test]
     fn many_switches_are_suspect_unless_their_cause_is_known() {

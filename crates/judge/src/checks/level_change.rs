@@ -78,7 +78,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::series::tests::{over_time, stepped};
-    use crate::testing::{SILENT, each_condition, flops, host, judged, suspect};
+    use crate::testing::*;
 
     #[test]
     fn levels_are_reported_with_their_times_and_causes() {

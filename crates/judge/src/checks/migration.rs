@@ -44,7 +44,7 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{NOTE, SILENT, SUSPECT, each_condition, flops};
+    use crate::testing::*;
 
     #[test]
     fn migrations_are_suspect_and_one_is_a_note() {

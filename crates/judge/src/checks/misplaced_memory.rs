@@ -41,7 +41,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{INVALID, SILENT, SUSPECT, each_condition, stream};
+    use crate::testing::*;
 
     #[test]
     fn remote_pages_are_suspect_and_another_node_is_invalid() {

@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn contradictory_values_get_no_statistics() {
-        use crate::testing::{each, flops, judged};
+        use crate::testing::*;
         assert!(find(STOP_AFTER).is_some());
         let m = each(flops(1), |i, t| t.seconds = if i == 0 { 0.0 } else { 1e-6 });
         let found = judged(&crate::testing::host(), m, &[]).findings;

@@ -57,7 +57,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{SILENT, SUSPECT, disk, each, fsync, rand_read, with_storage};
+    use crate::testing::*;
 
     #[test]
     fn a_trial_without_counters_is_suspect_unless_its_file_is_warm() {

@@ -58,7 +58,7 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{SILENT, SUSPECT, each, each_network, healthy_network, note, tcp};
+    use crate::testing::*;
 
     #[test]
     fn a_trial_that_nobody_verified_is_suspect() {

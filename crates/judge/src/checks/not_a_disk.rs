@@ -77,9 +77,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{
-        INVALID, NOTE, SILENT, SUSPECT, disk, host, rand_read, stream, suspect, with_storage,
-    };
+    use crate::testing::*;
 
     #[test]
     fn what_is_no_disk_is_named() {

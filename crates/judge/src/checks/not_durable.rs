@@ -89,9 +89,7 @@ mod tests {
     use proofmark_model::Flush;
 
     use super::*;
-    use crate::testing::{
-        INVALID, SILENT, SUSPECT, disk, each_device, each_file, fsync, rand_read, with_storage,
-    };
+    use crate::testing::*;
 
     fn without_flush(m: Measurement) -> Measurement {
         each_file(m, |_, f| f.flush = Flush::Never)

@@ -71,9 +71,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{
-        Expected, INVALID, NOTE, SILENT, healthy_network, host, invalid, note, tcp, with_network,
-    };
+    use crate::testing::*;
 
     fn expect(name: &str, change: impl FnOnce(&mut Network), expected: Expected) {
         let host = with_network("peer", change);

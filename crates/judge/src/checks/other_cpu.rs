@@ -59,10 +59,7 @@ mod tests {
     use proofmark_model::{Host, Probe};
 
     use super::*;
-    use crate::testing::{
-        NOTE, SILENT, SUSPECT, each, each_condition, each_network, flops, found_on, fsync, host,
-        host_with_network, rand_read, suspect, tcp, udp,
-    };
+    use crate::testing::*;
 
     fn taking(m: Measurement, seconds: f64) -> Measurement {
         each_condition(m, |_, c| c.other_cpu_s = Some(seconds))

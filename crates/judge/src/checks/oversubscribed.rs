@@ -54,9 +54,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{
-        NOTE, SILENT, each_condition, each_network, flops, fsync, host, judged, note, tcp,
-    };
+    use crate::testing::*;
 
     #[test]
     fn two_threads_on_one_cpu_are_labelled_and_have_its_ceiling() {

@@ -183,10 +183,7 @@ mod tests {
     use proofmark_model::DeviceTraffic;
 
     use super::*;
-    use crate::testing::{
-        INVALID, SILENT, SUSPECT, disk, each, each_device, each_file, fsync, invalid, rand_read,
-        suspect, with_storage,
-    };
+    use crate::testing::*;
 
     /// The devices moved so much of what they moved.
     fn moved(m: Measurement, factor: f64) -> Measurement {

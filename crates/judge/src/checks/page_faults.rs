@@ -77,9 +77,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{
-        NOTE, SILENT, SUSPECT, each_condition, flops, linpack, rand_read, stream,
-    };
+    use crate::testing::*;
 
     #[test]
     fn timed_page_faults() {

@@ -126,10 +126,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{
-        SILENT, SUSPECT, around, blocks, disk, each_condition, host_with_caches, suspect,
-        with_param, with_values,
-    };
+    use crate::testing::*;
 
     const BLOCK: u64 = 8192;
 

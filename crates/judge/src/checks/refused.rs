@@ -27,7 +27,7 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{SILENT, flops, invalid};
+    use crate::testing::*;
 
     #[test]
     fn a_refusal_is_invalid_with_its_reason() {

@@ -51,7 +51,7 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{INVALID, SILENT, each, flops, host, invalid, judged, linpack};
+    use crate::testing::*;
 
     /// The trials of these numbers with that residual.
     fn with(trials: &[usize], residual: f64) -> Measurement {

@@ -46,7 +46,7 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{NOTE, SILENT, SUSPECT, each, each_network, round_trips, tcp, udp};
+    use crate::testing::*;
 
     #[test]
     fn what_a_connection_sends_again_is_reported() {

@@ -105,10 +105,7 @@ mod tests {
     use proofmark_model::{CpuQuota, Probe};
 
     use super::*;
-    use crate::testing::{
-        INVALID, SILENT, SUSPECT, around, at_rate, disk, each, each_condition, flops, fsync, host,
-        host_with_disk, latency, linpack, stream, with_param, with_values,
-    };
+    use crate::testing::*;
 
     fn faster(threads: u64, factor: f64) -> Measurement {
         with_values(flops(threads), &around(factor * 0.99 * 64e9))

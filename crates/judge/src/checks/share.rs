@@ -85,7 +85,7 @@ fn ratio(pairs: &[(f64, f64)]) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{each_condition, flops};
+    use crate::testing::*;
 
     fn of(amounts: &[f64]) -> Option<Share> {
         let m = each_condition(flops(1), |i, c| c.steal_s = amounts.get(i).copied());

@@ -162,10 +162,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{
-        NOTE, SILENT, SUSPECT, block_device, disk, each, each_device, fsync, rand_read,
-        with_storage,
-    };
+    use crate::testing::*;
 
     /// Others read and write so many bytes in so many of the trials.
     fn disturbed(m: Measurement, read: u64, written: u64, trials: usize) -> Measurement {

@@ -87,7 +87,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{SILENT, SUSPECT, each, each_network, suspect, tcp, udp, with_param};
+    use crate::testing::*;
 
     /// A fixed amount of so many bytes a trial at the usual rate.
     fn carrying(m: Measurement, bytes: u64) -> Measurement {

@@ -70,7 +70,7 @@ mod tests {
     use proofmark_model::Probe;
 
     use super::*;
-    use crate::testing::{INVALID, NOTE, SILENT, dgemm, each, flops, host, invalid, linpack};
+    use crate::testing::*;
 
     #[test]
     fn trials_that_are_too_short() {

@@ -48,7 +48,7 @@ mod tests {
     use proofmark_model::Probe;
 
     use super::*;
-    use crate::testing::{SILENT, SUSPECT, disk, each, host_with_disk, rand_read};
+    use crate::testing::*;
 
     #[test]
     fn a_small_file_that_nothing_proves_cold_is_suspect() {

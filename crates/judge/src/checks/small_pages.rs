@@ -79,10 +79,7 @@ mod tests {
     use proofmark_model::Probe;
 
     use super::*;
-    use crate::testing::{
-        NOTE, SILENT, SUSPECT, each_condition, flops, host_with_caches, latency, stream, suspect,
-        with_param,
-    };
+    use crate::testing::*;
 
     #[test]
     fn other_pages_than_requested() {

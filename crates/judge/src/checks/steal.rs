@@ -38,7 +38,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{NOTE, SILENT, SUSPECT, each_condition, flops};
+    use crate::testing::*;
 
     #[test]
     fn stolen_time_is_suspect() {

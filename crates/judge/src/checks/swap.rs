@@ -47,7 +47,7 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{NOTE, SILENT, SUSPECT, each_condition, flops};
+    use crate::testing::*;
 
     #[test]
     fn swapping_is_suspect_and_a_few_pages_are_a_note() {

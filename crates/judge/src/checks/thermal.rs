@@ -111,7 +111,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::series::tests::over_time;
-    use crate::testing::{SILENT, each_condition, flops, suspect};
+    use crate::testing::*;
 
     /// A clock that decays by a fifth within a third of the samples, and the rate with it.
     fn decaying() -> Measurement {

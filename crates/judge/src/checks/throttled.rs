@@ -57,7 +57,7 @@ mod tests {
     use proofmark_model::{CpuQuota, Probe};
 
     use super::*;
-    use crate::testing::{NOTE, SILENT, each_condition, flops, host, suspect};
+    use crate::testing::*;
 
     #[test]
     fn a_quota_that_was_reached_is_named() {

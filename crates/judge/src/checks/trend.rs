@@ -97,10 +97,7 @@ mod tests {
     use proofmark_model::Policy;
 
     use super::*;
-    use crate::testing::{
-        SILENT, SUSPECT, around, context, context_on, flops, host, policy, spec, suspect,
-        with_values,
-    };
+    use crate::testing::*;
 
     fn drifting(total: f64) -> Measurement {
         let values: Vec<f64> = around(60e9)

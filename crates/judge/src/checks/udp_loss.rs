@@ -72,9 +72,7 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{
-        NOTE, SILENT, SUSPECT, each, each_network, round_trips, suspect, tcp, udp,
-    };
+    use crate::testing::*;
 
     /// So many per thousand are lost in so many trials.
     fn losing(m: Measurement, thousandths: u64, trials: usize) -> Measurement {

@@ -39,7 +39,7 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{SILENT, SUSPECT, flops, suspect};
+    use crate::testing::*;
 
     #[test]
     fn one_that_was_stopped_is_suspect_with_the_signal() {

@@ -77,7 +77,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{INVALID, SILENT, flops, invalid, latency, rand_read, stream};
+    use crate::testing::*;
 
     #[test]
     fn a_wrong_result_or_a_count_that_differs_is_invalid() {

@@ -58,7 +58,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{NOTE, SILENT, each_condition, flops, rand_read};
+    use crate::testing::*;
 
     #[test]
     fn what_no_trial_reports_is_named() {

@@ -51,7 +51,7 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{INVALID, NOTE, SILENT, SUSPECT, disk, each_file, fsync, rand_read};
+    use crate::testing::*;
 
     #[test]
     fn reading_what_was_never_written_is_invalid() {

@@ -123,9 +123,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{
-        NOTE, SILENT, SUSPECT, dgemm, each, flops, linpack, note, summary, suspect, with_values,
-    };
+    use crate::testing::*;
 
     fn with_interval(width: f64, ending: Ending) -> Measurement {
         let mut m = Measurement { ending, ..flops(1) };

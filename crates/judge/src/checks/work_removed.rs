@@ -104,10 +104,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{
-        INVALID, SILENT, around, at_rate, dgemm, each_condition, flops, host, iops, latency,
-        linpack, mix, set_microarchitecture, stream, with_values,
-    };
+    use crate::testing::*;
 
     #[test]
     fn more_than_any_core_can_do_is_invalid_even_on_an_unknown_one() {

@@ -9,10 +9,7 @@ use proofmark_model::{
 use proptest::prelude::*;
 
 use super::*;
-use crate::testing::{
-    each_condition, expect_words, flops, host, iops, latency, linpack, rand_read, stream, sweep,
-    tcp, wild, with_param,
-};
+use crate::testing::*;
 use Comparability::{Faster, NoDifferenceShown, NotComparable, Slower};
 
 /// A run of these measurements on the healthy machine.

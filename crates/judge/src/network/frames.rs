@@ -213,7 +213,7 @@ fn mtu(network: &Network) -> Result<(f64, Input), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{each_network, set_interface, tcp, udp, with_network, with_param};
+    use crate::testing::*;
 
     fn set_mtu(n: &mut Network, mtu: u64) {
         set_interface(n, |i| i.mtu = mtu);

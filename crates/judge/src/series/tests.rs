@@ -3,9 +3,7 @@
 use proofmark_model::{Conditions, Timestamp};
 
 use super::*;
-use crate::testing::{
-    context_on, each, each_condition, flops, host, judged, policy, summary, xorshift,
-};
+use crate::testing::*;
 
 /// A measurement that was sampled once a second, at that share of its usual rate, with noise of
 /// some tenths of a percent.

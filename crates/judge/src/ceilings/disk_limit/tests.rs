@@ -1,10 +1,7 @@
 use proofmark_model::{Host, Probe, Trial};
 
 use super::*;
-use crate::testing::{
-    INVALID, at_rate, block_device, disk, each, expect_bottleneck, fsync, host_with_disk, judged,
-    rand_read, with_param, with_storage,
-};
+use crate::testing::*;
 
 fn declaring(limits: &[(&str, f64)]) -> Host {
     let mut host = host_with_disk();

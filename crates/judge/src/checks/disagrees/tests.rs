@@ -7,11 +7,7 @@ use proofmark_model::{
 
 use super::*;
 use crate::references;
-use crate::testing::{
-    around, at_rate, beside, context, dgemm, disk, each, each_condition, expect_words, flops, host,
-    host_with_caches, host_with_disk, host_with_network, iops, judged, judged_in, latency, linpack,
-    policy, spec, stream, sweep, tcp, with_param, with_values,
-};
+use crate::testing::*;
 
 /// What is found of a measurement beside one tool with so many times our values, after the tool was
 /// changed.
