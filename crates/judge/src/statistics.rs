@@ -52,16 +52,6 @@ mod tests {
     }
 
     #[test]
-    fn intervals_of_the_median() {
-        let upto = |n: u32| median_interval(&(1..=n).map(f64::from).collect::<Vec<_>>());
-        assert_eq!([upto(0), upto(5)], [None, None]);
-        assert_eq!(upto(6), Some([1.0, 6.0]));
-        assert_eq!(upto(30), Some([10.0, 21.0]), "as tables have it");
-        let [low, high] = upto(4096).unwrap();
-        assert!((low - 1986.0).abs() <= 1.0 && low + high == 4097.0, "{low} {high}");
-    }
-
-    #[test]
     fn a_slope_survives_one_wild_value() {
         let mut values: Vec<f64> = (0..10).map(|i| 5.0 + 2.0 * f64::from(i)).collect();
         assert_eq!(theil_sen(&values), Some(2.0));
