@@ -3,7 +3,7 @@
 
 use proofmark_model::{Host, Measurement, Trial};
 
-use crate::statistics::median;
+use crate::statistics::typical;
 use crate::threads::threads_here;
 
 /// Length of a quota's period in seconds. The kernel's default; `cpu.max` and
@@ -79,9 +79,9 @@ impl Capacity {
     /// 0 where the quota is not the bound.
     pub fn quota_slack(&self, trials: &[Trial]) -> f64 {
         let (Bound::Quota, Some(quota)) = (self.bound, self.quota) else { return 0.0 };
-        let seconds: Vec<f64> = trials.iter().map(|t| t.seconds).filter(|s| *s > 0.0).collect();
+        let seconds = typical(trials, |t| Some(t.seconds).filter(|s| *s > 0.0));
         let most = self.threads.min(self.physical) as f64 / quota - 1.0;
-        median(&seconds).map_or(most, |s| (QUOTA_PERIOD_S / s).min(most))
+        seconds.map_or(most, |s| (QUOTA_PERIOD_S / s).min(most))
     }
 }
 

@@ -6,7 +6,7 @@
 use proofmark_model::{Host, Measurement, Pace, Subsystem, Trial, Unit};
 
 use crate::capacity::Capacity;
-use crate::statistics::median;
+use crate::statistics::typical;
 use crate::{Context, disk, network};
 
 /// How a measurement is to be judged.
@@ -36,8 +36,8 @@ const LONG_S: f64 = 1.0;
 
 /// Whether each trial is one whole problem that takes seconds.
 pub(crate) fn long_whole(ctx: &Context, m: &Measurement) -> bool {
-    let seconds: Vec<f64> = m.trials.iter().map(|t| t.seconds).collect();
-    Execution::of(ctx, m).whole && median(&seconds).is_some_and(|s| s >= LONG_S)
+    let seconds = typical(&m.trials, |t| Some(t.seconds));
+    Execution::of(ctx, m).whole && seconds.is_some_and(|s| s >= LONG_S)
 }
 
 /// CPU time of the trials' threads on this machine over all that they could have had: their

@@ -119,12 +119,8 @@ fn share_of_ceiling(m: &Measurement, ceiling: &Ceiling) -> Result<f64, String> {
 
 /// The same against any ceiling.
 pub(crate) fn share_of(ceiling: &Ceiling, m: &Measurement) -> Option<f64> {
-    let ratios: Vec<f64> = m
-        .trials
-        .iter()
-        .filter_map(|t| share(m.better, t.value, ceiling_at(m.better, ceiling, t)))
-        .collect();
-    statistics::median(&ratios)
+    let each = |t: &Trial| share(m.better, t.value, ceiling_at(m.better, ceiling, t));
+    statistics::typical(&m.trials, each)
         .or_else(|| share(m.better, m.summary.as_ref()?.median, ceiling.value))
         .filter(|e| e.is_finite())
 }

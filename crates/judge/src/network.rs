@@ -12,8 +12,9 @@ pub(crate) use frames::{Frames, Layer, least_headers, packet};
 
 use crate::Context;
 use crate::capacity::Capacity;
-use crate::statistics::median;
+use crate::statistics::typical;
 use crate::threads::{connections, threads_here};
+use crate::words::known;
 
 /// Which way a point's blocks go; those of a round trip go both ways.
 pub(crate) fn direction(m: &Measurement) -> Direction {
@@ -68,8 +69,7 @@ pub(crate) fn of_stream<'a>(ctx: &Context<'a>, m: &Measurement) -> Result<&'a Ne
         return Err("a rate does not limit the time of a round trip or a connection".to_owned());
     }
     let host: &'a Host = ctx.host;
-    let origin = host.network.origin();
-    host.network.get().ok_or_else(|| format!("the network is unknown ({origin})"))
+    known(&host.network, "the network")
 }
 
 /// What a stream's trial carried on a connection, and what systems may hold of it on the way:
@@ -87,8 +87,7 @@ impl Carried {
         if !measured(m) || !streams(m) {
             return None;
         }
-        let over =
-            |of: &dyn Fn(&Trial) -> f64| median(&m.trials.iter().map(of).collect::<Vec<f64>>());
+        let over = |of: &dyn Fn(&Trial) -> f64| typical(&m.trials, |t| Some(of(t)));
         Some(Self {
             bytes: over(&|t| t.work / 8.0 / connections(m) as f64)?,
             held: over(&|t| held(m, t))?,

@@ -1,7 +1,13 @@
 //! Small robust statistics that the checks need. The summary of a measurement is
 //! the engine's; these look at the trials once more, for order and shape.
 
+use proofmark_model::Trial;
 pub use proofmark_model::{median, median_interval};
+
+/// The median of a figure over the trials that have it.
+pub fn typical(trials: &[Trial], of: impl Fn(&Trial) -> Option<f64>) -> Option<f64> {
+    median(&trials.iter().filter_map(of).collect::<Vec<_>>())
+}
 
 /// The Theil-Sen slope per step: the median slope over all pairs of values
 /// (Sen, 1968). One wild value cannot turn it. `None` for fewer than two values.

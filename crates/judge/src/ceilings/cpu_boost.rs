@@ -4,6 +4,7 @@ use proofmark_model::{Bottleneck, Ceiling, Measurement, Provenance};
 
 use super::CeilingRule;
 use super::parts::{Derived, input};
+use crate::words::known;
 use crate::{Capacity, Context};
 
 /// A reported boost that is no higher than the base clock by this share is the base
@@ -27,10 +28,7 @@ pub(super) static RULE: CeilingRule = CeilingRule {
 
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     let clocks = &ctx.host.cpu.clock;
-    let boost = *clocks
-        .boost_hz
-        .get()
-        .ok_or_else(|| format!("the boost clock is unknown ({})", clocks.boost_hz.origin()))?;
+    let boost = *known(&clocks.boost_hz, "the boost clock")?;
     match ctx.host.os.virtualisation.get().map(String::as_str) {
         Some("none") => {}
         Some(vm) => {

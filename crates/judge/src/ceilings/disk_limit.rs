@@ -12,7 +12,7 @@ use proofmark_model::{
 use super::CeilingRule;
 use super::parts::{Derived, input};
 use crate::disk::{Cached, Way, commits, is_random, queue_depth, read_share};
-use crate::statistics::median;
+use crate::statistics::typical;
 use crate::{Capacity, Context};
 
 /// Seconds that a cgroup's limit is dealt out by: blk-throttle's slice. A trial may find
@@ -139,8 +139,8 @@ fn uncertainty(m: &Measurement, set: &SetLimit) -> f64 {
     if set.cgroup.is_none() {
         return PROMISE;
     }
-    let seconds: Vec<f64> = m.trials.iter().map(|t| t.seconds).filter(|s| *s > 0.0).collect();
-    median(&seconds).map_or(1.0, |s| (SLICE_S / s).max(LEAST))
+    let seconds = typical(&m.trials, |t| Some(t.seconds).filter(|s| *s > 0.0));
+    seconds.map_or(1.0, |s| (SLICE_S / s).max(LEAST))
 }
 
 /// A share of the work, from the trials themselves.

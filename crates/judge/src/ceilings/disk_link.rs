@@ -8,6 +8,7 @@ use proofmark_model::{Bottleneck, Ceiling, Link, Measurement, Provenance, Unit, 
 use super::CeilingRule;
 use super::parts::{Derived, input};
 use crate::disk::{Cached, read_share};
+use crate::words::known;
 use crate::{Capacity, Context};
 
 /// How far a link's clock may be off its nominal rate: 350 ppm and 0.5 % of spread in
@@ -26,9 +27,7 @@ fn both_at_once(link: &Link) -> bool {
 
 /// The only link at the bottom.
 fn link<'a>(ctx: &'a Context) -> Result<&'a Link, String> {
-    let storage = ctx.host.storage.get().ok_or_else(|| {
-        format!("the device of the folder is unknown ({})", ctx.host.storage.origin())
-    })?;
+    let storage = known(&ctx.host.storage, "the device of the folder")?;
     let mut leaves = storage.leaves();
     let device = leaves.next().ok_or("the folder has no known block device")?;
     if leaves.next().is_some() {

@@ -13,7 +13,7 @@ use super::parts::{Derived, LATENCY_INPUT, cores, input, memory_row, quota, tabl
 use crate::memory::{
     LINE, MOSTLY_CACHE, array_bytes, cache_share, from_memory, line_share, touched_bytes, traffic,
 };
-use crate::statistics::median;
+use crate::statistics::typical;
 use crate::words::counted;
 use crate::{Capacity, Context};
 
@@ -52,8 +52,8 @@ fn latency(ctx: &Context) -> Result<Input, String> {
     if let Some(finding) = largest.findings.iter().find(longer) {
         return Err(format!("{name} itself is suspect ({})", finding.check));
     }
-    let huge: Vec<f64> = largest.trials.iter().filter_map(|t| t.conditions.huge_pages).collect();
-    if median(&huge).is_none_or(|h| h < HUGE) {
+    let huge = typical(&largest.trials, |t| t.conditions.huge_pages);
+    if huge.is_none_or(|h| h < HUGE) {
         return Err(format!("{name} got no huge pages, so its time includes page walks"));
     }
     let bytes = touched_bytes(ctx, largest).unwrap_or(0);

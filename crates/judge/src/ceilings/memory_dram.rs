@@ -10,7 +10,8 @@ use super::CeilingRule;
 use super::modules;
 use super::parts::{Derived, input, memory_row};
 use crate::memory::{from_memory, traffic};
-use crate::statistics::median;
+use crate::statistics::typical;
+use crate::words::known;
 use crate::{Capacity, Context};
 
 /// Speeds that the firmware tells are set, not measured; clocks are within this.
@@ -55,9 +56,7 @@ fn assumed(host: &Host, reason: &str) -> Result<(Vec<Input>, f64), String> {
         return Err(format!("{reason}, and {model} has another kind of memory than its design"));
     }
     let sockets = &host.cpu.sockets;
-    let count = sockets
-        .get()
-        .ok_or_else(|| format!("the number of sockets is unknown ({})", sockets.origin()))?;
+    let count = known(sockets, "the number of sockets")?;
     let note = format!("the maximum of the design: {}; {}; {reason}", dram.product, row.source);
     let virtual_machine = host.os.virtualisation.get().is_none_or(|v| v != "none");
     let inputs = vec![
@@ -73,8 +72,8 @@ fn assumed(host: &Host, reason: &str) -> Result<(Vec<Input>, f64), String> {
 /// where it declares none, as the sweep, whose sets may lie in a cache, those of
 /// ordinary stores.
 fn moved(m: &Measurement, allocated: f64) -> f64 {
-    let each: Vec<f64> = m.trials.iter().filter_map(|t| Some(t.moved? / t.work)).collect();
-    median(&each).filter(|r| *r > 0.0).unwrap_or(allocated)
+    let each = typical(&m.trials, |t| Some(t.moved? / t.work));
+    each.filter(|r| *r > 0.0).unwrap_or(allocated)
 }
 
 pub(super) static RULE: CeilingRule = CeilingRule {

@@ -10,7 +10,7 @@ use crate::capacity::{Bound, Capacity};
 use crate::microarchitecture::memory::{self, MemoryRow};
 use crate::microarchitecture::{self, Row};
 use crate::statistics::median;
-use crate::words::counted;
+use crate::words::{self, counted};
 
 /// Name of the input that a ceiling grows with when the clock does.
 pub(crate) const CLOCK_INPUT: &str = "clock";
@@ -128,10 +128,7 @@ pub(crate) fn cores(host: &Host, capacity: &Capacity) -> Input {
 /// # Errors
 /// If the design is not known or has no row.
 fn row_of<T>(host: &Host, find: impl Fn(&str) -> Option<T>, table: &str) -> Result<T, String> {
-    let design = &host.cpu.microarchitecture;
-    let found = design
-        .get()
-        .ok_or_else(|| format!("the core's design is unknown ({})", design.origin()))?;
+    let found = words::known(&host.cpu.microarchitecture, "the core's design")?;
     find(&found.id).ok_or_else(|| format!("no table of {table} for {}", found.name))
 }
 

@@ -4,7 +4,7 @@ use proofmark_model::{Finding, Measurement, Pace};
 
 use super::{Check, Class, percent};
 use crate::Context;
-use crate::statistics::median;
+use crate::statistics::typical;
 
 /// Two chains on one clock agree within some 0.2 %.
 const THRESHOLD: f64 = 0.02;
@@ -26,8 +26,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if ctx.work(m).pace != Pace::Core {
         return None;
     }
-    let gaps: Vec<f64> = m.trials.iter().filter_map(|t| t.conditions.clock_disagreement).collect();
-    let gap = median(&gaps)?.abs();
+    let gap = typical(&m.trials, |t| t.conditions.clock_disagreement)?.abs();
     if gap <= THRESHOLD {
         return None;
     }

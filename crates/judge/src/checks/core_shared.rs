@@ -14,7 +14,7 @@ use crate::capacity::Capacity;
 use crate::ceilings::Peak;
 use crate::execution::{Execution, long_whole};
 use crate::microarchitecture;
-use crate::statistics::median;
+use crate::statistics::typical;
 
 /// How near a workload of its kind comes to the ports of a core that it has for itself.
 struct Reach {
@@ -84,8 +84,8 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let capacity = Capacity::of(ctx.host, m).ok()?;
-    let spreads: Vec<f64> = m.trials.iter().filter_map(|t| t.conditions.clock_spread).collect();
-    let steady = median(&spreads).is_some_and(|s| s <= STEADY);
+    let spread = typical(&m.trials, |t| t.conditions.clock_spread);
+    let steady = spread.is_some_and(|s| s <= STEADY);
     let explained = m.findings.iter().any(|f| f.severity >= Severity::Suspect);
     if !steady || explained || capacity.oversubscribed() || capacity.quota.is_some() {
         return None;
@@ -110,7 +110,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         CHECK
             .finding(severity, message, advice)
             .with("efficiency", efficiency)
-            .with("clock_spread", median(&spreads).unwrap_or_default()),
+            .with("clock_spread", spread.unwrap_or_default()),
     )
 }
 

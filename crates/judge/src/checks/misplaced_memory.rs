@@ -4,7 +4,7 @@ use proofmark_model::{Finding, Measurement, Severity};
 
 use super::{Check, Class, percent};
 use crate::Context;
-use crate::statistics::median;
+use crate::statistics::typical;
 
 /// A remote line takes up to twice as long, so that a share of 1 % moves the number
 /// by 1 %, half of the target of the interval.
@@ -24,8 +24,7 @@ pub(super) static CHECK: Check = Check {
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    let shares: Vec<f64> = m.trials.iter().filter_map(|t| t.conditions.misplaced_pages).collect();
-    let share = median(&shares).filter(|s| *s > THRESHOLD)?;
+    let share = typical(&m.trials, |t| t.conditions.misplaced_pages).filter(|s| *s > THRESHOLD)?;
     let by_node = ctx.work(m).names_node;
     let (severity, what) = if by_node {
         (Severity::Invalid, "not on the node that the configuration names")

@@ -9,7 +9,7 @@ use proofmark_model::{Finding, Measurement, Pace, Severity, Summary};
 use super::{Check, Class};
 use crate::Context;
 use crate::memory::array_bytes;
-use crate::statistics::median;
+use crate::statistics::typical;
 use crate::words::counted;
 
 /// Larger blocks hide their order: the first line of a block is one of many.
@@ -57,7 +57,7 @@ fn disturbed(sequential: &Measurement) -> Option<String> {
 /// What in the evidence would make the random order of memory the faster one.
 fn in_memory(ctx: &Context, random: &Measurement, sequential: &Measurement) -> Option<String> {
     let of = |m: &Measurement, what: &dyn Fn(&proofmark_model::Conditions) -> Option<f64>| {
-        median(&m.trials.iter().filter_map(|t| what(&t.conditions)).collect::<Vec<_>>())
+        typical(&m.trials, |t| what(&t.conditions))
     };
     let faults = |m: &Measurement| {
         let minor = of(m, &|c| c.minor_faults.map(|n| n as f64)).unwrap_or(0.0);

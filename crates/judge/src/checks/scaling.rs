@@ -6,7 +6,7 @@ use super::{Check, Class};
 use crate::Context;
 use crate::capacity::Capacity;
 use crate::execution::Execution;
-use crate::statistics::median;
+use crate::statistics::typical;
 use crate::words::counted;
 
 /// The least uncertainty of one point: what a clock that moves between two points
@@ -23,15 +23,11 @@ const AWAKE: f64 = 0.25;
 
 /// The rate for each Hz of the clock where all trials know it, else the rate.
 fn rate(m: &Measurement, by_clock: bool) -> Option<f64> {
-    let values: Vec<f64> = m
-        .trials
-        .iter()
-        .filter_map(|t| {
-            let clock = if by_clock { t.conditions.clock_hz? } else { 1.0 };
-            (clock > 0.0).then(|| t.value / clock)
-        })
-        .collect();
-    median(&values).filter(|v| *v > 0.0)
+    let rate = typical(&m.trials, |t| {
+        let clock = if by_clock { t.conditions.clock_hz? } else { 1.0 };
+        (clock > 0.0).then(|| t.value / clock)
+    });
+    rate.filter(|v| *v > 0.0)
 }
 
 /// Half of the interval of the median, or of the range where there is no interval.

@@ -8,7 +8,7 @@ use proofmark_model::{Finding, Measurement, Trial, format_seconds, format_size};
 use super::{Check, Class, percent};
 use crate::Context;
 use crate::network::{Carried, WINDOW};
-use crate::statistics::median;
+use crate::statistics::typical;
 
 /// Round trips that a stream must have lasted: its window grows by them.
 const ROUND_TRIPS: f64 = 10.0;
@@ -49,11 +49,7 @@ pub(super) static CHECK: Check = Check {
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let carried = Carried::of(m)?;
     let Carried { bytes, held, seconds } = carried;
-    let over = |of: &dyn Fn(&Trial) -> Option<f64>| {
-        let all: Vec<f64> = m.trials.iter().filter_map(of).filter(|v| v.is_finite()).collect();
-        median(&all)
-    };
-    let trip = over(&round_trip);
+    let trip = typical(&m.trials, round_trip);
     let short = seconds < ALLOWANCE * ctx.policy.trial_s_for(&m.workload);
     let told = |name| m.params.int(name).is_some();
     let fixed = short && (told("amount") || told(WINDOW));
@@ -64,7 +60,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
             format_size(bytes as u64),
             format_size(held as u64)
         )
-    } else if let Some(share) = over(&together).filter(|share| *share < TOGETHER) {
+    } else if let Some(share) = typical(&m.trials, together).filter(|share| *share < TOGETHER) {
         format!(
             "one direction ended after {} of the other's time: they did not run together, but \
              the rate is that of both over the longer time",

@@ -5,7 +5,7 @@ use proofmark_model::{Finding, Measurement, Severity, format_seconds};
 use super::{Check, Class};
 use crate::Context;
 use crate::execution::Execution;
-use crate::statistics::median;
+use crate::statistics::typical;
 
 /// Steps of the clock that a trial must last: 0.1 % of error at most.
 const STEPS: f64 = 1000.0;
@@ -26,8 +26,7 @@ pub(super) static CHECK: Check = Check {
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    let seconds: Vec<f64> = m.trials.iter().map(|t| t.seconds).collect();
-    let typical = median(&seconds)?;
+    let typical = typical(&m.trials, |t| Some(t.seconds))?;
     let resolution =
         ctx.host.timer.resolution_s.get().copied().filter(|r| r.is_finite()).unwrap_or(0.0);
     let whole = Execution::of(ctx, m).whole;

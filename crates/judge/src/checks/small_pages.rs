@@ -5,7 +5,7 @@ use proofmark_model::{Finding, Measurement, Severity, Unit};
 use super::{Check, Class, percent};
 use crate::Context;
 use crate::memory::touched_bytes;
-use crate::statistics::median;
+use crate::statistics::typical;
 
 /// Share of huge pages from which on page walks no longer count.
 const MOSTLY: f64 = 0.9;
@@ -32,8 +32,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if m.trials.is_empty() || touched_bytes(ctx, m).is_some_and(|bytes| bytes <= REACH) {
         return None;
     }
-    let shares: Vec<f64> = m.trials.iter().filter_map(|t| t.conditions.huge_pages).collect();
-    let huge = median(&shares);
+    let huge = typical(&m.trials, |t| t.conditions.huge_pages);
     let (severity, message) = match (asked, huge) {
         ("huge", Some(share)) if share < MOSTLY => {
             (weight(m), format!("huge pages back only {} of the memory", percent(share)))

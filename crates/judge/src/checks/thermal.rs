@@ -9,7 +9,7 @@ use proofmark_model::{Finding, Measurement, Pace, Unit, format_quantity};
 use super::{Check, Class, percent};
 use crate::Context;
 use crate::series::shares;
-use crate::statistics::median;
+use crate::statistics::typical;
 
 /// A clock that falls by less is a step of turbo.
 const LEAST_FALL: f64 = 0.05;
@@ -30,8 +30,7 @@ fn clocks(m: &Measurement) -> Option<(f64, f64)> {
         return None;
     }
     let of = |from: usize, to: usize| {
-        let clocks = m.trials.get(from..to)?.iter().filter_map(|t| t.conditions.clock_hz);
-        median(&clocks.filter(|hz| *hz > 0.0).collect::<Vec<_>>())
+        typical(m.trials.get(from..to)?, |t| t.conditions.clock_hz.filter(|hz| *hz > 0.0))
     };
     let start = ((START * n as f64) as usize).max(3);
     Some((of(0, start)?, of(n - ((END * n as f64) as usize).max(3), n)?))

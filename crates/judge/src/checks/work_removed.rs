@@ -7,7 +7,7 @@ use crate::Context;
 use crate::capacity::Capacity;
 use crate::ceilings::{Peak, l1_bytes, mix_cycles};
 use crate::microarchitecture::{Row, memory, rows};
-use crate::statistics::median;
+use crate::statistics::typical;
 
 /// What the clock readings may be off by, generously: a workload whose work was
 /// removed is off by a multiple, not by a tenth.
@@ -55,8 +55,7 @@ fn loads_each_cycle(m: &Measurement) -> Option<f64> {
 /// The median over the trials that know their clock.
 fn by_trial(m: &Measurement, of: impl Fn(f64, f64) -> f64) -> Option<f64> {
     let clock = |t: &Trial| t.conditions.clock_hz.filter(|c| *c > 0.0);
-    let each: Vec<f64> = m.trials.iter().filter_map(|t| Some(of(t.value, clock(t)?))).collect();
-    median(&each)
+    typical(&m.trials, |t| Some(of(t.value, clock(t)?)))
 }
 
 pub(super) static CHECK: Check = Check {

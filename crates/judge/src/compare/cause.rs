@@ -1,6 +1,8 @@
 //! Why a point differs, as far as the findings and the facts know it.
 
-use proofmark_model::{Finding, Measurement, Severity, median};
+use proofmark_model::{Finding, Measurement, Severity};
+
+use crate::statistics::typical;
 
 /// Checks that tell what took time away, the plainest first; what they found explains a lower
 /// number.
@@ -84,7 +86,6 @@ fn clock(worse: (&str, &Measurement), better: (&str, &Measurement)) -> Option<St
 }
 
 fn median_clock(m: &Measurement) -> Option<f64> {
-    let all: Vec<f64> = m.trials.iter().filter_map(|t| t.conditions.clock_hz).collect();
     // What no core runs at is no clock.
-    median(&all).filter(|hz| (1e6..1e11).contains(hz))
+    typical(&m.trials, |t| t.conditions.clock_hz).filter(|hz| (1e6..1e11).contains(hz))
 }

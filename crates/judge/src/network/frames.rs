@@ -9,6 +9,7 @@ use proofmark_model::{Input, Measurement, Network, Provenance};
 
 use super::{datagrams, interfaces};
 use crate::ceilings::input;
+use crate::words::known;
 
 /// Preamble, frame check sequence and gap: on the wire, and in no counter.
 const UNCOUNTED: f64 = 8.0 + 4.0 + 12.0;
@@ -203,9 +204,10 @@ fn ip_input(bytes: f64) -> Input {
 
 /// The smaller MTU of the two interfaces.
 fn mtu(network: &Network) -> Result<(f64, Input), String> {
-    let least = interfaces(network).min_by_key(|i| i.mtu).ok_or_else(|| {
-        format!("the interface to the server is unknown ({})", network.interface.origin())
-    })?;
+    let least = match interfaces(network).min_by_key(|i| i.mtu) {
+        Some(least) => least,
+        None => known(&network.interface, "the interface to the server")?,
+    };
     let (mtu, note) = (least.mtu as f64, format!("of {}", least.name));
     Ok((mtu, input("mtu", mtu, "B", Provenance::Reported, note)))
 }

@@ -6,14 +6,13 @@ use proofmark_model::{
     Trial, Unit, format_seconds, format_size,
 };
 
-use crate::Context;
 use crate::capacity::Capacity;
 use crate::disk::Cached;
 use crate::memory::{array_bytes, cache_at, touched_bytes, traffic};
 use crate::network::Carried;
 use crate::references::as_measurement;
-use crate::statistics::median;
 use crate::words::times;
+use crate::{Context, statistics};
 
 /// A tool that disagrees, and what it disagrees with.
 pub(super) struct Compared<'a> {
@@ -136,10 +135,9 @@ fn found<'m>(m: &'m Measurement, checks: &[&str], least: Severity) -> Option<&'m
     m.findings.iter().find(of).map(|f| f.message.as_str())
 }
 
-/// The median over the trials that tell.
+/// The median over the trials that tell, above nothing.
 fn typical(trials: &[Trial], of: impl Fn(&Trial) -> Option<f64>) -> Option<f64> {
-    let all: Vec<f64> = trials.iter().filter_map(of).collect();
-    median(&all).filter(|v| *v > 0.0)
+    statistics::typical(trials, of).filter(|v| *v > 0.0)
 }
 
 /// Only one of the two asked a device. Beside a warm point of ours both read from the cache by
