@@ -43,9 +43,7 @@ const CONTENTION_CHECKS: &[(&str, &str)] = &[
 ];
 
 /// The bottleneck of a measurement whose ceiling, efficiency and findings are filled in.
-///
-/// # Errors
-/// Why none can be named.
+/// The error says why none can be named.
 pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
     if m.trials.is_empty() {
         return Err("no trial was completed".to_owned());

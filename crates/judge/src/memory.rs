@@ -33,9 +33,7 @@ pub(crate) fn touched_bytes(ctx: &Context, m: &Measurement) -> Option<u64> {
 }
 
 /// What one counted operation reads and writes.
-///
-/// # Errors
-/// If the workload counts no bytes.
+/// Fails if the workload counts no bytes.
 pub(crate) fn traffic<'a>(ctx: &Context<'a>, m: &Measurement) -> Result<&'a Traffic, String> {
     let traffic = ctx.work(m).traffic(&m.params);
     traffic.ok_or_else(|| "this workload counts no bytes".to_owned())
@@ -55,9 +53,7 @@ pub(crate) fn cache_share(host: &Host, bytes: u64) -> f64 {
 }
 
 /// That share, where most of the data must come from memory.
-///
-/// # Errors
-/// If the data's size is not known, or the cache could have given half of it.
+/// Fails if the data's size is not known, or the cache could have given half of it.
 pub(crate) fn from_memory(ctx: &Context, m: &Measurement) -> Result<f64, String> {
     let bytes = touched_bytes(ctx, m).ok_or("the size of the data is unknown")?;
     let share = cache_share(ctx.host, bytes);

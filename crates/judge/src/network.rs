@@ -61,9 +61,7 @@ pub(crate) fn datagrams(m: &Measurement) -> Option<bool> {
 }
 
 /// The network that a stream goes over, for its ceiling.
-///
-/// # Errors
-/// Why there is no ceiling.
+/// The error says why there is no ceiling.
 pub(crate) fn of_stream<'a>(ctx: &Context<'a>, m: &Measurement) -> Result<&'a Network, String> {
     if !streams(m) {
         return Err("a rate does not limit the time of a round trip or a connection".to_owned());

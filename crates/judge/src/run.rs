@@ -106,42 +106,38 @@ fn note_missing(m: &mut Measurement, part: &str, reason: String) {
 /// Gives each null part its reason, and no other part one.
 fn explain_what_is_missing(m: &mut Measurement, execution: &Execution) {
     let trials = m.trials.len();
-    let no_trial = || "no trial was completed".to_owned();
-    let (summary, ci95, sd) = match &m.summary {
-        None => (true, false, false),
-        Some(s) => (false, s.ci95.is_none(), s.sd.is_none()),
-    };
-    let too_few = || match trials {
+    let no_trial = "no trial was completed";
+    let or = |why| if trials == 0 { no_trial } else { why };
+    let too_few = match trials {
         0..6 => format!(
             "{} cannot give a 95 % interval by order statistics, which needs 6",
             counted(trials, "trial")
         ),
         _ => "no interval was computed".to_owned(),
     };
-    let unusable = || match trials {
-        0 => no_trial(),
-        _ => "the trials' values cannot be summarised".to_owned(),
-    };
-    let mut note = |part: &str, absent: bool, default: &dyn Fn() -> String| {
-        if !absent {
-            m.missing.remove(part);
-        } else {
+    let summary = m.summary.as_ref();
+    for (part, absent, reason) in [
+        ("summary", summary.is_none(), or("the trials' values cannot be summarised")),
+        ("summary.ci95", summary.is_some_and(|s| s.ci95.is_none()), &too_few),
+        (
+            "summary.sd",
+            summary.is_some_and(|s| s.sd.is_none()),
+            "one trial has no standard deviation",
+        ),
+        ("latency", m.latency.is_none(), execution.no_latency),
+        ("verification", m.verification.is_none(), or(execution.no_verification)),
+        ("ceiling", m.ceiling.is_none(), no_trial),
+        ("efficiency", m.efficiency.is_none(), no_trial),
+        ("bottleneck", m.bottleneck.is_none(), no_trial),
+        ("references", m.references.is_empty(), "no reference tool was run"),
+    ] {
+        if absent {
             // Whoever left it out may know better why.
-            m.missing.entry(part.to_owned()).or_insert_with(default);
+            m.missing.entry(part.to_owned()).or_insert_with(|| reason.to_owned());
+        } else {
+            m.missing.remove(part);
         }
-    };
-    note("summary", summary, &unusable);
-    note("summary.ci95", ci95, &too_few);
-    note("summary.sd", sd, &|| "one trial has no standard deviation".to_owned());
-    note("latency", m.latency.is_none(), &|| execution.no_latency.to_owned());
-    note("verification", m.verification.is_none(), &|| match trials {
-        0 => no_trial(),
-        _ => execution.no_verification.to_owned(),
-    });
-    note("ceiling", m.ceiling.is_none(), &no_trial);
-    note("efficiency", m.efficiency.is_none(), &no_trial);
-    note("bottleneck", m.bottleneck.is_none(), &no_trial);
-    note("references", m.references.is_empty(), &|| "no reference tool was run".to_owned());
+    }
 }
 
 #[cfg(test)]

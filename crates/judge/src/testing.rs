@@ -390,6 +390,11 @@ pub(crate) fn xorshift() -> impl FnMut() -> f64 {
     }
 }
 
+/// Nearly normal numbers of mean 0 and deviation 1: sums of twelve uniform ones.
+pub(crate) fn normal(random: &mut impl FnMut() -> f64) -> f64 {
+    (0..12).map(|_| random()).sum::<f64>() - 6.0
+}
+
 /// What a file from anywhere may hold for a number.
 pub(crate) fn wild() -> impl Strategy<Value = f64> {
     prop_oneof![

@@ -22,9 +22,7 @@ const NOTHING: f64 = 1.1;
 const WAITING: f64 = 0.8;
 
 /// The bottleneck of a measurement that is no ceiling's.
-///
-/// # Errors
-/// Why none can be named.
+/// The error says why none can be named.
 pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
     let cpu = cpu_share(ctx.host, m);
     if let Some(bottleneck) = cpu.filter(|share| *share >= BUSY_CPU).map(|share| by_cpu(m, share)) {

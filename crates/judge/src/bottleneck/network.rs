@@ -27,9 +27,7 @@ const GAINED: f64 = 1.2;
 const NOTHING: f64 = 1.1;
 
 /// The bottleneck of a measurement that is no ceiling's.
-///
-/// # Errors
-/// Why none can be named.
+/// The error says why none can be named.
 pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
     if let Some(bottleneck) = paced(m).or_else(|| overflown(m)) {
         return Ok(bottleneck);

@@ -61,9 +61,7 @@ fn by_cgroup<'a>(ctx: &'a Context, storage: &Storage) -> impl Iterator<Item = Se
 }
 
 /// The most bytes that one counted I/O can hold.
-///
-/// # Errors
-/// Where the system makes I/Os of its own of what the workload asks for.
+/// Fails where the system makes I/Os of its own of what the workload asks for.
 fn bytes_of_an_io(
     m: &Measurement,
     set: &SetLimit,

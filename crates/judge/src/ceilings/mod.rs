@@ -68,7 +68,7 @@ pub fn find(id: &str) -> Option<&'static CeilingRule> {
     ALL.iter().copied().find(|rule| rule.id == id)
 }
 
-/// The ceiling of a measurement: the tightest of its kernel's list that can be
+/// The ceiling of a measurement: the tightest of its workload's list that can be
 /// derived, which is the lowest, or where less is better the highest.
 ///
 /// # Errors
@@ -123,7 +123,7 @@ fn tightest(better: Better, ceilings: Vec<Ceiling>) -> Option<Ceiling> {
     }
 }
 
-/// Everything that bounds a measurement: what each rule of its kernel's list can
+/// Everything that bounds a measurement: what each rule of its workload's list can
 /// say for certain, be it too loose to show an efficiency against.
 pub(crate) fn bounds(ctx: &Context, m: &Measurement) -> Vec<Ceiling> {
     let declared = ctx.spec(m).map_or(&[][..], |spec| &spec.ceilings);

@@ -29,9 +29,7 @@ pub(super) struct Bus {
 }
 
 /// The bus of these modules.
-///
-/// # Errors
-/// If the modules or the speed of one of them are not told, or not to be believed.
+/// Fails if the modules or the speed of one of them are not told, or not to be believed.
 pub(super) fn bus(host: &Host) -> Result<Bus, String> {
     let modules = host.memory.modules.get().filter(|m| !m.is_empty()).ok_or_else(|| {
         format!("the memory modules are unknown ({})", host.memory.modules.origin())

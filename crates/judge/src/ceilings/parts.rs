@@ -65,9 +65,7 @@ fn clocks(m: &Measurement) -> Vec<f64> {
 }
 
 /// The clock as an input, and how sure it is.
-///
-/// # Errors
-/// If it was neither measured nor reported.
+/// Fails if it was neither measured nor reported.
 pub(crate) fn clock(host: &Host, m: &Measurement) -> Result<(Input, f64), String> {
     let readings = clocks(m);
     if let Some(hz) = median(&readings) {
@@ -124,9 +122,7 @@ pub(crate) fn cores(host: &Host, capacity: &Capacity) -> Input {
 }
 
 /// The row of the host's core design in a table.
-///
-/// # Errors
-/// If the design is not known or has no row.
+/// Fails if the design is not known or has no row.
 fn row_of<T>(host: &Host, find: impl Fn(&str) -> Option<T>, table: &str) -> Result<T, String> {
     let found = words::known(&host.cpu.microarchitecture, "the core's design")?;
     find(&found.id).ok_or_else(|| format!("no table of {table} for {}", found.name))
@@ -159,9 +155,7 @@ pub(crate) fn assumed(name: &str, value: f64, row: &Row) -> Input {
 }
 
 /// Bits of the point's number type, from its `type` parameter.
-///
-/// # Errors
-/// If the parameter is absent or unknown.
+/// Fails if the parameter is absent or unknown.
 pub(crate) fn bits(m: &Measurement) -> Result<u32, String> {
     match m.params.text("type") {
         Some("f64" | "i64") => Ok(64),

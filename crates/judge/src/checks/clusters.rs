@@ -114,18 +114,14 @@ mod tests {
 
     #[test]
     fn one_noisy_state_is_seldom_taken_for_two() {
-        // Sums of 12 uniform values are nearly normal.
-        let mut uniform = crate::testing::xorshift();
+        let mut random = xorshift();
         for n in [8, 12, 30] {
-            let wrong = (0..2000)
-                .filter(|_| {
-                    let mut v: Vec<f64> = (0..n)
-                        .map(|_| 100.0 + 5.0 * ((0..12).map(|_| uniform()).sum::<f64>() - 6.0))
-                        .collect();
-                    v.sort_by(f64::total_cmp);
-                    groups(&v, 1.0).is_some()
-                })
-                .count();
+            let mut one_state = || {
+                let mut v: Vec<f64> = (0..n).map(|_| 100.0 + 5.0 * normal(&mut random)).collect();
+                v.sort_by(f64::total_cmp);
+                groups(&v, 1.0).is_some()
+            };
+            let wrong = (0..2000).filter(|_| one_state()).count();
             assert!(wrong < 40, "{wrong} of 2000 samples of {n}");
         }
     }

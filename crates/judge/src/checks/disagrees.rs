@@ -11,6 +11,7 @@ use proofmark_model::{Finding, Measurement, Reference};
 
 use super::{Check, Class};
 use crate::Context;
+use crate::references::as_measurement;
 use crate::words::times;
 use causes::{CAUSES, Cause, Compared, Explanation, Extent};
 
@@ -109,7 +110,8 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let mut finding = CHECK.note("", "");
     for r in &m.references {
         let Some(ratio) = disagreement(m, r) else { continue };
-        let found = causes(&Compared::new(ctx, m, r, ratio));
+        let theirs = as_measurement(m, r);
+        let found = causes(&Compared { ctx, ours: m, tool: r, theirs, ratio });
         let advice = found.first().map_or(ADVICE, |(cause, _)| cause.advice);
         if parts.is_empty() {
             finding.advice = advice.to_owned();

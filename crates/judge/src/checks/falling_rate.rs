@@ -141,12 +141,9 @@ mod tests {
         with_rates(rand_read(1), &all)
     }
 
-    /// Values of mean 1 that vary by so much (sum of twelve uniform numbers).
+    /// Values of mean 1 that vary by so much.
     fn noise(n: usize, sd: f64, random: &mut impl FnMut() -> f64) -> Vec<f64> {
-        (0..n)
-            .map(|_| 1.0 + sd * ((0..12).map(|_| random()).sum::<f64>() - 6.0))
-            .map(|v| v.max(0.01))
-            .collect()
+        (0..n).map(|_| (1.0 + sd * normal(random)).max(0.01)).collect()
     }
 
     #[test]

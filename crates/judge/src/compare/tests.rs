@@ -137,25 +137,30 @@ fn half_the_speed_under_a_quota_is_slower_with_the_cause() {
 }
 
 #[test]
-fn a_quota_that_touches_half_of_the_points_is_not_taken_for_noise() {
-    let b = with(healthy(), |_, m| match m.params.threads() {
-        2 => suspect(scaled(m, 0.7), "throttled", 0.5),
-        _ => m,
-    });
-    for p in compared(&healthy(), &b).points {
-        let slower = p.params.threads() == 2;
-        assert_eq!(p.outcome == Slower, slower, "{p:?}");
-    }
-}
-
-#[test]
-fn nothing_hides_a_factor_of_two() {
-    // Half of the points twice as slow, and no finding: as wide as noise gets.
-    let b = with(healthy(), |i, m| if i % 2 == 0 { scaled(m, 0.5) } else { m });
-    let c = compared(&healthy(), &b);
-    let cpu: Vec<_> = c.points.iter().filter(|p| p.workload.starts_with("cpu")).collect();
-    for (i, p) in cpu.iter().enumerate() {
-        assert_eq!(p.outcome == Slower, i % 2 == 0, "{p:?}");
+fn half_of_the_points_that_lost_a_part_are_not_taken_for_noise() {
+    type Lost = fn(usize, &Measurement) -> bool;
+    let two_threads: Lost = |_, m| m.params.threads() == 2;
+    let sweeps = || (0..10).flat_map(|i| [1, 2].map(|t| sweep("read", t, 4096 << i))).collect();
+    for (name, all, lost, factor, check) in [
+        ("under a quota", healthy(), two_threads, 0.7, Some("throttled")),
+        // As wide as noise gets.
+        ("nothing hides a factor of two", healthy(), |i, _| i % 2 == 0, 0.5, None),
+        // Nothing found, trials far calmer than that.
+        ("a thread count", run(sweeps()), two_threads, 0.7, None),
+        ("other halves, of as many threads", run(sweeps()), |i, _| i % 4 < 2, 0.7, None),
+    ] {
+        let b = with(all.clone(), |i, m| match (lost(i, &m), check) {
+            (true, Some(check)) => suspect(scaled(m, factor), check, 0.5),
+            (true, None) => scaled(m, factor),
+            (false, _) => m,
+        });
+        for (i, p) in compared(&all, &b).points.iter().enumerate() {
+            let m = &all.measurements[i];
+            let enough = p.workload.starts_with("cpu") || p.workload == "memory.sweep";
+            if enough || check.is_some() {
+                assert_eq!(p.outcome == Slower, lost(i, m), "{name}: {p:?}");
+            }
+        }
     }
 }
 

@@ -95,9 +95,7 @@ pub(crate) struct Frames {
 
 impl Frames {
     /// Of a stream over interfaces of Ethernet.
-    ///
-    /// # Errors
-    /// What is not known.
+    /// The error says what is not known.
     pub(crate) fn of(network: &Network, m: &Measurement) -> Result<Self, String> {
         match datagrams(m).ok_or("no trial shows whether blocks were sent as datagrams")? {
             false => Self::segment(network, m),

@@ -10,19 +10,18 @@ use crate::capacity::Capacity;
 use crate::disk::Cached;
 use crate::memory::{array_bytes, cache_at, touched_bytes, traffic};
 use crate::network::Carried;
-use crate::references::as_measurement;
 use crate::words::times;
 use crate::{Context, statistics};
 
 /// A tool that disagrees, and what it disagrees with.
 pub(super) struct Compared<'a> {
-    ctx: &'a Context<'a>,
-    ours: &'a Measurement,
-    tool: &'a Reference,
+    pub(super) ctx: &'a Context<'a>,
+    pub(super) ours: &'a Measurement,
+    pub(super) tool: &'a Reference,
     /// The tool's trials, with our parameters where it tells none.
-    theirs: Measurement,
+    pub(super) theirs: Measurement,
     /// Ours / theirs.
-    ratio: f64,
+    pub(super) ratio: f64,
 }
 
 /// What a cause has to say.
@@ -95,17 +94,7 @@ enum Side {
     Theirs,
 }
 
-impl<'a> Compared<'a> {
-    /// Of a tool with that ratio.
-    pub(super) fn new(
-        ctx: &'a Context<'a>,
-        ours: &'a Measurement,
-        tool: &'a Reference,
-        ratio: f64,
-    ) -> Self {
-        Self { ctx, ours, tool, theirs: as_measurement(ours, tool), ratio }
-    }
-
+impl Compared<'_> {
     /// Which of the two shows the better number.
     fn ahead(&self) -> Side {
         if (self.ratio > 1.0) == (self.ours.better == Better::Higher) {

@@ -12,22 +12,6 @@ fn few(mut m: Measurement, n: usize) -> Measurement {
 }
 
 #[test]
-fn a_thread_count_that_lost_a_third_is_not_its_own_excuse() {
-    // Half of the points, nothing found, trials far calmer than that.
-    let all = || (0..10).flat_map(|i| [1, 2].map(|t| sweep("read", t, 4096 << i))).collect();
-    let b = with(run(all()), |_, m| match m.params.threads() {
-        2 => scaled(m, 0.7),
-        _ => m,
-    });
-    let c = compared(&run(all()), &b);
-    assert_eq!(c.points.iter().filter(|p| p.outcome == Slower).count(), 10);
-    // Nor are other halves, of one workload and as many threads.
-    let b = with(run(all()), |i, m| if i % 4 < 2 { scaled(m, 0.7) } else { m });
-    let c = compared(&run(all()), &b);
-    assert_eq!(c.points.iter().filter(|p| p.outcome == Slower).count(), 10);
-}
-
-#[test]
 fn the_resolution_is_what_had_to_be_lost_to_be_seen() {
     for p in compared(&healthy(), &healthy()).points {
         let (m, r) = (p.margin.unwrap(), p.resolution.unwrap());

@@ -1,12 +1,7 @@
 //! Made-up series of which the truth is known.
 
 use super::*;
-use crate::testing::xorshift;
-
-/// Standard normal numbers: sums of twelve uniform ones.
-fn normal(random: &mut impl FnMut() -> f64) -> f64 {
-    (0..12).map(|_| random()).sum::<f64>() - 6.0
-}
+use crate::testing::*;
 
 #[test]
 #[ignore = "prints the quantiles that the threshold stands on"]
