@@ -82,14 +82,9 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         format_quantity(sustained.median, m.unit)
     );
     let advice = "quote the sustained rate; the burst returns when credits have accumulated";
-    Some(
-        CHECK
-            .suspect(message, advice)
-            .with("burst", burst.median)
-            .with("sustained", sustained.median)
-            .with("after_s", burst.until_s)
-            .with("ratio", last / first),
-    )
+    let finding = CHECK.suspect(message, advice).with("burst", burst.median);
+    let finding = finding.with("sustained", sustained.median);
+    Some(finding.with("after_s", burst.until_s).with("ratio", last / first))
 }
 
 #[cfg(test)]

@@ -106,12 +106,8 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let message =
         format!("{} of the execution ports at a steady clock: {why}", percent(efficiency));
     let advice = "use a host with dedicated cores, or treat the rate as that of shared cores";
-    Some(
-        CHECK
-            .finding(severity, message, advice)
-            .with("efficiency", efficiency)
-            .with("clock_spread", spread.unwrap_or_default()),
-    )
+    let finding = CHECK.finding(severity, message, advice);
+    Some(finding.with("efficiency", efficiency).with("clock_spread", spread.unwrap_or_default()))
 }
 
 #[cfg(test)]

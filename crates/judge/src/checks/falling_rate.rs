@@ -105,15 +105,9 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     );
     let advice = "quote the sustained rate: run longer, after burst credits and caches are \
                   used up, and check whether a limit was set during the run";
-    Some(
-        CHECK
-            .suspect(message, advice)
-            .with("burst", step.burst)
-            .with("sustained", step.sustained)
-            .with("after_trials", step.at)
-            .with("after_seconds", seconds)
-            .with("after_bytes", bytes),
-    )
+    let finding = CHECK.suspect(message, advice).with("burst", step.burst);
+    let finding = finding.with("sustained", step.sustained).with("after_trials", step.at);
+    Some(finding.with("after_seconds", seconds).with("after_bytes", bytes))
 }
 
 #[cfg(test)]

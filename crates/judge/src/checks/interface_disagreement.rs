@@ -97,13 +97,8 @@ fn by_bytes(ctx: &Context, m: &Measurement, end: End) -> Option<Finding> {
     let advice = "check which interface the packets take (ip route get); if it is this one, \
                   the payload did not use it";
     let finding = CHECK.finding(severity, message, advice);
-    Some(
-        finding
-            .with("claimed_bytes", claimed)
-            .with("least_bytes", least)
-            .with("interface_bytes", moved)
-            .with("end", whose),
-    )
+    let finding = finding.with("claimed_bytes", claimed);
+    Some(finding.with("least_bytes", least).with("interface_bytes", moved).with("end", whose))
 }
 
 /// By the systems' own count of datagrams, those `taken_in` or those sent out.

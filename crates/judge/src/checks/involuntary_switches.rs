@@ -49,13 +49,8 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let severity = share.severity(THRESHOLD)?;
     let message = format!("{:.0} involuntary context switches per second per CPU", share.all);
     let advice = "stop other programs on these CPUs, or reserve CPUs for the run";
-    Some(
-        CHECK
-            .finding(severity, message, advice)
-            .with("switches", share.amount)
-            .with("per_cpu_second", share.all)
-            .with("trials_affected", share.affected),
-    )
+    let finding = CHECK.finding(severity, message, advice).with("switches", share.amount);
+    Some(finding.with("per_cpu_second", share.all).with("trials_affected", share.affected))
 }
 
 #[cfg(test)]

@@ -64,14 +64,8 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     };
     let seconds: Vec<f64> = series.changes.iter().map(|c| c.at_s).collect();
     let ratios: Vec<f64> = series.changes.iter().map(|c| c.ratio).collect();
-    Some(
-        CHECK
-            .suspect(message, advice)
-            .with("levels", medians().collect::<Vec<_>>())
-            .with("at_s", seconds)
-            .with("ratios", ratios)
-            .with("trials", m.trials.len()),
-    )
+    let finding = CHECK.suspect(message, advice).with("levels", medians().collect::<Vec<_>>());
+    Some(finding.with("at_s", seconds).with("ratios", ratios).with("trials", m.trials.len()))
 }
 
 #[cfg(test)]

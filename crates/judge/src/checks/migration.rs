@@ -33,12 +33,8 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
     );
     let advice = "check what manages CPU masks here (a container runtime, irqbalance, numad), and \
              whether pinning is allowed";
-    Some(
-        CHECK
-            .finding(severity, message, advice)
-            .with("migrations", share.amount)
-            .with("trials_affected", share.affected),
-    )
+    let finding = CHECK.finding(severity, message, advice);
+    Some(finding.with("migrations", share.amount).with("trials_affected", share.affected))
 }
 
 #[cfg(test)]

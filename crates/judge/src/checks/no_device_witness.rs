@@ -46,12 +46,8 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         format!("{without} of {} have no device counters: {why}", counted(m.trials.len(), "trial"));
     let advice = "check why /proc/diskstats does not list the folder's device, or choose \
                   another folder (--disk-path)";
-    Some(
-        CHECK
-            .suspect(message, advice)
-            .with("trials_without", without)
-            .with("trials", m.trials.len()),
-    )
+    let finding = CHECK.suspect(message, advice);
+    Some(finding.with("trials_without", without).with("trials", m.trials.len()))
 }
 
 #[cfg(test)]

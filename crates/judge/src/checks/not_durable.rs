@@ -75,13 +75,8 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         _ => return None,
     };
     let advice = "end with a flush (flush=end), on a file system mounted with barriers";
-    Some(
-        CHECK
-            .finding(severity, message, advice)
-            .with("flushed", flushed)
-            .with("buffered", buffered)
-            .with("trials_without_flush", unflushed),
-    )
+    let finding = CHECK.finding(severity, message, advice).with("flushed", flushed);
+    Some(finding.with("buffered", buffered).with("trials_without_flush", unflushed))
 }
 
 #[cfg(test)]

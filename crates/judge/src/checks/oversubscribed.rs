@@ -43,12 +43,8 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let message =
         format!("{} threads share {}", capacity.threads, counted(capacity.cpus, "usable CPU"));
     let advice = "use at most as many threads as CPUs to measure the machine";
-    Some(
-        CHECK
-            .note(message, advice)
-            .with("threads", capacity.threads)
-            .with("usable_cpus", capacity.cpus),
-    )
+    let finding = CHECK.note(message, advice);
+    Some(finding.with("threads", capacity.threads).with("usable_cpus", capacity.cpus))
 }
 
 #[cfg(test)]

@@ -49,12 +49,8 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
             major.affected,
             counted(major.trials, "trial")
         );
-        return Some(
-            CHECK
-                .finding(severity, message, advice)
-                .with("major_faults", major.amount)
-                .with("trials_affected", major.affected),
-        );
+        let finding = CHECK.finding(severity, message, advice).with("major_faults", major.amount);
+        return Some(finding.with("trials_affected", major.affected));
     }
     let memory = ctx.work(m).pace == Pace::Memory;
     let minor = minor?;

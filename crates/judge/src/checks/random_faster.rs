@@ -115,12 +115,8 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let explained = (rule.why)(ctx, m, sequential);
     let reason = explained.clone().unwrap_or_else(|| "no recorded fact explains it".to_owned());
     let message = format!("random order is {ratio:.2} times as fast as {partner}: {reason}");
-    Some(
-        CHECK
-            .suspect(message, rule.advice)
-            .with("ratio", ratio)
-            .with("explained", explained.is_some()),
-    )
+    let finding = CHECK.suspect(message, rule.advice);
+    Some(finding.with("ratio", ratio).with("explained", explained.is_some()))
 }
 
 #[cfg(test)]

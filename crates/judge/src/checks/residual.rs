@@ -38,14 +38,8 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
     );
     let advice = "do not use this result; repeat it, and if it fails only on this machine, \
                   test its memory, its cores and its overclocking";
-    Some(
-        CHECK
-            .invalid(message, advice)
-            .with("n", n)
-            .with("trials_failed", failed.len())
-            .with("threshold", Solution::THRESHOLD)
-            .with("worst_normalised_residual", worst),
-    )
+    let finding = CHECK.invalid(message, advice).with("n", n).with("trials_failed", failed.len());
+    Some(finding.with("threshold", Solution::THRESHOLD).with("worst_normalised_residual", worst))
 }
 
 #[cfg(test)]

@@ -87,13 +87,8 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     );
     let advice = "check that the work of all threads is counted once, and that the time is from the \
              first start to the last finish";
-    Some(
-        CHECK
-            .finding(severity, message, advice)
-            .with("ratio", ratio)
-            .with("most", most)
-            .with("usable_cpus", capacity.cpus),
-    )
+    let finding = CHECK.finding(severity, message, advice);
+    Some(finding.with("ratio", ratio).with("most", most).with("usable_cpus", capacity.cpus))
 }
 
 #[cfg(test)]

@@ -56,12 +56,8 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     } else {
         return None;
     };
-    Some(
-        CHECK
-            .finding(severity, message, advice)
-            .with("median_s", typical)
-            .with("resolution_s", resolution),
-    )
+    let finding = CHECK.finding(severity, message, advice);
+    Some(finding.with("median_s", typical).with("resolution_s", resolution))
 }
 
 #[cfg(test)]

@@ -35,13 +35,8 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
         share.all
     );
     let advice = "free memory, or use a smaller working set";
-    Some(
-        CHECK
-            .finding(severity, message, advice)
-            .with("pages", share.amount)
-            .with("pages_per_second", share.all)
-            .with("trials_affected", share.affected),
-    )
+    let finding = CHECK.finding(severity, message, advice).with("pages", share.amount);
+    Some(finding.with("pages_per_second", share.all).with("trials_affected", share.affected))
 }
 
 #[cfg(test)]

@@ -31,15 +31,8 @@ fn over_time(ctx: &Context, m: &Measurement, series: &Series) -> Option<Finding>
     );
     let advice = "compare with clock, temperature and other load over the same time; sample until \
              the value is steady";
-    Some(
-        CHECK
-            .suspect(message, advice)
-            .with("drift", drift)
-            .with("slope", line.slope)
-            .with("slope_low", low)
-            .with("slope_high", high)
-            .with("target", target),
-    )
+    let finding = CHECK.suspect(message, advice).with("drift", drift).with("slope", line.slope);
+    Some(finding.with("slope_low", low).with("slope_high", high).with("target", target))
 }
 
 pub(super) static CHECK: Check = Check {
@@ -81,15 +74,9 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let message =
         format!("the trials {way}: the last quarter's median is {change} {side} the first's");
     let advice = "warm up longer, let the machine cool down, or check what else began or ended";
-    Some(
-        CHECK
-            .suspect(message, advice)
-            .with("drift", drift)
-            .with("first", first)
-            .with("last", last)
-            .with("target", ctx.policy.target_for(m.subsystem))
-            .with("kendall_score", score),
-    )
+    let finding = CHECK.suspect(message, advice).with("drift", drift).with("first", first);
+    let finding = finding.with("last", last);
+    Some(finding.with("target", ctx.policy.target_for(m.subsystem)).with("kendall_score", score))
 }
 
 #[cfg(test)]

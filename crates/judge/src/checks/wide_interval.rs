@@ -111,13 +111,8 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         percent(half),
         percent(target)
     );
-    Some(
-        CHECK
-            .finding(severity, message, advice)
-            .with("half_width", half)
-            .with("target", target)
-            .with("trials", m.trials.len()),
-    )
+    let finding = CHECK.finding(severity, message, advice);
+    Some(finding.with("half_width", half).with("target", target).with("trials", m.trials.len()))
 }
 
 #[cfg(test)]
