@@ -29,45 +29,37 @@ impl Way {
         }
     }
 
+    /// What goes this way, of what was read and what was written.
+    fn pick<T>(self, read: T, written: T) -> T {
+        match self {
+            Self::Read => read,
+            Self::Written => written,
+        }
+    }
+
     /// Bytes that the workload asked for.
     fn asked(self, file: &FileState) -> f64 {
-        match self {
-            Self::Read => file.asked_read_bytes as f64,
-            Self::Written => file.asked_written_bytes as f64,
-        }
+        self.pick(file.asked_read_bytes, file.asked_written_bytes) as f64
     }
 
     /// Bytes that the devices moved, for whomever.
     pub(crate) fn moved(self, device: &DeviceTraffic) -> f64 {
-        match self {
-            Self::Read => device.read_bytes as f64,
-            Self::Written => device.written_bytes as f64,
-        }
+        self.pick(device.read_bytes, device.written_bytes) as f64
     }
 
     /// I/Os that the devices did, after merging and splitting.
     pub(crate) fn requests(self, device: &DeviceTraffic) -> f64 {
-        match self {
-            Self::Read => device.reads as f64,
-            Self::Written => device.writes as f64,
-        }
+        self.pick(device.reads, device.writes) as f64
     }
 
     /// Bytes that this process had devices move, or made dirty.
     pub(crate) fn own(self, device: &DeviceTraffic) -> Option<f64> {
-        let own = match self {
-            Self::Read => device.own_read_bytes,
-            Self::Written => device.own_written_bytes,
-        };
-        own.map(|bytes| bytes as f64)
+        self.pick(device.own_read_bytes, device.own_written_bytes).map(|bytes| bytes as f64)
     }
 
     /// The word for it in evidence.
     pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Written => "written",
-        }
+        self.pick("read", "written")
     }
 }
 

@@ -41,26 +41,23 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String>
     }
     let law = little(m);
     let told = |what: String| if law.is_empty() { what } else { format!("{law}; {what}") };
-    match deeper(ctx, m) {
-        Some((resource, gain, how)) if gain > GAINED => {
-            return Ok(Bottleneck::new(
-                resource,
-                told(format!("{how} reached {gain:.2} times the rate")),
-            ));
+    if let Some((gain, other)) = best(ctx, m, true) {
+        let how = differs(m, other);
+        if gain > GAINED {
+            let deep = queue_depth(other) > queue_depth(m);
+            let resource = if deep { "queue depth" } else { "threads" };
+            let what = format!("{how} reached {gain:.2} times the rate");
+            return Ok(Bottleneck::new(resource, told(what)));
         }
-        Some((_, gain, how)) if gain < NOTHING => {
-            return Ok(Bottleneck::new(
-                "device",
-                told(format!("{how} reached only {gain:.2} times the rate")),
-            ));
+        if gain < NOTHING {
+            let what = format!("{how} reached only {gain:.2} times the rate");
+            return Ok(Bottleneck::new("device", told(what)));
         }
-        _ => {}
     }
-    if let Some((gain, how)) = shallower(ctx, m).filter(|(gain, _)| *gain < NOTHING) {
-        return Ok(Bottleneck::new(
-            "device",
-            told(format!("this is only {gain:.2} times the rate of {how}")),
-        ));
+    let shallower = best(ctx, m, false).map(|(ratio, other)| (1.0 / ratio, other));
+    if let Some((gain, other)) = shallower.filter(|(gain, _)| *gain < NOTHING) {
+        let what = format!("this is only {gain:.2} times the rate of {}", differs(m, other));
+        return Ok(Bottleneck::new("device", told(what)));
     }
     let most = in_flight_at_most(m);
     match at_device(m) {
@@ -127,31 +124,17 @@ fn differs(m: &Measurement, other: &Measurement) -> String {
     }
 }
 
-/// The point of the run with more in flight that gained most: what it had more of, the
-/// gain, and which one it is.
-fn deeper(ctx: &Context, m: &Measurement) -> Option<(&'static str, f64, String)> {
-    let more = |o: &&Measurement| {
-        queue_depth(o) >= queue_depth(m)
-            && o.params.threads() >= m.params.threads()
-            && in_flight_at_most(o) > in_flight_at_most(m)
+/// The point of the run with more, or fewer, I/Os in flight that gained most over this one, and
+/// how many times its rate is this one's.
+fn best<'a>(ctx: &Context<'a>, m: &Measurement, more: bool) -> Option<(f64, &'a Measurement)> {
+    let beyond = |o: &&Measurement| {
+        let (low, high) = if more { (m, *o) } else { (*o, m) };
+        queue_depth(low) <= queue_depth(high)
+            && low.params.threads() <= high.params.threads()
+            && in_flight_at_most(low) < in_flight_at_most(high)
     };
-    let points = ctx.others.iter().filter(more).filter_map(|o| Some((gain(m, o)?, o)));
-    let (gain, best) = points.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let deep = queue_depth(best) > queue_depth(m);
-    Some((if deep { "queue depth" } else { "threads" }, gain, differs(m, best)))
-}
-
-/// The point of the run with fewer in flight that came nearest, and what this one gains
-/// over it.
-fn shallower(ctx: &Context, m: &Measurement) -> Option<(f64, String)> {
-    let fewer = |o: &&Measurement| {
-        queue_depth(o) <= queue_depth(m)
-            && o.params.threads() <= m.params.threads()
-            && in_flight_at_most(o) < in_flight_at_most(m)
-    };
-    let points = ctx.others.iter().filter(fewer).filter_map(|o| Some((gain(m, o)?, o)));
-    let (ratio, best) = points.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    Some((1.0 / ratio, differs(m, best)))
+    let points = ctx.others.iter().filter(beyond).filter_map(|o| Some((gain(m, o)?, o)));
+    points.max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
 /// Mean number of the workload's I/Os that the device had in flight, where all trials tell.

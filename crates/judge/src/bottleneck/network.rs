@@ -196,12 +196,11 @@ fn by_window(m: &Measurement) -> Option<Bottleneck> {
     if !share.is_finite() || !WINDOW.contains(&share) {
         return None;
     }
+    let [most, rate] = [most, rate].map(|bits| format_quantity(bits, Unit::BitPerSecond));
+    let (kib, trip) = (window / 1024.0, format_quantity(trip, Unit::Second));
     let evidence = format!(
-        "{:.0} KiB of window / {} per round trip = {}; {} arrived, without retransmission",
-        window / 1024.0,
-        format_quantity(trip, Unit::Second),
-        format_quantity(most, Unit::BitPerSecond),
-        format_quantity(rate, Unit::BitPerSecond)
+        "{kib:.0} KiB of window / {trip} per round trip = {most}; {rate} arrived, without \
+         retransmission"
     );
     Some(Bottleneck::new("window (bandwidth x delay)", evidence))
 }

@@ -75,11 +75,10 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let (first, last, fell) = falls(m, series)?;
     let evidence = evidence(ctx, m, series, fell)?;
     let (burst, sustained) = (series.levels.first()?, series.levels.last()?);
+    let [from, to] = [burst, sustained].map(|level| format_quantity(level.median, m.unit));
+    let lasted = format_seconds(burst.until_s);
     let message = format!(
-        "{} for {}, then {} to the end, as when burst credits are used up: {evidence}",
-        format_quantity(burst.median, m.unit),
-        format_seconds(burst.until_s),
-        format_quantity(sustained.median, m.unit)
+        "{from} for {lasted}, then {to} to the end, as when burst credits are used up: {evidence}"
     );
     let advice = "quote the sustained rate; the burst returns when credits have accumulated";
     let finding = CHECK.suspect(message, advice).with("burst", burst.median);

@@ -10,7 +10,7 @@
 
 use proofmark_model::{CacheKind, Finding, Host, Measurement, Unit, format_size};
 
-use super::{Check, Class};
+use super::{Check, Class, with_known};
 use crate::Context;
 
 /// Sets from so many times the level below on belong to a level.
@@ -89,19 +89,11 @@ fn finding(level: u32, reported: Option<f64>, edge: Edge) -> Finding {
              {level}"
         ),
     };
-    let finding = CHECK
-        .note(
-            message,
-            "size data by the larger of the two figures; others may share the cache, the \
+    let advice = "size data by the larger of the two figures; others may share the cache, the \
              hypervisor may hide a part of it, or page walks may count (huge pages backed by base \
-             pages)",
-        )
-        .with("level", level)
-        .with("measured_bytes", measured);
-    match reported {
-        Some(bytes) => finding.with("reported_bytes", bytes),
-        None => finding,
-    }
+             pages)";
+    let finding = CHECK.note(message, advice).with("level", level).with("measured_bytes", measured);
+    with_known(finding, "reported_bytes", reported)
 }
 
 pub(super) static CHECK: Check = Check {

@@ -2,7 +2,7 @@
 
 use proofmark_model::{End, Finding, Measurement, Severity};
 
-use super::{Check, Class, percent};
+use super::{Check, Class, percent, with_known};
 use crate::Context;
 use crate::network::{
     BUSY, measured, over_loopback, own_of_system, own_share, polls, system_share,
@@ -46,13 +46,8 @@ fn of(m: &Measurement, end: End) -> Option<Finding> {
         ),
         (None, None) => return None,
     };
-    let mut finding = CHECK.finding(severity, message, advice).with("end", whose);
-    for (name, share) in [("own_share", own), ("system_share", system)] {
-        if let Some(share) = share {
-            finding = finding.with(name, share);
-        }
-    }
-    Some(finding)
+    let finding = CHECK.finding(severity, message, advice).with("end", whose);
+    Some(with_known(with_known(finding, "own_share", own), "system_share", system))
 }
 
 pub(super) static CHECK: Check = Check {

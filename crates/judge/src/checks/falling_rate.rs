@@ -94,14 +94,13 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let fall = 1.0 - step.sustained / step.burst;
+    let [from, to] = [step.burst, step.sustained].map(|rate| format_quantity(rate, m.unit));
+    let (trials, lasted) = (counted(step.at, "trial"), format_seconds(seconds));
+    let moved = format_quantity(bytes, Unit::BytePerSecond);
     let message = format!(
-        "the rate fell by {}, from {} to {}, after {} ({} of trials, {})",
+        "the rate fell by {}, from {from} to {to}, after {trials} ({lasted} of trials, {})",
         percent(fall),
-        format_quantity(step.burst, m.unit),
-        format_quantity(step.sustained, m.unit),
-        counted(step.at, "trial"),
-        format_seconds(seconds),
-        format_quantity(bytes, Unit::BytePerSecond).trim_end_matches("/s")
+        moved.trim_end_matches("/s")
     );
     let advice = "quote the sustained rate: run longer, after burst credits and caches are \
                   used up, and check whether a limit was set during the run";

@@ -81,12 +81,10 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
             return met_again(ctx, m, all);
         }
         let share = cache_share(ctx.host, all);
+        let ([data, cache], part) = ([array, cache].map(mib), percent(share));
         let message = format!(
-            "{} of data is less than 4 times the {} of last-level cache: up to {} of the data \
-             may come from the cache",
-            mib(array),
-            mib(cache),
-            percent(share)
+            "{data} of data is less than 4 times the {cache} of last-level cache: up to {part} of \
+             the data may come from the cache"
         );
         says(Severity::Suspect, message).with("cache_share", share)
     } else {

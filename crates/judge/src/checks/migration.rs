@@ -25,12 +25,9 @@ pub(super) static CHECK: Check = Check {
 fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
     let share = Share::of(&m.trials, |t| t.conditions.migrations.map(|n| n as f64), |_| 1.0)?;
     let severity = share.severity(THRESHOLD)?;
-    let message = format!(
-        "threads moved to another CPU {}, in {} of {}",
-        counted(share.amount, "time"),
-        share.affected,
-        counted(share.trials, "trial")
-    );
+    let (times, trials) = (counted(share.amount, "time"), counted(share.trials, "trial"));
+    let message =
+        format!("threads moved to another CPU {times}, in {} of {trials}", share.affected);
     let advice = "check what manages CPU masks here (a container runtime, irqbalance, numad), and \
              whether pinning is allowed";
     let finding = CHECK.finding(severity, message, advice);

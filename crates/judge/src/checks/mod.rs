@@ -211,6 +211,14 @@ fn found_before(m: &Measurement, id: &str, least: Severity) -> bool {
     m.findings.iter().any(|f| f.check == id && f.severity >= least)
 }
 
+/// The finding with one more figure, where that is known.
+fn with_known(finding: Finding, name: &str, value: Option<f64>) -> Finding {
+    match value.filter(|v| v.is_finite()) {
+        Some(value) => finding.with(name, value),
+        None => finding,
+    }
+}
+
 /// A share as a person reads it: `2.5 %`; one beyond all reason as so many times.
 fn percent(share: f64) -> String {
     if share.abs() < 1e6 { format!("{:.1} %", share * 100.0) } else { format!("{share:.0e} times") }

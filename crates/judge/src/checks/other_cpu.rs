@@ -46,11 +46,10 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let taken = |t: &Trial| others(&capacity, m, t);
     let share = Share::of(&m.trials, taken, |t| capacity.cpu_seconds(t))?;
     let severity = share.severity(threshold)?;
-    let finding = CHECK.finding(
-        severity,
-        format!("a competing process took {} of the trials' CPU time", percent(share.all)),
-        "stop other programs (top lists them), or reserve CPUs for the run",
-    );
+    let message =
+        format!("a competing process took {} of the trials' CPU time", percent(share.all));
+    let advice = "stop other programs (top lists them), or reserve CPUs for the run";
+    let finding = CHECK.finding(severity, message, advice);
     Some(share.told(finding, "other_cpu_s"))
 }
 

@@ -82,11 +82,9 @@ fn asked_of_device(ctx: &Context, m: &Measurement, way: Way) -> Option<Finding> 
     }
     if !too_few(sum.moved) {
         let own = own.filter(|own| too_few(*own))?;
+        let [moved, ours, asked] = [sum.moved, own, sum.asked].map(size);
         let message = format!(
-            "the device read {}, but only {} for this process, which requested {}",
-            size(sum.moved),
-            size(own),
-            size(sum.asked)
+            "the device read {moved}, but only {ours} for this process, which requested {asked}"
         );
         let finding = CHECK.suspect(message, advice);
         return Some(sum.told(finding, way).with("own_bytes", own));
@@ -104,15 +102,12 @@ fn asked_of_device(ctx: &Context, m: &Measurement, way: Way) -> Option<Finding> 
         let finding = CHECK.suspect(message, advice);
         return Some(sum.told(finding, way));
     }
+    let [asked, moved] = [sum.asked, sum.moved].map(size);
+    let (share, done) = (percent(sum.moved / sum.asked), way.word());
+    let (short, trials) = (sum.short, counted(sum.trials, "trial"));
     let message = format!(
-        "of {} requested, the device has {} only {} ({}), too little in {} of {}: the page \
-         cache served the rest",
-        size(sum.asked),
-        way.word(),
-        size(sum.moved),
-        percent(sum.moved / sum.asked),
-        sum.short,
-        counted(sum.trials, "trial")
+        "of {asked} requested, the device has {done} only {moved} ({share}), too little in {short} \
+         of {trials}: the page cache served the rest"
     );
     let finding = CHECK.invalid(message, advice);
     Some(sum.told(finding, way))
@@ -139,12 +134,10 @@ fn kept_in_memory(m: &Measurement) -> Option<Finding> {
     if sum.asked <= 0.0 || read <= WARM * sum.asked + PASSING * sum.trials as f64 {
         return None;
     }
+    let ([asked, moved], share) = ([sum.asked, read].map(size), percent(read / sum.asked));
     let message = format!(
-        "of {} requested from a warm cache, the device read {} ({}): the file did not stay in \
-         the cache",
-        size(sum.asked),
-        size(read),
-        percent(read / sum.asked)
+        "of {asked} requested from a warm cache, the device read {moved} ({share}): the file did \
+         not stay in the cache"
     );
     let advice = "use a file that fits into free memory; this result is neither warm nor cold";
     let finding = CHECK.suspect(message, advice);

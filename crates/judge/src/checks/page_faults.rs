@@ -43,12 +43,9 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if let Some(major) = major
         && let Some(severity) = major.severity(0.0)
     {
-        let message = format!(
-            "{} waited for a disk, in {} of {}",
-            counted(major.amount, "page fault"),
-            major.affected,
-            counted(major.trials, "trial")
-        );
+        let (faults, trials) =
+            (counted(major.amount, "page fault"), counted(major.trials, "trial"));
+        let message = format!("{faults} waited for a disk, in {} of {trials}", major.affected);
         let finding = CHECK.finding(severity, message, advice).with("major_faults", major.amount);
         return Some(finding.with("trials_affected", major.affected));
     }

@@ -89,11 +89,10 @@ fn by_count(ctx: &Context, m: &Measurement, ways: &[Way]) -> Option<Finding> {
         return None;
     }
     let (others, own) = trials.iter().fold((0.0, 0.0), |(a, b), (o, w)| (a + o, b + w));
+    let [theirs, ours] = [others, own].map(|count| format_count(count.round() as u64));
     let message = format!(
-        "other programs did {} small I/Os on the same device, against {} of this process, in \
-         {above} of {}",
-        format_count(others.round() as u64),
-        format_count(own.round() as u64),
+        "other programs did {theirs} small I/Os on the same device, against {ours} of this \
+         process, in {above} of {}",
         counted(trials.len(), "trial")
     );
     let finding = CHECK.suspect(message, ADVICE).with("others_ios", others).with("own_ios", own);
@@ -117,13 +116,11 @@ fn by_bytes(m: &Measurement, ways: &[Way]) -> Option<Finding> {
         let all = m.trials.iter().filter_map(|t| of_others(m, t, way)).sum::<f64>() / seconds;
         if ways.contains(&way) && all.is_finite() { all } else { 0.0 }
     };
+    let [read, wrote] = Way::BOTH.map(|way| format_quantity(rate(way), Unit::BytePerSecond));
+    let (part, trials) = (percent(share.all), counted(share.trials, "trial"));
     let message = format!(
-        "other programs read {} and wrote {} on the same device, {} of the requested bytes, in \
-         {above} of {}",
-        format_quantity(rate(Way::Read), Unit::BytePerSecond),
-        format_quantity(rate(Way::Written), Unit::BytePerSecond),
-        percent(share.all),
-        counted(share.trials, "trial")
+        "other programs read {read} and wrote {wrote} on the same device, {part} of the requested \
+         bytes, in {above} of {trials}"
     );
     let finding = CHECK
         .finding(severity, message, ADVICE)

@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Measurement, Severity, Unit};
 
-use super::{Check, Class, percent};
+use super::{Check, Class, percent, with_known};
 use crate::Context;
 use crate::memory::touched_bytes;
 use crate::statistics::typical;
@@ -57,16 +57,11 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
             format!("the setting of transparent huge pages is unknown ({})", setting.origin())
         }
     };
-    let finding = CHECK.finding(
-        severity,
-        format!("{message}; {setting}"),
-        "set /sys/kernel/mm/transparent_hugepage/enabled to madvise, free or compact memory, \
-         or set pages=small",
-    );
-    Some(match huge {
-        Some(share) => finding.with("huge_share", share),
-        None => finding,
-    })
+    let message = format!("{message}; {setting}");
+    let advice = "set /sys/kernel/mm/transparent_hugepage/enabled to madvise, free or compact memory, \
+         or set pages=small";
+    let finding = CHECK.finding(severity, message, advice);
+    Some(with_known(finding, "huge_share", huge))
 }
 
 fn weight(m: &Measurement) -> Severity {

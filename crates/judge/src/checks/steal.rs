@@ -27,11 +27,9 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let capacity = Capacity::of(ctx.host, m).ok()?;
     let share = Share::of(&m.trials, |t| t.conditions.steal_s, |t| capacity.cpu_seconds(t))?;
     let severity = share.severity(THRESHOLD)?;
-    let finding = CHECK.finding(
-        severity,
-        format!("the hypervisor took {} of the trials' CPU time", percent(share.all)),
-        "use a host with dedicated CPUs, or repeat when the host is quiet",
-    );
+    let message = format!("the hypervisor took {} of the trials' CPU time", percent(share.all));
+    let advice = "use a host with dedicated CPUs, or repeat when the host is quiet";
+    let finding = CHECK.finding(severity, message, advice);
     Some(share.told(finding, "steal_s"))
 }
 

@@ -6,7 +6,7 @@
 
 use proofmark_model::{Finding, Measurement, Pace, Unit, format_quantity};
 
-use super::{Check, Class, percent};
+use super::{Check, Class, percent, with_known};
 use crate::Context;
 use crate::series::shares;
 use crate::statistics::typical;
@@ -96,14 +96,10 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let advice = "cool the machine, raise its power limit, or quote the sustained rate";
-    let mut finding = CHECK.suspect(parts.join("; "), advice).with("thermal_throttles", counted);
-    if let Some((start, end)) = fell {
-        finding = finding.with("from_hz", start).with("to_hz", end);
-    }
-    if let Some((_, most)) = warm {
-        finding = finding.with("hottest_c", most);
-    }
-    Some(finding)
+    let finding = CHECK.suspect(parts.join("; "), advice).with("thermal_throttles", counted);
+    let finding = with_known(finding, "from_hz", fell.map(|(start, _)| start));
+    let finding = with_known(finding, "to_hz", fell.map(|(_, end)| end));
+    Some(with_known(finding, "hottest_c", warm.map(|(_, most)| most)))
 }
 
 #[cfg(test)]

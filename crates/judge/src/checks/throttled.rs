@@ -3,7 +3,7 @@
 use proofmark_model::{Finding, Measurement};
 
 use super::share::Share;
-use super::{Check, Class, percent};
+use super::{Check, Class, percent, with_known};
 use crate::Context;
 use crate::capacity::Capacity;
 use crate::words::counted;
@@ -33,23 +33,17 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         Some(quota) => format!("a CPU quota of {}", counted(quota, "CPU")),
         None => "a CPU quota outside of this container".to_owned(),
     };
-    let mut finding = CHECK
-        .finding(
-            severity,
-            format!(
-                "{who} held the process back for {} of the trials' CPU time",
-                percent(share.all)
-            ),
-            "raise the quota (cpu.max, or cpu.cfs_quota_us) or remove it, or use fewer threads",
-        )
+    let message =
+        format!("{who} held the process back for {} of the trials' CPU time", percent(share.all));
+    let advice =
+        "raise the quota (cpu.max, or cpu.cfs_quota_us) or remove it, or use fewer threads";
+    let finding = CHECK
+        .finding(severity, message, advice)
         .with("throttled_s", share.amount)
         .with("share", share.all)
         .with("trials_affected", share.affected)
         .with("trials", share.trials);
-    if let Some(quota) = capacity.quota {
-        finding = finding.with("quota_cpus", quota);
-    }
-    Some(finding)
+    Some(with_known(finding, "quota_cpus", capacity.quota))
 }
 
 #[cfg(test)]

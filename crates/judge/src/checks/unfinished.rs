@@ -24,12 +24,9 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
         _ => return None,
     };
     let n = m.trials.len();
-    let mut finding = CHECK
-        .suspect(
-            format!("{message}, after {}", counted(n, "trial")),
-            "repeat the measurement to its end",
-        )
-        .with("trials_done", n);
+    let message = format!("{message}, after {}", counted(n, "trial"));
+    let advice = "repeat the measurement to its end";
+    let mut finding = CHECK.suspect(message, advice).with("trials_done", n);
     if let Ending::Interrupted { by } = &m.ending {
         finding = finding.with("signal", by.as_str());
     }

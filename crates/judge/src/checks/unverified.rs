@@ -2,7 +2,7 @@
 
 use proofmark_model::{Ending, Finding, Measurement, Unit};
 
-use super::{Check, Class};
+use super::{Check, Class, with_known};
 use crate::Context;
 use crate::execution::Execution;
 
@@ -54,24 +54,17 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         "" => String::new(),
         note => format!(" ({note})"),
     };
-    let mut finding = CHECK
-        .invalid(
-            format!(
-                "{} counted {} {}, but the workload claims {}{compared}",
-                w.kind,
-                count(w.counted),
-                work(m.unit),
-                count(w.claimed)
-            ),
-            "do not use this result; report it as a defect of the workload if it repeats",
-        )
-        .with("verification", w.kind.as_str());
-    for (name, value) in [("claimed", w.claimed), ("counted", w.counted)] {
-        if value.is_finite() {
-            finding = finding.with(name, value);
-        }
-    }
-    Some(finding)
+    let message = format!(
+        "{} counted {} {}, but the workload claims {}{compared}",
+        w.kind,
+        count(w.counted),
+        work(m.unit),
+        count(w.claimed)
+    );
+    let advice = "do not use this result; report it as a defect of the workload if it repeats";
+    let finding = CHECK.invalid(message, advice).with("verification", w.kind.as_str());
+    let finding = with_known(finding, "claimed", Some(w.claimed));
+    Some(with_known(finding, "counted", Some(w.counted)))
 }
 
 #[cfg(test)]

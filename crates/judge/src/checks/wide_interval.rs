@@ -36,12 +36,11 @@ fn far_apart(m: &Measurement, summary: &Summary, target: f64) -> Option<Finding>
     let half = half_range(summary);
     let server = half > SERVER * target;
     server.then(|| {
+        let [apart, target] = [2.0 * half, target].map(percent);
         let message = format!(
-            "{} are too few for a 95 % interval and differ by up to {} of their median; the \
-             target is ±{}",
-            counted(m.trials.len(), "trial"),
-            percent(2.0 * half),
-            percent(target)
+            "{} are too few for a 95 % interval and differ by up to {apart} of their median; the \
+             target is ±{target}",
+            counted(m.trials.len(), "trial")
         );
         CHECK.suspect(message, MORE_TRIALS).with("trials", m.trials.len()).with("half_range", half)
     })
