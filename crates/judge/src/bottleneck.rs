@@ -180,16 +180,10 @@ fn is_at_its_disk(ctx: &Context, m: &Measurement) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{CpuQuota, Finding, Host, Probe};
+    use proofmark_model::{Finding, Probe};
 
     use super::*;
     use crate::testing::*;
-
-    fn with_quota(cpus: f64) -> Host {
-        let mut h = host();
-        h.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(cpus) }, "cpu.max");
-        h
-    }
 
     #[test]
     fn what_interrupts_take_is_told() {
@@ -248,10 +242,8 @@ mod tests {
             expect_bottleneck(&host(), m, &[], words);
         }
         let quota = "^CPU quota$ 99.0 % of the ceiling of 0.5 CPUs at 4.000 GHz";
-        expect_bottleneck(&with_quota(0.5), near(flops(1), 32e9), &[], quota);
-        let mut bare = host();
-        bare.os.virtualisation = Probe::known("none".to_owned(), "test");
-        expect_bottleneck(&bare, clock(4.1e9), &[], "^clock$ ... reported boost");
+        expect_bottleneck(&with_quota(host(), 0.5), near(flops(1), 32e9), &[], quota);
+        expect_bottleneck(&bare(host()), clock(4.1e9), &[], "^clock$ ... reported boost");
         let slow = latency(32 << 10, 5e-9);
         expect_bottleneck(&host_with_caches(), slow, &[], "^none$ ... 25.0 %");
     }
@@ -264,7 +256,7 @@ mod tests {
         expect_bottleneck(&host(), stolen, &[], "^steal time$");
         let half = with_values(flops(1), &around(0.49 * 64e9));
         let held = each_condition(half, |_, c| c.throttled_s = Some(0.05));
-        expect_bottleneck(&with_quota(0.5), held, &[], "^CPU quota$");
+        expect_bottleneck(&with_quota(host(), 0.5), held, &[], "^CPU quota$");
     }
 
     /// What is named for a point on one thread and on two, the second so many times as fast.

@@ -119,8 +119,7 @@ mod tests {
 
     #[test]
     fn a_short_trial_can_outrun_its_quota() {
-        let mut h = host();
-        h.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(0.5) }, "test");
+        let h = with_quota(host(), 0.5);
         let slack = |m: Measurement| Capacity::of(&h, &m).unwrap().quota_slack(&m.trials);
         assert!((slack(flops(1)) - 1.0).abs() < 1e-9, "0.1 s of 0.1 s: all of the core");
         assert!((slack(each(flops(1), |_, t| t.seconds = 2.0)) - 0.05).abs() < 1e-9);

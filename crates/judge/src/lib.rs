@@ -223,7 +223,7 @@ mod tests {
     fn judging_twice_gives_the_same() {
         let mut h = host();
         for design in ["golden_cove_server", "unheard_of"] {
-            set_microarchitecture(&mut h, design);
+            h = with_design(h, design);
             let mut m = flops(4);
             m.trials[0].conditions.steal_s = Some(0.05);
             m.findings.push(Finding::new("engine.remark", Severity::Note, "kept", ""));

@@ -125,8 +125,7 @@ mod tests {
         assert!((r.efficiency.unwrap() / m.efficiency.unwrap() - 0.5).abs() < 1e-3);
         assert_eq!(findings(r), []);
         // Without our ceiling it has none.
-        let mut h = host();
-        set_microarchitecture(&mut h, "unheard_of");
+        let h = with_design(host(), "unheard_of");
         let m = judged(&h, with_tool(flops(1), 0.5, |r| r.efficiency = Some(0.7)), &[]);
         assert_eq!((m.efficiency, m.references[0].efficiency), (None, None));
     }

@@ -37,13 +37,23 @@ fn known<T>(value: T) -> Probe<T> {
     Probe::known(value, "test")
 }
 
-/// Gives the machine another core design.
-pub(crate) fn set_microarchitecture(host: &mut Host, id: &str) {
-    host.cpu.microarchitecture = known(Microarchitecture {
-        id: id.to_owned(),
-        name: id.to_owned(),
-        evidence: "test".to_owned(),
-    });
+/// The machine with another core design.
+pub(crate) fn with_design(mut host: Host, id: &str) -> Host {
+    let (id, name, evidence) = (id.to_owned(), id.to_owned(), "test".to_owned());
+    host.cpu.microarchitecture = known(Microarchitecture { id, name, evidence });
+    host
+}
+
+/// The machine under a quota of so many CPUs.
+pub(crate) fn with_quota(mut host: Host, cpus: f64) -> Host {
+    host.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(cpus) }, "cpu.max");
+    host
+}
+
+/// The machine without a hypervisor.
+pub(crate) fn bare(mut host: Host) -> Host {
+    host.os.virtualisation = known("none".to_owned());
+    host
 }
 
 /// The machine.
@@ -65,8 +75,7 @@ pub(crate) fn host() -> Host {
     host.timer.clock_source = known("tsc".to_owned());
     (host.timer.resolution_s, host.timer.overhead_s) = (known(2e-8), known(2e-8));
     host.timer.interrupted_share = known(0.009);
-    set_microarchitecture(&mut host, "golden_cove_server");
-    host
+    with_design(host, "golden_cove_server")
 }
 
 /// The policy that trials were taken under.

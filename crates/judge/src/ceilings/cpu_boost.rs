@@ -18,9 +18,9 @@ pub(super) static RULE: CeilingRule = CeilingRule {
     id: "cpu.boost",
     title: "Reported boost clock",
     about: "The highest clock that the machine reports for its cores. It is used only on bare metal \
-     and only above the base clock: in a virtual machine the hypervisor sets this figure, and \
-     some drivers report the base clock as the highest. Uncertainty: 5 %, since boards and \
-     boost algorithms exceed the printed figure by one or two steps.",
+         and only above the base clock: in a virtual machine the hypervisor sets this figure, and \
+         some drivers report the base clock as the highest. Uncertainty: 5 %, since boards and \
+         boost algorithms exceed the printed figure by one or two steps.",
     derive,
     bound: derive,
     bottleneck,

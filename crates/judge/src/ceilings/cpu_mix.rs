@@ -115,13 +115,13 @@ pub(super) static RULE: CeilingRule = CeilingRule {
     id: "cpu.mix",
     title: "Ports and divider under an instruction mix",
     about: "The highest rate of the published instruction mixes: cores x clock x operations x lanes / \
-     cycles, where cycles are the minimum for one iteration. add16: 16 / additions per cycle. \
-     arith17: the longer of two times. The ports need one for nine additions and subtractions \
-     and four multiplications. The divider needs one for two divisions, at its documented \
-     reciprocal throughput. Loop overhead and dependencies are omitted, so the ceiling is \
-     loose. Cores and clock as in cpu.peak. Without a documented division throughput arith17 \
-     has no ceiling. Uncertainty: as in cpu.peak, plus 10 % where the divider sets the \
-     ceiling.",
+         cycles, where cycles are the minimum for one iteration. add16: 16 / additions per cycle. \
+         arith17: the longer of two times. The ports need one for nine additions and subtractions \
+         and four multiplications. The divider needs one for two divisions, at its documented \
+         reciprocal throughput. Loop overhead and dependencies are omitted, so the ceiling is \
+         loose. Cores and clock as in cpu.peak. Without a documented division throughput arith17 \
+         has no ceiling. Uncertainty: as in cpu.peak, plus 10 % where the divider sets the \
+         ceiling.",
     derive,
     bound: derive,
     bottleneck,
@@ -173,12 +173,6 @@ mod tests {
 
     const GOLDEN: &str = "golden_cove_server";
 
-    fn with_design(design: &str) -> proofmark_model::Host {
-        let mut h = host();
-        set_microarchitecture(&mut h, design);
-        h
-    }
-
     #[test]
     fn mixes_by_hand() {
         for (design, float, name, isa, per_cycle) in [
@@ -201,17 +195,17 @@ mod tests {
             let m = mix(float, name, isa);
             let label = format!("{design} {} {name} {isa}", m.workload);
             let value = per_cycle.map(|n: f64| n * 4e9);
-            RULE.on(&with_design(design), &[]).expect([(label, m, value)]);
+            RULE.on(&with_design(host(), design), &[]).expect([(label, m, value)]);
         }
     }
 
     #[test]
     fn the_formula_names_what_sets_it() {
         let m = mix(true, "arith17", "scalar");
-        let divider = RULE.on(&with_design(GOLDEN), &[]).derive(&m).unwrap();
+        let divider = RULE.on(&with_design(host(), GOLDEN), &[]).derive(&m).unwrap();
         assert!(divider.formula.ends_with(DIVIDER_INPUT));
         assert!(divider.uncertainty > DIVIDER_UNCERTAINTY);
-        let ports = RULE.on(&with_design("broadwell"), &[]).derive(&m).unwrap();
+        let ports = RULE.on(&with_design(host(), "broadwell"), &[]).derive(&m).unwrap();
         assert!(ports.formula.ends_with(PORTS_INPUT));
     }
 }

@@ -81,17 +81,17 @@ pub(super) static RULE: CeilingRule = CeilingRule {
     id: "cpu.peak",
     title: "Execution ports of the cores",
     about: "The highest rate that the cores' execution ports can start: cores x clock x instructions \
-     per cycle x lanes x operations per lane. Cores are usable physical cores, at most the \
-     number of threads and at most the CPU quota. Hardware threads of one core share its ports \
-     and count once. proofmark measures the clock under the same load, right before and after \
-     each trial; for dense matrices between their tiles. Instructions per cycle come from a \
-     table by core design, with a source per row; where sources differ, the faster figure \
-     counts. A fused multiply-add counts as two operations. Dense matrices (cpu.dgemm, \
-     cpu.linpack) have the same ceiling in f64. Their copies, exchanges and waits count as no \
-     operation and keep them below it. Uncertainty: the median spread of the clock readings of \
-     a trial (of many readings their standard deviation), at least 0.5 %. It is 5 % where the \
-     clock could not be measured under the load. A CPU quota adds one quota period (100 ms) \
-     over the length of a trial, since a trial may begin with the rest of a period.",
+         per cycle x lanes x operations per lane. Cores are usable physical cores, at most the \
+         number of threads and at most the CPU quota. Hardware threads of one core share its ports \
+         and count once. proofmark measures the clock under the same load, right before and after \
+         each trial; for dense matrices between their tiles. Instructions per cycle come from a \
+         table by core design, with a source per row; where sources differ, the faster figure \
+         counts. A fused multiply-add counts as two operations. Dense matrices (cpu.dgemm, \
+         cpu.linpack) have the same ceiling in f64. Their copies, exchanges and waits count as no \
+         operation and keep them below it. Uncertainty: the median spread of the clock readings of \
+         a trial (of many readings their standard deviation), at least 0.5 %. It is 5 % where the \
+         clock could not be measured under the load. A CPU quota adds one quota period (100 ms) \
+         over the length of a trial, since a trial may begin with the rest of a period.",
     derive,
     bound: derive,
     bottleneck,
@@ -134,7 +134,7 @@ fn bottleneck(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{CpuQuota, Probe, WorkloadSpec};
+    use proofmark_model::{Probe, WorkloadSpec};
 
     use super::*;
     use crate::testing::*;
@@ -199,8 +199,7 @@ mod tests {
 
     #[test]
     fn a_quota_of_half_a_cpu_halves_it() {
-        let mut h = host();
-        h.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(0.5) }, "cpu.max");
+        let h = with_quota(host(), 0.5);
         let c = RULE.on(&h, &[]).derive(&flops(1)).unwrap();
         assert_eq!(c.value, 32e9);
         assert!(c.inputs[0].note.contains("quota"));
@@ -209,14 +208,16 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_said() {
-        let mut h = host();
-        set_microarchitecture(&mut h, "unheard_of");
-        RULE.on(&h, &[]).expect([("design", flops(1), Err("no table"))]);
-        h.cpu.microarchitecture = Probe::missing("not told");
-        RULE.on(&h, &[]).expect([("none", flops(1), Err("not told"))]);
-        set_microarchitecture(&mut h, "zen3");
+        let mut unknown = host();
+        unknown.cpu.microarchitecture = Probe::missing("not told");
         let wide = with_param(flops(1), "isa", "avx512");
-        RULE.on(&h, &[]).expect([("width", wide, Err("zen3"))]);
+        for (host, m, why) in [
+            (with_design(host(), "unheard_of"), flops(1), "no table"),
+            (unknown, flops(1), "not told"),
+            (with_design(host(), "zen3"), wide, "zen3"),
+        ] {
+            RULE.on(&host, &[]).expect([(why, m, Err(why))]);
+        }
     }
 
     #[test]

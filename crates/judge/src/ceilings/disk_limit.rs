@@ -150,16 +150,16 @@ pub(super) static RULE: CeilingRule = CeilingRule {
     id: "disk.limit",
     title: "Declared and cgroup I/O limits",
     about: "The tightest limit that the user declares (--limit disk.read=160MB/s, disk.write, \
-     disk.read_iops=3000, disk.write_iops) or that cgroups set on the devices (io.max, \
-     blkio.throttle). Limits in bytes per second count as they are. Limits in IOPS count times \
-     the maximum bytes of one I/O: the block, or for neighbouring blocks in flight together \
-     the largest request. This is an upper bound, since providers count a large I/O several \
-     times. Reads and writes each have their own limit in a mix. A commit (disk.fsync) writes \
-     more than one I/O, so its ceiling is an upper bound too. Uncertainty: 5 % for a declared \
-     limit, which is a rounded figure. For a cgroup limit 0.1 s / the trial's duration, at \
-     least 1 %: the kernel grants it in slices of 100 ms, and a trial may find one unused. A \
-     cgroup limit is no ceiling for buffered writes, which are written back later. No limit \
-     applies to warm reads.",
+         disk.read_iops=3000, disk.write_iops) or that cgroups set on the devices (io.max, \
+         blkio.throttle). Limits in bytes per second count as they are. Limits in IOPS count times \
+         the maximum bytes of one I/O: the block, or for neighbouring blocks in flight together \
+         the largest request. This is an upper bound, since providers count a large I/O several \
+         times. Reads and writes each have their own limit in a mix. A commit (disk.fsync) writes \
+         more than one I/O, so its ceiling is an upper bound too. Uncertainty: 5 % for a declared \
+         limit, which is a rounded figure. For a cgroup limit 0.1 s / the trial's duration, at \
+         least 1 %: the kernel grants it in slices of 100 ms, and a trial may find one unused. A \
+         cgroup limit is no ceiling for buffered writes, which are written back later. No limit \
+         applies to warm reads.",
     derive,
     bound: derive,
     bottleneck,

@@ -44,12 +44,12 @@ pub(super) static RULE: CeilingRule = CeilingRule {
     id: "disk.link",
     title: "Link to the device",
     about: "Bytes per second that the link to the device carries after coding, as the machine reports \
-     it: SATA 6 Gbit/s carries 600 MB/s, PCI Express its lanes times their rate. It is an \
-     upper bound, since commands and packet headers are not subtracted. PCI Express, SAS and \
-     USB from 5 Gbit/s carry reads and writes at the same time, so the larger direction of a \
-     mix counts. On other links the sum of both counts. Uncertainty: 1 % for the link's clock. \
-     Unknown for virtual disks, which have no link, and for several devices at once. Warm \
-     reads do not use the link.",
+         it: SATA 6 Gbit/s carries 600 MB/s, PCI Express its lanes times their rate. It is an \
+         upper bound, since commands and packet headers are not subtracted. PCI Express, SAS and \
+         USB from 5 Gbit/s carry reads and writes at the same time, so the larger direction of a \
+         mix counts. On other links the sum of both counts. Uncertainty: 1 % for the link's clock. \
+         Unknown for virtual disks, which have no link, and for several devices at once. Warm \
+         reads do not use the link.",
     derive,
     bound: derive,
     bottleneck,

@@ -62,11 +62,11 @@ pub(super) static RULE: CeilingRule = CeilingRule {
     id: "memory.cache",
     title: "Bandwidth of the L1 and L2 caches",
     about: "Cores x clock x bytes per cycle. proofmark measures the clock under the load. For sets up \
-     to 90 % of the L1 cache: what the core can load and store per cycle with the loop's \
-     instruction set. For a copy the narrower side decides. For sets from twice the L1 cache \
-     to 90 % of the L2 cache: the path between the two. The figures come from a table by core \
-     design. Uncertainty: that of the clock; for the L2 cache also what the L1 cache may still \
-     have held. Shared levels have no documented figure and no ceiling.",
+         to 90 % of the L1 cache: what the core can load and store per cycle with the loop's \
+         instruction set. For a copy the narrower side decides. For sets from twice the L1 cache \
+         to 90 % of the L2 cache: the path between the two. The figures come from a table by core \
+         design. Uncertainty: that of the clock; for the L2 cache also what the L1 cache may still \
+         have held. Shared levels have no documented figure and no ceiling.",
     derive,
     bound: derive,
     bottleneck,
@@ -145,8 +145,7 @@ mod tests {
         assert!((c.uncertainty - (1.005 / (1.0 - 0.0625) - 1.0)).abs() < 1e-9, "{}", c.uncertainty);
         let no_caches = host();
         RULE.on(&no_caches, &[]).expect([("no caches", with_isa("read", "avx2"), Err("unknown"))]);
-        let mut arm = h.clone();
-        set_microarchitecture(&mut arm, "neoverse_v1");
+        let arm = with_design(h.clone(), "neoverse_v1");
         let m = with_param(sweep("read", 1, 1 << 20), "isa", "scalar");
         RULE.on(&arm, &[]).expect([("no figure", m, Err("not documented"))]);
     }

@@ -85,12 +85,12 @@ pub(super) static RULE: CeilingRule = CeilingRule {
     id: "memory.core",
     title: "Lines in flight of a core",
     about: "Cores x lines in flight x bytes counted per line read / latency (Little's law). The \
-     latency is the run's memory.latency at its largest set, with huge pages and order=local, \
-     the fastest trial. The lines are the greater of what the L1 and the L2 cache track, from \
-     a table by design. Bytes counted per line read are 64 for read, 128 for copy and scale, \
-     96 for add and triad. Lines that ordinary stores read first are omitted, since some cores \
-     avoid them. Workloads that only write have no such ceiling. Uncertainty: 100 %, because \
-     prefetchers work ahead in the last-level cache, plus what the cache may have held.",
+         latency is the run's memory.latency at its largest set, with huge pages and order=local, \
+         the fastest trial. The lines are the greater of what the L1 and the L2 cache track, from \
+         a table by design. Bytes counted per line read are 64 for read, 128 for copy and scale, \
+         96 for add and triad. Lines that ordinary stores read first are omitted, since some cores \
+         avoid them. Workloads that only write have no such ceiling. Uncertainty: 100 %, because \
+         prefetchers work ahead in the last-level cache, plus what the cache may have held.",
     derive,
     bound: derive,
     bottleneck,
@@ -176,8 +176,7 @@ mod tests {
             ("written blocks", blocks("rand_write", 8), Err("only written")),
             ("a set in the cache", sweep("read", 1, 16 << 20), Err("cache")),
         ]);
-        let mut unknown = host();
-        set_microarchitecture(&mut unknown, "zen");
+        let unknown = with_design(host(), "zen");
         let m = stream("read", 1);
         RULE.on(&unknown, &[memory()]).expect([("an unknown core", m, Err("not documented"))]);
     }

@@ -80,14 +80,14 @@ pub(super) static RULE: CeilingRule = CeilingRule {
     id: "memory.dram",
     title: "Memory bus",
     about: "Transfers per second x bytes per transfer x channels of all sockets, divided by bytes \
-     moved per byte counted. Bytes moved include lines read only to be overwritten and unused \
-     parts of lines. On bare metal the figures come from the firmware's table of modules. \
-     Channels come from the modules' places, or one per module. Uncertainty: 5 %. Elsewhere \
-     the figures are those of the largest product of the core's design, marked as assumed. \
-     Uncertainty: 10 %; 100 % for virtual machines and for client products, whose modules are \
-     often faster than specified. Two effects add to the uncertainty: what the last-level \
-     cache may have held, and lines that some cores write without reading them first. There is \
-     no ceiling if the cache could hold half of the data.",
+         moved per byte counted. Bytes moved include lines read only to be overwritten and unused \
+         parts of lines. On bare metal the figures come from the firmware's table of modules. \
+         Channels come from the modules' places, or one per module. Uncertainty: 5 %. Elsewhere \
+         the figures are those of the largest product of the core's design, marked as assumed. \
+         Uncertainty: 10 %; 100 % for virtual machines and for client products, whose modules are \
+         often faster than specified. Two effects add to the uncertainty: what the last-level \
+         cache may have held, and lines that some cores write without reading them first. There is \
+         no ceiling if the cache could hold half of the data.",
     derive,
     bound: derive,
     bottleneck,
@@ -147,8 +147,7 @@ mod tests {
     }
 
     fn metal(modules: usize) -> Host {
-        let mut h = host_with_caches();
-        h.os.virtualisation = Probe::known("none".to_owned(), "test");
+        let mut h = bare(host_with_caches());
         let module = |i: usize| MemoryModule {
             locator: format!("DIMM{i}"),
             kind: "DDR4".to_owned(),
@@ -181,8 +180,7 @@ mod tests {
         assert!(c.uncertainty < 0.2);
         h.os.virtualisation = Probe::known("kvm".to_owned(), "test");
         assert!(on(&h, &stream("read", 1)).unwrap().uncertainty > 1.0);
-        let mut client = metal(0);
-        set_microarchitecture(&mut client, "skylake");
+        let client = with_design(metal(0), "skylake");
         assert!(on(&client, &stream("read", 1)).unwrap().uncertainty > 1.0);
         h.cpu.sockets = Probe::missing("not told");
         assert!(on(&h, &stream("read", 1)).unwrap_err().contains("sockets"));
@@ -190,7 +188,7 @@ mod tests {
         let mut h = metal(0);
         h.cpu.model_name = Probe::known("Intel(R) Xeon(R) CPU Max 9480".to_owned(), "test");
         assert!(on(&h, &stream("read", 1)).unwrap_err().contains("another kind"));
-        set_microarchitecture(&mut h, "neoverse_n2");
+        h = with_design(h, "neoverse_n2");
         assert!(on(&h, &stream("read", 1)).unwrap_err().contains("not documented"));
     }
 

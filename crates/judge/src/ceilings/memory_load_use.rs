@@ -14,12 +14,12 @@ pub(super) static RULE: CeilingRule = CeilingRule {
     id: "memory.load_use",
     title: "Load-to-use latency",
     about: "A floor, since less is better: cycles from a load to the use of its value / clock. The \
-     cycles of the L1 and L2 caches come from a table by core design; where sources differ, \
-     the lower figure counts. proofmark measures the clock under the load. For a set beyond \
-     the L1 cache, the share that L1 can hold (at least 64 KiB, whatever is reported) has the \
-     L1 latency. The rest has the L2 latency. Shared levels and memory have no documented \
-     latency in core cycles, so sets beyond 90 % of the L2 cache have no such ceiling. A time \
-     below the L2 latency is still impossible. Uncertainty: that of the clock.",
+         cycles of the L1 and L2 caches come from a table by core design; where sources differ, \
+         the lower figure counts. proofmark measures the clock under the load. For a set beyond \
+         the L1 cache, the share that L1 can hold (at least 64 KiB, whatever is reported) has the \
+         L1 latency. The rest has the L2 latency. Shared levels and memory have no documented \
+         latency in core cycles, so sets beyond 90 % of the L2 cache have no such ceiling. A time \
+         below the L2 latency is still impossible. Uncertainty: that of the clock.",
     derive,
     bound,
     bottleneck,
@@ -86,8 +86,7 @@ mod tests {
             ("beyond", of(2 << 20), Err("not documented in core cycles")),
         ]);
         RULE.on(&host(), &[]).expect([("no caches", of(32 << 10), Err("L2 cache"))]);
-        let mut unknown = h.clone();
-        set_microarchitecture(&mut unknown, "crestmont");
+        let unknown = with_design(h.clone(), "crestmont");
         RULE.on(&unknown, &[]).expect([("an unknown core", of(1 << 20), Err("crestmont"))]);
     }
 

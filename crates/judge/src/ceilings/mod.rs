@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn the_reasons_of_all_are_kept_when_none_can_be_derived() {
         let (mut h, policy, spec) = (host_with_caches(), policy(), spec("memory.read"));
-        crate::testing::set_microarchitecture(&mut h, "unheard_of");
+        h = with_design(h, "unheard_of");
         let why = derive(&context(&h, &spec, &policy, &[]), &stream("read", 1)).unwrap_err();
         assert!(why.starts_with("no table"), "{why}");
         let (read, other) = (("memory.core", "a".to_owned()), ("memory.dram", "b".to_owned()));

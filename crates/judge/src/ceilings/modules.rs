@@ -97,11 +97,10 @@ mod tests {
     use proofmark_model::Probe;
 
     use super::*;
-    use crate::testing::host;
+    use crate::testing::{bare, host};
 
     fn with(places: &[&str], sockets: u32, change: impl FnOnce(&mut Vec<MemoryModule>)) -> Host {
-        let mut h = host();
-        h.os.virtualisation = Probe::known("none".to_owned(), "test");
+        let mut h = bare(host());
         h.cpu.sockets = Probe::known(sockets, "test");
         let module = |place: &&str| MemoryModule {
             locator: (*place).to_owned(),

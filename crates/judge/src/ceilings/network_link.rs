@@ -38,15 +38,15 @@ pub(super) static RULE: CeilingRule = CeilingRule {
     id: "network.link",
     title: "Link between client and server",
     about: "The payload that the slower of the two interfaces carries: its line rate, as the system \
-     reports it, times the payload's share of each frame. An Ethernet frame adds 38 B to its \
-     packet (preamble 8, header 14, frame check 4, gap 12). IP adds 20 B or 40 B, TCP 20 B, \
-     UDP 8 B. A packet is at most the smaller MTU. A segment is at most what the systems \
-     report. A longer datagram goes in fragments, each with its own headers. TCP timestamps \
-     add 12 B where the segment size shows them. With timestamps, 1 Gbit/s at an MTU of 1500 B \
-     carries 941.5 Mbit/s of TCP payload. Links are full duplex, so both directions together \
-     carry twice as much. It is an upper bound, since acknowledgements and tags are not \
-     subtracted. Uncertainty: 0.1 % for the clocks. If only one end reports its rate, that \
-     counts. Virtual interfaces and loopback have no line rate and no such ceiling.",
+         reports it, times the payload's share of each frame. An Ethernet frame adds 38 B to its \
+         packet (preamble 8, header 14, frame check 4, gap 12). IP adds 20 B or 40 B, TCP 20 B, \
+         UDP 8 B. A packet is at most the smaller MTU. A segment is at most what the systems \
+         report. A longer datagram goes in fragments, each with its own headers. TCP timestamps \
+         add 12 B where the segment size shows them. With timestamps, 1 Gbit/s at an MTU of 1500 B \
+         carries 941.5 Mbit/s of TCP payload. Links are full duplex, so both directions together \
+         carry twice as much. It is an upper bound, since acknowledgements and tags are not \
+         subtracted. Uncertainty: 0.1 % for the clocks. If only one end reports its rate, that \
+         counts. Virtual interfaces and loopback have no line rate and no such ceiling.",
     derive,
     bound: derive,
     bottleneck,

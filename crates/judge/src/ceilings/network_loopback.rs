@@ -22,11 +22,11 @@ pub(super) static RULE: CeilingRule = CeilingRule {
     id: "network.loopback",
     title: "Copying over loopback",
     about: "The sending CPU copies each byte into the kernel, and the receiving CPU copies it out. So \
-     the ceiling is copy rate x CPUs / 2. The copy rate is that of one CPU within its own \
-     cache, measured in this run. The CPUs are those that copy at the same time, at most the \
-     threads of both ends. It applies to TCP and UDP. It is an upper bound, since the cost of \
-     the protocol and of the path between two cores is not included. Uncertainty: 10 %, since \
-     the kernel uses its own copy loop. It is a ceiling of loopback, not of a network.",
+         the ceiling is copy rate x CPUs / 2. The copy rate is that of one CPU within its own \
+         cache, measured in this run. The CPUs are those that copy at the same time, at most the \
+         threads of both ends. It applies to TCP and UDP. It is an upper bound, since the cost of \
+         the protocol and of the path between two cores is not included. Uncertainty: 10 %, since \
+         the kernel uses its own copy loop. It is a ceiling of loopback, not of a network.",
     derive,
     bound: derive,
     bottleneck,

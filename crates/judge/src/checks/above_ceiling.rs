@@ -33,7 +33,7 @@ fn finding(m: &Measurement, ceiling: &Ceiling, efficiency: f64) -> Finding {
                 percent(ceiling.uncertainty)
             ),
             "compare the ceiling's inputs with the machine: core design, number of cores, clock, \
-         memory; if they are right, the workload did less work than it counted",
+             memory; if they are right, the workload did less work than it counted",
         )
         .with("efficiency", efficiency)
         .with("uncertainty", ceiling.uncertainty)

@@ -91,7 +91,7 @@ fn finding(level: u32, reported: Option<f64>, edge: Edge) -> Finding {
     };
     let advice = "size data by the larger of the two figures; others may share the cache, the \
              hypervisor may hide a part of it, or page walks may count (huge pages backed by base \
-             pages)";
+                  pages)";
     let finding = CHECK.note(message, advice).with("level", level).with("measured_bytes", measured);
     with_known(finding, "reported_bytes", reported)
 }

@@ -32,7 +32,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     }
     let message = format!("two instruction chains measure clocks that differ by {}", percent(gap));
     let advice = "check whether another busy process or hardware thread shares the core, and \
-             compare with the reported frequency";
+                  compare with the reported frequency";
     Some(CHECK.suspect(message, advice).with("disagreement", gap))
 }
 

@@ -75,7 +75,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let centres: Vec<f64> = groups.iter().filter_map(|g| median(g)).collect();
     let message = format!("the trials form separate groups: {} of the median", shown.join(", "));
     let advice = "compare the trials' clocks and starting times to find what changed between the \
-             groups";
+                  groups";
     Some(CHECK.suspect(message, advice).with("sizes", sizes).with("centres", centres))
 }
 

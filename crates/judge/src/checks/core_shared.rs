@@ -164,8 +164,7 @@ mod tests {
 
     #[test]
     fn one_512_bit_unit_is_a_note() {
-        let mut h = host();
-        set_microarchitecture(&mut h, "skylake_server");
+        let h = with_design(host(), "skylake_server");
         let wide = |m| with_param(m, "isa", "avx512");
         CHECK.on(&h, &[]).expect([
             ("half", wide(with_values(flops(1), &around(0.5 * 128e9))), NOTE),

@@ -29,7 +29,7 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
     let message =
         format!("threads moved to another CPU {times}, in {} of {trials}", share.affected);
     let advice = "check what manages CPU masks here (a container runtime, irqbalance, numad), and \
-             whether pinning is allowed";
+                  whether pinning is allowed";
     let finding = CHECK.finding(severity, message, advice);
     Some(finding.with("migrations", share.amount).with("trials_affected", share.affected))
 }

@@ -33,7 +33,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     };
     let message = format!("{} of the memory is {what}", percent(share));
     let advice = "free memory on the node, and check what moves pages: numa_balancing, numactl, the \
-             cpuset's memory nodes";
+                  cpuset's memory nodes";
     Some(CHECK.finding(severity, message, advice).with("misplaced_share", share))
 }
 

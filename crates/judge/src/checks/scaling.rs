@@ -81,20 +81,18 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     }
     let message = format!(
         "{} threads do {ratio:.2} times the work of one thread in the same time, but \
-                 at most {most:.1} times is possible on {}",
+         at most {most:.1} times is possible on {}",
         capacity.threads,
         counted(capacity.cpus, "usable CPU")
     );
     let advice = "check that the work of all threads is counted once, and that the time is from the \
-             first start to the last finish";
+                  first start to the last finish";
     let finding = CHECK.finding(severity, message, advice);
     Some(finding.with("ratio", ratio).with("most", most).with("usable_cpus", capacity.cpus))
 }
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{CpuQuota, Probe};
-
     use super::*;
     use crate::testing::*;
 
@@ -129,8 +127,7 @@ mod tests {
 
     #[test]
     fn under_a_quota_of_one_cpu_two_threads_gain_nothing() {
-        let mut h = host();
-        h.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(1.0) }, "cpu.max");
+        let h = with_quota(host(), 1.0);
         let m = each(flops(2), |_, t| (t.seconds, t.work) = (10.0, t.value * 10.0));
         CHECK.on(&h, &[flops(1)]).expect([("twice", m, INVALID)]);
     }

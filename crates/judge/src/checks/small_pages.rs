@@ -59,7 +59,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     };
     let message = format!("{message}; {setting}");
     let advice = "set /sys/kernel/mm/transparent_hugepage/enabled to madvise, free or compact memory, \
-         or set pages=small";
+                  or set pages=small";
     let finding = CHECK.finding(severity, message, advice);
     Some(with_known(finding, "huge_share", huge))
 }

@@ -48,8 +48,6 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{CpuQuota, Probe};
-
     use super::*;
     use crate::testing::*;
 
@@ -57,10 +55,9 @@ mod tests {
     fn a_quota_that_was_reached_is_named() {
         let of =
             |held: fn(usize) -> f64| each_condition(flops(1), |i, c| c.throttled_s = Some(held(i)));
-        let mut h = host();
-        h.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(0.5) }, "cpu.max");
+        let h = with_quota(host(), 0.5);
         CHECK.on(&h, &[]).expect([("reached", of(|_| 0.05), suspect("0.5 CPUs"))]);
-        h.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(1.5) }, "cpu.max");
+        let h = with_quota(host(), 1.5);
         CHECK.on(&h, &[]).expect([("never reached", flops(1), SILENT)]);
         CHECK.expect([("one hold", of(|i| if i == 0 { 0.02 } else { 0.0 }), NOTE)]);
     }

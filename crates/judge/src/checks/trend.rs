@@ -30,7 +30,7 @@ fn over_time(ctx: &Context, m: &Measurement, series: &Series) -> Option<Finding>
         format_seconds(level.until_s)
     );
     let advice = "compare with clock, temperature and other load over the same time; sample until \
-             the value is steady";
+                  the value is steady";
     let finding = CHECK.suspect(message, advice).with("drift", drift).with("slope", line.slope);
     Some(finding.with("slope_low", low).with("slope_high", high).with("target", target))
 }

@@ -51,7 +51,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let what = missing.join(", ");
     let message = format!("this system does not report: {what}");
     let advice = "such a disturbance would go unnoticed; check /proc and /sys as this process sees \
-             them";
+                  them";
     Some(CHECK.note(message, advice).with("missing", what))
 }
 

@@ -95,7 +95,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         (
             Severity::Suspect,
             "when the budget, the time or the maximum number of trials was \
-                             reached",
+             reached",
             MORE_OF_BOTH,
         )
     } else {

@@ -94,7 +94,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     }
     let message = format!(
         "{done:.1} {unit} per cycle per core, but the widest known core ({design}) \
-                 does {most:.1}"
+         does {most:.1}"
     );
     let advice = "check the machine code of the loop: not all counted operations were executed";
     Some(CHECK.invalid(message, advice).with("per_cycle", done).with("most_per_cycle", most))
@@ -107,8 +107,7 @@ mod tests {
 
     #[test]
     fn more_than_any_core_can_do_is_invalid_even_on_an_unknown_one() {
-        let mut h = host();
-        set_microarchitecture(&mut h, "unheard_of");
+        let h = with_design(host(), "unheard_of");
         let at = |m, per_cycle: f64| with_values(m, &around(per_cycle * 4e9));
         let chase = |cycles: f64| latency(1 << 30, cycles / 4e9);
         let untimed = each_condition(at(iops(1), 100.0), |_, c| c.clock_hz = None);
