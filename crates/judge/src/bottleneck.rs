@@ -3,10 +3,10 @@
 //! What took the CPU away comes first: a quota, other processes, the hypervisor; not from
 //! threads that wait for a disk which does all that its ceiling lets it, within what is
 //! known of that. Then, if the number is near its ceiling, what the ceiling's own rule says
-//! that it is made of. A memory workload far from its ceiling may still be told by what more
+//! that it is made of. A memory workload far from its ceiling may still be explained by what more
 //! threads gain: nothing, and what all share is the limit; all, and each core has its own.
-//! A whole problem, such as a linear system, may be told by what larger ones reach. A
-//! disk's is told by Little's law (`disk`), a network's by its ends and its window (`network`).
+//! A whole problem, such as a linear system, may be explained by what larger ones reach. A
+//! disk's is explained by Little's law (`disk`), a network's by its ends and its window (`network`).
 //! If none of these, nobody is named: a bottleneck that is guessed is worse than none.
 
 pub(crate) mod disk;
@@ -31,7 +31,7 @@ const LARGER: f64 = 1.05;
 /// Blocks from this size on are moved as long runs of vectors, in bytes.
 const LONG: u64 = 4096;
 
-/// Share of time lost to interrupts from which on it is worth telling.
+/// Share of time lost to interrupts from which on it is worth reporting.
 const TOLD: f64 = 0.001;
 
 /// Checks that say who took the CPU, and what the resource is then called.
@@ -292,7 +292,7 @@ mod tests {
         one.findings.push(Finding::new("clusters", Severity::Suspect, "", ""));
         let two = with_values(stream("read", 2), &around(2e10));
         expect_bottleneck(&host_with_caches(), two, &[one], "^none$");
-        // Only memory is told by its threads.
+        // Only memory is explained by its threads.
         let of_a_network =
             |threads| Measurement { subsystem: Subsystem::Network, ..stream("read", threads) };
         expect_scaled(of_a_network, 2.0, ["^none$"; 2]);

@@ -96,7 +96,7 @@ pub(crate) fn waits(m: &Measurement) -> bool {
     m.subsystem == Subsystem::Disk && (Cached::of(m) != Cached::Warm || asks(m, Way::Written))
 }
 
-/// The states of the file that the trials tell of.
+/// The states of the file that the trials report.
 pub(crate) fn files(m: &Measurement) -> impl Iterator<Item = &FileState> {
     m.trials.iter().filter_map(|t| t.file.as_ref())
 }
@@ -107,7 +107,7 @@ pub(crate) fn found_cached(file: &FileState) -> Option<f64> {
     file.cached.filter(|share| share.is_finite() && *share > EVICTED)
 }
 
-/// Bytes that a trial asked for; 0 where it does not tell.
+/// Bytes that a trial asked for; 0 where it does not report it.
 pub(crate) fn asked(trial: &Trial, way: Way) -> f64 {
     trial.file.as_ref().map_or(0.0, |file| way.asked(file))
 }
@@ -147,7 +147,7 @@ pub(crate) fn ios(m: &Measurement, work: f64) -> Option<f64> {
     .filter(|n| n.is_finite())
 }
 
-/// Share of the bytes that are read, 0 to 1; `None` where no trial tells.
+/// Share of the bytes that are read, 0 to 1; `None` where no trial reports it.
 pub(crate) fn read_share(m: &Measurement) -> Option<f64> {
     let sum = |way| m.trials.iter().map(|t| asked(t, way)).sum::<f64>();
     let (read, written) = (sum(Way::Read), sum(Way::Written));

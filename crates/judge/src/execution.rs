@@ -16,7 +16,7 @@ pub(crate) struct Execution {
     /// Whether threads are pinned, and read the core clock around each trial. The others
     /// run where the scheduler puts them, and only their own CPU time tells how busy they are.
     pub(crate) pinned: bool,
-    /// Whether what others took is told roughly: by ticks of 10 ms, or together with what the
+    /// Whether what others took is reported roughly: by ticks of 10 ms, or together with what the
     /// workload's own threads do for the point.
     pub(crate) rough_others: bool,
     /// Whether a trial is one whole problem, of which no part can be had: it lasts as long as

@@ -110,7 +110,7 @@ fn efficiency(m: &Measurement) -> Result<f64, String> {
     Ok(share)
 }
 
-/// From this uncertainty on, a number above its ceiling is not told as a share of it.
+/// From this uncertainty on, a number above its ceiling is not reported as a share of it.
 const VAGUE: f64 = 0.3;
 
 fn share_of_ceiling(m: &Measurement, ceiling: &Ceiling) -> Result<f64, String> {

@@ -1,4 +1,4 @@
-//! What a network workload sent and received, what the systems of both ends counted beside
+//! What a network workload sent and received, what the systems of both ends counted with
 //! it, and how busy they were: what several checks, the ceilings and the bottleneck share.
 
 mod frames;
@@ -55,7 +55,7 @@ pub(crate) fn streams(m: &Measurement) -> bool {
     m.subsystem == Subsystem::Network && m.unit == Unit::BitPerSecond
 }
 
-/// Whether blocks go as datagrams; `None` where no trial tells.
+/// Whether blocks go as datagrams; `None` where no trial reports it.
 pub(crate) fn datagrams(m: &Measurement) -> Option<bool> {
     m.traffics().map(|(_, n)| n.datagrams.is_some()).reduce(|a, b| a || b)
 }
@@ -101,12 +101,12 @@ impl Carried {
 
 /// Times that a connection must have filled its window and its buffers.
 const FILLS: f64 = 4.0;
-/// Bytes that the buffer of a TCP socket may grow to where nothing is told: at the sender, by
+/// Bytes that the buffer of a TCP socket may grow to where nothing is reported: at the sender, by
 /// Linux's net.ipv4.tcp_wmem.
 const TCP_BUFFER: f64 = 4_194_304.0;
 /// A system gives up to so many times the buffer that is asked for (socket(7)).
 const DOUBLED: f64 = 2.0;
-/// TCP's window, as another tool told it.
+/// TCP's window, as another tool reported it.
 pub(crate) const WINDOW: &str = "window";
 
 /// Bytes that may be under way on one connection: its window, or what its buffers may hold
@@ -115,7 +115,7 @@ fn held(m: &Measurement, t: &Trial) -> f64 {
     let by_default = (datagrams(m) == Some(true)).then_some(UDP_BUFFER);
     let asked = m.params.int("socket_buffer").or(by_default).map(|asked| DOUBLED * asked as f64);
     let states = t.network.iter().flat_map(|n| &n.streams).map(|s| s.window_bytes);
-    // Another tool may tell it once for all its connections.
+    // Another tool may report it once for all its connections.
     let window = states.chain(m.params.int(WINDOW)).max().map(|bytes| bytes as f64);
     asked.into_iter().chain(window).max_by(f64::total_cmp).unwrap_or(TCP_BUFFER)
 }
@@ -125,7 +125,7 @@ pub(crate) fn interfaces(network: &Network) -> impl Iterator<Item = &Interface> 
     network.interface.get().into_iter().chain(&network.server_interface)
 }
 
-/// CPU time over what there was, summed over all trials: each tells both, or it is `None`.
+/// CPU time over what there was, summed over all trials: each reports both, or it is `None`.
 fn share(
     m: &Measurement,
     of: impl Fn(&Trial, &NetworkTraffic) -> Option<(f64, f64)>,

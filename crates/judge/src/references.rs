@@ -1,9 +1,9 @@
-//! Judges the tools that ran beside a measurement, as far as their trials tell.
+//! Judges the tools that ran next to a measurement, as far as their trials tell.
 //!
 //! A tool's trials are put into a measurement of the same workload, run as the tool's output says
 //! that it ran, and held against our ceiling and against those checks that need no more than a
-//! tool's output and the machine's counters. What comes out is told of the tool alone: a
-//! measurement stands or falls by its own trials.
+//! tool's output and the machine's counters. What comes out is reported of the tool alone: a
+//! measurement is judged by its own trials.
 
 use proofmark_model::{Measurement, Params, Reference, Summary, Verdict};
 

@@ -137,7 +137,7 @@ fn best<'a>(ctx: &Context<'a>, m: &Measurement, more: bool) -> Option<(f64, &'a 
     points.max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-/// Mean number of the workload's I/Os that the device had in flight, where all trials tell.
+/// Mean number of the workload's I/Os that the device had in flight, where all trials report it.
 ///
 /// The device counts requests: where it made more of them than there were I/Os, it split
 /// each, and holds so many parts of one.

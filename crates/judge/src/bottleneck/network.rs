@@ -65,12 +65,12 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String>
     }
 }
 
-/// The sum of a figure over all trials that tell.
+/// The sum of a figure over all trials that report it.
 fn sum(m: &Measurement, of: impl Fn(&NetworkTraffic) -> Option<u64>) -> f64 {
     m.traffics().filter_map(|(_, n)| of(n)).map(|count| count as f64).sum()
 }
 
-/// The rate that the sender was told to keep, if it did.
+/// The rate that the sender was asked to keep, if it did.
 fn paced(m: &Measurement) -> Option<Bottleneck> {
     let asked = m.params.int("rate").filter(|r| *r > 0)? as f64;
     let received = m.summary.as_ref()?.median;
@@ -278,7 +278,7 @@ mod tests {
         expect(full(), &[tcp(4, "peer")], path);
         expect(full(), &faster, window);
         expect(tcp(1, "peer"), &faster, "^streams$");
-        // Losses are told before the window that they made small.
+        // Losses are reported before the window that they made small.
         let lossy = each(full(), |i, t| {
             t.network.as_mut().unwrap().streams[0].retransmits = 4 * i as u64;
         });

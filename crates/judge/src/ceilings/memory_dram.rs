@@ -14,12 +14,12 @@ use crate::statistics::typical;
 use crate::words::known;
 use crate::{Capacity, Context};
 
-/// Speeds that the firmware tells are set, not measured; clocks are within this.
+/// Speeds that the firmware reports are set, not measured; clocks are within this.
 const REPORTED: f64 = 0.05;
 /// Servers run the modules that their product names, or slower ones.
 const SPECIFIED: f64 = 0.1;
 /// Client boards run modules up to twice as fast as the processor's specification;
-/// and a virtual machine may span more sockets than it is told.
+/// and a virtual machine may span more sockets than are reported to it.
 const LOOSE: f64 = 1.0;
 
 /// The bus as inputs whose product is its bandwidth, and how sure that is.

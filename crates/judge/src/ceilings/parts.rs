@@ -59,7 +59,7 @@ fn known(m: &Measurement, of: impl Fn(&proofmark_model::Conditions) -> Option<f6
     m.trials.iter().filter_map(|t| of(&t.conditions)).filter(|v| v.is_finite()).collect()
 }
 
-/// The clock of each trial that tells it.
+/// The clock of each trial that reports it.
 fn clocks(m: &Measurement) -> Vec<f64> {
     known(m, |c| c.clock_hz).into_iter().filter(|hz| *hz > 0.0).collect()
 }

@@ -39,7 +39,7 @@ fn evidence(ctx: &Context, m: &Measurement, series: &Series, fell: f64) -> Optio
     let early = shares(ctx.host, m, trials_of(m, series, 0));
     let late = shares(ctx.host, m, trials_of(m, series, series.levels.len() - 1));
     let more = |before: Option<f64>, after: Option<f64>| Some(after? - before?);
-    // A quota of our own is told by `throttled`.
+    // A quota of our own is reported by `throttled`.
     if more(early.throttled, late.throttled).is_some_and(|t| t >= LEAST_FALL * fell) {
         return None;
     }

@@ -60,7 +60,7 @@ pub(super) static CHECK: Check = Check {
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let mut sorted: Vec<f64> = m.trials.iter().map(|t| t.value).filter(|v| v.is_finite()).collect();
-    // Levels one after the other are told as such.
+    // Levels one after the other are reported as such.
     if sorted.len() < LEAST_TRIALS || series::has_changes(m) {
         return None;
     }

@@ -20,7 +20,7 @@ const BACKLOG: Place = ("the queue of a CPU", |e| e.cpu_dropped);
 /// Where the device did.
 const INTERFACE: Place = ("the interface", |e| e.dropped);
 
-/// Packets that an end dropped there, over all trials that tell.
+/// Packets that an end dropped there, over all trials that report it.
 fn dropped(m: &Measurement, end: End, place: Place) -> u64 {
     let all = m.traffics().filter_map(|(_, n)| place.1(end.of(n)));
     let sum = all.fold(0_u64, u64::saturating_add);

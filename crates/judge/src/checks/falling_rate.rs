@@ -22,7 +22,7 @@ const THRESHOLD: f64 = 0.15;
 /// alone, cut where it looks most like a step, stays below it in 99 of 100 series (see
 /// the tests).
 const OVER_NOISE: f64 = 6.0;
-/// A slow fall is no step; it is told by Kendall's test, at 0.5 % on this side.
+/// A slow fall is no step; it is found by Kendall's test, at 0.5 % on this side.
 const SCORE: f64 = -2.576;
 
 /// Two rates and the number of trials at the first.

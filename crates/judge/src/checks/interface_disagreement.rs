@@ -57,7 +57,7 @@ fn datagrams(m: &Measurement, n: &NetworkTraffic) -> Option<[Option<f64>; 3]> {
     Some([Some(claimed), taken_in, sent_out])
 }
 
-/// What was claimed and what was counted, of all trials that tell both.
+/// What was claimed and what was counted, of all trials that report both.
 fn sums(told: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
     told.fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d))
 }

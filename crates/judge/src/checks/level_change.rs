@@ -5,7 +5,7 @@ use proofmark_model::{Change, Finding, Measurement, format_quantity, format_seco
 use super::{Check, Class, percent};
 use crate::Context;
 
-/// Changes that are told one by one; the others by their number.
+/// Changes that are reported one by one; the others by their number.
 const TOLD: usize = 4;
 
 /// `at 200 s to 50.1 % (held back by ...)`.

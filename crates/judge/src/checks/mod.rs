@@ -121,7 +121,7 @@ pub enum Class {
     Disturbance,
     /// Whether its interval is as narrow as aimed for.
     Precision,
-    /// What is worth knowing beside it.
+    /// What is worth knowing with it.
     Context,
 }
 

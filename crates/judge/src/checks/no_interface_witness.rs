@@ -7,7 +7,7 @@ use crate::Context;
 use crate::network::{measured, over_loopback};
 use crate::words::counted;
 
-/// Whether an end's interface told in both directions.
+/// Whether an end's interface reported in both directions.
 fn tells(end: End, n: &NetworkTraffic) -> bool {
     let side = end.of(n);
     side.in_bytes.is_some() && side.out_bytes.is_some()

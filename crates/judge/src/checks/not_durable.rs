@@ -6,7 +6,7 @@ use super::{Check, Class};
 use crate::Context;
 use crate::disk::{Cached, Way, asked, asks, commits, files, measured};
 
-/// Whether a device at the bottom has a volatile cache: `None` where one does not tell
+/// Whether a device at the bottom has a volatile cache: `None` where one does not report it
 /// and no other has one.
 fn volatile(ctx: &Context) -> Option<bool> {
     let mut leaves = ctx.host.storage.get()?.leaves().peekable();

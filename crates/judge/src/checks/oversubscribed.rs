@@ -3,7 +3,7 @@
 //! A note, not suspect. The published experiments run 1, 2, 4 and 8 threads on
 //! whatever there is, and what they then measure is what they name: the rate of 8
 //! threads on 2 CPUs. The ceiling is that of the CPUs there are, so no gain is
-//! pretended, and the label stands beside the number.
+//! pretended, and the label is next to the number.
 
 use proofmark_model::{Finding, Measurement};
 

@@ -1,7 +1,7 @@
 //! `page_cache`: the bytes that were asked for and those that the device moved disagree.
 //!
 //! The published reports all measured their page cache. Here the device's own counters
-//! stand beside each trial, so a number that memory gave is seen as one.
+//! are recorded with each trial, so a number that memory gave is seen as one.
 
 use proofmark_model::{Finding, Host, Measurement, Trial, format_size};
 
@@ -19,12 +19,12 @@ const WARM: f64 = 0.05;
 /// Bytes a trial that a device reads for metadata and for whoever else looks in.
 const PASSING: f64 = 65_536.0;
 
-/// One direction over all trials that tell what was asked and what was moved.
+/// One direction over all trials that report what was asked and what was moved.
 #[derive(Debug, Clone, Copy, Default)]
 struct Account {
     asked: f64,
     moved: f64,
-    /// Bytes that this process had devices move, if each trial tells.
+    /// Bytes that this process had devices move, if each trial reports it.
     own: Option<f64>,
     trials: usize,
     short: usize,

@@ -9,7 +9,7 @@ use crate::network::{datagrams, measured, retransmitted, segments};
 
 /// The target interval: what is sent again is taken from what arrives for the first time.
 const THRESHOLD: f64 = 0.02;
-/// From here on it is worth telling: a way that loses so little still halves the window
+/// From here on it is worth reporting: a way that loses so little still halves the window
 /// of a long one now and then.
 const TOLD: f64 = 0.001;
 

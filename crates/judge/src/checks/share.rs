@@ -14,7 +14,7 @@ const LEAST_TRIALS: usize = 5;
 /// The part of the trials, the worst, that may be left out.
 const LEFT_OUT: usize = 10;
 
-/// A disturbance over all trials that tell of it.
+/// A disturbance over all trials that report it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Share {
     /// Sum of the amounts over sum of the bases, all trials.
@@ -23,7 +23,7 @@ pub(super) struct Share {
     pub(super) usual: f64,
     /// Sum of the amounts, all trials.
     pub(super) amount: f64,
-    /// Trials that tell.
+    /// Trials that report it.
     pub(super) trials: usize,
     /// Trials with any of it.
     pub(super) affected: usize,

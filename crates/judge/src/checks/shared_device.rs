@@ -47,7 +47,7 @@ fn comparable(ctx: &Context, m: &Measurement, way: Way) -> bool {
 /// Bytes that the device moved that way for others.
 fn beside(m: &Measurement, t: &Trial, way: Way) -> Option<f64> {
     let device = t.device.as_ref()?;
-    // Without its own account a buffered read is not told from what was read ahead.
+    // Without its own account a buffered read cannot be told apart from what was read ahead.
     let fallback = (Cached::of(m) == Cached::Direct).then(|| asked(t, way));
     let own = way.own(device).or(fallback)?;
     Some((way.moved(device) - own).max(0.0))

@@ -1,6 +1,6 @@
 //! `thermal`: the cores slowed down because they were hot.
 //!
-//! Where the system tells of it (counts of thermal throttling, temperatures), that is the
+//! Where the system reports it (counts of thermal throttling, temperatures), that is the
 //! evidence. Elsewhere it is the shape: the clock decays from its first samples on and stays
 //! low, while no quota and no other guest took anything.
 

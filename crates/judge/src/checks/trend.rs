@@ -12,7 +12,7 @@ const LEAST_TRIALS: usize = 8;
 const SCORE: f64 = 2.576;
 
 /// The same of a series, by the line that was found through it; one that has several levels
-/// is told by those.
+/// is described by those.
 fn over_time(ctx: &Context, m: &Measurement, series: &Series) -> Option<Finding> {
     let (line, [level]) = (series.trend.as_ref()?, series.levels.as_slice()) else {
         return None;

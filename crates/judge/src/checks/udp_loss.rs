@@ -1,8 +1,8 @@
 //! `udp_loss`: datagrams were sent that nobody received.
 //!
 //! A sender of UDP knows nothing of what arrives; a rate that it counts itself is no
-//! rate of the network. Here the number is the receiver's, and what was sent stands
-//! beside it.
+//! rate of the network. Here the number is the receiver's, and what was sent is given
+//! with it.
 
 use proofmark_model::{Datagrams, Finding, Measurement, Severity, Trial, format_quantity};
 

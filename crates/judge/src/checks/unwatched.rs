@@ -1,4 +1,4 @@
-//! `unwatched`: a disturbance that this system does not tell of.
+//! `unwatched`: a disturbance that this system does not report.
 
 use proofmark_model::{Conditions, Finding, Measurement};
 
@@ -6,7 +6,7 @@ use super::{Check, Class};
 use crate::Context;
 use crate::execution::Execution;
 
-/// Whether a trial's conditions tell of something.
+/// Whether a trial's conditions report something.
 type Told = fn(&Conditions) -> bool;
 
 /// What is read by pinned threads alone.

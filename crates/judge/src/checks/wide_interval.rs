@@ -72,7 +72,7 @@ pub(super) static CHECK: Check = Check {
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    // A median over several levels has no interval worth telling.
+    // A median over several levels has no interval worth reporting.
     if series::has_changes(m) {
         return None;
     }

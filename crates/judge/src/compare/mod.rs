@@ -54,7 +54,7 @@ pub struct Named<'a> {
     pub run: &'a Run,
 }
 
-/// What B measured beside A.
+/// What B measured, compared with A.
 pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
     let facts = facts::differences(a.run, b.run);
     let names = Names::of(a.run, b.run);
@@ -213,7 +213,7 @@ impl Judge<'_> {
         (outcome, reason)
     }
 
-    /// The cause with the facts beside it, or a sentence that there is none.
+    /// The cause with the facts that go with it, or a sentence that there is none.
     fn explained(&self, subsystem: Subsystem, cause: String) -> String {
         if !cause.is_empty() {
             return cause;

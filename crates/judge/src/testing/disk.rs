@@ -172,7 +172,7 @@ pub(crate) fn each_device(
     each(m, |i, t| spoil(i, t.device.as_mut().unwrap()))
 }
 
-/// Fills in what file and device tell of each trial.
+/// Fills in what file and device report of each trial.
 fn on_device(m: Measurement, reads_percent: u64, direct: bool) -> Measurement {
     let block = if m.unit == Unit::BytePerSecond { 1 } else { m.params.int("block_size").unwrap() };
     let (threads, size) = (m.params.threads(), m.params.int("block_size").unwrap().max(1));

@@ -198,7 +198,7 @@ fn set_datagrams(n: &mut NetworkTraffic, count: u64, counted: u64) {
     }
 }
 
-/// Fills in what is not told of unpinned threads, and the verification.
+/// Fills in what is not reported of unpinned threads, and the verification.
 fn told(m: Measurement) -> Measurement {
     let mut m = each(m, |_, t| {
         // The account is of whole bytes.

@@ -124,7 +124,7 @@ fn found<'m>(m: &'m Measurement, checks: &[&str], least: Severity) -> Option<&'m
     m.findings.iter().find(of).map(|f| f.message.as_str())
 }
 
-/// The median over the trials that tell, above nothing.
+/// The median over the trials that report it, above nothing.
 fn typical(trials: &[Trial], of: impl Fn(&Trial) -> Option<f64>) -> Option<f64> {
     statistics::typical(trials, of).filter(|v| *v > 0.0)
 }
@@ -198,7 +198,7 @@ const SAME_TRAFFIC: f64 = 0.01;
 /// The parameter that says how a memory workload stores.
 const STORES: &str = "stores";
 
-/// Bytes that move for each one that is counted: as declared, else by the stores that are told.
+/// Bytes that move for each one that is counted: as declared, else by the stores that are reported.
 fn moved_per_counted(ctx: &Context, m: &Measurement, params: &Params) -> Option<f64> {
     let declared = typical(&m.trials, |t| Some(t.moved? / t.work));
     let by_stores = || {
@@ -341,7 +341,7 @@ fn differing(c: &Compared) -> Option<Explanation> {
 /// What took CPU time away.
 const DISTURBANCES: &[&str] = &["steal", "throttled", "other_cpu", "swap"];
 
-/// What takes CPU time and is not told of a tool, which is itself another process.
+/// What takes CPU time and is not reported of a tool, which is itself another process.
 const UNWATCHED: &[&str] = &["other_cpu"];
 
 /// The slower of the two was disturbed, or ours by what disturbs a tool unseen.

@@ -9,7 +9,7 @@ use super::*;
 use crate::references;
 use crate::testing::*;
 
-/// What is found of a measurement beside one tool with so many times our values, after the tool was
+/// What is found of a measurement next to one tool with so many times our values, after the tool was
 /// changed.
 fn found(h: &Host, mut m: Measurement, factor: f64, spoil: &Spoil) -> Option<Finding> {
     m.references = vec![beside(&m, factor)];
