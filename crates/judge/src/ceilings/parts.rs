@@ -182,17 +182,12 @@ pub(crate) fn quota(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Opti
 /// all threads.
 pub(crate) fn ports(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck {
     let clock = at_clock(ceiling);
-    let (resource, evidence) = if capacity.bound == Bound::Cores {
-        (
-            "physical cores",
-            format!(
-                "{share}{clock}: {} share the execution ports of {}",
-                counted(capacity.threads, "thread"),
-                counted(capacity.physical, "core")
-            ),
-        )
-    } else {
-        ("execution ports", format!("{share}{clock} on {}", counted(capacity.cores, "core")))
-    };
-    Bottleneck::new(resource, evidence)
+    if capacity.bound != Bound::Cores {
+        let on = counted(capacity.cores, "core");
+        return Bottleneck::new("execution ports", format!("{share}{clock} on {on}"));
+    }
+    let (threads, cores) =
+        (counted(capacity.threads, "thread"), counted(capacity.physical, "core"));
+    let evidence = format!("{share}{clock}: {threads} share the execution ports of {cores}");
+    Bottleneck::new("physical cores", evidence)
 }

@@ -1,6 +1,6 @@
 //! `cpu_saturated`: a CPU was the limit, not the network.
 
-use proofmark_model::{End, Finding, Measurement, Severity};
+use proofmark_model::{End, Finding, Measurement};
 
 use super::{Check, Class, percent, with_known};
 use crate::Context;
@@ -17,36 +17,28 @@ fn of(m: &Measurement, end: End) -> Option<Finding> {
     let (full, all) = (own.filter(|s| *s >= BUSY), system.filter(|s| *s >= BUSY));
     let whose = end.word();
     let others = all.is_some() && own_of_system(m, end).is_some_and(|s| s < OWN);
-    let (severity, message, advice) = match (full, all) {
-        (_, Some(all)) if others => (
-            Severity::Suspect,
-            format!(
-                "all CPUs of the {whose} were busy ({}), mostly with other programs",
-                percent(all)
-            ),
+    let finding = match (full.map(percent), all.map(percent)) {
+        (_, Some(all)) if others => CHECK.suspect(
+            format!("all CPUs of the {whose} were busy ({all}), mostly with other programs"),
             "stop the other programs on that machine",
         ),
-        (Some(own), _) => (
-            Severity::Note,
+        (Some(own), _) => CHECK.note(
             format!(
-                "the threads of the {whose} used {} of their CPU time: the CPU limits the \
-                 rate, not the network",
-                percent(own)
+                "the threads of the {whose} used {own} of their CPU time: the CPU limits the \
+                 rate, not the network"
             ),
             "use more streams if there are more CPUs, or larger blocks",
         ),
-        (None, Some(all)) => (
-            Severity::Note,
+        (None, Some(all)) => CHECK.note(
             format!(
-                "the CPUs of the {whose} were busy {} of the time: they limit the rate, not \
-                 the network",
-                percent(all)
+                "the CPUs of the {whose} were busy {all} of the time: they limit the rate, not \
+                 the network"
             ),
             "give that machine more CPUs, or a network device with more offloads",
         ),
         (None, None) => return None,
     };
-    let finding = CHECK.finding(severity, message, advice).with("end", whose);
+    let finding = finding.with("end", whose);
     Some(with_known(with_known(finding, "own_share", own), "system_share", system))
 }
 

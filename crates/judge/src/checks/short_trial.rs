@@ -1,6 +1,6 @@
 //! `short_trial`: too short for the clock, or shorter than the policy asks.
 
-use proofmark_model::{Finding, Measurement, Severity, format_seconds};
+use proofmark_model::{Finding, Measurement, format_seconds};
 
 use super::{Check, Class};
 use crate::Context;
@@ -35,28 +35,16 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     } else {
         "set more iterations, or a longer trial"
     };
-    let (severity, message) = if typical < STEPS * resolution {
-        (
-            Severity::Invalid,
-            format!(
-                "a trial lasts {}, less than {STEPS} steps of the clock ({} each)",
-                format_seconds(typical),
-                format_seconds(resolution)
-            ),
-        )
-    } else if !whole && typical < ALLOWANCE * ctx.policy.trial_s_for(&m.workload) {
-        (
-            Severity::Note,
-            format!(
-                "a trial lasts {}, less than the {} of the policy",
-                format_seconds(typical),
-                format_seconds(ctx.policy.trial_s_for(&m.workload))
-            ),
-        )
+    let asked = ctx.policy.trial_s_for(&m.workload);
+    let [lasts, step, least] = [typical, resolution, asked].map(format_seconds);
+    let finding = if typical < STEPS * resolution {
+        let what = format!("less than {STEPS} steps of the clock ({step} each)");
+        CHECK.invalid(format!("a trial lasts {lasts}, {what}"), advice)
+    } else if !whole && typical < ALLOWANCE * asked {
+        CHECK.note(format!("a trial lasts {lasts}, less than the {least} of the policy"), advice)
     } else {
         return None;
     };
-    let finding = CHECK.finding(severity, message, advice);
     Some(finding.with("median_s", typical).with("resolution_s", resolution))
 }
 

@@ -6,6 +6,7 @@ use super::{Check, Class, percent, with_known};
 use crate::Context;
 use crate::memory::touched_bytes;
 use crate::statistics::typical;
+use crate::words::known;
 
 /// Share of huge pages from which on page walks no longer count.
 const MOSTLY: f64 = 0.9;
@@ -33,29 +34,27 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let huge = typical(&m.trials, |t| t.conditions.huge_pages);
+    let share = percent(huge.unwrap_or_default());
     let (severity, message) = match (asked, huge) {
-        ("huge", Some(share)) if share < MOSTLY => {
-            (weight(m), format!("huge pages back only {} of the memory", percent(share)))
+        ("huge", Some(huge)) if huge < MOSTLY => {
+            (weight(m), format!("huge pages back only {share} of the memory"))
         }
-        ("small", Some(share)) if share > 1.0 - MOSTLY => (
-            weight(m),
-            format!(
-                "huge pages back {} of the memory, but base pages were requested",
-                percent(share)
-            ),
-        ),
-        ("huge", None) => (
-            Severity::Note,
-            "the system does not report how much of the memory huge pages back".to_owned(),
-        ),
+        ("small", Some(huge)) if huge > 1.0 - MOSTLY => {
+            let what = "of the memory, but base pages were requested";
+            (weight(m), format!("huge pages back {share} {what}"))
+        }
+        ("huge", None) => {
+            let what = "the system does not report how much of the memory huge pages back";
+            (Severity::Note, what.to_owned())
+        }
         _ => return None,
     };
-    let setting = &ctx.host.memory.transparent_huge_pages;
-    let setting = match setting.get() {
-        Some(word) => format!("transparent huge pages are set to '{word}'"),
-        None => {
-            format!("the setting of transparent huge pages is unknown ({})", setting.origin())
-        }
+    let setting = match known(
+        &ctx.host.memory.transparent_huge_pages,
+        "the setting of transparent huge pages",
+    ) {
+        Ok(word) => format!("transparent huge pages are set to '{word}'"),
+        Err(unknown) => unknown,
     };
     let message = format!("{message}; {setting}");
     let advice = "set /sys/kernel/mm/transparent_hugepage/enabled to madvise, free or compact memory, \
