@@ -3,7 +3,7 @@
 use proofmark_model::{Bottleneck, Ceiling, Measurement, Provenance};
 
 use super::CeilingRule;
-use super::parts::{Derived, input};
+use super::parts::input;
 use crate::words::known;
 use crate::{Capacity, Context};
 
@@ -46,13 +46,8 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
         return Err("the reported highest clock is no higher than the base clock".to_owned());
     }
     let origin = clocks.boost_hz.origin();
-    Ok(Derived {
-        value: boost,
-        formula: "boost".to_owned(),
-        inputs: vec![input("boost", boost, "Hz", Provenance::Reported, origin)],
-        uncertainty: UNCERTAINTY,
-    }
-    .by(&RULE, m))
+    let inputs = vec![input("boost", boost, "Hz", Provenance::Reported, origin)];
+    Ok(RULE.ceiling(m, boost, "boost", inputs, UNCERTAINTY))
 }
 
 fn bottleneck(_: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {

@@ -3,7 +3,7 @@
 use proofmark_model::{Bottleneck, Ceiling, Input, Measurement, Provenance};
 
 use super::CeilingRule;
-use super::parts::{Derived, assumed, at_clock, bits, clock, cores, input, ports, quota, row};
+use super::parts::{assumed, at_clock, bits, clock, cores, input, ports, quota, row};
 use crate::microarchitecture::{Row, Width};
 use crate::{Capacity, Context};
 
@@ -135,21 +135,18 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     let value = capacity.cores * clock.value * mix.operations() * mix.lanes / cycles.value;
     let by_divider = cycles.name == DIVIDER_INPUT;
     let plain = |name, value, note| input(name, value, "", Provenance::Assumed, note);
-    Ok(Derived {
-        value,
-        formula: format!("cores x clock x operations x lanes / {}", cycles.name),
-        inputs: vec![
-            cores(ctx.host, &capacity),
-            clock,
-            plain("operations", mix.operations(), "of one iteration, by definition of the mix"),
-            plain("lanes", mix.lanes, "numbers in one register, by definition of the isa"),
-            cycles,
-        ],
-        uncertainty: clock_uncertainty
-            + capacity.quota_slack(&m.trials)
-            + if by_divider { DIVIDER_UNCERTAINTY } else { 0.0 },
-    }
-    .by(&RULE, m))
+    let formula = format!("cores x clock x operations x lanes / {}", cycles.name);
+    let inputs = vec![
+        cores(ctx.host, &capacity),
+        clock,
+        plain("operations", mix.operations(), "of one iteration, by definition of the mix"),
+        plain("lanes", mix.lanes, "numbers in one register, by definition of the isa"),
+        cycles,
+    ];
+    let uncertainty = clock_uncertainty
+        + capacity.quota_slack(&m.trials)
+        + if by_divider { DIVIDER_UNCERTAINTY } else { 0.0 };
+    Ok(RULE.ceiling(m, value, formula, inputs, uncertainty))
 }
 
 fn bottleneck(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck {

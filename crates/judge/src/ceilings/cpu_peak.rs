@@ -7,7 +7,7 @@
 use proofmark_model::{Bottleneck, Ceiling, Measurement, Provenance, Unit};
 
 use super::CeilingRule;
-use super::parts::{Derived, assumed, bits, clock, cores, input, ports, quota, row};
+use super::parts::{assumed, bits, clock, cores, input, ports, quota, row};
 use crate::microarchitecture::{Row, Width};
 use crate::{Capacity, Context};
 
@@ -109,23 +109,20 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     let mut per_cycle = assumed("instructions_per_cycle", rate, row);
     per_cycle.note = format!("{}; {}", peak.stream.words(), per_cycle.note);
     let plain = |name, value, note| input(name, value, "", Provenance::Assumed, note);
-    Ok(Derived {
-        value,
-        formula: "cores x clock x instructions_per_cycle x lanes x operations_per_lane".to_owned(),
-        inputs: vec![
-            cores(ctx.host, &capacity),
-            clock,
-            per_cycle,
-            plain("lanes", peak.lanes, "numbers in one register, by definition of the isa"),
-            plain(
-                "operations_per_lane",
-                peak.operations,
-                "by definition of the instruction: two for a fused multiply-add, else one",
-            ),
-        ],
-        uncertainty: clock_uncertainty + capacity.quota_slack(&m.trials),
-    }
-    .by(&RULE, m))
+    let inputs = vec![
+        cores(ctx.host, &capacity),
+        clock,
+        per_cycle,
+        plain("lanes", peak.lanes, "numbers in one register, by definition of the isa"),
+        plain(
+            "operations_per_lane",
+            peak.operations,
+            "by definition of the instruction: two for a fused multiply-add, else one",
+        ),
+    ];
+    let uncertainty = clock_uncertainty + capacity.quota_slack(&m.trials);
+    let formula = "cores x clock x instructions_per_cycle x lanes x operations_per_lane";
+    Ok(RULE.ceiling(m, value, formula, inputs, uncertainty))
 }
 
 fn bottleneck(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck {

@@ -10,7 +10,7 @@ use proofmark_model::{
 };
 
 use super::CeilingRule;
-use super::parts::{Derived, input};
+use super::parts::input;
 use crate::disk::{Cached, Way, commits, is_random, queue_depth, read_share};
 use crate::statistics::typical;
 use crate::{Capacity, Context};
@@ -129,7 +129,7 @@ fn ceiling(ctx: &Context, m: &Measurement, set: &SetLimit) -> Result<Ceiling, St
         inputs.push(part(share, note));
     }
     let uncertainty = uncertainty(m, set);
-    Ok(Derived { value, formula, inputs, uncertainty }.by(&RULE, m))
+    Ok(RULE.ceiling(m, value, formula, inputs, uncertainty))
 }
 
 /// Relative uncertainty of what a limit lets through in a trial.

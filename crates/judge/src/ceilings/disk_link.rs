@@ -6,7 +6,7 @@
 use proofmark_model::{Bottleneck, Ceiling, Link, Measurement, Provenance, Unit, format_quantity};
 
 use super::CeilingRule;
-use super::parts::{Derived, input};
+use super::parts::input;
 use crate::disk::{Cached, read_share};
 use crate::words::known;
 use crate::{Capacity, Context};
@@ -78,7 +78,7 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
         let note = "an operation moves at least this";
         inputs.push(input("block_size", block, "B", Provenance::Declared, note));
     }
-    Ok(Derived { value, formula, inputs, uncertainty: CLOCK }.by(&RULE, m))
+    Ok(RULE.ceiling(m, value, formula, inputs, CLOCK))
 }
 
 fn bottleneck(ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {

@@ -3,7 +3,7 @@
 use proofmark_model::{Bottleneck, Ceiling, Host, Measurement};
 
 use super::CeilingRule;
-use super::parts::{Derived, at_clock, clock, cores, memory_row, quota, tabled};
+use super::parts::{at_clock, clock, cores, memory_row, quota, tabled};
 use crate::memory::{cache_at, l1_at_most, traffic};
 use crate::microarchitecture::Width;
 use crate::microarchitecture::memory::MemoryRow;
@@ -92,13 +92,10 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     };
     let (clock, spread) = clock(ctx.host, m)?;
     let slack = capacity.quota_slack(&m.trials);
-    Ok(Derived {
-        value: capacity.cores * clock.value * bytes,
-        formula: format!("cores x clock x {name}"),
-        inputs: vec![cores(ctx.host, &capacity), clock, tabled(name, bytes, "B", row)],
-        uncertainty: (1.0 + spread + slack) / (1.0 - from_l1) - 1.0,
-    }
-    .by(&RULE, m))
+    let value = capacity.cores * clock.value * bytes;
+    let inputs = vec![cores(ctx.host, &capacity), clock, tabled(name, bytes, "B", row)];
+    let uncertainty = (1.0 + spread + slack) / (1.0 - from_l1) - 1.0;
+    Ok(RULE.ceiling(m, value, format!("cores x clock x {name}"), inputs, uncertainty))
 }
 
 fn bottleneck(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck {

@@ -9,7 +9,7 @@ use proofmark_model::{
 };
 
 use super::CeilingRule;
-use super::parts::{Derived, LATENCY_INPUT, cores, input, memory_row, quota, tabled};
+use super::parts::{LATENCY_INPUT, cores, input, memory_row, quota, tabled};
 use crate::memory::{
     LINE, MOSTLY_CACHE, array_bytes, cache_share, from_memory, line_share, touched_bytes, traffic,
 };
@@ -114,18 +114,16 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
         Provenance::Reported,
         "bytes counted per line that the workload reads",
     );
-    Ok(Derived {
-        value: capacity.cores * lines * LINE * per_line / latency.value,
-        formula: "cores x lines_in_flight x counted_per_line_read / latency".to_owned(),
-        inputs: vec![
-            cores(ctx.host, &capacity),
-            tabled("lines_in_flight", lines, "", row),
-            counted,
-            latency,
-        ],
-        uncertainty: (1.0 + SOONER + slack) / (1.0 - from_cache) - 1.0,
-    }
-    .by(&RULE, m))
+    let value = capacity.cores * lines * LINE * per_line / latency.value;
+    let inputs = vec![
+        cores(ctx.host, &capacity),
+        tabled("lines_in_flight", lines, "", row),
+        counted,
+        latency,
+    ];
+    let uncertainty = (1.0 + SOONER + slack) / (1.0 - from_cache) - 1.0;
+    let formula = "cores x lines_in_flight x counted_per_line_read / latency";
+    Ok(RULE.ceiling(m, value, formula, inputs, uncertainty))
 }
 
 fn bottleneck(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck {

@@ -8,7 +8,7 @@ use proofmark_model::{Bottleneck, Ceiling, Host, Input, Measurement, Provenance}
 
 use super::CeilingRule;
 use super::modules;
-use super::parts::{Derived, input, memory_row};
+use super::parts::{input, memory_row};
 use crate::memory::{from_memory, traffic};
 use crate::statistics::typical;
 use crate::words::known;
@@ -110,13 +110,9 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
         Provenance::Reported,
         "bytes that the hardware moves per byte counted, as the workload declares",
     ));
-    Ok(Derived {
-        value: bandwidth / moved,
-        formula,
-        inputs,
-        uncertainty: (1.0 + uncertainty) * without_allocation / (1.0 - from_cache) - 1.0,
-    }
-    .by(&RULE, m))
+    let value = bandwidth / moved;
+    let uncertainty = (1.0 + uncertainty) * without_allocation / (1.0 - from_cache) - 1.0;
+    Ok(RULE.ceiling(m, value, formula, inputs, uncertainty))
 }
 
 fn bottleneck(ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {

@@ -3,7 +3,7 @@
 use proofmark_model::{Bottleneck, Ceiling, Measurement, Provenance};
 
 use super::CeilingRule;
-use super::parts::{Derived, at_clock, clock, input, memory_row, tabled};
+use super::parts::{at_clock, clock, input, memory_row, tabled};
 use crate::memory::{cache_at, l1_at_most, touched_bytes};
 use crate::{Capacity, Context};
 
@@ -58,7 +58,7 @@ fn bound(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     };
     let value = cycles / clock.value;
     inputs.push(clock);
-    Ok(Derived { value, formula: formula.to_owned(), inputs, uncertainty }.by(&RULE, m))
+    Ok(RULE.ceiling(m, value, formula, inputs, uncertainty))
 }
 
 fn bottleneck(ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {

@@ -8,7 +8,7 @@ use proofmark_model::{
 };
 
 use super::CeilingRule;
-use super::parts::{Derived, input};
+use super::parts::input;
 use crate::network::{Frames, Layer, direction, of_stream, over_loopback};
 use crate::{Capacity, Context};
 
@@ -70,8 +70,8 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
         let note = "share of the blocks in this direction";
         inputs.push(input("share", part, "", Provenance::Declared, note));
     }
-    Ok(Derived { value: value * payload.part / part, formula, inputs, uncertainty: PROMISE }
-        .by(&RULE, m))
+    let value = value * payload.part / part;
+    Ok(RULE.ceiling(m, value, formula, inputs, PROMISE))
 }
 
 fn bottleneck(ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {

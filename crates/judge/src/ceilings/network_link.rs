@@ -9,7 +9,7 @@ use proofmark_model::{
 };
 
 use super::CeilingRule;
-use super::parts::{Derived, input};
+use super::parts::input;
 use crate::network::{Frames, Layer, direction, interfaces, of_stream, over_loopback};
 use crate::{Capacity, Context};
 
@@ -70,7 +70,7 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
         let note = "at the same time, each at the line rate (full duplex)";
         inputs.push(input("directions", 2.0, "", Provenance::Declared, note));
     }
-    Ok(Derived { value, formula, inputs, uncertainty: CLOCK }.by(&RULE, m))
+    Ok(RULE.ceiling(m, value, formula, inputs, CLOCK))
 }
 
 fn bottleneck(ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proofmark_model::{Bottleneck, Ceiling, Measurement, Provenance, Unit, format_quantity};
 
 use super::CeilingRule;
-use super::parts::{Derived, input};
+use super::parts::input;
 use crate::network::{of_stream, over_loopback};
 use crate::threads::threads_here;
 use crate::words::counted;
@@ -45,17 +45,13 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     let copying = threads.min(cpus);
     let note =
         format!("{} of both ends on {}", counted(threads, "thread"), counted(cpus, "usable CPU"));
-    Ok(Derived {
-        value: copy * 8.0 * copying as f64 / COPIES,
-        formula: "copy_rate x 8 x cpus / copies".to_owned(),
-        inputs: vec![
-            input("copy_rate", copy, "B/s", Provenance::Measured, "one CPU, in its own cache"),
-            input("cpus", copying as f64, "", Provenance::Reported, note),
-            input("copies", COPIES, "", Provenance::Assumed, "one at each end"),
-        ],
-        uncertainty: OTHER_LOOP,
-    }
-    .by(&RULE, m))
+    let value = copy * 8.0 * copying as f64 / COPIES;
+    let inputs = vec![
+        input("copy_rate", copy, "B/s", Provenance::Measured, "one CPU, in its own cache"),
+        input("cpus", copying as f64, "", Provenance::Reported, note),
+        input("copies", COPIES, "", Provenance::Assumed, "one at each end"),
+    ];
+    Ok(RULE.ceiling(m, value, "copy_rate x 8 x cpus / copies", inputs, OTHER_LOOP))
 }
 
 fn bottleneck(ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {

@@ -37,19 +37,17 @@ pub(crate) fn input(
     Input { name: name.to_owned(), value, unit: unit.to_owned(), source, note: note.into() }
 }
 
-/// What a rule derives of a measurement.
-pub(crate) struct Derived {
-    pub(crate) value: f64,
-    pub(crate) formula: String,
-    pub(crate) inputs: Vec<Input>,
-    pub(crate) uncertainty: f64,
-}
-
-impl Derived {
-    /// As the ceiling that the rule gives the measurement, in its unit.
-    pub(crate) fn by(self, rule: &CeilingRule, m: &Measurement) -> Ceiling {
-        let Self { value, formula, inputs, uncertainty } = self;
-        let (id, unit) = (rule.id.to_owned(), m.unit.as_str().to_owned());
+impl CeilingRule {
+    /// The ceiling that this rule gives a measurement, in its unit.
+    pub(super) fn ceiling(
+        &self,
+        m: &Measurement,
+        value: f64,
+        formula: impl Into<String>,
+        inputs: Vec<Input>,
+        uncertainty: f64,
+    ) -> Ceiling {
+        let (id, unit, formula) = (self.id.to_owned(), m.unit.to_string(), formula.into());
         Ceiling { id, value, unit, formula, inputs, uncertainty }
     }
 }
