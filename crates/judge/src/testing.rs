@@ -24,7 +24,7 @@ pub(crate) use disk::{
 };
 pub(crate) use expect::{
     Expected, INVALID, NOTE, SILENT, SUSPECT, expect_bottleneck, expect_words, invalid, note,
-    suspect,
+    suspect, usual_host,
 };
 pub(crate) use network::{
     each_network, healthy_network, host_with_network, round_trips, set_interface, tcp, udp,

@@ -85,6 +85,7 @@ mod tests {
         let server = |own: f64| peer(1, move |n| n.server.own_cpu_s = Some(own));
         let client = |own: f64| peer(1, move |n| n.client.own_cpu_s = Some(own));
         let others = suspect("mostly with other programs");
+        let full = |path| each_network(tcp(1, path), |n| n.client.own_cpu_s = Some(0.1));
         CHECK.expect([
             ("server", server(0.098), note("^the threads of the server used 98.0 %")),
             ("client", client(0.095), note("client")),
@@ -96,13 +97,6 @@ mod tests {
             ("at most all of the time", server(0.106), note("used 100.0 %")),
             ("a wrong account", server(0.3), SILENT),
             ("at most all CPUs", busy(1, 0.43, 0.05), suspect("busy (100.0 %)")),
-        ]);
-    }
-
-    #[test]
-    fn loopback_and_polling_are_silent() {
-        let full = |path| each_network(tcp(1, path), |n| n.client.own_cpu_s = Some(0.1));
-        CHECK.expect([
             ("loopback", full("loopback"), SILENT),
             ("polling", with_param(full("peer"), "mode", "poll"), SILENT),
             ("not reported", each(tcp(1, "peer"), |_, t| t.network = None), SILENT),

@@ -33,7 +33,7 @@ pub(crate) const fn invalid(words: &str) -> Expected<'_> {
 }
 
 /// A machine on which healthy measurements of this kind are silent.
-fn usual_host(m: &Measurement) -> Host {
+pub(crate) fn usual_host(m: &Measurement) -> Host {
     m.params.text("path").map_or_else(host_with_disk, host_with_network)
 }
 
@@ -47,14 +47,6 @@ pub(crate) fn expect_words(name: &dyn Display, message: &str, details: &str, wor
             panic!("{name}: no '{part}' in '{text}'")
         };
         rest = after;
-    }
-}
-
-#[track_caller]
-fn expect_finding(name: &dyn Display, found: Option<&Finding>, expected: Expected) {
-    assert_eq!(found.map(|f| f.severity), expected.map(|e| e.0), "{name}: {found:?}");
-    if let Some((finding, (_, words))) = found.zip(expected) {
-        expect_words(name, &finding.message, &finding.advice, words);
     }
 }
 
@@ -83,7 +75,7 @@ impl Check {
         cases: impl IntoIterator<Item = (impl Display, Measurement, Expected<'e>)>,
     ) {
         for (name, m, expected) in cases {
-            expect_finding(&name, self.found(m).as_ref(), expected);
+            self.on(&usual_host(&m), &[]).expect([(name, m, expected)]);
         }
     }
 
@@ -116,7 +108,14 @@ impl On<'_, Check> {
     ) {
         for (name, m, expected) in cases {
             let found = found_on(self.host, self.what, m, self.others);
-            expect_finding(&name, found.as_ref(), expected);
+            assert_eq!(
+                found.as_ref().map(|f| f.severity),
+                expected.map(|e| e.0),
+                "{name}: {found:?}"
+            );
+            if let Some((finding, (_, words))) = found.zip(expected) {
+                expect_words(&name, &finding.message, &finding.advice, words);
+            }
         }
     }
 }

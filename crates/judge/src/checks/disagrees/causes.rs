@@ -88,6 +88,13 @@ pub(super) const CAUSES: &[Cause] = &[
     Cause { id: "duration", tell: duration, advice: "give both trials of similar length" },
 ];
 
+impl Extent {
+    /// An explanation of that much.
+    fn by(self, words: String) -> Option<Explanation> {
+        Some(Explanation { words, extent: self })
+    }
+}
+
 #[derive(Clone, Copy, PartialEq)]
 enum Side {
     Ours,
@@ -103,18 +110,6 @@ impl Compared<'_> {
             Side::Theirs
         }
     }
-}
-
-fn whole(words: String) -> Option<Explanation> {
-    Some(Explanation { words, extent: Extent::Whole })
-}
-
-fn open(words: String) -> Option<Explanation> {
-    Some(Explanation { words, extent: Extent::Open })
-}
-
-fn part(words: String) -> Option<Explanation> {
-    Some(Explanation { words, extent: Extent::Part })
 }
 
 /// What one of these checks found of at least that weight.
@@ -136,9 +131,9 @@ fn page_cache(c: &Compared) -> Option<Explanation> {
     let checks: &[&str] = if warm { &["not_durable"] } else { &["page_cache", "not_durable"] };
     let cached = |m| found(m, checks, Severity::Invalid);
     match (cached(&c.theirs), cached(c.ours)) {
-        (Some(why), None) => whole(format!("the tool used the page cache: {why}")),
+        (Some(why), None) => Extent::Whole.by(format!("the tool used the page cache: {why}")),
         (None, Some(why)) => {
-            whole(format!("proofmark used the page cache, but the tool did not: {why}"))
+            Extent::Whole.by(format!("proofmark used the page cache, but the tool did not: {why}"))
         }
         _ => None,
     }
@@ -156,7 +151,7 @@ fn in_cache(c: &Compared) -> Option<Explanation> {
     };
     let (small, large) =
         (format_size(array_bytes(c.ctx, with)?), format_size(array_bytes(c.ctx, without)?));
-    whole(match cache.filter(|_| fits(with)) {
+    Extent::Whole.by(match cache.filter(|_| fits(with)) {
         Some(cache) => format!(
             "{one} array of {small} fits into {} of last-level cache, but {other} of {large} does not",
             format_size(cache)
@@ -180,7 +175,7 @@ fn socket_buffers(c: &Compared) -> Option<Explanation> {
     if !theirs.only_filled() || theirs.seconds > BRIEF_S || ours.only_filled() {
         return None;
     }
-    whole(format!(
+    Extent::Whole.by(format!(
         "the tool sent {} per connection in {}, and socket buffers alone can hold {}: much of its \
          rate may be that of a memory copy",
         format_size(theirs.bytes as u64),
@@ -237,7 +232,7 @@ fn write_allocate(c: &Compared) -> Option<Explanation> {
         times(theirs),
         times(predicted)
     );
-    if explained { whole(words) } else { part(words) }
+    if explained { Extent::Whole.by(words) } else { Extent::Part.by(words) }
 }
 
 /// Times as fast that ours is where nothing but its code holds the tool.
@@ -298,7 +293,7 @@ fn unoptimised(c: &Compared) -> Option<Explanation> {
     if rate > most || c.ratio * moved < SEVERAL {
         return None;
     }
-    part(format!(
+    Extent::Part.by(format!(
         "at proofmark's clock a thread of the tool does at most {} {what} per clock cycle, like \
          code built without optimisation",
         times(rate)
@@ -335,7 +330,11 @@ fn differing(c: &Compared) -> Option<Explanation> {
             format!("{name} {} (proofmark: {})", value(c, name, theirs), value(c, name, ours))
         })
         .collect();
-    if each.is_empty() { None } else { open(format!("the tool ran with {}", each.join(", "))) }
+    if each.is_empty() {
+        None
+    } else {
+        Extent::Open.by(format!("the tool ran with {}", each.join(", ")))
+    }
 }
 
 /// What took CPU time away.
@@ -351,11 +350,11 @@ fn disturbed(c: &Compared) -> Option<Explanation> {
         Side::Theirs => (c.ours, "proofmark's"),
     };
     if let Some(why) = found(slower, DISTURBANCES, Severity::Suspect) {
-        return open(format!("{whose} trials were disturbed: {why}"));
+        return Extent::Open.by(format!("{whose} trials were disturbed: {why}"));
     }
     let watched = c.theirs.trials.iter().any(|t| t.conditions.other_cpu_s.is_some());
     let why = found(c.ours, UNWATCHED, Severity::Suspect).filter(|_| !watched)?;
-    open(format!(
+    Extent::Open.by(format!(
         "proofmark's trials, which alternated with the tool's unobserved ones, were \
                   disturbed: {why}"
     ))
@@ -379,5 +378,5 @@ fn duration(c: &Compared) -> Option<Explanation> {
         return None;
     }
     let (theirs, ours) = (format_seconds(theirs), format_seconds(ours));
-    open(format!("the tool's trials last {theirs}, proofmark's {ours}"))
+    Extent::Open.by(format!("the tool's trials last {theirs}, proofmark's {ours}"))
 }
