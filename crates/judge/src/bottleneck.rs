@@ -180,7 +180,7 @@ fn is_at_its_disk(ctx: &Context, m: &Measurement) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{Finding, Probe};
+    use proofmark_model::Probe;
 
     use super::*;
     use crate::testing::*;
@@ -288,8 +288,7 @@ mod tests {
     #[test]
     fn what_lies_between_or_is_disturbed_names_nobody() {
         expect_scaled(|threads| stream("read", threads), 1.5, ["^none$"; 2]);
-        let mut one = stream("read", 1);
-        one.findings.push(Finding::new("clusters", Severity::Suspect, "", ""));
+        let one = suspected(stream("read", 1), "clusters");
         let two = with_values(stream("read", 2), &around(2e10));
         expect_bottleneck(&host_with_caches(), two, &[one], "^none$");
         // Only memory is explained by its threads.

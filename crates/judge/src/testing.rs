@@ -5,7 +5,8 @@
 use proofmark_model::testing;
 use proofmark_model::{
     Cache, CacheKind, Conditions, CpuQuota, Ending, Finding, Host, Measurement, Microarchitecture,
-    Param, Params, Policy, Probe, Role, Run, Solution, Trial, Unit, Verification, WorkloadSpec,
+    Param, Params, Policy, Probe, Role, Run, Severity, Solution, Trial, Unit, Verification,
+    WorkloadSpec,
 };
 use proptest::prelude::*;
 
@@ -333,6 +334,21 @@ pub(crate) fn each_condition(
     spoil: impl Fn(usize, &mut Conditions),
 ) -> Measurement {
     each(m, |i, t| spoil(i, &mut t.conditions))
+}
+
+/// The measurement with a finding of that check, which makes it suspect.
+pub(crate) fn suspected(mut m: Measurement, check: &'static str) -> Measurement {
+    m.findings.push(Finding::new(check, Severity::Suspect, "", ""));
+    m
+}
+
+/// The machine with other caches.
+pub(crate) fn with_caches(change: impl FnOnce(&mut Vec<Cache>)) -> Host {
+    let mut host = host_with_caches();
+    let mut caches = host.cpu.caches.get().unwrap().clone();
+    change(&mut caches);
+    host.cpu.caches = known(caches);
+    host
 }
 
 /// The measurement with another value of a parameter.

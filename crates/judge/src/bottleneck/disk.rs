@@ -157,8 +157,6 @@ fn at_device(m: &Measurement) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Finding;
-
     use super::*;
     use crate::testing::*;
 
@@ -214,8 +212,7 @@ mod tests {
     fn what_differs_in_more_or_is_disturbed_shows_nothing() {
         let idle = || each_device(rand_read(1), |_, d| d.in_flight_s = 0.0);
         expect(idle(), &[with_param(rand_read(32), "direct", "off")], "^none$");
-        let mut disturbed = rand_read(32);
-        disturbed.findings.push(Finding::new("trend", Severity::Suspect, "", ""));
+        let disturbed = suspected(rand_read(32), "trend");
         expect(idle(), &[disturbed], "^none$");
         expect(idle(), &[rand_read(32)], "^queue depth$");
     }

@@ -220,8 +220,6 @@ fn windows(n: &NetworkTraffic) -> Option<(f64, f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{Finding, Severity};
-
     use super::*;
     use crate::testing::*;
 
@@ -302,8 +300,7 @@ mod tests {
     #[test]
     fn alone_and_idle_nobody_is_named() {
         expect(tcp(1, "loopback"), &[], "^none$ ... no CPU was saturated");
-        let mut disturbed = tcp(4, "peer");
-        disturbed.findings.push(Finding::new("trend", Severity::Suspect, "", ""));
+        let disturbed = suspected(tcp(4, "peer"), "trend");
         expect(tcp(1, "peer"), &[disturbed], "^none$");
         // Near a ceiling it is the ceiling's.
         expect_bottleneck(&host_with_network("peer"), tcp(1, "peer"), &[], "^link$");

@@ -189,8 +189,7 @@ mod tests {
 
     #[test]
     fn the_latency_must_be_that_of_memory() {
-        let mut disturbed = chase(1 << 30, 2.0 * LATENCY);
-        disturbed.findings.push(Finding::new("other_cpu", Severity::Suspect, "", ""));
+        let disturbed = suspected(chase(1 << 30, 2.0 * LATENCY), "other_cpu");
         let walks = each_condition(memory(), |_, c| c.huge_pages = Some(0.0));
         for (others, expected) in [
             (vec![], Err("did not measure")),

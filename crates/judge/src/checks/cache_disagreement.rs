@@ -166,15 +166,6 @@ mod tests {
         series.iter().filter_map(on).collect()
     }
 
-    /// The machine whose caches are changed.
-    fn with_caches(change: impl FnOnce(&mut Vec<proofmark_model::Cache>)) -> Host {
-        let mut h = host_with_caches();
-        let mut caches = h.cpu.caches.get().unwrap().clone();
-        change(&mut caches);
-        h.cpu.caches = proofmark_model::Probe::known(caches, "test");
-        h
-    }
-
     fn reporting(l3: u64) -> Host {
         with_caches(|caches| caches[2].size_bytes = l3)
     }

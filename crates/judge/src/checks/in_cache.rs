@@ -100,8 +100,6 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Probe;
-
     use super::*;
     use crate::testing::*;
 
@@ -112,10 +110,7 @@ mod tests {
 
     #[test]
     fn two_megabytes_under_the_name_of_memory_are_invalid_on_any_host() {
-        let mut small = host_with_caches();
-        let mut caches = small.cpu.caches.get().unwrap().clone();
-        caches.truncate(1);
-        small.cpu.caches = Probe::known(caches, "no second level reported");
+        let small = with_caches(|caches| caches.truncate(1));
         for h in [host_with_caches(), small, host()] {
             let all = [stream("triad", 1), stream("read", 2), blocks("rand_read", 8)];
             CHECK.on(&h, &[]).expect(all.map(|m| (m.workload.clone(), sized(m, 2 << 20), INVALID)));

@@ -168,8 +168,7 @@ mod tests {
 
     #[test]
     fn memory_that_is_faster_in_random_order_is_suspect_and_the_cause_named() {
-        let mut disturbed = sequential();
-        disturbed.findings.push(Finding::new("steal", Severity::Suspect, "", ""));
+        let disturbed = suspected(sequential(), "steal");
         let small = |m| with_param(m, "data_size", 64 << 20);
         let large = with_values(blocks("rand_read", 8 << 20), &around(2e10));
         for (name, m, other, expected) in [

@@ -119,8 +119,7 @@ mod tests {
             ("linear", solve(5000, 1.95), SILENT),
             ("another system is another measure", solve(10_000, 2.2), SILENT),
         ]);
-        let mut one = with_values(flops(1), &around(0.4 * 64e9));
-        one.findings.push(Finding::new("other_cpu", Severity::Suspect, "", ""));
+        let one = suspected(with_values(flops(1), &around(0.4 * 64e9)), "other_cpu");
         CHECK.on(&host(), &[one]).expect([("a disturbed one", flops(2), SILENT)]);
         CHECK.on(&host(), &[]).expect([("none", flops(2), SILENT)]);
     }
