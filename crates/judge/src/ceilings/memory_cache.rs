@@ -145,10 +145,6 @@ mod tests {
         let arm = with_design(h.clone(), "neoverse_v1");
         let m = with_param(sweep("read", 1, 1 << 20), "isa", "scalar");
         RULE.on(&arm, &[]).expect([("no figure", m, Err("not documented"))]);
-    }
-
-    #[test]
-    fn the_level_is_the_bottleneck() {
         let h = host_with_caches();
         let at = |set: u64, rate: f64| with_values(sweep("read", 1, set), &around(rate));
         let l1 = "^L1 bandwidth$ 95.0 % of the ceiling at 4.000 GHz on 1 core";

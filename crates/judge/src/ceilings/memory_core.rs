@@ -203,10 +203,6 @@ mod tests {
             let name = format!("{expected:?}");
             RULE.on(&host_with_caches(), &others).expect([(name, stream("read", 1), expected)]);
         }
-    }
-
-    #[test]
-    fn near_it_the_lines_are_the_bottleneck() {
         let m = with_values(stream("read", 1), &around(0.95 * READ));
         let lines = "^lines in flight of a core$ ... 48 lines on each of 1 core";
         expect_bottleneck(&host_with_caches(), m, &[memory()], lines);

@@ -206,10 +206,6 @@ mod tests {
             ("parts of lines", scattered, Ok(BUS / 8.0)),
             ("a set in the cache", sweep("read", 1, 48 << 20), Err("cache")),
         ]);
-    }
-
-    #[test]
-    fn near_it_the_bus_is_the_bottleneck() {
         let m = with_values(stream("read", 2), &around(0.92 * BUS));
         expect_bottleneck(&metal(2), m, &[], "^memory bus$ ... 2 channels of 2133 MT/s");
     }

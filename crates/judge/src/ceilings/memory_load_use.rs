@@ -112,10 +112,6 @@ mod tests {
         });
         let judged = judged(&host_with_caches(), slow, &[]);
         assert!((judged.efficiency.unwrap() - 0.99).abs() < 0.005, "{:?}", judged.efficiency);
-    }
-
-    #[test]
-    fn near_it_the_load_is_the_bottleneck() {
         let m = latency(32 << 10, 1.26e-9);
         expect_bottleneck(&host_with_caches(), m, &[], "^load latency$ ... 4.000 GHz");
     }

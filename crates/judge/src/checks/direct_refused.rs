@@ -53,7 +53,7 @@ mod tests {
     use crate::testing::*;
 
     #[test]
-    fn a_flag_that_was_dropped_is_invalid() {
+    fn a_dropped_flag_and_pages_left_in_the_cache_are_invalid() {
         let told = |m, direct| each_file(m, |_, f| f.direct = direct);
         CHECK.expect([
             ("dropped", told(rand_read(1), Some(false)), INVALID),
@@ -62,10 +62,6 @@ mod tests {
             ("direct", rand_read(1), SILENT),
             ("buffered as asked", told(disk("seq_read", 1, "cold"), Some(false)), SILENT),
         ]);
-    }
-
-    #[test]
-    fn direct_io_that_left_pages_in_the_cache_is_invalid() {
         let cached = |m: &Measurement, trial: usize, share: f64| {
             each_file(m.clone(), |i, f| {
                 f.direct = Some(true);

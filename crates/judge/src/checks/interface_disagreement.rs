@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_message_takes_its_headers() {
+    fn a_small_message_takes_its_headers_and_a_connection_four_packets() {
         // What the payload alone takes, by messages of 1 B.
         let payload = |m| moving(m, |n| n.received_bytes);
         let [tcp_trip, udp_trip] = ["tcp", "udp"].map(|protocol| round_trips(protocol, "block"));
@@ -226,19 +226,11 @@ mod tests {
             ("datagrams of 8 B", payload(tiny), INVALID),
             ("joined segments", payload(tcp(1, "loopback")), SILENT),
         ]);
-    }
-
-    #[test]
-    fn headers_are_those_of_the_network() {
         let m = moving(round_trips("udp", "block"), |n| n.received_bytes * (1 + 28));
         for (address, expected) in [("127.0.0.1:5277", SILENT), ("[::1]:5277", INVALID)] {
             let host = with_network("loopback", |n| n.address = address.to_owned());
             CHECK.on(&host, &[]).expect([(address, m.clone(), expected)]);
         }
-    }
-
-    #[test]
-    fn a_connection_takes_four_packets() {
         let mut m = round_trips("tcp", "block");
         m.params = Params::default().with("streams", 1).with("path", "loopback");
         let four = moving(m.clone(), |n| n.received_bytes * (1 + 4 * 40));

@@ -53,16 +53,12 @@ mod tests {
     use crate::testing::*;
 
     #[test]
-    fn two_threads_on_one_cpu_are_labelled_and_have_its_ceiling() {
+    fn threads_that_take_turns_are_labelled_and_those_that_wait_are_not() {
         let mut h = host();
         (h.limits.usable_cpus, h.limits.usable_cores) = (vec![0], 1);
         let expected = note("2 threads share 1 usable CPU$");
         CHECK.on(&h, &[]).expect([("two", flops(2), expected)]);
         assert_eq!(judged(&h, flops(2), &[]).ceiling.unwrap().value, 64e9);
-    }
-
-    #[test]
-    fn threads_that_wait_take_no_turns() {
         // A trial has 0.2 CPU-seconds.
         let busy = each_condition(fsync(8), |_, c| c.own_cpu_s = Some(1.95 * 0.1));
         let using = |streams: u64, each_end: f64| {
