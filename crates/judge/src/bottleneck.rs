@@ -3,10 +3,10 @@
 //! What took the CPU away comes first: a quota, other processes, the hypervisor; not from
 //! threads that wait for a disk which does all that its ceiling lets it, within what is
 //! known of that. Then, if the number is near its ceiling, what the ceiling's own rule says
-//! that it is made of. A memory workload far from its ceiling may still be told by what more
+//! that it is made of. A memory workload far from its ceiling may still be explained by what more
 //! threads gain: nothing, and what all share is the limit; all, and each core has its own.
-//! A whole problem, such as a linear system, may be told by what larger ones reach. A
-//! disk's is told by Little's law (`disk`), a network's by its ends and its window (`network`).
+//! A whole problem, such as a linear system, may be explained by what larger ones reach. A
+//! disk's is explained by Little's law (`disk`), a network's by its ends and its window (`network`).
 //! If none of these, nobody is named: a bottleneck that is guessed is worse than none.
 
 pub(crate) mod disk;
@@ -31,7 +31,7 @@ const LARGER: f64 = 1.05;
 /// Blocks from this size on are moved as long runs of vectors, in bytes.
 const LONG: u64 = 4096;
 
-/// Share of time lost to interrupts from which on it is worth telling.
+/// Share of time lost to interrupts from which on it is worth reporting.
 const TOLD: f64 = 0.001;
 
 /// Checks that say who took the CPU, and what the resource is then called.
@@ -43,9 +43,7 @@ const CONTENTION_CHECKS: &[(&str, &str)] = &[
 ];
 
 /// The bottleneck of a measurement whose ceiling, efficiency and findings are filled in.
-///
-/// # Errors
-/// Why none can be named.
+/// The error says why none can be named.
 pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
     if m.trials.is_empty() {
         return Err("no trial was completed".to_owned());
@@ -82,7 +80,7 @@ fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String
     let rule = ceilings::find(&ceiling.id).ok_or_else(|| {
         format!("{share}; the ceiling {} has no rule that names the bottleneck", ceiling.id)
     })?;
-    let mut bottleneck = rule.bottleneck(ceiling, &capacity, &share);
+    let mut bottleneck = (rule.bottleneck)(ceiling, &capacity, &share);
     let busy = !Execution::of(ctx, m).waits(); // Threads that wait lose nothing to interrupts.
     let lost = ctx.host.timer.interrupted_share.get().filter(|l| busy && **l >= TOLD);
     if let Some(lost) = lost {
@@ -182,42 +180,35 @@ fn is_at_its_disk(ctx: &Context, m: &Measurement) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{CpuQuota, Host, Probe, Subsystem};
+    use proofmark_model::Probe;
 
     use super::*;
-    use crate::testing::{
-        around, at_rate, blocks, clock, each, flops, host, host_with_caches, judged, latency,
-        linpack, mix, stream, sweep, with_values,
-    };
+    use crate::testing::*;
 
     #[test]
     fn what_interrupts_take_is_told() {
-        let mut h = host();
-        let told = |h: &Host| judged(h, flops(1), &[]).bottleneck.unwrap().evidence;
-        h.timer.interrupted_share = Probe::known(0.009, "gaps");
-        assert!(told(&h).contains("interrupts take 0.9 %"), "{}", told(&h));
-        h.timer.interrupted_share = Probe::known(0.0, "gaps");
-        assert!(!told(&h).contains("interrupts"), "{}", told(&h));
+        let with = |share: f64| {
+            let mut h = host();
+            h.timer.interrupted_share = Probe::known(share, "gaps");
+            judged(&h, flops(1), &[]).bottleneck.unwrap().evidence
+        };
+        assert!(with(0.009).contains("interrupts take 0.9 %"), "{}", with(0.009));
+        assert!(!with(0.0).contains("interrupts"), "{}", with(0.0));
     }
 
     #[test]
     fn a_small_system_is_held_down_by_its_size_where_a_larger_one_shows_it() {
-        let h = host();
+        let expect =
+            |m, others: &[Measurement], words| expect_bottleneck(&host(), m, others, words);
         let small = |share: f64| at_rate(linpack(1000, 2), share * 128e9);
         let large = [linpack(2000, 2), at_rate(linpack(10_000, 2), 0.92 * 128e9)];
-        let bottleneck = judged(&h, small(0.5), &large).bottleneck.unwrap();
-        assert_eq!(bottleneck.resource, "problem size");
-        assert_eq!(bottleneck.evidence, "n = 10000 instead of 1000 reaches 1.84 times this rate");
-        assert_eq!(judged(&h, small(0.89), &large).bottleneck, None, "no more than 1.05 times");
-        assert_eq!(judged(&h, small(0.3), &[linpack(10_000, 1)]).bottleneck, None, "other threads");
-        let larger = at_rate(linpack(10_000, 2), 0.5 * 128e9);
-        assert_eq!(
-            judged(&h, larger, &[small(0.8)]).bottleneck,
-            None,
-            "a smaller one shows nothing"
-        );
-        let near = judged(&h, small(0.95), &large).bottleneck.unwrap();
-        assert_eq!(near.resource, "execution ports");
+        let size = "^problem size$ n = 10000 instead of 1000 reaches 1.84 times this rate";
+        expect(small(0.5), &large, size);
+        // No more than 1.05 times; other threads; a smaller one shows nothing.
+        expect(small(0.89), &large, "^none$");
+        expect(small(0.3), &[linpack(10_000, 1)], "^none$");
+        expect(at_rate(linpack(10_000, 2), 0.5 * 128e9), &[small(0.8)], "^none$");
+        expect(small(0.95), &large, "^execution ports$");
     }
 
     #[test]
@@ -227,131 +218,82 @@ mod tests {
         }
     }
 
-    fn resource(h: &Host, m: Measurement) -> Option<String> {
-        judged(h, m, &[]).bottleneck.map(|l| l.resource)
-    }
-
     #[test]
-    fn the_ports_the_cores_and_the_divider() {
-        let h = host();
-        assert_eq!(resource(&h, flops(1)).as_deref(), Some("execution ports"));
-        assert_eq!(resource(&h, flops(8)).as_deref(), Some("physical cores"));
-        let divisions = with_values(mix(true, "arith17", "scalar"), &around(0.95 * 8.5e9));
-        assert_eq!(resource(&h, divisions).as_deref(), Some("divider unit"));
-        let mut bare = host();
-        bare.os.virtualisation = Probe::known("none".to_owned(), "test");
-        let bottleneck = judged(&bare, clock(4.1e9), &[]).bottleneck.unwrap();
-        assert_eq!(bottleneck.resource, "clock");
-        assert!(bottleneck.evidence.contains("reported boost"), "{}", bottleneck.evidence);
-    }
-
-    #[test]
-    fn the_evidence_names_the_figures() {
-        let evidence = |h: &Host, m| {
-            let whole = judged(h, m, &[]).bottleneck.unwrap().evidence;
-            whole.split("; interrupts").next().unwrap_or_default().to_owned()
-        };
-        let mut h = host();
-        let near = |limit: f64| around(0.99 * limit);
-        assert_eq!(
-            evidence(&h, with_values(flops(1), &near(64e9))),
-            "99.0 % of the ceiling at 4.000 GHz on 1 core"
-        );
-        assert_eq!(
-            evidence(&h, with_values(flops(8), &near(128e9))),
-            "99.0 % of the ceiling at 4.000 GHz: 8 threads share the execution ports of 2 cores"
-        );
-        assert_eq!(
-            evidence(&h, with_values(mix(true, "arith17", "scalar"), &near(8.5e9))),
-            "99.0 % of the ceiling at 4.000 GHz: 8 cycles of division per iteration"
-        );
-        h.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(0.5) }, "cpu.max");
-        assert_eq!(
-            evidence(&h, with_values(flops(1), &near(32e9))),
-            "99.0 % of the ceiling of 0.5 CPUs at 4.000 GHz"
-        );
+    fn near_a_ceiling_it_is_what_the_ceiling_is_made_of() {
+        let near = |m, limit: f64| with_values(m, &around(0.99 * limit));
+        let division = || mix(true, "arith17", "scalar");
+        for (m, words) in [
+            (
+                near(flops(1), 64e9),
+                "^execution ports$ 99.0 % of the ceiling at 4.000 GHz on 1 core",
+            ),
+            (
+                near(flops(8), 128e9),
+                "^physical cores$ 99.0 % of the ceiling at 4.000 GHz: 8 threads share the execution \
+                 ports of 2 cores",
+            ),
+            (
+                near(division(), 8.5e9),
+                "^divider unit$ 99.0 % of the ceiling at 4.000 GHz: 8 cycles of division per iteration",
+            ),
+            (with_values(flops(1), &around(0.85 * 64e9)), "^none$ ... 85.0 %"),
+            (with_values(flops(1), &around(1.5 * 64e9)), "^none$ ... invalid"),
+        ] {
+            expect_bottleneck(&host(), m, &[], words);
+        }
+        let quota = "^CPU quota$ 99.0 % of the ceiling of 0.5 CPUs at 4.000 GHz";
+        expect_bottleneck(&with_quota(host(), 0.5), near(flops(1), 32e9), &[], quota);
+        expect_bottleneck(&bare(host()), clock(4.1e9), &[], "^clock$ ... reported boost");
+        let slow = latency(32 << 10, 5e-9);
+        expect_bottleneck(&host_with_caches(), slow, &[], "^none$ ... 25.0 %");
     }
 
     #[test]
     fn who_took_the_cpu_comes_first() {
-        let h = host();
-        let busy = each(flops(1), |_, t| t.conditions.other_cpu_s = Some(0.05));
-        assert_eq!(resource(&h, busy).as_deref(), Some("competing processes"));
-        let stolen = each(flops(1), |_, t| t.conditions.steal_s = Some(0.05));
-        assert_eq!(resource(&h, stolen).as_deref(), Some("steal time"));
-        let mut limited = host();
-        limited.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(0.5) }, "cpu.max");
+        let busy = each_condition(flops(1), |_, c| c.other_cpu_s = Some(0.05));
+        expect_bottleneck(&host(), busy, &[], "^competing processes$");
+        let stolen = each_condition(flops(1), |_, c| c.steal_s = Some(0.05));
+        expect_bottleneck(&host(), stolen, &[], "^steal time$");
         let half = with_values(flops(1), &around(0.49 * 64e9));
-        assert_eq!(resource(&limited, half.clone()).as_deref(), Some("CPU quota"));
-        let held = each(half, |_, t| t.conditions.throttled_s = Some(0.05));
-        assert_eq!(resource(&limited, held).as_deref(), Some("CPU quota"));
-    }
-
-    #[test]
-    fn nobody_is_named_without_evidence() {
-        let h = host();
-        let slow = judged(&h, with_values(flops(1), &around(0.85 * 64e9)), &[]);
-        assert!(slow.bottleneck.is_none());
-        assert!(slow.missing["bottleneck"].contains("85.0 %"));
-        let above = judged(&h, with_values(flops(1), &around(1.5 * 64e9)), &[]);
-        assert!(above.bottleneck.is_none());
-        assert!(above.missing["bottleneck"].contains("invalid"));
+        let held = each_condition(half, |_, c| c.throttled_s = Some(0.05));
+        expect_bottleneck(&with_quota(host(), 0.5), held, &[], "^CPU quota$");
     }
 
     /// What is named for a point on one thread and on two, the second so many times as fast.
-    fn scaled(point: impl Fn(u64) -> Measurement, ratio: f64) -> [Option<Bottleneck>; 2] {
+    fn expect_scaled(point: impl Fn(u64) -> Measurement, ratio: f64, words: [&str; 2]) {
         let one = with_values(point(1), &around(1e10));
         let two = with_values(point(2), &around(ratio * 1e10));
         let others = [one.clone(), two.clone()];
-        let name = |m: Measurement| judged(&host_with_caches(), m, &others).bottleneck;
-        [name(one), name(two)]
-    }
-
-    #[test]
-    fn threads_that_gain_all_are_held_by_their_own_core() {
-        for bottleneck in scaled(|threads| stream("read", threads), 1.98) {
-            let bottleneck = bottleneck.unwrap();
-            assert_eq!(bottleneck.resource, "lines in flight of a core");
-            assert_eq!(bottleneck.evidence, "2 threads reach 1.98 times the rate of 1");
+        for (m, words) in [one, two].into_iter().zip(words) {
+            expect_bottleneck(&host_with_caches(), m, &others, words);
         }
-        let bytes = |threads: u64| {
-            let mut m = blocks("read_write", 1);
-            m.params = m.params.with("threads", threads);
-            m
-        };
-        assert_eq!(scaled(bytes, 2.0)[0].as_ref().unwrap().resource, "core");
     }
 
     #[test]
-    fn threads_that_gain_nothing_share_what_holds_them() {
-        let named = |set: u64, ratio: f64| {
-            scaled(|threads| sweep("read", threads, set), ratio)[1].clone().map(|l| l.resource)
+    fn what_threads_gain_shows_what_they_share() {
+        let lines = "^lines in flight of a core$ 2 threads reach 1.98 times the rate of 1";
+        expect_scaled(|threads| stream("read", threads), 1.98, [lines; 2]);
+        let bytes = |threads| with_param(blocks("read_write", 1), "threads", threads);
+        expect_scaled(bytes, 2.0, ["^core$"; 2]);
+        let swept = |set: u64, words| {
+            expect_scaled(|threads| sweep("read", threads, set), 1.1, ["", words]);
         };
-        assert_eq!(named(1 << 30, 1.1).as_deref(), Some("memory bus"));
-        assert_eq!(named(16 << 20, 1.1).as_deref(), Some("shared cache"));
-        assert_eq!(named(1 << 20, 1.1), None, "a cache of each core's own is not shared");
-        let [one, _] = scaled(|threads| stream("read", threads), 1.1);
-        let evidence = one.unwrap().evidence;
-        assert!(evidence.ends_with("which a hypervisor can hide"), "{evidence}");
+        swept(1 << 30, "^memory bus$");
+        swept(16 << 20, "^shared cache$");
+        swept(1 << 20, "^none$"); // A cache of each core's own is not shared.
+        let hidden = "which a hypervisor can hide";
+        expect_scaled(|threads| stream("read", threads), 1.1, [hidden; 2]);
     }
 
     #[test]
     fn what_lies_between_or_is_disturbed_names_nobody() {
-        for bottleneck in scaled(|threads| stream("read", threads), 1.5) {
-            assert!(bottleneck.is_none(), "{bottleneck:?}");
-        }
-        let mut one = stream("read", 1);
-        one.findings.push(proofmark_model::Finding::new("clusters", Severity::Suspect, "", ""));
+        expect_scaled(|threads| stream("read", threads), 1.5, ["^none$"; 2]);
+        let one = suspected(stream("read", 1), "clusters");
         let two = with_values(stream("read", 2), &around(2e10));
-        assert!(judged(&host_with_caches(), two, &[one]).bottleneck.is_none());
-        let slow = judged(&host_with_caches(), latency(32 << 10, 5e-9), &[]);
-        assert!(slow.bottleneck.is_none() && slow.missing["bottleneck"].contains("25.0 %"));
-        let of_a_network = |threads: u64| {
-            let mut m = stream("read", threads);
-            m.subsystem = Subsystem::Network;
-            m
-        };
-        let bottlenecks = scaled(of_a_network, 2.0);
-        assert!(bottlenecks.iter().all(Option::is_none), "only memory is told by its threads");
+        expect_bottleneck(&host_with_caches(), two, &[one], "^none$");
+        // Only memory is explained by its threads.
+        let of_a_network =
+            |threads| Measurement { subsystem: Subsystem::Network, ..stream("read", threads) };
+        expect_scaled(of_a_network, 2.0, ["^none$"; 2]);
     }
 }

@@ -3,7 +3,7 @@
 
 use proofmark_model::{Host, Measurement, Trial};
 
-use crate::statistics::median;
+use crate::statistics::typical;
 use crate::threads::threads_here;
 
 /// Length of a quota's period in seconds. The kernel's default; `cpu.max` and
@@ -79,9 +79,9 @@ impl Capacity {
     /// 0 where the quota is not the bound.
     pub fn quota_slack(&self, trials: &[Trial]) -> f64 {
         let (Bound::Quota, Some(quota)) = (self.bound, self.quota) else { return 0.0 };
-        let seconds: Vec<f64> = trials.iter().map(|t| t.seconds).filter(|s| *s > 0.0).collect();
+        let seconds = typical(trials, |t| Some(t.seconds).filter(|s| *s > 0.0));
         let most = self.threads.min(self.physical) as f64 / quota - 1.0;
-        median(&seconds).map_or(most, |s| (QUOTA_PERIOD_S / s).min(most))
+        seconds.map_or(most, |s| (QUOTA_PERIOD_S / s).min(most))
     }
 }
 
@@ -90,48 +90,38 @@ mod tests {
     use proofmark_model::{CpuQuota, Probe};
 
     use super::*;
-    use crate::testing::{flops, host};
-
-    fn quota(cpus: f64) -> Probe<CpuQuota> {
-        Probe::known(CpuQuota { cpus: Some(cpus) }, "test")
-    }
+    use crate::testing::*;
 
     #[test]
     fn threads_then_cores_then_quota() {
+        for (threads, physical, quota, cores, bound) in [
+            (1, 2, None, 1.0, Bound::Threads),
+            (8, 2, None, 2.0, Bound::Cores),
+            (1, 2, Some(0.5), 0.5, Bound::Quota),
+            (1, 2, Some(1.5), 1.0, Bound::Threads),
+            // SMT siblings are one core.
+            (2, 1, None, 1.0, Bound::Cores),
+        ] {
+            let mut h = host();
+            h.limits.usable_cores = physical;
+            h.limits.cpu_quota = Probe::known(CpuQuota { cpus: quota }, "test");
+            let c = Capacity::of(&h, &flops(threads)).unwrap();
+            assert_eq!(
+                (c.cores, c.bound, c.oversubscribed()),
+                (cores, bound, threads > 2),
+                "{c:?}"
+            );
+        }
         let mut h = host();
-        let one = Capacity::of(&h, &flops(1)).unwrap();
-        assert_eq!((one.cores, one.bound), (1.0, Bound::Threads));
-        let eight = Capacity::of(&h, &flops(8)).unwrap();
-        assert_eq!((eight.cores, eight.bound), (2.0, Bound::Cores));
-        assert!(eight.oversubscribed());
-        h.limits.cpu_quota = quota(0.5);
-        let half = Capacity::of(&h, &flops(1)).unwrap();
-        assert_eq!((half.cores, half.bound), (0.5, Bound::Quota));
-        h.limits.cpu_quota = quota(1.5);
-        assert_eq!(Capacity::of(&h, &flops(1)).unwrap().bound, Bound::Threads);
         h.limits.usable_cpus.clear();
         assert!(Capacity::of(&h, &flops(1)).is_err());
     }
 
     #[test]
-    fn smt_siblings_are_one_core() {
-        let mut h = host();
-        h.limits.usable_cores = 1;
-        let c = Capacity::of(&h, &flops(2)).unwrap();
-        assert_eq!(c.cores, 1.0);
-        assert!(!c.oversubscribed());
-    }
-
-    #[test]
     fn a_short_trial_can_outrun_its_quota() {
-        let mut h = host();
-        h.limits.cpu_quota = quota(0.5);
-        let mut m = flops(1);
-        let c = Capacity::of(&h, &m).unwrap();
-        assert!((c.quota_slack(&m.trials) - 1.0).abs() < 1e-9, "0.1 s of 0.1 s: all of the core");
-        for t in &mut m.trials {
-            t.seconds = 2.0;
-        }
-        assert!((c.quota_slack(&m.trials) - 0.05).abs() < 1e-9);
+        let h = with_quota(host(), 0.5);
+        let slack = |m: Measurement| Capacity::of(&h, &m).unwrap().quota_slack(&m.trials);
+        assert!((slack(flops(1)) - 1.0).abs() < 1e-9, "0.1 s of 0.1 s: all of the core");
+        assert!((slack(each(flops(1), |_, t| t.seconds = 2.0)) - 0.05).abs() < 1e-9);
     }
 }

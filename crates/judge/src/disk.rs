@@ -29,45 +29,37 @@ impl Way {
         }
     }
 
+    /// What goes this way, of what was read and what was written.
+    fn pick<T>(self, read: T, written: T) -> T {
+        match self {
+            Self::Read => read,
+            Self::Written => written,
+        }
+    }
+
     /// Bytes that the workload asked for.
     fn asked(self, file: &FileState) -> f64 {
-        match self {
-            Self::Read => file.asked_read_bytes as f64,
-            Self::Written => file.asked_written_bytes as f64,
-        }
+        self.pick(file.asked_read_bytes, file.asked_written_bytes) as f64
     }
 
     /// Bytes that the devices moved, for whomever.
     pub(crate) fn moved(self, device: &DeviceTraffic) -> f64 {
-        match self {
-            Self::Read => device.read_bytes as f64,
-            Self::Written => device.written_bytes as f64,
-        }
+        self.pick(device.read_bytes, device.written_bytes) as f64
     }
 
     /// I/Os that the devices did, after merging and splitting.
     pub(crate) fn requests(self, device: &DeviceTraffic) -> f64 {
-        match self {
-            Self::Read => device.reads as f64,
-            Self::Written => device.writes as f64,
-        }
+        self.pick(device.reads, device.writes) as f64
     }
 
     /// Bytes that this process had devices move, or made dirty.
     pub(crate) fn own(self, device: &DeviceTraffic) -> Option<f64> {
-        let own = match self {
-            Self::Read => device.own_read_bytes,
-            Self::Written => device.own_written_bytes,
-        };
-        own.map(|bytes| bytes as f64)
+        self.pick(device.own_read_bytes, device.own_written_bytes).map(|bytes| bytes as f64)
     }
 
     /// The word for it in evidence.
     pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Written => "written",
-        }
+        self.pick("read", "written")
     }
 }
 
@@ -104,7 +96,7 @@ pub(crate) fn waits(m: &Measurement) -> bool {
     m.subsystem == Subsystem::Disk && (Cached::of(m) != Cached::Warm || asks(m, Way::Written))
 }
 
-/// The states of the file that the trials tell of.
+/// The states of the file that the trials report.
 pub(crate) fn files(m: &Measurement) -> impl Iterator<Item = &FileState> {
     m.trials.iter().filter_map(|t| t.file.as_ref())
 }
@@ -115,7 +107,7 @@ pub(crate) fn found_cached(file: &FileState) -> Option<f64> {
     file.cached.filter(|share| share.is_finite() && *share > EVICTED)
 }
 
-/// Bytes that a trial asked for; 0 where it does not tell.
+/// Bytes that a trial asked for; 0 where it does not report it.
 pub(crate) fn asked(trial: &Trial, way: Way) -> f64 {
     trial.file.as_ref().map_or(0.0, |file| way.asked(file))
 }
@@ -155,7 +147,7 @@ pub(crate) fn ios(m: &Measurement, work: f64) -> Option<f64> {
     .filter(|n| n.is_finite())
 }
 
-/// Share of the bytes that are read, 0 to 1; `None` where no trial tells.
+/// Share of the bytes that are read, 0 to 1; `None` where no trial reports it.
 pub(crate) fn read_share(m: &Measurement) -> Option<f64> {
     let sum = |way| m.trials.iter().map(|t| asked(t, way)).sum::<f64>();
     let (read, written) = (sum(Way::Read), sum(Way::Written));
@@ -187,54 +179,42 @@ pub(crate) fn others(capacity: &Capacity, m: &Measurement, t: &Trial) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{disk, each, fsync, rand_read};
+    use crate::testing::*;
 
     #[test]
     fn parameters_tell_how_the_file_is_used() {
         let of = |cache: &str| Cached::of(&disk("seq_read", 4096, cache));
-        assert_eq!([of("none"), of("cold"), of("warm")], {
-            [Cached::Direct, Cached::Cold, Cached::Warm]
-        });
+        let all = [Cached::Direct, Cached::Cold, Cached::Warm];
+        assert_eq!(["none", "cold", "warm"].map(of), all);
         assert_eq!(Cached::of(&fsync(1)), Cached::Cold, "it appends through the page cache");
-    }
-
-    #[test]
-    fn reads_and_writes_are_told_by_what_was_asked() {
-        assert!(asks(&rand_read(1), Way::Read) && !asks(&rand_read(1), Way::Written));
-        let share = |m: &Measurement| read_share(m);
-        assert_eq!(share(&rand_read(1)), Some(1.0));
-        let mixed = share(&disk("mixed", 4096, "none")).unwrap();
-        assert!((mixed - 0.7).abs() < 1e-6, "{mixed}");
-        let silent = each(rand_read(1), |_, t| t.file = None);
-        assert_eq!(share(&silent), None, "no trial tells");
-    }
-
-    #[test]
-    fn trials_tell_of_order_and_commits_whatever_the_workload_is_called() {
-        let named = |mut m: Measurement| {
-            m.workload = "disk.unheard_of".to_owned();
-            (is_random(&m), commits(&m))
-        };
-        assert_eq!(named(rand_read(1)), (true, false));
-        assert_eq!(named(disk("mixed", 4096, "none")), (true, false));
-        assert_eq!(named(disk("seq_write", 4096, "none")), (false, false));
-        assert_eq!(named(fsync(1)), (false, true));
-        let silent = |m| each(m, |_, t| t.file = None);
-        assert_eq!(named(silent(rand_read(1))), (false, false));
-    }
-
-    #[test]
-    fn all_but_warm_reads_wait_for_a_device() {
         assert!(waits(&rand_read(1)) && waits(&fsync(1)));
         assert!(waits(&disk("seq_read", 8, "cold")) && waits(&disk("seq_write", 8, "warm")));
         assert!(!waits(&disk("seq_read", 8, "warm")) && !waits(&crate::testing::flops(1)));
     }
 
     #[test]
+    fn trials_tell_of_reads_order_and_commits_whatever_the_workload_is_called() {
+        let silent = |m| each(m, |_, t| t.file = None);
+        for (m, reads, random, commit) in [
+            (rand_read(1), Some(1.0), true, false),
+            (disk("mixed", 4096, "none"), Some(0.7), true, false),
+            (disk("seq_write", 4096, "none"), Some(0.0), false, false),
+            (fsync(1), Some(0.0), false, true),
+            (silent(rand_read(1)), None, false, false),
+        ] {
+            let name = m.workload.clone();
+            let m = Measurement { workload: "disk.unheard_of".to_owned(), ..m };
+            assert_eq!((is_random(&m), commits(&m)), (random, commit), "{name}");
+            let share = read_share(&m).map(|share| (share * 1e6).round() / 1e6);
+            assert_eq!(share, reads, "{name}");
+        }
+        assert!(asks(&rand_read(1), Way::Read) && !asks(&rand_read(1), Way::Written));
+    }
+
+    #[test]
     fn ios_are_blocks_or_operations() {
         assert_eq!(ios(&rand_read(1), 8192.0), Some(2.0));
         assert_eq!(ios(&fsync(1), 3.0), Some(3.0));
-        assert_eq!(in_flight_at_most(&rand_read(32)), 32.0);
-        assert_eq!(in_flight_at_most(&fsync(4)), 4.0);
+        assert_eq!([&rand_read(32), &fsync(4)].map(in_flight_at_most), [32.0, 4.0]);
     }
 }

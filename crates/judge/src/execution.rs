@@ -6,7 +6,7 @@
 use proofmark_model::{Host, Measurement, Pace, Subsystem, Trial, Unit};
 
 use crate::capacity::Capacity;
-use crate::statistics::median;
+use crate::statistics::typical;
 use crate::{Context, disk, network};
 
 /// How a measurement is to be judged.
@@ -16,7 +16,7 @@ pub(crate) struct Execution {
     /// Whether threads are pinned, and read the core clock around each trial. The others
     /// run where the scheduler puts them, and only their own CPU time tells how busy they are.
     pub(crate) pinned: bool,
-    /// Whether what others took is told roughly: by ticks of 10 ms, or together with what the
+    /// Whether what others took is reported roughly: by ticks of 10 ms, or together with what the
     /// workload's own threads do for the point.
     pub(crate) rough_others: bool,
     /// Whether a trial is one whole problem, of which no part can be had: it lasts as long as
@@ -36,8 +36,8 @@ const LONG_S: f64 = 1.0;
 
 /// Whether each trial is one whole problem that takes seconds.
 pub(crate) fn long_whole(ctx: &Context, m: &Measurement) -> bool {
-    let seconds: Vec<f64> = m.trials.iter().map(|t| t.seconds).collect();
-    Execution::of(ctx, m).whole && median(&seconds).is_some_and(|s| s >= LONG_S)
+    let seconds = typical(&m.trials, |t| Some(t.seconds));
+    Execution::of(ctx, m).whole && seconds.is_some_and(|s| s >= LONG_S)
 }
 
 /// CPU time of the trials' threads on this machine over all that they could have had: their
@@ -128,48 +128,37 @@ impl Execution {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{
-        context_on, dgemm, disk, each, flops, fsync, host, linpack, rand_read, stream, tcp,
-    };
+    use crate::testing::*;
 
     #[test]
     fn cpu_time_is_over_the_cpus_that_threads_ran_on() {
-        let m = each(fsync(8), |_, t| t.conditions.own_cpu_s = Some(t.seconds));
-        assert_eq!(cpu_share(&host(), &m), Some(0.5), "eight threads on two CPUs");
-        let unknown = each(m, |_, t| t.conditions.own_cpu_s = None);
-        assert_eq!(cpu_share(&host(), &unknown), None);
+        let share = |used| cpu_share(&host(), &each_condition(fsync(8), |_, c| c.own_cpu_s = used));
+        assert_eq!(share(Some(0.1)), Some(0.5), "eight threads on two CPUs");
+        assert_eq!(share(None), None);
     }
 
     #[test]
-    fn a_problem_with_a_size_is_done_whole() {
-        let whole = |m: &Measurement| Execution::of(&context_on(&host()), m).whole;
-        assert!(whole(&linpack(1000, 1)) && whole(&dgemm(1000, 2)));
-        assert!(!whole(&flops(1)) && !whole(&crate::testing::mix(true, "add16", "scalar")));
-    }
-
-    #[test]
-    fn the_pace_is_set_by_what_the_threads_need() {
-        let pace = |m: &Measurement| Execution::of(&context_on(&host()), m).pace;
-        assert_eq!(pace(&flops(1)), Pace::Core);
-        assert_eq!(pace(&stream("triad", 1)), Pace::Memory);
-        assert_eq!(pace(&disk("seq_read", 8, "warm")), Pace::Memory, "copied from the page cache");
-        for m in [rand_read(1), fsync(1), disk("seq_read", 8, "cold"), tcp(1, "peer")] {
-            assert_eq!(pace(&m), Pace::Device, "{}", m.workload);
+    fn a_measurement_is_judged_by_what_its_workload_declares() {
+        let apart = with_param(tcp(1, "loopback"), "placement", "apart");
+        // Whether it is pinned, verified exactly and done whole; what its threads need.
+        for (m, pinned, exact, whole, pace) in [
+            (flops(1), true, true, false, Pace::Core),
+            (mix(true, "add16", "scalar"), true, true, false, Pace::Core),
+            (linpack(1000, 1), true, true, true, Pace::Core),
+            (dgemm(1000, 2), true, true, true, Pace::Core),
+            (stream("triad", 1), true, true, false, Pace::Memory),
+            // Copied from the page cache.
+            (disk("seq_read", 8, "warm"), false, false, false, Pace::Memory),
+            (disk("seq_read", 8, "cold"), false, false, false, Pace::Device),
+            (rand_read(1), false, false, false, Pace::Device),
+            (fsync(1), false, false, false, Pace::Device),
+            (tcp(1, "loopback"), false, false, false, Pace::Device),
+            (tcp(1, "peer"), false, false, false, Pace::Device),
+            (apart, true, false, false, Pace::Device),
+        ] {
+            let found = Execution::of(&context_on(&host()), &m);
+            let found = (found.pinned, found.exact_verification, found.whole, found.pace);
+            assert_eq!(found, (pinned, exact, whole, pace), "{} {:?}", m.workload, m.params);
         }
-    }
-
-    #[test]
-    fn devices_count_everybodys_work_and_threads_are_pinned_where_the_point_says_so() {
-        let of = |m: &Measurement| {
-            let execution = Execution::of(&context_on(&host()), m);
-            (execution.pinned, execution.exact_verification)
-        };
-        assert_eq!(of(&flops(1)), (true, true));
-        assert_eq!(of(&rand_read(1)), (false, false));
-        assert_eq!(of(&tcp(1, "loopback")), (false, false));
-        let mut apart = tcp(1, "loopback");
-        apart.params = apart.params.with("placement", "apart");
-        assert_eq!(of(&apart), (true, false));
-        assert_eq!(of(&disk("seq_read", 8, "warm")), (false, false));
     }
 }

@@ -110,7 +110,7 @@ fn efficiency(m: &Measurement) -> Result<f64, String> {
     Ok(share)
 }
 
-/// From this uncertainty on, a number above its ceiling is not told as a share of it.
+/// From this uncertainty on, a number above its ceiling is not reported as a share of it.
 const VAGUE: f64 = 0.3;
 
 fn share_of_ceiling(m: &Measurement, ceiling: &Ceiling) -> Result<f64, String> {
@@ -119,12 +119,8 @@ fn share_of_ceiling(m: &Measurement, ceiling: &Ceiling) -> Result<f64, String> {
 
 /// The same against any ceiling.
 pub(crate) fn share_of(ceiling: &Ceiling, m: &Measurement) -> Option<f64> {
-    let ratios: Vec<f64> = m
-        .trials
-        .iter()
-        .filter_map(|t| share(m.better, t.value, ceiling_at(m.better, ceiling, t)))
-        .collect();
-    statistics::median(&ratios)
+    let each = |t: &Trial| share(m.better, t.value, ceiling_at(m.better, ceiling, t));
+    statistics::typical(&m.trials, each)
         .or_else(|| share(m.better, m.summary.as_ref()?.median, ceiling.value))
         .filter(|e| e.is_finite())
 }
@@ -155,56 +151,39 @@ fn share(better: Better, value: f64, ceiling: f64) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Verdict;
+    use proofmark_model::{Finding, Severity, Verdict};
 
     use super::*;
-    use crate::testing::{
-        around, clock, context, dgemm, flops, host, iops, judged, judged_in, linpack, mix, policy,
-        set_microarchitecture, spec, with_values,
-    };
+    use crate::testing::*;
 
     #[test]
     fn a_healthy_measurement_is_valid_and_silent() {
-        let memory = [
-            crate::testing::stream("triad", 2),
-            crate::testing::sweep("copy", 2, 1 << 20),
-            crate::testing::blocks("rand_read", 8192),
-            crate::testing::latency(1 << 30, 1e-7),
-        ];
-        let dense = [(300, 1), (1000, 2), (20_000, 2)]
-            .into_iter()
-            .flat_map(|(n, threads)| [linpack(n, threads), dgemm(n, threads)]);
-        let cpu = [flops(1), flops(2), iops(1), mix(true, "add16", "scalar"), clock(4e9)];
-        let cpu = cpu.into_iter().chain(dense);
-        let disk = crate::testing::healthy_disk();
-        for m in cpu.chain(memory).chain(disk) {
-            let m = judged(&crate::testing::host_with_disk(), m, &[]);
-            assert!(m.findings.is_empty(), "{}: {:?}", m.workload, m.findings);
-            assert_eq!(m.verdict, Verdict::Valid);
+        let mut all = vec![flops(1), flops(2), iops(1), mix(true, "add16", "scalar"), clock(4e9)];
+        for (n, threads) in [(300, 1), (1000, 2), (20_000, 2)] {
+            all.extend([linpack(n, threads), dgemm(n, threads)]);
         }
-        for path in ["loopback", "peer"] {
-            for m in crate::testing::healthy_network(path) {
-                let m = judged(&crate::testing::host_with_network(path), m, &[]);
-                let found: Vec<_> = m.findings.iter().map(|f| f.check.as_ref()).collect();
-                let label = if path == "loopback" { &["one_machine"][..] } else { &[] };
-                assert_eq!(
-                    (found.as_slice(), m.verdict),
-                    (label, Verdict::Valid),
-                    "{}",
-                    m.workload
-                );
-            }
+        all.extend([stream("triad", 2), sweep("copy", 2, 1 << 20), blocks("rand_read", 8192)]);
+        all.push(latency(1 << 30, 1e-7));
+        all.extend(healthy_disk());
+        all.extend(healthy_network("peer"));
+        all.extend(healthy_network("loopback"));
+        for m in all {
+            let m = judged(&usual_host(&m), m, &[]);
+            let here = m.params.text("path") == Some("loopback");
+            let found: Vec<_> = m.findings.iter().map(|f| f.check.as_ref()).collect();
+            let label = if here { &["one_machine"][..] } else { &[] };
+            assert_eq!((found.as_slice(), m.verdict), (label, Verdict::Valid), "{}", m.workload);
         }
     }
 
     #[test]
     fn efficiency_is_against_each_trials_own_clock() {
-        let mut m = flops(1);
         // The clock falls by a tenth for half of the trials and the rate with it.
-        for t in m.trials.iter_mut().step_by(2) {
-            t.value *= 0.9;
-            t.conditions.clock_hz = t.conditions.clock_hz.map(|hz| hz * 0.9);
-        }
+        let m = each(flops(1), |i, t| {
+            let share = if i % 2 == 0 { 0.9 } else { 1.0 };
+            t.value *= share;
+            t.conditions.clock_hz = t.conditions.clock_hz.map(|hz| hz * share);
+        });
         let e = judged(&host(), m, &[]).efficiency.unwrap();
         assert!((e - 0.99).abs() < 0.005, "{e}");
     }
@@ -212,11 +191,8 @@ mod tests {
     #[test]
     fn the_same_point_on_one_thread_is_found_among_others() {
         let (h, spec, policy) = (host(), spec("cpu.flops"), policy());
-        let mut narrow = flops(1);
-        narrow.params = narrow.params.with("isa", "scalar");
-        let mut foreign = flops(1);
-        foreign.workload = "cpu.iops".to_owned();
-        let others = [narrow, foreign, flops(2), flops(1)];
+        let foreign = Measurement { workload: "cpu.iops".to_owned(), ..flops(1) };
+        let others = [with_param(flops(1), "isa", "scalar"), foreign, flops(2), flops(1)];
         let found = context(&h, &spec, &policy, &others).on_one_thread(&flops(4));
         assert!(found.is_some_and(|one| std::ptr::eq(one, &others[3])), "{found:?}");
         assert!(context(&h, &spec, &policy, &others[..3]).on_one_thread(&flops(4)).is_none());
@@ -235,70 +211,49 @@ mod tests {
         assert!(with(1.0, 60e9).unwrap() < 1.0);
         assert!(with(1.0, 160e9).unwrap() > 2.0, "beyond the uncertainty it is told");
         assert!(with(0.02, 65e9).unwrap() > 1.0);
-    }
-
-    #[test]
-    fn less_is_better_turns_the_share_round() {
+        // Less is better turns it round.
         assert_eq!(share(Better::Lower, 2.0, 1.0), Some(0.5));
         assert_eq!(share(Better::Higher, 2.0, 1.0), Some(2.0));
         assert_eq!(share(Better::Higher, 2.0, 0.0), None);
     }
 
     #[test]
-    fn a_time_says_why_no_single_operation_was_timed() {
-        let h = crate::testing::host_with_caches();
-        let m = judged(&h, crate::testing::latency(1 << 30, 1e-7), &[]);
-        assert!(m.missing["latency"].contains("mean over many dependent loads"));
-        assert!(judged(&h, flops(1), &[]).missing["latency"].contains("a rate"));
-    }
-
-    #[test]
     fn judging_twice_gives_the_same() {
         let mut h = host();
         for design in ["golden_cove_server", "unheard_of"] {
-            set_microarchitecture(&mut h, design);
+            h = with_design(h, design);
             let mut m = flops(4);
             m.trials[0].conditions.steal_s = Some(0.05);
-            m.findings.push(proofmark_model::Finding::new(
-                "engine.remark",
-                proofmark_model::Severity::Note,
-                "kept",
-                "",
-            ));
+            m.findings.push(Finding::new("engine.remark", Severity::Note, "kept", ""));
             let once = judged(&h, m, &[]);
-            let twice = judged(&h, once.clone(), &[]);
-            assert_eq!(once, twice);
+            assert_eq!(once, judged(&h, once.clone(), &[]));
             assert!(once.findings.iter().any(|f| f.check == "engine.remark"));
         }
     }
 
     #[test]
     fn every_null_part_has_its_reason() {
-        let mut m = flops(1);
-        m.trials.clear();
-        m.summary = None;
-        m.verification = None;
-        let m = judged(&host(), m, &[]);
+        let h = host_with_caches();
+        let why = |m: Measurement, part: &str| judged(&h, m, &[]).missing[part].clone();
+        let empty =
+            Measurement { trials: Vec::new(), summary: None, verification: None, ..flops(1) };
         for part in ["summary", "latency", "verification", "efficiency", "bottleneck", "references"]
         {
-            assert!(m.missing.get(part).is_some_and(|r| !r.is_empty()), "{part}");
+            assert!(!why(empty.clone(), part).is_empty(), "{part}");
         }
         let whole = judged(&host(), flops(1), &[]);
         assert_eq!(whole.missing.keys().collect::<Vec<_>>(), ["latency", "references"]);
-    }
-
-    #[test]
-    fn few_trials_have_no_interval_and_say_so() {
-        let mut m = flops(1);
-        m.trials.truncate(3);
-        m.summary.as_mut().unwrap().ci95 = None;
-        assert!(judged(&host(), m, &[]).missing["summary.ci95"].starts_with("3 trials"));
+        let mut few = flops(1);
+        few.trials.truncate(3);
+        few.summary.as_mut().unwrap().ci95 = None;
+        assert!(why(few, "summary.ci95").starts_with("3 trials"));
+        assert!(why(latency(1 << 30, 1e-7), "latency").contains("mean over many dependent loads"));
+        assert!(why(flops(1), "latency").contains("a rate"));
     }
 
     #[test]
     fn a_reason_that_the_engine_gave_stays_and_a_stale_one_goes() {
-        let mut m = flops(1);
-        m.verification = None;
+        let mut m = Measurement { verification: None, ..flops(1) };
         m.missing.insert("verification".to_owned(), "the worker died first".to_owned());
         m.missing.insert("ceiling".to_owned(), "stale".to_owned());
         let m = judged(&host(), m, &[]);
@@ -307,14 +262,14 @@ mod tests {
     }
 
     #[test]
-    fn a_workload_of_another_subsystem_without_a_ceiling_is_judged_too() {
-        let (mut spec, policy) = (spec("cpu.flops"), policy());
-        spec.ceilings = vec!["no.such".into()].into();
-        let h = host();
-        let m = judged_in(&context(&h, &spec, &policy, &[]), flops(1));
-        assert!(m.missing["ceiling"].contains("no such ceiling"));
-        spec.ceilings = Vec::new().into();
-        let m = judged_in(&context(&h, &spec, &policy, &[]), flops(1));
-        assert!(m.missing["ceiling"].contains("declares no ceiling"));
+    fn a_workload_without_a_known_ceiling_is_judged_too() {
+        let (h, policy) = (host(), policy());
+        let declared =
+            [(vec!["no.such".into()], "no such ceiling"), (vec![], "declares no ceiling")];
+        for (ceilings, why) in declared {
+            let spec = WorkloadSpec { ceilings: ceilings.into(), ..spec("cpu.flops") };
+            let m = judged_in(&context(&h, &spec, &policy, &[]), flops(1));
+            assert!(m.missing["ceiling"].contains(why), "{:?}", m.missing);
+        }
     }
 }

@@ -33,9 +33,7 @@ pub(crate) fn touched_bytes(ctx: &Context, m: &Measurement) -> Option<u64> {
 }
 
 /// What one counted operation reads and writes.
-///
-/// # Errors
-/// If the workload counts no bytes.
+/// Fails if the workload counts no bytes.
 pub(crate) fn traffic<'a>(ctx: &Context<'a>, m: &Measurement) -> Result<&'a Traffic, String> {
     let traffic = ctx.work(m).traffic(&m.params);
     traffic.ok_or_else(|| "this workload counts no bytes".to_owned())
@@ -55,9 +53,7 @@ pub(crate) fn cache_share(host: &Host, bytes: u64) -> f64 {
 }
 
 /// That share, where most of the data must come from memory.
-///
-/// # Errors
-/// If the data's size is not known, or the cache could have given half of it.
+/// Fails if the data's size is not known, or the cache could have given half of it.
 pub(crate) fn from_memory(ctx: &Context, m: &Measurement) -> Result<f64, String> {
     let bytes = touched_bytes(ctx, m).ok_or("the size of the data is unknown")?;
     let share = cache_share(ctx.host, bytes);
@@ -81,44 +77,36 @@ pub(crate) fn l1_at_most(host: &Host) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{blocks, context_on, host, host_with_caches, latency, stream, sweep};
+    use crate::testing::*;
 
     #[test]
-    fn streams_are_counted_as_stream_does() {
-        let h = host();
+    fn streams_are_counted_as_stream_does_and_sizes_over_all_threads() {
+        let h = host_with_caches();
         let ctx = context_on(&h);
-        let of = |m: &Measurement| traffic(&ctx, m).ok().map(|t| (t.read, t.written));
-        assert_eq!(of(&stream("triad", 1)), Some((2.0, 1.0)));
-        assert_eq!(of(&stream("write", 1)), Some((0.0, 1.0)));
-        assert_eq!(of(&sweep("copy", 1, 1 << 20)), Some((1.0, 1.0)));
-        assert_eq!(of(&blocks("rand_read", 8)), Some((1.0, 0.0)));
-        assert_eq!(of(&latency(1 << 20, 1e-8)), None);
-        assert_eq!(of(&crate::testing::flops(1)), None);
-    }
-
-    #[test]
-    fn sizes_are_over_all_threads() {
-        assert_eq!(touched_bytes(&context_on(&host()), &sweep("copy", 2, 1 << 20)), Some(2 << 20));
-        assert_eq!(touched_bytes(&context_on(&host()), &stream("triad", 2)), Some(3 << 30));
-        assert_eq!(array_bytes(&context_on(&host()), &stream("triad", 2)), Some(1 << 30));
-        assert_eq!(touched_bytes(&context_on(&host()), &blocks("read_write", 8192)), Some(2 << 30));
-        assert_eq!(touched_bytes(&context_on(&host()), &latency(1 << 20, 1e-8)), Some(1 << 20));
-        assert_eq!(touched_bytes(&context_on(&host()), &crate::testing::flops(1)), None);
-    }
-
-    #[test]
-    fn small_random_blocks_waste_a_line() {
-        assert_eq!(line_share(&context_on(&host()), &blocks("rand_read", 8)), 0.125);
-        assert_eq!(line_share(&context_on(&host()), &blocks("rand_read", 8192)), 1.0);
-        assert_eq!(line_share(&context_on(&host()), &blocks("seq_read", 8)), 1.0);
+        for (m, counted, touched) in [
+            (stream("triad", 2), Some((2.0, 1.0)), Some(3 << 30)),
+            (stream("write", 1), Some((0.0, 1.0)), Some(1 << 30)),
+            (sweep("copy", 2, 1 << 20), Some((1.0, 1.0)), Some(2 << 20)),
+            (blocks("rand_read", 8), Some((1.0, 0.0)), Some(1 << 30)),
+            (blocks("read_write", 8192), Some((1.0, 1.0)), Some(2 << 30)),
+            (latency(1 << 20, 1e-8), None, Some(1 << 20)),
+            (flops(1), None, None),
+        ] {
+            let traffic = traffic(&ctx, &m).ok().map(|t| (t.read, t.written));
+            assert_eq!((traffic, touched_bytes(&ctx, &m)), (counted, touched), "{}", m.workload);
+        }
+        assert_eq!(array_bytes(&ctx, &stream("triad", 2)), Some(1 << 30));
+        // Small random blocks waste a line.
+        let share = |name, block| line_share(&ctx, &blocks(name, block));
+        assert_eq!([share("rand_read", 8), share("rand_read", 8192)], [0.125, 1.0]);
+        assert_eq!(share("seq_read", 8), 1.0);
     }
 
     #[test]
     fn the_cache_gives_its_share() {
         let h = host_with_caches();
-        assert_eq!(cache_share(&h, 128 << 20), 0.25);
-        assert_eq!(cache_share(&h, 1 << 20), 1.0);
-        assert_eq!(cache_share(&host(), 1 << 30), HIDDEN_CACHE);
+        assert_eq!([128 << 20, 1 << 20].map(|set| cache_share(&h, set)), [0.25, 1.0]);
+        assert_eq!(cache_share(&crate::testing::host(), 1 << 30), HIDDEN_CACHE);
         assert!(from_memory(&context_on(&h), &sweep("read", 1, 48 << 20)).is_err());
         assert_eq!(from_memory(&context_on(&h), &sweep("read", 1, 320 << 20)), Ok(0.1));
         assert_eq!(cache_at(&h, 2).map(|c| c.size_bytes), Some(2 << 20));

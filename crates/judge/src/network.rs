@@ -1,4 +1,4 @@
-//! What a network workload sent and received, what the systems of both ends counted beside
+//! What a network workload sent and received, what the systems of both ends counted with
 //! it, and how busy they were: what several checks, the ceilings and the bottleneck share.
 
 mod frames;
@@ -12,8 +12,9 @@ pub(crate) use frames::{Frames, Layer, least_headers, packet};
 
 use crate::Context;
 use crate::capacity::Capacity;
-use crate::statistics::median;
+use crate::statistics::typical;
 use crate::threads::{connections, threads_here};
+use crate::words::known;
 
 /// Which way a point's blocks go; those of a round trip go both ways.
 pub(crate) fn direction(m: &Measurement) -> Direction {
@@ -54,22 +55,19 @@ pub(crate) fn streams(m: &Measurement) -> bool {
     m.subsystem == Subsystem::Network && m.unit == Unit::BitPerSecond
 }
 
-/// Whether blocks go as datagrams; `None` where no trial tells.
+/// Whether blocks go as datagrams; `None` where no trial reports it.
 pub(crate) fn datagrams(m: &Measurement) -> Option<bool> {
     m.traffics().map(|(_, n)| n.datagrams.is_some()).reduce(|a, b| a || b)
 }
 
 /// The network that a stream goes over, for its ceiling.
-///
-/// # Errors
-/// Why there is no ceiling.
+/// The error says why there is no ceiling.
 pub(crate) fn of_stream<'a>(ctx: &Context<'a>, m: &Measurement) -> Result<&'a Network, String> {
     if !streams(m) {
         return Err("a rate does not limit the time of a round trip or a connection".to_owned());
     }
     let host: &'a Host = ctx.host;
-    let origin = host.network.origin();
-    host.network.get().ok_or_else(|| format!("the network is unknown ({origin})"))
+    known(&host.network, "the network")
 }
 
 /// What a stream's trial carried on a connection, and what systems may hold of it on the way:
@@ -87,8 +85,7 @@ impl Carried {
         if !measured(m) || !streams(m) {
             return None;
         }
-        let over =
-            |of: &dyn Fn(&Trial) -> f64| median(&m.trials.iter().map(of).collect::<Vec<f64>>());
+        let over = |of: &dyn Fn(&Trial) -> f64| typical(&m.trials, |t| Some(of(t)));
         Some(Self {
             bytes: over(&|t| t.work / 8.0 / connections(m) as f64)?,
             held: over(&|t| held(m, t))?,
@@ -104,12 +101,12 @@ impl Carried {
 
 /// Times that a connection must have filled its window and its buffers.
 const FILLS: f64 = 4.0;
-/// Bytes that the buffer of a TCP socket may grow to where nothing is told: at the sender, by
+/// Bytes that the buffer of a TCP socket may grow to where nothing is reported: at the sender, by
 /// Linux's net.ipv4.tcp_wmem.
 const TCP_BUFFER: f64 = 4_194_304.0;
 /// A system gives up to so many times the buffer that is asked for (socket(7)).
 const DOUBLED: f64 = 2.0;
-/// TCP's window, as another tool told it.
+/// TCP's window, as another tool reported it.
 pub(crate) const WINDOW: &str = "window";
 
 /// Bytes that may be under way on one connection: its window, or what its buffers may hold
@@ -118,7 +115,7 @@ fn held(m: &Measurement, t: &Trial) -> f64 {
     let by_default = (datagrams(m) == Some(true)).then_some(UDP_BUFFER);
     let asked = m.params.int("socket_buffer").or(by_default).map(|asked| DOUBLED * asked as f64);
     let states = t.network.iter().flat_map(|n| &n.streams).map(|s| s.window_bytes);
-    // Another tool may tell it once for all its connections.
+    // Another tool may report it once for all its connections.
     let window = states.chain(m.params.int(WINDOW)).max().map(|bytes| bytes as f64);
     asked.into_iter().chain(window).max_by(f64::total_cmp).unwrap_or(TCP_BUFFER)
 }
@@ -128,7 +125,7 @@ pub(crate) fn interfaces(network: &Network) -> impl Iterator<Item = &Interface> 
     network.interface.get().into_iter().chain(&network.server_interface)
 }
 
-/// CPU time over what there was, summed over all trials: each tells both, or it is `None`.
+/// CPU time over what there was, summed over all trials: each reports both, or it is `None`.
 fn share(
     m: &Measurement,
     of: impl Fn(&Trial, &NetworkTraffic) -> Option<(f64, f64)>,
@@ -233,15 +230,12 @@ const ROUGH: f64 = 0.1;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{each, round_trips, tcp, udp};
+    use crate::testing::*;
 
     #[test]
     fn what_came_ahead_of_a_trial_stretches_its_account() {
         for m in [tcp(1, "peer"), udp(1, "peer"), round_trips("tcp", "block")] {
-            let ahead = each(m, |_, t| {
-                let n = t.network.as_mut().unwrap();
-                n.received_bytes += n.received_bytes / 8;
-            });
+            let ahead = each_network(m, |n| n.received_bytes += n.received_bytes / 8);
             let s = ahead.account_s(&ahead.trials[0]).unwrap();
             assert!((s - 0.1125).abs() < 1e-3, "{}: {s}", ahead.workload);
         }
@@ -250,61 +244,59 @@ mod tests {
     #[test]
     fn cpu_time_is_over_what_the_threads_could_have_had() {
         let using = |client: f64, cpus: u64| {
-            let m = each(tcp(4, "peer"), |_, t| {
-                let n = t.network.as_mut().unwrap();
+            let m = each_network(tcp(4, "peer"), |n| {
                 (n.client.own_cpu_s, n.client.cpus) = (Some(client), Some(cpus));
                 n.client.busy_s = Some(2.0 * client);
             });
-            (own_share(&m, End::ClientSide).unwrap(), system_share(&m, End::ClientSide))
+            let rounded = |share: f64| (share * 100.0).round() / 100.0;
+            let both = [own_share, system_share].map(|of| of(&m, End::ClientSide));
+            both.map(|share| share.map(rounded))
         };
-        let client = |a: f64, b: f64| (a - b).abs() < 0.01;
-        let (own, system) = using(0.1, 2);
-        assert!(
-            client(own, 0.5) && system.is_some_and(|s| client(s, 1.0)),
-            "four threads, two CPUs"
-        );
-        let (own, system) = using(0.1, 8);
-        assert!(client(own, 0.25) && system.is_some_and(|s| client(s, 0.25)), "a CPU each");
-        assert_eq!(using(0.2, 2).1, None, "more than there is");
-        let silent = each(tcp(4, "peer"), |_, t| t.network.as_mut().unwrap().server.cpus = None);
+        assert_eq!(using(0.1, 2), [Some(0.5), Some(1.0)], "four threads, two CPUs");
+        assert_eq!(using(0.1, 8), [Some(0.25), Some(0.25)], "a CPU each");
+        assert_eq!(using(0.2, 2)[1], None, "more than there is");
+        let silent = each_network(tcp(4, "peer"), |n| n.server.cpus = None);
         assert_eq!(own_share(&silent, End::ServerSide), None);
     }
 
     #[test]
     fn a_connection_may_hold_its_window_or_its_buffers() {
-        let held = |m: Measurement| Carried::of(&m).map(|c| c.held);
-        let silent = |m: Measurement| each(m, |_, t| t.network = None);
-        let with = |mut m: Measurement, name: &str, bytes: u64| {
-            m.params = m.params.with(name, bytes);
-            m
-        };
-        let told = held(tcp(1, "loopback")).unwrap();
-        assert!((told - 250_000.0).abs() < 1e3, "the window of its connection: {told}");
-        assert_eq!(held(with(tcp(1, "loopback"), "window", 1_000_000)), Some(1e6));
-        assert_eq!(held(with(tcp(1, "loopback"), "window", 1000)), Some(told));
-        assert_eq!(held(with(tcp(1, "loopback"), "socket_buffer", 1_000_000)), Some(2e6));
-        assert_eq!(held(silent(tcp(1, "loopback"))), Some(4_194_304.0), "nothing is told");
-        assert_eq!(held(with(silent(tcp(1, "loopback")), "window", 1000)), Some(1e3));
-        assert_eq!(held(udp(1, "loopback")), Some(2.0 * UDP_BUFFER as f64));
-        assert_eq!(held(with(udp(1, "loopback"), "socket_buffer", 1 << 20)), Some(2_097_152.0));
-        assert_eq!(held(round_trips("tcp", "block")), None, "no stream");
+        let held = |m: &Measurement| Carried::of(m).map(|c| c.held);
+        let stream = || tcp(1, "loopback");
+        let silent = || each(stream(), |_, t| t.network = None);
+        let own = held(&stream()).unwrap();
+        assert!((own - 250_000.0).abs() < 1e3, "the window of its connection: {own}");
+        for (name, m, bytes) in [
+            ("a larger window", with_param(stream(), "window", 1_000_000), Some(1e6)),
+            ("a smaller one", with_param(stream(), "window", 1000), Some(own)),
+            ("a buffer", with_param(stream(), "socket_buffer", 1_000_000), Some(2e6)),
+            ("nothing is told", silent(), Some(4_194_304.0)),
+            ("the window alone", with_param(silent(), "window", 1000), Some(1e3)),
+            ("datagrams", udp(1, "loopback"), Some(2.0 * UDP_BUFFER as f64)),
+            (
+                "their buffer",
+                with_param(udp(1, "loopback"), "socket_buffer", 1 << 20),
+                Some(2_097_152.0),
+            ),
+            ("no stream", round_trips("tcp", "block"), None),
+        ] {
+            assert_eq!(held(&m), bytes, "{name}");
+        }
     }
 
     #[test]
     fn four_fills_are_more_than_a_filling() {
         let filled = |bytes: f64| Carried { bytes, held: 1e6, seconds: 1.0 }.only_filled();
         assert_eq!([filled(3.9e6), filled(4e6)], [true, false]);
-        let each_s = Carried::of(&tcp(4, "loopback")).unwrap();
-        let all = Carried::of(&tcp(1, "loopback")).unwrap();
+        let [each_s, all] = [4, 1].map(|n| Carried::of(&tcp(n, "loopback")).unwrap());
         assert!((all.bytes / each_s.bytes - 4.0).abs() < 1e-9, "each connection's own");
     }
 
     #[test]
     fn round_trips_go_both_ways() {
-        let mut m = tcp(1, "peer");
-        assert_eq!(direction(&m), Direction::Forward);
-        m.params = m.params.with("direction", "reverse");
-        assert_eq!(direction(&m), Direction::Reverse);
+        assert_eq!(direction(&tcp(1, "peer")), Direction::Forward);
+        let reverse = with_param(tcp(1, "peer"), "direction", "reverse");
+        assert_eq!(direction(&reverse), Direction::Reverse);
         assert_eq!(direction(&round_trips("tcp", "block")), Direction::Both);
     }
 }

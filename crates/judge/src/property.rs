@@ -7,10 +7,7 @@ use proofmark_model::{
 };
 use proptest::prelude::*;
 
-use crate::testing::{
-    beside, blocks, clock, disk, flops, fsync, iops, judged, latency, linpack, mix, rand_read,
-    round_trips, set_interface, stream, sweep, tcp, trial, udp, wild, with_network, with_storage,
-};
+use crate::testing::*;
 
 prop_compose! {
     fn any_device()(

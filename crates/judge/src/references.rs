@@ -1,9 +1,9 @@
-//! Judges the tools that ran beside a measurement, as far as their trials tell.
+//! Judges the tools that ran next to a measurement, as far as their trials tell.
 //!
 //! A tool's trials are put into a measurement of the same workload, run as the tool's output says
 //! that it ran, and held against our ceiling and against those checks that need no more than a
-//! tool's output and the machine's counters. What comes out is told of the tool alone: a
-//! measurement stands or falls by its own trials.
+//! tool's output and the machine's counters. What comes out is reported of the tool alone: a
+//! measurement is judged by its own trials.
 
 use proofmark_model::{Measurement, Params, Reference, Summary, Verdict};
 
@@ -82,179 +82,153 @@ mod tests {
     use proofmark_model::{Conditions, Finding, Flush, Host, Probe, Severity, Trial};
 
     use super::*;
-    use crate::testing::{
-        beside, disk, flops, host, host_with_caches, host_with_disk, host_with_network, judged,
-        latency, linpack, stream, tcp, udp,
-    };
+    use crate::testing::{judged, *};
 
     fn findings(r: &Reference) -> Vec<(&str, Severity)> {
         r.findings.iter().map(|f| (f.check.as_ref(), f.severity)).collect()
     }
 
-    /// The tool's trials are those of the measurement, spoilt.
-    fn with_tool(m: Measurement, spoil: impl Fn(&mut Trial)) -> Measurement {
-        let mut m = m;
-        let mut r = beside(&m, 1.0);
-        r.evidence.iter_mut().for_each(spoil);
-        m.references = vec![r];
+    /// Beside a tool with so many times our values, spoilt.
+    fn with_tool(mut m: Measurement, factor: f64, spoil: impl Fn(&mut Reference)) -> Measurement {
+        m.references = vec![beside(&m, factor)];
+        spoil(&mut m.references[0]);
         m
+    }
+
+    /// Every trial of a tool, changed.
+    fn trials(spoil: impl Fn(&mut Trial)) -> impl Fn(&mut Reference) {
+        move |r| r.evidence.iter_mut().for_each(&spoil)
     }
 
     #[test]
     fn a_healthy_tool_is_valid_and_has_its_share_of_our_ceiling() {
-        for (m, factor) in [(flops(1), 0.5), (linpack(5000, 2), 0.8), (flops(2), 1.0)] {
-            let mut m = m;
-            m.references = vec![beside(&m, factor)];
-            let m = judged(&host(), m, &[]);
+        for (m, factor, share) in [
+            (flops(1), 0.5, 0.5),
+            (linpack(5000, 2), 0.8, 0.8),
+            (flops(2), 1.0, 1.0),
+            // Twice the time is half of the efficiency.
+            (latency(16 << 10, 1.4e-9), 2.0, 0.5),
+        ] {
+            let m = judged(&host_with_caches(), with_tool(m, factor, |_| {}), &[]);
             let r = &m.references[0];
             assert_eq!((findings(r), r.verdict), (vec![], Verdict::Valid));
-            let share = r.efficiency.unwrap() / m.efficiency.unwrap();
-            assert!((share - factor).abs() < 1e-9, "{share}");
+            let of_ours = r.efficiency.unwrap() / m.efficiency.unwrap();
+            assert!((of_ours - share).abs() < 1e-9, "{of_ours}");
         }
-        let mut m = latency(16 << 10, 1.4e-9);
-        m.references = vec![beside(&m, 2.0)];
-        let m = judged(&host_with_caches(), m, &[]);
-        let share = m.references[0].efficiency.unwrap() / m.efficiency.unwrap();
-        assert!((share - 0.5).abs() < 1e-9, "twice the time is half of the efficiency");
     }
 
     #[test]
     fn a_value_alone_has_a_share_and_no_findings() {
-        let mut m = flops(1);
-        let mut r = beside(&m, 0.5);
-        (r.evidence, r.summary) = (Vec::new(), None);
-        m.references = vec![r];
+        let m = with_tool(flops(1), 0.5, |r| (r.evidence, r.summary) = (Vec::new(), None));
         let m = judged(&host(), m, &[]);
         let r = &m.references[0];
         assert!((r.efficiency.unwrap() / m.efficiency.unwrap() - 0.5).abs() < 1e-3);
         assert_eq!(findings(r), []);
-    }
-
-    #[test]
-    fn without_our_ceiling_it_has_no_share() {
-        let mut h = host();
-        crate::testing::set_microarchitecture(&mut h, "unheard_of");
-        let mut m = flops(1);
-        m.references = vec![beside(&m, 0.5)];
-        m.references[0].efficiency = Some(0.7);
-        let m = judged(&h, m, &[]);
+        // Without our ceiling it has none.
+        let h = with_design(host(), "unheard_of");
+        let m = judged(&h, with_tool(flops(1), 0.5, |r| r.efficiency = Some(0.7)), &[]);
         assert_eq!((m.efficiency, m.references[0].efficiency), (None, None));
     }
 
     #[test]
     fn what_is_wrong_with_a_tool_is_told_of_it_and_not_of_ours() {
-        let of = |h: &Host, ours: Measurement, spoil: fn(&mut Trial)| {
-            let m = judged(h, with_tool(ours, spoil), &[]);
-            assert_eq!(m.verdict, Verdict::Valid, "{:?}", m.findings);
+        type Row = (&'static str, Measurement, fn(&mut Trial));
+        let conditions = |check, spoil| -> Row { (check, flops(1), spoil) };
+        let sequential = |name: &str, cache| disk(name, 1 << 20, cache);
+        let rows: [Row; 13] = [
+            ("page_cache", sequential("seq_read", "none"), |t| {
+                let device = t.device.as_mut().unwrap();
+                (device.read_bytes, device.own_read_bytes) = (0, Some(0));
+            }),
+            // Ours says by its name that it is the cache's; a tool says that it is a disk's.
+            ("page_cache", sequential("seq_read", "warm"), |t| {
+                let device = t.device.as_mut().unwrap();
+                (device.read_bytes, device.own_read_bytes) = (0, Some(0));
+                t.file.as_mut().unwrap().cached = None;
+            }),
+            ("not_durable", sequential("seq_write", "cold"), |t| {
+                t.file.as_mut().unwrap().flush = Flush::Never;
+            }),
+            ("compressible_data", sequential("seq_write", "none"), |t| {
+                t.file.as_mut().unwrap().entropy_bits = Some(0.1);
+            }),
+            ("small_file", sequential("seq_read", "cold"), |t| {
+                (t.device, t.file.as_mut().unwrap().cached) = (None, None);
+            }),
+            ("residual", linpack(5000, 1), |t| {
+                t.solution.as_mut().unwrap().normalised_residual = 17.0;
+            }),
+            conditions("steal", |t| t.conditions.steal_s = Some(0.1 * t.seconds)),
+            conditions("throttled", |t| t.conditions.throttled_s = Some(0.1 * t.seconds)),
+            conditions("other_cpu", |t| t.conditions.other_cpu_s = Some(0.1 * t.seconds)),
+            conditions("swap", |t| t.conditions.swapped_pages = Some(1000)),
+            ("udp_loss", udp(1, "loopback"), |t| {
+                t.network.as_mut().unwrap().datagrams.as_mut().unwrap().sent *= 2;
+            }),
+            ("bytes_lost", udp(1, "loopback"), |t| {
+                t.network.as_mut().unwrap().datagrams.as_mut().unwrap().received *= 2;
+            }),
+            // So little is sent that it only fills buffers.
+            ("short_transfer", tcp(1, "loopback"), |t| {
+                (t.seconds, t.work) = (t.seconds / 2e3, t.work / 2e3);
+            }),
+        ];
+        let mut host = host_with_disk();
+        host.memory.total_bytes = Probe::known(64 << 30, "test");
+        host.network = host_with_network("loopback").network;
+        for (check, ours, spoil) in rows {
+            let m = with_tool(ours, 1.0, |r| {
+                trials(spoil)(r);
+                if check == "short_transfer" {
+                    r.params = Params::default().with("amount", 131_072);
+                }
+            });
+            let m = judged(&host, m, &[]);
+            assert_eq!(m.verdict, Verdict::Valid, "{check}: {:?}", m.findings);
             assert!(m.findings.iter().all(|f| f.check == "one_machine"), "{:?}", m.findings);
             let r = &m.references[0];
-            assert_eq!(r.verdict, Verdict::of(&r.findings));
-            let all: Vec<String> = r.findings.iter().map(|f| f.check.to_string()).collect();
-            all.join(" ")
-        };
-        let (cpu, mut disks) = (host(), host_with_disk());
-        disks.memory.total_bytes = Probe::known(64 << 30, "test");
-        let net = host_with_network("loopback");
-        let found = of(&disks, disk("seq_read", 1 << 20, "none"), |t| {
-            let device = t.device.as_mut().unwrap();
-            (device.read_bytes, device.own_read_bytes) = (0, Some(0));
-        });
-        assert_eq!(found, "page_cache");
-        // Ours says by its name that it is the cache's; a tool says that it is a disk's.
-        let found = of(&disks, disk("seq_read", 1 << 20, "warm"), |t| {
-            let device = t.device.as_mut().unwrap();
-            (device.read_bytes, device.own_read_bytes) = (0, Some(0));
-            t.file.as_mut().unwrap().cached = None;
-        });
-        assert_eq!(found, "page_cache");
-        let found = of(&disks, disk("seq_write", 1 << 20, "cold"), |t| {
-            t.file.as_mut().unwrap().flush = Flush::Never;
-        });
-        assert_eq!(found, "not_durable");
-        let found = of(&disks, disk("seq_write", 1 << 20, "none"), |t| {
-            t.file.as_mut().unwrap().entropy_bits = Some(0.1);
-        });
-        assert_eq!(found, "compressible_data");
-        let found = of(&disks, disk("seq_read", 1 << 20, "cold"), |t| {
-            (t.device, t.file.as_mut().unwrap().cached) = (None, None);
-        });
-        assert_eq!(found, "small_file");
-        let found = of(&cpu, linpack(5000, 1), |t| {
-            t.solution.as_mut().unwrap().normalised_residual = 17.0;
-        });
-        assert_eq!(found, "residual");
-        let conditions = |spoil: fn(&mut Trial)| of(&cpu, flops(1), spoil);
-        assert_eq!(conditions(|t| t.conditions.steal_s = Some(0.1 * t.seconds)), "steal");
-        assert_eq!(conditions(|t| t.conditions.throttled_s = Some(0.1 * t.seconds)), "throttled");
-        assert_eq!(conditions(|t| t.conditions.other_cpu_s = Some(0.1 * t.seconds)), "other_cpu");
-        assert_eq!(conditions(|t| t.conditions.swapped_pages = Some(1000)), "swap");
-        let found = of(&net, udp(1, "loopback"), |t| {
-            t.network.as_mut().unwrap().datagrams.as_mut().unwrap().sent *= 2;
-        });
-        assert_eq!(found, "udp_loss");
-        let found = of(&net, udp(1, "loopback"), |t| {
-            t.network.as_mut().unwrap().datagrams.as_mut().unwrap().received *= 2;
-        });
-        assert_eq!(found, "bytes_lost");
-    }
-
-    #[test]
-    fn an_amount_that_only_fills_buffers_is_told_of_the_tool() {
-        let of = |spoil: fn(&mut Trial)| {
-            let mut m = with_tool(tcp(1, "loopback"), spoil);
-            m.references[0].params = Params::default().with("amount", 131_072);
-            let m = judged(&host_with_network("loopback"), m, &[]);
-            assert_eq!(m.verdict, Verdict::Valid);
-            m.references[0].verdict
-        };
-        let brief = |t: &mut Trial| (t.seconds, t.work) = (t.seconds / 2e3, t.work / 2e3);
-        assert_eq!([of(|_| {}), of(brief)], [Verdict::Valid, Verdict::Suspect]);
+            let found: Vec<&str> = r.findings.iter().map(|f| &*f.check).collect();
+            assert_eq!((found, r.verdict), (vec![check], Verdict::of(&r.findings)));
+        }
     }
 
     /// What is found of a tool that shows so many times our values, of which it tells those clocks.
     fn above(h: &Host, ours: Measurement, factor: f64, clock_hz: Option<f64>) -> Vec<Finding> {
-        let mut m = ours;
-        let mut r = beside(&m, factor);
-        r.evidence.iter_mut().for_each(|t| t.conditions.clock_hz = clock_hz);
-        m.references = vec![r];
-        let chase = [latency(1 << 30, 1e-7)];
-        let mut m = judged(h, m, &chase);
+        let m = with_tool(ours, factor, trials(|t| t.conditions.clock_hz = clock_hz));
+        let mut m = judged(h, m, &[latency(1 << 30, 1e-7)]);
         m.references.remove(0).findings
     }
 
     #[test]
-    fn more_than_the_machine_can_do_is_invalid() {
-        let h = host_with_caches();
-        let invalid = |found: Vec<Finding>| {
+    fn more_than_the_machine_can_do_is_invalid_and_at_our_clock_a_note() {
+        let (h, net) = (host_with_caches(), host_with_network("loopback"));
+        let mut reported = host();
+        reported.cpu.clock.measured_hz = Probe::missing("not measured");
+        for found in [
+            // The bus gives 717 GB/s at most, whatever the clock and the latency.
+            above(&h, stream("read", 1), 80.0, None),
+            above(&host(), flops(1), 1.2, Some(4e9)),
+            above(&net, tcp(1, "loopback"), 5.0, None),
+            above(&reported, flops(1), 1.2, None),
+        ] {
             let first = (found[0].check.as_ref(), found[0].severity);
             assert_eq!(first, ("above_ceiling", Severity::Invalid), "{found:?}");
             assert!(!found[0].message.contains("uses proofmark's"), "{found:?}");
-        };
-        // The bus gives 717 GB/s at most, whatever the clock and the latency.
-        invalid(above(&h, stream("read", 1), 80.0, None));
-        invalid(above(&host(), flops(1), 1.2, Some(4e9)));
-        let net = host_with_network("loopback");
-        invalid(above(&net, tcp(1, "loopback"), 5.0, None));
-        let mut reported = host();
-        reported.cpu.clock.measured_hz = Probe::missing("not measured");
-        invalid(above(&reported, flops(1), 1.2, None));
-    }
-
-    #[test]
-    fn more_than_can_be_done_at_our_clock_is_a_note() {
-        let noted = |found: Vec<Finding>, words: &str| {
-            let ids: Vec<_> = found.iter().map(|f| (f.check.as_ref(), f.severity)).collect();
-            assert_eq!(ids, [("above_ceiling", Severity::Note)], "{found:?}");
-            assert!(found[0].message.ends_with(words), "{found:?}");
-        };
+        }
         let clock = "that ceiling uses proofmark's clock, and the tool's may have been higher";
-        noted(above(&host(), flops(1), 1.2, None), clock);
-        noted(above(&host_with_caches(), latency(32 << 10, 1.4e-9), 0.5, None), clock);
-        // 31 GB/s within a factor of two by the lines in flight.
-        let latency = "that ceiling uses proofmark's latency, and the tool's may have been shorter";
-        noted(above(&host_with_caches(), stream("read", 1), 7.0, Some(4e9)), latency);
-        assert!(above(&host_with_caches(), stream("read", 1), 6.0, None).is_empty());
-        let mut ours = crate::testing::at_rate(flops(1), 1.2 * 64e9);
+        let shorter = "that ceiling uses proofmark's latency, and the tool's may have been shorter";
+        for (found, words) in [
+            (above(&host(), flops(1), 1.2, None), clock),
+            (above(&h, latency(32 << 10, 1.4e-9), 0.5, None), clock),
+            // 31 GB/s within a factor of two by the lines in flight.
+            (above(&h, stream("read", 1), 7.0, Some(4e9)), shorter),
+        ] {
+            let [f] = found.as_slice() else { panic!("{found:?}") };
+            assert_eq!((&*f.check, f.severity), ("above_ceiling", Severity::Note), "{f:?}");
+            assert!(f.message.ends_with(words), "{f:?}");
+        }
+        assert!(above(&h, stream("read", 1), 6.0, None).is_empty());
+        let mut ours = at_rate(flops(1), 1.2 * 64e9);
         ours.trials.iter_mut().for_each(|t| t.conditions.clock_hz = None);
         let found = judged(&host(), ours, &[]).findings;
         let ours = found.iter().find(|f| f.check == "above_ceiling").map(|f| f.severity);
@@ -263,51 +237,51 @@ mod tests {
 
     #[test]
     fn it_is_judged_by_how_it_says_that_it_ran() {
-        let with = |name: &str, bytes: u64| {
-            let mut m = stream("triad", 1);
-            let mut r = beside(&m, 1.0);
-            r.params = Params::default().with(name, bytes);
-            m.references = vec![r];
-            let m = judged(&host_with_caches(), m, &[]);
-            findings(&m.references[0]).first().map(|f| f.1)
-        };
-        assert_eq!(with("array_size", 16 << 20), Some(Severity::Invalid));
-        assert_eq!(with("array_size", 64 << 20), Some(Severity::Suspect));
-        assert_eq!(with("array_size", 1 << 30), None);
-        assert_eq!(with("NTIMES", 10), None, "ours, where it tells nothing");
+        for (name, bytes, expected) in [
+            ("array_size", 16 << 20, Some(Severity::Invalid)),
+            ("array_size", 64 << 20, Some(Severity::Suspect)),
+            ("array_size", 1_u64 << 30, None),
+            // Ours, where it tells nothing.
+            ("NTIMES", 10, None),
+        ] {
+            let reported = |r: &mut Reference| r.params = Params::default().with(name, bytes);
+            let m = judged(&host_with_caches(), with_tool(stream("triad", 1), 1.0, reported), &[]);
+            let first = findings(&m.references[0]).first().map(|f| f.1);
+            assert_eq!(first, expected, "{name} {bytes}");
+        }
     }
 
     #[test]
     fn evidence_that_only_our_workers_have_is_not_missed() {
-        let m = with_tool(disk("rand_read", 4096, "none"), |t| {
+        let spoil = trials(|t| {
             t.conditions = Conditions::default();
             (t.device, t.file) = (None, None);
         });
-        let m = judged(&host_with_disk(), m, &[]);
-        assert_eq!(findings(&m.references[0]), []);
+        let m = with_tool(disk("rand_read", 4096, "none"), 1.0, spoil);
+        assert_eq!(findings(&judged(&host_with_disk(), m, &[]).references[0]), []);
     }
 
     #[test]
     fn values_that_contradict_each_other_end_it() {
-        let m = with_tool(linpack(5000, 1), |t| {
+        let spoil = trials(|t| {
             t.value *= 2.0;
             t.conditions.steal_s = Some(t.seconds);
         });
-        let m = judged(&host(), m, &[]);
+        let m = judged(&host(), with_tool(linpack(5000, 1), 1.0, spoil), &[]);
         assert_eq!(findings(&m.references[0]), [(checks::STOP_AFTER, Severity::Invalid)]);
     }
 
     #[test]
     fn judging_twice_gives_the_same_and_keeps_what_others_found() {
-        let mut m = with_tool(flops(1), |t| t.conditions.steal_s = Some(0.1 * t.seconds));
         let remark = Finding::new("runner.remark", Severity::Note, "kept", "");
-        m.references[0].findings.push(remark.clone());
-        m.references[0].findings.push(Finding::new("swap", Severity::Invalid, "stale", ""));
+        let stale = Finding::new("swap", Severity::Invalid, "stale", "");
+        let mut m =
+            with_tool(flops(1), 1.0, trials(|t| t.conditions.steal_s = Some(0.1 * t.seconds)));
+        m.references[0].findings.extend([remark.clone(), stale]);
         let once = judged(&host(), m, &[]);
         assert_eq!(judged(&host(), once.clone(), &[]), once);
         assert_eq!(once.references[0].findings[0], remark);
-        let ids = findings(&once.references[0]);
-        assert_eq!(ids[1..], [("steal", Severity::Suspect)]);
+        assert_eq!(findings(&once.references[0])[1..], [("steal", Severity::Suspect)]);
     }
 
     #[test]
@@ -316,7 +290,7 @@ mod tests {
         m.missing.insert("references".to_owned(), "no tool does this".to_owned());
         let once = judged(&host(), m.clone(), &[]);
         assert_eq!(once.missing["references"], "no tool does this");
-        m.references = vec![beside(&m, 1.0)];
-        assert!(!judged(&host(), m, &[]).missing.contains_key("references"));
+        let with = judged(&host(), with_tool(m, 1.0, |_| {}), &[]);
+        assert!(!with.missing.contains_key("references"));
     }
 }

@@ -106,53 +106,46 @@ fn note_missing(m: &mut Measurement, part: &str, reason: String) {
 /// Gives each null part its reason, and no other part one.
 fn explain_what_is_missing(m: &mut Measurement, execution: &Execution) {
     let trials = m.trials.len();
-    let no_trial = || "no trial was completed".to_owned();
-    let (summary, ci95, sd) = match &m.summary {
-        None => (true, false, false),
-        Some(s) => (false, s.ci95.is_none(), s.sd.is_none()),
-    };
-    let too_few = || match trials {
+    let no_trial = "no trial was completed";
+    let or = |why| if trials == 0 { no_trial } else { why };
+    let too_few = match trials {
         0..6 => format!(
             "{} cannot give a 95 % interval by order statistics, which needs 6",
             counted(trials, "trial")
         ),
         _ => "no interval was computed".to_owned(),
     };
-    let unusable = || match trials {
-        0 => no_trial(),
-        _ => "the trials' values cannot be summarised".to_owned(),
-    };
-    let mut note = |part: &str, absent: bool, default: &dyn Fn() -> String| {
-        if !absent {
-            m.missing.remove(part);
-        } else {
+    let summary = m.summary.as_ref();
+    for (part, absent, reason) in [
+        ("summary", summary.is_none(), or("the trials' values cannot be summarised")),
+        ("summary.ci95", summary.is_some_and(|s| s.ci95.is_none()), &too_few),
+        (
+            "summary.sd",
+            summary.is_some_and(|s| s.sd.is_none()),
+            "one trial has no standard deviation",
+        ),
+        ("latency", m.latency.is_none(), execution.no_latency),
+        ("verification", m.verification.is_none(), or(execution.no_verification)),
+        ("ceiling", m.ceiling.is_none(), no_trial),
+        ("efficiency", m.efficiency.is_none(), no_trial),
+        ("bottleneck", m.bottleneck.is_none(), no_trial),
+        ("references", m.references.is_empty(), "no reference tool was run"),
+    ] {
+        if absent {
             // Whoever left it out may know better why.
-            m.missing.entry(part.to_owned()).or_insert_with(default);
+            m.missing.entry(part.to_owned()).or_insert_with(|| reason.to_owned());
+        } else {
+            m.missing.remove(part);
         }
-    };
-    note("summary", summary, &unusable);
-    note("summary.ci95", ci95, &too_few);
-    note("summary.sd", sd, &|| "one trial has no standard deviation".to_owned());
-    note("latency", m.latency.is_none(), &|| execution.no_latency.to_owned());
-    note("verification", m.verification.is_none(), &|| match trials {
-        0 => no_trial(),
-        _ => execution.no_verification.to_owned(),
-    });
-    note("ceiling", m.ceiling.is_none(), &no_trial);
-    note("efficiency", m.efficiency.is_none(), &no_trial);
-    note("bottleneck", m.bottleneck.is_none(), &no_trial);
-    note("references", m.references.is_empty(), &|| "no reference tool was run".to_owned());
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{Counterpart, Plan};
+    use proofmark_model::Counterpart;
 
     use super::*;
-    use crate::testing::{
-        around, at_rate, blocks, clock, disk, each, flops, host_with_caches, latency, linpack,
-        policy, rand_read, stream, sweep, with_values,
-    };
+    use crate::testing::*;
 
     /// Measurements of which many look at others: at a latency that steal disturbed, at one thread
     /// that a quota held back, at sequential blocks, at larger problems, at the clock.
@@ -180,46 +173,10 @@ mod tests {
         ]
     }
 
-    fn run_of(measurements: Vec<Measurement>) -> Run {
-        let specs = proofmark_workloads::ALL.iter().map(|w| w.spec());
-        Run {
-            schema: "".into(),
-            tool: proofmark_model::Tool {
-                version: String::new(),
-                commit: None,
-                build: String::new(),
-            },
-            started: Default::default(),
-            ended: None,
-            interrupted: None,
-            imported: None,
-            host: host_with_caches(),
-            plan: Plan { policy: policy(), ..Plan::default() },
-            workloads: specs.map(|s| (s.id.to_string(), s.clone())).collect(),
-            measurements,
-            findings: Vec::new(),
-        }
-    }
-
     fn judged(measurements: Vec<Measurement>) -> Vec<Measurement> {
-        let mut run = run_of(measurements);
+        let mut run = run(host_with_caches(), measurements);
         judge_run(&mut run);
         run.measurements
-    }
-
-    /// All that the judge fills in.
-    fn judgement(m: &Measurement) -> String {
-        format!(
-            "{} {} {:?} {:?} {:?} {:?} {:?} {:?}",
-            m.workload,
-            proofmark_model::Point { workload: String::new(), params: m.params.clone() },
-            m.ceiling.as_ref().map(|c| (&c.id, c.value)),
-            m.efficiency,
-            m.bottleneck,
-            m.findings,
-            m.verdict,
-            m.missing
-        )
     }
 
     #[test]
@@ -230,9 +187,7 @@ mod tests {
         let mut backwards = judged(backwards);
         backwards.reverse();
         for (how, other) in [("again", judged(once.clone())), ("in another order", backwards)] {
-            for (a, b) in once.iter().zip(&other) {
-                assert_eq!(judgement(a), judgement(b), "judged {how}");
-            }
+            assert_eq!(once, other, "judged {how}");
         }
         let bounded_by = once[0].ceiling.as_ref().map(|c| c.id.as_str());
         assert_eq!(bounded_by, Some("memory.dram"), "the latency was disturbed itself");
@@ -249,7 +204,7 @@ mod tests {
             .enumerate()
             .map(|(i, w)| (w.spec().id.to_string(), format!("w{i}")))
             .collect();
-        let mut run = run_of(all());
+        let mut run = run(host_with_caches(), all());
         run.measurements.iter_mut().for_each(|m| m.workload = names[&m.workload].clone());
         let renamed = |c: &Counterpart| Counterpart {
             workload: names[&*c.workload].clone().into(),

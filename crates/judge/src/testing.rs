@@ -5,38 +5,57 @@
 use proofmark_model::testing;
 use proofmark_model::{
     Cache, CacheKind, Conditions, CpuQuota, Ending, Finding, Host, Measurement, Microarchitecture,
-    Params, Policy, Probe, Role, Severity, Solution, Summary, Trial, Unit, Verification,
+    Param, Params, Policy, Probe, Role, Run, Severity, Solution, Trial, Unit, Verification,
     WorkloadSpec,
 };
-use proptest::prelude::*;
 
 use crate::Context;
 use crate::checks::Check;
 use crate::run::{Judge, forget};
 
 mod disk;
+mod expect;
 mod network;
+mod random;
 mod reference;
 
 pub(crate) use disk::{
-    block_device, disk, fsync, healthy_disk, host_with_disk, rand_read, with_storage,
+    block_device, disk, each_device, each_file, fsync, healthy_disk, host_with_disk, rand_read,
+    with_storage,
+};
+pub(crate) use expect::{
+    Expected, INVALID, NOTE, SILENT, SUSPECT, expect_bottleneck, expect_words, invalid, note,
+    suspect, usual_host,
 };
 pub(crate) use network::{
-    healthy_network, host_with_network, round_trips, set_interface, tcp, told_so, udp, with_network,
+    each_network, healthy_network, host_with_network, round_trips, set_interface, tcp, udp,
+    with_network,
 };
+pub(crate) use proofmark_model::summarise as summary;
+pub(crate) use random::{normal, wild, xorshift};
 pub(crate) use reference::beside;
 
 fn known<T>(value: T) -> Probe<T> {
     Probe::known(value, "test")
 }
 
-/// Gives the machine another core design.
-pub(crate) fn set_microarchitecture(host: &mut Host, id: &str) {
-    host.cpu.microarchitecture = known(Microarchitecture {
-        id: id.to_owned(),
-        name: id.to_owned(),
-        evidence: "test".to_owned(),
-    });
+/// The machine with another core design.
+pub(crate) fn with_design(mut host: Host, id: &str) -> Host {
+    let (id, name, evidence) = (id.to_owned(), id.to_owned(), "test".to_owned());
+    host.cpu.microarchitecture = known(Microarchitecture { id, name, evidence });
+    host
+}
+
+/// The machine under a quota of so many CPUs.
+pub(crate) fn with_quota(mut host: Host, cpus: f64) -> Host {
+    host.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(cpus) }, "cpu.max");
+    host
+}
+
+/// The machine without a hypervisor.
+pub(crate) fn bare(mut host: Host) -> Host {
+    host.os.virtualisation = known("none".to_owned());
+    host
 }
 
 /// The machine.
@@ -58,8 +77,7 @@ pub(crate) fn host() -> Host {
     host.timer.clock_source = known("tsc".to_owned());
     (host.timer.resolution_s, host.timer.overhead_s) = (known(2e-8), known(2e-8));
     host.timer.interrupted_share = known(0.009);
-    set_microarchitecture(&mut host, "golden_cove_server");
-    host
+    with_design(host, "golden_cove_server")
 }
 
 /// The policy that trials were taken under.
@@ -97,35 +115,34 @@ pub(crate) fn context_on(host: &Host) -> Context<'_> {
     context(host, &spec("cpu.flops"), Box::leak(Box::new(policy())), &[])
 }
 
+/// The conditions of a quiet trial that lasts so long.
+fn quiet(seconds: f64) -> Conditions {
+    Conditions {
+        clock_hz: Some(4e9),
+        clock_spread: Some(0.002),
+        clock_disagreement: Some(0.001),
+        steal_s: Some(0.0),
+        throttled_s: Some(0.0),
+        other_cpu_s: Some(0.0),
+        own_cpu_s: Some(seconds),
+        involuntary_switches: Some(0),
+        migrations: Some(0),
+        minor_faults: Some(0),
+        major_faults: Some(0),
+        swapped_pages: Some(0),
+        ..Conditions::default()
+    }
+}
+
 /// A quiet trial.
 pub(crate) fn trial(value: f64, seconds: f64) -> Trial {
-    Trial {
-        conditions: Conditions {
-            clock_hz: Some(4e9),
-            clock_spread: Some(0.002),
-            clock_disagreement: Some(0.001),
-            steal_s: Some(0.0),
-            throttled_s: Some(0.0),
-            other_cpu_s: Some(0.0),
-            own_cpu_s: Some(seconds),
-            involuntary_switches: Some(0),
-            migrations: Some(0),
-            minor_faults: Some(0),
-            major_faults: Some(0),
-            swapped_pages: Some(0),
-            ..Conditions::default()
-        },
-        ..testing::trial(value, seconds)
-    }
+    Trial { conditions: quiet(seconds), ..testing::trial(value, seconds) }
 }
 
 /// A quiet trial whose value is in that unit.
 fn trial_in(unit: Unit, value: f64) -> Trial {
-    let mut t = trial(value, 0.1);
-    if unit == Unit::Second {
-        t.work = t.seconds / value;
-    }
-    t
+    let t = testing::trial_in(unit, value);
+    Trial { conditions: quiet(t.seconds), ..t }
 }
 
 /// Ten values around `centre`, 0.2 % apart from end to end, without order.
@@ -134,22 +151,6 @@ pub(crate) fn around(centre: f64) -> Vec<f64> {
         .iter()
         .map(|step| centre * (1.0 + step * 2e-4))
         .collect()
-}
-
-/// Statistics as the engine makes them, roughly.
-pub(crate) fn summary(values: &[f64]) -> Option<Summary> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let median = crate::statistics::median(values)?;
-    Some(Summary {
-        n: values.len() as u64,
-        mean: values.iter().sum::<f64>() / values.len() as f64,
-        sd: Some(median * 1e-3),
-        median,
-        ci95: (values.len() >= 6).then(|| [sorted[1], sorted[sorted.len() - 2]]),
-        min: sorted[0],
-        max: sorted[sorted.len() - 1],
-    })
 }
 
 /// A measurement with these values.
@@ -311,11 +312,49 @@ fn memory(workload: &str, params: Params, unit: Unit, value: f64) -> Measurement
     })
 }
 
+/// A run of these measurements on that machine.
+pub(crate) fn run(host: Host, measurements: Vec<Measurement>) -> Run {
+    let specs = proofmark_workloads::ALL.iter().map(|w| w.spec());
+    let workloads = specs.map(|s| (s.id.to_string(), s.clone())).collect();
+    let mut run = Run { host, workloads, ..testing::run(measurements) };
+    run.plan.policy = policy();
+    run
+}
+
 /// Changes every trial.
 pub(crate) fn each(mut m: Measurement, spoil: impl Fn(usize, &mut Trial)) -> Measurement {
     for (i, t) in m.trials.iter_mut().enumerate() {
         spoil(i, t);
     }
+    m
+}
+
+/// Changes what disturbed every trial.
+pub(crate) fn each_condition(
+    m: Measurement,
+    spoil: impl Fn(usize, &mut Conditions),
+) -> Measurement {
+    each(m, |i, t| spoil(i, &mut t.conditions))
+}
+
+/// The measurement with a finding of that check, which makes it suspect.
+pub(crate) fn suspected(mut m: Measurement, check: &'static str) -> Measurement {
+    m.findings.push(Finding::new(check, Severity::Suspect, "", ""));
+    m
+}
+
+/// The machine with other caches.
+pub(crate) fn with_caches(change: impl FnOnce(&mut Vec<Cache>)) -> Host {
+    let mut host = host_with_caches();
+    let mut caches = host.cpu.caches.get().unwrap().clone();
+    change(&mut caches);
+    host.cpu.caches = known(caches);
+    host
+}
+
+/// The measurement with another value of a parameter.
+pub(crate) fn with_param(mut m: Measurement, name: &str, value: impl Into<Param>) -> Measurement {
+    m.params = m.params.with(name, value);
     m
 }
 
@@ -363,40 +402,4 @@ pub(crate) fn found_on(
     others: &[Measurement],
 ) -> Option<Finding> {
     judged(host, m, others).findings.into_iter().find(|f| f.check == check.id)
-}
-
-/// The same on the healthy machine: severity and message.
-pub(crate) fn found(check: &Check, m: Measurement) -> Option<(Severity, String)> {
-    found_on(&host(), check, m, &[]).map(|f| (f.severity, f.message))
-}
-
-/// Only the severity.
-pub(crate) fn severity(check: &Check, m: Measurement) -> Option<Severity> {
-    found(check, m).map(|(s, _)| s)
-}
-
-/// Uniform numbers from 0 to 1, the same ones every time (Marsaglia, *Xorshift
-/// RNGs*, 2003).
-pub(crate) fn xorshift() -> impl FnMut() -> f64 {
-    let mut state = 88_172_645_463_325_252_u64;
-    move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 11) as f64 / (1_u64 << 53) as f64
-    }
-}
-
-/// What a file from anywhere may hold for a number.
-pub(crate) fn wild() -> impl Strategy<Value = f64> {
-    prop_oneof![
-        any::<f64>(),
-        Just(0.0),
-        Just(-1.0),
-        Just(f64::NAN),
-        Just(f64::INFINITY),
-        Just(f64::MAX),
-        Just(f64::MIN_POSITIVE),
-        1e6..1e12_f64,
-    ]
 }

@@ -18,20 +18,18 @@ pub(crate) fn threads_here(m: &Measurement) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{rand_read, tcp};
-
-    #[test]
-    fn a_disk_has_one_end() {
-        assert_eq!((connections(&rand_read(1)), threads_here(&rand_read(1))), (1, 1));
-    }
+    use crate::testing::*;
 
     #[test]
     fn both_ways_are_two_connections_and_loopback_has_both_ends_here() {
-        let mut m = tcp(4, "peer");
-        assert_eq!((connections(&m), threads_here(&m)), (4, 4));
-        m.params = m.params.with("direction", "both");
-        assert_eq!((connections(&m), threads_here(&m)), (8, 8));
-        m.params = m.params.with("path", "loopback");
-        assert_eq!((connections(&m), threads_here(&m)), (8, 16));
+        let both = |path| with_param(tcp(4, path), "direction", "both");
+        for (m, at_one_end, here) in [
+            (rand_read(1), 1, 1),
+            (tcp(4, "peer"), 4, 4),
+            (both("peer"), 8, 8),
+            (both("loopback"), 8, 16),
+        ] {
+            assert_eq!((connections(&m), threads_here(&m)), (at_one_end, here), "{:?}", m.params);
+        }
     }
 }

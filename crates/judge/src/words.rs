@@ -1,11 +1,18 @@
-//! Words that depend on a number.
+//! Words that depend on a number or on what is known.
 
 use std::fmt::Display;
+
+use proofmark_model::Probe;
 
 /// A number and what it counts: `1 core`, `2 cores`, `0.5 cores`.
 pub(crate) fn counted<N: Display + PartialEq + From<u8>>(n: N, one: &str) -> String {
     let plural = if n == N::from(1) { "" } else { "s" };
     format!("{n} {one}{plural}")
+}
+
+/// A value that was found out, or that it was not and why.
+pub(crate) fn known<'a, T>(probe: &'a Probe<T>, what: &str) -> Result<&'a T, String> {
+    probe.get().ok_or_else(|| format!("{what} is unknown ({})", probe.origin()))
 }
 
 /// A factor with three significant digits: `0.0512`, `1.34`, `12.8`.

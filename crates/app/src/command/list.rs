@@ -16,7 +16,7 @@ pub fn run(what: Listing) -> Result<Outcome> {
         }
         Listing::Checks => columns(proofmark_judge::checks::ALL.iter().map(|c| (c.id, c.title))),
         Listing::Ceilings => {
-            columns(proofmark_judge::ceilings::ALL.iter().map(|c| (c.id(), c.title())))
+            columns(proofmark_judge::ceilings::ALL.iter().map(|c| (c.id, c.title)))
         }
         Listing::References => {
             columns(proofmark_reference::ALL.iter().map(|t| (t.id(), reference(*t))))

@@ -30,7 +30,7 @@ const WITHOUT_A_ROW: &[&str] = &[
 
 #[test]
 fn every_ceiling_that_a_workload_declares_exists_and_is_declared() {
-    let known: BTreeSet<_> = ceilings::ALL.iter().map(|rule| rule.id()).collect();
+    let known: BTreeSet<_> = ceilings::ALL.iter().map(|rule| rule.id).collect();
     let mut declared = BTreeSet::new();
     for workload in WORKLOADS {
         let spec = workload.spec();
@@ -84,7 +84,7 @@ fn an_id_explains_one_thing() {
     let workloads = WORKLOADS.iter().map(|workload| workload.spec().id.as_ref());
     let ids = workloads
         .chain(checks::ALL.iter().map(|check| check.id))
-        .chain(ceilings::ALL.iter().map(|rule| rule.id()))
+        .chain(ceilings::ALL.iter().map(|rule| rule.id))
         .chain(FINDINGS.iter().map(|finding| finding.0))
         .chain(TOOLS.iter().map(|tool| tool.id()))
         .chain(proofmark_audit::rules::ALL.iter().map(|rule| rule.id()));

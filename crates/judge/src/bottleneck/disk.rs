@@ -22,9 +22,7 @@ const NOTHING: f64 = 1.1;
 const WAITING: f64 = 0.8;
 
 /// The bottleneck of a measurement that is no ceiling's.
-///
-/// # Errors
-/// Why none can be named.
+/// The error says why none can be named.
 pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
     let cpu = cpu_share(ctx.host, m);
     if let Some(bottleneck) = cpu.filter(|share| *share >= BUSY_CPU).map(|share| by_cpu(m, share)) {
@@ -43,26 +41,23 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String>
     }
     let law = little(m);
     let told = |what: String| if law.is_empty() { what } else { format!("{law}; {what}") };
-    match deeper(ctx, m) {
-        Some((resource, gain, how)) if gain > GAINED => {
-            return Ok(Bottleneck::new(
-                resource,
-                told(format!("{how} reached {gain:.2} times the rate")),
-            ));
+    if let Some((gain, other)) = best(ctx, m, true) {
+        let how = differs(m, other);
+        if gain > GAINED {
+            let deep = queue_depth(other) > queue_depth(m);
+            let resource = if deep { "queue depth" } else { "threads" };
+            let what = format!("{how} reached {gain:.2} times the rate");
+            return Ok(Bottleneck::new(resource, told(what)));
         }
-        Some((_, gain, how)) if gain < NOTHING => {
-            return Ok(Bottleneck::new(
-                "device",
-                told(format!("{how} reached only {gain:.2} times the rate")),
-            ));
+        if gain < NOTHING {
+            let what = format!("{how} reached only {gain:.2} times the rate");
+            return Ok(Bottleneck::new("device", told(what)));
         }
-        _ => {}
     }
-    if let Some((gain, how)) = shallower(ctx, m).filter(|(gain, _)| *gain < NOTHING) {
-        return Ok(Bottleneck::new(
-            "device",
-            told(format!("this is only {gain:.2} times the rate of {how}")),
-        ));
+    let shallower = best(ctx, m, false).map(|(ratio, other)| (1.0 / ratio, other));
+    if let Some((gain, other)) = shallower.filter(|(gain, _)| *gain < NOTHING) {
+        let what = format!("this is only {gain:.2} times the rate of {}", differs(m, other));
+        return Ok(Bottleneck::new("device", told(what)));
     }
     let most = in_flight_at_most(m);
     match at_device(m) {
@@ -129,34 +124,20 @@ fn differs(m: &Measurement, other: &Measurement) -> String {
     }
 }
 
-/// The point of the run with more in flight that gained most: what it had more of, the
-/// gain, and which one it is.
-fn deeper(ctx: &Context, m: &Measurement) -> Option<(&'static str, f64, String)> {
-    let more = |o: &&Measurement| {
-        queue_depth(o) >= queue_depth(m)
-            && o.params.threads() >= m.params.threads()
-            && in_flight_at_most(o) > in_flight_at_most(m)
+/// The point of the run with more, or fewer, I/Os in flight that gained most over this one, and
+/// how many times its rate is this one's.
+fn best<'a>(ctx: &Context<'a>, m: &Measurement, more: bool) -> Option<(f64, &'a Measurement)> {
+    let beyond = |o: &&Measurement| {
+        let (low, high) = if more { (m, *o) } else { (*o, m) };
+        queue_depth(low) <= queue_depth(high)
+            && low.params.threads() <= high.params.threads()
+            && in_flight_at_most(low) < in_flight_at_most(high)
     };
-    let points = ctx.others.iter().filter(more).filter_map(|o| Some((gain(m, o)?, o)));
-    let (gain, best) = points.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let deep = queue_depth(best) > queue_depth(m);
-    Some((if deep { "queue depth" } else { "threads" }, gain, differs(m, best)))
+    let points = ctx.others.iter().filter(beyond).filter_map(|o| Some((gain(m, o)?, o)));
+    points.max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-/// The point of the run with fewer in flight that came nearest, and what this one gains
-/// over it.
-fn shallower(ctx: &Context, m: &Measurement) -> Option<(f64, String)> {
-    let fewer = |o: &&Measurement| {
-        queue_depth(o) <= queue_depth(m)
-            && o.params.threads() <= m.params.threads()
-            && in_flight_at_most(o) < in_flight_at_most(m)
-    };
-    let points = ctx.others.iter().filter(fewer).filter_map(|o| Some((gain(m, o)?, o)));
-    let (ratio, best) = points.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    Some((1.0 / ratio, differs(m, best)))
-}
-
-/// Mean number of the workload's I/Os that the device had in flight, where all trials tell.
+/// Mean number of the workload's I/Os that the device had in flight, where all trials report it.
 ///
 /// The device counts requests: where it made more of them than there were I/Os, it split
 /// each, and holds so many parts of one.
@@ -176,111 +157,63 @@ fn at_device(m: &Measurement) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Finding;
-
     use super::*;
-    use crate::testing::{disk, each, fsync, host_with_disk, judged, rand_read};
+    use crate::testing::*;
 
-    fn named(m: Measurement, others: &[Measurement]) -> Result<Bottleneck, String> {
-        let m = judged(&host_with_disk(), m, others);
-        m.bottleneck.ok_or_else(|| m.missing["bottleneck"].clone())
+    fn expect(m: Measurement, others: &[Measurement], words: &str) {
+        expect_bottleneck(&host_with_disk(), m, others, words);
     }
 
     #[test]
-    fn one_at_a_time_is_held_by_the_depth() {
-        let others = [rand_read(1), rand_read(4), rand_read(32)];
-        let l = named(rand_read(1), &others).unwrap();
-        assert_eq!(l.resource, "queue depth");
-        assert_eq!(
-            l.evidence,
-            "13\u{202f}158 IOPS x 76.00 us each = 1.00 in flight of 1; depth 32 reached 7.60 times \
-             the rate"
-        );
-        assert_eq!(named(rand_read(4), &others).unwrap().resource, "queue depth");
-    }
-
-    #[test]
-    fn where_more_gains_nothing_it_is_the_device() {
-        let others = [rand_read(1), rand_read(16), rand_read(32), rand_read(64)];
-        let middle = named(rand_read(32), &others).unwrap();
-        assert_eq!(middle.resource, "device");
-        assert!(middle.evidence.ends_with("depth 64 reached only 1.00 times the rate"));
-        let deepest = named(rand_read(64), &others).unwrap();
-        assert_eq!(deepest.resource, "device");
-        assert!(deepest.evidence.contains("this is only 1.00 times the rate of depth 32"));
-    }
-
-    #[test]
-    fn more_threads_are_told_as_threads() {
-        let l = named(fsync(1), &[fsync(1), fsync(4)]).unwrap();
-        assert_eq!(l.resource, "threads");
-        assert!(l.evidence.ends_with("4 threads reached 4.00 times the rate"), "{}", l.evidence);
+    fn other_depths_and_threads_show_whether_the_device_had_more() {
+        let others = [rand_read(1), rand_read(4), rand_read(32), rand_read(64)];
+        let law = "^queue depth$ 13\u{202f}158 IOPS x 76.00 us each = 1.00 in flight of 1; depth 32 \
+                   reached 7.60 times the rate";
+        expect(rand_read(1), &others[..3], law);
+        expect(rand_read(4), &others[..3], "^queue depth$");
+        expect(rand_read(32), &others, "^device$ ... depth 64 reached only 1.00 times the rate");
+        expect(rand_read(64), &others, "^device$ ... this is only 1.00 times the rate of depth 32");
+        let threads = "^threads$ ... 4 threads reached 4.00 times the rate";
+        expect(fsync(1), &[fsync(1), fsync(4)], threads);
     }
 
     #[test]
     fn alone_the_device_is_named_by_what_it_holds() {
-        let l = named(rand_read(1), &[]).unwrap();
-        assert_eq!(l.resource, "device");
-        assert!(l.evidence.contains("held on average 0.95 of 1 I/Os in flight"), "{}", l.evidence);
-        let idle = |in_flight: f64| {
-            each(rand_read(1), |_, t| {
-                t.device.as_mut().unwrap().in_flight_s = in_flight * t.seconds;
-            })
-        };
-        assert!(named(idle(0.5), &[]).unwrap_err().contains("0.50 of 1"));
-        let silent = each(rand_read(1), |_, t| t.device = None);
-        assert!(named(silent, &[]).unwrap_err().contains("no device reports"));
-    }
-
-    #[test]
-    fn parts_of_split_ios_are_not_counted_as_ios() {
         let held = |depth: u64, in_flight: f64, parts: u64| {
-            let m = each(rand_read(depth), |_, t| {
+            each(rand_read(depth), |_, t| {
                 let device = t.device.as_mut().unwrap();
                 device.in_flight_s = in_flight * t.seconds;
                 device.reads *= parts;
-            });
-            named(m, &[]).map_or_else(|why| why, |l| l.evidence)
+            })
         };
-        assert!(
-            held(16, 108.41, 8).contains("held on average 13.55 of 16"),
-            "{}",
-            held(16, 108.41, 8)
-        );
-        assert!(held(16, 64.0, 8).contains("held on average 8.00 of 16"), "{}", held(16, 64.0, 8));
-        assert!(held(16, 40.0, 1).contains("held on average 16.00 of 16"), "{}", held(16, 40.0, 1));
+        expect(rand_read(1), &[], "^device$ ... held on average 0.95 of 1 I/Os in flight");
+        expect(held(1, 0.5, 1), &[], "^none$ ... 0.50 of 1");
+        let silent = each(rand_read(1), |_, t| t.device = None);
+        expect(silent, &[], "^none$ ... no device reports");
+        // Parts of split I/Os are not counted as I/Os.
+        expect(held(16, 108.41, 8), &[], "held on average 13.55 of 16");
+        expect(held(16, 64.0, 8), &[], "held on average 8.00 of 16");
+        expect(held(16, 40.0, 1), &[], "held on average 16.00 of 16");
     }
 
     #[test]
     fn a_cpu_that_has_no_time_left_comes_first() {
-        let others = [rand_read(1), rand_read(32)];
         let busy = each(rand_read(1), |_, t| t.conditions.own_cpu_s = Some(0.95 * t.seconds));
-        let l = named(busy, &others).unwrap();
-        assert_eq!(l.resource, "CPU");
-        assert!(l.evidence.contains("1 thread used 95 %"), "{}", l.evidence);
-    }
-
-    #[test]
-    fn warm_reads_are_the_cpus_work() {
+        expect(busy, &[rand_read(1), rand_read(32)], "^CPU$ ... 1 thread used 95 %");
+        // Warm reads are the CPU's work.
         let warm = || disk("seq_read", 4096, "warm");
-        let l = named(warm(), &[]).unwrap();
-        assert_eq!(l.resource, "CPU");
-        assert!(l.evidence.contains("page cache"), "{}", l.evidence);
-        let unknown = each(warm(), |_, t| t.conditions.own_cpu_s = None);
-        assert_eq!(named(unknown, &[]).unwrap().resource, "CPU");
+        expect(warm(), &[], "^CPU$ ... page cache");
+        expect(each(warm(), |_, t| t.conditions.own_cpu_s = None), &[], "^CPU$");
         let idle = each(warm(), |_, t| t.conditions.own_cpu_s = Some(0.3 * t.seconds));
-        assert!(named(idle, &[]).unwrap_err().contains("30 %"));
+        expect(idle, &[], "^none$ ... 30 %");
     }
 
     #[test]
     fn what_differs_in_more_or_is_disturbed_shows_nothing() {
-        let idle = || each(rand_read(1), |_, t| t.device.as_mut().unwrap().in_flight_s = 0.0);
-        let mut buffered = rand_read(32);
-        buffered.params = buffered.params.with("direct", "off");
-        assert!(named(idle(), &[buffered]).is_err());
-        let mut disturbed = rand_read(32);
-        disturbed.findings.push(Finding::new("trend", Severity::Suspect, "", ""));
-        assert!(named(idle(), &[disturbed]).is_err());
-        assert!(named(idle(), &[rand_read(32)]).is_ok());
+        let idle = || each_device(rand_read(1), |_, d| d.in_flight_s = 0.0);
+        expect(idle(), &[with_param(rand_read(32), "direct", "off")], "^none$");
+        let disturbed = suspected(rand_read(32), "trend");
+        expect(idle(), &[disturbed], "^none$");
+        expect(idle(), &[rand_read(32)], "^queue depth$");
     }
 }

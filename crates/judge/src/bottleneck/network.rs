@@ -27,9 +27,7 @@ const GAINED: f64 = 1.2;
 const NOTHING: f64 = 1.1;
 
 /// The bottleneck of a measurement that is no ceiling's.
-///
-/// # Errors
-/// Why none can be named.
+/// The error says why none can be named.
 pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
     if let Some(bottleneck) = paced(m).or_else(|| overflown(m)) {
         return Ok(bottleneck);
@@ -67,12 +65,12 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String>
     }
 }
 
-/// The sum of a figure over all trials that tell.
+/// The sum of a figure over all trials that report it.
 fn sum(m: &Measurement, of: impl Fn(&NetworkTraffic) -> Option<u64>) -> f64 {
     m.traffics().filter_map(|(_, n)| of(n)).map(|count| count as f64).sum()
 }
 
-/// The rate that the sender was told to keep, if it did.
+/// The rate that the sender was asked to keep, if it did.
 fn paced(m: &Measurement) -> Option<Bottleneck> {
     let asked = m.params.int("rate").filter(|r| *r > 0)? as f64;
     let received = m.summary.as_ref()?.median;
@@ -198,12 +196,11 @@ fn by_window(m: &Measurement) -> Option<Bottleneck> {
     if !share.is_finite() || !WINDOW.contains(&share) {
         return None;
     }
+    let [most, rate] = [most, rate].map(|bits| format_quantity(bits, Unit::BitPerSecond));
+    let (kib, trip) = (window / 1024.0, format_quantity(trip, Unit::Second));
     let evidence = format!(
-        "{:.0} KiB of window / {} per round trip = {}; {} arrived, without retransmission",
-        window / 1024.0,
-        format_quantity(trip, Unit::Second),
-        format_quantity(most, Unit::BitPerSecond),
-        format_quantity(rate, Unit::BitPerSecond)
+        "{kib:.0} KiB of window / {trip} per round trip = {most}; {rate} arrived, without \
+         retransmission"
     );
     Some(Bottleneck::new("window (bandwidth x delay)", evidence))
 }
@@ -223,137 +220,89 @@ fn windows(n: &NetworkTraffic) -> Option<(f64, f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Severity;
-
     use super::*;
-    use crate::testing::{
-        around, each, host_with_network, judged, round_trips, set_interface, tcp, told_so, udp,
-        with_network,
-    };
+    use crate::testing::*;
 
     /// On a way whose rate is not known, so that no ceiling is near.
-    fn named(m: Measurement, others: &[Measurement]) -> Result<(String, String), String> {
-        let path = m.params.text("path").unwrap().to_owned();
-        let host = with_network(&path, |n| {
+    fn expect(m: Measurement, others: &[Measurement], words: &str) {
+        let host = with_network(m.params.text("path").unwrap(), |n| {
             set_interface(n, |i| i.bits_per_s = None);
             n.server_interface = None;
         });
-        let m = judged(&host, m, others);
-        m.bottleneck
-            .map(|l| (l.resource, l.evidence))
-            .ok_or_else(|| m.missing["bottleneck"].clone())
+        expect_bottleneck(&host, m, others, words);
     }
 
     #[test]
-    fn a_rate_that_was_asked_for_is_pacing() {
-        let at = |rate: u64| {
-            let mut m = udp(1, "peer");
-            m.params = m.params.with("rate", rate);
-            named(m, &[])
-        };
-        let (resource, evidence) = at(950_000_000).unwrap();
-        assert_eq!(resource, "pacing");
-        assert!(evidence.ends_with("of the requested 950.0 Mbit/s arrived"), "{evidence}");
-        assert!(at(2_000_000_000).is_err());
-    }
-
-    #[test]
-    fn a_receiver_whose_buffer_ran_over_is_named() {
+    fn pacing_and_a_receiver_whose_buffer_ran_over_are_named() {
+        let at = |rate: u64| with_param(udp(1, "peer"), "rate", rate);
+        expect(at(950_000_000), &[], "^pacing$ ... of the requested 950.0 Mbit/s arrived");
+        expect(at(2_000_000_000), &[], "^none$");
         let losing = |full: u64| {
-            named(
-                told_so(udp(1, "peer"), |n| {
-                    let d = n.datagrams.as_mut().unwrap();
-                    d.sent += 500;
-                    n.server.full_buffers = Some(full);
-                }),
-                &[],
-            )
+            each_network(udp(1, "peer"), |n| {
+                n.datagrams.as_mut().unwrap().sent += 500;
+                n.server.full_buffers = Some(full);
+            })
         };
-        let (resource, evidence) = losing(450).unwrap();
-        assert_eq!(resource, "receiver (server)");
-        assert!(evidence.ends_with("90 % of them in full socket buffers"), "{evidence}");
-        assert!(losing(100).is_err(), "lost elsewhere");
+        expect(losing(450), &[], "^receiver (server)$ ... 90 % of them in full socket buffers");
+        expect(losing(100), &[], "^none$"); // Lost elsewhere.
     }
 
     #[test]
     fn a_saturated_cpu_is_named_with_its_end() {
-        let of = |m: Measurement| named(m, &[]);
-        let server = of(told_so(tcp(1, "peer"), |n| n.server.own_cpu_s = Some(0.096))).unwrap();
-        assert_eq!(server.0, "CPU (server)");
-        assert!(server.1.starts_with("1 thread of the server used 96 %"), "{}", server.1);
-        let client = of(told_so(tcp(1, "loopback"), |n| n.client.own_cpu_s = Some(0.096))).unwrap();
-        assert_eq!(client.0, "CPU (client)");
+        let of =
+            |m, spoil: fn(&mut NetworkTraffic), words| expect(each_network(m, spoil), &[], words);
+        let server = "^CPU (server)$ 1 thread of the server used 96 %";
+        of(tcp(1, "peer"), |n| n.server.own_cpu_s = Some(0.096), server);
+        of(tcp(1, "loopback"), |n| n.client.own_cpu_s = Some(0.096), "^CPU (client)$");
         let both = |n: &mut NetworkTraffic| {
             (n.client.own_cpu_s, n.server.own_cpu_s) = (Some(0.1), Some(0.09));
             n.client.busy_s = Some(0.195);
         };
-        let all = of(told_so(tcp(4, "loopback"), both)).unwrap();
-        assert_eq!(
-            all,
-            ("CPU".to_owned(), "the CPUs of this machine were busy 97 % of the time".to_owned())
-        );
-        let busy = of(told_so(tcp(4, "peer"), |n| n.server.busy_s = Some(0.38))).unwrap();
-        assert!(busy.1.contains("CPUs of the server were busy 95 %"), "{}", busy.1);
-    }
-
-    /// A connection on which the window is full all the time.
-    fn full() -> Measurement {
-        told_so(tcp(1, "peer"), |n| n.streams[0].window_bytes /= 2)
+        let all = "^CPU$ the CPUs of this machine were busy 97 % of the time";
+        of(tcp(4, "loopback"), both, all);
+        let busy = "CPUs of the server were busy 95 %";
+        of(tcp(4, "peer"), |n| n.server.busy_s = Some(0.38), busy);
     }
 
     #[test]
     fn a_full_window_is_bandwidth_times_delay() {
-        let (resource, evidence) = named(full(), &[]).unwrap();
-        assert_eq!(resource, "window (bandwidth x delay)");
-        assert!(
-            evidence.starts_with("23 KiB of window / 200.0 us per round trip = 93"),
-            "{evidence}"
-        );
-        assert!(named(tcp(1, "peer"), &[]).is_err(), "half of it is free");
-        let (resource, evidence) = named(full(), &[tcp(4, "peer")]).unwrap();
-        assert_eq!(resource, "path between the ends");
-        assert_eq!(evidence, "4 streams reach only 1.00 times the rate");
-        let faster = crate::testing::with_values(tcp(4, "peer"), &around(4e9));
-        assert_eq!(
-            named(full(), std::slice::from_ref(&faster)).unwrap().0,
-            "window (bandwidth x delay)"
-        );
-        assert_eq!(named(tcp(1, "peer"), &[faster]).unwrap().0, "streams");
-    }
-
-    #[test]
-    fn losses_are_told_before_the_window_that_they_made_small() {
+        // A connection on which the window is full all the time.
+        let full = || each_network(tcp(1, "peer"), |n| n.streams[0].window_bytes /= 2);
+        let window = "^window (bandwidth x delay)$ 23 KiB of window / 200.0 us per round trip = 93";
+        let faster = [with_values(tcp(4, "peer"), &around(4e9))];
+        expect(full(), &[], window);
+        expect(tcp(1, "peer"), &[], "^none$"); // Half of it is free.
+        let path = "^path between the ends$ 4 streams reach only 1.00 times the rate";
+        expect(full(), &[tcp(4, "peer")], path);
+        expect(full(), &faster, window);
+        expect(tcp(1, "peer"), &faster, "^streams$");
+        // Losses are reported before the window that they made small.
         let lossy = each(full(), |i, t| {
             t.network.as_mut().unwrap().streams[0].retransmits = 4 * i as u64;
         });
-        let (resource, evidence) = named(lossy, &[]).unwrap();
-        assert_eq!(resource, "packet loss on the path");
-        assert_eq!(evidence, "0.05 % of the TCP segments were retransmitted");
+        let lost = "^packet loss on the path$ 0.05 % of the TCP segments were retransmitted";
+        expect(lossy, &[], lost);
     }
 
     #[test]
     fn round_trips_are_held_by_waking() {
-        let (block, poll) = (round_trips("tcp", "block"), round_trips("tcp", "poll"));
-        let (resource, evidence) = named(block.clone(), std::slice::from_ref(&poll)).unwrap();
-        assert_eq!(resource, "wake-ups of both ends");
-        assert_eq!(evidence, "polling, without wake-ups, reaches 2.00 times the rate");
-        let polling = named(poll, std::slice::from_ref(&block)).unwrap();
-        assert_eq!(polling.0, "system calls and path");
-        assert!(named(block.clone(), &[]).unwrap_err().contains("no other result"));
-        let slow = crate::testing::with_values(round_trips("tcp", "poll"), &around(51e3));
-        assert_eq!(named(block, &[slow]).unwrap().0, "system calls and path");
+        let (block, poll) = (round_trips("tcp", "block"), [round_trips("tcp", "poll")]);
+        let waking =
+            "^wake-ups of both ends$ polling, without wake-ups, reaches 2.00 times the rate";
+        expect(block.clone(), &poll, waking);
+        expect(block.clone(), &[], "^none$ ... no other result");
+        let slow = with_values(round_trips("tcp", "poll"), &around(51e3));
+        expect(block.clone(), &[slow], "^system calls and path$");
+        let [poll] = poll;
+        expect(poll, &[block], "^system calls and path$");
     }
 
     #[test]
     fn alone_and_idle_nobody_is_named() {
-        let why = named(tcp(1, "loopback"), &[]).unwrap_err();
-        assert!(why.contains("no CPU was saturated"), "{why}");
-        let disturbed = |mut m: Measurement| {
-            m.findings.push(proofmark_model::Finding::new("trend", Severity::Suspect, "", ""));
-            m
-        };
-        assert!(named(tcp(1, "peer"), &[disturbed(tcp(4, "peer"))]).is_err());
-        let client = judged(&host_with_network("peer"), tcp(1, "peer"), &[]).bottleneck.unwrap();
-        assert_eq!(client.resource, "link", "near a ceiling it is the ceiling's");
+        expect(tcp(1, "loopback"), &[], "^none$ ... no CPU was saturated");
+        let disturbed = suspected(tcp(4, "peer"), "trend");
+        expect(tcp(1, "peer"), &[disturbed], "^none$");
+        // Near a ceiling it is the ceiling's.
+        expect_bottleneck(&host_with_network("peer"), tcp(1, "peer"), &[], "^link$");
     }
 }

@@ -3,7 +3,8 @@
 use proofmark_model::{Bottleneck, Ceiling, Measurement, Provenance};
 
 use super::CeilingRule;
-use super::parts::{Derived, input};
+use super::parts::input;
+use crate::words::known;
 use crate::{Capacity, Context};
 
 /// A reported boost that is no higher than the base clock by this share is the base
@@ -13,91 +14,66 @@ const REAL_BOOST: f64 = 1.01;
 /// Boards overclock, and boost algorithms exceed the printed figure by a step or two.
 const UNCERTAINTY: f64 = 0.05;
 
-/// The rule.
-pub(super) struct CpuBoost;
-
-impl CeilingRule for CpuBoost {
-    fn id(&self) -> &'static str {
-        "cpu.boost"
-    }
-
-    fn title(&self) -> &'static str {
-        "Reported boost clock"
-    }
-
-    fn about(&self) -> &'static str {
-        "The highest clock that the machine reports for its cores. It is used only on bare metal \
+pub(super) static RULE: CeilingRule = CeilingRule {
+    id: "cpu.boost",
+    title: "Reported boost clock",
+    about: "The highest clock that the machine reports for its cores. It is used only on bare metal \
          and only above the base clock: in a virtual machine the hypervisor sets this figure, and \
          some drivers report the base clock as the highest. Uncertainty: 5 %, since boards and \
-         boost algorithms exceed the printed figure by one or two steps."
-    }
+         boost algorithms exceed the printed figure by one or two steps.",
+    derive,
+    bound: derive,
+    bottleneck,
+};
 
-    fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-        let clocks = &ctx.host.cpu.clock;
-        let boost = *clocks
-            .boost_hz
-            .get()
-            .ok_or_else(|| format!("the boost clock is unknown ({})", clocks.boost_hz.origin()))?;
-        match ctx.host.os.virtualisation.get().map(String::as_str) {
-            Some("none") => {}
-            Some(vm) => {
-                return Err(format!(
-                    "under {vm} the reported clocks come from the hypervisor, not from the core"
-                ));
-            }
-            None => return Err("it is unknown whether this is a virtual machine".to_owned()),
+fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
+    let clocks = &ctx.host.cpu.clock;
+    let boost = *known(&clocks.boost_hz, "the boost clock")?;
+    match ctx.host.os.virtualisation.get().map(String::as_str) {
+        Some("none") => {}
+        Some(vm) => {
+            return Err(format!(
+                "under {vm} the reported clocks come from the hypervisor, not from the core"
+            ));
         }
-        let nominal = *clocks.nominal_hz.get().ok_or(
-            "without a base clock, the reported clock cannot be identified as a boost clock",
-        )?;
-        if boost < nominal * REAL_BOOST {
-            return Err("the reported highest clock is no higher than the base clock".to_owned());
-        }
-        let origin = clocks.boost_hz.origin();
-        Ok(Derived {
-            value: boost,
-            formula: "boost".to_owned(),
-            inputs: vec![input("boost", boost, "Hz", Provenance::Reported, origin)],
-            uncertainty: UNCERTAINTY,
-        }
-        .by(self, m))
+        None => return Err("it is unknown whether this is a virtual machine".to_owned()),
     }
+    let nominal = *clocks
+        .nominal_hz
+        .get()
+        .ok_or("without a base clock, the reported clock cannot be identified as a boost clock")?;
+    if boost < nominal * REAL_BOOST {
+        return Err("the reported highest clock is no higher than the base clock".to_owned());
+    }
+    let origin = clocks.boost_hz.origin();
+    let inputs = vec![input("boost", boost, "Hz", Provenance::Reported, origin)];
+    Ok(RULE.ceiling(m, boost, "boost", inputs, UNCERTAINTY))
+}
 
-    fn bottleneck(&self, _: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
-        let evidence = format!("{share}, the reported boost");
-        Bottleneck::new("clock", evidence)
-    }
+fn bottleneck(_: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
+    let evidence = format!("{share}, the reported boost");
+    Bottleneck::new("clock", evidence)
 }
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{Host, Probe};
+    use proofmark_model::Probe;
 
     use super::*;
-    use crate::testing::{clock, context, host, policy, spec};
-
-    fn value(h: &Host) -> Result<Ceiling, String> {
-        let (spec, policy) = (spec("cpu.clock"), policy());
-        CpuBoost.derive(&context(h, &spec, &policy, &[]), &clock(4e9))
-    }
+    use crate::testing::*;
 
     #[test]
     fn a_real_boost_on_bare_metal_is_a_ceiling() {
-        let mut h = host();
-        h.os.virtualisation = Probe::known("none".to_owned(), "test");
-        h.cpu.clock.nominal_hz = Probe::known(2.6e9, "test");
-        h.cpu.clock.boost_hz = Probe::known(4.1e9, "test");
-        assert_eq!(value(&h).unwrap().value, 4.1e9);
-        h.cpu.clock.boost_hz = Probe::known(2.6e9, "test");
-        assert!(value(&h).unwrap_err().contains("base clock"));
-        h.cpu.clock.boost_hz = Probe::missing("not told");
-        assert!(value(&h).unwrap_err().contains("not told"));
-    }
-
-    #[test]
-    fn a_virtual_machine_has_none() {
-        let mut h = host();
-        h.os.virtualisation = Probe::known("kvm".to_owned(), "test");
-        assert!(value(&h).unwrap_err().contains("kvm"));
+        let of = |boost: Probe<f64>, virtualisation: &str, expected| {
+            let mut h = host();
+            h.os.virtualisation = Probe::known(virtualisation.to_owned(), "test");
+            h.cpu.clock.nominal_hz = Probe::known(2.6e9, "test");
+            h.cpu.clock.boost_hz = boost;
+            RULE.on(&h, &[]).expect([(virtualisation, clock(4e9), expected)]);
+        };
+        of(Probe::known(4.1e9, "test"), "none", Ok(4.1e9));
+        of(Probe::known(2.6e9, "test"), "none", Err("base clock"));
+        of(Probe::missing("not told"), "none", Err("not told"));
+        of(Probe::known(4.1e9, "test"), "kvm", Err("kvm"));
     }
 }

@@ -3,7 +3,7 @@
 use proofmark_model::{Bottleneck, Ceiling, Input, Measurement, Provenance};
 
 use super::CeilingRule;
-use super::parts::{Derived, assumed, at_clock, bits, clock, cores, input, ports, quota, row};
+use super::parts::{assumed, at_clock, bits, clock, cores, input, ports, quota, row};
 use crate::microarchitecture::{Row, Width};
 use crate::{Capacity, Context};
 
@@ -21,9 +21,6 @@ const DIVIDER_UNCERTAINTY: f64 = 0.1;
 const ADDS: f64 = 9.0;
 const MULTIPLIES: f64 = 4.0;
 const DIVIDES: f64 = 2.0;
-
-/// The rule.
-pub(super) struct CpuMix;
 
 struct Mix {
     float: bool,
@@ -114,121 +111,98 @@ pub(crate) fn cycles_at_least(m: &Measurement, row: &Row) -> Option<f64> {
     Some(mix.operations() * mix.lanes / cycles)
 }
 
-impl CeilingRule for CpuMix {
-    fn id(&self) -> &'static str {
-        "cpu.mix"
-    }
-
-    fn title(&self) -> &'static str {
-        "Ports and divider under an instruction mix"
-    }
-
-    fn about(&self) -> &'static str {
-        "The highest rate of the published instruction mixes: cores x clock x operations x lanes / \
+pub(super) static RULE: CeilingRule = CeilingRule {
+    id: "cpu.mix",
+    title: "Ports and divider under an instruction mix",
+    about: "The highest rate of the published instruction mixes: cores x clock x operations x lanes / \
          cycles, where cycles are the minimum for one iteration. add16: 16 / additions per cycle. \
          arith17: the longer of two times. The ports need one for nine additions and subtractions \
          and four multiplications. The divider needs one for two divisions, at its documented \
          reciprocal throughput. Loop overhead and dependencies are omitted, so the ceiling is \
          loose. Cores and clock as in cpu.peak. Without a documented division throughput arith17 \
          has no ceiling. Uncertainty: as in cpu.peak, plus 10 % where the divider sets the \
-         ceiling."
-    }
+         ceiling.",
+    derive,
+    bound: derive,
+    bottleneck,
+};
 
-    fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-        let mix = Mix::of(m)?;
-        let cycles = mix.cycles(row(ctx.host)?)?;
-        let capacity = Capacity::of(ctx.host, m)?;
-        let (clock, clock_uncertainty) = clock(ctx.host, m)?;
-        let value = capacity.cores * clock.value * mix.operations() * mix.lanes / cycles.value;
-        let by_divider = cycles.name == DIVIDER_INPUT;
-        let plain = |name, value, note| input(name, value, "", Provenance::Assumed, note);
-        Ok(Derived {
-            value,
-            formula: format!("cores x clock x operations x lanes / {}", cycles.name),
-            inputs: vec![
-                cores(ctx.host, &capacity),
-                clock,
-                plain("operations", mix.operations(), "of one iteration, by definition of the mix"),
-                plain("lanes", mix.lanes, "numbers in one register, by definition of the isa"),
-                cycles,
-            ],
-            uncertainty: clock_uncertainty
-                + capacity.quota_slack(&m.trials)
-                + if by_divider { DIVIDER_UNCERTAINTY } else { 0.0 },
-        }
-        .by(self, m))
-    }
+fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
+    let mix = Mix::of(m)?;
+    let cycles = mix.cycles(row(ctx.host)?)?;
+    let capacity = Capacity::of(ctx.host, m)?;
+    let (clock, clock_uncertainty) = clock(ctx.host, m)?;
+    let value = capacity.cores * clock.value * mix.operations() * mix.lanes / cycles.value;
+    let by_divider = cycles.name == DIVIDER_INPUT;
+    let plain = |name, value, note| input(name, value, "", Provenance::Assumed, note);
+    let formula = format!("cores x clock x operations x lanes / {}", cycles.name);
+    let inputs = vec![
+        cores(ctx.host, &capacity),
+        clock,
+        plain("operations", mix.operations(), "of one iteration, by definition of the mix"),
+        plain("lanes", mix.lanes, "numbers in one register, by definition of the isa"),
+        cycles,
+    ];
+    let uncertainty = clock_uncertainty
+        + capacity.quota_slack(&m.trials)
+        + if by_divider { DIVIDER_UNCERTAINTY } else { 0.0 };
+    Ok(RULE.ceiling(m, value, formula, inputs, uncertainty))
+}
 
-    fn bottleneck(&self, ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck {
-        if let Some(bottleneck) = quota(ceiling, capacity, share) {
-            return bottleneck;
-        }
-        let Some(divider) = ceiling.inputs.iter().find(|i| i.name == DIVIDER_INPUT) else {
-            return ports(ceiling, capacity, share);
-        };
-        let (clock, cycles) = (at_clock(ceiling), divider.value);
-        Bottleneck {
-            resource: "divider unit".to_owned(),
-            evidence: format!("{share}{clock}: {cycles} cycles of division per iteration"),
-        }
+fn bottleneck(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck {
+    if let Some(bottleneck) = quota(ceiling, capacity, share) {
+        return bottleneck;
     }
+    let Some(divider) = ceiling.inputs.iter().find(|i| i.name == DIVIDER_INPUT) else {
+        return ports(ceiling, capacity, share);
+    };
+    let (clock, cycles) = (at_clock(ceiling), divider.value);
+    Bottleneck::new(
+        "divider unit",
+        format!("{share}{clock}: {cycles} cycles of division per iteration"),
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{context, host, mix, policy, set_microarchitecture, spec};
+    use crate::testing::*;
 
-    fn value(design: &str, m: &Measurement) -> Result<Ceiling, String> {
-        let mut h = host();
-        set_microarchitecture(&mut h, design);
-        let (spec, policy) = (spec(&m.workload), policy());
-        CpuMix.derive(&context(&h, &spec, &policy, &[]), m)
-    }
+    const GOLDEN: &str = "golden_cove_server";
 
     #[test]
-    fn additions_by_hand() {
-        let golden = "golden_cove_server";
-        let cases = [
-            (mix(true, "add16", "scalar"), 2.0),
-            (mix(true, "add16", "avx2"), 8.0),
-            (mix(false, "add16", "scalar"), 5.0),
-            (mix(false, "add16", "avx2"), 12.0),
-        ];
-        for (m, per_cycle) in cases {
-            let c = value(golden, &m).unwrap();
-            assert!(
-                (c.value / (per_cycle * 4e9) - 1.0).abs() < 1e-12,
-                "{} {}",
-                m.workload,
-                c.value
-            );
+    fn mixes_by_hand() {
+        for (design, float, name, isa, per_cycle) in [
+            (GOLDEN, true, "add16", "scalar", Ok(2.0)),
+            (GOLDEN, true, "add16", "avx2", Ok(8.0)),
+            (GOLDEN, false, "add16", "scalar", Ok(5.0)),
+            (GOLDEN, false, "add16", "avx2", Ok(12.0)),
+            // One adder.
+            ("haswell", true, "add16", "scalar", Ok(1.0)),
+            // Two divisions of 4 cycles outweigh 4.5 cycles of additions.
+            (GOLDEN, true, "arith17", "scalar", Ok(17.0 / 8.0)),
+            (GOLDEN, true, "arith17", "avx2", Ok(17.0 * 4.0 / 16.0)),
+            (GOLDEN, false, "arith17", "scalar", Ok(17.0 / 20.0)),
+            // One adder: nine cycles, more than the divider's eight.
+            ("broadwell", true, "arith17", "scalar", Ok(17.0 / 9.0)),
+            ("neoverse_n1", true, "arith17", "scalar", Err("division")),
+            ("neoverse_n1", true, "add16", "scalar", Ok(2.0)),
+            ("golden_cove", false, "arith17", "avx2", Err("no vector division")),
+        ] {
+            let m = mix(float, name, isa);
+            let label = format!("{design} {} {name} {isa}", m.workload);
+            let value = per_cycle.map(|n: f64| n * 4e9);
+            RULE.on(&with_design(host(), design), &[]).expect([(label, m, value)]);
         }
-        let haswell = value("haswell", &mix(true, "add16", "scalar")).unwrap();
-        assert_eq!(haswell.value, 4e9, "one adder");
     }
 
     #[test]
-    fn divisions_by_hand() {
-        // Golden Cove: two divisions of 4 cycles outweigh 4.5 cycles of additions.
-        let scalar = value("golden_cove_server", &mix(true, "arith17", "scalar")).unwrap();
-        assert_eq!(scalar.value, 17.0 / 8.0 * 4e9);
-        assert!(scalar.formula.ends_with(DIVIDER_INPUT));
-        assert!(scalar.uncertainty > DIVIDER_UNCERTAINTY);
-        let wide = value("golden_cove_server", &mix(true, "arith17", "avx2")).unwrap();
-        assert_eq!(wide.value, 17.0 * 4.0 / 16.0 * 4e9);
-        let int = value("golden_cove_server", &mix(false, "arith17", "scalar")).unwrap();
-        assert_eq!(int.value, 17.0 / 20.0 * 4e9);
-        // Broadwell has one adder: nine cycles, more than its divider's eight.
-        let ports = value("broadwell", &mix(true, "arith17", "scalar")).unwrap();
-        assert!(ports.formula.ends_with(PORTS_INPUT));
-    }
-
-    #[test]
-    fn without_a_documented_divider_there_is_none() {
+    fn the_formula_names_what_sets_it() {
         let m = mix(true, "arith17", "scalar");
-        assert!(value("neoverse_n1", &m).unwrap_err().contains("division"));
-        assert!(value("neoverse_n1", &mix(true, "add16", "scalar")).is_ok());
-        assert!(value("golden_cove", &mix(false, "arith17", "avx2")).is_err());
+        let divider = RULE.on(&with_design(host(), GOLDEN), &[]).derive(&m).unwrap();
+        assert!(divider.formula.ends_with(DIVIDER_INPUT));
+        assert!(divider.uncertainty > DIVIDER_UNCERTAINTY);
+        let ports = RULE.on(&with_design(host(), "broadwell"), &[]).derive(&m).unwrap();
+        assert!(ports.formula.ends_with(PORTS_INPUT));
     }
 }

@@ -7,12 +7,9 @@
 use proofmark_model::{Bottleneck, Ceiling, Measurement, Provenance, Unit};
 
 use super::CeilingRule;
-use super::parts::{Derived, assumed, bits, clock, cores, input, ports, quota, row};
+use super::parts::{assumed, bits, clock, cores, input, ports, quota, row};
 use crate::microarchitecture::{Row, Width};
 use crate::{Capacity, Context};
-
-/// The rule.
-pub(super) struct CpuPeak;
 
 /// What the inner loop of a workload that is bound by the ports is made of.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,13 +42,10 @@ impl Stream {
 impl Peak {
     /// From the unit and the parameters of a workload that declares this ceiling. Floating-point operations of a workload without the
     /// parameter `type` are those of f64.
-    ///
-    /// # Errors
-    /// If the ports do not bound this workload in this way, or a parameter is absent or unknown.
+    /// Fails if the ports do not bound this workload in this way, or a parameter is absent or unknown.
     pub(crate) fn of(ctx: &Context, m: &Measurement) -> Result<Self, String> {
         let float = m.unit == Unit::FlopPerSecond;
-        let declared =
-            ctx.spec(m).is_some_and(|spec| spec.ceilings.iter().any(|id| id == CpuPeak.id()));
+        let declared = ctx.spec(m).is_some_and(|spec| spec.ceilings.iter().any(|id| id == RULE.id));
         if !declared || !(float || m.unit == Unit::OpPerSecond) {
             return Err(format!("{} is not a workload of peak rates", m.workload));
         }
@@ -83,17 +77,10 @@ impl Peak {
     }
 }
 
-impl CeilingRule for CpuPeak {
-    fn id(&self) -> &'static str {
-        "cpu.peak"
-    }
-
-    fn title(&self) -> &'static str {
-        "Execution ports of the cores"
-    }
-
-    fn about(&self) -> &'static str {
-        "The highest rate that the cores' execution ports can start: cores x clock x instructions \
+pub(super) static RULE: CeilingRule = CeilingRule {
+    id: "cpu.peak",
+    title: "Execution ports of the cores",
+    about: "The highest rate that the cores' execution ports can start: cores x clock x instructions \
          per cycle x lanes x operations per lane. Cores are usable physical cores, at most the \
          number of threads and at most the CPU quota. Hardware threads of one core share its ports \
          and count once. proofmark measures the clock under the same load, right before and after \
@@ -104,149 +91,113 @@ impl CeilingRule for CpuPeak {
          operation and keep them below it. Uncertainty: the median spread of the clock readings of \
          a trial (of many readings their standard deviation), at least 0.5 %. It is 5 % where the \
          clock could not be measured under the load. A CPU quota adds one quota period (100 ms) \
-         over the length of a trial, since a trial may begin with the rest of a period."
-    }
+         over the length of a trial, since a trial may begin with the rest of a period.",
+    derive,
+    bound: derive,
+    bottleneck,
+};
 
-    fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-        let peak = Peak::of(ctx, m)?;
-        let row = row(ctx.host)?;
-        let rate = peak.instructions_per_cycle(row).ok_or_else(|| {
-            format!(
-                "the table has no figure for {} at this width on {}",
-                peak.stream.words(),
-                row.id
-            )
-        })?;
-        let capacity = Capacity::of(ctx.host, m)?;
-        let (clock, clock_uncertainty) = clock(ctx.host, m)?;
-        let value = capacity.cores * clock.value * rate * peak.lanes * peak.operations;
-        let mut per_cycle = assumed("instructions_per_cycle", rate, row);
-        per_cycle.note = format!("{}; {}", peak.stream.words(), per_cycle.note);
-        let plain = |name, value, note| input(name, value, "", Provenance::Assumed, note);
-        Ok(Derived {
-            value,
-            formula: "cores x clock x instructions_per_cycle x lanes x operations_per_lane"
-                .to_owned(),
-            inputs: vec![
-                cores(ctx.host, &capacity),
-                clock,
-                per_cycle,
-                plain("lanes", peak.lanes, "numbers in one register, by definition of the isa"),
-                plain(
-                    "operations_per_lane",
-                    peak.operations,
-                    "by definition of the instruction: two for a fused multiply-add, else one",
-                ),
-            ],
-            uncertainty: clock_uncertainty + capacity.quota_slack(&m.trials),
-        }
-        .by(self, m))
-    }
+fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
+    let peak = Peak::of(ctx, m)?;
+    let row = row(ctx.host)?;
+    let rate = peak.instructions_per_cycle(row).ok_or_else(|| {
+        format!("the table has no figure for {} at this width on {}", peak.stream.words(), row.id)
+    })?;
+    let capacity = Capacity::of(ctx.host, m)?;
+    let (clock, clock_uncertainty) = clock(ctx.host, m)?;
+    let value = capacity.cores * clock.value * rate * peak.lanes * peak.operations;
+    let mut per_cycle = assumed("instructions_per_cycle", rate, row);
+    per_cycle.note = format!("{}; {}", peak.stream.words(), per_cycle.note);
+    let plain = |name, value, note| input(name, value, "", Provenance::Assumed, note);
+    let inputs = vec![
+        cores(ctx.host, &capacity),
+        clock,
+        per_cycle,
+        plain("lanes", peak.lanes, "numbers in one register, by definition of the isa"),
+        plain(
+            "operations_per_lane",
+            peak.operations,
+            "by definition of the instruction: two for a fused multiply-add, else one",
+        ),
+    ];
+    let uncertainty = clock_uncertainty + capacity.quota_slack(&m.trials);
+    let formula = "cores x clock x instructions_per_cycle x lanes x operations_per_lane";
+    Ok(RULE.ceiling(m, value, formula, inputs, uncertainty))
+}
 
-    fn bottleneck(&self, ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck {
-        quota(ceiling, capacity, share).unwrap_or_else(|| ports(ceiling, capacity, share))
-    }
+fn bottleneck(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck {
+    quota(ceiling, capacity, share).unwrap_or_else(|| ports(ceiling, capacity, share))
 }
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{CpuQuota, Probe};
+    use proofmark_model::{Probe, WorkloadSpec};
 
     use super::*;
-    use crate::testing::{
-        context, dgemm, flops, host, iops, linpack, mix, policy, set_microarchitecture, spec,
-        stream,
-    };
-
-    fn value(h: &proofmark_model::Host, m: &Measurement) -> Result<Ceiling, String> {
-        let (spec, policy) = (spec(&m.workload), policy());
-        CpuPeak.derive(&context(h, &spec, &policy, &[]), m)
-    }
+    use crate::testing::*;
 
     #[test]
     fn golden_cove_by_hand() {
         let h = host();
-        // 1 core x 4 GHz x 2 FMA x 4 lanes x 2 = 64 GFLOP/s.
-        let one = value(&h, &flops(1)).unwrap();
-        assert_eq!(one.value, 64e9);
-        assert_eq!(value(&h, &flops(2)).unwrap().value, 128e9);
-        assert_eq!(value(&h, &flops(8)).unwrap().value, 128e9, "two cores are all there is");
-        assert_eq!(one.uncertainty, CLOCK_FLOOR_OF_TEST);
+        let with = |m: fn(u64) -> Measurement, isa: &str| with_param(m(1), "isa", isa);
+        let typed = |m, isa, kind: &str| with_param(with(m, isa), "type", kind);
+        RULE.on(&h, &[]).expect([
+            // 1 core x 4 GHz x 2 FMA x 4 lanes x 2 = 64 GFLOP/s.
+            ("one thread", flops(1), Ok(64e9)),
+            ("two", flops(2), Ok(128e9)),
+            ("two cores are all there is", flops(8), Ok(128e9)),
+            ("scalar f64", typed(flops, "scalar", "f64"), Ok(3.0 * 4e9)),
+            ("sse2 f64", typed(flops, "sse2", "f64"), Ok(6.0 * 4e9)),
+            ("avx2 f32", typed(flops, "avx2", "f32"), Ok(24.0 * 4e9)),
+            ("avx2+fma f32", typed(flops, "avx2+fma", "f32"), Ok(32.0 * 4e9)),
+            ("avx512 f64", typed(flops, "avx512", "f64"), Ok(32.0 * 4e9)),
+            ("scalar i32", typed(iops, "scalar", "i32"), Ok(5.0 * 4e9)),
+            ("sse2 i64", typed(iops, "sse2", "i64"), Ok(6.0 * 4e9)),
+            ("avx2 i32", typed(iops, "avx2", "i32"), Ok(24.0 * 4e9)),
+            ("avx512 i32", typed(iops, "avx512", "i32"), Ok(32.0 * 4e9)),
+            // Dense matrices are held against f64.
+            ("sse2 product", with(|n| dgemm(2000, n), "sse2"), Ok(6.0 * 4e9)),
+            ("avx2+fma product", with(|n| dgemm(2000, n), "avx2+fma"), Ok(16.0 * 4e9)),
+            ("avx512 product", with(|n| dgemm(2000, n), "avx512"), Ok(32.0 * 4e9)),
+            ("sse2 solve", with(|n| linpack(2000, n), "sse2"), Ok(6.0 * 4e9)),
+            ("avx2+fma solve", with(|n| linpack(2000, n), "avx2+fma"), Ok(16.0 * 4e9)),
+            ("avx512 solve", with(|n| linpack(2000, n), "avx512"), Ok(32.0 * 4e9)),
+            ("two threads", linpack(5000, 2), Ok(128e9)),
+        ]);
+        let one = RULE.on(&h, &[]).derive(&flops(1)).unwrap();
+        assert_eq!(one.uncertainty, 0.005, "the floor of a clock's uncertainty");
         let product: f64 = one.inputs.iter().map(|i| i.value).product();
         assert_eq!(product, one.value, "the inputs are all of the formula");
     }
 
-    const CLOCK_FLOOR_OF_TEST: f64 = 0.005;
-
-    #[test]
-    fn every_isa_and_type_by_hand() {
-        let h = host();
-        let cases = [
-            ("cpu.flops", "scalar", "f64", 3.0),
-            ("cpu.flops", "sse2", "f64", 6.0),
-            ("cpu.flops", "avx2", "f32", 24.0),
-            ("cpu.flops", "avx2+fma", "f32", 32.0),
-            ("cpu.flops", "avx512", "f64", 32.0),
-            ("cpu.iops", "scalar", "i32", 5.0),
-            ("cpu.iops", "sse2", "i64", 6.0),
-            ("cpu.iops", "avx2", "i32", 24.0),
-            ("cpu.iops", "avx512", "i32", 32.0),
-        ];
-        for (workload, isa, kind, per_cycle) in cases {
-            let mut m = if workload == "cpu.flops" { flops(1) } else { iops(1) };
-            m.params = m.params.with("isa", isa).with("type", kind);
-            assert_eq!(value(&h, &m).unwrap().value, per_cycle * 4e9, "{workload} {isa} {kind}");
-        }
-    }
-
-    #[test]
-    fn dense_matrices_are_held_against_f64() {
-        let h = host();
-        let per_cycle = [("sse2", 6.0), ("avx2+fma", 16.0), ("avx512", 32.0)];
-        for (isa, per_cycle) in per_cycle {
-            for mut m in [dgemm(2000, 1), linpack(2000, 1)] {
-                m.params = m.params.with("isa", isa);
-                let ceiling = value(&h, &m).unwrap().value;
-                assert_eq!(ceiling, per_cycle * 4e9, "{} {isa}", m.workload);
-            }
-        }
-        assert_eq!(value(&h, &linpack(5000, 2)).unwrap().value, 128e9);
-    }
-
-    fn peak(m: &Measurement) -> Result<Peak, String> {
-        let (host, spec, policy) = (host(), spec(&m.workload), policy());
-        Peak::of(&context(&host, &spec, &policy, &[]), m)
-    }
-
-    #[test]
-    fn other_rates_have_no_such_ceiling() {
-        for m in [mix(true, "add16", "scalar"), stream("triad", 1)] {
-            assert!(peak(&m).unwrap_err().contains("not a workload of peak rates"));
-        }
-        let mut untyped = iops(1);
-        untyped.params.0.remove("type");
-        assert!(peak(&untyped).is_err(), "only floating point is f64 unless it says more");
-    }
-
     #[test]
     fn a_workload_has_this_ceiling_because_it_declares_it() {
-        assert!(peak(&flops(1)).is_ok());
-        let (host, policy) = (host(), policy());
-        let undeclared =
-            proofmark_model::WorkloadSpec { ceilings: Vec::new().into(), ..spec("cpu.flops") };
-        let none = Peak::of(&context(&host, &undeclared, &policy, &[]), &flops(1));
-        assert!(none.unwrap_err().contains("not a workload of peak rates"));
+        let peak = |m: &Measurement, spec: WorkloadSpec| {
+            Peak::of(&context(&host(), &spec, &policy(), &[]), m)
+        };
+        assert!(peak(&flops(1), spec("cpu.flops")).is_ok());
+        let undeclared = WorkloadSpec { ceilings: Vec::new().into(), ..spec("cpu.flops") };
         // Other instructions are in a mix too, whatever its parameters are called.
         let mut nameless = mix(true, "add16", "scalar");
         nameless.params.0.remove("mix");
-        assert!(peak(&nameless).is_err());
+        for (m, spec) in [
+            (flops(1), undeclared),
+            (mix(true, "add16", "scalar"), spec("cpu.mix.float")),
+            (nameless, spec("cpu.mix.float")),
+            (stream("triad", 1), spec("memory.triad")),
+        ] {
+            assert!(peak(&m, spec).unwrap_err().contains("not a workload of peak rates"));
+        }
+        let mut untyped = iops(1);
+        untyped.params.0.remove("type");
+        let untyped = peak(&untyped, spec("cpu.iops"));
+        assert!(untyped.is_err(), "only floating point is f64 unless it says more");
     }
 
     #[test]
     fn a_quota_of_half_a_cpu_halves_it() {
-        let mut h = host();
-        h.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(0.5) }, "cpu.max");
-        let c = value(&h, &flops(1)).unwrap();
+        let h = with_quota(host(), 0.5);
+        let c = RULE.on(&h, &[]).derive(&flops(1)).unwrap();
         assert_eq!(c.value, 32e9);
         assert!(c.inputs[0].note.contains("quota"));
         assert!(c.uncertainty > 0.5, "trials of one period can hold two allowances");
@@ -254,30 +205,28 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_said() {
-        let mut h = host();
-        set_microarchitecture(&mut h, "unheard_of");
-        assert!(value(&h, &flops(1)).unwrap_err().contains("no table"));
-        h.cpu.microarchitecture = Probe::missing("not told");
-        assert!(value(&h, &flops(1)).unwrap_err().contains("not told"));
-        let mut wide = flops(1);
-        wide.params = wide.params.with("isa", "avx512");
-        set_microarchitecture(&mut h, "zen3");
-        assert!(value(&h, &wide).unwrap_err().contains("zen3"));
+        let mut unknown = host();
+        unknown.cpu.microarchitecture = Probe::missing("not told");
+        let wide = with_param(flops(1), "isa", "avx512");
+        for (host, m, why) in [
+            (with_design(host(), "unheard_of"), flops(1), "no table"),
+            (unknown, flops(1), "not told"),
+            (with_design(host(), "zen3"), wide, "zen3"),
+        ] {
+            RULE.on(&host, &[]).expect([(why, m, Err(why))]);
+        }
     }
 
     #[test]
     fn the_clock_falls_back_and_says_so() {
         let mut h = host();
-        let mut m = flops(1);
-        for t in &mut m.trials {
-            t.conditions.clock_hz = None;
-        }
-        let idle = value(&h, &m).unwrap();
-        assert!(idle.inputs[1].note.contains("idle"));
-        assert!(idle.uncertainty >= 0.05);
+        let m = each_condition(flops(1), |_, c| c.clock_hz = None);
+        let idle = RULE.on(&h, &[]).derive(&m).unwrap();
+        assert!(idle.inputs[1].note.contains("idle") && idle.uncertainty >= 0.05);
         h.cpu.clock.measured_hz = Probe::missing("no");
-        assert_eq!(value(&h, &m).unwrap().inputs[1].source, Provenance::Reported);
+        let reported = RULE.on(&h, &[]).derive(&m).unwrap();
+        assert_eq!(reported.inputs[1].source, Provenance::Reported);
         h.cpu.clock.boost_hz = Probe::missing("no");
-        assert!(value(&h, &m).is_err());
+        assert!(RULE.on(&h, &[]).derive(&m).is_err());
     }
 }

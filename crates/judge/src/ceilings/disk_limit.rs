@@ -10,9 +10,9 @@ use proofmark_model::{
 };
 
 use super::CeilingRule;
-use super::parts::{Derived, input};
+use super::parts::input;
 use crate::disk::{Cached, Way, commits, is_random, queue_depth, read_share};
-use crate::statistics::median;
+use crate::statistics::typical;
 use crate::{Capacity, Context};
 
 /// Seconds that a cgroup's limit is dealt out by: blk-throttle's slice. A trial may find
@@ -23,9 +23,6 @@ const LEAST: f64 = 0.01;
 /// Uncertainty of a declared limit: a provider's promise is in round figures, and how it
 /// is counted is not said.
 const PROMISE: f64 = 0.05;
-
-/// The rule.
-pub(super) struct DiskLimit;
 
 /// A limit that is set.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,9 +61,7 @@ fn by_cgroup<'a>(ctx: &'a Context, storage: &Storage) -> impl Iterator<Item = Se
 }
 
 /// The most bytes that one counted I/O can hold.
-///
-/// # Errors
-/// Where the system makes I/Os of its own of what the workload asks for.
+/// Fails where the system makes I/Os of its own of what the workload asks for.
 fn bytes_of_an_io(
     m: &Measurement,
     set: &SetLimit,
@@ -134,7 +129,7 @@ fn ceiling(ctx: &Context, m: &Measurement, set: &SetLimit) -> Result<Ceiling, St
         inputs.push(part(share, note));
     }
     let uncertainty = uncertainty(m, set);
-    Ok(Derived { value, formula, inputs, uncertainty }.by(&DiskLimit, m))
+    Ok(RULE.ceiling(m, value, formula, inputs, uncertainty))
 }
 
 /// Relative uncertainty of what a limit lets through in a trial.
@@ -142,8 +137,8 @@ fn uncertainty(m: &Measurement, set: &SetLimit) -> f64 {
     if set.cgroup.is_none() {
         return PROMISE;
     }
-    let seconds: Vec<f64> = m.trials.iter().map(|t| t.seconds).filter(|s| *s > 0.0).collect();
-    median(&seconds).map_or(1.0, |s| (SLICE_S / s).max(LEAST))
+    let seconds = typical(&m.trials, |t| Some(t.seconds).filter(|s| *s > 0.0));
+    seconds.map_or(1.0, |s| (SLICE_S / s).max(LEAST))
 }
 
 /// A share of the work, from the trials themselves.
@@ -151,17 +146,10 @@ fn part(share: f64, note: String) -> Input {
     input("share", share, "", Provenance::Measured, note)
 }
 
-impl CeilingRule for DiskLimit {
-    fn id(&self) -> &'static str {
-        "disk.limit"
-    }
-
-    fn title(&self) -> &'static str {
-        "Declared and cgroup I/O limits"
-    }
-
-    fn about(&self) -> &'static str {
-        "The tightest limit that the user declares (--limit disk.read=160MB/s, disk.write, \
+pub(super) static RULE: CeilingRule = CeilingRule {
+    id: "disk.limit",
+    title: "Declared and cgroup I/O limits",
+    about: "The tightest limit that the user declares (--limit disk.read=160MB/s, disk.write, \
          disk.read_iops=3000, disk.write_iops) or that cgroups set on the devices (io.max, \
          blkio.throttle). Limits in bytes per second count as they are. Limits in IOPS count times \
          the maximum bytes of one I/O: the block, or for neighbouring blocks in flight together \
@@ -171,45 +159,47 @@ impl CeilingRule for DiskLimit {
          limit, which is a rounded figure. For a cgroup limit 0.1 s / the trial's duration, at \
          least 1 %: the kernel grants it in slices of 100 ms, and a trial may find one unused. A \
          cgroup limit is no ceiling for buffered writes, which are written back later. No limit \
-         applies to warm reads."
-    }
+         applies to warm reads.",
+    derive,
+    bound: derive,
+    bottleneck,
+};
 
-    fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-        if Cached::of(m) == Cached::Warm {
-            return Err("a warm page cache serves the reads, not the device".to_owned());
-        }
-        let mut limits: Vec<SetLimit> = declared(ctx).collect();
-        if let Some(storage) = ctx.host.storage.get() {
-            limits.extend(by_cgroup(ctx, storage));
-        }
-        if limits.is_empty() {
-            return Err(no_limit(ctx));
-        }
-        let (mut tightest, mut reasons): (Option<Ceiling>, Vec<String>) = (None, Vec::new());
-        for limit in &limits {
-            match ceiling(ctx, m, limit) {
-                Ok(c) if tightest.as_ref().is_none_or(|t| c.value < t.value) => tightest = Some(c),
-                Ok(_) => {}
-                Err(reason) if reasons.contains(&reason) => {}
-                Err(reason) => reasons.push(reason),
-            }
-        }
-        tightest.ok_or_else(|| reasons.join(", "))
+fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
+    if Cached::of(m) == Cached::Warm {
+        return Err("a warm page cache serves the reads, not the device".to_owned());
     }
+    let mut limits: Vec<SetLimit> = declared(ctx).collect();
+    if let Some(storage) = ctx.host.storage.get() {
+        limits.extend(by_cgroup(ctx, storage));
+    }
+    if limits.is_empty() {
+        return Err(no_limit(ctx));
+    }
+    let (mut tightest, mut reasons): (Option<Ceiling>, Vec<String>) = (None, Vec::new());
+    for limit in &limits {
+        match ceiling(ctx, m, limit) {
+            Ok(c) if tightest.as_ref().is_none_or(|t| c.value < t.value) => tightest = Some(c),
+            Ok(_) => {}
+            Err(reason) if reasons.contains(&reason) => {}
+            Err(reason) => reasons.push(reason),
+        }
+    }
+    tightest.ok_or_else(|| reasons.join(", "))
+}
 
-    fn bottleneck(&self, ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
-        let limit = ceiling.inputs.first();
-        let declared = limit.filter(|i| i.source == Provenance::Declared);
-        let resource = match declared {
-            Some(limit) => format!("declared limit {}", limit.name),
-            None => "cgroup I/O limit".to_owned(),
-        };
-        let figure = limit.map_or(String::new(), |i| {
-            let unit = if i.unit == "B/s" { Unit::BytePerSecond } else { Unit::OpPerSecond };
-            format!(": {} by {}", format_quantity(i.value, unit), i.note)
-        });
-        Bottleneck { resource, evidence: format!("{share}{figure}") }
-    }
+fn bottleneck(ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
+    let limit = ceiling.inputs.first();
+    let declared = limit.filter(|i| i.source == Provenance::Declared);
+    let resource = match declared {
+        Some(limit) => format!("declared limit {}", limit.name),
+        None => "cgroup I/O limit".to_owned(),
+    };
+    let figure = limit.map_or(String::new(), |i| {
+        let unit = if i.unit == "B/s" { Unit::BytePerSecond } else { Unit::OpPerSecond };
+        format!(": {} by {}", format_quantity(i.value, unit), i.note)
+    });
+    Bottleneck { resource, evidence: format!("{share}{figure}") }
 }
 
 /// Why there is none, with what is not known.

@@ -3,7 +3,7 @@
 use proofmark_model::{Bottleneck, Ceiling, Host, Measurement};
 
 use super::CeilingRule;
-use super::parts::{Derived, at_clock, clock, cores, memory_row, quota, tabled};
+use super::parts::{at_clock, clock, cores, memory_row, quota, tabled};
 use crate::memory::{cache_at, l1_at_most, traffic};
 use crate::microarchitecture::Width;
 use crate::microarchitecture::memory::MemoryRow;
@@ -16,9 +16,6 @@ const FITS: f64 = 0.9;
 /// From so many times the first level on a set is the second level's: less would
 /// come from the first for a half or more.
 const BEYOND_L1: f64 = 2.0;
-
-/// The rule.
-pub(super) struct MemoryCache;
 
 /// The level that a set lies in, and the share of it that a smaller level may give.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -61,138 +58,97 @@ pub(crate) fn l1_bytes(ctx: &Context, m: &Measurement, row: &MemoryRow) -> Optio
     }
 }
 
-impl CeilingRule for MemoryCache {
-    fn id(&self) -> &'static str {
-        "memory.cache"
-    }
-
-    fn title(&self) -> &'static str {
-        "Bandwidth of the L1 and L2 caches"
-    }
-
-    fn about(&self) -> &'static str {
-        "Cores x clock x bytes per cycle. proofmark measures the clock under the load. For sets up \
+pub(super) static RULE: CeilingRule = CeilingRule {
+    id: "memory.cache",
+    title: "Bandwidth of the L1 and L2 caches",
+    about: "Cores x clock x bytes per cycle. proofmark measures the clock under the load. For sets up \
          to 90 % of the L1 cache: what the core can load and store per cycle with the loop's \
          instruction set. For a copy the narrower side decides. For sets from twice the L1 cache \
          to 90 % of the L2 cache: the path between the two. The figures come from a table by core \
          design. Uncertainty: that of the clock; for the L2 cache also what the L1 cache may still \
-         have held. Shared levels have no documented figure and no ceiling."
-    }
+         have held. Shared levels have no documented figure and no ceiling.",
+    derive,
+    bound: derive,
+    bottleneck,
+};
 
-    fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-        let data = ctx.work(m).data.as_ref().filter(|data| data.any_level);
-        let data = data.ok_or("the data of this workload is in memory, not in a cache")?;
-        let set = m.params.int(&data.parameter).ok_or("the point has no working set")? as f64;
-        let capacity = Capacity::of(ctx.host, m)?;
-        let row = memory_row(ctx.host)?;
-        let l1 = l1_bytes(ctx, m, row).ok_or_else(|| {
-            format!("the loads and stores per cycle of {} are not documented", row.id)
-        })?;
-        let (name, bytes, from_l1) = match level(ctx.host, set)? {
-            Level::L1 => ("l1_bytes_per_cycle", l1, 0.0),
-            Level::L2 { from_l1 } => {
-                let path = row
-                    .l2_bytes
-                    .ok_or_else(|| format!("the L2 bandwidth of {} is not documented", row.id))?;
-                ("l2_bytes_per_cycle", path.min(l1), from_l1)
-            }
-        };
-        let (clock, spread) = clock(ctx.host, m)?;
-        let slack = capacity.quota_slack(&m.trials);
-        Ok(Derived {
-            value: capacity.cores * clock.value * bytes,
-            formula: format!("cores x clock x {name}"),
-            inputs: vec![cores(ctx.host, &capacity), clock, tabled(name, bytes, "B", row)],
-            uncertainty: (1.0 + spread + slack) / (1.0 - from_l1) - 1.0,
+fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
+    let data = ctx.work(m).data.as_ref().filter(|data| data.any_level);
+    let data = data.ok_or("the data of this workload is in memory, not in a cache")?;
+    let set = m.params.int(&data.parameter).ok_or("the point has no working set")? as f64;
+    let capacity = Capacity::of(ctx.host, m)?;
+    let row = memory_row(ctx.host)?;
+    let l1 = l1_bytes(ctx, m, row).ok_or_else(|| {
+        format!("the loads and stores per cycle of {} are not documented", row.id)
+    })?;
+    let (name, bytes, from_l1) = match level(ctx.host, set)? {
+        Level::L1 => ("l1_bytes_per_cycle", l1, 0.0),
+        Level::L2 { from_l1 } => {
+            let path = row
+                .l2_bytes
+                .ok_or_else(|| format!("the L2 bandwidth of {} is not documented", row.id))?;
+            ("l2_bytes_per_cycle", path.min(l1), from_l1)
         }
-        .by(self, m))
-    }
+    };
+    let (clock, spread) = clock(ctx.host, m)?;
+    let slack = capacity.quota_slack(&m.trials);
+    let value = capacity.cores * clock.value * bytes;
+    let inputs = vec![cores(ctx.host, &capacity), clock, tabled(name, bytes, "B", row)];
+    let uncertainty = (1.0 + spread + slack) / (1.0 - from_l1) - 1.0;
+    Ok(RULE.ceiling(m, value, format!("cores x clock x {name}"), inputs, uncertainty))
+}
 
-    fn bottleneck(&self, ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck {
-        if let Some(bottleneck) = quota(ceiling, capacity, share) {
-            return bottleneck;
-        }
-        let level = if ceiling.formula.contains("l1_") { "L1" } else { "L2" };
-        Bottleneck {
-            resource: format!("{level} bandwidth"),
-            evidence: format!(
-                "{share}{} on {}",
-                at_clock(ceiling),
-                counted(capacity.cores, "core")
-            ),
-        }
+fn bottleneck(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck {
+    if let Some(bottleneck) = quota(ceiling, capacity, share) {
+        return bottleneck;
+    }
+    let level = if ceiling.formula.contains("l1_") { "L1" } else { "L2" };
+    Bottleneck {
+        resource: format!("{level} bandwidth"),
+        evidence: format!("{share}{} on {}", at_clock(ceiling), counted(capacity.cores, "core")),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{
-        around, context, host, host_with_caches, judged, policy, set_microarchitecture, spec,
-        stream, sweep, with_values,
-    };
-
-    fn on(h: &Host, m: &Measurement) -> Result<Ceiling, String> {
-        let (spec, policy) = (spec("memory.sweep"), policy());
-        MemoryCache.derive(&context(h, &spec, &policy, &[]), m)
-    }
-
-    fn value(m: &Measurement) -> f64 {
-        on(&host_with_caches(), m).unwrap().value
-    }
+    use crate::testing::*;
 
     fn with_isa(op: &str, isa: &str) -> Measurement {
-        let mut m = sweep(op, 1, 32 << 10);
-        m.params = m.params.with("isa", isa);
-        m
+        with_param(sweep(op, 1, 32 << 10), "isa", isa)
     }
 
     #[test]
     fn by_hand_on_golden_cove_at_4_gigahertz() {
-        // Two 64-byte loads a cycle; three of 32; three of 16.
-        assert_eq!(value(&with_isa("read", "avx512")), 4e9 * 128.0);
-        assert_eq!(value(&with_isa("read", "avx2")), 4e9 * 96.0);
-        assert_eq!(value(&with_isa("read", "sse2")), 4e9 * 48.0);
-        assert_eq!(value(&with_isa("read", "scalar")), 4e9 * 48.0);
-        // One 64-byte store a cycle, beside which one load is read.
-        assert_eq!(value(&with_isa("write", "avx512")), 4e9 * 64.0);
-        assert_eq!(value(&with_isa("copy", "avx512")), 4e9 * 128.0);
-        assert_eq!(value(&sweep("read", 2, 32 << 10)), 2.0 * 4e9 * 128.0);
-    }
-
-    #[test]
-    fn the_second_level_is_its_path() {
-        let c = on(&host_with_caches(), &sweep("read", 1, 1 << 20)).unwrap();
-        assert_eq!(c.value, 4e9 * 64.0);
-        // A sixteenth of the set may lie in a first level of 64 KiB.
-        assert!((c.uncertainty - (1.005 / (1.0 - 0.0625) - 1.0)).abs() < 1e-9, "{}", c.uncertainty);
-    }
-
-    #[test]
-    fn other_sets_and_workloads_have_none() {
-        let why = |h: &Host, m: Measurement| on(h, &m).unwrap_err();
         let h = host_with_caches();
-        assert!(why(&h, sweep("read", 1, 46 << 10)).contains("as large as the L1"));
-        assert!(why(&h, sweep("read", 1, 100 << 10)).contains("served by two levels"));
-        assert!(why(&h, sweep("read", 1, 2 << 20)).contains("beyond L2"));
-        assert!(why(&host(), sweep("read", 1, 32 << 10)).contains("unknown"));
-        assert!(why(&h, stream("read", 1)).contains("memory"));
-        let mut arm = host_with_caches();
-        set_microarchitecture(&mut arm, "neoverse_v1");
-        let mut m = sweep("read", 1, 1 << 20);
-        m.params = m.params.with("isa", "scalar");
-        assert!(why(&arm, m).contains("not documented"));
-    }
-
-    #[test]
-    fn the_level_is_the_bottleneck() {
-        let bottleneck = |set: u64, rate: f64| {
-            let m = with_values(sweep("read", 1, set), &around(rate));
-            judged(&host_with_caches(), m, &[]).bottleneck.unwrap()
-        };
-        let l1 = bottleneck(32 << 10, 0.95 * 512e9);
-        assert_eq!(l1.resource, "L1 bandwidth");
-        assert!(l1.evidence.starts_with("95.0 % of the ceiling at 4.000 GHz on 1 core"));
-        assert_eq!(bottleneck(1 << 20, 0.95 * 256e9).resource, "L2 bandwidth");
+        RULE.on(&h, &[]).expect([
+            // Two 64-byte loads a cycle; three of 32; three of 16.
+            ("512 bits", with_isa("read", "avx512"), Ok(4e9 * 128.0)),
+            ("256 bits", with_isa("read", "avx2"), Ok(4e9 * 96.0)),
+            ("128 bits", with_isa("read", "sse2"), Ok(4e9 * 48.0)),
+            ("portable", with_isa("read", "scalar"), Ok(4e9 * 48.0)),
+            // One 64-byte store a cycle, beside which one load is read.
+            ("write", with_isa("write", "avx512"), Ok(4e9 * 64.0)),
+            ("copy", with_isa("copy", "avx512"), Ok(4e9 * 128.0)),
+            ("two threads", sweep("read", 2, 32 << 10), Ok(2.0 * 4e9 * 128.0)),
+            ("the path from L2", sweep("read", 1, 1 << 20), Ok(4e9 * 64.0)),
+            ("as large as L1", sweep("read", 1, 46 << 10), Err("as large as the L1")),
+            ("near L1", sweep("read", 1, 100 << 10), Err("served by two levels")),
+            ("as large as L2", sweep("read", 1, 2 << 20), Err("beyond L2")),
+            ("memory", stream("read", 1), Err("memory")),
+        ]);
+        // A sixteenth of the set may lie in a first level of 64 KiB.
+        let c = RULE.on(&h, &[]).derive(&sweep("read", 1, 1 << 20)).unwrap();
+        assert!((c.uncertainty - (1.005 / (1.0 - 0.0625) - 1.0)).abs() < 1e-9, "{}", c.uncertainty);
+        let no_caches = host();
+        RULE.on(&no_caches, &[]).expect([("no caches", with_isa("read", "avx2"), Err("unknown"))]);
+        let arm = with_design(h.clone(), "neoverse_v1");
+        let m = with_param(sweep("read", 1, 1 << 20), "isa", "scalar");
+        RULE.on(&arm, &[]).expect([("no figure", m, Err("not documented"))]);
+        let h = host_with_caches();
+        let at = |set: u64, rate: f64| with_values(sweep("read", 1, set), &around(rate));
+        let l1 = "^L1 bandwidth$ 95.0 % of the ceiling at 4.000 GHz on 1 core";
+        expect_bottleneck(&h, at(32 << 10, 0.95 * 512e9), &[], l1);
+        expect_bottleneck(&h, at(1 << 20, 0.95 * 256e9), &[], "^L2 bandwidth$");
     }
 }

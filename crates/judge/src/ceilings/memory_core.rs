@@ -9,11 +9,11 @@ use proofmark_model::{
 };
 
 use super::CeilingRule;
-use super::parts::{Derived, LATENCY_INPUT, cores, input, memory_row, quota, tabled};
+use super::parts::{LATENCY_INPUT, cores, input, memory_row, quota, tabled};
 use crate::memory::{
     LINE, MOSTLY_CACHE, array_bytes, cache_share, from_memory, line_share, touched_bytes, traffic,
 };
-use crate::statistics::median;
+use crate::statistics::typical;
 use crate::words::counted;
 use crate::{Capacity, Context};
 
@@ -24,9 +24,6 @@ const SOONER: f64 = 1.0;
 
 /// Share of huge pages from which on a latency holds no page walks.
 const HUGE: f64 = 0.9;
-
-/// The rule.
-pub(super) struct MemoryCore;
 
 /// Checks whose finding means that a latency is longer than the memory's.
 const LONGER: &[&str] =
@@ -55,8 +52,8 @@ fn latency(ctx: &Context) -> Result<Input, String> {
     if let Some(finding) = largest.findings.iter().find(longer) {
         return Err(format!("{name} itself is suspect ({})", finding.check));
     }
-    let huge: Vec<f64> = largest.trials.iter().filter_map(|t| t.conditions.huge_pages).collect();
-    if median(&huge).is_none_or(|h| h < HUGE) {
+    let huge = typical(&largest.trials, |t| t.conditions.huge_pages);
+    if huge.is_none_or(|h| h < HUGE) {
         return Err(format!("{name} got no huge pages, so its time includes page walks"));
     }
     let bytes = touched_bytes(ctx, largest).unwrap_or(0);
@@ -84,173 +81,130 @@ fn lines_read(ctx: &Context, m: &Measurement) -> Result<f64, String> {
     Ok(traffic.read / traffic.counted())
 }
 
-impl CeilingRule for MemoryCore {
-    fn id(&self) -> &'static str {
-        "memory.core"
-    }
-
-    fn title(&self) -> &'static str {
-        "Lines in flight of a core"
-    }
-
-    fn about(&self) -> &'static str {
-        "Cores x lines in flight x bytes counted per line read / latency (Little's law). The \
+pub(super) static RULE: CeilingRule = CeilingRule {
+    id: "memory.core",
+    title: "Lines in flight of a core",
+    about: "Cores x lines in flight x bytes counted per line read / latency (Little's law). The \
          latency is the run's memory.latency at its largest set, with huge pages and order=local, \
          the fastest trial. The lines are the greater of what the L1 and the L2 cache track, from \
          a table by design. Bytes counted per line read are 64 for read, 128 for copy and scale, \
          96 for add and triad. Lines that ordinary stores read first are omitted, since some cores \
          avoid them. Workloads that only write have no such ceiling. Uncertainty: 100 %, because \
-         prefetchers work ahead in the last-level cache, plus what the cache may have held."
-    }
+         prefetchers work ahead in the last-level cache, plus what the cache may have held.",
+    derive,
+    bound: derive,
+    bottleneck,
+};
 
-    fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-        let capacity = Capacity::of(ctx.host, m)?;
-        let read = lines_read(ctx, m)?;
-        let from_cache = from_memory(ctx, m)?;
-        let row = memory_row(ctx.host)?;
-        let lines = row
-            .lines
-            .ok_or_else(|| format!("the lines in flight of {} are not documented", row.id))?;
-        let latency = latency(ctx)?;
-        let used = line_share(ctx, m);
-        let slack = capacity.quota_slack(&m.trials);
-        let per_line = used / read;
-        let counted = input(
-            "counted_per_line_read",
-            LINE * per_line,
-            "B",
-            Provenance::Reported,
-            "bytes counted per line that the workload reads",
-        );
-        Ok(Derived {
-            value: capacity.cores * lines * LINE * per_line / latency.value,
-            formula: "cores x lines_in_flight x counted_per_line_read / latency".to_owned(),
-            inputs: vec![
-                cores(ctx.host, &capacity),
-                tabled("lines_in_flight", lines, "", row),
-                counted,
-                latency,
-            ],
-            uncertainty: (1.0 + SOONER + slack) / (1.0 - from_cache) - 1.0,
-        }
-        .by(self, m))
-    }
+fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
+    let capacity = Capacity::of(ctx.host, m)?;
+    let read = lines_read(ctx, m)?;
+    let from_cache = from_memory(ctx, m)?;
+    let row = memory_row(ctx.host)?;
+    let lines =
+        row.lines.ok_or_else(|| format!("the lines in flight of {} are not documented", row.id))?;
+    let latency = latency(ctx)?;
+    let used = line_share(ctx, m);
+    let slack = capacity.quota_slack(&m.trials);
+    let per_line = used / read;
+    let counted = input(
+        "counted_per_line_read",
+        LINE * per_line,
+        "B",
+        Provenance::Reported,
+        "bytes counted per line that the workload reads",
+    );
+    let value = capacity.cores * lines * LINE * per_line / latency.value;
+    let inputs = vec![
+        cores(ctx.host, &capacity),
+        tabled("lines_in_flight", lines, "", row),
+        counted,
+        latency,
+    ];
+    let uncertainty = (1.0 + SOONER + slack) / (1.0 - from_cache) - 1.0;
+    let formula = "cores x lines_in_flight x counted_per_line_read / latency";
+    Ok(RULE.ceiling(m, value, formula, inputs, uncertainty))
+}
 
-    fn bottleneck(&self, ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck {
-        if let Some(bottleneck) = quota(ceiling, capacity, share) {
-            return bottleneck;
-        }
-        let value = |name: &str| ceiling.inputs.iter().find(|i| i.name == name).map(|i| i.value);
-        let latency = value(LATENCY_INPUT).unwrap_or_default();
-        Bottleneck {
-            resource: "lines in flight of a core".to_owned(),
-            evidence: format!(
-                "{share}: {} on each of {}, {} each",
-                counted(value("lines_in_flight").unwrap_or_default(), "line"),
-                counted(capacity.cores, "core"),
-                format_quantity(latency, Unit::Second)
-            ),
-        }
+fn bottleneck(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck {
+    if let Some(bottleneck) = quota(ceiling, capacity, share) {
+        return bottleneck;
     }
+    let value = |name: &str| ceiling.inputs.iter().find(|i| i.name == name).map(|i| i.value);
+    let latency = value(LATENCY_INPUT).unwrap_or_default();
+    Bottleneck::new(
+        "lines in flight of a core",
+        format!(
+            "{share}: {} on each of {}, {} each",
+            counted(value("lines_in_flight").unwrap_or_default(), "line"),
+            counted(capacity.cores, "core"),
+            format_quantity(latency, Unit::Second)
+        ),
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{
-        around, blocks, context, each, host_with_caches, judged, policy, set_microarchitecture,
-        spec, stream, sweep, with_values,
-    };
-    use crate::testing::{host, latency as chase};
+    use crate::testing::{latency as chase, *};
 
     const LATENCY: f64 = 1e-7;
     /// 48 lines of 64 bytes in 100 ns, less 0.1 % in the fastest trial.
     const READ: f64 = 48.0 * 64.0 / (LATENCY * 0.999);
 
-    fn from(m: &Measurement, others: &[Measurement]) -> Result<Ceiling, String> {
-        let (h, spec, policy) = (host_with_caches(), spec("memory.read"), policy());
-        MemoryCore.derive(&context(&h, &spec, &policy, others), m)
-    }
-
-    fn near(m: &Measurement, expected: f64) {
-        let c = from(m, &[chase(1 << 30, LATENCY)]).unwrap();
-        assert!((c.value / expected - 1.0).abs() < 1e-12, "{} instead of {expected}", c.value);
+    fn memory() -> Measurement {
+        chase(1 << 30, LATENCY)
     }
 
     #[test]
     fn lines_read_bound_what_is_counted() {
-        near(&stream("read", 1), READ);
-        near(&stream("read", 2), 2.0 * READ);
-        near(&stream("copy", 1), 2.0 * READ);
-        near(&stream("triad", 1), 1.5 * READ);
-        near(&blocks("rand_read_write", 8192), 2.0 * READ);
-        near(&blocks("rand_read", 8), READ / 8.0);
-        // What ordinary stores read to overwrite it is left out.
-        near(&sweep("copy", 1, 1 << 30), 2.0 * READ);
-        let mut m = stream("triad", 1);
-        m.params = m.params.with("stores", "temporal");
-        near(&m, 1.5 * READ);
+        let temporal = with_param(stream("triad", 1), "stores", "temporal");
+        RULE.on(&host_with_caches(), &[memory()]).expect([
+            ("read", stream("read", 1), Ok(READ)),
+            ("two threads", stream("read", 2), Ok(2.0 * READ)),
+            ("copy", stream("copy", 1), Ok(2.0 * READ)),
+            ("triad", stream("triad", 1), Ok(1.5 * READ)),
+            ("blocks", blocks("rand_read_write", 8192), Ok(2.0 * READ)),
+            ("small blocks", blocks("rand_read", 8), Ok(READ / 8.0)),
+            // What ordinary stores read to overwrite it is left out.
+            ("sweep", sweep("copy", 1, 1 << 30), Ok(2.0 * READ)),
+            ("ordinary stores", temporal, Ok(1.5 * READ)),
+            ("written", stream("write", 1), Err("only written")),
+            ("a written sweep", sweep("write", 1, 1 << 30), Err("only written")),
+            ("written blocks", blocks("rand_write", 8), Err("only written")),
+            ("a set in the cache", sweep("read", 1, 16 << 20), Err("cache")),
+        ]);
+        let unknown = with_design(host(), "zen");
+        let m = stream("read", 1);
+        RULE.on(&unknown, &[memory()]).expect([("an unknown core", m, Err("not documented"))]);
     }
 
     #[test]
     fn what_the_cache_may_have_held_makes_it_less_sure() {
-        let others = [chase(64 << 30, LATENCY)];
-        let sure = |m: &Measurement| from(m, &others).unwrap().uncertainty;
+        let (h, others) = (host_with_caches(), [chase(64 << 30, LATENCY)]);
+        let sure = |m: &Measurement| RULE.on(&h, &others).derive(m).unwrap().uncertainty;
         assert!((sure(&stream("copy", 1)) - 1.0).abs() < 0.04);
         assert!(sure(&sweep("copy", 1, 128 << 20)) > sure(&sweep("copy", 1, 8 << 30)));
     }
 
     #[test]
-    fn what_is_only_written_has_none() {
-        let others = [chase(1 << 30, LATENCY)];
-        for m in [stream("write", 1), sweep("write", 1, 1 << 30), blocks("rand_write", 8)] {
-            assert!(from(&m, &others).unwrap_err().contains("only written"), "{}", m.workload);
-        }
-    }
-
-    #[test]
     fn the_latency_must_be_that_of_memory() {
-        let why = |others: &[Measurement]| from(&stream("read", 1), others).unwrap_err();
-        assert!(why(&[]).contains("did not measure"));
-        let mut small = chase(1 << 30, LATENCY);
-        small.params = small.params.with("pages", "small");
-        assert!(why(&[small]).contains("did not measure"));
-        let mut wide = chase(1 << 30, LATENCY);
-        wide.params = wide.params.with("order", "rand");
-        assert!(why(&[wide]).contains("order=local"));
-        let refused = each(chase(1 << 30, LATENCY), |_, t| t.conditions.huge_pages = Some(0.0));
-        assert!(why(&[refused]).contains("page walks"));
-        assert!(why(&[chase(32 << 20, 1e-8)]).contains("twice"));
-        let mut disturbed = chase(1 << 30, 2.0 * LATENCY);
-        disturbed.findings.push(Finding::new("other_cpu", Severity::Suspect, "", ""));
-        assert!(why(&[disturbed]).contains("other_cpu"));
-        let both = [chase(1 << 30, LATENCY), chase(1 << 20, 4e-9)];
-        let value = from(&stream("read", 1), &both).unwrap().value;
-        assert!((value / READ - 1.0).abs() < 1e-12, "the largest set");
-    }
-
-    #[test]
-    fn a_set_in_the_cache_and_an_unknown_core_have_none() {
-        let others = [chase(1 << 30, LATENCY)];
-        assert!(from(&sweep("read", 1, 16 << 20), &others).unwrap_err().contains("cache"));
-        let (mut h, spec, policy) = (host(), spec("memory.read"), policy());
-        set_microarchitecture(&mut h, "zen");
-        let why = MemoryCore
-            .derive(&context(&h, &spec, &policy, &others), &stream("read", 1))
-            .unwrap_err();
-        assert!(why.contains("not documented"), "{why}");
-    }
-
-    #[test]
-    fn near_it_the_lines_are_the_bottleneck() {
+        let disturbed = suspected(chase(1 << 30, 2.0 * LATENCY), "other_cpu");
+        let walks = each_condition(memory(), |_, c| c.huge_pages = Some(0.0));
+        for (others, expected) in [
+            (vec![], Err("did not measure")),
+            (vec![with_param(memory(), "pages", "small")], Err("did not measure")),
+            (vec![with_param(memory(), "order", "rand")], Err("order=local")),
+            (vec![walks], Err("page walks")),
+            (vec![chase(32 << 20, 1e-8)], Err("twice")),
+            (vec![disturbed], Err("other_cpu")),
+            (vec![memory(), chase(1 << 20, 4e-9)], Ok(READ)),
+        ] {
+            let name = format!("{expected:?}");
+            RULE.on(&host_with_caches(), &others).expect([(name, stream("read", 1), expected)]);
+        }
         let m = with_values(stream("read", 1), &around(0.95 * READ));
-        let bottleneck =
-            judged(&host_with_caches(), m, &[chase(1 << 30, LATENCY)]).bottleneck.unwrap();
-        assert_eq!(bottleneck.resource, "lines in flight of a core");
-        assert!(
-            bottleneck.evidence.contains("48 lines on each of 1 core"),
-            "{}",
-            bottleneck.evidence
-        );
+        let lines = "^lines in flight of a core$ ... 48 lines on each of 1 core";
+        expect_bottleneck(&host_with_caches(), m, &[memory()], lines);
     }
 }

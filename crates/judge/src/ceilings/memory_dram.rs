@@ -8,21 +8,19 @@ use proofmark_model::{Bottleneck, Ceiling, Host, Input, Measurement, Provenance}
 
 use super::CeilingRule;
 use super::modules;
-use super::parts::{Derived, input, memory_row};
+use super::parts::{input, memory_row};
 use crate::memory::{from_memory, traffic};
-use crate::statistics::median;
+use crate::statistics::typical;
+use crate::words::known;
 use crate::{Capacity, Context};
 
-/// Speeds that the firmware tells are set, not measured; clocks are within this.
+/// Speeds that the firmware reports are set, not measured; clocks are within this.
 const REPORTED: f64 = 0.05;
 /// Servers run the modules that their product names, or slower ones.
 const SPECIFIED: f64 = 0.1;
 /// Client boards run modules up to twice as fast as the processor's specification;
-/// and a virtual machine may span more sockets than it is told.
+/// and a virtual machine may span more sockets than are reported to it.
 const LOOSE: f64 = 1.0;
-
-/// The rule.
-pub(super) struct MemoryDram;
 
 /// The bus as inputs whose product is its bandwidth, and how sure that is.
 fn bus(host: &Host) -> Result<(Vec<Input>, f64), String> {
@@ -58,9 +56,7 @@ fn assumed(host: &Host, reason: &str) -> Result<(Vec<Input>, f64), String> {
         return Err(format!("{reason}, and {model} has another kind of memory than its design"));
     }
     let sockets = &host.cpu.sockets;
-    let count = sockets
-        .get()
-        .ok_or_else(|| format!("the number of sockets is unknown ({})", sockets.origin()))?;
+    let count = known(sockets, "the number of sockets")?;
     let note = format!("the maximum of the design: {}; {}; {reason}", dram.product, row.source);
     let virtual_machine = host.os.virtualisation.get().is_none_or(|v| v != "none");
     let inputs = vec![
@@ -76,21 +72,14 @@ fn assumed(host: &Host, reason: &str) -> Result<(Vec<Input>, f64), String> {
 /// where it declares none, as the sweep, whose sets may lie in a cache, those of
 /// ordinary stores.
 fn moved(m: &Measurement, allocated: f64) -> f64 {
-    let each: Vec<f64> = m.trials.iter().filter_map(|t| Some(t.moved? / t.work)).collect();
-    median(&each).filter(|r| *r > 0.0).unwrap_or(allocated)
+    let each = typical(&m.trials, |t| Some(t.moved? / t.work));
+    each.filter(|r| *r > 0.0).unwrap_or(allocated)
 }
 
-impl CeilingRule for MemoryDram {
-    fn id(&self) -> &'static str {
-        "memory.dram"
-    }
-
-    fn title(&self) -> &'static str {
-        "Memory bus"
-    }
-
-    fn about(&self) -> &'static str {
-        "Transfers per second x bytes per transfer x channels of all sockets, divided by bytes \
+pub(super) static RULE: CeilingRule = CeilingRule {
+    id: "memory.dram",
+    title: "Memory bus",
+    about: "Transfers per second x bytes per transfer x channels of all sockets, divided by bytes \
          moved per byte counted. Bytes moved include lines read only to be overwritten and unused \
          parts of lines. On bare metal the figures come from the firmware's table of modules. \
          Channels come from the modules' places, or one per module. Uncertainty: 5 %. Elsewhere \
@@ -98,47 +87,45 @@ impl CeilingRule for MemoryDram {
          Uncertainty: 10 %; 100 % for virtual machines and for client products, whose modules are \
          often faster than specified. Two effects add to the uncertainty: what the last-level \
          cache may have held, and lines that some cores write without reading them first. There is \
-         no ceiling if the cache could hold half of the data."
-    }
+         no ceiling if the cache could hold half of the data.",
+    derive,
+    bound: derive,
+    bottleneck,
+};
 
-    fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-        let traffic = traffic(ctx, m)?;
-        let from_cache = from_memory(ctx, m)?;
-        let (mut inputs, uncertainty) = bus(ctx.host)?;
-        let bandwidth: f64 = inputs.iter().map(|i| i.value).product();
-        let allocated = 1.0 + traffic.written / traffic.counted();
-        let moved = moved(m, allocated);
-        let without_allocation = moved.clamp(1.0, allocated);
-        let names: Vec<&str> = inputs.iter().map(|i| i.name.as_str()).collect();
-        let formula = format!("{} / moved_per_counted", names.join(" x "));
-        inputs.push(input(
-            "moved_per_counted",
-            moved,
-            "",
-            Provenance::Reported,
-            "bytes that the hardware moves per byte counted, as the workload declares",
-        ));
-        Ok(Derived {
-            value: bandwidth / moved,
-            formula,
-            inputs,
-            uncertainty: (1.0 + uncertainty) * without_allocation / (1.0 - from_cache) - 1.0,
-        }
-        .by(self, m))
-    }
+fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
+    let traffic = traffic(ctx, m)?;
+    let from_cache = from_memory(ctx, m)?;
+    let (mut inputs, uncertainty) = bus(ctx.host)?;
+    let bandwidth: f64 = inputs.iter().map(|i| i.value).product();
+    let allocated = 1.0 + traffic.written / traffic.counted();
+    let moved = moved(m, allocated);
+    let without_allocation = moved.clamp(1.0, allocated);
+    let names: Vec<&str> = inputs.iter().map(|i| i.name.as_str()).collect();
+    let formula = format!("{} / moved_per_counted", names.join(" x "));
+    inputs.push(input(
+        "moved_per_counted",
+        moved,
+        "",
+        Provenance::Reported,
+        "bytes that the hardware moves per byte counted, as the workload declares",
+    ));
+    let value = bandwidth / moved;
+    let uncertainty = (1.0 + uncertainty) * without_allocation / (1.0 - from_cache) - 1.0;
+    Ok(RULE.ceiling(m, value, formula, inputs, uncertainty))
+}
 
-    fn bottleneck(&self, ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
-        let value =
-            |name: &str| ceiling.inputs.iter().find(|i| i.name == name).map_or(1.0, |i| i.value);
-        Bottleneck {
-            resource: "memory bus".to_owned(),
-            evidence: format!(
-                "{share}: {} channels of {:.0} MT/s",
-                value("channels") * value("sockets"),
-                value("transfers") / 1e6
-            ),
-        }
-    }
+fn bottleneck(ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
+    let value =
+        |name: &str| ceiling.inputs.iter().find(|i| i.name == name).map_or(1.0, |i| i.value);
+    Bottleneck::new(
+        "memory bus",
+        format!(
+            "{share}: {} channels of {:.0} MT/s",
+            value("channels") * value("sockets"),
+            value("transfers") / 1e6
+        ),
+    )
 }
 
 #[cfg(test)]
@@ -146,19 +133,17 @@ mod tests {
     use proofmark_model::{MemoryModule, Probe};
 
     use super::*;
-    use crate::testing::{
-        around, blocks, context, each, host_with_caches, judged, policy, set_microarchitecture,
-        spec, stream, sweep, with_values,
-    };
+    use crate::testing::*;
+
+    /// Bytes a second of two modules.
+    const BUS: f64 = 2133e6 * 8.0 * 2.0;
 
     fn on(h: &Host, m: &Measurement) -> Result<Ceiling, String> {
-        let (spec, policy) = (spec("memory.read"), policy());
-        MemoryDram.derive(&context(h, &spec, &policy, &[]), m)
+        RULE.on(h, &[]).derive(m)
     }
 
     fn metal(modules: usize) -> Host {
-        let mut h = host_with_caches();
-        h.os.virtualisation = Probe::known("none".to_owned(), "test");
+        let mut h = bare(host_with_caches());
         let module = |i: usize| MemoryModule {
             locator: format!("DIMM{i}"),
             kind: "DDR4".to_owned(),
@@ -176,7 +161,7 @@ mod tests {
     #[test]
     fn transfers_are_not_doubled() {
         let c = on(&metal(2), &stream("read", 1)).unwrap();
-        assert_eq!(c.value, 2133e6 * 8.0 * 2.0);
+        assert_eq!(c.value, BUS);
         assert_eq!(c.inputs[2].source, Provenance::Assumed, "no channel is named");
         assert_eq!(c.formula, "transfers x bytes_per_transfer x channels / moved_per_counted");
     }
@@ -191,50 +176,37 @@ mod tests {
         assert!(c.uncertainty < 0.2);
         h.os.virtualisation = Probe::known("kvm".to_owned(), "test");
         assert!(on(&h, &stream("read", 1)).unwrap().uncertainty > 1.0);
-        let mut client = metal(0);
-        set_microarchitecture(&mut client, "skylake");
+        let client = with_design(metal(0), "skylake");
         assert!(on(&client, &stream("read", 1)).unwrap().uncertainty > 1.0);
         h.cpu.sockets = Probe::missing("not told");
         assert!(on(&h, &stream("read", 1)).unwrap_err().contains("sockets"));
-    }
-
-    #[test]
-    fn a_product_with_another_memory_has_none() {
+        // A product with another memory.
         let mut h = metal(0);
         h.cpu.model_name = Probe::known("Intel(R) Xeon(R) CPU Max 9480".to_owned(), "test");
         assert!(on(&h, &stream("read", 1)).unwrap_err().contains("another kind"));
-        set_microarchitecture(&mut h, "neoverse_n2");
+        h = with_design(h, "neoverse_n2");
         assert!(on(&h, &stream("read", 1)).unwrap_err().contains("not documented"));
     }
 
     #[test]
     fn what_is_moved_and_not_counted_takes_its_part() {
         let h = metal(2);
-        let ordinary = each(stream("copy", 1), |_, t| t.moved = Some(1.5 * t.work));
-        let c = on(&h, &ordinary).unwrap();
-        assert!((c.value - 2133e6 * 16.0 / 1.5).abs() < 1.0);
-        assert!(c.uncertainty > 0.5, "a core may write without reading first");
+        let moving = |m, by: f64| each(m, move |_, t| t.moved = Some(by * t.work));
+        let ordinary = moving(stream("copy", 1), 1.5);
+        let scattered = moving(blocks("rand_read", 8), 8.0);
+        let uncertainty = |m: &Measurement| on(&h, m).unwrap().uncertainty;
+        assert!(uncertainty(&ordinary) > 0.5, "a core may write without reading first");
+        assert!(uncertainty(&scattered) < 0.1, "every core moves the rest of a line that is read");
+        let near = uncertainty(&sweep("read", 1, 128 << 20));
+        assert!((near - (1.05 / 0.75 - 1.0)).abs() < 1e-9, "the cache may hold a part: {near}");
         let undeclared = each(sweep("copy", 1, 4 << 30), |_, t| t.moved = None);
-        assert!((on(&h, &undeclared).unwrap().value - 2133e6 * 16.0 / 1.5).abs() < 1.0);
-        let scattered = each(blocks("rand_read", 8), |_, t| t.moved = Some(8.0 * t.work));
-        let c = on(&h, &scattered).unwrap();
-        assert!((c.value - 2133e6 * 16.0 / 8.0).abs() < 1.0);
-        assert!(c.uncertainty < 0.1, "the rest of a line that is read is moved on every core");
-    }
-
-    #[test]
-    fn the_cache_loosens_it_or_takes_its_place() {
-        let h = metal(2);
-        assert!(on(&h, &sweep("read", 1, 48 << 20)).unwrap_err().contains("cache"));
-        let near = on(&h, &sweep("read", 1, 128 << 20)).unwrap().uncertainty;
-        assert!((near - (1.05 / 0.75 - 1.0)).abs() < 1e-9, "{near}");
-    }
-
-    #[test]
-    fn near_it_the_bus_is_the_bottleneck() {
-        let m = with_values(stream("read", 2), &around(0.92 * 2133e6 * 16.0));
-        let bottleneck = judged(&metal(2), m, &[]).bottleneck.unwrap();
-        assert_eq!(bottleneck.resource, "memory bus");
-        assert!(bottleneck.evidence.contains("2 channels of 2133 MT/s"), "{}", bottleneck.evidence);
+        RULE.on(&h, &[]).expect([
+            ("ordinary stores", ordinary, Ok(BUS / 1.5)),
+            ("undeclared", undeclared, Ok(BUS / 1.5)),
+            ("parts of lines", scattered, Ok(BUS / 8.0)),
+            ("a set in the cache", sweep("read", 1, 48 << 20), Err("cache")),
+        ]);
+        let m = with_values(stream("read", 2), &around(0.92 * BUS));
+        expect_bottleneck(&metal(2), m, &[], "^memory bus$ ... 2 channels of 2133 MT/s");
     }
 }

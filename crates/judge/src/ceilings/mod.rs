@@ -27,59 +27,48 @@ pub(crate) use memory_cache::l1_bytes;
 pub(crate) use parts::{CLOCK_INPUT, input, of_our_loops};
 
 /// A rule that derives a ceiling.
-pub trait CeilingRule: Sync {
+pub struct CeilingRule {
     /// Id, as workloads name it in their `ceilings`.
-    fn id(&self) -> &'static str;
-
+    pub id: &'static str,
     /// Title for lists.
-    fn title(&self) -> &'static str;
-
-    /// What bounds the number, the formula, where its inputs come from, and how
-    /// sure it is.
-    fn about(&self) -> &'static str;
-
-    /// The ceiling of this measurement.
-    ///
-    /// # Errors
-    /// Why there is none, in words for a person.
-    fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String>;
-
-    /// What surely cannot be passed, also where it is too loose for an efficiency
-    /// against it to mean anything. Nothing else than the ceiling unless a rule says so.
-    ///
-    /// # Errors
-    /// Why there is none, in words for a person.
-    fn bound(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-        self.derive(ctx, m)
-    }
-
-    /// What holds a measurement down that came near a ceiling of this rule. `share`
-    /// says how near, in words that begin the evidence: `98.5 % of the ceiling`.
-    fn bottleneck(&self, ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck;
+    pub title: &'static str,
+    /// What bounds the number, the formula, where its inputs come from, and how sure it is.
+    pub about: &'static str,
+    /// The ceiling of a measurement, or why there is none, in words for a person.
+    pub derive: Derive,
+    /// What surely cannot be passed, also where it is too loose for an efficiency against it to mean
+    /// anything: of most rules the ceiling itself.
+    pub bound: Derive,
+    /// What limits a measurement that came near a ceiling of this rule. The words say how near, and
+    /// begin the evidence: `98.5 % of the ceiling`.
+    pub bottleneck: fn(&Ceiling, &Capacity, &str) -> Bottleneck,
 }
 
+/// Derives a ceiling of a measurement.
+pub type Derive = fn(&Context, &Measurement) -> Result<Ceiling, String>;
+
 /// Every rule.
-pub const ALL: &[&dyn CeilingRule] = &[
-    &cpu_peak::CpuPeak,
-    &cpu_mix::CpuMix,
-    &cpu_boost::CpuBoost,
-    &memory_cache::MemoryCache,
-    &memory_core::MemoryCore,
-    &memory_dram::MemoryDram,
-    &memory_load_use::MemoryLoadUse,
-    &disk_limit::DiskLimit,
-    &disk_link::DiskLink,
-    &network_limit::NetworkLimit,
-    &network_link::NetworkLink,
-    &network_loopback::NetworkLoopback,
+pub const ALL: &[&CeilingRule] = &[
+    &cpu_peak::RULE,
+    &cpu_mix::RULE,
+    &cpu_boost::RULE,
+    &memory_cache::RULE,
+    &memory_core::RULE,
+    &memory_dram::RULE,
+    &memory_load_use::RULE,
+    &disk_limit::RULE,
+    &disk_link::RULE,
+    &network_limit::RULE,
+    &network_link::RULE,
+    &network_loopback::RULE,
 ];
 
 /// The rule of that id.
-pub fn find(id: &str) -> Option<&'static dyn CeilingRule> {
-    ALL.iter().copied().find(|rule| rule.id() == id)
+pub fn find(id: &str) -> Option<&'static CeilingRule> {
+    ALL.iter().copied().find(|rule| rule.id == id)
 }
 
-/// The ceiling of a measurement: the tightest of its kernel's list that can be
+/// The ceiling of a measurement: the tightest of its workload's list that can be
 /// derived, which is the lowest, or where less is better the highest.
 ///
 /// # Errors
@@ -92,7 +81,7 @@ pub fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     let mut derived: Vec<Ceiling> = Vec::new();
     let mut reasons: Vec<(&str, String)> = Vec::new();
     for id in declared {
-        let reason = match find(id).map(|rule| rule.derive(ctx, m)) {
+        let reason = match find(id).map(|rule| (rule.derive)(ctx, m)) {
             Some(Ok(c)) if usable(&c) => {
                 derived.push(c);
                 continue;
@@ -134,12 +123,12 @@ fn tightest(better: Better, ceilings: Vec<Ceiling>) -> Option<Ceiling> {
     }
 }
 
-/// Everything that bounds a measurement: what each rule of its kernel's list can
+/// Everything that bounds a measurement: what each rule of its workload's list can
 /// say for certain, be it too loose to show an efficiency against.
 pub(crate) fn bounds(ctx: &Context, m: &Measurement) -> Vec<Ceiling> {
     let declared = ctx.spec(m).map_or(&[][..], |spec| &spec.ceilings);
     let rules = declared.iter().filter_map(|id| find(id));
-    rules.filter_map(|rule| rule.bound(ctx, m).ok()).filter(usable).collect()
+    rules.filter_map(|rule| (rule.bound)(ctx, m).ok()).filter(usable).collect()
 }
 
 fn usable(c: &Ceiling) -> bool {
@@ -149,7 +138,7 @@ fn usable(c: &Ceiling) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{context, host_with_caches, latency, policy, spec, stream};
+    use crate::testing::*;
 
     #[test]
     fn the_tightest_is_taken_in_any_order() {
@@ -186,7 +175,7 @@ mod tests {
     #[test]
     fn the_reasons_of_all_are_kept_when_none_can_be_derived() {
         let (mut h, policy, spec) = (host_with_caches(), policy(), spec("memory.read"));
-        crate::testing::set_microarchitecture(&mut h, "unheard_of");
+        h = with_design(h, "unheard_of");
         let why = derive(&context(&h, &spec, &policy, &[]), &stream("read", 1)).unwrap_err();
         assert!(why.starts_with("no table"), "{why}");
         let (read, other) = (("memory.core", "a".to_owned()), ("memory.dram", "b".to_owned()));
@@ -196,7 +185,7 @@ mod tests {
 
     #[test]
     fn a_reason_that_all_have_is_told_once() {
-        use crate::testing::{host_with_network, judged, round_trips};
+        use crate::testing::*;
         let m = judged(&host_with_network("loopback"), round_trips("tcp", "block"), &[]);
         let why = &m.missing["ceiling"];
         assert_eq!(why, "a rate does not limit the time of a round trip or a connection");

@@ -1,6 +1,6 @@
 //! The memory bus as the firmware describes its modules.
 //!
-//! SMBIOS (DMTF DSP0134, type 17) tells of modules, not of channels. Where each sits
+//! SMBIOS (DMTF DSP0134, type 17) describes modules, not channels. Where each sits
 //! often names its channel (`P0 CHANNEL A`, `DIMM_A1`), but boards differ in what a
 //! letter means. Too many channels make a ceiling loose, too few call an honest number
 //! impossible; so names are believed only where nothing speaks against them, and each
@@ -29,9 +29,7 @@ pub(super) struct Bus {
 }
 
 /// The bus of these modules.
-///
-/// # Errors
-/// If the modules or the speed of one of them are not told, or not to be believed.
+/// Fails if the modules or the speed of one of them are not reported, or not to be believed.
 pub(super) fn bus(host: &Host) -> Result<Bus, String> {
     let modules = host.memory.modules.get().filter(|m| !m.is_empty()).ok_or_else(|| {
         format!("the memory modules are unknown ({})", host.memory.modules.origin())
@@ -99,11 +97,10 @@ mod tests {
     use proofmark_model::Probe;
 
     use super::*;
-    use crate::testing::host;
+    use crate::testing::{bare, host};
 
-    fn with(places: &[&str], sockets: u32) -> Host {
-        let mut h = host();
-        h.os.virtualisation = Probe::known("none".to_owned(), "test");
+    fn with(places: &[&str], sockets: u32, change: impl FnOnce(&mut Vec<MemoryModule>)) -> Host {
+        let mut h = bare(host());
         h.cpu.sockets = Probe::known(sockets, "test");
         let module = |place: &&str| MemoryModule {
             locator: (*place).to_owned(),
@@ -112,73 +109,60 @@ mod tests {
             transfers_per_s: Some(2133e6),
             data_bits: Some(64),
         };
-        h.memory.modules = Probe::known(places.iter().map(module).collect(), "test");
+        let mut modules = places.iter().map(module).collect();
+        change(&mut modules);
+        h.memory.modules = Probe::known(modules, "test");
         h
     }
 
-    fn channels(places: &[&str], sockets: u32) -> (usize, bool) {
-        let bus = bus(&with(places, sockets)).unwrap();
-        (bus.channels, bus.named)
-    }
-
     #[test]
-    fn names_of_channels() {
-        assert_eq!(channels(&["DIMM_A1", "DIMM_A2", "DIMM_B1", "DIMM_B2"], 1), (2, true));
-        assert_eq!(channels(&["ChannelA-DIMM0", "ChannelB-DIMM0"], 1), (2, true));
-        assert_eq!(
-            channels(&["P0 CHANNEL A DIMM 0", "P0 CHANNEL A DIMM 1", "P0 CHANNEL B"], 1),
-            (2, true)
-        );
-        let two = ["P1-DIMMA1", "P1-DIMMB1", "P2-DIMMA1", "P2-DIMMB1", "P2-DIMMB2"];
-        assert_eq!(channels(&two, 2), (4, true));
-        let nodes = ["CPU0_Channel0_Dimm0", "CPU0_Channel1_Dimm0", "CPU1_Channel0_Dimm0"];
-        assert_eq!(channels(&nodes, 2), (3, true));
-    }
-
-    #[test]
-    fn what_is_no_name_of_a_channel_counts_each_module() {
-        assert_eq!(channels(&["DIMM1", "DIMM2"], 1), (2, false));
-        // The letter is the processor's.
-        assert_eq!(channels(&["A1", "A2", "B1", "B2"], 2), (4, false));
-        assert_eq!(channels(&["A1", "A2", "A3"], 1), (3, false));
-        assert_eq!(channels(&["CPU0_C1", "CPU0_C2", "CPU1_C1", "CPU1_C2"], 2), (4, false));
-        // Too many for one channel, or the same place twice.
-        assert_eq!(channels(&["A1", "A2", "A3", "A4", "B1"], 1), (5, false));
-        assert_eq!(channels(&["DIMM_A1", "DIMM_B1", "DIMM_A1", "DIMM_B1"], 1), (4, false));
-        assert_eq!(channels(&["PROC 1 DIMM 1", "PROC 1 DIMM 2"], 1), (2, false));
+    fn places_name_channels_unless_something_speaks_against_it() {
+        for (places, sockets, channels, named) in [
+            (&["DIMM_A1", "DIMM_A2", "DIMM_B1", "DIMM_B2"][..], 1, 2, true),
+            (&["ChannelA-DIMM0", "ChannelB-DIMM0"], 1, 2, true),
+            (&["P0 CHANNEL A DIMM 0", "P0 CHANNEL A DIMM 1", "P0 CHANNEL B"], 1, 2, true),
+            (&["P1-DIMMA1", "P1-DIMMB1", "P2-DIMMA1", "P2-DIMMB1", "P2-DIMMB2"], 2, 4, true),
+            (&["CPU0_Channel0_Dimm0", "CPU0_Channel1_Dimm0", "CPU1_Channel0_Dimm0"], 2, 3, true),
+            (&["DIMM1", "DIMM2"], 1, 2, false),
+            // The letter is the processor's.
+            (&["A1", "A2", "B1", "B2"], 2, 4, false),
+            (&["A1", "A2", "A3"], 1, 3, false),
+            (&["CPU0_C1", "CPU0_C2", "CPU1_C1", "CPU1_C2"], 2, 4, false),
+            // Too many for one channel, or the same place twice.
+            (&["A1", "A2", "A3", "A4", "B1"], 1, 5, false),
+            (&["DIMM_A1", "DIMM_B1", "DIMM_A1", "DIMM_B1"], 1, 4, false),
+            (&["PROC 1 DIMM 1", "PROC 1 DIMM 2"], 1, 2, false),
+        ] {
+            let bus = bus(&with(places, sockets, |_| {})).unwrap();
+            assert_eq!((bus.channels, bus.named), (channels, named), "{places:?}");
+        }
     }
 
     #[test]
     fn the_fastest_and_the_widest_count() {
-        let mut h = with(&["DIMM_A1", "DIMM_B1"], 1);
-        let mut modules = h.memory.modules.get().unwrap().clone();
-        modules[1].transfers_per_s = Some(3200e6);
-        modules[0].kind = "DDR5".to_owned();
-        modules[0].data_bits = Some(32);
-        modules[1].data_bits = None;
-        h.memory.modules = Probe::known(modules.clone(), "test");
-        let found = bus(&h).unwrap();
-        assert_eq!((found.transfers_per_s, found.bytes), (3200e6, 8.0));
-        let mut halves = |kind: &str| {
-            for module in &mut modules {
-                module.kind = kind.to_owned();
-                module.data_bits = Some(32);
-            }
-            h.memory.modules = Probe::known(modules.clone(), "test");
-            bus(&h).unwrap().bytes
+        let of = |change: fn(&mut Vec<MemoryModule>)| {
+            let found = bus(&with(&["DIMM_A1", "DIMM_B1"], 1, change)).unwrap();
+            (found.transfers_per_s, found.bytes)
         };
-        assert_eq!((halves("DDR5"), halves("LPDDR5")), (8.0, 4.0));
+        let mixed = of(|modules| {
+            (modules[1].transfers_per_s, modules[1].data_bits) = (Some(3200e6), None);
+            (modules[0].kind, modules[0].data_bits) = ("DDR5".to_owned(), Some(32));
+        });
+        assert_eq!(mixed, (3200e6, 8.0));
+        let halves = |module: &mut MemoryModule, kind: &str| {
+            (module.kind, module.data_bits) = (kind.to_owned(), Some(32));
+        };
+        let ddr = bus(&with(&["A"], 1, |m| halves(&mut m[0], "DDR5"))).unwrap().bytes;
+        let low_power = bus(&with(&["A"], 1, |m| halves(&mut m[0], "LPDDR5"))).unwrap().bytes;
+        assert_eq!((ddr, low_power), (8.0, 4.0));
     }
 
     #[test]
     fn a_virtual_machine_and_a_module_without_speed_are_not_believed() {
-        let mut h = with(&["DIMM_A1"], 1);
+        let mut h = with(&["DIMM_A1"], 1, |_| {});
         h.os.virtualisation = Probe::known("kvm".to_owned(), "test");
         assert!(bus(&h).unwrap_err().contains("kvm"));
-        let mut h = with(&["DIMM_A1"], 1);
-        let mut modules = h.memory.modules.get().unwrap().clone();
-        modules[0].transfers_per_s = None;
-        h.memory.modules = Probe::known(modules, "test");
+        let h = with(&["DIMM_A1"], 1, |modules| modules[0].transfers_per_s = None);
         assert!(bus(&h).unwrap_err().contains("the speed of"));
         assert!(bus(&host()).unwrap_err().contains("not part of the test"));
     }

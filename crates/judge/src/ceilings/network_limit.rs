@@ -8,16 +8,13 @@ use proofmark_model::{
 };
 
 use super::CeilingRule;
-use super::parts::{Derived, input};
+use super::parts::input;
 use crate::network::{Frames, Layer, direction, of_stream, over_loopback};
 use crate::{Capacity, Context};
 
 /// Uncertainty of a declared limit: a promise in round figures, counted at a layer that
 /// providers seldom name, with a bucket that a trial may find full.
 const PROMISE: f64 = 0.05;
-
-/// The rule.
-pub(super) struct NetworkLimit;
 
 /// Part of the blocks of the point that a limit holds; `None`: the limit is no network's,
 /// or blocks do not go that way. Both ways at once carry as many blocks each.
@@ -33,75 +30,69 @@ fn part(limit: Limit, direction: Direction) -> Option<f64> {
     }
 }
 
-impl CeilingRule for NetworkLimit {
-    fn id(&self) -> &'static str {
-        "network.limit"
-    }
-
-    fn title(&self) -> &'static str {
-        "Declared network limits"
-    }
-
-    fn about(&self) -> &'static str {
-        "The limits that the user declares for the path to the server: --limit \
+pub(super) static RULE: CeilingRule = CeilingRule {
+    id: "network.limit",
+    title: "Declared network limits",
+    about: "The limits that the user declares for the path to the server: --limit \
          network.send=10Gbit/s for what leaves this machine, network.receive for what arrives. A \
          limit counts bits as interfaces and token buckets do: packets with the 14 B of their \
          frame header. The ceiling subtracts these and the headers of IP and TCP or UDP: 100 \
          Mbit/s at an MTU of 1500 B is 95.6 Mbit/s of TCP payload. With both directions at once, \
          each carries as many blocks, so the lower limit bounds both. Acknowledgements are not \
          subtracted, so it is an upper bound. Uncertainty: 5 %, since a declared limit is a \
-         rounded figure. Loopback has no such limit."
-    }
+         rounded figure. Loopback has no such limit.",
+    derive,
+    bound: derive,
+    bottleneck,
+};
 
-    fn derive(&self, ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-        let network = of_stream(ctx, m)?;
-        if over_loopback(m) {
-            return Err(
-                "a provider's limit does not apply to packets within this machine".to_owned()
-            );
-        }
-        let declared = |limit: Limit| ctx.host.limits.declared.get(limit.name()).copied();
-        let held = Limit::ALL.into_iter().filter_map(|limit| {
-            let part = part(limit, direction(m))?;
-            Some((limit, declared(limit)?, part))
-        });
-        let (limit, value, part) = held.min_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2))).ok_or(
-            "no limit of this direction is declared (--limit network.send, network.receive)",
-        )?;
-        let payload = Frames::of(network, m)?.share(Layer::Interface);
-        let (name, unit) = (limit.name(), limit.unit());
-        let note = format!("--limit {name}");
-        let mut inputs = vec![input(name, value, unit.as_str(), Provenance::Declared, note)];
-        inputs.extend(payload.inputs);
-        let mut formula = format!("{name} x {}", payload.formula);
-        if part < 1.0 {
-            formula += " / share";
-            let note = "share of the blocks in this direction";
-            inputs.push(input("share", part, "", Provenance::Declared, note));
-        }
-        Ok(Derived { value: value * payload.part / part, formula, inputs, uncertainty: PROMISE }
-            .by(self, m))
+fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
+    let network = of_stream(ctx, m)?;
+    if over_loopback(m) {
+        return Err("a provider's limit does not apply to packets within this machine".to_owned());
     }
+    let declared = |limit: Limit| ctx.host.limits.declared.get(limit.name()).copied();
+    let held = Limit::ALL.into_iter().filter_map(|limit| {
+        let part = part(limit, direction(m))?;
+        Some((limit, declared(limit)?, part))
+    });
+    let (limit, value, part) = held
+        .min_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2)))
+        .ok_or("no limit of this direction is declared (--limit network.send, network.receive)")?;
+    let payload = Frames::of(network, m)?.share(Layer::Interface);
+    let (name, unit) = (limit.name(), limit.unit());
+    let note = format!("--limit {name}");
+    let mut inputs = vec![input(name, value, unit.as_str(), Provenance::Declared, note)];
+    inputs.extend(payload.inputs);
+    let mut formula = format!("{name} x {}", payload.formula);
+    if part < 1.0 {
+        formula += " / share";
+        let note = "share of the blocks in this direction";
+        inputs.push(input("share", part, "", Provenance::Declared, note));
+    }
+    let value = value * payload.part / part;
+    Ok(RULE.ceiling(m, value, formula, inputs, PROMISE))
+}
 
-    fn bottleneck(&self, ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
-        let limit = ceiling.inputs.first();
-        let name = limit.map_or("", |i| i.name.as_str());
-        let figure = limit.map_or(String::new(), |i| {
-            format!(": {} with headers", format_quantity(i.value, Unit::BitPerSecond))
-        });
-        let resource = format!("declared limit {name}").trim_end().to_owned();
-        Bottleneck { resource, evidence: format!("{share}{figure}") }
-    }
+fn bottleneck(ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
+    let limit = ceiling.inputs.first();
+    let name = limit.map_or("", |i| i.name.as_str());
+    let figure = limit.map_or(String::new(), |i| {
+        format!(": {} with headers", format_quantity(i.value, Unit::BitPerSecond))
+    });
+    let resource = format!("declared limit {name}").trim_end().to_owned();
+    Bottleneck { resource, evidence: format!("{share}{figure}") }
 }
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{Host, Severity};
+    use proofmark_model::Host;
 
     use super::*;
-    use crate::testing::{
-        at_rate, context, host_with_network, judged, policy, round_trips, spec, tcp, udp,
-    };
+    use crate::testing::*;
+
+    /// What a packet of TCP carries of the bits that a limit counts.
+    const PAYLOAD: f64 = 1448.0 / 1514.0;
 
     fn declaring(limits: &[(&str, f64)]) -> Host {
         let mut host = host_with_network("peer");
@@ -109,71 +100,42 @@ mod tests {
         host
     }
 
-    fn on(host: &Host, m: &Measurement) -> Result<Ceiling, String> {
-        let (spec, policy) = (spec(&m.workload), policy());
-        NetworkLimit.derive(&context(host, &spec, &policy, &[]), m)
-    }
-
-    fn going(direction: &str) -> Measurement {
-        let mut m = tcp(1, "peer");
-        m.params = m.params.with("direction", direction);
-        m
-    }
-
     #[test]
     fn the_text_names_every_limit_of_a_network() {
-        let about = NetworkLimit.about();
         for name in Limit::ALL.map(Limit::name).iter().filter(|n| n.starts_with("network.")) {
-            assert!(about.contains(name), "{name}");
+            assert!(RULE.about.contains(name), "{name}");
         }
     }
 
     #[test]
-    fn a_limit_counts_the_headers() {
-        let host = declaring(&[("network.send", 1e8)]);
-        let c = on(&host, &tcp(1, "peer")).unwrap();
-        assert!((c.value - 1e8 * 1448.0 / 1514.0).abs() < 1e-3, "{}", c.value);
+    fn each_direction_has_its_own_limit_which_counts_the_headers() {
+        let going = |direction: &str| with_param(tcp(1, "peer"), "direction", direction);
+        let host = declaring(&[("network.send", 1e8), ("network.receive", 3e8)]);
+        RULE.on(&host, &[]).expect([
+            ("forward", going("forward"), Ok(1e8 * PAYLOAD)),
+            ("reverse", going("reverse"), Ok(3e8 * PAYLOAD)),
+            // As many blocks each way: the lower limit holds both.
+            ("both", going("both"), Ok(2e8 * PAYLOAD)),
+            ("datagrams", udp(1, "peer"), Ok(1e8 * 1472.0 / 1514.0)),
+            ("round trips", round_trips("tcp", "block"), Err("a rate does not limit")),
+        ]);
+        let c = RULE.on(&host, &[]).derive(&tcp(1, "peer")).unwrap();
         assert_eq!(c.formula, "network.send x segment / (segment + ip + tcp + options + frame)");
         assert!(c.inputs.iter().any(|i| i.name == "frame" && i.value == 14.0));
-        let c = on(&host, &udp(1, "peer")).unwrap();
-        assert!((c.value - 1e8 * 1472.0 / 1514.0).abs() < 1e-3, "{}", c.value);
-    }
-
-    #[test]
-    fn each_direction_has_its_own() {
-        let host = declaring(&[("network.send", 1e8), ("network.receive", 3e8)]);
-        let whole = 1514.0 / 1448.0 / 1e8;
-        let value = |direction: &str| on(&host, &going(direction)).unwrap().value * whole;
-        let client = |a: f64, b: f64| (a - b).abs() < 1e-9;
-        assert!(client(value("forward"), 1.0) && client(value("reverse"), 3.0));
-        assert!(client(value("both"), 2.0), "as many blocks each way: the lower holds both");
         let receive = declaring(&[("network.receive", 3e8), ("disk.read", 1.0)]);
-        assert!(on(&receive, &going("forward")).unwrap_err().contains("--limit network.send"));
-    }
-
-    #[test]
-    fn what_passes_no_limit_has_none() {
-        let mut host = declaring(&[("network.send", 1e8)]);
-        assert!(
-            on(&host, &round_trips("tcp", "block")).unwrap_err().contains("a rate does not limit")
-        );
-        host.network = host_with_network("loopback").network;
-        assert!(on(&host, &tcp(1, "loopback")).unwrap_err().contains("within this machine"));
+        let none = Err("--limit network.send");
+        RULE.on(&receive, &[]).expect([("another direction", going("forward"), none)]);
+        let here = Host { network: host_with_network("loopback").network, ..host };
+        RULE.on(&here, &[]).expect([("here", tcp(1, "loopback"), Err("within this machine"))]);
     }
 
     #[test]
     fn near_it_the_limit_is_the_bottleneck_and_far_above_the_number_is_invalid() {
         let host = declaring(&[("network.send", 1e8)]);
-        let at = |rate: f64| judged(&host, at_rate(tcp(1, "peer"), rate), &[]);
-        let bottleneck = at(0.99 * 1e8 * 1448.0 / 1514.0).bottleneck.unwrap();
-        assert_eq!(bottleneck.resource, "declared limit network.send");
-        assert!(
-            bottleneck.evidence.contains("100.0 Mbit/s with headers"),
-            "{}",
-            bottleneck.evidence
-        );
-        let above = at(1.1e8);
-        let beyond = above.findings.iter().find(|f| f.check == "above_ceiling").unwrap();
-        assert_eq!(beyond.severity, Severity::Invalid);
+        let at = |rate: f64| at_rate(tcp(1, "peer"), rate);
+        let limit = "^declared limit network.send$ ... 100.0 Mbit/s with headers";
+        expect_bottleneck(&host, at(0.99 * 1e8 * PAYLOAD), &[], limit);
+        let check = crate::checks::find("above_ceiling").unwrap();
+        check.on(&host, &[]).expect([("above", at(1.1e8), INVALID)]);
     }
 }

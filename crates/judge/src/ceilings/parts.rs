@@ -10,7 +10,7 @@ use crate::capacity::{Bound, Capacity};
 use crate::microarchitecture::memory::{self, MemoryRow};
 use crate::microarchitecture::{self, Row};
 use crate::statistics::median;
-use crate::words::counted;
+use crate::words::{self, counted};
 
 /// Name of the input that a ceiling grows with when the clock does.
 pub(crate) const CLOCK_INPUT: &str = "clock";
@@ -37,19 +37,17 @@ pub(crate) fn input(
     Input { name: name.to_owned(), value, unit: unit.to_owned(), source, note: note.into() }
 }
 
-/// What a rule derives of a measurement.
-pub(crate) struct Derived {
-    pub(crate) value: f64,
-    pub(crate) formula: String,
-    pub(crate) inputs: Vec<Input>,
-    pub(crate) uncertainty: f64,
-}
-
-impl Derived {
-    /// As the ceiling that the rule gives the measurement, in its unit.
-    pub(crate) fn by(self, rule: &dyn CeilingRule, m: &Measurement) -> Ceiling {
-        let Self { value, formula, inputs, uncertainty } = self;
-        let (id, unit) = (rule.id().to_owned(), m.unit.as_str().to_owned());
+impl CeilingRule {
+    /// The ceiling that this rule gives a measurement, in its unit.
+    pub(super) fn ceiling(
+        &self,
+        m: &Measurement,
+        value: f64,
+        formula: impl Into<String>,
+        inputs: Vec<Input>,
+        uncertainty: f64,
+    ) -> Ceiling {
+        let (id, unit, formula) = (self.id.to_owned(), m.unit.to_string(), formula.into());
         Ceiling { id, value, unit, formula, inputs, uncertainty }
     }
 }
@@ -59,15 +57,13 @@ fn known(m: &Measurement, of: impl Fn(&proofmark_model::Conditions) -> Option<f6
     m.trials.iter().filter_map(|t| of(&t.conditions)).filter(|v| v.is_finite()).collect()
 }
 
-/// The clock of each trial that tells it.
+/// The clock of each trial that reports it.
 fn clocks(m: &Measurement) -> Vec<f64> {
     known(m, |c| c.clock_hz).into_iter().filter(|hz| *hz > 0.0).collect()
 }
 
 /// The clock as an input, and how sure it is.
-///
-/// # Errors
-/// If it was neither measured nor reported.
+/// Fails if it was neither measured nor reported.
 pub(crate) fn clock(host: &Host, m: &Measurement) -> Result<(Input, f64), String> {
     let readings = clocks(m);
     if let Some(hz) = median(&readings) {
@@ -123,32 +119,21 @@ pub(crate) fn cores(host: &Host, capacity: &Capacity) -> Input {
     input("cores", capacity.cores, "", Provenance::Reported, why)
 }
 
-/// The row of the host's core design.
-///
-/// # Errors
-/// If the design is not known or has no row.
-pub(crate) fn row(host: &Host) -> Result<&'static Row, String> {
-    match host.cpu.microarchitecture.get() {
-        None => {
-            Err(format!("the core's design is unknown ({})", host.cpu.microarchitecture.origin()))
-        }
-        Some(found) => microarchitecture::find(&found.id)
-            .ok_or_else(|| format!("no table of execution ports for {}", found.name)),
-    }
+/// The row of the host's core design in a table.
+/// Fails if the design is not known or has no row.
+fn row_of<T>(host: &Host, find: impl Fn(&str) -> Option<T>, table: &str) -> Result<T, String> {
+    let found = words::known(&host.cpu.microarchitecture, "the core's design")?;
+    find(&found.id).ok_or_else(|| format!("no table of {table} for {}", found.name))
 }
 
-/// The memory side of the host's core design.
-///
-/// # Errors
-/// If the design is not known or has no row.
+/// The row of execution ports.
+pub(crate) fn row(host: &Host) -> Result<&'static Row, String> {
+    row_of(host, microarchitecture::find, "execution ports")
+}
+
+/// The row of the memory side.
 pub(crate) fn memory_row(host: &Host) -> Result<&'static MemoryRow, String> {
-    match host.cpu.microarchitecture.get() {
-        None => {
-            Err(format!("the core's design is unknown ({})", host.cpu.microarchitecture.origin()))
-        }
-        Some(found) => memory::find(&found.id)
-            .ok_or_else(|| format!("no table of caches and memory for {}", found.name)),
-    }
+    row_of(host, memory::find, "caches and memory")
 }
 
 /// A figure of the memory side's table as an input, with the row and its source.
@@ -168,9 +153,7 @@ pub(crate) fn assumed(name: &str, value: f64, row: &Row) -> Input {
 }
 
 /// Bits of the point's number type, from its `type` parameter.
-///
-/// # Errors
-/// If the parameter is absent or unknown.
+/// Fails if the parameter is absent or unknown.
 pub(crate) fn bits(m: &Measurement) -> Result<u32, String> {
     match m.params.text("type") {
         Some("f64" | "i64") => Ok(64),
@@ -197,17 +180,12 @@ pub(crate) fn quota(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Opti
 /// all threads.
 pub(crate) fn ports(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck {
     let clock = at_clock(ceiling);
-    let (resource, evidence) = if capacity.bound == Bound::Cores {
-        (
-            "physical cores",
-            format!(
-                "{share}{clock}: {} share the execution ports of {}",
-                counted(capacity.threads, "thread"),
-                counted(capacity.physical, "core")
-            ),
-        )
-    } else {
-        ("execution ports", format!("{share}{clock} on {}", counted(capacity.cores, "core")))
-    };
-    Bottleneck::new(resource, evidence)
+    if capacity.bound != Bound::Cores {
+        let on = counted(capacity.cores, "core");
+        return Bottleneck::new("execution ports", format!("{share}{clock} on {on}"));
+    }
+    let (threads, cores) =
+        (counted(capacity.threads, "thread"), counted(capacity.physical, "core"));
+    let evidence = format!("{share}{clock}: {threads} share the execution ports of {cores}");
+    Bottleneck::new("physical cores", evidence)
 }

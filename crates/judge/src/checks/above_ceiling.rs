@@ -25,20 +25,19 @@ fn finding(m: &Measurement, ceiling: &Ceiling, efficiency: f64) -> Finding {
             format!("the result is {} of the shortest possible time", percent(1.0 / efficiency))
         }
     };
-    Finding::new(
-        CHECK.id,
-        Severity::Invalid,
-        format!(
-            "{what} ({}), whose uncertainty is only {}",
-            ceiling.id,
-            percent(ceiling.uncertainty)
-        ),
-        "compare the ceiling's inputs with the machine: core design, number of cores, clock, \
-         memory; if they are right, the workload did less work than it counted",
-    )
-    .with("efficiency", efficiency)
-    .with("uncertainty", ceiling.uncertainty)
-    .with("ceiling", ceiling.value)
+    CHECK
+        .invalid(
+            format!(
+                "{what} ({}), whose uncertainty is only {}",
+                ceiling.id,
+                percent(ceiling.uncertainty)
+            ),
+            "compare the ceiling's inputs with the machine: core design, number of cores, clock, \
+             memory; if they are right, the workload did less work than it counted",
+        )
+        .with("efficiency", efficiency)
+        .with("uncertainty", ceiling.uncertainty)
+        .with("ceiling", ceiling.value)
 }
 
 pub(super) static CHECK: Check = Check {
@@ -85,65 +84,33 @@ fn examine_reference(ctx: &Context, theirs: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{
-        around, at_rate, flops, found_on, host_with_caches, latency, linpack, severity, stream,
-        sweep, with_values,
-    };
+    use crate::testing::*;
 
     #[test]
-    fn more_than_the_ports_can_start_is_invalid() {
-        let m = with_values(flops(1), &around(1.02 * 64e9));
-        assert_eq!(severity(&CHECK, m), Some(Severity::Invalid));
-    }
-
-    #[test]
-    fn a_solve_above_the_ports_is_invalid() {
-        let at = |share: f64| severity(&CHECK, at_rate(linpack(5000, 2), share * 128e9));
-        assert_eq!(at(1.02), Some(Severity::Invalid));
-        assert_eq!(at(0.98), None);
-    }
-
-    #[test]
-    fn within_the_uncertainty_is_silent() {
-        let m = with_values(flops(1), &around(1.003 * 64e9));
-        assert_eq!(severity(&CHECK, m), None);
-    }
-
-    #[test]
-    fn a_ceiling_that_is_not_the_tightest_is_held_against_it_too() {
-        // 31 GB/s within a factor of two by the lines in flight; 717 GB/s by the bus.
-        let h = host_with_caches();
-        let others = [latency(1 << 30, 1e-7)];
-        let says = |rate: f64, others: &[Measurement]| {
-            let m = with_values(stream("read", 1), &around(rate));
-            found_on(&h, &CHECK, m, others).map(|f| f.message)
-        };
-        assert_eq!(says(60e9, &others), None);
-        assert!(says(70e9, &others).unwrap().contains("memory.core"));
-        assert!(says(800e9, &[]).unwrap().contains("memory.dram"));
-    }
-
-    #[test]
-    fn a_cache_that_gives_more_than_its_path_is_invalid() {
-        let h = host_with_caches();
-        let says = |rate: f64| {
-            let m = with_values(sweep("read", 1, 32 << 10), &around(rate));
-            found_on(&h, &CHECK, m, &[])
-        };
-        assert!(says(1.02 * 512e9).is_some());
-        assert!(says(0.99 * 512e9).is_none());
-    }
-
-    #[test]
-    fn a_time_below_the_floor_is_invalid() {
-        let h = host_with_caches();
-        let says = |set: u64, seconds: f64| found_on(&h, &CHECK, latency(set, seconds), &[]);
-        // 4 cycles at 4 GHz where 5 are documented; 4.3 ns in memory are 17 cycles.
-        let finding = says(32 << 10, 1e-9).unwrap();
-        assert_eq!(finding.severity, Severity::Invalid);
-        assert!(finding.message.contains("80.0 % of the shortest"), "{}", finding.message);
-        assert!(says(32 << 10, 1.26e-9).is_none());
-        assert!(says(1 << 30, 3e-9).is_some());
-        assert!(says(1 << 30, 4.3e-9).is_none());
+    fn more_than_the_machine_can_do_is_invalid() {
+        let ports = |share: f64| with_values(flops(1), &around(share * 64e9));
+        let solve = |share: f64| at_rate(linpack(5000, 2), share * 128e9);
+        let cache = |share: f64| with_values(sweep("read", 1, 32 << 10), &around(share * 512e9));
+        CHECK.expect([
+            ("more than the ports can start", ports(1.02), INVALID),
+            ("within the uncertainty", ports(1.003), SILENT),
+            ("a solve above the ports", solve(1.02), INVALID),
+            ("a solve below them", solve(0.98), SILENT),
+            ("a cache that gives more than its path", cache(1.02), INVALID),
+            ("a cache that does not", cache(0.99), SILENT),
+            // 4 cycles at 4 GHz where 5 are documented; 4.3 ns in memory are 17 cycles.
+            ("4 cycles", latency(32 << 10, 1e-9), invalid("80.0 % of the shortest")),
+            ("5 cycles", latency(32 << 10, 1.26e-9), SILENT),
+            ("12 cycles in memory", latency(1 << 30, 3e-9), INVALID),
+            ("17 cycles in memory", latency(1 << 30, 4.3e-9), SILENT),
+        ]);
+        // A ceiling that is not the tightest counts too: 31 GB/s within a factor of two by the lines
+        // in flight; 717 GB/s by the bus.
+        let read = |rate: f64| with_values(stream("read", 1), &around(rate));
+        CHECK.on(&host_with_caches(), &[latency(1 << 30, 1e-7)]).expect([
+            ("twice the lines in flight", read(60e9), SILENT),
+            ("more", read(70e9), invalid("memory.core")),
+        ]);
+        CHECK.expect([("beyond the bus", read(800e9), invalid("memory.dram"))]);
     }
 }

@@ -5,7 +5,7 @@
 //! nobody else on the device.
 
 use proofmark_model::{
-    Better, Finding, Measurement, Series, Severity, Subsystem, format_quantity, format_seconds,
+    Better, Finding, Measurement, Series, Subsystem, format_quantity, format_seconds,
 };
 
 use super::{Check, Class, percent};
@@ -39,7 +39,7 @@ fn evidence(ctx: &Context, m: &Measurement, series: &Series, fell: f64) -> Optio
     let early = shares(ctx.host, m, trials_of(m, series, 0));
     let late = shares(ctx.host, m, trials_of(m, series, series.levels.len() - 1));
     let more = |before: Option<f64>, after: Option<f64>| Some(after? - before?);
-    // A quota of our own is told by `throttled`.
+    // A quota of our own is reported by `throttled`.
     if more(early.throttled, late.throttled).is_some_and(|t| t >= LEAST_FALL * fell) {
         return None;
     }
@@ -75,31 +75,22 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let (first, last, fell) = falls(m, series)?;
     let evidence = evidence(ctx, m, series, fell)?;
     let (burst, sustained) = (series.levels.first()?, series.levels.last()?);
+    let [from, to] = [burst, sustained].map(|level| format_quantity(level.median, m.unit));
+    let lasted = format_seconds(burst.until_s);
     let message = format!(
-        "{} for {}, then {} to the end, as when burst credits are used up: {evidence}",
-        format_quantity(burst.median, m.unit),
-        format_seconds(burst.until_s),
-        format_quantity(sustained.median, m.unit)
+        "{from} for {lasted}, then {to} to the end, as when burst credits are used up: {evidence}"
     );
     let advice = "quote the sustained rate; the burst returns when credits have accumulated";
-    Some(
-        Finding::new(CHECK.id, Severity::Suspect, message, advice)
-            .with("burst", burst.median)
-            .with("sustained", sustained.median)
-            .with("after_s", burst.until_s)
-            .with("ratio", last / first),
-    )
+    let finding = CHECK.suspect(message, advice).with("burst", burst.median);
+    let finding = finding.with("sustained", sustained.median);
+    Some(finding.with("after_s", burst.until_s).with("ratio", last / first))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::series::tests::over_time;
-    use crate::testing::{each, flops, found_on, host_with_disk, rand_read};
-
-    fn says(m: Measurement) -> Option<Finding> {
-        found_on(&host_with_disk(), &CHECK, m, &[])
-    }
+    use crate::testing::*;
 
     fn fallen(m: Measurement) -> Measurement {
         over_time(m, 300, |i| if i < 100 { 1.0 } else { 0.2 })
@@ -108,37 +99,29 @@ mod tests {
     #[test]
     fn cpu_credits_that_are_spent_show_as_steal() {
         let late = |i: usize, after: f64| Some(if i < 100 { 0.0 } else { after });
-        let stolen = each(fallen(flops(1)), |i, t| t.conditions.steal_s = late(i, 0.8));
-        let finding = says(stolen).unwrap();
-        assert!(finding.message.contains("for 1 min 40 s, then"), "{}", finding.message);
-        assert!(finding.message.contains("80.0 % more"), "{}", finding.message);
-        assert!(says(fallen(flops(1))).is_none(), "nobody took it");
-        let quota = each(fallen(flops(1)), |i, t| t.conditions.throttled_s = late(i, 0.8));
-        assert!(says(quota).is_none(), "a quota of our own");
-        let few = each(fallen(flops(1)), |i, t| t.conditions.steal_s = late(i, 0.05));
-        assert!(says(few).is_none(), "too little to explain it");
+        let stolen = |s| each_condition(fallen(flops(1)), move |i, c| c.steal_s = late(i, s));
+        let quota = each_condition(fallen(flops(1)), |i, c| c.throttled_s = late(i, 0.8));
+        CHECK.expect([
+            ("stolen", stolen(0.8), suspect("for 1 min 40 s, then ... 80.0 % more")),
+            ("nobody took it", fallen(flops(1)), SILENT),
+            ("a quota of our own", quota, SILENT),
+            ("too little to explain it", stolen(0.05), SILENT),
+        ]);
     }
 
     #[test]
     fn a_volume_without_credits_is_slow_with_nobody_else_on_it() {
-        let finding = says(fallen(rand_read(1))).unwrap();
-        assert!(finding.message.contains("of the device"), "{}", finding.message);
-        let shared = each(fallen(rand_read(1)), |i, t| {
-            if let Some(device) = t.device.as_mut().filter(|_| i >= 100) {
-                device.read_bytes *= 9;
-            }
+        let shared = each_device(fallen(rand_read(1)), |i, d| {
+            d.read_bytes *= if i >= 100 { 9 } else { 1 };
         });
-        assert!(says(shared).is_none(), "somebody else was on it");
-    }
-
-    #[test]
-    fn what_recovers_rises_or_wanders_is_none() {
-        let dip = |i: usize| if (100..200).contains(&i) { 0.2 } else { 1.0 };
-        assert!(says(over_time(rand_read(1), 300, dip)).is_none());
-        let rise = |i: usize| if i < 100 { 0.2 } else { 1.0 };
-        assert!(says(over_time(rand_read(1), 300, rise)).is_none());
-        let stairs = |i: usize| 1.0 - 0.2 * (i / 100) as f64;
-        assert!(says(over_time(rand_read(1), 300, stairs)).is_none());
-        assert!(says(over_time(rand_read(1), 300, |_| 1.0)).is_none());
+        let of = |share: fn(usize) -> f64| over_time(rand_read(1), 300, share);
+        CHECK.expect([
+            ("spent", fallen(rand_read(1)), suspect("of the device")),
+            ("somebody else was on it", shared, SILENT),
+            ("it recovers", of(|i| if (100..200).contains(&i) { 0.2 } else { 1.0 }), SILENT),
+            ("it rises", of(|i| if i < 100 { 0.2 } else { 1.0 }), SILENT),
+            ("it wanders", of(|i| 1.0 - 0.2 * (i / 100) as f64), SILENT),
+            ("it stays", of(|_| 1.0), SILENT),
+        ]);
     }
 }

@@ -1,6 +1,6 @@
 //! `bytes_lost`: what was sent, what was received and what is claimed do not add up.
 
-use proofmark_model::{Finding, Measurement, NetworkTraffic, Severity, Trial};
+use proofmark_model::{Finding, Measurement, NetworkTraffic, Trial};
 
 use super::{Check, Class};
 use crate::Context;
@@ -50,65 +50,40 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
     let first = faults.first()?;
     let message = format!("{} of {}: {first}", faults.len(), counted(m.trials.len(), "trial"));
     let advice = "do not use this result; report it as a defect if it repeats";
-    let finding = Finding::new(CHECK.id, Severity::Invalid, message, advice);
+    let finding = CHECK.invalid(message, advice);
     Some(finding.with("trials", faults.len()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{
-        each, found_on, healthy_network, host_with_network, round_trips, tcp, udp,
-    };
-
-    fn says(m: Measurement) -> Option<(Severity, String)> {
-        let path = m.params.text("path").unwrap().to_owned();
-        let found = found_on(&host_with_network(&path), &CHECK, m, &[]);
-        found.map(|f| (f.severity, f.message))
-    }
+    use crate::testing::*;
 
     #[test]
-    fn tcp_that_lost_a_byte_is_invalid() {
-        for m in [tcp(1, "peer"), round_trips("tcp", "block")] {
-            let lost = each(m, |i, t| {
-                let n = t.network.as_mut().unwrap();
-                n.sent_bytes += u64::from(i == 3);
-            });
-            let (severity, message) = says(lost).unwrap();
-            assert_eq!(severity, Severity::Invalid);
-            assert!(message.starts_with("1 of 10 trials: "), "{message}");
-        }
-    }
-
-    #[test]
-    fn datagrams_do_not_come_from_nowhere() {
-        let more = each(udp(1, "peer"), |_, t| {
-            t.network.as_mut().unwrap().datagrams.as_mut().unwrap().received += 1;
-        });
-        assert!(says(more).unwrap().1.contains("datagrams sent"));
-        let lost = each(udp(1, "peer"), |_, t| {
-            let n = t.network.as_mut().unwrap();
+    fn what_does_not_add_up_is_invalid() {
+        let lost = |m| each(m, |i, t| t.network.as_mut().unwrap().sent_bytes += u64::from(i == 3));
+        let datagrams = |spoil: fn(&mut NetworkTraffic)| each_network(udp(1, "peer"), spoil);
+        let more = datagrams(|n| n.datagrams.as_mut().unwrap().received += 1);
+        let fewer = datagrams(|n| {
             n.sent_bytes *= 2;
             n.datagrams.as_mut().unwrap().sent *= 2;
         });
-        assert_eq!(says(lost), None);
+        let nothing = each_network(tcp(1, "peer"), |n| (n.sent_bytes, n.received_bytes) = (0, 0));
+        CHECK.expect([
+            ("a byte of a stream", lost(tcp(1, "peer")), invalid("^1 of 10 trials: ")),
+            ("of a round trip", lost(round_trips("tcp", "block")), invalid("^1 of 10 trials: ")),
+            ("datagrams from nowhere", more, invalid("datagrams sent")),
+            ("datagrams that were lost", fewer, SILENT),
+            ("nothing", nothing, invalid("nothing")),
+        ]);
     }
 
     #[test]
     fn a_rate_that_the_receivers_did_not_see_is_invalid() {
         for m in healthy_network("loopback").into_iter().chain(healthy_network("peer")) {
-            assert_eq!(says(m.clone()), None, "{}", m.workload);
-            let claims = each(m, |_, t| {
-                (t.work, t.value) = (2.0 * t.work, 2.0 * t.value);
-            });
-            let (severity, message) = says(claims).unwrap();
-            assert_eq!(severity, Severity::Invalid);
-            assert!(message.contains("claims more work"), "{message}");
+            let twice = each(m.clone(), |_, t| (t.work, t.value) = (2.0 * t.work, 2.0 * t.value));
+            let name = m.workload.clone();
+            CHECK.expect([(&name, m, SILENT), (&name, twice, invalid("claims more work"))]);
         }
-        let nothing = each(tcp(1, "peer"), |_, t| {
-            let n = t.network.as_mut().unwrap();
-            (n.sent_bytes, n.received_bytes) = (0, 0);
-        });
-        assert!(says(nothing).unwrap().1.contains("nothing"));
     }
 }

@@ -8,9 +8,9 @@
 //! than reported. Past the last level the series should be flat: if from 8 times its
 //! size on it still has an edge, there is a level that is not reported.
 
-use proofmark_model::{CacheKind, Finding, Host, Measurement, Severity, Unit, format_size};
+use proofmark_model::{CacheKind, Finding, Host, Measurement, Unit, format_size};
 
-use super::{Check, Class};
+use super::{Check, Class, with_known};
 use crate::Context;
 
 /// Sets from so many times the level below on belong to a level.
@@ -89,20 +89,11 @@ fn finding(level: u32, reported: Option<f64>, edge: Edge) -> Finding {
              {level}"
         ),
     };
-    let finding = Finding::new(
-        CHECK.id,
-        Severity::Note,
-        message,
-        "size data by the larger of the two figures; others may share the cache, the \
+    let advice = "size data by the larger of the two figures; others may share the cache, the \
              hypervisor may hide a part of it, or page walks may count (huge pages backed by base \
-             pages)",
-    )
-    .with("level", level)
-    .with("measured_bytes", measured);
-    match reported {
-        Some(bytes) => finding.with("reported_bytes", bytes),
-        None => finding,
-    }
+                  pages)";
+    let finding = CHECK.note(message, advice).with("level", level).with("measured_bytes", measured);
+    with_known(finding, "reported_bytes", reported)
 }
 
 pub(super) static CHECK: Check = Check {
@@ -142,8 +133,10 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use proofmark_model::Severity;
+
     use super::*;
-    use crate::testing::{found_on, host_with_caches, latency, sweep, with_values};
+    use crate::testing::*;
 
     const KIB: u64 = 1 << 10;
     const MIB: u64 = 1 << 20;
@@ -174,20 +167,14 @@ mod tests {
     }
 
     fn reporting(l3: u64) -> Host {
-        let mut h = host_with_caches();
-        let mut caches = h.cpu.caches.get().unwrap().clone();
-        caches[2].size_bytes = l3;
-        h.cpu.caches = proofmark_model::Probe::known(caches, "test");
-        h
+        with_caches(|caches| caches[2].size_bytes = l3)
     }
 
     #[test]
     fn a_last_level_that_others_share_is_noted_with_both_sizes() {
         let found = found(&reporting(480 * MIB), &chases(32 * MIB));
-        assert_eq!(found.len(), 1, "{found:?}");
-        let (set, finding) = &found[0];
-        assert_eq!(*set, 64 * MIB);
-        assert_eq!(finding.severity, Severity::Note);
+        let [(set, finding)] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!((*set, finding.severity), (64 * MIB, Severity::Note));
         assert_eq!(finding.evidence["level"], 3);
         assert_eq!(finding.evidence["reported_bytes"], (480 * MIB) as f64);
         let measured = finding.evidence["measured_bytes"].as_f64().unwrap();
@@ -197,22 +184,11 @@ mod tests {
 
     #[test]
     fn a_level_that_is_not_reported_is_noted() {
-        let mut h = host_with_caches();
-        let mut caches = h.cpu.caches.get().unwrap().clone();
-        caches.truncate(2);
-        h.cpu.caches = proofmark_model::Probe::known(caches, "test");
-        let found = found(&h, &chases(64 * MIB));
-        assert_eq!(found.len(), 1, "{found:?}");
-        assert_eq!(found[0].0, 128 * MIB);
-        assert_eq!(found[0].1.evidence["level"], 3);
-        assert!(!found[0].1.evidence.contains_key("reported_bytes"));
-    }
-
-    #[test]
-    fn caches_as_reported_are_silent() {
-        for l3 in [32 * MIB, 480 * MIB] {
-            assert!(found(&reporting(l3), &chases(l3)).is_empty());
-        }
+        let found = found(&with_caches(|caches| caches.truncate(2)), &chases(64 * MIB));
+        let [(set, finding)] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!(*set, 128 * MIB);
+        assert_eq!(finding.evidence["level"], 3);
+        assert!(!finding.evidence.contains_key("reported_bytes"));
     }
 
     #[test]
@@ -226,15 +202,14 @@ mod tests {
     }
 
     #[test]
-    fn other_series_are_no_evidence() {
+    fn caches_as_reported_and_other_series_are_silent() {
+        for l3 in [32 * MIB, 480 * MIB] {
+            assert!(found(&reporting(l3), &chases(l3)).is_empty());
+        }
         let h = reporting(480 * MIB);
-        let small = |mut m: Measurement| {
-            m.params = m.params.with("pages", "small");
-            m
-        };
-        let walks: Vec<_> = chases(32 * MIB).into_iter().map(small).collect();
+        let walks = chases(32 * MIB).into_iter().map(|m| with_param(m, "pages", "small"));
+        let walks: Vec<_> = walks.collect();
         assert!(found(&h, &walks).is_empty(), "page walks cause edges of their own");
-        let lone = [chases(32 * MIB)[14].clone()];
-        assert!(found(&h, &lone).is_empty());
+        assert!(found(&h, &chases(32 * MIB)[14..15]).is_empty(), "one alone");
     }
 }

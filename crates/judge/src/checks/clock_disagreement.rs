@@ -1,10 +1,10 @@
 //! `clock_disagreement`: two ways to measure the clock do not agree.
 
-use proofmark_model::{Finding, Measurement, Pace, Severity};
+use proofmark_model::{Finding, Measurement, Pace};
 
 use super::{Check, Class, percent};
 use crate::Context;
-use crate::statistics::median;
+use crate::statistics::typical;
 
 /// Two chains on one clock agree within some 0.2 %.
 const THRESHOLD: f64 = 0.02;
@@ -26,35 +26,29 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if ctx.work(m).pace != Pace::Core {
         return None;
     }
-    let gaps: Vec<f64> = m.trials.iter().filter_map(|t| t.conditions.clock_disagreement).collect();
-    let gap = median(&gaps)?.abs();
+    let gap = typical(&m.trials, |t| t.conditions.clock_disagreement)?.abs();
     if gap <= THRESHOLD {
         return None;
     }
-    Some(
-        Finding::new(
-            CHECK.id,
-            Severity::Suspect,
-            format!("two instruction chains measure clocks that differ by {}", percent(gap)),
-            "check whether another busy process or hardware thread shares the core, and \
-             compare with the reported frequency",
-        )
-        .with("disagreement", gap),
-    )
+    let message = format!("two instruction chains measure clocks that differ by {}", percent(gap));
+    let advice = "check whether another busy process or hardware thread shares the core, and \
+                  compare with the reported frequency";
+    Some(CHECK.suspect(message, advice).with("disagreement", gap))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{each, flops, severity};
+    use crate::testing::*;
 
     #[test]
     fn chains_that_disagree_are_suspect_and_one_trial_is_not() {
-        let m = each(flops(1), |_, t| t.conditions.clock_disagreement = Some(0.03));
-        assert_eq!(severity(&CHECK, m), Some(Severity::Suspect));
-        let m = each(flops(1), |i, t| {
-            t.conditions.clock_disagreement = Some(if i == 0 { 0.5 } else { 0.001 });
-        });
-        assert_eq!(severity(&CHECK, m), None);
+        let apart = |of: fn(usize) -> f64| {
+            each_condition(flops(1), |i, c| c.clock_disagreement = Some(of(i)))
+        };
+        CHECK.expect([
+            ("all trials", apart(|_| 0.03), SUSPECT),
+            ("one trial", apart(|i| if i == 0 { 0.5 } else { 0.001 }), SILENT),
+        ]);
     }
 }

@@ -38,20 +38,20 @@ fn at_start(ctx: &Context) -> Option<f64> {
 
 fn finding(severity: Severity, what: &str, from: f64, to: f64, advice: &str) -> Finding {
     let drop = 1.0 - to / from;
-    Finding::new(
-        CHECK.id,
-        severity,
-        format!(
-            "{what} the clock fell by {}, from {} to {}",
-            percent(drop),
-            format_quantity(from, Unit::Hertz),
-            format_quantity(to, Unit::Hertz)
-        ),
-        advice,
-    )
-    .with("from_hz", from)
-    .with("to_hz", to)
-    .with("drop", drop)
+    CHECK
+        .finding(
+            severity,
+            format!(
+                "{what} the clock fell by {}, from {} to {}",
+                percent(drop),
+                format_quantity(from, Unit::Hertz),
+                format_quantity(to, Unit::Hertz)
+            ),
+            advice,
+        )
+        .with("from_hz", from)
+        .with("to_hz", to)
+        .with("drop", drop)
 }
 
 pub(super) static CHECK: Check = Check {
@@ -100,31 +100,23 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{clock, each, flops, found_on, host, iops, severity};
+    use crate::testing::*;
 
     #[test]
-    fn a_clock_that_falls_during_the_point_is_suspect() {
-        let m = each(flops(1), |i, t| t.conditions.clock_hz = Some(4e9 - 5e7 * i as f64));
-        assert_eq!(severity(&CHECK, m), Some(Severity::Suspect));
-    }
-
-    #[test]
-    fn a_licence_clock_is_a_note_and_narrow_code_has_none() {
-        let slow = |m| each(m, |_, t| t.conditions.clock_hz = Some(3.65e9));
-        assert_eq!(severity(&CHECK, slow(flops(1))), Some(Severity::Note));
-        assert_eq!(severity(&CHECK, slow(iops(2))), Some(Severity::Note));
-        assert_eq!(severity(&CHECK, slow(iops(1))), Some(Severity::Suspect));
-    }
-
-    #[test]
-    fn the_runs_own_clock_measurement_comes_first() {
-        let m = each(iops(1), |_, t| t.conditions.clock_hz = Some(3.65e9));
-        assert!(found_on(&host(), &CHECK, m, &[clock(3.7e9)]).is_none());
-    }
-
-    #[test]
-    fn a_step_of_turbo_is_silent() {
-        let m = each(iops(1), |_, t| t.conditions.clock_hz = Some(3.9e9));
-        assert_eq!(severity(&CHECK, m), None);
+    fn a_clock_that_fell() {
+        let at = |m, hz: f64| each_condition(m, |_, c| c.clock_hz = Some(hz));
+        let falling = each_condition(flops(1), |i, c| c.clock_hz = Some(4e9 - 5e7 * i as f64));
+        CHECK.expect([
+            ("during the trials", falling, SUSPECT),
+            ("a licence clock", at(flops(1), 3.65e9), NOTE),
+            ("two threads", at(iops(2), 3.65e9), NOTE),
+            ("narrow code", at(iops(1), 3.65e9), SUSPECT),
+            ("a step of turbo", at(iops(1), 3.9e9), SILENT),
+        ]);
+        CHECK.on(&host(), &[clock(3.7e9)]).expect([(
+            "the run's own clock measurement comes first",
+            at(iops(1), 3.65e9),
+            SILENT,
+        )]);
     }
 }

@@ -1,6 +1,6 @@
 //! `clusters`: the trials fall into groups that are clearly apart.
 
-use proofmark_model::{Finding, Measurement, Severity};
+use proofmark_model::{Finding, Measurement};
 
 use super::{Check, Class, percent};
 use crate::Context;
@@ -60,7 +60,7 @@ pub(super) static CHECK: Check = Check {
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let mut sorted: Vec<f64> = m.trials.iter().map(|t| t.value).filter(|v| v.is_finite()).collect();
-    // Levels one after the other are told as such.
+    // Levels one after the other are reported as such.
     if sorted.len() < LEAST_TRIALS || series::has_changes(m) {
         return None;
     }
@@ -73,23 +73,16 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         .collect();
     let sizes: Vec<usize> = groups.iter().map(|g| g.len()).collect();
     let centres: Vec<f64> = groups.iter().filter_map(|g| median(g)).collect();
-    Some(
-        Finding::new(
-            CHECK.id,
-            Severity::Suspect,
-            format!("the trials form separate groups: {} of the median", shown.join(", ")),
-            "compare the trials' clocks and starting times to find what changed between the \
-             groups",
-        )
-        .with("sizes", sizes)
-        .with("centres", centres),
-    )
+    let message = format!("the trials form separate groups: {} of the median", shown.join(", "));
+    let advice = "compare the trials' clocks and starting times to find what changed between the \
+                  groups";
+    Some(CHECK.suspect(message, advice).with("sizes", sizes).with("centres", centres))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{around, flops, severity, with_values};
+    use crate::testing::*;
 
     fn in_states(factors: &[f64]) -> Measurement {
         let values: Vec<f64> =
@@ -98,43 +91,37 @@ mod tests {
     }
 
     #[test]
-    fn two_and_three_states_are_suspect() {
-        assert_eq!(severity(&CHECK, in_states(&[1.0, 0.95])), Some(Severity::Suspect));
-        assert_eq!(severity(&CHECK, in_states(&[1.0, 0.95, 0.9])), Some(Severity::Suspect));
-    }
-
-    #[test]
-    fn one_state_near_states_and_an_outlier_are_silent() {
-        assert_eq!(severity(&CHECK, flops(1)), None);
-        assert_eq!(severity(&CHECK, in_states(&[1.0, 0.995])), None);
-        assert_eq!(severity(&CHECK, in_states(&[1.0, 0.985])), None, "within the target");
-        let mut outlier = around(60e9);
-        outlier[3] *= 0.5;
-        assert_eq!(severity(&CHECK, with_values(flops(1), &outlier)), None);
-        outlier[7] *= 0.5;
-        assert_eq!(severity(&CHECK, with_values(flops(1), &outlier)), None, "two are no state");
-        outlier[5] *= 0.5;
-        let three = with_values(flops(1), &outlier);
-        assert_eq!(severity(&CHECK, three), Some(Severity::Suspect));
+    fn groups_are_suspect_and_outliers_are_none() {
+        let halved = |trials: &[usize]| {
+            let mut values = around(60e9);
+            trials.iter().for_each(|i| values[*i] *= 0.5);
+            with_values(flops(1), &values)
+        };
         let mut few = in_states(&[1.0, 0.9]);
         few.trials.truncate(7);
-        assert_eq!(severity(&CHECK, few), None);
+        CHECK.expect([
+            ("one state", flops(1), SILENT),
+            ("two", in_states(&[1.0, 0.95]), SUSPECT),
+            ("three", in_states(&[1.0, 0.95, 0.9]), SUSPECT),
+            ("near states", in_states(&[1.0, 0.995]), SILENT),
+            ("within the target", in_states(&[1.0, 0.985]), SILENT),
+            ("an outlier", halved(&[3]), SILENT),
+            ("two are no state", halved(&[3, 7]), SILENT),
+            ("three are", halved(&[3, 7, 5]), SUSPECT),
+            ("too few", few, SILENT),
+        ]);
     }
 
     #[test]
     fn one_noisy_state_is_seldom_taken_for_two() {
-        // Sums of 12 uniform values are nearly normal.
-        let mut uniform = crate::testing::xorshift();
+        let mut random = xorshift();
         for n in [8, 12, 30] {
-            let wrong = (0..2000)
-                .filter(|_| {
-                    let mut v: Vec<f64> = (0..n)
-                        .map(|_| 100.0 + 5.0 * ((0..12).map(|_| uniform()).sum::<f64>() - 6.0))
-                        .collect();
-                    v.sort_by(f64::total_cmp);
-                    groups(&v, 1.0).is_some()
-                })
-                .count();
+            let mut one_state = || {
+                let mut v: Vec<f64> = (0..n).map(|_| 100.0 + 5.0 * normal(&mut random)).collect();
+                v.sort_by(f64::total_cmp);
+                groups(&v, 1.0).is_some()
+            };
+            let wrong = (0..2000).filter(|_| one_state()).count();
             assert!(wrong < 40, "{wrong} of 2000 samples of {n}");
         }
     }

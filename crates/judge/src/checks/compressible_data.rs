@@ -46,41 +46,33 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
     };
     let message = format!("the data has {least:.2} bits per byte: {what}");
     let advice = "fill the file with random data without repeated blocks";
-    Some(Finding::new(CHECK.id, severity, message, advice).with("entropy_bits", least))
+    Some(CHECK.finding(severity, message, advice).with("entropy_bits", least))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{disk, each, found_on, host_with_disk, rand_read};
-
-    fn says(bits: Option<f64>, size: u64) -> Option<Severity> {
-        let spoil = |m: Measurement| {
-            each(m, |i, t| {
-                let file = t.file.as_mut().unwrap();
-                file.size_bytes = size;
-                if i > 4 {
-                    file.entropy_bits = bits;
-                }
-            })
-        };
-        let both = [spoil(rand_read(1)), spoil(disk("seq_write", 4096, "none"))];
-        let [read, written] =
-            both.map(|m| found_on(&host_with_disk(), &CHECK, m, &[]).map(|f| f.severity));
-        assert_eq!(read, written);
-        read
-    }
+    use crate::testing::*;
 
     #[test]
     fn zeros_are_invalid_and_text_is_suspect() {
-        assert_eq!(says(Some(0.0), 1 << 30), Some(Severity::Invalid));
-        assert_eq!(says(Some(4.5), 1 << 30), Some(Severity::Suspect));
-    }
-
-    #[test]
-    fn random_data_small_files_and_silence_are_no_fault() {
-        assert_eq!(says(Some(7.95), 1 << 30), None);
-        assert_eq!(says(Some(6.0), 100), None);
-        assert_eq!(says(None, 1 << 30), None);
+        for (name, bits, size, expected) in [
+            ("zeros", Some(0.0), 1 << 30, INVALID),
+            ("text", Some(4.5), 1 << 30, SUSPECT),
+            ("random data", Some(7.95), 1 << 30, SILENT),
+            ("a small file", Some(6.0), 100, SILENT),
+            ("not reported", None, 1 << 30, SILENT),
+        ] {
+            let spoil = |m| {
+                each_file(m, |i, file| {
+                    file.size_bytes = size;
+                    file.entropy_bits = if i > 4 { bits } else { file.entropy_bits };
+                })
+            };
+            CHECK.expect([
+                (name, spoil(rand_read(1)), expected),
+                (name, spoil(disk("seq_write", 4096, "none")), expected),
+            ]);
+        }
     }
 }

@@ -14,7 +14,7 @@ use crate::capacity::Capacity;
 use crate::ceilings::Peak;
 use crate::execution::{Execution, long_whole};
 use crate::microarchitecture;
-use crate::statistics::median;
+use crate::statistics::typical;
 
 /// How near a workload of its kind comes to the ports of a core that it has for itself.
 struct Reach {
@@ -84,8 +84,8 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let capacity = Capacity::of(ctx.host, m).ok()?;
-    let spreads: Vec<f64> = m.trials.iter().filter_map(|t| t.conditions.clock_spread).collect();
-    let steady = median(&spreads).is_some_and(|s| s <= STEADY);
+    let spread = typical(&m.trials, |t| t.conditions.clock_spread);
+    let steady = spread.is_some_and(|s| s <= STEADY);
     let explained = m.findings.iter().any(|f| f.severity >= Severity::Suspect);
     if !steady || explained || capacity.oversubscribed() || capacity.quota.is_some() {
         return None;
@@ -103,92 +103,73 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     } else {
         (Severity::Suspect, "an unknown load shares the core, such as a hidden SMT sibling")
     };
-    Some(
-        Finding::new(
-            CHECK.id,
-            severity,
-            format!("{} of the execution ports at a steady clock: {why}", percent(efficiency)),
-            "use a host with dedicated cores, or treat the rate as that of shared cores",
-        )
-        .with("efficiency", efficiency)
-        .with("clock_spread", median(&spreads).unwrap_or_default()),
-    )
+    let message =
+        format!("{} of the execution ports at a steady clock: {why}", percent(efficiency));
+    let advice = "use a host with dedicated cores, or treat the rate as that of shared cores";
+    let finding = CHECK.finding(severity, message, advice);
+    Some(finding.with("efficiency", efficiency).with("clock_spread", spread.unwrap_or_default()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{
-        around, at_rate, dgemm, each, flops, found_on, host, judged, linpack,
-        set_microarchitecture, severity, with_values,
-    };
+    use crate::testing::*;
 
     fn at(threads: u64, share: f64) -> Measurement {
         let full = 64e9 * threads.clamp(1, 2) as f64;
         with_values(flops(threads), &around(share * full))
     }
 
+    /// A system solved on one thread, at that share of the ports.
+    fn solve(n: u64, share: f64) -> Measurement {
+        at_rate(linpack(n, 1), share * 64e9)
+    }
+
     #[test]
-    fn half_of_the_ports_on_one_thread_is_suspect() {
-        assert_eq!(severity(&CHECK, at(1, 0.55)), Some(Severity::Suspect));
-        assert_eq!(severity(&CHECK, at(1, 0.85)), None);
+    fn half_of_the_ports_is_suspect() {
+        let disturbed = |spoil: fn(&mut proofmark_model::Conditions)| {
+            each_condition(at(1, 0.55), |_, c| spoil(c))
+        };
+        CHECK.expect([
+            ("half of the ports", at(1, 0.55), SUSPECT),
+            ("nearly all", at(1, 0.85), SILENT),
+            // 10.4 s on a core of its own and 20.8 s on half of one.
+            ("a good library", solve(10_000, 0.65), SILENT),
+            ("another", solve(10_000, 0.6), SILENT),
+            ("more than half", solve(10_000, 0.51), SILENT),
+            ("a large system on half a core", solve(10_000, 0.45), SUSPECT),
+            ("on less", solve(10_000, 0.32), SUSPECT),
+            ("a product", at_rate(dgemm(4000, 1), 0.45 * 64e9), SUSPECT),
+            ("a system on two threads", at_rate(linpack(10_000, 2), 0.4 * 128e9), SUSPECT),
+            ("a small system reaches no ports", solve(300, 0.5), SILENT),
+            ("nor here", solve(300, 0.2), SILENT),
+            ("another process", disturbed(|c| c.other_cpu_s = Some(0.05)), SILENT),
+            ("more threads than CPUs", at(8, 0.55), SILENT),
+            ("an unsteady clock", disturbed(|c| c.clock_spread = Some(0.2)), SILENT),
+        ]);
+        let mut portable = host();
+        portable.cpu.arch = "aarch64".to_owned();
+        CHECK.on(&portable, &[]).expect([("plain Rust", at(1, 0.55), SILENT)]);
     }
 
     #[test]
     fn siblings_that_are_called_cores_are_a_note() {
-        let one = judged(&host(), flops(1), &[]);
-        let finding = found_on(&host(), &CHECK, at(2, 0.5), &[one]).unwrap();
-        assert_eq!(finding.severity, Severity::Note);
-        assert!(finding.message.contains("share cores"));
-    }
-
-    #[test]
-    fn a_large_system_on_half_a_core_is_suspect_and_on_a_whole_one_is_not() {
-        // 10.4 s on a core of its own and 20.8 s on half of one.
-        let large = |share: f64| severity(&CHECK, at_rate(linpack(10_000, 1), share * 64e9));
-        assert_eq!([0.65, 0.6, 0.51].map(large), [None; 3], "as near as good libraries come");
-        assert_eq!([0.45, 0.32].map(large), [Some(Severity::Suspect); 2]);
-        let product = at_rate(dgemm(4000, 1), 0.45 * 64e9);
-        assert_eq!(severity(&CHECK, product), Some(Severity::Suspect));
-        let both = at_rate(linpack(10_000, 2), 0.4 * 128e9);
-        assert_eq!(severity(&CHECK, both.clone()), Some(Severity::Suspect));
-        let one = judged(&host(), at_rate(linpack(10_000, 1), 0.8 * 64e9), &[]);
-        let siblings = found_on(&host(), &CHECK, both, &[one]).unwrap();
-        assert_eq!(siblings.severity, Severity::Note);
-    }
-
-    #[test]
-    fn a_small_system_does_not_reach_the_ports_on_any_core() {
-        for share in [0.5, 0.2] {
-            assert_eq!(severity(&CHECK, at_rate(linpack(300, 1), share * 64e9)), None);
+        for (one, two) in
+            [(flops(1), at(2, 0.5)), (solve(10_000, 0.8), at_rate(linpack(10_000, 2), 0.4 * 128e9))]
+        {
+            let one = judged(&host(), one, &[]);
+            CHECK.on(&host(), &[one]).expect([("siblings", two, note("share cores"))]);
         }
     }
 
     #[test]
     fn one_512_bit_unit_is_a_note() {
-        let mut h = host();
-        set_microarchitecture(&mut h, "skylake_server");
-        let mut m = with_values(flops(1), &around(0.5 * 128e9));
-        m.params = m.params.with("isa", "avx512");
-        assert_eq!(found_on(&h, &CHECK, m, &[]).unwrap().severity, Severity::Note);
-        let solve = |share: f64| {
-            let mut m = at_rate(linpack(10_000, 1), share * 128e9);
-            m.params = m.params.with("isa", "avx512");
-            found_on(&h, &CHECK, m, &[]).unwrap().severity
-        };
-        assert_eq!(solve(0.42), Severity::Note, "84 % of one unit");
-        assert_eq!(solve(0.2), Severity::Suspect);
-    }
-
-    #[test]
-    fn a_known_cause_is_not_said_twice() {
-        let m = each(at(1, 0.55), |_, t| t.conditions.other_cpu_s = Some(0.05));
-        assert_eq!(severity(&CHECK, m), None);
-        assert_eq!(severity(&CHECK, at(8, 0.55)), None);
-        let mut portable = host();
-        portable.cpu.arch = "aarch64".to_owned();
-        assert!(found_on(&portable, &CHECK, at(1, 0.55), &[]).is_none());
-        let m = each(at(1, 0.55), |_, t| t.conditions.clock_spread = Some(0.2));
-        assert_eq!(severity(&CHECK, m), None);
+        let h = with_design(host(), "skylake_server");
+        let wide = |m| with_param(m, "isa", "avx512");
+        CHECK.on(&h, &[]).expect([
+            ("half", wide(with_values(flops(1), &around(0.5 * 128e9))), NOTE),
+            ("84 % of one unit", wide(solve(10_000, 2.0 * 0.42)), NOTE),
+            ("less", wide(solve(10_000, 2.0 * 0.2)), SUSPECT),
+        ]);
     }
 }

@@ -1,8 +1,8 @@
 //! `cpu_saturated`: a CPU was the limit, not the network.
 
-use proofmark_model::{End, Finding, Measurement, Severity};
+use proofmark_model::{End, Finding, Measurement};
 
-use super::{Check, Class, percent};
+use super::{Check, Class, percent, with_known};
 use crate::Context;
 use crate::network::{
     BUSY, measured, over_loopback, own_of_system, own_share, polls, system_share,
@@ -17,42 +17,29 @@ fn of(m: &Measurement, end: End) -> Option<Finding> {
     let (full, all) = (own.filter(|s| *s >= BUSY), system.filter(|s| *s >= BUSY));
     let whose = end.word();
     let others = all.is_some() && own_of_system(m, end).is_some_and(|s| s < OWN);
-    let (severity, message, advice) = match (full, all) {
-        (_, Some(all)) if others => (
-            Severity::Suspect,
-            format!(
-                "all CPUs of the {whose} were busy ({}), mostly with other programs",
-                percent(all)
-            ),
+    let finding = match (full.map(percent), all.map(percent)) {
+        (_, Some(all)) if others => CHECK.suspect(
+            format!("all CPUs of the {whose} were busy ({all}), mostly with other programs"),
             "stop the other programs on that machine",
         ),
-        (Some(own), _) => (
-            Severity::Note,
+        (Some(own), _) => CHECK.note(
             format!(
-                "the threads of the {whose} used {} of their CPU time: the CPU limits the \
-                 rate, not the network",
-                percent(own)
+                "the threads of the {whose} used {own} of their CPU time: the CPU limits the \
+                 rate, not the network"
             ),
             "use more streams if there are more CPUs, or larger blocks",
         ),
-        (None, Some(all)) => (
-            Severity::Note,
+        (None, Some(all)) => CHECK.note(
             format!(
-                "the CPUs of the {whose} were busy {} of the time: they limit the rate, not \
-                 the network",
-                percent(all)
+                "the CPUs of the {whose} were busy {all} of the time: they limit the rate, not \
+                 the network"
             ),
             "give that machine more CPUs, or a network device with more offloads",
         ),
         (None, None) => return None,
     };
-    let mut finding = Finding::new(CHECK.id, severity, message, advice).with("end", whose);
-    for (name, share) in [("own_share", own), ("system_share", system)] {
-        if let Some(share) = share {
-            finding = finding.with(name, share);
-        }
-    }
-    Some(finding)
+    let finding = finding.with("end", whose);
+    Some(with_known(with_known(finding, "own_share", own), "system_share", system))
 }
 
 pub(super) static CHECK: Check = Check {
@@ -81,66 +68,38 @@ mod tests {
     use proofmark_model::NetworkTraffic;
 
     use super::*;
-    use crate::testing::{each, found_on, host_with_network, tcp, told_so};
+    use crate::testing::*;
 
-    fn says(m: Measurement) -> Option<(Severity, String)> {
-        let found = found_on(&host_with_network("peer"), &CHECK, m, &[]);
-        found.map(|f| (f.severity, f.message))
+    fn peer(streams: u64, spoil: impl Fn(&mut NetworkTraffic)) -> Measurement {
+        each_network(tcp(streams, "peer"), spoil)
     }
 
-    fn spoiled(spoil: impl Fn(&mut NetworkTraffic)) -> Option<(Severity, String)> {
-        says(told_so(tcp(1, "peer"), spoil))
+    /// The server's machine was busy for so long, and its threads for so long of it.
+    fn busy(streams: u64, all: f64, own: f64) -> Measurement {
+        peer(streams, |n| (n.server.busy_s, n.server.own_cpu_s) = (Some(all), Some(own)))
     }
 
     #[test]
-    fn a_thread_without_time_left_is_named_with_its_end() {
+    fn a_busy_end_is_named() {
         // A trial lasts 0.1 s, and one stream has one thread.
-        let (severity, message) = spoiled(|n| n.server.own_cpu_s = Some(0.098)).unwrap();
-        assert_eq!(severity, Severity::Note);
-        assert!(message.starts_with("the threads of the server used 98.0 %"), "{message}");
-        assert!(spoiled(|n| n.client.own_cpu_s = Some(0.095)).unwrap().1.contains("client"));
-        assert!(spoiled(|n| n.client.own_cpu_s = Some(0.08)).is_none());
-        let four = told_so(tcp(4, "peer"), |n| n.server.own_cpu_s = Some(0.2));
-        assert_eq!(says(four), None, "half of four CPUs");
-    }
-
-    #[test]
-    fn a_machine_that_is_busy_is_named_and_suspect_if_with_something_else() {
-        let busy = |own: f64| {
-            spoiled(move |n| (n.server.busy_s, n.server.own_cpu_s) = (Some(0.39), Some(own)))
-        };
-        let (severity, message) = busy(0.05).unwrap();
-        assert_eq!(severity, Severity::Suspect);
-        assert!(message.contains("mostly with other programs"), "{message}");
-        assert!(
-            says(told_so(tcp(4, "peer"), |n| {
-                (n.server.busy_s, n.server.own_cpu_s) = (Some(0.39), Some(0.2));
-            }))
-            .is_some_and(|(severity, message)| {
-                severity == Severity::Note
-                    && message.contains("CPUs of the server were busy 97.5 %")
-            })
-        );
-        assert!(spoiled(|n| n.server.busy_s = Some(0.3)).is_none());
-    }
-
-    #[test]
-    fn nothing_is_busy_for_more_than_all_of_the_time() {
-        let message = |change: fn(&mut NetworkTraffic)| spoiled(change).unwrap().1;
-        let own = message(|n| n.server.own_cpu_s = Some(0.106));
-        assert!(own.contains("used 100.0 %"), "{own}");
-        assert!(spoiled(|n| n.server.own_cpu_s = Some(0.3)).is_none(), "a wrong account");
-        let all = message(|n| (n.server.busy_s, n.server.own_cpu_s) = (Some(0.43), Some(0.05)));
-        assert!(all.contains("busy (100.0 %)"), "{all}");
-    }
-
-    #[test]
-    fn loopback_and_polling_are_silent() {
-        let full = |n: &mut NetworkTraffic| n.client.own_cpu_s = Some(0.1);
-        assert_eq!(says(told_so(tcp(1, "loopback"), full)), None);
-        let mut polling = told_so(tcp(1, "peer"), full);
-        polling.params = polling.params.with("mode", "poll");
-        assert_eq!(says(polling), None);
-        assert_eq!(says(each(tcp(1, "peer"), |_, t| t.network = None)), None);
+        let server = |own: f64| peer(1, move |n| n.server.own_cpu_s = Some(own));
+        let client = |own: f64| peer(1, move |n| n.client.own_cpu_s = Some(own));
+        let others = suspect("mostly with other programs");
+        let full = |path| each_network(tcp(1, path), |n| n.client.own_cpu_s = Some(0.1));
+        CHECK.expect([
+            ("server", server(0.098), note("^the threads of the server used 98.0 %")),
+            ("client", client(0.095), note("client")),
+            ("time left", client(0.08), SILENT),
+            ("half of four CPUs", peer(4, |n| n.server.own_cpu_s = Some(0.2)), SILENT),
+            ("with something else", busy(1, 0.39, 0.05), others),
+            ("with packets", busy(4, 0.39, 0.2), note("CPUs of the server were busy 97.5 %")),
+            ("not all of them", peer(1, |n| n.server.busy_s = Some(0.3)), SILENT),
+            ("at most all of the time", server(0.106), note("used 100.0 %")),
+            ("a wrong account", server(0.3), SILENT),
+            ("at most all CPUs", busy(1, 0.43, 0.05), suspect("busy (100.0 %)")),
+            ("loopback", full("loopback"), SILENT),
+            ("polling", with_param(full("peer"), "mode", "poll"), SILENT),
+            ("not reported", each(tcp(1, "peer"), |_, t| t.network = None), SILENT),
+        ]);
     }
 }

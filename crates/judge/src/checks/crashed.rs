@@ -1,6 +1,6 @@
 //! `crashed`: the worker process died.
 
-use proofmark_model::{Ending, Finding, Measurement, Severity};
+use proofmark_model::{Ending, Finding, Measurement};
 
 use super::{Check, Class};
 use crate::Context;
@@ -33,7 +33,8 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
         }
         _ => "repeat the measurement; if it ends the same way, report it as a defect of proofmark",
     };
-    let mut finding = Finding::new(CHECK.id, Severity::Invalid, message, advice)
+    let mut finding = CHECK
+        .invalid(message, advice)
         .with("detail", detail.as_str())
         .with("trials_done", m.trials.len());
     if let Some(signal) = signal {
@@ -45,28 +46,20 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{flops, found, severity};
+    use crate::testing::*;
 
     #[test]
-    fn a_killed_worker_is_invalid_with_its_signal() {
-        let mut m = flops(1);
-        m.ending = Ending::Crashed { signal: Some("SIGKILL".to_owned()), detail: String::new() };
-        let (severity, message) = found(&CHECK, m).unwrap();
-        assert_eq!(severity, Severity::Invalid);
-        assert!(message.contains("SIGKILL"));
-    }
-
-    #[test]
-    fn one_that_ended_by_itself_is_invalid_too() {
-        let mut m = flops(1);
-        m.trials.clear();
-        m.summary = None;
-        m.ending = Ending::Crashed { signal: None, detail: "exit status 101".to_owned() };
-        assert_eq!(severity(&CHECK, m), Some(Severity::Invalid));
-    }
-
-    #[test]
-    fn a_complete_one_is_not() {
-        assert_eq!(found(&CHECK, flops(1)), None);
+    fn a_worker_that_died_is_invalid_with_its_signal() {
+        let ended = |signal: Option<&str>, detail: &str| {
+            let (signal, detail) = (signal.map(str::to_owned), detail.to_owned());
+            Measurement { ending: Ending::Crashed { signal, detail }, ..flops(1) }
+        };
+        let mut by_itself = ended(None, "exit status 101");
+        (by_itself.trials, by_itself.summary) = (Vec::new(), None);
+        CHECK.expect([
+            ("killed", ended(Some("SIGKILL"), ""), invalid("SIGKILL")),
+            ("by itself", by_itself, INVALID),
+            ("complete", flops(1), SILENT),
+        ]);
     }
 }

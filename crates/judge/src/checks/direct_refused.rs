@@ -1,6 +1,6 @@
 //! `direct_refused`: direct I/O was asked for, and it went through the page cache.
 
-use proofmark_model::{Finding, Measurement, Severity};
+use proofmark_model::{Finding, Measurement};
 
 use super::{Check, Class, percent};
 use crate::Context;
@@ -28,7 +28,7 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
     let advice = "use another file system, or measure buffered I/O (direct=off)";
     if files(m).any(|f| f.direct == Some(false)) {
         let message = "direct I/O was requested, but the file was open for buffered I/O";
-        return Some(Finding::new(CHECK.id, Severity::Invalid, message, advice));
+        return Some(CHECK.invalid(message, advice));
     }
     let later = m.trials.iter().skip(1).filter_map(|t| found_cached(t.file.as_ref()?));
     if let Some(share) = later.max_by(f64::total_cmp) {
@@ -37,57 +37,46 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
              trial: the file system served the I/O through the cache",
             percent(share)
         );
-        let finding = Finding::new(CHECK.id, Severity::Invalid, message, advice);
+        let finding = CHECK.invalid(message, advice);
         return Some(finding.with("cached", share));
     }
     if files(m).any(|f| f.direct == Some(true)) {
         return None;
     }
     let message = "this system does not report whether I/O was direct";
-    Some(Finding::new(CHECK.id, Severity::Note, message, advice))
+    Some(CHECK.note(message, advice))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{disk, each, found_on, host_with_disk, rand_read};
-
-    fn says(m: Measurement, direct: Option<bool>) -> Option<Severity> {
-        let m = each(m, |_, t| t.file.as_mut().unwrap().direct = direct);
-        found_on(&host_with_disk(), &CHECK, m, &[]).map(|f| f.severity)
-    }
+    use crate::testing::*;
 
     #[test]
-    fn a_flag_that_was_dropped_is_invalid() {
-        assert_eq!(says(rand_read(1), Some(false)), Some(Severity::Invalid));
-        assert_eq!(says(rand_read(1), None), Some(Severity::Note));
-        let silent = each(rand_read(1), |_, t| t.file = None);
-        let found = found_on(&host_with_disk(), &CHECK, silent, &[]);
-        assert_eq!(found.map(|f| f.severity), Some(Severity::Note));
-    }
-
-    #[test]
-    fn direct_io_that_left_pages_in_the_cache_is_invalid() {
-        let cached = |m: Measurement, trial: usize, share: f64| {
-            let m = each(m, |i, t| {
-                if i == trial {
-                    t.file.as_mut().unwrap().cached = Some(share);
-                }
-            });
-            says(m, Some(true))
+    fn a_dropped_flag_and_pages_left_in_the_cache_are_invalid() {
+        let told = |m, direct| each_file(m, |_, f| f.direct = direct);
+        CHECK.expect([
+            ("dropped", told(rand_read(1), Some(false)), INVALID),
+            ("not reported", told(rand_read(1), None), NOTE),
+            ("no file", each(rand_read(1), |_, t| t.file = None), NOTE),
+            ("direct", rand_read(1), SILENT),
+            ("buffered as asked", told(disk("seq_read", 1, "cold"), Some(false)), SILENT),
+        ]);
+        let cached = |m: &Measurement, trial: usize, share: f64| {
+            each_file(m.clone(), |i, f| {
+                f.direct = Some(true);
+                f.cached = if i == trial { Some(share) } else { f.cached };
+            })
         };
         for m in [rand_read(1), disk("seq_write", 1 << 20, "none")] {
-            assert_eq!(cached(m.clone(), 1, 0.02), Some(Severity::Invalid));
-            assert_eq!(cached(m.clone(), 9, 1.0), Some(Severity::Invalid));
-            assert_eq!(cached(m.clone(), 9, 0.01), None);
-            assert_eq!(cached(m, 0, 1.0), None, "no trial was before it");
+            CHECK.expect([
+                ("a part", cached(&m, 1, 0.02), INVALID),
+                ("all", cached(&m, 9, 1.0), INVALID),
+                ("little", cached(&m, 9, 0.01), SILENT),
+                ("no trial was before it", cached(&m, 0, 1.0), SILENT),
+            ]);
         }
-        assert_eq!(cached(disk("seq_read", 4096, "warm"), 1, 1.0), None);
-    }
-
-    #[test]
-    fn direct_and_what_was_asked_buffered_are_silent() {
-        assert_eq!(says(rand_read(1), Some(true)), None);
-        assert_eq!(says(disk("seq_read", 1, "cold"), Some(false)), None);
+        let warm = disk("seq_read", 4096, "warm");
+        CHECK.expect([("a warm cache", cached(&warm, 1, 1.0), SILENT)]);
     }
 }

@@ -7,14 +7,15 @@ mod causes;
 #[cfg(test)]
 mod tests;
 
-use proofmark_model::{Finding, Measurement, Reference, Severity};
+use proofmark_model::{Finding, Measurement, Reference};
 
 use super::{Check, Class};
 use crate::Context;
+use crate::references::as_measurement;
 use crate::words::times;
 use causes::{CAUSES, Cause, Compared, Explanation, Extent};
 
-/// The least difference that is told. A policy's target is 2 % for each number; two programs that
+/// The least difference that is reported. A policy's target is 2 % for each number; two programs that
 /// begin and end their clocks at other moments, one of which prints three digits or the best of
 /// ten rounds, differ by as much again without a cause that anybody would look for.
 const DIFFERENCE: f64 = 0.05;
@@ -106,10 +107,11 @@ pub(super) static CHECK: Check = Check {
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let mut parts = Vec::new();
-    let mut finding = Finding::new(CHECK.id, Severity::Note, "", "");
+    let mut finding = CHECK.note("", "");
     for r in &m.references {
         let Some(ratio) = disagreement(m, r) else { continue };
-        let found = causes(&Compared::new(ctx, m, r, ratio));
+        let theirs = as_measurement(m, r);
+        let found = causes(&Compared { ctx, ours: m, tool: r, theirs, ratio });
         let advice = found.first().map_or(ADVICE, |(cause, _)| cause.advice);
         if parts.is_empty() {
             finding.advice = advice.to_owned();

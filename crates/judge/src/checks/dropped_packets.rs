@@ -1,6 +1,6 @@
 //! `dropped_packets`: a system says where packets were lost.
 
-use proofmark_model::{End, EndTraffic, Finding, Measurement, Severity, format_count};
+use proofmark_model::{End, EndTraffic, Finding, Measurement, format_count};
 
 use super::{Check, Class};
 use crate::Context;
@@ -20,7 +20,7 @@ const BACKLOG: Place = ("the queue of a CPU", |e| e.cpu_dropped);
 /// Where the device did.
 const INTERFACE: Place = ("the interface", |e| e.dropped);
 
-/// Packets that an end dropped there, over all trials that tell.
+/// Packets that an end dropped there, over all trials that report it.
 fn dropped(m: &Measurement, end: End, place: Place) -> u64 {
     let all = m.traffics().filter_map(|(_, n)| place.1(end.of(n)));
     let sum = all.fold(0_u64, u64::saturating_add);
@@ -52,7 +52,7 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let mut parts = Vec::new();
-    let mut finding = Finding::new(CHECK.id, Severity::Note, "", "");
+    let mut finding = CHECK.note("", "");
     for end in End::BOTH {
         for place in [BUFFERS, BACKLOG, INTERFACE] {
             let count = dropped(m, end, place);
@@ -81,44 +81,37 @@ mod tests {
     use proofmark_model::NetworkTraffic;
 
     use super::*;
-    use crate::testing::{found_on, host_with_network, tcp, told_so, udp};
+    use crate::testing::*;
 
-    fn says(m: Measurement, path: &str, spoil: impl Fn(&mut NetworkTraffic)) -> Option<String> {
-        let finding = found_on(&host_with_network(path), &CHECK, told_so(m, spoil), &[]);
-        finding.map(|f| {
-            assert_eq!(f.severity, Severity::Note);
-            f.message
-        })
+    fn stream(path: &str, spoil: fn(&mut NetworkTraffic)) -> Measurement {
+        each_network(tcp(1, path), spoil)
+    }
+
+    fn datagrams(path: &str, spoil: fn(&mut NetworkTraffic)) -> Measurement {
+        each_network(udp(1, path), spoil)
     }
 
     #[test]
     fn each_place_and_end_is_named() {
-        let udp = || udp(1, "peer");
-        let told = says(udp(), "peer", |n| n.server.full_buffers = Some(70)).unwrap();
-        assert_eq!(told, "dropped packets: 700 by socket buffers of the server");
-        let told = says(udp(), "peer", |n| n.client.cpu_dropped = Some(1)).unwrap();
-        assert_eq!(told, "dropped packets: 10 by the queue of a CPU of the client");
-        let both = |n: &mut NetworkTraffic| {
+        let full = datagrams("peer", |n| n.server.full_buffers = Some(70));
+        let queue = datagrams("peer", |n| n.client.cpu_dropped = Some(1));
+        let both = datagrams("peer", |n| {
             (n.client.dropped, n.server.dropped) = (Some(500), Some(500));
-        };
-        let told = says(udp(), "peer", both).unwrap();
-        assert!(told.contains("interface of the client, 5"), "{told}");
-        let here = crate::testing::udp(1, "loopback");
-        let told = says(here, "loopback", |n| n.client.full_buffers = Some(7)).unwrap();
-        assert!(told.ends_with("70 by socket buffers of this machine"), "{told}");
-    }
-
-    #[test]
-    fn strays_and_others_datagrams_are_no_loss() {
-        assert!(says(udp(1, "peer"), "peer", |n| n.server.dropped = Some(0)).is_none());
+        });
+        let here = datagrams("loopback", |n| n.client.full_buffers = Some(7));
         // 7700 packets came in and 150 went out in a trial.
-        assert!(
-            says(tcp(1, "peer"), "peer", |n| {
-                (n.server.in_packets, n.server.dropped) = (Some(20_000), Some(1));
-            })
-            .is_none()
-        );
-        assert!(says(tcp(1, "peer"), "peer", |n| n.server.full_buffers = Some(9)).is_none());
-        assert!(says(tcp(1, "peer"), "peer", |n| n.server.cpu_dropped = None).is_none());
+        let stray = stream("peer", |n| {
+            (n.server.in_packets, n.server.dropped) = (Some(20_000), Some(1));
+        });
+        CHECK.expect([
+            ("buffers", full, note("^dropped packets: 700 by socket buffers of the server$")),
+            ("queue", queue, note("^dropped packets: 10 by the queue of a CPU of the client$")),
+            ("both ends", both, note("interface of the client, 5")),
+            ("loopback", here, note("70 by socket buffers of this machine$")),
+            ("none", datagrams("peer", |n| n.server.dropped = Some(0)), SILENT),
+            ("a stray", stray, SILENT),
+            ("others'", stream("peer", |n| n.server.full_buffers = Some(9)), SILENT),
+            ("not reported", stream("peer", |n| n.server.cpu_dropped = None), SILENT),
+        ]);
     }
 }

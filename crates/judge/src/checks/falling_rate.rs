@@ -3,9 +3,7 @@
 //! Cloud volumes and networks save up credits for bursts, drives write into a fast cache first, and
 //! controllers into memory: then there are two rates, and a median over both is none.
 
-use proofmark_model::{
-    Finding, Measurement, Severity, Trial, Unit, format_quantity, format_seconds,
-};
+use proofmark_model::{Finding, Measurement, Trial, Unit, format_quantity, format_seconds};
 
 use super::{Check, Class, percent};
 use crate::Context;
@@ -24,7 +22,7 @@ const THRESHOLD: f64 = 0.15;
 /// alone, cut where it looks most like a step, stays below it in 99 of 100 series (see
 /// the tests).
 const OVER_NOISE: f64 = 6.0;
-/// A slow fall is no step; it is told by Kendall's test, at 0.5 % on this side.
+/// A slow fall is no step; it is found by Kendall's test, at 0.5 % on this side.
 const SCORE: f64 = -2.576;
 
 /// Two rates and the number of trials at the first.
@@ -96,57 +94,49 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let fall = 1.0 - step.sustained / step.burst;
+    let [from, to] = [step.burst, step.sustained].map(|rate| format_quantity(rate, m.unit));
+    let (trials, lasted) = (counted(step.at, "trial"), format_seconds(seconds));
+    let moved = format_quantity(bytes, Unit::BytePerSecond);
     let message = format!(
-        "the rate fell by {}, from {} to {}, after {} ({} of trials, {})",
+        "the rate fell by {}, from {from} to {to}, after {trials} ({lasted} of trials, {})",
         percent(fall),
-        format_quantity(step.burst, m.unit),
-        format_quantity(step.sustained, m.unit),
-        counted(step.at, "trial"),
-        format_seconds(seconds),
-        format_quantity(bytes, Unit::BytePerSecond).trim_end_matches("/s")
+        moved.trim_end_matches("/s")
     );
     let advice = "quote the sustained rate: run longer, after burst credits and caches are \
                   used up, and check whether a limit was set during the run";
-    Some(
-        Finding::new(CHECK.id, Severity::Suspect, message, advice)
-            .with("burst", step.burst)
-            .with("sustained", step.sustained)
-            .with("after_trials", step.at)
-            .with("after_seconds", seconds)
-            .with("after_bytes", bytes),
-    )
+    let finding = CHECK.suspect(message, advice).with("burst", step.burst);
+    let finding = finding.with("sustained", step.sustained).with("after_trials", step.at);
+    Some(finding.with("after_seconds", seconds).with("after_bytes", bytes))
 }
 
 #[cfg(test)]
 mod tests {
+    use proofmark_model::Severity;
+
     use super::*;
-    use crate::testing::{disk, found_on, fsync, host_with_disk, rand_read, xorshift};
+    use crate::testing::*;
 
     /// The point with these values, each of which is that share of its usual rate.
     fn with_rates(mut m: Measurement, rates: &[f64]) -> Measurement {
         let usual = m.trials[0].clone();
-        m.trials = rates
-            .iter()
-            .map(|rate| {
-                let mut t = usual.clone();
-                (t.value, t.seconds) = (t.value * rate, t.seconds / rate);
-                t
-            })
-            .collect();
-        m.summary = None;
+        let at = |rate: &f64| Trial {
+            value: usual.value * rate,
+            seconds: usual.seconds / rate,
+            ..usual.clone()
+        };
+        (m.trials, m.summary) = (rates.iter().map(at).collect(), None);
         m
     }
 
-    fn says(m: Measurement) -> Option<Finding> {
-        found_on(&host_with_disk(), &CHECK, m, &[])
+    /// Random reads at these rates, each for so many trials.
+    fn reads(rates: &[(f64, usize)]) -> Measurement {
+        let all: Vec<f64> = rates.iter().flat_map(|(rate, n)| vec![*rate; *n]).collect();
+        with_rates(rand_read(1), &all)
     }
 
-    /// Values of mean 1 that vary by so much (sum of twelve uniform numbers).
+    /// Values of mean 1 that vary by so much.
     fn noise(n: usize, sd: f64, random: &mut impl FnMut() -> f64) -> Vec<f64> {
-        (0..n)
-            .map(|_| 1.0 + sd * ((0..12).map(|_| random()).sum::<f64>() - 6.0))
-            .map(|v| v.max(0.01))
-            .collect()
+        (0..n).map(|_| (1.0 + sd * normal(random)).max(0.01)).collect()
     }
 
     #[test]
@@ -154,13 +144,10 @@ mod tests {
         let mut random = xorshift();
         for n in [6, 8, 30] {
             let mut rates = noise(n, 0.02, &mut random);
-            for rate in &mut rates[n / 2..] {
-                *rate *= 0.4;
-            }
-            let network = crate::testing::tcp(1, "peer");
-            for m in [rand_read(1), disk("seq_write", 1 << 20, "none"), fsync(1), network] {
+            rates[n / 2..].iter_mut().for_each(|rate| *rate *= 0.4);
+            for m in [rand_read(1), disk("seq_write", 1 << 20, "none"), fsync(1), tcp(1, "peer")] {
                 let usual = m.trials[0].value;
-                let finding = says(with_rates(m, &rates)).unwrap();
+                let finding = CHECK.found(with_rates(m, &rates)).unwrap();
                 assert_eq!(finding.severity, Severity::Suspect);
                 let of = |name: &str| finding.evidence[name].as_f64().unwrap();
                 assert!((of("burst") / usual - 1.0).abs() < 0.05, "{}", finding.message);
@@ -172,20 +159,22 @@ mod tests {
     }
 
     #[test]
-    fn a_short_burst_and_a_slow_decay_are_seen() {
-        let mut burst = vec![0.5; 30];
-        burst[..2].copy_from_slice(&[1.0, 0.98]);
-        assert!(says(with_rates(rand_read(1), &burst)).is_some());
+    fn a_fall_that_stays_is_suspect() {
         let decay: Vec<f64> = (0..20).map(|i| 1.0 - 0.03 * f64::from(i)).collect();
-        assert!(says(with_rates(rand_read(1), &decay)).is_some());
-    }
-
-    #[test]
-    fn one_slow_trial_among_the_fast_ones_hides_no_fall() {
-        let mut rates = vec![1.0; 12];
-        rates[6..].fill(0.4);
-        rates[3] = 0.4;
-        assert!(says(with_rates(rand_read(1), &rates)).is_some());
+        let falling = [vec![1.0; 6], vec![0.4; 6]].concat();
+        let warm = with_rates(disk("seq_read", 4096, "warm"), &falling);
+        CHECK.expect([
+            ("a short burst", reads(&[(1.0, 1), (0.98, 1), (0.5, 28)]), SUSPECT),
+            ("a slow decay", with_rates(rand_read(1), &decay), SUSPECT),
+            ("one slow early", reads(&[(1.0, 3), (0.4, 1), (1.0, 2), (0.4, 6)]), SUSPECT),
+            ("it recovers", reads(&[(1.0, 4), (0.4, 5), (1.0, 3)]), SILENT),
+            ("nearly", reads(&[(1.0, 6), (0.4, 8), (0.9, 3)]), SILENT),
+            ("a tenth", reads(&[(1.0, 6), (0.9, 4), (0.8, 2)]), SILENT),
+            ("it rises", reads(&[(0.4, 6), (1.0, 6)]), SILENT),
+            ("too few", with_rates(rand_read(1), &falling[3..8]), SILENT),
+            ("a warm cache", warm, SILENT),
+            ("no disk", with_rates(stream("read", 1), &falling), SILENT),
+        ]);
     }
 
     #[test]
@@ -196,30 +185,7 @@ mod tests {
             let wrong = (0..2000).filter(|_| Step::of(&series(&mut random)).is_some()).count();
             assert!(wrong <= 20, "{wrong} of 2000 series of {n} with sd {sd}");
         }
-        for _ in 0..30 {
-            assert!(says(with_rates(rand_read(1), &noise(12, 0.05, &mut random))).is_none());
-        }
-    }
-
-    #[test]
-    fn what_recovers_rises_or_is_no_disk_is_silent() {
-        let mut dip = vec![1.0; 12];
-        dip[4..9].fill(0.4);
-        assert!(says(with_rates(rand_read(1), &dip)).is_none(), "it recovers");
-        let mut nearly = vec![1.0; 17];
-        nearly[6..14].fill(0.4);
-        nearly[14..].fill(0.9);
-        assert!(says(with_rates(rand_read(1), &nearly)).is_none(), "nearly");
-        let mut small = vec![1.0; 12];
-        small[6..].fill(0.9);
-        small[10..].fill(0.8);
-        assert!(says(with_rates(rand_read(1), &small)).is_none(), "a tenth");
-        let mut rising = vec![0.4; 6];
-        rising.extend([1.0; 6]);
-        assert!(says(with_rates(rand_read(1), &rising)).is_none());
-        let falling: Vec<f64> = rising.iter().rev().copied().collect();
-        assert!(says(with_rates(disk("seq_read", 4096, "warm"), &falling)).is_none());
-        assert!(says(with_rates(crate::testing::stream("read", 1), &falling)).is_none());
-        assert!(says(with_rates(rand_read(1), &falling[3..8])).is_none(), "too few");
+        let series = |i| (i, with_rates(rand_read(1), &noise(12, 0.05, &mut random)), SILENT);
+        CHECK.expect((0..30).map(series));
     }
 }

@@ -1,6 +1,6 @@
 //! `fragmented`: datagrams longer than a packet.
 
-use proofmark_model::{Finding, Measurement, Severity};
+use proofmark_model::{Finding, Measurement};
 
 use super::{Check, Class};
 use crate::Context;
@@ -33,39 +33,31 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         "a datagram of {payload} B is a packet of {whole} B and is fragmented: the MTU is {mtu} B"
     );
     let advice = "use blocks that fit into one packet (parameter block_size)";
-    let finding = Finding::new(CHECK.id, Severity::Note, message, advice);
+    let finding = CHECK.note(message, advice);
     Some(finding.with("packet_bytes", whole).with("mtu_bytes", mtu))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{found_on, healthy_network, host_with_network, udp, with_network};
-
-    fn says(bytes: u64, address: &str, path: &str) -> Option<String> {
-        let mut m = udp(1, path);
-        m.params = m.params.with("block_size", bytes);
-        let host = with_network(path, |n| n.address = address.to_owned());
-        found_on(&host, &CHECK, m, &[]).map(|f| {
-            assert_eq!(f.severity, Severity::Note);
-            f.message
-        })
-    }
+    use crate::testing::*;
 
     #[test]
-    fn a_byte_more_than_a_packet_is_told() {
-        let (v4, v6) = ("192.0.2.2:5277", "[2001:db8::2]:5277");
-        assert!(says(1472, v4, "peer").is_none() && says(1452, v6, "peer").is_none());
-        let message = says(1473, v4, "peer").unwrap();
-        assert!(message.starts_with("a datagram of 1473 B is a packet of 1501 B"), "{message}");
-        assert!(says(1453, v6, "peer").is_some());
-        assert!(says(65_507, "127.0.0.1:5277", "loopback").is_none());
-    }
-
-    #[test]
-    fn tcp_cuts_its_own_segments() {
-        for m in healthy_network("peer") {
-            assert!(found_on(&host_with_network("peer"), &CHECK, m, &[]).is_none());
+    fn a_byte_more_than_a_packet_is_noted() {
+        let (v4, v6, here) = ("192.0.2.2:5277", "[2001:db8::2]:5277", "127.0.0.1:5277");
+        let more = note("^a datagram of 1473 B is a packet of 1501 B");
+        for (bytes, address, path, expected) in [
+            (1472, v4, "peer", SILENT),
+            (1452, v6, "peer", SILENT),
+            (1473, v4, "peer", more),
+            (1453, v6, "peer", NOTE),
+            (65_507, here, "loopback", SILENT),
+        ] {
+            let host = with_network(path, |n| n.address = address.to_owned());
+            let m = with_param(udp(1, path), "block_size", bytes);
+            CHECK.on(&host, &[]).expect([(address, m, expected)]);
         }
+        let healthy = healthy_network("peer").into_iter();
+        CHECK.expect(healthy.map(|m| (m.workload.clone(), m, SILENT)));
     }
 }

@@ -24,7 +24,7 @@ fn says(severity: Severity, message: String) -> Finding {
     let advice = "give each array 4 times the last-level cache of all CPUs in use, or leave \
                   its size to proofmark (auto); to measure the caches themselves use \
                   memory.sweep";
-    Finding::new(CHECK.id, severity, message, advice)
+    CHECK.finding(severity, message, advice)
 }
 
 /// Blocks smaller than a line, in random order, meet each line again and again.
@@ -81,12 +81,10 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
             return met_again(ctx, m, all);
         }
         let share = cache_share(ctx.host, all);
+        let ([data, cache], part) = ([array, cache].map(mib), percent(share));
         let message = format!(
-            "{} of data is less than 4 times the {} of last-level cache: up to {} of the data \
-             may come from the cache",
-            mib(array),
-            mib(cache),
-            percent(share)
+            "{data} of data is less than 4 times the {cache} of last-level cache: up to {part} of \
+             the data may come from the cache"
         );
         says(Severity::Suspect, message).with("cache_share", share)
     } else {
@@ -102,73 +100,43 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{Host, Probe};
-
     use super::*;
-    use crate::testing::{blocks, found_on, host, host_with_caches, latency, stream, sweep};
+    use crate::testing::*;
 
-    fn sized(mut m: Measurement, bytes: u64) -> Measurement {
-        let parameter =
-            if m.params.get("array_size").is_some() { "array_size" } else { "data_size" };
-        m.params = m.params.with(parameter, bytes);
-        m
-    }
-
-    fn says(h: &Host, m: Measurement) -> Option<Severity> {
-        found_on(h, &CHECK, m, &[]).map(|f| f.severity)
+    fn sized(m: Measurement, bytes: u64) -> Measurement {
+        let arrays = m.params.get("array_size").is_some();
+        with_param(m, if arrays { "array_size" } else { "data_size" }, bytes)
     }
 
     #[test]
     fn two_megabytes_under_the_name_of_memory_are_invalid_on_any_host() {
-        let mut small = host_with_caches();
-        let mut caches = small.cpu.caches.get().unwrap().clone();
-        caches.truncate(1);
-        small.cpu.caches = Probe::known(caches, "no second level reported");
+        let small = with_caches(|caches| caches.truncate(1));
         for h in [host_with_caches(), small, host()] {
-            for m in [stream("triad", 1), stream("read", 2), blocks("rand_read", 8)] {
-                assert_eq!(says(&h, sized(m, 2 << 20)), Some(Severity::Invalid));
-            }
+            let all = [stream("triad", 1), stream("read", 2), blocks("rand_read", 8)];
+            CHECK.on(&h, &[]).expect(all.map(|m| (m.workload.clone(), sized(m, 2 << 20), INVALID)));
         }
+        CHECK.on(&host(), &[]).expect([("none reported", stream("triad", 1), NOTE)]);
     }
 
     #[test]
     fn as_much_as_the_cache_is_invalid_and_less_than_4_times_suspect() {
-        let h = host_with_caches();
-        assert_eq!(says(&h, sized(stream("read", 1), 32 << 20)), Some(Severity::Invalid));
-        assert_eq!(says(&h, sized(stream("read", 1), 64 << 20)), Some(Severity::Suspect));
-        assert_eq!(says(&h, sized(stream("read", 1), 128 << 20)), None);
-        let m = sized(stream("triad", 1), 64 << 20);
-        let finding = found_on(&h, &CHECK, m, &[]).unwrap();
-        assert!(finding.message.contains("16.7 %"), "three arrays: {}", finding.message);
+        let read = |bytes: u64| sized(stream("read", 1), bytes);
         let mut loaded = latency(16 << 20, 1e-8);
         loaded.workload = "memory.loaded_latency".to_owned();
-        assert_eq!(says(&h, loaded), Some(Severity::Invalid));
-    }
-
-    #[test]
-    fn without_a_reported_cache_it_is_a_note() {
-        assert_eq!(says(&host(), stream("triad", 1)), Some(Severity::Note));
-    }
-
-    #[test]
-    fn points_that_are_named_by_their_set_are_not_judged() {
-        let h = host_with_caches();
-        assert_eq!(says(&h, sweep("read", 1, 1 << 20)), None);
-        assert_eq!(says(&h, latency(1 << 20, 5e-9)), None);
-        assert_eq!(says(&h, stream("triad", 1)), None);
-        assert_eq!(says(&h, crate::testing::flops(1)), None);
-    }
-
-    #[test]
-    fn blocks_that_share_lines_may_find_them() {
-        let h = host_with_caches();
-        let point = |workload: &str, block: u64| {
-            let mut m = blocks(workload, block);
-            m.params = m.params.with("data_size", 64_u64 << 30);
-            says(&h, m)
-        };
-        assert_eq!(point("rand_read", 8), Some(Severity::Note));
-        assert_eq!(point("rand_read", 64), None);
-        assert_eq!(point("seq_read", 8), None);
+        let shared = |workload, block| sized(blocks(workload, block), 64 << 30);
+        CHECK.expect([
+            ("as much", read(32 << 20), INVALID),
+            ("twice", read(64 << 20), SUSPECT),
+            ("4 times", read(128 << 20), SILENT),
+            ("three arrays", sized(stream("triad", 1), 64 << 20), suspect("16.7 %")),
+            ("beside a load", loaded, INVALID),
+            ("large", stream("triad", 1), SILENT),
+            ("named by its set", sweep("read", 1, 1 << 20), SILENT),
+            ("as well", latency(1 << 20, 5e-9), SILENT),
+            ("no memory", flops(1), SILENT),
+            ("blocks that share lines", shared("rand_read", 8), NOTE),
+            ("lines", shared("rand_read", 64), SILENT),
+            ("in order", shared("seq_read", 8), SILENT),
+        ]);
     }
 }

@@ -4,7 +4,7 @@
 //! divided by CPU time. Here value, work and wall time are all on file, so anybody
 //! can divide again; this check does.
 
-use proofmark_model::{Ending, Finding, Measurement, Severity, Trial, Unit};
+use proofmark_model::{Ending, Finding, Measurement, Trial, Unit};
 
 use super::{Check, Class};
 use crate::Context;
@@ -51,9 +51,7 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
     let done = matches!(m.ending, Ending::Complete | Ending::Budget);
     if m.trials.is_empty() {
         return done.then(|| {
-            Finding::new(
-                CHECK.id,
-                Severity::Invalid,
+            CHECK.invalid(
                 "it is marked complete but has no trial",
                 "repeat the measurement; raise the budget if it ended before the first trial",
             )
@@ -61,53 +59,30 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
     }
     let faults: Vec<_> = m.trials.iter().filter_map(|t| fault(t, m.unit)).collect();
     let first = faults.first()?;
-    Some(
-        Finding::new(
-            CHECK.id,
-            Severity::Invalid,
-            format!("{} of {}: {first}", faults.len(), counted(m.trials.len(), "trial")),
-            "do not use this result; if proofmark wrote it, report it as a defect",
-        )
-        .with("trials", faults.len()),
-    )
+    let message = format!("{} of {}: {first}", faults.len(), counted(m.trials.len(), "trial"));
+    let advice = "do not use this result; if proofmark wrote it, report it as a defect";
+    Some(CHECK.invalid(message, advice).with("trials", faults.len()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{each, flops, severity};
+    use crate::testing::*;
 
     #[test]
-    fn threads_multiplied_in_twice_are_found() {
-        let m = each(flops(2), |_, t| t.value *= 2.0);
-        assert_eq!(severity(&CHECK, m), Some(Severity::Invalid));
-    }
-
-    #[test]
-    fn impossible_values_are_found() {
-        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            let m = each(flops(1), |i, t| {
-                if i == 4 {
-                    t.seconds = bad;
-                }
-            });
-            assert_eq!(severity(&CHECK, m), Some(Severity::Invalid), "{bad}");
-        }
-    }
-
-    #[test]
-    fn complete_without_a_trial_is_found_and_refused_is_not() {
-        let mut m = flops(1);
-        m.trials.clear();
-        m.summary = None;
-        assert_eq!(severity(&CHECK, m.clone()), Some(Severity::Invalid));
-        m.ending = Ending::Refused { reason: String::new() };
-        assert_eq!(severity(&CHECK, m), None);
-    }
-
-    #[test]
-    fn rounding_is_silent() {
-        let m = each(flops(1), |_, t| t.work *= 1.0 + 1e-9);
-        assert_eq!(severity(&CHECK, m), None);
+    fn values_that_contradict_each_other_are_found() {
+        let lasting =
+            |bad: f64| each(flops(1), |i, t| t.seconds = if i == 4 { bad } else { t.seconds });
+        let empty = |ending| Measurement { ending, trials: Vec::new(), summary: None, ..flops(1) };
+        CHECK.expect([
+            ("threads counted twice", each(flops(2), |_, t| t.value *= 2.0), INVALID),
+            ("no time", lasting(0.0), INVALID),
+            ("less than none", lasting(-1.0), INVALID),
+            ("no number", lasting(f64::NAN), INVALID),
+            ("for ever", lasting(f64::INFINITY), INVALID),
+            ("complete without a trial", empty(Ending::Complete), INVALID),
+            ("refused", empty(Ending::Refused { reason: String::new() }), SILENT),
+            ("rounding", each(flops(1), |_, t| t.work *= 1.0 + 1e-9), SILENT),
+        ]);
     }
 }

@@ -57,7 +57,7 @@ fn datagrams(m: &Measurement, n: &NetworkTraffic) -> Option<[Option<f64>; 3]> {
     Some([Some(claimed), taken_in, sent_out])
 }
 
-/// What was claimed and what was counted, of all trials that tell both.
+/// What was claimed and what was counted, of all trials that report both.
 fn sums(told: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
     told.fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d))
 }
@@ -96,14 +96,9 @@ fn by_bytes(ctx: &Context, m: &Measurement, end: End) -> Option<Finding> {
     };
     let advice = "check which interface the packets take (ip route get); if it is this one, \
                   the payload did not use it";
-    let finding = Finding::new(CHECK.id, severity, message, advice);
-    Some(
-        finding
-            .with("claimed_bytes", claimed)
-            .with("least_bytes", least)
-            .with("interface_bytes", moved)
-            .with("end", whose),
-    )
+    let finding = CHECK.finding(severity, message, advice);
+    let finding = finding.with("claimed_bytes", claimed);
+    Some(finding.with("least_bytes", least).with("interface_bytes", moved).with("end", whose))
 }
 
 /// By the systems' own count of datagrams, those `taken_in` or those sent out.
@@ -128,7 +123,7 @@ fn by_datagrams(m: &Measurement, taken_in: bool) -> Option<Finding> {
         format_count(claimed as u64)
     );
     let advice = "compare with nstat -a: the system must have counted every transferred datagram";
-    let finding = Finding::new(CHECK.id, severity, message, advice);
+    let finding = CHECK.finding(severity, message, advice);
     Some(finding.with("claimed_datagrams", claimed).with("counted_datagrams", counted))
 }
 
@@ -160,17 +155,13 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proofmark_model::Params;
 
-    use crate::testing::{
-        found_on, healthy_network, host_with_network, round_trips, tcp, told_so, udp, with_network,
-    };
+    use super::*;
+    use crate::testing::*;
 
-    fn says(m: Measurement, spoil: impl Fn(&mut NetworkTraffic)) -> Option<(Severity, String)> {
-        let path = m.params.text("path").unwrap().to_owned();
-        let found = found_on(&host_with_network(&path), &CHECK, told_so(m, spoil), &[]);
-        found.map(|f| (f.severity, f.message))
+    fn peer(spoil: fn(&mut NetworkTraffic)) -> Measurement {
+        each_network(tcp(1, "peer"), spoil)
     }
 
     fn less(bytes: &mut Option<u64>) {
@@ -179,116 +170,97 @@ mod tests {
 
     #[test]
     fn payload_that_an_interface_did_not_carry_is_invalid() {
-        let (severity, message) = says(tcp(1, "peer"), |n| less(&mut n.server.in_bytes)).unwrap();
-        assert_eq!(severity, Severity::Invalid);
-        assert!(message.contains("the server's interface carried only"), "{message}");
-        assert!(message.ends_with("(10.5 %)"), "{message}");
-        let client = says(tcp(1, "peer"), |n| less(&mut n.client.out_bytes)).unwrap();
-        assert!(client.1.contains("client's"), "{}", client.1);
+        let server = invalid("the server's interface carried only ... (10.5 %)$");
+        CHECK.expect([
+            ("server", peer(|n| less(&mut n.server.in_bytes)), server),
+            ("client", peer(|n| less(&mut n.client.out_bytes)), invalid("client's")),
+            ("counters that do not change", peer(|n| n.server.in_bytes = Some(0)), {
+                suspect("did not change")
+            }),
+            ("no counters", peer(|n| n.server.in_bytes = None), SILENT),
+        ]);
         for m in healthy_network("loopback") {
-            let found = says(m.clone(), |n| less(&mut n.client.in_bytes)).unwrap();
-            assert_eq!(found.0, Severity::Invalid, "{}", m.workload);
-            let found = says(m.clone(), |n| less(&mut n.client.out_bytes)).unwrap();
-            assert_eq!(found.0, Severity::Invalid, "{}", m.workload);
+            let into = each_network(m.clone(), |n| less(&mut n.client.in_bytes));
+            let out = each_network(m, |n| less(&mut n.client.out_bytes));
+            CHECK.expect([("in", into, INVALID), ("out", out, INVALID)]);
         }
+        let others = each_network(round_trips("tcp", "block"), |n| {
+            n.client.in_bytes = Some(u64::MAX / 100);
+        });
+        CHECK.expect([("everybody's packets", others, SILENT)]);
     }
 
     #[test]
     fn each_direction_is_held_against_its_own_counters() {
-        let mut reverse = tcp(1, "peer");
-        reverse.params = reverse.params.with("direction", "reverse");
-        let swapped = |n: &mut NetworkTraffic| std::mem::swap(&mut n.client, &mut n.server);
-        assert!(says(reverse.clone(), swapped).is_none());
-        assert_eq!(says(reverse, |_| {}).unwrap().0, Severity::Invalid, "payload went out");
-        let mut both = tcp(1, "peer");
-        both.params = both.params.with("direction", "both");
-        assert!(says(both.clone(), |_| {}).is_none(), "all of it may have gone one way");
-        assert!(says(both, |n| less(&mut n.server.in_bytes)).is_some());
+        let way = |way: &str| with_param(tcp(1, "peer"), "direction", way);
+        let swapped =
+            each_network(way("reverse"), |n| std::mem::swap(&mut n.client, &mut n.server));
+        let both = each_network(way("both"), |n| less(&mut n.server.in_bytes));
+        CHECK.expect([
+            ("reverse", swapped, SILENT),
+            ("payload went out", way("reverse"), INVALID),
+            ("all of it may have gone one way", way("both"), SILENT),
+            ("neither way", both, INVALID),
+        ]);
+    }
+
+    /// So many bytes went each way through the client's interface.
+    fn moving(m: Measurement, bytes: fn(&NetworkTraffic) -> u64) -> Measurement {
+        each_network(m, |n| {
+            let bytes = Some(bytes(n));
+            (n.client.in_bytes, n.client.out_bytes) = (bytes, bytes);
+        })
     }
 
     #[test]
-    fn counters_that_stand_still_are_suspect_and_those_that_tell_nothing_silent() {
-        let none = says(tcp(1, "peer"), |n| n.server.in_bytes = Some(0)).unwrap();
-        assert_eq!(none.0, Severity::Suspect);
-        assert!(none.1.contains("did not change"), "{}", none.1);
-        assert!(says(tcp(1, "peer"), |n| n.server.in_bytes = None).is_none());
-        let others = |n: &mut NetworkTraffic| n.client.in_bytes = Some(u64::MAX / 100);
-        assert!(says(round_trips("tcp", "block"), others).is_none(), "everybody's packets");
-    }
-
-    #[test]
-    fn a_small_message_takes_its_headers() {
+    fn a_small_message_takes_its_headers_and_a_connection_four_packets() {
         // What the payload alone takes, by messages of 1 B.
-        let payload = |n: &mut NetworkTraffic| {
-            (n.client.in_bytes, n.client.out_bytes) = (Some(n.received_bytes), Some(n.sent_bytes));
-        };
-        for m in [round_trips("tcp", "block"), round_trips("udp", "block")] {
-            assert!(says(m.clone(), |_| {}).is_none(), "{}", m.workload);
-            let (severity, message) = says(m.clone(), payload).unwrap();
-            assert_eq!(severity, Severity::Invalid, "{}", m.workload);
-            let with = if m.workload.contains("udp") { "(3.4 %)" } else { "(2.4 %)" };
-            assert!(message.contains("with headers"), "{message}");
-            assert!(message.ends_with(with), "{message}");
-        }
-        let mut tiny = udp(1, "loopback");
-        tiny.params = tiny.params.with("block_size", 8);
-        assert_eq!(says(tiny, payload).unwrap().0, Severity::Invalid);
-        assert!(says(tcp(1, "loopback"), payload).is_none(), "joined segments");
-    }
-
-    #[test]
-    fn headers_are_those_of_the_network() {
-        let m = told_so(round_trips("udp", "block"), |n| {
-            let least = n.received_bytes * (1 + 28);
-            (n.client.in_bytes, n.client.out_bytes) = (Some(least), Some(least));
-        });
-        let on = |address: &str| {
+        let payload = |m| moving(m, |n| n.received_bytes);
+        let [tcp_trip, udp_trip] = ["tcp", "udp"].map(|protocol| round_trips(protocol, "block"));
+        let tiny = with_param(udp(1, "loopback"), "block_size", 8);
+        CHECK.expect([
+            ("tcp", tcp_trip.clone(), SILENT),
+            ("udp", udp_trip.clone(), SILENT),
+            ("tcp, payload", payload(tcp_trip), invalid("with headers ... (2.4 %)$")),
+            ("udp, payload", payload(udp_trip), invalid("with headers ... (3.4 %)$")),
+            ("datagrams of 8 B", payload(tiny), INVALID),
+            ("joined segments", payload(tcp(1, "loopback")), SILENT),
+        ]);
+        let m = moving(round_trips("udp", "block"), |n| n.received_bytes * (1 + 28));
+        for (address, expected) in [("127.0.0.1:5277", SILENT), ("[::1]:5277", INVALID)] {
             let host = with_network("loopback", |n| n.address = address.to_owned());
-            found_on(&host, &CHECK, m.clone(), &[]).is_some()
-        };
-        assert_eq!(["127.0.0.1:5277", "[::1]:5277"].map(on), [false, true]);
-    }
-
-    #[test]
-    fn a_connection_takes_four_packets() {
-        let connects = |packets: u64| {
-            let mut m = round_trips("tcp", "block");
-            m.params = Params::default().with("streams", 1).with("path", "loopback");
-            says(m, |n| {
-                let least = n.received_bytes * (1 + packets * 40);
-                (n.client.in_bytes, n.client.out_bytes) = (Some(least), Some(least));
-            })
-        };
-        assert!(connects(4).is_none());
-        assert_eq!(connects(3).unwrap().0, Severity::Invalid);
+            CHECK.on(&host, &[]).expect([(address, m.clone(), expected)]);
+        }
+        let mut m = round_trips("tcp", "block");
+        m.params = Params::default().with("streams", 1).with("path", "loopback");
+        let four = moving(m.clone(), |n| n.received_bytes * (1 + 4 * 40));
+        let three = moving(m, |n| n.received_bytes * (1 + 3 * 40));
+        CHECK.expect([("four", four, SILENT), ("three", three, INVALID)]);
     }
 
     #[test]
     fn datagrams_that_the_systems_did_not_see_are_invalid() {
         let short = |count: &mut Option<u64>| *count = count.map(|n| n - 1);
         for m in [udp(1, "loopback"), round_trips("udp", "block")] {
-            let (severity, message) =
-                says(m.clone(), |n| short(&mut n.client.in_datagrams)).unwrap();
-            assert_eq!(severity, Severity::Invalid);
-            assert!(message.ends_with("were handed to sockets"), "{message}");
-            let (_, message) = says(m, |n| short(&mut n.client.out_datagrams)).unwrap();
-            assert!(message.ends_with("were sent"), "{message}");
+            let into = each_network(m.clone(), |n| short(&mut n.client.in_datagrams));
+            let out = each_network(m, |n| short(&mut n.client.out_datagrams));
+            CHECK.expect([
+                ("in", into, invalid("were handed to sockets$")),
+                ("out", out, invalid("were sent$")),
+            ]);
         }
-        let peer = |spoil: fn(&mut NetworkTraffic)| says(udp(1, "peer"), spoil).map(|f| f.0);
-        assert_eq!(peer(|n| n.server.in_datagrams = Some(1)), Some(Severity::Invalid));
-        assert_eq!(peer(|n| n.client.out_datagrams = Some(1)), Some(Severity::Invalid));
-        assert_eq!(peer(|n| n.client.in_datagrams = Some(1)), None, "nothing comes back");
-        assert_eq!(peer(|n| n.server.in_datagrams = Some(0)), Some(Severity::Suspect));
-        assert_eq!(peer(|n| n.server.in_datagrams = None), None);
-    }
-
-    #[test]
-    fn datagrams_that_were_lost_need_not_be_seen() {
-        let m = told_so(udp(1, "peer"), |n| {
-            let d = n.datagrams.as_mut().unwrap();
-            d.sent += 5;
+        let peer = |spoil: fn(&mut NetworkTraffic)| each_network(udp(1, "peer"), spoil);
+        let lost = peer(|n| {
+            n.datagrams.as_mut().unwrap().sent += 5;
             n.sent_bytes += 5 * 1472;
         });
-        assert!(says(m, |_| {}).is_none());
+        CHECK.expect([
+            ("at the server", peer(|n| n.server.in_datagrams = Some(1)), INVALID),
+            ("at the client", peer(|n| n.client.out_datagrams = Some(1)), INVALID),
+            ("nothing comes back", peer(|n| n.client.in_datagrams = Some(1)), SILENT),
+            ("none counted", peer(|n| n.server.in_datagrams = Some(0)), SUSPECT),
+            ("not reported", peer(|n| n.server.in_datagrams = None), SILENT),
+            ("lost on the way", lost, SILENT),
+        ]);
     }
 }

@@ -47,58 +47,37 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     )
     .filter(|share| share.amount >= LEAST)?;
     let severity = share.severity(THRESHOLD)?;
-    Some(
-        Finding::new(
-            CHECK.id,
-            severity,
-            format!("{:.0} involuntary context switches per second per CPU", share.all),
-            "stop other programs on these CPUs, or reserve CPUs for the run",
-        )
-        .with("switches", share.amount)
-        .with("per_cpu_second", share.all)
-        .with("trials_affected", share.affected),
-    )
+    let message = format!("{:.0} involuntary context switches per second per CPU", share.all);
+    let advice = "stop other programs on these CPUs, or reserve CPUs for the run";
+    let finding = CHECK.finding(severity, message, advice).with("switches", share.amount);
+    Some(finding.with("per_cpu_second", share.all).with("trials_affected", share.affected))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{each, flops, fsync, linpack, severity};
-
-    fn switching(threads: u64, each_trial: u64) -> Measurement {
-        each(flops(threads), |_, t| t.conditions.involuntary_switches = Some(each_trial))
-    }
+    use crate::testing::*;
 
     #[test]
-    fn many_switches_are_suspect() {
-        assert_eq!(severity(&CHECK, switching(1, 15)), Some(Severity::Suspect));
-    }
-
-    #[test]
-    fn housekeeping_is_silent() {
-        assert_eq!(severity(&CHECK, switching(1, 2)), None);
-        assert_eq!(severity(&CHECK, switching(2, 8)), None);
-    }
-
-    #[test]
-    fn short_trials_meet_some_by_chance() {
+    fn many_switches_are_suspect_unless_their_cause_is_known() {
+        let switching = |m, n: u64| each_condition(m, |_, c| c.involuntary_switches = Some(n));
         // 11.6 ms each: 5 in ten trials are 43 a second and 7 are 60.
-        let meeting = |n: usize| {
-            let m = linpack(1000, 1);
-            each(m, |i, t| t.conditions.involuntary_switches = Some(u64::from(i < n)))
+        let short = |n: usize| {
+            each_condition(linpack(1000, 1), |i, c| c.involuntary_switches = Some(u64::from(i < n)))
         };
-        assert_eq!(severity(&CHECK, meeting(7)), None);
-        assert_eq!(severity(&CHECK, meeting(9)), Some(Severity::Suspect));
-    }
-
-    #[test]
-    fn known_causes_are_not_said_twice() {
-        assert_eq!(severity(&CHECK, switching(8, 100)), None);
-        let m = each(switching(1, 15), |_, t| t.conditions.other_cpu_s = Some(0.05));
-        assert_eq!(severity(&CHECK, m), None);
-        let m = each(switching(1, 15), |_, t| t.conditions.throttled_s = Some(0.05));
-        assert_eq!(severity(&CHECK, m), None);
-        let journal = each(fsync(1), |_, t| t.conditions.involuntary_switches = Some(400));
-        assert_eq!(severity(&CHECK, journal), None);
+        let many = switching(flops(1), 15);
+        let other = each_condition(many.clone(), |_, c| c.other_cpu_s = Some(0.05));
+        let throttled = each_condition(many.clone(), |_, c| c.throttled_s = Some(0.05));
+        CHECK.expect([
+            ("many", many, SUSPECT),
+            ("housekeeping", switching(flops(1), 2), SILENT),
+            ("on two CPUs", switching(flops(2), 8), SILENT),
+            ("by chance in short trials", short(7), SILENT),
+            ("more in short trials", short(9), SUSPECT),
+            ("more threads than CPUs", switching(flops(8), 100), SILENT),
+            ("a competitor", other, SILENT),
+            ("a quota", throttled, SILENT),
+            ("the journal of a disk", switching(fsync(1), 400), SILENT),
+        ]);
     }
 }

@@ -1,11 +1,11 @@
 //! `level_change`: a point that was sampled over time did not stay as fast as it was.
 
-use proofmark_model::{Change, Finding, Measurement, Severity, format_quantity, format_seconds};
+use proofmark_model::{Change, Finding, Measurement, format_quantity, format_seconds};
 
 use super::{Check, Class, percent};
 use crate::Context;
 
-/// Changes that are told one by one; the others by their number.
+/// Changes that are reported one by one; the others by their number.
 const TOLD: usize = 4;
 
 /// `at 200 s to 50.1 % (throttled by ...)`.
@@ -64,48 +64,31 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     };
     let seconds: Vec<f64> = series.changes.iter().map(|c| c.at_s).collect();
     let ratios: Vec<f64> = series.changes.iter().map(|c| c.ratio).collect();
-    Some(
-        Finding::new(CHECK.id, Severity::Suspect, message, advice)
-            .with("levels", medians().collect::<Vec<_>>())
-            .with("at_s", seconds)
-            .with("ratios", ratios)
-            .with("trials", m.trials.len()),
-    )
+    let finding = CHECK.suspect(message, advice).with("levels", medians().collect::<Vec<_>>());
+    Some(finding.with("at_s", seconds).with("ratios", ratios).with("trials", m.trials.len()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::series::tests::{over_time, stepped};
-    use crate::testing::{each, flops, found, found_on, host, judged};
+    use crate::testing::*;
 
     #[test]
-    fn a_quota_set_and_lifted_is_told_with_its_times_and_cause() {
-        let m = over_time(flops(1), 600, |i| if (200..400).contains(&i) { 0.5 } else { 1.0 });
-        let m = each(m, |i, t| {
-            t.conditions.throttled_s = Some(if (200..400).contains(&i) { 0.5 } else { 0.0 });
-        });
-        let (severity, message) = found(&CHECK, m).unwrap();
-        assert_eq!(severity, Severity::Suspect);
-        assert!(message.contains("2 times") && message.contains("3 min 20 s"), "{message}");
-        assert!(
-            message.contains("throttled by a CPU quota: 0.0 % of the time before, 50"),
-            "{message}"
-        );
-    }
-
-    #[test]
-    fn one_level_and_levels_within_the_target_are_silent() {
-        assert!(found(&CHECK, over_time(flops(1), 300, |_| 1.0)).is_none());
-        assert!(found(&CHECK, stepped(0.985)).is_none(), "within 2 %");
-        let finding = found_on(&host(), &CHECK, stepped(0.95), &[]).unwrap();
-        assert!(finding.message.contains("once"), "{}", finding.message);
-        assert!(
-            finding.advice.contains("check what began"),
-            "no recorded cause: {}",
-            finding.advice
-        );
-        assert!(found(&CHECK, flops(1)).is_none(), "no series");
+    fn levels_are_reported_with_their_times_and_causes() {
+        let middle = |i: usize| (200..400).contains(&i);
+        let quota = over_time(flops(1), 600, |i| if middle(i) { 0.5 } else { 1.0 });
+        let quota =
+            each_condition(quota, |i, c| c.throttled_s = Some(if middle(i) { 0.5 } else { 0.0 }));
+        let cause =
+            "2 times ... 3 min 20 s ... throttled by a CPU quota: 0.0 % of the time before, 50";
+        CHECK.expect([
+            ("a quota set and lifted", quota, suspect(cause)),
+            ("no recorded cause", stepped(0.95), suspect("once ... check what began")),
+            ("one level", over_time(flops(1), 300, |_| 1.0), SILENT),
+            ("within 2 %", stepped(0.985), SILENT),
+            ("no series", flops(1), SILENT),
+        ]);
     }
 
     #[test]

@@ -25,37 +25,29 @@ pub(super) static CHECK: Check = Check {
 fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
     let share = Share::of(&m.trials, |t| t.conditions.migrations.map(|n| n as f64), |_| 1.0)?;
     let severity = share.severity(THRESHOLD)?;
-    Some(
-        Finding::new(
-            CHECK.id,
-            severity,
-            format!(
-                "threads moved to another CPU {}, in {} of {}",
-                counted(share.amount, "time"),
-                share.affected,
-                counted(share.trials, "trial")
-            ),
-            "check what manages CPU masks here (a container runtime, irqbalance, numad), and \
-             whether pinning is allowed",
-        )
-        .with("migrations", share.amount)
-        .with("trials_affected", share.affected),
-    )
+    let (times, trials) = (counted(share.amount, "time"), counted(share.trials, "trial"));
+    let message =
+        format!("threads moved to another CPU {times}, in {} of {trials}", share.affected);
+    let advice = "check what manages CPU masks here (a container runtime, irqbalance, numad), and \
+                  whether pinning is allowed";
+    let finding = CHECK.finding(severity, message, advice);
+    Some(finding.with("migrations", share.amount).with("trials_affected", share.affected))
 }
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Severity;
-
     use super::*;
-    use crate::testing::{each, flops, severity};
+    use crate::testing::*;
 
     #[test]
     fn migrations_are_suspect_and_one_is_a_note() {
-        let m = each(flops(2), |i, t| t.conditions.migrations = Some(u64::from(i > 6)));
-        assert_eq!(severity(&CHECK, m), Some(Severity::Suspect));
-        let m = each(flops(2), |i, t| t.conditions.migrations = Some(u64::from(i == 6)));
-        assert_eq!(severity(&CHECK, m), Some(Severity::Note));
-        assert_eq!(severity(&CHECK, flops(2)), None);
+        let moved = |of: fn(usize) -> bool| {
+            each_condition(flops(2), |i, c| c.migrations = Some(u64::from(of(i))))
+        };
+        CHECK.expect([
+            ("some", moved(|i| i > 6), SUSPECT),
+            ("one", moved(|i| i == 6), NOTE),
+            ("none", flops(2), SILENT),
+        ]);
     }
 }

@@ -4,7 +4,7 @@ use proofmark_model::{Finding, Measurement, Severity};
 
 use super::{Check, Class, percent};
 use crate::Context;
-use crate::statistics::median;
+use crate::statistics::typical;
 
 /// A remote line takes up to twice as long, so that a share of 1 % moves the number
 /// by 1 %, half of the target of the interval.
@@ -24,46 +24,35 @@ pub(super) static CHECK: Check = Check {
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    let shares: Vec<f64> = m.trials.iter().filter_map(|t| t.conditions.misplaced_pages).collect();
-    let share = median(&shares).filter(|s| *s > THRESHOLD)?;
+    let share = typical(&m.trials, |t| t.conditions.misplaced_pages).filter(|s| *s > THRESHOLD)?;
     let by_node = ctx.work(m).names_node;
     let (severity, what) = if by_node {
         (Severity::Invalid, "not on the node that the configuration names")
     } else {
         (Severity::Suspect, "on another NUMA node than the thread that uses it")
     };
-    Some(
-        Finding::new(
-            CHECK.id,
-            severity,
-            format!("{} of the memory is {what}", percent(share)),
-            "free memory on the node, and check what moves pages: numa_balancing, numactl, the \
-             cpuset's memory nodes",
-        )
-        .with("misplaced_share", share),
-    )
+    let message = format!("{} of the memory is {what}", percent(share));
+    let advice = "free memory on the node, and check what moves pages: numa_balancing, numactl, the \
+                  cpuset's memory nodes";
+    Some(CHECK.finding(severity, message, advice).with("misplaced_share", share))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{each, severity, stream};
-
-    fn elsewhere(workload: &str, share: Option<f64>) -> Option<Severity> {
-        let mut m = each(stream("read", 1), |_, t| t.conditions.misplaced_pages = share);
-        m.workload = workload.to_owned();
-        severity(&CHECK, m)
-    }
+    use crate::testing::*;
 
     #[test]
     fn remote_pages_are_suspect_and_another_node_is_invalid() {
-        assert_eq!(elsewhere("memory.read", Some(0.02)), Some(Severity::Suspect));
-        assert_eq!(elsewhere("memory.numa_read", Some(0.02)), Some(Severity::Invalid));
-    }
-
-    #[test]
-    fn a_page_here_and_there_or_none_told_is_silent() {
-        assert_eq!(elsewhere("memory.numa_read", Some(0.005)), None);
-        assert_eq!(elsewhere("memory.read", None), None);
+        let elsewhere = |workload: &str, share| {
+            let m = each_condition(stream("read", 1), |_, c| c.misplaced_pages = share);
+            Measurement { workload: workload.to_owned(), ..m }
+        };
+        CHECK.expect([
+            ("remote", elsewhere("memory.read", Some(0.02)), SUSPECT),
+            ("another node", elsewhere("memory.numa_read", Some(0.02)), INVALID),
+            ("a page here and there", elsewhere("memory.numa_read", Some(0.005)), SILENT),
+            ("not reported", elsewhere("memory.read", None), SILENT),
+        ]);
     }
 }

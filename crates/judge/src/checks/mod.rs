@@ -85,6 +85,30 @@ pub struct Check {
     pub examine_reference: Option<Examine>,
 }
 
+impl Check {
+    /// A finding of this check, without evidence.
+    fn finding(
+        &self,
+        severity: Severity,
+        message: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> Finding {
+        Finding::new(self.id, severity, message, advice)
+    }
+
+    fn note(&self, message: impl Into<String>, advice: impl Into<String>) -> Finding {
+        self.finding(Severity::Note, message, advice)
+    }
+
+    fn suspect(&self, message: impl Into<String>, advice: impl Into<String>) -> Finding {
+        self.finding(Severity::Suspect, message, advice)
+    }
+
+    fn invalid(&self, message: impl Into<String>, advice: impl Into<String>) -> Finding {
+        self.finding(Severity::Invalid, message, advice)
+    }
+}
+
 /// Looks at a measurement.
 pub type Examine = fn(&Context, &Measurement) -> Option<Finding>;
 
@@ -97,7 +121,7 @@ pub enum Class {
     Disturbance,
     /// Whether its interval is as narrow as aimed for.
     Precision,
-    /// What is worth knowing beside it.
+    /// What is worth knowing with it.
     Context,
 }
 
@@ -187,6 +211,14 @@ fn found_before(m: &Measurement, id: &str, least: Severity) -> bool {
     m.findings.iter().any(|f| f.check == id && f.severity >= least)
 }
 
+/// The finding with one more figure, where that is known.
+fn with_known(finding: Finding, name: &str, value: Option<f64>) -> Finding {
+    match value.filter(|v| v.is_finite()) {
+        Some(value) => finding.with(name, value),
+        None => finding,
+    }
+}
+
 /// A share as a person reads it: `2.5 %`; one beyond all reason as so many times.
 fn percent(share: f64) -> String {
     if share.abs() < 1e6 { format!("{:.1} %", share * 100.0) } else { format!("{share:.0e} times") }
@@ -209,7 +241,7 @@ mod tests {
     fn every_list_has_unique_ids_and_documentation() {
         let mut seen = BTreeSet::new();
         let checks = ALL.iter().map(|c| (c.id, c.title, c.about));
-        let rules = ceilings::ALL.iter().map(|c| (c.id(), c.title(), c.about()));
+        let rules = ceilings::ALL.iter().map(|c| (c.id, c.title, c.about));
         for (id, title, about) in checks.chain(rules) {
             assert!(seen.insert(id), "{id} twice");
             assert!(a_word(id), "{id}");
@@ -233,7 +265,7 @@ mod tests {
 
     #[test]
     fn ids_named_in_texts_exist() {
-        let texts = ALL.iter().map(|c| c.about).chain(ceilings::ALL.iter().map(|c| c.about()));
+        let texts = ALL.iter().map(|c| c.about).chain(ceilings::ALL.iter().map(|c| c.about));
         let workload =
             |word: &str| proofmark_workloads::ALL.iter().any(|w| w.spec().id.starts_with(word));
         let files = ["cpu.stat", "cpu.max", "memory.max"];
@@ -255,7 +287,7 @@ mod tests {
 
     #[test]
     fn contradictory_values_get_no_statistics() {
-        use crate::testing::{each, flops, judged};
+        use crate::testing::*;
         assert!(find(STOP_AFTER).is_some());
         let m = each(flops(1), |i, t| t.seconds = if i == 0 { 0.0 } else { 1e-6 });
         let found = judged(&crate::testing::host(), m, &[]).findings;

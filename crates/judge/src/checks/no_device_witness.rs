@@ -1,6 +1,6 @@
 //! `no_device_witness`: nobody but the workload says that the disk was used.
 
-use proofmark_model::{Finding, Measurement, Severity, Trial};
+use proofmark_model::{Finding, Measurement, Trial};
 
 use super::{Check, Class};
 use crate::Context;
@@ -46,51 +46,37 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         format!("{without} of {} have no device counters: {why}", counted(m.trials.len(), "trial"));
     let advice = "check why /proc/diskstats does not list the folder's device, or choose \
                   another folder (--disk-path)";
-    Some(
-        Finding::new(CHECK.id, Severity::Suspect, message, advice)
-            .with("trials_without", without)
-            .with("trials", m.trials.len()),
-    )
+    let finding = CHECK.suspect(message, advice);
+    Some(finding.with("trials_without", without).with("trials", m.trials.len()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{disk, each, found_on, fsync, rand_read, with_storage};
+    use crate::testing::*;
 
-    fn says(m: Measurement) -> Option<Severity> {
+    #[test]
+    fn a_trial_without_counters_is_suspect_unless_its_file_is_warm() {
         let host = with_storage(|s| s.devices.clear());
-        found_on(&host, &CHECK, m, &[]).map(|f| f.severity)
-    }
-
-    #[test]
-    fn a_trial_without_counters_is_suspect() {
+        let check = CHECK.on(&host, &[]);
         for m in [rand_read(1), disk("seq_read", 8, "cold"), fsync(1)] {
-            assert_eq!(says(m.clone()), None);
-            assert_eq!(says(each(m.clone(), |_, t| t.device = None)), Some(Severity::Suspect));
-            let once = each(m, |i, t| {
-                if i == 3 {
-                    t.device = None;
-                }
-            });
-            assert_eq!(says(once), Some(Severity::Suspect));
+            let once = each(m.clone(), |i, t| t.device = t.device.take().filter(|_| i != 3));
+            let never = each(m.clone(), |_, t| t.device = None);
+            check.expect([("all", m, SILENT), ("one", once, SUSPECT), ("none", never, SUSPECT)]);
         }
-        let unasked = each(rand_read(1), |_, t| t.file = None);
-        assert_eq!(says(unasked), Some(Severity::Suspect));
-    }
-
-    #[test]
-    fn a_warm_file_is_its_own_verification() {
         let warm = |cached: Option<f64>| {
             each(disk("seq_read", 8, "warm"), |_, t| {
                 t.device = None;
                 t.file.as_mut().unwrap().cached = cached;
             })
         };
-        assert_eq!(says(warm(Some(1.0))), None);
-        assert_eq!(says(warm(Some(0.5))), Some(Severity::Suspect));
-        assert_eq!(says(warm(None)), Some(Severity::Suspect));
         let written = each(disk("seq_write", 8, "warm"), |_, t| t.device = None);
-        assert_eq!(says(written), Some(Severity::Suspect));
+        check.expect([
+            ("nobody knows what was asked", each(rand_read(1), |_, t| t.file = None), SUSPECT),
+            ("a warm file", warm(Some(1.0)), SILENT),
+            ("half of it", warm(Some(0.5)), SUSPECT),
+            ("not reported", warm(None), SUSPECT),
+            ("warm writes", written, SUSPECT),
+        ]);
     }
 }

@@ -7,7 +7,7 @@ use crate::Context;
 use crate::network::{measured, over_loopback};
 use crate::words::counted;
 
-/// Whether an end's interface told in both directions.
+/// Whether an end's interface reported in both directions.
 fn tells(end: End, n: &NetworkTraffic) -> bool {
     let side = end.of(n);
     side.in_bytes.is_some() && side.out_bytes.is_some()
@@ -51,45 +51,28 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
     };
     let advice = "check why /proc/net/dev at that end does not list the interface with the \
                   address";
-    let finding = Finding::new(CHECK.id, severity, message, advice);
+    let finding = CHECK.finding(severity, message, advice);
     Some(finding.with("trials_without", without).with("trials", trials))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{each, found_on, healthy_network, host_with_network, tcp, told_so};
-
-    fn says(m: Measurement) -> Option<Severity> {
-        let path = m.params.text("path").unwrap().to_owned();
-        found_on(&host_with_network(&path), &CHECK, m, &[]).map(|f| f.severity)
-    }
+    use crate::testing::*;
 
     #[test]
     fn a_trial_that_nobody_verified_is_suspect() {
         for m in healthy_network("loopback").into_iter().chain(healthy_network("peer")) {
-            assert_eq!(says(m.clone()), None, "{}", m.workload);
-            let untold = each(m.clone(), |i, t| {
-                if i == 3 {
-                    t.network = None;
-                }
-            });
-            assert_eq!(says(untold), Some(Severity::Suspect));
-            let silent = told_so(m, |n| (n.client.in_bytes, n.server.in_bytes) = (None, None));
-            assert_eq!(says(silent), Some(Severity::Suspect));
+            let once = each(m.clone(), |i, t| t.network = t.network.take().filter(|_| i != 3));
+            let silent =
+                each_network(m.clone(), |n| (n.client.in_bytes, n.server.in_bytes) = (None, None));
+            CHECK.expect([("all", m, SILENT), ("one", once, SUSPECT), ("none", silent, SUSPECT)]);
         }
-    }
-
-    #[test]
-    fn one_end_alone_is_a_note() {
-        for end in End::BOTH {
-            let m = told_so(tcp(1, "peer"), |n| match end {
-                End::ClientSide => n.client.out_bytes = None,
-                End::ServerSide => n.server.out_bytes = None,
-            });
-            let found = found_on(&host_with_network("peer"), &CHECK, m, &[]).unwrap();
-            assert_eq!(found.severity, Severity::Note);
-            assert!(found.message.contains(end.word()), "{}", found.message);
-        }
+        let client = each_network(tcp(1, "peer"), |n| n.client.out_bytes = None);
+        let server = each_network(tcp(1, "peer"), |n| n.server.out_bytes = None);
+        CHECK.expect([
+            ("one end alone", client, note(End::ClientSide.word())),
+            ("the other", server, note(End::ServerSide.word())),
+        ]);
     }
 }

@@ -21,7 +21,7 @@ fn overlay(storage: &Storage) -> Finding {
         (Severity::Note, what)
     };
     let advice = "choose a folder that is not on an overlay, such as a volume (--disk-path)";
-    Finding::new(CHECK.id, severity, message, advice).with("file_system", "overlay")
+    CHECK.finding(severity, message, advice).with("file_system", "overlay")
 }
 
 pub(super) static CHECK: Check = Check {
@@ -44,7 +44,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let advice = "choose a folder on a disk of this machine (--disk-path)";
-    let says = |severity, what: &str| Finding::new(CHECK.id, severity, what, advice);
+    let says = |severity, what: &str| CHECK.finding(severity, what, advice);
     let Some(storage) = ctx.host.storage.get() else {
         let why = ctx.host.storage.origin();
         let what = format!("the device of the folder is unknown ({why})");
@@ -77,57 +77,46 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{disk, found_on, host, host_with_disk, rand_read, stream, with_storage};
+    use crate::testing::*;
 
-    fn on(kind: StorageKind, devices: bool, m: Measurement) -> Option<Severity> {
-        let host = with_storage(|s| {
-            s.kind = kind;
-            if !devices {
+    #[test]
+    fn what_is_no_disk_is_named() {
+        for (kind, expected) in [
+            (StorageKind::Memory, INVALID),
+            (StorageKind::Network, SUSPECT),
+            (StorageKind::Layered, SUSPECT),
+            (StorageKind::Unknown, SUSPECT),
+        ] {
+            let bare = with_storage(|s| {
+                s.kind = kind;
                 s.devices.clear();
-            }
-        });
-        found_on(&host, &CHECK, m, &[]).map(|f| f.severity)
-    }
-
-    #[test]
-    fn memory_is_no_disk_whatever_it_calls_itself() {
-        for m in [rand_read(1), disk("seq_write", 1 << 20, "none"), disk("seq_read", 8, "warm")] {
-            for devices in [true, false] {
-                let severity = on(StorageKind::Memory, devices, m.clone());
-                assert_eq!(severity, Some(Severity::Invalid));
+            });
+            for host in [bare, with_storage(|s| s.kind = kind)] {
+                CHECK.on(&host, &[]).expect([
+                    ("read", rand_read(1), expected),
+                    ("written", disk("seq_write", 1 << 20, "none"), expected),
+                    ("warm", disk("seq_read", 8, "warm"), expected),
+                ]);
             }
         }
-    }
-
-    #[test]
-    fn what_is_not_known_or_far_away_is_suspect() {
-        for kind in [StorageKind::Network, StorageKind::Layered, StorageKind::Unknown] {
-            for devices in [true, false] {
-                let severity = on(kind, devices, rand_read(1));
-                assert_eq!(severity, Some(Severity::Suspect), "{kind:?}");
-            }
-        }
-        let finding = found_on(&host(), &CHECK, rand_read(1), &[]).unwrap();
-        assert_eq!(finding.severity, Severity::Suspect);
-        assert!(finding.message.contains("not part of the test"), "{}", finding.message);
+        CHECK.on(&host(), &[]).expect([
+            ("unknown", rand_read(1), suspect("not part of the test")),
+            ("memory", stream("read", 1), SILENT),
+        ]);
+        CHECK.expect([("a disk", rand_read(1), SILENT)]);
     }
 
     #[test]
     fn an_overlay_is_told_and_one_without_flushes_is_suspect() {
-        let overlay = |options: &str| {
+        for (options, expected) in [
+            ("rw,relatime,upperdir=/volatile", NOTE),
+            ("rw,relatime,upperdir=/up,volatile", SUSPECT),
+        ] {
             let host = with_storage(|s| {
                 s.file_system = "overlay".to_owned();
                 s.mount_options = options.to_owned();
             });
-            found_on(&host, &CHECK, rand_read(1), &[]).map(|f| f.severity)
-        };
-        assert_eq!(overlay("rw,relatime,upperdir=/volatile"), Some(Severity::Note));
-        assert_eq!(overlay("rw,relatime,upperdir=/up,volatile"), Some(Severity::Suspect));
-    }
-
-    #[test]
-    fn a_disk_and_other_subsystems_are_silent() {
-        assert!(found_on(&host_with_disk(), &CHECK, rand_read(1), &[]).is_none());
-        assert!(found_on(&host(), &CHECK, stream("read", 1), &[]).is_none());
+            CHECK.on(&host, &[]).expect([(options, rand_read(1), expected)]);
+        }
     }
 }

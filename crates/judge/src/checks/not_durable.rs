@@ -6,7 +6,7 @@ use super::{Check, Class};
 use crate::Context;
 use crate::disk::{Cached, Way, asked, asks, commits, files, measured};
 
-/// Whether a device at the bottom has a volatile cache: `None` where one does not tell
+/// Whether a device at the bottom has a volatile cache: `None` where one does not report it
 /// and no other has one.
 fn volatile(ctx: &Context) -> Option<bool> {
     let mut leaves = ctx.host.storage.get()?.leaves().peekable();
@@ -75,12 +75,8 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         _ => return None,
     };
     let advice = "end with a flush (flush=end), on a file system mounted with barriers";
-    Some(
-        Finding::new(CHECK.id, severity, message, advice)
-            .with("flushed", flushed)
-            .with("buffered", buffered)
-            .with("trials_without_flush", unflushed),
-    )
+    let finding = CHECK.finding(severity, message, advice).with("flushed", flushed);
+    Some(finding.with("buffered", buffered).with("trials_without_flush", unflushed))
 }
 
 #[cfg(test)]
@@ -88,73 +84,61 @@ mod tests {
     use proofmark_model::Flush;
 
     use super::*;
-    use crate::testing::{disk, each, found_on, fsync, rand_read, with_storage};
+    use crate::testing::*;
 
-    fn says(m: Measurement, volatile: Option<bool>) -> Option<Severity> {
-        let host = with_storage(|s| s.devices[0].volatile_cache = volatile);
-        found_on(&host, &CHECK, m, &[]).map(|f| f.severity)
+    fn without_flush(m: Measurement) -> Measurement {
+        each_file(m, |_, f| f.flush = Flush::Never)
     }
 
     fn unflushed(name: &str, cache: &str) -> Measurement {
-        each(disk(name, 4096, cache), |_, t| t.file.as_mut().unwrap().flush = Flush::Never)
+        without_flush(disk(name, 4096, cache))
     }
 
     #[test]
-    fn buffered_writes_without_a_flush_are_invalid() {
-        for volatile in [Some(true), Some(false), None] {
-            for name in ["seq_write", "rand_write", "mixed"] {
-                let severity = says(unflushed(name, "cold"), volatile);
-                assert_eq!(severity, Some(Severity::Invalid), "{name}");
-            }
+    fn what_may_be_in_a_volatile_cache() {
+        let silently = each_file(unflushed("seq_write", "none"), |_, f| f.direct = Some(false));
+        let dropped = |flushes| each_device(fsync(1), |_, d| d.flushes = flushes);
+        for (volatile, direct, no_flush) in
+            [(Some(true), SUSPECT, SUSPECT), (Some(false), SILENT, SILENT), (None, SUSPECT, SILENT)]
+        {
+            let host = with_storage(|s| s.devices[0].volatile_cache = volatile);
+            CHECK.on(&host, &[]).expect([
+                ("buffered", unflushed("seq_write", "cold"), INVALID),
+                ("in random order", unflushed("rand_write", "cold"), INVALID),
+                ("mixed", unflushed("mixed", "cold"), INVALID),
+                ("buffered against what was asked", silently.clone(), INVALID),
+                ("direct", unflushed("rand_write", "none"), direct),
+                ("a flush that never came", dropped(Some(0)), no_flush),
+                ("not reported", dropped(None), SILENT),
+                ("flushed", fsync(1), SILENT),
+                ("reads", without_flush(rand_read(1)), SILENT),
+            ]);
         }
-        let silently = each(unflushed("seq_write", "none"), |_, t| {
-            t.file.as_mut().unwrap().direct = Some(false);
-        });
-        assert_eq!(says(silently, Some(false)), Some(Severity::Invalid));
-    }
-
-    #[test]
-    fn direct_writes_depend_on_the_devices_cache() {
-        let m = || unflushed("rand_write", "none");
-        assert_eq!(says(m(), Some(true)), Some(Severity::Suspect));
-        assert_eq!(says(m(), None), Some(Severity::Suspect));
-        assert_eq!(says(m(), Some(false)), None, "it writes through");
         let bare = with_storage(|s| s.devices.clear());
-        assert!(found_on(&bare, &CHECK, m(), &[]).is_some(), "no device is known");
-    }
-
-    #[test]
-    fn a_flush_that_never_came_is_suspect() {
-        let dropped = |flushes: Option<u64>| {
-            each(fsync(1), |_, t| t.device.as_mut().unwrap().flushes = flushes)
-        };
-        assert_eq!(says(dropped(Some(0)), Some(true)), Some(Severity::Suspect));
-        assert_eq!(says(dropped(Some(0)), Some(false)), None, "none is needed");
-        assert_eq!(says(dropped(None), Some(true)), None);
-        assert_eq!(says(fsync(1), Some(true)), None);
-        let once = each(disk("seq_write", 1 << 20, "none"), |i, t| {
-            t.device.as_mut().unwrap().flushes = Some(u64::from(i != 6));
-        });
-        assert_eq!(says(once, Some(true)), Some(Severity::Suspect), "one trial of ten");
+        let m = unflushed("rand_write", "none");
+        CHECK.on(&bare, &[]).expect([("no device is known", m, SUSPECT)]);
     }
 
     #[test]
     fn fewer_flushes_than_commits_are_suspect() {
+        let host = with_storage(|s| s.devices[0].volatile_cache = Some(true));
         let flushed = |threads: u64, for_each: f64| {
-            let m = each(fsync(threads), |_, t| {
-                t.device.as_mut().unwrap().flushes = Some((t.work * for_each).ceil() as u64);
-            });
-            says(m, Some(true))
+            let mut m = fsync(threads);
+            for t in &mut m.trials {
+                let flushes = (t.work * for_each).ceil() as u64;
+                t.device.as_mut().unwrap().flushes = Some(flushes);
+            }
+            m
         };
-        assert_eq!(flushed(1, 0.9), Some(Severity::Suspect));
-        assert_eq!(flushed(1, 1.0), None);
-        assert_eq!(flushed(4, 0.2), Some(Severity::Suspect));
-        assert_eq!(flushed(4, 0.25), None, "one for a commit of each thread");
-    }
-
-    #[test]
-    fn reads_are_not_judged() {
-        let m = each(rand_read(1), |_, t| t.file.as_mut().unwrap().flush = Flush::Never);
-        assert_eq!(says(m, Some(true)), None);
+        let once = each_device(disk("seq_write", 1 << 20, "none"), |i, d| {
+            d.flushes = Some(u64::from(i != 6));
+        });
+        CHECK.on(&host, &[]).expect([
+            ("one trial of ten", once, SUSPECT),
+            ("fewer", flushed(1, 0.9), SUSPECT),
+            ("as many", flushed(1, 1.0), SILENT),
+            ("fewer than one for four", flushed(4, 0.2), SUSPECT),
+            ("one for a commit of each thread", flushed(4, 0.25), SILENT),
+        ]);
     }
 }

@@ -4,7 +4,7 @@
 
 use std::net::SocketAddr;
 
-use proofmark_model::{Finding, Measurement, Network, NetworkPath, Severity};
+use proofmark_model::{Finding, Measurement, Network, NetworkPath};
 
 use super::{Check, Class};
 use crate::Context;
@@ -50,18 +50,18 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
                   with --peer";
     if over_loopback(m) {
         let message = "loopback: both ends run on this machine, so no network was measured";
-        return Some(Finding::new(CHECK.id, Severity::Note, message, advice));
+        return Some(CHECK.note(message, advice));
     }
     let network = ctx.host.network.get()?;
     let finding = match evidence(network).or_else(|| by_address(network)) {
         Some(how) => {
             let message = format!("the peer is this machine: {how}");
-            Finding::new(CHECK.id, Severity::Invalid, message, advice)
+            CHECK.invalid(message, advice)
         }
         None if boots(network).is_none() => {
             let message = "it is unknown whether the peer is another machine: no boot id";
             let advice = "make /proc/sys/kernel/random/boot_id readable at both ends";
-            Finding::new(CHECK.id, Severity::Note, message, advice)
+            CHECK.note(message, advice)
         }
         None => return None,
     };
@@ -71,57 +71,41 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{found_on, healthy_network, host, tcp, with_network};
+    use crate::testing::*;
 
-    fn says(change: impl FnOnce(&mut Network)) -> Option<(Severity, String)> {
+    fn expect(name: &str, change: impl FnOnce(&mut Network), expected: Expected) {
         let host = with_network("peer", change);
-        found_on(&host, &CHECK, tcp(1, "peer"), &[]).map(|f| (f.severity, f.message))
+        CHECK.on(&host, &[]).expect([(name, tcp(1, "peer"), expected)]);
     }
 
     #[test]
     fn loopback_is_labelled() {
         for m in healthy_network("loopback") {
-            let host = with_network("loopback", |_| {});
-            let finding = found_on(&host, &CHECK, m.clone(), &[]).unwrap();
-            assert_eq!(finding.severity, Severity::Note);
-            assert!(finding.message.starts_with("loopback: "), "{}", finding.message);
-            assert!(found_on(&crate::testing::host(), &CHECK, m, &[]).is_some());
+            let name = m.workload.clone();
+            CHECK.expect([(&name, m.clone(), note("^loopback: "))]);
+            CHECK.on(&host(), &[]).expect([(&name, m, NOTE)]);
         }
     }
 
     #[test]
     fn a_peer_that_is_this_machine_is_invalid() {
-        let (severity, message) = says(|n| n.server.boot_id = Some("here".to_owned())).unwrap();
-        assert_eq!(severity, Severity::Invalid);
-        assert!(message.contains("the same boot id"), "{message}");
+        let boot = |n: &mut Network| n.server.boot_id = Some("here".to_owned());
+        expect("boot", boot, invalid("the same boot id"));
         for address in ["127.0.0.1:5277", "[::1]:5277", "[::ffff:127.1.2.3]:5277"] {
-            let (severity, message) = says(|n| n.address = address.to_owned()).unwrap();
-            assert_eq!(severity, Severity::Invalid, "{address}");
-            assert!(message.ends_with("is an address of this machine"), "{message}");
+            let here = |n: &mut Network| n.address = address.to_owned();
+            expect(address, here, invalid("is an address of this machine$"));
         }
-        let path = says(|n| n.path = NetworkPath::Loopback).unwrap();
-        assert_eq!(path.0, Severity::Invalid);
+        expect("path", |n| n.path = NetworkPath::Loopback, INVALID);
     }
 
     #[test]
-    fn another_machine_is_silent() {
-        assert_eq!(says(|_| {}), None);
-        assert!(found_on(&host(), &CHECK, tcp(1, "peer"), &[]).is_none());
-    }
-
-    #[test]
-    fn a_machine_that_cannot_be_told_is_noted() {
-        let empty = || Some(String::new());
-        for unknown in [None, empty()] {
-            for client in [true, false] {
-                let unknown = unknown.clone();
-                let told = says(|n| {
-                    *(if client { &mut n.boot_id } else { &mut n.server.boot_id }) = unknown;
-                });
-                let (severity, message) = told.unwrap();
-                assert_eq!(severity, Severity::Note);
-                assert!(message.ends_with("no boot id"), "{message}");
-            }
+    fn another_machine_is_silent_and_one_without_a_boot_id_noted() {
+        expect("another", |_| {}, SILENT);
+        CHECK.on(&host(), &[]).expect([("no network", tcp(1, "peer"), SILENT)]);
+        for unknown in [None, Some(String::new())] {
+            let no_id = note("no boot id$");
+            expect("client", |n| n.boot_id.clone_from(&unknown), no_id);
+            expect("server", |n| n.server.boot_id.clone_from(&unknown), no_id);
         }
     }
 }

@@ -46,80 +46,46 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let taken = |t: &Trial| others(&capacity, m, t);
     let share = Share::of(&m.trials, taken, |t| capacity.cpu_seconds(t))?;
     let severity = share.severity(threshold)?;
-    let finding = Finding::new(
-        CHECK.id,
-        severity,
-        format!("a competing process took {} of the trials' CPU time", percent(share.all)),
-        "stop other programs (top lists them), or reserve CPUs for the run",
-    );
+    let message =
+        format!("a competing process took {} of the trials' CPU time", percent(share.all));
+    let advice = "stop other programs (top lists them), or reserve CPUs for the run";
+    let finding = CHECK.finding(severity, message, advice);
     Some(share.told(finding, "other_cpu_s"))
 }
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Severity;
+    use proofmark_model::{Host, Probe};
 
     use super::*;
-    use crate::testing::{
-        each, flops, found, found_on, fsync, host, rand_read, severity, tcp, told_so, udp,
-    };
+    use crate::testing::*;
 
-    #[test]
-    fn the_other_end_of_a_loopback_is_no_competitor() {
-        let on = |path: &str, m: Measurement| {
-            let host = crate::testing::host_with_network(path);
-            found_on(&host, &CHECK, m, &[]).map(|f| f.severity)
-        };
-        let waits = |m| each(m, |_, t| t.conditions.other_cpu_s = Some(0.06));
-        // Both ends use 0.03 of the 0.2 CPU-seconds of a trial each.
-        assert_eq!(on("loopback", waits(tcp(1, "loopback"))), None);
-        let beside = |s: f64| {
-            on("loopback", told_so(tcp(1, "loopback"), |n| n.client.busy_s = Some(0.06 + s)))
-        };
-        assert_eq!([beside(0.045), beside(0.055)], [None, Some(Severity::Suspect)]);
-        assert_eq!(on("peer", waits(tcp(1, "peer"))), Some(Severity::Suspect));
-        let some = each(tcp(1, "peer"), |_, t| t.conditions.other_cpu_s = Some(0.02));
-        assert_eq!(on("peer", some), None, "the kernel's own threads");
-        let mut narrow = crate::testing::host_with_network("loopback");
-        narrow.limits.usable_cpus = vec![0];
-        let busy = told_so(tcp(1, "loopback"), |n| n.client.busy_s = Some(0.2));
-        assert!(found_on(&narrow, &CHECK, busy, &[]).is_none(), "busy elsewhere");
-        let mut large = crate::testing::host_with_network("loopback");
-        large.cpu.logical_cpus = proofmark_model::Probe::known(64, "test");
-        let busy = told_so(tcp(1, "loopback"), |n| n.client.busy_s = Some(0.2));
-        assert!(found_on(&large, &CHECK, busy, &[]).is_some(), "busy on the run's own CPUs");
+    fn taking(m: Measurement, seconds: f64) -> Measurement {
+        each_condition(m, |_, c| c.other_cpu_s = Some(seconds))
     }
 
     #[test]
-    fn nobody_takes_more_than_there_is() {
-        let host = crate::testing::host_with_network("loopback");
-        let busy = told_so(udp(1, "loopback"), |n| n.client.busy_s = Some(1.0));
-        let finding = found_on(&host, &CHECK, busy, &[]).unwrap();
-        let share = finding.evidence["share"].as_f64().unwrap();
-        assert!((0.9..=1.0).contains(&share), "0.2 CPU-seconds a trial: {share}");
-    }
-
-    fn taking(threads: u64, seconds: f64) -> Measurement {
-        each(flops(threads), |_, t| t.conditions.other_cpu_s = Some(seconds))
-    }
-
-    #[test]
-    fn a_busy_neighbour_is_suspect_and_named() {
-        let (severity, message) = found(&CHECK, taking(1, 0.05)).unwrap();
-        assert_eq!(severity, Severity::Suspect);
-        assert!(message.contains("competing process"));
-    }
-
-    #[test]
-    fn to_be_woken_by_a_device_is_no_competitor() {
-        let waiting = |m: Measurement, seconds: f64| {
-            severity(&CHECK, each(m, |_, t| t.conditions.other_cpu_s = Some(seconds)))
-        };
-        // 1300 I/Os in a trial of 0.1 s.
-        assert_eq!(waiting(rand_read(1), 0.005), None);
-        assert_eq!(waiting(rand_read(1), 0.02), Some(Severity::Suspect));
-        assert_eq!(waiting(rand_read(32), 0.02), Some(Severity::Suspect), "10 000 I/Os");
-        assert_eq!(waiting(fsync(8), 0.19), None, "threads that carry the I/O");
+    fn a_competitor_is_suspect_and_housekeeping_is_not() {
+        let one = each_condition(flops(1), |i, c| {
+            c.other_cpu_s = Some(if i == 5 { 0.06 } else { 0.0 });
+        });
+        CHECK.expect([
+            ("a busy neighbour", taking(flops(1), 0.05), suspect("competing process")),
+            ("housekeeping", taking(flops(1), 0.0005), SILENT),
+            ("one trial", one, NOTE),
+            // Eight threads on two CPUs, 0.2 CPU-seconds a trial: a coarse account.
+            ("threads that take turns", taking(flops(8), 0.03), SILENT),
+            ("more than turns", taking(flops(8), 0.07), SUSPECT),
+            // 1300 I/Os in a trial of 0.1 s.
+            ("to be woken by a device", taking(rand_read(1), 0.005), SILENT),
+            ("more than that", taking(rand_read(1), 0.02), SUSPECT),
+            ("10 000 I/Os", taking(rand_read(32), 0.02), SUSPECT),
+            ("threads that carry the I/O", taking(fsync(8), 0.19), SILENT),
+        ]);
+        let mut h = host();
+        (h.limits.usable_cpus, h.limits.usable_cores) = ((0..64).collect(), 64);
+        let m = taking(flops(64), 0.05);
+        CHECK.on(&h, &[]).expect([("half of one CPU of 64, 0.8 % of their time", m, SUSPECT)]);
         let broken = each(rand_read(1), |_, t| t.seconds = f64::NAN);
         assert!(broken.trials.iter().all(|t| {
             others(&Capacity::of(&host(), &broken).unwrap(), &broken, t).unwrap() >= 0.0
@@ -127,28 +93,30 @@ mod tests {
     }
 
     #[test]
-    fn housekeeping_is_silent_and_one_trial_a_note() {
-        assert_eq!(severity(&CHECK, taking(1, 0.0005)), None);
-        let one = each(flops(1), |i, t| {
-            t.conditions.other_cpu_s = Some(if i == 5 { 0.06 } else { 0.0 });
-        });
-        assert_eq!(severity(&CHECK, one), Some(Severity::Note));
+    fn the_other_end_of_a_loopback_is_no_competitor() {
+        let busy = |s: f64| each_network(tcp(1, "loopback"), |n| n.client.busy_s = Some(s));
+        CHECK.expect([
+            // Both ends use 0.03 of the 0.2 CPU-seconds of a trial each.
+            ("the other end", taking(tcp(1, "loopback"), 0.06), SILENT),
+            ("nearly a quarter", busy(0.06 + 0.045), SILENT),
+            ("more than a quarter", busy(0.06 + 0.055), SUSPECT),
+            ("a peer", taking(tcp(1, "peer"), 0.06), SUSPECT),
+            ("the kernel's own threads", taking(tcp(1, "peer"), 0.02), SILENT),
+        ]);
+        let on = |change: fn(&mut Host), expected| {
+            let mut host = host_with_network("loopback");
+            change(&mut host);
+            CHECK.on(&host, &[]).expect([("busy", busy(0.2), expected)]);
+        };
+        on(|h| h.limits.usable_cpus = vec![0], SILENT); // Busy elsewhere.
+        on(|h| h.cpu.logical_cpus = Probe::known(64, "test"), SUSPECT); // On the run's own CPUs.
     }
 
     #[test]
-    fn one_competitor_on_many_cpus_is_seen() {
-        let mut h = host();
-        h.limits.usable_cpus = (0..64).collect();
-        h.limits.usable_cores = 64;
-        // Half of one CPU of 64 is 0.8 % of their time.
-        let finding = found_on(&h, &CHECK, taking(64, 0.05), &[]).unwrap();
-        assert_eq!(finding.severity, Severity::Suspect);
-    }
-
-    #[test]
-    fn threads_that_take_turns_are_no_competitor() {
-        // Eight threads on two CPUs, 0.2 CPU-seconds a trial: a coarse account.
-        assert_eq!(severity(&CHECK, taking(8, 0.03)), None);
-        assert_eq!(severity(&CHECK, taking(8, 0.07)), Some(Severity::Suspect));
+    fn nobody_takes_more_than_there_is() {
+        let busy = each_network(udp(1, "loopback"), |n| n.client.busy_s = Some(1.0));
+        let finding = found_on(&host_with_network("loopback"), &CHECK, busy, &[]).unwrap();
+        let share = finding.evidence["share"].as_f64().unwrap();
+        assert!((0.9..=1.0).contains(&share), "0.2 CPU-seconds a trial: {share}");
     }
 }

@@ -3,9 +3,9 @@
 //! A note, not suspect. The published experiments run 1, 2, 4 and 8 threads on
 //! whatever there is, and what they then measure is what they name: the rate of 8
 //! threads on 2 CPUs. The ceiling is that of the CPUs there are, so no gain is
-//! pretended, and the label stands beside the number.
+//! pretended, and the label is next to the number.
 
-use proofmark_model::{Finding, Measurement, Severity};
+use proofmark_model::{Finding, Measurement};
 
 use super::{Check, Class};
 use crate::Context;
@@ -40,61 +40,40 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if waits && cpu_share(ctx.host, m).is_none_or(|s| s < TURNS) {
         return None;
     }
-    Some(
-        Finding::new(
-            CHECK.id,
-            Severity::Note,
-            format!("{} threads share {}", capacity.threads, counted(capacity.cpus, "usable CPU")),
-            "use at most as many threads as CPUs to measure the machine",
-        )
-        .with("threads", capacity.threads)
-        .with("usable_cpus", capacity.cpus),
-    )
+    let message =
+        format!("{} threads share {}", capacity.threads, counted(capacity.cpus, "usable CPU"));
+    let advice = "use at most as many threads as CPUs to measure the machine";
+    let finding = CHECK.note(message, advice);
+    Some(finding.with("threads", capacity.threads).with("usable_cpus", capacity.cpus))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{
-        each, flops, found_on, fsync, host, host_with_network, judged, severity, tcp, told_so,
-    };
+    use crate::testing::*;
 
     #[test]
-    fn two_threads_on_one_cpu_are_labelled_and_have_its_ceiling() {
+    fn threads_that_take_turns_are_labelled_and_those_that_wait_are_not() {
         let mut h = host();
-        h.limits.usable_cpus = vec![0];
-        h.limits.usable_cores = 1;
-        let finding = found_on(&h, &CHECK, flops(2), &[]).unwrap();
-        assert_eq!(finding.severity, Severity::Note);
-        assert!(finding.message.ends_with("2 threads share 1 usable CPU"));
-        let m = judged(&h, flops(2), &[]);
-        assert_eq!(m.ceiling.unwrap().value, 64e9);
-    }
-
-    #[test]
-    fn threads_that_wait_for_a_disk_take_no_turns() {
-        assert_eq!(severity(&CHECK, fsync(8)), None);
-        let busy = each(fsync(8), |_, t| t.conditions.own_cpu_s = Some(1.95 * t.seconds));
-        assert_eq!(severity(&CHECK, busy), Some(Severity::Note));
-    }
-
-    #[test]
-    fn both_ends_of_a_loopback_take_turns() {
-        let using = |streams: u64, each_end: f64| {
-            let m = told_so(tcp(streams, "loopback"), |n| {
-                (n.client.own_cpu_s, n.server.own_cpu_s) = (Some(each_end), Some(each_end));
-            });
-            found_on(&host_with_network("loopback"), &CHECK, m, &[]).map(|f| f.message)
-        };
+        (h.limits.usable_cpus, h.limits.usable_cores) = (vec![0], 1);
+        let expected = note("2 threads share 1 usable CPU$");
+        CHECK.on(&h, &[]).expect([("two", flops(2), expected)]);
+        assert_eq!(judged(&h, flops(2), &[]).ceiling.unwrap().value, 64e9);
         // A trial has 0.2 CPU-seconds.
-        let message = using(4, 0.095).unwrap();
-        assert!(message.ends_with("8 threads share 2 usable CPUs"), "{message}");
-        assert!(using(4, 0.05).is_none() && using(1, 0.095).is_none());
-    }
-
-    #[test]
-    fn a_thread_a_cpu_is_silent() {
-        assert_eq!(severity(&CHECK, flops(2)), None);
-        assert_eq!(severity(&CHECK, flops(3)), Some(Severity::Note));
+        let busy = each_condition(fsync(8), |_, c| c.own_cpu_s = Some(1.95 * 0.1));
+        let using = |streams: u64, each_end: f64| {
+            each_network(tcp(streams, "loopback"), |n| {
+                (n.client.own_cpu_s, n.server.own_cpu_s) = (Some(each_end), Some(each_end));
+            })
+        };
+        CHECK.expect([
+            ("a thread a CPU", flops(2), SILENT),
+            ("three", flops(3), NOTE),
+            ("waiting for a disk", fsync(8), SILENT),
+            ("busy", busy, NOTE),
+            ("both ends", using(4, 0.095), note("8 threads share 2 usable CPUs$")),
+            ("waiting for the other end", using(4, 0.05), SILENT),
+            ("one stream", using(1, 0.095), SILENT),
+        ]);
     }
 }

@@ -1,9 +1,9 @@
 //! `page_cache`: the bytes that were asked for and those that the device moved disagree.
 //!
 //! The published reports all measured their page cache. Here the device's own counters
-//! stand beside each trial, so a number that memory gave is seen as one.
+//! are recorded with each trial, so a number that memory gave is seen as one.
 
-use proofmark_model::{Finding, Host, Measurement, Severity, Trial, format_size};
+use proofmark_model::{Finding, Host, Measurement, Trial, format_size};
 
 use super::{Check, Class, percent};
 use crate::Context;
@@ -19,12 +19,12 @@ const WARM: f64 = 0.05;
 /// Bytes a trial that a device reads for metadata and for whoever else looks in.
 const PASSING: f64 = 65_536.0;
 
-/// One direction over all trials that tell what was asked and what was moved.
+/// One direction over all trials that report what was asked and what was moved.
 #[derive(Debug, Clone, Copy, Default)]
 struct Account {
     asked: f64,
     moved: f64,
-    /// Bytes that this process had devices move, if each trial tells.
+    /// Bytes that this process had devices move, if each trial reports it.
     own: Option<f64>,
     trials: usize,
     short: usize,
@@ -82,13 +82,11 @@ fn asked_of_device(ctx: &Context, m: &Measurement, way: Way) -> Option<Finding> 
     }
     if !too_few(sum.moved) {
         let own = own.filter(|own| too_few(*own))?;
+        let [moved, ours, asked] = [sum.moved, own, sum.asked].map(size);
         let message = format!(
-            "the device read {}, but only {} for this process, which requested {}",
-            size(sum.moved),
-            size(own),
-            size(sum.asked)
+            "the device read {moved}, but only {ours} for this process, which requested {asked}"
         );
-        let finding = Finding::new(CHECK.id, Severity::Suspect, message, advice);
+        let finding = CHECK.suspect(message, advice);
         return Some(sum.told(finding, way).with("own_bytes", own));
     }
     // What this process had a loop device do is no account of the disk below it.
@@ -101,20 +99,17 @@ fn asked_of_device(ctx: &Context, m: &Measurement, way: Way) -> Option<Finding> 
         );
         let advice = "turn them on (/sys/block/*/queue/iostats), or check which device holds \
                       the folder";
-        let finding = Finding::new(CHECK.id, Severity::Suspect, message, advice);
+        let finding = CHECK.suspect(message, advice);
         return Some(sum.told(finding, way));
     }
+    let [asked, moved] = [sum.asked, sum.moved].map(size);
+    let (share, done) = (percent(sum.moved / sum.asked), way.word());
+    let (short, trials) = (sum.short, counted(sum.trials, "trial"));
     let message = format!(
-        "of {} requested, the device has {} only {} ({}), too little in {} of {}: the page \
-         cache served the rest",
-        size(sum.asked),
-        way.word(),
-        size(sum.moved),
-        percent(sum.moved / sum.asked),
-        sum.short,
-        counted(sum.trials, "trial")
+        "of {asked} requested, the device has {done} only {moved} ({share}), too little in {short} \
+         of {trials}: the page cache served the rest"
     );
-    let finding = Finding::new(CHECK.id, Severity::Invalid, message, advice);
+    let finding = CHECK.invalid(message, advice);
     Some(sum.told(finding, way))
 }
 
@@ -128,7 +123,7 @@ fn not_evicted(m: &Measurement) -> Option<Finding> {
         counted(found.len(), "trial")
     );
     let advice = "use a file system that evicts its pages, or direct I/O";
-    let finding = Finding::new(CHECK.id, Severity::Invalid, message, advice);
+    let finding = CHECK.invalid(message, advice);
     Some(finding.with("cached", most).with("trials_cached", found.len()))
 }
 
@@ -139,15 +134,13 @@ fn kept_in_memory(m: &Measurement) -> Option<Finding> {
     if sum.asked <= 0.0 || read <= WARM * sum.asked + PASSING * sum.trials as f64 {
         return None;
     }
+    let ([asked, moved], share) = ([sum.asked, read].map(size), percent(read / sum.asked));
     let message = format!(
-        "of {} requested from a warm cache, the device read {} ({}): the file did not stay in \
-         the cache",
-        size(sum.asked),
-        size(read),
-        percent(read / sum.asked)
+        "of {asked} requested from a warm cache, the device read {moved} ({share}): the file did \
+         not stay in the cache"
     );
     let advice = "use a file that fits into free memory; this result is neither warm nor cold";
-    let finding = Finding::new(CHECK.id, Severity::Suspect, message, advice);
+    let finding = CHECK.suspect(message, advice);
     Some(sum.told(finding, Way::Read).with("own_bytes", read))
 }
 
@@ -183,20 +176,11 @@ mod tests {
     use proofmark_model::DeviceTraffic;
 
     use super::*;
-    use crate::testing::{disk, each, found_on, fsync, host_with_disk, rand_read, with_storage};
-
-    fn says(m: Measurement) -> Option<Finding> {
-        found_on(&host_with_disk(), &CHECK, m, &[])
-    }
-
-    fn severity(m: Measurement) -> Option<Severity> {
-        says(m).map(|f| f.severity)
-    }
+    use crate::testing::*;
 
     /// The devices moved so much of what they moved.
     fn moved(m: Measurement, factor: f64) -> Measurement {
-        each(m, |_, t| {
-            let d = t.device.as_mut().unwrap();
+        each_device(m, |_, d| {
             let scaled = |bytes: u64| (bytes as f64 * factor) as u64;
             (d.read_bytes, d.written_bytes) = (scaled(d.read_bytes), scaled(d.written_bytes));
             d.own_read_bytes = d.own_read_bytes.map(scaled);
@@ -205,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_cached_file_is_invalid_however_it_is_read() {
-        for m in [
+        let all = [
             disk("seq_read", 1 << 20, "none"),
             disk("seq_read", 1 << 20, "cold"),
             disk("seq_read", 1, "cold"),
@@ -214,104 +198,72 @@ mod tests {
             disk("mixed", 4096, "none"),
             disk("seq_write", 4096, "warm"),
             fsync(1),
-        ] {
-            let name = format!("{} {:?}", m.workload, m.params);
-            let finding = says(moved(m, 0.0)).unwrap_or_else(|| panic!("{name}"));
-            assert_eq!(finding.severity, Severity::Invalid, "{name}");
-            assert!(finding.message.contains("10 of 10 trials"), "{}", finding.message);
-        }
+        ];
+        let name = |m: &Measurement| format!("{} {:?}", m.workload, m.params);
+        CHECK.expect(all.map(|m| (name(&m), moved(m, 0.0), invalid("10 of 10 trials"))));
     }
 
     #[test]
     fn a_part_that_the_cache_gave_is_enough() {
-        assert_eq!(severity(moved(rand_read(32), 0.98)), Some(Severity::Invalid));
-        assert_eq!(severity(moved(rand_read(32), 0.995)), None);
-        for m in [
-            disk("seq_read", 1 << 20, "cold"),
-            disk("rand_read", 4096, "cold"),
-            disk("seq_write", 1 << 20, "none"),
-            disk("seq_write", 1 << 20, "cold"),
+        for (m, few, enough) in [
+            (rand_read(32), 0.98, 0.995),
+            (disk("seq_read", 1 << 20, "cold"), 0.98, 0.995),
+            (disk("rand_read", 4096, "cold"), 0.98, 0.995),
+            (disk("seq_write", 1 << 20, "none"), 0.98, 0.995),
+            (disk("seq_write", 1 << 20, "cold"), 0.98, 0.995),
+            // Its journal doubles what is written.
+            (fsync(1), 0.49, 0.5),
         ] {
             let name = format!("{} {:?}", m.workload, m.params);
-            assert_eq!(severity(moved(m.clone(), 0.98)), Some(Severity::Invalid), "{name}");
-            assert_eq!(severity(moved(m, 0.995)), None, "{name}");
+            CHECK.expect([
+                (&name, moved(m.clone(), few), INVALID),
+                (&name, moved(m, enough), SILENT),
+            ]);
         }
-        let commits = |factor: f64| severity(moved(fsync(1), factor));
-        assert_eq!(commits(0.49), Some(Severity::Invalid), "its journal doubles them");
-        assert_eq!(commits(0.5), None);
+        let reads_only =
+            each_device(disk("read_write", 1 << 20, "none"), |_, d| d.written_bytes = 0);
+        CHECK.expect([("one direction", reads_only, invalid("has written only"))]);
     }
 
     #[test]
     fn a_cold_trial_that_found_the_file_cached_is_invalid_whatever_was_counted() {
         let cached = |cache: &str, share: f64| {
-            let m = each(disk("seq_read", 4096, cache), |i, t| {
-                t.file.as_mut().unwrap().cached = Some(if i == 3 { share } else { 0.0 });
+            let m = each_file(disk("seq_read", 4096, cache), |i, f| {
+                f.cached = Some(if i == 3 { share } else { 0.0 });
             });
-            says(moved(m, 2.0))
+            moved(m, 2.0)
         };
-        let finding = cached("cold", 0.25).unwrap();
-        assert_eq!(finding.severity, Severity::Invalid);
-        assert!(finding.message.contains("up to 25"), "{}", finding.message);
-        assert!(finding.message.contains("1 trial "), "{}", finding.message);
-        assert!(cached("cold", 0.01).is_none());
-        assert!(cached("none", 0.25).is_none() && cached("warm", 0.25).is_none());
+        CHECK.expect([
+            ("cold", cached("cold", 0.25), invalid("up to 25 ... 1 trial ")),
+            ("evicted", cached("cold", 0.01), SILENT),
+            ("direct", cached("none", 0.25), SILENT),
+            ("warm", cached("warm", 0.25), SILENT),
+        ]);
     }
 
     #[test]
-    fn one_direction_is_enough() {
-        let m = each(disk("read_write", 1 << 20, "none"), |_, t| {
-            t.device.as_mut().unwrap().written_bytes = 0;
-        });
-        let finding = says(m).unwrap();
-        assert!(finding.message.contains("has written only"), "{}", finding.message);
-    }
-
-    #[test]
-    fn another_process_does_not_make_up_for_the_cache() {
-        let m = each(rand_read(1), |_, t| t.device.as_mut().unwrap().own_read_bytes = Some(0));
-        let finding = says(m).unwrap();
-        assert_eq!(finding.severity, Severity::Suspect);
-        assert!(finding.message.contains("for this process"), "{}", finding.message);
-    }
-
-    #[test]
-    fn a_loop_device_may_serve_its_file_from_the_cache() {
-        let m = each(rand_read(1), |_, t| {
+    fn what_the_counters_do_not_show_is_suspect() {
+        // This process's account alone moves.
+        let silent = each(rand_read(1), |_, t| {
             let own_read_bytes = Some(t.file.as_ref().unwrap().asked_read_bytes);
             t.device = Some(DeviceTraffic { own_read_bytes, ..DeviceTraffic::default() });
         });
-        let h = with_storage(|s| s.devices[0].backing = Some("/srv/image".to_owned()));
-        let found = found_on(&h, &CHECK, m, &[]).map(|f| f.severity);
-        assert_eq!(found, Some(Severity::Invalid));
-    }
-
-    #[test]
-    fn counters_that_stand_still_prove_nothing() {
-        let m = each(rand_read(1), |_, t| {
-            let own_read_bytes = Some(t.file.as_ref().unwrap().asked_read_bytes);
-            t.device = Some(DeviceTraffic { own_read_bytes, ..DeviceTraffic::default() });
-        });
-        let finding = says(m).unwrap();
-        assert_eq!(finding.severity, Severity::Suspect);
-        assert!(finding.message.contains("did not change"), "{}", finding.message);
-    }
-
-    #[test]
-    fn a_warm_file_that_the_device_had_to_read_is_suspect() {
-        let read = |share: f64| {
+        let on_loop = with_storage(|s| s.devices[0].backing = Some("/srv/image".to_owned()));
+        CHECK.on(&on_loop, &[]).expect([("a loop device's file", silent.clone(), INVALID)]);
+        let others = each_device(rand_read(1), |_, d| d.own_read_bytes = Some(0));
+        let warm = |share: f64| {
             each(disk("seq_read", 4096, "warm"), |_, t| {
                 let asked = t.file.as_ref().unwrap().asked_read_bytes;
-                let device = t.device.as_mut().unwrap();
-                device.own_read_bytes = Some((asked as f64 * share) as u64);
+                t.device.as_mut().unwrap().own_read_bytes = Some((asked as f64 * share) as u64);
             })
         };
-        assert_eq!(severity(read(0.1)), Some(Severity::Suspect));
-        assert_eq!(severity(read(0.02)), None);
-    }
-
-    #[test]
-    fn more_than_was_asked_and_no_counters_are_silent() {
-        assert_eq!(severity(moved(disk("seq_read", 8, "cold"), 512.0)), None);
-        assert_eq!(severity(each(rand_read(1), |_, t| t.device = None)), None);
+        CHECK.expect([
+            ("counters that do not change", silent, suspect("did not change")),
+            ("another process", others, suspect("for this process")),
+            ("a warm file that was read", warm(0.1), SUSPECT),
+            ("a little of it", warm(0.02), SILENT),
+            ("more than was asked", moved(disk("seq_read", 8, "cold"), 512.0), SILENT),
+            ("no counters", each(rand_read(1), |_, t| t.device = None), SILENT),
+        ]);
     }
 }

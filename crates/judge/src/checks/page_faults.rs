@@ -43,17 +43,11 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if let Some(major) = major
         && let Some(severity) = major.severity(0.0)
     {
-        let message = format!(
-            "{} waited for a disk, in {} of {}",
-            counted(major.amount, "page fault"),
-            major.affected,
-            counted(major.trials, "trial")
-        );
-        return Some(
-            Finding::new(CHECK.id, severity, message, advice)
-                .with("major_faults", major.amount)
-                .with("trials_affected", major.affected),
-        );
+        let (faults, trials) =
+            (counted(major.amount, "page fault"), counted(major.trials, "trial"));
+        let message = format!("{faults} waited for a disk, in {} of {trials}", major.affected);
+        let finding = CHECK.finding(severity, message, advice).with("major_faults", major.amount);
+        return Some(finding.with("trials_affected", major.affected));
     }
     let memory = ctx.work(m).pace == Pace::Memory;
     let minor = minor?;
@@ -69,60 +63,37 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         false if moves => Severity::Suspect,
         false => Severity::Note,
     };
-    Some(
-        Finding::new(
-            CHECK.id,
-            severity,
-            format!("{:.1} page faults per thread and trial were timed", minor.all),
-            advice,
-        )
-        .with("minor_faults", minor.amount),
-    )
+    let message = format!("{:.1} page faults per thread and trial were timed", minor.all);
+    Some(CHECK.finding(severity, message, advice).with("minor_faults", minor.amount))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{each, flops, linpack, rand_read, severity, stream};
+    use crate::testing::*;
 
     #[test]
-    fn major_faults_are_suspect_and_one_trial_a_note() {
-        let m = each(flops(1), |_, t| t.conditions.major_faults = Some(1));
-        assert_eq!(severity(&CHECK, m), Some(Severity::Suspect));
-        let m = each(flops(1), |i, t| t.conditions.major_faults = Some(u64::from(i == 1)));
-        assert_eq!(severity(&CHECK, m), Some(Severity::Note));
-    }
-
-    #[test]
-    fn many_minor_faults_are_a_note_and_few_are_silent() {
-        let m = each(flops(1), |_, t| t.conditions.minor_faults = Some(500));
-        assert_eq!(severity(&CHECK, m), Some(Severity::Note));
-        let m = each(flops(2), |_, t| t.conditions.minor_faults = Some(20));
-        assert_eq!(severity(&CHECK, m), None);
-    }
-
-    #[test]
-    fn a_matrix_that_is_first_touched_while_it_is_timed_is_suspect() {
-        let with = |m: Measurement, faults: u64| {
-            severity(&CHECK, each(m, |_, t| t.conditions.minor_faults = Some(faults)))
+    fn timed_page_faults() {
+        let major = |of: fn(usize) -> bool| {
+            each_condition(flops(1), |i, c| c.major_faults = Some(u64::from(of(i))))
         };
-        // 800 MB in pages of 4 KiB, on two threads: 0.2 s of 11.6 CPU-seconds.
-        assert_eq!(with(linpack(10_000, 2), 195_000), Some(Severity::Suspect));
-        assert_eq!(with(linpack(10_000, 2), 50_000), Some(Severity::Note));
-        assert_eq!(with(linpack(10_000, 2), 30), None);
-        assert_eq!(with(rand_read(1), 195_000), Some(Severity::Note), "it waits for the disk");
-    }
-
-    #[test]
-    fn a_memory_workload_has_none() {
-        let with =
-            |faults: u64| each(stream("write", 2), |_, t| t.conditions.minor_faults = Some(faults));
-        assert_eq!(severity(&CHECK, with(0)), None);
-        assert_eq!(severity(&CHECK, with(2)), Some(Severity::Suspect));
-        assert_eq!(severity(&CHECK, with(100)), Some(Severity::Suspect));
-        let once = each(stream("write", 2), |i, t| {
-            t.conditions.minor_faults = Some(if i == 3 { 100 } else { 0 });
-        });
-        assert_ne!(severity(&CHECK, once), Some(Severity::Suspect), "the median is not moved");
+        let minor = |m, n: u64| each_condition(m, |_, c| c.minor_faults = Some(n));
+        let write = || stream("write", 2);
+        let once = each_condition(write(), |i, c| c.minor_faults = Some(u64::from(i == 3) * 100));
+        CHECK.expect([
+            ("major", major(|_| true), SUSPECT),
+            ("major in one trial", major(|i| i == 1), NOTE),
+            ("many minor", minor(flops(1), 500), NOTE),
+            ("few", minor(flops(2), 20), SILENT),
+            // 800 MB in pages of 4 KiB, on two threads: 0.2 s of 11.6 CPU-seconds.
+            ("a matrix is first touched", minor(linpack(10_000, 2), 195_000), SUSPECT),
+            ("a part of it", minor(linpack(10_000, 2), 50_000), NOTE),
+            ("all but nothing", minor(linpack(10_000, 2), 30), SILENT),
+            ("it waits for the disk", minor(rand_read(1), 195_000), NOTE),
+            ("memory, none", minor(write(), 0), SILENT),
+            ("memory, one a thread", minor(write(), 2), SUSPECT),
+            ("memory, many", minor(write(), 100), SUSPECT),
+            ("memory, one trial", once, NOTE),
+        ]);
     }
 }

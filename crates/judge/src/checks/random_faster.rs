@@ -9,7 +9,7 @@ use proofmark_model::{Finding, Measurement, Pace, Severity, Summary};
 use super::{Check, Class};
 use crate::Context;
 use crate::memory::array_bytes;
-use crate::statistics::median;
+use crate::statistics::typical;
 use crate::words::counted;
 
 /// Larger blocks hide their order: the first line of a block is one of many.
@@ -57,7 +57,7 @@ fn disturbed(sequential: &Measurement) -> Option<String> {
 /// What in the evidence would make the random order of memory the faster one.
 fn in_memory(ctx: &Context, random: &Measurement, sequential: &Measurement) -> Option<String> {
     let of = |m: &Measurement, what: &dyn Fn(&proofmark_model::Conditions) -> Option<f64>| {
-        median(&m.trials.iter().filter_map(|t| what(&t.conditions)).collect::<Vec<_>>())
+        typical(&m.trials, |t| what(&t.conditions))
     };
     let faults = |m: &Measurement| {
         let minor = of(m, &|c| c.minor_faults.map(|n| n as f64)).unwrap_or(0.0);
@@ -114,22 +114,15 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     }
     let explained = (rule.why)(ctx, m, sequential);
     let reason = explained.clone().unwrap_or_else(|| "no recorded fact explains it".to_owned());
-    Some(
-        Finding::new(
-            CHECK.id,
-            Severity::Suspect,
-            format!("random order is {ratio:.2} times as fast as {partner}: {reason}"),
-            rule.advice,
-        )
-        .with("ratio", ratio)
-        .with("explained", explained.is_some()),
-    )
+    let message = format!("random order is {ratio:.2} times as fast as {partner}: {reason}");
+    let finding = CHECK.suspect(message, rule.advice);
+    Some(finding.with("ratio", ratio).with("explained", explained.is_some()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{around, blocks, disk, each, found_on, host_with_caches, with_values};
+    use crate::testing::*;
 
     const BLOCK: u64 = 8192;
 
@@ -137,19 +130,10 @@ mod tests {
         blocks("seq_read", BLOCK)
     }
 
-    fn says(factor: f64, sequential: Measurement) -> Option<Finding> {
+    /// Random reads of memory at so many times the sequential rate.
+    fn random(factor: f64) -> Measurement {
         let m = with_values(blocks("rand_read", BLOCK), &around(factor * 1e10));
-        let m = each(m, |_, t| t.conditions.huge_pages = Some(1.0));
-        found_on(&host_with_caches(), &CHECK, m, &[sequential])
-    }
-
-    #[test]
-    fn faster_without_a_reason_is_suspect_and_says_so() {
-        let finding = says(1.1, sequential()).unwrap();
-        assert_eq!(finding.severity, Severity::Suspect);
-        assert!(
-            finding.message.contains("1.10 times") && finding.message.contains("no recorded fact")
-        );
+        each_condition(m, |_, c| c.huge_pages = Some(1.0))
     }
 
     #[test]
@@ -164,52 +148,51 @@ mod tests {
         assert_eq!(pairs.len(), 5, "{pairs:?}");
         for (random, partner) in pairs {
             let m = with_values(point(random), &around(2e10));
-            let others = [point(partner)];
-            assert!(found_on(&host_with_caches(), &CHECK, m, &others).is_some(), "{random}");
+            CHECK.on(&host_with_caches(), &[point(partner)]).expect([(random, m, SUSPECT)]);
         }
     }
 
     #[test]
     fn a_disk_may_be_somewhat_faster_in_random_order() {
-        let says = |factor: f64, cache: &str| {
-            let seq = disk("seq_read", 4096, "none");
-            let rate = seq.summary.as_ref().unwrap().median;
-            let m = with_values(disk("rand_read", 4096, cache), &around(factor * rate));
-            found_on(&host_with_caches(), &CHECK, m, &[seq])
+        let seq = disk("seq_read", 4096, "none");
+        let rate = seq.summary.as_ref().unwrap().median;
+        let of = |factor: f64, cache| {
+            with_values(disk("rand_read", 4096, cache), &around(factor * rate))
         };
-        assert!(says(1.2, "none").is_none());
-        let finding = says(1.5, "none").unwrap();
-        assert!(finding.message.contains("1.50 times"), "{}", finding.message);
-        assert!(finding.advice.contains("volume"), "{}", finding.advice);
-        assert!(says(1.5, "cold").is_none(), "direct and buffered are not compared");
+        CHECK.on(&host_with_caches(), &[seq]).expect([
+            ("somewhat", of(1.2, "none"), SILENT),
+            ("more", of(1.5, "none"), suspect("1.50 times ... volume")),
+            ("direct and buffered are not compared", of(1.5, "cold"), SILENT),
+        ]);
     }
 
     #[test]
-    fn what_explains_it_is_named() {
-        let faulty = each(sequential(), |_, t| t.conditions.minor_faults = Some(1000));
-        assert!(says(72.0, faulty).unwrap().message.contains("1000 page faults"));
-        let small = each(sequential(), |_, t| t.conditions.huge_pages = Some(0.0));
-        assert!(says(1.5, small).unwrap().message.contains("100 %"));
-        let mut disturbed = sequential();
-        disturbed.findings.push(Finding::new("steal", Severity::Suspect, "", ""));
-        assert!(says(1.5, disturbed).unwrap().message.contains("(steal)"));
-        let mut little = with_values(blocks("rand_read", BLOCK), &around(2e10));
-        little.params = little.params.with("data_size", 64 << 20);
-        let mut other = sequential();
-        other.params = little.params.clone();
-        let finding = found_on(&host_with_caches(), &CHECK, little, &[other]).unwrap();
-        assert!(finding.message.contains("last-level cache"), "{}", finding.message);
-    }
-
-    #[test]
-    fn slower_within_the_intervals_or_incomparable_is_silent() {
-        assert!(says(0.9, sequential()).is_none());
-        assert!(says(1.0005, sequential()).is_none());
-        let mut other = sequential();
-        other.params = other.params.with("threads", 2);
-        assert!(says(1.5, other).is_none());
-        let m = with_values(blocks("rand_read", 8 << 20), &around(2e10));
-        let others = [blocks("seq_read", 8 << 20)];
-        assert!(found_on(&host_with_caches(), &CHECK, m, &others).is_none());
+    fn memory_that_is_faster_in_random_order_is_suspect_and_the_cause_named() {
+        let disturbed = suspected(sequential(), "steal");
+        let small = |m| with_param(m, "data_size", 64 << 20);
+        let large = with_values(blocks("rand_read", 8 << 20), &around(2e10));
+        for (name, m, other, expected) in [
+            ("none", random(1.1), sequential(), suspect("1.10 times ... no recorded fact")),
+            (
+                "page faults",
+                random(72.0),
+                each_condition(sequential(), |_, c| c.minor_faults = Some(1000)),
+                suspect("1000 page faults"),
+            ),
+            (
+                "base pages",
+                random(1.5),
+                each_condition(sequential(), |_, c| c.huge_pages = Some(0.0)),
+                suspect("100 %"),
+            ),
+            ("disturbed", random(1.5), disturbed, suspect("(steal)")),
+            ("cached", small(random(2.0)), small(sequential()), suspect("last-level cache")),
+            ("slower", random(0.9), sequential(), SILENT),
+            ("within the intervals", random(1.0005), sequential(), SILENT),
+            ("other threads", random(1.5), with_param(sequential(), "threads", 2), SILENT),
+            ("large blocks", large, blocks("seq_read", 8 << 20), SILENT),
+        ] {
+            CHECK.on(&host_with_caches(), &[other]).expect([(name, m, expected)]);
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! `refused`: the workload cannot run here as asked.
 
-use proofmark_model::{Ending, Finding, Measurement, Severity};
+use proofmark_model::{Ending, Finding, Measurement};
 
 use super::{Check, Class};
 use crate::Context;
@@ -19,31 +19,20 @@ pub(super) static CHECK: Check = Check {
 
 fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
     let Ending::Refused { reason } = &m.ending else { return None };
-    Some(
-        Finding::new(
-            CHECK.id,
-            Severity::Invalid,
-            format!("the workload refuses this configuration: {reason}"),
-            "remove the configuration, or choose another value of the parameter",
-        )
-        .with("reason", reason.as_str()),
-    )
+    let message = format!("the workload refuses this configuration: {reason}");
+    let advice = "remove the configuration, or choose another value of the parameter";
+    Some(CHECK.invalid(message, advice).with("reason", reason.as_str()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{flops, found};
+    use crate::testing::*;
 
     #[test]
     fn a_refusal_is_invalid_with_its_reason() {
-        let mut m = flops(1);
-        m.trials.clear();
-        m.summary = None;
-        m.ending = Ending::Refused { reason: "this CPU has no avx512".to_owned() };
-        let (severity, message) = found(&CHECK, m).unwrap();
-        assert_eq!(severity, Severity::Invalid);
-        assert!(message.contains("no avx512"));
-        assert_eq!(found(&CHECK, flops(1)), None);
+        let ending = Ending::Refused { reason: "this CPU has no avx512".to_owned() };
+        let m = Measurement { ending, trials: Vec::new(), summary: None, ..flops(1) };
+        CHECK.expect([("refused", m, invalid("no avx512")), ("complete", flops(1), SILENT)]);
     }
 }

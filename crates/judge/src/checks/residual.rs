@@ -4,7 +4,7 @@
 //! the High-Performance Linpack Benchmark*): the residual as a multiple of what rounding
 //! alone leaves, which passes below 16.
 
-use proofmark_model::{Finding, Measurement, Severity, Solution};
+use proofmark_model::{Finding, Measurement, Solution};
 
 use super::{Check, Class};
 use crate::Context;
@@ -38,66 +38,41 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
     );
     let advice = "do not use this result; repeat it, and if it fails only on this machine, \
                   test its memory, its cores and its overclocking";
-    Some(
-        Finding::new(CHECK.id, Severity::Invalid, message, advice)
-            .with("n", n)
-            .with("trials_failed", failed.len())
-            .with("threshold", Solution::THRESHOLD)
-            .with("worst_normalised_residual", worst),
-    )
+    let finding = CHECK.invalid(message, advice).with("n", n).with("trials_failed", failed.len());
+    Some(finding.with("threshold", Solution::THRESHOLD).with("worst_normalised_residual", worst))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{each, flops, found, host, judged, linpack, severity};
+    use crate::testing::*;
 
     /// The trials of these numbers with that residual.
     fn with(trials: &[usize], residual: f64) -> Measurement {
         each(linpack(1000, 2), |i, t| {
+            let solution = t.solution.as_mut().unwrap();
             if trials.contains(&i) {
-                t.solution.as_mut().unwrap().normalised_residual = residual;
+                solution.normalised_residual = residual;
             }
         })
     }
 
     #[test]
-    fn one_failed_trial_of_ten_is_invalid() {
-        let (severity, message) = found(&CHECK, with(&[7], 2.5e4)).unwrap();
-        assert_eq!(severity, Severity::Invalid);
-        assert_eq!(
-            message,
-            "n = 1000: the largest normalised residual in 10 trials is 2.500e4, but must be below \
-             16; 1 failed"
-        );
-    }
-
-    #[test]
-    fn the_threshold_itself_fails() {
-        assert_eq!(severity(&CHECK, with(&[0], 16.0)), Some(Severity::Invalid));
-        let (_, message) = found(&CHECK, with(&[2, 3], 16.0)).unwrap();
-        assert!(message.ends_with("2 failed"), "{message}");
-    }
-
-    #[test]
-    fn a_failed_residual_is_the_only_finding() {
-        let h = host();
-        let findings = judged(&h, with(&[7], 2.5e4), &[]).findings;
-        let checks: Vec<&str> = findings.iter().map(|f| &*f.check).collect();
-        assert_eq!(checks, ["residual"]);
-    }
-
-    #[test]
-    fn the_worst_is_told() {
-        let mut m = with(&[1, 4], 20.0);
-        m.trials[6].solution.as_mut().unwrap().normalised_residual = 300.0;
-        assert!(found(&CHECK, m).unwrap().1.contains("in 10 trials is 3.000e2"));
-    }
-
-    #[test]
-    fn solutions_and_workloads_that_solve_nothing_are_silent() {
-        assert_eq!(severity(&CHECK, with(&[], 0.0)), None);
-        assert_eq!(severity(&CHECK, with(&[3], 15.9)), None);
-        assert_eq!(severity(&CHECK, flops(1)), None);
+    fn a_residual_above_the_threshold_is_invalid() {
+        let one = "^n = 1000: the largest normalised residual in 10 trials is 2.500e4, but must be \
+                   below 16; 1 failed$";
+        let mut worse = with(&[1, 4], 20.0);
+        worse.trials[6].solution.as_mut().unwrap().normalised_residual = 300.0;
+        CHECK.expect([
+            ("one trial of ten", with(&[7], 2.5e4), invalid(one)),
+            ("the threshold itself", with(&[0], 16.0), INVALID),
+            ("two", with(&[2, 3], 16.0), invalid("2 failed$")),
+            ("the worst is reported", worse, invalid("in 10 trials is 3.000e2")),
+            ("none", with(&[], 0.0), SILENT),
+            ("below the threshold", with(&[3], 15.9), SILENT),
+            ("no solution", flops(1), SILENT),
+        ]);
+        let findings = judged(&host(), with(&[7], 2.5e4), &[]).findings;
+        assert_eq!(findings.len(), 1, "no other finding: {findings:?}");
     }
 }

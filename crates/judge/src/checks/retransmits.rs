@@ -9,7 +9,7 @@ use crate::network::{datagrams, measured, retransmitted, segments};
 
 /// The target interval: what is sent again is taken from what arrives for the first time.
 const THRESHOLD: f64 = 0.02;
-/// From here on it is worth telling: a way that loses so little still halves the window
+/// From here on it is worth reporting: a way that loses so little still halves the window
 /// of a long one now and then.
 const TOLD: f64 = 0.001;
 
@@ -40,52 +40,45 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
     let message = format!("{} of the TCP segments were retransmitted", percent(share.all));
     let advice = "check what drops packets on the path: a limit, a full queue, a duplex \
                   mismatch; dropped_packets lists the drops of both ends";
-    Some(share.told(Finding::new(CHECK.id, severity, message, advice), "retransmits"))
+    Some(share.told(CHECK.finding(severity, message, advice), "retransmits"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{each, found_on, host_with_network, round_trips, tcp, told_so, udp};
-
-    fn says(m: Measurement) -> Option<Severity> {
-        found_on(&host_with_network("peer"), &CHECK, m, &[]).map(|f| f.severity)
-    }
-
-    /// The connections say that so many were sent again in each trial; one has 8000 segments.
-    fn resending(m: Measurement, more: u64) -> Measurement {
-        each(m, |i, t| {
-            for s in &mut t.network.as_mut().unwrap().streams {
-                s.retransmits = 1000 + more * i as u64;
-            }
-        })
-    }
+    use crate::testing::*;
 
     #[test]
-    fn what_a_connection_sends_again_is_told() {
-        let of = |more: u64| says(resending(tcp(1, "peer"), more));
-        assert_eq!(of(0), None, "all of them in the warm-up");
-        assert_eq!([of(7), of(20)], [None, Some(Severity::Note)]);
-        assert_eq!([of(150), of(200)], [Some(Severity::Note), Some(Severity::Suspect)]);
-    }
-
-    #[test]
-    fn without_its_own_account_the_systems_count() {
-        let silent = |client: u64, server: u64| {
-            let m = told_so(tcp(1, "peer"), |n| {
+    fn what_a_connection_sends_again_is_reported() {
+        // The connection has 8000 segments in each trial.
+        let resending = |more: u64| {
+            each(tcp(1, "peer"), |i, t| {
+                for s in &mut t.network.as_mut().unwrap().streams {
+                    s.retransmits = 1000 + more * i as u64;
+                }
+            })
+        };
+        let by_systems = |m, client: u64, server: u64| {
+            each_network(m, |n| {
                 n.streams.clear();
                 (n.client.retransmits, n.server.retransmits) = (Some(client), Some(server));
-            });
-            says(m)
+            })
         };
-        assert_eq!(silent(0, 0), None);
-        assert_eq!([silent(200, 0), silent(0, 200)], [Some(Severity::Suspect); 2]);
-        assert_eq!(says(told_so(tcp(1, "peer"), |n| n.client.retransmits = Some(200))), None);
-        assert_eq!(says(told_so(udp(1, "peer"), |n| n.client.retransmits = Some(2000))), None);
-        let trips = told_so(round_trips("tcp", "block"), |n| {
-            n.streams.clear();
-            n.client.retransmits = Some(300);
-        });
-        assert_eq!(says(trips), Some(Severity::Suspect), "of 10 000 in 5000 round trips");
+        let client = |m, count| each_network(m, |n| n.client.retransmits = Some(count));
+        CHECK.expect([
+            ("all of them in the warm-up", resending(0), SILENT),
+            ("few", resending(7), SILENT),
+            ("some", resending(20), NOTE),
+            ("more", resending(150), NOTE),
+            ("many", resending(200), SUSPECT),
+            // Without its own account the systems count.
+            ("none", by_systems(tcp(1, "peer"), 0, 0), SILENT),
+            ("the client's", by_systems(tcp(1, "peer"), 200, 0), SUSPECT),
+            ("the server's", by_systems(tcp(1, "peer"), 0, 200), SUSPECT),
+            ("the connection reports none", client(tcp(1, "peer"), 200), SILENT),
+            ("datagrams", client(udp(1, "peer"), 2000), SILENT),
+            // Of 10 000 in 5000 round trips.
+            ("round trips", by_systems(round_trips("tcp", "block"), 300, 0), SUSPECT),
+        ]);
     }
 }

@@ -6,7 +6,7 @@ use super::{Check, Class};
 use crate::Context;
 use crate::capacity::Capacity;
 use crate::execution::Execution;
-use crate::statistics::median;
+use crate::statistics::typical;
 use crate::words::counted;
 
 /// The least uncertainty of one point: what a clock that moves between two points
@@ -23,15 +23,11 @@ const AWAKE: f64 = 0.25;
 
 /// The rate for each Hz of the clock where all trials know it, else the rate.
 fn rate(m: &Measurement, by_clock: bool) -> Option<f64> {
-    let values: Vec<f64> = m
-        .trials
-        .iter()
-        .filter_map(|t| {
-            let clock = if by_clock { t.conditions.clock_hz? } else { 1.0 };
-            (clock > 0.0).then(|| t.value / clock)
-        })
-        .collect();
-    median(&values).filter(|v| *v > 0.0)
+    let rate = typical(&m.trials, |t| {
+        let clock = if by_clock { t.conditions.clock_hz? } else { 1.0 };
+        (clock > 0.0).then(|| t.value / clock)
+    });
+    rate.filter(|v| *v > 0.0)
 }
 
 /// Half of the interval of the median, or of the range where there is no interval.
@@ -83,136 +79,92 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if !ratio.is_finite() || ratio <= allowed {
         return None;
     }
-    Some(
-        Finding::new(
-            CHECK.id,
-            severity,
-            format!(
-                "{} threads do {ratio:.2} times the work of one thread in the same time, but \
-                 at most {most:.1} times is possible on {}",
-                capacity.threads,
-                counted(capacity.cpus, "usable CPU")
-            ),
-            "check that the work of all threads is counted once, and that the time is from the \
-             first start to the last finish",
-        )
-        .with("ratio", ratio)
-        .with("most", most)
-        .with("usable_cpus", capacity.cpus),
-    )
+    let message = format!(
+        "{} threads do {ratio:.2} times the work of one thread in the same time, but \
+         at most {most:.1} times is possible on {}",
+        capacity.threads,
+        counted(capacity.cpus, "usable CPU")
+    );
+    let advice = "check that the work of all threads is counted once, and that the time is from the \
+                  first start to the last finish";
+    let finding = CHECK.finding(severity, message, advice);
+    Some(finding.with("ratio", ratio).with("most", most).with("usable_cpus", capacity.cpus))
 }
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{CpuQuota, Probe};
-
     use super::*;
-    use crate::testing::{
-        around, at_rate, disk, each, flops, found_on, fsync, host, host_with_disk, latency,
-        linpack, stream, with_values,
-    };
+    use crate::testing::*;
 
-    fn says(threads: u64, factor: f64) -> Option<Finding> {
-        let m = with_values(flops(threads), &around(factor * 0.99 * 64e9));
-        found_on(&host(), &CHECK, m, &[flops(1)])
+    fn faster(threads: u64, factor: f64) -> Measurement {
+        with_values(flops(threads), &around(factor * 0.99 * 64e9))
     }
 
     #[test]
     fn more_than_the_threads_or_the_cpus_is_invalid() {
-        assert_eq!(says(2, 2.2).unwrap().severity, Severity::Invalid);
-        // Eight threads on two CPUs: eight times is as impossible as 2.2 times.
-        assert!(says(8, 8.0).is_some());
-        assert!(says(8, 2.2).is_some());
-    }
-
-    #[test]
-    fn linear_is_silent() {
-        assert!(says(2, 2.0).is_none());
-        assert!(says(8, 2.03).is_none());
-        assert!(says(2, 1.0).is_none());
-    }
-
-    #[test]
-    fn a_solve_gains_what_the_same_system_gains_on_one_thread() {
-        let says = |n: u64, factor: f64| {
-            let m = at_rate(linpack(n, 2), factor * 0.9 * 64e9);
-            found_on(&host(), &CHECK, m, &[linpack(5000, 1)])
-        };
-        assert_eq!(says(5000, 2.2).unwrap().severity, Severity::Invalid);
-        assert!(says(5000, 1.95).is_none());
-        assert!(says(10_000, 2.2).is_none(), "another system is another measure");
-    }
-
-    #[test]
-    fn a_faster_clock_is_divided_out() {
-        let m = with_values(flops(2), &around(2.2 * 0.99 * 64e9));
-        let m = each(m, |_, t| t.conditions.clock_hz = Some(4.4e9));
-        assert!(found_on(&host(), &CHECK, m, &[flops(1)]).is_none());
-    }
-
-    #[test]
-    fn a_disturbed_single_thread_is_no_measure() {
-        let mut one = with_values(flops(1), &around(0.4 * 64e9));
-        one.findings.push(Finding::new("other_cpu", Severity::Suspect, "", ""));
-        assert!(found_on(&host(), &CHECK, flops(2), &[one]).is_none());
-        assert!(found_on(&host(), &CHECK, flops(2), &[]).is_none());
+        let clocked = each_condition(faster(2, 2.2), |_, c| c.clock_hz = Some(4.4e9));
+        CHECK.on(&host(), &[flops(1)]).expect([
+            ("more than two", faster(2, 2.2), INVALID),
+            // Eight threads on two CPUs: eight times is as impossible as 2.2 times.
+            ("eight on two CPUs", faster(8, 8.0), INVALID),
+            ("more than the CPUs", faster(8, 2.2), INVALID),
+            ("linear", faster(2, 2.0), SILENT),
+            ("linear on two CPUs", faster(8, 2.03), SILENT),
+            ("no gain", faster(2, 1.0), SILENT),
+            ("a faster clock", clocked, SILENT),
+        ]);
+        let solve = |n: u64, factor: f64| at_rate(linpack(n, 2), factor * 0.9 * 64e9);
+        CHECK.on(&host(), &[linpack(5000, 1)]).expect([
+            ("a solve", solve(5000, 2.2), INVALID),
+            ("linear", solve(5000, 1.95), SILENT),
+            ("another system is another measure", solve(10_000, 2.2), SILENT),
+        ]);
+        let one = suspected(with_values(flops(1), &around(0.4 * 64e9)), "other_cpu");
+        CHECK.on(&host(), &[one]).expect([("a disturbed one", flops(2), SILENT)]);
+        CHECK.on(&host(), &[]).expect([("none", flops(2), SILENT)]);
     }
 
     #[test]
     fn under_a_quota_of_one_cpu_two_threads_gain_nothing() {
-        let mut h = host();
-        h.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(1.0) }, "cpu.max");
-        let mut m = flops(2);
-        for t in &mut m.trials {
-            t.seconds = 10.0;
-            t.work = t.value * t.seconds;
-        }
-        assert!(found_on(&h, &CHECK, m, &[flops(1)]).is_some());
+        let h = with_quota(host(), 1.0);
+        let m = each(flops(2), |_, t| (t.seconds, t.work) = (10.0, t.value * 10.0));
+        CHECK.on(&h, &[flops(1)]).expect([("twice", m, INVALID)]);
     }
 
     #[test]
     fn memory_scales_with_its_threads_and_a_tenth_more_at_most() {
-        let says = |threads: u64, factor: f64| {
-            let m = with_values(stream("read", threads), &around(factor * 1e10));
-            found_on(&host(), &CHECK, m, &[stream("read", 1)])
+        let read = |threads: u64, factor: f64| {
+            with_values(stream("read", threads), &around(factor * 1e10))
         };
-        assert!(says(2, 2.15).is_none(), "smaller parts for each thread");
-        assert!(says(2, 2.4).is_some());
-        assert!(says(8, 2.05).is_none() && says(8, 4.0).is_some(), "two CPUs");
-        // A clock that falls with two threads is not memory's.
-        let slow = each(with_values(stream("read", 2), &around(2e10)), |_, t| {
-            t.conditions.clock_hz = Some(3e9);
-        });
-        assert!(found_on(&host(), &CHECK, slow, &[stream("read", 1)]).is_none());
+        CHECK.on(&host(), &[stream("read", 1)]).expect([
+            ("smaller parts for each thread", read(2, 2.15), SILENT),
+            ("more", read(2, 2.4), INVALID),
+            ("two CPUs", read(8, 2.05), SILENT),
+            ("more than two CPUs", read(8, 4.0), INVALID),
+            // A clock that falls with two threads is not memory's.
+            ("slow", each_condition(read(2, 2.0), |_, c| c.clock_hz = Some(3e9)), SILENT),
+        ]);
+        let loaded = |threads: u64, seconds: f64| {
+            let mut m = with_param(latency(1 << 30, seconds), "threads", threads);
+            m.workload = "memory.loaded_latency".to_owned();
+            m
+        };
+        let longer = loaded(2, 5e-7);
+        CHECK.on(&host(), &[loaded(1, 1e-7)]).expect([("a longer time", longer, SILENT)]);
     }
 
     #[test]
     fn a_disk_scales_with_its_threads_and_not_with_the_cpus() {
-        let h = host_with_disk();
-        let says = |threads: u64, factor: f64| {
-            let m = with_values(fsync(threads), &around(factor * 4000.0));
-            found_on(&h, &CHECK, m, &[fsync(1)]).map(|f| f.severity)
-        };
-        assert_eq!(says(8, 8.0), None, "eight wait on two CPUs");
-        assert_eq!(says(8, 9.5), None, "a CPU that does not sleep");
-        assert_eq!(says(8, 12.0), Some(Severity::Suspect));
-        assert_eq!(says(2, 3.0), Some(Severity::Suspect));
+        let commits =
+            |threads: u64, factor: f64| with_values(fsync(threads), &around(factor * 4000.0));
+        CHECK.on(&host_with_disk(), &[fsync(1)]).expect([
+            ("eight wait on two CPUs", commits(8, 8.0), SILENT),
+            ("a CPU that does not sleep", commits(8, 9.5), SILENT),
+            ("more", commits(8, 12.0), SUSPECT),
+            ("two", commits(2, 3.0), SUSPECT),
+        ]);
         let warm = || disk("seq_read", 4096, "warm");
-        let mut eight = with_values(warm(), &around(8.0 * 5e9));
-        eight.params = eight.params.with("threads", 8);
-        let found = found_on(&h, &CHECK, eight, &[warm()]).unwrap();
-        assert_eq!(found.severity, Severity::Invalid, "two CPUs copy from the cache");
-    }
-
-    #[test]
-    fn a_longer_time_on_several_threads_is_no_gain() {
-        let loaded = |threads: u64, seconds: f64| {
-            let mut m = latency(1 << 30, seconds);
-            m.workload = "memory.loaded_latency".to_owned();
-            m.params = m.params.with("threads", threads);
-            m
-        };
-        let others = [loaded(1, 1e-7)];
-        assert!(found_on(&host(), &CHECK, loaded(2, 5e-7), &others).is_none());
+        let eight = with_param(with_values(warm(), &around(8.0 * 5e9)), "threads", 8);
+        CHECK.on(&host_with_disk(), &[warm()]).expect([("two CPUs copy", eight, INVALID)]);
     }
 }

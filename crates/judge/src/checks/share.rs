@@ -14,7 +14,7 @@ const LEAST_TRIALS: usize = 5;
 /// The part of the trials, the worst, that may be left out.
 const LEFT_OUT: usize = 10;
 
-/// A disturbance over all trials that tell of it.
+/// A disturbance over all trials that report it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Share {
     /// Sum of the amounts over sum of the bases, all trials.
@@ -23,7 +23,7 @@ pub(super) struct Share {
     pub(super) usual: f64,
     /// Sum of the amounts, all trials.
     pub(super) amount: f64,
-    /// Trials that tell.
+    /// Trials that report it.
     pub(super) trials: usize,
     /// Trials with any of it.
     pub(super) affected: usize,
@@ -85,10 +85,10 @@ fn ratio(pairs: &[(f64, f64)]) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{each, flops};
+    use crate::testing::*;
 
     fn of(amounts: &[f64]) -> Option<Share> {
-        let m = each(flops(1), |i, t| t.conditions.steal_s = amounts.get(i).copied());
+        let m = each_condition(flops(1), |i, c| c.steal_s = amounts.get(i).copied());
         Share::of(&m.trials, |t| t.conditions.steal_s, |t| t.seconds)
     }
 
@@ -102,16 +102,9 @@ mod tests {
         amounts[7] = 0.05;
         assert_eq!(of(&amounts).unwrap().severity(0.01), Some(Severity::Suspect));
         assert_eq!(of(&[0.0; 10]).unwrap().severity(0.01), None);
-    }
-
-    #[test]
-    fn few_trials_are_all_counted() {
-        assert_eq!(of(&[0.0, 0.05, 0.0]).unwrap().severity(0.01), Some(Severity::Suspect));
-    }
-
-    #[test]
-    fn what_is_not_told_is_not_nothing() {
-        assert_eq!(of(&[]), None);
+        let few = of(&[0.0, 0.05, 0.0]).unwrap();
+        assert_eq!(few.severity(0.01), Some(Severity::Suspect), "few are all counted");
+        assert_eq!(of(&[]), None, "what is not reported is not nothing");
         assert_eq!(of(&[f64::NAN, f64::INFINITY]), None);
     }
 }

@@ -47,7 +47,7 @@ fn comparable(ctx: &Context, m: &Measurement, way: Way) -> bool {
 /// Bytes that the device moved that way for others.
 fn beside(m: &Measurement, t: &Trial, way: Way) -> Option<f64> {
     let device = t.device.as_ref()?;
-    // Without its own account a buffered read is not told from what was read ahead.
+    // Without its own account a buffered read cannot be told apart from what was read ahead.
     let fallback = (Cached::of(m) == Cached::Direct).then(|| asked(t, way));
     let own = way.own(device).or(fallback)?;
     Some((way.moved(device) - own).max(0.0))
@@ -89,16 +89,13 @@ fn by_count(ctx: &Context, m: &Measurement, ways: &[Way]) -> Option<Finding> {
         return None;
     }
     let (others, own) = trials.iter().fold((0.0, 0.0), |(a, b), (o, w)| (a + o, b + w));
+    let [theirs, ours] = [others, own].map(|count| format_count(count.round() as u64));
     let message = format!(
-        "other programs did {} small I/Os on the same device, against {} of this process, in \
-         {above} of {}",
-        format_count(others.round() as u64),
-        format_count(own.round() as u64),
+        "other programs did {theirs} small I/Os on the same device, against {ours} of this \
+         process, in {above} of {}",
         counted(trials.len(), "trial")
     );
-    let finding = Finding::new(CHECK.id, Severity::Suspect, message, ADVICE)
-        .with("others_ios", others)
-        .with("own_ios", own);
+    let finding = CHECK.suspect(message, ADVICE).with("others_ios", others).with("own_ios", own);
     Some(finding.with("trials_affected", above).with("trials", trials.len()))
 }
 
@@ -119,15 +116,14 @@ fn by_bytes(m: &Measurement, ways: &[Way]) -> Option<Finding> {
         let all = m.trials.iter().filter_map(|t| of_others(m, t, way)).sum::<f64>() / seconds;
         if ways.contains(&way) && all.is_finite() { all } else { 0.0 }
     };
+    let [read, wrote] = Way::BOTH.map(|way| format_quantity(rate(way), Unit::BytePerSecond));
+    let (part, trials) = (percent(share.all), counted(share.trials, "trial"));
     let message = format!(
-        "other programs read {} and wrote {} on the same device, {} of the requested bytes, in \
-         {above} of {}",
-        format_quantity(rate(Way::Read), Unit::BytePerSecond),
-        format_quantity(rate(Way::Written), Unit::BytePerSecond),
-        percent(share.all),
-        counted(share.trials, "trial")
+        "other programs read {read} and wrote {wrote} on the same device, {part} of the requested \
+         bytes, in {above} of {trials}"
     );
-    let finding = Finding::new(CHECK.id, severity, message, ADVICE)
+    let finding = CHECK
+        .finding(severity, message, ADVICE)
         .with("others_read_bytes_per_s", rate(Way::Read))
         .with("others_written_bytes_per_s", rate(Way::Written));
     Some(share.told(finding, "others_bytes"))
@@ -162,63 +158,57 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Host;
-
     use super::*;
-    use crate::testing::{
-        block_device, disk, each, found_on, fsync, host_with_disk, rand_read, with_storage,
-    };
+    use crate::testing::*;
 
     /// Others read and write so many bytes in so many of the trials.
     fn disturbed(m: Measurement, read: u64, written: u64, trials: usize) -> Measurement {
-        each(m, |i, t| {
+        each_device(m, |i, d| {
             if i < trials {
-                let device = t.device.as_mut().unwrap();
-                device.read_bytes += read;
-                device.written_bytes += written;
+                d.read_bytes += read;
+                d.written_bytes += written;
             }
         })
     }
 
-    fn on(host: &Host, m: Measurement) -> Option<Severity> {
-        found_on(host, &CHECK, m, &[]).map(|f| f.severity)
+    fn direct_write() -> Measurement {
+        disk("rand_write", 4096, "none")
     }
 
-    fn says(m: Measurement) -> Option<Severity> {
-        on(&host_with_disk(), m)
+    fn cold_read() -> Measurement {
+        disk("seq_read", 4096, "cold")
     }
 
     #[test]
     fn another_reader_or_writer_is_suspect() {
         // 5.4 MB a trial are asked for.
-        for m in [rand_read(1), disk("rand_write", 4096, "none"), disk("seq_read", 4096, "cold")] {
-            assert_eq!(says(disturbed(m.clone(), 1 << 20, 0, 10)), Some(Severity::Suspect));
-            assert_eq!(says(disturbed(m, 0, 1 << 20, 10)), Some(Severity::Suspect));
+        for m in [rand_read(1), direct_write(), cold_read()] {
+            CHECK.expect([
+                ("reader", disturbed(m.clone(), 1 << 20, 0, 10), SUSPECT),
+                ("writer", disturbed(m, 0, 1 << 20, 10), SUSPECT),
+            ]);
         }
-        let m = disturbed(rand_read(1), 1 << 20, 2 << 20, 10);
-        let finding = found_on(&host_with_disk(), &CHECK, m, &[]).unwrap();
+        let finding = CHECK.found(disturbed(rand_read(1), 1 << 20, 2 << 20, 10)).unwrap();
         assert!(finding.evidence["others_read_bytes_per_s"].as_f64().unwrap() > 7e6);
         assert!(finding.evidence["others_written_bytes_per_s"].as_f64().unwrap() > 15e6);
-    }
-
-    #[test]
-    fn what_is_forgiven_is_the_journals_and_not_a_readers() {
-        // 160 KB beside 5.4 MB.
-        for m in [rand_read(1), disk("seq_read", 4096, "cold")] {
-            assert_eq!(says(disturbed(m.clone(), 160_000, 0, 10)), Some(Severity::Suspect));
-            assert_eq!(says(disturbed(m, 0, 160_000, 10)), None);
-        }
-        assert_eq!(says(disturbed(rand_read(1), 32_768, 0, 10)), None);
+        CHECK.expect([
+            ("in few trials", disturbed(rand_read(1), 8 << 20, 0, 2), NOTE),
+            ("in more", disturbed(rand_read(1), 8 << 20, 0, 4), SUSPECT),
+            // What is forgiven is the journal's and not a reader's.
+            ("160 KB read", disturbed(rand_read(1), 160_000, 0, 10), SUSPECT),
+            ("160 KB written", disturbed(rand_read(1), 0, 160_000, 10), SILENT),
+            ("160 KB read, cold", disturbed(cold_read(), 160_000, 0, 10), SUSPECT),
+            ("160 KB written, cold", disturbed(cold_read(), 0, 160_000, 10), SILENT),
+            ("lookups", disturbed(rand_read(1), 32_768, 0, 10), SILENT),
+        ]);
     }
 
     /// Others do so many I/Os of 512 B in so many of the trials.
     fn crowded(m: Measurement, reads: u64, writes: u64, trials: usize) -> Measurement {
-        let m = disturbed(m, reads * 512, writes * 512, trials);
-        each(m, |i, t| {
+        each_device(disturbed(m, reads * 512, writes * 512, trials), |i, d| {
             if i < trials {
-                let device = t.device.as_mut().unwrap();
-                device.reads += reads;
-                device.writes += writes;
+                d.reads += reads;
+                d.writes += writes;
             }
         })
     }
@@ -226,16 +216,16 @@ mod tests {
     #[test]
     fn many_small_ios_of_others_are_suspect() {
         // 1316 I/Os a trial.
-        for m in [rand_read(1), disk("rand_write", 4096, "none"), disk("mixed", 4096, "none")] {
+        for m in [rand_read(1), direct_write(), disk("mixed", 4096, "none")] {
             for (reads, writes) in [(40, 0), (0, 40)] {
-                let m = || m.clone();
-                assert_eq!(says(crowded(m(), reads, writes, 4)), Some(Severity::Suspect));
-                assert_eq!(says(crowded(m(), reads, writes, 3)), None, "in few trials");
-                assert_eq!(says(crowded(m(), reads / 2, writes / 2, 10)), None, "1.5 %");
+                CHECK.expect([
+                    ("many", crowded(m.clone(), reads, writes, 4), SUSPECT),
+                    ("in few trials", crowded(m.clone(), reads, writes, 3), SILENT),
+                    ("1.5 %", crowded(m.clone(), reads / 2, writes / 2, 10), SILENT),
+                ]);
             }
         }
-        let finding = found_on(&host_with_disk(), &CHECK, crowded(rand_read(1), 40, 0, 10), &[]);
-        let finding = finding.unwrap();
+        let finding = CHECK.found(crowded(rand_read(1), 40, 0, 10)).unwrap();
         assert!((finding.evidence["others_ios"].as_f64().unwrap() - 400.0).abs() < 10.0);
     }
 
@@ -247,59 +237,51 @@ mod tests {
                 (file.asked_read_bytes, device.read_bytes, device.reads) = (40_960, 40_960, 10);
                 device.own_read_bytes = Some(40_960);
             });
-            says(crowded(m, more, 0, 10))
+            crowded(m, more, 0, 10)
         };
-        assert_eq!([slow(7), slow(9)], [None, Some(Severity::Suspect)]);
-        let requests = |m: Measurement, factor: u64, of: u64| {
-            says(each(m, |_, t| {
-                let device = t.device.as_mut().unwrap();
-                (device.reads, device.writes) =
-                    (device.reads * factor / of, device.writes * factor / of);
-            }))
-        };
-        assert_eq!(requests(rand_read(32), 1, 2), None, "merged");
-        assert_eq!(requests(rand_read(32), 2, 1), None, "split, with no bytes of others");
         let large = crowded(disk("rand_read", 2 << 20, "none"), 60, 0, 10);
-        assert_eq!(says(large), None, "larger than a request");
-        let neighbours = crowded(disk("seq_read", 4096, "none"), 60, 0, 10);
-        assert_eq!(says(neighbours), None, "merged or not, nobody knows");
+        let requests = |factor: u64, of: u64| {
+            each_device(rand_read(32), |_, d| {
+                (d.reads, d.writes) = (d.reads * factor / of, d.writes * factor / of);
+            })
+        };
+        CHECK.expect([
+            ("few", slow(7), SILENT),
+            ("more", slow(9), SUSPECT),
+            ("merged", requests(1, 2), SILENT),
+            ("split, with no bytes of others", requests(2, 1), SILENT),
+            ("larger than a request", large, SILENT),
+            ("merged or not", crowded(disk("seq_read", 4096, "none"), 60, 0, 10), SILENT),
+        ]);
     }
 
     #[test]
     fn without_its_own_account_direct_io_is_what_was_asked() {
-        let untold =
-            |m: Measurement| each(m, |_, t| t.device.as_mut().unwrap().own_read_bytes = None);
-        let m = disturbed(untold(rand_read(1)), 1 << 20, 0, 10);
-        assert_eq!(says(m), Some(Severity::Suspect));
-        assert_eq!(says(untold(rand_read(1))), None);
-        let ahead = disturbed(untold(disk("seq_read", 4096, "cold")), 1 << 20, 0, 10);
-        assert_eq!(says(ahead), None, "it may have been read ahead");
-    }
-
-    #[test]
-    fn in_few_trials_it_is_a_note() {
-        assert_eq!(says(disturbed(rand_read(1), 8 << 20, 0, 2)), Some(Severity::Note));
-        assert_eq!(says(disturbed(rand_read(1), 8 << 20, 0, 4)), Some(Severity::Suspect));
+        let untold = |m| each_device(m, |_, d| d.own_read_bytes = None);
+        CHECK.expect([
+            ("another reader", disturbed(untold(rand_read(1)), 1 << 20, 0, 10), SUSPECT),
+            ("none", untold(rand_read(1)), SILENT),
+            ("it may be read-ahead", disturbed(untold(cold_read()), 1 << 20, 0, 10), SILENT),
+        ]);
     }
 
     #[test]
     fn journals_copies_and_mirrors_are_no_others() {
-        assert_eq!(says(disturbed(rand_read(1), 0, 200_000, 10)), None, "a commit of the journal");
-        assert_eq!(says(disturbed(fsync(1), 0, 64 << 20, 10)), None);
-        assert_eq!(says(disturbed(fsync(1), 4 << 20, 0, 10)), Some(Severity::Suspect));
-        let written = || disturbed(disk("rand_write", 4096, "none"), 0, 8 << 20, 10);
+        let warm = disk("seq_read", 4096, "warm");
+        CHECK.expect([
+            ("a commit of the journal", disturbed(rand_read(1), 0, 200_000, 10), SILENT),
+            ("commits", disturbed(fsync(1), 0, 64 << 20, 10), SILENT),
+            ("a reader beside commits", disturbed(fsync(1), 4 << 20, 0, 10), SUSPECT),
+            ("a warm file shares nothing", disturbed(warm, 64 << 20, 0, 10), SILENT),
+            ("not reported", each(rand_read(1), |_, t| t.device = None), SILENT),
+        ]);
+        let written = || disturbed(direct_write(), 0, 8 << 20, 10);
         let copies = with_storage(|s| s.file_system = "btrfs".to_owned());
-        assert_eq!(on(&copies, written()), None);
+        CHECK.on(&copies, &[]).expect([("copies", written(), SILENT)]);
         let mirror = with_storage(|s| s.devices.push(block_device("vdb", "254:16")));
-        assert_eq!(on(&mirror, written()), None);
-        let read = disturbed(rand_read(1), 1 << 20, 0, 10);
-        assert_eq!(on(&mirror, read), Some(Severity::Suspect));
-    }
-
-    #[test]
-    fn a_warm_file_shares_nothing() {
-        let warm = disturbed(disk("seq_read", 4096, "warm"), 64 << 20, 0, 10);
-        assert_eq!(says(warm), None);
-        assert_eq!(says(each(rand_read(1), |_, t| t.device = None)), None);
+        CHECK.on(&mirror, &[]).expect([
+            ("mirrored", written(), SILENT),
+            ("read", disturbed(rand_read(1), 1 << 20, 0, 10), SUSPECT),
+        ]);
     }
 }

@@ -3,12 +3,12 @@
 //!
 //! A published report printed 18.7 Gbit/s of 128 KB that a socket's buffer had taken.
 
-use proofmark_model::{Finding, Measurement, Severity, Trial, format_seconds, format_size};
+use proofmark_model::{Finding, Measurement, Trial, format_seconds, format_size};
 
 use super::{Check, Class, percent};
 use crate::Context;
 use crate::network::{Carried, WINDOW};
-use crate::statistics::median;
+use crate::statistics::typical;
 
 /// Round trips that a stream must have lasted: its window grows by them.
 const ROUND_TRIPS: f64 = 10.0;
@@ -49,11 +49,7 @@ pub(super) static CHECK: Check = Check {
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let carried = Carried::of(m)?;
     let Carried { bytes, held, seconds } = carried;
-    let over = |of: &dyn Fn(&Trial) -> Option<f64>| {
-        let all: Vec<f64> = m.trials.iter().filter_map(of).filter(|v| v.is_finite()).collect();
-        median(&all)
-    };
-    let trip = over(&round_trip);
+    let trip = typical(&m.trials, round_trip);
     let short = seconds < ALLOWANCE * ctx.policy.trial_s_for(&m.workload);
     let told = |name| m.params.int(name).is_some();
     let fixed = short && (told("amount") || told(WINDOW));
@@ -64,7 +60,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
             format_size(bytes as u64),
             format_size(held as u64)
         )
-    } else if let Some(share) = over(&together).filter(|share| *share < TOGETHER) {
+    } else if let Some(share) = typical(&m.trials, together).filter(|share| *share < TOGETHER) {
         format!(
             "one direction ended after {} of the other's time: they did not run together, but \
              the rate is that of both over the longer time",
@@ -80,28 +76,18 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         )
     };
     let advice = "send more per trial (parameter amount), or take longer trials";
-    let finding = Finding::new(CHECK.id, Severity::Suspect, message, advice);
+    let finding = CHECK.suspect(message, advice);
     Some(finding.with("bytes", bytes).with("held_bytes", held).with("seconds", seconds))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{each, found_on, host_with_network, tcp, told_so, udp};
-
-    fn says(m: Measurement) -> Option<String> {
-        let path = m.params.text("path").unwrap().to_owned();
-        let found = found_on(&host_with_network(&path), &CHECK, m, &[]);
-        found.map(|f| {
-            assert_eq!(f.severity, Severity::Suspect);
-            f.message
-        })
-    }
+    use crate::testing::*;
 
     /// A fixed amount of so many bytes a trial at the usual rate.
-    fn carrying(mut m: Measurement, bytes: u64) -> Measurement {
-        m.params = m.params.with("amount", bytes);
-        each(m, |_, t| {
+    fn carrying(m: Measurement, bytes: u64) -> Measurement {
+        each(with_param(m, "amount", bytes), |_, t| {
             t.work = bytes as f64 * 8.0;
             t.seconds = t.work / t.value;
             let n = t.network.as_mut().unwrap();
@@ -109,75 +95,66 @@ mod tests {
         })
     }
 
-    #[test]
-    fn an_amount_that_a_buffer_takes_is_suspect() {
-        // The window of the healthy connection is 250 KB.
-        let message = says(carrying(tcp(1, "loopback"), 128 << 10)).unwrap();
-        assert!(message.starts_with("a connection carried 128 KiB per trial"), "{message}");
-        assert!(says(carrying(tcp(1, "loopback"), 4 << 20)).is_none());
-        assert!(says(carrying(tcp(4, "loopback"), 128 << 10)).is_some());
-        let mut asked = carrying(tcp(1, "loopback"), 4 << 20);
-        asked.params = asked.params.with("socket_buffer", 2 << 20);
-        assert!(says(asked).unwrap().contains("can hold 4 MiB"));
+    fn stream(bytes: u64) -> Measurement {
+        carrying(tcp(1, "loopback"), bytes)
     }
 
     #[test]
-    fn what_another_tool_tells_of_its_window_counts() {
+    fn an_amount_that_a_buffer_takes_is_suspect() {
+        // The window of the healthy connection is 250 KB.
+        let asked = with_param(stream(4 << 20), "socket_buffer", 2 << 20);
         let imported = |window: u64, bytes: u64| {
-            let mut m = carrying(tcp(1, "loopback"), bytes);
+            let mut m = with_param(stream(bytes), "window", window);
             m.params.0.remove("amount");
-            m.params = m.params.with("window", window);
-            m.trials.iter_mut().for_each(|t| t.network = None);
-            says(m)
+            each(m, |_, t| t.network = None)
         };
-        let message = imported(2_500_000, 128 << 10).unwrap();
-        assert!(message.contains("128 KiB per trial"), "{message}");
-        assert!(imported(2_500_000, 8 << 20).is_some());
-        assert!(imported(250_000, 8 << 20).is_none());
+        // 100 KB in 0.1 s.
+        let slow = each(tcp(1, "loopback"), |_, t| (t.work, t.value) = (8e5, 8e6));
+        let few = suspect("^a connection carried 128 KiB per trial");
+        CHECK.expect([
+            ("little", stream(128 << 10), few),
+            ("more", stream(4 << 20), SILENT),
+            ("little on four", carrying(tcp(4, "loopback"), 128 << 10), SUSPECT),
+            ("a larger buffer", asked, suspect("can hold 4 MiB")),
+            ("a tool's window", imported(2_500_000, 128 << 10), suspect("128 KiB per trial")),
+            ("more than that", imported(2_500_000, 8 << 20), SUSPECT),
+            ("a small window", imported(250_000, 8 << 20), SILENT),
+            ("small blocks only take long", slow, SILENT),
+        ]);
     }
 
     #[test]
     fn datagrams_fill_the_buffers_that_the_program_asks_for() {
-        let message = says(carrying(udp(1, "loopback"), 30 << 20)).unwrap();
-        let words = "30 MiB per trial, and its buffers alone can hold 8 MiB";
-        assert!(message.contains(words), "{message}");
-        let mut fast = carrying(udp(1, "loopback"), 30 << 20);
-        fast.params = fast.params.with("amount", "auto");
-        assert!(says(fast).is_none(), "it was faster than when its length was set");
-        assert!(says(carrying(udp(1, "loopback"), 33 << 20)).is_none());
-        let mut asked = carrying(udp(1, "loopback"), 30 << 20);
-        asked.params = asked.params.with("socket_buffer", 1 << 20);
-        assert!(says(asked).is_none());
+        let datagrams = |bytes| carrying(udp(1, "loopback"), bytes);
+        let filled = suspect("30 MiB per trial, and its buffers alone can hold 8 MiB");
+        let asked = with_param(datagrams(30 << 20), "socket_buffer", 1 << 20);
+        // It was faster than when its length was set.
+        let fast = with_param(datagrams(30 << 20), "amount", "auto");
+        CHECK.expect([
+            ("filled", datagrams(30 << 20), filled),
+            ("by the machine's own choice", fast, SILENT),
+            ("more", datagrams(33 << 20), SILENT),
+            ("small buffers", asked, SILENT),
+        ]);
     }
 
     #[test]
-    fn small_blocks_for_the_whole_time_only_take_long() {
-        let slow = each(tcp(1, "loopback"), |_, t| {
-            (t.work, t.value) = (8e5, 8e6);
-        });
-        assert!(says(slow).is_none(), "100 KB in 0.1 s");
-    }
-
-    #[test]
-    fn ways_that_are_not_at_once_are_suspect() {
-        let ways = |ways| says(told_so(tcp(1, "loopback"), |n| n.ways_s = ways));
-        assert!(ways(None).is_none());
-        assert!(ways(Some([0.95, 1.0])).is_none() && ways(Some([1.0, 0.95])).is_none());
-        let message = ways(Some([0.5, 1.0])).unwrap();
-        assert!(
-            message.starts_with("one direction ended after 50.0 % of the other's time"),
-            "{message}"
-        );
-        assert!(ways(Some([1.0, 0.85])).is_some());
-        assert!(ways(Some([0.0, 0.0])).is_none() && ways(Some([f64::NAN, 1.0])).is_none());
-    }
-
-    #[test]
-    fn a_few_round_trips_are_too_few() {
-        let server = |rtt: f64| {
-            says(told_so(tcp(1, "peer"), |n| n.streams.iter_mut().for_each(|s| s.rtt_s = rtt)))
+    fn ways_that_are_not_at_once_and_few_round_trips_are_suspect() {
+        let ways = |ways| each_network(tcp(1, "loopback"), |n| n.ways_s = ways);
+        let trip = |rtt: f64| {
+            each_network(tcp(1, "peer"), |n| n.streams.iter_mut().for_each(|s| s.rtt_s = rtt))
         };
-        assert!(server(0.02).unwrap().contains("less than 10 round trips of 20.00 ms"));
-        assert!(server(0.009).is_none());
+        let early = suspect("^one direction ended after 50.0 % of the other's time");
+        CHECK.expect([
+            ("not reported", ways(None), SILENT),
+            ("together", ways(Some([0.95, 1.0])), SILENT),
+            ("the other first", ways(Some([1.0, 0.95])), SILENT),
+            ("one early", ways(Some([0.5, 1.0])), early),
+            ("the other early", ways(Some([1.0, 0.85])), SUSPECT),
+            ("no time", ways(Some([0.0, 0.0])), SILENT),
+            ("no number", ways(Some([f64::NAN, 1.0])), SILENT),
+            ("few trips", trip(0.02), suspect("less than 10 round trips of 20.00 ms")),
+            ("enough", trip(0.009), SILENT),
+        ]);
     }
 }

@@ -1,6 +1,6 @@
 //! `small_file`: the file fits into the cache that it should defeat.
 
-use proofmark_model::{Finding, Measurement, Severity, format_size};
+use proofmark_model::{Finding, Measurement, format_size};
 
 use super::{Check, Class};
 use crate::Context;
@@ -40,11 +40,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         format_size(memory)
     );
     let advice = "use a file larger than the memory, or direct I/O";
-    Some(
-        Finding::new(CHECK.id, Severity::Suspect, message, advice)
-            .with("file_bytes", file)
-            .with("memory_bytes", memory),
-    )
+    Some(CHECK.suspect(message, advice).with("file_bytes", file).with("memory_bytes", memory))
 }
 
 #[cfg(test)]
@@ -52,37 +48,27 @@ mod tests {
     use proofmark_model::Probe;
 
     use super::*;
-    use crate::testing::{disk, each, found_on, host_with_disk, rand_read};
-
-    fn says(m: Measurement, memory: u64) -> Option<Severity> {
-        let mut host = host_with_disk();
-        host.memory.total_bytes = Probe::known(memory, "test");
-        found_on(&host, &CHECK, m, &[]).map(|f| f.severity)
-    }
-
-    fn unproved(cached: Option<f64>) -> Measurement {
-        each(disk("seq_read", 4096, "cold"), |_, t| {
-            t.device = None;
-            t.file.as_mut().unwrap().cached = cached;
-        })
-    }
+    use crate::testing::*;
 
     #[test]
     fn a_small_file_that_nothing_proves_cold_is_suspect() {
-        assert_eq!(says(unproved(None), 8 << 30), Some(Severity::Suspect));
-        assert_eq!(says(unproved(Some(1.0)), 8 << 30), Some(Severity::Suspect));
-    }
-
-    #[test]
-    fn what_is_proved_cold_is_not_judged_by_its_size() {
-        assert_eq!(says(unproved(Some(0.0)), 8 << 30), None);
-        assert_eq!(says(disk("seq_read", 4096, "cold"), 8 << 30), None);
-    }
-
-    #[test]
-    fn large_direct_and_written_files_are_silent() {
-        assert_eq!(says(unproved(None), 512 << 20), None);
-        assert_eq!(says(rand_read(1), 8 << 30), None);
-        assert_eq!(says(disk("seq_write", 4096, "cold"), 8 << 30), None);
+        let mut host = host_with_disk();
+        host.memory.total_bytes = Probe::known(8 << 30, "test");
+        let unproved = |cached: Option<f64>| {
+            each(disk("seq_read", 4096, "cold"), |_, t| {
+                t.device = None;
+                t.file.as_mut().unwrap().cached = cached;
+            })
+        };
+        CHECK.on(&host, &[]).expect([
+            ("not reported", unproved(None), SUSPECT),
+            ("cached", unproved(Some(1.0)), SUSPECT),
+            ("evicted", unproved(Some(0.0)), SILENT),
+            ("counted by the device", disk("seq_read", 4096, "cold"), SILENT),
+            ("direct", rand_read(1), SILENT),
+            ("written", disk("seq_write", 4096, "cold"), SILENT),
+        ]);
+        host.memory.total_bytes = Probe::known(512 << 20, "test");
+        CHECK.on(&host, &[]).expect([("larger than the memory", unproved(None), SILENT)]);
     }
 }

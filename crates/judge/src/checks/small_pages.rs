@@ -2,10 +2,11 @@
 
 use proofmark_model::{Finding, Measurement, Severity, Unit};
 
-use super::{Check, Class, percent};
+use super::{Check, Class, percent, with_known};
 use crate::Context;
 use crate::memory::touched_bytes;
-use crate::statistics::median;
+use crate::statistics::typical;
+use crate::words::known;
 
 /// Share of huge pages from which on page walks no longer count.
 const MOSTLY: f64 = 0.9;
@@ -32,43 +33,34 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if m.trials.is_empty() || touched_bytes(ctx, m).is_some_and(|bytes| bytes <= REACH) {
         return None;
     }
-    let shares: Vec<f64> = m.trials.iter().filter_map(|t| t.conditions.huge_pages).collect();
-    let huge = median(&shares);
+    let huge = typical(&m.trials, |t| t.conditions.huge_pages);
+    let share = percent(huge.unwrap_or_default());
     let (severity, message) = match (asked, huge) {
-        ("huge", Some(share)) if share < MOSTLY => {
-            (weight(m), format!("huge pages back only {} of the memory", percent(share)))
+        ("huge", Some(huge)) if huge < MOSTLY => {
+            (weight(m), format!("huge pages back only {share} of the memory"))
         }
-        ("small", Some(share)) if share > 1.0 - MOSTLY => (
-            weight(m),
-            format!(
-                "huge pages back {} of the memory, but base pages were requested",
-                percent(share)
-            ),
-        ),
-        ("huge", None) => (
-            Severity::Note,
-            "the system does not report how much of the memory huge pages back".to_owned(),
-        ),
+        ("small", Some(huge)) if huge > 1.0 - MOSTLY => {
+            let what = "of the memory, but base pages were requested";
+            (weight(m), format!("huge pages back {share} {what}"))
+        }
+        ("huge", None) => {
+            let what = "the system does not report how much of the memory huge pages back";
+            (Severity::Note, what.to_owned())
+        }
         _ => return None,
     };
-    let setting = &ctx.host.memory.transparent_huge_pages;
-    let setting = match setting.get() {
-        Some(word) => format!("transparent huge pages are set to '{word}'"),
-        None => {
-            format!("the setting of transparent huge pages is unknown ({})", setting.origin())
-        }
+    let setting = match known(
+        &ctx.host.memory.transparent_huge_pages,
+        "the setting of transparent huge pages",
+    ) {
+        Ok(word) => format!("transparent huge pages are set to '{word}'"),
+        Err(unknown) => unknown,
     };
-    let finding = Finding::new(
-        CHECK.id,
-        severity,
-        format!("{message}; {setting}"),
-        "set /sys/kernel/mm/transparent_hugepage/enabled to madvise, free or compact memory, \
-         or set pages=small",
-    );
-    Some(match huge {
-        Some(share) => finding.with("huge_share", share),
-        None => finding,
-    })
+    let message = format!("{message}; {setting}");
+    let advice = "set /sys/kernel/mm/transparent_hugepage/enabled to madvise, free or compact memory, \
+                  or set pages=small";
+    let finding = CHECK.finding(severity, message, advice);
+    Some(with_known(finding, "huge_share", huge))
 }
 
 fn weight(m: &Measurement) -> Severity {
@@ -80,43 +72,26 @@ mod tests {
     use proofmark_model::Probe;
 
     use super::*;
-    use crate::testing::{each, found_on, host_with_caches, latency, severity, stream};
-
-    fn backed(m: Measurement, share: Option<f64>) -> Measurement {
-        each(m, |_, t| t.conditions.huge_pages = share)
-    }
+    use crate::testing::*;
 
     #[test]
-    fn a_latency_with_small_pages_is_suspect_and_a_rate_a_note() {
-        let m = backed(latency(1 << 30, 1e-7), Some(0.0));
-        assert_eq!(severity(&CHECK, m), Some(Severity::Suspect));
-        let m = backed(stream("read", 1), Some(0.5));
-        assert_eq!(severity(&CHECK, m), Some(Severity::Note));
-        let m = backed(latency(1 << 30, 1e-7), None);
-        assert_eq!(severity(&CHECK, m), Some(Severity::Note));
-    }
-
-    #[test]
-    fn huge_pages_under_the_name_of_small_ones_are_found() {
-        let mut m = latency(1 << 30, 1e-7);
-        m.params = m.params.with("pages", "small");
-        assert_eq!(severity(&CHECK, m.clone()), Some(Severity::Suspect));
-        assert_eq!(severity(&CHECK, backed(m, Some(0.0))), None);
-    }
-
-    #[test]
-    fn the_setting_of_the_system_is_told() {
+    fn other_pages_than_requested() {
+        let backed = |m, share| each_condition(m, |_, c| c.huge_pages = share);
+        let chase = || latency(1 << 30, 1e-7);
+        let small = || with_param(chase(), "pages", "small");
+        CHECK.expect([
+            ("a latency", backed(chase(), Some(0.0)), SUSPECT),
+            ("a rate", backed(stream("read", 1), Some(0.5)), NOTE),
+            ("not reported", backed(chase(), None), NOTE),
+            ("huge pages under the name of small ones", small(), SUSPECT),
+            ("small ones", backed(small(), Some(0.0)), SILENT),
+            ("mostly huge", backed(stream("read", 1), Some(0.95)), SILENT),
+            ("in reach", backed(latency(64 << 10, 2e-9), Some(0.0)), SILENT),
+            ("no memory", flops(1), SILENT),
+        ]);
         let mut h = host_with_caches();
         h.memory.transparent_huge_pages = Probe::known("never".to_owned(), "test");
-        let m = backed(latency(1 << 30, 1e-7), Some(0.0));
-        let finding = found_on(&h, &CHECK, m, &[]).unwrap();
-        assert!(finding.message.ends_with("set to 'never'"), "{}", finding.message);
-    }
-
-    #[test]
-    fn what_was_asked_for_and_what_is_in_reach_are_silent() {
-        assert_eq!(severity(&CHECK, backed(stream("read", 1), Some(0.95))), None);
-        assert_eq!(severity(&CHECK, backed(latency(64 << 10, 2e-9), Some(0.0))), None);
-        assert_eq!(severity(&CHECK, crate::testing::flops(1)), None);
+        let m = backed(chase(), Some(0.0));
+        CHECK.on(&h, &[]).expect([("the setting", m, suspect("set to 'never'$"))]);
     }
 }

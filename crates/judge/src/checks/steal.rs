@@ -27,41 +27,27 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let capacity = Capacity::of(ctx.host, m).ok()?;
     let share = Share::of(&m.trials, |t| t.conditions.steal_s, |t| capacity.cpu_seconds(t))?;
     let severity = share.severity(THRESHOLD)?;
-    let finding = Finding::new(
-        CHECK.id,
-        severity,
-        format!("the hypervisor took {} of the trials' CPU time", percent(share.all)),
-        "use a host with dedicated CPUs, or repeat when the host is quiet",
-    );
+    let message = format!("the hypervisor took {} of the trials' CPU time", percent(share.all));
+    let advice = "use a host with dedicated CPUs, or repeat when the host is quiet";
+    let finding = CHECK.finding(severity, message, advice);
     Some(share.told(finding, "steal_s"))
 }
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Severity;
-
     use super::*;
-    use crate::testing::{each, flops, severity};
+    use crate::testing::*;
 
     #[test]
     fn stolen_time_is_suspect() {
-        let m = each(flops(1), |_, t| t.conditions.steal_s = Some(0.003));
-        assert_eq!(severity(&CHECK, m), Some(Severity::Suspect));
-        // In ticks: nothing in most trials, 10 ms in some.
-        let m = each(flops(1), |i, t| {
-            t.conditions.steal_s = Some(if i % 4 == 0 { 0.01 } else { 0.0 });
-        });
-        assert_eq!(severity(&CHECK, m), Some(Severity::Suspect));
-    }
-
-    #[test]
-    fn one_trial_is_a_note_and_little_is_silent() {
-        let one =
-            each(flops(1), |i, t| t.conditions.steal_s = Some(if i == 2 { 0.05 } else { 0.0 }));
-        assert_eq!(severity(&CHECK, one), Some(Severity::Note));
-        let little = each(flops(1), |_, t| t.conditions.steal_s = Some(0.0005));
-        assert_eq!(severity(&CHECK, little), None);
-        let untold = each(flops(1), |_, t| t.conditions.steal_s = None);
-        assert_eq!(severity(&CHECK, untold), None);
+        let stolen =
+            |of: fn(usize) -> Option<f64>| each_condition(flops(1), |i, c| c.steal_s = of(i));
+        CHECK.expect([
+            ("all trials", stolen(|_| Some(0.003)), SUSPECT),
+            ("in ticks", stolen(|i| Some(if i % 4 == 0 { 0.01 } else { 0.0 })), SUSPECT),
+            ("one trial", stolen(|i| Some(if i == 2 { 0.05 } else { 0.0 })), NOTE),
+            ("little", stolen(|_| Some(0.0005)), SILENT),
+            ("not reported", stolen(|_| None), SILENT),
+        ]);
     }
 }

@@ -29,34 +29,29 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let severity = share.severity(THRESHOLD).unwrap_or(Severity::Note);
-    Some(
-        Finding::new(
-            CHECK.id,
-            severity,
-            format!(
-                "the system swapped {} during the trials, {:.0} per second",
-                counted(share.amount, "page"),
-                share.all
-            ),
-            "free memory, or use a smaller working set",
-        )
-        .with("pages", share.amount)
-        .with("pages_per_second", share.all)
-        .with("trials_affected", share.affected),
-    )
+    let message = format!(
+        "the system swapped {} during the trials, {:.0} per second",
+        counted(share.amount, "page"),
+        share.all
+    );
+    let advice = "free memory, or use a smaller working set";
+    let finding = CHECK.finding(severity, message, advice).with("pages", share.amount);
+    Some(finding.with("pages_per_second", share.all).with("trials_affected", share.affected))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{each, flops, severity};
+    use crate::testing::*;
 
     #[test]
     fn swapping_is_suspect_and_a_few_pages_are_a_note() {
-        let m = each(flops(1), |_, t| t.conditions.swapped_pages = Some(100));
-        assert_eq!(severity(&CHECK, m), Some(Severity::Suspect));
-        let m = each(flops(1), |i, t| t.conditions.swapped_pages = Some(u64::from(i == 3)));
-        assert_eq!(severity(&CHECK, m), Some(Severity::Note));
-        assert_eq!(severity(&CHECK, flops(1)), None);
+        let swapped =
+            |of: fn(usize) -> u64| each_condition(flops(1), |i, c| c.swapped_pages = Some(of(i)));
+        CHECK.expect([
+            ("many", swapped(|_| 100), SUSPECT),
+            ("one page", swapped(|i| u64::from(i == 3)), NOTE),
+            ("none", flops(1), SILENT),
+        ]);
     }
 }

@@ -1,15 +1,15 @@
 //! `thermal`: the cores slowed down because they were hot.
 //!
-//! Where the system tells of it (counts of thermal throttling, temperatures), that is the
+//! Where the system reports it (counts of thermal throttling, temperatures), that is the
 //! evidence. Elsewhere it is the shape: the clock decays from its first samples on and stays
 //! low, while no quota and no other guest took anything.
 
-use proofmark_model::{Finding, Measurement, Pace, Severity, Unit, format_quantity};
+use proofmark_model::{Finding, Measurement, Pace, Unit, format_quantity};
 
-use super::{Check, Class, percent};
+use super::{Check, Class, percent, with_known};
 use crate::Context;
 use crate::series::shares;
-use crate::statistics::median;
+use crate::statistics::typical;
 
 /// A clock that falls by less is a step of turbo.
 const LEAST_FALL: f64 = 0.05;
@@ -30,8 +30,7 @@ fn clocks(m: &Measurement) -> Option<(f64, f64)> {
         return None;
     }
     let of = |from: usize, to: usize| {
-        let clocks = m.trials.get(from..to)?.iter().filter_map(|t| t.conditions.clock_hz);
-        median(&clocks.filter(|hz| *hz > 0.0).collect::<Vec<_>>())
+        typical(m.trials.get(from..to)?, |t| t.conditions.clock_hz.filter(|hz| *hz > 0.0))
     };
     let start = ((START * n as f64) as usize).max(3);
     Some((of(0, start)?, of(n - ((END * n as f64) as usize).max(3), n)?))
@@ -97,83 +96,63 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let advice = "cool the machine, raise its power limit, or quote the sustained rate";
-    let mut finding = Finding::new(CHECK.id, Severity::Suspect, parts.join("; "), advice)
-        .with("thermal_throttles", counted);
-    if let Some((start, end)) = fell {
-        finding = finding.with("from_hz", start).with("to_hz", end);
-    }
-    if let Some((_, most)) = warm {
-        finding = finding.with("hottest_c", most);
-    }
-    Some(finding)
+    let finding = CHECK.suspect(parts.join("; "), advice).with("thermal_throttles", counted);
+    let finding = with_known(finding, "from_hz", fell.map(|(start, _)| start));
+    let finding = with_known(finding, "to_hz", fell.map(|(_, end)| end));
+    Some(with_known(finding, "hottest_c", warm.map(|(_, most)| most)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::series::tests::over_time;
-    use crate::testing::{each, flops, found, severity};
+    use crate::testing::*;
 
     /// A clock that decays by a fifth within a third of the samples, and the rate with it.
     fn decaying() -> Measurement {
         let share = |i: usize| 0.8 + 0.2 * (-(i as f64) / 30.0).exp();
-        each(over_time(flops(1), 300, share), move |i, t| {
-            t.conditions.clock_hz = Some(4e9 * share(i));
-        })
-    }
-
-    #[test]
-    fn that_nobody_else_explains_it_is_said_only_where_that_is_known() {
-        let hot = |steal: Option<f64>| {
-            each(decaying(), move |_, t| {
-                t.conditions.thermal_throttles = Some(1);
-                t.conditions.steal_s = steal;
-            })
-        };
-        let says = |m| found(&CHECK, m).unwrap().1;
-        assert!(says(hot(Some(0.0))).contains("nor another guest"));
-        for steal in [Some(0.1), None] {
-            let message = says(hot(steal));
-            assert!(
-                !message.contains("nor another guest") && message.contains("fell"),
-                "{message}"
-            );
-        }
+        let m = over_time(flops(1), 300, share);
+        each_condition(m, move |i, c| c.clock_hz = Some(4e9 * share(i)))
     }
 
     #[test]
     fn throttling_that_was_counted_is_suspect_in_any_measurement() {
-        let hot =
-            each(flops(1), |i, t| t.conditions.thermal_throttles = Some(u64::from(i == 3) * 2));
-        let (severity, message) = found(&CHECK, hot).unwrap();
-        assert_eq!(severity, Severity::Suspect);
-        assert!(message.contains("2 thermal throttlings"), "{message}");
-        let cool = each(flops(1), |_, t| t.conditions.thermal_throttles = Some(0));
-        assert!(found(&CHECK, cool).is_none());
+        let counted = |of: fn(usize) -> u64| {
+            each_condition(flops(1), move |i, c| c.thermal_throttles = Some(of(i)))
+        };
+        let hot = counted(|i| u64::from(i == 3) * 2);
+        CHECK.expect([
+            ("twice", hot, suspect("2 thermal throttlings")),
+            ("never", counted(|_| 0), SILENT),
+        ]);
+        for (steal, alone) in [(Some(0.0), true), (Some(0.1), false), (None, false)] {
+            let hot = each_condition(decaying(), |_, c| {
+                (c.thermal_throttles, c.steal_s) = (Some(1), steal);
+            });
+            let message = CHECK.found(hot).unwrap().message;
+            assert!(message.contains("fell"), "{message}");
+            assert_eq!(message.contains("nor another guest"), alone, "{message}");
+        }
     }
 
     #[test]
-    fn a_clock_that_decays_with_the_temperature_is_heat() {
-        let hot = each(decaying(), |i, t| {
-            t.conditions.temperature_c = Some(98.0 - 40.0 * (-(i as f64) / 30.0).exp());
+    fn a_clock_that_decays_is_heat_unless_others_explain_it() {
+        let hot = each_condition(decaying(), |i, c| {
+            c.temperature_c = Some(98.0 - 40.0 * (-(i as f64) / 30.0).exp());
         });
-        let (_, message) = found(&CHECK, hot).unwrap();
-        assert!(message.contains("from 58 to 98 °C"), "{message}");
-        let cool = each(decaying(), |_, t| t.conditions.temperature_c = Some(50.0));
-        assert!(found(&CHECK, cool).is_none(), "it is not warm");
-    }
-
-    #[test]
-    fn without_sensors_the_shape_tells_unless_others_explain_it() {
-        let (_, message) = found(&CHECK, decaying()).unwrap();
-        assert!(message.contains("heat or a power limit"), "{message}");
-        let stolen = each(decaying(), |_, t| t.conditions.steal_s = Some(0.1 * t.seconds));
-        assert_eq!(severity(&CHECK, stolen), None);
-        let throttled = each(decaying(), |_, t| t.conditions.throttled_s = Some(0.1 * t.seconds));
-        assert_eq!(severity(&CHECK, throttled), None);
-        assert_eq!(severity(&CHECK, over_time(flops(1), 300, |_| 1.0)), None);
+        let cool = each_condition(decaying(), |_, c| c.temperature_c = Some(50.0));
+        let stolen = each_condition(decaying(), |_, c| c.steal_s = Some(0.1));
+        let throttled = each_condition(decaying(), |_, c| c.throttled_s = Some(0.1));
         let mut few = decaying();
         few.trials.truncate(10);
-        assert_eq!(severity(&CHECK, few), None);
+        CHECK.expect([
+            ("with the temperature", hot, suspect("from 58 to 98 °C")),
+            ("it is not warm", cool, SILENT),
+            ("no sensors", decaying(), suspect("heat or a power limit")),
+            ("stolen", stolen, SILENT),
+            ("throttled", throttled, SILENT),
+            ("steady", over_time(flops(1), 300, |_| 1.0), SILENT),
+            ("few samples", few, SILENT),
+        ]);
     }
 }

@@ -3,7 +3,7 @@
 use proofmark_model::{Finding, Measurement};
 
 use super::share::Share;
-use super::{Check, Class, percent};
+use super::{Check, Class, percent, with_known};
 use crate::Context;
 use crate::capacity::Capacity;
 use crate::words::counted;
@@ -33,51 +33,32 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         Some(quota) => format!("a CPU quota of {}", counted(quota, "CPU")),
         None => "a CPU quota outside of this container".to_owned(),
     };
-    let mut finding = Finding::new(
-        CHECK.id,
-        severity,
-        format!("{who} held the process back for {} of the trials' CPU time", percent(share.all)),
-        "raise the quota (cpu.max, or cpu.cfs_quota_us) or remove it, or use fewer threads",
-    )
-    .with("throttled_s", share.amount)
-    .with("share", share.all)
-    .with("trials_affected", share.affected)
-    .with("trials", share.trials);
-    if let Some(quota) = capacity.quota {
-        finding = finding.with("quota_cpus", quota);
-    }
-    Some(finding)
+    let message =
+        format!("{who} held the process back for {} of the trials' CPU time", percent(share.all));
+    let advice =
+        "raise the quota (cpu.max, or cpu.cfs_quota_us) or remove it, or use fewer threads";
+    let finding = CHECK
+        .finding(severity, message, advice)
+        .with("throttled_s", share.amount)
+        .with("share", share.all)
+        .with("trials_affected", share.affected)
+        .with("trials", share.trials);
+    Some(with_known(finding, "quota_cpus", capacity.quota))
 }
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{CpuQuota, Probe, Severity};
-
     use super::*;
-    use crate::testing::{each, flops, found_on, host, severity};
+    use crate::testing::*;
 
     #[test]
-    fn a_quota_of_half_a_cpu_is_named() {
-        let mut h = host();
-        h.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(0.5) }, "cpu.max");
-        let m = each(flops(1), |_, t| t.conditions.throttled_s = Some(0.05));
-        let finding = found_on(&h, &CHECK, m, &[]).unwrap();
-        assert_eq!(finding.severity, Severity::Suspect);
-        assert!(finding.message.contains("0.5 CPUs"), "{}", finding.message);
-    }
-
-    #[test]
-    fn a_quota_that_was_never_reached_is_silent() {
-        let mut h = host();
-        h.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(1.5) }, "cpu.max");
-        assert!(found_on(&h, &CHECK, flops(1), &[]).is_none());
-    }
-
-    #[test]
-    fn one_hold_in_many_trials_is_a_note() {
-        let m = each(flops(1), |i, t| {
-            t.conditions.throttled_s = Some(if i == 0 { 0.02 } else { 0.0 });
-        });
-        assert_eq!(severity(&CHECK, m), Some(Severity::Note));
+    fn a_quota_that_was_reached_is_named() {
+        let of =
+            |held: fn(usize) -> f64| each_condition(flops(1), |i, c| c.throttled_s = Some(held(i)));
+        let h = with_quota(host(), 0.5);
+        CHECK.on(&h, &[]).expect([("reached", of(|_| 0.05), suspect("0.5 CPUs"))]);
+        let h = with_quota(host(), 1.5);
+        CHECK.on(&h, &[]).expect([("never reached", flops(1), SILENT)]);
+        CHECK.expect([("one hold", of(|i| if i == 0 { 0.02 } else { 0.0 }), NOTE)]);
     }
 }

@@ -1,6 +1,6 @@
 //! `trend`: the trials rise or fall from first to last.
 
-use proofmark_model::{Finding, Measurement, Series, Severity, format_seconds};
+use proofmark_model::{Finding, Measurement, Series, format_seconds};
 
 use super::{Check, Class, percent};
 use crate::Context;
@@ -12,7 +12,7 @@ const LEAST_TRIALS: usize = 8;
 const SCORE: f64 = 2.576;
 
 /// The same of a series, by the line that was found through it; one that has several levels
-/// is told by those.
+/// is described by those.
 fn over_time(ctx: &Context, m: &Measurement, series: &Series) -> Option<Finding> {
     let (line, [level]) = (series.trend.as_ref()?, series.levels.as_slice()) else {
         return None;
@@ -24,24 +24,15 @@ fn over_time(ctx: &Context, m: &Measurement, series: &Series) -> Option<Finding>
         return None;
     }
     let way = if drift > 0.0 { "rise" } else { "fall" };
-    Some(
-        Finding::new(
-            CHECK.id,
-            Severity::Suspect,
-            format!(
-                "the samples {way} by {} over {}",
-                percent(drift.abs()),
-                format_seconds(level.until_s)
-            ),
-            "compare with clock, temperature and other load over the same time; sample until \
-             the value is steady",
-        )
-        .with("drift", drift)
-        .with("slope", line.slope)
-        .with("slope_low", low)
-        .with("slope_high", high)
-        .with("target", target),
-    )
+    let message = format!(
+        "the samples {way} by {} over {}",
+        percent(drift.abs()),
+        format_seconds(level.until_s)
+    );
+    let advice = "compare with clock, temperature and other load over the same time; sample until \
+                  the value is steady";
+    let finding = CHECK.suspect(message, advice).with("drift", drift).with("slope", line.slope);
+    Some(finding.with("slope_low", low).with("slope_high", high).with("target", target))
 }
 
 pub(super) static CHECK: Check = Check {
@@ -80,27 +71,20 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let last = median(&values[values.len() - quarter..])?;
     let (way, side) = if drift > 0.0 { ("rise", "above") } else { ("fall", "below") };
     let change = percent((last / first - 1.0).abs());
-    Some(
-        Finding::new(
-            CHECK.id,
-            Severity::Suspect,
-            format!("the trials {way}: the last quarter's median is {change} {side} the first's"),
-            "warm up longer, let the machine cool down, or check what else began or ended",
-        )
-        .with("drift", drift)
-        .with("first", first)
-        .with("last", last)
-        .with("target", ctx.policy.target_for(m.subsystem))
-        .with("kendall_score", score),
-    )
+    let message =
+        format!("the trials {way}: the last quarter's median is {change} {side} the first's");
+    let advice = "warm up longer, let the machine cool down, or check what else began or ended";
+    let finding = CHECK.suspect(message, advice).with("drift", drift).with("first", first);
+    let finding = finding.with("last", last);
+    Some(finding.with("target", ctx.policy.target_for(m.subsystem)).with("kendall_score", score))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use proofmark_model::Policy;
 
-    use crate::testing::{around, context, flops, host, policy, severity, spec, with_values};
+    use super::*;
+    use crate::testing::*;
 
     fn drifting(total: f64) -> Measurement {
         let values: Vec<f64> = around(60e9)
@@ -113,21 +97,23 @@ mod tests {
 
     #[test]
     fn a_drift_is_suspect() {
-        assert_eq!(severity(&CHECK, drifting(-0.04)), Some(Severity::Suspect));
-        assert_eq!(severity(&CHECK, drifting(0.04)), Some(Severity::Suspect));
-    }
-
-    #[test]
-    fn nothing_falls_by_more_than_all_of_it() {
-        let values: Vec<f64> =
-            (0..12).map(|i| if i < 5 { 60e9 } else { 2e9 - f64::from(i) }).collect();
-        let (host, spec, policy) = (host(), spec("cpu.flops"), policy());
-        let ctx = context(&host, &spec, &policy, &[]);
-        let finding = examine(&ctx, &with_values(flops(1), &values)).unwrap();
-        assert_eq!(
-            finding.message,
-            "the trials fall: the last quarter's median is 96.7 % below the first's"
-        );
+        let falls = (0..12).map(|i| if i < 5 { 60e9 } else { 2e9 - f64::from(i) });
+        let falls: Vec<f64> = falls.collect();
+        let most =
+            suspect("^the trials fall: the last quarter's median is 96.7 % below the first's$");
+        let mut few = drifting(-0.2);
+        few.trials.truncate(7);
+        let mut wild = around(60e9);
+        wild[9] *= 0.5;
+        CHECK.expect([
+            ("it falls", drifting(-0.04), SUSPECT),
+            ("it rises", drifting(0.04), SUSPECT),
+            ("by no more than all of it", with_values(flops(1), &falls), most),
+            ("by little", drifting(0.018), SILENT),
+            ("steady", flops(1), SILENT),
+            ("few trials", few, SILENT),
+            ("an outlier", with_values(flops(1), &wild), SILENT),
+        ]);
     }
 
     #[test]
@@ -144,8 +130,8 @@ mod tests {
     fn noise_is_seldom_taken_for_a_trend() {
         // So much noise that almost every slope is a large one.
         let mut random = crate::testing::xorshift();
-        let (host, spec, policy) = (host(), spec("cpu.flops"), policy());
-        let ctx = context(&host, &spec, &policy, &[]);
+        let host = host();
+        let ctx = context_on(&host);
         for n in [8, 12, 30] {
             let wrong = (0..2000)
                 .filter(|_| {
@@ -155,17 +141,5 @@ mod tests {
                 .count();
             assert!(wrong <= 40, "{wrong} of 2000 samples of {n}");
         }
-    }
-
-    #[test]
-    fn a_small_drift_few_trials_and_noise_are_silent() {
-        assert_eq!(severity(&CHECK, drifting(0.018)), None);
-        assert_eq!(severity(&CHECK, flops(1)), None);
-        let mut few = drifting(-0.2);
-        few.trials.truncate(7);
-        assert_eq!(severity(&CHECK, few), None);
-        let mut wild = around(60e9);
-        wild[9] *= 0.5;
-        assert_eq!(severity(&CHECK, with_values(flops(1), &wild)), None);
     }
 }

@@ -1,8 +1,8 @@
 //! `udp_loss`: datagrams were sent that nobody received.
 //!
 //! A sender of UDP knows nothing of what arrives; a rate that it counts itself is no
-//! rate of the network. Here the number is the receiver's, and what was sent stands
-//! beside it.
+//! rate of the network. Here the number is the receiver's, and what was sent is given
+//! with it.
 
 use proofmark_model::{Datagrams, Finding, Measurement, Severity, Trial, format_quantity};
 
@@ -65,58 +65,46 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
     let advice = "pace the sender below what arrives (parameter rate), give the receiver a \
                   larger buffer (parameter socket_buffer), and see dropped_packets for the \
                   places";
-    let finding = Finding::new(CHECK.id, severity, message, advice);
+    let finding = CHECK.finding(severity, message, advice);
     Some(share.told(finding, "lost").with("sent", all.sent).with("received", all.received))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{each, found_on, host_with_network, round_trips, tcp, told_so, udp};
+    use crate::testing::*;
 
     /// So many per thousand are lost in so many trials.
     fn losing(m: Measurement, thousandths: u64, trials: usize) -> Measurement {
         each(m, |i, t| {
-            if i < trials {
-                let d = t.network.as_mut().unwrap().datagrams.as_mut().unwrap();
-                d.sent = d.received * 1000 / (1000 - thousandths);
-            }
+            let d = t.network.as_mut().unwrap().datagrams.as_mut().unwrap();
+            let lost = if i < trials { thousandths } else { 0 };
+            d.sent = d.received * 1000 / (1000 - lost);
         })
     }
 
-    fn says(m: Measurement) -> Option<Finding> {
-        found_on(&host_with_network("loopback"), &CHECK, m, &[])
-    }
-
     #[test]
-    fn any_loss_is_told_and_much_of_it_is_suspect() {
-        let of = |thousandths: u64, trials: usize| {
-            says(losing(udp(1, "loopback"), thousandths, trials)).map(|f| f.severity)
-        };
-        assert_eq!([of(0, 10), of(5, 10)], [None, Some(Severity::Note)]);
-        assert_eq!([of(90, 10), of(110, 10)], [Some(Severity::Note), Some(Severity::Suspect)]);
-        assert_eq!(of(900, 1), Some(Severity::Note), "in one trial");
-        let message = says(losing(udp(1, "loopback"), 500, 10)).unwrap().message;
-        assert!(message.starts_with("50.0 % of the datagrams"), "{message}");
-        assert!(
-            message.ends_with("10.00 Gbit/s sent, 5.000 Gbit/s received (the result)"),
-            "{message}"
-        );
-    }
-
-    #[test]
-    fn a_lost_round_trip_is_part_of_the_time() {
-        let of = |trials: usize| {
-            says(losing(round_trips("udp", "block"), 1, trials)).map(|f| f.severity)
-        };
-        assert_eq!([of(0), of(1), of(5)], [None, Some(Severity::Note), Some(Severity::Suspect)]);
-    }
-
-    #[test]
-    fn tcp_and_what_is_not_told_are_silent() {
-        assert!(says(tcp(1, "loopback")).is_none());
-        assert!(says(each(udp(1, "loopback"), |_, t| t.network = None)).is_none());
-        let more = told_so(udp(1, "loopback"), |n| n.datagrams.as_mut().unwrap().received += 9);
-        assert!(says(more).is_none(), "bytes_lost reports that");
+    fn any_loss_is_noted_and_much_of_it_is_suspect() {
+        let stream = |thousandths, trials| losing(udp(1, "loopback"), thousandths, trials);
+        let trips = |trials| losing(round_trips("udp", "block"), 1, trials);
+        let half =
+            "^50.0 % of the datagrams ... 10.00 Gbit/s sent, 5.000 Gbit/s received (the result)$";
+        // `bytes_lost` reports that.
+        let more =
+            each_network(udp(1, "loopback"), |n| n.datagrams.as_mut().unwrap().received += 9);
+        CHECK.expect([
+            ("none", stream(0, 10), SILENT),
+            ("little", stream(5, 10), NOTE),
+            ("up to a tenth", stream(90, 10), NOTE),
+            ("more than a tenth", stream(110, 10), SUSPECT),
+            ("in one trial", stream(900, 1), NOTE),
+            ("half", stream(500, 10), suspect(half)),
+            ("no round trip", trips(0), SILENT),
+            ("one round trip", trips(1), NOTE),
+            ("in half of the trials", trips(5), SUSPECT),
+            ("tcp", tcp(1, "loopback"), SILENT),
+            ("not reported", each(udp(1, "loopback"), |_, t| t.network = None), SILENT),
+            ("more received than sent", more, SILENT),
+        ]);
     }
 }

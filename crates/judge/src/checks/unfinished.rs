@@ -1,6 +1,6 @@
 //! `unfinished`: the trials were not all taken.
 
-use proofmark_model::{Ending, Finding, Measurement, Severity};
+use proofmark_model::{Ending, Finding, Measurement};
 
 use super::{Check, Class};
 use crate::Context;
@@ -24,13 +24,9 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
         _ => return None,
     };
     let n = m.trials.len();
-    let mut finding = Finding::new(
-        CHECK.id,
-        Severity::Suspect,
-        format!("{message}, after {}", counted(n, "trial")),
-        "repeat the measurement to its end",
-    )
-    .with("trials_done", n);
+    let message = format!("{message}, after {}", counted(n, "trial"));
+    let advice = "repeat the measurement to its end";
+    let mut finding = CHECK.suspect(message, advice).with("trials_done", n);
     if let Ending::Interrupted { by } = &m.ending {
         finding = finding.with("signal", by.as_str());
     }
@@ -40,22 +36,16 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{flops, found};
+    use crate::testing::*;
 
     #[test]
-    fn an_interrupted_one_is_suspect_with_the_signal() {
-        let mut m = flops(1);
-        m.ending = Ending::Interrupted { by: "SIGINT".to_owned() };
-        let (severity, message) = found(&CHECK, m).unwrap();
-        assert_eq!(severity, Severity::Suspect);
-        assert!(message.contains("SIGINT") && message.contains("10 trials"));
-        let mut m = flops(1);
-        m.ending = Ending::Unfinished;
-        assert_eq!(found(&CHECK, m).map(|f| f.0), Some(Severity::Suspect));
-    }
-
-    #[test]
-    fn a_complete_one_is_not() {
-        assert_eq!(found(&CHECK, flops(1)), None);
+    fn one_that_was_stopped_is_suspect_with_the_signal() {
+        let ended = |ending| Measurement { ending, ..flops(1) };
+        let by = Ending::Interrupted { by: "SIGINT".to_owned() };
+        CHECK.expect([
+            ("interrupted", ended(by), suspect("SIGINT ... 10 trials")),
+            ("unfinished", ended(Ending::Unfinished), SUSPECT),
+            ("complete", flops(1), SILENT),
+        ]);
     }
 }

@@ -1,8 +1,8 @@
 //! `unverified`: the result is wrong, or the verification counted something else.
 
-use proofmark_model::{Ending, Finding, Measurement, Severity, Unit};
+use proofmark_model::{Ending, Finding, Measurement, Unit};
 
-use super::{Check, Class};
+use super::{Check, Class, with_known};
 use crate::Context;
 use crate::execution::Execution;
 
@@ -41,15 +41,9 @@ pub(super) static CHECK: Check = Check {
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if let Ending::Unverified { reason } = &m.ending {
-        return Some(
-            Finding::new(
-                CHECK.id,
-                Severity::Invalid,
-                format!("the workload's own check failed: {reason}"),
-                "repeat it; if it fails only on this machine, test the hardware",
-            )
-            .with("reason", reason.as_str()),
-        );
+        let message = format!("the workload's own check failed: {reason}");
+        let advice = "repeat it; if it fails only on this machine, test the hardware";
+        return Some(CHECK.invalid(message, advice).with("reason", reason.as_str()));
     }
     let w = m.verification.as_ref().filter(|_| Execution::of(ctx, m).exact_verification)?;
     let larger = w.claimed.abs().max(w.counted.abs());
@@ -60,81 +54,52 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         "" => String::new(),
         note => format!(" ({note})"),
     };
-    let mut finding = Finding::new(
-        CHECK.id,
-        Severity::Invalid,
-        format!(
-            "{} counted {} {}, but the workload claims {}{compared}",
-            w.kind,
-            count(w.counted),
-            work(m.unit),
-            count(w.claimed)
-        ),
-        "do not use this result; report it as a defect of the workload if it repeats",
-    )
-    .with("verification", w.kind.as_str());
-    for (name, value) in [("claimed", w.claimed), ("counted", w.counted)] {
-        if value.is_finite() {
-            finding = finding.with(name, value);
-        }
-    }
-    Some(finding)
+    let message = format!(
+        "{} counted {} {}, but the workload claims {}{compared}",
+        w.kind,
+        count(w.counted),
+        work(m.unit),
+        count(w.claimed)
+    );
+    let advice = "do not use this result; report it as a defect of the workload if it repeats";
+    let finding = CHECK.invalid(message, advice).with("verification", w.kind.as_str());
+    let finding = with_known(finding, "claimed", Some(w.claimed));
+    Some(with_known(finding, "counted", Some(w.counted)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{flops, found, latency, rand_read, severity, stream};
+    use crate::testing::*;
 
     #[test]
-    fn a_wrong_result_is_invalid() {
-        let mut m = flops(1);
-        m.ending = Ending::Unverified { reason: "expected 2, got 3".to_owned() };
-        let (severity, message) = found(&CHECK, m).unwrap();
-        assert_eq!(severity, Severity::Invalid);
-        assert!(message.contains("got 3"));
-    }
-
-    #[test]
-    fn a_verification_that_counted_less_is_invalid() {
-        for factor in [0.999, 1.001, 0.0, f64::NAN] {
-            let mut m = flops(1);
-            m.verification.as_mut().unwrap().counted *= factor;
-            assert_eq!(severity(&CHECK, m), Some(Severity::Invalid), "{factor}");
-        }
-    }
-
-    #[test]
-    fn what_was_compared_is_told_in_the_workloads_own_measure() {
-        for (mut m, word) in
-            [(stream("copy", 1), "bytes, but"), (latency(1 << 20, 5e-9), "operations")]
-        {
+    fn a_wrong_result_or_a_count_that_differs_is_invalid() {
+        let wrong = |m, reason: &str| {
+            let ending = Ending::Unverified { reason: reason.to_owned() };
+            Measurement { ending, ..m }
+        };
+        let counted = |mut m: Measurement, factor: f64, note: &str| {
             let verification = m.verification.as_mut().unwrap();
-            verification.counted *= 0.5;
-            verification.note = "claimed against proved".to_owned();
-            let (severity, message) = found(&CHECK, m).unwrap();
-            assert_eq!(severity, Severity::Invalid);
-            assert!(message.contains(word), "{message}");
-            assert!(message.ends_with("(claimed against proved)"), "{message}");
-        }
-    }
-
-    #[test]
-    fn a_disk_is_held_to_the_data_and_not_to_the_sectors() {
-        let mut m = rand_read(1);
-        m.verification.as_mut().unwrap().counted *= 1.1;
-        assert_eq!(severity(&CHECK, m.clone()), None);
-        m.ending = Ending::Unverified { reason: "block 7 holds other data".to_owned() };
-        assert_eq!(severity(&CHECK, m), Some(Severity::Invalid));
-    }
-
-    #[test]
-    fn rounding_and_no_verification_are_silent() {
-        let mut m = flops(1);
-        m.verification.as_mut().unwrap().counted *= 1.0 + 1e-12;
-        assert_eq!(severity(&CHECK, m), None);
-        let mut m = flops(1);
-        m.verification = None;
-        assert_eq!(severity(&CHECK, m), None);
+            verification.counted *= factor;
+            verification.note = note.to_owned();
+            m
+        };
+        let of = |factor| counted(flops(1), factor, "");
+        let note = "claimed against proved";
+        let bytes = invalid("bytes, but ... (claimed against proved)$");
+        let operations = invalid("operations ... (claimed against proved)$");
+        CHECK.expect([
+            ("a wrong result", wrong(flops(1), "expected 2, got 3"), invalid("got 3")),
+            ("fewer", of(0.999), INVALID),
+            ("more", of(1.001), INVALID),
+            ("none", of(0.0), INVALID),
+            ("no number", of(f64::NAN), INVALID),
+            ("bytes", counted(stream("copy", 1), 0.5, note), bytes),
+            ("operations", counted(latency(1 << 20, 5e-9), 0.5, note), operations),
+            ("the sectors of a disk", counted(rand_read(1), 1.1, ""), SILENT),
+            ("its data", wrong(rand_read(1), "block 7 holds other data"), INVALID),
+            ("rounding", of(1.0 + 1e-12), SILENT),
+            ("no verification", Measurement { verification: None, ..flops(1) }, SILENT),
+        ]);
     }
 }

@@ -1,12 +1,12 @@
-//! `unwatched`: a disturbance that this system does not tell of.
+//! `unwatched`: a disturbance that this system does not report.
 
-use proofmark_model::{Conditions, Finding, Measurement, Severity};
+use proofmark_model::{Conditions, Finding, Measurement};
 
 use super::{Check, Class};
 use crate::Context;
 use crate::execution::Execution;
 
-/// Whether a trial's conditions tell of something.
+/// Whether a trial's conditions report something.
 type Told = fn(&Conditions) -> bool;
 
 /// What is read by pinned threads alone.
@@ -49,48 +49,30 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let what = missing.join(", ");
-    Some(
-        Finding::new(
-            CHECK.id,
-            Severity::Note,
-            format!("this system does not report: {what}"),
-            "such a disturbance would go unnoticed; check /proc and /sys as this process sees \
-             them",
-        )
-        .with("missing", what),
-    )
+    let message = format!("this system does not report: {what}");
+    let advice = "such a disturbance would go unnoticed; check /proc and /sys as this process sees \
+                  them";
+    Some(CHECK.note(message, advice).with("missing", what))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{each, flops, found_on, host_with_disk, rand_read, severity};
+    use crate::testing::*;
 
     #[test]
-    fn what_no_trial_tells_of_is_named() {
-        let m = each(flops(1), |_, t| t.conditions.steal_s = None);
-        assert_eq!(severity(&CHECK, m), Some(Severity::Note));
-        let m = each(flops(1), |_, t| t.conditions.clock_hz = None);
-        assert_eq!(severity(&CHECK, m), Some(Severity::Note));
-    }
-
-    #[test]
-    fn beside_a_disk_the_clock_does_not_matter() {
-        let h = host_with_disk();
+    fn what_no_trial_reports_is_named() {
+        let no_steal = |m| each_condition(m, |_, c| c.steal_s = None);
+        let mut one_trial = no_steal(flops(1));
+        one_trial.trials[0].conditions.steal_s = Some(0.0);
+        CHECK.expect([
+            ("steal", no_steal(flops(1)), NOTE),
+            ("the clock", each_condition(flops(1), |_, c| c.clock_hz = None), NOTE),
+            ("all reported", flops(1), SILENT),
+            ("by one trial", one_trial, SILENT),
+            ("no clock for a disk", rand_read(1), SILENT),
+        ]);
         assert!(rand_read(1).trials.iter().all(|t| t.conditions.clock_hz.is_none()));
-        assert!(found_on(&h, &CHECK, rand_read(1), &[]).is_none());
-        let m = each(rand_read(1), |_, t| t.conditions.steal_s = None);
-        assert_eq!(found_on(&h, &CHECK, m, &[]).unwrap().evidence["missing"], "steal time");
-    }
-
-    #[test]
-    fn what_one_trial_tells_of_is_watched() {
-        assert_eq!(severity(&CHECK, flops(1)), None);
-        let m = each(flops(1), |i, t| {
-            if i > 0 {
-                t.conditions.steal_s = None;
-            }
-        });
-        assert_eq!(severity(&CHECK, m), None);
+        assert_eq!(CHECK.found(no_steal(rand_read(1))).unwrap().evidence["missing"], "steal time");
     }
 }

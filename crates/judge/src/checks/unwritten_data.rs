@@ -34,7 +34,7 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
         let message = "the file system does not report which extents were written";
         let advice =
             "use a file system that reports them (FIEMAP), or check the device's own traffic";
-        return Some(Finding::new(CHECK.id, Severity::Note, message, advice));
+        return Some(CHECK.note(message, advice));
     }
     let shares = files(m).filter_map(|f| f.unwritten).filter(|share| share.is_finite());
     let worst = shares.max_by(f64::total_cmp).filter(|share| *share > THRESHOLD)?;
@@ -45,53 +45,35 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
     };
     let message = format!("{} of the file was never written: {what}", percent(worst));
     let advice = "write the whole file and flush it before the measurement";
-    Some(Finding::new(CHECK.id, severity, message, advice).with("unwritten", worst))
+    Some(CHECK.finding(severity, message, advice).with("unwritten", worst))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{disk, each, found_on, fsync, host_with_disk, rand_read};
-
-    fn says(m: Measurement, unwritten: Option<f64>) -> Option<Severity> {
-        let m = each(m, |i, t| {
-            if i == 7 {
-                t.file.as_mut().unwrap().unwritten = unwritten;
-            }
-        });
-        found_on(&host_with_disk(), &CHECK, m, &[]).map(|f| f.severity)
-    }
+    use crate::testing::*;
 
     #[test]
     fn reading_what_was_never_written_is_invalid() {
-        for m in [rand_read(1), disk("seq_read", 1 << 20, "cold"), disk("mixed", 4096, "none")] {
-            assert_eq!(says(m.clone(), Some(1.0)), Some(Severity::Invalid));
-            assert_eq!(says(m, Some(0.01)), Some(Severity::Invalid));
-        }
-    }
-
-    #[test]
-    fn writing_there_is_suspect_and_appending_is_the_work() {
-        let written = disk("rand_write", 4096, "none");
-        assert_eq!(says(written, Some(0.5)), Some(Severity::Suspect));
-        assert_eq!(says(fsync(1), Some(0.5)), None);
-    }
-
-    #[test]
-    fn a_file_system_that_does_not_tell_is_a_note_for_reads() {
-        let untold = |m: Measurement| {
-            let m = each(m, |_, t| t.file.as_mut().unwrap().unwritten = None);
-            found_on(&host_with_disk(), &CHECK, m, &[]).map(|f| f.severity)
+        let once = |m, unwritten| {
+            each_file(m, |i, f| f.unwritten = if i == 7 { unwritten } else { f.unwritten })
         };
-        assert_eq!(untold(rand_read(1)), Some(Severity::Note));
-        assert_eq!(untold(disk("mixed", 4096, "none")), Some(Severity::Note));
-        assert_eq!(untold(disk("seq_write", 4096, "none")), None);
-    }
-
-    #[test]
-    fn a_rest_and_what_is_not_told_are_silent() {
-        assert_eq!(says(rand_read(1), Some(0.0005)), None);
-        assert_eq!(says(rand_read(1), None), None);
-        assert_eq!(says(rand_read(1), Some(f64::NAN)), None);
+        let untold = |m| each_file(m, |_, f| f.unwritten = None);
+        for m in [rand_read(1), disk("seq_read", 1 << 20, "cold"), disk("mixed", 4096, "none")] {
+            CHECK.expect([
+                ("all", once(m.clone(), Some(1.0)), INVALID),
+                ("a part", once(m, Some(0.01)), INVALID),
+            ]);
+        }
+        CHECK.expect([
+            ("written", once(disk("rand_write", 4096, "none"), Some(0.5)), SUSPECT),
+            ("appending is the work", once(fsync(1), Some(0.5)), SILENT),
+            ("reads, not reported", untold(rand_read(1)), NOTE),
+            ("a mix, not reported", untold(disk("mixed", 4096, "none")), NOTE),
+            ("writes, not reported", untold(disk("seq_write", 4096, "none")), SILENT),
+            ("a rest", once(rand_read(1), Some(0.0005)), SILENT),
+            ("not reported once", once(rand_read(1), None), SILENT),
+            ("no number", once(rand_read(1), Some(f64::NAN)), SILENT),
+        ]);
     }
 }

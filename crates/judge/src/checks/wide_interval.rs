@@ -28,7 +28,7 @@ fn too_few(ctx: &Context, m: &Measurement, summary: &Summary) -> Finding {
     if client {
         message += &format!("; all are within {} of their middle", percent(half));
     }
-    Finding::new(CHECK.id, severity, message, MORE_TIME).with("trials", m.trials.len())
+    CHECK.finding(severity, message, MORE_TIME).with("trials", m.trials.len())
 }
 
 /// So few trials that there is no interval, as was asked for, and yet far apart.
@@ -36,16 +36,13 @@ fn far_apart(m: &Measurement, summary: &Summary, target: f64) -> Option<Finding>
     let half = half_range(summary);
     let server = half > SERVER * target;
     server.then(|| {
+        let [apart, target] = [2.0 * half, target].map(percent);
         let message = format!(
-            "{} are too few for a 95 % interval and differ by up to {} of their median; the \
-             target is ±{}",
-            counted(m.trials.len(), "trial"),
-            percent(2.0 * half),
-            percent(target)
+            "{} are too few for a 95 % interval and differ by up to {apart} of their median; the \
+             target is ±{target}",
+            counted(m.trials.len(), "trial")
         );
-        Finding::new(CHECK.id, Severity::Suspect, message, MORE_TRIALS)
-            .with("trials", m.trials.len())
-            .with("half_range", half)
+        CHECK.suspect(message, MORE_TRIALS).with("trials", m.trials.len()).with("half_range", half)
     })
 }
 
@@ -75,7 +72,7 @@ pub(super) static CHECK: Check = Check {
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    // A median over several levels has no interval worth telling.
+    // A median over several levels has no interval worth reporting.
     if series::has_changes(m) {
         return None;
     }
@@ -98,7 +95,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         (
             Severity::Suspect,
             "when the budget, the time or the maximum number of trials was \
-                             reached",
+             reached",
             MORE_OF_BOTH,
         )
     } else {
@@ -108,127 +105,71 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
             None => (severity, "after the fixed number of trials", MORE_TRIALS),
         }
     };
-    Some(
-        Finding::new(
-            CHECK.id,
-            severity,
-            format!(
-                "the 95 % interval is ±{} {why} (target ±{}); another run may give another median",
-                percent(half),
-                percent(target)
-            ),
-            advice,
-        )
-        .with("half_width", half)
-        .with("target", target)
-        .with("trials", m.trials.len()),
-    )
+    let message = format!(
+        "the 95 % interval is ±{} {why} (target ±{}); another run may give another median",
+        percent(half),
+        percent(target)
+    );
+    let finding = CHECK.finding(severity, message, advice);
+    Some(finding.with("half_width", half).with("target", target).with("trials", m.trials.len()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{dgemm, flops, found, found_on, host, linpack, severity, summary};
+    use crate::testing::*;
 
     fn with_interval(width: f64, ending: Ending) -> Measurement {
-        let mut m = flops(1);
+        let mut m = Measurement { ending, ..flops(1) };
         let s = m.summary.as_mut().unwrap();
         s.ci95 = Some([s.median * (1.0 - width), s.median * (1.0 + width)]);
-        m.ending = ending;
         m
     }
 
     #[test]
-    fn server_too_wide_is_suspect_even_after_a_fixed_number() {
-        let client = with_interval(0.05, Ending::Complete);
-        assert_eq!(severity(&CHECK, client), Some(Severity::Note));
-        let server = with_interval(0.15, Ending::Complete);
-        assert_eq!(severity(&CHECK, server), Some(Severity::Suspect));
-    }
-
-    #[test]
-    fn wide_at_the_end_of_the_budget_is_suspect() {
-        let m = with_interval(0.05, Ending::Budget);
-        assert_eq!(severity(&CHECK, m.clone()), Some(Severity::Suspect));
-        let cut = found_on(&host(), &CHECK, m, &[]).unwrap();
-        assert!(cut.message.contains("is ±5.0 % when the budget"), "{}", cut.message);
-        assert!(cut.advice.contains("time_of_point"), "{}", cut.advice);
-        let m = with_interval(0.05, Ending::Complete);
-        let fixed = found_on(&host(), &CHECK, m, &[]).unwrap();
-        assert_eq!(fixed.severity, Severity::Note);
-        assert!(!fixed.advice.contains("budget"), "nothing cut it short: {}", fixed.advice);
-    }
-
-    #[test]
-    fn too_few_trials_are_said() {
-        let mut m = flops(1);
-        m.ending = Ending::Budget;
-        m.trials.truncate(4);
-        m.summary.as_mut().unwrap().ci95 = None;
-        let finding = found_on(&host(), &CHECK, m.clone(), &[]).unwrap();
-        assert_eq!(finding.severity, Severity::Suspect);
-        // Whose time it was, the run's or the point's, no ending tells.
-        assert_eq!(finding.message, "time limit reached after 4 trials; a 95 % interval needs 6");
-        for word in ["time_of_point", "--budget"] {
-            assert!(finding.advice.contains(word), "{}", finding.advice);
-        }
-        m.ending = Ending::Complete;
-        assert_eq!(severity(&CHECK, m), None);
+    fn a_wide_interval_is_suspect_if_it_was_cut_short_or_is_very_wide() {
+        let cut = suspect("is ±5.0 % when the budget ... time_of_point");
+        CHECK.expect([
+            ("a fixed number", with_interval(0.05, Ending::Complete), NOTE),
+            ("far too wide", with_interval(0.15, Ending::Complete), SUSPECT),
+            ("cut short", with_interval(0.05, Ending::Budget), cut),
+            ("narrow", with_interval(0.019, Ending::Budget), SILENT),
+        ]);
+        let advice = CHECK.found(with_interval(0.05, Ending::Complete)).unwrap().advice;
+        assert!(!advice.contains("budget"), "nothing cut it short: {advice}");
     }
 
     /// The first trials of a measurement that the budget cut short.
     fn cut_to(n: usize, mut m: Measurement) -> Measurement {
         m.trials.truncate(n);
         let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
-        m.summary = summary(&values);
-        m.ending = Ending::Budget;
-        m
+        Measurement { summary: summary(&values), ending: Ending::Budget, ..m }
     }
 
     #[test]
-    fn a_few_long_solves_that_agree_are_a_note() {
+    fn too_few_trials_are_reported() {
+        // Whose time it was, the run's or the point's, no ending tells.
+        let limit = "^time limit reached after 4 trials; a 95 % interval needs 6$ ... --budget ... \
+                     time_of_point";
+        let asked = Measurement { ending: Ending::Complete, ..cut_to(4, flops(1)) };
         // 5.8 s each, 0.1 % apart.
-        let (weight, message) = found(&CHECK, cut_to(4, linpack(10_000, 2))).unwrap();
-        assert_eq!(weight, Severity::Note);
-        assert!(message.contains("after 4 trials") && message.contains("all are within 0.1 %"));
-        let mut apart = linpack(10_000, 2);
-        let slow = &mut apart.trials[1];
-        (slow.value, slow.seconds) = (slow.value * 0.9, slow.seconds / 0.9);
-        assert_eq!(severity(&CHECK, cut_to(4, apart)), Some(Severity::Suspect));
-        let short = cut_to(4, dgemm(1000, 2));
-        assert_eq!(severity(&CHECK, short), Some(Severity::Suspect));
-        let mut sliced = cut_to(4, flops(1));
-        for t in &mut sliced.trials {
-            (t.seconds, t.work) = (10.0, t.value * 10.0);
-        }
-        assert_eq!(severity(&CHECK, sliced), Some(Severity::Suspect));
-    }
-
-    #[test]
-    fn few_trials_that_were_asked_for_are_suspect_where_they_lie_far_apart() {
-        let of = |shares: [f64; 3]| {
-            let mut m = flops(1);
-            m.trials.truncate(3);
-            for (t, share) in m.trials.iter_mut().zip(shares) {
-                (t.value, t.work) = (t.value * share, t.work * share);
-            }
-            let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
-            m.summary = summary(&values);
-            m.ending = Ending::Complete;
-            found_on(&host(), &CHECK, m, &[])
-        };
-        assert!(of([0.9, 0.95, 1.0]).is_none());
-        let finding = of([0.3, 0.45, 0.9]).unwrap();
-        assert_eq!(finding.severity, Severity::Suspect);
-        assert!(
-            finding
-                .message
-                .starts_with("3 trials are too few for a 95 % interval and differ by up to 133")
-        );
-    }
-
-    #[test]
-    fn narrow_is_silent() {
-        assert_eq!(severity(&CHECK, with_interval(0.019, Ending::Budget)), None);
+        let near = note("after 4 trials ... all are within 0.1 %");
+        let apart = each(linpack(10_000, 2), |i, t| {
+            let share = if i == 1 { 0.9 } else { 1.0 };
+            (t.value, t.seconds) = (t.value * share, t.seconds / share);
+        });
+        let sliced = each(flops(1), |_, t| (t.seconds, t.work) = (10.0, t.value * 10.0));
+        let three = |shares: [f64; 3]| with_values(flops(1), &shares.map(|share| share * 63e9));
+        let few = "^3 trials are too few for a 95 % interval and differ by up to 133";
+        CHECK.expect([
+            ("cut short", cut_to(4, flops(1)), suspect(limit)),
+            ("as requested", asked, SILENT),
+            ("long solves that agree", cut_to(4, linpack(10_000, 2)), near),
+            ("long solves far apart", cut_to(4, apart), SUSPECT),
+            ("short solves", cut_to(4, dgemm(1000, 2)), SUSPECT),
+            ("long slices", cut_to(4, sliced), SUSPECT),
+            ("three, requested", three([0.9, 0.95, 1.0]), SILENT),
+            ("three, requested, far apart", three([0.3, 0.45, 0.9]), suspect(few)),
+        ]);
     }
 }

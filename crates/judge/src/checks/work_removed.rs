@@ -1,13 +1,13 @@
 //! `work_removed`: more operations or bytes a cycle than any known core can do.
 
-use proofmark_model::{Finding, Measurement, Pace, Severity, Trial, Unit};
+use proofmark_model::{Finding, Measurement, Pace, Trial, Unit};
 
 use super::{Check, Class};
 use crate::Context;
 use crate::capacity::Capacity;
 use crate::ceilings::{Peak, l1_bytes, mix_cycles};
 use crate::microarchitecture::{Row, memory, rows};
-use crate::statistics::median;
+use crate::statistics::typical;
 
 /// What the clock readings may be off by, generously: a workload whose work was
 /// removed is off by a multiple, not by a tenth.
@@ -55,8 +55,7 @@ fn loads_each_cycle(m: &Measurement) -> Option<f64> {
 /// The median over the trials that know their clock.
 fn by_trial(m: &Measurement, of: impl Fn(f64, f64) -> f64) -> Option<f64> {
     let clock = |t: &Trial| t.conditions.clock_hz.filter(|c| *c > 0.0);
-    let each: Vec<f64> = m.trials.iter().filter_map(|t| Some(of(t.value, clock(t)?))).collect();
-    median(&each)
+    typical(&m.trials, |t| Some(of(t.value, clock(t)?)))
 }
 
 pub(super) static CHECK: Check = Check {
@@ -93,86 +92,43 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if done <= most * MARGIN {
         return None;
     }
-    Some(
-        Finding::new(
-            CHECK.id,
-            Severity::Invalid,
-            format!(
-                "{done:.1} {unit} per cycle per core, but the widest known core ({design}) \
-                 does {most:.1}"
-            ),
-            "check the machine code of the loop: not all counted operations were executed",
-        )
-        .with("per_cycle", done)
-        .with("most_per_cycle", most),
-    )
+    let message = format!(
+        "{done:.1} {unit} per cycle per core, but the widest known core ({design}) \
+         does {most:.1}"
+    );
+    let advice = "check the machine code of the loop: not all counted operations were executed";
+    Some(CHECK.invalid(message, advice).with("per_cycle", done).with("most_per_cycle", most))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{
-        around, at_rate, dgemm, flops, found_on, host, iops, latency, linpack, mix,
-        set_microarchitecture, severity, stream, with_values,
-    };
+    use crate::testing::*;
 
     #[test]
-    fn a_folded_loop_is_found_even_on_an_unknown_core() {
-        let mut h = host();
-        set_microarchitecture(&mut h, "unheard_of");
-        let m = with_values(iops(1), &around(10.0 * 4e9));
-        let finding = found_on(&h, &CHECK, m, &[]).unwrap();
-        assert_eq!(finding.severity, Severity::Invalid);
-        let mut removed = mix(true, "add16", "scalar");
-        removed = with_values(removed, &around(16.0 * 4e9));
-        assert!(found_on(&h, &CHECK, removed, &[]).is_some());
-    }
-
-    #[test]
-    fn operations_that_a_solve_left_out_are_found_on_an_unknown_core() {
-        let mut h = host();
-        set_microarchitecture(&mut h, "unheard_of");
-        for m in [linpack(5000, 2), dgemm(2000, 2)] {
-            assert!(found_on(&h, &CHECK, m.clone(), &[]).is_none());
+    fn more_than_any_core_can_do_is_invalid_even_on_an_unknown_one() {
+        let h = with_design(host(), "unheard_of");
+        let at = |m, per_cycle: f64| with_values(m, &around(per_cycle * 4e9));
+        let chase = |cycles: f64| latency(1 << 30, cycles / 4e9);
+        let untimed = each_condition(at(iops(1), 100.0), |_, c| c.clock_hz = None);
+        CHECK.on(&h, &[]).expect([
+            ("a folded loop", at(iops(1), 10.0), INVALID),
+            ("a mix", at(mix(true, "add16", "scalar"), 16.0), INVALID),
+            ("a solve", linpack(5000, 2), SILENT),
             // 16 operations a cycle are the most that any known core does with AVX2.
-            let finding = found_on(&h, &CHECK, at_rate(m, 2.0 * 18.0 * 4e9), &[]).unwrap();
-            assert_eq!(finding.severity, Severity::Invalid);
-        }
-    }
-
-    #[test]
-    fn what_some_core_can_do_is_silent() {
-        let m = with_values(iops(1), &around(7.5 * 4e9));
-        assert_eq!(severity(&CHECK, m), None);
-        assert_eq!(severity(&CHECK, flops(8)), None);
-    }
-
-    #[test]
-    fn without_a_clock_nothing_can_be_said() {
-        let mut m = with_values(iops(1), &around(100.0 * 4e9));
-        for t in &mut m.trials {
-            t.conditions.clock_hz = None;
-        }
-        assert_eq!(severity(&CHECK, m), None);
-    }
-
-    #[test]
-    fn bytes_that_no_first_level_gives_are_found_on_an_unknown_core() {
-        let mut h = host();
-        set_microarchitecture(&mut h, "unheard_of");
-        let says = |rate: f64| {
-            let m = with_values(stream("read", 1), &around(rate));
-            found_on(&h, &CHECK, m, &[])
-        };
-        assert_eq!(says(160.0 * 4e9).unwrap().severity, Severity::Invalid);
-        assert!(says(120.0 * 4e9).is_none());
-    }
-
-    #[test]
-    fn loads_that_did_not_wait_are_found() {
-        let mut h = host();
-        set_microarchitecture(&mut h, "unheard_of");
-        let says = |cycles: f64| found_on(&h, &CHECK, latency(1 << 30, cycles / 4e9), &[]);
-        assert!(says(2.0).is_some() && says(3.0).is_none() && says(400.0).is_none());
+            ("a shortened solve", at_rate(linpack(5000, 2), 2.0 * 18.0 * 4e9), INVALID),
+            ("a product", dgemm(2000, 2), SILENT),
+            ("a shortened product", at_rate(dgemm(2000, 2), 2.0 * 18.0 * 4e9), INVALID),
+            ("more than any L1 cache", at(stream("read", 1), 160.0), INVALID),
+            ("as much as one", at(stream("read", 1), 120.0), SILENT),
+            ("loads that did not wait", chase(2.0), INVALID),
+            ("an L1 cache", chase(3.0), SILENT),
+            ("memory", chase(400.0), SILENT),
+        ]);
+        CHECK.expect([
+            ("what some core can do", at(iops(1), 7.5), SILENT),
+            ("threads in turns", flops(8), SILENT),
+            ("no clock", untimed, SILENT),
+        ]);
     }
 }

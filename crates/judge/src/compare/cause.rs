@@ -1,6 +1,8 @@
 //! Why a point differs, as far as the findings and the facts know it.
 
-use proofmark_model::{Finding, Measurement, Severity, median};
+use proofmark_model::{Finding, Measurement, Severity};
+
+use crate::statistics::typical;
 
 /// Checks that tell what took time away, the plainest first; what they found explains a lower
 /// number.
@@ -16,7 +18,7 @@ const TOOK: [&str; 8] = [
 ];
 /// Checks that only say that trials differ, not why.
 const SHAPE: [&str; 4] = ["wide_interval", "trend", "clusters", "falling_rate"];
-/// Causes that are told.
+/// Causes that are reported.
 const TOLD: usize = 2;
 /// A clock that differs by less explains nothing.
 const CLOCK: f64 = 0.02;
@@ -47,7 +49,7 @@ pub(super) fn throttled_on_one_side(a: &Measurement, b: &Measurement) -> bool {
 }
 
 /// What was found in one and not as much in the other: worst first, then what explains most. That
-/// trials differ is told only where nothing says why.
+/// trials differ is reported only where nothing says why.
 fn one_sided<'a>(m: &'a Measurement, other: &Measurement) -> Vec<&'a Finding> {
     let rank = |f: &Finding| TOOK.iter().position(|c| *c == f.check).unwrap_or(TOOK.len());
     let counts = |f: &&Finding| {
@@ -84,7 +86,6 @@ fn clock(worse: (&str, &Measurement), better: (&str, &Measurement)) -> Option<St
 }
 
 fn median_clock(m: &Measurement) -> Option<f64> {
-    let all: Vec<f64> = m.trials.iter().filter_map(|t| t.conditions.clock_hz).collect();
     // What no core runs at is no clock.
-    median(&all).filter(|hz| (1e6..1e11).contains(hz))
+    typical(&m.trials, |t| t.conditions.clock_hz).filter(|hz| (1e6..1e11).contains(hz))
 }

@@ -61,13 +61,23 @@ impl<'a> Runs<'a> {
     }
 }
 
+/// Two measurements that can be compared, and B / A.
+pub(super) struct Compared<'a> {
+    pub(super) a: &'a Measurement,
+    pub(super) b: &'a Measurement,
+    pub(super) known: Known,
+}
+
 /// B / A of a pair; else the reason why there is none.
-pub(super) fn known(runs: &Runs, pair: &Pair, ranks: &mut Ranks) -> Result<Known, String> {
-    let (m, n) = match (pair.a, pair.b) {
-        (Some(m), Some(n)) => (m, n),
-        (Some(m), None) => return Err(runs.only(true, m)),
-        (None, Some(n)) => return Err(runs.only(false, n)),
-        (None, None) => return Err("neither has it".to_owned()),
+pub(super) fn compared<'a>(
+    runs: &Runs,
+    pair: &Pair<'a>,
+    ranks: &mut Ranks,
+) -> Result<Compared<'a>, String> {
+    let (m, n) = match *pair {
+        Pair::Both(m, n, _) => (m, n),
+        Pair::OnlyA(m) => return Err(runs.only(true, m)),
+        Pair::OnlyB(n) => return Err(runs.only(false, n)),
     };
     for (name, m) in [("A", m), ("B", n)] {
         number(name, m)?;
@@ -93,7 +103,8 @@ pub(super) fn known(runs: &Runs, pair: &Pair, ranks: &mut Ranks) -> Result<Known
             true => m.summary.iter().map(|s| s.median).collect(),
         }
     };
-    ranks.known(&values(m), &values(n)).map_err(str::to_owned)
+    let known = ranks.known(&values(m), &values(n))?;
+    Ok(Compared { a: m, b: n, known })
 }
 
 fn number(name: &str, m: &Measurement) -> Result<(), String> {

@@ -36,14 +36,12 @@ const NETWORK: &[Subsystem] = &[Subsystem::Network];
 
 /// What differs, what decides most first.
 pub(super) fn differences(a: &Run, b: &Run) -> Vec<Fact> {
-    let (h, g) = (told(a), told(b));
-    let differing = h.into_iter().zip(g).filter(|(x, y)| x.value != y.value);
-    differing
-        .map(|(x, y)| Fact {
-            difference: Difference { what: x.what.to_owned(), a: x.value, b: y.value },
-            touches: x.touches,
-        })
-        .collect()
+    let both = told(a).into_iter().zip(told(b)).filter(|(x, y)| x.1 != y.1);
+    both.map(|((what, a, touches), (_, b, _))| Fact {
+        difference: Difference { what: what.to_owned(), a, b },
+        touches,
+    })
+    .collect()
 }
 
 /// The machine in a few words.
@@ -65,12 +63,9 @@ pub(super) fn machine(host: &Host) -> String {
     parts.join(", ")
 }
 
-/// One fact of one run; both runs tell the same ones, in the same order.
-struct Told {
-    what: &'static str,
-    value: String,
-    touches: &'static [Subsystem],
-}
+/// One fact of one run: what it is, its value, and whose numbers it may change. Both runs tell the
+/// same ones, in the same order.
+type Told = (&'static str, String, &'static [Subsystem]);
 
 fn short(text: &str) -> String {
     clean_excerpt(text, LONGEST)
@@ -101,9 +96,9 @@ fn limits(host: &Host, out: &mut Vec<Told>) {
     let limit =
         known(&host.limits.memory_bytes, |l| l.map_or_else(|| "none".to_owned(), format_size));
     out.extend([
-        Told { what: "CPU quota", value: known(&host.limits.cpu_quota, quota), touches: ALL },
-        Told { what: "usable CPUs", value: list, touches: ALL },
-        Told { what: "memory limit", value: limit, touches: &[] },
+        ("CPU quota", known(&host.limits.cpu_quota, quota), ALL),
+        ("usable CPUs", list, ALL),
+        ("memory limit", limit, &[]),
     ]);
 }
 
@@ -132,35 +127,19 @@ fn machine_facts(host: &Host, out: &mut Vec<Told>) {
     let size = |p: &Probe<u64>| known(p, |b| format_size(*b));
     let sockets = known(&cpu.sockets, |n| n.to_string());
     out.extend([
-        Told { what: "CPU", value: text(&cpu.model_name), touches: ALL },
-        Told {
-            what: "core design",
-            value: known(&cpu.microarchitecture, |m| m.name.clone()),
-            touches: ALL,
-        },
-        Told {
-            what: "CPU stepping",
-            value: known(&cpu.stepping, u32::to_string),
-            touches: COMPUTING,
-        },
-        Told { what: "sockets", value: sockets, touches: COMPUTING },
-        Told { what: "cores", value: known(&cpu.cores, u32::to_string), touches: COMPUTING },
-        Told {
-            what: "threads per core",
-            value: known(&cpu.threads_per_core, u32::to_string),
-            touches: COMPUTING,
-        },
-        Told { what: "governor", value: text(&os.governor), touches: ALL },
-        Told { what: "virtualisation", value: text(&os.virtualisation), touches: ALL },
-        Told { what: "container", value: text(&os.container), touches: ALL },
-        Told { what: "kernel", value: text(&os.kernel), touches: ALL },
-        Told { what: "distribution", value: text(&os.distribution), touches: &[] },
-        Told { what: "memory", value: size(&host.memory.total_bytes), touches: MEMORY },
-        Told {
-            what: "huge pages",
-            value: text(&host.memory.transparent_huge_pages),
-            touches: MEMORY,
-        },
+        ("CPU", text(&cpu.model_name), ALL),
+        ("core design", known(&cpu.microarchitecture, |m| m.name.clone()), ALL),
+        ("CPU stepping", known(&cpu.stepping, u32::to_string), COMPUTING),
+        ("sockets", sockets, COMPUTING),
+        ("cores", known(&cpu.cores, u32::to_string), COMPUTING),
+        ("threads per core", known(&cpu.threads_per_core, u32::to_string), COMPUTING),
+        ("governor", text(&os.governor), ALL),
+        ("virtualisation", text(&os.virtualisation), ALL),
+        ("container", text(&os.container), ALL),
+        ("kernel", text(&os.kernel), ALL),
+        ("distribution", text(&os.distribution), &[]),
+        ("memory", size(&host.memory.total_bytes), MEMORY),
+        ("huge pages", text(&host.memory.transparent_huge_pages), MEMORY),
     ]);
 }
 
@@ -185,15 +164,11 @@ fn disk(host: &Host, out: &mut Vec<Told>) {
     });
     let system = storage.map(|s| format!("{} on {}", s.file_system, s.mount_point));
     out.extend([
-        Told { what: "disk", value: some(devices), touches: DISK },
-        Told { what: "file system", value: some(system), touches: DISK },
-        Told {
-            what: "mount options",
-            value: some(storage.map(|s| s.mount_options.clone())),
-            touches: DISK,
-        },
-        Told { what: "I/O scheduler", value: some(schedulers), touches: DISK },
-        Told { what: "I/O limits", value: limits, touches: DISK },
+        ("disk", some(devices), DISK),
+        ("file system", some(system), DISK),
+        ("mount options", some(storage.map(|s| s.mount_options.clone())), DISK),
+        ("I/O scheduler", some(schedulers), DISK),
+        ("I/O limits", limits, DISK),
     ]);
 }
 
@@ -224,8 +199,8 @@ fn network(host: &Host, out: &mut Vec<Told>) {
         })
     });
     out.extend([
-        Told { what: "server", value: some(server), touches: NETWORK },
-        Told { what: "network interface", value: some(interface), touches: NETWORK },
+        ("server", some(server), NETWORK),
+        ("network interface", some(interface), NETWORK),
     ]);
 }
 
@@ -238,15 +213,11 @@ fn program(run: &Run, out: &mut Vec<Told>) {
     };
     let measured = run.imported.as_deref().map_or_else(|| "proofmark".to_owned(), short);
     out.extend([
-        Told { what: "measured by", value: measured, touches: ALL },
-        Told { what: "program", value: short(&run.tool.version), touches: ALL },
-        Told {
-            what: "commit",
-            value: short(run.tool.commit.as_deref().unwrap_or("unknown")),
-            touches: ALL,
-        },
-        Told { what: "build", value: short(&run.tool.build), touches: ALL },
-        Told { what: "profile", value: short(&run.plan.profile), touches: &[] },
-        Told { what: "trials", value: trials, touches: &[] },
+        ("measured by", measured, ALL),
+        ("program", short(&run.tool.version), ALL),
+        ("commit", short(run.tool.commit.as_deref().unwrap_or("unknown")), ALL),
+        ("build", short(&run.tool.build), ALL),
+        ("profile", short(&run.plan.profile), &[]),
+        ("trials", trials, &[]),
     ]);
 }

@@ -27,6 +27,7 @@ use proofmark_model::{
 };
 
 use crate::words::counted;
+use comparable::Compared;
 use facts::Fact;
 use margin::{Margins, Speed};
 use names::Names;
@@ -53,23 +54,23 @@ pub struct Named<'a> {
     pub run: &'a Run,
 }
 
-/// What B measured beside A.
+/// What B measured, compared with A.
 pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
     let facts = facts::differences(a.run, b.run);
     let names = Names::of(a.run, b.run);
     let runs = comparable::Runs::new(a.run, b.run);
     let mut ranks = rank::Ranks::default();
-    let judged: Vec<(Pair, Result<Known, String>)> = pairs::pairs(a.run, b.run)
+    let judged: Vec<(Pair, Result<Compared, String>)> = pairs::pairs(a.run, b.run)
         .into_iter()
         .map(|pair| {
-            let known = comparable::known(&runs, &pair, &mut ranks);
-            (pair, known)
+            let compared = comparable::compared(&runs, &pair, &mut ranks);
+            (pair, compared)
         })
         .collect();
     let margins = Margins::new(a.run, b.run, &speeds(&judged), options.margin);
     let judge = Judge { a: a.run, b: b.run, names, margins, facts: &facts };
     let points: Vec<ComparedPoint> =
-        judged.into_iter().filter_map(|(pair, known)| judge.point(&pair, known)).collect();
+        judged.into_iter().map(|(pair, compared)| judge.point(&pair, compared)).collect();
     Comparison {
         schema: Cow::Borrowed(COMPARISON_SCHEMA),
         a: side(a),
@@ -100,18 +101,16 @@ fn speed(better: Better, ratio: f64) -> f64 {
 }
 
 /// Of the points that tell of noise: not those that a quota held back on one side.
-fn speeds<'a>(judged: &[(Pair<'a>, Result<Known, String>)]) -> BTreeMap<Subsystem, Vec<Speed<'a>>> {
+fn speeds<'a>(
+    judged: &[(Pair, Result<Compared<'a>, String>)],
+) -> BTreeMap<Subsystem, Vec<Speed<'a>>> {
     let mut out: BTreeMap<Subsystem, Vec<Speed>> = BTreeMap::new();
-    for (pair, known) in judged {
-        if let (Some(a), Some(b), Ok(known)) = (pair.a, pair.b, known)
-            && known.ends.is_some()
-            && !cause::throttled_on_one_side(a, b)
-        {
-            out.entry(a.subsystem).or_default().push(Speed {
-                workload: &a.workload,
-                threads: a.params.threads(),
-                log: speed(a.better, known.ratio.median),
-            });
+    for Compared { a, b, known } in judged.iter().filter_map(|(_, compared)| compared.as_ref().ok())
+    {
+        if known.ends.is_some() && !cause::throttled_on_one_side(a, b) {
+            let (workload, threads) = (a.workload.as_str(), a.params.threads());
+            let log = speed(a.better, known.ratio.median);
+            out.entry(a.subsystem).or_default().push(Speed { workload, threads, log });
         }
     }
     out
@@ -127,45 +126,47 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    fn point(&self, pair: &Pair, known: Result<Known, String>) -> Option<ComparedPoint> {
-        let m = pair.any()?;
+    fn point(&self, pair: &Pair, compared: Result<Compared, String>) -> ComparedPoint {
+        let (m, in_a, in_b, sizes) = match pair {
+            Pair::Both(a, b, sizes) => (a, Some(a), Some(b), sizes.as_str()),
+            Pair::OnlyA(m) => (m, Some(m), None, ""),
+            Pair::OnlyB(m) => (m, None, Some(m), ""),
+        };
         let spec = self.a.workloads.get(&m.workload).or_else(|| self.b.workloads.get(&m.workload));
-        let margin = match (pair.a, pair.b, &known) {
-            (Some(a), Some(b), Ok(_)) => Some(self.margins.of_point(a, b)),
-            _ => None,
-        };
-        let (outcome, reason) = match (pair.a, pair.b, &known, margin) {
-            (Some(a), Some(b), Ok(known), Some(margin)) => self.decide(a, b, known, margin),
-            (_, _, Err(reason), _) => (Comparability::NotComparable, reason.clone()),
-            _ => (Comparability::NotComparable, "one of them is missing".to_owned()),
-        };
-        let resolution = match (&known, margin) {
-            (Ok(known), Some(margin)) if outcome != Comparability::NotComparable => {
-                resolution(m.better, known, margin)
+        let (mut margin, mut resolved) = (None, None);
+        let (outcome, reason) = match &compared {
+            Ok(Compared { a, b, known }) => {
+                let of_point = self.margins.of_point(a, b);
+                let (outcome, reason) = self.decide(a, b, known, of_point);
+                if outcome != Comparability::NotComparable {
+                    resolved = resolution(m.better, known, of_point);
+                }
+                margin = Some(of_point);
+                (outcome, reason)
             }
-            _ => None,
+            Err(reason) => (Comparability::NotComparable, reason.clone()),
         };
-        let reason = match pair.sizes.as_str() {
+        let reason = match sizes {
             "" => reason,
             sizes => format!("{reason}; set by the machines: {sizes}"),
         };
         let number =
-            |m: &Measurement| Some(Number { summary: m.summary.clone()?, verdict: m.verdict });
-        Some(ComparedPoint {
+            |m: &&Measurement| Some(Number { summary: m.summary.clone()?, verdict: m.verdict });
+        ComparedPoint {
             workload: clean(&m.workload),
             name: self.names.name(spec, m),
             subsystem: m.subsystem,
             params: m.params.clone(),
             unit: m.unit,
             better: m.better,
-            a: pair.a.and_then(number),
-            b: pair.b.and_then(number),
-            ratio: known.ok().map(|k| k.ratio),
+            a: in_a.and_then(number),
+            b: in_b.and_then(number),
+            ratio: compared.ok().map(|c| c.known.ratio),
             margin,
-            resolution,
+            resolution: resolved,
             outcome,
             reason: clean_excerpt(&reason, LONGEST),
-        })
+        }
     }
 
     /// Faster, slower or neither, and why; not comparable where too little is known.
@@ -212,7 +213,7 @@ impl Judge<'_> {
         (outcome, reason)
     }
 
-    /// The cause with the facts beside it, or a sentence that there is none.
+    /// The cause with the facts that go with it, or a sentence that there is none.
     fn explained(&self, subsystem: Subsystem, cause: String) -> String {
         if !cause.is_empty() {
             return cause;

@@ -1,4 +1,4 @@
-//! What a point is called beside the others of its workload.
+//! What a point is called next to the others of its workload.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use proofmark_model::{
     format_size,
 };
 
-/// Parameters that are told with every number, so that no cached number passes for a disk's and no
+/// Parameters that are reported with every number, so that no cached number passes for a disk's and no
 /// loopback for a network.
 const ALWAYS: [&str; 4] = ["direct", "cache", "flush", "path"];
 /// Parameters of a workload at the most; none of ours has half as many.
@@ -15,7 +15,7 @@ const MOST: usize = 40;
 /// Letters of a name at the most.
 const LONGEST: usize = 160;
 
-/// For each workload, the parameters that tell its points apart, in the order in which they are told.
+/// For each workload, the parameters that tell its points apart, in the order in which they are reported.
 #[derive(Debug)]
 pub(super) struct Names<'a>(BTreeMap<&'a str, Vec<&'a str>>);
 

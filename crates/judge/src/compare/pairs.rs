@@ -5,26 +5,17 @@
 //! machine set itself, such as arrays of four times its last-level cache, where that leaves no
 //! choice. The number of threads is never such a parameter: all of 4 CPUs and all of 8 are two points.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use proofmark_model::{AUTO, Measurement, ParameterKind, Params, Run, WorkloadSpec, format_size};
 
 /// One point as both runs have it.
 #[derive(Debug, Clone)]
-pub(super) struct Pair<'a> {
-    /// In A.
-    pub(super) a: Option<&'a Measurement>,
-    /// In B.
-    pub(super) b: Option<&'a Measurement>,
-    /// Which sizes the machines set differently; empty where none.
-    pub(super) sizes: String,
-}
-
-impl<'a> Pair<'a> {
-    /// A's where it has one, else B's.
-    pub(super) fn any(&self) -> Option<&'a Measurement> {
-        self.a.or(self.b)
-    }
+pub(super) enum Pair<'a> {
+    /// In A and in B, and which sizes the machines set differently; empty where none.
+    Both(&'a Measurement, &'a Measurement, String),
+    OnlyA(&'a Measurement),
+    OnlyB(&'a Measurement),
 }
 
 /// Every point of both, in the order of A, then what only B has.
@@ -34,19 +25,14 @@ pub(super) fn pairs<'a>(a: &'a Run, b: &'a Run) -> Vec<Pair<'a>> {
     for (i, m) in b.measurements.iter().enumerate() {
         left.entry(key(m)).or_default().push_back(i);
     }
-    let mut taken = vec![false; b.measurements.len()];
-    let mut out: Vec<Pair> = Vec::new();
-    for m in &a.measurements {
-        let found = left.get_mut(&key(m)).and_then(VecDeque::pop_front);
-        if let Some(t) = found.and_then(|i| taken.get_mut(i)) {
-            *t = true;
-        }
-        let found = found.and_then(|i| b.measurements.get(i));
-        out.push(Pair { a: Some(m), b: found, sizes: String::new() });
-    }
-    let rest = b.measurements.iter().zip(&taken).filter(|(_, t)| !**t).map(|(m, _)| m);
-    let rest = by_size(a, b, &mut out, rest.collect());
-    out.extend(rest.into_iter().map(|m| Pair { a: None, b: Some(m), sizes: String::new() }));
+    let mut pair = |m| match left.get_mut(&key(m)).and_then(VecDeque::pop_front) {
+        Some(i) => Pair::Both(m, &b.measurements[i], String::new()),
+        None => Pair::OnlyA(m),
+    };
+    let mut out: Vec<Pair> = a.measurements.iter().map(&mut pair).collect();
+    let rest: BTreeSet<usize> = left.into_values().flatten().collect();
+    let rest = by_size(a, b, &mut out, rest.iter().map(|i| &b.measurements[*i]).collect());
+    out.extend(rest.into_iter().map(Pair::OnlyB));
     out
 }
 
@@ -55,7 +41,7 @@ fn by_size<'a>(
     a: &'a Run,
     b: &'a Run,
     pairs: &mut [Pair<'a>],
-    rest: Vec<&'a Measurement>,
+    mut rest: Vec<&'a Measurement>,
 ) -> Vec<&'a Measurement> {
     type Key<'a> = (&'a str, Params, bool);
     let key = |run: &'a Run, m: &'a Measurement| -> Key<'a> {
@@ -65,8 +51,8 @@ fn by_size<'a>(
         (&m.workload, params, m.series.is_some())
     };
     let mut of_a: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
-    for (i, p) in pairs.iter().enumerate() {
-        if let (Some(m), None) = (p.a, p.b) {
+    for (i, pair) in pairs.iter().enumerate() {
+        if let Pair::OnlyA(m) = pair {
             of_a.entry(key(a, m)).or_default().push(i);
         }
     }
@@ -74,20 +60,19 @@ fn by_size<'a>(
     for m in &rest {
         *of_b.entry(key(b, m)).or_default() += 1;
     }
-    let mut only = Vec::new();
-    for m in rest {
+    rest.retain(|m| {
         let k = key(b, m);
         match of_a.get(&k).map(Vec::as_slice) {
             Some([i]) if of_b.get(&k) == Some(&1) => {
-                if let Some(pair) = pairs.get_mut(*i) {
-                    pair.sizes = pair.a.map_or_else(String::new, |other| told(other, m));
-                    pair.b = Some(m);
+                if let Pair::OnlyA(other) = pairs[*i] {
+                    pairs[*i] = Pair::Both(other, m, told(other, m));
                 }
+                false
             }
-            _ => only.push(m),
+            _ => true,
         }
-    }
-    only
+    });
+    rest
 }
 
 /// Parameters that are sizes set by the machine, unless they are what the workload's points differ by.

@@ -43,9 +43,7 @@ pub(super) struct Ranks(BTreeMap<(usize, usize), Option<usize>>);
 
 impl Ranks {
     /// B / A with its interval, null for too few trials.
-    ///
-    /// # Errors
-    /// A reason if a side has no trial, one is not above zero, or the ratio is no number.
+    /// Fails if a side has no trial, one is not above zero, or the ratio is no number.
     pub(super) fn known(&mut self, a: &[f64], b: &[f64]) -> Result<Known, &'static str> {
         let (a, b) = (logs(a)?, logs(b)?);
         let mut all: Vec<f64> = b.iter().flat_map(|y| a.iter().map(move |x| y - x)).collect();
@@ -196,13 +194,8 @@ mod tests {
     /// Skewed noise with outliers: the interval must hold the true factor 95 % of the time.
     #[test]
     fn the_interval_holds_the_true_ratio() {
-        let mut state = 42_u64;
-        let mut uniform = move || {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            ((state >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-        };
+        let mut random = crate::testing::xorshift();
+        let mut uniform = move || 1.0 - random();
         let mut ranks = Ranks::default();
         for (n, m) in [(4, 4), (8, 8), (8, 30), (20, 20), (5, 12), (40, 40)] {
             let runs = 1500;

@@ -4,36 +4,17 @@ mod judged;
 
 use proofmark_model::{
     Better, Comparability, ComparedPoint, Comparison, CpuQuota, Ending, Finding, Measurement,
-    Param, Parameter, ParameterKind, Plan, Point, Probe, Run, SCHEMA, Severity, Timestamp, Tool,
-    Unit, Verdict, Verification,
+    Param, Parameter, ParameterKind, Probe, Run, Severity, Timestamp, Unit, Verdict,
 };
 use proptest::prelude::*;
 
 use super::*;
-use crate::testing::{
-    flops, host, iops, latency, linpack, rand_read, spec, stream, sweep, tcp, wild,
-};
+use crate::testing::*;
+use Comparability::{Faster, NoDifferenceShown, NotComparable, Slower};
 
 /// A run of these measurements on the healthy machine.
 fn run(measurements: Vec<Measurement>) -> Run {
-    let point = |m: &Measurement| Point { workload: m.workload.clone(), params: m.params.clone() };
-    Run {
-        schema: SCHEMA.into(),
-        tool: Tool { version: "0.1.0".into(), commit: None, build: "test".into() },
-        started: Timestamp(Default::default()),
-        ended: None,
-        interrupted: None,
-        imported: None,
-        host: host(),
-        plan: Plan {
-            profile: "test".into(),
-            points: measurements.iter().map(point).collect(),
-            ..Plan::default()
-        },
-        workloads: measurements.iter().map(|m| (m.workload.clone(), spec(&m.workload))).collect(),
-        measurements,
-        findings: Vec::new(),
-    }
+    crate::testing::run(host(), measurements)
 }
 
 /// Twelve points of all four subsystems.
@@ -79,6 +60,14 @@ fn one(a: Measurement, b: Measurement) -> ComparedPoint {
     c.points[0].clone()
 }
 
+/// What the comparison of one point says must have these words.
+#[track_caller]
+fn expect(a: Measurement, b: Measurement, outcome: Comparability, words: &str) {
+    let p = one(a, b);
+    assert_eq!(p.outcome, outcome, "{p:?}");
+    expect_words(&p.workload, &p.reason, "", words);
+}
+
 fn found(mut m: Measurement, check: &'static str, severity: Severity, share: f64) -> Measurement {
     let message = format!("{check} took {:.0} %", share * 100.0);
     m.findings.push(Finding::new(check, severity, message, "").with("share", share));
@@ -86,11 +75,21 @@ fn found(mut m: Measurement, check: &'static str, severity: Severity, share: f64
     m
 }
 
+/// Suspect by what a check found.
+fn suspect(m: Measurement, check: &'static str, share: f64) -> Measurement {
+    found(m, check, Severity::Suspect, share)
+}
+
+/// The usual point at so many times its rate.
+fn at(factor: f64) -> Measurement {
+    scaled(flops(1), factor)
+}
+
 #[test]
 fn a_run_and_itself_do_not_differ() {
     let c = compared(&healthy(), &healthy());
     assert_eq!(c.points.len(), 12);
-    assert!(outcomes(&c).iter().all(|o| *o == Comparability::NoDifferenceShown));
+    assert!(outcomes(&c).iter().all(|o| *o == NoDifferenceShown));
     assert!(c.differences.is_empty(), "{:?}", c.differences);
     for p in &c.points {
         assert!((p.ratio.as_ref().unwrap().median - 1.0).abs() < 1e-9 && !p.fails(), "{p:?}");
@@ -104,13 +103,13 @@ fn three_percent_lie_within_the_margin_and_a_margin_asked_for_shows_them() {
     let b = with(healthy(), |_, m| scaled(m, 0.97));
     let (a, strict) = (healthy(), Options { margin: Some(0.01) });
     let c = compared(&a, &b);
-    assert!(outcomes(&c).iter().all(|o| *o == Comparability::NoDifferenceShown), "{c:?}");
+    assert!(outcomes(&c).iter().all(|o| *o == NoDifferenceShown), "{c:?}");
     assert!(c.points[0].reason.contains("within the margin"), "{}", c.points[0].reason);
     let c = compare(Named { name: "a", run: &a }, Named { name: "b", run: &b }, strict);
     for p in &c.points {
         let expected = match p.better {
-            Better::Higher => Comparability::Slower,
-            Better::Lower => Comparability::Faster,
+            Better::Higher => Slower,
+            Better::Lower => Faster,
         };
         assert_eq!((p.outcome, p.margin), (expected, Some(0.01)), "{p:?}");
     }
@@ -120,12 +119,12 @@ fn three_percent_lie_within_the_margin_and_a_margin_asked_for_shows_them() {
 fn half_the_speed_under_a_quota_is_slower_with_the_cause() {
     let mut b = with(healthy(), |_, m| {
         let factor = if m.better == Better::Higher { 0.5 } else { 2.0 };
-        found(scaled(m, factor), "throttled", Severity::Suspect, 0.5)
+        suspect(scaled(m, factor), "throttled", 0.5)
     });
     b.host.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(0.5) }, "cpu.max");
     let c = compared(&healthy(), &b);
     for p in &c.points {
-        assert_eq!(p.outcome, Comparability::Slower, "{p:?}");
+        assert_eq!(p.outcome, Slower, "{p:?}");
         assert!(p.reason.contains("in B throttled took 50 %") && p.fails(), "{}", p.reason);
     }
     assert_eq!(c.differences[0].what, "CPU quota");
@@ -133,81 +132,72 @@ fn half_the_speed_under_a_quota_is_slower_with_the_cause() {
     assert!(c.subsystems.iter().all(|s| (s.speed.as_ref().unwrap().median - 0.5).abs() < 0.01));
     // The other way round B is faster, since A was held back.
     let back = compared(&b, &healthy());
-    assert!(outcomes(&back).iter().all(|o| *o == Comparability::Faster));
+    assert!(outcomes(&back).iter().all(|o| *o == Faster));
     assert!(back.points[0].reason.contains("in A throttled"), "{}", back.points[0].reason);
 }
 
 #[test]
-fn a_quota_that_touches_half_of_the_points_is_not_taken_for_noise() {
-    let b = with(healthy(), |_, m| match m.params.threads() {
-        2 => found(scaled(m, 0.7), "throttled", Severity::Suspect, 0.5),
-        _ => m,
-    });
-    for p in compared(&healthy(), &b).points {
-        let slower = p.params.threads() == 2;
-        assert_eq!(p.outcome == Comparability::Slower, slower, "{p:?}");
-    }
-}
-
-#[test]
-fn nothing_hides_a_factor_of_two() {
-    // Half of the points twice as slow, and no finding: as wide as noise gets.
-    let b = with(healthy(), |i, m| if i % 2 == 0 { scaled(m, 0.5) } else { m });
-    let c = compared(&healthy(), &b);
-    let cpu: Vec<_> = c.points.iter().filter(|p| p.workload.starts_with("cpu")).collect();
-    for (i, p) in cpu.iter().enumerate() {
-        assert_eq!(p.outcome == Comparability::Slower, i % 2 == 0, "{p:?}");
+fn half_of_the_points_that_lost_a_part_are_not_taken_for_noise() {
+    type Lost = fn(usize, &Measurement) -> bool;
+    let two_threads: Lost = |_, m| m.params.threads() == 2;
+    let sweeps = || (0..10).flat_map(|i| [1, 2].map(|t| sweep("read", t, 4096 << i))).collect();
+    for (name, all, lost, factor, check) in [
+        ("under a quota", healthy(), two_threads, 0.7, Some("throttled")),
+        // As wide as noise gets.
+        ("nothing hides a factor of two", healthy(), |i, _| i % 2 == 0, 0.5, None),
+        // Nothing found, trials far calmer than that.
+        ("a thread count", run(sweeps()), two_threads, 0.7, None),
+        ("other halves, of as many threads", run(sweeps()), |i, _| i % 4 < 2, 0.7, None),
+    ] {
+        let b = with(all.clone(), |i, m| match (lost(i, &m), check) {
+            (true, Some(check)) => suspect(scaled(m, factor), check, 0.5),
+            (true, None) => scaled(m, factor),
+            (false, _) => m,
+        });
+        for (i, p) in compared(&all, &b).points.iter().enumerate() {
+            let m = &all.measurements[i];
+            let enough = p.workload.starts_with("cpu") || p.workload == "memory.sweep";
+            if enough || check.is_some() {
+                assert_eq!(p.outcome == Slower, lost(i, m), "{name}: {p:?}");
+            }
+        }
     }
 }
 
 #[test]
 fn what_nothing_explains_is_told_with_what_differs() {
-    let slower = scaled(flops(1), 0.7);
-    let p = one(flops(1), slower.clone());
-    assert!(p.reason.contains("no finding and no fact"), "{}", p.reason);
-    let mut b = run(vec![slower.clone()]);
+    expect(at(1.0), at(0.7), Slower, "no finding and no fact");
+    let mut b = run(vec![at(0.7)]);
     b.host.os.kernel = Probe::known("Linux 7.1".into(), "uname");
     let c = compared(&run(vec![flops(1)]), &b);
     assert!(c.points[0].reason.contains("kernel unknown in A, Linux 7.1 in B"), "{c:?}");
-    let mut clocked = slower;
-    clocked.trials.iter_mut().for_each(|t| t.conditions.clock_hz = Some(2.8e9));
-    let p = one(flops(1), clocked);
-    assert!(p.reason.contains("in B the cores ran at 2.80 GHz, in A at 4.00 GHz"), "{}", p.reason);
-    let p = one(found(flops(1), "in_cache", Severity::Suspect, 0.2), scaled(flops(1), 0.7));
-    assert!(p.reason.contains("A itself is suspect: in_cache"), "{}", p.reason);
+    let clocked = each_condition(at(0.7), |_, c| c.clock_hz = Some(2.8e9));
+    expect(at(1.0), clocked, Slower, "in B the cores ran at 2.80 GHz, in A at 4.00 GHz");
+    expect(suspect(at(1.0), "in_cache", 0.2), at(0.7), Slower, "A itself is suspect: in_cache");
 }
 
 #[test]
 fn what_both_have_explains_nothing_unless_one_has_far_more() {
-    let a = found(flops(1), "steal", Severity::Suspect, 0.05);
-    let p = one(a.clone(), found(scaled(flops(1), 0.7), "steal", Severity::Suspect, 0.06));
-    assert!(p.reason.contains("no finding"), "{}", p.reason);
-    let p = one(a, found(scaled(flops(1), 0.7), "steal", Severity::Suspect, 0.3));
-    assert!(p.reason.contains("in B steal took 30 %"), "{}", p.reason);
+    let stolen = |factor, share| suspect(at(factor), "steal", share);
+    expect(stolen(1.0, 0.05), stolen(0.7, 0.06), Slower, "no finding");
+    expect(stolen(1.0, 0.05), stolen(0.7, 0.3), Slower, "in B steal took 30 %");
     // That trials differ is no cause beside one.
-    let wide = found(scaled(flops(1), 0.7), "wide_interval", Severity::Suspect, 0.3);
-    let p = one(flops(1), wide.clone());
-    assert_eq!(p.reason, "in B wide_interval took 30 %");
-    let p = one(flops(1), found(wide, "steal", Severity::Suspect, 0.3));
-    assert_eq!(p.reason, "in B steal took 30 %");
+    let wide = suspect(at(0.7), "wide_interval", 0.3);
+    expect(at(1.0), wide.clone(), Slower, "^in B wide_interval took 30 %$");
+    expect(at(1.0), suspect(wide, "steal", 0.3), Slower, "^in B steal took 30 %$");
 }
 
 #[test]
 fn what_others_took_on_both_sides_widens_the_margin() {
-    let disturbed = |f: f64| found(scaled(flops(1), f), "other_cpu", Severity::Suspect, 0.4);
-    let some = |f: f64| found(scaled(flops(1), f), "other_cpu", Severity::Suspect, 0.3);
-    assert_eq!(one(some(1.0), some(0.75)).outcome, Comparability::NoDifferenceShown);
-    assert_eq!(one(some(1.0), some(0.5)).outcome, Comparability::Slower);
-    assert_eq!(one(flops(1), disturbed(0.7)).outcome, Comparability::Slower);
+    let taken = |factor, share| suspect(at(factor), "other_cpu", share);
+    expect(taken(1.0, 0.3), taken(0.75, 0.3), NoDifferenceShown, "");
+    expect(taken(1.0, 0.3), taken(0.5, 0.3), Slower, "");
+    expect(at(1.0), taken(0.7, 0.4), Slower, "");
     // What could hide a factor of two is no "no difference".
-    let p = one(disturbed(1.0), disturbed(0.7));
-    assert_eq!((p.outcome, p.resolution), (Comparability::NotComparable, None));
-    assert!(
-        p.reason.starts_with("both were disturbed: other programs took at least 40 %"),
-        "{}",
-        p.reason
-    );
-    assert_eq!(one(disturbed(1.0), disturbed(0.2)).outcome, Comparability::Slower);
+    let both = "^both were disturbed: other programs took at least 40 %";
+    expect(taken(1.0, 0.4), taken(0.7, 0.4), NotComparable, both);
+    assert_eq!(one(taken(1.0, 0.4), taken(0.7, 0.4)).resolution, None);
+    expect(taken(1.0, 0.4), taken(0.2, 0.4), Slower, "");
 }
 
 #[test]
@@ -217,40 +207,40 @@ fn noise_between_runs_is_no_difference() {
     let points = || (0..12).map(|i| sweep("read", 1, 4096 << i)).collect::<Vec<_>>();
     let b = with(run(points()), |i, m| scaled(m, 1.0 + noise[i]));
     let c = compared(&run(points()), &b);
-    assert!(outcomes(&c).iter().all(|o| *o == Comparability::NoDifferenceShown), "{c:?}");
+    assert!(outcomes(&c).iter().all(|o| *o == NoDifferenceShown), "{c:?}");
     // Less of the same noise, and a common fall of 30 %: the spread is about the fall.
     let b = with(run(points()), |i, m| scaled(m, 0.7 * (1.0 + 0.4 * noise[i])));
     let c = compared(&run(points()), &b);
-    assert!(outcomes(&c).iter().all(|o| *o == Comparability::Slower), "{c:?}");
+    assert!(outcomes(&c).iter().all(|o| *o == Slower), "{c:?}");
 }
 
 #[test]
 fn a_wide_interval_widens_the_margin() {
-    let wide = |f: f64| {
-        let mut m = scaled(flops(1), f);
+    let wide = |factor: f64| {
+        let mut m = at(factor);
         let s = m.summary.as_mut().unwrap();
         s.ci95 = Some([s.median * 0.85, s.median * 1.15]);
         m
     };
-    assert_eq!(one(wide(1.0), wide(0.5)).outcome, Comparability::Slower);
-    assert_eq!(one(wide(1.0), wide(0.8)).outcome, Comparability::NoDifferenceShown);
-    assert_eq!(one(flops(1), scaled(flops(1), 0.8)).outcome, Comparability::Slower);
+    expect(wide(1.0), wide(0.5), Slower, "");
+    expect(wide(1.0), wide(0.8), NoDifferenceShown, "");
+    expect(at(1.0), at(0.8), Slower, "");
 }
 
 #[test]
 fn less_is_better_for_a_time() {
-    let p = one(latency(1 << 20, 5e-9), latency(1 << 20, 1e-8));
-    assert_eq!(p.outcome, Comparability::Slower);
+    let [short, long] = [5e-9, 1e-8].map(|s| latency(1 << 20, s));
+    let p = one(short.clone(), long.clone());
+    assert_eq!(p.outcome, Slower);
     assert!((p.ratio.unwrap().median - 2.0).abs() < 0.01, "the ratio stays B / A");
-    let p = one(latency(1 << 20, 1e-8), latency(1 << 20, 5e-9));
-    assert_eq!(p.outcome, Comparability::Faster);
+    expect(long, short, Faster, "");
 }
 
 #[test]
 fn what_cannot_be_compared_says_why_and_what_is_gone_fails() {
     let not = |a: Measurement, b: Measurement, words: &str, fails: bool| {
         let p = one(a, b);
-        assert_eq!(p.outcome, Comparability::NotComparable, "{p:?}");
+        assert_eq!(p.outcome, NotComparable, "{p:?}");
         assert!(p.reason.contains(words) && p.ratio.is_none() && p.margin.is_none(), "{p:?}");
         assert_eq!(p.fails(), fails, "{p:?}");
     };
@@ -274,10 +264,10 @@ fn what_cannot_be_compared_says_why_and_what_is_gone_fails() {
 #[test]
 fn figures_of_different_methods_are_not_compared() {
     let (a, mut b) = (run(vec![flops(1)]), run(vec![scaled(flops(1), 0.5)]));
-    assert_eq!(compared(&a, &b).points[0].outcome, Comparability::Slower);
+    assert_eq!(compared(&a, &b).points[0].outcome, Slower);
     b.workloads.get_mut("cpu.flops").unwrap().method = 2;
     let p = &compared(&a, &b).points[0];
-    assert_eq!(p.outcome, Comparability::NotComparable);
+    assert_eq!(p.outcome, NotComparable);
     assert!(p.reason.contains("method 1 of cpu.flops, B by method 2"), "{}", p.reason);
     assert!(compared(&a, &b).fails(), "a baseline of another method is no baseline");
 }
@@ -305,9 +295,7 @@ fn points_of_one_run_only_are_listed_after_the_others() {
 #[test]
 fn sizes_that_the_machine_set_may_differ_and_threads_may_not() {
     let sized = |size: u64| {
-        let mut m = stream("triad", 1);
-        m.params.0.insert("array_size".into(), Param::Int(size));
-        let mut r = run(vec![m]);
+        let mut r = run(vec![with_param(stream("triad", 1), "array_size", size)]);
         let parameter = Parameter {
             name: "array_size".into(),
             about: "".into(),
@@ -319,13 +307,13 @@ fn sizes_that_the_machine_set_may_differ_and_threads_may_not() {
     };
     let (a, b) = (sized(1 << 29), sized(1 << 30));
     let c = compared(&a, &b);
-    assert_eq!(outcomes(&c), [Comparability::NoDifferenceShown]);
+    assert_eq!(outcomes(&c), [NoDifferenceShown]);
     let told = "set by the machines: array size 512 MiB in A, 1 GiB in B";
     assert!(c.points[0].reason.contains(told), "{}", c.points[0].reason);
     // Where that leaves a choice, none is made.
     let mut two = b.clone();
     two.measurements.extend(sized(1 << 31).measurements);
-    assert_eq!(outcomes(&compared(&a, &two)), [Comparability::NotComparable; 3]);
+    assert_eq!(outcomes(&compared(&a, &two)), [NotComparable; 3]);
     // A size that the workload's points differ by is what was asked for.
     let mut axis = a.clone();
     axis.workloads.get_mut("memory.triad").unwrap().axis = Some("array_size".into());
@@ -339,7 +327,7 @@ fn an_import_without_trials_has_a_ratio_of_medians_and_no_more() {
     let mut b = run(vec![m]);
     b.imported = Some("sysbench 1.0".into());
     let c = compared(&run(vec![flops(1)]), &b);
-    assert_eq!(outcomes(&c), [Comparability::NotComparable]);
+    assert_eq!(outcomes(&c), [NotComparable]);
     assert!(c.points[0].reason.contains("10 trials in A and only a median in B"), "{c:?}");
     assert!((c.points[0].ratio.as_ref().unwrap().median - 1.0).abs() < 1e-3);
     let by = c.differences.iter().find(|d| d.what == "measured by").unwrap();
@@ -379,7 +367,7 @@ proptest! {
             m.params.0.insert("threads".into(), Param::Int(count.wrapping_add(i as u64 % 2)));
             m.findings.push(Finding::new(text.clone(), Severity::Suspect, text.clone(), "").with("share", share));
             m.findings.push(Finding::new("steal", Severity::Suspect, text.clone(), "").with("share", share));
-            m.verification = None::<Verification>;
+            m.verification = None;
         }
         b.plan.policy.target = target;
         b.host.cpu.model_name = Probe::known(text.clone(), "x");

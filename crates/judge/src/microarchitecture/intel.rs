@@ -1,6 +1,6 @@
 //! Intel cores.
 //!
-//! The scheduler ports (p0, p1, ...) behind each figure stand in the comments.
+//! The scheduler ports (p0, p1, ...) behind each figure are in the comments.
 
 use super::{ByWidth, NONE, Row, split_256, to_256, to_512};
 

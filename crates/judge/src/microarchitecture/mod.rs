@@ -182,27 +182,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn an_unknown_design_has_no_row() {
-        for row in rows() {
-            assert_eq!(find(row.id).map(|found| found.id), Some(row.id));
-        }
-        assert!(find("unheard_of").is_none());
-    }
-
-    #[test]
-    fn figures_that_were_measured_by_others_stand() {
-        let golden = find("golden_cove_server").unwrap();
-        assert_eq!(golden.multiply_add.v256, Some(3.0));
-        assert_eq!(golden.int_add.scalar, Some(5.0));
-        assert_eq!(golden.fma.v512, Some(2.0));
-        let zen3 = find("zen3").unwrap();
-        assert_eq!(zen3.multiply_add.v256, Some(4.0));
-        assert_eq!(zen3.int_add.v256, Some(4.0));
-        assert_eq!(zen3.fma.v512, None);
-        assert_eq!(find("zen4").unwrap().fma.v512, Some(1.0));
-        assert_eq!(find("rocket_lake").unwrap().fma.v512, Some(1.0));
-        assert_eq!(find("sandy_bridge").unwrap().int_add.v256, None);
-    }
 }

@@ -9,6 +9,7 @@ use proofmark_model::{Input, Measurement, Network, Provenance};
 
 use super::{datagrams, interfaces};
 use crate::ceilings::input;
+use crate::words::known;
 
 /// Preamble, frame check sequence and gap: on the wire, and in no counter.
 const UNCOUNTED: f64 = 8.0 + 4.0 + 12.0;
@@ -94,9 +95,7 @@ pub(crate) struct Frames {
 
 impl Frames {
     /// Of a stream over interfaces of Ethernet.
-    ///
-    /// # Errors
-    /// What is not known.
+    /// The error says what is not known.
     pub(crate) fn of(network: &Network, m: &Measurement) -> Result<Self, String> {
         match datagrams(m).ok_or("no trial shows whether blocks were sent as datagrams")? {
             false => Self::segment(network, m),
@@ -203,9 +202,10 @@ fn ip_input(bytes: f64) -> Input {
 
 /// The smaller MTU of the two interfaces.
 fn mtu(network: &Network) -> Result<(f64, Input), String> {
-    let least = interfaces(network).min_by_key(|i| i.mtu).ok_or_else(|| {
-        format!("the interface to the server is unknown ({})", network.interface.origin())
-    })?;
+    let least = match interfaces(network).min_by_key(|i| i.mtu) {
+        Some(least) => least,
+        None => known(&network.interface, "the interface to the server")?,
+    };
     let (mtu, note) = (least.mtu as f64, format!("of {}", least.name));
     Ok((mtu, input("mtu", mtu, "B", Provenance::Reported, note)))
 }
@@ -213,10 +213,14 @@ fn mtu(network: &Network) -> Result<(f64, Input), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{each, set_interface, tcp, udp, with_network};
+    use crate::testing::*;
 
     fn set_mtu(n: &mut Network, mtu: u64) {
         set_interface(n, |i| i.mtu = mtu);
+    }
+
+    fn v6(n: &mut Network) {
+        n.address = "[2001:db8::2]:5277".to_owned();
     }
 
     fn frames(m: &Measurement, change: impl FnOnce(&mut Network)) -> Frames {
@@ -225,67 +229,53 @@ mod tests {
     }
 
     fn segments(of: u64) -> Measurement {
-        each(tcp(1, "peer"), |_, t| {
-            t.network.as_mut().unwrap().streams[0].segment_bytes = of;
-        })
+        each_network(tcp(1, "peer"), |n| n.streams[0].segment_bytes = of)
     }
 
-    #[test]
-    fn a_full_segment_has_1448_of_1538_bytes() {
-        let f = frames(&segments(1448), |_| {});
-        assert_eq!(
-            (f.payload, f.bytes(Layer::Wire), f.bytes(Layer::Interface)),
-            (1448.0, 1538.0, 1514.0)
-        );
-        assert_eq!(f, frames(&segments(1448), |n| set_mtu(n, 9000)), "the server's MTU");
+    fn datagrams(bytes: u64) -> Measurement {
+        with_param(udp(1, "peer"), "block_size", bytes)
     }
 
     #[test]
     fn segments_are_what_the_systems_tell() {
-        let untold = frames(&segments(0), |_| {});
-        let options = |f: &Frames| f.inputs.iter().find(|i| i.name == "options").unwrap().value;
-        let of = |f: &Frames| (f.payload, options(f), f.bytes(Layer::Wire));
-        assert_eq!(of(&untold), (1460.0, 0.0, 1538.0), "timestamps unknown");
-        let bare = frames(&segments(1460), |_| {});
-        assert_eq!(of(&bare), (1460.0, 0.0, 1538.0), "no timestamps");
-        assert_eq!(of(&frames(&segments(1448), |_| {})), (1448.0, 12.0, 1538.0), "timestamps");
-        let narrow = frames(&segments(1348), |_| {});
-        assert_eq!(of(&narrow), (1348.0, 0.0, 1426.0), "a tunnel on the way");
-        let v6 = frames(&segments(0), |n| n.address = "[2001:db8::2]:5277".to_owned());
-        assert_eq!((v6.payload, v6.bytes(Layer::Wire)), (1440.0, 1538.0));
-        let small = frames(&segments(0), |n| set_mtu(n, 576));
-        assert_eq!((small.payload, small.bytes(Layer::Wire)), (536.0, 614.0));
-        let nonsense = frames(&segments(60_000), |_| {});
-        assert_eq!(nonsense.payload, 1460.0);
+        for (name, told, change, payload, options, wire) in [
+            ("timestamps", 1448, (|_| {}) as fn(&mut Network), 1448.0, 12.0, 1538.0),
+            ("the server's MTU", 1448, |n| set_mtu(n, 9000), 1448.0, 12.0, 1538.0),
+            ("timestamps unknown", 0, |_| {}, 1460.0, 0.0, 1538.0),
+            ("no timestamps", 1460, |_| {}, 1460.0, 0.0, 1538.0),
+            ("a tunnel on the way", 1348, |_| {}, 1348.0, 0.0, 1426.0),
+            ("IPv6", 0, v6, 1440.0, 0.0, 1538.0),
+            ("a small MTU", 0, |n| set_mtu(n, 576), 536.0, 0.0, 614.0),
+            ("nonsense", 60_000, |_| {}, 1460.0, 0.0, 1538.0),
+        ] {
+            let f = frames(&segments(told), change);
+            let found = f.inputs.iter().find(|i| i.name == "options").unwrap().value;
+            assert_eq!(
+                (f.payload, found, f.bytes(Layer::Wire)),
+                (payload, options, wire),
+                "{name}"
+            );
+        }
+        assert_eq!(frames(&segments(1448), |_| {}).bytes(Layer::Interface), 1514.0);
     }
 
     #[test]
     fn datagrams_are_taken_apart_at_the_mtu() {
-        let of = |bytes: u64, v6: bool| {
-            let mut m = udp(1, "peer");
-            m.params = m.params.with("block_size", bytes);
-            let f = frames(&m, |n| {
-                if v6 {
-                    n.address = "[2001:db8::2]:5277".to_owned();
-                }
-            });
-            (f.count, f.bytes(Layer::Wire))
-        };
-        assert_eq!(of(1472, false), (1.0, 1538.0));
-        // 1481 bytes after the header of IP: 1480 and 1.
-        assert_eq!(of(1473, false), (2.0, 1473.0 + 8.0 + 2.0 * 58.0));
-        assert_eq!(of(65_507, false), (45.0, 65_507.0 + 8.0 + 45.0 * 58.0));
-        assert_eq!(of(1452, true), (1.0, 1538.0));
-        assert_eq!(of(1453, true), (2.0, 1453.0 + 8.0 + 2.0 * 86.0));
-        assert_eq!(of(1, false), (1.0, 84.0), "the least frame");
-    }
-
-    #[test]
-    fn all_fragments_but_the_last_are_multiples_of_eight() {
-        let mut m = udp(1, "peer");
-        // 1108 bytes after the header of IP, where 556 fit and 552 are used.
-        m.params = m.params.with("block_size", 1100);
-        assert_eq!(frames(&m, |n| set_mtu(n, 576)).count, 3.0);
+        for (bytes, change, count, wire) in [
+            (1472, (|_| {}) as fn(&mut Network), 1.0, 1538.0),
+            // 1481 bytes after the header of IP: 1480 and 1.
+            (1473, |_| {}, 2.0, 1473.0 + 8.0 + 2.0 * 58.0),
+            (65_507, |_| {}, 45.0, 65_507.0 + 8.0 + 45.0 * 58.0),
+            (1452, v6, 1.0, 1538.0),
+            (1453, v6, 2.0, 1453.0 + 8.0 + 2.0 * 86.0),
+            // The least frame.
+            (1, |_| {}, 1.0, 84.0),
+            // 1108 bytes after the header of IP, where 556 fit and 552, a multiple of 8, are used.
+            (1100, |n| set_mtu(n, 576), 3.0, 1100.0 + 8.0 + 3.0 * 58.0),
+        ] {
+            let f = frames(&datagrams(bytes), change);
+            assert_eq!((f.count, f.bytes(Layer::Wire)), (count, wire), "{bytes}");
+        }
     }
 
     #[test]

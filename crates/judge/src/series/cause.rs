@@ -6,7 +6,7 @@ use crate::Context;
 use crate::capacity::Capacity;
 use crate::execution::{Execution, others};
 use crate::network::{retransmitted, segments};
-use crate::statistics::median;
+use crate::statistics::typical;
 
 /// Trials before and after a change that are held against each other.
 const WINDOW: usize = 30;
@@ -99,11 +99,6 @@ pub(super) fn of(
     found.extend(states(ctx, m, before, after, effect));
     found.extend(traffic(m, before, after, effect));
     (!found.is_empty()).then(|| found.join("; "))
-}
-
-/// Median of what the trials tell.
-fn typical(trials: &[Trial], of: impl Fn(&Trial) -> Option<f64>) -> Option<f64> {
-    median(&trials.iter().filter_map(of).collect::<Vec<_>>())
 }
 
 /// Clock, temperature and counts of throttling. Heat slows a core down by its clock: where that

@@ -24,7 +24,7 @@ pub(super) const LEAST_TRIALS: usize = 10;
 const LEAST_SIDE: usize = 4;
 /// Each layer of intervals is this part of the one before.
 const DECAY: f64 = std::f64::consts::FRAC_1_SQRT_2;
-/// A change below this share of the level is not told.
+/// A change below this share of the level is not reported.
 const LEAST_STEP: f64 = 0.01;
 /// Nor is one below this share of the noise of one trial.
 const LEAST_OVER_NOISE: f64 = 0.75;

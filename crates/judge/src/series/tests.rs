@@ -1,9 +1,9 @@
 //! Series of which the truth is known.
 
-use proofmark_model::{PlannedSeries, Timestamp};
+use proofmark_model::{Conditions, Timestamp};
 
 use super::*;
-use crate::testing::{context_on, each, flops, host, judged, policy, summary, xorshift};
+use crate::testing::*;
 
 /// A measurement that was sampled once a second, at that share of its usual rate, with noise of
 /// some tenths of a percent.
@@ -33,10 +33,9 @@ pub(crate) fn over_time(m: Measurement, n: usize, share: impl Fn(usize) -> f64) 
         .collect();
     let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
     m.summary = summary(&values);
-    let planned = PlannedSeries { point: 0, for_s: n as f64, every_s: 1.0 };
     m.series = Some(Series {
-        for_s: planned.for_s,
-        every_s: planned.every_s,
+        for_s: n as f64,
+        every_s: 1.0,
         started: Timestamp::from_millis(start).unwrap(),
         samples: n as u64,
         merged: 1,
@@ -77,53 +76,44 @@ fn levels_and_changes_are_told_with_their_times() {
 
 #[test]
 fn each_cause_is_named_with_its_figures() {
-    type Spoil = fn(&mut Trial, bool);
+    type Spoil = fn(&mut Conditions, bool);
     let causes: [(Spoil, &str); 6] = [
         (
-            |t, late| t.conditions.throttled_s = Some(if late { 0.5 } else { 0.0 }),
+            |c, late| c.throttled_s = Some(if late { 0.5 } else { 0.0 }),
             "CPU quota: 0.0 % of the time before, 50.0 % after",
         ),
+        (|c, late| c.steal_s = Some(if late { 0.4 } else { 0.1 }), "by the hypervisor: 10.0 %"),
+        (|c, late| c.other_cpu_s = Some(if late { 0.4 } else { 0.0 }), "by other processes"),
         (
-            |t, late| t.conditions.steal_s = Some(if late { 0.4 } else { 0.1 }),
-            "stolen by the hypervisor: 10.0 %",
-        ),
-        (
-            |t, late| t.conditions.other_cpu_s = Some(if late { 0.4 } else { 0.0 }),
-            "taken by other processes",
-        ),
-        (
-            |t, late| t.conditions.clock_hz = Some(if late { 2e9 } else { 4e9 }),
+            |c, late| c.clock_hz = Some(if late { 2e9 } else { 4e9 }),
             "core clock: 4.000 GHz before, 2.000 GHz after",
         ),
         (
-            |t, late| {
-                t.conditions.clock_hz = Some(if late { 2e9 } else { 4e9 });
-                t.conditions.temperature_c = Some(if late { 95.0 } else { 60.0 });
+            |c, late| {
+                c.clock_hz = Some(if late { 2e9 } else { 4e9 });
+                c.temperature_c = Some(if late { 95.0 } else { 60.0 });
             },
             "60 °C before, 95 °C after",
         ),
         (
-            |t, late| {
-                t.conditions.clock_hz = Some(if late { 2e9 } else { 4e9 });
-                t.conditions.thermal_throttles = Some(u64::from(late));
+            |c, late| {
+                c.clock_hz = Some(if late { 2e9 } else { 4e9 });
+                c.thermal_throttles = Some(u64::from(late));
             },
             "thermal throttlings",
         ),
     ];
+    let cause = |m: &Measurement| {
+        analysed(&context_on(&host()), m).unwrap().changes[0].cause.clone().unwrap_or_default()
+    };
     for (spoil, words) in causes {
-        let m = each(stepped(0.5), |i, t| spoil(t, i >= 100));
-        let cause = analysed(&context_on(&host()), &m).unwrap().changes[0]
-            .cause
-            .clone()
-            .unwrap_or_default();
-        assert!(cause.contains(words), "{cause} instead of {words}");
+        let found = cause(&each_condition(stepped(0.5), |i, c| spoil(c, i >= 100)));
+        assert!(found.contains(words), "{found} instead of {words}");
         // What got better at the same time is no cause.
-        let m = each(stepped(0.5), |i, t| spoil(t, i < 100));
-        assert_eq!(analysed(&context_on(&host()), &m).unwrap().changes[0].cause, None, "{words}");
+        assert_eq!(cause(&each_condition(stepped(0.5), |i, c| spoil(c, i < 100))), "", "{words}");
         // And of a rise, that which went away is.
         let m = over_time(flops(1), 300, |i| if i < 100 { 0.5 } else { 1.0 });
-        let m = each(m, |i, t| spoil(t, i < 100));
-        assert!(analysed(&context_on(&host()), &m).unwrap().changes[0].cause.is_some(), "{words}");
+        assert_ne!(cause(&each_condition(m, |i, c| spoil(c, i < 100))), "", "{words}");
     }
 }
 

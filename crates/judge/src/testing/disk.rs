@@ -159,7 +159,20 @@ pub(crate) fn fsync(threads: u64) -> Measurement {
     })
 }
 
-/// Fills in what file and device tell of each trial.
+/// Changes the file of every trial.
+pub(crate) fn each_file(m: Measurement, spoil: impl Fn(usize, &mut FileState)) -> Measurement {
+    each(m, |i, t| spoil(i, t.file.as_mut().unwrap()))
+}
+
+/// Changes the device's counters of every trial.
+pub(crate) fn each_device(
+    m: Measurement,
+    spoil: impl Fn(usize, &mut DeviceTraffic),
+) -> Measurement {
+    each(m, |i, t| spoil(i, t.device.as_mut().unwrap()))
+}
+
+/// Fills in what file and device report of each trial.
 fn on_device(m: Measurement, reads_percent: u64, direct: bool) -> Measurement {
     let block = if m.unit == Unit::BytePerSecond { 1 } else { m.params.int("block_size").unwrap() };
     let (threads, size) = (m.params.threads(), m.params.int("block_size").unwrap().max(1));

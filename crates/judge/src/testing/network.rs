@@ -127,7 +127,7 @@ pub(crate) fn healthy_network(path: &str) -> Vec<Measurement> {
 }
 
 /// Spoils what both ends say of every trial.
-pub(crate) fn told_so(m: Measurement, spoil: impl Fn(&mut NetworkTraffic)) -> Measurement {
+pub(crate) fn each_network(m: Measurement, spoil: impl Fn(&mut NetworkTraffic)) -> Measurement {
     each(m, |_, t| spoil(t.network.as_mut().unwrap()))
 }
 
@@ -198,7 +198,7 @@ fn set_datagrams(n: &mut NetworkTraffic, count: u64, counted: u64) {
     }
 }
 
-/// Fills in what is not told of unpinned threads, and the verification.
+/// Fills in what is not reported of unpinned threads, and the verification.
 fn told(m: Measurement) -> Measurement {
     let mut m = each(m, |_, t| {
         // The account is of whole bytes.

@@ -1,4 +1,4 @@
-//! A healthy tool beside a healthy measurement.
+//! A healthy tool next to a healthy measurement.
 
 use proofmark_model::{Conditions, Measurement, Params, Ratio, Reference, Trial};
 

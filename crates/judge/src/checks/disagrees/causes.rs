@@ -6,24 +6,22 @@ use proofmark_model::{
     Trial, Unit, format_seconds, format_size,
 };
 
-use crate::Context;
 use crate::capacity::Capacity;
 use crate::disk::Cached;
 use crate::memory::{array_bytes, cache_at, touched_bytes, traffic};
 use crate::network::Carried;
-use crate::references::as_measurement;
-use crate::statistics::median;
 use crate::words::times;
+use crate::{Context, statistics};
 
 /// A tool that disagrees, and what it disagrees with.
 pub(super) struct Compared<'a> {
-    ctx: &'a Context<'a>,
-    ours: &'a Measurement,
-    tool: &'a Reference,
+    pub(super) ctx: &'a Context<'a>,
+    pub(super) ours: &'a Measurement,
+    pub(super) tool: &'a Reference,
     /// The tool's trials, with our parameters where it tells none.
-    theirs: Measurement,
+    pub(super) theirs: Measurement,
     /// Ours / theirs.
-    ratio: f64,
+    pub(super) ratio: f64,
 }
 
 /// What a cause has to say.
@@ -90,23 +88,20 @@ pub(super) const CAUSES: &[Cause] = &[
     Cause { id: "duration", tell: duration, advice: "give both trials of similar length" },
 ];
 
+impl Extent {
+    /// An explanation of that much.
+    fn by(self, words: String) -> Option<Explanation> {
+        Some(Explanation { words, extent: self })
+    }
+}
+
 #[derive(Clone, Copy, PartialEq)]
 enum Side {
     Ours,
     Theirs,
 }
 
-impl<'a> Compared<'a> {
-    /// Of a tool with that ratio.
-    pub(super) fn new(
-        ctx: &'a Context<'a>,
-        ours: &'a Measurement,
-        tool: &'a Reference,
-        ratio: f64,
-    ) -> Self {
-        Self { ctx, ours, tool, theirs: as_measurement(ours, tool), ratio }
-    }
-
+impl Compared<'_> {
     /// Which of the two shows the better number.
     fn ahead(&self) -> Side {
         if (self.ratio > 1.0) == (self.ours.better == Better::Higher) {
@@ -117,18 +112,6 @@ impl<'a> Compared<'a> {
     }
 }
 
-fn whole(words: String) -> Option<Explanation> {
-    Some(Explanation { words, extent: Extent::Whole })
-}
-
-fn open(words: String) -> Option<Explanation> {
-    Some(Explanation { words, extent: Extent::Open })
-}
-
-fn part(words: String) -> Option<Explanation> {
-    Some(Explanation { words, extent: Extent::Part })
-}
-
 /// What one of these checks found of at least that weight.
 fn found<'m>(m: &'m Measurement, checks: &[&str], least: Severity) -> Option<&'m str> {
     let of =
@@ -136,10 +119,9 @@ fn found<'m>(m: &'m Measurement, checks: &[&str], least: Severity) -> Option<&'m
     m.findings.iter().find(of).map(|f| f.message.as_str())
 }
 
-/// The median over the trials that tell.
+/// The median over the trials that report it, above nothing.
 fn typical(trials: &[Trial], of: impl Fn(&Trial) -> Option<f64>) -> Option<f64> {
-    let all: Vec<f64> = trials.iter().filter_map(of).collect();
-    median(&all).filter(|v| *v > 0.0)
+    statistics::typical(trials, of).filter(|v| *v > 0.0)
 }
 
 /// Only one of the two asked a device. Beside a warm point of ours both read from the cache by
@@ -149,9 +131,9 @@ fn page_cache(c: &Compared) -> Option<Explanation> {
     let checks: &[&str] = if warm { &["not_durable"] } else { &["page_cache", "not_durable"] };
     let cached = |m| found(m, checks, Severity::Invalid);
     match (cached(&c.theirs), cached(c.ours)) {
-        (Some(why), None) => whole(format!("the tool used the page cache: {why}")),
+        (Some(why), None) => Extent::Whole.by(format!("the tool used the page cache: {why}")),
         (None, Some(why)) => {
-            whole(format!("proofmark used the page cache, but the tool did not: {why}"))
+            Extent::Whole.by(format!("proofmark used the page cache, but the tool did not: {why}"))
         }
         _ => None,
     }
@@ -169,7 +151,7 @@ fn in_cache(c: &Compared) -> Option<Explanation> {
     };
     let (small, large) =
         (format_size(array_bytes(c.ctx, with)?), format_size(array_bytes(c.ctx, without)?));
-    whole(match cache.filter(|_| fits(with)) {
+    Extent::Whole.by(match cache.filter(|_| fits(with)) {
         Some(cache) => format!(
             "{one} array of {small} fits into {} of last-level cache, but {other} of {large} does not",
             format_size(cache)
@@ -193,7 +175,7 @@ fn socket_buffers(c: &Compared) -> Option<Explanation> {
     if !theirs.only_filled() || theirs.seconds > BRIEF_S || ours.only_filled() {
         return None;
     }
-    whole(format!(
+    Extent::Whole.by(format!(
         "the tool sent {} per connection in {}, and socket buffers alone can hold {}: much of its \
          rate may be that of a memory copy",
         format_size(theirs.bytes as u64),
@@ -211,7 +193,7 @@ const SAME_TRAFFIC: f64 = 0.01;
 /// The parameter that says how a memory workload stores.
 const STORES: &str = "stores";
 
-/// Bytes that move for each one that is counted: as declared, else by the stores that are told.
+/// Bytes that move for each one that is counted: as declared, else by the stores that are reported.
 fn moved_per_counted(ctx: &Context, m: &Measurement, params: &Params) -> Option<f64> {
     let declared = typical(&m.trials, |t| Some(t.moved? / t.work));
     let by_stores = || {
@@ -250,7 +232,7 @@ fn write_allocate(c: &Compared) -> Option<Explanation> {
         times(theirs),
         times(predicted)
     );
-    if explained { whole(words) } else { part(words) }
+    if explained { Extent::Whole.by(words) } else { Extent::Part.by(words) }
 }
 
 /// Times as fast that ours is where nothing but its code holds the tool.
@@ -311,7 +293,7 @@ fn unoptimised(c: &Compared) -> Option<Explanation> {
     if rate > most || c.ratio * moved < SEVERAL {
         return None;
     }
-    part(format!(
+    Extent::Part.by(format!(
         "at proofmark's clock a thread of the tool does at most {} {what} per clock cycle, like \
          code built without optimisation",
         times(rate)
@@ -348,13 +330,17 @@ fn differing(c: &Compared) -> Option<Explanation> {
             format!("{name} {} (proofmark: {})", value(c, name, theirs), value(c, name, ours))
         })
         .collect();
-    if each.is_empty() { None } else { open(format!("the tool ran with {}", each.join(", "))) }
+    if each.is_empty() {
+        None
+    } else {
+        Extent::Open.by(format!("the tool ran with {}", each.join(", ")))
+    }
 }
 
 /// What took CPU time away.
 const DISTURBANCES: &[&str] = &["steal", "throttled", "other_cpu", "swap"];
 
-/// What takes CPU time and is not told of a tool, which is itself another process.
+/// What takes CPU time and is not reported of a tool, which is itself another process.
 const UNWATCHED: &[&str] = &["other_cpu"];
 
 /// The slower of the two was disturbed, or ours by what disturbs a tool unseen.
@@ -364,11 +350,11 @@ fn disturbed(c: &Compared) -> Option<Explanation> {
         Side::Theirs => (c.ours, "proofmark's"),
     };
     if let Some(why) = found(slower, DISTURBANCES, Severity::Suspect) {
-        return open(format!("{whose} trials were disturbed: {why}"));
+        return Extent::Open.by(format!("{whose} trials were disturbed: {why}"));
     }
     let watched = c.theirs.trials.iter().any(|t| t.conditions.other_cpu_s.is_some());
     let why = found(c.ours, UNWATCHED, Severity::Suspect).filter(|_| !watched)?;
-    open(format!(
+    Extent::Open.by(format!(
         "proofmark's trials, which alternated with the tool's unobserved ones, were \
                   disturbed: {why}"
     ))
@@ -392,5 +378,5 @@ fn duration(c: &Compared) -> Option<Explanation> {
         return None;
     }
     let (theirs, ours) = (format_seconds(theirs), format_seconds(ours));
-    open(format!("the tool's trials last {theirs}, proofmark's {ours}"))
+    Extent::Open.by(format!("the tool's trials last {theirs}, proofmark's {ours}"))
 }

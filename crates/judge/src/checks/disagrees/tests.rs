@@ -1,85 +1,92 @@
 //! Each cause is planted, and silent where its plant is missing.
 
-use proofmark_model::{Host, Parameter, ParameterKind, Ratio, Verdict};
+use proofmark_model::{
+    Conditions, Flush, Host, Param, Parameter, ParameterKind, Params, Ratio, Severity, Trial,
+    Verdict, WorkloadSpec,
+};
 
 use super::*;
 use crate::references;
-use crate::testing::{
-    around, beside, dgemm, disk, each, flops, host, host_with_caches, host_with_disk,
-    host_with_network, judged, latency, linpack, stream, sweep, tcp, with_values,
-};
+use crate::testing::*;
 
-/// What is found of a measurement beside one tool with so many times our values, after both were
+/// What is found of a measurement next to one tool with so many times our values, after the tool was
 /// changed.
-fn found(h: &Host, m: Measurement, factor: f64, spoil: impl Fn(&mut Reference)) -> Option<Finding> {
-    let mut m = m;
-    let mut r = beside(&m, factor);
-    spoil(&mut r);
-    m.references = vec![r];
-    let m = judged(h, m, &[]);
-    m.findings.into_iter().find(|f| f.check == CHECK.id)
+fn found(h: &Host, mut m: Measurement, factor: f64, spoil: &Spoil) -> Option<Finding> {
+    m.references = vec![beside(&m, factor)];
+    spoil(&mut m.references[0]);
+    judged(h, m, &[]).findings.into_iter().find(|f| f.check == CHECK.id)
 }
 
-/// The causes and the message of a disagreement.
-fn told(h: &Host, m: Measurement, factor: f64, spoil: impl Fn(&mut Reference)) -> (String, String) {
+/// Changes a tool.
+type Spoil<'a> = dyn Fn(&mut Reference) + 'a;
+
+/// The causes of a disagreement must be these, and its message must have these words.
+#[track_caller]
+fn expect(h: &Host, m: Measurement, factor: f64, spoil: &Spoil, causes: &str, words: &str) {
+    let name = format!("{} x {factor}", m.workload);
     let f = found(h, m, factor, spoil).expect("they disagree");
-    assert_eq!(f.severity, Severity::Note);
-    assert!(!f.advice.is_empty(), "{f:?}");
-    (f.evidence["tool: causes"].as_str().unwrap().to_owned(), f.message)
+    assert_eq!(f.evidence["tool: causes"], causes, "{name}: {}", f.message);
+    assert!(f.severity == Severity::Note && !f.advice.is_empty(), "{f:?}");
+    expect_words(&name, &f.message, &f.advice, words);
 }
 
-fn param(
-    name: &'static str,
-    value: impl Into<proofmark_model::Param> + Clone,
-) -> impl Fn(&mut Reference) {
+/// The tool as it is.
+const SAME: &Spoil = &|_| {};
+
+fn param(name: &'static str, value: impl Into<Param>) -> impl Fn(&mut Reference) {
+    let value = value.into();
     move |r| r.params = r.params.clone().with(name, value.clone())
 }
 
 /// Every trial of the tool, changed.
-fn trials(r: &mut Reference, spoil: impl Fn(&mut proofmark_model::Trial)) {
-    r.evidence.iter_mut().for_each(spoil);
+fn trials(spoil: impl Fn(&mut Trial)) -> impl Fn(&mut Reference) {
+    move |r| r.evidence.iter_mut().for_each(&spoil)
 }
 
 /// So much less, or more, work in as much less, or more, time.
-fn shorter(r: &mut Reference, by: f64) {
-    trials(r, |t| (t.seconds, t.work) = (t.seconds / by, t.work / by));
+fn shorter(by: f64) -> impl Fn(&mut Reference) {
+    trials(move |t| (t.seconds, t.work) = (t.seconds / by, t.work / by))
+}
+
+/// The device moved nothing that was read.
+fn from_cache(t: &mut Trial) {
+    let device = t.device.as_mut().unwrap();
+    (device.read_bytes, device.own_read_bytes) = (0, Some(0));
+}
+
+fn stolen(t: &mut Trial) {
+    t.conditions.steal_s = Some(0.1 * t.seconds);
 }
 
 #[test]
 fn who_agrees_is_silent() {
-    assert!(found(&host(), flops(1), 1.0, |_| {}).is_none());
-    assert!(found(&host(), flops(1), 1.04, |_| {}).is_none(), "a few per cent");
-    assert!(found(&host(), flops(1), 0.9, |_| {}).is_some());
-    let unsure = |r: &mut Reference| r.ratio.ci95 = Some([0.9, 1.4]);
-    assert!(found(&host(), flops(1), 0.9, unsure).is_none(), "the interval holds 1");
-    assert!(found(&host(), flops(1), 1.0, |r| r.ratio.median = f64::NAN).is_none());
+    let of = |factor: f64, spoil: &Spoil| found(&host(), flops(1), factor, spoil).is_some();
+    assert!(!of(1.0, SAME) && !of(1.04, SAME), "a few per cent");
+    assert!(of(0.9, SAME));
+    assert!(!of(0.9, &|r| r.ratio.ci95 = Some([0.9, 1.4])), "the interval holds 1");
+    assert!(!of(1.0, &|r| r.ratio.median = f64::NAN));
     assert!(judged(&host(), flops(1), &[]).findings.is_empty());
 }
 
 #[test]
 fn without_an_interval_the_scatter_decides() {
-    let few = |factor: f64, scatter: f64| {
+    let few = |factor: f64, scatter: &[f64]| {
         let mut m = with_values(flops(1), &[0.99 * 63e9, 63e9, 1.01 * 63e9]);
         let mut r = beside(&m, factor);
-        r.trials = vec![r.value * (1.0 - scatter), r.value, r.value * (1.0 + scatter)];
+        r.trials = scatter.iter().map(|s| r.value * (1.0 + s)).collect();
         r.ratio = Ratio { median: 1.0 / factor, ci95: None };
         m.references = vec![r];
         disagreement(&m, &m.references[0]).is_some()
     };
-    assert!(few(0.9, 0.01), "10 % apart, 4 % of scatter");
-    assert!(!few(0.9, 0.06), "10 % apart, 13 % of scatter");
-    let mut one = flops(1);
-    let mut r = beside(&one, 0.5);
-    (r.ratio.ci95, r.trials) = (None, vec![r.value]);
-    one.references = vec![r];
-    assert!(disagreement(&one, &one.references[0]).is_none(), "one trial tells no scatter");
+    assert!(few(0.9, &[-0.01, 0.0, 0.01]), "10 % apart, 4 % of scatter");
+    assert!(!few(0.9, &[-0.06, 0.0, 0.06]), "10 % apart, 13 % of scatter");
+    assert!(!few(0.5, &[0.0]), "one trial tells no scatter");
 }
 
 #[test]
 fn the_finding_says_how_much_and_changes_no_verdict() {
     let mut m = flops(1);
-    let mut other = beside(&m, 0.5);
-    other.tool = "slow".to_owned();
+    let other = Reference { tool: "slow".to_owned(), ..beside(&m, 0.5) };
     m.references = vec![beside(&m, 0.8), beside(&m, 1.0), other];
     let m = judged(&host(), m, &[]);
     assert_eq!((m.verdict, m.findings.len()), (Verdict::Valid, 1));
@@ -99,222 +106,191 @@ fn the_finding_says_how_much_and_changes_no_verdict() {
 fn a_page_cache_on_one_side() {
     let h = host_with_disk();
     let ours = || disk("seq_read", 1 << 20, "none");
-    let cached = |t: &mut proofmark_model::Trial| {
-        let device = t.device.as_mut().unwrap();
-        (device.read_bytes, device.own_read_bytes) = (0, Some(0));
-    };
-    let (causes, message) = told(&h, ours(), 8.0, |r| trials(r, cached));
-    assert_eq!(causes, "page_cache");
-    assert!(message.contains("the tool used the page cache: of 953.7 MiB"), "{message}");
-    assert!(message.ends_with("the page cache served the rest"), "{message}");
-    let we = each(ours(), |_, t| cached(t));
+    let theirs = "the tool used the page cache: of 953.7 MiB ... the page cache served the rest$";
+    expect(&h, ours(), 8.0, &trials(from_cache), "page_cache", theirs);
+    let we = || each(ours(), |_, t| from_cache(t));
     let clean = beside(&ours(), 0.2).evidence;
-    let (causes, message) = told(&h, we.clone(), 0.2, |r| r.evidence = clean.clone());
-    assert_eq!(causes, "page_cache");
-    assert!(message.contains("proofmark used the page cache, but the tool did not"), "{message}");
-    assert_eq!(told(&h, we, 0.2, |_| {}).0, "none", "both did");
-    assert_eq!(told(&h, ours(), 8.0, |_| {}).0, "none");
-    let writes = |cache| disk("seq_write", 1 << 20, cache);
-    let unflushed = |t: &mut proofmark_model::Trial| {
-        t.file.as_mut().unwrap().flush = proofmark_model::Flush::Never;
-    };
+    let only_ours = "proofmark used the page cache, but the tool did not";
+    expect(&h, we(), 0.2, &|r| r.evidence = clean.clone(), "page_cache", only_ours);
+    expect(&h, we(), 0.2, SAME, "none", ""); // Both did.
+    expect(&h, ours(), 8.0, SAME, "none", "");
+    // Nobody means to leave writes in it.
+    let unflushed = trials(|t| t.file.as_mut().unwrap().flush = Flush::Never);
     for cache in ["cold", "warm"] {
-        let (causes, _) = told(&h, writes(cache), 3.0, |r| trials(r, unflushed));
-        assert_eq!(causes, "page_cache", "{cache}: nobody means to leave writes in it");
+        let writes = disk("seq_write", 1 << 20, cache);
+        expect(&h, writes, 3.0, &unflushed, "page_cache", "");
     }
 }
 
 #[test]
 fn beside_a_warm_point_the_page_cache_is_no_difference() {
-    let of = |cache: &str| {
-        let spoil = |r: &mut Reference| {
-            trials(r, |t| {
-                let device = t.device.as_mut().unwrap();
-                (device.read_bytes, device.own_read_bytes) = (0, Some(0));
-                t.file.as_mut().unwrap().cached = None;
-            });
-            r.params = r.params.clone().with("queue_depth", 4);
-        };
+    for (cache, causes) in [("warm", "params"), ("cold", "page_cache")] {
         let mut m = disk("rand_read", 4096, cache);
         m.references = vec![beside(&m, 3.0)];
-        spoil(&mut m.references[0]);
+        trials(|t| {
+            from_cache(t);
+            t.file.as_mut().unwrap().cached = None;
+        })(&mut m.references[0]);
+        param("queue_depth", 4)(&mut m.references[0]);
         let m = judged(&host_with_disk(), m, &[]);
         assert_eq!(m.references[0].findings[0].check, "page_cache", "{cache}: its own stays");
         let f = m.findings.into_iter().find(|f| f.check == CHECK.id).unwrap();
-        f.evidence["tool: causes"].as_str().unwrap().to_owned()
-    };
-    assert_eq!([of("warm"), of("cold")], ["params", "page_cache"]);
+        assert_eq!(f.evidence["tool: causes"], causes, "{cache}");
+    }
 }
 
 #[test]
 fn arrays_that_fit_the_cache() {
     let h = host_with_caches();
-    let (causes, message) = told(&h, stream("read", 1), 3.0, param("array_size", 16_u64 << 20));
-    assert_eq!(causes, "in_cache");
-    assert!(
-        message.ends_with(
-            "the tool's array of 16 MiB fits into 32 MiB of last-level cache, but proofmark's of 1 GiB does not"
-        ),
-        "{message}"
-    );
-    let large = told(&h, stream("read", 1), 3.0, param("array_size", 2_u64 << 30)).0;
-    assert_ne!(large, "in_cache");
-    let (causes, message) = told(&h, stream("read", 1), 2.0, param("array_size", 64_u64 << 20));
-    assert_eq!(causes, "in_cache");
-    assert!(message.contains("much of the tool's array of 64 MiB may come"), "{message}");
-    assert_eq!(told(&h, stream("read", 1), 0.5, param("array_size", 16_u64 << 20)).0, "params");
-    assert_eq!(told(&h, stream("read", 1), 3.0, |_| {}).0, "none");
-    let mut small = stream("read", 1);
-    small.params = small.params.with("array_size", 16_u64 << 20);
-    assert_eq!(told(&h, small, 0.4, param("array_size", 1_u64 << 30)).0, "in_cache", "ours does");
+    let array = |mib: u64| param("array_size", mib << 20);
+    let read = |factor, spoil: &Spoil, causes: &str, words: &str| {
+        expect(&h, stream("read", 1), factor, spoil, causes, words);
+    };
+    let fits = "the tool's array of 16 MiB fits into 32 MiB of last-level cache, but proofmark's of \
+                1 GiB does not$";
+    read(3.0, &array(16), "in_cache", fits);
+    read(3.0, &array(2048), "params", "");
+    read(2.0, &array(64), "in_cache", "much of the tool's array of 64 MiB may come");
+    read(0.5, &array(16), "params", "");
+    read(3.0, SAME, "none", "");
+    let small = with_param(stream("read", 1), "array_size", 16 << 20);
+    expect(&h, small, 0.4, &array(1024), "in_cache", ""); // Ours does.
     // Less is better.
-    let fast = told(&h, latency(1 << 30, 1e-7), 0.2, param("working_set", 1_u64 << 20)).0;
-    assert_eq!(fast, "in_cache");
+    let chase = latency(1 << 30, 1e-7);
+    expect(&h, chase, 0.2, &param("working_set", 1 << 20), "in_cache", "");
 }
 
 #[test]
 fn bytes_that_move_and_are_not_counted() {
     let h = host_with_caches();
+    let of = |op, factor, spoil: &Spoil, causes: &str, words: &str| {
+        expect(&h, stream(op, 1), factor, spoil, causes, words);
+    };
     let temporal = param("stores", "temporal");
     for (op, predicted) in [("triad", 4.0 / 3.0), ("copy", 1.5), ("write", 2.0)] {
-        let (causes, message) = told(&h, stream(op, 1), 1.0 / predicted, &temporal);
-        assert_eq!(causes, "write_allocate", "{op}");
         let words =
-            format!("alone gives a ratio of {}, which explains the ratio", times(predicted));
-        assert!(message.ends_with(&words), "{message}");
+            format!("alone gives a ratio of {}, which explains the ratio$", times(predicted));
+        of(op, 1.0 / predicted, &temporal, "write_allocate", &words);
     }
-    let (causes, message) = told(&h, stream("triad", 1), 0.5, &temporal);
-    assert_eq!(causes, "write_allocate");
-    let rest = "which leaves a factor of 1.50; no recorded fact explains the rest";
-    assert!(message.ends_with(rest), "{message}");
-    let declared = |r: &mut Reference| trials(r, |t| t.moved = Some(t.work * 4.0 / 3.0));
-    assert_eq!(told(&h, stream("triad", 1), 0.75, declared).0, "write_allocate");
-    assert_eq!(told(&h, stream("triad", 1), 0.75, |_| {}).0, "none", "its stores are not told");
+    let rest = "which leaves a factor of 1.50; no recorded fact explains the rest$";
+    of("triad", 0.5, &temporal, "write_allocate", rest);
+    let declared = trials(|t| t.moved = Some(t.work * 4.0 / 3.0));
+    of("triad", 0.75, &declared, "write_allocate", "");
+    of("triad", 0.75, SAME, "none", ""); // Its stores are not told.
     let same = param("stores", "nontemporal");
-    assert_eq!(told(&h, stream("triad", 1), 0.75, &same).0, "none");
-    assert_eq!(told(&h, stream("triad", 1), 1.4, &same).0, "none");
-    assert_eq!(told(&h, stream("triad", 1), 1.4, &temporal).0, "params", "the other way");
-    assert_eq!(told(&h, stream("read", 1), 0.75, &temporal).0, "none", "it stores nothing");
+    of("triad", 0.75, &same, "none", "");
+    of("triad", 1.4, &same, "none", "");
+    of("triad", 1.4, &temporal, "params", ""); // The other way.
+    of("read", 0.75, &temporal, "none", ""); // It stores nothing.
 }
 
 #[test]
 fn what_stores_move_does_not_end_the_search() {
     let spoil = |r: &mut Reference| {
         r.params = r.params.clone().with("stores", "temporal").with("threads", 1);
-        shorter(r, 10.0);
+        shorter(10.0)(r);
     };
-    let mut m = stream("triad", 2);
-    m.params = m.params.with("pages", "huge");
-    let (causes, message) = told(&host_with_caches(), m, 0.5, spoil);
-    assert_eq!(causes, "write_allocate, params, duration");
-    assert!(
-        message.contains("the tool ran with threads 1 (proofmark: 2); the tool's trials"),
-        "{message}"
-    );
-    assert!(!message.contains("the rest"), "the threads may be all of it: {message}");
+    let f = found(&host_with_caches(), stream("triad", 2), 0.5, &spoil).unwrap();
+    assert_eq!(f.evidence["tool: causes"], "write_allocate, params, duration");
+    let threads = "the tool ran with threads 1 (proofmark: 2); the tool's trials";
+    assert!(f.message.contains(threads), "{}", f.message);
+    assert!(!f.message.contains("the rest"), "the threads may be all of it: {}", f.message);
 }
 
-/// At 40 GB/s a thread, with as many bytes moved as counted.
-fn fast(m: Measurement) -> Measurement {
+/// At so many bytes a second and thread, with as many bytes moved as counted.
+fn moving(m: Measurement, rate: f64) -> Measurement {
     let threads = m.params.threads();
-    each(crate::testing::at_rate(m, 4e10 * threads as f64), |_, t| t.moved = Some(t.work))
+    each(at_rate(m, rate * threads as f64), |_, t| t.moved = Some(t.work))
 }
 
 /// A fast sweep within the first cache.
 fn in_l1(op: &str, threads: u64) -> Measurement {
-    fast(sweep(op, threads, 16 << 10))
+    moving(sweep(op, threads, 16 << 10), 4e10)
 }
 
 #[test]
 fn code_without_optimisation() {
     let h = host_with_caches();
-    let (causes, message) = told(&h, in_l1("read", 1), 0.2, |_| {});
-    assert_eq!(causes, "unoptimised");
+    let of = |m, factor, causes: &str| expect(&h, m, factor, SAME, causes, "");
     let words = "at proofmark's clock a thread of the tool does at most 2.00 bytes per clock cycle, \
-                 like code built without optimisation; no recorded fact explains the rest";
-    assert!(message.ends_with(words), "{message}");
-    assert_eq!(told(&h, in_l1("read", 2), 0.2, param("threads", 2)).0, "unoptimised");
-    assert_eq!(told(&h, in_l1("read", 1), 0.5, |_| {}).0, "none", "not several times");
-    assert_eq!(told(&h, in_l1("read", 1), 5.0, |_| {}).0, "none", "it is faster");
-    let faster = crate::testing::at_rate(in_l1("read", 1), 4e11);
-    assert_eq!(
-        told(&h, each(faster, |_, t| t.moved = Some(t.work)), 0.2, |_| {}).0,
-        "none",
-        "20 B a cycle are optimised"
-    );
-    let unclocked = each(in_l1("read", 1), |_, t| t.conditions.clock_hz = None);
-    assert_eq!(told(&h, unclocked, 0.2, |_| {}).0, "none");
+                 like code built without optimisation; no recorded fact explains the rest$";
+    expect(&h, in_l1("read", 1), 0.2, SAME, "unoptimised", words);
+    expect(&h, in_l1("read", 2), 0.2, &param("threads", 2), "unoptimised", "");
+    of(in_l1("read", 1), 0.5, "none"); // Not several times.
+    of(in_l1("read", 1), 5.0, "none"); // It is faster.
+    of(moving(in_l1("read", 1), 4e11), 0.2, "none"); // 20 B a cycle are optimised.
+    of(each_condition(in_l1("read", 1), |_, c| c.clock_hz = None), 0.2, "none");
     let wasteful = each(in_l1("read", 1), |_, t| t.moved = Some(64.0 * t.work));
-    assert_eq!(told(&h, wasteful, 0.2, |_| {}).0, "unoptimised");
+    of(wasteful, 0.2, "unoptimised");
     // A line that is written may move twice: 4.4 times of what is counted is 2.9 of that.
-    assert_eq!(told(&h, in_l1("copy", 1), 1.0 / 4.4, |_| {}).0, "none");
-    assert_eq!(told(&h, in_l1("copy", 1), 1.0 / 4.6, |_| {}).0, "unoptimised");
+    of(in_l1("copy", 1), 1.0 / 4.4, "none");
+    of(in_l1("copy", 1), 1.0 / 4.6, "unoptimised");
 }
 
 #[test]
 fn code_that_something_else_holds_is_not_called_unoptimised() {
     let h = host_with_caches();
-    let one = |spoil: &dyn Fn(&mut Reference)| told(&h, in_l1("read", 1), 0.2, spoil).0;
-    assert_eq!(one(&param("isa", "scalar")), "params");
-    assert_eq!(one(&param("word", 4)), "none", "it says that its loop is narrow");
-    assert_eq!(one(&param("pages", "small")), "params");
-    assert_eq!(one(&|r| trials(r, |t| t.conditions.steal_s = Some(0.1 * t.seconds))), "disturbed");
-    let two = || in_l1("read", 2);
-    assert_eq!(told(&h, two(), 0.2, |_| {}).0, "none", "it may have had one thread");
-    assert_eq!(told(&h, two(), 0.2, param("threads", 1)).0, "params");
-    let mut scalar = in_l1("read", 1);
-    scalar.params = scalar.params.with("isa", "scalar");
-    assert_eq!(told(&h, scalar.clone(), 0.2, |_| {}).0, "unoptimised");
-    assert_eq!(told(&h, scalar, 0.2, param("isa", "scalar")).0, "none", "as ours");
-    assert_eq!(told(&h, fast(stream("read", 1)), 0.2, |_| {}).0, "none", "memory may hold it");
-    let of_set = |set: u64| told(&h, fast(sweep("read", 2, set)), 0.2, param("threads", 2)).0;
-    assert_eq!([of_set(2 << 20), of_set(3 << 20)], ["unoptimised", "none"]);
-    assert_eq!(one(&param("working_set", 3_u64 << 20)), "params", "its own lies further out");
-    assert_eq!(told(&host(), in_l1("read", 1), 0.2, |_| {}).0, "none", "no cache is known");
+    let of = |m, spoil: &Spoil, causes: &str| expect(&h, m, 0.2, spoil, causes, "");
+    let one = || in_l1("read", 1);
+    of(one(), &param("isa", "scalar"), "params");
+    of(one(), &param("word", 4), "none"); // It says that its loop is narrow.
+    of(one(), &param("pages", "small"), "params");
+    of(one(), &trials(stolen), "disturbed");
+    of(in_l1("read", 2), SAME, "none"); // It may have had one thread.
+    of(in_l1("read", 2), &param("threads", 1), "params");
+    let scalar = || with_param(one(), "isa", "scalar");
+    of(scalar(), SAME, "unoptimised");
+    of(scalar(), &param("isa", "scalar"), "none"); // As ours.
+    of(moving(stream("read", 1), 4e10), SAME, "none"); // Memory may hold it.
+    let of_set = |set: u64| moving(sweep("read", 2, set), 4e10);
+    of(of_set(2 << 20), &param("threads", 2), "unoptimised");
+    of(of_set(3 << 20), &param("threads", 2), "none");
+    of(one(), &param("working_set", 3 << 20), "params"); // Its own lies further out.
+    expect(&host(), one(), 0.2, SAME, "none", ""); // No cache is known.
 }
 
 #[test]
 fn dense_matrices_without_optimisation() {
-    let (causes, message) = told(&host(), linpack(5000, 1), 0.05, |_| {});
-    assert_eq!(causes, "unoptimised");
-    assert!(message.contains("at most 0.720 operations per clock cycle, like code"), "{message}");
-    assert_eq!(told(&host(), linpack(5000, 1), 0.1, |_| {}).0, "none", "1.4 a cycle");
+    let of = |m, factor, causes: &str, words: &str| expect(&host(), m, factor, SAME, causes, words);
+    let words = "at most 0.720 operations per clock cycle, like code";
+    of(linpack(5000, 1), 0.05, "unoptimised", words);
+    of(linpack(5000, 1), 0.1, "none", ""); // 1.4 a cycle.
     for (n, causes) in [(1999, "none"), (2000, "unoptimised")] {
-        assert_eq!(told(&host(), linpack(n, 1), 0.05, |_| {}).0, causes, "{n}");
-        assert_eq!(told(&host(), dgemm(n, 1), 0.05, |_| {}).0, causes, "{n}");
+        of(linpack(n, 1), 0.05, causes, "");
+        of(dgemm(n, 1), 0.05, causes, "");
     }
 }
 
 #[test]
 fn what_sockets_buffers_hold() {
     let h = host_with_network("loopback");
+    let of = |factor, spoil: &Spoil, causes: &str, words: &str| {
+        expect(&h, tcp(1, "loopback"), factor, spoil, causes, words);
+    };
     // 20 Gbit/s for 0.1 s.
-    let brief = |r: &mut Reference| shorter(r, 2000.0);
-    let (causes, message) = told(&h, tcp(1, "loopback"), 1.5, brief);
-    assert_eq!(causes, "socket_buffers");
+    let brief = shorter(2000.0);
     let words = "the tool sent 183.1 KiB per connection in 50.00 us, and socket buffers alone can hold \
-                 244.1 KiB: much of its rate may be that of a memory copy";
-    assert!(message.ends_with(words), "{message}");
-    assert_eq!(told(&h, tcp(1, "loopback"), 0.7, brief).0, "duration", "it is slower");
-    assert_eq!(told(&h, tcp(1, "loopback"), 1.5, |_| {}).0, "none");
-    let with_window = |by: f64| {
-        move |r: &mut Reference| {
-            r.params = r.params.clone().with("window", 2_500_000_u64);
-            shorter(r, by);
-        }
-    };
+                 244.1 KiB: much of its rate may be that of a memory copy$";
+    of(1.5, &brief, "socket_buffers", words);
+    of(0.7, &brief, "duration", ""); // It is slower.
+    of(1.5, SAME, "none", "");
     // 375 MB by 40 and by 20; four fills are 10 MB.
-    assert_eq!(told(&h, tcp(1, "loopback"), 1.5, with_window(40.0)).0, "socket_buffers");
-    assert_eq!(told(&h, tcp(1, "loopback"), 1.5, with_window(20.0)).0, "duration");
+    for (by, causes) in [(40.0, "socket_buffers"), (20.0, "duration")] {
+        let with_window = |r: &mut Reference| {
+            param("window", 2_500_000_u64)(r);
+            shorter(by)(r);
+        };
+        of(1.5, &with_window, causes, "");
+    }
     let slow = |r: &mut Reference| {
-        shorter(r, 2000.0);
-        trials(r, |t| t.seconds = 1.0);
+        brief(r);
+        trials(|t| t.seconds = 1.0)(r);
     };
-    assert_ne!(told(&h, tcp(1, "loopback"), 1.5, slow).0, "socket_buffers", "a slow way");
+    of(1.5, &slow, "none", ""); // A slow way.
     let both = each(tcp(1, "loopback"), |_, t| {
         (t.seconds, t.work) = (t.seconds / 2000.0, t.work / 2000.0);
     });
-    assert_ne!(told(&h, both, 1.5, |_| {}).0, "socket_buffers", "ours as well");
+    expect(&h, both, 1.5, SAME, "none", ""); // Ours as well.
 }
 
 #[test]
@@ -322,93 +298,65 @@ fn parameters_that_the_tool_had_otherwise() {
     let h = host_with_disk();
     let ours = || disk("rand_read", 4096, "none");
     let with = |r: &mut Reference| {
-        let amount = 1_u64 << 20;
-        r.params =
-            r.params.clone().with("queue_depth", 4).with("engine", "libaio").with("NTIMES", 3);
-        r.params = r.params.clone().with("amount", amount).with("block_size", 4096);
+        let params = r.params.clone().with("queue_depth", 4).with("engine", "libaio");
+        r.params = params.with("NTIMES", 3).with("amount", 1 << 20).with("block_size", 4096);
     };
-    let (causes, message) = told(&h, ours(), 1.3, with);
-    assert_eq!(causes, "params");
-    assert!(
-        message.ends_with(
-            "the tool ran with engine libaio (proofmark: psync), queue_depth 4 (proofmark: 1)"
-        ),
-        "{message}"
-    );
-    assert_eq!(told(&h, ours(), 1.3, param("block_size", 4096)).0, "none");
+    let words = "the tool ran with engine libaio (proofmark: psync), queue_depth 4 (proofmark: 1)$";
+    expect(&h, ours(), 1.3, &with, "params", words);
+    expect(&h, ours(), 1.3, &param("block_size", 4096), "none", "");
 }
 
 #[test]
 fn sizes_are_told_as_sizes() {
     let mut m = disk("rand_read", 4096, "none");
     m.references = vec![beside(&m, 2.0)];
-    m.references[0].params = proofmark_model::Params::default().with("block_size", 8192);
-    let (h, policy) = (host_with_disk(), crate::testing::policy());
+    m.references[0].params = Params::default().with("block_size", 8192);
+    let (h, policy) = (host_with_disk(), policy());
     let kind = ParameterKind::Size { min: 1, max: 1 << 30 };
-    let parameter =
-        Parameter { name: "block_size".into(), about: "".into(), kind, default: "4KiB".into() };
-    let spec = proofmark_model::WorkloadSpec {
-        parameters: vec![parameter].into(),
-        ..crate::testing::spec("disk.rand_read")
-    };
-    let m = crate::testing::judged_in(&crate::testing::context(&h, &spec, &policy, &[]), m);
-    let message = &m.findings[0].message;
-    assert!(
-        message.ends_with("the tool ran with block_size 8 KiB (proofmark: 4 KiB)"),
-        "{message}"
-    );
+    let (name, about, default) = ("block_size".into(), "".into(), "4KiB".into());
+    let parameters = vec![Parameter { name, about, kind, default }].into();
+    let spec = WorkloadSpec { parameters, ..spec("disk.rand_read") };
+    let m = judged_in(&context(&h, &spec, &policy, &[]), m);
+    let words = "the tool ran with block_size 8 KiB (proofmark: 4 KiB)";
+    assert!(m.findings[0].message.ends_with(words), "{}", m.findings[0].message);
 }
 
 #[test]
 fn the_slower_side_was_disturbed() {
-    let stolen = |t: &mut proofmark_model::Trial| t.conditions.steal_s = Some(0.1 * t.seconds);
-    let (causes, message) = told(&host(), flops(1), 0.8, |r| trials(r, stolen));
-    assert_eq!(causes, "disturbed");
-    assert!(
-        message.contains("the tool's trials were disturbed: the hypervisor took 10.0 %"),
-        "{message}"
-    );
+    let of = |m, factor, spoil: &Spoil, causes: &str, words: &str| {
+        expect(&host(), m, factor, spoil, causes, words);
+    };
+    let theirs = "the tool's trials were disturbed: the hypervisor took 10.0 %";
+    of(flops(1), 0.8, &trials(stolen), "disturbed", theirs);
+    let with = |spoil: fn(&mut Conditions)| trials(move |t| spoil(&mut t.conditions));
     let we = each(flops(1), |_, t| stolen(t));
-    let (causes, message) = told(&host(), we, 1.2, |r| trials(r, |t| t.conditions.steal_s = None));
-    assert_eq!(causes, "disturbed");
-    assert!(message.contains("proofmark's trials were disturbed"), "{message}");
+    let ours = "proofmark's trials were disturbed";
+    of(we, 1.2, &with(|c| c.steal_s = None), "disturbed", ours);
     let shared = || each(flops(1), |_, t| t.conditions.other_cpu_s = Some(0.1 * t.seconds));
-    let (causes, message) = told(&host(), shared(), 0.8, |_| {});
-    assert_eq!(causes, "disturbed");
-    assert!(
-        message.contains("which alternated with the tool's unobserved ones, were disturbed"),
-        "{message}"
-    );
-    let quiet = |r: &mut Reference| trials(r, |t| t.conditions.other_cpu_s = Some(0.0));
-    assert_eq!(told(&host(), shared(), 0.8, quiet).0, "none", "the tool was not");
-    let faster = told(&host(), iops_with(1.2), 1.1, |r| trials(r, stolen)).0;
-    assert_eq!(faster, "none", "it was faster");
+    let alternated = "which alternated with the tool's unobserved ones, were disturbed";
+    of(shared(), 0.8, SAME, "disturbed", alternated);
+    of(shared(), 0.8, &with(|c| c.other_cpu_s = Some(0.0)), "none", ""); // The tool was not.
+    of(iops_below(1.2), 1.1, &trials(stolen), "none", ""); // It was faster.
 }
 
-/// A measurement below its ceiling, so that a faster tool is not above it.
-fn iops_with(by: f64) -> Measurement {
-    let m = crate::testing::iops(1);
-    let median = m.summary.as_ref().unwrap().median;
-    crate::testing::at_rate(m, median / by)
+/// A measurement so many times below its usual rate, so that a faster tool is not above its ceiling.
+fn iops_below(times: f64) -> Measurement {
+    let median = iops(1).summary.unwrap().median;
+    at_rate(iops(1), median / times)
 }
 
 #[test]
 fn trials_that_are_far_shorter_or_longer() {
-    let (causes, message) = told(&host(), flops(1), 0.8, |r| shorter(r, 10.0));
-    assert_eq!(causes, "duration");
-    assert!(
-        message.ends_with("the tool's trials last 10.00 ms, proofmark's 100.0 ms"),
-        "{message}"
-    );
-    assert_eq!(told(&host(), flops(1), 0.8, |r| shorter(r, 0.1)).0, "duration");
-    assert_eq!(told(&host(), flops(1), 0.8, |r| shorter(r, 3.0)).0, "none");
-    let m = linpack(5000, 1);
-    let same_work = |r: &mut Reference| {
-        trials(r, |t| (t.seconds, t.work) = (t.seconds / 0.1, t.work / 0.1));
+    let of = |m, factor, by: f64, causes: &str, words: &str| {
+        expect(&host(), m, factor, &shorter(by), causes, words);
     };
-    assert_eq!(told(&host(), m, 0.1, same_work).0, "none", "the same work takes longer");
-    let faster = told(&host(), iops_with(10.0), 8.0, |r| shorter(r, 8.0)).0;
-    assert_eq!(faster, "none", "or shorter");
+    let words = "the tool's trials last 10.00 ms, proofmark's 100.0 ms$";
+    of(flops(1), 0.8, 10.0, "duration", words);
+    of(flops(1), 0.8, 0.1, "duration", "");
+    of(flops(1), 0.8, 3.0, "none", "");
+    // The same work takes longer, or shorter.
+    of(linpack(5000, 1), 0.1, 0.1, "none", "");
+    of(iops_below(10.0), 8.0, 8.0, "none", "");
 }
 
 #[test]

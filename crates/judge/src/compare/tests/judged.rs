@@ -12,22 +12,6 @@ fn few(mut m: Measurement, n: usize) -> Measurement {
 }
 
 #[test]
-fn a_thread_count_that_lost_a_third_is_not_its_own_excuse() {
-    // Half of the points, nothing found, trials far calmer than that.
-    let all = || (0..10).flat_map(|i| [1, 2].map(|t| sweep("read", t, 4096 << i))).collect();
-    let b = with(run(all()), |_, m| match m.params.threads() {
-        2 => scaled(m, 0.7),
-        _ => m,
-    });
-    let c = compared(&run(all()), &b);
-    assert_eq!(c.points.iter().filter(|p| p.outcome == Comparability::Slower).count(), 10);
-    // Nor are other halves, of one workload and as many threads.
-    let b = with(run(all()), |i, m| if i % 4 < 2 { scaled(m, 0.7) } else { m });
-    let c = compared(&run(all()), &b);
-    assert_eq!(c.points.iter().filter(|p| p.outcome == Comparability::Slower).count(), 10);
-}
-
-#[test]
 fn the_resolution_is_what_had_to_be_lost_to_be_seen() {
     for p in compared(&healthy(), &healthy()).points {
         let (m, r) = (p.margin.unwrap(), p.resolution.unwrap());
@@ -37,8 +21,8 @@ fn the_resolution_is_what_had_to_be_lost_to_be_seen() {
     let c = compared(&healthy(), &wide(1.0));
     let cpu = c.subsystems[0].resolution.unwrap();
     let just = |f: f64| compared(&healthy(), &wide(f)).points[0].outcome;
-    assert_eq!(just(1.0 - 0.9 * cpu), Comparability::NoDifferenceShown);
-    assert_eq!(just(1.0 - 1.1 * cpu), Comparability::Slower);
+    assert_eq!(just(1.0 - 0.9 * cpu), NoDifferenceShown);
+    assert_eq!(just(1.0 - 1.1 * cpu), Slower);
 }
 
 /// The same measurement, sampled over time at so many levels.
@@ -62,13 +46,13 @@ fn what_was_sampled_over_time_is_another_point_than_its_trials() {
     let both = run(vec![over_time(scaled(flops(1), 0.5), 1), flops(1)]);
     let c = compared(&both, &run(vec![flops(1)]));
     let told: Vec<_> = c.points.iter().map(|p| (p.outcome, p.name.as_str())).collect();
-    let gone = (Comparability::NotComparable, "1 thread, over time");
-    assert_eq!(told, [gone, (Comparability::NoDifferenceShown, "1 thread")]);
+    let gone = (NotComparable, "1 thread, over time");
+    assert_eq!(told, [gone, (NoDifferenceShown, "1 thread")]);
     let series = || over_time(flops(1), 1);
-    assert_eq!(one(series(), series()).outcome, Comparability::NoDifferenceShown);
+    assert_eq!(one(series(), series()).outcome, NoDifferenceShown);
     for (m, n, side) in [(2, 1, "A"), (1, 3, "B")] {
         let p = one(over_time(flops(1), m), over_time(flops(1), n));
-        assert_eq!((p.outcome, p.gone()), (Comparability::NotComparable, false));
+        assert_eq!((p.outcome, p.gone()), (NotComparable, false));
         assert!(p.reason.contains(&format!("{side} has several levels")), "{}", p.reason);
     }
 }
@@ -91,24 +75,20 @@ fn a_check_that_could_judge_too_little_fails() {
 
 #[test]
 fn of_few_trials_all_must_lie_apart() {
-    let three = |f: f64| few(scaled(flops(1), f), 3);
-    for (factor, outcome) in [(0.5, Comparability::Slower), (2.0, Comparability::Faster)] {
-        let p = one(three(1.0), three(factor));
-        assert_eq!(p.outcome, outcome);
-        assert!(
-            p.reason.starts_with("no trial of one run lies within the other's range"),
-            "{}",
-            p.reason
-        );
-        assert!(p.ratio.is_some_and(|r| r.ci95.is_none() && (r.median - factor).abs() < 0.01));
+    let three = |factor| few(at(factor), 3);
+    for (factor, outcome) in [(0.5, Slower), (2.0, Faster)] {
+        let apart = "^no trial of one run lies within the other's range";
+        expect(three(1.0), three(factor), outcome, apart);
+        let ratio = one(three(1.0), three(factor)).ratio.unwrap();
+        assert!(ratio.ci95.is_none() && (ratio.median - factor).abs() < 0.01, "{ratio:?}");
     }
-    let p = one(three(1.0), three(1.0));
-    assert_eq!(p.outcome, Comparability::NoDifferenceShown);
-    assert!(p.reason.contains("the range of so few trials contains 1") && p.resolution.is_some());
+    let same = "the range of so few trials contains 1";
+    expect(three(1.0), three(1.0), NoDifferenceShown, same);
+    assert!(one(three(1.0), three(1.0)).resolution.is_some());
     let mut one_up = three(0.5);
     one_up.trials[1].value *= 2.0;
-    assert_eq!(one(three(1.0), one_up).outcome, Comparability::NoDifferenceShown);
-    let p = one(three(1.0), few(scaled(flops(1), 0.5), 2));
-    assert_eq!((p.outcome, p.gone()), (Comparability::NotComparable, false));
-    assert!(p.reason.contains("3 trials in A and 2 trials in B are too few"), "{}", p.reason);
+    expect(three(1.0), one_up, NoDifferenceShown, "");
+    let too_few = "3 trials in A and 2 trials in B are too few";
+    expect(three(1.0), few(at(0.5), 2), NotComparable, too_few);
+    assert!(!one(three(1.0), few(at(0.5), 2)).gone());
 }
