@@ -16,21 +16,18 @@ use crate::text::{field, hexadecimal};
 
 /// The first blocks of /proc/cpuinfo are enough for one processor's identity.
 const CPUINFO_HEAD: u64 = 16 << 10;
-/// Its path.
 const CPUINFO: &str = "/proc/cpuinfo";
+const NO_PART: &str = "no MIDR_EL1 in /sys and no 'CPU part' in /proc/cpuinfo";
 
 /// What the processor says about itself.
 #[derive(Debug, Clone)]
 pub(crate) struct Identity {
     /// Vendor string of CPUID, or the implementer's name.
     pub(crate) vendor: Probe<String>,
-    /// Name for people.
     pub(crate) model_name: Probe<String>,
     /// Display family, or the part number of MIDR.
     pub(crate) family: Probe<u32>,
-    /// Display model.
     pub(crate) model: Probe<u32>,
-    /// Stepping.
     pub(crate) stepping: Probe<u32>,
     /// Features that the processor claims, by the kernel's names.
     pub(crate) features: BTreeSet<String>,
@@ -172,12 +169,10 @@ fn arm(root: &Root, cpuinfo: Result<String, Reason>) -> Identity {
     };
     let list = field(&text, "Features").map(|f| features::extensions(f.split_whitespace()));
     Identity {
-        vendor: match register {
-            Some((implementer, _)) => match implementer_name(implementer) {
-                Some(name) => Probe::known(name.to_owned(), source),
-                None => Probe::missing(format!("no name for implementer {implementer:#04x}")),
-            },
-            None => Probe::missing("no MIDR_EL1 in /sys and no 'CPU part' in /proc/cpuinfo"),
+        vendor: match register.map(|(code, _)| (code, implementer_name(code))) {
+            Some((_, Some(name))) => Probe::known(name.to_owned(), source),
+            Some((code, None)) => Probe::missing(format!("no name for implementer {code:#04x}")),
+            None => Probe::missing(NO_PART),
         },
         model_name: known_or(
             field(&text, "model name").map(str::to_owned),
@@ -186,7 +181,7 @@ fn arm(root: &Root, cpuinfo: Result<String, Reason>) -> Identity {
         ),
         family: match register {
             Some((_, part)) => Probe::known(part, source),
-            None => Probe::missing("no MIDR_EL1 in /sys and no 'CPU part' in /proc/cpuinfo"),
+            None => Probe::missing(NO_PART),
         },
         model: Probe::missing(missing("model number")),
         stepping: Probe::missing(missing("stepping")),
@@ -242,26 +237,21 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::testing::Machine;
 
     const PI: &str = "processor\t: 0\nBogoMIPS\t: 108.00\nFeatures\t: fp asimd evtstrm crc32\n\
                       CPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x0\n\
                       CPU part\t: 0xd08\nCPU revision\t: 3\n";
 
-    fn captured(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
-        let folder = tempfile::tempdir().unwrap();
-        for (path, text) in files {
-            let path = folder.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        }
-        let root = Root::fixture(folder.path());
-        (folder, root)
+    const ARM: (&str, &str) = ("/arch", "aarch64");
+
+    fn found(files: &[(&str, &str)]) -> Identity {
+        look(&Machine::new(files).root(), Err(&Reason::new("no CPUID")))
     }
 
     #[test]
     fn an_arm_core_is_known_by_its_part() {
-        let (_keep, root) = captured(&[("arch", "aarch64"), ("proc/cpuinfo", PI)]);
-        let who = look(&root, Err(&Reason::new("no CPUID")));
+        let who = found(&[ARM, (CPUINFO, PI)]);
         assert_eq!(who.midr, Some((0x41, 0xd08)));
         assert_eq!(who.vendor.get().unwrap(), "Arm");
         assert_eq!(who.isa.get().unwrap(), &["crc32", "fp", "neon"]);
@@ -271,13 +261,9 @@ mod tests {
 
     #[test]
     fn the_register_in_sys_is_believed_before_cpuinfo() {
-        let register = "sys/devices/system/cpu/cpu0/regs/identification/midr_el1";
-        let (_keep, root) = captured(&[
-            ("arch", "aarch64"),
-            ("proc/cpuinfo", PI),
-            (register, "0x00000000413fd0c1\n"),
-        ]);
-        assert_eq!(look(&root, Err(&Reason::new("no CPUID"))).midr, Some((0x41, 0xd0c)));
+        let register = "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1";
+        let who = found(&[ARM, (CPUINFO, PI), (register, "0x00000000413fd0c1\n")]);
+        assert_eq!(who.midr, Some((0x41, 0xd0c)));
     }
 
     #[test]
@@ -297,20 +283,11 @@ mod tests {
 
     #[test]
     fn without_anything_each_fact_has_the_reason() {
-        let (_keep, root) = captured(&[("arch", "x86_64")]);
-        let who = look(&root, Err(&Reason::new("no CPUID")));
+        let who = found(&[("/arch", "x86_64")]);
         assert_eq!(who.vendor.origin(), "no CPUID; /proc/cpuinfo: no such file");
     }
 
     proptest! {
-        #[test]
-        fn no_text_panics(text in "(CPU (part|implementer|variant|revision)|flags|model|vendor_id)?[\t :]{0,3}\\PC{0,40}\n{0,2}") {
-            let _ = from_cpuinfo(&text, Probe::missing(""));
-            let _ = several_parts(&text);
-            let (_keep, root) = captured(&[("arch", "aarch64"), ("proc/cpuinfo", &text)]);
-            let _ = look(&root, Err(&Reason::new("")));
-        }
-
         #[test]
         fn no_registers_panic(words in proptest::collection::vec((0_u32..0x20, 0_u32..3, any::<[u32; 4]>()), 0..40), high in any::<[u32; 16]>()) {
             let mut text = "0x00000000 0x00: eax=0x20 ebx=0xff ecx=0xffffffff edx=0x1\n".to_owned();

@@ -28,6 +28,8 @@ mod os;
 mod root;
 mod smbios;
 mod storage;
+#[cfg(test)]
+mod testing;
 mod text;
 mod timer;
 mod topology;

@@ -13,17 +13,14 @@ use proofmark_model::{CpuQuota, Finding, Limits, LogicalCpu, Probe};
 
 use crate::cgroup::{self, Place, Version};
 use crate::findings::{USABLE_CPUS, note};
-use crate::root::{Reason, Root, below};
+use crate::root::{Reason, Root, below, probe_from};
 use crate::text::{cpu_list, format_cpus};
 use crate::topology::Topology;
 
 /// Detects the limits; findings say where the usable CPUs are in doubt.
 pub(crate) fn look(root: &Root, topology: &Topology, findings: &mut Vec<Finding>) -> Limits {
-    let affinity = match root.affinity() {
-        Ok((cpus, source)) => Probe::known(cpus, source),
-        Err(reason) => Probe::missing(reason.0),
-    };
-    let cpuset = known(cpuset(root));
+    let affinity = probe_from(root.affinity());
+    let cpuset = probe_from(cpuset(root));
     let memory = memory::look(root);
     let usable = usable(root, &affinity, &cpuset, topology, findings);
     let usable_cores = match topology.cpus.get() {
@@ -33,22 +30,15 @@ pub(crate) fn look(root: &Root, topology: &Topology, findings: &mut Vec<Finding>
     Limits {
         affinity,
         cpuset,
-        cpu_quota: known(cpu_quota(root)),
+        cpu_quota: probe_from(cpu_quota(root)),
         cpu_stat: cpu_stat(root),
-        memory_bytes: known(memory.limit),
-        memory_used_bytes: known(memory.used),
+        memory_bytes: probe_from(memory.limit),
+        memory_used_bytes: probe_from(memory.used),
         io: io::look(root),
         io_uring: root.io_uring(),
         declared: BTreeMap::new(),
         usable_cpus: usable,
         usable_cores,
-    }
-}
-
-fn known<T>(found: Result<(T, String), Reason>) -> Probe<T> {
-    match found {
-        Ok((value, source)) => Probe::known(value, source),
-        Err(reason) => Probe::missing(reason.0),
     }
 }
 
@@ -71,17 +61,18 @@ fn cpuset(root: &Root) -> Result<(Vec<u32>, String), Reason> {
     Err(Reason::new("no parent cgroup has a cpuset"))
 }
 
-/// The smallest limit on the way up and the file that sets it. `read` gives
+/// The limit with the smallest key on the way up and the file that sets it. `read` gives
 /// `None` for a folder without the file and `Some(None)` for no limit there.
-fn tightest<T: PartialOrd>(
+fn tightest<T, K: PartialOrd>(
     place: &Place,
     file: &str,
+    key: impl Fn(&T) -> K,
     read: impl Fn(&str) -> Result<Option<Option<T>>, Reason>,
 ) -> Result<(Option<T>, String), Reason> {
     let mut least: Option<(T, String)> = None;
     for folder in &place.folders {
         if let Some(Some(limit)) = read(folder)?
-            && least.as_ref().is_none_or(|(l, _)| limit < *l)
+            && least.as_ref().is_none_or(|(l, _)| key(&limit) < key(l))
         {
             least = Some((limit, below(folder, file)));
         }
@@ -100,7 +91,7 @@ fn tightest<T: PartialOrd>(
 fn cpu_quota(root: &Root) -> Result<(CpuQuota, String), Reason> {
     let place = cgroup::place(root, "cpu")?;
     let (cpus, source) = match place.version {
-        Version::V1 => tightest(&place, "cpu.cfs_quota_us", |folder| {
+        Version::V1 => tightest(&place, "cpu.cfs_quota_us", f64::clone, |folder| {
             let quota = below(folder, "cpu.cfs_quota_us");
             let period = below(folder, "cpu.cfs_period_us");
             if !root.exists(&quota) {
@@ -109,7 +100,7 @@ fn cpu_quota(root: &Root) -> Result<(CpuQuota, String), Reason> {
             let (microseconds, of): (i64, i64) = (root.number(&quota)?, root.number(&period)?);
             share(&quota, microseconds, of).map(Some)
         }),
-        Version::V2 => tightest(&place, "cpu.max", |folder| {
+        Version::V2 => tightest(&place, "cpu.max", f64::clone, |folder| {
             let path = below(folder, "cpu.max");
             if !root.exists(&path) {
                 return Ok(None);

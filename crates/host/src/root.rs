@@ -7,6 +7,7 @@
 //! looked at, all and free, as two numbers: no file of the system tells them),
 //! `addresses` (an interface and an IP address a line), and the files and links below `proc/`, `sys/`, `etc/` and `run/` under their own paths.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -35,6 +36,19 @@ impl Reason {
     /// A reason that names the file it is about.
     pub(crate) fn at(path: &str, words: impl std::fmt::Display) -> Self {
         Self(format!("{path}: {words}"))
+    }
+}
+
+/// What a probe found there, or why it is not known.
+pub(crate) fn probe<T>(found: Result<T, Reason>, source: impl Into<Cow<'static, str>>) -> Probe<T> {
+    probe_from(found.map(|value| (value, source)))
+}
+
+/// What a probe found, with its source, or why it is not known.
+pub(crate) fn probe_from<T, S: Into<Cow<'static, str>>>(found: Result<(T, S), Reason>) -> Probe<T> {
+    match found {
+        Ok((value, source)) => Probe::known(value, source),
+        Err(reason) => Probe::missing(reason.0),
     }
 }
 

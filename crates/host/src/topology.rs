@@ -138,9 +138,8 @@ fn from_cpuinfo(text: &str) -> Result<Vec<LogicalCpu>, Reason> {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
+    use crate::testing::Machine;
 
     const TWO_THREADS: &str = "processor : 0\ncore id : 4\nphysical id : 1\n\n\
                                processor : 1\ncore id : 4\nphysical id : 1\n\n\
@@ -166,24 +165,17 @@ mod tests {
         assert!(from_cpuinfo("").is_err());
     }
 
-    fn machine(files: &[(&str, &str)]) -> Topology {
-        let folder = tempfile::tempdir().unwrap();
-        for (name, text) in files {
-            let path = folder.path().join(&CPUS[1..]).join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        }
-        look(&Root::fixture(folder.path()))
-    }
-
     #[test]
     fn offline_siblings_do_not_count() {
-        let found = machine(&[
-            ("online", "0\n"),
-            ("cpu0/topology/core_cpus_list", "0-1\n"),
-            ("cpu0/topology/core_id", "0\n"),
-            ("cpu0/topology/physical_package_id", "-1\n"),
-        ]);
+        let found = look(
+            &Machine::new(&[
+                ("/sys/devices/system/cpu/online", "0\n"),
+                ("/sys/devices/system/cpu/cpu0/topology/core_cpus_list", "0-1\n"),
+                ("/sys/devices/system/cpu/cpu0/topology/core_id", "0\n"),
+                ("/sys/devices/system/cpu/cpu0/topology/physical_package_id", "-1\n"),
+            ])
+            .root(),
+        );
         let cpus = found.cpus.get().unwrap();
         assert_eq!((cpus[0].siblings.as_slice(), cpus[0].socket), (&[0_u32][..], 0));
         assert_eq!(found.threads_per_core().get(), Some(&1));
@@ -191,20 +183,16 @@ mod tests {
 
     #[test]
     fn a_cpu_that_is_not_its_own_sibling_is_refused() {
-        let found = machine(&[
-            ("online", "0-1\n"),
-            ("cpu0/topology/core_cpus_list", "1\n"),
-            ("cpu0/topology/core_id", "0\n"),
-            ("cpu0/topology/physical_package_id", "0\n"),
-        ]);
+        let found = look(
+            &Machine::new(&[
+                ("/sys/devices/system/cpu/online", "0-1\n"),
+                ("/sys/devices/system/cpu/cpu0/topology/core_cpus_list", "1\n"),
+                ("/sys/devices/system/cpu/cpu0/topology/core_id", "0\n"),
+                ("/sys/devices/system/cpu/cpu0/topology/physical_package_id", "0\n"),
+            ])
+            .root(),
+        );
         assert!(found.cpus.origin().contains("not listed as its own sibling"), "{:?}", found.cpus);
         assert_eq!(found.logical_cpus().get(), Some(&2), "the other facts are valid");
-    }
-
-    proptest! {
-        #[test]
-        fn no_text_panics(text in "((processor|core id|physical id)[ :]{1,3}[0-9-]{0,11}\n{1,2}){0,8}") {
-            let _ = from_cpuinfo(&text);
-        }
     }
 }

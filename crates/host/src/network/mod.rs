@@ -15,7 +15,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 use proofmark_model::{Interface, Probe};
 
-use crate::root::{Reason, Root};
+use crate::root::{Reason, Root, probe_from};
 use crate::virtualisation;
 pub(crate) use addresses::{Address, live, parse};
 
@@ -29,7 +29,7 @@ const NET: &str = "/sys/class/net";
 /// addresses are: see [`interface_between`].
 #[must_use]
 pub fn interface_to(root: &Root, local: IpAddr) -> Probe<Interface> {
-    found(having(root, local).and_then(|name| look(root, &name)))
+    probe_from(having(root, local).and_then(|name| look(root, &name)))
 }
 
 /// The interface that packets from the address `local` of this machine to `far` leave
@@ -57,13 +57,6 @@ pub fn local_address_to(far: SocketAddr) -> io::Result<IpAddr> {
     let socket = UdpSocket::bind((any, 0))?;
     socket.connect(far)?;
     Ok(socket.local_addr()?.ip().to_canonical())
-}
-
-fn found(interface: Result<(Interface, String), Reason>) -> Probe<Interface> {
-    match interface {
-        Ok((interface, source)) => Probe::known(interface, source),
-        Err(reason) => Probe::missing(reason.0),
-    }
 }
 
 /// Whether an address is one of this machine's, in this network namespace.

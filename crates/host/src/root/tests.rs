@@ -57,7 +57,7 @@ fn a_folder_that_may_not_be_written_in_is_named() {
         return;
     }
     let reason = Root::live().writable(here).unwrap_err();
-    assert_eq!(reason.0, format!("this user may not write in {here}"));
+    assert_eq!(reason.0, format!("no permission to write in {here}"));
 }
 
 #[test]
