@@ -1,6 +1,5 @@
 //! A worker's own channel into its run's session.
 
-use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::time::Instant;
 
@@ -29,8 +28,8 @@ impl Channel {
         let Invitation { address, key, session, .. } = invitation;
         match control(*address, key, &ToServer::Join { session: *session })? {
             (sealed, ToClient::Joined) => {
-                let broken = |source| PeerError::Broken { address: address.to_string(), source };
-                let ends = Ends::from_stream(sealed.stream()).map_err(broken)?;
+                let ends = Ends::from_stream(sealed.stream());
+                let ends = ends.map_err(|source| PeerError::Broken(*address, source))?;
                 Ok(Self { sealed, ends, address: *address })
             }
             (_, answer) => Err(other(*address, answer)),
@@ -79,10 +78,7 @@ impl Channel {
         let until = || Instant::now() + PATIENCE;
         let asked = self.sealed.send(message, until());
         let answered = asked.and_then(|()| self.sealed.receive(Some(until())));
-        answered.map_err(|source: io::Error| PeerError::Broken {
-            address: self.address.to_string(),
-            source,
-        })
+        answered.map_err(|source| PeerError::Broken(self.address, source))
     }
 }
 

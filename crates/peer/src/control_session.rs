@@ -47,7 +47,7 @@ impl ControlSession {
                     Invitation { address: to, key: key.clone(), session, interface: None };
                 let silence = Duration::from_millis(silence_ms);
                 Self::keep(channel, granted, invitation, silence)
-                    .map_err(|source| PeerError::Broken { address: to.to_string(), source })
+                    .map_err(|source| PeerError::Broken(to, source))
             }
             (to, _, answer) => Err(other(to, answer)),
         }

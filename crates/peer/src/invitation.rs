@@ -38,7 +38,7 @@ impl Invitation {
     /// # Errors
     /// [`PeerError::NoInvitation`], without the text.
     pub fn parse(json: &str) -> Result<Self, PeerError> {
-        serde_json::from_str(json).map_err(|_| PeerError::NoInvitation { variable: INVITATION })
+        serde_json::from_str(json).map_err(|_| PeerError::NoInvitation(INVITATION))
     }
 
     /// The one that this process was started with, if it was.

@@ -203,7 +203,7 @@ impl<'a> Connections<'a> {
         }
         session.end(&why(next, session.left(), silence));
         let reason = session.ended().unwrap_or_default();
-        session.resolve_auto();
+        session.wait_for_tasks();
         self.free(session);
         let _ = channel.send(&ToClient::Ended { reason: reason.clone() }, Instant::now() + ANSWER);
         self.report(Event::Ended { run, reason, bytes: session.allowance.spent() });

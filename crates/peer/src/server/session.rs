@@ -48,12 +48,8 @@ impl Session {
         bytes: u64,
     ) -> Option<Arc<Self>> {
         let token = Token::random().ok()?;
-        let state = Mutex::new(State {
-            ended: None,
-            lead,
-            channels: HashMap::new(),
-            ended_jobs: Vec::new(),
-        });
+        let (channels, ended_jobs) = (HashMap::new(), Vec::new());
+        let state = Mutex::new(State { ended: None, lead, channels, ended_jobs });
         let allowance = Arc::new(Allowance::new(bytes));
         Some(Arc::new(Self { token, ends, until, allowance, state }))
     }
@@ -83,10 +79,10 @@ impl Session {
     }
 
     /// After the end, waits for its tasks.
-    pub(crate) fn resolve_auto(&self) {
+    pub(crate) fn wait_for_tasks(&self) {
         let until = Instant::now() + SETTLING;
         let jobs = std::mem::take(&mut self.state().ended_jobs);
-        jobs.iter().for_each(|job| job.resolve_auto(until));
+        jobs.iter().for_each(|job| job.wait_for_tasks(until));
     }
 
     /// Why it ended, if it has.
@@ -98,8 +94,8 @@ impl Session {
     /// other functions.
     pub(crate) fn join(&self, stream: &TcpStream) -> Result<Token, String> {
         let failed = |e: std::io::Error| e.to_string();
-        let (name, stream) =
-            (Token::random().map_err(failed)?, stream.try_clone().map_err(failed)?);
+        let name = Token::random().map_err(failed)?;
+        let stream = stream.try_clone().map_err(failed)?;
         let mut state = self.state();
         if let Some(reason) = &state.ended {
             return Err(format!("the session has ended: {reason}"));
@@ -124,7 +120,7 @@ impl Session {
         let job = self.state().channels.get_mut(&channel).and_then(|member| member.job.take());
         if let Some(job) = job {
             job.end();
-            job.resolve_auto(Instant::now() + SETTLING);
+            job.wait_for_tasks(Instant::now() + SETTLING);
         }
     }
 

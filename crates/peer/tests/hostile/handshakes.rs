@@ -119,11 +119,8 @@ fn tokens_are_not_guessed_and_serve_their_own_address_alone() {
     let hex = token.as_str().unwrap();
     let byte = |n: usize| u8::from_str_radix(&hex[2 * n..][..2], 16).unwrap();
     let bytes: Vec<u8> = [2].into_iter().chain((0..16).map(byte)).collect();
-    assert_eq!(
-        answered_at(from_elsewhere(server.address.port()), &bytes),
-        0,
-        "from another address"
-    );
+    let elsewhere = answered_at(from_elsewhere(server.address.port()), &bytes);
+    assert_eq!(elsewhere, 0, "from another address");
     assert_eq!(answered(server.address, &bytes[..16]), 0, "cut");
     assert_eq!(answered(server.address, &bytes), 1, "and from the right one it is good still");
     assert_eq!(answered(server.address, &bytes), 0, "once");
