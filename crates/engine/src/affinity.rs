@@ -86,7 +86,6 @@ fn cpus_in(mask: &[libc::c_ulong]) -> Vec<u32> {
     cpus.filter(is_set).filter_map(|cpu| u32::try_from(cpu).ok()).collect()
 }
 
-/// The mask with these CPUs.
 fn mask_of(cpus: &[u32]) -> io::Result<Vec<libc::c_ulong>> {
     let mut mask = vec![0; SMALLEST];
     for cpu in cpus {

@@ -71,7 +71,6 @@ impl DeviceCounters {
     }
 }
 
-/// A device's line.
 fn counts(text: &str, name: &str) -> Option<Counts> {
     let line = text.lines().find(|l| l.split_ascii_whitespace().nth(2) == Some(name))?;
     let fields: Vec<u64> =

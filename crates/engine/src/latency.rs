@@ -25,7 +25,6 @@ const STEPS: f64 = 8.0;
 /// Operations that must lie beyond a percentile for the sample to carry it.
 const BEYOND: f64 = 10.0;
 
-/// An empty histogram.
 #[cold]
 fn empty() -> Histogram<u64> {
     // The bounds are those that the library documents as legal.

@@ -284,7 +284,6 @@ impl Worker {
         }
     }
 
-    /// Sets a point up.
     fn begin(mut self, order: &Order) -> Result<Self, Ending> {
         match self.ask(order)? {
             Reply::Ready => Ok(self),

@@ -33,7 +33,6 @@ pub enum TeamError {
     Died,
 }
 
-/// What one thread is told to do.
 #[derive(Debug, Clone, Copy)]
 struct Order {
     /// Iterations run first, to bring the core to the load's own clock; not timed.
@@ -44,7 +43,6 @@ struct Order {
     clock: bool,
 }
 
-/// What one thread reports of its trial.
 #[derive(Default)]
 struct ThreadResult {
     start: f64,
@@ -349,7 +347,6 @@ fn one_trial(
     })
 }
 
-/// Where the threads of a team meet.
 struct Together {
     /// Before a trial: all leave within a cache miss of each other.
     start: Barrier,

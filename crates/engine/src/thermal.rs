@@ -21,7 +21,6 @@ const WHOLE: &[&str] = &["Package id", "Tctl", "Tdie"];
 /// Coldest and hottest reading, in degrees Celsius, that can be one.
 const CREDIBLE_C: [f64; 2] = [-40.0, 150.0];
 
-/// The files to read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Sensors {
     /// Temperatures in thousandths of a degree.
@@ -108,7 +107,6 @@ fn of_chips(root: &Path) -> Vec<PathBuf> {
     if whole.is_empty() { parts } else { whole }
 }
 
-/// The thermal zones of the CPUs.
 fn of_zones(root: &Path) -> Vec<PathBuf> {
     let of_cpu = |zone: &PathBuf| {
         let kind = line(&zone.join("type")).unwrap_or_default().to_ascii_lowercase();
@@ -123,7 +121,6 @@ fn of_zones(root: &Path) -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
-    /// A machine with these files.
     fn machine(files: &[(&str, &str)]) -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
         for (name, text) in files {

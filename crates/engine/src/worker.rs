@@ -66,13 +66,10 @@ impl From<TeamError> for Reply {
     }
 }
 
-/// A point that is set up.
 struct Work {
-    /// Unit of the trials' values.
     unit: Unit,
     setup: Arc<dyn Setup>,
     team: Team,
-    /// Threads that share the work.
     workers: u64,
     trial_s: f64,
     /// Iterations a thread that fill about `trial_s`; 0 until calibrated.

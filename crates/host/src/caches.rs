@@ -15,7 +15,6 @@ use crate::topology::CPUS;
 /// No processor has more.
 const MOST_CACHES: u32 = 16;
 
-/// Detects the caches of the online CPUs.
 pub(crate) fn look(root: &Root, online: &Probe<Vec<u32>>) -> Probe<Vec<Cache>> {
     let Some(cpus) = online.get() else {
         return Probe::missing(format!("the online CPUs are not known: {}", online.origin()));
@@ -62,7 +61,6 @@ fn caches(root: &Root, first: u32, online: &[u32]) -> Result<Vec<Cache>, Reason>
     Ok(caches)
 }
 
-/// Online CPUs that share a cache.
 fn sharers(root: &Root, cpu: u32, index: u32, online: &[u32]) -> Result<Vec<u32>, Reason> {
     let list = root.cpus(&format!("{CPUS}/cpu{cpu}/cache/index{index}/shared_cpu_list"))?;
     Ok(list.into_iter().filter(|c| online.binary_search(c).is_ok()).collect())

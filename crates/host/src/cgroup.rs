@@ -20,10 +20,8 @@ pub(crate) enum Version {
     V2,
 }
 
-/// The folders that hold the files of one controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// Interface.
     pub(crate) version: Version,
     /// From this process's cgroup up to the mount point; those that exist.
     pub(crate) folders: Vec<String>,
@@ -107,7 +105,6 @@ fn folder(mount: &Mount, path: &str) -> String {
     }
 }
 
-/// The folder and all above it, down to `top`.
 fn climb(from: &str, top: &str) -> Vec<String> {
     let mut folders = vec![from.to_owned()];
     let mut here = from;

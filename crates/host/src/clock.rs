@@ -13,7 +13,6 @@ use crate::root::{Reason, Root};
 use crate::text::field;
 use crate::topology::CPUS;
 
-/// Detects the reported frequencies of CPU `first`.
 pub(crate) fn look(root: &Root, cpuid: Result<&Dump, &Reason>, first: u32) -> Clock {
     Clock {
         nominal_hz: nominal(root, cpuid, first),

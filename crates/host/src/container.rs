@@ -11,7 +11,6 @@ use proofmark_model::Probe;
 use crate::mounts::{self, Mount};
 use crate::root::Root;
 
-/// Detects the container manager.
 pub(crate) fn look(root: &Root) -> Probe<String> {
     let mounts = mounts::look(root).unwrap_or_default();
     if root.exists("/run/.containerenv") {
@@ -49,7 +48,6 @@ fn on_disk(top: &Mount) -> bool {
     top.root == "/" && top.source.starts_with("/dev/") && !top.source.contains("docker")
 }
 
-/// The value of `container=` in an environment.
 fn variable(environ: &str) -> Option<String> {
     let value = environ.split('\0').find_map(|v| v.strip_prefix("container="))?;
     (!value.is_empty()).then(|| value.to_owned())

@@ -39,20 +39,14 @@ const LEAVES: &[(u32, u32)] = &[
     (0x8000_001e, 1),
 ];
 
-/// One of the four registers that CPUID answers in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Register {
-    /// EAX.
     Eax,
-    /// EBX.
     Ebx,
-    /// ECX.
     Ecx,
-    /// EDX.
     Edx,
 }
 
-/// CPUID's answers by leaf and subleaf.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Dump {
     leaves: BTreeMap<(u32, u32), CpuIdResult>,
@@ -84,7 +78,6 @@ impl Dump {
         Ok(Self { leaves })
     }
 
-    /// There is no CPUID on other architectures.
     #[cfg(not(target_arch = "x86_64"))]
     pub(crate) fn read() -> Result<Self, Reason> {
         Err(Reason::new("CPUID is an instruction of x86 processors"))
@@ -119,7 +112,6 @@ impl Dump {
         self.leaves.get(&(leaf, subleaf)).copied().unwrap_or(none)
     }
 
-    /// One bit of a leaf.
     pub(crate) fn bit(&self, leaf: u32, subleaf: u32, register: Register, bit: u32) -> bool {
         let r = self.leaf(leaf, subleaf);
         let value = match register {
@@ -131,7 +123,6 @@ impl Dump {
         value >> bit & 1 == 1
     }
 
-    /// The decoder of the common leaves.
     pub(crate) fn decoded(&self) -> CpuId<impl raw_cpuid::CpuIdReader> {
         CpuId::with_cpuid_fn(|leaf, subleaf| self.leaf(leaf, subleaf))
     }

@@ -120,7 +120,6 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
 /// (EPYC 9184X: 768 MiB for 16 cores).
 const MOST_L3_A_CORE: u64 = 48 << 20;
 
-/// Adds what follows from the facts together.
 pub(crate) fn add(host: &mut Host, dump: Option<&Dump>, hybrid: bool) {
     let notes = [
         hybrid.then(hybrid_cores),

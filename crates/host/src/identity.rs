@@ -19,7 +19,6 @@ const CPUINFO_HEAD: u64 = 16 << 10;
 const CPUINFO: &str = "/proc/cpuinfo";
 const NO_PART: &str = "no MIDR_EL1 in /sys and no 'CPU part' in /proc/cpuinfo";
 
-/// What the processor says about itself.
 #[derive(Debug, Clone)]
 pub(crate) struct Identity {
     /// Vendor string of CPUID, or the implementer's name.
@@ -31,7 +30,6 @@ pub(crate) struct Identity {
     pub(crate) stepping: Probe<u32>,
     /// Features that the processor claims, by the kernel's names.
     pub(crate) features: BTreeSet<String>,
-    /// Extensions that programs may use, sorted.
     pub(crate) isa: Probe<Vec<String>>,
     /// Implementer and part, on AArch64.
     pub(crate) midr: Option<(u32, u32)>,
@@ -39,7 +37,6 @@ pub(crate) struct Identity {
     pub(crate) hybrid: bool,
 }
 
-/// Detects the identity of the processor.
 pub(crate) fn look(root: &Root, cpuid: Result<&Dump, &Reason>) -> Identity {
     let cpuinfo = root.head(CPUINFO, CPUINFO_HEAD);
     if root.arch() == "aarch64" {
@@ -49,19 +46,20 @@ pub(crate) fn look(root: &Root, cpuid: Result<&Dump, &Reason>) -> Identity {
     match (cpuid, cpuinfo) {
         (Ok(dump), _) => from_cpuid(dump, isa),
         (Err(_), Ok(text)) => from_cpuinfo(&text, isa),
-        (Err(no_cpuid), Err(no_cpuinfo)) => nothing(format!("{no_cpuid}; {no_cpuinfo}")),
+        (Err(no_cpuid), Err(no_cpuinfo)) => nothing(&format!("{no_cpuid}; {no_cpuinfo}")),
     }
 }
 
-fn nothing(reason: String) -> Identity {
+fn nothing(reason: &str) -> Identity {
+    let (text, number) = (Probe::missing(reason.to_owned()), Probe::missing(reason.to_owned()));
     Identity {
-        vendor: Probe::missing(reason.clone()),
-        model_name: Probe::missing(reason.clone()),
-        family: Probe::missing(reason.clone()),
-        model: Probe::missing(reason.clone()),
-        stepping: Probe::missing(reason.clone()),
+        vendor: text.clone(),
+        model_name: text,
+        family: number.clone(),
+        model: number.clone(),
+        stepping: number,
         features: BTreeSet::new(),
-        isa: Probe::missing(reason),
+        isa: Probe::missing(reason.to_owned()),
         midr: None,
         hybrid: false,
     }
@@ -151,21 +149,17 @@ fn isa(cpuinfo: Result<&str, &Reason>, cpuid: Result<&Dump, &Reason>) -> Probe<V
     }
 }
 
-/// An AArch64 processor.
 fn arm(root: &Root, cpuinfo: Result<String, Reason>) -> Identity {
     let text = match cpuinfo {
         Ok(text) => text,
-        Err(reason) => return nothing(reason.0),
+        Err(reason) => return nothing(&reason.0),
     };
     let number = |key: &str| field(&text, key).and_then(hexadecimal);
     let (register, source) = midr(root, &text);
+    let numbers = number("CPU variant").zip(number("CPU revision"));
+    let given = numbers.map_or("neither".to_owned(), |(v, r)| format!("r{v}p{r}"));
     let missing = |what: &str| {
-        format!("AArch64 has no {what}; /proc/cpuinfo gives variant and revision: {}", {
-            match (number("CPU variant"), number("CPU revision")) {
-                (Some(variant), Some(revision)) => format!("r{variant}p{revision}"),
-                _ => "neither".to_owned(),
-            }
-        })
+        format!("AArch64 has no {what}; /proc/cpuinfo gives variant and revision: {given}")
     };
     let list = field(&text, "Features").map(|f| features::extensions(f.split_whitespace()));
     Identity {

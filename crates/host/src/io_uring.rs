@@ -15,7 +15,6 @@ pub(crate) const SWITCH: &str = "/proc/sys/kernel/io_uring_disabled";
 /// Bytes of `struct io_uring_params`, in words of 8.
 const PARAMS: usize = 120 / 8;
 
-/// Sets up a ring of one entry.
 pub(crate) fn set_up() -> io::Result<()> {
     let mut params = [0_u64; PARAMS];
     // SAFETY: the kernel reads and writes `struct io_uring_params` only, which `params`

@@ -19,6 +19,8 @@ mod identity;
 mod io_uring;
 mod limits;
 mod load;
+#[cfg(test)]
+mod many_cpus;
 mod memory;
 mod microarchitecture;
 mod mounts;

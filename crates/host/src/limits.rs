@@ -87,7 +87,6 @@ fn tightest<T, K: PartialOrd>(
     })
 }
 
-/// CPUs' worth of time.
 fn cpu_quota(root: &Root) -> Result<(CpuQuota, String), Reason> {
     let place = cgroup::place(root, "cpu")?;
     let (cpus, source) = match place.version {

@@ -9,7 +9,6 @@ use crate::root::{Reason, Root, probe};
 const LOADAVG: &str = "/proc/loadavg";
 const STAT: &str = "/proc/stat";
 
-/// Detects the load.
 pub(crate) fn look(root: &Root) -> Load {
     Load {
         average: probe(root.line(LOADAVG).and_then(|line| averages(&line)), LOADAVG),

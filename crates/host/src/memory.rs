@@ -10,7 +10,6 @@ use crate::text::{field, kilobytes};
 const MEMINFO: &str = "/proc/meminfo";
 const HUGE: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
-/// Detects the memory; `hypervisor` names the one underneath, if there is one.
 pub(crate) fn look(root: &Root, hypervisor: Option<&str>) -> Memory {
     let text = root.read(MEMINFO);
     let bytes = |key: &str| probe(meminfo(&text, key), MEMINFO);

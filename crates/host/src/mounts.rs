@@ -4,10 +4,8 @@
 
 use crate::root::{Reason, Root};
 
-/// One mount.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mount {
-    /// Its number.
     id: u64,
     /// Number of the mount that it stands on.
     parent: u64,
@@ -16,11 +14,9 @@ pub(crate) struct Mount {
     pub(crate) number: String,
     /// The folder of the file system that is mounted.
     pub(crate) root: String,
-    /// Where it is mounted.
     pub(crate) point: String,
     /// Options of this mount, which may be stricter than those of the file system.
     pub(crate) mount_options: Vec<String>,
-    /// Type of the file system.
     pub(crate) kind: String,
     /// Device or name.
     pub(crate) source: String,
@@ -29,7 +25,6 @@ pub(crate) struct Mount {
 }
 
 impl Mount {
-    /// Whether nothing can be written through it.
     pub(crate) fn read_only(&self) -> bool {
         self.mount_options.iter().chain(&self.options).any(|o| o == "ro")
     }
@@ -59,7 +54,6 @@ pub(crate) fn holding<'a>(mounts: &'a [Mount], path: &str) -> Option<&'a Mount> 
     Some(here)
 }
 
-/// Whether the path is the folder or beneath it.
 fn covers(folder: &str, path: &str) -> bool {
     let rest = path.strip_prefix(folder.trim_end_matches('/'));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -145,7 +139,6 @@ mod tests {
         assert_eq!(found.number, "0:5");
     }
 
-    /// The source of the mount that holds a path.
     fn held(text: &str, path: &str) -> Option<String> {
         holding(&parse(text), path).map(|m| m.source.clone())
     }

@@ -9,7 +9,6 @@ use crate::text::kilobytes;
 
 const NODES: &str = "/sys/devices/system/node";
 
-/// Detects the nodes.
 pub(crate) fn look(root: &Root) -> Probe<Vec<NumaNode>> {
     probe(nodes(root), NODES)
 }

@@ -10,7 +10,6 @@ use crate::topology::CPUS;
 const OSTYPE: &str = "/proc/sys/kernel/ostype";
 const OSRELEASE: &str = "/proc/sys/kernel/osrelease";
 
-/// Kernel name and release.
 pub(crate) fn kernel(root: &Root) -> Probe<String> {
     let name = |kind| Ok(format!("{kind} {}", root.line(OSRELEASE)?));
     probe(root.line(OSTYPE).and_then(name), OSRELEASE)
@@ -35,7 +34,6 @@ fn pretty_name(text: &str) -> Option<String> {
     (!value.is_empty()).then(|| value.to_owned())
 }
 
-/// Frequency governor of the first online CPU.
 pub(crate) fn governor(root: &Root, first: u32) -> Probe<String> {
     let path = format!("{CPUS}/cpu{first}/cpufreq/scaling_governor");
     probe(root.line(&path), path)

@@ -28,7 +28,6 @@ const LARGEST_FILE: u64 = 8 << 20;
 pub(crate) struct Reason(pub(crate) String);
 
 impl Reason {
-    /// A reason from words.
     pub(crate) fn new(words: impl Into<String>) -> Self {
         Self(words.into())
     }
@@ -111,23 +110,19 @@ impl Root {
         }
     }
 
-    /// A file that holds one number.
     pub(crate) fn number<T: std::str::FromStr>(&self, path: &str) -> Result<T, Reason> {
         let line = self.line(path)?;
         line.parse().map_err(|_| Reason::at(path, format!("'{line}' is not a number")))
     }
 
-    /// A file that holds a list of CPUs.
     pub(crate) fn cpus(&self, path: &str) -> Result<Vec<u32>, Reason> {
         cpu_list(&self.line(path)?).map_err(|e| Reason::at(path, e))
     }
 
-    /// Whether something is at the path.
     pub(crate) fn exists(&self, path: &str) -> bool {
         self.locate(path).exists()
     }
 
-    /// Names in a folder, unsorted.
     pub(crate) fn names(&self, path: &str) -> Result<Vec<String>, Reason> {
         let entries =
             std::fs::read_dir(self.locate(path)).map_err(|e| Reason::at(path, words(&e)))?;
@@ -212,7 +207,6 @@ impl Root {
         }
     }
 
-    /// Addresses of this machine with their interfaces.
     pub(crate) fn addresses(&self) -> Result<Vec<Address>, Reason> {
         if self.live { network::live() } else { network::parse(&self.read("/addresses")?) }
     }
@@ -233,7 +227,6 @@ impl Root {
         self.line("/arch").unwrap_or_else(|_| "unknown".to_owned())
     }
 
-    /// What CPUID answers.
     pub(crate) fn cpuid(&self) -> Result<Dump, Reason> {
         if self.live {
             return Dump::read();

@@ -5,7 +5,6 @@
 /// and expanding it could eat the memory.
 const LARGEST_CPU: u32 = 65_535;
 
-/// Why a list of CPUs cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not a list of CPUs")]
 pub(crate) struct ListError(String);

@@ -7,7 +7,6 @@ use crate::root::{Root, probe};
 
 const SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 
-/// Detects the clock source.
 pub(crate) fn look(root: &Root) -> Timer {
     Timer {
         clock_source: probe(root.line(SOURCE), SOURCE),

@@ -9,10 +9,8 @@ use proofmark_model::{LogicalCpu, Probe};
 
 use crate::root::{Reason, Root};
 
-/// Folder of the CPUs.
 pub(crate) const CPUS: &str = "/sys/devices/system/cpu";
 
-/// What is known of the logical CPUs.
 #[derive(Debug, Clone)]
 pub(crate) struct Topology {
     /// Online CPUs, sorted.
@@ -22,17 +20,14 @@ pub(crate) struct Topology {
 }
 
 impl Topology {
-    /// Sockets with an online CPU.
     pub(crate) fn sockets(&self) -> Probe<u32> {
         self.cpus.clone().map(|cpus| count(cpus.iter().map(|c| c.socket)))
     }
 
-    /// Physical cores with an online CPU.
     pub(crate) fn cores(&self) -> Probe<u32> {
         self.cpus.clone().map(|cpus| count(cpus.into_iter().map(|c| c.siblings)))
     }
 
-    /// Online logical CPUs.
     pub(crate) fn logical_cpus(&self) -> Probe<u32> {
         self.online.clone().map(|cpus| count(cpus.into_iter()))
     }
@@ -49,7 +44,6 @@ fn count<T: Ord>(items: impl Iterator<Item = T>) -> u32 {
     u32::try_from(items.collect::<BTreeSet<_>>().len()).unwrap_or(u32::MAX)
 }
 
-/// Detects where the CPUs sit.
 pub(crate) fn look(root: &Root) -> Topology {
     let list = format!("{CPUS}/online");
     let online = root.cpus(&list).and_then(|cpus| match cpus.as_slice() {
@@ -110,7 +104,6 @@ fn id(root: &Root, path: &str) -> Result<u32, Reason> {
     u32::try_from(value.max(0)).map_err(|_| Reason::at(path, format!("invalid id {value}")))
 }
 
-/// The blocks of /proc/cpuinfo of an x86 machine.
 fn from_cpuinfo(text: &str) -> Result<Vec<LogicalCpu>, Reason> {
     let mut cpus: Vec<LogicalCpu> = Vec::new();
     for block in text.split("\n\n").filter(|b| !b.trim().is_empty()) {

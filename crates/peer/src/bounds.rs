@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The bytes that a session may still carry.
 pub(crate) struct Allowance {
     most: u64,
     spent: AtomicU64,

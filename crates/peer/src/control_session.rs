@@ -21,7 +21,6 @@ pub struct ControlSession {
     granted: Limits,
     ends: Ends,
     invitation: Invitation,
-    /// Why the session ended, once it has.
     ended: Arc<Mutex<Option<String>>>,
     stream: TcpStream,
     pinger: Option<JoinHandle<()>>,

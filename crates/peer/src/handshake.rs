@@ -17,7 +17,6 @@ use crate::wire::{Opening, decode, malformed, read_frame, read_opening, write_fr
 pub(crate) const TAG: usize = 16;
 /// A handshake message: an ephemeral public key and the tag of an empty payload.
 const HANDSHAKE: usize = 32 + TAG;
-/// Longest first message, in bytes of JSON.
 const LONGEST_FIRST: usize = 1024;
 /// First messages that are remembered, 48 bytes each.
 const REMEMBERED: usize = 4096;
@@ -75,7 +74,6 @@ impl Handshake {
     }
 }
 
-/// The client's side of the handshake.
 pub(crate) fn enter(key: &Key, stream: &mut (impl Read + Write)) -> io::Result<TransportState> {
     let mut noise = builder(key, Builder::build_initiator)?;
     let mut bytes = vec![crate::wire::CONTROL];
@@ -128,7 +126,6 @@ fn builder<'k>(
     builder.and_then(build).map_err(io::Error::other)
 }
 
-/// The next message of a handshake.
 fn next(noise: &mut HandshakeState) -> io::Result<Vec<u8>> {
     let mut message = vec![0; HANDSHAKE];
     let length = noise.write_message(&[], &mut message).map_err(io::Error::other)?;
@@ -136,14 +133,12 @@ fn next(noise: &mut HandshakeState) -> io::Result<Vec<u8>> {
     Ok(message)
 }
 
-/// Seals what is sent on a channel.
 pub(crate) fn seal(state: &mut TransportState, message: &[u8]) -> io::Result<Vec<u8>> {
     let mut frame = vec![0; message.len() + TAG];
     state.write_message(message, &mut frame).map_err(io::Error::other)?;
     Ok(frame)
 }
 
-/// Opens what came on a channel.
 pub(crate) fn open(state: &mut TransportState, frame: &[u8]) -> io::Result<Vec<u8>> {
     let mut message = vec![0; frame.len().saturating_sub(TAG)];
     state.read_message(frame, &mut message).map_err(|_| malformed("a message without the key"))?;

@@ -19,7 +19,6 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// The ends of a connected stream.
     pub(crate) fn from_stream(stream: &TcpStream) -> io::Result<Self> {
         Ok(Self { local: plain(stream.local_addr()?), peer: plain(stream.peer_addr()?) })
     }

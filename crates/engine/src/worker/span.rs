@@ -31,7 +31,6 @@ const PAUSE_S: f64 = 0.02;
 const UNFIT: f64 = 1.3;
 const MOST_FITTED: f64 = 2.0;
 
-/// What is known of the slices so far.
 #[derive(Debug, Default)]
 pub(super) struct Slices {
     /// Iterations of each thread in one; 0 until there was one.

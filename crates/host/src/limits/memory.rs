@@ -27,7 +27,6 @@ pub(super) struct Memory {
     pub(super) used: Found<u64>,
 }
 
-/// The limit of one cgroup.
 struct Limit {
     bytes: u64,
     used: Found<u64>,
@@ -40,7 +39,6 @@ impl Limit {
     }
 }
 
-/// Detects the limit and what is used of it.
 pub(super) fn look(root: &Root) -> Memory {
     match limit(root) {
         Ok((Some(limit), path)) => {

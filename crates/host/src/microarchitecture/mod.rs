@@ -15,16 +15,13 @@ use proofmark_model::{Finding, Microarchitecture, Probe};
 
 use crate::findings::{MASKED_MODEL, note};
 use crate::identity::Identity;
-use table::{DESIGNS, Design, MARKS, PARTS, ROWS, Row};
+use table::{DESIGNS, Design, MARKS, PARTS, ROWS, Row, is_named};
 
 /// Sizes in bytes of the caches that tell designs apart, where known.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct CacheSizes {
-    /// L1 data.
     pub(crate) l1d: Option<u64>,
-    /// L1 instruction.
     pub(crate) l1i: Option<u64>,
-    /// L2.
     pub(crate) l2: Option<u64>,
 }
 
@@ -67,14 +64,10 @@ pub(crate) fn conclude(
 fn from_midr(implementer: u32, part: u32, source: &str) -> Probe<Microarchitecture> {
     let number = format!("MIDR implementer {implementer:#04x} part {part:#05x}");
     match PARTS.iter().find(|p| (p.0, p.1) == (implementer, part)) {
-        Some((.., id, name)) => Probe::known(
-            Microarchitecture {
-                id: (*id).to_owned(),
-                name: (*name).to_owned(),
-                evidence: number.clone(),
-            },
-            source.to_owned(),
-        ),
+        Some((.., id, name)) => {
+            let (id, name) = ((*id).to_owned(), (*name).to_owned());
+            Probe::known(Microarchitecture { id, name, evidence: number }, source.to_owned())
+        }
         None => Probe::missing(format!("the table of designs has no row for {number}")),
     }
 }
@@ -109,8 +102,8 @@ fn plain(row: &Row, design: &Design, number: &str, who: &Identity) -> Probe<Micr
 /// What the processor shows that the design cannot have.
 fn contradictions(design: &Design, who: &Identity, caches: CacheSizes) -> Vec<String> {
     let mut against: Vec<String> = reported_marks(who)
-        .filter(|mark| !mark.designs.contains(&design.id))
-        .map(|mark| mark.feature.to_owned())
+        .filter(|(_, designs)| !is_named(designs, design.id))
+        .map(|(feature, _)| feature.to_owned())
         .collect();
     // Smaller than the design's may be a hypervisor's invention; larger is not.
     // On a machine of two core designs, the caches may be the other one's.
@@ -126,15 +119,19 @@ fn contradictions(design: &Design, who: &Identity, caches: CacheSizes) -> Vec<St
     against
 }
 
-fn reported_marks(who: &Identity) -> impl Iterator<Item = &'static table::Mark> {
-    MARKS.iter().filter(|mark| who.features.contains(mark.feature))
+/// The features that the processor claims and that tell designs apart, with the designs.
+fn reported_marks(who: &Identity) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    let marks = MARKS.iter().flat_map(|(f, designs)| f.split(' ').map(move |f| (f, *designs)));
+    marks.filter(|(feature, _)| who.features.contains(*feature))
 }
 
 /// The designs of the vendor that can have all that was seen.
 fn candidates(vendor: &str, who: &Identity, caches: CacheSizes) -> Vec<&'static Design> {
     let able: Vec<_> = DESIGNS
         .iter()
-        .filter(|d| d.vendor == vendor && reported_marks(who).all(|m| m.designs.contains(&d.id)))
+        .filter(|d| {
+            d.vendor == vendor && reported_marks(who).all(|(_, designs)| is_named(designs, d.id))
+        })
         .collect();
     let fits = |d: &&Design| {
         let same = |bytes: Option<u64>, kib: u64| bytes.is_none_or(|b| b == kib << 10);
@@ -218,7 +215,6 @@ fn title(design: &Design) -> String {
     }
 }
 
-/// The cache sizes, for the evidence.
 fn describe(caches: CacheSizes) -> String {
     let part = |name: &str, bytes: Option<u64>| bytes.map(|b| format!("{name} {} KiB", b >> 10));
     let parts: Vec<_> = [part("L1d", caches.l1d), part("L1i", caches.l1i), part("L2", caches.l2)]

@@ -9,10 +9,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::root::Reason;
 
-/// An address of this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Address {
-    /// Name of the interface that has it.
     pub(crate) interface: String,
     pub(crate) ip: IpAddr,
 }
@@ -87,7 +85,6 @@ fn address(entry: &libc::ifaddrs) -> Option<Address> {
     Some(Address::new(name.to_str().ok()?, ip))
 }
 
-/// Addresses of a captured machine.
 pub(crate) fn parse(text: &str) -> Result<Vec<Address>, Reason> {
     let line = |line: &str| {
         let (name, ip) = line.split_once(' ')?;

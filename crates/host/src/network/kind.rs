@@ -7,10 +7,8 @@
 use super::NET;
 use crate::root::{Reason, Root};
 
-/// What an interface is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// This machine itself.
     Loopback,
     /// A device of hardware, or one that a hypervisor made to look like it.
     Ethernet,
@@ -30,45 +28,48 @@ pub(super) enum Kind {
     Tap,
     /// A further address on another interface, with neighbours on this machine.
     Macvlan,
-    /// Radio.
     Wireless,
-    /// IP over InfiniBand.
     Infiniband,
     /// Software of some other kind.
     Virtual,
-    /// Anything else.
     Other,
 }
 
 impl Kind {
-    /// The word of [`proofmark_model::Interface::kind`].
-    pub(super) fn as_str(self) -> &'static str {
+    /// The word of [`proofmark_model::Interface::kind`], and why packets leave by no wire whose
+    /// speed the driver knows; `None` where they may.
+    pub(super) fn describe(self) -> (&'static str, Option<&'static str>) {
         match self {
-            Self::Loopback => "loopback",
-            Self::Ethernet => "ethernet",
-            Self::VirtualEthernet => "virtual ethernet",
-            Self::Virtio => "virtio",
-            Self::Bridge => "bridge",
-            Self::Bond => "bond",
-            Self::Vlan => "vlan",
-            Self::Tunnel => "tunnel",
-            Self::Tap => "tap",
-            Self::Macvlan => "macvlan",
-            Self::Wireless => "wireless",
-            Self::Infiniband => "infiniband",
-            Self::Virtual => "virtual",
-            Self::Other => "other",
+            Self::Loopback => ("loopback", Some("loopback has no link")),
+            Self::Ethernet => ("ethernet", None),
+            Self::VirtualEthernet => (
+                "virtual ethernet",
+                Some("a veth pair has no link; its reported speed is invented"),
+            ),
+            Self::Virtio => ("virtio", Some("virtio reports no link speed")),
+            Self::Bridge => (
+                "bridge",
+                Some("packets leave through one of the bridge's ports, which one is unknown"),
+            ),
+            Self::Bond => ("bond", None),
+            Self::Vlan => ("vlan", None),
+            Self::Tunnel => ("tunnel", Some("a tunnel has no link of its own")),
+            Self::Tap => ("tap", Some("the other end is a program")),
+            Self::Macvlan => ("macvlan", Some("macvlan neighbours may be on this machine")),
+            Self::Wireless => {
+                ("wireless", Some("the rate of a radio link changes with its reception"))
+            }
+            Self::Infiniband => ("infiniband", None),
+            Self::Virtual => ("virtual", Some("a software device has no link")),
+            Self::Other => ("other", None),
         }
     }
 }
 
-/// ARPHRD_ETHER.
 const ETHER: u32 = 1;
 /// ARPHRD_PPP, TUNNEL, TUNNEL6, SIT, IPGRE, IP6GRE and NONE (tun, WireGuard).
 const TUNNELS: &[u32] = &[512, 768, 769, 776, 778, 823, 65534];
-/// ARPHRD_LOOPBACK.
 const LOOPBACK: u32 = 772;
-/// ARPHRD_INFINIBAND.
 const INFINIBAND: u32 = 32;
 /// What drivers call themselves in `uevent`.
 const BY_DEVTYPE: &[(&str, Kind)] = &[
@@ -90,7 +91,6 @@ const BY_DEVTYPE: &[(&str, Kind)] = &[
     ("ppp", Kind::Tunnel),
 ];
 
-/// What the interface is.
 pub(super) fn read(root: &Root, name: &str) -> Result<Kind, Reason> {
     let folder = format!("{NET}/{name}");
     let number: u32 = root.number(&format!("{folder}/type"))?;
@@ -140,7 +140,6 @@ pub(super) fn lower(root: &Root, name: &str) -> Vec<String> {
     names
 }
 
-/// The driver of an interface's device.
 pub(super) fn driver(root: &Root, name: &str) -> Option<String> {
     value(root, &format!("{NET}/{name}/device/uevent"), "DRIVER")
 }

@@ -14,7 +14,6 @@ const LONGEST_STRING: usize = 64;
 #[error("is damaged at byte {0}")]
 pub(super) struct Broken(usize);
 
-/// One structure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Structure<'a> {
     /// Type, such as 17 for a memory device.

@@ -82,7 +82,6 @@ fn sectors(root: &Root, folder: &str) -> Option<u64> {
     root.number::<u64>(&format!("{folder}/size")).ok()?.checked_mul(SECTOR)
 }
 
-/// `0` or `1`.
 fn switch(text: &str) -> Option<bool> {
     match text {
         "0" => Some(false),

@@ -127,7 +127,6 @@ fn leading(text: &str, unit: &str) -> Option<f64> {
     (words.next()? == unit).then_some(number)
 }
 
-/// The text, if it is digits only.
 fn digits(text: &str) -> Option<&str> {
     (!text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())).then_some(text)
 }

@@ -29,7 +29,6 @@ pub(super) struct Stack<'a> {
 }
 
 impl<'a> Stack<'a> {
-    /// Nothing yet.
     pub(super) fn new(root: &'a Root, mounts: &'a [Mount], virtual_machine: bool) -> Self {
         Self { root, mounts, virtual_machine, kinds: Vec::new(), devices: Vec::new() }
     }
@@ -44,7 +43,6 @@ impl<'a> Stack<'a> {
         (kind, self.devices)
     }
 
-    /// Goes down from a file system.
     pub(super) fn under(&mut self, mount: &Mount) {
         self.file_system(mount, 0);
     }
@@ -169,7 +167,6 @@ fn namespace(name: &str) -> Option<(&str, &str)> {
     (is_number(instance) && is_number(namespace)).then_some((subsystem, namespace))
 }
 
-/// Whether the text is one or more digits.
 fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }

@@ -12,7 +12,6 @@ use crate::message::OpenStream;
 use crate::token::Token;
 use crate::work::{Ends, Task};
 
-/// Most streams of one job.
 const MOST_STREAMS: usize = 256;
 
 /// The streams of one `Open`.

@@ -55,7 +55,6 @@ impl Drop for Log {
     }
 }
 
-/// Writes events until the queue is closed.
 fn write(log: &dyn Fn(Event), events: &Receiver<Event>, lost: &AtomicU64) {
     // A log that cannot be written ends nothing.
     let tell = |event| drop(catch_unwind(AssertUnwindSafe(|| log(event))));

@@ -214,7 +214,6 @@ impl Server {
         });
     }
 
-    /// The client of the session in progress.
     fn favoured(&self) -> Option<IpAddr> {
         self.session().map(|session| session.ends.peer.ip())
     }

@@ -10,7 +10,6 @@ use crate::bounds::Allowance;
 use crate::token::Token;
 use crate::work::{Ends, Task};
 
-/// Most channels that may be joined at a time.
 const MOST_CHANNELS: usize = 16;
 /// How long the tasks of an ended job may take to go.
 const SETTLING: Duration = Duration::from_secs(1);
@@ -54,7 +53,6 @@ impl Session {
         Some(Arc::new(Self { token, ends, until, allowance, state }))
     }
 
-    /// What is left of its time.
     pub(crate) fn left(&self) -> Duration {
         self.until.saturating_duration_since(Instant::now())
     }
@@ -85,7 +83,6 @@ impl Session {
         jobs.iter().for_each(|job| job.wait_for_tasks(until));
     }
 
-    /// Why it ended, if it has.
     pub(crate) fn ended(&self) -> Option<String> {
         self.state().ended.clone()
     }

@@ -46,6 +46,7 @@ fn a_folder_tells_the_transport_and_what_holds_the_data() {
         ("vdpasim_blk/vdpa0/virtio3/block/vdb".to_owned(), Some("memory"), Memory),
         ("virtual/block/zram0".to_owned(), Some("memory"), Memory),
         ("virtual/block/ram3".to_owned(), Some("memory"), Memory),
+        ("virtual/block/nullb0".to_owned(), Some("memory"), Memory),
         // DRAM that memmap= set aside looks like this too.
         ("LNXSYSTM:00/ndbus0/region0/namespace0.0/block/pmem0".to_owned(), Some("pmem"), Unknown),
         // What has no hardware below it, or passes on what is not known.
@@ -126,20 +127,4 @@ fn one_path_over_the_network_makes_it_the_networks() {
     let found = m.look("/srv");
     assert_eq!((found.kind, found.devices.len()), (StorageKind::Network, 4));
     assert_eq!(found.devices[3].transport.as_deref(), Some("network"));
-}
-
-#[test]
-fn a_replica_with_a_disk_of_its_own_lies_on_it() {
-    let m = machine(&on("147:0", "ext4", "/dev/drbd0"));
-    m.device(SATA, "8:0").over("drbd0", "147:0", &["sda"]);
-    assert_eq!(m.stack("/srv"), (StorageKind::Block, lines(&["drbd0 sda", "sda"])));
-}
-
-#[test]
-fn lvm_over_a_servers_disk_is_on_the_network() {
-    let m = machine(&on("253:0", "xfs", "/dev/mapper/vg-srv"));
-    m.device(SATA, "8:0").device("virtual/block/nbd0", "43:0");
-    m.over("dm-0", "253:0", &["nbd0", "sda"]);
-    let expected = ["dm-0 nbd0 sda", "nbd0", "sda"];
-    assert_eq!(m.stack("/srv"), (StorageKind::Network, lines(&expected)));
 }
