@@ -90,12 +90,13 @@ macro_rules! again {
     };
 }
 
-/// A function that runs `steps * 64` times one instruction on `x`, which begins as
-/// `$start`, and an operand, and returns `x`.
+/// A function that runs one instruction `steps * 64` times, each on the result of the one before and
+/// an operand, and returns the last result.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! chain {
-    ($about:literal, $name:ident, $start:literal, $operand:literal, $instruction:literal) => {
-        #[doc = $about]
+    ($name:ident, $start:literal, $operand:literal, $instruction:literal) => {
+        #[doc = concat!("Runs `", $instruction, "`, where x begins as ", $start, " and y is ",
+            $operand, ", `steps * 64` times, each after the other, and returns x.")]
         #[inline(never)]
         pub fn $name(steps: u64) -> u64 {
             let mut x: u64 = $start;
@@ -123,49 +124,21 @@ macro_rules! chain {
 }
 
 #[cfg(target_arch = "x86_64")]
-chain!(
-    "Runs `steps * 64` dependent register adds of 1 and returns their sum.",
-    adds,
-    0,
-    1,
-    "add {x}, {y}"
-);
+chain!(adds, 0, 1, "add {x}, {y}");
 #[cfg(target_arch = "x86_64")]
-chain!(
-    "Runs `steps * 64` dependent multiplies by 3 and returns the product, modulo 2^32.",
-    second,
-    1,
-    3,
-    "imul {x:e}, {y:e}"
-);
+chain!(second, 1, 3, "imul {x:e}, {y:e}");
 #[cfg(target_arch = "aarch64")]
-chain!(
-    "Runs `steps * 64` dependent register adds of 1 and returns their sum.",
-    adds,
-    0,
-    1,
-    "add {x}, {x}, {y}"
-);
+chain!(adds, 0, 1, "add {x}, {x}, {y}");
 #[cfg(target_arch = "aarch64")]
-chain!(
-    "Runs `steps * 64` dependent exclusive ORs with 1 and returns what is left.",
-    second,
-    1,
-    1,
-    "eor {x}, {x}, {y}"
-);
+chain!(second, 1, 1, "eor {x}, {x}, {y}");
 
-/// There is no chain for this architecture; [`read_clock`] never calls it.
+/// There are no chains for this architecture; [`read_clock`] never calls them.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub fn adds(steps: u64) -> u64 {
     steps
 }
-
-/// There is no chain for this architecture; [`read_clock`] never calls it.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub fn second(steps: u64) -> u64 {
-    steps
-}
+use adds as second;
 
 #[cfg(test)]
 mod tests {

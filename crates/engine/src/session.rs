@@ -336,15 +336,11 @@ impl Worker {
         }
         status
     }
-}
 
-impl Worker {
     fn take(&mut self, request: Request) -> Result<Taken, Ending> {
         match self.ask(&Order::Take(request))? {
             Reply::Taken(t) if t.trial.seconds > 0.0 && t.trial.work.is_finite() => Ok(*t),
-            Reply::Taken(_) => {
-                Err(self.autopsy("it told of a trial without a duration", Hand::Own))
-            }
+            Reply::Taken(_) => Err(self.autopsy("its trial has no duration", Hand::Own)),
             other => Err(self.out_of_turn(other)),
         }
     }

@@ -10,8 +10,7 @@ mod addresses;
 mod kind;
 mod rate;
 
-use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr};
 
 use proofmark_model::{Interface, Probe};
 
@@ -42,21 +41,6 @@ pub fn interface_between(root: &Root, local: IpAddr, far: IpAddr) -> Probe<Inter
         Ok(false) => interface_to(root, local),
         Err(reason) => Probe::missing(reason.0),
     }
-}
-
-/// The local address that the kernel would send from to `far`. Sends nothing: a UDP
-/// socket is connected, which looks up the route only.
-///
-/// # Errors
-/// If there is no route, or no such version of IP on this machine.
-pub fn local_address_to(far: SocketAddr) -> io::Result<IpAddr> {
-    let any: IpAddr = match far {
-        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
-        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
-    };
-    let socket = UdpSocket::bind((any, 0))?;
-    socket.connect(far)?;
-    Ok(socket.local_addr()?.ip().to_canonical())
 }
 
 /// Whether an address is one of this machine's, in this network namespace.
