@@ -79,7 +79,6 @@ fn read_mask(
     }
 }
 
-/// The numbers of the CPUs in a mask, in order.
 fn cpus_in(mask: &[libc::c_ulong]) -> Vec<u32> {
     let cpus = 0..mask.len() * WORD;
     let is_set = |cpu: &usize| mask.get(cpu / WORD).is_some_and(|w| w >> (cpu % WORD) & 1 == 1);

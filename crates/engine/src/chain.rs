@@ -19,7 +19,6 @@ pub const AVAILABLE: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarc
 /// Instructions in one step of either chain.
 pub const PER_STEP: u64 = 64;
 
-/// Cycles of one instruction of the second chain.
 #[cfg(target_arch = "x86_64")]
 const SECOND_CYCLES: f64 = 3.0;
 #[cfg(not(target_arch = "x86_64"))]

@@ -41,7 +41,6 @@ const STEP: f64 = 1.5;
 /// for wide vectors, or raises it.
 const BELIEVED: std::ops::Range<f64> = 0.5..1.05;
 
-/// A reading, and the time since the one before.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Sample {
     hz: f64,
@@ -55,9 +54,7 @@ pub struct ClockSamples {
     last: i64,
     /// Parts until the time is looked at, or the clock read.
     parts: u32,
-    /// Whether the chain's code is at hand.
     ready: bool,
-    /// Whether the time can be told so finely.
     fine: bool,
     samples: Vec<Sample>,
 }

@@ -13,20 +13,16 @@ use std::path::{Path, PathBuf};
 
 use crate::thermal::Sensors;
 
-/// Counters of one thread since it began.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ThreadCounters {
-    /// CPU time used, in seconds.
     pub cpu_s: Option<f64>,
     /// Time spent runnable but waiting for the CPU, in seconds.
     pub waiting_s: Option<f64>,
-    /// Involuntary context switches.
     pub involuntary: Option<u64>,
     /// Page faults without I/O.
     pub minor_faults: Option<u64>,
     /// Page faults with I/O.
     pub major_faults: Option<u64>,
-    /// CPU that it runs on.
     pub cpu: Option<usize>,
 }
 
@@ -66,7 +62,6 @@ impl ThreadCounters {
         }
     }
 
-    /// What was counted since `earlier`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self {
@@ -97,7 +92,6 @@ pub struct SystemCounters {
     pub busy_s: Option<f64>,
     /// Time that each cgroup on the way up was held back by its quota, in seconds.
     pub throttled_s: Vec<Option<f64>>,
-    /// Pages swapped in and out.
     pub swapped_pages: Option<u64>,
     /// Hottest sensor of the CPUs, in degrees Celsius: a state, not a count.
     pub temperature_c: Option<f64>,
@@ -105,19 +99,16 @@ pub struct SystemCounters {
     pub thermal_throttles: Option<u64>,
 }
 
-/// Where the counters of the system are.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
     /// cpu.stat files of this process's cgroup and those above it.
     pub cpu_stat: Vec<PathBuf>,
-    /// CPUs that the trial runs on.
     pub cpus: Vec<u32>,
     /// What those CPUs tell of their heat.
     pub sensors: Sensors,
 }
 
 impl SystemCounters {
-    /// Reads them now.
     pub fn read(sources: &Sources) -> Self {
         let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
         let (busy_s, steal_s) = parse_stat(&stat, &sources.cpus).unzip();
@@ -137,7 +128,6 @@ impl SystemCounters {
         self.throttled_s.iter().flatten().copied().max_by(f64::total_cmp)
     }
 
-    /// What was counted since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -169,8 +159,7 @@ fn count_between(later: Option<u64>, earlier: Option<u64>) -> Option<u64> {
 fn parse_stat(text: &str, cpus: &[u32]) -> Option<(f64, f64)> {
     let ticks = rustix::param::clock_ticks_per_second() as f64;
     let mut wanted: BTreeSet<u32> = cpus.iter().copied().collect();
-    let mut busy = 0;
-    let mut steal = 0;
+    let (mut busy, mut steal) = (0, 0);
     for line in text.lines() {
         if wanted.is_empty() {
             break;
@@ -189,7 +178,6 @@ fn parse_stat(text: &str, cpus: &[u32]) -> Option<(f64, f64)> {
     wanted.is_empty().then(|| (busy as f64 / ticks, steal as f64 / ticks))
 }
 
-/// Throttled time by one cpu.stat file, in seconds.
 fn throttled(file: &Path) -> Option<f64> {
     parse_throttled(&fs::read_to_string(file).ok()?)
 }

@@ -8,10 +8,8 @@ use std::fs;
 
 use proofmark_model::DeviceTraffic;
 
-/// Bytes in a sector as /proc/diskstats counts.
 const SECTOR: u64 = 512;
 
-/// Counters since the devices were found by the kernel.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DeviceCounters {
     /// One for each device, in the order asked for; `None`: not listed.
@@ -20,7 +18,6 @@ pub struct DeviceCounters {
     own: Option<(u64, u64)>,
 }
 
-/// One line of /proc/diskstats, as far as it is used.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Counts {
     reads: u64,

@@ -13,7 +13,6 @@ pub struct Latencies {
     histogram: Option<Histogram<u64>>,
 }
 
-/// Decimal digits that the histogram keeps of a time.
 const DIGITS: u8 = 2;
 
 /// Longest time that it can tell from longer ones: an hour, in nanoseconds.

@@ -9,7 +9,6 @@ use proofmark_model::median;
 const CLOCK_SLICE_S: f64 = 30e-6;
 const CLOCK_ROUNDS: u32 = 3;
 
-/// The clock of one core under the load.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LoadClock {
     /// By a chain within the load where it has one, else by the plain chain.
@@ -35,10 +34,8 @@ impl LoadClock {
     }
 }
 
-/// One thread's clock in one trial.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TrialClock {
-    /// Before and after it.
     pub(crate) around: Option<[LoadClock; 2]>,
     /// In it, and its standard deviation as a share of it, where the load reads it itself.
     pub(crate) within: Option<(f64, f64)>,
@@ -61,7 +58,6 @@ pub(crate) struct ClockSummary {
 }
 
 impl ClockSummary {
-    /// Of each thread's clock in a trial.
     pub(crate) fn of(clocks: &[TrialClock]) -> Option<Self> {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let within: Vec<_> = clocks.iter().filter_map(|c| c.within).collect();

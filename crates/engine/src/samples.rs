@@ -16,7 +16,6 @@ pub const MOST_SAMPLES: usize = 4096;
 pub struct Samples {
     unit: Unit,
     most: usize,
-    /// Samples in the last trial.
     in_last: u64,
 }
 
@@ -56,7 +55,6 @@ impl Samples {
         self.in_last = 1;
     }
 
-    /// Makes one of every two neighbours.
     fn halve(&self, trials: &mut Vec<Trial>) {
         let mut all = std::mem::take(trials).into_iter();
         while let Some(mut trial) = all.next() {

@@ -299,7 +299,6 @@ impl Worker {
         }
     }
 
-    /// How the worker ended, or why it was ended.
     fn autopsy(&mut self, seen: &str, by: Hand) -> Ending {
         if let Some(by) = self.stop.stopped_by() {
             return Ending::Interrupted { by };
@@ -352,14 +351,12 @@ impl Drop for Worker {
     }
 }
 
-/// The beginning of what a worker said.
 fn excerpt(text: &str) -> String {
     let excerpt = clean_excerpt(text.trim(), 200);
     let cut = if excerpt.len() < text.trim().len() { "..." } else { "" };
     excerpt + cut
 }
 
-/// The usual name of a signal.
 fn signal_name(signal: i32) -> String {
     let name = match signal {
         libc::SIGILL => "SIGILL",

@@ -19,16 +19,12 @@ use crate::load_clock::{ClockSummary, LoadClock, TrialClock};
 use crate::thermal::Sensors;
 use crate::workload::{Load, Refusal, Setup};
 
-/// Why there was no trial.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TeamError {
-    /// A thread could not be set up.
     #[error("{0}")]
     Refused(String),
-    /// The workload found its result wrong.
     #[error("{0}")]
     Unverified(String),
-    /// A thread ended without an answer.
     #[error("a thread of the workload died")]
     Died,
 }
@@ -39,7 +35,6 @@ struct Order {
     ahead: u64,
     /// Iterations that are timed; `None`: only load the machine until the others are done.
     iterations: Option<u64>,
-    /// Whether the clock is read before and after.
     clock: bool,
 }
 
@@ -60,10 +55,8 @@ struct ThreadResult {
     migrated: bool,
 }
 
-/// One trial of the whole team.
 #[derive(Debug, Clone)]
 pub struct TeamTrial {
-    /// When it began.
     pub started: Timestamp,
     /// First start to last end, in seconds.
     pub seconds: f64,
@@ -74,20 +67,15 @@ pub struct TeamTrial {
     /// Bytes a second that threads without a share of the work moved meanwhile;
     /// `None` where there are none.
     pub background: Option<f64>,
-    /// What the system did meanwhile.
     pub conditions: Conditions,
-    /// What the block devices did meanwhile.
     pub device: Option<DeviceTraffic>,
     /// Times of single operations, where the workload tells them.
     pub latencies: Latencies,
 }
 
-/// Where the counters of the system are.
 #[derive(Debug, Clone, Default)]
 pub struct Watched {
-    /// cpu.stat files that tell of throttling.
     pub cpu_stat: Vec<PathBuf>,
-    /// Block devices, by the names of /proc/diskstats.
     pub devices: Vec<String>,
 }
 
@@ -354,11 +342,8 @@ struct Together {
     finish: std::sync::Barrier,
     /// Threads that share the work and have not ended their trial.
     working: AtomicUsize,
-    /// Whether all of them have.
     done: AtomicBool,
-    /// Where the counters of the system are.
     sources: Sources,
-    /// Block devices whose counters are read.
     devices: Vec<String>,
 }
 

@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 /// Most sensors that are read each time: reading one may cost a core an interrupt.
 const MOST_SENSORS: usize = 8;
 
-/// Chips of hwmon that sit in CPUs.
 const CHIPS: &[&str] = &["coretemp", "k10temp", "zenpower", "cpu_thermal"];
 
 /// Labels of sensors that stand for a whole processor, by the beginning of the label.

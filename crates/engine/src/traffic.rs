@@ -31,11 +31,9 @@ pub struct EndCounters {
     udp6: Option<[u64; 3]>,
     /// Packets that each CPU in use dropped.
     cpu_dropped: Option<ByCpu>,
-    /// CPU time of this process in nanoseconds.
     own_ns: Option<[u64; 1]>,
     /// By CPU that this process may use, the time that it ran anything, in ticks.
     busy_ticks: Option<ByCpu>,
-    /// CPUs that this process may use.
     cpus: Option<u64>,
 }
 
@@ -184,7 +182,6 @@ fn busy_ticks(text: &str, cpus: &[u32]) -> Option<ByCpu> {
     (!cpus.is_empty() && all.len() == cpus.len()).then_some(all)
 }
 
-/// Ticks that a CPU ran anything, from its times.
 fn ran(times: &str) -> Option<u64> {
     let fields = numbers(times);
     let [user, nice, system, _idle, _iowait, irq, softirq, ..] = fields[..] else {
@@ -193,7 +190,6 @@ fn ran(times: &str) -> Option<u64> {
     [user, nice, system, irq, softirq].into_iter().try_fold(0_u64, u64::checked_add)
 }
 
-/// The numbers at the head of a text.
 fn numbers(text: &str) -> Vec<u64> {
     text.split_ascii_whitespace().map_while(|f| f.parse().ok()).collect()
 }

@@ -189,7 +189,6 @@ impl Work {
         })
     }
 
-    /// Iterations of each thread right before a trial.
     fn ahead(&self) -> u64 {
         let ahead_s = self.setup.ahead_s(self.trial_s);
         if ahead_s <= 0.0 {

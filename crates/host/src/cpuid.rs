@@ -14,29 +14,15 @@ use crate::root::Reason;
 
 /// Leaves that are read from the live processor, with the number of subleaves.
 #[cfg(target_arch = "x86_64")]
-const LEAVES: &[(u32, u32)] = &[
-    (0x0, 1),
-    (0x1, 1),
-    (0x4, 8),
-    (0x7, 3),
-    (0xb, 3),
-    (0xd, 2),
-    (0x15, 1),
-    (0x16, 1),
-    (0x1a, 1),
-    (0x1f, 4),
-    (0x24, 1),
-    (0x4000_0000, 1),
-    (0x4000_0001, 1),
-    (0x4000_0010, 1),
-    (0x8000_0000, 1),
-    (0x8000_0001, 1),
-    (0x8000_0002, 1),
-    (0x8000_0003, 1),
-    (0x8000_0004, 1),
-    (0x8000_0008, 1),
-    (0x8000_001d, 8),
-    (0x8000_001e, 1),
+const LEAVES: &[(&[u32], u32)] = &[
+    (&[0x0, 0x1, 0x15, 0x16, 0x1a, 0x24], 1),
+    (&[0xd], 2),
+    (&[0x7, 0xb], 3),
+    (&[0x1f], 4),
+    (&[0x4, 0x8000_001d], 8),
+    (&[0x4000_0000, 0x4000_0001, 0x4000_0010], 1),
+    (&[0x8000_0000, 0x8000_0001, 0x8000_0002, 0x8000_0003, 0x8000_0004], 1),
+    (&[0x8000_0008, 0x8000_001e], 1),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +49,8 @@ impl Dump {
         let hypervisor = cpuid_count(1, 0).ecx & (1 << 31) != 0;
         let last_hypervisor = if hypervisor { cpuid_count(0x4000_0000, 0).eax } else { 0 };
         let mut leaves = BTreeMap::new();
-        for &(leaf, subleaves) in LEAVES {
+        let all = LEAVES.iter().flat_map(|(leaves, n)| leaves.iter().map(move |leaf| (*leaf, *n)));
+        for (leaf, subleaves) in all {
             let last = match leaf {
                 0x8000_0000.. => last_extended,
                 // KVM may answer 0 for the last leaf, meaning 0x40000001.

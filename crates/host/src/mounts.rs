@@ -139,41 +139,36 @@ mod tests {
         assert_eq!(found.number, "0:5");
     }
 
-    fn held(text: &str, path: &str) -> Option<String> {
-        holding(&parse(text), path).map(|m| m.source.clone())
-    }
-
     #[test]
-    fn the_mount_of_a_path_is_the_nearest_above_it() {
-        let text = "20 1 8:1 / / rw - ext4 root rw\n21 20 8:2 / /srv rw - ext4 srv rw\n\
-                    22 21 0:9 / /srv/fast rw - tmpfs fast rw\n";
-        for (path, source) in [
-            ("/", "root"),
-            ("/srv", "srv"),
-            ("/srv/a", "srv"),
-            ("/srv2", "root"),
-            ("/srv/fast/x", "fast"),
-            ("/srv/faster", "srv"),
-        ] {
-            assert_eq!(held(text, path).as_deref(), Some(source), "{path}");
-        }
-        assert_eq!(held("", "/"), None);
-        assert_eq!(held("5 4 8:2 / /srv rw - ext4 srv rw\n", "/etc"), None, "a changed root");
-    }
-
-    #[test]
-    fn a_mount_that_another_hides_holds_nothing() {
+    fn the_mount_of_a_path_is_the_nearest_above_it_that_none_hides() {
+        let nested = "20 1 8:1 / / rw - ext4 root rw\n21 20 8:2 / /srv rw - ext4 srv rw\n\
+                      22 21 0:9 / /srv/fast rw - tmpfs fast rw\n";
         let over = "20 1 8:1 / / rw - ext4 root rw\n21 20 8:2 / /srv rw - ext4 below rw\n\
                     22 21 0:9 / /srv rw - tmpfs above rw\n";
-        assert_eq!(held(over, "/srv/a").as_deref(), Some("above"));
         let above = "20 1 8:1 / / rw - ext4 root rw\n21 20 8:2 / /a/b rw - ext4 hidden rw\n\
                      22 20 8:3 / /a rw - ext4 later rw\n";
-        assert_eq!(held(above, "/a/b/c").as_deref(), Some("later"));
         // The order of the lines says nothing: the root may come last.
         let moved = "22 29 0:9 / /srv rw - tmpfs srv rw\n29 1 8:1 / / rw - ext4 root rw\n";
-        assert_eq!(held(moved, "/srv").as_deref(), Some("srv"));
         let own_parent = "1 1 0:2 / / rw - rootfs rootfs rw\n20 1 8:1 / / rw - ext4 root rw\n";
-        assert_eq!(held(own_parent, "/x").as_deref(), Some("root"));
+        let changed_root = "5 4 8:2 / /srv rw - ext4 srv rw\n";
+        for (text, path, source) in [
+            (nested, "/", Some("root")),
+            (nested, "/srv", Some("srv")),
+            (nested, "/srv/a", Some("srv")),
+            (nested, "/srv2", Some("root")),
+            (nested, "/srv/fast/x", Some("fast")),
+            (nested, "/srv/faster", Some("srv")),
+            (over, "/srv/a", Some("above")),
+            (above, "/a/b/c", Some("later")),
+            (moved, "/srv", Some("srv")),
+            (own_parent, "/x", Some("root")),
+            (changed_root, "/etc", None),
+            ("", "/", None),
+        ] {
+            let mounts = parse(text);
+            let found = holding(&mounts, path).map(|m| m.source.as_str());
+            assert_eq!(found, source, "{path} of {text}");
+        }
     }
 
     #[test]

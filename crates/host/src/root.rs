@@ -22,7 +22,6 @@ use crate::text::{self, cpu_list};
 /// No file that a probe reads is larger; more than this is not read.
 const LARGEST_FILE: u64 = 8 << 20;
 
-/// Why a fact is not known, in words for a person.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Reason(pub(crate) String);
@@ -32,7 +31,6 @@ impl Reason {
         Self(words.into())
     }
 
-    /// A reason that names the file it is about.
     pub(crate) fn at(path: &str, words: impl std::fmt::Display) -> Self {
         Self(format!("{path}: {words}"))
     }
@@ -219,7 +217,6 @@ impl Root {
         Some(all.iter().map(|a| format!("{} {}\n", a.interface, a.ip)).collect())
     }
 
-    /// Architecture by Rust's name.
     pub(crate) fn arch(&self) -> String {
         if self.live {
             return std::env::consts::ARCH.to_owned();
@@ -276,7 +273,6 @@ fn allowed_list(path: &str, text: &str) -> Result<Vec<u32>, Reason> {
     cpu_list(list).map_err(|e| Reason::at(path, e))
 }
 
-/// The cause of a failed read in plain words.
 pub(crate) fn words(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "no such file".to_owned(),

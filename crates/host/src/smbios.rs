@@ -23,7 +23,6 @@ const LARGEST_TABLE: u64 = 4 << 20;
 /// Both kinds of entry point are shorter.
 const LARGEST_ENTRY_POINT: u64 = 64;
 
-/// Structure types.
 const PHYSICAL_MEMORY_ARRAY: u8 = 16;
 const MEMORY_DEVICE: u8 = 17;
 /// Fields of a memory device with the numbers of its names.
@@ -79,7 +78,6 @@ fn devices<'a>(structures: &'a [Structure<'a>]) -> Vec<&'a Structure<'a>> {
     structures.iter().filter(main).collect()
 }
 
-/// Why the table could not be read.
 fn unreadable(error: &io::Error) -> Reason {
     let what = words(error);
     Reason::at(

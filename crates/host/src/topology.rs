@@ -13,9 +13,7 @@ pub(crate) const CPUS: &str = "/sys/devices/system/cpu";
 
 #[derive(Debug, Clone)]
 pub(crate) struct Topology {
-    /// Online CPUs, sorted.
     pub(crate) online: Probe<Vec<u32>>,
-    /// Each online CPU's place.
     pub(crate) cpus: Probe<Vec<LogicalCpu>>,
 }
 

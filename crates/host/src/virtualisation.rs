@@ -45,7 +45,6 @@ pub(crate) fn hypervisor(found: &Probe<String>) -> Option<&str> {
     found.get().map(String::as_str).filter(|name| *name != "none")
 }
 
-/// Name by the letters of CPUID leaf 0x40000000.
 fn by_signature(signature: &str) -> String {
     let name = match signature {
         "KVMKVMKVM" | "Linux KVM Hv" => "kvm",

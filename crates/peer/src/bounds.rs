@@ -72,13 +72,6 @@ impl Bounds {
     }
 }
 
-impl std::fmt::Debug for Bounds {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (spent, most) = (self.allowance.spent(), self.allowance.most);
-        f.debug_struct("Bounds").field("spent", &spent).field("most", &most).finish()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

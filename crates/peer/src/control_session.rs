@@ -17,6 +17,7 @@ use crate::sealed::Sealed;
 use crate::work::Ends;
 
 /// A session of this run at a server. Dropped, it ends the session.
+#[derive(Debug)]
 pub struct ControlSession {
     granted: Limits,
     ends: Ends,
@@ -150,11 +151,5 @@ impl Drop for ControlSession {
         if let Some(pinger) = self.pinger.take() {
             let _ = pinger.join();
         }
-    }
-}
-
-impl std::fmt::Debug for ControlSession {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ControlSession").field("ends", &self.ends).finish_non_exhaustive()
     }
 }

@@ -359,5 +359,5 @@ fn a_log_that_stalls_holds_nothing_up() {
 fn both_ports_must_be_free() {
     let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
     let bind = || Server::bind(udp.local_addr().unwrap(), Key::generate().unwrap(), LIMITS);
-    assert_eq!(bind().unwrap_err().kind(), std::io::ErrorKind::AddrInUse);
+    assert_eq!(bind().err().unwrap().kind(), std::io::ErrorKind::AddrInUse);
 }

@@ -37,7 +37,6 @@ pub(super) struct Slices {
     iterations: u64,
     /// Seconds between the end of one and the start of the next, of the last of them.
     gaps: VecDeque<f64>,
-    /// When the last one ended, on the monotonic clock.
     ended: Option<f64>,
 }
 

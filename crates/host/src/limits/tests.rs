@@ -98,12 +98,14 @@ fn of_two_mounts_the_one_that_shows_the_own_cgroup_is_read() {
 
 #[test]
 fn what_is_not_there_is_named() {
-    let m = machine("0::/\n", "");
-    assert!(quota(&m).unwrap_err().0.contains("no cgroup file system is mounted for cpu"));
-    let m = machine("1:name=systemd:/\n", V1);
-    assert!(quota(&m).unwrap_err().0.contains("no cgroup for cpu"));
-    let m = machine("0::/gone\n", V2);
-    assert!(quota(&m).unwrap_err().0.contains("cannot be read"));
+    for (cgroup, mounts, reason) in [
+        ("0::/\n", "", "no cgroup file system is mounted for cpu"),
+        ("1:name=systemd:/\n", V1, "no cgroup for cpu"),
+        ("0::/gone\n", V2, "cannot be read"),
+    ] {
+        let found = quota(&machine(cgroup, mounts)).unwrap_err().0;
+        assert!(found.contains(reason), "{found}");
+    }
 }
 
 #[test]
@@ -133,42 +135,28 @@ fn cores_come_before_siblings() {
     assert_eq!(cores_among(&[5, 6], &[]), 2);
 }
 
-fn topology(online: &[u32]) -> Topology {
-    Topology { online: Probe::known(online.to_vec(), "test"), cpus: Probe::missing("test") }
-}
-
 #[test]
-fn usable_is_what_all_three_allow() {
-    let root = Machine::new(&[]).root();
-    let known = |cpus: &[u32]| Probe::known(cpus.to_vec(), "test");
-    let mut findings = Vec::new();
-    let found = usable(
-        &root,
-        &known(&[0, 1, 2, 9]),
-        &known(&[1, 2, 3, 9]),
-        &topology(&[0, 1, 2]),
-        &mut findings,
-    );
-    assert_eq!(found, [1, 2]);
-    let found = usable(&root, &Probe::missing(""), &known(&[1]), &topology(&[0, 1]), &mut findings);
-    assert_eq!(found, [1]);
-    assert!(findings.is_empty());
-}
-
-#[test]
-fn lists_that_contradict_and_lists_that_miss_make_a_finding() {
-    let root = Machine::new(&[]).root();
-    let mut findings = Vec::new();
-    let mask = Probe::known(vec![4], "test");
-    assert_eq!(usable(&root, &mask, &Probe::missing(""), &topology(&[0]), &mut findings), [4]);
-    assert_eq!(findings.len(), 1);
-    let none = Topology { online: Probe::missing(""), cpus: Probe::missing("") };
-    let found = usable(&root, &Probe::missing(""), &Probe::missing(""), &none, &mut findings);
-    assert_eq!(found, [0]);
-    let live =
-        usable(&Root::live(), &Probe::missing(""), &Probe::missing(""), &none, &mut findings);
-    assert!(!live.is_empty());
-    assert!(findings.len() == 3 && findings.iter().all(|f| f.check == "host.usable_cpus"));
+fn usable_is_what_all_three_allow_or_a_guess_with_a_finding() {
+    let captured = Machine::new(&[]).root();
+    let probe = |cpus: Option<&[u32]>| {
+        cpus.map_or(Probe::missing(""), |cpus| Probe::known(cpus.to_vec(), "test"))
+    };
+    // Affinity mask, cpuset and online CPUs, as far as they are known.
+    for (lists, expected, doubt) in [
+        ([Some(&[0, 1, 2, 9][..]), Some(&[1, 2, 3, 9]), Some(&[0, 1, 2])], &[1, 2][..], false),
+        ([None, Some(&[1]), Some(&[0, 1])], &[1], false),
+        ([Some(&[4]), None, Some(&[0])], &[4], true),
+        ([None, None, None], &[0], true),
+    ] {
+        let [affinity, cpuset, online] = lists.map(probe);
+        let topology = Topology { online, cpus: Probe::missing("test") };
+        let mut findings = Vec::new();
+        let found = usable(&captured, &affinity, &cpuset, &topology, &mut findings);
+        assert_eq!(found, expected, "{lists:?}");
+        assert_eq!(findings.len(), usize::from(doubt), "{lists:?}");
+        assert!(findings.iter().all(|f| f.check == "host.usable_cpus"));
+        assert!(!usable(&Root::live(), &affinity, &cpuset, &topology, &mut findings).is_empty());
+    }
 }
 
 proptest! {

@@ -77,18 +77,8 @@ const BY_DEVTYPE: &[(&str, Kind)] = &[
     ("bond", Kind::Bond),
     ("vlan", Kind::Vlan),
     ("wlan", Kind::Wireless),
-    ("macvlan", Kind::Macvlan),
-    ("macvtap", Kind::Macvlan),
-    ("ipvlan", Kind::Macvlan),
-    ("ipvtap", Kind::Macvlan),
-    ("vxlan", Kind::Tunnel),
-    ("geneve", Kind::Tunnel),
-    ("gretap", Kind::Tunnel),
-    ("ip6gretap", Kind::Tunnel),
-    ("erspan", Kind::Tunnel),
-    ("bareudp", Kind::Tunnel),
-    ("wireguard", Kind::Tunnel),
-    ("ppp", Kind::Tunnel),
+    ("macvlan macvtap ipvlan ipvtap", Kind::Macvlan),
+    ("vxlan geneve gretap ip6gretap erspan bareudp wireguard ppp", Kind::Tunnel),
 ];
 
 pub(super) fn read(root: &Root, name: &str) -> Result<Kind, Reason> {
@@ -96,11 +86,12 @@ pub(super) fn read(root: &Root, name: &str) -> Result<Kind, Reason> {
     let number: u32 = root.number(&format!("{folder}/type"))?;
     let has = |file: &str| root.exists(&format!("{folder}/{file}"));
     let named = value(root, &format!("{folder}/uevent"), "DEVTYPE");
-    let by_name = BY_DEVTYPE.iter().find(|(word, _)| named.as_deref() == Some(*word));
-    Ok(match number {
-        LOOPBACK => Kind::Loopback,
-        INFINIBAND => Kind::Infiniband,
-        _ if by_name.is_some() => by_name.map_or(Kind::Other, |(_, kind)| *kind),
+    let is_named = |words: &str| words.split(' ').any(|word| named.as_deref() == Some(word));
+    let by_name = BY_DEVTYPE.iter().find(|(words, _)| is_named(words)).map(|(_, kind)| *kind);
+    Ok(match (number, by_name) {
+        (LOOPBACK, _) => Kind::Loopback,
+        (INFINIBAND, _) => Kind::Infiniband,
+        (_, Some(kind)) => kind,
         _ if TUNNELS.contains(&number) => Kind::Tunnel,
         _ if has("bridge") => Kind::Bridge,
         _ if has("bonding") => Kind::Bond,
@@ -111,7 +102,7 @@ pub(super) fn read(root: &Root, name: &str) -> Result<Kind, Reason> {
             _ if number == ETHER => Kind::Ethernet,
             _ => Kind::Other,
         },
-        ETHER => software(root, name),
+        (ETHER, _) => software(root, name),
         _ => Kind::Other,
     })
 }

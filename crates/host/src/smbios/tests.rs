@@ -134,51 +134,53 @@ fn two_modules_of_ddr5_4800_with_the_extended_size() {
 }
 
 #[test]
-fn sizes_of_every_form() {
-    let size = |size, extended_size| found(&[Dimm { size, extended_size, ..DDR5 }])[0].size_bytes;
-    assert_eq!(size(16_384, 7), 16 << 30, "the extended size counts only where it is pointed at");
-    assert_eq!(size(0x8000 | 512, 0), 512 << 10, "in KiB");
-    assert_eq!(size(0x7fff, 0x8000_0000 | 32_768), 32 << 30, "bit 31 is reserved");
-    assert_eq!(size(0x7fff, 0x7fff_ffff), 0x7fff_ffff << 20);
-}
-
-#[test]
-fn the_speed_as_configured_goes_before_the_greatest() {
+fn sizes_speeds_widths_and_kinds_of_every_form() {
+    let size = |size, extended_size| one(&Dimm { size, extended_size, ..DDR5 }).size_bytes;
+    for (found, expected, why) in [
+        (size(16_384, 7), 16 << 30, "the extended size counts only where it is pointed at"),
+        (size(0x8000 | 512, 0), 512 << 10, "in KiB"),
+        (size(0x7fff, 0x8000_0000 | 32_768), 32 << 30, "bit 31 is reserved"),
+        (size(0x7fff, 0x7fff_ffff), 0x7fff_ffff << 20, "the largest"),
+    ] {
+        assert_eq!(found, expected, "{why}");
+    }
     let speed = |speed, configured, extended, length| {
         one(&Dimm { speed, configured, extended, length, ..DDR4 }).transfers_per_s
     };
-    assert_eq!(speed(3200, 0, [0; 2], 0x5c), Some(3200e6), "configured is unknown");
-    assert_eq!(speed(3200, 2666, [0; 2], 0x20), Some(3200e6), "before 2.7: no such field");
-    assert_eq!(speed(3200, 2666, [0; 2], 0x15), None, "before 2.3: no speed at all");
-    assert_eq!(speed(0xffff, 0xffff, [80_000, 70_000], 0x5c), Some(70e9), "3.3");
-    assert_eq!(speed(0xffff, 0, [80_000, 0], 0x5c), Some(80e9));
-    assert_eq!(speed(0xffff, 0xffff, [80_000, 70_000], 0x54), None, "cut before the fields");
-}
-
-#[test]
-fn widths_and_kinds() {
-    assert_eq!(one(&Dimm { data_bits: 32, ..DDR5 }).data_bits, Some(32));
-    for unknown in [0, 0xffff] {
-        assert_eq!(one(&Dimm { data_bits: unknown, ..DDR5 }).data_bits, None);
+    for (found, expected, why) in [
+        (speed(3200, 0, [0; 2], 0x5c), Some(3200e6), "configured is unknown"),
+        (speed(3200, 2666, [0; 2], 0x20), Some(3200e6), "before 2.7: no such field"),
+        (speed(3200, 2666, [0; 2], 0x15), None, "before 2.3: no speed at all"),
+        (speed(0xffff, 0xffff, [80_000, 70_000], 0x5c), Some(70e9), "3.3"),
+        (speed(0xffff, 0, [80_000, 0], 0x5c), Some(80e9), "3.3, not configured"),
+        (speed(0xffff, 0xffff, [80_000, 70_000], 0x54), None, "cut before the fields"),
+    ] {
+        assert_eq!(found, expected, "{why}");
     }
-    let kind = |kind| one(&Dimm { kind, ..DDR4 }).kind;
-    assert_eq!((kind(0x23).as_str(), kind(0x18).as_str()), ("LPDDR5", "DDR3"));
-    assert_eq!((kind(0x02).as_str(), kind(0xee).as_str()), ("unknown", "type 0xee"));
+    for (data_bits, expected) in [(32, Some(32)), (0, None), (0xffff, None)] {
+        assert_eq!(one(&Dimm { data_bits, ..DDR5 }).data_bits, expected);
+    }
+    for (kind, name) in [(0x23, "LPDDR5"), (0x18, "DDR3"), (0x02, "unknown"), (0xee, "type 0xee")] {
+        assert_eq!(one(&Dimm { kind, ..DDR4 }).kind, name);
+    }
 }
 
 #[test]
 fn the_bank_is_reported_where_it_names_the_place() {
-    let locators = |names: &[[&'static str; 2]]| -> Vec<String> {
+    for (names, expected) in [
+        (&[["A1", "BANK 0"]][..], &["A1"][..]),
+        (&[["D", "BANK 0"], ["D", "BANK 1"]], &["BANK 0 D", "BANK 1 D"]),
+        (&[["A1", "NODE 1"]], &["NODE 1 A1"]),
+        (&[["Node0_Channel0", "Node0"]], &["Node0_Channel0"]),
+        (&[["Not Specified", " BANK 0 "]], &["BANK 0"]),
+        (&[["Not Specified", "Unknown"]], &["unnamed"]),
+        // No terminal is told what to do.
+        (&[["a\x1b[31mb", "x"]], &["a[31mb"]),
+    ] {
         let dimms: Vec<_> = names.iter().map(|&names| Dimm { names, ..DDR4 }).collect();
-        found(&dimms).into_iter().map(|m| m.locator).collect()
-    };
-    assert_eq!(locators(&[["A1", "BANK 0"]]), ["A1"]);
-    assert_eq!(locators(&[["D", "BANK 0"], ["D", "BANK 1"]]), ["BANK 0 D", "BANK 1 D"]);
-    assert_eq!(locators(&[["A1", "NODE 1"]]), ["NODE 1 A1"]);
-    assert_eq!(locators(&[["Node0_Channel0", "Node0"]]), ["Node0_Channel0"]);
-    assert_eq!(locators(&[["Not Specified", " BANK 0 "]]), ["BANK 0"]);
-    assert_eq!(locators(&[["Not Specified", "Unknown"]]), ["unnamed"]);
-    assert_eq!(locators(&[["a\x1b[31mb", "x"]]), ["a[31mb"], "no terminal is told what to do");
+        let locators: Vec<_> = found(&dimms).into_iter().map(|m| m.locator).collect();
+        assert_eq!(locators, expected);
+    }
 }
 
 #[test]

@@ -112,7 +112,6 @@ fn by_segment(segment: &str) -> Option<&'static str> {
     NUMBERED.iter().find(|(begin, _)| numbered(segment, begin)).map(|(_, transport)| *transport)
 }
 
-/// NVMe by the word of its controller.
 fn nvme(transport: Option<&str>) -> &'static str {
     match transport {
         Some("tcp" | "rdma" | "fc") => NETWORK,

@@ -24,7 +24,6 @@ pub(super) fn look(root: &Root, folder: &str, transport: &str) -> Option<Link> {
     }
 }
 
-/// The link of the PCI function above an NVMe namespace.
 fn nvme(root: &Root, folder: &str) -> Option<Link> {
     let (function, speed) = nearest(root, folder, "current_link_speed")?;
     let width: u32 = root.number(&format!("{function}/current_link_width")).ok()?;
@@ -73,7 +72,6 @@ fn sas(root: &Root, folder: &str) -> Option<Link> {
     })
 }
 
-/// The link of the USB device above a disk.
 fn usb(root: &Root, folder: &str) -> Option<Link> {
     let (device, speed) = nearest(root, folder, "speed")?;
     let mega: f64 = speed.parse().ok()?;

@@ -52,7 +52,6 @@ fn find(root: &Root, path: &str, virtual_machine: bool) -> Result<Storage, Reaso
     })
 }
 
-/// The reason with what to do about it.
 fn other_folder(reason: Reason) -> Reason {
     Reason::new(format!("{}; choose another folder with --disk-path", reason.0))
 }

@@ -19,7 +19,6 @@ use crate::root::{Root, above};
 /// Loop devices and overlays on one another deeper than this are not followed.
 const DEEPEST: usize = 8;
 
-/// What was found so far on the way down.
 pub(super) struct Stack<'a> {
     root: &'a Root,
     mounts: &'a [Mount],

@@ -230,12 +230,6 @@ impl Server {
     }
 }
 
-impl fmt::Debug for Server {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Server").field("address", &self.address).finish_non_exhaustive()
-    }
-}
-
 /// Both ports of one number. A free TCP port may be taken for UDP: another is tried then.
 fn bind_both(address: SocketAddr) -> io::Result<(TcpListener, UdpSocket)> {
     let mut tries = if address.port() == 0 { 16 } else { 1 };
