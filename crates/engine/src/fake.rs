@@ -9,7 +9,7 @@ use proofmark_model::{FileState, NetworkTraffic, Params, Solution, Unit, Workloa
 
 use crate::clock_samples::ClockSamples;
 use crate::latency::Latencies;
-use crate::team::{Team, TeamError, Watched};
+use crate::team::{Team, TeamError};
 use crate::workload::{Amount, Load, Placement, Refusal, Setup, Workload};
 
 /// What the engine asks of a thread.
@@ -91,7 +91,7 @@ impl Fake {
 
     pub(crate) fn team(self, threads: usize, cpus: &[u32]) -> Result<Team, TeamError> {
         let setup: Arc<dyn Setup> = Arc::new(self);
-        Team::start(&setup, threads, cpus, Watched::default())
+        Team::start(&setup, threads, cpus, vec![], vec![])
     }
 }
 

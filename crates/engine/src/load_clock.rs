@@ -19,18 +19,18 @@ pub(crate) struct LoadClock {
 
 impl LoadClock {
     /// Reads it on the calling thread, right before or after the load runs.
-    pub(crate) fn read(load: &mut dyn Load) -> Option<Self> {
+    pub(crate) fn read(load: &mut dyn Load) -> Self {
         // 4 GHz is near enough to size a slice.
         const CYCLES: u64 = (CLOCK_SLICE_S * 4e9) as u64;
         let within = (0..CLOCK_ROUNDS)
             .filter_map(|_| rate(|| load.clock_chain(CYCLES).map(|c| c as f64)))
             .max_by(f64::total_cmp);
-        let plain = read_clock(CLOCK_SLICE_S, CLOCK_ROUNDS)?;
+        let plain = read_clock(CLOCK_SLICE_S, CLOCK_ROUNDS);
         // A chain within the load that something else than the clock slows down
         // would make a ceiling too low; no core halves its clock for wide vectors.
         let believable =
             within.filter(|hz| *hz > 0.5 * plain.by_adds && *hz < 1.05 * plain.by_adds);
-        Some(Self { hz: believable.unwrap_or(plain.by_adds), plain })
+        Self { hz: believable.unwrap_or(plain.by_adds), plain }
     }
 }
 

@@ -79,13 +79,13 @@ impl Stop {
 }
 
 /// Launches workers as child processes.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Workers {
     /// The program to run.
     pub program: PathBuf,
     /// Its arguments, which make it a worker.
     pub arguments: Vec<String>,
-    /// What it finds in its environment beside what the run has: secrets must not be
+    /// What it finds in its environment in addition to what the run has: secrets must not be
     /// among the arguments, which everybody can read.
     pub environment: Vec<(String, String)>,
     /// CPUs to pin to.
@@ -110,12 +110,6 @@ pub struct Workers {
 /// made for one point serves the next.
 #[derive(Clone, Default)]
 pub struct Idle(Arc<Mutex<Option<(String, Worker)>>>);
-
-impl std::fmt::Debug for Idle {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Idle")
-    }
-}
 
 impl Idle {
     /// The worker, if it is of that subsystem; one of another subsystem is ended.

@@ -1,7 +1,7 @@
 //! The threads of one point: pinned, started together, timed from the first start
 //! to the last end.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -16,7 +16,6 @@ use crate::conditions::{Sources, SystemCounters, ThreadCounters};
 use crate::device::DeviceCounters;
 use crate::latency::Latencies;
 use crate::load_clock::{ClockSummary, LoadClock, TrialClock};
-use crate::thermal::Sensors;
 use crate::workload::{Load, Refusal, Setup};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -73,12 +72,6 @@ pub struct TeamTrial {
     pub latencies: Latencies,
 }
 
-#[derive(Debug, Clone, Default)]
-pub struct Watched {
-    pub cpu_stat: Vec<PathBuf>,
-    pub devices: Vec<String>,
-}
-
 struct Member {
     orders: Sender<Order>,
     results: Receiver<Result<ThreadResult, TeamError>>,
@@ -96,6 +89,7 @@ pub struct Team {
 impl Team {
     /// Starts `threads` threads, pins thread i to `cpus[i % cpus.len()]` (to none, if
     /// there are no cpus or the workload asks for that), and sets each one up there.
+    /// Of a trial it reads these cpu.stat files and the counters of these block devices.
     ///
     /// # Errors
     /// The first thread's reason for refusing.
@@ -103,7 +97,8 @@ impl Team {
         setup: &Arc<dyn Setup>,
         threads: usize,
         cpus: &[u32],
-        watched: Watched,
+        cpu_stat: Vec<PathBuf>,
+        devices: Vec<String>,
     ) -> Result<Self, TeamError> {
         let pinned = setup.pinned();
         let reach = if pinned { threads } else { cpus.len() };
@@ -114,12 +109,7 @@ impl Team {
             finish: std::sync::Barrier::new(threads),
             working: AtomicUsize::new(0),
             done: AtomicBool::new(false),
-            sources: Sources {
-                cpu_stat: watched.cpu_stat,
-                sensors: Sensors::find(Path::new("/"), &used),
-                cpus: used,
-            },
-            devices: watched.devices,
+            sources: Sources::new(used, cpu_stat, devices),
         });
         let mut members = Vec::with_capacity(threads);
         for index in 0..threads {
@@ -232,7 +222,7 @@ impl Drop for Team {
         }
         for m in &mut self.members {
             if let Some(thread) = m.thread.take() {
-                let _ = thread.join(); // A panic of a thread has been told as `Died`.
+                let _ = thread.join(); // A panic of a thread was reported as `Died`.
             }
         }
     }
@@ -286,9 +276,9 @@ fn one_trial(
     }
     // The counters of the system must not see what another thread still does ahead.
     together.start.wait();
-    let before = if order.clock { LoadClock::read(load) } else { None };
+    let before = order.clock.then(|| LoadClock::read(load));
     let system_before = system();
-    let devices = || leads.then(|| DeviceCounters::read(&together.devices)).flatten();
+    let devices = || leads.then(|| DeviceCounters::read(&together.sources.devices)).flatten();
     let devices_before = devices();
     let counters = ThreadCounters::before();
     together.start.wait();
@@ -305,7 +295,7 @@ fn one_trial(
     // Where threads share a CPU, those that are done sleep until all are.
     together.finish.wait();
     let devices_after = devices();
-    let after = if order.clock { LoadClock::read(load) } else { None };
+    let after = order.clock.then(|| LoadClock::read(load));
     let later = ThreadCounters::after();
     let system_after = system();
     let around = before.zip(after).map(|(before, after)| [before, after]);
@@ -344,7 +334,6 @@ struct Together {
     working: AtomicUsize,
     done: AtomicBool,
     sources: Sources,
-    devices: Vec<String>,
 }
 
 impl Together {

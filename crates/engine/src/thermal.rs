@@ -14,7 +14,7 @@ const MOST_SENSORS: usize = 8;
 
 const CHIPS: &[&str] = &["coretemp", "k10temp", "zenpower", "cpu_thermal"];
 
-/// Labels of sensors that stand for a whole processor, by the beginning of the label.
+/// Labels of sensors of a whole processor, by the beginning of the label.
 const WHOLE: &[&str] = &["Package id", "Tctl", "Tdie"];
 
 /// Coldest and hottest reading, in degrees Celsius, that can be one.

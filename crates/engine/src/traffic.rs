@@ -13,11 +13,12 @@ use rustix::process::getpid;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::affinity::usable_cpus;
+use crate::conditions::cpu_ticks;
 
 /// A count of each CPU, by its number or its place.
 type ByCpu = BTreeMap<u32, u64>;
 
-/// Counters of one end since its system began. Those that stand together are told
+/// Counters of one end since its system began. Those in one field are known
 /// together or not at all: one that went backwards is no longer the same counter.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct EndCounters {
@@ -99,7 +100,7 @@ fn grown_of_cpus(later: Option<&ByCpu>, earlier: Option<&ByCpu>) -> Option<u64> 
     later.keys().eq(earlier.keys()).then(sum)?
 }
 
-/// The growth of counters that stand together.
+/// The growth of counters of one field.
 fn grown<const N: usize>(later: Option<[u64; N]>, earlier: Option<[u64; N]>) -> Option<[u64; N]> {
     let (mut grown, earlier) = (later?, earlier?);
     for (later, earlier) in grown.iter_mut().zip(earlier) {
@@ -118,7 +119,7 @@ fn text_of(path: &str) -> String {
 fn device(text: &str, name: &str) -> Option<[u64; 5]> {
     let named = |line: &&str| line.rsplit_once(':').is_some_and(|(n, _)| n.trim() == name);
     let (_, values) = text.lines().find(named)?.rsplit_once(':')?;
-    let fields: Vec<u64> = numbers(values);
+    let fields: Vec<u64> = values.split_ascii_whitespace().map_while(|f| f.parse().ok()).collect();
     // In: bytes packets errs drop fifo frame compressed multicast.
     // Out: bytes packets errs drop fifo colls carrier compressed.
     let [i, i_packets, i_errs, i_drop, _, _, _, _, o, o_packets, o_errs, o_drop, ..] = fields[..]
@@ -170,28 +171,10 @@ fn softnet_dropped(text: &str) -> Option<ByCpu> {
     (!all.is_empty()).then_some(all)
 }
 
-/// Time that each of these CPUs ran anything, in ticks, from the text of /proc/stat; `None`
-/// where it does not tell of one of them.
+/// Time that each of these CPUs ran anything, in ticks; `None` without any.
 fn busy_ticks(text: &str, cpus: &[u32]) -> Option<ByCpu> {
-    let of = |line: &str| {
-        let (cpu, times) = line.strip_prefix("cpu")?.split_once(' ')?;
-        Some((cpu.parse().ok()?, ran(times)?))
-    };
-    let mut all: ByCpu = text.lines().filter_map(of).collect();
-    all.retain(|cpu, _| cpus.contains(cpu));
-    (!cpus.is_empty() && all.len() == cpus.len()).then_some(all)
-}
-
-fn ran(times: &str) -> Option<u64> {
-    let fields = numbers(times);
-    let [user, nice, system, _idle, _iowait, irq, softirq, ..] = fields[..] else {
-        return None;
-    };
-    [user, nice, system, irq, softirq].into_iter().try_fold(0_u64, u64::checked_add)
-}
-
-fn numbers(text: &str) -> Vec<u64> {
-    text.split_ascii_whitespace().map_while(|f| f.parse().ok()).collect()
+    let ticks = cpu_ticks(text, cpus).filter(|_| !cpus.is_empty())?;
+    Some(ticks.into_iter().map(|(cpu, [busy, _])| (cpu, busy)).collect())
 }
 
 /// CPU time of this process, all its threads, in nanoseconds: what

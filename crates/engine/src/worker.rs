@@ -12,7 +12,7 @@ use proofmark_model::{Account, Conditions, Point, Trial, Unit};
 use crate::account::verified;
 use crate::latency::Latencies;
 use crate::protocol::{Job, Order, Reply, Request, Taken};
-use crate::team::{Team, TeamError, TeamTrial, Watched};
+use crate::team::{Team, TeamError, TeamTrial};
 use crate::workload::{Amount, Setup, Workload};
 use span::Slices;
 
@@ -97,8 +97,8 @@ impl Work {
         let threads = setup.threads(params.threads());
         let count = usize::try_from(threads).unwrap_or(usize::MAX);
         let devices = if setup.on_disk() { job.devices.clone() } else { Vec::new() };
-        let watched = Watched { cpu_stat: job.cpu_stat.clone(), devices };
-        let team = Team::start(&setup, count, &setup.cpus(&job.cpus), watched)?;
+        let cpus = setup.cpus(&job.cpus);
+        let team = Team::start(&setup, count, &cpus, job.cpu_stat.clone(), devices)?;
         let workers = setup.workers(threads).min(threads);
         let latencies = Latencies::default();
         let (unit, trial_s) = (workload.spec().unit, job.trial_s);

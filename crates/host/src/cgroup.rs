@@ -26,7 +26,7 @@ pub(crate) struct Place {
     /// From this process's cgroup up to the mount point; those that exist.
     pub(crate) folders: Vec<String>,
     /// Whether the mount shows the hierarchy from its real top as far as can be
-    /// told; in a container, limits above its own cgroup cannot be seen.
+    /// known; in a container, limits above its own cgroup cannot be seen.
     pub(crate) from_top: bool,
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn place(root: &Root, controller: &str) -> Result<Place, Reason> {
     }
 }
 
-/// Whether the mount point is the top of the hierarchy as far as can be told: in
+/// Whether the mount point is the top of the hierarchy as far as is known: in
 /// cgroup v2 the top, and only the top, has none of these files.
 fn is_top(root: &Root, mount: &Mount) -> bool {
     const NOT_AT_TOP: [&str; 3] = ["cgroup.events", "cpu.max", "memory.max"];
@@ -91,17 +91,16 @@ fn membership(text: &str, controller: &str) -> Option<(Version, String)> {
 /// The folder of a cgroup below a mount. Where the path and the mount do not
 /// meet (another cgroup namespace), the mount point is what this process sees.
 fn folder(mount: &Mount, path: &str) -> String {
-    let parts = |text: &str| text.split('/').any(|p| p == "..");
-    if parts(path) || parts(&mount.root) {
-        return mount.point.clone();
-    }
-    let rest = if mount.root == "/" { Some(path) } else { path.strip_prefix(&mount.root) };
-    match rest.map(|r| (r, r.trim_matches('/'))) {
-        Some((_, "")) | None => mount.point.clone(),
-        Some((whole, name)) if mount.root == "/" || whole.starts_with('/') => {
+    let leads_up = |text: &str| text.split('/').any(|p| p == "..");
+    let rest = match mount.root.as_str() {
+        "/" => Some(path),
+        root => path.strip_prefix(root).filter(|r| r.is_empty() || r.starts_with('/')),
+    };
+    match rest.map(|r| r.trim_matches('/')) {
+        Some(name) if !name.is_empty() && !leads_up(path) && !leads_up(&mount.root) => {
             below(&mount.point, name)
         }
-        Some(_) => mount.point.clone(),
+        _ => mount.point.clone(),
     }
 }
 

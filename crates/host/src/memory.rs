@@ -5,19 +5,21 @@
 use proofmark_model::Memory;
 
 use crate::root::{Reason, Root, probe};
-use crate::text::{field, kilobytes};
+use crate::text::{bracketed, field, kilobytes};
 
 const MEMINFO: &str = "/proc/meminfo";
 const HUGE: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
 pub(crate) fn look(root: &Root, hypervisor: Option<&str>) -> Memory {
     let text = root.read(MEMINFO);
+    let none = |line: &str| Reason::at(HUGE, format!("'{line}' has no selected choice"));
+    let chosen = |line: String| Ok(bracketed(&line).ok_or_else(|| none(&line))?.to_owned());
     let bytes = |key: &str| probe(meminfo(&text, key), MEMINFO);
     Memory {
         total_bytes: bytes("MemTotal"),
         available_bytes: bytes("MemAvailable"),
         swap_total_bytes: bytes("SwapTotal"),
-        transparent_huge_pages: probe(root.line(HUGE).and_then(|l| chosen(&l)), HUGE),
+        transparent_huge_pages: probe(root.line(HUGE).and_then(chosen), HUGE),
         modules: crate::smbios::look(root, hypervisor),
     }
 }
@@ -28,16 +30,10 @@ fn meminfo(text: &Result<String, Reason>, key: &str) -> Result<u64, Reason> {
     kilobytes(value).ok_or_else(|| Reason::at(MEMINFO, format!("'{value}' is not a size in kB")))
 }
 
-/// The word in brackets of `always [madvise] never`.
-fn chosen(line: &str) -> Result<String, Reason> {
-    let word = line.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(w, _)| w);
-    word.map(str::to_owned)
-        .ok_or_else(|| Reason::at(HUGE, format!("'{line}' has no selected choice")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::Machine;
 
     #[test]
     fn each_line_fails_alone() {
@@ -49,7 +45,8 @@ mod tests {
 
     #[test]
     fn the_choice_is_the_word_in_brackets() {
-        assert_eq!(chosen("always [madvise] never").unwrap(), "madvise");
-        assert!(chosen("always madvise never").is_err());
+        let found = |line| look(&Machine::new(&[(HUGE, line)]).root(), None).transparent_huge_pages;
+        assert_eq!(found("always [madvise] never").get().unwrap(), "madvise");
+        assert!(found("always madvise never").origin().ends_with("has no selected choice"));
     }
 }

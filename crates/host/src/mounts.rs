@@ -7,7 +7,7 @@ use crate::root::{Reason, Root};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mount {
     id: u64,
-    /// Number of the mount that it stands on.
+    /// Number of the mount that it is mounted on.
     parent: u64,
     /// Major and minor number of the file system, as files on it show it: `8:1`; the
     /// major number is 0 where it is no block device's.
@@ -37,7 +37,7 @@ impl Mount {
 }
 
 /// The mount that holds a path (absolute, without links): from the first mount on the
-/// way, again and again the next one that stands on it. So a mount that a later one
+/// way, again and again the next one that is mounted on it. So a mount that a later one
 /// hides is passed by, though its point may be the longest.
 pub(crate) fn holding<'a>(mounts: &'a [Mount], path: &str) -> Option<&'a Mount> {
     let way: Vec<&Mount> = mounts.iter().filter(|m| covers(&m.point, path)).collect();

@@ -66,6 +66,11 @@ pub(crate) fn kilobytes(text: &str) -> Option<u64> {
     text.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
+/// The word in brackets of `always [madvise] never`.
+pub(crate) fn bracketed(text: &str) -> Option<&str> {
+    text.split_whitespace().find_map(|word| word.strip_prefix('[')?.strip_suffix(']'))
+}
+
 /// A number written as `0x41` or `65`.
 pub(crate) fn hexadecimal(text: &str) -> Option<u32> {
     match text.trim().strip_prefix("0x") {

@@ -156,17 +156,23 @@ mod tests {
         assert!(from_cpuinfo("").is_err());
     }
 
+    /// A machine whose CPU 0 is a core with these siblings.
+    fn look_at(online: &str, siblings: &str, socket: &str) -> Topology {
+        let machine = Machine::new(&[]);
+        for (file, text) in [
+            ("online", online),
+            ("cpu0/topology/core_cpus_list", siblings),
+            ("cpu0/topology/core_id", "0"),
+            ("cpu0/topology/physical_package_id", socket),
+        ] {
+            machine.put(&format!("{CPUS}/{file}"), text);
+        }
+        look(&machine.root())
+    }
+
     #[test]
     fn offline_siblings_do_not_count() {
-        let found = look(
-            &Machine::new(&[
-                ("/sys/devices/system/cpu/online", "0\n"),
-                ("/sys/devices/system/cpu/cpu0/topology/core_cpus_list", "0-1\n"),
-                ("/sys/devices/system/cpu/cpu0/topology/core_id", "0\n"),
-                ("/sys/devices/system/cpu/cpu0/topology/physical_package_id", "-1\n"),
-            ])
-            .root(),
-        );
+        let found = look_at("0\n", "0-1\n", "-1\n");
         let cpus = found.cpus.get().unwrap();
         assert_eq!((cpus[0].siblings.as_slice(), cpus[0].socket), (&[0_u32][..], 0));
         assert_eq!(found.threads_per_core().get(), Some(&1));
@@ -174,15 +180,7 @@ mod tests {
 
     #[test]
     fn a_cpu_that_is_not_its_own_sibling_is_refused() {
-        let found = look(
-            &Machine::new(&[
-                ("/sys/devices/system/cpu/online", "0-1\n"),
-                ("/sys/devices/system/cpu/cpu0/topology/core_cpus_list", "1\n"),
-                ("/sys/devices/system/cpu/cpu0/topology/core_id", "0\n"),
-                ("/sys/devices/system/cpu/cpu0/topology/physical_package_id", "0\n"),
-            ])
-            .root(),
-        );
+        let found = look_at("0-1\n", "1\n", "0\n");
         assert!(found.cpus.origin().contains("not listed as its own sibling"), "{:?}", found.cpus);
         assert_eq!(found.logical_cpus().get(), Some(&2), "the other facts are valid");
     }

@@ -232,7 +232,7 @@ impl Datagrams {
     }
 
     /// These and those; without jitter, which does not add up.
-    fn plus(self, more: Self) -> Self {
+    pub fn plus(self, more: Self) -> Self {
         let both = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
         Self {
             sent: self.sent.saturating_add(more.sent),

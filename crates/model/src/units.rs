@@ -144,21 +144,11 @@ impl Quantity {
         } else {
             &[(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")]
         };
-        let (scale, prefix) = steps
-            .iter()
-            .find(|(s, _)| magnitude >= *s)
-            .or(steps.last())
-            .copied()
-            .unwrap_or((1.0, ""));
+        let suited = steps.iter().find(|(s, _)| magnitude >= *s).or(steps.last());
+        let (scale, prefix) = suited.copied().unwrap_or((1.0, ""));
         let label = match unit {
             Unit::Second => prefix.to_owned(),
-            Unit::FlopPerSecond
-            | Unit::OpPerSecond
-            | Unit::Hertz
-            | Unit::BytePerSecond
-            | Unit::BitPerSecond => {
-                format!("{prefix}{unit}")
-            }
+            _ => format!("{prefix}{unit}"),
         };
         Self { factor: 1.0 / scale, label }
     }
@@ -171,16 +161,7 @@ impl Quantity {
 
 /// Four significant digits without an exponent.
 fn significant(value: f64) -> String {
-    let magnitude = value.abs();
-    let decimals = if magnitude >= 1000.0 {
-        0
-    } else if magnitude >= 100.0 {
-        1
-    } else if magnitude >= 10.0 {
-        2
-    } else {
-        3
-    };
+    let decimals = [1000.0, 100.0, 10.0].iter().filter(|least| value.abs() < **least).count();
     format!("{value:.decimals$}")
 }
 

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// The TCP and UDP port of a server that was told no other.
+/// The TCP and UDP port of a server that has no other.
 pub const DEFAULT_PORT: u16 = 5277;
 
 /// Host and port of a server, as a user writes them: `HOST[:PORT]`, where the host is a
@@ -29,7 +29,7 @@ pub struct AddressError {
 }
 
 impl Address {
-    /// The socket addresses that the host's name stands for, in the system's order.
+    /// The socket addresses of the host's name, in the system's order.
     pub(crate) fn resolve(&self) -> io::Result<Vec<SocketAddr>> {
         Ok((self.host.as_str(), self.port).to_socket_addrs()?.collect())
     }
@@ -61,7 +61,7 @@ impl FromStr for Address {
     }
 }
 
-/// The host without brackets, and what stands in the port's place.
+/// The host without brackets, and what is in the port's place.
 fn split(text: &str) -> Result<(&str, Option<&str>), &'static str> {
     if let Some(rest) = text.strip_prefix('[') {
         let (host, after) = rest.split_once(']').ok_or("the closing bracket is missing")?;

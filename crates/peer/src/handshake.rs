@@ -10,8 +10,8 @@ use snow::{Builder, HandshakeState, TransportState};
 
 use crate::key::Key;
 use crate::message::ToServer;
-use crate::token::Token;
-use crate::wire::{Opening, decode, malformed, read_frame, read_opening, write_frame};
+use crate::token::{LENGTH, Token};
+use crate::wire::{CONTROL, DATA, decode, malformed, read_frame, write_frame};
 
 /// Bytes that ChaCha20-Poly1305 adds to each message.
 pub(crate) const TAG: usize = 16;
@@ -46,8 +46,16 @@ impl Handshake {
 
     /// Reads the beginning of a connection; a deadline is the stream's business.
     pub(crate) fn admit(&self, stream: &mut (impl Read + Write)) -> io::Result<Admitted> {
-        if let Opening::Data(token) = read_opening(stream)? {
-            return Ok(Admitted::Data(token));
+        let mut kind = [0];
+        stream.read_exact(&mut kind)?;
+        match kind[0] {
+            CONTROL => {}
+            DATA => {
+                let mut token = Token([0; LENGTH]);
+                stream.read_exact(&mut token.0)?;
+                return Ok(Admitted::Data(token));
+            }
+            _ => return Err(malformed("neither a control nor a data connection")),
         }
         let mut noise = builder(&self.key, Builder::build_responder)?;
         let first = read_frame(stream, HANDSHAKE, HANDSHAKE)?;
@@ -76,7 +84,7 @@ impl Handshake {
 
 pub(crate) fn enter(key: &Key, stream: &mut (impl Read + Write)) -> io::Result<TransportState> {
     let mut noise = builder(key, Builder::build_initiator)?;
-    let mut bytes = vec![crate::wire::CONTROL];
+    let mut bytes = vec![CONTROL];
     write_frame(&mut bytes, &next(&mut noise)?)?;
     stream.write_all(&bytes)?;
     let answer = read_frame(stream, HANDSHAKE, HANDSHAKE)?;

@@ -21,7 +21,7 @@ pub struct Invitation {
     pub key: Key,
     /// The session.
     pub session: Token,
-    /// This machine's interface to the server, where the lead was told of it.
+    /// This machine's interface to the server, where the lead knows it.
     #[serde(default)]
     pub interface: Option<String>,
 }

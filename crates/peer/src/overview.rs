@@ -11,7 +11,7 @@ use crate::message::{Limits, ToClient, ToServer, excerpt};
 use crate::this_host::boot_id;
 use crate::work::Ends;
 
-/// A server that holds the key and has no session, as it told when it was asked.
+/// A server that holds the key and has no session, as it reported when it was asked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Overview {
     /// Its machine, as it tells itself.

@@ -132,7 +132,7 @@ fn a_thread_without_a_share_disturbs_until_the_workers_are_done() {
     let (trial, diary) = write(3, &[5], 1);
     assert_eq!(diary.of(0), [("prepare", 6), ("run", 1), ("run", 5), ("verify", 0)]);
     for index in [1, 2] {
-        assert_eq!(diary.of(index), [("stopped", 0)], "no worker was at work when it was told");
+        assert_eq!(diary.of(index), [("stopped", 0)], "no worker was at work when it stopped");
     }
     assert_eq!(trial.counted, 5);
     let (_, diary) = write(3, &[1, 20], 0);
@@ -180,10 +180,7 @@ fn time_that_a_load_only_waited_at_its_end_does_not_count() {
 
 #[test]
 fn the_clock_of_a_trial_is_what_its_load_read() {
-    let Some(plain) = crate::chain::read_clock(200e-6, 50) else {
-        eprintln!("skipped: no chains on this architecture");
-        return;
-    };
+    let plain = crate::chain::read_clock(200e-6, 50);
     let clock = |share: f64| {
         let clock_hz = Some(share * plain.by_adds);
         let team = Fake { clock_hz, ..sleepers() }.team(2, &[]).unwrap();

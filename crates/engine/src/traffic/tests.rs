@@ -45,7 +45,7 @@ intr 5
 const MASK: &[u32] = &[0, 10];
 
 /// Counters of an interface as these texts tell them.
-fn told(interface: &str) -> EndCounters {
+fn reported(interface: &str) -> EndCounters {
     EndCounters {
         interface: device(DEV, interface),
         retransmits: retransmits(SNMP),
@@ -58,7 +58,7 @@ fn told(interface: &str) -> EndCounters {
     }
 }
 
-/// Counters that all stand at zero.
+/// Counters that are all zero.
 fn zero() -> EndCounters {
     EndCounters {
         interface: Some([0; 5]),
@@ -90,7 +90,7 @@ fn every_counter_has_its_place() {
         busy_s: Some(f64::from(1385 + 133) * tick),
         cpus: Some(2),
     };
-    assert_eq!(told("eth0").since(&zero()), expected);
+    assert_eq!(reported("eth0").since(&zero()), expected);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn what_a_workload_does_not_tell_is_missing_alone() {
     assert_eq!(udp6("Ip6InReceives 4\n"), None);
     assert_eq!((softnet_dropped(""), softnet_dropped("0 zz\n")), (None, None));
     assert_eq!(busy_ticks("cpu0 1 2 3\n", &[0]), None);
-    assert_eq!(busy_ticks("cpu  1 2 3 4 5 6 7\n", &[0]), None, "the sum is no CPU's");
+    assert_eq!(busy_ticks("cpu  1 2 3 4 5 6 7 8\n", &[0]), None, "the sum is no CPU's");
     assert_eq!((busy_ticks(STAT, &[0, 2]), busy_ticks(STAT, &[])), (None, None));
 
     let nothing = EndCounters::default();
@@ -121,7 +121,7 @@ fn what_a_workload_does_not_tell_is_missing_alone() {
 #[test]
 fn sums_that_do_not_fit_are_none() {
     const MOST: u64 = u64::MAX;
-    assert_eq!(busy_ticks(&format!("cpu0 {MOST} 1 0 0 0 0 0\n"), &[0]), None);
+    assert_eq!(busy_ticks(&format!("cpu0 {MOST} 1 0 0 0 0 0 0\n"), &[0]), None);
     assert_eq!(device(&format!("a: 0 0 {MOST} 1 0 0 0 0 0 0 0 0\n"), "a"), None);
 }
 
@@ -131,29 +131,34 @@ fn an_interface_that_vanished_or_began_again_tells_nothing() {
         let all = [t.in_bytes, t.out_bytes, t.in_packets, t.out_packets, t.dropped];
         all.iter().all(Option::is_none)
     };
-    let here = told("eth0");
-    let gone = told("eth7");
+    let here = reported("eth0");
+    let gone = reported("eth7");
     assert!(silent(&gone.since(&here)) && silent(&here.since(&gone)));
     // It was taken away and made again meanwhile: what has grown since is not growth.
     let made_again = Some([373_216_495, 1 << 40, 1 << 40, 1 << 40, 15]);
     let again = EndCounters { interface: made_again, ..here };
-    let traffic = again.since(&told("eth0"));
+    let traffic = again.since(&reported("eth0"));
     assert!(silent(&traffic), "{traffic:?}");
     assert_eq!(traffic.retransmits, Some(0), "the others still tell");
 }
 
 #[test]
 fn counters_that_went_backwards_tell_nothing() {
-    assert_eq!(zero().since(&told("eth0")), EndTraffic { cpus: Some(2), ..EndTraffic::default() });
+    assert_eq!(
+        zero().since(&reported("eth0")),
+        EndTraffic { cpus: Some(2), ..EndTraffic::default() }
+    );
 }
 
 #[test]
 fn datagrams_of_both_versions_or_none() {
     let without = |c: EndCounters| EndCounters { udp6: None, ..c };
-    let v4 = without(told("eth0")).since(&without(zero()));
+    let v4 = without(reported("eth0")).since(&without(zero()));
     assert_eq!((v4.in_datagrams, v4.out_datagrams), (Some(1976), Some(1980)));
     assert_eq!(v4.full_buffers, Some(9));
-    for (later, earlier) in [(told("eth0"), without(zero())), (without(told("eth0")), zero())] {
+    for (later, earlier) in
+        [(reported("eth0"), without(zero())), (without(reported("eth0")), zero())]
+    {
         let half = later.since(&earlier);
         assert_eq!((half.in_datagrams, half.full_buffers), (None, None), "IPv6 came or went");
     }
@@ -162,10 +167,10 @@ fn datagrams_of_both_versions_or_none() {
 #[test]
 fn a_cpu_that_came_or_went_hides_the_drops() {
     let one = EndCounters { cpu_dropped: Some([(0, 0)].into()), ..zero() };
-    assert_eq!(told("eth0").since(&one).cpu_dropped, None);
+    assert_eq!(reported("eth0").since(&one).cpu_dropped, None);
     // One CPU's count fell while another's rose by more.
     let swapped = EndCounters { cpu_dropped: Some([(0, 0), (1, 100)].into()), ..zero() };
-    assert_eq!(swapped.since(&told("eth0")).cpu_dropped, None);
+    assert_eq!(swapped.since(&reported("eth0")).cpu_dropped, None);
 }
 
 #[test]

@@ -1,27 +1,8 @@
-//! Each finding planted; the list against the code.
+//! Findings planted, and their list.
 
 use std::collections::BTreeSet;
 
 use super::*;
-
-/// The ids in quotes in a text.
-fn quoted(text: &str) -> BTreeSet<&str> {
-    text.split('"').filter(|part| part.starts_with("host.")).collect()
-}
-
-/// The crate's code, file by file, without its tests.
-fn sources(folder: &std::path::Path, found: &mut Vec<(String, String)>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            sources(&path, found);
-        } else if path.file_name().is_some_and(|name| name != "tests.rs") {
-            let text = std::fs::read_to_string(&path).unwrap();
-            let code = text.split("#[cfg(test)]").next().unwrap_or_default().to_owned();
-            found.push((path.display().to_string(), code));
-        }
-    }
-}
 
 fn two_sockets() -> Host {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/skylake_two_sockets");
@@ -100,19 +81,4 @@ fn every_finding_is_listed_once_and_explained() {
         assert!(id.starts_with("host.") && !title.ends_with('.'), "{id}: {title}");
         assert!(about.len() > 80 && about.ends_with('.') && !about.contains("  "), "{about}");
     }
-}
-
-#[test]
-fn no_code_names_or_makes_another() {
-    let mut files = Vec::new();
-    sources(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
-    let listed: BTreeSet<_> = FINDINGS.iter().map(|f| f.0).collect();
-    let mut named = BTreeSet::new();
-    for (path, code) in &files {
-        named.extend(quoted(code));
-        // All findings are made by `note`, from an entry of the list.
-        let made = code.matches("Finding::new(").count();
-        assert_eq!(made, usize::from(path.ends_with("src/findings.rs")), "{path}");
-    }
-    assert_eq!(named, listed);
 }

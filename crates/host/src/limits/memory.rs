@@ -16,7 +16,7 @@ use crate::root::{Reason, Root, below};
 /// bits, which depends on the page size; no machine has this much.
 const UNLIMITED: u64 = 1 << 62;
 
-/// A value and the file that told it, or why there is none.
+/// A value and the file that it was read from, or why there is none.
 type Found<T> = Result<(T, String), Reason>;
 
 /// What was found out, both of one cgroup.
@@ -58,17 +58,13 @@ fn limit(root: &Root) -> Found<Option<Limit>> {
         Version::V1 => "memory.limit_in_bytes",
         Version::V2 => "memory.max",
     };
-    tightest(&place, file, Limit::room, |folder| {
-        let path = below(folder, file);
-        if !root.exists(&path) {
-            return Ok(None);
-        }
+    tightest(root, &place, file, Limit::room, |folder, path| {
         let used = || match place.version {
             Version::V1 => used_v1(root, folder),
             Version::V2 => used_v2(root, folder),
         };
-        let bytes = bytes(&path, &root.line(&path)?)?;
-        Ok(Some(bytes.map(|bytes| Limit { bytes, used: used() })))
+        let bytes = bytes(path, &root.line(path)?)?;
+        Ok(bytes.map(|bytes| Limit { bytes, used: used() }))
     })
 }
 

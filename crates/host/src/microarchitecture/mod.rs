@@ -41,9 +41,9 @@ pub(crate) fn conclude(
     let (Some(vendor), Some(&family), Some(&model)) =
         (who.vendor.get(), who.family.get(), who.model.get())
     else {
-        let reason = [who.vendor.origin(), who.family.origin(), who.model.origin()];
-        let unknown = who.vendor.get().is_none();
-        return (Probe::missing(reason[usize::from(!unknown)].to_owned()), None);
+        let vendor = who.vendor.get().is_none();
+        let reason = if vendor { who.vendor.origin() } else { who.family.origin() };
+        return (Probe::missing(reason.to_owned()), None);
     };
     let stepping = who.stepping.get().copied();
     let number = format!("{vendor} family {family:#x} model {model:#x}");
@@ -51,10 +51,7 @@ pub(crate) fn conclude(
         return (Probe::missing(format!("the table of designs has no row for {number}")), None);
     };
     let named = row.design.and_then(table::by_id);
-    let against = match named {
-        Some(design) => contradictions(design, who, caches),
-        None => Vec::new(),
-    };
+    let against = named.map_or(vec![], |design| contradictions(design, who, caches));
     match named {
         Some(design) if against.is_empty() => (plain(row, design, &number, who), None),
         _ => resolve(row, named, &number, &against, who, caches),
@@ -88,11 +85,7 @@ fn plain(row: &Row, design: &Design, number: &str, who: &Identity) -> Probe<Micr
     if who.hybrid {
         evidence += "; the machine has cores of two designs, this is the larger";
     }
-    let name = if row.product == design.name {
-        design.name.to_owned()
-    } else {
-        format!("{} ({})", design.name, row.product)
-    };
+    let name = with_product(design, row.product);
     Probe::known(
         Microarchitecture { id: design.id.to_owned(), name, evidence },
         "CPUID and the table of designs",
@@ -202,25 +195,29 @@ fn resolve(
     (Probe::known(found, source), Some(finding))
 }
 
+fn with_product(design: &Design, product: &str) -> String {
+    match product {
+        same if same == design.name => same.to_owned(),
+        other => format!("{} ({other})", design.name),
+    }
+}
+
 /// Name of a design with its product lines.
 fn title(design: &Design) -> String {
     let products: Vec<_> =
         ROWS.iter().filter(|r| r.design == Some(design.id)).map(|r| r.product).collect();
     match products.as_slice() {
         [] => design.name.to_owned(),
-        [one] if *one == design.name => design.name.to_owned(),
-        [one] => format!("{} ({one})", design.name),
+        [one] => with_product(design, one),
         [one, two] => format!("{} ({one} or {two})", design.name),
         [one, ..] => format!("{} ({one} and others)", design.name),
     }
 }
 
 fn describe(caches: CacheSizes) -> String {
-    let part = |name: &str, bytes: Option<u64>| bytes.map(|b| format!("{name} {} KiB", b >> 10));
-    let parts: Vec<_> = [part("L1d", caches.l1d), part("L1i", caches.l1i), part("L2", caches.l2)]
-        .into_iter()
-        .flatten()
-        .collect();
+    let all = [("L1d", caches.l1d), ("L1i", caches.l1i), ("L2", caches.l2)];
+    let known = all.into_iter().filter_map(|(name, bytes)| Some((name, bytes? >> 10)));
+    let parts: Vec<_> = known.map(|(name, kib)| format!("{name} {kib} KiB")).collect();
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }
 

@@ -64,7 +64,7 @@ pub(crate) const DESIGNS: &[Design] = &[
 /// Class of Golden Cove in servers and its successor.
 const GCS: &str = "golden_cove_server";
 
-/// Model numbers of one family that stand for a design.
+/// Model numbers of one family, and their design.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) vendor: &'static str,

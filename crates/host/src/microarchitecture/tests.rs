@@ -155,8 +155,8 @@ fn an_unknown_number_is_not_guessed() {
     let reason = id(&intel(0xfe, "amx_fp16"), NONE).unwrap_err();
     assert_eq!(reason, "the table of designs has no row for GenuineIntel family 0x6 model 0xfe");
     let mut odd = intel(0x55, "");
-    odd.family = Probe::missing("not told");
-    assert_eq!(id(&odd, NONE), Err("not told".to_owned()));
+    odd.family = Probe::missing("not reported");
+    assert_eq!(id(&odd, NONE), Err("not reported".to_owned()));
 }
 
 #[test]

@@ -68,16 +68,11 @@ fn by_name(name: &str) -> Option<&'static str> {
     if matches!(device::kind(name), "zram" | "RAM disk") {
         return Some(MEMORY);
     }
-    const NAMES: &[(&str, &str)] = &[
-        ("nvme", "nvme"),
-        ("pmem", "pmem"),
-        ("nbd", NETWORK),
-        ("rbd", NETWORK),
-        ("rnbd", NETWORK),
-        // ATA over Ethernet.
-        ("etherd!e", NETWORK),
-    ];
-    NAMES.iter().find(|(begin, _)| numbered(name, begin)).map(|(_, transport)| *transport)
+    // Of these the last is ATA over Ethernet.
+    if ["nbd", "rbd", "rnbd", "etherd!e"].iter().any(|begin| numbered(name, begin)) {
+        return Some(NETWORK);
+    }
+    ["nvme", "pmem"].into_iter().find(|begin| numbered(name, begin))
 }
 
 /// What a folder on the way says of a device that poses as one on a bus.

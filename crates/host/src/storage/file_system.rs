@@ -11,7 +11,7 @@ use crate::mounts::Mount;
 use crate::root::{Root, below};
 
 /// Kinds of file systems by the kernel's names, where they tell what holds the data.
-/// Those of FUSE are programs: where not listed, they are taken to stand on another
+/// Those of FUSE are programs: where not listed, they are assumed to lie on another
 /// file system.
 const KINDS: &[(StorageKind, &str)] = &[
     (StorageKind::Memory, "tmpfs ramfs devtmpfs hugetlbfs rootfs"),

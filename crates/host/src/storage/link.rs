@@ -142,8 +142,8 @@ mod tests {
         Some((link.name, link.bytes_per_s.round() as u64))
     }
 
-    /// What the files of each device say, one of which differs, and that of a device above or beside
-    /// it, which is not the device's.
+    /// What the files of each device say, one of which differs, and that of a device above it
+    /// or next to it, which is not the device's.
     #[test]
     fn links_by_their_rate() {
         let pcie = format!("{PCI}/current_link_speed");

@@ -38,7 +38,7 @@ fn find(root: &Root, path: &str, virtual_machine: bool) -> Result<Storage, Reaso
     writable(root, mount, &path).map_err(other_folder)?;
     let (total_bytes, free_bytes) = root.space(&path)?;
     let mut stack = Stack::new(root, &mounts, virtual_machine);
-    stack.under(mount);
+    stack.file_system(mount, 0);
     let (kind, devices) = stack.found();
     Ok(Storage {
         path,

@@ -2,7 +2,7 @@
 //! disk, RAID and device mapper on their parts, a loop device on the file system of
 //! its file.
 //!
-//! The paths of a multipath device stay at the bottom, one beside the other: each I/O
+//! The paths of a multipath device stay at the bottom, next to each other: each I/O
 //! takes one of them, so their counters add up to what reached the disk.
 //!
 //! Sources: Linux `Documentation/ABI/stable/sysfs-block` (partition, slaves),
@@ -42,22 +42,16 @@ impl<'a> Stack<'a> {
         (kind, self.devices)
     }
 
-    pub(super) fn under(&mut self, mount: &Mount) {
-        self.file_system(mount, 0);
-    }
-
     /// Names of the devices that the file system lies on, themselves added.
-    fn file_system(&mut self, mount: &Mount, depth: usize) -> Vec<String> {
+    pub(super) fn file_system(&mut self, mount: &Mount, depth: usize) -> Vec<String> {
         if depth > DEEPEST {
-            self.kinds.push(StorageKind::Unknown);
-            return Vec::new();
+            return self.ends_in(StorageKind::Unknown);
         }
         if let Some(upper) = file_system::upper(self.root, mount) {
             return self.holding(&upper, depth + 1, StorageKind::Layered);
         }
         if let Some(kind) = file_system::kind(&mount.kind) {
-            self.kinds.push(kind);
-            return Vec::new();
+            return self.ends_in(kind);
         }
         let devices = file_system::devices(self.root, mount);
         if devices.is_empty() {
@@ -71,14 +65,16 @@ impl<'a> Stack<'a> {
 
     /// The file system that holds a path; `otherwise` if none is known to.
     fn holding(&mut self, path: &str, depth: usize, otherwise: StorageKind) -> Vec<String> {
-        let mounts = self.mounts;
-        match mounts::holding(mounts, path) {
+        match mounts::holding(self.mounts, path) {
             Some(mount) => self.file_system(mount, depth),
-            None => {
-                self.kinds.push(otherwise);
-                Vec::new()
-            }
+            None => self.ends_in(otherwise),
         }
+    }
+
+    /// What is not followed any further.
+    fn ends_in(&mut self, kind: StorageKind) -> Vec<String> {
+        self.kinds.push(kind);
+        Vec::new()
     }
 
     /// Adds a device and all below it, each once.
@@ -123,10 +119,7 @@ impl<'a> Stack<'a> {
         let path = file.strip_suffix(" (deleted)").unwrap_or(file);
         match above(path).filter(|folder| self.root.exists(folder)) {
             Some(folder) => self.holding(folder, depth + 1, StorageKind::Unknown),
-            None => {
-                self.kinds.push(StorageKind::Unknown);
-                Vec::new()
-            }
+            None => self.ends_in(StorageKind::Unknown),
         }
     }
 }
