@@ -205,12 +205,11 @@ mod tests {
 
     #[test]
     fn no_machine_has_too_many_sensors() {
-        let files: Vec<(String, &str)> =
-            std::iter::once(("class/hwmon/hwmon0/name".to_owned(), "coretemp"))
-                .chain((1..=64).map(|i| (format!("class/hwmon/hwmon0/temp{i}_input"), "50000")))
-                .collect();
-        let files: Vec<_> = files.iter().map(|(name, text)| (name.as_str(), *text)).collect();
-        let dir = machine(&files);
+        let dir = machine(&[("class/hwmon/hwmon0/name", "coretemp")]);
+        for i in 1..=64 {
+            let name = format!("sys/class/hwmon/hwmon0/temp{i}_input");
+            fs::write(dir.path().join(name), "50000\n").unwrap();
+        }
         assert_eq!(Sensors::find(dir.path(), &[]).temperatures.len(), MOST_SENSORS);
     }
 }
