@@ -196,7 +196,7 @@ enum Hand {
 struct Worker {
     child: Child,
     requests: Option<ChildStdin>,
-    replies: Receiver<Option<String>>,
+    replies: Receiver<String>,
     last_words: Receiver<String>,
     patience: Duration,
     stop: Stop,
@@ -225,15 +225,11 @@ impl Worker {
         if let Some(out) = child.stdout.take() {
             thread::spawn(move || {
                 let mut out = BufReader::new(out);
-                loop {
-                    let mut line = Vec::new();
-                    let read = out.by_ref().take(LINE_LIMIT).read_until(b'\n', &mut line);
-                    let whole = matches!(read, Ok(n) if n > 0)
-                        .then(|| String::from_utf8_lossy(&line).into_owned());
-                    let end = whole.is_none();
-                    if send_reply.send(whole).is_err() || end {
-                        return;
-                    }
+                let mut line = Vec::new();
+                while matches!(out.by_ref().take(LINE_LIMIT).read_until(b'\n', &mut line), Ok(1..))
+                    && send_reply.send(String::from_utf8_lossy(&line).into_owned()).is_ok()
+                {
+                    line.clear();
                 }
             });
         }
@@ -267,10 +263,10 @@ impl Worker {
             return Err(self.autopsy("it closed its input", Hand::Own));
         }
         match self.replies.recv_timeout(self.patience) {
-            Ok(Some(line)) => serde_json::from_str(&line).map_err(|_| {
+            Ok(line) => serde_json::from_str(&line).map_err(|_| {
                 self.autopsy(&format!("it sent what is no reply: {}", excerpt(&line)), Hand::Own)
             }),
-            Ok(None) | Err(RecvTimeoutError::Disconnected) => {
+            Err(RecvTimeoutError::Disconnected) => {
                 Err(self.autopsy("it ended without a reply", Hand::Own))
             }
             Err(RecvTimeoutError::Timeout) => Err(self

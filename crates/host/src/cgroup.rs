@@ -40,7 +40,6 @@ pub(crate) fn place(root: &Root, controller: &str) -> Result<Place, Reason> {
         Version::V1 => m.kind == "cgroup" && m.options.iter().any(|o| o == controller),
         Version::V2 => m.kind == "cgroup2",
     };
-    let found: Vec<&Mount> = mounts.iter().filter(fits).collect();
     let folders = |m: &Mount| -> Vec<String> {
         let mut own = climb(&folder(m, &path), &m.point);
         own.retain(|f| root.exists(f));
@@ -48,9 +47,10 @@ pub(crate) fn place(root: &Root, controller: &str) -> Result<Place, Reason> {
     };
     // The same hierarchy may be mounted more than once; the mount that shows
     // this process's own cgroup tells most.
-    let best = found
+    let best = mounts
         .iter()
-        .map(|m| (*m, folders(m)))
+        .filter(fits)
+        .map(|m| (m, folders(m)))
         .max_by_key(|(m, f)| (f.first() == Some(&folder(m, &path)), m.root == "/", f.len()));
     match best {
         Some((mount, folders)) if !folders.is_empty() => {

@@ -57,7 +57,6 @@ pub fn designs() -> impl Iterator<Item = &'static str> {
 /// Left for others to fill, because they must be measured:
 /// [`proofmark_model::Clock::measured_hz`], and the resolution and overhead in
 /// [`proofmark_model::Timer`].
-#[must_use]
 pub fn look(root: &Root, disk_path: &str) -> Host {
     let cpuid = root.cpuid();
     let who = identity::look(root, cpuid.as_ref());

@@ -60,13 +60,11 @@ pub struct Root {
 
 impl Root {
     /// The machine that this process runs on.
-    #[must_use]
     pub fn live() -> Self {
         Self { base: PathBuf::from("/"), live: true, affinity: None }
     }
 
     /// A machine captured below `folder`.
-    #[must_use]
     pub fn fixture(folder: impl Into<PathBuf>) -> Self {
         Self { base: folder.into(), live: false, affinity: None }
     }
@@ -211,7 +209,6 @@ impl Root {
 
     /// Addresses of this machine as text, to be kept as `addresses` of a captured one;
     /// `None` where they are not available.
-    #[must_use]
     pub fn addresses_text(&self) -> Option<String> {
         let all = self.addresses().ok()?;
         Some(all.iter().map(|a| format!("{} {}\n", a.interface, a.ip)).collect())
@@ -239,7 +236,6 @@ impl Root {
 
     /// What CPUID answers as text, to be kept as `cpuid.txt` of a captured
     /// machine; `None` where there is no CPUID.
-    #[must_use]
     pub fn cpuid_text(&self) -> Option<String> {
         self.cpuid().ok().map(|dump| dump.to_text())
     }

@@ -32,9 +32,8 @@ impl Topology {
 
     /// The most hardware threads that one core shows.
     pub(crate) fn threads_per_core(&self) -> Probe<u32> {
-        self.cpus
-            .clone()
-            .map(|cpus| cpus.iter().map(|c| count(c.siblings.iter())).max().unwrap_or(1))
+        let most = |cpus: Vec<LogicalCpu>| cpus.iter().map(|c| count(c.siblings.iter())).max();
+        self.cpus.clone().map(|cpus| most(cpus).unwrap_or(1))
     }
 }
 
@@ -78,10 +77,8 @@ fn from_sys(root: &Root, online: &[u32]) -> Result<Vec<LogicalCpu>, Reason> {
             let list: Vec<u32> =
                 list.into_iter().filter(|c| online.binary_search(c).is_ok()).collect();
             if !list.contains(&cpu) {
-                return Err(Reason::at(
-                    &folder,
-                    format!("CPU {cpu} is not listed as its own sibling"),
-                ));
+                let why = format!("CPU {cpu} is not listed as its own sibling");
+                return Err(Reason::at(&folder, why));
             }
             siblings.extend(list.iter().map(|&c| (c, list.clone())));
         }

@@ -113,15 +113,9 @@ pub fn format_size(bytes: u64) -> String {
     if bytes < 1024 {
         return format!("{bytes} B");
     }
-    let mut value = bytes as f64 / 1024.0;
-    let mut name = NAMES[0];
-    for next in &NAMES[1..] {
-        if value < 1024.0 {
-            break;
-        }
-        value /= 1024.0;
-        name = next;
-    }
+    let steps = (bytes.ilog2() / 10).min(4);
+    let value = bytes as f64 / f64::from(1024).powi(steps as i32);
+    let name = NAMES[steps as usize - 1];
     if value.fract() == 0.0 { format!("{value:.0} {name}") } else { format!("{value:.1} {name}") }
 }
 
@@ -190,14 +184,8 @@ pub fn format_seconds(seconds: f64) -> String {
 /// A count with thousands apart: `1 000 000`.
 pub fn format_count(count: u64) -> String {
     let digits = count.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push('\u{202f}');
-        }
-        out.push(c);
-    }
-    out
+    let groups = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy);
+    groups.collect::<Vec<_>>().join("\u{202f}")
 }
 
 /// A factor with three digits: `0.476`, `2.06`, `193`; `-` if it is no number.

@@ -34,7 +34,6 @@ pub struct Bounds {
 
 impl Bounds {
     /// Bounds that belong to no session, for the tests of tasks: `bytes` in all.
-    #[must_use]
     pub fn without_session(bytes: u64) -> Self {
         Self::within(Arc::new(Allowance::new(bytes)))
     }
@@ -62,7 +61,6 @@ impl Bounds {
 
     /// Whether the job has ended: another was opened in its place, its channel or session
     /// ended, or the bytes are used up.
-    #[must_use]
     pub fn ended(&self) -> bool {
         self.ended.load(Ordering::Acquire) || self.allowance.used_up()
     }

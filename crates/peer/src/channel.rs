@@ -70,7 +70,6 @@ impl Channel {
     }
 
     /// Its two ends; the client is `local`.
-    #[must_use]
     pub fn ends(&self) -> Ends {
         self.ends
     }

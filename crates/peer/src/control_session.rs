@@ -72,32 +72,27 @@ impl ControlSession {
     }
 
     /// What the session was granted.
-    #[must_use]
     pub fn granted(&self) -> Limits {
         self.granted
     }
 
     /// The two ends of its connection; the client is `local`.
-    #[must_use]
     pub fn ends(&self) -> Ends {
         self.ends
     }
 
     /// The invitation with which a worker joins the session.
-    #[must_use]
     pub fn invitation(&self) -> Invitation {
         self.invitation.clone()
     }
 
     /// Whether the session lives. A server that is gone without a word is noticed within
     /// its patience (10 s).
-    #[must_use]
     pub fn alive(&self) -> bool {
         self.ended().is_none()
     }
 
     /// Why the session ended, if it has.
-    #[must_use]
     pub fn ended(&self) -> Option<String> {
         self.ended.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -95,7 +95,6 @@ pub(crate) fn enter(key: &Key, stream: &mut (impl Read + Write)) -> io::Result<T
 /// Bytes that a server with this key answers to an outsider who sends `bytes` and then
 /// waits. For tests and fuzzers: whatever the bytes, it is 0 unless they were made with the key.
 #[doc(hidden)]
-#[must_use]
 pub fn answer_to(key: &Key, bytes: &[u8]) -> usize {
     let mut stream = Recorded { sent: bytes, answered: 0 };
     // What follows a refusal is that the connection is closed.

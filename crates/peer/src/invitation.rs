@@ -28,7 +28,6 @@ pub struct Invitation {
 
 impl Invitation {
     /// The value of the environment variable.
-    #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::json!(self).to_string()
     }

@@ -84,7 +84,6 @@ impl Key {
     }
 
     /// 64 lower-case hexadecimal digits.
-    #[must_use]
     pub fn to_hex(&self) -> String {
         hex::encode(&self.0)
     }

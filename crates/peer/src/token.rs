@@ -27,7 +27,6 @@ impl Token {
     }
 
     /// Its bytes, to be sent on a way of their own.
-    #[must_use]
     pub fn bytes(&self) -> [u8; LENGTH] {
         self.0
     }

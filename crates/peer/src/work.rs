@@ -25,7 +25,6 @@ impl Ends {
 
     /// Whether both are addresses of one machine, so that no wire is between them. Two
     /// addresses of one machine that differ are not known as such here.
-    #[must_use]
     pub fn one_machine(&self) -> bool {
         let (local, peer) = (self.local.ip(), self.peer.ip());
         peer.is_loopback() || peer == local

@@ -26,7 +26,6 @@ const NET: &str = "/sys/class/net";
 ///
 /// Packets between two addresses of one machine do not leave by it, whatever its
 /// addresses are: see [`interface_between`].
-#[must_use]
 pub fn interface_to(root: &Root, local: IpAddr) -> Probe<Interface> {
     probe_from(having(root, local).and_then(|name| look(root, &name)))
 }
@@ -34,7 +33,6 @@ pub fn interface_to(root: &Root, local: IpAddr) -> Probe<Interface> {
 /// The interface that packets from the address `local` of this machine to `far` leave
 /// by: the loopback interface, if `far` is an address of this machine too, else the
 /// one that has `local`.
-#[must_use]
 pub fn interface_between(root: &Root, local: IpAddr, far: IpAddr) -> Probe<Interface> {
     match own(root, far) {
         Ok(true) => interface_to(root, Ipv4Addr::LOCALHOST.into()),

@@ -136,18 +136,6 @@ fn facts_that_are_not_reported_are_none() {
 }
 
 #[test]
-fn nvme_on_four_lanes() {
-    let m = machine(&on("259:0", "xfs", "/dev/nvme0n1"));
-    m.device(NVME, "259:0").put(&format!("/sys/devices/{NVME}/device/transport"), "pcie\n");
-    let function = "/sys/devices/pci0000:00/0000:00:1d.0/0000:3d:00.0";
-    m.put(&format!("{function}/current_link_speed"), "8.0 GT/s PCIe\n")
-        .put(&format!("{function}/current_link_width"), "4\n");
-    let disk = m.look("/srv").devices.remove(0);
-    assert_eq!((disk.transport.as_deref(), disk.kind.as_str()), (Some("nvme"), "disk"));
-    assert_eq!(disk.link.unwrap().name, "PCIe 8.0 GT/s x4");
-}
-
-#[test]
 fn devices_over_devices() {
     use StorageKind::{Block, Memory, Network, Unknown};
     type Over = (&'static str, &'static str, &'static [&'static str]);

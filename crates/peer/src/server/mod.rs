@@ -175,13 +175,11 @@ impl Server {
     }
 
     /// Where it is bound.
-    #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// What ends it.
-    #[must_use]
     pub fn stop(&self) -> Stop {
         self.stop.clone()
     }
