@@ -4,10 +4,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use proofmark_peer::wire::{ToServer, ToClient, decode, encode, read_frame, read_opening};
+use proofmark_peer::wire::{ToServer, ToClient, decode, encode, read_frame};
 
 fuzz_target!(|bytes: &[u8]| {
-    let _ = read_opening(&mut &bytes[..]);
     if let Ok(frame) = read_frame(&mut &bytes[..], 1, 1040) {
         assert!(frame.len() <= 1040);
     }

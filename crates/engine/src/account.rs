@@ -44,7 +44,6 @@ pub fn verification(kind: &str, trials: &[Trial]) -> Option<Verification> {
     })
 }
 
-/// What was compared.
 fn note(trial: &Trial) -> &'static str {
     match (&trial.network, &trial.file) {
         (Some(_), _) => {

@@ -7,26 +7,22 @@
 
 #![allow(unsafe_code)] // getrusage of one thread has no safe wrapper.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::thermal::Sensors;
 
-/// Counters of one thread since it began.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ThreadCounters {
-    /// CPU time used, in seconds.
     pub cpu_s: Option<f64>,
     /// Time spent runnable but waiting for the CPU, in seconds.
     pub waiting_s: Option<f64>,
-    /// Involuntary context switches.
     pub involuntary: Option<u64>,
     /// Page faults without I/O.
     pub minor_faults: Option<u64>,
     /// Page faults with I/O.
     pub major_faults: Option<u64>,
-    /// CPU that it runs on.
     pub cpu: Option<usize>,
 }
 
@@ -54,8 +50,8 @@ impl ThreadCounters {
         // SAFETY: `rusage` is plain data for which all zeroes is a value.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
         // SAFETY: the pointer is to a live rusage of this frame.
-        let told = unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) } == 0;
-        let count = |v: libc::c_long| told.then(|| u64::try_from(v).unwrap_or(0));
+        let read = unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) } == 0;
+        let count = |v: libc::c_long| read.then(|| u64::try_from(v).unwrap_or(0));
         Self {
             cpu_s: None,
             waiting_s: None,
@@ -66,7 +62,6 @@ impl ThreadCounters {
         }
     }
 
-    /// What was counted since `earlier`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self {
@@ -95,9 +90,8 @@ pub struct SystemCounters {
     pub steal_s: Option<f64>,
     /// Time that any process, kernel included, ran on the trial's CPUs, in CPU-seconds; ticks of 10 ms.
     pub busy_s: Option<f64>,
-    /// Time that each cgroup on the way up was held back by its quota, in seconds.
+    /// Time that each cgroup on the way up was throttled by its quota, in seconds.
     pub throttled_s: Vec<Option<f64>>,
-    /// Pages swapped in and out.
     pub swapped_pages: Option<u64>,
     /// Hottest sensor of the CPUs, in degrees Celsius: a state, not a count.
     pub temperature_c: Option<f64>,
@@ -105,20 +99,25 @@ pub struct SystemCounters {
     pub thermal_throttles: Option<u64>,
 }
 
-/// Where the counters of the system are.
-#[derive(Debug, Clone, Default)]
-pub struct Sources {
+#[derive(Debug)]
+pub(crate) struct Sources {
     /// cpu.stat files of this process's cgroup and those above it.
-    pub cpu_stat: Vec<PathBuf>,
-    /// CPUs that the trial runs on.
-    pub cpus: Vec<u32>,
-    /// What those CPUs tell of their heat.
-    pub sensors: Sensors,
+    cpu_stat: Vec<PathBuf>,
+    cpus: Vec<u32>,
+    sensors: Sensors,
+    /// Block devices, by the names of /proc/diskstats.
+    pub(crate) devices: Vec<String>,
+}
+
+impl Sources {
+    /// Of a trial, or another program, on these CPUs.
+    pub(crate) fn new(cpus: Vec<u32>, cpu_stat: Vec<PathBuf>, devices: Vec<String>) -> Self {
+        Self { cpu_stat, sensors: Sensors::find(Path::new("/"), &cpus), cpus, devices }
+    }
 }
 
 impl SystemCounters {
-    /// Reads them now.
-    pub fn read(sources: &Sources) -> Self {
+    pub(crate) fn read(sources: &Sources) -> Self {
         let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
         let (busy_s, steal_s) = parse_stat(&stat, &sources.cpus).unzip();
         let vmstat = fs::read_to_string("/proc/vmstat").unwrap_or_default();
@@ -132,12 +131,11 @@ impl SystemCounters {
         }
     }
 
-    /// The longest that any cgroup on the way up was held back, in seconds.
+    /// The longest that any cgroup on the way up was throttled, in seconds.
     pub fn most_throttled_s(&self) -> Option<f64> {
         self.throttled_s.iter().flatten().copied().max_by(f64::total_cmp)
     }
 
-    /// What was counted since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -164,32 +162,32 @@ fn count_between(later: Option<u64>, earlier: Option<u64>) -> Option<u64> {
     Some(later?.saturating_sub(earlier?))
 }
 
-/// Busy and stolen CPU-seconds of these CPUs from the text of /proc/stat. One pass over the text:
-/// the threads of a trial wait meanwhile, and of 512 CPUs there are 512 lines.
+/// Busy and stolen CPU-seconds of these CPUs from the text of /proc/stat.
 fn parse_stat(text: &str, cpus: &[u32]) -> Option<(f64, f64)> {
-    let ticks = rustix::param::clock_ticks_per_second() as f64;
-    let mut wanted: BTreeSet<u32> = cpus.iter().copied().collect();
-    let mut busy = 0;
-    let mut steal = 0;
-    for line in text.lines() {
-        if wanted.is_empty() {
-            break;
-        }
-        let numbered = line.strip_prefix("cpu").and_then(|rest| rest.split_once(' '));
-        let Some((number, counts)) = numbered else { continue };
-        if !number.parse().is_ok_and(|cpu: u32| wanted.remove(&cpu)) {
-            continue;
-        }
-        let f: Vec<u64> = counts.split(' ').map_while(|v| v.parse().ok()).collect();
-        // user nice system idle iowait irq softirq steal
-        let [user, nice, system, _, _, irq, softirq, stolen] = f.get(..8)?.try_into().ok()?;
-        busy += user + nice + system + irq + softirq;
-        steal += stolen;
-    }
-    wanted.is_empty().then(|| (busy as f64 / ticks, steal as f64 / ticks))
+    let per_second = rustix::param::clock_ticks_per_second() as f64;
+    let ticks = cpu_ticks(text, cpus)?;
+    let sum = |of: usize| ticks.values().map(|ticks| ticks[of]).sum::<u64>() as f64 / per_second;
+    Some((sum(0), sum(1)))
 }
 
-/// Throttled time by one cpu.stat file, in seconds.
+/// Ticks that each of these CPUs ran anything, and that were stolen from it, from the text of
+/// /proc/stat; `None` where it does not report one of them. One pass over the text: the threads of a
+/// trial wait meanwhile, and of 512 CPUs there are 512 lines.
+pub(crate) fn cpu_ticks(text: &str, cpus: &[u32]) -> Option<BTreeMap<u32, [u64; 2]>> {
+    let wanted: BTreeSet<u32> = cpus.iter().copied().collect();
+    let of = |line: &str| {
+        let (number, counts) = line.strip_prefix("cpu")?.split_once(' ')?;
+        let cpu = number.parse().ok().filter(|cpu| wanted.contains(cpu))?;
+        let f: Vec<u64> = counts.split(' ').map_while(|v| v.parse().ok()).collect();
+        let [user, nice, system, _idle, _iowait, irq, softirq, stolen] =
+            f.get(..8)?.try_into().ok()?;
+        let busy = [user, nice, system, irq, softirq].into_iter().try_fold(0, u64::checked_add)?;
+        Some((cpu, [busy, stolen]))
+    };
+    let all: BTreeMap<_, _> = text.lines().filter_map(of).collect();
+    (all.len() == wanted.len()).then_some(all)
+}
+
 fn throttled(file: &Path) -> Option<f64> {
     parse_throttled(&fs::read_to_string(file).ok()?)
 }
@@ -233,8 +231,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let [own, parent, gone] = ["own", "parent", "gone"].map(|f| dir.path().join(f));
         let cpu_stat = vec![own.clone(), parent.clone(), gone];
-        let sources = Sources { cpu_stat, ..Sources::default() };
-        // The parent has a long history, but it is the own group that is held back now.
+        let sources = Sources::new(vec![], cpu_stat, vec![]);
+        // The parent has a long history, but it is the own group that is throttled now.
         fs::write(&own, "throttled_usec 500000\n").unwrap();
         fs::write(&parent, "throttled_usec 100000000\n").unwrap();
         let before = SystemCounters::read(&sources);

@@ -8,10 +8,8 @@ use std::fs;
 
 use proofmark_model::DeviceTraffic;
 
-/// Bytes in a sector as /proc/diskstats counts.
 const SECTOR: u64 = 512;
 
-/// Counters since the devices were found by the kernel.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DeviceCounters {
     /// One for each device, in the order asked for; `None`: not listed.
@@ -20,7 +18,6 @@ pub struct DeviceCounters {
     own: Option<(u64, u64)>,
 }
 
-/// One line of /proc/diskstats, as far as it is used.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Counts {
     reads: u64,
@@ -50,16 +47,16 @@ impl DeviceCounters {
         for (later, earlier) in self.devices.iter().zip(&earlier.devices) {
             let (later, earlier) = ((*later)?, (*earlier)?);
             // The kernel keeps times in 32 bits: they begin again after 50 days or less.
-            let ms = |later: u64, earlier: u64| {
-                f64::from((later as u32).wrapping_sub(earlier as u32)) * 1e-3
+            let ms = |of: fn(&Counts) -> u64| {
+                f64::from((of(&later) as u32).wrapping_sub(of(&earlier) as u32)) * 1e-3
             };
-            sum.read_bytes += later.read_sectors.saturating_sub(earlier.read_sectors) * SECTOR;
-            sum.written_bytes +=
-                later.written_sectors.saturating_sub(earlier.written_sectors) * SECTOR;
-            sum.reads += later.reads.saturating_sub(earlier.reads);
-            sum.writes += later.writes.saturating_sub(earlier.writes);
-            sum.busy_s = sum.busy_s.max(ms(later.busy_ms, earlier.busy_ms));
-            sum.in_flight_s += ms(later.in_flight_ms, earlier.in_flight_ms);
+            let grown = |of: fn(&Counts) -> u64| of(&later).saturating_sub(of(&earlier));
+            sum.read_bytes += grown(|c| c.read_sectors) * SECTOR;
+            sum.written_bytes += grown(|c| c.written_sectors) * SECTOR;
+            sum.reads += grown(|c| c.reads);
+            sum.writes += grown(|c| c.writes);
+            sum.busy_s = sum.busy_s.max(ms(|c| c.busy_ms));
+            sum.in_flight_s += ms(|c| c.in_flight_ms);
             let flushes = later.flushes.zip(earlier.flushes).map(|(l, e)| l.saturating_sub(e));
             sum.flushes = flushes.map(|f| f + sum.flushes.unwrap_or(0)).or(sum.flushes);
         }
@@ -71,7 +68,6 @@ impl DeviceCounters {
     }
 }
 
-/// A device's line.
 fn counts(text: &str, name: &str) -> Option<Counts> {
     let line = text.lines().find(|l| l.split_ascii_whitespace().nth(2) == Some(name))?;
     let fields: Vec<u64> =
@@ -101,15 +97,16 @@ mod tests {
                         8       1 sda1 1 0 8 1 2 0 16 1 0 2 2\n";
 
     fn read(text: &str, names: &[&str]) -> DeviceCounters {
-        DeviceCounters { devices: names.iter().map(|n| counts(text, n)).collect(), own: None }
+        of(names.iter().map(|n| counts(text, n)).collect())
+    }
+
+    fn of(devices: Vec<Option<Counts>>) -> DeviceCounters {
+        DeviceCounters { devices, own: None }
     }
 
     #[test]
     fn sectors_of_512_bytes_and_milliseconds() {
-        let zero = DeviceCounters {
-            devices: vec![Some(Counts { flushes: Some(0), ..Counts::default() })],
-            own: None,
-        };
+        let zero = of(vec![Some(Counts { flushes: Some(0), ..Counts::default() })]);
         let sda = read(TEXT, &["sda"]).since(&zero).unwrap();
         assert_eq!((sda.read_bytes, sda.written_bytes), (80 * 512, 160 * 512));
         assert_eq!((sda.reads, sda.writes, sda.flushes), (10, 20, Some(3)));
@@ -119,17 +116,14 @@ mod tests {
 
     #[test]
     fn times_begin_again_after_32_bits() {
-        let at = |busy_ms| DeviceCounters {
-            devices: vec![Some(Counts { busy_ms, ..Counts::default() })],
-            own: None,
-        };
+        let at = |busy_ms| of(vec![Some(Counts { busy_ms, ..Counts::default() })]);
         let traffic = at(5).since(&at(u64::from(u32::MAX) - 4)).unwrap();
         assert!((traffic.busy_s - 0.010).abs() < 1e-9, "{}", traffic.busy_s);
     }
 
     #[test]
     fn devices_add_up_and_the_busiest_counts() {
-        let zero = DeviceCounters { devices: vec![Some(Counts::default()); 2], own: None };
+        let zero = of(vec![Some(Counts::default()); 2]);
         let both = read(TEXT, &["sda", "sda1"]).since(&zero).unwrap();
         assert_eq!((both.read_bytes, both.busy_s), (88 * 512, 0.03));
         assert_eq!(both.flushes, None, "sda1 does not tell, nor did sda before");

@@ -14,11 +14,11 @@ mod clock_samples;
 mod conditions;
 mod copy;
 mod device;
+#[cfg(test)]
+mod fake;
 mod latency;
 mod load_clock;
 mod merge;
-#[cfg(test)]
-mod null;
 mod protocol;
 mod samples;
 mod session;

@@ -9,7 +9,6 @@ use proofmark_model::median;
 const CLOCK_SLICE_S: f64 = 30e-6;
 const CLOCK_ROUNDS: u32 = 3;
 
-/// The clock of one core under the load.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LoadClock {
     /// By a chain within the load where it has one, else by the plain chain.
@@ -20,25 +19,23 @@ pub(crate) struct LoadClock {
 
 impl LoadClock {
     /// Reads it on the calling thread, right before or after the load runs.
-    pub(crate) fn read(load: &mut dyn Load) -> Option<Self> {
+    pub(crate) fn read(load: &mut dyn Load) -> Self {
         // 4 GHz is near enough to size a slice.
         const CYCLES: u64 = (CLOCK_SLICE_S * 4e9) as u64;
         let within = (0..CLOCK_ROUNDS)
             .filter_map(|_| rate(|| load.clock_chain(CYCLES).map(|c| c as f64)))
             .max_by(f64::total_cmp);
-        let plain = read_clock(CLOCK_SLICE_S, CLOCK_ROUNDS)?;
+        let plain = read_clock(CLOCK_SLICE_S, CLOCK_ROUNDS);
         // A chain within the load that something else than the clock slows down
         // would make a ceiling too low; no core halves its clock for wide vectors.
         let believable =
             within.filter(|hz| *hz > 0.5 * plain.by_adds && *hz < 1.05 * plain.by_adds);
-        Some(Self { hz: believable.unwrap_or(plain.by_adds), plain })
+        Self { hz: believable.unwrap_or(plain.by_adds), plain }
     }
 }
 
-/// One thread's clock in one trial.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TrialClock {
-    /// Before and after it.
     pub(crate) around: Option<[LoadClock; 2]>,
     /// In it, and its standard deviation as a share of it, where the load reads it itself.
     pub(crate) within: Option<(f64, f64)>,
@@ -61,7 +58,6 @@ pub(crate) struct ClockSummary {
 }
 
 impl ClockSummary {
-    /// Of each thread's clock in a trial.
     pub(crate) fn of(clocks: &[TrialClock]) -> Option<Self> {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let within: Vec<_> = clocks.iter().filter_map(|c| c.within).collect();

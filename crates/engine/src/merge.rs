@@ -2,8 +2,8 @@
 //! they are too many to keep.
 //!
 //! Work, seconds and counts add up. What is a state (a clock, a share of pages) is the mean by
-//! time; of temperatures the highest counts. A count that one of the two does not tell is not
-//! told of both: half a count would be taken for a whole one.
+//! time; of temperatures the highest counts. A count that is unknown for one of the two is
+//! unknown for both: half a count would be taken for a whole one.
 
 use proofmark_model::{
     Conditions, Datagrams, DeviceTraffic, EndTraffic, FileState, NetworkTraffic, Trial, Unit,
@@ -64,10 +64,7 @@ fn conditions(a: &Conditions, b: &Conditions, times: [f64; 2]) -> Conditions {
         swapped_pages: count(|c| c.swapped_pages),
         huge_pages: mean(|c| c.huge_pages),
         misplaced_pages: mean(|c| c.misplaced_pages),
-        temperature_c: [a.temperature_c, b.temperature_c]
-            .into_iter()
-            .flatten()
-            .max_by(f64::total_cmp),
+        temperature_c: a.temperature_c.into_iter().chain(b.temperature_c).max_by(f64::total_cmp),
         thermal_throttles: count(|c| c.thermal_throttles),
     }
 }
@@ -100,15 +97,12 @@ fn file(a: Option<FileState>, b: Option<FileState>) -> Option<FileState> {
 
 /// What both ends say of both; the state of the connections is the later one.
 fn network(a: Option<NetworkTraffic>, b: Option<NetworkTraffic>) -> Option<NetworkTraffic> {
-    let (a, b) = match (a, b) {
-        (Some(a), Some(b)) => (a, b),
-        (a, b) => return b.or(a),
-    };
+    let (Some(a), Some(b)) = (&a, &b) else { return b.or(a) };
     Some(NetworkTraffic {
         sent_bytes: a.sent_bytes.saturating_add(b.sent_bytes),
         received_bytes: a.received_bytes.saturating_add(b.received_bytes),
         datagrams: both(a.datagrams, b.datagrams, datagrams),
-        streams: b.streams,
+        streams: b.streams.clone(),
         ways_s: both(a.ways_s, b.ways_s, |a, b| [a[0] + b[0], a[1] + b[1]]),
         client: end(&a.client, &b.client),
         server: end(&a.server, &b.server),
@@ -117,13 +111,7 @@ fn network(a: Option<NetworkTraffic>, b: Option<NetworkTraffic>) -> Option<Netwo
 
 fn datagrams(a: Datagrams, b: Datagrams) -> Datagrams {
     let weights = [a.received, b.received].map(|n| n as f64);
-    Datagrams {
-        sent: a.sent.saturating_add(b.sent),
-        received: a.received.saturating_add(b.received),
-        reordered: count(a.reordered, b.reordered),
-        duplicated: count(a.duplicated, b.duplicated),
-        jitter_s: mean(a.jitter_s, b.jitter_s, weights),
-    }
+    Datagrams { jitter_s: mean(a.jitter_s, b.jitter_s, weights), ..a.plus(b) }
 }
 
 fn end(a: &EndTraffic, b: &EndTraffic) -> EndTraffic {
@@ -190,10 +178,8 @@ mod tests {
         assert_eq!((all.work, all.seconds, all.value), (120.0, 4.0, 30.0));
         assert_eq!(all.verified, Some(Account { claimed: 120.0, counted: 240.0 }));
         let c = &all.conditions;
-        assert_eq!(
-            (c.clock_hz, c.steal_s, c.involuntary_switches),
-            (Some(3.25e9), Some(0.5), Some(6))
-        );
+        assert_eq!((c.clock_hz, c.steal_s), (Some(3.25e9), Some(0.5)));
+        assert_eq!(c.involuntary_switches, Some(6));
         assert_eq!((c.temperature_c, c.throttled_s), (Some(80.0), None), "half a count is none");
         assert_eq!(all.device.as_ref().map(|d| (d.read_bytes, d.busy_s)), Some((10, 1.0)));
         assert_eq!(all.file.as_ref().map(|f| (f.asked_read_bytes, f.size_bytes)), Some((8, 9)));

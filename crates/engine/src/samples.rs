@@ -16,7 +16,6 @@ pub const MOST_SAMPLES: usize = 4096;
 pub struct Samples {
     unit: Unit,
     most: usize,
-    /// Samples in the last trial.
     in_last: u64,
 }
 
@@ -56,7 +55,6 @@ impl Samples {
         self.in_last = 1;
     }
 
-    /// Makes one of every two neighbours.
     fn halve(&self, trials: &mut Vec<Trial>) {
         let mut all = std::mem::take(trials).into_iter();
         while let Some(mut trial) = all.next() {
@@ -94,10 +92,8 @@ mod tests {
             samples.add(&mut series, &mut trials, sample(n));
             assert!(trials.len() <= 8, "{n}");
             let each = series.merged;
-            assert!(
-                each.is_power_of_two() && trials.len() as u64 == (n as u64).div_ceil(each),
-                "{n}"
-            );
+            assert!(each.is_power_of_two(), "{n}");
+            assert_eq!(trials.len() as u64, (n as u64).div_ceil(each));
             let work: f64 = trials.iter().map(|t| t.work).sum();
             assert_eq!(work, (n * (n + 1) / 2) as f64);
             let stolen: f64 = trials.iter().filter_map(|t| t.conditions.steal_s).sum();

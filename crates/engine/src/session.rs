@@ -79,13 +79,13 @@ impl Stop {
 }
 
 /// Launches workers as child processes.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Workers {
     /// The program to run.
     pub program: PathBuf,
     /// Its arguments, which make it a worker.
     pub arguments: Vec<String>,
-    /// What it finds in its environment beside what the run has: secrets must not be
+    /// What it finds in its environment in addition to what the run has: secrets must not be
     /// among the arguments, which everybody can read.
     pub environment: Vec<(String, String)>,
     /// CPUs to pin to.
@@ -110,12 +110,6 @@ pub struct Workers {
 /// made for one point serves the next.
 #[derive(Clone, Default)]
 pub struct Idle(Arc<Mutex<Option<(String, Worker)>>>);
-
-impl std::fmt::Debug for Idle {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Idle")
-    }
-}
 
 impl Idle {
     /// The worker, if it is of that subsystem; one of another subsystem is ended.
@@ -202,7 +196,7 @@ enum Hand {
 struct Worker {
     child: Child,
     requests: Option<ChildStdin>,
-    replies: Receiver<Option<String>>,
+    replies: Receiver<String>,
     last_words: Receiver<String>,
     patience: Duration,
     stop: Stop,
@@ -231,15 +225,11 @@ impl Worker {
         if let Some(out) = child.stdout.take() {
             thread::spawn(move || {
                 let mut out = BufReader::new(out);
-                loop {
-                    let mut line = Vec::new();
-                    let read = out.by_ref().take(LINE_LIMIT).read_until(b'\n', &mut line);
-                    let whole = matches!(read, Ok(n) if n > 0)
-                        .then(|| String::from_utf8_lossy(&line).into_owned());
-                    let end = whole.is_none();
-                    if send_reply.send(whole).is_err() || end {
-                        return;
-                    }
+                let mut line = Vec::new();
+                while matches!(out.by_ref().take(LINE_LIMIT).read_until(b'\n', &mut line), Ok(1..))
+                    && send_reply.send(String::from_utf8_lossy(&line).into_owned()).is_ok()
+                {
+                    line.clear();
                 }
             });
         }
@@ -273,10 +263,10 @@ impl Worker {
             return Err(self.autopsy("it closed its input", Hand::Own));
         }
         match self.replies.recv_timeout(self.patience) {
-            Ok(Some(line)) => serde_json::from_str(&line).map_err(|_| {
+            Ok(line) => serde_json::from_str(&line).map_err(|_| {
                 self.autopsy(&format!("it sent what is no reply: {}", excerpt(&line)), Hand::Own)
             }),
-            Ok(None) | Err(RecvTimeoutError::Disconnected) => {
+            Err(RecvTimeoutError::Disconnected) => {
                 Err(self.autopsy("it ended without a reply", Hand::Own))
             }
             Err(RecvTimeoutError::Timeout) => Err(self
@@ -284,7 +274,6 @@ impl Worker {
         }
     }
 
-    /// Sets a point up.
     fn begin(mut self, order: &Order) -> Result<Self, Ending> {
         match self.ask(order)? {
             Reply::Ready => Ok(self),
@@ -300,7 +289,6 @@ impl Worker {
         }
     }
 
-    /// How the worker ended, or why it was ended.
     fn autopsy(&mut self, seen: &str, by: Hand) -> Ending {
         if let Some(by) = self.stop.stopped_by() {
             return Ending::Interrupted { by };
@@ -337,15 +325,11 @@ impl Worker {
         }
         status
     }
-}
 
-impl Worker {
     fn take(&mut self, request: Request) -> Result<Taken, Ending> {
         match self.ask(&Order::Take(request))? {
             Reply::Taken(t) if t.trial.seconds > 0.0 && t.trial.work.is_finite() => Ok(*t),
-            Reply::Taken(_) => {
-                Err(self.autopsy("it told of a trial without a duration", Hand::Own))
-            }
+            Reply::Taken(_) => Err(self.autopsy("its trial has no duration", Hand::Own)),
             other => Err(self.out_of_turn(other)),
         }
     }
@@ -357,14 +341,12 @@ impl Drop for Worker {
     }
 }
 
-/// The beginning of what a worker said.
 fn excerpt(text: &str) -> String {
     let excerpt = clean_excerpt(text.trim(), 200);
     let cut = if excerpt.len() < text.trim().len() { "..." } else { "" };
     excerpt + cut
 }
 
-/// The usual name of a signal.
 fn signal_name(signal: i32) -> String {
     let name = match signal {
         libc::SIGILL => "SIGILL",

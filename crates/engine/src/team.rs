@@ -1,7 +1,7 @@
 //! The threads of one point: pinned, started together, timed from the first start
 //! to the last end.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -16,35 +16,27 @@ use crate::conditions::{Sources, SystemCounters, ThreadCounters};
 use crate::device::DeviceCounters;
 use crate::latency::Latencies;
 use crate::load_clock::{ClockSummary, LoadClock, TrialClock};
-use crate::thermal::Sensors;
 use crate::workload::{Load, Refusal, Setup};
 
-/// Why there was no trial.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TeamError {
-    /// A thread could not be set up.
     #[error("{0}")]
     Refused(String),
-    /// The workload found its result wrong.
     #[error("{0}")]
     Unverified(String),
-    /// A thread ended without an answer.
     #[error("a thread of the workload died")]
     Died,
 }
 
-/// What one thread is told to do.
 #[derive(Debug, Clone, Copy)]
 struct Order {
     /// Iterations run first, to bring the core to the load's own clock; not timed.
     ahead: u64,
     /// Iterations that are timed; `None`: only load the machine until the others are done.
     iterations: Option<u64>,
-    /// Whether the clock is read before and after.
     clock: bool,
 }
 
-/// What one thread reports of its trial.
 #[derive(Default)]
 struct ThreadResult {
     start: f64,
@@ -62,10 +54,8 @@ struct ThreadResult {
     migrated: bool,
 }
 
-/// One trial of the whole team.
 #[derive(Debug, Clone)]
 pub struct TeamTrial {
-    /// When it began.
     pub started: Timestamp,
     /// First start to last end, in seconds.
     pub seconds: f64,
@@ -76,21 +66,10 @@ pub struct TeamTrial {
     /// Bytes a second that threads without a share of the work moved meanwhile;
     /// `None` where there are none.
     pub background: Option<f64>,
-    /// What the system did meanwhile.
     pub conditions: Conditions,
-    /// What the block devices did meanwhile.
     pub device: Option<DeviceTraffic>,
     /// Times of single operations, where the workload tells them.
     pub latencies: Latencies,
-}
-
-/// Where the counters of the system are.
-#[derive(Debug, Clone, Default)]
-pub struct Watched {
-    /// cpu.stat files that tell of throttling.
-    pub cpu_stat: Vec<PathBuf>,
-    /// Block devices, by the names of /proc/diskstats.
-    pub devices: Vec<String>,
 }
 
 struct Member {
@@ -110,6 +89,7 @@ pub struct Team {
 impl Team {
     /// Starts `threads` threads, pins thread i to `cpus[i % cpus.len()]` (to none, if
     /// there are no cpus or the workload asks for that), and sets each one up there.
+    /// Of a trial it reads these cpu.stat files and the counters of these block devices.
     ///
     /// # Errors
     /// The first thread's reason for refusing.
@@ -117,7 +97,8 @@ impl Team {
         setup: &Arc<dyn Setup>,
         threads: usize,
         cpus: &[u32],
-        watched: Watched,
+        cpu_stat: Vec<PathBuf>,
+        devices: Vec<String>,
     ) -> Result<Self, TeamError> {
         let pinned = setup.pinned();
         let reach = if pinned { threads } else { cpus.len() };
@@ -128,12 +109,7 @@ impl Team {
             finish: std::sync::Barrier::new(threads),
             working: AtomicUsize::new(0),
             done: AtomicBool::new(false),
-            sources: Sources {
-                cpu_stat: watched.cpu_stat,
-                sensors: Sensors::find(Path::new("/"), &used),
-                cpus: used,
-            },
-            devices: watched.devices,
+            sources: Sources::new(used, cpu_stat, devices),
         });
         let mut members = Vec::with_capacity(threads);
         for index in 0..threads {
@@ -246,7 +222,7 @@ impl Drop for Team {
         }
         for m in &mut self.members {
             if let Some(thread) = m.thread.take() {
-                let _ = thread.join(); // A panic of a thread has been told as `Died`.
+                let _ = thread.join(); // A panic of a thread was reported as `Died`.
             }
         }
     }
@@ -300,9 +276,9 @@ fn one_trial(
     }
     // The counters of the system must not see what another thread still does ahead.
     together.start.wait();
-    let before = if order.clock { LoadClock::read(load) } else { None };
+    let before = order.clock.then(|| LoadClock::read(load));
     let system_before = system();
-    let devices = || leads.then(|| DeviceCounters::read(&together.devices)).flatten();
+    let devices = || leads.then(|| DeviceCounters::read(&together.sources.devices)).flatten();
     let devices_before = devices();
     let counters = ThreadCounters::before();
     together.start.wait();
@@ -319,7 +295,7 @@ fn one_trial(
     // Where threads share a CPU, those that are done sleep until all are.
     together.finish.wait();
     let devices_after = devices();
-    let after = if order.clock { LoadClock::read(load) } else { None };
+    let after = order.clock.then(|| LoadClock::read(load));
     let later = ThreadCounters::after();
     let system_after = system();
     let around = before.zip(after).map(|(before, after)| [before, after]);
@@ -349,7 +325,6 @@ fn one_trial(
     })
 }
 
-/// Where the threads of a team meet.
 struct Together {
     /// Before a trial: all leave within a cache miss of each other.
     start: Barrier,
@@ -357,12 +332,8 @@ struct Together {
     finish: std::sync::Barrier,
     /// Threads that share the work and have not ended their trial.
     working: AtomicUsize,
-    /// Whether all of them have.
     done: AtomicBool,
-    /// Where the counters of the system are.
     sources: Sources,
-    /// Block devices whose counters are read.
-    devices: Vec<String>,
 }
 
 impl Together {

@@ -12,16 +12,14 @@ use std::path::{Path, PathBuf};
 /// Most sensors that are read each time: reading one may cost a core an interrupt.
 const MOST_SENSORS: usize = 8;
 
-/// Chips of hwmon that sit in CPUs.
 const CHIPS: &[&str] = &["coretemp", "k10temp", "zenpower", "cpu_thermal"];
 
-/// Labels of sensors that stand for a whole processor, by the beginning of the label.
+/// Labels of sensors of a whole processor, by the beginning of the label.
 const WHOLE: &[&str] = &["Package id", "Tctl", "Tdie"];
 
 /// Coldest and hottest reading, in degrees Celsius, that can be one.
 const CREDIBLE_C: [f64; 2] = [-40.0, 150.0];
 
-/// The files to read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Sensors {
     /// Temperatures in thousandths of a degree.
@@ -108,7 +106,6 @@ fn of_chips(root: &Path) -> Vec<PathBuf> {
     if whole.is_empty() { parts } else { whole }
 }
 
-/// The thermal zones of the CPUs.
 fn of_zones(root: &Path) -> Vec<PathBuf> {
     let of_cpu = |zone: &PathBuf| {
         let kind = line(&zone.join("type")).unwrap_or_default().to_ascii_lowercase();
@@ -123,7 +120,6 @@ fn of_zones(root: &Path) -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
-    /// A machine with these files.
     fn machine(files: &[(&str, &str)]) -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
         for (name, text) in files {
@@ -209,12 +205,11 @@ mod tests {
 
     #[test]
     fn no_machine_has_too_many_sensors() {
-        let files: Vec<(String, &str)> =
-            std::iter::once(("class/hwmon/hwmon0/name".to_owned(), "coretemp"))
-                .chain((1..=64).map(|i| (format!("class/hwmon/hwmon0/temp{i}_input"), "50000")))
-                .collect();
-        let files: Vec<_> = files.iter().map(|(name, text)| (name.as_str(), *text)).collect();
-        let dir = machine(&files);
+        let dir = machine(&[("class/hwmon/hwmon0/name", "coretemp")]);
+        for i in 1..=64 {
+            let name = format!("sys/class/hwmon/hwmon0/temp{i}_input");
+            fs::write(dir.path().join(name), "50000\n").unwrap();
+        }
         assert_eq!(Sensors::find(dir.path(), &[]).temperatures.len(), MOST_SENSORS);
     }
 }

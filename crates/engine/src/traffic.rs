@@ -13,8 +13,12 @@ use rustix::process::getpid;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::affinity::usable_cpus;
+use crate::conditions::cpu_ticks;
 
-/// Counters of one end since its system began. Those that stand together are told
+/// A count of each CPU, by its number or its place.
+type ByCpu = BTreeMap<u32, u64>;
+
+/// Counters of one end since its system began. Those in one field are known
 /// together or not at all: one that went backwards is no longer the same counter.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct EndCounters {
@@ -27,12 +31,10 @@ pub struct EndCounters {
     /// The same over IPv6, whose absence is no fault.
     udp6: Option<[u64; 3]>,
     /// Packets that each CPU in use dropped.
-    cpu_dropped: Option<Vec<u64>>,
-    /// CPU time of this process in nanoseconds.
+    cpu_dropped: Option<ByCpu>,
     own_ns: Option<[u64; 1]>,
     /// By CPU that this process may use, the time that it ran anything, in ticks.
-    busy_ticks: Option<BTreeMap<u32, u64>>,
-    /// CPUs that this process may use.
+    busy_ticks: Option<ByCpu>,
     cpus: Option<u64>,
 }
 
@@ -59,6 +61,7 @@ impl EndCounters {
     pub fn since(&self, before: &Self) -> EndTraffic {
         let interface = grown(self.interface, before.interface);
         let datagrams = self.datagrams_since(before);
+        let busy = grown_of_cpus(self.busy_ticks.as_ref(), before.busy_ticks.as_ref());
         let tick = (rustix::param::clock_ticks_per_second() as f64).recip();
         let seconds = |later, earlier, unit: f64| grown(later, earlier).map(|[n]| n as f64 * unit);
         EndTraffic {
@@ -71,9 +74,9 @@ impl EndCounters {
             in_datagrams: datagrams.map(|d| d[0]),
             out_datagrams: datagrams.map(|d| d[1]),
             full_buffers: datagrams.map(|d| d[2]),
-            cpu_dropped: self.cpu_dropped_since(before),
+            cpu_dropped: grown_of_cpus(self.cpu_dropped.as_ref(), before.cpu_dropped.as_ref()),
             own_cpu_s: seconds(self.own_ns, before.own_ns, 1e-9),
-            busy_s: self.busy_since(before).map(|n| n as f64 * tick),
+            busy_s: busy.map(|n| n as f64 * tick),
             cpus: self.cpus,
         }
     }
@@ -87,28 +90,17 @@ impl EndCounters {
         let v6 = grown(self.udp6, before.udp6)?;
         Some([v4[0].checked_add(v6[0])?, v4[1].checked_add(v6[1])?, v4[2].checked_add(v6[2])?])
     }
-
-    /// `None` too where a CPU came or went.
-    fn cpu_dropped_since(&self, before: &Self) -> Option<u64> {
-        let (later, earlier) = (self.cpu_dropped.as_ref()?, before.cpu_dropped.as_ref()?);
-        if later.len() != earlier.len() {
-            return None;
-        }
-        later.iter().zip(earlier).try_fold(0_u64, |sum, (l, e)| sum.checked_add(l.checked_sub(*e)?))
-    }
-
-    /// Ticks; `None` too where other CPUs may be used than before.
-    fn busy_since(&self, before: &Self) -> Option<u64> {
-        let (later, earlier) = (self.busy_ticks.as_ref()?, before.busy_ticks.as_ref()?);
-        if !later.keys().eq(earlier.keys()) {
-            return None;
-        }
-        let mut pairs = later.values().zip(earlier.values());
-        pairs.try_fold(0_u64, |sum, (l, e)| sum.checked_add(l.checked_sub(*e)?))
-    }
 }
 
-/// The growth of counters that stand together.
+/// The growth of counters by CPU, all together; `None` too where a CPU came or went.
+fn grown_of_cpus(later: Option<&ByCpu>, earlier: Option<&ByCpu>) -> Option<u64> {
+    let (later, earlier) = (later?, earlier?);
+    let mut pairs = later.values().zip(earlier.values());
+    let sum = || pairs.try_fold(0_u64, |sum, (l, e)| sum.checked_add(l.checked_sub(*e)?));
+    later.keys().eq(earlier.keys()).then(sum)?
+}
+
+/// The growth of counters of one field.
 fn grown<const N: usize>(later: Option<[u64; N]>, earlier: Option<[u64; N]>) -> Option<[u64; N]> {
     let (mut grown, earlier) = (later?, earlier?);
     for (later, earlier) in grown.iter_mut().zip(earlier) {
@@ -127,7 +119,7 @@ fn text_of(path: &str) -> String {
 fn device(text: &str, name: &str) -> Option<[u64; 5]> {
     let named = |line: &&str| line.rsplit_once(':').is_some_and(|(n, _)| n.trim() == name);
     let (_, values) = text.lines().find(named)?.rsplit_once(':')?;
-    let fields: Vec<u64> = numbers(values);
+    let fields: Vec<u64> = values.split_ascii_whitespace().map_while(|f| f.parse().ok()).collect();
     // In: bytes packets errs drop fifo frame compressed multicast.
     // Out: bytes packets errs drop fifo colls carrier compressed.
     let [i, i_packets, i_errs, i_drop, _, _, _, _, o, o_packets, o_errs, o_drop, ..] = fields[..]
@@ -172,36 +164,17 @@ fn udp(value: impl Fn(&str) -> Option<u64>) -> Option<[u64; 3]> {
 
 /// What each CPU dropped because its backlog was full, from the text of
 /// /proc/net/softnet_stat: a line for each CPU that is in use, the second number.
-fn softnet_dropped(text: &str) -> Option<Vec<u64>> {
+fn softnet_dropped(text: &str) -> Option<ByCpu> {
     let dropped = |line: &str| u64::from_str_radix(line.split_ascii_whitespace().nth(1)?, 16).ok();
-    let all: Vec<u64> = text.lines().map(dropped).collect::<Option<_>>()?;
+    let lines = (0..).zip(text.lines());
+    let all: ByCpu = lines.map(|(n, line)| Some((n, dropped(line)?))).collect::<Option<_>>()?;
     (!all.is_empty()).then_some(all)
 }
 
-/// Time that each of these CPUs ran anything, in ticks, from the text of /proc/stat; `None`
-/// where it does not tell of one of them.
-fn busy_ticks(text: &str, cpus: &[u32]) -> Option<BTreeMap<u32, u64>> {
-    let of = |line: &str| {
-        let (cpu, times) = line.strip_prefix("cpu")?.split_once(' ')?;
-        Some((cpu.parse().ok()?, ran(times)?))
-    };
-    let mut all: BTreeMap<u32, u64> = text.lines().filter_map(of).collect();
-    all.retain(|cpu, _| cpus.contains(cpu));
-    (!cpus.is_empty() && all.len() == cpus.len()).then_some(all)
-}
-
-/// Ticks that a CPU ran anything, from its times.
-fn ran(times: &str) -> Option<u64> {
-    let fields = numbers(times);
-    let [user, nice, system, _idle, _iowait, irq, softirq, ..] = fields[..] else {
-        return None;
-    };
-    [user, nice, system, irq, softirq].into_iter().try_fold(0_u64, u64::checked_add)
-}
-
-/// The numbers at the head of a text.
-fn numbers(text: &str) -> Vec<u64> {
-    text.split_ascii_whitespace().map_while(|f| f.parse().ok()).collect()
+/// Time that each of these CPUs ran anything, in ticks; `None` without any.
+fn busy_ticks(text: &str, cpus: &[u32]) -> Option<ByCpu> {
+    let ticks = cpu_ticks(text, cpus).filter(|_| !cpus.is_empty())?;
+    Some(ticks.into_iter().map(|(cpu, [busy, _])| (cpu, busy)).collect())
 }
 
 /// CPU time of this process, all its threads, in nanoseconds: what

@@ -1,18 +1,16 @@
 //! What the system and the block devices did while another program ran.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use proofmark_model::{Conditions, DeviceTraffic};
 
 use crate::conditions::{Sources, SystemCounters};
 use crate::device::DeviceCounters;
-use crate::thermal::Sensors;
 
 /// Counters that were read before a program was started.
 #[derive(Debug)]
 pub struct Watch {
     sources: Sources,
-    devices: Vec<String>,
     system: SystemCounters,
     device: Option<DeviceCounters>,
 }
@@ -21,17 +19,16 @@ impl Watch {
     /// Reads the counters of these CPUs, the cgroups with these cpu.stat files, and these
     /// block devices, by the names of /proc/diskstats.
     pub fn begin(cpus: &[u32], cpu_stat: &[PathBuf], devices: &[String]) -> Self {
-        let sensors = Sensors::find(Path::new("/"), cpus);
-        let sources = Sources { cpu_stat: cpu_stat.to_vec(), cpus: cpus.to_vec(), sensors };
+        let sources = Sources::new(cpus.to_vec(), cpu_stat.to_vec(), devices.to_vec());
         let system = SystemCounters::read(&sources);
         let device = DeviceCounters::read(devices);
-        Self { sources, devices: devices.to_vec(), system, device }
+        Self { sources, system, device }
     }
 
     /// Reads them again. Of the devices, what this process is told that it moved itself is
     /// what its children moved that it has waited for.
     pub fn end(self) -> (Conditions, Option<DeviceTraffic>) {
-        let device = DeviceCounters::read(&self.devices);
+        let device = DeviceCounters::read(&self.sources.devices);
         let traffic = device.zip(self.device).and_then(|(later, earlier)| later.since(&earlier));
         let system = SystemCounters::read(&self.sources).since(&self.system);
         let conditions = Conditions {

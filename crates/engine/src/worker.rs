@@ -12,7 +12,7 @@ use proofmark_model::{Account, Conditions, Point, Trial, Unit};
 use crate::account::verified;
 use crate::latency::Latencies;
 use crate::protocol::{Job, Order, Reply, Request, Taken};
-use crate::team::{Team, TeamError, TeamTrial, Watched};
+use crate::team::{Team, TeamError, TeamTrial};
 use crate::workload::{Amount, Setup, Workload};
 use span::Slices;
 
@@ -66,13 +66,10 @@ impl From<TeamError> for Reply {
     }
 }
 
-/// A point that is set up.
 struct Work {
-    /// Unit of the trials' values.
     unit: Unit,
     setup: Arc<dyn Setup>,
     team: Team,
-    /// Threads that share the work.
     workers: u64,
     trial_s: f64,
     /// Iterations a thread that fill about `trial_s`; 0 until calibrated.
@@ -100,8 +97,8 @@ impl Work {
         let threads = setup.threads(params.threads());
         let count = usize::try_from(threads).unwrap_or(usize::MAX);
         let devices = if setup.on_disk() { job.devices.clone() } else { Vec::new() };
-        let watched = Watched { cpu_stat: job.cpu_stat.clone(), devices };
-        let team = Team::start(&setup, count, &setup.cpus(&job.cpus), watched)?;
+        let cpus = setup.cpus(&job.cpus);
+        let team = Team::start(&setup, count, &cpus, job.cpu_stat.clone(), devices)?;
         let workers = setup.workers(threads).min(threads);
         let latencies = Latencies::default();
         let (unit, trial_s) = (workload.spec().unit, job.trial_s);
@@ -192,7 +189,6 @@ impl Work {
         })
     }
 
-    /// Iterations of each thread right before a trial.
     fn ahead(&self) -> u64 {
         let ahead_s = self.setup.ahead_s(self.trial_s);
         if ahead_s <= 0.0 {

@@ -8,14 +8,13 @@ use std::collections::BTreeSet;
 use proofmark_model::{Cache, CacheKind, Probe};
 
 use crate::microarchitecture::CacheSizes;
-use crate::root::{Reason, Root};
+use crate::root::{Reason, Root, probe};
 use crate::text::cache_size;
 use crate::topology::CPUS;
 
 /// No processor has more.
 const MOST_CACHES: u32 = 16;
 
-/// Detects the caches of the online CPUs.
 pub(crate) fn look(root: &Root, online: &Probe<Vec<u32>>) -> Probe<Vec<Cache>> {
     let Some(cpus) = online.get() else {
         return Probe::missing(format!("the online CPUs are not known: {}", online.origin()));
@@ -23,10 +22,7 @@ pub(crate) fn look(root: &Root, online: &Probe<Vec<u32>>) -> Probe<Vec<Cache>> {
     let Some(&first) = cpus.first() else {
         return Probe::missing("no CPU is online");
     };
-    match caches(root, first, cpus) {
-        Ok(caches) => Probe::known(caches, format!("{CPUS}/cpu{first}/cache")),
-        Err(reason) => Probe::missing(reason.0),
-    }
+    probe(caches(root, first, cpus), format!("{CPUS}/cpu{first}/cache"))
 }
 
 fn caches(root: &Root, first: u32, online: &[u32]) -> Result<Vec<Cache>, Reason> {
@@ -65,7 +61,6 @@ fn caches(root: &Root, first: u32, online: &[u32]) -> Result<Vec<Cache>, Reason>
     Ok(caches)
 }
 
-/// Online CPUs that share a cache.
 fn sharers(root: &Root, cpu: u32, index: u32, online: &[u32]) -> Result<Vec<u32>, Reason> {
     let list = root.cpus(&format!("{CPUS}/cpu{cpu}/cache/index{index}/shared_cpu_list"))?;
     Ok(list.into_iter().filter(|c| online.binary_search(c).is_ok()).collect())
@@ -104,31 +99,20 @@ pub(crate) fn sizes(caches: &Probe<Vec<Cache>>) -> CacheSizes {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn machine(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
-        let folder = tempfile::tempdir().unwrap();
-        for (name, text) in files {
-            let path = folder.path().join(&CPUS[1..]).join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        }
-        let root = Root::fixture(folder.path());
-        (folder, root)
-    }
+    use crate::testing::Machine;
 
     const L2: &[(&str, &str)] = &[
-        ("cpu0/cache/index0/type", "Unified\n"),
-        ("cpu0/cache/index0/level", "2\n"),
-        ("cpu0/cache/index0/size", "1280K\n"),
-        ("cpu0/cache/index0/shared_cpu_list", "0,4\n"),
-        ("cpu1/cache/index0/shared_cpu_list", "1,5\n"),
-        ("cpu4/cache/index0/shared_cpu_list", "0,4\n"),
+        ("/sys/devices/system/cpu/cpu0/cache/index0/type", "Unified\n"),
+        ("/sys/devices/system/cpu/cpu0/cache/index0/level", "2\n"),
+        ("/sys/devices/system/cpu/cpu0/cache/index0/size", "1280K\n"),
+        ("/sys/devices/system/cpu/cpu0/cache/index0/shared_cpu_list", "0,4\n"),
+        ("/sys/devices/system/cpu/cpu1/cache/index0/shared_cpu_list", "1,5\n"),
+        ("/sys/devices/system/cpu/cpu4/cache/index0/shared_cpu_list", "0,4\n"),
     ];
 
     #[test]
     fn instances_are_counted_over_the_online_cpus() {
-        let (_keep, root) = machine(L2);
-        let found = look(&root, &Probe::known(vec![0, 1, 4], ""));
+        let found = look(&Machine::new(L2).root(), &Probe::known(vec![0, 1, 4], ""));
         let cache = &found.get().unwrap()[0];
         assert_eq!((cache.size_bytes, cache.instances), (1280 << 10, 2));
         assert_eq!(cache.shared_by, [0, 4], "CPU 5 is offline and belongs to the other");
@@ -139,14 +123,14 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_named() {
-        let (_keep, root) = machine(&[]);
-        let found = look(&root, &Probe::known(vec![0], ""));
+        let nothing = Machine::new(&[]).root();
+        let found = look(&nothing, &Probe::known(vec![0], ""));
         assert!(found.origin().contains("the kernel lists no cache"));
-        let found = look(&root, &Probe::missing("no file"));
+        let found = look(&nothing, &Probe::missing("no file"));
         assert!(found.origin().ends_with("no file"));
         let mut broken = L2.to_vec();
         broken[2].1 = "0K\n";
-        let (_keep, root) = machine(&broken);
-        assert!(look(&root, &Probe::known(vec![0], "")).origin().contains("invalid size '0K'"));
+        let broken = look(&Machine::new(&broken).root(), &Probe::known(vec![0], ""));
+        assert!(broken.origin().contains("invalid size '0K'"));
     }
 }

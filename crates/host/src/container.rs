@@ -11,7 +11,6 @@ use proofmark_model::Probe;
 use crate::mounts::{self, Mount};
 use crate::root::Root;
 
-/// Detects the container manager.
 pub(crate) fn look(root: &Root) -> Probe<String> {
     let mounts = mounts::look(root).unwrap_or_default();
     if root.exists("/run/.containerenv") {
@@ -49,7 +48,6 @@ fn on_disk(top: &Mount) -> bool {
     top.root == "/" && top.source.starts_with("/dev/") && !top.source.contains("docker")
 }
 
-/// The value of `container=` in an environment.
 fn variable(environ: &str) -> Option<String> {
     let value = environ.split('\0').find_map(|v| v.strip_prefix("container="))?;
     (!value.is_empty()).then(|| value.to_owned())
@@ -72,46 +70,41 @@ fn by_path(cgroup: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::Machine;
 
-    fn machine(files: &[(&str, &str)]) -> Probe<String> {
-        let folder = tempfile::tempdir().unwrap();
-        for (name, text) in files {
-            let path = folder.path().join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        }
-        look(&Root::fixture(folder.path()))
+    fn found(files: &[(&str, &str)]) -> Probe<String> {
+        look(&Machine::new(files).root())
     }
 
-    const DISK: (&str, &str) = ("proc/self/mountinfo", "27 1 254:0 / / rw - ext4 /dev/vda rw\n");
+    const DISK: (&str, &str) = ("/proc/self/mountinfo", "27 1 254:0 / / rw - ext4 /dev/vda rw\n");
     const OVERLAY: (&str, &str) =
-        ("proc/self/mountinfo", "27 1 0:52 / / rw - overlay overlay rw,lowerdir=x\n");
+        ("/proc/self/mountinfo", "27 1 0:52 / / rw - overlay overlay rw,lowerdir=x\n");
 
     #[test]
     fn each_manager_is_known_by_its_trace() {
         for (file, text, name) in [
-            ("run/.containerenv", "", "podman"),
-            ("run/systemd/container", "systemd-nspawn\n", "systemd-nspawn"),
-            ("proc/1/environ", "A=b\0container=lxc\0", "lxc"),
-            ("proc/self/cgroup", "4:memory:/docker/0123\n", "docker"),
-            ("proc/self/cgroup", "0::/kubepods.slice/x\n", "kubernetes"),
-            (".dockerenv", "", "docker"),
+            ("/run/.containerenv", "", "podman"),
+            ("/run/systemd/container", "systemd-nspawn\n", "systemd-nspawn"),
+            ("/proc/1/environ", "A=b\0container=lxc\0", "lxc"),
+            ("/proc/self/cgroup", "4:memory:/docker/0123\n", "docker"),
+            ("/proc/self/cgroup", "0::/kubepods.slice/x\n", "kubernetes"),
+            ("/.dockerenv", "", "docker"),
         ] {
-            assert_eq!(machine(&[OVERLAY, (file, text)]).get().unwrap(), name, "{file}");
+            assert_eq!(found(&[OVERLAY, (file, text)]).get().unwrap(), name, "{file}");
         }
     }
 
     #[test]
     fn a_left_over_mark_on_a_disk_is_no_container() {
-        let found = machine(&[DISK, (".dockerenv", "")]);
+        let found = found(&[DISK, ("/.dockerenv", "")]);
         assert_eq!(found.get().unwrap(), "none");
         assert!(found.origin().contains("/dev/vda"));
     }
 
     #[test]
     fn without_a_trace_it_is_none_or_unknown() {
-        assert_eq!(machine(&[DISK]).get().unwrap(), "none");
-        assert!(machine(&[OVERLAY]).get().is_none());
-        assert!(machine(&[]).get().is_none());
+        assert_eq!(found(&[DISK]).get().unwrap(), "none");
+        assert!(found(&[OVERLAY]).get().is_none());
+        assert!(found(&[]).get().is_none());
     }
 }

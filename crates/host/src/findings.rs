@@ -120,7 +120,6 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
 /// (EPYC 9184X: 768 MiB for 16 cores).
 const MOST_L3_A_CORE: u64 = 48 << 20;
 
-/// Adds what follows from the facts together.
 pub(crate) fn add(host: &mut Host, dump: Option<&Dump>, hybrid: bool) {
     let notes = [
         hybrid.then(hybrid_cores),
@@ -138,6 +137,7 @@ pub(crate) fn add(host: &mut Host, dump: Option<&Dump>, hybrid: bool) {
 
 /// A finding of [`FINDINGS`].
 pub(crate) fn note(entry: &Entry, message: impl Into<String>, advice: &str) -> Finding {
+    debug_assert!(FINDINGS.contains(entry), "{} is not listed", entry.0);
     Finding::new(entry.0, Severity::Note, message, advice)
 }
 
@@ -218,14 +218,14 @@ fn cache_share(host: &Host, dump: Option<&Dump>) -> Option<Finding> {
 /// Memory workloads ask for huge pages with madvise(2), which `never` refuses.
 fn huge_pages_off(host: &Host) -> Option<Finding> {
     let setting = &host.memory.transparent_huge_pages;
+    const UNKNOWN: &str = "The system does not report whether transparent huge pages are on; \
+                           memory workloads may use base pages.";
+    let off = |word| {
+        format!("Transparent huge pages are set to `{word}`; memory workloads use base pages.")
+    };
     let message = match setting.get().map(String::as_str) {
         Some("always" | "madvise") => return None,
-        Some(word) => {
-            format!("Transparent huge pages are set to `{word}`; memory workloads use base pages.")
-        }
-        None => "The system does not report whether transparent huge pages are on; memory \
-                 workloads may use base pages."
-            .to_owned(),
+        word => word.map_or(UNKNOWN.to_owned(), off),
     };
     let advice = "Write `madvise` to /sys/kernel/mm/transparent_hugepage/enabled to measure \
                   without TLB misses.";
@@ -260,15 +260,11 @@ fn virtual_disk(host: &Host) -> Option<Finding> {
             || matches!(d.transport.as_deref(), Some("virtio" | "xen" | "hyperv"))
     };
     let names: Vec<&str> = storage.leaves().filter(shown).map(|d| d.name.as_str()).collect();
-    let message = match names.as_slice() {
-        [] => return None,
-        [one] => {
-            format!("{one} is a virtual disk: the hypervisor hides the device and its caches.")
-        }
-        several => format!(
-            "{} are virtual disks: the hypervisor hides the devices and their caches.",
-            several.join(", ")
-        ),
+    let all = names.join(", ");
+    let message = match names.len() {
+        0 => return None,
+        1 => format!("{all} is a virtual disk: the hypervisor hides the device and its caches."),
+        _ => format!("{all} are virtual disks: the hypervisor hides the devices and their caches."),
     };
     let advice = "Use files larger than the host's cache, and declare the provider's figures with \
                   --limit.";
@@ -291,7 +287,7 @@ fn failed_probes(host: &Host) -> Option<Finding> {
     fn gone<T>(name: &str, probe: &Probe<T>) -> Option<(String, String)> {
         probe.get().is_none().then(|| (name.to_owned(), probe.origin().to_owned()))
     }
-    let failed: Vec<_> = [
+    let all = [
         gone("cpu.microarchitecture", &host.cpu.microarchitecture),
         gone("cpu.isa", &host.cpu.isa),
         gone("cpu.topology", &host.cpu.topology),
@@ -300,15 +296,13 @@ fn failed_probes(host: &Host) -> Option<Finding> {
         gone("limits.affinity", &host.limits.affinity),
         gone("limits.cpu_quota", &host.limits.cpu_quota),
         gone("limits.memory_bytes", &host.limits.memory_bytes),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    ];
+    let failed: Vec<_> = all.into_iter().flatten().collect();
     let names: Vec<&str> = failed.iter().map(|(name, _)| name.as_str()).collect();
-    let message = match names.as_slice() {
-        [] => return None,
-        [one] => format!("{one} is unknown."),
-        several => format!("{} are unknown.", several.join(", ")),
+    let message = match names.len() {
+        0 => return None,
+        1 => format!("{} is unknown.", names[0]),
+        _ => format!("{} are unknown.", names.join(", ")),
     };
     let advice = "Ceilings and checks that need them report it; the other facts are valid.";
     let finding = note(&PROBE_FAILED, message, advice);

@@ -1,6 +1,5 @@
 //! The processor's identity: vendor, family, model, stepping, name and features. From CPUID on
-//! x86; from /proc/cpuinfo where CPUID is not available, and on AArch64, where the kernel copies
-//! the fields of MIDR_EL1 there.
+//! x86; on AArch64 from /proc/cpuinfo, where the kernel copies the fields of MIDR_EL1.
 //!
 //! Sources: Intel SDM volume 2A, CPUID; Arm Architecture Reference Manual,
 //! MIDR_EL1; the kernel's documentation of arm64 CPU feature registers.
@@ -16,25 +15,20 @@ use crate::text::{field, hexadecimal};
 
 /// The first blocks of /proc/cpuinfo are enough for one processor's identity.
 const CPUINFO_HEAD: u64 = 16 << 10;
-/// Its path.
 const CPUINFO: &str = "/proc/cpuinfo";
+const NO_PART: &str = "no MIDR_EL1 in /sys and no 'CPU part' in /proc/cpuinfo";
 
-/// What the processor says about itself.
 #[derive(Debug, Clone)]
 pub(crate) struct Identity {
     /// Vendor string of CPUID, or the implementer's name.
     pub(crate) vendor: Probe<String>,
-    /// Name for people.
     pub(crate) model_name: Probe<String>,
     /// Display family, or the part number of MIDR.
     pub(crate) family: Probe<u32>,
-    /// Display model.
     pub(crate) model: Probe<u32>,
-    /// Stepping.
     pub(crate) stepping: Probe<u32>,
     /// Features that the processor claims, by the kernel's names.
     pub(crate) features: BTreeSet<String>,
-    /// Extensions that programs may use, sorted.
     pub(crate) isa: Probe<Vec<String>>,
     /// Implementer and part, on AArch64.
     pub(crate) midr: Option<(u32, u32)>,
@@ -42,29 +36,27 @@ pub(crate) struct Identity {
     pub(crate) hybrid: bool,
 }
 
-/// Detects the identity of the processor.
 pub(crate) fn look(root: &Root, cpuid: Result<&Dump, &Reason>) -> Identity {
     let cpuinfo = root.head(CPUINFO, CPUINFO_HEAD);
     if root.arch() == "aarch64" {
         return arm(root, cpuinfo);
     }
-    let isa = isa(cpuinfo.as_deref(), cpuid);
-    match (cpuid, cpuinfo) {
-        (Ok(dump), _) => from_cpuid(dump, isa),
-        (Err(_), Ok(text)) => from_cpuinfo(&text, isa),
-        (Err(no_cpuid), Err(no_cpuinfo)) => nothing(format!("{no_cpuid}; {no_cpuinfo}")),
+    match cpuid {
+        Ok(dump) => from_cpuid(dump, isa(cpuinfo.as_deref(), dump)),
+        Err(reason) => nothing(&reason.0),
     }
 }
 
-fn nothing(reason: String) -> Identity {
+fn nothing(reason: &str) -> Identity {
+    let (text, number) = (Probe::missing(reason.to_owned()), Probe::missing(reason.to_owned()));
     Identity {
-        vendor: Probe::missing(reason.clone()),
-        model_name: Probe::missing(reason.clone()),
-        family: Probe::missing(reason.clone()),
-        model: Probe::missing(reason.clone()),
-        stepping: Probe::missing(reason.clone()),
+        vendor: text.clone(),
+        model_name: text,
+        family: number.clone(),
+        model: number.clone(),
+        stepping: number,
         features: BTreeSet::new(),
-        isa: Probe::missing(reason),
+        isa: Probe::missing(reason.to_owned()),
         midr: None,
         hybrid: false,
     }
@@ -114,70 +106,36 @@ fn known_or(text: Option<String>, source: &'static str, reason: &'static str) ->
     }
 }
 
-fn from_cpuinfo(text: &str, isa: Probe<Vec<String>>) -> Identity {
-    let word = |key: &'static str| match field(text, key) {
-        Some(value) if !value.is_empty() => Probe::known(value.to_owned(), CPUINFO),
-        _ => Probe::missing(format!("{CPUINFO} has no '{key}'")),
-    };
-    let number = |key: &'static str| match field(text, key).map(str::parse) {
-        Some(Ok(value)) => Probe::known(value, CPUINFO),
-        _ => Probe::missing(format!("{CPUINFO} has no number '{key}'")),
-    };
-    let flags = field(text, "flags").unwrap_or_default();
-    Identity {
-        vendor: word("vendor_id"),
-        model_name: word("model name"),
-        family: number("cpu family"),
-        model: number("model"),
-        stepping: number("stepping"),
-        features: flags.split_whitespace().map(str::to_owned).collect(),
-        isa,
-        midr: None,
-        hybrid: false,
-    }
-}
-
 /// Extensions of an x86 processor that programs may use. The kernel's list is
 /// asked first, because it leaves out what the kernel does not enable.
-fn isa(cpuinfo: Result<&str, &Reason>, cpuid: Result<&Dump, &Reason>) -> Probe<Vec<String>> {
-    let flags = cpuinfo.ok().and_then(|text| field(text, "flags"));
-    match (flags, cpuid) {
-        (Some(flags), _) => Probe::known(features::extensions(flags.split_whitespace()), CPUINFO),
-        (None, Ok(dump)) => {
-            let reported = features::reported(dump);
-            Probe::known(
-                features::extensions(reported.iter().map(String::as_str)),
-                "CPUID (without checking what the kernel enables)",
-            )
-        }
-        (None, Err(reason)) => Probe::missing(format!("{CPUINFO} lists no flags; {reason}")),
+fn isa(cpuinfo: Result<&str, &Reason>, dump: &Dump) -> Probe<Vec<String>> {
+    match cpuinfo.ok().and_then(|text| field(text, "flags")) {
+        Some(flags) => Probe::known(features::extensions(flags.split_whitespace()), CPUINFO),
+        None => Probe::known(
+            features::extensions(features::reported(dump).iter().map(String::as_str)),
+            "CPUID (without checking what the kernel enables)",
+        ),
     }
 }
 
-/// An AArch64 processor.
 fn arm(root: &Root, cpuinfo: Result<String, Reason>) -> Identity {
     let text = match cpuinfo {
         Ok(text) => text,
-        Err(reason) => return nothing(reason.0),
+        Err(reason) => return nothing(&reason.0),
     };
     let number = |key: &str| field(&text, key).and_then(hexadecimal);
     let (register, source) = midr(root, &text);
+    let numbers = number("CPU variant").zip(number("CPU revision"));
+    let given = numbers.map_or("neither".to_owned(), |(v, r)| format!("r{v}p{r}"));
     let missing = |what: &str| {
-        format!("AArch64 has no {what}; /proc/cpuinfo gives variant and revision: {}", {
-            match (number("CPU variant"), number("CPU revision")) {
-                (Some(variant), Some(revision)) => format!("r{variant}p{revision}"),
-                _ => "neither".to_owned(),
-            }
-        })
+        format!("AArch64 has no {what}; /proc/cpuinfo gives variant and revision: {given}")
     };
     let list = field(&text, "Features").map(|f| features::extensions(f.split_whitespace()));
     Identity {
-        vendor: match register {
-            Some((implementer, _)) => match implementer_name(implementer) {
-                Some(name) => Probe::known(name.to_owned(), source),
-                None => Probe::missing(format!("no name for implementer {implementer:#04x}")),
-            },
-            None => Probe::missing("no MIDR_EL1 in /sys and no 'CPU part' in /proc/cpuinfo"),
+        vendor: match register.map(|(code, _)| (code, implementer_name(code))) {
+            Some((_, Some(name))) => Probe::known(name.to_owned(), source),
+            Some((code, None)) => Probe::missing(format!("no name for implementer {code:#04x}")),
+            None => Probe::missing(NO_PART),
         },
         model_name: known_or(
             field(&text, "model name").map(str::to_owned),
@@ -186,7 +144,7 @@ fn arm(root: &Root, cpuinfo: Result<String, Reason>) -> Identity {
         ),
         family: match register {
             Some((_, part)) => Probe::known(part, source),
-            None => Probe::missing("no MIDR_EL1 in /sys and no 'CPU part' in /proc/cpuinfo"),
+            None => Probe::missing(NO_PART),
         },
         model: Probe::missing(missing("model number")),
         stepping: Probe::missing(missing("stepping")),
@@ -242,26 +200,21 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::testing::Machine;
 
     const PI: &str = "processor\t: 0\nBogoMIPS\t: 108.00\nFeatures\t: fp asimd evtstrm crc32\n\
                       CPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x0\n\
                       CPU part\t: 0xd08\nCPU revision\t: 3\n";
 
-    fn captured(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
-        let folder = tempfile::tempdir().unwrap();
-        for (path, text) in files {
-            let path = folder.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        }
-        let root = Root::fixture(folder.path());
-        (folder, root)
+    const ARM: (&str, &str) = ("/arch", "aarch64");
+
+    fn found(files: &[(&str, &str)]) -> Identity {
+        look(&Machine::new(files).root(), Err(&Reason::new("no CPUID")))
     }
 
     #[test]
     fn an_arm_core_is_known_by_its_part() {
-        let (_keep, root) = captured(&[("arch", "aarch64"), ("proc/cpuinfo", PI)]);
-        let who = look(&root, Err(&Reason::new("no CPUID")));
+        let who = found(&[ARM, (CPUINFO, PI)]);
         assert_eq!(who.midr, Some((0x41, 0xd08)));
         assert_eq!(who.vendor.get().unwrap(), "Arm");
         assert_eq!(who.isa.get().unwrap(), &["crc32", "fp", "neon"]);
@@ -271,13 +224,9 @@ mod tests {
 
     #[test]
     fn the_register_in_sys_is_believed_before_cpuinfo() {
-        let register = "sys/devices/system/cpu/cpu0/regs/identification/midr_el1";
-        let (_keep, root) = captured(&[
-            ("arch", "aarch64"),
-            ("proc/cpuinfo", PI),
-            (register, "0x00000000413fd0c1\n"),
-        ]);
-        assert_eq!(look(&root, Err(&Reason::new("no CPUID"))).midr, Some((0x41, 0xd0c)));
+        let register = "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1";
+        let who = found(&[ARM, (CPUINFO, PI), (register, "0x00000000413fd0c1\n")]);
+        assert_eq!(who.midr, Some((0x41, 0xd0c)));
     }
 
     #[test]
@@ -297,20 +246,11 @@ mod tests {
 
     #[test]
     fn without_anything_each_fact_has_the_reason() {
-        let (_keep, root) = captured(&[("arch", "x86_64")]);
-        let who = look(&root, Err(&Reason::new("no CPUID")));
-        assert_eq!(who.vendor.origin(), "no CPUID; /proc/cpuinfo: no such file");
+        let who = found(&[("/arch", "x86_64")]);
+        assert_eq!(who.vendor.origin(), "no CPUID");
     }
 
     proptest! {
-        #[test]
-        fn no_text_panics(text in "(CPU (part|implementer|variant|revision)|flags|model|vendor_id)?[\t :]{0,3}\\PC{0,40}\n{0,2}") {
-            let _ = from_cpuinfo(&text, Probe::missing(""));
-            let _ = several_parts(&text);
-            let (_keep, root) = captured(&[("arch", "aarch64"), ("proc/cpuinfo", &text)]);
-            let _ = look(&root, Err(&Reason::new("")));
-        }
-
         #[test]
         fn no_registers_panic(words in proptest::collection::vec((0_u32..0x20, 0_u32..3, any::<[u32; 4]>()), 0..40), high in any::<[u32; 16]>()) {
             let mut text = "0x00000000 0x00: eax=0x20 ebx=0xff ecx=0xffffffff edx=0x1\n".to_owned();

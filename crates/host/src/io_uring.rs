@@ -4,34 +4,19 @@
 //!
 //! Sources: io_uring_setup(2); Linux `Documentation/admin-guide/sysctl/kernel.rst`
 //! (io_uring_disabled).
-#![allow(unsafe_code)] // io_uring_setup has no safe wrapper.
 
 use std::io;
-use std::os::fd::{FromRawFd, OwnedFd};
+
+use io_uring::IoUring;
 
 /// 0: all may use it, 1: a group, 2: nobody. Since Linux 6.6.
 pub(crate) const SWITCH: &str = "/proc/sys/kernel/io_uring_disabled";
 
-/// Bytes of `struct io_uring_params`, in words of 8.
-const PARAMS: usize = 120 / 8;
-
-/// Sets up a ring of one entry.
 pub(crate) fn set_up() -> io::Result<()> {
-    let mut params = [0_u64; PARAMS];
-    // SAFETY: the kernel reads and writes `struct io_uring_params` only, which `params`
-    // is large enough for; zeros ask for nothing special.
-    let result = unsafe { libc::syscall(libc::SYS_io_uring_setup, 1, params.as_mut_ptr()) };
-    match i32::try_from(result) {
-        Ok(fd @ 0..) => {
-            // SAFETY: the descriptor was just made and nobody else has it.
-            drop(unsafe { OwnedFd::from_raw_fd(fd) });
-            Ok(())
-        }
-        _ => Err(io::Error::last_os_error()),
-    }
+    IoUring::new(1).map(drop)
 }
 
-/// Why it may not be used, with what the switch stands at.
+/// Why it may not be used, with the value of the switch.
 pub(crate) fn refused(error: &io::Error, switch: Option<String>) -> String {
     let switch = switch.map(|value| format!("; {SWITCH} is {value}")).unwrap_or_default();
     format!("io_uring_setup: {error}{switch}")

@@ -19,6 +19,8 @@ mod identity;
 mod io_uring;
 mod limits;
 mod load;
+#[cfg(test)]
+mod many_cpus;
 mod memory;
 mod microarchitecture;
 mod mounts;
@@ -28,6 +30,8 @@ mod os;
 mod root;
 mod smbios;
 mod storage;
+#[cfg(test)]
+mod testing;
 mod text;
 mod timer;
 mod topology;
@@ -53,7 +57,6 @@ pub fn designs() -> impl Iterator<Item = &'static str> {
 /// Left for others to fill, because they must be measured:
 /// [`proofmark_model::Clock::measured_hz`], and the resolution and overhead in
 /// [`proofmark_model::Timer`].
-#[must_use]
 pub fn look(root: &Root, disk_path: &str) -> Host {
     let cpuid = root.cpuid();
     let who = identity::look(root, cpuid.as_ref());

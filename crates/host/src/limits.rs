@@ -13,17 +13,14 @@ use proofmark_model::{CpuQuota, Finding, Limits, LogicalCpu, Probe};
 
 use crate::cgroup::{self, Place, Version};
 use crate::findings::{USABLE_CPUS, note};
-use crate::root::{Reason, Root, below};
+use crate::root::{Reason, Root, below, probe_from};
 use crate::text::{cpu_list, format_cpus};
 use crate::topology::Topology;
 
 /// Detects the limits; findings say where the usable CPUs are in doubt.
 pub(crate) fn look(root: &Root, topology: &Topology, findings: &mut Vec<Finding>) -> Limits {
-    let affinity = match root.affinity() {
-        Ok((cpus, source)) => Probe::known(cpus, source),
-        Err(reason) => Probe::missing(reason.0),
-    };
-    let cpuset = known(cpuset(root));
+    let affinity = probe_from(root.affinity());
+    let cpuset = probe_from(cpuset(root));
     let memory = memory::look(root);
     let usable = usable(root, &affinity, &cpuset, topology, findings);
     let usable_cores = match topology.cpus.get() {
@@ -33,22 +30,15 @@ pub(crate) fn look(root: &Root, topology: &Topology, findings: &mut Vec<Finding>
     Limits {
         affinity,
         cpuset,
-        cpu_quota: known(cpu_quota(root)),
+        cpu_quota: probe_from(cpu_quota(root)),
         cpu_stat: cpu_stat(root),
-        memory_bytes: known(memory.limit),
-        memory_used_bytes: known(memory.used),
+        memory_bytes: probe_from(memory.limit),
+        memory_used_bytes: probe_from(memory.used),
         io: io::look(root),
         io_uring: root.io_uring(),
         declared: BTreeMap::new(),
         usable_cpus: usable,
         usable_cores,
-    }
-}
-
-fn known<T>(found: Result<(T, String), Reason>) -> Probe<T> {
-    match found {
-        Ok((value, source)) => Probe::known(value, source),
-        Err(reason) => Probe::missing(reason.0),
     }
 }
 
@@ -71,19 +61,23 @@ fn cpuset(root: &Root) -> Result<(Vec<u32>, String), Reason> {
     Err(Reason::new("no parent cgroup has a cpuset"))
 }
 
-/// The smallest limit on the way up and the file that sets it. `read` gives
-/// `None` for a folder without the file and `Some(None)` for no limit there.
-fn tightest<T: PartialOrd>(
+/// The limit with the smallest key on the way up and the file that sets it. `read` gives the limit
+/// of a folder that has the file, by its path; `None` for no limit there.
+fn tightest<T, K: PartialOrd>(
+    root: &Root,
     place: &Place,
     file: &str,
-    read: impl Fn(&str) -> Result<Option<Option<T>>, Reason>,
+    key: impl Fn(&T) -> K,
+    read: impl Fn(&str, &str) -> Result<Option<T>, Reason>,
 ) -> Result<(Option<T>, String), Reason> {
     let mut least: Option<(T, String)> = None;
     for folder in &place.folders {
-        if let Some(Some(limit)) = read(folder)?
-            && least.as_ref().is_none_or(|(l, _)| limit < *l)
+        let path = below(folder, file);
+        if root.exists(&path)
+            && let Some(limit) = read(folder, &path)?
+            && least.as_ref().is_none_or(|(l, _)| key(&limit) < key(l))
         {
-            least = Some((limit, below(folder, file)));
+            least = Some((limit, path));
         }
     }
     let unseen = if place.from_top { "" } else { "; limits above this container are not visible" };
@@ -96,27 +90,19 @@ fn tightest<T: PartialOrd>(
     })
 }
 
-/// CPUs' worth of time.
 fn cpu_quota(root: &Root) -> Result<(CpuQuota, String), Reason> {
     let place = cgroup::place(root, "cpu")?;
-    let (cpus, source) = match place.version {
-        Version::V1 => tightest(&place, "cpu.cfs_quota_us", |folder| {
-            let quota = below(folder, "cpu.cfs_quota_us");
-            let period = below(folder, "cpu.cfs_period_us");
-            if !root.exists(&quota) {
-                return Ok(None);
+    let file = match place.version {
+        Version::V1 => "cpu.cfs_quota_us",
+        Version::V2 => "cpu.max",
+    };
+    let (cpus, source) =
+        tightest(root, &place, file, f64::clone, |folder, path| match place.version {
+            Version::V1 => {
+                share(path, root.number(path)?, root.number(&below(folder, "cpu.cfs_period_us"))?)
             }
-            let (microseconds, of): (i64, i64) = (root.number(&quota)?, root.number(&period)?);
-            share(&quota, microseconds, of).map(Some)
-        }),
-        Version::V2 => tightest(&place, "cpu.max", |folder| {
-            let path = below(folder, "cpu.max");
-            if !root.exists(&path) {
-                return Ok(None);
-            }
-            cpu_max(&path, &root.line(&path)?).map(Some)
-        }),
-    }?;
+            Version::V2 => cpu_max(path, &root.line(path)?),
+        })?;
     Ok((CpuQuota { cpus }, source))
 }
 
@@ -159,42 +145,30 @@ fn usable(
     topology: &Topology,
     findings: &mut Vec<Finding>,
 ) -> Vec<u32> {
-    let sets: Vec<&[u32]> = [affinity.get(), cpuset.get(), topology.online.get()]
-        .into_iter()
-        .flatten()
-        .map(Vec::as_slice)
-        .collect();
-    if let Some(common) = intersection(&sets) {
-        if !common.is_empty() {
-            return in_order(&common, topology.cpus.get().map_or(&[], Vec::as_slice));
-        }
-        // The kernel lets no process be without a CPU, so one of the lists is
-        // stale; the mask is closest to the truth.
-        findings.push(doubt(
-            "the affinity mask, the cpuset and the online CPUs have no CPU in common",
-            &sets,
-        ));
-        return in_order(sets[0], topology.cpus.get().map_or(&[], Vec::as_slice));
+    let lists = [affinity.get(), cpuset.get(), topology.online.get()];
+    let sets: Vec<&[u32]> = lists.into_iter().flatten().map(Vec::as_slice).collect();
+    let places = topology.cpus.get().map_or(&[][..], Vec::as_slice);
+    let Some((first, rest)) = sets.split_first() else {
+        let why = "cannot read the affinity mask, the cpuset or the list of online CPUs";
+        findings.push(doubt(why, &sets));
+        return (0..root.parallelism().unwrap_or(1)).collect();
+    };
+    let in_all = |cpu: &u32| rest.iter().all(|set| set.contains(cpu));
+    let common: Vec<u32> = first.iter().copied().filter(in_all).collect();
+    if !common.is_empty() {
+        return in_order(&common, places);
     }
-    findings
-        .push(doubt("cannot read the affinity mask, the cpuset or the list of online CPUs", &sets));
-    (0..root.parallelism().unwrap_or(1)).collect()
+    // The kernel lets no process be without a CPU, so one of the lists is
+    // stale; the mask is closest to the truth.
+    let why = "the affinity mask, the cpuset and the online CPUs have no CPU in common";
+    findings.push(doubt(why, &sets));
+    in_order(first, places)
 }
 
 fn doubt(message: &str, sets: &[&[u32]]) -> Finding {
     let lists: Vec<String> = sets.iter().map(|s| format_cpus(s)).collect();
-    note(
-        &USABLE_CPUS,
-        message,
-        "The list of CPUs for pinning is a guess; check it with `taskset -p`.",
-    )
-    .with("lists", lists)
-}
-
-/// CPUs that are in every list; `None` without lists.
-fn intersection(sets: &[&[u32]]) -> Option<Vec<u32>> {
-    let (first, rest) = sets.split_first()?;
-    Some(first.iter().copied().filter(|c| rest.iter().all(|s| s.contains(c))).collect())
+    let advice = "The list of CPUs for pinning is a guess; check it with `taskset -p`.";
+    note(&USABLE_CPUS, message, advice).with("lists", lists)
 }
 
 /// One CPU of each physical core first, then the siblings, each by number.

@@ -2,29 +2,24 @@
 //!
 //! Sources: proc(5); Linux `Documentation/admin-guide/mm/transhuge.rst`.
 
-use proofmark_model::{Memory, Probe};
+use proofmark_model::Memory;
 
-use crate::root::{Reason, Root};
-use crate::text::{field, kilobytes};
+use crate::root::{Reason, Root, probe};
+use crate::text::{bracketed, field, kilobytes};
 
 const MEMINFO: &str = "/proc/meminfo";
 const HUGE: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
-/// Detects the memory; `hypervisor` names the one underneath, if there is one.
 pub(crate) fn look(root: &Root, hypervisor: Option<&str>) -> Memory {
     let text = root.read(MEMINFO);
-    let bytes = |key: &str| match meminfo(&text, key) {
-        Ok(bytes) => Probe::known(bytes, MEMINFO),
-        Err(reason) => Probe::missing(reason.0),
-    };
+    let none = |line: &str| Reason::at(HUGE, format!("'{line}' has no selected choice"));
+    let chosen = |line: String| Ok(bracketed(&line).ok_or_else(|| none(&line))?.to_owned());
+    let bytes = |key: &str| probe(meminfo(&text, key), MEMINFO);
     Memory {
         total_bytes: bytes("MemTotal"),
         available_bytes: bytes("MemAvailable"),
         swap_total_bytes: bytes("SwapTotal"),
-        transparent_huge_pages: match root.line(HUGE).and_then(|line| chosen(&line)) {
-            Ok(word) => Probe::known(word, HUGE),
-            Err(reason) => Probe::missing(reason.0),
-        },
+        transparent_huge_pages: probe(root.line(HUGE).and_then(chosen), HUGE),
         modules: crate::smbios::look(root, hypervisor),
     }
 }
@@ -35,18 +30,10 @@ fn meminfo(text: &Result<String, Reason>, key: &str) -> Result<u64, Reason> {
     kilobytes(value).ok_or_else(|| Reason::at(MEMINFO, format!("'{value}' is not a size in kB")))
 }
 
-/// The word in brackets of `always [madvise] never`.
-fn chosen(line: &str) -> Result<String, Reason> {
-    let word = line.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(w, _)| w);
-    word.map(str::to_owned)
-        .ok_or_else(|| Reason::at(HUGE, format!("'{line}' has no selected choice")))
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
+    use crate::testing::Machine;
 
     #[test]
     fn each_line_fails_alone() {
@@ -58,15 +45,8 @@ mod tests {
 
     #[test]
     fn the_choice_is_the_word_in_brackets() {
-        assert_eq!(chosen("always [madvise] never").unwrap(), "madvise");
-        assert!(chosen("always madvise never").is_err());
-    }
-
-    proptest! {
-        #[test]
-        fn no_text_panics(text in "(MemTotal)?:?\\PC{0,40}") {
-            let _ = meminfo(&Ok(text.clone()), "MemTotal");
-            let _ = chosen(&text);
-        }
+        let found = |line| look(&Machine::new(&[(HUGE, line)]).root(), None).transparent_huge_pages;
+        assert_eq!(found("always [madvise] never").get().unwrap(), "madvise");
+        assert!(found("always madvise never").origin().ends_with("has no selected choice"));
     }
 }

@@ -4,17 +4,13 @@
 
 use proofmark_model::{NumaNode, Probe};
 
-use crate::root::{Reason, Root};
+use crate::root::{Reason, Root, probe};
 use crate::text::kilobytes;
 
 const NODES: &str = "/sys/devices/system/node";
 
-/// Detects the nodes.
 pub(crate) fn look(root: &Root) -> Probe<Vec<NumaNode>> {
-    match nodes(root) {
-        Ok(nodes) => Probe::known(nodes, NODES),
-        Err(reason) => Probe::missing(reason.0),
-    }
+    probe(nodes(root), NODES)
 }
 
 fn nodes(root: &Root) -> Result<Vec<NumaNode>, Reason> {
@@ -45,20 +41,17 @@ fn total(meminfo: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
+    use crate::testing::Machine;
 
     #[test]
     fn a_node_may_have_no_cpu_and_no_meminfo() {
-        let folder = tempfile::tempdir().unwrap();
+        let machine = Machine::new(&[]);
         for name in (0..12).map(|n| format!("node{n}")).chain(["power".to_owned()]) {
-            let path = folder.path().join(&NODES[1..]).join(&name);
-            std::fs::create_dir_all(&path).unwrap();
-            std::fs::write(path.join("cpulist"), if name == "node2" { "0-1\n" } else { "\n" })
-                .unwrap();
+            let cpus = if name == "node2" { "0-1\n" } else { "\n" };
+            machine.put(&format!("{NODES}/{name}/cpulist"), cpus);
         }
-        let found = look(&Root::fixture(folder.path()));
+        let found = look(&machine.root());
         let nodes = found.get().unwrap();
         assert_eq!(nodes.iter().map(|n| n.id).collect::<Vec<_>>(), (0..12).collect::<Vec<_>>());
         assert_eq!((nodes[2].cpus.as_slice(), nodes[10].cpus.as_slice()), (&[0, 1][..], &[][..]));
@@ -69,12 +62,5 @@ mod tests {
     fn memory_is_in_bytes() {
         assert_eq!(total("Node 0 MemFree: 1 kB\nNode 0 MemTotal:   2 kB\n"), Some(2048));
         assert_eq!(total("Node 0 MemTotal: 2\n"), None);
-    }
-
-    proptest! {
-        #[test]
-        fn no_text_panics(text in "(Node 0 MemTotal:)?\\PC{0,40}") {
-            let _ = total(&text);
-        }
     }
 }

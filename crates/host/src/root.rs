@@ -7,6 +7,7 @@
 //! looked at, all and free, as two numbers: no file of the system tells them),
 //! `addresses` (an interface and an IP address a line), and the files and links below `proc/`, `sys/`, `etc/` and `run/` under their own paths.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -21,20 +22,30 @@ use crate::text::{self, cpu_list};
 /// No file that a probe reads is larger; more than this is not read.
 const LARGEST_FILE: u64 = 8 << 20;
 
-/// Why a fact is not known, in words for a person.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Reason(pub(crate) String);
 
 impl Reason {
-    /// A reason from words.
     pub(crate) fn new(words: impl Into<String>) -> Self {
         Self(words.into())
     }
 
-    /// A reason that names the file it is about.
     pub(crate) fn at(path: &str, words: impl std::fmt::Display) -> Self {
         Self(format!("{path}: {words}"))
+    }
+}
+
+/// What a probe found there, or why it is not known.
+pub(crate) fn probe<T>(found: Result<T, Reason>, source: impl Into<Cow<'static, str>>) -> Probe<T> {
+    probe_from(found.map(|value| (value, source)))
+}
+
+/// What a probe found, with its source, or why it is not known.
+pub(crate) fn probe_from<T, S: Into<Cow<'static, str>>>(found: Result<(T, S), Reason>) -> Probe<T> {
+    match found {
+        Ok((value, source)) => Probe::known(value, source),
+        Err(reason) => Probe::missing(reason.0),
     }
 }
 
@@ -49,13 +60,11 @@ pub struct Root {
 
 impl Root {
     /// The machine that this process runs on.
-    #[must_use]
     pub fn live() -> Self {
         Self { base: PathBuf::from("/"), live: true, affinity: None }
     }
 
     /// A machine captured below `folder`.
-    #[must_use]
     pub fn fixture(folder: impl Into<PathBuf>) -> Self {
         Self { base: folder.into(), live: false, affinity: None }
     }
@@ -97,23 +106,19 @@ impl Root {
         }
     }
 
-    /// A file that holds one number.
     pub(crate) fn number<T: std::str::FromStr>(&self, path: &str) -> Result<T, Reason> {
         let line = self.line(path)?;
         line.parse().map_err(|_| Reason::at(path, format!("'{line}' is not a number")))
     }
 
-    /// A file that holds a list of CPUs.
     pub(crate) fn cpus(&self, path: &str) -> Result<Vec<u32>, Reason> {
         cpu_list(&self.line(path)?).map_err(|e| Reason::at(path, e))
     }
 
-    /// Whether something is at the path.
     pub(crate) fn exists(&self, path: &str) -> bool {
         self.locate(path).exists()
     }
 
-    /// Names in a folder, unsorted.
     pub(crate) fn names(&self, path: &str) -> Result<Vec<String>, Reason> {
         let entries =
             std::fs::read_dir(self.locate(path)).map_err(|e| Reason::at(path, words(&e)))?;
@@ -198,20 +203,17 @@ impl Root {
         }
     }
 
-    /// Addresses of this machine with their interfaces.
     pub(crate) fn addresses(&self) -> Result<Vec<Address>, Reason> {
         if self.live { network::live() } else { network::parse(&self.read("/addresses")?) }
     }
 
     /// Addresses of this machine as text, to be kept as `addresses` of a captured one;
     /// `None` where they are not available.
-    #[must_use]
     pub fn addresses_text(&self) -> Option<String> {
         let all = self.addresses().ok()?;
         Some(all.iter().map(|a| format!("{} {}\n", a.interface, a.ip)).collect())
     }
 
-    /// Architecture by Rust's name.
     pub(crate) fn arch(&self) -> String {
         if self.live {
             return std::env::consts::ARCH.to_owned();
@@ -219,7 +221,6 @@ impl Root {
         self.line("/arch").unwrap_or_else(|_| "unknown".to_owned())
     }
 
-    /// What CPUID answers.
     pub(crate) fn cpuid(&self) -> Result<Dump, Reason> {
         if self.live {
             return Dump::read();
@@ -235,7 +236,6 @@ impl Root {
 
     /// What CPUID answers as text, to be kept as `cpuid.txt` of a captured
     /// machine; `None` where there is no CPUID.
-    #[must_use]
     pub fn cpuid_text(&self) -> Option<String> {
         self.cpuid().ok().map(|dump| dump.to_text())
     }
@@ -269,7 +269,6 @@ fn allowed_list(path: &str, text: &str) -> Result<Vec<u32>, Reason> {
     cpu_list(list).map_err(|e| Reason::at(path, e))
 }
 
-/// The cause of a failed read in plain words.
 pub(crate) fn words(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "no such file".to_owned(),

@@ -12,7 +12,7 @@ use std::io;
 
 use proofmark_model::{MemoryModule, Probe};
 
-use crate::root::{Reason, Root, words};
+use crate::root::{Reason, Root, probe_from, words};
 use structure::{Structure, structures, version};
 
 const TABLE: &str = "/sys/firmware/dmi/tables/DMI";
@@ -23,29 +23,29 @@ const LARGEST_TABLE: u64 = 4 << 20;
 /// Both kinds of entry point are shorter.
 const LARGEST_ENTRY_POINT: u64 = 64;
 
-/// Structure types.
 const PHYSICAL_MEMORY_ARRAY: u8 = 16;
 const MEMORY_DEVICE: u8 = 17;
+/// Fields of a memory device with the numbers of its names.
+const DEVICE: usize = 0x10;
+const BANK: usize = 0x11;
 /// What a physical memory array is used for: main memory, rather than video or flash.
 const SYSTEM_MEMORY: u8 = 3;
 
 /// Detects the memory modules. The table of a virtual machine is invented by its hypervisor: what
 /// it says of speed is not the machine's, and is left out.
 pub(crate) fn look(root: &Root, hypervisor: Option<&str>) -> Probe<Vec<MemoryModule>> {
-    match modules(root, hypervisor) {
-        Ok((modules, origin)) => Probe::known(modules, origin),
-        Err(reason) => Probe::missing(reason.0),
-    }
+    probe_from(modules(root, hypervisor))
 }
 
 fn modules(root: &Root, hypervisor: Option<&str>) -> Result<(Vec<MemoryModule>, String), Reason> {
     let table = root.bytes(TABLE, LARGEST_TABLE).map_err(|e| unreadable(&e))?;
-    let devices = devices(&structures(&table).map_err(|e| Reason::at(TABLE, e))?);
-    let populated = devices.iter().filter(|d| d.size_bytes != Some(0)).count();
-    let mut names: BTreeMap<&str, usize> = BTreeMap::new();
-    devices.iter().for_each(|d| *names.entry(&d.device).or_default() += 1);
-    let alone = |d: &Device| names.get(d.device.as_str()) == Some(&1);
-    let mut modules: Vec<_> = devices.iter().filter_map(|d| d.module(alone(d))).collect();
+    let structures = structures(&table).map_err(|e| Reason::at(TABLE, e))?;
+    let devices = devices(&structures);
+    let populated = devices.iter().filter(|d| size(d) != Some(0)).count();
+    let mut names: BTreeMap<String, usize> = BTreeMap::new();
+    devices.iter().for_each(|d| *names.entry(d.string(DEVICE)).or_default() += 1);
+    let alone = |d: &Structure| names.get(&d.string(DEVICE)) == Some(&1);
+    let mut modules: Vec<_> = devices.iter().filter_map(|d| module(d, alone(d))).collect();
     if modules.is_empty() {
         return Err(Reason::at(TABLE, "lists no memory module with a size"));
     }
@@ -68,17 +68,16 @@ fn modules(root: &Root, hypervisor: Option<&str>) -> Result<(Vec<MemoryModule>, 
 }
 
 /// The devices of main memory: those whose array is for nothing else.
-fn devices(structures: &[Structure]) -> Vec<Device> {
+fn devices<'a>(structures: &'a [Structure<'a>]) -> Vec<&'a Structure<'a>> {
     let arrays = structures.iter().filter(|s| s.kind == PHYSICAL_MEMORY_ARRAY);
     let uses: BTreeMap<_, _> = arrays.map(|a| (a.word(0x02), a.byte(0x05))).collect();
-    let main = |s: &&Structure| {
+    let main = |s: &&Structure| -> bool {
         let used_for = uses.get(&s.word(0x04)).copied().flatten();
         s.kind == MEMORY_DEVICE && used_for.is_none_or(|u| u == SYSTEM_MEMORY)
     };
-    structures.iter().filter(main).map(Device::new).collect()
+    structures.iter().filter(main).collect()
 }
 
-/// Why the table could not be read.
 fn unreadable(error: &io::Error) -> Reason {
     let what = words(error);
     Reason::at(
@@ -93,59 +92,32 @@ fn unreadable(error: &io::Error) -> Reason {
     )
 }
 
-/// A memory device: a slot, with or without a module.
-#[derive(Debug)]
-struct Device {
-    device: String,
-    bank: String,
-    kind: String,
-    /// 0 for an empty slot.
-    size_bytes: Option<u64>,
-    transfers_per_s: Option<f64>,
-    data_bits: Option<u32>,
+/// The module in a memory device, which is a slot, if there is one of known size; `alone`: no
+/// other device has this one's name.
+fn module(s: &Structure, alone: bool) -> Option<MemoryModule> {
+    let known = |width: &u16| *width != 0 && *width != u16::MAX;
+    Some(MemoryModule {
+        locator: locator(&s.string(DEVICE), &s.string(BANK), alone),
+        kind: kind(s.byte(0x12)),
+        size_bytes: size(s).filter(|bytes| *bytes > 0)?,
+        // As configured, else what the module can do.
+        transfers_per_s: speed(s, 0x20, 0x58).or(speed(s, 0x15, 0x54)),
+        data_bits: s.word(0x0a).filter(known).map(u32::from),
+    })
 }
 
-impl Device {
-    fn new(s: &Structure) -> Self {
-        let known = |width: &u16| *width != 0 && *width != u16::MAX;
-        Self {
-            device: s.string(0x10),
-            bank: s.string(0x11),
-            kind: kind(s.byte(0x12)),
-            size_bytes: size(s),
-            // As configured, else what the module can do.
-            transfers_per_s: speed(s, 0x20, 0x58).or(speed(s, 0x15, 0x54)),
-            data_bits: s.word(0x0a).filter(known).map(u32::from),
+/// The device's own name; before it the bank's, where that tells the channel or
+/// the socket, or which of several devices of one name this is.
+fn locator(device: &str, bank: &str, alone: bool) -> String {
+    let lower = bank.to_lowercase();
+    let names = ["channel", "node", "cpu", "proc", "socket"].iter().any(|w| lower.contains(w));
+    match (device, bank) {
+        ("", "") => "unnamed".to_owned(),
+        ("", bank) => bank.to_owned(),
+        (device, bank) if !bank.is_empty() && (names || !alone) && !device.contains(bank) => {
+            format!("{bank} {device}")
         }
-    }
-
-    /// The module in it, if there is one of known size; `alone`: no other device has
-    /// this one's name.
-    fn module(&self, alone: bool) -> Option<MemoryModule> {
-        let size_bytes = self.size_bytes.filter(|bytes| *bytes > 0)?;
-        Some(MemoryModule {
-            locator: self.locator(alone),
-            kind: self.kind.clone(),
-            size_bytes,
-            transfers_per_s: self.transfers_per_s,
-            data_bits: self.data_bits,
-        })
-    }
-
-    /// The device's own name; before it the bank's, where that tells the channel or
-    /// the socket, or which of several devices of one name this is.
-    fn locator(&self, alone: bool) -> String {
-        let bank = self.bank.to_lowercase();
-        let names = ["channel", "node", "cpu", "proc", "socket"].iter().any(|w| bank.contains(w));
-        match (self.device.as_str(), self.bank.as_str()) {
-            ("", "") => "unnamed".to_owned(),
-            (device, "") => device.to_owned(),
-            ("", bank) => bank.to_owned(),
-            (device, bank) if (names || !alone) && !device.contains(bank) => {
-                format!("{bank} {device}")
-            }
-            (device, _) => device.to_owned(),
-        }
+        (device, _) => device.to_owned(),
     }
 }
 

@@ -3,17 +3,13 @@
 
 use proofmark_model::{Probe, Timer};
 
-use crate::root::Root;
+use crate::root::{Root, probe};
 
 const SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 
-/// Detects the clock source.
 pub(crate) fn look(root: &Root) -> Timer {
     Timer {
-        clock_source: match root.line(SOURCE) {
-            Ok(name) => Probe::known(name, SOURCE),
-            Err(reason) => Probe::missing(reason.0),
-        },
+        clock_source: probe(root.line(SOURCE), SOURCE),
         resolution_s: Probe::missing("measured when a run starts"),
         overhead_s: Probe::missing("measured when a run starts"),
         interrupted_share: Probe::missing("measured when a run starts"),

@@ -20,9 +20,9 @@ pub(crate) fn look(root: &Root, cpuid: Result<&Dump, &Reason>) -> Probe<String> 
             None => Probe::known("none".to_owned(), "CPUID leaf 0x1"),
         };
     }
-    let reported = root.line("/sys/hypervisor/type");
-    if let Ok(kind) = reported {
-        return Probe::known(kind, "/sys/hypervisor/type");
+    const TYPE: &str = "/sys/hypervisor/type";
+    if let Ok(kind) = root.line(TYPE) {
+        return Probe::known(kind, TYPE);
     }
     const TREE: &str = "/proc/device-tree/hypervisor/compatible";
     if let Ok(kind) = root.line(TREE) {
@@ -45,7 +45,6 @@ pub(crate) fn hypervisor(found: &Probe<String>) -> Option<&str> {
     found.get().map(String::as_str).filter(|name| *name != "none")
 }
 
-/// Name by the letters of CPUID leaf 0x40000000.
 fn by_signature(signature: &str) -> String {
     let name = match signature {
         "KVMKVMKVM" | "Linux KVM Hv" => "kvm",
@@ -114,8 +113,8 @@ mod tests {
 
     #[test]
     fn without_any_word_it_is_unknown() {
-        let folder = tempfile::tempdir().unwrap();
-        let found = look(&Root::fixture(folder.path()), Err(&Reason::new("x")));
+        let nothing = crate::testing::Machine::new(&[]);
+        let found = look(&nothing.root(), Err(&Reason::new("x")));
         assert!(found.get().is_none());
         assert!(found.origin().contains("sys_vendor: no such file"), "{found:?}");
     }

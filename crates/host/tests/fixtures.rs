@@ -1,153 +1,128 @@
 //! The whole look on machines captured or composed (`fixtures/README.md` says
 //! which), kept as snapshots; and on the machine that runs the tests.
 
+#![allow(clippy::unwrap_used)] // A test that cannot go on fails.
+
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use proofmark_host::{Root, look};
-use proofmark_model::{Host, StorageKind};
+use proofmark_model::Host;
+use proptest::prelude::*;
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
-fn machine(name: &str) -> Host {
-    look(&Root::fixture(folder(name)), "/srv")
+/// The names of all captured and composed machines, sorted.
+fn fixtures() -> Vec<String> {
+    let entries = std::fs::read_dir(folder("")).unwrap().map(|e| e.unwrap());
+    let folders = entries.filter(|e| e.path().is_dir());
+    let mut names: Vec<_> = folders.map(|e| e.file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
 }
 
 fn checks(host: &Host) -> Vec<&str> {
     host.findings.iter().map(|f| f.check.as_ref()).collect()
 }
 
-fn design(host: &Host) -> &str {
-    host.cpu.microarchitecture.get().map_or("unknown", |m| &m.id)
-}
-
 #[test]
 fn every_fixture_has_its_snapshot() {
-    let mut names: Vec<String> = std::fs::read_dir(folder(""))
-        .unwrap()
-        .map(|e| e.unwrap())
-        .filter(|e| e.path().is_dir())
-        .map(|e| e.file_name().into_string().unwrap())
-        .collect();
-    names.sort();
+    let names = fixtures();
     assert!(names.len() >= 7, "{names:?}");
     for name in names {
-        insta::assert_json_snapshot!(name.clone(), machine(&name));
+        insta::assert_json_snapshot!(name.clone(), look(&Root::fixture(folder(&name)), "/srv"));
     }
 }
 
-#[test]
-fn a_masked_granite_rapids_is_known_by_what_it_has() {
-    let host = machine("granite_rapids_guest");
-    assert_eq!((host.cpu.family.get(), host.cpu.model.get()), (Some(&6), Some(&0xa7)));
-    assert_eq!(design(&host), "redwood_cove_server");
-    assert_eq!(
-        checks(&host),
-        [
-            "host.masked_model",
-            "host.smt_hidden",
-            "host.clock_hidden",
-            "host.cache_share",
-            "host.modules_hidden",
-            "host.virtual_disk"
-        ]
-    );
-    assert_eq!(host.cpu.clock.tsc_hz.get(), Some(&2.6e9));
-    assert_eq!(host.os.container.get().unwrap(), "none", "/.dockerenv on a disk is a left-over");
-}
-
-#[test]
-fn a_quota_and_a_mask_as_a_real_kernel_tells_them() {
-    let host = machine("granite_rapids_quota");
-    assert_eq!(host.limits.cpu_quota.get().and_then(|q| q.cpus), Some(0.5));
-    assert_eq!(host.limits.affinity.get(), Some(&vec![1]));
-    assert_eq!((&host.limits.usable_cpus, host.limits.usable_cores), (&vec![1], 1));
-    assert!(host.limits.cpu_stat[0].ends_with("cpu/job/cpu.stat"), "{:?}", host.limits.cpu_stat);
-    assert_eq!(host.cpu.logical_cpus.get(), Some(&2));
-}
-
-#[test]
-fn two_sockets_with_siblings() {
-    let host = machine("skylake_two_sockets");
-    assert_eq!(design(&host), "skylake_server");
-    let counts = (host.cpu.sockets.get(), host.cpu.cores.get(), host.cpu.logical_cpus.get());
-    assert_eq!(counts, (Some(&2), Some(&8), Some(&16)));
-    assert_eq!(host.cpu.threads_per_core.get(), Some(&2));
-    assert_eq!(host.cpu.numa_nodes.get().unwrap()[1].cpus, [4, 5, 6, 7, 12, 13, 14, 15]);
-    let instances: Vec<_> = host.cpu.caches.get().unwrap().iter().map(|c| c.instances).collect();
-    assert_eq!(instances, [8, 8, 8, 2]);
-    assert_eq!(host.limits.usable_cpus, (0..16).collect::<Vec<_>>());
-    assert_eq!(host.limits.usable_cores, 8);
-    assert_eq!(host.cpu.clock.nominal_hz.get(), Some(&3.6e9));
-    assert_eq!(host.os.virtualisation.get().unwrap(), "none");
-    assert_eq!(checks(&host), ["host.modules_hidden"], "the tables of firmware are not captured");
-    assert!(host.findings[0].advice.contains("as root"), "{:?}", host.findings);
-}
-
-#[test]
-fn containers_with_a_quota_on_both_kinds_of_cgroup() {
-    let v2 = machine("zen4_container_cgroup_v2");
-    assert_eq!(v2.limits.cpu_quota.get().unwrap().cpus, Some(1.5));
-    assert_eq!(v2.limits.memory_bytes.get(), Some(&Some(2 << 30)));
-    // anon, shmem, sock, and the kernel's memory less the slabs that shrink.
-    let held = 167_772_160 + 4_194_304 + 65_536 + (41_943_040 - 31_457_280);
-    assert_eq!(v2.limits.memory_used_bytes.get(), Some(&held));
-    assert_eq!(v2.limits.usable_cpus, [0, 1, 2], "the cpuset leaves CPU 3 out");
-    assert_eq!(v2.limits.cpu_stat, ["/sys/fs/cgroup/cpu.stat"]);
-    assert_eq!(v2.os.container.get().unwrap(), "docker");
-    assert_eq!(design(&v2), "zen4");
-
-    let v1 = machine("broadwell_container_cgroup_v1");
-    assert_eq!(v1.limits.cpu_quota.get().unwrap().cpus, Some(0.5));
-    assert_eq!(v1.limits.memory_bytes.get(), Some(&Some(512 << 20)));
-    assert_eq!(v1.limits.memory_used_bytes.get(), Some(&(60 << 20)));
-    assert_eq!((v1.limits.usable_cpus.as_slice(), v1.limits.usable_cores), (&[0, 1, 2, 3][..], 2));
-    assert_eq!(v1.os.virtualisation.get().unwrap(), "xen");
-    assert_eq!(v1.cpu.clock.nominal_hz.get(), Some(&2.3e9), "from the brand string");
-    assert_eq!(design(&v1), "broadwell");
-}
-
-#[test]
-fn an_aarch64_server() {
-    let host = machine("graviton2");
-    assert_eq!((host.cpu.arch.as_str(), design(&host)), ("aarch64", "neoverse_n1"));
-    assert!(host.cpu.isa.get().unwrap().contains(&"neon".to_owned()));
-    assert_eq!(host.cpu.clock.tsc_hz.get(), Some(&121_875_000.0));
-    assert_eq!(host.os.virtualisation.get().unwrap(), "amazon");
-    assert_eq!(host.cpu.stepping.origin().split(": ").last(), Some("r3p1"));
-}
-
-#[test]
-fn a_zen_3_guest() {
-    let host = machine("zen3_guest");
-    assert_eq!(design(&host), "zen3");
-    assert!(checks(&host).contains(&"host.cache_share"), "CPUID sets 16 CPUs aside for the L3");
-    assert!(!checks(&host).contains(&"host.masked_model"));
-}
-
-#[test]
-fn what_lies_under_the_folder() {
-    let leaf = |host: &Host| host.storage.get().unwrap().leaves().next().cloned().unwrap();
-    let server = machine("skylake_two_sockets");
-    let disk = leaf(&server);
-    assert_eq!((disk.name.as_str(), disk.transport.as_deref()), ("sdb", Some("sata")));
-    assert_eq!(disk.link.map(|l| l.bytes_per_s), Some(600e6));
-    let limit = &server.limits.io.get().unwrap()[0];
-    assert_eq!((limit.device.as_str(), limit.read_bytes_per_s), ("8:16", Some(104_857_600.0)));
-
-    let guest = machine("graviton2");
-    let disk = leaf(&guest);
-    assert_eq!((disk.name.as_str(), disk.transport.as_deref()), ("nvme0n1", Some("nvme")));
-    assert_eq!(disk.link, None, "a guest's link is its hypervisor's word");
-    for name in ["granite_rapids_guest", "graviton2", "zen3_guest"] {
-        assert!(checks(&machine(name)).contains(&"host.virtual_disk"), "{name}");
+/// All files of a machine, copied into a folder with their links.
+fn copy(from: &Path, to: &Path, files: &mut Vec<PathBuf>) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(|e| e.unwrap()) {
+        let (path, to) = (entry.path(), to.join(entry.file_name()));
+        let kind = entry.file_type().unwrap();
+        if kind.is_dir() {
+            copy(&path, &to, files);
+        } else if kind.is_symlink() {
+            std::os::unix::fs::symlink(std::fs::read_link(path).unwrap(), to).unwrap();
+        } else {
+            std::fs::copy(path, &to).unwrap();
+            files.push(to);
+        }
     }
+}
 
-    let container = machine("zen4_container_cgroup_v2");
-    let storage = container.storage.get().unwrap();
-    assert_eq!((storage.kind, storage.devices.len()), (StorageKind::Layered, 0));
-    assert!(!checks(&container).contains(&"host.virtual_disk"));
+/// A text with one of its words, numbers or marks replaced, or cut, or another text.
+fn damaged(text: &str, at: usize, word: &str, how: u8) -> String {
+    let part = |c: char| !c.is_alphanumeric() && c != '_';
+    let parts: Vec<&str> = text.split_inclusive(part).collect();
+    let at = at % parts.len().max(1);
+    match how {
+        0 => word.to_owned(),
+        1 => parts[..at].concat(),
+        2 => [&parts[..at], &[word]].concat().concat(),
+        _ => [&parts[..at], &[word], parts.get(at + 1..).unwrap_or_default()].concat().concat(),
+    }
+}
+
+/// Numbers and texts that no file holds.
+const NUMBERS: &[&str] = &["18446744073709551615", "4294967295", "-1", "0", "9e999", "nan", "x"];
+const TEXTS: &[&str] =
+    &["", "é", "[", "]", "\\9", "/", "..", ",", ":", "=", "@", "-", " - ", "\n\n"];
+
+/// The text with all its numbers replaced.
+fn with_numbers(text: &str, number: &str) -> String {
+    let parts = text.split_inclusive(|c: char| !c.is_alphanumeric());
+    let replaced = parts.map(|part| match part.starts_with(|c: char| c.is_ascii_digit()) {
+        true => number.to_owned() + part.trim_start_matches(char::is_alphanumeric),
+        false => part.to_owned(),
+    });
+    replaced.collect()
+}
+
+/// Whatever one file says, the look ends and the other facts have a value or a reason.
+#[test]
+fn no_damaged_file_stops_the_look() {
+    let keep = tempfile::tempdir().unwrap();
+    let mut files = Vec::new();
+    let mut seen = BTreeSet::new();
+    for name in fixtures() {
+        let (to, mut own) = (keep.path().join(&name), Vec::new());
+        copy(&folder(&name), &to, &mut own);
+        // One of each kind: those of other CPUs, nodes and disks are read alike.
+        own.retain(|file| {
+            let path = file.strip_prefix(&to).unwrap().to_str().unwrap();
+            seen.insert(path.replace(|c: char| c.is_ascii_digit(), ""))
+        });
+        files.extend(own.into_iter().map(|file| (to.clone(), file)));
+    }
+    let damage = |(machine, file): &(PathBuf, PathBuf), text: &dyn Fn(&str) -> String| {
+        let sound = std::fs::read(file).unwrap();
+        std::fs::write(file, text(&String::from_utf8_lossy(&sound))).unwrap();
+        let root = Root::fixture(machine);
+        let path = file.to_str().unwrap();
+        if path.contains("/net/") || path.ends_with("/addresses") {
+            for local in ["192.0.2.2", "203.0.113.7", "127.0.0.1"] {
+                let _ = proofmark_host::network::interface_to(&root, local.parse().unwrap());
+            }
+        } else {
+            reasons(&serde_json::to_value(look(&root, "/srv")).unwrap());
+        }
+        std::fs::write(file, &sound).unwrap();
+    };
+    for file in &files {
+        NUMBERS.iter().for_each(|number| damage(file, &|text| with_numbers(text, number)));
+        TEXTS.iter().for_each(|other| damage(file, &|_| (*other).to_owned()));
+    }
+    let word = prop_oneof![
+        3 => prop::sample::select([NUMBERS, TEXTS].concat()).prop_map(str::to_owned),
+        1 => "\\PC{0,30}",
+    ];
+    let which = (any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..8_u8, word);
+    proptest!(ProptestConfig::with_cases(200), |((file, at, how, word) in which)| {
+        damage(&files[file.index(files.len())], &|text| damaged(text, at.index(4096), &word, how));
+    });
 }
 
 #[test]

@@ -57,16 +57,3 @@ impl Limit {
         Self::ALL.into_iter().find(|limit| limit.name() == name)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_limit_is_found_by_its_name_alone() {
-        for limit in Limit::ALL {
-            assert_eq!(Limit::find(limit.name()), Some(limit));
-        }
-        assert_eq!(Limit::find("disk.reed"), None);
-    }
-}

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// One timed repetition.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trial {
     /// In the measurement's unit: `work / seconds`, or `seconds / work` where the
     /// unit is a time; see [`Unit::value`].
@@ -53,20 +53,7 @@ pub struct Trial {
 impl Trial {
     /// A trial of so much work in so many seconds, of which nothing else is known.
     pub fn new(unit: Unit, work: f64, seconds: f64) -> Self {
-        Self {
-            value: unit.value(work, seconds),
-            seconds,
-            work,
-            verified: None,
-            moved: None,
-            background: None,
-            started: Timestamp::default(),
-            conditions: Conditions::default(),
-            device: None,
-            file: None,
-            network: None,
-            solution: None,
-        }
+        Self { value: unit.value(work, seconds), seconds, work, ..Self::default() }
     }
 }
 

@@ -104,15 +104,15 @@ mod tests {
 
     #[test]
     fn what_is_no_run_of_this_version_is_told() {
-        let told = |text: &str| read_run(text).unwrap_err().to_string();
+        let message = |text: &str| read_run(text).unwrap_err().to_string();
         assert_eq!(
-            told(r#"{"schema": "proofmark.run/0"}"#),
+            message(r#"{"schema": "proofmark.run/0"}"#),
             "schema is proofmark.run/0, this proofmark reads proofmark.run/2"
         );
-        assert!(told("{}").contains("schema is missing"));
-        assert!(told(r#"{"schema": 1}"#).contains("schema is 1"));
-        assert!(told(r#"{"schema": "proofmark.run/2"}"#).contains("missing field"));
-        assert!(told("{\n\"schema\": ").contains("line 2"));
+        assert!(message("{}").contains("schema is missing"));
+        assert!(message(r#"{"schema": 1}"#).contains("schema is 1"));
+        assert!(message(r#"{"schema": "proofmark.run/2"}"#).contains("missing field"));
+        assert!(message("{\n\"schema\": ").contains("line 2"));
     }
 
     proptest! {

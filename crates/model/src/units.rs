@@ -113,15 +113,9 @@ pub fn format_size(bytes: u64) -> String {
     if bytes < 1024 {
         return format!("{bytes} B");
     }
-    let mut value = bytes as f64 / 1024.0;
-    let mut name = NAMES[0];
-    for next in &NAMES[1..] {
-        if value < 1024.0 {
-            break;
-        }
-        value /= 1024.0;
-        name = next;
-    }
+    let steps = (bytes.ilog2() / 10).min(4);
+    let value = bytes as f64 / f64::from(1024).powi(steps as i32);
+    let name = NAMES[steps as usize - 1];
     if value.fract() == 0.0 { format!("{value:.0} {name}") } else { format!("{value:.1} {name}") }
 }
 
@@ -144,21 +138,11 @@ impl Quantity {
         } else {
             &[(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")]
         };
-        let (scale, prefix) = steps
-            .iter()
-            .find(|(s, _)| magnitude >= *s)
-            .or(steps.last())
-            .copied()
-            .unwrap_or((1.0, ""));
+        let suited = steps.iter().find(|(s, _)| magnitude >= *s).or(steps.last());
+        let (scale, prefix) = suited.copied().unwrap_or((1.0, ""));
         let label = match unit {
             Unit::Second => prefix.to_owned(),
-            Unit::FlopPerSecond
-            | Unit::OpPerSecond
-            | Unit::Hertz
-            | Unit::BytePerSecond
-            | Unit::BitPerSecond => {
-                format!("{prefix}{unit}")
-            }
+            _ => format!("{prefix}{unit}"),
         };
         Self { factor: 1.0 / scale, label }
     }
@@ -171,16 +155,7 @@ impl Quantity {
 
 /// Four significant digits without an exponent.
 fn significant(value: f64) -> String {
-    let magnitude = value.abs();
-    let decimals = if magnitude >= 1000.0 {
-        0
-    } else if magnitude >= 100.0 {
-        1
-    } else if magnitude >= 10.0 {
-        2
-    } else {
-        3
-    };
+    let decimals = [1000.0, 100.0, 10.0].iter().filter(|least| value.abs() < **least).count();
     format!("{value:.decimals$}")
 }
 
@@ -209,14 +184,8 @@ pub fn format_seconds(seconds: f64) -> String {
 /// A count with thousands apart: `1 000 000`.
 pub fn format_count(count: u64) -> String {
     let digits = count.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push('\u{202f}');
-        }
-        out.push(c);
-    }
-    out
+    let groups = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy);
+    groups.collect::<Vec<_>>().join("\u{202f}")
 }
 
 /// A factor with three digits: `0.476`, `2.06`, `193`; `-` if it is no number.

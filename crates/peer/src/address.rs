@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// The TCP and UDP port of a server that was told no other.
+/// The TCP and UDP port of a server that has no other.
 pub const DEFAULT_PORT: u16 = 5277;
 
 /// Host and port of a server, as a user writes them: `HOST[:PORT]`, where the host is a
@@ -29,7 +29,7 @@ pub struct AddressError {
 }
 
 impl Address {
-    /// The socket addresses that the host's name stands for, in the system's order.
+    /// The socket addresses of the host's name, in the system's order.
     pub(crate) fn resolve(&self) -> io::Result<Vec<SocketAddr>> {
         Ok((self.host.as_str(), self.port).to_socket_addrs()?.collect())
     }
@@ -50,17 +50,18 @@ impl FromStr for Address {
         }
         let port = match port {
             None => DEFAULT_PORT,
-            Some(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => match digits.parse() {
-                Ok(port) if port != 0 => port,
-                _ => return Err(fail("a port is a number from 1 to 65535")),
-            },
-            Some(_) => return Err(fail("a port is a number from 1 to 65535")),
+            // `parse` takes a sign too.
+            Some(text) if text.starts_with('+') => 0,
+            Some(text) => text.parse().unwrap_or(0),
         };
+        if port == 0 {
+            return Err(fail("a port is a number from 1 to 65535"));
+        }
         Ok(Self { host: host.to_owned(), port })
     }
 }
 
-/// The host without brackets, and what stands in the port's place.
+/// The host without brackets, and what is in the port's place.
 fn split(text: &str) -> Result<(&str, Option<&str>), &'static str> {
     if let Some(rest) = text.strip_prefix('[') {
         let (host, after) = rest.split_once(']').ok_or("the closing bracket is missing")?;
@@ -126,12 +127,10 @@ mod tests {
 
     #[test]
     fn what_is_no_address_is_refused() {
-        for text in
-            ["", ":80", "a:", "a:0", "a:65536", "a:+80", "a:b:c", "[::1", "[a]:80", "[::1]80"]
-        {
-            assert!(text.parse::<Address>().is_err(), "{text}");
-        }
-        for text in ["http://a:80", "a b", "a\n", "me@a", "fe80::1%", "a]:80"] {
+        let parts =
+            ["", ":80", "a:", "a:0", "a:65536", "a:+80", "a:b:c", "[::1", "[a]:80", "[::1]80"];
+        let more = ["http://a:80", "a b", "a\n", "me@a", "fe80::1%", "a]:80"];
+        for text in parts.iter().chain(&more) {
             assert!(text.parse::<Address>().is_err(), "{text}");
         }
     }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The bytes that a session may still carry.
 pub(crate) struct Allowance {
     most: u64,
     spent: AtomicU64,
@@ -35,7 +34,6 @@ pub struct Bounds {
 
 impl Bounds {
     /// Bounds that belong to no session, for the tests of tasks: `bytes` in all.
-    #[must_use]
     pub fn without_session(bytes: u64) -> Self {
         Self::within(Arc::new(Allowance::new(bytes)))
     }
@@ -63,20 +61,12 @@ impl Bounds {
 
     /// Whether the job has ended: another was opened in its place, its channel or session
     /// ended, or the bytes are used up.
-    #[must_use]
     pub fn ended(&self) -> bool {
         self.ended.load(Ordering::Acquire) || self.allowance.used_up()
     }
 
     pub(crate) fn end(&self) {
         self.ended.store(true, Ordering::Release);
-    }
-}
-
-impl std::fmt::Debug for Bounds {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (spent, most) = (self.allowance.spent(), self.allowance.most);
-        f.debug_struct("Bounds").field("spent", &spent).field("most", &most).finish()
     }
 }
 

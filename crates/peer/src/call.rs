@@ -62,9 +62,9 @@ pub(crate) fn data(to: SocketAddr, token: Token) -> Result<TcpStream, PeerError>
         Ok(stream)
     };
     repeatedly(once).map_err(|error| match error {
-        PeerError::Silent { address } => {
+        PeerError::Silent(to) => {
             let reason = "the server closed the data connection; the job or the session has ended";
-            PeerError::Refused { address, reason: reason.to_owned() }
+            PeerError::Refused(to, reason.to_owned())
         }
         other => other,
     })
@@ -76,12 +76,12 @@ pub(crate) fn reach(
     key: &Key,
     first: &ToServer,
 ) -> Result<(SocketAddr, Sealed, ToClient), PeerError> {
-    let unresolved = |source| PeerError::Unresolved { host: address.host.clone(), source };
+    let unresolved = |source| PeerError::Unresolved(address.host.clone(), source);
     let mut last = unresolved(io::Error::new(ErrorKind::NotFound, "the server has no address"));
     for to in address.resolve().map_err(unresolved)? {
         match control(to, key, first) {
             Ok((channel, answer)) => return Ok((to, channel, answer)),
-            Err(error @ PeerError::NoServer { .. }) => last = error,
+            Err(error @ PeerError::NoServer(..)) => last = error,
             Err(error) => return Err(error),
         }
     }
@@ -89,14 +89,13 @@ pub(crate) fn reach(
 }
 
 fn connect(to: SocketAddr) -> Result<TcpStream, PeerError> {
-    let failed = |source| PeerError::NoServer { address: to.to_string(), source };
-    TcpStream::connect_timeout(&to, PATIENCE).map_err(failed)
+    TcpStream::connect_timeout(&to, PATIENCE).map_err(|source| PeerError::NoServer(to, source))
 }
 
 fn repeatedly<T>(mut once: impl FnMut() -> Result<T, PeerError>) -> Result<T, PeerError> {
     for pause in AGAIN {
         match once() {
-            Err(PeerError::Silent { .. }) => thread::sleep(pause),
+            Err(PeerError::Silent(_)) => thread::sleep(pause),
             done => return done,
         }
     }
@@ -105,26 +104,24 @@ fn repeatedly<T>(mut once: impl FnMut() -> Result<T, PeerError>) -> Result<T, Pe
 
 /// What an error before the first answer means.
 fn unanswered(to: SocketAddr, error: io::Error) -> PeerError {
-    let address = to.to_string();
     match error.kind() {
         ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
-            PeerError::Silent { address }
+            PeerError::Silent(to)
         }
-        ErrorKind::TimedOut => PeerError::NoAnswer { address, waited: PATIENCE },
-        ErrorKind::InvalidData => PeerError::Stranger { address },
-        _ => PeerError::Broken { address, source: error },
+        ErrorKind::TimedOut => PeerError::NoAnswer(to, PATIENCE),
+        ErrorKind::InvalidData => PeerError::Stranger(to),
+        _ => PeerError::Broken(to, error),
     }
 }
 
 /// What an answer means that is not the one that was asked for.
 pub(crate) fn other(to: SocketAddr, answer: ToClient) -> PeerError {
-    let address = to.to_string();
     match answer {
-        ToClient::Busy { seconds } => PeerError::Busy { address, seconds },
-        ToClient::Differs { version } => PeerError::Version { address, server: excerpt(&version) },
+        ToClient::Busy { seconds } => PeerError::Busy(to, seconds),
+        ToClient::Differs { version } => PeerError::Version(to, excerpt(&version)),
         ToClient::Refused { reason } | ToClient::Ended { reason } => {
-            PeerError::Refused { address, reason: excerpt(&reason) }
+            PeerError::Refused(to, excerpt(&reason))
         }
-        _ => PeerError::Unexpected { address },
+        _ => PeerError::Unexpected(to),
     }
 }

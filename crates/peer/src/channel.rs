@@ -1,6 +1,5 @@
 //! A worker's own channel into its run's session.
 
-use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::time::Instant;
 
@@ -14,6 +13,7 @@ use crate::sealed::Sealed;
 use crate::work::Ends;
 
 /// Opens jobs and their data connections. Its job ends when it is dropped.
+#[derive(Debug)]
 pub struct Channel {
     sealed: Sealed,
     ends: Ends,
@@ -29,8 +29,8 @@ impl Channel {
         let Invitation { address, key, session, .. } = invitation;
         match control(*address, key, &ToServer::Join { session: *session })? {
             (sealed, ToClient::Joined) => {
-                let broken = |source| PeerError::Broken { address: address.to_string(), source };
-                let ends = Ends::from_stream(sealed.stream()).map_err(broken)?;
+                let ends = Ends::from_stream(sealed.stream());
+                let ends = ends.map_err(|source| PeerError::Broken(*address, source))?;
                 Ok(Self { sealed, ends, address: *address })
             }
             (_, answer) => Err(other(*address, answer)),
@@ -70,7 +70,6 @@ impl Channel {
     }
 
     /// Its two ends; the client is `local`.
-    #[must_use]
     pub fn ends(&self) -> Ends {
         self.ends
     }
@@ -79,15 +78,6 @@ impl Channel {
         let until = || Instant::now() + PATIENCE;
         let asked = self.sealed.send(message, until());
         let answered = asked.and_then(|()| self.sealed.receive(Some(until())));
-        answered.map_err(|source: io::Error| PeerError::Broken {
-            address: self.address.to_string(),
-            source,
-        })
-    }
-}
-
-impl std::fmt::Debug for Channel {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Channel").field("ends", &self.ends).finish_non_exhaustive()
+        answered.map_err(|source| PeerError::Broken(self.address, source))
     }
 }

@@ -17,11 +17,11 @@ use crate::sealed::Sealed;
 use crate::work::Ends;
 
 /// A session of this run at a server. Dropped, it ends the session.
+#[derive(Debug)]
 pub struct ControlSession {
     granted: Limits,
     ends: Ends,
     invitation: Invitation,
-    /// Why the session ended, once it has.
     ended: Arc<Mutex<Option<String>>>,
     stream: TcpStream,
     pinger: Option<JoinHandle<()>>,
@@ -47,7 +47,7 @@ impl ControlSession {
                     Invitation { address: to, key: key.clone(), session, interface: None };
                 let silence = Duration::from_millis(silence_ms);
                 Self::keep(channel, granted, invitation, silence)
-                    .map_err(|source| PeerError::Broken { address: to.to_string(), source })
+                    .map_err(|source| PeerError::Broken(to, source))
             }
             (to, _, answer) => Err(other(to, answer)),
         }
@@ -72,32 +72,27 @@ impl ControlSession {
     }
 
     /// What the session was granted.
-    #[must_use]
     pub fn granted(&self) -> Limits {
         self.granted
     }
 
     /// The two ends of its connection; the client is `local`.
-    #[must_use]
     pub fn ends(&self) -> Ends {
         self.ends
     }
 
     /// The invitation with which a worker joins the session.
-    #[must_use]
     pub fn invitation(&self) -> Invitation {
         self.invitation.clone()
     }
 
     /// Whether the session lives. A server that is gone without a word is noticed within
     /// its patience (10 s).
-    #[must_use]
     pub fn alive(&self) -> bool {
         self.ended().is_none()
     }
 
     /// Why the session ended, if it has.
-    #[must_use]
     pub fn ended(&self) -> Option<String> {
         self.ended.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -151,11 +146,5 @@ impl Drop for ControlSession {
         if let Some(pinger) = self.pinger.take() {
             let _ = pinger.join();
         }
-    }
-}
-
-impl std::fmt::Debug for ControlSession {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ControlSession").field("ends", &self.ends).finish_non_exhaustive()
     }
 }

@@ -1,113 +1,62 @@
 //! What the client may have to tell its user.
 
 use std::io;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use thiserror::Error;
 
 use crate::VERSION;
 
-/// Why there is no session, or none any more. Each says in one line what to do.
+/// Why there is no session, or none any more: the server, and what is known. Each says in one line
+/// what to do.
 #[derive(Debug, Error)]
 pub enum PeerError {
     /// The host's name means nothing.
-    #[error("cannot resolve {host} ({source}); name the peer by its IP address")]
-    Unresolved {
-        /// The name.
-        host: String,
-        /// What the system says.
-        source: io::Error,
-    },
+    #[error("cannot resolve {0} ({1}); name the peer by its IP address")]
+    Unresolved(String, #[source] io::Error),
     /// Nothing listens there, or nothing gets there.
     #[error(
-        "no server at {address} ({source}); start `proofmark serve` there, with --bind and an \
-         address that this machine can reach"
+        "no server at {0} ({1}); start `proofmark serve` there, with --bind and an address that \
+         this machine can reach"
     )]
-    NoServer {
-        /// Host and port.
-        address: String,
-        /// What the system says.
-        source: io::Error,
-    },
+    NoServer(SocketAddr, #[source] io::Error),
     /// The connection was closed before the key was proved.
     #[error(
-        "{address} closed the connection before authentication; check that both ends have the same \
-         key file"
+        "{0} closed the connection before authentication; check that both ends have the same key \
+         file"
     )]
-    Silent {
-        /// Host and port.
-        address: String,
-    },
-    /// The connection was taken, and then there was nothing.
-    #[error("{address} did not answer within {} s; check that it runs `proofmark serve`", waited.as_secs())]
-    NoAnswer {
-        /// Host and port.
-        address: String,
-        /// How long it was waited for.
-        waited: Duration,
-    },
+    Silent(SocketAddr),
+    /// The connection was taken, and nothing came for so long.
+    #[error("{0} did not answer within {seconds} s; check that it runs `proofmark serve`", seconds = .1.as_secs())]
+    NoAnswer(SocketAddr, Duration),
     /// What answers does not hold the key.
     #[error(
-        "the program at {address} is not a `proofmark serve` with this key; check the address \
-             and the key"
+        "the program at {0} is not a `proofmark serve` with this key; check the address and the key"
     )]
-    Stranger {
-        /// Host and port.
-        address: String,
-    },
+    Stranger(SocketAddr),
     /// An address of this machine leads to another one.
     #[error(
-        "{address} is a forwarder to another machine (the boot ids differ); use that machine's own \
+        "{0} is a forwarder to another machine (the boot ids differ); use that machine's own \
          address"
     )]
-    Forwarded {
-        /// Host and port.
-        address: String,
-    },
-    /// Another run is served.
-    #[error("{address} is busy with another run, for at most {seconds} s; try again then")]
-    Busy {
-        /// Host and port.
-        address: String,
-        /// Seconds until the other session must end.
-        seconds: u64,
-    },
-    /// The ends do not speak the same protocol.
-    #[error("{address} runs version {server}, this machine {VERSION}; use the same build on both")]
-    Version {
-        /// Host and port.
-        address: String,
-        /// The server's.
-        server: String,
-    },
-    /// The server knows the key and will not do it.
-    #[error("{address} refused: {reason}")]
-    Refused {
-        /// Host and port.
-        address: String,
-        /// Why.
-        reason: String,
-    },
+    Forwarded(SocketAddr),
+    /// Another run is served, for so many seconds at most.
+    #[error("{0} is busy with another run, for at most {1} s; try again then")]
+    Busy(SocketAddr, u64),
+    /// The server speaks another version of the protocol, which is named.
+    #[error("{0} runs version {1}, this machine {VERSION}; use the same build on both")]
+    Version(SocketAddr, String),
+    /// The server knows the key and will not do it, for this reason.
+    #[error("{0} refused: {1}")]
+    Refused(SocketAddr, String),
     /// The connection of a session broke.
-    #[error(
-        "the connection to {address} failed ({source}); check the server's log and repeat the run"
-    )]
-    Broken {
-        /// Host and port.
-        address: String,
-        /// What the system says.
-        source: io::Error,
-    },
+    #[error("the connection to {0} failed ({1}); check the server's log and repeat the run")]
+    Broken(SocketAddr, #[source] io::Error),
     /// The server holds the key and answers something else than was asked.
-    #[error("the answer of {address} does not match the request; use the same build on both ends")]
-    Unexpected {
-        /// Host and port.
-        address: String,
-    },
+    #[error("the answer of {0} does not match the request; use the same build on both ends")]
+    Unexpected(SocketAddr),
     /// The environment variable of an invitation holds none.
-    #[error("{variable} does not hold an invitation; only `proofmark run` sets it")]
-    NoInvitation {
-        /// The variable.
-        variable: &'static str,
-    },
+    #[error("{0} does not hold an invitation; only `proofmark run` sets it")]
+    NoInvitation(&'static str),
 }

@@ -10,14 +10,13 @@ use snow::{Builder, HandshakeState, TransportState};
 
 use crate::key::Key;
 use crate::message::ToServer;
-use crate::token::Token;
-use crate::wire::{Opening, decode, malformed, read_frame, read_opening, write_frame};
+use crate::token::{LENGTH, Token};
+use crate::wire::{CONTROL, DATA, decode, malformed, read_frame, write_frame};
 
 /// Bytes that ChaCha20-Poly1305 adds to each message.
 pub(crate) const TAG: usize = 16;
 /// A handshake message: an ephemeral public key and the tag of an empty payload.
 const HANDSHAKE: usize = 32 + TAG;
-/// Longest first message, in bytes of JSON.
 const LONGEST_FIRST: usize = 1024;
 /// First messages that are remembered, 48 bytes each.
 const REMEMBERED: usize = 4096;
@@ -47,8 +46,16 @@ impl Handshake {
 
     /// Reads the beginning of a connection; a deadline is the stream's business.
     pub(crate) fn admit(&self, stream: &mut (impl Read + Write)) -> io::Result<Admitted> {
-        if let Opening::Data(token) = read_opening(stream)? {
-            return Ok(Admitted::Data(token));
+        let mut kind = [0];
+        stream.read_exact(&mut kind)?;
+        match kind[0] {
+            CONTROL => {}
+            DATA => {
+                let mut token = Token([0; LENGTH]);
+                stream.read_exact(&mut token.0)?;
+                return Ok(Admitted::Data(token));
+            }
+            _ => return Err(malformed("neither a control nor a data connection")),
         }
         let mut noise = builder(&self.key, Builder::build_responder)?;
         let first = read_frame(stream, HANDSHAKE, HANDSHAKE)?;
@@ -75,10 +82,9 @@ impl Handshake {
     }
 }
 
-/// The client's side of the handshake.
 pub(crate) fn enter(key: &Key, stream: &mut (impl Read + Write)) -> io::Result<TransportState> {
     let mut noise = builder(key, Builder::build_initiator)?;
-    let mut bytes = vec![crate::wire::CONTROL];
+    let mut bytes = vec![CONTROL];
     write_frame(&mut bytes, &next(&mut noise)?)?;
     stream.write_all(&bytes)?;
     let answer = read_frame(stream, HANDSHAKE, HANDSHAKE)?;
@@ -89,7 +95,6 @@ pub(crate) fn enter(key: &Key, stream: &mut (impl Read + Write)) -> io::Result<T
 /// Bytes that a server with this key answers to an outsider who sends `bytes` and then
 /// waits. For tests and fuzzers: whatever the bytes, it is 0 unless they were made with the key.
 #[doc(hidden)]
-#[must_use]
 pub fn answer_to(key: &Key, bytes: &[u8]) -> usize {
     let mut stream = Recorded { sent: bytes, answered: 0 };
     // What follows a refusal is that the connection is closed.
@@ -128,7 +133,6 @@ fn builder<'k>(
     builder.and_then(build).map_err(io::Error::other)
 }
 
-/// The next message of a handshake.
 fn next(noise: &mut HandshakeState) -> io::Result<Vec<u8>> {
     let mut message = vec![0; HANDSHAKE];
     let length = noise.write_message(&[], &mut message).map_err(io::Error::other)?;
@@ -136,14 +140,12 @@ fn next(noise: &mut HandshakeState) -> io::Result<Vec<u8>> {
     Ok(message)
 }
 
-/// Seals what is sent on a channel.
 pub(crate) fn seal(state: &mut TransportState, message: &[u8]) -> io::Result<Vec<u8>> {
     let mut frame = vec![0; message.len() + TAG];
     state.write_message(message, &mut frame).map_err(io::Error::other)?;
     Ok(frame)
 }
 
-/// Opens what came on a channel.
 pub(crate) fn open(state: &mut TransportState, frame: &[u8]) -> io::Result<Vec<u8>> {
     let mut message = vec![0; frame.len().saturating_sub(TAG)];
     state.read_message(frame, &mut message).map_err(|_| malformed("a message without the key"))?;

@@ -1,14 +1,8 @@
 //! Bytes as hexadecimal digits.
 
-use std::fmt::Write;
-
 /// Two lower-case digits a byte.
 pub(crate) fn encode(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        // A string takes whatever is written to it.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Exactly `N` bytes, in digits of either case.

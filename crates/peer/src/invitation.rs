@@ -21,14 +21,13 @@ pub struct Invitation {
     pub key: Key,
     /// The session.
     pub session: Token,
-    /// This machine's interface to the server, where the lead was told of it.
+    /// This machine's interface to the server, where the lead knows it.
     #[serde(default)]
     pub interface: Option<String>,
 }
 
 impl Invitation {
     /// The value of the environment variable.
-    #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::json!(self).to_string()
     }
@@ -38,7 +37,7 @@ impl Invitation {
     /// # Errors
     /// [`PeerError::NoInvitation`], without the text.
     pub fn parse(json: &str) -> Result<Self, PeerError> {
-        serde_json::from_str(json).map_err(|_| PeerError::NoInvitation { variable: INVITATION })
+        serde_json::from_str(json).map_err(|_| PeerError::NoInvitation(INVITATION))
     }
 
     /// The one that this process was started with, if it was.

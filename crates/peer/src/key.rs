@@ -14,7 +14,6 @@ use crate::hex;
 
 /// The environment variable that may hold the key.
 pub const KEY_VARIABLE: &str = "PROOFMARK_KEY";
-/// Bytes of a key.
 pub(crate) const LENGTH: usize = 32;
 
 /// 32 secret bytes, written as 64 hexadecimal digits. Neither `Debug` nor an error shows
@@ -37,37 +36,21 @@ pub enum KeySource {
 /// Why there is no key.
 #[derive(Debug, Error)]
 pub enum KeyError {
-    /// The text is no key.
-    #[error("{place} does not hold a key of 64 hexadecimal digits; copy the server's key file")]
-    NotAKey {
-        /// Whose text it is.
-        place: String,
-    },
-    /// Others may read the file.
-    #[error("{path} is accessible to other users (mode {mode:04o}); run `chmod 600 {path}`")]
-    Open {
-        /// The file.
-        path: String,
-        /// Its permission bits.
-        mode: u32,
-    },
+    /// The text of this place is no key.
+    #[error("{0} does not hold a key of 64 hexadecimal digits; copy the server's key file")]
+    NotAKey(String),
+    /// Others may read the file, by its permission bits.
+    #[error("{0} is accessible to other users (mode {1:04o}); run `chmod 600 {0}`")]
+    Open(String, u32),
     /// There is no such file.
     #[error(
-        "no key in {path}; copy the key file that `proofmark serve` created on the server to this \
+        "no key in {0}; copy the key file that `proofmark serve` created on the server to this \
          path, or set {KEY_VARIABLE}"
     )]
-    Missing {
-        /// The file.
-        path: String,
-    },
+    Missing(String),
     /// The file cannot be read or made.
-    #[error("cannot read or create {path}: {source}; name another file or set {KEY_VARIABLE}")]
-    File {
-        /// The file.
-        path: String,
-        /// What the system says.
-        source: io::Error,
-    },
+    #[error("cannot read or create {0}: {1}; name another file or set {KEY_VARIABLE}")]
+    File(String, #[source] io::Error),
     /// There is no place for a key file.
     #[error("neither XDG_CONFIG_HOME nor HOME is set; name a key file or set {KEY_VARIABLE}")]
     NoHome,
@@ -97,11 +80,10 @@ impl Key {
 
     fn parse_from(text: &str, place: impl fmt::Display) -> Result<Self, KeyError> {
         let bytes = hex::decode(text.trim());
-        bytes.map(Self).ok_or_else(|| KeyError::NotAKey { place: place.to_string() })
+        bytes.map(Self).ok_or_else(|| KeyError::NotAKey(place.to_string()))
     }
 
     /// 64 lower-case hexadecimal digits.
-    #[must_use]
     pub fn to_hex(&self) -> String {
         hex::encode(&self.0)
     }
@@ -114,7 +96,9 @@ impl Key {
     pub fn find(file: Option<&Path>) -> Result<Self, KeyError> {
         match place(file, |name| std::env::var_os(name))? {
             Place::Text(text) => Self::parse_from(&text, KEY_VARIABLE),
-            Place::File(path) => Self::read(&path)?.ok_or_else(|| missing(&path)),
+            Place::File(path) => {
+                Self::read(&path)?.ok_or_else(|| KeyError::Missing(path.display().to_string()))
+            }
         }
     }
 
@@ -143,7 +127,7 @@ impl Key {
         // Of the open file, so that none can be put in its place between look and read.
         let mode = file.metadata().map_err(|e| unusable(path, e))?.permissions().mode() & 0o7777;
         if mode & 0o077 != 0 {
-            return Err(KeyError::Open { path: path.display().to_string(), mode });
+            return Err(KeyError::Open(path.display().to_string(), mode));
         }
         let mut text = Vec::new();
         file.take(4096).read_to_end(&mut text).map_err(|e| unusable(path, e))?;
@@ -185,12 +169,8 @@ fn place(
     Ok(Place::File(config.ok_or(KeyError::NoHome)?.join("proofmark/key")))
 }
 
-fn missing(path: &Path) -> KeyError {
-    KeyError::Missing { path: path.display().to_string() }
-}
-
 fn unusable(path: &Path, source: io::Error) -> KeyError {
-    KeyError::File { path: path.display().to_string(), source }
+    KeyError::File(path.display().to_string(), source)
 }
 
 impl fmt::Debug for Key {

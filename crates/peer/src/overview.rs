@@ -11,7 +11,7 @@ use crate::message::{Limits, ToClient, ToServer, excerpt};
 use crate::this_host::boot_id;
 use crate::work::Ends;
 
-/// A server that holds the key and has no session, as it told when it was asked.
+/// A server that holds the key and has no session, as it reported when it was asked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Overview {
     /// Its machine, as it tells itself.
@@ -33,10 +33,10 @@ impl Overview {
     pub fn fetch(address: &Address, key: &Key) -> Result<Self, PeerError> {
         match reach(address, key, &ToServer::Look { version: VERSION.to_owned() })? {
             (to, channel, ToClient::Overview { host, interface, limits }) => {
-                let broken = |source| PeerError::Broken { address: to.to_string(), source };
-                let ends = Ends::from_stream(channel.stream()).map_err(broken)?;
+                let ends = Ends::from_stream(channel.stream());
+                let ends = ends.map_err(|source| PeerError::Broken(to, source))?;
                 if forwarded(ends, boot_id().as_deref(), host.boot_id.as_deref()) {
-                    return Err(PeerError::Forwarded { address: to.to_string() });
+                    return Err(PeerError::Forwarded(to));
                 }
                 let server_interface = interface.map(|i| shown_interface(*i));
                 Ok(Self { server: shown(*host), server_interface, limits, ends })

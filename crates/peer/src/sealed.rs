@@ -13,6 +13,7 @@ use crate::timed::Timed;
 use crate::wire::{LONGEST, decode, encode, read_frame, write_frame};
 
 /// Messages one after the other, each way, sealed.
+#[derive(Debug)]
 pub(crate) struct Sealed {
     stream: TcpStream,
     state: Box<TransportState>,

@@ -8,7 +8,6 @@ use crate::VERSION;
 /// This machine, as a server describes itself. A client compares: equal boot ids mean one kernel. The
 /// processor is `None` where /proc/cpuinfo does not name it, as on many AArch64 machines; the boot
 /// id where /proc does not report it. The CPUs are left to who supplies the [`crate::Work`].
-#[must_use]
 pub fn this_host() -> ServerEnd {
     let uname = uname();
     let (system, release) = (uname.sysname(), uname.release());
@@ -24,15 +23,11 @@ pub fn this_host() -> ServerEnd {
 
 /// The kernel's random id of this boot, where /proc tells it.
 pub(crate) fn boot_id() -> Option<String> {
-    read("/proc/sys/kernel/random/boot_id").and_then(|text| first_word(&text))
+    read("/proc/sys/kernel/random/boot_id").map(|text| text.trim().to_owned())
 }
 
 fn read(path: &str) -> Option<String> {
     std::fs::read_to_string(path).ok()
-}
-
-fn first_word(text: &str) -> Option<String> {
-    text.split_whitespace().next().map(str::to_owned)
 }
 
 fn model_name(cpuinfo: &str) -> Option<String> {

@@ -17,7 +17,6 @@ impl<'a> Timed<'a> {
         Self { stream, until }
     }
 
-    /// What is left of the time.
     fn left(&self) -> io::Result<Option<Duration>> {
         let Some(until) = self.until else { return Ok(None) };
         // The kernel counts timeouts in microseconds at best and takes 0 for "forever".

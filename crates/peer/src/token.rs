@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::hex;
 
-/// Bytes of a token.
 pub(crate) const LENGTH: usize = 16;
 
 /// 16 random bytes that name a session or a data connection; whoever knows them was told
@@ -28,7 +27,6 @@ impl Token {
     }
 
     /// Its bytes, to be sent on a way of their own.
-    #[must_use]
     pub fn bytes(&self) -> [u8; LENGTH] {
         self.0
     }

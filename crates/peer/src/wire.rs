@@ -14,7 +14,6 @@ use serde::de::DeserializeOwned;
 
 pub use crate::handshake::answer_to;
 pub use crate::message::{ToClient, ToServer};
-use crate::token::{LENGTH, Token};
 
 /// Longest message, in bytes of JSON.
 pub const LONGEST: usize = 60_000;
@@ -22,33 +21,6 @@ pub const LONGEST: usize = 60_000;
 pub const CONTROL: u8 = 1;
 /// First byte of a data connection, and the server's answer to its token.
 pub const DATA: u8 = 2;
-
-/// How a connection begins.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Opening {
-    /// It is to be a control connection; the handshake follows.
-    Control,
-    /// It is to be the data connection that the token stands for.
-    Data(Token),
-}
-
-/// Reads the beginning of a connection.
-///
-/// # Errors
-/// The stream's, and `InvalidData` if the first byte is neither.
-pub fn read_opening(stream: &mut impl Read) -> io::Result<Opening> {
-    let mut kind = [0];
-    stream.read_exact(&mut kind)?;
-    match kind[0] {
-        CONTROL => Ok(Opening::Control),
-        DATA => {
-            let mut token = [0; LENGTH];
-            stream.read_exact(&mut token)?;
-            Ok(Opening::Data(Token(token)))
-        }
-        _ => Err(malformed("neither a control nor a data connection")),
-    }
-}
 
 /// Reads a frame of at least `least` and at most `most` bytes. No memory is taken before
 /// the length is known to be within them.

@@ -19,14 +19,12 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// The ends of a connected stream.
     pub(crate) fn from_stream(stream: &TcpStream) -> io::Result<Self> {
         Ok(Self { local: plain(stream.local_addr()?), peer: plain(stream.peer_addr()?) })
     }
 
     /// Whether both are addresses of one machine, so that no wire is between them. Two
     /// addresses of one machine that differ are not known as such here.
-    #[must_use]
     pub fn one_machine(&self) -> bool {
         let (local, peer) = (self.local.ip(), self.peer.ip());
         peer.is_loopback() || peer == local

@@ -4,7 +4,7 @@
 
 mod common;
 
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::Ordering;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -16,8 +16,21 @@ use proofmark_peer::{
 use proofmark_testing::{join, wait_until};
 use serde_json::json;
 
-/// Enough for who is not let in.
-const LITTLE: Limits = Limits { seconds: 1, bytes: 1 };
+/// Enough for who sends nothing.
+const LITTLE: Limits = Limits { seconds: 10, bytes: 1 };
+
+/// A session of these limits at most, and a worker in it.
+fn joined(server: &ServerSide, limits: Limits) -> (ControlSession, Channel) {
+    let lead = ControlSession::connect(&server.address(), &server.key, "x", limits).unwrap();
+    let channel = Channel::join(&lead.invitation()).unwrap();
+    (lead, channel)
+}
+
+/// The data connections of a new job of so many streams.
+fn streams(channel: &mut Channel, count: u64) -> Vec<TcpStream> {
+    let streams = channel.open(&json!({ "streams": count })).unwrap();
+    streams.iter().map(|s| channel.data(s).unwrap()).collect()
+}
 
 /// Waits until the lead's session ends; why it did.
 fn end_of(lead: &ControlSession) -> String {
@@ -36,9 +49,9 @@ fn lives(server: &ServerSide) {
     let mut channel = Channel::join(&lead.invitation()).unwrap();
     assert_eq!(channel.ends().peer, server.address);
     assert_eq!(channel.counters().unwrap(), json!({ "from": server.address.ip() }));
-    let streams = channel.open(&json!({ "streams": 3 })).unwrap();
-    assert_eq!(streams.iter().map(|s| &s.description).collect::<Vec<_>>(), [&json!("echo"); 3]);
-    let mut data: Vec<_> = streams.iter().map(|s| channel.data(s).unwrap()).collect();
+    let open = channel.open(&json!({ "streams": 3 })).unwrap();
+    assert!(open.iter().all(|stream| stream.description == json!("echo")));
+    let mut data: Vec<_> = open.iter().map(|s| channel.data(s).unwrap()).collect();
     for (n, stream) in data.iter_mut().enumerate() {
         echoes(stream, &vec![n as u8; 100_000]);
     }
@@ -55,26 +68,18 @@ fn lives(server: &ServerSide) {
 }
 
 #[test]
-fn a_session_lives_over_ipv4() {
-    lives(&ServerSide::start());
-}
-
-#[test]
-fn a_session_lives_over_ipv6() {
-    lives(&ServerSide::v6());
+fn a_session_lives_over_ipv4_and_ipv6() {
+    [ServerSide::start(), ServerSide::v6()].iter().for_each(lives);
 }
 
 #[test]
 fn a_server_on_all_addresses_tells_ipv4_as_ipv4() {
     let server = ServerSide::at(Ipv6Addr::UNSPECIFIED.into(), LIMITS);
     let v4 = SocketAddr::from((Ipv4Addr::LOCALHOST, server.address.port()));
-    let lead =
-        ControlSession::connect(&v4.into(), &server.key, "v4", Limits { seconds: 10, bytes: 0 })
-            .unwrap();
+    let lead = ControlSession::connect(&v4.into(), &server.key, "v4", LITTLE).unwrap();
     let mut channel = Channel::join(&lead.invitation()).unwrap();
     assert_eq!(channel.counters().unwrap(), json!({ "from": "127.0.0.1" }));
-    let streams = channel.open(&json!({ "streams": 1 })).unwrap();
-    channel.data(&streams[0]).unwrap();
+    streams(&mut channel, 1);
 }
 
 #[test]
@@ -85,7 +90,7 @@ fn a_second_run_is_reported_how_long_to_wait() {
     let second = server.try_lead().unwrap_err();
     let seen = Overview::fetch(&server.address(), &server.key).unwrap_err();
     for error in [second, seen] {
-        let PeerError::Busy { seconds, .. } = error else { panic!("{error:?}") };
+        let PeerError::Busy(_, seconds) = error else { panic!("{error:?}") };
         assert!((59 - begin.elapsed().as_secs()..=60).contains(&seconds), "{seconds}");
     }
     drop(first);
@@ -218,10 +223,7 @@ fn no_more_than_the_server_allows_is_granted() {
     ] {
         let server = ServerSide::at(Ipv4Addr::LOCALHOST.into(), limits);
         assert_eq!(Overview::fetch(&server.address(), &server.key).unwrap().limits, limits);
-        let lead =
-            ControlSession::connect(&server.address(), &server.key, "x", Limits { seconds, bytes })
-                .unwrap();
-        assert_eq!(lead.granted(), granted);
+        assert_eq!(joined(&server, Limits { seconds, bytes }).0.granted(), granted);
         let started =
             |e: &Event| matches!(e, Event::Started { seconds, .. } if *seconds == granted.seconds);
         server.wait_for("the start of the session", started);
@@ -231,16 +233,8 @@ fn no_more_than_the_server_allows_is_granted() {
 #[test]
 fn bytes_that_are_used_up_end_the_session() {
     let server = ServerSide::start();
-    let lead = ControlSession::connect(
-        &server.address(),
-        &server.key,
-        "x",
-        Limits { bytes: 1000, ..LIMITS },
-    )
-    .unwrap();
-    let mut channel = Channel::join(&lead.invitation()).unwrap();
-    let streams = channel.open(&json!({ "streams": 2 })).unwrap();
-    let mut data: Vec<_> = streams.iter().map(|s| channel.data(s).unwrap()).collect();
+    let (lead, mut channel) = joined(&server, Limits { bytes: 1000, ..LIMITS });
+    let mut data = streams(&mut channel, 2);
     echoes(&mut data[0], &[1; 600]);
     echoes(&mut data[1], &[1; 400]);
     std::io::Write::write_all(&mut data[0], b"1").unwrap();
@@ -255,17 +249,8 @@ fn bytes_that_are_used_up_end_the_session() {
 fn time_that_is_up_ends_the_session() {
     let server = ServerSide::start();
     let begin = Instant::now();
-    let lead = ControlSession::connect(
-        &server.address(),
-        &server.key,
-        "x",
-        Limits { seconds: 2, bytes: 1000 },
-    )
-    .unwrap();
-    let mut channel = Channel::join(&lead.invitation()).unwrap();
-    let stream = channel.open(&json!({ "streams": 1 })).unwrap();
-    let mut data = channel.data(&stream[0]).unwrap();
-    assert_eq!(until_closed(&mut data).0, 0);
+    let (lead, mut channel) = joined(&server, Limits { seconds: 2, bytes: 1000 });
+    assert_eq!(until_closed(&mut streams(&mut channel, 1)[0]).0, 0);
     let seconds = begin.elapsed().as_secs_f64();
     assert!(seconds > 1.9, "{seconds}");
     assert_eq!(end_of(&lead), "its limit of time is reached");
@@ -286,11 +271,9 @@ fn a_lead_that_falls_silent_loses_its_session() {
 #[test]
 fn a_new_job_ends_the_one_before_and_a_token_is_good_once() {
     let server = ServerSide::start();
-    let lead = server.lead();
-    let mut channel = Channel::join(&lead.invitation()).unwrap();
+    let (lead, mut channel) = joined(&server, LIMITS);
     let mut other = Channel::join(&lead.invitation()).unwrap();
-    let kept = other.open(&json!({ "streams": 1 })).unwrap();
-    let mut kept = other.data(&kept[0]).unwrap();
+    let mut kept = streams(&mut other, 1);
     let first = channel.open(&json!({ "streams": 2 })).unwrap();
     let mut data = channel.data(&first[0]).unwrap();
     let used = channel.data(&first[0]).unwrap_err();
@@ -300,14 +283,13 @@ fn a_new_job_ends_the_one_before_and_a_token_is_good_once() {
     assert_eq!(server.running.load(Ordering::SeqCst), 1, "the other channel's task alone");
     assert_eq!(until_closed(&mut data).0, 0);
     assert!(channel.data(&first[1]).is_err(), "of the job before");
-    echoes(&mut kept, b"another channel's");
+    echoes(&mut kept[0], b"another channel's");
 }
 
 #[test]
 fn work_that_fails_costs_its_job_alone() {
     let server = ServerSide::start();
-    let lead = server.lead();
-    let mut channel = Channel::join(&lead.invitation()).unwrap();
+    let (lead, mut channel) = joined(&server, LIMITS);
     for (job, says) in [
         ("refuse", "planted: no such job"),
         ("panic", "the server's work failed"),
@@ -315,25 +297,23 @@ fn work_that_fails_costs_its_job_alone() {
     ] {
         let error = channel.open(&json!(job)).unwrap_err();
         assert!(
-            matches!(&error, PeerError::Refused { reason, .. } if reason.contains(says)),
+            matches!(&error, PeerError::Refused(_, reason) if reason.contains(says)),
             "{error}"
         );
     }
     assert!(channel.open(&json!({ "streams": 257 })).is_err());
-    let streams = channel.open(&json!("panicking task")).unwrap();
-    let mut data = channel.data(&streams[0]).unwrap();
-    assert_eq!(until_closed(&mut data).0, 0);
+    let task = channel.open(&json!("panicking task")).unwrap();
+    assert_eq!(until_closed(&mut channel.data(&task[0]).unwrap()).0, 0);
     server.wait_for("the report of a panic", |e| matches!(e, Event::Panicked));
-    let streams = channel.open(&json!({ "streams": 256 })).unwrap();
-    echoes(&mut channel.data(&streams[255]).unwrap(), b"and on it goes");
+    echoes(&mut streams(&mut channel, 256)[255], b"and on it goes");
     assert!(lead.alive());
 }
 
 #[test]
 fn an_ended_session_takes_no_worker() {
     let server = ServerSide::start();
-    let lead = server.lead();
-    let (old, mut channel) = (lead.invitation(), Channel::join(&lead.invitation()).unwrap());
+    let (lead, mut channel) = joined(&server, LIMITS);
+    let old = lead.invitation();
     drop(lead);
     let next = server.next_lead();
     let error = Channel::join(&old).unwrap_err();
@@ -345,12 +325,10 @@ fn an_ended_session_takes_no_worker() {
 #[test]
 fn the_lead_knows_when_the_server_stops() {
     let mut server = ServerSide::start();
-    let lead = server.lead();
-    let mut channel = Channel::join(&lead.invitation()).unwrap();
-    let stream = channel.open(&json!({ "streams": 1 })).unwrap();
-    let mut data = channel.data(&stream[0]).unwrap();
+    let (lead, mut channel) = joined(&server, LIMITS);
+    let mut data = streams(&mut channel, 1);
     server.stop();
-    assert_eq!(until_closed(&mut data).0, 0);
+    assert_eq!(until_closed(&mut data[0]).0, 0);
     assert_eq!(end_of(&lead), "the server was stopped");
     assert!(server.try_lead().is_err());
 }
@@ -371,8 +349,7 @@ fn a_log_that_stalls_holds_nothing_up() {
         assert!(matches!(Overview::fetch(&address, &key), Err(PeerError::Busy { .. })));
     }
     let mut channel = Channel::join(&lead.invitation()).unwrap();
-    let streams = channel.open(&json!({ "streams": 1 })).unwrap();
-    echoes(&mut channel.data(&streams[0]).unwrap(), b"undisturbed");
+    echoes(&mut streams(&mut channel, 1)[0], b"undisturbed");
     drop(lead);
     stop.stop();
     join("the server to end", serving);
@@ -382,5 +359,5 @@ fn a_log_that_stalls_holds_nothing_up() {
 fn both_ports_must_be_free() {
     let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
     let bind = || Server::bind(udp.local_addr().unwrap(), Key::generate().unwrap(), LIMITS);
-    assert_eq!(bind().unwrap_err().kind(), std::io::ErrorKind::AddrInUse);
+    assert_eq!(bind().err().unwrap().kind(), std::io::ErrorKind::AddrInUse);
 }

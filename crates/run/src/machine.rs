@@ -95,15 +95,11 @@ fn measured_clock() -> Probe<f64> {
     const SLICE_S: f64 = 0.5e-3;
     const ROUNDS: u32 = 40;
     const TOLERANCE: f64 = 0.02;
-    match read_clock(SLICE_S, ROUNDS) {
-        None => Probe::missing("this architecture has no instruction chain of known latency"),
-        Some(r) if r.disagreement() > TOLERANCE => Probe::missing(format!(
-            "two instruction chains disagree: {:.3} GHz and {:.3} GHz",
-            r.by_adds / 1e9,
-            r.by_second / 1e9
-        )),
-        Some(r) => {
-            Probe::known(r.by_adds, "chain of dependent register adds, checked by a second chain")
-        }
+    let r = read_clock(SLICE_S, ROUNDS);
+    if r.disagreement() > TOLERANCE {
+        let [adds, second] = [r.by_adds, r.by_second].map(|hz| hz / 1e9);
+        let why = format!("two instruction chains disagree: {adds:.3} GHz and {second:.3} GHz");
+        return Probe::missing(why);
     }
+    Probe::known(r.by_adds, "chain of dependent register adds, checked by a second chain")
 }

@@ -9,6 +9,7 @@ use proofmark_testing::{join, wait_until};
 use rustix::process::test_kill_process;
 
 use super::*;
+use crate::latency::Latencies;
 
 /// Workers that are a line of shell.
 fn workers(shell: &str, patience: Duration, stop: &Stop) -> Workers {
@@ -42,10 +43,6 @@ fn ending(shell: &str) -> Ending {
     launch(shell, LONG, &Stop::default()).map(|_| ()).unwrap_err()
 }
 
-fn crashed(shell: &str) -> (Option<String>, String) {
-    detail_of(ending(shell))
-}
-
 fn detail_of(ending: Ending) -> (Option<String>, String) {
     match ending {
         Ending::Crashed { signal, detail } => (signal, detail),
@@ -54,22 +51,19 @@ fn detail_of(ending: Ending) -> (Option<String>, String) {
 }
 
 #[test]
-fn a_worker_finds_what_is_not_said_in_arguments_in_its_environment() {
-    let (_, detail) = crashed("read job; echo \"the server $FAR_END\" >&2; exit 7");
-    assert!(detail.contains("the server is here"), "{detail}");
-}
-
-#[test]
 fn each_way_to_die_is_told_apart() {
-    let (signal, _) = crashed("read job; kill -SEGV $$");
-    assert_eq!(signal.as_deref(), Some("SIGSEGV"));
-    let (signal, detail) = crashed("read job; echo 'disk on fire' >&2; exit 7");
-    assert_eq!(signal, None);
-    assert!(detail.contains("status 7") && detail.contains("disk on fire"), "{detail}");
-    let (_, detail) = crashed("read job; echo '{\"taken\":{\"started\":\"20'; sleep 1");
-    assert!(detail.contains("no reply"), "{detail}");
-    let (_, detail) = crashed("read job; head -c 1000000 /dev/zero; sleep 1");
-    assert!(detail.contains("no reply") && detail.len() < 1000, "{detail}");
+    for (shell, signal, says) in [
+        ("kill -SEGV $$", Some("SIGSEGV"), "ended without a reply"),
+        ("echo 'disk on fire' >&2; exit 7", None, "exit status 7; it said: disk on fire"),
+        // What is not said in the arguments is in its environment.
+        ("echo \"the server $FAR_END\" >&2; exit 7", None, "the server is here"),
+        ("echo '{\"taken\":{\"started\":\"20'; sleep 1", None, "no reply"),
+        ("head -c 1000000 /dev/zero; sleep 1", None, "no reply"),
+    ] {
+        let (by, detail) = detail_of(ending(&format!("read job; {shell}")));
+        assert_eq!(by.as_deref(), signal, "{shell}");
+        assert!(detail.contains(says) && detail.len() < 1000, "{shell}: {detail}");
+    }
     assert!(matches!(ending("read job; echo '{\"refused\":\"too small\"}'"),
         Ending::Refused { reason } if reason == "too small"));
 }
@@ -109,34 +103,15 @@ fn trial() -> Taken {
 fn longest_trial() -> Taken {
     let (n, x) = (u64::MAX, 1.797_693_134_862_315_7e-300);
     let stream = TcpState { retransmits: n, window_bytes: n, rtt_s: x, segment_bytes: n };
-    let end = EndTraffic {
-        in_bytes: Some(n),
-        out_bytes: Some(n),
-        in_packets: Some(n),
-        out_packets: Some(n),
-        own_cpu_s: Some(x),
-        ..EndTraffic::default()
-    };
     let network = NetworkTraffic {
-        sent_bytes: n,
-        received_bytes: n,
         streams: vec![stream; 512],
-        client: end.clone(),
-        server: end,
+        client: EndTraffic { in_bytes: Some(n), own_cpu_s: Some(x), ..EndTraffic::default() },
         ..NetworkTraffic::default()
     };
-    let latency = Latency {
-        unit: "s".to_owned(),
-        count: n,
-        min: x,
-        mean: x,
-        p50: x,
-        p90: Some(x),
-        p99: Some(x),
-        p999: Some(x),
-        max: x,
-        buckets: vec![LatencyBucket { upto: x, count: n }; 8 * 42],
-    };
+    let mut one = Latencies::default();
+    one.record(1);
+    let buckets = vec![LatencyBucket { upto: x, count: n }; 8 * 42];
+    let latency = Latency { count: n, min: x, mean: x, buckets, ..one.summary().unwrap() };
     let trial = Trial { network: Some(network), ..trial().trial };
     Taken { trial, latency: Some(latency) }
 }

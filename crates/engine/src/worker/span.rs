@@ -31,14 +31,12 @@ const PAUSE_S: f64 = 0.02;
 const UNFIT: f64 = 1.3;
 const MOST_FITTED: f64 = 2.0;
 
-/// What is known of the slices so far.
 #[derive(Debug, Default)]
 pub(super) struct Slices {
     /// Iterations of each thread in one; 0 until there was one.
     iterations: u64,
     /// Seconds between the end of one and the start of the next, of the last of them.
     gaps: VecDeque<f64>,
-    /// When the last one ended, on the monotonic clock.
     ended: Option<f64>,
 }
 

@@ -1,58 +1,55 @@
 //! A worker spoken to line by line, in this process.
 
-use crate::workload::Placement;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-use proofmark_model::{Account, Params, WorkloadSpec};
+use proofmark_model::{Account, FileState, NetworkTraffic, Params, Solution};
 
 use super::*;
-use crate::null::{NULL, WRONG};
-use crate::workload::{Load, Refusal};
+use crate::clock::monotonic;
+use crate::fake::{Call, Fake, count};
+use crate::workload::Amount;
 
-mod disk;
-mod network;
-mod over_time;
-mod whole;
+const FIXED: Amount = Amount::Total(1001);
 
-fn find(id: &str) -> Option<&'static dyn Workload> {
-    match id {
-        "test.null" => Some(&NULL),
-        "test.wrong" => Some(&WRONG),
-        "test.mover" => Some(&Mover),
-        "test.solver" => Some(&whole::Solver),
-        "test.steady" => Some(over_time::STEADY),
-        _ => None,
-    }
+fn begin(workload: &str, threads: u64, devices: &[&str]) -> Order {
+    let params = Params::default().with("threads", threads);
+    let point = Point { workload: workload.to_owned(), params };
+    let devices = devices.iter().map(|d| (*d).to_owned()).collect();
+    Order::Begin(Job { point, cpus: vec![], cpu_stat: vec![], devices, trial_s: 1e-3 })
 }
 
-/// A point of 1001 iterations.
-fn begin(workload: &str, threads: u64) -> Order {
-    let point = Point {
-        workload: workload.to_owned(),
-        params: Params::default().with("threads", threads).with("iterations", 1001),
-    };
-    let (cpus, cpu_stat, devices) = (vec![], vec![], vec![]);
-    Order::Begin(Job { point, cpus, cpu_stat, devices, trial_s: 1e-3 })
-}
-
-fn converse(orders: &[Order]) -> Vec<Reply> {
+fn converse(find: Find, orders: &[Order]) -> Vec<Reply> {
     let lines: Vec<_> = orders.iter().map(|o| serde_json::to_string(o).unwrap()).collect();
     let mut output = Vec::new();
-    serve(&find, lines.join("\n").as_bytes(), &mut output).unwrap();
+    serve(find, lines.join("\n").as_bytes(), &mut output).unwrap();
     let text = String::from_utf8(output).unwrap();
     text.lines().map(|l| serde_json::from_str(l).unwrap()).collect()
 }
 
-fn talk(workload: &str, threads: u64, requests: &[Request]) -> Vec<Reply> {
-    let orders: Vec<_> = std::iter::once(begin(workload, threads))
-        .chain(requests.iter().map(|r| Order::Take(*r)))
-        .collect();
-    converse(&orders)
+/// The replies to these requests of a point on these devices, without that to its beginning.
+fn talk_on(devices: &[&str], fake: Fake, threads: u64, requests: &[Request]) -> Vec<Reply> {
+    let fake = fake.leak();
+    let first = begin("test.fake", threads, devices);
+    let orders: Vec<_> =
+        [first].into_iter().chain(requests.iter().map(|r| Order::Take(*r))).collect();
+    let mut replies = converse(&|_| Some(fake), &orders);
+    assert_eq!(replies.len(), orders.len(), "{replies:?}");
+    assert_eq!(replies.remove(0), Reply::Ready);
+    replies
+}
+
+fn talk(fake: Fake, threads: u64, requests: &[Request]) -> Vec<Reply> {
+    talk_on(&[], fake, threads, requests)
+}
+
+fn taken(reply: &Reply) -> &Taken {
+    let Reply::Taken(taken) = reply else { panic!("{reply:?}") };
+    taken
 }
 
 fn trial(reply: &Reply) -> &Trial {
-    let Reply::Taken(taken) = reply else { panic!("{reply:?}") };
-    &taken.trial
+    &taken(reply).trial
 }
 
 /// Work claimed and work that the results prove.
@@ -61,79 +58,12 @@ fn account(reply: &Reply) -> (f64, f64) {
     (claimed, counted)
 }
 
-/// Moves 3 bytes an iteration, with one thread less than it has where it has several;
-/// that one moves bytes of its own. Refuses to be set up twice at a time.
-struct Mover;
-
-struct Moving(u64);
-
-struct Mark {
-    done: u64,
+fn wrong() -> Fake {
+    Fake::new(FIXED, |_, call| match call {
+        Call::Verify => Err("expected 1, found 2".to_owned()),
+        other => count(other),
+    })
 }
-
-/// Threads of the mover that are set up.
-static SET_UP: AtomicUsize = AtomicUsize::new(0);
-
-impl Workload for Mover {
-    fn spec(&self) -> &'static WorkloadSpec {
-        NULL.spec()
-    }
-    fn supports(&self, _: &Params) -> Result<(), Refusal> {
-        Ok(())
-    }
-    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        match SET_UP.load(Ordering::SeqCst) {
-            0 => Ok(Box::new(Moving(params.int("iterations").unwrap_or(1)))),
-            n => Err(Refusal(format!("{n} threads of the point before are still there"))),
-        }
-    }
-}
-
-impl Setup for Moving {
-    fn amount(&self) -> Amount {
-        Amount::Total(self.0)
-    }
-    fn work_per_iteration(&self) -> f64 {
-        2.0
-    }
-    fn moved_per_iteration(&self) -> Option<f64> {
-        Some(3.0)
-    }
-    fn workers(&self, threads: u64) -> u64 {
-        (threads - 1).max(1)
-    }
-    fn placement(&self) -> Placement {
-        Placement { huge: Some(0.5), misplaced: Some(0.25) }
-    }
-    fn thread(&self, _: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
-        SET_UP.fetch_add(1, Ordering::SeqCst);
-        Ok(Box::new(Mark { done: 0 }))
-    }
-}
-
-impl Load for Mark {
-    fn run(&mut self, iterations: u64) {
-        self.done = std::hint::black_box(iterations);
-    }
-    fn disturb(&mut self, stop: &AtomicBool) -> f64 {
-        while !stop.load(Ordering::Acquire) {
-            std::hint::spin_loop();
-        }
-        1e6
-    }
-    fn verify(&mut self) -> Result<u64, String> {
-        Ok(self.done)
-    }
-}
-
-impl Drop for Mark {
-    fn drop(&mut self) {
-        SET_UP.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-/// The tests that use the mover, of which there may be one at a time.
-static MOVER: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
 #[test]
 fn work_that_is_held_up_once_is_not_taken_for_a_trial() {
@@ -152,75 +82,81 @@ fn work_that_is_held_up_once_is_not_taken_for_a_trial() {
 #[test]
 fn a_job_is_answered_line_by_line() {
     for threads in [1, 3] {
-        let replies = talk("test.null", threads, &[Request::Warm, Request::Trial, Request::Trial]);
-        assert_eq!(replies.len(), 4, "{replies:?}");
-        assert_eq!(replies[0], Reply::Ready);
-        for reply in &replies[2..] {
+        let requests = [Request::Warm, Request::Trial, Request::Trial];
+        for reply in &talk(Fake::counting(FIXED), threads, &requests)[1..] {
             let t = trial(reply);
-            // The null workload counts 2 units an iteration, 1001 iterations in all.
+            // 2 units an iteration, 1001 iterations in all.
             assert_eq!((t.work, account(reply)), (2002.0, (2002.0, 2002.0)));
             assert!(t.seconds > 0.0 && t.value == t.work / t.seconds, "{t:?}");
-            assert_eq!((t.moved, t.background), (None, None));
+            assert_eq!((t.moved, t.background, t.solution.as_ref()), (None, None, None));
         }
     }
 }
 
 #[test]
 fn a_wrong_result_is_told() {
-    let replies = talk("test.wrong", 2, &[Request::Trial]);
-    assert!(matches!(replies.last(), Some(Reply::Unverified(_))), "{replies:?}");
+    let replies = talk(wrong(), 2, &[Request::Trial]);
+    assert!(matches!(replies[..], [Reply::Unverified(_)]), "{replies:?}");
 }
 
-#[test]
-fn what_cannot_run_is_refused() {
-    assert!(
-        matches!(talk("test.none", 1, &[]).as_slice(), [Reply::Refused(r)] if r.contains("test.none"))
-    );
-}
-
-#[test]
-fn no_trial_is_taken_before_it_is_set_up() {
-    let take = Order::Take(Request::Trial);
-    let replies = converse(&[take.clone(), begin("test.null", 1), take]);
-    assert!(matches!(&replies[0], Reply::Refused(r) if r == "nothing is set up"), "{replies:?}");
-    assert_eq!((&replies[1], trial(&replies[2]).work), (&Reply::Ready, 2002.0));
-}
-
+/// Points one after the other: each is set up when the threads of the one before have ended, and
+/// what is not set up takes no trial.
 #[test]
 fn the_next_point_replaces_the_one_before() {
-    let _one = MOVER.lock();
-    let take = Order::Take(Request::Trial);
-    let orders = [
-        begin("test.mover", 3),
-        take.clone(),
-        begin("test.mover", 1),
-        take.clone(),
-        begin("test.null", 1),
-        take.clone(),
-    ];
-    let replies = converse(&orders);
-    for ready in [0, 2, 4] {
+    static SET_UP: AtomicUsize = AtomicUsize::new(0);
+    let act = |_, call: Call| match call {
+        Call::Make if SET_UP.load(Ordering::SeqCst) > 0 => Err("threads are still there".into()),
+        Call::Thread => Ok(SET_UP.fetch_add(1, Ordering::SeqCst) as u64),
+        Call::Drop => Ok(SET_UP.fetch_sub(1, Ordering::SeqCst) as u64),
+        other => count(other),
+    };
+    let mover = Fake { moved: Some(3.0), disturbers: 1, ..Fake::new(FIXED, act) }.leak();
+    let null = Fake::counting(FIXED).leak();
+    let find = |id: &str| match id {
+        "test.mover" => Some(mover),
+        "test.null" => Some(null),
+        _ => None,
+    };
+    let begin = |id, threads| begin(id, threads, &[]);
+    let take = || Order::Take(Request::Trial);
+    let replies = converse(
+        &find,
+        &[
+            take(),
+            begin("test.mover", 3),
+            take(),
+            begin("test.mover", 1),
+            take(),
+            begin("test.null", 1),
+            take(),
+            begin("test.mover", 1),
+            begin("test.none", 1),
+            take(),
+        ],
+    );
+    for refused in [0, 9] {
+        let nothing = Reply::Refused("nothing is set up".to_owned());
+        assert_eq!(replies[refused], nothing, "{replies:?}");
+    }
+    for ready in [1, 3, 5, 7] {
         assert_eq!(replies[ready], Reply::Ready, "the threads before have ended");
     }
-    assert_eq!(trial(&replies[1]).moved, Some(3003.0));
-    assert!(trial(&replies[1]).background.is_some());
-    assert_eq!(trial(&replies[3]).background, None);
-    assert_eq!(trial(&replies[5]).moved, None, "a workload that moves nothing");
-
-    let replies = converse(&[begin("test.mover", 1), begin("test.none", 1), take]);
-    assert!(matches!(&replies[1], Reply::Refused(r) if r.contains("test.none")), "{replies:?}");
-    assert!(matches!(&replies[2], Reply::Refused(_)), "the first is gone: {replies:?}");
+    assert_eq!(trial(&replies[2]).moved, Some(3003.0));
+    assert!(trial(&replies[2]).background.is_some());
+    assert_eq!(trial(&replies[4]).background, None);
+    assert_eq!(trial(&replies[6]).moved, None, "a workload that moves nothing");
+    assert!(matches!(&replies[8], Reply::Refused(r) if r.contains("test.none")), "{replies:?}");
     assert_eq!(SET_UP.load(Ordering::SeqCst), 0);
 }
 
 #[test]
 fn what_was_moved_where_it_lies_and_what_went_on_beside_is_told() {
-    let _one = MOVER.lock();
     for threads in [1, 2, 3] {
-        let replies = talk("test.mover", threads, &[Request::Trial]);
-        let t = trial(&replies[1]);
+        let mover = Fake { moved: Some(3.0), disturbers: 1, ..Fake::counting(FIXED) };
+        let replies = talk(mover, threads, &[Request::Trial]);
+        let t = trial(&replies[0]);
         // 1001 iterations, however many threads share them.
-        assert_eq!((account(&replies[1]), t.moved), ((2002.0, 2002.0), Some(3003.0)));
+        assert_eq!((account(&replies[0]), t.moved), ((2002.0, 2002.0), Some(3003.0)));
         assert_eq!(t.background.is_some_and(|rate| rate > 0.0), threads > 1, "{t:?}");
         let lies = (t.conditions.huge_pages, t.conditions.misplaced_pages);
         assert_eq!(lies, (Some(0.5), Some(0.25)));
@@ -230,8 +166,8 @@ fn what_was_moved_where_it_lies_and_what_went_on_beside_is_told() {
 #[test]
 fn noise_on_the_pipe_is_an_error_not_a_panic() {
     let mut out = Vec::new();
-    assert!(serve(&find, "{\"point\":".as_bytes(), &mut out).is_err());
-    assert!(serve(&find, "".as_bytes(), &mut out).is_ok());
+    assert!(serve(&|_| None, "{\"point\":".as_bytes(), &mut out).is_err());
+    assert!(serve(&|_| None, "".as_bytes(), &mut out).is_ok());
 }
 
 #[test]
@@ -239,4 +175,158 @@ fn shares_are_even_and_whole() {
     assert_eq!(shares(10, 4), [3, 3, 2, 2]);
     assert_eq!(shares(1, 2), [1, 0]);
     assert_eq!(shares(1_000_000_000, 8).iter().sum::<u64>(), 1_000_000_000);
+}
+
+/// 100 writes to a disk of 20 microseconds each. From `fails` of them in one call on the system
+/// refuses; of `leaves_out` of them one is not done.
+fn writer(fails: u64, leaves_out: u64) -> Fake {
+    let act = move |_, call: Call| match call {
+        Call::Run(n) if n >= fails => Err("write at 4096: No space left on device".to_owned()),
+        Call::Run(n) => {
+            std::thread::sleep(Duration::from_micros(20 * n));
+            Ok(n - n / leaves_out)
+        }
+        other => count(other),
+    };
+    let file = Some(FileState { size_bytes: 4096, ..FileState::default() });
+    Fake { file, ..Fake::new(Amount::Total(100), act) }
+}
+
+const WELL: u64 = u64::MAX;
+
+#[test]
+fn single_operations_add_up_over_threads_and_trials_without_the_warm_up() {
+    let replies = talk(writer(WELL, WELL), 2, &[Request::Warm, Request::Trial, Request::Trial]);
+    let counts = replies[1..].iter().map(|r| taken(r).latency.as_ref().map(|l| l.count));
+    let expected = [Some(100), Some(200)];
+    assert_eq!(counts.collect::<Vec<_>>(), expected, "100 iterations, divided among two threads");
+    let latency = taken(&replies[2]).latency.as_ref().unwrap();
+    assert!((latency.p50 / 1e-6 - 1.0).abs() < 0.01, "{latency:?}");
+}
+
+#[test]
+fn work_that_the_system_refuses_or_that_was_not_done_is_no_rate() {
+    let replies = talk(writer(100, WELL), 1, &[Request::Trial]);
+    assert!(matches!(&replies[0], Reply::Refused(r) if r.contains("No space left")), "{replies:?}");
+    let replies = talk(writer(WELL, 2), 1, &[Request::Trial]);
+    assert!(matches!(&replies[0], Reply::Unverified(r) if r.contains("of 100")), "{replies:?}");
+}
+
+#[test]
+fn the_file_and_the_devices_are_told() {
+    let on = |devices: &[&str]| {
+        let replies = talk_on(devices, writer(WELL, WELL), 1, &[Request::Trial]);
+        trial(&replies[0]).clone()
+    };
+    let t = on(&[]);
+    assert_eq!(t.file.map(|f| f.size_bytes), Some(4096));
+    assert_eq!(t.device, None, "no device was named");
+    assert_eq!(t.conditions.migrations, None, "the scheduler may move its threads");
+    assert_eq!(on(&["no_such_disk"]).device, None);
+    let stats = std::fs::read_to_string("/proc/diskstats").unwrap_or_default();
+    let Some(name) = stats.lines().next().and_then(|l| l.split_whitespace().nth(2)) else { return };
+    assert!(on(&[name]).device.is_some(), "{name}");
+}
+
+/// Of 100 messages so many arrive: what a network loses on the way is no work.
+#[test]
+fn what_was_received_is_the_work_and_the_interfaces_verify_it() {
+    let sender = |arrive| {
+        let act = move |_, call: Call| match call {
+            Call::Run(_) => Ok(arrive),
+            other => count(other),
+        };
+        let network = Some(NetworkTraffic { received_bytes: 7, ..NetworkTraffic::default() });
+        Fake { network, ..Fake::new(Amount::Total(100), act) }
+    };
+    let one_trial = |fake| talk(fake, 1, &[Request::Trial]).remove(0);
+    let reply = one_trial(sender(50));
+    assert_eq!((trial(&reply).work, account(&reply)), (100.0, (7.0, 0.0)));
+    assert_eq!(trial(&one_trial(sender(0))).value, 0.0, "a rate");
+    let none = one_trial(sender(0).timing());
+    assert!(matches!(none, Reply::Unverified(_)), "no work has no time: {none:?}");
+}
+
+fn span(span_us: u64) -> Request {
+    Request::Span { slice_us: 2000, span_us }
+}
+
+#[test]
+fn a_sample_is_made_of_slices_that_fill_its_time() {
+    // A microsecond of waiting for each iteration.
+    let steady = Fake::new(Amount::Calibrated, |_, call| {
+        if let Call::Run(iterations) = call {
+            let end = monotonic() + iterations as f64 * 1e-6;
+            while monotonic() < end {
+                std::hint::spin_loop();
+            }
+        }
+        count(call)
+    });
+    let begun = monotonic();
+    let replies = talk(steady, 1, &[Request::Warm, span(500_000), span(500_000)]);
+    let took = monotonic() - begun;
+    for reply in &replies[1..] {
+        let s = trial(reply);
+        assert_eq!(account(reply), (s.work, s.work));
+        assert_eq!(s.value, s.work / s.seconds, "of all slices, and of what held them up");
+        // Two million units a second, however much lay between the slices. A busy machine
+        // may run few of the 250.
+        assert!(s.work > 20_000.0 && s.work <= s.seconds * 2e6 * 1.001, "{s:?}");
+        assert!(s.seconds > 0.01, "{s:?}");
+        assert!(s.conditions.own_cpu_s.is_none_or(|own| own <= took));
+    }
+    assert!(took >= 0.99, "both took their time: {took}");
+}
+
+#[test]
+fn what_is_fixed_is_taken_whole_and_once_at_least() {
+    let all = |span_us| {
+        let replies = talk(Fake::counting(FIXED), 1, &[Request::Warm, span(span_us)]);
+        trial(&replies[1]).work
+    };
+    assert_eq!(all(0), 2002.0, "one slice in any case");
+    let many = all(20_000);
+    assert!(many > 2002.0 && many % 2002.0 == 0.0, "{many}");
+    assert!(matches!(talk(wrong(), 1, &[span(1000)])[0], Reply::Unverified(_)));
+}
+
+/// Of a trial that is one whole problem nothing is calibrated and nothing runs ahead: each thread
+/// does one iteration, from the first call on.
+#[test]
+fn a_whole_problem_is_one_iteration_a_thread_and_its_solution_is_told() {
+    use Request::{Trial, Warm};
+    let found = Solution {
+        n: 9,
+        leading_dimension: 16,
+        alignment: 64,
+        residual: 0.25,
+        normalised_residual: 0.5,
+    };
+    for threads in [1, 2, 3] {
+        for requests in [&[Warm][..], &[Trial], &[Warm, Warm, Trial], &[Warm, Warm, Trial, Trial]] {
+            // Trials begun, runs of any work, and the most iterations of one.
+            let calls: Arc<[AtomicUsize; 3]> = Arc::default();
+            let noted = Arc::clone(&calls);
+            let act = move |_, call: Call| {
+                let most = if let Call::Run(n) = call { n as usize } else { 0 };
+                let begun = usize::from(matches!(call, Call::Begin));
+                noted[0].fetch_add(begun, Ordering::SeqCst);
+                noted[1].fetch_add(most.min(1), Ordering::SeqCst);
+                noted[2].fetch_max(most, Ordering::SeqCst);
+                count(call)
+            };
+            let solution = Some(found.clone());
+            let solver = Fake { solution, ..Fake::new(Amount::Whole, act) };
+            let replies = talk(solver, threads, requests);
+            let (trials, each) = (requests.len(), usize::try_from(threads).unwrap());
+            let calls = [0, 1, 2].map(|i| calls[i].load(Ordering::SeqCst));
+            assert_eq!(calls, [trials, trials * each, 1], "{requests:?} of {threads}");
+            let work = 2.0 * threads as f64;
+            for reply in &replies {
+                assert_eq!((trial(reply).work, account(reply)), (work, (work, work)));
+                assert_eq!(trial(reply).solution.as_ref(), Some(&found));
+            }
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! What lies under the folder for the disk kernels: the links and files of sysfs that
+//! What lies under the folder for the disk workloads: the links and files of sysfs that
 //! lead from its file system down to the hardware.
 
 use std::io;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use proofmark_host::Root;
 use proofmark_model::BlockDevice;
 
-use crate::{copy, write};
+use crate::{copy, names, write};
 
 const DEVICE_FILES: &[&str] = &[
     "dev",
@@ -47,11 +47,6 @@ pub(crate) fn capture(folder: &Path, path: &str) -> io::Result<Vec<PathBuf>> {
             folders.push(inside.to_owned());
         }
     }
-    for id in names("/sys/fs/btrfs") {
-        for name in names(&format!("/sys/fs/btrfs/{id}/devices")) {
-            write(folder, &format!("/sys/fs/btrfs/{id}/devices/{name}"), "")?;
-        }
-    }
     Ok(folders)
 }
 
@@ -62,7 +57,7 @@ fn capture_device(folder: &Path, device: &BlockDevice) -> io::Result<()> {
     let real = std::fs::canonicalize(&class)?;
     let Some(real) = real.to_str() else { return Ok(()) };
     for file in DEVICE_FILES {
-        copy(folder, &format!("{real}/{file}"), |text| text)?;
+        copy(folder, &format!("{real}/{file}"))?;
     }
     for name in names(&format!("{real}/slaves")) {
         write(folder, &format!("{real}/slaves/{name}"), "")?;
@@ -73,17 +68,17 @@ fn capture_device(folder: &Path, device: &BlockDevice) -> io::Result<()> {
 fn capture_link(folder: &Path, real: &str) -> io::Result<()> {
     for above in Path::new(real).ancestors().skip(1).filter_map(Path::to_str) {
         for file in LINK_FILES {
-            copy(folder, &format!("{above}/{file}"), |text| text)?;
+            copy(folder, &format!("{above}/{file}"))?;
         }
         let name = above.rsplit('/').next().unwrap_or_default();
         if let Some(port) = name.strip_prefix("ata") {
-            copy(folder, &format!("/sys/class/ata_link/link{port}/sata_spd"), |text| text)?;
+            copy(folder, &format!("/sys/class/ata_link/link{port}/sata_spd"))?;
         }
         if name.starts_with("port-") {
             for phy in names(above).into_iter().filter(|n| n.starts_with("phy-")) {
                 write(folder, &format!("{above}/{phy}"), "")?;
                 let rate = format!("/sys/class/sas_phy/{phy}/negotiated_linkrate");
-                copy(folder, &rate, |text| text)?;
+                copy(folder, &rate)?;
             }
         }
     }
@@ -100,9 +95,4 @@ fn link(folder: &Path, path: &str) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ => Ok(()),
     }
-}
-
-fn names(folder: &str) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.filter_map(|e| e.file_name().into_string().ok()).collect()
 }

@@ -1,27 +1,8 @@
-//! Each finding planted; the list against the code.
+//! Findings planted, and their list.
 
 use std::collections::BTreeSet;
 
 use super::*;
-
-/// The ids in quotes in a text.
-fn quoted(text: &str) -> BTreeSet<&str> {
-    text.split('"').filter(|part| part.starts_with("host.")).collect()
-}
-
-/// The crate's code, file by file, without its tests.
-fn sources(folder: &std::path::Path, found: &mut Vec<(String, String)>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            sources(&path, found);
-        } else if path.file_name().is_some_and(|name| name != "tests.rs") {
-            let text = std::fs::read_to_string(&path).unwrap();
-            let code = text.split("#[cfg(test)]").next().unwrap_or_default().to_owned();
-            found.push((path.display().to_string(), code));
-        }
-    }
-}
 
 fn two_sockets() -> Host {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/skylake_two_sockets");
@@ -31,32 +12,34 @@ fn two_sockets() -> Host {
 #[test]
 fn huge_pages_that_are_off_or_unknown() {
     let mut host = two_sockets();
-    let mut reported = |setting: Probe<String>| {
+    for (setting, says) in [
+        (Some("always"), None),
+        (Some("madvise"), None),
+        (Some("never"), Some("set to `never`")),
+        (None, Some("does not report")),
+    ] {
+        let missing = Probe::missing("test");
+        let setting = setting.map_or(missing, |word| Probe::known(word.to_owned(), "test"));
         host.memory.transparent_huge_pages = setting;
-        huge_pages_off(&host).map(|f| f.message)
-    };
-    for on in ["always", "madvise"] {
-        assert_eq!(reported(Probe::known(on.to_owned(), "test")), None);
+        let found = huge_pages_off(&host).map(|f| f.message);
+        assert_eq!(found.is_some(), says.is_some(), "{found:?}");
+        assert!(found.unwrap_or_default().contains(says.unwrap_or_default()));
     }
-    let off = reported(Probe::known("never".to_owned(), "test")).unwrap();
-    assert!(off.contains("set to `never`"), "{off}");
-    assert!(reported(Probe::missing("test")).unwrap().contains("does not report"));
 }
 
 #[test]
 fn modules_whose_speed_nobody_tells() {
     let mut host = two_sockets();
-    let mut modules = vec![proofmark_model::MemoryModule {
-        locator: "A1".to_owned(),
-        kind: "DDR4".to_owned(),
-        size_bytes: 1 << 30,
-        transfers_per_s: Some(2666e6),
-        data_bits: Some(64),
-    }];
-    host.memory.modules = Probe::known(modules.clone(), "test");
+    let modules = |transfers_per_s| {
+        let (locator, kind) = ("A1".to_owned(), "DDR4".to_owned());
+        let (size_bytes, data_bits) = (1 << 30, Some(64));
+        let one =
+            proofmark_model::MemoryModule { locator, kind, size_bytes, transfers_per_s, data_bits };
+        Probe::known(vec![one], "test")
+    };
+    host.memory.modules = modules(Some(2666e6));
     assert_eq!(hidden_modules(&host), None);
-    modules[0].transfers_per_s = None;
-    host.memory.modules = Probe::known(modules, "test");
+    host.memory.modules = modules(None);
     assert!(hidden_modules(&host).unwrap().message.contains("is unknown"));
     host.os.virtualisation = Probe::known("kvm".to_owned(), "test");
     assert!(hidden_modules(&host).unwrap().message.contains("virtual machine hides"));
@@ -98,19 +81,4 @@ fn every_finding_is_listed_once_and_explained() {
         assert!(id.starts_with("host.") && !title.ends_with('.'), "{id}: {title}");
         assert!(about.len() > 80 && about.ends_with('.') && !about.contains("  "), "{about}");
     }
-}
-
-#[test]
-fn no_code_names_or_makes_another() {
-    let mut files = Vec::new();
-    sources(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
-    let listed: BTreeSet<_> = FINDINGS.iter().map(|f| f.0).collect();
-    let mut named = BTreeSet::new();
-    for (path, code) in &files {
-        named.extend(quoted(code));
-        // All findings are made by `note`, from an entry of the list.
-        let made = code.matches("Finding::new(").count();
-        assert_eq!(made, usize::from(path.ends_with("src/findings.rs")), "{path}");
-    }
-    assert_eq!(named, listed);
 }

@@ -8,8 +8,6 @@
 //! and `admin-guide/cgroup-v1/memory.rst` (memory.limit_in_bytes, memory.stat,
 //! memory.kmem.usage_in_bytes).
 
-use std::cmp::Ordering;
-
 use super::tightest;
 use crate::cgroup::{self, Version};
 use crate::root::{Reason, Root, below};
@@ -18,7 +16,7 @@ use crate::root::{Reason, Root, below};
 /// bits, which depends on the page size; no machine has this much.
 const UNLIMITED: u64 = 1 << 62;
 
-/// A value and the file that told it, or why there is none.
+/// A value and the file that it was read from, or why there is none.
 type Found<T> = Result<(T, String), Reason>;
 
 /// What was found out, both of one cgroup.
@@ -29,31 +27,18 @@ pub(super) struct Memory {
     pub(super) used: Found<u64>,
 }
 
-/// The limit of one cgroup; the lesser of two is the one that leaves less room.
 struct Limit {
     bytes: u64,
     used: Found<u64>,
 }
 
 impl Limit {
+    /// What it leaves: the tightest limit is the one that leaves the least.
     fn room(&self) -> u64 {
         self.bytes.saturating_sub(self.used.as_ref().map_or(0, |(bytes, _)| *bytes))
     }
 }
 
-impl PartialEq for Limit {
-    fn eq(&self, other: &Self) -> bool {
-        self.room() == other.room()
-    }
-}
-
-impl PartialOrd for Limit {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        self.room().partial_cmp(&other.room())
-    }
-}
-
-/// Detects the limit and what is used of it.
 pub(super) fn look(root: &Root) -> Memory {
     match limit(root) {
         Ok((Some(limit), path)) => {
@@ -73,17 +58,13 @@ fn limit(root: &Root) -> Found<Option<Limit>> {
         Version::V1 => "memory.limit_in_bytes",
         Version::V2 => "memory.max",
     };
-    tightest(&place, file, |folder| {
-        let path = below(folder, file);
-        if !root.exists(&path) {
-            return Ok(None);
-        }
+    tightest(root, &place, file, Limit::room, |folder, path| {
         let used = || match place.version {
             Version::V1 => used_v1(root, folder),
             Version::V2 => used_v2(root, folder),
         };
-        let bytes = bytes(&path, &root.line(&path)?)?;
-        Ok(Some(bytes.map(|bytes| Limit { bytes, used: used() })))
+        let bytes = bytes(path, &root.line(path)?)?;
+        Ok(bytes.map(|bytes| Limit { bytes, used: used() }))
     })
 }
 
@@ -139,10 +120,9 @@ fn counter(stat: &str, key: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
-    use super::super::tests::{Machine, V1, V2};
+    use super::super::tests::{V1, V2, machine};
     use super::*;
+    use crate::testing::Machine;
 
     /// A process of 100 bytes with 7000 of cache, as Linux 6 writes it.
     const STAT_V2: &str = "anon 100\nfile 7020\nkernel 3050\nkernel_stack 10\npagetables 5\n\
@@ -150,12 +130,10 @@ mod tests {
         inactive_anon 120\nactive_file 7000\nslab_reclaimable 3000\nslab_unreclaimable 30\n\
         slab 3030\nhugetlb 0\n";
 
-    fn used(m: &Machine) -> Result<u64, String> {
-        look(&m.root()).used.map(|(bytes, _)| bytes).map_err(|reason| reason.0)
-    }
-
-    fn limit(m: &Machine) -> Option<u64> {
-        look(&m.root()).limit.unwrap().0
+    fn found(m: &Machine) -> (Option<u64>, Result<u64, String>) {
+        let Memory { limit, used } = look(&m.root());
+        let used = used.map(|(bytes, _)| bytes).map_err(|reason| reason.0);
+        (limit.ok().and_then(|(limit, _)| limit), used)
     }
 
     #[test]
@@ -168,61 +146,57 @@ mod tests {
     }
 
     #[test]
-    fn v2_is_read_where_the_limit_is() {
-        let m = Machine::new("0::/a/b\n", V2);
-        m.put("/sys/fs/cgroup/a/b/memory.max", "max\n")
-            .put("/sys/fs/cgroup/a/b/memory.stat", "anon 1\n")
-            .put("/sys/fs/cgroup/a/memory.max", "4096\n")
-            .put("/sys/fs/cgroup/a/memory.stat", STAT_V2);
-        assert_eq!((limit(&m), used(&m)), (Some(4096), Ok(172)));
-        assert_eq!(look(&m.root()).used.unwrap().1, "/sys/fs/cgroup/a/memory.stat");
-    }
-
-    #[test]
-    fn the_limit_that_leaves_the_least_room_counts() {
-        let m = Machine::new("0::/a/b\n", V2);
-        m.put("/sys/fs/cgroup/a/b/memory.max", "1000\n")
-            .put("/sys/fs/cgroup/a/b/memory.stat", "anon 100\n")
-            .put("/sys/fs/cgroup/a/memory.max", "4000\n")
-            .put("/sys/fs/cgroup/a/memory.stat", "anon 3000\n");
-        assert_eq!((limit(&m), used(&m)), (Some(1000), Ok(100)), "900 left below, 1000 above");
-        // Others in the same slice hold most of what it may have.
-        m.put("/sys/fs/cgroup/a/memory.stat", "anon 3500\n");
-        assert_eq!((limit(&m), used(&m)), (Some(4000), Ok(3500)), "500 left above");
-        m.put("/sys/fs/cgroup/a/memory.stat", "anon 3100\n");
-        assert_eq!(limit(&m), Some(1000), "of equals the nearest");
+    fn the_limit_that_leaves_the_least_room_counts_with_what_is_used_of_it() {
+        // The limits and accounts of a cgroup and of the one above.
+        for (own, above, expected, why) in [
+            (["max", "anon 1"], ["4096", STAT_V2], (4096, 172), "no limit below"),
+            (
+                ["1000", "anon 100"],
+                ["4000", "anon 3000"],
+                (1000, 100),
+                "900 left below, 1000 above",
+            ),
+            // Others in the same slice hold most of what it may have.
+            (["1000", "anon 100"], ["4000", "anon 3500"], (4000, 3500), "500 left above"),
+            (["1000", "anon 100"], ["4000", "anon 3100"], (1000, 100), "of equals the nearest"),
+        ] {
+            let m = machine("0::/a/b\n", V2);
+            for (folder, [limit, stat]) in [("a/b", own), ("a", above)] {
+                m.put(&format!("/sys/fs/cgroup/{folder}/memory.max"), format!("{limit}\n"));
+                m.put(&format!("/sys/fs/cgroup/{folder}/memory.stat"), format!("{stat}\n"));
+            }
+            assert_eq!(found(&m), (Some(expected.0), Ok(expected.1)), "{why}");
+        }
     }
 
     #[test]
     fn v1_counts_what_is_below_and_the_kernels_own() {
-        let m = Machine::new("4:memory:/x\n", V1);
+        let m = machine("4:memory:/x\n", V1);
         m.put("/sys/fs/cgroup/memory/x/memory.limit_in_bytes", "4096\n").put(
             "/sys/fs/cgroup/memory/x/memory.stat",
             "cache 900\nrss 1\nshmem 1\ntotal_cache 1000\ntotal_rss 500\ntotal_rss_huge 400\n\
              total_shmem 30\ntotal_inactive_file 970\n",
         );
-        assert_eq!(used(&m), Ok(530), "a kernel that keeps no account of its own memory");
+        assert_eq!(found(&m).1, Ok(530), "a kernel that keeps no account of its own memory");
         m.put("/sys/fs/cgroup/memory/x/memory.kmem.usage_in_bytes", "70\n");
-        assert_eq!((limit(&m), used(&m)), (Some(4096), Ok(600)));
+        assert_eq!(found(&m), (Some(4096), Ok(600)));
     }
 
     #[test]
     fn without_a_limit_or_an_account_there_is_a_reason() {
-        let m = Machine::new("0::/a\n", V2);
-        m.put("/sys/fs/cgroup/a/memory.max", "max\n").put("/sys/fs/cgroup/a/memory.stat", STAT_V2);
-        let reason = used(&m).unwrap_err();
-        assert!(reason.starts_with("no limit to compare with: no memory.max from"), "{reason}");
-        m.put("/sys/fs/cgroup/a/memory.max", "9\n").put("/sys/fs/cgroup/a/memory.stat", "file 1\n");
-        assert_eq!(limit(&m), Some(9));
-        assert_eq!(used(&m).unwrap_err(), "/sys/fs/cgroup/a/memory.stat: has no anon");
-        let nothing = Machine::new("0::/\n", "");
-        assert!(used(&nothing).unwrap_err().contains("no cgroup file system is mounted"));
-    }
-
-    proptest! {
-        #[test]
-        fn no_text_panics(text in "((anon|kernel|sock|shmem|total_rss) ?[0-9]{0,21}\n){0,6}\\PC{0,20}") {
-            let _ = (held_v2(&text), counter(&text, "total_rss"));
+        for (mounts, limit, stat, expected, reason) in [
+            (V2, "max\n", STAT_V2, None, "no limit to compare with: no memory.max from"),
+            (V2, "9\n", "file 1\n", Some(9), "/sys/fs/cgroup/a/memory.stat: has no anon"),
+            ("", "9\n", "", None, "no cgroup file system is mounted"),
+        ] {
+            let m = machine("0::/a\n", mounts);
+            m.put("/sys/fs/cgroup/a/memory.max", limit);
+            m.put("/sys/fs/cgroup/a/memory.stat", stat);
+            let (limit, used) = found(&m);
+            assert!(
+                limit == expected && used.as_ref().unwrap_err().starts_with(reason),
+                "{used:?}"
+            );
         }
     }
 }

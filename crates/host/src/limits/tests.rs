@@ -1,58 +1,41 @@
 //! Quotas planted in every kind of cgroup tree; orders of CPUs.
 
-use std::path::Path;
-
 use proptest::prelude::*;
 
 use super::*;
+use crate::testing::Machine;
 
-pub(super) struct Machine(tempfile::TempDir);
+/// A process in these cgroups.
+pub(super) fn machine(cgroup: &str, mountinfo: &str) -> Machine {
+    Machine::new(&[("/proc/self/cgroup", cgroup), ("/proc/self/mountinfo", mountinfo)])
+}
 
-impl Machine {
-    pub(super) fn new(cgroup: &str, mountinfo: &str) -> Self {
-        let machine = Self(tempfile::tempdir().unwrap());
-        machine.put("/proc/self/cgroup", cgroup).put("/proc/self/mountinfo", mountinfo);
-        machine
-    }
-
-    pub(super) fn put(&self, path: &str, text: &str) -> &Self {
-        let path = self.0.path().join(Path::new(path).strip_prefix("/").unwrap());
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-        self
-    }
-
-    pub(super) fn root(&self) -> Root {
-        Root::fixture(self.0.path())
-    }
-
-    fn quota(&self) -> Result<(Option<f64>, String), Reason> {
-        cpu_quota(&self.root()).map(|(q, source)| (q.cpus, source))
-    }
+fn quota(m: &Machine) -> Result<(Option<f64>, String), Reason> {
+    cpu_quota(&m.root()).map(|(q, source)| (q.cpus, source))
 }
 
 pub(super) const V2: &str = "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n";
 
 #[test]
 fn v2_the_tightest_on_the_way_up_counts() {
-    let m = Machine::new("0::/a/b\n", V2);
+    let m = machine("0::/a/b\n", V2);
     m.put("/sys/fs/cgroup/a/b/cpu.max", "max 100000\n")
         .put("/sys/fs/cgroup/a/cpu.max", "50000 100000\n")
         .put("/sys/fs/cgroup/a/b/memory.max", "4096\n")
         .put("/sys/fs/cgroup/a/memory.max", "max\n");
-    assert_eq!(m.quota(), Ok((Some(0.5), "/sys/fs/cgroup/a/cpu.max".to_owned())));
+    assert_eq!(quota(&m), Ok((Some(0.5), "/sys/fs/cgroup/a/cpu.max".to_owned())));
     assert_eq!(memory::look(&m.root()).limit.unwrap().0, Some(4096));
     m.put("/sys/fs/cgroup/a/b/cpu.max", "20000 100000\n");
-    assert_eq!(m.quota().unwrap().0, Some(0.2));
+    assert_eq!(quota(&m).unwrap().0, Some(0.2));
     m.put("/sys/fs/cgroup/a/b/cpu.stat", "").put("/sys/fs/cgroup/cpu.stat", "");
     assert_eq!(cpu_stat(&m.root()), ["/sys/fs/cgroup/a/b/cpu.stat", "/sys/fs/cgroup/cpu.stat"]);
 }
 
 #[test]
 fn no_limit_is_known_and_not_missing() {
-    let m = Machine::new("0::/a\n", V2);
+    let m = machine("0::/a\n", V2);
     m.put("/sys/fs/cgroup/a/cpu.max", "max 100000\n");
-    let (quota, source) = m.quota().unwrap();
+    let (quota, source) = quota(&m).unwrap();
     assert_eq!(quota, None);
     assert_eq!(source, "no cpu.max from /sys/fs/cgroup/a upwards sets one");
 }
@@ -60,9 +43,9 @@ fn no_limit_is_known_and_not_missing() {
 #[test]
 fn a_broken_file_is_missing_with_the_file() {
     for bad in ["fast 100000\n", "0 100000\n", "-5 100000\n", "1 0\n", "1 x\n"] {
-        let m = Machine::new("0::/\n", V2);
+        let m = machine("0::/\n", V2);
         m.put("/sys/fs/cgroup/cpu.max", bad);
-        assert!(m.quota().unwrap_err().0.starts_with("/sys/fs/cgroup/cpu.max: "), "{bad}");
+        assert!(quota(&m).unwrap_err().0.starts_with("/sys/fs/cgroup/cpu.max: "), "{bad}");
     }
 }
 
@@ -72,14 +55,14 @@ pub(super) const V1: &str = "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup 
 
 #[test]
 fn v1_and_hybrid_read_the_controllers_own_mount() {
-    let m = Machine::new("4:memory:/x\n1:cpu:/x\n0::/\n", V1);
+    let m = machine("4:memory:/x\n1:cpu:/x\n0::/\n", V1);
     m.put("/sys/fs/cgroup/cpu/x/cpu.cfs_quota_us", "150000\n")
         .put("/sys/fs/cgroup/cpu/x/cpu.cfs_period_us", "100000\n")
         .put("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n")
         .put("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n")
         .put("/sys/fs/cgroup/memory/x/memory.limit_in_bytes", "9223372036854771712\n")
         .put("/sys/fs/cgroup/unified/cpu.max", "1000 100000\n");
-    assert_eq!(m.quota().unwrap().0, Some(1.5));
+    assert_eq!(quota(&m).unwrap().0, Some(1.5));
     assert_eq!(memory::look(&m.root()).limit.unwrap().0, None, "the v1 word for no limit");
 }
 
@@ -87,10 +70,10 @@ fn v1_and_hybrid_read_the_controllers_own_mount() {
 fn a_container_that_sees_only_its_part() {
     let part = "9 8 0:29 /docker/12 /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu,cpuacct\n";
     for path in ["/docker/12", "/"] {
-        let m = Machine::new(&format!("2:cpu,cpuacct:{path}\n"), part);
+        let m = machine(&format!("2:cpu,cpuacct:{path}\n"), part);
         m.put("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "25000\n")
             .put("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "50000\n");
-        let (quota, source) = m.quota().unwrap();
+        let (quota, source) = quota(&m).unwrap();
         assert_eq!(quota, Some(0.5), "{path}");
         assert!(source.ends_with("are not visible"), "{source}");
     }
@@ -98,34 +81,36 @@ fn a_container_that_sees_only_its_part() {
 
 #[test]
 fn the_top_of_a_v2_tree_has_no_limits_so_one_that_has_is_a_container() {
-    let m = Machine::new("0::/\n", V2);
-    assert!(m.put("/sys/fs/cgroup/cpu.stat", "").quota().unwrap().1.ends_with("sets one"));
+    let m = machine("0::/\n", V2);
+    assert!(quota(m.put("/sys/fs/cgroup/cpu.stat", "")).unwrap().1.ends_with("sets one"));
     m.put("/sys/fs/cgroup/cpu.max", "max 100000\n");
-    assert!(m.quota().unwrap().1.ends_with("are not visible"));
+    assert!(quota(&m).unwrap().1.ends_with("are not visible"));
 }
 
 #[test]
 fn of_two_mounts_the_one_that_shows_the_own_cgroup_is_read() {
     let both = format!("{V2}50 23 0:26 /other /mnt/other rw - cgroup2 cgroup2 rw\n");
-    let m = Machine::new("0::/own\n", &both);
+    let m = machine("0::/own\n", &both);
     m.put("/sys/fs/cgroup/own/cpu.max", "70000 100000\n")
         .put("/mnt/other/cpu.max", "10000 100000\n");
-    assert_eq!(m.quota().unwrap().0, Some(0.7));
+    assert_eq!(quota(&m).unwrap().0, Some(0.7));
 }
 
 #[test]
 fn what_is_not_there_is_named() {
-    let m = Machine::new("0::/\n", "");
-    assert!(m.quota().unwrap_err().0.contains("no cgroup file system is mounted for cpu"));
-    let m = Machine::new("1:name=systemd:/\n", V1);
-    assert!(m.quota().unwrap_err().0.contains("no cgroup for cpu"));
-    let m = Machine::new("0::/gone\n", V2);
-    assert!(m.quota().unwrap_err().0.contains("cannot be read"));
+    for (cgroup, mounts, reason) in [
+        ("0::/\n", "", "no cgroup file system is mounted for cpu"),
+        ("1:name=systemd:/\n", V1, "no cgroup for cpu"),
+        ("0::/gone\n", V2, "cannot be read"),
+    ] {
+        let found = quota(&machine(cgroup, mounts)).unwrap_err().0;
+        assert!(found.contains(reason), "{found}");
+    }
 }
 
 #[test]
 fn the_cpuset_of_the_nearest_cgroup_that_has_one() {
-    let m = Machine::new("0::/a/b\n", V2);
+    let m = machine("0::/a/b\n", V2);
     m.put("/sys/fs/cgroup/a/cpuset.cpus.effective", "2-3\n")
         .put("/sys/fs/cgroup/cpuset.cpus.effective", "0-7\n");
     assert_eq!(cpuset(&m.root()).unwrap().0, [2, 3]);
@@ -150,54 +135,31 @@ fn cores_come_before_siblings() {
     assert_eq!(cores_among(&[5, 6], &[]), 2);
 }
 
-fn topology(online: &[u32]) -> Topology {
-    Topology { online: Probe::known(online.to_vec(), "test"), cpus: Probe::missing("test") }
-}
-
 #[test]
-fn usable_is_what_all_three_allow() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = Root::fixture(folder.path());
-    let known = |cpus: &[u32]| Probe::known(cpus.to_vec(), "test");
-    let mut findings = Vec::new();
-    let found = usable(
-        &root,
-        &known(&[0, 1, 2, 9]),
-        &known(&[1, 2, 3, 9]),
-        &topology(&[0, 1, 2]),
-        &mut findings,
-    );
-    assert_eq!(found, [1, 2]);
-    let found = usable(&root, &Probe::missing(""), &known(&[1]), &topology(&[0, 1]), &mut findings);
-    assert_eq!(found, [1]);
-    assert!(findings.is_empty());
-}
-
-#[test]
-fn lists_that_contradict_and_lists_that_miss_make_a_finding() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = Root::fixture(folder.path());
-    let mut findings = Vec::new();
-    let mask = Probe::known(vec![4], "test");
-    assert_eq!(usable(&root, &mask, &Probe::missing(""), &topology(&[0]), &mut findings), [4]);
-    assert_eq!(findings.len(), 1);
-    let none = Topology { online: Probe::missing(""), cpus: Probe::missing("") };
-    let found = usable(&root, &Probe::missing(""), &Probe::missing(""), &none, &mut findings);
-    assert_eq!(found, [0]);
-    let live =
-        usable(&Root::live(), &Probe::missing(""), &Probe::missing(""), &none, &mut findings);
-    assert!(!live.is_empty());
-    assert!(findings.len() == 3 && findings.iter().all(|f| f.check == "host.usable_cpus"));
+fn usable_is_what_all_three_allow_or_a_guess_with_a_finding() {
+    let captured = Machine::new(&[]).root();
+    let probe = |cpus: Option<&[u32]>| {
+        cpus.map_or(Probe::missing(""), |cpus| Probe::known(cpus.to_vec(), "test"))
+    };
+    // Affinity mask, cpuset and online CPUs, as far as they are known.
+    for (lists, expected, doubt) in [
+        ([Some(&[0, 1, 2, 9][..]), Some(&[1, 2, 3, 9]), Some(&[0, 1, 2])], &[1, 2][..], false),
+        ([None, Some(&[1]), Some(&[0, 1])], &[1], false),
+        ([Some(&[4]), None, Some(&[0])], &[4], true),
+        ([None, None, None], &[0], true),
+    ] {
+        let [affinity, cpuset, online] = lists.map(probe);
+        let topology = Topology { online, cpus: Probe::missing("test") };
+        let mut findings = Vec::new();
+        let found = usable(&captured, &affinity, &cpuset, &topology, &mut findings);
+        assert_eq!(found, expected, "{lists:?}");
+        assert_eq!(findings.len(), usize::from(doubt), "{lists:?}");
+        assert!(findings.iter().all(|f| f.check == "host.usable_cpus"));
+        assert!(!usable(&Root::live(), &affinity, &cpuset, &topology, &mut findings).is_empty());
+    }
 }
 
 proptest! {
-    #[test]
-    fn no_text_panics(text in "\\PC{0,40}", numbers in "(max|-?[0-9]{0,20}) ?[0-9]{0,20}") {
-        for line in [&text, &numbers] {
-            let _ = (cpu_max("p", line), memory::bytes("p", line));
-        }
-    }
-
     #[test]
     fn every_usable_cpu_comes_once(cpus in proptest::collection::btree_set(0_u32..64, 0..64), threads in 1_u32..5) {
         let cpus: Vec<u32> = cpus.into_iter().collect();

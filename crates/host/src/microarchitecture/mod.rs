@@ -15,16 +15,13 @@ use proofmark_model::{Finding, Microarchitecture, Probe};
 
 use crate::findings::{MASKED_MODEL, note};
 use crate::identity::Identity;
-use table::{DESIGNS, Design, MARKS, PARTS, ROWS, Row};
+use table::{DESIGNS, Design, MARKS, PARTS, ROWS, Row, is_named};
 
 /// Sizes in bytes of the caches that tell designs apart, where known.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct CacheSizes {
-    /// L1 data.
     pub(crate) l1d: Option<u64>,
-    /// L1 instruction.
     pub(crate) l1i: Option<u64>,
-    /// L2.
     pub(crate) l2: Option<u64>,
 }
 
@@ -44,9 +41,9 @@ pub(crate) fn conclude(
     let (Some(vendor), Some(&family), Some(&model)) =
         (who.vendor.get(), who.family.get(), who.model.get())
     else {
-        let reason = [who.vendor.origin(), who.family.origin(), who.model.origin()];
-        let unknown = who.vendor.get().is_none();
-        return (Probe::missing(reason[usize::from(!unknown)].to_owned()), None);
+        let vendor = who.vendor.get().is_none();
+        let reason = if vendor { who.vendor.origin() } else { who.family.origin() };
+        return (Probe::missing(reason.to_owned()), None);
     };
     let stepping = who.stepping.get().copied();
     let number = format!("{vendor} family {family:#x} model {model:#x}");
@@ -54,10 +51,7 @@ pub(crate) fn conclude(
         return (Probe::missing(format!("the table of designs has no row for {number}")), None);
     };
     let named = row.design.and_then(table::by_id);
-    let against = match named {
-        Some(design) => contradictions(design, who, caches),
-        None => Vec::new(),
-    };
+    let against = named.map_or(vec![], |design| contradictions(design, who, caches));
     match named {
         Some(design) if against.is_empty() => (plain(row, design, &number, who), None),
         _ => resolve(row, named, &number, &against, who, caches),
@@ -67,14 +61,10 @@ pub(crate) fn conclude(
 fn from_midr(implementer: u32, part: u32, source: &str) -> Probe<Microarchitecture> {
     let number = format!("MIDR implementer {implementer:#04x} part {part:#05x}");
     match PARTS.iter().find(|p| (p.0, p.1) == (implementer, part)) {
-        Some((.., id, name)) => Probe::known(
-            Microarchitecture {
-                id: (*id).to_owned(),
-                name: (*name).to_owned(),
-                evidence: number.clone(),
-            },
-            source.to_owned(),
-        ),
+        Some((.., id, name)) => {
+            let (id, name) = ((*id).to_owned(), (*name).to_owned());
+            Probe::known(Microarchitecture { id, name, evidence: number }, source.to_owned())
+        }
         None => Probe::missing(format!("the table of designs has no row for {number}")),
     }
 }
@@ -95,11 +85,7 @@ fn plain(row: &Row, design: &Design, number: &str, who: &Identity) -> Probe<Micr
     if who.hybrid {
         evidence += "; the machine has cores of two designs, this is the larger";
     }
-    let name = if row.product == design.name {
-        design.name.to_owned()
-    } else {
-        format!("{} ({})", design.name, row.product)
-    };
+    let name = with_product(design, row.product);
     Probe::known(
         Microarchitecture { id: design.id.to_owned(), name, evidence },
         "CPUID and the table of designs",
@@ -109,8 +95,8 @@ fn plain(row: &Row, design: &Design, number: &str, who: &Identity) -> Probe<Micr
 /// What the processor shows that the design cannot have.
 fn contradictions(design: &Design, who: &Identity, caches: CacheSizes) -> Vec<String> {
     let mut against: Vec<String> = reported_marks(who)
-        .filter(|mark| !mark.designs.contains(&design.id))
-        .map(|mark| mark.feature.to_owned())
+        .filter(|(_, designs)| !is_named(designs, design.id))
+        .map(|(feature, _)| feature.to_owned())
         .collect();
     // Smaller than the design's may be a hypervisor's invention; larger is not.
     // On a machine of two core designs, the caches may be the other one's.
@@ -126,15 +112,19 @@ fn contradictions(design: &Design, who: &Identity, caches: CacheSizes) -> Vec<St
     against
 }
 
-fn reported_marks(who: &Identity) -> impl Iterator<Item = &'static table::Mark> {
-    MARKS.iter().filter(|mark| who.features.contains(mark.feature))
+/// The features that the processor claims and that tell designs apart, with the designs.
+fn reported_marks(who: &Identity) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    let marks = MARKS.iter().flat_map(|(f, designs)| f.split(' ').map(move |f| (f, *designs)));
+    marks.filter(|(feature, _)| who.features.contains(*feature))
 }
 
 /// The designs of the vendor that can have all that was seen.
 fn candidates(vendor: &str, who: &Identity, caches: CacheSizes) -> Vec<&'static Design> {
     let able: Vec<_> = DESIGNS
         .iter()
-        .filter(|d| d.vendor == vendor && reported_marks(who).all(|m| m.designs.contains(&d.id)))
+        .filter(|d| {
+            d.vendor == vendor && reported_marks(who).all(|(_, designs)| is_named(designs, d.id))
+        })
         .collect();
     let fits = |d: &&Design| {
         let same = |bytes: Option<u64>, kib: u64| bytes.is_none_or(|b| b == kib << 10);
@@ -205,26 +195,29 @@ fn resolve(
     (Probe::known(found, source), Some(finding))
 }
 
+fn with_product(design: &Design, product: &str) -> String {
+    match product {
+        same if same == design.name => same.to_owned(),
+        other => format!("{} ({other})", design.name),
+    }
+}
+
 /// Name of a design with its product lines.
 fn title(design: &Design) -> String {
     let products: Vec<_> =
         ROWS.iter().filter(|r| r.design == Some(design.id)).map(|r| r.product).collect();
     match products.as_slice() {
         [] => design.name.to_owned(),
-        [one] if *one == design.name => design.name.to_owned(),
-        [one] => format!("{} ({one})", design.name),
+        [one] => with_product(design, one),
         [one, two] => format!("{} ({one} or {two})", design.name),
         [one, ..] => format!("{} ({one} and others)", design.name),
     }
 }
 
-/// The cache sizes, for the evidence.
 fn describe(caches: CacheSizes) -> String {
-    let part = |name: &str, bytes: Option<u64>| bytes.map(|b| format!("{name} {} KiB", b >> 10));
-    let parts: Vec<_> = [part("L1d", caches.l1d), part("L1i", caches.l1i), part("L2", caches.l2)]
-        .into_iter()
-        .flatten()
-        .collect();
+    let all = [("L1d", caches.l1d), ("L1i", caches.l1i), ("L2", caches.l2)];
+    let known = all.into_iter().filter_map(|(name, bytes)| Some((name, bytes? >> 10)));
+    let parts: Vec<_> = known.map(|(name, kib)| format!("{name} {kib} KiB")).collect();
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }
 

@@ -7,19 +7,16 @@
 //! [A] AMD Software Optimization Guides for families 17h, 19h and 1Ah;
 //! [M] Linux `arch/arm64/include/asm/cputype.h` (MIDR part numbers).
 
-/// A core design.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Design {
     /// Key of the table of execution ports.
     pub(crate) id: &'static str,
-    /// Name for people.
     pub(crate) name: &'static str,
     /// Who makes it, by CPUID's vendor string.
     pub(crate) vendor: &'static str,
     /// Designs of one class issue the same arithmetic in a cycle, so that not
     /// knowing which of them it is does no harm to a ceiling.
     pub(crate) class: &'static str,
-    /// L1 data and L1 instruction cache in KiB.
     pub(crate) l1: (u64, u64),
     /// Sizes of L2 in KiB that products have.
     pub(crate) l2: &'static [u64],
@@ -67,20 +64,16 @@ pub(crate) const DESIGNS: &[Design] = &[
 /// Class of Golden Cove in servers and its successor.
 const GCS: &str = "golden_cove_server";
 
-/// Model numbers of one family that stand for a design.
+/// Model numbers of one family, and their design.
 #[derive(Debug)]
 pub(crate) struct Row {
-    /// CPUID's vendor string.
     pub(crate) vendor: &'static str,
-    /// Display family.
     pub(crate) family: u32,
-    /// First and last display model.
     pub(crate) models: (u32, u32),
     /// First and last stepping; one model number may hold several products.
     pub(crate) steppings: (u32, u32),
     /// Id of the design; `None` for a number that hypervisors use as a stand-in.
     pub(crate) design: Option<&'static str>,
-    /// Product line.
     pub(crate) product: &'static str,
 }
 
@@ -99,14 +92,7 @@ const fn intel(model: u32, design: &'static str, product: &'static str) -> Row {
 }
 
 const fn stepped(steppings: (u32, u32), product: &'static str) -> Row {
-    Row {
-        vendor: INTEL,
-        family: 6,
-        models: (0x55, 0x55),
-        steppings,
-        design: Some("skylake_server"),
-        product,
-    }
+    Row { steppings, ..intel(0x55, "skylake_server", product) }
 }
 
 /// Family and model numbers: [L].
@@ -157,14 +143,7 @@ pub(crate) const ROWS: &[Row] = &[
     intel(0xaf, "crestmont", "Sierra Forest"),
     intel(0xb6, "crestmont", "Grand Ridge"),
     // QEMU's `Icelake-Server` bears the number of Snow Ridge (a Tremont).
-    Row {
-        vendor: INTEL,
-        family: 6,
-        models: (0x86, 0x86),
-        steppings: (0, 15),
-        design: None,
-        product: "Snow Ridge, or QEMU's Icelake-Server",
-    },
+    Row { design: None, ..intel(0x86, "", "Snow Ridge, or QEMU's Icelake-Server") },
     row(AMD, 0x17, (0x00, 0x2f), "zen", "Zen or Zen+"),
     row(AMD, 0x17, (0x50, 0x5f), "zen", "Zen"),
     row("HygonGenuine", 0x18, (0x00, 0x03), "zen", "Hygon Dhyana"),
@@ -185,125 +164,41 @@ pub(crate) const ROWS: &[Row] = &[
     row(AMD, 0x1a, (0x60, 0x7f), "zen5", "Krackan or Strix Halo"),
 ];
 
-/// A feature and the designs that can have it: [I], [A].
-#[derive(Debug)]
-pub(crate) struct Mark {
-    /// By the kernel's name.
-    pub(crate) feature: &'static str,
-    /// Ids, Intel's and AMD's.
-    pub(crate) designs: &'static [&'static str],
-}
-
-/// Designs of Intel from Haswell on and all of AMD's.
-const SINCE_HASWELL: &[&str] = &[
-    "haswell",
-    "broadwell",
-    "skylake",
-    "skylake_server",
-    "ice_lake",
-    "ice_lake_server",
-    "rocket_lake",
-    "golden_cove",
-    "golden_cove_server",
-    "redwood_cove",
-    "redwood_cove_server",
-    "lion_cove",
-    "gracemont",
-    "crestmont",
-    "zen",
-    "zen2",
-    "zen3",
-    "zen4",
-    "zen5",
-];
-/// The same from Broadwell on.
-const SINCE_BROADWELL: &[&str] = SINCE_HASWELL.split_at(1).1;
-/// The same from Skylake on.
-const SINCE_SKYLAKE: &[&str] = SINCE_HASWELL.split_at(2).1;
+/// Ids, Intel's and AMD's, of the designs from Skylake on.
+const SINCE_SKYLAKE: &str = "skylake skylake_server ice_lake ice_lake_server rocket_lake \
+    golden_cove golden_cove_server redwood_cove redwood_cove_server lion_cove gracemont crestmont \
+    zen zen2 zen3 zen4 zen5";
 /// Designs with 512-bit vectors after Skylake-SP's.
-const SECOND_AVX512: &[&str] = &[
-    "ice_lake",
-    "ice_lake_server",
-    "rocket_lake",
-    "golden_cove",
-    "golden_cove_server",
-    "redwood_cove_server",
-    "zen4",
-    "zen5",
-];
+const SECOND_AVX512: &str = "ice_lake ice_lake_server rocket_lake golden_cove golden_cove_server \
+    redwood_cove_server zen4 zen5";
 /// Designs with vector forms of AES.
-const VECTOR_AES: &[&str] = &[
-    "ice_lake",
-    "ice_lake_server",
-    "rocket_lake",
-    "golden_cove",
-    "golden_cove_server",
-    "redwood_cove",
-    "redwood_cove_server",
-    "lion_cove",
-    "gracemont",
-    "crestmont",
-    "zen3",
-    "zen4",
-    "zen5",
-];
-/// Designs with server matrices.
-const AMX: &[&str] = &["golden_cove_server", "redwood_cove_server"];
+const VECTOR_AES: &str = "ice_lake ice_lake_server rocket_lake golden_cove golden_cove_server \
+    redwood_cove redwood_cove_server lion_cove gracemont crestmont zen3 zen4 zen5";
 
-const fn mark(feature: &'static str, designs: &'static [&'static str]) -> Mark {
-    Mark { feature, designs }
-}
-
-/// Features that tell designs apart.
-pub(crate) const MARKS: &[Mark] = &[
-    mark("amx_fp16", &["redwood_cove_server"]),
-    mark("avx10", &["redwood_cove_server"]),
-    mark("prefetchi", &["redwood_cove_server"]),
-    mark("amx_tile", AMX),
-    mark("amx_int8", AMX),
-    mark("amx_bf16", AMX),
-    mark("avx512_fp16", &["golden_cove", "golden_cove_server", "redwood_cove_server"]),
-    mark("avx512_vbmi2", SECOND_AVX512),
-    mark("avx512_bitalg", SECOND_AVX512),
-    mark(
-        "avx512f",
-        &[
-            "skylake_server",
-            "ice_lake",
-            "ice_lake_server",
-            "rocket_lake",
-            "golden_cove",
-            "golden_cove_server",
-            "redwood_cove_server",
-            "zen4",
-            "zen5",
-        ],
-    ),
-    mark(
+/// Features that tell designs apart, by the kernel's names, and the designs that can have them:
+/// [I], [A].
+pub(crate) const MARKS: &[(&str, &[&str])] = &[
+    ("amx_fp16 avx10 prefetchi", &["redwood_cove_server"]),
+    ("amx_tile amx_int8 amx_bf16", &["golden_cove_server redwood_cove_server"]),
+    ("avx512_fp16", &["golden_cove golden_cove_server redwood_cove_server"]),
+    ("avx512_vbmi2 avx512_bitalg", &[SECOND_AVX512]),
+    ("avx512f", &["skylake_server", SECOND_AVX512]),
+    (
         "avx_vnni",
-        &[
-            "golden_cove",
-            "golden_cove_server",
-            "redwood_cove",
-            "redwood_cove_server",
-            "lion_cove",
-            "gracemont",
-            "crestmont",
-            "zen5",
-        ],
+        &["golden_cove golden_cove_server redwood_cove redwood_cove_server lion_cove gracemont \
+           crestmont zen5"],
     ),
-    mark("avx_vnni_int8", &["lion_cove", "crestmont"]),
-    mark("avx_ne_convert", &["lion_cove", "crestmont"]),
-    mark("avx_ifma", &["lion_cove", "crestmont"]),
-    mark("vaes", VECTOR_AES),
-    mark("vpclmulqdq", VECTOR_AES),
-    mark("clflushopt", SINCE_SKYLAKE),
-    mark("rdseed", SINCE_BROADWELL),
-    mark("adx", SINCE_BROADWELL),
-    mark("avx2", SINCE_HASWELL),
-    mark("fma", SINCE_HASWELL),
-    mark("bmi2", SINCE_HASWELL),
+    ("avx_vnni_int8 avx_ne_convert avx_ifma", &["lion_cove crestmont"]),
+    ("vaes vpclmulqdq", &[VECTOR_AES]),
+    ("clflushopt", &[SINCE_SKYLAKE]),
+    ("rdseed adx", &["broadwell", SINCE_SKYLAKE]),
+    ("avx2 fma bmi2", &["haswell broadwell", SINCE_SKYLAKE]),
 ];
+
+/// Whether a list of [`MARKS`] names the design.
+pub(crate) fn is_named(designs: &[&str], id: &str) -> bool {
+    designs.iter().flat_map(|words| words.split(' ')).any(|word| word == id)
+}
 
 /// AArch64 designs: implementer, part, id, name. [M]
 pub(crate) const PARTS: &[(u32, u32, &str, &str)] = &[
@@ -326,7 +221,6 @@ pub(crate) const PARTS: &[(u32, u32, &str, &str)] = &[
     (0xc0, 0xac3, "ampere1", "AmpereOne"),
 ];
 
-/// The design of this id.
 pub(crate) fn by_id(id: &str) -> Option<&'static Design> {
     DESIGNS.iter().find(|d| d.id == id)
 }
@@ -344,8 +238,9 @@ mod tests {
         for row in ROWS {
             assert!(row.design.is_none_or(|id| ids.contains(id)), "{row:?}");
         }
-        for mark in MARKS {
-            assert!(mark.designs.iter().all(|id| ids.contains(id)), "{mark:?}");
+        for (features, designs) in MARKS {
+            let mut named = designs.iter().flat_map(|words| words.split_whitespace());
+            assert!(named.all(|id| ids.contains(id)), "{features}");
         }
         assert!(DESIGNS.iter().all(|d| DESIGNS.iter().any(|o| o.class == d.class)));
     }

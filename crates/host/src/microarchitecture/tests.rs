@@ -56,11 +56,8 @@ fn true_numbers_are_believed_without_a_finding() {
         (0xaf, "avx_vnni_int8 avx_ifma vaes", "crestmont"),
         (0xc6, "avx_vnni_int8 avx_ifma vaes", "lion_cove"),
     ] {
-        assert_eq!(
-            id(&intel(model, features), NONE),
-            Ok((expected.to_owned(), false)),
-            "{model:x}"
-        );
+        let found = id(&intel(model, features), NONE);
+        assert_eq!(found, Ok((expected.to_owned(), false)), "{model:x}");
     }
     for (family, model, features, expected) in [
         (0x17, 0x01, "avx2", "zen"),
@@ -115,16 +112,13 @@ fn features_that_the_named_model_cannot_have_override_it() {
 #[test]
 fn a_cache_larger_than_the_named_designs_overrides_it() {
     let hidden = intel(0x8f, "avx512f avx512_vbmi2 avx512_fp16");
-    assert_eq!(
-        id(&hidden, sizes(48, 64, 2048)),
-        Ok(("redwood_cove_server".to_owned(), true)),
-        "an L1i of 64 KiB is not Golden Cove's"
-    );
-    assert_eq!(
-        id(&hidden, sizes(32, 32, 4096)),
-        Ok(("golden_cove_server".to_owned(), false)),
-        "smaller caches are a hypervisor's invention"
-    );
+    // An L1i of 64 KiB is not Golden Cove's; smaller caches are a hypervisor's invention.
+    for (caches, expected, masked) in [
+        (sizes(48, 64, 2048), "redwood_cove_server", true),
+        (sizes(32, 32, 4096), "golden_cove_server", false),
+    ] {
+        assert_eq!(id(&hidden, caches), Ok((expected.to_owned(), masked)));
+    }
 }
 
 #[test]
@@ -161,8 +155,8 @@ fn an_unknown_number_is_not_guessed() {
     let reason = id(&intel(0xfe, "amx_fp16"), NONE).unwrap_err();
     assert_eq!(reason, "the table of designs has no row for GenuineIntel family 0x6 model 0xfe");
     let mut odd = intel(0x55, "");
-    odd.family = Probe::missing("not told");
-    assert_eq!(id(&odd, NONE), Err("not told".to_owned()));
+    odd.family = Probe::missing("not reported");
+    assert_eq!(id(&odd, NONE), Err("not reported".to_owned()));
 }
 
 #[test]

@@ -7,10 +7,8 @@
 use super::NET;
 use crate::root::{Reason, Root};
 
-/// What an interface is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// This machine itself.
     Loopback,
     /// A device of hardware, or one that a hypervisor made to look like it.
     Ethernet,
@@ -30,45 +28,48 @@ pub(super) enum Kind {
     Tap,
     /// A further address on another interface, with neighbours on this machine.
     Macvlan,
-    /// Radio.
     Wireless,
-    /// IP over InfiniBand.
     Infiniband,
     /// Software of some other kind.
     Virtual,
-    /// Anything else.
     Other,
 }
 
 impl Kind {
-    /// The word of [`proofmark_model::Interface::kind`].
-    pub(super) fn as_str(self) -> &'static str {
+    /// The word of [`proofmark_model::Interface::kind`], and why packets leave by no wire whose
+    /// speed the driver knows; `None` where they may.
+    pub(super) fn describe(self) -> (&'static str, Option<&'static str>) {
         match self {
-            Self::Loopback => "loopback",
-            Self::Ethernet => "ethernet",
-            Self::VirtualEthernet => "virtual ethernet",
-            Self::Virtio => "virtio",
-            Self::Bridge => "bridge",
-            Self::Bond => "bond",
-            Self::Vlan => "vlan",
-            Self::Tunnel => "tunnel",
-            Self::Tap => "tap",
-            Self::Macvlan => "macvlan",
-            Self::Wireless => "wireless",
-            Self::Infiniband => "infiniband",
-            Self::Virtual => "virtual",
-            Self::Other => "other",
+            Self::Loopback => ("loopback", Some("loopback has no link")),
+            Self::Ethernet => ("ethernet", None),
+            Self::VirtualEthernet => (
+                "virtual ethernet",
+                Some("a veth pair has no link; its reported speed is invented"),
+            ),
+            Self::Virtio => ("virtio", Some("virtio reports no link speed")),
+            Self::Bridge => (
+                "bridge",
+                Some("packets leave through one of the bridge's ports, which one is unknown"),
+            ),
+            Self::Bond => ("bond", None),
+            Self::Vlan => ("vlan", None),
+            Self::Tunnel => ("tunnel", Some("a tunnel has no link of its own")),
+            Self::Tap => ("tap", Some("the other end is a program")),
+            Self::Macvlan => ("macvlan", Some("macvlan neighbours may be on this machine")),
+            Self::Wireless => {
+                ("wireless", Some("the rate of a radio link changes with its reception"))
+            }
+            Self::Infiniband => ("infiniband", None),
+            Self::Virtual => ("virtual", Some("a software device has no link")),
+            Self::Other => ("other", None),
         }
     }
 }
 
-/// ARPHRD_ETHER.
 const ETHER: u32 = 1;
 /// ARPHRD_PPP, TUNNEL, TUNNEL6, SIT, IPGRE, IP6GRE and NONE (tun, WireGuard).
 const TUNNELS: &[u32] = &[512, 768, 769, 776, 778, 823, 65534];
-/// ARPHRD_LOOPBACK.
 const LOOPBACK: u32 = 772;
-/// ARPHRD_INFINIBAND.
 const INFINIBAND: u32 = 32;
 /// What drivers call themselves in `uevent`.
 const BY_DEVTYPE: &[(&str, Kind)] = &[
@@ -76,31 +77,21 @@ const BY_DEVTYPE: &[(&str, Kind)] = &[
     ("bond", Kind::Bond),
     ("vlan", Kind::Vlan),
     ("wlan", Kind::Wireless),
-    ("macvlan", Kind::Macvlan),
-    ("macvtap", Kind::Macvlan),
-    ("ipvlan", Kind::Macvlan),
-    ("ipvtap", Kind::Macvlan),
-    ("vxlan", Kind::Tunnel),
-    ("geneve", Kind::Tunnel),
-    ("gretap", Kind::Tunnel),
-    ("ip6gretap", Kind::Tunnel),
-    ("erspan", Kind::Tunnel),
-    ("bareudp", Kind::Tunnel),
-    ("wireguard", Kind::Tunnel),
-    ("ppp", Kind::Tunnel),
+    ("macvlan macvtap ipvlan ipvtap", Kind::Macvlan),
+    ("vxlan geneve gretap ip6gretap erspan bareudp wireguard ppp", Kind::Tunnel),
 ];
 
-/// What the interface is.
 pub(super) fn read(root: &Root, name: &str) -> Result<Kind, Reason> {
     let folder = format!("{NET}/{name}");
     let number: u32 = root.number(&format!("{folder}/type"))?;
     let has = |file: &str| root.exists(&format!("{folder}/{file}"));
     let named = value(root, &format!("{folder}/uevent"), "DEVTYPE");
-    let by_name = BY_DEVTYPE.iter().find(|(word, _)| named.as_deref() == Some(*word));
-    Ok(match number {
-        LOOPBACK => Kind::Loopback,
-        INFINIBAND => Kind::Infiniband,
-        _ if by_name.is_some() => by_name.map_or(Kind::Other, |(_, kind)| *kind),
+    let is_named = |words: &str| words.split(' ').any(|word| named.as_deref() == Some(word));
+    let by_name = BY_DEVTYPE.iter().find(|(words, _)| is_named(words)).map(|(_, kind)| *kind);
+    Ok(match (number, by_name) {
+        (LOOPBACK, _) => Kind::Loopback,
+        (INFINIBAND, _) => Kind::Infiniband,
+        (_, Some(kind)) => kind,
         _ if TUNNELS.contains(&number) => Kind::Tunnel,
         _ if has("bridge") => Kind::Bridge,
         _ if has("bonding") => Kind::Bond,
@@ -111,7 +102,7 @@ pub(super) fn read(root: &Root, name: &str) -> Result<Kind, Reason> {
             _ if number == ETHER => Kind::Ethernet,
             _ => Kind::Other,
         },
-        ETHER => software(root, name),
+        (ETHER, _) => software(root, name),
         _ => Kind::Other,
     })
 }
@@ -140,7 +131,6 @@ pub(super) fn lower(root: &Root, name: &str) -> Vec<String> {
     names
 }
 
-/// The driver of an interface's device.
 pub(super) fn driver(root: &Root, name: &str) -> Option<String> {
     value(root, &format!("{NET}/{name}/device/uevent"), "DRIVER")
 }

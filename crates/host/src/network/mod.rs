@@ -10,12 +10,11 @@ mod addresses;
 mod kind;
 mod rate;
 
-use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr};
 
 use proofmark_model::{Interface, Probe};
 
-use crate::root::{Reason, Root};
+use crate::root::{Reason, Root, probe_from};
 use crate::virtualisation;
 pub(crate) use addresses::{Address, live, parse};
 
@@ -27,41 +26,17 @@ const NET: &str = "/sys/class/net";
 ///
 /// Packets between two addresses of one machine do not leave by it, whatever its
 /// addresses are: see [`interface_between`].
-#[must_use]
 pub fn interface_to(root: &Root, local: IpAddr) -> Probe<Interface> {
-    found(having(root, local).and_then(|name| look(root, &name)))
+    probe_from(having(root, local).and_then(|name| look(root, &name)))
 }
 
 /// The interface that packets from the address `local` of this machine to `far` leave
 /// by: the loopback interface, if `far` is an address of this machine too, else the
 /// one that has `local`.
-#[must_use]
 pub fn interface_between(root: &Root, local: IpAddr, far: IpAddr) -> Probe<Interface> {
     match own(root, far) {
         Ok(true) => interface_to(root, Ipv4Addr::LOCALHOST.into()),
         Ok(false) => interface_to(root, local),
-        Err(reason) => Probe::missing(reason.0),
-    }
-}
-
-/// The local address that the kernel would send from to `far`. Sends nothing: a UDP
-/// socket is connected, which looks up the route only.
-///
-/// # Errors
-/// If there is no route, or no such version of IP on this machine.
-pub fn local_address_to(far: SocketAddr) -> io::Result<IpAddr> {
-    let any: IpAddr = match far {
-        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
-        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
-    };
-    let socket = UdpSocket::bind((any, 0))?;
-    socket.connect(far)?;
-    Ok(socket.local_addr()?.ip().to_canonical())
-}
-
-fn found(interface: Result<(Interface, String), Reason>) -> Probe<Interface> {
-    match interface {
-        Ok((interface, source)) => Probe::known(interface, source),
         Err(reason) => Probe::missing(reason.0),
     }
 }
@@ -105,7 +80,7 @@ fn look(root: &Root, name: &str) -> Result<(Interface, String), Reason> {
     let none = rate.as_ref().err().map(|why| format!("; no line rate: {}", why.0));
     let interface = Interface {
         name: name.to_owned(),
-        kind: kind.as_str().to_owned(),
+        kind: kind.describe().0.to_owned(),
         mtu,
         bits_per_s: rate.ok(),
         driver,

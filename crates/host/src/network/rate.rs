@@ -21,23 +21,14 @@ pub(super) fn look(root: &Root, name: &str, kind: Kind, guest: bool) -> Result<f
 
 /// Whether packets leave by a wire whose speed is known to the driver, or why not.
 fn wired(root: &Root, name: &str, kind: Kind, guest: bool, depth: u32) -> Result<(), Reason> {
-    let why = match kind {
-        Kind::Bond | Kind::Vlan => return carried(root, name, guest, depth),
-        Kind::Ethernet | Kind::Infiniband | Kind::Other if !guest => return Ok(()),
-        Kind::Ethernet | Kind::Infiniband | Kind::Other => {
-            "in a virtual machine the hypervisor invents the reported speed"
+    match kind.describe().1 {
+        Some(why) => Err(Reason::new(why)),
+        None if matches!(kind, Kind::Bond | Kind::Vlan) => carried(root, name, guest, depth),
+        None if guest => {
+            Err(Reason::new("in a virtual machine the hypervisor invents the reported speed"))
         }
-        Kind::Loopback => "loopback has no link",
-        Kind::Virtio => "virtio reports no link speed",
-        Kind::VirtualEthernet => "a veth pair has no link; its reported speed is invented",
-        Kind::Bridge => "packets leave through one of the bridge's ports, which one is unknown",
-        Kind::Tunnel => "a tunnel has no link of its own",
-        Kind::Tap => "the other end is a program",
-        Kind::Macvlan => "macvlan neighbours may be on this machine",
-        Kind::Virtual => "a software device has no link",
-        Kind::Wireless => "the rate of a radio link changes with its reception",
-    };
-    Err(Reason::new(why))
+        None => Ok(()),
+    }
 }
 
 /// Whether all that carry an interface have wires, so that the speed it says is not made of numbers

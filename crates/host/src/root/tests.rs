@@ -1,23 +1,22 @@
 use super::*;
+use crate::mounts;
+use crate::testing::Machine;
 
 #[test]
 fn reasons_name_the_machines_path_and_not_the_captured_folder() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = Root::fixture(folder.path());
+    let machine = Machine::new(&[("/empty", "\n"), ("/word", "12x\n")]);
+    let root = machine.root();
     assert_eq!(root.read("/proc/none").unwrap_err().0, "/proc/none: no such file");
-    std::fs::write(folder.path().join("empty"), "\n").unwrap();
     assert_eq!(root.line("/empty").unwrap_err().0, "/empty: is empty");
-    std::fs::write(folder.path().join("word"), "12x\n").unwrap();
     assert_eq!(root.number::<u32>("/word").unwrap_err().0, "/word: '12x' is not a number");
 }
 
 #[test]
 fn links_are_followed_within_the_machine() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = Root::fixture(folder.path());
-    std::fs::create_dir_all(folder.path().join("sys/devices/x")).unwrap();
-    std::os::unix::fs::symlink("devices/x", folder.path().join("sys/near")).unwrap();
-    std::os::unix::fs::symlink("/", folder.path().join("sys/out")).unwrap();
+    let machine = Machine::new(&[("/sys/devices/x/file", "")]);
+    let root = machine.root();
+    std::os::unix::fs::symlink("devices/x", machine.at("/sys/near")).unwrap();
+    std::os::unix::fs::symlink("/", machine.at("/sys/out")).unwrap();
     assert_eq!(root.real("/sys/near"), Ok("/sys/devices/x".to_owned()));
     assert!(root.real("/sys/out").unwrap_err().0.contains("leads out"));
     assert_eq!(root.real("/sys/none").unwrap_err().0, "/sys/none: no such file");
@@ -26,21 +25,15 @@ fn links_are_followed_within_the_machine() {
 #[test]
 fn a_folder_that_cannot_be_used_is_named() {
     let folder = tempfile::tempdir().unwrap();
-    let name = |path: &Path| path.to_str().unwrap().to_owned();
     let root = Root::live();
-    let here = name(&folder.path().canonicalize().unwrap());
-    assert_eq!(
-        root.folder(&format!("{here}/../{}", &here[here.rfind('/').unwrap()..])),
-        Ok(here.clone())
-    );
-    let none = name(&folder.path().join("none"));
+    let here = folder.path().canonicalize().unwrap().to_str().unwrap().to_owned();
+    let last = &here[here.rfind('/').unwrap()..];
+    assert_eq!(root.folder(&format!("{here}/../{last}")), Ok(here.clone()));
+    let none = format!("{here}/none");
     assert_eq!(root.folder(&none).unwrap_err().0, format!("folder {none} does not exist"));
-    let file = folder.path().join("file");
+    let file = format!("{here}/file");
     std::fs::write(&file, "").unwrap();
-    assert_eq!(
-        root.folder(&name(&file)).unwrap_err().0,
-        format!("{} is not a folder", name(&file))
-    );
+    assert_eq!(root.folder(&file).unwrap_err().0, format!("{file} is not a folder"));
     assert_eq!(root.writable(&here), Ok(()));
     let (all, free) = root.space(&here).unwrap();
     assert!(free <= all && all > 0, "{free} of {all}");
@@ -57,15 +50,13 @@ fn a_folder_that_may_not_be_written_in_is_named() {
         return;
     }
     let reason = Root::live().writable(here).unwrap_err();
-    assert_eq!(reason.0, format!("this user may not write in {here}"));
+    assert_eq!(reason.0, format!("no permission to write in {here}"));
 }
 
 #[test]
 fn a_live_read_only_file_system_is_known() {
-    let mounts = crate::mounts::look(&Root::live()).unwrap_or_default();
-    let shown = |m: &&crate::mounts::Mount| {
-        crate::mounts::holding(&mounts, &m.point).is_some_and(|top| top == *m)
-    };
+    let mounts = mounts::look(&Root::live()).unwrap_or_default();
+    let shown = |m: &&mounts::Mount| mounts::holding(&mounts, &m.point) == Some(*m);
     let closed = mounts.iter().filter(shown).find(|m| m.read_only() && m.kind == "tmpfs");
     let Some(mount) = closed else {
         eprintln!("skipped: no tmpfs is mounted read-only here");
@@ -77,22 +68,18 @@ fn a_live_read_only_file_system_is_known() {
 
 #[test]
 fn the_space_of_a_captured_machine_is_captured() {
-    let folder = tempfile::tempdir().unwrap();
-    let root = Root::fixture(folder.path());
-    assert_eq!(root.space("/srv").unwrap_err().0, "/space: no such file");
-    std::fs::write(folder.path().join("space"), "1000 400\n").unwrap();
-    assert_eq!(root.space("/srv"), Ok((1000, 400)));
+    let space = |files: &[(&str, &str)]| Machine::new(files).root().space("/srv");
+    assert_eq!(space(&[]).unwrap_err().0, "/space: no such file");
+    assert_eq!(space(&[("/space", "1000 400\n")]), Ok((1000, 400)));
     for bad in ["1000", "1 2 3", "a b", "-1 2"] {
-        std::fs::write(folder.path().join("space"), bad).unwrap();
-        assert!(root.space("/srv").is_err(), "{bad}");
+        assert!(space(&[("/space", bad)]).is_err(), "{bad}");
     }
 }
 
 #[test]
 fn bytes_that_are_no_text_do_not_stop_a_probe() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("odd"), b"a\xffb").unwrap();
-    let root = Root::fixture(folder.path());
+    let machine = Machine::new(&[]);
+    let root = machine.put("/odd", b"a\xffb").root();
     assert_eq!(root.line("/odd").unwrap(), "a\u{fffd}b");
     assert_eq!(root.bytes("/odd", 100).unwrap(), b"a\xffb");
     assert_eq!(root.bytes("/odd", 2).unwrap(), b"a\xff", "no more than asked for");
@@ -107,12 +94,10 @@ fn the_mask_comes_from_the_status_file() {
 
 #[test]
 fn without_proc_the_mask_is_that_of_the_system_call() {
-    let empty = tempfile::tempdir().unwrap();
-    let root = Root::fixture(empty.path());
-    assert!(root.affinity().is_err());
-    let reported = root.with_affinity(Some(vec![0, 2047]));
+    let machine = Machine::new(&[]);
+    assert!(machine.root().affinity().is_err());
+    let reported = machine.root().with_affinity(Some(vec![0, 2047]));
     assert_eq!(reported.affinity(), Ok((vec![0, 2047], "sched_getaffinity")));
-    std::fs::create_dir_all(empty.path().join("proc/self")).unwrap();
-    std::fs::write(empty.path().join("proc/self/status"), "Cpus_allowed_list:\t1-2\n").unwrap();
+    machine.put("/proc/self/status", "Cpus_allowed_list:\t1-2\n");
     assert_eq!(reported.affinity(), Ok((vec![1, 2], "/proc/self/status")), "/proc comes first");
 }

@@ -1,7 +1,6 @@
 //! The structures of an SMBIOS table: a header of type, length and handle, fields at
 //! fixed offsets, then strings. Every length in it is checked against what is there.
 
-/// Type of the structure that ends a table.
 const END_OF_TABLE: u8 = 127;
 /// Type, length, handle.
 const HEADER: usize = 4;
@@ -14,12 +13,10 @@ const LONGEST_STRING: usize = 64;
 #[error("is damaged at byte {0}")]
 pub(super) struct Broken(usize);
 
-/// One structure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Structure<'a> {
     /// Type, such as 17 for a memory device.
     pub(super) kind: u8,
-    /// Header and fields.
     fields: &'a [u8],
     /// The strings, each with a zero after it but the last.
     strings: &'a [u8],
@@ -56,12 +53,10 @@ impl<'a> Structure<'a> {
         self.fields.get(offset).copied()
     }
 
-    /// Two bytes, least first.
     pub(super) fn word(&self, offset: usize) -> Option<u16> {
         Some(u16::from_le_bytes([self.byte(offset)?, self.byte(offset + 1)?]))
     }
 
-    /// Four bytes, least first.
     pub(super) fn dword(&self, offset: usize) -> Option<u32> {
         Some(u32::from(self.word(offset)?) | u32::from(self.word(offset + 2)?) << 16)
     }

@@ -68,16 +68,11 @@ fn by_name(name: &str) -> Option<&'static str> {
     if matches!(device::kind(name), "zram" | "RAM disk") {
         return Some(MEMORY);
     }
-    const NAMES: &[(&str, &str)] = &[
-        ("nvme", "nvme"),
-        ("pmem", "pmem"),
-        ("nbd", NETWORK),
-        ("rbd", NETWORK),
-        ("rnbd", NETWORK),
-        // ATA over Ethernet.
-        ("etherd!e", NETWORK),
-    ];
-    NAMES.iter().find(|(begin, _)| numbered(name, begin)).map(|(_, transport)| *transport)
+    // Of these the last is ATA over Ethernet.
+    if ["nbd", "rbd", "rnbd", "etherd!e"].iter().any(|begin| numbered(name, begin)) {
+        return Some(NETWORK);
+    }
+    ["nvme", "pmem"].into_iter().find(|begin| numbered(name, begin))
 }
 
 /// What a folder on the way says of a device that poses as one on a bus.
@@ -112,7 +107,6 @@ fn by_segment(segment: &str) -> Option<&'static str> {
     NUMBERED.iter().find(|(begin, _)| numbered(segment, begin)).map(|(_, transport)| *transport)
 }
 
-/// NVMe by the word of its controller.
 fn nvme(transport: Option<&str>) -> &'static str {
     match transport {
         Some("tcp" | "rdma" | "fc") => NETWORK,
@@ -124,67 +118,4 @@ fn nvme(transport: Option<&str>) -> &'static str {
 /// Whether the name is these letters and then a number.
 fn numbered(name: &str, begin: &str) -> bool {
     name.strip_prefix(begin).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn real_paths_of_many_buses() {
-        const PCI: &str = "/sys/devices/pci0000:00/0000:00:1f.2";
-        let folder = tempfile::tempdir().unwrap();
-        let root = Root::fixture(folder.path());
-        let scsi = "host0/target0:0:0/0:0:0:0/block/sda";
-        for (path, expected) in [
-            (format!("{PCI}/ata1/{scsi}"), Some("sata")),
-            (format!("{PCI}/usb2/2-1/2-1:1.0/{scsi}"), Some("usb")),
-            (format!("{PCI}/virtio1/block/vda"), Some("virtio")),
-            (format!("{PCI}/virtio2/{scsi}"), Some("virtio")),
-            (format!("{PCI}/{scsi}"), Some("scsi")),
-            (format!("{PCI}/host0/port-0:0/end_device-0:0/target0:0:0/block/sda"), Some("sas")),
-            (format!("{PCI}/host1/rport-1:0-2/{scsi}"), Some("fc")),
-            (
-                "/sys/devices/platform/host3/session1/target3:0:0/3:0:0:1/block/sdb".to_owned(),
-                Some("iscsi"),
-            ),
-            (format!("{PCI}/nvme/nvme0/nvme0n1"), Some("nvme")),
-            (
-                "/sys/devices/platform/soc/mmc_host/mmc0/mmc0:aaaa/block/mmcblk0".to_owned(),
-                Some("mmc"),
-            ),
-            ("/sys/devices/vbd-51712/block/xvda".to_owned(), Some("xen")),
-            (format!("/sys/devices/LNXSYSTM:00/LNXSYBUS:00/VMBUS:01/f8b3/{scsi}"), Some("hyperv")),
-            (format!("/sys/devices/pseudo_0/adapter0/{scsi}"), Some(MEMORY)),
-            ("/sys/devices/virtual/block/zram0".to_owned(), Some(MEMORY)),
-            ("/sys/devices/virtual/block/ram3".to_owned(), Some(MEMORY)),
-            ("/sys/devices/virtual/block/nbd0".to_owned(), Some("network")),
-            ("/sys/devices/virtual/block/rnbd0".to_owned(), Some("network")),
-            ("/sys/devices/virtual/block/etherd!e1.0".to_owned(), Some("network")),
-            ("/sys/devices/rbd/0/block/rbd0".to_owned(), Some("network")),
-            (format!("/sys/devices/platform/vhci_hcd.0/usb3/3-1/3-1:1.0/{scsi}"), Some("network")),
-            (
-                format!("/sys/devices/platform/dummy_hcd.0/usb3/3-1/3-1:1.0/{scsi}"),
-                Some("dummy_hcd"),
-            ),
-            (format!("/sys/devices/tcm_loop_0/tcm_loop_adapter_0/{scsi}"), Some("tcm_loop")),
-            ("/sys/devices/vdpasim_blk/vdpa0/virtio3/block/vdb".to_owned(), Some(MEMORY)),
-            ("/sys/devices/virtual/block/zd0".to_owned(), None),
-            ("/sys/devices/virtual/block/dm-0".to_owned(), None),
-            ("/sys/devices/virtual/block/loop0".to_owned(), None),
-            (String::new(), None),
-        ] {
-            assert_eq!(transport(&root, &path), expected, "{path}");
-        }
-        for (reported, expected) in [
-            (Some("tcp"), NETWORK),
-            (Some("rdma"), NETWORK),
-            (Some("fc"), NETWORK),
-            (Some("loop"), "nvme loop"),
-            (Some("pcie"), "nvme"),
-            (None, "nvme"),
-        ] {
-            assert_eq!(nvme(reported), expected, "{reported:?}");
-        }
-    }
 }

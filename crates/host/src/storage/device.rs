@@ -7,6 +7,7 @@ use proofmark_model::BlockDevice;
 
 use super::{BLOCK, attached, link};
 use crate::root::{Root, above};
+use crate::text::bracketed;
 
 /// Unit of `size`, whatever the device's sectors are.
 const SECTOR: u64 = 512;
@@ -36,8 +37,10 @@ pub(super) fn look(root: &Root, name: &str, virtual_machine: bool) -> Option<Blo
         logical_sector_bytes: bytes("logical_block_size"),
         physical_sector_bytes: bytes("physical_block_size"),
         request_bytes: bytes("max_sectors_kb").and_then(|kb| kb.checked_mul(1024)),
-        rotational: queue("rotational").and_then(|text| switch(&text)),
-        volatile_cache: queue("write_cache").and_then(|text| volatile(&text)),
+        rotational: queue("rotational").and_then(|text| either(&text, "0", "1")),
+        // A write-back cache is one that a loss of power empties.
+        volatile_cache: queue("write_cache")
+            .and_then(|text| either(&text, "write through", "write back")),
         scheduler: queue("scheduler").and_then(|text| chosen(&text)),
         transport: transport.map(str::to_owned),
         link,
@@ -82,35 +85,19 @@ fn sectors(root: &Root, folder: &str) -> Option<u64> {
     root.number::<u64>(&format!("{folder}/size")).ok()?.checked_mul(SECTOR)
 }
 
-/// `0` or `1`.
-fn switch(text: &str) -> Option<bool> {
-    match text {
-        "0" => Some(false),
-        "1" => Some(true),
-        _ => None,
-    }
-}
-
-/// Whether the cache is one that a loss of power empties.
-fn volatile(text: &str) -> Option<bool> {
-    match text {
-        "write back" => Some(true),
-        "write through" => Some(false),
-        _ => None,
-    }
+/// Which of two words the text is.
+fn either(text: &str, no: &str, yes: &str) -> Option<bool> {
+    [no, yes].contains(&text).then_some(text == yes)
 }
 
 /// `none` of `[none] mq-deadline kyber`; a device without a choice has one word.
 fn chosen(text: &str) -> Option<String> {
-    let marked = text.split_whitespace().find_map(|w| w.strip_prefix('[')?.strip_suffix(']'));
     let only = || Some(text.trim()).filter(|t| !t.is_empty() && !t.contains([' ', '[', ']']));
-    marked.or_else(only).map(str::to_owned)
+    bracketed(text).or_else(only).map(str::to_owned)
 }
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     #[test]
@@ -119,11 +106,8 @@ mod tests {
         assert_eq!(chosen("mq-deadline [bfq]\n").as_deref(), Some("bfq"));
         assert_eq!(chosen("none").as_deref(), Some("none"));
         assert_eq!(chosen("a b"), None);
-        assert_eq!((volatile("write back"), volatile("write through")), (Some(true), Some(false)));
-        assert_eq!(
-            (volatile(""), switch("0"), switch("1"), switch("2")),
-            (None, Some(false), Some(true), None)
-        );
+        let words = ["0", "1", "2", ""].map(|text| either(text, "0", "1"));
+        assert_eq!(words, [Some(false), Some(true), None, None]);
     }
 
     #[test]
@@ -147,12 +131,5 @@ mod tests {
             assert_eq!(kind(name), expected, "{name}");
         }
         assert_eq!(shown("cciss!c0d0"), "cciss/c0d0");
-    }
-
-    proptest! {
-        #[test]
-        fn no_text_panics(text in "\\PC{0,30}", near in "\\[?[a-zé]{0,6}\\]?( \\[?[a-z]{0,3}\\]?){0,2}") {
-            let _ = (chosen(&text), chosen(&near), volatile(&text), switch(&text), kind(&near));
-        }
     }
 }

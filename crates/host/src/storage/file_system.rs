@@ -11,46 +11,25 @@ use crate::mounts::Mount;
 use crate::root::{Root, below};
 
 /// Kinds of file systems by the kernel's names, where they tell what holds the data.
-/// Those of FUSE are programs: where not listed, they are taken to stand on another
+/// Those of FUSE are programs: where not listed, they are assumed to lie on another
 /// file system.
-const KINDS: &[(StorageKind, &[&str])] = &[
-    (StorageKind::Memory, &["tmpfs", "ramfs", "devtmpfs", "hugetlbfs", "rootfs"]),
+const KINDS: &[(StorageKind, &str)] = &[
+    (StorageKind::Memory, "tmpfs ramfs devtmpfs hugetlbfs rootfs"),
     (
         StorageKind::Network,
-        &[
-            "nfs",
-            "nfs4",
-            "cifs",
-            "smb3",
-            "smbfs",
-            "9p",
-            "afs",
-            "ceph",
-            "coda",
-            "orangefs",
-            "lustre",
-            "gpfs",
-            "beegfs",
-            "fuse.sshfs",
-            "fuse.glusterfs",
-            "fuse.ceph-fuse",
-            "fuse.s3fs",
-            "fuse.gcsfuse",
-            "fuse.juicefs",
-            "fuse.rclone",
-        ],
+        "nfs nfs4 cifs smb3 smbfs 9p afs ceph coda orangefs lustre gpfs beegfs fuse.sshfs \
+         fuse.glusterfs fuse.ceph-fuse fuse.s3fs fuse.gcsfuse fuse.juicefs fuse.rclone",
     ),
-    (
-        StorageKind::Layered,
-        &["overlay", "aufs", "ecryptfs", "virtiofs", "vboxsf", "fuse.vmhgfs-fuse", "fuse"],
-    ),
-    (StorageKind::Unknown, &["zfs"]),
+    (StorageKind::Layered, "overlay aufs ecryptfs virtiofs vboxsf fuse.vmhgfs-fuse fuse"),
+    (StorageKind::Unknown, "zfs"),
 ];
 
 /// What is known from the name of the file system alone; `None`: its devices tell.
 pub(super) fn kind(name: &str) -> Option<StorageKind> {
-    let listed = KINDS.iter().find(|(_, names)| names.contains(&name)).map(|(kind, _)| *kind);
-    listed.or_else(|| name.starts_with("fuse.").then_some(StorageKind::Layered))
+    let listed = KINDS.iter().find(|(_, names)| names.split(' ').any(|listed| listed == name));
+    listed
+        .map(|(kind, _)| *kind)
+        .or_else(|| name.starts_with("fuse.").then_some(StorageKind::Layered))
 }
 
 /// The folder where an overlay keeps what is written to it. A container sees the path
@@ -76,12 +55,10 @@ pub(super) fn devices(root: &Root, mount: &Mount) -> Vec<String> {
     }
 }
 
-/// The device of a major and a minor number.
 fn by_number(root: &Root, number: &str) -> Option<String> {
     last(&root.real(&format!("/sys/dev/block/{number}")).ok()?)
 }
 
-/// The device of a path below /dev.
 fn by_path(root: &Root, path: &str) -> Option<String> {
     let real = root.real(path).unwrap_or_else(|_| path.to_owned());
     let is_there = |name: &String| root.exists(&below(BLOCK, name));
@@ -107,7 +84,6 @@ fn siblings(root: &Root, device: &str) -> Option<Vec<String>> {
     Some(found)
 }
 
-/// The last name of a path.
 pub(super) fn last(path: &str) -> Option<String> {
     path.rsplit('/').next().filter(|name| !name.is_empty()).map(str::to_owned)
 }
@@ -138,7 +114,7 @@ mod tests {
 
     #[test]
     fn each_name_stands_once() {
-        let all: Vec<&str> = KINDS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let all: Vec<&str> = KINDS.iter().flat_map(|(_, names)| names.split(' ')).collect();
         assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
     }
 }

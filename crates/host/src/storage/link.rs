@@ -24,7 +24,6 @@ pub(super) fn look(root: &Root, folder: &str, transport: &str) -> Option<Link> {
     }
 }
 
-/// The link of the PCI function above an NVMe namespace.
 fn nvme(root: &Root, folder: &str) -> Option<Link> {
     let (function, speed) = nearest(root, folder, "current_link_speed")?;
     let width: u32 = root.number(&format!("{function}/current_link_width")).ok()?;
@@ -73,7 +72,6 @@ fn sas(root: &Root, folder: &str) -> Option<Link> {
     })
 }
 
-/// The link of the USB device above a disk.
 fn usb(root: &Root, folder: &str) -> Option<Link> {
     let (device, speed) = nearest(root, folder, "speed")?;
     let mega: f64 = speed.parse().ok()?;
@@ -127,17 +125,14 @@ fn leading(text: &str, unit: &str) -> Option<f64> {
     (words.next()? == unit).then_some(number)
 }
 
-/// The text, if it is digits only.
 fn digits(text: &str) -> Option<&str> {
     (!text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())).then_some(text)
 }
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
-    use super::super::tests::Machine;
     use super::*;
+    use crate::testing::Machine;
 
     const PCI: &str = "/sys/devices/pci0000:00/0000:00:1d.0/0000:3d:00.0";
 
@@ -147,9 +142,15 @@ mod tests {
         Some((link.name, link.bytes_per_s.round() as u64))
     }
 
+    /// What the files of each device say, one of which differs, and that of a device above it
+    /// or next to it, which is not the device's.
     #[test]
-    fn pcie_by_generation_and_lanes() {
-        for (speed, width, expected) in [
+    fn links_by_their_rate() {
+        let pcie = format!("{PCI}/current_link_speed");
+        let pcie_above = "/sys/devices/pci0000:00/0000:00:1d.0/current_link_speed";
+        let usb = "/sys/devices/pci0000:00/0000:00:14.0/usb2";
+        let sata = "/sys/devices/pci0000:00/0000:00:1f.2/ata3/host2/target2:0:0/2:0:0:0/block/sda";
+        for (text, width, expected) in [
             ("2.5 GT/s PCIe", "1", Some(("PCIe 2.5 GT/s x1", 250_000_000))),
             ("5.0 GT/s PCIe", "2", Some(("PCIe 5.0 GT/s x2", 1_000_000_000))),
             ("8 GT/s", "4", Some(("PCIe 8.0 GT/s x4", 3_938_461_538))),
@@ -160,36 +161,32 @@ mod tests {
             ("7.0 GT/s PCIe", "4", None),
             ("8.0 GT/s PCIe", "0", None),
             ("8.0 GT/s PCIe", "63", None),
+            ("1.5 Gbps", "ata", Some(("SATA 1.5 Gbit/s", 150_000_000))),
+            ("3.0 Gbps", "ata", Some(("SATA 3.0 Gbit/s", 300_000_000))),
+            ("6.0 Gbps", "ata", Some(("SATA 6.0 Gbit/s", 600_000_000))),
+            ("<unknown>", "ata", None),
+            ("9.0 Gbps", "ata", None),
+            ("480", "usb", Some(("USB 480 Mbit/s", 60_000_000))),
+            ("5000", "usb", Some(("USB 5000 Mbit/s", 500_000_000))),
+            ("10000", "usb", Some(("USB 10000 Mbit/s", 1_212_121_212))),
+            ("20000", "usb", Some(("USB 20000 Mbit/s", 2_424_242_424))),
+            ("unknown", "usb", None),
         ] {
-            let m = Machine::new("");
-            m.put(&format!("{PCI}/current_link_speed"), speed);
-            m.put(&format!("{PCI}/current_link_width"), width);
-            // The root port's own link is not the device's.
-            m.put("/sys/devices/pci0000:00/0000:00:1d.0/current_link_speed", "2.5 GT/s PCIe");
-            let found = rate(&m, &format!("{PCI}/nvme/nvme0/nvme0n1"), "nvme");
-            assert_eq!(found, expected.map(|(n, r)| (n.to_owned(), r)), "{speed} {width}");
-        }
-        assert_eq!(
-            rate(&Machine::new(""), "/sys/devices/platform/soc/nvme/nvme0/nvme0n1", "nvme"),
-            None
-        );
-    }
-
-    #[test]
-    fn sata_by_its_ports_link() {
-        let disk = "/sys/devices/pci0000:00/0000:00:1f.2/ata3/host2/target2:0:0/2:0:0:0/block/sda";
-        for (text, expected) in [
-            ("1.5 Gbps", Some(("SATA 1.5 Gbit/s", 150_000_000))),
-            ("3.0 Gbps", Some(("SATA 3.0 Gbit/s", 300_000_000))),
-            ("6.0 Gbps", Some(("SATA 6.0 Gbit/s", 600_000_000))),
-            ("<unknown>", None),
-            ("9.0 Gbps", None),
-        ] {
-            let m = Machine::new("");
+            let m = Machine::new(&[(pcie_above, "2.5 GT/s PCIe")]);
+            m.put(&format!("{PCI}/current_link_width"), width).put(&pcie, text);
             m.put("/sys/class/ata_link/link3/sata_spd", text);
             m.put("/sys/class/ata_link/link2/sata_spd", "1.5 Gbps");
-            assert_eq!(rate(&m, disk, "sata"), expected.map(|(n, r)| (n.to_owned(), r)), "{text}");
+            m.put(&format!("{usb}/2-1/speed"), text).put(&format!("{usb}/speed"), "10000");
+            let (folder, transport) = match width {
+                "ata" => (sata.to_owned(), "sata"),
+                "usb" => (format!("{usb}/2-1/2-1:1.0/host4/target4:0:0/4:0:0:0/block/sdb"), "usb"),
+                _ => (format!("{PCI}/nvme/nvme0/nvme0n1"), "nvme"),
+            };
+            let found = rate(&m, &folder, transport);
+            assert_eq!(found, expected.map(|(n, r)| (n.to_owned(), r)), "{transport} {text}");
         }
+        let elsewhere = "/sys/devices/platform/soc/nvme/nvme0/nvme0n1";
+        assert_eq!(rate(&Machine::new(&[]), elsewhere, "nvme"), None);
     }
 
     #[test]
@@ -197,7 +194,7 @@ mod tests {
         let host = "/sys/devices/pci0000:00/0000:01:00.0/host0";
         let port = format!("{host}/port-0:0/expander-0:0/port-0:0:5");
         let disk = format!("{port}/end_device-0:0:5/target0:0:5/0:0:5:0/block/sda");
-        let m = Machine::new("");
+        let m = Machine::new(&[]);
         m.put(&format!("{host}/port-0:0/phy-0:0"), "").put(&format!("{port}/phy-0:0:7"), "");
         m.put("/sys/class/sas_phy/phy-0:0/negotiated_linkrate", "6.0 Gbit");
         let put = |phy: &str, text: &str| {
@@ -217,40 +214,12 @@ mod tests {
     }
 
     #[test]
-    fn usb_by_the_devices_speed() {
-        let device = "/sys/devices/pci0000:00/0000:00:14.0/usb2/2-1";
-        let disk = format!("{device}/2-1:1.0/host4/target4:0:0/4:0:0:0/block/sdb");
-        for (text, expected) in [
-            ("480", Some(("USB 480 Mbit/s", 60_000_000))),
-            ("5000", Some(("USB 5000 Mbit/s", 500_000_000))),
-            ("10000", Some(("USB 10000 Mbit/s", 1_212_121_212))),
-            ("20000", Some(("USB 20000 Mbit/s", 2_424_242_424))),
-            ("unknown", None),
-        ] {
-            let m = Machine::new("");
-            m.put(&format!("{device}/speed"), text);
-            m.put("/sys/devices/pci0000:00/0000:00:14.0/usb2/speed", "10000");
-            assert_eq!(rate(&m, &disk, "usb"), expected.map(|(n, r)| (n.to_owned(), r)), "{text}");
-        }
-    }
-
-    #[test]
     fn other_transports_have_none() {
-        let m = Machine::new("");
+        let m = Machine::new(&[]);
         m.put(&format!("{PCI}/current_link_speed"), "8.0 GT/s PCIe");
         m.put(&format!("{PCI}/current_link_width"), "4");
         for transport in ["virtio", "scsi", "network", "memory", "mmc"] {
             assert_eq!(rate(&m, &format!("{PCI}/virtio1/block/vda"), transport), None);
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn no_text_panics(text in "\\PC{0,30}", near in "[0-9.]{0,6} ?(GT/s|Gbps|Gbit)? ?[a-zé]{0,4}") {
-            for unit in ["GT/s", "Gbps"] {
-                let _ = (leading(&text, unit), leading(&near, unit));
-            }
-            let _ = (digits(&text), pcie(f64::NAN), eight_of_ten(f64::INFINITY, &[1.5]));
         }
     }
 }

@@ -17,7 +17,7 @@ mod stack;
 use proofmark_model::{Probe, Storage};
 
 use crate::mounts::{self, Mount};
-use crate::root::{Reason, Root};
+use crate::root::{Reason, Root, probe};
 use stack::Stack;
 
 /// Where the kernel lists its block devices, partitions among them.
@@ -26,10 +26,8 @@ const BLOCK: &str = "/sys/class/block";
 /// Looks at a folder (absolute). `virtual_machine`: links are a hypervisor's word and
 /// are left out.
 pub(crate) fn look(root: &Root, path: &str, virtual_machine: bool) -> Probe<Storage> {
-    match find(root, path, virtual_machine) {
-        Ok(storage) => Probe::known(storage, "/proc/self/mountinfo, statvfs and /sys/class/block"),
-        Err(reason) => Probe::missing(reason.0),
-    }
+    let found = find(root, path, virtual_machine);
+    probe(found, "/proc/self/mountinfo, statvfs and /sys/class/block")
 }
 
 fn find(root: &Root, path: &str, virtual_machine: bool) -> Result<Storage, Reason> {
@@ -40,7 +38,7 @@ fn find(root: &Root, path: &str, virtual_machine: bool) -> Result<Storage, Reaso
     writable(root, mount, &path).map_err(other_folder)?;
     let (total_bytes, free_bytes) = root.space(&path)?;
     let mut stack = Stack::new(root, &mounts, virtual_machine);
-    stack.under(mount);
+    stack.file_system(mount, 0);
     let (kind, devices) = stack.found();
     Ok(Storage {
         path,
@@ -54,7 +52,6 @@ fn find(root: &Root, path: &str, virtual_machine: bool) -> Result<Storage, Reaso
     })
 }
 
-/// The reason with what to do about it.
 fn other_folder(reason: Reason) -> Reason {
     Reason::new(format!("{}; choose another folder with --disk-path", reason.0))
 }

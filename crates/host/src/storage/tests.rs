@@ -1,34 +1,18 @@
 //! Machines composed for each way that a file system can lie on devices.
 
-use std::path::Path;
-
 use proofmark_model::{BlockDevice, StorageKind};
 
 use super::*;
+use crate::testing::Machine;
 
 mod leaves;
 
-pub(super) struct Machine(tempfile::TempDir);
+/// A machine with these mounts, and a megabyte of which half is free.
+pub(super) fn machine(mountinfo: &str) -> Machine {
+    Machine::new(&[("/proc/self/mountinfo", mountinfo), ("/space", "1000000 500000\n")])
+}
 
 impl Machine {
-    /// A machine with these mounts, and a megabyte of which half is free.
-    pub(super) fn new(mountinfo: &str) -> Self {
-        let machine = Self(tempfile::tempdir().unwrap());
-        machine.put("/proc/self/mountinfo", mountinfo).put("/space", "1000000 500000\n");
-        machine
-    }
-
-    fn at(&self, path: &str) -> std::path::PathBuf {
-        let path = self.0.path().join(Path::new(path).strip_prefix("/").unwrap());
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        path
-    }
-
-    pub(super) fn put(&self, path: &str, text: &str) -> &Self {
-        std::fs::write(self.at(path), text).unwrap();
-        self
-    }
-
     fn folder(&self, path: &str) -> &Self {
         std::fs::create_dir_all(self.at(path)).unwrap();
         self
@@ -63,10 +47,6 @@ impl Machine {
         self.device(&format!("virtual/block/{name}"), number).put(&path, file)
     }
 
-    pub(super) fn root(&self) -> Root {
-        Root::fixture(self.0.path())
-    }
-
     fn look(&self, path: &str) -> Storage {
         look(&self.root(), path, false).get().unwrap().clone()
     }
@@ -94,7 +74,7 @@ const NVME: &str = "pci0000:00/0000:00:1d.0/0000:3d:00.0/nvme/nvme0/nvme0n1";
 
 /// A SATA disk with a partition, mounted.
 fn sata() -> Machine {
-    let m = Machine::new(&on("8:1", "ext4", "/dev/sda1"));
+    let m = machine(&on("8:1", "ext4", "/dev/sda1"));
     m.device(SATA, "8:0").partition(&format!("{SATA}/sda1"), "8:1");
     for (file, text) in [
         ("queue/logical_block_size", "512\n"),
@@ -114,10 +94,8 @@ fn sata() -> Machine {
 #[test]
 fn a_partition_has_the_queue_of_its_disk_and_the_disk_the_link() {
     let found = sata().look("/srv");
-    assert_eq!(
-        (found.kind, found.total_bytes, found.free_bytes),
-        (StorageKind::Block, 1_000_000, 500_000)
-    );
+    assert_eq!(found.kind, StorageKind::Block);
+    assert_eq!((found.total_bytes, found.free_bytes), (1_000_000, 500_000));
     assert_eq!((found.file_system.as_str(), found.mount_point.as_str()), ("ext4", "/"));
     assert_eq!(found.mount_options, "rw,relatime");
     assert_eq!(found.sector_bytes(), Some(512));
@@ -149,63 +127,64 @@ fn a_hypervisors_word_for_a_link_is_left_out() {
 
 #[test]
 fn facts_that_are_not_reported_are_none() {
-    let m = Machine::new(&on("8:0", "ext4", "/dev/sda"));
+    let m = machine(&on("8:0", "ext4", "/dev/sda"));
     m.device(SATA, "8:0").put(&format!("/sys/devices/{SATA}/size"), "many\n");
     let disk = m.look("/srv").devices.remove(0);
     assert_eq!((disk.size_bytes, disk.rotational, disk.volatile_cache), (None, None, None));
-    assert_eq!(
-        (disk.model, disk.link, disk.scheduler, disk.request_bytes),
-        (None, None, None, None)
-    );
+    assert_eq!((disk.model, disk.link, disk.scheduler), (None, None, None));
+    assert_eq!(disk.request_bytes, None);
 }
 
 #[test]
-fn nvme_on_four_lanes() {
-    let m = Machine::new(&on("259:0", "xfs", "/dev/nvme0n1"));
-    m.device(NVME, "259:0").put(&format!("/sys/devices/{NVME}/device/transport"), "pcie\n");
-    let function = "/sys/devices/pci0000:00/0000:00:1d.0/0000:3d:00.0";
-    m.put(&format!("{function}/current_link_speed"), "8.0 GT/s PCIe\n")
-        .put(&format!("{function}/current_link_width"), "4\n");
-    let disk = m.look("/srv").devices.remove(0);
-    assert_eq!((disk.transport.as_deref(), disk.kind.as_str()), (Some("nvme"), "disk"));
-    assert_eq!(disk.link.unwrap().name, "PCIe 8.0 GT/s x4");
-}
-
-#[test]
-fn lvm_over_two_disks_counts_each_disk_once() {
-    let m = Machine::new(&on("253:0", "xfs", "/dev/mapper/vg-srv"));
-    m.device(SATA, "8:0").device(SECOND, "8:16");
-    m.partition(&format!("{SATA}/sda1"), "8:1").partition(&format!("{SATA}/sda2"), "8:2");
-    m.over("dm-0", "253:0", &["sdb", "sda2", "sda1"]);
-    let expected = ["dm-0 sda1 sda2 sdb", "sda1 sda", "sda", "sda2 sda", "sdb"];
-    assert_eq!(m.stack("/srv"), (StorageKind::Block, lines(&expected)));
-    assert_eq!(m.look("/srv").devices[0].kind, "device mapper");
-}
-
-#[test]
-fn raid_under_an_encrypted_device() {
-    let m = Machine::new(&on("253:1", "ext4", "/dev/mapper/crypt"));
-    m.device(SATA, "8:0").device(SECOND, "8:16");
-    m.over("md0", "9:0", &["sda", "sdb"]).over("dm-1", "253:1", &["md0"]);
-    assert_eq!(
-        m.stack("/srv"),
-        (StorageKind::Block, lines(&["dm-1 md0", "md0 sda sdb", "sda", "sdb"]))
-    );
-    assert_eq!(m.look("/srv").devices[1].kind, "RAID");
-}
-
-#[test]
-fn a_mapping_of_nothing_is_no_disk() {
-    let m = Machine::new(&on("253:0", "ext4", "/dev/mapper/zero"));
-    m.over("dm-0", "253:0", &[]);
-    assert_eq!(m.stack("/srv"), (StorageKind::Unknown, lines(&["dm-0"])));
-}
-
-#[test]
-fn a_device_that_names_itself_ends() {
-    let m = Machine::new(&on("253:0", "ext4", "/dev/mapper/x"));
-    m.over("dm-0", "253:0", &["dm-0", "dm-1"]).over("dm-1", "253:1", &["dm-0"]);
-    assert_eq!(m.stack("/srv").1, lines(&["dm-0 dm-1", "dm-1 dm-0"]));
+fn devices_over_devices() {
+    use StorageKind::{Block, Memory, Network, Unknown};
+    type Over = (&'static str, &'static str, &'static [&'static str]);
+    // The number of the mounted device; devices with their numbers over others; all that was found.
+    let cases: [(&str, &[Over], StorageKind, &[&str]); 7] = [
+        (
+            "253:0",
+            &[("dm-0", "253:0", &["sdb", "sda2", "sda1"])],
+            Block,
+            &["dm-0 sda1 sda2 sdb", "sda1 sda", "sda", "sda2 sda", "sdb"],
+        ),
+        (
+            "253:1",
+            &[("md0", "9:0", &["sda", "sdb"]), ("dm-1", "253:1", &["md0"])],
+            Block,
+            &["dm-1 md0", "md0 sda sdb", "sda", "sdb"],
+        ),
+        // A replica with a disk of its own; a server's disk; RAM in a mirror.
+        ("147:0", &[("drbd0", "147:0", &["sda"])], Block, &["drbd0 sda", "sda"]),
+        (
+            "253:0",
+            &[("dm-0", "253:0", &["nbd0", "sda"])],
+            Network,
+            &["dm-0 nbd0 sda", "nbd0", "sda"],
+        ),
+        (
+            "9:0",
+            &[("ram0", "1:0", &[]), ("md0", "9:0", &["ram0", "sda"])],
+            Memory,
+            &["md0 ram0 sda", "ram0", "sda"],
+        ),
+        // A mapping of nothing; a device that names itself.
+        ("253:0", &[("dm-0", "253:0", &[])], Unknown, &["dm-0"]),
+        (
+            "253:0",
+            &[("dm-0", "253:0", &["dm-0", "dm-1"]), ("dm-1", "253:1", &["dm-0"])],
+            Unknown,
+            &["dm-0 dm-1", "dm-1 dm-0"],
+        ),
+    ];
+    for (number, over, kind, expected) in cases {
+        let m = machine(&on(number, "ext4", "/dev/mapper/x"));
+        m.device(SATA, "8:0").device(SECOND, "8:16").device("virtual/block/nbd0", "43:0");
+        m.partition(&format!("{SATA}/sda1"), "8:1").partition(&format!("{SATA}/sda2"), "8:2");
+        for (name, number, lower) in over {
+            m.over(name, number, lower);
+        }
+        assert_eq!(m.stack("/srv"), (kind, lines(expected)), "{over:?}");
+    }
 }
 
 #[test]
@@ -213,13 +192,13 @@ fn a_loop_device_lies_on_the_file_system_of_its_file() {
     let mounts =
         format!("{}21 20 7:0 / /srv rw - ext4 /dev/loop0 rw\n", on("8:0", "ext4", "/dev/sda"));
     for file in ["/images/disk.img", "/images/disk.img (deleted)"] {
-        let m = Machine::new(&mounts);
+        let m = machine(&mounts);
         m.device(SATA, "8:0").looped("loop0", "7:0", file).folder("/images");
         assert_eq!(m.stack("/srv"), (StorageKind::Block, lines(&["loop0 sda", "sda"])), "{file}");
         let device = m.look("/srv").devices.remove(0);
         assert_eq!((device.kind.as_str(), device.backing.as_deref()), ("loop", Some(file)));
     }
-    let m = Machine::new(&mounts);
+    let m = machine(&mounts);
     m.device(SATA, "8:0").looped("loop0", "7:0", "/elsewhere/disk.img");
     let unseen = m.stack("/srv");
     assert_eq!(unseen, (StorageKind::Unknown, lines(&["loop0"])), "a file of another namespace");
@@ -229,31 +208,18 @@ fn a_loop_device_lies_on_the_file_system_of_its_file() {
 fn memory_anywhere_below_makes_it_memory() {
     let tmpfs = "21 20 0:23 / /dev/shm rw - tmpfs tmpfs rw\n";
     let on_loop = "22 20 7:0 / /srv rw - ext4 /dev/loop0 rw\n";
-    let m = Machine::new(&format!("{}{tmpfs}{on_loop}", on("8:0", "ext4", "/dev/sda")));
+    let m = machine(&format!("{}{tmpfs}{on_loop}", on("8:0", "ext4", "/dev/sda")));
     m.device(SATA, "8:0").looped("loop0", "7:0", "/dev/shm/disk.img").folder("/dev/shm");
     assert_eq!(m.stack("/srv"), (StorageKind::Memory, lines(&["loop0"])));
     assert_eq!(m.stack("/dev/shm/x"), (StorageKind::Memory, Vec::new()));
     assert_eq!(m.stack("/home").0, StorageKind::Block);
-
-    for (name, kind) in [("zram0", "zram"), ("ram0", "RAM disk"), ("nullb0", "RAM disk")] {
-        let m = Machine::new(&on("252:0", "ext4", "/dev/x"));
-        m.over(name, "252:0", &[]);
-        let found = m.look("/srv");
-        assert_eq!(found.kind, StorageKind::Memory, "{name}");
-        assert_eq!(found.devices[0].transport.as_deref(), Some("memory"));
-        assert_eq!(found.devices[0].kind, kind);
-    }
-
-    let mirror = Machine::new(&on("9:0", "ext4", "/dev/md0"));
-    mirror.device(SATA, "8:0").over("ram0", "1:0", &[]).over("md0", "9:0", &["ram0", "sda"]);
-    assert_eq!(mirror.stack("/srv").0, StorageKind::Memory);
 }
 
 #[test]
 fn an_overlay_lies_where_it_writes_to() {
     let overlay =
         "22 20 0:50 / /srv rw - overlay overlay rw,lowerdir=/l,upperdir=/data/up,workdir=/w\n";
-    let m = Machine::new(&format!("{}{overlay}", on("8:0", "ext4", "/dev/sda")));
+    let m = machine(&format!("{}{overlay}", on("8:0", "ext4", "/dev/sda")));
     m.device(SATA, "8:0");
     assert_eq!(m.stack("/srv"), (StorageKind::Layered, Vec::new()), "its folder cannot be seen");
     m.folder("/data/up");
@@ -263,14 +229,14 @@ fn an_overlay_lies_where_it_writes_to() {
     assert_eq!((seen.file_system.as_str(), seen.mount_point.as_str()), ("overlay", "/srv"));
 
     let container = on("0:50", "overlay", "overlay").replace(" rw\n", " rw,upperdir=/var/up\n");
-    let m = Machine::new(&container);
+    let m = machine(&container);
     m.folder("/var/up");
     assert_eq!(m.stack("/srv").0, StorageKind::Unknown, "a folder of that name on itself");
 }
 
 #[test]
 fn btrfs_lies_on_all_its_devices() {
-    let m = Machine::new(&on("0:35", "btrfs", "/dev/mapper/crypt"));
+    let m = machine(&on("0:35", "btrfs", "/dev/mapper/crypt"));
     m.device(SECOND, "8:16").device(SATA, "8:0");
     m.over("dm-0", "253:0", &["sda"]).put("/sys/devices/virtual/block/dm-0/dm/name", "crypt\n");
     let alone = m.stack("/srv");
@@ -279,13 +245,13 @@ fn btrfs_lies_on_all_its_devices() {
     m.put("/sys/fs/btrfs/1b-2/devices/dm-0", "").put("/sys/fs/btrfs/1b-2/devices/sdb", "");
     assert_eq!(m.stack("/srv"), (StorageKind::Block, lines(&["dm-0 sda", "sda", "sdb"])));
 
-    let unseen = Machine::new(&on("0:35", "btrfs", "/dev/root"));
+    let unseen = machine(&on("0:35", "btrfs", "/dev/root"));
     assert_eq!(unseen.stack("/srv"), (StorageKind::Unknown, Vec::new()));
 }
 
 #[test]
 fn other_file_systems_by_their_source_or_name() {
-    let m = Machine::new(&on("0:40", "bcachefs", "/dev/sda:/dev/sdb"));
+    let m = machine(&on("0:40", "bcachefs", "/dev/sda:/dev/sdb"));
     m.device(SATA, "8:0").device(SECOND, "8:16");
     assert_eq!(m.stack("/srv"), (StorageKind::Block, lines(&["sda", "sdb"])));
     for (kind, source, expected) in [
@@ -296,39 +262,29 @@ fn other_file_systems_by_their_source_or_name() {
         ("zfs", "pool/srv", StorageKind::Unknown),
         ("newfs", "x", StorageKind::Unknown),
     ] {
-        let m = Machine::new(&on("0:41", kind, source));
+        let m = machine(&on("0:41", kind, source));
         assert_eq!(m.stack("/srv"), (expected, Vec::new()), "{kind}");
     }
-    let gone = Machine::new(&on("8:0", "ext4", "/dev/sda"));
+    let gone = machine(&on("8:0", "ext4", "/dev/sda"));
     assert_eq!(gone.stack("/srv").0, StorageKind::Unknown, "a container without /sys");
 }
 
 #[test]
 fn what_cannot_be_used_says_what_to_do() {
-    let reason = |m: &Machine| {
-        let found = look(&m.root(), "/srv", false);
-        assert!(found.get().is_none());
-        found.origin().to_owned()
-    };
-    let read_only = Machine::new("20 1 8:17 / / ro - ext4 /dev/sdb1 rw\n");
-    assert_eq!(
-        reason(&read_only),
-        "/srv is on a read-only file system (/dev/sdb1 at /); choose another folder with --disk-path"
-    );
-    assert_eq!(reason(&Machine::new("")), "/proc/self/mountinfo: no mount contains /srv");
+    let read_only = machine("20 1 8:17 / / ro - ext4 /dev/sdb1 rw\n");
     let unknown = sata();
     std::fs::remove_file(unknown.at("/space")).unwrap();
-    assert_eq!(reason(&unknown), "/space: no such file");
-    let live = look(&Root::live(), "/no/such/folder", false);
-    assert_eq!(
-        live.origin(),
-        "folder /no/such/folder does not exist; choose another folder with --disk-path"
-    );
-    let file = look(&Root::live(), "/proc/self/mountinfo", false);
-    assert_eq!(
-        file.origin(),
-        "/proc/self/mountinfo is not a folder; choose another folder with --disk-path"
-    );
+    const OTHER: &str = "; choose another folder with --disk-path";
+    for (root, path, reason, other) in [
+        (read_only.root(), "/srv", "/srv is on a read-only file system (/dev/sdb1 at /)", OTHER),
+        (machine("").root(), "/srv", "/proc/self/mountinfo: no mount contains /srv", ""),
+        (unknown.root(), "/srv", "/space: no such file", ""),
+        (Root::live(), "/no/such/folder", "folder /no/such/folder does not exist", OTHER),
+        (Root::live(), "/proc/self/mountinfo", "/proc/self/mountinfo is not a folder", OTHER),
+    ] {
+        let found = look(&root, path, false);
+        assert_eq!((found.get(), found.origin()), (None, format!("{reason}{other}").as_str()));
+    }
 }
 
 #[test]

@@ -23,40 +23,33 @@ fn host(usable_cpus: &[u32]) -> Host {
 
 /// What may be filled of so many bytes.
 fn less_own(bytes: u64) -> u64 {
-    bytes / 8 * 7 - OWN_MEMORY
+    (bytes / 8 * 7).saturating_sub(OWN_MEMORY)
 }
 
 #[test]
-fn memory_is_what_is_available_or_else_all() {
-    let mut host = host(&[0]);
-    assert_eq!(host.usable_memory(), u64::MAX, "nothing is known, so nothing is refused");
-    host.memory.total_bytes = known(16 * GIB);
-    assert_eq!(host.usable_memory(), less_own(16 * GIB));
-    host.memory.available_bytes = known(8 * GIB);
-    assert_eq!(host.usable_memory(), less_own(8 * GIB));
-    host.memory.available_bytes = known(OWN_MEMORY);
-    assert_eq!(host.usable_memory(), 0);
-}
-
-#[test]
-fn a_limit_counts_where_it_leaves_less_than_is_available() {
-    let mut host = host(&[0]);
-    host.memory.available_bytes = known(8 * GIB);
-    host.limits.memory_bytes = known(None);
-    host.limits.memory_used_bytes = known(GIB);
-    assert_eq!(host.usable_memory(), less_own(8 * GIB), "used memory counts against a limit only");
-    host.limits.memory_bytes = known(Some(4 * GIB));
-    assert_eq!(host.usable_memory(), less_own(3 * GIB));
-    host.limits.memory_used_bytes = unknown();
-    assert_eq!(host.usable_memory(), less_own(4 * GIB));
-    host.limits.memory_bytes = known(Some(64 * GIB));
-    assert_eq!(host.usable_memory(), less_own(8 * GIB));
-    host.limits.memory_bytes = known(Some(2 * GIB));
-    host.limits.memory_used_bytes = known(5 * GIB);
-    assert_eq!(host.usable_memory(), 0, "a limit set below what is held");
-    host.memory.available_bytes = unknown();
-    host.limits.memory_used_bytes = known(GIB);
-    assert_eq!(host.usable_memory(), less_own(GIB), "the limit is all that is known");
+fn memory_is_what_is_available_and_what_a_limit_leaves() {
+    let all = |gib| known(gib * GIB);
+    // In GiB: the machine's total, what is available, a limit, what counts against it already.
+    for (total, available, limit, used, expected, why) in [
+        (None, None, None, None, None, "nothing is known, so nothing is refused"),
+        (Some(16), None, None, None, Some(16), "of the total"),
+        (Some(16), Some(8), None, None, Some(8), "of what is available"),
+        (None, Some(8), Some(None), Some(1), Some(8), "used memory counts against a limit only"),
+        (None, Some(8), Some(Some(4)), Some(1), Some(3), "what the limit leaves"),
+        (None, Some(8), Some(Some(4)), None, Some(4), "an unknown part of it is used"),
+        (None, Some(8), Some(Some(64)), None, Some(8), "a limit that leaves more"),
+        (None, Some(8), Some(Some(2)), Some(5), Some(0), "a limit set below what is held"),
+        (None, None, Some(Some(2)), Some(1), Some(1), "the limit is all that is known"),
+    ] {
+        let mut host = host(&[0]);
+        host.memory.total_bytes = total.map_or(unknown(), all);
+        host.memory.available_bytes = available.map_or(unknown(), all);
+        host.limits.memory_bytes =
+            limit.map_or(unknown(), |gib: Option<u64>| known(gib.map(|gib| gib * GIB)));
+        host.limits.memory_used_bytes = used.map_or(unknown(), all);
+        let usable = expected.map_or(u64::MAX, |gib: u64| less_own(gib * GIB));
+        assert_eq!(host.usable_memory(), usable, "{why}");
+    }
 }
 
 fn cache(level: u32, kind: CacheKind, size_bytes: u64, instances: u32, shared: &[u32]) -> Cache {
@@ -85,34 +78,27 @@ fn reached(usable: &[u32], instances: u32, shared: &[u32]) -> Option<u64> {
 }
 
 #[test]
-fn the_last_level_counts_once_for_those_who_share_it() {
-    assert_eq!(reached(&[0], 1, &[0, 1, 2, 3]), Some(32));
-    assert_eq!(reached(&[0, 1, 2, 3], 1, &[0, 1, 2, 3]), Some(32));
-}
-
-#[test]
-fn of_two_instances_those_count_that_usable_cpus_sit_on() {
-    let first = [0, 1, 2, 3];
-    assert_eq!(reached(&[1, 3], 2, &first), Some(32), "the first only");
-    assert_eq!(reached(&[4, 5, 6], 2, &first), Some(32), "the second only");
-    assert_eq!(reached(&[0, 4, 5, 6], 2, &first), Some(64), "both");
-}
-
-#[test]
-fn of_many_instances_each_cpu_elsewhere_may_have_its_own() {
-    let first = [0, 1];
-    assert_eq!(reached(&[0, 2, 5], 8, &first), Some(3 * 32));
-    assert_eq!(reached(&[2, 5], 8, &first), Some(2 * 32));
-    assert_eq!(reached(&(0..16).collect::<Vec<_>>(), 8, &first), Some(8 * 32));
-    assert_eq!(reached(&(2..16).collect::<Vec<_>>(), 8, &first), Some(7 * 32));
-}
-
-#[test]
-fn a_cache_that_tells_little_counts_at_least_once() {
-    assert_eq!(reached(&[], 2, &[0]), Some(32), "no CPU is known");
-    assert_eq!(reached(&[0], 0, &[0]), Some(32), "no instance counted");
-    assert_eq!(reached(&[4], 1, &[0]), Some(32), "the one there is");
-    assert_eq!(reached(&[0, 1], 2, &[]), Some(64), "nobody tells who shares it");
+fn each_instance_of_the_last_level_that_usable_cpus_reach_counts_once() {
+    let (four, two) = (&[0, 1, 2, 3][..], &[0, 1][..]);
+    let (all, but_two) = (&Vec::from_iter(0..16)[..], &Vec::from_iter(2..16)[..]);
+    // The usable CPUs, how many instances there are, who shares the first, and those reached.
+    for (usable, instances, shared, expected, why) in [
+        (&[0][..], 1, four, 1, "one CPU of those who share it"),
+        (four, 1, four, 1, "all who share it"),
+        (&[1, 3], 2, four, 1, "of two the first only"),
+        (&[4, 5, 6], 2, four, 1, "of two the second only"),
+        (&[0, 4, 5, 6], 2, four, 2, "both"),
+        (&[0, 2, 5], 8, two, 3, "each CPU elsewhere may have its own"),
+        (&[2, 5], 8, two, 2, "none on the first"),
+        (all, 8, two, 8, "no more than there are"),
+        (but_two, 8, two, 7, "all but the first"),
+        (&[], 2, &[0], 1, "no CPU is known"),
+        (&[0], 0, &[0], 1, "no instance counted"),
+        (&[4], 1, &[0], 1, "the one there is"),
+        (&[0, 1], 2, &[], 2, "nobody tells who shares it"),
+    ] {
+        assert_eq!(reached(usable, instances, shared), Some(expected * 32), "{why}");
+    }
 }
 
 #[test]

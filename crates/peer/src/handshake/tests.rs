@@ -4,7 +4,6 @@ use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
 use super::*;
-use crate::wire::CONTROL;
 
 fn key() -> Key {
     Key([7; 32])

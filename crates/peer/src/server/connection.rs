@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, TcpStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use proofmark_model::ServerEnd;
@@ -38,7 +38,7 @@ pub(super) struct Connections<'a> {
     server: &'a Server,
     work: &'a dyn Work,
     log: Log,
-    /// Connections without the key: when they were told last, and how many since.
+    /// Connections without the key: when they were reported last, and how many since.
     turned_away: Mutex<(Option<Instant>, u64)>,
 }
 
@@ -144,13 +144,8 @@ impl<'a> Connections<'a> {
 
     /// What a client may know before it asks for a session.
     fn overview(&self, ends: Ends) -> ToClient {
-        let left = match &*self.server.slot() {
-            Slot::Closed => return refusal(STOPPED),
-            Slot::Taken(other) => Some(other.left()),
-            Slot::Free => None,
-        };
-        if let Some(left) = left {
-            return ToClient::Busy { seconds: whole_seconds(left) };
+        if let Err(answer) = self.free_slot() {
+            return answer;
         }
         let cpus = self.guarded(|| self.work.cpus()).unwrap_or_default();
         ToClient::Overview {
@@ -169,17 +164,24 @@ impl<'a> Connections<'a> {
     ) -> Result<Arc<Session>, ToClient> {
         let failed = || refusal("the server has no resources left for a session");
         let lead = channel.stream().try_clone().map_err(|_| failed())?;
-        let mut slot = self.server.slot();
-        match &*slot {
-            Slot::Closed => Err(refusal(STOPPED)),
-            Slot::Taken(other) => Err(ToClient::Busy { seconds: whole_seconds(other.left()) }),
-            Slot::Free => {
-                let until = Instant::now() + Duration::from_secs(seconds);
-                let session = Session::new(lead, ends, until, bytes).ok_or_else(failed)?;
-                *slot = Slot::Taken(Arc::clone(&session));
-                Ok(session)
+        let mut slot = self.free_slot()?;
+        let until = Instant::now() + Duration::from_secs(seconds);
+        let session = Session::new(lead, ends, until, bytes).ok_or_else(failed)?;
+        *slot = Slot::Taken(Arc::clone(&session));
+        Ok(session)
+    }
+
+    /// The slot, or why there can be no session now.
+    fn free_slot(&self) -> Result<MutexGuard<'_, Slot>, ToClient> {
+        let slot = self.server.slot();
+        let refused = match &*slot {
+            Slot::Free => None,
+            Slot::Closed => Some(refusal(STOPPED)),
+            Slot::Taken(other) => {
+                Some(ToClient::Busy { seconds: other.left().as_secs_f64().ceil() as u64 })
             }
-        }
+        };
+        refused.map_or(Ok(slot), Err)
     }
 
     /// Keeps the session alive while its lead is.
@@ -203,7 +205,7 @@ impl<'a> Connections<'a> {
         }
         session.end(&why(next, session.left(), silence));
         let reason = session.ended().unwrap_or_default();
-        session.resolve_auto();
+        session.wait_for_tasks();
         self.free(session);
         let _ = channel.send(&ToClient::Ended { reason: reason.clone() }, Instant::now() + ANSWER);
         self.report(Event::Ended { run, reason, bytes: session.allowance.spent() });
@@ -298,8 +300,4 @@ fn why(last: io::Result<()>, left: Duration, silence: Duration) -> String {
         Err(ErrorKind::InvalidData) => "the client sent an invalid message".to_owned(),
         _ => "the connection to the client failed".to_owned(),
     }
-}
-
-fn whole_seconds(time: Duration) -> u64 {
-    time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }

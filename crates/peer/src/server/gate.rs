@@ -63,7 +63,6 @@ impl Gate {
         Ok(Pass { gate: Arc::clone(self), id })
     }
 
-    /// Closes all that wait.
     pub(crate) fn clear(&self) {
         self.visitors().waiting.iter().for_each(|visitor| shut(&visitor.stream));
     }

@@ -12,7 +12,6 @@ use crate::message::OpenStream;
 use crate::token::Token;
 use crate::work::{Ends, Task};
 
-/// Most streams of one job.
 const MOST_STREAMS: usize = 256;
 
 /// The streams of one `Open`.
@@ -38,10 +37,8 @@ impl Job {
         tasks: Vec<Box<dyn Task>>,
     ) -> Result<(Self, Vec<OpenStream>), String> {
         if tasks.len() > MOST_STREAMS {
-            return Err(format!(
-                "{} streams requested; the maximum is {MOST_STREAMS}",
-                tasks.len()
-            ));
+            let asked = tasks.len();
+            return Err(format!("{asked} streams requested; the maximum is {MOST_STREAMS}"));
         }
         let mut waiting = HashMap::new();
         let mut open = Vec::new();
@@ -99,7 +96,7 @@ impl Job {
 
     /// Waits until the tasks of an ended job are gone, so that they do not disturb the
     /// next; no longer than until then, in case one does not heed its bounds.
-    pub(crate) fn resolve_auto(&self, until: Instant) {
+    pub(crate) fn wait_for_tasks(&self, until: Instant) {
         let left = until.saturating_duration_since(Instant::now());
         let busy = |streams: &mut Streams| !streams.running.is_empty();
         drop(self.changed.wait_timeout_while(self.streams(), left, busy));

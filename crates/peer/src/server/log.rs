@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use super::Event;
 
-/// Most events that wait to be told.
+/// Most events that wait to be reported.
 const MOST: usize = 256;
-/// Longest wait at the end for what is still to be told.
+/// Longest wait at the end for what is still to be reported.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// A queue with one thread behind it, which alone waits.
@@ -34,7 +34,7 @@ impl Log {
         Self { queue: Some(queue), lost, writer }
     }
 
-    /// Leaves an event to be told; one that finds no room is counted.
+    /// Leaves an event to be reported; one that finds no room is counted.
     pub(super) fn report(&self, event: Event) {
         if self.queue.as_ref().is_none_or(|queue| queue.try_send(event).is_err()) {
             self.lost.fetch_add(1, Ordering::Relaxed);
@@ -44,7 +44,7 @@ impl Log {
 
 impl Drop for Log {
     fn drop(&mut self) {
-        // The thread ends when it has told what is left; one that hangs is left behind.
+        // The thread ends when it has reported what is left; one that hangs is left behind.
         self.queue.take();
         let begin = Instant::now();
         while self.writer.as_ref().is_some_and(|writer| !writer.is_finished())
@@ -55,7 +55,6 @@ impl Drop for Log {
     }
 }
 
-/// Writes events until the queue is closed.
 fn write(log: &dyn Fn(Event), events: &Receiver<Event>, lost: &AtomicU64) {
     // A log that cannot be written ends nothing.
     let tell = |event| drop(catch_unwind(AssertUnwindSafe(|| log(event))));
@@ -103,7 +102,7 @@ mod tests {
         let lost: u64 = lost.sum();
         let whole = reported.iter().filter(|e| !matches!(e, Event::Dropped { .. })).count();
         assert_eq!(reported[0], refused(0));
-        // One may be in the writer's hand beside those that wait.
+        // One may be in the writer's hand in addition to those that wait.
         assert!((MOST..=MOST + 1).contains(&whole), "{whole}");
         assert_eq!(whole as u64 + lost, 2 * MOST as u64);
     }

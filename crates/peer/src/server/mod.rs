@@ -175,13 +175,11 @@ impl Server {
     }
 
     /// Where it is bound.
-    #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// What ends it.
-    #[must_use]
     pub fn stop(&self) -> Stop {
         self.stop.clone()
     }
@@ -214,7 +212,6 @@ impl Server {
         });
     }
 
-    /// The client of the session in progress.
     fn favoured(&self) -> Option<IpAddr> {
         self.session().map(|session| session.ends.peer.ip())
     }
@@ -228,12 +225,6 @@ impl Server {
 
     fn slot(&self) -> std::sync::MutexGuard<'_, Slot> {
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl fmt::Debug for Server {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Server").field("address", &self.address).finish_non_exhaustive()
     }
 }
 

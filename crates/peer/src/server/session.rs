@@ -10,7 +10,6 @@ use crate::bounds::Allowance;
 use crate::token::Token;
 use crate::work::{Ends, Task};
 
-/// Most channels that may be joined at a time.
 const MOST_CHANNELS: usize = 16;
 /// How long the tasks of an ended job may take to go.
 const SETTLING: Duration = Duration::from_secs(1);
@@ -48,17 +47,12 @@ impl Session {
         bytes: u64,
     ) -> Option<Arc<Self>> {
         let token = Token::random().ok()?;
-        let state = Mutex::new(State {
-            ended: None,
-            lead,
-            channels: HashMap::new(),
-            ended_jobs: Vec::new(),
-        });
+        let (channels, ended_jobs) = (HashMap::new(), Vec::new());
+        let state = Mutex::new(State { ended: None, lead, channels, ended_jobs });
         let allowance = Arc::new(Allowance::new(bytes));
         Some(Arc::new(Self { token, ends, until, allowance, state }))
     }
 
-    /// What is left of its time.
     pub(crate) fn left(&self) -> Duration {
         self.until.saturating_duration_since(Instant::now())
     }
@@ -83,13 +77,12 @@ impl Session {
     }
 
     /// After the end, waits for its tasks.
-    pub(crate) fn resolve_auto(&self) {
+    pub(crate) fn wait_for_tasks(&self) {
         let until = Instant::now() + SETTLING;
         let jobs = std::mem::take(&mut self.state().ended_jobs);
-        jobs.iter().for_each(|job| job.resolve_auto(until));
+        jobs.iter().for_each(|job| job.wait_for_tasks(until));
     }
 
-    /// Why it ended, if it has.
     pub(crate) fn ended(&self) -> Option<String> {
         self.state().ended.clone()
     }
@@ -98,8 +91,8 @@ impl Session {
     /// other functions.
     pub(crate) fn join(&self, stream: &TcpStream) -> Result<Token, String> {
         let failed = |e: std::io::Error| e.to_string();
-        let (name, stream) =
-            (Token::random().map_err(failed)?, stream.try_clone().map_err(failed)?);
+        let name = Token::random().map_err(failed)?;
+        let stream = stream.try_clone().map_err(failed)?;
         let mut state = self.state();
         if let Some(reason) = &state.ended {
             return Err(format!("the session has ended: {reason}"));
@@ -124,7 +117,7 @@ impl Session {
         let job = self.state().channels.get_mut(&channel).and_then(|member| member.job.take());
         if let Some(job) = job {
             job.end();
-            job.resolve_auto(Instant::now() + SETTLING);
+            job.wait_for_tasks(Instant::now() + SETTLING);
         }
     }
 

@@ -122,12 +122,8 @@ impl ServerSide {
     }
 
     pub fn try_lead(&self) -> Result<ControlSession, proofmark_peer::PeerError> {
-        ControlSession::connect(
-            &self.address(),
-            &self.key,
-            "test",
-            Limits { seconds: 60, ..LIMITS },
-        )
+        let limits = Limits { seconds: 60, ..LIMITS };
+        ControlSession::connect(&self.address(), &self.key, "test", limits)
     }
 
     /// Waits until a new session is granted, for less than the 60 s that the one before was
@@ -139,7 +135,8 @@ impl ServerSide {
 
     pub fn stop(&mut self) {
         self.stop.stop();
-        if let Some(thread) = self.thread.take() {
+        // A second panic while the first unwinds would end the test without its message.
+        if let Some(thread) = self.thread.take().filter(|_| !thread::panicking()) {
             join("the server to end", thread);
         }
     }
@@ -153,13 +150,7 @@ impl ServerSide {
 
 impl Drop for ServerSide {
     fn drop(&mut self) {
-        self.stop.stop();
-        if let Some(thread) = self.thread.take() {
-            // A second panic while the first unwinds would end the test without its message.
-            if !thread::panicking() {
-                join("the server to end", thread);
-            }
-        }
+        self.stop();
     }
 }
 

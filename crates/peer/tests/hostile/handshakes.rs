@@ -42,22 +42,6 @@ fn garbage_gets_no_answer() {
     session.undisturbed(begin);
 }
 
-#[test]
-fn replayed_and_foreign_handshakes_get_no_answer() {
-    let _alone = alone();
-    let server = ServerSide::start();
-    let session = Session::begin(&server);
-    let begin = Instant::now();
-    let (first, _) = opening(&server.key);
-    let (foreign, _) = opening(&Key::generate().unwrap());
-    assert_eq!(answered(server.address, &foreign), 0);
-    assert_eq!(answered(server.address, &first), 50, "and this is what an answer looks like");
-    for _ in 0..50 {
-        assert_eq!(answered(server.address, &first), 0, "replayed");
-    }
-    session.undisturbed(begin);
-}
-
 /// A whole conversation, captured and played again: byte for byte what let its sender in.
 #[test]
 fn a_captured_conversation_opens_nothing() {
@@ -84,6 +68,8 @@ fn a_captured_conversation_opens_nothing() {
     assert_eq!(answered(server.address, &captured), 0);
     // Even a server that does not remember it, as after a restart, opens no session: the
     // second message was sealed with a key of the first conversation.
+    let (foreign, _) = opening(&Key::generate().unwrap());
+    assert_eq!(answered(server.address, &foreign), 0, "another key's");
     let started = |server: &ServerSide| {
         let is = |e: &&Event| matches!(e, Event::Started { .. });
         server.events.lock().unwrap().iter().filter(is).count()
@@ -119,11 +105,8 @@ fn tokens_are_not_guessed_and_serve_their_own_address_alone() {
     let hex = token.as_str().unwrap();
     let byte = |n: usize| u8::from_str_radix(&hex[2 * n..][..2], 16).unwrap();
     let bytes: Vec<u8> = [2].into_iter().chain((0..16).map(byte)).collect();
-    assert_eq!(
-        answered_at(from_elsewhere(server.address.port()), &bytes),
-        0,
-        "from another address"
-    );
+    let elsewhere = answered_at(from_elsewhere(server.address.port()), &bytes);
+    assert_eq!(elsewhere, 0, "from another address");
     assert_eq!(answered(server.address, &bytes[..16]), 0, "cut");
     assert_eq!(answered(server.address, &bytes), 1, "and from the right one it is good still");
     assert_eq!(answered(server.address, &bytes), 0, "once");

@@ -8,56 +8,99 @@ const SCSI: &str = "host3/target3:0:0/3:0:0:0/block/sdb";
 
 /// A machine with a file system right on the device of this folder.
 fn one(folder: &str) -> Machine {
-    let m = Machine::new(&on("259:0", "ext4", "/dev/x"));
+    let m = machine(&on("259:0", "ext4", "/dev/x"));
     m.device(folder, "259:0");
     m
 }
 
-fn kind(folder: &str) -> StorageKind {
-    one(folder).look("/srv").kind
-}
-
 #[test]
-fn a_disk_of_another_machine_is_on_the_network() {
-    for folder in [
-        "virtual/block/nbd0".to_owned(),
-        "virtual/block/rnbd0".to_owned(),
-        "virtual/block/etherd!e1.0".to_owned(),
-        "virtual/block/drbd0".to_owned(),
-        "rbd/0/block/rbd0".to_owned(),
-        "platform/host3/session1/target3:0:0/3:0:0:1/block/sdb".to_owned(),
-        format!("{FUNCTION}/host3/session1/target3:0:0/3:0:0:1/block/sdb"),
-        format!("{FUNCTION}/host3/rport-3:0-2/target3:0:0/3:0:0:0/block/sdb"),
-        format!("platform/vhci_hcd.0/usb3/3-1/3-1:1.0/{SCSI}"),
+fn a_folder_tells_the_transport_and_what_holds_the_data() {
+    use StorageKind::{Block, Memory, Network, Unknown};
+    let on_bus = |bus: &str| format!("{bus}/{SCSI}");
+    let pci = |bus: &str| format!("{FUNCTION}/{bus}/{SCSI}");
+    for (folder, transport, kind) in [
+        // Disks of this machine.
+        (SATA.to_owned(), Some("sata"), Block),
+        (NVME.to_owned(), Some("nvme"), Block),
+        (pci("usb2/2-1/2-1:1.0"), Some("usb"), Block),
+        (format!("{FUNCTION}/virtio1/block/vda"), Some("virtio"), Block),
+        (pci("virtio2"), Some("virtio"), Block),
+        (on_bus(FUNCTION), Some("scsi"), Block),
+        (pci("host3/port-3:0/end_device-3:0"), Some("sas"), Block),
+        ("platform/soc/mmc_host/mmc0/mmc0:aaaa/block/mmcblk0".to_owned(), Some("mmc"), Block),
+        ("vbd-51712/block/xvda".to_owned(), Some("xen"), Block),
+        (on_bus("LNXSYSTM:00/LNXSYBUS:00/VMBUS:01/f8b3"), Some("hyperv"), Block),
+        // Those of another machine.
+        (on_bus("platform/host3/session1"), Some("iscsi"), Network),
+        (pci("host3/session1"), Some("iscsi"), Network),
+        (pci("host3/rport-3:0-2"), Some("fc"), Network),
+        ("virtual/block/nbd0".to_owned(), Some("network"), Network),
+        ("virtual/block/rnbd0".to_owned(), Some("network"), Network),
+        ("virtual/block/etherd!e1.0".to_owned(), Some("network"), Network),
+        ("rbd/0/block/rbd0".to_owned(), Some("network"), Network),
+        (on_bus("platform/vhci_hcd.0/usb3/3-1/3-1:1.0"), Some("network"), Network),
+        ("virtual/block/drbd0".to_owned(), None, Network),
+        // Memory that looks like a disk.
+        (on_bus("pseudo_0/adapter0"), Some("memory"), Memory),
+        (on_bus("faux/pseudo_0/adapter0"), Some("memory"), Memory),
+        ("vdpasim_blk/vdpa0/virtio3/block/vdb".to_owned(), Some("memory"), Memory),
+        ("virtual/block/zram0".to_owned(), Some("memory"), Memory),
+        ("virtual/block/ram3".to_owned(), Some("memory"), Memory),
+        ("virtual/block/nullb0".to_owned(), Some("memory"), Memory),
+        // DRAM that memmap= set aside looks like this too.
+        ("LNXSYSTM:00/ndbus0/region0/namespace0.0/block/pmem0".to_owned(), Some("pmem"), Unknown),
+        // What has no hardware below it, or passes on what is not known.
+        (on_bus("platform/dummy_hcd.0/usb3/3-1/3-1:1.0"), Some("dummy_hcd"), Unknown),
+        (on_bus("tcm_loop_0/tcm_loop_adapter_0"), Some("tcm_loop"), Unknown),
+        (on_bus("faux/x"), Some("scsi"), Unknown),
+        ("virtual/block/zd0".to_owned(), None, Unknown),
+        ("virtual/block/ublkb0".to_owned(), None, Unknown),
+        ("virtual/block/new0".to_owned(), None, Unknown),
+        ("virtual/block/md0".to_owned(), None, Unknown),
+        ("virtual/block/bcache0".to_owned(), None, Unknown),
+        ("virtual/block/dm-0".to_owned(), None, Unknown),
+        ("virtual/vduse/vduse0/vdpa0/virtio3/block/vdb".to_owned(), Some("virtio"), Unknown),
+        ("faux/new/block/new0".to_owned(), None, Unknown),
     ] {
-        assert_eq!(kind(&folder), StorageKind::Network, "{folder}");
+        let found = one(&folder).look("/srv");
+        assert_eq!(found.devices[0].transport.as_deref(), transport, "{folder}");
+        assert_eq!(found.kind, kind, "{folder}");
     }
+    let volume = machine(&on("230:1", "ext4", "/dev/zd0p1"));
+    volume.device("virtual/block/zd0", "230:0").partition("virtual/block/zd0/zd0p1", "230:1");
+    assert_eq!(volume.stack("/srv"), (Unknown, lines(&["zd0p1 zd0", "zd0"])));
+    assert_eq!(volume.look("/srv").devices[1].kind, "ZFS volume");
 }
 
 #[test]
 fn nvme_by_the_word_of_its_controller() {
     let fabrics = "virtual/nvme-fabrics/ctl/nvme1/nvme1n1";
-    for (folder, reported, expected) in [
-        (NVME, "pcie", StorageKind::Block),
-        (fabrics, "tcp", StorageKind::Network),
-        (fabrics, "rdma", StorageKind::Network),
-        (fabrics, "fc", StorageKind::Network),
-        (fabrics, "loop", StorageKind::Unknown),
-        (fabrics, "new", StorageKind::Unknown),
+    for (folder, reported, transport, kind) in [
+        (NVME, Some("pcie"), "nvme", StorageKind::Block),
+        (NVME, None, "nvme", StorageKind::Block),
+        (fabrics, Some("tcp"), "network", StorageKind::Network),
+        (fabrics, Some("rdma"), "network", StorageKind::Network),
+        (fabrics, Some("fc"), "network", StorageKind::Network),
+        (fabrics, Some("loop"), "nvme loop", StorageKind::Unknown),
+        (fabrics, Some("new"), "nvme", StorageKind::Unknown),
+        (fabrics, None, "nvme", StorageKind::Unknown),
         // The word alone is enough, wherever a kernel has the controller.
-        (NVME, "loop", StorageKind::Unknown),
+        (NVME, Some("loop"), "nvme loop", StorageKind::Unknown),
     ] {
         let m = one(folder);
-        m.put(&format!("/sys/devices/{folder}/device/transport"), reported);
-        assert_eq!(m.look("/srv").kind, expected, "{reported}");
+        let file = format!("/sys/devices/{folder}/device/transport");
+        if let Some(word) = reported {
+            m.put(&file, word);
+        }
+        let found = m.look("/srv");
+        let found = (found.devices[0].transport.as_deref(), found.kind);
+        assert_eq!(found, (Some(transport), kind), "{folder} {reported:?}");
     }
-    assert_eq!(kind(NVME), StorageKind::Block, "an older kernel does not tell");
-    assert_eq!(kind(fabrics), StorageKind::Unknown, "no transport is told");
 }
 
 /// A partition of a namespace that several controllers lead to.
 fn head() -> Machine {
-    let m = Machine::new(&on("259:1", "xfs", "/dev/nvme0n1p1"));
+    let m = machine(&on("259:1", "xfs", "/dev/nvme0n1p1"));
     let head = "virtual/nvme-subsystem/nvme-subsys0/nvme0n1";
     m.device(head, "259:0").partition(&format!("{head}/nvme0n1p1"), "259:1");
     m
@@ -84,71 +127,4 @@ fn one_path_over_the_network_makes_it_the_networks() {
     let found = m.look("/srv");
     assert_eq!((found.kind, found.devices.len()), (StorageKind::Network, 4));
     assert_eq!(found.devices[3].transport.as_deref(), Some("network"));
-}
-
-#[test]
-fn what_has_no_hardware_below_it_is_not_known() {
-    for folder in [
-        "virtual/block/zd0",
-        "virtual/block/ublkb0",
-        "virtual/block/new0",
-        "virtual/block/md0",
-        "virtual/block/bcache0",
-        "virtual/vduse/vduse0/vdpa0/virtio3/block/vdb",
-        "faux/new/block/new0",
-    ] {
-        assert_eq!(kind(folder), StorageKind::Unknown, "{folder}");
-    }
-    for adapter in
-        ["tcm_loop_0/tcm_loop_adapter_0", "platform/dummy_hcd.0/usb3/3-1/3-1:1.0", "faux/x"]
-    {
-        assert_eq!(kind(&format!("{adapter}/{SCSI}")), StorageKind::Unknown, "{adapter}");
-    }
-    let volume = Machine::new(&on("230:1", "ext4", "/dev/zd0p1"));
-    volume.device("virtual/block/zd0", "230:0").partition("virtual/block/zd0/zd0p1", "230:1");
-    assert_eq!(volume.stack("/srv"), (StorageKind::Unknown, lines(&["zd0p1 zd0", "zd0"])));
-    assert_eq!(volume.look("/srv").devices[1].kind, "ZFS volume");
-}
-
-#[test]
-fn memory_that_poses_as_a_disk() {
-    for folder in ["pseudo_0/adapter0", "faux/pseudo_0/adapter0"] {
-        assert_eq!(kind(&format!("{folder}/{SCSI}")), StorageKind::Memory, "{folder}");
-    }
-    assert_eq!(kind("vdpasim_blk/vdpa0/virtio3/block/vdb"), StorageKind::Memory);
-    // DRAM that memmap= set aside looks like this too.
-    let pmem = one("LNXSYSTM:00/ndbus0/region0/namespace0.0/block/pmem0").look("/srv");
-    assert_eq!(pmem.kind, StorageKind::Unknown);
-    assert_eq!(pmem.devices[0].transport.as_deref(), Some("pmem"));
-}
-
-#[test]
-fn hardware_is_a_disk() {
-    for folder in [
-        SATA.to_owned(),
-        format!("{FUNCTION}/{SCSI}"),
-        format!("{FUNCTION}/virtio1/block/vda"),
-        format!("{FUNCTION}/usb2/2-1/2-1:1.0/{SCSI}"),
-        format!("{FUNCTION}/host3/port-3:0/end_device-3:0/target3:0:0/3:0:0:0/block/sdb"),
-        "platform/soc/mmc_host/mmc0/mmc0:aaaa/block/mmcblk0".to_owned(),
-        "vbd-51712/block/xvda".to_owned(),
-    ] {
-        assert_eq!(kind(&folder), StorageKind::Block, "{folder}");
-    }
-}
-
-#[test]
-fn a_replica_with_a_disk_of_its_own_lies_on_it() {
-    let m = Machine::new(&on("147:0", "ext4", "/dev/drbd0"));
-    m.device(SATA, "8:0").over("drbd0", "147:0", &["sda"]);
-    assert_eq!(m.stack("/srv"), (StorageKind::Block, lines(&["drbd0 sda", "sda"])));
-}
-
-#[test]
-fn lvm_over_a_servers_disk_is_on_the_network() {
-    let m = Machine::new(&on("253:0", "xfs", "/dev/mapper/vg-srv"));
-    m.device(SATA, "8:0").device("virtual/block/nbd0", "43:0");
-    m.over("dm-0", "253:0", &["nbd0", "sda"]);
-    let expected = ["dm-0 nbd0 sda", "nbd0", "sda"];
-    assert_eq!(m.stack("/srv"), (StorageKind::Network, lines(&expected)));
 }

@@ -164,10 +164,7 @@ fn reference(n: usize, of: impl Fn(usize, usize) -> f64) -> Vec<f64> {
 
 #[test]
 fn the_clock_is_read_while_matrices_are_worked_out() {
-    let Some(plain) = proofmark_engine::chain::read_clock(200e-6, 50) else {
-        eprintln!("skipped: no chains on this architecture");
-        return;
-    };
+    let plain = proofmark_engine::chain::read_clock(200e-6, 50);
     for id in ["cpu.dgemm", "cpu.linpack"] {
         let params = params("n=1000 threads=1 nb=64").with("isa", here().last().unwrap().name());
         let setup = crate::find(id).unwrap().setup(&params).unwrap();

@@ -1,12 +1,8 @@
 //! Machines of 512 CPUs, numbered up to 2047, and of 2048: made here, since they would be
 //! thousands of files.
 
-#![allow(clippy::unwrap_used)] // A test that cannot go on fails.
-
-use std::fs;
-use std::path::Path;
-
-use proofmark_host::{Root, look};
+use crate::look;
+use crate::testing::Machine;
 
 /// Their numbers: some are offline, as on a machine with empty sockets.
 fn online() -> impl Iterator<Item = u32> {
@@ -15,23 +11,18 @@ fn online() -> impl Iterator<Item = u32> {
 
 const ONLINE: &str = "0-255,1792-2047\n";
 
-fn write(folder: &Path, name: &str, text: &str) {
-    let file = folder.join(name);
-    fs::create_dir_all(file.parent().unwrap()).unwrap();
-    fs::write(file, text).unwrap();
-}
-
 /// Two sockets of 128 cores with two threads each: CPU n of the first half and n + 1792 are one
 /// core. 8 cores share a cache of the third level. A node a socket.
-fn machine(folder: &Path) {
-    write(folder, "arch", "x86_64\n");
-    write(folder, "proc/thread-self/status", &format!("Name:\tx\nCpus_allowed_list:\t{ONLINE}"));
-    write(folder, "sys/devices/system/cpu/online", ONLINE);
+fn machine() -> Machine {
+    let m = Machine::new(&[]);
+    m.put("/arch", "x86_64\n");
+    m.put("/proc/thread-self/status", format!("Name:\tx\nCpus_allowed_list:\t{ONLINE}"));
+    m.put("/sys/devices/system/cpu/online", ONLINE);
     for cpu in online() {
         let core = cpu % 256;
         let place = format!("sys/devices/system/cpu/cpu{cpu}");
         let topology = |name: &str, text: String| {
-            write(folder, &format!("{place}/topology/{name}"), &format!("{text}\n"));
+            m.put(&format!("/{place}/topology/{name}"), format!("{text}\n"));
         };
         topology("core_cpus_list", format!("{core},{}", core + 1792));
         topology("core_id", format!("{}", core % 128));
@@ -41,7 +32,7 @@ fn machine(folder: &Path) {
         let caches = [(1, "48K", format!("{core},{}", core + 1792)), (3, "32M", third)];
         for (index, (level, size, shared)) in caches.into_iter().enumerate() {
             let cache = |name: &str, text: &str| {
-                write(folder, &format!("{place}/cache/index{index}/{name}"), &format!("{text}\n"));
+                m.put(&format!("/{place}/cache/index{index}/{name}"), format!("{text}\n"));
             };
             cache("shared_cpu_list", &shared);
             if cpu == 0 {
@@ -52,15 +43,14 @@ fn machine(folder: &Path) {
         }
     }
     for (node, cpus) in ["0-127,1792-1919\n", "128-255,1920-2047\n"].into_iter().enumerate() {
-        write(folder, &format!("sys/devices/system/node/node{node}/cpulist"), cpus);
+        m.put(&format!("/sys/devices/system/node/node{node}/cpulist"), cpus);
     }
+    m
 }
 
 #[test]
 fn a_machine_of_512_cpus_numbered_up_to_2047() {
-    let folder = tempfile::tempdir().unwrap();
-    machine(folder.path());
-    let host = look(&Root::fixture(folder.path()), "/");
+    let host = look(&machine().root(), "/");
     let cpu = &host.cpu;
     assert_eq!((cpu.logical_cpus.get(), cpu.cores.get()), (Some(&512), Some(&256)));
     assert_eq!((cpu.sockets.get(), cpu.threads_per_core.get()), (Some(&2), Some(&2)));
@@ -84,7 +74,7 @@ fn a_machine_of_512_cpus_numbered_up_to_2047() {
 
 #[test]
 fn a_machine_of_2048_cpus_without_sys() {
-    let folder = tempfile::tempdir().unwrap();
+    let m = Machine::new(&[]);
     let flags = "flag ".repeat(300);
     let block = |cpu: u32| {
         format!(
@@ -93,9 +83,9 @@ fn a_machine_of_2048_cpus_without_sys() {
             cpu % 1024
         )
     };
-    write(folder.path(), "arch", "x86_64\n");
-    write(folder.path(), "proc/cpuinfo", &(0..2048).map(block).collect::<String>());
-    let root = Root::fixture(folder.path()).with_affinity(Some((0..2048).collect()));
+    m.put("/arch", "x86_64\n");
+    m.put("/proc/cpuinfo", (0..2048).map(block).collect::<String>());
+    let root = m.root().with_affinity(Some((0..2048).collect()));
     let host = look(&root, "/");
     assert_eq!(host.cpu.logical_cpus.get(), Some(&2048), "{:?}", host.cpu.logical_cpus);
     assert_eq!(host.cpu.sockets.get(), Some(&2));

@@ -1,0 +1,209 @@
+//! A workload that does what a test says.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use proofmark_model::testing::spec;
+use proofmark_model::{FileState, NetworkTraffic, Params, Solution, Unit, WorkloadSpec};
+
+use crate::clock_samples::ClockSamples;
+use crate::latency::Latencies;
+use crate::team::{Team, TeamError};
+use crate::workload::{Amount, Load, Placement, Refusal, Setup, Workload};
+
+/// What the engine asks of a thread.
+#[derive(Debug)]
+pub(crate) enum Call<'a> {
+    /// Of the workload, to be set up.
+    Make,
+    /// Of all threads, before a trial.
+    Begin,
+    Thread,
+    Prepare(u64),
+    Run(u64),
+    Disturb(&'a AtomicBool),
+    Verify,
+    Drop,
+}
+
+/// What a thread of that number does. Of a run it gives the iterations that are proved, or the
+/// failure of the system; of a disturbance the bytes moved.
+pub(crate) type Act = dyn Fn(usize, Call) -> Result<u64, String> + Send + Sync;
+
+/// A workload of 2 units of work an iteration.
+#[derive(Clone)]
+pub(crate) struct Fake {
+    pub(crate) spec: &'static WorkloadSpec,
+    pub(crate) amount: Amount,
+    pub(crate) act: Arc<Act>,
+    pub(crate) moved: Option<f64>,
+    /// Threads that only disturb, where one is left to work.
+    pub(crate) disturbers: u64,
+    /// Works on a disk, and times its operations at a microsecond each.
+    pub(crate) file: Option<FileState>,
+    pub(crate) network: Option<NetworkTraffic>,
+    pub(crate) solution: Option<Solution>,
+    /// Does everything twice, of which the second time is only a wait.
+    pub(crate) idles: bool,
+    /// The clock that it read itself.
+    pub(crate) clock_hz: Option<f64>,
+}
+
+/// Proves every iteration, and moves a million bytes while others work.
+pub(crate) fn count(call: Call) -> Result<u64, String> {
+    match call {
+        Call::Run(iterations) => Ok(std::hint::black_box(iterations)),
+        Call::Disturb(stop) => {
+            while !stop.load(Ordering::Acquire) {
+                std::thread::sleep(Duration::from_micros(100));
+            }
+            Ok(1_000_000)
+        }
+        _ => Ok(0),
+    }
+}
+
+impl Fake {
+    pub(crate) fn new(
+        amount: Amount,
+        act: impl Fn(usize, Call) -> Result<u64, String> + Send + Sync + 'static,
+    ) -> Self {
+        let spec = Box::leak(Box::new(spec("cpu.fake", Unit::OpPerSecond)));
+        let (moved, file, network, solution, clock_hz) = (None, None, None, None, None);
+        let (disturbers, idles, act) = (0, false, Arc::new(act));
+        Self { spec, amount, act, moved, disturbers, file, network, solution, idles, clock_hz }
+    }
+
+    /// Counts its iterations.
+    pub(crate) fn counting(amount: Amount) -> Self {
+        Self::new(amount, |_, call| count(call))
+    }
+
+    /// The same, but it tells the time of an operation.
+    pub(crate) fn timing(self) -> Self {
+        Self { spec: Box::leak(Box::new(spec("cpu.fake", Unit::Second))), ..self }
+    }
+
+    pub(crate) fn leak(self) -> &'static dyn Workload {
+        Box::leak(Box::new(self))
+    }
+
+    pub(crate) fn team(self, threads: usize, cpus: &[u32]) -> Result<Team, TeamError> {
+        let setup: Arc<dyn Setup> = Arc::new(self);
+        Team::start(&setup, threads, cpus, vec![], vec![])
+    }
+}
+
+impl Workload for Fake {
+    fn spec(&self) -> &'static WorkloadSpec {
+        self.spec
+    }
+    fn supports(&self, _: &Params) -> Result<(), Refusal> {
+        Ok(())
+    }
+    fn setup(&self, _: &Params) -> Result<Box<dyn Setup>, Refusal> {
+        (self.act)(0, Call::Make).map_err(Refusal)?;
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl Setup for Fake {
+    fn amount(&self) -> Amount {
+        self.amount
+    }
+    fn work_per_iteration(&self) -> f64 {
+        2.0
+    }
+    fn moved_per_iteration(&self) -> Option<f64> {
+        self.moved
+    }
+    fn workers(&self, threads: u64) -> u64 {
+        threads.saturating_sub(self.disturbers).max(1)
+    }
+    fn on_disk(&self) -> bool {
+        self.file.is_some()
+    }
+    fn file(&self) -> Option<FileState> {
+        self.file.clone()
+    }
+    fn begin_trial(&self) -> Result<(), Refusal> {
+        (self.act)(0, Call::Begin).map(|_| ()).map_err(Refusal)
+    }
+    fn network(&self) -> Result<Option<NetworkTraffic>, Refusal> {
+        Ok(self.network.clone())
+    }
+    fn solution(&self) -> Option<Solution> {
+        self.solution.clone()
+    }
+    fn pinned(&self) -> bool {
+        self.file.is_none()
+    }
+    fn placement(&self) -> Placement {
+        Placement { huge: Some(0.5), misplaced: Some(0.25) }
+    }
+    fn thread(&self, index: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
+        (self.act)(index, Call::Thread).map_err(Refusal)?;
+        let clock = self.clock_hz.map(|hz| ClockSamples::of(&[hz; 5]));
+        let (fake, idled) = (self.clone(), Duration::ZERO);
+        Ok(Box::new(Thread { fake, index, done: 0, failure: None, idled, clock }))
+    }
+}
+
+struct Thread {
+    fake: Fake,
+    index: usize,
+    done: u64,
+    failure: Option<String>,
+    idled: Duration,
+    clock: Option<ClockSamples>,
+}
+
+impl Thread {
+    fn act(&self, call: Call) -> Result<u64, String> {
+        (self.fake.act)(self.index, call)
+    }
+}
+
+impl Load for Thread {
+    fn prepare(&mut self, iterations: u64) {
+        let _ = self.act(Call::Prepare(iterations));
+    }
+    fn run(&mut self, iterations: u64) {
+        match self.act(Call::Run(iterations)) {
+            Ok(done) => self.done = done,
+            Err(failure) => self.failure = Some(failure),
+        }
+        if self.fake.idles {
+            let waits = Instant::now();
+            let _ = self.act(Call::Run(iterations));
+            self.idled = waits.elapsed();
+        }
+    }
+    fn failure(&mut self) -> Option<String> {
+        self.failure.take()
+    }
+    fn idled_s(&mut self) -> f64 {
+        self.idled.as_secs_f64()
+    }
+    fn latencies(&mut self, all: &mut Latencies) {
+        let timed = if self.fake.file.is_some() { self.done } else { 0 };
+        (0..timed).for_each(|_| all.record(1000));
+    }
+    fn clock_samples(&self) -> Option<&ClockSamples> {
+        self.clock.as_ref()
+    }
+    fn disturb(&mut self, stop: &AtomicBool) -> f64 {
+        self.act(Call::Disturb(stop)).unwrap() as f64
+    }
+    fn verify(&mut self) -> Result<u64, String> {
+        self.act(Call::Verify)?;
+        Ok(self.done)
+    }
+}
+
+impl Drop for Thread {
+    fn drop(&mut self) {
+        let _ = self.act(Call::Drop);
+    }
+}
