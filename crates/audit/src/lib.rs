@@ -49,7 +49,7 @@ pub fn audit(sheet: &Sheet) -> Vec<Judged> {
     (0..sheet.figures().len())
         .map(|index| {
             let findings: Vec<Finding> =
-                rules::ALL.iter().filter_map(|rule| rule.examine(sheet, index)).collect();
+                rules::ALL.iter().filter_map(|rule| (rule.examine)(sheet, index)).collect();
             Judged { verdict: Verdict::of(&findings), findings }
         })
         .collect()

@@ -19,12 +19,12 @@ pub(crate) fn machine(text: &str) -> Machine {
 }
 
 /// What a rule says of each row.
-pub(crate) fn findings(rule: &dyn Rule, machine_text: &str, rows: &str) -> Vec<Option<Finding>> {
+pub(crate) fn findings(rule: &Rule, machine_text: &str, rows: &str) -> Vec<Option<Finding>> {
     let sheet = Sheet::new(machine(machine_text), figures(rows));
-    (0..sheet.figures().len()).map(|i| rule.examine(&sheet, i)).collect()
+    (0..sheet.figures().len()).map(|i| (rule.examine)(&sheet, i)).collect()
 }
 
 /// Which rows a rule flags or notes.
-pub(crate) fn flagged(rule: &dyn Rule, machine_text: &str, rows: &str) -> Vec<bool> {
+pub(crate) fn flagged(rule: &Rule, machine_text: &str, rows: &str) -> Vec<bool> {
     findings(rule, machine_text, rows).iter().map(Option::is_some).collect()
 }

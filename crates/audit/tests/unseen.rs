@@ -89,5 +89,5 @@ fn every_rule_meets_a_lie() {
         .flat_map(|row| row.rsplit(',').next().unwrap().split('+'))
         .filter(|wrong| !wrong.is_empty())
         .collect();
-    assert_eq!(met, proofmark_audit::rules::ALL.iter().map(|rule| rule.id()).collect());
+    assert_eq!(met, proofmark_audit::rules::ALL.iter().map(|rule| rule.id).collect());
 }

@@ -25,7 +25,7 @@ pub fn run(args: &ListArgs) -> Result<Outcome> {
             let tools: Vec<_> = tools.collect();
             columns(tools.iter().map(|(id, text)| (*id, text.as_str())))
         }
-        Listing::Rules => columns(proofmark_audit::rules::ALL.iter().map(|r| (r.id(), r.title()))),
+        Listing::Rules => columns(proofmark_audit::rules::ALL.iter().map(|r| (r.id, r.title))),
         Listing::Formats => columns(proofmark_report::ALL.iter().map(|f| (f.id(), f.about()))),
         Listing::Profiles => {
             let profiles: Vec<Profile> = BUILT_IN

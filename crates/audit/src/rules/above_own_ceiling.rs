@@ -14,48 +14,39 @@ const VECTOR_FLOP_A_CYCLE: f64 = 64.0;
 /// precision.
 const MATRIX_FLOP_A_CYCLE: f64 = 2048.0;
 
-pub(super) struct AboveOwnCeiling;
+pub(super) const RULE: Rule = Rule {
+    id: "above_own_ceiling",
+    title: "rate above the report's own ceiling",
+    about: "A rate above the report's own theoretical value is suspect: one of the two is wrong. \
+            If the report gives no value, the limit is CPUs x the highest declared clock x 64 FLOP \
+            per cycle (two 512-bit fused multiply-adds, single precision). A floating-point rate \
+            above it is suspect: 16-bit numbers, matrix units and a turbo clock can exceed it. A \
+            rate above CPUs x 10 GHz x 2048 FLOP per cycle (the widest matrix unit) is invalid: no \
+            processor reaches 10 GHz.",
+    examine,
+};
 
-impl Rule for AboveOwnCeiling {
-    fn id(&self) -> &'static str {
-        "above_own_ceiling"
-    }
-
-    fn title(&self) -> &'static str {
-        "rate above the report's own ceiling"
-    }
-
-    fn about(&self) -> &'static str {
-        "A rate above the report's own theoretical value is suspect: one of the two is wrong. If \
-         the report gives no value, the limit is CPUs x the highest declared clock x 64 FLOP per \
-         cycle (two 512-bit fused multiply-adds, single precision). A floating-point rate above it \
-         is suspect: 16-bit numbers, matrix units and a turbo clock can exceed it. A rate above \
-         CPUs x 10 GHz x 2048 FLOP per cycle (the widest matrix unit) is invalid: no processor \
-         reaches 10 GHz."
-    }
-
-    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
-        let figure = sheet.figure(index)?;
-        let rate = figure.level()?;
-        let (ceiling, unit, severity, whose) = lower_ceiling(sheet.machine(), figure)?;
-        Some(
-            Finding::new(
-                self.id(),
-                severity,
-                format!(
-                    "{} is {:.0} % of {whose}, {}",
-                    format_quantity(rate, unit),
-                    100.0 * rate / ceiling,
-                    format_quantity(ceiling, unit)
-                ),
-                "Derive the ceiling from cores, operations per cycle and the clock under that load \
-                 (for memory from transfers per second, which DDR already counts twice). Then \
-                 measure again.",
-            )
-            .with("ceiling", ceiling)
-            .with("rate", rate),
+fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
+    let figure = sheet.figure(index)?;
+    let rate = figure.level()?;
+    let (ceiling, unit, severity, whose) = lower_ceiling(sheet.machine(), figure)?;
+    Some(
+        Finding::new(
+            RULE.id,
+            severity,
+            format!(
+                "{} is {:.0} % of {whose}, {}",
+                format_quantity(rate, unit),
+                100.0 * rate / ceiling,
+                format_quantity(ceiling, unit)
+            ),
+            "Derive the ceiling from cores, operations per cycle and the clock under that load \
+             (for memory from transfers per second, which DDR already counts twice). Then \
+             measure again.",
         )
-    }
+        .with("ceiling", ceiling)
+        .with("rate", rate),
+    )
 }
 
 type Ceiling = (f64, Unit, Severity, &'static str);
@@ -123,11 +114,11 @@ mod tests {
                     cpu,x,peak,rate,,2,1,31,GFLOP/s,31e9,ops/s\n\
                     memory,x,read,throughput,,2,1,21,GB/s,21e9,bytes/s\n\
                     memory,x,read,throughput,,2,1,19,GB/s,19e9,bytes/s\n";
-        let found = findings(&AboveOwnCeiling, machine, rows);
+        let found = findings(&RULE, machine, rows);
         let severities: Vec<_> = found.iter().map(|f| f.as_ref().map(|f| f.severity)).collect();
         let (suspect, invalid) = (Some(Severity::Suspect), Some(Severity::Invalid));
         assert_eq!(severities, [None, suspect, invalid, None, None, suspect, suspect, None]);
-        assert!(findings(&AboveOwnCeiling, "[m]\n", rows).iter().all(Option::is_none));
+        assert!(findings(&RULE, "[m]\n", rows).iter().all(Option::is_none));
     }
 
     #[test]
@@ -135,7 +126,7 @@ mod tests {
         let row =
             |gflops: u32| format!("cpu,x,gflops,rate,,2,1,{gflops},GFLOPS,{gflops}e9,ops/s\n");
         let rows = [255, 257, 8000, 41_000].map(row).concat();
-        let of = |machine: &str| findings(&AboveOwnCeiling, machine, &rows);
+        let of = |machine: &str| findings(&RULE, machine, &rows);
         let severities = |machine: &str| -> Vec<_> {
             of(machine).into_iter().map(|f| f.map(|f| f.severity)).collect()
         };

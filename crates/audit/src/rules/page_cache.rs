@@ -8,49 +8,40 @@ use crate::{Figure, Metric, Sheet};
 const ADVICE: &str = "The page cache served the data. Measure with direct I/O, or with far more \
                       data than memory, and compare with the device's own counters.";
 
-pub(super) struct PageCache;
+pub(super) const RULE: Rule = Rule {
+    id: "page_cache",
+    title: "page cache reported as disk",
+    about: "A rate above what the disk's link carries after coding, or above what the provider \
+            allows, came from memory and is invalid. Operations per second are converted to bytes \
+            by their block size. Random operations smaller than a sector count as one sector of \
+            512 B, which the device must move. A latency is converted to a rate, block / latency, \
+            and compared with the link alone: an allowance covers many parallel operations. \
+            Without a declared link, a rate above one drive on PCIe 5.0 x4 (15.754 GB/s) is \
+            suspect. An operation that reads and writes may use both directions of a link at once, \
+            except on SATA (150, 300 or 600 MB/s). A lower rate is suspect if nine in ten of the \
+            same tool's other rates (at least nine) with that block and those threads exceed the \
+            limit: that tool used the page cache.",
+    examine,
+};
 
-impl Rule for PageCache {
-    fn id(&self) -> &'static str {
-        "page_cache"
+fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
+    let figure = sheet.figure(index)?;
+    let rate = figure.device_rate()?;
+    let limit = sheet.machine().disk_limit(figure);
+    if rate <= limit.most {
+        return buffered(sheet, figure, index);
     }
-
-    fn title(&self) -> &'static str {
-        "page cache reported as disk"
-    }
-
-    fn about(&self) -> &'static str {
-        "A rate above what the disk's link carries after coding, or above what the provider \
-         allows, came from memory and is invalid. Operations per second are converted to bytes by \
-         their block size. Random operations smaller than a sector count as one sector of 512 B, \
-         which the device must move. A latency is converted to a rate, block / latency, and \
-         compared with the link alone: an allowance covers many parallel operations. Without a \
-         declared link, a rate above one drive on PCIe 5.0 x4 (15.754 GB/s) is suspect. An \
-         operation that reads and writes may use both directions of a link at once, except on SATA \
-         (150, 300 or 600 MB/s). A lower rate is suspect if nine in ten of the same tool's other \
-         rates (at least nine) with that block and those threads exceed the limit: that tool used \
-         the page cache."
-    }
-
-    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
-        let figure = sheet.figure(index)?;
-        let rate = figure.device_rate()?;
-        let limit = sheet.machine().disk_limit(figure);
-        if rate <= limit.most {
-            return buffered(sheet, figure, index);
-        }
-        let shown = |v| format_quantity(v, Unit::BytePerSecond);
-        Some(
-            Finding::new(
-                self.id(),
-                limit.severity,
-                format!("{} from the disk, but {} {}", shown(rate), limit.whose, shown(limit.most)),
-                ADVICE,
-            )
-            .with("device_bytes_per_s", rate)
-            .with("limit_bytes_per_s", limit.most),
+    let shown = |v| format_quantity(v, Unit::BytePerSecond);
+    Some(
+        Finding::new(
+            RULE.id,
+            limit.severity,
+            format!("{} from the disk, but {} {}", shown(rate), limit.whose, shown(limit.most)),
+            ADVICE,
         )
-    }
+        .with("device_bytes_per_s", rate)
+        .with("limit_bytes_per_s", limit.most),
+    )
 }
 
 /// Fewer other figures prove nothing about a tool.
@@ -69,7 +60,7 @@ fn buffered(sheet: &Sheet, figure: &Figure, index: usize) -> Option<Finding> {
     let most = others >= LEAST_OTHERS && tally.above as f64 >= MOST_OF_THEM * others as f64;
     most.then(|| {
         Finding::new(
-            PageCache.id(),
+            RULE.id,
             Severity::Suspect,
             format!(
                 "{} of this tool's {others} other rates at this block size and thread count exceed \
@@ -94,10 +85,10 @@ mod tests {
                     disk,x,seq_read,throughput,,1,1,599,MB/s,599e6,bytes/s\n\
                     disk,x,seq_read,throughput,,1,sd,601,MB/s,601e6,bytes/s\n\
                     memory,x,seq_read,throughput,,1,1,601,MB/s,601e6,bytes/s\n";
-        assert_eq!(flagged(&PageCache, MACHINE, rows), [true, false, false, false]);
+        assert_eq!(flagged(&RULE, MACHINE, rows), [true, false, false, false]);
         let slower = "[m]\ndisk_link_bytes_per_s = 6e8\ndisk_limit_bytes_per_s = 1e8\n";
-        assert_eq!(flagged(&PageCache, slower, rows), [true, true, false, false]);
-        assert_eq!(flagged(&PageCache, "[m]\n", rows), [false; 4]);
+        assert_eq!(flagged(&RULE, slower, rows), [true, true, false, false]);
+        assert_eq!(flagged(&RULE, "[m]\n", rows), [false; 4]);
     }
 
     #[test]
@@ -106,7 +97,7 @@ mod tests {
                     disk,x,rand_read,throughput,1,1,1,1,MB/s,1e6,bytes/s\n\
                     disk,x,seq_read,throughput,1,1,1,2,MB/s,2e6,bytes/s\n\
                     disk,x,rand_read,throughput,4096,1,1,2,MB/s,2e6,bytes/s\n";
-        assert_eq!(flagged(&PageCache, MACHINE, rows), [true, false, false, false]);
+        assert_eq!(flagged(&RULE, MACHINE, rows), [true, false, false, false]);
     }
 
     #[test]
@@ -115,7 +106,7 @@ mod tests {
             format!("disk,x,{operation},throughput,4096,1,1,{rate},MB/s,{rate}e6,bytes/s\n")
         };
         let fast: String = (0..9).map(|n| row(&format!("op{n}"), 5000)).collect();
-        let last = |rows: String| flagged(&PageCache, MACHINE, &rows).last().copied();
+        let last = |rows: String| flagged(&RULE, MACHINE, &rows).last().copied();
         assert_eq!(last(format!("{fast}{}", row("write", 500))), Some(true));
         let fewer: String = (0..8).map(|n| row(&format!("op{n}"), 5000)).collect();
         assert_eq!(last(format!("{fewer}{}", row("write", 500))), Some(false));
@@ -133,11 +124,11 @@ mod tests {
         let rows = "disk,x,seq_read,latency,8192,1,1,10,us,1e-5,seconds\n\
                     disk,x,seq_read,latency,8192,1,1,20,us,2e-5,seconds\n\
                     disk,x,seq_read,latency,,1,1,10,us,1e-5,seconds\n";
-        assert_eq!(flagged(&PageCache, MACHINE, rows), [true, false, false]);
+        assert_eq!(flagged(&RULE, MACHINE, rows), [true, false, false]);
         let allowed = "[m]\ndisk_limit_bytes_per_s = 1e6\n";
-        assert_eq!(flagged(&PageCache, allowed, rows), [false; 3]);
+        assert_eq!(flagged(&RULE, allowed, rows), [false; 3]);
         let both = format!("{MACHINE}disk_limit_bytes_per_s = 1e6\n");
-        assert_eq!(flagged(&PageCache, &both, rows), [true, false, false]);
+        assert_eq!(flagged(&RULE, &both, rows), [true, false, false]);
     }
 
     #[test]
@@ -146,7 +137,7 @@ mod tests {
                     disk,x,rand_read,rate,4096,8,1,140,kIOPS,140e3,ops/s\n\
                     disk,x,rand_read,rate,1,8,1,1.2,MIOPS,1.2e6,ops/s\n\
                     disk,x,stat,rate,,8,1,9,MIOPS,9e6,ops/s\n";
-        assert_eq!(flagged(&PageCache, MACHINE, rows), [true, false, true, false]);
+        assert_eq!(flagged(&RULE, MACHINE, rows), [true, false, true, false]);
     }
 
     #[test]
@@ -155,9 +146,9 @@ mod tests {
                     disk,x,seq_read_write,throughput,,1,1,12,GB/s,12e9,bytes/s\n\
                     disk,x,seq_read_write,throughput,,1,1,16,GB/s,16e9,bytes/s\n\
                     disk,x,seq_read,throughput,,1,1,12,GB/s,12e9,bytes/s\n";
-        assert_eq!(flagged(&PageCache, MACHINE, rows), [true; 4]);
+        assert_eq!(flagged(&RULE, MACHINE, rows), [true; 4]);
         let gen4 = "[m]\ndisk_link_bytes_per_s = 7.877e9\n";
-        assert_eq!(flagged(&PageCache, gen4, rows), [false, false, true, true]);
+        assert_eq!(flagged(&RULE, gen4, rows), [false, false, true, true]);
     }
 
     #[test]
@@ -165,7 +156,7 @@ mod tests {
         let rows = "disk,x,seq_read,throughput,,1,1,28,GB/s,28e9,bytes/s\n\
                     disk,x,seq_read,throughput,,1,1,15,GB/s,15e9,bytes/s\n";
         let severities = |machine: &str| -> Vec<_> {
-            findings(&PageCache, machine, rows).into_iter().map(|f| f.map(|f| f.severity)).collect()
+            findings(&RULE, machine, rows).into_iter().map(|f| f.map(|f| f.severity)).collect()
         };
         assert_eq!(severities("[m]\n"), [Some(Severity::Suspect), None]);
         let gen4 = "[m]\ndisk_link_bytes_per_s = 7.877e9\n";

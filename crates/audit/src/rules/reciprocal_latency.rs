@@ -5,72 +5,61 @@ use proofmark_model::{Finding, Severity};
 use super::Rule;
 use crate::{Metric, Sheet};
 
-pub(super) struct ReciprocalLatency;
-
 const ADVICE: &str = "Name it reciprocal throughput. Measure latency as the time of one operation \
                       that waits for the previous one, with a histogram.";
 
-impl Rule for ReciprocalLatency {
-    fn id(&self) -> &'static str {
-        "reciprocal_latency"
-    }
+pub(super) const RULE: Rule = Rule {
+    id: "reciprocal_latency",
+    title: "latency computed from throughput",
+    about: "Latency x throughput is constant, to the printed digits (1 %), for most points of a \
+            tool that prints both, while rates and threads or blocks differ. Then one was computed \
+            from the other, and the latency is invalid. It is only suspect if latency x throughput \
+            / block is a whole number, or in a network: a constant number of operations or bytes \
+            in flight has the same effect. A latency is also suspect if it falls with the number \
+            of threads, closer to 1 / threads than to flat. Threads rarely speed up an operation, \
+            unless their parts fit a nearer cache or they keep CPUs awake.",
+    examine,
+};
 
-    fn title(&self) -> &'static str {
-        "latency computed from throughput"
-    }
-
-    fn about(&self) -> &'static str {
-        "Latency x throughput is constant, to the printed digits (1 %), for most points of a tool \
-         that prints both, while rates and threads or blocks differ. Then one was computed from \
-         the other, and the latency is invalid. It is only suspect if latency x throughput / block \
-         is a whole number, or in a network: a constant number of operations or bytes in flight \
-         has the same effect. A latency is also suspect if it falls with the number of threads, \
-         closer to 1 / threads than to flat. Threads rarely speed up an operation, unless their \
-         parts fit a nearer cache or they keep CPUs awake."
-    }
-
-    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
-        let figure = sheet.figure(index)?;
-        figure.level().filter(|_| figure.metric == Metric::Latency)?;
-        if let Some(product) = sheet.product(index) {
-            let per = if product.per_block { " x block" } else { "" };
-            let (severity, but) = match product.in_flight {
-                true => (Severity::Suspect, "; a constant queue or window has the same effect"),
-                false => (Severity::Invalid, ""),
-            };
-            return Some(
-                Finding::new(
-                    self.id(),
-                    severity,
-                    format!(
-                        "latency x throughput is {:.4e}{per} in {} of {} points of this tool{but}",
-                        product.constant, product.shared, product.of
-                    ),
-                    ADVICE,
-                )
-                .with("constant", product.constant)
-                .with("points", product.shared),
-            );
-        }
-        let threads = figure.threads? as f64;
-        // Means, since one trial may be lucky.
-        let series = sheet.series(index)?;
-        let (fewest, alone) = series.levels().next().filter(|(t, _)| *t < threads)?;
-        let (_, beside) = series.levels().find(|(t, _)| *t == threads)?;
-        let (factor, fall) = (threads / fewest, beside / alone);
-        (fall < factor.sqrt().recip()).then(|| {
+fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
+    let figure = sheet.figure(index)?;
+    figure.level().filter(|_| figure.metric == Metric::Latency)?;
+    if let Some(product) = sheet.product(index) {
+        let per = if product.per_block { " x block" } else { "" };
+        let (severity, but) = match product.in_flight {
+            true => (Severity::Suspect, "; a constant queue or window has the same effect"),
+            false => (Severity::Invalid, ""),
+        };
+        return Some(
             Finding::new(
-                self.id(),
-                Severity::Suspect,
+                RULE.id,
+                severity,
                 format!(
-                    "the latency with {threads:.0} threads is {fall:.3} of that with {fewest:.0}"
+                    "latency x throughput is {:.4e}{per} in {} of {} points of this tool{but}",
+                    product.constant, product.shared, product.of
                 ),
                 ADVICE,
             )
-            .with("factor_of_threads", factor)
-            .with("fall", fall)
-        })
+            .with("constant", product.constant)
+            .with("points", product.shared),
+        );
     }
+    let threads = figure.threads? as f64;
+    // Means, since one trial may be lucky.
+    let series = sheet.series(index)?;
+    let (fewest, alone) = series.levels().next().filter(|(t, _)| *t < threads)?;
+    let (_, beside) = series.levels().find(|(t, _)| *t == threads)?;
+    let (factor, fall) = (threads / fewest, beside / alone);
+    (fall < factor.sqrt().recip()).then(|| {
+        Finding::new(
+            RULE.id,
+            Severity::Suspect,
+            format!("the latency with {threads:.0} threads is {fall:.3} of that with {fewest:.0}"),
+            ADVICE,
+        )
+        .with("factor_of_threads", factor)
+        .with("fall", fall)
+    })
 }
 
 #[cfg(test)]
@@ -90,7 +79,7 @@ mod tests {
     }
 
     fn count(points: &[(u32, u32, f64, f64)]) -> usize {
-        flagged(&ReciprocalLatency, MACHINE, &rows(points)).iter().filter(|f| **f).count()
+        flagged(&RULE, MACHINE, &rows(points)).iter().filter(|f| **f).count()
     }
 
     #[test]
@@ -136,8 +125,7 @@ mod tests {
     fn a_constant_queue_or_window_is_suspect_only() {
         let severity = |subsystem: &str, unit: &str, points: &[(u32, u32, f64, f64)]| {
             let rows = rows(points).replace("memory", subsystem).replace("bytes/s", unit);
-            let found: Vec<_> =
-                findings(&ReciprocalLatency, MACHINE, &rows).into_iter().flatten().collect();
+            let found: Vec<_> = findings(&RULE, MACHINE, &rows).into_iter().flatten().collect();
             assert_eq!(found.len(), points.len());
             let severities: Vec<_> = found.iter().map(|f| f.severity).collect();
             assert!(severities.windows(2).all(|w| w[0] == w[1]), "{severities:?}");
@@ -173,22 +161,16 @@ mod tests {
         // One at a time: each second holds as many as their times add up to.
         let rows: String =
             [(4096, 1e4, 1e-4), (65_536, 5e3, 2e-4), (1 << 20, 500.0, 2e-3)].map(row).concat();
-        assert_eq!(flagged(&ReciprocalLatency, MACHINE, &rows), [false; 6]);
+        assert_eq!(flagged(&RULE, MACHINE, &rows), [false; 6]);
     }
 
     #[test]
     fn the_mean_of_reciprocals_is_one() {
         let trials = rows(&[(1, 1, 1e6, 1.0), (64, 1, 5e6, 0.2), (4096, 1, 2e7, 0.05)]);
         let mean = "memory,x,read,latency,64,1,mean,0.3,s,0.3,seconds\n";
-        assert_eq!(
-            flagged(&ReciprocalLatency, MACHINE, &format!("{trials}{mean}")).last(),
-            Some(&true)
-        );
+        assert_eq!(flagged(&RULE, MACHINE, &format!("{trials}{mean}")).last(), Some(&true));
         let other = "memory,x,read,latency,128,1,mean,0.3,s,0.3,seconds\n";
-        assert_eq!(
-            flagged(&ReciprocalLatency, MACHINE, &format!("{trials}{other}")).last(),
-            Some(&false)
-        );
+        assert_eq!(flagged(&RULE, MACHINE, &format!("{trials}{other}")).last(), Some(&false));
     }
 
     #[test]
@@ -199,13 +181,13 @@ mod tests {
             latencies.iter().map(row).collect()
         };
         let falls = series(&[(1, 8.0), (2, 4.1), (8, 1.1)]);
-        assert_eq!(flagged(&ReciprocalLatency, MACHINE, &falls), [false, true, true]);
+        assert_eq!(flagged(&RULE, MACHINE, &falls), [false, true, true]);
         // Each thread's part may fit a nearer cache.
-        let worst = findings(&ReciprocalLatency, MACHINE, &falls).pop().flatten().unwrap();
+        let worst = findings(&RULE, MACHINE, &falls).pop().flatten().unwrap();
         assert_eq!(worst.severity, Severity::Suspect);
         let lucky = series(&[(1, 8.0), (2, 4.1), (2, 9.0)]);
-        assert_eq!(flagged(&ReciprocalLatency, MACHINE, &lucky), [false; 3]);
+        assert_eq!(flagged(&RULE, MACHINE, &lucky), [false; 3]);
         let stays = series(&[(1, 8.0), (2, 7.0), (8, 30.0)]);
-        assert_eq!(flagged(&ReciprocalLatency, MACHINE, &stays), [false; 3]);
+        assert_eq!(flagged(&RULE, MACHINE, &stays), [false; 3]);
     }
 }

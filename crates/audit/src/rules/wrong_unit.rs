@@ -8,52 +8,43 @@ use crate::{Metric, Sheet, units};
 /// Numbers in base units are often rounded to three digits.
 const PRINTED: f64 = 0.01;
 
-pub(super) struct WrongUnit;
-
 /// Whether a unit in small letters is that of something by the bit or byte: `ns/b`, `us per byte`.
 fn by_the_byte(unit: &str) -> bool {
     let by = unit.rsplit_once('/').or_else(|| unit.rsplit_once(" per "));
     by.is_some_and(|(_, what)| matches!(what.trim(), "b" | "bit" | "bits" | "byte" | "bytes"))
 }
 
-impl Rule for WrongUnit {
-    fn id(&self) -> &'static str {
-        "wrong_unit"
-    }
+pub(super) const RULE: Rule = Rule {
+    id: "wrong_unit",
+    title: "wrong unit",
+    about: "The printed number times its unit must equal the number in base units, with a factor \
+            of 1000 or 1024. A latency per bit or per byte is not the time of an operation.",
+    examine,
+};
 
-    fn title(&self) -> &'static str {
-        "wrong unit"
+fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
+    let figure = sheet.figure(index)?;
+    let unit = figure.unit.to_ascii_lowercase();
+    if figure.metric == Metric::Latency && by_the_byte(&unit) {
+        return Some(Finding::new(
+            RULE.id,
+            Severity::Invalid,
+            "a time per bit or byte is a reciprocal rate, not a latency",
+            "Print the time of one operation and its size.",
+        ));
     }
-
-    fn about(&self) -> &'static str {
-        "The printed number times its unit must equal the number in base units, with a factor of \
-         1000 or 1024. A latency per bit or per byte is not the time of an operation."
-    }
-
-    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
-        let figure = sheet.figure(index)?;
-        let unit = figure.unit.to_ascii_lowercase();
-        if figure.metric == Metric::Latency && by_the_byte(&unit) {
-            return Some(Finding::new(
-                self.id(),
-                Severity::Invalid,
-                "a time per bit or byte is a reciprocal rate, not a latency",
-                "Print the time of one operation and its size.",
-            ));
-        }
-        let si = figure.si?;
-        let factors = units::factors(&figure.unit, &figure.si_unit)?;
-        let fits = |f: &f64| (figure.value * f - si).abs() <= PRINTED * si.abs();
-        (!factors.iter().any(fits)).then(|| {
-            Finding::new(
-                self.id(),
-                Severity::Suspect,
-                "the number and its unit do not give the number in base units",
-                "Check which unit was meant: bits or bytes, 1000 or 1024.",
-            )
-            .with("factor", if figure.value > 0.0 { si / figure.value } else { 0.0 })
-        })
-    }
+    let si = figure.si?;
+    let factors = units::factors(&figure.unit, &figure.si_unit)?;
+    let fits = |f: &f64| (figure.value * f - si).abs() <= PRINTED * si.abs();
+    (!factors.iter().any(fits)).then(|| {
+        Finding::new(
+            RULE.id,
+            Severity::Suspect,
+            "the number and its unit do not give the number in base units",
+            "Check which unit was meant: bits or bytes, 1000 or 1024.",
+        )
+        .with("factor", if figure.value > 0.0 { si / figure.value } else { 0.0 })
+    })
 }
 
 #[cfg(test)]
@@ -72,7 +63,7 @@ mod tests {
                     memory,x,r,latency,8,1,1,5,us,5e-3,seconds\n\
                     memory,x,r,throughput,8,1,1,5,parsecs,5,bytes/s\n";
         let expected = [false, false, true, true, true, false, true, false];
-        assert_eq!(flagged(&WrongUnit, MACHINE, rows), expected);
+        assert_eq!(flagged(&RULE, MACHINE, rows), expected);
     }
 
     #[test]
