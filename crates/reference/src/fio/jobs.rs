@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use proofmark_model::{DeviceTraffic, FileState, Params, Subsystem, Timestamp, Trial, Unit};
 
-use super::json::{Job, Report, Side};
-use super::options::{Asked, params, plain, processes};
+use super::json::{Asked, Job, Report, Side};
+use super::options::{params, plain, processes};
 use super::pattern::{Pattern, Way};
 use super::times::latency;
 use super::verification::{device, state, tells};

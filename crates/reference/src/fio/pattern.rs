@@ -2,7 +2,7 @@
 
 use proofmark_model::Order;
 
-use super::options::Asked;
+use super::json::Asked;
 
 /// A direction of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
