@@ -100,43 +100,45 @@ fn is_floating_point(figure: &Figure) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::findings;
+    use crate::testing::{INVALID, SUSPECT, findings, judges};
 
     #[test]
     fn above_the_claim_is_suspect_and_above_any_core_invalid() {
-        let machine = "[m]\nvcpus = 2\nclock_hz_nominal = 2e9\nclaimed_peak_gflops = 30\n\
-                       claimed_memory_bytes_per_s = 2e10\n";
-        let rows = "cpu,x,gflops,rate,,2,1,29,GFLOPS,29e9,ops/s\n\
-                    cpu,x,gflops,rate,,2,1,31,GFLOPS,31e9,ops/s\n\
-                    cpu,x,gflops,rate,,2,1,41000,GFLOPS,41000e9,ops/s\n\
-                    cpu,x,gflops,rate,,2,sd,31,GFLOPS,31e9,ops/s\n\
-                    cpu,x,giops,rate,,2,1,31,GIOPS,31e9,ops/s\n\
-                    cpu,x,peak,rate,,2,1,31,GFLOP/s,31e9,ops/s\n\
-                    memory,x,read,throughput,,2,1,21,GB/s,21e9,bytes/s\n\
-                    memory,x,read,throughput,,2,1,19,GB/s,19e9,bytes/s\n";
-        let found = findings(&RULE, machine, rows);
-        let severities: Vec<_> = found.iter().map(|f| f.as_ref().map(|f| f.severity)).collect();
-        let (suspect, invalid) = (Some(Severity::Suspect), Some(Severity::Invalid));
-        assert_eq!(severities, [None, suspect, invalid, None, None, suspect, suspect, None]);
-        assert!(findings(&RULE, "[m]\n", rows).iter().all(Option::is_none));
+        let claims = "vcpus = 2\nclock_hz_nominal = 2e9\nclaimed_peak_gflops = 30\n\
+                      claimed_memory_bytes_per_s = 2e10\n";
+        let expected = [
+            ("cpu gflops rate 29e9 threads=2", None),
+            ("cpu gflops rate 31e9 threads=2", SUSPECT),
+            ("cpu gflops rate 41e12 threads=2", INVALID),
+            ("cpu gflops rate 31e9 threads=2 trial=sd", None),
+            ("cpu giops rate 31e9 threads=2", None),
+            ("cpu peak rate 31e9 threads=2 unit=GFLOP/s", SUSPECT),
+            ("memory read throughput 21e9 threads=2", SUSPECT),
+            ("memory read throughput 19e9 threads=2", None),
+        ];
+        judges(&RULE, claims, &expected);
+        for (row, _) in expected {
+            judges(&RULE, "", &[(row, None)]);
+        }
     }
 
     #[test]
     fn turbo_and_matrix_units_are_above_vectors_at_the_nominal_clock() {
-        let row =
-            |gflops: u32| format!("cpu,x,gflops,rate,,2,1,{gflops},GFLOPS,{gflops}e9,ops/s\n");
-        let rows = [255, 257, 8000, 41_000].map(row).concat();
-        let of = |machine: &str| findings(&RULE, machine, &rows);
-        let severities = |machine: &str| -> Vec<_> {
-            of(machine).into_iter().map(|f| f.map(|f| f.severity)).collect()
-        };
-        let (suspect, invalid) = (Some(Severity::Suspect), Some(Severity::Invalid));
-        let nominal = "[m]\nvcpus = 2\nclock_hz_nominal = 2e9\n";
-        assert_eq!(severities(nominal), [None, suspect, suspect, invalid]);
-        let said = of(nominal).swap_remove(1).unwrap().message;
-        assert!(said.contains("16-bit numbers, matrix units and turbo can exceed it"), "{said}");
+        let rates = ["255e9", "257e9", "8e12", "41e12"];
+        let nominal = "vcpus = 2\nclock_hz_nominal = 2e9\n";
         let declared = format!("{nominal}claimed_peak_gflops = 8192\n");
-        assert_eq!(severities(&declared), [None, None, None, invalid]);
-        assert_eq!(severities("[m]\nvcpus = 2\n"), [None, None, None, invalid]);
+        for (facts, severities) in [
+            (nominal, [None, SUSPECT, SUSPECT, INVALID]),
+            (&*declared, [None, None, None, INVALID]),
+            ("vcpus = 2", [None, None, None, INVALID]),
+        ] {
+            for (rate, severity) in rates.into_iter().zip(severities) {
+                let row = format!("cpu gflops rate {rate} threads=2");
+                judges(&RULE, facts, &[(&row, severity)]);
+            }
+        }
+        let said = findings(&RULE, nominal, &["cpu gflops rate 257e9"]).swap_remove(0).unwrap();
+        let but = "16-bit numbers, matrix units and turbo can exceed it";
+        assert!(said.message.contains(but), "{}", said.message);
     }
 }

@@ -49,34 +49,30 @@ fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{MACHINE, findings, flagged};
+    use crate::testing::{INVALID, MACHINE, SUSPECT, findings, judges};
 
     #[test]
     fn less_than_a_cycle_is_no_latency() {
-        let rows = "memory,x,read,latency,8,1,1,0.4,ns,4e-10,seconds\n\
-                    memory,x,read,latency,8,1,1,0.6,ns,6e-10,seconds\n\
-                    memory,x,read,latency,8,1,sd,0.4,ns,4e-10,seconds\n\
-                    memory,x,read,jitter,8,1,1,0,ns,0,seconds\n\
-                    network,x,tcp,latency,8,1,1,0.05,ns,5e-11,seconds\n";
-        assert_eq!(flagged(&RULE, MACHINE, rows), [true, false, false, false, true]);
-        assert_eq!(flagged(&RULE, "[m]\n", rows), [false, false, false, false, true]);
+        let expected = [
+            ("memory read latency 4e-10", SUSPECT),
+            ("memory read latency 6e-10", None),
+            ("memory read latency 4e-10 trial=sd", None),
+            ("memory read jitter 0", None),
+            ("network tcp latency 5e-11", INVALID),
+        ];
+        judges(&RULE, MACHINE, &expected);
+        judges(&RULE, "", &[("memory read latency 4e-10", None)]);
     }
 
     #[test]
     fn a_turbo_clock_may_be_above_the_declared_one() {
-        let rows = "cpu,x,add,latency,,1,1,0.238,ns,2.38e-10,seconds\n\
-                    cpu,x,add,latency,,1,1,0.099,ns,9.9e-11,seconds\n";
-        let severities = |machine: &str| -> Vec<_> {
-            let found = findings(&RULE, machine, rows);
-            found.into_iter().map(|f| f.map(|f| f.severity)).collect()
-        };
-        let (invalid, suspect) = (Some(Severity::Invalid), Some(Severity::Suspect));
-        assert_eq!(severities(MACHINE), [suspect, invalid]);
-        let said = findings(&RULE, MACHINE, rows).swap_remove(0).unwrap().message;
+        let (suspect, invalid) = ("cpu add latency 2.38e-10", ("cpu add latency 9.9e-11", INVALID));
+        judges(&RULE, MACHINE, &[(suspect, SUSPECT), invalid]);
+        let said = findings(&RULE, MACHINE, &[suspect]).swap_remove(0).unwrap().message;
         assert!(said.ends_with("only if a turbo clock exceeded the declared one"), "{said}");
         // As printed: 1 / 4.2 GHz is 0.23810 ns.
         let running = format!("{MACHINE}clock_hz_running = 4.2e9\n");
-        assert_eq!(severities(&running), [None, invalid]);
-        assert_eq!(severities("[m]\n"), [None, invalid]);
+        judges(&RULE, &running, &[(suspect, None), invalid]);
+        judges(&RULE, "", &[(suspect, None), invalid]);
     }
 }

@@ -54,25 +54,21 @@ mod tests {
 
     #[test]
     fn a_sample_divides_by_one_less() {
-        let of = |deviation: &str| {
-            let trials: String =
-                (1..=3).map(|n| format!("cpu,x,giops,rate,,1,{n},{n},G,{n}e9,ops/s\n")).collect();
-            let row = format!("cpu,x,giops,rate,,1,stddev,{deviation},G,,ops/s\n");
-            flagged(&RULE, MACHINE, &format!("{trials}{row}"))
-        };
-        assert_eq!(of("0.8165"), [false, false, false, true]);
-        assert_eq!(of("1.0"), [false; 4]);
-        assert_eq!(of("0.5"), [false; 4]);
-    }
-
-    #[test]
-    fn what_rounding_leaves_is_no_deviation() {
-        let trial = |n: u32| format!("cpu,x,giops,rate,,1,{n},0.1,G,,ops/s\n");
-        let rows = format!("{}{}{}", trial(1), trial(2), trial(3));
-        let mean = (0.1_f64 + 0.1 + 0.1) / 3.0;
-        let left = (0.1 - mean).abs();
+        // What rounding leaves of three trials that are the same is no deviation.
+        let left = (0.1_f64 - (0.1 + 0.1 + 0.1) / 3.0).abs();
         assert!(left > 0.0);
-        let row = format!("cpu,x,giops,rate,,1,sd,{left:e},G,,ops/s\n");
-        assert_eq!(flagged(&RULE, MACHINE, &(rows + &row)), [false; 4]);
+        for (trials, deviation, of_population) in [
+            ([1.0, 2.0, 3.0], 0.8165, true),
+            ([1.0, 2.0, 3.0], 1.0, false),
+            ([1.0, 2.0, 3.0], 0.5, false),
+            ([0.1; 3], left, false),
+        ] {
+            let trials = trials.iter().zip(1..);
+            let mut rows: Vec<String> =
+                trials.map(|(v, n)| format!("cpu giops rate {v} trial={n}")).collect();
+            rows.push(format!("cpu giops rate {deviation:e} trial=sd"));
+            let flagged = flagged(&RULE, MACHINE, &rows);
+            assert_eq!(flagged, [false, false, false, of_population], "{deviation}");
+        }
     }
 }

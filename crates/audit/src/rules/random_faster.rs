@@ -56,19 +56,16 @@ mod tests {
 
     #[test]
     fn random_order_is_not_faster() {
-        let row = |operation: &str, metric: &str, value: f64| {
-            format!("memory,x,{operation},{metric},8,1,1,{value},u,{value},u\n")
-        };
-        let of = |rows: &[String]| flagged(&RULE, MACHINE, &rows.concat());
-        let rate = |operation, value| row(operation, "throughput", value);
-        assert_eq!(of(&[rate("seq_read", 10.0), rate("rand_read", 13.0)]), [false, true]);
-        assert_eq!(of(&[rate("seq_read", 10.0), rate("rand_read", 12.0)]), [false, false]);
-        assert_eq!(of(&[rate("write", 10.0), rate("rand_write", 13.0)]), [false, true]);
-        assert_eq!(of(&[rate("seq_write", 10.0), rate("rand_read", 13.0)]), [false, false]);
-        let network = rate("rand_read", 13.0) + &rate("seq_read", 10.0);
-        assert_eq!(of(&[network.replace("memory", "network")]), [false, false]);
-        let time = |operation, value| row(operation, "latency", value);
-        assert_eq!(of(&[time("seq_read", 13.0), time("rand_read", 10.0)]), [false, true]);
-        assert_eq!(of(&[time("seq_read", 10.0), time("rand_read", 13.0)]), [false, false]);
+        for (first, second, faster) in [
+            ("memory seq_read throughput 10", "memory rand_read throughput 13", true),
+            ("memory seq_read throughput 10", "memory rand_read throughput 12", false),
+            ("memory write throughput 10", "memory rand_write throughput 13", true),
+            ("memory seq_write throughput 10", "memory rand_read throughput 13", false),
+            ("network seq_read throughput 10", "network rand_read throughput 13", false),
+            ("memory seq_read latency 13", "memory rand_read latency 10", true),
+            ("memory seq_read latency 10", "memory rand_read latency 13", false),
+        ] {
+            assert_eq!(flagged(&RULE, MACHINE, &[first, second]), [false, faster], "{second}");
+        }
     }
 }

@@ -46,16 +46,17 @@ mod tests {
 
     #[test]
     fn faster_than_two_copies_and_than_a_link() {
-        let copy = "memory,stream,copy,throughput,,1,max,6,GB/s,6e9,bytes/s\n";
-        let rows = "network,x,tcp,throughput,,1,1,13,Gb/s,13e9,bits/s\n\
-                    network,x,tcp,throughput,,1,1,11,Gb/s,11e9,bits/s\n\
-                    network,x,tcp,throughput,,2,1,13,Gb/s,13e9,bits/s\n";
-        let all = format!("{copy}{rows}");
+        let copy = "memory copy throughput 6e9 trial=max";
+        let tcp = [
+            "network tcp throughput 13e9",
+            "network tcp throughput 11e9",
+            "network tcp throughput 13e9 threads=2",
+        ];
+        let all = [&[copy][..], &tcp].concat();
         assert_eq!(flagged(&RULE, MACHINE, &all), [false, true, false, false]);
-        assert_eq!(flagged(&RULE, MACHINE, rows), [false; 3]);
-        let many = "memory,stream,copy,throughput,,8,max,30,GB/s,30e9,bytes/s\n";
-        assert!(flagged(&RULE, MACHINE, &format!("{all}{many}"))[1]);
-        let fast = "[m]\nnetwork_link_bits_per_s = 25e9\n";
-        assert_eq!(flagged(&RULE, fast, &all), [false; 4]);
+        assert_eq!(flagged(&RULE, MACHINE, &tcp), [false; 3]);
+        let many = [&all[..], &["memory copy throughput 30e9 threads=8 trial=max"]].concat();
+        assert!(flagged(&RULE, MACHINE, &many)[1]);
+        assert_eq!(flagged(&RULE, "network_link_bits_per_s = 25e9", &all), [false; 4]);
     }
 }

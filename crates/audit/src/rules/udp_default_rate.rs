@@ -36,21 +36,17 @@ fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{MACHINE, flagged};
+    use crate::testing::{INVALID, MACHINE, judges};
 
     #[test]
     fn the_default_is_no_measurement() {
-        let row = |tool: &str, operation: &str, value: f64| {
-            format!("network,{tool},{operation},throughput,,1,1,{value},Mb/s,{value}e6,bits/s\n")
-        };
-        let rows: String = [
-            row("iperf3", "udp", 1.05),
-            row("iPerf", "udp", 1.0),
-            row("iperf3", "udp", 1.2),
-            row("iperf3", "tcp", 1.05),
-            row("own", "udp", 1.05),
-        ]
-        .concat();
-        assert_eq!(flagged(&RULE, MACHINE, &rows), [true, true, false, false, false]);
+        let expected = [
+            ("network udp throughput 1.05e6 tool=iperf3", INVALID),
+            ("network udp throughput 1e6 tool=iPerf", INVALID),
+            ("network udp throughput 1.2e6 tool=iperf3", None),
+            ("network tcp throughput 1.05e6 tool=iperf3", None),
+            ("network udp throughput 1.05e6 tool=own", None),
+        ];
+        judges(&RULE, MACHINE, &expected);
     }
 }

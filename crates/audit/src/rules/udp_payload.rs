@@ -38,15 +38,17 @@ fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{MACHINE, flagged};
+    use crate::testing::{INVALID, MACHINE, judges};
 
     #[test]
     fn a_datagram_ends_at_65507() {
-        let rows = "network,x,udp,throughput,65508,1,1,1,Mb/s,1e6,bits/s\n\
-                    network,x,udp,throughput,65507,1,1,1,Mb/s,1e6,bits/s\n\
-                    network,x,tcp,throughput,65536,1,1,1,Mb/s,1e6,bits/s\n\
-                    network,x,udp,loss,65536,1,1,1,%,,\n\
-                    network,x,udp,throughput,65536,1,sd,1,Mb/s,1e6,bits/s\n";
-        assert_eq!(flagged(&RULE, MACHINE, rows), [true, false, false, false, false]);
+        let expected = [
+            ("network udp throughput 1e6 block=65508", INVALID),
+            ("network udp throughput 1e6 block=65507", None),
+            ("network tcp throughput 1e6 block=65536", None),
+            ("network udp loss 1 block=65536", None),
+            ("network udp throughput 1e6 block=65536 trial=sd", None),
+        ];
+        judges(&RULE, MACHINE, &expected);
     }
 }

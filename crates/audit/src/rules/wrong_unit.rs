@@ -50,20 +50,21 @@ fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{MACHINE, flagged};
+    use crate::testing::{INVALID, MACHINE, SUSPECT, judges};
 
     #[test]
     fn number_and_unit_give_the_base_unit() {
-        let rows = "disk,x,r,throughput,,1,1,100,MB/s,1e8,bytes/s\n\
-                    disk,x,r,throughput,,1,1,100,MB/s,104857600,bytes/s\n\
-                    network,x,tcp,throughput,,1,1,2.35,Gb/s,2.02e10,bits/s\n\
-                    disk,x,r,throughput,,1,1,100,MB/s,8e8,bytes/s\n\
-                    memory,x,r,latency,8,1,1,5,ms/bit,5e-3,seconds\n\
-                    memory,x,r,latency,8,1,1,5,ms,5e-3,seconds\n\
-                    memory,x,r,latency,8,1,1,5,us,5e-3,seconds\n\
-                    memory,x,r,throughput,8,1,1,5,parsecs,5,bytes/s\n";
-        let expected = [false, false, true, true, true, false, true, false];
-        assert_eq!(flagged(&RULE, MACHINE, rows), expected);
+        let expected = [
+            ("disk r throughput 1e8 printed=100 unit=MB/s", None),
+            ("disk r throughput 104857600 printed=100 unit=MB/s", None),
+            ("network tcp throughput 2.02e10 printed=2.35 unit=Gb/s", SUSPECT),
+            ("disk r throughput 8e8 printed=100 unit=MB/s", SUSPECT),
+            ("memory r latency 5e-3 printed=5 unit=ms/bit", INVALID),
+            ("memory r latency 5e-3 printed=5 unit=ms", None),
+            ("memory r latency 5e-3 printed=5 unit=us", SUSPECT),
+            ("memory r throughput 5 unit=parsecs", None),
+        ];
+        judges(&RULE, MACHINE, &expected);
     }
 
     #[test]
