@@ -2,8 +2,8 @@
 
 use proofmark_model::{Trial, Unit};
 
+use crate::Malformed;
 use crate::text::number;
-use crate::{Malformed, trial};
 
 /// A repetition of so much work at that rate, as of that line. The rate stays as it is printed,
 /// to all its digits; printed times often have fewer.
@@ -13,7 +13,7 @@ use crate::{Malformed, trial};
 pub(crate) fn rated(unit: Unit, work: f64, rate: f64, line: usize) -> Result<Trial, Malformed> {
     let seconds = work / rate;
     if [work, rate, seconds].iter().all(|v| v.is_finite() && *v > 0.0) {
-        return Ok(Trial { value: rate, ..trial(unit, work, seconds) });
+        return Ok(Trial { value: rate, ..Trial::new(unit, work, seconds) });
     }
     Err(Malformed::at(line, format!("{work:e} at {rate:e} {unit} is out of range")))
 }

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use proofmark_model::{
-    Data, Parameter, ParameterKind, Params, Role, Subsystem, ToolTest, Unit, When, Work,
+    Data, Parameter, ParameterKind, Params, Role, Subsystem, ToolTest, Trial, Unit, When, Work,
     WorkloadSpec, parse_size,
 };
 
-use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, Tool, trial};
+use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, Tool};
 
 /// Captured outputs, each a constant.
 macro_rules! outputs {
@@ -106,7 +106,7 @@ fn workload(
     };
     let others = if own_sets { "op" } else { "stores" };
     let what = (Subsystem::Memory, Unit::BytePerSecond);
-    let repetition = trial(Unit::BytePerSecond, 1.0, 1.0);
+    let repetition = Trial::new(Unit::BytePerSecond, 1.0, 1.0);
     let any = Figure::rate("any", "Any", what, Params::default(), repetition);
     let data = Data {
         parameter: size.into(),

@@ -1,4 +1,4 @@
-//! Reading numbers out of lines that people were meant to read.
+//! Reading numbers out of lines that people were meant to read, and lines for programs.
 
 use std::collections::BTreeMap;
 
@@ -32,6 +32,11 @@ pub(crate) fn whole(word: &str, line: usize) -> Result<u64, Malformed> {
 /// The moment of so many seconds since 1970; `None` where that is out of range.
 pub(crate) fn moment(seconds: i64) -> Option<Timestamp> {
     Timestamp::from_millis(seconds.checked_mul(1000)?)
+}
+
+/// The words of a command line.
+pub(crate) fn words(line: &str) -> Vec<String> {
+    line.split_whitespace().map(str::to_owned).collect()
 }
 
 /// Lines with their numbers, from 1.

@@ -5,12 +5,12 @@
 //! titles end a character before their numbers do; and version 3.507 leaves a character less
 //! free for a test that is left out than it takes for one that is not.
 
-use proofmark_model::{Better, Unit};
+use proofmark_model::{Better, Trial, Unit};
 
 use super::work::{KB, Mode, Scale, Sizes};
 use crate::rated::rated;
 use crate::text::number;
-use crate::{Figure, Malformed, trial};
+use crate::{Figure, Malformed};
 
 /// More columns than any version has.
 const MOST: usize = 40;
@@ -156,7 +156,7 @@ fn figure(
         test: format!("{test}.time").into(),
         unit: Unit::Second,
         better: Better::Lower,
-        trials: vec![trial(Unit::Second, records, seconds)],
+        trials: vec![Trial::new(Unit::Second, records, seconds)],
         ..figure
     })
 }

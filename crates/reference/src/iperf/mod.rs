@@ -9,7 +9,7 @@ use proofmark_model::{Datagrams, NetworkTraffic, Params, Trial, Unit};
 
 use crate::network::{figure, finite, with_path};
 use crate::text::each_line;
-use crate::{Description, Figure, Malformed, Output, Tool, trial};
+use crate::{Description, Figure, Malformed, Output, Tool};
 use line::{Amount, Line, Said};
 
 pub(crate) struct Iperf;
@@ -155,7 +155,7 @@ impl Read {
     /// What the client counted.
     fn counted(&self, last: usize) -> Result<Trial, Malformed> {
         let whole = |a: &Amount| match a.start == 0.0 {
-            true => Ok(trial(Unit::BitPerSecond, a.bits, a.seconds)),
+            true => Ok(Trial::new(Unit::BitPerSecond, a.bits, a.seconds)),
             false => Err(Malformed::at(a.at, "a part of the test, and no total follows")),
         };
         if let Some(sum) = &self.sum {
@@ -163,7 +163,7 @@ impl Read {
             let longest = self.own.values().filter(|a| a.start == 0.0).map(|a| a.seconds);
             let longest = longest.fold(all.seconds, f64::max);
             if longest > all.seconds {
-                all = trial(Unit::BitPerSecond, all.work, longest);
+                all = Trial::new(Unit::BitPerSecond, all.work, longest);
             }
             return Ok(all);
         }
@@ -177,7 +177,7 @@ impl Read {
         }
         match self.own.is_empty() {
             true => Err(Malformed::at(last, "no rate: the test did not run")),
-            false => Ok(trial(Unit::BitPerSecond, all.0, all.1)),
+            false => Ok(Trial::new(Unit::BitPerSecond, all.0, all.1)),
         }
     }
 
@@ -207,7 +207,7 @@ impl Read {
             all.received = all.received.saturating_add(d.received);
             all.reordered = all.reordered.zip(stream.reordered).map(|(a, b)| a.saturating_add(b));
         }
-        let mut trial = trial(Unit::BitPerSecond, bits, seconds);
+        let mut trial = Trial::new(Unit::BitPerSecond, bits, seconds);
         trial.network = Some(NetworkTraffic {
             sent_bytes: (sent / 8.0).ceil() as u64,
             received_bytes: (bits / 8.0).ceil() as u64,

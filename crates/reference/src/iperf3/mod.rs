@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::network::{figure, finite, with_path};
 use crate::text::moment;
-use crate::{Description, Malformed, Output, Tool, trial};
+use crate::{Description, Malformed, Output, Tool};
 use json::Section;
 use way::Way;
 
@@ -52,13 +52,14 @@ impl Tool for Iperf3 {
             );
         }
         let test = start.section("test_start")?;
-        let protocol = Protocol::read(&test)?;
+        let protocol = test.word("protocol").filter(|p| [TCP, UDP, "SCTP"].contains(p));
+        let protocol =
+            protocol.ok_or_else(|| test.wrong("protocol", "is none of TCP, UDP and SCTP"))?;
         let direction = direction(&test, &end);
-        let ways = way::all(&end, &test, protocol == Protocol::Udp, direction)?;
+        let ways = way::all(&end, &test, protocol == UDP, direction)?;
         let trial = trial_of(&end, &ways);
         let params = params(&start, &end, protocol, direction)?;
-        let paced = params.int(PACED).is_some();
-        let (test, title) = (protocol.test(paced), protocol.title(paced));
+        let (test, title) = named(protocol, params.int(PACED).is_some());
         let figure = figure(test, title, Unit::BitPerSecond, params, trial);
         let figure = finite(figure, 1)
             .map_err(|_| end.wrong("sum_received", "has a time or a rate that is out of range"))?;
@@ -77,40 +78,14 @@ const UDP: &str = "UDP";
 /// Bits a second that each stream of TCP or SCTP sends at most: no parameter of ours.
 const PACED: &str = "target_bitrate";
 
-#[derive(Clone, Copy, PartialEq)]
-enum Protocol {
-    Tcp,
-    Udp,
-    Sctp,
-}
-
-impl Protocol {
-    fn read(test: &Section) -> Result<Self, Malformed> {
-        match test.word("protocol") {
-            Some("TCP") => Ok(Self::Tcp),
-            Some("UDP") => Ok(Self::Udp),
-            Some("SCTP") => Ok(Self::Sctp),
-            _ => Err(test.wrong("protocol", "is none of TCP, UDP and SCTP")),
-        }
-    }
-
-    /// A pace makes it another test, but of UDP, which always has one.
-    fn test(self, paced: bool) -> &'static str {
-        match self {
-            Self::Tcp if paced => "TCP.paced",
-            Self::Tcp => TCP,
-            Self::Udp => UDP,
-            Self::Sctp => "SCTP",
-        }
-    }
-
-    fn title(self, paced: bool) -> &'static str {
-        match self {
-            Self::Tcp if paced => "TCP throughput, paced",
-            Self::Tcp => "TCP throughput",
-            Self::Udp => "UDP throughput",
-            Self::Sctp => "SCTP throughput",
-        }
+/// The test of a protocol, and its title. A pace makes it another test, but of UDP, which always
+/// has one.
+fn named(protocol: &str, paced: bool) -> (&'static str, &'static str) {
+    match (protocol, paced) {
+        (UDP, _) => (UDP, "UDP throughput"),
+        (TCP, true) => ("TCP.paced", "TCP throughput, paced"),
+        (TCP, false) => (TCP, "TCP throughput"),
+        _ => ("SCTP", "SCTP throughput"),
     }
 }
 
@@ -135,7 +110,7 @@ fn direction(test: &Section, end: &Section) -> Direction {
 fn params(
     start: &Section,
     end: &Section,
-    protocol: Protocol,
+    protocol: &str,
     direction: Direction,
 ) -> Result<Params, Malformed> {
     let test = start.section("test_start")?;
@@ -147,7 +122,7 @@ fn params(
     let rate = test.counted("target_bitrate")?.unwrap_or(0);
     params = match (rate, protocol) {
         (0, _) => params,
-        (_, Protocol::Udp) => {
+        (_, UDP) => {
             let ways = if direction == Direction::Both { 2 } else { 1 };
             let all = rate.checked_mul(streams).and_then(|all| all.checked_mul(ways));
             let all = all.ok_or_else(|| test.wrong("target_bitrate", "is too large"))?;
@@ -195,7 +170,7 @@ fn trial_of(end: &Section, ways: &[Way]) -> Trial {
     };
     network.client = of_end(end, "host_total", seconds);
     network.server = of_end(end, "remote_total", seconds);
-    let mut trial = trial(Unit::BitPerSecond, received_bytes as f64 * 8.0, seconds);
+    let mut trial = Trial::new(Unit::BitPerSecond, received_bytes as f64 * 8.0, seconds);
     // Of TCP iperf3 stops with bytes on the way, so that its two counts prove nothing.
     trial.network = network.datagrams.is_some().then_some(network);
     trial

@@ -6,7 +6,8 @@ use std::path::Path;
 use proofmark_model::{Direction, UDP_BUFFER};
 
 use super::{Iperf3, TCP, UDP};
-use crate::network::{HERE, Length, Parameters, find_figure, numbers, whole, words};
+use crate::network::{HERE, Length, Parameters, find_figure, numbers, whole};
+use crate::text::words;
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
 
 /// The first version with a thread for each stream.

@@ -102,9 +102,8 @@ impl ReferenceRunner for Bandwidth {
         if size < PIECE || size % PIECE != 0 {
             return Err("it works in whole pieces of 512 bytes a thread".to_owned());
         }
-        let (threads, size) = (threads.to_string(), size.to_string());
-        let arguments = ["-P", &threads, "-N", "1", &size, work.name];
-        run::invocation(task, run::lasts_us(task), arguments.map(str::to_owned).to_vec())
+        let arguments = format!("-P {threads} -N 1 {size} {}", work.name);
+        run::invocation(task, run::lasts_us(task), &arguments)
     }
 
     fn takes(&self, task: &Task) -> f64 {

@@ -3,6 +3,7 @@
 use proofmark_model::{Trial, Unit};
 
 use crate::place;
+use crate::text::words;
 use crate::{Installed, Invocation, Task, path};
 
 /// Where Debian has them: below this, a folder for each architecture.
@@ -50,7 +51,7 @@ pub(super) fn lasts_us(task: &Task) -> f64 {
 pub(super) fn invocation(
     task: &Task,
     lasts_us: f64,
-    arguments: Vec<String>,
+    arguments: &str,
 ) -> Result<Invocation, String> {
     let mut environment = place::pages(task)?;
     // Without these it spends up to a minute on finding out how good its clock is. What the clock
@@ -58,7 +59,7 @@ pub(super) fn invocation(
     for (name, value) in [("ENOUGH", lasts_us), ("TIMING_O", 0.0), ("LOOP_O", 0.0)] {
         environment.push((name, value.to_string()));
     }
-    Ok(Invocation { arguments, environment, ..Invocation::default() })
+    Ok(Invocation { arguments: words(arguments), environment, ..Invocation::default() })
 }
 
 /// Seconds that a run takes over that many bytes, of all its processes.

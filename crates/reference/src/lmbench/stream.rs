@@ -100,9 +100,8 @@ impl ReferenceRunner for Stream {
         if size > LARGEST {
             return Err("it goes wrong with more than 1 GiB of arrays a thread".to_owned());
         }
-        let (threads, size) = (threads.to_string(), size.to_string());
-        let arguments = ["-v", "1", "-M", &size, "-P", &threads, "-N", "1"];
-        run::invocation(task, run::lasts_us(task), arguments.map(str::to_owned).to_vec())
+        let arguments = format!("-v 1 -M {size} -P {threads} -N 1");
+        run::invocation(task, run::lasts_us(task), &arguments)
     }
 
     fn takes(&self, task: &Task) -> f64 {

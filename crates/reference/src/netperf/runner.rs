@@ -2,15 +2,10 @@
 
 use proofmark_model::Direction;
 
-use super::Netperf;
-use crate::network::{HERE, Length, Parameters, find_figure, whole, words};
+use super::{MAERTS, Netperf, STREAM, TCP_RR, UDP_RR};
+use crate::network::{HERE, Length, Parameters, find_figure, whole};
+use crate::text::words;
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
-
-/// Its tests: a stream to the server and one from it, and round trips.
-const STREAM: &str = "TCP_STREAM";
-const MAERTS: &str = "TCP_MAERTS";
-const TCP_RR: &str = "TCP_RR";
-const UDP_RR: &str = "UDP_RR";
 
 /// Its other end, which lies where it does.
 const SERVER: &str = "netserver";

@@ -148,11 +148,6 @@ pub(crate) fn find_figure(task: &Task, figures: Vec<Figure>, tests: &[&str]) -> 
     figures.into_iter().find(|f| f.comparable && tests.contains(&&*f.test) && agrees(f))
 }
 
-/// The words of a command line.
-pub(crate) fn words(line: &str) -> Vec<String> {
-    line.split_whitespace().map(str::to_owned).collect()
-}
-
 /// The first two numbers of a version.
 pub(crate) fn numbers(version: &str) -> Option<(u32, u32)> {
     let mut numbers = version.split('.').map(|part| {

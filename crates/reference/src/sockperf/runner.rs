@@ -1,7 +1,8 @@
 //! How sockperf's ping-pong is run.
 
 use super::{Sockperf, TCP, UDP};
-use crate::network::{HERE, Parameters, find_figure, whole, words};
+use crate::network::{HERE, Parameters, find_figure, whole};
+use crate::text::words;
 use crate::{Figure, Installed, Invocation, Output, Ready, ReferenceRunner, Task};
 
 /// Bytes of a message.

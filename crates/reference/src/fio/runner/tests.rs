@@ -27,8 +27,8 @@ fn task<'a>(test: &'a str, params: &'a Params, seconds: f64, work: f64) -> Task<
 fn own(test: &str, changes: &str, (seconds, work): (f64, f64)) -> Result<String, String> {
     let params = with(&parameters(test), changes);
     let all = arguments(&task(test, &params, seconds, work), true)?;
-    let (always, own) = all.split_at(ALWAYS.len());
-    assert_eq!(always, ALWAYS);
+    let (always, own) = all.split_at(words(ALWAYS).len());
+    assert_eq!(always.join(" "), ALWAYS);
     assert_eq!(own[0], format!("--filename={FILE}"));
     Ok(own[1..].join(" "))
 }
