@@ -38,7 +38,6 @@ impl Key {
     }
 }
 
-/// The figures of one number of threads.
 #[derive(Debug, Default)]
 struct Cell {
     means: Sum,
@@ -62,7 +61,6 @@ impl Sum {
     }
 }
 
-/// Figures by threads.
 #[derive(Debug, Default)]
 pub(crate) struct Series {
     cells: BTreeMap<u64, Cell>,

@@ -61,7 +61,6 @@ pub(crate) fn each_line<'a>(
 #[derive(Default)]
 pub(crate) struct Labels<'a> {
     values: BTreeMap<&'a str, (usize, &'a str)>,
-    /// Last line.
     pub(crate) last: usize,
 }
 

@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 
 use super::json::Asked;
 
-/// Names of options.
 type Names = LazyLock<BTreeSet<&'static str>>;
 
 /// Options that the parameters tell, and those that change what is shown, who runs it, or how an

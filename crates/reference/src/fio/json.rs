@@ -38,7 +38,6 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// A whole report.
 #[derive(Debug, Deserialize)]
 pub(super) struct Report {
     #[serde(rename = "fio version")]
@@ -70,7 +69,6 @@ pub(super) struct Job {
     pub(super) mixed: Option<Side>,
 }
 
-/// One direction.
 #[derive(Debug, Deserialize)]
 pub(super) struct Side {
     pub(super) io_bytes: u64,

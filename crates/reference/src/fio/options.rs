@@ -138,7 +138,6 @@ fn reads(options: Asked<'_>) -> Option<u64> {
     }
 }
 
-/// Processes of the job.
 pub(super) fn processes(options: Asked<'_>) -> Option<u64> {
     options.get("numjobs").map_or(Some(1), |n| n.parse().ok()).filter(|n| *n > 0)
 }

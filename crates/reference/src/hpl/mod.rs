@@ -13,7 +13,6 @@ use crate::{Description, Figure, Malformed, Output, Tool};
 /// Its only test: the function that it times.
 const TEST: &str = "HPL_pdgesv";
 
-/// HPL.
 pub(crate) struct Hpl;
 
 impl Tool for Hpl {

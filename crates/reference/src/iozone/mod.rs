@@ -20,7 +20,6 @@ use work::{Mode, Scale};
 /// The first line of a listing, without its indentation.
 const FIRST: &str = "Iozone: Performance Test of File I/O";
 
-/// The tool `iozone`.
 pub(crate) struct Iozone;
 
 impl Tool for Iozone {

@@ -25,7 +25,6 @@ struct Column {
     end: usize,
 }
 
-/// The columns of a matrix.
 #[derive(Debug)]
 pub(super) struct Table {
     columns: Vec<Column>,
@@ -64,7 +63,6 @@ impl Table {
         Ok(Some(Self { columns }))
     }
 
-    /// The figures of a row.
     pub(super) fn row(&self, mode: &Mode, line: &str, at: usize) -> Result<Vec<Figure>, Malformed> {
         let mut words = words(line);
         let mut size = |what: &str| {
@@ -131,7 +129,6 @@ impl Table {
     }
 }
 
-/// A cell of the matrix.
 fn figure(
     mode: &Mode,
     test: &str,

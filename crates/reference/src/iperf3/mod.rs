@@ -71,7 +71,6 @@ impl Tool for Iperf3 {
     }
 }
 
-/// Its tests that are run.
 const TCP: &str = "TCP";
 const UDP: &str = "UDP";
 
@@ -153,7 +152,6 @@ fn params(
     })
 }
 
-/// The test as one trial.
 fn trial_of(end: &Section, ways: &[Way]) -> Trial {
     let sum = |of: fn(&Way) -> u64| ways.iter().map(of).fold(0, u64::saturating_add);
     let seconds = ways.iter().map(|w| w.seconds).fold(0.0, f64::max);

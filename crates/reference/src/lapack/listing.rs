@@ -38,7 +38,6 @@ pub(super) fn parse(library: &Library, text: &str) -> Result<Output, Malformed> 
     Ok(output)
 }
 
-/// The lines of one call.
 #[derive(Default)]
 struct Call<'a>(Labels<'a>);
 

@@ -15,7 +15,6 @@ use crate::text::{Labels, lines, positive, whole};
 use crate::{Description, Figure, Malformed, Output, Tool};
 use name::Name;
 
-/// likwid-bench.
 pub(crate) struct LikwidBench;
 
 impl Tool for LikwidBench {
@@ -69,7 +68,6 @@ impl Tool for LikwidBench {
 /// The line above each report.
 const TITLE: &str = "LIKWID MICRO BENCHMARK";
 
-/// What a report says.
 struct Report<'a> {
     labels: Labels<'a>,
     threads: Option<u64>,

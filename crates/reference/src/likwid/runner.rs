@@ -59,7 +59,6 @@ impl ReferenceRunner for LikwidBench {
     }
 }
 
-/// The loop of that name.
 fn loop_of(test: &str) -> Option<Loop> {
     LOOPS.into_iter().find(|l| l.name == test)
 }

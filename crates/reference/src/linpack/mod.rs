@@ -13,10 +13,8 @@ use crate::rated::{rated, took};
 use crate::text::{each_line, number, positive, whole};
 use crate::{Description, Figure, Malformed, Output, Tool};
 
-/// Its only test.
 const TEST: &str = "LINPACK";
 
-/// Intel's LINPACK.
 pub(crate) struct Linpack;
 
 impl Tool for Linpack {
@@ -70,12 +68,9 @@ const ALIGNMENT: u64 = 1024;
 /// Where in the listing a line is.
 #[derive(Default)]
 enum Part {
-    /// Before the table.
     #[default]
     Parameters,
-    /// Solves.
     Solves,
-    /// The performance summary.
     Summary,
 }
 

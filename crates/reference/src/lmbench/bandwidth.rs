@@ -9,7 +9,6 @@ use crate::{
 };
 use crate::{data, place};
 
-/// bw_mem.
 pub(crate) struct Bandwidth;
 
 /// What its output is of, which does not say of which operation.
@@ -137,7 +136,6 @@ impl ReferenceRunner for Bandwidth {
     }
 }
 
-/// The operation of that name.
 fn work(test: &str) -> Option<&'static Work> {
     WORKS.iter().find(|work| work.name == test)
 }

@@ -9,7 +9,6 @@ use crate::{
     Description, Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool,
 };
 
-/// lat_mem_rd.
 pub(crate) struct Latency;
 
 /// What its output is of, which does not say in which order.

@@ -9,7 +9,6 @@ use crate::{Installed, Invocation, Task, path};
 /// Where Debian has them: below this, a folder for each architecture.
 const FOLDERS: &str = "/usr/lib/lmbench/bin";
 
-/// The suite.
 pub(super) const FAMILY: &str = "lmbench";
 
 pub(super) const PACKAGE: &str = "Debian: lmbench (non-free)";

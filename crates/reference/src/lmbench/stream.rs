@@ -9,7 +9,6 @@ use crate::{
 };
 use crate::{data, place};
 
-/// lmbench's stream.
 pub(crate) struct Stream;
 
 /// Its loops: what it calls them, and bytes that it counts an element.

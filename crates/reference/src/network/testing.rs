@@ -5,21 +5,18 @@ use proofmark_model::Params;
 use crate::Task;
 use crate::testing::{task, with};
 
-/// The parameters of a point of TCP.
 pub(crate) fn tcp() -> Params {
     let all = "block_size=64k streams=1 direction=forward path=loopback congestion=auto \
                no_delay=off placement=free socket_buffer=auto amount=auto";
     with(&Params::default(), all)
 }
 
-/// The parameters of a point of UDP.
 pub(crate) fn udp() -> Params {
     let all = "block_size=65507 streams=1 direction=forward path=loopback rate=auto \
                placement=apart socket_buffer=auto amount=auto";
     with(&Params::default(), all)
 }
 
-/// The parameters of a point of a round trip.
 pub(crate) fn rtt(mode: &str) -> Params {
     let all = "block_size=1k streams=1 path=loopback placement=apart";
     with(&Params::default(), all).with("mode", mode)

@@ -39,7 +39,6 @@ impl Tool for Sockperf {
     }
 }
 
-/// Its tests.
 const TCP: &str = "TCP ping-pong";
 const UDP: &str = "UDP ping-pong";
 

@@ -12,7 +12,6 @@ use crate::rated::{rated, took};
 use crate::text::{each_line, number, positive, whole};
 use crate::{Description, Figure, Malformed, Output, Tool};
 
-/// STREAM.
 pub(crate) struct Stream;
 
 impl Tool for Stream {

@@ -72,7 +72,6 @@ fn operation(test: &str) -> Option<&str> {
     test.strip_prefix("memory_").filter(|operation| ["read", "write"].contains(operation))
 }
 
-/// Bytes of each thread's block.
 fn block(task: &Task) -> Option<u64> {
     data::bytes(task, 1)?.checked_div(task.params.threads())
 }
