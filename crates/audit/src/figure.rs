@@ -291,6 +291,7 @@ mod tests {
     #[test]
     fn errors_name_line_column_and_what_is_wanted() {
         let good = "disk,fio,seq_read,throughput,4096,1,1,1.5,MB/s,1.5e6,bytes/s\n";
+        let long = format!("disk,{},r,rate,,,,1,x,1,y\n", "t".repeat(1001));
         for (row, says) in [
             ("tape,fio,r,rate,,,,1,x,1,y\n", "line 3: column 'subsystem' holds 'tape'"),
             ("disk,fio,r,rate,-1,,,1,x,1,y\n", "line 3: column 'block_size_bytes' holds '-1'"),
@@ -300,13 +301,28 @@ mod tests {
             ("disk,fio,r,rate,,,,,x,1,y\n", "line 3: column 'value' holds ''"),
             ("disk,fio,r,rate,,,,1,x,inf,y\n", "line 3: column 'value_si' holds 'inf'"),
             ("disk,fio,r,rate,,,,1\n", "line 3: 8 cells, but the header has 11"),
+            (&long, "line 3: column 'tool'"),
         ] {
             let said = error(&format!("{good}{row}"));
             assert!(said.starts_with(says), "{said}");
         }
-        let long = format!("disk,{},r,rate,,,,1,x,1,y\n", "t".repeat(1001));
-        assert!(error(&long).contains("column 'tool'"));
-        assert_eq!(error(""), "no figures after the header");
+        let bad = format!("disk,f,r,rate,,,,\u{1b}[2J{},x,1,y\n", "9".repeat(60));
+        let said = error(&bad);
+        assert!(!said.contains('\u{1b}') && said.contains("...") && said.len() < 120, "{said}");
+        let three = format!("{HEADER}{}", good.repeat(3));
+        assert_eq!(read_at_most(three.as_bytes(), 3).unwrap().len(), 3);
+        let said = read_at_most(three.as_bytes(), 2).unwrap_err().to_string();
+        assert_eq!(said, "line 4: more than 2 figures");
+    }
+
+    #[test]
+    fn a_file_without_figures_is_refused() {
+        let said = |input: &mut dyn Read| read_figures(input).unwrap_err().to_string();
+        assert_eq!(said(&mut HEADER.as_bytes()), "no figures after the header");
+        let missing = said(&mut "subsystem,tool\n".as_bytes());
+        assert!(missing.starts_with("line 1: column 'operation' is missing"), "{missing}");
+        assert!(said(&mut &b"\xff\xfe\n"[..]).contains("UTF-8"));
+        assert_eq!(said(&mut Fails), "cannot read the figures: gone");
     }
 
     #[test]
@@ -327,30 +343,5 @@ mod tests {
         ] {
             assert!(words.iter().all(|w| statistic(w) == is), "{words:?}");
         }
-    }
-
-    #[test]
-    fn rows_are_bounded() {
-        let row = "disk,fio,seq_read,throughput,4096,1,1,1.5,MB/s,1.5e6,bytes/s\n";
-        let three = format!("{HEADER}{row}{row}{row}");
-        assert_eq!(read_at_most(three.as_bytes(), 3).unwrap().len(), 3);
-        let said = read_at_most(three.as_bytes(), 2).unwrap_err().to_string();
-        assert_eq!(said, "line 4: more than 2 figures");
-    }
-
-    #[test]
-    fn a_missing_column_is_named() {
-        let said = read_figures("subsystem,tool\n".as_bytes()).unwrap_err().to_string();
-        assert!(said.starts_with("line 1: column 'operation' is missing"), "{said}");
-        let said = read_figures(Fails).unwrap_err().to_string();
-        assert_eq!(said, "cannot read the figures: gone");
-        let said = read_figures(&b"\xff\xfe\n"[..]).unwrap_err().to_string();
-        assert!(said.contains("UTF-8"), "{said}");
-    }
-
-    #[test]
-    fn a_bad_cell_is_shown_short_and_without_control_characters() {
-        let said = error(&format!("disk,f,r,rate,,,,\u{1b}[2J{},x,1,y\n", "9".repeat(60)));
-        assert!(!said.contains('\u{1b}') && said.contains("...") && said.len() < 120, "{said}");
     }
 }

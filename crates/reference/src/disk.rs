@@ -71,13 +71,4 @@ mod tests {
         assert_eq!(file(Path::new("/proc/77/fd/5")), Ok("/proc/77/fd/5"));
         assert!(file(Path::new("/etc/passwd")).is_ok());
     }
-
-    #[test]
-    fn a_parameter_is_one_word_or_the_other() {
-        let of =
-            |word: &str| either(&Params::default().with("direct", word), "direct", "on", "off");
-        assert_eq!((of("on"), of("off")), (Ok(true), Ok(false)));
-        assert_eq!(of("auto").unwrap_err(), "direct is not set");
-        assert!(either(&Params::default(), "direct", "on", "off").is_err());
-    }
 }

@@ -82,20 +82,4 @@ mod tests {
             assert_eq!(read(test), expected, "{test}");
         }
     }
-
-    #[test]
-    fn a_name_that_is_made_is_read_back() {
-        for of in LOOPS {
-            for (isa, _) in SETS {
-                for nontemporal in [false, true].into_iter().filter(|n| of.stores || !n) {
-                    let test = Name::test(of, isa, nontemporal).unwrap();
-                    assert_eq!(
-                        Name::read(&test).unwrap(),
-                        Name { of, isa, nontemporal, fused: false }
-                    );
-                }
-            }
-        }
-        assert_eq!(Name::test(LOOPS[0], "scalar", false), None);
-    }
 }

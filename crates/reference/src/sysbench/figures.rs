@@ -1,8 +1,6 @@
 //! What a report of sysbench measures.
 
-use std::borrow::Cow;
-
-use proofmark_model::{Latency, Param, Params, Subsystem, Trial, Unit};
+use proofmark_model::{Latency, Param, Params, Subsystem, Unit};
 
 use super::facts::{Fact, Facts, size};
 use crate::rated::rated;
@@ -46,7 +44,7 @@ fn cpu(facts: &Facts, (at, limit): Fact) -> Result<Figure, Malformed> {
     let events = facts.labels.whole("total number of events")?;
     let trial = rated(Unit::OpPerSecond, events as f64, rate, at)?;
     let title = format!("sysbench cpu, primes up to {limit}");
-    Ok(figure("cpu".into(), title, Subsystem::Cpu, params, trial))
+    Ok(Figure::rate("cpu", title, (Subsystem::Cpu, Unit::OpPerSecond), params, trial))
 }
 
 fn memory(facts: &Facts) -> Result<Figure, Malformed> {
@@ -67,9 +65,8 @@ fn memory(facts: &Facts) -> Result<Figure, Malformed> {
     };
     let (moved, rate) = (number(moved, at)? * MIB, number(rate, at)? * MIB);
     let trial = rated(Unit::BytePerSecond, moved, rate, at)?;
-    let test = format!("memory_{operation}").into();
-    let title = format!("sysbench memory, {operation}");
-    Ok(figure(test, title, Subsystem::Memory, params, trial))
+    let (test, title) = (format!("memory_{operation}"), format!("sysbench memory, {operation}"));
+    Ok(Figure::rate(test, title, (Subsystem::Memory, Unit::BytePerSecond), params, trial))
 }
 
 fn fileio(facts: &Facts, flags: Fact) -> Result<Figure, Malformed> {
@@ -92,7 +89,8 @@ fn fileio(facts: &Facts, flags: Fact) -> Result<Figure, Malformed> {
         }
     }
     let title = format!("sysbench fileio, {name}");
-    let figure = figure(test.into(), title, Subsystem::Disk, params, trial);
+    let what = (Subsystem::Disk, Unit::BytePerSecond);
+    let figure = Figure::rate(test, title, what, params, trial);
     Ok(Figure { comparable: !flushes(facts)?, ..figure })
 }
 
@@ -179,15 +177,4 @@ fn latency(facts: &Facts) -> Result<Option<Latency>, Malformed> {
         max,
         buckets: Vec::new(),
     }))
-}
-
-fn figure(
-    test: Cow<'static, str>,
-    title: String,
-    subsystem: Subsystem,
-    params: Params,
-    trial: Trial,
-) -> Figure {
-    let unit = if subsystem == Subsystem::Cpu { Unit::OpPerSecond } else { Unit::BytePerSecond };
-    Figure::rate(test, title, (subsystem, unit), params, trial)
 }
