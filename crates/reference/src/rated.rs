@@ -7,9 +7,7 @@ use crate::text::number;
 
 /// A repetition of so much work at that rate, as of that line. The rate stays as it is printed,
 /// to all its digits; printed times often have fewer.
-///
-/// # Errors
-/// If the rate, the work or the time that follows is not more than zero, or out of range.
+/// Fails if the rate, the work or the time that follows is not more than zero, or out of range.
 pub(crate) fn rated(unit: Unit, work: f64, rate: f64, line: usize) -> Result<Trial, Malformed> {
     let seconds = work / rate;
     if [work, rate, seconds].iter().all(|v| v.is_finite() && *v > 0.0) {
@@ -19,10 +17,8 @@ pub(crate) fn rated(unit: Unit, work: f64, rate: f64, line: usize) -> Result<Tri
 }
 
 /// Holds a repetition against the seconds that are printed beside its rate.
-///
-/// # Errors
-/// If work, rate and seconds contradict each other by more than what rounding loses of both: then
-/// one of them is not what it seems.
+/// Fails if work, rate and seconds contradict each other by more than what rounding loses of both:
+/// then one of them is not what it seems.
 pub(crate) fn took(trial: &Trial, seconds: &str, line: usize) -> Result<(), Malformed> {
     const RATE: f64 = 1e-3;
     let decimals = seconds.split_once('.').map_or(0, |(_, after)| after.len().min(300));

@@ -38,9 +38,7 @@ pub struct Task<'a> {
 
 impl Task<'_> {
     /// A parameter that is a number of more than zero.
-    ///
-    /// # Errors
-    /// If it is none: `n is not set`.
+    /// Fails if it is none: `n is not set`.
     pub(crate) fn number(&self, parameter: &str) -> Result<u64, String> {
         let number = self.params.int(parameter).filter(|n| *n > 0);
         number.ok_or_else(|| format!("{parameter} is not set"))

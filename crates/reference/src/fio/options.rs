@@ -6,6 +6,7 @@ use super::harmless::others;
 use super::json::Asked;
 use super::pattern::Way;
 use crate::Malformed;
+use crate::data::Known as _;
 
 /// Engines that read and write files, one I/O in flight a process.
 const ONE: &[&str] = &["psync", "sync", "pvsync", "pvsync2", "vsync"];
@@ -34,20 +35,12 @@ pub(super) fn plain(options: Asked<'_>) -> bool {
 pub(super) fn params(options: Asked<'_>, way: Way, threads: u64) -> Params {
     let mut params = Params::default()
         .with("threads", threads)
-        .with("direct", if direct(options) { "on" } else { "off" });
-    if let Some(engine) = options.get("ioengine") {
-        params = params.with("engine", engine);
-    }
-    for (name, value) in [
-        ("block_size", block(options, way)),
-        ("queue_depth", depth(options)),
-        ("file_size", file(options, threads)),
-        ("reads", (way == Way::Mixed).then(|| reads(options)).flatten()),
-    ] {
-        if let Some(value) = value {
-            params = params.with(name, value);
-        }
-    }
+        .with("direct", if direct(options) { "on" } else { "off" })
+        .known("engine", options.get("ioengine"))
+        .known("block_size", block(options, way))
+        .known("queue_depth", depth(options))
+        .known("file_size", file(options, threads))
+        .known("reads", (way == Way::Mixed).then(|| reads(options)).flatten());
     if matches!(way, Way::Write | Way::Mixed) {
         match flush(options) {
             Flush::Never => params = params.with("flush", "none"),

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use proofmark_model::{Datagrams, NetworkTraffic, Params, Trial, Unit};
 
+use crate::data::Known as _;
 use crate::network::{figure, finite, with_path};
 use crate::text::{each_line, whole};
 use crate::{Description, Figure, Malformed, Output, Tool};
@@ -132,9 +133,7 @@ impl Read {
     }
 
     fn parameter(&mut self, name: &str, bytes: Option<u64>) {
-        if let Some(bytes) = bytes {
-            self.params = std::mem::take(&mut self.params).with(name, bytes);
-        }
+        self.params = std::mem::take(&mut self.params).known(name, bytes);
     }
 
     fn protocol(&mut self, udp: bool, at: usize) -> Result<(), Malformed> {

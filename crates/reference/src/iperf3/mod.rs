@@ -7,6 +7,7 @@ mod way;
 use proofmark_model::{Direction, EndTraffic, NetworkTraffic, Params, Timestamp, Trial, Unit};
 use serde_json::Value;
 
+use crate::data::Known as _;
 use crate::network::{figure, finite, with_path};
 use crate::text::moment;
 use crate::{Description, Malformed, Output, Tool};
@@ -114,12 +115,12 @@ fn params(
 ) -> Result<Params, Malformed> {
     let test = start.section("test_start")?;
     let streams = test.count("num_streams")?;
-    let mut params = Params::default()
+    let params = Params::default()
         .with("streams", streams)
         .with("block_size", test.count("blksize")?)
         .with("direction", direction.as_str());
     let rate = test.counted("target_bitrate")?.unwrap_or(0);
-    params = match (rate, protocol) {
+    let params = match (rate, protocol) {
         (0, _) => params,
         (_, UDP) => {
             let ways = if direction == Direction::Both { 2 } else { 1 };
@@ -129,19 +130,11 @@ fn params(
         }
         _ => params.with(PACED, rate),
     };
-    let asked = [
-        ("amount", test.counted("bytes")?),
-        ("blocks", test.counted("blocks")?),
-        ("socket_buffer", start.counted("sock_bufsize")?),
-    ];
-    for (name, value) in asked {
-        if let Some(value) = value.filter(|v| *v > 0) {
-            params = params.with(name, value);
-        }
-    }
-    if let Some(congestion) = end.word("sender_tcp_congestion") {
-        params = params.with("congestion", congestion);
-    }
+    let params = params
+        .known("amount", test.counted("bytes")?.filter(|n| *n > 0))
+        .known("blocks", test.counted("blocks")?.filter(|n| *n > 0))
+        .known("socket_buffer", start.counted("sock_bufsize")?.filter(|n| *n > 0))
+        .known("congestion", end.word("sender_tcp_congestion"));
     let addresses = start
         .each("connected")
         .next()

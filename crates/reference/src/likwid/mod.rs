@@ -10,6 +10,7 @@ use std::borrow::Cow;
 
 use proofmark_model::{Params, Subsystem, Unit};
 
+use crate::data::Known as _;
 use crate::rated::{rated, took};
 use crate::text::{Labels, lines, positive, whole};
 use crate::{Description, Figure, Malformed, Output, Tool};
@@ -104,19 +105,14 @@ impl<'a> Report<'a> {
     fn params(&self, name: Option<&Name>) -> Result<Params, Malformed> {
         let size = self.labels.whole("Size (Byte)")?;
         let iterations = self.labels.whole("Iterations per thread")?;
-        let mut params = Params::default().with("iterations", iterations);
-        if let Some(threads) = self.threads {
-            params = params.with("threads", threads);
-        }
+        let params =
+            Params::default().with("iterations", iterations).known("threads", self.threads);
         let Some(name) = name else { return Ok(params.with("size", size)) };
-        params = params.with("isa", name.isa).with("array_size", size / name.of.arrays);
-        if name.of.stores {
-            params =
-                params.with("stores", if name.nontemporal { "nontemporal" } else { "temporal" });
-        }
-        if name.fused {
-            params = params.with("fma", "on");
-        }
-        Ok(params)
+        let stores = if name.nontemporal { "nontemporal" } else { "temporal" };
+        Ok(params
+            .with("isa", name.isa)
+            .with("array_size", size / name.of.arrays)
+            .known("stores", name.of.stores.then_some(stores))
+            .known("fma", name.fused.then_some("on")))
     }
 }

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use proofmark_model::{Params, Solution, Subsystem, Trial, Unit};
 
+use crate::data::Known as _;
 use crate::dense::operations;
 use crate::rated::{rated, took};
 use crate::text::{each_line, number, positive, whole};
@@ -156,10 +157,7 @@ impl Listing {
     }
 
     fn trial(&mut self, shape: Shape, trial: Trial) {
-        let mut params = shape.params();
-        if let Some(threads) = self.threads {
-            params = params.with("threads", threads);
-        }
+        let params = shape.params().known("threads", self.threads);
         let title = format!("LINPACK, {} equations", shape.n);
         let what = (Subsystem::Cpu, Unit::FlopPerSecond);
         self.output.add(Figure::rate(TEST, title, what, params, trial));

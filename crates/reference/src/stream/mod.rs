@@ -6,8 +6,9 @@ mod runner;
 #[cfg(test)]
 mod tests;
 
-use proofmark_model::{Param, Params, Subsystem, Trial, Unit};
+use proofmark_model::{Params, Subsystem, Trial, Unit};
 
+use crate::data::Known as _;
 use crate::rated::{rated, took};
 use crate::text::{each_line, number, positive, whole};
 use crate::{Description, Figure, Malformed, Output, Tool};
@@ -228,18 +229,11 @@ impl Listing {
             _ => ("", "STREAM "),
         };
         let test = format!("{prefix}{}{suffix}", this.label);
-        let mut params = Params::default();
-        let known = [
-            ("array_size", self.array_bytes().map(Param::Int)),
-            ("threads", self.threads.map(Param::Int)),
-            ("NTIMES", self.runs.map(Param::Int)),
-            ("type", (self.word_bytes == Some(4)).then(|| "f32".into())),
-        ];
-        for (name, value) in known {
-            if let Some(value) = value {
-                params = params.with(name, value);
-            }
-        }
+        let params = Params::default()
+            .known("array_size", self.array_bytes())
+            .known("threads", self.threads)
+            .known("NTIMES", self.runs)
+            .known("type", (self.word_bytes == Some(4)).then_some("f32"));
         let title = format!("{kind}{}, {words}", this.label);
         let what = (Subsystem::Memory, Unit::BytePerSecond);
         let figure = Figure::rate(test, title, what, params, trial);
