@@ -3,7 +3,9 @@
 use std::io::Read;
 
 use proofmark_model::{Subsystem, clean_excerpt};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+
+use crate::InputError;
 
 /// Most rows that are read: some thousand times the largest report known.
 const MOST_ROWS: u64 = 4_000_000;
@@ -12,7 +14,7 @@ const LONGEST_CELL: usize = 1000;
 /// A device moves whole sectors, of 512 bytes at the least.
 const SECTOR: f64 = 512.0;
 /// Columns that must be there; others are ignored.
-const COLUMNS: [&str; 11] = [
+pub(crate) const COLUMNS: [&str; 11] = [
     "subsystem",
     "tool",
     "operation",
@@ -52,8 +54,8 @@ pub enum Statistic {
     Other,
 }
 
-/// One row of a published table.
-#[derive(Debug, Clone, PartialEq)]
+/// One row of a published table, whose columns are its fields in JSON.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figure {
     /// Line of the file, from 1.
     pub line: u64,
@@ -64,67 +66,32 @@ pub struct Figure {
     /// Operation, such as `seq_read`; lower case.
     pub operation: String,
     /// Metric as written.
+    #[serde(rename = "metric")]
     pub metric_name: String,
     /// Kind of quantity.
+    #[serde(skip)]
     pub metric: Metric,
     /// Bytes of one operation; `None`: not said.
+    #[serde(rename = "block_size_bytes")]
     pub block: Option<u64>,
     /// Threads or streams; `None`: not said.
     pub threads: Option<u64>,
     /// Which of the numbers it is, as the column `trial` says it.
+    #[serde(rename = "trial")]
     pub statistic_name: String,
     /// Which of the point's numbers it is.
+    #[serde(skip)]
     pub statistic: Statistic,
     /// The number as printed, in `unit`.
     pub value: f64,
     /// The unit as printed.
+    #[serde(rename = "unit_as_written")]
     pub unit: String,
     /// The number in `si_unit`; `None`: not convertible.
+    #[serde(rename = "value_si")]
     pub si: Option<f64>,
     /// `bytes/s`, `bits/s`, `ops/s` or `seconds`; empty: none.
     pub si_unit: String,
-}
-
-/// Why a table of figures was refused.
-#[derive(Debug, thiserror::Error)]
-pub enum FigureError {
-    /// The header lacks a column.
-    #[error("line 1: column '{0}' is missing; the header must name {list}", list = COLUMNS.join(","))]
-    Column(&'static str),
-    /// A row that is no CSV, is cut off, or is not UTF-8.
-    #[error("line {line}: {reason}")]
-    Row {
-        /// Line, from 1; 0 where the reader does not know it.
-        line: u64,
-        /// What the reader said.
-        reason: String,
-    },
-    /// A cell that does not hold what its column says.
-    #[error("line {line}: column '{column}' holds '{found}', expected {wanted}")]
-    Cell {
-        /// Line, from 1.
-        line: u64,
-        /// Column's name.
-        column: &'static str,
-        /// What stands there, shortened.
-        found: String,
-        /// What must stand there.
-        wanted: &'static str,
-    },
-    /// The file could not be read on.
-    #[error("cannot read the figures: {0}")]
-    Read(String),
-    /// No figures at all.
-    #[error("no figures after the header")]
-    Empty,
-    /// More rows than are read.
-    #[error("line {line}: more than {most} figures")]
-    TooMany {
-        /// Line of the first that is too much.
-        line: u64,
-        /// How many are read.
-        most: u64,
-    },
 }
 
 #[derive(Deserialize)]
@@ -146,48 +113,52 @@ struct Row {
 ///
 /// # Errors
 /// The first line that is not as it must be, and why.
-pub fn read_figures(input: impl Read) -> Result<Vec<Figure>, FigureError> {
+pub fn read_figures(input: impl Read) -> Result<Vec<Figure>, InputError> {
     read_at_most(input, MOST_ROWS)
 }
 
-fn read_at_most(input: impl Read, most: u64) -> Result<Vec<Figure>, FigureError> {
+fn read_at_most(input: impl Read, most: u64) -> Result<Vec<Figure>, InputError> {
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(input);
     let headers = reader.headers().map_err(|e| row_error(&e))?.clone();
     if let Some(missing) = COLUMNS.iter().find(|c| !headers.iter().any(|h| h == **c)) {
-        return Err(FigureError::Column(missing));
+        let list = COLUMNS.join(",");
+        let why = format!("line 1: column '{missing}' is missing; the header must name {list}");
+        return Err(InputError(why));
     }
     let mut figures = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|e| row_error(&e))?;
         let line = record.position().map_or(0, csv::Position::line);
         if figures.len() as u64 >= most {
-            return Err(FigureError::TooMany { line, most });
+            return Err(InputError(format!("line {line}: more than {most} figures")));
         }
         let row = record.deserialize(Some(&headers)).map_err(|e| row_error(&e))?;
         figures.push(figure(row, line)?);
     }
-    if figures.is_empty() { Err(FigureError::Empty) } else { Ok(figures) }
+    match figures.is_empty() {
+        true => Err(InputError("no figures after the header".to_owned())),
+        false => Ok(figures),
+    }
 }
 
-fn row_error(error: &csv::Error) -> FigureError {
+/// A row that is no CSV, is cut off, or is not UTF-8; line 0 where the reader does not know it.
+fn row_error(error: &csv::Error) -> InputError {
     let line = error.position().map_or(0, csv::Position::line);
     let reason = match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
             format!("{len} cells, but the header has {expected_len}")
         }
-        csv::ErrorKind::Io(e) => return FigureError::Read(e.to_string()),
+        csv::ErrorKind::Io(e) => return InputError(format!("cannot read the figures: {e}")),
         csv::ErrorKind::Utf8 { .. } => "not UTF-8".to_owned(),
         _ => error.to_string(),
     };
-    FigureError::Row { line, reason }
+    InputError(format!("line {line}: {reason}"))
 }
 
-fn figure(row: Row, line: u64) -> Result<Figure, FigureError> {
-    let cell = |column, found: &str, wanted| FigureError::Cell {
-        line,
-        column,
-        found: shown(found),
-        wanted,
+fn figure(row: Row, line: u64) -> Result<Figure, InputError> {
+    let cell = |column: &str, found: &str, wanted: &str| {
+        let found = shown(found);
+        InputError(format!("line {line}: column '{column}' holds '{found}', expected {wanted}"))
     };
     let texts = [
         ("tool", &row.tool),
@@ -320,6 +291,7 @@ mod tests {
     #[test]
     fn errors_name_line_column_and_what_is_wanted() {
         let good = "disk,fio,seq_read,throughput,4096,1,1,1.5,MB/s,1.5e6,bytes/s\n";
+        let long = format!("disk,{},r,rate,,,,1,x,1,y\n", "t".repeat(1001));
         for (row, says) in [
             ("tape,fio,r,rate,,,,1,x,1,y\n", "line 3: column 'subsystem' holds 'tape'"),
             ("disk,fio,r,rate,-1,,,1,x,1,y\n", "line 3: column 'block_size_bytes' holds '-1'"),
@@ -329,13 +301,28 @@ mod tests {
             ("disk,fio,r,rate,,,,,x,1,y\n", "line 3: column 'value' holds ''"),
             ("disk,fio,r,rate,,,,1,x,inf,y\n", "line 3: column 'value_si' holds 'inf'"),
             ("disk,fio,r,rate,,,,1\n", "line 3: 8 cells, but the header has 11"),
+            (&long, "line 3: column 'tool'"),
         ] {
             let said = error(&format!("{good}{row}"));
             assert!(said.starts_with(says), "{said}");
         }
-        let long = format!("disk,{},r,rate,,,,1,x,1,y\n", "t".repeat(1001));
-        assert!(error(&long).contains("column 'tool'"));
-        assert_eq!(error(""), "no figures after the header");
+        let bad = format!("disk,f,r,rate,,,,\u{1b}[2J{},x,1,y\n", "9".repeat(60));
+        let said = error(&bad);
+        assert!(!said.contains('\u{1b}') && said.contains("...") && said.len() < 120, "{said}");
+        let three = format!("{HEADER}{}", good.repeat(3));
+        assert_eq!(read_at_most(three.as_bytes(), 3).unwrap().len(), 3);
+        let said = read_at_most(three.as_bytes(), 2).unwrap_err().to_string();
+        assert_eq!(said, "line 4: more than 2 figures");
+    }
+
+    #[test]
+    fn a_file_without_figures_is_refused() {
+        let said = |input: &mut dyn Read| read_figures(input).unwrap_err().to_string();
+        assert_eq!(said(&mut HEADER.as_bytes()), "no figures after the header");
+        let missing = said(&mut "subsystem,tool\n".as_bytes());
+        assert!(missing.starts_with("line 1: column 'operation' is missing"), "{missing}");
+        assert!(said(&mut &b"\xff\xfe\n"[..]).contains("UTF-8"));
+        assert_eq!(said(&mut Fails), "cannot read the figures: gone");
     }
 
     #[test]
@@ -356,30 +343,5 @@ mod tests {
         ] {
             assert!(words.iter().all(|w| statistic(w) == is), "{words:?}");
         }
-    }
-
-    #[test]
-    fn rows_are_bounded() {
-        let row = "disk,fio,seq_read,throughput,4096,1,1,1.5,MB/s,1.5e6,bytes/s\n";
-        let three = format!("{HEADER}{row}{row}{row}");
-        assert_eq!(read_at_most(three.as_bytes(), 3).unwrap().len(), 3);
-        let said = read_at_most(three.as_bytes(), 2).unwrap_err().to_string();
-        assert_eq!(said, "line 4: more than 2 figures");
-    }
-
-    #[test]
-    fn a_missing_column_is_named() {
-        let said = read_figures("subsystem,tool\n".as_bytes()).unwrap_err().to_string();
-        assert!(said.starts_with("line 1: column 'operation' is missing"), "{said}");
-        let said = read_figures(Fails).unwrap_err().to_string();
-        assert_eq!(said, "cannot read the figures: gone");
-        let said = read_figures(&b"\xff\xfe\n"[..]).unwrap_err().to_string();
-        assert!(said.contains("UTF-8"), "{said}");
-    }
-
-    #[test]
-    fn a_bad_cell_is_shown_short_and_without_control_characters() {
-        let said = error(&format!("disk,f,r,rate,,,,\u{1b}[2J{},x,1,y\n", "9".repeat(60)));
-        assert!(!said.contains('\u{1b}') && said.contains("...") && said.len() < 120, "{said}");
     }
 }

@@ -22,10 +22,15 @@ mod units;
 
 use proofmark_model::{Finding, Severity, Verdict};
 
-pub use figure::{Figure, FigureError, Metric, Statistic, read_figures};
-pub use machine::{Machine, MachineError, choose, read_machines};
+pub use figure::{Figure, Metric, Statistic, read_figures};
+pub use machine::{Machine, choose, read_machines};
 pub use rules::Rule;
 pub use sheet::Sheet;
+
+/// Why a file was refused: its line, and what is wrong there.
+#[derive(Debug, PartialEq, thiserror::Error)]
+#[error("{0}")]
+pub struct InputError(String);
 
 /// The findings about one figure.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,7 +54,7 @@ pub fn audit(sheet: &Sheet) -> Vec<Judged> {
     (0..sheet.figures().len())
         .map(|index| {
             let findings: Vec<Finding> =
-                rules::ALL.iter().filter_map(|rule| rule.examine(sheet, index)).collect();
+                rules::ALL.iter().filter_map(|rule| (rule.examine)(sheet, index)).collect();
             Judged { verdict: Verdict::of(&findings), findings }
         })
         .collect()

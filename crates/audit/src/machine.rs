@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use proofmark_model::{Severity, nearest};
 use serde::Deserialize;
 
-use crate::directions;
 use crate::figure::{Figure, Metric};
+use crate::{InputError, directions};
 
 /// Facts about one machine; each may be missing. Other keys of the table are ignored: reports say
 /// more about a machine than the rules use.
@@ -37,50 +37,11 @@ pub struct Machine {
     pub network_link_bits_per_s: Option<f64>,
 }
 
-/// Why no machine was found.
-#[derive(Debug, thiserror::Error)]
-pub enum MachineError {
-    /// Not TOML, or a value of the wrong type.
-    #[error("line {line}: {message}")]
-    Toml {
-        /// Line, from 1.
-        line: usize,
-        /// What the parser said.
-        message: String,
-    },
-    /// A number that no machine has.
-    #[error("[{table}]: {key} = {value} is not a finite number above 0")]
-    Number {
-        /// Table's name.
-        table: String,
-        /// Key.
-        key: &'static str,
-        /// What stands there.
-        value: f64,
-    },
-    /// No table of that name.
-    #[error("no machine '{name}'; the file has: {known}{meant}")]
-    Unknown {
-        /// What was asked for.
-        name: String,
-        /// What is there.
-        known: String,
-        /// A suggestion, or nothing.
-        meant: String,
-    },
-    /// Several tables, and none named.
-    #[error("the file has several machines: {0}; choose one with --name")]
-    Ambiguous(String),
-    /// No table at all.
-    #[error("the file has no [table] with a machine")]
-    Empty,
-}
-
 /// Reads the tables of a TOML file.
 ///
 /// # Errors
 /// If it is not TOML, or a number is not above 0.
-pub fn read_machines(text: &str) -> Result<BTreeMap<String, Machine>, MachineError> {
+pub fn read_machines(text: &str) -> Result<BTreeMap<String, Machine>, InputError> {
     let machines: BTreeMap<String, Machine> =
         toml::from_str(text).map_err(|e| toml_error(text, &e))?;
     for (table, machine) in &machines {
@@ -88,17 +49,18 @@ pub fn read_machines(text: &str) -> Result<BTreeMap<String, Machine>, MachineErr
             value.filter(|v| !(v.is_finite() && *v > 0.0)).map(|v| (key, v))
         });
         if let Some((key, value)) = wrong {
-            return Err(MachineError::Number { table: table.clone(), key, value });
+            let why = format!("[{table}]: {key} = {value} is not a finite number above 0");
+            return Err(InputError(why));
         }
     }
     Ok(machines)
 }
 
 /// One line, with the line of the file.
-fn toml_error(text: &str, error: &toml::de::Error) -> MachineError {
+fn toml_error(text: &str, error: &toml::de::Error) -> InputError {
     let start = error.span().map_or(0, |s| s.start);
     let line = text.bytes().take(start).filter(|b| *b == b'\n').count() + 1;
-    MachineError::Toml { line, message: error.message().to_owned() }
+    InputError(format!("line {line}: {}", error.message()))
 }
 
 /// The machine that was named; else the one named like the file; else the only one.
@@ -109,23 +71,25 @@ pub fn choose(
     machines: &BTreeMap<String, Machine>,
     name: Option<&str>,
     stem: Option<&str>,
-) -> Result<Machine, MachineError> {
+) -> Result<Machine, InputError> {
     let known = || machines.keys().cloned().collect::<Vec<_>>().join(", ");
     if let Some(name) = name {
-        return machines.get(name).cloned().ok_or_else(|| MachineError::Unknown {
-            name: name.to_owned(),
-            known: known(),
-            meant: nearest(name, machines.keys().map(String::as_str))
-                .map_or_else(String::new, |n| format!("; did you mean '{n}'?")),
-        });
+        let meant = nearest(name, machines.keys().map(String::as_str));
+        let meant = meant.map_or_else(String::new, |n| format!("; did you mean '{n}'?"));
+        let unknown = || format!("no machine '{name}'; the file has: {}{meant}", known());
+        return machines.get(name).cloned().ok_or_else(|| InputError(unknown()));
     }
     if let Some(machine) = stem.and_then(|s| machines.get(s)) {
         return Ok(machine.clone());
     }
     match machines.values().collect::<Vec<_>>().as_slice() {
-        [] => Err(MachineError::Empty),
+        [] => Err(InputError("the file has no [table] with a machine".to_owned())),
         [only] => Ok((*only).clone()),
-        _ => Err(MachineError::Ambiguous(known())),
+        _ => {
+            let known = known();
+            let why = format!("the file has several machines: {known}; choose one with --name");
+            Err(InputError(why))
+        }
     }
 }
 
@@ -245,101 +209,97 @@ const FASTEST_FLOW_BOTH: Limit = Limit::assumed(
 
 #[cfg(test)]
 mod tests {
+    use proofmark_model::Subsystem;
+
     use super::*;
-    use crate::testing::figures;
+    use crate::testing::{INVALID, SUSPECT, figures, machine, row};
 
     const TWO: &str = "[one]\nvcpus = 2\nwords = \"are ignored\"\n[two]\ncpus = 4\nvcpus = 9\n";
 
     #[test]
     fn a_table_is_chosen_by_name_by_file_or_because_it_is_the_only_one() {
-        let two = read_machines(TWO).unwrap();
-        let cpus = |machine: Machine| machine.logical_cpus().unwrap().most;
-        assert_eq!(cpus(choose(&two, Some("two"), Some("one")).unwrap()), 4.0);
-        assert_eq!(cpus(choose(&two, None, Some("one")).unwrap()), 2.0);
-        let said = choose(&two, None, Some("x")).unwrap_err().to_string();
-        assert!(said.contains("one, two"), "{said}");
-        let said = choose(&two, Some("tow"), None).unwrap_err().to_string();
-        assert!(said.contains("did you mean 'two'"), "{said}");
-        let one = read_machines("[a]\ncores = 3\n").unwrap();
-        assert_eq!(choose(&one, None, Some("x")).unwrap().cores, Some(3.0));
-        assert!(matches!(choose(&BTreeMap::new(), None, None), Err(MachineError::Empty)));
+        let (only, none) = ("[a]\ncpus = 3\n", "");
+        for (text, name, stem, expected) in [
+            (TWO, Some("two"), Some("one"), Ok(4.0)),
+            (TWO, None, Some("one"), Ok(2.0)),
+            (only, None, Some("x"), Ok(3.0)),
+            (TWO, None, Some("x"), Err("the file has several machines: one, two;")),
+            (TWO, Some("tow"), None, Err("did you mean 'two'")),
+            (none, None, None, Err("the file has no [table]")),
+        ] {
+            let machine = choose(&read_machines(text).unwrap(), name, stem);
+            let cpus = machine.map(|m| m.logical_cpus().unwrap().most);
+            match (&cpus, expected) {
+                (Err(error), Err(why)) => assert!(error.to_string().contains(why), "{error}"),
+                _ => assert_eq!(cpus.ok(), expected.ok(), "{name:?} {stem:?}"),
+            }
+        }
     }
 
     #[test]
     fn what_is_no_number_is_refused() {
-        for text in ["[a]\nvcpus = 0\n", "[a]\nvcpus = nan\n", "[a]\nclock_hz_nominal = -1\n"] {
-            assert!(matches!(read_machines(text), Err(MachineError::Number { .. })), "{text}");
-        }
-        for (text, line) in [
+        for (text, why) in [
+            ("[a]\nvcpus = 0\n", "[a]: vcpus = 0 is not a finite number above 0"),
+            ("[a]\nvcpus = nan\n", "[a]: vcpus = NaN is not"),
+            ("[a]\nclock_hz_nominal = -1\n", "[a]: clock_hz_nominal = -1 is not"),
             ("\n[a]\nvcpus = \"two\"\n", "line 3: invalid type: string"),
             ("[a\n", "line 1: "),
             ("[b]\na = \n", "line 2: "),
             ("a = 3\n", "line 1: "),
         ] {
             let said = read_machines(text).unwrap_err().to_string();
-            assert!(said.starts_with(line) && said.lines().count() == 1, "{said}");
+            assert!(said.starts_with(why) && said.lines().count() == 1, "{said}");
         }
     }
 
-    fn only(text: &str) -> Machine {
-        choose(&read_machines(text).unwrap(), None, None).unwrap()
-    }
-
     #[test]
-    fn the_lower_limit_of_a_disk_counts_and_an_allowance_is_none_of_a_latency() {
-        let limit = |text, metric: &str| {
-            let figure = figures(&format!("disk,x,read,{metric},,,,1,x,1,y\n")).swap_remove(0);
-            let limit = only(text).disk_limit(&figure);
-            (limit.most, limit.severity)
-        };
-        let both = "[a]\ndisk_link_bytes_per_s = 6e8\ndisk_limit_bytes_per_s = 1.6e8\n";
-        assert_eq!(limit(both, "throughput"), (1.6e8, Severity::Invalid));
-        assert_eq!(limit(both, "latency"), (6e8, Severity::Invalid));
-        let link = "[a]\ndisk_link_bytes_per_s = 600_000_000\n";
-        assert_eq!(limit(link, "throughput"), (6e8, Severity::Invalid));
-        let none = (FASTEST_DISK.most, Severity::Suspect);
-        assert_eq!(limit("[a]\n", "throughput"), none);
-        assert_eq!(limit("[a]\ndisk_limit_bytes_per_s = 1.6e8\n", "latency"), none);
-    }
-
-    #[test]
-    fn both_directions_count_twice_where_the_link_has_two() {
-        let figure = |row: &str| figures(&format!("{row},1,x,1,y\n")).swap_remove(0);
-        let disk = |text, operation: &str, metric: &str| {
-            let limit = only(text).disk_limit(&figure(&format!("disk,x,{operation},{metric},,,")));
-            (limit.most, limit.severity)
-        };
-        let (invalid, suspect) = (Severity::Invalid, Severity::Suspect);
-        let (nvme, sata) =
-            ("[a]\ndisk_link_bytes_per_s = 7.877e9\n", "[a]\ndisk_link_bytes_per_s = 5.98e8\n");
-        assert_eq!(disk(nvme, "randrw", "throughput"), (15.754e9, invalid));
-        assert_eq!(disk(nvme, "randread", "throughput"), (7.877e9, invalid));
-        assert_eq!(disk(nvme, "randrw", "latency"), (7.877e9, invalid));
-        assert_eq!(disk(sata, "randrw", "throughput"), (5.98e8, invalid));
-        assert_eq!(disk("[a]\n", "randrw", "rate"), (31.508e9, suspect));
-        let allowed = "[a]\ndisk_link_bytes_per_s = 7.877e9\ndisk_limit_bytes_per_s = 1e9\n";
-        assert_eq!(disk(allowed, "randrw", "throughput"), (1e9, invalid));
-        let network = |text, operation: &str| {
-            let row = format!("network,x,{operation},throughput,,,");
-            let limit = only(text).network_limit(&figure(&row));
-            (limit.most, limit.severity)
-        };
-        let gigabit = "[a]\nnetwork_link_bits_per_s = 1e9\n";
-        assert_eq!(network(gigabit, "tcp_bidir"), (2e9, invalid));
-        assert_eq!(network(gigabit, "tcp"), (1e9, invalid));
-        assert_eq!(network("[a]\n", "tcp_bidir"), (20e9, suspect));
-        assert_eq!(network("[a]\n", "tcp"), (10e9, suspect));
+    fn what_disks_and_networks_carry() {
+        const ALLOWED: &str = "disk_limit_bytes_per_s = 1.6e8";
+        const NVME: &str = "disk_link_bytes_per_s = 7.877e9";
+        const SATA: &str = "disk_link_bytes_per_s = 5.98e8";
+        const GIGABIT: &str = "network_link_bits_per_s = 1e9";
+        let both = [NVME, ALLOWED].join("\n");
+        for (facts, figure, most, severity) in [
+            // The lower limit counts, and an allowance is none of a latency.
+            (&*both, "disk read throughput", 1.6e8, INVALID),
+            (&both, "disk read latency", 7.877e9, INVALID),
+            (NVME, "disk read throughput", 7.877e9, INVALID),
+            ("", "disk read throughput", FASTEST_DISK.most, SUSPECT),
+            (ALLOWED, "disk read latency", FASTEST_DISK.most, SUSPECT),
+            // Both directions count twice where the link has two.
+            (NVME, "disk randrw throughput", 15.754e9, INVALID),
+            (NVME, "disk randread throughput", 7.877e9, INVALID),
+            (NVME, "disk randrw latency", 7.877e9, INVALID),
+            (SATA, "disk randrw throughput", 5.98e8, INVALID),
+            ("", "disk randrw rate", 31.508e9, SUSPECT),
+            (&both, "disk randrw throughput", 1.6e8, INVALID),
+            (GIGABIT, "network tcp_bidir throughput", 2e9, INVALID),
+            (GIGABIT, "network tcp throughput", 1e9, INVALID),
+            ("", "network tcp_bidir throughput", 20e9, SUSPECT),
+            ("", "network tcp throughput", 10e9, SUSPECT),
+        ] {
+            let (machine, named) = (machine(facts), figure);
+            let figure = figures(&row(&format!("{figure} 1"))).swap_remove(0);
+            let limit = match figure.subsystem {
+                Subsystem::Network => machine.network_limit(&figure),
+                _ => machine.disk_limit(&figure),
+            };
+            assert_eq!((limit.most, Some(limit.severity)), (most, severity), "{facts} {named}");
+        }
     }
 
     #[test]
     fn cores_are_no_logical_cpus() {
-        let cpus = |text| only(text).logical_cpus().map(|l| (l.most, l.severity));
-        let (invalid, suspect) = (Severity::Invalid, Severity::Suspect);
-        assert_eq!(cpus("[a]\ncpus = 16\ncores = 8\n"), Some((16.0, invalid)));
-        assert_eq!(cpus("[a]\nvcpus = 8\ncores = 8\n"), Some((8.0, invalid)));
-        // Who counts sockets as CPUs has a thread a core at least.
-        assert_eq!(cpus("[a]\ncpus = 2\ncores = 8\n"), Some((8.0, invalid)));
-        assert_eq!(cpus("[a]\ncores = 8\n"), Some((16.0, suspect)));
-        assert_eq!(cpus("[a]\n"), None);
+        for (facts, cpus) in [
+            ("cpus = 16\ncores = 8", Some((16.0, Severity::Invalid))),
+            ("vcpus = 8\ncores = 8", Some((8.0, Severity::Invalid))),
+            // Who counts sockets as CPUs has a thread a core at least.
+            ("cpus = 2\ncores = 8", Some((8.0, Severity::Invalid))),
+            ("cores = 8", Some((16.0, Severity::Suspect))),
+            ("", None),
+        ] {
+            let found = machine(facts).logical_cpus().map(|l| (l.most, l.severity));
+            assert_eq!(found, cpus, "{facts}");
+        }
     }
 }

@@ -41,28 +41,14 @@ impl Key {
 /// The figures of one number of threads.
 #[derive(Debug, Default)]
 struct Cell {
-    means: Sum,
-    trials: Sum,
+    means: Vec<f64>,
+    trials: Vec<f64>,
 }
 
-#[derive(Debug, Default)]
-struct Sum {
-    sum: f64,
-    count: f64,
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-impl Sum {
-    fn add(&mut self, value: f64) {
-        self.sum += value;
-        self.count += 1.0;
-    }
-
-    fn mean(&self) -> Option<f64> {
-        (self.count > 0.0).then(|| self.sum / self.count)
-    }
-}
-
-/// Figures by threads.
 #[derive(Debug, Default)]
 pub(crate) struct Series {
     cells: BTreeMap<u64, Cell>,
@@ -76,8 +62,8 @@ impl Series {
         let (Some(threads), Some(level)) = (figure.threads, figure.level()) else { return };
         let cell = self.cells.entry(threads).or_default();
         match figure.statistic {
-            Statistic::Mean => cell.means.add(level),
-            Statistic::Trial(_) => cell.trials.add(level),
+            Statistic::Mean => cell.means.push(level),
+            Statistic::Trial(_) => cell.trials.push(level),
             Statistic::Deviation | Statistic::Other => {}
         }
     }
@@ -85,7 +71,7 @@ impl Series {
     /// Threads and level in base units, by threads: the printed mean, else that of the trials.
     pub fn levels(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         self.cells.iter().take(MOST_CELLS).filter_map(|(threads, cell)| {
-            let level = cell.means.mean().or_else(|| cell.trials.mean())?;
+            let level = mean(&cell.means).or_else(|| mean(&cell.trials))?;
             (level > 0.0).then_some((*threads as f64, level))
         })
     }

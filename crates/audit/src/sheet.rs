@@ -22,7 +22,7 @@ struct Position {
 }
 
 /// Figures and machine, indexed once.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Sheet {
     machine: Machine,
     figures: Vec<Figure>,
@@ -41,19 +41,7 @@ pub struct Sheet {
 impl Sheet {
     /// Indexes the figures.
     pub fn new(machine: Machine, figures: Vec<Figure>) -> Self {
-        let mut sheet = Self {
-            machine,
-            figures: Vec::new(),
-            keys: HashMap::new(),
-            series: Vec::new(),
-            positions: Vec::with_capacity(figures.len()),
-            statistics: HashMap::new(),
-            trials: HashMap::new(),
-            products: HashMap::new(),
-            equal_columns: EqualColumns::new(),
-            tallies: Tallies::new(),
-            copy_bandwidth: None,
-        };
+        let mut sheet = Self { machine, ..Self::default() };
         for (index, figure) in figures.iter().enumerate() {
             let next = sheet.series.len();
             let id = *sheet.keys.entry(Key::from_figure(figure)).or_insert(next);
@@ -153,18 +141,13 @@ fn copy_bandwidth(figures: &[Figure]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{MACHINE, figures, machine};
+    use crate::testing::{MACHINE, figures, machine, row};
 
     #[test]
     fn threads_of_a_series_are_bounded_and_trials_of_a_point_are_not() {
         let looked_at = |count: usize| {
-            let rows: String = (1..=count)
-                .map(|n| {
-                    format!(
-                        "disk,x,r,throughput,1,{n},1,1,x,1,y\ndisk,x,r,throughput,1,1,{n},1,x,1,y\n"
-                    )
-                })
-                .collect();
+            let of = |n| ["threads", "trial"].map(|what| format!("disk r throughput 1 {what}={n}"));
+            let rows: String = (1..=count).flat_map(of).map(|text| row(&text)).collect();
             let sheet = Sheet::new(machine(MACHINE), figures(&rows));
             (sheet.trials(1).len(), sheet.series(1).map_or(0, |s| s.levels().count()))
         };

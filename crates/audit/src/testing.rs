@@ -1,12 +1,16 @@
 //! Small made-up reports for the tests of rules.
 
-use proofmark_model::Finding;
+use proofmark_model::{Finding, Severity};
 
 use crate::{Figure, Machine, Rule, Sheet, choose, read_figures, read_machines};
 
 /// Two CPUs at 2 GHz with a disk behind SATA.
-pub(crate) const MACHINE: &str = "[m]\nvcpus = 2\nclock_hz_nominal = 2_000_000_000\n\
+pub(crate) const MACHINE: &str = "vcpus = 2\nclock_hz_nominal = 2_000_000_000\n\
     disk_link_bytes_per_s = 600_000_000\n";
+
+/// What a rule may say of a figure.
+pub(crate) const SUSPECT: Option<Severity> = Some(Severity::Suspect);
+pub(crate) const INVALID: Option<Severity> = Some(Severity::Invalid);
 
 pub(crate) fn figures(rows: &str) -> Vec<Figure> {
     let header = "subsystem,tool,operation,metric,block_size_bytes,threads,trial,value,\
@@ -14,17 +18,64 @@ pub(crate) fn figures(rows: &str) -> Vec<Figure> {
     read_figures(format!("{header}{rows}").as_bytes()).unwrap()
 }
 
-pub(crate) fn machine(text: &str) -> Machine {
-    choose(&read_machines(text).unwrap(), None, None).unwrap()
+/// The machine of which these facts are declared.
+pub(crate) fn machine(facts: &str) -> Machine {
+    choose(&read_machines(&format!("[m]\n{facts}\n")).unwrap(), None, None).unwrap()
+}
+
+/// A row of the table: subsystem, operation, metric and value in base units, such as
+/// `disk seq_read throughput 6e8`; then what is not as usual, such as `block=4096 threads=2`.
+pub(crate) fn row(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let [subsystem, operation, metric, value, others @ ..] = &words[..] else { panic!("{text}") };
+    let other = |name: &str, usual: &str| -> String {
+        let mut named = others.iter().filter_map(|word| word.split_once('='));
+        named.find(|(n, _)| *n == name).map_or(usual, |(_, v)| v).to_owned()
+    };
+    let base_unit = match (*subsystem, *metric) {
+        ("network", "throughput") => "bits/s",
+        (_, "throughput") => "bytes/s",
+        (_, "latency") => "seconds",
+        _ => "ops/s",
+    };
+    let (tool, block) = (other("tool", "x"), other("block", ""));
+    let (threads, trial) = (other("threads", "1"), other("trial", "1"));
+    let (printed, unit) = (other("printed", value), other("unit", "x"));
+    let base_unit = other("base_unit", base_unit);
+    format!(
+        "{subsystem},{tool},{operation},{metric},{block},{threads},{trial},{printed},{unit},\
+         {value},{base_unit}\n"
+    )
 }
 
 /// What a rule says of each row.
-pub(crate) fn findings(rule: &dyn Rule, machine_text: &str, rows: &str) -> Vec<Option<Finding>> {
-    let sheet = Sheet::new(machine(machine_text), figures(rows));
-    (0..sheet.figures().len()).map(|i| rule.examine(&sheet, i)).collect()
+pub(crate) fn findings<R: AsRef<str>>(
+    rule: &Rule,
+    facts: &str,
+    rows: &[R],
+) -> Vec<Option<Finding>> {
+    let rows: String = rows.iter().map(|text| row(text.as_ref())).collect();
+    let sheet = Sheet::new(machine(facts), figures(&rows));
+    (0..sheet.figures().len()).map(|i| (rule.examine)(&sheet, i)).collect()
+}
+
+/// How bad a rule finds each row.
+pub(crate) fn severities<R: AsRef<str>>(
+    rule: &Rule,
+    facts: &str,
+    rows: &[R],
+) -> Vec<Option<Severity>> {
+    findings(rule, facts, rows).into_iter().map(|found| found.map(|f| f.severity)).collect()
 }
 
 /// Which rows a rule flags or notes.
-pub(crate) fn flagged(rule: &dyn Rule, machine_text: &str, rows: &str) -> Vec<bool> {
-    findings(rule, machine_text, rows).iter().map(Option::is_some).collect()
+pub(crate) fn flagged<R: AsRef<str>>(rule: &Rule, facts: &str, rows: &[R]) -> Vec<bool> {
+    findings(rule, facts, rows).iter().map(Option::is_some).collect()
+}
+
+/// Holds how bad a rule finds figures of a machine, each by itself.
+pub(crate) fn judges(rule: &Rule, facts: &str, expected: &[(&str, Option<Severity>)]) {
+    for (row, severity) in expected {
+        assert_eq!(severities(rule, facts, &[row]), [*severity], "{facts}: {row}");
+    }
 }

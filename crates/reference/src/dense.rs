@@ -24,9 +24,7 @@ pub(crate) fn widest() -> &'static str {
 }
 
 /// Threads of the task, each of which is one of these: `threads`, `processes`.
-///
-/// # Errors
-/// If they are more than its CPUs.
+/// Fails if they are more than its CPUs.
 pub(crate) fn threads(task: &Task, called: &str) -> Result<u64, String> {
     let threads = task.params.threads();
     if threads > task.cpus.len() as u64 {
@@ -36,9 +34,7 @@ pub(crate) fn threads(task: &Task, called: &str) -> Result<u64, String> {
 }
 
 /// Holds that the task's instruction set is the widest, which a library takes by itself.
-///
-/// # Errors
-/// If it is another, of a library of that name: `its BLAS cannot be held to sse2`.
+/// Fails if it is another, of a library of that name: `its BLAS cannot be held to sse2`.
 pub(crate) fn by_itself(task: &Task, library: &str, widest: &str) -> Result<(), String> {
     match task.params.text("isa") {
         Some(isa) if isa != widest => Err(format!("{library} cannot be held to {isa}")),

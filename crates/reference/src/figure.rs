@@ -126,9 +126,3 @@ impl Figure {
         }
     }
 }
-
-/// A repetition of so much work, in the unit of the work, in so many seconds. Where the output
-/// tells the rate and one of the two, the other follows. When it began is for who imports it.
-pub(crate) fn trial(unit: Unit, work: f64, seconds: f64) -> Trial {
-    Trial::new(unit, work, seconds)
-}

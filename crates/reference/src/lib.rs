@@ -34,7 +34,6 @@ mod text;
 
 use proofmark_model::{Params, WorkloadSpec};
 
-pub(crate) use figure::trial;
 pub use figure::{Figure, Output};
 pub use malformed::Malformed;
 pub use program::{OWN_VARIABLES, raise_open_files, spawn};

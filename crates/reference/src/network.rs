@@ -10,7 +10,7 @@ mod parameters;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub(crate) use parameters::{HERE, Length, Parameters, find_figure, numbers, whole, words};
+pub(crate) use parameters::{HERE, Length, Parameters, find_figure, numbers, whole};
 
 /// A figure of the network.
 pub(crate) fn figure(

@@ -17,9 +17,7 @@ const ASKS: (u32, u32) = (2, 35);
 const FIRST_TOUCH: f64 = 1e9;
 
 /// Threads of the task.
-///
-/// # Errors
-/// If they are more than its CPUs: then ours share CPUs in a way that a tool's need not.
+/// Fails if they are more than its CPUs: then ours share CPUs in a way that a tool's need not.
 pub(crate) fn threads(task: &Task) -> Result<u64, String> {
     let threads = task.params.threads();
     match usize::try_from(threads) {
@@ -41,9 +39,7 @@ pub(crate) fn pages_unasked() -> &'static str {
 
 /// What has to stand in the environment of a program that has its memory from the C library, so that
 /// it lies in the task's pages.
-///
-/// # Errors
-/// Why it cannot be had.
+/// Fails with why it cannot be had.
 pub(crate) fn pages(task: &Task) -> Result<Vec<(&'static str, String)>, String> {
     let Some(wanted) = task.params.text("pages") else { return Ok(Vec::new()) };
     let setting = std::fs::read_to_string(Path::new(SETTING)).unwrap_or_default();

@@ -50,7 +50,6 @@ pub fn spawn(command: &mut Command) -> io::Result<Child> {
     child
 }
 
-/// The folders of the `PATH`.
 pub(crate) fn path() -> Vec<PathBuf> {
     folders(&std::env::var_os("PATH").unwrap_or_default())
 }

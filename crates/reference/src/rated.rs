@@ -2,27 +2,23 @@
 
 use proofmark_model::{Trial, Unit};
 
+use crate::Malformed;
 use crate::text::number;
-use crate::{Malformed, trial};
 
 /// A repetition of so much work at that rate, as of that line. The rate stays as it is printed,
 /// to all its digits; printed times often have fewer.
-///
-/// # Errors
-/// If the rate, the work or the time that follows is not more than zero, or out of range.
+/// Fails if the rate, the work or the time that follows is not more than zero, or out of range.
 pub(crate) fn rated(unit: Unit, work: f64, rate: f64, line: usize) -> Result<Trial, Malformed> {
     let seconds = work / rate;
     if [work, rate, seconds].iter().all(|v| v.is_finite() && *v > 0.0) {
-        return Ok(Trial { value: rate, ..trial(unit, work, seconds) });
+        return Ok(Trial { value: rate, ..Trial::new(unit, work, seconds) });
     }
     Err(Malformed::at(line, format!("{work:e} at {rate:e} {unit} is out of range")))
 }
 
 /// Holds a repetition against the seconds that are printed beside its rate.
-///
-/// # Errors
-/// If work, rate and seconds contradict each other by more than what rounding loses of both: then
-/// one of them is not what it seems.
+/// Fails if work, rate and seconds contradict each other by more than what rounding loses of both:
+/// then one of them is not what it seems.
 pub(crate) fn took(trial: &Trial, seconds: &str, line: usize) -> Result<(), Malformed> {
     const RATE: f64 = 1e-3;
     let decimals = seconds.split_once('.').map_or(0, |(_, after)| after.len().min(300));
@@ -37,12 +33,6 @@ pub(crate) fn took(trial: &Trial, seconds: &str, line: usize) -> Result<(), Malf
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_time_follows_from_the_rate() {
-        let t = rated(Unit::BytePerSecond, 300.0, 100.0, 1).unwrap();
-        assert_eq!((t.value, t.work, t.seconds), (100.0, 300.0, 3.0));
-    }
 
     #[test]
     fn a_time_agrees_within_its_digits() {

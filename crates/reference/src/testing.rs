@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use proofmark_model::{
-    Data, Parameter, ParameterKind, Params, Role, Subsystem, ToolTest, Unit, When, Work,
-    WorkloadSpec,
+    Data, Parameter, ParameterKind, Params, Role, Subsystem, ToolTest, Trial, Unit, When, Work,
+    WorkloadSpec, parse_size,
 };
 
-use crate::{Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool, trial};
+use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, Tool};
 
 /// Captured outputs, each a constant.
 macro_rules! outputs {
@@ -18,29 +18,6 @@ macro_rules! outputs {
     };
 }
 pub(crate) use outputs;
-
-/// These of the helpers below, for one tool; and its captured outputs by name, of a folder and with
-/// an end of its names.
-macro_rules! helpers {
-    ($tool:ident: $($helper:ident)*; $folder:literal $end:literal) => {
-        $crate::testing::helpers!($tool: $($helper)*);
-        fn text(name: &str) -> &'static str {
-            $crate::testing::read_captured($folder, &[name, $end].concat())
-        }
-    };
-    ($tool:ident: $($helper:ident)*) => { $($crate::testing::helpers!($tool $helper);)* };
-    ($tool:ident only) => {
-        fn only(text: &str) -> $crate::Figure {
-            $crate::testing::only(&$tool, text)
-        }
-    };
-    ($tool:ident refused) => {
-        fn refused(text: &str) -> $crate::Malformed {
-            $crate::testing::refused(&$tool, text)
-        }
-    };
-}
-pub(crate) use helpers;
 
 /// A captured output of a tool's folder.
 pub(crate) fn read_captured(folder: &str, name: &str) -> &'static str {
@@ -56,9 +33,34 @@ pub(crate) fn only(tool: &dyn Tool, text: &str) -> Figure {
     figures.remove(0)
 }
 
-/// Why an output is not read.
-pub(crate) fn refused(tool: &dyn Tool, text: &str) -> Malformed {
-    tool.parse(text).unwrap_err()
+/// The one figure of an output in which the first such piece is another.
+pub(crate) fn with_piece(tool: &dyn Tool, text: &str, from: &str, to: &str) -> Figure {
+    only(tool, &replaced(text, from, to))
+}
+
+/// A text in which the first such piece is another; the text must have one.
+pub(crate) fn replaced(text: &str, from: &str, to: &str) -> String {
+    assert!(text.contains(from), "{from}");
+    text.replacen(from, to, 1)
+}
+
+/// In place of a piece: the text ends before it.
+pub(crate) const CUT: &str = "\u{4}";
+
+/// Holds that a tool refuses a text in which a piece is another. Each row has the two pieces, and
+/// what the message holds, which begins with the line: one or more parts with ` .. ` between them.
+pub(crate) fn refuses(tool: &dyn Tool, text: &str, changes: &[(&str, &str, &str)]) {
+    for (from, to, why) in changes {
+        let mut changed = replaced(text, from, to);
+        changed.truncate(changed.find(CUT).unwrap_or(changed.len()));
+        match tool.parse(&changed) {
+            Err(error) => {
+                let said = error.to_string();
+                assert!(why.split(" .. ").all(|w| said.contains(w)), "{from:?} {to:?}: {said}");
+            }
+            Ok(_) => panic!("{from:?} {to:?}: not refused"),
+        }
+    }
 }
 
 /// Whether two values differ by rounding alone.
@@ -104,7 +106,7 @@ fn workload(
     };
     let others = if own_sets { "op" } else { "stores" };
     let what = (Subsystem::Memory, Unit::BytePerSecond);
-    let repetition = trial(Unit::BytePerSecond, 1.0, 1.0);
+    let repetition = Trial::new(Unit::BytePerSecond, 1.0, 1.0);
     let any = Figure::rate("any", "Any", what, Params::default(), repetition);
     let data = Data {
         parameter: size.into(),
@@ -141,6 +143,19 @@ pub(crate) fn matrices(n: u64, threads: u64, isa: &str) -> Params {
     Params::default().with("n", n).with("threads", threads).with("nb", 256).with("isa", isa)
 }
 
+/// Parameters of a text such as `threads=2 block_size=4k`, in place of those of these that have
+/// their names.
+pub(crate) fn with(params: &Params, changes: &str) -> Params {
+    let set = |params: Params, change: &str| {
+        let (name, value) = change.split_once('=').unwrap();
+        match parse_size(value) {
+            Ok(number) => params.with(name, number),
+            Err(_) => params.with(name, value),
+        }
+    };
+    changes.split_whitespace().fold(params.clone(), set)
+}
+
 /// How a tool of that version, at `/usr/bin/tool`, does a task.
 pub(crate) fn asked(
     tool: &dyn ReferenceRunner,
@@ -149,4 +164,44 @@ pub(crate) fn asked(
 ) -> Result<Invocation, String> {
     let installed = Installed { program: "/usr/bin/tool".into(), version: version.to_owned() };
     tool.invocation(&installed, task)
+}
+
+/// What is added to the environment, the arguments and, after a bar, the server.
+pub(crate) fn command_line(invocation: &Invocation) -> String {
+    let set = invocation.environment.iter().map(|(name, value)| format!("{name}={value}"));
+    let mut words: Vec<String> = set.chain(invocation.arguments.iter().cloned()).collect();
+    if let Some((program, arguments)) = &invocation.server {
+        words.extend(["|".to_owned(), program.display().to_string()]);
+        words.extend(arguments.iter().cloned().chain([format!("({:?})", invocation.ready)]));
+    }
+    words.join(" ")
+}
+
+/// Holds the command line of each task, or why there is none, by [`agrees`]. A row has the test
+/// and what is another parameter than the task's.
+pub(crate) fn does(
+    tool: &dyn ReferenceRunner,
+    version: &str,
+    task: &Task,
+    rows: &[(&str, &str, Result<&str, &str>)],
+) {
+    for (test, changes, expected) in rows {
+        let params = with(task.params, changes);
+        let task = Task { test, params: &params, ..*task };
+        let found = asked(tool, version, &task).map(|invocation| command_line(&invocation));
+        agrees(&format!("{test} {changes}"), found, *expected);
+    }
+}
+
+/// Holds that a text is the expected one. Of one with `..` in it the parts around it are enough.
+pub(crate) fn agrees(name: &str, found: Result<String, String>, expected: Result<&str, &str>) {
+    let (text, wanted) = match (&found, expected) {
+        (Ok(text), Ok(wanted)) | (Err(text), Err(wanted)) => (text, wanted),
+        _ => panic!("{name}: {found:?}"),
+    };
+    let mut parts = wanted.split("..");
+    let (first, last) = (parts.next().unwrap(), wanted.rsplit("..").next().unwrap());
+    let whole = if wanted.contains("..") { text.ends_with(last) } else { text == wanted };
+    let is = whole && text.starts_with(first) && parts.all(|part| text.contains(part));
+    assert!(is, "{name}: {text:?}, expected {wanted:?}");
 }

@@ -1,4 +1,4 @@
-//! Reading numbers out of lines that people were meant to read.
+//! Reading numbers out of lines that people were meant to read, and lines for programs.
 
 use std::collections::BTreeMap;
 
@@ -34,6 +34,11 @@ pub(crate) fn moment(seconds: i64) -> Option<Timestamp> {
     Timestamp::from_millis(seconds.checked_mul(1000)?)
 }
 
+/// The words of a command line.
+pub(crate) fn words(line: &str) -> Vec<String> {
+    line.split_whitespace().map(str::to_owned).collect()
+}
+
 /// Lines with their numbers, from 1.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines().enumerate().map(|(i, line)| (i + 1, line))
@@ -56,7 +61,6 @@ pub(crate) fn each_line<'a>(
 #[derive(Default)]
 pub(crate) struct Labels<'a> {
     values: BTreeMap<&'a str, (usize, &'a str)>,
-    /// Last line.
     pub(crate) last: usize,
 }
 

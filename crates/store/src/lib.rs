@@ -52,7 +52,7 @@ impl Store {
     /// by a newer version.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let path = absolute(path)?;
-        make(&path).map_err(|e| StoreError::cannot_make(&path, &e))?;
+        make(&path).map_err(|e| StoreError::unusable(&path, "cannot create it", &e))?;
         Self::connect(path)
     }
 
@@ -68,15 +68,10 @@ impl Store {
         }
     }
 
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     fn connect(path: PathBuf) -> Result<Self, StoreError> {
-        let found = fs::metadata(&path).map_err(|e| StoreError::cannot_read(&path, &e))?;
+        let found = fs::metadata(&path).map_err(|e| unreadable(&path, &e))?;
         if !found.is_file() {
-            return Err(StoreError::NoHistory { path, reason: "it is not a file".to_owned() });
+            return Err(StoreError::no_history(&path, "it is not a file"));
         }
         let db = connection(&path).map_err(|e| about(&path, e))?;
         let mut store = Self { path, db };
@@ -86,7 +81,11 @@ impl Store {
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, StoreError> {
-    std::path::absolute(path).map_err(|e| StoreError::cannot_read(path, &e))
+    std::path::absolute(path).map_err(|e| unreadable(path, &e))
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> StoreError {
+    StoreError::unusable(path, "cannot read it", error)
 }
 
 /// Makes the file, if it is not there, and the folders that lead to it.

@@ -45,11 +45,7 @@ impl Store {
         );
         let asked =
             params![filter.earliest(), filter.host, filter.profile, measured, filter.limit()];
-        let read = || -> rusqlite::Result<Vec<PastRun>> {
-            let mut statement = self.db.prepare_cached(&sql)?;
-            statement.query_map(asked, past_run)?.collect()
-        };
-        let mut runs = read().map_err(|e| self.failed(e))?;
+        let mut runs = self.query(&sql, asked, past_run)?;
         runs.reverse();
         Ok(runs)
     }
@@ -63,24 +59,13 @@ impl Store {
         self.db.query_row(&sql, [id], past_run).optional().map_err(|e| self.failed(e))
     }
 
-    /// Where the run of that number was when it was added; `None` if there is no such run.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
-    pub fn run_path(&self, id: i64) -> Result<Option<String>, StoreError> {
-        Ok(self.run(id)?.map(|run| run.path))
-    }
-
     /// Workloads that any run measured, sorted.
     ///
     /// # Errors
     /// If the store cannot be read.
     pub fn workloads(&self) -> Result<Vec<String>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<String>> {
-            let sql = "SELECT DISTINCT workload FROM measured ORDER BY workload";
-            self.db.prepare_cached(sql)?.query_map([], |row| row.get(0))?.collect()
-        };
-        read().map_err(|e| self.failed(e))
+        let sql = "SELECT DISTINCT workload FROM measured ORDER BY workload";
+        self.query(sql, [], |row| row.get(0))
     }
 
     /// Every set of parameters that a workload was ever measured at.
@@ -111,12 +96,9 @@ impl Store {
     /// What the workload was measured at, as far as the filter's parameters let it through, sorted by
     /// parameters; of equal ones trials before samples over time.
     fn measured(&self, workload: &str, filter: &Filter) -> Result<Vec<Measured>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<Measured>> {
-            let sql = "SELECT id, workload, params, unit, better, over_time, method FROM measured
-                       WHERE workload = ?1";
-            self.db.prepare_cached(sql)?.query_map([workload], measured)?.collect()
-        };
-        let mut all = read().map_err(|e| self.failed(e))?;
+        let sql = "SELECT id, workload, params, unit, better, over_time, method FROM measured
+                   WHERE workload = ?1";
+        let mut all = self.query(sql, [workload], measured)?;
         all.retain(|m| filter.takes(&m.params));
         let key = |m: &Measured| (m.over_time, m.method, m.id);
         all.sort_by(|a, b| (&a.params, key(a)).cmp(&(&b.params, key(b))));
@@ -125,23 +107,27 @@ impl Store {
 
     /// The numbers of one point, newest first.
     fn numbers(&self, measured: &Measured, filter: &Filter) -> Result<Vec<PastPoint>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<PastPoint>> {
-            // In the order of the numbers' own key, so that the last few are read and no more.
-            let sql = "SELECT n.run, n.started, r.host, n.n, n.median, n.low, n.high, n.efficiency,
-                              n.verdict, r.machine, n.levels
-                       FROM numbers n CROSS JOIN runs r ON r.id = n.run
-                       WHERE n.measured = ?1 AND n.started >= ?2
-                         AND (?3 IS NULL OR r.host = ?3) AND (?4 IS NULL OR r.profile = ?4)
-                       ORDER BY n.started DESC, n.run DESC LIMIT ?5";
-            let asked = params![
-                measured.id,
-                filter.earliest(),
-                filter.host,
-                filter.profile,
-                filter.limit()
-            ];
-            let mut statement = self.db.prepare_cached(sql)?;
-            statement.query_map(asked, |row| past_point(row, measured))?.collect()
+        // In the order of the numbers' own key, so that the last few are read and no more.
+        let sql = "SELECT n.run, n.started, r.host, n.n, n.median, n.low, n.high, n.efficiency,
+                          n.verdict, r.machine, n.levels
+                   FROM numbers n CROSS JOIN runs r ON r.id = n.run
+                   WHERE n.measured = ?1 AND n.started >= ?2
+                     AND (?3 IS NULL OR r.host = ?3) AND (?4 IS NULL OR r.profile = ?4)
+                   ORDER BY n.started DESC, n.run DESC LIMIT ?5";
+        let (earliest, limit) = (filter.earliest(), filter.limit());
+        let asked = params![measured.id, earliest, filter.host, filter.profile, limit];
+        self.query(sql, asked, |row| past_point(row, measured))
+    }
+
+    /// All rows of a question.
+    fn query<T>(
+        &self,
+        sql: &str,
+        asked: impl rusqlite::Params,
+        row: impl FnMut(&Row) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<T>> {
+            self.db.prepare_cached(sql)?.query_map(asked, row)?.collect()
         };
         read().map_err(|e| self.failed(e))
     }

@@ -79,7 +79,7 @@ pub fn migrate(db: &mut Connection, path: &Path) -> Result<(), StoreError> {
                 return Err(StoreError::no_history(path, &reason));
             }
             _ if next(version).is_some() => apply(db).map_err(|e| about(path, e))?,
-            _ => return Err(newer(path, version)),
+            _ => return Err(StoreError::newer(path, version, VERSION)),
         }
     }
 }
@@ -99,12 +99,8 @@ fn next(version: i64) -> Option<(&'static str, i64)> {
 pub fn still_ours(db: &Connection, path: &Path) -> Result<(), StoreError> {
     match look(db).map_err(|e| about(path, e))? {
         (VERSION, _) => Ok(()),
-        (version, _) => Err(newer(path, version)),
+        (version, _) => Err(StoreError::newer(path, version, VERSION)),
     }
-}
-
-fn newer(path: &Path, found: i64) -> StoreError {
-    StoreError::Newer { path: path.to_path_buf(), found, known: VERSION }
 }
 
 /// Version, and whether it is a history or empty.

@@ -20,6 +20,18 @@ fn file() -> (tempfile::TempDir, PathBuf) {
     (dir, file)
 }
 
+/// A new history, and its folder, which goes when it is dropped.
+fn opened() -> (tempfile::TempDir, PathBuf, Store) {
+    let (dir, path) = file();
+    let store = Store::open(&path).unwrap();
+    (dir, path, store)
+}
+
+/// Does that to its database, as another program would.
+fn alter(path: &Path, sql: &str) {
+    Connection::open(path).unwrap().execute_batch(sql).unwrap();
+}
+
 fn filter_by(workload: &str) -> Filter {
     Filter { workload: Some(workload.to_owned()), ..Filter::default() }
 }
@@ -46,8 +58,8 @@ fn what_is_added_is_read_again() {
     assert_eq!((past.host.as_deref(), past.profile.as_str()), (Some("node1"), "quick"));
     assert_eq!(past.machine, "A CPU, 2 CPUs, 16 GiB");
     assert_eq!((past.valid, past.suspect, past.invalid), (1, 1, 0));
-    assert_eq!(store.run_path(id).unwrap().as_deref(), Some("/runs/a"));
-    assert_eq!(store.run_path(id + 1).unwrap(), None);
+    assert_eq!(store.run(id).unwrap().as_ref(), Some(past));
+    assert_eq!((past.path.as_str(), store.run(id + 1).unwrap()), ("/runs/a", None));
     assert_eq!(store.workloads().unwrap(), ["cpu.flops"]);
     let points = store.points(&filter_by("cpu.flops")).unwrap();
     let [one, two] = &points[..] else { panic!("{points:?}") };
@@ -61,8 +73,7 @@ fn what_is_added_is_read_again() {
 
 #[test]
 fn it_is_this_users_alone() {
-    let (_dir, path) = file();
-    let mut store = Store::open(&path).unwrap();
+    let (_dir, path, mut store) = opened();
     store.add(&small(0), "", None).unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
@@ -72,8 +83,7 @@ fn it_is_this_users_alone() {
 
 #[test]
 fn a_run_added_again_is_one_run() {
-    let (_dir, path) = file();
-    let mut store = Store::open(&path).unwrap();
+    let (_dir, _, mut store) = opened();
     let mut unfinished = small(0);
     unfinished.ended = None;
     unfinished.measurements.pop();
@@ -99,8 +109,7 @@ fn a_run_added_again_is_one_run() {
 
 #[test]
 fn filters_choose() {
-    let (_dir, path) = file();
-    let mut store = Store::open(&path).unwrap();
+    let (_dir, _, mut store) = opened();
     for at in 0..6 {
         let mut run = small(at * 1000);
         if at == 5 {
@@ -141,8 +150,7 @@ fn filters_choose() {
 
 #[test]
 fn a_point_without_a_number_is_left_out() {
-    let (_dir, path) = file();
-    let mut store = Store::open(&path).unwrap();
+    let (_dir, _, mut store) = opened();
     let at = |n: u64| Params::default().with("threads", n);
     let mut bad: Vec<_> = (1..=3).map(|n| measurement("cpu.flops", at(n), 1.0)).collect();
     bad[0].summary = None;
@@ -169,8 +177,7 @@ fn over_time(mut m: Measurement, levels: usize) -> Measurement {
 
 #[test]
 fn samples_over_time_are_no_trials_of_the_same_point() {
-    let (_dir, path) = file();
-    let mut store = Store::open(&path).unwrap();
+    let (_dir, _, mut store) = opened();
     let at = |median| measurement("cpu.flops", Params::default().with("threads", 1), median);
     let both = vec![over_time(at(1.0), 3), at(2.0), over_time(at(3.0), 1)];
     for order in [both.clone(), both[..2].iter().rev().cloned().chain([both[2].clone()]).collect()]
@@ -190,8 +197,8 @@ fn samples_over_time_are_no_trials_of_the_same_point() {
 
 #[test]
 fn references_hold() {
-    let (_dir, path) = file();
-    Store::open(&path).unwrap().add(&small(9), "", None).unwrap();
+    let (_dir, path, mut store) = opened();
+    store.add(&small(9), "", None).unwrap();
     let db = Connection::open(&path).unwrap();
     let dangling = "INSERT INTO numbers (measured, started, run, n, median, verdict)
                     VALUES (999, 0, 1, 1, 1.0, 'valid')";
@@ -199,52 +206,46 @@ fn references_hold() {
 }
 
 #[test]
-fn a_store_from_before_the_first_release_is_left_alone() {
-    let (_dir, path) = file();
-    Store::open(&path).unwrap();
-    Connection::open(&path).unwrap().pragma_update(None, "user_version", 2).unwrap();
-    let before = fs::read(&path).unwrap();
-    assert!(refused(&path).contains("its version 2 was never released; move it away"));
-    assert_eq!(fs::read(&path).unwrap(), before);
-}
-
-#[test]
-fn a_store_of_a_newer_version_is_left_alone() {
-    let (_dir, path) = file();
-    let mut open = Store::open(&path).unwrap();
-    open.add(&small(0), "", None).unwrap();
-    Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
-    let before = fs::read(&path).unwrap();
-    assert!(refused(&path).contains("has version 99; this proofmark supports up to 5"));
-    let error = open.add(&small(1), "", None).unwrap_err().to_string();
-    assert!(error.contains("version 99"), "by one that had it open too: {error}");
-    assert_eq!(fs::read(&path).unwrap(), before);
-    Connection::open(&path).unwrap().pragma_update(None, "user_version", -1).unwrap();
-    assert!(refused(&path).contains("version -1"));
+fn a_store_of_another_version_is_left_alone() {
+    for (version, why) in [
+        (2, "its version 2 was never released; move it away"),
+        (99, "has version 99; this proofmark supports up to 5"),
+        (-1, "version -1"),
+    ] {
+        let (_dir, path, mut open) = opened();
+        alter(&path, &format!("PRAGMA user_version = {version}"));
+        let before = fs::read(&path).unwrap();
+        assert!(refused(&path).contains(why), "{version}");
+        let error = open.add(&small(1), "", None).unwrap_err().to_string();
+        assert!(error.contains(&format!("version {version}")), "by one that had it open: {error}");
+        assert_eq!(fs::read(&path).unwrap(), before);
+    }
 }
 
 #[test]
 fn what_is_no_history_is_left_alone() {
     let dir = tempfile::tempdir().unwrap();
-    for (name, text) in [("short", "hello"), ("long", &"no database ".repeat(1000))] {
-        let path = dir.path().join(name);
-        fs::write(&path, text).unwrap();
-        assert!(refused(&path).contains("is not a proofmark history"), "{name}");
-        assert_eq!(fs::read_to_string(&path).unwrap(), *text);
+    let [short, long, other] = ["short", "long", "other.db"].map(|name| dir.path().join(name));
+    fs::write(&short, "hello").unwrap();
+    fs::write(&long, "no database ".repeat(1000)).unwrap();
+    alter(&other, "CREATE TABLE t (a)");
+    for (path, why) in [
+        (short, "is not a proofmark history"),
+        (long, "is not a proofmark history"),
+        (other, "the database of another program"),
+    ] {
+        let before = fs::read(&path).unwrap();
+        assert!(refused(&path).contains(why), "{path:?}");
+        assert_eq!(fs::read(&path).unwrap(), before);
     }
-    let other = dir.path().join("other.db");
-    Connection::open(&other).unwrap().execute_batch("CREATE TABLE t (a)").unwrap();
-    let before = fs::read(&other).unwrap();
-    assert!(refused(&other).contains("the database of another program"));
-    assert_eq!(fs::read(&other).unwrap(), before);
-    assert!(refused(dir.path()).contains("it is not a file"));
-    assert!(refused(Path::new("/dev/null")).contains("it is not a file"));
+    for path in [dir.path(), Path::new("/dev/null")] {
+        assert!(refused(path).contains("it is not a file"));
+    }
 }
 
 #[test]
 fn a_damaged_store_is_an_error_and_no_panic() {
-    let (_dir, path) = file();
-    let mut store = Store::open(&path).unwrap();
+    let (_dir, path, mut store) = opened();
     for at in 0..40 {
         store.add(&small(at), "/a/path/that/takes/some/room", Some("node1")).unwrap();
     }
@@ -294,26 +295,22 @@ fn words_that_mean_nothing_here_are_damage() {
         "UPDATE numbers SET n = -1",
         "UPDATE numbers SET started = 9223372036854775807",
     ] {
-        let (_dir, path) = file();
-        Store::open(&path).unwrap().add(&small(0), "", None).unwrap();
-        Connection::open(&path).unwrap().execute_batch(sql).unwrap();
-        let store = Store::existing(&path).unwrap().unwrap();
+        let (_dir, path, mut store) = opened();
+        store.add(&small(0), "", None).unwrap();
+        alter(&path, sql);
         let error = store.points(&filter_by("cpu.flops")).unwrap_err().to_string();
         assert!(error.contains("is damaged") && !error.contains('\u{1b}'), "{sql}: {error}");
     }
-    let (_dir, path) = file();
-    Store::open(&path).unwrap();
-    Connection::open(&path).unwrap().execute_batch("DROP TABLE runs").unwrap();
-    let error = Store::open(&path).unwrap().runs(&Filter::default()).unwrap_err().to_string();
+    let (_dir, path, store) = opened();
+    alter(&path, "DROP TABLE runs");
+    let error = store.runs(&Filter::default()).unwrap_err().to_string();
     assert!(error.contains("no such table: runs"), "{error}");
 }
 
 #[test]
 fn a_strangers_schema_runs_nothing() {
-    let (_dir, path) = file();
-    Store::open(&path).unwrap();
-    let trap = "CREATE TRIGGER trap AFTER INSERT ON runs BEGIN DELETE FROM runs; END";
-    Connection::open(&path).unwrap().execute_batch(trap).unwrap();
+    let (_dir, path, _) = opened();
+    alter(&path, "CREATE TRIGGER trap AFTER INSERT ON runs BEGIN DELETE FROM runs; END");
     let mut store = Store::open(&path).unwrap();
     store.add(&small(0), "", None).unwrap();
     assert_eq!(store.runs(&Filter::default()).unwrap().len(), 1);
@@ -333,8 +330,7 @@ fn what_cannot_be_made_is_reported_in_one_line() {
 /// Every question is answered through a key or an index, whatever the number of runs.
 #[test]
 fn no_question_reads_all_numbers() {
-    let (_dir, path) = file();
-    drop(Store::open(&path).unwrap());
+    let (_dir, path, _) = opened();
     let db = Connection::open(&path).unwrap();
     let plan = |sql: &str| {
         let mut statement = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();

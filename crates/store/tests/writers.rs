@@ -100,7 +100,7 @@ fn writers_at_once_lose_nothing() {
     let runs = store.runs(&Filter::default()).unwrap();
     assert_eq!(runs.len(), 600);
     for (at, id) in all.into_iter().flatten() {
-        assert_eq!(store.run_path(id).unwrap(), Some(format!("/runs/{at}")));
+        assert_eq!(store.run(id).unwrap().unwrap().path, format!("/runs/{at}"));
     }
     is_whole(&file);
 }
@@ -125,7 +125,8 @@ fn a_kill_loses_nothing_that_was_added() {
         in_the_middle += u32::from(journal.is_ok_and(|m| m.len() > 0));
         let Some(store) = Store::existing(&file).unwrap() else { continue };
         for (at, id) in &all {
-            assert_eq!(store.run_path(*id).unwrap(), Some(format!("/runs/{at}")), "round {round}");
+            let added = store.run(*id).unwrap().unwrap();
+            assert_eq!(added.path, format!("/runs/{at}"), "round {round}");
         }
         is_whole(&file);
     }

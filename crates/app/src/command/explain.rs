@@ -102,7 +102,7 @@ fn words() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let ceilings = proofmark_judge::ceilings::ALL.iter().map(|c| (c.id, c.title, c.about));
     let tools =
         proofmark_reference::ALL.iter().map(|t| t.description()).map(|d| (d.id, d.title, d.about));
-    let rules = proofmark_audit::rules::ALL.iter().map(|r| (r.id(), r.title(), r.about()));
+    let rules = proofmark_audit::rules::ALL.iter().map(|r| (r.id, r.title, r.about));
     ceilings.chain(tools).chain(rules).chain(findings().copied())
 }
 

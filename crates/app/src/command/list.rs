@@ -21,7 +21,7 @@ pub fn run(what: Listing) -> Result<Outcome> {
         Listing::References => {
             columns(proofmark_reference::ALL.iter().map(|t| (t.id(), reference(*t))))
         }
-        Listing::Rules => columns(proofmark_audit::rules::ALL.iter().map(|r| (r.id(), r.title()))),
+        Listing::Rules => columns(proofmark_audit::rules::ALL.iter().map(|r| (r.id, r.title))),
         Listing::Formats => columns(proofmark_report::ALL.iter().map(|f| (f.id(), f.about()))),
         Listing::Profiles => {
             let profiles = BUILT_IN.iter().map(|(name, _)| Profile::load(name));

@@ -87,7 +87,7 @@ fn an_id_explains_one_thing() {
         .chain(ceilings::ALL.iter().map(|rule| rule.id))
         .chain(FINDINGS.iter().map(|finding| finding.0))
         .chain(TOOLS.iter().map(|tool| tool.id()))
-        .chain(proofmark_audit::rules::ALL.iter().map(|rule| rule.id()));
+        .chain(proofmark_audit::rules::ALL.iter().map(|rule| rule.id));
     let mut count: BTreeMap<&str, u32> = BTreeMap::new();
     for id in ids {
         *count.entry(id).or_default() += 1;

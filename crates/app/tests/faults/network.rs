@@ -221,7 +221,8 @@ fn only_the_rest_is_lost(dir: &Path, child: &mut Child, event: Instant) {
     let run = saved(dir);
     let [before, during, after @ ..] = run.measurements.as_slice() else { panic!("{run:?}") };
     assert_eq!((&before.ending, before.trials.len()), (&Ending::Complete, TRIALS as usize));
-    assert!((1..TRIALS as usize).contains(&during.trials.len()));
+    let trials = during.trials.len();
+    assert!((1..TRIALS as usize).contains(&trials), "{trials} trials: {during:?}");
     assert_eq!(after.len(), 4);
     for m in after.iter().chain([during]) {
         assert!(matches!(m.ending, Ending::Refused { .. }), "{:?}", m.ending);

@@ -4,25 +4,11 @@
 
 use proofmark_model::clean;
 
+use crate::figure::COLUMNS;
 use crate::{Judged, Sheet};
 
-const HEADER: [&str; 15] = [
-    "line",
-    "subsystem",
-    "tool",
-    "operation",
-    "metric",
-    "block_size_bytes",
-    "threads",
-    "trial",
-    "value",
-    "unit_as_written",
-    "value_si",
-    "verdict",
-    "reason",
-    "reasons",
-    "message",
-];
+/// What each figure gets besides its own columns but the last, the base unit.
+const OWN: [&str; 4] = ["verdict", "reason", "reasons", "message"];
 
 /// The text.
 ///
@@ -30,7 +16,8 @@ const HEADER: [&str; 15] = [
 /// If a record cannot be written.
 pub fn render(sheet: &Sheet, judged: &[Judged]) -> Result<Vec<u8>, csv::Error> {
     let mut out = csv::Writer::from_writer(Vec::new());
-    out.write_record(HEADER)?;
+    let columns = COLUMNS.iter().filter(|column| **column != "si_unit");
+    out.write_record(["line"].iter().chain(columns).chain(&OWN))?;
     let number = |n: Option<u64>| n.map_or_else(String::new, |n| n.to_string());
     for (f, j) in sheet.figures().iter().zip(judged) {
         let reason = j.reason();

@@ -4,7 +4,7 @@ use proofmark_model::{Finding, Verdict};
 use serde::Serialize;
 
 use super::{Summary, summary};
-use crate::{Judged, Sheet};
+use crate::{Figure, Judged, Sheet};
 
 /// Name and version of this form.
 pub const SCHEMA: &str = "proofmark.audit/1";
@@ -18,18 +18,8 @@ struct Document<'a> {
 
 #[derive(Serialize)]
 struct Row<'a> {
-    line: u64,
-    subsystem: &'static str,
-    tool: &'a str,
-    operation: &'a str,
-    metric: &'a str,
-    block_size_bytes: Option<u64>,
-    threads: Option<u64>,
-    trial: &'a str,
-    value: f64,
-    unit_as_written: &'a str,
-    value_si: Option<f64>,
-    si_unit: &'a str,
+    #[serde(flatten)]
+    figure: &'a Figure,
     verdict: Verdict,
     /// Id of the rule that explains the verdict.
     reason: Option<&'a str>,
@@ -41,19 +31,8 @@ struct Row<'a> {
 /// # Errors
 /// If it cannot be written as JSON.
 pub fn render(sheet: &Sheet, judged: &[Judged]) -> Result<String, serde_json::Error> {
-    let rows = sheet.figures().iter().zip(judged).map(|(f, j)| Row {
-        line: f.line,
-        subsystem: f.subsystem.as_str(),
-        tool: &f.tool,
-        operation: &f.operation,
-        metric: &f.metric_name,
-        block_size_bytes: f.block,
-        threads: f.threads,
-        trial: &f.statistic_name,
-        value: f.value,
-        unit_as_written: &f.unit,
-        value_si: f.si,
-        si_unit: &f.si_unit,
+    let rows = sheet.figures().iter().zip(judged).map(|(figure, j)| Row {
+        figure,
         verdict: j.verdict,
         reason: j.reason().map(|r| r.check.as_ref()),
         findings: &j.findings,

@@ -37,10 +37,10 @@ pub struct Reason {
 pub fn summary(judged: &[Judged]) -> Summary {
     let of = |verdict| judged.iter().filter(|j| j.verdict == verdict).count();
     let reasons = rules::ALL.iter().map(|rule| Reason {
-        rule: rule.id(),
-        title: rule.title(),
-        first: judged.iter().filter(|j| j.reason().is_some_and(|f| f.check == rule.id())).count(),
-        found: judged.iter().filter(|j| j.findings.iter().any(|f| f.check == rule.id())).count(),
+        rule: rule.id,
+        title: rule.title,
+        first: judged.iter().filter(|j| j.reason().is_some_and(|f| f.check == rule.id)).count(),
+        found: judged.iter().filter(|j| j.findings.iter().any(|f| f.check == rule.id)).count(),
     });
     Summary {
         figures: judged.len(),

@@ -73,9 +73,9 @@ fn groups(sheet: &Sheet, judged: &[Judged]) -> String {
     }
     let mut out = String::new();
     for rule in crate::rules::ALL {
-        let mine: Vec<_> = groups.iter().filter(|(key, _)| key.0 == rule.id()).collect();
+        let mine: Vec<_> = groups.iter().filter(|(key, _)| key.0 == rule.id).collect();
         let Some((_, first)) = mine.first() else { continue };
-        let _ = writeln!(out, "{}: {}", rule.id(), rule.title());
+        let _ = writeln!(out, "{}: {}", rule.id, rule.title);
         for ((_, subsystem, tool, operation, metric), group) in &mine {
             let (figure, finding) = group.worst;
             let _ = writeln!(

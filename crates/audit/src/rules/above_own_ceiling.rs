@@ -14,48 +14,39 @@ const VECTOR_FLOP_A_CYCLE: f64 = 64.0;
 /// precision.
 const MATRIX_FLOP_A_CYCLE: f64 = 2048.0;
 
-pub(super) struct AboveOwnCeiling;
+pub(super) const RULE: Rule = Rule {
+    id: "above_own_ceiling",
+    title: "rate above the report's own ceiling",
+    about: "A rate above the report's own theoretical value is suspect: one of the two is wrong. \
+            If the report gives no value, the limit is CPUs x the highest declared clock x 64 FLOP \
+            per cycle (two 512-bit fused multiply-adds, single precision). A floating-point rate \
+            above it is suspect: 16-bit numbers, matrix units and a turbo clock can exceed it. A \
+            rate above CPUs x 10 GHz x 2048 FLOP per cycle (the widest matrix unit) is invalid: no \
+            processor reaches 10 GHz.",
+    examine,
+};
 
-impl Rule for AboveOwnCeiling {
-    fn id(&self) -> &'static str {
-        "above_own_ceiling"
-    }
-
-    fn title(&self) -> &'static str {
-        "rate above the report's own ceiling"
-    }
-
-    fn about(&self) -> &'static str {
-        "A rate above the report's own theoretical value is suspect: one of the two is wrong. If \
-         the report gives no value, the limit is CPUs x the highest declared clock x 64 FLOP per \
-         cycle (two 512-bit fused multiply-adds, single precision). A floating-point rate above it \
-         is suspect: 16-bit numbers, matrix units and a turbo clock can exceed it. A rate above \
-         CPUs x 10 GHz x 2048 FLOP per cycle (the widest matrix unit) is invalid: no processor \
-         reaches 10 GHz."
-    }
-
-    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
-        let figure = sheet.figure(index)?;
-        let rate = figure.level()?;
-        let (ceiling, unit, severity, whose) = lower_ceiling(sheet.machine(), figure)?;
-        Some(
-            Finding::new(
-                self.id(),
-                severity,
-                format!(
-                    "{} is {:.0} % of {whose}, {}",
-                    format_quantity(rate, unit),
-                    100.0 * rate / ceiling,
-                    format_quantity(ceiling, unit)
-                ),
-                "Derive the ceiling from cores, operations per cycle and the clock under that load \
-                 (for memory from transfers per second, which DDR already counts twice). Then \
-                 measure again.",
-            )
-            .with("ceiling", ceiling)
-            .with("rate", rate),
+fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
+    let figure = sheet.figure(index)?;
+    let rate = figure.level()?;
+    let (ceiling, unit, severity, whose) = lower_ceiling(sheet.machine(), figure)?;
+    Some(
+        Finding::new(
+            RULE.id,
+            severity,
+            format!(
+                "{} is {:.0} % of {whose}, {}",
+                format_quantity(rate, unit),
+                100.0 * rate / ceiling,
+                format_quantity(ceiling, unit)
+            ),
+            "Derive the ceiling from cores, operations per cycle and the clock under that load \
+             (for memory from transfers per second, which DDR already counts twice). Then \
+             measure again.",
         )
-    }
+        .with("ceiling", ceiling)
+        .with("rate", rate),
+    )
 }
 
 type Ceiling = (f64, Unit, Severity, &'static str);
@@ -109,43 +100,45 @@ fn is_floating_point(figure: &Figure) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::findings;
+    use crate::testing::{INVALID, SUSPECT, findings, judges};
 
     #[test]
     fn above_the_claim_is_suspect_and_above_any_core_invalid() {
-        let machine = "[m]\nvcpus = 2\nclock_hz_nominal = 2e9\nclaimed_peak_gflops = 30\n\
-                       claimed_memory_bytes_per_s = 2e10\n";
-        let rows = "cpu,x,gflops,rate,,2,1,29,GFLOPS,29e9,ops/s\n\
-                    cpu,x,gflops,rate,,2,1,31,GFLOPS,31e9,ops/s\n\
-                    cpu,x,gflops,rate,,2,1,41000,GFLOPS,41000e9,ops/s\n\
-                    cpu,x,gflops,rate,,2,sd,31,GFLOPS,31e9,ops/s\n\
-                    cpu,x,giops,rate,,2,1,31,GIOPS,31e9,ops/s\n\
-                    cpu,x,peak,rate,,2,1,31,GFLOP/s,31e9,ops/s\n\
-                    memory,x,read,throughput,,2,1,21,GB/s,21e9,bytes/s\n\
-                    memory,x,read,throughput,,2,1,19,GB/s,19e9,bytes/s\n";
-        let found = findings(&AboveOwnCeiling, machine, rows);
-        let severities: Vec<_> = found.iter().map(|f| f.as_ref().map(|f| f.severity)).collect();
-        let (suspect, invalid) = (Some(Severity::Suspect), Some(Severity::Invalid));
-        assert_eq!(severities, [None, suspect, invalid, None, None, suspect, suspect, None]);
-        assert!(findings(&AboveOwnCeiling, "[m]\n", rows).iter().all(Option::is_none));
+        let claims = "vcpus = 2\nclock_hz_nominal = 2e9\nclaimed_peak_gflops = 30\n\
+                      claimed_memory_bytes_per_s = 2e10\n";
+        let expected = [
+            ("cpu gflops rate 29e9 threads=2", None),
+            ("cpu gflops rate 31e9 threads=2", SUSPECT),
+            ("cpu gflops rate 41e12 threads=2", INVALID),
+            ("cpu gflops rate 31e9 threads=2 trial=sd", None),
+            ("cpu giops rate 31e9 threads=2", None),
+            ("cpu peak rate 31e9 threads=2 unit=GFLOP/s", SUSPECT),
+            ("memory read throughput 21e9 threads=2", SUSPECT),
+            ("memory read throughput 19e9 threads=2", None),
+        ];
+        judges(&RULE, claims, &expected);
+        for (row, _) in expected {
+            judges(&RULE, "", &[(row, None)]);
+        }
     }
 
     #[test]
     fn turbo_and_matrix_units_are_above_vectors_at_the_nominal_clock() {
-        let row =
-            |gflops: u32| format!("cpu,x,gflops,rate,,2,1,{gflops},GFLOPS,{gflops}e9,ops/s\n");
-        let rows = [255, 257, 8000, 41_000].map(row).concat();
-        let of = |machine: &str| findings(&AboveOwnCeiling, machine, &rows);
-        let severities = |machine: &str| -> Vec<_> {
-            of(machine).into_iter().map(|f| f.map(|f| f.severity)).collect()
-        };
-        let (suspect, invalid) = (Some(Severity::Suspect), Some(Severity::Invalid));
-        let nominal = "[m]\nvcpus = 2\nclock_hz_nominal = 2e9\n";
-        assert_eq!(severities(nominal), [None, suspect, suspect, invalid]);
-        let said = of(nominal).swap_remove(1).unwrap().message;
-        assert!(said.contains("16-bit numbers, matrix units and turbo can exceed it"), "{said}");
+        let rates = ["255e9", "257e9", "8e12", "41e12"];
+        let nominal = "vcpus = 2\nclock_hz_nominal = 2e9\n";
         let declared = format!("{nominal}claimed_peak_gflops = 8192\n");
-        assert_eq!(severities(&declared), [None, None, None, invalid]);
-        assert_eq!(severities("[m]\nvcpus = 2\n"), [None, None, None, invalid]);
+        for (facts, severities) in [
+            (nominal, [None, SUSPECT, SUSPECT, INVALID]),
+            (&*declared, [None, None, None, INVALID]),
+            ("vcpus = 2", [None, None, None, INVALID]),
+        ] {
+            for (rate, severity) in rates.into_iter().zip(severities) {
+                let row = format!("cpu gflops rate {rate} threads=2");
+                judges(&RULE, facts, &[(&row, severity)]);
+            }
+        }
+        let said = findings(&RULE, nominal, &["cpu gflops rate 257e9"]).swap_remove(0).unwrap();
+        let but = "16-bit numbers, matrix units and turbo can exceed it";
+        assert!(said.message.contains(but), "{}", said.message);
     }
 }

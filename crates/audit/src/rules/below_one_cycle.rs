@@ -9,83 +9,70 @@ use crate::{Metric, Sheet};
 /// Printed latencies have two digits or more.
 const PRINTED: f64 = 0.01;
 
-pub(super) struct BelowOneCycle;
+pub(super) const RULE: Rule = Rule {
+    id: "below_one_cycle",
+    title: "latency below one clock cycle",
+    about: "A dependent operation takes at least one clock cycle. A latency below one cycle of 10 \
+            GHz is invalid: no processor reaches 10 GHz. A latency below one cycle of the highest \
+            declared clock (nominal or running) is suspect: a turbo clock may have been higher.",
+    examine,
+};
 
-impl Rule for BelowOneCycle {
-    fn id(&self) -> &'static str {
-        "below_one_cycle"
-    }
-
-    fn title(&self) -> &'static str {
-        "latency below one clock cycle"
-    }
-
-    fn about(&self) -> &'static str {
-        "A dependent operation takes at least one clock cycle. A latency below one cycle of 10 GHz \
-         is invalid: no processor reaches 10 GHz. A latency below one cycle of the highest \
-         declared clock (nominal or running) is suspect: a turbo clock may have been higher."
-    }
-
-    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
-        let figure = sheet.figure(index)?;
-        let latency = figure.level().filter(|_| figure.metric == Metric::Latency)?;
-        let declared = sheet.machine().clock();
-        let (clock, severity, whose) = if latency < 1.0 / NO_CLOCK {
-            (declared.unwrap_or(NO_CLOCK), Severity::Invalid, "")
-        } else {
-            let clock = declared.filter(|clock| latency < (1.0 - PRINTED) / clock)?;
-            (clock, Severity::Suspect, "; valid only if a turbo clock exceeded the declared one")
-        };
-        let cycle = 1.0 / clock;
-        Some(
-            Finding::new(
-                self.id(),
-                severity,
-                format!(
-                    "{latency:.3e} s is {:.4} of a cycle of {}{whose}",
-                    latency / cycle,
-                    format_quantity(cycle, Unit::Second)
-                ),
-                "Check the unit and the divisor. Time one operation that waits for the previous \
-                 one, and declare the clock.",
-            )
-            .with("cycle_s", cycle)
-            .with("latency_s", latency),
+fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
+    let figure = sheet.figure(index)?;
+    let latency = figure.level().filter(|_| figure.metric == Metric::Latency)?;
+    let declared = sheet.machine().clock();
+    let (clock, severity, whose) = if latency < 1.0 / NO_CLOCK {
+        (declared.unwrap_or(NO_CLOCK), Severity::Invalid, "")
+    } else {
+        let clock = declared.filter(|clock| latency < (1.0 - PRINTED) / clock)?;
+        (clock, Severity::Suspect, "; valid only if a turbo clock exceeded the declared one")
+    };
+    let cycle = 1.0 / clock;
+    Some(
+        Finding::new(
+            RULE.id,
+            severity,
+            format!(
+                "{latency:.3e} s is {:.4} of a cycle of {}{whose}",
+                latency / cycle,
+                format_quantity(cycle, Unit::Second)
+            ),
+            "Check the unit and the divisor. Time one operation that waits for the previous \
+             one, and declare the clock.",
         )
-    }
+        .with("cycle_s", cycle)
+        .with("latency_s", latency),
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{MACHINE, findings, flagged};
+    use crate::testing::{INVALID, MACHINE, SUSPECT, findings, judges};
 
     #[test]
     fn less_than_a_cycle_is_no_latency() {
-        let rows = "memory,x,read,latency,8,1,1,0.4,ns,4e-10,seconds\n\
-                    memory,x,read,latency,8,1,1,0.6,ns,6e-10,seconds\n\
-                    memory,x,read,latency,8,1,sd,0.4,ns,4e-10,seconds\n\
-                    memory,x,read,jitter,8,1,1,0,ns,0,seconds\n\
-                    network,x,tcp,latency,8,1,1,0.05,ns,5e-11,seconds\n";
-        assert_eq!(flagged(&BelowOneCycle, MACHINE, rows), [true, false, false, false, true]);
-        assert_eq!(flagged(&BelowOneCycle, "[m]\n", rows), [false, false, false, false, true]);
+        let expected = [
+            ("memory read latency 4e-10", SUSPECT),
+            ("memory read latency 6e-10", None),
+            ("memory read latency 4e-10 trial=sd", None),
+            ("memory read jitter 0", None),
+            ("network tcp latency 5e-11", INVALID),
+        ];
+        judges(&RULE, MACHINE, &expected);
+        judges(&RULE, "", &[("memory read latency 4e-10", None)]);
     }
 
     #[test]
     fn a_turbo_clock_may_be_above_the_declared_one() {
-        let rows = "cpu,x,add,latency,,1,1,0.238,ns,2.38e-10,seconds\n\
-                    cpu,x,add,latency,,1,1,0.099,ns,9.9e-11,seconds\n";
-        let severities = |machine: &str| -> Vec<_> {
-            let found = findings(&BelowOneCycle, machine, rows);
-            found.into_iter().map(|f| f.map(|f| f.severity)).collect()
-        };
-        let (invalid, suspect) = (Some(Severity::Invalid), Some(Severity::Suspect));
-        assert_eq!(severities(MACHINE), [suspect, invalid]);
-        let said = findings(&BelowOneCycle, MACHINE, rows).swap_remove(0).unwrap().message;
+        let (suspect, invalid) = ("cpu add latency 2.38e-10", ("cpu add latency 9.9e-11", INVALID));
+        judges(&RULE, MACHINE, &[(suspect, SUSPECT), invalid]);
+        let said = findings(&RULE, MACHINE, &[suspect]).swap_remove(0).unwrap().message;
         assert!(said.ends_with("only if a turbo clock exceeded the declared one"), "{said}");
         // As printed: 1 / 4.2 GHz is 0.23810 ns.
         let running = format!("{MACHINE}clock_hz_running = 4.2e9\n");
-        assert_eq!(severities(&running), [None, invalid]);
-        assert_eq!(severities("[m]\n"), [None, invalid]);
+        judges(&RULE, &running, &[(suspect, None), invalid]);
+        judges(&RULE, "", &[(suspect, None), invalid]);
     }
 }

@@ -5,34 +5,25 @@ use proofmark_model::{Finding, Severity};
 use super::Rule;
 use crate::Sheet;
 
-pub(super) struct CopiedColumn;
+pub(super) const RULE: Rule = Rule {
+    id: "copied_column",
+    title: "copied column",
+    about: "Two points whose trials are equal one by one (at least three different numbers) cannot \
+            both have been measured. Fewer can agree by chance if the timer is coarse.",
+    examine,
+};
 
-impl Rule for CopiedColumn {
-    fn id(&self) -> &'static str {
-        "copied_column"
-    }
-
-    fn title(&self) -> &'static str {
-        "copied column"
-    }
-
-    fn about(&self) -> &'static str {
-        "Two points whose trials are equal one by one (at least three different numbers) cannot \
-         both have been measured. Fewer can agree by chance if the timer is coarse."
-    }
-
-    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
-        let other = sheet.same_trial_of_equal_column(index)?;
-        Some(
-            Finding::new(
-                self.id(),
-                Severity::Suspect,
-                format!("all trials equal those of {} (line {})", other.operation, other.line),
-                "Look up both in the raw data; at least one of the two was not measured.",
-            )
-            .with("line", other.line),
+fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
+    let other = sheet.same_trial_of_equal_column(index)?;
+    Some(
+        Finding::new(
+            RULE.id,
+            Severity::Suspect,
+            format!("all trials equal those of {} (line {})", other.operation, other.line),
+            "Look up both in the raw data; at least one of the two was not measured.",
         )
-    }
+        .with("line", other.line),
+    )
 }
 
 #[cfg(test)]
@@ -40,19 +31,20 @@ mod tests {
     use super::*;
     use crate::testing::{MACHINE, flagged};
 
-    fn column(operation: &str, values: [f64; 3]) -> String {
-        let row = |(n, v): (usize, &f64)| {
-            format!("memory,x,{operation},throughput,8,1,{n},{v},MB/s,{v}e6,bytes/s\n")
-        };
-        values.iter().enumerate().map(row).collect()
-    }
-
     #[test]
     fn equal_columns_are_copies() {
-        let of = |a, b| flagged(&CopiedColumn, MACHINE, &(column("r", a) + &column("w", b)));
-        assert_eq!(of([1.5, 2.5, 3.5], [1.5, 2.5, 3.5]), [true; 6]);
-        assert_eq!(of([1.5, 2.5, 3.5], [1.5, 2.5, 3.6]), [false; 6]);
-        assert_eq!(of([1.5, 2.5, 3.5], [2.5, 1.5, 3.5]), [false; 6]);
-        assert_eq!(of([1.5, 2.5, 2.5], [1.5, 2.5, 2.5]), [false; 6]);
+        for (read, written, copied) in [
+            ([1.5, 2.5, 3.5], [1.5, 2.5, 3.5], true),
+            ([1.5, 2.5, 3.5], [1.5, 2.5, 3.6], false),
+            ([1.5, 2.5, 3.5], [2.5, 1.5, 3.5], false),
+            ([1.5, 2.5, 2.5], [1.5, 2.5, 2.5], false),
+        ] {
+            let column = |operation: &str, values: [f64; 3]| {
+                [(1, values[0]), (2, values[1]), (3, values[2])]
+                    .map(|(n, v)| format!("memory {operation} throughput {v} trial={n}"))
+            };
+            let rows = [column("r", read), column("w", written)].concat();
+            assert_eq!(flagged(&RULE, MACHINE, &rows), [copied; 6], "{read:?} {written:?}");
+        }
     }
 }

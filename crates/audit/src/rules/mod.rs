@@ -24,37 +24,35 @@ use proofmark_model::Finding;
 use crate::Sheet;
 
 /// One rule.
-pub trait Rule: Sync {
+#[derive(Debug, Clone, Copy)]
+pub struct Rule {
     /// Id, as in findings.
-    fn id(&self) -> &'static str;
-
+    pub id: &'static str,
     /// Title for summaries.
-    fn title(&self) -> &'static str;
-
+    pub title: &'static str,
     /// What it looks at, and from what its limits are derived.
-    fn about(&self) -> &'static str;
-
+    pub about: &'static str,
     /// Its finding about the figure with that index, if any.
-    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding>;
+    pub examine: fn(&Sheet, usize) -> Option<Finding>,
 }
 
 /// Every rule in the order of causes: how a number was computed, then what answered in place of the
 /// device, then what can be seen of it.
-pub const ALL: &[&dyn Rule] = &[
-    &wrong_unit::WrongUnit,
-    &below_one_cycle::BelowOneCycle,
-    &reciprocal_latency::ReciprocalLatency,
-    &page_cache::PageCache,
-    &thread_multiplied::ThreadMultiplied,
-    &above_own_ceiling::AboveOwnCeiling,
-    &socket_buffer::SocketBuffer,
-    &loopback::Loopback,
-    &udp_payload::UdpPayload,
-    &udp_default_rate::UdpDefaultRate,
-    &random_faster::RandomFaster,
-    &added_up::AddedUp,
-    &copied_column::CopiedColumn,
-    &population_deviation::PopulationDeviation,
+pub const ALL: &[Rule] = &[
+    wrong_unit::RULE,
+    below_one_cycle::RULE,
+    reciprocal_latency::RULE,
+    page_cache::RULE,
+    thread_multiplied::RULE,
+    above_own_ceiling::RULE,
+    socket_buffer::RULE,
+    loopback::RULE,
+    udp_payload::RULE,
+    udp_default_rate::RULE,
+    random_faster::RULE,
+    added_up::RULE,
+    copied_column::RULE,
+    population_deviation::RULE,
 ];
 
 #[cfg(test)]
@@ -65,10 +63,10 @@ mod tests {
 
     #[test]
     fn rules_have_ids_of_their_own_and_say_what_they_do() {
-        let ids: BTreeSet<_> = ALL.iter().map(|r| r.id()).collect();
+        let ids: BTreeSet<_> = ALL.iter().map(|r| r.id).collect();
         assert_eq!(ids.len(), ALL.len());
         for rule in ALL {
-            assert!(!rule.title().is_empty() && rule.about().len() > 40, "{}", rule.id());
+            assert!(!rule.title.is_empty() && rule.about.len() > 40, "{}", rule.id);
         }
     }
 }

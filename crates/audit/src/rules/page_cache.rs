@@ -8,49 +8,40 @@ use crate::{Figure, Metric, Sheet};
 const ADVICE: &str = "The page cache served the data. Measure with direct I/O, or with far more \
                       data than memory, and compare with the device's own counters.";
 
-pub(super) struct PageCache;
+pub(super) const RULE: Rule = Rule {
+    id: "page_cache",
+    title: "page cache reported as disk",
+    about: "A rate above what the disk's link carries after coding, or above what the provider \
+            allows, came from memory and is invalid. Operations per second are converted to bytes \
+            by their block size. Random operations smaller than a sector count as one sector of \
+            512 B, which the device must move. A latency is converted to a rate, block / latency, \
+            and compared with the link alone: an allowance covers many parallel operations. \
+            Without a declared link, a rate above one drive on PCIe 5.0 x4 (15.754 GB/s) is \
+            suspect. An operation that reads and writes may use both directions of a link at once, \
+            except on SATA (150, 300 or 600 MB/s). A lower rate is suspect if nine in ten of the \
+            same tool's other rates (at least nine) with that block and those threads exceed the \
+            limit: that tool used the page cache.",
+    examine,
+};
 
-impl Rule for PageCache {
-    fn id(&self) -> &'static str {
-        "page_cache"
+fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
+    let figure = sheet.figure(index)?;
+    let rate = figure.device_rate()?;
+    let limit = sheet.machine().disk_limit(figure);
+    if rate <= limit.most {
+        return buffered(sheet, figure, index);
     }
-
-    fn title(&self) -> &'static str {
-        "page cache reported as disk"
-    }
-
-    fn about(&self) -> &'static str {
-        "A rate above what the disk's link carries after coding, or above what the provider \
-         allows, came from memory and is invalid. Operations per second are converted to bytes by \
-         their block size. Random operations smaller than a sector count as one sector of 512 B, \
-         which the device must move. A latency is converted to a rate, block / latency, and \
-         compared with the link alone: an allowance covers many parallel operations. Without a \
-         declared link, a rate above one drive on PCIe 5.0 x4 (15.754 GB/s) is suspect. An \
-         operation that reads and writes may use both directions of a link at once, except on SATA \
-         (150, 300 or 600 MB/s). A lower rate is suspect if nine in ten of the same tool's other \
-         rates (at least nine) with that block and those threads exceed the limit: that tool used \
-         the page cache."
-    }
-
-    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
-        let figure = sheet.figure(index)?;
-        let rate = figure.device_rate()?;
-        let limit = sheet.machine().disk_limit(figure);
-        if rate <= limit.most {
-            return buffered(sheet, figure, index);
-        }
-        let shown = |v| format_quantity(v, Unit::BytePerSecond);
-        Some(
-            Finding::new(
-                self.id(),
-                limit.severity,
-                format!("{} from the disk, but {} {}", shown(rate), limit.whose, shown(limit.most)),
-                ADVICE,
-            )
-            .with("device_bytes_per_s", rate)
-            .with("limit_bytes_per_s", limit.most),
+    let shown = |v| format_quantity(v, Unit::BytePerSecond);
+    Some(
+        Finding::new(
+            RULE.id,
+            limit.severity,
+            format!("{} from the disk, but {} {}", shown(rate), limit.whose, shown(limit.most)),
+            ADVICE,
         )
-    }
+        .with("device_bytes_per_s", rate)
+        .with("limit_bytes_per_s", limit.most),
+    )
 }
 
 /// Fewer other figures prove nothing about a tool.
@@ -69,7 +60,7 @@ fn buffered(sheet: &Sheet, figure: &Figure, index: usize) -> Option<Finding> {
     let most = others >= LEAST_OTHERS && tally.above as f64 >= MOST_OF_THEM * others as f64;
     most.then(|| {
         Finding::new(
-            PageCache.id(),
+            RULE.id,
             Severity::Suspect,
             format!(
                 "{} of this tool's {others} other rates at this block size and thread count exceed \
@@ -86,90 +77,82 @@ fn buffered(sheet: &Sheet, figure: &Figure, index: usize) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{MACHINE, findings, flagged};
+    use crate::testing::{INVALID, MACHINE, SUSPECT, flagged, judges};
+
+    const PCIE_4: &str = "disk_link_bytes_per_s = 7.877e9";
 
     #[test]
     fn a_rate_above_the_link_is_the_page_cache() {
-        let rows = "disk,x,seq_read,throughput,,1,1,601,MB/s,601e6,bytes/s\n\
-                    disk,x,seq_read,throughput,,1,1,599,MB/s,599e6,bytes/s\n\
-                    disk,x,seq_read,throughput,,1,sd,601,MB/s,601e6,bytes/s\n\
-                    memory,x,seq_read,throughput,,1,1,601,MB/s,601e6,bytes/s\n";
-        assert_eq!(flagged(&PageCache, MACHINE, rows), [true, false, false, false]);
-        let slower = "[m]\ndisk_link_bytes_per_s = 6e8\ndisk_limit_bytes_per_s = 1e8\n";
-        assert_eq!(flagged(&PageCache, slower, rows), [true, true, false, false]);
-        assert_eq!(flagged(&PageCache, "[m]\n", rows), [false; 4]);
+        let expected = [
+            ("disk seq_read throughput 601e6", INVALID),
+            ("disk seq_read throughput 599e6", None),
+            ("disk seq_read throughput 601e6 trial=sd", None),
+            ("memory seq_read throughput 601e6", None),
+            // A random byte costs a sector.
+            ("disk rand_read throughput 2e6 block=1", INVALID),
+            ("disk rand_read throughput 1e6 block=1", None),
+            ("disk seq_read throughput 2e6 block=1", None),
+            ("disk rand_read throughput 2e6 block=4096", None),
+            // A latency is a rate too.
+            ("disk seq_read latency 1e-5 block=8192", INVALID),
+            ("disk seq_read latency 2e-5 block=8192", None),
+            ("disk seq_read latency 1e-5", None),
+            // Operations a second move their blocks.
+            ("disk rand_read rate 150e3 block=4096 threads=8", INVALID),
+            ("disk rand_read rate 140e3 block=4096 threads=8", None),
+            ("disk rand_read rate 1.2e6 block=1 threads=8", INVALID),
+            ("disk stat rate 9e6 threads=8", None),
+            // Reads and writes share the directions of SATA.
+            ("disk seq_read_write throughput 900e6", INVALID),
+        ];
+        judges(&RULE, MACHINE, &expected);
+        let expected = [
+            ("disk seq_read_write throughput 12e9", None),
+            ("disk seq_read_write throughput 16e9", INVALID),
+            ("disk seq_read throughput 12e9", INVALID),
+        ];
+        judges(&RULE, PCIE_4, &expected);
     }
 
     #[test]
-    fn a_random_byte_costs_a_sector() {
-        let rows = "disk,x,rand_read,throughput,1,1,1,2,MB/s,2e6,bytes/s\n\
-                    disk,x,rand_read,throughput,1,1,1,1,MB/s,1e6,bytes/s\n\
-                    disk,x,seq_read,throughput,1,1,1,2,MB/s,2e6,bytes/s\n\
-                    disk,x,rand_read,throughput,4096,1,1,2,MB/s,2e6,bytes/s\n";
-        assert_eq!(flagged(&PageCache, MACHINE, rows), [true, false, false, false]);
-    }
-
-    #[test]
-    fn a_buffered_tool_is_buffered_in_all_it_does() {
-        let row = |operation: &str, rate: u32| {
-            format!("disk,x,{operation},throughput,4096,1,1,{rate},MB/s,{rate}e6,bytes/s\n")
-        };
-        let fast: String = (0..9).map(|n| row(&format!("op{n}"), 5000)).collect();
-        let last = |rows: String| flagged(&PageCache, MACHINE, &rows).last().copied();
-        assert_eq!(last(format!("{fast}{}", row("write", 500))), Some(true));
-        let fewer: String = (0..8).map(|n| row(&format!("op{n}"), 5000)).collect();
-        assert_eq!(last(format!("{fewer}{}", row("write", 500))), Some(false));
-        assert_eq!(last(format!("{fast}{}{}", row("r", 400), row("w", 500))), Some(true));
-        assert_eq!(
-            last(format!("{fast}{}{}{}", row("a", 1), row("b", 400), row("w", 500))),
-            Some(false)
-        );
-        let other = row("write", 500).replace("4096", "512");
-        assert_eq!(last(format!("{fast}{other}")), Some(false));
-    }
-
-    #[test]
-    fn a_latency_is_a_rate_too() {
-        let rows = "disk,x,seq_read,latency,8192,1,1,10,us,1e-5,seconds\n\
-                    disk,x,seq_read,latency,8192,1,1,20,us,2e-5,seconds\n\
-                    disk,x,seq_read,latency,,1,1,10,us,1e-5,seconds\n";
-        assert_eq!(flagged(&PageCache, MACHINE, rows), [true, false, false]);
-        let allowed = "[m]\ndisk_limit_bytes_per_s = 1e6\n";
-        assert_eq!(flagged(&PageCache, allowed, rows), [false; 3]);
-        let both = format!("{MACHINE}disk_limit_bytes_per_s = 1e6\n");
-        assert_eq!(flagged(&PageCache, &both, rows), [true, false, false]);
-    }
-
-    #[test]
-    fn operations_a_second_move_their_blocks() {
-        let rows = "disk,x,rand_read,rate,4096,8,1,150,kIOPS,150e3,ops/s\n\
-                    disk,x,rand_read,rate,4096,8,1,140,kIOPS,140e3,ops/s\n\
-                    disk,x,rand_read,rate,1,8,1,1.2,MIOPS,1.2e6,ops/s\n\
-                    disk,x,stat,rate,,8,1,9,MIOPS,9e6,ops/s\n";
-        assert_eq!(flagged(&PageCache, MACHINE, rows), [true, false, true, false]);
-    }
-
-    #[test]
-    fn reads_and_writes_use_both_directions_of_pcie_and_share_those_of_sata() {
-        let rows = "disk,x,seq_read_write,throughput,,1,1,900,MB/s,900e6,bytes/s\n\
-                    disk,x,seq_read_write,throughput,,1,1,12,GB/s,12e9,bytes/s\n\
-                    disk,x,seq_read_write,throughput,,1,1,16,GB/s,16e9,bytes/s\n\
-                    disk,x,seq_read,throughput,,1,1,12,GB/s,12e9,bytes/s\n";
-        assert_eq!(flagged(&PageCache, MACHINE, rows), [true; 4]);
-        let gen4 = "[m]\ndisk_link_bytes_per_s = 7.877e9\n";
-        assert_eq!(flagged(&PageCache, gen4, rows), [false, false, true, true]);
+    fn an_allowance_is_a_limit_of_rates() {
+        let (rate, latency) =
+            ("disk seq_read throughput 599e6", "disk seq_read latency 1e-5 block=8192");
+        let allowed = "disk_limit_bytes_per_s = 1e6";
+        judges(&RULE, allowed, &[(rate, INVALID), (latency, None)]);
+        let both = format!("{MACHINE}{allowed}");
+        judges(&RULE, &both, &[(rate, INVALID), (latency, INVALID)]);
     }
 
     #[test]
     fn only_above_a_declared_limit_is_a_rate_impossible() {
-        let rows = "disk,x,seq_read,throughput,,1,1,28,GB/s,28e9,bytes/s\n\
-                    disk,x,seq_read,throughput,,1,1,15,GB/s,15e9,bytes/s\n";
-        let severities = |machine: &str| -> Vec<_> {
-            findings(&PageCache, machine, rows).into_iter().map(|f| f.map(|f| f.severity)).collect()
-        };
-        assert_eq!(severities("[m]\n"), [Some(Severity::Suspect), None]);
-        let gen4 = "[m]\ndisk_link_bytes_per_s = 7.877e9\n";
-        assert_eq!(severities(gen4), [Some(Severity::Invalid); 2]);
-        assert_eq!(severities("[m]\ndisk_link_bytes_per_s = 31.5e9\n"), [None; 2]);
+        let [fast, slow] = ["disk seq_read throughput 28e9", "disk seq_read throughput 15e9"];
+        judges(&RULE, "", &[(fast, SUSPECT), (slow, None)]);
+        judges(&RULE, PCIE_4, &[(fast, INVALID), (slow, INVALID)]);
+        judges(&RULE, "disk_link_bytes_per_s = 31.5e9", &[(fast, None), (slow, None)]);
+    }
+
+    #[test]
+    fn a_buffered_tool_is_buffered_in_all_it_does() {
+        let fast = |count: u32| (0..count).map(|n| format!("disk op{n} throughput 5e9 block=4096"));
+        for (count, others, buffered) in [
+            (9, &["disk write throughput 5e8 block=4096"][..], true),
+            (8, &["disk write throughput 5e8 block=4096"], false),
+            (9, &["disk r throughput 4e8 block=4096", "disk w throughput 5e8 block=4096"], true),
+            (
+                9,
+                &[
+                    "disk a throughput 1e6 block=4096",
+                    "disk b throughput 4e8 block=4096",
+                    "disk w throughput 5e8 block=4096",
+                ],
+                false,
+            ),
+            (9, &["disk write throughput 5e8 block=512"], false),
+        ] {
+            let rows: Vec<_> = fast(count).chain(others.iter().map(|o| (*o).to_owned())).collect();
+            let last = flagged(&RULE, MACHINE, &rows).pop();
+            assert_eq!(last, Some(buffered), "{count} {others:?}");
+        }
     }
 }

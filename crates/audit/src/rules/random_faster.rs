@@ -8,43 +8,34 @@ use crate::{Figure, Metric, Sheet};
 /// What chance and a device that scatters blocks over many chips may give random order.
 const AHEAD: f64 = 1.25;
 
-pub(super) struct RandomFaster;
+pub(super) const RULE: Rule = Rule {
+    id: "random_faster",
+    title: "random faster than sequential",
+    about: "Prefetchers, DRAM rows, TLBs and read-ahead all favour sequential order. Noise, and \
+            blocks spread over several chips, can make random order up to a quarter faster. Beyond \
+            that the sequential pass included first-touch page faults, or left its data in a cache \
+            for the random pass.",
+    examine,
+};
 
-impl Rule for RandomFaster {
-    fn id(&self) -> &'static str {
-        "random_faster"
-    }
-
-    fn title(&self) -> &'static str {
-        "random faster than sequential"
-    }
-
-    fn about(&self) -> &'static str {
-        "Prefetchers, DRAM rows, TLBs and read-ahead all favour sequential order. Noise, and \
-         blocks spread over several chips, can make random order up to a quarter faster. Beyond \
-         that the sequential pass included first-touch page faults, or left its data in a cache \
-         for the random pass."
-    }
-
-    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
-        let figure = sheet.figure(index)?;
-        let random = figure.level().filter(|r| *r > 0.0)?;
-        let sequential = partner(sheet, index, figure)?.level().filter(|r| *r > 0.0)?;
-        let ahead = match figure.metric {
-            Metric::Rate | Metric::Throughput => random / sequential,
-            Metric::Latency => sequential / random,
-            Metric::Other => return None,
-        };
-        (ahead > AHEAD).then(|| {
-            Finding::new(
-                self.id(),
-                Severity::Suspect,
-                format!("{ahead:.2} times as fast as the same operation in sequential order"),
-                "Touch the memory first, drop caches between the passes, and alternate the two.",
-            )
-            .with("ahead", ahead)
-        })
-    }
+fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
+    let figure = sheet.figure(index)?;
+    let random = figure.level().filter(|r| *r > 0.0)?;
+    let sequential = partner(sheet, index, figure)?.level().filter(|r| *r > 0.0)?;
+    let ahead = match figure.metric {
+        Metric::Rate | Metric::Throughput => random / sequential,
+        Metric::Latency => sequential / random,
+        Metric::Other => return None,
+    };
+    (ahead > AHEAD).then(|| {
+        Finding::new(
+            RULE.id,
+            Severity::Suspect,
+            format!("{ahead:.2} times as fast as the same operation in sequential order"),
+            "Touch the memory first, drop caches between the passes, and alternate the two.",
+        )
+        .with("ahead", ahead)
+    })
 }
 
 /// The same in sequential order: `rand_X` against `seq_X`, or `X` where the report says no order.
@@ -65,19 +56,16 @@ mod tests {
 
     #[test]
     fn random_order_is_not_faster() {
-        let row = |operation: &str, metric: &str, value: f64| {
-            format!("memory,x,{operation},{metric},8,1,1,{value},u,{value},u\n")
-        };
-        let of = |rows: &[String]| flagged(&RandomFaster, MACHINE, &rows.concat());
-        let rate = |operation, value| row(operation, "throughput", value);
-        assert_eq!(of(&[rate("seq_read", 10.0), rate("rand_read", 13.0)]), [false, true]);
-        assert_eq!(of(&[rate("seq_read", 10.0), rate("rand_read", 12.0)]), [false, false]);
-        assert_eq!(of(&[rate("write", 10.0), rate("rand_write", 13.0)]), [false, true]);
-        assert_eq!(of(&[rate("seq_write", 10.0), rate("rand_read", 13.0)]), [false, false]);
-        let network = rate("rand_read", 13.0) + &rate("seq_read", 10.0);
-        assert_eq!(of(&[network.replace("memory", "network")]), [false, false]);
-        let time = |operation, value| row(operation, "latency", value);
-        assert_eq!(of(&[time("seq_read", 13.0), time("rand_read", 10.0)]), [false, true]);
-        assert_eq!(of(&[time("seq_read", 10.0), time("rand_read", 13.0)]), [false, false]);
+        for (first, second, faster) in [
+            ("memory seq_read throughput 10", "memory rand_read throughput 13", true),
+            ("memory seq_read throughput 10", "memory rand_read throughput 12", false),
+            ("memory write throughput 10", "memory rand_write throughput 13", true),
+            ("memory seq_write throughput 10", "memory rand_read throughput 13", false),
+            ("network seq_read throughput 10", "network rand_read throughput 13", false),
+            ("memory seq_read latency 13", "memory rand_read latency 10", true),
+            ("memory seq_read latency 10", "memory rand_read latency 13", false),
+        ] {
+            assert_eq!(flagged(&RULE, MACHINE, &[first, second]), [false, faster], "{second}");
+        }
     }
 }

@@ -5,107 +5,85 @@ use proofmark_model::{Finding, Severity};
 use super::Rule;
 use crate::{Metric, Sheet};
 
-pub(super) struct ReciprocalLatency;
-
 const ADVICE: &str = "Name it reciprocal throughput. Measure latency as the time of one operation \
                       that waits for the previous one, with a histogram.";
 
-impl Rule for ReciprocalLatency {
-    fn id(&self) -> &'static str {
-        "reciprocal_latency"
-    }
+pub(super) const RULE: Rule = Rule {
+    id: "reciprocal_latency",
+    title: "latency computed from throughput",
+    about: "Latency x throughput is constant, to the printed digits (1 %), for most points of a \
+            tool that prints both, while rates and threads or blocks differ. Then one was computed \
+            from the other, and the latency is invalid. It is only suspect if latency x throughput \
+            / block is a whole number, or in a network: a constant number of operations or bytes \
+            in flight has the same effect. A latency is also suspect if it falls with the number \
+            of threads, closer to 1 / threads than to flat. Threads rarely speed up an operation, \
+            unless their parts fit a nearer cache or they keep CPUs awake.",
+    examine,
+};
 
-    fn title(&self) -> &'static str {
-        "latency computed from throughput"
-    }
-
-    fn about(&self) -> &'static str {
-        "Latency x throughput is constant, to the printed digits (1 %), for most points of a tool \
-         that prints both, while rates and threads or blocks differ. Then one was computed from \
-         the other, and the latency is invalid. It is only suspect if latency x throughput / block \
-         is a whole number, or in a network: a constant number of operations or bytes in flight \
-         has the same effect. A latency is also suspect if it falls with the number of threads, \
-         closer to 1 / threads than to flat. Threads rarely speed up an operation, unless their \
-         parts fit a nearer cache or they keep CPUs awake."
-    }
-
-    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
-        let figure = sheet.figure(index)?;
-        figure.level().filter(|_| figure.metric == Metric::Latency)?;
-        if let Some(product) = sheet.product(index) {
-            let per = if product.per_block { " x block" } else { "" };
-            let (severity, but) = match product.in_flight {
-                true => (Severity::Suspect, "; a constant queue or window has the same effect"),
-                false => (Severity::Invalid, ""),
-            };
-            return Some(
-                Finding::new(
-                    self.id(),
-                    severity,
-                    format!(
-                        "latency x throughput is {:.4e}{per} in {} of {} points of this tool{but}",
-                        product.constant, product.shared, product.of
-                    ),
-                    ADVICE,
-                )
-                .with("constant", product.constant)
-                .with("points", product.shared),
-            );
-        }
-        let threads = figure.threads? as f64;
-        // Means, since one trial may be lucky.
-        let series = sheet.series(index)?;
-        let (fewest, alone) = series.levels().next().filter(|(t, _)| *t < threads)?;
-        let (_, beside) = series.levels().find(|(t, _)| *t == threads)?;
-        let (factor, fall) = (threads / fewest, beside / alone);
-        (fall < factor.sqrt().recip()).then(|| {
+fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
+    let figure = sheet.figure(index)?;
+    figure.level().filter(|_| figure.metric == Metric::Latency)?;
+    if let Some(product) = sheet.product(index) {
+        let per = if product.per_block { " x block" } else { "" };
+        let (severity, but) = match product.in_flight {
+            true => (Severity::Suspect, "; a constant queue or window has the same effect"),
+            false => (Severity::Invalid, ""),
+        };
+        return Some(
             Finding::new(
-                self.id(),
-                Severity::Suspect,
+                RULE.id,
+                severity,
                 format!(
-                    "the latency with {threads:.0} threads is {fall:.3} of that with {fewest:.0}"
+                    "latency x throughput is {:.4e}{per} in {} of {} points of this tool{but}",
+                    product.constant, product.shared, product.of
                 ),
                 ADVICE,
             )
-            .with("factor_of_threads", factor)
-            .with("fall", fall)
-        })
+            .with("constant", product.constant)
+            .with("points", product.shared),
+        );
     }
+    let threads = figure.threads? as f64;
+    // Means, since one trial may be lucky.
+    let series = sheet.series(index)?;
+    let (fewest, alone) = series.levels().next().filter(|(t, _)| *t < threads)?;
+    let (_, beside) = series.levels().find(|(t, _)| *t == threads)?;
+    let (factor, fall) = (threads / fewest, beside / alone);
+    (fall < factor.sqrt().recip()).then(|| {
+        Finding::new(
+            RULE.id,
+            Severity::Suspect,
+            format!("the latency with {threads:.0} threads is {fall:.3} of that with {fewest:.0}"),
+            ADVICE,
+        )
+        .with("factor_of_threads", factor)
+        .with("fall", fall)
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{MACHINE, findings, flagged};
+    use crate::testing::{INVALID, MACHINE, SUSPECT, flagged, severities};
 
-    /// Rows of (block, threads, bytes/s, seconds).
-    fn rows(points: &[(u32, u32, f64, f64)]) -> String {
-        let row = |(b, t, r, l): &(u32, u32, f64, f64)| {
-            format!(
-                "memory,x,read,throughput,{b},{t},1,{r},B/s,{r},bytes/s\n\
-                 memory,x,read,latency,{b},{t},1,{l},s,{l},seconds\n"
-            )
+    /// Block, threads, bytes a second and seconds.
+    type Point = (u32, u32, f64, f64);
+
+    /// Two rows of each point.
+    fn rows(subsystem: &str, points: &[Point]) -> Vec<String> {
+        let row = |(b, t, r, l): &Point| {
+            let at = format!("block={b} threads={t} base_unit");
+            [
+                format!("{subsystem} read throughput {r} {at}=bytes/s"),
+                format!("{subsystem} read latency {l} {at}=seconds"),
+            ]
         };
-        points.iter().map(row).collect()
-    }
-
-    fn count(points: &[(u32, u32, f64, f64)]) -> usize {
-        flagged(&ReciprocalLatency, MACHINE, &rows(points)).iter().filter(|f| **f).count()
+        points.iter().flat_map(row).collect()
     }
 
     #[test]
     fn a_constant_product_is_a_division() {
-        // The same product whatever the block.
-        assert_eq!(count(&[(1, 1, 1e6, 1.0), (64, 1, 5e6, 0.2), (4096, 1, 2e7, 0.05)]), 3);
-        // block / throughput, with several threads.
-        assert_eq!(
-            count(&[(64, 1, 1e6, 64e-6), (64, 2, 1.3e6, 49.2e-6), (64, 4, 1.2e6, 53.3e-6)]),
-            3
-        );
-        // The same with other blocks, so that only product / block is constant.
-        let blocks = [(64, 1, 1e6, 64e-6), (64, 2, 1.3e6, 49.2e-6), (512, 4, 4e6, 128e-6)];
-        assert_eq!(count(&blocks), 3);
-        // Three of seven points agree by chance.
         let chance = [
             (1, 1, 1e6, 1.0),
             (64, 1, 5e6, 0.2),
@@ -115,97 +93,87 @@ mod tests {
             (5, 1, 3e6, 0.05),
             (7, 1, 4e6, 30.0),
         ];
-        assert_eq!(count(&chance), 0);
-        // What Little's law gives for true latencies: threads x block.
-        assert_eq!(
-            count(&[(64, 1, 1e6, 64e-6), (64, 2, 1.3e6, 98.5e-6), (64, 4, 1.2e6, 213e-6)]),
-            0
-        );
-        // One operation in flight: block / throughput is its time.
-        assert_eq!(
-            count(&[(64, 1, 1e6, 64e-6), (512, 1, 2e6, 256e-6), (4096, 1, 3e6, 1365e-6)]),
-            0
-        );
-        // Two points prove nothing, nor do unrelated ones, nor rates that are all the same.
-        assert_eq!(count(&[(1, 1, 1e6, 1.0), (64, 1, 5e6, 0.2)]), 0);
-        assert_eq!(count(&[(1, 1, 1e6, 1.0), (64, 1, 5e6, 0.3), (4096, 1, 2e7, 0.02)]), 0);
-        assert_eq!(count(&[(1, 1, 1e6, 1.0), (64, 1, 1e6, 1.0), (4096, 1, 1e6, 1.0)]), 0);
+        for (count, points) in [
+            // The same product whatever the block.
+            (3, &[(1, 1, 1e6, 1.0), (64, 1, 5e6, 0.2), (4096, 1, 2e7, 0.05)][..]),
+            // block / throughput, with several threads.
+            (3, &[(64, 1, 1e6, 64e-6), (64, 2, 1.3e6, 49.2e-6), (64, 4, 1.2e6, 53.3e-6)]),
+            // The same with other blocks, so that only product / block is constant.
+            (3, &[(64, 1, 1e6, 64e-6), (64, 2, 1.3e6, 49.2e-6), (512, 4, 4e6, 128e-6)]),
+            // Three of seven points agree by chance.
+            (0, &chance),
+            // What Little's law gives for true latencies: threads x block.
+            (0, &[(64, 1, 1e6, 64e-6), (64, 2, 1.3e6, 98.5e-6), (64, 4, 1.2e6, 213e-6)]),
+            // One operation in flight: block / throughput is its time.
+            (0, &[(64, 1, 1e6, 64e-6), (512, 1, 2e6, 256e-6), (4096, 1, 3e6, 1365e-6)]),
+            // Two points prove nothing, nor do unrelated ones, nor rates that are all the same.
+            (0, &[(1, 1, 1e6, 1.0), (64, 1, 5e6, 0.2)]),
+            (0, &[(1, 1, 1e6, 1.0), (64, 1, 5e6, 0.3), (4096, 1, 2e7, 0.02)]),
+            (0, &[(1, 1, 1e6, 1.0), (64, 1, 1e6, 1.0), (4096, 1, 1e6, 1.0)]),
+        ] {
+            let flagged = flagged(&RULE, MACHINE, &rows("memory", points));
+            assert_eq!(flagged.iter().filter(|f| **f).count(), count, "{points:?}");
+        }
     }
 
     #[test]
     fn a_constant_queue_or_window_is_suspect_only() {
-        let severity = |subsystem: &str, unit: &str, points: &[(u32, u32, f64, f64)]| {
-            let rows = rows(points).replace("memory", subsystem).replace("bytes/s", unit);
-            let found: Vec<_> =
-                findings(&ReciprocalLatency, MACHINE, &rows).into_iter().flatten().collect();
-            assert_eq!(found.len(), points.len());
-            let severities: Vec<_> = found.iter().map(|f| f.severity).collect();
-            assert!(severities.windows(2).all(|w| w[0] == w[1]), "{severities:?}");
-            severities[0]
-        };
-        let (suspect, invalid) = (Severity::Suspect, Severity::Invalid);
         // Always 32 blocks in flight, whoever sent them.
         let queue = [(64, 1, 1e6, 2048e-6), (512, 2, 2e6, 8192e-6), (4096, 4, 4e6, 32768e-6)];
-        assert_eq!(severity("disk", "bytes/s", &queue), suspect);
-        let bits = queue.map(|(b, t, r, l)| (b, t, r * 8.0, l));
-        assert_eq!(severity("disk", "bits/s", &bits), suspect);
-        // Seven and a half blocks in flight, and half a block.
-        let more = queue.map(|(b, t, r, l)| (b, t, r, l * 7.5 / 32.0));
-        assert_eq!(severity("disk", "bytes/s", &more), invalid);
-        let half = queue.map(|(b, t, r, l)| (b, t, r, l / 64.0));
-        assert_eq!(severity("disk", "bytes/s", &half), invalid);
-        let half = bits.map(|(b, t, r, l)| (b, t, r, l / 64.0));
-        assert_eq!(severity("disk", "bits/s", &half), invalid);
+        let blocks = |n: f64| queue.map(|(b, t, r, l)| (b, t, r, l * n / 32.0));
         // 30 000 bytes in flight, whatever the block: a window of a network.
         let window = [(64, 1, 1e6, 30e-3), (512, 1, 2e6, 15e-3), (4096, 1, 4e6, 7.5e-3)];
-        assert_eq!(severity("disk", "bytes/s", &window), invalid);
-        assert_eq!(severity("network", "bytes/s", &window), suspect);
+        for (subsystem, bits, points, severity) in [
+            ("disk", false, queue, SUSPECT),
+            ("disk", true, queue, SUSPECT),
+            // Seven and a half blocks in flight, and half a block.
+            ("disk", false, blocks(7.5), INVALID),
+            ("disk", false, blocks(0.5), INVALID),
+            ("disk", true, blocks(0.5), INVALID),
+            ("disk", false, window, INVALID),
+            ("network", false, window, SUSPECT),
+        ] {
+            let points = if bits { points.map(|(b, t, r, l)| (b, t, r * 8.0, l)) } else { points };
+            let mut rows = rows(subsystem, &points);
+            if bits {
+                rows.iter_mut().for_each(|row| *row = row.replace("bytes/s", "bits/s"));
+            }
+            let found = severities(&RULE, MACHINE, &rows);
+            assert_eq!(found, [None, severity].repeat(3), "{subsystem} {points:?}");
+        }
     }
 
     #[test]
     fn operations_in_flight_are_no_division() {
-        let row = |(b, r, l): (u32, f64, f64)| {
-            format!(
-                "disk,x,read,rate,{b},1,1,{r},op/s,{r},ops/s\n\
-                 disk,x,read,latency,{b},1,1,{l},s,{l},seconds\n"
-            )
-        };
         // One at a time: each second holds as many as their times add up to.
-        let rows: String =
-            [(4096, 1e4, 1e-4), (65_536, 5e3, 2e-4), (1 << 20, 500.0, 2e-3)].map(row).concat();
-        assert_eq!(flagged(&ReciprocalLatency, MACHINE, &rows), [false; 6]);
+        let points = [(4096, "1e4", "1e-4"), (65_536, "5e3", "2e-4"), (1 << 20, "500", "2e-3")];
+        let rows = points.map(|(b, r, l)| {
+            [format!("disk read rate {r} block={b}"), format!("disk read latency {l} block={b}")]
+        });
+        assert_eq!(flagged(&RULE, MACHINE, &rows.concat()), [false; 6]);
     }
 
     #[test]
     fn the_mean_of_reciprocals_is_one() {
-        let trials = rows(&[(1, 1, 1e6, 1.0), (64, 1, 5e6, 0.2), (4096, 1, 2e7, 0.05)]);
-        let mean = "memory,x,read,latency,64,1,mean,0.3,s,0.3,seconds\n";
-        assert_eq!(
-            flagged(&ReciprocalLatency, MACHINE, &format!("{trials}{mean}")).last(),
-            Some(&true)
-        );
-        let other = "memory,x,read,latency,128,1,mean,0.3,s,0.3,seconds\n";
-        assert_eq!(
-            flagged(&ReciprocalLatency, MACHINE, &format!("{trials}{other}")).last(),
-            Some(&false)
-        );
+        let points = [(1, 1, 1e6, 1.0), (64, 1, 5e6, 0.2), (4096, 1, 2e7, 0.05)];
+        for (block, is_one) in [(64, true), (128, false)] {
+            let mut rows = rows("memory", &points);
+            rows.push(format!("memory read latency 0.3 block={block} trial=mean"));
+            assert_eq!(flagged(&RULE, MACHINE, &rows).pop(), Some(is_one), "{block}");
+        }
     }
 
     #[test]
     fn a_latency_does_not_fall_with_threads() {
-        let series = |latencies: &[(u32, f64)]| -> String {
-            let row =
-                |(t, l): &(u32, f64)| format!("disk,x,read,latency,8,{t},1,{l},s,{l},seconds\n");
-            latencies.iter().map(row).collect()
-        };
-        let falls = series(&[(1, 8.0), (2, 4.1), (8, 1.1)]);
-        assert_eq!(flagged(&ReciprocalLatency, MACHINE, &falls), [false, true, true]);
-        // Each thread's part may fit a nearer cache.
-        let worst = findings(&ReciprocalLatency, MACHINE, &falls).pop().flatten().unwrap();
-        assert_eq!(worst.severity, Severity::Suspect);
-        let lucky = series(&[(1, 8.0), (2, 4.1), (2, 9.0)]);
-        assert_eq!(flagged(&ReciprocalLatency, MACHINE, &lucky), [false; 3]);
-        let stays = series(&[(1, 8.0), (2, 7.0), (8, 30.0)]);
-        assert_eq!(flagged(&ReciprocalLatency, MACHINE, &stays), [false; 3]);
+        for (latencies, expected) in [
+            // Each thread's part may fit a nearer cache.
+            ([(1, 8.0), (2, 4.1), (8, 1.1)], [None, SUSPECT, SUSPECT]),
+            // One lucky trial.
+            ([(1, 8.0), (2, 4.1), (2, 9.0)], [None; 3]),
+            ([(1, 8.0), (2, 7.0), (8, 30.0)], [None; 3]),
+        ] {
+            let rows = latencies.map(|(t, l)| format!("disk read latency {l} block=8 threads={t}"));
+            assert_eq!(severities(&RULE, MACHINE, &rows), expected, "{latencies:?}");
+        }
     }
 }

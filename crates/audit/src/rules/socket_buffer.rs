@@ -5,46 +5,38 @@ use proofmark_model::{Finding, Severity, Subsystem, Unit, format_quantity};
 use super::Rule;
 use crate::{Metric, Sheet};
 
-pub(super) struct SocketBuffer;
+pub(super) const RULE: Rule = Rule {
+    id: "socket_buffer",
+    title: "socket buffer measured instead of a network",
+    about: "Received data is copied twice, into the kernel and out of it. The rule compares with \
+            the copy bandwidth of one thread in the same report. A thread that copies twice \
+            reaches half of its copy rate, or a quarter of a bandwidth that counts reads and \
+            writes. A rate above this and above the link leaves no time for the second copy. So \
+            the clock stopped when the sender's buffer was full, or the data never left the \
+            machine.",
+    examine,
+};
 
-impl Rule for SocketBuffer {
-    fn id(&self) -> &'static str {
-        "socket_buffer"
-    }
-
-    fn title(&self) -> &'static str {
-        "socket buffer measured instead of a network"
-    }
-
-    fn about(&self) -> &'static str {
-        "Received data is copied twice, into the kernel and out of it. The rule compares with the \
-         copy bandwidth of one thread in the same report. A thread that copies twice reaches half \
-         of its copy rate, or a quarter of a bandwidth that counts reads and writes. A rate above \
-         this and above the link leaves no time for the second copy. So the clock stopped when the \
-         sender's buffer was full, or the data never left the machine."
-    }
-
-    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
-        let figure = sheet.figure(index)?;
-        let rate = figure.level().filter(|_| figure.is(Subsystem::Network, Metric::Throughput))?;
-        let streams = figure.threads.map_or(1.0, |t| t as f64);
-        // Read and written, and twice: four bytes move for one that arrives. In bit/s.
-        let twice = streams * sheet.copy_bandwidth()? / 4.0 * 8.0;
-        let shown = |v| format_quantity(v, Unit::BitPerSecond);
-        (rate > twice && rate > sheet.machine().network_limit(figure).most).then(|| {
-            Finding::new(
-                self.id(),
-                Severity::Suspect,
-                format!(
-                    "{}, but a CPU that copies data in and out again reaches {}",
-                    shown(rate),
-                    shown(twice)
-                ),
-                "Send for at least 10 s, and take the rate from the receiver's count.",
-            )
-            .with("copied_twice_bit_per_s", twice)
-        })
-    }
+fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
+    let figure = sheet.figure(index)?;
+    let rate = figure.level().filter(|_| figure.is(Subsystem::Network, Metric::Throughput))?;
+    let streams = figure.threads.map_or(1.0, |t| t as f64);
+    // Read and written, and twice: four bytes move for one that arrives. In bit/s.
+    let twice = streams * sheet.copy_bandwidth()? / 4.0 * 8.0;
+    let shown = |v| format_quantity(v, Unit::BitPerSecond);
+    (rate > twice && rate > sheet.machine().network_limit(figure).most).then(|| {
+        Finding::new(
+            RULE.id,
+            Severity::Suspect,
+            format!(
+                "{}, but a CPU that copies data in and out again reaches {}",
+                shown(rate),
+                shown(twice)
+            ),
+            "Send for at least 10 s, and take the rate from the receiver's count.",
+        )
+        .with("copied_twice_bit_per_s", twice)
+    })
 }
 
 #[cfg(test)]
@@ -54,16 +46,17 @@ mod tests {
 
     #[test]
     fn faster_than_two_copies_and_than_a_link() {
-        let copy = "memory,stream,copy,throughput,,1,max,6,GB/s,6e9,bytes/s\n";
-        let rows = "network,x,tcp,throughput,,1,1,13,Gb/s,13e9,bits/s\n\
-                    network,x,tcp,throughput,,1,1,11,Gb/s,11e9,bits/s\n\
-                    network,x,tcp,throughput,,2,1,13,Gb/s,13e9,bits/s\n";
-        let all = format!("{copy}{rows}");
-        assert_eq!(flagged(&SocketBuffer, MACHINE, &all), [false, true, false, false]);
-        assert_eq!(flagged(&SocketBuffer, MACHINE, rows), [false; 3]);
-        let many = "memory,stream,copy,throughput,,8,max,30,GB/s,30e9,bytes/s\n";
-        assert!(flagged(&SocketBuffer, MACHINE, &format!("{all}{many}"))[1]);
-        let fast = "[m]\nnetwork_link_bits_per_s = 25e9\n";
-        assert_eq!(flagged(&SocketBuffer, fast, &all), [false; 4]);
+        let copy = "memory copy throughput 6e9 trial=max";
+        let tcp = [
+            "network tcp throughput 13e9",
+            "network tcp throughput 11e9",
+            "network tcp throughput 13e9 threads=2",
+        ];
+        let all = [&[copy][..], &tcp].concat();
+        assert_eq!(flagged(&RULE, MACHINE, &all), [false, true, false, false]);
+        assert_eq!(flagged(&RULE, MACHINE, &tcp), [false; 3]);
+        let many = [&all[..], &["memory copy throughput 30e9 threads=8 trial=max"]].concat();
+        assert!(flagged(&RULE, MACHINE, &many)[1]);
+        assert_eq!(flagged(&RULE, "network_link_bits_per_s = 25e9", &all), [false; 4]);
     }
 }

@@ -12,51 +12,42 @@ const ABOVE_LINEAR: f64 = 1.1;
 /// noise is.
 const THREADS_MORE: f64 = 2.0;
 
-pub(super) struct ThreadMultiplied;
+pub(super) const RULE: Rule = Rule {
+    id: "thread_multiplied",
+    title: "rate multiplied by the number of threads",
+    about: "More threads than CPUs cannot do more work than one thread per CPU. The rule compares \
+            the rate at the number of CPUs with that at twice as many threads or more. If it grows \
+            by more than the square root of the factor of threads, it was multiplied by the \
+            threads or divided by CPU time. This applies to every multi-thread figure of that \
+            series. CPUs are logical CPUs. If only cores are declared, the rule assumes two per \
+            core, and the verdict is suspect. A rate more than 10 % above linear is also suspect; \
+            it is invalid only if a ceiling of the machine confirms it, since smaller parts can \
+            fit each CPU's own cache. Disks count only above their link's rate, since a queue can \
+            speed up a real disk. Networks do not count.",
+    examine,
+};
 
-impl Rule for ThreadMultiplied {
-    fn id(&self) -> &'static str {
-        "thread_multiplied"
-    }
-
-    fn title(&self) -> &'static str {
-        "rate multiplied by the number of threads"
-    }
-
-    fn about(&self) -> &'static str {
-        "More threads than CPUs cannot do more work than one thread per CPU. The rule compares the \
-         rate at the number of CPUs with that at twice as many threads or more. If it grows by \
-         more than the square root of the factor of threads, it was multiplied by the threads or \
-         divided by CPU time. This applies to every multi-thread figure of that series. CPUs are \
-         logical CPUs. If only cores are declared, the rule assumes two per core, and the verdict \
-         is suspect. A rate more than 10 % above linear is also suspect; it is invalid only if a \
-         ceiling of the machine confirms it, since smaller parts can fit each CPU's own cache. \
-         Disks count only above their link's rate, since a queue can speed up a real disk. \
-         Networks do not count."
-    }
-
-    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
-        let figure = sheet.figure(index)?;
-        figure.level()?;
-        let threads = figure.threads.filter(|t| *t > 1)? as f64;
-        let heaviest = bound_by_cpus(sheet, figure)?;
-        let levels: Vec<(f64, f64)> = sheet.series(index)?.levels().collect();
-        let cpus = sheet.machine().logical_cpus();
-        let growth = cpus
-            .and_then(|cpus| beyond(&levels, cpus))
-            .or_else(|| above_linear(&levels, threads, above_linear_weighs(sheet, figure)))?;
-        Some(
-            Finding::new(
-                self.id(),
-                growth.severity.min(heaviest),
-                growth.message,
-                "Divide all the work by the wall time from the first thread's start to the last \
-                 thread's end. Do not add rates or use CPU time.",
-            )
-            .with("growth", growth.growth)
-            .with("possible", growth.possible),
+fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
+    let figure = sheet.figure(index)?;
+    figure.level()?;
+    let threads = figure.threads.filter(|t| *t > 1)? as f64;
+    let heaviest = bound_by_cpus(sheet, figure)?;
+    let levels: Vec<(f64, f64)> = sheet.series(index)?.levels().collect();
+    let cpus = sheet.machine().logical_cpus();
+    let growth = cpus
+        .and_then(|cpus| beyond(&levels, cpus))
+        .or_else(|| above_linear(&levels, threads, above_linear_weighs(sheet, figure)))?;
+    Some(
+        Finding::new(
+            RULE.id,
+            growth.severity.min(heaviest),
+            growth.message,
+            "Divide all the work by the wall time from the first thread's start to the last \
+             thread's end. Do not add rates or use CPU time.",
         )
-    }
+        .with("growth", growth.growth)
+        .with("possible", growth.possible),
+    )
 }
 
 struct Growth {
@@ -145,119 +136,88 @@ fn above_linear(levels: &[(f64, f64)], threads: f64, most: Severity) -> Option<G
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{MACHINE, findings, flagged};
+    use crate::testing::{INVALID, MACHINE, SUSPECT, findings, flagged, severities};
 
-    fn rows(subsystem: &str, rates: &[(u32, f64)]) -> String {
-        let row = |(t, r): &(u32, f64)| {
-            format!("{subsystem},x,copy,throughput,8192,{t},1,{r},MB/s,{r}e6,bytes/s\n")
-        };
+    /// Rows of threads and 10^6 bytes a second.
+    fn rows(subsystem: &str, rates: &[(u32, f64)]) -> Vec<String> {
+        let row = |(t, r): &(u32, f64)| format!("{subsystem} copy throughput {r}e6 threads={t}");
         rates.iter().map(row).collect()
     }
 
     #[test]
-    fn growth_beyond_the_cpus_condemns_the_series() {
-        let grows = rows("memory", &[(1, 3200.0), (2, 6400.0), (4, 12000.0), (8, 24000.0)]);
-        assert_eq!(flagged(&ThreadMultiplied, MACHINE, &grows), [false, true, true, true]);
-        assert_eq!(
-            findings(&ThreadMultiplied, MACHINE, &grows)[1].as_ref().unwrap().severity,
-            Severity::Invalid
-        );
-        let flat = rows("memory", &[(1, 3200.0), (2, 6400.0), (4, 6500.0), (8, 7000.0)]);
-        assert_eq!(flagged(&ThreadMultiplied, MACHINE, &flat), [false; 4]);
-        assert_eq!(flagged(&ThreadMultiplied, "[m]\ncpus = 8\n", &grows), [false; 4]);
-        assert_eq!(flagged(&ThreadMultiplied, "[m]\n", &grows), [false; 4]);
-    }
-
-    #[test]
-    fn threads_beyond_the_cores_may_have_logical_cpus() {
-        let rates = rows("memory", &[(4, 4000.0), (8, 8000.0), (16, 15000.0)]);
-        for machine in ["[m]\ncores = 8\n", "[m]\ncpus = 16\ncores = 8\n"] {
-            assert_eq!(flagged(&ThreadMultiplied, machine, &rates), [false; 3], "{machine}");
+    fn a_series_is_condemned_where_it_grows_beyond_the_cpus() {
+        let (cores, both) = ("cores = 8", "cpus = 16\ncores = 8");
+        let grows = [(1, 3200.0), (2, 6400.0), (4, 12000.0), (8, 24000.0)];
+        let logical = [(4, 4000.0), (8, 8000.0), (16, 15000.0)];
+        for (facts, rates, expected) in [
+            (MACHINE, &grows[..], &[false, true, true, true][..]),
+            ("cpus = 8", &grows, &[false; 4]),
+            ("", &grows, &[false; 4]),
+            (MACHINE, &[(1, 3200.0), (2, 6400.0), (4, 6500.0), (8, 7000.0)], &[false; 4]),
+            // Threads beyond the cores may have logical CPUs.
+            (cores, &logical, &[false; 3]),
+            (both, &logical, &[false; 3]),
+            ("cpus = 8\ncores = 8", &logical, &[true; 3]),
+            // Without a point that fills the CPUs the one below is scaled.
+            (MACHINE, &[(1, 1000.0), (8, 8000.0)], &[false, true]),
+            (MACHINE, &[(1, 1000.0), (8, 2500.0)], &[false, false]),
+            // Nothing is faster than linear, but a lucky trial.
+            ("cpus = 48", &[(1, 1000.0), (2, 2300.0), (4, 3900.0)], &[false, true, false]),
+            ("cpus = 48", &[(1, 1000.0), (2, 2300.0), (2, 1900.0)], &[false; 3]),
+            // A thread more than the CPUs grows by noise.
+            ("cpus = 8", &[(8, 1000.0), (9, 1070.0), (15, 1500.0)], &[false; 3]),
+            ("cpus = 8", &[(8, 1000.0), (9, 1070.0), (16, 1500.0)], &[true; 3]),
+        ] {
+            let found = flagged(&RULE, facts, &rows("memory", rates));
+            assert_eq!(found, expected, "{facts}: {rates:?}");
         }
-        let without = "[m]\ncpus = 8\ncores = 8\n";
-        assert_eq!(flagged(&ThreadMultiplied, without, &rates), [true; 3]);
+        assert_eq!(severities(&RULE, MACHINE, &rows("memory", &grows))[1], INVALID);
+    }
+
+    #[test]
+    fn two_threads_a_core_are_assumed_and_suspect_only() {
         let grows = rows("memory", &[(8, 8000.0), (16, 15000.0), (128, 120_000.0)]);
-        let last = |machine| {
-            let finding = findings(&ThreadMultiplied, machine, &grows).pop().flatten().unwrap();
-            (finding.severity, finding.message)
-        };
-        let (severity, message) = last("[m]\ncores = 8\n");
-        assert_eq!(severity, Severity::Suspect);
-        assert!(
-            message.ends_with(
-                "but only 16 threads can run at once, at 2 per core (no logical CPUs are declared)"
-            ),
-            "{message}"
-        );
-        assert_eq!(last("[m]\ncpus = 16\n").0, Severity::Invalid);
-    }
-
-    #[test]
-    fn without_a_point_that_fills_the_cpus_the_one_below_is_scaled() {
-        let grows = rows("memory", &[(1, 1000.0), (8, 8000.0)]);
-        assert_eq!(flagged(&ThreadMultiplied, MACHINE, &grows), [false, true]);
-        let flat = rows("memory", &[(1, 1000.0), (8, 2500.0)]);
-        assert_eq!(flagged(&ThreadMultiplied, MACHINE, &flat), [false, false]);
-    }
-
-    #[test]
-    fn nothing_is_faster_than_linear() {
-        let many = "[m]\ncpus = 48\n";
-        let above = rows("memory", &[(1, 1000.0), (2, 2300.0), (4, 3900.0)]);
-        assert_eq!(flagged(&ThreadMultiplied, many, &above), [false, true, false]);
-        let lucky = rows("memory", &[(1, 1000.0), (2, 2300.0), (2, 1900.0)]);
-        assert_eq!(flagged(&ThreadMultiplied, many, &lucky), [false; 3]);
+        let last = |facts| findings(&RULE, facts, &grows).pop().flatten().unwrap();
+        let assumed = last("cores = 8");
+        assert_eq!(assumed.severity, Severity::Suspect);
+        let why =
+            "but only 16 threads can run at once, at 2 per core (no logical CPUs are declared)";
+        assert!(assumed.message.ends_with(why), "{}", assumed.message);
+        assert_eq!(last("cpus = 16").severity, Severity::Invalid);
     }
 
     #[test]
     fn parts_that_fit_private_caches_are_above_linear_and_suspect_at_most() {
-        let many = "[m]\ncpus = 48\nclaimed_memory_bytes_per_s = 2e10\n";
-        let severity = |subsystem: &str, rates: &[(u32, f64)]| {
-            let found = findings(&ThreadMultiplied, many, &rows(subsystem, rates));
-            found.into_iter().next_back().flatten().map(|f| f.severity)
-        };
-        assert_eq!(severity("memory", &[(1, 1e3), (4, 18e3)]), Some(Severity::Suspect));
-        // Above what the memory does, as caches are.
-        assert_eq!(severity("memory", &[(1, 1e3), (4, 22e3)]), Some(Severity::Suspect));
-        assert_eq!(severity("cpu", &[(1, 1e3), (4, 18e3)]), Some(Severity::Suspect));
-        // 15.754 GB/s of one drive, and none is declared.
-        assert_eq!(severity("disk", &[(1, 1e3), (4, 18e3)]), Some(Severity::Suspect));
-        let sata = rows("disk", &[(1, 1e3), (4, 18e3)]);
-        let found = findings(&ThreadMultiplied, "[m]\ndisk_link_bytes_per_s = 6e8\n", &sata);
-        assert_eq!(found[1].as_ref().unwrap().severity, Severity::Invalid);
+        let many = "cpus = 48\nclaimed_memory_bytes_per_s = 2e10";
+        let (below, above) = ([(1, 1e3), (4, 18e3)], [(1, 1e3), (4, 22e3)]);
+        for (facts, subsystem, rates, severity) in [
+            (many, "memory", &below, SUSPECT),
+            // Above what the memory does, as caches are.
+            (many, "memory", &above, SUSPECT),
+            (many, "cpu", &below, SUSPECT),
+            // 15.754 GB/s of one drive, and none is declared.
+            (many, "disk", &below, SUSPECT),
+            ("disk_link_bytes_per_s = 6e8", "disk", &below, INVALID),
+        ] {
+            let found = severities(&RULE, facts, &rows(subsystem, rates));
+            assert_eq!(found[1], severity, "{subsystem} {rates:?}");
+        }
         // Above what any core does.
-        let flops = "cpu,x,gflops,rate,,1,1,1,TFLOPS,1e12,ops/s\n\
-                     cpu,x,gflops,rate,,4,1,1e6,TFLOPS,1e18,ops/s\n";
-        let found = findings(&ThreadMultiplied, many, flops);
-        assert_eq!(found[1].as_ref().unwrap().severity, Severity::Invalid);
-    }
-
-    #[test]
-    fn a_thread_more_than_the_cpus_grows_by_noise() {
-        let cpus = "[m]\ncpus = 8\n";
-        let noise = rows("memory", &[(8, 1000.0), (9, 1070.0), (15, 1500.0)]);
-        assert_eq!(flagged(&ThreadMultiplied, cpus, &noise), [false; 3]);
-        let twice = rows("memory", &[(8, 1000.0), (9, 1070.0), (16, 1500.0)]);
-        assert_eq!(flagged(&ThreadMultiplied, cpus, &twice), [true; 3]);
+        let flops = ["cpu gflops rate 1e12", "cpu gflops rate 1e18 threads=4"];
+        assert_eq!(severities(&RULE, many, &flops)[1], INVALID);
     }
 
     #[test]
     fn a_queue_may_help_a_disk_and_a_network() {
         let rates = [(1, 50.0), (2, 100.0), (4, 200.0), (8, 400.0)];
-        let disk = rows("disk", &rates);
-        assert_eq!(flagged(&ThreadMultiplied, MACHINE, &disk), [false; 4]);
-        let network = rows("network", &rates);
-        assert_eq!(flagged(&ThreadMultiplied, MACHINE, &network), [false; 4]);
-        let cached = rows("disk", &rates.map(|(t, r)| (t, r * 100.0)));
-        assert_eq!(flagged(&ThreadMultiplied, MACHINE, &cached), [false, true, true, true]);
-        // Perhaps drives in parallel.
-        let faster = rows("disk", &rates.map(|(t, r)| (t, r * 1e3)));
-        let severities = |machine| -> Vec<_> {
-            let found = findings(&ThreadMultiplied, machine, &faster);
-            found.into_iter().map(|f| f.map(|f| f.severity)).collect()
+        let of = |facts, subsystem: &str, times: f64| {
+            severities(&RULE, facts, &rows(subsystem, &rates.map(|(t, r)| (t, r * times))))
         };
-        let (invalid, suspect) = (Some(Severity::Invalid), Some(Severity::Suspect));
-        assert_eq!(severities("[m]\nvcpus = 2\n"), [None, suspect, suspect, suspect]);
-        assert_eq!(severities(MACHINE), [None, invalid, invalid, invalid]);
+        assert_eq!(of(MACHINE, "disk", 1.0), [None; 4]);
+        assert_eq!(of(MACHINE, "network", 1.0), [None; 4]);
+        assert_eq!(of(MACHINE, "disk", 100.0), [None, INVALID, INVALID, INVALID]);
+        // Perhaps drives in parallel.
+        assert_eq!(of("vcpus = 2", "disk", 1e3), [None, SUSPECT, SUSPECT, SUSPECT]);
+        assert_eq!(of(MACHINE, "disk", 1e3), [None, INVALID, INVALID, INVALID]);
     }
 }

@@ -9,57 +9,44 @@ use crate::{Metric, Sheet};
 /// that it prints.
 const DEFAULT: std::ops::RangeInclusive<f64> = 0.995e6..=1.055e6;
 
-pub(super) struct UdpDefaultRate;
+pub(super) const RULE: Rule = Rule {
+    id: "udp_default_rate",
+    title: "UDP at the tool's default rate",
+    about: "iperf and iperf3 send UDP at 1 Mbit/s (2^20 bit/s in some versions) unless -b sets \
+            another rate, as their manuals state. A figure of that rate is the requested rate, not \
+            the network's.",
+    examine,
+};
 
-impl Rule for UdpDefaultRate {
-    fn id(&self) -> &'static str {
-        "udp_default_rate"
-    }
-
-    fn title(&self) -> &'static str {
-        "UDP at the tool's default rate"
-    }
-
-    fn about(&self) -> &'static str {
-        "iperf and iperf3 send UDP at 1 Mbit/s (2^20 bit/s in some versions) unless -b sets \
-         another rate, as their manuals state. A figure of that rate is the requested rate, not \
-         the network's."
-    }
-
-    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
-        let figure = sheet.figure(index)?;
-        let rate = figure.level().filter(|_| figure.is(Subsystem::Network, Metric::Throughput))?;
-        let iperf = figure.tool.to_ascii_lowercase().contains("iperf");
-        (iperf && figure.operation.contains("udp") && DEFAULT.contains(&rate)).then(|| {
-            Finding::new(
-                self.id(),
-                Severity::Invalid,
-                "the rate is iperf's default for UDP, 1 Mbit/s",
-                "Request a rate above the link's (-b), and take the receiver's count.",
-            )
-            .with("rate_bit_per_s", rate)
-        })
-    }
+fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
+    let figure = sheet.figure(index)?;
+    let rate = figure.level().filter(|_| figure.is(Subsystem::Network, Metric::Throughput))?;
+    let iperf = figure.tool.to_ascii_lowercase().contains("iperf");
+    (iperf && figure.operation.contains("udp") && DEFAULT.contains(&rate)).then(|| {
+        Finding::new(
+            RULE.id,
+            Severity::Invalid,
+            "the rate is iperf's default for UDP, 1 Mbit/s",
+            "Request a rate above the link's (-b), and take the receiver's count.",
+        )
+        .with("rate_bit_per_s", rate)
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{MACHINE, flagged};
+    use crate::testing::{INVALID, MACHINE, judges};
 
     #[test]
     fn the_default_is_no_measurement() {
-        let row = |tool: &str, operation: &str, value: f64| {
-            format!("network,{tool},{operation},throughput,,1,1,{value},Mb/s,{value}e6,bits/s\n")
-        };
-        let rows: String = [
-            row("iperf3", "udp", 1.05),
-            row("iPerf", "udp", 1.0),
-            row("iperf3", "udp", 1.2),
-            row("iperf3", "tcp", 1.05),
-            row("own", "udp", 1.05),
-        ]
-        .concat();
-        assert_eq!(flagged(&UdpDefaultRate, MACHINE, &rows), [true, true, false, false, false]);
+        let expected = [
+            ("network udp throughput 1.05e6 tool=iperf3", INVALID),
+            ("network udp throughput 1e6 tool=iPerf", INVALID),
+            ("network udp throughput 1.2e6 tool=iperf3", None),
+            ("network tcp throughput 1.05e6 tool=iperf3", None),
+            ("network udp throughput 1.05e6 tool=own", None),
+        ];
+        judges(&RULE, MACHINE, &expected);
     }
 }

@@ -8,54 +8,47 @@ use crate::{Metric, Sheet, Statistic};
 /// 65,535 B of an IPv4 packet (RFC 791) less 20 of its header and 8 of UDP's (RFC 768).
 const MOST: u64 = 65_507;
 
-pub(super) struct UdpPayload;
+pub(super) const RULE: Rule = Rule {
+    id: "udp_payload",
+    title: "UDP payload larger than a datagram",
+    about: "A UDP datagram over IPv4 carries at most 65,507 B: a packet of 65,535 B less 20 B of \
+            IP header and 8 B of UDP header. A larger block was refused, truncated, or sent as \
+            something else.",
+    examine,
+};
 
-impl Rule for UdpPayload {
-    fn id(&self) -> &'static str {
-        "udp_payload"
-    }
-
-    fn title(&self) -> &'static str {
-        "UDP payload larger than a datagram"
-    }
-
-    fn about(&self) -> &'static str {
-        "A UDP datagram over IPv4 carries at most 65,507 B: a packet of 65,535 B less 20 B of IP \
-         header and 8 B of UDP header. A larger block was refused, truncated, or sent as something \
-         else."
-    }
-
-    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
-        let figure = sheet.figure(index)?;
-        let block = figure.block.filter(|b| *b > MOST)?;
-        let judged = figure.subsystem == Subsystem::Network
-            && figure.operation.contains("udp")
-            && figure.metric != Metric::Other
-            && figure.statistic != Statistic::Deviation;
-        judged.then(|| {
-            Finding::new(
-                self.id(),
-                Severity::Invalid,
-                format!("a datagram of {block} B exceeds the maximum over IPv4, {MOST} B"),
-                "State the payload sent, the loss, and which end counted.",
-            )
-            .with("most_bytes", MOST)
-        })
-    }
+fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
+    let figure = sheet.figure(index)?;
+    let block = figure.block.filter(|b| *b > MOST)?;
+    let judged = figure.subsystem == Subsystem::Network
+        && figure.operation.contains("udp")
+        && figure.metric != Metric::Other
+        && figure.statistic != Statistic::Deviation;
+    judged.then(|| {
+        Finding::new(
+            RULE.id,
+            Severity::Invalid,
+            format!("a datagram of {block} B exceeds the maximum over IPv4, {MOST} B"),
+            "State the payload sent, the loss, and which end counted.",
+        )
+        .with("most_bytes", MOST)
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{MACHINE, flagged};
+    use crate::testing::{INVALID, MACHINE, judges};
 
     #[test]
     fn a_datagram_ends_at_65507() {
-        let rows = "network,x,udp,throughput,65508,1,1,1,Mb/s,1e6,bits/s\n\
-                    network,x,udp,throughput,65507,1,1,1,Mb/s,1e6,bits/s\n\
-                    network,x,tcp,throughput,65536,1,1,1,Mb/s,1e6,bits/s\n\
-                    network,x,udp,loss,65536,1,1,1,%,,\n\
-                    network,x,udp,throughput,65536,1,sd,1,Mb/s,1e6,bits/s\n";
-        assert_eq!(flagged(&UdpPayload, MACHINE, rows), [true, false, false, false, false]);
+        let expected = [
+            ("network udp throughput 1e6 block=65508", INVALID),
+            ("network udp throughput 1e6 block=65507", None),
+            ("network tcp throughput 1e6 block=65536", None),
+            ("network udp loss 1 block=65536", None),
+            ("network udp throughput 1e6 block=65536 trial=sd", None),
+        ];
+        judges(&RULE, MACHINE, &expected);
     }
 }

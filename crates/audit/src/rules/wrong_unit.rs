@@ -8,71 +8,63 @@ use crate::{Metric, Sheet, units};
 /// Numbers in base units are often rounded to three digits.
 const PRINTED: f64 = 0.01;
 
-pub(super) struct WrongUnit;
-
 /// Whether a unit in small letters is that of something by the bit or byte: `ns/b`, `us per byte`.
 fn by_the_byte(unit: &str) -> bool {
     let by = unit.rsplit_once('/').or_else(|| unit.rsplit_once(" per "));
     by.is_some_and(|(_, what)| matches!(what.trim(), "b" | "bit" | "bits" | "byte" | "bytes"))
 }
 
-impl Rule for WrongUnit {
-    fn id(&self) -> &'static str {
-        "wrong_unit"
-    }
+pub(super) const RULE: Rule = Rule {
+    id: "wrong_unit",
+    title: "wrong unit",
+    about: "The printed number times its unit must equal the number in base units, with a factor \
+            of 1000 or 1024. A latency per bit or per byte is not the time of an operation.",
+    examine,
+};
 
-    fn title(&self) -> &'static str {
-        "wrong unit"
+fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
+    let figure = sheet.figure(index)?;
+    let unit = figure.unit.to_ascii_lowercase();
+    if figure.metric == Metric::Latency && by_the_byte(&unit) {
+        return Some(Finding::new(
+            RULE.id,
+            Severity::Invalid,
+            "a time per bit or byte is a reciprocal rate, not a latency",
+            "Print the time of one operation and its size.",
+        ));
     }
-
-    fn about(&self) -> &'static str {
-        "The printed number times its unit must equal the number in base units, with a factor of \
-         1000 or 1024. A latency per bit or per byte is not the time of an operation."
-    }
-
-    fn examine(&self, sheet: &Sheet, index: usize) -> Option<Finding> {
-        let figure = sheet.figure(index)?;
-        let unit = figure.unit.to_ascii_lowercase();
-        if figure.metric == Metric::Latency && by_the_byte(&unit) {
-            return Some(Finding::new(
-                self.id(),
-                Severity::Invalid,
-                "a time per bit or byte is a reciprocal rate, not a latency",
-                "Print the time of one operation and its size.",
-            ));
-        }
-        let si = figure.si?;
-        let factors = units::factors(&figure.unit, &figure.si_unit)?;
-        let fits = |f: &f64| (figure.value * f - si).abs() <= PRINTED * si.abs();
-        (!factors.iter().any(fits)).then(|| {
-            Finding::new(
-                self.id(),
-                Severity::Suspect,
-                "the number and its unit do not give the number in base units",
-                "Check which unit was meant: bits or bytes, 1000 or 1024.",
-            )
-            .with("factor", if figure.value > 0.0 { si / figure.value } else { 0.0 })
-        })
-    }
+    let si = figure.si?;
+    let factors = units::factors(&figure.unit, &figure.si_unit)?;
+    let fits = |f: &f64| (figure.value * f - si).abs() <= PRINTED * si.abs();
+    (!factors.iter().any(fits)).then(|| {
+        Finding::new(
+            RULE.id,
+            Severity::Suspect,
+            "the number and its unit do not give the number in base units",
+            "Check which unit was meant: bits or bytes, 1000 or 1024.",
+        )
+        .with("factor", if figure.value > 0.0 { si / figure.value } else { 0.0 })
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{MACHINE, flagged};
+    use crate::testing::{INVALID, MACHINE, SUSPECT, judges};
 
     #[test]
     fn number_and_unit_give_the_base_unit() {
-        let rows = "disk,x,r,throughput,,1,1,100,MB/s,1e8,bytes/s\n\
-                    disk,x,r,throughput,,1,1,100,MB/s,104857600,bytes/s\n\
-                    network,x,tcp,throughput,,1,1,2.35,Gb/s,2.02e10,bits/s\n\
-                    disk,x,r,throughput,,1,1,100,MB/s,8e8,bytes/s\n\
-                    memory,x,r,latency,8,1,1,5,ms/bit,5e-3,seconds\n\
-                    memory,x,r,latency,8,1,1,5,ms,5e-3,seconds\n\
-                    memory,x,r,latency,8,1,1,5,us,5e-3,seconds\n\
-                    memory,x,r,throughput,8,1,1,5,parsecs,5,bytes/s\n";
-        let expected = [false, false, true, true, true, false, true, false];
-        assert_eq!(flagged(&WrongUnit, MACHINE, rows), expected);
+        let expected = [
+            ("disk r throughput 1e8 printed=100 unit=MB/s", None),
+            ("disk r throughput 104857600 printed=100 unit=MB/s", None),
+            ("network tcp throughput 2.02e10 printed=2.35 unit=Gb/s", SUSPECT),
+            ("disk r throughput 8e8 printed=100 unit=MB/s", SUSPECT),
+            ("memory r latency 5e-3 printed=5 unit=ms/bit", INVALID),
+            ("memory r latency 5e-3 printed=5 unit=ms", None),
+            ("memory r latency 5e-3 printed=5 unit=us", SUSPECT),
+            ("memory r throughput 5 unit=parsecs", None),
+        ];
+        judges(&RULE, MACHINE, &expected);
     }
 
     #[test]

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use proofmark_model::{DeviceTraffic, FileState, Params, Subsystem, Timestamp, Trial, Unit};
 
-use super::json::{Job, Report, Side};
-use super::options::{Asked, params, plain, processes};
+use super::json::{Asked, Job, Report, Side};
+use super::options::{params, plain, processes};
 use super::pattern::{Pattern, Way};
 use super::times::latency;
 use super::verification::{device, state, tells};
-use crate::{Figure, Malformed, Output, trial};
+use crate::{Figure, Malformed, Output};
 
 /// A job with all its processes.
 struct Work<'a> {
@@ -145,7 +145,7 @@ impl Work<'_> {
         let device = device.map(|d| DeviceTraffic { busy_s: d.busy_s * seconds, ..d.clone() });
         // A size that is not told matters only where nothing else proves what was read.
         let file = file.filter(|f| f.size_bytes > 0 || device.is_some());
-        Some(Trial { device, file, ..trial(Unit::BytePerSecond, bytes, seconds) })
+        Some(Trial { device, file, ..Trial::new(Unit::BytePerSecond, bytes, seconds) })
     }
 
     /// How the file was used; `None` where the options, or the share of reads, are not told.

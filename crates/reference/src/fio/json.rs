@@ -10,7 +10,34 @@ use crate::Malformed;
 /// Options by fio's own names, as they were typed; an alias is told by its proper name.
 pub(super) type Options = BTreeMap<String, String>;
 
-/// A whole report.
+/// The options of a job: its own, and the global ones.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    job: Option<&'a Options>,
+    global: &'a Options,
+}
+
+impl<'a> Asked<'a> {
+    /// Those of a report; `None` where it tells neither: then defaults prove nothing.
+    pub(super) fn find(job: Option<&'a Options>, global: &'a Options) -> Option<Self> {
+        (job.is_some() || !global.is_empty()).then_some(Self { job, global })
+    }
+
+    /// The value of that option, if it is in force.
+    pub(super) fn get(self, name: &str) -> Option<&'a str> {
+        let own = self.job.and_then(|options| options.get(name));
+        own.or_else(|| self.global.get(name)).map(String::as_str)
+    }
+
+    /// All that are in force, with their values.
+    pub(super) fn all(self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let own = move |name: &str| self.job.is_some_and(|options| options.contains_key(name));
+        let global = self.global.iter().filter(move |(name, _)| !own(name));
+        let all = self.job.into_iter().flatten().chain(global);
+        all.map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+}
+
 #[derive(Debug, Deserialize)]
 pub(super) struct Report {
     #[serde(rename = "fio version")]
@@ -42,7 +69,6 @@ pub(super) struct Job {
     pub(super) mixed: Option<Side>,
 }
 
-/// One direction.
 #[derive(Debug, Deserialize)]
 pub(super) struct Side {
     pub(super) io_bytes: u64,

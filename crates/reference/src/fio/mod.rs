@@ -19,7 +19,6 @@ mod tests;
 
 use crate::{Description, Malformed, Output, Tool};
 
-/// The tool `fio`.
 pub(crate) struct Fio;
 
 impl Tool for Fio {

@@ -3,9 +3,10 @@
 use proofmark_model::{Flush, Params};
 
 use super::harmless::others;
-use super::json::Options;
+use super::json::Asked;
 use super::pattern::Way;
 use crate::Malformed;
+use crate::data::Known as _;
 
 /// Engines that read and write files, one I/O in flight a process.
 const ONE: &[&str] = &["psync", "sync", "pvsync", "pvsync2", "vsync"];
@@ -18,34 +19,6 @@ const TOLD: usize = 8;
 
 /// fio's default block, in bytes.
 const BLOCK: u64 = 4096;
-
-/// The options of a job: its own, and the global ones.
-#[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
-    job: Option<&'a Options>,
-    global: &'a Options,
-}
-
-impl<'a> Asked<'a> {
-    /// Those of a report; `None` where it tells neither: then defaults prove nothing.
-    pub(super) fn find(job: Option<&'a Options>, global: &'a Options) -> Option<Self> {
-        (job.is_some() || !global.is_empty()).then_some(Self { job, global })
-    }
-
-    /// The value of that option, if it is in force.
-    pub(super) fn get(self, name: &str) -> Option<&'a str> {
-        let own = self.job.and_then(|options| options.get(name));
-        own.or_else(|| self.global.get(name)).map(String::as_str)
-    }
-
-    /// All that are in force, with their values.
-    pub(super) fn all(self) -> impl Iterator<Item = (&'a str, &'a str)> {
-        let own = move |name: &str| self.job.is_some_and(|options| options.contains_key(name));
-        let global = self.global.iter().filter(move |(name, _)| !own(name));
-        let all = self.job.into_iter().flatten().chain(global);
-        all.map(|(name, value)| (name.as_str(), value.as_str()))
-    }
-}
 
 /// Whether this is the pattern's work and no other.
 pub(super) fn plain(options: Asked<'_>) -> bool {
@@ -62,20 +35,12 @@ pub(super) fn plain(options: Asked<'_>) -> bool {
 pub(super) fn params(options: Asked<'_>, way: Way, threads: u64) -> Params {
     let mut params = Params::default()
         .with("threads", threads)
-        .with("direct", if direct(options) { "on" } else { "off" });
-    if let Some(engine) = options.get("ioengine") {
-        params = params.with("engine", engine);
-    }
-    for (name, value) in [
-        ("block_size", block(options, way)),
-        ("queue_depth", depth(options)),
-        ("file_size", file(options, threads)),
-        ("reads", (way == Way::Mixed).then(|| reads(options)).flatten()),
-    ] {
-        if let Some(value) = value {
-            params = params.with(name, value);
-        }
-    }
+        .with("direct", if direct(options) { "on" } else { "off" })
+        .known("engine", options.get("ioengine"))
+        .known("block_size", block(options, way))
+        .known("queue_depth", depth(options))
+        .known("file_size", file(options, threads))
+        .known("reads", (way == Way::Mixed).then(|| reads(options)).flatten());
     if matches!(way, Way::Write | Way::Mixed) {
         match flush(options) {
             Flush::Never => params = params.with("flush", "none"),
@@ -166,7 +131,6 @@ fn reads(options: Asked<'_>) -> Option<u64> {
     }
 }
 
-/// Processes of the job.
 pub(super) fn processes(options: Asked<'_>) -> Option<u64> {
     options.get("numjobs").map_or(Some(1), |n| n.parse().ok()).filter(|n| *n > 0)
 }
@@ -195,31 +159,30 @@ fn size(text: &str, options: Asked<'_>) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::json::Options;
     use super::*;
 
-    fn options(pairs: &[(&str, &str)]) -> Options {
-        pairs.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect()
+    fn options(text: &str) -> Options {
+        let pairs = text.split_whitespace().filter_map(|pair| pair.split_once('='));
+        pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     }
 
-    fn asked(job: &Options) -> Asked<'_> {
-        static NONE: Options = Options::new();
-        Asked { job: Some(job), global: &NONE }
+    /// Calls with the options of a text such as `bs=4k rw=read`.
+    fn given<T>(text: &str, call: impl FnOnce(Asked<'_>) -> T) -> T {
+        call(Asked::find(Some(&options(text)), &Options::new()).unwrap())
     }
 
     #[test]
     fn a_job_overrides_what_is_global() {
-        let (job, global) = (options(&[("bs", "8k")]), options(&[("bs", "4k"), ("rw", "write")]));
+        let (job, global) = (options("bs=8k"), options("bs=4k rw=write"));
         let asked = Asked::find(Some(&job), &global).unwrap();
-        assert_eq!(
-            (asked.get("bs"), asked.get("rw"), asked.get("size")),
-            (Some("8k"), Some("write"), None)
-        );
-        assert!(Asked::find(None, &global).is_some() && Asked::find(None, &options(&[])).is_none());
+        let found = ["bs", "rw", "size"].map(|name| asked.get(name));
+        assert_eq!(found, [Some("8k"), Some("write"), None]);
+        assert!(Asked::find(None, &global).is_some() && Asked::find(None, &options("")).is_none());
     }
 
     #[test]
     fn sizes_as_fio_reads_them() {
-        let (old, si) = (options(&[]), options(&[("kb_base", "1000")]));
         for (text, bytes, standard) in [
             ("512", Some(512), Some(512)),
             ("512b", Some(512), Some(512)),
@@ -236,108 +199,79 @@ mod tests {
             ("k", None, None),
             ("99999999p", None, None),
         ] {
-            assert_eq!(size(text, asked(&old)), bytes, "{text}");
-            assert_eq!(size(text, asked(&si)), standard, "{text}");
+            assert_eq!(given("", |o| size(text, o)), bytes, "{text}");
+            assert_eq!(given("kb_base=1000", |o| size(text, o)), standard, "{text}");
         }
     }
 
     #[test]
     fn blocks_by_direction() {
         for (bs, read, write, trim) in [
-            ("8k", 8192, 8192, 8192),
-            ("8k,32k", 8192, 32768, 32768),
-            ("8k,32k,", 8192, 32768, 4096),
-            (",8k", 4096, 8192, 8192),
-            ("1k,2k,3k", 1024, 2048, 3072),
+            ("", 4096, 4096, 4096),
+            ("bs=8k", 8192, 8192, 8192),
+            ("bs=8k,32k", 8192, 32768, 32768),
+            ("bs=8k,32k,", 8192, 32768, 4096),
+            ("bs=,8k", 4096, 8192, 8192),
+            ("bs=1k,2k,3k", 1024, 2048, 3072),
         ] {
-            let o = options(&[("bs", bs)]);
-            let found = [Way::Read, Way::Write, Way::Trim].map(|way| block(asked(&o), way));
+            let found = [Way::Read, Way::Write, Way::Trim].map(|w| given(bs, |o| block(o, w)));
             assert_eq!(found, [Some(read), Some(write), Some(trim)], "{bs}");
-            assert_eq!(block(asked(&o), Way::Mixed), (read == write).then_some(read), "{bs}");
+            let both = given(bs, |o| block(o, Way::Mixed));
+            assert_eq!(both, (read == write).then_some(read), "{bs}");
         }
-        assert_eq!(block(asked(&options(&[])), Way::Read), Some(4096));
     }
 
     #[test]
-    fn the_depth_of_an_engine_without_a_queue_is_one() {
-        for (engine, iodepth, depth) in [
-            (Some("psync"), Some("32"), Some(1)),
-            (Some("libaio"), Some("32"), Some(32)),
-            (Some("libaio"), None, Some(1)),
-            (None, Some("32"), None),
-            (None, Some("1"), Some(1)),
-            (None, None, Some(1)),
+    fn numbers_have_fios_defaults() {
+        type Number = fn(Asked<'_>) -> Option<u64>;
+        let of_three: Number = |o| file(o, 3);
+        for (text, number, expected) in [
+            ("ioengine=psync iodepth=32", depth as Number, Some(1)),
+            ("ioengine=libaio iodepth=32", depth, Some(32)),
+            ("ioengine=libaio", depth, Some(1)),
+            ("iodepth=32", depth, None),
+            ("iodepth=1", depth, Some(1)),
+            ("", depth, Some(1)),
+            ("numjobs=3", processes, Some(3)),
+            ("numjobs=0", processes, None),
+            ("numjobs=-1", processes, None),
+            ("", processes, Some(1)),
+            ("", reads, Some(50)),
+            ("rwmixread=75", reads, Some(75)),
+            ("rwmixwrite=40", reads, Some(60)),
+            ("rwmixwrite=140", reads, None),
+            // Files are the processes' own unless they are named.
+            ("size=4m", of_three, Some(12 << 20)),
+            ("size=4m filename=f", of_three, Some(4 << 20)),
         ] {
-            let pairs = [("ioengine", engine), ("iodepth", iodepth)];
-            let set: Vec<_> = pairs.iter().filter_map(|(n, v)| Some((*n, (*v)?))).collect();
-            assert_eq!(depth_of(&set), depth, "{set:?}");
-        }
-        fn depth_of(set: &[(&str, &str)]) -> Option<u64> {
-            depth(asked(&options(set)))
+            assert_eq!(given(text, number), expected, "{text}");
         }
     }
 
     #[test]
-    fn other_work_is_not_compared() {
-        for (set, same) in [
-            (&[("ioengine", "io_uring"), ("iodepth", "8")][..], true),
-            (&[("fsync", "0"), ("zonemode", "none")], true),
-            (&[("fsync", "1")], false),
-            (&[("rate", "1m")], false),
-            (&[("ioengine", "null")], false),
+    fn parameters_of_writes_by_either_name() {
+        for (text, name, value) in [
+            ("direct=1", "direct", Some("on")),
+            ("buffered=0", "direct", Some("on")),
+            ("direct=0", "direct", Some("off")),
+            ("end_fsync=1", "flush", Some("end")),
+            ("fsync_on_close=1", "flush", Some("end")),
+            ("size=1m", "flush", Some("none")),
+            // The system refuses it.
+            ("end_fsync=1 fixedbufs=1 ioengine=io_uring iodepth=8", "flush", Some("none")),
+            ("end_fsync=1 fixedbufs=1 ioengine=io_uring iodepth=1", "flush", Some("end")),
+            // Each write is.
+            ("fdatasync=1", "flush", None),
+            ("rate=1m", "rate", Some("1m")),
         ] {
-            assert_eq!(plain(asked(&options(set))), same, "{set:?}");
+            let params = given(text, |o| params(o, Way::Write, 1));
+            assert_eq!(params.text(name), value, "{text}");
         }
-        let p = params(asked(&options(&[("rate", "1m")])), Way::Read, 1);
-        assert_eq!(p.text("rate"), Some("1m"));
-    }
-
-    #[test]
-    fn files_are_the_processes_own_unless_they_are_named() {
-        let own = options(&[("size", "4m")]);
-        let named = options(&[("size", "4m"), ("filename", "f")]);
-        assert_eq!((file(asked(&own), 3), file(asked(&named), 3)), (Some(12 << 20), Some(4 << 20)));
-    }
-
-    #[test]
-    fn processes_are_one_or_more() {
-        for (numjobs, count) in [("3", Some(3)), ("0", None), ("-1", None)] {
-            assert_eq!(processes(asked(&options(&[("numjobs", numjobs)]))), count);
+        assert_eq!(given("", |o| params(o, Way::Read, 1)).text("flush"), None);
+        for (text, same) in
+            [("ioengine=io_uring iodepth=8", true), ("rate=1m", false), ("ioengine=null", false)]
+        {
+            assert_eq!(given(text, plain), same, "{text}");
         }
-        assert_eq!(processes(asked(&options(&[]))), Some(1));
-    }
-
-    #[test]
-    fn shares_of_reads() {
-        for (set, share) in [
-            (&[][..], Some(50)),
-            (&[("rwmixread", "75")], Some(75)),
-            (&[("rwmixwrite", "40")], Some(60)),
-            (&[("rwmixwrite", "140")], None),
-        ] {
-            assert_eq!(reads(asked(&options(set))), share, "{set:?}");
-        }
-    }
-
-    #[test]
-    fn direct_and_flush_by_either_name() {
-        let of = |set: &[(&str, &str)]| params(asked(&options(set)), Way::Write, 1);
-        for set in [[("direct", "1")], [("buffered", "0")]] {
-            assert_eq!(of(&set).text("direct"), Some("on"));
-        }
-        assert_eq!(of(&[("direct", "0")]).text("direct"), Some("off"));
-        for (set, flush) in [
-            ([("end_fsync", "1")], "end"),
-            ([("fsync_on_close", "1")], "end"),
-            ([("size", "1m")], "none"),
-        ] {
-            assert_eq!(of(&set).text("flush"), Some(flush));
-        }
-        let registered = [("end_fsync", "1"), ("fixedbufs", "1"), ("ioengine", "io_uring")];
-        let deep = |depth| of(&[&registered[..], &[("iodepth", depth)]].concat());
-        assert_eq!(deep("8").text("flush"), Some("none"), "the system refuses it");
-        assert_eq!(deep("1").text("flush"), Some("end"));
-        assert_eq!(params(asked(&options(&[])), Way::Read, 1).text("flush"), None);
-        assert_eq!(of(&[("fdatasync", "1")]).text("flush"), None, "each write is");
     }
 }

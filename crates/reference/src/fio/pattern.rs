@@ -2,9 +2,8 @@
 
 use proofmark_model::Order;
 
-use super::options::Asked;
+use super::json::Asked;
 
-/// A direction of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     Read,
@@ -27,7 +26,6 @@ impl Way {
     }
 }
 
-/// The pattern of a job (`rw`).
 pub(super) struct Pattern {
     pub(super) name: &'static str,
     /// Whether it goes in more than one direction.
@@ -56,7 +54,6 @@ impl Pattern {
         Self::named(name).ok_or(rw)
     }
 
-    /// Of that name.
     pub(super) fn named(name: &str) -> Option<&'static Self> {
         PATTERNS.iter().find(|p| p.name == name)
     }

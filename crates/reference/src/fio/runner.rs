@@ -9,23 +9,14 @@ use proofmark_model::{Flush, Params, Trial, Unit};
 use super::Fio;
 use super::pattern::{Pattern, Way};
 use crate::disk::{self, either, file};
+use crate::text::words;
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
 
-/// What is the same for all work.
-const ALWAYS: &[&str] = &[
-    "--name=beside",
-    "--output-format=json",
-    "--eta=never",
-    "--thread",
-    "--group_reporting",
-    "--lat_percentiles=1",
-    "--clat_percentiles=0",
-    "--randrepeat=0",
-    // It neither makes the file nor has it allocated, and gives no advice on it.
-    "--allow_file_create=0",
-    "--fallocate=none",
-    "--fadvise_hint=0",
-];
+/// What is the same for all work. fio neither makes the file nor has it allocated, and gives no
+/// advice on it.
+const ALWAYS: &str = "--name=beside --output-format=json --eta=never --thread --group_reporting \
+                      --lat_percentiles=1 --clat_percentiles=0 --randrepeat=0 \
+                      --allow_file_create=0 --fallocate=none --fadvise_hint=0";
 
 /// Seconds that whole milliseconds tell to within a percent, and half as many, below which they
 /// are none to compare.
@@ -176,13 +167,10 @@ fn arguments(task: &Task, registers: bool) -> Result<Vec<String>, String> {
     let work = Work::plan(task)?;
     // Several files are parted by it.
     let file = Some(file(task.file)?).filter(|f| !f.contains(':')).ok_or("its path has a colon")?;
-    let mut all: Vec<String> = ALWAYS.iter().map(|a| (*a).to_owned()).collect();
-    all.extend([
-        format!("--filename={file}"),
-        format!("--rw={}", work.rw),
-        format!("--bs={}", work.block),
-    ]);
-    all.extend(if task.test == COMMITS { work.commits()? } else { work.blocks(registers)? });
+    let mut all = words(ALWAYS);
+    all.push(format!("--filename={file}"));
+    let own = if task.test == COMMITS { work.commits()? } else { work.blocks(registers)? };
+    all.extend(words(&format!("--rw={} --bs={} {own}", work.rw, work.block)));
     Ok(all)
 }
 
@@ -198,37 +186,31 @@ impl<'a> Work<'a> {
     }
 
     /// Reads and writes of blocks of the file, each thread in its part of it.
-    fn blocks(&self, registers: bool) -> Result<Vec<String>, String> {
+    fn blocks(&self, registers: bool) -> Result<String, String> {
         let params = self.task.params;
-        let part = self.part();
+        let (part, threads) = (self.part(), self.threads);
         if part == 0 {
             return Err("its threads need a block of the file each".to_owned());
         }
-        let direct = either(params, "direct", "on", "off")?;
+        let direct = u8::from(either(params, "direct", "on", "off")?);
         let flushes = self.writes() && either(params, "flush", "end", "none")?;
-        let cold = params.text("cache") == Some("cold");
-        let mut all = vec![
-            format!("--size={part}"),
-            format!("--direct={}", u8::from(direct)),
-            // Warm is what it finds: who lends the file has made its cache ready.
-            format!("--invalidate={}", u8::from(cold)),
-            format!("--end_fsync={}", u8::from(flushes)),
-        ];
-        if self.threads > 1 {
-            all.extend([
-                format!("--numjobs={}", self.threads),
-                format!("--offset_increment={part}"),
-            ]);
+        // Warm is what it finds: who lends the file has made its cache ready.
+        let cold = u8::from(params.text("cache") == Some("cold"));
+        let end = u8::from(flushes);
+        let mut all =
+            format!("--size={part} --direct={direct} --invalidate={cold} --end_fsync={end}");
+        if threads > 1 {
+            all += &format!(" --numjobs={threads} --offset_increment={part}");
         }
         if self.rw == "randrw" {
             let reads = params.int("reads").filter(|r| *r <= 100).ok_or("reads is not set")?;
-            all.push(format!("--rwmixread={reads}"));
+            all += &format!(" --rwmixread={reads}");
         }
         // With registered buffers its fsync at the end fails without a word (3.33, 3.39).
-        all.extend(self.engine(registers && !flushes)?);
-        all.push(format!("--io_size={}", self.amount()));
+        let engine = self.engine(registers && !flushes)?;
+        all += &format!(" {engine} --io_size={}", self.amount());
         if self.ahead() {
-            all.push(format!("--ramp_time={}ms", (self.task.seconds * AHEAD * 1e3) as u64));
+            all += &format!(" --ramp_time={}ms", (self.task.seconds * AHEAD * 1e3) as u64);
         }
         Ok(all)
     }
@@ -263,23 +245,21 @@ impl<'a> Work<'a> {
         (blocks as u64).max(1).saturating_mul(self.block)
     }
 
-    fn engine(&self, registers: bool) -> Result<Vec<String>, String> {
+    fn engine(&self, registers: bool) -> Result<String, String> {
         let depth = self.task.params.int("queue_depth").unwrap_or(1).max(1);
+        let fixed = u8::from(registers);
         match self.task.params.text("engine") {
-            Some("psync") if depth == 1 => Ok(vec!["--ioengine=psync".to_owned()]),
-            Some("io_uring") => Ok(vec![
-                "--ioengine=io_uring".to_owned(),
-                format!("--iodepth={depth}"),
-                "--registerfiles=1".to_owned(),
-                format!("--fixedbufs={}", u8::from(registers)),
-            ]),
+            Some("psync") if depth == 1 => Ok("--ioengine=psync".to_owned()),
+            Some("io_uring") => Ok(format!(
+                "--ioengine=io_uring --iodepth={depth} --registerfiles=1 --fixedbufs={fixed}"
+            )),
             Some(engine) => Err(format!("its {engine} has no such queue")),
             None => Err("engine is not set".to_owned()),
         }
     }
 
-    /// Appends, each brought to stable storage.
-    fn commits(&self) -> Result<Vec<String>, String> {
+    /// Appends, each brought to stable storage, the last too.
+    fn commits(&self) -> Result<String, String> {
         if self.threads > 1 {
             return Err("it is given one file, where our threads have one each".to_owned());
         }
@@ -287,15 +267,9 @@ impl<'a> Work<'a> {
         if bytes > self.file_size {
             return Err("its file would grow by more than file_size".to_owned());
         }
-        Ok(vec![
-            "--file_append=1".to_owned(),
-            format!("--size={bytes}"),
-            "--direct=0".to_owned(),
-            "--ioengine=psync".to_owned(),
-            "--fdatasync=1".to_owned(),
-            // After the last one too.
-            "--end_fsync=1".to_owned(),
-        ])
+        Ok(format!(
+            "--file_append=1 --size={bytes} --direct=0 --ioengine=psync --fdatasync=1 --end_fsync=1"
+        ))
     }
 }
 

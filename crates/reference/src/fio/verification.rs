@@ -3,8 +3,8 @@
 
 use proofmark_model::{DeviceTraffic, FileState};
 
-use super::json::Disk;
-use super::options::{Asked, direct, file, flush};
+use super::json::{Asked, Disk};
+use super::options::{direct, file, flush};
 use super::pattern::Pattern;
 use crate::Malformed;
 

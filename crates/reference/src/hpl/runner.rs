@@ -10,9 +10,13 @@ use super::{Hpl, TEST};
 use crate::dense::{self, widest};
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, ask, on_path};
 
-/// Variables without which Open MPI refuses to run as root, or more processes than it counts
+/// Each process has one thread, whichever BLAS it calls. Then variables without which Open MPI refuses to run as root, or more processes than it counts
 /// cores, or binds them to CPUs that are not the task's (version 4, then 5); others ignore them.
-const OPEN_MPI: &[(&str, &str)] = &[
+const ENVIRONMENT: &[(&str, &str)] = &[
+    ("OMP_NUM_THREADS", "1"),
+    ("OPENBLAS_NUM_THREADS", "1"),
+    ("BLIS_NUM_THREADS", "1"),
+    ("MKL_NUM_THREADS", "1"),
     ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
     ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
     ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
@@ -22,10 +26,6 @@ const OPEN_MPI: &[(&str, &str)] = &[
     ("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"),
     ("PRTE_MCA_hwloc_default_binding_policy", "none"),
 ];
-
-/// Each process has one thread, whichever BLAS it calls.
-const ONE_THREAD: &[&str] =
-    &["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "MKL_NUM_THREADS"];
 
 impl ReferenceRunner for Hpl {
     fn installed(&self) -> Option<Installed> {
@@ -94,11 +94,9 @@ pub(super) fn solve(solver: &Path, task: &Task, widest: &str) -> Result<Invocati
         "hpcc" => ("hpccinf.txt", Some("hpccoutf.txt")),
         _ => ("HPL.dat", None),
     };
-    let one = ONE_THREAD.iter().map(|name| (*name, "1".to_owned()));
-    let mpi = OPEN_MPI.iter().map(|(name, value)| (*name, (*value).to_owned()));
     Ok(Invocation {
         arguments: vec!["-n".to_owned(), threads.to_string(), path.to_owned()],
-        environment: one.chain(mpi).collect(),
+        environment: ENVIRONMENT.iter().map(|(n, value)| (*n, (*value).to_owned())).collect(),
         files: vec![(file, input(n, nb, grid(threads)))],
         output,
         ..Invocation::default()

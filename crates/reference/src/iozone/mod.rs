@@ -1,10 +1,8 @@
 //! IOzone (William Norcott, Don Capps): its listing.
 //!
-//! `listing` reads it line by line, `table` the matrix by file and record size, `throughput` what
-//! several processes say, `work` what a test does,
-//! `runner` what our points are in IOzone's options.
+//! `table` reads the matrix by file and record size, `throughput` what several processes say;
+//! `work` is what a test does, `runner` what our points are in IOzone's options.
 
-mod listing;
 mod runner;
 mod table;
 mod throughput;
@@ -13,12 +11,15 @@ mod work;
 #[cfg(test)]
 mod tests;
 
+use crate::text::lines;
 use crate::{Description, Malformed, Output, Tool};
+use table::Table;
+use throughput::Throughput;
+use work::{Mode, Scale};
 
 /// The first line of a listing, without its indentation.
 const FIRST: &str = "Iozone: Performance Test of File I/O";
 
-/// The tool `iozone`.
 pub(crate) struct Iozone;
 
 impl Tool for Iozone {
@@ -46,6 +47,65 @@ impl Tool for Iozone {
     }
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
-        listing::parse(text)
+        let mut output = Output::default();
+        let mut run = Run::default();
+        let (mut before, mut last) = ("", 1);
+        for (at, line) in lines(text) {
+            last = at;
+            if line.trim() == FIRST {
+                std::mem::take(&mut run).throughput.end()?;
+            }
+            run.line(at, before, line, &mut output)?;
+            before = line;
+        }
+        run.throughput.end()?;
+        if output.figures.is_empty() {
+            return Err(Malformed::at(last, "no test of IOzone's has a result"));
+        }
+        Ok(output)
+    }
+}
+
+/// What the lines of a run so far have told.
+#[derive(Default)]
+struct Run {
+    mode: Mode,
+    table: Option<Table>,
+    throughput: Throughput,
+}
+
+impl Run {
+    /// The line `at`, and the one before it.
+    fn line(
+        &mut self,
+        at: usize,
+        before: &str,
+        line: &str,
+        output: &mut Output,
+    ) -> Result<(), Malformed> {
+        let text = line.trim();
+        if let Some(version) = text.strip_prefix("Version $Revision: ") {
+            let version = version.split(' ').next().unwrap_or(version);
+            output.version.get_or_insert_with(|| Malformed::excerpt(version));
+        } else if text.starts_with("OPS Mode.") {
+            self.mode.scale = Scale::Operations;
+        } else if text.starts_with("Microseconds/op Mode.") {
+            self.mode.scale = Scale::Microseconds;
+        } else if text == "O_DIRECT feature enabled" {
+            self.mode.direct = true;
+        } else if text == "Include fsync in write timing" {
+            self.mode.flush = true;
+        } else if let Some(table) = Table::parse(before, line, at)? {
+            self.table = Some(table);
+        } else if let Some(table) = &self.table {
+            if text.starts_with("iozone") || text.starts_with("exiting") {
+                self.table = None;
+            } else if !text.is_empty() {
+                output.figures.extend(table.row(&self.mode, line, at)?);
+            }
+        } else if !self.throughput.line(&self.mode, text, at, output)? {
+            self.mode.otherwise(text);
+        }
+        Ok(())
     }
 }

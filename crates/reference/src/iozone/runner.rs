@@ -8,6 +8,7 @@ use proofmark_model::{Params, Trial};
 use super::Iozone;
 use super::work::KB;
 use crate::disk::{self, either, file};
+use crate::text::words;
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
 
 /// Largest record, in bytes: the size of its buffer.
@@ -22,7 +23,7 @@ const START_S: f64 = 0.5;
 /// What is run for a test's figure, and what it does to the file.
 struct Run {
     /// Options that choose the tests.
-    options: &'static [&'static str],
+    options: &'static str,
     /// How often all of the file is read and written by them.
     reads: u64,
     writes: u64,
@@ -34,13 +35,13 @@ fn run_for(test: &str) -> Option<&'static Run> {
     match test {
         // Its own data are not looked for (`-+E`), nothing is read again (`-+n`).
         "read" => Some(&Run {
-            options: &["-i", "1", "-+E", "-+n"],
+            options: "-i 1 -+E -+n",
             reads: 1,
             writes: 0,
             counts: "the first 'read' of the whole file, whatever a trial's amount",
         }),
         "random read" => Some(&Run {
-            options: &["-i", "2", "-+E"],
+            options: "-i 2 -+E",
             reads: 1,
             writes: 0,
             counts: "'random read' of the whole file, each record once, in the same order each \
@@ -48,7 +49,7 @@ fn run_for(test: &str) -> Option<&'static Run> {
         }),
         // It makes the file, then writes it again.
         "rewrite" => Some(&Run {
-            options: &["-i", "0"],
+            options: "-i 0",
             reads: 0,
             writes: 2,
             counts: "'rewrite' of the whole file, whatever a trial's amount, with its fsync (ours: \
@@ -56,7 +57,7 @@ fn run_for(test: &str) -> Option<&'static Run> {
         }),
         // And before it writes in random order it reads so, its own data only.
         "random write" => Some(&Run {
-            options: &["-i", "0", "-i", "2"],
+            options: "-i 0 -i 2",
             reads: 1,
             writes: 3,
             counts: "'random write' of the whole file, each record once, in the same order each \
@@ -129,14 +130,13 @@ fn arguments(task: &Task) -> Result<Vec<String>, String> {
     if takes > LONGEST_S {
         return Err(format!("all of its file takes it {takes:.0} s: it needs a smaller file_size"));
     }
-    let mut all: Vec<String> = run.options.iter().map(|o| (*o).to_owned()).collect();
-    // The file is not its own to remove.
-    all.push("-w".to_owned());
-    all.extend(direct.then(|| "-I".to_owned()));
-    all.extend(flushes.then(|| "-e".to_owned()));
-    all.extend(["-r".to_owned(), (record / KB).to_string()]);
-    all.extend(["-s".to_owned(), (size / KB).to_string()]);
-    all.extend(["-f".to_owned(), file(task.file)?.to_owned()]);
+    let direct = if direct { "-I" } else { "" };
+    let flushes = if flushes { "-e" } else { "" };
+    // The file is not its own to remove (-w).
+    let line =
+        format!("{} -w {direct} {flushes} -r {} -s {} -f", run.options, record / KB, size / KB);
+    let mut all = words(&line);
+    all.push(file(task.file)?.to_owned());
     Ok(all)
 }
 

@@ -5,12 +5,12 @@
 //! titles end a character before their numbers do; and version 3.507 leaves a character less
 //! free for a test that is left out than it takes for one that is not.
 
-use proofmark_model::{Better, Unit};
+use proofmark_model::{Better, Trial, Unit};
 
 use super::work::{KB, Mode, Scale, Sizes};
 use crate::rated::rated;
 use crate::text::number;
-use crate::{Figure, Malformed, trial};
+use crate::{Figure, Malformed};
 
 /// More columns than any version has.
 const MOST: usize = 40;
@@ -25,7 +25,6 @@ struct Column {
     end: usize,
 }
 
-/// The columns of a matrix.
 #[derive(Debug)]
 pub(super) struct Table {
     columns: Vec<Column>,
@@ -64,7 +63,6 @@ impl Table {
         Ok(Some(Self { columns }))
     }
 
-    /// The figures of a row.
     pub(super) fn row(&self, mode: &Mode, line: &str, at: usize) -> Result<Vec<Figure>, Malformed> {
         let mut words = words(line);
         let mut size = |what: &str| {
@@ -131,7 +129,6 @@ impl Table {
     }
 }
 
-/// A cell of the matrix.
 fn figure(
     mode: &Mode,
     test: &str,
@@ -156,7 +153,7 @@ fn figure(
         test: format!("{test}.time").into(),
         unit: Unit::Second,
         better: Better::Lower,
-        trials: vec![trial(Unit::Second, records, seconds)],
+        trials: vec![Trial::new(Unit::Second, records, seconds)],
         ..figure
     })
 }

@@ -2,6 +2,7 @@
 
 use proofmark_model::{FileState, Flush, Order, Params, Subsystem, Trial, Unit};
 
+use crate::data::Known as _;
 use crate::{Figure, Malformed};
 
 /// Bytes of what IOzone calls a kB, KB or Kbyte.
@@ -106,16 +107,13 @@ impl Mode {
     }
 
     fn params(&self, test: &str, sizes: Sizes) -> Params {
-        let mut params = Params::default()
+        let flush = if self.flush { "end" } else { "none" };
+        let params = Params::default()
             .with("threads", sizes.processes)
             .with("file_size", sizes.file.saturating_mul(sizes.processes))
-            .with("direct", if self.direct { "on" } else { "off" });
-        if let Some(record) = sizes.record {
-            params = params.with("block_size", record);
-        }
-        if test.contains("write") {
-            params = params.with("flush", if self.flush { "end" } else { "none" });
-        }
+            .with("direct", if self.direct { "on" } else { "off" })
+            .known("block_size", sizes.record)
+            .known("flush", test.contains("write").then_some(flush));
         if self.others.is_empty() {
             return params.with("queue_depth", 1);
         }

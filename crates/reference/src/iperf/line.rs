@@ -8,7 +8,6 @@ use crate::text::{number, positive, whole};
 /// What was moved in some part of a test.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Amount {
-    /// Its line.
     pub(super) at: usize,
     /// Seconds since the test began.
     pub(super) start: f64,
@@ -22,76 +21,18 @@ pub(super) struct Amount {
     pub(super) reordered: Option<u64>,
 }
 
-/// Of what a line says how much was moved.
-pub(super) enum Said<'a> {
-    /// A stream, by its id.
-    Stream(&'a str),
-    /// All streams.
-    Sum,
-    /// In CSV: a stream, or all.
-    Csv { stream: Option<&'a str>, udp: bool, client: &'a str, server: &'a str },
-}
-
-/// A line that tells something.
-pub(super) enum Line<'a> {
-    Connecting {
-        udp: bool,
-    },
-    Server,
-    Connected {
-        client: &'a str,
-        server: &'a str,
-        reverse: bool,
-    },
-    /// Bytes of a block.
-    Block(u64),
-    /// Bytes of a socket's buffer, and those that were asked for.
-    Window {
-        bytes: u64,
-        asked: Option<u64>,
-    },
-    /// Datagrams of a stream that came out of order, of the server's report.
-    Late {
-        stream: &'a str,
-        count: u64,
-    },
-    Amount {
-        said: Said<'a>,
-        amount: Amount,
-    },
-    Other,
-}
-
-impl<'a> Line<'a> {
-    pub(super) fn parse(line: &'a str, at: usize) -> Result<Self, Malformed> {
-        if let Some(fields) = csv(line) {
-            return of_csv(&fields, at);
-        }
-        if let Some((id, rest)) = line.strip_prefix('[').and_then(|l| l.split_once(']')) {
-            return of_stream(id.trim(), rest.trim(), at);
-        }
-        if line.starts_with("Client connecting to ") {
-            return Ok(Self::Connecting { udp: line.contains(", UDP port ") });
-        }
-        if line.starts_with("Server listening on ") {
-            return Ok(Self::Server);
-        }
-        let after = |mark: &str| line.strip_prefix(mark);
-        if let Some(told) = after("TCP window size:").or_else(|| after("UDP buffer size:")) {
-            let asked = told.split_once("requested ").and_then(|(_, asked)| size(asked));
-            return Ok(size(told).map_or(Self::Other, |bytes| Self::Window { bytes, asked }));
-        }
-        if let Some((bytes, _)) = after("Sending ").and_then(|l| l.split_once(" byte datagrams")) {
-            return Ok(Self::Block(whole(bytes.trim(), at)?));
-        }
-        // Rounded where it is told in KByte.
-        let writing = after("Write buffer size: ").filter(|l| l.contains(" Byte"));
-        Ok(writing.and_then(size).map_or(Self::Other, Self::Block))
-    }
+/// A line of CSV.
+pub(super) struct Row<'a> {
+    /// `None`: all streams.
+    pub(super) stream: Option<&'a str>,
+    pub(super) udp: bool,
+    pub(super) client: &'a str,
+    pub(super) server: &'a str,
+    pub(super) amount: Amount,
 }
 
 /// Bytes of `128 KByte`, whose prefix is a power of 1024.
-fn size(told: &str) -> Option<u64> {
+pub(super) fn size(told: &str) -> Option<u64> {
     let mut words = told.split_whitespace();
     let number: f64 = words.next()?.parse().ok()?;
     let prefix = words.next()?.trim_end_matches(')').strip_suffix("Byte")?;
@@ -103,50 +44,28 @@ fn size(told: &str) -> Option<u64> {
 /// More than any buffer, in bytes.
 const MOST: f64 = 1e15;
 
-/// What stands after the id of a stream.
-fn of_stream<'a>(id: &'a str, rest: &'a str, at: usize) -> Result<Line<'a>, Malformed> {
-    if let Some(ends) = rest.strip_prefix("local ") {
-        if ends.contains("(full-duplex)") {
-            return Err(Malformed::at(at, "a test both ways at once is not read"));
-        }
-        let word = |text: &'a str| text.split([' ', '%']).next().unwrap_or("");
-        let (client, server) = ends.split_once(" connected with ").unwrap_or((ends, ""));
-        let reverse = ends.contains("(reverse)");
-        return Ok(Line::Connected { client: word(client), server: word(server), reverse });
+impl Amount {
+    /// Of `10.7 MBytes  89.3 Mbits/sec   0.000 ms 213/8244 (0%)`, in that time.
+    pub(super) fn parse(
+        told: &str,
+        (start, seconds): (f64, f64),
+        at: usize,
+    ) -> Result<Self, Malformed> {
+        let mut words = told.split_whitespace();
+        let mut next = || words.next().ok_or_else(|| Malformed::at(at, "the line ends too soon"));
+        let (moved, of, rate, unit) = (next()?, next()?, next()?, next()?);
+        let rate = number(rate, at)? * factor(unit, at)?;
+        let counted = (of == "Bytes").then(|| number(moved, at)).transpose()?;
+        let counted = counted.filter(|_| rate > 0.0).map(|bytes| (bytes * 8.0, bytes * 8.0 / rate));
+        // The time has few digits.
+        let counted = counted.filter(|(_, s)| (s - seconds).abs() <= ROUNDED + ROUNDED * seconds);
+        let (bits, seconds, exact) = match counted {
+            Some((bits, seconds)) => (bits, seconds, true),
+            None => (rate * seconds, seconds, false),
+        };
+        let datagrams = datagrams(told, at)?;
+        Ok(Self { at, start, seconds, bits, exact, datagrams, reordered: Some(0) })
     }
-    // 0.0000-1.0068 sec  10.7 MBytes  89.3 Mbits/sec   0.000 ms 213/8244 (0%)
-    let Some((interval, told)) = rest.split_once(" sec ") else { return Ok(Line::Other) };
-    let (start, seconds) = span(interval, at)?;
-    let told = told.trim();
-    if let Some((count, _)) = told.split_once(" datagrams received out-of-order") {
-        return Ok(Line::Late { stream: id, count: whole(count.trim(), at)? });
-    }
-    let mut words = told.split_whitespace();
-    let mut next = || words.next().ok_or_else(|| Malformed::at(at, "the line ends too soon"));
-    let (moved, of, rate, unit) = (next()?, next()?, next()?, next()?);
-    let rate = number(rate, at)? * factor(unit, at)?;
-    let counted = (of == "Bytes").then(|| number(moved, at)).transpose()?;
-    let counted = counted.filter(|_| rate > 0.0).map(|bytes| (bytes * 8.0, bytes * 8.0 / rate));
-    // The time has few digits.
-    let counted = counted.filter(|(_, s)| (s - seconds).abs() <= ROUNDED + ROUNDED * seconds);
-    let (bits, seconds, exact) = match counted {
-        Some((bits, seconds)) => (bits, seconds, true),
-        None => (rate * seconds, seconds, false),
-    };
-    let amount = Amount {
-        at,
-        start,
-        seconds,
-        bits,
-        exact,
-        datagrams: datagrams(told, at)?,
-        reordered: Some(0),
-    };
-    let said = match id {
-        _ if id.starts_with("SUM") => Said::Sum,
-        _ => Said::Stream(id.trim_start_matches('*')),
-    };
-    Ok(Line::Amount { said, amount })
 }
 
 /// By how much the time of a line may differ from that of its bytes at its rate: in seconds, and
@@ -169,7 +88,7 @@ fn of_counts(lost: u64, sent: u64, at: usize) -> Result<Datagrams, Malformed> {
 }
 
 /// `0.0000-1.0068`: when it began, and how long it lasted; a short part may have no length.
-fn span(interval: &str, at: usize) -> Result<(f64, f64), Malformed> {
+pub(super) fn span(interval: &str, at: usize) -> Result<(f64, f64), Malformed> {
     let what = || Malformed::quoting(at, interval, "is no interval");
     let (start, end) = interval.trim().split_once('-').ok_or_else(what)?;
     let (start, end) = (number(start, at)?, number(end.trim(), at)?);
@@ -202,33 +121,28 @@ pub(super) fn csv(line: &str) -> Option<Vec<&str>> {
     Some(line.split(',').map(str::trim).take(FIELDS + 1).collect())
 }
 
-fn of_csv<'a>(fields: &[&'a str], at: usize) -> Result<Line<'a>, Malformed> {
-    let (head, udp) = match fields {
-        [head @ .., _, _, _, _, _] if fields.len() == FIELDS => (head, fields.get(9..)),
-        head => (head, None),
-    };
-    let &[_, client, _, server, _, id, interval, bytes, rate] = head else {
-        return Err(Malformed::at(at, format!("9 or {FIELDS} fields are expected")));
-    };
-    let (start, _) = span(interval, at)?;
-    let bits = positive(bytes, at)? * 8.0;
-    let stream = (id != "-1").then_some(id);
-    let mut amount = Amount {
-        at,
-        start,
-        seconds: bits / positive(rate, at)?,
-        bits,
-        exact: true,
-        datagrams: None,
-        reordered: None,
-    };
-    // Of a sender the number of all is -1.
-    if let Some(&[_, lost, all, _, late]) = udp
-        && let Ok(all) = all.parse()
-    {
-        amount.datagrams = Some(of_counts(whole(lost, at)?, all, at)?);
-        amount.reordered = late.parse().ok();
+impl<'a> Row<'a> {
+    pub(super) fn parse(fields: &[&'a str], at: usize) -> Result<Self, Malformed> {
+        let (head, udp) = match fields {
+            [head @ .., _, _, _, _, _] if fields.len() == FIELDS => (head, fields.get(9..)),
+            head => (head, None),
+        };
+        let &[_, client, _, server, _, id, interval, bytes, rate] = head else {
+            return Err(Malformed::at(at, format!("9 or {FIELDS} fields are expected")));
+        };
+        let (start, _) = span(interval, at)?;
+        let bits = positive(bytes, at)? * 8.0;
+        let seconds = bits / positive(rate, at)?;
+        let (mut datagrams, mut reordered) = (None, None);
+        // Of a sender the number of all is -1.
+        if let Some(&[_, lost, all, _, late]) = udp
+            && let Ok(all) = all.parse()
+        {
+            datagrams = Some(of_counts(whole(lost, at)?, all, at)?);
+            reordered = late.parse().ok();
+        }
+        let amount = Amount { at, start, seconds, bits, exact: true, datagrams, reordered };
+        let stream = (id != "-1").then_some(id);
+        Ok(Self { stream, udp: udp.is_some(), client, server, amount })
     }
-    let said = Said::Csv { stream, udp: udp.is_some(), client, server };
-    Ok(Line::Amount { said, amount })
 }

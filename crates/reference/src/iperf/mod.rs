@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 
 use proofmark_model::{Datagrams, NetworkTraffic, Params, Trial, Unit};
 
+use crate::data::Known as _;
 use crate::network::{figure, finite, with_path};
-use crate::text::each_line;
-use crate::{Description, Figure, Malformed, Output, Tool, trial};
-use line::{Amount, Line, Said};
+use crate::text::{each_line, whole};
+use crate::{Description, Figure, Malformed, Output, Tool};
+use line::{Amount, Row, size};
 
 pub(crate) struct Iperf;
 
@@ -57,7 +58,6 @@ const UDP: &str = "UDP";
 /// Of TCP, what the sender counted.
 const SENT: &str = "TCP.sent";
 
-/// What has been read so far.
 #[derive(Default)]
 struct Read {
     udp: Option<bool>,
@@ -72,36 +72,68 @@ struct Read {
 
 impl Read {
     fn take(&mut self, line: &str, at: usize) -> Result<(), Malformed> {
-        match Line::parse(line, at)? {
-            Line::Connecting { udp } => self.protocol(udp, at)?,
-            Line::Server => {
-                return Err(Malformed::at(at, "this is a server's: give the client's output"));
-            }
-            Line::Connected { client, server, reverse } => {
-                let params = std::mem::take(&mut self.params);
-                let direction = if reverse { "reverse" } else { "forward" };
-                self.params = with_path(params.with("direction", direction), client, server);
-            }
-            Line::Block(bytes) => self.parameter("block_size", bytes),
-            Line::Window { bytes, asked } => {
-                self.parameter("window", bytes);
-                if let Some(asked) = asked {
-                    self.parameter("socket_buffer", asked);
-                }
-            }
-            Line::Late { stream, count } => {
-                if let Some(amount) = self.received.get_mut(stream) {
-                    amount.reordered = Some(count);
-                }
-            }
-            Line::Amount { said, amount } => self.amount(said, amount, at)?,
-            Line::Other => {}
+        if let Some(fields) = line::csv(line) {
+            let Row { stream, udp, client, server, amount } = Row::parse(&fields, at)?;
+            self.protocol(udp, at)?;
+            self.params = with_path(std::mem::take(&mut self.params), client, server);
+            self.amount(stream, amount);
+        } else if let Some((id, rest)) = line.strip_prefix('[').and_then(|l| l.split_once(']')) {
+            self.stream(id.trim(), rest.trim(), at)?;
+        } else if line.starts_with("Client connecting to ") {
+            self.protocol(line.contains(", UDP port "), at)?;
+        } else if line.starts_with("Server listening on ") {
+            return Err(Malformed::at(at, "this is a server's: give the client's output"));
+        } else {
+            self.sizes(line, at)?;
         }
         Ok(())
     }
 
-    fn parameter(&mut self, name: &str, bytes: u64) {
-        self.params = std::mem::take(&mut self.params).with(name, bytes);
+    /// What stands after the id of a stream.
+    fn stream(&mut self, id: &str, rest: &str, at: usize) -> Result<(), Malformed> {
+        if let Some(ends) = rest.strip_prefix("local ") {
+            if ends.contains("(full-duplex)") {
+                return Err(Malformed::at(at, "a test both ways at once is not read"));
+            }
+            let direction = if ends.contains("(reverse)") { "reverse" } else { "forward" };
+            let params = std::mem::take(&mut self.params).with("direction", direction);
+            let address = |text: &str| text.split([' ', '%']).next().unwrap_or("").to_owned();
+            let (client, server) = ends.split_once(" connected with ").unwrap_or((ends, ""));
+            self.params = with_path(params, &address(client), &address(server));
+        } else if let Some((interval, told)) = rest.split_once(" sec ") {
+            let (span, told) = (line::span(interval, at)?, told.trim());
+            if let Some((count, _)) = told.split_once(" datagrams received out-of-order") {
+                let reordered = Some(whole(count.trim(), at)?);
+                self.received.get_mut(id).into_iter().for_each(|a| a.reordered = reordered);
+            } else {
+                let stream = (!id.starts_with("SUM")).then(|| id.trim_start_matches('*'));
+                self.amount(stream, Amount::parse(told, span, at)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// The sizes of a socket's buffer and of a block.
+    fn sizes(&mut self, line: &str, at: usize) -> Result<(), Malformed> {
+        let after = |mark: &str| line.strip_prefix(mark);
+        if let Some(told) = after("TCP window size:").or_else(|| after("UDP buffer size:")) {
+            let asked = told.split_once("requested ").and_then(|(_, asked)| size(asked));
+            self.parameter("window", size(told));
+            self.parameter("socket_buffer", asked.filter(|_| size(told).is_some()));
+        } else if let Some((bytes, _)) =
+            after("Sending ").and_then(|l| l.split_once(" byte datagrams"))
+        {
+            self.parameter("block_size", Some(whole(bytes.trim(), at)?));
+        } else {
+            // Rounded where it is told in KByte.
+            let writing = after("Write buffer size: ").filter(|l| l.contains(" Byte"));
+            self.parameter("block_size", writing.and_then(size));
+        }
+        Ok(())
+    }
+
+    fn parameter(&mut self, name: &str, bytes: Option<u64>) {
+        self.params = std::mem::take(&mut self.params).known(name, bytes);
     }
 
     fn protocol(&mut self, udp: bool, at: usize) -> Result<(), Malformed> {
@@ -112,25 +144,15 @@ impl Read {
         Ok(())
     }
 
-    fn amount(&mut self, said: Said, amount: Amount, at: usize) -> Result<(), Malformed> {
-        let stream = match said {
-            Said::Stream(stream) => Some(stream),
-            Said::Sum => None,
-            Said::Csv { stream, udp, client, server } => {
-                self.protocol(udp, at)?;
-                self.params = with_path(std::mem::take(&mut self.params), client, server);
-                stream
-            }
+    /// Of a stream, or of all together.
+    fn amount(&mut self, stream: Option<&str>, amount: Amount) {
+        let Some(stream) = stream else {
+            self.sum = Some(amount);
+            return;
         };
-        match stream {
-            None => self.sum = Some(amount),
-            Some(stream) => {
-                let received = amount.datagrams.is_some();
-                let all = if received { &mut self.received } else { &mut self.own };
-                all.insert(stream.to_owned(), amount);
-            }
-        }
-        Ok(())
+        let received = amount.datagrams.is_some();
+        let all = if received { &mut self.received } else { &mut self.own };
+        all.insert(stream.to_owned(), amount);
     }
 
     fn figure(self, last: usize) -> Result<Figure, Malformed> {
@@ -155,7 +177,7 @@ impl Read {
     /// What the client counted.
     fn counted(&self, last: usize) -> Result<Trial, Malformed> {
         let whole = |a: &Amount| match a.start == 0.0 {
-            true => Ok(trial(Unit::BitPerSecond, a.bits, a.seconds)),
+            true => Ok(Trial::new(Unit::BitPerSecond, a.bits, a.seconds)),
             false => Err(Malformed::at(a.at, "a part of the test, and no total follows")),
         };
         if let Some(sum) = &self.sum {
@@ -163,7 +185,7 @@ impl Read {
             let longest = self.own.values().filter(|a| a.start == 0.0).map(|a| a.seconds);
             let longest = longest.fold(all.seconds, f64::max);
             if longest > all.seconds {
-                all = trial(Unit::BitPerSecond, all.work, longest);
+                all = Trial::new(Unit::BitPerSecond, all.work, longest);
             }
             return Ok(all);
         }
@@ -177,7 +199,7 @@ impl Read {
         }
         match self.own.is_empty() {
             true => Err(Malformed::at(last, "no rate: the test did not run")),
-            false => Ok(trial(Unit::BitPerSecond, all.0, all.1)),
+            false => Ok(Trial::new(Unit::BitPerSecond, all.0, all.1)),
         }
     }
 
@@ -207,7 +229,7 @@ impl Read {
             all.received = all.received.saturating_add(d.received);
             all.reordered = all.reordered.zip(stream.reordered).map(|(a, b)| a.saturating_add(b));
         }
-        let mut trial = trial(Unit::BitPerSecond, bits, seconds);
+        let mut trial = Trial::new(Unit::BitPerSecond, bits, seconds);
         trial.network = Some(NetworkTraffic {
             sent_bytes: (sent / 8.0).ceil() as u64,
             received_bytes: (bits / 8.0).ceil() as u64,

@@ -3,7 +3,8 @@
 use proofmark_model::{Direction, UDP_BUFFER};
 
 use super::{Iperf, SENT, TCP, UDP};
-use crate::network::{HERE, Length, Parameters, find_figure, numbers, words};
+use crate::network::{HERE, Length, Parameters, find_figure, numbers};
+use crate::text::words;
 use crate::{Figure, Installed, Invocation, Output, Ready, ReferenceRunner, Task};
 
 /// The first version whose client waits until the server has read everything: earlier ones
@@ -107,57 +108,45 @@ mod tests {
 
     use super::*;
     use crate::Tool;
-    use crate::network::testing::{asked, lines, tcp, udp, with_task};
-
-    fn both(test: &str, params: &Params) -> (String, String) {
-        lines(asked(&Iperf, "2.1.8", test, params).unwrap())
-    }
-
-    fn no(version: &str, test: &str, params: &Params) -> String {
-        asked(&Iperf, version, test, params).unwrap_err()
-    }
+    use crate::network::testing::{tcp, udp, with_task};
+    use crate::testing::does;
 
     #[test]
-    fn the_same_bytes_as_our_trial() {
-        let (client, server) = both(TCP, &tcp());
-        assert_eq!(client, "-c 127.0.0.1 -p 5201 -e -f b -l 65536 -n 240000000");
-        assert_eq!(server, "/usr/bin/tool -s -B 127.0.0.1 -p 5201");
-        let params = tcp()
-            .with("streams", 4)
-            .with("socket_buffer", 65_536)
-            .with("congestion", "reno")
-            .with("no_delay", "on");
-        let (client, server) = both(TCP, &params);
-        assert!(client.ends_with(" -P 4 -n 60000000 -w 65536 -Z reno -N"), "{client}");
-        assert!(server.ends_with(" -p 5201 -w 65536 -Z reno"), "{server}");
-        let (client, _) = both(TCP, &tcp().with("direction", "reverse"));
-        assert!(client.contains(" -R -n 240000000"), "{client}");
-        assert_eq!(asked(&Iperf, "2.1.8", TCP, &tcp()).unwrap().ready, Ready::Tcp);
+    fn the_same_bytes_as_our_trial_or_why_not() {
+        const BYTES: &str = "-c 127.0.0.1 -p 5201 -e -f b -l 65536 -n 240000000 \
+                             | /usr/bin/tool -s -B 127.0.0.1 -p 5201 (Tcp)";
+        let all = "streams=4 socket_buffer=64k congestion=reno no_delay=on";
+        let rows = [
+            (TCP, "", Ok(BYTES)),
+            (TCP, all, Ok(".. -P 4 -n 60000000 -w 65536 -Z reno -N | .. -w 65536 -Z reno (Tcp)")),
+            (TCP, "direction=reverse", Ok(".. -R -n 240000000 ..")),
+            (TCP, "path=peer", Err("..server")),
+            (TCP, "direction=both", Err("..both ways..")),
+            (TCP, "direction=reverse no_delay=on", Err("..no_delay")),
+        ];
+        with_task("", &tcp(), |task| does(&Iperf, "2.1.8", task, &rows));
+        let older = [
+            (TCP, "", Err("before 2.1..")),
+            // The receiver's.
+            (TCP, "direction=reverse", Ok("..")),
+        ];
+        with_task("", &tcp(), |task| does(&Iperf, "2.0.14a", task, &older));
+        with_task("", &udp(), |task| does(&Iperf, "2.0.14a", task, &[(UDP, "", Ok(".."))]));
     }
 
     #[test]
     fn datagrams_are_not_paced_at_its_default_nor_cut_off() {
-        let (client, server) = both(UDP, &udp());
-        assert!(client.ends_with(" -l 65507 -t 0.10 -u -b 1000g -w 4194304"), "{client}");
-        assert!(server.ends_with(" -u -l 65507 -w 4194304"), "{server}");
-        let paced = udp().with("rate", 1_000_000_000).with("streams", 4);
-        assert!(both(UDP, &paced).0.contains(" -b 250000000 "), "of each stream");
-        assert!(both(UDP, &udp().with("amount", 240_000_000)).0.contains(" -n 240000000 "));
-        assert_eq!(asked(&Iperf, "2.1.8", UDP, &udp()).unwrap().ready, Ready::Udp);
-    }
-
-    #[test]
-    fn what_it_cannot_do_is_refused() {
-        assert!(no("2.1.8", TCP, &tcp().with("path", "peer")).contains("server"));
-        assert!(no("2.1.8", TCP, &tcp().with("direction", "both")).contains("both ways"));
-        assert!(no("2.0.14a", TCP, &tcp()).contains("before 2.1"));
-        let reverse = tcp().with("direction", "reverse");
-        assert!(asked(&Iperf, "2.0.14a", TCP, &reverse).is_ok(), "the receiver's");
-        assert!(asked(&Iperf, "2.0.14a", UDP, &udp()).is_ok());
-        assert!(no("2.1.8", TCP, &reverse.with("no_delay", "on")).contains("no_delay"));
-        for bytes in [15, 65_508] {
-            assert!(no("2.1.8", UDP, &udp().with("block_size", bytes)).contains("datagrams carry"));
-        }
+        const UNPACED: &str = ".. -l 65507 -t 0.10 -u -b 1000g -w 4194304 | \
+                               .. -u -l 65507 -w 4194304 (Udp)";
+        let rows = [
+            (UDP, "", Ok(UNPACED)),
+            // Of each stream.
+            (UDP, "rate=1000000000 streams=4", Ok(".. -b 250000000 ..")),
+            (UDP, "amount=240000000", Ok(".. -n 240000000 ..")),
+            (UDP, "block_size=15", Err("..datagrams carry..")),
+            (UDP, "block_size=65508", Err("..datagrams carry..")),
+        ];
+        with_task("", &udp(), |task| does(&Iperf, "2.1.8", task, &rows));
     }
 
     #[test]

@@ -8,7 +8,6 @@ use crate::Malformed;
 /// Greatest whole number that a double holds exactly: iperf3 prints all numbers as doubles.
 const MOST: f64 = 9_007_199_254_740_992.0;
 
-/// An object of the JSON.
 #[derive(Clone, Copy)]
 pub(super) struct Section<'a> {
     text: &'a str,
@@ -17,17 +16,14 @@ pub(super) struct Section<'a> {
 }
 
 impl<'a> Section<'a> {
-    /// All of the text.
     pub(super) fn whole(text: &'a str, value: &'a Value) -> Self {
         Self { text, name: "", value }
     }
 
-    /// The object of that name, if there is one.
     pub(super) fn get(&self, name: &'a str) -> Option<Self> {
         self.value.get(name).filter(|v| v.is_object()).map(|value| Self { name, value, ..*self })
     }
 
-    /// The object of that name.
     pub(super) fn section(&self, name: &'a str) -> Result<Self, Malformed> {
         self.get(name).ok_or_else(|| self.wrong(name, "is not there"))
     }
@@ -58,13 +54,11 @@ impl<'a> Section<'a> {
         number.ok_or_else(|| self.wrong(key, "is not a number, or below zero"))
     }
 
-    /// A number above zero.
     pub(super) fn positive(&self, key: &str) -> Result<f64, Malformed> {
         let number = self.number(key)?;
         if number > 0.0 { Ok(number) } else { Err(self.wrong(key, "is zero")) }
     }
 
-    /// A whole number.
     pub(super) fn count(&self, key: &str) -> Result<u64, Malformed> {
         let number = self.number(key)?;
         if number.fract() != 0.0 || number > MOST {
@@ -73,7 +67,6 @@ impl<'a> Section<'a> {
         Ok(number as u64)
     }
 
-    /// A whole number, where there is one.
     pub(super) fn counted(&self, key: &str) -> Result<Option<u64>, Malformed> {
         self.has(key).then(|| self.count(key)).transpose()
     }

@@ -7,9 +7,10 @@ mod way;
 use proofmark_model::{Direction, EndTraffic, NetworkTraffic, Params, Timestamp, Trial, Unit};
 use serde_json::Value;
 
+use crate::data::Known as _;
 use crate::network::{figure, finite, with_path};
 use crate::text::moment;
-use crate::{Description, Malformed, Output, Tool, trial};
+use crate::{Description, Malformed, Output, Tool};
 use json::Section;
 use way::Way;
 
@@ -52,13 +53,14 @@ impl Tool for Iperf3 {
             );
         }
         let test = start.section("test_start")?;
-        let protocol = Protocol::read(&test)?;
+        let protocol = test.word("protocol").filter(|p| [TCP, UDP, "SCTP"].contains(p));
+        let protocol =
+            protocol.ok_or_else(|| test.wrong("protocol", "is none of TCP, UDP and SCTP"))?;
         let direction = direction(&test, &end);
-        let ways = way::all(&end, &test, protocol == Protocol::Udp, direction)?;
+        let ways = way::all(&end, &test, protocol == UDP, direction)?;
         let trial = trial_of(&end, &ways);
         let params = params(&start, &end, protocol, direction)?;
-        let paced = params.int(PACED).is_some();
-        let (test, title) = (protocol.test(paced), protocol.title(paced));
+        let (test, title) = named(protocol, params.int(PACED).is_some());
         let figure = figure(test, title, Unit::BitPerSecond, params, trial);
         let figure = finite(figure, 1)
             .map_err(|_| end.wrong("sum_received", "has a time or a rate that is out of range"))?;
@@ -70,47 +72,20 @@ impl Tool for Iperf3 {
     }
 }
 
-/// Its tests that are run.
 const TCP: &str = "TCP";
 const UDP: &str = "UDP";
 
 /// Bits a second that each stream of TCP or SCTP sends at most: no parameter of ours.
 const PACED: &str = "target_bitrate";
 
-#[derive(Clone, Copy, PartialEq)]
-enum Protocol {
-    Tcp,
-    Udp,
-    Sctp,
-}
-
-impl Protocol {
-    fn read(test: &Section) -> Result<Self, Malformed> {
-        match test.word("protocol") {
-            Some("TCP") => Ok(Self::Tcp),
-            Some("UDP") => Ok(Self::Udp),
-            Some("SCTP") => Ok(Self::Sctp),
-            _ => Err(test.wrong("protocol", "is none of TCP, UDP and SCTP")),
-        }
-    }
-
-    /// A pace makes it another test, but of UDP, which always has one.
-    fn test(self, paced: bool) -> &'static str {
-        match self {
-            Self::Tcp if paced => "TCP.paced",
-            Self::Tcp => TCP,
-            Self::Udp => UDP,
-            Self::Sctp => "SCTP",
-        }
-    }
-
-    fn title(self, paced: bool) -> &'static str {
-        match self {
-            Self::Tcp if paced => "TCP throughput, paced",
-            Self::Tcp => "TCP throughput",
-            Self::Udp => "UDP throughput",
-            Self::Sctp => "SCTP throughput",
-        }
+/// The test of a protocol, and its title. A pace makes it another test, but of UDP, which always
+/// has one.
+fn named(protocol: &str, paced: bool) -> (&'static str, &'static str) {
+    match (protocol, paced) {
+        (UDP, _) => (UDP, "UDP throughput"),
+        (TCP, true) => ("TCP.paced", "TCP throughput, paced"),
+        (TCP, false) => (TCP, "TCP throughput"),
+        _ => ("SCTP", "SCTP throughput"),
     }
 }
 
@@ -135,19 +110,19 @@ fn direction(test: &Section, end: &Section) -> Direction {
 fn params(
     start: &Section,
     end: &Section,
-    protocol: Protocol,
+    protocol: &str,
     direction: Direction,
 ) -> Result<Params, Malformed> {
     let test = start.section("test_start")?;
     let streams = test.count("num_streams")?;
-    let mut params = Params::default()
+    let params = Params::default()
         .with("streams", streams)
         .with("block_size", test.count("blksize")?)
         .with("direction", direction.as_str());
     let rate = test.counted("target_bitrate")?.unwrap_or(0);
-    params = match (rate, protocol) {
+    let params = match (rate, protocol) {
         (0, _) => params,
-        (_, Protocol::Udp) => {
+        (_, UDP) => {
             let ways = if direction == Direction::Both { 2 } else { 1 };
             let all = rate.checked_mul(streams).and_then(|all| all.checked_mul(ways));
             let all = all.ok_or_else(|| test.wrong("target_bitrate", "is too large"))?;
@@ -155,19 +130,11 @@ fn params(
         }
         _ => params.with(PACED, rate),
     };
-    let asked = [
-        ("amount", test.counted("bytes")?),
-        ("blocks", test.counted("blocks")?),
-        ("socket_buffer", start.counted("sock_bufsize")?),
-    ];
-    for (name, value) in asked {
-        if let Some(value) = value.filter(|v| *v > 0) {
-            params = params.with(name, value);
-        }
-    }
-    if let Some(congestion) = end.word("sender_tcp_congestion") {
-        params = params.with("congestion", congestion);
-    }
+    let params = params
+        .known("amount", test.counted("bytes")?.filter(|n| *n > 0))
+        .known("blocks", test.counted("blocks")?.filter(|n| *n > 0))
+        .known("socket_buffer", start.counted("sock_bufsize")?.filter(|n| *n > 0))
+        .known("congestion", end.word("sender_tcp_congestion"));
     let addresses = start
         .each("connected")
         .next()
@@ -178,7 +145,6 @@ fn params(
     })
 }
 
-/// The test as one trial.
 fn trial_of(end: &Section, ways: &[Way]) -> Trial {
     let sum = |of: fn(&Way) -> u64| ways.iter().map(of).fold(0, u64::saturating_add);
     let seconds = ways.iter().map(|w| w.seconds).fold(0.0, f64::max);
@@ -195,7 +161,7 @@ fn trial_of(end: &Section, ways: &[Way]) -> Trial {
     };
     network.client = of_end(end, "host_total", seconds);
     network.server = of_end(end, "remote_total", seconds);
-    let mut trial = trial(Unit::BitPerSecond, received_bytes as f64 * 8.0, seconds);
+    let mut trial = Trial::new(Unit::BitPerSecond, received_bytes as f64 * 8.0, seconds);
     // Of TCP iperf3 stops with bytes on the way, so that its two counts prove nothing.
     trial.network = network.datagrams.is_some().then_some(network);
     trial

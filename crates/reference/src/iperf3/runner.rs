@@ -6,7 +6,8 @@ use std::path::Path;
 use proofmark_model::{Direction, UDP_BUFFER};
 
 use super::{Iperf3, TCP, UDP};
-use crate::network::{HERE, Length, Parameters, find_figure, numbers, whole, words};
+use crate::network::{HERE, Length, Parameters, find_figure, numbers, whole};
+use crate::text::words;
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
 
 /// The first version with a thread for each stream.
@@ -135,76 +136,56 @@ mod tests {
     use proofmark_model::Params;
 
     use super::*;
-    use crate::network::testing::{asked, lines, tcp, udp, with_task};
-    use crate::{Tool, testing};
-
-    fn line(version: &str, test: &str, params: &Params) -> String {
-        lines(asked(&Iperf3, version, test, params).unwrap()).0
-    }
-
-    fn no(version: &str, test: &str, params: &Params) -> String {
-        asked(&Iperf3, version, test, params).unwrap_err()
-    }
+    use crate::Tool;
+    use crate::network::testing::{tcp, udp, with_task};
+    use crate::testing::does;
 
     #[test]
-    fn the_same_work_as_our_trial() {
-        let invocation = asked(&Iperf3, "3.12", TCP, &tcp()).unwrap();
-        let (client, server) = lines(invocation);
-        assert_eq!(client, "-c 127.0.0.1 -p 5201 -J -l 65536 -n 240000000");
-        assert_eq!(server, "/usr/bin/tool -s -1 -B 127.0.0.1 -p 5201");
-        let params = tcp()
-            .with("direction", "reverse")
-            .with("congestion", "reno")
-            .with("no_delay", "on")
-            .with("socket_buffer", 65_536);
-        let told = line("3.12", TCP, &params);
-        assert!(told.ends_with("-R -n 240000000 -C reno -w 65536 -N"), "{told}");
-        let params = tcp().with("streams", 4).with("direction", "both");
-        assert!(line("3.18", TCP, &params).ends_with("-l 65536 -P 4 --bidir -t 1"));
+    fn the_same_work_as_our_trial_or_why_not() {
+        const BYTES: &str = "-c 127.0.0.1 -p 5201 -J -l 65536 -n 240000000 \
+                             | /usr/bin/tool -s -1 -B 127.0.0.1 -p 5201 (Tcp)";
+        let all = "direction=reverse congestion=reno no_delay=on socket_buffer=64k";
+        let rows = [
+            (TCP, "", Ok(BYTES)),
+            (TCP, all, Ok(".. -R -n 240000000 -C reno -w 65536 -N | ..")),
+            (TCP, "amount=240000000", Ok(".. -n 240000000 ..")),
+            (TCP, "path=peer", Err("..own server at the server")),
+            (TCP, "streams=2", Err("..one thread..")),
+            (TCP, "direction=both", Err("..one thread..")),
+            (TCP, "block_size=2m", Err("..1 MiB..")),
+        ];
+        with_task("", &tcp(), |task| does(&Iperf3, "3.12", task, &rows));
+        let threads = [
+            (TCP, "streams=4 direction=both", Ok(".. -l 65536 -P 4 --bidir -t 1 | ..")),
+            (TCP, "streams=2", Ok("..")),
+            (TCP, "direction=both", Ok("..")),
+            (TCP, "amount=240000000", Err("..no amount..")),
+        ];
+        with_task("", &tcp(), |task| does(&Iperf3, "3.16", task, &threads));
+        let small = |work, row| {
+            with_task("", &tcp(), |task| does(&Iperf3, "3.12", &Task { work, ..*task }, &[row]));
+        };
+        small(1e6, (TCP, "", Ok(".. -t 1 | ..")));
+        small(1_048_576.0, (TCP, "amount=128k", Err("..buffers..")));
     }
 
     #[test]
     fn datagrams_are_not_paced_at_its_default() {
         let limit = granted(UDP_BUFFER, most()).unwrap();
-        let told = line("3.12", UDP, &udp());
-        assert_eq!(
-            told,
-            format!("-c 127.0.0.1 -p 5201 -J -l 65507 -n 240000000 -u -b 0 -w {limit}")
+        let unpaced = format!(
+            "-c 127.0.0.1 -p 5201 -J -l 65507 -n 240000000 -u -b 0 -w {limit} | \
+             /usr/bin/tool -s -1 -B 127.0.0.1 -p 5201 (Tcp)"
         );
-        let paced = udp().with("rate", 1_000_000_000).with("streams", 4).with("direction", "both");
-        assert!(line("3.16", UDP, &paced).contains(" -b 125000000 "), "of each connection");
-        let told = line("3.12", UDP, &udp().with("direction", "reverse"));
-        assert!(told.contains(" -R -t 1 "), "{told}");
-    }
-
-    #[test]
-    fn an_amount_is_whole_or_refused() {
-        let amount = tcp().with("amount", 240_000_000);
-        assert!(line("3.12", TCP, &amount).contains("-n 240000000"));
-        assert!(no("3.18", TCP, &amount).contains("no amount"));
-        let small = |work, params: &Params| {
-            with_task(TCP, params, |task| {
-                let made = testing::asked(&Iperf3, "3.12", &Task { work, ..*task });
-                made.map(|made| made.arguments.join(" "))
-            })
-        };
-        assert!(small(1e6, &tcp()).unwrap().ends_with("-t 1"));
-        assert!(
-            small(1_048_576.0, &tcp().with("amount", 131_072)).unwrap_err().contains("buffers")
-        );
-    }
-
-    #[test]
-    fn what_it_cannot_do_is_refused() {
-        assert!(no("3.12", TCP, &tcp().with("path", "peer")).contains("own server at the server"));
-        for params in [tcp().with("streams", 2), tcp().with("direction", "both")] {
-            assert!(no("3.12", TCP, &params).contains("one thread"), "{params:?}");
-            assert!(asked(&Iperf3, "3.16", TCP, &params).is_ok());
-        }
-        assert!(no("3.12", TCP, &tcp().with("block_size", 2 << 20)).contains("1 MiB"));
-        for bytes in [15, 65_508] {
-            assert!(no("3.12", UDP, &udp().with("block_size", bytes)).contains("datagrams carry"));
-        }
+        let rows = [
+            (UDP, "", Ok(&*unpaced)),
+            (UDP, "direction=reverse", Ok(".. -R -t 1 ..")),
+            (UDP, "block_size=15", Err("..datagrams carry..")),
+            (UDP, "block_size=65508", Err("..datagrams carry..")),
+        ];
+        with_task("", &udp(), |task| does(&Iperf3, "3.12", task, &rows));
+        // Of each connection.
+        let paced = [(UDP, "rate=1000000000 streams=4 direction=both", Ok(".. -b 125000000 .."))];
+        with_task("", &udp(), |task| does(&Iperf3, "3.16", task, &paced));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use proofmark_model::{Params, Solution, Subsystem, Trial, Unit};
 use super::{Library, MULTIPLY, SOLVE};
 use crate::dense::operations;
 use crate::text::{Labels, lines, moment, positive, whole};
-use crate::{Figure, Malformed, Output, trial};
+use crate::{Figure, Malformed, Output};
 
 /// The first line of a call.
 const FIRST: &str = "library: ";
@@ -38,7 +38,6 @@ pub(super) fn parse(library: &Library, text: &str) -> Result<Output, Malformed> 
     Ok(output)
 }
 
-/// The lines of one call.
 #[derive(Default)]
 struct Call<'a>(Labels<'a>);
 
@@ -81,7 +80,7 @@ impl Call<'_> {
         };
         let solution = if test == SOLVE { Some(self.solution(n)?) } else { None };
         let (at, seconds) = self.0.need("seconds")?;
-        let trial = trial(Unit::FlopPerSecond, work, positive(seconds, at)?);
+        let trial = Trial::new(Unit::FlopPerSecond, work, positive(seconds, at)?);
         if !(trial.value.is_finite() && trial.value > 0.0) {
             return Err(Malformed::at(at, "the rate that follows is out of range"));
         }

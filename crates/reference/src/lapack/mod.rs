@@ -15,7 +15,6 @@ use crate::{Description, Malformed, Output, Tool};
 const SOLVE: &str = "dgesv";
 const MULTIPLY: &str = "dgemm";
 
-/// A library.
 pub(crate) struct Library {
     description: Description,
     /// Variables that say how many threads it takes.
@@ -34,7 +33,6 @@ const ABOUT: &str = "\
     (liblapack.so.3) that calls BLIS, or there is none. The instructions are those that the \
     library takes by itself, unless a point asks for others that it can be held to.";
 
-/// OpenBLAS.
 pub(crate) const OPENBLAS: Library = Library {
     description: Description {
         id: "openblas",
@@ -46,7 +44,6 @@ pub(crate) const OPENBLAS: Library = Library {
     avx2: Some(&[("OPENBLAS_CORETYPE", "Haswell")]),
 };
 
-/// BLIS.
 pub(crate) const BLIS: Library = Library {
     description: Description {
         id: "blis",
@@ -59,7 +56,6 @@ pub(crate) const BLIS: Library = Library {
     avx2: None,
 };
 
-/// Intel's MKL.
 pub(crate) const MKL: Library = Library {
     description: Description {
         id: "mkl",

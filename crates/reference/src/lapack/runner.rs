@@ -5,6 +5,7 @@ use std::process::Command;
 
 use super::{Library, MULTIPLY, SOLVE, listing};
 use crate::dense::{self, AVX2, widest};
+use crate::text::words;
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, ask, on_path};
 
 /// The program that loads a library and times its calls.
@@ -93,10 +94,9 @@ impl Library {
         };
         let mut environment = dense::environment(self.threads, threads);
         environment.extend(set.iter().map(|(name, value)| (*name, (*value).to_owned())));
-        let (n, threads) = (n.to_string(), threads.to_string());
-        let arguments = ["-I", "solve.py", self.description.id, task.test, &n, &threads, isa];
+        let (id, test) = (self.description.id, task.test);
         Ok(Invocation {
-            arguments: arguments.map(str::to_owned).to_vec(),
+            arguments: words(&format!("-I solve.py {id} {test} {n} {threads} {isa}")),
             environment,
             files: vec![("solve.py", PROGRAM.to_owned())],
             ..Invocation::default()

@@ -4,11 +4,9 @@
 /// A loop whose variants are one test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Loop {
-    /// Its name.
     pub(super) name: &'static str,
     /// Arrays, of which it writes the last, if it writes.
     pub(super) arrays: u64,
-    /// Whether it writes.
     pub(super) stores: bool,
 }
 
@@ -23,10 +21,8 @@ pub(super) const LOOPS: [Loop; 4] = [
 /// Instruction sets: our name and likwid's. Its scalar loops move one number at a time.
 pub(super) const SETS: [(&str, &str); 3] = [("sse2", "sse"), ("avx2", "avx"), ("avx512", "avx512")];
 
-/// What a name says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Name {
-    /// The loop.
     pub(super) of: Loop,
     /// Our name of the instruction set.
     pub(super) isa: &'static str,
@@ -85,21 +81,5 @@ mod tests {
         ] {
             assert_eq!(read(test), expected, "{test}");
         }
-    }
-
-    #[test]
-    fn a_name_that_is_made_is_read_back() {
-        for of in LOOPS {
-            for (isa, _) in SETS {
-                for nontemporal in [false, true].into_iter().filter(|n| of.stores || !n) {
-                    let test = Name::test(of, isa, nontemporal).unwrap();
-                    assert_eq!(
-                        Name::read(&test).unwrap(),
-                        Name { of, isa, nontemporal, fused: false }
-                    );
-                }
-            }
-        }
-        assert_eq!(Name::test(LOOPS[0], "scalar", false), None);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::LikwidBench;
 use super::name::{LOOPS, Loop, Name};
+use crate::text::words;
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
 use crate::{data, place};
 
@@ -35,12 +36,11 @@ impl ReferenceRunner for LikwidBench {
             .ok_or("its scalar loop moves 8 bytes at a time, the compiler's may be vectors")?;
         let threads = place::threads(task)?;
         let bytes = data::bytes(task, of.arrays).ok_or("the point has no size")?;
-        let arguments = ["-t", &test, "-W", &format!("N:{}:{threads}", size(bytes)), "-i"];
-        let mut arguments = arguments.map(str::to_owned).to_vec();
-        // Its own finding out how many there should be takes seconds.
-        arguments.push(data::passes(task.work, bytes, i32::MAX as u32).to_string());
+        // Its own finding out how many iterations there should be takes seconds.
+        let iterations = data::passes(task.work, bytes, i32::MAX as u32);
+        let arguments = format!("-t {test} -W N:{}:{threads} -i {iterations}", size(bytes));
         let environment = place::pages(task)?;
-        Ok(Invocation { arguments, environment, ..Invocation::default() })
+        Ok(Invocation { arguments: words(&arguments), environment, ..Invocation::default() })
     }
 
     fn takes(&self, task: &Task) -> f64 {
@@ -59,7 +59,6 @@ impl ReferenceRunner for LikwidBench {
     }
 }
 
-/// The loop of that name.
 fn loop_of(test: &str) -> Option<Loop> {
     LOOPS.into_iter().find(|l| l.name == test)
 }

@@ -1,16 +1,21 @@
 //! Intel's LINPACK for shared memory (`xlinpack_xeon64`, `runme_xeon64`).
 
-mod listing;
 mod runner;
 #[cfg(test)]
 mod tests;
 
-use crate::{Description, Malformed, Output, Tool};
+use std::collections::BTreeSet;
 
-/// Its only test.
+use proofmark_model::{Params, Solution, Subsystem, Trial, Unit};
+
+use crate::data::Known as _;
+use crate::dense::operations;
+use crate::rated::{rated, took};
+use crate::text::{each_line, number, positive, whole};
+use crate::{Description, Figure, Malformed, Output, Tool};
+
 const TEST: &str = "LINPACK";
 
-/// Intel's LINPACK.
 pub(crate) struct Linpack;
 
 impl Tool for Linpack {
@@ -36,7 +41,18 @@ impl Tool for Linpack {
     }
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
-        listing::parse(text)
+        let mut listing = Listing::default();
+        let last = each_line(text, |at, line| listing.line(at, line))?;
+        if listing.output.figures.is_empty() {
+            return Err(Malformed::at(last, "no line of the table of solves"));
+        }
+        if listing.summed < listing.output.figures.len() {
+            return Err(Malformed::at(
+                last,
+                "the performance summary is missing: it ends too early",
+            ));
+        }
+        Ok(Output { figures: named(listing.output.figures), ..listing.output })
     }
 }
 
@@ -45,4 +61,147 @@ fn is_head(line: &str) -> bool {
     let words =
         ["Size", "LDA", "Align.", "Time(s)", "GFlops", "Residual", "Residual(norm)", "Check"];
     line.split_whitespace().eq(words)
+}
+
+/// Bytes of a unit of the alignment.
+const ALIGNMENT: u64 = 1024;
+
+/// Where in the listing a line is.
+#[derive(Default)]
+enum Part {
+    #[default]
+    Parameters,
+    Solves,
+    Summary,
+}
+
+/// What distinguishes the lines of one figure from those of another.
+#[derive(Clone, Copy)]
+struct Shape {
+    n: u64,
+    lda: u64,
+    align: u64,
+}
+
+#[derive(Default)]
+struct Listing {
+    output: Output,
+    part: Part,
+    threads: Option<u64>,
+    /// Figures that the summary has told of.
+    summed: usize,
+}
+
+/// The figures with the leading dimension and the alignment among their params only where the
+/// size alone does not tell them apart; the solutions hold both.
+fn named(mut figures: Vec<Figure>) -> Vec<Figure> {
+    let sizes: BTreeSet<_> = figures.iter().map(|f| f.params.int("n")).collect();
+    if sizes.len() == figures.len() {
+        for figure in &mut figures {
+            figure.params.0.retain(|name, _| name != "LDA" && name != "Align");
+        }
+    }
+    figures
+}
+
+impl Listing {
+    fn line(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
+        if is_head(line) {
+            self.part = Part::Solves;
+        } else if line.starts_with("Performance Summary") {
+            if !line.contains("(GFlops)") {
+                return Err(Malformed::at(at, "the summary is not in GFlops"));
+            }
+            self.part = Part::Summary;
+        } else if let Some(rest) = line.strip_prefix("Number of threads:") {
+            self.threads = Some(whole(rest.trim(), at)?);
+        } else if line.starts_with(|c: char| c.is_ascii_digit()) {
+            match self.part {
+                Part::Parameters => {}
+                Part::Solves => self.solve(at, line)?,
+                Part::Summary => self.summary(at, line)?,
+            }
+        } else if line.starts_with("Residual checks") && !line.contains("PASSED") {
+            let trials = self.output.figures.iter().flat_map(|f| &f.trials);
+            if trials.filter_map(|t| t.solution.as_ref()).all(Solution::passes) {
+                return Err(Malformed::at(at, "residual checks failed, but no residual above did"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Size, leading dimension, alignment, seconds, GFlops, two residuals, and `pass` or not.
+    fn solve(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [n, lda, align, seconds, gflops, residual, normalised, check] = words[..] else {
+            return Err(Malformed::at(at, "expected the 8 columns of a solve"));
+        };
+        let shape = Shape::parse([n, lda, align], at)?;
+        let rate = positive(gflops, at)? * 1e9;
+        let too_large = || Malformed::at(at, "the alignment is out of range");
+        let solution = Solution {
+            n: shape.n,
+            leading_dimension: shape.lda,
+            alignment: shape.align.checked_mul(ALIGNMENT).ok_or_else(too_large)?,
+            residual: number(residual, at)?,
+            normalised_residual: number(normalised, at)?,
+        };
+        if (check == "pass") != solution.passes() {
+            let what = format!("of a normalised residual of {}", solution.normalised_residual);
+            return Err(Malformed::quoting(at, check, &what));
+        }
+        let trial = rated(Unit::FlopPerSecond, operations(shape.n), rate, at)?;
+        took(&trial, seconds, at)?;
+        self.trial(shape, Trial { solution: Some(solution), ..trial });
+        Ok(())
+    }
+
+    fn trial(&mut self, shape: Shape, trial: Trial) {
+        let params = shape.params().known("threads", self.threads);
+        let title = format!("LINPACK, {} equations", shape.n);
+        let what = (Subsystem::Cpu, Unit::FlopPerSecond);
+        self.output.add(Figure::rate(TEST, title, what, params, trial));
+    }
+
+    /// Size, leading dimension, alignment, and the mean and greatest GFlops of their solves.
+    fn summary(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [n, lda, align, mean, most] = words[..] else {
+            return Err(Malformed::at(at, "expected the 5 columns of the summary"));
+        };
+        let params = Shape::parse([n, lda, align], at)?.params();
+        let figure = self.output.figures.get(self.summed);
+        let Some(figure) = figure.filter(|f| f.params.differs_only_in(&params, &["threads"]))
+        else {
+            return Err(Malformed::at(at, "a summary of solves that the table does not hold"));
+        };
+        self.summed += 1;
+        let rates = || figure.trials.iter().map(|t| t.value / 1e9);
+        let trials = figure.trials.len() as f64;
+        for (said, is) in
+            [(mean, rates().sum::<f64>() / trials), (most, rates().fold(0.0, f64::max))]
+        {
+            if !agree(number(said, at)?, is) {
+                let said = Malformed::excerpt(said);
+                return Err(Malformed::at(at, format!("the summary says {said}, the solves {is}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Shape {
+    fn parse(words: [&str; 3], at: usize) -> Result<Self, Malformed> {
+        let [n, lda, align] = words;
+        Ok(Self { n: whole(n, at)?, lda: whole(lda, at)?, align: whole(align, at)? })
+    }
+
+    fn params(self) -> Params {
+        Params::default().with("n", self.n).with("LDA", self.lda).with("Align", self.align)
+    }
+}
+
+/// Whether two numbers with 4 digits behind the point are the same but for rounding.
+fn agree(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 2e-4 + 1e-6 * a.max(b)
 }

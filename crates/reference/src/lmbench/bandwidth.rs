@@ -9,7 +9,6 @@ use crate::{
 };
 use crate::{data, place};
 
-/// bw_mem.
 pub(crate) struct Bandwidth;
 
 /// What its output is of, which does not say of which operation.
@@ -102,9 +101,8 @@ impl ReferenceRunner for Bandwidth {
         if size < PIECE || size % PIECE != 0 {
             return Err("it works in whole pieces of 512 bytes a thread".to_owned());
         }
-        let (threads, size) = (threads.to_string(), size.to_string());
-        let arguments = ["-P", &threads, "-N", "1", &size, work.name];
-        run::invocation(task, run::lasts_us(task), arguments.map(str::to_owned).to_vec())
+        let arguments = format!("-P {threads} -N 1 {size} {}", work.name);
+        run::invocation(task, run::lasts_us(task), &arguments)
     }
 
     fn takes(&self, task: &Task) -> f64 {
@@ -138,7 +136,6 @@ impl ReferenceRunner for Bandwidth {
     }
 }
 
-/// The operation of that name.
 fn work(test: &str) -> Option<&'static Work> {
     WORKS.iter().find(|work| work.name == test)
 }

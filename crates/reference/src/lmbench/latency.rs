@@ -1,16 +1,14 @@
 //! lat_mem_rd: the time of a load by the size of what is walked through.
 
-use proofmark_model::{Better, Params, Subsystem, Unit};
+use proofmark_model::{Better, Params, Subsystem, Trial, Unit};
 
 use super::run;
 use crate::data;
 use crate::text::{lines, positive, whole};
 use crate::{
     Description, Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool,
-    trial,
 };
 
-/// lat_mem_rd.
 pub(crate) struct Latency;
 
 /// What its output is of, which does not say in which order.
@@ -74,21 +72,13 @@ fn parse(text: &str) -> Result<Output, Malformed> {
         let [size, ns] = words[..] else {
             return Err(Malformed::quoting(at, line, "is no size and time"));
         };
-        let load = trial(Unit::Second, 1.0, positive(ns, at)? / 1e9);
+        let load = Trial::new(Unit::Second, 1.0, positive(ns, at)? / 1e9);
         let params = Params::default()
             .with("working_set", bytes(positive(size, at)?))
             .with("stride", stride);
-        output.add(Figure {
-            test: ANY_ORDER.into(),
-            comparable: true,
-            title: "lat_mem_rd".to_owned(),
-            subsystem: Subsystem::Memory,
-            unit: Unit::Second,
-            better: Better::Lower,
-            params,
-            trials: vec![load],
-            latency: None,
-        });
+        let what = (Subsystem::Memory, Unit::Second);
+        let figure = Figure::rate(ANY_ORDER, ANY_ORDER, what, params, load);
+        output.add(Figure { better: Better::Lower, ..figure });
     }
     if output.figures.is_empty() {
         return Err(Malformed::at(last, "no sizes and times of lat_mem_rd"));
@@ -131,8 +121,7 @@ impl ReferenceRunner for Latency {
                 .to_owned());
         }
         let len = i32::try_from(set.div_ceil(1 << 20)).map_err(|_| "its sets are smaller")?;
-        let arguments = ["-N", "1", "-t", &len.to_string(), &LINE.to_string()];
-        run::invocation(task, 1e5, arguments.map(str::to_owned).to_vec())
+        run::invocation(task, 1e5, &format!("-N 1 -t {len} {LINE}"))
     }
 
     fn takes(&self, task: &Task) -> f64 {

@@ -3,12 +3,12 @@
 use proofmark_model::{Trial, Unit};
 
 use crate::place;
+use crate::text::words;
 use crate::{Installed, Invocation, Task, path};
 
 /// Where Debian has them: below this, a folder for each architecture.
 const FOLDERS: &str = "/usr/lib/lmbench/bin";
 
-/// The suite.
 pub(super) const FAMILY: &str = "lmbench";
 
 pub(super) const PACKAGE: &str = "Debian: lmbench (non-free)";
@@ -50,7 +50,7 @@ pub(super) fn lasts_us(task: &Task) -> f64 {
 pub(super) fn invocation(
     task: &Task,
     lasts_us: f64,
-    arguments: Vec<String>,
+    arguments: &str,
 ) -> Result<Invocation, String> {
     let mut environment = place::pages(task)?;
     // Without these it spends up to a minute on finding out how good its clock is. What the clock
@@ -58,7 +58,7 @@ pub(super) fn invocation(
     for (name, value) in [("ENOUGH", lasts_us), ("TIMING_O", 0.0), ("LOOP_O", 0.0)] {
         environment.push((name, value.to_string()));
     }
-    Ok(Invocation { arguments, environment, ..Invocation::default() })
+    Ok(Invocation { arguments: words(arguments), environment, ..Invocation::default() })
 }
 
 /// Seconds that a run takes over that many bytes, of all its processes.

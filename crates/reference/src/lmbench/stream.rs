@@ -9,7 +9,6 @@ use crate::{
 };
 use crate::{data, place};
 
-/// lmbench's stream.
 pub(crate) struct Stream;
 
 /// Its loops: what it calls them, and bytes that it counts an element.
@@ -100,9 +99,8 @@ impl ReferenceRunner for Stream {
         if size > LARGEST {
             return Err("it goes wrong with more than 1 GiB of arrays a thread".to_owned());
         }
-        let (threads, size) = (threads.to_string(), size.to_string());
-        let arguments = ["-v", "1", "-M", &size, "-P", &threads, "-N", "1"];
-        run::invocation(task, run::lasts_us(task), arguments.map(str::to_owned).to_vec())
+        let arguments = format!("-v 1 -M {size} -P {threads} -N 1");
+        run::invocation(task, run::lasts_us(task), &arguments)
     }
 
     fn takes(&self, task: &Task) -> f64 {

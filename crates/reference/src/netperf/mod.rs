@@ -6,7 +6,7 @@ use proofmark_model::{Datagrams, NetworkTraffic, Params, Trial, Unit};
 
 use crate::network::{figure, finite, merge, with_path};
 use crate::text::{lines, positive, whole};
-use crate::{Description, Figure, Malformed, Output, Tool, trial};
+use crate::{Description, Figure, Malformed, Output, Tool};
 
 pub(crate) struct Netperf;
 
@@ -64,49 +64,28 @@ fn header(line: &str) -> Option<(&str, &str)> {
     (known && ends.contains(" to ")).then_some((name, ends))
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Test {
-    TcpStream,
-    TcpMaerts,
-    UdpStream,
-    TcpRoundTrip,
-    UdpRoundTrip,
-    TcpConnect,
-}
+/// Its tests, as its option `-t` calls them: streams to the server and from it, and round trips.
+const STREAM: &str = "TCP_STREAM";
+const MAERTS: &str = "TCP_MAERTS";
+const UDP_STREAM: &str = "UDP_STREAM";
+const TCP_RR: &str = "TCP_RR";
+const UDP_RR: &str = "UDP_RR";
+const TCP_CRR: &str = "TCP_CRR";
 
-impl Test {
-    fn find(name: &str) -> Option<Self> {
-        match name {
-            "TCP STREAM" => Some(Self::TcpStream),
-            "TCP MAERTS" => Some(Self::TcpMaerts),
-            "UDP STREAM" | "UDP UNIDIRECTIONAL SEND" => Some(Self::UdpStream),
-            "TCP REQUEST/RESPONSE" => Some(Self::TcpRoundTrip),
-            "UDP REQUEST/RESPONSE" => Some(Self::UdpRoundTrip),
-            "TCP Connect/Request/Response" => Some(Self::TcpConnect),
-            _ => None,
-        }
-    }
-
-    fn streams(self) -> bool {
-        matches!(self, Self::TcpStream | Self::TcpMaerts | Self::UdpStream)
-    }
-
-    /// What its option `-t` calls it.
-    fn name(self) -> &'static str {
-        match self {
-            Self::TcpStream => "TCP_STREAM",
-            Self::TcpMaerts => "TCP_MAERTS",
-            Self::UdpStream => "UDP_STREAM",
-            Self::TcpRoundTrip => "TCP_RR",
-            Self::UdpRoundTrip => "UDP_RR",
-            Self::TcpConnect => "TCP_CRR",
-        }
-    }
-}
+/// Tests by what the lines above their tables call them.
+const TESTS: [(&str, &str); 7] = [
+    ("TCP STREAM", STREAM),
+    ("TCP MAERTS", MAERTS),
+    ("UDP STREAM", UDP_STREAM),
+    ("UDP UNIDIRECTIONAL SEND", UDP_STREAM),
+    ("TCP REQUEST/RESPONSE", TCP_RR),
+    ("UDP REQUEST/RESPONSE", UDP_RR),
+    ("TCP Connect/Request/Response", TCP_CRR),
+];
 
 /// A table of which a part is read.
 struct Table {
-    test: Test,
+    test: &'static str,
     params: Params,
     /// Round trips in flight beside the one.
     burst: u64,
@@ -118,9 +97,10 @@ struct Table {
 
 impl Table {
     fn begin<'a>(name: &'a str, ends: &'a str, at: usize) -> Result<Self, Malformed> {
-        let test = Test::find(name).ok_or_else(|| {
-            Malformed::at(at, format!("the test {:?} is not read", Malformed::excerpt(name)))
-        })?;
+        let Some((_, test)) = TESTS.into_iter().find(|(called, _)| *called == name) else {
+            let what = format!("the test {:?} is not read", Malformed::excerpt(name));
+            return Err(Malformed::at(at, what));
+        };
         // from NAME (ADDRESS) port N FAMILY to NAME (ADDRESS) port N FAMILY
         let (client, server) = ends.split_once(" to ").unwrap_or((ends, ""));
         let name = |end: &'a str| end.split_whitespace().next().unwrap_or("");
@@ -136,14 +116,14 @@ impl Table {
     }
 
     fn wants(&self) -> String {
-        format!("the table of {} has no end", self.test.name())
+        format!("the table of {} has no end", self.test)
     }
 
     /// Takes a line; the figure, once the last is there.
     fn take(&mut self, line: &str, at: usize) -> Result<Option<Figure>, Malformed> {
         let words: Vec<&str> = line.split_whitespace().take(COLUMNS).collect();
         if !words.first().is_some_and(|w| w.starts_with(|c: char| c.is_ascii_digit())) {
-            if self.test.streams()
+            if [STREAM, MAERTS, UDP_STREAM].contains(&self.test)
                 && let Some(unit) = words.iter().find_map(|w| w.split_once("/s").map(|(u, _)| u))
             {
                 self.factor = Some(bits(unit, at)?);
@@ -151,32 +131,28 @@ impl Table {
             return Ok(None);
         }
         match (self.test, words.as_slice(), self.sent) {
-            (Test::TcpStream | Test::TcpMaerts, [_, _, message, seconds, rate, ..], _) => {
+            (STREAM | MAERTS, [_, _, message, seconds, rate, ..], _) => {
                 let seconds = positive(seconds, at)?;
                 let rate = positive(rate, at)? * self.factor(at)?;
-                let trial = trial(Unit::BitPerSecond, rate * seconds, seconds);
+                let trial = Trial::new(Unit::BitPerSecond, rate * seconds, seconds);
                 self.stream(whole(message, at)?, trial, at).map(Some)
             }
-            (Test::UdpStream, [_, message, _, okay, _, _, ..], None) => {
+            (UDP_STREAM, [_, message, _, okay, _, _, ..], None) => {
                 self.sent = Some((whole(message, at)?, whole(okay, at)?));
                 Ok(None)
             }
-            (Test::UdpStream, [_, _, okay, rate, ..], Some((message, sent))) => {
+            (UDP_STREAM, [_, _, okay, rate, ..], Some((message, sent))) => {
                 let received = whole(okay, at)?;
                 let rate = positive(rate, at)? * self.factor(at)?;
                 let trial = arrived(message, sent, received, rate, at)?;
                 self.stream(message, trial, at).map(Some)
             }
-            (
-                Test::TcpRoundTrip | Test::UdpRoundTrip | Test::TcpConnect,
-                [_, _, request, answer, seconds, rate, ..],
-                _,
-            ) => {
+            (TCP_RR | UDP_RR | TCP_CRR, [_, _, request, answer, seconds, rate, ..], _) => {
                 let (seconds, rate) = (positive(seconds, at)?, positive(rate, at)?);
-                let trial = trial(Unit::OpPerSecond, rate * seconds, seconds);
+                let trial = Trial::new(Unit::OpPerSecond, rate * seconds, seconds);
                 self.round_trip(whole(request, at)?, whole(answer, at)?, trial, at).map(Some)
             }
-            _ => Err(Malformed::at(at, format!("too few columns for {}", self.test.name()))),
+            _ => Err(Malformed::at(at, format!("too few columns for {}", self.test))),
         }
     }
 
@@ -185,7 +161,7 @@ impl Table {
     }
 
     fn stream(&self, message: u64, trial: Trial, at: usize) -> Result<Figure, Malformed> {
-        let direction = if self.test == Test::TcpMaerts { "reverse" } else { "forward" };
+        let direction = if self.test == MAERTS { "reverse" } else { "forward" };
         let params = self.params.clone().with("block_size", message).with("direction", direction);
         self.figure(Unit::BitPerSecond, params, trial, at)
     }
@@ -198,7 +174,7 @@ impl Table {
         at: usize,
     ) -> Result<Figure, Malformed> {
         let params = self.params.clone();
-        let same = request == answer && self.burst == 0 && self.test != Test::TcpConnect;
+        let same = request == answer && self.burst == 0 && self.test != TCP_CRR;
         let params = match same {
             true => params.with("block_size", request),
             false => params
@@ -217,8 +193,7 @@ impl Table {
         trial: Trial,
         at: usize,
     ) -> Result<Figure, Malformed> {
-        let name = self.test.name();
-        finite(figure(name, name, unit, params, trial), at)
+        finite(figure(self.test, self.test, unit, params, trial), at)
     }
 }
 
@@ -244,7 +219,7 @@ fn arrived(
         return Err(Malformed::at(at, "the receiver got nothing"));
     }
     let work = received_bytes as f64 * 8.0;
-    let mut trial = trial(Unit::BitPerSecond, work, work / rate);
+    let mut trial = Trial::new(Unit::BitPerSecond, work, work / rate);
     trial.network = Some(NetworkTraffic {
         sent_bytes,
         received_bytes,

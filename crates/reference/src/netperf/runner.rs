@@ -2,15 +2,10 @@
 
 use proofmark_model::Direction;
 
-use super::Netperf;
-use crate::network::{HERE, Length, Parameters, find_figure, whole, words};
+use super::{MAERTS, Netperf, STREAM, TCP_RR, UDP_RR};
+use crate::network::{HERE, Length, Parameters, find_figure, whole};
+use crate::text::words;
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
-
-/// Its tests: a stream to the server and one from it, and round trips.
-const STREAM: &str = "TCP_STREAM";
-const MAERTS: &str = "TCP_MAERTS";
-const TCP_RR: &str = "TCP_RR";
-const UDP_RR: &str = "UDP_RR";
 
 /// Its other end, which lies where it does.
 const SERVER: &str = "netserver";
@@ -103,57 +98,33 @@ fn round_trips(
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Params;
-
     use super::*;
     use crate::Tool;
-    use crate::network::testing::{asked, lines, rtt, tcp, with_task};
-
-    fn line(test: &str, params: &Params) -> String {
-        lines(asked(&Netperf, "2.7.0", test, params).unwrap()).0
-    }
-
-    fn no(test: &str, params: &Params) -> String {
-        asked(&Netperf, "2.7.0", test, params).unwrap_err()
-    }
-
-    const ENDS: &str = "-H 127.0.0.1,4 -L 127.0.0.1,4 -p 5201";
+    use crate::network::testing::{rtt, tcp, with_task};
+    use crate::testing::does;
 
     #[test]
-    fn a_stream_is_as_long_as_our_trial() {
-        let (client, server) = lines(asked(&Netperf, "2.7.0", STREAM, &tcp()).unwrap());
-        assert_eq!(client, format!("{ENDS} -t TCP_STREAM -l -240000000 -- -m 65536"));
-        assert_eq!(server, "/usr/bin/netserver -D -4 -L 127.0.0.1 -p 5201");
-        let params = tcp()
-            .with("direction", "reverse")
-            .with("socket_buffer", 1000)
-            .with("congestion", "reno")
-            .with("no_delay", "on");
-        let told = line(STREAM, &params);
-        let more = "TCP_MAERTS -l -240000000 -- -m ,65536 -s 1000 -S 1000 -K reno,reno -D";
-        assert!(told.ends_with(more), "{told}");
-    }
-
-    #[test]
-    fn round_trips_are_as_many_as_ours() {
-        let few = |test: &'static str| {
-            with_task(test, &rtt("block"), |task| {
-                let installed = Installed { program: "/x/netperf".into(), version: String::new() };
-                let task = Task { work: 1475.0, ..*task };
-                Netperf.invocation(&installed, &task).unwrap().arguments.join(" ")
-            })
-        };
-        assert_eq!(few(TCP_RR), format!("{ENDS} -t TCP_RR -l -1475 -- -r 1024,1024 -D"));
-        let udp = format!("{ENDS} -t UDP_RR -l -1475 -- -r 1024,1024 -n -N");
-        assert_eq!(few(UDP_RR), udp);
-    }
-
-    #[test]
-    fn what_it_cannot_do_is_refused() {
-        assert!(no(TCP_RR, &rtt("poll")).contains("sleeps"));
-        assert!(no(UDP_RR, &rtt("block").with("streams", 2)).contains("one connection"));
-        assert!(no(STREAM, &tcp().with("direction", "both")).contains("one connection"));
-        assert!(no(STREAM, &tcp().with("path", "peer")).contains("server"));
+    fn as_much_as_our_trial_or_why_not() {
+        const BYTES: &str = "-H 127.0.0.1,4 -L 127.0.0.1,4 -p 5201 -t TCP_STREAM -l -240000000 -- \
+                             -m 65536 | /usr/bin/netserver -D -4 -L 127.0.0.1 -p 5201 (Tcp)";
+        let all = "direction=reverse socket_buffer=1000 congestion=reno no_delay=on";
+        let more = ".. TCP_MAERTS -l -240000000 -- -m ,65536 -s 1000 -S 1000 -K reno,reno -D | ..";
+        let rows = [
+            (STREAM, "", Ok(BYTES)),
+            (STREAM, all, Ok(more)),
+            (STREAM, "direction=both", Err("it has one connection")),
+            (STREAM, "path=peer", Err("..server")),
+        ];
+        with_task("", &tcp(), |task| does(&Netperf, "2.7.0", task, &rows));
+        let rows = [
+            (TCP_RR, "", Ok(".. -t TCP_RR -l -1475 -- -r 1024,1024 -D | ..")),
+            (UDP_RR, "", Ok(".. -t UDP_RR -l -1475 -- -r 1024,1024 -n -N | ..")),
+            (TCP_RR, "mode=poll", Err("it sleeps..")),
+            (UDP_RR, "streams=2", Err("it has one connection")),
+        ];
+        with_task("", &rtt("block"), |task| {
+            does(&Netperf, "2.7.0", &Task { work: 1475.0, ..*task }, &rows);
+        });
         for test in ["TCP_CRR", "UDP_STREAM", MAERTS] {
             assert_eq!(Netperf.counts(test), None);
         }

@@ -48,9 +48,7 @@ pub(crate) enum Length {
 
 impl<'a> Parameters<'a> {
     /// Those of a task.
-    ///
-    /// # Errors
-    /// If the server is no other process of this machine, or a parameter is missing.
+    /// Fails if the server is no other process of this machine, or a parameter is missing.
     pub(crate) fn read(task: &Task<'a>) -> Result<Self, String> {
         let params: &'a Params = task.params;
         if params.text("path") != Some("loopback") {
@@ -87,9 +85,7 @@ impl<'a> Parameters<'a> {
     }
 
     /// Bytes of one of our trials, or its seconds where those are few and were not asked for.
-    ///
-    /// # Errors
-    /// If so few were asked for that they only fill buffers.
+    /// Fails if so few were asked for that they only fill buffers.
     pub(crate) fn length(&self) -> Result<Length, String> {
         let bytes = (self.work / 8.0).round();
         let asked = self.socket_buffer.unwrap_or(0);
@@ -104,9 +100,7 @@ impl<'a> Parameters<'a> {
     }
 
     /// Whole seconds, no fewer than one of our trials lasts.
-    ///
-    /// # Errors
-    /// If an amount was asked for.
+    /// Fails if an amount was asked for.
     pub(crate) fn whole_seconds(&self) -> Result<u64, String> {
         if self.fixed {
             return Err("it can be given no amount here, only whole seconds".to_owned());
@@ -120,9 +114,7 @@ impl<'a> Parameters<'a> {
     }
 
     /// Our one connection.
-    ///
-    /// # Errors
-    /// If there are several.
+    /// Fails if there are several.
     pub(crate) fn one_connection(&self) -> Result<(), String> {
         match self.connections() {
             1 => Ok(()),
@@ -146,11 +138,6 @@ pub(crate) fn find_figure(task: &Task, figures: Vec<Figure>, tests: &[&str]) -> 
         })
     };
     figures.into_iter().find(|f| f.comparable && tests.contains(&&*f.test) && agrees(f))
-}
-
-/// The words of a command line.
-pub(crate) fn words(line: &str) -> Vec<String> {
-    line.split_whitespace().map(str::to_owned).collect()
 }
 
 /// The first two numbers of a version.

@@ -2,60 +2,28 @@
 
 use proofmark_model::Params;
 
-use crate::testing::{self, task};
-use crate::{Invocation, ReferenceRunner, Task};
+use crate::Task;
+use crate::testing::{task, with};
 
-fn stream() -> Params {
-    let open = ["socket_buffer", "amount"];
-    open.into_iter()
-        .fold(Params::default(), |params, parameter| params.with(parameter, "auto"))
-        .with("streams", 1)
-        .with("direction", "forward")
-        .with("path", "loopback")
-}
-
-/// The parameters of a point of TCP.
 pub(crate) fn tcp() -> Params {
-    stream()
-        .with("block_size", 65_536)
-        .with("congestion", "auto")
-        .with("no_delay", "off")
-        .with("placement", "free")
+    let all = "block_size=64k streams=1 direction=forward path=loopback congestion=auto \
+               no_delay=off placement=free socket_buffer=auto amount=auto";
+    with(&Params::default(), all)
 }
 
-/// The parameters of a point of UDP.
 pub(crate) fn udp() -> Params {
-    stream().with("block_size", 65_507).with("rate", "auto").with("placement", "apart")
+    let all = "block_size=65507 streams=1 direction=forward path=loopback rate=auto \
+               placement=apart socket_buffer=auto amount=auto";
+    with(&Params::default(), all)
 }
 
-/// The parameters of a point of a round trip.
 pub(crate) fn rtt(mode: &str) -> Params {
-    Params::default()
-        .with("streams", 1)
-        .with("block_size", 1024)
-        .with("mode", mode)
-        .with("path", "loopback")
-        .with("placement", "apart")
+    let all = "block_size=1k streams=1 path=loopback placement=apart";
+    with(&Params::default(), all).with("mode", mode)
 }
 
 /// Calls with a task of these parameters that takes a tenth of a second: 240 MB, or as many operations
 /// as bits.
 pub(crate) fn with_task<T>(test: &str, params: &Params, f: impl FnOnce(&Task) -> T) -> T {
     f(&Task { seconds: 0.1, work: 1.92e9, port: 5201, ..task(test, params) })
-}
-
-/// How a tool of that version, at `/usr/bin/tool`, does such a task.
-pub(crate) fn asked(
-    tool: &dyn ReferenceRunner,
-    version: &str,
-    test: &str,
-    params: &Params,
-) -> Result<Invocation, String> {
-    with_task(test, params, |task| testing::asked(tool, version, task))
-}
-
-/// The command line of it and of its server.
-pub(crate) fn lines(invocation: Invocation) -> (String, String) {
-    let (program, arguments) = invocation.server.unwrap();
-    (invocation.arguments.join(" "), format!("{} {}", program.display(), arguments.join(" ")))
 }

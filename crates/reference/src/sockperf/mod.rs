@@ -2,11 +2,13 @@
 
 mod runner;
 
-use proofmark_model::{Latency, Params, Unit};
+use std::collections::BTreeMap;
+
+use proofmark_model::{Latency, Params, Trial, Unit};
 
 use crate::network::{figure, finite, with_path};
 use crate::text::{each_line, positive, whole};
-use crate::{Description, Malformed, Output, Tool, trial};
+use crate::{Description, Malformed, Output, Tool};
 
 pub(crate) struct Sockperf;
 
@@ -37,13 +39,21 @@ impl Tool for Sockperf {
     }
 }
 
-/// Its tests.
 const TCP: &str = "TCP ping-pong";
 const UDP: &str = "UDP ping-pong";
 
 /// The share of a ping-pong's time that its round trips fill, but for what is rounded and the
 /// time between one and the next.
 const FILLED: std::ops::Range<f64> = 0.9..1.02;
+
+/// The times that are read, by their names.
+const TIMES: [&str; 6] = [MIN, MAX, P50, P90, P99, P999];
+const MIN: &str = "<MIN> observation";
+const MAX: &str = "<MAX> observation";
+const P50: &str = "percentile 50.000";
+const P90: &str = "percentile 90.000";
+const P99: &str = "percentile 99.000";
+const P999: &str = "percentile 99.900";
 
 /// What has been read so far; times are as printed, in microseconds.
 #[derive(Default)]
@@ -56,12 +66,7 @@ struct Read {
     /// The mean, and whether it is of half of a round trip.
     mean: Option<(f64, bool)>,
     count: Option<u64>,
-    min: Option<f64>,
-    max: Option<f64>,
-    p50: Option<f64>,
-    p90: Option<f64>,
-    p99: Option<f64>,
-    p999: Option<f64>,
+    times: BTreeMap<String, f64>,
 }
 
 impl Read {
@@ -87,17 +92,10 @@ impl Read {
         } else if let Some((count, _)) = after("Total ").and_then(|r| r.split_once(" observations"))
         {
             self.count = Some(whole(count, at)?);
-        } else if let Some((name, time)) = after("---> ").and_then(|r| r.split_once('=')) {
-            let place = match name.trim() {
-                "<MIN> observation" => &mut self.min,
-                "<MAX> observation" => &mut self.max,
-                "percentile 50.000" => &mut self.p50,
-                "percentile 90.000" => &mut self.p90,
-                "percentile 99.000" => &mut self.p99,
-                "percentile 99.900" => &mut self.p999,
-                _ => return Ok(()),
-            };
-            *place = Some(first(time)?);
+        } else if let Some((name, time)) = after("---> ").and_then(|r| r.split_once('='))
+            && TIMES.contains(&name.trim())
+        {
+            self.times.insert(name.trim().to_owned(), first(time)?);
         }
         Ok(())
     }
@@ -108,17 +106,18 @@ impl Read {
         let (seconds, received) = self.valid.ok_or_else(|| missing("valid duration"))?;
         let (mean, half) = self.mean.ok_or_else(|| missing("mean"))?;
         let seconds_of = |us: f64| us * 1e-6 * if half { 2.0 } else { 1.0 };
-        let needed = |us: Option<f64>, what| us.map(seconds_of).ok_or_else(|| missing(what));
+        let time = |name: &str| self.times.get(name).copied().map(seconds_of);
+        let needed = |name, what| time(name).ok_or_else(|| missing(what));
         let latency = Latency {
             unit: "s".to_owned(),
             count: self.count.ok_or_else(|| missing("number of observations"))?,
-            min: needed(self.min, "least time")?,
+            min: needed(MIN, "least time")?,
             mean: seconds_of(mean),
-            p50: needed(self.p50, "median")?,
-            p90: self.p90.map(seconds_of),
-            p99: self.p99.map(seconds_of),
-            p999: self.p999.map(seconds_of),
-            max: needed(self.max, "greatest time")?,
+            p50: needed(P50, "median")?,
+            p90: time(P90),
+            p99: time(P99),
+            p999: time(P999),
+            max: needed(MAX, "greatest time")?,
             buckets: Vec::new(),
         };
         let filled = received as f64 * latency.mean / seconds;
@@ -128,7 +127,7 @@ impl Read {
             (false, true) => ("UDP.answers", "UDP answers that were timed"),
             (false, false) => ("TCP.answers", "TCP answers that were timed"),
         };
-        let trial = trial(Unit::OpPerSecond, received as f64, seconds);
+        let trial = Trial::new(Unit::OpPerSecond, received as f64, seconds);
         let mut figure = finite(figure(test, title, Unit::OpPerSecond, self.params, trial), last)?;
         figure.latency = Some(latency);
         Ok(Output { version: self.version, figures: vec![figure], ..Output::default() })

@@ -1,7 +1,8 @@
 //! How sockperf's ping-pong is run.
 
 use super::{Sockperf, TCP, UDP};
-use crate::network::{HERE, Parameters, find_figure, whole, words};
+use crate::network::{HERE, Parameters, find_figure, whole};
+use crate::text::words;
 use crate::{Figure, Installed, Invocation, Output, Ready, ReferenceRunner, Task};
 
 /// Bytes of a message.
@@ -64,35 +65,31 @@ fn seconds(task: &Task) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Params;
-
     use super::*;
     use crate::Tool;
-    use crate::network::testing::{asked, lines, rtt, with_task};
+    use crate::network::testing::{rtt, with_task};
+    use crate::testing::does;
 
     #[test]
-    fn one_message_after_the_other() {
-        let (client, server) = lines(asked(&Sockperf, "3.7", TCP, &rtt("block")).unwrap());
-        assert_eq!(client, "pp -i 127.0.0.1 -p 5201 --tcp -m 1024 -t 1 --full-rtt");
-        assert_eq!(server, "/usr/bin/tool sr -i 127.0.0.1 -p 5201 --tcp");
-        assert_eq!(asked(&Sockperf, "3.7", TCP, &rtt("block")).unwrap().ready, Ready::Tcp);
-        let invocation = asked(&Sockperf, "3.7", UDP, &rtt("poll")).unwrap();
-        assert_eq!(invocation.ready, Ready::Udp);
-        let (client, server) = lines(invocation);
-        assert_eq!(client, "pp -i 127.0.0.1 -p 5201 --nonblocked -m 1024 -t 1 --full-rtt");
-        assert_eq!(server, "/usr/bin/tool sr -i 127.0.0.1 -p 5201 --nonblocked");
-        let long = with_task(UDP, &rtt("block"), |task| seconds(&Task { seconds: 0.6, ..*task }));
-        assert_eq!(long, 2);
-    }
-
-    #[test]
-    fn what_it_cannot_do_is_refused() {
-        let no = |params: &Params| asked(&Sockperf, "3.7", UDP, params).unwrap_err();
-        assert!(no(&rtt("block").with("streams", 2)).contains("one connection"));
-        assert!(no(&rtt("block").with("path", "peer")).contains("server"));
-        for bytes in [1, 13, 65_508] {
-            assert!(no(&rtt("block").with("block_size", bytes)).contains("14 B to"), "{bytes}");
-        }
+    fn one_message_after_the_other_or_why_not() {
+        const BLOCKING: &str = "pp -i 127.0.0.1 -p 5201 --tcp -m 1024 -t 1 --full-rtt \
+                                | /usr/bin/tool sr -i 127.0.0.1 -p 5201 --tcp (Tcp)";
+        const POLLING: &str = "pp -i 127.0.0.1 -p 5201 --nonblocked -m 1024 -t 1 --full-rtt \
+                               | /usr/bin/tool sr -i 127.0.0.1 -p 5201 --nonblocked (Udp)";
+        let rows = [
+            (TCP, "", Ok(BLOCKING)),
+            (UDP, "mode=poll", Ok(POLLING)),
+            (UDP, "streams=2", Err("it has one connection")),
+            (UDP, "path=peer", Err("..server")),
+            (UDP, "block_size=1", Err("..14 B to..")),
+            (UDP, "block_size=13", Err("..14 B to..")),
+            (UDP, "block_size=65508", Err("..14 B to..")),
+        ];
+        with_task("", &rtt("block"), |task| {
+            does(&Sockperf, "3.7", task, &rows);
+            let long = Task { seconds: 0.6, ..*task };
+            does(&Sockperf, "3.7", &long, &[(UDP, "", Ok(".. -t 2 .."))]);
+        });
         assert_eq!(Sockperf.counts("TCP.answers"), None);
     }
 

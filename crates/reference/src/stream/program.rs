@@ -10,7 +10,6 @@ pub(super) const PROGRAMS: [&str; 3] = ["stream", "stream_c", "stream_c.exe"];
 /// Programs of STREAM are tens of kilobytes; statically linked ones a few megabytes.
 const LARGEST: u64 = 64 << 20;
 
-/// A program of STREAM.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Program {
     /// Its version, `5.10`.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::program::{PROGRAMS, Program};
-use super::{Stream, listing};
+use super::{MEAN, Stream, has};
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, path};
 use crate::{data, place};
 
@@ -24,7 +24,7 @@ impl ReferenceRunner for Stream {
     }
 
     fn counts(&self, test: &str) -> Option<&'static str> {
-        listing::has(test).then_some(
+        has(test).then_some(
             "bytes that its program reads and writes, as ours; its arrays have the size, and its \
              loops the instructions and the kind of stores, that it was compiled with; they lie in \
              the pages that the system gives; by the mean time of its iterations, not by that of the \
@@ -72,7 +72,7 @@ impl ReferenceRunner for Stream {
 
     /// By the mean time: its rate is that of the fastest iteration, and ours are of any.
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
-        let mean = [task.test, listing::MEAN].concat();
+        let mean = [task.test, MEAN].concat();
         let figure = output.figures.into_iter().find(|f| f.comparable && f.test == mean)?;
         // Compiled without threads, it does not say how many there were: one.
         let threads = figure.params.int("threads").unwrap_or(1);

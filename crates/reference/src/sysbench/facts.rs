@@ -8,7 +8,6 @@ use crate::text::{Labels, lines, number};
 /// A value, and the line that it stands in.
 pub(super) type Fact<'a> = (usize, &'a str);
 
-/// What a report tells.
 #[derive(Default)]
 pub(super) struct Facts<'a> {
     pub(super) version: Option<&'a str>,

@@ -1,10 +1,9 @@
 //! What a report of sysbench measures.
 
-use std::borrow::Cow;
-
-use proofmark_model::{Latency, Param, Params, Subsystem, Trial, Unit};
+use proofmark_model::{Latency, Param, Params, Subsystem, Unit};
 
 use super::facts::{Fact, Facts, size};
+use crate::data::Known as _;
 use crate::rated::rated;
 use crate::text::{number, whole};
 use crate::{Figure, Malformed, Output};
@@ -46,7 +45,7 @@ fn cpu(facts: &Facts, (at, limit): Fact) -> Result<Figure, Malformed> {
     let events = facts.labels.whole("total number of events")?;
     let trial = rated(Unit::OpPerSecond, events as f64, rate, at)?;
     let title = format!("sysbench cpu, primes up to {limit}");
-    Ok(figure("cpu".into(), title, Subsystem::Cpu, params, trial))
+    Ok(Figure::rate("cpu", title, (Subsystem::Cpu, Unit::OpPerSecond), params, trial))
 }
 
 fn memory(facts: &Facts) -> Result<Figure, Malformed> {
@@ -55,10 +54,9 @@ fn memory(facts: &Facts) -> Result<Figure, Malformed> {
         let operation = Malformed::excerpt(operation);
         return Err(Malformed::at(at, format!("operation {operation:?} moves no bytes")));
     }
-    let mut params = Params::default().with("memory-scope", facts.labels.need("scope")?.1);
-    if let Some(bytes) = size(facts.labels.need("block size")?)? {
-        params = params.with("block_size", bytes);
-    }
+    let params = Params::default()
+        .with("memory-scope", facts.labels.need("scope")?.1)
+        .known("block_size", size(facts.labels.need("block size")?)?);
     let Some((at, moved)) = facts.ending(" MiB/sec)") else {
         return Err(Malformed::at(facts.labels.last, "no 'MiB transferred' in it"));
     };
@@ -67,9 +65,8 @@ fn memory(facts: &Facts) -> Result<Figure, Malformed> {
     };
     let (moved, rate) = (number(moved, at)? * MIB, number(rate, at)? * MIB);
     let trial = rated(Unit::BytePerSecond, moved, rate, at)?;
-    let test = format!("memory_{operation}").into();
-    let title = format!("sysbench memory, {operation}");
-    Ok(figure(test, title, Subsystem::Memory, params, trial))
+    let (test, title) = (format!("memory_{operation}"), format!("sysbench memory, {operation}"));
+    Ok(Figure::rate(test, title, (Subsystem::Memory, Unit::BytePerSecond), params, trial))
 }
 
 fn fileio(facts: &Facts, flags: Fact) -> Result<Figure, Malformed> {
@@ -87,12 +84,11 @@ fn fileio(facts: &Facts, flags: Fact) -> Result<Figure, Malformed> {
     let mut params = file_params(facts, flags)?;
     if test == MIXED {
         let (_, ratio) = facts.labels.number("Read/Write ratio for combined random IO test", "")?;
-        if let Some(percent) = percent(ratio) {
-            params = params.with("reads", percent);
-        }
+        params = params.known("reads", percent(ratio));
     }
     let title = format!("sysbench fileio, {name}");
-    let figure = figure(test.into(), title, Subsystem::Disk, params, trial);
+    let what = (Subsystem::Disk, Unit::BytePerSecond);
+    let figure = Figure::rate(test, title, what, params, trial);
     Ok(Figure { comparable: !flushes(facts)?, ..figure })
 }
 
@@ -119,41 +115,33 @@ fn percent(ratio: f64) -> Option<u64> {
 
 /// What sysbench says of its files and how it reads and writes them.
 fn file_params(facts: &Facts, (at, flags): Fact) -> Result<Params, Malformed> {
-    let mut params = Params::default();
-    let mut set = |name: &str, value: Option<Param>| {
-        if let Some(value) = value {
-            params.0.insert(name.to_owned(), value);
-        }
-    };
     let mut others = flags.split_whitespace().filter(|f| !["(none)", "directio"].contains(f));
     let direct = flags.split_whitespace().any(|f| f == "directio");
-    set("direct", Some(if direct { "on" } else { "off" }.into()));
-    if let Some(other) = others.next() {
-        if !["sync", "dsync"].contains(&other) {
-            return Err(Malformed::quoting(at, other, "is no flag that is known"));
-        }
-        set("file-extra-flags", Some(other.into()));
+    let other = others.next();
+    if let Some(other) = other.filter(|flag| !["sync", "dsync"].contains(flag)) {
+        return Err(Malformed::quoting(at, other, "is no flag that is known"));
     }
     let bytes = |fact: Option<Fact>| fact.map_or(Ok(None), size);
-    set("block_size", bytes(facts.between("Block size ", ""))?.map(Param::Int));
-    set("file_size", bytes(facts.ending(" total file size"))?.map(Param::Int));
-    let merged = bytes(facts.between("Merging requests up to ", " for sequential IO."))?;
-    set("file-merged-requests", merged.map(Param::Int));
+    let merged = facts.between("Merging requests up to ", " for sequential IO.");
     let (engine, depth) = match facts.between("Using ", " I/O mode").map(|(_, mode)| mode) {
         Some("synchronous") => (Some("psync"), Some(1)),
         Some("asynchronous") => (Some("libaio"), None),
         Some("fast mmaped" | "slow mmaped") => (Some("mmap"), None),
         _ => (None, None),
     };
-    set("engine", engine.map(Param::from));
-    set("queue_depth", depth.map(Param::Int));
     let each = facts.between(PERIODIC, " requests.");
-    let each = each.map(|(at, word)| whole(word, at)).transpose()?;
-    set("file-fsync-freq", each.map(Param::Int));
     let said = |text: &str| facts.between(text, "").map(|_| Param::Flag(true));
-    set("file-fsync-end", said("Calling fsync() at the end of test, Enabled."));
-    set("file-fsync-all", said(EACH));
-    Ok(params)
+    Ok(Params::default()
+        .with("direct", if direct { "on" } else { "off" })
+        .known("file-extra-flags", other)
+        .known("block_size", bytes(facts.between("Block size ", ""))?)
+        .known("file_size", bytes(facts.ending(" total file size"))?)
+        .known("file-merged-requests", bytes(merged)?)
+        .known("engine", engine)
+        .known("queue_depth", depth)
+        .known("file-fsync-freq", each.map(|(at, word)| whole(word, at)).transpose()?)
+        .known("file-fsync-end", said("Calling fsync() at the end of test, Enabled."))
+        .known("file-fsync-all", said(EACH)))
 }
 
 /// The times of events, where the percentile is the median; printed in ms with two digits behind
@@ -179,15 +167,4 @@ fn latency(facts: &Facts) -> Result<Option<Latency>, Malformed> {
         max,
         buckets: Vec::new(),
     }))
-}
-
-fn figure(
-    test: Cow<'static, str>,
-    title: String,
-    subsystem: Subsystem,
-    params: Params,
-    trial: Trial,
-) -> Figure {
-    let unit = if subsystem == Subsystem::Cpu { Unit::OpPerSecond } else { Unit::BytePerSecond };
-    Figure::rate(test, title, (subsystem, unit), params, trial)
 }

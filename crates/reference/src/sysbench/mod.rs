@@ -8,7 +8,6 @@ mod tests;
 
 use crate::{Description, Malformed, Output, Tool};
 
-/// sysbench.
 pub(crate) struct Sysbench;
 
 impl Tool for Sysbench {

@@ -1,6 +1,7 @@
 //! How sysbench's memory test is run.
 
 use super::Sysbench;
+use crate::text::words;
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
 use crate::{data, place};
 
@@ -35,21 +36,15 @@ impl ReferenceRunner for Sysbench {
             return Err("counting its passes takes as long as small blocks".to_owned());
         }
         let threads = place::threads(task)?;
-        let arguments = [
-            "memory".to_owned(),
-            format!("--threads={threads}"),
-            format!("--memory-block-size={block}"),
-            format!("--memory-total-size={}", total(task.work, block, threads)),
-            format!("--memory-oper={operation}"),
-            // A block for each thread: otherwise all of them share one.
-            "--memory-scope=local".to_owned(),
-            "--memory-access-mode=seq".to_owned(),
-            // Ends by the work, not after the 10 s of its default.
-            "--time=0".to_owned(),
-            "run".to_owned(),
-        ];
+        // A block for each thread: otherwise all of them share one. It ends by the work, not after
+        // the 10 s of its default.
+        let arguments = format!(
+            "memory --threads={threads} --memory-block-size={block} --memory-total-size={} \
+             --memory-oper={operation} --memory-scope=local --memory-access-mode=seq --time=0 run",
+            total(task.work, block, threads)
+        );
         let environment = place::pages(task)?;
-        Ok(Invocation { arguments: arguments.into(), environment, ..Invocation::default() })
+        Ok(Invocation { arguments: words(&arguments), environment, ..Invocation::default() })
     }
 
     fn takes(&self, task: &Task) -> f64 {
@@ -77,7 +72,6 @@ fn operation(test: &str) -> Option<&str> {
     test.strip_prefix("memory_").filter(|operation| ["read", "write"].contains(operation))
 }
 
-/// Bytes of each thread's block.
 fn block(task: &Task) -> Option<u64> {
     data::bytes(task, 1)?.checked_div(task.params.threads())
 }
