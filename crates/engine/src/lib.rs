@@ -5,6 +5,13 @@
 //! point at a time and takes a trial when asked (`protocol`). So a crash costs one
 //! point, and trials of many points can be taken in turn.
 
+#[cfg(not(all(
+    target_os = "linux",
+    target_pointer_width = "64",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
+compile_error!("proofmark measures 64-bit x86 and AArch64 under Linux");
+
 mod account;
 mod affinity;
 mod barrier;

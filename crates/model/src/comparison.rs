@@ -140,17 +140,19 @@ fn counts(number: Option<&Number>) -> bool {
 }
 
 impl Comparison {
-    /// Why a check has too little to go by, whatever was judged: A has no valid result, or
+    /// Why a check has too little to go by, whatever was judged: A has no usable result, or
     /// less than half of those that it has could be judged. `None` where there is enough.
     pub fn too_little(&self) -> Option<String> {
         let base: Vec<&ComparedPoint> = self.points.iter().filter(|p| p.in_base()).collect();
         let judged = base.iter().filter(|p| p.judged()).count();
         if base.is_empty() {
-            return Some("the baseline has no valid result".to_owned());
+            return Some(
+                "the baseline has no usable result (all are invalid or missing)".to_owned(),
+            );
         }
         (2 * judged < base.len()).then(|| {
             format!(
-                "only {judged} of {} points of the baseline could be judged, less than half",
+                "only {judged} of {} results of the baseline could be judged, less than half",
                 base.len()
             )
         })

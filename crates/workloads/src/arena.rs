@@ -174,7 +174,7 @@ impl Arena {
 
     /// Touches each page of a range from the calling thread, so that no page fault falls into a
     /// timed trial. Records the thread's node as the range's intended node.
-    pub(crate) fn resolve_auto_here(&self, offset: usize, length: usize) {
+    pub(crate) fn place_here(&self, offset: usize, length: usize) {
         self.touch(offset, length);
         if let Some(node) = own_node() {
             self.expect(offset, length, node);
@@ -337,7 +337,7 @@ mod tests {
         let bytes = 8 << 20;
         let arena = Arena::map(bytes, Pages::Small, 0).unwrap();
         assert_eq!(arena.base().addr() % ALIGNMENT, 0);
-        arena.resolve_auto_here(0, bytes);
+        arena.place_here(0, bytes);
         let placement = arena.placement(bytes as u64);
         assert_eq!(placement.huge, Some(0.0), "small pages were asked for");
         if let Some(misplaced) = placement.misplaced {

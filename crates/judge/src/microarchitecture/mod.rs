@@ -182,4 +182,23 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn measured_figures_of_designs_are_kept() {
+        type Figure = fn(&Row) -> Option<f64>;
+        let figures: [(&str, Figure, Option<f64>); 9] = [
+            ("golden_cove_server", |d| d.multiply_add.v256, Some(3.0)),
+            ("golden_cove_server", |d| d.int_add.scalar, Some(5.0)),
+            ("golden_cove_server", |d| d.fma.v512, Some(2.0)),
+            ("zen3", |d| d.multiply_add.v256, Some(4.0)),
+            ("zen3", |d| d.int_add.v256, Some(4.0)),
+            ("zen3", |d| d.fma.v512, None),
+            ("zen4", |d| d.fma.v512, Some(1.0)),
+            ("rocket_lake", |d| d.fma.v512, Some(1.0)),
+            ("sandy_bridge", |d| d.int_add.v256, None),
+        ];
+        for (n, (id, figure, expected)) in figures.into_iter().enumerate() {
+            assert_eq!(figure(find(id).unwrap()), expected, "row {n}: {id}");
+        }
+    }
 }

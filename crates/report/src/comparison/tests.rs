@@ -110,7 +110,7 @@ fn the_verdict_comes_first_with_its_cause() {
     assert_eq!(
         view.verdict,
         "B is slower in 2 and faster in 1 of 4 compared results. Median speed of B \
-         relative to A: cpu 0.500. 1 result of A is missing in B. 1 other result cannot be compared. \
+         relative to A: cpu 0.500. 1 result of A is missing or invalid in B. 1 other result cannot be compared. \
          In the median result, slowdowns below 6 % (cpu) are not detectable."
     );
     assert!(view.causes[0].starts_with("slower in 2 results, for example: in B a CPU quota"));
@@ -165,7 +165,7 @@ fn a_check_tells_what_it_could_not_judge_and_when_that_is_too_much() {
     assert!(text.contains("not judged cpu.flops avx2+fma, f64, 4 threads: 1 trial is"), "{text}");
     assert!(!text.contains("too little") && text.contains("1 not comparable; slowdowns below"));
     c.points.push(few);
-    let why = "only 1 of 3 points of the baseline could be judged, less than half";
+    let why = "only 1 of 3 results of the baseline could be judged, less than half";
     assert!(check(&c).contains(&format!("too little to pass: {why}\n")));
     assert!(View::from_comparison(&c).verdict.contains(why));
     let xml = junit(&c);

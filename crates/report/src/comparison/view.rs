@@ -197,7 +197,10 @@ fn verdict(c: &Comparison, t: &Tally) -> String {
     out.extend(speeds(c, t));
     if t.gone > 0 {
         let is = if t.gone == 1 { "is" } else { "are" };
-        out.push_str(&format!(" {} of A {is} missing in B.", plural(t.gone as u64, "result")));
+        out.push_str(&format!(
+            " {} of A {is} missing or invalid in B.",
+            plural(t.gone as u64, "result")
+        ));
     }
     if t.not_comparable > 0 && t.compared > 0 {
         let other = if t.gone > 0 { "other result" } else { "result" };

@@ -112,7 +112,7 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
          its source, or declared by the user. Efficiency, in the column \"of ceiling\", is the median \
          of measured / ceiling. Each trial is compared with the ceiling at its own clock."
             .to_owned(),
-        "Verdict. Checks look for errors in a result. Suspect: a named cause changed the figure. \
+        "Verdict. Checks look for errors in a result. Suspect: a finding puts it in doubt. \
          Invalid: the result is not what its name says. The worst finding decides."
             .to_owned(),
     ];

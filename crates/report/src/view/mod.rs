@@ -128,7 +128,7 @@ pub struct View {
 pub struct Trust {
     /// Valid results.
     pub valid: usize,
-    /// Results that a named cause changed.
+    /// Results that a finding puts in doubt.
     pub suspect: usize,
     /// Results that are not what their name says.
     pub invalid: usize,
@@ -275,7 +275,7 @@ fn trust(run: &Run) -> Trust {
                 1 => format!(" 1 is {verdict}: {one}."),
                 count => format!(" {count} are {verdict}: {more}."),
             };
-            let changed = ["a named cause changed it", "a named cause changed them"];
+            let changed = ["a finding puts it in doubt", "findings put them in doubt"];
             let wrong = ["it is not what its name says", "they are not what their names say"];
             whole + &part(suspect, "suspect", changed) + &part(invalid, "invalid", wrong)
         }

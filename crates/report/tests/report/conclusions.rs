@@ -146,8 +146,8 @@ fn an_invalid_number_is_counted_and_no_more() {
     each(&mut run, "cpu.flops").for_each(|m| set(m, 1.0, Some(0.01), Verdict::Invalid));
     let said = texts(&run);
     assert!(said.iter().all(|t| !t.contains("loating-point peak")), "{said:?}");
-    let invalid = "8 of 24 results are invalid: do not use them. Main cause: page_cache (7 \
-        results).";
+    let invalid = "8 of 24 results are invalid: do not use them. Most frequent finding: page_cache (7 \
+        of 8).";
     assert!(said.contains(&invalid.to_owned()), "{said:?}");
 }
 
@@ -201,7 +201,10 @@ fn what_all_numbers_share_is_said_first_and_once() {
     };
     share(&mut run, Verdict::Suspect);
     let said = texts(&run);
-    assert!(said[0].starts_with("22 of 22 results are suspect"), "{said:?}");
+    assert!(
+        said[0].starts_with("22 of 22 results are suspect: conclusions from them are uncertain"),
+        "{said:?}"
+    );
     assert!(said.iter().all(|t| !t.contains("(suspect)")), "{said:?}");
     run.measurements[0].verdict = Verdict::Valid;
     let said = texts(&run);

@@ -212,7 +212,7 @@ impl Chase {
 
     /// Makes it ready on the calling thread.
     pub(super) fn begin(&self) -> Walk {
-        self.arena.resolve_auto_here(0, self.bytes as usize);
+        self.arena.place_here(0, self.bytes as usize);
         let cycle = Cycle::new(self.arena.base(), self.bytes, self.order);
         if !self.laid {
             // SAFETY: the arena has this many bytes, and the other threads of the point use what

@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(pair.among(&all), pair.cpus);
         assert!(pair.among(&[]).is_empty());
         arena.holds("nothing");
-        arena.resolve_auto_here(0, 1 << 20);
+        arena.place_here(0, 1 << 20);
         pair.expect(&arena, 0, 1 << 20);
         assert_eq!(arena.placement(1 << 20).misplaced, Some(0.0));
         let elsewhere = Pair { memory: 77, ..pair };

@@ -35,7 +35,7 @@ impl Reader {
         let widest = Isa::ALL.into_iter().rev();
         let read = widest.filter_map(|isa| find(Op::Read, Stores::Temporal, isa)).next();
         let read = read.ok_or_else(|| Refusal("no read loop for this architecture".to_owned()))?;
-        arena.resolve_auto_here(offset as usize, bytes as usize);
+        arena.place_here(offset as usize, bytes as usize);
         Ok(Self { arena: Arc::clone(arena), offset, bursts: bytes / BURST, next: 0, read })
     }
 

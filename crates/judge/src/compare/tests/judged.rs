@@ -62,13 +62,13 @@ fn a_check_that_could_judge_too_little_fails() {
     let told = |a: &Run, b: &Run| compared(a, b).too_little();
     assert_eq!(told(&healthy(), &healthy()), None);
     let seven = with(healthy(), |i, m| if i < 7 { few(m, 1) } else { m });
-    assert!(told(&healthy(), &seven).unwrap().starts_with("only 5 of 12 points"));
+    assert!(told(&healthy(), &seven).unwrap().starts_with("only 5 of 12 results"));
     assert!(compared(&healthy(), &seven).fails());
     let six = with(healthy(), |i, m| if i < 6 { few(m, 1) } else { m });
     let c = compared(&healthy(), &six);
     assert!(c.too_little().is_none() && !c.fails());
     assert_eq!((c.subsystems[0].not_comparable, c.subsystems[0].gone), (6, 0));
-    assert!(told(&run(Vec::new()), &healthy()).unwrap().contains("no valid result"));
+    assert!(told(&run(Vec::new()), &healthy()).unwrap().contains("no usable result"));
     let none = with(healthy(), |_, m| found(m, "page_cache", Severity::Invalid, 0.9));
     assert!(compared(&none, &healthy()).fails());
 }

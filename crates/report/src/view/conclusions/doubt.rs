@@ -17,22 +17,26 @@ pub fn all_suspect(all: &[(usize, &Group)]) -> bool {
 pub fn claims(all: &[(usize, &Group)]) -> Vec<Claim> {
     let every: Vec<&Measurement> = all.iter().flat_map(|(_, g)| g.all.iter().copied()).collect();
     let said = [
-        (Verdict::Invalid, Severity::Invalid, "do not use"),
-        (Verdict::Suspect, Severity::Suspect, "do not draw conclusions from"),
+        (Verdict::Invalid, Severity::Invalid, ["do not use it", "do not use them"]),
+        (
+            Verdict::Suspect,
+            Severity::Suspect,
+            ["conclusions from it are uncertain", "conclusions from them are uncertain"],
+        ),
     ];
-    let sentence = |(verdict, severity, advice): (Verdict, Severity, &str)| {
+    let sentence = |(verdict, severity, [one, more]): (Verdict, Severity, [&str; 2])| {
         let of: Vec<&Measurement> =
             every.iter().copied().filter(|m| m.verdict == verdict).collect();
         (!of.is_empty()).then_some(())?;
         let cause = commonest(&of, severity).map_or_else(String::new, |(check, count)| {
-            format!(" Main cause: {check} ({}).", plural(count as u64, "result"))
+            format!(" Most frequent finding: {check} ({count} of {}).", of.len())
         });
         Some(Claim::doubt(format!(
-            "{} of {} {} {verdict}: {advice} {}.{cause}",
+            "{} of {} {} {verdict}: {}.{cause}",
             of.len(),
             plural(every.len() as u64, "result"),
             if of.len() == 1 { "is" } else { "are" },
-            if of.len() == 1 { "it" } else { "them" },
+            if of.len() == 1 { one } else { more },
         )))
     };
     said.into_iter().filter_map(sentence).collect()

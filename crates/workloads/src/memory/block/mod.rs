@@ -230,7 +230,7 @@ impl Task {
         let (first, blocks) = self.share(index, of);
         let (offset, size) = ((first * block_size) as usize, block_size as usize);
         let bytes = blocks as usize * size;
-        self.arena.resolve_auto_here(offset, bytes);
+        self.arena.place_here(offset, bytes);
         if self.empty {
             // The last one also fills what is left over, which other block sizes use.
             let end = if index + 1 == of { self.shape.data_size as usize } else { offset + bytes };
@@ -240,7 +240,7 @@ impl Task {
         let source = self.arena.base().wrapping_add(offset);
         let mut target = source;
         if self.operation == Operation::Copy {
-            self.arena.resolve_auto_here(other_side + offset, bytes);
+            self.arena.place_here(other_side + offset, bytes);
             target = target.wrapping_add(other_side);
         }
         let mut part = load::BlockLoad {

@@ -64,7 +64,7 @@ impl StreamLoad {
             }
             let offset = layout.offset(next, thread) as usize;
             next += 1;
-            arena.resolve_auto_here(offset, bytes);
+            arena.place_here(offset, bytes);
             arena.base().wrapping_add(offset).cast::<f64>()
         };
         let dst = array(op.stores());
