@@ -5,9 +5,13 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    Better, Ending, Host, Measurement, Params, Plan, Role, Run, SCHEMA, Subsystem, Timestamp, Tool,
-    Trial, Unit, Work, WorkloadSpec, summarise,
+    Better, Ending, Host, Measurement, Params, Plan, Role, Run, SCHEMA, Subsystem, Summary,
+    Timestamp, Tool, Trial, Unit, Work, WorkloadSpec, summarise,
 };
+
+mod machine;
+
+pub use machine::{block_device, cache, interface, network, storage};
 
 /// A moment, so many milliseconds after the one at which made-up runs begin.
 pub fn moment(ms: i64) -> Timestamp {
@@ -46,6 +50,19 @@ pub fn spec(id: &str, unit: Unit) -> WorkloadSpec {
         method: 1,
         work: Work::CORE,
         role: Role::NONE,
+    }
+}
+
+/// Statistics of 8 trials around this median, with an interval of 1 % to both sides.
+pub fn summary(median: f64) -> Summary {
+    Summary {
+        n: 8,
+        mean: median,
+        sd: Some(median / 100.0),
+        median,
+        ci95: Some([median * 0.99, median * 1.01]),
+        min: median * 0.98,
+        max: median * 1.02,
     }
 }
 
