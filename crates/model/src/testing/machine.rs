@@ -1,8 +1,8 @@
 //! Parts of made-up machines.
 
 use crate::{
-    BlockDevice, Cache, CacheKind, Interface, Network, NetworkPath, Probe, ServerEnd, Storage,
-    StorageKind,
+    BlockDevice, Cache, CacheKind, Interface, MemoryModule, Network, NetworkPath, Probe, ServerEnd,
+    Storage, StorageKind,
 };
 
 /// A data cache on level 1, a unified one on others.
@@ -15,6 +15,17 @@ pub fn cache(level: u32, size_bytes: u64, shared_by: &[u32], instances: u32) -> 
         ways: None,
         shared_by: shared_by.to_vec(),
         instances,
+    }
+}
+
+/// 16 GiB of DDR4-2133 at that place.
+pub fn memory_module(locator: &str) -> MemoryModule {
+    MemoryModule {
+        locator: locator.to_owned(),
+        kind: "DDR4".to_owned(),
+        size_bytes: 16 << 30,
+        transfers_per_s: Some(2133e6),
+        data_bits: Some(64),
     }
 }
 

@@ -5,13 +5,13 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    Better, Ending, Host, Measurement, Params, Plan, Role, Run, SCHEMA, Subsystem, Summary,
+    Better, Ending, Host, Measurement, Params, Plan, Role, Run, SCHEMA, Series, Subsystem, Summary,
     Timestamp, Tool, Trial, Unit, Work, WorkloadSpec, summarise,
 };
 
 mod machine;
 
-pub use machine::{block_device, cache, interface, network, storage};
+pub use machine::{block_device, cache, interface, memory_module, network, storage};
 
 /// A moment, so many milliseconds after the one at which made-up runs begin.
 pub fn moment(ms: i64) -> Timestamp {
@@ -73,6 +73,20 @@ pub fn measurement(spec: &WorkloadSpec, params: Params, values: &[f64]) -> Measu
         summary: summarise(values),
         ending: Ending::Complete,
         ..Measurement::new(spec, params)
+    }
+}
+
+/// What a measurement of so many seconds with a sample in each became over time: nothing is found.
+pub fn series(started: Timestamp, seconds: u32) -> Series {
+    Series {
+        for_s: seconds.into(),
+        every_s: 1.0,
+        started,
+        samples: seconds.into(),
+        merged: 1,
+        levels: Vec::new(),
+        changes: Vec::new(),
+        trend: None,
     }
 }
 
