@@ -1,207 +1,118 @@
 //! Whatever a run file holds, judging it neither panics nor prints what is no number.
 
-use proofmark_model::{
-    Datagrams, DeviceTraffic, EndTraffic, Ending, FileState, Flush, Host, IoLimit, Latency, Link,
-    Measurement, NetworkTraffic, Order, Params, Probe, Ratio, Reference, Solution, StorageKind,
-    TcpState, Trial, Unit,
-};
+use proofmark_model::{Ending, Host, IoLimit, Link, Measurement, Params, Probe, Ratio, Trial};
 use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::testing::*;
 
-prop_compose! {
-    fn any_device()(
-        bytes in any::<[u64; 4]>(), own in proptest::option::of(any::<u64>()),
-        flushes in proptest::option::of(any::<u64>()), busy_s in wild(), in_flight_s in wild(),
-    ) -> DeviceTraffic {
-        DeviceTraffic {
-            read_bytes: bytes[0],
-            written_bytes: bytes[1],
-            reads: bytes[2],
-            writes: bytes[3],
-            flushes,
-            busy_s,
-            in_flight_s,
-            own_read_bytes: own,
-            own_written_bytes: own,
-        }
-    }
+/// Texts that have a meaning somewhere in a run file.
+const WORDS: [&str; 13] = [
+    "", "rand", "seq", "never", "end", "each", "memory", "network", "layered", "unknown", "none",
+    "budget", "invalid",
+];
+
+/// Which part of a JSON text changes, and what it becomes: a number becomes one of these, an array
+/// as short as the first of them; null where the second is no number.
+type Change = (Index, u64, f64);
+
+/// So many changes at most.
+fn changes(most: usize) -> impl Strategy<Value = Vec<Change>> {
+    let integer = prop_oneof![0..9_u64, Just(1 << 20), any::<u64>(), any::<u64>()];
+    prop::collection::vec((any::<Index>(), integer, wild()), 0..most)
 }
 
-prop_compose! {
-    fn any_file()(
-        bytes in any::<[u64; 3]>(), direct in any::<Option<bool>>(),
-        order in prop_oneof![Just(Order::Seq), Just(Order::Rand)],
-        flush in prop_oneof![Just(Flush::Never), Just(Flush::End), Just(Flush::Each)],
-        a in proptest::option::of(wild()), b in proptest::option::of(wild()),
-    ) -> FileState {
-        FileState {
-            asked_read_bytes: bytes[0],
-            asked_written_bytes: bytes[1],
-            order,
-            flush,
-            direct,
-            size_bytes: bytes[2],
-            unwritten: a,
-            cached: b,
-            entropy_bits: a,
-        }
-    }
-}
-
-prop_compose! {
-    fn any_end()(
-        n in proptest::option::of(any::<u64>()), other in proptest::option::of(any::<u64>()),
-        a in proptest::option::of(wild()), b in proptest::option::of(wild()),
-    ) -> EndTraffic {
-        EndTraffic {
-            in_bytes: n,
-            out_bytes: other,
-            in_packets: other,
-            out_packets: n,
-            dropped: n,
-            retransmits: other,
-            in_datagrams: n,
-            out_datagrams: n,
-            full_buffers: other,
-            cpu_dropped: n,
-            own_cpu_s: a,
-            busy_s: b,
-            cpus: n,
-        }
-    }
-}
-
-prop_compose! {
-    fn any_traffic()(
-        bytes in any::<[u64; 2]>(), counts in any::<[u64; 3]>(), as_datagrams in any::<bool>(),
-        streams in 0..3_usize, rtt_s in wild(), client in any_end().boxed(),
-        server in any_end().boxed(),
-    ) -> NetworkTraffic {
-        let state = TcpState {
-            retransmits: counts[0],
-            window_bytes: counts[1],
-            rtt_s,
-            segment_bytes: counts[2],
+/// The value with parts of its JSON changed; without those changes after which it is no such value.
+fn mutated<T: Serialize + DeserializeOwned>(mut value: T, changes: &[Change]) -> T {
+    let mut json = serde_json::to_value(&value).unwrap();
+    let mut parts = Vec::new();
+    list_parts(&json, "", &mut parts);
+    for (at, integer, number) in changes {
+        let at: &String = at.get(&parts);
+        let Some(part) = json.pointer_mut(at) else { continue };
+        let before = part.clone();
+        *part = match part.take() {
+            whole @ Value::Object(_) if *integer > 0 => whole,
+            _ if !number.is_finite() => Value::Null,
+            Value::Number(n) if n.is_f64() => (*number).into(),
+            Value::Number(_) => (*integer).into(),
+            Value::Bool(flag) => (!flag).into(),
+            Value::String(_) => WORDS[*integer as usize % WORDS.len()].into(),
+            Value::Array(all) => all.into_iter().take(*integer as usize).collect(),
+            whole => whole,
         };
-        let datagrams = Datagrams {
-            sent: counts[0],
-            received: counts[1],
-            reordered: Some(counts[2]),
-            duplicated: None,
-            jitter_s: Some(rtt_s),
-        };
-        NetworkTraffic {
-            sent_bytes: bytes[0],
-            received_bytes: bytes[1],
-            datagrams: as_datagrams.then_some(datagrams),
-            streams: vec![state; streams],
-            ways_s: as_datagrams.then_some([rtt_s, 1.0]),
-            client,
-            server,
+        match T::deserialize(&json) {
+            Ok(read) => value = read,
+            Err(_) => *json.pointer_mut(at).unwrap() = before,
         }
     }
+    value
 }
 
-prop_compose! {
-    /// A machine with a disk of any kind, limited and linked in any way.
-    fn any_host()(
-        quota in proptest::option::of(wild()), rate in wild(), declared in wild(),
-        kind in 0..5_usize, volatile in any::<Option<bool>>(), linked in any::<bool>(),
-        loopback in any::<bool>(), mtu in any::<u64>(),
-    ) -> Host {
-        let mut h = with_storage(|s| {
-            s.kind = [
-                StorageKind::Block,
-                StorageKind::Memory,
-                StorageKind::Network,
-                StorageKind::Layered,
-                StorageKind::Unknown,
-            ][kind];
-            s.devices[0].volatile_cache = volatile;
-            let link = Link {
-                name: "PCIe 8.0 GT/s x4".to_owned(),
-                bytes_per_s: rate,
-                source: String::new(),
-            };
-            s.devices[0].link = linked.then_some(link);
-        });
-        let cpus = proofmark_model::CpuQuota { cpus: quota };
-        h.limits.cpu_quota = Probe::known(cpus, "");
-        h.memory.total_bytes = Probe::known(8 << 30, "");
-        h.limits.declared.insert("disk.read_iops".to_owned(), declared);
-        h.limits.declared.insert("network.send".to_owned(), declared);
-        h.network = with_network(if loopback { "loopback" } else { "peer" }, |n| {
-            set_interface(n, |i| (i.mtu, i.bits_per_s) = (mtu, Some(rate)));
-            n.copy_bytes_per_s = n.copy_bytes_per_s.map(|_| rate);
-        })
-        .network;
-        h.limits.io = Probe::known(
-            vec![IoLimit {
-                device: "254:0".to_owned(),
-                read_bytes_per_s: Some(rate),
-                write_bytes_per_s: None,
-                reads_per_s: None,
-                writes_per_s: Some(declared),
-                source: String::new(),
-            }],
-            "",
-        );
-        h
+/// Adds the pointers to all parts.
+fn list_parts(json: &Value, at: &str, parts: &mut Vec<String>) {
+    parts.push(at.to_owned());
+    match json {
+        Value::Array(all) => {
+            (0..).zip(all).for_each(|(i, v): (u32, _)| list_parts(v, &format!("{at}/{i}"), parts));
+        }
+        Value::Object(all) => {
+            all.iter().for_each(|(k, v)| list_parts(v, &format!("{at}/{k}"), parts));
+        }
+        _ => {}
     }
 }
 
-prop_compose! {
-    fn any_trial()(
-        v in wild(), s in wild(), w in wild(), clock in proptest::option::of(wild()),
-        a in proptest::option::of(wild()), b in proptest::option::of(wild()),
-        n in proptest::option::of(any::<u64>()),
-        device in proptest::option::of(any_device()), file in proptest::option::of(any_file()),
-        network in proptest::option::of(any_traffic().boxed()),
-        residual in proptest::option::of(wild()),
-    ) -> Trial {
-        let mut t = trial(v, s);
-        t.work = w;
-        t.conditions.clock_hz = clock;
-        t.conditions.clock_spread = a;
-        t.conditions.clock_disagreement = b;
-        t.conditions.steal_s = a;
-        t.conditions.throttled_s = b;
-        t.conditions.other_cpu_s = a;
-        t.conditions.own_cpu_s = b;
-        t.conditions.involuntary_switches = n;
-        t.conditions.migrations = n;
-        t.conditions.minor_faults = n;
-        t.conditions.major_faults = n;
-        t.conditions.swapped_pages = n;
-        t.conditions.huge_pages = a;
-        t.conditions.misplaced_pages = b;
-        t.moved = a;
-        t.device = device;
-        t.file = file;
-        t.network = network;
-        // What is not finite is no solution.
-        t.solution = residual.filter(|r| r.is_finite()).map(|normalised_residual| Solution {
-            n: n.unwrap_or(0),
-            leading_dimension: 8,
-            alignment: 64,
-            residual: v,
-            normalised_residual,
-        });
+/// A machine with a disk that is limited and linked, and this path of a network.
+fn whole_host(path: &str) -> Host {
+    let mut h = with_storage(|s| {
+        let name = "PCIe 8.0 GT/s x4".to_owned();
+        s.devices[0].link = Some(Link { name, bytes_per_s: 4e9, source: String::new() });
+    });
+    h.limits.cpu_quota = Probe::known(proofmark_model::CpuQuota { cpus: Some(1.5) }, "");
+    h.memory.total_bytes = Probe::known(8 << 30, "");
+    for name in ["disk.read_iops", "network.send"] {
+        h.limits.declared.insert(name.to_owned(), 1e5);
+    }
+    h.network = host_with_network(path).network;
+    let limit = IoLimit {
+        device: "254:0".to_owned(),
+        read_bytes_per_s: Some(2e9),
+        write_bytes_per_s: None,
+        reads_per_s: None,
+        writes_per_s: Some(1e5),
+        source: String::new(),
+    };
+    h.limits.io = Probe::known(vec![limit], "");
+    h
+}
+
+/// A trial of which everything is reported that any workload reports.
+fn whole_trial() -> Trial {
+    let first = |m: Measurement| m.trials.into_iter().next().unwrap();
+    let mut t = Trial { moved: Some(1e8), ..first(rand_read(1)) };
+    t.conditions = first(stream("triad", 1)).conditions;
+    t.network = first(tcp(1, "peer")).network;
+    t.network.as_mut().unwrap().datagrams = first(udp(1, "peer")).network.unwrap().datagrams;
+    t.network.as_mut().unwrap().ways_s = Some([0.1, 0.1]);
+    t.solution = first(linpack(5000, 1)).solution;
+    t
+}
+
+/// Trials with the same changes, and more of their own. JSON has no word for what is no number:
+/// their value, time, work and clock may be none.
+fn any_trials(common: &[Change], own: &[(Vec<Change>, [f64; 4])]) -> Vec<Trial> {
+    let like = mutated(whole_trial(), common);
+    let one = |(changes, [value, seconds, work, hz]): &(Vec<Change>, [f64; 4])| {
+        let mut t = mutated(like.clone(), changes);
+        (t.value, t.seconds, t.work) = (*value, *seconds, *work);
+        t.conditions.clock_hz = t.conditions.clock_hz.map(|_| *hz);
         t
-    }
-}
-
-/// A tool that tells anything of how it ran.
-fn any_tool(m: &Measurement, set: u64, threads: u64, wild: [f64; 3]) -> Reference {
-    let [value, low, high] = wild;
-    let mut r = beside(m, 1.0);
-    (r.value, r.ratio) = (value, Ratio { median: low, ci95: Some([low, high]) });
-    for (name, value) in [("array_size", set), ("threads", threads), ("window", set)] {
-        r.params = r.params.with(name, value);
-    }
-    r.params = r.params.with("stores", "temporal");
-    r
+    };
+    own.iter().map(one).collect()
 }
 
 fn no_nan(m: &Measurement) -> Result<(), TestCaseError> {
@@ -230,15 +141,18 @@ fn no_nan(m: &Measurement) -> Result<(), TestCaseError> {
 proptest! {
     #[test]
     fn no_trials_panic_or_yield_nan(
-        trials in proptest::collection::vec(any_trial().boxed(), 0..14),
+        common in changes(60),
+        trials in prop::collection::vec((changes(12), prop::array::uniform4(wild())), 0..14),
+        own in changes(12), tools in [changes(40), changes(40)], machine in changes(40),
         median in wild(), low in wild(), high in wild(),
         set in prop_oneof![Just(0_u64), Just(1), Just(1 << 20), any::<u64>()],
         threads in prop_oneof![Just(0_u64), Just(1), Just(2), Just(8), any::<u64>()],
         kind in 0..18_usize,
-        budget in any::<bool>(),
         consistent in any::<bool>(),
-        h in any_host(),
+        path in select(vec!["loopback", "peer"]),
     ) {
+        let mut trials = any_trials(&common, &trials);
+        let h = mutated(whole_host(path), &machine);
         let mut m = match kind {
             0 => flops(threads),
             1 => iops(threads),
@@ -259,29 +173,33 @@ proptest! {
             16 => linpack(set, threads),
             _ => fsync(threads),
         };
-        m.trials = trials;
-        if budget {
-            m.ending = Ending::Budget;
-        }
+        // The checks of what was measured look at nothing whose values contradict each other.
         if consistent {
-            for t in &mut m.trials {
-                t.work = match m.unit {
-                    Unit::Second => t.seconds / t.value,
-                    _ => t.value * t.seconds,
-                };
+            for (t, usual) in trials.iter_mut().zip(m.trials.iter().cycle()) {
+                (t.value, t.seconds, t.work) = (usual.value, usual.seconds, usual.work);
             }
+        } else if let Some(s) = m.summary.as_mut() {
+            (s.median, s.ci95) = (median, Some([low, high]));
         }
-        if let Some(s) = m.summary.as_mut() {
-            s.median = median;
-            s.ci95 = Some([low, high]);
+        let mut tool = beside(&flops(1), 1.0);
+        for (name, value) in [("array_size", set), ("threads", threads), ("window", set)] {
+            tool.params = tool.params.with(name, value);
         }
-        if let Some(latency) = m.latency.as_mut() {
-            *latency = Latency { mean: low, ..latency.clone() };
+        tool.params = tool.params.with("stores", "temporal");
+        m.references = tools.map(|changes| mutated(tool.clone(), &changes)).into();
+        for (r, ci95) in m.references.iter_mut().zip([[low, high], [high, low]]) {
+            (r.value, r.ratio) = (median, Ratio { median: ci95[0], ci95: Some(ci95) });
+            r.evidence = trials.clone();
         }
-        let mut plain = any_tool(&m, set, threads, [median, low, high]);
-        plain.params = Params::default();
-        m.references = vec![plain, any_tool(&m, set, threads, [median, high, low])];
+        m.references[0].params = Params::default();
         m.references[1].evidence.reverse();
+        m.trials.clear();
+        m.ending = Ending::Budget;
+        let summary = m.summary.take();
+        m = Measurement { trials, summary, ..mutated(m, &own) };
+        if let Some(latency) = m.latency.as_mut() {
+            latency.mean = low;
+        }
         let mut other = m.clone();
         other.params = other.params.with("threads", 1);
         let others = [other, flops(1), linpack(5000, threads), latency(1 << 30, low), latency(set, high), rand_read(32)];

@@ -2,11 +2,10 @@
 //!
 //! The machine: a KVM guest with two cores of Golden Cove at 4 GHz, no SMT seen.
 
-use proofmark_model::testing;
+use proofmark_model::testing::{self, cache};
 use proofmark_model::{
-    Cache, CacheKind, Conditions, CpuQuota, Ending, Finding, Host, Measurement, Microarchitecture,
-    Param, Params, Policy, Probe, Role, Run, Severity, Solution, Trial, Unit, Verification,
-    WorkloadSpec,
+    Cache, Conditions, CpuQuota, Finding, Host, Measurement, Microarchitecture, Param, Params,
+    Policy, Probe, Role, Run, Severity, Solution, Trial, Unit, Verification, WorkloadSpec,
 };
 
 use crate::Context;
@@ -20,8 +19,7 @@ mod random;
 mod reference;
 
 pub(crate) use disk::{
-    block_device, disk, each_device, each_file, fsync, healthy_disk, host_with_disk, rand_read,
-    with_storage,
+    disk, each_device, each_file, fsync, healthy_disk, host_with_disk, rand_read, with_storage,
 };
 pub(crate) use expect::{
     Expected, INVALID, NOTE, SILENT, SUSPECT, expect_bottleneck, expect_words, invalid, note,
@@ -32,6 +30,7 @@ pub(crate) use network::{
     with_network,
 };
 pub(crate) use proofmark_model::summarise as summary;
+pub(crate) use proofmark_model::testing::block_device;
 pub(crate) use random::{normal, wild, xorshift};
 pub(crate) use reference::beside;
 
@@ -134,17 +133,6 @@ fn quiet(seconds: f64) -> Conditions {
     }
 }
 
-/// A quiet trial.
-pub(crate) fn trial(value: f64, seconds: f64) -> Trial {
-    Trial { conditions: quiet(seconds), ..testing::trial(value, seconds) }
-}
-
-/// A quiet trial whose value is in that unit.
-fn trial_in(unit: Unit, value: f64) -> Trial {
-    let t = testing::trial_in(unit, value);
-    Trial { conditions: quiet(t.seconds), ..t }
-}
-
 /// Ten values around `centre`, 0.2 % apart from end to end, without order.
 pub(crate) fn around(centre: f64) -> Vec<f64> {
     [3.0, -4.0, 1.0, 5.0, -2.0, 2.0, -5.0, 4.0, -1.0, -3.0]
@@ -154,27 +142,25 @@ pub(crate) fn around(centre: f64) -> Vec<f64> {
 }
 
 /// A measurement with these values.
-pub(crate) fn measurement(
-    workload: &str,
-    params: Params,
-    unit: Unit,
-    values: &[f64],
-) -> Measurement {
-    let trials: Vec<Trial> = values.iter().map(|v| trial_in(unit, *v)).collect();
-    let work: f64 = trials.iter().map(|t| t.work).sum();
-    Measurement {
-        unit,
-        trials,
-        summary: summary(values),
-        verification: Some(Verification {
-            kind: "checked arithmetic".to_owned(),
-            claimed: work,
-            counted: work,
-            note: String::new(),
-        }),
-        ending: Ending::Complete,
-        ..Measurement::new(&spec(workload), params)
-    }
+pub(crate) fn measurement(workload: &str, params: Params, values: &[f64]) -> Measurement {
+    let m = testing::measurement(&spec(workload), params, values);
+    let m = each(m, |_, t| t.conditions = quiet(t.seconds));
+    verified(m, "checked arithmetic", 1.0)
+}
+
+/// The measurement with all its work verified by such a count, in so many bytes a unit of work.
+fn verified(m: Measurement, kind: &str, bytes: f64) -> Measurement {
+    let claimed: f64 = m.trials.iter().map(|t| t.work * bytes).sum();
+    let (kind, note) = (kind.to_owned(), String::new());
+    Measurement { verification: Some(Verification { kind, claimed, counted: claimed, note }), ..m }
+}
+
+/// What is reported of threads that are not pinned, which computed for so long.
+fn unpin(conditions: &mut Conditions, own_cpu_s: f64) {
+    conditions.own_cpu_s = Some(own_cpu_s);
+    conditions.clock_hz = None;
+    conditions.clock_spread = None;
+    conditions.clock_disagreement = None;
 }
 
 /// f64 FMA with AVX2 at 99 % of its ceiling.
@@ -182,7 +168,7 @@ pub(crate) fn flops(threads: u64) -> Measurement {
     let params =
         Params::default().with("threads", threads).with("isa", "avx2+fma").with("type", "f64");
     let value = 0.99 * 64e9 * threads.clamp(1, 2) as f64;
-    measurement("cpu.flops", params, Unit::FlopPerSecond, &around(value))
+    measurement("cpu.flops", params, &around(value))
 }
 
 /// Scalar i64 additions at 98 % of their ceiling.
@@ -190,7 +176,7 @@ pub(crate) fn iops(threads: u64) -> Measurement {
     let params =
         Params::default().with("threads", threads).with("isa", "scalar").with("type", "i64");
     let value = 0.98 * 20e9 * threads.clamp(1, 2) as f64;
-    measurement("cpu.iops", params, Unit::OpPerSecond, &around(value))
+    measurement("cpu.iops", params, &around(value))
 }
 
 /// A dense system of so many equations, solved at 90 % of the ceiling.
@@ -217,7 +203,7 @@ pub(crate) fn dgemm(n: u64, threads: u64) -> Measurement {
 fn dense(workload: &str, n: u64, threads: u64, operations: f64) -> Measurement {
     let params = Params::default().with("threads", threads).with("n", n).with("isa", "avx2+fma");
     let busy = threads.clamp(1, 2) as f64;
-    let m = measurement(workload, params, Unit::FlopPerSecond, &around(0.9 * 64e9 * busy));
+    let m = measurement(workload, params, &around(0.9 * 64e9 * busy));
     each(m, |_, t| {
         t.work = operations;
         t.seconds = operations / t.value;
@@ -234,29 +220,23 @@ pub(crate) fn mix(float: bool, name: &str, isa: &str) -> Measurement {
         .with("isa", isa)
         .with("type", kind)
         .with("iterations", 1_000_000_000);
-    measurement(workload, params, Unit::OpPerSecond, &around(7.8e9))
+    measurement(workload, params, &around(7.8e9))
 }
 
 /// The clock of one core.
 pub(crate) fn clock(hz: f64) -> Measurement {
     let params = Params::default().with("threads", 1);
-    measurement("cpu.clock", params, Unit::Hertz, &around(hz))
+    measurement("cpu.clock", params, &around(hz))
 }
 
 /// The machine with caches of 48 KiB, 2 MiB a core and 32 MiB for both.
 pub(crate) fn host_with_caches() -> Host {
-    let cache = |level: u32, size_bytes: u64, shared_by: &[u32]| Cache {
-        level,
-        kind: if level == 1 { CacheKind::Data } else { CacheKind::Unified },
-        size_bytes,
-        line_bytes: Some(64),
-        ways: None,
-        shared_by: shared_by.to_vec(),
-        instances: 2 / shared_by.len() as u32,
-    };
     let mut host = host();
-    host.cpu.caches =
-        known(vec![cache(1, 48 << 10, &[0]), cache(2, 2 << 20, &[0]), cache(3, 32 << 20, &[0, 1])]);
+    host.cpu.caches = known(vec![
+        cache(1, 48 << 10, &[0], 2),
+        cache(2, 2 << 20, &[0], 2),
+        cache(3, 32 << 20, &[0, 1], 1),
+    ]);
     host
 }
 
@@ -272,7 +252,7 @@ pub(crate) fn stream(op: &str, threads: u64) -> Measurement {
         params = params.with("stores", "nontemporal");
     }
     let value = 1e10 * threads.clamp(1, 2) as f64;
-    memory(op, params, Unit::BytePerSecond, value)
+    memory(op, params, value)
 }
 
 /// A sweep's point with a set of that size for each thread; 10 GB/s a thread.
@@ -283,7 +263,7 @@ pub(crate) fn sweep(op: &str, threads: u64, working_set: u64) -> Measurement {
         .with("isa", "avx512")
         .with("working_set", working_set)
         .with("pages", "huge");
-    memory("sweep", params, Unit::BytePerSecond, 1e10 * threads as f64)
+    memory("sweep", params, 1e10 * threads as f64)
 }
 
 /// A published operation on one thread with 1 GiB of data; 10 GB/s.
@@ -293,20 +273,21 @@ pub(crate) fn blocks(op: &str, block_size: u64) -> Measurement {
         .with("block_size", block_size)
         .with("data_size", 1 << 30)
         .with("pages", "huge");
-    memory(op, params, Unit::BytePerSecond, 1e10)
+    memory(op, params, 1e10)
 }
 
 /// A pointer chase through a set of that size, at that many seconds a load.
 pub(crate) fn latency(working_set: u64, seconds: f64) -> Measurement {
     let params = Params::default().with("working_set", working_set).with("pages", "huge");
     let params = params.with("order", "local");
-    memory("latency", params, Unit::Second, seconds)
+    memory("latency", params, seconds)
 }
 
-fn memory(workload: &str, params: Params, unit: Unit, value: f64) -> Measurement {
-    let m = measurement(&format!("memory.{workload}"), params, unit, &around(value));
+fn memory(workload: &str, params: Params, value: f64) -> Measurement {
+    let m = measurement(&format!("memory.{workload}"), params, &around(value));
+    let moves = m.unit == Unit::BytePerSecond;
     each(m, |_, t| {
-        t.moved = (unit == Unit::BytePerSecond).then_some(t.work);
+        t.moved = moves.then_some(t.work);
         t.conditions.huge_pages = Some(1.0);
         t.conditions.misplaced_pages = Some(0.0);
     })
@@ -360,7 +341,7 @@ pub(crate) fn with_param(mut m: Measurement, name: &str, value: impl Into<Param>
 
 /// Gives the trials new values and the summary with them.
 pub(crate) fn with_values(mut m: Measurement, values: &[f64]) -> Measurement {
-    m.trials = values.iter().map(|v| trial_in(m.unit, *v)).collect();
+    m.trials = measurement(&m.workload, Params::default(), values).trials;
     m.summary = summary(values);
     m
 }

@@ -26,7 +26,7 @@ mod series;
 mod solution;
 mod statistics;
 mod storage;
-#[cfg(feature = "testing")]
+#[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod time;
 mod units;

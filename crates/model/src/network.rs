@@ -341,16 +341,8 @@ mod tests {
     #[test]
     fn addresses_tell_the_version_of_ip() {
         let v6 = |address: &str| {
-            let network = Network {
-                path: NetworkPath::Peer,
-                address: address.to_owned(),
-                server: ServerEnd::default(),
-                boot_id: None,
-                interface: Probe::missing("test"),
-                server_interface: None,
-                copy_bytes_per_s: None,
-            };
-            network.is_v6()
+            let network = crate::testing::network(NetworkPath::Peer);
+            Network { address: address.to_owned(), ..network }.is_v6()
         };
         assert!(v6("[::1]:5277") && v6("[2001:db8::1]:5277") && v6("2001:db8::1"));
         assert!(!v6("192.0.2.1:5277") && !v6("far.example:5277") && !v6("[::ffff:192.0.2.1]:5277"));

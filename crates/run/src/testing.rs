@@ -6,10 +6,10 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 
 use proofmark_engine::{Clock, Launcher, Refusal, Request, Session, Setup, Stop, Taken, Workload};
-use proofmark_model::testing::{spec, trial};
+use proofmark_model::testing::{self, spec, trial};
 use proofmark_model::{
-    Account, Ending, Host, Measurement, Params, Point, Policy, Probe, Run, Storage, StorageKind,
-    Trial, Unit, WorkloadSpec,
+    Account, Ending, Host, Measurement, Params, Point, Policy, Probe, Run, Storage, Trial, Unit,
+    WorkloadSpec,
 };
 use proofmark_reference::{
     Description, Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool,
@@ -281,17 +281,7 @@ pub(crate) fn host(memory: u64, cpus: Vec<u32>) -> Host {
 
 /// A disk with so many bytes free.
 pub(crate) fn storage(free_bytes: u64) -> Probe<Storage> {
-    let storage = Storage {
-        path: "/".to_owned(),
-        file_system: "ext4".to_owned(),
-        kind: StorageKind::Block,
-        mount_point: "/".to_owned(),
-        mount_options: String::new(),
-        total_bytes: 1 << 40,
-        free_bytes,
-        devices: Vec::new(),
-    };
-    Probe::known(storage, "test")
+    Probe::known(Storage { free_bytes, ..testing::storage(Vec::new()) }, "test")
 }
 
 pub(crate) fn installed() -> Installed {

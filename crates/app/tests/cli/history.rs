@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use proofmark_model::{
-    Measurement, Params, PastPoint, PastRun, Run, Summary, Timestamp, Unit, Verdict, testing,
+    Measurement, Params, PastPoint, PastRun, Run, Timestamp, Unit, Verdict, testing,
 };
 use proofmark_testing::{output, wait, wait_until_within};
 
@@ -84,9 +84,7 @@ fn run(hours: i64, gflops: f64) -> Run {
         let median = gflops * 1e9 * threads as f64;
         let params = Params::default().with("isa", "avx2").with("threads", threads);
         let mut m = Measurement::new(&spec, params);
-        let ci95 = Some([median * 0.99, median * 1.01]);
-        let (min, max) = (median, median);
-        m.summary = Some(Summary { n: 8, mean: median, sd: None, median, ci95, min, max });
+        m.summary = Some(testing::summary(median));
         m
     };
     let mut run = Run { started, ended: Some(started), ..testing::run(vec![at(1), at(2)]) };

@@ -130,7 +130,8 @@ fn bottleneck(ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{MemoryModule, Probe};
+    use proofmark_model::Probe;
+    use proofmark_model::testing::memory_module;
 
     use super::*;
     use crate::testing::*;
@@ -144,13 +145,7 @@ mod tests {
 
     fn metal(modules: usize) -> Host {
         let mut h = bare(host_with_caches());
-        let module = |i: usize| MemoryModule {
-            locator: format!("DIMM{i}"),
-            kind: "DDR4".to_owned(),
-            size_bytes: 16 << 30,
-            transfers_per_s: Some(2133e6),
-            data_bits: Some(64),
-        };
+        let module = |i: usize| memory_module(&format!("DIMM{i}"));
         h.memory.modules = match modules {
             0 => Probe::missing("no permission"),
             n => Probe::known((0..n).map(module).collect(), "SMBIOS"),

@@ -95,6 +95,7 @@ fn channel(locator: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use proofmark_model::Probe;
+    use proofmark_model::testing::memory_module;
 
     use super::*;
     use crate::testing::{bare, host};
@@ -102,14 +103,7 @@ mod tests {
     fn with(places: &[&str], sockets: u32, change: impl FnOnce(&mut Vec<MemoryModule>)) -> Host {
         let mut h = bare(host());
         h.cpu.sockets = Probe::known(sockets, "test");
-        let module = |place: &&str| MemoryModule {
-            locator: (*place).to_owned(),
-            kind: "DDR4".to_owned(),
-            size_bytes: 16 << 30,
-            transfers_per_s: Some(2133e6),
-            data_bits: Some(64),
-        };
-        let mut modules = places.iter().map(module).collect();
+        let mut modules = places.iter().map(|place| memory_module(place)).collect();
         change(&mut modules);
         h.memory.modules = Probe::known(modules, "test");
         h

@@ -4,7 +4,7 @@ mod judged;
 
 use proofmark_model::{
     Better, Comparability, ComparedPoint, Comparison, CpuQuota, Ending, Finding, Measurement,
-    Param, Parameter, ParameterKind, Probe, Run, Severity, Timestamp, Unit, Verdict,
+    Param, Parameter, ParameterKind, Probe, Run, Severity, Unit, Verdict,
 };
 use proptest::prelude::*;
 

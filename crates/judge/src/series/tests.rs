@@ -1,6 +1,6 @@
 //! Series of which the truth is known.
 
-use proofmark_model::{Conditions, Timestamp};
+use proofmark_model::{Conditions, Timestamp, testing};
 
 use super::*;
 use crate::testing::*;
@@ -33,16 +33,7 @@ pub(crate) fn over_time(m: Measurement, n: usize, share: impl Fn(usize) -> f64) 
         .collect();
     let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
     m.summary = summary(&values);
-    m.series = Some(Series {
-        for_s: n as f64,
-        every_s: 1.0,
-        started: Timestamp::from_millis(start).unwrap(),
-        samples: n as u64,
-        merged: 1,
-        levels: Vec::new(),
-        changes: Vec::new(),
-        trend: None,
-    });
+    m.series = Some(testing::series(Timestamp::from_millis(start).unwrap(), n as u32));
     m.verification = None;
     m
 }

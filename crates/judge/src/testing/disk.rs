@@ -3,12 +3,13 @@
 //! The disk: ext4 on a virtio disk with a volatile write cache, 76 us an I/O, at most
 //! 100 000 of them and 1 GB a second.
 
+use proofmark_model::testing::{block_device, storage};
 use proofmark_model::{
-    BlockDevice, DeviceTraffic, FileState, Flush, Host, Latency, Measurement, Order, Params, Probe,
-    Storage, StorageKind, Unit, Verification,
+    DeviceTraffic, FileState, Flush, Host, Latency, Measurement, Order, Params, Probe, Storage,
+    Unit,
 };
 
-use super::{around, each, host_with_caches, measurement};
+use super::{around, each, host_with_caches, measurement, unpin, verified};
 
 /// Seconds from an I/O's submission to its completion.
 const IO_S: f64 = 76e-6;
@@ -16,51 +17,17 @@ const IO_S: f64 = 76e-6;
 /// The machine with its disk.
 pub(crate) fn host_with_disk() -> Host {
     let mut host = host_with_caches();
-    host.storage = Probe::known(storage(), "test");
+    host.storage = Probe::known(storage(vec![block_device("vda", "254:0")]), "test");
     host
-}
-
-/// What lies under the folder.
-fn storage() -> Storage {
-    Storage {
-        path: "/work".to_owned(),
-        file_system: "ext4".to_owned(),
-        kind: StorageKind::Block,
-        mount_point: "/".to_owned(),
-        mount_options: "rw,relatime".to_owned(),
-        total_bytes: 256 << 30,
-        free_bytes: 128 << 30,
-        devices: vec![block_device("vda", "254:0")],
-    }
-}
-
-/// A device at the bottom.
-pub(crate) fn block_device(name: &str, number: &str) -> BlockDevice {
-    BlockDevice {
-        name: name.to_owned(),
-        number: number.to_owned(),
-        kind: "disk".to_owned(),
-        over: Vec::new(),
-        model: None,
-        size_bytes: Some(256 << 30),
-        logical_sector_bytes: Some(512),
-        physical_sector_bytes: Some(4096),
-        request_bytes: Some(1 << 20),
-        rotational: Some(true),
-        volatile_cache: Some(true),
-        scheduler: Some("none".to_owned()),
-        transport: Some("virtio".to_owned()),
-        link: None,
-        backing: None,
-    }
 }
 
 /// Gives the machine another storage.
 pub(crate) fn with_storage(change: impl FnOnce(&mut Storage)) -> Host {
     let mut host = host_with_disk();
-    let mut storage = storage();
-    change(&mut storage);
-    host.storage = Probe::known(storage, "test");
+    host.storage = host.storage.map(|mut storage| {
+        change(&mut storage);
+        storage
+    });
     host
 }
 
@@ -91,7 +58,7 @@ pub(crate) fn disk(name: &str, block: u64, cache: &str) -> Measurement {
     }
     let rate = if cache == "warm" { 5e9 } else { (block as f64 / IO_S).min(1e9) };
     let workload = format!("disk.{name}");
-    let m = measurement(&workload, params, Unit::BytePerSecond, &around(rate));
+    let m = measurement(&workload, params, &around(rate));
     let m = on_device(m, reads, direct);
     if cache == "warm" {
         return each(m, |_, t| {
@@ -147,7 +114,7 @@ pub(crate) fn fsync(threads: u64) -> Measurement {
         .with("file_size", 64 << 20)
         .with("amount", "auto");
     let rate = 4000.0 * threads as f64;
-    let m = measurement("disk.fsync", params, Unit::OpPerSecond, &around(rate));
+    let m = measurement("disk.fsync", params, &around(rate));
     let mut m = on_device(m, 0, false);
     m.latency = Some(latency(250e-6, 4000));
     // The journal doubles what is written.
@@ -185,14 +152,11 @@ fn on_device(m: Measurement, reads_percent: u64, direct: bool) -> Measurement {
         (_, "disk.fsync") => Flush::Each,
         _ => Flush::End,
     };
-    let mut m = each(m, |_, t| {
+    let m = each(m, |_, t| {
         let all = (t.work * block as f64) as u64;
         let read = (u128::from(all) * u128::from(reads_percent) / 100) as u64;
         let written = all - read;
-        t.conditions.own_cpu_s = Some(0.2 * t.seconds);
-        t.conditions.clock_hz = None;
-        t.conditions.clock_spread = None;
-        t.conditions.clock_disagreement = None;
+        unpin(&mut t.conditions, 0.2 * t.seconds);
         t.file = Some(FileState {
             asked_read_bytes: read,
             asked_written_bytes: written,
@@ -216,15 +180,8 @@ fn on_device(m: Measurement, reads_percent: u64, direct: bool) -> Measurement {
             own_written_bytes: Some(written),
         });
     });
-    let claimed = m.trials.iter().map(|t| t.work * block as f64).sum::<f64>();
-    m.verification = Some(Verification {
-        kind: "device sectors".to_owned(),
-        claimed,
-        counted: claimed,
-        note: String::new(),
-    });
-    m.latency = m.latency.or_else(|| Some(latency(IO_S, 10_000)));
-    m
+    let latency = m.latency.clone().or_else(|| Some(latency(IO_S, 10_000)));
+    Measurement { latency, ..verified(m, "device sectors", block as f64) }
 }
 
 pub(super) fn latency(mean: f64, count: u64) -> Latency {

@@ -3,13 +3,14 @@
 //! Loopback: each of two CPUs copies 10 GB/s, and 20 Gbit/s arrive. A peer: 1 Gbit/s of
 //! Ethernet between machines of four CPUs, round trips of 0.2 ms.
 
+use proofmark_model::testing::network;
 use proofmark_model::{
     Datagrams, EndTraffic, Host, Interface, Measurement, Network, NetworkPath, NetworkTraffic,
-    Params, Probe, ServerEnd, TcpState, Trial, Unit, Verification,
+    Params, Probe, TcpState, Trial,
 };
 
 use super::disk::latency;
-use super::{around, each, host_with_caches, measurement};
+use super::{around, each, host_with_caches, measurement, unpin, verified};
 
 /// Bits a second of TCP over loopback.
 const LOOPBACK: f64 = 20e9;
@@ -24,37 +25,11 @@ pub(crate) fn host_with_network(path: &str) -> Host {
 /// The same, changed.
 pub(crate) fn with_network(path: &str, change: impl FnOnce(&mut Network)) -> Host {
     let mut host = host_with_caches();
-    let mut network = network(path);
+    let loopback = path == "loopback";
+    let mut network = network(if loopback { NetworkPath::Loopback } else { NetworkPath::Peer });
     change(&mut network);
     host.network = Probe::known(network, "test");
     host
-}
-
-fn network(path: &str) -> Network {
-    let loopback = path == "loopback";
-    let interface = Interface {
-        name: if loopback { "lo" } else { "eth0" }.to_owned(),
-        kind: if loopback { "loopback" } else { "ethernet" }.to_owned(),
-        mtu: if loopback { 65_536 } else { 1500 },
-        bits_per_s: (!loopback).then_some(1e9),
-        driver: None,
-    };
-    Network {
-        path: if loopback { NetworkPath::Loopback } else { NetworkPath::Peer },
-        address: if loopback { "127.0.0.1:5277" } else { "192.0.2.2:5277" }.to_owned(),
-        server: ServerEnd {
-            name: "far".to_owned(),
-            boot_id: Some(if loopback { "here" } else { "there" }.to_owned()),
-            cpu: None,
-            cpus: if loopback { vec![0, 1] } else { vec![0, 1, 2, 3] },
-            os: "Linux".to_owned(),
-            version: "0.1.0".to_owned(),
-        },
-        boot_id: Some("here".to_owned()),
-        server_interface: Some(interface.clone()),
-        interface: Probe::known(interface, "test"),
-        copy_bytes_per_s: loopback.then_some(10e9),
-    }
 }
 
 /// Changes the client's interface.
@@ -68,7 +43,7 @@ pub(crate) fn set_interface(network: &mut Network, change: impl FnOnce(&mut Inte
 pub(crate) fn tcp(streams: u64, path: &str) -> Measurement {
     let rate = if path == "loopback" { LOOPBACK } else { LINK };
     let params = stream(streams, path).with("block_size", 65_536).with("socket_buffer", "auto");
-    let m = measurement("network.tcp.stream", params, Unit::BitPerSecond, &around(rate));
+    let m = measurement("network.tcp.stream", params, &around(rate));
     told(each(m, |_, t| {
         let bytes = (t.work / 8.0) as u64;
         let state = tcp_state(t.value / streams as f64, path);
@@ -82,7 +57,7 @@ pub(crate) fn tcp(streams: u64, path: &str) -> Measurement {
 pub(crate) fn udp(streams: u64, path: &str) -> Measurement {
     let rate = if path == "loopback" { LOOPBACK / 4.0 } else { LINK };
     let params = stream(streams, path).with("block_size", 1472).with("rate", "auto");
-    let m = measurement("network.udp.stream", params, Unit::BitPerSecond, &around(rate));
+    let m = measurement("network.udp.stream", params, &around(rate));
     told(each(m, |_, t| {
         let count = (t.work / 8.0 / 1472.0) as u64 + 1;
         let mut n = traffic(t, path, count * 1472, [count, FRAME + UDP]);
@@ -101,7 +76,7 @@ pub(crate) fn round_trips(protocol: &str, mode: &str) -> Measurement {
         .with("path", "loopback");
     let each_s = if mode == "poll" { 10e-6 } else { 20e-6 };
     let workload = format!("network.{protocol}.rtt");
-    let mut m = measurement(&workload, params, Unit::OpPerSecond, &around(1.0 / each_s));
+    let mut m = measurement(&workload, params, &around(1.0 / each_s));
     m.latency = Some(latency(each_s, 10_000));
     told(each(m, |_, t| {
         let count = t.work.ceil() as u64;
@@ -200,18 +175,12 @@ fn set_datagrams(n: &mut NetworkTraffic, count: u64, counted: u64) {
 
 /// Fills in what is not reported of unpinned threads, and the verification.
 fn told(m: Measurement) -> Measurement {
-    let mut m = each(m, |_, t| {
+    let m = each(m, |_, t| {
         // The account is of whole bytes.
         let n = t.network.as_mut().unwrap();
         (n.sent_bytes, n.received_bytes) = (n.sent_bytes + 1, n.received_bytes + 1);
-        t.conditions.own_cpu_s = Some(0.3 * t.seconds);
-        t.conditions.clock_hz = None;
-        t.conditions.clock_spread = None;
-        t.conditions.clock_disagreement = None;
+        unpin(&mut t.conditions, 0.3 * t.seconds);
         t.conditions.migrations = None;
     });
-    let claimed = m.trials.iter().map(|t| t.work).sum();
-    let (kind, note) = ("receiver".to_owned(), String::new());
-    m.verification = Some(Verification { kind, claimed, counted: claimed, note });
-    m
+    verified(m, "receiver", 1.0)
 }

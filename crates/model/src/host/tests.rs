@@ -1,6 +1,7 @@
 //! What of the machine a run may use.
 
 use super::*;
+use crate::testing;
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
@@ -53,15 +54,7 @@ fn memory_is_what_is_available_and_what_a_limit_leaves() {
 }
 
 fn cache(level: u32, kind: CacheKind, size_bytes: u64, instances: u32, shared: &[u32]) -> Cache {
-    Cache {
-        level,
-        kind,
-        size_bytes,
-        line_bytes: Some(64),
-        ways: None,
-        shared_by: shared.to_vec(),
-        instances,
-    }
+    Cache { kind, ..testing::cache(level, size_bytes, shared, instances) }
 }
 
 /// Bytes that these CPUs reach where the last-level cache has so many instances of

@@ -5,9 +5,13 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    Better, Ending, Host, Measurement, Params, Plan, Role, Run, SCHEMA, Subsystem, Timestamp, Tool,
-    Trial, Unit, Work, WorkloadSpec, summarise,
+    Better, Ending, Host, Measurement, Params, Plan, Role, Run, SCHEMA, Series, Subsystem, Summary,
+    Timestamp, Tool, Trial, Unit, Work, WorkloadSpec, summarise,
 };
+
+mod machine;
+
+pub use machine::{block_device, cache, interface, memory_module, network, storage};
 
 /// A moment, so many milliseconds after the one at which made-up runs begin.
 pub fn moment(ms: i64) -> Timestamp {
@@ -49,6 +53,19 @@ pub fn spec(id: &str, unit: Unit) -> WorkloadSpec {
     }
 }
 
+/// Statistics of 8 trials around this median, with an interval of 1 % to both sides.
+pub fn summary(median: f64) -> Summary {
+    Summary {
+        n: 8,
+        mean: median,
+        sd: Some(median / 100.0),
+        median,
+        ci95: Some([median * 0.99, median * 1.01]),
+        min: median * 0.98,
+        max: median * 1.02,
+    }
+}
+
 /// A measurement that has all its trials, each of 0.1 s and with its value of these.
 pub fn measurement(spec: &WorkloadSpec, params: Params, values: &[f64]) -> Measurement {
     Measurement {
@@ -56,6 +73,20 @@ pub fn measurement(spec: &WorkloadSpec, params: Params, values: &[f64]) -> Measu
         summary: summarise(values),
         ending: Ending::Complete,
         ..Measurement::new(spec, params)
+    }
+}
+
+/// What a measurement of so many seconds with a sample in each became over time: nothing is found.
+pub fn series(started: Timestamp, seconds: u32) -> Series {
+    Series {
+        for_s: seconds.into(),
+        every_s: 1.0,
+        started,
+        samples: seconds.into(),
+        merged: 1,
+        levels: Vec::new(),
+        changes: Vec::new(),
+        trend: None,
     }
 }
 

@@ -1,25 +1,14 @@
 //! A comparison by hand, in every form.
 
+use proofmark_model::testing::summary;
 use proofmark_model::{
     Better, COMPARISON_SCHEMA, Comparability, ComparedPoint, ComparedSubsystem, Comparison,
-    Difference, Number, Params, Ratio, Side, Subsystem, Summary, Timestamp, Unit, Verdict,
+    Difference, Number, Params, Ratio, Side, Subsystem, Timestamp, Unit, Verdict,
 };
 use proptest::prelude::*;
 
 use super::*;
 use crate::Options;
-
-fn summary(median: f64) -> Summary {
-    Summary {
-        n: 8,
-        mean: median,
-        sd: Some(median / 100.0),
-        median,
-        ci95: Some([median * 0.99, median * 1.01]),
-        min: median * 0.98,
-        max: median * 1.02,
-    }
-}
 
 fn number(median: f64, verdict: Verdict) -> Option<Number> {
     Some(Number { summary: summary(median), verdict })

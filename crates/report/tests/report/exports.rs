@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use proofmark_model::{
     Change, Ending, Finding, Latency, Level, Measurement, Param, Params, Run, Series, Severity,
-    Timestamp, Trend, Unit, Verdict,
+    Timestamp, Trend, Unit, Verdict, testing,
 };
 use proofmark_report::{Options, find};
 use roxmltree::{Document, Node};
@@ -51,11 +51,6 @@ fn over_time() -> Run {
         ci95: None,
     };
     m.series = Some(Series {
-        for_s: 6.0,
-        every_s: 1.0,
-        started: m.trials[0].started,
-        samples: 6,
-        merged: 1,
         levels: vec![level(0.0, 1.0), level(3.0, 0.5)],
         changes: vec![Change {
             at_s: 3.0,
@@ -64,6 +59,7 @@ fn over_time() -> Run {
             cause: Some("the quota held back 50 %".into()),
         }],
         trend: Some(Trend { start: median, slope: -1e6, ci95: None }),
+        ..testing::series(m.trials[0].started, 6)
     });
     run
 }

@@ -80,19 +80,19 @@ fn a_thousand_measurements() {
 fn extreme_values_are_told_without_nan() {
     for value in [1e300, -1e300, 0.0, -5.0, 5e-324, 1e9] {
         let mut run = fixture::run();
-        run.measurements.extend(fixture::memory().measurements);
-        run.workloads.extend(fixture::memory().workloads);
-        run.measurements.extend(fixture::disk().measurements);
-        run.measurements.extend(fixture::network().measurements);
-        run.measurements.extend(fixture::linpack().measurements);
-        let mut endured = fixture::endured().measurements;
-        endured[0].trials.truncate(30);
-        run.measurements.extend(endured);
-        run.workloads.extend(fixture::linpack().workloads);
-        run.workloads.extend(fixture::disk().workloads);
-        run.workloads.extend(fixture::network().workloads);
+        for other in [
+            fixture::memory(),
+            fixture::disk(),
+            fixture::network(),
+            fixture::linpack(),
+            fixture::endured(),
+        ] {
+            run.measurements.extend(other.measurements);
+            run.workloads.extend(other.workloads);
+        }
         for m in &mut run.measurements {
             m.efficiency = m.efficiency.map(|_| value);
+            m.trials.truncate(30);
             for t in &mut m.trials {
                 t.value = value;
                 if let Some(s) = &mut t.solution {
@@ -129,16 +129,7 @@ fn extreme_values_are_told_without_nan() {
 
 #[test]
 fn hostile_text_opens_no_tag_and_breaks_no_table() {
-    let others = [
-        fixture::memory(),
-        fixture::disk(),
-        fixture::network(),
-        fixture::linpack(),
-        fixture::published(),
-        fixture::endured(),
-    ]
-    .map(|r| fixture::hostile_of(r, HOSTILE));
-    for run in others.into_iter().chain([fixture::hostile(HOSTILE)]) {
+    for run in fixture::every().map(|run| fixture::hostile_of(run, HOSTILE)) {
         opens_no_tag(&run);
     }
 }
@@ -164,10 +155,9 @@ fn opens_no_tag(run: &Run) {
 
 #[test]
 fn hostile_text_moves_no_terminal() {
-    hostile_moves_nothing(&fixture::hostile(HOSTILE));
-    hostile_moves_nothing(&fixture::hostile_of(fixture::disk(), HOSTILE));
-    hostile_moves_nothing(&fixture::hostile_of(fixture::network(), HOSTILE));
-    hostile_moves_nothing(&fixture::hostile_of(fixture::endured(), HOSTILE));
+    for run in [fixture::run(), fixture::disk(), fixture::network(), fixture::endured()] {
+        hostile_moves_nothing(&fixture::hostile_of(run, HOSTILE));
+    }
 }
 
 fn hostile_moves_nothing(run: &Run) {
@@ -184,7 +174,7 @@ fn hostile_moves_nothing(run: &Run) {
 
 #[test]
 fn hostile_text_is_no_formula_in_a_spreadsheet() {
-    let run = fixture::hostile("=cmd|' /C calc'!A0");
+    let run = fixture::hostile_of(fixture::run(), "=cmd|' /C calc'!A0");
     let text = of("csv", &run);
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let heads = reader.headers().unwrap().clone();
@@ -198,17 +188,8 @@ fn hostile_text_is_no_formula_in_a_spreadsheet() {
 
 #[test]
 fn the_terminal_keeps_to_its_width() {
-    let hostile = fixture::hostile_of(fixture::memory(), HOSTILE);
-    let runs = [fixture::run(), fixture::empty(), fixture::hostile(HOSTILE), fixture::memory()];
-    let disk = [fixture::disk(), fixture::hostile_of(fixture::disk(), HOSTILE)];
-    let network = [fixture::network(), fixture::hostile_of(fixture::network(), HOSTILE)];
-    let linpack = [fixture::linpack(), fixture::one_solve()];
-    let published = [fixture::published(), fixture::hostile_of(fixture::published(), HOSTILE)];
-    let endured = [fixture::endured(), fixture::hostile_of(fixture::endured(), HOSTILE)];
-    let more = published.into_iter().chain(endured);
-    for run in
-        runs.into_iter().chain([hostile]).chain(disk).chain(network).chain(linpack).chain(more)
-    {
+    let hostile = fixture::every().map(|run| fixture::hostile_of(run, HOSTILE));
+    for run in fixture::every().into_iter().chain(hostile) {
         for width in [20, 40, 80, 200] {
             let options = Options { width, color: false };
             let report = find("terminal").unwrap().render(&run, &options).unwrap();

@@ -78,16 +78,8 @@ fn the_figures_come_first_and_with_their_worth() {
 
 #[test]
 fn tags_are_closed_and_ids_are_unique() {
-    let runs = [fixture::run(), fixture::empty(), fixture::hostile("<i>'\"&")];
-    let memory = [fixture::memory(), fixture::hostile_of(fixture::memory(), "<i>'\"&")];
-    let disk = [fixture::disk(), fixture::hostile_of(fixture::disk(), "<i>'\"&")];
-    let network = [fixture::network(), fixture::hostile_of(fixture::network(), "<i>'\"&")];
-    let linpack = [fixture::linpack(), fixture::hostile_of(fixture::linpack(), "<i>'\"&")];
-    let beside = [fixture::beside(), fixture::hostile_of(fixture::beside(), "<i>'\"&")];
-    let published = [fixture::published(), fixture::hostile_of(fixture::published(), "<i>'\"&")];
-    let over_time = [fixture::endured(), fixture::hostile_of(fixture::endured(), "<i>'\"&")];
-    let pairs = [beside, memory, disk, network, linpack, published, over_time];
-    for run in runs.into_iter().chain(pairs.into_iter().flatten()) {
+    let hostile = fixture::every().map(|run| fixture::hostile_of(run, "<i>'\"&"));
+    for run in fixture::every().into_iter().chain(hostile) {
         let page = page(&run);
         for tag in [
             "section", "article", "table", "tr", "td", "th", "ul", "ol", "li", "p", "figure",

@@ -6,8 +6,8 @@ use std::process::{Command, Output, Stdio};
 
 use proofmark_model::{
     Better, COMPARISON_SCHEMA, Comparability, ComparedPoint, ComparedSubsystem, Comparison,
-    Difference, Number, Params, PastPoint, Ratio, Run, Side, Subsystem, Summary, Timestamp, Unit,
-    Verdict,
+    Difference, Number, Params, PastPoint, Ratio, Run, Side, Subsystem, Timestamp, Unit, Verdict,
+    testing,
 };
 use proofmark_report::history::{self, Form};
 use proofmark_report::{Options, comparison, find};
@@ -29,16 +29,7 @@ fn day(n: i64) -> Timestamp {
 }
 
 fn number(median: f64) -> Option<Number> {
-    let summary = Summary {
-        n: 8,
-        mean: median,
-        sd: Some(median / 100.0),
-        median,
-        ci95: Some([median * 0.99, median * 1.01]),
-        min: median * 0.98,
-        max: median * 1.02,
-    };
-    Some(Number { summary, verdict: Verdict::Valid })
+    Some(Number { summary: testing::summary(median), verdict: Verdict::Valid })
 }
 
 /// Points with these ratios, on 1, 2, 3 threads and so on.

@@ -1,202 +1,72 @@
 //! Every format of the shared fixture, word for word.
 
+use proofmark_model::Run;
 use proofmark_report::{Options, find, terminal};
 
 use super::fixture;
 
-fn text(format: &str, width: usize) -> String {
-    let options = Options { width, color: false };
-    find(format).unwrap().render(&fixture::run(), &options).unwrap()
-}
-
-fn memory(format: &str, width: usize) -> String {
-    let options = Options { width, color: false };
-    find(format).unwrap().render(&fixture::memory(), &options).unwrap()
-}
-
-fn disk(format: &str, width: usize) -> String {
-    let options = Options { width, color: false };
-    find(format).unwrap().render(&fixture::disk(), &options).unwrap()
+fn render(format: &str, run: &Run, width: usize) -> String {
+    find(format).unwrap().render(run, &Options { width, color: false }).unwrap()
 }
 
 #[test]
-fn disk_80() {
-    insta::assert_snapshot!(disk("terminal", 80));
+fn the_shared_run() {
+    for (name, format, width) in [
+        ("terminal_80", "terminal", 80),
+        ("terminal_40", "terminal", 40),
+        ("markdown", "markdown", 80),
+        ("csv", "csv", 80),
+    ] {
+        insta::assert_snapshot!(name, render(format, &fixture::run(), width));
+    }
 }
 
 #[test]
-fn disk_40() {
-    insta::assert_snapshot!(disk("terminal", 40));
+fn reports() {
+    for (name, run) in [
+        ("disk", fixture::disk()),
+        ("linpack", fixture::linpack()),
+        ("network", fixture::network()),
+        ("beside", fixture::beside()),
+        ("endured", fixture::endured()),
+    ] {
+        insta::assert_snapshot!(format!("{name}_80"), render("terminal", &run, 80));
+        insta::assert_snapshot!(format!("{name}_40"), render("terminal", &run, 40));
+        insta::assert_snapshot!(format!("{name}_markdown"), render("markdown", &run, 80));
+    }
+    for (name, run) in [
+        ("memory_80", fixture::memory()),
+        ("one_solve_80", fixture::one_solve()),
+        ("loopback_80", fixture::loopback()),
+    ] {
+        insta::assert_snapshot!(name, render("terminal", &run, 80));
+    }
 }
 
 #[test]
-fn disk_markdown() {
-    insta::assert_snapshot!(disk("markdown", 80));
-}
-
-#[test]
-fn disk_host() {
-    let options = Options { width: 80, color: false };
-    insta::assert_snapshot!(terminal::host(&fixture::disk().host, &options));
-}
-
-fn linpack(format: &str, width: usize) -> String {
-    let options = Options { width, color: false };
-    find(format).unwrap().render(&fixture::linpack(), &options).unwrap()
-}
-
-#[test]
-fn linpack_80() {
-    insta::assert_snapshot!(linpack("terminal", 80));
-}
-
-#[test]
-fn linpack_40() {
-    insta::assert_snapshot!(linpack("terminal", 40));
-}
-
-#[test]
-fn linpack_markdown() {
-    insta::assert_snapshot!(linpack("markdown", 80));
-}
-
-#[test]
-fn one_solve_80() {
-    let options = Options { width: 80, color: false };
-    let text = find("terminal").unwrap().render(&fixture::one_solve(), &options);
-    insta::assert_snapshot!(text.unwrap());
-}
-
-fn network(format: &str, width: usize) -> String {
-    let options = Options { width, color: false };
-    find(format).unwrap().render(&fixture::network(), &options).unwrap()
-}
-
-#[test]
-fn network_80() {
-    insta::assert_snapshot!(network("terminal", 80));
-}
-
-#[test]
-fn network_40() {
-    insta::assert_snapshot!(network("terminal", 40));
-}
-
-#[test]
-fn network_markdown() {
-    insta::assert_snapshot!(network("markdown", 80));
-}
-
-#[test]
-fn network_host() {
-    let options = Options { width: 80, color: false };
-    insta::assert_snapshot!(terminal::host(&fixture::network().host, &options));
-}
-
-#[test]
-fn loopback_80() {
-    let options = Options { width: 80, color: false };
-    insta::assert_snapshot!(
-        find("terminal").unwrap().render(&fixture::loopback(), &options).unwrap()
-    );
-}
-
-fn beside(format: &str, width: usize) -> String {
-    let options = Options { width, color: false };
-    find(format).unwrap().render(&fixture::beside(), &options).unwrap()
-}
-
-#[test]
-fn beside_80() {
-    insta::assert_snapshot!(beside("terminal", 80));
-}
-
-#[test]
-fn beside_40() {
-    insta::assert_snapshot!(beside("terminal", 40));
-}
-
-#[test]
-fn beside_markdown() {
-    insta::assert_snapshot!(beside("markdown", 80));
-}
-
-#[test]
-fn memory_80() {
-    insta::assert_snapshot!(memory("terminal", 80));
-}
-
-#[test]
-fn memory_host() {
-    let options = Options { width: 80, color: false };
-    insta::assert_snapshot!(terminal::host(&fixture::memory().host, &options));
-}
-
-#[test]
-fn terminal_80() {
-    insta::assert_snapshot!(text("terminal", 80));
-}
-
-#[test]
-fn terminal_40() {
-    insta::assert_snapshot!(text("terminal", 40));
-}
-
-#[test]
-fn markdown() {
-    insta::assert_snapshot!(text("markdown", 80));
-}
-
-#[test]
-fn csv() {
-    insta::assert_snapshot!(text("csv", 80));
-}
-
-#[test]
-fn host_80() {
-    let options = Options { width: 80, color: false };
-    insta::assert_snapshot!(terminal::host(&fixture::host(), &options));
-}
-
-#[test]
-fn host_40() {
-    let options = Options { width: 40, color: false };
-    insta::assert_snapshot!(terminal::host(&fixture::host(), &options));
-}
-
-fn endured(format: &str, width: usize) -> String {
-    let options = Options { width, color: false };
-    find(format).unwrap().render(&fixture::endured(), &options).unwrap()
-}
-
-#[test]
-fn endured_80() {
-    insta::assert_snapshot!(endured("terminal", 80));
-}
-
-#[test]
-fn endured_40() {
-    insta::assert_snapshot!(endured("terminal", 40));
-}
-
-#[test]
-fn endured_markdown() {
-    insta::assert_snapshot!(endured("markdown", 80));
+fn hosts() {
+    for (name, host, width) in [
+        ("host_80", fixture::host(), 80),
+        ("host_40", fixture::host(), 40),
+        ("disk_host", fixture::disk().host, 80),
+        ("network_host", fixture::network().host, 80),
+        ("memory_host", fixture::memory().host, 80),
+    ] {
+        insta::assert_snapshot!(name, terminal::host(&host, &Options { width, color: false }));
+    }
 }
 
 /// A published experiment, up to the workloads one by one.
 #[test]
 fn published_front() {
-    let text = find("markdown").unwrap().render(&fixture::published(), &Options::default());
-    let text = text.unwrap();
+    let text = render("markdown", &fixture::published(), Options::default().width);
     insta::assert_snapshot!(text.split("\n## Findings").next().unwrap());
 }
 
 /// What it says of several workloads together.
 #[test]
 fn published_overviews() {
-    let text = find("markdown").unwrap().render(&fixture::published(), &Options::default());
-    let text = text.unwrap();
+    let text = render("markdown", &fixture::published(), Options::default().width);
     let from = text.find("## Memory, over several workloads").unwrap();
     insta::assert_snapshot!(text[from..].split("\n## Roofline").next().unwrap());
 }

@@ -3,22 +3,14 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 #![allow(clippy::unwrap_used, reason = "a fixture that cannot be built fails the test")]
 
-use proofmark_model::{Ending, Measurement, Params, Probe, Run, Summary, Unit, Verdict, testing};
+use proofmark_model::{Ending, Measurement, Params, Probe, Run, Unit, Verdict, testing};
 
 pub use testing::{moment, spec};
 
 /// A measurement whose interval is 1 % to both sides.
 pub fn measurement(workload: &str, params: Params, median: f64) -> Measurement {
     let mut m = Measurement::new(&spec(workload, Unit::FlopPerSecond), params);
-    m.summary = Some(Summary {
-        n: 8,
-        mean: median,
-        sd: Some(median * 0.01),
-        median,
-        ci95: Some([median * 0.99, median * 1.01]),
-        min: median * 0.98,
-        max: median * 1.02,
-    });
+    m.summary = Some(testing::summary(median));
     m.efficiency = Some(0.9);
     m.ending = Ending::Complete;
     m

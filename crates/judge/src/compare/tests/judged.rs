@@ -1,6 +1,6 @@
 //! What could be judged, and what not.
 
-use proofmark_model::{Level, Series};
+use proofmark_model::{Level, Series, testing};
 
 use super::*;
 
@@ -28,16 +28,8 @@ fn the_resolution_is_what_had_to_be_lost_to_be_seen() {
 /// The same measurement, sampled over time at so many levels.
 fn over_time(mut m: Measurement, levels: usize) -> Measurement {
     let level = Level { from_s: 0.0, until_s: 5.0, trials: 5, median: 1.0, ci95: None };
-    m.series = Some(Series {
-        for_s: 10.0,
-        every_s: 1.0,
-        started: Timestamp(Default::default()),
-        samples: 10,
-        merged: 1,
-        levels: vec![level; levels],
-        changes: Vec::new(),
-        trend: None,
-    });
+    let levels = vec![level; levels];
+    m.series = Some(Series { levels, ..testing::series(testing::moment(0), 10) });
     m
 }
 

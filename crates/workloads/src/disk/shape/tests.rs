@@ -1,5 +1,6 @@
 use Operation::{Copy, Mixed, Read, Write};
-use proofmark_model::{BlockDevice, Probe, Storage, StorageKind};
+use proofmark_model::testing::{block_device, storage};
+use proofmark_model::{BlockDevice, Probe};
 
 use super::*;
 use crate::params::testing::params;
@@ -10,34 +11,9 @@ const MIB: u64 = 1 << 20;
 fn host(sector: Option<u64>, io_uring: Option<bool>) -> Host {
     let mut host = Host::unknown("not known in this test");
     if let Some(bytes) = sector {
-        let device = BlockDevice {
-            name: "sda".to_owned(),
-            number: "8:0".to_owned(),
-            kind: "disk".to_owned(),
-            over: Vec::new(),
-            model: None,
-            size_bytes: None,
-            logical_sector_bytes: Some(bytes),
-            physical_sector_bytes: None,
-            request_bytes: None,
-            rotational: None,
-            volatile_cache: None,
-            scheduler: None,
-            transport: None,
-            link: None,
-            backing: None,
-        };
-        let storage = Storage {
-            path: "/".to_owned(),
-            file_system: "ext4".to_owned(),
-            kind: StorageKind::Block,
-            mount_point: "/".to_owned(),
-            mount_options: String::new(),
-            total_bytes: 0,
-            free_bytes: 0,
-            devices: vec![device],
-        };
-        host.storage = Probe::known(storage, "test");
+        let device =
+            BlockDevice { logical_sector_bytes: Some(bytes), ..block_device("sda", "8:0") };
+        host.storage = Probe::known(storage(vec![device]), "test");
     }
     if let Some(allowed) = io_uring {
         host.limits.io_uring = Probe::known(allowed, "test");

@@ -1,4 +1,4 @@
-use proofmark_model::{Interface, Network, Probe, ServerEnd};
+use proofmark_model::{Interface, Network, Probe, testing};
 
 use super::*;
 use crate::params::testing::params;
@@ -9,31 +9,14 @@ fn parse_shape(kind: Kind, words: &str) -> Result<Shape, String> {
 
 fn host(path: NetworkPath, address: &str, mtu: u64) -> Host {
     let mut host = Host::unknown("test");
-    let interface = Interface {
-        name: "eth0".to_owned(),
-        kind: "ethernet".to_owned(),
-        mtu,
-        bits_per_s: None,
-        driver: None,
-    };
-    let server = ServerEnd {
-        name: "far".to_owned(),
-        boot_id: None,
-        cpu: None,
-        cpus: vec![0],
-        os: "Linux".to_owned(),
-        version: "1".to_owned(),
-    };
-    let address = address.to_owned();
-    let network = Network {
-        path,
-        address,
-        server,
-        boot_id: None,
-        interface: Probe::known(interface, "test"),
+    let interface = Probe::known(Interface { mtu, ..testing::interface("eth0") }, "test");
+    let mut network = Network {
+        address: address.to_owned(),
+        interface,
         server_interface: None,
-        copy_bytes_per_s: None,
+        ..testing::network(path)
     };
+    network.server.cpus = vec![0];
     host.network = Probe::known(network, "test");
     host
 }
