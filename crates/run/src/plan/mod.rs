@@ -73,11 +73,7 @@ pub fn asks_for(request: &PlanRequest, what: Subsystem) -> Result<bool, Usage> {
 }
 
 /// Of the chosen workloads those that were named or that the profile has.
-fn measured<'a>(
-    request: &PlanRequest,
-    chosen: &'a [String],
-    profile: &Profile,
-) -> Vec<&'a String> {
+fn measured<'a>(request: &PlanRequest, chosen: &'a [String], profile: &Profile) -> Vec<&'a String> {
     let is_measured = |id: &&String| {
         request.names.contains(id) || profile.points.iter().any(|p| p.workload == **id)
     };
