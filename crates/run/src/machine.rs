@@ -4,8 +4,9 @@
 use std::path::Path;
 
 use proofmark_engine::chain::read_clock;
-use proofmark_engine::{interrupted_share, precision, usable_cpus};
+use proofmark_engine::{Refusal, interrupted_share, precision, usable_cpus};
 use proofmark_model::{Host, Probe, Subsystem};
+use proofmark_workloads::disk::ToolFile;
 
 use crate::error::{RunError, Usage};
 use crate::plan::asks_for;
@@ -63,6 +64,12 @@ impl Machine {
                 Probe::known(server.network().clone(), "the server, and this machine's routes");
         }
         self.host.limits.declared.extend(request.limits.iter().cloned());
+        // access(2) allows root everything, even a file in /proc.
+        let folder = self.host.storage.get().map(|s| Path::new(&s.path));
+        if let Some(Err(Refusal(why))) = folder.map(ToolFile::try_in) {
+            let why = format!("{why}; choose another folder with --disk-path");
+            self.host.storage = Probe::missing(why);
+        }
         if request.disk_path.is_some() && self.host.storage.get().is_none() {
             return Err(Usage(format!("--disk-path: {}", self.host.storage.origin())).into());
         }
