@@ -32,7 +32,10 @@ fn what_is_mistyped_is_refused_in_one_line() {
         (&["run", "--limit", "disk.reed=1MB/s"], "did you mean 'disk.read'?"),
         (&["run", "--limit", "disk.read=fast"], "MB/s"),
         // Options that would change nothing.
-        (&["run", "cpu", "--block-size", "8", "--dry-run"], "--block-size: no workload of this run"),
+        (
+            &["run", "cpu", "--block-size", "8", "--dry-run"],
+            "--block-size: no workload of this run",
+        ),
         (&["run", "memory.latency", "--threads", "2", "--dry-run"], "--threads: no workload of"),
         (&["run", "cpu", "--set", "disk.mixed.threads=1", "--dry-run"], "measures no disk.mixed"),
         // Options.

@@ -2,8 +2,8 @@
 
 use proofmark_engine::{Refusal, Workload};
 use proofmark_model::{
-    AUTO, Finding, Host, Param, Parameter, ParameterKind, Params, Point, Severity, Subsystem,
-    WorkloadSpec, format_size,
+    AUTO, Finding, Host, Param, Parameter, ParameterKind, Params, Point, Severity, WorkloadSpec,
+    format_size,
 };
 
 use crate::planned::Planned;
@@ -97,7 +97,7 @@ impl Gathering<'_> {
     fn fitted(&mut self, workload: &'static dyn Workload, params: Params) -> Option<Params> {
         let (storage, network) = (&self.host.storage, &self.host.network);
         let on_disk = workload.disk_bytes(&params) > 0 && storage.get().is_none();
-        let on_network = workload.spec().subsystem == Subsystem::Network && network.get().is_none();
+        let on_network = workload.spec().subsystem.has_server() && network.get().is_none();
         if on_disk || on_network {
             let why = if on_disk { storage.origin() } else { network.origin() };
             tell(&mut self.planned.left_out, format!("{}: {why}", workload.spec().id));

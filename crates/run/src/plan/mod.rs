@@ -65,11 +65,11 @@ pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
     Ok(planned)
 }
 
-/// Whether a workload of the subsystem is asked for; on this machine it may be left out.
-pub fn asks_for(request: &PlanRequest, what: Subsystem) -> Result<bool, Usage> {
+/// Whether a workload with a server is asked for; on this machine it may be left out.
+pub fn needs_server(request: &PlanRequest) -> Result<bool, Usage> {
     let (chosen, profile) = asked(request)?;
     let measured = measured(request, &chosen, &profile);
-    Ok(measured.into_iter().any(|id| subsystem(id) == Some(what)))
+    Ok(measured.into_iter().any(|id| subsystem(id).is_some_and(Subsystem::has_server)))
 }
 
 /// Of the chosen workloads those that were named or that the profile has.
