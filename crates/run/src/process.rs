@@ -226,7 +226,7 @@ pub fn free_port() -> io::Result<u16> {
     Ok(std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }
 
-/// What was run, as a person would type it, with what stands around it in words.
+/// What was run, as a person would type it, with a note in words around it.
 pub fn shown(program: &Path, invocation: &Invocation, cpus: &[u32], file: &Path) -> String {
     let environment = invocation.environment.iter().map(|(name, value)| format!("{name}={value}"));
     let mut words: Vec<String> = environment.collect();

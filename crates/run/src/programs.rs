@@ -37,12 +37,12 @@ impl ToolRunner for Programs<'_> {
     fn begin<'a>(&'a self, m: &Measurement) -> Box<dyn ToolSession + 'a> {
         let bytes = disk_bytes(&m.point());
         let folder = self.workers.disk_path.clone().unwrap_or_else(|| PathBuf::from("."));
-        let made = || {
+        let create = || {
             let file = ToolFile::new(&folder, bytes).map_err(|refusal| refusal.0)?;
             file.make_ready(m.params.text("cache")).map_err(|e| format!("its file: {e}"))?;
             Ok(file)
         };
-        Box::new(AtPoint { programs: self, file: (bytes > 0).then(made) })
+        Box::new(AtPoint { programs: self, file: (bytes > 0).then(create) })
     }
 }
 

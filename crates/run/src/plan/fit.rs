@@ -9,7 +9,7 @@ use proofmark_model::{
 use crate::planned::Planned;
 use crate::profile::SeriesText;
 
-/// Id, title and meaning of what a plan itself can have to tell.
+/// Id, title and meaning of the findings of a plan itself.
 pub const FINDINGS: &[(&str, &str, &str)] = &[
     (
         SHRUNK,
@@ -67,10 +67,11 @@ impl Gathering<'_> {
     /// and over time is two.
     fn place(&mut self, point: Point, series: Option<SeriesText>) -> usize {
         let plan = &mut self.planned.plan;
-        let of = |place: usize| plan.series_of(place).map(|s| (s.for_s, s.every_s));
+        let series_of = |place: usize| plan.series_of(place).map(|s| (s.for_s, s.every_s));
         let new = series.map(|s| s.planned(plan.points.len()));
         let asked = new.as_ref().map(|s| (s.for_s, s.every_s));
-        let known = (0..plan.points.len()).find(|i| plan.points[*i] == point && of(*i) == asked);
+        let known =
+            (0..plan.points.len()).find(|i| plan.points[*i] == point && series_of(*i) == asked);
         known.unwrap_or_else(|| {
             plan.series.extend(new);
             plan.points.push(point);
