@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use proofmark_model::{parse_duration, parse_size};
+use proofmark_model::{Subsystem, parse_duration, parse_size};
 use proofmark_peer::Address;
 
 use crate::formats;
@@ -96,8 +96,8 @@ pub struct ToolArgs {
 
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// Subsystems (cpu, memory, disk, network) or workloads (cpu.flops) to measure [default: all]
-    #[arg(value_name = "NAME")]
+    /// Subsystems or workloads to measure
+    #[arg(value_name = "NAME", help = names())]
     pub names: Vec<String>,
     /// Short run, under 1 minute: same as --profile quick
     #[arg(long, conflicts_with = "profile")]
@@ -147,6 +147,12 @@ pub struct RunArgs {
     pub dry_run: bool,
     #[command(flatten)]
     pub history: HistoryFile,
+}
+
+/// What can be named for a run.
+fn names() -> String {
+    let subsystems = Subsystem::ALL.map(Subsystem::as_str).join(", ");
+    format!("Subsystems ({subsystems}) or workloads (cpu.flops) to measure [default: all]")
 }
 
 #[derive(Debug, Args)]

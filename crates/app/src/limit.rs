@@ -12,9 +12,10 @@ pub fn parse(text: &str) -> Result<(String, f64), String> {
     const FORM: &str = "write NAME=VALUE, as in disk.read=160MB/s";
     let (name, value) = text.split_once('=').ok_or(FORM)?;
     let limit = Limit::find(name).ok_or_else(|| {
-        let names = Limit::ALL.into_iter().map(Limit::name);
-        let about = if name.starts_with("network") { "network.limit" } else { "disk.limit" };
-        unknown("limit", name, names, &format!("proofmark explain {about}"))
+        let names = || Limit::ALL.into_iter().map(Limit::name);
+        let mut parts = names().filter_map(|known| known.split('.').next());
+        let part = parts.find(|part| name.starts_with(part)).unwrap_or("disk");
+        unknown("limit", name, names(), &format!("proofmark explain {part}.limit"))
     })?;
     let value = parse_rate(value, limit.unit()).map_err(|e| e.to_string())?;
     Ok((limit.name().to_owned(), value))

@@ -50,7 +50,7 @@ fn no_disk(host: &Host, plan: &Plan) -> Option<String> {
 /// Measures what is planned, judges it and writes the report.
 ///
 /// # Errors
-/// If the result cannot be written, told before anything is measured where that can be known.
+/// If the result cannot be written; where that can be known, before anything is measured.
 pub fn carry_out(
     machine: Machine,
     planned: Planned,

@@ -19,7 +19,7 @@ use crate::writer::{Existing, try_named, write, write_named};
 /// Room that a run's files need, in bytes, at the least and for each trial.
 const ROOM: usize = 8 << 20;
 const ROOM_A_TRIAL: usize = 4 << 10;
-/// The same for each sample of a series, in the run file and beside it, and for all of them.
+/// The same for each sample of a series, in the run file and in the log of samples, and for all of them.
 const ROOM_A_SAMPLE: usize = 2 << 10;
 const MOST_OF_SAMPLES: usize = 64 << 20;
 
@@ -47,12 +47,12 @@ impl Output {
     /// read-only or full, or the JSON cannot be written where it was asked for.
     pub fn create(results: &ResultFiles, plan: &Plan, started: Timestamp) -> Result<Self> {
         let asked = results.out.as_deref();
-        let made = asked.is_none_or(|dir| fs::symlink_metadata(dir).is_err());
+        let is_new = asked.is_none_or(|dir| fs::symlink_metadata(dir).is_err());
         let dir = match asked {
             Some(dir) => named_folder(dir)?,
             None => new_folder(Path::new(""), started)?,
         };
-        let output = Self { dir, saved: Cell::new(false), made };
+        let output = Self { dir, saved: Cell::new(false), made: is_new };
         output.try_out(plan)?;
         // It may be meant for that folder.
         if let Some(json) = results.json.as_deref().filter(|p| !is_stdout(p)) {
@@ -172,7 +172,7 @@ fn file_names() -> impl Iterator<Item = &'static str> {
     [RUN_FILE, SAMPLES_FILE].into_iter().chain(reports)
 }
 
-/// Whether a path that was named stands for standard output.
+/// Whether a path that was named means standard output.
 pub fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
 }
@@ -220,7 +220,7 @@ pub fn read(path: &Path) -> Result<Run> {
     let text = read_text(&file, LARGEST_RUN).map_err(|e| unreadable(&file, e))?;
     let mut run =
         proofmark_model::read_run(&text).map_err(|e| usage(format!("{}: {e}", file.display())))?;
-    // What was sampled since the file was saved lies beside it.
+    // What was sampled since the file was saved is in the log next to it.
     if let Some(folder) = file.parent().filter(|_| file.file_name() == Some(RUN_FILE.as_ref())) {
         samples::complete(&mut run, folder);
     }

@@ -27,7 +27,7 @@ pub fn file(named: Option<&Path>) -> Result<PathBuf> {
     }
 }
 
-/// The file that the environment tells, or why it tells none.
+/// The file that the environment names, or why it names none.
 fn usual(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, String> {
     if let Some(set) = variable(VARIABLE) {
         return match set.is_empty() || set == OFF {
@@ -67,7 +67,7 @@ fn turned_off() -> bool {
     env::var_os(VARIABLE).is_some_and(|set| set.is_empty() || set == OFF)
 }
 
-/// Adds a run; `here` says that this machine made it, whose name the run file does not tell.
+/// Adds a run; `here` says that this machine made it, whose name is not in the run file.
 pub fn add(store: &mut Store, run: &Run, place: &Path, here: bool) -> Result<i64> {
     let place = place.canonicalize().or_else(|_| std::path::absolute(place));
     let place = place.context("cannot determine the current directory")?;
@@ -148,10 +148,10 @@ mod tests {
 
     #[test]
     fn the_history_is_where_the_environment_says() {
-        let told = |set: &[(&str, &str)]| {
+        let file = |set: &[(&str, &str)]| {
             usual(|name| set.iter().find(|(n, _)| *n == name).map(|(_, v)| OsString::from(v)))
         };
-        let path = |set: &[(&str, &str)]| told(set).unwrap().display().to_string();
+        let path = |set: &[(&str, &str)]| file(set).unwrap().display().to_string();
         assert_eq!(path(&[("HOME", "/h")]), "/h/.local/share/proofmark/history.db");
         let xdg = ("XDG_DATA_HOME", "/x");
         assert_eq!(path(&[("HOME", "/h"), xdg]), "/x/proofmark/history.db");
@@ -159,11 +159,11 @@ mod tests {
         assert_eq!(path(&[("HOME", "/h"), relative]), "/h/.local/share/proofmark/history.db");
         assert_eq!(path(&[(VARIABLE, "a.db"), xdg]), "a.db");
         for off in ["", "off"] {
-            let error = told(&[(VARIABLE, off), xdg]).unwrap_err();
+            let error = file(&[(VARIABLE, off), xdg]).unwrap_err();
             assert!(error.contains("turns the history off"), "{error}");
         }
         for none in [&[][..], &[("HOME", "")], &[("HOME", "h")]] {
-            assert!(told(none).unwrap_err().contains("no home directory"));
+            assert!(file(none).unwrap_err().contains("no home directory"));
         }
     }
 }

@@ -51,12 +51,12 @@ struct Line {
 
 /// Bytes that the samples of a plan take, about, and a little more rather than less.
 pub fn estimate(plan: &Plan) -> u64 {
-    let of = |series: &PlannedSeries| {
+    let bytes = |series: &PlannedSeries| {
         let threads = plan.points.get(series.point).map_or(1, |p| p.params.threads());
         let line = LINE + LINE_A_THREAD * threads.saturating_sub(1);
         (series.for_s / series.every_s).ceil() as u64 * line.min(LONGEST_LINE as u64)
     };
-    plan.series.iter().map(of).sum()
+    plan.series.iter().map(bytes).sum()
 }
 
 /// Writes the samples of a run.
@@ -158,7 +158,7 @@ pub fn complete(run: &mut Run, folder: &Path) {
     }
 }
 
-/// A series as the lines tell it.
+/// A series as the lines have it.
 struct Restored {
     planned: PlannedSeries,
     samples: Samples,
@@ -227,11 +227,11 @@ fn read(file: impl Read, all: &mut [Restored]) {
             return;
         }
         let Ok(line) = serde_json::from_slice::<Line>(&line) else { continue };
-        let of = all.iter_mut().find(|r| r.planned.point == line.point);
+        let restored = all.iter_mut().find(|r| r.planned.point == line.point);
         // A sample took time and did work: what a stranger wrote need not have.
         let Trial { value, seconds, work, .. } = line.trial;
         let sound = [value, seconds, work].iter().all(|v| v.is_finite() && *v > 0.0);
-        if let Some(restored) = of.filter(|_| line.at_s.is_finite() && sound) {
+        if let Some(restored) = restored.filter(|_| line.at_s.is_finite() && sound) {
             restored.add(line.trial);
         }
     }

@@ -60,10 +60,11 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String>
 /// What limits a result that no ceiling is near; `reason` says why none is.
 fn by_subsystem(ctx: &Context, m: &Measurement, reason: String) -> Result<Bottleneck, String> {
     match m.subsystem {
-        Subsystem::Cpu => by_size(ctx, m).ok_or(reason),
         Subsystem::Memory => by_scaling(ctx, m).ok_or(reason),
         Subsystem::Disk => disk::name(ctx, m),
         Subsystem::Network => network::name(ctx, m),
+        // Without problem sizes none is named.
+        _ => by_size(ctx, m).ok_or(reason),
     }
 }
 

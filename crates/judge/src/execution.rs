@@ -64,9 +64,9 @@ pub(crate) fn cpu_share(host: &Host, m: &Measurement) -> Option<f64> {
 /// from the point's own.
 pub(crate) fn others(capacity: &Capacity, m: &Measurement, t: &Trial) -> Option<f64> {
     match m.subsystem {
-        Subsystem::Cpu | Subsystem::Memory => t.conditions.other_cpu_s,
         Subsystem::Disk => disk::others(capacity, m, t),
         Subsystem::Network => network::others(capacity, m, t),
+        _ => t.conditions.other_cpu_s,
     }
 }
 
@@ -88,7 +88,7 @@ impl Execution {
         let work = ctx.work(m);
         let common = Self {
             pace: work.pace,
-            pinned: true,
+            pinned: m.subsystem.pins_threads(),
             rough_others: false,
             whole: work.whole_problem,
             exact_verification: true,
@@ -96,11 +96,9 @@ impl Execution {
             no_verification: NOBODY,
         };
         match m.subsystem {
-            Subsystem::Cpu | Subsystem::Memory => common,
             Subsystem::Disk => Self {
                 // A warm page cache is memory.
                 pace: if disk::waits(m) { Pace::Device } else { Pace::Memory },
-                pinned: false,
                 // Whole sectors, and everybody's.
                 exact_verification: false,
                 no_latency: "no single I/O was timed",
@@ -116,6 +114,7 @@ impl Execution {
                 no_verification: "the receivers reported no counts",
                 ..common
             },
+            _ => common,
         }
     }
 

@@ -20,7 +20,7 @@ pub enum Provenance {
 /// One factor of a ceiling.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Input {
-    /// Name, as it stands in the formula.
+    /// Name, as in the formula.
     pub name: String,
     /// Value in `unit`.
     pub value: f64,

@@ -83,7 +83,7 @@ pub struct ComparedSubsystem {
 pub struct ComparedPoint {
     /// Workload id.
     pub workload: String,
-    /// Parameters that tell it from the other points of its workload, as one would say them; empty for
+    /// Parameters that distinguish it from the other points of its workload, in words; empty for
     /// an only point.
     pub name: String,
     /// Part of the machine.
@@ -104,7 +104,7 @@ pub struct ComparedPoint {
     /// Ratios from 1 / (1 + margin) to 1 + margin say nothing: two runs of one machine differ as
     /// much. Null where there is no ratio.
     pub margin: Option<f64>,
-    /// By so great a share B had to be slower for that to be told; null where nothing is told.
+    /// Smallest slowdown of B, as a share, that the comparison can show; null where it shows nothing.
     pub resolution: Option<f64>,
     /// What follows.
     pub outcome: Comparability,
@@ -124,7 +124,7 @@ impl ComparedPoint {
         self.in_base() && !counts(self.b.as_ref())
     }
 
-    /// Whether it is told that B is faster, slower, or neither.
+    /// Whether the comparison says that B is faster, slower, or neither.
     pub fn judged(&self) -> bool {
         self.outcome != Comparability::NotComparable
     }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth knowing; the number stands.
+    /// Worth knowing; the result is valid.
     Note,
     /// Something disturbed the number.
     Suspect,
@@ -66,7 +66,7 @@ impl Finding {
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// The number stands.
+    /// The result is valid.
     #[default]
     Valid,
     /// Something disturbed it.

@@ -15,7 +15,7 @@ pub struct PastRun {
     pub started: Timestamp,
     /// When it ended; null if it never did.
     pub ended: Option<Timestamp>,
-    /// The machine's own name; null for a run that was added from its file, which does not tell.
+    /// The machine's own name; null for a run that was added from its file, which does not have it.
     pub host: Option<String>,
     /// The machine in a few words, such as its CPU.
     pub machine: String,
@@ -25,7 +25,7 @@ pub struct PastRun {
     pub version: String,
     /// Folder or file of the run, as it was then.
     pub path: String,
-    /// Numbers that stand.
+    /// Results that are valid.
     pub valid: u64,
     /// Numbers that something disturbed.
     pub suspect: u64,
@@ -40,7 +40,7 @@ pub struct PastPoint {
     pub run: i64,
     /// When the run began.
     pub started: Timestamp,
-    /// The machine's own name; null for a run that was added from its file, which does not tell.
+    /// The machine's own name; null for a run that was added from its file, which does not have it.
     pub host: Option<String>,
     /// The machine in a few words, such as its CPU.
     pub machine: String,

@@ -1,5 +1,5 @@
 //! What was found out about the machine. Each fact is a [`Probe`]: one that
-//! fails leaves a reason and the others stand.
+//! fails leaves a reason and the others remain.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub struct Host {
     pub cpu: Cpu,
     /// Main memory.
     pub memory: Memory,
-    /// The folder whose disk is measured, and what lies under it.
+    /// The folder whose disk is measured, and what is under it.
     #[serde(default = "not_looked_for::<Storage>")]
     pub storage: Probe<Storage>,
     /// The server of network workloads and the way there.
@@ -104,7 +104,7 @@ pub struct NumaNode {
     pub id: u32,
     /// Its CPUs, sorted.
     pub cpus: Vec<u32>,
-    /// Its memory in bytes, if told.
+    /// Its memory in bytes, if reported.
     pub memory_bytes: Option<u64>,
 }
 
@@ -188,7 +188,7 @@ pub struct MemoryModule {
     pub data_bits: Option<u32>,
 }
 
-/// Operating system and what lies under it.
+/// Operating system and what is under it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Os {
     /// Kernel name and release, such as `Linux 6.18.0`.
@@ -326,14 +326,14 @@ impl Host {
     /// Bytes of files that a run may make: half of what is free. `u64::MAX` where that
     /// is not known.
     pub fn usable_disk(&self) -> u64 {
-        // A file system that tells of no size, such as ramfs, has none.
+        // A file system that reports no size, such as ramfs, has none.
         let sized = self.storage.get().filter(|s| s.total_bytes > 0);
         sized.map_or(u64::MAX, |s| s.free_bytes / 2)
     }
 
     /// Bytes of last-level cache that the usable CPUs reach together, at most; `None`
-    /// where none below the second level is reported: a system that tells of no more
-    /// has one that it hides, as hypervisors do. Which CPUs share an instance is told of the first
+    /// where none below the second level is reported: a system that reports no more
+    /// has one that it hides, as hypervisors do. Which CPUs share an instance is reported of the first
     /// only: each CPU that does not share it is taken to reach one of its own, as far
     /// as there are so many.
     pub fn usable_cache(&self) -> Option<u64> {
@@ -350,7 +350,7 @@ impl Host {
     }
 }
 
-/// Memory that a run itself needs beside the data that it measures with, in bytes.
+/// Memory that a run itself needs besides the data that it measures with, in bytes.
 const OWN_MEMORY: u64 = 48 << 20;
 
 /// CPU bandwidth control.

@@ -75,7 +75,7 @@ impl std::ops::Add for Account {
     }
 }
 
-/// What the system did during a trial. `None`: this system does not tell.
+/// What the system did during a trial. `None`: this system does not report it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Conditions {
@@ -108,7 +108,7 @@ pub struct Conditions {
     pub swapped_pages: Option<u64>,
     /// Share of the workload's memory that huge pages back, 0 to 1.
     pub huge_pages: Option<f64>,
-    /// Share of the workload's memory that lies on another NUMA node than it should, 0 to 1.
+    /// Share of the workload's memory that is on another NUMA node than it should, 0 to 1.
     pub misplaced_pages: Option<f64>,
     /// Hottest reading of the CPU's thermal sensors right after the trial, in degrees Celsius.
     pub temperature_c: Option<f64>,
@@ -219,7 +219,7 @@ pub struct Ratio {
     pub ci95: Option<[f64; 2]>,
 }
 
-/// The tool that people already trust, run beside the measurement.
+/// The tool that people already trust, run in pairs with the measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reference {
     /// Tool name.
@@ -244,10 +244,10 @@ pub struct Reference {
     /// What its figure counts, where that may differ from ours.
     #[serde(default)]
     pub counts: String,
-    /// How it ran, as far as its output tells, by the names of our parameters.
+    /// How it ran, as far as its output reports it, by the names of our parameters.
     #[serde(default)]
     pub params: Params,
-    /// Its trials with what its output and this machine's counters tell of them.
+    /// Its trials with what its output and this machine's counters report of them.
     #[serde(default)]
     pub evidence: Vec<Trial>,
     /// Its median / our ceiling, the other way round where less is better.
@@ -316,7 +316,7 @@ pub enum Ending {
     Budget,
     /// Still being measured when this was written.
     Unfinished,
-    /// The run was told to stop.
+    /// The run was stopped.
     Interrupted {
         /// The signal's name.
         by: String,

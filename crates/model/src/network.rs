@@ -15,14 +15,14 @@ pub struct Network {
     pub path: NetworkPath,
     /// Address and port of the server, as it was reached.
     pub address: String,
-    /// The machine of the server, as it tells itself.
+    /// The machine of the server, as it reports it.
     pub server: ServerEnd,
     /// The kernel's random id of this machine's boot, to be held against that of the server.
     #[serde(default)]
     pub boot_id: Option<String>,
     /// The interface that packets to the server leave by.
     pub interface: Probe<Interface>,
-    /// The server's own, where it tells.
+    /// The server's own, where it reports it.
     pub server_interface: Option<Interface>,
     /// Bytes a second that one CPU of this machine copies within its own cache, as
     /// measured: what a loopback cannot beat, since each end copies each byte.
@@ -106,7 +106,7 @@ pub struct NetworkTraffic {
     /// Of UDP, what became of the datagrams.
     pub datagrams: Option<Datagrams>,
     /// Of TCP, the state of each stream's connection after the trial, as its sender's
-    /// system tells (TCP_INFO).
+    /// system reports it (TCP_INFO).
     pub streams: Vec<TcpState>,
     /// Where blocks go both ways at once, how long each way took in seconds, from the first
     /// start of its connections to their last end: to the server, and from there.
@@ -120,7 +120,7 @@ pub struct NetworkTraffic {
 
 impl NetworkTraffic {
     /// Segments that all connections have sent again since they were made; `None` where
-    /// there is none that tells.
+    /// no system reports them.
     pub fn retransmits(&self) -> Option<u64> {
         self.streams.iter().map(|s| s.retransmits).reduce(u64::saturating_add)
     }
@@ -250,13 +250,13 @@ impl Measurement {
         self.trials.iter().filter_map(|t| Some((t, t.network.as_ref()?)))
     }
 
-    /// Datagrams of all trials together, without their jitter; `None` where no trial tells
-    /// of any.
+    /// Datagrams of all trials together, without their jitter; `None` where no trial has
+    /// any.
     pub fn datagrams(&self) -> Option<Datagrams> {
         let none = Datagrams { reordered: Some(0), duplicated: Some(0), ..Datagrams::default() };
-        let mut told = self.traffics().filter_map(|(_, n)| n.datagrams).peekable();
-        told.peek()?;
-        Some(told.fold(none, Datagrams::plus))
+        let mut counts = self.traffics().filter_map(|(_, n)| n.datagrams).peekable();
+        counts.peek()?;
+        Some(counts.fold(none, Datagrams::plus))
     }
 
     /// How much more than the timed work both ends account for, as a factor: they count from
@@ -292,7 +292,7 @@ pub struct TcpState {
     pub segment_bytes: u64,
 }
 
-/// What one end's system counted during a trial, for whomever. `None`: it does not tell.
+/// What one end's system counted during a trial, for whomever. `None`: not reported.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct EndTraffic {
@@ -360,7 +360,11 @@ mod tests {
         let sum = of(100, 90, Some(2)).plus(of(100, 100, Some(3)));
         assert_eq!((sum.lost(), sum.loss(), sum.reordered), (10, 0.05, Some(5)));
         assert_eq!((sum.duplicated, sum.jitter_s), (Some(2), None));
-        assert_eq!(of(1, 1, Some(2)).plus(of(1, 1, None)).reordered, None, "one does not tell");
+        assert_eq!(
+            of(1, 1, Some(2)).plus(of(1, 1, None)).reordered,
+            None,
+            "one does not report it"
+        );
         assert_eq!((of(9, 10, None).lost(), of(0, 0, None).loss()), (0, 0.0));
     }
     #[test]

@@ -38,7 +38,7 @@ pub struct Policy {
 }
 
 impl Default for Policy {
-    /// What METHOD.md tells, without a budget.
+    /// What METHOD.md says, without a budget.
     fn default() -> Self {
         Self {
             target: 0.02,
@@ -88,7 +88,7 @@ pub struct Plan {
     pub policy: Policy,
     /// The points.
     pub points: Vec<Point>,
-    /// Tools that run beside points, by name.
+    /// Tools that repeat points, by name.
     #[serde(default)]
     pub references: BTreeMap<String, Vec<PlannedReference>>,
     /// Points that are sampled over time instead of measured in trials.
@@ -114,7 +114,7 @@ pub struct PlannedSeries {
     pub every_s: f64,
 }
 
-/// A tool beside a point.
+/// A tool that repeats a point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlannedReference {
     /// Place of the point in the plan's `points`.

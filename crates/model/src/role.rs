@@ -1,5 +1,5 @@
 //! What a workload's figures are used for, as its declaration states it: by other judgements, in
-//! the report, and beside which tests of reference tools.
+//! the report, and for which tests of reference tools.
 
 use std::borrow::Cow;
 
@@ -44,7 +44,7 @@ pub enum Property {
     LevelBandwidth,
 }
 
-/// Where a workload stands in a table of several.
+/// The place of a workload in a table of several.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Place {
     /// The table's name.

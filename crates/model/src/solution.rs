@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 
 /// A system of linear equations that a trial solved, and how well the solution fits it. Both
 /// residuals are finite: a workload whose solution is not says that its result is wrong, and
-/// tells no solution.
+/// reports no solution.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Solution {
     /// Equations, and unknowns.
     pub n: u64,
-    /// Elements in memory from the start of a column to that of the next. Of a matrix that
-    /// lies in groups of columns: the distance of two groups over the columns of one.
+    /// Elements in memory from the start of a column to that of the next. For a matrix stored in
+    /// groups of columns: from the start of a group to that of the next, divided by the columns in one.
     pub leading_dimension: u64,
     /// Alignment of the matrix in memory, in bytes.
     pub alignment: u64,

@@ -1,4 +1,4 @@
-//! What lies under a folder: its file system, the block devices down to the
+//! What is under a folder: its file system, the block devices down to the
 //! hardware, and what those devices say that they did.
 
 use schemars::JsonSchema;
@@ -30,7 +30,7 @@ pub struct Storage {
 
 impl Storage {
     /// The devices at the bottom, which no other device of the list carries: their
-    /// counters tell what reached the hardware, as far as this system sees it.
+    /// counters show what reached the hardware, as far as this system sees it.
     pub fn leaves(&self) -> impl Iterator<Item = &BlockDevice> {
         self.devices.iter().filter(|d| d.over.is_empty())
     }
@@ -68,7 +68,7 @@ pub struct BlockDevice {
     pub kind: String,
     /// Names of the devices that carry it; empty at the bottom.
     pub over: Vec<String>,
-    /// Model, as the device tells it.
+    /// Model, as the device reports it.
     pub model: Option<String>,
     /// Size in bytes.
     pub size_bytes: Option<u64>,
@@ -183,7 +183,7 @@ pub enum Flush {
 }
 
 /// How a trial used the workload's own file, and the file's state, looked at after the
-/// trial. `None`: the system does not tell.
+/// trial. `None`: the system does not report it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FileState {
     /// Bytes that the workload asked to read.

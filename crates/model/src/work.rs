@@ -22,7 +22,7 @@ pub struct Work {
     /// Its data in memory; null where it has none.
     #[serde(default)]
     pub data: Option<Data>,
-    /// True where a point names the NUMA node that its memory lies on.
+    /// True where a point names the NUMA node that its memory is on.
     #[serde(default)]
     pub names_node: bool,
     /// True where a trial is one complete problem, which cannot be cut into parts.

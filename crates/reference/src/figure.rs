@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use proofmark_model::{
-    Better, Latency, Pace, Params, Role, Subsystem, Timestamp, Trial, Unit, Work, WorkloadSpec,
+    Better, Latency, Params, Role, Subsystem, Timestamp, Trial, Unit, Work, WorkloadSpec,
 };
 use serde::Serialize;
 
@@ -102,11 +102,7 @@ impl Figure {
     /// A declaration for work that no workload does.
     pub(crate) fn own_declaration(&self, tool: &dyn Tool) -> WorkloadSpec {
         let test = self.test.replace(' ', "_").to_lowercase();
-        let pace = match self.subsystem {
-            Subsystem::Cpu => Pace::Core,
-            Subsystem::Memory => Pace::Memory,
-            Subsystem::Disk | Subsystem::Network => Pace::Device,
-        };
+        let pace = self.subsystem.pace();
         WorkloadSpec {
             id: format!("{}.{test}", tool.family()).into(),
             title: self.title.clone().into(),

@@ -1,6 +1,6 @@
 //! CPUs of a program that repeats a point: those that our threads have.
 
-use proofmark_model::{Point, Subsystem};
+use proofmark_model::Point;
 
 use crate::registry::subsystem;
 
@@ -8,7 +8,7 @@ use crate::registry::subsystem;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cpus {
     /// Its own.
-    pub client: Vec<u32>,
+    pub own: Vec<u32>,
     /// Those of its other end.
     pub server: Vec<u32>,
 }
@@ -16,24 +16,23 @@ pub struct Cpus {
 impl Cpus {
     /// For a point, of those that may be used.
     pub fn for_point(point: &Point, usable: &[u32]) -> Self {
-        let (client, server) = match subsystem(&point.workload) {
-            Some(Subsystem::Network) => {
+        let (own, server) = match subsystem(&point.workload) {
+            Some(s) if s.has_server() => {
                 proofmark_workloads::network::cpus_of_ends(point.params.text("placement"), usable)
             }
-            // Threads that wait for a device are not pinned.
-            Some(Subsystem::Disk) | None => (usable.to_vec(), Vec::new()),
-            Some(_) => {
+            Some(s) if s.pins_threads() => {
                 let threads = usize::try_from(point.params.threads()).unwrap_or(usize::MAX);
                 (usable.iter().copied().take(threads).collect(), Vec::new())
             }
+            _ => (usable.to_vec(), Vec::new()),
         };
-        Self { client, server }
+        Self { own, server }
     }
 
     /// All of them.
     pub fn both(&self) -> Vec<u32> {
-        let more = self.server.iter().filter(|cpu| !self.client.contains(cpu));
-        self.client.iter().chain(more).copied().collect()
+        let more = self.server.iter().filter(|cpu| !self.own.contains(cpu));
+        self.own.iter().chain(more).copied().collect()
     }
 }
 
@@ -49,11 +48,11 @@ mod tests {
             let params = Params::default().with("threads", threads).with("placement", "apart");
             Cpus::for_point(&Point { workload: workload.to_owned(), params }, &[4, 5, 6, 7])
         };
-        assert_eq!(cpus("cpu.flops", 2), Cpus { client: vec![4, 5], server: vec![] });
-        assert_eq!(cpus("memory.triad", 9).client, [4, 5, 6, 7]);
-        assert_eq!(cpus("disk.rand_read", 1).client, [4, 5, 6, 7], "they are not pinned");
+        assert_eq!(cpus("cpu.flops", 2), Cpus { own: vec![4, 5], server: vec![] });
+        assert_eq!(cpus("memory.triad", 9).own, [4, 5, 6, 7]);
+        assert_eq!(cpus("disk.rand_read", 1).own, [4, 5, 6, 7], "they are not pinned");
         let network = cpus("network.tcp.rtt", 1);
-        assert_eq!(network, Cpus { client: vec![4, 5], server: vec![7, 6] });
+        assert_eq!(network, Cpus { own: vec![4, 5], server: vec![7, 6] });
         assert_eq!(network.both(), [4, 5, 7, 6]);
     }
 }

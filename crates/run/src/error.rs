@@ -32,8 +32,23 @@ pub fn unknown<'a>(
     names: impl Iterator<Item = &'a str>,
     see: &str,
 ) -> String {
+    format!("no {what} '{typed}'; {}", nearest_or(typed, names, see))
+}
+
+/// `cpu.flops has no parameter 'isaa'; did you mean 'isa'?`
+pub(crate) fn no_parameter<'a>(
+    workload: &str,
+    typed: &str,
+    names: impl Iterator<Item = &'a str>,
+) -> String {
+    let near = nearest_or(typed, names, &format!("proofmark explain {workload}"));
+    format!("{workload} has no parameter '{typed}'; {near}")
+}
+
+/// `did you mean 'isa'?`, or the command that lists the names if none is near.
+fn nearest_or<'a>(typed: &str, names: impl Iterator<Item = &'a str>, see: &str) -> String {
     match nearest(typed, names) {
-        Some(name) => format!("no {what} '{typed}'; did you mean '{name}'?"),
-        None => format!("no {what} '{typed}'; see '{see}'"),
+        Some(name) => format!("did you mean '{name}'?"),
+        None => format!("see '{see}'"),
     }
 }

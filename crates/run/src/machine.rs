@@ -4,11 +4,12 @@
 use std::path::Path;
 
 use proofmark_engine::chain::read_clock;
-use proofmark_engine::{interrupted_share, precision, usable_cpus};
+use proofmark_engine::{Refusal, interrupted_share, precision, usable_cpus};
 use proofmark_model::{Host, Probe, Subsystem};
+use proofmark_workloads::disk::ToolFile;
 
 use crate::error::{RunError, Usage};
-use crate::plan::asks_for;
+use crate::plan::needs_server;
 use crate::registry::subsystem;
 use crate::request::{EndureRequest, MachineRequest, PlanRequest};
 use crate::server::ServerSide;
@@ -30,7 +31,7 @@ impl Machine {
     pub fn for_run(request: &PlanRequest) -> Result<Self, RunError> {
         let asked = &request.machine;
         let mut host = look(asked.disk_path.as_deref());
-        let server = match (asks_for(request, Subsystem::Network)?, &asked.peer) {
+        let server = match (needs_server(request)?, &asked.peer) {
             (false, Some(_)) => {
                 Err(Usage("--peer: this run measures no network workload".to_owned()))?
             }
@@ -49,9 +50,9 @@ impl Machine {
     /// If a server cannot be started, or a disk that the request names is not there.
     pub fn for_endure(request: &EndureRequest) -> Result<Self, RunError> {
         let host = look(request.machine.disk_path.as_deref());
-        let server = match subsystem(&request.workload) {
-            Some(Subsystem::Network) => Some(ServerSide::loopback()?),
-            _ => None,
+        let server = match subsystem(&request.workload).is_some_and(Subsystem::has_server) {
+            true => Some(ServerSide::loopback()?),
+            false => None,
         };
         Self { host, server }.with(&request.machine)
     }
@@ -63,6 +64,12 @@ impl Machine {
                 Probe::known(server.network().clone(), "the server, and this machine's routes");
         }
         self.host.limits.declared.extend(request.limits.iter().cloned());
+        // access(2) allows root everything, even a file in /proc.
+        let folder = self.host.storage.get().map(|s| Path::new(&s.path));
+        if let Some(Err(Refusal(why))) = folder.map(ToolFile::try_in) {
+            let why = format!("{why}; choose another folder with --disk-path");
+            self.host.storage = Probe::missing(why);
+        }
         if request.disk_path.is_some() && self.host.storage.get().is_none() {
             return Err(Usage(format!("--disk-path: {}", self.host.storage.origin())).into());
         }

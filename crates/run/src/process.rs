@@ -38,7 +38,7 @@ pub struct Place<'a> {
     /// it with all that it started on SIGTERM: see `proofmark tool`.
     pub wrapper: &'a [OsString],
     /// CPUs of the program.
-    pub client: &'a [u32],
+    pub cpus: &'a [u32],
     /// CPUs of its other end.
     pub server: &'a [u32],
     /// Port on which that listens.
@@ -83,7 +83,7 @@ pub fn run(program: &Path, invocation: &Invocation, place: &Place) -> Result<Str
             Some(server)
         }
     };
-    let output = start(program, &invocation.arguments, place.client)?.wait(place)?;
+    let output = start(program, &invocation.arguments, place.cpus)?.wait(place)?;
     match invocation.output {
         None => Ok(output),
         Some(name) => {
@@ -226,7 +226,7 @@ pub fn free_port() -> io::Result<u16> {
     Ok(std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }
 
-/// What was run, as a person would type it, with what stands around it in words.
+/// What was run, as a person would type it, with a note in words around it.
 pub fn shown(program: &Path, invocation: &Invocation, cpus: &[u32], file: &Path) -> String {
     let environment = invocation.environment.iter().map(|(name, value)| format!("{name}={value}"));
     let mut words: Vec<String> = environment.collect();
@@ -274,7 +274,7 @@ mod tests {
 
     fn within(stop: &Stop, limit: Duration) -> Place<'_> {
         let port = free_port().unwrap();
-        Place { wrapper: &[], client: &[], server: &[], port, stop, limit }
+        Place { wrapper: &[], cpus: &[], server: &[], port, stop, limit }
     }
 
     fn waited(process: Process, limit: Duration) -> Result<String, String> {

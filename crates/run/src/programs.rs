@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use proofmark_engine::{Watch, Workers};
-use proofmark_model::{Conditions, Measurement, Subsystem, Timestamp, Trial};
+use proofmark_model::{Conditions, Measurement, Timestamp, Trial};
 use proofmark_reference::{Figure, Task};
 use proofmark_workloads::disk::ToolFile;
 
@@ -37,12 +37,12 @@ impl ToolRunner for Programs<'_> {
     fn begin<'a>(&'a self, m: &Measurement) -> Box<dyn ToolSession + 'a> {
         let bytes = disk_bytes(&m.point());
         let folder = self.workers.disk_path.clone().unwrap_or_else(|| PathBuf::from("."));
-        let made = || {
+        let create = || {
             let file = ToolFile::new(&folder, bytes).map_err(|refusal| refusal.0)?;
             file.make_ready(m.params.text("cache")).map_err(|e| format!("its file: {e}"))?;
             Ok(file)
         };
-        Box::new(AtPoint { programs: self, file: (bytes > 0).then(made) })
+        Box::new(AtPoint { programs: self, file: (bytes > 0).then(create) })
     }
 }
 
@@ -79,25 +79,22 @@ impl AtPoint<'_> {
             params: &m.params,
             seconds: ours.seconds,
             work: ours.work,
-            cpus: &cpus.client,
+            cpus: &cpus.own,
             file: &file,
             port,
         };
         let invocation = runner.invocation(installed, &task)?;
-        run.command = Some(process::shown(&installed.program, &invocation, &cpus.client, &file));
+        run.command = Some(process::shown(&installed.program, &invocation, &cpus.own, &file));
         let limit = (runner.takes(&task).max(run_s) * PATIENCE_TIMES).max(PATIENCE_S);
         let place = Place {
             wrapper,
-            client: &cpus.client,
+            cpus: &cpus.own,
             server: &cpus.server,
             port,
             stop: &workers.stop,
             limit: Duration::from_secs_f64(limit),
         };
-        let devices = match m.subsystem {
-            Subsystem::Disk => &workers.devices[..],
-            _ => &[],
-        };
+        let devices = if m.subsystem.uses_block_devices() { &workers.devices[..] } else { &[] };
         let watch = Watch::begin(&cpus.both(), &workers.cpu_stat, devices);
         let (started, begun) = (Timestamp::now(), Instant::now());
         let text = process::run(&installed.program, &invocation, &place);

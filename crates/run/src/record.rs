@@ -12,7 +12,7 @@ use crate::event::{Event, Observer, Step};
 const SAVE_EVERY_S: f64 = 1.0;
 
 /// Judging and saving may take one part in so many of the time: a run of 1000 points takes more
-/// than 10 ms to judge and to write. Of a series, what a `kill -9` costs lies in the log of samples.
+/// than 10 ms to judge and to write. Of a series, what a `kill -9` costs is in the log of samples.
 const SAVE_SHARE: f64 = 100.0;
 
 /// Where a run is saved.
@@ -162,7 +162,7 @@ fn trials(measurements: &[Measurement]) -> usize {
     measurements.iter().map(|m| m.trials.len()).sum()
 }
 
-/// Whether a point without a trial is worth keeping: it has something to tell.
+/// Whether a point without a trial is worth keeping: how it ended is a result.
 fn ended_by_itself(ending: &Ending) -> bool {
     matches!(ending, Ending::Crashed { .. } | Ending::Refused { .. } | Ending::Unverified { .. })
 }

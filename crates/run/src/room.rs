@@ -28,7 +28,7 @@ const OTHERS: u64 = 100;
 /// How often the free space is read.
 const STEP: Duration = Duration::from_secs(1);
 
-/// Free and whole size of the file system of a folder, in bytes; `None` where it does not tell.
+/// Free and whole size of the file system of a folder, in bytes; `None` where it does not report them.
 fn free(folder: &Path) -> Option<(u64, u64)> {
     let s = statvfs(folder).ok().filter(|s| s.f_blocks > 0)?;
     Some((s.f_bavail.saturating_mul(s.f_frsize), s.f_blocks.saturating_mul(s.f_frsize)))

@@ -133,7 +133,7 @@ impl ServerSide {
     /// knows why: where one of the network was refused, this waits for the reason.
     pub fn ended_after(&self, measurements: &[Measurement]) -> Option<String> {
         let broken = |m: &Measurement| {
-            m.subsystem == Subsystem::Network && matches!(m.ending, Ending::Refused { .. })
+            m.subsystem.has_server() && matches!(m.ending, Ending::Refused { .. })
         };
         let asked = Instant::now();
         while self.ended().is_none() && measurements.iter().any(broken) && asked.elapsed() < GRACE {
@@ -172,7 +172,7 @@ impl Drop for ServerSide {
 
 /// Whether a point needs a server.
 pub fn on_network(point: &Point) -> bool {
-    subsystem(&point.workload) == Some(Subsystem::Network)
+    subsystem(&point.workload).is_some_and(Subsystem::has_server)
 }
 
 /// Starts workers: for network points within the session with the server, and only while

@@ -1,7 +1,7 @@
 //! When a warm-up is over.
 //!
 //! A point is steady when its last values neither scatter nor climb: the last
-//! [`WINDOW`] lie within a tolerance of each other. The engine looks after each
+//! [`WINDOW`] are within a tolerance of each other. The engine looks after each
 //! warm-up trial; it never drops a fixed count (Kalibera and Jones, ISMM'13,
 //! section 4: find the steady state, do not assume it). A point that never gets
 //! there is measured all the same, and its scatter is found by the checks.

@@ -35,9 +35,9 @@ pub struct ToolTask<'a> {
 pub struct ToolRun {
     /// The command line, as far as it came to one.
     pub command: Option<String>,
-    /// Version, where the output tells.
+    /// Version, where the output has it.
     pub version: Option<String>,
-    /// How it ran, by the names of our parameters, where the output tells.
+    /// How it ran, by the names of our parameters, where the output has it.
     pub params: Option<Params>,
     /// The trial, or why there is none.
     pub trial: Result<Trial, String>,

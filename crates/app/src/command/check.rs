@@ -13,12 +13,13 @@ use crate::output::deliver;
 /// be judged, is [`Outcome::Slower`].
 pub fn run(args: &CheckArgs) -> Result<Outcome> {
     known_format(&args.format, &formats::CHECK, "proofmark check --help")?;
-    let made = make([&args.against, &args.run], args.history.history.as_deref(), args.margin)?;
+    let comparison =
+        make([&args.against, &args.run], args.history.history.as_deref(), args.margin)?;
     let text = match args.format.as_str() {
-        "json" => json(&made)?,
-        "junit" => junit(&made),
-        _ => check(&made),
+        "json" => json(&comparison)?,
+        "junit" => junit(&comparison),
+        _ => check(&comparison),
     };
     deliver(&text, &args.format, args.out.as_deref())?;
-    Ok(if made.fails() { Outcome::Slower } else { Outcome::Done })
+    Ok(if comparison.fails() { Outcome::Slower } else { Outcome::Done })
 }

@@ -17,11 +17,11 @@ use crate::text::options_for;
 
 pub fn run(args: &CompareArgs) -> Result<Outcome> {
     known_format(&args.format, &formats::COMPARE, "proofmark compare --help")?;
-    let made = make([&args.a, &args.b], args.history.history.as_deref(), args.margin)?;
+    let comparison = make([&args.a, &args.b], args.history.history.as_deref(), args.margin)?;
     let text = match args.format.as_str() {
-        "json" => json(&made)?,
-        "html" => html(&made)?,
-        _ => terminal(&made, args.all, &options_for(args.out.as_deref())),
+        "json" => json(&comparison)?,
+        "html" => html(&comparison)?,
+        _ => terminal(&comparison, args.all, &options_for(args.out.as_deref())),
     };
     deliver(&text, &args.format, args.out.as_deref())?;
     Ok(Outcome::Done)

@@ -103,7 +103,8 @@ fn words() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let tools =
         proofmark_reference::ALL.iter().map(|t| t.description()).map(|d| (d.id, d.title, d.about));
     let rules = proofmark_audit::rules::ALL.iter().map(|r| (r.id, r.title, r.about));
-    ceilings.chain(tools).chain(rules).chain(findings().copied())
+    let formats = proofmark_report::ALL.iter().map(|f| (f.id(), "report format", f.about()));
+    ceilings.chain(tools).chain(rules).chain(formats).chain(findings().copied())
 }
 
 /// What can be found about the host, the plan, a tool and an import: id, title and meaning.
@@ -115,10 +116,10 @@ fn findings() -> impl Iterator<Item = &'static (&'static str, &'static str, &'st
 /// What kind of doubt a check raises.
 fn class(class: Class) -> String {
     let asks = match class {
-        Class::Claim => "does the number measure what its name says?",
-        Class::Disturbance => "did a named cause change the number?",
+        Class::Claim => "does the result measure what its name says?",
+        Class::Disturbance => "did a named cause change the result?",
         Class::Precision => "is the interval as narrow as aimed for?",
-        Class::Context => "what is worth knowing beside the number?",
+        Class::Context => "what is worth knowing with the result?",
     };
     format!("Class: {}: {asks}\n", class.as_str())
 }

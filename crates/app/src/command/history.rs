@@ -153,7 +153,7 @@ fn parameters(
     Ok(parameters)
 }
 
-/// What a value may stand for. A past run may have been made by a version in which the parameter was of
+/// What a value may mean. A past run may have been made by a version in which the parameter was of
 /// another kind, so nothing is refused.
 fn meant(parameter: Option<&Parameter>, text: &str) -> Vec<Param> {
     let size = match parameter.map(|k| &k.kind) {

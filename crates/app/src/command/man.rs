@@ -1,5 +1,5 @@
 //! `proofmark man`: the manual pages, made from the definitions that the command line is read
-//! with; what those do not hold (how each command ends, files, environment, examples) stands below.
+//! with; what those do not hold (how each command ends, files, environment, examples) is below.
 
 use std::io;
 use std::path::Path;

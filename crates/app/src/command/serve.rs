@@ -33,11 +33,11 @@ pub fn run(args: &ServeArgs) -> Result<Outcome> {
     } else {
         let (stop, by) = (server.stop(), Arc::new(OnceLock::new()));
         let first = Arc::clone(&by);
-        let told = move |signal: &'static str| {
+        let on_signal = move |signal: &'static str| {
             let _ = first.set(signal);
             stop.stop();
         };
-        on_signals(told).context("cannot handle signals")?;
+        on_signals(on_signal).context("cannot handle signals")?;
         print(&greeting(server.address(), &source))?;
         server.serve(&ServerSide::new(interface), |event| say(&format!("proofmark: {event}")));
         if let Some(signal) = by.get() {

@@ -51,7 +51,7 @@ fn pin(cpus: &[u32]) -> Result<()> {
     }
 }
 
-/// The status of the program; `None` if this process was told to end first.
+/// The status of the program; `None` if a signal ends this process first.
 fn wait_for(child: &mut Child, signals: &mut Signals) -> Option<ExitStatus> {
     loop {
         // A signal that came before is kept.
@@ -64,7 +64,7 @@ fn wait_for(child: &mut Child, signals: &mut Signals) -> Option<ExitStatus> {
     }
 }
 
-/// As a shell tells it.
+/// As a shell reports it.
 fn killed_by(status: ExitStatus) -> i32 {
     128 + status.signal().unwrap_or(0)
 }

@@ -19,8 +19,8 @@ fn audit(folder: &Folder, rows: &[&str], arguments: &[&str]) -> Ended {
 fn the_verdict_is_the_status_and_the_file_name_the_machine() {
     let folder = Folder::new();
     assert!(audit(&folder, &[GOOD], &[]).with(0).stdout.contains("1 valid"));
-    let said = audit(&folder, &[GOOD, CACHED], &[]).with(3).stdout;
-    assert!(said.contains("page_cache") && said.contains("700.0 MB/s"), "{said}");
+    let printed = audit(&folder, &[GOOD, CACHED], &[]).with(3).stdout;
+    assert!(printed.contains("page_cache") && printed.contains("700.0 MB/s"), "{printed}");
     audit(&folder, &[GOOD, CACHED], &["--name", "second"]).with(0);
 }
 

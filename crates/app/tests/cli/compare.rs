@@ -70,22 +70,25 @@ fn checks(folder: &Folder, [a, b]: [&str; 2], code: i32) -> String {
 #[test]
 fn a_run_and_itself_do_not_differ() {
     let folder = with(&[("a", &[1e9, 2e9, 4e9], as_it_is)]);
-    let said = folder.prints(&["compare", "a.json", "a.json"]);
-    assert!(said.starts_with("No difference is shown in any of 3 compared results."), "{said}");
-    let said = checks(&folder, ["a.json"; 2], 0);
-    assert!(said.starts_with("None of 3 results is slower"), "{said}");
+    let printed = folder.prints(&["compare", "a.json", "a.json"]);
+    assert!(
+        printed.starts_with("No difference is shown in any of 3 compared results."),
+        "{printed}"
+    );
+    let printed = checks(&folder, ["a.json"; 2], 0);
+    assert!(printed.starts_with("None of 3 results is slower"), "{printed}");
 }
 
 #[test]
 fn half_the_speed_is_slower_with_its_cause_and_ends_with_4() {
     let folder = with(&[("a", &[1e9, 2e9], as_it_is), ("b", &[0.5e9, 1e9], throttled)]);
     // To compare is no check: it ends with 0.
-    let said = folder.prints(&["compare", "a.json", "b.json"]);
-    assert!(said.contains("B is slower in 2 of 2 compared results"), "{said}");
-    assert!(said.contains("in B a CPU quota of 0.5 CPUs held"), "{said}");
-    let said = checks(&folder, ["b.json", "a.json"], 4);
-    assert!(said.lines().count() == 3 && said.lines().all(|l| !l.is_empty()), "{said}");
-    assert!(said.contains("slower cpu.flops 1 thread: 0.500"), "{said}");
+    let printed = folder.prints(&["compare", "a.json", "b.json"]);
+    assert!(printed.contains("B is slower in 2 of 2 compared results"), "{printed}");
+    assert!(printed.contains("in B a CPU quota of 0.5 CPUs held"), "{printed}");
+    let printed = checks(&folder, ["b.json", "a.json"], 4);
+    assert!(printed.lines().count() == 3 && printed.lines().all(|l| !l.is_empty()), "{printed}");
+    assert!(printed.contains("slower cpu.flops 1 thread: 0.500"), "{printed}");
     // The other way round nothing is slower, and suspect is no failure.
     checks(&folder, ["a.json", "b.json"], 0);
     checks(&folder, ["b.json"; 2], 0);
@@ -101,11 +104,11 @@ fn what_the_baseline_has_and_is_gone_fails() {
     let both = &[1e9, 2e9][..];
     let folder =
         with(&[("a", both, as_it_is), ("short", &both[..1], as_it_is), ("crashed", both, crashed)]);
-    let said = checks(&folder, ["short.json", "a.json"], 4);
-    assert!(said.contains("gone cpu.flops 2 threads: only in A"), "{said}");
+    let printed = checks(&folder, ["short.json", "a.json"], 4);
+    assert!(printed.contains("gone cpu.flops 2 threads: only in A"), "{printed}");
     checks(&folder, ["a.json", "short.json"], 0);
-    let said = checks(&folder, ["crashed.json", "a.json"], 4);
-    assert!(said.contains("ended by SIGILL"), "{said}");
+    let printed = checks(&folder, ["crashed.json", "a.json"], 4);
+    assert!(printed.contains("ended by SIGILL"), "{printed}");
 }
 
 #[test]
@@ -122,14 +125,14 @@ fn a_check_with_too_little_to_judge_fails() {
         ("slow", &[0.5e9, 1e9], reworded),
         ("three", both, |run| only(3, run)),
     ]);
-    let said = checks(&folder, ["few.json", "a.json"], 4);
+    let printed = checks(&folder, ["few.json", "a.json"], 4);
     let few = "too little to pass: only 0 of 2 points of the baseline could be judged";
-    assert!(said.contains(few) && said.contains("too few to judge"), "{said}");
-    let said = checks(&folder, ["a.json", "empty.json"], 4);
-    assert!(said.contains("baseline has no usable result"), "{said}");
+    assert!(printed.contains(few) && printed.contains("too few to judge"), "{printed}");
+    let printed = checks(&folder, ["a.json", "empty.json"], 4);
+    assert!(printed.contains("baseline has no valid result"), "{printed}");
     // Reworded help is no other work, and all of three trials apart are slower.
-    let said = checks(&folder, ["slow.json", "three.json"], 4);
-    assert!(said.contains("2 slower, 0 gone") && said.contains("but there is no interval"));
+    let printed = checks(&folder, ["slow.json", "three.json"], 4);
+    assert!(printed.contains("2 slower, 0 gone") && printed.contains("but there is no interval"));
     checks(&folder, ["three.json"; 2], 0);
 }
 
@@ -150,11 +153,11 @@ fn a_margin_that_is_asked_for_decides() {
 fn every_format_is_written_where_it_is_asked_for() {
     let folder = with(&[("a", &[1e9, 2e9], as_it_is), ("b", &[0.5e9, 1e9], throttled)]);
     let read = |json: String| serde_json::from_str::<Comparison>(&json).unwrap();
-    let made = read(folder.prints(&["compare", "a.json", "b.json", "--format", "json"]));
-    assert_eq!((made.points.len(), made.b.name.as_str()), (2, "b.json"));
+    let comparison = read(folder.prints(&["compare", "a.json", "b.json", "--format", "json"]));
+    assert_eq!((comparison.points.len(), comparison.b.name.as_str()), (2, "b.json"));
     let check = ["check", "b.json", "--against", "a.json", "--format"];
     let same = read(folder.run(&[&check[..], &["json"]].concat()).with(4).stdout);
-    assert_eq!(same, made, "check holds the run against the baseline");
+    assert_eq!(same, comparison, "check holds the run against the baseline");
     let junit = folder.run(&[&check[..], &["junit", "--out", "r.xml"]].concat()).with(4);
     assert_eq!(junit.stdout, "");
     assert!(folder.text("r.xml").contains("failures=\"2\""));

@@ -9,24 +9,24 @@ fn a_run_s_folder_becomes_each_of_them() {
     let folder = Folder::new();
     let fio = captured_of("fio", ".json");
     folder.run(&["import", "--out", "run", fio.to_str().unwrap()]);
-    let made = |format: &str| {
+    let report = |format: &str| {
         let printed = folder.prints(&["report", "run", "--format", format]);
         assert_eq!(folder.prints(&["report", "run", "--format", format, "--out", format]), "");
         assert_eq!(folder.text(format), printed);
         printed
     };
-    let lines = made("jsonl");
+    let lines = report("jsonl");
     let lines: Vec<Value> = lines.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     let median = lines.iter().find(|l| l["metric"] == "median").unwrap();
     assert!(median["value"].as_f64().unwrap() > 0.0, "{median}");
     assert!(median["tool"].as_str().unwrap().starts_with("fio"), "{median}");
-    let metrics = made("openmetrics");
+    let metrics = report("openmetrics");
     assert!(metrics.ends_with("\n# EOF\n"));
     assert!(metrics.contains("imported=\"fio"), "{metrics}");
     let values = metrics.lines().filter_map(|l| l.rsplit_once(' ')?.1.parse::<f64>().ok());
     assert!(values.into_iter().any(|v| Some(v) == median["value"].as_f64()), "{metrics}");
     assert!(!metrics.contains("proofmark_run_complete"), "an import neither ends nor is stopped");
-    let junit = made("junit");
+    let junit = report("junit");
     assert!(junit.starts_with("<?xml ") && junit.ends_with("</testsuites>\n"));
     assert!(junit.contains(median["workload"].as_str().unwrap()));
 }

@@ -93,8 +93,8 @@ fn run(hours: i64, gflops: f64) -> Run {
 }
 
 /// Whether one line says this.
-fn once(word: &str, said: &str) -> bool {
-    said.lines().filter(|l| l.contains(word)).count() == 1
+fn once(word: &str, stderr: &str) -> bool {
+    stderr.lines().filter(|l| l.contains(word)).count() == 1
 }
 
 #[test]
@@ -142,10 +142,10 @@ fn a_history_that_cannot_be_written_changes_nothing() {
         let file = place.0.file(name, text);
         let (history, out) = if name == "data" { (place.file(), "a") } else { (file, name) };
         let (out, json) = (format!("out-{out}"), format!("{out}.json"));
-        let said = place.measures(history.to_str(), &["--out", &out, "--json", &json]);
-        assert!(once("cannot add this run to the history", &said), "{said}");
-        let made = |name: &str| place.path().join(name).is_file();
-        assert!(made(&format!("{out}/report.html")) && made(&json));
+        let stderr = place.measures(history.to_str(), &["--out", &out, "--json", &json]);
+        assert!(once("cannot add this run to the history", &stderr), "{stderr}");
+        let is_there = |name: &str| place.path().join(name).is_file();
+        assert!(is_there(&format!("{out}/report.html")) && is_there(&json));
         assert_eq!(place.0.text(name), text, "it is unchanged");
     }
 }
@@ -164,11 +164,11 @@ fn a_full_disk_costs_one_line_and_leaves_the_history_whole() {
     let mut shell = Command::new("sh");
     shell.args(["-c", &limit, env!("CARGO_BIN_EXE_proofmark"), "history", "--history"]);
     shell.arg(place.file()).args(names.iter().flat_map(|n| ["--add", n]));
-    let said = Ended::of(shell.current_dir(place.path())).with(1).stderr;
-    let added = said.lines().filter(|l| l.contains("of the history")).count();
-    let last = said.lines().last().unwrap();
-    assert!(last.contains("cannot read or write it") && last.contains("history.db"), "{said}");
-    assert_eq!(said.lines().count(), added + 1, "{said}");
+    let stderr = Ended::of(shell.current_dir(place.path())).with(1).stderr;
+    let added = stderr.lines().filter(|l| l.contains("of the history")).count();
+    let last = stderr.lines().last().unwrap();
+    assert!(last.contains("cannot read or write it") && last.contains("history.db"), "{stderr}");
+    assert_eq!(stderr.lines().count(), added + 1, "{stderr}");
     assert_eq!(place.runs().len(), added + 1, "what was said to be added is there, and no more");
 }
 

@@ -179,10 +179,12 @@ fn tools_are_run_by_declarations_whatever_the_ids() {
     for (spec, other) in renamed() {
         for (params, tool) in points(spec).iter().flat_map(|p| TOOLS.iter().map(move |t| (p, *t))) {
             for work in [4e9, 1e3] {
-                let made = run(tool, spec, params, work);
-                assert_eq!(made, run(tool, &other, params, work), "{} {}", tool.id(), spec.id);
-                named.extend(made.as_ref().map(|_| tool.id()));
-                runs.extend(made.filter(|made| !made.starts_with("refused")).map(|_| tool.id()));
+                let command = run(tool, spec, params, work);
+                assert_eq!(command, run(tool, &other, params, work), "{} {}", tool.id(), spec.id);
+                named.extend(command.as_ref().map(|_| tool.id()));
+                runs.extend(
+                    command.filter(|command| !command.starts_with("refused")).map(|_| tool.id()),
+                );
             }
         }
     }

@@ -34,8 +34,8 @@ fn profiles_that_are_none_are_refused_with_line_and_nearest_name() {
     for path in folder("invalid") {
         let text = fs::read_to_string(&path).unwrap();
         let expected = text.lines().next().unwrap().strip_prefix("# refused: ").unwrap();
-        let told = format!("{}: {}", path.display(), expected.trim_end());
-        proofmark(&["run", "--profile", path.to_str().unwrap(), "--dry-run"]).refused(2, &told);
+        let refusal = format!("{}: {}", path.display(), expected.trim_end());
+        proofmark(&["run", "--profile", path.to_str().unwrap(), "--dry-run"]).refused(2, &refusal);
     }
 }
 
@@ -87,49 +87,52 @@ fn a_budget_shrinks_the_published_experiments_and_says_how() {
     let whole = cost(&published);
     assert!(!whole.3.contains("for the budget"), "{}", whole.3);
     for minutes in [30, 20, 10, 5] {
-        let (points, least, most, told) = within(&format!("{minutes}m"));
+        let (points, least, most, stderr) = within(&format!("{minutes}m"));
         let budget_s = f64::from(minutes) * 60.0;
-        assert!(least <= budget_s && most <= budget_s, "{minutes} min: {least} s: {told}");
+        assert!(least <= budget_s && most <= budget_s, "{minutes} min: {least} s: {stderr}");
         assert!(least > budget_s / 2.0, "{minutes} min: no more than needed goes: {least} s");
-        assert!(told.contains("series 600 s -> "), "{told}");
+        assert!(stderr.contains("series 600 s -> "), "{stderr}");
         assert!(points < whole.0 || minutes > 20, "{points}");
         if minutes == 20 {
-            assert!(told.contains("cpu.linpack n = 20000"), "{told}");
+            assert!(stderr.contains("cpu.linpack n = 20000"), "{stderr}");
             assert!(
-                !told.contains("iterations"),
-                "published work goes after what is large: {told}"
+                !stderr.contains("iterations"),
+                "published work goes after what is large: {stderr}"
             );
         }
     }
-    let told = within("10s").3;
+    let stderr = within("10s").3;
     let iterations = "iterations of cpu.mix.int 1000000000 -> 100000000";
-    assert!(told.contains(iterations) && told.contains("even so the plan takes about"), "{told}");
+    assert!(
+        stderr.contains(iterations) && stderr.contains("even so the plan takes about"),
+        "{stderr}"
+    );
 }
 
 #[test]
 fn a_matrix_of_files_and_blocks_leaves_nothing_out_aloud() {
-    let told = |profile: &str| cost(&["--no-reference", "--profile", profile]).3;
+    let stderr = |profile: &str| cost(&["--no-reference", "--profile", profile]).3;
     let matrix = folder("valid").into_iter().find(|p| p.ends_with("matrix.toml")).unwrap();
     for profile in ["chameleon-2017", matrix.to_str().unwrap()] {
-        let told = told(profile);
-        assert!(!told.contains("needs a file of"), "{told}");
+        let stderr = stderr(profile);
+        assert!(!stderr.contains("needs a file of"), "{stderr}");
     }
     // What is no matrix is left out aloud.
     let text = fs::read_to_string(matrix).unwrap().replace("[\"4KB\", \"1MB\"]", "\"1MB\"");
     let (dir, one) = (Folder::new(), "needs a file of 1 MiB, but file_size is 64 KiB");
-    let told = told(dir.file("loud.toml", text).to_str().unwrap());
-    assert!(told.contains(one), "{told}");
+    let stderr = stderr(dir.file("loud.toml", text).to_str().unwrap());
+    assert!(stderr.contains(one), "{stderr}");
 }
 
 #[test]
 fn a_small_cut_costs_trials_alone() {
     let quick = |budget: &str| cost(&["cpu.mix.int", "--profile", "quick", "--budget", budget]);
-    let (points, least, _, told) = quick("1h");
-    assert!(!told.contains("for the budget"), "{told}");
-    let (left, less, _, told) = quick(&format!("{}ms", (least * 600.0) as u64));
-    assert_eq!(left, points, "{told}");
-    assert!(less < least && told.contains("trials per result instead of 8"), "{told}");
-    assert_eq!(told.matches("for the budget").count(), 1, "{told}");
+    let (points, least, _, stderr) = quick("1h");
+    assert!(!stderr.contains("for the budget"), "{stderr}");
+    let (left, less, _, stderr) = quick(&format!("{}ms", (least * 600.0) as u64));
+    assert_eq!(left, points, "{stderr}");
+    assert!(less < least && stderr.contains("trials per result instead of 8"), "{stderr}");
+    assert_eq!(stderr.matches("for the budget").count(), 1, "{stderr}");
 }
 
 #[test]

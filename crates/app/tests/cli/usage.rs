@@ -12,7 +12,11 @@ fn what_is_mistyped_is_refused_in_one_line() {
         (&["run", "cpu.flop"][..], "did you mean 'cpu.flops'?"),
         (&["run", "cpi"], "did you mean 'cpu'?"),
         (&["run", "--profile", "quik"], "did you mean 'quick'?"),
-        (&["run", "--set", "cpu.flops.isaa=avx2"], "did you mean 'isa'?"),
+        (
+            &["run", "--set", "cpu.flops.isaa=avx2"],
+            "cpu.flops has no parameter 'isaa'; did you mean 'isa'?",
+        ),
+        (&["run", "--set", "cpu.flops.xyzzyxyzzy=1"], "see 'proofmark explain cpu.flops'"),
         (&["run", "--set", "cpu.flops.isa=avx9"], "not one of scalar"),
         (&["explain", "cpu.peek"], "did you mean 'cpu.peak'?"),
         (&["run", "--reference", "fioo"], "did you mean 'fio'?"),
@@ -27,6 +31,13 @@ fn what_is_mistyped_is_refused_in_one_line() {
         (&["run", "--set", "cpu.mix.int.iterations=1.5"], "not a whole number"),
         (&["run", "--limit", "disk.reed=1MB/s"], "did you mean 'disk.read'?"),
         (&["run", "--limit", "disk.read=fast"], "MB/s"),
+        // Options that would change nothing.
+        (
+            &["run", "cpu", "--block-size", "8", "--dry-run"],
+            "--block-size: no workload of this run",
+        ),
+        (&["run", "memory.latency", "--threads", "2", "--dry-run"], "--threads: no workload of"),
+        (&["run", "cpu", "--set", "disk.mixed.threads=1", "--dry-run"], "measures no disk.mixed"),
         // Options.
         (&["run", "--thread", "1"], "--threads"),
         (&["run", "--quick", "--profile", "default"], "cannot be used with"),
@@ -65,7 +76,7 @@ fn run_files_that_are_none() {
 #[test]
 fn lists_and_explanations_cover_each_other() {
     let dir = Folder::new();
-    for list in ["workloads", "checks", "ceilings", "references", "rules", "profiles"] {
+    for list in ["workloads", "checks", "ceilings", "references", "rules", "profiles", "formats"] {
         let text = dir.prints(&["list", list]);
         assert!(text.lines().count() >= 3, "{text}");
         for line in text.lines() {

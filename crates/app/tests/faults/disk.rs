@@ -290,6 +290,8 @@ fn folders_that_cannot_be_used_are_refused_in_one_line() {
     let file = here.path().join("file");
     std::fs::write(&file, "").unwrap();
     refused(&file, "file");
+    // access(2) lets root write there.
+    refused(Path::new("/proc"), "/proc");
     let Some(tmpfs) = Mounted::of_kind("tmpfs", "size=1m") else { return };
     tmpfs.make_read_only();
     refused(tmpfs.path(), "read-only");

@@ -48,7 +48,7 @@ fn a_crash_leaves_no_core_file_and_is_told_as_before() {
     }
     let dir = tempfile::tempdir().unwrap();
     let mut command = proofmark();
-    command.args(["run", "test.illegal", "test.panic", "--trials", "3", "--threads", "1"]);
+    command.args(["run", "test.illegal", "test.panic", "--trials", "3"]);
     let (run, code) = run_json(lab::wrap(&mut command, USUAL).current_dir(dir.path()));
     assert_eq!(code, Some(3));
     let signal = |m: &Measurement| match &m.ending {

@@ -1,6 +1,6 @@
 //! `thread_multiplied`: a rate that grows with threads where no CPU is left to do it.
 
-use proofmark_model::{Finding, Severity, Subsystem};
+use proofmark_model::{Finding, Pace, Severity, Subsystem};
 
 use super::{Rule, above_own_ceiling};
 use crate::machine::Limit;
@@ -63,26 +63,21 @@ fn bound_by_cpus(sheet: &Sheet, figure: &Figure) -> Option<Severity> {
     if !matches!(figure.metric, Metric::Rate | Metric::Throughput) {
         return None;
     }
-    match figure.subsystem {
-        Subsystem::Cpu | Subsystem::Memory => Some(Severity::Invalid),
-        Subsystem::Disk => {
-            let limit = sheet.machine().disk_limit(figure);
-            (figure.device_rate()? > limit.most).then_some(limit.severity)
-        }
-        Subsystem::Network => None,
+    if figure.subsystem == Subsystem::Disk {
+        let limit = sheet.machine().disk_limit(figure);
+        return (figure.device_rate()? > limit.most).then_some(limit.severity);
     }
+    (figure.subsystem.pace() != Pace::Device).then_some(Severity::Invalid)
 }
 
 /// What growth above linear weighs at most. Parts of the same data may each fit a private
 /// cache, which makes CPUs and memory several times as fast; no cache is above what the
 /// machine's units do, nor behind a disk's link.
 fn above_linear_weighs(sheet: &Sheet, figure: &Figure) -> Severity {
-    match figure.subsystem {
-        Subsystem::Cpu | Subsystem::Memory => {
-            above_own_ceiling::exceeded(sheet.machine(), figure).unwrap_or(Severity::Suspect)
-        }
-        Subsystem::Disk | Subsystem::Network => Severity::Invalid,
+    if figure.subsystem.pace() == Pace::Device {
+        return Severity::Invalid;
     }
+    above_own_ceiling::exceeded(sheet.machine(), figure).unwrap_or(Severity::Suspect)
 }
 
 /// The strongest growth beyond the CPUs.

@@ -4,7 +4,7 @@ use proofmark_model::Subsystem;
 use serde::Serialize;
 
 use super::chart::{self, Chart};
-use crate::view::{Table, View, part};
+use crate::view::{Table, View};
 
 /// One subsystem's part.
 #[derive(Debug, Serialize)]
@@ -31,7 +31,7 @@ pub struct Part {
 pub fn all(view: &View) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for (at, workload) in view.workloads.iter().enumerate() {
-        let named = |s: Subsystem| (s.as_str(), part::title(s));
+        let named = |s: Subsystem| (s.as_str(), s.title());
         let (id, title) = workload.subsystem.map_or(("other", "Other"), named);
         let id = format!("part-{id}");
         match parts.iter_mut().find(|p| p.id == id) {

@@ -60,7 +60,7 @@ pub fn chosen<'g, 'a>(all: &[(usize, &'g Group<'a>)]) -> Vec<(usize, &'g Group<'
 pub fn collect(groups: &[Group]) -> Vec<AnswerGroup> {
     let of_part = |(part, all): (Subsystem, Vec<(usize, &Group)>)| AnswerGroup {
         subsystem: part.as_str(),
-        title: part::title(part),
+        title: part.title(),
         answers: chosen(&all).into_iter().map(|(at, group)| answer(at, group)).collect(),
     };
     part::each(groups).into_iter().map(of_part).collect()

@@ -33,7 +33,7 @@ pub fn draw(groups: &[Group]) -> Vec<Conclusion> {
         let (mut claims, doubts) = (drawn::claims(&all), doubt::claims(&all));
         let at = if doubt::all_suspect(&all) { 0 } else { claims.len() };
         claims.splice(at..at, doubts);
-        Conclusion { subsystem: part.as_str(), title: part::title(part), claims }
+        Conclusion { subsystem: part.as_str(), title: part.title(), claims }
     });
     parts.filter(|c| !c.claims.is_empty()).collect()
 }

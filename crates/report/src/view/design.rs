@@ -31,7 +31,7 @@ pub fn describe(groups: &[Group]) -> Vec<Design> {
         let groups: Vec<&Group> = all.into_iter().map(|(_, g)| g).collect();
         Design {
             subsystem: part.as_str(),
-            title: part::title(part),
+            title: part.title(),
             sentences: sentences(part, &groups),
             workloads: groups.iter().map(|g| workload(g)).collect(),
         }

@@ -217,13 +217,7 @@ pub fn verdict_mark(verdict: Verdict) -> &'static str {
 fn title(run: &Run) -> String {
     let parts: std::collections::BTreeSet<_> =
         run.measurements.iter().map(|m| m.subsystem).collect();
-    let parts: Vec<&str> = parts
-        .iter()
-        .map(|s| match s {
-            proofmark_model::Subsystem::Cpu => "CPU",
-            other => other.as_str(),
-        })
-        .collect();
+    let parts: Vec<&str> = parts.into_iter().map(proofmark_model::Subsystem::word).collect();
     let what = if parts.is_empty() { "machine".to_owned() } else { parts.join(", ") };
     let what = text::capital(&what);
     let on =

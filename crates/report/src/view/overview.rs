@@ -40,7 +40,6 @@ pub fn collect(groups: &[Group]) -> Vec<Overview> {
     let parts = part::each(groups).into_iter().map(|(part, all)| {
         let all: Vec<&Group> = all.into_iter().map(|(_, g)| g).filter(|g| !g.over_time).collect();
         let (lines, mut tables) = match part {
-            Subsystem::Cpu => (instructions::lines(&all), Vec::new()),
             Subsystem::Memory => {
                 let tables = [stream::listing(&all), blocks::times(&all, blocks::MEMORY)];
                 (blocks::lines(&all, blocks::MEMORY), tables.to_vec())
@@ -50,10 +49,12 @@ pub fn collect(groups: &[Group]) -> Vec<Overview> {
                 (blocks::lines(&all, blocks::DISK), [iozone::tables(&all), vec![times]].concat())
             }
             Subsystem::Network => (network::lines(&all), Vec::new()),
+            // Of workloads without an instruction mix none.
+            _ => (instructions::lines(&all), Vec::new()),
         };
         tables.retain(|t| !t.rows.is_empty());
         let brief = tables.iter().take_while(|t| t.caption.starts_with(AFTER)).count();
-        Overview { subsystem: part.as_str(), title: part::title(part), lines, tables, brief }
+        Overview { subsystem: part.as_str(), title: part.title(), lines, tables, brief }
     });
     parts.filter(|o| !(o.lines.is_empty() && o.tables.is_empty())).collect()
 }

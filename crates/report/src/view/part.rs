@@ -4,16 +4,6 @@ use proofmark_model::Subsystem;
 
 use super::label::Group;
 
-/// `CPU`, `Memory`, `Disk`, `Network`.
-pub fn title(part: Subsystem) -> &'static str {
-    match part {
-        Subsystem::Cpu => "CPU",
-        Subsystem::Memory => "Memory",
-        Subsystem::Disk => "Disk",
-        Subsystem::Network => "Network",
-    }
-}
-
 /// The part that a workload is about, as its measurements or its declaration say.
 pub fn subsystem(group: &Group) -> Option<Subsystem> {
     group.all.first().map(|m| m.subsystem).or(group.spec.map(|s| s.subsystem))

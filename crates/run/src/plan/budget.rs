@@ -286,7 +286,7 @@ impl Step<'_> {
             point.params = point.params.clone().with("iterations", to);
             lines.insert(format!("iterations of {} {from} -> {to}", point.workload));
         }
-        let said = lines.into_iter().collect::<Vec<_>>().join(", ");
+        let changes = lines.into_iter().collect::<Vec<_>>().join(", ");
         // What is now the same is one point.
         let mut seen: Vec<(Point, bool)> = Vec::new();
         let series: BTreeSet<usize> = self.plan().series.iter().map(|s| s.point).collect();
@@ -298,7 +298,7 @@ impl Step<'_> {
             seen.push(this);
             new
         });
-        (!said.is_empty()).then(|| format!("{said}: less work than published"))
+        (!changes.is_empty()).then(|| format!("{changes}: less work than published"))
     }
 
     fn without_tools(&mut self) -> Option<String> {

@@ -13,7 +13,7 @@ use crate::profile::SeriesText;
 use crate::request::EndureRequest;
 
 /// Shortest and longest slice of a sample, in seconds: what one trial takes. Shorter ones cost
-/// more between them than they tell; a longer one delays the end of a run that is stopped.
+/// more time between them than they are worth; a longer one delays the end of a run that is stopped.
 const SLICE_S: [f64; 2] = [0.01, 1.0];
 
 /// Slices of a sample.

@@ -2,14 +2,14 @@
 
 use proofmark_engine::{Refusal, Workload};
 use proofmark_model::{
-    AUTO, Finding, Host, Param, Parameter, ParameterKind, Params, Point, Severity, Subsystem,
-    WorkloadSpec, format_size,
+    AUTO, Finding, Host, Param, Parameter, ParameterKind, Params, Point, Severity, WorkloadSpec,
+    format_size,
 };
 
 use crate::planned::Planned;
 use crate::profile::SeriesText;
 
-/// Id, title and meaning of what a plan itself can have to tell.
+/// Id, title and meaning of the findings of a plan itself.
 pub const FINDINGS: &[(&str, &str, &str)] = &[
     (
         SHRUNK,
@@ -67,10 +67,11 @@ impl Gathering<'_> {
     /// and over time is two.
     fn place(&mut self, point: Point, series: Option<SeriesText>) -> usize {
         let plan = &mut self.planned.plan;
-        let of = |place: usize| plan.series_of(place).map(|s| (s.for_s, s.every_s));
+        let series_of = |place: usize| plan.series_of(place).map(|s| (s.for_s, s.every_s));
         let new = series.map(|s| s.planned(plan.points.len()));
         let asked = new.as_ref().map(|s| (s.for_s, s.every_s));
-        let known = (0..plan.points.len()).find(|i| plan.points[*i] == point && of(*i) == asked);
+        let known =
+            (0..plan.points.len()).find(|i| plan.points[*i] == point && series_of(*i) == asked);
         known.unwrap_or_else(|| {
             plan.series.extend(new);
             plan.points.push(point);
@@ -97,7 +98,7 @@ impl Gathering<'_> {
     fn fitted(&mut self, workload: &'static dyn Workload, params: Params) -> Option<Params> {
         let (storage, network) = (&self.host.storage, &self.host.network);
         let on_disk = workload.disk_bytes(&params) > 0 && storage.get().is_none();
-        let on_network = workload.spec().subsystem == Subsystem::Network && network.get().is_none();
+        let on_network = workload.spec().subsystem.has_server() && network.get().is_none();
         if on_disk || on_network {
             let why = if on_disk { storage.origin() } else { network.origin() };
             tell(&mut self.planned.left_out, format!("{}: {why}", workload.spec().id));

@@ -43,7 +43,7 @@ fn threads_are_put_on_cpus_of_any_number() {
     let usable = host().limits.usable_cpus;
     let cpus = |threads: u64| {
         let point = plan.points.iter().find(|p| p.params.threads() == threads).unwrap();
-        Cpus::for_point(point, &usable).client
+        Cpus::for_point(point, &usable).own
     };
     assert_eq!(cpus(1), [0]);
     assert_eq!((cpus(300).len(), cpus(300).last()), (300, Some(&1835)));

@@ -65,13 +65,19 @@ pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
     Ok(planned)
 }
 
-/// Whether a workload of the subsystem is asked for; on this machine it may be left out.
-pub fn asks_for(request: &PlanRequest, what: Subsystem) -> Result<bool, Usage> {
+/// Whether a workload with a server is asked for; on this machine it may be left out.
+pub fn needs_server(request: &PlanRequest) -> Result<bool, Usage> {
     let (chosen, profile) = asked(request)?;
-    let runs = |id: &String| {
-        request.names.contains(id) || profile.points.iter().any(|p| &p.workload == id)
+    let measured = measured(request, &chosen, &profile);
+    Ok(measured.into_iter().any(|id| subsystem(id).is_some_and(Subsystem::has_server)))
+}
+
+/// Of the chosen workloads those that were named or that the profile has.
+fn measured<'a>(request: &PlanRequest, chosen: &'a [String], profile: &Profile) -> Vec<&'a String> {
+    let is_measured = |id: &&String| {
+        request.names.contains(id) || profile.points.iter().any(|p| p.workload == **id)
     };
-    Ok(chosen.iter().any(|id| subsystem(id) == Some(what) && runs(id)))
+    chosen.iter().filter(is_measured).collect()
 }
 
 /// The workloads that were chosen, and the profile.
@@ -102,7 +108,7 @@ fn gather(
     profile: &Profile,
     gathering: &mut Gathering,
 ) -> Result<Marked, Usage> {
-    let overrides = overrides(request)?;
+    let overrides = overrides(request, &measured(request, chosen, profile))?;
     let mut marked = Marked::new();
     // A workload that was named but is not in the profile runs with its defaults.
     let is_extra = |id: &&String| {

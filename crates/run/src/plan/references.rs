@@ -160,7 +160,7 @@ impl Choice<'_> {
         let at = &plan.points[point];
         let cpus = Cpus::for_point(at, &self.host.limits.usable_cpus);
         let shortest_s = tool.runner().shortest();
-        let task = task(plan, at, tool, &cpus.client, shortest_s).ok_or("it has no such work")?;
+        let task = task(plan, at, tool, &cpus.own, shortest_s).ok_or("it has no such work")?;
         tool.runner().invocation(installed, &task)?;
         self.has_room(at, tool.runner().memory(&task))?;
         let run_s = tool.runner().takes(&task) + ours_s(at, task.seconds);

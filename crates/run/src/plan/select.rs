@@ -3,7 +3,7 @@
 use proofmark_engine::Workload;
 use proofmark_model::{Parameter, Subsystem, WorkloadSpec};
 
-use crate::error::{Usage, unknown};
+use crate::error::{Usage, no_parameter, unknown};
 use crate::registry::{all, find, ids};
 
 /// What lists the names.
@@ -43,7 +43,6 @@ pub(super) fn known_parameter<'a>(
 ) -> Result<&'a Parameter, Usage> {
     spec.parameter(name).ok_or_else(|| {
         let names = spec.parameters.iter().map(|k| k.name.as_ref());
-        let what = format!("parameter of {}", spec.id);
-        Usage(unknown(&what, name, names, &format!("proofmark explain {}", spec.id)))
+        Usage(no_parameter(&spec.id, name, names))
     })
 }

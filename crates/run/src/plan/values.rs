@@ -7,6 +7,7 @@ use proofmark_model::{AUTO, Host, Param, Parameter, ParameterKind, Params, Workl
 use super::select::{known_parameter, named};
 use crate::error::Usage;
 use crate::parameter::value;
+use crate::registry::find;
 use crate::request::PlanRequest;
 
 /// Values as they are typed, by workload id (or any) and parameter.
@@ -16,13 +17,21 @@ pub(super) struct Overrides {
     pub(super) by_workload: BTreeMap<(String, String), Vec<String>>,
 }
 
-/// Those that a run asks for.
-pub(super) fn overrides(request: &PlanRequest) -> Result<Overrides, Usage> {
+/// Those that a run of these workloads asks for; each must have a workload whose parameter it sets.
+pub(super) fn overrides(request: &PlanRequest, measured: &[&String]) -> Result<Overrides, Usage> {
+    let some_have = |option: &str, names: &[&str]| {
+        let mut specs = measured.iter().filter_map(|id| find(id)).map(|workload| workload.spec());
+        let why = || Usage(format!("{option}: no workload of this run has such a parameter"));
+        let has = |spec: &WorkloadSpec| names.iter().any(|name| spec.parameter(name).is_some());
+        specs.any(has).then_some(()).ok_or_else(why)
+    };
     let mut overrides = Overrides::default();
     if let Some(threads) = &request.threads {
+        some_have("--threads", &Params::THREADS)?;
         overrides.any.extend(Params::THREADS.map(|parameter| (parameter, list(threads))));
     }
     if !request.block_sizes.is_empty() {
+        some_have("--block-size", &["block_size"])?;
         let sizes = request.block_sizes.iter().map(u64::to_string).collect();
         overrides.any.insert("block_size", sizes);
     }
@@ -33,6 +42,9 @@ pub(super) fn overrides(request: &PlanRequest) -> Result<Overrides, Usage> {
         let (path, values) = text.split_once('=').ok_or_else(form)?;
         let (workload, parameter) = path.rsplit_once('.').ok_or_else(form)?;
         known_parameter(named(workload)?.spec(), parameter)?;
+        if !measured.iter().any(|id| *id == workload) {
+            return Err(Usage(format!("--set {text}: this run measures no {workload}")));
+        }
         overrides.by_workload.insert((workload.to_owned(), parameter.to_owned()), list(values));
     }
     Ok(overrides)

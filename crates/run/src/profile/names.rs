@@ -7,7 +7,7 @@ use proofmark_model::{Subsystem, WorkloadSpec};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::error::unknown;
+use crate::error::{no_parameter, unknown};
 use crate::parameter::check_value;
 use crate::registry::{find, ids};
 
@@ -128,9 +128,7 @@ impl Names {
         let Some(parameter) = spec.parameter(name) else {
             let names =
                 spec.parameters.iter().map(|k| k.name.as_ref()).chain(POINTS.iter().copied());
-            let see = format!("proofmark explain {}", spec.id);
-            return self
-                .refuse(span, unknown(&format!("parameter of {}", spec.id), name, names, &see));
+            return self.refuse(span, no_parameter(&spec.id, name, names));
         };
         for (text, span) in texts(value) {
             if let Err(why) = check_value(parameter, &text) {

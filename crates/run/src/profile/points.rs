@@ -136,7 +136,7 @@ pub(super) fn points<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PointText
             }
         };
         for parameters in by_file(&p.parameters) {
-            let of = |workload: &String| PointText {
+            let point = |workload: &String| PointText {
                 workload: workload.clone(),
                 trial: p.trial.map(|time| time.0),
                 trials: p.trials,
@@ -144,7 +144,7 @@ pub(super) fn points<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PointText
                 series,
                 parameters: parameters.clone(),
             };
-            all.extend(p.workload.all().iter().map(of));
+            all.extend(p.workload.all().iter().map(point));
         }
     }
     Ok(all)
@@ -157,17 +157,17 @@ fn by_file(parameters: &BTreeMap<String, Values>) -> Vec<BTreeMap<String, Values
     let Some(Values::Many(files)) = parameters.get("file_size") else {
         return vec![parameters.clone()];
     };
-    let of = |file: &Value| {
-        let mut of = parameters.clone();
-        of.insert("file_size".to_owned(), Values::One(file.clone()));
-        if let (Some(Values::Many(blocks)), Some(file)) = (of.get_mut("block_size"), file.bytes())
+    let with = |file: &Value| {
+        let mut own = parameters.clone();
+        own.insert("file_size".to_owned(), Values::One(file.clone()));
+        if let (Some(Values::Many(blocks)), Some(file)) = (own.get_mut("block_size"), file.bytes())
             && blocks.iter().any(|b| b.bytes().is_some_and(|b| b <= file))
         {
             blocks.retain(|b| b.bytes().is_none_or(|b| b <= file));
         }
-        of
+        own
     };
-    files.iter().map(of).collect()
+    files.iter().map(with).collect()
 }
 
 /// The values of a parameter.

@@ -1,6 +1,6 @@
 //! A point over time: a sample at each tick, by a clock that does not drift.
 //!
-//! Ticks lie on a grid from the first start on, so that sample 86,400 of a day begins when the
+//! Ticks are on a grid from the first start on, so that sample 86,400 of a day begins when the
 //! day ends, however long each took. A sample that a slow machine could not end before its next
 //! tick takes that one's place: a tick is left out rather than all later ones moved. Samples
 //! follow each other without a pause, see `worker::span`.
@@ -14,7 +14,7 @@ use crate::event::Event;
 /// Slices of a sample: enough to end near a tick on a machine that is five times slower than
 /// it was.
 const SLICES: f64 = 10.0;
-/// Shortest and longest slice, in seconds. What lies between two takes most of a millisecond.
+/// Shortest and longest slice, in seconds. The time between two is most of a millisecond.
 const SLICE_S: [f64; 2] = [0.02, 0.25];
 
 /// Seconds of one slice where samples begin so many seconds apart.

@@ -21,6 +21,14 @@ impl ToolFile {
         TestFile::new(folder, bytes).map(Self)
     }
 
+    /// Creates an empty one, which disappears at once.
+    ///
+    /// # Errors
+    /// If no file can be made in the folder.
+    pub fn try_in(folder: &Path) -> Result<(), Refusal> {
+        TestFile::new_unnamed(folder, 0).map(drop)
+    }
+
     /// The path by which a child of this process opens it.
     pub fn path(&self) -> PathBuf {
         let descriptor = self.0.buffered().as_raw_fd();
