@@ -1,4 +1,4 @@
-//! What tools that are run on a file of ours share.
+//! What tools that run on a file of proofmark share.
 
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
@@ -31,7 +31,7 @@ pub(crate) fn either(
     }
 }
 
-/// A task's parameters, in place of each that an output tells that of the output. `None` if one of
+/// A task's parameters, each replaced by the output's where the output reports it. `None` if one of
 /// `same` differs: then the output is plainly of another job.
 pub(crate) fn merge_params(task: &Params, output: &Params, same: &[&str]) -> Option<Params> {
     let mut merged = task.clone();

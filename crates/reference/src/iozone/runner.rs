@@ -14,7 +14,7 @@ use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
 /// Largest record, in bytes: the size of its buffer.
 const LARGEST: u64 = 16 << 20;
 
-/// Longest run, in seconds: a trial of ours takes a fraction of one.
+/// Longest run, in seconds: a trial of proofmark takes a fraction of one.
 const LONGEST_S: f64 = 30.0;
 
 /// What it takes to start and to end, in seconds.
@@ -52,8 +52,8 @@ fn run_for(test: &str) -> Option<&'static Run> {
             options: "-i 0",
             reads: 0,
             writes: 2,
-            counts: "'rewrite' of the whole file, whatever a trial's amount, with its fsync (ours: \
-                     fdatasync); what it writes can be compressed",
+            counts: "'rewrite' of the whole file, whatever a trial's amount, with its fsync \
+                     (proofmark: fdatasync); what it writes can be compressed",
         }),
         // And before it writes in random order it reads so, its own data only.
         "random write" => Some(&Run {
@@ -61,8 +61,8 @@ fn run_for(test: &str) -> Option<&'static Run> {
             reads: 1,
             writes: 3,
             counts: "'random write' of the whole file, each record once, in the same order each \
-                     time, whatever a trial's amount, with its fsync (ours: fdatasync); what it \
-                     writes can be compressed",
+                     time, whatever a trial's amount, with its fsync (proofmark: fdatasync); what \
+                     it writes can be compressed",
         }),
         _ => None,
     }
@@ -158,7 +158,7 @@ fn one_at_a_time(params: &Params) -> Result<(), String> {
         return Err("it has no queue depth".to_owned());
     }
     if params.threads() > 1 {
-        return Err("its processes have a file each, our threads one together".to_owned());
+        return Err("its processes have a file each, proofmark's threads share one".to_owned());
     }
     match params.text("engine") {
         Some("psync") => Ok(()),

@@ -149,7 +149,7 @@ mod tests {
             (TCP, "", Ok(BYTES)),
             (TCP, all, Ok(".. -R -n 240000000 -C reno -w 65536 -N | ..")),
             (TCP, "amount=240000000", Ok(".. -n 240000000 ..")),
-            (TCP, "path=peer", Err("..own server at the server")),
+            (TCP, "path=peer", Err("..own server on the peer")),
             (TCP, "streams=2", Err("..one thread..")),
             (TCP, "direction=both", Err("..one thread..")),
             (TCP, "block_size=2m", Err("..1 MiB..")),
@@ -195,7 +195,7 @@ mod tests {
         {
             assert_eq!(has_threads(version), threads, "{version}");
         }
-        assert!(has_threads("3.16-beta1") && !has_threads("version not told"));
+        assert!(has_threads("3.16-beta1") && !has_threads("unknown version"));
     }
 
     #[test]

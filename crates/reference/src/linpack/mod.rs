@@ -24,15 +24,15 @@ impl Tool for Linpack {
             id: "linpack",
             title: "Intel Optimized LINPACK Benchmark",
             package: "Intel: onemkl-benchmarks (xlinpack_xeon64)",
-            about: "The text of Intel's LINPACK for shared memory. A line of the table is a solve: \
-                    lines of the same size, leading dimension and alignment are trials of one \
-                    figure. Counted are 2/3 n^3 + 2 n^2 operations; a GFlop is 10^9 of them. The \
-                    alignment is told in units of 1024 bytes. Residuals and normalised residuals \
-                    go along with each trial. Refused are a file whose summary has other averages \
-                    or maxima than its solves, one whose Time(s) contradicts its GFlops, and one \
-                    that calls a solution failed whose normalised residual would pass, or passed \
-                    where it would fail (16, as HPL has it). Written after published listings; no \
-                    output that the program itself had just printed was at hand.",
+            about: "Reads the text of Intel's LINPACK for shared memory. Each line of the table is \
+                    a solve. Lines with the same size, leading dimension and alignment are trials \
+                    of one figure. proofmark counts 2/3 n^3 + 2 n^2 operations; a GFlop is 10^9 of \
+                    them. LINPACK reports the alignment in units of 1024 bytes. Each trial has its \
+                    residual and its normalised residual. proofmark refuses a file whose summary \
+                    has other averages or maxima than its solves, or whose Time(s) contradicts its \
+                    GFlops. It also refuses one that passes or fails a solution against its \
+                    normalised residual (limit 16, as in HPL). The reader was written from \
+                    published listings, not tested with a real output.",
         }
     }
 
@@ -88,7 +88,7 @@ struct Listing {
     output: Output,
     part: Part,
     threads: Option<u64>,
-    /// Figures that the summary has told of.
+    /// Figures that the summary has named.
     summed: usize,
 }
 

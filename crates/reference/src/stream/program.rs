@@ -1,4 +1,4 @@
-//! What a program of STREAM tells without being run: whether it is one, and how large its arrays
+//! What a STREAM program shows without being run: whether it is one, and how large its arrays
 //! are, which are part of it.
 
 use std::io::Read as _;

@@ -145,7 +145,7 @@ fn file_params(facts: &Facts, (at, flags): Fact) -> Result<Params, Malformed> {
 }
 
 /// The times of events, where the percentile is the median; printed in ms with two digits behind
-/// the point, of which a `0.00` tells no time. Left out where one of them is that short.
+/// the point, of which a `0.00` is no time. Left out where one of them is that short.
 fn latency(facts: &Facts) -> Result<Option<Latency>, Malformed> {
     if facts.labels.get("50th percentile").is_none() {
         return Ok(None);
@@ -154,8 +154,8 @@ fn latency(facts: &Facts) -> Result<Option<Latency>, Malformed> {
     let (min, mean) = (seconds("min")?, seconds("avg")?);
     let (p50, max) = (seconds("50th percentile")?, seconds("max")?);
     let count = facts.labels.whole("total number of events")?;
-    let told = [min, mean, p50, max].iter().all(|s| *s > 0.0);
-    Ok(told.then(|| Latency {
+    let known = [min, mean, p50, max].iter().all(|s| *s > 0.0);
+    Ok(known.then(|| Latency {
         unit: "s".into(),
         count,
         min,

@@ -18,8 +18,8 @@ impl ReferenceRunner for Sysbench {
         // Its tests of files and of the CPU do not stop after our work.
         operation(test)?;
         Some(
-            "bytes read or written, as ours, 8 at a time; it times each pass over its block, the \
-             first and the start of its threads too",
+            "bytes read or written, as in proofmark, 8 at a time; it times each pass over its \
+             block, the first and the start of its threads too",
         )
     }
 
@@ -28,7 +28,7 @@ impl ReferenceRunner for Sysbench {
         if task.params.text("isa") != Some("scalar") {
             return Err("it moves 8 bytes at a time: set isa=scalar".to_owned());
         }
-        let block = block(task).ok_or("the point has no size")?;
+        let block = block(task).ok_or("the configuration has no size")?;
         if !block.is_power_of_two() {
             return Err("its block is a power of two".to_owned());
         }

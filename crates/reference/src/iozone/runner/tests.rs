@@ -20,7 +20,7 @@ fn task<'a>(test: &'a str, params: &'a Params, (seconds, work): (f64, f64)) -> T
 fn every_parameter_is_an_option_or_the_task_is_refused() {
     const WORK: &str = "it has no such work";
     const RECORDS: &str = "its records are of 1 KiB to 16 MiB, in whole KiB";
-    const FILES: &str = "its processes have a file each, our threads one together";
+    const FILES: &str = "its processes have a file each, proofmark's threads share one";
     const WARM: &str = "it writes what it has written before: its cache is warm";
     let params = parameters("rewrite");
     let all = [
