@@ -36,14 +36,14 @@ impl Mix {
             Some("arith17") => true,
             Some("add16") => false,
             Some(other) => return Err(format!("mix {other} is unknown")),
-            None => return Err("the point has no mix".to_owned()),
+            None => return Err("the configuration has no mix".to_owned()),
         };
         let width = match m.params.text("isa") {
             Some("avx2") => Width::V256,
             Some("sse2") => Width::V128,
             Some("scalar") => Width::Scalar,
             Some(other) => return Err(format!("isa {other} is unknown")),
-            None => return Err("the point has no isa".to_owned()),
+            None => return Err("the configuration has no isa".to_owned()),
         };
         if arith17 && !float && width != Width::Scalar {
             return Err(

@@ -50,7 +50,7 @@ impl Peak {
             return Err(format!("{} is not a workload of peak rates", m.workload));
         }
         let bits = if float && m.params.get("type").is_none() { 64 } else { bits(m)? };
-        let isa = m.params.text("isa").ok_or("the point has no isa")?;
+        let isa = m.params.text("isa").ok_or("the configuration has no isa")?;
         let width = match isa {
             "scalar" => Width::Scalar,
             "sse2" => Width::V128,

@@ -67,7 +67,7 @@ fn bytes_of_an_io(
     set: &SetLimit,
     storage: Option<&Storage>,
 ) -> Result<f64, String> {
-    let block = m.params.block_bytes().ok_or("the point has no block_size")?;
+    let block = m.params.block_bytes().ok_or("the configuration has no block_size")?;
     let direct = Cached::of(m) == Cached::Direct;
     let one_each = commits(m) || is_random(m) && (direct || set.way == Way::Read);
     if one_each || direct && (queue_depth(m) == 1 || set.cgroup.is_some()) {
@@ -116,7 +116,7 @@ fn ceiling(ctx: &Context, m: &Measurement, set: &SetLimit) -> Result<Ceiling, St
         let note = "the most that counts as one I/O; a limit may count a large one several times";
         inputs.push(input("io_bytes", bytes, "B", Provenance::Reported, note));
     } else if counts_bytes && !in_bytes {
-        let block = m.params.block_bytes().ok_or("the point has no block_size")?;
+        let block = m.params.block_bytes().ok_or("the configuration has no block_size")?;
         value /= block;
         formula += " / block_size";
         let note = "an operation moves at least this";

@@ -75,7 +75,7 @@ pub(super) static RULE: CeilingRule = CeilingRule {
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     let data = ctx.work(m).data.as_ref().filter(|data| data.any_level);
     let data = data.ok_or("the data of this workload is in memory, not in a cache")?;
-    let set = m.params.int(&data.parameter).ok_or("the point has no working set")? as f64;
+    let set = m.params.int(&data.parameter).ok_or("the configuration has no working set")? as f64;
     let capacity = Capacity::of(ctx.host, m)?;
     let row = memory_row(ctx.host)?;
     let l1 = l1_bytes(ctx, m, row).ok_or_else(|| {

@@ -26,7 +26,7 @@ pub(super) static RULE: CeilingRule = CeilingRule {
 };
 
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-    let set = touched_bytes(ctx, m).ok_or("the point has no working set")?;
+    let set = touched_bytes(ctx, m).ok_or("the configuration has no working set")?;
     let l2 = cache_at(ctx.host, 2).ok_or("the size of the L2 cache is unknown")?;
     if set as f64 > FITS * l2.size_bytes as f64 {
         return Err(
@@ -40,7 +40,7 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
 /// The floor of a chase through its set: in cycles of the first level for
 /// the share of the set that the first level can hold, of the second for the rest.
 fn bound(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-    let set = touched_bytes(ctx, m).ok_or("the point has no working set")?;
+    let set = touched_bytes(ctx, m).ok_or("the configuration has no working set")?;
     let row = memory_row(ctx.host)?;
     let unknown = || format!("the load-to-use latency of {} is not documented", row.id);
     let l1 = row.l1_cycles.ok_or_else(unknown)?;

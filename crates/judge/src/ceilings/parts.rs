@@ -159,7 +159,7 @@ pub(crate) fn bits(m: &Measurement) -> Result<u32, String> {
         Some("f64" | "i64") => Ok(64),
         Some("f32" | "i32") => Ok(32),
         Some(other) => Err(format!("type {other} is unknown")),
-        None => Err("the point has no type".to_owned()),
+        None => Err("the configuration has no type".to_owned()),
     }
 }
 

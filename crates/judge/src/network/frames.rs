@@ -163,7 +163,7 @@ impl Frames {
 
     /// A datagram of the block's size, in fragments where it is longer than a packet.
     fn datagram(network: &Network, m: &Measurement) -> Result<Self, String> {
-        let payload = m.params.block_bytes().ok_or("the point has no block_size")?;
+        let payload = m.params.block_bytes().ok_or("the configuration has no block_size")?;
         let (mtu, mtu_input) = mtu(network)?;
         let whole = packet(network, payload);
         let mut head = ip(network);

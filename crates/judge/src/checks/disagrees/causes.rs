@@ -360,20 +360,20 @@ fn disturbed(c: &Compared) -> Option<Explanation> {
     ))
 }
 
-/// Trials are far shorter or longer from here on.
-const SERVER: f64 = 5.0;
+/// Trials whose durations differ by this factor or more are not alike.
+const OTHER_DURATION: f64 = 5.0;
 /// And did another amount of work: the same work takes longer where it is slower.
 const OTHER_WORK: f64 = 2.0;
 
 /// One of the two ran much shorter.
 fn duration(c: &Compared) -> Option<Explanation> {
-    let over = |of: fn(&Trial) -> f64| {
-        let typical = |m: &Measurement| typical(&m.trials, |t| Some(of(t)));
+    let over = |quantity: fn(&Trial) -> f64| {
+        let typical = |m: &Measurement| typical(&m.trials, |t| Some(quantity(t)));
         Some([typical(&c.theirs)?, typical(c.ours)?])
     };
-    let ([theirs, ours], [done, of_ours]) = (over(|t| t.seconds)?, over(|t| t.work)?);
-    let shorter = ours / theirs >= SERVER && of_ours / done >= OTHER_WORK;
-    let longer = theirs / ours >= SERVER && done / of_ours >= OTHER_WORK;
+    let ([theirs, ours], [their_work, our_work]) = (over(|t| t.seconds)?, over(|t| t.work)?);
+    let shorter = ours / theirs >= OTHER_DURATION && our_work / their_work >= OTHER_WORK;
+    let longer = theirs / ours >= OTHER_DURATION && their_work / our_work >= OTHER_WORK;
     if !shorter && !longer {
         return None;
     }
