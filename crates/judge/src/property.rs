@@ -192,7 +192,7 @@ prop_compose! {
     }
 }
 
-/// A tool that tells anything of how it ran.
+/// A tool that reports anything about how it ran.
 fn any_tool(m: &Measurement, set: u64, threads: u64, wild: [f64; 3]) -> Reference {
     let [value, low, high] = wild;
     let mut r = beside(m, 1.0);

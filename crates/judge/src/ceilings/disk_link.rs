@@ -56,7 +56,7 @@ pub(super) static RULE: CeilingRule = CeilingRule {
 };
 
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-    if Cached::of(m) == Cached::Warm {
+    if Cached::read(m) == Cached::Warm {
         return Err("a warm page cache serves the reads, not the device".to_owned());
     }
     let link = link(ctx)?;

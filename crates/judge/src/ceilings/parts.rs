@@ -76,13 +76,13 @@ pub(crate) fn clock(host: &Host, m: &Measurement) -> Result<(Input, f64), String
         );
         return Ok((input(CLOCK_INPUT, hz, "Hz", Provenance::Measured, note), uncertainty));
     }
-    let of = |p: &proofmark_model::Probe<f64>| p.get().copied().filter(|hz| *hz > 0.0);
+    let positive = |p: &proofmark_model::Probe<f64>| p.get().copied().filter(|hz| *hz > 0.0);
     let clocks = &host.cpu.clock;
-    if let Some(hz) = of(&clocks.measured_hz) {
+    if let Some(hz) = positive(&clocks.measured_hz) {
         let note = "measured on an idle core; no clock was measured under this load";
         return Ok((input(CLOCK_INPUT, hz, "Hz", Provenance::Measured, note), CLOCK_ELSEWHERE));
     }
-    if let Some(hz) = of(&clocks.boost_hz) {
+    if let Some(hz) = positive(&clocks.boost_hz) {
         let note = format!("highest clock as reported ({})", clocks.boost_hz.origin());
         return Ok((input(CLOCK_INPUT, hz, "Hz", Provenance::Reported, note), CLOCK_ELSEWHERE));
     }

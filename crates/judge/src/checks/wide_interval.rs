@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn too_few_trials_are_reported() {
-        // Whose time it was, the run's or the point's, no ending tells.
+        // No ending says whose time it was, the run's or the configuration's.
         let limit = "^time limit reached after 4 trials; a 95 % interval needs 6$ ... --budget ... \
                      time_of_point";
         let asked = Measurement { ending: Ending::Complete, ..cut_to(4, flops(1)) };

@@ -15,8 +15,7 @@ impl ReferenceRunner for Linpack {
 
     fn counts(&self, test: &str) -> Option<&'static str> {
         (test == TEST).then_some(
-            "2/3 n^3 + 2 n^2 operations, as in proofmark, in its own blocks and threads; A by \
-             columns",
+            "2/3 n^3 + 2 n^2 operations, as in proofmark; its own blocks and threads; A by columns",
         )
     }
 

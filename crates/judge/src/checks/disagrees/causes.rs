@@ -18,7 +18,7 @@ pub(super) struct Compared<'a> {
     pub(super) ctx: &'a Context<'a>,
     pub(super) ours: &'a Measurement,
     pub(super) tool: &'a Reference,
-    /// The tool's trials, with our parameters where it tells none.
+    /// The tool's trials, with proofmark's parameters where it reports none.
     pub(super) theirs: Measurement,
     /// Ours / theirs.
     pub(super) ratio: f64,
@@ -114,9 +114,9 @@ impl Compared<'_> {
 
 /// What one of these checks found of at least that weight.
 fn found<'m>(m: &'m Measurement, checks: &[&str], least: Severity) -> Option<&'m str> {
-    let of =
+    let matches =
         |f: &&proofmark_model::Finding| f.severity >= least && checks.contains(&f.check.as_ref());
-    m.findings.iter().find(of).map(|f| f.message.as_str())
+    m.findings.iter().find(matches).map(|f| f.message.as_str())
 }
 
 /// The median over the trials that report it, above nothing.
@@ -124,10 +124,10 @@ fn typical(trials: &[Trial], of: impl Fn(&Trial) -> Option<f64>) -> Option<f64> 
     statistics::typical(trials, of).filter(|v| *v > 0.0)
 }
 
-/// Only one of the two asked a device. Beside a warm point of ours both read from the cache by
+/// Only one of the two asked a device. With a warm result of proofmark both read from the cache by
 /// design, though the tool's output does not say so: there only writes that were left in it differ.
 fn page_cache(c: &Compared) -> Option<Explanation> {
-    let warm = Cached::of(c.ours) == Cached::Warm;
+    let warm = Cached::read(c.ours) == Cached::Warm;
     let checks: &[&str] = if warm { &["not_durable"] } else { &["page_cache", "not_durable"] };
     let cached = |m| found(m, checks, Severity::Invalid);
     match (cached(&c.theirs), cached(c.ours)) {
@@ -171,7 +171,7 @@ fn socket_buffers(c: &Compared) -> Option<Explanation> {
     if c.ahead() != Side::Theirs {
         return None;
     }
-    let (theirs, ours) = (Carried::of(&c.theirs)?, Carried::of(c.ours)?);
+    let (theirs, ours) = (Carried::typical(&c.theirs)?, Carried::typical(c.ours)?);
     if !theirs.only_filled() || theirs.seconds > BRIEF_S || ours.only_filled() {
         return None;
     }
@@ -240,7 +240,7 @@ const SEVERAL: f64 = 3.0;
 /// Equations or rows from which on the blocks of a dense matrix are worked on for most of the time.
 const LARGE_MATRIX: u64 = 2000;
 
-/// What a thread does in a cycle at most where every variable of its loop lies in memory, as
+/// What a thread does in a cycle at most where every variable of its loop is in memory, as
 /// compilers leave it without optimisation. An iteration then takes 3 cycles and more: of the
 /// loops after STREAM, in the first cache, gcc -O0 gave 6 to 7.5 B a cycle and 0.6 operations
 /// on Granite Rapids (gcc -O2: 32 to 85 B).
@@ -282,7 +282,7 @@ fn unoptimised(c: &Compared) -> Option<Explanation> {
         return None;
     }
     let clock = typical(&c.ours.trials, |t| t.conditions.clock_hz)?;
-    let capacity = Capacity::of(c.ctx.host, c.ours).ok()?;
+    let capacity = Capacity::derive(c.ctx.host, c.ours).ok()?;
     let rate = c.tool.value / (clock * capacity.threads.min(capacity.physical) as f64);
     // Ours moves at least so many times as many bytes, whatever the tool's stores are.
     let least = |t: &Traffic| {
