@@ -98,8 +98,8 @@ proptest! {
 fn a_truncated_file_says_where_it_ends() {
     let row = "disk,x,r,throughput,1,1,1,1,MB/s,1e6,bytes/s\n";
     let text = format!("{HEADER}{row}{}", &row[..30]);
-    let said = whole(Machine::default(), text.as_bytes()).unwrap_err();
-    assert!(said.starts_with("line 3: "), "{said}");
+    let text = whole(Machine::default(), text.as_bytes()).unwrap_err();
+    assert!(text.starts_with("line 3: "), "{text}");
 }
 
 #[test]

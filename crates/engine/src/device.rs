@@ -41,7 +41,7 @@ impl DeviceCounters {
         Some(Self { devices, own: own_bytes(&own) })
     }
 
-    /// What was counted since `earlier`; `None` unless every device tells.
+    /// What was counted since `earlier`; `None` unless every device reports it.
     pub fn since(&self, earlier: &Self) -> Option<DeviceTraffic> {
         let mut sum = DeviceTraffic::default();
         for (later, earlier) in self.devices.iter().zip(&earlier.devices) {

@@ -21,7 +21,7 @@ const LONGEST_NS: u64 = 3_600_000_000_000;
 /// Buckets of an octave of the distribution.
 const STEPS: f64 = 8.0;
 
-/// Operations that must lie beyond a percentile for the sample to carry it.
+/// Operations that must be beyond a percentile for the sample to carry it.
 const BEYOND: f64 = 10.0;
 
 #[cold]

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_output_tells_is_laid_over_the_tasks_parameters() {
+    fn what_an_output_reports_is_laid_over_the_tasks_parameters() {
         let task = Params::default().with("direct", "on").with("threads", 2).with("cache", "none");
         let output = Params::default().with("direct", "off").with("rate", "1m").with("threads", 2);
         let expected = task.clone().with("direct", "off");

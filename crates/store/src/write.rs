@@ -122,7 +122,7 @@ fn number(
 }
 
 /// What makes a run the same one in whatever file it comes: when it began, on what processor, and
-/// what it was to measure. Only of what every version of a run file tells alike.
+/// what it was to measure. Only of what every version of a run file reports alike.
 fn identity(run: &Run) -> String {
     let points: String = run.plan.points.iter().map(|point| format!("{point}\n")).collect();
     let cpu = run.host.cpu.model_name.get().map_or("", |name| name.as_str());

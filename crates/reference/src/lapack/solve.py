@@ -44,7 +44,7 @@ def address(function):
 
 
 def mapped():
-    """What lies where in memory: from, to, rights, file."""
+    """What is where in memory: from, to, rights, file."""
     with open("/proc/self/maps") as maps:
         for words in (line.split(maxsplit=5) for line in maps):
             start, end = (int(word, 16) for word in words[0].split("-"))

@@ -178,12 +178,12 @@ impl Listing {
         self.summed += 1;
         let rates = || figure.trials.iter().map(|t| t.value / 1e9);
         let trials = figure.trials.len() as f64;
-        for (said, is) in
+        for (text, is) in
             [(mean, rates().sum::<f64>() / trials), (most, rates().fold(0.0, f64::max))]
         {
-            if !agree(number(said, at)?, is) {
-                let said = Malformed::excerpt(said);
-                return Err(Malformed::at(at, format!("the summary says {said}, the solves {is}")));
+            if !agree(number(text, at)?, is) {
+                let text = Malformed::excerpt(text);
+                return Err(Malformed::at(at, format!("the summary says {text}, the solves {is}")));
             }
         }
         Ok(())

@@ -143,9 +143,9 @@ fn the_next_point_has_the_same_file() {
     };
     let one = get(&folder, MIB).unwrap();
     let first = inode(&one);
-    let beside = get(&folder, MIB).unwrap();
-    assert_ne!(inode(&beside), first, "one in use is not shared");
-    drop((one, beside));
+    let second = get(&folder, MIB).unwrap();
+    assert_ne!(inode(&second), first, "one in use is not shared");
+    drop((one, second));
     let again = inode(&get(&folder, MIB).unwrap());
     assert_eq!(inode(&get(&folder, MIB).unwrap()), again);
     let larger = get(&folder, 2 * MIB).unwrap();

@@ -1,6 +1,6 @@
 //! Which datagrams came, each counted once.
 
-/// Datagrams back from the newest that can be told apart: those that came from those that
+/// Datagrams back from the newest that can be distinguished: those that came from those that
 /// did not.
 const REACH: u64 = 1 << 16;
 
