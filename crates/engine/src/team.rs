@@ -328,7 +328,7 @@ fn one_trial(
 struct Together {
     /// Before a trial: all leave within a cache miss of each other.
     start: Barrier,
-    /// After it: who waits takes no CPU from who still works.
+    /// After it: a waiting thread takes no CPU from a working one.
     finish: std::sync::Barrier,
     /// Threads that share the work and have not ended their trial.
     working: AtomicUsize,

@@ -34,10 +34,10 @@ pub(crate) fn threads(task: &Task, called: &str) -> Result<u64, String> {
 }
 
 /// Holds that the task's instruction set is the widest, which a library takes by itself.
-/// Fails if it is another, of a library of that name: `its BLAS cannot be held to sse2`.
+/// Fails if it is another, of a library of that name: `its BLAS cannot be limited to sse2`.
 pub(crate) fn by_itself(task: &Task, library: &str, widest: &str) -> Result<(), String> {
     match task.params.text("isa") {
-        Some(isa) if isa != widest => Err(format!("{library} cannot be held to {isa}")),
+        Some(isa) if isa != widest => Err(format!("{library} cannot be limited to {isa}")),
         _ => Ok(()),
     }
 }

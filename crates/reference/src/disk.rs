@@ -11,7 +11,7 @@ use proofmark_model::Params;
 pub(crate) fn file(path: &Path) -> Result<&str, String> {
     let kind = std::fs::metadata(path).map(|m| m.file_type());
     if kind.is_ok_and(|k| k.is_block_device() || k.is_char_device() || k.is_dir()) {
-        return Err("it is given no file".to_owned());
+        return Err("it gets only files".to_owned());
     }
     path.to_str().ok_or_else(|| "the path of its file is no text".to_owned())
 }
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn it_is_given_files_only() {
         for path in ["/", "/dev/null"] {
-            assert_eq!(file(Path::new(path)).unwrap_err(), "it is given no file", "{path}");
+            assert_eq!(file(Path::new(path)).unwrap_err(), "it gets only files", "{path}");
         }
         assert_eq!(file(Path::new("/proc/77/fd/5")), Ok("/proc/77/fd/5"));
         assert!(file(Path::new("/etc/passwd")).is_ok());

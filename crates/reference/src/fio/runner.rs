@@ -179,7 +179,7 @@ impl<'a> Work<'a> {
         let rw = pattern(task).ok_or("it has no such work")?.name;
         if task.seconds < SHORTEST_S {
             let ms = task.seconds * 1e3;
-            return Err(format!("it reports whole milliseconds, and a trial takes {ms:.1}"));
+            return Err(format!("it reports whole milliseconds; a trial takes {ms:.1}"));
         }
         let (block, file_size) = (task.number("block_size")?, task.number("file_size")?);
         Ok(Self { task, rw, threads: task.params.threads().max(1), block, file_size })

@@ -38,8 +38,7 @@ impl Tool for Iozone {
                     the first. Without -I all I/O uses the page cache, which holds a file just \
                     written. In throughput mode 'Children see' adds up the processes' rates until \
                     the fastest has finished its file, which ends the test. 'Parent sees' counts \
-                    the same bytes over a time that includes starting and stopping the processes \
-                    (iozone.NAME.parent).",
+                    the same bytes over the time with process start and stop (iozone.NAME.parent).",
         }
     }
 

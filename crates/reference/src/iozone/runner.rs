@@ -144,10 +144,10 @@ fn arguments(task: &Task) -> Result<Vec<String>, String> {
 fn sizes(task: &Task) -> Result<(u64, u64), String> {
     let (record, size) = (task.number("block_size")?, task.number("file_size")?);
     if !record.is_multiple_of(KB) || record > LARGEST {
-        return Err("its records are of 1 KiB to 16 MiB, in whole KiB".to_owned());
+        return Err("its records have 1 KiB to 16 MiB, in whole KiB".to_owned());
     }
     if !size.is_multiple_of(record) {
-        return Err("its file is of whole records".to_owned());
+        return Err("its file must have whole records".to_owned());
     }
     Ok((record, size))
 }

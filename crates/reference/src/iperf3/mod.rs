@@ -30,8 +30,7 @@ impl Tool for Iperf3 {
                     the datagrams sent and received, and the CPU time of both ends by iperf3's \
                     share of the time. TCP figures have neither, since iperf3 stops while bytes \
                     are in flight. --bitrate is per stream; the parameter rate is that of all \
-                    streams, both ways together. Paced TCP is iperf3.tcp.paced, which proofmark \
-                    does not compare.",
+                    streams, both ways. proofmark does not compare paced TCP (iperf3.tcp.paced).",
         }
     }
 

@@ -109,7 +109,7 @@ impl ReferenceRunner for Latency {
 
     fn invocation(&self, _: &Installed, task: &Task) -> Result<Invocation, String> {
         if task.params.text("order") != Some("rand") {
-            return Err("it has no order within 2 MiB".to_owned());
+            return Err("it supports order=rand only".to_owned());
         }
         let set = data::bytes(task, 1).ok_or("the configuration has no size")?;
         if !is_measured(set) {

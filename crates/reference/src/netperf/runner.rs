@@ -90,7 +90,7 @@ fn round_trips(
     more: &str,
 ) -> Result<(&'static str, String, String), String> {
     if parameters.poll {
-        return Err("it sleeps until the answer comes".to_owned());
+        return Err("it sleeps while it waits: set mode=block".to_owned());
     }
     let block = parameters.block;
     Ok((test, format!("-{}", parameters.operations()), format!("-r {block},{block} {more}")))

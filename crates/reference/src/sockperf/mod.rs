@@ -19,13 +19,12 @@ impl Tool for Sockperf {
             title: "sockperf (Mellanox)",
             package: "Debian: sockperf",
             about: "Reads the client's output of a ping-pong over one socket, UDP or TCP. A \
-                    latency is a full round trip: proofmark doubles sockperf's one-way latency, \
-                    which it prints without --full-rtt. Round trips a second are those of the \
+                    latency is a full round trip: proofmark doubles the one-way latency that \
+                    sockperf prints without --full-rtt. Round trips a second are those of the \
                     valid part of the run, which excludes the warm-up. sockperf does not report \
                     the message size. If the answers' times do not fill the valid part, as with \
-                    under-load and --mps, messages did not follow one another. Such a figure is \
-                    sockperf.udp.answers or sockperf.tcp.answers; its rate counts the timed \
-                    answers.",
+                    under-load and --mps, messages did not follow one another. Then the figure is \
+                    sockperf.udp.answers or sockperf.tcp.answers and counts the timed answers.",
         }
     }
 

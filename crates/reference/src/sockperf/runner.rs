@@ -33,7 +33,7 @@ impl ReferenceRunner for Sockperf {
         let parameters = Parameters::read(task)?;
         parameters.one_connection()?;
         if !MESSAGE.contains(&parameters.block) {
-            return Err("its messages are of 14 B to 65,507 B".to_owned());
+            return Err("its messages have 14 B to 65,507 B".to_owned());
         }
         let tcp = task.test == TCP;
         let protocol = if tcp { " --tcp" } else { "" };

@@ -30,10 +30,10 @@ impl ReferenceRunner for Sysbench {
         }
         let block = block(task).ok_or("the configuration has no size")?;
         if !block.is_power_of_two() {
-            return Err("its block is a power of two".to_owned());
+            return Err("its block must be a power of two".to_owned());
         }
         if block < LEAST {
-            return Err("counting its passes takes as long as small blocks".to_owned());
+            return Err("it takes as long to count its passes over so small a block".to_owned());
         }
         let threads = place::threads(task)?;
         // A block for each thread: otherwise all of them share one. It ends by the work, not after

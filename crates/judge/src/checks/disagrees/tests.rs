@@ -251,8 +251,7 @@ fn code_that_something_else_holds_is_not_called_unoptimised() {
 
 #[test]
 fn dense_matrices_without_optimisation() {
-    let explains =
-        |m, factor, causes: &str, words: &str| expect(&host(), m, factor, SAME, causes, words);
+    let explains = |m, by, causes: &str, words: &str| expect(&host(), m, by, SAME, causes, words);
     let words = "at most 0.720 operations per clock cycle, like code";
     explains(linpack(5000, 1), 0.05, "unoptimised", words);
     explains(linpack(5000, 1), 0.1, "none", ""); // 1.4 a cycle.
