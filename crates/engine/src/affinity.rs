@@ -17,7 +17,7 @@ const WORD: usize = libc::c_ulong::BITS as usize;
 const SMALLEST: usize = 1024 / WORD;
 const LARGEST: usize = (1 << 20) / WORD;
 
-/// CPUs that this thread may use, or the calling one; `None` where the kernel does not tell.
+/// CPUs that this thread may use, or the calling one; `None` where the kernel does not report them.
 pub fn usable_cpus(thread: Option<Pid>) -> Option<Vec<u32>> {
     let thread = raw(thread);
     let read = |mask: &mut [libc::c_ulong]| {

@@ -27,7 +27,7 @@ const PARTS: u32 = 16;
 /// Room for readings: a run of a day has fewer.
 const MOST: usize = 1 << 14;
 
-/// Fewer readings tell no clock.
+/// Fewer readings give no clock.
 const LEAST: usize = 3;
 
 /// A clock that takes longer to read cannot time some hundred nanoseconds.

@@ -90,7 +90,7 @@ pub struct Workers {
     pub environment: Vec<(String, String)>,
     /// CPUs to pin to.
     pub cpus: Vec<u32>,
-    /// cpu.stat files that tell of throttling.
+    /// cpu.stat files that report throttling.
     pub cpu_stat: Vec<PathBuf>,
     /// Folder whose disk is measured; workers run in it.
     pub disk_path: Option<PathBuf>,

@@ -36,7 +36,7 @@ impl Sensors {
             temperatures = of_zones(root);
         }
         temperatures.truncate(MOST_SENSORS);
-        // Siblings tell the count of the core that they share: one of each core is asked.
+        // Siblings report the count of the core that they share: one of each core is asked.
         let mut cores = BTreeSet::new();
         let count = |cpu: &u32| {
             let folder = root.join(format!("sys/devices/system/cpu/cpu{cpu}"));

@@ -56,7 +56,7 @@ impl EndCounters {
         }
     }
 
-    /// What was counted since `before`. What either of the two does not tell, or what
+    /// What was counted since `before`. What either of the two does not report, or what
     /// went backwards, is `None`.
     pub fn since(&self, before: &Self) -> EndTraffic {
         let interface = grown(self.interface, before.interface);

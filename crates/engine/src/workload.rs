@@ -73,7 +73,7 @@ pub trait Workload: Sync {
     }
 
     /// About how long the timed part of a trial takes, in seconds, where the amount of work is
-    /// fixed and so the policy's duration does not tell. For estimates only.
+    /// fixed and so the policy's duration does not show. For estimates only.
     fn nominal_seconds(&self, _params: &Params) -> Option<f64> {
         None
     }

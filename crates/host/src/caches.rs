@@ -83,7 +83,7 @@ fn instances(root: &Root, index: u32, online: &[u32], first: &[u32]) -> u32 {
     found
 }
 
-/// The sizes that tell core designs apart.
+/// The sizes that distinguish core designs.
 pub(crate) fn sizes(caches: &Probe<Vec<Cache>>) -> CacheSizes {
     let size = |level: u32, kinds: &[CacheKind]| {
         let list = caches.get()?;

@@ -1,4 +1,4 @@
-//! Judges the tools that ran next to a measurement, as far as their trials tell.
+//! Judges the tools that ran next to a measurement, as far as their trials allow.
 //!
 //! A tool's trials are put into a measurement of the same workload, run as the tool's output says
 //! that it ran, and held against our ceiling and against those checks that need no more than a

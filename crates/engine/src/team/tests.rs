@@ -1,4 +1,4 @@
-//! Threads that sleep, wait for each other and tell what was asked of them.
+//! Threads that sleep, wait for each other and report what was asked of them.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};

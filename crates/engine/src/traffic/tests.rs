@@ -44,7 +44,7 @@ intr 5
 /// The CPUs that this end may use.
 const MASK: &[u32] = &[0, 10];
 
-/// Counters of an interface as these texts tell them.
+/// Counters of an interface as these texts report them.
 fn reported(interface: &str) -> EndCounters {
     EndCounters {
         interface: device(DEV, interface),
@@ -139,7 +139,7 @@ fn an_interface_that_vanished_or_began_again_tells_nothing() {
     let again = EndCounters { interface: made_again, ..here };
     let traffic = again.since(&reported("eth0"));
     assert!(silent(&traffic), "{traffic:?}");
-    assert_eq!(traffic.retransmits, Some(0), "the others still tell");
+    assert_eq!(traffic.retransmits, Some(0), "the others still report");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! SMBIOS (DMTF DSP0134, type 17) describes modules, not channels. Where each sits
 //! often names its channel (`P0 CHANNEL A`, `DIMM_A1`), but boards differ in what a
 //! letter means. Too many channels make a ceiling loose, too few call an honest number
-//! impossible; so names are believed only where nothing speaks against them, and each
+//! impossible; so names are believed only where nothing contradicts them, and each
 //! module counts as a channel of its own elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};

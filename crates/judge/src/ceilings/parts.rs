@@ -90,7 +90,7 @@ pub(crate) fn clock(host: &Host, m: &Measurement) -> Result<(Input, f64), String
 }
 
 /// The input of a tool's ceiling that was measured of loops of ours, where another loop may find
-/// another value: the clock, unless the tool's trials tell their own, or the latency of memory.
+/// another value: the clock, unless the tool's trials report their own, or the latency of memory.
 pub(crate) fn of_our_loops<'c>(ceiling: &'c Ceiling, theirs: &Measurement) -> Option<&'c Input> {
     let measured = |i: &&Input| i.source == Provenance::Measured;
     ceiling.inputs.iter().filter(measured).find(|i| match i.name.as_str() {

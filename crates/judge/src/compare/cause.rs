@@ -4,7 +4,7 @@ use proofmark_model::{Finding, Measurement, Severity};
 
 use crate::statistics::typical;
 
-/// Checks that tell what took time away, the plainest first; what they found explains a lower
+/// Checks that report what took time away, the plainest first; what they found explains a lower
 /// number.
 const TOOK: [&str; 8] = [
     "throttled",

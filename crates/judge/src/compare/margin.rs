@@ -50,7 +50,7 @@ const MOST: f64 = 0.5;
 /// The greatest share that is believed to be taken, so that a margin stays a number.
 const MOST_TAKEN: f64 = 0.9;
 
-/// Checks that tell what others took, as a share of the trials' CPU time.
+/// Checks that report what others took, as a share of the trials' CPU time.
 const TAKEN: [&str; 2] = ["steal", "other_cpu"];
 
 /// B's speed over A's at a point.

@@ -15,7 +15,7 @@ const MOST: usize = 40;
 /// Letters of a name at the most.
 const LONGEST: usize = 160;
 
-/// For each workload, the parameters that tell its points apart, in the order in which they are reported.
+/// For each workload, the parameters that distinguish its points, in the order in which they are reported.
 #[derive(Debug)]
 pub(super) struct Names<'a>(BTreeMap<&'a str, Vec<&'a str>>);
 

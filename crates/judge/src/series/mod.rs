@@ -18,7 +18,7 @@ pub(crate) use cause::shares;
 /// More trials than this are not looked at: a run of ours has far fewer.
 const MOST_TRIALS: usize = 1 << 14;
 
-/// Fills in what the trials of a series tell. A measurement without a series has none.
+/// Fills in what the trials of a series show. A measurement without a series has none.
 pub(crate) fn analysed(ctx: &Context, m: &Measurement) -> Option<Series> {
     let mut series = m.series.clone()?;
     (series.levels, series.changes, series.trend) = (Vec::new(), Vec::new(), None);

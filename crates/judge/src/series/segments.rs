@@ -18,7 +18,7 @@
 
 use crate::statistics::median;
 
-/// Fewer trials than this have no levels to tell.
+/// Fewer trials than this show no levels.
 pub(super) const LEAST_TRIALS: usize = 10;
 /// Trials on either side of a cut.
 const LEAST_SIDE: usize = 4;

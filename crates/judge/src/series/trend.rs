@@ -1,5 +1,5 @@
 //! The robust line through a series: Theil and Sen's, with the interval of Sen (1968) by
-//! Kendall's variance, widened where noise lasts from trial to trial: such trials tell less than
+//! Kendall's variance, widened where noise lasts from trial to trial: such trials show less than
 //! as many independent ones. Exact up to some hundred trials; beyond, by a fixed sample of the pairs.
 
 use proofmark_model::Trend;

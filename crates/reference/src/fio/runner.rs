@@ -18,7 +18,7 @@ const ALWAYS: &str = "--name=beside --output-format=json --eta=never --thread --
                       --lat_percentiles=1 --clat_percentiles=0 --randrepeat=0 \
                       --allow_file_create=0 --fallocate=none --fadvise_hint=0";
 
-/// Seconds that whole milliseconds tell to within a percent, and half as many, below which they
+/// Seconds that whole milliseconds measure to within a percent, and half as many, below which they
 /// are none to compare.
 const EXACT_S: f64 = 0.1;
 const SHORTEST_S: f64 = EXACT_S / 2.0;

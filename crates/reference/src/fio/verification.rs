@@ -15,7 +15,7 @@ const MISSED_S: f64 = 0.5;
 /// Share of the bytes that counters which have seen all of a run show at least.
 const ALL: f64 = 0.99;
 
-/// How the file was used, by the options; what only the system can tell is left open. `asked`
+/// How the file was used, by the options; what only the system knows is left open. `asked`
 /// is bytes read and bytes written.
 pub(super) fn state(
     options: Asked<'_>,

@@ -90,7 +90,7 @@ impl ReferenceRunner for Iozone {
         let run = run_for(task.test)?;
         let found = output.figures.into_iter().find(|f| f.comparable && f.test == task.test)?;
         let trials = found.trials.into_iter().map(|t| with_asked(run, t)).collect();
-        // Of the cache it does not tell.
+        // It does not report the cache.
         let params = disk::merge_params(task.params, &found.params, SAME)?;
         Some(Figure { params, trials, ..found })
     }

@@ -93,7 +93,7 @@ struct Listing {
 }
 
 /// The figures with the leading dimension and the alignment among their params only where the
-/// size alone does not tell them apart; the solutions hold both.
+/// size alone does not distinguish them; the solutions hold both.
 fn named(mut figures: Vec<Figure>) -> Vec<Figure> {
     let sizes: BTreeSet<_> = figures.iter().map(|f| f.params.int("n")).collect();
     if sizes.len() == figures.len() {

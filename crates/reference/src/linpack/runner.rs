@@ -35,7 +35,7 @@ impl ReferenceRunner for Linpack {
     }
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
-        // A listing need not tell how many.
+        // A listing need not report how many.
         let asked = task.params.threads();
         dense::figure(task, output, |f| f.params.int("threads").or(Some(asked)))
     }

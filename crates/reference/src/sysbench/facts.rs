@@ -1,4 +1,4 @@
-//! What the lines of sysbench's report tell, by their labels.
+//! What the lines of sysbench's report say, by their labels.
 
 use std::collections::BTreeMap;
 

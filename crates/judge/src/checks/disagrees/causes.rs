@@ -46,7 +46,7 @@ pub(super) struct Cause {
     /// A word for it, in the evidence.
     pub(super) id: &'static str,
     /// What it says of a pair, if it applies.
-    pub(super) tell: fn(&Compared) -> Option<Explanation>,
+    pub(super) explain: fn(&Compared) -> Option<Explanation>,
     /// What to do about it.
     pub(super) advice: &'static str,
 }
@@ -56,36 +56,36 @@ pub(super) struct Cause {
 pub(super) const CAUSES: &[Cause] = &[
     Cause {
         id: "page_cache",
-        tell: page_cache,
+        explain: page_cache,
         advice: "use direct I/O in both, or evict the file first and flush at the end",
     },
     Cause {
         id: "in_cache",
-        tell: in_cache,
+        explain: in_cache,
         advice: "build or run the tool with arrays of 4 times all last-level cache",
     },
     Cause {
         id: "socket_buffers",
-        tell: socket_buffers,
+        explain: socket_buffers,
         advice: "have the tool send more data, or for longer",
     },
     Cause {
         id: "write_allocate",
-        tell: write_allocate,
+        explain: write_allocate,
         advice: "compare bytes moved, or run proofmark with the tool's stores (parameter stores)",
     },
     Cause {
         id: "unoptimised",
-        tell: unoptimised,
+        explain: unoptimised,
         advice: "build the tool with optimisation for this processor (-O3 -march=native)",
     },
     Cause {
         id: "params",
-        tell: differing,
+        explain: differing,
         advice: "run both with the same values (--set, or the tool's options)",
     },
-    Cause { id: "disturbed", tell: disturbed, advice: "repeat both on a quiet machine" },
-    Cause { id: "duration", tell: duration, advice: "give both trials of similar length" },
+    Cause { id: "disturbed", explain: disturbed, advice: "repeat both on a quiet machine" },
+    Cause { id: "duration", explain: duration, advice: "give both trials of similar length" },
 ];
 
 impl Extent {
@@ -321,7 +321,7 @@ fn differences<'c>(c: &Compared<'c>) -> impl Iterator<Item = (&'c str, &'c Param
     both.filter(|(_, theirs, ours)| theirs != ours && **ours != Param::from(AUTO))
 }
 
-/// The tool says that it ran otherwise. Of its stores the bytes tell that they move.
+/// The tool says that it ran otherwise. Of its stores the bytes show that they move.
 fn differing(c: &Compared) -> Option<Explanation> {
     let by_bytes = write_allocate(c).is_some();
     let each: Vec<String> = differences(c)

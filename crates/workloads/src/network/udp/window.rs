@@ -17,7 +17,7 @@ pub(super) struct Window {
     pub(super) received: u64,
     /// Those that arrived after a newer one.
     pub(super) reordered: u64,
-    /// Those that came once more; also those too old to tell, which are not counted again.
+    /// Those that came once more; also those too old to know, which are not counted again.
     pub(super) duplicated: u64,
     jitter: Jitter,
 }
