@@ -14,17 +14,17 @@ const HALF_DUPLEX: &str = "halfduplex";
 /// says nothing of which of a disk's operations it is.
 pub(crate) fn both(figure: &Figure) -> bool {
     let operation = figure.operation.to_ascii_lowercase();
-    let said = match figure.subsystem {
+    let names = match figure.subsystem {
         Subsystem::Network => format!("{operation} {}", figure.tool.to_ascii_lowercase()),
         _ => operation,
     };
     // "bi-directional", "full_duplex".
-    let joined: String = said.chars().filter(char::is_ascii_alphanumeric).collect();
+    let joined: String = names.chars().filter(char::is_ascii_alphanumeric).collect();
     if joined.contains(HALF_DUPLEX) {
         return false;
     }
     let reads_and_writes = || {
-        let mut words = said.split(|c: char| !c.is_ascii_alphanumeric());
+        let mut words = names.split(|c: char| !c.is_ascii_alphanumeric());
         joined.contains("read") && joined.contains("write")
             || words.any(|w| w.ends_with("rw") || w == "mixed")
     };

@@ -303,26 +303,26 @@ mod tests {
             ("disk,fio,r,rate,,,,1\n", "line 3: 8 cells, but the header has 11"),
             (&long, "line 3: column 'tool'"),
         ] {
-            let said = error(&format!("{good}{row}"));
-            assert!(said.starts_with(says), "{said}");
+            let text = error(&format!("{good}{row}"));
+            assert!(text.starts_with(says), "{text}");
         }
         let bad = format!("disk,f,r,rate,,,,\u{1b}[2J{},x,1,y\n", "9".repeat(60));
-        let said = error(&bad);
-        assert!(!said.contains('\u{1b}') && said.contains("...") && said.len() < 120, "{said}");
+        let text = error(&bad);
+        assert!(!text.contains('\u{1b}') && text.contains("...") && text.len() < 120, "{text}");
         let three = format!("{HEADER}{}", good.repeat(3));
         assert_eq!(read_at_most(three.as_bytes(), 3).unwrap().len(), 3);
-        let said = read_at_most(three.as_bytes(), 2).unwrap_err().to_string();
-        assert_eq!(said, "line 4: more than 2 figures");
+        let text = read_at_most(three.as_bytes(), 2).unwrap_err().to_string();
+        assert_eq!(text, "line 4: more than 2 figures");
     }
 
     #[test]
     fn a_file_without_figures_is_refused() {
-        let said = |input: &mut dyn Read| read_figures(input).unwrap_err().to_string();
-        assert_eq!(said(&mut HEADER.as_bytes()), "no figures after the header");
-        let missing = said(&mut "subsystem,tool\n".as_bytes());
+        let text = |input: &mut dyn Read| read_figures(input).unwrap_err().to_string();
+        assert_eq!(text(&mut HEADER.as_bytes()), "no figures after the header");
+        let missing = text(&mut "subsystem,tool\n".as_bytes());
         assert!(missing.starts_with("line 1: column 'operation' is missing"), "{missing}");
-        assert!(said(&mut &b"\xff\xfe\n"[..]).contains("UTF-8"));
-        assert_eq!(said(&mut Fails), "cannot read the figures: gone");
+        assert!(text(&mut &b"\xff\xfe\n"[..]).contains("UTF-8"));
+        assert_eq!(text(&mut Fails), "cannot read the figures: gone");
     }
 
     #[test]

@@ -247,8 +247,8 @@ mod tests {
             ("[b]\na = \n", "line 2: "),
             ("a = 3\n", "line 1: "),
         ] {
-            let said = read_machines(text).unwrap_err().to_string();
-            assert!(said.starts_with(why) && said.lines().count() == 1, "{said}");
+            let text = read_machines(text).unwrap_err().to_string();
+            assert!(text.starts_with(why) && text.lines().count() == 1, "{text}");
         }
     }
 

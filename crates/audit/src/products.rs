@@ -12,7 +12,7 @@ use proofmark_model::Subsystem;
 use crate::figure::{Figure, Metric, Statistic};
 use crate::sheet::{Point, Sheet};
 
-/// How far products may lie apart: figures printed with three digits differ by up to 0.5 %,
+/// How far products may be apart: figures printed with three digits differ by up to 0.5 %,
 /// and two of them are multiplied.
 const PRINTED: f64 = 0.01;
 /// Rates that hardly differ say nothing about what the product depends on.

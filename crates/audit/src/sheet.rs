@@ -12,12 +12,12 @@ use crate::tallies::{self, Tallies, Tally};
 /// A series' number, and threads.
 pub(crate) type Point = (usize, Option<u64>);
 
-/// Where a figure stands.
+/// The position of a figure.
 #[derive(Debug, Clone, Copy)]
 struct Position {
     /// The number of its series.
     series: usize,
-    /// Which it is of the figures with its point and statistic: these are told apart by order.
+    /// Which it is of the figures with its point and statistic: these are distinguished by order.
     nth: usize,
 }
 

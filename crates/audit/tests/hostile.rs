@@ -97,8 +97,8 @@ proptest! {
 fn a_truncated_file_says_where_it_ends() {
     let row = "disk,x,r,throughput,1,1,1,1,MB/s,1e6,bytes/s\n";
     let text = format!("{HEADER}{row}{}", &row[..30]);
-    let said = whole(Machine::default(), text.as_bytes()).unwrap_err();
-    assert!(said.starts_with("line 3: "), "{said}");
+    let text = whole(Machine::default(), text.as_bytes()).unwrap_err();
+    assert!(text.starts_with("line 3: "), "{text}");
 }
 
 /// CPU time of this thread until now, in seconds: other work of the machine does not count. 0

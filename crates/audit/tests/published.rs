@@ -74,7 +74,7 @@ fn modern(machine: &str, text: &'static str) -> Vec<Row> {
     rows(include_str!("data/modern.toml"), machine, text)
 }
 
-/// A filled buffer and a loopback look alike: no figure of a table tells them apart.
+/// A filled buffer and a loopback look alike: no figure of a table separates them.
 fn same(wrong: &str, reason: &str) -> bool {
     let alike = ["socket_buffer", "loopback"];
     wrong == reason || (alike.contains(&wrong) && alike.contains(&reason))

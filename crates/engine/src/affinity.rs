@@ -17,7 +17,7 @@ const WORD: usize = libc::c_ulong::BITS as usize;
 const SMALLEST: usize = 1024 / WORD;
 const LARGEST: usize = (1 << 20) / WORD;
 
-/// CPUs that this thread may use, or the calling one; `None` where the kernel does not tell.
+/// CPUs that this thread may use, or the calling one; `None` where the kernel does not report them.
 pub fn usable_cpus(thread: Option<Pid>) -> Option<Vec<u32>> {
     let thread = raw(thread);
     let read = |mask: &mut [libc::c_ulong]| {
@@ -61,7 +61,7 @@ fn raw(thread: Option<Pid>) -> libc::pid_t {
 }
 
 /// The words of the mask that `read` fills, which gives the bytes it wrote. The kernel refuses a
-/// mask that is smaller than its own with EINVAL, and tells its size nowhere.
+/// mask that is smaller than its own with EINVAL, and reports its size nowhere.
 fn read_mask(
     mut read: impl FnMut(&mut [libc::c_ulong]) -> io::Result<usize>,
 ) -> io::Result<Vec<libc::c_ulong>> {
@@ -160,7 +160,7 @@ mod tests {
     fn proc_tells_the_same_mask() {
         let status = std::fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
         let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
-        let Some(list) = list else { return eprintln!("skipped: /proc tells no affinity mask") };
+        let Some(list) = list else { return eprintln!("skipped: /proc has no affinity mask") };
         let range = |part: &str| {
             let (from, to) = part.split_once('-').unwrap_or((part, part));
             from.parse::<u32>().unwrap()..=to.parse().unwrap()

@@ -52,7 +52,7 @@ pub fn read_clock(slice_s: f64, rounds: u32) -> Reading {
     reading
 }
 
-/// Cycles a second of a chain that tells how many cycles it took. The clock's own
+/// Cycles a second of a chain that reports its cycles. The clock's own
 /// cost is taken off: on a slow clock source it would make a core look slower.
 pub(crate) fn rate(chain: impl FnOnce() -> Option<f64>) -> Option<f64> {
     let start = monotonic();

@@ -34,7 +34,7 @@ impl Clock for Monotonic {
     }
 }
 
-/// What the clock can tell apart.
+/// The resolution of the clock.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Precision {
     /// Smallest step seen between two readings, in seconds; `None` if the clock

@@ -1,6 +1,6 @@
 //! The core's clock while a load runs, read between its parts.
 //!
-//! A core lowers its clock for wide vectors, the more the denser they and the loads beside
+//! A core lowers its clock for wide vectors, the more the denser they and the loads with
 //! them come, and raises it again some microseconds after the last. Measured on one Granite
 //! Rapids: 3.4 GHz under 512-bit multiply-adds alone, 3.1 with the loads of a matrix product
 //! from the first cache, 2.9 from the second; 3.6 from 1 to 80 us after them, with a halt of
@@ -27,7 +27,7 @@ const PARTS: u32 = 16;
 /// Room for readings: a run of a day has fewer.
 const MOST: usize = 1 << 14;
 
-/// Fewer readings tell no clock.
+/// Fewer readings give no clock.
 const LEAST: usize = 3;
 
 /// A clock that takes longer to read cannot time some hundred nanoseconds.

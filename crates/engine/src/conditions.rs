@@ -2,7 +2,7 @@
 //!
 //! Per thread: getrusage(RUSAGE_THREAD) and /proc/thread-self/schedstat, read on
 //! the thread itself. Per process: the cgroup's cpu.stat, /proc/stat, /proc/vmstat, and what
-//! the CPUs tell of their heat (`thermal`).
+//! the CPUs report of their heat (`thermal`).
 //! A counter that cannot be read leaves `None`.
 
 #![allow(unsafe_code)] // getrusage of one thread has no safe wrapper.

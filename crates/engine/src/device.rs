@@ -41,7 +41,7 @@ impl DeviceCounters {
         Some(Self { devices, own: own_bytes(&own) })
     }
 
-    /// What was counted since `earlier`; `None` unless every device tells.
+    /// What was counted since `earlier`; `None` unless every device reports it.
     pub fn since(&self, earlier: &Self) -> Option<DeviceTraffic> {
         let mut sum = DeviceTraffic::default();
         for (later, earlier) in self.devices.iter().zip(&earlier.devices) {
@@ -126,7 +126,7 @@ mod tests {
         let zero = of(vec![Some(Counts::default()); 2]);
         let both = read(TEXT, &["sda", "sda1"]).since(&zero).unwrap();
         assert_eq!((both.read_bytes, both.busy_s), (88 * 512, 0.03));
-        assert_eq!(both.flushes, None, "sda1 does not tell, nor did sda before");
+        assert_eq!(both.flushes, None, "sda1 does not report, nor did sda before");
         assert_eq!(read(TEXT, &["sda", "sdb"]).since(&zero), None, "one of them is not listed");
     }
 

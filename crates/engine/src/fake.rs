@@ -80,7 +80,7 @@ impl Fake {
         Self::new(amount, |_, call| count(call))
     }
 
-    /// The same, but it tells the time of an operation.
+    /// The same, but it reports the time of an operation.
     pub(crate) fn timing(self) -> Self {
         Self { spec: Box::leak(Box::new(spec("cpu.fake", Unit::Second))), ..self }
     }

@@ -15,13 +15,13 @@ pub struct Latencies {
 
 const DIGITS: u8 = 2;
 
-/// Longest time that it can tell from longer ones: an hour, in nanoseconds.
+/// Longest time that it distinguishes from longer ones: an hour, in nanoseconds.
 const LONGEST_NS: u64 = 3_600_000_000_000;
 
 /// Buckets of an octave of the distribution.
 const STEPS: f64 = 8.0;
 
-/// Operations that must lie beyond a percentile for the sample to carry it.
+/// Operations that must be beyond a percentile for the sample to carry it.
 const BEYOND: f64 = 10.0;
 
 #[cold]
@@ -65,7 +65,7 @@ impl Latencies {
         if count == 0 {
             return None;
         }
-        // The middle of what the histogram cannot tell apart: its upper end, which the library
+        // The middle of what the histogram does not separate: its upper end, which the library
         // gives, is too much by up to 1 %, and never too little.
         let middle = |ns: u64| (h.lowest_equivalent(ns) + h.highest_equivalent(ns)) as f64 / 2.0;
         let at = |quantile: f64| middle(h.value_at_quantile(quantile)) * 1e-9;

@@ -13,7 +13,7 @@ pub struct Job {
     pub point: Point,
     /// CPUs to pin threads to, in order; thread i takes number i modulo their count.
     pub cpus: Vec<u32>,
-    /// cpu.stat files that tell of throttling.
+    /// cpu.stat files that report throttling.
     pub cpu_stat: Vec<PathBuf>,
     /// Block devices at the bottom of the disk, by the names of /proc/diskstats.
     pub devices: Vec<String>,

@@ -2,7 +2,7 @@
 //!
 //! They are the measurement's trials, one each until there are too many; then neighbours are
 //! made one, two by two, and every later trial holds as many samples as those. So a series of
-//! days takes no more room than one of an hour, and its trials still lie evenly in time.
+//! days takes no more room than one of an hour, and its trials are still evenly spread in time.
 
 use proofmark_model::{PlannedSeries, Series, Timestamp, Trial, Unit};
 

@@ -37,7 +37,7 @@ pub trait Session {
     fn take(&mut self, request: Request) -> Result<Taken, Ending>;
 }
 
-/// Tells a run to stop, from any thread: no new trial begins, and the workers are killed.
+/// Asks a run to stop, from any thread: no new trial begins, and the workers are killed.
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<Mutex<StopState>>);
 
@@ -90,7 +90,7 @@ pub struct Workers {
     pub environment: Vec<(String, String)>,
     /// CPUs to pin to.
     pub cpus: Vec<u32>,
-    /// cpu.stat files that tell of throttling.
+    /// cpu.stat files that report throttling.
     pub cpu_stat: Vec<PathBuf>,
     /// Folder whose disk is measured; workers run in it.
     pub disk_path: Option<PathBuf>,
@@ -252,14 +252,14 @@ impl Worker {
         if let Some(by) = self.stop.stopped_by() {
             return Err(Ending::Interrupted { by });
         }
-        let said =
+        let sent =
             serde_json::to_vec(message).map_err(std::io::Error::from).and_then(|mut line| {
                 line.push(b'\n');
                 let pipe = self.requests.as_mut().ok_or(std::io::ErrorKind::BrokenPipe)?;
                 pipe.write_all(&line)?;
                 pipe.flush()
             });
-        if said.is_err() {
+        if sent.is_err() {
             return Err(self.autopsy("it closed its input", Hand::Own));
         }
         match self.replies.recv_timeout(self.patience) {

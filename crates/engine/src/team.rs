@@ -46,9 +46,9 @@ struct ThreadResult {
     disturbed: Option<f64>,
     clock: TrialClock,
     counters: ThreadCounters,
-    /// Told by the first thread for all.
+    /// Read by the first thread for all.
     system: Option<SystemCounters>,
-    /// Told by the first thread for all.
+    /// Read by the first thread for all.
     device: Option<DeviceTraffic>,
     latencies: Latencies,
     migrated: bool,
@@ -68,7 +68,7 @@ pub struct TeamTrial {
     pub background: Option<f64>,
     pub conditions: Conditions,
     pub device: Option<DeviceTraffic>,
-    /// Times of single operations, where the workload tells them.
+    /// Times of single operations, where the workload reports them.
     pub latencies: Latencies,
 }
 
@@ -143,7 +143,7 @@ impl Team {
     }
 
     /// Runs a trial right after another one, on cores that are as that left them: nothing
-    /// ahead, and no reading of their clocks, so that next to nothing lies between the two.
+    /// ahead, and no reading of their clocks, so that next to nothing is between the two.
     ///
     /// # Errors
     /// As [`Team::trial`].
@@ -188,7 +188,7 @@ impl Team {
         let throttled_s = system.most_throttled_s();
         let other_cpu_s = if self.oversubscribed {
             // The team's threads wait for each other: only the CPUs' own account
-            // tells what others took, in ticks of 10 ms.
+            // shows what others took, in ticks of 10 ms.
             system.busy_s.zip(own_cpu_s).map(|(busy, own)| (busy - own).max(0.0))
         } else {
             total(results, |p| p.counters.waiting_s)
@@ -328,7 +328,7 @@ fn one_trial(
 struct Together {
     /// Before a trial: all leave within a cache miss of each other.
     start: Barrier,
-    /// After it: who waits takes no CPU from who still works.
+    /// After it: a waiting thread takes no CPU from a working one.
     finish: std::sync::Barrier,
     /// Threads that share the work and have not ended their trial.
     working: AtomicUsize,

@@ -1,4 +1,4 @@
-//! How hot the CPUs are, and how often they were throttled for it, where the system tells.
+//! How hot the CPUs are, and how often they were throttled for it, where the system reports it.
 //!
 //! Sources: Linux `Documentation/hwmon/coretemp.rst` (`Package id N`), `k10temp.rst` (`Tctl`,
 //! `Tdie`, `TccdN`), `Documentation/driver-api/thermal/sysfs-api.rst` (zones, their types) and
@@ -29,14 +29,14 @@ pub(crate) struct Sensors {
 }
 
 impl Sensors {
-    /// Those of the machine whose files lie below `root`, and of these CPUs.
+    /// Those of the machine whose files are below `root`, and of these CPUs.
     pub(crate) fn find(root: &Path, cpus: &[u32]) -> Self {
         let mut temperatures = of_chips(root);
         if temperatures.is_empty() {
             temperatures = of_zones(root);
         }
         temperatures.truncate(MOST_SENSORS);
-        // Siblings tell the count of the core that they share: one of each core is asked.
+        // Siblings report the count of the core that they share: one of each core is asked.
         let mut cores = BTreeSet::new();
         let count = |cpu: &u32| {
             let folder = root.join(format!("sys/devices/system/cpu/cpu{cpu}"));
@@ -49,14 +49,14 @@ impl Sensors {
         Self { temperatures, throttles }
     }
 
-    /// The hottest now, in degrees Celsius; `None` where none tells.
+    /// The hottest now, in degrees Celsius; `None` where none reports it.
     pub(crate) fn hottest_c(&self) -> Option<f64> {
         let celsius = |file: &PathBuf| Some(number(file)? as f64 / 1000.0);
         let credible = |c: &f64| (CREDIBLE_C[0]..=CREDIBLE_C[1]).contains(c);
         self.temperatures.iter().filter_map(celsius).filter(credible).max_by(f64::total_cmp)
     }
 
-    /// Times that these cores were throttled since the system started; `None` where none tells.
+    /// Times that these cores were throttled since the system started; `None` where none reports it.
     pub(crate) fn throttles(&self) -> Option<u64> {
         let counts = self.throttles.iter().filter_map(|f| u64::try_from(number(f)?).ok());
         counts.reduce(u64::saturating_add)

@@ -56,7 +56,7 @@ impl EndCounters {
         }
     }
 
-    /// What was counted since `before`. What either of the two does not tell, or what
+    /// What was counted since `before`. What either of the two does not report, or what
     /// went backwards, is `None`.
     pub fn since(&self, before: &Self) -> EndTraffic {
         let interface = grown(self.interface, before.interface);
@@ -135,7 +135,7 @@ fn retransmits(snmp: &str) -> Option<[u64; 1]> {
     Some([snmp_value(snmp, "Tcp", "RetransSegs")?])
 }
 
-/// The value of a protocol's counter in /proc/net/snmp, where a line of names stands
+/// The value of a protocol's counter in /proc/net/snmp, where a line of names is
 /// above one of values.
 fn snmp_value(text: &str, protocol: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines().filter_map(|l| l.strip_prefix(protocol)?.strip_prefix(':'));
@@ -178,7 +178,7 @@ fn busy_ticks(text: &str, cpus: &[u32]) -> Option<ByCpu> {
 }
 
 /// CPU time of this process, all its threads, in nanoseconds: what
-/// getrusage(RUSAGE_SELF) tells in microseconds.
+/// getrusage(RUSAGE_SELF) reports in microseconds.
 fn own_ns() -> Option<[u64; 1]> {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     let seconds = u64::try_from(time.tv_sec).ok()?.checked_mul(1_000_000_000)?;

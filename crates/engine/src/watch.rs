@@ -25,7 +25,7 @@ impl Watch {
         Self { sources, system, device }
     }
 
-    /// Reads them again. Of the devices, what this process is told that it moved itself is
+    /// Reads them again. Of the devices, what the kernel reports as moved by this process is
     /// what its children moved that it has waited for.
     pub fn end(self) -> (Conditions, Option<DeviceTraffic>) {
         let device = DeviceCounters::read(&self.sources.devices);

@@ -157,7 +157,7 @@ impl Work {
         let network = self.setup.network().map_err(|e| TeamError::Refused(e.0))?;
         let iterations = shares.iter().sum::<u64>();
         if self.setup.on_disk() && trial.counted != iterations {
-            // The devices are the verification of its bytes, so nothing else would tell.
+            // The devices are the verification of its bytes, so nothing else would show it.
             let what = format!("{} of {iterations} I/Os are proved", trial.counted);
             return Err(TeamError::Unverified(what));
         }

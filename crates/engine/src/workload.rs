@@ -53,7 +53,7 @@ pub trait Workload: Sync {
     /// Why not, such as `this CPU has no avx512`.
     fn supports(&self, params: &Params) -> Result<(), Refusal>;
 
-    /// Whether that host can, as far as it tells: asked while planning.
+    /// Whether that host can, as far as it reports: asked while planning.
     ///
     /// # Errors
     /// Why not.
@@ -73,7 +73,7 @@ pub trait Workload: Sync {
     }
 
     /// About how long the timed part of a trial takes, in seconds, where the amount of work is
-    /// fixed and so the policy's duration does not tell. For estimates only.
+    /// fixed and so the policy's duration does not show. For estimates only.
     fn nominal_seconds(&self, _params: &Params) -> Option<f64> {
         None
     }
@@ -177,7 +177,7 @@ pub trait Setup: Send + Sync {
         true
     }
 
-    /// Where the point's memory lies, asked after each trial.
+    /// Where the configuration's memory is, asked after each trial.
     fn placement(&self) -> Placement {
         Placement::default()
     }
@@ -193,12 +193,12 @@ pub trait Setup: Send + Sync {
 /// See [`Setup::ahead_s`], in seconds.
 pub const AHEAD_S: f64 = 3e-3;
 
-/// Where memory lies. `None`: the system does not tell, or the workload has none.
+/// Where memory is. `None`: the system does not report it, or the workload has none.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Placement {
     /// Share of it that huge pages back, 0 to 1.
     pub huge: Option<f64>,
-    /// Share of it that lies on another NUMA node than it should, 0 to 1.
+    /// Share of it on another NUMA node than it should, 0 to 1.
     pub misplaced: Option<f64>,
 }
 
@@ -230,7 +230,7 @@ pub trait Load {
     /// Runs a chain of dependent one-cycle instructions for about `cycles` cycles,
     /// among instructions that are as heavy on the core as the load's; returns the
     /// cycles that it took by the chain's own count. `None`: the load does not
-    /// lower a core's clock, so that a plain chain tells it, or has [`Load::clock_samples`].
+    /// lower a core's clock, so that a plain chain measures it, or has [`Load::clock_samples`].
     fn clock_chain(&mut self, _cycles: u64) -> Option<u64> {
         None
     }
@@ -241,7 +241,7 @@ pub trait Load {
         None
     }
 
-    /// Loads the machine until told to stop, in a thread that has no share of the
+    /// Loads the machine until asked to stop, in a thread that has no share of the
     /// work; returns the bytes that it moved.
     fn disturb(&mut self, _stop: &AtomicBool) -> f64 {
         0.0

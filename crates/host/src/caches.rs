@@ -67,7 +67,7 @@ fn sharers(root: &Root, cpu: u32, index: u32, online: &[u32]) -> Result<Vec<u32>
 }
 
 /// How many instances of the cache the online CPUs have. A CPU that an instance
-/// already covers is not asked again; one that tells nothing is not counted.
+/// already covers is not asked again; one that reports nothing is not counted.
 fn instances(root: &Root, index: u32, online: &[u32], first: &[u32]) -> u32 {
     let mut covered: BTreeSet<u32> = first.iter().copied().collect();
     let mut found = 1;
@@ -83,7 +83,7 @@ fn instances(root: &Root, index: u32, online: &[u32], first: &[u32]) -> u32 {
     found
 }
 
-/// The sizes that tell core designs apart.
+/// The sizes that distinguish core designs.
 pub(crate) fn sizes(caches: &Probe<Vec<Cache>>) -> CacheSizes {
     let size = |level: u32, kinds: &[CacheKind]| {
         let list = caches.get()?;

@@ -46,7 +46,7 @@ pub(crate) fn place(root: &Root, controller: &str) -> Result<Place, Reason> {
         own
     };
     // The same hierarchy may be mounted more than once; the mount that shows
-    // this process's own cgroup tells most.
+    // this process's own cgroup shows most.
     let best = mounts
         .iter()
         .filter(fits)

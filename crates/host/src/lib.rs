@@ -48,7 +48,7 @@ pub fn designs() -> impl Iterator<Item = &'static str> {
     microarchitecture::ids()
 }
 
-/// Looks at the machine, and at what lies under the folder `disk_path` (absolute; may
+/// Looks at the machine, and at what is under the folder `disk_path` (absolute; may
 /// hold links and `..`). Takes milliseconds, and never fails as a whole. If the folder
 /// cannot be used (missing, a file, read-only, not this user's to write in),
 /// [`Host::storage`] says so and what to do. It makes no file anywhere; of io_uring it

@@ -42,7 +42,7 @@ pub(crate) fn look(root: &Root, topology: &Topology, findings: &mut Vec<Finding>
     }
 }
 
-/// The CPUs of the nearest cgroup that tells them.
+/// The CPUs of the nearest cgroup that lists them.
 fn cpuset(root: &Root) -> Result<(Vec<u32>, String), Reason> {
     let place = cgroup::place(root, "cpuset")?;
     let names: &[&str] = match place.version {

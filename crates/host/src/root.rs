@@ -4,7 +4,7 @@
 //!
 //! A captured folder holds `arch` (as `uname -m` prints it), `cpuid.txt` (the
 //! format of `cpuid -1 -r`), `space` (bytes of the file system of the folder that is
-//! looked at, all and free, as two numbers: no file of the system tells them),
+//! looked at, all and free, as two numbers: no file of the system has them),
 //! `addresses` (an interface and an IP address a line), and the files and links below `proc/`, `sys/`, `etc/` and `run/` under their own paths.
 
 use std::borrow::Cow;
@@ -139,7 +139,7 @@ impl Root {
     }
 
     /// The real path of a folder. Folders of a captured machine are not captured: it
-    /// is the path as it stands.
+    /// is the path as given.
     pub(crate) fn folder(&self, path: &str) -> Result<String, Reason> {
         if !self.live {
             return Ok(path.to_owned());
@@ -253,7 +253,7 @@ impl Root {
     }
 
     /// How many threads the standard library would run at once: the last
-    /// resort when nothing else tells the usable CPUs.
+    /// resort when nothing else lists the usable CPUs.
     pub(crate) fn parallelism(&self) -> Option<u32> {
         if !self.live {
             return None;

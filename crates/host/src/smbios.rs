@@ -106,7 +106,7 @@ fn module(s: &Structure, alone: bool) -> Option<MemoryModule> {
     })
 }
 
-/// The device's own name; before it the bank's, where that tells the channel or
+/// The device's own name; before it the bank's, where that names the channel or
 /// the socket, or which of several devices of one name this is.
 fn locator(device: &str, bank: &str, alone: bool) -> String {
     let lower = bank.to_lowercase();

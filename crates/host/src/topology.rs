@@ -92,7 +92,7 @@ fn from_sys(root: &Root, online: &[u32]) -> Result<Vec<LogicalCpu>, Reason> {
     Ok(cpus)
 }
 
-/// An id; some AArch64 kernels write -1 where the firmware tells none, which
+/// An id; some AArch64 kernels write -1 where the firmware reports none, which
 /// is read as the only one, 0.
 fn id(root: &Root, path: &str) -> Result<u32, Reason> {
     let value: i64 = root.number(path)?;

@@ -138,8 +138,8 @@ fn an_empty_machine_has_a_reason_for_everything() {
     reasons(&json);
 }
 
-/// Every null of the JSON stands beside a reason that says something, or, where
-/// the known value is that there is none, beside its source.
+/// Every null of the JSON has a reason that says something, or, where
+/// the known value is that there is none, its source.
 fn reasons(value: &serde_json::Value) {
     match value {
         serde_json::Value::Object(map) => {

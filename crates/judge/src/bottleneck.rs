@@ -32,7 +32,7 @@ const LARGER: f64 = 1.05;
 const LONG: u64 = 4096;
 
 /// Share of time lost to interrupts from which on it is worth reporting.
-const TOLD: f64 = 0.001;
+const REPORTED_FROM: f64 = 0.001;
 
 /// Checks that say who took the CPU, and what the resource is then called.
 const CONTENTION_CHECKS: &[(&str, &str)] = &[
@@ -77,13 +77,13 @@ fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String
     if efficiency < NEAR {
         return Err(format!("{share}; no check found the bottleneck"));
     }
-    let capacity = Capacity::of(ctx.host, m)?;
+    let capacity = Capacity::derive(ctx.host, m)?;
     let rule = ceilings::find(&ceiling.id).ok_or_else(|| {
         format!("{share}; the ceiling {} has no rule that names the bottleneck", ceiling.id)
     })?;
     let mut bottleneck = (rule.bottleneck)(ceiling, &capacity, &share);
-    let busy = !Execution::of(ctx, m).waits(); // Threads that wait lose nothing to interrupts.
-    let lost = ctx.host.timer.interrupted_share.get().filter(|l| busy && **l >= TOLD);
+    let busy = !Execution::derive(ctx, m).waits(); // Threads that wait lose nothing to interrupts.
+    let lost = ctx.host.timer.interrupted_share.get().filter(|l| busy && **l >= REPORTED_FROM);
     if let Some(lost) = lost {
         let lost = lost * 100.0;
         bottleneck.evidence +=
@@ -98,7 +98,7 @@ fn by_scaling(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
     if m.unit != Unit::BytePerSecond {
         return None;
     }
-    let cores = Capacity::of(ctx.host, m).ok().filter(|c| c.quota.is_none())?.physical;
+    let cores = Capacity::derive(ctx.host, m).ok().filter(|c| c.quota.is_none())?.physical;
     let threads = m.params.int("threads").filter(|t| *t <= cores)?;
     let (one, many) =
         if threads == 1 { (m, ctx.on_most_threads(m, cores)?) } else { (ctx.on_one_thread(m)?, m) };
@@ -137,10 +137,10 @@ fn by_size(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
     let each = ctx.others.iter().filter(larger);
     let each = each.filter_map(|o| Some((median(o)? / own, o.params.int(Params::SIZE)?)));
     let (gain, n) = each.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let told = gain.is_finite() && gain >= LARGER && m.undisturbed();
+    let is_faster = gain.is_finite() && gain >= LARGER && m.undisturbed();
     let evidence =
         format!("{} = {n} instead of {size} reaches {gain:.2} times this rate", Params::SIZE);
-    told.then(|| Bottleneck::new("problem size", evidence))
+    is_faster.then(|| Bottleneck::new("problem size", evidence))
 }
 
 /// What all threads share, where they reach it.
@@ -175,7 +175,7 @@ fn taken_away(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
 /// Whether the threads waited for a disk, and it reached its ceiling within what is known of it.
 fn is_at_its_disk(ctx: &Context, m: &Measurement) -> bool {
     let (Some(ceiling), Some(efficiency)) = (&m.ceiling, m.efficiency) else { return false };
-    let waits = m.subsystem == Subsystem::Disk && Execution::of(ctx, m).waits();
+    let waits = m.subsystem == Subsystem::Disk && Execution::derive(ctx, m).waits();
     waits && efficiency >= (1.0 - ceiling.uncertainty).max(NEAR)
 }
 

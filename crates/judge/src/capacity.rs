@@ -43,7 +43,7 @@ impl Capacity {
     ///
     /// # Errors
     /// If the host does not know its usable CPUs or cores.
-    pub fn of(host: &Host, m: &Measurement) -> Result<Self, String> {
+    pub fn derive(host: &Host, m: &Measurement) -> Result<Self, String> {
         let cpus = host.limits.usable_cpus.len() as u64;
         let physical = u64::from(host.limits.usable_cores);
         if cpus == 0 || physical == 0 {
@@ -105,7 +105,7 @@ mod tests {
             let mut h = host();
             h.limits.usable_cores = physical;
             h.limits.cpu_quota = Probe::known(CpuQuota { cpus: quota }, "test");
-            let c = Capacity::of(&h, &flops(threads)).unwrap();
+            let c = Capacity::derive(&h, &flops(threads)).unwrap();
             assert_eq!(
                 (c.cores, c.bound, c.oversubscribed()),
                 (cores, bound, threads > 2),
@@ -114,13 +114,13 @@ mod tests {
         }
         let mut h = host();
         h.limits.usable_cpus.clear();
-        assert!(Capacity::of(&h, &flops(1)).is_err());
+        assert!(Capacity::derive(&h, &flops(1)).is_err());
     }
 
     #[test]
     fn a_short_trial_can_outrun_its_quota() {
         let h = with_quota(host(), 0.5);
-        let slack = |m: Measurement| Capacity::of(&h, &m).unwrap().quota_slack(&m.trials);
+        let slack = |m: Measurement| Capacity::derive(&h, &m).unwrap().quota_slack(&m.trials);
         assert!((slack(flops(1)) - 1.0).abs() < 1e-9, "0.1 s of 0.1 s: all of the core");
         assert!((slack(each(flops(1), |_, t| t.seconds = 2.0)) - 0.05).abs() < 1e-9);
     }

@@ -21,7 +21,7 @@ impl Way {
     pub(crate) const BOTH: [Self; 2] = [Self::Read, Self::Written];
 
     /// The way that a limit bounds; `None`: it bounds no disk.
-    pub(crate) fn of(limit: Limit) -> Option<Self> {
+    pub(crate) fn limited_by(limit: Limit) -> Option<Self> {
         match limit {
             Limit::DiskRead | Limit::DiskReadIops => Some(Self::Read),
             Limit::DiskWrite | Limit::DiskWriteIops => Some(Self::Written),
@@ -75,7 +75,7 @@ pub(crate) enum Cached {
 }
 
 impl Cached {
-    pub(crate) fn of(m: &Measurement) -> Self {
+    pub(crate) fn read(m: &Measurement) -> Self {
         match (m.params.text("direct"), m.params.text("cache")) {
             (_, Some("warm")) => Self::Warm,
             (Some("off"), _) | (_, Some("cold")) => Self::Cold,
@@ -93,7 +93,7 @@ pub(crate) fn measured(m: &Measurement) -> bool {
 
 /// Whether its threads wait for a device; those that read a warm cache work like memory's.
 pub(crate) fn waits(m: &Measurement) -> bool {
-    m.subsystem == Subsystem::Disk && (Cached::of(m) != Cached::Warm || asks(m, Way::Written))
+    m.subsystem == Subsystem::Disk && (Cached::read(m) != Cached::Warm || asks(m, Way::Written))
 }
 
 /// The states of the file that the trials report.
@@ -183,10 +183,10 @@ mod tests {
 
     #[test]
     fn parameters_tell_how_the_file_is_used() {
-        let of = |cache: &str| Cached::of(&disk("seq_read", 4096, cache));
+        let cached = |cache: &str| Cached::read(&disk("seq_read", 4096, cache));
         let all = [Cached::Direct, Cached::Cold, Cached::Warm];
-        assert_eq!(["none", "cold", "warm"].map(of), all);
-        assert_eq!(Cached::of(&fsync(1)), Cached::Cold, "it appends through the page cache");
+        assert_eq!(["none", "cold", "warm"].map(cached), all);
+        assert_eq!(Cached::read(&fsync(1)), Cached::Cold, "it appends through the page cache");
         assert!(waits(&rand_read(1)) && waits(&fsync(1)));
         assert!(waits(&disk("seq_read", 8, "cold")) && waits(&disk("seq_write", 8, "warm")));
         assert!(!waits(&disk("seq_read", 8, "warm")) && !waits(&crate::testing::flops(1)));

@@ -14,7 +14,7 @@ use crate::{Context, disk, network};
 pub(crate) struct Execution {
     pub(crate) pace: Pace,
     /// Whether threads are pinned, and read the core clock around each trial. The others
-    /// run where the scheduler puts them, and only their own CPU time tells how busy they are.
+    /// run where the scheduler puts them, and only their own CPU time shows how busy they are.
     pub(crate) pinned: bool,
     /// Whether what others took is reported roughly: by ticks of 10 ms, or together with what the
     /// workload's own threads do for the point.
@@ -37,7 +37,7 @@ const LONG_S: f64 = 1.0;
 /// Whether each trial is one whole problem that takes seconds.
 pub(crate) fn long_whole(ctx: &Context, m: &Measurement) -> bool {
     let seconds = typical(&m.trials, |t| Some(t.seconds));
-    Execution::of(ctx, m).whole && seconds.is_some_and(|s| s >= LONG_S)
+    Execution::derive(ctx, m).whole && seconds.is_some_and(|s| s >= LONG_S)
 }
 
 /// CPU time of the trials' threads on this machine over all that they could have had: their
@@ -60,7 +60,7 @@ pub(crate) fn cpu_share(host: &Host, m: &Measurement) -> Option<f64> {
     (share.is_finite() && share >= 0.0).then_some(share)
 }
 
-/// CPU time that others took from a trial, in CPU-seconds; `None` where nobody tells it apart
+/// CPU time that others took from a trial, in CPU-seconds; `None` where nobody separates it
 /// from the point's own.
 pub(crate) fn others(capacity: &Capacity, m: &Measurement, t: &Trial) -> Option<f64> {
     match m.subsystem {
@@ -84,7 +84,7 @@ const NOBODY: &str = "there is no independent count of the work";
 
 impl Execution {
     /// Of a measurement, by what its workload declares.
-    pub(crate) fn of(ctx: &Context, m: &Measurement) -> Self {
+    pub(crate) fn derive(ctx: &Context, m: &Measurement) -> Self {
         let work = ctx.work(m);
         let common = Self {
             pace: work.pace,
@@ -155,7 +155,7 @@ mod tests {
             (tcp(1, "peer"), false, false, false, Pace::Device),
             (apart, true, false, false, Pace::Device),
         ] {
-            let found = Execution::of(&context_on(&host()), &m);
+            let found = Execution::derive(&context_on(&host()), &m);
             let found = (found.pinned, found.exact_verification, found.whole, found.pace);
             assert_eq!(found, (pinned, exact, whole, pace), "{} {:?}", m.workload, m.params);
         }

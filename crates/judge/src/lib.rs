@@ -209,7 +209,7 @@ mod tests {
         };
         assert!(with(1.0, 70e9).unwrap_err().contains("above this ceiling"));
         assert!(with(1.0, 60e9).unwrap() < 1.0);
-        assert!(with(1.0, 160e9).unwrap() > 2.0, "beyond the uncertainty it is told");
+        assert!(with(1.0, 160e9).unwrap() > 2.0, "beyond the uncertainty it is reported");
         assert!(with(0.02, 65e9).unwrap() > 1.0);
         // Less is better turns it round.
         assert_eq!(share(Better::Lower, 2.0, 1.0), Some(0.5));

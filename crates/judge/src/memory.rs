@@ -9,7 +9,7 @@ use crate::Context;
 pub(crate) const LINE: f64 = 64.0;
 
 /// The largest first-level data cache of the designs in the tables, in bytes. A
-/// hypervisor may report a smaller one than there is, so what lies between is not
+/// hypervisor may report a smaller one than there is, so what is between is not
 /// taken for the second level.
 pub(crate) const LARGEST_L1: u64 = 64 << 10;
 

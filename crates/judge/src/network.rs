@@ -81,7 +81,7 @@ pub(crate) struct Carried {
 
 impl Carried {
     /// `None` of what is no stream.
-    pub(crate) fn of(m: &Measurement) -> Option<Self> {
+    pub(crate) fn typical(m: &Measurement) -> Option<Self> {
         if !measured(m) || !streams(m) {
             return None;
         }
@@ -198,8 +198,8 @@ pub(crate) fn segments(m: &Measurement, t: &Trial) -> Option<f64> {
     let largest = n.streams.iter().map(|s| s.segment_bytes).max().filter(|s| *s > 0);
     let bytes = n.sent_bytes as f64;
     let each = if streams(m) { USUAL_SEGMENT } else { m.params.block_bytes().unwrap_or(1.0) };
-    let of = largest.map_or(each, |largest| largest as f64);
-    Some(bytes / if streams(m) { of } else { of.min(each) })
+    let largest = largest.map_or(each, |largest| largest as f64);
+    Some(bytes / if streams(m) { largest } else { largest.min(each) })
 }
 
 /// TCP segments that were sent again in a trial: by the connections' account since the
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_connection_may_hold_its_window_or_its_buffers() {
-        let held = |m: &Measurement| Carried::of(m).map(|c| c.held);
+        let held = |m: &Measurement| Carried::typical(m).map(|c| c.held);
         let stream = || tcp(1, "loopback");
         let silent = || each(stream(), |_, t| t.network = None);
         let own = held(&stream()).unwrap();
@@ -270,7 +270,7 @@ mod tests {
             ("a larger window", with_param(stream(), "window", 1_000_000), Some(1e6)),
             ("a smaller one", with_param(stream(), "window", 1000), Some(own)),
             ("a buffer", with_param(stream(), "socket_buffer", 1_000_000), Some(2e6)),
-            ("nothing is told", silent(), Some(4_194_304.0)),
+            ("nothing is reported", silent(), Some(4_194_304.0)),
             ("the window alone", with_param(silent(), "window", 1000), Some(1e3)),
             ("datagrams", udp(1, "loopback"), Some(2.0 * UDP_BUFFER as f64)),
             (
@@ -288,7 +288,7 @@ mod tests {
     fn four_fills_are_more_than_a_filling() {
         let filled = |bytes: f64| Carried { bytes, held: 1e6, seconds: 1.0 }.only_filled();
         assert_eq!([filled(3.9e6), filled(4e6)], [true, false]);
-        let [each_s, all] = [4, 1].map(|n| Carried::of(&tcp(n, "loopback")).unwrap());
+        let [each_s, all] = [4, 1].map(|n| Carried::typical(&tcp(n, "loopback")).unwrap());
         assert!((all.bytes / each_s.bytes - 4.0).abs() < 1e-9, "each connection's own");
     }
 

@@ -1,4 +1,4 @@
-//! Judges the tools that ran next to a measurement, as far as their trials tell.
+//! Judges the tools that ran next to a measurement, as far as their trials allow.
 //!
 //! A tool's trials are put into a measurement of the same workload, run as the tool's output says
 //! that it ran, and held against our ceiling and against those checks that need no more than a
@@ -18,8 +18,8 @@ pub(crate) fn judged(ctx: &Context, m: &Measurement, raw: Reference) -> Referenc
     theirs.efficiency = r.efficiency;
     r.findings.retain(|f| checks::find(&f.check).is_none());
     // Without evidence there is nothing that a check could look at.
-    let told = !theirs.trials.is_empty();
-    for check in checks::ALL.iter().filter(|_| told) {
+    let has_trials = !theirs.trials.is_empty();
+    for check in checks::ALL.iter().filter(|_| has_trials) {
         let Some(examine) = check.examine_reference else { continue };
         if let Some(finding) = examine(ctx, &theirs) {
             theirs.findings.push(finding.clone());
@@ -58,13 +58,13 @@ pub(crate) fn as_measurement(m: &Measurement, r: &Reference) -> Measurement {
     }
 }
 
-/// Our parameters, with what the tool reports in their place.
+/// proofmark's parameters, replaced by what the tool reports.
 fn with_reported(ours: &Params, theirs: &Params) -> Params {
     let mut all = ours.clone();
     all.0.extend(theirs.0.clone());
-    // Our number says by its name that the cache was warm. What a tool prints carries no name of a
+    // proofmark's result says by its name that the cache was warm. What a tool prints carries no name of a
     // cache and is read as a disk's, so that it is judged as one, and keeps its finding `page_cache`
-    // beside a warm point of ours too; why the two differ is then something else (`disagrees`).
+    // next to a warm one of proofmark too; why the two differ is then something else (`disagrees`).
     if all.text("cache") == Some("warm") {
         all = all.with("cache", "cold");
     }
@@ -88,7 +88,7 @@ mod tests {
         r.findings.iter().map(|f| (f.check.as_ref(), f.severity)).collect()
     }
 
-    /// Beside a tool with so many times our values, spoilt.
+    /// With a tool of so many times proofmark's values, spoilt.
     fn with_tool(mut m: Measurement, factor: f64, spoil: impl Fn(&mut Reference)) -> Measurement {
         m.references = vec![beside(&m, factor)];
         spoil(&mut m.references[0]);
@@ -192,7 +192,7 @@ mod tests {
         }
     }
 
-    /// What is found of a tool that shows so many times our values, of which it tells those clocks.
+    /// What is found of a tool with so many times proofmark's values, which reports that clock.
     fn above(h: &Host, ours: Measurement, factor: f64, clock_hz: Option<f64>) -> Vec<Finding> {
         let m = with_tool(ours, factor, trials(|t| t.conditions.clock_hz = clock_hz));
         let mut m = judged(h, m, &[latency(1 << 30, 1e-7)]);
@@ -241,7 +241,7 @@ mod tests {
             ("array_size", 16 << 20, Some(Severity::Invalid)),
             ("array_size", 64 << 20, Some(Severity::Suspect)),
             ("array_size", 1_u64 << 30, None),
-            // Ours, where it tells nothing.
+            // proofmark's, where it reports nothing.
             ("NTIMES", 10, None),
         ] {
             let reported = |r: &mut Reference| r.params = Params::default().with(name, bytes);

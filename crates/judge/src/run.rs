@@ -87,7 +87,7 @@ impl<'a> Judge<'a> {
             Ok(bottleneck) => all[i].bottleneck = Some(bottleneck),
             Err(reason) => note_missing(&mut all[i], "bottleneck", reason),
         }
-        let execution = Execution::of(&self.context(all), &all[i]);
+        let execution = Execution::derive(&self.context(all), &all[i]);
         all[i].verdict = Verdict::of(&all[i].findings);
         explain_what_is_missing(&mut all[i], &execution);
     }

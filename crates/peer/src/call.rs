@@ -109,7 +109,7 @@ fn unanswered(to: SocketAddr, error: io::Error) -> PeerError {
             PeerError::Silent(to)
         }
         ErrorKind::TimedOut => PeerError::NoAnswer(to, PATIENCE),
-        ErrorKind::InvalidData => PeerError::Stranger(to),
+        ErrorKind::InvalidData => PeerError::NoKey(to),
         _ => PeerError::Broken(to, error),
     }
 }

@@ -34,7 +34,7 @@ pub enum PeerError {
     #[error(
         "the program at {0} is not a `proofmark serve` with this key; check the address and the key"
     )]
-    Stranger(SocketAddr),
+    NoKey(SocketAddr),
     /// An address of this machine leads to another one.
     #[error(
         "{0} is a forwarder to another machine (the boot ids differ); use that machine's own \

@@ -137,11 +137,11 @@ impl Key {
     fn make(path: &Path) -> Result<Self, KeyError> {
         let key = Self::generate()?;
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-            made.map_err(|e| unusable(path, e))?;
+            let created = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+            created.map_err(|e| unusable(path, e))?;
         }
-        let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-        let mut file = made.map_err(|e| unusable(path, e))?;
+        let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+        let mut file = opened.map_err(|e| unusable(path, e))?;
         file.write_all(format!("{}\n", key.to_hex()).as_bytes()).map_err(|e| unusable(path, e))?;
         Ok(key)
     }

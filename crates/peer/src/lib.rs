@@ -9,7 +9,7 @@
 //!
 //! Who does not hold the key learns nothing: the first message of a control connection
 //! proves the key (Noise, pattern NNpsk0), a data connection begins with a token that was
-//! told over one and is good once. What does not prove itself is closed without a word,
+//! sent over one and is good once. What does not prove itself is closed without a word,
 //! within a fixed time and a fixed amount of memory. One exception: a first message that
 //! was captured and is played to a server that does not remember it (one that was started
 //! again, or had 4,096 others since) gets the handshake's answer, 48 bytes that mean

@@ -120,6 +120,6 @@ pub enum ToClient {
 pub struct OpenStream {
     /// Opens the data connection, once.
     pub token: Token,
-    /// What the server's task tells of itself.
+    /// What the server's task reports of itself.
     pub description: Value,
 }

@@ -14,9 +14,9 @@ use crate::work::Ends;
 /// A server that holds the key and has no session, as it reported when it was asked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Overview {
-    /// Its machine, as it tells itself.
+    /// Its machine, as it reports it.
     pub server: ServerEnd,
-    /// Its interface to this end, where it tells.
+    /// Its interface to this end, where it reports it.
     pub server_interface: Option<Interface>,
     /// The most that it grants a session.
     pub limits: Limits,

@@ -1,4 +1,4 @@
-//! The machine that this end runs on, as it tells the other.
+//! The machine that this end runs on, as it reports it to the other.
 
 use proofmark_model::ServerEnd;
 use rustix::system::uname;
@@ -21,7 +21,7 @@ pub fn this_host() -> ServerEnd {
     }
 }
 
-/// The kernel's random id of this boot, where /proc tells it.
+/// The kernel's random id of this boot, where /proc has it.
 pub(crate) fn boot_id() -> Option<String> {
     read("/proc/sys/kernel/random/boot_id").map(|text| text.trim().to_owned())
 }

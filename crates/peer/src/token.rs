@@ -9,7 +9,7 @@ use crate::hex;
 
 pub(crate) const LENGTH: usize = 16;
 
-/// 16 random bytes that name a session or a data connection; whoever knows them was told
+/// 16 random bytes that name a session or a data connection; whoever knows them was given
 /// them by the server. `Debug` does not show them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]

@@ -52,8 +52,8 @@ pub trait Work: Send + Sync {
         Vec::new()
     }
 
-    /// Prepares one task a stream for `job`, whose shape is between this and the near
-    /// end. At most 256.
+    /// Prepares one task a stream for `job`, whose shape is between this and the
+    /// client. At most 256.
     ///
     /// # Errors
     /// Why it will not do the job, in a sentence for the user of the client.

@@ -106,8 +106,8 @@ fn to_look_takes_nothing() {
     server.lead();
     let first = server.events.lock().unwrap().first().cloned();
     assert!(matches!(first, None | Some(Event::Started { .. })), "{first:?}");
-    let stranger = Overview::fetch(&server.address(), &Key::generate().unwrap()).unwrap_err();
-    assert!(matches!(stranger, PeerError::Silent { .. }), "{stranger:?}");
+    let refused = Overview::fetch(&server.address(), &Key::generate().unwrap()).unwrap_err();
+    assert!(matches!(refused, PeerError::Silent { .. }), "{refused:?}");
 }
 
 #[test]
@@ -130,8 +130,8 @@ fn no_server_and_no_proofmark_are_distinguished() {
         use std::io::Write;
         listener.accept().unwrap().0.write_all(b"SSH-2.0-x\r\n").unwrap();
     });
-    let stranger = connect().unwrap_err();
-    assert!(matches!(stranger, PeerError::Stranger { .. }), "{stranger:?}");
+    let refused = connect().unwrap_err();
+    assert!(matches!(refused, PeerError::NoKey { .. }), "{refused:?}");
     join("the banner to be sent", banner);
     let nobody = connect().unwrap_err();
     assert!(matches!(nobody, PeerError::NoServer { .. }), "{nobody:?}");

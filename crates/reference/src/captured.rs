@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use crate::testing::{captured, task};
 use crate::{ALL, Output, Tool, find, recognise};
 
-/// The folders `captured`, by the name of the folder beside them.
+/// The folders `captured`, by the name of the folder next to them.
 fn folders() -> Vec<(String, PathBuf)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let folders = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());

@@ -34,19 +34,19 @@ pub(crate) fn threads(task: &Task, called: &str) -> Result<u64, String> {
 }
 
 /// Holds that the task's instruction set is the widest, which a library takes by itself.
-/// Fails if it is another, of a library of that name: `its BLAS cannot be held to sse2`.
+/// Fails if it is another, of a library of that name: `its BLAS cannot be limited to sse2`.
 pub(crate) fn by_itself(task: &Task, library: &str, widest: &str) -> Result<(), String> {
     match task.params.text("isa") {
-        Some(isa) if isa != widest => Err(format!("{library} cannot be held to {isa}")),
+        Some(isa) if isa != widest => Err(format!("{library} cannot be limited to {isa}")),
         _ => Ok(()),
     }
 }
 
 /// An environment that gives a library so many threads, by variables of these names.
 pub(crate) fn environment(names: &[&'static str], threads: u64) -> Vec<(&'static str, String)> {
-    let told = names.iter().map(|name| (*name, threads.to_string()));
+    let variables = names.iter().map(|name| (*name, threads.to_string()));
     // It would take fewer where it thinks that better.
-    told.chain([("MKL_DYNAMIC", "FALSE".to_owned())]).collect()
+    variables.chain([("MKL_DYNAMIC", "FALSE".to_owned())]).collect()
 }
 
 /// Rows of the task's matrices; 0 where it does not say.
@@ -63,13 +63,13 @@ pub(crate) fn memory(task: &Task, matrices: u64) -> u64 {
     matrices.saturating_add(threads).saturating_add(PROGRAM)
 }
 
-/// Operations of a solve of so many equations, as ours counts them.
+/// Operations of a solve of so many equations, as proofmark counts them.
 pub(crate) fn operations(n: u64) -> f64 {
     let n = n as f64;
     n * n * (2.0 / 3.0 * n + 2.0)
 }
 
-/// The figure of the task's test and size that this many threads, or what stands for them,
+/// The figure of the task's test and size that this many threads, or what it takes for them,
 /// came to.
 pub(crate) fn figure(
     task: &Task,

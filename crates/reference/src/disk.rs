@@ -1,4 +1,4 @@
-//! What tools that are run on a file of ours share.
+//! What tools that run on a file of proofmark share.
 
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
@@ -11,7 +11,7 @@ use proofmark_model::Params;
 pub(crate) fn file(path: &Path) -> Result<&str, String> {
     let kind = std::fs::metadata(path).map(|m| m.file_type());
     if kind.is_ok_and(|k| k.is_block_device() || k.is_char_device() || k.is_dir()) {
-        return Err("it is given no file".to_owned());
+        return Err("it gets only files".to_owned());
     }
     path.to_str().ok_or_else(|| "the path of its file is no text".to_owned())
 }
@@ -31,7 +31,7 @@ pub(crate) fn either(
     }
 }
 
-/// A task's parameters, in place of each that an output tells that of the output. `None` if one of
+/// A task's parameters, each replaced by the output's where the output reports it. `None` if one of
 /// `same` differs: then the output is plainly of another job.
 pub(crate) fn merge_params(task: &Params, output: &Params, same: &[&str]) -> Option<Params> {
     let mut merged = task.clone();
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_output_tells_is_laid_over_the_tasks_parameters() {
+    fn what_an_output_reports_is_laid_over_the_tasks_parameters() {
         let task = Params::default().with("direct", "on").with("threads", 2).with("cache", "none");
         let output = Params::default().with("direct", "off").with("rate", "1m").with("threads", 2);
         let expected = task.clone().with("direct", "off");
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn it_is_given_files_only() {
         for path in ["/", "/dev/null"] {
-            assert_eq!(file(Path::new(path)).unwrap_err(), "it is given no file", "{path}");
+            assert_eq!(file(Path::new(path)).unwrap_err(), "it gets only files", "{path}");
         }
         assert_eq!(file(Path::new("/proc/77/fd/5")), Ok("/proc/77/fd/5"));
         assert!(file(Path::new("/etc/passwd")).is_ok());

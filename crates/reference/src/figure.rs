@@ -12,9 +12,9 @@ use crate::{Task, Tool};
 /// What a tool's output holds.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Output {
-    /// Version of the tool, where the output tells.
+    /// Version of the tool, where the output reports it.
     pub version: Option<String>,
-    /// When it ran, where the output tells.
+    /// When it ran, where the output reports it.
     pub started: Option<Timestamp>,
     /// What it measured, in the order of the output; never empty.
     pub figures: Vec<Figure>,
@@ -35,7 +35,7 @@ pub struct Figure {
     pub unit: Unit,
     /// Which direction is good.
     pub better: Better,
-    /// The parameters as far as the output tells, by the names that workloads have for them; what has
+    /// The parameters that the output reports, by the names that workloads have for them; what has
     /// no such parameter by the tool's own name.
     pub params: Params,
     /// The repetitions, and the evidence that the output holds (device, network,

@@ -23,7 +23,7 @@ pub(crate) fn figure(
     Figure::rate(test, title, (Subsystem::Network, unit), params, trial)
 }
 
-/// The parameters, with the path where the two addresses tell it: loopback where they are one
+/// The parameters, with the path where the two addresses show it: loopback where they are one
 /// or of this machine alone. Two addresses do not prove two machines.
 pub(crate) fn with_path(params: Params, client: &str, server: &str) -> Params {
     let own = |address: &str| {

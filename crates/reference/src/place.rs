@@ -17,7 +17,7 @@ const ASKS: (u32, u32) = (2, 35);
 const FIRST_TOUCH: f64 = 1e9;
 
 /// Threads of the task.
-/// Fails if they are more than its CPUs: then ours share CPUs in a way that a tool's need not.
+/// Fails if they are more than its CPUs: then proofmark's share CPUs in a way that a tool's need not.
 pub(crate) fn threads(task: &Task) -> Result<u64, String> {
     let threads = task.params.threads();
     match usize::try_from(threads) {
@@ -37,8 +37,8 @@ pub(crate) fn pages_unasked() -> &'static str {
     if chosen(&setting) == "always" { "huge" } else { "small" }
 }
 
-/// What has to stand in the environment of a program that has its memory from the C library, so that
-/// it lies in the task's pages.
+/// What has to be in the environment of a program that has its memory from the C library, so that
+/// it is in the task's pages.
 /// Fails with why it cannot be had.
 pub(crate) fn pages(task: &Task) -> Result<Vec<(&'static str, String)>, String> {
     let Some(wanted) = task.params.text("pages") else { return Ok(Vec::new()) };
@@ -56,26 +56,26 @@ fn lay_out(
             Ok(vec![("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1".to_owned())])
         }
         ("huge", "madvise") => Err("it cannot ask for huge pages here: set pages=small".to_owned()),
-        ("small", "always") => Err("its memory lies in huge pages here: set pages=huge".to_owned()),
-        // Without huge pages ours are small, too, whatever the parameter says.
+        ("small", "always") => Err("its memory is in huge pages here: set pages=huge".to_owned()),
+        // Without huge pages proofmark's are small, too, whatever the parameter says.
         _ => Ok(Vec::new()),
     }
 }
 
-/// The setting in force, which stands in brackets; empty where the kernel knows none.
+/// The setting in force, which is in brackets; empty where the kernel knows none.
 fn chosen(setting: &str) -> &str {
     let word = setting.split_whitespace().find_map(|w| w.strip_prefix('[')?.strip_suffix(']'));
     word.unwrap_or_default()
 }
 
-/// Version of this machine's C library, as `glibc 2.36`; ours is part of this program and need not
-/// be the one that tools use. `None` if it is another library or does not tell.
+/// Version of this machine's C library, as `glibc 2.36`; proofmark's is part of this program and need not
+/// be the one that tools use. `None` if it is another library or does not report it.
 fn c_library() -> Option<(u32, u32)> {
     glibc(&ask(Command::new(on_path(&["getconf"])?).arg("GNU_LIBC_VERSION"))?.output)
 }
 
-fn glibc(told: &str) -> Option<(u32, u32)> {
-    let (major, minor) = told.trim().strip_prefix("glibc ")?.split_once('.')?;
+fn glibc(text: &str) -> Option<(u32, u32)> {
+    let (major, minor) = text.trim().strip_prefix("glibc ")?.split_once('.')?;
     let minor = minor.split_once('.').map_or(minor, |(minor, _)| minor);
     Some((major.parse().ok()?, minor.parse().ok()?))
 }

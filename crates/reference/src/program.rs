@@ -1,4 +1,4 @@
-//! How programs that are not ours are found and started: the reference tools, and whatever is
+//! How other programs are found and started: the reference tools, and whatever is
 //! asked for its version.
 
 use std::ffi::OsStr;
@@ -30,7 +30,7 @@ pub fn raise_open_files() -> io::Result<()> {
     Ok(())
 }
 
-/// Starts a program that is not ours: without the variables of this one, and with the limit of
+/// Starts another program: without the variables of this one, and with the limit of
 /// open files that the user had.
 ///
 /// # Errors
@@ -54,8 +54,8 @@ pub(crate) fn path() -> Vec<PathBuf> {
     folders(&std::env::var_os("PATH").unwrap_or_default())
 }
 
-/// The absolute folders of a `PATH`. Relative ones, and the empty one that stands for the current
-/// folder, are skipped: a run starts in any folder, and what lies there must not be run as a tool.
+/// The absolute folders of a `PATH`. Relative ones, and the empty one, which is the current
+/// folder, are skipped: a run starts in any folder, and what is there must not be run as a tool.
 fn folders(path: &OsStr) -> Vec<PathBuf> {
     std::env::split_paths(path).filter(|folder| folder.is_absolute()).collect()
 }

@@ -1,4 +1,4 @@
-//! A repetition whose rate the output tells, so that its time follows.
+//! A repetition whose rate the output reports, so that its time follows.
 
 use proofmark_model::{Trial, Unit};
 
@@ -16,18 +16,18 @@ pub(crate) fn rated(unit: Unit, work: f64, rate: f64, line: usize) -> Result<Tri
     Err(Malformed::at(line, format!("{work:e} at {rate:e} {unit} is out of range")))
 }
 
-/// Holds a repetition against the seconds that are printed beside its rate.
+/// Checks a repetition against the seconds printed with its rate.
 /// Fails if work, rate and seconds contradict each other by more than what rounding loses of both:
 /// then one of them is not what it seems.
 pub(crate) fn took(trial: &Trial, seconds: &str, line: usize) -> Result<(), Malformed> {
     const RATE: f64 = 1e-3;
     let decimals = seconds.split_once('.').map_or(0, |(_, after)| after.len().min(300));
     let lost = 0.51 * 10_f64.powi(-(decimals as i32)) + RATE * trial.seconds;
-    let (told, follows) = (number(seconds, line)?, trial.seconds);
-    if (told - follows).abs() <= lost {
+    let (printed, follows) = (number(seconds, line)?, trial.seconds);
+    if (printed - follows).abs() <= lost {
         return Ok(());
     }
-    Err(Malformed::at(line, format!("by its rate it took {follows:e} s, not {told:e}")))
+    Err(Malformed::at(line, format!("by its rate it took {follows:e} s, not {printed:e}")))
 }
 
 #[cfg(test)]

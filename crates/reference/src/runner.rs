@@ -74,7 +74,7 @@ pub enum Ready {
 }
 
 impl Ready {
-    /// Whether a server of this machine is ready, as the system tells (`/proc/net`). A
+    /// Whether a server of this machine is ready, as the system reports (`/proc/net`). A
     /// connection that only tries would be the client of a server that serves one.
     pub fn on(self, port: u16) -> bool {
         let tables = match self {
@@ -94,9 +94,9 @@ impl Ready {
         };
         table.lines().skip(1).any(|line| {
             let mut words = line.split_whitespace();
-            let client = words.nth(1).and_then(|ends| ends.rsplit_once(':'));
-            let client = client.and_then(|(_, port)| u16::from_str_radix(port, 16).ok());
-            client == Some(port) && words.nth(1) == Some(state)
+            let local = words.nth(1).and_then(|address| address.rsplit_once(':'));
+            let local_port = local.and_then(|(_, port)| u16::from_str_radix(port, 16).ok());
+            local_port == Some(port) && words.nth(1) == Some(state)
         })
     }
 }
@@ -106,32 +106,32 @@ impl Ready {
 pub struct Installed {
     /// The program.
     pub program: PathBuf,
-    /// Its version, as it says itself; a word of why not otherwise.
+    /// Its version, as it says itself; otherwise why it is not known.
     pub version: String,
 }
 
 impl Installed {
-    /// The first of these programs that is here, which tells its version with this argument.
+    /// The first of these programs that is here, which prints its version with this argument.
     pub(crate) fn on_path(programs: &[&str], argument: &str) -> Option<Self> {
         let program = on_path(programs)?;
         Some(Self { version: version(&program, argument), program })
     }
 
-    /// A program that tells no version.
+    /// A program that reports no version.
     pub(crate) fn without_version(program: PathBuf) -> Self {
         Self { program, version: NO_VERSION.to_owned() }
     }
 }
 
-/// The word of why there is no version.
-const NO_VERSION: &str = "version not told";
+/// The version of a program that does not report one.
+const NO_VERSION: &str = "unknown version";
 
-/// A tool that can be run for our points.
+/// A tool that can run proofmark's configurations.
 pub trait ReferenceRunner: Sync {
     /// Finds it on this machine; runs nothing that lasts.
     fn installed(&self) -> Option<Installed>;
 
-    /// What its figure of that test counts, where that may differ from ours; `None` for tests that
+    /// What its figure of that test counts, where that may differ from proofmark's; `None` for tests that
     /// it is not run for.
     fn counts(&self, test: &str) -> Option<&'static str>;
 
@@ -141,7 +141,7 @@ pub trait ReferenceRunner: Sync {
     /// Why it cannot do that very work, in a few words: `it has no queue depth`.
     fn invocation(&self, installed: &Installed, task: &Task) -> Result<Invocation, String>;
 
-    /// Seconds of work from which on its figure is exact: our own trials last as long.
+    /// Seconds of work from which on its figure is exact: proofmark's trials last as long.
     fn shortest(&self) -> f64 {
         0.0
     }
@@ -157,9 +157,9 @@ pub trait ReferenceRunner: Sync {
         0
     }
 
-    /// Whether its output tells how long the timed work took. Where it does not, the seconds of
-    /// a figure's trials stand for the rate alone, and who runs it knows how long the run was.
-    fn tells_time(&self) -> bool {
+    /// Whether its output reports how long the timed work took. Where it does not, the seconds of
+    /// a figure's trials only give the rate, and its caller knows how long the run was.
+    fn reports_time(&self) -> bool {
         true
     }
 
@@ -172,11 +172,11 @@ pub trait ReferenceRunner: Sync {
 /// What a program says of its version with this argument: the first word of its output with a
 /// digit and a point in it, such as `3.33` of `fio-3.33`.
 fn version(program: &Path, argument: &str) -> String {
-    let told = ask(Command::new(program).arg(argument)).map(|a| [a.output, a.words].concat());
-    version_in(&told.unwrap_or_default()).unwrap_or_else(|| NO_VERSION.to_owned())
+    let output = ask(Command::new(program).arg(argument)).map(|a| [a.output, a.words].concat());
+    version_in(&output.unwrap_or_default()).unwrap_or_else(|| NO_VERSION.to_owned())
 }
 
-/// The first word with a digit and a point in it, less what stands before the digit.
+/// The first word with a digit and a point in it, without what is before the digit.
 fn version_in(text: &str) -> Option<String> {
     let mut words = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')'));
     words.find_map(|word| {

@@ -55,8 +55,8 @@ pub(crate) fn refuses(tool: &dyn Tool, text: &str, changes: &[(&str, &str, &str)
         changed.truncate(changed.find(CUT).unwrap_or(changed.len()));
         match tool.parse(&changed) {
             Err(error) => {
-                let said = error.to_string();
-                assert!(why.split(" .. ").all(|w| said.contains(w)), "{from:?} {to:?}: {said}");
+                let text = error.to_string();
+                assert!(why.split(" .. ").all(|w| text.contains(w)), "{from:?} {to:?}: {text}");
             }
             Ok(_) => panic!("{from:?} {to:?}: not refused"),
         }

@@ -70,7 +70,7 @@ impl<'a> Labels<'a> {
         self.values.insert(label, (at, value.trim())).is_none()
     }
 
-    /// What stands after that label.
+    /// What is after that label.
     pub(crate) fn get(&self, label: &str) -> Option<(usize, &'a str)> {
         self.values.get(label).copied()
     }

@@ -110,7 +110,7 @@ impl AtPoint<'_> {
             runner.figure(&task, output).ok_or("its output holds no figure of this work")?;
         run.params = Some(figure.params.clone());
         let mut trial = trial_of(&figure, m)?;
-        if !runner.tells_time() {
+        if !runner.reports_time() {
             // The whole run's time, and the work that goes with it at the rate that it reports.
             trial.work *= wall_s / trial.seconds;
             trial.seconds = wall_s;

@@ -263,7 +263,7 @@ impl ReferenceRunner for FakeTool {
         assert!(task.seconds >= self.shortest_s, "our trials last as long");
         self.takes_s
     }
-    fn tells_time(&self) -> bool {
+    fn reports_time(&self) -> bool {
         false
     }
 }

@@ -37,7 +37,7 @@ impl StoreError {
         ))
     }
 
-    /// It was a history once. The texts of SQLite may quote the schema, which may be a stranger's.
+    /// It was a history once. The texts of SQLite may quote the schema, which may be someone else's.
     fn damaged(path: &Path, reason: &str) -> Self {
         let reason = proofmark_model::clean_excerpt(reason, 200);
         Self(format!(

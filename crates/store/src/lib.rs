@@ -4,13 +4,13 @@
 //!
 //! The file is a rollback-journal database, not one with a write-ahead log. A run adds to it once,
 //! so there is nothing that readers and writers could gain by working at the same time; a log
-//! needs memory shared between processes, which network file systems, where homes often lie, do
-//! not have; and it would leave two more files beside the database. Every change is one `BEGIN
+//! needs memory shared between processes, which network file systems, where homes often are, do
+//! not have; and it would leave two more files next to the database. Every change is one `BEGIN
 //! IMMEDIATE` transaction that waits for others ([`PATIENCE`]), written through to the disk and
 //! its folder (`synchronous=EXTRA`) before it counts as done: a `kill -9` or a power cut leaves
 //! the state before it or after it.
 //!
-//! The file may have been written by a stranger: it is opened without triggers, views and
+//! The file may have been written by someone else: it is opened without triggers, views and
 //! functions of its own schema, and whatever does not read as expected is an error of one line,
 //! never a panic. A file that is no history is never written to.
 

@@ -10,9 +10,9 @@ use crate::{Store, schema};
 impl Store {
     /// Adds a run; when this returns, it is on the disk. A run that is there already, whether it
     /// was added before or was still going on then, is brought up to date and keeps its number.
-    /// `path` is where its file lies, `host` the machine's own name, if it is known: a run file
-    /// does not report. Points without a number are left out; of equal points of a run the last one
-    /// stands, by itself among those in trials and among those sampled over time.
+    /// `path` is that of its file. `host` is the machine's own name, if it is known: a run file
+    /// does not have it. Results without a number are left out. Of equal configurations of a run
+    /// the last one is kept, separately for those in trials and those sampled over time.
     ///
     /// # Errors
     /// In one line, if it cannot be written; then nothing of it is.
@@ -122,7 +122,7 @@ fn number(
 }
 
 /// What makes a run the same one in whatever file it comes: when it began, on what processor, and
-/// what it was to measure. Only of what every version of a run file tells alike.
+/// what it was to measure. Only of what every version of a run file reports alike.
 fn identity(run: &Run) -> String {
     let points: String = run.plan.points.iter().map(|point| format!("{point}\n")).collect();
     let cpu = run.host.cpu.model_name.get().map_or("", |name| name.as_str());

@@ -77,8 +77,8 @@ fn it_is_this_users_alone() {
     store.add(&small(0), "", None).unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
-    let beside: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().collect();
-    assert_eq!(beside.len(), 1, "nothing lies beside it: {beside:?}");
+    let files: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().collect();
+    assert_eq!(files.len(), 1, "nothing is next to it: {files:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Several processes write at once, and die while they do.
 //!
-//! The other processes are this test program, told by its environment to add runs.
+//! The other processes are this test program, which its environment makes add runs.
 
 #![allow(clippy::unwrap_used)] // A test that cannot go on fails.
 

@@ -3,7 +3,7 @@
 //!
 //! Sources: mmap(2), madvise(2), mbind(2), move_pages(2), proc_pid_smaps(5).
 
-#![allow(unsafe_code)] // Mapping memory and asking where its pages lie are system calls.
+#![allow(unsafe_code)] // Mapping memory and asking for their nodes are system calls.
 
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
@@ -29,7 +29,7 @@ pub(crate) const ALIGNMENT: usize = 2 << 20;
 const SMALL_PAGE: usize = 4096;
 /// Flag of mbind(2): pages that are there already move too.
 const MPOL_MF_MOVE: libc::c_uint = 1 << 1;
-/// Pages whose node is asked for; the rest are taken to lie as these do.
+/// Pages whose node is asked for; the rest are taken to be placed as these.
 const ASKED: usize = 4096;
 
 /// One mapping.
@@ -68,7 +68,7 @@ impl Arena {
     /// it is large enough, else a new zeroed mapping.
     pub(crate) fn get(bytes: u64, pages: Pages, threads: u64) -> Result<Arc<Self>, Refusal> {
         let bytes = bytes as usize;
-        // Where there are several nodes, a page lies on that of the thread which uses it.
+        // Where there are several nodes, a page is on that of the thread which uses it.
         let split = if nodes() > 1 { threads as usize } else { 0 };
         let mut kept = locked(&KEPT);
         let fits = |a: &&Arc<Self>| a.bytes >= bytes && a.pages == pages && a.split == split;
@@ -89,19 +89,19 @@ impl Arena {
     /// Touches the first `bytes` bytes from all CPUs at once, where any CPU may touch them first.
     /// In a guest a new page can also fault in the host: some seconds per gigabyte.
     fn make(&self, bytes: usize) {
-        let made = {
+        let touched = {
             let mut state = self.state();
-            let made = state.made;
-            state.made = made.max(bytes);
-            made
+            let touched = state.made;
+            state.made = touched.max(bytes);
+            touched
         };
-        if made >= bytes {
+        if touched >= bytes {
             return;
         }
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let share = (bytes - made).div_ceil(threads).next_multiple_of(ALIGNMENT);
+        let share = (bytes - touched).div_ceil(threads).next_multiple_of(ALIGNMENT);
         std::thread::scope(|scope| {
-            for start in (made..bytes).step_by(share) {
+            for start in (touched..bytes).step_by(share) {
                 scope.spawn(move || self.touch(start, share.min(bytes - start)));
             }
         });
@@ -214,7 +214,7 @@ impl Arena {
         Err(Refusal(format!("cannot bind memory to NUMA node {node}: {why}")))
     }
 
-    /// Where the memory lies: the share of huge pages in the arena, and the share of misplaced
+    /// Where the memory is: the share of huge pages in the arena, and the share of misplaced
     /// pages in the first `bytes` bytes.
     pub(crate) fn placement(&self, used: u64) -> Placement {
         let used = self.bytes.min(used as usize);

@@ -15,7 +15,7 @@ pub(crate) fn int(params: &Params, parameter: &str) -> Result<u64, Refusal> {
     params.int(parameter).ok_or_else(|| unset(parameter))
 }
 
-/// What the word of a parameter stands for, of the words that are `known`.
+/// What the word of a parameter means, of the words that are `known`.
 pub(crate) fn choice<T: Copy>(
     params: &Params,
     parameter: &str,

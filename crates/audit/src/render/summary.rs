@@ -10,7 +10,7 @@ use crate::{Judged, rules};
 pub struct Summary {
     /// All figures.
     pub figures: usize,
-    /// Those that stand.
+    /// Those that are valid.
     pub valid: usize,
     /// Those that something disturbed.
     pub suspect: usize,

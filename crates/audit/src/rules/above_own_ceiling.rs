@@ -137,8 +137,8 @@ mod tests {
                 judges(&RULE, facts, &[(&row, severity)]);
             }
         }
-        let said = findings(&RULE, nominal, &["cpu gflops rate 257e9"]).swap_remove(0).unwrap();
+        let text = findings(&RULE, nominal, &["cpu gflops rate 257e9"]).swap_remove(0).unwrap();
         let but = "16-bit numbers, matrix units and turbo can exceed it";
-        assert!(said.message.contains(but), "{}", said.message);
+        assert!(text.message.contains(but), "{}", text.message);
     }
 }

@@ -68,8 +68,8 @@ mod tests {
     fn a_turbo_clock_may_be_above_the_declared_one() {
         let (suspect, invalid) = ("cpu add latency 2.38e-10", ("cpu add latency 9.9e-11", INVALID));
         judges(&RULE, MACHINE, &[(suspect, SUSPECT), invalid]);
-        let said = findings(&RULE, MACHINE, &[suspect]).swap_remove(0).unwrap().message;
-        assert!(said.ends_with("only if a turbo clock exceeded the declared one"), "{said}");
+        let text = findings(&RULE, MACHINE, &[suspect]).swap_remove(0).unwrap().message;
+        assert!(text.ends_with("only if a turbo clock exceeded the declared one"), "{text}");
         // As printed: 1 / 4.2 GHz is 0.23810 ns.
         let running = format!("{MACHINE}clock_hz_running = 4.2e9\n");
         judges(&RULE, &running, &[(suspect, None), invalid]);

@@ -56,7 +56,7 @@ mod tests {
             ("network tcp throughput 1.9e9", INVALID),
         ];
         judges(&RULE, GIGABIT, &expected);
-        let said = findings(&RULE, GIGABIT, &[expected[1].0]).swap_remove(0).unwrap().message;
-        assert!(said.ends_with("the link carries in both directions 2.000 Gbit/s"), "{said}");
+        let text = findings(&RULE, GIGABIT, &[expected[1].0]).swap_remove(0).unwrap().message;
+        assert!(text.ends_with("the link carries in both directions 2.000 Gbit/s"), "{text}");
     }
 }

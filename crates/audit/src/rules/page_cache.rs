@@ -46,7 +46,7 @@ fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
 
 /// Fewer other figures prove nothing about a tool.
 const LEAST_OTHERS: usize = 9;
-/// Share of them above the limit that tells a buffered tool.
+/// Share of them above the limit that shows a buffered tool.
 const MOST_OF_THEM: f64 = 0.9;
 
 /// A slow figure of a tool whose other figures at that point came from the page cache: it was

@@ -48,8 +48,8 @@ fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
     // Means, since one trial may be lucky.
     let series = sheet.series(index)?;
     let (fewest, alone) = series.levels().next().filter(|(t, _)| *t < threads)?;
-    let (_, beside) = series.levels().find(|(t, _)| *t == threads)?;
-    let (factor, fall) = (threads / fewest, beside / alone);
+    let (_, with_others) = series.levels().find(|(t, _)| *t == threads)?;
+    let (factor, fall) = (threads / fewest, with_others / alone);
     (fall < factor.sqrt().recip()).then(|| {
         Finding::new(
             RULE.id,

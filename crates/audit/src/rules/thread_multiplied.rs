@@ -6,9 +6,9 @@ use super::{Rule, above_own_ceiling};
 use crate::machine::Limit;
 use crate::{Figure, Metric, Sheet, severity};
 
-/// Trials of a quiet machine lie within some percent; a tenth above linear is no noise.
+/// Trials of a quiet machine are within some percent; a tenth above linear is no noise.
 const ABOVE_LINEAR: f64 = 1.1;
-/// The least factor of threads beyond the CPUs that tells: from 8 to 9 the bound is 6 %, as
+/// The least factor of threads beyond the CPUs that counts: from 8 to 9 the bound is 6 %, as
 /// noise is.
 const THREADS_MORE: f64 = 2.0;
 

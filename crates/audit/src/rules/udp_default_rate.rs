@@ -1,4 +1,4 @@
-//! `udp_default_rate`: the rate that a tool sends UDP at unless it is told another.
+//! `udp_default_rate`: the rate that a tool sends UDP at unless another is set.
 
 use proofmark_model::{Finding, Severity, Subsystem};
 

@@ -1,4 +1,4 @@
-//! Threads that sleep, wait for each other and tell what was asked of them.
+//! Threads that sleep, wait for each other and report what was asked of them.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -83,7 +83,7 @@ impl Diary {
     }
 
     /// Threads that write down what is asked of them. One without a share goes on for a while
-    /// after it was told to stop, and moves a million bytes a second.
+    /// after the request to stop, and moves a million bytes a second.
     fn team(&self, threads: usize) -> Team {
         let (calls, working) = (Arc::clone(&self.0), AtomicUsize::new(0));
         let act = move |index, call: Call| {

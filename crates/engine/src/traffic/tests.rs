@@ -44,7 +44,7 @@ intr 5
 /// The CPUs that this end may use.
 const MASK: &[u32] = &[0, 10];
 
-/// Counters of an interface as these texts tell them.
+/// Counters of an interface as these texts report them.
 fn reported(interface: &str) -> EndCounters {
     EndCounters {
         interface: device(DEV, interface),
@@ -139,7 +139,7 @@ fn an_interface_that_vanished_or_began_again_tells_nothing() {
     let again = EndCounters { interface: made_again, ..here };
     let traffic = again.since(&reported("eth0"));
     assert!(silent(&traffic), "{traffic:?}");
-    assert_eq!(traffic.retransmits, Some(0), "the others still tell");
+    assert_eq!(traffic.retransmits, Some(0), "the others still report");
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn busy_is_what_the_cpus_of_the_mask_were() {
 fn this_end_counts_what_goes_over_loopback() {
     let before = EndCounters::read(Some("lo"));
     if before.interface.is_none() || before.udp.is_none() {
-        eprintln!("skipped: /proc/net tells nothing of lo here");
+        eprintln!("skipped: /proc/net does not report lo here");
         return;
     }
     // To a socket that nobody reads: 16 MB are more than its buffer holds by any usual default.

@@ -4,7 +4,7 @@
 //! five, still ends near its time. Its time is that of its slices and of what held the machine up
 //! between them: a CPU quota may well hold the process back between two slices, and a user would
 //! wait then, too. What is left out is our own work between them, checking results and reading
-//! counters: the time that usually lies between two slices. For the CPU that is well below a
+//! counters: the usual time between two slices. For the CPU that is well below a
 //! hundredth of a slice; memory that was written is checked and a file flushed and read back, which
 //! may take as long as the slice, and a quota or a volume may save up something meanwhile.
 

@@ -158,8 +158,8 @@ fn what_was_moved_where_it_lies_and_what_went_on_beside_is_told() {
         // 1001 iterations, however many threads share them.
         assert_eq!((account(&replies[0]), t.moved), ((2002.0, 2002.0), Some(3003.0)));
         assert_eq!(t.background.is_some_and(|rate| rate > 0.0), threads > 1, "{t:?}");
-        let lies = (t.conditions.huge_pages, t.conditions.misplaced_pages);
-        assert_eq!(lies, (Some(0.5), Some(0.25)));
+        let pages = (t.conditions.huge_pages, t.conditions.misplaced_pages);
+        assert_eq!(pages, (Some(0.5), Some(0.25)));
     }
 }
 

@@ -1,4 +1,4 @@
-//! What lies under the folder for the disk workloads: the links and files of sysfs that
+//! What is under the folder for the disk workloads: the links and files of sysfs that
 //! lead from its file system down to the hardware.
 
 use std::io;

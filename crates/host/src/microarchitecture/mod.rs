@@ -17,7 +17,7 @@ use crate::findings::{MASKED_MODEL, note};
 use crate::identity::Identity;
 use table::{DESIGNS, Design, MARKS, PARTS, ROWS, Row, is_named};
 
-/// Sizes in bytes of the caches that tell designs apart, where known.
+/// Sizes in bytes of the caches that distinguish designs, where known.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct CacheSizes {
     pub(crate) l1d: Option<u64>,

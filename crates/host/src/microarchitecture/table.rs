@@ -72,7 +72,7 @@ pub(crate) struct Row {
     pub(crate) models: (u32, u32),
     /// First and last stepping; one model number may hold several products.
     pub(crate) steppings: (u32, u32),
-    /// Id of the design; `None` for a number that hypervisors use as a stand-in.
+    /// Id of the design; `None` for a number that hypervisors use as a placeholder.
     pub(crate) design: Option<&'static str>,
     pub(crate) product: &'static str,
 }

@@ -96,7 +96,7 @@ fn features_that_the_named_model_cannot_have_override_it() {
     assert_eq!((finding.check.as_ref(), finding.severity), ("host.masked_model", Severity::Note));
     assert_eq!(finding.evidence["concluded"], "redwood_cove_server");
 
-    // AVX10 tells Granite Rapids where AMX's new type is masked.
+    // AVX10 identifies Granite Rapids where AMX's new type is masked.
     let avx10 = "amx_tile avx512f avx512_vbmi2 avx10";
     assert_eq!(id(&intel(0x8f, avx10), NONE), Ok(("redwood_cove_server".to_owned(), true)));
 

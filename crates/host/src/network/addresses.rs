@@ -1,6 +1,6 @@
 //! Which interface has which address: getifaddrs(3) on the live machine, of a captured
 //! one the file `addresses` with an interface and an address a line. No file of the
-//! system tells IPv4 addresses with their interfaces.
+//! system lists IPv4 addresses with their interfaces.
 #![allow(unsafe_code)] // getifaddrs has no safe wrapper here.
 
 use std::ffi::CStr;

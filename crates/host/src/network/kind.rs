@@ -24,7 +24,7 @@ pub(super) enum Kind {
     Vlan,
     /// Packets in packets, or a program that takes them.
     Tunnel,
-    /// An end of a program that speaks Ethernet, such as a virtual machine's.
+    /// An end of a program that uses Ethernet, such as a virtual machine's.
     Tap,
     /// A further address on another interface, with neighbours on this machine.
     Macvlan,

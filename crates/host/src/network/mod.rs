@@ -1,7 +1,7 @@
 //! The interface that packets to a peer leave by: which one has the local address,
 //! what it is, and what its wire carries.
 //!
-//! `addresses` tells which interface has which address, `kind` what an interface is
+//! `addresses` finds which interface has which address, `kind` what an interface is
 //! and `rate` what its wire carries.
 //!
 //! Sources: getifaddrs(3), sysfs(5), Linux `Documentation/ABI/testing/sysfs-class-net`.
@@ -49,7 +49,7 @@ fn own(root: &Root, address: IpAddr) -> Result<bool, Reason> {
 
 /// The one interface that has an address, by its name.
 fn having(root: &Root, address: IpAddr) -> Result<String, Reason> {
-    // A socket for both versions of IP tells an IPv4 address as ::ffff:192.0.2.1.
+    // A socket for both versions of IP reports an IPv4 address as ::ffff:192.0.2.1.
     let address = address.to_canonical();
     let all = root.addresses()?;
     let mut names: Vec<&str> =

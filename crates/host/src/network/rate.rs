@@ -8,7 +8,7 @@ use super::NET;
 use super::kind::{self, Kind};
 use crate::root::{Reason, Root};
 
-/// Interfaces lie on one another no deeper than the kernel allows (MAX_NEST_DEV).
+/// Interfaces are stacked no deeper than the kernel allows (MAX_NEST_DEV).
 const DEEPEST: u32 = 8;
 
 /// Line rate in bits per second, or why there is none. `guest`: this is a virtual machine, where

@@ -174,7 +174,7 @@ fn the_bank_is_reported_where_it_names_the_place() {
         (&[["Node0_Channel0", "Node0"]], &["Node0_Channel0"]),
         (&[["Not Specified", " BANK 0 "]], &["BANK 0"]),
         (&[["Not Specified", "Unknown"]], &["unnamed"]),
-        // No terminal is told what to do.
+        // No control sequence reaches a terminal.
         (&[["a\x1b[31mb", "x"]], &["a[31mb"]),
     ] {
         let dimms: Vec<_> = names.iter().map(|&names| Dimm { names, ..DDR4 }).collect();
@@ -198,7 +198,7 @@ fn memory_that_is_not_main_memory_is_left_out() {
 
 #[test]
 fn a_hypervisors_modules_have_no_speed() {
-    // QEMU and others tell 0; EC2 tells one, of a module that is not there.
+    // QEMU and others report 0; EC2 reports one, of a module that is not there.
     let silent = Dimm { speed: 0, configured: 0, data_bits: 0xffff, kind: 0x07, ..DDR4 };
     for (dimm, name) in [(&silent, "kvm"), (&DDR4, "amazon")] {
         let found = find(&table(std::slice::from_ref(dimm)), &[], Some(name));

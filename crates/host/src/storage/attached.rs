@@ -40,7 +40,7 @@ pub(super) fn holder(name: &str, folder: &str, transport: Option<&str>) -> Stora
 }
 
 /// Whether the kernel has the device below one of hardware. The head of an NVMe
-/// namespace with several controllers has not, but it lies on its paths.
+/// namespace with several controllers has not, but it is on top of its paths.
 fn has_hardware(folder: &str) -> bool {
     const NONE: &[&str] = &["/sys/devices/virtual/", "/sys/devices/faux/"];
     !NONE.iter().any(|begin| folder.starts_with(begin))

@@ -11,7 +11,7 @@ use crate::mounts::Mount;
 use crate::root::{Root, below};
 
 /// Kinds of file systems by the kernel's names, where they tell what holds the data.
-/// Those of FUSE are programs: where not listed, they are assumed to lie on another
+/// Those of FUSE are programs: where not listed, they are assumed to be on another
 /// file system.
 const KINDS: &[(StorageKind, &str)] = &[
     (StorageKind::Memory, "tmpfs ramfs devtmpfs hugetlbfs rootfs"),
@@ -39,7 +39,7 @@ pub(super) fn upper(root: &Root, mount: &Mount) -> Option<String> {
     (folder.starts_with('/') && root.exists(&folder)).then_some(folder)
 }
 
-/// Names in [`BLOCK`] of the devices that a file system lies on; empty where they are
+/// Names in [`BLOCK`] of the devices under a file system; empty where they are
 /// not known.
 pub(super) fn devices(root: &Root, mount: &Mount) -> Vec<String> {
     if !mount.number.starts_with("0:") {

@@ -1,7 +1,7 @@
-//! What lies under a folder: its mount, its file system, and the block devices down
+//! What is under a folder: its mount, its file system, and the block devices down
 //! to those that no other carries.
 //!
-//! `file_system` tells what holds a file system's data, `stack` goes down the block
+//! `file_system` finds what holds a file system's data, `stack` goes down the block
 //! devices, `device` reads the facts of one, `attached` how it is attached and `link`
 //! what its link carries.
 //!

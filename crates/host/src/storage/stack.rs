@@ -1,4 +1,4 @@
-//! The block devices under a file system, from its own down: a partition lies on its
+//! The block devices under a file system, from its own down: a partition is on its
 //! disk, RAID and device mapper on their parts, a loop device on the file system of
 //! its file.
 //!
@@ -42,7 +42,7 @@ impl<'a> Stack<'a> {
         (kind, self.devices)
     }
 
-    /// Names of the devices that the file system lies on, themselves added.
+    /// Names of the devices under the file system, themselves added.
     pub(super) fn file_system(&mut self, mount: &Mount, depth: usize) -> Vec<String> {
         if depth > DEEPEST {
             return self.ends_in(StorageKind::Unknown);
@@ -113,7 +113,7 @@ impl<'a> Stack<'a> {
     }
 
     /// What carries a loop device: the file system of its file. The kernel marks a file
-    /// that has no name any more, and tells the path of another mount namespace too, so
+    /// that has no name any more, and gives the path of another mount namespace too, so
     /// that its folder must be there.
     fn file(&mut self, file: &str, depth: usize) -> Vec<String> {
         let path = file.strip_suffix(" (deleted)").unwrap_or(file);

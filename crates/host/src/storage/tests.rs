@@ -1,4 +1,4 @@
-//! Machines composed for each way that a file system can lie on devices.
+//! Machines composed for each way that a file system can be on devices.
 
 use proofmark_model::{BlockDevice, StorageKind};
 

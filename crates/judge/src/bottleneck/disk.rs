@@ -40,36 +40,36 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String>
         };
     }
     let law = little(m);
-    let told = |what: String| if law.is_empty() { what } else { format!("{law}; {what}") };
+    let with_law = |what: String| if law.is_empty() { what } else { format!("{law}; {what}") };
     if let Some((gain, other)) = best(ctx, m, true) {
         let how = differs(m, other);
         if gain > GAINED {
             let deep = queue_depth(other) > queue_depth(m);
             let resource = if deep { "queue depth" } else { "threads" };
             let what = format!("{how} reached {gain:.2} times the rate");
-            return Ok(Bottleneck::new(resource, told(what)));
+            return Ok(Bottleneck::new(resource, with_law(what)));
         }
         if gain < NOTHING {
             let what = format!("{how} reached only {gain:.2} times the rate");
-            return Ok(Bottleneck::new("device", told(what)));
+            return Ok(Bottleneck::new("device", with_law(what)));
         }
     }
     let shallower = best(ctx, m, false).map(|(ratio, other)| (1.0 / ratio, other));
     if let Some((gain, other)) = shallower.filter(|(gain, _)| *gain < NOTHING) {
         let what = format!("this is only {gain:.2} times the rate of {}", differs(m, other));
-        return Ok(Bottleneck::new("device", told(what)));
+        return Ok(Bottleneck::new("device", with_law(what)));
     }
     let most = in_flight_at_most(m);
     match at_device(m) {
         Some(n) if n >= WAITING * most => {
             let what = format!("the device held on average {n:.2} of {most:.0} I/Os in flight");
-            Ok(Bottleneck::new("device", told(what)))
+            Ok(Bottleneck::new("device", with_law(what)))
         }
-        Some(n) => Err(told(format!(
+        Some(n) => Err(with_law(format!(
             "the device held on average {n:.2} of {most:.0} I/Os in flight; no other result of \
              this run has a deeper queue"
         ))),
-        None => Err(told("no device reports how many I/Os it had in flight".to_owned())),
+        None => Err(with_law("no device reports how many I/Os it had in flight".to_owned())),
     }
 }
 
@@ -97,7 +97,7 @@ fn little(m: &Measurement) -> String {
 }
 
 /// Whether nothing disturbed it. Trials that differ from each other, as those of a shared
-/// store do, are told apart well enough by a ratio that must be so far from 1.
+/// store do, are distinguished well enough by a ratio that must be so far from 1.
 fn sound(m: &Measurement) -> bool {
     let noise = |check: &str| matches!(check, "wide_interval" | "clusters");
     m.findings.iter().all(|f| f.severity == Severity::Note || noise(&f.check))

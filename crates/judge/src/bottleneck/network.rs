@@ -177,8 +177,8 @@ fn by_waking(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
 
 /// Segments that were lost on the way, so that congestion control held the sender back.
 fn by_losses(m: &Measurement) -> Option<Bottleneck> {
-    let told = m.trials.iter().filter_map(|t| Some((retransmitted(m, t)?, segments(m, t)?)));
-    let (again, all) = told.fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d));
+    let sent = m.trials.iter().filter_map(|t| Some((retransmitted(m, t)?, segments(m, t)?)));
+    let (again, all) = sent.fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d));
     let share = again / all;
     (share.is_finite() && share > RESENT).then(|| {
         let evidence = format!("{:.2} % of the TCP segments were retransmitted", share * 100.0);
@@ -190,8 +190,8 @@ fn by_losses(m: &Measurement) -> Option<Bottleneck> {
 fn by_window(m: &Measurement) -> Option<Bottleneck> {
     let rate = m.summary.as_ref()?.median;
     let all: Vec<(f64, f64, f64)> = m.traffics().filter_map(|(_, n)| windows(n)).collect();
-    let of = |get: fn(&(f64, f64, f64)) -> f64| median(&all.iter().map(get).collect::<Vec<_>>());
-    let (most, window, trip) = (of(|w| w.0)?, of(|w| w.1)?, of(|w| w.2)?);
+    let mid = |get: fn(&(f64, f64, f64)) -> f64| median(&all.iter().map(get).collect::<Vec<_>>());
+    let (most, window, trip) = (mid(|w| w.0)?, mid(|w| w.1)?, mid(|w| w.2)?);
     let share = rate / most;
     if !share.is_finite() || !WINDOW.contains(&share) {
         return None;

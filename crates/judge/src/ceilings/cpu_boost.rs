@@ -64,16 +64,16 @@ mod tests {
 
     #[test]
     fn a_real_boost_on_bare_metal_is_a_ceiling() {
-        let of = |boost: Probe<f64>, virtualisation: &str, expected| {
+        let expect_clock = |boost: Probe<f64>, virtualisation: &str, expected| {
             let mut h = host();
             h.os.virtualisation = Probe::known(virtualisation.to_owned(), "test");
             h.cpu.clock.nominal_hz = Probe::known(2.6e9, "test");
             h.cpu.clock.boost_hz = boost;
             RULE.on(&h, &[]).expect([(virtualisation, clock(4e9), expected)]);
         };
-        of(Probe::known(4.1e9, "test"), "none", Ok(4.1e9));
-        of(Probe::known(2.6e9, "test"), "none", Err("base clock"));
-        of(Probe::missing("not told"), "none", Err("not told"));
-        of(Probe::known(4.1e9, "test"), "kvm", Err("kvm"));
+        expect_clock(Probe::known(4.1e9, "test"), "none", Ok(4.1e9));
+        expect_clock(Probe::known(2.6e9, "test"), "none", Err("base clock"));
+        expect_clock(Probe::missing("not reported"), "none", Err("not reported"));
+        expect_clock(Probe::known(4.1e9, "test"), "kvm", Err("kvm"));
     }
 }

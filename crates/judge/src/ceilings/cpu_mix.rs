@@ -7,10 +7,10 @@ use super::parts::{assumed, at_clock, bits, clock, cores, input, ports, quota, r
 use crate::microarchitecture::{Row, Width};
 use crate::{Capacity, Context};
 
-/// Name of the input that stands in a ceiling which the divider sets.
+/// Name of the input of a ceiling that the divider sets.
 const DIVIDER_INPUT: &str = "divider_cycles";
 
-/// Name of the input that stands in a ceiling which the ports set.
+/// Name of the input of a ceiling that the ports set.
 const PORTS_INPUT: &str = "port_cycles";
 
 /// Least cycles of a division differ a little by source and operands.
@@ -30,20 +30,20 @@ struct Mix {
 }
 
 impl Mix {
-    fn of(m: &Measurement) -> Result<Self, String> {
+    fn read(m: &Measurement) -> Result<Self, String> {
         let float = m.params.text("type").is_some_and(|name| name.starts_with('f'));
         let arith17 = match m.params.text("mix") {
             Some("arith17") => true,
             Some("add16") => false,
             Some(other) => return Err(format!("mix {other} is unknown")),
-            None => return Err("the point has no mix".to_owned()),
+            None => return Err("the configuration has no mix".to_owned()),
         };
         let width = match m.params.text("isa") {
             Some("avx2") => Width::V256,
             Some("sse2") => Width::V128,
             Some("scalar") => Width::Scalar,
             Some(other) => return Err(format!("isa {other} is unknown")),
-            None => return Err("the point has no isa".to_owned()),
+            None => return Err("the configuration has no isa".to_owned()),
         };
         if arith17 && !float && width != Width::Scalar {
             return Err(
@@ -106,7 +106,7 @@ impl Mix {
 /// Operations per iteration and the least cycles for them on a design, with the
 /// number of lanes, for a measurement of an instruction mix.
 pub(crate) fn cycles_at_least(m: &Measurement, row: &Row) -> Option<f64> {
-    let mix = Mix::of(m).ok()?;
+    let mix = Mix::read(m).ok()?;
     let cycles = mix.cycles(row).ok()?.value;
     Some(mix.operations() * mix.lanes / cycles)
 }
@@ -128,9 +128,9 @@ pub(super) static RULE: CeilingRule = CeilingRule {
 };
 
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-    let mix = Mix::of(m)?;
+    let mix = Mix::read(m)?;
     let cycles = mix.cycles(row(ctx.host)?)?;
-    let capacity = Capacity::of(ctx.host, m)?;
+    let capacity = Capacity::derive(ctx.host, m)?;
     let (clock, clock_uncertainty) = clock(ctx.host, m)?;
     let value = capacity.cores * clock.value * mix.operations() * mix.lanes / cycles.value;
     let by_divider = cycles.name == DIVIDER_INPUT;

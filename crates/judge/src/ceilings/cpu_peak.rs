@@ -43,14 +43,14 @@ impl Peak {
     /// From the unit and the parameters of a workload that declares this ceiling. Floating-point operations of a workload without the
     /// parameter `type` are those of f64.
     /// Fails if the ports do not bound this workload in this way, or a parameter is absent or unknown.
-    pub(crate) fn of(ctx: &Context, m: &Measurement) -> Result<Self, String> {
+    pub(crate) fn derive(ctx: &Context, m: &Measurement) -> Result<Self, String> {
         let float = m.unit == Unit::FlopPerSecond;
         let declared = ctx.spec(m).is_some_and(|spec| spec.ceilings.iter().any(|id| id == RULE.id));
         if !declared || !(float || m.unit == Unit::OpPerSecond) {
             return Err(format!("{} is not a workload of peak rates", m.workload));
         }
         let bits = if float && m.params.get("type").is_none() { 64 } else { bits(m)? };
-        let isa = m.params.text("isa").ok_or("the point has no isa")?;
+        let isa = m.params.text("isa").ok_or("the configuration has no isa")?;
         let width = match isa {
             "scalar" => Width::Scalar,
             "sse2" => Width::V128,
@@ -98,12 +98,12 @@ pub(super) static RULE: CeilingRule = CeilingRule {
 };
 
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-    let peak = Peak::of(ctx, m)?;
+    let peak = Peak::derive(ctx, m)?;
     let row = row(ctx.host)?;
     let rate = peak.instructions_per_cycle(row).ok_or_else(|| {
         format!("the table has no figure for {} at this width on {}", peak.stream.words(), row.id)
     })?;
-    let capacity = Capacity::of(ctx.host, m)?;
+    let capacity = Capacity::derive(ctx.host, m)?;
     let (clock, clock_uncertainty) = clock(ctx.host, m)?;
     let value = capacity.cores * clock.value * rate * peak.lanes * peak.operations;
     let mut per_cycle = assumed("instructions_per_cycle", rate, row);
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn a_workload_has_this_ceiling_because_it_declares_it() {
         let peak = |m: &Measurement, spec: WorkloadSpec| {
-            Peak::of(&context(&host(), &spec, &policy(), &[]), m)
+            Peak::derive(&context(&host(), &spec, &policy(), &[]), m)
         };
         assert!(peak(&flops(1), spec("cpu.flops")).is_ok());
         let undeclared = WorkloadSpec { ceilings: Vec::new().into(), ..spec("cpu.flops") };
@@ -206,11 +206,11 @@ mod tests {
     #[test]
     fn what_is_not_known_is_said() {
         let mut unknown = host();
-        unknown.cpu.microarchitecture = Probe::missing("not told");
+        unknown.cpu.microarchitecture = Probe::missing("not reported");
         let wide = with_param(flops(1), "isa", "avx512");
         for (host, m, why) in [
             (with_design(host(), "unheard_of"), flops(1), "no table"),
-            (unknown, flops(1), "not told"),
+            (unknown, flops(1), "not reported"),
             (with_design(host(), "zen3"), wide, "zen3"),
         ] {
             RULE.on(&host, &[]).expect([(why, m, Err(why))]);

@@ -37,10 +37,10 @@ struct SetLimit {
 
 /// What the user declared.
 fn declared(ctx: &Context) -> impl Iterator<Item = SetLimit> {
-    let of = |limit: Limit| ctx.host.limits.declared.get(limit.name()).copied();
+    let value = |limit: Limit| ctx.host.limits.declared.get(limit.name()).copied();
     let all = Limit::ALL.into_iter();
     all.filter_map(move |limit| {
-        Some(SetLimit { limit, way: Way::of(limit)?, value: of(limit)?, cgroup: None })
+        Some(SetLimit { limit, way: Way::limited_by(limit)?, value: value(limit)?, cgroup: None })
     })
 }
 
@@ -55,7 +55,7 @@ fn by_cgroup<'a>(ctx: &'a Context, storage: &Storage) -> impl Iterator<Item = Se
     limits.filter(move |l| numbers.contains(&l.device)).flat_map(|l: &IoLimit| {
         Limit::ALL.into_iter().filter_map(|limit| {
             let cgroup = Some(format!("{} on {}", l.source, l.device));
-            Some(SetLimit { limit, way: Way::of(limit)?, value: l.of(limit)?, cgroup })
+            Some(SetLimit { limit, way: Way::limited_by(limit)?, value: l.of(limit)?, cgroup })
         })
     })
 }
@@ -67,8 +67,8 @@ fn bytes_of_an_io(
     set: &SetLimit,
     storage: Option<&Storage>,
 ) -> Result<f64, String> {
-    let block = m.params.block_bytes().ok_or("the point has no block_size")?;
-    let direct = Cached::of(m) == Cached::Direct;
+    let block = m.params.block_bytes().ok_or("the configuration has no block_size")?;
+    let direct = Cached::read(m) == Cached::Direct;
     let one_each = commits(m) || is_random(m) && (direct || set.way == Way::Read);
     if one_each || direct && (queue_depth(m) == 1 || set.cgroup.is_some()) {
         return Ok(block);
@@ -91,7 +91,7 @@ fn ceiling(ctx: &Context, m: &Measurement, set: &SetLimit) -> Result<Ceiling, St
     if share <= 0.0 {
         return Err(format!("{name} does not apply to this workload"));
     }
-    let written_back = way == Way::Written && Cached::of(m) != Cached::Direct;
+    let written_back = way == Way::Written && Cached::read(m) != Cached::Direct;
     if written_back && set.cgroup.is_some() && !commits(m) {
         return Err(
             "buffered writes are written back later (with cgroup v1 outside of the limit), so the \
@@ -116,7 +116,7 @@ fn ceiling(ctx: &Context, m: &Measurement, set: &SetLimit) -> Result<Ceiling, St
         let note = "the most that counts as one I/O; a limit may count a large one several times";
         inputs.push(input("io_bytes", bytes, "B", Provenance::Reported, note));
     } else if counts_bytes && !in_bytes {
-        let block = m.params.block_bytes().ok_or("the point has no block_size")?;
+        let block = m.params.block_bytes().ok_or("the configuration has no block_size")?;
         value /= block;
         formula += " / block_size";
         let note = "an operation moves at least this";
@@ -166,7 +166,7 @@ pub(super) static RULE: CeilingRule = CeilingRule {
 };
 
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-    if Cached::of(m) == Cached::Warm {
+    if Cached::read(m) == Cached::Warm {
         return Err("a warm page cache serves the reads, not the device".to_owned());
     }
     let mut limits: Vec<SetLimit> = declared(ctx).collect();

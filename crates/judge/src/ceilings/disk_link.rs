@@ -56,7 +56,7 @@ pub(super) static RULE: CeilingRule = CeilingRule {
 };
 
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-    if Cached::of(m) == Cached::Warm {
+    if Cached::read(m) == Cached::Warm {
         return Err("a warm page cache serves the reads, not the device".to_owned());
     }
     let link = link(ctx)?;
@@ -72,7 +72,7 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
         inputs.push(input("share", larger, "", Provenance::Measured, note));
     }
     if m.unit != Unit::BytePerSecond {
-        let block = m.params.block_bytes().ok_or("the point has no block_size")?;
+        let block = m.params.block_bytes().ok_or("the configuration has no block_size")?;
         value /= block;
         formula += " / block_size";
         let note = "an operation moves at least this";

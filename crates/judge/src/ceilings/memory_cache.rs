@@ -10,14 +10,14 @@ use crate::microarchitecture::memory::MemoryRow;
 use crate::words::counted;
 use crate::{Capacity, Context};
 
-/// A set up to this share of a cache lies in it whole: the stack and the loop's own
+/// A set up to this share of a cache is in it whole: the stack and the loop's own
 /// data need the rest.
 const FITS: f64 = 0.9;
 /// From so many times the first level on a set is the second level's: less would
 /// come from the first for a half or more.
 const BEYOND_L1: f64 = 2.0;
 
-/// The level that a set lies in, and the share of it that a smaller level may give.
+/// The level that holds a set, and the share of it that a smaller level may give.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Level {
     L1,
@@ -75,8 +75,8 @@ pub(super) static RULE: CeilingRule = CeilingRule {
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     let data = ctx.work(m).data.as_ref().filter(|data| data.any_level);
     let data = data.ok_or("the data of this workload is in memory, not in a cache")?;
-    let set = m.params.int(&data.parameter).ok_or("the point has no working set")? as f64;
-    let capacity = Capacity::of(ctx.host, m)?;
+    let set = m.params.int(&data.parameter).ok_or("the configuration has no working set")? as f64;
+    let capacity = Capacity::derive(ctx.host, m)?;
     let row = memory_row(ctx.host)?;
     let l1 = l1_bytes(ctx, m, row).ok_or_else(|| {
         format!("the loads and stores per cycle of {} are not documented", row.id)
@@ -127,7 +127,7 @@ mod tests {
             ("256 bits", with_isa("read", "avx2"), Ok(4e9 * 96.0)),
             ("128 bits", with_isa("read", "sse2"), Ok(4e9 * 48.0)),
             ("portable", with_isa("read", "scalar"), Ok(4e9 * 48.0)),
-            // One 64-byte store a cycle, beside which one load is read.
+            // One 64-byte store a cycle, with which one load is read.
             ("write", with_isa("write", "avx512"), Ok(4e9 * 64.0)),
             ("copy", with_isa("copy", "avx512"), Ok(4e9 * 128.0)),
             ("two threads", sweep("read", 2, 32 << 10), Ok(2.0 * 4e9 * 128.0)),

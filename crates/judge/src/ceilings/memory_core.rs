@@ -97,7 +97,7 @@ pub(super) static RULE: CeilingRule = CeilingRule {
 };
 
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-    let capacity = Capacity::of(ctx.host, m)?;
+    let capacity = Capacity::derive(ctx.host, m)?;
     let read = lines_read(ctx, m)?;
     let from_cache = from_memory(ctx, m)?;
     let row = memory_row(ctx.host)?;

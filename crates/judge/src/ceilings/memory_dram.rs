@@ -37,10 +37,10 @@ fn reported(host: &Host, bus: &modules::Bus) -> (Vec<Input>, f64) {
     } else {
         (Provenance::Assumed, "one per module, since their places name no channels".to_owned())
     };
-    let told = |name, value, unit| input(name, value, unit, Provenance::Reported, origin);
+    let reported = |name, value, unit| input(name, value, unit, Provenance::Reported, origin);
     let inputs = vec![
-        told("transfers", bus.transfers_per_s, "1/s"),
-        told("bytes_per_transfer", bus.bytes, "B"),
+        reported("transfers", bus.transfers_per_s, "1/s"),
+        reported("bytes_per_transfer", bus.bytes, "B"),
         input("channels", bus.channels as f64, "", source, how),
     ];
     (inputs, REPORTED)
@@ -173,7 +173,7 @@ mod tests {
         assert!(on(&h, &stream("read", 1)).unwrap().uncertainty > 1.0);
         let client = with_design(metal(0), "skylake");
         assert!(on(&client, &stream("read", 1)).unwrap().uncertainty > 1.0);
-        h.cpu.sockets = Probe::missing("not told");
+        h.cpu.sockets = Probe::missing("not reported");
         assert!(on(&h, &stream("read", 1)).unwrap_err().contains("sockets"));
         // A product with another memory.
         let mut h = metal(0);

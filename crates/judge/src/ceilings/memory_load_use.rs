@@ -7,7 +7,7 @@ use super::parts::{at_clock, clock, input, memory_row, tabled};
 use crate::memory::{cache_at, l1_at_most, touched_bytes};
 use crate::{Capacity, Context};
 
-/// A set up to this share of the second level lies in it whole.
+/// A set up to this share of the second level is in it whole.
 const FITS: f64 = 0.9;
 
 pub(super) static RULE: CeilingRule = CeilingRule {
@@ -26,7 +26,7 @@ pub(super) static RULE: CeilingRule = CeilingRule {
 };
 
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-    let set = touched_bytes(ctx, m).ok_or("the point has no working set")?;
+    let set = touched_bytes(ctx, m).ok_or("the configuration has no working set")?;
     let l2 = cache_at(ctx.host, 2).ok_or("the size of the L2 cache is unknown")?;
     if set as f64 > FITS * l2.size_bytes as f64 {
         return Err(
@@ -40,7 +40,7 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
 /// The floor of a chase through its set: in cycles of the first level for
 /// the share of the set that the first level can hold, of the second for the rest.
 fn bound(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-    let set = touched_bytes(ctx, m).ok_or("the point has no working set")?;
+    let set = touched_bytes(ctx, m).ok_or("the configuration has no working set")?;
     let row = memory_row(ctx.host)?;
     let unknown = || format!("the load-to-use latency of {} is not documented", row.id);
     let l1 = row.l1_cycles.ok_or_else(unknown)?;
@@ -75,19 +75,19 @@ mod tests {
 
     #[test]
     fn cycles_of_the_level_over_the_clock() {
-        let of = |set: u64| latency(set, 1e-7);
+        let walk = |set: u64| latency(set, 1e-7);
         let h = host_with_caches();
         RULE.on(&h, &[]).expect([
-            ("L1", of(32 << 10), Ok(5.0 / 4e9)),
-            ("the largest L1", of(64 << 10), Ok(5.0 / 4e9)),
+            ("L1", walk(32 << 10), Ok(5.0 / 4e9)),
+            ("the largest L1", walk(64 << 10), Ok(5.0 / 4e9)),
             // Half of 128 KiB may lie in a first level of 64 KiB.
-            ("twice that", of(128 << 10), Ok(9.5 / 4e9)),
-            ("L2", of(1 << 20), Ok((14.0 - 9.0 / 16.0) / 4e9)),
-            ("beyond", of(2 << 20), Err("not documented in core cycles")),
+            ("twice that", walk(128 << 10), Ok(9.5 / 4e9)),
+            ("L2", walk(1 << 20), Ok((14.0 - 9.0 / 16.0) / 4e9)),
+            ("beyond", walk(2 << 20), Err("not documented in core cycles")),
         ]);
-        RULE.on(&host(), &[]).expect([("no caches", of(32 << 10), Err("L2 cache"))]);
+        RULE.on(&host(), &[]).expect([("no caches", walk(32 << 10), Err("L2 cache"))]);
         let unknown = with_design(h.clone(), "crestmont");
-        RULE.on(&unknown, &[]).expect([("an unknown core", of(1 << 20), Err("crestmont"))]);
+        RULE.on(&unknown, &[]).expect([("an unknown core", walk(1 << 20), Err("crestmont"))]);
     }
 
     #[test]

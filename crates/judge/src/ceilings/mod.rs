@@ -92,12 +92,12 @@ pub fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
         };
         reasons.push((id, reason));
     }
-    tightest(m.better, derived).ok_or_else(|| told(&reasons))
+    tightest(m.better, derived).ok_or_else(|| join_reasons(&reasons))
 }
 
 /// Each reason, with the ceilings that have it; one that several have without exception needs
 /// no names.
-fn told(reasons: &[(&str, String)]) -> String {
+fn join_reasons(reasons: &[(&str, String)]) -> String {
     let mut all: Vec<(Vec<&str>, &str)> = Vec::new();
     for (id, reason) in reasons {
         match all.iter_mut().find(|(_, known)| known == reason) {
@@ -179,8 +179,8 @@ mod tests {
         let why = derive(&context(&h, &spec, &policy, &[]), &stream("read", 1)).unwrap_err();
         assert!(why.starts_with("no table"), "{why}");
         let (read, other) = (("memory.core", "a".to_owned()), ("memory.dram", "b".to_owned()));
-        assert_eq!(told(&[read.clone(), other]), "memory.core: a; memory.dram: b");
-        assert_eq!(told(&[read]), "memory.core: a");
+        assert_eq!(join_reasons(&[read.clone(), other]), "memory.core: a; memory.dram: b");
+        assert_eq!(join_reasons(&[read]), "memory.core: a");
     }
 
     #[test]

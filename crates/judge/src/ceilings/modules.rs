@@ -3,7 +3,7 @@
 //! SMBIOS (DMTF DSP0134, type 17) describes modules, not channels. Where each sits
 //! often names its channel (`P0 CHANNEL A`, `DIMM_A1`), but boards differ in what a
 //! letter means. Too many channels make a ceiling loose, too few call an honest number
-//! impossible; so names are believed only where nothing speaks against them, and each
+//! impossible; so names are believed only where nothing contradicts them, and each
 //! module counts as a channel of its own elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,8 +59,8 @@ pub(super) fn bus(host: &Host) -> Result<Bus, String> {
 
 /// Bits of data in a transfer. Firmware may give the width of half a channel of DDR5.
 fn width(module: &MemoryModule) -> u32 {
-    let told = module.data_bits.filter(|b| *b > 0).unwrap_or(DDR_BITS);
-    if module.kind.starts_with("DDR") { told.max(DDR_BITS) } else { told }
+    let bits = module.data_bits.filter(|b| *b > 0).unwrap_or(DDR_BITS);
+    if module.kind.starts_with("DDR") { bits.max(DDR_BITS) } else { bits }
 }
 
 /// How many channels the modules' places name, if they do.
@@ -77,7 +77,7 @@ fn named_channels(modules: &[MemoryModule], sockets: usize) -> Option<usize> {
     (distinct && !crowded && !by_socket).then_some(channels.len())
 }
 
-/// The part of a place that names the channel, with what stands before it.
+/// The part of a place that names the channel, with what is before it.
 fn channel(locator: &str) -> Option<String> {
     let place = locator.trim().to_ascii_uppercase();
     if let Some((before, after)) = place.split_once("CHANNEL") {
@@ -134,11 +134,11 @@ mod tests {
 
     #[test]
     fn the_fastest_and_the_widest_count() {
-        let of = |change: fn(&mut Vec<MemoryModule>)| {
+        let with_change = |change: fn(&mut Vec<MemoryModule>)| {
             let found = bus(&with(&["DIMM_A1", "DIMM_B1"], 1, change)).unwrap();
             (found.transfers_per_s, found.bytes)
         };
-        let mixed = of(|modules| {
+        let mixed = with_change(|modules| {
             (modules[1].transfers_per_s, modules[1].data_bits) = (Some(3200e6), None);
             (modules[0].kind, modules[0].data_bits) = ("DDR5".to_owned(), Some(32));
         });

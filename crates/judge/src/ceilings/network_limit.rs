@@ -59,7 +59,7 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     let (limit, value, part) = held
         .min_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2)))
         .ok_or("no limit of this direction is declared (--limit network.send, network.receive)")?;
-    let payload = Frames::of(network, m)?.share(Layer::Interface);
+    let payload = Frames::derive(network, m)?.share(Layer::Interface);
     let (name, unit) = (limit.name(), limit.unit());
     let note = format!("--limit {name}");
     let mut inputs = vec![input(name, value, unit.as_str(), Provenance::Declared, note)];

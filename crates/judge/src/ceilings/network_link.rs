@@ -58,7 +58,7 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
         return Err("packets within this machine use no link".to_owned());
     }
     let (interface, rate) = slower(network)?;
-    let payload = Frames::of(network, m)?.share(Layer::Wire);
+    let payload = Frames::derive(network, m)?.share(Layer::Wire);
     let note = format!("line rate of {}, the slower of the two ends", interface.name);
     let mut inputs = vec![input("line_rate", rate, "bit/s", Provenance::Reported, note)];
     inputs.extend(payload.inputs);
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn a_gigabit_carries_941_megabits_of_tcp() {
         let peer = host_with_network("peer");
-        let of = |m: &Measurement| RULE.on(&peer, &[]).derive(m).unwrap();
+        let derived = |m: &Measurement| RULE.on(&peer, &[]).derive(m).unwrap();
         let tiny = with_param(udp(1, "peer"), "block_size", 1);
         RULE.on(&peer, &[]).expect([
             ("tcp", tcp(1, "peer"), Ok(TCP)),
@@ -102,7 +102,7 @@ mod tests {
             ("a byte", tiny.clone(), Ok(1e9 / 84.0)),
             ("both ways", with_param(tcp(1, "peer"), "direction", "both"), Ok(2.0 * TCP)),
         ]);
-        let c = of(&tcp(1, "peer"));
+        let c = derived(&tcp(1, "peer"));
         let formula = "line_rate x segment / (segment + ip + tcp + options + ethernet)";
         assert_eq!((c.formula.as_str(), c.unit.as_str()), (formula, "bit/s"));
         let inputs: Vec<_> = c.inputs.iter().map(|i| (i.name.as_str(), i.value)).collect();
@@ -117,9 +117,9 @@ mod tests {
         ] {
             assert!(inputs.contains(&input), "{input:?}: {inputs:?}");
         }
-        let formula = of(&udp(1, "peer")).formula;
+        let formula = derived(&udp(1, "peer")).formula;
         assert!(formula.contains("frames x (ip + ethernet))"), "{formula}");
-        let c = of(&tiny);
+        let c = derived(&tiny);
         assert!(c.formula.ends_with("ethernet) + padding)"), "{}", c.formula);
         assert!(c.inputs.iter().any(|i| i.name == "padding" && i.value == 17.0));
         expect_bottleneck(&peer, tcp(1, "peer"), &[], "^link$ ... 1.000 Gbit/s on the wire");

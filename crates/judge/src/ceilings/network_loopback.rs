@@ -55,9 +55,9 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
 }
 
 fn bottleneck(ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
-    let of = |name: &str| ceiling.inputs.iter().find(|i| i.name == name).map_or(0.0, |i| i.value);
-    let rate = format_quantity(of("copy_rate"), Unit::BytePerSecond);
-    let cpus = counted(of("cpus"), "CPU");
+    let get = |name: &str| ceiling.inputs.iter().find(|i| i.name == name).map_or(0.0, |i| i.value);
+    let rate = format_quantity(get("copy_rate"), Unit::BytePerSecond);
+    let cpus = counted(get("cpus"), "CPU");
     let evidence = format!("{share} of loopback: {cpus}, each copies {rate}");
     Bottleneck::new("CPU (copying)", evidence)
 }

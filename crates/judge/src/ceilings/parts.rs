@@ -76,13 +76,13 @@ pub(crate) fn clock(host: &Host, m: &Measurement) -> Result<(Input, f64), String
         );
         return Ok((input(CLOCK_INPUT, hz, "Hz", Provenance::Measured, note), uncertainty));
     }
-    let of = |p: &proofmark_model::Probe<f64>| p.get().copied().filter(|hz| *hz > 0.0);
+    let positive = |p: &proofmark_model::Probe<f64>| p.get().copied().filter(|hz| *hz > 0.0);
     let clocks = &host.cpu.clock;
-    if let Some(hz) = of(&clocks.measured_hz) {
+    if let Some(hz) = positive(&clocks.measured_hz) {
         let note = "measured on an idle core; no clock was measured under this load";
         return Ok((input(CLOCK_INPUT, hz, "Hz", Provenance::Measured, note), CLOCK_ELSEWHERE));
     }
-    if let Some(hz) = of(&clocks.boost_hz) {
+    if let Some(hz) = positive(&clocks.boost_hz) {
         let note = format!("highest clock as reported ({})", clocks.boost_hz.origin());
         return Ok((input(CLOCK_INPUT, hz, "Hz", Provenance::Reported, note), CLOCK_ELSEWHERE));
     }
@@ -90,7 +90,7 @@ pub(crate) fn clock(host: &Host, m: &Measurement) -> Result<(Input, f64), String
 }
 
 /// The input of a tool's ceiling that was measured of loops of ours, where another loop may find
-/// another value: the clock, unless the tool's trials tell their own, or the latency of memory.
+/// another value: the clock, unless the tool's trials report their own, or the latency of memory.
 pub(crate) fn of_our_loops<'c>(ceiling: &'c Ceiling, theirs: &Measurement) -> Option<&'c Input> {
     let measured = |i: &&Input| i.source == Provenance::Measured;
     ceiling.inputs.iter().filter(measured).find(|i| match i.name.as_str() {
@@ -159,7 +159,7 @@ pub(crate) fn bits(m: &Measurement) -> Result<u32, String> {
         Some("f64" | "i64") => Ok(64),
         Some("f32" | "i32") => Ok(32),
         Some(other) => Err(format!("type {other} is unknown")),
-        None => Err("the point has no type".to_owned()),
+        None => Err("the configuration has no type".to_owned()),
     }
 }
 

@@ -43,7 +43,7 @@ fn evidence(ctx: &Context, m: &Measurement, series: &Series, fell: f64) -> Optio
     if more(early.throttled, late.throttled).is_some_and(|t| t >= LEAST_FALL * fell) {
         return None;
     }
-    if Execution::of(ctx, m).waits() {
+    if Execution::derive(ctx, m).waits() {
         let other = series.changes.iter().filter_map(|c| c.cause.as_deref());
         let what = match m.subsystem {
             Subsystem::Network => "no recorded change at either end explains it",
@@ -114,14 +114,14 @@ mod tests {
         let shared = each_device(fallen(rand_read(1)), |i, d| {
             d.read_bytes *= if i >= 100 { 9 } else { 1 };
         });
-        let of = |share: fn(usize) -> f64| over_time(rand_read(1), 300, share);
+        let shares = |share: fn(usize) -> f64| over_time(rand_read(1), 300, share);
         CHECK.expect([
             ("spent", fallen(rand_read(1)), suspect("of the device")),
             ("somebody else was on it", shared, SILENT),
-            ("it recovers", of(|i| if (100..200).contains(&i) { 0.2 } else { 1.0 }), SILENT),
-            ("it rises", of(|i| if i < 100 { 0.2 } else { 1.0 }), SILENT),
-            ("it wanders", of(|i| 1.0 - 0.2 * (i / 100) as f64), SILENT),
-            ("it stays", of(|_| 1.0), SILENT),
+            ("it recovers", shares(|i| if (100..200).contains(&i) { 0.2 } else { 1.0 }), SILENT),
+            ("it rises", shares(|i| if i < 100 { 0.2 } else { 1.0 }), SILENT),
+            ("it wanders", shares(|i| 1.0 - 0.2 * (i / 100) as f64), SILENT),
+            ("it stays", shares(|_| 1.0), SILENT),
         ]);
     }
 }

@@ -32,8 +32,8 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
     if !measured(m) {
         return None;
     }
-    let told = files(m).filter(|f| f.size_bytes >= SAMPLE).filter_map(|f| f.entropy_bits);
-    let least = told.filter(|bits| bits.is_finite()).min_by(f64::total_cmp)?;
+    let entropies = files(m).filter(|f| f.size_bytes >= SAMPLE).filter_map(|f| f.entropy_bits);
+    let least = entropies.filter(|bits| bits.is_finite()).min_by(f64::total_cmp)?;
     let (severity, what) = match least {
         _ if least < ALL_ALIKE => (
             Severity::Invalid,

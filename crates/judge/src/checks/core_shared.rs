@@ -36,9 +36,9 @@ const STEADY: f64 = 0.05;
 impl Reach {
     /// Of a workload that the ports bound; `None` where nobody knows how near it comes: small
     /// problems are held down by other things, the smaller the more.
-    fn of(ctx: &Context, m: &Measurement) -> Option<Self> {
-        Peak::of(ctx, m).ok()?;
-        match (Execution::of(ctx, m).whole, long_whole(ctx, m)) {
+    fn expect(ctx: &Context, m: &Measurement) -> Option<Self> {
+        Peak::derive(ctx, m).ok()?;
+        match (Execution::derive(ctx, m).whole, long_whole(ctx, m)) {
             (false, _) => Some(LOOP),
             (true, true) => Some(WHOLE),
             (true, false) => None,
@@ -76,14 +76,14 @@ pub(super) static CHECK: Check = Check {
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    let reach = Reach::of(ctx, m)?;
+    let reach = Reach::expect(ctx, m)?;
     let efficiency = m.efficiency.filter(|e| *e < reach.least)?;
     // Elsewhere the loops are plain Rust, which does not reach the ports.
     let tuned = ctx.host.cpu.arch == "x86_64";
     if ctx.work(m).pace != Pace::Core || !tuned {
         return None;
     }
-    let capacity = Capacity::of(ctx.host, m).ok()?;
+    let capacity = Capacity::derive(ctx.host, m).ok()?;
     let spread = typical(&m.trials, |t| t.conditions.clock_spread);
     let steady = spread.is_some_and(|s| s <= STEADY);
     let explained = m.findings.iter().any(|f| f.severity >= Severity::Suspect);

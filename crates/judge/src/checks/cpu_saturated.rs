@@ -9,10 +9,10 @@ use crate::network::{
 };
 
 /// Where less than this of an end's busy time is its own threads', somebody else took its
-/// CPUs: what the kernel does for the packets beside the threads is seldom twice as much.
+/// CPUs: what the kernel does for the packets in addition to the threads is seldom twice as much.
 const OWN: f64 = 1.0 / 3.0;
 
-fn of(m: &Measurement, end: End) -> Option<Finding> {
+fn examine_end(m: &Measurement, end: End) -> Option<Finding> {
     let (own, system) = (own_share(m, end), system_share(m, end));
     let (full, all) = (own.filter(|s| *s >= BUSY), system.filter(|s| *s >= BUSY));
     let whose = end.word();
@@ -60,7 +60,7 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
     if !measured(m) || over_loopback(m) || polls(m) {
         return None;
     }
-    End::BOTH.into_iter().filter_map(|end| of(m, end)).max_by_key(|f| f.severity)
+    End::BOTH.into_iter().filter_map(|end| examine_end(m, end)).max_by_key(|f| f.severity)
 }
 
 #[cfg(test)]

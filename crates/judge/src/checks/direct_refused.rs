@@ -54,13 +54,13 @@ mod tests {
 
     #[test]
     fn a_dropped_flag_and_pages_left_in_the_cache_are_invalid() {
-        let told = |m, direct| each_file(m, |_, f| f.direct = direct);
+        let reported = |m, direct| each_file(m, |_, f| f.direct = direct);
         CHECK.expect([
-            ("dropped", told(rand_read(1), Some(false)), INVALID),
-            ("not reported", told(rand_read(1), None), NOTE),
+            ("dropped", reported(rand_read(1), Some(false)), INVALID),
+            ("not reported", reported(rand_read(1), None), NOTE),
             ("no file", each(rand_read(1), |_, t| t.file = None), NOTE),
             ("direct", rand_read(1), SILENT),
-            ("buffered as asked", told(disk("seq_read", 1, "cold"), Some(false)), SILENT),
+            ("buffered as asked", reported(disk("seq_read", 1, "cold"), Some(false)), SILENT),
         ]);
         let cached = |m: &Measurement, trial: usize, share: f64| {
             each_file(m.clone(), |i, f| {

@@ -19,7 +19,7 @@ use causes::{CAUSES, Cause, Compared, Explanation, Extent};
 /// begin and end their clocks at other moments, one of which prints three digits or the best of
 /// ten rounds, differ by as much again without a cause that anybody would look for.
 const DIFFERENCE: f64 = 0.05;
-/// Trials on each side from which they tell how they scatter.
+/// Trials on each side from which they show their scatter.
 const LEAST: usize = 2;
 
 /// What is done where no cause is known.
@@ -53,7 +53,7 @@ fn disagreement(m: &Measurement, r: &Reference) -> Option<f64> {
 fn causes(compared: &Compared) -> Vec<(&'static Cause, Explanation)> {
     let mut all = Vec::new();
     for cause in CAUSES {
-        if let Some(explanation) = (cause.tell)(compared) {
+        if let Some(explanation) = (cause.explain)(compared) {
             let whole = explanation.extent == Extent::Whole;
             all.push((cause, explanation));
             if whole {

@@ -35,7 +35,7 @@ struct Step {
 
 impl Step {
     /// The cut that divides the values best, if the rate falls there and stays low.
-    fn of(values: &[f64]) -> Option<Self> {
+    fn find(values: &[f64]) -> Option<Self> {
         let cuts = LEAST_SIDE..(values.len() + 1).checked_sub(LEAST_SIDE)?;
         let off = |side: &[f64], rate: f64| side.iter().map(|v| (v - rate).abs()).sum::<f64>();
         let step = |at: usize| {
@@ -80,13 +80,13 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
     // What is sampled over time is judged by its levels.
     if m.series.is_some()
-        || !Execution::of(ctx, m).waits()
+        || !Execution::derive(ctx, m).waits()
         || values.len() < LEAST_TRIALS
         || !values.iter().all(|v| v.is_finite() && *v > 0.0)
     {
         return None;
     }
-    let step = Step::of(&values)?;
+    let step = Step::find(&values)?;
     let before = &m.trials[..step.at];
     let seconds: f64 = before.iter().map(|t| t.seconds).sum();
     let bytes: f64 = before.iter().map(moved).sum();
@@ -149,11 +149,11 @@ mod tests {
                 let usual = m.trials[0].value;
                 let finding = CHECK.found(with_rates(m, &rates)).unwrap();
                 assert_eq!(finding.severity, Severity::Suspect);
-                let of = |name: &str| finding.evidence[name].as_f64().unwrap();
-                assert!((of("burst") / usual - 1.0).abs() < 0.05, "{}", finding.message);
-                assert!((of("sustained") / usual - 0.4).abs() < 0.05, "{}", finding.message);
-                assert_eq!(of("after_trials"), (n / 2) as f64);
-                assert!(of("after_bytes") > 1e6 && of("after_seconds") > 0.1);
+                let number = |name: &str| finding.evidence[name].as_f64().unwrap();
+                assert!((number("burst") / usual - 1.0).abs() < 0.05, "{}", finding.message);
+                assert!((number("sustained") / usual - 0.4).abs() < 0.05, "{}", finding.message);
+                assert_eq!(number("after_trials"), (n / 2) as f64);
+                assert!(number("after_bytes") > 1e6 && number("after_seconds") > 0.1);
             }
         }
     }
@@ -182,7 +182,7 @@ mod tests {
         let mut random = xorshift();
         for (sd, n) in [(0.05, 6), (0.05, 8), (0.05, 30), (0.1, 8), (0.2, 8), (0.2, 30)] {
             let series = |random: &mut _| noise(n, sd, random);
-            let wrong = (0..2000).filter(|_| Step::of(&series(&mut random)).is_some()).count();
+            let wrong = (0..2000).filter(|_| Step::find(&series(&mut random)).is_some()).count();
             assert!(wrong <= 20, "{wrong} of 2000 series of {n} with sd {sd}");
         }
         let series = |i| (i, with_rates(rand_read(1), &noise(12, 0.05, &mut random)), SILENT);

@@ -129,7 +129,7 @@ mod tests {
             ("twice", read(64 << 20), SUSPECT),
             ("4 times", read(128 << 20), SILENT),
             ("three arrays", sized(stream("triad", 1), 64 << 20), suspect("16.7 %")),
-            ("beside a load", loaded, INVALID),
+            ("with a load", loaded, INVALID),
             ("large", stream("triad", 1), SILENT),
             ("named by its set", sweep("read", 1, 1 << 20), SILENT),
             ("as well", latency(1 << 20, 5e-9), SILENT),

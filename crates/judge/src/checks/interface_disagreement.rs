@@ -47,7 +47,7 @@ fn datagrams(m: &Measurement, n: &NetworkTraffic) -> Option<[Option<f64>; 3]> {
     let claimed = n.datagrams?.received as f64 * ways;
     let way = direction(m);
     let sum = |wanted: &dyn Fn(End) -> bool, of: &dyn Fn(End) -> Option<u64>| {
-        // Over loopback one system has both ends, and the client tells of it.
+        // Over loopback one system has both ends, and the client reports it.
         let here =
             |end: &End| if over_loopback(m) { *end == End::ClientSide } else { wanted(*end) };
         End::BOTH.into_iter().filter(here).map(|end| Some(of(end)? as f64)).sum::<Option<f64>>()
@@ -58,8 +58,8 @@ fn datagrams(m: &Measurement, n: &NetworkTraffic) -> Option<[Option<f64>; 3]> {
 }
 
 /// What was claimed and what was counted, of all trials that report both.
-fn sums(told: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
-    told.fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d))
+fn sums(pairs: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
+    pairs.fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d))
 }
 
 /// By the bytes of an end's interface.
@@ -103,11 +103,11 @@ fn by_bytes(ctx: &Context, m: &Measurement, end: End) -> Option<Finding> {
 
 /// By the systems' own count of datagrams, those `taken_in` or those sent out.
 fn by_datagrams(m: &Measurement, taken_in: bool) -> Option<Finding> {
-    let told = m.traffics().filter_map(|(_, n)| {
+    let pairs = m.traffics().filter_map(|(_, n)| {
         let [claimed, into, out] = datagrams(m, n)?;
         claimed.zip(if taken_in { into } else { out })
     });
-    let (claimed, counted) = sums(told);
+    let (claimed, counted) = sums(pairs);
     if counted >= claimed {
         return None;
     }

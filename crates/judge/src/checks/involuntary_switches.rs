@@ -31,8 +31,8 @@ pub(super) static CHECK: Check = Check {
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    let capacity = Capacity::of(ctx.host, m).ok()?;
-    let explained = Execution::of(ctx, m).waits()
+    let capacity = Capacity::derive(ctx.host, m).ok()?;
+    let explained = Execution::derive(ctx, m).waits()
         || capacity.oversubscribed()
         || capacity.bound == Bound::Quota
         || found_before(m, "throttled", Severity::Note)
@@ -40,7 +40,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if explained {
         return None;
     }
-    let share = Share::of(
+    let share = Share::sum(
         &m.trials,
         |t| t.conditions.involuntary_switches.map(|n| n as f64),
         |t| capacity.cpu_seconds(t),

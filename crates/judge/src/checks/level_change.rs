@@ -6,10 +6,10 @@ use super::{Check, Class, percent};
 use crate::Context;
 
 /// Changes that are reported one by one; the others by their number.
-const TOLD: usize = 4;
+const MOST_SHOWN: usize = 4;
 
 /// `at 200 s to 50.1 % (throttled by ...)`.
-fn told(change: &Change) -> String {
+fn describe(change: &Change) -> String {
     let why = change.cause.as_ref().map_or(String::new(), |cause| format!(" ({cause})"));
     format!(
         "at {} to {} of the previous level{why}",
@@ -43,8 +43,8 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if series.changes.is_empty() || !apart.is_finite() || apart <= target {
         return None;
     }
-    let mut all: Vec<String> = series.changes.iter().take(TOLD).map(told).collect();
-    if let Some(more @ 1..) = series.changes.len().checked_sub(TOLD) {
+    let mut all: Vec<String> = series.changes.iter().take(MOST_SHOWN).map(describe).collect();
+    if let Some(more @ 1..) = series.changes.len().checked_sub(MOST_SHOWN) {
         all.push(format!("and {more} more"));
     }
     let message = format!(

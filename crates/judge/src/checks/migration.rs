@@ -23,7 +23,7 @@ pub(super) static CHECK: Check = Check {
 };
 
 fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
-    let share = Share::of(&m.trials, |t| t.conditions.migrations.map(|n| n as f64), |_| 1.0)?;
+    let share = Share::sum(&m.trials, |t| t.conditions.migrations.map(|n| n as f64), |_| 1.0)?;
     let severity = share.severity(THRESHOLD)?;
     let (times, trials) = (counted(share.amount, "time"), counted(share.trials, "trial"));
     let message =

@@ -1,4 +1,4 @@
-//! `misplaced_memory`: the memory lies on another NUMA node than it should.
+//! `misplaced_memory`: the memory is on another NUMA node than it should.
 
 use proofmark_model::{Finding, Measurement, Severity};
 

@@ -8,7 +8,7 @@ use crate::network::{measured, over_loopback};
 use crate::words::counted;
 
 /// Whether an end's interface reported in both directions.
-fn tells(end: End, n: &NetworkTraffic) -> bool {
+fn counts(end: End, n: &NetworkTraffic) -> bool {
     let side = end.of(n);
     side.in_bytes.is_some() && side.out_bytes.is_some()
 }
@@ -30,7 +30,7 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let with =
-        |ends: &[End]| m.traffics().filter(|(_, n)| ends.iter().any(|end| tells(*end, n))).count();
+        |ends: &[End]| m.traffics().filter(|(_, n)| ends.iter().any(|end| counts(*end, n))).count();
     let trials = m.trials.len();
     let nobody = trials - with(&End::BOTH);
     let silent: Vec<End> = End::BOTH

@@ -1,4 +1,4 @@
-//! `not_a_disk`: the folder's data lie in memory, on a server, or nobody knows where.
+//! `not_a_disk`: the folder's data are in memory, on a server, or nobody knows where.
 
 use proofmark_model::{Finding, Measurement, Severity, Storage, StorageKind};
 

@@ -11,11 +11,11 @@ use crate::disk::{Cached, Way, asked, asks, commits, files, measured};
 fn volatile(ctx: &Context) -> Option<bool> {
     let mut leaves = ctx.host.storage.get()?.leaves().peekable();
     leaves.peek()?;
-    let told: Vec<Option<bool>> = leaves.map(|d| d.volatile_cache).collect();
-    if told.contains(&Some(true)) {
+    let caches: Vec<Option<bool>> = leaves.map(|d| d.volatile_cache).collect();
+    if caches.contains(&Some(true)) {
         return Some(true);
     }
-    told.iter().all(|t| *t == Some(false)).then_some(false)
+    caches.iter().all(|t| *t == Some(false)).then_some(false)
 }
 
 /// Trials of which the device counted no flush, or fewer than the commits need: one
@@ -52,7 +52,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     }
     let volatile = volatile(ctx);
     let flushed = files(m).all(FileState::flushed);
-    let buffered = Cached::of(m) != Cached::Direct || files(m).any(|f| f.direct == Some(false));
+    let buffered = Cached::read(m) != Cached::Direct || files(m).any(|f| f.direct == Some(false));
     let unflushed = trials_unflushed(m);
     let (severity, message) = match (flushed, buffered, volatile) {
         (false, true, _) => (

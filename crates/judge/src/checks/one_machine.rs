@@ -1,4 +1,4 @@
-//! `one_machine`: both ends are one machine, and no network lies between them.
+//! `one_machine`: both ends are one machine, with no network between them.
 //!
 //! The published reports called loopback a network.
 

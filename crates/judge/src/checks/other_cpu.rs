@@ -13,8 +13,8 @@ const THRESHOLD: f64 = 0.02;
 /// On many CPUs one competitor is a small share of all their time and yet holds
 /// back the thread that everybody waits for; a quarter of one CPU counts as such.
 const THRESHOLD_OF_ONE_CPU: f64 = 0.25;
-/// Where threads take turns, only the CPUs' own account tells what others took: it
-/// goes by ticks of 10 ms and holds the run's own work between the trials too; beside a
+/// Where threads take turns, only the CPUs' own account shows what others took: it
+/// goes by ticks of 10 ms and holds the run's own work between the trials too; with a
 /// network it holds what the kernel's own threads do for the packets. A busy competitor
 /// takes a third or more even from two threads.
 const THRESHOLD_ROUGH: f64 = 0.25;
@@ -36,21 +36,21 @@ pub(super) static CHECK: Check = Check {
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    let capacity = Capacity::of(ctx.host, m).ok()?;
+    let capacity = Capacity::derive(ctx.host, m).ok()?;
     let cpus = capacity.threads.min(capacity.cpus) as f64;
-    let threshold = if capacity.oversubscribed() || Execution::of(ctx, m).rough_others {
+    let threshold = if capacity.oversubscribed() || Execution::derive(ctx, m).rough_others {
         THRESHOLD_ROUGH
     } else {
         THRESHOLD.min(THRESHOLD_OF_ONE_CPU / cpus)
     };
     let taken = |t: &Trial| others(&capacity, m, t);
-    let share = Share::of(&m.trials, taken, |t| capacity.cpu_seconds(t))?;
+    let share = Share::sum(&m.trials, taken, |t| capacity.cpu_seconds(t))?;
     let severity = share.severity(threshold)?;
     let message =
         format!("a competing process took {} of the trials' CPU time", percent(share.all));
     let advice = "stop other programs (top lists them), or reserve CPUs for the run";
     let finding = CHECK.finding(severity, message, advice);
-    Some(share.told(finding, "other_cpu_s"))
+    Some(share.add_to(finding, "other_cpu_s"))
 }
 
 #[cfg(test)]
@@ -88,7 +88,7 @@ mod tests {
         CHECK.on(&h, &[]).expect([("half of one CPU of 64, 0.8 % of their time", m, SUSPECT)]);
         let broken = each(rand_read(1), |_, t| t.seconds = f64::NAN);
         assert!(broken.trials.iter().all(|t| {
-            others(&Capacity::of(&host(), &broken).unwrap(), &broken, t).unwrap() >= 0.0
+            others(&Capacity::derive(&host(), &broken).unwrap(), &broken, t).unwrap() >= 0.0
         }));
     }
 

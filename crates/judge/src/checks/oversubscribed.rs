@@ -31,11 +31,11 @@ pub(super) static CHECK: Check = Check {
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    let capacity = Capacity::of(ctx.host, m).ok()?;
+    let capacity = Capacity::derive(ctx.host, m).ok()?;
     if !capacity.oversubscribed() || m.trials.is_empty() {
         return None;
     }
-    let execution = Execution::of(ctx, m);
+    let execution = Execution::derive(ctx, m);
     let waits = execution.waits() || !execution.pinned;
     if waits && cpu_share(ctx.host, m).is_none_or(|s| s < TURNS) {
         return None;

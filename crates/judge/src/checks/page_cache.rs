@@ -31,7 +31,7 @@ struct Account {
 }
 
 impl Account {
-    fn of(m: &Measurement, way: Way) -> Self {
+    fn sum(m: &Measurement, way: Way) -> Self {
         let start = Self { own: Some(0.0), ..Self::default() };
         m.trials.iter().fold(start, |sum, t: &Trial| {
             let (Some(device), asked) = (&t.device, asked(t, way)) else { return sum };
@@ -49,7 +49,7 @@ impl Account {
         })
     }
 
-    fn told(self, finding: Finding, way: Way) -> Finding {
+    fn add_to(self, finding: Finding, way: Way) -> Finding {
         finding
             .with("direction", way.word())
             .with("asked_bytes", self.asked)
@@ -71,7 +71,7 @@ fn on_loop_device(host: &Host) -> bool {
 
 /// A number that must come from the device.
 fn asked_of_device(ctx: &Context, m: &Measurement, way: Way) -> Option<Finding> {
-    let sum = Account::of(m, way);
+    let sum = Account::sum(m, way);
     // What is written is written back in the kernel's name, not in this process's.
     let own = sum.own.filter(|_| way == Way::Read);
     let too_few = |bytes: f64| bytes < MOVED * sum.asked;
@@ -87,7 +87,7 @@ fn asked_of_device(ctx: &Context, m: &Measurement, way: Way) -> Option<Finding> 
             "the device read {moved}, but only {ours} for this process, which requested {asked}"
         );
         let finding = CHECK.suspect(message, advice);
-        return Some(sum.told(finding, way).with("own_bytes", own));
+        return Some(sum.add_to(finding, way).with("own_bytes", own));
     }
     // What this process had a loop device do is no account of the disk below it.
     let of_devices = own.filter(|_| !on_loop_device(ctx.host));
@@ -100,7 +100,7 @@ fn asked_of_device(ctx: &Context, m: &Measurement, way: Way) -> Option<Finding> 
         let advice = "turn them on (/sys/block/*/queue/iostats), or check which device holds \
                       the folder";
         let finding = CHECK.suspect(message, advice);
-        return Some(sum.told(finding, way));
+        return Some(sum.add_to(finding, way));
     }
     let [asked, moved] = [sum.asked, sum.moved].map(size);
     let (share, done) = (percent(sum.moved / sum.asked), way.word());
@@ -110,7 +110,7 @@ fn asked_of_device(ctx: &Context, m: &Measurement, way: Way) -> Option<Finding> 
          of {trials}: the page cache served the rest"
     );
     let finding = CHECK.invalid(message, advice);
-    Some(sum.told(finding, way))
+    Some(sum.add_to(finding, way))
 }
 
 /// A cold trial before which the file was not out of the cache, whatever was counted.
@@ -129,7 +129,7 @@ fn not_evicted(m: &Measurement) -> Option<Finding> {
 
 /// A number that must not.
 fn kept_in_memory(m: &Measurement) -> Option<Finding> {
-    let sum = Account::of(m, Way::Read);
+    let sum = Account::sum(m, Way::Read);
     let read = sum.own.unwrap_or(sum.moved);
     if sum.asked <= 0.0 || read <= WARM * sum.asked + PASSING * sum.trials as f64 {
         return None;
@@ -141,7 +141,7 @@ fn kept_in_memory(m: &Measurement) -> Option<Finding> {
     );
     let advice = "use a file that fits into free memory; this result is neither warm nor cold";
     let finding = CHECK.suspect(message, advice);
-    Some(sum.told(finding, Way::Read).with("own_bytes", read))
+    Some(sum.add_to(finding, Way::Read).with("own_bytes", read))
 }
 
 pub(super) static CHECK: Check = Check {
@@ -163,8 +163,8 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if !measured(m) {
         return None;
     }
-    let warm = Cached::of(m) == Cached::Warm;
-    let cold = (Cached::of(m) == Cached::Cold).then(|| not_evicted(m)).flatten();
+    let warm = Cached::read(m) == Cached::Warm;
+    let cold = (Cached::read(m) == Cached::Cold).then(|| not_evicted(m)).flatten();
     let ways = Way::BOTH.iter().filter(|way| !warm || **way == Way::Written);
     let found = ways.filter_map(|way| asked_of_device(ctx, m, *way));
     let worst = cold.into_iter().chain(found).max_by_key(|f| f.severity);

@@ -36,8 +36,8 @@ pub(super) static CHECK: Check = Check {
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let threads = m.params.threads().max(1) as f64;
-    let major = Share::of(&m.trials, |t| t.conditions.major_faults.map(|n| n as f64), |_| 1.0);
-    let minor = Share::of(&m.trials, |t| t.conditions.minor_faults.map(|n| n as f64), |_| threads);
+    let major = Share::sum(&m.trials, |t| t.conditions.major_faults.map(|n| n as f64), |_| 1.0);
+    let minor = Share::sum(&m.trials, |t| t.conditions.minor_faults.map(|n| n as f64), |_| threads);
     let advice = "check whether memory is short, and whether the workload touches all of its \
                   memory before the timed part";
     if let Some(major) = major
@@ -51,12 +51,12 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     }
     let memory = ctx.work(m).pace == Pace::Memory;
     let minor = minor?;
-    let took = Share::of(
+    let took = Share::sum(
         &m.trials,
         |t| t.conditions.minor_faults.map(|n| n as f64 * MINOR_S),
         |t| t.seconds * threads,
     );
-    let moves = !Execution::of(ctx, m).waits() && took.is_some_and(|took| took.usual > MOVES);
+    let moves = !Execution::derive(ctx, m).waits() && took.is_some_and(|took| took.usual > MOVES);
     let severity = match memory {
         true => minor.severity(0.0)?,
         false if minor.usual <= MINOR => return None,

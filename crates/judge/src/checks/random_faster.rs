@@ -56,18 +56,18 @@ fn disturbed(sequential: &Measurement) -> Option<String> {
 
 /// What in the evidence would make the random order of memory the faster one.
 fn in_memory(ctx: &Context, random: &Measurement, sequential: &Measurement) -> Option<String> {
-    let of = |m: &Measurement, what: &dyn Fn(&proofmark_model::Conditions) -> Option<f64>| {
+    let usual = |m: &Measurement, what: &dyn Fn(&proofmark_model::Conditions) -> Option<f64>| {
         typical(&m.trials, |t| what(&t.conditions))
     };
     let faults = |m: &Measurement| {
-        let minor = of(m, &|c| c.minor_faults.map(|n| n as f64)).unwrap_or(0.0);
-        minor + of(m, &|c| c.major_faults.map(|n| n as f64)).unwrap_or(0.0)
+        let minor = usual(m, &|c| c.minor_faults.map(|n| n as f64)).unwrap_or(0.0);
+        minor + usual(m, &|c| c.major_faults.map(|n| n as f64)).unwrap_or(0.0)
     };
     if faults(sequential) > FAULTS + faults(random) {
         let each = counted(faults(sequential), "page fault");
         return Some(format!("the sequential trials had {each} each"));
     }
-    let huge = |m: &Measurement| of(m, &|c| c.huge_pages);
+    let huge = |m: &Measurement| usual(m, &|c| c.huge_pages);
     if let (Some(r), Some(s)) = (huge(random), huge(sequential))
         && r > s + HUGE
     {
@@ -156,13 +156,13 @@ mod tests {
     fn a_disk_may_be_somewhat_faster_in_random_order() {
         let seq = disk("seq_read", 4096, "none");
         let rate = seq.summary.as_ref().unwrap().median;
-        let of = |factor: f64, cache| {
+        let at_factor = |factor: f64, cache| {
             with_values(disk("rand_read", 4096, cache), &around(factor * rate))
         };
         CHECK.on(&host_with_caches(), &[seq]).expect([
-            ("somewhat", of(1.2, "none"), SILENT),
-            ("more", of(1.5, "none"), suspect("1.50 times ... volume")),
-            ("direct and buffered are not compared", of(1.5, "cold"), SILENT),
+            ("somewhat", at_factor(1.2, "none"), SILENT),
+            ("more", at_factor(1.5, "none"), suspect("1.50 times ... volume")),
+            ("direct and buffered are not compared", at_factor(1.5, "cold"), SILENT),
         ]);
     }
 

@@ -11,7 +11,7 @@ use crate::network::{datagrams, measured, retransmitted, segments};
 const THRESHOLD: f64 = 0.02;
 /// From here on it is worth reporting: a way that loses so little still halves the window
 /// of a long one now and then.
-const TOLD: f64 = 0.001;
+const REPORTED_FROM: f64 = 0.001;
 
 pub(super) static CHECK: Check = Check {
     id: "retransmits",
@@ -32,15 +32,15 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let base = |t: &Trial| segments(m, t).unwrap_or(0.0);
-    let share = Share::of(&m.trials, |t| retransmitted(m, t), base)?;
-    if share.all < TOLD {
+    let share = Share::sum(&m.trials, |t| retransmitted(m, t), base)?;
+    if share.all < REPORTED_FROM {
         return None;
     }
     let severity = share.severity(THRESHOLD).unwrap_or(Severity::Note);
     let message = format!("{} of the TCP segments were retransmitted", percent(share.all));
     let advice = "check what drops packets on the path: a limit, a full queue, a duplex \
                   mismatch; dropped_packets lists the drops of both ends";
-    Some(share.told(CHECK.finding(severity, message, advice), "retransmits"))
+    Some(share.add_to(CHECK.finding(severity, message, advice), "retransmits"))
 }
 
 #[cfg(test)]

@@ -56,14 +56,14 @@ pub(super) static CHECK: Check = Check {
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    let capacity = Capacity::of(ctx.host, m).ok()?;
+    let capacity = Capacity::derive(ctx.host, m).ok()?;
     let rates = m.better == Better::Higher && m.unit != Unit::Second;
     if capacity.threads < 2 || m.params.int("threads").is_none() || !rates {
         return None;
     }
     let one = ctx.on_one_thread(m).filter(|one| one.undisturbed())?;
     let has_clock = |m: &Measurement| m.trials.iter().all(|t| t.conditions.clock_hz.is_some());
-    let pace = Execution::of(ctx, m).pace;
+    let pace = Execution::derive(ctx, m).pace;
     let by_clock = pace == Pace::Core && has_clock(m) && has_clock(one);
     let ratio = rate(m, by_clock)? / rate(one, by_clock)?;
     let quota = capacity.quota.unwrap_or(f64::INFINITY);

@@ -31,8 +31,8 @@ pub(super) struct Share {
 
 impl Share {
     /// Of an amount in each trial over a base in each trial. `None` if no trial
-    /// tells the amount, or the bases come to nothing.
-    pub(super) fn of(
+    /// reports the amount, or the bases are zero.
+    pub(super) fn sum(
         trials: &[Trial],
         amount: impl Fn(&Trial) -> Option<f64>,
         base: impl Fn(&Trial) -> f64,
@@ -53,7 +53,7 @@ impl Share {
     }
 
     /// The finding with the figures of this share; `amount` names the amount and its unit.
-    pub(super) fn told(&self, finding: Finding, amount: &str) -> Finding {
+    pub(super) fn add_to(&self, finding: Finding, amount: &str) -> Finding {
         finding
             .with(amount, self.amount)
             .with("share", self.all)
@@ -87,24 +87,24 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    fn of(amounts: &[f64]) -> Option<Share> {
+    fn steal_share(amounts: &[f64]) -> Option<Share> {
         let m = each_condition(flops(1), |i, c| c.steal_s = amounts.get(i).copied());
-        Share::of(&m.trials, |t| t.conditions.steal_s, |t| t.seconds)
+        Share::sum(&m.trials, |t| t.conditions.steal_s, |t| t.seconds)
     }
 
     #[test]
     fn one_bad_trial_of_ten_is_a_note_and_two_are_not() {
         let mut amounts = [0.0; 10];
         amounts[3] = 0.05;
-        let one = of(&amounts).unwrap();
+        let one = steal_share(&amounts).unwrap();
         assert_eq!((one.usual, one.affected), (0.0, 1));
         assert_eq!(one.severity(0.01), Some(Severity::Note));
         amounts[7] = 0.05;
-        assert_eq!(of(&amounts).unwrap().severity(0.01), Some(Severity::Suspect));
-        assert_eq!(of(&[0.0; 10]).unwrap().severity(0.01), None);
-        let few = of(&[0.0, 0.05, 0.0]).unwrap();
+        assert_eq!(steal_share(&amounts).unwrap().severity(0.01), Some(Severity::Suspect));
+        assert_eq!(steal_share(&[0.0; 10]).unwrap().severity(0.01), None);
+        let few = steal_share(&[0.0, 0.05, 0.0]).unwrap();
         assert_eq!(few.severity(0.01), Some(Severity::Suspect), "few are all counted");
-        assert_eq!(of(&[]), None, "what is not reported is not nothing");
-        assert_eq!(of(&[f64::NAN, f64::INFINITY]), None);
+        assert_eq!(steal_share(&[]), None, "what is not reported is not nothing");
+        assert_eq!(steal_share(&[f64::NAN, f64::INFINITY]), None);
     }
 }

@@ -45,10 +45,10 @@ fn comparable(ctx: &Context, m: &Measurement, way: Way) -> bool {
 }
 
 /// Bytes that the device moved that way for others.
-fn beside(m: &Measurement, t: &Trial, way: Way) -> Option<f64> {
+fn moved_for_others(m: &Measurement, t: &Trial, way: Way) -> Option<f64> {
     let device = t.device.as_ref()?;
-    // Without its own account a buffered read cannot be told apart from what was read ahead.
-    let fallback = (Cached::of(m) == Cached::Direct).then(|| asked(t, way));
+    // Without its own account a buffered read cannot be distinguished from readahead.
+    let fallback = (Cached::read(m) == Cached::Direct).then(|| asked(t, way));
     let own = way.own(device).or(fallback)?;
     Some((way.moved(device) - own).max(0.0))
 }
@@ -56,25 +56,25 @@ fn beside(m: &Measurement, t: &Trial, way: Way) -> Option<f64> {
 /// The same less what is housekeeping: journals write, and do not read.
 fn of_others(m: &Measurement, t: &Trial, way: Way) -> Option<f64> {
     let forgiven = if way == Way::Read { LOOKUPS } else { HOUSEKEEPING };
-    Some((beside(m, t, way)? - forgiven).max(0.0))
+    Some((moved_for_others(m, t, way)? - forgiven).max(0.0))
 }
 
 /// Bytes of an I/O, where each of the workload's is one request to the device: direct, in
 /// random order, so that few are merged, and not so large that it is split.
 fn one_request_each(ctx: &Context, m: &Measurement) -> Option<f64> {
     let largest = ctx.host.storage.get()?.leaves().filter_map(|d| d.request_bytes).min()? as f64;
-    let alone = is_random(m) && Cached::of(m) == Cached::Direct;
+    let alone = is_random(m) && Cached::read(m) == Cached::Direct;
     m.params.block_bytes().filter(|block| alone && *block <= largest)
 }
 
-/// I/Os of a trial, those of others and our own, in the directions that can be compared.
-/// What moved no bytes beside ours is a part of our own, split for another reason.
+/// I/Os of a trial, those of others and proofmark's, in the directions that can be compared.
+/// What moved no bytes of others is a part of proofmark's own, split for another reason.
 fn others_ios(m: &Measurement, t: &Trial, ways: &[Way], block: f64) -> Option<(f64, f64)> {
     let (device, _) = (t.device.as_ref()?, t.file.as_ref()?);
     ways.iter().try_fold((0.0, 0.0), |(others, own), way| {
         let ours = asked(t, *way) / block;
         let more = (way.requests(device) - ours).max(0.0);
-        Some((others + more.min(beside(m, t, *way)? / SECTOR), own + ours))
+        Some((others + more.min(moved_for_others(m, t, *way)? / SECTOR), own + ours))
     })
 }
 
@@ -106,7 +106,7 @@ fn by_bytes(m: &Measurement, ways: &[Way]) -> Option<Finding> {
         (!parts.is_empty()).then(|| parts.iter().sum())
     };
     let base = |t: &Trial| Way::BOTH.iter().map(|w| asked(t, *w)).sum();
-    let share = Share::of(&m.trials, others, base)?;
+    let share = Share::sum(&m.trials, others, base)?;
     let above =
         m.trials.iter().filter(|t| others(t).is_some_and(|o| o > THRESHOLD * base(t))).count();
     let found = share.severity(THRESHOLD)?;
@@ -126,7 +126,7 @@ fn by_bytes(m: &Measurement, ways: &[Way]) -> Option<Finding> {
         .finding(severity, message, ADVICE)
         .with("others_read_bytes_per_s", rate(Way::Read))
         .with("others_written_bytes_per_s", rate(Way::Written));
-    Some(share.told(finding, "others_bytes"))
+    Some(share.add_to(finding, "others_bytes"))
 }
 
 pub(super) static CHECK: Check = Check {
@@ -152,8 +152,8 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     }
     let ways: Vec<Way> = Way::BOTH.into_iter().filter(|w| comparable(ctx, m, *w)).collect();
     let bytes = by_bytes(m, &ways);
-    let told = bytes.as_ref().is_some_and(|f| f.severity >= Severity::Suspect);
-    if told { bytes } else { by_count(ctx, m, &ways).or(bytes) }
+    let is_suspect = bytes.as_ref().is_some_and(|f| f.severity >= Severity::Suspect);
+    if is_suspect { bytes } else { by_count(ctx, m, &ways).or(bytes) }
 }
 
 #[cfg(test)]
@@ -271,7 +271,7 @@ mod tests {
         CHECK.expect([
             ("a commit of the journal", disturbed(rand_read(1), 0, 200_000, 10), SILENT),
             ("commits", disturbed(fsync(1), 0, 64 << 20, 10), SILENT),
-            ("a reader beside commits", disturbed(fsync(1), 4 << 20, 0, 10), SUSPECT),
+            ("a reader during commits", disturbed(fsync(1), 4 << 20, 0, 10), SUSPECT),
             ("a warm file shares nothing", disturbed(warm, 64 << 20, 0, 10), SILENT),
             ("not reported", each(rand_read(1), |_, t| t.device = None), SILENT),
         ]);

@@ -47,12 +47,12 @@ pub(super) static CHECK: Check = Check {
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    let carried = Carried::of(m)?;
+    let carried = Carried::typical(m)?;
     let Carried { bytes, held, seconds } = carried;
     let trip = typical(&m.trials, round_trip);
     let short = seconds < ALLOWANCE * ctx.policy.trial_s_for(&m.workload);
-    let told = |name| m.params.int(name).is_some();
-    let fixed = short && (told("amount") || told(WINDOW));
+    let is_set = |name| m.params.int(name).is_some();
+    let fixed = short && (is_set("amount") || is_set(WINDOW));
     let message = if fixed && carried.only_filled() {
         format!(
             "a connection carried {} per trial, and its buffers alone can hold {}: the rate \

@@ -29,7 +29,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let typical = typical(&m.trials, |t| Some(t.seconds))?;
     let resolution =
         ctx.host.timer.resolution_s.get().copied().filter(|r| r.is_finite()).unwrap_or(0.0);
-    let whole = Execution::of(ctx, m).whole;
+    let whole = Execution::derive(ctx, m).whole;
     let advice = if whole {
         "choose a larger problem (n)"
     } else {

@@ -21,7 +21,7 @@ pub(super) static CHECK: Check = Check {
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    if !measured(m) || Cached::of(m) != Cached::Cold || !asks(m, Way::Read) {
+    if !measured(m) || Cached::read(m) != Cached::Cold || !asks(m, Way::Read) {
         return None;
     }
     let file = files(m).map(|f| f.size_bytes).max()?;

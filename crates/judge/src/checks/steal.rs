@@ -24,13 +24,13 @@ pub(super) static CHECK: Check = Check {
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    let capacity = Capacity::of(ctx.host, m).ok()?;
-    let share = Share::of(&m.trials, |t| t.conditions.steal_s, |t| capacity.cpu_seconds(t))?;
+    let capacity = Capacity::derive(ctx.host, m).ok()?;
+    let share = Share::sum(&m.trials, |t| t.conditions.steal_s, |t| capacity.cpu_seconds(t))?;
     let severity = share.severity(THRESHOLD)?;
     let message = format!("the hypervisor took {} of the trials' CPU time", percent(share.all));
     let advice = "use a host with dedicated CPUs, or repeat when the host is quiet";
     let finding = CHECK.finding(severity, message, advice);
-    Some(share.told(finding, "steal_s"))
+    Some(share.add_to(finding, "steal_s"))
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ pub(super) static CHECK: Check = Check {
 
 fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
     let share =
-        Share::of(&m.trials, |t| t.conditions.swapped_pages.map(|n| n as f64), |t| t.seconds)?;
+        Share::sum(&m.trials, |t| t.conditions.swapped_pages.map(|n| n as f64), |t| t.seconds)?;
     if share.amount <= 0.0 {
         return None;
     }

@@ -29,18 +29,18 @@ fn clocks(m: &Measurement) -> Option<(f64, f64)> {
     if m.series.is_none() || n < LEAST_TRIALS {
         return None;
     }
-    let of = |from: usize, to: usize| {
+    let clock = |from: usize, to: usize| {
         typical(m.trials.get(from..to)?, |t| t.conditions.clock_hz.filter(|hz| *hz > 0.0))
     };
     let start = ((START * n as f64) as usize).max(3);
-    Some((of(0, start)?, of(n - ((END * n as f64) as usize).max(3), n)?))
+    Some((clock(0, start)?, clock(n - ((END * n as f64) as usize).max(3), n)?))
 }
 
 /// How much warmer the end of the trials was than their start, in degrees.
 fn warmer(m: &Measurement) -> Option<(f64, f64)> {
-    let mut told = m.trials.iter().filter_map(|t| t.conditions.temperature_c);
-    let first = told.next()?;
-    told.reduce(f64::max).map(|most| (first, most))
+    let mut temperatures = m.trials.iter().filter_map(|t| t.conditions.temperature_c);
+    let first = temperatures.next()?;
+    temperatures.reduce(f64::max).map(|most| (first, most))
 }
 
 pub(super) static CHECK: Check = Check {

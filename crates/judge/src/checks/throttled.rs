@@ -26,8 +26,8 @@ pub(super) static CHECK: Check = Check {
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    let capacity = Capacity::of(ctx.host, m).ok()?;
-    let share = Share::of(&m.trials, |t| t.conditions.throttled_s, |t| capacity.cpu_seconds(t))?;
+    let capacity = Capacity::derive(ctx.host, m).ok()?;
+    let share = Share::sum(&m.trials, |t| t.conditions.throttled_s, |t| capacity.cpu_seconds(t))?;
     let severity = share.severity(THRESHOLD)?;
     let who = match capacity.quota {
         Some(quota) => format!("a CPU quota of {}", counted(quota, "CPU")),
@@ -53,12 +53,12 @@ mod tests {
 
     #[test]
     fn a_quota_that_was_reached_is_named() {
-        let of =
+        let held_for =
             |held: fn(usize) -> f64| each_condition(flops(1), |i, c| c.throttled_s = Some(held(i)));
         let h = with_quota(host(), 0.5);
-        CHECK.on(&h, &[]).expect([("reached", of(|_| 0.05), suspect("0.5 CPUs"))]);
+        CHECK.on(&h, &[]).expect([("reached", held_for(|_| 0.05), suspect("0.5 CPUs"))]);
         let h = with_quota(host(), 1.5);
         CHECK.on(&h, &[]).expect([("never reached", flops(1), SILENT)]);
-        CHECK.expect([("one hold", of(|i| if i == 0 { 0.02 } else { 0.0 }), NOTE)]);
+        CHECK.expect([("one hold", held_for(|i| if i == 0 { 0.02 } else { 0.0 }), NOTE)]);
     }
 }

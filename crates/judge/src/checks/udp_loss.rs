@@ -41,7 +41,7 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
     }
     let sent = |t: &Trial| datagrams(t).map_or(0.0, |d| d.sent as f64);
     let lost = |t: &Trial| datagrams(t).map(|d| d.lost() as f64);
-    let share = Share::of(&m.trials, lost, sent)?;
+    let share = Share::sum(&m.trials, lost, sent)?;
     if share.amount <= 0.0 {
         return None;
     }
@@ -66,7 +66,7 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
                   larger buffer (parameter socket_buffer), and see dropped_packets for the \
                   places";
     let finding = CHECK.finding(severity, message, advice);
-    Some(share.told(finding, "lost").with("sent", all.sent).with("received", all.received))
+    Some(share.add_to(finding, "lost").with("sent", all.sent).with("received", all.received))
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         let advice = "repeat it; if it fails only on this machine, test the hardware";
         return Some(CHECK.invalid(message, advice).with("reason", reason.as_str()));
     }
-    let w = m.verification.as_ref().filter(|_| Execution::of(ctx, m).exact_verification)?;
+    let w = m.verification.as_ref().filter(|_| Execution::derive(ctx, m).exact_verification)?;
     let larger = w.claimed.abs().max(w.counted.abs());
     if (w.claimed - w.counted).abs() <= ROUNDING * larger {
         return None;
@@ -84,21 +84,21 @@ mod tests {
             verification.note = note.to_owned();
             m
         };
-        let of = |factor| counted(flops(1), factor, "");
+        let with_counts = |factor| counted(flops(1), factor, "");
         let note = "claimed against proved";
         let bytes = invalid("bytes, but ... (claimed against proved)$");
         let operations = invalid("operations ... (claimed against proved)$");
         CHECK.expect([
             ("a wrong result", wrong(flops(1), "expected 2, got 3"), invalid("got 3")),
-            ("fewer", of(0.999), INVALID),
-            ("more", of(1.001), INVALID),
-            ("none", of(0.0), INVALID),
-            ("no number", of(f64::NAN), INVALID),
+            ("fewer", with_counts(0.999), INVALID),
+            ("more", with_counts(1.001), INVALID),
+            ("none", with_counts(0.0), INVALID),
+            ("no number", with_counts(f64::NAN), INVALID),
             ("bytes", counted(stream("copy", 1), 0.5, note), bytes),
             ("operations", counted(latency(1 << 20, 5e-9), 0.5, note), operations),
             ("the sectors of a disk", counted(rand_read(1), 1.1, ""), SILENT),
             ("its data", wrong(rand_read(1), "block 7 holds other data"), INVALID),
-            ("rounding", of(1.0 + 1e-12), SILENT),
+            ("rounding", with_counts(1.0 + 1e-12), SILENT),
             ("no verification", Measurement { verification: None, ..flops(1) }, SILENT),
         ]);
     }

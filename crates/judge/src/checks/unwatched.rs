@@ -7,13 +7,13 @@ use crate::Context;
 use crate::execution::Execution;
 
 /// Whether a trial's conditions report something.
-type Told = fn(&Conditions) -> bool;
+type Reports = fn(&Conditions) -> bool;
 
 /// What is read by pinned threads alone.
 const CLOCK: &str = "the core clock";
 
 /// What is watched.
-const WATCHED: &[(&str, Told)] = &[
+const WATCHED: &[(&str, Reports)] = &[
     (CLOCK, |c| c.clock_hz.is_some()),
     ("steal time", |c| c.steal_s.is_some()),
     ("other processes' CPU time", |c| c.other_cpu_s.is_some()),
@@ -38,9 +38,9 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if m.trials.is_empty() {
         return None;
     }
-    let nobody = |told: Told| !m.trials.iter().any(|t| told(&t.conditions));
-    let matters = |name: &str| Execution::of(ctx, m).pinned || name != CLOCK;
-    let watched = WATCHED.iter().filter(|(name, told)| matters(name) && nobody(*told));
+    let nobody = |reports: Reports| !m.trials.iter().any(|t| reports(&t.conditions));
+    let matters = |name: &str| Execution::derive(ctx, m).pinned || name != CLOCK;
+    let watched = WATCHED.iter().filter(|(name, reports)| matters(name) && nobody(*reports));
     let mut missing: Vec<&str> = watched.map(|(name, _)| *name).collect();
     if !ctx.host.limits.cpu_stat.is_empty() && nobody(|c| c.throttled_s.is_some()) {
         missing.push("throttling");

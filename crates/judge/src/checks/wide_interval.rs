@@ -8,8 +8,9 @@ use crate::execution::long_whole;
 use crate::series;
 use crate::words::counted;
 
-/// Times the target from which on a number is unsure even if nobody asked for more trials.
-const SERVER: f64 = 5.0;
+/// A half range of more than this many times the target is suspect, even if nobody asked for more
+/// trials.
+const FAR_FACTOR: f64 = 5.0;
 
 /// Half of the range of all trials, as a share of their median.
 fn half_range(s: &Summary) -> f64 {
@@ -19,13 +20,13 @@ fn half_range(s: &Summary) -> f64 {
 /// What was cut short before there could be an interval.
 fn too_few(ctx: &Context, m: &Measurement, summary: &Summary) -> Finding {
     let half = half_range(summary);
-    let client = long_whole(ctx, m) && half <= ctx.policy.target_for(m.subsystem);
-    let severity = if client { Severity::Note } else { Severity::Suspect };
+    let close = long_whole(ctx, m) && half <= ctx.policy.target_for(m.subsystem);
+    let severity = if close { Severity::Note } else { Severity::Suspect };
     let mut message = format!(
         "time limit reached after {}; a 95 % interval needs 6",
         counted(m.trials.len(), "trial")
     );
-    if client {
+    if close {
         message += &format!("; all are within {} of their middle", percent(half));
     }
     CHECK.finding(severity, message, MORE_TIME).with("trials", m.trials.len())
@@ -34,11 +35,10 @@ fn too_few(ctx: &Context, m: &Measurement, summary: &Summary) -> Finding {
 /// So few trials that there is no interval, as was asked for, and yet far apart.
 fn far_apart(m: &Measurement, summary: &Summary, target: f64) -> Option<Finding> {
     let half = half_range(summary);
-    let server = half > SERVER * target;
-    server.then(|| {
-        let [apart, target] = [2.0 * half, target].map(percent);
+    (half > FAR_FACTOR * target).then(|| {
+        let [range, target] = [2.0 * half, target].map(percent);
         let message = format!(
-            "{} are too few for a 95 % interval and differ by up to {apart} of their median; the \
+            "{} are too few for a 95 % interval and differ by up to {range} of their median; the \
              target is ±{target}",
             counted(m.trials.len(), "trial")
         );
@@ -99,7 +99,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
             MORE_OF_BOTH,
         )
     } else {
-        let severity = if half > SERVER * target { Severity::Suspect } else { Severity::Note };
+        let severity = if half > FAR_FACTOR * target { Severity::Suspect } else { Severity::Note };
         match m.series {
             Some(_) => (severity, "after all samples", MORE_SAMPLES),
             None => (severity, "after the fixed number of trials", MORE_TRIALS),
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn too_few_trials_are_reported() {
-        // Whose time it was, the run's or the point's, no ending tells.
+        // No ending says whose time it was, the run's or the configuration's.
         let limit = "^time limit reached after 4 trials; a 95 % interval needs 6$ ... --budget ... \
                      time_of_point";
         let asked = Measurement { ending: Ending::Complete, ..cut_to(4, flops(1)) };

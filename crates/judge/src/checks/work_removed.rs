@@ -15,7 +15,7 @@ const MARGIN: f64 = 1.1;
 
 /// Operations a cycle of one core of a design, for this workload and its parameters.
 fn per_cycle(ctx: &Context, m: &Measurement, row: &Row) -> Option<f64> {
-    match Peak::of(ctx, m) {
+    match Peak::derive(ctx, m) {
         Ok(peak) => {
             peak.instructions_per_cycle(row).map(|rate| rate * peak.lanes * peak.operations)
         }
@@ -73,7 +73,7 @@ pub(super) static CHECK: Check = Check {
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    let capacity = Capacity::of(ctx.host, m).ok()?;
+    let capacity = Capacity::derive(ctx.host, m).ok()?;
     let (done, most, design, unit) = match (ctx.work(m).pace, m.unit) {
         (Pace::Core, _) => {
             let (most, design) = widest(ctx, m)?;

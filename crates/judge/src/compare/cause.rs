@@ -4,7 +4,7 @@ use proofmark_model::{Finding, Measurement, Severity};
 
 use crate::statistics::typical;
 
-/// Checks that tell what took time away, the plainest first; what they found explains a lower
+/// Checks that report what took time away, the plainest first; what they found explains a lower
 /// number.
 const TOOK: [&str; 8] = [
     "throttled",
@@ -19,19 +19,19 @@ const TOOK: [&str; 8] = [
 /// Checks that only say that trials differ, not why.
 const SHAPE: [&str; 4] = ["wide_interval", "trend", "clusters", "falling_rate"];
 /// Causes that are reported.
-const TOLD: usize = 2;
+const MOST_SHOWN: usize = 2;
 /// A clock that differs by less explains nothing.
 const CLOCK: f64 = 0.02;
 /// A share that both sides have explains a difference where it is so many times the other's.
 const MORE: f64 = 2.0;
 
 /// The cause of a difference, for the side with the lower number and the other; empty where
-/// neither the findings nor the clock tell one.
-pub(super) fn of(worse: (&str, &Measurement), better: (&str, &Measurement)) -> String {
+/// neither the findings nor the clock name one.
+pub(super) fn find(worse: (&str, &Measurement), better: (&str, &Measurement)) -> String {
     let ((name, w), (other, o)) = (worse, better);
     let mut causes: Vec<String> = one_sided(w, o)
         .into_iter()
-        .take(TOLD)
+        .take(MOST_SHOWN)
         .map(|f| format!("in {name} {}", f.message))
         .collect();
     causes.extend(clock(worse, better));
@@ -53,9 +53,9 @@ pub(super) fn throttled_on_one_side(a: &Measurement, b: &Measurement) -> bool {
 fn one_sided<'a>(m: &'a Measurement, other: &Measurement) -> Vec<&'a Finding> {
     let rank = |f: &Finding| TOOK.iter().position(|c| *c == f.check).unwrap_or(TOOK.len());
     let counts = |f: &&Finding| {
-        let tells = f.severity >= Severity::Suspect || rank(f) < TOOK.len();
+        let matters = f.severity >= Severity::Suspect || rank(f) < TOOK.len();
         let there = other.findings.iter().find(|o| o.check == f.check);
-        tells && there.is_none_or(|o| more(f, o))
+        matters && there.is_none_or(|o| more(f, o))
     };
     let mut found: Vec<&Finding> = m.findings.iter().filter(counts).collect();
     let shape = |f: &Finding| SHAPE.contains(&&*f.check);

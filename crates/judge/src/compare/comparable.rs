@@ -99,7 +99,7 @@ pub(super) fn compared<'a>(
     let values = |m: &Measurement| -> Vec<f64> {
         match m.trials.is_empty() {
             false => m.trials.iter().map(|t| t.value).collect(),
-            // An import may tell no more than a median.
+            // An import may have no more than a median.
             true => m.summary.iter().map(|s| s.median).collect(),
         }
     };

@@ -36,7 +36,7 @@ const NETWORK: &[Subsystem] = &[Subsystem::Network];
 
 /// What differs, what decides most first.
 pub(super) fn differences(a: &Run, b: &Run) -> Vec<Fact> {
-    let both = told(a).into_iter().zip(told(b)).filter(|(x, y)| x.1 != y.1);
+    let both = entries(a).into_iter().zip(entries(b)).filter(|(x, y)| x.1 != y.1);
     both.map(|((what, a, touches), (_, b, _))| Fact {
         difference: Difference { what: what.to_owned(), a, b },
         touches,
@@ -63,9 +63,9 @@ pub(super) fn machine(host: &Host) -> String {
     parts.join(", ")
 }
 
-/// One fact of one run: what it is, its value, and whose numbers it may change. Both runs tell the
-/// same ones, in the same order.
-type Told = (&'static str, String, &'static [Subsystem]);
+/// One fact of one run: what it is, its value, and whose numbers it may change. Both runs have the
+/// same entries, in the same order.
+type Entry = (&'static str, String, &'static [Subsystem]);
 
 fn short(text: &str) -> String {
     clean_excerpt(text, LONGEST)
@@ -79,7 +79,7 @@ fn text(probe: &Probe<String>) -> String {
     known(probe, String::clone)
 }
 
-fn told(run: &Run) -> Vec<Told> {
+fn entries(run: &Run) -> Vec<Entry> {
     let mut out = Vec::new();
     limits(&run.host, &mut out);
     machine_facts(&run.host, &mut out);
@@ -89,7 +89,7 @@ fn told(run: &Run) -> Vec<Told> {
     out
 }
 
-fn limits(host: &Host, out: &mut Vec<Told>) {
+fn limits(host: &Host, out: &mut Vec<Entry>) {
     let quota = |q: &CpuQuota| q.cpus.map_or_else(|| "none".to_owned(), |n| counted(n, "CPU"));
     let cpus = &host.limits.usable_cpus;
     let list = if cpus.is_empty() { "unknown".to_owned() } else { list(cpus) };
@@ -115,14 +115,14 @@ fn list(cpus: &[u32]) -> String {
     if ranges.len() > 12 {
         return counted(cpus.len() as u64, "CPU");
     }
-    let told = ranges.iter().map(|[from, to]| match to - from {
+    let texts = ranges.iter().map(|[from, to]| match to - from {
         0 => from.to_string(),
         _ => format!("{from}-{to}"),
     });
-    told.collect::<Vec<_>>().join(",")
+    texts.collect::<Vec<_>>().join(",")
 }
 
-fn machine_facts(host: &Host, out: &mut Vec<Told>) {
+fn machine_facts(host: &Host, out: &mut Vec<Entry>) {
     let (cpu, os) = (&host.cpu, &host.os);
     let size = |p: &Probe<u64>| known(p, |b| format_size(*b));
     let sockets = known(&cpu.sockets, |n| n.to_string());
@@ -143,7 +143,7 @@ fn machine_facts(host: &Host, out: &mut Vec<Told>) {
     ]);
 }
 
-fn disk(host: &Host, out: &mut Vec<Told>) {
+fn disk(host: &Host, out: &mut Vec<Entry>) {
     let storage = host.storage.get();
     let some = |value: Option<String>| value.map_or_else(|| "unknown".to_owned(), |v| short(&v));
     let devices = storage.map(|s| {
@@ -185,7 +185,7 @@ fn io_limit(limit: &proofmark_model::IoLimit) -> String {
     format!("{}: {}", limit.device, parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
 }
 
-fn network(host: &Host, out: &mut Vec<Told>) {
+fn network(host: &Host, out: &mut Vec<Entry>) {
     let network = host.network.get();
     let some = |value: Option<String>| value.map_or_else(|| "unknown".to_owned(), |v| short(&v));
     let server = network.map(|n| match n.path {
@@ -204,7 +204,7 @@ fn network(host: &Host, out: &mut Vec<Told>) {
     ]);
 }
 
-fn program(run: &Run, out: &mut Vec<Told>) {
+fn program(run: &Run, out: &mut Vec<Entry>) {
     let policy = &run.plan.policy;
     let trials = if policy.min_trials == policy.max_trials {
         policy.min_trials.to_string()

@@ -5,7 +5,7 @@
 //! either show (Kalibera and Jones, ISMM'13: repeat at the level where it varies; Maricq et al.,
 //! OSDI'18, for how much it does in clouds), and an interval from trials alone would find hundreds
 //! of differences in hundreds of points. So a difference is shown only where the whole interval
-//! lies beyond a margin, the greatest of these:
+//! is beyond a margin, the greatest of these:
 //!
 //! * **base**: twice the policy's target, since each run's median is trusted to that share of
 //!   itself; four times on a virtual machine for memory, disk and network, which are shared with
@@ -34,7 +34,7 @@ use std::collections::BTreeMap;
 use proofmark_model::{Measurement, Run, Severity, Subsystem, Verdict, median};
 
 use super::cause::share;
-/// Targets that a base margin is, and on a virtual machine beside the CPU.
+/// Targets that a base margin is, and on a virtual machine for all but the CPU.
 const TARGETS: f64 = 2.0;
 const TARGETS_SHARED: f64 = 4.0;
 /// The largest target that is believed.
@@ -50,7 +50,7 @@ const MOST: f64 = 0.5;
 /// The greatest share that is believed to be taken, so that a margin stays a number.
 const MOST_TAKEN: f64 = 0.9;
 
-/// Checks that tell what others took, as a share of the trials' CPU time.
+/// Checks that report what others took, as a share of the trials' CPU time.
 const TAKEN: [&str; 2] = ["steal", "other_cpu"];
 
 /// B's speed over A's at a point.
@@ -68,7 +68,7 @@ pub(super) struct Speed<'a> {
 #[derive(Debug)]
 pub(super) struct Margins {
     asked: Option<f64>,
-    of: BTreeMap<Subsystem, [f64; 2]>,
+    margins: BTreeMap<Subsystem, [f64; 2]>,
 }
 
 impl Margins {
@@ -80,15 +80,15 @@ impl Margins {
         speeds: &BTreeMap<Subsystem, Vec<Speed>>,
         asked: Option<f64>,
     ) -> Self {
-        let of = |subsystem: Subsystem| {
+        let margins = |subsystem: Subsystem| {
             let spread = speeds.get(&subsystem).map_or(0.0, |speeds| spread(speeds));
             (subsystem, [base(a, b, subsystem), spread])
         };
-        Self { asked, of: Subsystem::ALL.into_iter().map(of).collect() }
+        Self { asked, margins: Subsystem::ALL.into_iter().map(margins).collect() }
     }
 
     fn at_most(&self, subsystem: Subsystem, most: f64) -> f64 {
-        let [base, spread] = self.of.get(&subsystem).copied().unwrap_or_default();
+        let [base, spread] = self.margins.get(&subsystem).copied().unwrap_or_default();
         self.asked.unwrap_or_else(|| base.max(spread.min(most)))
     }
 
@@ -117,8 +117,8 @@ impl Margins {
 
 fn base(a: &Run, b: &Run, subsystem: Subsystem) -> f64 {
     let target = |run: &Run| {
-        let told = run.plan.policy.target_for(subsystem);
-        if told.is_finite() { told.clamp(0.0, LARGEST_TARGET) } else { 0.0 }
+        let target = run.plan.policy.target_for(subsystem);
+        if target.is_finite() { target.clamp(0.0, LARGEST_TARGET) } else { 0.0 }
     };
     let virtual_machine = |run: &Run| run.host.os.virtualisation.get().is_some_and(|v| v != "none");
     let shared = subsystem != Subsystem::Cpu && [a, b].into_iter().any(virtual_machine);

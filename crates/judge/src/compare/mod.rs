@@ -2,7 +2,7 @@
 //! comparable and why.
 //!
 //! The ratio of a point is B / A with a distribution-free interval (`rank`). A difference is shown
-//! only where the whole interval lies beyond a margin (`margin`), because two runs of one machine
+//! only where the whole interval is beyond a margin (`margin`), because two runs of one machine
 //! differ by more than their trials show. Where there are too few trials for an interval, all of B
 //! must lie beyond all of A, and beyond the margin. What is shown comes with its cause as far as the findings
 //! of both runs and the facts about both machines know one (`cause`, `facts`).
@@ -57,7 +57,7 @@ pub struct Named<'a> {
 /// What B measured, compared with A.
 pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
     let facts = facts::differences(a.run, b.run);
-    let names = Names::of(a.run, b.run);
+    let names = Names::collect(a.run, b.run);
     let runs = comparable::Runs::new(a.run, b.run);
     let mut ranks = rank::Ranks::default();
     let judged: Vec<(Pair, Result<Compared, String>)> = pairs::pairs(a.run, b.run)
@@ -100,7 +100,7 @@ fn speed(better: Better, ratio: f64) -> f64 {
     }
 }
 
-/// Of the points that tell of noise: not those that a quota held back on one side.
+/// Of the points that show noise: not those that a quota held back on one side.
 fn speeds<'a>(
     judged: &[(Pair, Result<Compared<'a>, String>)],
 ) -> BTreeMap<Subsystem, Vec<Speed<'a>>> {
@@ -199,9 +199,9 @@ impl Judge<'_> {
         }
         let faster = above == (a.better == Better::Higher);
         let (outcome, cause) = if faster {
-            (Comparability::Faster, cause::of(("A", a), ("B", b)))
+            (Comparability::Faster, cause::find(("A", a), ("B", b)))
         } else {
-            (Comparability::Slower, cause::of(("B", b), ("A", a)))
+            (Comparability::Slower, cause::find(("B", b), ("A", a)))
         };
         let mut reason = self.explained(a.subsystem, cause);
         if known.ratio.ci95.is_none() {
@@ -218,14 +218,14 @@ impl Judge<'_> {
         if !cause.is_empty() {
             return cause;
         }
-        let told: Vec<String> = self
+        let facts: Vec<String> = self
             .facts
             .iter()
             .filter(|f| f.touches(subsystem))
             .take(3)
             .map(|Fact { difference: d, .. }| format!("{} {} in A, {} in B", d.what, d.a, d.b))
             .collect();
-        match told.as_slice() {
+        match facts.as_slice() {
             [] => "no finding and no fact about the machines explains it".to_owned(),
             some => format!(
                 "no finding explains it; differences between the machines: {}",
@@ -243,7 +243,7 @@ fn both_disturbed(taken: f64) -> String {
     )
 }
 
-/// By so great a share B had to be slower to be told so: what noise there is reaches from the ratio
+/// B had to be slower by this share to be reported as slower: what noise there is reaches from the ratio
 /// to that end of the interval at which a slowdown shows.
 fn resolution(better: Better, known: &Known, margin: f64) -> Option<f64> {
     let [low, high] = known.ends?;

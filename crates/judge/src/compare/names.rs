@@ -15,18 +15,18 @@ const MOST: usize = 40;
 /// Letters of a name at the most.
 const LONGEST: usize = 160;
 
-/// For each workload, the parameters that tell its points apart, in the order in which they are reported.
+/// For each workload, the parameters that distinguish its points, in the order in which they are reported.
 #[derive(Debug)]
 pub(super) struct Names<'a>(BTreeMap<&'a str, Vec<&'a str>>);
 
 impl<'a> Names<'a> {
     /// Of the points of both runs.
-    pub(super) fn of(a: &'a Run, b: &'a Run) -> Self {
+    pub(super) fn collect(a: &'a Run, b: &'a Run) -> Self {
         let mut workloads: BTreeMap<&str, Vec<&Measurement>> = BTreeMap::new();
         for m in a.measurements.iter().chain(&b.measurements) {
             workloads.entry(&m.workload).or_default().push(m);
         }
-        let told = workloads.into_iter().map(|(workload, all)| {
+        let varying = workloads.into_iter().map(|(workload, all)| {
             let names: BTreeSet<&str> =
                 all.iter().flat_map(|m| m.params.0.keys()).map(String::as_str).collect();
             let names = names.into_iter().take(MOST);
@@ -39,10 +39,10 @@ impl<'a> Names<'a> {
             };
             (workload, names.filter(varies).collect())
         });
-        Self(told.collect())
+        Self(varying.collect())
     }
 
-    /// `avx2, 2 threads, block size 8 KiB`; empty where no parameter tells the point apart.
+    /// `avx2, 2 threads, block size 8 KiB`; empty where no parameter distinguishes the configuration.
     pub(super) fn name(&self, spec: Option<&WorkloadSpec>, m: &Measurement) -> String {
         let mut names: Vec<&str> = self.0.get(m.workload.as_str()).cloned().unwrap_or_default();
         names.sort_by_key(|n| match m.params.get(n) {

@@ -65,7 +65,7 @@ fn by_size<'a>(
         match of_a.get(&k).map(Vec::as_slice) {
             Some([i]) if of_b.get(&k) == Some(&1) => {
                 if let Pair::OnlyA(other) = pairs[*i] {
-                    pairs[*i] = Pair::Both(other, m, told(other, m));
+                    pairs[*i] = Pair::Both(other, m, describe_sizes(other, m));
                 }
                 false
             }
@@ -87,7 +87,7 @@ fn set_by_machine(spec: Option<&WorkloadSpec>) -> Vec<&str> {
 }
 
 /// `array size 512 MiB in A, 1 GiB in B`.
-fn told(a: &Measurement, b: &Measurement) -> String {
+fn describe_sizes(a: &Measurement, b: &Measurement) -> String {
     let size = |m: &Measurement, name: &str| {
         m.params.int(name).map_or_else(|| "not set".to_owned(), format_size)
     };

@@ -23,7 +23,7 @@ const TAIL: f64 = 0.025;
 /// The same as a quantile of the normal distribution.
 const QUANTILE: f64 = 1.959_964;
 
-/// What two sets of trials tell.
+/// What two sets of trials show.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
     /// B / A.
@@ -33,7 +33,7 @@ pub(super) struct Known {
     pub(super) ends: Option<[f64; 2]>,
 }
 
-/// Trials a side from which on it tells something that all of one side lie beyond all of the other:
+/// Trials a side from which on it counts that all of one side are beyond all of the other:
 /// of 3 and 3 that are alike, one time in 20 on either side.
 pub(super) const FEWEST: usize = 3;
 
@@ -176,12 +176,12 @@ mod tests {
 
     #[test]
     fn what_has_no_ratio_says_why() {
-        let told = |a: &[f64], b: &[f64]| Ranks::default().known(a, b).unwrap_err();
-        assert!(told(&[], &[1.0]).contains("no trial"));
+        let refusal = |a: &[f64], b: &[f64]| Ranks::default().known(a, b).unwrap_err();
+        assert!(refusal(&[], &[1.0]).contains("no trial"));
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert!(told(&[1.0, bad], &[1.0]).contains("zero or negative"), "{bad}");
+            assert!(refusal(&[1.0, bad], &[1.0]).contains("zero or negative"), "{bad}");
         }
-        assert!(told(&[f64::MIN_POSITIVE], &[f64::MAX]).contains("differ too much"));
+        assert!(refusal(&[f64::MIN_POSITIVE], &[f64::MAX]).contains("differ too much"));
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub(super) fn all(
     points: &[ComparedPoint],
     margin: impl Fn(Subsystem) -> f64,
 ) -> Vec<ComparedSubsystem> {
-    let of = |subsystem: Subsystem| {
+    let summarise = |subsystem: Subsystem| {
         let some: Vec<&ComparedPoint> =
             points.iter().filter(|p| p.subsystem == subsystem).collect();
         let count = |outcome| some.iter().filter(|p| p.outcome == outcome).count() as u64;
@@ -28,7 +28,7 @@ pub(super) fn all(
             gone: some.iter().filter(|p| p.gone()).count() as u64,
         })
     };
-    Subsystem::ALL.into_iter().filter_map(of).collect()
+    Subsystem::ALL.into_iter().filter_map(summarise).collect()
 }
 
 fn middle(points: &[&ComparedPoint]) -> Option<Ratio> {

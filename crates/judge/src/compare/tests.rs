@@ -181,7 +181,7 @@ fn what_both_have_explains_nothing_unless_one_has_far_more() {
     let stolen = |factor, share| suspect(at(factor), "steal", share);
     expect(stolen(1.0, 0.05), stolen(0.7, 0.06), Slower, "no finding");
     expect(stolen(1.0, 0.05), stolen(0.7, 0.3), Slower, "in B steal took 30 %");
-    // That trials differ is no cause beside one.
+    // That trials differ is no cause where there is another.
     let wide = suspect(at(0.7), "wide_interval", 0.3);
     expect(at(1.0), wide.clone(), Slower, "^in B wide_interval took 30 %$");
     expect(at(1.0), suspect(wide, "steal", 0.3), Slower, "^in B steal took 30 %$");
@@ -275,19 +275,19 @@ fn figures_of_different_methods_are_not_compared() {
 #[test]
 fn points_of_one_run_only_are_listed_after_the_others() {
     let (mut a, mut b) = (run(vec![flops(1), flops(2)]), run(vec![flops(4), flops(1)]));
-    let told = |a: &Run, b: &Run| -> Vec<String> {
+    let reasons_of = |a: &Run, b: &Run| -> Vec<String> {
         compared(a, b).points.iter().map(|p| format!("{}: {}", p.name, p.reason)).collect()
     };
-    let told_now = told(&a, &b);
-    assert_eq!(told_now[1..], ["2 threads: only in A", "4 threads: only in B"]);
+    let reasons_now = reasons_of(&a, &b);
+    assert_eq!(reasons_now[1..], ["2 threads: only in A", "4 threads: only in B"]);
     assert!(compared(&a, &b).points[1].fails() && !compared(&a, &b).points[2].fails());
     b.plan.points.push(a.plan.points[1].clone());
     b.interrupted = Some("SIGINT".into());
-    assert!(told(&a, &b)[1].contains("B was stopped by SIGINT before it"));
+    assert!(reasons_of(&a, &b)[1].contains("B was stopped by SIGINT before it"));
     // The same point twice is two points.
     a.measurements = vec![flops(1), flops(1), flops(1)];
     b.measurements = vec![flops(1), flops(1)];
-    let reasons = told(&a, &b);
+    let reasons = reasons_of(&a, &b);
     assert_eq!(reasons.len(), 3);
     assert!(reasons[2].contains("only in A"), "{reasons:?}");
 }
@@ -308,8 +308,8 @@ fn sizes_that_the_machine_set_may_differ_and_threads_may_not() {
     let (a, b) = (sized(1 << 29), sized(1 << 30));
     let c = compared(&a, &b);
     assert_eq!(outcomes(&c), [NoDifferenceShown]);
-    let told = "set by the machines: array size 512 MiB in A, 1 GiB in B";
-    assert!(c.points[0].reason.contains(told), "{}", c.points[0].reason);
+    let reason = "set by the machines: array size 512 MiB in A, 1 GiB in B";
+    assert!(c.points[0].reason.contains(reason), "{}", c.points[0].reason);
     // Where that leaves a choice, none is made.
     let mut two = b.clone();
     two.measurements.extend(sized(1 << 31).measurements);

@@ -1,4 +1,4 @@
-//! How payload lies in frames: what a byte of it costs on a wire.
+//! How frames carry payload: what a byte of it costs on a wire.
 //!
 //! Sources: IEEE 802.3 (preamble 8 B, header 14 B, FCS 4 B, gap 12 B; payload at least
 //! 46 B); RFC 791 and 8200 (IP: 20 and 40 B; fragments in units of 8 B, in IPv6 with a
@@ -56,7 +56,7 @@ pub(crate) enum Layer {
 }
 
 impl Layer {
-    /// What a formula calls the bytes that each frame has there beside its packet, how many
+    /// What a formula calls the bytes that each frame has there in addition to its packet, how many
     /// they are, and what.
     fn overhead(self) -> (&'static str, f64, &'static str) {
         match self {
@@ -96,7 +96,7 @@ pub(crate) struct Frames {
 impl Frames {
     /// Of a stream over interfaces of Ethernet.
     /// The error says what is not known.
-    pub(crate) fn of(network: &Network, m: &Measurement) -> Result<Self, String> {
+    pub(crate) fn derive(network: &Network, m: &Measurement) -> Result<Self, String> {
         match datagrams(m).ok_or("no trial shows whether blocks were sent as datagrams")? {
             false => Self::segment(network, m),
             true => Self::datagram(network, m),
@@ -136,8 +136,8 @@ impl Frames {
         let ip = ip(network);
         let most = mtu - ip - TCP;
         let states = m.traffics().flat_map(|(_, n)| &n.streams).map(|s| s.segment_bytes as f64);
-        let told = states.filter(|s| *s > 0.0 && *s <= most).max_by(f64::total_cmp);
-        let payload = told.unwrap_or(most);
+        let reported = states.filter(|s| *s > 0.0 && *s <= most).max_by(f64::total_cmp);
+        let payload = reported.unwrap_or(most);
         let (options, why) = match payload {
             p if p == most - TIMESTAMPS => (TIMESTAMPS, "timestamps (RFC 7323), by the segment"),
             _ => (0.0, "none that the segment shows"),
@@ -145,13 +145,13 @@ impl Frames {
         if payload <= 0.0 {
             return Err(format!("an MTU of {mtu} B is too small for a segment"));
         }
-        let told = match told {
+        let source = match reported {
             Some(_) => (Provenance::Reported, "largest of a connection (TCP_INFO)"),
             None => (Provenance::Assumed, "MTU less the headers, the maximum"),
         };
         let inputs = vec![
             mtu_input,
-            input("segment", payload, "B", told.0, told.1),
+            input("segment", payload, "B", source.0, source.1),
             ip_input(ip),
             input("tcp", TCP, "B", Provenance::Assumed, "header (RFC 9293)"),
             input("options", options, "B", Provenance::Assumed, why),
@@ -163,7 +163,7 @@ impl Frames {
 
     /// A datagram of the block's size, in fragments where it is longer than a packet.
     fn datagram(network: &Network, m: &Measurement) -> Result<Self, String> {
-        let payload = m.params.block_bytes().ok_or("the point has no block_size")?;
+        let payload = m.params.block_bytes().ok_or("the configuration has no block_size")?;
         let (mtu, mtu_input) = mtu(network)?;
         let whole = packet(network, payload);
         let mut head = ip(network);
@@ -225,7 +225,7 @@ mod tests {
 
     fn frames(m: &Measurement, change: impl FnOnce(&mut Network)) -> Frames {
         let host = with_network("peer", change);
-        Frames::of(host.network.get().unwrap(), m).unwrap()
+        Frames::derive(host.network.get().unwrap(), m).unwrap()
     }
 
     fn segments(of: u64) -> Measurement {
@@ -237,8 +237,8 @@ mod tests {
     }
 
     #[test]
-    fn segments_are_what_the_systems_tell() {
-        for (name, told, change, payload, options, wire) in [
+    fn segments_are_what_the_systems_report() {
+        for (name, reported, change, payload, options, wire) in [
             ("timestamps", 1448, (|_| {}) as fn(&mut Network), 1448.0, 12.0, 1538.0),
             ("the server's MTU", 1448, |n| set_mtu(n, 9000), 1448.0, 12.0, 1538.0),
             ("timestamps unknown", 0, |_| {}, 1460.0, 0.0, 1538.0),
@@ -248,7 +248,7 @@ mod tests {
             ("a small MTU", 0, |n| set_mtu(n, 576), 536.0, 0.0, 614.0),
             ("nonsense", 60_000, |_| {}, 1460.0, 0.0, 1538.0),
         ] {
-            let f = frames(&segments(told), change);
+            let f = frames(&segments(reported), change);
             let found = f.inputs.iter().find(|i| i.name == "options").unwrap().value;
             assert_eq!(
                 (f.payload, found, f.bytes(Layer::Wire)),
@@ -282,7 +282,7 @@ mod tests {
     fn no_mtu_is_too_small_to_be_said() {
         for m in [segments(0), udp(1, "peer")] {
             let host = with_network("peer", |n| set_mtu(n, 20));
-            let why = Frames::of(host.network.get().unwrap(), &m).unwrap_err();
+            let why = Frames::derive(host.network.get().unwrap(), &m).unwrap_err();
             assert!(why.contains("an MTU of 20 B"), "{why}");
         }
     }

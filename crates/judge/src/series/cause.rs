@@ -34,7 +34,7 @@ pub(crate) struct Share {
 /// Of some trials of a measurement, over their wall time on each CPU that they ran on. Time held
 /// back by a quota is a sum over CPUs as the others are.
 pub(crate) fn shares(host: &Host, m: &Measurement, trials: &[Trial]) -> Share {
-    let Ok(capacity) = Capacity::of(host, m) else { return Share::default() };
+    let Ok(capacity) = Capacity::derive(host, m) else { return Share::default() };
     let had: f64 = trials.iter().map(|t| capacity.cpu_seconds(t)).sum();
     let share = |of: &dyn Fn(&Trial) -> Option<f64>| {
         let amount = trials.iter().map(of).sum::<Option<f64>>()?;
@@ -65,7 +65,7 @@ impl Effect {
 
 /// What of the trials' conditions changed the way that explains this ratio, or a fair part of it;
 /// `None` where nothing that was recorded did.
-pub(super) fn of(
+pub(super) fn find(
     ctx: &Context,
     m: &Measurement,
     [before, after]: [&[Trial]; 2],
@@ -113,7 +113,7 @@ fn states(
     let mut found = Vec::new();
     let both = |of: fn(&Trial) -> Option<f64>| Some((typical(before, of)?, typical(after, of)?));
     let clocks = both(|t| t.conditions.clock_hz)
-        .filter(|(was, is)| *was > 0.0 && *is > 0.0 && !Execution::of(ctx, m).waits());
+        .filter(|(was, is)| *was > 0.0 && *is > 0.0 && !Execution::derive(ctx, m).waits());
     if let Some((was, is)) = clocks {
         let most = was.max(is);
         // A lower clock is what a disturbance is more of.

@@ -18,7 +18,7 @@ pub(crate) use cause::shares;
 /// More trials than this are not looked at: a run of ours has far fewer.
 const MOST_TRIALS: usize = 1 << 14;
 
-/// Fills in what the trials of a series tell. A measurement without a series has none.
+/// Fills in what the trials of a series show. A measurement without a series has none.
 pub(crate) fn analysed(ctx: &Context, m: &Measurement) -> Option<Series> {
     let mut series = m.series.clone()?;
     (series.levels, series.changes, series.trend) = (Vec::new(), Vec::new(), None);
@@ -31,7 +31,7 @@ pub(crate) fn analysed(ctx: &Context, m: &Measurement) -> Option<Series> {
     }
     let starts = when::starts(&series, &m.trials);
     let cuts = segments::cuts(&values);
-    let noise = segments::Noise::of(&values);
+    let noise = segments::Noise::estimate(&values);
     let moments: Vec<when::Moment> =
         (0..cuts.len()).map(|i| when::moment(m.unit, &values, &starts, &cuts, i, &noise)).collect();
     for i in 0..=cuts.len() {
@@ -62,10 +62,10 @@ pub(crate) fn analysed(ctx: &Context, m: &Measurement) -> Option<Series> {
             at_s: moment.at_s,
             at: series.moment(moment.at_s).unwrap_or(series.started),
             ratio: after.median / before.median,
-            cause: cause::of(ctx, m, sides, after.median / before.median),
+            cause: cause::find(ctx, m, sides, after.median / before.median),
         });
     }
-    series.trend = trend::of(&starts[..values.len()], &values, noise.discount());
+    series.trend = trend::fit(&starts[..values.len()], &values, noise.discount());
     Some(series)
 }
 

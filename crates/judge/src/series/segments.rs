@@ -5,20 +5,20 @@
 //! intervals of all lengths, some n log n elements in all, each cut where the ranks of its two
 //! sides differ most (the statistic of Mann and Whitney, as Pettitt, 1979, uses it). Of those
 //! whose cut is significant the narrowest counts: it holds one change as a rule, and too little
-//! of a slow drift to be taken for one. Ranks are deaf to how far an outlier lies off and to the
+//! of a slow drift to be taken for one. Ranks are deaf to how far off an outlier is and to the
 //! shape of the noise.
 //!
 //! A significant cut is a change of level only if the value jumps there, by at least a hundredth:
-//! the medians right before and right after it are apart. That tells a step from a drift. Noise
+//! the medians right before and right after it are apart. That separates a step from a drift. Noise
 //! that lasts from sample to sample makes any test too sure of itself: its correlation is
 //! estimated from the differences of neighbours, in which levels and drift all but vanish.
 //!
-//! Ranks need many trials to be sure. So a step that nobody would doubt, far larger than what lies
+//! Ranks need many trials to be sure. So a step that nobody would doubt, far larger than what is
 //! between neighbours, with five trials on either side that keep well apart, counts before them.
 
 use crate::statistics::median;
 
-/// Fewer trials than this have no levels to tell.
+/// Fewer trials than this show no levels.
 pub(super) const LEAST_TRIALS: usize = 10;
 /// Trials on either side of a cut.
 const LEAST_SIDE: usize = 4;
@@ -58,7 +58,7 @@ pub(super) struct Noise {
 
 impl Noise {
     /// Of values in order.
-    pub(super) fn of(values: &[f64]) -> Self {
+    pub(super) fn estimate(values: &[f64]) -> Self {
         let steps: Vec<f64> = values.windows(2).map(|w| w[1] - w[0]).collect();
         let sizes: Vec<f64> = steps.iter().map(|s| s.abs()).collect();
         let step_sd = median(&sizes).unwrap_or(0.0) / 0.6745;
@@ -86,7 +86,7 @@ pub(super) fn cuts(values: &[f64]) -> Vec<usize> {
     if n < LEAST_TRIALS || values.iter().any(|v| !v.is_finite()) {
         return Vec::new();
     }
-    let noise = Noise::of(values);
+    let noise = Noise::estimate(values);
     let all: Vec<Cut> =
         intervals(n).into_iter().filter_map(|(from, to)| best(values, from, to)).collect();
     let mut found = obvious(values, &noise);
@@ -229,7 +229,7 @@ fn split(
     }
 }
 
-/// Whether a cut is one still when the drift of the stretch that it lies in is taken away: the
+/// Whether a cut is one still when the drift of its stretch is taken away: the
 /// median slope of both sides, over pairs that are half a side apart.
 fn remains(
     values: &[f64],

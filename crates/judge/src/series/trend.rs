@@ -1,5 +1,5 @@
 //! The robust line through a series: Theil and Sen's, with the interval of Sen (1968) by
-//! Kendall's variance, widened where noise lasts from trial to trial: such trials tell less than
+//! Kendall's variance, widened where noise lasts from trial to trial: such trials show less than
 //! as many independent ones. Exact up to some hundred trials; beyond, by a fixed sample of the pairs.
 
 use proofmark_model::Trend;
@@ -17,7 +17,7 @@ const SCORE: f64 = 1.96;
 
 /// Of values at these seconds, whose noise lasts from one to the next so that a score is worth
 /// the part `discount` of that of independent ones.
-pub(super) fn of(seconds: &[f64], values: &[f64], discount: f64) -> Option<Trend> {
+pub(super) fn fit(seconds: &[f64], values: &[f64], discount: f64) -> Option<Trend> {
     let n = values.len();
     if n < LEAST_TRIALS {
         return None;
@@ -55,7 +55,7 @@ mod tests {
     use crate::testing::xorshift;
 
     fn found(seconds: &[f64], values: &[f64]) -> Option<Trend> {
-        of(seconds, values, Noise::of(values).discount())
+        fit(seconds, values, Noise::estimate(values).discount())
     }
 
     fn line(
@@ -75,13 +75,13 @@ mod tests {
         for n in [50, 3000] {
             let (seconds, mut values) = line(n, -0.01, 0.5, &mut random);
             values.iter_mut().step_by(7).for_each(|v| *v = 3.0);
-            let trend = of(&seconds, &values, 1.0).unwrap();
+            let trend = fit(&seconds, &values, 1.0).unwrap();
             assert!((trend.slope + 0.01).abs() < 0.004, "{n}: {trend:?}");
             assert!((trend.start - 100.0).abs() < 1.0, "{n}: {trend:?}");
         }
         let (seconds, values) = line(5, 1.0, 0.0, &mut random);
-        assert!(of(&seconds, &values, 1.0).is_none() && of(&[], &[], 1.0).is_none());
-        assert!(of(&[0.0; 8], &[1.0; 8], 1.0).is_none(), "all at one moment");
+        assert!(fit(&seconds, &values, 1.0).is_none() && fit(&[], &[], 1.0).is_none());
+        assert!(fit(&[0.0; 8], &[1.0; 8], 1.0).is_none(), "all at one moment");
     }
 
     #[test]
@@ -91,7 +91,7 @@ mod tests {
             let held = (0..runs)
                 .filter(|_| {
                     let (seconds, values) = line(n, 0.02, 5.0, &mut random);
-                    let [low, high] = of(&seconds, &values, 1.0).unwrap().ci95.unwrap();
+                    let [low, high] = fit(&seconds, &values, 1.0).unwrap().ci95.unwrap();
                     low <= 0.02 && 0.02 <= high
                 })
                 .count();

@@ -1,19 +1,19 @@
 //! When a level gave way to the next, within the sample that holds both.
 //!
 //! A sample in which the change happened has done a part of its work at either rate, so its own
-//! rate tells how much of its time had passed.
+//! rate shows how much of its time had passed.
 
 use proofmark_model::{Series, Trial, Unit};
 
 use super::segments::Noise;
 use crate::statistics::median;
 
-/// A trial lies between two levels if it is so much of their distance off its own, and so many
+/// A trial is between two levels if it is so much of their distance off its own, and so many
 /// standard deviations of the noise.
 const BETWEEN: f64 = 0.1;
 const OVER_NOISE: f64 = 3.0;
 
-/// Where a change lies.
+/// Where a change is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Moment {
     /// Seconds after the first sample's start.
@@ -86,7 +86,7 @@ mod tests {
 
     fn at(unit: Unit, values: &[f64], cut: usize) -> Moment {
         let starts: Vec<f64> = (0..=values.len()).map(|i| i as f64).collect();
-        moment(unit, values, &starts, &[cut], 0, &Noise::of(values))
+        moment(unit, values, &starts, &[cut], 0, &Noise::estimate(values))
     }
 
     #[test]

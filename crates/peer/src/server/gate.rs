@@ -39,7 +39,7 @@ pub(crate) struct Pass {
 impl Gate {
     /// A place for the connection. If there is none, the gate closes one that waits: of the
     /// [`network`] that has the most of them, the one that has waited longest. A holder of the
-    /// key is in within milliseconds, so that neither idle strangers nor a crowd from one
+    /// key is in within milliseconds, so that neither idle unauthenticated peers nor a crowd from one
     /// network keep it out. Connections from `favoured`, the client of the session in
     /// progress, go last: from that very address, not from its network, which others may share.
     pub(crate) fn enter(
@@ -86,9 +86,9 @@ impl Visitors {
     }
 }
 
-/// Where the addresses of one attacker lie, so that they count as one: an IPv4 address alone, and
+/// The network of one attacker's addresses, so that they count as one: an IPv4 address alone, and
 /// the first 64 bits of an IPv6 address. A host chooses the other 64 bits as it likes (RFC 4291,
-/// section 2.5.4; RFC 8981): counted by address, one machine is a crowd of strangers.
+/// section 2.5.4; RFC 8981): counted by address, one machine is a crowd of peers.
 fn network(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX))),
@@ -131,16 +131,16 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_stranger_goes_first_and_the_favoured_last() {
-        let [friend, stranger] = [1, 2].map(|n| IpAddr::V4(Ipv4Addr::new(127, 0, 0, n)));
+    fn the_oldest_waiting_goes_first_and_the_favoured_last() {
+        let [favoured, other] = [1, 2].map(|n| IpAddr::V4(Ipv4Addr::new(127, 0, 0, n)));
         let gate = Arc::new(Gate::default());
-        let first = visit(&gate, friend, friend);
-        let mut waiting: Vec<_> = (1..MOST).map(|_| visit(&gate, stranger, friend)).collect();
-        waiting.push(visit(&gate, stranger, friend));
+        let first = visit(&gate, favoured, favoured);
+        let mut waiting: Vec<_> = (1..MOST).map(|_| visit(&gate, other, favoured)).collect();
+        waiting.push(visit(&gate, other, favoured));
         assert!(closed(&waiting[0]) && !closed(&waiting[1]) && !closed(&first));
-        let friends: Vec<_> = (0..MOST).map(|_| visit(&gate, friend, friend)).collect();
+        let newer: Vec<_> = (0..MOST).map(|_| visit(&gate, favoured, favoured)).collect();
         assert!(waiting[1..].iter().all(closed) && closed(&first));
-        assert!(!friends.iter().any(closed) && gate.visitors().waiting.len() == MOST);
+        assert!(!newer.iter().any(closed) && gate.visitors().waiting.len() == MOST);
     }
 
     #[test]

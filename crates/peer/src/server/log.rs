@@ -1,4 +1,4 @@
-//! What the server tells, taken from the threads that serve: none of them waits for who
+//! What the server reports, taken from the threads that serve: none of them waits for who
 //! reads it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

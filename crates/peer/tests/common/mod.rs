@@ -202,7 +202,7 @@ pub fn pretender(key: &Key, answers: Vec<Value>) -> Address {
     address.into()
 }
 
-/// An end that says what it is told to say, and nothing by itself.
+/// An end that says what a test makes it say, and nothing by itself.
 pub struct Raw {
     pub stream: TcpStream,
     pub state: TransportState,

@@ -23,7 +23,7 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A connection from another address of this machine, as a stranger's.
+/// A connection from another address of this machine, as an unauthenticated peer's.
 fn from_elsewhere(port: u16) -> TcpStream {
     let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
     bind(&socket, &SocketAddr::from((Ipv4Addr::new(127, 0, 0, 2), 0))).unwrap();

@@ -8,7 +8,7 @@ use super::json::Asked;
 
 type Names = LazyLock<BTreeSet<&'static str>>;
 
-/// Options that the parameters tell, and those that change what is shown, who runs it, or how an
+/// Options that the parameters report, and those that change what is shown, who runs it, or how an
 /// engine gets its I/Os to the system, but not which I/Os those are.
 static HARMLESS: Names = LazyLock::new(|| {
     names(

@@ -8,7 +8,7 @@ use super::json::{Asked, Job, Report, Side};
 use super::options::{params, plain, processes};
 use super::pattern::{Pattern, Way};
 use super::times::latency;
-use super::verification::{device, state, tells};
+use super::verification::{device, is_evidence, state};
 use crate::{Figure, Malformed, Output};
 
 /// A job with all its processes.
@@ -59,7 +59,7 @@ fn nothing(report: &Report) -> String {
     }
 }
 
-/// The jobs in the order of the report: the processes of one, if the report tells them apart,
+/// The jobs in the order of the report: the processes of one, if the report separates them,
 /// have entries of the same name in the same group.
 fn works(report: &Report) -> Vec<Work<'_>> {
     let mut places = BTreeMap::new();
@@ -122,7 +122,7 @@ impl Work<'_> {
         Ok(figures)
     }
 
-    /// What fio tells of a direction, an entry each.
+    /// What fio reports of a direction, one per entry.
     fn sides(&self, way: Way) -> Vec<&Side> {
         self.entries.iter().filter_map(|job| side(job, way)).collect()
     }
@@ -140,15 +140,15 @@ impl Work<'_> {
         let bytes: f64 = sides.iter().map(|side| side.io_bytes as f64).sum();
         let seconds = sides.iter().map(|side| side.runtime).max()? as f64 / 1e3;
         let file = self.file(way);
-        let tells = |d: &&DeviceTraffic| file.as_ref().is_none_or(|f| tells(d, f, seconds));
-        let device = device.filter(tells);
+        let usable = |d: &&DeviceTraffic| file.as_ref().is_none_or(|f| is_evidence(d, f, seconds));
+        let device = device.filter(usable);
         let device = device.map(|d| DeviceTraffic { busy_s: d.busy_s * seconds, ..d.clone() });
-        // A size that is not told matters only where nothing else proves what was read.
+        // A size that is not reported matters only where nothing else proves what was read.
         let file = file.filter(|f| f.size_bytes > 0 || device.is_some());
         Some(Trial { device, file, ..Trial::new(Unit::BytePerSecond, bytes, seconds) })
     }
 
-    /// How the file was used; `None` where the options, or the share of reads, are not told.
+    /// How the file was used; `None` where the options, or the share of reads, are not reported.
     fn file(&self, way: Way) -> Option<FileState> {
         let options = self.options?;
         let pattern = Pattern::asked(options).ok()?;
@@ -183,7 +183,7 @@ impl Work<'_> {
     }
 }
 
-/// The direction of a job, if it did something, for as long as can be told.
+/// The direction of a job, if it did something for a time that fio reports.
 fn side(job: &Job, way: Way) -> Option<&Side> {
     let side = match way {
         Way::Read => &job.read,

@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 
 use crate::Malformed;
 
-/// Options by fio's own names, as they were typed; an alias is told by its proper name.
+/// Options by fio's own names, as they were typed; an alias has its proper name.
 pub(super) type Options = BTreeMap<String, String>;
 
 /// The options of a job: its own, and the global ones.
@@ -18,7 +18,7 @@ pub(super) struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// Those of a report; `None` where it tells neither: then defaults prove nothing.
+    /// Those of a report; `None` where it reports neither: then defaults prove nothing.
     pub(super) fn find(job: Option<&'a Options>, global: &'a Options) -> Option<Self> {
         (job.is_some() || !global.is_empty()).then_some(Self { job, global })
     }
@@ -109,7 +109,7 @@ pub(super) struct Disk {
     pub(super) in_queue: u64,
     /// Percent of the time in which an I/O was in flight.
     pub(super) util: f64,
-    /// There where the device lies on others of the list.
+    /// Present if other devices of the list make up this one.
     pub(super) aggr_read_ios: Option<IgnoredAny>,
 }
 

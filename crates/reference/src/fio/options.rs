@@ -1,4 +1,4 @@
-//! What a job was asked to do, as far as the report tells: options with fio's defaults.
+//! What a job was asked to do, as far as the report says: options with fio's defaults.
 
 use proofmark_model::{Flush, Params};
 
@@ -15,7 +15,7 @@ const ONE: &[&str] = &["psync", "sync", "pvsync", "pvsync2", "vsync"];
 const QUEUED: &[&str] = &["io_uring", "libaio", "posixaio"];
 
 /// Of the options that make it other work, those that figures repeat at most.
-const TOLD: usize = 8;
+const MOST_SHOWN: usize = 8;
 
 /// fio's default block, in bytes.
 const BLOCK: u64 = 4096;
@@ -49,7 +49,7 @@ pub(super) fn params(options: Asked<'_>, way: Way, threads: u64) -> Params {
             Flush::Each => {}
         }
     }
-    for (name, value) in others(options).take(TOLD) {
+    for (name, value) in others(options).take(MOST_SHOWN) {
         let name = Malformed::excerpt(name);
         if params.get(&name).is_none() {
             params = params.with(&name, Malformed::excerpt(value).as_str());

@@ -1,7 +1,7 @@
 //! How fio is run: what a point is in fio's options.
 //!
 //! The work is an amount (`io_size`), not a time: what is flushed at the end is then as much as
-//! ours. Left at their defaults, some options would make it other work: fio would advise the
+//! proofmark's. Left at their defaults, some options would make it other work: fio would advise the
 //! system on how to read ahead, and allocate what `disk.fsync` appends.
 
 use proofmark_model::{Flush, Params, Trial, Unit};
@@ -18,12 +18,12 @@ const ALWAYS: &str = "--name=beside --output-format=json --eta=never --thread --
                       --lat_percentiles=1 --clat_percentiles=0 --randrepeat=0 \
                       --allow_file_create=0 --fallocate=none --fadvise_hint=0";
 
-/// Seconds that whole milliseconds tell to within a percent, and half as many, below which they
+/// Seconds that whole milliseconds measure to within a percent, and half as many, below which they
 /// are none to compare.
 const EXACT_S: f64 = 0.1;
 const SHORTEST_S: f64 = EXACT_S / 2.0;
 
-/// Trials of ours from this length on begin with so large a share of untimed work.
+/// Trials of proofmark from this length on begin with so large a share of untimed work.
 const LONG_S: f64 = 1.0;
 const AHEAD: f64 = 1.0 / 8.0;
 
@@ -46,8 +46,8 @@ impl ReferenceRunner for Fio {
             ),
             "write" => Some(
                 "bytes written over the longest runtime of its threads, in whole milliseconds, \
-                 with its fsync (ours: fdatasync); each run from the start of each thread's part; \
-                 its buffers in small pages",
+                 with its fsync (proofmark: fdatasync); each run from the start of each thread's \
+                 part; its buffers in small pages",
             ),
             "randread" => Some(
                 "bytes read over the longest runtime of its threads, in whole milliseconds; each \
@@ -55,12 +55,12 @@ impl ReferenceRunner for Fio {
             ),
             "randwrite" => Some(
                 "bytes written over the longest runtime of its threads, in whole milliseconds, \
-                 with its fsync (ours: fdatasync); each block once in a pass",
+                 with its fsync (proofmark: fdatasync); each block once in a pass",
             ),
             "randrw" => Some(
                 "bytes read and written over the longest runtime of its threads, in whole \
-                 milliseconds, with its fsync (ours: fdatasync); which I/Os read is drawn by lot \
-                 (ours: evenly spread)",
+                 milliseconds, with its fsync (proofmark: fdatasync); it draws at random which \
+                 I/Os read (proofmark: evenly spread)",
             ),
             COMMITS => Some(
                 "writes over the runtime in whole milliseconds, an fdatasync after each, after \
@@ -107,23 +107,23 @@ const COMMITS: &str = "fdatasync";
 /// Parameters in which a job that differs is another one.
 const SAME: &[&str] = &["block_size", "queue_depth", "threads", "direct", "reads"];
 
-/// The parameters of a task as a job's options tell them, which say nothing of the cache; `None` where
-/// they are plainly those of another job.
-fn parameters(task: &Task, told: &Params) -> Option<Params> {
-    let mut told = told.clone();
-    let part = told.int("file_size");
-    told.0.remove("file_size");
+/// The parameters of a task as a job's options give them, without the cache; `None` if they are
+/// those of another job.
+fn parameters(task: &Task, reported: &Params) -> Option<Params> {
+    let mut reported = reported.clone();
+    let part = reported.int("file_size");
+    reported.0.remove("file_size");
     if let Some(work) = Work::plan(task).ok().filter(|_| task.test != COMMITS) {
-        let amount = told.text("io_size").and_then(|bytes| bytes.parse::<u64>().ok());
+        let amount = reported.text("io_size").and_then(|bytes| bytes.parse::<u64>().ok());
         if amount.is_some_and(|bytes| bytes != work.amount()) {
             return None;
         }
         // Of the file it is given each thread's part.
         if let Some(part) = part.filter(|part| *part != work.part()) {
-            told = told.with("file_size", part.saturating_mul(work.threads));
+            reported = reported.with("file_size", part.saturating_mul(work.threads));
         }
     }
-    disk::merge_params(task.params, &told, SAME)
+    disk::merge_params(task.params, &reported, SAME)
 }
 
 /// A trial in the unit of the task's test, and on the file of these parameters.
@@ -179,7 +179,7 @@ impl<'a> Work<'a> {
         let rw = pattern(task).ok_or("it has no such work")?.name;
         if task.seconds < SHORTEST_S {
             let ms = task.seconds * 1e3;
-            return Err(format!("it tells whole milliseconds, and a trial takes {ms:.1}"));
+            return Err(format!("it reports whole milliseconds; a trial takes {ms:.1}"));
         }
         let (block, file_size) = (task.number("block_size")?, task.number("file_size")?);
         Ok(Self { task, rw, threads: task.params.threads().max(1), block, file_size })
@@ -261,7 +261,7 @@ impl<'a> Work<'a> {
     /// Appends, each brought to stable storage, the last too.
     fn commits(&self) -> Result<String, String> {
         if self.threads > 1 {
-            return Err("it is given one file, where our threads have one each".to_owned());
+            return Err("it writes one file, proofmark's threads one each".to_owned());
         }
         let bytes = self.each(self.task.work * self.block as f64);
         if bytes > self.file_size {
@@ -273,7 +273,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Whether the system lets rings know so many buffers. Ours go without where it does not; fio
+/// Whether the system lets rings know so many buffers. proofmark goes without where it does not; fio
 /// would end with an error.
 fn registers(params: &Params) -> bool {
     let block = params.int("block_size").unwrap_or(1).checked_next_multiple_of(PAGE);

@@ -40,7 +40,7 @@ fn bins_are_buckets_by_rising_time() {
         assert_eq!(latency.buckets.last().unwrap().upto, latency.max);
         let below = latency.buckets.iter().take_while(|b| b.upto < latency.p50 * 0.99);
         let below: u64 = below.map(|b| b.count).sum();
-        assert!(below * 2 <= latency.count, "the median lies where half of them do");
+        assert!(below * 2 <= latency.count, "half of them are below the median");
     }
     let empty = first(PLUS_3_33, "\"bins\" : {", "\"bins\" : { \"5\" : 0,");
     assert_eq!(empty, parse(PLUS_3_33).figures[0]);
@@ -88,7 +88,7 @@ fn a_job_that_failed_has_no_figure() {
 #[test]
 fn counters_of_devices_are_those_of_a_run_of_one_job() {
     let over = first(DIRECT_3_39, "\"read_ios\"", "\"aggr_read_ios\" : 0, \"read_ios\"");
-    assert_eq!(over.trials[0].device, None, "it lies on others");
+    assert_eq!(over.trials[0].device, None, "others make it up");
     let sectors = "\"read_sectors\" : 99999999, \"write_sectors\" : 99999999, \"read_ios\"";
     let three = parse(&GROUPS_3_25.replace("\"read_ios\"", sectors));
     assert!(three.figures.iter().all(|f| f.trials[0].device.is_none()), "whose they are");

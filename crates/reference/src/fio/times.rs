@@ -8,10 +8,10 @@ use crate::Malformed;
 /// Bits that fio keeps of a time: 64 buckets an octave (`FIO_IO_U_PLAT_BITS` of its stat.h).
 const BITS: u32 = 6;
 
-/// The distribution of a direction; `None` where fio was told not to take it, or not the median.
+/// The distribution of a direction; `None` where fio was asked not to take it, or not the median.
 pub(super) fn latency(side: &Side, line: usize) -> Result<Option<Latency>, Malformed> {
-    let told = |times: &&Times| times.percentile.contains_key("50.000000");
-    let Some(times) = [&side.lat_ns, &side.clat_ns].into_iter().flatten().find(told) else {
+    let has_median = |times: &&Times| times.percentile.contains_key("50.000000");
+    let Some(times) = [&side.lat_ns, &side.clat_ns].into_iter().flatten().find(has_median) else {
         return Ok(None);
     };
     let at = |percent: &str| times.percentile.get(percent).map(|ns| seconds(*ns));

@@ -1,4 +1,4 @@
-//! What a report tells of devices, and of how the file was used: what it takes to see a page cache
+//! What a report holds about devices and about how the file was used: what it takes to see a page cache
 //! that was measured as a disk.
 
 use proofmark_model::{DeviceTraffic, FileState};
@@ -15,7 +15,7 @@ const MISSED_S: f64 = 0.5;
 /// Share of the bytes that counters which have seen all of a run show at least.
 const ALL: f64 = 0.99;
 
-/// How the file was used, by the options; what only the system can tell is left open. `asked`
+/// How the file was used, by the options; what only the system knows is left open. `asked`
 /// is bytes read and bytes written.
 pub(super) fn state(
     options: Asked<'_>,
@@ -34,9 +34,9 @@ pub(super) fn state(
     }
 }
 
-/// Whether the counters tell something of a run of so many seconds: they show what was asked, or
+/// Whether the counters of a run of so many seconds prove something: they show what was asked, or
 /// lack more than fio can have missed.
-pub(super) fn tells(device: &DeviceTraffic, file: &FileState, seconds: f64) -> bool {
+pub(super) fn is_evidence(device: &DeviceTraffic, file: &FileState, seconds: f64) -> bool {
     let missed = (MISSED_S / seconds).clamp(0.0, 1.0);
     let ways = [
         (file.asked_read_bytes, device.read_bytes),
@@ -48,7 +48,7 @@ pub(super) fn tells(device: &DeviceTraffic, file: &FileState, seconds: f64) -> b
     shares.clone().any(|share| share < (1.0 - missed) * ALL) || !shares.any(short)
 }
 
-/// What the devices at the bottom did; `None` where fio does not tell their bytes. `busy_s` is a
+/// What the devices at the bottom did; `None` where fio does not report their bytes. `busy_s` is a
 /// share of the time here.
 pub(super) fn device(disks: &[Disk], line: usize) -> Result<Option<DeviceTraffic>, Malformed> {
     let large = || Malformed::at(line, "a counter of disk_util is out of range");

@@ -21,15 +21,15 @@ impl Tool for Hpl {
             id: "hpl",
             title: "HPL, Petitet, Whaley, Dongarra and Cleary",
             package: "Debian: hpcc",
-            about: "The text that HPL 1.0 to 2.3 print, and HPL's section of the hpccoutf.txt of \
-                    HPC Challenge. A line of the table is a solve, by P x Q processes; how many \
-                    threads each has is not told. Counted are 2/3 n^3 + 3/2 n^2 operations (1 \
-                    Gflops is 10^9 a second); lines of the same variant, N, NB, P and Q are trials \
-                    of one figure. A file with a solve whose residual FAILED, is missing, or \
-                    contradicts its PASSED, or whose Time contradicts its Gflops, is refused. The \
-                    residuals stay out: HPL tells neither the leading dimension nor, where it \
-                    passed, |Ax - b|. What HPC Challenge also measured (DGEMM, STREAM, ...) is not \
-                    read as HPL's.",
+            about: "Reads the text that HPL 1.0 to 2.3 print, and HPL's section of HPC Challenge's \
+                    hpccoutf.txt. Each line of the table is a solve by P x Q processes. HPL does \
+                    not report how many threads each process has. proofmark counts 2/3 n^3 + 3/2 \
+                    n^2 operations; 1 Gflops is 10^9 a second. Lines with the same variant, N, NB, \
+                    P and Q are trials of one figure. proofmark refuses a file with a solve whose \
+                    residual FAILED, is missing or contradicts its PASSED. It also refuses one \
+                    whose Time contradicts its Gflops. Figures have no residual: HPL reports \
+                    neither the leading dimension nor, of a solve that passed, |Ax - b|. proofmark \
+                    does not read HPC Challenge's other tests (DGEMM, STREAM, ...) as HPL's.",
         }
     }
 
@@ -51,7 +51,7 @@ impl Tool for Hpl {
 /// What is lost of a threshold of which one digit behind the point is printed.
 const ROUNDED: f64 = 0.05;
 
-/// What the lines so far have told.
+/// What the lines so far say.
 #[derive(Default)]
 struct Listing {
     output: Output,

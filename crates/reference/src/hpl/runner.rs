@@ -30,14 +30,14 @@ const ENVIRONMENT: &[(&str, &str)] = &[
 impl ReferenceRunner for Hpl {
     fn installed(&self) -> Option<Installed> {
         let (program, solver) = (on_path(&["mpirun", "mpiexec"])?, solver()?);
-        let version = format!("not told by {}", name(&solver));
+        let version = format!("not reported by {}", name(&solver));
         Some(Installed { program, version })
     }
 
     fn counts(&self, test: &str) -> Option<&'static str> {
         (test == TEST).then_some(
-            "2/3 n^3 + 3/2 n^2 operations, n^2 / 2 fewer than ours; P x Q processes with a thread \
-             each, with the BLAS that it was linked to",
+            "2/3 n^3 + 3/2 n^2 operations, n^2 / 2 fewer than in proofmark; P x Q processes with a \
+             thread each, with the BLAS that it was linked to",
         )
     }
 
@@ -158,7 +158,7 @@ pub(super) fn find_solve(task: &Task, output: Output) -> Option<Figure> {
     dense::figure(task, output, |f| f.params.int("P")?.checked_mul(f.params.int("Q")?))
 }
 
-/// The BLAS that a program calls, if `ldd` tells it.
+/// The BLAS that a program calls, if `ldd` names it.
 fn linked(solver: &Path) -> Option<String> {
     let answer = ask(Command::new(on_path(&["ldd"])?).arg(solver))?;
     let file = blas(&answer.output)?;
@@ -176,7 +176,7 @@ pub(super) fn blas(listing: &str) -> Option<PathBuf> {
     ["libblas.so", "libmkl_", "libopenblas", "libblis", "libflexiblas"].iter().find_map(|n| at(n))
 }
 
-/// What a library is: where all are called the same, the folder tells.
+/// What a library is: where all are called the same, the folder says it.
 pub(super) fn library_name(file: &Path) -> String {
     let word = |path: Option<&std::ffi::OsStr>| path.unwrap_or_default().to_string_lossy().into();
     let name: String = word(file.file_name());

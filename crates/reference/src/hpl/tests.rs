@@ -112,7 +112,7 @@ fn processes_lie_in_a_grid_as_square_as_can_be() {
 fn what_it_cannot_do_alike_is_refused() {
     for (threads, isa, why) in [
         (3, "avx512", "it runs no more processes than it has CPUs"),
-        (2, "avx2+fma", "its BLAS cannot be held to avx2+fma"),
+        (2, "avx2+fma", "its BLAS cannot be limited to avx2+fma"),
     ] {
         let refused = with_task(5000, threads, isa, |t| solve(Path::new("hpcc"), t, "avx512"));
         assert_eq!(refused.unwrap_err(), why);

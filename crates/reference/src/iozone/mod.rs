@@ -28,17 +28,17 @@ impl Tool for Iozone {
             id: "iozone",
             title: "IOzone (William Norcott, Don Capps)",
             package: "Debian: iozone3 (non-free)",
-            about: "Reads the listing of IOzone 3: the matrix by file and record size (-a, or -s \
-                    and -r), each cell of which is a figure, and the throughput mode (-t). A kB, \
-                    KB or Kbyte of IOzone is 1024 bytes; bytes count once, read or written. \
-                    Operations a second (-O) count as so many records; microseconds an operation \
-                    (-N) are whole ones, and stay times. A cell of 0 was not measured and is left \
-                    out. IOzone's 'write' makes a new file, so it is its 'rewrite' that is \
-                    compared, and of reads the first. Without -I all goes through the page cache, \
-                    and a file that has just been written lies in it. In throughput mode 'Children \
-                    see' adds up the rates that the processes see until the fastest is done with \
-                    its file, which ends all; 'Parent sees' is for the same bytes, with starting \
-                    and stopping them (iozone.NAME.parent).",
+            about: "Reads what IOzone 3 prints: the matrix by file and record size (-a, or -s and \
+                    -r) and the throughput mode (-t). Each cell of the matrix is a figure. \
+                    IOzone's kB, KB and Kbyte are 1024 bytes. Each byte counts once, read or \
+                    written. With -O, IOzone prints operations a second, each of one record. With \
+                    -N, IOzone prints whole microseconds per operation; these figures stay times. \
+                    proofmark leaves out a cell of 0, which IOzone did not measure. IOzone's \
+                    'write' makes a new file, so proofmark compares its 'rewrite', and of reads \
+                    the first. Without -I all I/O uses the page cache, which holds a file just \
+                    written. In throughput mode 'Children see' adds up the processes' rates until \
+                    the fastest has finished its file, which ends the test. 'Parent sees' counts \
+                    the same bytes over the time with process start and stop (iozone.NAME.parent).",
         }
     }
 
@@ -66,7 +66,7 @@ impl Tool for Iozone {
     }
 }
 
-/// What the lines of a run so far have told.
+/// What the lines of a run so far say.
 #[derive(Default)]
 struct Run {
     mode: Mode,

@@ -14,7 +14,7 @@ use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
 /// Largest record, in bytes: the size of its buffer.
 const LARGEST: u64 = 16 << 20;
 
-/// Longest run, in seconds: a trial of ours takes a fraction of one.
+/// Longest run, in seconds: a trial of proofmark takes a fraction of one.
 const LONGEST_S: f64 = 30.0;
 
 /// What it takes to start and to end, in seconds.
@@ -52,8 +52,8 @@ fn run_for(test: &str) -> Option<&'static Run> {
             options: "-i 0",
             reads: 0,
             writes: 2,
-            counts: "'rewrite' of the whole file, whatever a trial's amount, with its fsync (ours: \
-                     fdatasync); what it writes can be compressed",
+            counts: "'rewrite' of the whole file, whatever a trial's amount, with its fsync \
+                     (proofmark: fdatasync); what it writes can be compressed",
         }),
         // And before it writes in random order it reads so, its own data only.
         "random write" => Some(&Run {
@@ -61,8 +61,8 @@ fn run_for(test: &str) -> Option<&'static Run> {
             reads: 1,
             writes: 3,
             counts: "'random write' of the whole file, each record once, in the same order each \
-                     time, whatever a trial's amount, with its fsync (ours: fdatasync); what it \
-                     writes can be compressed",
+                     time, whatever a trial's amount, with its fsync (proofmark: fdatasync); what \
+                     it writes can be compressed",
         }),
         _ => None,
     }
@@ -90,7 +90,7 @@ impl ReferenceRunner for Iozone {
         let run = run_for(task.test)?;
         let found = output.figures.into_iter().find(|f| f.comparable && f.test == task.test)?;
         let trials = found.trials.into_iter().map(|t| with_asked(run, t)).collect();
-        // Of the cache it does not tell.
+        // It does not report the cache.
         let params = disk::merge_params(task.params, &found.params, SAME)?;
         Some(Figure { params, trials, ..found })
     }
@@ -144,10 +144,10 @@ fn arguments(task: &Task) -> Result<Vec<String>, String> {
 fn sizes(task: &Task) -> Result<(u64, u64), String> {
     let (record, size) = (task.number("block_size")?, task.number("file_size")?);
     if !record.is_multiple_of(KB) || record > LARGEST {
-        return Err("its records are of 1 KiB to 16 MiB, in whole KiB".to_owned());
+        return Err("its records have 1 KiB to 16 MiB, in whole KiB".to_owned());
     }
     if !size.is_multiple_of(record) {
-        return Err("its file is of whole records".to_owned());
+        return Err("its file must have whole records".to_owned());
     }
     Ok((record, size))
 }
@@ -158,7 +158,7 @@ fn one_at_a_time(params: &Params) -> Result<(), String> {
         return Err("it has no queue depth".to_owned());
     }
     if params.threads() > 1 {
-        return Err("its processes have a file each, our threads one together".to_owned());
+        return Err("its processes have a file each, proofmark's threads share one".to_owned());
     }
     match params.text("engine") {
         Some("psync") => Ok(()),

@@ -1,6 +1,6 @@
 //! The matrix: a row for each file size and record size, a column for each test.
 //!
-//! What was not tested is blank, so a number belongs to the column that it stands under. The
+//! What was not tested is blank, so a number belongs to the column that it is under. The
 //! widths differ by version, and the title says where a column ends, but for two things: some
 //! titles end a character before their numbers do; and version 3.507 leaves a character less
 //! free for a test that is left out than it takes for one that is not.
@@ -15,7 +15,7 @@ use crate::{Figure, Malformed};
 /// More columns than any version has.
 const MOST: usize = 40;
 
-/// A test, and where its numbers stand.
+/// A test, and the column of its numbers.
 #[derive(Debug, PartialEq)]
 struct Column {
     test: String,
@@ -100,7 +100,7 @@ impl Table {
         for (placed, (end, word)) in fields.into_iter().enumerate() {
             let here = if full { Some(placed) } else { self.under(end, next, placed) };
             let Some((here, column)) = here.and_then(|i| Some((i, self.columns.get(i)?))) else {
-                return Err(Malformed::quoting(at, word, "stands under no column"));
+                return Err(Malformed::quoting(at, word, "is under no column"));
             };
             next = here + 1;
             cells.push((column, number(word, at)?));

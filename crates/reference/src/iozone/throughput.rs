@@ -34,7 +34,7 @@ struct Open {
     parent: Option<f64>,
 }
 
-/// What the lines so far have told.
+/// What the lines so far say.
 #[derive(Default)]
 pub(super) struct Throughput {
     /// Bytes of each file and of a record.

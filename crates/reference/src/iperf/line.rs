@@ -32,8 +32,8 @@ pub(super) struct Row<'a> {
 }
 
 /// Bytes of `128 KByte`, whose prefix is a power of 1024.
-pub(super) fn size(told: &str) -> Option<u64> {
-    let mut words = told.split_whitespace();
+pub(super) fn size(text: &str) -> Option<u64> {
+    let mut words = text.split_whitespace();
     let number: f64 = words.next()?.parse().ok()?;
     let prefix = words.next()?.trim_end_matches(')').strip_suffix("Byte")?;
     let power = ["", "K", "M", "G"].iter().position(|p| *p == prefix)?;
@@ -47,11 +47,11 @@ const MOST: f64 = 1e15;
 impl Amount {
     /// Of `10.7 MBytes  89.3 Mbits/sec   0.000 ms 213/8244 (0%)`, in that time.
     pub(super) fn parse(
-        told: &str,
+        values: &str,
         (start, seconds): (f64, f64),
         at: usize,
     ) -> Result<Self, Malformed> {
-        let mut words = told.split_whitespace();
+        let mut words = values.split_whitespace();
         let mut next = || words.next().ok_or_else(|| Malformed::at(at, "the line ends too soon"));
         let (moved, of, rate, unit) = (next()?, next()?, next()?, next()?);
         let rate = number(rate, at)? * factor(unit, at)?;
@@ -63,7 +63,7 @@ impl Amount {
             Some((bits, seconds)) => (bits, seconds, true),
             None => (rate * seconds, seconds, false),
         };
-        let datagrams = datagrams(told, at)?;
+        let datagrams = datagrams(values, at)?;
         Ok(Self { at, start, seconds, bits, exact, datagrams, reordered: Some(0) })
     }
 }
@@ -72,9 +72,9 @@ impl Amount {
 /// as a share.
 const ROUNDED: f64 = 0.001;
 
-/// Datagrams, which a receiver alone tells: after its jitter in ms the lost ones, a slash and all.
-fn datagrams(told: &str, at: usize) -> Result<Option<Datagrams>, Malformed> {
-    let Some((_, counts)) = told.split_once(" ms ") else { return Ok(None) };
+/// Datagrams, which only a receiver reports: after its jitter in ms the lost ones, a slash and all.
+fn datagrams(values: &str, at: usize) -> Result<Option<Datagrams>, Malformed> {
+    let Some((_, counts)) = values.split_once(" ms ") else { return Ok(None) };
     let Some((lost, all)) = counts.split_once('/') else { return Ok(None) };
     let all = all.split_whitespace().next().unwrap_or("");
     of_counts(whole(lost.trim(), at)?, whole(all, at)?, at).map(Some)

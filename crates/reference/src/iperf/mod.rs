@@ -21,16 +21,16 @@ impl Tool for Iperf {
             id: "iperf",
             title: "iperf, version 2",
             package: "Debian: iperf",
-            about: "The client's text or CSV (-y C), TCP and UDP, with one stream or several, -R \
-                    too; not both ways at once (-d, -r, --full-duplex), nor a server's text. Rates \
-                    are in bit/s: Mbits/sec is decimal, MBytes/sec (-f M) is 2^20 bytes; text has \
-                    three digits of them, with -f b and in CSV all. Of TCP the rate is the \
-                    sender's (iperf.tcp.sent), and versions before 2.1 also count what only filled \
-                    the buffers of its socket, of which `window` tells the bytes; with -R it is \
-                    the receiver's. Of UDP it is the receiver's, by the server's report, with \
-                    datagrams sent and lost; without that report it is the sender's, and no rate \
-                    of the network: iperf.udp.sent. Of several streams of TCP it is their bytes \
-                    over the longest time: [SUM] leaves out of its time when not all of them ran.",
+            about: "Reads the client's text or CSV (-y C), TCP and UDP, one or more streams, also \
+                    with -R. It reads neither both ways at once (-d, -r, --full-duplex) nor a \
+                    server's text. Rates are in bit/s: Mbits/sec is decimal, MBytes/sec (-f M) is \
+                    2^20 bytes. Text has three digits of them; -f b and CSV have all. For TCP the \
+                    rate is the sender's (iperf.tcp.sent), with -R the receiver's. Versions before \
+                    2.1 also count bytes that only filled the socket buffer, which has `window` \
+                    bytes. For UDP the rate is the receiver's, from the server's report, with \
+                    datagrams sent and lost. Without that report it is the sender's, no rate of \
+                    the network: iperf.udp.sent. For several TCP streams it is their bytes over \
+                    the longest time: [SUM] excludes times when not all of them ran.",
         }
     }
 
@@ -89,7 +89,7 @@ impl Read {
         Ok(())
     }
 
-    /// What stands after the id of a stream.
+    /// What is after the id of a stream.
     fn stream(&mut self, id: &str, rest: &str, at: usize) -> Result<(), Malformed> {
         if let Some(ends) = rest.strip_prefix("local ") {
             if ends.contains("(full-duplex)") {
@@ -100,14 +100,14 @@ impl Read {
             let address = |text: &str| text.split([' ', '%']).next().unwrap_or("").to_owned();
             let (client, server) = ends.split_once(" connected with ").unwrap_or((ends, ""));
             self.params = with_path(params, &address(client), &address(server));
-        } else if let Some((interval, told)) = rest.split_once(" sec ") {
-            let (span, told) = (line::span(interval, at)?, told.trim());
-            if let Some((count, _)) = told.split_once(" datagrams received out-of-order") {
+        } else if let Some((interval, values)) = rest.split_once(" sec ") {
+            let (span, values) = (line::span(interval, at)?, values.trim());
+            if let Some((count, _)) = values.split_once(" datagrams received out-of-order") {
                 let reordered = Some(whole(count.trim(), at)?);
                 self.received.get_mut(id).into_iter().for_each(|a| a.reordered = reordered);
             } else {
                 let stream = (!id.starts_with("SUM")).then(|| id.trim_start_matches('*'));
-                self.amount(stream, Amount::parse(told, span, at)?);
+                self.amount(stream, Amount::parse(values, span, at)?);
             }
         }
         Ok(())
@@ -116,16 +116,16 @@ impl Read {
     /// The sizes of a socket's buffer and of a block.
     fn sizes(&mut self, line: &str, at: usize) -> Result<(), Malformed> {
         let after = |mark: &str| line.strip_prefix(mark);
-        if let Some(told) = after("TCP window size:").or_else(|| after("UDP buffer size:")) {
-            let asked = told.split_once("requested ").and_then(|(_, asked)| size(asked));
-            self.parameter("window", size(told));
-            self.parameter("socket_buffer", asked.filter(|_| size(told).is_some()));
+        if let Some(text) = after("TCP window size:").or_else(|| after("UDP buffer size:")) {
+            let asked = text.split_once("requested ").and_then(|(_, asked)| size(asked));
+            self.parameter("window", size(text));
+            self.parameter("socket_buffer", asked.filter(|_| size(text).is_some()));
         } else if let Some((bytes, _)) =
             after("Sending ").and_then(|l| l.split_once(" byte datagrams"))
         {
             self.parameter("block_size", Some(whole(bytes.trim(), at)?));
         } else {
-            // Rounded where it is told in KByte.
+            // Rounded where iperf prints KByte.
             let writing = after("Write buffer size: ").filter(|l| l.contains(" Byte"));
             self.parameter("block_size", writing.and_then(size));
         }
@@ -204,7 +204,7 @@ impl Read {
     }
 
     /// What the receiver counted: each datagram has the same number of bytes, where the client
-    /// tells it; else the bytes are those of the rate.
+    /// reports it; else the bytes are those of the rate.
     fn arrived(&self, last: usize) -> Result<Trial, Malformed> {
         if self.received.len() < self.own.len() {
             return Err(Malformed::at(last, "the server's report of a stream is missing"));
@@ -214,7 +214,7 @@ impl Read {
         for stream in self.received.values() {
             let d = stream
                 .datagrams
-                .ok_or_else(|| Malformed::at(stream.at, "no datagrams are told"))?;
+                .ok_or_else(|| Malformed::at(stream.at, "no datagrams are reported"))?;
             if stream.start != 0.0 {
                 return Err(Malformed::at(stream.at, "a part of the test, and no total follows"));
             }

@@ -8,7 +8,7 @@ use crate::text::words;
 use crate::{Figure, Installed, Invocation, Output, Ready, ReferenceRunner, Task};
 
 /// The first version whose client waits until the server has read everything: earlier ones
-/// count what lies in a socket's buffer.
+/// count what is in a socket's buffer.
 const WAITS: (u32, u32) = (2, 1);
 /// Bytes of a datagram.
 const DATAGRAM: std::ops::RangeInclusive<u64> = 16..=65_507;
@@ -50,7 +50,7 @@ impl ReferenceRunner for Iperf {
             line += &format!(" -u -b {rate}");
             server += &format!(" -u -l {}", parameters.block);
         }
-        // Of what concerns both ends, each is told on its own command line.
+        // What concerns both ends is on both command lines.
         let mut both = String::new();
         if let Some(bytes) = parameters.socket_buffer.or(udp.then_some(UDP_BUFFER)) {
             both += &format!(" -w {bytes}");
@@ -120,7 +120,7 @@ mod tests {
             (TCP, "", Ok(BYTES)),
             (TCP, all, Ok(".. -P 4 -n 60000000 -w 65536 -Z reno -N | .. -w 65536 -Z reno (Tcp)")),
             (TCP, "direction=reverse", Ok(".. -R -n 240000000 ..")),
-            (TCP, "path=peer", Err("..server")),
+            (TCP, "path=peer", Err("..server on the peer")),
             (TCP, "direction=both", Err("..both ways..")),
             (TCP, "direction=reverse no_delay=on", Err("..no_delay")),
         ];

@@ -24,7 +24,7 @@ fn bytes_of_another_time_count_for_nothing() {
 
 #[test]
 fn a_buffer_is_told_in_bytes() {
-    for (told, bytes) in [
+    for (printed, bytes) in [
         ("16.0 KByte", Some(16_384)),
         ("1.50 MByte", Some(3 << 19)),
         ("1 GByte", Some(1 << 30)),
@@ -33,8 +33,8 @@ fn a_buffer_is_told_in_bytes() {
         ("NaN Byte", None),
         ("-1 Byte", None),
     ] {
-        let f = with_piece(&Iperf, text("2.1.8-tcp-128k.txt"), "16.0 KByte", told);
-        assert_eq!(f.params.int("window"), bytes, "{told}");
+        let f = with_piece(&Iperf, text("2.1.8-tcp-128k.txt"), "16.0 KByte", printed);
+        assert_eq!(f.params.int("window"), bytes, "{printed}");
     }
 }
 

@@ -22,15 +22,15 @@ impl Tool for Iperf3 {
             id: "iperf3",
             title: "iperf3 (ESnet)",
             package: "Debian: iperf3",
-            about: "The JSON of the client (-J), of version 3.9 and later: TCP, UDP and SCTP, one \
-                    or more streams, -R and --bidir. The rate is the receiver's: payload of all \
-                    streams over the receiver's time, in bit/s; of --bidir both ways together over \
-                    the longer time. Versions up to 3.9 tell of UDP what the sender sent and the \
-                    share that was lost: the rate is what is left. UDP figures also have the \
-                    datagrams sent and received, and the CPU time of both ends by iperf3's own \
-                    share of the time; TCP figures have neither, since iperf3 stops with bytes on \
-                    the way. --bitrate counts for each stream; the parameter rate is that of all, \
-                    both ways together. Paced TCP is iperf3.tcp.paced and compared with nothing.",
+            about: "Reads the client's JSON (-J) of version 3.9 and later: TCP, UDP and SCTP, one \
+                    or more streams, -R and --bidir. The rate is the receiver's, in bit/s: the \
+                    payload of all streams over the receiver's time. With --bidir it is both ways \
+                    together over the longer time. Versions up to 3.9 report for UDP what the \
+                    sender sent and the share lost: the rate is the rest. UDP figures also have \
+                    the datagrams sent and received, and the CPU time of both ends by iperf3's \
+                    share of the time. TCP figures have neither, since iperf3 stops while bytes \
+                    are in flight. --bitrate is per stream; the parameter rate is that of all \
+                    streams, both ways. proofmark does not compare paced TCP (iperf3.tcp.paced).",
         }
     }
 
@@ -75,7 +75,7 @@ impl Tool for Iperf3 {
 const TCP: &str = "TCP";
 const UDP: &str = "UDP";
 
-/// Bits a second that each stream of TCP or SCTP sends at most: no parameter of ours.
+/// Bits a second that each stream of TCP or SCTP sends at most: no parameter of proofmark.
 const PACED: &str = "target_bitrate";
 
 /// The test of a protocol, and its title. A pace makes it another test, but of UDP, which always
@@ -106,7 +106,7 @@ fn direction(test: &Section, end: &Section) -> Direction {
     }
 }
 
-/// The parameters as far as the output tells.
+/// The parameters that the output reports.
 fn params(
     start: &Section,
     end: &Section,
@@ -167,7 +167,7 @@ fn trial_of(end: &Section, ways: &[Way]) -> Trial {
     trial
 }
 
-/// What is told of an end: its threads' CPU time, of which iperf3 prints the share of the test
+/// What iperf3 reports of an end: its threads' CPU time, of which iperf3 prints the share of the test
 /// that one CPU ran, in percent.
 fn of_end(end: &Section, key: &str, seconds: f64) -> EndTraffic {
     let percent = end.get("cpu_utilization_percent").and_then(|cpu| cpu.number(key).ok());

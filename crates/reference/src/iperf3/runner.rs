@@ -127,7 +127,7 @@ fn granted(asked: u64, most: [Option<u64>; 2]) -> Result<u64, String> {
     }
     match most {
         [receive, send] if receive == send => Ok(receive),
-        _ => Err("this system does not give it the buffers, and it ends then".to_owned()),
+        _ => Err("the system limits its socket buffers: it would end with an error".to_owned()),
     }
 }
 
@@ -149,7 +149,7 @@ mod tests {
             (TCP, "", Ok(BYTES)),
             (TCP, all, Ok(".. -R -n 240000000 -C reno -w 65536 -N | ..")),
             (TCP, "amount=240000000", Ok(".. -n 240000000 ..")),
-            (TCP, "path=peer", Err("..own server at the server")),
+            (TCP, "path=peer", Err("..own server on the peer")),
             (TCP, "streams=2", Err("..one thread..")),
             (TCP, "direction=both", Err("..one thread..")),
             (TCP, "block_size=2m", Err("..1 MiB..")),
@@ -195,7 +195,7 @@ mod tests {
         {
             assert_eq!(has_threads(version), threads, "{version}");
         }
-        assert!(has_threads("3.16-beta1") && !has_threads("version not told"));
+        assert!(has_threads("3.16-beta1") && !has_threads("unknown version"));
     }
 
     #[test]
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(granted(4 << 20, limits(4 << 20, 4 << 20)), Ok(4 << 20));
         assert_eq!(granted(4 << 20, limits(212_992, 212_992)), Ok(212_992));
         assert_eq!(granted(400_000, limits(212_992, 300_000)), Ok(400_000), "gets 425,984");
-        assert!(granted(4 << 20, limits(4 << 20, 212_992)).unwrap_err().contains("does not give"));
+        assert!(granted(4 << 20, limits(4 << 20, 212_992)).unwrap_err().contains("limits its"));
         assert_eq!(granted(4 << 20, [None, None]), Ok(4 << 20));
     }
 

@@ -132,7 +132,7 @@ fn udp_streams<'a>(end: &Section<'a>, forward: bool) -> impl Iterator<Item = Sec
         .filter(move |udp| udp.flag("sender").is_none_or(|sends| sends == forward))
 }
 
-/// Datagrams that came after one that was sent later, where all streams tell.
+/// Datagrams that came after one that was sent later, where all streams report it.
 fn reordered(end: &Section, forward: bool) -> Option<u64> {
     let mut streams =
         udp_streams(end, forward).map(|udp| udp.count("out_of_order").ok()).peekable();

@@ -105,7 +105,7 @@ impl Call<'_> {
 fn with_core(version: &str, core: &str) -> String {
     let version = Malformed::excerpt(version);
     match core {
-        "not told" => version,
+        "unknown" => version,
         core => format!("{version} ({})", Malformed::excerpt(core)),
     }
 }

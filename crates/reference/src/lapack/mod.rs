@@ -24,14 +24,14 @@ pub(crate) struct Library {
 }
 
 const ABOUT: &str = "\
-    The lines that a run beside ours prints: a call of the library's dgesv_ (2/3 n^3 + 2 n^2 \
-    operations) or dgemm_ (2 n^3) from Python, timed alone, after calls of small matrices. \
-    Matrices lie by columns in huge pages, touched first by threads on all CPUs; the leading \
-    dimension is a multiple of 8, never of 256. The numbers are random, of a circle of 1048573. \
-    A solution's residual goes along with it; a product that differs from what it should be, \
-    tried with a random vector, is refused. BLIS has no dgesv_: it is that of a LAPACK \
-    (liblapack.so.3) that calls BLIS, or there is none. The instructions are those that the \
-    library takes by itself, unless a point asks for others that it can be held to.";
+    proofmark calls the library's dgesv_ (2/3 n^3 + 2 n^2 operations) or dgemm_ (2 n^3) from \
+    Python and reads the lines that its script prints. It times the call alone, after calls with \
+    small matrices. Matrices are stored by columns in huge pages, which threads on all CPUs touch \
+    first. The leading dimension is a multiple of 8, never of 256. The numbers are random, from a \
+    circle of 1048573. A solution has its residual. proofmark checks a product with a random \
+    vector and refuses a wrong one. BLIS has no dgesv_: proofmark calls that of a LAPACK \
+    (liblapack.so.3) that uses BLIS, if there is one. The library chooses its instructions, unless \
+    the configuration asks for others that the library can be limited to.";
 
 pub(crate) const OPENBLAS: Library = Library {
     description: Description {
@@ -64,7 +64,7 @@ pub(crate) const MKL: Library = Library {
         about: ABOUT,
     },
     threads: &["MKL_NUM_THREADS", "OMP_NUM_THREADS"],
-    // Told by a call, whose answer says whether it is kept to.
+    // Set by a call, whose answer says whether MKL keeps to it.
     avx2: Some(&[]),
 };
 

@@ -24,12 +24,12 @@ impl ReferenceRunner for Library {
     fn counts(&self, test: &str) -> Option<&'static str> {
         match test {
             SOLVE => Some(
-                "one dgesv_: 2/3 n^3 + 2 n^2 operations, as ours, in its own blocks and threads; \
-                 A by columns",
+                "one dgesv_: 2/3 n^3 + 2 n^2 operations, as in proofmark, in its own blocks and \
+                 threads; A by columns",
             ),
             MULTIPLY => Some(
-                "one dgemm_: 2 n^3 operations, as ours, in its own blocks and threads; matrices by \
-                 columns",
+                "one dgemm_: 2 n^3 operations, as in proofmark, in its own blocks and threads; \
+                 matrices by columns",
             ),
             _ => None,
         }

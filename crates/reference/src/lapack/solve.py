@@ -34,7 +34,7 @@ def load(names, folders=()):
     return None
 
 
-def told(function, *arguments):
+def text_from(function, *arguments):
     function.restype = c_char_p
     return " ".join((function(*arguments) or b"").decode("ascii", "replace").split())
 
@@ -44,7 +44,7 @@ def address(function):
 
 
 def mapped():
-    """What lies where in memory: from, to, rights, file."""
+    """What is where in memory: from, to, rights, file."""
     with open("/proc/self/maps") as maps:
         for words in (line.split(maxsplit=5) for line in maps):
             start, end = (int(word, 16) for word in words[0].split("-"))
@@ -70,11 +70,11 @@ class OpenBlas:
         self.blas, self.lapack = blas, blas if hasattr(blas, "dgesv_") else None
 
     def version(self):
-        words = told(self.blas.openblas_get_config).split()
-        return words[1] if words[:1] == ["OpenBLAS"] and len(words) > 1 else "not told"
+        words = text_from(self.blas.openblas_get_config).split()
+        return words[1] if words[:1] == ["OpenBLAS"] and len(words) > 1 else "unknown"
 
     def core(self):
-        return told(self.blas.openblas_get_corename)
+        return text_from(self.blas.openblas_get_corename)
 
     def threads(self):
         return self.blas.openblas_get_num_threads()
@@ -91,15 +91,15 @@ class Mkl:
     def __init__(self, blas):
         self.blas = self.lapack = blas
 
-    def told(self):
+    def version_text(self):
         text = ctypes.create_string_buffer(400)
         self.blas.mkl_get_version_string(text, c_int(399))
         return text.value.decode("ascii", "replace")
 
     def version(self):
-        words = self.told().replace("-", " ").split()
+        words = self.version_text().replace("-", " ").split()
         after = words[words.index("Version") + 1 :] if "Version" in words else []
-        return after[0] if after else "not told"
+        return after[0] if after else "unknown"
 
     def core(self):
         return ""
@@ -123,7 +123,7 @@ class Blis:
         self.lapack = lapack if netlib and calls(lapack.dgesv_, blas.dgemm_) else None
 
     def version(self):
-        said = told(self.blas.bli_info_get_version_str)
+        said = text_from(self.blas.bli_info_get_version_str)
         if not self.lapack:
             return f"{said}, no LAPACK that calls it"
         parts = [c_int(), c_int(), c_int()]
@@ -131,7 +131,7 @@ class Blis:
         return f"{said}, LAPACK " + ".".join(str(part.value) for part in parts)
 
     def core(self):
-        return told(self.blas.bli_arch_string, self.blas.bli_arch_query_id())
+        return text_from(self.blas.bli_arch_string, self.blas.bli_arch_query_id())
 
     def threads(self):
         self.blas.bli_thread_get_num_threads.restype = c_size_t
@@ -326,7 +326,7 @@ def main(name, operation, n=0, threads=1, isa="auto"):
     library, n, threads = kind(found), int(n), int(threads)
     if isa != "auto" and not library.takes(isa):
         fail(f"it does not keep to {isa}")
-    lines = {"library": name, "version": library.version(), "core": library.core() or "not told"}
+    lines = {"library": name, "version": library.version(), "core": library.core() or "unknown"}
     if operation != "try":
         if operation == "dgesv" and not library.lapack:
             fail("no LAPACK that calls it")

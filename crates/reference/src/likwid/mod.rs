@@ -24,14 +24,14 @@ impl Tool for LikwidBench {
             id: "likwid-bench",
             title: "likwid-bench, RRZE Erlangen",
             package: "Debian: likwid",
-            about: "The text that likwid-bench prints of one test. MByte is 10^6 bytes. Counted \
-                    are the bytes that the loop reads and writes; what the hardware reads to \
-                    overwrite it is not. The rate is that of all iterations together, over the \
-                    time of the slowest thread. The names of the loops copy, load, store and \
-                    stream (STREAM's Triad) of 64-bit numbers are taken apart: the instruction set \
-                    and the kind of store become parameters, array_size is that of one array over \
-                    all threads. likwid's own triad has four arrays: it and every other test \
-                    become likwid-bench.NAME, those of peakflops in operations a second.",
+            about: "Reads the text that likwid-bench prints for one test. MByte is 10^6 bytes. \
+                    likwid-bench counts the bytes that the loop reads and writes, not what the \
+                    hardware reads before it overwrites. The rate is that of all iterations \
+                    together, over the time of the slowest thread. proofmark splits the names of \
+                    the loops copy, load, store and stream (STREAM's Triad) of 64-bit numbers. The \
+                    instruction set and the kind of store become parameters; array_size is one \
+                    array over all threads. likwid's own triad has four arrays: it and every other \
+                    test become likwid-bench.NAME, those of peakflops in operations a second.",
         }
     }
 

@@ -49,7 +49,7 @@ impl Name {
         words.next().is_none().then_some(Self { of, isa, nontemporal, fused })
     }
 
-    /// The test of that name; what multiplies, as ours, rounds before it adds.
+    /// The test of that name; what multiplies, as proofmark's, rounds before it adds.
     pub(super) fn test(of: Loop, isa: &str, nontemporal: bool) -> Option<String> {
         let (_, set) = SETS.into_iter().find(|set| set.0 == isa)?;
         let mem = if nontemporal { "_mem" } else { "" };

@@ -18,12 +18,12 @@ impl ReferenceRunner for LikwidBench {
         let found = loop_of(test)?;
         Some(match found.stores {
             true => {
-                "bytes that the loop reads and writes, as ours; nothing is verified, and the first \
-                 iteration counts"
+                "bytes that the loop reads and writes, as in proofmark; it verifies nothing, and \
+                 the first iteration counts"
             }
             false => {
-                "bytes that the loop loads, as ours, but it adds nothing up; the first iteration \
-                 counts"
+                "bytes that the loop loads, as in proofmark, but it adds nothing up; the first \
+                 iteration counts"
             }
         })
     }
@@ -35,7 +35,7 @@ impl ReferenceRunner for LikwidBench {
         let test = Name::test(of, isa, nontemporal)
             .ok_or("its scalar loop moves 8 bytes at a time, the compiler's may be vectors")?;
         let threads = place::threads(task)?;
-        let bytes = data::bytes(task, of.arrays).ok_or("the point has no size")?;
+        let bytes = data::bytes(task, of.arrays).ok_or("the configuration has no size")?;
         // Its own finding out how many iterations there should be takes seconds.
         let iterations = data::passes(task.work, bytes, i32::MAX as u32);
         let arguments = format!("-t {test} -W N:{}:{threads} -i {iterations}", size(bytes));

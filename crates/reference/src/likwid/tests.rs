@@ -62,7 +62,7 @@ fn the_test_is_that_of_the_points_parameters_or_it_is_refused() {
         ("copy", "isa=scalar", Err("..8 bytes at a time..")),
         ("triad", "", Err("it has no such loop")),
         ("copy", "threads=3", Err("..do not fit..")),
-        ("copy", "array_size=18446744073709551615", Err("the point has no size")),
+        ("copy", "array_size=18446744073709551615", Err("the configuration has no size")),
     ];
     does(&LikwidBench, "5", &task("", &params), &all);
     let sweep = with(&Params::default(), "working_set=32k threads=2 isa=avx2");

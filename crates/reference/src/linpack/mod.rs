@@ -24,15 +24,15 @@ impl Tool for Linpack {
             id: "linpack",
             title: "Intel Optimized LINPACK Benchmark",
             package: "Intel: onemkl-benchmarks (xlinpack_xeon64)",
-            about: "The text of Intel's LINPACK for shared memory. A line of the table is a solve: \
-                    lines of the same size, leading dimension and alignment are trials of one \
-                    figure. Counted are 2/3 n^3 + 2 n^2 operations; a GFlop is 10^9 of them. The \
-                    alignment is told in units of 1024 bytes. Residuals and normalised residuals \
-                    go along with each trial. Refused are a file whose summary has other averages \
-                    or maxima than its solves, one whose Time(s) contradicts its GFlops, and one \
-                    that calls a solution failed whose normalised residual would pass, or passed \
-                    where it would fail (16, as HPL has it). Written after published listings; no \
-                    output that the program itself had just printed was at hand.",
+            about: "Reads the text of Intel's LINPACK for shared memory. Each line of the table is \
+                    a solve. Lines with the same size, leading dimension and alignment are trials \
+                    of one figure. proofmark counts 2/3 n^3 + 2 n^2 operations; a GFlop is 10^9 of \
+                    them. LINPACK reports the alignment in units of 1024 bytes. Each trial has its \
+                    residual and its normalised residual. proofmark refuses a file whose summary \
+                    has other averages or maxima than its solves, or whose Time(s) contradicts its \
+                    GFlops. It also refuses one that passes or fails a solution against its \
+                    normalised residual (limit 16, as in HPL). The reader was written from \
+                    published listings, not tested with a real output.",
         }
     }
 
@@ -88,12 +88,12 @@ struct Listing {
     output: Output,
     part: Part,
     threads: Option<u64>,
-    /// Figures that the summary has told of.
+    /// Figures that the summary has named.
     summed: usize,
 }
 
 /// The figures with the leading dimension and the alignment among their params only where the
-/// size alone does not tell them apart; the solutions hold both.
+/// size alone does not distinguish them; the solutions hold both.
 fn named(mut figures: Vec<Figure>) -> Vec<Figure> {
     let sizes: BTreeSet<_> = figures.iter().map(|f| f.params.int("n")).collect();
     if sizes.len() == figures.len() {
@@ -178,12 +178,12 @@ impl Listing {
         self.summed += 1;
         let rates = || figure.trials.iter().map(|t| t.value / 1e9);
         let trials = figure.trials.len() as f64;
-        for (said, is) in
+        for (text, is) in
             [(mean, rates().sum::<f64>() / trials), (most, rates().fold(0.0, f64::max))]
         {
-            if !agree(number(said, at)?, is) {
-                let said = Malformed::excerpt(said);
-                return Err(Malformed::at(at, format!("the summary says {said}, the solves {is}")));
+            if !agree(number(text, at)?, is) {
+                let text = Malformed::excerpt(text);
+                return Err(Malformed::at(at, format!("the summary says {text}, the solves {is}")));
             }
         }
         Ok(())

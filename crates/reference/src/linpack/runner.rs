@@ -15,7 +15,7 @@ impl ReferenceRunner for Linpack {
 
     fn counts(&self, test: &str) -> Option<&'static str> {
         (test == TEST).then_some(
-            "2/3 n^3 + 2 n^2 operations, as ours, in its own blocks and threads; A by columns",
+            "2/3 n^3 + 2 n^2 operations, as in proofmark; its own blocks and threads; A by columns",
         )
     }
 
@@ -35,7 +35,7 @@ impl ReferenceRunner for Linpack {
     }
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
-        // A listing need not tell how many.
+        // A listing need not report how many.
         let asked = task.params.threads();
         dense::figure(task, output, |f| f.params.int("threads").or(Some(asked)))
     }

@@ -68,7 +68,7 @@ fn a_solve_has_the_size_and_the_threads_of_the_point() {
 fn what_it_cannot_do_alike_is_refused() {
     for (threads, isa, why) in [
         (3, "avx512", "it runs no more threads than it has CPUs"),
-        (2, "sse2", "it cannot be held to sse2"),
+        (2, "sse2", "it cannot be limited to sse2"),
     ] {
         let refused = with_task(5000, threads, isa, |t| solve(t, "avx512"));
         assert_eq!(refused.unwrap_err(), why);

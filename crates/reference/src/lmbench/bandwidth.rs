@@ -39,11 +39,11 @@ impl Tool for Bandwidth {
             id: "lmbench-bw",
             title: "lmbench bw_mem, Larry McVoy and Carl Staelin",
             package: run::PACKAGE,
-            about: "The two numbers that bw_mem of lmbench 3 prints: the size of one process's \
-                    array in MB of 10^6 bytes, and MB a second of all processes together. What it \
-                    did is not told, so it is lmbench.bw_mem, and never recognised: name the tool. \
-                    A copy is counted once; its rd, wr, rdwr and cp count all bytes, but take \
-                    every fourth word.",
+            about: "Reads the two numbers that bw_mem of lmbench 3 prints: one process's array in \
+                    MB of 10^6 bytes, and MB a second of all processes together. bw_mem does not \
+                    report its operation, so the test is lmbench.bw_mem. proofmark cannot \
+                    recognise this output: name the tool. bw_mem counts a copy once. Its rd, wr, \
+                    rdwr and cp count all bytes, but access every fourth word.",
         }
     }
 
@@ -88,8 +88,8 @@ impl ReferenceRunner for Bandwidth {
     fn counts(&self, test: &str) -> Option<&'static str> {
         work(test)?;
         Some(
-            "bytes read and written, as ours, in words of 4 bytes, with the instructions that its \
-             compiler chose; nothing is verified, and each thread is a process of its own",
+            "bytes read and written, as in proofmark, in words of 4 bytes, with the instructions \
+             that its compiler chose; it verifies nothing, and each thread is a process of its own",
         )
     }
 
@@ -97,7 +97,7 @@ impl ReferenceRunner for Bandwidth {
         let work = work(task.test).ok_or("it has no such loop")?;
         run::ordinary_stores(task)?;
         let threads = place::threads(task)?;
-        let size = size(task, work).ok_or("the point has no size")?;
+        let size = size(task, work).ok_or("the configuration has no size")?;
         if size < PIECE || size % PIECE != 0 {
             return Err("it works in whole pieces of 512 bytes a thread".to_owned());
         }
@@ -113,7 +113,7 @@ impl ReferenceRunner for Bandwidth {
         work(task.test).and_then(|work| data::bytes(task, work.arrays)).unwrap_or(0)
     }
 
-    fn tells_time(&self) -> bool {
+    fn reports_time(&self) -> bool {
         false
     }
 

@@ -28,7 +28,7 @@ const MIB: f64 = 1_048_576.0;
 /// Sets that a first TLB holds in the smallest pages of 4 KiB: 64 of them.
 const HELD: u64 = 256 << 10;
 
-/// Sets of which at most an eighth lies before the first huge page of 2 MiB, or after the last.
+/// Sets of which at most an eighth is before the first huge page of 2 MiB, or after the last.
 const HUGE: u64 = 16 << 20;
 
 impl Tool for Latency {
@@ -37,11 +37,11 @@ impl Tool for Latency {
             id: "lmbench",
             title: "lmbench lat_mem_rd, Larry McVoy and Carl Staelin",
             package: run::PACKAGE,
-            about: "What lat_mem_rd of lmbench 3 prints: for each stride, sizes in MB of 2^20 \
-                    bytes and the nanoseconds of a load, each of which gives the address of the \
-                    next. Whether the order was random (-t) or that of addresses is not told, so \
-                    it is lmbench.lat_mem_rd; the fastest of its repetitions is the one trial. How \
-                    many loads there were is not told: a trial is one.",
+            about: "Reads what lat_mem_rd of lmbench 3 prints: for each stride, sizes in MB of \
+                    2^20 bytes and nanoseconds per load. Each load gives the address of the next. \
+                    lat_mem_rd does not report whether the order was random (-t), so the test is \
+                    lmbench.lat_mem_rd. The fastest of its repetitions is the one trial. It does \
+                    not report the number of loads: a trial counts as one.",
         }
     }
 
@@ -102,21 +102,21 @@ impl ReferenceRunner for Latency {
 
     fn counts(&self, test: &str) -> Option<&'static str> {
         (test == RANDOM).then_some(
-            "the time of a load, as ours, of a walk over all pages in random order, one line on \
-             each, then the next; its order is its own, and it verifies nothing",
+            "the time of a load, as in proofmark, of a walk over all pages in random order, one \
+             line on each, then the next; its order is its own, and it verifies nothing",
         )
     }
 
     fn invocation(&self, _: &Installed, task: &Task) -> Result<Invocation, String> {
         if task.params.text("order") != Some("rand") {
-            return Err("it has no order within 2 MiB".to_owned());
+            return Err("it supports order=rand only".to_owned());
         }
-        let set = data::bytes(task, 1).ok_or("the point has no size")?;
+        let set = data::bytes(task, 1).ok_or("the configuration has no size")?;
         if !is_measured(set) {
             return Err("it measures sets of 2^n and 3 x 2^n bytes only".to_owned());
         }
         if task.params.text("pages") == Some("huge") && (HELD + 1..HUGE).contains(&set) {
-            return Err("its memory begins anywhere, so a set of less than 16 MiB lies in small \
+            return Err("its memory begins anywhere, so a set of less than 16 MiB is in small \
                         pages: set pages=small"
                 .to_owned());
         }
@@ -141,7 +141,7 @@ impl ReferenceRunner for Latency {
         set.checked_next_multiple_of(1 << 20).map_or(u64::MAX, |set| set.saturating_add(set / 256))
     }
 
-    fn tells_time(&self) -> bool {
+    fn reports_time(&self) -> bool {
         false
     }
 
@@ -158,7 +158,7 @@ impl ReferenceRunner for Latency {
 }
 
 /// Whether it measures a set of so many bytes: every version takes the powers of two and what
-/// lies halfway between, some take more.
+/// is halfway between, some take more.
 fn is_measured(bytes: u64) -> bool {
     let odd = bytes >> bytes.trailing_zeros().min(63);
     bytes >= 4096 && (odd == 1 || odd == 3)

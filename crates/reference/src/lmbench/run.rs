@@ -25,7 +25,7 @@ const PASSES: f64 = 8.0;
 /// Bytes a second that it is reckoned with before anything is known.
 const SLOW: f64 = 10e9;
 
-/// A program of lmbench, if it is here. None tells its version; all of them are called 3.0.
+/// A program of lmbench, if it is here. None reports its version; all of them are called 3.0.
 pub(super) fn installed(name: &str, proof: &[u8]) -> Option<Installed> {
     let below = std::fs::read_dir(FOLDERS).into_iter().flatten().flatten().map(|f| f.path());
     let mut files = path().into_iter().chain(below).map(|folder| folder.join(name));
@@ -54,7 +54,7 @@ pub(super) fn invocation(
 ) -> Result<Invocation, String> {
     let mut environment = place::pages(task)?;
     // Without these it spends up to a minute on finding out how good its clock is. What the clock
-    // and an empty loop cost is nothing beside a tenth of a second.
+    // and an empty loop cost is nothing compared with a tenth of a second.
     for (name, value) in [("ENOUGH", lasts_us), ("TIMING_O", 0.0), ("LOOP_O", 0.0)] {
         environment.push((name, value.to_string()));
     }
@@ -73,7 +73,7 @@ pub(super) fn megabytes(work: f64, rate: f64, at: usize) -> Result<Trial, crate:
     crate::rated::rated(Unit::BytePerSecond, work, rate * 1e6, at)
 }
 
-/// The same stores as ours: what compilers make of plain loops.
+/// The same stores as proofmark's: what compilers make of plain loops.
 pub(super) fn ordinary_stores(task: &Task) -> Result<(), String> {
     match task.params.text("stores") {
         Some("nontemporal") => Err("its stores are ordinary ones: set stores=temporal".to_owned()),

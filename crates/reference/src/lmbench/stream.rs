@@ -32,10 +32,10 @@ impl Tool for Stream {
             id: "lmbench-stream",
             title: "lmbench stream, Larry McVoy and Carl Staelin",
             package: run::PACKAGE,
-            about: "What the stream of lmbench 3 prints, of STREAM's loops and of STREAM2's. MB is \
-                    10^6 bytes. Counted are the bytes that the loops read and write, over all \
-                    processes, as STREAM does. The size of the arrays and how long it ran are not \
-                    told: a trial is one element. It is not McCalpin's program: that is stream.",
+            about: "Reads what stream of lmbench 3 prints for the loops of STREAM and STREAM2. MB \
+                    is 10^6 bytes. It counts the bytes that the loops read and write, over all \
+                    processes, as STREAM does. It reports neither the array size nor the duration: \
+                    a trial counts as one element. McCalpin's program is the tool stream.",
         }
     }
 
@@ -68,7 +68,7 @@ impl Tool for Stream {
     }
 }
 
-/// The loop of a line with its rate, and what stands behind the colon.
+/// The loop of a line with its rate, and what is after the colon.
 fn bandwidth(line: &str) -> Option<(&'static (&'static str, f64), &str)> {
     let (label, rate) = line.split_once(" bandwidth: ")?;
     Some((LOOPS.iter().find(|l| l.0 == label)?, rate))
@@ -87,15 +87,15 @@ impl ReferenceRunner for Stream {
         // STREAM's own loops are those that it runs; STREAM2's have other arrays.
         let has = test.starts_with("STREAM ") && LOOPS.iter().any(|l| l.0 == test);
         has.then_some(
-            "bytes read and written, as ours, with the instructions that its compiler chose; \
-             nothing is verified, and each thread is a process of its own",
+            "bytes read and written, as in proofmark, with the instructions that its compiler \
+             chose; it verifies nothing, and each thread is a process of its own",
         )
     }
 
     fn invocation(&self, _: &Installed, task: &Task) -> Result<Invocation, String> {
         run::ordinary_stores(task)?;
         let threads = place::threads(task)?;
-        let size = size(task).ok_or("the point has no size")?;
+        let size = size(task).ok_or("the configuration has no size")?;
         if size > LARGEST {
             return Err("it goes wrong with more than 1 GiB of arrays a thread".to_owned());
         }
@@ -111,7 +111,7 @@ impl ReferenceRunner for Stream {
         size(task).and_then(|s| s.checked_mul(task.params.threads())).unwrap_or(0)
     }
 
-    fn tells_time(&self) -> bool {
+    fn reports_time(&self) -> bool {
         false
     }
 

@@ -58,7 +58,7 @@ fn lat_mem_rd_walks_our_sets_at_random() {
         (test, "working_set=20k", Err("..2^n and 3 x 2^n..")),
         (test, "working_set=0", Err("..2^n and 3 x 2^n..")),
         (test, "working_set=1048576t", Err("..smaller")),
-        (test, "order=local", Err("it has no order..")),
+        (test, "order=local", Err("..order=rand..")),
         (test, "working_set=512k pages=huge", Err("..pages=small")),
         (test, "working_set=8m pages=huge", Err("..pages=small")),
     ];
@@ -134,7 +134,7 @@ fn stream_is_given_our_arrays() {
         ("STREAM triad", "", Ok(line)),
         ("STREAM add", "stores=nontemporal", Err("..stores=temporal")),
         ("STREAM triad", "array_size=1g", Err("..1 GiB..")),
-        ("STREAM add", "array_size=auto", Err("the point has no size")),
+        ("STREAM add", "array_size=auto", Err("the configuration has no size")),
     ];
     does(&Stream, "3", &task("", &params), &all);
     assert_eq!((Stream.counts("STREAM2 fill"), Stream.counts("STREAM sum")), (None, None));
@@ -142,7 +142,7 @@ fn stream_is_given_our_arrays() {
     let f = figure("STREAM triad", FOUR).unwrap();
     assert_eq!((&*f.test, f.trials[0].value), ("STREAM triad", 7695.39e6));
     assert_eq!((f.params.int("array_size"), f.params.int("threads")), (Some(128 << 20), Some(2)));
-    assert_eq!(f.params.get("isa"), None, "what its compiler chose is not told");
+    assert_eq!(f.params.get("isa"), None, "what its compiler chose is not reported");
     assert_eq!(figure("STREAM add", FOUR).unwrap().trials[0].value, 7574.41e6);
     assert_eq!(figure("STREAM triad", SECOND), None);
 }

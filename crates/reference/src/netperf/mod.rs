@@ -87,7 +87,7 @@ const TESTS: [(&str, &str); 7] = [
 struct Table {
     test: &'static str,
     params: Params,
-    /// Round trips in flight beside the one.
+    /// Round trips in flight in addition to the one.
     burst: u64,
     /// Bits a second of one in the column of the throughput.
     factor: Option<f64>,
@@ -157,7 +157,7 @@ impl Table {
     }
 
     fn factor(&self, at: usize) -> Result<f64, Malformed> {
-        self.factor.ok_or_else(|| Malformed::at(at, "no unit stands above the throughput"))
+        self.factor.ok_or_else(|| Malformed::at(at, "no unit is above the throughput"))
     }
 
     fn stream(&self, message: u64, trial: Trial, at: usize) -> Result<Figure, Malformed> {

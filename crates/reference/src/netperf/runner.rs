@@ -7,7 +7,7 @@ use crate::network::{HERE, Length, Parameters, find_figure, whole};
 use crate::text::words;
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
 
-/// Its other end, which lies where it does.
+/// Its server, in the same folder.
 const SERVER: &str = "netserver";
 /// By how many seconds a time of two decimals may be off.
 const ROUNDED: f64 = 0.0051;
@@ -90,7 +90,7 @@ fn round_trips(
     more: &str,
 ) -> Result<(&'static str, String, String), String> {
     if parameters.poll {
-        return Err("it sleeps until the answer comes".to_owned());
+        return Err("it sleeps while it waits: set mode=block".to_owned());
     }
     let block = parameters.block;
     Ok((test, format!("-{}", parameters.operations()), format!("-r {block},{block} {more}")))
@@ -112,15 +112,15 @@ mod tests {
         let rows = [
             (STREAM, "", Ok(BYTES)),
             (STREAM, all, Ok(more)),
-            (STREAM, "direction=both", Err("it has one connection")),
-            (STREAM, "path=peer", Err("..server")),
+            (STREAM, "direction=both", Err("it supports one connection")),
+            (STREAM, "path=peer", Err("..server on the peer")),
         ];
         with_task("", &tcp(), |task| does(&Netperf, "2.7.0", task, &rows));
         let rows = [
             (TCP_RR, "", Ok(".. -t TCP_RR -l -1475 -- -r 1024,1024 -D | ..")),
             (UDP_RR, "", Ok(".. -t UDP_RR -l -1475 -- -r 1024,1024 -n -N | ..")),
             (TCP_RR, "mode=poll", Err("it sleeps..")),
-            (UDP_RR, "streams=2", Err("it has one connection")),
+            (UDP_RR, "streams=2", Err("it supports one connection")),
         ];
         with_task("", &rtt("block"), |task| {
             does(&Netperf, "2.7.0", &Task { work: 1475.0, ..*task }, &rows);
@@ -132,12 +132,12 @@ mod tests {
 
     #[test]
     fn the_work_is_known_to_more_digits_than_the_time() {
-        let told = "MIGRATED TCP REQUEST/RESPONSE TEST from 127.0.0.1 () port 0 AF_INET to 127.0.0.1 () \
+        let text = "MIGRATED TCP REQUEST/RESPONSE TEST from 127.0.0.1 () port 0 AF_INET to 127.0.0.1 () \
                     port 0 AF_INET : nodelay : demo : first burst 0\n\
                     16384  131072 1024     1024     0.11     13000.00\n";
         let figure = |work| {
             with_task(TCP_RR, &rtt("block"), |task| {
-                let output = Netperf.parse(told).unwrap();
+                let output = Netperf.parse(text).unwrap();
                 Netperf.figure(&Task { work, ..*task }, output).unwrap().trials.remove(0)
             })
         };
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!((t.value, t.work, t.seconds), (13_000.0, 1475.0, 1475.0 / 13_000.0));
         assert_eq!(figure(9000.0).seconds, 0.11, "it did something else");
         let other = with_task(TCP_RR, &rtt("block").with("block_size", 1), |task| {
-            Netperf.figure(task, Netperf.parse(told).unwrap())
+            Netperf.figure(task, Netperf.parse(text).unwrap())
         });
         assert_eq!(other, None);
     }

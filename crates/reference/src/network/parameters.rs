@@ -1,4 +1,4 @@
-//! The parameters of a network point, as tools are told them.
+//! The parameters of a network configuration, as the tools' options need them.
 
 use proofmark_model::{Direction, Params};
 
@@ -7,15 +7,15 @@ use crate::{Figure, Task};
 /// Address of both ends.
 pub(crate) const HERE: &str = "127.0.0.1";
 
-/// Least bytes on a connection: of fewer, a part that matters may lie in the buffers of its
+/// Minimum bytes on a connection: of fewer, a part that matters may be in the buffers of its
 /// sockets, which TCP lets grow to some MB, when a tool's time ends.
-const LEAST: u64 = 10_000_000;
+const MINIMUM: u64 = 10_000_000;
 /// Times that a connection must have filled the buffers that are asked for.
 const FILLS: u64 = 4;
 /// A system gives so many times the buffer that is asked for (socket(7)).
 const DOUBLED: u64 = 2;
 
-/// The parameters of a point of a network workload, over loopback.
+/// The parameters of a configuration of a network workload, over loopback.
 #[derive(Debug, Clone)]
 pub(crate) struct Parameters<'a> {
     pub(crate) streams: u64,
@@ -28,11 +28,11 @@ pub(crate) struct Parameters<'a> {
     pub(crate) socket_buffer: Option<u64>,
     pub(crate) congestion: Option<&'a str>,
     pub(crate) no_delay: bool,
-    /// Whether who waits spins.
+    /// Whether a waiting thread polls.
     pub(crate) poll: bool,
     /// Whether the bytes of a trial are fixed.
     pub(crate) fixed: bool,
-    /// Of one of our trials.
+    /// Of one of proofmark's trials.
     pub(crate) seconds: f64,
     work: f64,
 }
@@ -52,11 +52,11 @@ impl<'a> Parameters<'a> {
     pub(crate) fn read(task: &Task<'a>) -> Result<Self, String> {
         let params: &'a Params = task.params;
         if params.text("path") != Some("loopback") {
-            return Err("it would need its own server at the server".to_owned());
+            return Err("it needs its own server on the peer".to_owned());
         }
         let usable = |v: f64| v.is_finite() && v > 0.0;
         if !usable(task.seconds) || !usable(task.work) {
-            return Err("our trial has no length".to_owned());
+            return Err("the trial's duration or work is unknown".to_owned());
         }
         Ok(Self {
             streams: task.number("streams")?,
@@ -73,7 +73,7 @@ impl<'a> Parameters<'a> {
         })
     }
 
-    /// Connections, each with a thread of ours at each end.
+    /// Connections, each with a thread of proofmark at each end.
     pub(crate) fn connections(&self) -> u64 {
         let ways = if self.direction == Direction::Both { 2 } else { 1 };
         self.streams.saturating_mul(ways).max(1)
@@ -84,41 +84,40 @@ impl<'a> Parameters<'a> {
         self.rate.map(|rate| (rate / self.connections()).max(1))
     }
 
-    /// Bytes of one of our trials, or its seconds where those are few and were not asked for.
-    /// Fails if so few were asked for that they only fill buffers.
+    /// Bytes of one of proofmark's trials, or its seconds where the bytes are few and not fixed.
+    /// Fails if the fixed bytes are so few that they only fill buffers.
     pub(crate) fn length(&self) -> Result<Length, String> {
         let bytes = (self.work / 8.0).round();
-        let asked = self.socket_buffer.unwrap_or(0);
-        let least = LEAST.max(asked.saturating_mul(FILLS * DOUBLED));
-        if bytes >= least.saturating_mul(self.connections()) as f64 {
+        let requested = self.socket_buffer.unwrap_or(0);
+        let minimum = MINIMUM.max(requested.saturating_mul(FILLS * DOUBLED));
+        if bytes >= minimum.saturating_mul(self.connections()) as f64 {
             return Ok(Length::Bytes(bytes as u64));
         }
         if self.fixed {
-            return Err("so small an amount only fills the buffers of its sockets".to_owned());
+            return Err("the amount fits into the socket buffers; use a larger one".to_owned());
         }
         Ok(Length::Seconds(self.seconds))
     }
 
-    /// Whole seconds, no fewer than one of our trials lasts.
-    /// Fails if an amount was asked for.
+    /// Whole seconds, no fewer than one of proofmark's trials lasts.
+    /// Fails if the amount is fixed.
     pub(crate) fn whole_seconds(&self) -> Result<u64, String> {
         if self.fixed {
-            return Err("it can be given no amount here, only whole seconds".to_owned());
+            return Err("it accepts only whole seconds here, no amount".to_owned());
         }
         Ok(whole(self.seconds))
     }
 
-    /// Operations of one of our trials.
+    /// Operations of one of proofmark's trials.
     pub(crate) fn operations(&self) -> u64 {
         (self.work.round() as u64).max(1)
     }
 
-    /// Our one connection.
-    /// Fails if there are several.
+    /// Fails if the configuration has several connections.
     pub(crate) fn one_connection(&self) -> Result<(), String> {
         match self.connections() {
             1 => Ok(()),
-            _ => Err("it has one connection".to_owned()),
+            _ => Err("it supports one connection".to_owned()),
         }
     }
 }
@@ -128,13 +127,13 @@ pub(crate) fn whole(seconds: f64) -> u64 {
     (seconds.ceil() as u64).max(1)
 }
 
-/// The figure among these that is of one of these tests, done as the task asks as far as the
-/// output tells.
+/// The first figure of one of these tests whose parameters, as far as the output reports them,
+/// are the task's.
 pub(crate) fn find_figure(task: &Task, figures: Vec<Figure>, tests: &[&str]) -> Option<Figure> {
     let agrees = |f: &Figure| {
         ["streams", "block_size", "direction"].iter().all(|parameter| {
-            let asked = task.params.get(parameter);
-            f.params.get(parameter).is_none_or(|told| asked.is_none_or(|asked| asked == told))
+            let requested = task.params.get(parameter);
+            f.params.get(parameter).is_none_or(|used| requested.is_none_or(|r| r == used))
         })
     };
     figures.into_iter().find(|f| f.comparable && tests.contains(&&*f.test) && agrees(f))
@@ -160,10 +159,10 @@ mod tests {
             assert_eq!((k.streams, k.block, k.direction), (1, 65_536, Direction::Forward));
             assert_eq!((k.rate, k.socket_buffer, k.congestion, k.fixed), (None, None, None, false));
         });
-        let server = tcp().with("path", "peer");
-        with_task("TCP", &server, |task| {
+        let peer = tcp().with("path", "peer");
+        with_task("TCP", &peer, |task| {
             let why = Parameters::read(task).unwrap_err();
-            assert_eq!(why, "it would need its own server at the server");
+            assert_eq!(why, "it needs its own server on the peer");
         });
         with_task("TCP", &tcp(), |task| {
             assert!(Parameters::read(&Task { work: f64::NAN, ..*task }).is_err());
@@ -195,14 +194,14 @@ mod tests {
         assert_eq!(length(&buffer, 3e7), Ok(Length::Seconds(0.1)), "a buffer of 8 MB");
         assert_eq!(length(&buffer, 3.2e7), Ok(Length::Bytes(32_000_000)));
         let fixed = tcp().with("amount", 131_072);
-        assert!(length(&fixed, 131_072.0).unwrap_err().contains("only fills the buffers"));
+        assert!(length(&fixed, 131_072.0).unwrap_err().contains("fits into the socket buffers"));
         assert_eq!(length(&fixed, 1e9), Ok(Length::Bytes(1_000_000_000)));
     }
 
     #[test]
     fn versions_have_two_numbers() {
-        let told = ["2.1.8", "2.0.14a", "3.16-beta1", "3", "version not told", ""].map(numbers);
-        assert_eq!(told, [Some((2, 1)), Some((2, 0)), Some((3, 16)), None, None, None]);
+        let found = ["2.1.8", "2.0.14a", "3.16-beta1", "3", "unknown version", ""].map(numbers);
+        assert_eq!(found, [Some((2, 1)), Some((2, 0)), Some((3, 16)), None, None, None]);
     }
 
     #[test]

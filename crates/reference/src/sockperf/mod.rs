@@ -18,13 +18,13 @@ impl Tool for Sockperf {
             id: "sockperf",
             title: "sockperf (Mellanox)",
             package: "Debian: sockperf",
-            about: "The client's output of a ping-pong over one socket, UDP or TCP. A latency is a \
-                    full round trip: what sockperf halves, as it does without --full-rtt, is \
-                    doubled here. Round trips a second are those of the valid part of the run, \
-                    which leaves out its warm-up. The size of a message is not told. Where the \
-                    answers' times do not fill that part, as of under-load and with --mps, \
-                    messages did not go one after the other: that is sockperf.udp.answers or \
-                    sockperf.tcp.answers, whose rate is that of the answers that were timed.",
+            about: "Reads the client's output of a ping-pong over one socket, UDP or TCP. A \
+                    latency is a full round trip: proofmark doubles the one-way latency that \
+                    sockperf prints without --full-rtt. Round trips a second are those of the \
+                    valid part of the run, which excludes the warm-up. sockperf does not report \
+                    the message size. If the answers' times do not fill the valid part, as with \
+                    under-load and --mps, messages did not follow one another. Then the figure is \
+                    sockperf.udp.answers or sockperf.tcp.answers and counts the timed answers.",
         }
     }
 

@@ -33,7 +33,7 @@ impl ReferenceRunner for Sockperf {
         let parameters = Parameters::read(task)?;
         parameters.one_connection()?;
         if !MESSAGE.contains(&parameters.block) {
-            return Err("its messages are of 14 B to 65,507 B".to_owned());
+            return Err("its messages have 14 B to 65,507 B".to_owned());
         }
         let tcp = task.test == TCP;
         let protocol = if tcp { " --tcp" } else { "" };
@@ -79,8 +79,8 @@ mod tests {
         let rows = [
             (TCP, "", Ok(BLOCKING)),
             (UDP, "mode=poll", Ok(POLLING)),
-            (UDP, "streams=2", Err("it has one connection")),
-            (UDP, "path=peer", Err("..server")),
+            (UDP, "streams=2", Err("it supports one connection")),
+            (UDP, "path=peer", Err("..server on the peer")),
             (UDP, "block_size=1", Err("..14 B to..")),
             (UDP, "block_size=13", Err("..14 B to..")),
             (UDP, "block_size=65508", Err("..14 B to..")),

@@ -21,18 +21,18 @@ impl Tool for Stream {
             id: "stream",
             title: "STREAM, John D. McCalpin",
             package: "compiled as stream or stream_c, or Debian: opa-basic-tools",
-            about: "The text that STREAM 5.9 and 5.10 print, and STREAM in the hpccoutf.txt of HPC \
-                    Challenge. MB is 10^6 bytes, GB 10^9. Counted are the bytes that the loop \
-                    reads and writes, 16 an element for Copy and Scale, 24 for Add and Triad; what \
-                    the hardware reads to overwrite it is not. The rate that STREAM prints is of \
-                    the fastest iteration but the first: it becomes the one trial of its loop. The \
-                    mean and the slowest iteration become stream.copy_mean and stream.copy_slowest \
-                    and so on, where their times are printed with 4 digits or more. An output \
-                    whose validation failed, or whose least time contradicts its rate, is refused. \
-                    In an hpccoutf.txt, StarSTREAM's listing tells of one process while all others \
-                    run the same, and becomes stream.star.copy and so on; SingleSTREAM is one \
-                    process alone. An hpccoutf.txt is recognised as hpl's: name the tool to read \
-                    its STREAM.",
+            about: "Reads the text that STREAM 5.9 and 5.10 print, and STREAM in HPC Challenge's \
+                    hpccoutf.txt. MB is 10^6 bytes, GB 10^9. STREAM counts the bytes that the loop \
+                    reads and writes: 16 an element for Copy and Scale, 24 for Add and Triad. It \
+                    does not count what the hardware reads before it overwrites. STREAM's rate is \
+                    that of its fastest iteration after the first; it becomes the one trial of its \
+                    loop. The mean and the slowest become stream.copy_mean, stream.copy_slowest \
+                    and so on, where STREAM prints their times with 4 digits or more. proofmark \
+                    refuses an output whose validation failed, or whose minimum time contradicts \
+                    its rate. In an hpccoutf.txt, StarSTREAM reports one process while all others \
+                    run the same; it becomes stream.star.copy and so on. SingleSTREAM is one \
+                    process alone. proofmark recognises an hpccoutf.txt as HPL's: name the tool to \
+                    read its STREAM.",
         }
     }
 
@@ -92,7 +92,7 @@ enum Section {
     Other,
 }
 
-/// What the lines so far have told.
+/// What the lines so far say.
 #[derive(Default)]
 struct Listing {
     output: Output,

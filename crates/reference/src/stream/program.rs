@@ -1,4 +1,4 @@
-//! What a program of STREAM tells without being run: whether it is one, and how large its arrays
+//! What a STREAM program shows without being run: whether it is one, and how large its arrays
 //! are, which are part of it.
 
 use std::io::Read as _;
@@ -72,7 +72,7 @@ fn number(program: &[u8], at: usize, bytes: usize) -> Option<u64> {
 
 /// A program of STREAM with these words in it and that much memory.
 #[cfg(test)]
-pub(super) fn made(words: &str, memory: u64) -> Vec<u8> {
+pub(super) fn fake_program(words: &str, memory: u64) -> Vec<u8> {
     let mut program = b"\x7fELF\x02\x01".to_vec();
     program.resize(64 + 2 * 56, 0);
     program[32] = 64;
@@ -96,22 +96,22 @@ mod tests {
 
     #[test]
     fn a_program_tells_its_version_threads_and_memory() {
-        let program = Program::parse(&made(WORDS, 8_489_763_664)).unwrap();
+        let program = Program::parse(&fake_program(WORDS, 8_489_763_664)).unwrap();
         let version = "5.10".to_owned();
         let expected = Program { version, threads: true, copies: false, bytes: 8_489_763_664 };
         assert_eq!(program, expected);
         let alone = WORDS.replace("Threads counted", "memcpy");
-        let program = Program::parse(&made(&alone, 5)).unwrap();
+        let program = Program::parse(&fake_program(&alone, 5)).unwrap();
         assert_eq!((program.threads, program.copies, program.bytes), (false, true, 5));
     }
 
     #[test]
     fn other_programs_are_not_streams() {
-        assert_eq!(Program::parse(&made("STREAM copy latency", 5)), None, "lmbench's");
+        assert_eq!(Program::parse(&fake_program("STREAM copy latency", 5)), None, "lmbench's");
         assert_eq!(Program::parse(WORDS.as_bytes()), None, "a text");
-        assert_eq!(Program::parse(&made(WORDS, 5)[..60]), None);
+        assert_eq!(Program::parse(&fake_program(WORDS, 5)[..60]), None);
         assert_eq!(Program::read(Path::new("/no/such/file")), None);
-        let mut far = made(WORDS, 5);
+        let mut far = fake_program(WORDS, 5);
         far[32..40].fill(0xff);
         assert_eq!(Program::parse(&far), None, "its table is outside");
     }
@@ -119,7 +119,7 @@ mod tests {
     proptest! {
         #[test]
         fn damage_is_survived(at in 0_usize..200, byte: u8, end in 0_usize..300) {
-            let mut program = made(WORDS, 5);
+            let mut program = fake_program(WORDS, 5);
             if let Some(b) = program.get_mut(at) {
                 *b = byte;
             }

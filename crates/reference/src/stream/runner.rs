@@ -25,9 +25,9 @@ impl ReferenceRunner for Stream {
 
     fn counts(&self, test: &str) -> Option<&'static str> {
         has(test).then_some(
-            "bytes that its program reads and writes, as ours; its arrays have the size, and its \
-             loops the instructions and the kind of stores, that it was compiled with; they lie in \
-             the pages that the system gives; by the mean time of its iterations, not by that of the \
+            "bytes that its program reads and writes, as in proofmark; its arrays have the size, \
+             and its loops the instructions and the kind of stores, that it was compiled with; the \
+             system chooses the pages; by the mean time of its iterations, not by that of the \
              fastest, of which it prints the rate",
         )
     }
@@ -47,7 +47,7 @@ impl ReferenceRunner for Stream {
         let environment = vec![
             ("OMP_NUM_THREADS", threads.to_string()),
             ("OMP_DYNAMIC", "false".to_owned()),
-            // Each thread stays on its CPU, as ours.
+            // Each thread stays on its CPU, as proofmark's.
             ("OMP_PROC_BIND", "true".to_owned()),
         ];
         Ok(Invocation { environment, ..Invocation::default() })
@@ -66,11 +66,11 @@ impl ReferenceRunner for Stream {
     }
 
     /// Only that of one iteration.
-    fn tells_time(&self) -> bool {
+    fn reports_time(&self) -> bool {
         false
     }
 
-    /// By the mean time: its rate is that of the fastest iteration, and ours are of any.
+    /// By the mean time: its rate is that of the fastest iteration, and proofmark's are of any.
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
         let mean = [task.test, MEAN].concat();
         let figure = output.figures.into_iter().find(|f| f.comparable && f.test == mean)?;

@@ -93,10 +93,10 @@ fn parameters(changes: &str) -> Params {
 }
 
 /// A file of such a program; who is given it removes it.
-fn made(words: &str, memory: u64) -> PathBuf {
+fn program_file(words: &str, memory: u64) -> PathBuf {
     let name = format!("proofmark-stream-{}-{:?}", std::process::id(), std::thread::current().id());
     let file: PathBuf = std::env::temp_dir().join(name);
-    std::fs::write(&file, program::made(words, memory)).unwrap();
+    std::fs::write(&file, program::fake_program(words, memory)).unwrap();
     file
 }
 
@@ -117,11 +117,11 @@ fn it_has_our_threads_or_is_refused() {
         ("Copy", "", &copies, Err("..C library's..")),
         ("Triad", "", &copies, Ok(ENDS)),
     ] {
-        let (file, params) = (made(words, 1 << 20), parameters(changes));
+        let (file, params) = (program_file(words, 1 << 20), parameters(changes));
         let installed = Installed { program: file.clone(), version: "5.10".to_owned() };
-        let made = Stream.invocation(&installed, &task(test, &params));
+        let call = Stream.invocation(&installed, &task(test, &params));
         std::fs::remove_file(file).unwrap();
-        agrees(&format!("{test} {changes} {words}"), made.map(|i| command_line(&i)), expected);
+        agrees(&format!("{test} {changes} {words}"), call.map(|i| command_line(&i)), expected);
     }
     let counted = ["Copy", "Triad", "Read", "Copy_mean"].map(|t| Stream.counts(t).is_some());
     assert_eq!(counted, [true, true, false, false]);
@@ -142,7 +142,7 @@ fn its_figure_is_of_our_threads() {
 
 #[test]
 fn its_memory_is_that_of_the_program_which_is_run() {
-    let file = made(WORDS, 8_489_763_664);
+    let file = program_file(WORDS, 8_489_763_664);
     let found = runner::first(["/no/such/file".into(), "/bin/sh".into(), file.clone()].into_iter());
     std::fs::remove_file(&file).unwrap();
     let (program, found) = found.unwrap();

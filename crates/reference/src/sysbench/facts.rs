@@ -1,11 +1,11 @@
-//! What the lines of sysbench's report tell, by their labels.
+//! What the lines of sysbench's report say, by their labels.
 
 use std::collections::BTreeMap;
 
 use crate::Malformed;
 use crate::text::{Labels, lines, number};
 
-/// A value, and the line that it stands in.
+/// A value, and its line.
 pub(super) type Fact<'a> = (usize, &'a str);
 
 #[derive(Default)]
@@ -16,7 +16,7 @@ pub(super) struct Facts<'a> {
     said: BTreeMap<&'a str, Vec<Fact<'a>>>,
 }
 
-/// The version that a line tells, as `sysbench 1.0.20 (using ...)`.
+/// The version in a line, as `sysbench 1.0.20 (using ...)`.
 pub(super) fn version(line: &str) -> Option<&str> {
     let version = line.strip_prefix("sysbench ")?.split(' ').next()?;
     version.starts_with(|c: char| c.is_ascii_digit()).then_some(version)
@@ -51,7 +51,7 @@ impl<'a> Facts<'a> {
         sentences.find_map(|(at, s)| Some((*at, s.strip_prefix(before)?.strip_suffix(after)?)))
     }
 
-    /// What stands before that end of a line without a colon.
+    /// What is before that end of a line without a colon.
     pub(super) fn ending(&self, end: &str) -> Option<Fact<'a>> {
         let mut sentences = self.said.values().flatten();
         sentences.find_map(|(at, s)| Some((*at, s.strip_suffix(end)?)))

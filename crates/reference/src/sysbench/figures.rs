@@ -97,8 +97,8 @@ fn fileio(facts: &Facts, flags: Fact) -> Result<Figure, Malformed> {
 /// make none: so those that were counted decide.
 fn flushes(facts: &Facts) -> Result<bool, Malformed> {
     let (_, counted) = facts.labels.number("fsyncs/s", "")?;
-    let said = facts.between(PERIODIC, "").or_else(|| facts.between(EACH, ""));
-    Ok(said.is_some() && counted > 0.0)
+    let named = facts.between(PERIODIC, "").or_else(|| facts.between(EACH, ""));
+    Ok(named.is_some() && counted > 0.0)
 }
 
 /// How the sentences on its flushes begin.
@@ -130,7 +130,7 @@ fn file_params(facts: &Facts, (at, flags): Fact) -> Result<Params, Malformed> {
         _ => (None, None),
     };
     let each = facts.between(PERIODIC, " requests.");
-    let said = |text: &str| facts.between(text, "").map(|_| Param::Flag(true));
+    let flag = |text: &str| facts.between(text, "").map(|_| Param::Flag(true));
     Ok(Params::default()
         .with("direct", if direct { "on" } else { "off" })
         .known("file-extra-flags", other)
@@ -140,12 +140,12 @@ fn file_params(facts: &Facts, (at, flags): Fact) -> Result<Params, Malformed> {
         .known("engine", engine)
         .known("queue_depth", depth)
         .known("file-fsync-freq", each.map(|(at, word)| whole(word, at)).transpose()?)
-        .known("file-fsync-end", said("Calling fsync() at the end of test, Enabled."))
-        .known("file-fsync-all", said(EACH)))
+        .known("file-fsync-end", flag("Calling fsync() at the end of test, Enabled."))
+        .known("file-fsync-all", flag(EACH)))
 }
 
 /// The times of events, where the percentile is the median; printed in ms with two digits behind
-/// the point, of which a `0.00` tells no time. Left out where one of them is that short.
+/// the point, of which a `0.00` is no time. Left out where one of them is that short.
 fn latency(facts: &Facts) -> Result<Option<Latency>, Malformed> {
     if facts.labels.get("50th percentile").is_none() {
         return Ok(None);
@@ -154,8 +154,8 @@ fn latency(facts: &Facts) -> Result<Option<Latency>, Malformed> {
     let (min, mean) = (seconds("min")?, seconds("avg")?);
     let (p50, max) = (seconds("50th percentile")?, seconds("max")?);
     let count = facts.labels.whole("total number of events")?;
-    let told = [min, mean, p50, max].iter().all(|s| *s > 0.0);
-    Ok(told.then(|| Latency {
+    let known = [min, mean, p50, max].iter().all(|s| *s > 0.0);
+    Ok(known.then(|| Latency {
         unit: "s".into(),
         count,
         min,

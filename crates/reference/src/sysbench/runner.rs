@@ -18,8 +18,8 @@ impl ReferenceRunner for Sysbench {
         // Its tests of files and of the CPU do not stop after our work.
         operation(test)?;
         Some(
-            "bytes read or written, as ours, 8 at a time; it times each pass over its block, the \
-             first and the start of its threads too",
+            "bytes read or written, as in proofmark, 8 at a time; it times each pass over its \
+             block, the first and the start of its threads too",
         )
     }
 
@@ -28,12 +28,12 @@ impl ReferenceRunner for Sysbench {
         if task.params.text("isa") != Some("scalar") {
             return Err("it moves 8 bytes at a time: set isa=scalar".to_owned());
         }
-        let block = block(task).ok_or("the point has no size")?;
+        let block = block(task).ok_or("the configuration has no size")?;
         if !block.is_power_of_two() {
-            return Err("its block is a power of two".to_owned());
+            return Err("its block must be a power of two".to_owned());
         }
         if block < LEAST {
-            return Err("counting its passes takes as long as small blocks".to_owned());
+            return Err("it takes as long to count its passes over so small a block".to_owned());
         }
         let threads = place::threads(task)?;
         // A block for each thread: otherwise all of them share one. It ends by the work, not after

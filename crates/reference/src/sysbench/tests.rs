@@ -129,9 +129,9 @@ fn it_goes_over_the_same_set_as_often_or_is_refused() {
         ),
         ("memory_copy", "", Err("it has no such test")),
         ("memory_read", "isa=avx2", Err("..isa=scalar")),
-        ("memory_read", "working_set=3m", Err("its block is a power of two")),
-        ("memory_read", "working_set=0", Err("its block is a power of two")),
-        ("memory_read", "working_set=512k", Err("..small blocks")),
+        ("memory_read", "working_set=3m", Err("its block must be a power of two")),
+        ("memory_read", "working_set=0", Err("its block must be a power of two")),
+        ("memory_read", "working_set=512k", Err("..so small a block")),
         ("memory_read", "threads=3", Err("..do not fit..")),
     ];
     does(&Sysbench, "1", &task("", &params), &all);

@@ -42,7 +42,7 @@ pub(crate) mod slot {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Law {
     /// `accumulators` registers, then one that holds the step. Each iteration runs
-    /// `adds` add instructions, dealt to the accumulators in turn; each stands for
+    /// `adds` add instructions, dealt to the accumulators in turn; each counts as
     /// `each` operations a lane (2 where a multiplication by 1 goes with it).
     Sum { accumulators: usize, adds: u64, each: u64 },
     /// The 17-operation mix. `masks` where the comparisons leave a vector behind.
@@ -90,7 +90,7 @@ impl Law {
         match self {
             Self::Sum { accumulators, .. } if slot == accumulators => step(element),
             Self::Sum { .. } => {
-                // A start value of its own, so that no lane can stand in for another.
+                // A start value of its own, so that no lane can replace another.
                 let start = (1 + slot * 16 + lane) as u64;
                 let adds = n * self.adds_into(slot);
                 match element {
@@ -104,7 +104,7 @@ impl Law {
         }
     }
 
-    /// How many iterations lane 0 of the first accumulator stands for.
+    /// How many iterations lane 0 of the first accumulator has done.
     pub(crate) fn count(self, element: Element, bits: u64) -> Option<u64> {
         let start = self.after(element, 0, 0, 0);
         let steps = match element {

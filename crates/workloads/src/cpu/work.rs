@@ -58,7 +58,7 @@ struct Mismatch {
     element: Element,
     slot: usize,
     lane: usize,
-    /// `None` where the state stands for no whole number of iterations.
+    /// `None` where the state is that of no whole number of iterations.
     expected: Option<(u64, u64)>,
     found: u64,
 }

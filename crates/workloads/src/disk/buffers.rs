@@ -69,7 +69,7 @@ impl Buffers {
     pub(super) fn slot(&mut self, index: usize) -> &mut [u8] {
         assert!(index < self.count);
         // SAFETY: within the mapping, which lives as long as `self`. No two slots
-        // overlap, so whatever the kernel moves meanwhile lies elsewhere.
+        // overlap, so whatever the kernel moves meanwhile is elsewhere.
         unsafe { std::slice::from_raw_parts_mut(self.address(index), self.block) }
     }
 

@@ -20,7 +20,7 @@ pub(super) const SECTOR: usize = 512;
 pub(super) const LARGE: usize = 64 << 10;
 /// One in this many smaller blocks is verified like this.
 const SOME: u64 = 16;
-/// Bytes of a stamp: its first half tells the sector, its second the generation.
+/// Bytes of a stamp: its first half is the sector, its second the generation.
 const STAMP: usize = 16;
 const HALF: usize = STAMP / 2;
 
@@ -147,7 +147,7 @@ impl Content {
             let read = &buf[piece.range];
             let name = self.name(piece.sector).to_le_bytes();
             let place = (start % POOL as u64) as usize;
-            // What lies before the generation, and what lies after it.
+            // What is before the generation, and what is after it.
             let parts =
                 [(0..HALF, &name[..]), (STAMP..SECTOR, &self.pool[place + STAMP..place + SECTOR])];
             for (part, due) in parts {
@@ -170,12 +170,12 @@ impl Content {
     }
 }
 
-/// What of a range lies in one sector.
+/// What of a range is in one sector.
 struct Piece {
     sector: u64,
     /// First byte of the sector that is part of it.
     within: usize,
-    /// Where it lies in the range.
+    /// Where it is in the range.
     range: Range<usize>,
 }
 

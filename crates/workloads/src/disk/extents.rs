@@ -17,7 +17,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 /// holds its size.
 type Head = [u64; 4];
 const FS_IOC_FIEMAP: Opcode = opcode::read_write::<Head>(b'f', 11);
-/// Write out first what is not yet written, so that where it lies is known.
+/// Write out first what is not yet written, so that its place is known.
 const FIEMAP_FLAG_SYNC: u32 = 1;
 const FIEMAP_EXTENT_LAST: u32 = 1;
 /// Extents whose data are nowhere yet: unknown place, delayed allocation, unwritten.

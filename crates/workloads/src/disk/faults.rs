@@ -165,9 +165,9 @@ mod tests {
 
     #[test]
     fn spoiled_files_are_shown_by_their_state() {
-        type Told = fn(&FileState) -> bool;
-        let unwritten: Told = |state| state.unwritten.is_none_or(|share| share == 1.0);
-        let zeros: Told = |state| state.entropy_bits == Some(0.0);
+        type HasState = fn(&FileState) -> bool;
+        let unwritten: HasState = |state| state.unwritten.is_none_or(|share| share == 1.0);
+        let zeros: HasState = |state| state.entropy_bits == Some(0.0);
         for (workload, reported) in
             [(&SPARSE, unwritten), (&FALLOCATED, unwritten), (&ZEROS, zeros)]
         {

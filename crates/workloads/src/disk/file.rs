@@ -88,13 +88,13 @@ impl TestFile {
     pub(super) fn new(folder: &Path, size: u64) -> Result<Self, Refusal> {
         let number = unnamed::number(folder)?;
         let file = Unnamed::create(folder, size)?;
-        let mut made = Self { file, folder: number, size, content: Content::new() };
-        let done = made.reserve().and_then(|()| {
-            made.try_direct();
-            made.lay_out()
+        let mut new = Self { file, folder: number, size, content: Content::new() };
+        let done = new.reserve().and_then(|()| {
+            new.try_direct();
+            new.lay_out()
         });
         done.map_err(|e| unnamed::refused(folder, size, &e))?;
-        Ok(made)
+        Ok(new)
     }
 
     /// Reserves the whole size, so that a full disk is reported at once and the file has few

@@ -37,7 +37,7 @@ const DIRECT: Parameter = parameter(
 const CACHE: Parameter = parameter(
     "cache",
     "State of the file in the page cache before each trial: evicted (cold), fully cached (warm) or \
-     bypassed by direct I/O (none). auto: none; for buffered I/O cold and warm, as two points.",
+     bypassed by direct I/O (none). auto: none; for buffered I/O cold and warm, as two results.",
     choice(&[Cow::Borrowed("none"), Cow::Borrowed("cold"), Cow::Borrowed("warm")]),
     AUTO,
 );
@@ -125,7 +125,7 @@ macro_rules! detail {
              completion is seen, including its wait in the queue. Every direct I/O is timed, and \
              every 61st buffered I/O, since these can be too short to time each. Direct I/O (the \
              default) bypasses the page cache. Blocks that are not a multiple of the device's \
-             sector use the page cache, cold and warm, as two points. The devices' sector counters \
+             sector use the page cache, cold and warm, as two results. The devices' sector counters \
              are the independent verification."
         )
     };

@@ -11,7 +11,7 @@
 //! line at any position is known without walking there, which makes the pointers independent stores
 //! and lets the end of any walk be checked.
 
-#![allow(unsafe_code)] // Pointers that lie in measured memory are written and followed.
+#![allow(unsafe_code)] // Pointers in measured memory are written and followed.
 
 use std::sync::Arc;
 
@@ -216,7 +216,7 @@ impl Chase {
         let cycle = Cycle::new(self.arena.base(), self.bytes, self.order);
         if !self.laid {
             // SAFETY: the arena has this many bytes, and the other threads of the point use what
-            // lies beyond them.
+            // is beyond them.
             unsafe { cycle.lay() };
             if self.bytes >= FLUSHED {
                 // SAFETY: as above.

@@ -65,7 +65,7 @@ impl Pair {
         Ok(arena)
     }
 
-    /// Notes that this range should lie on the node, whoever has touched it.
+    /// Notes that this range should be on the node, whoever has touched it.
     pub(super) fn expect(&self, arena: &Arena, offset: u64, bytes: u64) {
         arena.expect(offset as usize, bytes as usize, self.memory);
     }

@@ -167,7 +167,7 @@ pub(crate) mod tests {
     fn check(op: Op, f: Loop, bytes: usize, passes: u64, what: &str) {
         let new = || [1, 2, 3].map(|seed| Array::random(bytes / 8, seed * 0x9e37_79b9 + passes));
         let (mut want, mut got) = (new(), new());
-        // An allocation may lie otherwise than its twin; the numbers must start alike.
+        // An allocation may be placed otherwise than its twin; the numbers must start alike.
         for (w, g) in want.iter_mut().zip(&mut got) {
             for k in 0..w.len {
                 g.set(k, w.piece()[k]);

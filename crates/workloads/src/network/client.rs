@@ -186,7 +186,7 @@ impl Setup for Point {
         let server = self.server_counters()?;
         let server = match self.shape.path {
             NetworkPath::Peer => server,
-            // One system: what it counted stands in the client's account already.
+            // One system: the client's account already holds what it counted.
             NetworkPath::Loopback => EndTraffic {
                 own_cpu_s: server.own_cpu_s,
                 cpus: server.cpus,

@@ -25,8 +25,8 @@ fn server(usable: &[u32], path: NetworkPath) -> Vec<u32> {
     usable[from..].iter().rev().copied().collect()
 }
 
-/// The CPUs of another program that does a point's work over loopback: of its near and its far
-/// end.
+/// The CPUs of another program that does a point's work over loopback: of its client and
+/// its server.
 pub fn cpus_of_ends(placement: Option<&str>, usable: &[u32]) -> (Vec<u32>, Vec<u32>) {
     let path = NetworkPath::Loopback;
     match placement {

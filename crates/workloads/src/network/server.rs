@@ -33,8 +33,8 @@ pub struct ServerSide {
 }
 
 impl ServerSide {
-    /// One that learns from `interface` which of this machine's interfaces leads to a near
-    /// end: that is told to the client, and its counters are read.
+    /// One that learns from `interface` which of this machine's interfaces leads to a
+    /// client: it reports that interface to the client and reads its counters.
     pub fn new(interface: fn(Ends) -> Option<Interface>) -> Self {
         Self { interface, asked: Mutex::new(None) }
     }

@@ -242,7 +242,7 @@ const DIRECTIONS: &[(&str, Direction)] = &[
 const PATHS: &[(&str, NetworkPath)] =
     &[("loopback", NetworkPath::Loopback), ("peer", NetworkPath::Peer)];
 
-/// What the word of a parameter stands for; `None` where there is no such parameter, or it is left open.
+/// What the word of a parameter means; `None` where there is no such parameter, or it is left open.
 fn open_choice<T: Copy>(
     params: &Params,
     parameter: &str,

@@ -101,7 +101,7 @@ const RATE: Parameter = parameter(
 const MODE: Parameter = parameter(
     "mode",
     "How a thread waits for a block: sleep (block) or poll (poll), at both ends; auto: both, as \
-     two points.",
+     two results.",
     choice(&[Cow::Borrowed("block"), Cow::Borrowed("poll")]),
     AUTO,
 );

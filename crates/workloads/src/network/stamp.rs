@@ -37,8 +37,8 @@ pub(super) fn get(block: &[u8]) -> Option<u64> {
 fn low(block: &[u8]) -> (u64, u64) {
     let whole = block.first_chunk::<NUMBER>().map(|place| (u64::from_le_bytes(*place), u64::MAX));
     whole.unwrap_or_else(|| {
-        let said = block.iter().rev().fold(0, |said, byte| said << 8 | u64::from(*byte));
-        (said, (1 << (8 * block.len())) - 1)
+        let value = block.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
+        (value, (1 << (8 * block.len())) - 1)
     })
 }
 
@@ -70,7 +70,7 @@ pub(super) struct Wrong {
 }
 
 /// Looks at the first block that begins within a piece of a stream of blocks, if its number
-/// lies in the piece. The piece begins `at` bytes after the start of block `first`.
+/// is in the piece. The piece begins `at` bytes after the start of block `first`.
 #[inline]
 pub(super) fn check(piece: &[u8], at: u64, block: usize, first: u64) -> Result<(), Wrong> {
     if block < LEAST {

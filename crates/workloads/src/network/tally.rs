@@ -74,10 +74,10 @@ impl Tally {
     }
 
     /// Waits for the server's report of a request for this many blocks of this many bytes, and
-    /// keeps what any report tells.
+    /// keeps what it reports.
     ///
     /// # Errors
-    /// If there is none, or if it tells of more than was asked for.
+    /// If there is none, or if it reports more than was asked for.
     pub(super) fn report(
         &mut self,
         line: &Line,

@@ -1,4 +1,4 @@
-//! What the two ends tell each other on a data connection besides payload: messages of a
+//! What the two ends send each other on a data connection besides payload: messages of a
 //! fixed size, a word that names the message and then its fields, each 8 bytes, little-endian.
 
 /// A message of a fixed size.

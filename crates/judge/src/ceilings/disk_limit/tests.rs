@@ -131,11 +131,11 @@ fn what_a_limit_does_not_hold_has_none() {
 #[test]
 fn a_trial_may_find_a_slice_unspent() {
     let lasting = |s: f64| each(rand_read(1), |_, t| t.seconds = s);
-    let of = |host: &Host, s: f64| RULE.on(host, &[]).derive(&lasting(s)).unwrap().uncertainty;
+    let at = |host: &Host, s: f64| RULE.on(host, &[]).derive(&lasting(s)).unwrap().uncertainty;
     let host = limited(slow_reads);
-    assert_eq!([of(&host, 0.1), of(&host, 1.0), of(&host, 100.0)], [1.0, 0.1, 0.01]);
+    assert_eq!([at(&host, 0.1), at(&host, 1.0), at(&host, 100.0)], [1.0, 0.1, 0.01]);
     let host = declaring(&[("disk.read", 160e6)]);
-    assert_eq!([of(&host, 0.1), of(&host, 100.0)], [0.05, 0.05], "a promise");
+    assert_eq!([at(&host, 0.1), at(&host, 100.0)], [0.05, 0.05], "a promise");
 }
 
 /// Random reads at that rate, all of them from the device, in trials of five seconds.

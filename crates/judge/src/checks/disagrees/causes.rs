@@ -18,7 +18,7 @@ pub(super) struct Compared<'a> {
     pub(super) ctx: &'a Context<'a>,
     pub(super) ours: &'a Measurement,
     pub(super) tool: &'a Reference,
-    /// The tool's trials, with our parameters where it tells none.
+    /// The tool's trials, with proofmark's parameters where it reports none.
     pub(super) theirs: Measurement,
     /// Ours / theirs.
     pub(super) ratio: f64,
@@ -46,7 +46,7 @@ pub(super) struct Cause {
     /// A word for it, in the evidence.
     pub(super) id: &'static str,
     /// What it says of a pair, if it applies.
-    pub(super) tell: fn(&Compared) -> Option<Explanation>,
+    pub(super) explain: fn(&Compared) -> Option<Explanation>,
     /// What to do about it.
     pub(super) advice: &'static str,
 }
@@ -56,36 +56,36 @@ pub(super) struct Cause {
 pub(super) const CAUSES: &[Cause] = &[
     Cause {
         id: "page_cache",
-        tell: page_cache,
+        explain: page_cache,
         advice: "use direct I/O in both, or evict the file first and flush at the end",
     },
     Cause {
         id: "in_cache",
-        tell: in_cache,
+        explain: in_cache,
         advice: "build or run the tool with arrays of 4 times all last-level cache",
     },
     Cause {
         id: "socket_buffers",
-        tell: socket_buffers,
+        explain: socket_buffers,
         advice: "have the tool send more data, or for longer",
     },
     Cause {
         id: "write_allocate",
-        tell: write_allocate,
+        explain: write_allocate,
         advice: "compare bytes moved, or run proofmark with the tool's stores (parameter stores)",
     },
     Cause {
         id: "unoptimised",
-        tell: unoptimised,
+        explain: unoptimised,
         advice: "build the tool with optimisation for this processor (-O3 -march=native)",
     },
     Cause {
         id: "params",
-        tell: differing,
+        explain: differing,
         advice: "run both with the same values (--set, or the tool's options)",
     },
-    Cause { id: "disturbed", tell: disturbed, advice: "repeat both on a quiet machine" },
-    Cause { id: "duration", tell: duration, advice: "give both trials of similar length" },
+    Cause { id: "disturbed", explain: disturbed, advice: "repeat both on a quiet machine" },
+    Cause { id: "duration", explain: duration, advice: "give both trials of similar length" },
 ];
 
 impl Extent {
@@ -114,9 +114,9 @@ impl Compared<'_> {
 
 /// What one of these checks found of at least that weight.
 fn found<'m>(m: &'m Measurement, checks: &[&str], least: Severity) -> Option<&'m str> {
-    let of =
+    let matches =
         |f: &&proofmark_model::Finding| f.severity >= least && checks.contains(&f.check.as_ref());
-    m.findings.iter().find(of).map(|f| f.message.as_str())
+    m.findings.iter().find(matches).map(|f| f.message.as_str())
 }
 
 /// The median over the trials that report it, above nothing.
@@ -124,10 +124,10 @@ fn typical(trials: &[Trial], of: impl Fn(&Trial) -> Option<f64>) -> Option<f64> 
     statistics::typical(trials, of).filter(|v| *v > 0.0)
 }
 
-/// Only one of the two asked a device. Beside a warm point of ours both read from the cache by
+/// Only one of the two asked a device. With a warm result of proofmark both read from the cache by
 /// design, though the tool's output does not say so: there only writes that were left in it differ.
 fn page_cache(c: &Compared) -> Option<Explanation> {
-    let warm = Cached::of(c.ours) == Cached::Warm;
+    let warm = Cached::read(c.ours) == Cached::Warm;
     let checks: &[&str] = if warm { &["not_durable"] } else { &["page_cache", "not_durable"] };
     let cached = |m| found(m, checks, Severity::Invalid);
     match (cached(&c.theirs), cached(c.ours)) {
@@ -171,7 +171,7 @@ fn socket_buffers(c: &Compared) -> Option<Explanation> {
     if c.ahead() != Side::Theirs {
         return None;
     }
-    let (theirs, ours) = (Carried::of(&c.theirs)?, Carried::of(c.ours)?);
+    let (theirs, ours) = (Carried::typical(&c.theirs)?, Carried::typical(c.ours)?);
     if !theirs.only_filled() || theirs.seconds > BRIEF_S || ours.only_filled() {
         return None;
     }
@@ -240,7 +240,7 @@ const SEVERAL: f64 = 3.0;
 /// Equations or rows from which on the blocks of a dense matrix are worked on for most of the time.
 const LARGE_MATRIX: u64 = 2000;
 
-/// What a thread does in a cycle at most where every variable of its loop lies in memory, as
+/// What a thread does in a cycle at most where every variable of its loop is in memory, as
 /// compilers leave it without optimisation. An iteration then takes 3 cycles and more: of the
 /// loops after STREAM, in the first cache, gcc -O0 gave 6 to 7.5 B a cycle and 0.6 operations
 /// on Granite Rapids (gcc -O2: 32 to 85 B).
@@ -282,7 +282,7 @@ fn unoptimised(c: &Compared) -> Option<Explanation> {
         return None;
     }
     let clock = typical(&c.ours.trials, |t| t.conditions.clock_hz)?;
-    let capacity = Capacity::of(c.ctx.host, c.ours).ok()?;
+    let capacity = Capacity::derive(c.ctx.host, c.ours).ok()?;
     let rate = c.tool.value / (clock * capacity.threads.min(capacity.physical) as f64);
     // Ours moves at least so many times as many bytes, whatever the tool's stores are.
     let least = |t: &Traffic| {
@@ -321,7 +321,7 @@ fn differences<'c>(c: &Compared<'c>) -> impl Iterator<Item = (&'c str, &'c Param
     both.filter(|(_, theirs, ours)| theirs != ours && **ours != Param::from(AUTO))
 }
 
-/// The tool says that it ran otherwise. Of its stores the bytes tell that they move.
+/// The tool says that it ran otherwise. Of its stores the bytes show that they move.
 fn differing(c: &Compared) -> Option<Explanation> {
     let by_bytes = write_allocate(c).is_some();
     let each: Vec<String> = differences(c)
@@ -360,20 +360,20 @@ fn disturbed(c: &Compared) -> Option<Explanation> {
     ))
 }
 
-/// Trials are far shorter or longer from here on.
-const SERVER: f64 = 5.0;
+/// Trials whose durations differ by this factor or more are not alike.
+const OTHER_DURATION: f64 = 5.0;
 /// And did another amount of work: the same work takes longer where it is slower.
 const OTHER_WORK: f64 = 2.0;
 
 /// One of the two ran much shorter.
 fn duration(c: &Compared) -> Option<Explanation> {
-    let over = |of: fn(&Trial) -> f64| {
-        let typical = |m: &Measurement| typical(&m.trials, |t| Some(of(t)));
+    let over = |quantity: fn(&Trial) -> f64| {
+        let typical = |m: &Measurement| typical(&m.trials, |t| Some(quantity(t)));
         Some([typical(&c.theirs)?, typical(c.ours)?])
     };
-    let ([theirs, ours], [done, of_ours]) = (over(|t| t.seconds)?, over(|t| t.work)?);
-    let shorter = ours / theirs >= SERVER && of_ours / done >= OTHER_WORK;
-    let longer = theirs / ours >= SERVER && done / of_ours >= OTHER_WORK;
+    let ([theirs, ours], [their_work, our_work]) = (over(|t| t.seconds)?, over(|t| t.work)?);
+    let shorter = ours / theirs >= OTHER_DURATION && our_work / their_work >= OTHER_WORK;
+    let longer = theirs / ours >= OTHER_DURATION && their_work / our_work >= OTHER_WORK;
     if !shorter && !longer {
         return None;
     }

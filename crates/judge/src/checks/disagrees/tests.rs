@@ -60,11 +60,11 @@ fn stolen(t: &mut Trial) {
 
 #[test]
 fn who_agrees_is_silent() {
-    let of = |factor: f64, spoil: &Spoil| found(&host(), flops(1), factor, spoil).is_some();
-    assert!(!of(1.0, SAME) && !of(1.04, SAME), "a few per cent");
-    assert!(of(0.9, SAME));
-    assert!(!of(0.9, &|r| r.ratio.ci95 = Some([0.9, 1.4])), "the interval holds 1");
-    assert!(!of(1.0, &|r| r.ratio.median = f64::NAN));
+    let disagrees = |factor: f64, spoil: &Spoil| found(&host(), flops(1), factor, spoil).is_some();
+    assert!(!disagrees(1.0, SAME) && !disagrees(1.04, SAME), "a few per cent");
+    assert!(disagrees(0.9, SAME));
+    assert!(!disagrees(0.9, &|r| r.ratio.ci95 = Some([0.9, 1.4])), "the interval holds 1");
+    assert!(!disagrees(1.0, &|r| r.ratio.median = f64::NAN));
     assert!(judged(&host(), flops(1), &[]).findings.is_empty());
 }
 
@@ -80,7 +80,7 @@ fn without_an_interval_the_scatter_decides() {
     };
     assert!(few(0.9, &[-0.01, 0.0, 0.01]), "10 % apart, 4 % of scatter");
     assert!(!few(0.9, &[-0.06, 0.0, 0.06]), "10 % apart, 13 % of scatter");
-    assert!(!few(0.5, &[0.0]), "one trial tells no scatter");
+    assert!(!few(0.5, &[0.0]), "one trial has no scatter");
 }
 
 #[test]
@@ -163,25 +163,25 @@ fn arrays_that_fit_the_cache() {
 #[test]
 fn bytes_that_move_and_are_not_counted() {
     let h = host_with_caches();
-    let of = |op, factor, spoil: &Spoil, causes: &str, words: &str| {
+    let explains = |op, factor, spoil: &Spoil, causes: &str, words: &str| {
         expect(&h, stream(op, 1), factor, spoil, causes, words);
     };
     let temporal = param("stores", "temporal");
     for (op, predicted) in [("triad", 4.0 / 3.0), ("copy", 1.5), ("write", 2.0)] {
         let words =
             format!("alone gives a ratio of {}, which explains the ratio$", times(predicted));
-        of(op, 1.0 / predicted, &temporal, "write_allocate", &words);
+        explains(op, 1.0 / predicted, &temporal, "write_allocate", &words);
     }
     let rest = "which leaves a factor of 1.50; no recorded fact explains the rest$";
-    of("triad", 0.5, &temporal, "write_allocate", rest);
+    explains("triad", 0.5, &temporal, "write_allocate", rest);
     let declared = trials(|t| t.moved = Some(t.work * 4.0 / 3.0));
-    of("triad", 0.75, &declared, "write_allocate", "");
-    of("triad", 0.75, SAME, "none", ""); // Its stores are not told.
+    explains("triad", 0.75, &declared, "write_allocate", "");
+    explains("triad", 0.75, SAME, "none", ""); // Its stores are not reported.
     let same = param("stores", "nontemporal");
-    of("triad", 0.75, &same, "none", "");
-    of("triad", 1.4, &same, "none", "");
-    of("triad", 1.4, &temporal, "params", ""); // The other way.
-    of("read", 0.75, &temporal, "none", ""); // It stores nothing.
+    explains("triad", 0.75, &same, "none", "");
+    explains("triad", 1.4, &same, "none", "");
+    explains("triad", 1.4, &temporal, "params", ""); // The other way.
+    explains("read", 0.75, &temporal, "none", ""); // It stores nothing.
 }
 
 #[test]
@@ -211,82 +211,82 @@ fn in_l1(op: &str, threads: u64) -> Measurement {
 #[test]
 fn code_without_optimisation() {
     let h = host_with_caches();
-    let of = |m, factor, causes: &str| expect(&h, m, factor, SAME, causes, "");
+    let explains = |m, factor, causes: &str| expect(&h, m, factor, SAME, causes, "");
     let words = "at proofmark's clock a thread of the tool does at most 2.00 bytes per clock cycle, \
                  like code built without optimisation; no recorded fact explains the rest$";
     expect(&h, in_l1("read", 1), 0.2, SAME, "unoptimised", words);
     expect(&h, in_l1("read", 2), 0.2, &param("threads", 2), "unoptimised", "");
-    of(in_l1("read", 1), 0.5, "none"); // Not several times.
-    of(in_l1("read", 1), 5.0, "none"); // It is faster.
-    of(moving(in_l1("read", 1), 4e11), 0.2, "none"); // 20 B a cycle are optimised.
-    of(each_condition(in_l1("read", 1), |_, c| c.clock_hz = None), 0.2, "none");
+    explains(in_l1("read", 1), 0.5, "none"); // Not several times.
+    explains(in_l1("read", 1), 5.0, "none"); // It is faster.
+    explains(moving(in_l1("read", 1), 4e11), 0.2, "none"); // 20 B a cycle are optimised.
+    explains(each_condition(in_l1("read", 1), |_, c| c.clock_hz = None), 0.2, "none");
     let wasteful = each(in_l1("read", 1), |_, t| t.moved = Some(64.0 * t.work));
-    of(wasteful, 0.2, "unoptimised");
+    explains(wasteful, 0.2, "unoptimised");
     // A line that is written may move twice: 4.4 times of what is counted is 2.9 of that.
-    of(in_l1("copy", 1), 1.0 / 4.4, "none");
-    of(in_l1("copy", 1), 1.0 / 4.6, "unoptimised");
+    explains(in_l1("copy", 1), 1.0 / 4.4, "none");
+    explains(in_l1("copy", 1), 1.0 / 4.6, "unoptimised");
 }
 
 #[test]
 fn code_that_something_else_holds_is_not_called_unoptimised() {
     let h = host_with_caches();
-    let of = |m, spoil: &Spoil, causes: &str| expect(&h, m, 0.2, spoil, causes, "");
+    let explains = |m, spoil: &Spoil, causes: &str| expect(&h, m, 0.2, spoil, causes, "");
     let one = || in_l1("read", 1);
-    of(one(), &param("isa", "scalar"), "params");
-    of(one(), &param("word", 4), "none"); // It says that its loop is narrow.
-    of(one(), &param("pages", "small"), "params");
-    of(one(), &trials(stolen), "disturbed");
-    of(in_l1("read", 2), SAME, "none"); // It may have had one thread.
-    of(in_l1("read", 2), &param("threads", 1), "params");
+    explains(one(), &param("isa", "scalar"), "params");
+    explains(one(), &param("word", 4), "none"); // It says that its loop is narrow.
+    explains(one(), &param("pages", "small"), "params");
+    explains(one(), &trials(stolen), "disturbed");
+    explains(in_l1("read", 2), SAME, "none"); // It may have had one thread.
+    explains(in_l1("read", 2), &param("threads", 1), "params");
     let scalar = || with_param(one(), "isa", "scalar");
-    of(scalar(), SAME, "unoptimised");
-    of(scalar(), &param("isa", "scalar"), "none"); // As ours.
-    of(moving(stream("read", 1), 4e10), SAME, "none"); // Memory may hold it.
+    explains(scalar(), SAME, "unoptimised");
+    explains(scalar(), &param("isa", "scalar"), "none"); // As ours.
+    explains(moving(stream("read", 1), 4e10), SAME, "none"); // Memory may hold it.
     let of_set = |set: u64| moving(sweep("read", 2, set), 4e10);
-    of(of_set(2 << 20), &param("threads", 2), "unoptimised");
-    of(of_set(3 << 20), &param("threads", 2), "none");
-    of(one(), &param("working_set", 3 << 20), "params"); // Its own lies further out.
+    explains(of_set(2 << 20), &param("threads", 2), "unoptimised");
+    explains(of_set(3 << 20), &param("threads", 2), "none");
+    explains(one(), &param("working_set", 3 << 20), "params"); // Its own is further out.
     expect(&host(), one(), 0.2, SAME, "none", ""); // No cache is known.
 }
 
 #[test]
 fn dense_matrices_without_optimisation() {
-    let of = |m, factor, causes: &str, words: &str| expect(&host(), m, factor, SAME, causes, words);
+    let explains = |m, by, causes: &str, words: &str| expect(&host(), m, by, SAME, causes, words);
     let words = "at most 0.720 operations per clock cycle, like code";
-    of(linpack(5000, 1), 0.05, "unoptimised", words);
-    of(linpack(5000, 1), 0.1, "none", ""); // 1.4 a cycle.
+    explains(linpack(5000, 1), 0.05, "unoptimised", words);
+    explains(linpack(5000, 1), 0.1, "none", ""); // 1.4 a cycle.
     for (n, causes) in [(1999, "none"), (2000, "unoptimised")] {
-        of(linpack(n, 1), 0.05, causes, "");
-        of(dgemm(n, 1), 0.05, causes, "");
+        explains(linpack(n, 1), 0.05, causes, "");
+        explains(dgemm(n, 1), 0.05, causes, "");
     }
 }
 
 #[test]
 fn what_sockets_buffers_hold() {
     let h = host_with_network("loopback");
-    let of = |factor, spoil: &Spoil, causes: &str, words: &str| {
+    let explains = |factor, spoil: &Spoil, causes: &str, words: &str| {
         expect(&h, tcp(1, "loopback"), factor, spoil, causes, words);
     };
     // 20 Gbit/s for 0.1 s.
     let brief = shorter(2000.0);
     let words = "the tool sent 183.1 KiB per connection in 50.00 us, and socket buffers alone can hold \
                  244.1 KiB: much of its rate may be that of a memory copy$";
-    of(1.5, &brief, "socket_buffers", words);
-    of(0.7, &brief, "duration", ""); // It is slower.
-    of(1.5, SAME, "none", "");
+    explains(1.5, &brief, "socket_buffers", words);
+    explains(0.7, &brief, "duration", ""); // It is slower.
+    explains(1.5, SAME, "none", "");
     // 375 MB by 40 and by 20; four fills are 10 MB.
     for (by, causes) in [(40.0, "socket_buffers"), (20.0, "duration")] {
         let with_window = |r: &mut Reference| {
             param("window", 2_500_000_u64)(r);
             shorter(by)(r);
         };
-        of(1.5, &with_window, causes, "");
+        explains(1.5, &with_window, causes, "");
     }
     let slow = |r: &mut Reference| {
         brief(r);
         trials(|t| t.seconds = 1.0)(r);
     };
-    of(1.5, &slow, "none", ""); // A slow way.
+    explains(1.5, &slow, "none", ""); // A slow way.
     let both = each(tcp(1, "loopback"), |_, t| {
         (t.seconds, t.work) = (t.seconds / 2000.0, t.work / 2000.0);
     });
@@ -323,20 +323,20 @@ fn sizes_are_told_as_sizes() {
 
 #[test]
 fn the_slower_side_was_disturbed() {
-    let of = |m, factor, spoil: &Spoil, causes: &str, words: &str| {
+    let explains = |m, factor, spoil: &Spoil, causes: &str, words: &str| {
         expect(&host(), m, factor, spoil, causes, words);
     };
     let theirs = "the tool's trials were disturbed: the hypervisor took 10.0 %";
-    of(flops(1), 0.8, &trials(stolen), "disturbed", theirs);
+    explains(flops(1), 0.8, &trials(stolen), "disturbed", theirs);
     let with = |spoil: fn(&mut Conditions)| trials(move |t| spoil(&mut t.conditions));
     let we = each(flops(1), |_, t| stolen(t));
     let ours = "proofmark's trials were disturbed";
-    of(we, 1.2, &with(|c| c.steal_s = None), "disturbed", ours);
+    explains(we, 1.2, &with(|c| c.steal_s = None), "disturbed", ours);
     let shared = || each(flops(1), |_, t| t.conditions.other_cpu_s = Some(0.1 * t.seconds));
     let alternated = "which alternated with the tool's unobserved ones, were disturbed";
-    of(shared(), 0.8, SAME, "disturbed", alternated);
-    of(shared(), 0.8, &with(|c| c.other_cpu_s = Some(0.0)), "none", ""); // The tool was not.
-    of(iops_below(1.2), 1.1, &trials(stolen), "none", ""); // It was faster.
+    explains(shared(), 0.8, SAME, "disturbed", alternated);
+    explains(shared(), 0.8, &with(|c| c.other_cpu_s = Some(0.0)), "none", ""); // The tool was not.
+    explains(iops_below(1.2), 1.1, &trials(stolen), "none", ""); // It was faster.
 }
 
 /// A measurement so many times below its usual rate, so that a faster tool is not above its ceiling.
@@ -347,16 +347,16 @@ fn iops_below(times: f64) -> Measurement {
 
 #[test]
 fn trials_that_are_far_shorter_or_longer() {
-    let of = |m, factor, by: f64, causes: &str, words: &str| {
+    let explains = |m, factor, by: f64, causes: &str, words: &str| {
         expect(&host(), m, factor, &shorter(by), causes, words);
     };
     let words = "the tool's trials last 10.00 ms, proofmark's 100.0 ms$";
-    of(flops(1), 0.8, 10.0, "duration", words);
-    of(flops(1), 0.8, 0.1, "duration", "");
-    of(flops(1), 0.8, 3.0, "none", "");
+    explains(flops(1), 0.8, 10.0, "duration", words);
+    explains(flops(1), 0.8, 0.1, "duration", "");
+    explains(flops(1), 0.8, 3.0, "none", "");
     // The same work takes longer, or shorter.
-    of(linpack(5000, 1), 0.1, 0.1, "none", "");
-    of(iops_below(10.0), 8.0, 8.0, "none", "");
+    explains(linpack(5000, 1), 0.1, 0.1, "none", "");
+    explains(iops_below(10.0), 8.0, 8.0, "none", "");
 }
 
 #[test]

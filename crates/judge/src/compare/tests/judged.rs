@@ -37,9 +37,9 @@ fn over_time(mut m: Measurement, levels: usize) -> Measurement {
 fn what_was_sampled_over_time_is_another_point_than_its_trials() {
     let both = run(vec![over_time(scaled(flops(1), 0.5), 1), flops(1)]);
     let c = compared(&both, &run(vec![flops(1)]));
-    let told: Vec<_> = c.points.iter().map(|p| (p.outcome, p.name.as_str())).collect();
+    let outcomes: Vec<_> = c.points.iter().map(|p| (p.outcome, p.name.as_str())).collect();
     let gone = (NotComparable, "1 thread, over time");
-    assert_eq!(told, [gone, (NoDifferenceShown, "1 thread")]);
+    assert_eq!(outcomes, [gone, (NoDifferenceShown, "1 thread")]);
     let series = || over_time(flops(1), 1);
     assert_eq!(one(series(), series()).outcome, NoDifferenceShown);
     for (m, n, side) in [(2, 1, "A"), (1, 3, "B")] {
@@ -51,16 +51,16 @@ fn what_was_sampled_over_time_is_another_point_than_its_trials() {
 
 #[test]
 fn a_check_that_could_judge_too_little_fails() {
-    let told = |a: &Run, b: &Run| compared(a, b).too_little();
-    assert_eq!(told(&healthy(), &healthy()), None);
+    let too_little = |a: &Run, b: &Run| compared(a, b).too_little();
+    assert_eq!(too_little(&healthy(), &healthy()), None);
     let seven = with(healthy(), |i, m| if i < 7 { few(m, 1) } else { m });
-    assert!(told(&healthy(), &seven).unwrap().starts_with("only 5 of 12 results"));
+    assert!(too_little(&healthy(), &seven).unwrap().starts_with("only 5 of 12 points"));
     assert!(compared(&healthy(), &seven).fails());
     let six = with(healthy(), |i, m| if i < 6 { few(m, 1) } else { m });
     let c = compared(&healthy(), &six);
     assert!(c.too_little().is_none() && !c.fails());
     assert_eq!((c.subsystems[0].not_comparable, c.subsystems[0].gone), (6, 0));
-    assert!(told(&run(Vec::new()), &healthy()).unwrap().contains("no usable result"));
+    assert!(too_little(&run(Vec::new()), &healthy()).unwrap().contains("no valid result"));
     let none = with(healthy(), |_, m| found(m, "page_cache", Severity::Invalid, 0.9));
     assert!(compared(&none, &healthy()).fails());
 }

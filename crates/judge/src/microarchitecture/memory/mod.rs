@@ -106,7 +106,7 @@ mod tests {
     fn the_designs_are_those_of_the_execution_ports() {
         let ids: Vec<_> = rows().map(|r| r.id).collect();
         let mut seen = BTreeSet::new();
-        assert!(ids.iter().all(|id| seen.insert(*id)), "an id stands twice");
+        assert!(ids.iter().all(|id| seen.insert(*id)), "an id is listed twice");
         let ports: BTreeSet<_> = crate::microarchitecture::rows().map(|r| r.id).collect();
         assert_eq!(seen, ports);
         for row in rows() {

@@ -4,7 +4,7 @@ use super::*;
 use crate::testing::*;
 
 #[test]
-#[ignore = "prints the quantiles that the threshold stands on"]
+#[ignore = "prints the quantiles that the threshold is based on"]
 fn calibration() {
     let mut random = xorshift();
     for n in [10, 15, 20, 30, 60, 100, 300, 600, 1000, 4096] {

@@ -86,7 +86,7 @@ fn every_parameter_is_an_option_or_the_task_is_refused() {
 fn work_and_time_of_a_trial_are_amounts() {
     let blocks = "--rw=write --bs=4096 --file_append=1 --size=819200 --direct=0 --ioengine=psync \
                   --fdatasync=1 --end_fsync=1";
-    let several = "it is given one file, where our threads have one each";
+    let several = "it writes one file, proofmark's threads one each";
     for (test, changes, trial, expected) in [
         (COMMITS, "", (0.3, 200.0), Ok(blocks)),
         (COMMITS, "threads=2", (0.3, 10.0), Err(several)),
@@ -96,7 +96,7 @@ fn work_and_time_of_a_trial_are_amounts() {
         ("randwrite", "", (0.9, 800e6), Ok(".. --io_size=799997952")),
         ("randwrite", "direct=off cache=cold", (2.0, 800e6), Ok(".. --io_size=799997952")),
         ("randwrite", "direct=off cache=warm", (2.0, 800e6), Ok(".. --io_size=799997952")),
-        ("randread", "", (0.012, 40e6), Err("it tells whole milliseconds, and a trial takes 12.0")),
+        ("randread", "", (0.012, 40e6), Err("it reports whole milliseconds; a trial takes 12.0")),
         ("randread", "", (0.3, 0.0), Ok(".. --io_size=4096")),
         ("randread", "", (0.3, -1.0), Ok(".. --io_size=4096")),
         ("randread", "", (0.3, f64::NAN), Ok(".. --io_size=4096")),
@@ -112,7 +112,7 @@ fn a_path_that_fio_would_part_is_refused() {
     let colon = Task { file: Path::new("/t/a:b"), ..task("randread", &params, 0.3, 1e6) };
     assert_eq!(arguments(&colon, true).unwrap_err(), "its path has a colon");
     let device = Task { file: Path::new("/dev/null"), ..colon };
-    assert_eq!(arguments(&device, true).unwrap_err(), "it is given no file");
+    assert_eq!(arguments(&device, true).unwrap_err(), "it gets only files");
 }
 
 #[test]
@@ -175,28 +175,28 @@ fn the_figure_is_in_the_words_of_the_test() {
 const PSYNC: &str = include_str!("../captured/3.33-beside-psync.json");
 
 #[test]
-fn an_output_tells_how_it_ran() {
+fn an_output_reports_how_it_ran() {
     const SMALL: &str = "file_size=16m engine=psync queue_depth=1";
-    let told = |changes: &str, text: &str| {
+    let reported = |changes: &str, text: &str| {
         let (asked, f) = figure("randread", &format!("{SMALL} {changes}"), 16e6, text)?;
         Some((asked, f.params, f.trials[0].file.as_ref()?.size_bytes))
     };
     // A thread's part, of a file that is no multiple of it.
     for size in [16 << 20, (16 << 20) + 5] {
-        let (asked, ran, bytes) = told(&format!("file_size={size}"), PSYNC).unwrap();
+        let (asked, ran, bytes) = reported(&format!("file_size={size}"), PSYNC).unwrap();
         assert_eq!((ran, bytes), (asked, size));
     }
-    // What differs and may is told.
-    let sync = told("", &replaced(PSYNC, "\"psync\"", "\"pvsync2\"")).unwrap().1;
+    // What may differ is reported.
+    let sync = reported("", &replaced(PSYNC, "\"psync\"", "\"pvsync2\"")).unwrap().1;
     assert_eq!(sync.text("engine"), Some("pvsync2"));
-    let (_, half, size) = told("", &replaced(PSYNC, "16777216\",", "8388608\",")).unwrap();
+    let (_, half, size) = reported("", &replaced(PSYNC, "16777216\",", "8388608\",")).unwrap();
     assert_eq!((half.int("file_size"), size), (Some(8 << 20), 8 << 20));
     for other in ["block_size=8k", "queue_depth=2", "threads=2", "direct=off"] {
-        assert_eq!(told(other, PSYNC), None, "{other}");
+        assert_eq!(reported(other, PSYNC), None, "{other}");
     }
     // 3906 blocks of 16 MB.
     for (bytes, same) in [("15998976", true), ("15994880", false)] {
         let sized = format!("\"io_size\" : \"{bytes}\",\n\"rw\" :");
-        assert_eq!(told("", &replaced(PSYNC, "\"rw\" :", &sized)).is_some(), same, "{bytes}");
+        assert_eq!(reported("", &replaced(PSYNC, "\"rw\" :", &sized)).is_some(), same, "{bytes}");
     }
 }

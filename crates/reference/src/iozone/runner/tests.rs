@@ -19,8 +19,8 @@ fn task<'a>(test: &'a str, params: &'a Params, (seconds, work): (f64, f64)) -> T
 #[test]
 fn every_parameter_is_an_option_or_the_task_is_refused() {
     const WORK: &str = "it has no such work";
-    const RECORDS: &str = "its records are of 1 KiB to 16 MiB, in whole KiB";
-    const FILES: &str = "its processes have a file each, our threads one together";
+    const RECORDS: &str = "its records have 1 KiB to 16 MiB, in whole KiB";
+    const FILES: &str = "its processes have a file each, proofmark's threads share one";
     const WARM: &str = "it writes what it has written before: its cache is warm";
     let params = parameters("rewrite");
     let all = [
@@ -40,7 +40,7 @@ fn every_parameter_is_an_option_or_the_task_is_refused() {
         ("read", "block_size=512", Err(RECORDS)),
         ("read", "block_size=32m", Err(RECORDS)),
         ("read", "file_size=0", Err("file_size is not set")),
-        ("read", "file_size=65537", Err("its file is of whole records")),
+        ("read", "file_size=65537", Err("its file must have whole records")),
         ("rewrite", "flush=each", Err("flush is not set")),
         ("random write", "cache=cold", Err(WARM)),
         ("mixed test", "", Err(WORK)),

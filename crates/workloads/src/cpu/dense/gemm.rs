@@ -15,11 +15,11 @@ use super::random::element;
 use super::tile::{MOST_ROWS, Tile, Update, fetch_nearer};
 use super::{Line, Shape, share};
 
-/// Where the parts lie, in elements.
+/// Where the parts are, in elements.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Layout {
     /// Lines of a row of A, B and C, padded with zeros: an odd number, so that the lines of
-    /// one column lie in different sets of every cache.
+    /// one column are in different sets of every cache.
     lines: usize,
     /// Elements of each matrix.
     matrix: usize,

@@ -150,7 +150,7 @@ macro_rules! loops {
     };
 }
 
-// Measured on Redwood Cove: the more is loaded beside 512-bit multiply-adds, the lower the core's
+// Measured on Redwood Cove: the more is loaded with 512-bit multiply-adds, the lower the core's
 // clock, so the tile with the fewest loads wins by a percent or two, 6 x 4 groups before 8 x 3
 // and 12 x 2.
 #[cfg(target_arch = "x86_64")]

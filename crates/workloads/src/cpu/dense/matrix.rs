@@ -1,8 +1,8 @@
-//! Where a matrix lies in memory.
+//! Where a matrix is in memory.
 //!
 //! A *group* is 8 columns; one row of a group is a *line* of 64 bytes, and the lines of a
 //! group follow each other. So the operand of a product needs no copying, whichever side
-//! it stands on: going down a group walks through memory, a row of any group is one
+//! it is on: going down a group walks through memory, a row of any group is one
 //! aligned vector, and two rows are exchanged line by line.
 
 #![allow(unsafe_code)] // Threads write to different parts of one matrix.
@@ -53,7 +53,7 @@ impl Matrix {
 }
 
 /// Lines of a group for this many rows: some more, so that loops may reach over the end, and an odd
-/// number, so that the lines of one row lie in different sets of every cache.
+/// number, so that the lines of one row are in different sets of every cache.
 pub(super) const fn lines_for(rows: usize) -> usize {
     (rows + super::tile::MOST_ROWS - 1) | 1
 }

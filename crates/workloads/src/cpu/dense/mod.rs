@@ -189,7 +189,7 @@ pub(super) fn warm(shape: &Shape) {
 #[repr(C, align(64))]
 pub(super) struct Line(pub(super) [f64; GROUP]);
 
-/// Part `index` of `of` of this many things that lie side by side.
+/// Part `index` of `of` of this many things side by side.
 pub(super) fn share(things: usize, index: usize, of: usize) -> std::ops::Range<usize> {
     index * things / of..(index + 1) * things / of
 }

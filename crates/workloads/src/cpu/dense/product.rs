@@ -1,4 +1,4 @@
-//! The product of two matrices that lie in groups, tile by tile.
+//! The product of two matrices that are stored in groups, tile by tile.
 
 #![allow(unsafe_code)] // Raw pointers into matrices.
 
@@ -56,7 +56,7 @@ impl Product {
     }
 }
 
-/// Parts of a range with the widest loop for each: the loops stand in order of width, and
+/// Parts of a range with the widest loop for each: the loops are listed by width, and
 /// the last is one group wide.
 pub(super) fn split<T>(
     range: Range<usize>,

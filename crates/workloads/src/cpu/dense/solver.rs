@@ -14,7 +14,7 @@ use super::residual::Residual;
 use super::{Shape, share};
 use crate::locked;
 
-/// Where the parts of a system lie, in elements from its start.
+/// Where the parts of a system are, in elements from its start.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Layout {
     lines: usize,

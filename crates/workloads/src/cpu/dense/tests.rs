@@ -85,7 +85,7 @@ impl Kind {
     }
 }
 
-/// Solves and tells what is wrong with the result.
+/// Solves and returns what is wrong with the result.
 fn passes(shape: Shape, kind: Kind, seed: u64) {
     let what =
         format!("{kind:?} {} {} tiles of {}", shape.n, shape.threads, shape.loops.tiles[0].rows);

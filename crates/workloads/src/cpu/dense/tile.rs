@@ -83,7 +83,7 @@ pub(super) fn fetch_nearer(line: *const f64) {
     let _ = line;
 }
 
-/// The tile's product, R rows by N vectors. LINES: the rows of A lie in lines that follow
+/// The tile's product, R rows by N vectors. LINES: the rows of A are in lines that follow
 /// each other, so that their distance is known while compiling. `next_a`: from each row of A
 /// to one that is needed soon, which is fetched meanwhile.
 ///

@@ -3,7 +3,7 @@
 //!
 //! Source: Linux io_uring_setup(2), io_uring_enter(2), io_uring_register(2).
 
-#![allow(unsafe_code)] // The kernel writes into buffers that the ring was told of.
+#![allow(unsafe_code)] // The kernel writes into buffers that are registered with the ring.
 
 use std::io;
 use std::mem::ManuallyDrop;

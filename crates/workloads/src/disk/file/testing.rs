@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::Unnamed;
 use crate::mix::random;
 
-/// A new folder beside the test program, where the build lies; removed when dropped.
+/// A new folder next to the test program, in the build; removed when dropped.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {

@@ -14,7 +14,7 @@ fn read(file: &File, size: u64) -> Vec<u8> {
 fn unwritten(test: &str, file: &TestFile) -> Option<f64> {
     let share = unwritten_share(file.buffered(), file.size);
     if share.is_none() {
-        skip(test, "the file system does not tell extents");
+        skip(test, "the file system does not report extents");
     }
     share
 }
@@ -55,7 +55,7 @@ fn it_goes_into_the_cache_and_out_again() {
     let file = TestFile::new(folder.path(), 4 * MIB).unwrap();
     let cached = || cached_share(file.buffered(), file.size);
     if cached().is_none() {
-        return skip("it_goes_into_the_cache_and_out_again", "the system does not tell");
+        return skip("it_goes_into_the_cache_and_out_again", "the system does not report it");
     }
     file.warm().unwrap();
     assert_eq!(cached(), Some(1.0));
@@ -143,9 +143,9 @@ fn the_next_point_has_the_same_file() {
     };
     let one = get(&folder, MIB).unwrap();
     let first = inode(&one);
-    let beside = get(&folder, MIB).unwrap();
-    assert_ne!(inode(&beside), first, "one in use is not shared");
-    drop((one, beside));
+    let second = get(&folder, MIB).unwrap();
+    assert_ne!(inode(&second), first, "one in use is not shared");
+    drop((one, second));
     let again = inode(&get(&folder, MIB).unwrap());
     assert_eq!(inode(&get(&folder, MIB).unwrap()), again);
     let larger = get(&folder, 2 * MIB).unwrap();

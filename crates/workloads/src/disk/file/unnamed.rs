@@ -264,8 +264,8 @@ mod tests {
             .env("PROOFMARK_TEST_LIMITED", "yes")
             .output();
         let Ok(again) = again else { return skip(name, "no shell") };
-        let said = String::from_utf8_lossy(&again.stdout);
-        assert!(again.status.success() && said.contains("1 passed"), "{again:?}");
+        let output = String::from_utf8_lossy(&again.stdout);
+        assert!(again.status.success() && output.contains("1 passed"), "{again:?}");
     }
 
     #[test]

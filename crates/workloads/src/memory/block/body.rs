@@ -14,7 +14,7 @@
 
 use super::Operation;
 
-/// The memory of one thread: its blocks lie one after the other.
+/// The memory of one thread: its blocks follow one another.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Area {
     /// Where blocks are read from.

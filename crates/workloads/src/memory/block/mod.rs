@@ -263,7 +263,7 @@ impl Task {
     /// Gives a part its random order. Where memory is alike near for all CPUs, the
     /// part is spread over all of the data: were it a piece of its own, more threads would
     /// each jump about in less memory and fewer pages, and even threads that wait for each
-    /// other would be faster for being more. Its blocks then lie in what other threads
+    /// other would be faster for being more. Its blocks then are in what other threads
     /// fill, so no thread runs before all parts are made.
     fn mix(&self, part: &mut load::BlockLoad, index: u64, of: u64) {
         let mut share = order::Share::new(part.blocks as u64, 0, 1);

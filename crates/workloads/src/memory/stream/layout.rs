@@ -1,4 +1,4 @@
-//! How arrays are divided among threads and segments, and where they lie in an arena.
+//! How arrays are divided among threads and segments, and where they are in an arena.
 
 use proofmark_engine::Refusal;
 use proofmark_model::format_size;
@@ -20,11 +20,11 @@ const WHOLE: u64 = 2 << 20;
 /// Least bytes of a segment.
 const LEAST: u64 = 1 << 10;
 
-/// Bytes that an array lies further on than a multiple of [`ALIGNMENT`], for each array
+/// Bytes that an array is further on than a multiple of [`ALIGNMENT`], for each array
 /// before it. Loops are at the same element of all arrays; without the odd 1 KiB a load
 /// could have the low 12 bits of the address of a store in flight, which many CPUs take
 /// for the same address at first. (On Granite Rapids it makes no difference.) With 1 KiB
-/// alone the lines that a loop is at seem to lie in one bank of DRAM: plain loops of SSE2
+/// alone the lines that a loop is at seem to be in one bank of DRAM: plain loops of SSE2
 /// then copy at 20 GB/s a core on Zen 4, and at 26 to 31 with 8 KiB to 1 MiB more. 128 KiB
 /// keeps the place in an L2 whose ways are as large.
 const SKEW: u64 = (128 << 10) + (1 << 10);
@@ -95,7 +95,7 @@ impl Layout {
         self.array_stride * array + self.within(thread)
     }
 
-    /// The segments in words: equal where they lie at the same places, however many
+    /// The segments in words: equal where they are at the same places, however many
     /// threads they are divided among.
     pub(super) fn describe(&self) -> String {
         let Self { op, threads, segment, array_stride, part_stride, .. } = self;

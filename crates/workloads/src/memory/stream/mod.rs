@@ -160,7 +160,7 @@ impl Task {
         Ok(Box::new(Ready { task: self, arena, fill }))
     }
 
-    /// What the arena holds once it is filled: the same for points whose sources lie at
+    /// What the arena holds once it is filled: the same for points whose sources are at
     /// the same places.
     fn content(&self) -> String {
         format!("stream: the last {} of {}", self.op.sources(), self.layout.describe())

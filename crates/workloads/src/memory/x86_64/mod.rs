@@ -4,7 +4,7 @@
 //! kinds. *Far* loops, for data that comes from memory, in two forms, see [`Form`].
 //! *Near* loops, for the further passes over a segment that the first has brought into
 //! the cache: one stream and no prefetches, which would take the place of loads. How
-//! each operation's streams and distances were chosen stands beside it.
+//! each operation's streams and distances were chosen is written next to it.
 //!
 //! Registers: `rdi`, `rdx`, `rcx` walk `dst`, `a`, `b`; `rsi` counts passes, `r10`
 //! bytes; `r8` is the length of a stream, `r9` three of it; `r11` the segment. Vector

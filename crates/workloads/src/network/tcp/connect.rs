@@ -1,5 +1,5 @@
-//! Connections: each is made, accepted, proves by the stream's token that it is the near
-//! end's, is answered with one byte, and ended by a reset, so that neither system keeps a
+//! Connections: each is made, accepted, proves by the stream's token that it is the
+//! client's, is answered with one byte, and ended by a reset, so that neither system keeps a
 //! trace of it that the next would meet.
 
 use std::io::{Read, Write};
@@ -65,8 +65,8 @@ pub(in crate::network) struct ServerEnd {
 impl Serve for ServerEnd {
     fn serve(&mut self, line: &Line, request: Request) -> Served {
         let client = line.stream.peer_addr().map_err(|e| broken(&e))?.ip().to_canonical();
-        let (mut accepted, mut said) = (0, None);
-        while accepted < request.count && said.is_none() {
+        let (mut accepted, mut sent) = (0, None);
+        while accepted < request.count && sent.is_none() {
             line.patience.check(Instant::now())?;
             match self.listener.accept() {
                 Ok((connection, from)) if from.ip().to_canonical() == client => {
@@ -79,10 +79,10 @@ impl Serve for ServerEnd {
                 Err(e) if waits(&e) => {}
                 Err(e) => return Err(broken(&e)),
             }
-            // Strangers alone must not keep this thread.
-            said = line.receive_now::<Sent>()?;
+            // Unauthenticated peers alone must not keep this thread.
+            sent = line.receive_now::<Sent>()?;
         }
-        line.all_sent(said)?;
+        line.all_sent(sent)?;
         Ok(Report::count_blocks(accepted, 1))
     }
 }
@@ -90,7 +90,7 @@ impl Serve for ServerEnd {
 /// Whether a connection showed the token, and was answered. It must do so in one piece: what
 /// is accepted has the listener's timeout, so who says nothing holds nobody up for long.
 fn answer(mut connection: impl Read + Write, token: Token) -> bool {
-    let mut said = [0; size_of::<Token>() + 1];
-    let shown = connection.read(&mut said).is_ok_and(|n| said[..n] == token.bytes());
+    let mut bytes = [0; size_of::<Token>() + 1];
+    let shown = connection.read(&mut bytes).is_ok_and(|n| bytes[..n] == token.bytes());
     shown && connection.write_all(&[HELLO]).is_ok()
 }

@@ -1,5 +1,5 @@
-//! Blocks over TCP, one way: who receives counts them, and a request is done when the near
-//! end knows that count.
+//! Blocks over TCP, one way: who receives counts them, and a request is done when the
+//! client knows that count.
 
 use std::net::TcpStream;
 
@@ -13,7 +13,7 @@ use crate::network::tally::Tally;
 use crate::network::wire::{Report, Request};
 
 /// Bytes of one read: a few blocks of the usual size, and little enough that what was just
-/// copied still lies in a core's own cache when the next read overwrites it.
+/// copied is still in a core's own cache when the next read overwrites it.
 const READ: usize = 256 << 10;
 
 /// From this many bytes on a receiver waits for a whole block: waking it for less costs

@@ -1,4 +1,4 @@
-//! A server that dies, lies, is silent or has had enough; a client that asks for too much.
+//! A server that dies, sends wrong counts, is silent or has had enough; a client that asks for too much.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, UdpSocket};
@@ -288,23 +288,23 @@ fn a_paced_server_ends_with_its_session() {
 }
 
 #[test]
-fn strangers_get_no_connection_answered_and_keep_nobody() {
+fn intruders_get_no_connection_answered_and_keep_nobody() {
     let mut bench = Bench::new(shape_of(&TCP_CONNECT, ""));
     let link = bench.links[0].take().unwrap();
     let Target { address, token } = link.target.unwrap();
     let line = Line::new(&link.stream, Patience::For(DEADLINE));
     line.send(&Request { first: 0, count: 10 }).unwrap();
-    let stranger = |says: &[u8]| {
-        let mut stranger = TcpStream::connect(address).unwrap();
-        stranger.write_all(says).unwrap();
-        stranger.set_read_timeout(Some(DEADLINE)).unwrap();
+    let intruder = |says: &[u8]| {
+        let mut intruder = TcpStream::connect(address).unwrap();
+        intruder.write_all(says).unwrap();
+        intruder.set_read_timeout(Some(DEADLINE)).unwrap();
         // It is closed without a byte, or reset where what it said was not read.
-        assert_eq!(stranger.read(&mut [0]).unwrap_or(0), 0);
+        assert_eq!(intruder.read(&mut [0]).unwrap_or(0), 0);
     };
-    stranger(&[]);
-    stranger(&[7; 16]);
-    stranger(&token.bytes()[..15]);
-    stranger(&[&token.bytes()[..], &[0]].concat());
+    intruder(&[]);
+    intruder(&[7; 16]);
+    intruder(&token.bytes()[..15]);
+    intruder(&[&token.bytes()[..], &[0]].concat());
     let mut own = TcpStream::connect(address).unwrap();
     own.set_read_timeout(Some(DEADLINE)).unwrap();
     own.write_all(&token.bytes()).unwrap();
@@ -321,7 +321,7 @@ fn strangers_get_no_connection_answered_and_keep_nobody() {
 }
 
 #[test]
-fn a_crowd_of_strangers_does_not_outlive_the_session() {
+fn a_crowd_of_intruders_does_not_outlive_the_session() {
     let mut bench = Bench::new(shape_of(&TCP_CONNECT, ""));
     let link = bench.links[0].take().unwrap();
     let address = link.target.unwrap().address;
@@ -377,13 +377,13 @@ fn another_token_opens_nothing() {
 }
 
 #[test]
-fn what_strangers_sent_before_is_gone() {
+fn what_others_sent_before_is_gone() {
     let shape = shape_of(&UDP_STREAM, "block_size=1 direction=reverse");
     let client = job::udp_socket(&shape, ends_at(LOOPBACK)).unwrap();
-    let (stranger, server) =
+    let (other, server) =
         (UdpSocket::bind((LOOPBACK, 0)).unwrap(), UdpSocket::bind((LOOPBACK, 0)).unwrap());
     for _ in 0..50 {
-        stranger.send_to(&[7], client.local_addr().unwrap()).unwrap();
+        other.send_to(&[7], client.local_addr().unwrap()).unwrap();
     }
     job::connect(&client, server.local_addr().unwrap()).unwrap();
     server.send_to(&[9], client.local_addr().unwrap()).unwrap();
@@ -393,7 +393,7 @@ fn what_strangers_sent_before_is_gone() {
 }
 
 #[test]
-fn strangers_datagrams_get_no_answer_and_change_no_count() {
+fn intruders_datagrams_get_no_answer_and_change_no_count() {
     for (workload, direction) in
         [(&UDP_STREAM, "forward"), (&UDP_STREAM, "reverse"), (&UDP_RTT, "forward")]
     {
@@ -403,8 +403,8 @@ fn strangers_datagrams_get_no_answer_and_change_no_count() {
             ports.extend([client, server]);
             (client, server)
         });
-        let stranger = UdpSocket::bind((LOOPBACK, 0)).unwrap();
-        stranger.set_nonblocking(true).unwrap();
+        let intruder = UdpSocket::bind((LOOPBACK, 0)).unwrap();
+        intruder.set_nonblocking(true).unwrap();
         let flood = std::thread::spawn(move || {
             let mut block = [0; 100];
             for n in 0..100_000_u64 {
@@ -414,17 +414,17 @@ fn strangers_datagrams_get_no_answer_and_change_no_count() {
                 }
                 stamp::put(&mut block, n % 50);
                 ports.iter().filter(|port| **port > 0).for_each(|port| {
-                    let _ = stranger.send_to(&block, (LOOPBACK, *port));
+                    let _ = intruder.send_to(&block, (LOOPBACK, *port));
                 });
             }
-            stranger
+            intruder
         });
         let mut load = bench.load(0);
         while !flood.is_finished() {
             let trial = trial(&mut load, 50);
             assert_eq!((trial.failure, trial.verified), (None, Ok(50)), "{direction}");
         }
-        assert!(join("the flood to end", flood).recv(&mut [0]).is_err(), "a stranger was answered");
+        assert!(join("the flood to end", flood).recv(&mut [0]).is_err(), "it was answered");
     }
 }
 

@@ -104,7 +104,7 @@ impl Bench {
         let session = Arc::new(Bounds::without_session(bytes));
         let sockets = job::client_sockets(&shape, ends).unwrap();
         let ports = job::ports(&sockets);
-        // The server connects to its port first; who stands between takes that one.
+        // The server connects to its port first; a relay takes that one.
         let (mut links, mut server) = (Vec::new(), Vec::new());
         let relayed: Vec<_> =
             ports.iter().enumerate().map(|(i, port)| between(i, *port, 0).0).collect();

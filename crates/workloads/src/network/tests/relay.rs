@@ -1,4 +1,4 @@
-//! Something stands between the two ends and does what networks do.
+//! Something between the two ends does what networks do.
 
 use std::cell::Cell;
 use std::io::{Read, Write};

@@ -1,4 +1,4 @@
-//! A whole point, over a control channel and its server, near and server in one process.
+//! A whole point, over a control channel and its server, client and server in one process.
 
 use proofmark_engine::Setup;
 use proofmark_model::{Interface, NetworkTraffic};

@@ -123,7 +123,7 @@ impl Batch {
     }
 }
 
-/// Bytes of a datagram that do not lie in its head.
+/// Bytes of a datagram that are not in its head.
 fn rest_of(block: usize) -> usize {
     if block >= LEAST { block - LEAST } else { block }
 }

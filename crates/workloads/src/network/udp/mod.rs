@@ -1,4 +1,4 @@
-//! What goes over UDP: `stream` and `rtt` hold the near and the server of one protocol
+//! What goes over UDP: `stream` and `rtt` hold the client and the server of one protocol
 //! each, `reach` what comes before both, `batch` gets datagrams to the system and from it,
 //! `window` counts them.
 

@@ -1,6 +1,6 @@
 //! Before a stream's first datagram the client shows that its UDP socket is its own: it
 //! sends the stream's token from there. The server sends nothing to a port from which that
-//! has not come, and whatever stands between the two has then seen the way from the inside.
+//! has not come, and whatever is between the two has then seen the way from the inside.
 
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};

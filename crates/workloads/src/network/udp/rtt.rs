@@ -115,8 +115,8 @@ impl Serve for ServerEnd {
     fn serve(&mut self, line: &Line, request: Request) -> Served {
         let (mut next, end) = (request.first, request.first + request.count);
         let length = self.block.len() - 1;
-        let (mut answered, mut turns, mut said) = (0, 0_u32, None);
-        while next < end && said.is_none() {
+        let (mut answered, mut turns, mut sent) = (0, 0_u32, None);
+        while next < end && sent.is_none() {
             let in_vain = match receive(&self.socket, &mut self.block, self.poll) {
                 Ok(n) => {
                     let due = |number: &u64| n == length && *number < end;
@@ -132,12 +132,12 @@ impl Serve for ServerEnd {
             };
             if in_vain || turns.is_multiple_of(SPINS) {
                 line.patience.check(Instant::now())?;
-                said = line.receive_now::<Sent>()?;
+                sent = line.receive_now::<Sent>()?;
                 std::thread::yield_now();
             }
             turns = turns.wrapping_add(1);
         }
-        line.all_sent(said)?;
+        line.all_sent(sent)?;
         Ok(Report::count_blocks(answered, length as u64))
     }
 }

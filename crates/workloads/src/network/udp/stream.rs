@@ -30,7 +30,7 @@ const NAP: Duration = Duration::from_micros(5);
 /// Bytes of receive buffer, as the system counts them, that hold what comes meanwhile.
 const NAP_NEEDS: usize = 4 << 20;
 
-/// Datagrams a batch from which on they came so close together that jitter cannot be told.
+/// Datagrams a batch from which on they came so close together that jitter is unknown.
 const ONE_BY_ONE: f64 = 1.25;
 
 /// One end of a stream of datagrams.
@@ -56,7 +56,7 @@ struct Received {
     /// Since the last one that counts came, or since the start.
     quiet: Duration,
     wrong: Option<Wrong>,
-    /// Datagrams that one look at the clock stands for, on average.
+    /// Datagrams per reading of the clock, on average.
     batch: f64,
 }
 

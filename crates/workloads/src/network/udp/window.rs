@@ -1,6 +1,6 @@
 //! Which datagrams came, each counted once.
 
-/// Datagrams back from the newest that can be told apart: those that came from those that
+/// Datagrams back from the newest that can be distinguished: those that came from those that
 /// did not.
 const REACH: u64 = 1 << 16;
 
@@ -17,7 +17,7 @@ pub(super) struct Window {
     pub(super) received: u64,
     /// Those that arrived after a newer one.
     pub(super) reordered: u64,
-    /// Those that came once more; also those too old to tell, which are not counted again.
+    /// Those that came once more; also those too old to know, which are not counted again.
     pub(super) duplicated: u64,
     jitter: Jitter,
 }
