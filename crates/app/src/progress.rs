@@ -17,7 +17,6 @@ use live::Live;
 
 /// Length of the bar. Points take turns and end together, so it shows time, not points.
 const SCALE: u64 = 1000;
-/// Its columns.
 const BAR: usize = 16;
 
 /// Shows how far a run is.
@@ -115,7 +114,6 @@ impl Observer for &Progress {
     }
 }
 
-/// Columns of the terminal.
 fn width() -> usize {
     terminal_size::terminal_size_of(std::io::stderr()).map_or(80, |(w, _)| usize::from(w.0))
 }

@@ -15,9 +15,7 @@ use crate::workload::{Amount, Load, Placement, Refusal, Setup, Workload};
 /// What the engine asks of a thread.
 #[derive(Debug)]
 pub(crate) enum Call<'a> {
-    /// Of the workload, to be set up.
     Make,
-    /// Of all threads, before a trial.
     Begin,
     Thread,
     Prepare(u64),

@@ -37,7 +37,6 @@ impl Way {
         }
     }
 
-    /// Bytes that the workload asked for.
     fn asked(self, file: &FileState) -> f64 {
         self.pick(file.asked_read_bytes, file.asked_written_bytes) as f64
     }

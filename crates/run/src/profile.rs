@@ -30,7 +30,6 @@ pub const BUILT_IN: [(&str, &str); 5] = [
     ("aws-2016", include_str!("../profiles/aws-2016.toml")),
 ];
 
-/// Largest profile that is read, in bytes.
 const LARGEST: u64 = 1 << 20;
 
 /// A profile as its file says it.

@@ -46,7 +46,6 @@ impl ToolRunner for Programs<'_> {
     }
 }
 
-/// The runs at one point.
 struct AtPoint<'a> {
     programs: &'a Programs<'a>,
     /// The file of a point on a disk, or why there is none.

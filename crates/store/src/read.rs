@@ -94,7 +94,6 @@ impl Store {
         Ok(all)
     }
 
-    /// The numbers of one point, newest first.
     fn numbers(
         &self,
         workload: &str,

@@ -11,7 +11,6 @@ use crate::declare::{Words, interleaved, rate};
 use crate::disk::faults::{CACHED, FALLOCATED, LOST, SPARSE, ZEROS};
 use crate::memory::{Loop, Op, STORING, Segment, Stores, Stream, find_loop};
 
-/// What goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     Kill,
@@ -127,7 +126,6 @@ impl Setup for Doomed {
 
 struct Doom {
     fault: Fault,
-    /// Number of the thread.
     index: usize,
 }
 

@@ -36,7 +36,6 @@ pub fn run(id: &str) -> Result<Outcome> {
 /// Longer lines are hard to read.
 const WIDEST: usize = 90;
 
-/// A paragraph in lines.
 fn paragraph(text: &str) -> String {
     wrap(text, width(), "")
 }
@@ -112,7 +111,6 @@ fn findings() -> impl Iterator<Item = &'static (&'static str, &'static str, &'st
     HOST_FINDINGS.iter().chain(plan).chain(TOOL_FINDINGS).chain(IMPORT_FINDINGS)
 }
 
-/// What kind of doubt a check raises.
 fn class(class: Class) -> String {
     let asks = match class {
         Class::Claim => "does the number measure what its name says?",
@@ -145,7 +143,6 @@ fn explain_workload(spec: &WorkloadSpec) -> String {
     text
 }
 
-/// The default as a person writes it.
 fn default(parameter: &Parameter) -> String {
     match (&parameter.kind, parameter.default.parse()) {
         (ParameterKind::Size { .. }, Ok(bytes)) => format_size(bytes),

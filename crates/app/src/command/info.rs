@@ -15,7 +15,6 @@ use crate::cli::InfoArgs;
 use crate::error::Outcome;
 use crate::text::{columns, print, print_data, terminal_options};
 
-/// What is printed for programs.
 #[derive(Serialize)]
 struct Info<'a> {
     host: &'a Host,

@@ -155,7 +155,6 @@ fn groff_finds_nothing_wrong() {
     }
 }
 
-/// Files and links below a folder.
 fn files(folder: &Folder) -> Vec<PathBuf> {
     let mut find = Command::new("find");
     let found = Ended::of(find.arg(folder.path()).args(["!", "-type", "d"])).quiet();

@@ -177,7 +177,6 @@ fn long_command(dir: &Path, trials: u32) -> Command {
     command
 }
 
-/// The same as a child process.
 fn long_run(dir: &Path, trials: u32) -> Child {
     start(&mut long_command(dir, trials))
 }

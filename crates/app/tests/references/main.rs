@@ -223,7 +223,6 @@ fn begun(lab: &Lab, script: &str) -> (Child, i32) {
     (run, fs::read_to_string(&pid).unwrap().trim().parse().unwrap())
 }
 
-/// A tool that sleeps.
 const SLEEPS: &str = "tell $$; exec /bin/sleep 300";
 
 /// One whose child, in a session and a process group of its own, does.

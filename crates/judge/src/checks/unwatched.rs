@@ -12,7 +12,6 @@ type Told = fn(&Conditions) -> bool;
 /// What is read by pinned threads alone.
 const CLOCK: &str = "the core clock";
 
-/// What is watched.
 const WATCHED: &[(&str, Told)] = &[
     (CLOCK, |c| c.clock_hz.is_some()),
     ("steal time", |c| c.steal_s.is_some()),

@@ -15,7 +15,6 @@ pub(super) struct Runs<'a> {
     plan_of_b: Planned<'a>,
 }
 
-/// Workload, parameters, and whether over time.
 type Planned<'a> = BTreeSet<(&'a str, &'a Params, bool)>;
 
 impl<'a> Runs<'a> {

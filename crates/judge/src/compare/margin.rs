@@ -37,7 +37,6 @@ use super::cause::share;
 /// Targets that a base margin is, and on a virtual machine beside the CPU.
 const TARGETS: f64 = 2.0;
 const TARGETS_SHARED: f64 = 4.0;
-/// The largest target that is believed.
 const LARGEST_TARGET: f64 = 0.25;
 /// Points that a spread needs.
 const ENOUGH: usize = 5;
@@ -155,7 +154,6 @@ fn width(m: &Measurement) -> f64 {
     half.map_or(0.0, |w| w.clamp(0.0, MOST))
 }
 
-/// The share that others took from both.
 fn taken(a: &Measurement, b: &Measurement) -> f64 {
     let suspect = |m: &Measurement, check: &str| {
         let found = m.findings.iter().find(|f| f.check == check)?;

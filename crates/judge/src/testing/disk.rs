@@ -20,7 +20,6 @@ pub(crate) fn host_with_disk() -> Host {
     host
 }
 
-/// What lies under the folder.
 fn storage() -> Storage {
     Storage {
         path: "/work".to_owned(),

@@ -36,7 +36,6 @@ pub(super) enum Scale {
     /// Units of [`KB`] a second.
     #[default]
     Kb,
-    /// Records a second.
     Operations,
     /// Microseconds a record.
     Microseconds,
@@ -48,7 +47,6 @@ pub(super) struct Mode {
     pub(super) scale: Scale,
     pub(super) direct: bool,
     pub(super) flush: bool,
-    /// Lines of [`OTHERWISE`].
     others: Vec<String>,
 }
 

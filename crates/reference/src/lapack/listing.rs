@@ -7,7 +7,6 @@ use crate::dense::operations;
 use crate::text::{Labels, lines, moment, positive, whole};
 use crate::{Figure, Malformed, Output};
 
-/// The first line of a call.
 const FIRST: &str = "library: ";
 
 /// The library whose call comes first.

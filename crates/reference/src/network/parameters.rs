@@ -42,7 +42,6 @@ pub(crate) struct Parameters<'a> {
 pub(crate) enum Length {
     /// So many bytes over all connections.
     Bytes(u64),
-    /// So many seconds.
     Seconds(f64),
 }
 

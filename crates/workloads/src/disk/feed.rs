@@ -108,7 +108,6 @@ impl Feed {
         self.run = Run { generation, secret, written, latencies, sample_step, ..Run::default() };
     }
 
-    /// Whether the next I/O reads.
     fn reads_next(&mut self) -> bool {
         self.turn += self.reads;
         let reads = self.turn >= 100;

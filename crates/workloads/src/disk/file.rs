@@ -37,7 +37,6 @@ const SAMPLES: u64 = 8;
 #[derive(Debug)]
 pub(crate) struct TestFile {
     file: Unnamed,
-    /// Device and inode of the folder.
     folder: (u64, u64),
     /// In bytes.
     pub(super) size: u64,
@@ -45,7 +44,6 @@ pub(crate) struct TestFile {
     pub(super) content: Content,
 }
 
-/// The file of the previous point.
 static KEPT: Mutex<Option<Arc<TestFile>>> = Mutex::new(None);
 
 impl TestFile {

@@ -11,9 +11,7 @@ use crate::params::{choice, int, resolved};
 /// What the I/Os of a workload do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
-    /// They read.
     Read,
-    /// They write.
     Write,
     /// They read and write in turn, from one half of a part to the other.
     Copy,

@@ -165,9 +165,7 @@ pub(super) struct Walk {
     at: *mut *mut u8,
     /// Position before the last call of [`Walk::run`].
     start: u64,
-    /// Steps of the last run.
     steps: u64,
-    /// Keeps the memory mapped.
     _arena: Option<Arc<Arena>>,
 }
 

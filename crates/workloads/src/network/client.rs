@@ -219,7 +219,6 @@ fn ways_s(all: &[Traffic], shape: &Shape) -> Option<[f64; 2]> {
     Some([way(true)?, way(false)?])
 }
 
-/// The traffic of all connections.
 fn summed(all: &[Traffic]) -> NetworkTraffic {
     let datagrams: Vec<_> = all.iter().filter_map(|t| t.datagrams).collect();
     let sum = |of: fn(&Datagrams) -> Option<u64>| datagrams.iter().map(of).sum::<Option<u64>>();
@@ -244,7 +243,6 @@ fn summed(all: &[Traffic]) -> NetworkTraffic {
 pub(super) struct Thread {
     client: Box<dyn ClientSide>,
     stream: TcpStream,
-    /// The number of the next block.
     next: u64,
     tally: Tally,
     kind: Kind,

@@ -20,7 +20,6 @@ pub(super) type Served = Result<Report, String>;
 
 /// The server of one connection.
 pub(super) trait Serve {
-    /// Does its part of a request.
     fn serve(&mut self, line: &Line, request: Request) -> Served;
 }
 

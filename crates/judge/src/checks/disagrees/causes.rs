@@ -37,7 +37,6 @@ pub(super) enum Extent {
     Whole,
     /// How much is not known: it may be all.
     Open,
-    /// Not all of it.
     Part,
 }
 

@@ -109,7 +109,6 @@ impl Gemm {
         self.seed.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A row of a matrix.
     fn row(&self, which: Which, row: usize) -> *mut f64 {
         let start = which as usize * self.layout.matrix;
         self.base.wrapping_add(start + row * self.layout.lines * GROUP)

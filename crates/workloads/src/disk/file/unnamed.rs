@@ -21,7 +21,6 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::mix::random;
 
-/// Open flags of the test files.
 const OURS: OFlags = OFlags::RDWR.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
 const MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 

@@ -64,7 +64,6 @@ pub(super) struct State {
     at: usize,
     /// Stamp of the last stretch: 1 to 127.
     stamp: u8,
-    /// What the last run did.
     run: Run,
 }
 
@@ -106,7 +105,6 @@ impl BlockLoad {
         }
     }
 
-    /// Blocks of the ring.
     fn ring(&self) -> usize {
         self.random.as_ref().map_or(self.blocks, |r| r.window.len())
     }

@@ -17,7 +17,6 @@ const SEGMENT: u64 = 128 << 10;
 /// against 190 GB/s on Granite Rapids); writes and copies lose nothing.
 const WHOLE: u64 = 2 << 20;
 
-/// Least bytes of a segment.
 const LEAST: u64 = 1 << 10;
 
 /// Bytes that an array lies further on than a multiple of [`ALIGNMENT`], for each array
@@ -40,7 +39,6 @@ pub(in super::super) struct Layout {
     pub(super) segments: u64,
     /// Bytes from one thread's part to the next.
     part_stride: u64,
-    /// Bytes from one array to the next.
     array_stride: u64,
 }
 

@@ -173,7 +173,6 @@ impl Task {
     }
 }
 
-/// What the threads of a point share.
 struct Ready {
     task: Task,
     arena: Arc<Arena>,
