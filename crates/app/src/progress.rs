@@ -6,7 +6,9 @@ use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use proofmark_model::{Ending, Measurement, Trial, clean, format_quantity, format_seconds};
+use proofmark_model::{
+    Ending, Measurement, Trial, clean, counted, format_quantity, format_seconds,
+};
 use proofmark_run::{Event, Observer, Step};
 
 use crate::text::say;
@@ -129,9 +131,8 @@ fn describe(event: Event, m: &Measurement) -> String {
         (_, Event::Warm) => "warming up".to_owned(),
         _ => match &m.summary {
             Some(s) => {
-                let plural = if s.n == 1 { "" } else { "s" };
                 let what = if m.series.is_some() { "sample" } else { "trial" };
-                format!("{} after {} {what}{plural}", format_quantity(s.median, m.unit), s.n)
+                format!("{} after {}", format_quantity(s.median, m.unit), counted(s.n, what))
             }
             None => "not measured".to_owned(),
         },

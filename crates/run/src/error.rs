@@ -1,6 +1,6 @@
 //! What keeps a run from being planned or carried out.
 
-use proofmark_model::nearest;
+use proofmark_model::did_you_mean;
 
 /// A mistake in what was asked for, or in a file that was named; one line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -32,8 +32,6 @@ pub fn unknown<'a>(
     names: impl Iterator<Item = &'a str>,
     see: &str,
 ) -> String {
-    match nearest(typed, names) {
-        Some(name) => format!("no {what} '{typed}'; did you mean '{name}'?"),
-        None => format!("no {what} '{typed}'; see '{see}'"),
-    }
+    let hint = did_you_mean(typed, names).unwrap_or_else(|| format!("see '{see}'"));
+    format!("no {what} '{typed}'; {hint}")
 }

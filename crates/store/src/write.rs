@@ -1,6 +1,6 @@
 //! Runs are added.
 
-use proofmark_model::{Host, Measurement, PastRun, Run, Verdict, format_size};
+use proofmark_model::{Host, Measurement, PastRun, Run, Verdict, counted, format_size};
 use rusqlite::{Transaction, TransactionBehavior, params};
 use serde::Serialize;
 
@@ -124,7 +124,7 @@ fn fnv(bytes: &[u8]) -> u64 {
 fn machine(host: &Host) -> String {
     let cpu = host.cpu.model_name.get().map_or("unnamed CPU", |name| name.trim());
     let cpus = Some(host.limits.usable_cpus.len()).filter(|n| *n > 0);
-    let cpus = cpus.map(|n| format!("{n} CPU{}", if n == 1 { "" } else { "s" }));
+    let cpus = cpus.map(|n| counted(n, "CPU"));
     let memory = host.memory.total_bytes.get().map(|bytes| format_size(rounded(*bytes)));
     [Some(cpu.to_owned()), cpus, memory].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
