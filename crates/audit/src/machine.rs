@@ -158,7 +158,6 @@ impl Machine {
     }
 }
 
-/// What a machine does at most.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Limit {
     /// In base units.

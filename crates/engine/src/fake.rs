@@ -73,7 +73,6 @@ impl Fake {
         Self { spec, amount, act, moved, disturbers, file, network, solution, idles, clock_hz }
     }
 
-    /// Counts its iterations.
     pub(crate) fn counting(amount: Amount) -> Self {
         Self::new(amount, |_, call| count(call))
     }

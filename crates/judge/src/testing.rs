@@ -39,7 +39,6 @@ fn known<T>(value: T) -> Probe<T> {
     Probe::known(value, "test")
 }
 
-/// The machine with another core design.
 pub(crate) fn with_design(mut host: Host, id: &str) -> Host {
     let (id, name, evidence) = (id.to_owned(), id.to_owned(), "test".to_owned());
     host.cpu.microarchitecture = known(Microarchitecture { id, name, evidence });
@@ -58,7 +57,6 @@ pub(crate) fn bare(mut host: Host) -> Host {
     host
 }
 
-/// The machine.
 pub(crate) fn host() -> Host {
     let mut host = Host::unknown("not part of the test");
     host.cpu.vendor = known("GenuineIntel".to_owned());
@@ -134,7 +132,6 @@ fn quiet(seconds: f64) -> Conditions {
     }
 }
 
-/// A quiet trial.
 pub(crate) fn trial(value: f64, seconds: f64) -> Trial {
     Trial { conditions: quiet(seconds), ..testing::trial(value, seconds) }
 }
@@ -153,7 +150,6 @@ pub(crate) fn around(centre: f64) -> Vec<f64> {
         .collect()
 }
 
-/// A measurement with these values.
 pub(crate) fn measurement(
     workload: &str,
     params: Params,
@@ -237,7 +233,6 @@ pub(crate) fn mix(float: bool, name: &str, isa: &str) -> Measurement {
     measurement(workload, params, Unit::OpPerSecond, &around(7.8e9))
 }
 
-/// The clock of one core.
 pub(crate) fn clock(hz: f64) -> Measurement {
     let params = Params::default().with("threads", 1);
     measurement("cpu.clock", params, Unit::Hertz, &around(hz))
@@ -321,7 +316,6 @@ pub(crate) fn run(host: Host, measurements: Vec<Measurement>) -> Run {
     run
 }
 
-/// Changes every trial.
 pub(crate) fn each(mut m: Measurement, spoil: impl Fn(usize, &mut Trial)) -> Measurement {
     for (i, t) in m.trials.iter_mut().enumerate() {
         spoil(i, t);
@@ -329,7 +323,6 @@ pub(crate) fn each(mut m: Measurement, spoil: impl Fn(usize, &mut Trial)) -> Mea
     m
 }
 
-/// Changes what disturbed every trial.
 pub(crate) fn each_condition(
     m: Measurement,
     spoil: impl Fn(usize, &mut Conditions),
@@ -343,7 +336,6 @@ pub(crate) fn suspected(mut m: Measurement, check: &'static str) -> Measurement 
     m
 }
 
-/// The machine with other caches.
 pub(crate) fn with_caches(change: impl FnOnce(&mut Vec<Cache>)) -> Host {
     let mut host = host_with_caches();
     let mut caches = host.cpu.caches.get().unwrap().clone();
@@ -376,7 +368,6 @@ pub(crate) fn at_rate(m: Measurement, rate: f64) -> Measurement {
     Measurement { summary: summary(&values), ..m }
 }
 
-/// The measurement, judged.
 pub(crate) fn judged(host: &Host, m: Measurement, others: &[Measurement]) -> Measurement {
     let policy = policy();
     judged_in(&context(host, &spec(&m.workload), &policy, others), m)

@@ -19,7 +19,6 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// That something failed, and why.
     pub(crate) fn failed(what: &str, why: &dyn std::fmt::Display) -> Self {
         Self::Failed(format!("{what}: {why}"))
     }

@@ -79,7 +79,6 @@ impl<'a> Pairs<'a> {
         pairs
     }
 
-    /// What runs the tools.
     pub(crate) fn runner(&self) -> &'a dyn ToolRunner {
         self.runner
     }

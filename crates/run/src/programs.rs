@@ -23,7 +23,6 @@ const PATIENCE_S: f64 = 30.0;
 pub(crate) struct Programs<'a> {
     /// This program as it runs a tool: see [`process::Place::wrapper`].
     pub(crate) wrapper: Vec<OsString>,
-    /// Our workers.
     pub(crate) workers: &'a Workers,
 }
 

@@ -20,7 +20,6 @@ impl StoreError {
         Self(format!("history {path}: {what}: {reason}; choose another file with --history"))
     }
 
-    /// It is something else.
     pub(crate) fn no_history(path: &Path, reason: &str) -> Self {
         Self(format!(
             "{} is not a proofmark history ({reason}); it is unchanged; choose another file with \
@@ -29,7 +28,6 @@ impl StoreError {
         ))
     }
 
-    /// Another proofmark made it.
     pub(crate) fn other_version(path: &Path, found: i64) -> Self {
         Self(format!(
             "history {} has version {found}; this proofmark supports only version {VERSION}; use \

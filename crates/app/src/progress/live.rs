@@ -31,7 +31,6 @@ pub(super) struct Live {
 }
 
 impl Live {
-    /// Takes in a sample.
     pub(super) fn add(&mut self, series: &Series, value: f64) {
         if self.of != Some(series.started) {
             *self = Self { of: Some(series.started), ..Self::default() };

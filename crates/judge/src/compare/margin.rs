@@ -55,15 +55,12 @@ const TAKEN: [&str; 2] = ["steal", "other_cpu"];
 /// B's speed over A's at a point.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Speed<'a> {
-    /// Workload id.
     pub(super) workload: &'a str,
-    /// Threads.
     pub(super) threads: u64,
     /// Logarithm of the speed; above 0 where B is better.
     pub(super) log: f64,
 }
 
-/// Base and spread of the subsystems.
 #[derive(Debug)]
 pub(super) struct Margins {
     asked: Option<f64>,
@@ -96,7 +93,6 @@ impl Margins {
         self.at_most(subsystem, MOST_QUIET)
     }
 
-    /// That of a point.
     pub(super) fn of_point(&self, a: &Measurement, b: &Measurement) -> f64 {
         if let Some(asked) = self.asked {
             return asked;

@@ -20,7 +20,6 @@ const LONGEST: usize = 160;
 pub(super) struct Names<'a>(BTreeMap<&'a str, Vec<&'a str>>);
 
 impl<'a> Names<'a> {
-    /// Of the points of both runs.
     pub(super) fn of(a: &'a Run, b: &'a Run) -> Self {
         let mut workloads: BTreeMap<&str, Vec<&Measurement>> = BTreeMap::new();
         for m in a.measurements.iter().chain(&b.measurements) {

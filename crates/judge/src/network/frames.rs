@@ -42,7 +42,6 @@ fn ip(network: &Network) -> f64 {
     if network.is_v6() { V6 } else { V4 }
 }
 
-/// Where bytes are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layer {
     Wire,

@@ -56,7 +56,6 @@ pub(super) struct Noise {
 }
 
 impl Noise {
-    /// Of values in order.
     pub(super) fn of(values: &[f64]) -> Self {
         let steps: Vec<f64> = values.windows(2).map(|w| w[1] - w[0]).collect();
         let sizes: Vec<f64> = steps.iter().map(|s| s.abs()).collect();

@@ -13,7 +13,6 @@ use super::{around, each, host_with_caches, measurement};
 /// Seconds from an I/O's submission to its completion.
 const IO_S: f64 = 76e-6;
 
-/// The machine with its disk.
 pub(crate) fn host_with_disk() -> Host {
     let mut host = host_with_caches();
     host.storage = Probe::known(storage(), "test");
@@ -33,7 +32,6 @@ fn storage() -> Storage {
     }
 }
 
-/// A device at the bottom.
 pub(crate) fn block_device(name: &str, number: &str) -> BlockDevice {
     BlockDevice {
         name: name.to_owned(),
@@ -54,7 +52,6 @@ pub(crate) fn block_device(name: &str, number: &str) -> BlockDevice {
     }
 }
 
-/// Gives the machine another storage.
 pub(crate) fn with_storage(change: impl FnOnce(&mut Storage)) -> Host {
     let mut host = host_with_disk();
     let mut storage = storage();
@@ -158,7 +155,6 @@ pub(crate) fn fsync(threads: u64) -> Measurement {
     })
 }
 
-/// Changes the file of every trial.
 pub(crate) fn each_file(m: Measurement, spoil: impl Fn(usize, &mut FileState)) -> Measurement {
     each(m, |i, t| spoil(i, t.file.as_mut().unwrap()))
 }

@@ -57,7 +57,6 @@ fn network(path: &str) -> Network {
     }
 }
 
-/// Changes the client's interface.
 pub(crate) fn set_interface(network: &mut Network, change: impl FnOnce(&mut Interface)) {
     let mut interface = network.interface.get().unwrap().clone();
     change(&mut interface);

@@ -50,7 +50,6 @@ pub(super) struct Mode {
     others: Vec<String>,
 }
 
-/// The sizes of a test.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sizes {
     /// Bytes of a process's file.

@@ -9,12 +9,10 @@ use crate::{Figure, Malformed, Output};
 
 const FIRST: &str = "library: ";
 
-/// The library whose call comes first.
 pub(super) fn library(text: &str) -> Option<&str> {
     text.lines().find_map(|line| line.strip_prefix(FIRST)).map(str::trim)
 }
 
-/// What the calls came to.
 pub(super) fn parse(library: &Library, text: &str) -> Result<Output, Malformed> {
     let mut output = Output::default();
     let mut call = Call::default();

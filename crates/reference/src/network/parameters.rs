@@ -107,7 +107,6 @@ impl<'a> Parameters<'a> {
         Ok(whole(self.seconds))
     }
 
-    /// Operations of one of our trials.
     pub(crate) fn operations(&self) -> u64 {
         (self.work.round() as u64).max(1)
     }

@@ -16,7 +16,6 @@ pub(super) struct Overrides {
     pub(super) by_workload: BTreeMap<(String, String), Vec<String>>,
 }
 
-/// Those that a run asks for.
 pub(super) fn overrides(request: &PlanRequest) -> Result<Overrides, Usage> {
     let mut overrides = Overrides::default();
     if let Some(threads) = &request.threads {

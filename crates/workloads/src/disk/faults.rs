@@ -32,7 +32,6 @@ enum Fault {
 /// Plants a fault in the file or in what came of a run.
 pub(super) type Plant = fn(&TestFile, &mut Run) -> Result<(), String>;
 
-/// A workload with a fault.
 #[derive(Debug)]
 pub(crate) struct Planted {
     disk: Disk,

@@ -169,7 +169,6 @@ impl TestFile {
         direct.unwrap_or(&self.file.buffered)
     }
 
-    /// The descriptor for direct I/O.
     pub(crate) fn direct(&self) -> Result<BorrowedFd<'_>, Refusal> {
         self.file.direct()
     }
@@ -190,7 +189,6 @@ impl TestFile {
         self.file.buffered.sync_data()
     }
 
-    /// Truncates the file to its size.
     pub(crate) fn cut(&self) -> io::Result<()> {
         Ok(ftruncate(&self.file.buffered, self.size)?)
     }

@@ -19,7 +19,6 @@ use proofmark_engine::Load;
 
 use crate::arena::Arena;
 
-/// Bytes of a cache line.
 pub(super) const LINE: u64 = 64;
 /// Bytes of a page of the order, whatever the pages of the memory are.
 pub(super) const PAGE: u64 = 4096;

@@ -17,7 +17,6 @@ use super::{line, placement, tcp, udp};
 use crate::locked;
 use crate::now_ns;
 
-/// The client of one connection.
 pub(super) trait ClientSide {
     /// Runs the current request together with the server.
     fn run(&mut self, line: &Line, request: Request, tally: &mut Tally) -> Result<(), String>;
@@ -35,7 +34,6 @@ pub(super) struct Link {
     pub(super) target: Option<Target>,
 }
 
-/// A point that is set up.
 pub(super) struct Point {
     shape: Shape,
     channel: Mutex<Channel>,
@@ -239,7 +237,6 @@ fn summed(all: &[Traffic]) -> NetworkTraffic {
     }
 }
 
-/// One thread and its connection.
 pub(super) struct Thread {
     client: Box<dyn ClientSide>,
     stream: TcpStream,

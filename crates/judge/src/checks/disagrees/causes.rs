@@ -24,7 +24,6 @@ pub(super) struct Compared<'a> {
     pub(super) ratio: f64,
 }
 
-/// What a cause has to say.
 pub(super) struct Explanation {
     pub(super) words: String,
     pub(super) extent: Extent,
@@ -40,13 +39,11 @@ pub(super) enum Extent {
     Part,
 }
 
-/// One cause.
 pub(super) struct Cause {
     /// A word for it, in the evidence.
     pub(super) id: &'static str,
     /// What it says of a pair, if it applies.
     pub(super) tell: fn(&Compared) -> Option<Explanation>,
-    /// What to do about it.
     pub(super) advice: &'static str,
 }
 

@@ -29,7 +29,6 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// For this shape.
     pub(crate) fn new(shape: &Shape) -> Self {
         let Shape { n, threads, block, .. } = *shape;
         let lines = n.div_ceil(GROUP) | 1;
@@ -68,7 +67,6 @@ impl Grid {
     }
 }
 
-/// The operands and the product.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Which {
     A,
@@ -114,7 +112,6 @@ impl Gemm {
         self.base.wrapping_add(start + row * self.layout.lines * GROUP)
     }
 
-    /// An element of a matrix.
     #[cfg(test)]
     pub(super) fn element(&self, which: Which, row: usize, column: usize) -> *mut f64 {
         self.row(which, row).wrapping_add(column)

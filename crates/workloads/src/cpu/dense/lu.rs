@@ -97,7 +97,6 @@ impl Widths {
     }
 }
 
-/// The state of one elimination.
 pub(super) struct Lu<'a> {
     work: Elimination<'a>,
     /// Columns that are eliminated, and rows.

@@ -34,18 +34,15 @@ use super::order::Permutation;
 use crate::arena::Arena;
 use crate::memory::segment::fence;
 
-/// One thread's part of the work.
 pub(super) struct BlockLoad {
     pub(super) operation: Operation,
     pub(super) body: Body,
     pub(super) area: Area,
-    /// Blocks of the area.
     pub(super) blocks: usize,
     /// Offset of the area's first byte in the source, which decides what it holds.
     pub(super) offset: usize,
     /// The random order, if that is asked for; it may leave blocks to other threads.
     pub(super) random: Option<Random>,
-    /// Keeps the memory.
     pub(super) _arena: Arc<Arena>,
     pub(super) state: State,
 }

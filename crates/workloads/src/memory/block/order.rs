@@ -65,7 +65,6 @@ impl Permutation {
         Self { share, domain, seed, pass: 0, at: 0, mixer: Mixer::new(domain, seed, 0) }
     }
 
-    /// Blocks of a pass.
     pub(super) fn len(&self) -> usize {
         self.share.count as usize
     }

@@ -33,9 +33,7 @@ const SKEW: u64 = (128 << 10) + (1 << 10);
 pub(in super::super) struct Layout {
     op: Op,
     pub(super) threads: u64,
-    /// Bytes of a segment.
     pub(super) segment: u64,
-    /// Segments of a part.
     pub(super) segments: u64,
     /// Bytes from one thread's part to the next.
     part_stride: u64,

@@ -32,7 +32,6 @@ pub(super) struct Batch {
     messages: Vec<libc::mmsghdr>,
 }
 
-/// A datagram that came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Came {
     /// Its length in bytes.
