@@ -21,7 +21,6 @@ use live::Live;
 const SCALE: u64 = 1000;
 const BAR: usize = 16;
 
-/// Shows how far a run is.
 pub struct Progress {
     bar: ProgressBar,
     started: Instant,
@@ -49,7 +48,6 @@ impl Progress {
         }
     }
 
-    /// A point has made a step.
     fn step(&self, event: Event, m: &Measurement, done: usize) {
         let line = describe(event, m);
         if self.plain {
@@ -94,7 +92,6 @@ impl Progress {
         }
     }
 
-    /// Takes the bar away.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }

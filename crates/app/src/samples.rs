@@ -58,7 +58,6 @@ pub fn estimate(plan: &Plan) -> u64 {
     plan.series.iter().map(of).sum()
 }
 
-/// Writes the samples of a run.
 pub struct SampleLog<'a> {
     path: PathBuf,
     file: Option<File>,

@@ -33,7 +33,6 @@ pub fn run(id: &str) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Longer lines are hard to read.
 const WIDEST: usize = 90;
 
 fn paragraph(text: &str) -> String {

@@ -97,7 +97,6 @@ fn row(limit: &Limit) -> (String, String) {
     (format!("  {} {}", limit.point.workload, parameters.join(" ")), value)
 }
 
-/// One factor of the ceiling, short.
 fn factor(input: &Input) -> String {
     if input.unit == Unit::Hertz.as_str() {
         format_quantity(input.value, Unit::Hertz)

@@ -90,7 +90,6 @@ fn other_shells_take_their_scripts() {
     }
 }
 
-/// Writes every page; their paths.
 fn pages(folder: &Folder) -> Vec<PathBuf> {
     folder.prints(&["man", "--out", "made/man1"]);
     listed(&folder.path().join("made/man1"))

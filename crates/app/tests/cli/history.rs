@@ -94,7 +94,6 @@ fn run(hours: i64, gflops: f64) -> Run {
     run
 }
 
-/// Whether one line says this.
 fn once(word: &str, said: &str) -> bool {
     said.lines().filter(|l| l.contains(word)).count() == 1
 }

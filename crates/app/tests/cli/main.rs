@@ -43,7 +43,6 @@ impl Ended {
         Self { stdout, stderr, code: out.status.code() }
     }
 
-    /// Ended with that status.
     #[track_caller]
     fn with(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{}{}", self.stdout, self.stderr);

@@ -43,7 +43,6 @@ fn allowed<T>(planted: Option<T>, reason: &str) -> Option<T> {
     planted
 }
 
-/// The program under test.
 pub fn proofmark() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_proofmark"));
     // It finds no tool to run beside its points, whatever this machine has, and leaves this
@@ -206,7 +205,6 @@ impl Cgroup {
         let _ = fs::write(self.0.join("cpu.weight"), "10000");
     }
 
-    /// The command inside this cgroup.
     pub fn enter<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         wrap(
             command,

@@ -24,7 +24,6 @@ use proofmark_judge::microarchitecture;
 use proofmark_model::{Ending, Measurement, Run, Severity, Verdict};
 use proofmark_testing::{output, wait, wait_until};
 
-/// A short run of one workload.
 const SHORT: [&str; 6] =
     ["--set", "cpu.flops.isa=scalar", "--set", "cpu.flops.type=f64", "--trials", "6"];
 

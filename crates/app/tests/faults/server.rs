@@ -5,14 +5,16 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use super::lab::network::{Garbage, Served, begun, point, profile, run_to, serve, written};
+use super::lab::network::{Served, begun, point, profile, run_to, serve, throw_garbage, written};
 use super::lab::{self, alone, children, proofmark, refused, run_json, shared};
 use super::{names, no_one_left, saved, wait_for_trials};
 use proofmark_model::{Ending, Run, Verdict};
-use proofmark_testing::{output, wait, wait_until};
+use proofmark_testing::{join, output, wait, wait_until};
 
 /// A run over this machine's loopback to a server that somebody started.
 fn to(address: impl ToString, key: &Path) -> Command {
@@ -274,13 +276,16 @@ fn strangers_do_not_disturb_a_run() {
     let mut run = begun_to(&server, &key, folder.path(), &points);
     wait_for_trials(folder.path(), &mut run);
     let before = server.kib("VmRSS");
-    let garbage = Garbage::at(server.address);
+    let over = Arc::new(AtomicBool::new(false));
+    let (address, told) = (server.address, Arc::clone(&over));
+    let garbage = thread::spawn(move || throw_garbage(address, &told));
     wait("the run to end", &mut run);
-    let thrown = garbage.end();
-    // The most that it ever was.
-    let grown = server.kib("VmHWM") - before;
+    over.store(true, Ordering::Relaxed);
+    let thrown = join("the garbage to end", garbage);
+    // The most that it ever was; the kernel updates it late, so that it may even be less.
+    let grown = server.kib("VmHWM").saturating_sub(before);
     assert!(grown < 16 << 10, "{grown} KiB");
-    assert!(thrown.iter().all(|n| *n > 100), "{thrown:?}");
+    assert!(thrown > 100, "{thrown} connections");
     let run = saved(folder.path());
     assert_eq!(run.measurements.len(), workloads.len());
     for m in &run.measurements {

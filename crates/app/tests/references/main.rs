@@ -227,7 +227,6 @@ fn lives(pid: i32) -> bool {
     stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
 }
 
-/// It would sleep for five minutes.
 fn wait_for_the_end_of(pid: i32) {
     wait_until("the end of the tool with its run", || !lives(pid));
 }
