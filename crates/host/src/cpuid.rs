@@ -82,6 +82,17 @@ impl Dump {
         }
     }
 
+    /// The dump in the format that [`Dump::parse`] reads.
+    pub(crate) fn to_text(&self) -> String {
+        let line = |(&(leaf, sub), r): (&(u32, u32), &CpuIdResult)| {
+            format!(
+                "   {leaf:#010x} {sub:#04x}: eax={:#010x} ebx={:#010x} ecx={:#010x} edx={:#010x}\n",
+                r.eax, r.ebx, r.ecx, r.edx
+            )
+        };
+        self.leaves.iter().map(line).collect()
+    }
+
     /// What a leaf answers; zeros where the processor does not have it.
     pub(crate) fn leaf(&self, leaf: u32, subleaf: u32) -> CpuIdResult {
         let none = CpuIdResult { eax: 0, ebx: 0, ecx: 0, edx: 0 };
@@ -154,7 +165,7 @@ mod tests {
         "   0x00000000 0x00: eax=0x00000024 ebx=0x756e6547 ecx=0x6c65746e edx=0x49656e69\n";
 
     #[test]
-    fn a_dump_is_read() {
+    fn a_dump_comes_back() {
         let text =
             format!("CPU 0:\n{LINE}   0x00000004 0x03: eax=0x00004163 ebx=0x1 ecx=0x2 edx=0x0\n");
         let dump = Dump::parse(&text).unwrap();
@@ -163,6 +174,7 @@ mod tests {
         assert_eq!(dump.leaf(9, 9).eax, 0, "a leaf that is not there is zero");
         assert_eq!(dump.sharing(3), Some(2));
         assert_eq!(dump.sharing(2), None);
+        assert_eq!(Dump::parse(&dump.to_text()).unwrap().to_text(), dump.to_text());
     }
 
     #[test]

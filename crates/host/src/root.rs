@@ -4,7 +4,7 @@
 //!
 //! A captured folder holds `arch` (as `uname -m` prints it), `cpuid.txt` (the
 //! format of `cpuid -1 -r`), `space` (bytes of the file system of the folder that is
-//! looked at, all and free, as two numbers: no file of the system has them),
+//! looked at, all and free, as two numbers: no file of the system tells them),
 //! `addresses` (an interface and an IP address a line), and the files and links below `proc/`, `sys/`, `etc/` and `run/` under their own paths.
 
 use std::borrow::Cow;
@@ -206,6 +206,13 @@ impl Root {
         if self.live { network::live() } else { network::parse(&self.read("/addresses")?) }
     }
 
+    /// Addresses of this machine as text, to be kept as `addresses` of a captured one;
+    /// `None` where they are not available.
+    pub fn addresses_text(&self) -> Option<String> {
+        let all = self.addresses().ok()?;
+        Some(all.iter().map(|a| format!("{} {}\n", a.interface, a.ip)).collect())
+    }
+
     pub(crate) fn arch(&self) -> String {
         if self.live {
             return std::env::consts::ARCH.to_owned();
@@ -224,6 +231,12 @@ impl Root {
             }
             Err(_) => Err(Reason::new("CPUID was not captured")),
         }
+    }
+
+    /// What CPUID answers as text, to be kept as `cpuid.txt` of a captured
+    /// machine; `None` where there is no CPUID.
+    pub fn cpuid_text(&self) -> Option<String> {
+        self.cpuid().ok().map(|dump| dump.to_text())
     }
 
     /// CPUs that the calling thread may run on, and where that was read.

@@ -165,6 +165,16 @@ fn the_live_machine() {
         assert!(host.cpu.vendor.get().is_some());
         assert!(host.cpu.isa.get().unwrap().iter().any(|name| name == "sse2"));
     }
+    // What was taken down and read again is the same machine.
+    if let Some(text) = Root::live().cpuid_text() {
+        let again = tempfile::tempdir().unwrap();
+        std::fs::write(again.path().join("arch"), "x86_64").unwrap();
+        std::fs::write(again.path().join("cpuid.txt"), text).unwrap();
+        let copy = look(&Root::fixture(again.path()), "/srv");
+        assert_eq!(copy.cpu.vendor, host.cpu.vendor);
+        assert_eq!(copy.cpu.model_name, host.cpu.model_name);
+        assert_eq!(copy.cpu.model, host.cpu.model);
+    }
     reasons(&serde_json::to_value(&host).unwrap());
 }
 

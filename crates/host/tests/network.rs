@@ -6,6 +6,7 @@ use std::path::Path;
 
 use proofmark_host::Root;
 use proofmark_host::network::{interface_between, interface_to};
+use proofmark_model::Probe;
 
 fn ip(text: &str) -> IpAddr {
     text.parse().unwrap_or_else(|e| panic!("{text}: {e}"))
@@ -62,4 +63,22 @@ fn the_live_machine() {
     }
     let lo = probe.get().unwrap_or_else(|| panic!("{probe:?}"));
     assert_eq!((lo.kind.as_str(), lo.bits_per_s), ("loopback", None));
+    let live = Root::live().addresses_text().unwrap();
+    assert!(live.lines().any(|l| l == format!("{} 127.0.0.1", lo.name)), "{live}");
+}
+
+#[test]
+fn every_live_address_has_an_interface_that_sysfs_knows() {
+    let root = Root::live();
+    for line in root.addresses_text().unwrap().lines() {
+        let (name, address) = line.split_once(' ').unwrap();
+        if !Path::new("/sys/class/net").join(name).exists() {
+            eprintln!("skipped: {name} is not in /sys/class/net");
+            continue;
+        }
+        match interface_to(&root, ip(address)) {
+            Probe::Known { value, .. } => assert_eq!(value.name, name),
+            Probe::Missing { reason, .. } => assert!(reason.contains(" of "), "{line}: {reason}"),
+        }
+    }
 }
