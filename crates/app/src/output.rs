@@ -26,7 +26,6 @@ const MOST_OF_SAMPLES: usize = 64 << 20;
 /// Most folders that runs which begin in the same second get without `--out`.
 const MOST_FOLDERS: u32 = 100;
 
-/// A run's folder.
 #[derive(Debug)]
 pub struct Output {
     dir: PathBuf,
@@ -98,7 +97,6 @@ impl Output {
         }
     }
 
-    /// The folder.
     pub fn dir(&self) -> &Path {
         &self.dir
     }

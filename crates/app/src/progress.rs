@@ -6,7 +6,9 @@ use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use proofmark_model::{Ending, Measurement, Trial, clean, format_quantity, format_seconds};
+use proofmark_model::{
+    Ending, Measurement, Trial, clean, counted, format_quantity, format_seconds,
+};
 use proofmark_run::{Event, Observer, Step};
 
 use crate::text::say;
@@ -17,10 +19,8 @@ use live::Live;
 
 /// Length of the bar. Points take turns and end together, so it shows time, not points.
 const SCALE: u64 = 1000;
-/// Its columns.
 const BAR: usize = 16;
 
-/// Shows how far a run is.
 pub struct Progress {
     bar: ProgressBar,
     started: Instant,
@@ -48,7 +48,6 @@ impl Progress {
         }
     }
 
-    /// A point has made a step.
     fn step(&self, event: Event, m: &Measurement, done: usize) {
         let line = describe(event, m);
         if self.plain {
@@ -93,7 +92,6 @@ impl Progress {
         }
     }
 
-    /// Takes the bar away.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
@@ -115,7 +113,6 @@ impl Observer for &Progress {
     }
 }
 
-/// Columns of the terminal.
 fn width() -> usize {
     terminal_size::terminal_size_of(std::io::stderr()).map_or(80, |(w, _)| usize::from(w.0))
 }
@@ -131,9 +128,8 @@ fn describe(event: Event, m: &Measurement) -> String {
         (_, Event::Warm) => "warming up".to_owned(),
         _ => match &m.summary {
             Some(s) => {
-                let plural = if s.n == 1 { "" } else { "s" };
                 let what = if m.series.is_some() { "sample" } else { "trial" };
-                format!("{} after {} {what}{plural}", format_quantity(s.median, m.unit), s.n)
+                format!("{} after {}", format_quantity(s.median, m.unit), counted(s.n, what))
             }
             None => "not measured".to_owned(),
         },

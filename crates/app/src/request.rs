@@ -5,7 +5,6 @@ use proofmark_run::{EndureRequest, MachineRequest, PeerRequest, PlanRequest, Too
 use crate::cli::{EndureArgs, RunArgs};
 
 impl RunArgs {
-    /// The run that is asked for.
     pub fn request(&self) -> PlanRequest {
         let profile =
             if self.quick { "quick" } else { self.profile.as_deref().unwrap_or("default") };
@@ -33,7 +32,6 @@ impl RunArgs {
 }
 
 impl EndureArgs {
-    /// The measurement that is asked for.
     pub fn request(&self) -> EndureRequest {
         EndureRequest {
             workload: self.workload.clone(),

@@ -40,7 +40,6 @@ const LINE_A_THREAD: u64 = 128;
 /// Most bytes that are read of a file: years of samples.
 const LARGEST: u64 = 16 << 30;
 
-/// One line.
 #[derive(Debug, Serialize, Deserialize)]
 struct Line {
     point: usize,
@@ -59,13 +58,11 @@ pub fn estimate(plan: &Plan) -> u64 {
     plan.series.iter().map(bytes).sum()
 }
 
-/// Writes the samples of a run.
 pub struct SampleLog<'a> {
     path: PathBuf,
     file: Option<File>,
     /// Whether the last line may be torn.
     torn: bool,
-    /// Says a line to the user.
     tell: &'a dyn Fn(&str),
     /// Whether a failure to write was reported; the run goes on without.
     has_failed: bool,
@@ -78,7 +75,6 @@ impl<'a> SampleLog<'a> {
         Self { path, file: None, torn: false, tell, has_failed: false }
     }
 
-    /// Adds a sample.
     fn add(&mut self, point: usize, at_s: f64, sample: &Trial) -> io::Result<()> {
         let mut text = line(point, at_s, sample)?;
         if self.torn {
@@ -109,7 +105,6 @@ impl Observer for SampleLog<'_> {
     }
 }
 
-/// A sample's line, with its end.
 fn line(point: usize, at_s: f64, sample: &Trial) -> io::Result<String> {
     let text = |trial: Trial| {
         let mut value = serde_json::to_value(Line { point, at_s, trial })?;

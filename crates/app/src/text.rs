@@ -67,7 +67,6 @@ pub fn wrap(text: &str, width: usize, indent: &str) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// A list of two columns.
 pub fn columns<L: AsRef<str>, R: AsRef<str>>(rows: impl IntoIterator<Item = (L, R)>) -> String {
     let rows: Vec<_> = rows.into_iter().collect();
     let wide = rows.iter().map(|(left, _)| left.as_ref().len()).max().unwrap_or(0);

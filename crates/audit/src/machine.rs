@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Severity, nearest};
+use proofmark_model::{Severity, did_you_mean};
 use serde::Deserialize;
 
 use crate::figure::{Figure, Metric};
@@ -74,8 +74,8 @@ pub fn choose(
 ) -> Result<Machine, InputError> {
     let known = || machines.keys().cloned().collect::<Vec<_>>().join(", ");
     if let Some(name) = name {
-        let meant = nearest(name, machines.keys().map(String::as_str));
-        let meant = meant.map_or_else(String::new, |n| format!("; did you mean '{n}'?"));
+        let meant = did_you_mean(name, machines.keys().map(String::as_str));
+        let meant = meant.map_or_else(String::new, |hint| format!("; {hint}"));
         let unknown = || format!("no machine '{name}'; the file has: {}{meant}", known());
         return machines.get(name).cloned().ok_or_else(|| InputError(unknown()));
     }
@@ -158,7 +158,6 @@ impl Machine {
     }
 }
 
-/// What a machine does at most.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Limit {
     /// In base units.

@@ -131,7 +131,6 @@ fn constant_queue(shared: &[&Pair]) -> bool {
     shared.iter().all(|p| p.in_flight.is_some_and(|n| (n / depth - 1.0).abs() <= PRINTED))
 }
 
-/// Maximum over minimum.
 fn spread(values: impl Iterator<Item = f64>) -> f64 {
     let (least, most) =
         values.fold((f64::INFINITY, 0.0), |(l, m): (f64, f64), v| (l.min(v), m.max(v)));

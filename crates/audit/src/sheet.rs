@@ -12,10 +12,8 @@ use crate::tallies::{self, Tallies, Tally};
 /// A series' number, and threads.
 pub(crate) type Point = (usize, Option<u64>);
 
-/// The position of a figure.
 #[derive(Debug, Clone, Copy)]
 struct Position {
-    /// The number of its series.
     series: usize,
     /// Which it is of the figures with its point and statistic: these are distinguished by order.
     nth: usize,
@@ -30,7 +28,6 @@ pub struct Sheet {
     series: Vec<Series>,
     positions: Vec<Position>,
     statistics: HashMap<(Point, Statistic), Vec<usize>>,
-    /// Numbered trials.
     trials: HashMap<Point, Vec<usize>>,
     products: HashMap<usize, Product>,
     equal_columns: EqualColumns,

@@ -15,9 +15,7 @@ use crate::workload::{Amount, Load, Placement, Refusal, Setup, Workload};
 /// What the engine asks of a thread.
 #[derive(Debug)]
 pub(crate) enum Call<'a> {
-    /// Of the workload, to be set up.
     Make,
-    /// Of all threads, before a trial.
     Begin,
     Thread,
     Prepare(u64),
@@ -75,7 +73,6 @@ impl Fake {
         Self { spec, amount, act, moved, disturbers, file, network, solution, idles, clock_hz }
     }
 
-    /// Counts its iterations.
     pub(crate) fn counting(amount: Amount) -> Self {
         Self::new(amount, |_, call| count(call))
     }

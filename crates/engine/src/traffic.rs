@@ -100,7 +100,6 @@ fn grown_of_cpus(later: Option<&ByCpu>, earlier: Option<&ByCpu>) -> Option<u64> 
     later.keys().eq(earlier.keys()).then(sum)?
 }
 
-/// The growth of counters of one field.
 fn grown<const N: usize>(later: Option<[u64; N]>, earlier: Option<[u64; N]>) -> Option<[u64; N]> {
     let (mut grown, earlier) = (later?, earlier?);
     for (later, earlier) in grown.iter_mut().zip(earlier) {

@@ -12,7 +12,6 @@ use crate::root::{Reason, Root, probe};
 use crate::text::cache_size;
 use crate::topology::CPUS;
 
-/// No processor has more.
 const MOST_CACHES: u32 = 16;
 
 pub(crate) fn look(root: &Root, online: &Probe<Vec<u32>>) -> Probe<Vec<Cache>> {

@@ -135,7 +135,6 @@ pub(crate) fn add(host: &mut Host, dump: Option<&Dump>, hybrid: bool) {
     host.findings.extend(notes.into_iter().flatten());
 }
 
-/// A finding of [`FINDINGS`].
 pub(crate) fn note(entry: &Entry, message: impl Into<String>, advice: &str) -> Finding {
     debug_assert!(FINDINGS.contains(entry), "{} is not listed", entry.0);
     Finding::new(entry.0, Severity::Note, message, advice)

@@ -54,7 +54,6 @@ pub(crate) fn probe_from<T, S: Into<Cow<'static, str>>>(found: Result<(T, S), Re
 pub struct Root {
     base: PathBuf,
     live: bool,
-    /// The affinity mask by system call.
     affinity: Option<Vec<u32>>,
 }
 

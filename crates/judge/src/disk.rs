@@ -10,7 +10,6 @@ use crate::capacity::Capacity;
 /// Share of the file in the page cache before a trial that is none: a page here and there.
 pub(crate) const EVICTED: f64 = 0.01;
 
-/// Which way bytes go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     Read,
@@ -37,7 +36,6 @@ impl Way {
         }
     }
 
-    /// Bytes that the workload asked for.
     fn asked(self, file: &FileState) -> f64 {
         self.pick(file.asked_read_bytes, file.asked_written_bytes) as f64
     }
@@ -57,7 +55,6 @@ impl Way {
         self.pick(device.own_read_bytes, device.own_written_bytes).map(|bytes| bytes as f64)
     }
 
-    /// The word for it in evidence.
     pub(crate) fn word(self) -> &'static str {
         self.pick("read", "written")
     }
@@ -123,7 +120,6 @@ pub(crate) fn commits(m: &Measurement) -> bool {
     files(m).any(|f| f.flush == Flush::Each)
 }
 
-/// Whether blocks come in random order.
 pub(crate) fn is_random(m: &Measurement) -> bool {
     files(m).any(|f| f.order == Order::Rand)
 }

@@ -50,7 +50,6 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// The declaration of the measurement's workload.
     pub(crate) fn spec(&self, m: &Measurement) -> Option<&'a WorkloadSpec> {
         self.specs.get(&m.workload)
     }

@@ -93,7 +93,6 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// Takes an earlier judgement away.
 pub(crate) fn forget(m: &mut Measurement) {
     (m.ceiling, m.efficiency, m.bottleneck) = (None, None, None);
     m.findings.retain(|f| checks::find(&f.check).is_none());

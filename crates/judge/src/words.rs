@@ -1,14 +1,7 @@
 //! Words that depend on a number or on what is known.
 
-use std::fmt::Display;
-
 use proofmark_model::Probe;
-
-/// A number and what it counts: `1 core`, `2 cores`, `0.5 cores`.
-pub(crate) fn counted<N: Display + PartialEq + From<u8>>(n: N, one: &str) -> String {
-    let plural = if n == N::from(1) { "" } else { "s" };
-    format!("{n} {one}{plural}")
-}
+pub(crate) use proofmark_model::counted;
 
 /// A value that was found out, or that it was not and why.
 pub(crate) fn known<'a, T>(probe: &'a Probe<T>, what: &str) -> Result<&'a T, String> {
@@ -31,15 +24,6 @@ pub(crate) fn times(factor: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn one_is_singular_and_all_else_is_not() {
-        assert_eq!(counted(1_u64, "core"), "1 core");
-        assert_eq!(counted(2_usize, "core"), "2 cores");
-        assert_eq!(counted(0_u64, "trial"), "0 trials");
-        assert_eq!(counted(1.0, "CPU"), "1 CPU");
-        assert_eq!(counted(0.5, "CPU"), "0.5 CPUs");
-    }
 
     #[test]
     fn a_factor_has_three_digits() {

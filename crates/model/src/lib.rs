@@ -49,7 +49,7 @@ pub use measurement::{
     Account, Bottleneck, Conditions, Ending, Latency, LatencyBucket, Measurement, Ratio, Reference,
     Summary, Trial, Verification,
 };
-pub use nearest::nearest;
+pub use nearest::did_you_mean;
 pub use network::{
     Datagrams, Direction, End, EndTraffic, Interface, Network, NetworkPath, NetworkTraffic,
     ServerEnd, TcpState, UDP_BUFFER,
@@ -68,7 +68,7 @@ pub use storage::{
 };
 pub use time::Timestamp;
 pub use units::{
-    ParseError, Quantity, format_count, format_factor, format_quantity, format_seconds,
+    ParseError, Quantity, counted, format_count, format_factor, format_quantity, format_seconds,
     format_size, parse_duration, parse_rate, parse_size,
 };
 pub use work::{Access, Data, Pace, Traffic, When, Work};

@@ -1,17 +1,21 @@
 //! The name that a mistyped one was probably meant to be.
 
-/// The candidate nearest to `typed` by edit distance, if it is near enough to be
-/// worth suggesting.
+/// `did you mean 'cpu.flops'?`: the candidate nearest to `typed` by edit distance, if it is near
+/// enough to be worth suggesting.
 ///
 /// ```
-/// assert_eq!(proofmark_model::nearest("cpu.flop", ["cpu.flops", "cpu.iops"]), Some("cpu.flops"));
-/// assert_eq!(proofmark_model::nearest("zebra", ["cpu.flops"]), None);
+/// let hint = |typed| proofmark_model::did_you_mean(typed, ["cpu.flops", "cpu.iops"]);
+/// assert_eq!(hint("cpu.flop").unwrap(), "did you mean 'cpu.flops'?");
+/// assert_eq!(hint("zebra"), None);
 /// ```
-pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn did_you_mean<'a>(
+    typed: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
     candidates
         .into_iter()
         .map(|c| (strsim::damerau_levenshtein(typed, c), c))
         .filter(|(distance, c)| *distance * 2 <= c.len().max(typed.len()))
         .min_by_key(|(distance, _)| *distance)
-        .map(|(_, c)| c)
+        .map(|(_, c)| format!("did you mean '{c}'?"))
 }

@@ -1,8 +1,21 @@
 //! Sizes, durations and quantities: parsed as people type them, printed with labels.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use crate::Unit;
+
+/// A number and what it counts.
+///
+/// ```
+/// use proofmark_model::counted;
+/// assert_eq!([counted(0_u64, "core"), counted(1_u64, "core")], ["0 cores", "1 core"]);
+/// assert_eq!([counted(0.5, "CPU"), counted(1.0, "CPU")], ["0.5 CPUs", "1 CPU"]);
+/// ```
+pub fn counted<N: Display + PartialEq + From<u8>>(n: N, one: &str) -> String {
+    let plural = if n == N::from(1) { "" } else { "s" };
+    format!("{n} {one}{plural}")
+}
 
 /// Why a size or a duration cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

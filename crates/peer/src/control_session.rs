@@ -86,13 +86,8 @@ impl ControlSession {
         self.invitation.clone()
     }
 
-    /// Whether the session lives. A server that is gone without a word is noticed within
+    /// Why the session ended, if it has. A server that is gone without a word is noticed within
     /// its patience (10 s).
-    pub fn alive(&self) -> bool {
-        self.ended().is_none()
-    }
-
-    /// Why the session ended, if it has.
     pub fn ended(&self) -> Option<String> {
         self.ended.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -147,7 +147,6 @@ impl Key {
     }
 }
 
-/// Where the key is to be found.
 #[derive(Debug, PartialEq)]
 enum Place {
     Text(String),

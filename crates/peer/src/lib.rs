@@ -37,7 +37,7 @@
 //! std::thread::spawn(move || server.serve(&Nothing, |_| ()));
 //!
 //! let lead = ControlSession::connect(&address, &key, "example", limits)?;
-//! assert!(lead.alive());
+//! assert_eq!(lead.ended(), None);
 //! # drop(lead); stop.stop();
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -57,7 +57,7 @@ fn lives(server: &ServerSide) {
     }
     // Pings alone keep it, for longer than the server waits for a word.
     sleep(PATIENCE.silence + Duration::from_millis(500));
-    assert!(lead.alive());
+    assert_eq!(lead.ended(), None);
     echoes(&mut data[0], b"still");
     drop(channel);
     assert_eq!(until_closed(&mut data[1]).0, 0);
@@ -306,7 +306,7 @@ fn work_that_fails_costs_its_job_alone() {
     assert_eq!(until_closed(&mut channel.data(&task[0]).unwrap()).0, 0);
     server.wait_for("the report of a panic", |e| matches!(e, Event::Panicked));
     echoes(&mut streams(&mut channel, 256)[255], b"and on it goes");
-    assert!(lead.alive());
+    assert_eq!(lead.ended(), None);
 }
 
 #[test]

@@ -12,7 +12,6 @@ pub(crate) mod testing;
 
 pub(crate) use parameters::{HERE, Length, Parameters, find_figure, numbers, whole};
 
-/// A figure of the network.
 pub(crate) fn figure(
     test: &'static str,
     title: &str,

@@ -197,7 +197,6 @@ const LONGEST: usize = 64 << 10;
 pub(crate) struct Answer {
     /// Whether it ended by itself, and well.
     pub(crate) success: bool,
-    /// Its standard output.
     pub(crate) output: String,
     /// Its standard error.
     pub(crate) words: String,

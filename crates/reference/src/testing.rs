@@ -26,7 +26,6 @@ pub(crate) fn read_captured(folder: &str, name: &str) -> &'static str {
     read.unwrap_or_else(|e| panic!("{name}: {e}")).leak()
 }
 
-/// The one figure of an output.
 pub(crate) fn only(tool: &dyn Tool, text: &str) -> Figure {
     let mut figures = tool.parse(text).unwrap().figures;
     assert_eq!(figures.len(), 1);

@@ -34,7 +34,6 @@ pub(crate) fn moment(seconds: i64) -> Option<Timestamp> {
     Timestamp::from_millis(seconds.checked_mul(1000)?)
 }
 
-/// The words of a command line.
 pub(crate) fn words(line: &str) -> Vec<String> {
     line.split_whitespace().map(str::to_owned).collect()
 }

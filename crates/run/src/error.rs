@@ -1,6 +1,6 @@
 //! What keeps a run from being planned or carried out.
 
-use proofmark_model::nearest;
+use proofmark_model::did_you_mean;
 
 /// A mistake in what was asked for, or in a file that was named; one line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -19,7 +19,6 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// That something failed, and why.
     pub(crate) fn failed(what: &str, why: &dyn std::fmt::Display) -> Self {
         Self::Failed(format!("{what}: {why}"))
     }
@@ -32,23 +31,6 @@ pub fn unknown<'a>(
     names: impl Iterator<Item = &'a str>,
     see: &str,
 ) -> String {
-    format!("no {what} '{typed}'; {}", nearest_or(typed, names, see))
-}
-
-/// `cpu.flops has no parameter 'isaa'; did you mean 'isa'?`
-pub(crate) fn no_parameter<'a>(
-    workload: &str,
-    typed: &str,
-    names: impl Iterator<Item = &'a str>,
-) -> String {
-    let near = nearest_or(typed, names, &format!("proofmark explain {workload}"));
-    format!("{workload} has no parameter '{typed}'; {near}")
-}
-
-/// `did you mean 'isa'?`, or the command that lists the names if none is near.
-fn nearest_or<'a>(typed: &str, names: impl Iterator<Item = &'a str>, see: &str) -> String {
-    match nearest(typed, names) {
-        Some(name) => format!("did you mean '{name}'?"),
-        None => format!("see '{see}'"),
-    }
+    let hint = did_you_mean(typed, names).unwrap_or_else(|| format!("see '{see}'"));
+    format!("no {what} '{typed}'; {hint}")
 }

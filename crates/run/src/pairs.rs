@@ -27,7 +27,6 @@ pub struct Pairs<'a> {
     runner: &'a dyn ToolRunner,
     /// Seconds of all pairs together from which on none begins; `None`: as long as they take.
     most_s: Option<f64>,
-    /// Seconds that they took.
     spent_s: f64,
     /// By the point's place in the plan.
     tools: BTreeMap<usize, Vec<Repetition>>,
@@ -39,9 +38,7 @@ pub struct Pairs<'a> {
 struct Repetition {
     tool: &'static dyn Tool,
     installed: Installed,
-    /// Runs at most.
     most: usize,
-    /// Seconds that one should take.
     run_s: f64,
     /// Our values and its trials, in turn.
     ours: Vec<f64>,
@@ -82,7 +79,6 @@ impl<'a> Pairs<'a> {
         pairs
     }
 
-    /// What runs the tools.
     pub(crate) fn runner(&self) -> &'a dyn ToolRunner {
         self.runner
     }
@@ -171,7 +167,6 @@ impl<'a> Pairs<'a> {
 }
 
 impl Repetition {
-    /// Why it has no figure.
     fn why_none(&self) -> String {
         self.failed.clone().unwrap_or_else(|| "it did not run".to_owned())
     }

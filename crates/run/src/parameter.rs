@@ -1,6 +1,6 @@
 //! One value of a parameter, from text as it is typed.
 
-use proofmark_model::{AUTO, Param, Parameter, ParameterKind, Params, nearest, parse_size};
+use proofmark_model::{AUTO, Param, Parameter, ParameterKind, Params, did_you_mean, parse_size};
 
 /// Whether a parameter can have a value, whatever the machine.
 pub fn check_value(parameter: &Parameter, text: &str) -> Result<(), String> {
@@ -37,8 +37,8 @@ pub(crate) fn value(parameter: &Parameter, text: &str) -> Result<Param, String> 
         ParameterKind::Choice(choices) => match choices.iter().find(|c| *c == text) {
             Some(choice) => Ok(Param::from(choice.as_ref())),
             None => {
-                let near = nearest(text, choices.iter().map(AsRef::as_ref));
-                let near = near.map(|n| format!("; did you mean '{n}'?")).unwrap_or_default();
+                let near = did_you_mean(text, choices.iter().map(AsRef::as_ref));
+                let near = near.map(|hint| format!("; {hint}")).unwrap_or_default();
                 Err(format!("'{text}' is not one of {}{near}", choices.join(", ")))
             }
         },

@@ -122,7 +122,6 @@ impl Process {
         Ok(Self { child, output, words })
     }
 
-    /// How it ended, if it is over.
     fn status(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
     }

@@ -9,7 +9,7 @@ mod rows;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use proofmark_model::{Policy, Subsystem, nearest};
+use proofmark_model::{Policy, Subsystem, did_you_mean};
 use serde::Deserialize;
 
 use crate::bounded::read_text;
@@ -30,7 +30,6 @@ pub const BUILT_IN: [(&str, &str); 5] = [
     ("aws-2016", include_str!("../profiles/aws-2016.toml")),
 ];
 
-/// Largest profile that is read, in bytes.
 const LARGEST: u64 = 1 << 20;
 
 /// A profile as its file says it.
@@ -78,10 +77,8 @@ impl Profile {
         }
         let path = Path::new(name);
         if !path.exists() {
-            let hint = nearest(name, BUILT_IN.iter().map(|(n, _)| *n)).map_or_else(
-                || "see 'proofmark list profiles'".to_owned(),
-                |n| format!("did you mean '{n}'?"),
-            );
+            let hint = did_you_mean(name, BUILT_IN.iter().map(|(n, _)| *n));
+            let hint = hint.unwrap_or_else(|| "see 'proofmark list profiles'".to_owned());
             return Err(Usage(format!("no profile and no file named '{name}'; {hint}")));
         }
         let text = read_text(path, LARGEST).map_err(|e| Usage(format!("profile {name}: {e}")))?;

@@ -23,7 +23,6 @@ const PATIENCE_S: f64 = 30.0;
 pub(crate) struct Programs<'a> {
     /// This program as it runs a tool: see [`process::Place::wrapper`].
     pub(crate) wrapper: Vec<OsString>,
-    /// Our workers.
     pub(crate) workers: &'a Workers,
 }
 
@@ -46,7 +45,6 @@ impl ToolRunner for Programs<'_> {
     }
 }
 
-/// The runs at one point.
 struct AtPoint<'a> {
     programs: &'a Programs<'a>,
     /// The file of a point on a disk, or why there is none.

@@ -31,12 +31,10 @@ pub(crate) struct Recorder<'a> {
     places: Vec<usize>,
     file: &'a dyn RunFile,
     clock: &'a dyn Clock,
-    /// Says a line to the user.
     tell: &'a dyn Fn(&str),
     /// When it was saved, and how long the judging and saving took, in seconds.
     saved_at: f64,
     cost_s: f64,
-    /// Trials that were saved.
     saved: usize,
     /// Whether a failure to save was reported; the run goes on without.
     has_failed: bool,
@@ -55,7 +53,6 @@ impl<'a> Recorder<'a> {
         Self { run, places, file, clock, tell, saved_at, cost_s, saved, has_failed }
     }
 
-    /// Whether it is time to save.
     fn is_due(&self, measurements: &[Measurement]) -> bool {
         self.since_saved() >= SAVE_EVERY_S && self.is_affordable(measurements)
     }
@@ -157,7 +154,6 @@ fn take_over(known: &mut Measurement, later: &Measurement) {
     };
 }
 
-/// Trials of all measurements.
 fn trials(measurements: &[Measurement]) -> usize {
     measurements.iter().map(|m| m.trials.len()).sum()
 }

@@ -10,7 +10,6 @@ pub(crate) use proofmark_workloads::find;
 #[cfg(test)]
 pub(crate) use renamed::{all, find};
 
-/// All workloads, in order.
 #[cfg(not(test))]
 pub(crate) fn all() -> impl Iterator<Item = &'static dyn proofmark_engine::Workload> {
     proofmark_workloads::ALL.iter().copied()
@@ -21,7 +20,6 @@ pub(crate) fn ids() -> impl Iterator<Item = &'static str> {
     all().map(|workload| workload.spec().id.as_ref())
 }
 
-/// The subsystem of a workload.
 pub(crate) fn subsystem(id: &str) -> Option<Subsystem> {
     Some(find(id)?.spec().subsystem)
 }

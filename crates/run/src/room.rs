@@ -40,7 +40,6 @@ struct Written {
     /// Seconds in which they write all the time: those of each series by the share of its bytes
     /// that are written.
     seconds: f64,
-    /// Bytes of the largest file.
     file: u64,
 }
 

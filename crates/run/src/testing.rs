@@ -93,7 +93,6 @@ pub(crate) enum Act {
     Tool(u64),
 }
 
-/// All that was done, in order.
 pub(crate) type Log = Rc<RefCell<Vec<Act>>>;
 
 /// The value of a point's trial, by the point's threads and the trial's number, from 1.
@@ -193,7 +192,6 @@ pub(crate) struct FakeTool {
     /// Seconds of its shortest run, and those that each takes.
     pub(crate) shortest_s: f64,
     pub(crate) takes_s: f64,
-    /// Bytes that it needs.
     pub(crate) memory: u64,
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use rusqlite::{Error, ErrorCode};
 
 use crate::PATIENCE;
+use crate::schema::VERSION;
 
 /// Why the history cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -19,7 +20,6 @@ impl StoreError {
         Self(format!("history {path}: {what}: {reason}; choose another file with --history"))
     }
 
-    /// It is something else.
     pub(crate) fn no_history(path: &Path, reason: &str) -> Self {
         Self(format!(
             "{} is not a proofmark history ({reason}); it is unchanged; choose another file with \
@@ -28,11 +28,11 @@ impl StoreError {
         ))
     }
 
-    /// A later proofmark made it.
-    pub(crate) fn newer(path: &Path, found: i64, known: i64) -> Self {
+    pub(crate) fn other_version(path: &Path, found: i64) -> Self {
         Self(format!(
-            "history {} has version {found}; this proofmark supports up to {known}; use a newer \
-             proofmark, or choose another file with --history",
+            "history {} has version {found}; this proofmark supports only version {VERSION}; use \
+             the proofmark that made it, or move it away and fill a new one with `proofmark \
+             history --add RUN...`",
             path.display()
         ))
     }

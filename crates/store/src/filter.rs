@@ -34,7 +34,6 @@ impl Filter {
         self.since.map_or(i64::MIN, micros)
     }
 
-    /// For SQL's LIMIT.
     pub(crate) fn limit(&self) -> i64 {
         self.last.map_or(-1, i64::from)
     }

@@ -45,11 +45,11 @@ pub struct Store {
 
 impl Store {
     /// Opens the history in that file. Where there is none, its folder and the file are made, for
-    /// this user alone. One of an older version is brought up to this one.
+    /// this user alone.
     ///
     /// # Errors
-    /// In one line: if the file cannot be made or opened, is no history, is damaged, or was made
-    /// by a newer version.
+    /// In one line: if the file cannot be made or opened, is no history, is damaged, or has
+    /// another version.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let path = absolute(path)?;
         make(&path).map_err(|e| StoreError::unusable(&path, "cannot create it", &e))?;
@@ -75,7 +75,7 @@ impl Store {
         }
         let db = connection(&path).map_err(|e| about(&path, e))?;
         let mut store = Self { path, db };
-        schema::migrate(&mut store.db, &store.path)?;
+        schema::prepare(&mut store.db, &store.path)?;
         Ok(store)
     }
 }

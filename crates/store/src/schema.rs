@@ -1,129 +1,99 @@
-//! The tables, and how those of older versions become those of this one.
+//! The tables. Columns hold what is searched and sorted by, JSON the rest.
 
 use std::path::Path;
 
+use proofmark_model::{Better, Params, Unit, Verdict};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
+use serde::{Deserialize, Serialize};
 
 use crate::error::{StoreError, about};
 
 /// Marks the file as a history, in the field that SQLite has for that: `PfMk`.
-pub const APPLICATION: i64 = 0x5066_4d6b;
+const APPLICATION: i64 = 0x5066_4d6b;
 
-/// Versions up to this one were never released; nothing reads them.
-const UNRELEASED: i64 = 4;
+/// `PRAGMA user_version` of these tables. Nothing reads those of other versions.
+pub const VERSION: i64 = 6;
 
-/// What makes each version from the one before, the first from an empty database. A list only
-/// grows: stores of every version are out there. `PRAGMA user_version` is [`UNRELEASED`] and the
-/// number of those that were applied.
-pub const MIGRATIONS: &[&str] = &["PRAGMA application_id = 0x50664d6b;
-     CREATE TABLE runs (
-         id INTEGER PRIMARY KEY,
-         identity TEXT NOT NULL UNIQUE,
-         started INTEGER NOT NULL, -- microseconds since 1970
-         ended INTEGER,
-         host TEXT,
-         machine TEXT NOT NULL,
-         profile TEXT NOT NULL,
-         version TEXT NOT NULL,
-         path TEXT NOT NULL,
-         valid INTEGER NOT NULL,
-         suspect INTEGER NOT NULL,
-         invalid INTEGER NOT NULL
-     ) STRICT;
-     CREATE INDEX runs_by_start ON runs (started);
-     -- What a result is, once; a run may hold it in trials and over time.
-     CREATE TABLE measured (
-         id INTEGER PRIMARY KEY,
-         workload TEXT NOT NULL,
-         method INTEGER NOT NULL,
-         params TEXT NOT NULL, -- JSON, sorted by parameter
-         unit TEXT NOT NULL,
-         better TEXT NOT NULL,
-         over_time INTEGER NOT NULL, -- 0 or 1
-         UNIQUE (workload, method, params, unit, better, over_time)
-     ) STRICT;
-     -- In the order in which a result is read over time.
-     CREATE TABLE numbers (
-         measured INTEGER NOT NULL REFERENCES measured (id),
-         started INTEGER NOT NULL, -- that of the run
-         run INTEGER NOT NULL REFERENCES runs (id),
-         n INTEGER NOT NULL,
-         median REAL NOT NULL,
-         low REAL,
-         high REAL,
-         efficiency REAL,
-         verdict TEXT NOT NULL,
-         levels INTEGER,
-         PRIMARY KEY (measured, started, run)
-     ) STRICT, WITHOUT ROWID;
-     CREATE INDEX numbers_of_run ON numbers (run, measured);"];
+const TABLES: &str = "
+    CREATE TABLE runs (
+        id INTEGER PRIMARY KEY,
+        identity TEXT NOT NULL UNIQUE,
+        started INTEGER NOT NULL, -- microseconds since 1970
+        host TEXT,
+        profile TEXT NOT NULL,
+        run TEXT NOT NULL -- PastRun
+    ) STRICT;
+    CREATE INDEX runs_by_start ON runs (started);
+    -- What a result is, once; a run may hold it in trials and over time.
+    CREATE TABLE measured (
+        id INTEGER PRIMARY KEY,
+        workload TEXT NOT NULL,
+        what TEXT NOT NULL, -- Measured
+        UNIQUE (workload, what)
+    ) STRICT;
+    -- In the order in which a result is read over time.
+    CREATE TABLE numbers (
+        measured INTEGER NOT NULL REFERENCES measured (id),
+        started INTEGER NOT NULL, -- that of the run
+        run INTEGER NOT NULL REFERENCES runs (id),
+        number TEXT NOT NULL, -- Number
+        PRIMARY KEY (measured, started, run)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX numbers_of_run ON numbers (run, measured);";
 
-/// The version that the statements of this crate are for.
-pub const VERSION: i64 = UNRELEASED + MIGRATIONS.len() as i64;
+/// What stays the same from run to run. Equal ones have equal JSON.
+#[derive(Serialize, Deserialize)]
+pub struct Measured {
+    pub params: Params,
+    pub unit: Unit,
+    pub better: Better,
+    pub over_time: bool,
+    pub method: u32,
+}
 
-/// Brings the store to this version, one migration a transaction. An empty database becomes a
-/// store.
+/// What one run measured.
+#[derive(Serialize, Deserialize)]
+pub struct Number {
+    pub n: u64,
+    pub median: f64,
+    pub ci95: Option<[f64; 2]>,
+    pub levels: Option<u64>,
+    pub efficiency: Option<f64>,
+    pub verdict: Verdict,
+}
+
+/// Makes the tables in an empty database.
 ///
 /// # Errors
-/// If it is of another version that cannot be brought there, something else, or cannot be written.
-pub fn migrate(db: &mut Connection, path: &Path) -> Result<(), StoreError> {
-    loop {
-        let (version, ours) = look(db).map_err(|e| about(path, e))?;
-        if !ours {
-            return Err(StoreError::no_history(path, "it is the database of another program"));
-        }
-        match version {
-            VERSION => return Ok(()),
-            1..=UNRELEASED => {
-                let reason = format!("its version {version} was never released; move it away");
-                return Err(StoreError::no_history(path, &reason));
-            }
-            _ if next(version).is_some() => apply(db).map_err(|e| about(path, e))?,
-            _ => return Err(StoreError::newer(path, version, VERSION)),
-        }
+/// If it is of another version or something else, or cannot be written.
+pub fn prepare(db: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    if is_ready(db, path)? {
+        return Ok(());
     }
+    let failed = |e| about(path, e);
+    let tx = Transaction::new(db, TransactionBehavior::Immediate).map_err(failed)?;
+    // Another process may have been faster.
+    if !is_ready(&tx, path)? {
+        tx.execute_batch(TABLES).map_err(failed)?;
+        tx.pragma_update(None, "application_id", APPLICATION).map_err(failed)?;
+        tx.pragma_update(None, "user_version", VERSION).map_err(failed)?;
+    }
+    tx.commit().map_err(failed)
 }
 
-/// What brings a store of that version, 0 if it is empty, to the next.
-fn next(version: i64) -> Option<(&'static str, i64)> {
-    let version = if version == 0 { UNRELEASED } else { version };
-    let sql = MIGRATIONS.get(usize::try_from(version - UNRELEASED).ok()?)?;
-    Some((sql, version + 1))
-}
-
-/// Whether this is the version that the statements here are for: another process may have
-/// brought it further since it was opened.
+/// Whether it has the tables of this version; `false` if it is empty.
 ///
 /// # Errors
-/// If it is not.
-pub fn still_ours(db: &Connection, path: &Path) -> Result<(), StoreError> {
-    match look(db).map_err(|e| about(path, e))? {
-        (VERSION, _) => Ok(()),
-        (version, _) => Err(StoreError::newer(path, version, VERSION)),
+/// If it is of another version or something else.
+pub fn is_ready(db: &Connection, path: &Path) -> Result<bool, StoreError> {
+    let sql = "SELECT v.user_version, a.application_id, (SELECT count(*) FROM sqlite_schema)
+               FROM pragma_user_version v, pragma_application_id a";
+    let found: rusqlite::Result<(i64, i64, i64)> =
+        db.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+    match found.map_err(|e| about(path, e))? {
+        (VERSION, APPLICATION, _) => Ok(true),
+        (0, 0, 0) => Ok(false),
+        (version, APPLICATION, _) => Err(StoreError::other_version(path, version)),
+        _ => Err(StoreError::no_history(path, "it is the database of another program")),
     }
-}
-
-/// Version, and whether it is a history or empty.
-fn look(db: &Connection) -> rusqlite::Result<(i64, bool)> {
-    db.query_row(
-        "SELECT v.user_version, a.application_id, (SELECT count(*) FROM sqlite_schema)
-         FROM pragma_user_version v, pragma_application_id a",
-        [],
-        |row| {
-            let (version, application): (i64, i64) = (row.get(0)?, row.get(1)?);
-            let empty = version == 0 && application == 0 && row.get::<_, i64>(2)? == 0;
-            Ok((version, application == APPLICATION || empty))
-        },
-    )
-}
-
-/// The next migration, unless another process was faster.
-fn apply(db: &mut Connection) -> rusqlite::Result<()> {
-    let tx = Transaction::new(db, TransactionBehavior::Immediate)?;
-    let (version, ours) = look(&tx)?;
-    if let (Some((sql, version)), true) = (next(version), ours) {
-        tx.execute_batch(sql)?;
-        tx.pragma_update(None, "user_version", version)?;
-    }
-    tx.commit()
 }

@@ -1,11 +1,13 @@
 //! Runs are added.
 
-use proofmark_model::{Host, Measurement, Run, Verdict, format_size};
+use proofmark_model::{Host, Measurement, PastRun, Run, Verdict, counted, format_size};
 use rusqlite::{Transaction, TransactionBehavior, params};
+use serde::Serialize;
 
+use crate::Store;
 use crate::error::{StoreError, about};
 use crate::filter::micros;
-use crate::{Store, schema};
+use crate::schema::{Measured, Number, is_ready};
 
 impl Store {
     /// Adds a run; when this returns, it is on the disk. A run that is there already, whether it
@@ -20,7 +22,8 @@ impl Store {
         let at = self.path.clone();
         let failed = |e| about(&at, e);
         let tx = Transaction::new(&mut self.db, TransactionBehavior::Immediate).map_err(failed)?;
-        schema::still_ours(&tx, &at)?;
+        // Another process may have changed it since it was opened.
+        is_ready(&tx, &at)?;
         let id = insert(&tx, run, path, host).map_err(failed)?;
         tx.commit().map_err(failed)?;
         Ok(id)
@@ -28,97 +31,78 @@ impl Store {
 }
 
 fn insert(tx: &Transaction, run: &Run, path: &str, host: Option<&str>) -> rusqlite::Result<i64> {
-    let count = |v: Verdict| run.measurements.iter().filter(|m| m.verdict == v).count() as i64;
+    let count = |v: Verdict| run.measurements.iter().filter(|m| m.verdict == v).count() as u64;
+    let past = PastRun {
+        id: 0, // The table numbers it.
+        started: run.started,
+        ended: run.ended,
+        host: None, // A column: one once known stays.
+        machine: machine(&run.host),
+        profile: run.plan.profile.clone(),
+        version: run.tool.version.clone(),
+        path: path.to_owned(),
+        valid: count(Verdict::Valid),
+        suspect: count(Verdict::Suspect),
+        invalid: count(Verdict::Invalid),
+    };
+    let started = micros(run.started);
     let id: i64 = tx
         .prepare_cached(
-            "INSERT INTO runs (identity, started, ended, host, machine, profile, version, path,
-                               valid, suspect, invalid)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+            "INSERT INTO runs (identity, started, host, profile, run) VALUES (?1, ?2, ?3, ?4, ?5)
              ON CONFLICT (identity) DO UPDATE SET
-                 ended = excluded.ended, host = coalesce(excluded.host, host),
-                 machine = excluded.machine, version = excluded.version, path = excluded.path,
-                 valid = excluded.valid, suspect = excluded.suspect, invalid = excluded.invalid
+                 host = coalesce(excluded.host, host), run = excluded.run
              RETURNING id",
         )?
-        .query_row(
-            params![
-                identity(run),
-                micros(run.started),
-                run.ended.map(micros),
-                host,
-                machine(&run.host),
-                run.plan.profile,
-                run.tool.version,
-                path,
-                count(Verdict::Valid),
-                count(Verdict::Suspect),
-                count(Verdict::Invalid),
-            ],
-            |row| row.get(0),
-        )?;
+        .query_row(params![identity(run), started, host, past.profile, json(&past)?], |row| {
+            row.get(0)
+        })?;
     tx.prepare_cached("DELETE FROM numbers WHERE run = ?1")?.execute([id])?;
     for m in &run.measurements {
+        let Some(number) = number(m) else { continue };
         let method = run.workloads.get(&m.workload).map_or(0, |spec| spec.method);
-        number(tx, (id, micros(run.started)), method, m)?;
+        let measured = measured(tx, method, m)?;
+        tx.prepare_cached("INSERT OR REPLACE INTO numbers VALUES (?1, ?2, ?3, ?4)")?
+            .execute(params![measured, started, id, json(&number)?])?;
     }
     Ok(id)
 }
 
-fn number(
-    tx: &Transaction,
-    (run, started): (i64, i64),
-    method: u32,
-    m: &Measurement,
-) -> rusqlite::Result<()> {
-    let Some(summary) = m.summary.as_ref().filter(|s| s.median.is_finite()) else { return Ok(()) };
-    let json = |e: serde_json::Error| rusqlite::Error::ToSqlConversionFailure(Box::new(e));
-    let what = params![
-        m.workload,
-        serde_json::to_string(&m.params).map_err(json)?,
-        m.unit.as_str(),
-        match m.better {
-            proofmark_model::Better::Higher => "higher",
-            proofmark_model::Better::Lower => "lower",
-        },
-        m.series.is_some(),
-        method,
-    ];
-    tx.prepare_cached(
-        "INSERT INTO measured (workload, params, unit, better, over_time, method)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING",
-    )?
-    .execute(what)?;
-    let measured: i64 = tx
-        .prepare_cached(
-            "SELECT id FROM measured WHERE workload = ?1 AND params = ?2 AND unit = ?3 AND better = ?4
-             AND over_time = ?5 AND method = ?6",
-        )?
-        .query_row(what, |row| row.get(0))?;
-    let levels = m.series.as_ref().map(|s| s.levels.len());
+/// What is kept of the figure, if there is one.
+fn number(m: &Measurement) -> Option<Number> {
+    let summary = m.summary.as_ref().filter(|s| s.median.is_finite())?;
+    let levels = m.series.as_ref().map(|s| s.levels.len() as u64);
     // A median over several levels is none of them; nor is its interval one of the value.
     let interval = summary.ci95.filter(|i| i.iter().all(|v| v.is_finite()));
-    let [low, high] = match interval.filter(|_| levels.is_none_or(|n| n < 2)) {
-        Some(interval) => interval.map(Some),
-        None => [None, None],
+    Some(Number {
+        n: summary.n,
+        median: summary.median,
+        ci95: interval.filter(|_| levels.is_none_or(|n| n < 2)),
+        levels,
+        efficiency: m.efficiency.filter(|e| e.is_finite()),
+        verdict: m.verdict,
+    })
+}
+
+/// The row of what was measured.
+fn measured(tx: &Transaction, method: u32, m: &Measurement) -> rusqlite::Result<i64> {
+    let what = Measured {
+        params: m.params.clone(),
+        unit: m.unit,
+        better: m.better,
+        over_time: m.series.is_some(),
+        method,
     };
+    let row = params![m.workload, json(&what)?];
     tx.prepare_cached(
-        "INSERT OR REPLACE INTO numbers
-             (measured, started, run, n, median, low, high, efficiency, verdict, levels)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        "INSERT INTO measured (workload, what) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
     )?
-    .execute(params![
-        measured,
-        started,
-        run,
-        i64::try_from(summary.n).unwrap_or(i64::MAX),
-        summary.median,
-        low,
-        high,
-        m.efficiency.filter(|e| e.is_finite()),
-        m.verdict.as_str(),
-        levels.map(|n| i64::try_from(n).unwrap_or(i64::MAX)),
-    ])?;
-    Ok(())
+    .execute(row)?;
+    tx.prepare_cached("SELECT id FROM measured WHERE workload = ?1 AND what = ?2")?
+        .query_row(row, |row| row.get(0))
+}
+
+fn json(value: &impl Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(value).map_err(|e| rusqlite::Error::ToSqlConversionFailure(Box::new(e)))
 }
 
 /// What makes a run the same one in whatever file it comes: when it began, on what processor, and
@@ -140,7 +124,7 @@ fn fnv(bytes: &[u8]) -> u64 {
 fn machine(host: &Host) -> String {
     let cpu = host.cpu.model_name.get().map_or("unnamed CPU", |name| name.trim());
     let cpus = Some(host.limits.usable_cpus.len()).filter(|n| *n > 0);
-    let cpus = cpus.map(|n| format!("{n} CPU{}", if n == 1 { "" } else { "s" }));
+    let cpus = cpus.map(|n| counted(n, "CPU"));
     let memory = host.memory.total_bytes.get().map(|bytes| format_size(rounded(*bytes)));
     [Some(cpu.to_owned()), cpus, memory].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -200,24 +200,19 @@ fn references_hold() {
     let (_dir, path, mut store) = opened();
     store.add(&small(9), "", None).unwrap();
     let db = Connection::open(&path).unwrap();
-    let dangling = "INSERT INTO numbers (measured, started, run, n, median, verdict)
-                    VALUES (999, 0, 1, 1, 1.0, 'valid')";
-    assert!(db.execute_batch(dangling).is_err());
+    assert!(db.execute_batch("INSERT INTO numbers VALUES (999, 0, 1, '{}')").is_err());
 }
 
 #[test]
 fn a_store_of_another_version_is_left_alone() {
-    for (version, why) in [
-        (2, "its version 2 was never released; move it away"),
-        (99, "has version 99; this proofmark supports up to 5"),
-        (-1, "version -1"),
-    ] {
+    for version in [5, 99, -1] {
         let (_dir, path, mut open) = opened();
         alter(&path, &format!("PRAGMA user_version = {version}"));
         let before = fs::read(&path).unwrap();
-        assert!(refused(&path).contains(why), "{version}");
+        let why = format!("version {version}; this proofmark supports only version 6");
+        assert!(refused(&path).contains(&why), "{version}");
         let error = open.add(&small(1), "", None).unwrap_err().to_string();
-        assert!(error.contains(&format!("version {version}")), "by one that had it open: {error}");
+        assert!(error.contains(&why), "by one that had it open: {error}");
         assert_eq!(fs::read(&path).unwrap(), before);
     }
 }
@@ -289,11 +284,12 @@ fn a_damaged_store_is_an_error_and_no_panic() {
 #[test]
 fn words_that_mean_nothing_here_are_damage() {
     for sql in [
-        "UPDATE measured SET unit = 'furlongs'",
-        "UPDATE measured SET params = '[1]' WHERE id = 1",
-        "UPDATE numbers SET verdict = char(27) || '[31m'",
-        "UPDATE numbers SET n = -1",
+        "UPDATE measured SET what = json_set(what, '$.unit', 'furlongs')",
+        "UPDATE measured SET what = json_set(what, '$.params', json('[1]')) WHERE id = 1",
+        "UPDATE numbers SET number = json_set(number, '$.verdict', char(27) || '[31m')",
+        "UPDATE numbers SET number = json_set(number, '$.n', -1)",
         "UPDATE numbers SET started = 9223372036854775807",
+        "UPDATE runs SET run = '[]'",
     ] {
         let (_dir, path, mut store) = opened();
         store.add(&small(0), "", None).unwrap();

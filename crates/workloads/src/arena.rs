@@ -32,7 +32,6 @@ const MPOL_MF_MOVE: libc::c_uint = 1 << 1;
 /// Pages whose node is asked for; the rest are taken to be placed as these.
 const ASKED: usize = 4096;
 
-/// One mapping.
 #[derive(Debug)]
 pub(crate) struct Arena {
     /// The whole mapping, for unmapping.

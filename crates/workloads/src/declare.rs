@@ -10,7 +10,6 @@ use proofmark_model::{
 /// The largest size of any parameter, in bytes: 64 TiB.
 pub(crate) const MOST: u64 = 1 << 46;
 
-/// A parameter.
 pub(crate) const fn parameter(
     name: &'static str,
     about: &'static str,
@@ -30,7 +29,6 @@ pub(crate) const fn choice(words: &'static [Cow<'static, str>]) -> ParameterKind
     ParameterKind::Choice(Cow::Borrowed(words))
 }
 
-/// The parameter `threads`.
 pub(crate) const fn threads_parameter(about: &'static str, default: &'static str) -> Parameter {
     parameter("threads", about, ParameterKind::Count { min: 1, max: 4096 }, default)
 }

@@ -11,12 +11,10 @@ use crate::declare::{Words, interleaved, rate};
 use crate::disk::faults::{CACHED, FALLOCATED, LOST, SPARSE, ZEROS};
 use crate::memory::{Loop, Op, STORING, Segment, Stores, Stream, find_loop};
 
-/// What goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     Kill,
     Illegal,
-    Torn,
     Wrong,
     Panic,
     Abandon,
@@ -27,7 +25,6 @@ enum Fault {
 pub const ALL: &[&dyn Workload] = &[
     &Faulty { spec: const { &spec("test.kill") }, fault: Fault::Kill },
     &Faulty { spec: const { &spec("test.illegal") }, fault: Fault::Illegal },
-    &Faulty { spec: const { &spec("test.torn") }, fault: Fault::Torn },
     &Faulty { spec: const { &spec("test.wrong") }, fault: Fault::Wrong },
     &Faulty { spec: const { &spec("test.panic") }, fault: Fault::Panic },
     &Faulty { spec: const { &spec("test.abandon") }, fault: Fault::Abandon },
@@ -127,7 +124,6 @@ impl Setup for Doomed {
 
 struct Doom {
     fault: Fault,
-    /// Number of the thread.
     index: usize,
 }
 
@@ -139,11 +135,6 @@ impl Load for Doom {
                 let _ = rustix::process::kill_process(own, rustix::process::Signal::KILL);
             }
             Fault::Illegal => illegal(),
-            Fault::Torn => {
-                // Past the worker's own lock on its standard output.
-                let _ = std::fs::write("/proc/self/fd/1", "{\"sample\":{\"started\":\"20\n");
-                std::process::exit(0);
-            }
             Fault::Panic => panic!("it panics on purpose"),
             Fault::Abandon if self.index == 0 => panic!("it leaves the other waiting on purpose"),
             // For a thread that is gone.

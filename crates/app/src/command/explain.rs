@@ -33,10 +33,8 @@ pub fn run(id: &str) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Longer lines are hard to read.
 const WIDEST: usize = 90;
 
-/// A paragraph in lines.
 fn paragraph(text: &str) -> String {
     wrap(text, width(), "")
 }
@@ -113,7 +111,6 @@ fn findings() -> impl Iterator<Item = &'static (&'static str, &'static str, &'st
     HOST_FINDINGS.iter().chain(plan).chain(TOOL_FINDINGS).chain(IMPORT_FINDINGS)
 }
 
-/// What kind of doubt a check raises.
 fn class(class: Class) -> String {
     let asks = match class {
         Class::Claim => "does the result measure what its name says?",
@@ -146,7 +143,6 @@ fn explain_workload(spec: &WorkloadSpec) -> String {
     text
 }
 
-/// The default as a person writes it.
 fn default(parameter: &Parameter) -> String {
     match (&parameter.kind, parameter.default.parse()) {
         (ParameterKind::Size { .. }, Ok(bytes)) => format_size(bytes),

@@ -15,7 +15,6 @@ use crate::cli::InfoArgs;
 use crate::error::Outcome;
 use crate::text::{columns, print, print_data, terminal_options};
 
-/// What is printed for programs.
 #[derive(Serialize)]
 struct Info<'a> {
     host: &'a Host,
@@ -98,7 +97,6 @@ fn row(limit: &Limit) -> (String, String) {
     (format!("  {} {}", limit.point.workload, parameters.join(" ")), value)
 }
 
-/// One factor of the ceiling, short.
 fn factor(input: &Input) -> String {
     if input.unit == Unit::Hertz.as_str() {
         format_quantity(input.value, Unit::Hertz)

@@ -16,7 +16,6 @@ use crate::error::{Outcome, usage};
 use crate::signals::on_signals;
 use crate::text::{print, say};
 
-/// Serves until it is stopped.
 pub fn run(args: &ServeArgs) -> Result<Outcome> {
     core_dumps::turn_off();
     let (key, source) =

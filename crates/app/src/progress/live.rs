@@ -7,7 +7,6 @@ use proofmark_model::{Measurement, Quantity, Series, Timestamp};
 /// Samples that are remembered: no terminal is wider.
 const MOST: usize = 512;
 
-/// Columns that are worth drawing in.
 const LEAST_COLUMNS: usize = 8;
 
 /// A range of less than this share of the greatest value is drawn as if it were this wide, so
@@ -32,7 +31,6 @@ pub(super) struct Live {
 }
 
 impl Live {
-    /// Takes in a sample.
     pub(super) fn add(&mut self, series: &Series, value: f64) {
         if self.of != Some(series.started) {
             *self = Self { of: Some(series.started), ..Self::default() };

@@ -12,7 +12,6 @@ use super::Folder;
 /// A run's name, its points' values, and what is changed of it.
 type Made<'a> = (&'a str, &'a [f64], fn(&mut Run));
 
-/// A folder with these runs.
 fn with(runs: &[Made]) -> Folder {
     let folder = Folder::new();
     for (name, values, change) in runs {

@@ -90,7 +90,6 @@ fn other_shells_take_their_scripts() {
     }
 }
 
-/// Writes every page; their paths.
 fn pages(folder: &Folder) -> Vec<PathBuf> {
     folder.prints(&["man", "--out", "made/man1"]);
     listed(&folder.path().join("made/man1"))
@@ -155,7 +154,6 @@ fn groff_finds_nothing_wrong() {
     }
 }
 
-/// Files and links below a folder.
 fn files(folder: &Folder) -> Vec<PathBuf> {
     let mut find = Command::new("find");
     let found = Ended::of(find.arg(folder.path()).args(["!", "-type", "d"])).quiet();

@@ -50,7 +50,6 @@ fn tests_of(module: &str, text: &str) -> Vec<String> {
 /// Which files name which others, a parent and what lies below it aside.
 pub type Imports = BTreeMap<String, BTreeSet<String>>;
 
-/// The imports of files.
 pub fn imports(files: &BTreeMap<String, String>) -> Imports {
     let each = |(module, text): (&String, &String)| (module.clone(), named(files, module, text));
     files.iter().map(each).collect()

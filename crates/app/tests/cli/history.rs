@@ -92,9 +92,8 @@ fn run(hours: i64, gflops: f64) -> Run {
     run
 }
 
-/// Whether one line says this.
-fn once(word: &str, stderr: &str) -> bool {
-    stderr.lines().filter(|l| l.contains(word)).count() == 1
+fn once(word: &str, said: &str) -> bool {
+    said.lines().filter(|l| l.contains(word)).count() == 1
 }
 
 #[test]

@@ -8,7 +8,6 @@ use proofmark_model::{Measurement, Param, ParameterKind, Run, Verdict, read_run}
 
 use super::{Folder, captured, captured_of};
 
-/// A file's run.
 fn imported(file: &Path, arguments: &[&str]) -> Run {
     let (folder, name) = (Folder::new(), file.to_str().unwrap());
     let ended = folder.run(&[&["import", name, "--json", "-", "--out", "out"], arguments].concat());

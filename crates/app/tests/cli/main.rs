@@ -29,7 +29,6 @@ use tempfile::TempDir;
 /// A folder of a test's own, in which the program runs without a history.
 struct Folder(TempDir);
 
-/// How the program ended.
 struct Ended {
     stdout: String,
     stderr: String,
@@ -44,7 +43,6 @@ impl Ended {
         Self { stdout, stderr, code: out.status.code() }
     }
 
-    /// Ended with that status.
     #[track_caller]
     fn with(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{}{}", self.stdout, self.stderr);
@@ -76,7 +74,6 @@ impl Folder {
         self.0.path()
     }
 
-    /// A file with this text.
     fn file(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -130,7 +127,6 @@ fn captured_of(tool: &str, ending: &str) -> PathBuf {
     captured().into_iter().filter(is_its).find(|f| f.to_str().unwrap().ends_with(ending)).unwrap()
 }
 
-/// Files of a folder, in order.
 fn listed(folder: &Path) -> Vec<PathBuf> {
     let mut all: Vec<_> = fs::read_dir(folder).unwrap().map(|f| f.unwrap().path()).collect();
     all.sort();

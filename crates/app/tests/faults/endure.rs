@@ -44,7 +44,6 @@ fn wait_for_samples(dir: &Path, child: &mut Child, least: usize) {
     });
 }
 
-/// The run as `report` reads it.
 fn reported(dir: &Path) -> Run {
     let out = output(proofmark().args(["report", "--format", "json"]).arg(dir.join("out")));
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
@@ -55,7 +54,6 @@ fn series(m: &Measurement) -> &Series {
     m.series.as_ref().unwrap()
 }
 
-/// Levels and changes, for people.
 fn shape(m: &Measurement) -> String {
     let s = series(m);
     let levels =

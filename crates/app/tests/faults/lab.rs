@@ -43,7 +43,6 @@ fn allowed<T>(planted: Option<T>, reason: &str) -> Option<T> {
     planted
 }
 
-/// The program under test.
 pub fn proofmark() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_proofmark"));
     // It finds no tool to run beside its points, whatever this machine has, and leaves this
@@ -205,7 +204,6 @@ impl Cgroup {
         let _ = fs::write(self.0.join("cpu.weight"), "10000");
     }
 
-    /// The command inside this cgroup.
     pub fn enter<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         wrap(
             command,
@@ -236,7 +234,6 @@ pub fn is_alive(pid: u32) -> bool {
     stat(pid).is_some_and(|(state, _)| state != 'Z' && state != 'X')
 }
 
-/// State and parent from /proc/PID/stat.
 fn stat(pid: u32) -> Option<(char, u32)> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let mut fields = text.rsplit_once(')')?.1.split_whitespace();

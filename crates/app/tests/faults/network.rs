@@ -21,11 +21,9 @@ use proofmark_testing::{wait, wait_until, wait_until_within};
 
 /// Header of a frame of Ethernet as interfaces and token buckets count it, in bytes.
 const FRAME: f64 = 14.0;
-/// Header of IPv4.
 const IP: f64 = 20.0;
 /// Header of TCP with time stamps.
 const TCP: f64 = 20.0 + 12.0;
-/// Header of UDP.
 const UDP: f64 = 8.0;
 
 /// Two hosts, with a server on one of them.

@@ -5,14 +5,16 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use super::lab::network::{Garbage, Served, begun, point, profile, run_to, serve, written};
-use super::lab::{self, alone, children, proofmark, refused, run_json, shared, skip};
+use super::lab::network::{Served, begun, point, profile, run_to, serve, throw_garbage, written};
+use super::lab::{self, alone, children, proofmark, refused, run_json, shared};
 use super::{names, no_one_left, saved, wait_for_trials};
 use proofmark_model::{Ending, Run, Verdict};
-use proofmark_testing::{output, wait, wait_until};
+use proofmark_testing::{join, output, wait, wait_until};
 
 /// A run over this machine's loopback to a server that somebody started.
 fn to(address: impl ToString, key: &Path) -> Command {
@@ -48,44 +50,16 @@ fn begun_to(server: &Served, key: &Path, folder: &Path, points: &[String]) -> Ch
 }
 
 #[test]
-fn who_has_not_the_key_is_told_so_in_one_line() {
+fn who_cannot_use_a_server_is_told_so_in_one_line() {
     let _turn = shared();
     let (folder, key, server) = served();
     let other = folder.path().join("other");
     drop(Served::here(&other)); // Makes another key.
     refused(&mut to(server.address, &other), "key");
     refused(&mut to(server.address, &folder.path().join("none")), "no key in");
-    set_mode(&key, 0o644);
-    refused(&mut to(server.address, &key), "chmod 600");
-    set_mode(&key, 0o600);
-    fs::write(&other, "42\n").unwrap();
-    refused(&mut to(server.address, &other), "64 hexadecimal digits");
     let address = server.address;
     drop(server);
     refused(&mut to(address, &key), "no server at");
-    refused(&mut to("no-such-host.invalid", &key), "no-such-host.invalid");
-}
-
-fn set_mode(path: &Path, mode: u32) {
-    use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-}
-
-#[test]
-fn a_peer_without_network_workloads_is_a_mistake() {
-    let _turn = shared();
-    let (folder, key, server) = served();
-    refused(run_to(server.address, &key).arg("cpu"), "no network workload");
-    let only_cpu = profile(3, &["[[points]]\nworkload = \"cpu.clock\"\n".to_owned()]);
-    let mut command = run_to(server.address, &key);
-    command.arg("--profile").arg(written(folder.path(), &only_cpu));
-    refused(&mut command, "no network workload");
-}
-
-#[test]
-fn a_forwarder_to_another_machine_is_no_loopback() {
-    let _turn = shared();
-    let (folder, key) = for_a_key();
     // What another machine is known by.
     let boot_id = folder.path().join("boot_id");
     fs::write(&boot_id, "00000000-0000-4000-8000-000000000000\n").unwrap();
@@ -114,15 +88,10 @@ fn a_second_run_is_told_to_wait_and_the_first_goes_on() {
     let stream = point("network.tcp.stream", "200ms", "");
     let mut first = begun_to(&server, &key, folder.path(), &[stream]);
     wait_for_trials(folder.path(), &mut first);
-    let seconds = |text: &str| {
-        let (_, after) = text.split_once("for at most ").unwrap();
-        after.split(' ').next().unwrap().parse::<u64>().unwrap()
-    };
     let out = output(to(server.address, &key).current_dir(folder.path()));
     let text = String::from_utf8_lossy(&out.stderr);
     assert_eq!((out.status.code(), text.lines().count()), (Some(2), 1), "{text}");
     assert!(text.contains("is busy with another run") && text.contains("try again"), "{text}");
-    assert!((1..=3600).contains(&seconds(&text)), "{text}");
     assert!(first.try_wait().unwrap().is_none(), "the first was over");
     wait("the first run to end", &mut first);
     let m = &saved(folder.path()).measurements[0];
@@ -130,37 +99,12 @@ fn a_second_run_is_told_to_wait_and_the_first_goes_on() {
     assert_ne!(m.verdict, Verdict::Invalid, "{:?}", names(m));
 }
 
-/// The run of a workload with one block size.
-fn sized(mut run: Command, workload: &str, bytes: u32) -> Command {
-    run.args([workload, "--trials", "3", "--block-size", &format!("{bytes}B")]);
-    run
-}
-
 #[test]
-fn datagrams_that_udp_cannot_carry_are_refused() {
+fn a_datagram_that_udp_cannot_carry_is_refused() {
     let _turn = shared();
-    let run_here = || {
-        let mut command = proofmark();
-        command.arg("run");
-        command
-    };
-    for workload in ["network.udp.stream", "network.udp.rtt"] {
-        refused(&mut sized(run_here(), workload, 65_508), "at most 65507 B of payload");
-        refused(&mut sized(run_here(), workload, 65_536), "out of range");
-    }
-    let carried = |run: Command, bytes: u32| {
-        let (run, _) = run_json(&mut sized(run, "network.udp.rtt", bytes));
-        all_complete(&run);
-        let size = Some(u64::from(bytes));
-        assert!(run.measurements.iter().all(|m| m.params.int("block_size") == size));
-    };
-    carried(run_here(), 65_507);
-    if std::net::UdpSocket::bind("[::1]:0").is_err() {
-        return skip("no IPv6");
-    }
-    let (_folder, key) = for_a_key();
-    let server = Served::start(&mut serve("[::1]:0", &key));
-    carried(run_to(server.address, &key), 65_527);
+    let mut command = proofmark();
+    command.args("run network.udp.rtt --trials 3 --block-size 65508B".split(' '));
+    refused(&mut command, "at most 65507 B of payload");
 }
 
 #[test]
@@ -332,13 +276,16 @@ fn strangers_do_not_disturb_a_run() {
     let mut run = begun_to(&server, &key, folder.path(), &points);
     wait_for_trials(folder.path(), &mut run);
     let before = server.kib("VmRSS");
-    let garbage = Garbage::at(server.address);
+    let over = Arc::new(AtomicBool::new(false));
+    let (address, told) = (server.address, Arc::clone(&over));
+    let garbage = thread::spawn(move || throw_garbage(address, &told));
     wait("the run to end", &mut run);
-    let thrown = garbage.end();
-    // The most that it ever was.
-    let grown = server.kib("VmHWM") - before;
+    over.store(true, Ordering::Relaxed);
+    let thrown = join("the garbage to end", garbage);
+    // The most that it ever was; the kernel updates it late, so that it may even be less.
+    let grown = server.kib("VmHWM").saturating_sub(before);
     assert!(grown < 16 << 10, "{grown} KiB");
-    assert!(thrown.iter().all(|n| *n > 100), "{thrown:?}");
+    assert!(thrown > 100, "{thrown} connections");
     let run = saved(folder.path());
     assert_eq!(run.measurements.len(), workloads.len());
     for m in &run.measurements {

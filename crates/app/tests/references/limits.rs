@@ -128,7 +128,6 @@ fn without_proc_all_that_a_tool_started_ends() {
     assert!(left.is_empty(), "{left:?} of {started:?} outlived it");
 }
 
-/// The value of a line of /proc/PID/status.
 fn status(pid: i32, name: &str) -> String {
     let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(":\t"));

@@ -76,7 +76,6 @@ type Asked = (usize, &'static str, u64);
 struct Diary(Arc<Mutex<Vec<Asked>>>);
 
 impl Diary {
-    /// The calls of one thread.
     fn of(&self, index: usize) -> Vec<(&'static str, u64)> {
         let calls = self.0.lock().unwrap();
         calls.iter().filter(|c| c.0 == index).map(|c| (c.1, c.2)).collect()

@@ -58,7 +58,6 @@ fn reported(interface: &str) -> EndCounters {
     }
 }
 
-/// Counters that are all zero.
 fn zero() -> EndCounters {
     EndCounters {
         interface: Some([0; 5]),

@@ -5,7 +5,6 @@ use proptest::prelude::*;
 use super::*;
 use crate::testing::Machine;
 
-/// A process in these cgroups.
 pub(super) fn machine(cgroup: &str, mountinfo: &str) -> Machine {
     Machine::new(&[("/proc/self/cgroup", cgroup), ("/proc/self/mountinfo", mountinfo)])
 }

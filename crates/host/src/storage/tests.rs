@@ -59,7 +59,6 @@ impl Machine {
     }
 }
 
-/// A mount of the whole machine.
 fn on(number: &str, kind: &str, source: &str) -> String {
     format!("20 1 {number} / / rw,relatime - {kind} {source} rw\n")
 }

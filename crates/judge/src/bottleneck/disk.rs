@@ -114,7 +114,6 @@ fn gain(m: &Measurement, other: &Measurement) -> Option<f64> {
     (ratio.is_finite() && ratio > 0.0).then_some(ratio)
 }
 
-/// In words, what differs between two points.
 fn differs(m: &Measurement, other: &Measurement) -> String {
     let (depth, threads) = (queue_depth(other), other.params.threads());
     match (depth == queue_depth(m), threads == m.params.threads()) {

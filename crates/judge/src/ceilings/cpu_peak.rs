@@ -16,7 +16,6 @@ use crate::{Capacity, Context};
 pub(crate) struct Peak {
     stream: Stream,
     width: Width,
-    /// Numbers in a register.
     pub(crate) lanes: f64,
     /// Operations that one instruction does to one number.
     pub(crate) operations: f64,

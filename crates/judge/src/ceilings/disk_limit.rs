@@ -24,7 +24,6 @@ const LEAST: f64 = 0.01;
 /// is counted is not said.
 const PROMISE: f64 = 0.05;
 
-/// A limit that is set.
 #[derive(Debug, Clone, PartialEq)]
 struct SetLimit {
     limit: Limit,
@@ -35,7 +34,6 @@ struct SetLimit {
     cgroup: Option<String>,
 }
 
-/// What the user declared.
 fn declared(ctx: &Context) -> impl Iterator<Item = SetLimit> {
     let value = |limit: Limit| ctx.host.limits.declared.get(limit.name()).copied();
     let all = Limit::ALL.into_iter();

@@ -15,7 +15,6 @@ const MOST_IN_A_CHANNEL: usize = 3;
 /// A channel of DDR memory carries 64 bits, two halves of 32 together in DDR5.
 const DDR_BITS: u32 = 64;
 
-/// A memory bus.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Bus {
     /// Transfers a second, the fastest module's.

@@ -100,7 +100,6 @@ pub(crate) fn of_our_loops<'c>(ceiling: &'c Ceiling, theirs: &Measurement) -> Op
     })
 }
 
-/// The cores as an input.
 pub(crate) fn cores(host: &Host, capacity: &Capacity) -> Input {
     let Capacity { threads, physical, cpus, .. } = capacity;
     let threads = counted(*threads, "thread");
@@ -126,12 +125,10 @@ fn row_of<T>(host: &Host, find: impl Fn(&str) -> Option<T>, table: &str) -> Resu
     find(&found.id).ok_or_else(|| format!("no table of {table} for {}", found.name))
 }
 
-/// The row of execution ports.
 pub(crate) fn row(host: &Host) -> Result<&'static Row, String> {
     row_of(host, microarchitecture::find, "execution ports")
 }
 
-/// The row of the memory side.
 pub(crate) fn memory_row(host: &Host) -> Result<&'static MemoryRow, String> {
     row_of(host, memory::find, "caches and memory")
 }

@@ -74,7 +74,6 @@ fn words(found: Vec<(&Cause, Explanation)>) -> String {
     words.join("; ")
 }
 
-/// What is said where nothing explains it.
 fn unexplained(r: &Reference) -> String {
     let counts = Some(r.counts.trim()).filter(|c| !c.is_empty());
     let counts = counts.map_or(String::new(), |counts| format!(" (it counts {counts})"));

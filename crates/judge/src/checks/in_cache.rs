@@ -43,7 +43,6 @@ fn met_again(ctx: &Context, m: &Measurement, all: u64) -> Option<Finding> {
     Some(says(Severity::Note, message).with("cache_share", share))
 }
 
-/// Bytes of a cache line.
 const LINE: u64 = 64;
 
 pub(super) static CHECK: Check = Check {

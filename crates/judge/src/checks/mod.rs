@@ -86,7 +86,6 @@ pub struct Check {
 }
 
 impl Check {
-    /// A finding of this check, without evidence.
     fn finding(
         &self,
         severity: Severity,

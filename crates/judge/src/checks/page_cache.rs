@@ -59,7 +59,6 @@ impl Account {
     }
 }
 
-/// Bytes for people.
 fn size(bytes: f64) -> String {
     format_size(bytes as u64)
 }

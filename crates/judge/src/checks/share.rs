@@ -21,7 +21,6 @@ pub(super) struct Share {
     pub(super) all: f64,
     /// The same without the worst tenth of the trials.
     pub(super) usual: f64,
-    /// Sum of the amounts, all trials.
     pub(super) amount: f64,
     /// Trials that report it.
     pub(super) trials: usize,

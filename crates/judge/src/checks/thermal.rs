@@ -18,7 +18,6 @@ const START: f64 = 0.05;
 const END: f64 = 0.33;
 /// Fewer samples than this show no shape.
 const LEAST_TRIALS: usize = 20;
-/// Degrees that count as warmer.
 const WARMER_C: f64 = 5.0;
 /// Throttling and steal that explain a slower core better.
 const EXPLAINED: f64 = 0.02;

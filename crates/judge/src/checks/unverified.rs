@@ -10,7 +10,6 @@ use crate::execution::Execution;
 /// integers in f64, exact to 2^53.
 const ROUNDING: f64 = 1e-9;
 
-/// A count as a person reads it.
 fn count(value: f64) -> String {
     if value.is_finite() { format!("{value:e}") } else { "no number of".to_owned() }
 }

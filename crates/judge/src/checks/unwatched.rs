@@ -12,8 +12,7 @@ type Reports = fn(&Conditions) -> bool;
 /// What is read by pinned threads alone.
 const CLOCK: &str = "the core clock";
 
-/// What is watched.
-const WATCHED: &[(&str, Reports)] = &[
+const WATCHED: &[(&str, Told)] = &[
     (CLOCK, |c| c.clock_hz.is_some()),
     ("steal time", |c| c.steal_s.is_some()),
     ("other processes' CPU time", |c| c.other_cpu_s.is_some()),

@@ -7,7 +7,6 @@ use proofmark_model::{Ending, Measurement, Params, Run, Severity, Verdict};
 use super::pairs::Pair;
 use super::rank::{Known, Ranks};
 
-/// Both runs, with what each planned.
 pub(super) struct Runs<'a> {
     a: &'a Run,
     b: &'a Run,
@@ -15,7 +14,6 @@ pub(super) struct Runs<'a> {
     plan_of_b: Planned<'a>,
 }
 
-/// Workload, parameters, and whether over time.
 type Planned<'a> = BTreeSet<(&'a str, &'a Params, bool)>;
 
 impl<'a> Runs<'a> {
@@ -32,7 +30,6 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// These two.
     pub(super) fn new(a: &'a Run, b: &'a Run) -> Self {
         let plan = |run: &'a Run| {
             let over_time = |i: usize| run.plan.series_of(i).is_some();

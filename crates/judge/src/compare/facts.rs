@@ -15,7 +15,6 @@ const LONGEST: usize = 120;
 /// A fact that differs, and the parts of the machine whose numbers it may change.
 #[derive(Debug)]
 pub(super) struct Fact {
-    /// The fact in both.
     pub(super) difference: Difference,
     /// Empty: it changes no number by itself.
     touches: &'static [Subsystem],
@@ -44,7 +43,6 @@ pub(super) fn differences(a: &Run, b: &Run) -> Vec<Fact> {
     .collect()
 }
 
-/// The machine in a few words.
 pub(super) fn machine(host: &Host) -> String {
     let model = host.cpu.model_name.get().map_or("unnamed CPU", |n| n.as_str());
     let mut parts = vec![short(model)];

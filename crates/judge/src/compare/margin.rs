@@ -37,7 +37,6 @@ use super::cause::share;
 /// Targets that a base margin is, and on a virtual machine for all but the CPU.
 const TARGETS: f64 = 2.0;
 const TARGETS_SHARED: f64 = 4.0;
-/// The largest target that is believed.
 const LARGEST_TARGET: f64 = 0.25;
 /// Points that a spread needs.
 const ENOUGH: usize = 5;
@@ -56,15 +55,12 @@ const TAKEN: [&str; 2] = ["steal", "other_cpu"];
 /// B's speed over A's at a point.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Speed<'a> {
-    /// Workload id.
     pub(super) workload: &'a str,
-    /// Threads.
     pub(super) threads: u64,
     /// Logarithm of the speed; above 0 where B is better.
     pub(super) log: f64,
 }
 
-/// Base and spread of the subsystems.
 #[derive(Debug)]
 pub(super) struct Margins {
     asked: Option<f64>,
@@ -97,7 +93,6 @@ impl Margins {
         self.at_most(subsystem, MOST_QUIET)
     }
 
-    /// That of a point.
     pub(super) fn of_point(&self, a: &Measurement, b: &Measurement) -> f64 {
         if let Some(asked) = self.asked {
             return asked;
@@ -155,7 +150,6 @@ fn width(m: &Measurement) -> f64 {
     half.map_or(0.0, |w| w.clamp(0.0, MOST))
 }
 
-/// The share that others took from both.
 fn taken(a: &Measurement, b: &Measurement) -> f64 {
     let suspect = |m: &Measurement, check: &str| {
         let found = m.findings.iter().find(|f| f.check == check)?;

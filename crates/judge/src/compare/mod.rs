@@ -116,7 +116,6 @@ fn speeds<'a>(
     out
 }
 
-/// What all points are judged with.
 struct Judge<'a> {
     a: &'a Run,
     b: &'a Run,

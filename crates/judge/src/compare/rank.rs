@@ -23,7 +23,6 @@ const TAIL: f64 = 0.025;
 /// The same as a quantile of the normal distribution.
 const QUANTILE: f64 = 1.959_964;
 
-/// What two sets of trials show.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
     /// B / A.

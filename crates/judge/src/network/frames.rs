@@ -13,19 +13,16 @@ use crate::words::known;
 
 /// Preamble, frame check sequence and gap: on the wire, and in no counter.
 const UNCOUNTED: f64 = 8.0 + 4.0 + 12.0;
-/// The header of a frame.
 const HEADER: f64 = 14.0;
 /// What a frame adds to its packet on the wire.
 const ETHERNET: f64 = HEADER + UNCOUNTED;
 /// A frame is padded up to a packet of this size.
 const LEAST_PACKET: f64 = 46.0;
-/// Headers of IP.
 const V4: f64 = 20.0;
 const V6: f64 = 40.0;
 const TCP: f64 = 20.0;
 const TIMESTAMPS: f64 = 12.0;
 const UDP: f64 = 8.0;
-/// The header of a fragment in IPv6.
 const FRAGMENT_V6: f64 = 8.0;
 /// All fragments but the last carry a multiple of this.
 const UNIT: f64 = 8.0;
@@ -41,15 +38,12 @@ pub(crate) fn least_headers(network: Option<&Network>, datagram: bool) -> f64 {
     network.map_or(V4, ip) + if datagram { UDP } else { TCP }
 }
 
-/// Bytes of the header of IP.
 fn ip(network: &Network) -> f64 {
     if network.is_v6() { V6 } else { V4 }
 }
 
-/// Where bytes are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layer {
-    /// On a wire of Ethernet.
     Wire,
     /// As an interface counts them: packets with the header of their frames.
     Interface,
@@ -82,7 +76,6 @@ pub(crate) struct Share {
 pub(crate) struct Frames {
     /// Bytes of payload.
     payload: f64,
-    /// Frames.
     count: f64,
     /// Bytes of their packets, headers of IP included.
     packets: f64,
@@ -103,7 +96,6 @@ impl Frames {
         }
     }
 
-    /// Bytes at a layer.
     fn bytes(&self, layer: Layer) -> f64 {
         self.packets + self.count * layer.overhead().1 + self.padding_at(layer)
     }
@@ -200,7 +192,6 @@ fn ip_input(bytes: f64) -> Input {
     input("ip", bytes, "B", Provenance::Assumed, note)
 }
 
-/// The smaller MTU of the two interfaces.
 fn mtu(network: &Network) -> Result<(f64, Input), String> {
     let least = match interfaces(network).min_by_key(|i| i.mtu) {
         Some(least) => least,

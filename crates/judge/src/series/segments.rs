@@ -37,7 +37,6 @@ const CLEAR: f64 = 5.0;
 /// Standard errors that they must be apart.
 const ERRORS: f64 = 3.0;
 
-/// A best cut of an interval.
 #[derive(Debug, Clone, Copy)]
 struct Cut {
     from: usize,
@@ -57,8 +56,7 @@ pub(super) struct Noise {
 }
 
 impl Noise {
-    /// Of values in order.
-    pub(super) fn estimate(values: &[f64]) -> Self {
+    pub(super) fn of(values: &[f64]) -> Self {
         let steps: Vec<f64> = values.windows(2).map(|w| w[1] - w[0]).collect();
         let sizes: Vec<f64> = steps.iter().map(|s| s.abs()).collect();
         let step_sd = median(&sizes).unwrap_or(0.0) / 0.6745;
@@ -252,7 +250,6 @@ fn remains(
     score_at(&level, at) > least && jumps(&level, noise, at)
 }
 
-/// The score of one cut.
 fn score_at(values: &[f64], at: usize) -> f64 {
     let (n, left) = (values.len() as f64, at as f64);
     let sum: f64 = ranks(values).iter().take(at).sum::<f64>() - left * (n + 1.0) / 2.0;

@@ -13,7 +13,6 @@ use crate::statistics::median;
 const BETWEEN: f64 = 0.1;
 const OVER_NOISE: f64 = 3.0;
 
-/// Where a change is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Moment {
     /// Seconds after the first sample's start.

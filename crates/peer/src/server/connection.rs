@@ -155,7 +155,6 @@ impl<'a> Connections<'a> {
         }
     }
 
-    /// Takes the slot.
     fn grant(
         &self,
         channel: &Sealed,

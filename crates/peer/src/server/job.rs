@@ -30,7 +30,6 @@ struct Streams {
 }
 
 impl Job {
-    /// Gives each task a token.
     pub(crate) fn new(
         allowance: Arc<Allowance>,
         ends: Ends,
@@ -82,7 +81,6 @@ impl Job {
         self.changed.notify_all();
     }
 
-    /// Ends all tasks, at once.
     pub(crate) fn end(&self) {
         let waiting = {
             let mut streams = self.streams();

@@ -124,11 +124,9 @@ impl Stop {
     }
 }
 
-/// Whether there is a session.
 enum Slot {
     Free,
     Taken(Arc<Session>),
-    /// The server was stopped.
     Closed,
 }
 

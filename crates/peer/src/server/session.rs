@@ -17,9 +17,7 @@ const SETTLING: Duration = Duration::from_secs(1);
 /// Lives as long as its lead's channel, its time and its bytes.
 pub(crate) struct Session {
     pub(crate) token: Token,
-    /// The lead's.
     pub(crate) ends: Ends,
-    /// When its time is up.
     pub(crate) until: Instant,
     pub(crate) allowance: Arc<Allowance>,
     state: Mutex<State>,

@@ -143,5 +143,5 @@ fn a_crowd_from_elsewhere_does_not_crowd_the_session_out() {
         steady();
     }
     crowd.end();
-    assert!(lead.alive());
+    assert_eq!(lead.ended(), None);
 }

@@ -11,7 +11,6 @@ use super::times::latency;
 use super::verification::{device, is_evidence, state};
 use crate::{Figure, Malformed, Output};
 
-/// A job with all its processes.
 struct Work<'a> {
     entries: Vec<&'a Job>,
     /// Its own and the global options; `None` where the report has neither.
@@ -49,7 +48,6 @@ pub(super) fn output(report: &Report, line: usize) -> Result<Output, Malformed> 
     })
 }
 
-/// Why a report holds no figure.
 fn nothing(report: &Report) -> String {
     match report.jobs.iter().find(|j| j.error != 0) {
         Some(job) => {

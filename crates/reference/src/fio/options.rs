@@ -17,7 +17,6 @@ const QUEUED: &[&str] = &["io_uring", "libaio", "posixaio"];
 /// Of the options that make it other work, those that figures repeat at most.
 const MOST_SHOWN: usize = 8;
 
-/// fio's default block, in bytes.
 const BLOCK: u64 = 4096;
 
 /// Whether this is the pattern's work and no other.

@@ -51,7 +51,6 @@ impl Tool for Hpl {
 /// What is lost of a threshold of which one digit behind the point is printed.
 const ROUNDED: f64 = 0.05;
 
-/// What the lines so far say.
 #[derive(Default)]
 struct Listing {
     output: Output,
@@ -60,7 +59,6 @@ struct Listing {
     threshold: Option<f64>,
     /// Line of the solve whose residual is not yet seen.
     unproven: Option<usize>,
-    /// Line of the last solve.
     solve: Option<usize>,
 }
 

@@ -22,7 +22,6 @@ const START_S: f64 = 0.5;
 
 /// What is run for a test's figure, and what it does to the file.
 struct Run {
-    /// Options that choose the tests.
     options: &'static str,
     /// How often all of the file is read and written by them.
     reads: u64,

@@ -36,7 +36,6 @@ pub(super) enum Scale {
     /// Units of [`KB`] a second.
     #[default]
     Kb,
-    /// Records a second.
     Operations,
     /// Microseconds a record.
     Microseconds,
@@ -48,11 +47,9 @@ pub(super) struct Mode {
     pub(super) scale: Scale,
     pub(super) direct: bool,
     pub(super) flush: bool,
-    /// Lines of [`OTHERWISE`].
     others: Vec<String>,
 }
 
-/// The sizes of a test.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sizes {
     /// Bytes of a process's file.

@@ -21,7 +21,6 @@ pub(super) struct Amount {
     pub(super) reordered: Option<u64>,
 }
 
-/// A line of CSV.
 pub(super) struct Row<'a> {
     /// `None`: all streams.
     pub(super) stream: Option<&'a str>,

@@ -64,7 +64,6 @@ struct Read {
     params: Params,
     /// Of each stream what was said last: of UDP by its sender.
     own: BTreeMap<String, Amount>,
-    /// The same of all streams together.
     sum: Option<Amount>,
     /// Of each stream of UDP, by its receiver.
     received: BTreeMap<String, Amount>,

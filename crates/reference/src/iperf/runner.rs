@@ -10,7 +10,6 @@ use crate::{Figure, Installed, Invocation, Output, Ready, ReferenceRunner, Task}
 /// The first version whose client waits until the server has read everything: earlier ones
 /// count what is in a socket's buffer.
 const WAITS: (u32, u32) = (2, 1);
-/// Bytes of a datagram.
 const DATAGRAM: std::ops::RangeInclusive<u64> = 16..=65_507;
 /// A rate that nothing reaches: at its default it sends 1 Mbit/s of UDP, and 0 is refused.
 const UNPACED: &str = "1000g";
@@ -74,7 +73,6 @@ impl ReferenceRunner for Iperf {
     }
 }
 
-/// Why it cannot do that.
 fn cannot(parameters: &Parameters, udp: bool, version: &str) -> Result<(), String> {
     let forward = parameters.direction == Direction::Forward;
     let waits = numbers(version).is_some_and(|number| number >= WAITS);

@@ -14,7 +14,6 @@ use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
 const THREADS: (u32, u32) = (3, 16);
 /// Bytes of a block of TCP, at most.
 const BLOCK: u64 = 1 << 20;
-/// Bytes of a datagram.
 const DATAGRAM: std::ops::RangeInclusive<u64> = 16..=65_507;
 
 impl ReferenceRunner for Iperf3 {

@@ -7,15 +7,12 @@ use crate::dense::operations;
 use crate::text::{Labels, lines, moment, positive, whole};
 use crate::{Figure, Malformed, Output};
 
-/// The first line of a call.
 const FIRST: &str = "library: ";
 
-/// The library whose call comes first.
 pub(super) fn library(text: &str) -> Option<&str> {
     text.lines().find_map(|line| line.strip_prefix(FIRST)).map(str::trim)
 }
 
-/// What the calls came to.
 pub(super) fn parse(library: &Library, text: &str) -> Result<Output, Malformed> {
     let mut output = Output::default();
     let mut call = Call::default();

@@ -66,7 +66,6 @@ impl Tool for LikwidBench {
     }
 }
 
-/// The line above each report.
 const TITLE: &str = "LIKWID MICRO BENCHMARK";
 
 struct Report<'a> {

@@ -24,7 +24,6 @@ pub(super) const SETS: [(&str, &str); 3] = [("sse2", "sse"), ("avx2", "avx"), ("
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Name {
     pub(super) of: Loop,
-    /// Our name of the instruction set.
     pub(super) isa: &'static str,
     /// Whether it stores past the caches.
     pub(super) nontemporal: bool,

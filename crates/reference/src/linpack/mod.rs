@@ -66,7 +66,6 @@ fn is_head(line: &str) -> bool {
 /// Bytes of a unit of the alignment.
 const ALIGNMENT: u64 = 1024;
 
-/// Where in the listing a line is.
 #[derive(Default)]
 enum Part {
     #[default]

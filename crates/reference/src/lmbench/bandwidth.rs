@@ -140,7 +140,6 @@ fn work(test: &str) -> Option<&'static Work> {
     WORKS.iter().find(|work| work.name == test)
 }
 
-/// Bytes of one process's array.
 fn size(task: &Task, work: &Work) -> Option<u64> {
     let each = data::bytes(task, work.arrays)?.checked_div(task.params.threads())?;
     Some(each / work.arrays)

@@ -14,7 +14,6 @@ pub(crate) struct Latency;
 /// What its output is of, which does not say in which order.
 const ANY_ORDER: &str = "lat_mem_rd";
 
-/// The walk in random order.
 const RANDOM: &str = "lat_mem_rd -t";
 
 /// Bytes of a line, of which our walk and its own take one pointer each.

@@ -127,7 +127,6 @@ impl ReferenceRunner for Stream {
 /// Arrays that it has, whichever loop uses them.
 const ARRAYS: u64 = 3;
 
-/// Bytes of all arrays of one process.
 fn size(task: &Task) -> Option<u64> {
     let array = data::bytes(task, 1)?.checked_div(task.params.threads())?;
     // Whole numbers of 8 bytes.

@@ -42,7 +42,6 @@ pub(crate) struct Parameters<'a> {
 pub(crate) enum Length {
     /// So many bytes over all connections.
     Bytes(u64),
-    /// So many seconds.
     Seconds(f64),
 }
 
@@ -108,7 +107,6 @@ impl<'a> Parameters<'a> {
         Ok(whole(self.seconds))
     }
 
-    /// Operations of one of proofmark's trials.
     pub(crate) fn operations(&self) -> u64 {
         (self.work.round() as u64).max(1)
     }

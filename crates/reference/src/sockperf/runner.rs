@@ -5,7 +5,6 @@ use crate::network::{HERE, Parameters, find_figure, whole};
 use crate::text::words;
 use crate::{Figure, Installed, Invocation, Output, Ready, ReferenceRunner, Task};
 
-/// Bytes of a message.
 const MESSAGE: std::ops::RangeInclusive<u64> = 14..=65_507;
 /// Seconds at the begin and the end of a run that it leaves out.
 const LEFT_OUT: f64 = 0.45;

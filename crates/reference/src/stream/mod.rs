@@ -78,7 +78,6 @@ const MEAN: &str = "_mean";
 /// Fewer digits than these leave a time unsure by more than a tenth of a percent.
 const DIGITS: usize = 4;
 
-/// Where in an hpccoutf.txt a line is.
 #[derive(Clone, Copy, Default, PartialEq)]
 enum Section {
     /// In no section: STREAM's own output, or hpcc's preface.
@@ -88,11 +87,9 @@ enum Section {
     Star,
     /// One process runs STREAM.
     Single,
-    /// Another benchmark's.
     Other,
 }
 
-/// What the lines so far say.
 #[derive(Default)]
 struct Listing {
     output: Output,

@@ -4,7 +4,6 @@
 use std::io::Read as _;
 use std::path::Path;
 
-/// Names that people give it.
 pub(super) const PROGRAMS: [&str; 3] = ["stream", "stream_c", "stream_c.exe"];
 
 /// Programs of STREAM are tens of kilobytes; statically linked ones a few megabytes.

@@ -22,7 +22,6 @@ pub(super) fn version(line: &str) -> Option<&str> {
     version.starts_with(|c: char| c.is_ascii_digit()).then_some(version)
 }
 
-/// Takes a report apart.
 pub(super) fn read(text: &str) -> Result<Facts<'_>, Malformed> {
     let mut facts = Facts::default();
     for (at, line) in lines(text) {

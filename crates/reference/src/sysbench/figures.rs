@@ -22,7 +22,6 @@ const MODES: [(&str, &str); 6] = [
 
 const MIXED: &str = "rndrw";
 
-/// The figure of a report.
 pub(super) fn read(facts: &Facts) -> Result<Output, Malformed> {
     let mut figure = if let Some(limit) = facts.labels.get("Prime numbers limit") {
         cpu(facts, limit)?

@@ -29,11 +29,9 @@ impl Observer for Seen {
     }
 }
 
-/// A run that is made up.
 struct Lab {
     policy: Policy,
     points: Vec<Point>,
-    /// Tools.
     tools: Vec<&'static str>,
     /// Places of the points that each tool repeats, and how often.
     pairs: Vec<(usize, u32)>,

@@ -47,7 +47,6 @@ const ITERATIONS: u64 = 100_000_000;
 /// Of so many file sizes between the others one is left.
 const FILE_SIZES: usize = 4;
 
-/// What a step has to know.
 struct Step<'a> {
     planned: &'a mut Planned,
     /// As the plan was asked for.
@@ -118,7 +117,6 @@ impl Step<'_> {
         self.needed_s() <= self.budget_s
     }
 
-    /// Seconds of one point.
     fn point_s(&self, place: usize) -> f64 {
         let plan = self.plan();
         point_s(plan, place, &|p| plan.policy.trials_for(&p.workload).0)

@@ -16,7 +16,6 @@ use crate::request::EndureRequest;
 /// more time between them than they are worth; a longer one delays the end of a run that is stopped.
 const SLICE_S: [f64; 2] = [0.01, 1.0];
 
-/// Slices of a sample.
 const SLICES: f64 = 10.0;
 
 /// Makes the plan of an endurance measurement: one point and its series.

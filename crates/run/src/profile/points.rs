@@ -184,7 +184,6 @@ pub enum Value {
 }
 
 impl Value {
-    /// As it would be typed.
     fn text(&self) -> String {
         match self {
             Self::Int(n) => n.to_string(),

@@ -18,7 +18,6 @@ struct Row {
     tool: Option<&'static str>,
 }
 
-/// How it is measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Take {
     Trials(u32),
@@ -140,7 +139,6 @@ fn combinations(
     })
 }
 
-/// Every point of a profile.
 fn cells(profile: &Profile) -> Vec<Cell> {
     let policy = profile.policy(&Default::default());
     let mut all = Vec::new();
@@ -171,7 +169,6 @@ fn cells(profile: &Profile) -> Vec<Cell> {
     all
 }
 
-/// What of a row a profile lacks.
 fn missing(row: &Row, cells: &[Cell]) -> Vec<String> {
     let mut lacks = Vec::new();
     for workload in row.workloads {

@@ -39,7 +39,6 @@ fn programs(workers: &Workers) -> Programs<'_> {
     Programs { wrapper: wrapper.map(OsString::from).into(), workers }
 }
 
-/// A point that has its trials.
 fn measured() -> Measurement {
     let spec = find("cpu.linpack").unwrap().spec();
     testing::measurement(spec, Params::default().with("threads", 1), &[77.0])

@@ -33,7 +33,6 @@ pub(crate) fn find(id: &str) -> Option<&'static dyn Workload> {
     }
 }
 
-/// A workload under another id.
 struct Renamed {
     spec: &'static WorkloadSpec,
     usual: &'static dyn Workload,
@@ -80,7 +79,6 @@ fn other_id(id: &str) -> String {
     OTHERS.iter().find(is_it).map_or_else(|| id.to_owned(), |other| other.spec.id.to_string())
 }
 
-/// A plan with the other ids.
 fn with_other_ids(mut plan: Plan) -> Plan {
     fn keys<V>(map: &mut BTreeMap<String, V>) {
         *map = std::mem::take(map).into_iter().map(|(id, v)| (other_id(&id), v)).collect();

@@ -77,7 +77,6 @@ struct Slot {
     warm_at: usize,
 }
 
-/// What a run has so far.
 struct State<'a, 'o, 'p> {
     plan: &'a Plan,
     means: Means<'a>,
@@ -87,7 +86,6 @@ struct State<'a, 'o, 'p> {
     done: usize,
     /// How often other work than trials ran on the machine.
     cooled: usize,
-    /// When the run began.
     start: f64,
     /// Seconds that series and pairs took: no budget of trials is spent by them.
     away_s: f64,
@@ -249,7 +247,6 @@ impl State<'_, '_, '_> {
         ending
     }
 
-    /// Keeps a trial.
     fn record(&mut self, place: usize, taken: Taken) {
         let m = &mut self.measurements[place];
         m.trials.push(taken.trial);

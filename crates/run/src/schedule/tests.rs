@@ -5,7 +5,6 @@ use crate::testing::{Act, Disk, FakeRunner, Script, Values, find, point, policy}
 
 mod series;
 
-/// When each sample of a series began.
 #[derive(Default)]
 struct Sampled(Vec<f64>);
 

@@ -43,7 +43,6 @@ fn loop_of(hot: Hot) -> Vec<Instruction> {
     all[start..=end].to_vec()
 }
 
-/// How many of each mnemonic.
 fn census(instructions: &[Instruction]) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
     for instruction in instructions {

@@ -85,7 +85,6 @@ impl Workload for Dgemm {
     }
 }
 
-/// What the threads of a point share.
 struct State {
     arena: Arc<Arena>,
     bytes: u64,
@@ -120,12 +119,10 @@ impl Setup for Point {
     }
 }
 
-/// One thread's part.
 struct ProductLoad {
     state: Arc<State>,
     index: usize,
     clock: ClockSamples,
-    /// Products of the last run.
     ran: u64,
 }
 

@@ -34,7 +34,6 @@ pub(crate) mod slot {
     pub(crate) const EQUAL: [usize; 2] = [7, 8];
     /// 1, 3, 7, 2, 1/2.
     pub(crate) const CONSTANTS: usize = 9;
-    /// How many slots there are.
     pub(crate) const COUNT: usize = 14;
 }
 

@@ -95,15 +95,12 @@ impl Workload for Linpack {
     }
 }
 
-/// What the threads of a point share.
 struct State {
     arena: Arc<Arena>,
     bytes: u64,
     shape: Shape,
     system: System,
-    /// Seed of this trial's matrix.
     seed: AtomicU64,
-    /// What came of the trial.
     solution: Mutex<Option<Solution>>,
 }
 
@@ -142,7 +139,6 @@ impl Setup for Point {
     }
 }
 
-/// One thread's part.
 struct SolveLoad {
     state: Arc<State>,
     index: usize,

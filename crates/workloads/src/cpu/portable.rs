@@ -119,28 +119,24 @@ const ADDS: Law = Law::Sum { accumulators: ACCUMULATORS, adds: 32, each: 1 };
 const ADD16: Law = Law::Sum { accumulators: ACCUMULATORS, adds: 16, each: 1 };
 const ARITH17: Law = Law::Arithmetic { masks: false };
 
-/// Floating-point peak.
 #[rustfmt::skip]
 pub(crate) const FLOPS: &[Variant] = &[
     Variant { isa: Isa::Scalar, element: Element::F64, law: MUL_ADD, hot: flops_f64 },
     Variant { isa: Isa::Scalar, element: Element::F32, law: MUL_ADD, hot: flops_f32 },
 ];
 
-/// Integer peak.
 #[rustfmt::skip]
 pub(crate) const IOPS: &[Variant] = &[
     Variant { isa: Isa::Scalar, element: Element::I64, law: ADDS, hot: iops_i64 },
     Variant { isa: Isa::Scalar, element: Element::I32, law: ADDS, hot: iops_i32 },
 ];
 
-/// The integer mixes.
 #[rustfmt::skip]
 pub(crate) const MIX_INT: &[Variant] = &[
     Variant { isa: Isa::Scalar, element: Element::I64, law: ADD16, hot: add16_i64 },
     Variant { isa: Isa::Scalar, element: Element::I64, law: ARITH17, hot: arith17_i64 },
 ];
 
-/// The floating-point mixes.
 #[rustfmt::skip]
 pub(crate) const MIX_FLOAT: &[Variant] = &[
     Variant { isa: Isa::Scalar, element: Element::F64, law: ADD16, hot: add16_f64 },

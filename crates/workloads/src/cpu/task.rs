@@ -14,12 +14,10 @@ use crate::params::{int, text};
 pub(super) const THREADS: Parameter =
     threads_parameter("Threads, each pinned to a CPU; all run the same loop.", "1");
 
-/// The `isa` parameter with these choices.
 pub(super) const fn isa_parameter(choices: &'static [Cow<'static, str>]) -> Parameter {
     parameter("isa", "Instruction set of the loop.", choice(choices), "scalar")
 }
 
-/// The `type` parameter with these choices.
 pub(super) const fn type_parameter(
     choices: &'static [Cow<'static, str>],
     default: &'static str,
@@ -54,12 +52,10 @@ pub(super) const fn spec(
     interleaved(rate(words, what, parameters, None, ceilings, proofmark_model::Work::CORE, role))
 }
 
-/// The loop of a peak workload.
 pub(super) fn peak(workload: &str, table: &[Variant], params: &Params) -> Result<Variant, Refusal> {
     find(workload, table, params, |_| true)
 }
 
-/// The loop of a mix workload.
 pub(super) fn mix(workload: &str, table: &[Variant], params: &Params) -> Result<Variant, Refusal> {
     match text(params, "mix")? {
         "add16" => find(workload, table, params, |law| matches!(law, Law::Sum { .. })),
@@ -89,7 +85,6 @@ fn find(
     })
 }
 
-/// The total of a mix workload.
 pub(super) fn total(params: &Params) -> Result<Amount, Refusal> {
     int(params, "iterations").map(Amount::Total)
 }

@@ -46,7 +46,6 @@ impl Variant {
         self.isa.lanes(self.element)
     }
 
-    /// Operations of one iteration.
     pub(crate) const fn operations(&self) -> u64 {
         self.law.operations() * self.lanes() as u64
     }

@@ -20,7 +20,6 @@ pub(super) const PAGE: usize = 4096;
 /// Size of a huge page in bytes where pages are of 4 KiB; the mapping is aligned to it.
 const HUGE: usize = 2 << 20;
 
-/// Buffers of one size.
 pub(super) struct Buffers {
     /// The whole mapping, for unmapping.
     mapped: (*mut c_void, usize),
@@ -73,7 +72,6 @@ impl Buffers {
         unsafe { std::slice::from_raw_parts_mut(self.address(index), self.block) }
     }
 
-    /// Where one of them begins.
     pub(super) fn address(&self, index: usize) -> *mut u8 {
         self.base.wrapping_add(index * self.stride)
     }

@@ -175,7 +175,6 @@ struct Piece {
     sector: u64,
     /// First byte of the sector that is part of it.
     within: usize,
-    /// Where it is in the range.
     range: Range<usize>,
 }
 

@@ -22,10 +22,8 @@ const FIEMAP_FLAG_SYNC: u32 = 1;
 const FIEMAP_EXTENT_LAST: u32 = 1;
 /// Extents whose data are nowhere yet: unknown place, delayed allocation, unwritten.
 const NOT_WRITTEN: u32 = 0x2 | 0x4 | 0x800;
-/// Extents asked for in one call.
 const EXTENTS: usize = 128;
 
-/// `struct fiemap_extent`.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct Extent {
@@ -37,7 +35,6 @@ struct Extent {
     reserved_too: [u32; 3],
 }
 
-/// `struct fiemap` with its extents.
 #[repr(C)]
 struct Fiemap {
     start: u64,

@@ -19,7 +19,6 @@ use super::order::Order;
 use super::shape::{Cache, Operation, Shape};
 use super::{Disk, spec};
 
-/// What is wrong with a workload.
 #[derive(Debug, Clone, Copy)]
 enum Fault {
     /// Its I/Os go through a warm page cache, whatever its parameters say.
@@ -33,7 +32,6 @@ enum Fault {
 /// Plants a fault in the file or in what came of a run.
 pub(super) type Plant = fn(&TestFile, &mut Run) -> Result<(), String>;
 
-/// A workload with a fault.
 #[derive(Debug)]
 pub(crate) struct Planted {
     disk: Disk,
@@ -77,7 +75,6 @@ fn space(file: &TestFile) -> io::Result<()> {
     }
 }
 
-/// Fills a file with zeros.
 fn zeros(file: &TestFile) -> io::Result<()> {
     let fd = File::from(file.buffered().try_clone_to_owned()?);
     file.in_blocks(|block, offset| {

@@ -40,7 +40,6 @@ pub(super) struct Feed {
     until_timed: u64,
     /// By slot: which place of the pool its buffer holds, if it was last written from.
     holds: Vec<Option<u64>>,
-    /// What came of the last run.
     pub(super) run: Run,
 }
 
@@ -49,7 +48,6 @@ pub(super) struct Feed {
 pub(super) struct Run {
     /// What the stamps of written blocks say.
     pub(super) generation: u64,
-    /// I/Os completed.
     pub(super) done: u64,
     /// Bytes read and bytes written.
     pub(super) moved: [u64; 2],
@@ -57,7 +55,6 @@ pub(super) struct Run {
     secret: u64,
     /// The first block that held other data than was written there.
     pub(super) wrong: Option<String>,
-    /// Times of single I/Os.
     pub(super) latencies: Latencies,
     /// Offsets of some of the blocks written, spread over the run.
     pub(super) written: Vec<u64>,
@@ -108,7 +105,6 @@ impl Feed {
         self.run = Run { generation, secret, written, latencies, sample_step, ..Run::default() };
     }
 
-    /// Whether the next I/O reads.
     fn reads_next(&mut self) -> bool {
         self.turn += self.reads;
         let reads = self.turn >= 100;

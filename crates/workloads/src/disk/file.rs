@@ -37,7 +37,6 @@ const SAMPLES: u64 = 8;
 #[derive(Debug)]
 pub(crate) struct TestFile {
     file: Unnamed,
-    /// Device and inode of the folder.
     folder: (u64, u64),
     /// In bytes.
     pub(super) size: u64,
@@ -45,7 +44,6 @@ pub(crate) struct TestFile {
     pub(super) content: Content,
 }
 
-/// The file of the previous point.
 static KEPT: Mutex<Option<Arc<TestFile>>> = Mutex::new(None);
 
 impl TestFile {
@@ -171,7 +169,6 @@ impl TestFile {
         direct.unwrap_or(&self.file.buffered)
     }
 
-    /// The descriptor for direct I/O.
     pub(crate) fn direct(&self) -> Result<BorrowedFd<'_>, Refusal> {
         self.file.direct()
     }
@@ -192,7 +189,6 @@ impl TestFile {
         self.file.buffered.sync_data()
     }
 
-    /// Truncates the file to its size.
     pub(crate) fn cut(&self) -> io::Result<()> {
         Ok(ftruncate(&self.file.buffered, self.size)?)
     }

@@ -66,7 +66,6 @@ impl Workload for Fsync {
     }
 }
 
-/// A point that is set up.
 struct Commits {
     shape: Shape,
     seen: Arc<Seen>,
@@ -117,7 +116,6 @@ struct Log {
     buffer: Buffers,
     /// Which place of the pool the buffer holds.
     holds: Option<u64>,
-    /// Bytes in the file.
     length: u64,
     /// What the stamps say since it was begun.
     generation: u64,
@@ -154,7 +152,6 @@ impl Log {
         &self.file.buffered
     }
 
-    /// Begins the file anew.
     fn restart(&mut self) -> io::Result<()> {
         self.file().set_len(0)?;
         self.length = 0;

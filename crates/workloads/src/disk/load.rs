@@ -164,7 +164,6 @@ impl Setup for Blocks {
     }
 }
 
-/// One thread of a task.
 pub(super) struct Thread {
     task: Arc<Task>,
     index: usize,

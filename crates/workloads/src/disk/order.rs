@@ -38,7 +38,6 @@ impl Sequence {
         Self { order, first: first_block, blocks, seed, at: 0, pass: 0, permutation }
     }
 
-    /// The next block's number.
     pub(crate) fn next(&mut self) -> u64 {
         if self.at == self.blocks {
             self.at = 0;

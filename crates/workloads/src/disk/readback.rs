@@ -16,7 +16,6 @@ pub(super) const PIECE: usize = 256 << 10;
 /// direct I/O moves no less.
 pub(super) const BYTES: usize = PIECE + 2 * PAGE;
 
-/// Reads pieces of a file.
 pub(super) struct ReadBack {
     buffer: Buffers,
 }

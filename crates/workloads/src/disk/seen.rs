@@ -16,7 +16,6 @@ struct State {
 }
 
 impl Seen {
-    /// For this many threads, empty.
     pub(super) fn new(threads: u64) -> Self {
         let asked = vec![[0, 0]; threads as usize];
         Self(Mutex::new(State { asked, file: FileState::default() }))

@@ -11,9 +11,7 @@ use crate::params::{choice, int, resolved};
 /// What the I/Os of a workload do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
-    /// They read.
     Read,
-    /// They write.
     Write,
     /// They read and write in turn, from one half of a part to the other.
     Copy,
@@ -22,7 +20,6 @@ pub(crate) enum Operation {
 }
 
 impl Operation {
-    /// Whether any of its I/Os writes.
     pub(super) fn writes(self) -> bool {
         self != Self::Read
     }
@@ -56,7 +53,6 @@ const USUAL_SECTOR: u64 = 4096;
 /// Bytes per second that a disk transfers, for estimates only.
 const NOMINAL: f64 = 200e6;
 
-/// The numbers of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) threads: u64,
@@ -230,7 +226,6 @@ pub(super) fn resolve_auto(operation: Operation, params: Params, host: &Host) ->
     all
 }
 
-/// Resolves `auto` for `disk.fsync`.
 pub(super) fn resolve_fsync(params: Params) -> Params {
     let block = params.int("block_size").unwrap_or(1);
     resolved(params, "file_size", |_| FSYNC_FILE.max(block.next_multiple_of(MIB)))

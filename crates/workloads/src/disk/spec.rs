@@ -210,7 +210,6 @@ pub(super) const fn blocks(
     rate(words, what, parameters, Some(axis), CEILINGS, work, role)
 }
 
-/// The declaration of `disk.fsync`.
 pub(super) static FSYNC_SPEC: WorkloadSpec = rate(
     Words {
         id: "disk.fsync",

@@ -19,7 +19,6 @@ use proofmark_engine::Load;
 
 use crate::arena::Arena;
 
-/// Bytes of a cache line.
 pub(super) const LINE: u64 = 64;
 /// Bytes of a page of the order, whatever the pages of the memory are.
 pub(super) const PAGE: u64 = 4096;
@@ -165,9 +164,7 @@ pub(super) struct Walk {
     at: *mut *mut u8,
     /// Position before the last call of [`Walk::run`].
     start: u64,
-    /// Steps of the last run.
     steps: u64,
-    /// Keeps the memory mapped.
     _arena: Option<Arc<Arena>>,
 }
 

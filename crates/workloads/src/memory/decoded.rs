@@ -42,7 +42,6 @@ fn is_prefetch(mnemonic: Mnemonic) -> bool {
     [Prefetcht0, Prefetcht1, Prefetchw].contains(&mnemonic)
 }
 
-/// Whether it loads or stores.
 fn moves(i: &Instruction) -> bool {
     !is_prefetch(i.mnemonic()) && i.op_kinds().any(|kind| kind == OpKind::Memory)
 }

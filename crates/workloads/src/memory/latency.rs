@@ -22,7 +22,6 @@ pub(super) const WORKING_SET: Parameter = size_parameter(
     PAGE,
 );
 
-/// What is compared after a trial.
 pub(super) const VERIFICATION: &str = "the known end of the pointer chase";
 
 const ORDER: Parameter = parameter(

@@ -172,7 +172,6 @@ impl Setup for Loaded {
 /// Seconds for which the loading threads measure what they can do.
 const MEASURED_S: f64 = 0.02;
 
-/// A thread that loads the memory.
 struct Loader {
     reader: Reader,
     /// Seconds from burst to burst that make the load; 0: no pause.

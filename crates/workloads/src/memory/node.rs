@@ -51,7 +51,6 @@ impl Pair {
         Ok(Self { cpus, memory })
     }
 
-    /// CPUs that may be used.
     pub(super) fn cpus(&self) -> u64 {
         self.cpus.len() as u64
     }

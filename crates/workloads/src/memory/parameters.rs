@@ -121,7 +121,6 @@ pub(super) fn isa(params: &Params) -> Result<Isa, Refusal> {
     choice(params, "isa", &Isa::ALL.map(|isa| (isa.name(), isa)))?.supported()
 }
 
-/// The stores of the `stores` parameter.
 pub(super) fn stores(params: &Params) -> Result<Stores, Refusal> {
     choice(params, "stores", &Stores::ALL.map(|stores| (stores.name(), stores)))
 }

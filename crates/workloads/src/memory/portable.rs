@@ -11,10 +11,8 @@ use std::hint::black_box;
 use super::segment::{GRAIN, Loop, STAMP, Segment};
 use super::stream::op::{Op, Stores};
 
-/// Numbers in a chunk.
 const CHUNK: usize = GRAIN / size_of::<f64>();
 
-/// One grain of an array.
 type Chunk = [f64; CHUNK];
 
 /// The loop for that operation. Plain Rust has ordinary stores only.

@@ -21,7 +21,6 @@ pub(super) const BURST: u64 = 16 << 10;
 pub(super) struct Reader {
     arena: Arc<Arena>,
     offset: u64,
-    /// Bursts in the part.
     pub(super) bursts: u64,
     /// The burst that comes next, from 0.
     pub(super) next: u64,

@@ -21,7 +21,6 @@ pub(crate) const GRAIN: usize = 256;
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Segment {
-    /// The array that is stored to.
     pub(crate) dst: *mut f64,
     /// The first source; its last line takes the stamp.
     pub(crate) a: *mut f64,

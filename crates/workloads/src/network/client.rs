@@ -17,7 +17,6 @@ use super::{line, placement, tcp, udp};
 use crate::locked;
 use crate::now_ns;
 
-/// The client of one connection.
 pub(super) trait ClientSide {
     /// Runs the current request together with the server.
     fn run(&mut self, line: &Line, request: Request, tally: &mut Tally) -> Result<(), String>;
@@ -35,7 +34,6 @@ pub(super) struct Link {
     pub(super) target: Option<Target>,
 }
 
-/// A point that is set up.
 pub(super) struct Point {
     shape: Shape,
     channel: Mutex<Channel>,
@@ -219,7 +217,6 @@ fn ways_s(all: &[Traffic], shape: &Shape) -> Option<[f64; 2]> {
     Some([way(true)?, way(false)?])
 }
 
-/// The traffic of all connections.
 fn summed(all: &[Traffic]) -> NetworkTraffic {
     let datagrams: Vec<_> = all.iter().filter_map(|t| t.datagrams).collect();
     let sum = |of: fn(&Datagrams) -> Option<u64>| datagrams.iter().map(of).sum::<Option<u64>>();
@@ -240,11 +237,9 @@ fn summed(all: &[Traffic]) -> NetworkTraffic {
     }
 }
 
-/// One thread and its connection.
 pub(super) struct Thread {
     client: Box<dyn ClientSide>,
     stream: TcpStream,
-    /// The number of the next block.
     next: u64,
     tally: Tally,
     kind: Kind,

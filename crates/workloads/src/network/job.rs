@@ -13,11 +13,9 @@ use super::shape::{Kind, Shape};
 use super::udp::LOST_AFTER;
 use super::{congestion, line, socket};
 
-/// What the server is asked for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Job {
-    /// The point.
     pub(super) shape: Shape,
     /// By connection, the client's UDP port; empty for TCP.
     pub(super) ports: Vec<u16>,
@@ -103,7 +101,6 @@ pub(super) fn client_sockets(shape: &Shape, ends: Ends) -> Result<Vec<Option<Udp
     (0..shape.connections()).map(make).collect()
 }
 
-/// The ports of the client's sockets.
 pub(super) fn ports(sockets: &[Option<UdpSocket>]) -> Vec<u16> {
     let port = |socket: &UdpSocket| socket.local_addr().map_or(0, |a| a.port());
     sockets.iter().flatten().map(port).collect()

@@ -40,7 +40,6 @@ impl Patience<'_> {
     }
 }
 
-/// A data connection.
 pub(super) struct Line<'a> {
     pub(super) stream: &'a TcpStream,
     pub(super) patience: Patience<'a>,
@@ -89,7 +88,6 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Exactly this many bytes.
     #[inline]
     pub(super) fn read_exact(&self, bytes: &mut [u8]) -> Result<(), String> {
         let mut done = 0;
@@ -120,7 +118,6 @@ impl<'a> Line<'a> {
         Ok(())
     }
 
-    /// Sends all of these bytes.
     #[inline]
     pub(super) fn write_all(&self, bytes: &[u8]) -> Result<(), String> {
         let mut stream = self.stream;
@@ -147,12 +144,10 @@ impl<'a> Line<'a> {
         Ok(())
     }
 
-    /// Sends a message.
     pub(super) fn send<M: Message>(&self, message: &M) -> Result<(), String> {
         self.write_all(message.encode().as_ref())
     }
 
-    /// Waits for a message.
     pub(super) fn receive<M: Message>(&self) -> Result<M, String> {
         let mut bytes = M::EMPTY;
         self.read_exact(bytes.as_mut())?;

@@ -34,7 +34,6 @@ pub use placement::cpus_of_ends;
 pub use server::ServerSide;
 use shape::{Kind, Shape};
 
-/// A network workload.
 #[derive(Debug)]
 pub(crate) struct Network {
     spec: &'static WorkloadSpec,

@@ -18,9 +18,7 @@ use crate::locked;
 /// A request that was done, or why the connection is of no more use.
 pub(super) type Served = Result<Report, String>;
 
-/// The server of one connection.
 pub(super) trait Serve {
-    /// Does its part of a request.
     fn serve(&mut self, line: &Line, request: Request) -> Served;
 }
 
@@ -99,7 +97,6 @@ pub(super) fn streams(job: &Job, ends: Ends) -> Result<Vec<Stream>, Refusal> {
     Ok(streams)
 }
 
-/// One stream of a job.
 pub(super) struct Stream {
     shape: Shape,
     index: usize,

@@ -39,7 +39,6 @@ const THREAD: u64 = 512 << 10;
 const NOMINAL: f64 = 10e9;
 const NOMINAL_BLOCK_S: f64 = 5e-6;
 
-/// What is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Kind {
@@ -51,12 +50,10 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Whether blocks go as datagrams.
     pub(super) fn datagrams(self) -> bool {
         matches!(self, Self::UdpStream | Self::UdpRtt)
     }
 
-    /// Whether blocks go one way.
     pub(super) fn streams(self) -> bool {
         matches!(self, Self::TcpStream | Self::UdpStream)
     }

@@ -63,9 +63,7 @@ pub(super) fn ahead(block: &[u8], next: u64) -> Option<u64> {
 /// A block that is not the one that was due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Wrong {
-    /// The number that was due.
     pub(super) due: u64,
-    /// The one found.
     pub(super) found: u64,
 }
 

@@ -7,16 +7,13 @@ use super::line::Line;
 use super::stamp::Wrong;
 use super::wire::{Outcome, Report};
 
-/// The account of one connection.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     /// Iterations that the last request's results prove.
     pub(super) counted: u64,
-    /// Iterations that it asked for.
     pub(super) asked: u64,
     /// Seconds at its end in which only what was lost was waited for.
     pub(super) idled_s: f64,
-    /// Times of its single operations.
     pub(super) latencies: Latencies,
     /// The first block of the trial that was not the one that was due.
     pub(super) wrong: Option<String>,
@@ -41,13 +38,11 @@ pub(super) struct Traffic {
 }
 
 impl Tally {
-    /// Forgets the previous trial.
     pub(super) fn begin_trial(&mut self) {
         self.wrong = None;
         self.traffic = Traffic::default();
     }
 
-    /// Forgets the request before.
     pub(super) fn begin(&mut self, asked: u64) {
         (self.counted, self.asked, self.idled_s) = (0, asked, 0.0);
         self.latencies.clear();

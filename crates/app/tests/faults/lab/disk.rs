@@ -152,7 +152,6 @@ impl Throttle {
         self.write(what, &value.to_string(), &value.to_string())
     }
 
-    /// Takes a limit away.
     pub fn lift(&self, what: &str) {
         assert!(self.write(what, "0", "max"));
     }
@@ -167,7 +166,6 @@ impl Throttle {
         fs::write(self.group.join("io.max"), format!("{} {key}={v2}", self.number)).is_ok()
     }
 
-    /// The command inside this cgroup.
     pub fn enter<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         let procs = self.group.join("cgroup.procs");
         if let Some(group) = &self.preferred {

@@ -2,7 +2,7 @@
 //! namespaces with a wire between them, a limit on the way, and servers.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -88,7 +88,6 @@ impl Hosts {
         shown[0]["drops"].as_u64().unwrap()
     }
 
-    /// Sets the MTU of both hosts.
     pub fn set_mtu(&self, mtu: u64) {
         for host in [&self.client, &self.server] {
             let mtu = mtu.to_string();
@@ -158,7 +157,6 @@ impl DropLog {
         Self { stop, thread }
     }
 
-    /// Ends it.
     pub fn end(self) -> Vec<Dropped> {
         self.stop.store(true, Ordering::Relaxed);
         join("the log of what was dropped to end", self.thread)
@@ -168,7 +166,6 @@ impl DropLog {
 /// A `proofmark serve` until it is dropped.
 pub struct Served {
     child: Child,
-    /// Where it listens.
     pub address: SocketAddr,
     /// Kept open, so that it may print.
     _stdout: BufReader<ChildStdout>,
@@ -246,7 +243,7 @@ impl Served {
         // It has ended, and with it what it says.
         let mut said = String::new();
         let mut stderr = self.child.stderr.take().unwrap();
-        std::io::Read::read_to_string(&mut stderr, &mut said).unwrap();
+        stderr.read_to_string(&mut said).unwrap();
         (said, status.code())
     }
 
@@ -279,66 +276,28 @@ pub fn run_to(address: impl ToString, key: &Path) -> Command {
     command
 }
 
-/// Throws random bytes at both ports of a server until it is dropped.
-pub struct Garbage {
-    stop: Arc<AtomicBool>,
-    threads: Vec<JoinHandle<u64>>,
-}
-
-impl Garbage {
-    pub fn at(address: SocketAddr) -> Self {
-        let stop = Arc::new(AtomicBool::new(false));
-        let throw = |once: fn(SocketAddr, &[u8])| {
-            let stop = Arc::clone(&stop);
-            thread::spawn(move || {
-                let (mut bytes, mut state, mut count) = ([0_u8; 2000], 1_u64, 0);
-                while !stop.load(Ordering::Relaxed) {
-                    for byte in &mut bytes {
-                        // Marsaglia's xorshift, the same bytes every time.
-                        state ^= state << 13;
-                        state ^= state >> 7;
-                        state ^= state << 17;
-                        *byte = state as u8;
-                    }
-                    // Now and then what begins as a message does.
-                    bytes[0] = if count % 2 == 0 { (count % 5) as u8 } else { bytes[0] };
-                    once(address, &bytes[..1 + state as usize % 1999]);
-                    count += 1;
-                }
-                count
-            })
-        };
-        let threads = vec![throw(by_tcp), throw(by_udp)];
-        Self { stop, threads }
-    }
-
-    /// Ends it; how many connections and datagrams there were.
-    pub fn end(self) -> Vec<u64> {
-        self.stop.store(true, Ordering::Relaxed);
-        self.threads.into_iter().map(|t| join("the garbage to end", t)).collect()
-    }
-}
-
-/// A connection that says this; every fourth stays open for a moment, half-way.
-fn by_tcp(address: SocketAddr, bytes: &[u8]) {
-    let Ok(mut stream) = TcpStream::connect_timeout(&address, Duration::from_secs(1)) else {
-        return;
-    };
-    let _ = stream.write_all(bytes);
-    if bytes.len().is_multiple_of(4) {
-        thread::sleep(Duration::from_millis(5));
-    }
-}
-
-fn by_udp(address: SocketAddr, bytes: &[u8]) {
+/// Throws random bytes at both ports of a server until it is told to end; the number of
+/// connections that took some.
+pub fn throw_garbage(address: SocketAddr, over: &AtomicBool) -> u32 {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    for _ in 0..100 {
-        let _ = socket.send_to(bytes, address);
+    let (mut bytes, mut count) = ([0; 2000], 0);
+    while !over.load(Ordering::Relaxed) {
+        fs::File::open("/dev/urandom").unwrap().read_exact(&mut bytes).unwrap();
+        // Now and then what begins as a message does.
+        bytes[0] %= if count % 2 == 0 { 5 } else { 255 };
+        let some = &bytes[..1 + 7 * usize::from(bytes[1])];
+        let stream = TcpStream::connect_timeout(&address, Duration::from_secs(1));
+        let taken = stream.and_then(|mut stream| stream.write_all(some).map(|()| stream));
+        for _ in 0..100 {
+            let _ = socket.send_to(some, address);
+        }
+        // Some connections stay open for a moment, half-way.
+        thread::sleep(Duration::from_millis(u64::from(bytes[2] % 4)));
+        count += u32::from(taken.is_ok());
     }
-    thread::sleep(Duration::from_millis(1));
+    count
 }
 
-/// A profile of so many trials.
 pub fn profile(trials: u32, points: &[String]) -> String {
     let policy = format!("min_trials = {trials}\nmax_trials = {trials}\ntrial = \"20ms\"\n");
     format!("name = \"test\"\n[policy]\ntarget = 0.02\n{policy}\n{}", points.join("\n"))
@@ -350,7 +309,6 @@ pub fn point(workload: &str, trial: &str, parameters: &str) -> String {
     format!("[[points]]\nworkload = \"{workload}\"\ntrial = \"{trial}\"\n{mode}{parameters}\n")
 }
 
-/// A profile in a file.
 pub fn written(folder: &Path, profile: &str) -> PathBuf {
     let path = folder.join("profile.toml");
     fs::write(&path, profile).unwrap();

@@ -24,7 +24,6 @@ pub(super) struct Compared<'a> {
     pub(super) ratio: f64,
 }
 
-/// What a cause has to say.
 pub(super) struct Explanation {
     pub(super) words: String,
     pub(super) extent: Extent,
@@ -37,17 +36,14 @@ pub(super) enum Extent {
     Whole,
     /// How much is not known: it may be all.
     Open,
-    /// Not all of it.
     Part,
 }
 
-/// One cause.
 pub(super) struct Cause {
     /// A word for it, in the evidence.
     pub(super) id: &'static str,
     /// What it says of a pair, if it applies.
-    pub(super) explain: fn(&Compared) -> Option<Explanation>,
-    /// What to do about it.
+    pub(super) tell: fn(&Compared) -> Option<Explanation>,
     pub(super) advice: &'static str,
 }
 

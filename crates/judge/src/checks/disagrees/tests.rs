@@ -17,7 +17,6 @@ fn found(h: &Host, mut m: Measurement, factor: f64, spoil: &Spoil) -> Option<Fin
     judged(h, m, &[]).findings.into_iter().find(|f| f.check == CHECK.id)
 }
 
-/// Changes a tool.
 type Spoil<'a> = dyn Fn(&mut Reference) + 'a;
 
 /// The causes of a disagreement must be these, and its message must have these words.
@@ -30,7 +29,6 @@ fn expect(h: &Host, m: Measurement, factor: f64, spoil: &Spoil, causes: &str, wo
     expect_words(&name, &f.message, &f.advice, words);
 }
 
-/// The tool as it is.
 const SAME: &Spoil = &|_| {};
 
 fn param(name: &'static str, value: impl Into<Param>) -> impl Fn(&mut Reference) {

@@ -5,7 +5,6 @@ use proofmark_model::Policy;
 use super::*;
 use crate::testing::{FakeTool, host, installed, storage};
 
-/// Memory that it takes.
 const SLOW_MEMORY: u64 = 1 << 30;
 
 /// Takes so many seconds for one run. A tool of that name is what a workload declares a test of.

@@ -12,7 +12,6 @@ use super::loops::{AT_ONCE, Loops};
 use super::matrix::{GROUP, Matrix};
 use super::share;
 
-/// What the threads share.
 pub(super) struct Back<'a> {
     pub(super) loops: &'a Loops,
     /// U in the upper triangle of the first n columns.

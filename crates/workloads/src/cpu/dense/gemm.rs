@@ -29,7 +29,6 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// For this shape.
     pub(crate) fn new(shape: &Shape) -> Self {
         let Shape { n, threads, block, .. } = *shape;
         let lines = n.div_ceil(GROUP) | 1;
@@ -68,7 +67,6 @@ impl Grid {
     }
 }
 
-/// The operands and the product.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Which {
     A,
@@ -109,13 +107,11 @@ impl Gemm {
         self.seed.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A row of a matrix.
     fn row(&self, which: Which, row: usize) -> *mut f64 {
         let start = which as usize * self.layout.matrix;
         self.base.wrapping_add(start + row * self.layout.lines * GROUP)
     }
 
-    /// An element of a matrix.
     #[cfg(test)]
     pub(super) fn element(&self, which: Which, row: usize, column: usize) -> *mut f64 {
         self.row(which, row).wrapping_add(column)

@@ -29,7 +29,6 @@ pub(crate) struct Singular(pub(super) usize);
 /// How the columns are cut, in groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Cut {
-    /// Width of a chunk.
     chunk: usize,
     /// Where panels begin, multiples of a chunk, and where the last one ends.
     panels: Vec<usize>,
@@ -83,7 +82,6 @@ impl Cut {
 /// Widths in groups.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Widths {
-    /// Width of a chunk.
     pub(super) chunk: usize,
     /// Width of the widest panel: a multiple of the chunk.
     pub(super) widest: usize,
@@ -99,14 +97,12 @@ impl Widths {
     }
 }
 
-/// The state of one elimination.
 pub(super) struct Lu<'a> {
     work: Elimination<'a>,
     /// Columns that are eliminated, and rows.
     n: usize,
     cut: Cut,
     pivots: Box<[AtomicUsize]>,
-    /// Panels that are factored.
     factored: AtomicUsize,
     /// By step: the next chunk that nobody has taken, counted from the first behind.
     taken: Box<[AtomicUsize]>,
@@ -221,7 +217,6 @@ impl<'a> Lu<'a> {
         }
     }
 
-    /// The pivots of a panel.
     fn pivots(&self, panel: Panel) -> &[AtomicUsize] {
         &self.pivots[panel.row..panel.below().min(self.n)]
     }
@@ -263,7 +258,6 @@ impl<'a> Lu<'a> {
         Ok(())
     }
 
-    /// Factors one group.
     unsafe fn group(&self, row: usize, group: usize) -> Result<(), Singular> {
         let rows = self.n - row;
         let columns = rows.min(GROUP);

@@ -7,7 +7,6 @@
 
 #![allow(unsafe_code)] // Threads write to different parts of one matrix.
 
-/// Columns of a group.
 pub(super) const GROUP: usize = 8;
 
 /// A matrix in memory that somebody else keeps.
@@ -16,7 +15,6 @@ pub(super) struct Matrix {
     base: *mut f64,
     /// Lines of a group: the rows, and some of zeros below them.
     pub(super) lines: usize,
-    /// Groups of columns.
     pub(super) groups: usize,
 }
 

@@ -97,7 +97,6 @@ pub(super) fn arena(workload: &str, bytes: u64, shape: &Shape) -> Result<Arc<Are
     Ok(arena)
 }
 
-/// What the parameters ask for.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
     pub(super) n: usize,
@@ -108,7 +107,6 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Reads the shape from the parameters.
     pub(super) fn from_params(workload: &str, params: &Params) -> Result<Self, Refusal> {
         let int = |name: &str| int(params, name).map(|value| value as usize);
         let isa = Isa::from_params(workload, params)?;

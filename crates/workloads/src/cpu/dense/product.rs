@@ -14,9 +14,7 @@ use super::tile::{Tile, Update};
 pub(super) struct Product {
     /// The tile of the first rows and groups.
     pub(super) first: Tile,
-    /// Rows of A and C.
     pub(super) rows: usize,
-    /// Groups of B and C.
     pub(super) groups: usize,
 }
 

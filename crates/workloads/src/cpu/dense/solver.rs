@@ -44,7 +44,6 @@ pub(crate) struct System {
     attempt: Mutex<Arc<Attempt>>,
 }
 
-/// One solve.
 pub(crate) struct Attempt {
     lu: Lu<'static>,
     residual: Residual,
@@ -71,7 +70,6 @@ impl System {
         *attempt = Arc::new(Attempt::new(self.shape, self.matrix));
     }
 
-    /// The solve that was begun last.
     pub(crate) fn attempt(&self) -> Arc<Attempt> {
         Arc::clone(&locked(&self.attempt))
     }
@@ -144,7 +142,6 @@ impl System {
         }
     }
 
-    /// The solution.
     pub(crate) fn x(&self) -> &[f64] {
         // SAFETY: x lies within the system's memory, and is not written to after `solve`.
         unsafe { std::slice::from_raw_parts(self.x.line(0, 0), self.shape.n) }

@@ -9,7 +9,6 @@ use super::vector::Vector;
 /// of the L1 cache again, and longer than memory takes.
 const LEAD: usize = 16;
 
-/// Most rows of any tile.
 pub(super) const MOST_ROWS: usize = 12;
 
 /// What becomes of a product.

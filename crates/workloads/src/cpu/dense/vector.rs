@@ -12,10 +12,8 @@ use std::ops::{Add, Sub};
 /// valid for [`Vector::LANES`] elements (for one: [`Vector::splat`]) and, where a whole
 /// vector is moved, aligned to it.
 pub(super) trait Vector: Copy {
-    /// Numbers in it.
     const LANES: usize;
 
-    /// All zero.
     unsafe fn zero() -> Self;
     /// From aligned memory.
     unsafe fn load(from: *const f64) -> Self;
@@ -23,13 +21,9 @@ pub(super) trait Vector: Copy {
     unsafe fn store(self, to: *mut f64);
     /// One number in every lane.
     unsafe fn splat(from: *const f64) -> Self;
-    /// self + other
     unsafe fn plus(self, other: Self) -> Self;
-    /// self - other
     unsafe fn minus(self, other: Self) -> Self;
-    /// self + a b
     unsafe fn plus_product(self, a: Self, b: Self) -> Self;
-    /// self - a b
     unsafe fn minus_product(self, a: Self, b: Self) -> Self;
 }
 

@@ -78,7 +78,6 @@ const MUL_ADD: Law = Law::Sum { accumulators: 15, adds: 60, each: 2 };
 const FMA_YMM: Law = Law::Sum { accumulators: 15, adds: 120, each: 2 };
 const FMA_ZMM: Law = Law::Sum { accumulators: 30, adds: 120, each: 2 };
 
-/// Every floating-point peak loop.
 #[rustfmt::skip]
 pub(crate) const FLOPS: &[Variant] = &[
     Variant { isa: Isa::Scalar, element: Element::F64, law: MUL_ADD, hot: scalar_f64 },

@@ -51,7 +51,6 @@ const GENERAL: Law = Law::Sum { accumulators: 13, adds: 208, each: 1 };
 const VECTOR: Law = Law::Sum { accumulators: 15, adds: 120, each: 1 };
 const ZMM: Law = Law::Sum { accumulators: 30, adds: 120, each: 1 };
 
-/// Every integer peak loop.
 #[rustfmt::skip]
 pub(crate) const IOPS: &[Variant] = &[
     Variant { isa: Isa::Scalar, element: Element::I64, law: GENERAL, hot: scalar_i64 },

@@ -173,7 +173,6 @@ pub(crate) const MIX_INT: &[Variant] = &[
     Variant { isa: Isa::Scalar, element: Element::I64, law: SCALAR, hot: arith17_i64 },
 ];
 
-/// The floating-point mixes.
 #[rustfmt::skip]
 pub(crate) const MIX_FLOAT: &[Variant] = &[
     Variant { isa: Isa::Scalar, element: Element::F64, law: ADD16_VECTOR, hot: add16_f64 },

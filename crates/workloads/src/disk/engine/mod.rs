@@ -18,7 +18,6 @@ use uring::Uring;
 #[cfg(test)]
 mod tests;
 
-/// One I/O of a block.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Io {
     /// Whether it writes; else it reads.
@@ -38,14 +37,12 @@ pub(super) trait Source {
     fn done(&mut self, io: Io, buffer: &[u8], nanoseconds: Option<u64>);
 }
 
-/// The kinds of engines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Psync,
     Uring,
 }
 
-/// All names.
 pub(super) const NAMES: &[Cow<str>] = &[Cow::Borrowed("psync"), Cow::Borrowed("io_uring")];
 
 /// All names, each with what it is.
@@ -55,7 +52,6 @@ pub(super) const ABOUT: &str = "How I/Os are submitted: psync (pread and pwrite,
 impl Kind {
     pub(super) const ALL: [Self; 2] = [Self::Psync, Self::Uring];
 
-    /// Its name in the `engine` parameter.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Psync => "psync",

@@ -9,7 +9,6 @@ use super::super::buffers::Buffers;
 use super::{Source, failure};
 use crate::now_ns;
 
-/// The engine of that name.
 pub(in super::super) struct Psync {
     file: OwnedFd,
     buffers: Buffers,

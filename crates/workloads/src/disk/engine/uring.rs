@@ -23,7 +23,6 @@ use crate::now_ns;
 /// rate, and 0.97 times with four I/Os per submission.
 const EARLY: usize = 4 << 10;
 
-/// The engine of that name.
 pub(in super::super) struct Uring {
     ring: IoUring,
     /// Dropped only once nothing is in flight.

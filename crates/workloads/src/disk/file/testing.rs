@@ -20,13 +20,11 @@ impl Folder {
         &self.0
     }
 
-    /// What it holds.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(&self.0).unwrap();
         entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect()
     }
 
-    /// A new file in it.
     pub(crate) fn unnamed(&self, bytes: u64) -> Unnamed {
         Unnamed::create(&self.0, bytes).unwrap()
     }

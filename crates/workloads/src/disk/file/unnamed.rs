@@ -21,7 +21,6 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::mix::random;
 
-/// Open flags of the test files.
 const OURS: OFlags = OFlags::RDWR.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
 const MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 
@@ -56,7 +55,6 @@ impl Unnamed {
         file.map_err(|e| refused(folder, bytes, &e.into()))
     }
 
-    /// The descriptor for direct I/O.
     pub(crate) fn direct(&self) -> Result<BorrowedFd<'_>, Refusal> {
         self.direct.as_ref().map(File::as_fd).map_err(|why| Refusal(why.clone()))
     }
@@ -65,7 +63,6 @@ impl Unnamed {
         self.direct.as_ref().ok()
     }
 
-    /// Gives up direct I/O.
     pub(super) fn refuse_direct(&mut self, why: String) {
         self.direct = Err(why);
     }

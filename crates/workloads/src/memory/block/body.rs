@@ -17,11 +17,8 @@ use super::Operation;
 /// The memory of one thread: its blocks follow one another.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Area {
-    /// Where blocks are read from.
     pub(super) source: *const u8,
-    /// Where blocks are written.
     pub(super) target: *mut u8,
-    /// Bytes of a block.
     pub(super) size: usize,
 }
 

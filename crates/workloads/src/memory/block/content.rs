@@ -14,7 +14,6 @@ fn word(index: usize) -> u64 {
     (index as u64 + 1).wrapping_mul(STEP)
 }
 
-/// The byte at that offset.
 fn byte(offset: usize) -> u8 {
     word(offset / 8).to_ne_bytes()[offset % 8]
 }
@@ -64,7 +63,6 @@ pub(super) fn sum(start: usize, size: usize, count: usize) -> u64 {
     })
 }
 
-/// The sum of these words.
 fn words(range: Range<usize>) -> u64 {
     // 1 + 2 + ... + n
     let up_to = |n: usize| (n as u128 * (n as u128 + 1) / 2) as u64;

@@ -34,18 +34,15 @@ use super::order::Permutation;
 use crate::arena::Arena;
 use crate::memory::segment::fence;
 
-/// One thread's part of the work.
 pub(super) struct BlockLoad {
     pub(super) operation: Operation,
     pub(super) body: Body,
     pub(super) area: Area,
-    /// Blocks of the area.
     pub(super) blocks: usize,
     /// Offset of the area's first byte in the source, which decides what it holds.
     pub(super) offset: usize,
     /// The random order, if that is asked for; it may leave blocks to other threads.
     pub(super) random: Option<Random>,
-    /// Keeps the memory.
     pub(super) _arena: Arc<Arena>,
     pub(super) state: State,
 }
@@ -64,7 +61,6 @@ pub(super) struct State {
     at: usize,
     /// Stamp of the last stretch: 1 to 127.
     stamp: u8,
-    /// What the last run did.
     run: Run,
 }
 
@@ -106,7 +102,6 @@ impl BlockLoad {
         }
     }
 
-    /// Blocks of the ring.
     fn ring(&self) -> usize {
         self.random.as_ref().map_or(self.blocks, |r| r.window.len())
     }

@@ -25,14 +25,10 @@ mod tests;
 
 use shape::Shape;
 
-/// What is done to a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Operation {
-    /// All of it is read.
     Read,
-    /// It is filled.
     Write,
-    /// It is read, and written elsewhere.
     Copy,
 }
 
@@ -190,7 +186,6 @@ impl Workload for Blocks {
     }
 }
 
-/// What the threads of a point share.
 struct Task {
     operation: Operation,
     random: bool,

@@ -34,7 +34,6 @@ impl Share {
         Self { thread: thread as u32, threads: threads as u32, whole, count }
     }
 
-    /// The block in that group.
     fn block(self, group: u32) -> u32 {
         let mixed = u64::from(group.wrapping_mul(0x9E37_79B9).rotate_left(16));
         let turn = (mixed * u64::from(self.threads)) >> 32;
@@ -66,7 +65,6 @@ impl Permutation {
         Self { share, domain, seed, pass: 0, at: 0, mixer: Mixer::new(domain, seed, 0) }
     }
 
-    /// Blocks of a pass.
     pub(super) fn len(&self) -> usize {
         self.share.count as usize
     }

@@ -8,12 +8,10 @@ use crate::arena::ALIGNMENT;
 use crate::params::int;
 
 pub(super) const MIB: u64 = 1 << 20;
-/// Bytes of a cache line.
 const LINE: u64 = 64;
 /// The most bytes of the windows of the random order, over all threads.
 const WINDOWS: u64 = 256 * MIB;
 
-/// The sizes of a point.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
     pub(super) threads: u64,

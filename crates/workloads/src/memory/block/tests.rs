@@ -143,7 +143,6 @@ unsafe fn errs<const O: usize>(area: &Area, blocks: Visited<'_>, stamp: u8) -> u
     0
 }
 
-/// Does nothing.
 unsafe fn idles(_: &Area, _: Visited<'_>, _: u8) -> u64 {
     0
 }

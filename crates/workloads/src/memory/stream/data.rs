@@ -20,7 +20,6 @@ impl Progression {
         Self { first: (index + 1) as f64 + number as f64 * APART, step: 1.0 }
     }
 
-    /// The same number everywhere.
     pub(super) fn constant(value: f64) -> Self {
         Self { first: value, step: 0.0 }
     }

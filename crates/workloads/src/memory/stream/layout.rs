@@ -17,7 +17,6 @@ const SEGMENT: u64 = 128 << 10;
 /// against 190 GB/s on Granite Rapids); writes and copies lose nothing.
 const WHOLE: u64 = 2 << 20;
 
-/// Least bytes of a segment.
 const LEAST: u64 = 1 << 10;
 
 /// Bytes that an array is further on than a multiple of [`ALIGNMENT`], for each array
@@ -34,13 +33,10 @@ const SKEW: u64 = (128 << 10) + (1 << 10);
 pub(in super::super) struct Layout {
     op: Op,
     pub(super) threads: u64,
-    /// Bytes of a segment.
     pub(super) segment: u64,
-    /// Segments of a part.
     pub(super) segments: u64,
     /// Bytes from one thread's part to the next.
     part_stride: u64,
-    /// Bytes from one array to the next.
     array_stride: u64,
 }
 

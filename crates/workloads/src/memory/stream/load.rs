@@ -35,11 +35,9 @@ pub(super) struct StreamLoad {
     segments: u64,
     /// Index of the part's first element in its array.
     first: u64,
-    /// Iterations done.
     done: u64,
     /// Iterations done before the last run.
     before: u64,
-    /// Iterations proved.
     proved: u64,
     /// Sum of what was read since.
     sum: u64,
@@ -109,7 +107,6 @@ impl StreamLoad {
         }
     }
 
-    /// The segment of that iteration.
     fn segment(&self, iteration: u64) -> Segment {
         let Segment { dst, a, b, bytes } = self.places;
         let offset = (iteration % self.segments) as usize * bytes;

@@ -36,7 +36,6 @@ pub struct Stream {
     find: Find,
 }
 
-/// Finds a hot loop.
 pub(crate) type Find = fn(Op, Stores, Isa) -> Option<Loop>;
 
 pub static COPY: Stream = Stream { spec: &spec::COPY, op: Op::Copy, find };
@@ -116,7 +115,6 @@ impl Workload for Stream {
     }
 }
 
-/// What is compared after a trial.
 pub(super) fn verification(op: Op) -> &'static str {
     if op.stores() { "every element read back" } else { "the sum of all elements" }
 }
@@ -173,7 +171,6 @@ impl Task {
     }
 }
 
-/// What the threads of a point share.
 struct Ready {
     task: Task,
     arena: Arc<Arena>,

@@ -51,7 +51,6 @@ impl Op {
         !matches!(self, Self::Read)
     }
 
-    /// Arrays in all.
     pub(crate) const fn arrays(self) -> usize {
         self.sources() + self.stores() as usize
     }

@@ -14,7 +14,6 @@ const ARRAY_SIZE: Parameter = parameters::size_parameter(
     4096,
 );
 
-/// Parameters of the workloads that store.
 pub(crate) const STORING: &[Parameter] =
     &[parameters::THREADS, parameters::ISA, parameters::STORES, ARRAY_SIZE, parameters::PAGES];
 

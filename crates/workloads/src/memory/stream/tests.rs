@@ -89,7 +89,6 @@ fn honest(op: Op) -> Loop {
     find(op, Stores::Temporal, Isa::Scalar).unwrap()
 }
 
-/// Does nothing.
 unsafe extern "C" fn idle(_: &Segment, _: u64, _: f64, _: f64) -> u64 {
     0
 }

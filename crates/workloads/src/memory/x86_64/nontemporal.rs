@@ -46,8 +46,6 @@ macro_rules! both_sources {
     };
 }
 
-/// The guided loops with non-temporal stores.
 pub(super) const GUIDED: &[Row] = rows!(guided, "movntpd", "vmovntpd");
 
-/// The plain ones.
 pub(super) const PLAIN: &[Row] = rows!(plain, "movntpd", "vmovntpd");

@@ -130,14 +130,12 @@ read!(plain_sse2, xmm, 1, near_turn!(xmm));
 read!(plain_avx2, ymm, 1, near_turn!(ymm));
 read!(plain_avx512, zmm, 1, near_turn!(zmm));
 
-/// The guided reading loops.
 pub(super) const GUIDED: &[Row] = &[
     (Op::Read, Isa::Sse2, guided_sse2),
     (Op::Read, Isa::Avx2, guided_avx2),
     (Op::Read, Isa::Avx512, guided_avx512),
 ];
 
-/// The plain ones.
 pub(super) const PLAIN: &[Row] = &[
     (Op::Read, Isa::Sse2, plain_sse2),
     (Op::Read, Isa::Avx2, plain_avx2),

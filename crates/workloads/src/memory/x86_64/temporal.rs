@@ -57,8 +57,6 @@ macro_rules! two_sources {
     };
 }
 
-/// The guided loops with ordinary stores.
 pub(super) const GUIDED: &[Row] = rows!(guided, "movapd", "vmovapd");
 
-/// The plain ones.
 pub(super) const PLAIN: &[Row] = rows!(plain, "movapd", "vmovapd");

@@ -20,7 +20,6 @@ use crate::now_ns;
 /// What the server says to a connection of the client's.
 const HELLO: u8 = b'!';
 
-/// The client.
 pub(in crate::network) struct ClientEnd(pub(in crate::network) Target);
 
 impl ClientEnd {

@@ -14,7 +14,6 @@ use crate::network::tally::Tally;
 use crate::network::wire::{Report, Request};
 use crate::now_ns;
 
-/// The client.
 pub(in crate::network) struct ClientEnd {
     poll: bool,
     out: Vec<u8>,

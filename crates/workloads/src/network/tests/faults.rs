@@ -44,7 +44,6 @@ fn against_over(
     outcome
 }
 
-/// Reads a request and all its blocks.
 fn take_all(line: &Line, block: usize) -> u64 {
     let Request { count, .. } = line.receive().unwrap();
     line.read_exact(&mut vec![0; block * count as usize]).unwrap();

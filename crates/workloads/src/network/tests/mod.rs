@@ -24,7 +24,6 @@ use crate::params::testing::params;
 
 pub(super) const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// Ends a session.
 fn end(session: &Bounds) {
     while session.spend(u64::MAX) {}
 }
@@ -154,7 +153,6 @@ impl Bench {
     }
 }
 
-/// What a thread says of a trial.
 #[derive(Debug)]
 struct Trial {
     failure: Option<String>,

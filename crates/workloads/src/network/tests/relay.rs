@@ -50,7 +50,6 @@ fn live(shape: Shape, count: u64, drops: fn(u64) -> bool) -> Trial {
 struct Relay {
     client: UdpSocket,
     server: UdpSocket,
-    /// Datagrams taken so far.
     taken: Cell<u64>,
     done: Sender<()>,
 }
@@ -97,7 +96,6 @@ impl Relay {
         self.server.send(datagram).unwrap();
     }
 
-    /// Passes on all datagrams of a request.
     fn pass_request(&self, all: Vec<Vec<u8>>) {
         all.iter().for_each(|datagram| self.pass(datagram));
         self.end_request();

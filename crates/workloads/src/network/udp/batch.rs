@@ -18,10 +18,8 @@ use crate::network::stamp::{self, LEAST, NUMBER};
 
 /// Bytes that a batch is filled up to.
 const FILL: usize = 128 << 10;
-/// Most datagrams of a batch.
 const MOST: usize = 64;
 
-/// Number and time of sending.
 type Head = [u8; LEAST];
 
 /// Memory for a batch of datagrams of one size.
@@ -34,7 +32,6 @@ pub(super) struct Batch {
     messages: Vec<libc::mmsghdr>,
 }
 
-/// A datagram that came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Came {
     /// Its length in bytes.

@@ -22,7 +22,6 @@ pub(in crate::network) const LOST_AFTER: Duration = Duration::from_millis(200);
 /// After one in this many empty reads it checks for other events.
 const SPINS: u32 = 1 << 10;
 
-/// The client.
 pub(in crate::network) struct ClientEnd {
     socket: UdpSocket,
     poll: bool,

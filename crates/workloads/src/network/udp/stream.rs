@@ -49,7 +49,6 @@ pub(in crate::network) struct End {
     token: (u64, u64),
 }
 
-/// What a receiver got of a request.
 struct Received {
     /// What was sent, by the word of who sent it.
     sent: Sent,
