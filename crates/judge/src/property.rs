@@ -111,19 +111,8 @@ fn any_trials(common: &[Change], own: &[(Vec<Change>, [f64; 4])]) -> Vec<Trial> 
         (t.value, t.seconds, t.work) = (*value, *seconds, *work);
         t.conditions.clock_hz = t.conditions.clock_hz.map(|_| *hz);
         t
-    }
-}
-
-/// A tool that reports anything about how it ran.
-fn any_tool(m: &Measurement, set: u64, threads: u64, wild: [f64; 3]) -> Reference {
-    let [value, low, high] = wild;
-    let mut r = beside(m, 1.0);
-    (r.value, r.ratio) = (value, Ratio { median: low, ci95: Some([low, high]) });
-    for (name, value) in [("array_size", set), ("threads", threads), ("window", set)] {
-        r.params = r.params.with(name, value);
-    }
-    r.params = r.params.with("stores", "temporal");
-    r
+    };
+    own.iter().map(one).collect()
 }
 
 fn no_nan(m: &Measurement) -> Result<(), TestCaseError> {

@@ -38,6 +38,7 @@ fn known<T>(value: T) -> Probe<T> {
     Probe::known(value, "test")
 }
 
+/// The machine with another core design.
 pub(crate) fn with_design(mut host: Host, id: &str) -> Host {
     let (id, name, evidence) = (id.to_owned(), id.to_owned(), "test".to_owned());
     host.cpu.microarchitecture = known(Microarchitecture { id, name, evidence });
@@ -56,6 +57,7 @@ pub(crate) fn bare(mut host: Host) -> Host {
     host
 }
 
+/// The machine.
 pub(crate) fn host() -> Host {
     let mut host = Host::unknown("not part of the test");
     host.cpu.vendor = known("GenuineIntel".to_owned());
@@ -131,16 +133,6 @@ fn quiet(seconds: f64) -> Conditions {
     }
 }
 
-pub(crate) fn trial(value: f64, seconds: f64) -> Trial {
-    Trial { conditions: quiet(seconds), ..testing::trial(value, seconds) }
-}
-
-/// A quiet trial whose value is in that unit.
-fn trial_in(unit: Unit, value: f64) -> Trial {
-    let t = testing::trial_in(unit, value);
-    Trial { conditions: quiet(t.seconds), ..t }
-}
-
 /// Ten values around `centre`, 0.2 % apart from end to end, without order.
 pub(crate) fn around(centre: f64) -> Vec<f64> {
     [3.0, -4.0, 1.0, 5.0, -2.0, 2.0, -5.0, 4.0, -1.0, -3.0]
@@ -149,27 +141,26 @@ pub(crate) fn around(centre: f64) -> Vec<f64> {
         .collect()
 }
 
-pub(crate) fn measurement(
-    workload: &str,
-    params: Params,
-    unit: Unit,
-    values: &[f64],
-) -> Measurement {
-    let trials: Vec<Trial> = values.iter().map(|v| trial_in(unit, *v)).collect();
-    let work: f64 = trials.iter().map(|t| t.work).sum();
-    Measurement {
-        unit,
-        trials,
-        summary: summary(values),
-        verification: Some(Verification {
-            kind: "checked arithmetic".to_owned(),
-            claimed: work,
-            counted: work,
-            note: String::new(),
-        }),
-        ending: Ending::Complete,
-        ..Measurement::new(&spec(workload), params)
-    }
+/// A measurement with these values.
+pub(crate) fn measurement(workload: &str, params: Params, values: &[f64]) -> Measurement {
+    let m = testing::measurement(&spec(workload), params, values);
+    let m = each(m, |_, t| t.conditions = quiet(t.seconds));
+    verified(m, "checked arithmetic", 1.0)
+}
+
+/// The measurement with all its work verified by such a count, in so many bytes a unit of work.
+fn verified(m: Measurement, kind: &str, bytes: f64) -> Measurement {
+    let claimed: f64 = m.trials.iter().map(|t| t.work * bytes).sum();
+    let (kind, note) = (kind.to_owned(), String::new());
+    Measurement { verification: Some(Verification { kind, claimed, counted: claimed, note }), ..m }
+}
+
+/// What is reported of threads that are not pinned, which computed for so long.
+fn unpin(conditions: &mut Conditions, own_cpu_s: f64) {
+    conditions.own_cpu_s = Some(own_cpu_s);
+    conditions.clock_hz = None;
+    conditions.clock_spread = None;
+    conditions.clock_disagreement = None;
 }
 
 /// f64 FMA with AVX2 at 99 % of its ceiling.
@@ -232,6 +223,7 @@ pub(crate) fn mix(float: bool, name: &str, isa: &str) -> Measurement {
     measurement(workload, params, &around(7.8e9))
 }
 
+/// The clock of one core.
 pub(crate) fn clock(hz: f64) -> Measurement {
     let params = Params::default().with("threads", 1);
     measurement("cpu.clock", params, &around(hz))
@@ -310,6 +302,7 @@ pub(crate) fn run(host: Host, measurements: Vec<Measurement>) -> Run {
     run
 }
 
+/// Changes every trial.
 pub(crate) fn each(mut m: Measurement, spoil: impl Fn(usize, &mut Trial)) -> Measurement {
     for (i, t) in m.trials.iter_mut().enumerate() {
         spoil(i, t);
@@ -317,6 +310,7 @@ pub(crate) fn each(mut m: Measurement, spoil: impl Fn(usize, &mut Trial)) -> Mea
     m
 }
 
+/// Changes what disturbed every trial.
 pub(crate) fn each_condition(
     m: Measurement,
     spoil: impl Fn(usize, &mut Conditions),
@@ -330,6 +324,7 @@ pub(crate) fn suspected(mut m: Measurement, check: &'static str) -> Measurement 
     m
 }
 
+/// The machine with other caches.
 pub(crate) fn with_caches(change: impl FnOnce(&mut Vec<Cache>)) -> Host {
     let mut host = host_with_caches();
     let mut caches = host.cpu.caches.get().unwrap().clone();
@@ -362,6 +357,7 @@ pub(crate) fn at_rate(m: Measurement, rate: f64) -> Measurement {
     Measurement { summary: summary(&values), ..m }
 }
 
+/// The measurement, judged.
 pub(crate) fn judged(host: &Host, m: Measurement, others: &[Measurement]) -> Measurement {
     let policy = policy();
     judged_in(&context(host, &spec(&m.workload), &policy, others), m)

@@ -31,6 +31,20 @@ pub fn unknown<'a>(
     names: impl Iterator<Item = &'a str>,
     see: &str,
 ) -> String {
-    let hint = did_you_mean(typed, names).unwrap_or_else(|| format!("see '{see}'"));
-    format!("no {what} '{typed}'; {hint}")
+    format!("no {what} '{typed}'; {}", nearest_or(typed, names, see))
+}
+
+/// `cpu.flops has no parameter 'isaa'; did you mean 'isa'?`
+pub(crate) fn no_parameter<'a>(
+    workload: &str,
+    typed: &str,
+    names: impl Iterator<Item = &'a str>,
+) -> String {
+    let near = nearest_or(typed, names, &format!("proofmark explain {workload}"));
+    format!("{workload} has no parameter '{typed}'; {near}")
+}
+
+/// `did you mean 'isa'?`, or the command that lists the names if none is near.
+fn nearest_or<'a>(typed: &str, names: impl Iterator<Item = &'a str>, see: &str) -> String {
+    did_you_mean(typed, names).unwrap_or_else(|| format!("see '{see}'"))
 }

@@ -12,7 +12,7 @@ type Reports = fn(&Conditions) -> bool;
 /// What is read by pinned threads alone.
 const CLOCK: &str = "the core clock";
 
-const WATCHED: &[(&str, Told)] = &[
+const WATCHED: &[(&str, Reports)] = &[
     (CLOCK, |c| c.clock_hz.is_some()),
     ("steal time", |c| c.steal_s.is_some()),
     ("other processes' CPU time", |c| c.other_cpu_s.is_some()),

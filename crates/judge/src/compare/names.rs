@@ -20,7 +20,7 @@ const LONGEST: usize = 160;
 pub(super) struct Names<'a>(BTreeMap<&'a str, Vec<&'a str>>);
 
 impl<'a> Names<'a> {
-    pub(super) fn of(a: &'a Run, b: &'a Run) -> Self {
+    pub(super) fn collect(a: &'a Run, b: &'a Run) -> Self {
         let mut workloads: BTreeMap<&str, Vec<&Measurement>> = BTreeMap::new();
         for m in a.measurements.iter().chain(&b.measurements) {
             workloads.entry(&m.workload).or_default().push(m);

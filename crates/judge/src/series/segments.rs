@@ -56,7 +56,7 @@ pub(super) struct Noise {
 }
 
 impl Noise {
-    pub(super) fn of(values: &[f64]) -> Self {
+    pub(super) fn estimate(values: &[f64]) -> Self {
         let steps: Vec<f64> = values.windows(2).map(|w| w[1] - w[0]).collect();
         let sizes: Vec<f64> = steps.iter().map(|s| s.abs()).collect();
         let step_sd = median(&sizes).unwrap_or(0.0) / 0.6745;

@@ -14,45 +14,14 @@ use super::{around, each, host_with_caches, measurement, unpin, verified};
 /// Seconds from an I/O's submission to its completion.
 const IO_S: f64 = 76e-6;
 
+/// The machine with its disk.
 pub(crate) fn host_with_disk() -> Host {
     let mut host = host_with_caches();
     host.storage = Probe::known(storage(vec![block_device("vda", "254:0")]), "test");
     host
 }
 
-fn storage() -> Storage {
-    Storage {
-        path: "/work".to_owned(),
-        file_system: "ext4".to_owned(),
-        kind: StorageKind::Block,
-        mount_point: "/".to_owned(),
-        mount_options: "rw,relatime".to_owned(),
-        total_bytes: 256 << 30,
-        free_bytes: 128 << 30,
-        devices: vec![block_device("vda", "254:0")],
-    }
-}
-
-pub(crate) fn block_device(name: &str, number: &str) -> BlockDevice {
-    BlockDevice {
-        name: name.to_owned(),
-        number: number.to_owned(),
-        kind: "disk".to_owned(),
-        over: Vec::new(),
-        model: None,
-        size_bytes: Some(256 << 30),
-        logical_sector_bytes: Some(512),
-        physical_sector_bytes: Some(4096),
-        request_bytes: Some(1 << 20),
-        rotational: Some(true),
-        volatile_cache: Some(true),
-        scheduler: Some("none".to_owned()),
-        transport: Some("virtio".to_owned()),
-        link: None,
-        backing: None,
-    }
-}
-
+/// Gives the machine another storage.
 pub(crate) fn with_storage(change: impl FnOnce(&mut Storage)) -> Host {
     let mut host = host_with_disk();
     host.storage = host.storage.map(|mut storage| {
@@ -157,6 +126,7 @@ pub(crate) fn fsync(threads: u64) -> Measurement {
     })
 }
 
+/// Changes the file of every trial.
 pub(crate) fn each_file(m: Measurement, spoil: impl Fn(usize, &mut FileState)) -> Measurement {
     each(m, |i, t| spoil(i, t.file.as_mut().unwrap()))
 }

@@ -32,33 +32,7 @@ pub(crate) fn with_network(path: &str, change: impl FnOnce(&mut Network)) -> Hos
     host
 }
 
-fn network(path: &str) -> Network {
-    let loopback = path == "loopback";
-    let interface = Interface {
-        name: if loopback { "lo" } else { "eth0" }.to_owned(),
-        kind: if loopback { "loopback" } else { "ethernet" }.to_owned(),
-        mtu: if loopback { 65_536 } else { 1500 },
-        bits_per_s: (!loopback).then_some(1e9),
-        driver: None,
-    };
-    Network {
-        path: if loopback { NetworkPath::Loopback } else { NetworkPath::Peer },
-        address: if loopback { "127.0.0.1:5277" } else { "192.0.2.2:5277" }.to_owned(),
-        server: ServerEnd {
-            name: "far".to_owned(),
-            boot_id: Some(if loopback { "here" } else { "there" }.to_owned()),
-            cpu: None,
-            cpus: if loopback { vec![0, 1] } else { vec![0, 1, 2, 3] },
-            os: "Linux".to_owned(),
-            version: "0.1.0".to_owned(),
-        },
-        boot_id: Some("here".to_owned()),
-        server_interface: Some(interface.clone()),
-        interface: Probe::known(interface, "test"),
-        copy_bytes_per_s: loopback.then_some(10e9),
-    }
-}
-
+/// Changes the client's interface.
 pub(crate) fn set_interface(network: &mut Network, change: impl FnOnce(&mut Interface)) {
     let mut interface = network.interface.get().unwrap().clone();
     change(&mut interface);

@@ -17,7 +17,14 @@ pub(super) struct Overrides {
     pub(super) by_workload: BTreeMap<(String, String), Vec<String>>,
 }
 
-pub(super) fn overrides(request: &PlanRequest) -> Result<Overrides, Usage> {
+/// Those that a run of these workloads asks for; each must have a workload whose parameter it sets.
+pub(super) fn overrides(request: &PlanRequest, measured: &[&String]) -> Result<Overrides, Usage> {
+    let some_have = |option: &str, names: &[&str]| {
+        let mut specs = measured.iter().filter_map(|id| find(id)).map(|workload| workload.spec());
+        let why = || Usage(format!("{option}: no workload of this run has such a parameter"));
+        let has = |spec: &WorkloadSpec| names.iter().any(|name| spec.parameter(name).is_some());
+        specs.any(has).then_some(()).ok_or_else(why)
+    };
     let mut overrides = Overrides::default();
     if let Some(threads) = &request.threads {
         some_have("--threads", &Params::THREADS)?;

@@ -43,7 +43,7 @@ pub(super) struct Cause {
     /// A word for it, in the evidence.
     pub(super) id: &'static str,
     /// What it says of a pair, if it applies.
-    pub(super) tell: fn(&Compared) -> Option<Explanation>,
+    pub(super) explain: fn(&Compared) -> Option<Explanation>,
     pub(super) advice: &'static str,
 }
 
