@@ -125,7 +125,7 @@ fn a_check_with_too_little_to_judge_fails() {
         ("three", both, |run| only(3, run)),
     ]);
     let printed = checks(&folder, ["few.json", "a.json"], 4);
-    let few = "too little to pass: only 0 of 2 points of the baseline could be judged";
+    let few = "too little to pass: only 0 of 2 results of the baseline could be judged";
     assert!(printed.contains(few) && printed.contains("too few to judge"), "{printed}");
     let printed = checks(&folder, ["a.json", "empty.json"], 4);
     assert!(printed.contains("baseline has no valid result"), "{printed}");
