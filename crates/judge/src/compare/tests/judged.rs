@@ -54,7 +54,7 @@ fn a_check_that_could_judge_too_little_fails() {
     let too_little = |a: &Run, b: &Run| compared(a, b).too_little();
     assert_eq!(too_little(&healthy(), &healthy()), None);
     let seven = with(healthy(), |i, m| if i < 7 { few(m, 1) } else { m });
-    assert!(too_little(&healthy(), &seven).unwrap().starts_with("only 5 of 12 points"));
+    assert!(too_little(&healthy(), &seven).unwrap().starts_with("only 5 of 12 results"));
     assert!(compared(&healthy(), &seven).fails());
     let six = with(healthy(), |i, m| if i < 6 { few(m, 1) } else { m });
     let c = compared(&healthy(), &six);
