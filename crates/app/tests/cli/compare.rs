@@ -128,7 +128,7 @@ fn a_check_with_too_little_to_judge_fails() {
     let few = "too little to pass: only 0 of 2 results of the baseline could be judged";
     assert!(printed.contains(few) && printed.contains("too few to judge"), "{printed}");
     let printed = checks(&folder, ["a.json", "empty.json"], 4);
-    assert!(printed.contains("baseline has no valid result"), "{printed}");
+    assert!(printed.contains("baseline has no usable result"), "{printed}");
     // Reworded help is no other work, and all of three trials apart are slower.
     let printed = checks(&folder, ["slow.json", "three.json"], 4);
     assert!(printed.contains("2 slower, 0 gone") && printed.contains("but there is no interval"));
