@@ -60,7 +60,7 @@ fn a_check_that_could_judge_too_little_fails() {
     let c = compared(&healthy(), &six);
     assert!(c.too_little().is_none() && !c.fails());
     assert_eq!((c.subsystems[0].not_comparable, c.subsystems[0].gone), (6, 0));
-    assert!(too_little(&run(Vec::new()), &healthy()).unwrap().contains("no valid result"));
+    assert!(too_little(&run(Vec::new()), &healthy()).unwrap().contains("no usable result"));
     let none = with(healthy(), |_, m| found(m, "page_cache", Severity::Invalid, 0.9));
     assert!(compared(&none, &healthy()).fails());
 }
