@@ -12,6 +12,8 @@
 pub(crate) mod disk;
 pub(crate) mod network;
 
+use std::ops::RangeInclusive;
+
 use proofmark_model::{Bottleneck, Measurement, Params, Severity, Subsystem, Unit};
 
 use crate::capacity::Capacity;
@@ -31,8 +33,8 @@ const LARGER: f64 = 1.05;
 /// Blocks from this size on are moved as long runs of vectors, in bytes.
 const LONG: u64 = 4096;
 
-/// Share of time lost to interrupts from which on it is worth reporting.
-const REPORTED_FROM: f64 = 0.001;
+/// Shares of time lost to interrupts that are worth reporting; a report may hold any number.
+const REPORTED: RangeInclusive<f64> = 0.001..=1.0;
 
 /// Checks that say who took the CPU, and what the resource is then called.
 const CONTENTION_CHECKS: &[(&str, &str)] = &[
@@ -83,7 +85,7 @@ fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String
     })?;
     let mut bottleneck = (rule.bottleneck)(ceiling, &capacity, &share);
     let busy = !Execution::derive(ctx, m).waits(); // Threads that wait lose nothing to interrupts.
-    let lost = ctx.host.timer.interrupted_share.get().filter(|l| busy && **l >= REPORTED_FROM);
+    let lost = ctx.host.timer.interrupted_share.get().filter(|l| busy && REPORTED.contains(l));
     if let Some(lost) = lost {
         let lost = lost * 100.0;
         bottleneck.evidence +=
@@ -194,7 +196,9 @@ mod tests {
             judged(&h, flops(1), &[]).bottleneck.unwrap().evidence
         };
         assert!(with(0.009).contains("interrupts take 0.9 %"), "{}", with(0.009));
-        assert!(!with(0.0).contains("interrupts"), "{}", with(0.0));
+        for none in [0.0, 1.1, f64::MAX] {
+            assert!(!with(none).contains("interrupts"), "{}", with(none));
+        }
     }
 
     #[test]
