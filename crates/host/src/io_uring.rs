@@ -47,7 +47,7 @@ mod tests {
         };
         let before = rings();
         if let Err(error) = set_up() {
-            eprintln!("skipped: {}", refused(&error, None));
+            proofmark_testing::skip(refused(&error, None));
             return;
         }
         assert_eq!(rings(), before);

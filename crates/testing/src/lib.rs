@@ -8,7 +8,9 @@
 
 mod child;
 
-use std::panic::resume_unwind;
+use std::fmt::Display;
+use std::io::Write as _;
+use std::panic::{Location, resume_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -44,6 +46,19 @@ impl<T> Polled for Option<T> {
     fn value(self) -> Option<T> {
         self
     }
+}
+
+/// Reports that a test cannot be made on this machine, as `skipped: TEST: REASON`. Written past the
+/// test harness's capture, so that `.ci/run` counts it. Where the thread does not have the test's
+/// name, as with `--test-threads=1`, it names the line of the caller.
+#[track_caller]
+pub fn skip(reason: impl Display) {
+    let (this, here) = (thread::current(), Location::caller());
+    let line = match this.name().filter(|name| *name != "main") {
+        Some(test) => format!("skipped: {test}: {reason}\n"),
+        None => format!("skipped: {}:{}: {reason}\n", here.file(), here.line()),
+    };
+    let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
 /// Polls until `poll` returns true or a value.

@@ -70,7 +70,7 @@ fn disk_workloads_take_none_while_they_are_timed() {
             let mut load: Box<dyn Load> = match setup.thread(0, 1) {
                 Ok(load) => load,
                 Err(refused) => {
-                    eprintln!("skipped: {engine}: {refused}");
+                    proofmark_testing::skip(format!("{engine}: {refused}"));
                     continue;
                 }
             };

@@ -4,17 +4,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use proofmark_testing::wait;
+use proofmark_testing::{skip, wait};
 
-use super::{Ended, Folder, listed, skip};
+use super::{Ended, Folder, listed};
 
 /// Whether a program is there; if not, the test says that it is skipped.
-fn is_there(program: &str, test: &str) -> bool {
+#[track_caller]
+fn is_there(program: &str) -> bool {
     let mut command = Command::new(program);
     command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let found = command.spawn().map(|mut child| wait(program, &mut child)).is_ok();
     if !found {
-        skip(test, &format!("{program} is not installed"));
+        skip(format!("{program} is not installed"));
     }
     found
 }
@@ -37,7 +38,7 @@ fn offered(script: &Path, words: &[&str]) -> Vec<String> {
 
 #[test]
 fn bash_completes_commands_options_and_ids() {
-    if !is_there("bash", "bash_completes_commands_options_and_ids") {
+    if !is_there("bash") {
         return;
     }
     let folder = Folder::new();
@@ -83,7 +84,7 @@ fn other_shells_take_their_scripts() {
     for (shell, read) in [("zsh", "-n"), ("fish", "--no-execute")] {
         let text = folder.prints(&["completions", shell]);
         assert!(text.contains("cpu.linpack") && text.contains("openmetrics"), "{shell}");
-        if is_there(shell, "other_shells_take_their_scripts") {
+        if is_there(shell) {
             let script = folder.file("script", text);
             Ended::of(Command::new(shell).arg(read).arg(&script)).with(0).quiet();
         }
@@ -143,7 +144,7 @@ fn there_is_a_page_for_every_command_with_its_sections() {
 
 #[test]
 fn groff_finds_nothing_wrong() {
-    if !is_there("groff", "groff_finds_nothing_wrong") {
+    if !is_there("groff") {
         return;
     }
     for page in pages(&Folder::new()) {

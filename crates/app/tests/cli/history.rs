@@ -9,9 +9,9 @@ use std::time::Duration;
 use proofmark_model::{
     Measurement, Params, PastPoint, PastRun, Run, Timestamp, Unit, Verdict, testing,
 };
-use proofmark_testing::{output, wait, wait_until_within};
+use proofmark_testing::{output, skip, wait, wait_until_within};
 
-use super::{Ended, Folder, skip};
+use super::{Ended, Folder};
 
 /// A folder with a history that is not there yet.
 struct Place(Folder);
@@ -179,7 +179,7 @@ fn a_disk_without_room_is_told() {
     let mount =
         |arguments: &[&str]| output(Command::new("mount").args(arguments).arg(&small)).status;
     if !mount(&["-t", "tmpfs", "-o", "size=16k", "tmpfs"]).success() {
-        return skip("a_disk_without_room_is_told", "no file system can be mounted here");
+        return skip("no file system can be mounted here");
     }
     let add = || Ended::of(&mut place.command(&["history", "--add", "one"]));
     let full = add();

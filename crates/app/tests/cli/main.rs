@@ -19,7 +19,6 @@ mod usage;
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -131,11 +130,6 @@ fn listed(folder: &Path) -> Vec<PathBuf> {
     let mut all: Vec<_> = fs::read_dir(folder).unwrap().map(|f| f.unwrap().path()).collect();
     all.sort();
     all
-}
-
-/// Says that a test cannot be made here. Past the test harness's capture, so that it is counted.
-fn skip(test: &str, reason: &str) {
-    let _ = writeln!(std::io::stderr(), "skipped: {test}: {reason}");
 }
 
 /// The schema in the folder `schema` must be the program's.

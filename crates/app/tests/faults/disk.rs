@@ -7,10 +7,10 @@ use std::thread;
 use std::time::Duration;
 
 use super::lab::disk::{Mounted, Neighbour, Throttle, folder, has_open_files, without_io_uring};
-use super::lab::{alone, found, proofmark, refused, run_json, shared, skip, start};
+use super::lab::{alone, found, proofmark, refused, run_json, shared, start};
 use super::{saved, try_saved};
 use proofmark_model::{Ending, Measurement, Run, Severity, StorageKind, Verdict};
-use proofmark_testing::{wait, wait_until, wait_until_within};
+use proofmark_testing::{skip, wait, wait_until, wait_until_within};
 
 /// A run of one point of each of these workloads in a folder, with a small file and three
 /// trials.

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use proofmark_model::{Measurement, Run, Severity};
-use proofmark_testing::{output, wait};
+use proofmark_testing::{output, skip, wait};
 
 static TURN: RwLock<()> = RwLock::new(());
 
@@ -27,15 +27,8 @@ pub fn shared() -> RwLockReadGuard<'static, ()> {
     TURN.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Says that a test could not plant its fault here. Written past the test
-/// harness's capture, so that a reader of the log can count it.
-pub fn skip(reason: &str) {
-    let this = std::thread::current();
-    // With one thread, libtest runs the tests in `main`.
-    let _ = writeln!(std::io::stderr(), "skipped: {}: {reason}", this.name().unwrap_or("a test"));
-}
-
 /// What was planted; where this machine did not allow it, the test is skipped for that reason.
+#[track_caller]
 fn allowed<T>(planted: Option<T>, reason: &str) -> Option<T> {
     if planted.is_none() {
         skip(reason);

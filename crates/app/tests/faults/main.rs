@@ -19,10 +19,10 @@ use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use lab::disk::Mounted;
-use lab::{Cgroup, alone, found, on_cpu, proofmark, run_json, shared, skip, start};
+use lab::{Cgroup, alone, found, on_cpu, proofmark, run_json, shared, start};
 use proofmark_judge::microarchitecture;
 use proofmark_model::{Ending, Measurement, Run, Severity, Verdict};
-use proofmark_testing::{output, wait, wait_until};
+use proofmark_testing::{output, skip, wait, wait_until};
 
 const SHORT: [&str; 6] =
     ["--set", "cpu.flops.isa=scalar", "--set", "cpu.flops.type=f64", "--trials", "6"];

@@ -1,8 +1,9 @@
 //! Planted faults of the memory subsystem: a cache under the name of memory, a wrong
 //! result, memory that the plan does not fit into.
 
-use super::lab::{Cgroup, found, proofmark, refused, run_json, shared, skip};
+use super::lab::{Cgroup, found, proofmark, refused, run_json, shared};
 use proofmark_model::{Ending, Severity, Verdict};
+use proofmark_testing::skip;
 
 /// Small enough to be set up in a moment by a debug build.
 const SMALL: &str = "memory.copy.array_size=2MB";

@@ -14,10 +14,10 @@ use std::time::{Duration, Instant, SystemTime};
 use super::lab::network::{
     DropLog, Dropped, Hosts, SERVER, SOON, Served, begun, point, profile, written,
 };
-use super::lab::{Cgroup, alone, found, proofmark, run_json, shared, skip};
+use super::lab::{Cgroup, alone, found, proofmark, run_json, shared};
 use super::{names, saved, wait_for_trials};
 use proofmark_model::{Ending, Measurement, NetworkPath, Run, Severity, Trial, Verdict};
-use proofmark_testing::{wait, wait_until, wait_until_within};
+use proofmark_testing::{skip, wait, wait_until, wait_until_within};
 
 /// Header of a frame of Ethernet as interfaces and token buckets count it, in bytes.
 const FRAME: f64 = 14.0;

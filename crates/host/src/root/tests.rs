@@ -46,7 +46,7 @@ fn a_folder_that_may_not_be_written_in_is_named() {
     let here = folder.path().to_str().unwrap();
     std::fs::set_permissions(here, std::fs::Permissions::from_mode(0o500)).unwrap();
     if std::fs::write(folder.path().join("file"), "").is_ok() {
-        eprintln!("skipped: this user may write anywhere");
+        proofmark_testing::skip("this user may write anywhere");
         return;
     }
     let reason = Root::live().writable(here).unwrap_err();
@@ -59,7 +59,7 @@ fn a_live_read_only_file_system_is_known() {
     let shown = |m: &&mounts::Mount| mounts::holding(&mounts, &m.point) == Some(*m);
     let closed = mounts.iter().filter(shown).find(|m| m.read_only() && m.kind == "tmpfs");
     let Some(mount) = closed else {
-        eprintln!("skipped: no tmpfs is mounted read-only here");
+        proofmark_testing::skip("no tmpfs is mounted read-only here");
         return;
     };
     let reason = Root::live().writable(&mount.point).unwrap_err();

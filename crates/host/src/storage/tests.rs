@@ -297,7 +297,10 @@ fn the_live_machine_is_looked_at_as_it_is() {
     assert!(!storage.path.contains(".."));
     assert!(storage.free_bytes <= storage.total_bytes);
     if storage.kind != StorageKind::Block {
-        eprintln!("skipped: the source is on {}, {:?}", storage.file_system, storage.kind);
+        proofmark_testing::skip(format!(
+            "the source is on {}, {:?}",
+            storage.file_system, storage.kind
+        ));
         return;
     }
     // The kernel's own list of counters has every device by the name found here.
@@ -312,13 +315,13 @@ fn the_live_machine_is_looked_at_as_it_is() {
 #[test]
 fn a_live_folder_in_memory_is_memory() {
     let Ok(folder) = tempfile::tempdir_in("/dev/shm") else {
-        eprintln!("skipped: no folder can be made in /dev/shm");
+        proofmark_testing::skip("no folder can be made in /dev/shm");
         return;
     };
     let found = look(&Root::live(), folder.path().to_str().unwrap(), false);
     let storage = found.get().unwrap_or_else(|| panic!("{}", found.origin()));
     if storage.file_system != "tmpfs" {
-        eprintln!("skipped: /dev/shm is {}", storage.file_system);
+        proofmark_testing::skip(format!("/dev/shm is {}", storage.file_system));
         return;
     }
     assert_eq!((storage.kind, storage.devices.len()), (StorageKind::Memory, 0));

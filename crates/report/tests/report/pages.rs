@@ -1,6 +1,5 @@
 //! Every kind of page, opened in a browser: a run's report, two runs side by side, past runs.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -132,7 +131,8 @@ fn write(folder: &str, pages: &[(&str, String)]) -> Vec<PathBuf> {
 
 /// What the page test says of these pages, all tried out but the short ones; `None` without a
 /// browser, which the log then tells: past the test harness's capture, so that it can be counted.
-fn opened(test: &str, pages: &[PathBuf], short: &[PathBuf]) -> Option<Output> {
+#[track_caller]
+fn opened(pages: &[PathBuf], short: &[PathBuf]) -> Option<Output> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/page-test");
     let mut python = Command::new("python3");
     python.arg(script).args(pages).arg("--short").args(short);
@@ -141,7 +141,7 @@ fn opened(test: &str, pages: &[PathBuf], short: &[PathBuf]) -> Option<Output> {
         is_there.is_ok_and(|mut python| wait("python3 --version", &mut python).success());
     let out = is_there.then(|| output(&mut python)).filter(|o| o.status.code() != Some(77));
     if out.is_none() {
-        let _ = writeln!(std::io::stderr(), "skipped: {test}: no python3 or no Chromium");
+        proofmark_testing::skip("no python3 or no Chromium");
     }
     out
 }
@@ -158,8 +158,7 @@ fn a_browser_finds_nothing_wrong_with_any_page() {
         ("empty", report(&fixture::empty())),
     ];
     let (pages, short) = (write("pages", &pages), write("pages", &short));
-    let test = "a_browser_finds_nothing_wrong_with_any_page";
-    if let Some(out) = opened(test, &pages, &short) {
+    if let Some(out) = opened(&pages, &short) {
         let said = [out.stdout, out.stderr].concat();
         assert!(out.status.success(), "{}", String::from_utf8_lossy(&said));
     }
@@ -170,9 +169,8 @@ fn what_is_wrong_with_a_page_is_told_whether_it_is_short_or_not() {
     let bad = over_runs()
         .replacen("<main>", "<main><div style=\"width:2000px\">.</div>", 1)
         .replacen("</h1>", "</h1><p style=\"color:#888;background:#999\">pale</p>", 1);
-    let test = "what_is_wrong_with_a_page_is_told_whether_it_is_short_or_not";
     let path = write("bad-pages", &[("bad", bad)]);
-    let Some(out) = opened(test, &path, &path) else { return };
+    let Some(out) = opened(&path, &path) else { return };
     let said = String::from_utf8_lossy(&out.stdout);
     assert_eq!(out.status.code(), Some(1), "{said}");
     let count = |words: &str| said.lines().filter(|l| l.contains(words)).count();

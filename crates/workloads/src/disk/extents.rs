@@ -157,22 +157,24 @@ mod tests {
     use std::fs::File;
     use std::os::unix::fs::FileExt;
 
+    use proofmark_testing::skip;
     use rustix::fs::{FallocateFlags, fallocate, ftruncate};
 
-    use super::super::file::testing::{Folder, skip};
+    use super::super::file::testing::Folder;
     use super::*;
 
     const KIB: u64 = 1024;
     const SIZE: u64 = 1024 * KIB;
 
     /// A new file whose extents are reported.
-    fn file(test: &str) -> Option<File> {
+    #[track_caller]
+    fn file() -> Option<File> {
         let file = Folder::new().unnamed(SIZE).buffered;
         ftruncate(&file, SIZE).unwrap();
         match written_extents(file.as_fd(), SIZE, EXTENTS) {
             Ok(_) => Some(file),
             Err(e) => {
-                skip(test, &format!("the file system does not report extents: {e}"));
+                skip(format!("the file system does not report extents: {e}"));
                 None
             }
         }
@@ -180,7 +182,7 @@ mod tests {
 
     #[test]
     fn holes_and_what_was_only_allocated_were_never_written() {
-        let Some(file) = file("holes and allocated extents") else { return };
+        let Some(file) = file() else { return };
         let unwritten = || unwritten_share(&file, SIZE).unwrap();
         assert_eq!(unwritten(), 1.0);
         if fallocate(&file, FallocateFlags::empty(), 0, SIZE / 2).is_ok() {
@@ -198,7 +200,7 @@ mod tests {
 
     #[test]
     fn extents_beyond_one_answer_are_asked_for() {
-        let Some(file) = file("more extents than in one answer") else { return };
+        let Some(file) = file() else { return };
         for at in (0..SIZE).step_by(64 * 1024) {
             file.write_all_at(&[1; 4096], at).unwrap();
         }
@@ -210,7 +212,7 @@ mod tests {
 
     #[test]
     fn holes_are_found_without_extents_too() {
-        let Some(file) = file("holes without extents") else { return };
+        let Some(file) = file() else { return };
         assert_eq!(holes(file.as_fd(), SIZE), Some(SIZE));
         file.write_all_at(&[1; 64 * 1024], 128 * KIB).unwrap();
         file.write_all_at(&[1; 64 * 1024], SIZE - 64 * KIB).unwrap();
@@ -232,7 +234,7 @@ mod tests {
             assert_eq!(resident(file.as_fd(), SIZE), Some(pages));
             match cachestat(file.as_fd(), SIZE) {
                 Some(counted) => assert_eq!(counted, pages),
-                None => skip("both_ways_to_ask_for_the_cache_agree", "no cachestat here"),
+                None => skip("no cachestat here"),
             }
             assert_eq!(cached_share(&file, SIZE), Some(written as f64 / SIZE as f64));
             assert_eq!(cached_share(&file, 0), None);

@@ -134,8 +134,8 @@ impl Workload for Planted {
 #[cfg(test)]
 mod tests {
     use proofmark_model::FileState;
+    use proofmark_testing::skip;
 
-    use super::super::file::testing::skip;
     use super::*;
     use crate::params::testing::params;
 
@@ -147,7 +147,7 @@ mod tests {
         ));
         let setup = match workload.setup(&params) {
             Err(Refusal(reason)) if direct => {
-                skip("a planted fault", &reason);
+                skip(reason);
                 return None;
             }
             setup => setup.unwrap(),

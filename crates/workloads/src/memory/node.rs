@@ -127,12 +127,12 @@ mod tests {
     fn cpus_and_memory_are_those_of_the_nodes() {
         let pair = match pair(0, 0) {
             Ok(pair) => pair,
-            Err(refusal) => return eprintln!("skipped: {refusal}"),
+            Err(refusal) => return proofmark_testing::skip(refusal),
         };
         assert!(pair.cpus() >= 1);
         let arena = match pair.arena(1 << 20, Pages::Small) {
             Ok(arena) => arena,
-            Err(refusal) => return eprintln!("skipped: {refusal}"),
+            Err(refusal) => return proofmark_testing::skip(refusal),
         };
         let all: Vec<u32> = (0..4096).collect();
         assert_eq!(pair.among(&all), pair.cpus);

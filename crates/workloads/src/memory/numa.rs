@@ -249,7 +249,7 @@ mod tests {
         for workload in [&NumaRead as &dyn Workload, &NumaLatency] {
             let setup = match workload.setup(&point(1 << 20)) {
                 Ok(setup) => setup,
-                Err(refusal) => return eprintln!("skipped: {refusal}"),
+                Err(refusal) => return proofmark_testing::skip(refusal),
             };
             std::thread::scope(|scope| {
                 scope.spawn(|| {

@@ -3,9 +3,11 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use proofmark_testing::skip;
+
 use super::super::content::Content;
 use super::super::file::Unnamed;
-use super::super::file::testing::{Folder, skip};
+use super::super::file::testing::Folder;
 use super::*;
 
 /// Blocks in order of offsets, all read or all written, with what [`Content`] says.
@@ -64,21 +66,22 @@ impl Source for Ordered {
 const MIB: usize = 1 << 20;
 
 /// Engines by name and depth, as far as the system allows them.
-fn kinds(test: &str) -> Vec<(Kind, usize)> {
+#[track_caller]
+fn kinds() -> Vec<(Kind, usize)> {
     let file = of_zeros(512);
     let mut kinds = Vec::new();
     for kind in Kind::ALL {
         let depths: &[usize] = if kind.queues() { &[1, 2, 32] } else { &[1] };
         match Engine::new(kind, file.buffered.as_fd(), 512, 1) {
             Ok(_) => kinds.extend(depths.iter().map(|depth| (kind, *depth))),
-            Err(reason) => skip(test, &reason.0),
+            Err(reason) => skip(reason.0),
         }
     }
     kinds
 }
 
-fn written_and_read(file: BorrowedFd, blocks: &[usize], test: &str) {
-    for (kind, depth) in kinds(test) {
+fn written_and_read(file: BorrowedFd, blocks: &[usize]) {
+    for (kind, depth) in kinds() {
         for block in blocks.iter().copied() {
             let what = format!("{kind:?} {depth} {block}");
             let count = (4 * MIB / block).clamp(1, 100) as u64;
@@ -98,15 +101,15 @@ fn written_and_read(file: BorrowedFd, blocks: &[usize], test: &str) {
 fn what_is_written_is_read_through_the_page_cache() {
     let file = Folder::new().unnamed(4 << 20);
     let blocks = [1, 8, 512, 4096, 4097, MIB];
-    written_and_read(file.buffered.as_fd(), &blocks, "buffered I/O");
+    written_and_read(file.buffered.as_fd(), &blocks);
 }
 
 #[test]
 fn what_is_written_is_read_past_the_page_cache() {
     let file = Folder::new().unnamed(4 << 20);
     match file.direct() {
-        Ok(fd) => written_and_read(fd, &[512, 4096, 65536, MIB], "direct I/O"),
-        Err(reason) => skip("direct I/O", &reason.0),
+        Ok(fd) => written_and_read(fd, &[512, 4096, 65536, MIB]),
+        Err(reason) => skip(reason.0),
     }
 }
 
@@ -118,7 +121,7 @@ fn of_zeros(size: u64) -> Unnamed {
 
 #[test]
 fn the_end_of_the_file_is_reported_with_its_offset_and_nothing_stays_in_flight() {
-    for (kind, depth) in kinds("the end of the file") {
+    for (kind, depth) in kinds() {
         // Two and a half blocks.
         let file = of_zeros(5 * 2048);
         let mut engine = Engine::new(kind, file.buffered.as_fd(), 4096, depth).unwrap();
@@ -139,7 +142,7 @@ fn the_end_of_the_file_is_reported_with_its_offset_and_nothing_stays_in_flight()
 
 #[test]
 fn the_systems_words_are_reported() {
-    for (kind, depth) in kinds("a file that is not open for writing") {
+    for (kind, depth) in kinds() {
         let file = File::open(std::env::current_exe().unwrap()).unwrap();
         let mut engine = Engine::new(kind, file.as_fd(), 512, depth).unwrap();
         let mut source = Ordered::new(true, 512);
@@ -156,7 +159,7 @@ fn what_a_panic_left_in_flight_is_waited_for() {
     let mut source = Ordered { panics: true, ..Ordered::new(true, MIB) };
     let mut engine = match Engine::new(Kind::Uring, file.buffered.as_fd(), MIB, 8) {
         Ok(engine) => engine,
-        Err(reason) => return skip("a panic", &reason.0),
+        Err(reason) => return skip(reason.0),
     };
     let run = catch_unwind(AssertUnwindSafe(|| engine.run(8, &mut source)));
     assert!(run.is_err());
@@ -172,7 +175,7 @@ fn without_registered_files_and_buffers_it_is_the_same() {
     let own = file.buffered.try_clone().unwrap().into();
     let mut uring = match uring::Uring::new(own, 4096, 4) {
         Ok(uring) => uring.unregistered(),
-        Err(reason) => return skip("an unregistered ring", &reason.0),
+        Err(reason) => return skip(reason.0),
     };
     for write in [true, false] {
         let mut source = Ordered::new(write, 4096);

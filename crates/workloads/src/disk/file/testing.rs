@@ -35,8 +35,3 @@ impl Drop for Folder {
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
-
-/// Says that a test cannot be made here.
-pub(crate) fn skip(test: &str, why: &str) {
-    eprintln!("skipped: {test}: {why}");
-}

@@ -1,5 +1,7 @@
+use proofmark_testing::skip;
+
 use super::super::extents::{cached_share, unwritten_share};
-use super::testing::{Folder, skip};
+use super::testing::Folder;
 use super::*;
 
 const MIB: u64 = 1 << 20;
@@ -11,10 +13,11 @@ fn read(file: &File, size: u64) -> Vec<u8> {
 }
 
 /// Share that was never written; `None`, and said, where that is not reported.
-fn unwritten(test: &str, file: &TestFile) -> Option<f64> {
+#[track_caller]
+fn unwritten(file: &TestFile) -> Option<f64> {
     let share = unwritten_share(file.buffered(), file.size);
     if share.is_none() {
-        skip(test, "the file system does not report extents");
+        skip("the file system does not report extents");
     }
     share
 }
@@ -22,13 +25,12 @@ fn unwritten(test: &str, file: &TestFile) -> Option<f64> {
 #[test]
 fn every_byte_is_written_on_the_device_and_out_of_the_cache() {
     let folder = Folder::new();
-    let test = "every_byte_is_written_on_the_device_and_out_of_the_cache";
     // Whole blocks, a part of a sector at the end, and less than one block.
     for size in [8 * MIB, 3 * MIB + 12_345, 100] {
         let file = TestFile::new(folder.path(), size).unwrap();
         assert_eq!(folder.names(), [""; 0]);
         assert_eq!((file.size, file.file.buffered.metadata().unwrap().len()), (size, size));
-        assert_eq!(unwritten(test, &file).unwrap_or(0.0), 0.0, "{size}");
+        assert_eq!(unwritten(&file).unwrap_or(0.0), 0.0, "{size}");
         if let Some(cached) = cached_share(file.buffered(), size) {
             assert!(cached < 0.01 || file.direct().is_err(), "{size}: {cached}");
         }
@@ -37,7 +39,7 @@ fn every_byte_is_written_on_the_device_and_out_of_the_cache() {
         assert_eq!(file.content.check_all(&through_the_cache, 0), Ok(()), "{size}");
         match file.file.direct_file() {
             Some(direct) => assert!(read(direct, size) == through_the_cache, "{size}"),
-            None => skip(test, &file.direct().unwrap_err().0),
+            None => skip(file.direct().unwrap_err().0),
         }
         if size > MIB {
             file.evict().unwrap();
@@ -55,7 +57,7 @@ fn it_goes_into_the_cache_and_out_again() {
     let file = TestFile::new(folder.path(), 4 * MIB).unwrap();
     let cached = || cached_share(file.buffered(), file.size);
     if cached().is_none() {
-        return skip("it_goes_into_the_cache_and_out_again", "the system does not report it");
+        return skip("the system does not report it");
     }
     file.warm().unwrap();
     assert_eq!(cached(), Some(1.0));
@@ -80,7 +82,7 @@ fn direct_is_direct_and_buffered_is_not() {
     assert_eq!(is_direct(file.buffered()), Some(false));
     match file.direct() {
         Ok(direct) => assert_eq!(is_direct(direct), Some(true)),
-        Err(why) => skip("direct_is_direct_and_buffered_is_not", &why.0),
+        Err(why) => skip(why.0),
     }
     let block = file.block();
     assert!(block.is_none_or(|b| b.is_power_of_two() && b <= 65_536), "{block:?}");

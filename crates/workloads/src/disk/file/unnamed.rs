@@ -174,7 +174,9 @@ fn shown(folder: &Path) -> String {
 mod tests {
     use std::os::unix::fs::FileExt;
 
-    use super::super::testing::{Folder, skip};
+    use proofmark_testing::skip;
+
+    use super::super::testing::Folder;
     use super::*;
 
     type Way = fn(BorrowedFd) -> Result<Unnamed, Errno>;
@@ -186,7 +188,7 @@ mod tests {
             let file = match way(open_folder(folder.path()).unwrap().as_fd()) {
                 Ok(file) => file,
                 Err(e) if name == "O_TMPFILE" => {
-                    skip("no_way_leaves_a_name", &format!("{name}: {e}"));
+                    skip(format!("{name}: {e}"));
                     continue;
                 }
                 Err(e) => panic!("{name}: {e}"),
@@ -203,7 +205,7 @@ mod tests {
         assert!(!is_direct(&file.buffered), "{name}");
         file.buffered.write_all_at(b"written", 0).unwrap();
         let Some(direct) = file.direct_file() else {
-            return skip("no_way_leaves_a_name", &file.direct().unwrap_err().0);
+            return skip(file.direct().unwrap_err().0);
         };
         assert!(is_direct(direct), "{name}");
         assert_eq!(direct.metadata().unwrap().len(), 7, "{name}: one file, not two");
@@ -217,7 +219,7 @@ mod tests {
         let (ours, _other) = (make("ours"), make("other"));
         std::os::unix::fs::symlink("ours", folder.path().join("link")).unwrap();
         match again(dir.as_fd(), "ours", &ours) {
-            Err(Errno::INVAL) => return skip("a_file_that_took_its_place", "no direct I/O"),
+            Err(Errno::INVAL) => return skip("no direct I/O"),
             found => assert!(found.is_ok(), "{found:?}"),
         }
         assert_eq!(again(dir.as_fd(), "other", &ours).unwrap_err(), Errno::STALE);
@@ -260,7 +262,7 @@ mod tests {
             .arg(name)
             .env("PROOFMARK_TEST_LIMITED", "yes")
             .output();
-        let Ok(again) = again else { return skip(name, "no shell") };
+        let Ok(again) = again else { return skip("no shell") };
         let output = String::from_utf8_lossy(&again.stdout);
         assert!(again.status.success() && output.contains("1 passed"), "{again:?}");
     }

@@ -1,10 +1,10 @@
 use std::os::unix::fs::FileExt;
 
 use Operation::{Copy, Mixed, Read, Write};
+use proofmark_testing::skip;
 use rustix::fs::ftruncate;
 
 use super::super::engine::Kind;
-use super::super::file::testing::skip;
 use super::super::order::Order::{Rand, Seq};
 use super::super::shape::testing::SHAPE;
 use super::*;
@@ -23,14 +23,14 @@ fn shape(file_size: u64, block_size: u64, queue_depth: u64, direct: bool) -> Sha
 fn task(kind: (Operation, Order), shape: Shape) -> Option<(Arc<Task>, Thread)> {
     let task = match Task::new(kind, shape) {
         Err(reason) if shape.direct => {
-            skip("direct I/O", &reason.0);
+            skip(reason.0);
             return None;
         }
         task => Arc::new(task.unwrap()),
     };
     match Thread::new(&task, 0, 1) {
         Err(reason) if shape.engine == Kind::Uring => {
-            skip("a queue", &reason.0);
+            skip(reason.0);
             None
         }
         thread => Some((task, thread.unwrap())),

@@ -251,7 +251,7 @@ fn bytes_are_counted_as_stream_does_and_moved_with_write_allocate() {
                 "{}",
                 workload.spec().id
             ),
-            Err(refusal) => eprintln!("skipped: {refusal}"),
+            Err(refusal) => proofmark_testing::skip(refusal),
         }
     }
 }
