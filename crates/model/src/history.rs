@@ -63,8 +63,7 @@ pub struct PastPoint {
     pub median: f64,
     /// Its 95 % interval; null for fewer than 6 trials, and where the value had several levels.
     pub ci95: Option<[f64; 2]>,
-    /// Levels that the value had while it was sampled over time; null for trials, and where an
-    /// older version did not keep it.
+    /// Levels that the value had while it was sampled over time; null for trials.
     pub levels: Option<u64>,
     /// Measured / ceiling; null without a ceiling.
     pub efficiency: Option<f64>,

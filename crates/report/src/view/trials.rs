@@ -63,11 +63,7 @@ pub fn background(m: &Measurement) -> Option<f64> {
 
 /// The median of those that are finite; `None` without any.
 pub fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let mut sorted: Vec<f64> = values.filter(|v| v.is_finite()).collect();
-    sorted.sort_by(f64::total_cmp);
-    let upper = *sorted.get(sorted.len() / 2)?;
-    let lower = *sorted.get(sorted.len().saturating_sub(1) / 2)?;
-    Some(lower.midpoint(upper))
+    proofmark_model::median(&values.collect::<Vec<_>>())
 }
 
 /// What a trial's work is counted in.
