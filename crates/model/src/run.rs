@@ -2,14 +2,21 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::ops::RangeInclusive;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{Finding, Host, Measurement, Plan, Timestamp, Verdict, WorkloadSpec};
 
 /// Version of the run file's shape.
 pub const SCHEMA: &str = "proofmark.run/2";
+
+/// Magnitudes of the numbers of a run file that are not 0. No quantity of a machine comes near
+/// either end, and products and quotients of several stay finite.
+pub const MAGNITUDES: RangeInclusive<f64> = 1e-60..=1e60;
 
 /// The program that made a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -70,24 +77,54 @@ pub enum ReadError {
         /// The version that the file names.
         found: String,
     },
+    /// A number in it is no quantity of a machine.
+    #[error("{number} at {at} is out of range: numbers are 0 or of {MAGNITUDES:?}")]
+    Magnitude {
+        /// As it was read.
+        number: String,
+        /// Where it is, as a JSON pointer.
+        at: String,
+    },
 }
 
 /// Reads a run file's text.
 ///
 /// # Errors
 /// [`ReadError::Schema`] if the file names another schema, [`ReadError::Shape`]
-/// with line and column if it is torn, not JSON or of another shape.
+/// with line and column if it is torn, not JSON or of another shape,
+/// [`ReadError::Magnitude`] for a number outside [`MAGNITUDES`].
 pub fn read_run(text: &str) -> Result<Run, ReadError> {
-    #[derive(Deserialize)]
-    struct Head {
-        schema: Option<serde_json::Value>,
+    let json: Value = serde_json::from_str(text)?;
+    let found = match json.get("schema") {
+        Some(Value::String(s)) => s.clone(),
+        Some(other) => other.to_string(),
+        None => "missing".to_owned(),
+    };
+    if found != SCHEMA {
+        return Err(ReadError::Schema { found });
     }
-    let head: Head = serde_json::from_str(text)?;
-    match head.schema {
-        Some(serde_json::Value::String(s)) if s == SCHEMA => Ok(serde_json::from_str(text)?),
-        Some(serde_json::Value::String(found)) => Err(ReadError::Schema { found }),
-        Some(other) => Err(ReadError::Schema { found: other.to_string() }),
-        None => Err(ReadError::Schema { found: "missing".to_owned() }),
+    // From the text again: only so has an error its line.
+    let run = serde_json::from_str(text)?;
+    match out_of_range(&json) {
+        Some((number, at)) => Err(ReadError::Magnitude { number, at }),
+        None => Ok(run),
+    }
+}
+
+/// The first number outside [`MAGNITUDES`], and where it is.
+fn out_of_range(json: &Value) -> Option<(String, String)> {
+    let below = |key: &dyn Display, value| {
+        out_of_range(value).map(|(number, at)| (number, format!("/{key}{at}")))
+    };
+    match json {
+        Value::Number(n) => {
+            let magnitude = n.as_f64().unwrap_or(f64::NAN).abs();
+            let bad = magnitude != 0.0 && !MAGNITUDES.contains(&magnitude);
+            bad.then(|| (format!("{magnitude:e}"), String::new()))
+        }
+        Value::Array(all) => all.iter().enumerate().find_map(|(i, v)| below(&i, v)),
+        Value::Object(all) => all.iter().find_map(|(key, v)| below(key, v)),
+        _ => None,
     }
 }
 
@@ -101,6 +138,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::{Params, Unit, testing};
 
     #[test]
     fn what_is_no_run_of_this_version_is_told() {
@@ -113,6 +151,27 @@ mod tests {
         assert!(message(r#"{"schema": 1}"#).contains("schema is 1"));
         assert!(message(r#"{"schema": "proofmark.run/2"}"#).contains("missing field"));
         assert!(message("{\n\"schema\": ").contains("line 2"));
+    }
+
+    #[test]
+    fn no_number_is_beyond_what_a_machine_has() {
+        let read = |value: &str| {
+            let spec = testing::spec("cpu.flops", Unit::OpPerSecond);
+            let m = testing::measurement(&spec, Params::default(), &[123.25]);
+            let text = serde_json::to_string(&testing::run(vec![m])).unwrap();
+            read_run(&text.replace("123.25", value)).map_err(|e| e.to_string()).map(drop)
+        };
+        for fine in ["0", "-0.0", "1e60", "-1e-60"] {
+            assert_eq!(read(fine), Ok(()), "{fine}");
+        }
+        for bad in ["1.1e60", "-1.7e308", "1e-61", "5e-324"] {
+            let message = read(bad).unwrap_err();
+            assert!(message.contains(" at /measurements/0/"), "{message}");
+            assert!(
+                message.ends_with("out of range: numbers are 0 or of 1e-60..=1e60"),
+                "{message}"
+            );
+        }
     }
 
     proptest! {
