@@ -14,11 +14,9 @@ pub(crate) fn look(root: &Root) -> Probe<Vec<NumaNode>> {
 }
 
 fn nodes(root: &Root) -> Result<Vec<NumaNode>, Reason> {
-    let mut ids: Vec<u32> = root
-        .names(NODES)?
-        .iter()
-        .filter_map(|name| name.strip_prefix("node")?.parse().ok())
-        .collect();
+    let names = root.names(NODES, "node")?;
+    let mut ids: Vec<u32> =
+        names.iter().filter_map(|name| name.strip_prefix("node")?.parse().ok()).collect();
     ids.sort_unstable();
     if ids.is_empty() {
         return Err(Reason::at(NODES, "lists no node"));

@@ -8,9 +8,11 @@
 //! `addresses` (an interface and an IP address a line), and the files and links below `proc/`, `sys/`, `etc/` and `run/` under their own paths.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use proofmark_model::Probe;
 
@@ -55,17 +57,30 @@ pub struct Root {
     base: PathBuf,
     live: bool,
     affinity: Option<Vec<u32>>,
+    /// The paths that probes asked for, if they are recorded.
+    asked: Option<Arc<Mutex<BTreeSet<String>>>>,
 }
 
 impl Root {
     /// The machine that this process runs on.
     pub fn live() -> Self {
-        Self { base: PathBuf::from("/"), live: true, affinity: None }
+        Self { base: PathBuf::from("/"), live: true, affinity: None, asked: None }
+    }
+
+    /// The same, which keeps what probes ask for: see [`Root::asked`].
+    pub fn recording() -> Self {
+        Self { asked: Some(Arc::default()), ..Self::live() }
+    }
+
+    /// The paths that probes have asked for so far, and what they found in folders.
+    pub fn asked(&self) -> BTreeSet<String> {
+        let asked = self.asked.as_ref().map(|a| a.lock().unwrap_or_else(PoisonError::into_inner));
+        asked.map(|paths| paths.clone()).unwrap_or_default()
     }
 
     /// A machine captured below `folder`.
     pub fn fixture(folder: impl Into<PathBuf>) -> Self {
-        Self { base: folder.into(), live: false, affinity: None }
+        Self { base: folder.into(), live: false, affinity: None, asked: None }
     }
 
     /// Sets the caller's affinity mask, which is used where /proc has none.
@@ -75,6 +90,13 @@ impl Root {
     }
 
     fn locate(&self, path: &str) -> PathBuf {
+        if let Some(asked) = &self.asked {
+            asked.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
+        }
+        self.inside(path)
+    }
+
+    fn inside(&self, path: &str) -> PathBuf {
         self.base.join(path.trim_start_matches('/'))
     }
 
@@ -118,10 +140,15 @@ impl Root {
         self.locate(path).exists()
     }
 
-    pub(crate) fn names(&self, path: &str) -> Result<Vec<String>, Reason> {
-        let entries =
-            std::fs::read_dir(self.locate(path)).map_err(|e| Reason::at(path, words(&e)))?;
-        Ok(entries.flatten().filter_map(|e| e.file_name().into_string().ok()).collect())
+    /// The names in a folder that begin with these letters, sorted.
+    pub(crate) fn names(&self, path: &str, begin: &str) -> Result<Vec<String>, Reason> {
+        let entries = std::fs::read_dir(self.inside(path));
+        let entries = entries.map_err(|e| Reason::at(path, words(&e)))?.flatten();
+        let names = entries.filter_map(|e| e.file_name().into_string().ok());
+        let mut names: Vec<_> = names.filter(|name| name.starts_with(begin)).collect();
+        names.sort();
+        names.iter().for_each(|name| drop(self.locate(&below(path, name))));
+        Ok(names)
     }
 
     /// The path without links. A link of a captured machine may be relative only.

@@ -124,11 +124,8 @@ fn software(root: &Root, name: &str) -> Kind {
 
 /// Names of the interfaces that carry this one, sorted.
 pub(super) fn lower(root: &Root, name: &str) -> Vec<String> {
-    let files = root.names(&format!("{NET}/{name}")).unwrap_or_default();
-    let mut names: Vec<String> =
-        files.iter().filter_map(|f| f.strip_prefix("lower_")).map(str::to_owned).collect();
-    names.sort_unstable();
-    names
+    let files = root.names(&format!("{NET}/{name}"), "lower_").unwrap_or_default();
+    files.iter().filter_map(|f| f.strip_prefix("lower_")).map(str::to_owned).collect()
 }
 
 pub(super) fn driver(root: &Root, name: &str) -> Option<String> {

@@ -12,6 +12,15 @@ fn reasons_name_the_machines_path_and_not_the_captured_folder() {
 }
 
 #[test]
+fn what_is_asked_for_is_recorded() {
+    let root = Root::recording();
+    let _ = (root.read("/proc/stat"), root.exists("/no/such"), root.names("/proc/self", "stat"));
+    let asked = Vec::from_iter(root.asked());
+    let names = ["stat", "statm", "status"].map(|name| format!("/proc/self/{name}"));
+    assert_eq!(asked, [&["/no/such".to_owned()], &names[..], &["/proc/stat".to_owned()]].concat());
+}
+
+#[test]
 fn links_are_followed_within_the_machine() {
     let machine = Machine::new(&[("/sys/devices/x/file", "")]);
     let root = machine.root();

@@ -68,20 +68,17 @@ fn by_path(root: &Root, path: &str) -> Option<String> {
 
 /// The device mapper's device of this name, where /dev does not report.
 fn mapped(root: &Root, name: &str) -> Option<String> {
-    let all = root.names(BLOCK).ok()?;
     let called = |d: &String| root.line(&format!("{BLOCK}/{d}/dm/name")).is_ok_and(|n| n == name);
-    all.into_iter().filter(|d| d.starts_with("dm-")).find(called)
+    root.names(BLOCK, "dm-").ok()?.into_iter().find(called)
 }
 
 /// All devices of the btrfs that has this one.
 fn siblings(root: &Root, device: &str) -> Option<Vec<String>> {
     const ALL: &str = "/sys/fs/btrfs";
-    let folders = root.names(ALL).ok()?.into_iter().map(|id| format!("{ALL}/{id}/devices"));
-    let mut found = folders
-        .filter_map(|folder| root.names(&folder).ok())
-        .find(|names| names.iter().any(|n| n == device))?;
-    found.sort();
-    Some(found)
+    let folders = root.names(ALL, "").ok()?.into_iter().map(|id| format!("{ALL}/{id}/devices"));
+    folders
+        .filter_map(|folder| root.names(&folder, "").ok())
+        .find(|names| names.iter().any(|n| n == device))
 }
 
 pub(super) fn last(path: &str) -> Option<String> {

@@ -50,9 +50,7 @@ fn sas(root: &Root, folder: &str) -> Option<Link> {
     while !here.rsplit('/').next()?.starts_with("port-") {
         here = above(here)?;
     }
-    let mut phys = root.names(here).ok()?;
-    phys.retain(|name| name.starts_with("phy-"));
-    phys.sort();
+    let phys = root.names(here, "phy-").ok()?;
     let rate = |phy: &String| {
         let path = format!("/sys/class/sas_phy/{phy}/negotiated_linkrate");
         Some((leading(&root.line(&path).ok()?, "Gbit")?, path))
