@@ -9,7 +9,7 @@ use proofmark_model::{Datagrams, NetworkTraffic, Params, Trial, Unit};
 
 use crate::data::Known as _;
 use crate::network::{figure, finite, with_path};
-use crate::text::{each_line, whole};
+use crate::text::{each_line, need, whole, wrong_if};
 use crate::{Description, Figure, Malformed, Output, Tool};
 use line::{Amount, Row, size};
 
@@ -91,9 +91,7 @@ impl Read {
     /// What is after the id of a stream.
     fn stream(&mut self, id: &str, rest: &str, at: usize) -> Result<(), Malformed> {
         if let Some(ends) = rest.strip_prefix("local ") {
-            if ends.contains("(full-duplex)") {
-                return Err(Malformed::at(at, "a test both ways at once is not read"));
-            }
+            wrong_if(ends.contains("(full-duplex)"), at, "a test both ways at once is not read")?;
             let direction = if ends.contains("(reverse)") { "reverse" } else { "forward" };
             let params = std::mem::take(&mut self.params).with("direction", direction);
             let address = |text: &str| text.split([' ', '%']).next().unwrap_or("").to_owned();
@@ -136,9 +134,7 @@ impl Read {
     }
 
     fn protocol(&mut self, udp: bool, at: usize) -> Result<(), Malformed> {
-        if self.udp.is_some_and(|known| known != udp) {
-            return Err(Malformed::at(at, "both TCP and UDP"));
-        }
+        wrong_if(self.udp.is_some_and(|known| known != udp), at, "both TCP and UDP")?;
         self.udp = Some(udp);
         Ok(())
     }
@@ -157,7 +153,7 @@ impl Read {
     fn figure(self, last: usize) -> Result<Figure, Malformed> {
         let streams = self.own.len().max(self.received.len());
         let params = self.params.clone().with("streams", streams as u64);
-        let udp = self.udp.ok_or_else(|| Malformed::at(last, "no test of iperf's client"))?;
+        let udp = need(self.udp, last, "no test of iperf's client")?;
         let of = |test, title: &str, trial| {
             finite(figure(test, title, Unit::BitPerSecond, params.clone(), trial), last)
         };
@@ -191,9 +187,7 @@ impl Read {
         let mut all = (0.0, 0.0_f64);
         for stream in self.own.values() {
             let t = whole(stream)?;
-            if self.own.len() > 1 && !stream.exact {
-                return Err(Malformed::at(last, "several streams, and no [SUM]"));
-            }
+            wrong_if(self.own.len() > 1 && !stream.exact, last, "several streams, and no [SUM]")?;
             all = (all.0 + t.work, all.1.max(t.seconds));
         }
         match self.own.is_empty() {
@@ -214,9 +208,7 @@ impl Read {
             let d = stream
                 .datagrams
                 .ok_or_else(|| Malformed::at(stream.at, "no datagrams are reported"))?;
-            if stream.start != 0.0 {
-                return Err(Malformed::at(stream.at, "a part of the test, and no total follows"));
-            }
+            wrong_if(stream.start != 0.0, stream.at, "a part of the test, and no total follows")?;
             let each = match self.params.int("block_size") {
                 Some(block) => block as f64 * 8.0,
                 None => stream.bits / d.received.max(1) as f64,

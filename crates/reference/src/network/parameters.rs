@@ -2,7 +2,7 @@
 
 use proofmark_model::{Direction, Params};
 
-use crate::{Figure, Task};
+use crate::{Figure, Task, refuse_if};
 
 /// Address of both ends.
 pub(crate) const HERE: &str = "127.0.0.1";
@@ -50,9 +50,7 @@ impl<'a> Parameters<'a> {
     /// Fails if the server is no other process of this machine, or a parameter is missing.
     pub(crate) fn read(task: &Task<'a>) -> Result<Self, String> {
         let params: &'a Params = task.params;
-        if params.text("path") != Some("loopback") {
-            return Err("it needs its own server on the peer".to_owned());
-        }
+        refuse_if(params.text("path") != Some("loopback"), "it needs its own server on the peer")?;
         let usable = |v: f64| v.is_finite() && v > 0.0;
         if !usable(task.seconds) || !usable(task.work) {
             return Err("the trial's duration or work is unknown".to_owned());
@@ -92,18 +90,14 @@ impl<'a> Parameters<'a> {
         if bytes >= minimum.saturating_mul(self.connections()) as f64 {
             return Ok(Length::Bytes(bytes as u64));
         }
-        if self.fixed {
-            return Err("the amount fits into the socket buffers; use a larger one".to_owned());
-        }
+        refuse_if(self.fixed, "the amount fits into the socket buffers; use a larger one")?;
         Ok(Length::Seconds(self.seconds))
     }
 
     /// Whole seconds, no fewer than one of proofmark's trials lasts.
     /// Fails if the amount is fixed.
     pub(crate) fn whole_seconds(&self) -> Result<u64, String> {
-        if self.fixed {
-            return Err("it accepts only whole seconds here, no amount".to_owned());
-        }
+        refuse_if(self.fixed, "it accepts only whole seconds here, no amount")?;
         Ok(whole(self.seconds))
     }
 

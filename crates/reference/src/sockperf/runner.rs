@@ -3,7 +3,7 @@
 use super::{Sockperf, TCP, UDP};
 use crate::network::{HERE, Parameters, find_figure, whole};
 use crate::text::words;
-use crate::{Figure, Installed, Invocation, Output, Ready, ReferenceRunner, Task};
+use crate::{Figure, Installed, Invocation, Output, Ready, ReferenceRunner, Task, refuse_if};
 
 const MESSAGE: std::ops::RangeInclusive<u64> = 14..=65_507;
 /// Seconds at the begin and the end of a run that it leaves out.
@@ -31,9 +31,7 @@ impl ReferenceRunner for Sockperf {
     fn invocation(&self, installed: &Installed, task: &Task) -> Result<Invocation, String> {
         let parameters = Parameters::read(task)?;
         parameters.one_connection()?;
-        if !MESSAGE.contains(&parameters.block) {
-            return Err("its messages have 14 B to 65,507 B".to_owned());
-        }
+        refuse_if(!MESSAGE.contains(&parameters.block), "its messages have 14 B to 65,507 B")?;
         let tcp = task.test == TCP;
         let protocol = if tcp { " --tcp" } else { "" };
         let mode = if parameters.poll { " --nonblocked" } else { "" };
