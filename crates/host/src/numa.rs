@@ -55,10 +55,4 @@ mod tests {
         assert_eq!((nodes[2].cpus.as_slice(), nodes[10].cpus.as_slice()), (&[0, 1][..], &[][..]));
         assert_eq!(nodes[2].memory_bytes, None);
     }
-
-    #[test]
-    fn memory_is_in_bytes() {
-        assert_eq!(total("Node 0 MemFree: 1 kB\nNode 0 MemTotal:   2 kB\n"), Some(2048));
-        assert_eq!(total("Node 0 MemTotal: 2\n"), None);
-    }
 }

@@ -132,8 +132,6 @@ fn limit((device, tightest): (String, Tightest)) -> IoLimit {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::super::tests::{V1, V2, machine};
     use super::*;
     use crate::testing::Machine;
@@ -233,20 +231,5 @@ mod tests {
     fn the_largest_number_is_no_limit_either() {
         let line = format!("8:16 rbps={} wbps=5", u64::MAX);
         assert_eq!(line_v2(&line), Some(("8:16", vec![(1, 5)])));
-    }
-
-    #[test]
-    fn without_a_cgroup_there_is_a_reason() {
-        let m = machine("0::/\n", "");
-        assert!(look(&m.root()).origin().contains("no cgroup file system is mounted for blkio"));
-    }
-
-    proptest! {
-        #[test]
-        fn values_come_back(bytes in 0..u64::MAX, writes in 0..u64::MAX) {
-            let line = format!("8:16 rbps={bytes} wbps=max riops=max wiops={writes}");
-            let limits = vec![(0, bytes), (3, writes)];
-            prop_assert_eq!(line_v2(&line), Some(("8:16", limits)));
-        }
     }
 }

@@ -274,12 +274,8 @@ fn parse(table: &[u8]) -> Vec<MemoryModule> {
 
 proptest! {
     #[test]
-    fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..600), entry in proptest::collection::vec(any::<u8>(), 0..12)) {
-        let _ = (parse(&bytes), version(&entry), version(&[b"_SM3_", &entry[..]].concat()));
-    }
-
-    #[test]
     fn no_hostile_table_panics_or_gives_a_module_without_a_size(bytes in hostile(), cut in any::<prop::sample::Index>()) {
+        let _ = version(&[b"_SM3_", &bytes[..cut.index(bytes.len() + 1)]].concat());
         for part in [&bytes[..], &bytes[..cut.index(bytes.len() + 1)]] {
             for m in parse(part) {
                 prop_assert!(m.size_bytes > 0 && m.transfers_per_s != Some(0.0) && m.data_bits != Some(0));
@@ -295,15 +291,5 @@ proptest! {
         let cut = cut.index(whole.len());
         let ends = (0..parts.len()).map(|n| parts[..n].concat().len());
         prop_assert_eq!(structures(&whole[..cut]).is_ok(), ends.into_iter().any(|end| end == cut));
-    }
-
-    #[test]
-    fn no_bent_table_panics(flips in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
-        let mut bent = table(&[DDR4, DDR5, DDR4]);
-        for (at, byte) in flips {
-            let at = at.index(bent.len());
-            bent[at] = byte;
-        }
-        let _ = parse(&bent);
     }
 }

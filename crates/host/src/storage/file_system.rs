@@ -84,34 +84,3 @@ fn siblings(root: &Root, device: &str) -> Option<Vec<String>> {
 pub(super) fn last(path: &str) -> Option<String> {
     path.rsplit('/').next().filter(|name| !name.is_empty()).map(str::to_owned)
 }
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    #[test]
-    fn names_tell_what_holds_the_data() {
-        for (name, expected) in [
-            ("tmpfs", Some(StorageKind::Memory)),
-            ("ramfs", Some(StorageKind::Memory)),
-            ("nfs4", Some(StorageKind::Network)),
-            ("fuse.sshfs", Some(StorageKind::Network)),
-            ("fuse.mergerfs", Some(StorageKind::Layered)),
-            ("overlay", Some(StorageKind::Layered)),
-            ("zfs", Some(StorageKind::Unknown)),
-            ("fuseblk", None),
-            ("ext4", None),
-            ("btrfs", None),
-        ] {
-            assert_eq!(kind(name), expected, "{name}");
-        }
-    }
-
-    #[test]
-    fn each_name_stands_once() {
-        let all: Vec<&str> = KINDS.iter().flat_map(|(_, names)| names.split(' ')).collect();
-        assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
-    }
-}
