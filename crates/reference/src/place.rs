@@ -1,7 +1,6 @@
 //! Where a tool's work is done: its threads and the pages of its memory, which our workloads choose
 //! by parameters and most tools leave to the system.
 
-use std::path::Path;
 use std::process::Command;
 
 use crate::{Task, ask, on_path};
@@ -33,8 +32,7 @@ pub(crate) fn filling(bytes: f64, threads: u64) -> f64 {
 
 /// The pages of memory for which nothing is asked, as our parameter calls them.
 pub(crate) fn pages_unasked() -> &'static str {
-    let setting = std::fs::read_to_string(Path::new(SETTING)).unwrap_or_default();
-    if chosen(&setting) == "always" { "huge" } else { "small" }
+    if chosen(&setting()) == "always" { "huge" } else { "small" }
 }
 
 /// What has to be in the environment of a program that has its memory from the C library, so that
@@ -42,8 +40,11 @@ pub(crate) fn pages_unasked() -> &'static str {
 /// Fails with why it cannot be had.
 pub(crate) fn pages(task: &Task) -> Result<Vec<(&'static str, String)>, String> {
     let Some(wanted) = task.params.text("pages") else { return Ok(Vec::new()) };
-    let setting = std::fs::read_to_string(Path::new(SETTING)).unwrap_or_default();
-    lay_out(wanted, chosen(&setting), c_library)
+    lay_out(wanted, chosen(&setting()), c_library)
+}
+
+fn setting() -> String {
+    std::fs::read_to_string(SETTING).unwrap_or_default()
 }
 
 fn lay_out(
@@ -118,12 +119,6 @@ mod tests {
         for other in ["", "musl 1.2", "glibc", "glibc 2", "glibc x.y", "glibc 2.99999999999"] {
             assert_eq!(glibc(other), None, "{other}");
         }
-    }
-
-    #[test]
-    fn a_workload_without_the_parameter_asks_for_no_pages() {
-        let params = Params::default().with("threads", 1);
-        assert_eq!(pages(&task("x", &params)), Ok(Vec::new()));
     }
 
     #[test]

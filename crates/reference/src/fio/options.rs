@@ -6,7 +6,6 @@ use super::harmless::others;
 use super::json::Asked;
 use super::pattern::Way;
 use crate::Malformed;
-use crate::data::Known as _;
 
 /// Engines that read and write files, one I/O in flight a process.
 const ONE: &[&str] = &["psync", "sync", "pvsync", "pvsync2", "vsync"];

@@ -143,7 +143,7 @@ fn adapt(task: &Task, block: u64, params: &Params, trial: Trial) -> Trial {
 }
 
 /// The pattern of a task; `None` for tests that fio is not run for.
-fn pattern(task: &Task) -> Option<&'static Pattern> {
+fn pattern(task: &Task) -> Option<Pattern> {
     Fio.counts(task.test)?;
     Pattern::named(match (task.test, task.params.int("reads")) {
         (COMMITS, _) => "write",

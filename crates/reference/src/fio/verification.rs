@@ -19,7 +19,7 @@ const ALL: f64 = 0.99;
 /// is bytes read and bytes written.
 pub(super) fn state(
     options: Asked<'_>,
-    pattern: &Pattern,
+    pattern: Pattern,
     threads: Option<u64>,
     asked: [u64; 2],
 ) -> FileState {

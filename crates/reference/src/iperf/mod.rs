@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 use proofmark_model::{Datagrams, NetworkTraffic, Params, Trial, Unit};
 
-use crate::data::Known as _;
 use crate::network::{figure, finite, with_path};
 use crate::text::{each_line, need, whole, wrong_if};
 use crate::{Description, Figure, Malformed, Output, Tool};

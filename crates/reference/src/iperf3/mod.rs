@@ -7,7 +7,6 @@ mod way;
 use proofmark_model::{Direction, EndTraffic, NetworkTraffic, Params, Timestamp, Trial, Unit};
 use serde_json::Value;
 
-use crate::data::Known as _;
 use crate::network::{figure, finite, with_path};
 use crate::text::moment;
 use crate::{Description, Malformed, Output, Tool};

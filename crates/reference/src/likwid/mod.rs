@@ -10,7 +10,6 @@ use std::borrow::Cow;
 
 use proofmark_model::{Params, Subsystem, Unit};
 
-use crate::data::Known as _;
 use crate::rated::{rated, took};
 use crate::text::{Labels, lines, positive, whole, wrong_if};
 use crate::{Description, Figure, Malformed, Output, Tool};

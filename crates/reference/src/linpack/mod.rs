@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 
 use proofmark_model::{Params, Solution, Subsystem, Trial, Unit};
 
-use crate::data::Known as _;
 use crate::dense::operations;
 use crate::rated::{rated, took};
 use crate::text::{columns, each_line, need, number, positive, whole, wrong_if};

@@ -142,32 +142,14 @@ pub(crate) fn numbers(version: &str) -> Option<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::testing::{tcp, udp, with_task};
+    use crate::network::testing::{tcp, with_task};
 
     #[test]
-    fn parameters_left_open_are_none() {
+    fn a_trial_without_work_or_time_is_refused() {
         with_task("TCP", &tcp(), |task| {
-            let k = Parameters::read(task).unwrap();
-            assert_eq!((k.streams, k.block, k.direction), (1, 65_536, Direction::Forward));
-            assert_eq!((k.rate, k.socket_buffer, k.congestion, k.fixed), (None, None, None, false));
-        });
-        let peer = tcp().with("path", "peer");
-        with_task("TCP", &peer, |task| {
-            let why = Parameters::read(task).unwrap_err();
-            assert_eq!(why, "it needs its own server on the peer");
-        });
-        with_task("TCP", &tcp(), |task| {
-            assert!(Parameters::read(&Task { work: f64::NAN, ..*task }).is_err());
-            assert!(Parameters::read(&Task { seconds: 0.0, ..*task }).is_err());
-        });
-    }
-
-    #[test]
-    fn a_rate_is_that_of_all_connections() {
-        let paced = udp().with("rate", 800_000).with("streams", 2).with("direction", "both");
-        with_task("UDP", &paced, |task| {
-            let k = Parameters::read(task).unwrap();
-            assert_eq!((k.connections(), k.rate_each()), (4, Some(200_000)));
+            for (work, seconds) in [(f64::NAN, 0.1), (1.0, 0.0)] {
+                assert!(Parameters::read(&Task { work, seconds, ..*task }).is_err());
+            }
         });
     }
 
@@ -194,10 +176,5 @@ mod tests {
     fn versions_have_two_numbers() {
         let found = ["2.1.8", "2.0.14a", "3.16-beta1", "3", "unknown version", ""].map(numbers);
         assert_eq!(found, [Some((2, 1)), Some((2, 0)), Some((3, 16)), None, None, None]);
-    }
-
-    #[test]
-    fn seconds_are_made_whole_upwards() {
-        assert_eq!([0.1, 1.0, 1.1].map(whole), [1, 1, 2]);
     }
 }

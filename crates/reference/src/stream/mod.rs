@@ -8,7 +8,6 @@ mod tests;
 
 use proofmark_model::{Params, Subsystem, Trial, Unit};
 
-use crate::data::Known as _;
 use crate::rated::{rated, took};
 use crate::text::{columns, each_line, number, positive, whole, wrong_if};
 use crate::{Description, Figure, Malformed, Output, Tool};
