@@ -21,7 +21,7 @@ use crate::topology::Topology;
 pub(crate) fn look(root: &Root, topology: &Topology, findings: &mut Vec<Finding>) -> Limits {
     let affinity = probe_from(root.affinity());
     let cpuset = probe_from(cpuset(root));
-    let memory = memory::look(root);
+    let (memory_limit, memory_used) = memory::look(root);
     let usable = usable(root, &affinity, &cpuset, topology, findings);
     let usable_cores = match topology.cpus.get() {
         Some(places) => cores_among(&usable, places),
@@ -32,8 +32,8 @@ pub(crate) fn look(root: &Root, topology: &Topology, findings: &mut Vec<Finding>
         cpuset,
         cpu_quota: probe_from(cpu_quota(root)),
         cpu_stat: cpu_stat(root),
-        memory_bytes: probe_from(memory.limit),
-        memory_used_bytes: probe_from(memory.used),
+        memory_bytes: probe_from(memory_limit),
+        memory_used_bytes: probe_from(memory_used),
         io: io::look(root),
         io_uring: root.io_uring(),
         declared: BTreeMap::new(),

@@ -11,14 +11,6 @@ use proofmark_model::{
 
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, Tool};
 
-/// Captured outputs, each a constant.
-macro_rules! outputs {
-    ($($name:ident $file:literal)*) => {
-        $(const $name: &str = include_str!(concat!("captured/", $file));)*
-    };
-}
-pub(crate) use outputs;
-
 /// A captured output of a tool's folder.
 pub(crate) fn read_captured(folder: &str, name: &str) -> &'static str {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

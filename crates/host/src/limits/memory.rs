@@ -19,14 +19,6 @@ const UNLIMITED: u64 = 1 << 62;
 /// A value and the file that it was read from, or why there is none.
 type Found<T> = Result<(T, String), Reason>;
 
-/// What was found out, both of one cgroup.
-pub(super) struct Memory {
-    /// Bytes; `None` for no limit.
-    pub(super) limit: Found<Option<u64>>,
-    /// Bytes that the cgroup holds and cannot give back.
-    pub(super) used: Found<u64>,
-}
-
 struct Limit {
     bytes: u64,
     used: Found<u64>,
@@ -39,16 +31,15 @@ impl Limit {
     }
 }
 
-pub(super) fn look(root: &Root) -> Memory {
+/// The limit in bytes, `None` for none, and the bytes that its cgroup holds and cannot give back.
+pub(super) fn look(root: &Root) -> (Found<Option<u64>>, Found<u64>) {
     match limit(root) {
-        Ok((Some(limit), path)) => {
-            Memory { limit: Ok((Some(limit.bytes), path)), used: limit.used }
+        Ok((Some(limit), path)) => (Ok((Some(limit.bytes), path)), limit.used),
+        Ok((None, why)) => {
+            let none = Reason::new(format!("no limit to compare with: {why}"));
+            (Ok((None, why)), Err(none))
         }
-        Ok((None, why)) => Memory {
-            used: Err(Reason::new(format!("no limit to compare with: {why}"))),
-            limit: Ok((None, why)),
-        },
-        Err(reason) => Memory { limit: Err(reason.clone()), used: Err(reason) },
+        Err(reason) => (Err(reason.clone()), Err(reason)),
     }
 }
 
@@ -131,7 +122,7 @@ mod tests {
         slab 3030\nhugetlb 0\n";
 
     fn found(m: &Machine) -> (Option<u64>, Result<u64, String>) {
-        let Memory { limit, used } = look(&m.root());
+        let (limit, used) = look(&m.root());
         let used = used.map(|(bytes, _)| bytes).map_err(|reason| reason.0);
         (limit.ok().and_then(|(limit, _)| limit), used)
     }

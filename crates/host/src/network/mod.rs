@@ -80,7 +80,7 @@ fn look(root: &Root, name: &str) -> Result<(Interface, String), Reason> {
     let none = rate.as_ref().err().map(|why| format!("; no line rate: {}", why.0));
     let interface = Interface {
         name: name.to_owned(),
-        kind: kind.describe().0.to_owned(),
+        kind: kind.word.to_owned(),
         mtu,
         bits_per_s: rate.ok(),
         driver,

@@ -21,9 +21,9 @@ pub(super) fn look(root: &Root, name: &str, kind: Kind, guest: bool) -> Result<f
 
 /// Whether packets leave by a wire whose speed is known to the driver, or why not.
 fn wired(root: &Root, name: &str, kind: Kind, guest: bool, depth: u32) -> Result<(), Reason> {
-    match kind.describe().1 {
+    match kind.no_wire {
         Some(why) => Err(Reason::new(why)),
-        None if matches!(kind, Kind::Bond | Kind::Vlan) => carried(root, name, guest, depth),
+        None if matches!(kind, Kind::BOND | Kind::VLAN) => carried(root, name, guest, depth),
         None if guest => {
             Err(Reason::new("in a virtual machine the hypervisor invents the reported speed"))
         }

@@ -11,6 +11,7 @@
 use proofmark_model::Link;
 
 use crate::root::{Root, above};
+use crate::text::is_number;
 
 /// The link to a device with this real folder in sysfs; `None` where its rate is not
 /// known.
@@ -37,7 +38,7 @@ fn nvme(root: &Root, folder: &str) -> Option<Link> {
 
 /// The link of the ATA port above a disk. A port multiplier has several: then none.
 fn sata(root: &Root, folder: &str) -> Option<Link> {
-    let port = folder.split('/').find_map(|segment| digits(segment.strip_prefix("ata")?))?;
+    let port = folder.split('/').filter_map(|s| s.strip_prefix("ata")).find(|n| is_number(n))?;
     let source = format!("/sys/class/ata_link/link{port}/sata_spd");
     let giga = leading(&root.line(&source).ok()?, "Gbps")?;
     let bytes_per_s = eight_of_ten(giga, &[1.5, 3.0, 6.0])?;
@@ -121,10 +122,6 @@ fn leading(text: &str, unit: &str) -> Option<f64> {
     let mut words = text.split_whitespace();
     let number = words.next()?.parse().ok()?;
     (words.next()? == unit).then_some(number)
-}
-
-fn digits(text: &str) -> Option<&str> {
-    (!text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())).then_some(text)
 }
 
 #[cfg(test)]

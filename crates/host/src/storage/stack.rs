@@ -15,6 +15,7 @@ use super::file_system::{self, last};
 use super::{BLOCK, attached, device};
 use crate::mounts::{self, Mount};
 use crate::root::{Root, above};
+use crate::text::is_number;
 
 /// Loop devices and overlays on one another deeper than this are not followed.
 const DEEPEST: usize = 8;
@@ -153,10 +154,6 @@ fn namespace(name: &str) -> Option<(&str, &str)> {
     let (subsystem, namespace) = name.rsplit_once('n')?;
     let instance = subsystem.strip_prefix("nvme")?;
     (is_number(instance) && is_number(namespace)).then_some((subsystem, namespace))
-}
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
 #[cfg(test)]

@@ -50,36 +50,32 @@ impl Tool for Latency {
     }
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
-        parse(text)
+        let (mut output, mut now, mut last) = (Output::default(), None, 1);
+        for (at, line) in lines(text) {
+            last = at;
+            if let Some(stride) = stride(line) {
+                now = Some(whole(stride.trim(), at)?);
+                continue;
+            }
+            let (Some(stride), false) = (now, line.trim().is_empty()) else { continue };
+            let [size, ns] =
+                columns(line).ok_or_else(|| Malformed::quoting(at, line, "is no size and time"))?;
+            let load = Trial::new(Unit::Second, 1.0, positive(ns, at)? / 1e9);
+            let params = Params::default()
+                .with("working_set", bytes(positive(size, at)?))
+                .with("stride", stride);
+            let what = (Subsystem::Memory, Unit::Second);
+            let figure = Figure::rate(ANY_ORDER, ANY_ORDER, what, params, load);
+            output.add(Figure { better: Better::Lower, ..figure });
+        }
+        wrong_if(output.figures.is_empty(), last, "no sizes and times of lat_mem_rd")?;
+        Ok(output)
     }
 }
 
 /// The stride that a line of `"stride=64` names.
 fn stride(line: &str) -> Option<&str> {
     line.strip_prefix("\"stride=")
-}
-
-fn parse(text: &str) -> Result<Output, Malformed> {
-    let (mut output, mut now, mut last) = (Output::default(), None, 1);
-    for (at, line) in lines(text) {
-        last = at;
-        if let Some(stride) = stride(line) {
-            now = Some(whole(stride.trim(), at)?);
-            continue;
-        }
-        let (Some(stride), false) = (now, line.trim().is_empty()) else { continue };
-        let [size, ns] =
-            columns(line).ok_or_else(|| Malformed::quoting(at, line, "is no size and time"))?;
-        let load = Trial::new(Unit::Second, 1.0, positive(ns, at)? / 1e9);
-        let params = Params::default()
-            .with("working_set", bytes(positive(size, at)?))
-            .with("stride", stride);
-        let what = (Subsystem::Memory, Unit::Second);
-        let figure = Figure::rate(ANY_ORDER, ANY_ORDER, what, params, load);
-        output.add(Figure { better: Better::Lower, ..figure });
-    }
-    wrong_if(output.figures.is_empty(), last, "no sizes and times of lat_mem_rd")?;
-    Ok(output)
 }
 
 /// Bytes of a size that is printed with five digits behind the point; all sizes are multiples of
