@@ -4,7 +4,7 @@
 
 use proofmark_model::{NumaNode, Probe};
 
-use crate::root::{Reason, Root, probe};
+use crate::root::{Reason, Root, fault, probe};
 use crate::text::kilobytes;
 
 const NODES: &str = "/sys/devices/system/node";
@@ -19,7 +19,7 @@ fn nodes(root: &Root) -> Result<Vec<NumaNode>, Reason> {
         names.iter().filter_map(|name| name.strip_prefix("node")?.parse().ok()).collect();
     ids.sort_unstable();
     if ids.is_empty() {
-        return Err(Reason::at(NODES, "lists no node"));
+        return Err(fault(NODES, "lists no node"));
     }
     ids.into_iter().map(|id| node(root, id)).collect()
 }
@@ -27,7 +27,7 @@ fn nodes(root: &Root) -> Result<Vec<NumaNode>, Reason> {
 fn node(root: &Root, id: u32) -> Result<NumaNode, Reason> {
     let list = format!("{NODES}/node{id}/cpulist");
     // A node with memory only has an empty list.
-    let cpus = crate::text::cpu_list(&root.read(&list)?).map_err(|e| Reason::at(&list, e))?;
+    let cpus = crate::text::cpu_list(&root.read(&list)?).map_err(|e| fault(&list, e))?;
     let meminfo = root.read(&format!("{NODES}/node{id}/meminfo")).ok();
     Ok(NumaNode { id, cpus, memory_bytes: meminfo.as_deref().and_then(total) })
 }

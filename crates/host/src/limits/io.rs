@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proofmark_model::{IoLimit, Probe};
 
 use crate::cgroup::{self, Place, Version};
-use crate::root::{Reason, Root, below, probe_from};
+use crate::root::{Reason, Root, below, fault, probe_from};
 
 /// File of cgroup v1 and key in `io.max` of cgroup v2 that limit bytes read, bytes written, reads
 /// and writes.
@@ -41,7 +41,7 @@ fn find(root: &Root) -> Result<(Vec<IoLimit>, String), Reason> {
         }
         let text = root.read(&path)?;
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
-            let bad = || Reason::at(&path, format!("invalid limit '{}'", line.trim()));
+            let bad = || fault(&path, format!("invalid limit '{}'", line.trim()));
             let (device, limits) = match quantity {
                 Some(quantity) => line_v1(line, quantity),
                 None => line_v2(line),

@@ -10,7 +10,7 @@
 
 use super::tightest;
 use crate::cgroup::{self, Version};
-use crate::root::{Reason, Root, below};
+use crate::root::{Reason, Root, below, fault};
 
 /// cgroup v1 writes "no limit" as the largest multiple of the page size in 63
 /// bits, which depends on the page size; no machine has this much.
@@ -36,7 +36,7 @@ pub(super) fn look(root: &Root) -> (Found<Option<u64>>, Found<u64>) {
     match limit(root) {
         Ok((Some(limit), path)) => (Ok((Some(limit.bytes), path)), limit.used),
         Ok((None, why)) => {
-            let none = Reason::new(format!("no limit to compare with: {why}"));
+            let none = format!("no limit to compare with: {why}");
             (Ok((None, why)), Err(none))
         }
         Err(reason) => (Err(reason.clone()), Err(reason)),
@@ -64,7 +64,7 @@ pub(super) fn bytes(path: &str, line: &str) -> Result<Option<u64>, Reason> {
     match line.parse::<u64>() {
         _ if line == "max" => Ok(None),
         Ok(limit) => Ok(Some(limit).filter(|&l| l < UNLIMITED)),
-        Err(_) => Err(Reason::at(path, format!("invalid limit '{line}'"))),
+        Err(_) => Err(fault(path, format!("invalid limit '{line}'"))),
     }
 }
 
@@ -72,7 +72,7 @@ pub(super) fn bytes(path: &str, line: &str) -> Result<Option<u64>, Reason> {
 fn used_v2(root: &Root, folder: &str) -> Found<u64> {
     let path = below(folder, "memory.stat");
     let stat = root.read(&path)?;
-    let held = held_v2(&stat).ok_or_else(|| Reason::at(&path, "has no anon"))?;
+    let held = held_v2(&stat).ok_or_else(|| fault(&path, "has no anon"))?;
     Ok((held, path))
 }
 
@@ -94,7 +94,7 @@ fn held_v2(stat: &str) -> Option<u64> {
 fn used_v1(root: &Root, folder: &str) -> Found<u64> {
     let path = below(folder, "memory.stat");
     let stat = root.read(&path)?;
-    let rss = counter(&stat, "total_rss").ok_or_else(|| Reason::at(&path, "has no total_rss"))?;
+    let rss = counter(&stat, "total_rss").ok_or_else(|| fault(&path, "has no total_rss"))?;
     let shmem = counter(&stat, "total_shmem").unwrap_or(0);
     // v1 does not report which of its slabs can shrink: all count. A kernel may count none.
     let kernel = root.number(&below(folder, "memory.kmem.usage_in_bytes")).unwrap_or(0);
@@ -123,7 +123,7 @@ mod tests {
 
     fn found(m: &Machine) -> (Option<u64>, Result<u64, String>) {
         let (limit, used) = look(&m.root());
-        let used = used.map(|(bytes, _)| bytes).map_err(|reason| reason.0);
+        let used = used.map(|(bytes, _)| bytes);
         (limit.ok().and_then(|(limit, _)| limit), used)
     }
 

@@ -44,7 +44,7 @@ fn a_broken_file_is_missing_with_the_file() {
     for bad in ["fast 100000\n", "0 100000\n", "-5 100000\n", "1 0\n", "1 x\n"] {
         let m = machine("0::/\n", V2);
         m.put("/sys/fs/cgroup/cpu.max", bad);
-        assert!(quota(&m).unwrap_err().0.starts_with("/sys/fs/cgroup/cpu.max: "), "{bad}");
+        assert!(quota(&m).unwrap_err().starts_with("/sys/fs/cgroup/cpu.max: "), "{bad}");
     }
 }
 
@@ -102,7 +102,7 @@ fn what_is_not_there_is_named() {
         ("1:name=systemd:/\n", V1, "no cgroup for cpu"),
         ("0::/gone\n", V2, "cannot be read"),
     ] {
-        let found = quota(&machine(cgroup, mounts)).unwrap_err().0;
+        let found = quota(&machine(cgroup, mounts)).unwrap_err();
         assert!(found.contains(reason), "{found}");
     }
 }

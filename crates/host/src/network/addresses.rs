@@ -4,7 +4,7 @@
 
 use std::net::IpAddr;
 
-use crate::root::Reason;
+use crate::root::{Reason, fault};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Address {
@@ -22,7 +22,7 @@ impl Address {
 
 /// Addresses of the live machine, in the network namespace of this thread.
 pub(crate) fn live() -> Result<Vec<Address>, Reason> {
-    let all = if_addrs::get_if_addrs().map_err(|e| Reason::at("getifaddrs", e))?;
+    let all = if_addrs::get_if_addrs().map_err(|e| fault("getifaddrs", e))?;
     Ok(all.iter().map(|a| Address::new(&a.name, a.ip())).collect())
 }
 
@@ -31,8 +31,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Address>, Reason> {
         let (name, ip) = line.split_once(' ')?;
         Some(Address::new(name, ip.trim().parse().ok()?))
     };
-    let read =
-        |l| line(l).ok_or_else(|| Reason::at("/addresses", format!("invalid address '{l}'")));
+    let read = |l| line(l).ok_or_else(|| fault("/addresses", format!("invalid address '{l}'")));
     text.lines().map(read).collect()
 }
 
@@ -48,7 +47,7 @@ mod tests {
         assert_eq!(found[2].ip, "fd00::2".parse::<IpAddr>().unwrap());
         for bad in ["lo", "lo ", "lo 127.0.0", "lo 1.2.3.4/8", ""] {
             let text = format!("lo ::1\n{bad}\n");
-            assert!(parse(&text).unwrap_err().0.contains("invalid address"), "{bad:?}");
+            assert!(parse(&text).unwrap_err().contains("invalid address"), "{bad:?}");
         }
     }
 }

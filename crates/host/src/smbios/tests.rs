@@ -228,7 +228,7 @@ fn what_is_not_there_has_a_reason() {
     let nothing = look(&Machine::new(&[]).root(), None);
     assert!(nothing.origin().starts_with(&format!("{TABLE}: no such file; ")), "{nothing:?}");
     let denied = unreadable(&io::Error::from(io::ErrorKind::PermissionDenied));
-    assert_eq!(denied.0, format!("{TABLE}: permission denied; only root can read it"));
+    assert_eq!(denied, format!("{TABLE}: permission denied; only root can read it"));
     for empty in [end(), Vec::new(), table(&[Dimm { size: 0, ..DDR4 }])] {
         let found = find(&empty, &[], None);
         assert_eq!(found.get(), None);
