@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_tells_the_error_and_the_switch() {
+    fn a_refusal_names_the_error_and_the_switch() {
         let denied = io::Error::from(rustix::io::Errno::PERM);
         assert_eq!(
             refused(&denied, Some("2".to_owned())),

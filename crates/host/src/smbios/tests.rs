@@ -109,7 +109,7 @@ fn one(dimm: &Dimm) -> MemoryModule {
 }
 
 #[test]
-fn two_modules_of_ddr4_2133_beside_empty_slots() {
+fn two_modules_of_ddr4_2133_next_to_empty_slots() {
     let empty = Dimm { size: 0, names: ["DIMM_A2", "BANK 1"], ..DDR4 };
     let second = Dimm { names: ["DIMM_B1", "BANK 2"], ..DDR4 };
     let modules = found(&[DDR4, empty.clone(), second, empty]);
@@ -211,7 +211,7 @@ fn a_hypervisors_modules_have_no_speed() {
 }
 
 #[test]
-fn the_origin_tells_the_version_and_what_is_left_out() {
+fn the_origin_has_the_version_and_what_is_left_out() {
     let mut modern = *b"_SM3_\x00\x18\x03\x03\x00\x01\x00................";
     let found = |entry: &[u8], dimms: &[Dimm]| find(&table(dimms), entry, None).origin().to_owned();
     assert_eq!(found(&modern, &[DDR4]), format!("{TABLE} (SMBIOS 3.3)"));

@@ -10,7 +10,7 @@ use super::BLOCK;
 use crate::mounts::Mount;
 use crate::root::{Root, below};
 
-/// Kinds of file systems by the kernel's names, where they tell what holds the data.
+/// Kinds of file systems by the kernel's names, where they say what holds the data.
 /// Those of FUSE are programs: where not listed, they are assumed to be on another
 /// file system.
 const KINDS: &[(StorageKind, &str)] = &[
@@ -24,7 +24,7 @@ const KINDS: &[(StorageKind, &str)] = &[
     (StorageKind::Unknown, "zfs"),
 ];
 
-/// What is known from the name of the file system alone; `None`: its devices tell.
+/// What is known from the name of the file system alone; `None`: its devices say.
 pub(super) fn kind(name: &str) -> Option<StorageKind> {
     let listed = KINDS.iter().find(|(_, names)| names.split(' ').any(|listed| listed == name));
     listed

@@ -102,7 +102,7 @@ fn counters_of_devices_are_those_of_a_run_of_one_job() {
 }
 
 #[test]
-fn a_file_without_a_size_is_told_with_a_devices_count() {
+fn a_file_without_a_size_is_reported_with_a_devices_count() {
     let unsized_ = |text| first(text, "\"size\"", "\"description\"").trials[0].file.clone();
     assert_eq!(unsized_(PLUS_3_33), None);
     assert_eq!(unsized_(DIRECT_3_39).unwrap().size_bytes, 0);

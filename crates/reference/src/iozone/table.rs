@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_may_stand_left_by_the_tests_left_out() {
+    fn a_number_may_be_left_by_the_tests_left_out() {
         let row = |left: usize| format!("{:16}{:8}{:9}{:left$}", 512, 64, 5, 6, left = 36 - left);
         let table = table(UPPER, LOWER);
         for left in 0..=3 {

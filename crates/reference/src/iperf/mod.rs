@@ -100,7 +100,8 @@ impl Read {
             let (span, values) = (line::span(interval, at)?, values.trim());
             if let Some((count, _)) = values.split_once(" datagrams received out-of-order") {
                 let reordered = Some(whole(count.trim(), at)?);
-                self.received.get_mut(id).into_iter().for_each(|a| a.reordered = reordered);
+                let seen = self.received.get_mut(id).and_then(|a| a.datagrams.as_mut());
+                seen.into_iter().for_each(|d| d.reordered = reordered);
             } else {
                 let stream = (!id.starts_with("SUM")).then(|| id.trim_start_matches('*'));
                 self.amount(stream, Amount::parse(values, span, at)?);
@@ -217,7 +218,7 @@ impl Read {
             seconds = seconds.max(stream.seconds);
             all.sent = all.sent.saturating_add(d.sent);
             all.received = all.received.saturating_add(d.received);
-            all.reordered = all.reordered.zip(stream.reordered).map(|(a, b)| a.saturating_add(b));
+            all.reordered = all.reordered.zip(d.reordered).map(|(a, b)| a.saturating_add(b));
         }
         let mut trial = Trial::new(Unit::BitPerSecond, bits, seconds);
         trial.network = Some(NetworkTraffic {

@@ -88,7 +88,7 @@ fn named(protocol: &str, paced: bool) -> (&'static str, &'static str) {
     }
 }
 
-/// Which way the blocks went. That it was both ways older versions tell only by what they tell
+/// Which way the blocks went. That it was both ways older versions show only by what they say
 /// of the second.
 fn direction(test: &Section, end: &Section) -> Direction {
     let set = |key| test.number(key).is_ok_and(|v| v > 0.0);
