@@ -3,6 +3,7 @@
 
 use std::process::Command;
 
+use crate::text::numbers;
 use crate::{Task, ask, on_path};
 
 /// Says which memory the kernel backs with huge pages: `always [madvise] never`.
@@ -76,9 +77,7 @@ fn c_library() -> Option<(u32, u32)> {
 }
 
 fn glibc(text: &str) -> Option<(u32, u32)> {
-    let (major, minor) = text.trim().strip_prefix("glibc ")?.split_once('.')?;
-    let minor = minor.split_once('.').map_or(minor, |(minor, _)| minor);
-    Some((major.parse().ok()?, minor.parse().ok()?))
+    numbers(text.trim().strip_prefix("glibc ")?)
 }
 
 #[cfg(test)]
@@ -116,6 +115,8 @@ mod tests {
         assert_eq!([chosen(""), chosen("always")], ["", ""]);
         assert_eq!(glibc("glibc 2.36\n"), Some((2, 36)));
         assert_eq!(glibc("glibc 2.3.6"), Some((2, 3)));
+        let found = ["2.0.14a", "3.16-beta1", "3", "unknown version"].map(numbers);
+        assert_eq!(found, [Some((2, 0)), Some((3, 16)), None, None], "of tools");
         for other in ["", "musl 1.2", "glibc", "glibc 2", "glibc x.y", "glibc 2.99999999999"] {
             assert_eq!(glibc(other), None, "{other}");
         }

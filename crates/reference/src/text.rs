@@ -72,6 +72,14 @@ pub(crate) fn each_line<'a>(
     Ok(last)
 }
 
+/// The first two numbers of a version.
+pub(crate) fn numbers(version: &str) -> Option<(u32, u32)> {
+    let mut numbers = version.split('.').map(|part| {
+        part.split(|c: char| !c.is_ascii_digit()).next().and_then(|n| n.parse::<u32>().ok())
+    });
+    numbers.next().flatten().zip(numbers.next().flatten())
+}
+
 /// What a report says after colons, by what it says before them, each with its line.
 #[derive(Default)]
 pub(crate) struct Labels<'a> {

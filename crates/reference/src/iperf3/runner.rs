@@ -6,8 +6,8 @@ use std::path::Path;
 use proofmark_model::{Direction, UDP_BUFFER};
 
 use super::{Iperf3, TCP, UDP};
-use crate::network::{HERE, Length, Parameters, find_figure, numbers, whole};
-use crate::text::words;
+use crate::network::{HERE, Length, Parameters, find_figure, whole};
+use crate::text::{numbers, words};
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
 
 /// The first version with a thread for each stream; one that does not say has none.
