@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use proofmark_model::{Cache, CacheKind, Probe};
 
 use crate::microarchitecture::CacheSizes;
-use crate::root::{Reason, Root, probe};
+use crate::root::{Reason, Root, fault, probe};
 use crate::text::cache_size;
 use crate::topology::CPUS;
 
@@ -36,12 +36,12 @@ fn caches(root: &Root, first: u32, online: &[u32]) -> Result<Vec<Cache>, Reason>
             "Data" => CacheKind::Data,
             "Instruction" => CacheKind::Instruction,
             "Unified" => CacheKind::Unified,
-            other => return Err(Reason::at(&folder, format!("unknown type of cache '{other}'"))),
+            other => return Err(fault(&folder, format!("unknown type of cache '{other}'"))),
         };
         let size = root.line(&format!("{folder}/size"))?;
         let size_bytes = cache_size(&size)
             .filter(|&bytes| bytes > 0)
-            .ok_or_else(|| Reason::at(&folder, format!("invalid size '{size}'")))?;
+            .ok_or_else(|| fault(&folder, format!("invalid size '{size}'")))?;
         let positive =
             |name: &str| root.number(&format!("{folder}/{name}")).ok().filter(|&n: &u32| n > 0);
         caches.push(Cache {
@@ -55,7 +55,7 @@ fn caches(root: &Root, first: u32, online: &[u32]) -> Result<Vec<Cache>, Reason>
         });
     }
     if caches.is_empty() {
-        return Err(Reason::at(&format!("{CPUS}/cpu{first}/cache"), "the kernel lists no cache"));
+        return Err(fault(&format!("{CPUS}/cpu{first}/cache"), "the kernel lists no cache"));
     }
     Ok(caches)
 }

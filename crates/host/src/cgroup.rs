@@ -6,7 +6,7 @@
 //! `Documentation/admin-guide/cgroup-v2.rst`.
 
 use crate::mounts::{self, Mount};
-use crate::root::{Reason, Root, above, below};
+use crate::root::{Reason, Root, above, below, fault};
 
 /// Deeper trees than this are not walked.
 const DEEPEST: usize = 64;
@@ -35,7 +35,7 @@ pub(crate) fn place(root: &Root, controller: &str) -> Result<Place, Reason> {
     let text = root.read("/proc/self/cgroup")?;
     let mounts = mounts::look(root)?;
     let (version, path) = membership(&text, controller)
-        .ok_or_else(|| Reason::at("/proc/self/cgroup", format!("no cgroup for {controller}")))?;
+        .ok_or_else(|| fault("/proc/self/cgroup", format!("no cgroup for {controller}")))?;
     let fits = |m: &&Mount| match version {
         Version::V1 => m.kind == "cgroup" && m.options.iter().any(|o| o == controller),
         Version::V2 => m.kind == "cgroup2",
@@ -57,8 +57,8 @@ pub(crate) fn place(root: &Root, controller: &str) -> Result<Place, Reason> {
             let from_top = mount.root == "/" && !path.contains("/..") && is_top(root, mount);
             Ok(Place { version, folders, from_top })
         }
-        Some((mount, _)) => Err(Reason::at(&mount.point, "the cgroup cannot be read")),
-        None => Err(Reason::new(format!("no cgroup file system is mounted for {controller}"))),
+        Some((mount, _)) => Err(fault(&mount.point, "the cgroup cannot be read")),
+        None => Err(format!("no cgroup file system is mounted for {controller}")),
     }
 }
 

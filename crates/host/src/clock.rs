@@ -136,7 +136,7 @@ mod tests {
             ("/sys/devices/system/cpu/cpu0/cpufreq/base_frequency", "2900000\n"),
             ("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "0\n"),
         ]);
-        let clock = look(&machine.root(), Err(&Reason::new("none")), 0);
+        let clock = look(&machine.root(), Err(&"none".to_owned()), 0);
         assert_eq!(clock.nominal_hz.get(), Some(&2.9e9));
         assert!(clock.boost_hz.get().is_none());
         assert!(clock.measured_hz.get().is_none() && clock.tsc_hz.get().is_none());

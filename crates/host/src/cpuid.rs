@@ -67,7 +67,7 @@ impl Dump {
 
     #[cfg(not(target_arch = "x86_64"))]
     pub(crate) fn read() -> Result<Self, Reason> {
-        Err(Reason::new("CPUID is an instruction of x86 processors"))
+        Err("CPUID is an instruction of x86 processors".to_owned())
     }
 
     /// Reads a dump in the format of `cpuid -1 -r`:
@@ -78,7 +78,7 @@ impl Dump {
         if leaves.contains_key(&(0, 0)) {
             Ok(Self { leaves })
         } else {
-            Err(Reason::new("the CPUID dump has no leaf 0"))
+            Err("the CPUID dump has no leaf 0".to_owned())
         }
     }
 

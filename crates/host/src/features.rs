@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_bit_and_no_name_stands_twice() {
+    fn no_bit_and_no_name_is_there_twice() {
         let bits: BTreeSet<_> =
             BITS.iter().map(|(l, s, r, b, _)| (l, s, format!("{r:?}"), b)).collect();
         let names: BTreeSet<_> = BITS.iter().map(|(.., name)| name).collect();

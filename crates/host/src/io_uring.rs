@@ -27,14 +27,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_tells_the_error_and_the_switch() {
-        let denied = io::Error::from_raw_os_error(libc::EPERM);
+    fn a_refusal_names_the_error_and_the_switch() {
+        let denied = io::Error::from(rustix::io::Errno::PERM);
         assert_eq!(
             refused(&denied, Some("2".to_owned())),
             "io_uring_setup: Operation not permitted (os error 1); \
              /proc/sys/kernel/io_uring_disabled is 2"
         );
-        let absent = io::Error::from_raw_os_error(libc::ENOSYS);
+        let absent = io::Error::from(rustix::io::Errno::NOSYS);
         assert!(refused(&absent, None).ends_with("(os error 38)"));
     }
 

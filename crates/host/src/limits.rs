@@ -13,7 +13,7 @@ use proofmark_model::{CpuQuota, Finding, Limits, LogicalCpu, Probe};
 
 use crate::cgroup::{self, Place, Version};
 use crate::findings::{USABLE_CPUS, note};
-use crate::root::{Reason, Root, below, probe_from};
+use crate::root::{Reason, Root, below, fault, probe_from};
 use crate::text::{cpu_list, format_cpus};
 use crate::topology::Topology;
 
@@ -21,7 +21,7 @@ use crate::topology::Topology;
 pub(crate) fn look(root: &Root, topology: &Topology, findings: &mut Vec<Finding>) -> Limits {
     let affinity = probe_from(root.affinity());
     let cpuset = probe_from(cpuset(root));
-    let memory = memory::look(root);
+    let (memory_limit, memory_used) = memory::look(root);
     let usable = usable(root, &affinity, &cpuset, topology, findings);
     let usable_cores = match topology.cpus.get() {
         Some(places) => cores_among(&usable, places),
@@ -32,8 +32,8 @@ pub(crate) fn look(root: &Root, topology: &Topology, findings: &mut Vec<Finding>
         cpuset,
         cpu_quota: probe_from(cpu_quota(root)),
         cpu_stat: cpu_stat(root),
-        memory_bytes: probe_from(memory.limit),
-        memory_used_bytes: probe_from(memory.used),
+        memory_bytes: probe_from(memory_limit),
+        memory_used_bytes: probe_from(memory_used),
         io: io::look(root),
         io_uring: root.io_uring(),
         declared: BTreeMap::new(),
@@ -52,13 +52,13 @@ fn cpuset(root: &Root) -> Result<(Vec<u32>, String), Reason> {
     for folder in &place.folders {
         for path in names.iter().map(|name| below(folder, name)) {
             let Ok(line) = root.line(&path) else { continue };
-            let cpus = cpu_list(&line).map_err(|e| Reason::at(&path, e))?;
+            let cpus = cpu_list(&line).map_err(|e| fault(&path, e))?;
             if !cpus.is_empty() {
                 return Ok((cpus, path));
             }
         }
     }
-    Err(Reason::new("no parent cgroup has a cpuset"))
+    Err("no parent cgroup has a cpuset".to_owned())
 }
 
 /// The limit with the smallest key on the way up and the file that sets it. `read` gives the limit
@@ -119,14 +119,14 @@ fn share(path: &str, quota: i64, period: i64) -> Result<Option<f64>, Reason> {
     match (quota, period) {
         (..=-1, _) => Ok(None),
         (1.., 1..) => Ok(Some(quota as f64 / period as f64)),
-        _ => Err(Reason::at(path, format!("{quota} us per {period} us is not a valid quota"))),
+        _ => Err(fault(path, format!("{quota} us per {period} us is not a valid quota"))),
     }
 }
 
 /// `max 100000` or `50000 100000`.
 fn cpu_max(path: &str, line: &str) -> Result<Option<f64>, Reason> {
     let mut words = line.split_whitespace();
-    let bad = || Reason::at(path, format!("'{line}' is not a quota and a period"));
+    let bad = || fault(path, format!("'{line}' is not a quota and a period"));
     let (quota, period) = (words.next().ok_or_else(bad)?, words.next().unwrap_or("100000"));
     if quota == "max" {
         return Ok(None);

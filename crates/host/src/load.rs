@@ -4,7 +4,7 @@
 
 use proofmark_model::Load;
 
-use crate::root::{Reason, Root, probe};
+use crate::root::{Reason, Root, fault, probe};
 
 const LOADAVG: &str = "/proc/loadavg";
 const STAT: &str = "/proc/stat";
@@ -23,7 +23,7 @@ fn averages(line: &str) -> Result<[f64; 3], Reason> {
         .map(|w| w.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0));
     match (numbers.next(), numbers.next(), numbers.next()) {
         (Some(Some(one)), Some(Some(five)), Some(Some(fifteen))) => Ok([one, five, fifteen]),
-        _ => Err(Reason::at(LOADAVG, format!("'{line}' does not hold three averages"))),
+        _ => Err(fault(LOADAVG, format!("'{line}' does not hold three averages"))),
     }
 }
 
@@ -31,16 +31,16 @@ fn averages(line: &str) -> Result<[f64; 3], Reason> {
 /// softirq steal guest guest_nice`. Guest time is part of user time already.
 fn steal(text: &str) -> Result<f64, Reason> {
     let line = text.lines().find_map(|l| l.strip_prefix("cpu "));
-    let line = line.ok_or_else(|| Reason::at(STAT, "no line 'cpu'"))?;
+    let line = line.ok_or_else(|| fault(STAT, "no line 'cpu'"))?;
     let ticks: Option<Vec<u64>> =
         line.split_whitespace().take(8).map(|word| word.parse().ok()).collect();
     match ticks.as_deref() {
         Some(ticks @ [.., stolen]) if ticks.len() == 8 => {
             let all: f64 = ticks.iter().map(|&t| t as f64).sum();
             let share = *stolen as f64 / all;
-            share.is_finite().then_some(share).ok_or(Reason::at(STAT, "no tick is counted"))
+            share.is_finite().then_some(share).ok_or(fault(STAT, "no tick is counted"))
         }
-        _ => Err(Reason::at(STAT, "the line 'cpu' does not hold eight numbers")),
+        _ => Err(fault(STAT, "the line 'cpu' does not hold eight numbers")),
     }
 }
 

@@ -4,7 +4,7 @@
 
 use proofmark_model::Memory;
 
-use crate::root::{Reason, Root, probe};
+use crate::root::{Reason, Root, fault, probe};
 use crate::text::{bracketed, field, kilobytes};
 
 const MEMINFO: &str = "/proc/meminfo";
@@ -12,7 +12,7 @@ const HUGE: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
 pub(crate) fn look(root: &Root, hypervisor: Option<&str>) -> Memory {
     let text = root.read(MEMINFO);
-    let none = |line: &str| Reason::at(HUGE, format!("'{line}' has no selected choice"));
+    let none = |line: &str| fault(HUGE, format!("'{line}' has no selected choice"));
     let chosen = |line: String| Ok(bracketed(&line).ok_or_else(|| none(&line))?.to_owned());
     let bytes = |key: &str| probe(meminfo(&text, key), MEMINFO);
     Memory {
@@ -26,8 +26,8 @@ pub(crate) fn look(root: &Root, hypervisor: Option<&str>) -> Memory {
 
 fn meminfo(text: &Result<String, Reason>, key: &str) -> Result<u64, Reason> {
     let text = text.as_ref().map_err(Clone::clone)?;
-    let value = field(text, key).ok_or_else(|| Reason::at(MEMINFO, format!("no {key}")))?;
-    kilobytes(value).ok_or_else(|| Reason::at(MEMINFO, format!("'{value}' is not a size in kB")))
+    let value = field(text, key).ok_or_else(|| fault(MEMINFO, format!("no {key}")))?;
+    kilobytes(value).ok_or_else(|| fault(MEMINFO, format!("'{value}' is not a size in kB")))
 }
 
 #[cfg(test)]
@@ -39,8 +39,8 @@ mod tests {
     fn each_line_fails_alone() {
         let text = Ok("MemTotal:  8 kB\nSwapTotal: x kB\n".to_owned());
         assert_eq!(meminfo(&text, "MemTotal"), Ok(8192));
-        assert!(meminfo(&text, "SwapTotal").unwrap_err().0.contains("'x kB'"));
-        assert!(meminfo(&text, "MemAvailable").unwrap_err().0.contains("no MemAvailable"));
+        assert!(meminfo(&text, "SwapTotal").unwrap_err().contains("'x kB'"));
+        assert!(meminfo(&text, "MemAvailable").unwrap_err().contains("no MemAvailable"));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use proofmark_model::Probe;
 
-use crate::root::{Reason, Root, probe};
+use crate::root::{Root, fault, probe};
 use crate::topology::CPUS;
 
 const OSTYPE: &str = "/proc/sys/kernel/ostype";
@@ -17,15 +17,15 @@ pub(crate) fn kernel(root: &Root) -> Probe<String> {
 
 /// Name of the distribution; in a container, the container's.
 pub(crate) fn distribution(root: &Root) -> Probe<String> {
-    let mut last = Reason::new("not examined");
+    let mut last = "not examined".to_owned();
     for path in ["/etc/os-release", "/usr/lib/os-release"] {
         match root.read(path).map(|text| pretty_name(&text)) {
             Ok(Some(name)) => return Probe::known(name, path),
-            Ok(None) => last = Reason::at(path, "no PRETTY_NAME"),
+            Ok(None) => last = fault(path, "no PRETTY_NAME"),
             Err(reason) => last = reason,
         }
     }
-    Probe::missing(last.0)
+    Probe::missing(last)
 }
 
 fn pretty_name(text: &str) -> Option<String> {

@@ -8,9 +8,11 @@
 //! `addresses` (an interface and an IP address a line), and the files and links below `proc/`, `sys/`, `etc/` and `run/` under their own paths.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use proofmark_model::Probe;
 
@@ -22,18 +24,11 @@ use crate::text::{self, cpu_list};
 /// No file that a probe reads is larger; more than this is not read.
 const LARGEST_FILE: u64 = 8 << 20;
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct Reason(pub(crate) String);
+/// Why something is not known.
+pub(crate) type Reason = String;
 
-impl Reason {
-    pub(crate) fn new(words: impl Into<String>) -> Self {
-        Self(words.into())
-    }
-
-    pub(crate) fn at(path: &str, words: impl std::fmt::Display) -> Self {
-        Self(format!("{path}: {words}"))
-    }
+pub(crate) fn fault(path: &str, words: impl std::fmt::Display) -> Reason {
+    format!("{path}: {words}")
 }
 
 /// What a probe found there, or why it is not known.
@@ -45,7 +40,7 @@ pub(crate) fn probe<T>(found: Result<T, Reason>, source: impl Into<Cow<'static, 
 pub(crate) fn probe_from<T, S: Into<Cow<'static, str>>>(found: Result<(T, S), Reason>) -> Probe<T> {
     match found {
         Ok((value, source)) => Probe::known(value, source),
-        Err(reason) => Probe::missing(reason.0),
+        Err(reason) => Probe::missing(reason),
     }
 }
 
@@ -55,17 +50,30 @@ pub struct Root {
     base: PathBuf,
     live: bool,
     affinity: Option<Vec<u32>>,
+    /// The paths that probes asked for, if they are recorded.
+    asked: Option<Arc<Mutex<BTreeSet<String>>>>,
 }
 
 impl Root {
     /// The machine that this process runs on.
     pub fn live() -> Self {
-        Self { base: PathBuf::from("/"), live: true, affinity: None }
+        Self { base: PathBuf::from("/"), live: true, affinity: None, asked: None }
+    }
+
+    /// The same, which keeps what probes ask for: see [`Root::asked`].
+    pub fn recording() -> Self {
+        Self { asked: Some(Arc::default()), ..Self::live() }
+    }
+
+    /// The paths that probes have asked for so far, and what they found in folders.
+    pub fn asked(&self) -> BTreeSet<String> {
+        let asked = self.asked.as_ref().map(|a| a.lock().unwrap_or_else(PoisonError::into_inner));
+        asked.map(|paths| paths.clone()).unwrap_or_default()
     }
 
     /// A machine captured below `folder`.
     pub fn fixture(folder: impl Into<PathBuf>) -> Self {
-        Self { base: folder.into(), live: false, affinity: None }
+        Self { base: folder.into(), live: false, affinity: None, asked: None }
     }
 
     /// Sets the caller's affinity mask, which is used where /proc has none.
@@ -75,6 +83,13 @@ impl Root {
     }
 
     fn locate(&self, path: &str) -> PathBuf {
+        if let Some(asked) = &self.asked {
+            asked.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
+        }
+        self.inside(path)
+    }
+
+    fn inside(&self, path: &str) -> PathBuf {
         self.base.join(path.trim_start_matches('/'))
     }
 
@@ -85,7 +100,7 @@ impl Root {
 
     /// The first `limit` bytes of a file. Bytes that are not UTF-8 are replaced.
     pub(crate) fn head(&self, path: &str, limit: u64) -> Result<String, Reason> {
-        let bytes = self.bytes(path, limit).map_err(|e| Reason::at(path, words(&e)))?;
+        let bytes = self.bytes(path, limit).map_err(|e| fault(path, words(&e)))?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
@@ -100,40 +115,43 @@ impl Root {
     pub(crate) fn line(&self, path: &str) -> Result<String, Reason> {
         let text = self.read(path)?;
         match text.trim() {
-            "" => Err(Reason::at(path, "is empty")),
+            "" => Err(fault(path, "is empty")),
             line => Ok(line.to_owned()),
         }
     }
 
     pub(crate) fn number<T: std::str::FromStr>(&self, path: &str) -> Result<T, Reason> {
         let line = self.line(path)?;
-        line.parse().map_err(|_| Reason::at(path, format!("'{line}' is not a number")))
+        line.parse().map_err(|_| fault(path, format!("'{line}' is not a number")))
     }
 
     pub(crate) fn cpus(&self, path: &str) -> Result<Vec<u32>, Reason> {
-        cpu_list(&self.line(path)?).map_err(|e| Reason::at(path, e))
+        cpu_list(&self.line(path)?).map_err(|e| fault(path, e))
     }
 
     pub(crate) fn exists(&self, path: &str) -> bool {
         self.locate(path).exists()
     }
 
-    pub(crate) fn names(&self, path: &str) -> Result<Vec<String>, Reason> {
-        let entries =
-            std::fs::read_dir(self.locate(path)).map_err(|e| Reason::at(path, words(&e)))?;
-        Ok(entries.flatten().filter_map(|e| e.file_name().into_string().ok()).collect())
+    /// The names in a folder that begin with these letters, sorted.
+    pub(crate) fn names(&self, path: &str, begin: &str) -> Result<Vec<String>, Reason> {
+        let entries = std::fs::read_dir(self.inside(path));
+        let entries = entries.map_err(|e| fault(path, words(&e)))?.flatten();
+        let names = entries.filter_map(|e| e.file_name().into_string().ok());
+        let mut names: Vec<_> = names.filter(|name| name.starts_with(begin)).collect();
+        names.sort();
+        names.iter().for_each(|name| drop(self.locate(&below(path, name))));
+        Ok(names)
     }
 
     /// The path without links. A link of a captured machine may be relative only.
     pub(crate) fn real(&self, path: &str) -> Result<String, Reason> {
-        let failed = |e: io::Error| Reason::at(path, words(&e));
+        let failed = |e: io::Error| fault(path, words(&e));
         let found = self.locate(path).canonicalize().map_err(failed)?;
         let base = self.base.canonicalize().map_err(failed)?;
         match found.strip_prefix(base).ok().and_then(Path::to_str) {
             Some(inside) => Ok(format!("/{inside}")),
-            None => {
-                Err(Reason::at(path, "the path leads out of the machine, or its name is not UTF-8"))
-            }
+            None => Err(fault(path, "the path leads out of the machine, or its name is not UTF-8")),
         }
     }
 
@@ -144,16 +162,16 @@ impl Root {
             return Ok(path.to_owned());
         }
         let refused = |e: io::Error| match e.kind() {
-            io::ErrorKind::NotFound => Reason::new(format!("folder {path} does not exist")),
+            io::ErrorKind::NotFound => format!("folder {path} does not exist"),
             io::ErrorKind::PermissionDenied => {
-                Reason::new(format!("no permission to look into {path}"))
+                format!("no permission to look into {path}")
             }
-            _ => Reason::at(path, e),
+            _ => fault(path, e),
         };
         let found = std::fs::metadata(path).map_err(refused)?;
         match found.is_dir() {
             true => self.real(path),
-            false => Err(Reason::new(format!("{path} is not a folder"))),
+            false => Err(format!("{path} is not a folder")),
         }
     }
 
@@ -166,9 +184,9 @@ impl Root {
         }
         access(folder, Access::WRITE_OK | Access::EXEC_OK).map_err(|e| match e {
             rustix::io::Errno::ROFS => {
-                Reason::new(format!("{folder} is on a read-only file system"))
+                format!("{folder} is on a read-only file system")
             }
-            _ => Reason::new(format!("no permission to write in {folder}")),
+            _ => format!("no permission to write in {folder}"),
         })
     }
 
@@ -180,11 +198,11 @@ impl Root {
             let numbers: Result<Vec<u64>, _> = text.split_whitespace().map(str::parse).collect();
             return match numbers.as_deref() {
                 Ok([all, free]) => Ok((*all, *free)),
-                _ => Err(Reason::at("/space", format!("'{text}' is not two numbers"))),
+                _ => Err(fault("/space", format!("'{text}' is not two numbers"))),
             };
         }
         let found = rustix::fs::statvfs(folder)
-            .map_err(|e| Reason::at(folder, format!("statvfs: {}", io::Error::from(e))))?;
+            .map_err(|e| fault(folder, format!("statvfs: {}", io::Error::from(e))))?;
         let bytes = |blocks: u64| blocks.saturating_mul(found.f_frsize);
         Ok((bytes(found.f_blocks), bytes(found.f_bavail)))
     }
@@ -227,9 +245,9 @@ impl Root {
         match self.read("/cpuid.txt") {
             Ok(text) => Dump::parse(&text),
             Err(_) if self.arch() != "x86_64" => {
-                Err(Reason::new("CPUID is an instruction of x86 processors"))
+                Err("CPUID is an instruction of x86 processors".to_owned())
             }
-            Err(_) => Err(Reason::new("CPUID was not captured")),
+            Err(_) => Err("CPUID was not captured".to_owned()),
         }
     }
 
@@ -241,7 +259,7 @@ impl Root {
 
     /// CPUs that the calling thread may run on, and where that was read.
     pub(crate) fn affinity(&self) -> Result<(Vec<u32>, &'static str), Reason> {
-        let mut last = Reason::new("not examined");
+        let mut last = "not examined".to_owned();
         for path in ["/proc/thread-self/status", "/proc/self/status"] {
             match self.read(path).and_then(|text| allowed_list(path, &text)) {
                 Ok(cpus) => return Ok((cpus, path)),
@@ -264,8 +282,8 @@ impl Root {
 /// The affinity mask in a `status` file of /proc (proc(5)).
 fn allowed_list(path: &str, text: &str) -> Result<Vec<u32>, Reason> {
     let list = text::field(text, "Cpus_allowed_list")
-        .ok_or_else(|| Reason::at(path, "no Cpus_allowed_list"))?;
-    cpu_list(list).map_err(|e| Reason::at(path, e))
+        .ok_or_else(|| fault(path, "no Cpus_allowed_list"))?;
+    cpu_list(list).map_err(|e| fault(path, e))
 }
 
 pub(crate) fn words(error: &io::Error) -> String {

@@ -12,7 +12,7 @@ use std::io;
 
 use proofmark_model::{MemoryModule, Probe};
 
-use crate::root::{Reason, Root, probe_from, words};
+use crate::root::{Reason, Root, fault, probe_from, words};
 use structure::{Structure, structures, version};
 
 const TABLE: &str = "/sys/firmware/dmi/tables/DMI";
@@ -39,7 +39,7 @@ pub(crate) fn look(root: &Root, hypervisor: Option<&str>) -> Probe<Vec<MemoryMod
 
 fn modules(root: &Root, hypervisor: Option<&str>) -> Result<(Vec<MemoryModule>, String), Reason> {
     let table = root.bytes(TABLE, LARGEST_TABLE).map_err(|e| unreadable(&e))?;
-    let structures = structures(&table).map_err(|e| Reason::at(TABLE, e))?;
+    let structures = structures(&table).map_err(|e| fault(TABLE, e))?;
     let devices = devices(&structures);
     let populated = devices.iter().filter(|d| size(d) != Some(0)).count();
     let mut names: BTreeMap<String, usize> = BTreeMap::new();
@@ -47,7 +47,7 @@ fn modules(root: &Root, hypervisor: Option<&str>) -> Result<(Vec<MemoryModule>, 
     let alone = |d: &Structure| names.get(&d.string(DEVICE)) == Some(&1);
     let mut modules: Vec<_> = devices.iter().filter_map(|d| module(d, alone(d))).collect();
     if modules.is_empty() {
-        return Err(Reason::at(TABLE, "lists no memory module with a size"));
+        return Err(fault(TABLE, "lists no memory module with a size"));
     }
 
     let mut origin = TABLE.to_owned();
@@ -80,7 +80,7 @@ fn devices<'a>(structures: &'a [Structure<'a>]) -> Vec<&'a Structure<'a>> {
 
 fn unreadable(error: &io::Error) -> Reason {
     let what = words(error);
-    Reason::at(
+    fault(
         TABLE,
         match error.kind() {
             io::ErrorKind::PermissionDenied => format!("{what}; only root can read it"),

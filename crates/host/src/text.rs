@@ -5,14 +5,14 @@
 /// and expanding it could eat the memory.
 const LARGEST_CPU: u32 = 65_535;
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is not a list of CPUs")]
-pub(crate) struct ListError(String);
-
 /// CPUs from a list such as `0-3,8,10-11`, sorted, without doubles. An empty
 /// list is read as no CPU.
-pub(crate) fn cpu_list(text: &str) -> Result<Vec<u32>, ListError> {
-    let error = || ListError(text.trim().chars().take(60).collect());
+/// Fails with a sentence that quotes it.
+pub(crate) fn cpu_list(text: &str) -> Result<Vec<u32>, String> {
+    let error = || {
+        let begin: String = text.trim().chars().take(60).collect();
+        format!("'{begin}' is not a list of CPUs")
+    };
     let mut cpus = Vec::new();
     for part in text.trim().split(',').map(str::trim).filter(|p| !p.is_empty()) {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -69,6 +69,11 @@ pub(crate) fn kilobytes(text: &str) -> Option<u64> {
 /// The word in brackets of `always [madvise] never`.
 pub(crate) fn bracketed(text: &str) -> Option<&str> {
     text.split_whitespace().find_map(|word| word.strip_prefix('[')?.strip_suffix(']'))
+}
+
+/// Whether it is digits alone.
+pub(crate) fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// A number written as `0x41` or `65`.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{LogicalCpu, Probe};
 
-use crate::root::{Reason, Root};
+use crate::root::{Reason, Root, fault};
 
 pub(crate) const CPUS: &str = "/sys/devices/system/cpu";
 
@@ -44,7 +44,7 @@ fn count<T: Ord>(items: impl Iterator<Item = T>) -> u32 {
 pub(crate) fn look(root: &Root) -> Topology {
     let list = format!("{CPUS}/online");
     let online = root.cpus(&list).and_then(|cpus| match cpus.as_slice() {
-        [] => Err(Reason::at(&list, "lists no CPU")),
+        [] => Err(fault(&list, "lists no CPU")),
         _ => Ok(cpus),
     });
     let from_sys = online.clone().and_then(|cpus| from_sys(root, &cpus));
@@ -60,7 +60,7 @@ pub(crate) fn look(root: &Root) -> Topology {
         (Err(_), Some(known)) => {
             Probe::known(known.iter().map(|c| c.cpu).collect(), cpus.origin().to_owned())
         }
-        (Err(reason), None) => Probe::missing(reason.0),
+        (Err(reason), None) => Probe::missing(reason),
     };
     Topology { online, cpus }
 }
@@ -78,7 +78,7 @@ fn from_sys(root: &Root, online: &[u32]) -> Result<Vec<LogicalCpu>, Reason> {
                 list.into_iter().filter(|c| online.binary_search(c).is_ok()).collect();
             if !list.contains(&cpu) {
                 let why = format!("CPU {cpu} is not listed as its own sibling");
-                return Err(Reason::at(&folder, why));
+                return Err(fault(&folder, why));
             }
             siblings.extend(list.iter().map(|&c| (c, list.clone())));
         }
@@ -96,7 +96,7 @@ fn from_sys(root: &Root, online: &[u32]) -> Result<Vec<LogicalCpu>, Reason> {
 /// is read as the only one, 0.
 fn id(root: &Root, path: &str) -> Result<u32, Reason> {
     let value: i64 = root.number(path)?;
-    u32::try_from(value.max(0)).map_err(|_| Reason::at(path, format!("invalid id {value}")))
+    u32::try_from(value.max(0)).map_err(|_| fault(path, format!("invalid id {value}")))
 }
 
 fn from_cpuinfo(text: &str) -> Result<Vec<LogicalCpu>, Reason> {
@@ -105,12 +105,12 @@ fn from_cpuinfo(text: &str) -> Result<Vec<LogicalCpu>, Reason> {
         let number = |key: &str| -> Option<u32> { crate::text::field(block, key)?.parse().ok() };
         let Some(cpu) = number("processor") else { continue };
         let (Some(core), Some(socket)) = (number("core id"), number("physical id")) else {
-            return Err(Reason::at("/proc/cpuinfo", "no 'core id' and 'physical id'"));
+            return Err(fault("/proc/cpuinfo", "no 'core id' and 'physical id'"));
         };
         cpus.push(LogicalCpu { cpu, core, socket, siblings: Vec::new() });
     }
     if cpus.is_empty() {
-        return Err(Reason::at("/proc/cpuinfo", "lists no processor"));
+        return Err(fault("/proc/cpuinfo", "lists no processor"));
     }
     cpus.sort_by_key(|c| c.cpu);
     cpus.dedup_by_key(|c| c.cpu);
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn cpuinfo_without_places_says_so() {
         let reason = from_cpuinfo("processor : 0\nBogoMIPS : 50\n").unwrap_err();
-        assert!(reason.0.contains("no 'core id'"));
+        assert!(reason.contains("no 'core id'"));
         assert!(from_cpuinfo("").is_err());
     }
 

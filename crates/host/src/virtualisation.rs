@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn without_any_word_it_is_unknown() {
         let nothing = crate::testing::Machine::new(&[]);
-        let found = look(&nothing.root(), Err(&Reason::new("x")));
+        let found = look(&nothing.root(), Err(&"x".to_owned()));
         assert!(found.get().is_none());
         assert!(found.origin().contains("sys_vendor: no such file"), "{found:?}");
     }

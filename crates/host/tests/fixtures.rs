@@ -85,9 +85,8 @@ fn with_numbers(text: &str, number: &str) -> String {
 #[test]
 fn no_damaged_file_stops_the_look() {
     let keep = tempfile::tempdir().unwrap();
-    let mut files = Vec::new();
     let mut seen = BTreeSet::new();
-    for name in fixtures() {
+    let mut own_files = |name: String| {
         let (to, mut own) = (keep.path().join(&name), Vec::new());
         copy(&folder(&name), &to, &mut own);
         // One of each kind: those of other CPUs, nodes and disks are read alike.
@@ -95,9 +94,11 @@ fn no_damaged_file_stops_the_look() {
             let path = file.strip_prefix(&to).unwrap().to_str().unwrap();
             seen.insert(path.replace(|c: char| c.is_ascii_digit(), ""))
         });
-        files.extend(own.into_iter().map(|file| (to.clone(), file)));
-    }
-    let damage = |(machine, file): &(PathBuf, PathBuf), text: &dyn Fn(&str) -> String| {
+        own.into_iter().map(|file| (to.clone(), file)).collect()
+    };
+    let machines: Vec<Vec<(PathBuf, PathBuf)>> =
+        fixtures().into_iter().map(&mut own_files).collect();
+    let damage = &|(machine, file): &(PathBuf, PathBuf), text: &dyn Fn(&str) -> String| {
         let sound = std::fs::read(file).unwrap();
         std::fs::write(file, text(&String::from_utf8_lossy(&sound))).unwrap();
         let root = Root::fixture(machine);
@@ -111,10 +112,17 @@ fn no_damaged_file_stops_the_look() {
         }
         std::fs::write(file, &sound).unwrap();
     };
-    for file in &files {
-        NUMBERS.iter().for_each(|number| damage(file, &|text| with_numbers(text, number)));
-        TEXTS.iter().for_each(|other| damage(file, &|_| (*other).to_owned()));
-    }
+    std::thread::scope(|scope| {
+        for files in &machines {
+            scope.spawn(move || {
+                for file in files {
+                    NUMBERS.iter().for_each(|n| damage(file, &|text| with_numbers(text, n)));
+                    TEXTS.iter().for_each(|other| damage(file, &|_| (*other).to_owned()));
+                }
+            });
+        }
+    });
+    let files = machines.concat();
     let word = prop_oneof![
         3 => prop::sample::select([NUMBERS, TEXTS].concat()).prop_map(str::to_owned),
         1 => "\\PC{0,30}",

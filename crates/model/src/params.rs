@@ -57,6 +57,15 @@ impl Params {
         self
     }
 
+    /// The same, where the value of that one is known.
+    #[must_use]
+    pub fn known(self, name: &str, value: Option<impl Into<Param>>) -> Self {
+        match value {
+            Some(value) => self.with(name, value),
+            None => self,
+        }
+    }
+
     /// The value of a parameter.
     pub fn get(&self, name: &str) -> Option<&Param> {
         self.0.get(name)

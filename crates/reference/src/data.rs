@@ -1,24 +1,6 @@
 //! The size of a task's data, which its workload declares and tools count in their own ways.
 
-use proofmark_model::{Param, Params};
-
 use crate::{Figure, Task};
-
-/// Parameters, of which an output does not report all.
-pub(crate) trait Known {
-    /// With one more, where its value is known.
-    #[must_use]
-    fn known(self, name: &str, value: Option<impl Into<Param>>) -> Self;
-}
-
-impl Known for Params {
-    fn known(self, name: &str, value: Option<impl Into<Param>>) -> Self {
-        match value {
-            Some(value) => self.with(name, value),
-            None => self,
-        }
-    }
-}
 
 /// Bytes of the data of a task in so many arrays, over all threads; `None` if the task has no size.
 pub(crate) fn bytes(task: &Task, arrays: u64) -> Option<u64> {

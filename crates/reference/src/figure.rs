@@ -100,7 +100,7 @@ impl Figure {
     }
 
     /// A declaration for work that no workload does.
-    pub(crate) fn own_declaration(&self, tool: &dyn Tool) -> WorkloadSpec {
+    fn own_declaration(&self, tool: &dyn Tool) -> WorkloadSpec {
         let test = self.test.replace(' ', "_").to_lowercase();
         let pace = self.subsystem.pace();
         WorkloadSpec {

@@ -38,8 +38,8 @@ pub use figure::{Figure, Output};
 pub use malformed::Malformed;
 pub use program::{OWN_VARIABLES, raise_open_files, spawn};
 pub(crate) use program::{on_path, path};
-pub(crate) use runner::ask;
 pub use runner::{Installed, Invocation, Ready, ReferenceRunner, Task};
+pub(crate) use runner::{ask, refuse_if};
 
 /// What a tool is.
 #[derive(Debug, Clone, Copy)]

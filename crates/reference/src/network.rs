@@ -10,7 +10,7 @@ mod parameters;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub(crate) use parameters::{HERE, Length, Parameters, find_figure, numbers, whole};
+pub(crate) use parameters::{HERE, Length, Parameters, find_figure, whole};
 
 pub(crate) fn figure(
     test: &'static str,

@@ -1,9 +1,9 @@
 //! Where a tool's work is done: its threads and the pages of its memory, which our workloads choose
 //! by parameters and most tools leave to the system.
 
-use std::path::Path;
 use std::process::Command;
 
+use crate::text::numbers;
 use crate::{Task, ask, on_path};
 
 /// Says which memory the kernel backs with huge pages: `always [madvise] never`.
@@ -33,8 +33,7 @@ pub(crate) fn filling(bytes: f64, threads: u64) -> f64 {
 
 /// The pages of memory for which nothing is asked, as our parameter calls them.
 pub(crate) fn pages_unasked() -> &'static str {
-    let setting = std::fs::read_to_string(Path::new(SETTING)).unwrap_or_default();
-    if chosen(&setting) == "always" { "huge" } else { "small" }
+    if chosen(&setting()) == "always" { "huge" } else { "small" }
 }
 
 /// What has to be in the environment of a program that has its memory from the C library, so that
@@ -42,8 +41,11 @@ pub(crate) fn pages_unasked() -> &'static str {
 /// Fails with why it cannot be had.
 pub(crate) fn pages(task: &Task) -> Result<Vec<(&'static str, String)>, String> {
     let Some(wanted) = task.params.text("pages") else { return Ok(Vec::new()) };
-    let setting = std::fs::read_to_string(Path::new(SETTING)).unwrap_or_default();
-    lay_out(wanted, chosen(&setting), c_library)
+    lay_out(wanted, chosen(&setting()), c_library)
+}
+
+fn setting() -> String {
+    std::fs::read_to_string(SETTING).unwrap_or_default()
 }
 
 fn lay_out(
@@ -75,9 +77,7 @@ fn c_library() -> Option<(u32, u32)> {
 }
 
 fn glibc(text: &str) -> Option<(u32, u32)> {
-    let (major, minor) = text.trim().strip_prefix("glibc ")?.split_once('.')?;
-    let minor = minor.split_once('.').map_or(minor, |(minor, _)| minor);
-    Some((major.parse().ok()?, minor.parse().ok()?))
+    numbers(text.trim().strip_prefix("glibc ")?)
 }
 
 #[cfg(test)]
@@ -115,15 +115,11 @@ mod tests {
         assert_eq!([chosen(""), chosen("always")], ["", ""]);
         assert_eq!(glibc("glibc 2.36\n"), Some((2, 36)));
         assert_eq!(glibc("glibc 2.3.6"), Some((2, 3)));
+        let found = ["2.0.14a", "3.16-beta1", "3", "unknown version"].map(numbers);
+        assert_eq!(found, [Some((2, 0)), Some((3, 16)), None, None], "of tools");
         for other in ["", "musl 1.2", "glibc", "glibc 2", "glibc x.y", "glibc 2.99999999999"] {
             assert_eq!(glibc(other), None, "{other}");
         }
-    }
-
-    #[test]
-    fn a_workload_without_the_parameter_asks_for_no_pages() {
-        let params = Params::default().with("threads", 1);
-        assert_eq!(pages(&task("x", &params)), Ok(Vec::new()));
     }
 
     #[test]

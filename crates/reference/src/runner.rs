@@ -126,6 +126,11 @@ impl Installed {
 /// The version of a program that does not report one.
 const NO_VERSION: &str = "unknown version";
 
+/// Refuses a task with these words if that is so.
+pub(crate) fn refuse_if(is_so: bool, why: &str) -> Result<(), String> {
+    if is_so { Err(why.to_owned()) } else { Ok(()) }
+}
+
 /// A tool that can run proofmark's configurations.
 pub trait ReferenceRunner: Sync {
     /// Finds it on this machine; runs nothing that lasts.

@@ -5,19 +5,11 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use proofmark_model::{
-    Data, Parameter, ParameterKind, Params, Role, Subsystem, ToolTest, Trial, Unit, When, Work,
-    WorkloadSpec, parse_size,
+    Data, Parameter, ParameterKind, Params, Role, ToolTest, Unit, When, Work, WorkloadSpec,
+    parse_size,
 };
 
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, Tool};
-
-/// Captured outputs, each a constant.
-macro_rules! outputs {
-    ($($name:ident $file:literal)*) => {
-        $(const $name: &str = include_str!(concat!("captured/", $file));)*
-    };
-}
-pub(crate) use outputs;
 
 /// A captured output of a tool's folder.
 pub(crate) fn read_captured(folder: &str, name: &str) -> &'static str {
@@ -104,9 +96,6 @@ fn workload(
         when: Some(When { parameter: Cow::Borrowed("op"), value: (*op).to_owned().into() }),
     };
     let others = if own_sets { "op" } else { "stores" };
-    let what = (Subsystem::Memory, Unit::BytePerSecond);
-    let repetition = Trial::new(Unit::BytePerSecond, 1.0, 1.0);
-    let any = Figure::rate("any", "Any", what, Params::default(), repetition);
     let data = Data {
         parameter: size.into(),
         per_thread: own_sets,
@@ -117,7 +106,7 @@ fn workload(
         parameters: vec![named(size), named(others)].into(),
         work: Work { data: Some(data), ..Work::CORE },
         role: Role { compare_with: operations.iter().map(chosen).collect(), ..Role::NONE },
-        ..any.own_declaration(&crate::stream::Stream)
+        ..proofmark_model::testing::spec("memory.any", Unit::BytePerSecond)
     }
 }
 

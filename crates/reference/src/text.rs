@@ -34,6 +34,22 @@ pub(crate) fn moment(seconds: i64) -> Option<Timestamp> {
     Timestamp::from_millis(seconds.checked_mul(1000)?)
 }
 
+/// What is needed there.
+/// Fails with these words if it is missing.
+pub(crate) fn need<T>(found: Option<T>, line: usize, what: &str) -> Result<T, Malformed> {
+    found.ok_or_else(|| Malformed::at(line, what))
+}
+
+/// Fails with these words if that is so.
+pub(crate) fn wrong_if(is_so: bool, line: usize, what: &str) -> Result<(), Malformed> {
+    need((!is_so).then_some(()), line, what)
+}
+
+/// The words of a line that has as many as are wanted.
+pub(crate) fn columns<const N: usize>(line: &str) -> Option<[&str; N]> {
+    line.split_whitespace().collect::<Vec<_>>().try_into().ok()
+}
+
 pub(crate) fn words(line: &str) -> Vec<String> {
     line.split_whitespace().map(str::to_owned).collect()
 }
@@ -54,6 +70,14 @@ pub(crate) fn each_line<'a>(
         take(at, line)?;
     }
     Ok(last)
+}
+
+/// The first two numbers of a version.
+pub(crate) fn numbers(version: &str) -> Option<(u32, u32)> {
+    let mut numbers = version.split('.').map(|part| {
+        part.split(|c: char| !c.is_ascii_digit()).next().and_then(|n| n.parse::<u32>().ok())
+    });
+    numbers.next().flatten().zip(numbers.next().flatten())
 }
 
 /// What a report says after colons, by what it says before them, each with its line.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use proofmark_model::MemoryModule;
+
 use super::*;
 
 fn two_sockets() -> Host {
@@ -31,11 +33,8 @@ fn huge_pages_that_are_off_or_unknown() {
 fn modules_whose_speed_nobody_tells() {
     let mut host = two_sockets();
     let modules = |transfers_per_s| {
-        let (locator, kind) = ("A1".to_owned(), "DDR4".to_owned());
-        let (size_bytes, data_bits) = (1 << 30, Some(64));
-        let one =
-            proofmark_model::MemoryModule { locator, kind, size_bytes, transfers_per_s, data_bits };
-        Probe::known(vec![one], "test")
+        let one = proofmark_model::testing::memory_module("A1");
+        Probe::known(vec![MemoryModule { transfers_per_s, ..one }], "test")
     };
     host.memory.modules = modules(Some(2666e6));
     assert_eq!(hidden_modules(&host), None);

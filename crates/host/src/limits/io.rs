@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proofmark_model::{IoLimit, Probe};
 
 use crate::cgroup::{self, Place, Version};
-use crate::root::{Reason, Root, below, probe_from};
+use crate::root::{Reason, Root, below, fault, probe_from};
 
 /// File of cgroup v1 and key in `io.max` of cgroup v2 that limit bytes read, bytes written, reads
 /// and writes.
@@ -41,7 +41,7 @@ fn find(root: &Root) -> Result<(Vec<IoLimit>, String), Reason> {
         }
         let text = root.read(&path)?;
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
-            let bad = || Reason::at(&path, format!("invalid limit '{}'", line.trim()));
+            let bad = || fault(&path, format!("invalid limit '{}'", line.trim()));
             let (device, limits) = match quantity {
                 Some(quantity) => line_v1(line, quantity),
                 None => line_v2(line),
@@ -132,8 +132,6 @@ fn limit((device, tightest): (String, Tightest)) -> IoLimit {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::super::tests::{V1, V2, machine};
     use super::*;
     use crate::testing::Machine;
@@ -233,20 +231,5 @@ mod tests {
     fn the_largest_number_is_no_limit_either() {
         let line = format!("8:16 rbps={} wbps=5", u64::MAX);
         assert_eq!(line_v2(&line), Some(("8:16", vec![(1, 5)])));
-    }
-
-    #[test]
-    fn without_a_cgroup_there_is_a_reason() {
-        let m = machine("0::/\n", "");
-        assert!(look(&m.root()).origin().contains("no cgroup file system is mounted for blkio"));
-    }
-
-    proptest! {
-        #[test]
-        fn values_come_back(bytes in 0..u64::MAX, writes in 0..u64::MAX) {
-            let line = format!("8:16 rbps={bytes} wbps=max riops=max wiops={writes}");
-            let limits = vec![(0, bytes), (3, writes)];
-            prop_assert_eq!(line_v2(&line), Some(("8:16", limits)));
-        }
     }
 }

@@ -10,7 +10,7 @@
 
 use super::tightest;
 use crate::cgroup::{self, Version};
-use crate::root::{Reason, Root, below};
+use crate::root::{Reason, Root, below, fault};
 
 /// cgroup v1 writes "no limit" as the largest multiple of the page size in 63
 /// bits, which depends on the page size; no machine has this much.
@@ -18,14 +18,6 @@ const UNLIMITED: u64 = 1 << 62;
 
 /// A value and the file that it was read from, or why there is none.
 type Found<T> = Result<(T, String), Reason>;
-
-/// What was found out, both of one cgroup.
-pub(super) struct Memory {
-    /// Bytes; `None` for no limit.
-    pub(super) limit: Found<Option<u64>>,
-    /// Bytes that the cgroup holds and cannot give back.
-    pub(super) used: Found<u64>,
-}
 
 struct Limit {
     bytes: u64,
@@ -39,16 +31,15 @@ impl Limit {
     }
 }
 
-pub(super) fn look(root: &Root) -> Memory {
+/// The limit in bytes, `None` for none, and the bytes that its cgroup holds and cannot give back.
+pub(super) fn look(root: &Root) -> (Found<Option<u64>>, Found<u64>) {
     match limit(root) {
-        Ok((Some(limit), path)) => {
-            Memory { limit: Ok((Some(limit.bytes), path)), used: limit.used }
+        Ok((Some(limit), path)) => (Ok((Some(limit.bytes), path)), limit.used),
+        Ok((None, why)) => {
+            let none = format!("no limit to compare with: {why}");
+            (Ok((None, why)), Err(none))
         }
-        Ok((None, why)) => Memory {
-            used: Err(Reason::new(format!("no limit to compare with: {why}"))),
-            limit: Ok((None, why)),
-        },
-        Err(reason) => Memory { limit: Err(reason.clone()), used: Err(reason) },
+        Err(reason) => (Err(reason.clone()), Err(reason)),
     }
 }
 
@@ -73,7 +64,7 @@ pub(super) fn bytes(path: &str, line: &str) -> Result<Option<u64>, Reason> {
     match line.parse::<u64>() {
         _ if line == "max" => Ok(None),
         Ok(limit) => Ok(Some(limit).filter(|&l| l < UNLIMITED)),
-        Err(_) => Err(Reason::at(path, format!("invalid limit '{line}'"))),
+        Err(_) => Err(fault(path, format!("invalid limit '{line}'"))),
     }
 }
 
@@ -81,7 +72,7 @@ pub(super) fn bytes(path: &str, line: &str) -> Result<Option<u64>, Reason> {
 fn used_v2(root: &Root, folder: &str) -> Found<u64> {
     let path = below(folder, "memory.stat");
     let stat = root.read(&path)?;
-    let held = held_v2(&stat).ok_or_else(|| Reason::at(&path, "has no anon"))?;
+    let held = held_v2(&stat).ok_or_else(|| fault(&path, "has no anon"))?;
     Ok((held, path))
 }
 
@@ -103,7 +94,7 @@ fn held_v2(stat: &str) -> Option<u64> {
 fn used_v1(root: &Root, folder: &str) -> Found<u64> {
     let path = below(folder, "memory.stat");
     let stat = root.read(&path)?;
-    let rss = counter(&stat, "total_rss").ok_or_else(|| Reason::at(&path, "has no total_rss"))?;
+    let rss = counter(&stat, "total_rss").ok_or_else(|| fault(&path, "has no total_rss"))?;
     let shmem = counter(&stat, "total_shmem").unwrap_or(0);
     // v1 does not report which of its slabs can shrink: all count. A kernel may count none.
     let kernel = root.number(&below(folder, "memory.kmem.usage_in_bytes")).unwrap_or(0);
@@ -131,8 +122,8 @@ mod tests {
         slab 3030\nhugetlb 0\n";
 
     fn found(m: &Machine) -> (Option<u64>, Result<u64, String>) {
-        let Memory { limit, used } = look(&m.root());
-        let used = used.map(|(bytes, _)| bytes).map_err(|reason| reason.0);
+        let (limit, used) = look(&m.root());
+        let used = used.map(|(bytes, _)| bytes);
         (limit.ok().and_then(|(limit, _)| limit), used)
     }
 

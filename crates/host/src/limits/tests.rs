@@ -23,7 +23,7 @@ fn v2_the_tightest_on_the_way_up_counts() {
         .put("/sys/fs/cgroup/a/b/memory.max", "4096\n")
         .put("/sys/fs/cgroup/a/memory.max", "max\n");
     assert_eq!(quota(&m), Ok((Some(0.5), "/sys/fs/cgroup/a/cpu.max".to_owned())));
-    assert_eq!(memory::look(&m.root()).limit.unwrap().0, Some(4096));
+    assert_eq!(memory::look(&m.root()).0.unwrap().0, Some(4096));
     m.put("/sys/fs/cgroup/a/b/cpu.max", "20000 100000\n");
     assert_eq!(quota(&m).unwrap().0, Some(0.2));
     m.put("/sys/fs/cgroup/a/b/cpu.stat", "").put("/sys/fs/cgroup/cpu.stat", "");
@@ -44,7 +44,7 @@ fn a_broken_file_is_missing_with_the_file() {
     for bad in ["fast 100000\n", "0 100000\n", "-5 100000\n", "1 0\n", "1 x\n"] {
         let m = machine("0::/\n", V2);
         m.put("/sys/fs/cgroup/cpu.max", bad);
-        assert!(quota(&m).unwrap_err().0.starts_with("/sys/fs/cgroup/cpu.max: "), "{bad}");
+        assert!(quota(&m).unwrap_err().starts_with("/sys/fs/cgroup/cpu.max: "), "{bad}");
     }
 }
 
@@ -62,7 +62,7 @@ fn v1_and_hybrid_read_the_controllers_own_mount() {
         .put("/sys/fs/cgroup/memory/x/memory.limit_in_bytes", "9223372036854771712\n")
         .put("/sys/fs/cgroup/unified/cpu.max", "1000 100000\n");
     assert_eq!(quota(&m).unwrap().0, Some(1.5));
-    assert_eq!(memory::look(&m.root()).limit.unwrap().0, None, "the v1 word for no limit");
+    assert_eq!(memory::look(&m.root()).0.unwrap().0, None, "the v1 word for no limit");
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn what_is_not_there_is_named() {
         ("1:name=systemd:/\n", V1, "no cgroup for cpu"),
         ("0::/gone\n", V2, "cannot be read"),
     ] {
-        let found = quota(&machine(cgroup, mounts)).unwrap_err().0;
+        let found = quota(&machine(cgroup, mounts)).unwrap_err();
         assert!(found.contains(reason), "{found}");
     }
 }

@@ -112,7 +112,7 @@ fn contradictions(design: &Design, who: &Identity, caches: CacheSizes) -> Vec<St
     against
 }
 
-/// The features that the processor claims and that tell designs apart, with the designs.
+/// The features that the processor claims and that distinguish designs, with the designs.
 fn reported_marks(who: &Identity) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
     let marks = MARKS.iter().flat_map(|(f, designs)| f.split(' ').map(move |f| (f, *designs)));
     marks.filter(|(feature, _)| who.features.contains(*feature))

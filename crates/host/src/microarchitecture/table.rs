@@ -175,7 +175,7 @@ const SECOND_AVX512: &str = "ice_lake ice_lake_server rocket_lake golden_cove go
 const VECTOR_AES: &str = "ice_lake ice_lake_server rocket_lake golden_cove golden_cove_server \
     redwood_cove redwood_cove_server lion_cove gracemont crestmont zen3 zen4 zen5";
 
-/// Features that tell designs apart, by the kernel's names, and the designs that can have them:
+/// Features that distinguish designs, by the kernel's names, and the designs that can have them:
 /// [I], [A].
 pub(crate) const MARKS: &[(&str, &[&str])] = &[
     ("amx_fp16 avx10 prefetchi", &["redwood_cove_server"]),
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn no_number_stands_for_two_designs() {
+    fn no_number_is_of_two_designs() {
         for (i, a) in ROWS.iter().enumerate() {
             for b in &ROWS[i + 1..] {
                 let same = a.vendor == b.vendor && a.family == b.family;

@@ -37,7 +37,7 @@ pub fn interface_between(root: &Root, local: IpAddr, far: IpAddr) -> Probe<Inter
     match own(root, far) {
         Ok(true) => interface_to(root, Ipv4Addr::LOCALHOST.into()),
         Ok(false) => interface_to(root, local),
-        Err(reason) => Probe::missing(reason.0),
+        Err(reason) => Probe::missing(reason),
     }
 }
 
@@ -61,11 +61,11 @@ fn having(root: &Root, address: IpAddr) -> Result<String, Reason> {
     names.sort_unstable();
     names.dedup();
     match names[..] {
-        [] => Err(Reason::new(format!("no interface of this machine has the address {address}"))),
+        [] => Err(format!("no interface of this machine has the address {address}")),
         [name] => Ok(name.to_owned()),
-        [first, second, ..] => Err(Reason::new(format!(
+        [first, second, ..] => Err(format!(
             "{first} and {second} both have the address {address}; the one that sends is unknown"
-        ))),
+        )),
     }
 }
 
@@ -77,10 +77,10 @@ fn look(root: &Root, name: &str) -> Result<(Interface, String), Reason> {
     let driver = kind::driver(root, name);
     let kind = kind::read(root, name)?;
     let rate = rate::look(root, name, kind, in_virtual_machine(root));
-    let none = rate.as_ref().err().map(|why| format!("; no line rate: {}", why.0));
+    let none = rate.as_ref().err().map(|why| format!("; no line rate: {why}"));
     let interface = Interface {
         name: name.to_owned(),
-        kind: kind.describe().0.to_owned(),
+        kind: kind.word.to_owned(),
         mtu,
         bits_per_s: rate.ok(),
         driver,

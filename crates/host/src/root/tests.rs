@@ -6,9 +6,18 @@ use crate::testing::Machine;
 fn reasons_name_the_machines_path_and_not_the_captured_folder() {
     let machine = Machine::new(&[("/empty", "\n"), ("/word", "12x\n")]);
     let root = machine.root();
-    assert_eq!(root.read("/proc/none").unwrap_err().0, "/proc/none: no such file");
-    assert_eq!(root.line("/empty").unwrap_err().0, "/empty: is empty");
-    assert_eq!(root.number::<u32>("/word").unwrap_err().0, "/word: '12x' is not a number");
+    assert_eq!(root.read("/proc/none").unwrap_err(), "/proc/none: no such file");
+    assert_eq!(root.line("/empty").unwrap_err(), "/empty: is empty");
+    assert_eq!(root.number::<u32>("/word").unwrap_err(), "/word: '12x' is not a number");
+}
+
+#[test]
+fn what_is_asked_for_is_recorded() {
+    let root = Root::recording();
+    let _ = (root.read("/proc/stat"), root.exists("/no/such"), root.names("/proc/self", "stat"));
+    let asked = Vec::from_iter(root.asked());
+    let names = ["stat", "statm", "status"].map(|name| format!("/proc/self/{name}"));
+    assert_eq!(asked, [&["/no/such".to_owned()], &names[..], &["/proc/stat".to_owned()]].concat());
 }
 
 #[test]
@@ -18,8 +27,8 @@ fn links_are_followed_within_the_machine() {
     std::os::unix::fs::symlink("devices/x", machine.at("/sys/near")).unwrap();
     std::os::unix::fs::symlink("/", machine.at("/sys/out")).unwrap();
     assert_eq!(root.real("/sys/near"), Ok("/sys/devices/x".to_owned()));
-    assert!(root.real("/sys/out").unwrap_err().0.contains("leads out"));
-    assert_eq!(root.real("/sys/none").unwrap_err().0, "/sys/none: no such file");
+    assert!(root.real("/sys/out").unwrap_err().contains("leads out"));
+    assert_eq!(root.real("/sys/none").unwrap_err(), "/sys/none: no such file");
 }
 
 #[test]
@@ -30,10 +39,10 @@ fn a_folder_that_cannot_be_used_is_named() {
     let last = &here[here.rfind('/').unwrap()..];
     assert_eq!(root.folder(&format!("{here}/../{last}")), Ok(here.clone()));
     let none = format!("{here}/none");
-    assert_eq!(root.folder(&none).unwrap_err().0, format!("folder {none} does not exist"));
+    assert_eq!(root.folder(&none).unwrap_err(), format!("folder {none} does not exist"));
     let file = format!("{here}/file");
     std::fs::write(&file, "").unwrap();
-    assert_eq!(root.folder(&file).unwrap_err().0, format!("{file} is not a folder"));
+    assert_eq!(root.folder(&file).unwrap_err(), format!("{file} is not a folder"));
     assert_eq!(root.writable(&here), Ok(()));
     let (all, free) = root.space(&here).unwrap();
     assert!(free <= all && all > 0, "{free} of {all}");
@@ -50,7 +59,7 @@ fn a_folder_that_may_not_be_written_in_is_named() {
         return;
     }
     let reason = Root::live().writable(here).unwrap_err();
-    assert_eq!(reason.0, format!("no permission to write in {here}"));
+    assert_eq!(reason, format!("no permission to write in {here}"));
 }
 
 #[test]
@@ -63,13 +72,13 @@ fn a_live_read_only_file_system_is_known() {
         return;
     };
     let reason = Root::live().writable(&mount.point).unwrap_err();
-    assert!(reason.0.contains(&mount.point), "{reason}");
+    assert!(reason.contains(&mount.point), "{reason}");
 }
 
 #[test]
 fn the_space_of_a_captured_machine_is_captured() {
     let space = |files: &[(&str, &str)]| Machine::new(files).root().space("/srv");
-    assert_eq!(space(&[]).unwrap_err().0, "/space: no such file");
+    assert_eq!(space(&[]).unwrap_err(), "/space: no such file");
     assert_eq!(space(&[("/space", "1000 400\n")]), Ok((1000, 400)));
     for bad in ["1000", "1 2 3", "a b", "-1 2"] {
         assert!(space(&[("/space", bad)]).is_err(), "{bad}");
@@ -89,7 +98,7 @@ fn bytes_that_are_no_text_do_not_stop_a_probe() {
 #[test]
 fn the_mask_comes_from_the_status_file() {
     assert_eq!(allowed_list("p", "Name:\tx\nCpus_allowed_list:\t0,2-3\n"), Ok(vec![0, 2, 3]));
-    assert!(allowed_list("p", "Name:\tx\n").unwrap_err().0.contains("no Cpus_allowed_list"));
+    assert!(allowed_list("p", "Name:\tx\n").unwrap_err().contains("no Cpus_allowed_list"));
 }
 
 #[test]

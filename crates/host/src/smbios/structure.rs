@@ -7,12 +7,6 @@ const HEADER: usize = 4;
 /// Longer strings are cut; names of slots are not longer.
 const LONGEST_STRING: usize = 64;
 
-/// Why a table cannot be read to its end. Of a torn table nothing is taken: modules
-/// that are left out would make the memory look slower than it is.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("is damaged at byte {0}")]
-pub(super) struct Broken(usize);
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Structure<'a> {
     /// Type, such as 17 for a memory device.
@@ -23,11 +17,14 @@ pub(super) struct Structure<'a> {
 }
 
 /// The structures of a table, up to its end.
-pub(super) fn structures(table: &[u8]) -> Result<Vec<Structure<'_>>, Broken> {
+/// Fails if it cannot be read to its end. Of a torn table nothing is taken: modules that
+/// are left out would make the memory look slower than it is.
+pub(super) fn structures(table: &[u8]) -> Result<Vec<Structure<'_>>, String> {
     let mut found = Vec::new();
     let mut rest = table;
     while !rest.is_empty() {
-        let (structure, after) = Structure::first(rest).ok_or(Broken(table.len() - rest.len()))?;
+        let damaged = || format!("is damaged at byte {}", table.len() - rest.len());
+        let (structure, after) = Structure::first(rest).ok_or_else(damaged)?;
         if structure.kind == END_OF_TABLE {
             break;
         }

@@ -109,7 +109,7 @@ fn one(dimm: &Dimm) -> MemoryModule {
 }
 
 #[test]
-fn two_modules_of_ddr4_2133_beside_empty_slots() {
+fn two_modules_of_ddr4_2133_next_to_empty_slots() {
     let empty = Dimm { size: 0, names: ["DIMM_A2", "BANK 1"], ..DDR4 };
     let second = Dimm { names: ["DIMM_B1", "BANK 2"], ..DDR4 };
     let modules = found(&[DDR4, empty.clone(), second, empty]);
@@ -211,7 +211,7 @@ fn a_hypervisors_modules_have_no_speed() {
 }
 
 #[test]
-fn the_origin_tells_the_version_and_what_is_left_out() {
+fn the_origin_has_the_version_and_what_is_left_out() {
     let mut modern = *b"_SM3_\x00\x18\x03\x03\x00\x01\x00................";
     let found = |entry: &[u8], dimms: &[Dimm]| find(&table(dimms), entry, None).origin().to_owned();
     assert_eq!(found(&modern, &[DDR4]), format!("{TABLE} (SMBIOS 3.3)"));
@@ -228,7 +228,7 @@ fn what_is_not_there_has_a_reason() {
     let nothing = look(&Machine::new(&[]).root(), None);
     assert!(nothing.origin().starts_with(&format!("{TABLE}: no such file; ")), "{nothing:?}");
     let denied = unreadable(&io::Error::from(io::ErrorKind::PermissionDenied));
-    assert_eq!(denied.0, format!("{TABLE}: permission denied; only root can read it"));
+    assert_eq!(denied, format!("{TABLE}: permission denied; only root can read it"));
     for empty in [end(), Vec::new(), table(&[Dimm { size: 0, ..DDR4 }])] {
         let found = find(&empty, &[], None);
         assert_eq!(found.get(), None);
@@ -274,12 +274,8 @@ fn parse(table: &[u8]) -> Vec<MemoryModule> {
 
 proptest! {
     #[test]
-    fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..600), entry in proptest::collection::vec(any::<u8>(), 0..12)) {
-        let _ = (parse(&bytes), version(&entry), version(&[b"_SM3_", &entry[..]].concat()));
-    }
-
-    #[test]
     fn no_hostile_table_panics_or_gives_a_module_without_a_size(bytes in hostile(), cut in any::<prop::sample::Index>()) {
+        let _ = version(&[b"_SM3_", &bytes[..cut.index(bytes.len() + 1)]].concat());
         for part in [&bytes[..], &bytes[..cut.index(bytes.len() + 1)]] {
             for m in parse(part) {
                 prop_assert!(m.size_bytes > 0 && m.transfers_per_s != Some(0.0) && m.data_bits != Some(0));
@@ -295,15 +291,5 @@ proptest! {
         let cut = cut.index(whole.len());
         let ends = (0..parts.len()).map(|n| parts[..n].concat().len());
         prop_assert_eq!(structures(&whole[..cut]).is_ok(), ends.into_iter().any(|end| end == cut));
-    }
-
-    #[test]
-    fn no_bent_table_panics(flips in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)) {
-        let mut bent = table(&[DDR4, DDR5, DDR4]);
-        for (at, byte) in flips {
-            let at = at.index(bent.len());
-            bent[at] = byte;
-        }
-        let _ = parse(&bent);
     }
 }

@@ -17,7 +17,7 @@ mod stack;
 use proofmark_model::{Probe, Storage};
 
 use crate::mounts::{self, Mount};
-use crate::root::{Reason, Root, probe};
+use crate::root::{Reason, Root, fault, probe};
 use stack::Stack;
 
 /// Where the kernel lists its block devices, partitions among them.
@@ -34,7 +34,7 @@ fn find(root: &Root, path: &str, virtual_machine: bool) -> Result<Storage, Reaso
     let path = root.folder(path).map_err(other_folder)?;
     let mounts = mounts::look(root)?;
     let mount = mounts::holding(&mounts, &path)
-        .ok_or_else(|| Reason::at("/proc/self/mountinfo", format!("no mount contains {path}")))?;
+        .ok_or_else(|| fault("/proc/self/mountinfo", format!("no mount contains {path}")))?;
     writable(root, mount, &path).map_err(other_folder)?;
     let (total_bytes, free_bytes) = root.space(&path)?;
     let mut stack = Stack::new(root, &mounts, virtual_machine);
@@ -53,14 +53,13 @@ fn find(root: &Root, path: &str, virtual_machine: bool) -> Result<Storage, Reaso
 }
 
 fn other_folder(reason: Reason) -> Reason {
-    Reason::new(format!("{}; choose another folder with --disk-path", reason.0))
+    format!("{reason}; choose another folder with --disk-path")
 }
 
 fn writable(root: &Root, mount: &Mount, path: &str) -> Result<(), Reason> {
     if mount.read_only() {
         let (source, point) = (&mount.source, &mount.point);
-        let words = format!("{path} is on a read-only file system ({source} at {point})");
-        return Err(Reason::new(words));
+        return Err(format!("{path} is on a read-only file system ({source} at {point})"));
     }
     root.writable(path)
 }

@@ -15,6 +15,7 @@ use super::file_system::{self, last};
 use super::{BLOCK, attached, device};
 use crate::mounts::{self, Mount};
 use crate::root::{Root, above};
+use crate::text::is_number;
 
 /// Loop devices and overlays on one another deeper than this are not followed.
 const DEEPEST: usize = 8;
@@ -132,24 +133,20 @@ fn parts(root: &Root, name: &str) -> Vec<String> {
         let disk = root.real(&folder).ok().and_then(|real| last(above(&real)?));
         return disk.into_iter().collect();
     }
-    let mut lower = root.names(&format!("{folder}/slaves")).unwrap_or_default();
-    if lower.is_empty() {
-        lower = paths(root, name);
-    }
-    lower.sort();
-    lower
+    let lower = root.names(&format!("{folder}/slaves"), "").unwrap_or_default();
+    if lower.is_empty() { paths(root, name) } else { lower }
 }
 
 /// The paths `nvme0c1n1` of a namespace `nvme0n1`, where there are any.
 fn paths(root: &Root, name: &str) -> Vec<String> {
     let Some((subsystem, namespace)) = namespace(name) else { return Vec::new() };
-    let all = root.names(BLOCK).unwrap_or_default();
-    let leads_here = |path: &String| {
-        let rest = path.strip_prefix(subsystem).and_then(|r| r.strip_prefix('c'));
-        let controller = rest.and_then(|r| r.strip_suffix(namespace)?.strip_suffix('n'));
-        controller.is_some_and(is_number)
-    };
-    all.into_iter().filter(leads_here).collect()
+    let begin = format!("{subsystem}c");
+    let mut paths = root.names(BLOCK, &begin).unwrap_or_default();
+    paths.retain(|path| {
+        let rest = path.strip_prefix(&begin).and_then(|r| r.strip_suffix(namespace));
+        rest.and_then(|r| r.strip_suffix('n')).is_some_and(is_number)
+    });
+    paths
 }
 
 /// `nvme0` and `1` of `nvme0n1`.
@@ -157,10 +154,6 @@ fn namespace(name: &str) -> Option<(&str, &str)> {
     let (subsystem, namespace) = name.rsplit_once('n')?;
     let instance = subsystem.strip_prefix("nvme")?;
     (is_number(instance) && is_number(namespace)).then_some((subsystem, namespace))
-}
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
 #[cfg(test)]

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use proofmark_model::{DeviceTraffic, FileState, Params, Subsystem, Timestamp, Trial, Unit};
 
 use super::json::{Asked, Job, Report, Side};
-use super::options::{params, plain, processes};
+use super::options::{direct, file, flush, params, plain, processes};
 use super::pattern::{Pattern, Way};
 use super::times::latency;
-use super::verification::{device, is_evidence, state};
+use super::verification::{device, is_evidence};
 use crate::{Figure, Malformed, Output};
 
 struct Work<'a> {
@@ -154,13 +154,22 @@ impl Work<'_> {
             let all = self.sides(way).into_iter().map(|side| side.io_bytes);
             all.fold(0, u64::saturating_add)
         };
-        let asked = match way {
+        let [asked_read_bytes, asked_written_bytes] = match way {
             Way::Read => [bytes(Way::Read), 0],
             Way::Write => [0, bytes(Way::Write)],
             Way::Mixed => [bytes(Way::Read), bytes(Way::Write)],
             Way::Trim => return None,
         };
-        (asked != [0, 0]).then(|| state(options, pattern, self.threads, asked))
+        (asked_read_bytes > 0 || asked_written_bytes > 0).then(|| FileState {
+            asked_read_bytes,
+            asked_written_bytes,
+            order: pattern.order(),
+            flush: flush(options),
+            direct: Some(direct(options)),
+            size_bytes: self.threads.and_then(|threads| file(options, threads)).unwrap_or_default(),
+            // What only the system knows is left open.
+            ..FileState::default()
+        })
     }
 
     fn figure(&self, way: Way, trial: Trial, line: usize) -> Result<Figure, Malformed> {

@@ -6,7 +6,6 @@ use super::harmless::others;
 use super::json::Asked;
 use super::pattern::Way;
 use crate::Malformed;
-use crate::data::Known as _;
 
 /// Engines that read and write files, one I/O in flight a process.
 const ONE: &[&str] = &["psync", "sync", "pvsync", "pvsync2", "vsync"];
@@ -142,18 +141,13 @@ fn size(text: &str, options: Asked<'_>) -> Option<u64> {
     let number: u64 = text.strip_suffix(digits)?.parse().ok()?;
     let suffix = digits.strip_suffix('b').unwrap_or(digits);
     let (prefix, marked) = suffix.strip_suffix('i').map_or((suffix, false), |p| (p, true));
-    let power = match prefix {
-        "" if !marked => 0,
-        "k" => 1,
-        "m" => 2,
-        "g" => 3,
-        "t" => 4,
-        "p" => 5,
-        _ => return None,
-    };
+    let power = ["", "k", "m", "g", "t", "p"].iter().position(|known| *known == prefix)?;
+    if power == 0 && marked {
+        return None;
+    }
     let standard = options.get("kb_base") == Some("1000");
     let base: u64 = if marked == standard { 1024 } else { 1000 };
-    number.checked_mul(base.checked_pow(power)?)
+    number.checked_mul(base.checked_pow(power as u32)?)
 }
 
 #[cfg(test)]

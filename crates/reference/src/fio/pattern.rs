@@ -26,48 +26,38 @@ impl Way {
     }
 }
 
+#[derive(Clone, Copy)]
 pub(super) struct Pattern {
     pub(super) name: &'static str,
-    /// Whether it goes in more than one direction.
-    sides: bool,
 }
 
-static PATTERNS: [Pattern; 11] = [
-    Pattern { name: "read", sides: false },
-    Pattern { name: "write", sides: false },
-    Pattern { name: "trim", sides: false },
-    Pattern { name: "randread", sides: false },
-    Pattern { name: "randwrite", sides: false },
-    Pattern { name: "randtrim", sides: false },
-    Pattern { name: "rw", sides: true },
-    Pattern { name: "readwrite", sides: true },
-    Pattern { name: "randrw", sides: true },
-    Pattern { name: "trimwrite", sides: true },
-    Pattern { name: "randtrimwrite", sides: true },
-];
+/// Its patterns of one direction, and those of several.
+const ONE: [&str; 6] = ["read", "write", "trim", "randread", "randwrite", "randtrim"];
+const SEVERAL: [&str; 5] = ["rw", "readwrite", "randrw", "trimwrite", "randtrimwrite"];
 
 impl Pattern {
     /// Of these options: `rw=randread:8` is `randread`. The name, if there is no such.
-    pub(super) fn asked(options: Asked<'_>) -> Result<&'static Self, &str> {
+    pub(super) fn asked(options: Asked<'_>) -> Result<Self, &str> {
         let rw = options.get("rw").unwrap_or("read");
         let name = rw.split(':').next().unwrap_or(rw);
         Self::named(name).ok_or(rw)
     }
 
-    pub(super) fn named(name: &str) -> Option<&'static Self> {
-        PATTERNS.iter().find(|p| p.name == name)
+    pub(super) fn named(name: &str) -> Option<Self> {
+        let name = ONE.into_iter().chain(SEVERAL).find(|known| *known == name)?;
+        Some(Self { name })
     }
 
     /// How its blocks follow each other.
-    pub(super) fn order(&self) -> Order {
+    pub(super) fn order(self) -> Order {
         if self.name.starts_with("rand") { Order::Rand } else { Order::Seq }
     }
 
     /// `randread`; of one direction of a pattern of more, `randrw.read`.
-    pub(super) fn test(&self, way: Way) -> String {
+    pub(super) fn test(self, way: Way) -> String {
         match way {
-            _ if !self.sides => self.name.to_owned(),
             Way::Mixed => self.name.to_owned(),
+            _ if ONE.contains(&self.name) => self.name.to_owned(),
             _ => format!("{}.{}", self.name, way.word()),
         }
     }

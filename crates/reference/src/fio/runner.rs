@@ -10,7 +10,7 @@ use super::Fio;
 use super::pattern::{Pattern, Way};
 use crate::disk::{self, either, file};
 use crate::text::words;
-use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
+use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, refuse_if};
 
 /// What is the same for all work. fio neither makes the file nor has it allocated, and gives no
 /// advice on it.
@@ -143,7 +143,7 @@ fn adapt(task: &Task, block: u64, params: &Params, trial: Trial) -> Trial {
 }
 
 /// The pattern of a task; `None` for tests that fio is not run for.
-fn pattern(task: &Task) -> Option<&'static Pattern> {
+fn pattern(task: &Task) -> Option<Pattern> {
     Fio.counts(task.test)?;
     Pattern::named(match (task.test, task.params.int("reads")) {
         (COMMITS, _) => "write",
@@ -189,9 +189,7 @@ impl<'a> Work<'a> {
     fn blocks(&self, registers: bool) -> Result<String, String> {
         let params = self.task.params;
         let (part, threads) = (self.part(), self.threads);
-        if part == 0 {
-            return Err("its threads need a block of the file each".to_owned());
-        }
+        refuse_if(part == 0, "its threads need a block of the file each")?;
         let direct = u8::from(either(params, "direct", "on", "off")?);
         let flushes = self.writes() && either(params, "flush", "end", "none")?;
         // Warm is what it finds: who lends the file has made its cache ready.
@@ -260,13 +258,9 @@ impl<'a> Work<'a> {
 
     /// Appends, each brought to stable storage, the last too.
     fn commits(&self) -> Result<String, String> {
-        if self.threads > 1 {
-            return Err("it writes one file, proofmark's threads one each".to_owned());
-        }
+        refuse_if(self.threads > 1, "it writes one file, proofmark's threads one each")?;
         let bytes = self.each(self.task.work * self.block as f64);
-        if bytes > self.file_size {
-            return Err("its file would grow by more than file_size".to_owned());
-        }
+        refuse_if(bytes > self.file_size, "its file would grow by more than file_size")?;
         Ok(format!(
             "--file_append=1 --size={bytes} --direct=0 --ioengine=psync --fdatasync=1 --end_fsync=1"
         ))

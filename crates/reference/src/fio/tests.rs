@@ -1,16 +1,14 @@
 use super::Fio;
-use crate::testing::{CUT, near, outputs, refuses, replaced};
+use crate::testing::{CUT, near, refuses, replaced};
 use crate::{Figure, Output, Tool};
 
-outputs! {
-    PLUS_3_33 "3.33-json-plus.json"
-    NORMAL_3_33 "3.33-normal-and-json.txt"
-    GROUPS_3_25 "3.25-groups.json"
-    FLUSHED_3_25 "3.25-flushed.json"
-    PLUS_3_39 "3.39-json-plus.json"
-    STATUS_3_39 "3.39-status.json"
-    DIRECT_3_39 "3.39-direct.json"
-}
+const PLUS_3_33: &str = include_str!("captured/3.33-json-plus.json");
+const NORMAL_3_33: &str = include_str!("captured/3.33-normal-and-json.txt");
+const GROUPS_3_25: &str = include_str!("captured/3.25-groups.json");
+const FLUSHED_3_25: &str = include_str!("captured/3.25-flushed.json");
+const PLUS_3_39: &str = include_str!("captured/3.39-json-plus.json");
+const STATUS_3_39: &str = include_str!("captured/3.39-status.json");
+const DIRECT_3_39: &str = include_str!("captured/3.39-direct.json");
 
 fn parse(text: &str) -> Output {
     Fio.parse(text).unwrap_or_else(|e| panic!("{e}"))
@@ -104,7 +102,7 @@ fn counters_of_devices_are_those_of_a_run_of_one_job() {
 }
 
 #[test]
-fn a_file_without_a_size_is_told_with_a_devices_count() {
+fn a_file_without_a_size_is_reported_with_a_devices_count() {
     let unsized_ = |text| first(text, "\"size\"", "\"description\"").trials[0].file.clone();
     assert_eq!(unsized_(PLUS_3_33), None);
     assert_eq!(unsized_(DIRECT_3_39).unwrap().size_bytes, 0);

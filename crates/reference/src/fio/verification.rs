@@ -1,11 +1,8 @@
-//! What a report holds about devices and about how the file was used: what it takes to see a page cache
-//! that was measured as a disk.
+//! What a report holds about devices: what it takes to see a page cache that was measured as a disk.
 
 use proofmark_model::{DeviceTraffic, FileState};
 
-use super::json::{Asked, Disk};
-use super::options::{direct, file, flush};
-use super::pattern::Pattern;
+use super::json::Disk;
 use crate::Malformed;
 
 /// Seconds at the end of a run of which fio may have missed the counters: it reads them every
@@ -14,25 +11,6 @@ const MISSED_S: f64 = 0.5;
 
 /// Share of the bytes that counters which have seen all of a run show at least.
 const ALL: f64 = 0.99;
-
-/// How the file was used, by the options; what only the system knows is left open. `asked`
-/// is bytes read and bytes written.
-pub(super) fn state(
-    options: Asked<'_>,
-    pattern: &Pattern,
-    threads: Option<u64>,
-    asked: [u64; 2],
-) -> FileState {
-    FileState {
-        asked_read_bytes: asked[0],
-        asked_written_bytes: asked[1],
-        order: pattern.order(),
-        flush: flush(options),
-        direct: Some(direct(options)),
-        size_bytes: threads.and_then(|threads| file(options, threads)).unwrap_or_default(),
-        ..FileState::default()
-    }
-}
 
 /// Whether the counters of a run of so many seconds prove something: they show what was asked, or
 /// lack more than fio can have missed.

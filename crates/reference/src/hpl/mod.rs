@@ -7,7 +7,7 @@ mod tests;
 use proofmark_model::{Params, Subsystem, Unit};
 
 use crate::rated::{rated, took};
-use crate::text::{each_line, moment, number, positive, whole};
+use crate::text::{each_line, moment, need, number, positive, whole, wrong_if};
 use crate::{Description, Figure, Malformed, Output, Tool};
 
 /// Its only test: the function that it times.
@@ -41,9 +41,7 @@ impl Tool for Hpl {
         let mut listing = Listing::default();
         let last = each_line(text, |at, line| listing.line(at, line))?;
         listing.proven()?;
-        if listing.output.figures.is_empty() {
-            return Err(Malformed::at(last, "no line of HPL's table"));
-        }
+        wrong_if(listing.output.figures.is_empty(), last, "no line of HPL's table")?;
         Ok(listing.output)
     }
 }
@@ -131,12 +129,8 @@ impl Listing {
         };
         // `||...||*N)=0.0012` where the number fills its column.
         let residual = number(residual.rsplit('=').next().unwrap_or_default(), at)?;
-        if self.solve.is_none() {
-            return Err(Malformed::at(at, "a residual of no solve"));
-        }
-        let Some(threshold) = self.threshold else {
-            return Err(Malformed::at(at, "no threshold of the residuals above"));
-        };
+        wrong_if(self.solve.is_none(), at, "a residual of no solve")?;
+        let threshold = need(self.threshold, at, "no threshold of the residuals above")?;
         if said == "FAILED" {
             let what = format!("wrong solution, no figure: its residual is {residual}");
             return Err(Malformed::at(at, what));

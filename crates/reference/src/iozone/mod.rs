@@ -11,7 +11,7 @@ mod work;
 #[cfg(test)]
 mod tests;
 
-use crate::text::lines;
+use crate::text::{lines, wrong_if};
 use crate::{Description, Malformed, Output, Tool};
 use table::Table;
 use throughput::Throughput;
@@ -59,9 +59,7 @@ impl Tool for Iozone {
             before = line;
         }
         run.throughput.end()?;
-        if output.figures.is_empty() {
-            return Err(Malformed::at(last, "no test of IOzone's has a result"));
-        }
+        wrong_if(output.figures.is_empty(), last, "no test of IOzone's has a result")?;
         Ok(output)
     }
 }

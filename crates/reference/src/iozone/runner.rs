@@ -9,7 +9,7 @@ use super::Iozone;
 use super::work::KB;
 use crate::disk::{self, either, file};
 use crate::text::words;
-use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
+use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, refuse_if};
 
 /// Largest record, in bytes: the size of its buffer.
 const LARGEST: u64 = 16 << 20;
@@ -145,17 +145,13 @@ fn sizes(task: &Task) -> Result<(u64, u64), String> {
     if !record.is_multiple_of(KB) || record > LARGEST {
         return Err("its records have 1 KiB to 16 MiB, in whole KiB".to_owned());
     }
-    if !size.is_multiple_of(record) {
-        return Err("its file must have whole records".to_owned());
-    }
+    refuse_if(!size.is_multiple_of(record), "its file must have whole records")?;
     Ok((record, size))
 }
 
 /// It has one I/O in flight; its processes have a file each.
 fn one_at_a_time(params: &Params) -> Result<(), String> {
-    if params.int("queue_depth").is_some_and(|depth| depth > 1) {
-        return Err("it has no queue depth".to_owned());
-    }
+    refuse_if(params.int("queue_depth").is_some_and(|depth| depth > 1), "it has no queue depth")?;
     if params.threads() > 1 {
         return Err("its processes have a file each, proofmark's threads share one".to_owned());
     }

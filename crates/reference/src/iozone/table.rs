@@ -9,7 +9,7 @@ use proofmark_model::{Better, Trial, Unit};
 
 use super::work::{KB, Mode, Scale, Sizes};
 use crate::rated::rated;
-use crate::text::number;
+use crate::text::{number, wrong_if};
 use crate::{Figure, Malformed};
 
 /// More columns than any version has.
@@ -91,9 +91,7 @@ impl Table {
         for (end, word) in words.take(MOST + 1) {
             self.split(end, word, &mut fields);
         }
-        if fields.len() > self.columns.len() {
-            return Err(Malformed::at(at, "more numbers than columns"));
-        }
+        wrong_if(fields.len() > self.columns.len(), at, "more numbers than columns")?;
         let full = fields.len() == self.columns.len();
         let mut cells: Vec<(&Column, f64)> = Vec::with_capacity(fields.len());
         let mut next = 0;
@@ -220,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_may_stand_left_by_the_tests_left_out() {
+    fn a_number_may_be_left_by_the_tests_left_out() {
         let row = |left: usize| format!("{:16}{:8}{:9}{:left$}", 512, 64, 5, 6, left = 36 - left);
         let table = table(UPPER, LOWER);
         for left in 0..=3 {

@@ -1,16 +1,14 @@
 use proofmark_model::Param;
 
 use super::Iozone;
-use crate::testing::{CUT, outputs, refuses, replaced};
+use crate::testing::{CUT, refuses, replaced};
 use crate::{Output, Tool};
 
-outputs! {
-    AUTO_489 "3.489-auto.txt"
-    DIRECT_489 "3.489-direct.txt"
-    OPS_489 "3.489-ops.txt"
-    THROUGHPUT_489 "3.489-throughput.txt"
-    THROUGHPUT_507 "3.507-throughput-ops.txt"
-}
+const AUTO_489: &str = include_str!("captured/3.489-auto.txt");
+const DIRECT_489: &str = include_str!("captured/3.489-direct.txt");
+const OPS_489: &str = include_str!("captured/3.489-ops.txt");
+const THROUGHPUT_489: &str = include_str!("captured/3.489-throughput.txt");
+const THROUGHPUT_507: &str = include_str!("captured/3.507-throughput-ops.txt");
 
 fn parse(text: &str) -> Output {
     Iozone.parse(text).unwrap_or_else(|e| panic!("{e}"))

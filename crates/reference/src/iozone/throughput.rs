@@ -4,7 +4,7 @@ use proofmark_model::Unit;
 
 use super::work::{KB, Mode, Sizes};
 use crate::rated::rated;
-use crate::text::positive;
+use crate::text::{need, positive};
 use crate::{Figure, Malformed, Output};
 
 /// Tests by what their processes are called, in the words of the matrix.
@@ -62,9 +62,7 @@ impl Throughput {
             let (processes, test, rest) = named(rest, at)?;
             let parent = self.rate(rest, at)?;
             let open = self.open.as_mut().filter(|o| (o.processes, o.test) == (processes, test));
-            let Some(open) = open else {
-                return Err(Malformed::at(at, "no 'Children see' of the same test before it"));
-            };
+            let open = need(open, at, "no 'Children see' of the same test before it")?;
             open.parent = Some(parent);
         } else if text.starts_with("Max throughput per ") {
             let fastest = self.rate(text.split_once('=').map_or("", |(_, rest)| rest), at)?;

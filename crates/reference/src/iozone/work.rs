@@ -2,7 +2,6 @@
 
 use proofmark_model::{FileState, Flush, Order, Params, Subsystem, Trial, Unit};
 
-use crate::data::Known as _;
 use crate::{Figure, Malformed};
 
 /// Bytes of what IOzone calls a kB, KB or Kbyte.

@@ -17,8 +17,6 @@ pub(super) struct Amount {
     pub(super) exact: bool,
     /// Of a receiver.
     pub(super) datagrams: Option<Datagrams>,
-    /// Datagrams that came after one that was sent later.
-    pub(super) reordered: Option<u64>,
 }
 
 pub(super) struct Row<'a> {
@@ -63,7 +61,7 @@ impl Amount {
             None => (rate * seconds, seconds, false),
         };
         let datagrams = datagrams(values, at)?;
-        Ok(Self { at, start, seconds, bits, exact, datagrams, reordered: Some(0) })
+        Ok(Self { at, start, seconds, bits, exact, datagrams })
     }
 }
 
@@ -76,14 +74,19 @@ fn datagrams(values: &str, at: usize) -> Result<Option<Datagrams>, Malformed> {
     let Some((_, counts)) = values.split_once(" ms ") else { return Ok(None) };
     let Some((lost, all)) = counts.split_once('/') else { return Ok(None) };
     let all = all.split_whitespace().next().unwrap_or("");
-    of_counts(whole(lost.trim(), at)?, whole(all, at)?, at).map(Some)
+    of_counts(whole(lost.trim(), at)?, whole(all, at)?, Some(0), at).map(Some)
 }
 
-fn of_counts(lost: u64, sent: u64, at: usize) -> Result<Datagrams, Malformed> {
+fn of_counts(
+    lost: u64,
+    sent: u64,
+    reordered: Option<u64>,
+    at: usize,
+) -> Result<Datagrams, Malformed> {
     let received = sent.checked_sub(lost);
     let received =
         received.ok_or_else(|| Malformed::at(at, "more datagrams are lost than sent"))?;
-    Ok(Datagrams { sent, received, ..Datagrams::default() })
+    Ok(Datagrams { sent, received, reordered, ..Datagrams::default() })
 }
 
 /// `0.0000-1.0068`: when it began, and how long it lasted; a short part may have no length.
@@ -132,15 +135,14 @@ impl<'a> Row<'a> {
         let (start, _) = span(interval, at)?;
         let bits = positive(bytes, at)? * 8.0;
         let seconds = bits / positive(rate, at)?;
-        let (mut datagrams, mut reordered) = (None, None);
+        let mut datagrams = None;
         // Of a sender the number of all is -1.
         if let Some(&[_, lost, all, _, late]) = udp
             && let Ok(all) = all.parse()
         {
-            datagrams = Some(of_counts(whole(lost, at)?, all, at)?);
-            reordered = late.parse().ok();
+            datagrams = Some(of_counts(whole(lost, at)?, all, late.parse().ok(), at)?);
         }
-        let amount = Amount { at, start, seconds, bits, exact: true, datagrams, reordered };
+        let amount = Amount { at, start, seconds, bits, exact: true, datagrams };
         let stream = (id != "-1").then_some(id);
         Ok(Self { stream, udp: udp.is_some(), client, server, amount })
     }

@@ -7,9 +7,8 @@ use std::collections::BTreeMap;
 
 use proofmark_model::{Datagrams, NetworkTraffic, Params, Trial, Unit};
 
-use crate::data::Known as _;
 use crate::network::{figure, finite, with_path};
-use crate::text::{each_line, whole};
+use crate::text::{each_line, need, whole, wrong_if};
 use crate::{Description, Figure, Malformed, Output, Tool};
 use line::{Amount, Row, size};
 
@@ -91,9 +90,7 @@ impl Read {
     /// What is after the id of a stream.
     fn stream(&mut self, id: &str, rest: &str, at: usize) -> Result<(), Malformed> {
         if let Some(ends) = rest.strip_prefix("local ") {
-            if ends.contains("(full-duplex)") {
-                return Err(Malformed::at(at, "a test both ways at once is not read"));
-            }
+            wrong_if(ends.contains("(full-duplex)"), at, "a test both ways at once is not read")?;
             let direction = if ends.contains("(reverse)") { "reverse" } else { "forward" };
             let params = std::mem::take(&mut self.params).with("direction", direction);
             let address = |text: &str| text.split([' ', '%']).next().unwrap_or("").to_owned();
@@ -103,7 +100,8 @@ impl Read {
             let (span, values) = (line::span(interval, at)?, values.trim());
             if let Some((count, _)) = values.split_once(" datagrams received out-of-order") {
                 let reordered = Some(whole(count.trim(), at)?);
-                self.received.get_mut(id).into_iter().for_each(|a| a.reordered = reordered);
+                let seen = self.received.get_mut(id).and_then(|a| a.datagrams.as_mut());
+                seen.into_iter().for_each(|d| d.reordered = reordered);
             } else {
                 let stream = (!id.starts_with("SUM")).then(|| id.trim_start_matches('*'));
                 self.amount(stream, Amount::parse(values, span, at)?);
@@ -136,9 +134,7 @@ impl Read {
     }
 
     fn protocol(&mut self, udp: bool, at: usize) -> Result<(), Malformed> {
-        if self.udp.is_some_and(|known| known != udp) {
-            return Err(Malformed::at(at, "both TCP and UDP"));
-        }
+        wrong_if(self.udp.is_some_and(|known| known != udp), at, "both TCP and UDP")?;
         self.udp = Some(udp);
         Ok(())
     }
@@ -157,7 +153,7 @@ impl Read {
     fn figure(self, last: usize) -> Result<Figure, Malformed> {
         let streams = self.own.len().max(self.received.len());
         let params = self.params.clone().with("streams", streams as u64);
-        let udp = self.udp.ok_or_else(|| Malformed::at(last, "no test of iperf's client"))?;
+        let udp = need(self.udp, last, "no test of iperf's client")?;
         let of = |test, title: &str, trial| {
             finite(figure(test, title, Unit::BitPerSecond, params.clone(), trial), last)
         };
@@ -191,9 +187,7 @@ impl Read {
         let mut all = (0.0, 0.0_f64);
         for stream in self.own.values() {
             let t = whole(stream)?;
-            if self.own.len() > 1 && !stream.exact {
-                return Err(Malformed::at(last, "several streams, and no [SUM]"));
-            }
+            wrong_if(self.own.len() > 1 && !stream.exact, last, "several streams, and no [SUM]")?;
             all = (all.0 + t.work, all.1.max(t.seconds));
         }
         match self.own.is_empty() {
@@ -214,9 +208,7 @@ impl Read {
             let d = stream
                 .datagrams
                 .ok_or_else(|| Malformed::at(stream.at, "no datagrams are reported"))?;
-            if stream.start != 0.0 {
-                return Err(Malformed::at(stream.at, "a part of the test, and no total follows"));
-            }
+            wrong_if(stream.start != 0.0, stream.at, "a part of the test, and no total follows")?;
             let each = match self.params.int("block_size") {
                 Some(block) => block as f64 * 8.0,
                 None => stream.bits / d.received.max(1) as f64,
@@ -226,7 +218,7 @@ impl Read {
             seconds = seconds.max(stream.seconds);
             all.sent = all.sent.saturating_add(d.sent);
             all.received = all.received.saturating_add(d.received);
-            all.reordered = all.reordered.zip(stream.reordered).map(|(a, b)| a.saturating_add(b));
+            all.reordered = all.reordered.zip(d.reordered).map(|(a, b)| a.saturating_add(b));
         }
         let mut trial = Trial::new(Unit::BitPerSecond, bits, seconds);
         trial.network = Some(NetworkTraffic {

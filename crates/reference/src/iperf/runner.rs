@@ -3,8 +3,8 @@
 use proofmark_model::{Direction, UDP_BUFFER};
 
 use super::{Iperf, SENT, TCP, UDP};
-use crate::network::{HERE, Length, Parameters, find_figure, numbers};
-use crate::text::words;
+use crate::network::{HERE, Length, Parameters, find_figure};
+use crate::text::{numbers, words};
 use crate::{Figure, Installed, Invocation, Output, Ready, ReferenceRunner, Task};
 
 /// The first version whose client waits until the server has read everything: earlier ones

@@ -23,7 +23,7 @@ fn bytes_of_another_time_count_for_nothing() {
 }
 
 #[test]
-fn a_buffer_is_told_in_bytes() {
+fn a_buffer_is_reported_in_bytes() {
     for (printed, bytes) in [
         ("16.0 KByte", Some(16_384)),
         ("1.50 MByte", Some(3 << 19)),

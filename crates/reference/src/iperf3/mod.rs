@@ -7,7 +7,6 @@ mod way;
 use proofmark_model::{Direction, EndTraffic, NetworkTraffic, Params, Timestamp, Trial, Unit};
 use serde_json::Value;
 
-use crate::data::Known as _;
 use crate::network::{figure, finite, with_path};
 use crate::text::moment;
 use crate::{Description, Malformed, Output, Tool};
@@ -89,7 +88,7 @@ fn named(protocol: &str, paced: bool) -> (&'static str, &'static str) {
     }
 }
 
-/// Which way the blocks went. That it was both ways older versions tell only by what they tell
+/// Which way the blocks went. That it was both ways older versions show only by what they say
 /// of the second.
 fn direction(test: &Section, end: &Section) -> Direction {
     let set = |key| test.number(key).is_ok_and(|v| v > 0.0);

@@ -4,7 +4,7 @@ use proofmark_model::{Params, Solution, Subsystem, Trial, Unit};
 
 use super::{Library, MULTIPLY, SOLVE};
 use crate::dense::operations;
-use crate::text::{Labels, lines, moment, positive, whole};
+use crate::text::{Labels, lines, moment, need, positive, whole};
 use crate::{Figure, Malformed, Output};
 
 const FIRST: &str = "library: ";
@@ -55,7 +55,7 @@ impl Call<'_> {
         output.version = Some(version);
         let (at, seconds) = call.0.need("started")?;
         let started = i64::try_from(whole(seconds, at)?).ok().and_then(moment);
-        let started = started.ok_or_else(|| Malformed::at(at, "started is out of range"))?;
+        let started = need(started, at, "started is out of range")?;
         output.started.get_or_insert(started);
         Ok(())
     }

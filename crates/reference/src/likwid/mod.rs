@@ -10,9 +10,8 @@ use std::borrow::Cow;
 
 use proofmark_model::{Params, Subsystem, Unit};
 
-use crate::data::Known as _;
 use crate::rated::{rated, took};
-use crate::text::{Labels, lines, positive, whole};
+use crate::text::{Labels, lines, positive, whole, wrong_if};
 use crate::{Description, Figure, Malformed, Output, Tool};
 use name::Name;
 
@@ -80,9 +79,7 @@ impl<'a> Report<'a> {
         for (at, line) in lines(text) {
             report.labels.last = at;
             if line == TITLE {
-                if begun {
-                    return Err(Malformed::at(at, "a second report; one at a time"));
-                }
+                wrong_if(begun, at, "a second report; one at a time")?;
                 begun = true;
             } else if line.starts_with("ERROR") {
                 return Err(Malformed::at(at, Malformed::excerpt(line)));

@@ -8,10 +8,9 @@ use std::collections::BTreeSet;
 
 use proofmark_model::{Params, Solution, Subsystem, Trial, Unit};
 
-use crate::data::Known as _;
 use crate::dense::operations;
 use crate::rated::{rated, took};
-use crate::text::{each_line, number, positive, whole};
+use crate::text::{columns, each_line, need, number, positive, whole, wrong_if};
 use crate::{Description, Figure, Malformed, Output, Tool};
 
 const TEST: &str = "LINPACK";
@@ -43,15 +42,9 @@ impl Tool for Linpack {
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
         let mut listing = Listing::default();
         let last = each_line(text, |at, line| listing.line(at, line))?;
-        if listing.output.figures.is_empty() {
-            return Err(Malformed::at(last, "no line of the table of solves"));
-        }
-        if listing.summed < listing.output.figures.len() {
-            return Err(Malformed::at(
-                last,
-                "the performance summary is missing: it ends too early",
-            ));
-        }
+        wrong_if(listing.output.figures.is_empty(), last, "no line of the table of solves")?;
+        let missing = listing.summed < listing.output.figures.len();
+        wrong_if(missing, last, "the performance summary is missing: it ends too early")?;
         Ok(Output { figures: named(listing.output.figures), ..listing.output })
     }
 }
@@ -108,9 +101,7 @@ impl Listing {
         if is_head(line) {
             self.part = Part::Solves;
         } else if line.starts_with("Performance Summary") {
-            if !line.contains("(GFlops)") {
-                return Err(Malformed::at(at, "the summary is not in GFlops"));
-            }
+            wrong_if(!line.contains("(GFlops)"), at, "the summary is not in GFlops")?;
             self.part = Part::Summary;
         } else if let Some(rest) = line.strip_prefix("Number of threads:") {
             self.threads = Some(whole(rest.trim(), at)?);
@@ -131,10 +122,8 @@ impl Listing {
 
     /// Size, leading dimension, alignment, seconds, GFlops, two residuals, and `pass` or not.
     fn solve(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let [n, lda, align, seconds, gflops, residual, normalised, check] = words[..] else {
-            return Err(Malformed::at(at, "expected the 8 columns of a solve"));
-        };
+        let [n, lda, align, seconds, gflops, residual, normalised, check] =
+            need(columns(line), at, "expected the 8 columns of a solve")?;
         let shape = Shape::parse([n, lda, align], at)?;
         let rate = positive(gflops, at)? * 1e9;
         let too_large = || Malformed::at(at, "the alignment is out of range");
@@ -164,16 +153,12 @@ impl Listing {
 
     /// Size, leading dimension, alignment, and the mean and greatest GFlops of their solves.
     fn summary(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let [n, lda, align, mean, most] = words[..] else {
-            return Err(Malformed::at(at, "expected the 5 columns of the summary"));
-        };
+        let [n, lda, align, mean, most] =
+            need(columns(line), at, "expected the 5 columns of the summary")?;
         let params = Shape::parse([n, lda, align], at)?.params();
         let figure = self.output.figures.get(self.summed);
-        let Some(figure) = figure.filter(|f| f.params.differs_only_in(&params, &["threads"]))
-        else {
-            return Err(Malformed::at(at, "a summary of solves that the table does not hold"));
-        };
+        let figure = figure.filter(|f| f.params.differs_only_in(&params, &["threads"]));
+        let figure = need(figure, at, "a summary of solves that the table does not hold")?;
         self.summed += 1;
         let rates = || figure.trials.iter().map(|t| t.value / 1e9);
         let trials = figure.trials.len() as f64;

@@ -3,7 +3,7 @@
 use proofmark_model::{Params, Subsystem, Trial, Unit};
 
 use super::run;
-use crate::text::{lines, positive};
+use crate::text::{columns, lines, positive, wrong_if};
 use crate::{
     Description, Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool,
 };
@@ -57,27 +57,19 @@ impl Tool for Bandwidth {
     }
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
-        parse(text)
+        let mut output = Output::default();
+        for (at, line) in lines(text).filter(|(_, line)| !line.trim().is_empty()) {
+            let [size, rate] = columns(line)
+                .ok_or_else(|| Malformed::quoting(at, line, "is no size and rate of bw_mem"))?;
+            let size = positive(size, at)? * 1e6;
+            let trial = run::megabytes(size, positive(rate, at)?, at)?;
+            let params = Params::default().with("size", size.round() as u64);
+            let what = (Subsystem::Memory, Unit::BytePerSecond);
+            output.add(Figure::rate(UNKNOWN, "bw_mem", what, params, trial));
+        }
+        wrong_if(output.figures.is_empty(), 1, "no size and rate of bw_mem")?;
+        Ok(output)
     }
-}
-
-fn parse(text: &str) -> Result<Output, Malformed> {
-    let mut output = Output::default();
-    for (at, line) in lines(text).filter(|(_, line)| !line.trim().is_empty()) {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let [size, rate] = words[..] else {
-            return Err(Malformed::quoting(at, line, "is no size and rate of bw_mem"));
-        };
-        let size = positive(size, at)? * 1e6;
-        let trial = run::megabytes(size, positive(rate, at)?, at)?;
-        let params = Params::default().with("size", size.round() as u64);
-        let what = (Subsystem::Memory, Unit::BytePerSecond);
-        output.add(Figure::rate(UNKNOWN, "bw_mem", what, params, trial));
-    }
-    if output.figures.is_empty() {
-        return Err(Malformed::at(1, "no size and rate of bw_mem"));
-    }
-    Ok(output)
 }
 
 impl ReferenceRunner for Bandwidth {

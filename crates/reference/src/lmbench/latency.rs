@@ -4,9 +4,10 @@ use proofmark_model::{Better, Params, Subsystem, Trial, Unit};
 
 use super::run;
 use crate::data;
-use crate::text::{lines, positive, whole};
+use crate::text::{columns, lines, positive, whole, wrong_if};
 use crate::{
     Description, Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool,
+    refuse_if,
 };
 
 pub(crate) struct Latency;
@@ -49,40 +50,32 @@ impl Tool for Latency {
     }
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
-        parse(text)
+        let (mut output, mut now, mut last) = (Output::default(), None, 1);
+        for (at, line) in lines(text) {
+            last = at;
+            if let Some(stride) = stride(line) {
+                now = Some(whole(stride.trim(), at)?);
+                continue;
+            }
+            let (Some(stride), false) = (now, line.trim().is_empty()) else { continue };
+            let [size, ns] =
+                columns(line).ok_or_else(|| Malformed::quoting(at, line, "is no size and time"))?;
+            let load = Trial::new(Unit::Second, 1.0, positive(ns, at)? / 1e9);
+            let params = Params::default()
+                .with("working_set", bytes(positive(size, at)?))
+                .with("stride", stride);
+            let what = (Subsystem::Memory, Unit::Second);
+            let figure = Figure::rate(ANY_ORDER, ANY_ORDER, what, params, load);
+            output.add(Figure { better: Better::Lower, ..figure });
+        }
+        wrong_if(output.figures.is_empty(), last, "no sizes and times of lat_mem_rd")?;
+        Ok(output)
     }
 }
 
 /// The stride that a line of `"stride=64` names.
 fn stride(line: &str) -> Option<&str> {
     line.strip_prefix("\"stride=")
-}
-
-fn parse(text: &str) -> Result<Output, Malformed> {
-    let (mut output, mut now, mut last) = (Output::default(), None, 1);
-    for (at, line) in lines(text) {
-        last = at;
-        if let Some(stride) = stride(line) {
-            now = Some(whole(stride.trim(), at)?);
-            continue;
-        }
-        let (Some(stride), false) = (now, line.trim().is_empty()) else { continue };
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let [size, ns] = words[..] else {
-            return Err(Malformed::quoting(at, line, "is no size and time"));
-        };
-        let load = Trial::new(Unit::Second, 1.0, positive(ns, at)? / 1e9);
-        let params = Params::default()
-            .with("working_set", bytes(positive(size, at)?))
-            .with("stride", stride);
-        let what = (Subsystem::Memory, Unit::Second);
-        let figure = Figure::rate(ANY_ORDER, ANY_ORDER, what, params, load);
-        output.add(Figure { better: Better::Lower, ..figure });
-    }
-    if output.figures.is_empty() {
-        return Err(Malformed::at(last, "no sizes and times of lat_mem_rd"));
-    }
-    Ok(output)
 }
 
 /// Bytes of a size that is printed with five digits behind the point; all sizes are multiples of
@@ -107,13 +100,9 @@ impl ReferenceRunner for Latency {
     }
 
     fn invocation(&self, _: &Installed, task: &Task) -> Result<Invocation, String> {
-        if task.params.text("order") != Some("rand") {
-            return Err("it supports order=rand only".to_owned());
-        }
+        refuse_if(task.params.text("order") != Some("rand"), "it supports order=rand only")?;
         let set = data::bytes(task, 1).ok_or("the configuration has no size")?;
-        if !is_measured(set) {
-            return Err("it measures sets of 2^n and 3 x 2^n bytes only".to_owned());
-        }
+        refuse_if(!is_measured(set), "it measures sets of 2^n and 3 x 2^n bytes only")?;
         if task.params.text("pages") == Some("huge") && (HELD + 1..HUGE).contains(&set) {
             return Err("its memory begins anywhere, so a set of less than 16 MiB is in small \
                         pages: set pages=small"

@@ -3,9 +3,10 @@
 use proofmark_model::{Params, Subsystem, Unit};
 
 use super::run;
-use crate::text::{lines, positive};
+use crate::text::{lines, positive, wrong_if};
 use crate::{
     Description, Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool,
+    refuse_if,
 };
 use crate::{data, place};
 
@@ -61,9 +62,7 @@ impl Tool for Stream {
             let title = format!("lmbench {name}");
             output.figures.push(Figure::rate(*name, title, what, Params::default(), trial));
         }
-        if output.figures.is_empty() {
-            return Err(Malformed::at(last, "no bandwidth of lmbench's stream"));
-        }
+        wrong_if(output.figures.is_empty(), last, "no bandwidth of lmbench's stream")?;
         Ok(output)
     }
 }
@@ -96,9 +95,7 @@ impl ReferenceRunner for Stream {
         run::ordinary_stores(task)?;
         let threads = place::threads(task)?;
         let size = size(task).ok_or("the configuration has no size")?;
-        if size > LARGEST {
-            return Err("it goes wrong with more than 1 GiB of arrays a thread".to_owned());
-        }
+        refuse_if(size > LARGEST, "it goes wrong with more than 1 GiB of arrays a thread")?;
         let arguments = format!("-v 1 -M {size} -P {threads} -N 1");
         run::invocation(task, run::lasts_us(task), &arguments)
     }

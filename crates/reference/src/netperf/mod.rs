@@ -5,7 +5,7 @@ mod runner;
 use proofmark_model::{Datagrams, NetworkTraffic, Params, Trial, Unit};
 
 use crate::network::{figure, finite, merge, with_path};
-use crate::text::{lines, positive, whole};
+use crate::text::{lines, positive, whole, wrong_if};
 use crate::{Description, Figure, Malformed, Output, Tool};
 
 pub(crate) struct Netperf;
@@ -215,9 +215,7 @@ fn arrived(
             .ok_or_else(|| Malformed::at(at, "the number of bytes is too large"))
     };
     let (sent_bytes, received_bytes) = (bytes(sent)?, bytes(received)?);
-    if received_bytes == 0 {
-        return Err(Malformed::at(at, "the receiver got nothing"));
-    }
+    wrong_if(received_bytes == 0, at, "the receiver got nothing")?;
     let work = received_bytes as f64 * 8.0;
     let mut trial = Trial::new(Unit::BitPerSecond, work, work / rate);
     trial.network = Some(NetworkTraffic {

@@ -5,7 +5,7 @@ use proofmark_model::Direction;
 use super::{MAERTS, Netperf, STREAM, TCP_RR, UDP_RR};
 use crate::network::{HERE, Length, Parameters, find_figure, whole};
 use crate::text::words;
-use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
+use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, refuse_if};
 
 /// Its server, in the same folder.
 const SERVER: &str = "netserver";
@@ -89,9 +89,7 @@ fn round_trips(
     parameters: &Parameters,
     more: &str,
 ) -> Result<(&'static str, String, String), String> {
-    if parameters.poll {
-        return Err("it sleeps while it waits: set mode=block".to_owned());
-    }
+    refuse_if(parameters.poll, "it sleeps while it waits: set mode=block")?;
     let block = parameters.block;
     Ok((test, format!("-{}", parameters.operations()), format!("-r {block},{block} {more}")))
 }

@@ -29,7 +29,7 @@ fn round_trips_are_ours_only_one_in_flight() {
 }
 
 #[test]
-fn the_server_tells_the_path() {
+fn the_server_shows_the_path() {
     for (to, path) in [
         ("127.0.0.1 ()", Some("loopback")),
         ("localhost (::1)", Some("loopback")),

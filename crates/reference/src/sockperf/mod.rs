@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use proofmark_model::{Latency, Params, Trial, Unit};
 
 use crate::network::{figure, finite, with_path};
-use crate::text::{each_line, positive, whole};
+use crate::text::{each_line, positive, whole, wrong_if};
 use crate::{Description, Malformed, Output, Tool};
 
 pub(crate) struct Sockperf;
@@ -76,9 +76,7 @@ impl Read {
         if let Some(rest) = after("== version #") {
             self.version = rest.split_whitespace().next().map(str::to_owned);
         } else if let Some(rest) = after("] IP = ") {
-            if self.udp.is_some() {
-                return Err(Malformed::at(at, "several sockets are not read"));
-            }
+            wrong_if(self.udp.is_some(), at, "several sockets are not read")?;
             self.udp = Some(rest.contains("# UDP"));
             let server = rest.split_whitespace().next().unwrap_or("");
             self.params = with_path(Params::default().with("streams", 1), "", server);

@@ -1,9 +1,9 @@
 //! How sockperf's ping-pong is run.
 
 use super::{Sockperf, TCP, UDP};
-use crate::network::{HERE, Parameters, find_figure, whole};
+use crate::network::{HERE, Parameters, whole};
 use crate::text::words;
-use crate::{Figure, Installed, Invocation, Output, Ready, ReferenceRunner, Task};
+use crate::{Installed, Invocation, Ready, ReferenceRunner, Task, refuse_if};
 
 const MESSAGE: std::ops::RangeInclusive<u64> = 14..=65_507;
 /// Seconds at the begin and the end of a run that it leaves out.
@@ -31,9 +31,7 @@ impl ReferenceRunner for Sockperf {
     fn invocation(&self, installed: &Installed, task: &Task) -> Result<Invocation, String> {
         let parameters = Parameters::read(task)?;
         parameters.one_connection()?;
-        if !MESSAGE.contains(&parameters.block) {
-            return Err("its messages have 14 B to 65,507 B".to_owned());
-        }
+        refuse_if(!MESSAGE.contains(&parameters.block), "its messages have 14 B to 65,507 B")?;
         let tcp = task.test == TCP;
         let protocol = if tcp { " --tcp" } else { "" };
         let mode = if parameters.poll { " --nonblocked" } else { "" };
@@ -51,10 +49,6 @@ impl ReferenceRunner for Sockperf {
     fn takes(&self, task: &Task) -> f64 {
         seconds(task) as f64 + AROUND
     }
-
-    fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
-        find_figure(task, output.figures, &[task.test])
-    }
 }
 
 /// Whole seconds of a run whose valid part lasts as long as one of our trials.
@@ -65,7 +59,6 @@ fn seconds(task: &Task) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Tool;
     use crate::network::testing::{rtt, with_task};
     use crate::testing::does;
 
@@ -90,13 +83,5 @@ mod tests {
             does(&Sockperf, "3.7", &long, &[(UDP, "", Ok(".. -t 2 .."))]);
         });
         assert_eq!(Sockperf.counts("TCP.answers"), None);
-    }
-
-    #[test]
-    fn its_figure_is_the_tasks() {
-        let output = || Sockperf.parse(include_str!("captured/3.7-tcp.txt")).unwrap();
-        let figure = |test| with_task(test, &rtt("block"), |task| Sockperf.figure(task, output()));
-        assert!(figure(TCP).is_some());
-        assert_eq!(figure(UDP), None);
     }
 }

@@ -8,9 +8,8 @@ mod tests;
 
 use proofmark_model::{Params, Subsystem, Trial, Unit};
 
-use crate::data::Known as _;
 use crate::rated::{rated, took};
-use crate::text::{each_line, number, positive, whole};
+use crate::text::{columns, each_line, number, positive, whole, wrong_if};
 use crate::{Description, Figure, Malformed, Output, Tool};
 
 pub(crate) struct Stream;
@@ -47,9 +46,7 @@ impl Tool for Stream {
         if let Some(at) = listing.unproven {
             return Err(Malformed::at(at, "no 'Solution Validates' follows: it ends too early"));
         }
-        if listing.output.figures.is_empty() {
-            return Err(Malformed::at(last, "no table of STREAM's rates"));
-        }
+        wrong_if(listing.output.figures.is_empty(), last, "no table of STREAM's rates")?;
         Ok(listing.output)
     }
 }
@@ -139,9 +136,7 @@ impl Listing {
         } else if line.starts_with("Solution Validates") {
             self.unproven = None;
         } else if let Some(rest) = line.strip_prefix("Node(s) with error ") {
-            if leading(rest, at)? > 0 {
-                return Err(Malformed::at(at, "a process found its result wrong: no figure"));
-            }
+            wrong_if(leading(rest, at)? > 0, at, "a process found its result wrong: no figure")?;
         } else if let Some(rest) = line.strip_prefix("Single STREAM ") {
             self.single(at, rest)?;
         }
@@ -166,11 +161,9 @@ impl Listing {
     fn row(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
         let Some((unit, [this, rest @ ..])) = self.table else { return Ok(()) };
         self.table = Some((unit, rest));
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let [label, rate, mean, fastest, slowest] = words[..] else {
-            let what = format!("expected the row of {}, with 4 numbers", this.label);
-            return Err(Malformed::at(at, what));
-        };
+        let [label, rate, mean, fastest, slowest] = columns(line).ok_or_else(|| {
+            Malformed::at(at, format!("expected the row of {}, with 4 numbers", this.label))
+        })?;
         if label.strip_suffix(':') != Some(this.label) {
             let what = format!("expected {}:, not {:?}", this.label, Malformed::excerpt(label));
             return Err(Malformed::at(at, what));

@@ -94,7 +94,7 @@ mod tests {
     const WORDS: &str = "\0STREAM version $Revision: 5.10 $\n\0Number of Threads counted = %i\0";
 
     #[test]
-    fn a_program_tells_its_version_threads_and_memory() {
+    fn a_program_shows_its_version_threads_and_memory() {
         let program = Program::parse(&fake_program(WORDS, 8_489_763_664)).unwrap();
         let version = "5.10".to_owned();
         let expected = Program { version, threads: true, copies: false, bytes: 8_489_763_664 };

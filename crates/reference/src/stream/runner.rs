@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::program::{PROGRAMS, Program};
 use super::{MEAN, Stream, has};
-use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, path};
+use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, path, refuse_if};
 use crate::{data, place};
 
 /// Times that it runs each loop, unless it was compiled otherwise.
@@ -38,9 +38,7 @@ impl ReferenceRunner for Stream {
         }
         let threads = place::threads(task)?;
         let program = Program::read(&installed.program).ok_or("it is no STREAM any more")?;
-        if threads > 1 && !program.threads {
-            return Err("it was compiled without threads".to_owned());
-        }
+        refuse_if(threads > 1 && !program.threads, "it was compiled without threads")?;
         if task.test == "Copy" && program.copies {
             return Err("its Copy is the C library's, which may store past the caches".to_owned());
         }

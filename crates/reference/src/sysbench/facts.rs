@@ -62,17 +62,11 @@ pub(super) fn size((at, text): Fact) -> Result<Option<u64>, Malformed> {
     let wrong = || Malformed::quoting(at, text, "is no size");
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (digits, unit) = text.split_at(end);
-    let shift = match unit {
-        "B" => 0,
-        "KiB" => 10,
-        "MiB" => 20,
-        "GiB" => 30,
-        "TiB" => 40,
-        _ => return Err(wrong()),
-    };
+    let power = ["B", "KiB", "MiB", "GiB", "TiB"].iter().position(|known| *known == unit);
+    let power = power.ok_or_else(wrong)?;
     if digits.contains('.') {
         return number(digits, at).map(|_| None);
     }
-    let bytes = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(1 << shift));
+    let bytes = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(1 << (10 * power)));
     bytes.map(Some).ok_or_else(wrong)
 }

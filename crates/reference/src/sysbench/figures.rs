@@ -3,7 +3,6 @@
 use proofmark_model::{Latency, Param, Params, Subsystem, Unit};
 
 use super::facts::{Fact, Facts, size};
-use crate::data::Known as _;
 use crate::rated::rated;
 use crate::text::{number, whole};
 use crate::{Figure, Malformed, Output};

@@ -2,7 +2,7 @@
 
 use super::Sysbench;
 use crate::text::words;
-use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
+use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, refuse_if};
 use crate::{data, place};
 
 /// Each pass over a block costs it some hundred nanoseconds besides, with which it counts the pass;
@@ -29,12 +29,8 @@ impl ReferenceRunner for Sysbench {
             return Err("it moves 8 bytes at a time: set isa=scalar".to_owned());
         }
         let block = block(task).ok_or("the configuration has no size")?;
-        if !block.is_power_of_two() {
-            return Err("its block must be a power of two".to_owned());
-        }
-        if block < LEAST {
-            return Err("it takes as long to count its passes over so small a block".to_owned());
-        }
+        refuse_if(!block.is_power_of_two(), "its block must be a power of two")?;
+        refuse_if(block < LEAST, "it takes as long to count its passes over so small a block")?;
         let threads = place::threads(task)?;
         // A block for each thread: otherwise all of them share one. It ends by the work, not after
         // the 10 s of its default.

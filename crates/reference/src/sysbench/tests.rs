@@ -1,18 +1,16 @@
 use proofmark_model::{Param, Params};
 
 use super::Sysbench;
-use crate::testing::{captured, does, only, outputs, refuses, replaced, task, with, with_piece};
+use crate::testing::{captured, does, only, refuses, replaced, task, with, with_piece};
 use crate::{Figure, ReferenceRunner, Task};
 
-outputs! {
-    CPU "1.0.20-debian11-cpu.txt"
-    MEDIAN "1.0.20-debian12-cpu-median.txt"
-    WRITE "1.0.20-debian11-memory-write.txt"
-    READ "1.0.20-debian12-memory-read.txt"
-    MIXED "1.0.20-debian11-fileio-rndrw.txt"
-    DIRECT "1.0.20-debian12-fileio-seqrd-direct.txt"
-    HISTOGRAM "1.0.20-debian12-fileio-rndwr-histogram.txt"
-}
+const CPU: &str = include_str!("captured/1.0.20-debian11-cpu.txt");
+const MEDIAN: &str = include_str!("captured/1.0.20-debian12-cpu-median.txt");
+const WRITE: &str = include_str!("captured/1.0.20-debian11-memory-write.txt");
+const READ: &str = include_str!("captured/1.0.20-debian12-memory-read.txt");
+const MIXED: &str = include_str!("captured/1.0.20-debian11-fileio-rndrw.txt");
+const DIRECT: &str = include_str!("captured/1.0.20-debian12-fileio-seqrd-direct.txt");
+const HISTOGRAM: &str = include_str!("captured/1.0.20-debian12-fileio-rndwr-histogram.txt");
 
 /// The figure of random writes whose report has another piece.
 fn written(from: &str, to: &str) -> Figure {

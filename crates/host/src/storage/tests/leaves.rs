@@ -14,7 +14,7 @@ fn one(folder: &str) -> Machine {
 }
 
 #[test]
-fn a_folder_tells_the_transport_and_what_holds_the_data() {
+fn a_folder_shows_the_transport_and_what_holds_the_data() {
     use StorageKind::{Block, Memory, Network, Unknown};
     let on_bus = |bus: &str| format!("{bus}/{SCSI}");
     let pci = |bus: &str| format!("{FUNCTION}/{bus}/{SCSI}");
