@@ -5,8 +5,7 @@ use proofmark_model::{Bottleneck, Ceiling, Host, Measurement};
 use super::CeilingRule;
 use super::parts::{at_clock, clock, cores, memory_row, quota, tabled};
 use crate::memory::{cache_at, l1_at_most, traffic};
-use crate::microarchitecture::Width;
-use crate::microarchitecture::memory::MemoryRow;
+use crate::microarchitecture::{Row, Width};
 use crate::words::counted;
 use crate::{Capacity, Context};
 
@@ -45,7 +44,7 @@ fn level(host: &Host, set: f64) -> Result<Level, String> {
 ///
 /// The portable loop goes by the name of scalar, and the compiler may have made
 /// 128-bit code of it.
-pub(crate) fn l1_bytes(ctx: &Context, m: &Measurement, row: &MemoryRow) -> Option<f64> {
+pub(crate) fn l1_bytes(ctx: &Context, m: &Measurement, row: &Row) -> Option<f64> {
     let traffic = traffic(ctx, m).ok()?;
     let at = |width: Width| row.l1_bytes(traffic.read, traffic.written, width);
     match m.params.text("isa") {

@@ -57,7 +57,8 @@ fn assumed(host: &Host, reason: &str) -> Result<(Vec<Input>, f64), String> {
     }
     let sockets = &host.cpu.sockets;
     let count = known(sockets, "the number of sockets")?;
-    let note = format!("the maximum of the design: {}; {}; {reason}", dram.product, row.source);
+    let note =
+        format!("the maximum of the design: {}; {}; {reason}", dram.product, row.memory_source);
     let virtual_machine = host.os.virtualisation.get().is_none_or(|v| v != "none");
     let inputs = vec![
         input("transfers", dram.transfers_per_s, "1/s", Provenance::Assumed, note),

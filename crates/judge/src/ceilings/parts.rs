@@ -7,7 +7,6 @@ use proofmark_model::{
 
 use super::CeilingRule;
 use crate::capacity::{Bound, Capacity};
-use crate::microarchitecture::memory::{self, MemoryRow};
 use crate::microarchitecture::{self, Row};
 use crate::statistics::median;
 use crate::words::{self, counted};
@@ -118,24 +117,25 @@ pub(crate) fn cores(host: &Host, capacity: &Capacity) -> Input {
     input("cores", capacity.cores, "", Provenance::Reported, why)
 }
 
-/// The row of the host's core design in a table.
+/// The row of the host's core design, for what a ceiling needs of it.
 /// Fails if the design is not known or has no row.
-fn row_of<T>(host: &Host, find: impl Fn(&str) -> Option<T>, table: &str) -> Result<T, String> {
+fn row_of(host: &Host, what: &str) -> Result<&'static Row, String> {
     let found = words::known(&host.cpu.microarchitecture, "the core's design")?;
-    find(&found.id).ok_or_else(|| format!("no table of {table} for {}", found.name))
+    microarchitecture::find(&found.id)
+        .ok_or_else(|| format!("no table of {what} for {}", found.name))
 }
 
 pub(crate) fn row(host: &Host) -> Result<&'static Row, String> {
-    row_of(host, microarchitecture::find, "execution ports")
+    row_of(host, "execution ports")
 }
 
-pub(crate) fn memory_row(host: &Host) -> Result<&'static MemoryRow, String> {
-    row_of(host, memory::find, "caches and memory")
+pub(crate) fn memory_row(host: &Host) -> Result<&'static Row, String> {
+    row_of(host, "caches and memory")
 }
 
-/// A figure of the memory side's table as an input, with the row and its source.
-pub(crate) fn tabled(name: &str, value: f64, unit: &str, row: &MemoryRow) -> Input {
-    let note = format!("table row {}: {}", row.id, row.source);
+/// A figure of caches or memory from the table as an input, with the row and its source.
+pub(crate) fn tabled(name: &str, value: f64, unit: &str, row: &Row) -> Input {
+    let note = format!("table row {}: {}", row.id, row.memory_source);
     input(name, value, unit, Provenance::Assumed, note)
 }
 

@@ -6,7 +6,7 @@ use super::{Check, Class};
 use crate::Context;
 use crate::capacity::Capacity;
 use crate::ceilings::{Peak, l1_bytes, mix_cycles};
-use crate::microarchitecture::{Row, memory, rows};
+use crate::microarchitecture::{Row, rows};
 use crate::statistics::typical;
 
 /// What the clock readings may be off by, generously: a workload whose work was
@@ -23,22 +23,9 @@ fn per_cycle(ctx: &Context, m: &Measurement, row: &Row) -> Option<f64> {
     }
 }
 
-/// The design that does most, and how much.
-fn widest(ctx: &Context, m: &Measurement) -> Option<(f64, &'static str)> {
-    rows()
-        .filter_map(|row| Some((per_cycle(ctx, m, row)?, row.id)))
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-}
-
-/// The design whose first level gives most for this workload, and how many bytes.
-fn widest_cache(ctx: &Context, m: &Measurement) -> Option<(f64, &'static str)> {
-    let each = memory::rows().filter_map(|row| Some((l1_bytes(ctx, m, row)?, row.id)));
-    each.max_by(|a, b| a.0.total_cmp(&b.0))
-}
-
-/// The design whose loads follow each other soonest, and how many a cycle.
-fn soonest_load() -> Option<(f64, &'static str)> {
-    let each = memory::rows().filter_map(|row| Some((1.0 / row.l1_cycles?, row.id)));
+/// The design that does most of something in a cycle, and how much.
+fn widest(of: impl Fn(&Row) -> Option<f64>) -> Option<(f64, &'static str)> {
+    let each = rows().filter_map(|row| Some((of(row)?, row.id)));
     each.max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
@@ -76,15 +63,15 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let capacity = Capacity::derive(ctx.host, m).ok()?;
     let (done, most, design, unit) = match (ctx.work(m).pace, m.unit) {
         (Pace::Core, _) => {
-            let (most, design) = widest(ctx, m)?;
+            let (most, design) = widest(|row| per_cycle(ctx, m, row))?;
             (each_cycle(m, &capacity)?, most, design, "operations")
         }
         (Pace::Memory, Unit::BytePerSecond) => {
-            let (most, design) = widest_cache(ctx, m)?;
+            let (most, design) = widest(|row| l1_bytes(ctx, m, row))?;
             (each_cycle(m, &capacity)?, most, design, "bytes")
         }
         (Pace::Memory, Unit::Second) => {
-            let (most, design) = soonest_load()?;
+            let (most, design) = widest(|row| Some(1.0 / row.l1_cycles?))?;
             (loads_each_cycle(m)?, most, design, "dependent loads")
         }
         _ => return None,
