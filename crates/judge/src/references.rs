@@ -283,14 +283,4 @@ mod tests {
         assert_eq!(once.references[0].findings[0], remark);
         assert_eq!(findings(&once.references[0])[1..], [("steal", Severity::Suspect)]);
     }
-
-    #[test]
-    fn a_reason_for_no_reference_stays_and_a_stale_one_goes() {
-        let mut m = flops(1);
-        m.missing.insert("references".to_owned(), "no tool does this".to_owned());
-        let once = judged(&host(), m.clone(), &[]);
-        assert_eq!(once.missing["references"], "no tool does this");
-        let with = judged(&host(), with_tool(m, 1.0, |_| {}), &[]);
-        assert!(!with.missing.contains_key("references"));
-    }
 }

@@ -49,15 +49,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn medians() {
-        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
-        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
-        assert_eq!(median(&[f64::NAN, 7.0]), Some(7.0));
-        assert_eq!(median(&[f64::MAX, f64::MAX]), Some(f64::MAX));
-        assert_eq!(median(&[]), None);
-    }
-
-    #[test]
     fn a_slope_survives_one_wild_value() {
         let mut values: Vec<f64> = (0..10).map(|i| 5.0 + 2.0 * f64::from(i)).collect();
         assert_eq!(theil_sen(&values), Some(2.0));

@@ -172,7 +172,7 @@ mod tests {
         expect(rand_read(4), &others[..3], "^queue depth$");
         expect(rand_read(32), &others, "^device$ ... depth 64 reached only 1.00 times the rate");
         expect(rand_read(64), &others, "^device$ ... this is only 1.00 times the rate of depth 32");
-        let threads = "^threads$ ... 4 threads reached 4.00 times the rate";
+        let threads = "^threads$ 4\u{202f}000 IOPS x ... 4 threads reached 4.00 times the rate";
         expect(fsync(1), &[fsync(1), fsync(4)], threads);
     }
 

@@ -166,6 +166,7 @@ mod tests {
             ("triad", stream("triad", 1), Ok(1.5 * READ)),
             ("blocks", blocks("rand_read_write", 8192), Ok(2.0 * READ)),
             ("small blocks", blocks("rand_read", 8), Ok(READ / 8.0)),
+            ("in order", blocks("seq_read", 8), Ok(READ)),
             // What ordinary stores read to overwrite it is left out.
             ("sweep", sweep("copy", 1, 1 << 30), Ok(2.0 * READ)),
             ("ordinary stores", temporal, Ok(1.5 * READ)),
@@ -185,6 +186,8 @@ mod tests {
         let sure = |m: &Measurement| RULE.on(&h, &others).derive(m).unwrap().uncertainty;
         assert!((sure(&stream("copy", 1)) - 1.0).abs() < 0.04);
         assert!(sure(&sweep("copy", 1, 128 << 20)) > sure(&sweep("copy", 1, 8 << 30)));
+        let hidden = RULE.on(&host(), &others).derive(&stream("copy", 1)).unwrap().uncertainty;
+        assert!((hidden - (2.0 / 0.75 - 1.0)).abs() < 1e-9, "no cache is reported: {hidden}");
     }
 
     #[test]

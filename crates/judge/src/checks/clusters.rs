@@ -100,7 +100,6 @@ mod tests {
         let mut few = in_states(&[1.0, 0.9]);
         few.trials.truncate(7);
         CHECK.expect([
-            ("one state", flops(1), SILENT),
             ("two", in_states(&[1.0, 0.95]), SUSPECT),
             ("three", in_states(&[1.0, 0.95, 0.9]), SUSPECT),
             ("near states", in_states(&[1.0, 0.995]), SILENT),

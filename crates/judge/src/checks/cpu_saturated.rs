@@ -96,6 +96,8 @@ mod tests {
             ("not all of them", peer(1, |n| n.server.busy_s = Some(0.3)), SILENT),
             ("at most all of the time", server(0.106), note("used 100.0 %")),
             ("a wrong account", server(0.3), SILENT),
+            ("eight on four CPUs", busy(8, 0.1, 0.38), note("used 95.0 %")),
+            ("more than there is", busy(4, 0.5, 0.2), SILENT),
             ("at most all CPUs", busy(1, 0.43, 0.05), suspect("busy (100.0 %)")),
             ("loopback", full("loopback"), SILENT),
             ("polling", with_param(full("peer"), "mode", "poll"), SILENT),

@@ -59,7 +59,6 @@ mod tests {
         CHECK.expect([
             ("killed", ended(Some("SIGKILL"), ""), invalid("SIGKILL")),
             ("by itself", by_itself, INVALID),
-            ("complete", flops(1), SILENT),
         ]);
     }
 }

@@ -59,7 +59,6 @@ mod tests {
             ("dropped", reported(rand_read(1), Some(false)), INVALID),
             ("not reported", reported(rand_read(1), None), NOTE),
             ("no file", each(rand_read(1), |_, t| t.file = None), NOTE),
-            ("direct", rand_read(1), SILENT),
             ("buffered as asked", reported(disk("seq_read", 1, "cold"), Some(false)), SILENT),
         ]);
         let cached = |m: &Measurement, trial: usize, share: f64| {

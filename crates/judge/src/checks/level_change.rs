@@ -87,7 +87,6 @@ mod tests {
             ("no recorded cause", stepped(0.95), suspect("once ... check what began")),
             ("one level", over_time(flops(1), 300, |_| 1.0), SILENT),
             ("within 2 %", stepped(0.985), SILENT),
-            ("no series", flops(1), SILENT),
         ]);
     }
 

@@ -67,9 +67,7 @@ mod tests {
             })
         };
         CHECK.expect([
-            ("a thread a CPU", flops(2), SILENT),
             ("three", flops(3), NOTE),
-            ("waiting for a disk", fsync(8), SILENT),
             ("busy", busy, NOTE),
             ("both ends", using(4, 0.095), note("8 threads share 2 usable CPUs$")),
             ("waiting for the other end", using(4, 0.05), SILENT),

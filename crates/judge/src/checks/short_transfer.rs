@@ -108,6 +108,8 @@ mod tests {
             m.params.0.remove("amount");
             each(m, |_, t| t.network = None)
         };
+        let unknown = each(stream(8 << 20), |_, t| t.network = None);
+        let small = with_param(stream(128 << 10), "window", 1000);
         // 100 KB in 0.1 s.
         let slow = each(tcp(1, "loopback"), |_, t| (t.work, t.value) = (8e5, 8e6));
         let few = suspect("^a connection carried 128 KiB per trial");
@@ -119,6 +121,8 @@ mod tests {
             ("a tool's window", imported(2_500_000, 128 << 10), suspect("128 KiB per trial")),
             ("more than that", imported(2_500_000, 8 << 20), SUSPECT),
             ("a small window", imported(250_000, 8 << 20), SILENT),
+            ("the larger of two", small, few),
+            ("nothing is reported", unknown, suspect("can hold 4 MiB")),
             ("small blocks only take long", slow, SILENT),
         ]);
     }

@@ -87,7 +87,6 @@ mod tests {
             ("small ones", backed(small(), Some(0.0)), SILENT),
             ("mostly huge", backed(stream("read", 1), Some(0.95)), SILENT),
             ("in reach", backed(latency(64 << 10, 2e-9), Some(0.0)), SILENT),
-            ("no memory", flops(1), SILENT),
         ]);
         let mut h = host_with_caches();
         h.memory.transparent_huge_pages = Probe::known("never".to_owned(), "test");

@@ -42,8 +42,12 @@ mod tests {
     fn stolen_time_is_suspect() {
         let stolen =
             |of: fn(usize) -> Option<f64>| each_condition(flops(1), |i, c| c.steal_s = of(i));
+        let mut few = stolen(|i| Some(if i == 2 { 0.05 } else { 0.0 }));
+        few.trials.truncate(3);
         CHECK.expect([
             ("all trials", stolen(|_| Some(0.003)), SUSPECT),
+            ("in two trials", stolen(|i| Some(if i % 5 == 0 { 0.01 } else { 0.0 })), SUSPECT),
+            ("one of few", few, SUSPECT),
             ("in ticks", stolen(|i| Some(if i % 4 == 0 { 0.01 } else { 0.0 })), SUSPECT),
             ("one trial", stolen(|i| Some(if i == 2 { 0.05 } else { 0.0 })), NOTE),
             ("little", stolen(|_| Some(0.0005)), SILENT),

@@ -110,7 +110,6 @@ mod tests {
             ("it rises", drifting(0.04), SUSPECT),
             ("by no more than all of it", with_values(flops(1), &falls), most),
             ("by little", drifting(0.018), SILENT),
-            ("steady", flops(1), SILENT),
             ("few trials", few, SILENT),
             ("an outlier", with_values(flops(1), &wild), SILENT),
         ]);

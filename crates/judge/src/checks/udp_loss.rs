@@ -102,7 +102,6 @@ mod tests {
             ("no round trip", trips(0), SILENT),
             ("one round trip", trips(1), NOTE),
             ("in half of the trials", trips(5), SUSPECT),
-            ("tcp", tcp(1, "loopback"), SILENT),
             ("not reported", each(udp(1, "loopback"), |_, t| t.network = None), SILENT),
             ("more received than sent", more, SILENT),
         ]);

@@ -45,7 +45,6 @@ mod tests {
         CHECK.expect([
             ("interrupted", ended(by), suspect("SIGINT ... 10 trials")),
             ("unfinished", ended(Ending::Unfinished), SUSPECT),
-            ("complete", flops(1), SILENT),
         ]);
     }
 }

@@ -64,12 +64,12 @@ mod tests {
         let no_steal = |m| each_condition(m, |_, c| c.steal_s = None);
         let mut one_trial = no_steal(flops(1));
         one_trial.trials[0].conditions.steal_s = Some(0.0);
+        let apart = with_param(tcp(1, "loopback"), "placement", "apart");
         CHECK.expect([
             ("steal", no_steal(flops(1)), NOTE),
             ("the clock", each_condition(flops(1), |_, c| c.clock_hz = None), NOTE),
-            ("all reported", flops(1), SILENT),
+            ("the clock of pinned streams", apart, NOTE),
             ("by one trial", one_trial, SILENT),
-            ("no clock for a disk", rand_read(1), SILENT),
         ]);
         assert!(rand_read(1).trials.iter().all(|t| t.conditions.clock_hz.is_none()));
         assert_eq!(CHECK.found(no_steal(rand_read(1))).unwrap().evidence["missing"], "steal time");

@@ -151,12 +151,6 @@ fn what_a_stranger_wrote_is_no_panic() {
 }
 
 #[test]
-fn judging_a_series_twice_gives_the_same() {
-    let once = judged(&host(), stepped(0.5), &[]);
-    assert_eq!(judged(&host(), once.clone(), &[]), once);
-}
-
-#[test]
 fn shares_are_of_the_cpus_that_there_are() {
     // On the two CPUs of this host.
     let spoilt = |threads: u64, steal: f64, throttled: f64| {

@@ -6,7 +6,6 @@ use proofmark_model::{
 };
 
 use super::*;
-use crate::references;
 use crate::testing::*;
 
 /// What is found of a measurement next to one tool with so many times our values, after the tool was
@@ -355,12 +354,4 @@ fn trials_that_are_far_shorter_or_longer() {
     // The same work takes longer, or shorter.
     explains(linpack(5000, 1), 0.1, 0.1, "none", "");
     explains(iops_below(10.0), 8.0, 8.0, "none", "");
-}
-
-#[test]
-fn both_are_judged_by_the_same_stand_in() {
-    let m = flops(1);
-    let theirs = references::as_measurement(&m, &beside(&m, 1.0));
-    assert_eq!((theirs.workload, theirs.params, theirs.unit), (m.workload, m.params, m.unit));
-    assert_eq!(around(1.0).len(), theirs.trials.len());
 }
