@@ -83,7 +83,8 @@ fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String
     let rule = ceilings::find(&ceiling.id).ok_or_else(|| {
         format!("{share}; the ceiling {} has no rule that names the bottleneck", ceiling.id)
     })?;
-    let mut bottleneck = (rule.bottleneck)(ceiling, &capacity, &share);
+    let mut bottleneck = ceilings::quota(ceiling, &capacity, &share)
+        .unwrap_or_else(|| (rule.bottleneck)(ceiling, &capacity, &share));
     let busy = !Execution::derive(ctx, m).waits(); // Threads that wait lose nothing to interrupts.
     let lost = ctx.host.timer.interrupted_share.get().filter(|l| busy && REPORTED.contains(l));
     if let Some(lost) = lost {

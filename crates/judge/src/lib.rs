@@ -127,7 +127,7 @@ pub(crate) fn share_of(ceiling: &Ceiling, m: &Measurement) -> Option<f64> {
 /// The ceiling at a trial's own clock, if the ceiling depends on the clock and the
 /// trial knows its own.
 fn ceiling_at(better: Better, ceiling: &Ceiling, trial: &Trial) -> f64 {
-    let usual = ceiling.inputs.iter().find(|i| i.name == ceilings::CLOCK_INPUT).map(|i| i.value);
+    let usual = ceilings::input_of(ceiling, ceilings::CLOCK_INPUT).map(|i| i.value);
     match (usual, trial.conditions.clock_hz) {
         (Some(usual), Some(own)) if own.is_finite() && own > 0.0 && usual > 0.0 => {
             match better {

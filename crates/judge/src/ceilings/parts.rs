@@ -13,6 +13,8 @@ use crate::words::{self, counted};
 
 /// Name of the input that a ceiling grows with when the clock does.
 pub(crate) const CLOCK_INPUT: &str = "clock";
+/// Name of the input that a ceiling of several cores grows with.
+const CORES_INPUT: &str = "cores";
 /// Name of the input that is the run's own latency of memory.
 pub(crate) const LATENCY_INPUT: &str = "latency";
 
@@ -36,19 +38,48 @@ pub(crate) fn input(
     Input { name: name.to_owned(), value, unit: unit.to_owned(), source, note: note.into() }
 }
 
+/// A formula with its value and its inputs.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Formula {
+    pub(crate) value: f64,
+    pub(crate) text: String,
+    pub(crate) inputs: Vec<Input>,
+}
+
+impl Formula {
+    /// An input alone.
+    pub(crate) fn of(first: Input) -> Self {
+        Self { value: first.value, text: first.name.clone(), inputs: vec![first] }
+    }
+
+    pub(crate) fn times(self, factor: Input) -> Self {
+        self.times_all(Self::of(factor))
+    }
+
+    pub(crate) fn times_all(mut self, factor: Self) -> Self {
+        self.inputs.extend(factor.inputs);
+        Self { value: self.value * factor.value, text: self.text + " x " + &factor.text, ..self }
+    }
+
+    pub(crate) fn over(mut self, divisor: Input) -> Self {
+        let (value, text) = (self.value / divisor.value, self.text + " / " + &divisor.name);
+        self.inputs.push(divisor);
+        Self { value, text, inputs: self.inputs }
+    }
+}
+
 impl CeilingRule {
     /// The ceiling that this rule gives a measurement, in its unit.
-    pub(super) fn ceiling(
-        &self,
-        m: &Measurement,
-        value: f64,
-        formula: impl Into<String>,
-        inputs: Vec<Input>,
-        uncertainty: f64,
-    ) -> Ceiling {
-        let (id, unit, formula) = (self.id.to_owned(), m.unit.to_string(), formula.into());
+    pub(super) fn ceiling(&self, m: &Measurement, formula: Formula, uncertainty: f64) -> Ceiling {
+        let (id, unit) = (self.id.to_owned(), m.unit.to_string());
+        let Formula { value, text: formula, inputs } = formula;
         Ceiling { id, value, unit, formula, inputs, uncertainty }
     }
+}
+
+/// The input of that name, if the ceiling has it.
+pub(crate) fn input_of<'c>(ceiling: &'c Ceiling, name: &str) -> Option<&'c Input> {
+    ceiling.inputs.iter().find(|i| i.name == name)
 }
 
 /// Positive finite values of a trial's condition, in order.
@@ -114,7 +145,7 @@ pub(crate) fn cores(host: &Host, capacity: &Capacity) -> Input {
         }
         _ => format!("{threads} on {physical}"),
     };
-    input("cores", capacity.cores, "", Provenance::Reported, why)
+    input(CORES_INPUT, capacity.cores, "", Provenance::Reported, why)
 }
 
 /// The row of the host's core design, for what a ceiling needs of it.
@@ -162,12 +193,13 @@ pub(crate) fn bits(m: &Measurement) -> Result<u32, String> {
 
 /// The clock that a ceiling was derived with, as words that follow others.
 pub(crate) fn at_clock(ceiling: &Ceiling) -> String {
-    let clock = ceiling.inputs.iter().find(|i| i.name == CLOCK_INPUT);
-    clock.map_or(String::new(), |i| format!(" at {}", format_quantity(i.value, Unit::Hertz)))
+    input_of(ceiling, CLOCK_INPUT)
+        .map_or(String::new(), |i| format!(" at {}", format_quantity(i.value, Unit::Hertz)))
 }
 
-/// The CPU quota as the bottleneck, where it is what bounds the ceiling.
+/// The CPU quota as the bottleneck, where it is what bounds a ceiling of so many cores.
 pub(crate) fn quota(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Option<Bottleneck> {
+    input_of(ceiling, CORES_INPUT)?;
     let quota = capacity.quota.filter(|_| capacity.bound == Bound::Quota)?;
     let evidence = format!("{share} of {}{}", counted(quota, "CPU"), at_clock(ceiling));
     Some(Bottleneck::new("CPU quota", evidence))
