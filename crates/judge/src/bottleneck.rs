@@ -19,6 +19,7 @@ use proofmark_model::{Bottleneck, Measurement, Params, Severity, Subsystem, Unit
 use crate::capacity::Capacity;
 use crate::execution::Execution;
 use crate::memory::{cache_at, from_memory};
+use crate::statistics::gain;
 use crate::{Context, ceilings};
 
 /// From this share of its ceiling on, the ceiling's resource is the limit.
@@ -106,8 +107,8 @@ fn by_scaling(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
     let (one, many) =
         if threads == 1 { (m, ctx.on_most_threads(m, cores)?) } else { (ctx.on_one_thread(m)?, m) };
     let threads = many.params.threads() as f64;
-    let ratio = many.summary.as_ref()?.median / one.summary.as_ref()?.median;
-    if threads < 2.0 || !one.undisturbed() || !many.undisturbed() || !ratio.is_finite() {
+    let ratio = gain(one, many, &Params::THREADS)?;
+    if threads < 2.0 || !one.undisturbed() || !many.undisturbed() {
         return None;
     }
     let resource = if ratio < SHARED {
@@ -129,18 +130,11 @@ fn by_scaling(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
 /// is no operation, and what cannot be shared among the threads, weighs more.
 fn by_size(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
     let size = m.params.int(Params::SIZE)?;
-    let median = |m: &Measurement| Some(m.summary.as_ref()?.median).filter(|v| *v > 0.0);
-    let own = median(m)?;
-    let larger = |o: &&Measurement| {
-        o.workload == m.workload
-            && o.params.differs_only_in(&m.params, &[Params::SIZE])
-            && o.params.int(Params::SIZE).is_some_and(|n| n > size)
-            && o.undisturbed()
-    };
-    let each = ctx.others.iter().filter(larger);
-    let each = each.filter_map(|o| Some((median(o)? / own, o.params.int(Params::SIZE)?)));
+    let larger = |o: &Measurement| o.params.int(Params::SIZE).filter(|n| *n > size);
+    let sound = ctx.others.iter().filter(|o| o.undisturbed());
+    let each = sound.filter_map(|o| Some((gain(m, o, &[Params::SIZE])?, larger(o)?)));
     let (gain, n) = each.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let is_faster = gain.is_finite() && gain >= LARGER && m.undisturbed();
+    let is_faster = gain >= LARGER && m.undisturbed();
     let evidence =
         format!("{} = {n} instead of {size} reaches {gain:.2} times this rate", Params::SIZE);
     is_faster.then(|| Bottleneck::new("problem size", evidence))

@@ -6,7 +6,7 @@
 use proofmark_model::{Host, Measurement, Pace, Subsystem, Trial, Unit};
 
 use crate::capacity::Capacity;
-use crate::statistics::typical;
+use crate::statistics::{ratio_of_sums, typical};
 use crate::{Context, disk, network};
 
 /// How a measurement is to be judged.
@@ -50,14 +50,8 @@ pub(crate) fn cpu_share(host: &Host, m: &Measurement) -> Option<f64> {
     if cpus == 0 {
         return None;
     }
-    let mut used = 0.0;
-    let mut had = 0.0;
-    for t in &m.trials {
-        used += t.conditions.own_cpu_s?;
-        had += t.seconds * m.params.threads().clamp(1, cpus) as f64;
-    }
-    let share = used / had;
-    (share.is_finite() && share >= 0.0).then_some(share)
+    let had = |t: &Trial| t.seconds * m.params.threads().clamp(1, cpus) as f64;
+    ratio_of_sums(m.trials.iter().map(|t| Some((t.conditions.own_cpu_s?, had(t)))))
 }
 
 /// CPU time that others took from a trial, in CPU-seconds; `None` where nobody separates it

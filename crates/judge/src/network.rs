@@ -12,7 +12,7 @@ pub(crate) use frames::{Frames, Layer, least_headers, packet};
 
 use crate::Context;
 use crate::capacity::Capacity;
-use crate::statistics::typical;
+use crate::statistics::{ratio_of_sums, typical};
 use crate::threads::{connections, threads_here};
 use crate::words::known;
 
@@ -130,14 +130,7 @@ fn share(
     m: &Measurement,
     of: impl Fn(&Trial, &NetworkTraffic) -> Option<(f64, f64)>,
 ) -> Option<f64> {
-    let (mut used, mut had) = (0.0, 0.0);
-    for t in &m.trials {
-        let (u, h) = of(t, t.network.as_ref()?)?;
-        used += u;
-        had += h;
-    }
-    let share = used / had;
-    (share.is_finite() && share >= 0.0).then_some(share)
+    ratio_of_sums(m.trials.iter().map(|t| of(t, t.network.as_ref()?)))
 }
 
 /// CPU time of an end's own threads over all that they could have had: a CPU each, as far

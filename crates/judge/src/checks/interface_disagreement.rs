@@ -196,11 +196,14 @@ mod tests {
         let swapped =
             each_network(way("reverse"), |n| std::mem::swap(&mut n.client, &mut n.server));
         let both = each_network(way("both"), |n| less(&mut n.server.in_bytes));
+        let trip = with_param(round_trips("tcp", "block"), "path", "peer");
+        let trip = each_network(trip, |n| less(&mut n.client.out_bytes));
         CHECK.expect([
             ("reverse", swapped, SILENT),
             ("payload went out", way("reverse"), INVALID),
             ("all of it may have gone one way", way("both"), SILENT),
             ("neither way", both, INVALID),
+            ("a round trip goes both ways", trip, SILENT),
         ]);
     }
 
