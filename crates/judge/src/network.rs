@@ -82,7 +82,7 @@ pub(crate) struct Carried {
 impl Carried {
     /// `None` of what is no stream.
     pub(crate) fn typical(m: &Measurement) -> Option<Self> {
-        if !measured(m) || !streams(m) {
+        if !streams(m) {
             return None;
         }
         let over = |of: &dyn Fn(&Trial) -> f64| typical(&m.trials, |t| Some(of(t)));

@@ -4,9 +4,7 @@ use proofmark_model::{End, Finding, Measurement};
 
 use super::{Check, Class, percent, with_known};
 use crate::Context;
-use crate::network::{
-    BUSY, measured, over_loopback, own_of_system, own_share, polls, system_share,
-};
+use crate::network::{BUSY, over_loopback, own_of_system, own_share, polls, system_share};
 
 /// Where less than this of an end's busy time is its own threads', somebody else took its
 /// CPUs: what the kernel does for the packets in addition to the threads is seldom twice as much.
@@ -57,7 +55,7 @@ pub(super) static CHECK: Check = Check {
 };
 
 fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
-    if !measured(m) || over_loopback(m) || polls(m) {
+    if over_loopback(m) || polls(m) {
         return None;
     }
     End::BOTH.into_iter().filter_map(|end| examine_end(m, end)).max_by_key(|f| f.severity)

@@ -4,7 +4,7 @@ use proofmark_model::{Finding, Measurement};
 
 use super::{Check, Class};
 use crate::Context;
-use crate::network::{datagrams, interfaces, measured, packet};
+use crate::network::{datagrams, interfaces, packet};
 
 pub(super) static CHECK: Check = Check {
     id: "fragmented",
@@ -19,7 +19,7 @@ pub(super) static CHECK: Check = Check {
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    if !measured(m) || datagrams(m) != Some(true) {
+    if datagrams(m) != Some(true) {
         return None;
     }
     let network = ctx.host.network.get()?;

@@ -1,64 +1,46 @@
-//! Checks: each looks at one way in which a number can be wrong or disturbed. One
-//! file a check; to add one, write the file and add a line to [`ALL`].
+//! Checks: each looks at one way in which a number can be wrong or disturbed. A file holds
+//! one, or a few of the same thing; to add one, write it and add a line to [`ALL`].
 //!
 //! Each file names its thresholds as constants and says why they are what they are.
 //! What a trial suffered is summed up over the trials by `share`, so that one
 //! disturbed trial of many does not condemn the median.
 
 mod above_ceiling;
-mod burst_credits;
 mod bytes_lost;
 mod cache_disagreement;
-mod clock_disagreement;
-mod clock_drop;
+mod clock;
 mod clusters;
-mod compressible_data;
 mod core_shared;
 mod cpu_saturated;
-mod crashed;
-mod direct_refused;
+mod cpu_taken;
 mod disagrees;
-mod dropped_packets;
+mod ending;
 mod falling_rate;
+mod file;
 mod fragmented;
 mod in_cache;
 mod inconsistent;
 mod interface_disagreement;
-mod involuntary_switches;
-mod level_change;
-mod migration;
-mod misplaced_memory;
-mod no_device_witness;
-mod no_interface_witness;
+mod levels;
 mod not_a_disk;
 mod not_durable;
 mod one_machine;
-mod other_cpu;
-mod oversubscribed;
+mod packet_loss;
 mod page_cache;
-mod page_faults;
+mod pages;
+mod paging;
 mod random_faster;
-mod refused;
 mod residual;
-mod retransmits;
 mod scaling;
+mod scheduling;
 mod share;
 mod shared_device;
 mod short_transfer;
 mod short_trial;
-mod small_file;
-mod small_pages;
-mod steal;
-mod swap;
-mod thermal;
-mod throttled;
 mod trend;
-mod udp_loss;
-mod unfinished;
 mod unverified;
-mod unwatched;
-mod unwritten_data;
 mod wide_interval;
+mod witness;
 mod work_removed;
 
 use proofmark_model::{Finding, Measurement, Severity};
@@ -140,9 +122,9 @@ impl Class {
 /// all, then whether it can be, then what disturbed it. `core_shared`, `disagrees` and
 /// `involuntary_switches` look at what those before them found.
 pub static ALL: &[&Check] = &[
-    &crashed::CHECK,
-    &refused::CHECK,
-    &unfinished::CHECK,
+    &ending::CRASHED,
+    &ending::REFUSED,
+    &ending::UNFINISHED,
     &unverified::CHECK,
     &residual::CHECK,
     &inconsistent::CHECK,
@@ -150,48 +132,48 @@ pub static ALL: &[&Check] = &[
     &work_removed::CHECK,
     &scaling::CHECK,
     &in_cache::CHECK,
-    &misplaced_memory::CHECK,
-    &small_pages::CHECK,
+    &pages::MISPLACED_MEMORY,
+    &pages::SMALL_PAGES,
     &not_a_disk::CHECK,
     &page_cache::CHECK,
-    &direct_refused::CHECK,
-    &unwritten_data::CHECK,
-    &compressible_data::CHECK,
+    &file::DIRECT_REFUSED,
+    &file::UNWRITTEN_DATA,
+    &file::COMPRESSIBLE_DATA,
     &not_durable::CHECK,
-    &small_file::CHECK,
-    &no_device_witness::CHECK,
+    &file::SMALL_FILE,
+    &witness::NO_DEVICE_WITNESS,
     &one_machine::CHECK,
     &bytes_lost::CHECK,
     &interface_disagreement::CHECK,
-    &no_interface_witness::CHECK,
+    &witness::NO_INTERFACE_WITNESS,
     &short_transfer::CHECK,
-    &udp_loss::CHECK,
-    &dropped_packets::CHECK,
-    &retransmits::CHECK,
+    &packet_loss::UDP_LOSS,
+    &packet_loss::DROPPED_PACKETS,
+    &packet_loss::RETRANSMITS,
     &cpu_saturated::CHECK,
     &fragmented::CHECK,
     &short_trial::CHECK,
     &wide_interval::CHECK,
     &trend::CHECK,
     &falling_rate::CHECK,
-    &level_change::CHECK,
-    &burst_credits::CHECK,
+    &levels::LEVEL_CHANGE,
+    &levels::BURST_CREDITS,
     &clusters::CHECK,
-    &steal::CHECK,
-    &throttled::CHECK,
-    &other_cpu::CHECK,
-    &oversubscribed::CHECK,
-    &involuntary_switches::CHECK,
-    &migration::CHECK,
-    &thermal::CHECK,
-    &clock_drop::CHECK,
-    &clock_disagreement::CHECK,
-    &swap::CHECK,
+    &cpu_taken::STEAL,
+    &cpu_taken::THROTTLED,
+    &cpu_taken::OTHER_CPU,
+    &scheduling::OVERSUBSCRIBED,
+    &scheduling::INVOLUNTARY_SWITCHES,
+    &scheduling::MIGRATION,
+    &clock::THERMAL,
+    &clock::CLOCK_DROP,
+    &clock::CLOCK_DISAGREEMENT,
+    &paging::SWAP,
     &shared_device::CHECK,
-    &page_faults::CHECK,
+    &paging::PAGE_FAULTS,
     &random_faster::CHECK,
     &cache_disagreement::CHECK,
-    &unwatched::CHECK,
+    &witness::UNWATCHED,
     &disagrees::CHECK,
     &core_shared::CHECK,
 ];

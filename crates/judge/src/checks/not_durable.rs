@@ -4,7 +4,7 @@ use proofmark_model::{FileState, Finding, Measurement, Severity, Trial};
 
 use super::{Check, Class};
 use crate::Context;
-use crate::disk::{Cached, Way, asked, asks, commits, files, measured};
+use crate::disk::{Cached, Way, asked, asks, commits, files};
 
 /// Whether a device at the bottom has a volatile cache: `None` where one does not report it
 /// and no other has one.
@@ -47,7 +47,7 @@ pub(super) static CHECK: Check = Check {
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    if !measured(m) || !asks(m, Way::Written) || files(m).next().is_none() {
+    if !asks(m, Way::Written) {
         return None;
     }
     let volatile = volatile(ctx);

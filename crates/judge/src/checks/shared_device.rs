@@ -5,7 +5,7 @@ use proofmark_model::{Finding, Measurement, Severity, Trial, Unit, format_count,
 use super::share::Share;
 use super::{Check, Class, percent};
 use crate::Context;
-use crate::disk::{Cached, Way, asked, asks, commits, is_random, measured, waits};
+use crate::disk::{Cached, Way, asked, asks, commits, is_random, waits};
 use crate::words::counted;
 
 /// The target interval: less traffic of others than this cannot move the median out of it.
@@ -147,7 +147,7 @@ pub(super) static CHECK: Check = Check {
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    if !measured(m) || !waits(m) {
+    if !waits(m) {
         return None;
     }
     let ways: Vec<Way> = Way::BOTH.into_iter().filter(|w| comparable(ctx, m, *w)).collect();
