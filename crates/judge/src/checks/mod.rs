@@ -5,21 +5,18 @@
 //! What a trial suffered is summed up over the trials by `share`, so that one
 //! disturbed trial of many does not condemn the median.
 
-mod above_ceiling;
-mod bytes_lost;
 mod cache_disagreement;
 mod clock;
-mod clusters;
 mod core_shared;
 mod cpu_saturated;
 mod cpu_taken;
 mod disagrees;
+mod drift;
 mod ending;
-mod falling_rate;
 mod file;
 mod fragmented;
+mod impossible;
 mod in_cache;
-mod inconsistent;
 mod interface_disagreement;
 mod levels;
 mod not_a_disk;
@@ -29,19 +26,15 @@ mod packet_loss;
 mod page_cache;
 mod pages;
 mod paging;
+mod precision;
 mod random_faster;
-mod residual;
 mod scaling;
 mod scheduling;
 mod share;
 mod shared_device;
-mod short_transfer;
-mod short_trial;
-mod trend;
-mod unverified;
-mod wide_interval;
+mod transfer;
+mod verification;
 mod witness;
-mod work_removed;
 
 use proofmark_model::{Finding, Measurement, Severity};
 
@@ -125,11 +118,11 @@ pub static ALL: &[&Check] = &[
     &ending::CRASHED,
     &ending::REFUSED,
     &ending::UNFINISHED,
-    &unverified::CHECK,
-    &residual::CHECK,
-    &inconsistent::CHECK,
-    &above_ceiling::CHECK,
-    &work_removed::CHECK,
+    &verification::UNVERIFIED,
+    &verification::RESIDUAL,
+    &verification::INCONSISTENT,
+    &impossible::ABOVE_CEILING,
+    &impossible::WORK_REMOVED,
     &scaling::CHECK,
     &in_cache::CHECK,
     &pages::MISPLACED_MEMORY,
@@ -143,22 +136,22 @@ pub static ALL: &[&Check] = &[
     &file::SMALL_FILE,
     &witness::NO_DEVICE_WITNESS,
     &one_machine::CHECK,
-    &bytes_lost::CHECK,
+    &transfer::BYTES_LOST,
     &interface_disagreement::CHECK,
     &witness::NO_INTERFACE_WITNESS,
-    &short_transfer::CHECK,
+    &transfer::SHORT_TRANSFER,
     &packet_loss::UDP_LOSS,
     &packet_loss::DROPPED_PACKETS,
     &packet_loss::RETRANSMITS,
     &cpu_saturated::CHECK,
     &fragmented::CHECK,
-    &short_trial::CHECK,
-    &wide_interval::CHECK,
-    &trend::CHECK,
-    &falling_rate::CHECK,
+    &precision::SHORT_TRIAL,
+    &precision::WIDE_INTERVAL,
+    &drift::TREND,
+    &drift::FALLING_RATE,
     &levels::LEVEL_CHANGE,
     &levels::BURST_CREDITS,
-    &clusters::CHECK,
+    &precision::CLUSTERS,
     &cpu_taken::STEAL,
     &cpu_taken::THROTTLED,
     &cpu_taken::OTHER_CPU,
