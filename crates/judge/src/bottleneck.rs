@@ -212,13 +212,6 @@ mod tests {
     }
 
     #[test]
-    fn those_who_take_are_checks() {
-        for (check, _) in CONTENTION_CHECKS {
-            assert!(crate::checks::find(check).is_some(), "no check {check}");
-        }
-    }
-
-    #[test]
     fn near_a_ceiling_it_is_what_the_ceiling_is_made_of() {
         let near = |m, limit: f64| with_values(m, &around(0.99 * limit));
         let division = || mix(true, "arith17", "scalar");

@@ -98,7 +98,7 @@ static UNDECLARED: Work = Work::CORE;
 /// Where less is better, the other way round: 1 is always the ceiling itself.
 fn efficiency(m: &Measurement) -> Result<f64, String> {
     let ceiling = m.ceiling.as_ref().ok_or("there is no ceiling to compare with")?;
-    let share = share_of_ceiling(m, ceiling)?;
+    let share = share_of(ceiling, m).ok_or("there is no trial to compare with the ceiling")?;
     if share > 1.0 && share <= 1.0 + ceiling.uncertainty && ceiling.uncertainty >= VAGUE {
         return Err(format!(
             "the result is above this ceiling but within its uncertainty of {:.0} %, so its share \
@@ -111,10 +111,6 @@ fn efficiency(m: &Measurement) -> Result<f64, String> {
 
 /// From this uncertainty on, a number above its ceiling is not reported as a share of it.
 const VAGUE: f64 = 0.3;
-
-fn share_of_ceiling(m: &Measurement, ceiling: &Ceiling) -> Result<f64, String> {
-    share_of(ceiling, m).ok_or_else(|| "there is no trial to compare with the ceiling".to_owned())
-}
 
 /// The same against any ceiling.
 pub(crate) fn share_of(ceiling: &Ceiling, m: &Measurement) -> Option<f64> {

@@ -10,7 +10,7 @@ use proofmark_model::{
 
 use crate::Context;
 use crate::checks::Check;
-use crate::run::{Judge, forget};
+use crate::run::forget;
 
 mod disk;
 mod expect;
@@ -32,7 +32,7 @@ pub(crate) use network::{
 pub(crate) use proofmark_model::summarise as summary;
 pub(crate) use proofmark_model::testing::block_device;
 pub(crate) use random::{normal, wild, xorshift};
-pub(crate) use reference::beside;
+pub(crate) use reference::{beside, tool_trials};
 
 fn known<T>(value: T) -> Probe<T> {
     Probe::known(value, "test")
@@ -367,11 +367,10 @@ pub(crate) fn judged(host: &Host, m: Measurement, others: &[Measurement]) -> Mea
 pub(crate) fn judged_in(ctx: &Context, m: Measurement) -> Measurement {
     let mut all = ctx.others.to_vec();
     all.push(m);
-    let (judge, last) =
-        (Judge { host: ctx.host, specs: ctx.specs, policy: ctx.policy }, all.len() - 1);
+    let last = all.len() - 1;
     forget(&mut all[last]);
-    judge.examine(&mut all, last);
-    judge.conclude(&mut all, last);
+    ctx.examine(&mut all, last);
+    ctx.conclude(&mut all, last);
     all.swap_remove(last)
 }
 

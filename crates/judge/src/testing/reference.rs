@@ -30,6 +30,11 @@ pub(crate) fn beside(m: &Measurement, factor: f64) -> Reference {
     }
 }
 
+/// Changes every trial of a tool.
+pub(crate) fn tool_trials(spoil: impl Fn(&mut Trial)) -> impl Fn(&mut Reference) {
+    move |r| r.evidence.iter_mut().for_each(&spoil)
+}
+
 fn of_tool(m: &Measurement, t: &Trial, factor: f64) -> Trial {
     let value = t.value * factor;
     let faster = m.unit.value(1.0, 2.0) < m.unit.value(1.0, 1.0);
