@@ -184,7 +184,7 @@ mod tests {
     use crate::testing::*;
 
     #[test]
-    fn what_interrupts_take_is_told() {
+    fn what_interrupts_take_is_reported() {
         let with = |share: f64| {
             let mut h = host();
             h.timer.interrupted_share = Probe::known(share, "gaps");

@@ -1,6 +1,6 @@
 //! Whatever a run file holds, judging it neither panics nor prints what is no number.
 
-use proofmark_model::{Ending, Host, IoLimit, Link, Measurement, Params, Probe, Ratio, Trial};
+use proofmark_model::{Ending, Host, Link, Measurement, Params, Probe, Ratio, Trial};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde::Serialize;
@@ -74,20 +74,11 @@ fn whole_host(path: &str) -> Host {
     });
     h.limits.cpu_quota = Probe::known(proofmark_model::CpuQuota { cpus: Some(1.5) }, "");
     h.memory.total_bytes = Probe::known(8 << 30, "");
-    for name in ["disk.read_iops", "network.send"] {
-        h.limits.declared.insert(name.to_owned(), 1e5);
-    }
     h.network = host_with_network(path).network;
-    let limit = IoLimit {
-        device: "254:0".to_owned(),
-        read_bytes_per_s: Some(2e9),
-        write_bytes_per_s: None,
-        reads_per_s: None,
-        writes_per_s: Some(1e5),
-        source: String::new(),
-    };
+    let mut limit = io_limit("254:0");
+    (limit.read_bytes_per_s, limit.writes_per_s) = (Some(2e9), Some(1e5));
     h.limits.io = Probe::known(vec![limit], "");
-    h
+    with_declared(h, &[("disk.read_iops", 1e5), ("network.send", 1e5)])
 }
 
 /// A trial of which everything is reported that any workload reports.
@@ -181,7 +172,7 @@ proptest! {
         } else if let Some(s) = m.summary.as_mut() {
             (s.median, s.ci95) = (median, Some([low, high]));
         }
-        let mut tool = beside(&flops(1), 1.0);
+        let mut tool = tool_of(&flops(1), 1.0);
         for (name, value) in [("array_size", set), ("threads", threads), ("window", set)] {
             tool.params = tool.params.with(name, value);
         }

@@ -90,7 +90,7 @@ mod tests {
 
     /// With a tool of so many times proofmark's values, spoilt.
     fn with_tool(mut m: Measurement, factor: f64, spoil: impl Fn(&mut Reference)) -> Measurement {
-        m.references = vec![beside(&m, factor)];
+        m.references = vec![tool_of(&m, factor)];
         spoil(&mut m.references[0]);
         m
     }
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_tool_is_told_of_it_and_not_of_ours() {
+    fn what_is_wrong_with_a_tool_is_found_of_it_and_not_of_ours() {
         type Row = (&'static str, Measurement, fn(&mut Trial));
         let conditions = |check, spoil| -> Row { (check, flops(1), spoil) };
         let sequential = |name: &str, cache| disk(name, 1 << 20, cache);

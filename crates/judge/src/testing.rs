@@ -19,7 +19,8 @@ mod random;
 mod reference;
 
 pub(crate) use disk::{
-    disk, each_device, each_file, fsync, healthy_disk, host_with_disk, rand_read, with_storage,
+    disk, each_device, each_file, fsync, healthy_disk, host_with_disk, io_limit, rand_read,
+    with_storage,
 };
 pub(crate) use expect::{
     Expected, INVALID, NOTE, SILENT, SUSPECT, expect_bottleneck, expect_words, invalid, note,
@@ -32,7 +33,7 @@ pub(crate) use network::{
 pub(crate) use proofmark_model::summarise as summary;
 pub(crate) use proofmark_model::testing::block_device;
 pub(crate) use random::{normal, wild, xorshift};
-pub(crate) use reference::{beside, tool_trials};
+pub(crate) use reference::{tool_of, tool_trials};
 
 fn known<T>(value: T) -> Probe<T> {
     Probe::known(value, "test")
@@ -48,6 +49,12 @@ pub(crate) fn with_design(mut host: Host, id: &str) -> Host {
 /// The machine under a quota of so many CPUs.
 pub(crate) fn with_quota(mut host: Host, cpus: f64) -> Host {
     host.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(cpus) }, "cpu.max");
+    host
+}
+
+/// The machine with limits that the user declares.
+pub(crate) fn with_declared(mut host: Host, limits: &[(&str, f64)]) -> Host {
+    host.limits.declared = limits.iter().map(|(n, v)| ((*n).to_owned(), *v)).collect();
     host
 }
 
@@ -347,7 +354,7 @@ pub(crate) fn with_values(mut m: Measurement, values: &[f64]) -> Measurement {
 }
 
 /// Gives the trials values around another rate, in the same time, and keeps what else they
-/// tell.
+/// report.
 pub(crate) fn at_rate(m: Measurement, rate: f64) -> Measurement {
     let values = around(rate);
     let m = each(m, |i, t| {

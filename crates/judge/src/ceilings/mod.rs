@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_that_all_have_is_told_once() {
+    fn a_reason_that_all_have_is_given_once() {
         use crate::testing::*;
         let m = judged(&host_with_network("loopback"), round_trips("tcp", "block"), &[]);
         let why = &m.missing["ceiling"];

@@ -91,9 +91,7 @@ mod tests {
     const PAYLOAD: f64 = 1448.0 / 1514.0;
 
     fn declaring(limits: &[(&str, f64)]) -> Host {
-        let mut host = host_with_network("peer");
-        host.limits.declared = limits.iter().map(|(n, v)| ((*n).to_owned(), *v)).collect();
-        host
+        with_declared(host_with_network("peer"), limits)
     }
 
     #[test]

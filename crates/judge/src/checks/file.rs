@@ -207,7 +207,7 @@ mod tests {
         let once = |m, unwritten| {
             each_file(m, |i, f| f.unwritten = if i == 7 { unwritten } else { f.unwritten })
         };
-        let untold = |m| each_file(m, |_, f| f.unwritten = None);
+        let unreported = |m| each_file(m, |_, f| f.unwritten = None);
         for m in [rand_read(1), disk("seq_read", 1 << 20, "cold"), disk("mixed", 4096, "none")] {
             UNWRITTEN_DATA.expect([
                 ("all", once(m.clone(), Some(1.0)), INVALID),
@@ -217,9 +217,9 @@ mod tests {
         UNWRITTEN_DATA.expect([
             ("written", once(disk("rand_write", 4096, "none"), Some(0.5)), SUSPECT),
             ("appending is the work", once(fsync(1), Some(0.5)), SILENT),
-            ("reads, not reported", untold(rand_read(1)), NOTE),
-            ("a mix, not reported", untold(disk("mixed", 4096, "none")), NOTE),
-            ("writes, not reported", untold(disk("seq_write", 4096, "none")), SILENT),
+            ("reads, not reported", unreported(rand_read(1)), NOTE),
+            ("a mix, not reported", unreported(disk("mixed", 4096, "none")), NOTE),
+            ("writes, not reported", unreported(disk("seq_write", 4096, "none")), SILENT),
             ("a rest", once(rand_read(1), Some(0.0005)), SILENT),
             ("not reported once", once(rand_read(1), None), SILENT),
             ("no number", once(rand_read(1), Some(f64::NAN)), SILENT),

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_levels_explain_no_other_check_tells() {
+    fn what_levels_explain_no_other_check_reports() {
         let m = judged(&host(), stepped(0.5), &[]);
         let all: Vec<&str> = m.findings.iter().map(|f| f.check.as_ref()).collect();
         assert_eq!(all, ["level_change"], "{:?}", m.findings);

@@ -5,7 +5,7 @@
 //! What a trial suffered is summed up over the trials by `share`, so that one
 //! disturbed trial of many does not condemn the median.
 
-mod cache_disagreement;
+mod caches;
 mod clock;
 mod core_shared;
 mod cpu_saturated;
@@ -14,24 +14,21 @@ mod disagrees;
 mod drift;
 mod ending;
 mod file;
-mod fragmented;
 mod impossible;
-mod in_cache;
 mod interface_disagreement;
 mod levels;
-mod not_a_disk;
-mod not_durable;
-mod one_machine;
 mod packet_loss;
 mod page_cache;
 mod pages;
 mod paging;
+mod path;
 mod precision;
 mod random_faster;
 mod scaling;
 mod scheduling;
 mod share;
 mod shared_device;
+mod store;
 mod transfer;
 mod verification;
 mod witness;
@@ -124,18 +121,18 @@ pub static ALL: &[&Check] = &[
     &impossible::ABOVE_CEILING,
     &impossible::WORK_REMOVED,
     &scaling::CHECK,
-    &in_cache::CHECK,
+    &caches::IN_CACHE,
     &pages::MISPLACED_MEMORY,
     &pages::SMALL_PAGES,
-    &not_a_disk::CHECK,
+    &store::NOT_A_DISK,
     &page_cache::CHECK,
     &file::DIRECT_REFUSED,
     &file::UNWRITTEN_DATA,
     &file::COMPRESSIBLE_DATA,
-    &not_durable::CHECK,
+    &store::NOT_DURABLE,
     &file::SMALL_FILE,
     &witness::NO_DEVICE_WITNESS,
-    &one_machine::CHECK,
+    &path::ONE_MACHINE,
     &transfer::BYTES_LOST,
     &interface_disagreement::CHECK,
     &witness::NO_INTERFACE_WITNESS,
@@ -144,7 +141,7 @@ pub static ALL: &[&Check] = &[
     &packet_loss::DROPPED_PACKETS,
     &packet_loss::RETRANSMITS,
     &cpu_saturated::CHECK,
-    &fragmented::CHECK,
+    &path::FRAGMENTED,
     &precision::SHORT_TRIAL,
     &precision::WIDE_INTERVAL,
     &drift::TREND,
@@ -165,7 +162,7 @@ pub static ALL: &[&Check] = &[
     &shared_device::CHECK,
     &paging::PAGE_FAULTS,
     &random_faster::CHECK,
-    &cache_disagreement::CHECK,
+    &caches::CACHE_DISAGREEMENT,
     &witness::UNWATCHED,
     &disagrees::CHECK,
     &core_shared::CHECK,

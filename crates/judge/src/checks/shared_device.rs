@@ -257,11 +257,11 @@ mod tests {
 
     #[test]
     fn without_its_own_account_direct_io_is_what_was_asked() {
-        let untold = |m| each_device(m, |_, d| d.own_read_bytes = None);
+        let unreported = |m| each_device(m, |_, d| d.own_read_bytes = None);
         CHECK.expect([
-            ("another reader", disturbed(untold(rand_read(1)), 1 << 20, 0, 10), SUSPECT),
-            ("none", untold(rand_read(1)), SILENT),
-            ("it may be read-ahead", disturbed(untold(cold_read()), 1 << 20, 0, 10), SILENT),
+            ("another reader", disturbed(unreported(rand_read(1)), 1 << 20, 0, 10), SUSPECT),
+            ("none", unreported(rand_read(1)), SILENT),
+            ("it may be read-ahead", disturbed(unreported(cold_read()), 1 << 20, 0, 10), SILENT),
         ]);
     }
 

@@ -165,7 +165,7 @@ fn half_of_the_points_that_lost_a_part_are_not_taken_for_noise() {
 }
 
 #[test]
-fn what_nothing_explains_is_told_with_what_differs() {
+fn what_nothing_explains_is_reported_with_what_differs() {
     expect(at(1.0), at(0.7), Slower, "no finding and no fact");
     let mut b = run(vec![at(0.7)]);
     b.host.os.kernel = Probe::known("Linux 7.1".into(), "uname");
@@ -325,7 +325,7 @@ fn an_import_without_trials_has_a_ratio_of_medians_and_no_more() {
 }
 
 #[test]
-fn a_point_is_called_by_what_tells_it_apart_and_by_the_way_to_its_data() {
+fn a_point_is_called_by_what_distinguishes_it_and_by_the_way_to_its_data() {
     let c = compared(&healthy(), &healthy());
     let name = |workload: &str| &c.points.iter().find(|p| p.workload == workload).unwrap().name;
     assert_eq!(name("cpu.flops"), "1 thread", "all have one type and one instruction set");

@@ -112,7 +112,7 @@ impl Frames {
     }
 
     /// The largest segment that goes over both interfaces, or that the senders' systems
-    /// tell of, where a narrower place on the way makes it smaller. Timestamps count where
+    /// report, where a narrower place on the way makes it smaller. Timestamps count where
     /// they are what it falls short of the MTU by: a lower one may have none.
     fn segment(network: &Network, m: &Measurement) -> Result<Self, String> {
         let (mtu, mtu_input) = mtu(network)?;

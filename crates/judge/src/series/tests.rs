@@ -44,7 +44,7 @@ pub(crate) fn stepped(share: f64) -> Measurement {
 }
 
 #[test]
-fn levels_and_changes_are_told_with_their_times() {
+fn levels_and_changes_are_reported_with_their_times() {
     let mut m = stepped(0.5);
     // The change is in the middle of sample 100.
     m.trials[100].value *= 1.5;

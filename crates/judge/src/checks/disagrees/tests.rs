@@ -8,7 +8,7 @@ use crate::testing::*;
 /// What is found of a measurement next to one tool with so many times our values, after the tool was
 /// changed.
 fn found(h: &Host, mut m: Measurement, factor: f64, spoil: &Spoil) -> Option<Finding> {
-    m.references = vec![beside(&m, factor)];
+    m.references = vec![tool_of(&m, factor)];
     spoil(&mut m.references[0]);
     judged(h, m, &[]).findings.into_iter().find(|f| f.check == CHECK.id)
 }
@@ -61,7 +61,7 @@ fn who_agrees_is_silent() {
 fn without_an_interval_the_scatter_decides() {
     let few = |factor: f64, scatter: &[f64]| {
         let mut m = with_values(flops(1), &[0.99 * 63e9, 63e9, 1.01 * 63e9]);
-        let mut r = beside(&m, factor);
+        let mut r = tool_of(&m, factor);
         r.trials = scatter.iter().map(|s| r.value * (1.0 + s)).collect();
         r.ratio = Ratio { median: 1.0 / factor, ci95: None };
         m.references = vec![r];
@@ -75,8 +75,8 @@ fn without_an_interval_the_scatter_decides() {
 #[test]
 fn the_finding_says_how_much_and_changes_no_verdict() {
     let mut m = flops(1);
-    let other = Reference { tool: "slow".to_owned(), ..beside(&m, 0.5) };
-    m.references = vec![beside(&m, 0.8), beside(&m, 1.0), other];
+    let other = Reference { tool: "slow".to_owned(), ..tool_of(&m, 0.5) };
+    m.references = vec![tool_of(&m, 0.8), tool_of(&m, 1.0), other];
     let m = judged(&host(), m, &[]);
     assert_eq!((m.verdict, m.findings.len()), (Verdict::Valid, 1));
     let f = &m.findings[0];
@@ -98,7 +98,7 @@ fn a_page_cache_on_one_side() {
     let theirs = "the tool used the page cache: of 953.7 MiB ... the page cache served the rest$";
     expect(&h, ours(), 8.0, &tool_trials(from_cache), "page_cache", theirs);
     let we = || each(ours(), |_, t| from_cache(t));
-    let clean = beside(&ours(), 0.2).evidence;
+    let clean = tool_of(&ours(), 0.2).evidence;
     let only_ours = "proofmark used the page cache, but the tool did not";
     expect(&h, we(), 0.2, &|r| r.evidence = clean.clone(), "page_cache", only_ours);
     expect(&h, we(), 0.2, SAME, "none", ""); // Both did.
@@ -112,10 +112,10 @@ fn a_page_cache_on_one_side() {
 }
 
 #[test]
-fn beside_a_warm_point_the_page_cache_is_no_difference() {
+fn with_a_warm_point_the_page_cache_is_no_difference() {
     for (cache, causes) in [("warm", "params"), ("cold", "page_cache")] {
         let mut m = disk("rand_read", 4096, cache);
-        m.references = vec![beside(&m, 3.0)];
+        m.references = vec![tool_of(&m, 3.0)];
         tool_trials(|t| {
             from_cache(t);
             t.file.as_mut().unwrap().cached = None;
