@@ -1,4 +1,4 @@
-//! Names the resource that held a number down, with the figures that show it.
+//! Names the resource that limited a number, with the figures that show it.
 //!
 //! What took the CPU away comes first: a quota, other processes, the hypervisor; not from
 //! threads that wait for a disk which does all that its ceiling lets it, within what is
@@ -29,7 +29,7 @@ const NEAR: f64 = 0.9;
 const SHARED: f64 = 1.2;
 /// From this share of the number of threads on each gains all.
 const OWN: f64 = 0.9;
-/// How much more a larger problem must reach to show that the size is what held this one.
+/// How much more a larger problem must reach to show that the size is what limited this one.
 const LARGER: f64 = 1.05;
 /// Blocks from this size on are moved as long runs of vectors, in bytes.
 const LONG: u64 = 4096;

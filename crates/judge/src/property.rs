@@ -1,6 +1,6 @@
 //! Whatever a run file holds, judging it neither panics nor prints what is no number.
 
-use proofmark_model::{Ending, Host, Link, Measurement, Params, Probe, Ratio, Trial};
+use proofmark_model::{Ending, Host, Link, Measurement, Params, Probe, Ratio, Trial, testing};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde::Serialize;
@@ -139,7 +139,7 @@ proptest! {
         set in prop_oneof![Just(0_u64), Just(1), Just(1 << 20), any::<u64>()],
         threads in prop_oneof![Just(0_u64), Just(1), Just(2), Just(8), any::<u64>()],
         kind in 0..18_usize,
-        consistent in any::<bool>(),
+        [consistent, over_time] in any::<[bool; 2]>(),
         path in select(vec!["loopback", "peer"]),
     ) {
         let mut trials = any_trials(&common, &trials);
@@ -186,6 +186,7 @@ proptest! {
         m.references[1].evidence.reverse();
         m.trials.clear();
         m.ending = Ending::Budget;
+        m.series = over_time.then(|| testing::series(testing::moment(0), 10));
         let summary = m.summary.take();
         m = Measurement { trials, summary, ..mutated(m, &own) };
         if let Some(latency) = m.latency.as_mut() {

@@ -136,7 +136,7 @@ mod tests {
     use crate::testing::*;
 
     /// Measurements of which many look at others: at a latency that steal disturbed, at one thread
-    /// that a quota held back, at sequential blocks, at larger problems, at the clock.
+    /// that a quota limited, at sequential blocks, at larger problems, at the clock.
     fn all() -> Vec<Measurement> {
         let stolen = |m: Measurement| each(m, |_, t| t.conditions.steal_s = Some(0.2 * t.seconds));
         let held =

@@ -24,7 +24,7 @@ use crate::{Capacity, Context};
 pub(crate) use cpu_mix::cycles_at_least as mix_cycles;
 pub(crate) use cpu_peak::Peak;
 pub(crate) use memory_cache::l1_bytes;
-pub(crate) use parts::{CLOCK_INPUT, Formula, input, input_of, of_our_loops, quota};
+pub(crate) use parts::{CLOCK_INPUT, Formula, clocks, input, input_of, of_our_loops, quota};
 
 /// A rule that derives a ceiling.
 pub struct CeilingRule {

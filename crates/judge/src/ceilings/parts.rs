@@ -88,7 +88,7 @@ fn known(m: &Measurement, of: impl Fn(&proofmark_model::Conditions) -> Option<f6
 }
 
 /// The clock of each trial that reports it.
-fn clocks(m: &Measurement) -> Vec<f64> {
+pub(crate) fn clocks(m: &Measurement) -> Vec<f64> {
     known(m, |c| c.clock_hz).into_iter().filter(|hz| *hz > 0.0).collect()
 }
 

@@ -9,19 +9,12 @@ use proofmark_model::{Finding, Measurement, Pace, Property, Severity, Unit, form
 
 use super::{Check, Class, percent, with_known};
 use crate::Context;
+use crate::ceilings::clocks;
 use crate::series::shares;
 use crate::statistics::{median, typical};
 
 /// One step of turbo is 100 MHz, some 2.5 %; two steps are a change of state.
 const TWO_STEPS: f64 = 0.05;
-
-fn clocks(m: &Measurement) -> Vec<f64> {
-    m.trials
-        .iter()
-        .filter_map(|t| t.conditions.clock_hz)
-        .filter(|hz| hz.is_finite() && *hz > 0.0)
-        .collect()
-}
 
 /// Clock of the first and of the last third of the trials.
 fn first_and_last(clocks: &[f64]) -> Option<(f64, f64)> {
@@ -42,22 +35,17 @@ fn at_start(ctx: &Context) -> Option<f64> {
     first.or(ctx.host.cpu.clock.measured_hz.get().copied()).filter(|hz| hz.is_finite() && *hz > 0.0)
 }
 
+fn how_far(from: f64, to: f64) -> String {
+    let [was, is] = [from, to].map(|hz| format_quantity(hz, Unit::Hertz));
+    format!("the clock fell by {}, from {was} to {is}", percent(1.0 - to / from))
+}
+
 fn finding(severity: Severity, what: &str, from: f64, to: f64, advice: &str) -> Finding {
-    let drop = 1.0 - to / from;
     CLOCK_DROP
-        .finding(
-            severity,
-            format!(
-                "{what} the clock fell by {}, from {} to {}",
-                percent(drop),
-                format_quantity(from, Unit::Hertz),
-                format_quantity(to, Unit::Hertz)
-            ),
-            advice,
-        )
+        .finding(severity, format!("{what} {}", how_far(from, to)), advice)
         .with("from_hz", from)
         .with("to_hz", to)
-        .with("drop", drop)
+        .with("drop", 1.0 - to / from)
 }
 
 pub(super) static CLOCK_DROP: Check = Check {
@@ -176,12 +164,7 @@ fn thermal(ctx: &Context, m: &Measurement) -> Option<Finding> {
             None if counted == 0 => return None,
             _ => String::new(),
         };
-        parts.push(format!(
-            "the clock fell by {}, from {} to {}{heat}",
-            percent(1.0 - end / start),
-            format_quantity(start, Unit::Hertz),
-            format_quantity(end, Unit::Hertz)
-        ));
+        parts.push(how_far(start, end) + &heat);
     }
     if parts.is_empty() {
         return None;

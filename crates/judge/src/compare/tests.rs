@@ -130,7 +130,7 @@ fn half_the_speed_under_a_quota_is_slower_with_the_cause() {
     assert_eq!(c.differences[0].what, "CPU quota");
     assert!(c.differences[0].b.contains("0.5"), "{:?}", c.differences);
     assert!(c.subsystems.iter().all(|s| (s.speed.as_ref().unwrap().median - 0.5).abs() < 0.01));
-    // The other way round B is faster, since A was held back.
+    // The other way round B is faster, since A was limited.
     let back = compared(&b, &healthy());
     assert!(outcomes(&back).iter().all(|o| *o == Faster));
     assert!(back.points[0].reason.contains("in A throttled"), "{}", back.points[0].reason);
