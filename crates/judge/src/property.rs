@@ -130,6 +130,8 @@ fn no_nan(m: &Measurement) -> Result<(), TestCaseError> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
     #[test]
     fn no_trials_panic_or_yield_nan(
         common in changes(60),
