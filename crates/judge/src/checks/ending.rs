@@ -97,29 +97,19 @@ mod tests {
     use crate::testing::*;
 
     #[test]
-    fn a_worker_that_died_is_invalid_with_its_signal() {
-        let ended = |signal: Option<&str>, detail: &str| {
-            let (signal, detail) = (signal.map(str::to_owned), detail.to_owned());
-            Measurement { ending: Ending::Crashed { signal, detail }, ..flops(1) }
-        };
-        let mut by_itself = ended(None, "exit status 101");
-        (by_itself.trials, by_itself.summary) = (Vec::new(), None);
-        CRASHED.expect([
-            ("killed", ended(Some("SIGKILL"), ""), invalid("SIGKILL")),
-            ("by itself", by_itself, INVALID),
-        ]);
-    }
-
-    #[test]
-    fn a_refusal_is_invalid_with_its_reason() {
-        let ending = Ending::Refused { reason: "this CPU has no avx512".to_owned() };
-        let m = Measurement { ending, trials: Vec::new(), summary: None, ..flops(1) };
-        REFUSED.expect([("refused", m, invalid("no avx512"))]);
-    }
-
-    #[test]
-    fn one_that_was_stopped_is_suspect_with_the_signal() {
+    fn how_it_ended_is_found_with_its_reason() {
         let ended = |ending| Measurement { ending, ..flops(1) };
+        let empty = |ending| Measurement { trials: Vec::new(), summary: None, ..ended(ending) };
+        let crashed = |signal: Option<&str>| Ending::Crashed {
+            signal: signal.map(str::to_owned),
+            detail: "exit status 101".to_owned(),
+        };
+        CRASHED.expect([
+            ("killed", ended(crashed(Some("SIGKILL"))), invalid("SIGKILL")),
+            ("by itself", empty(crashed(None)), INVALID),
+        ]);
+        let refused = Ending::Refused { reason: "this CPU has no avx512".to_owned() };
+        REFUSED.expect([("refused", empty(refused), invalid("no avx512"))]);
         let by = Ending::Interrupted { by: "SIGINT".to_owned() };
         UNFINISHED.expect([
             ("interrupted", ended(by), suspect("SIGINT ... 10 trials")),
