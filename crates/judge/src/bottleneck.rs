@@ -1,4 +1,4 @@
-//! Names the resource that held a number down, with the figures that show it.
+//! Names the resource that limited a number, with the figures that show it.
 //!
 //! What took the CPU away comes first: a quota, other processes, the hypervisor; not from
 //! threads that wait for a disk which does all that its ceiling lets it, within what is
@@ -19,6 +19,7 @@ use proofmark_model::{Bottleneck, Measurement, Params, Severity, Subsystem, Unit
 use crate::capacity::Capacity;
 use crate::execution::Execution;
 use crate::memory::{cache_at, from_memory};
+use crate::statistics::gain;
 use crate::{Context, ceilings};
 
 /// From this share of its ceiling on, the ceiling's resource is the limit.
@@ -28,7 +29,7 @@ const NEAR: f64 = 0.9;
 const SHARED: f64 = 1.2;
 /// From this share of the number of threads on each gains all.
 const OWN: f64 = 0.9;
-/// How much more a larger problem must reach to show that the size is what held this one.
+/// How much more a larger problem must reach to show that the size is what limited this one.
 const LARGER: f64 = 1.05;
 /// Blocks from this size on are moved as long runs of vectors, in bytes.
 const LONG: u64 = 4096;
@@ -83,7 +84,8 @@ fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String
     let rule = ceilings::find(&ceiling.id).ok_or_else(|| {
         format!("{share}; the ceiling {} has no rule that names the bottleneck", ceiling.id)
     })?;
-    let mut bottleneck = (rule.bottleneck)(ceiling, &capacity, &share);
+    let mut bottleneck = ceilings::quota(ceiling, &capacity, &share)
+        .unwrap_or_else(|| (rule.bottleneck)(ceiling, &capacity, &share));
     let busy = !Execution::derive(ctx, m).waits(); // Threads that wait lose nothing to interrupts.
     let lost = ctx.host.timer.interrupted_share.get().filter(|l| busy && REPORTED.contains(l));
     if let Some(lost) = lost {
@@ -105,8 +107,8 @@ fn by_scaling(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
     let (one, many) =
         if threads == 1 { (m, ctx.on_most_threads(m, cores)?) } else { (ctx.on_one_thread(m)?, m) };
     let threads = many.params.threads() as f64;
-    let ratio = many.summary.as_ref()?.median / one.summary.as_ref()?.median;
-    if threads < 2.0 || !one.undisturbed() || !many.undisturbed() || !ratio.is_finite() {
+    let ratio = gain(one, many, &Params::THREADS)?;
+    if threads < 2.0 || !one.undisturbed() || !many.undisturbed() {
         return None;
     }
     let resource = if ratio < SHARED {
@@ -128,18 +130,11 @@ fn by_scaling(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
 /// is no operation, and what cannot be shared among the threads, weighs more.
 fn by_size(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
     let size = m.params.int(Params::SIZE)?;
-    let median = |m: &Measurement| Some(m.summary.as_ref()?.median).filter(|v| *v > 0.0);
-    let own = median(m)?;
-    let larger = |o: &&Measurement| {
-        o.workload == m.workload
-            && o.params.differs_only_in(&m.params, &[Params::SIZE])
-            && o.params.int(Params::SIZE).is_some_and(|n| n > size)
-            && o.undisturbed()
-    };
-    let each = ctx.others.iter().filter(larger);
-    let each = each.filter_map(|o| Some((median(o)? / own, o.params.int(Params::SIZE)?)));
+    let larger = |o: &Measurement| o.params.int(Params::SIZE).filter(|n| *n > size);
+    let sound = ctx.others.iter().filter(|o| o.undisturbed());
+    let each = sound.filter_map(|o| Some((gain(m, o, &[Params::SIZE])?, larger(o)?)));
     let (gain, n) = each.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let is_faster = gain.is_finite() && gain >= LARGER && m.undisturbed();
+    let is_faster = gain >= LARGER && m.undisturbed();
     let evidence =
         format!("{} = {n} instead of {size} reaches {gain:.2} times this rate", Params::SIZE);
     is_faster.then(|| Bottleneck::new("problem size", evidence))
@@ -189,7 +184,7 @@ mod tests {
     use crate::testing::*;
 
     #[test]
-    fn what_interrupts_take_is_told() {
+    fn what_interrupts_take_is_reported() {
         let with = |share: f64| {
             let mut h = host();
             h.timer.interrupted_share = Probe::known(share, "gaps");
@@ -214,13 +209,6 @@ mod tests {
         expect(small(0.3), &[linpack(10_000, 1)], "^none$");
         expect(at_rate(linpack(10_000, 2), 0.5 * 128e9), &[small(0.8)], "^none$");
         expect(small(0.95), &large, "^execution ports$");
-    }
-
-    #[test]
-    fn those_who_take_are_checks() {
-        for (check, _) in CONTENTION_CHECKS {
-            assert!(crate::checks::find(check).is_some(), "no check {check}");
-        }
     }
 
     #[test]

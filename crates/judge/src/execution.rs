@@ -6,7 +6,7 @@
 use proofmark_model::{Host, Measurement, Pace, Subsystem, Trial, Unit};
 
 use crate::capacity::Capacity;
-use crate::statistics::typical;
+use crate::statistics::{ratio_of_sums, typical};
 use crate::{Context, disk, network};
 
 /// How a measurement is to be judged.
@@ -50,14 +50,8 @@ pub(crate) fn cpu_share(host: &Host, m: &Measurement) -> Option<f64> {
     if cpus == 0 {
         return None;
     }
-    let mut used = 0.0;
-    let mut had = 0.0;
-    for t in &m.trials {
-        used += t.conditions.own_cpu_s?;
-        had += t.seconds * m.params.threads().clamp(1, cpus) as f64;
-    }
-    let share = used / had;
-    (share.is_finite() && share >= 0.0).then_some(share)
+    let had = |t: &Trial| t.seconds * m.params.threads().clamp(1, cpus) as f64;
+    ratio_of_sums(m.trials.iter().map(|t| Some((t.conditions.own_cpu_s?, had(t)))))
 }
 
 /// CPU time that others took from a trial, in CPU-seconds; `None` where nobody separates it
@@ -121,43 +115,5 @@ impl Execution {
     /// Whether the threads wait for a device.
     pub(crate) fn waits(self) -> bool {
         self.pace == Pace::Device
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::*;
-
-    #[test]
-    fn cpu_time_is_over_the_cpus_that_threads_ran_on() {
-        let share = |used| cpu_share(&host(), &each_condition(fsync(8), |_, c| c.own_cpu_s = used));
-        assert_eq!(share(Some(0.1)), Some(0.5), "eight threads on two CPUs");
-        assert_eq!(share(None), None);
-    }
-
-    #[test]
-    fn a_measurement_is_judged_by_what_its_workload_declares() {
-        let apart = with_param(tcp(1, "loopback"), "placement", "apart");
-        // Whether it is pinned, verified exactly and done whole; what its threads need.
-        for (m, pinned, exact, whole, pace) in [
-            (flops(1), true, true, false, Pace::Core),
-            (mix(true, "add16", "scalar"), true, true, false, Pace::Core),
-            (linpack(1000, 1), true, true, true, Pace::Core),
-            (dgemm(1000, 2), true, true, true, Pace::Core),
-            (stream("triad", 1), true, true, false, Pace::Memory),
-            // Copied from the page cache.
-            (disk("seq_read", 8, "warm"), false, false, false, Pace::Memory),
-            (disk("seq_read", 8, "cold"), false, false, false, Pace::Device),
-            (rand_read(1), false, false, false, Pace::Device),
-            (fsync(1), false, false, false, Pace::Device),
-            (tcp(1, "loopback"), false, false, false, Pace::Device),
-            (tcp(1, "peer"), false, false, false, Pace::Device),
-            (apart, true, false, false, Pace::Device),
-        ] {
-            let found = Execution::derive(&context_on(&host()), &m);
-            let found = (found.pinned, found.exact_verification, found.whole, found.pace);
-            assert_eq!(found, (pinned, exact, whole, pace), "{} {:?}", m.workload, m.params);
-        }
     }
 }

@@ -12,7 +12,7 @@ pub(crate) use frames::{Frames, Layer, least_headers, packet};
 
 use crate::Context;
 use crate::capacity::Capacity;
-use crate::statistics::typical;
+use crate::statistics::{ratio_of_sums, typical};
 use crate::threads::{connections, threads_here};
 use crate::words::known;
 
@@ -82,7 +82,7 @@ pub(crate) struct Carried {
 impl Carried {
     /// `None` of what is no stream.
     pub(crate) fn typical(m: &Measurement) -> Option<Self> {
-        if !measured(m) || !streams(m) {
+        if !streams(m) {
             return None;
         }
         let over = |of: &dyn Fn(&Trial) -> f64| typical(&m.trials, |t| Some(of(t)));
@@ -130,14 +130,7 @@ fn share(
     m: &Measurement,
     of: impl Fn(&Trial, &NetworkTraffic) -> Option<(f64, f64)>,
 ) -> Option<f64> {
-    let (mut used, mut had) = (0.0, 0.0);
-    for t in &m.trials {
-        let (u, h) = of(t, t.network.as_ref()?)?;
-        used += u;
-        had += h;
-    }
-    let share = used / had;
-    (share.is_finite() && share >= 0.0).then_some(share)
+    ratio_of_sums(m.trials.iter().map(|t| of(t, t.network.as_ref()?)))
 }
 
 /// CPU time of an end's own threads over all that they could have had: a CPU each, as far
@@ -229,7 +222,6 @@ const ROUGH: f64 = 0.1;
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::testing::*;
 
     #[test]
@@ -239,64 +231,5 @@ mod tests {
             let s = ahead.account_s(&ahead.trials[0]).unwrap();
             assert!((s - 0.1125).abs() < 1e-3, "{}: {s}", ahead.workload);
         }
-    }
-
-    #[test]
-    fn cpu_time_is_over_what_the_threads_could_have_had() {
-        let using = |client: f64, cpus: u64| {
-            let m = each_network(tcp(4, "peer"), |n| {
-                (n.client.own_cpu_s, n.client.cpus) = (Some(client), Some(cpus));
-                n.client.busy_s = Some(2.0 * client);
-            });
-            let rounded = |share: f64| (share * 100.0).round() / 100.0;
-            let both = [own_share, system_share].map(|of| of(&m, End::ClientSide));
-            both.map(|share| share.map(rounded))
-        };
-        assert_eq!(using(0.1, 2), [Some(0.5), Some(1.0)], "four threads, two CPUs");
-        assert_eq!(using(0.1, 8), [Some(0.25), Some(0.25)], "a CPU each");
-        assert_eq!(using(0.2, 2)[1], None, "more than there is");
-        let silent = each_network(tcp(4, "peer"), |n| n.server.cpus = None);
-        assert_eq!(own_share(&silent, End::ServerSide), None);
-    }
-
-    #[test]
-    fn a_connection_may_hold_its_window_or_its_buffers() {
-        let held = |m: &Measurement| Carried::typical(m).map(|c| c.held);
-        let stream = || tcp(1, "loopback");
-        let silent = || each(stream(), |_, t| t.network = None);
-        let own = held(&stream()).unwrap();
-        assert!((own - 250_000.0).abs() < 1e3, "the window of its connection: {own}");
-        for (name, m, bytes) in [
-            ("a larger window", with_param(stream(), "window", 1_000_000), Some(1e6)),
-            ("a smaller one", with_param(stream(), "window", 1000), Some(own)),
-            ("a buffer", with_param(stream(), "socket_buffer", 1_000_000), Some(2e6)),
-            ("nothing is reported", silent(), Some(4_194_304.0)),
-            ("the window alone", with_param(silent(), "window", 1000), Some(1e3)),
-            ("datagrams", udp(1, "loopback"), Some(2.0 * UDP_BUFFER as f64)),
-            (
-                "their buffer",
-                with_param(udp(1, "loopback"), "socket_buffer", 1 << 20),
-                Some(2_097_152.0),
-            ),
-            ("no stream", round_trips("tcp", "block"), None),
-        ] {
-            assert_eq!(held(&m), bytes, "{name}");
-        }
-    }
-
-    #[test]
-    fn four_fills_are_more_than_a_filling() {
-        let filled = |bytes: f64| Carried { bytes, held: 1e6, seconds: 1.0 }.only_filled();
-        assert_eq!([filled(3.9e6), filled(4e6)], [true, false]);
-        let [each_s, all] = [4, 1].map(|n| Carried::typical(&tcp(n, "loopback")).unwrap());
-        assert!((all.bytes / each_s.bytes - 4.0).abs() < 1e-9, "each connection's own");
-    }
-
-    #[test]
-    fn round_trips_go_both_ways() {
-        assert_eq!(direction(&tcp(1, "peer")), Direction::Forward);
-        let reverse = with_param(tcp(1, "peer"), "direction", "reverse");
-        assert_eq!(direction(&reverse), Direction::Reverse);
-        assert_eq!(direction(&round_trips("tcp", "block")), Direction::Both);
     }
 }

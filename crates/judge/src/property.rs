@@ -1,6 +1,6 @@
 //! Whatever a run file holds, judging it neither panics nor prints what is no number.
 
-use proofmark_model::{Ending, Host, IoLimit, Link, Measurement, Params, Probe, Ratio, Trial};
+use proofmark_model::{Ending, Host, Link, Measurement, Params, Probe, Ratio, Trial, testing};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde::Serialize;
@@ -74,20 +74,11 @@ fn whole_host(path: &str) -> Host {
     });
     h.limits.cpu_quota = Probe::known(proofmark_model::CpuQuota { cpus: Some(1.5) }, "");
     h.memory.total_bytes = Probe::known(8 << 30, "");
-    for name in ["disk.read_iops", "network.send"] {
-        h.limits.declared.insert(name.to_owned(), 1e5);
-    }
     h.network = host_with_network(path).network;
-    let limit = IoLimit {
-        device: "254:0".to_owned(),
-        read_bytes_per_s: Some(2e9),
-        write_bytes_per_s: None,
-        reads_per_s: None,
-        writes_per_s: Some(1e5),
-        source: String::new(),
-    };
+    let mut limit = io_limit("254:0");
+    (limit.read_bytes_per_s, limit.writes_per_s) = (Some(2e9), Some(1e5));
     h.limits.io = Probe::known(vec![limit], "");
-    h
+    with_declared(h, &[("disk.read_iops", 1e5), ("network.send", 1e5)])
 }
 
 /// A trial of which everything is reported that any workload reports.
@@ -139,6 +130,8 @@ fn no_nan(m: &Measurement) -> Result<(), TestCaseError> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
     #[test]
     fn no_trials_panic_or_yield_nan(
         common in changes(60),
@@ -148,7 +141,7 @@ proptest! {
         set in prop_oneof![Just(0_u64), Just(1), Just(1 << 20), any::<u64>()],
         threads in prop_oneof![Just(0_u64), Just(1), Just(2), Just(8), any::<u64>()],
         kind in 0..18_usize,
-        consistent in any::<bool>(),
+        [consistent, over_time] in any::<[bool; 2]>(),
         path in select(vec!["loopback", "peer"]),
     ) {
         let mut trials = any_trials(&common, &trials);
@@ -181,7 +174,7 @@ proptest! {
         } else if let Some(s) = m.summary.as_mut() {
             (s.median, s.ci95) = (median, Some([low, high]));
         }
-        let mut tool = beside(&flops(1), 1.0);
+        let mut tool = tool_of(&flops(1), 1.0);
         for (name, value) in [("array_size", set), ("threads", threads), ("window", set)] {
             tool.params = tool.params.with(name, value);
         }
@@ -195,6 +188,7 @@ proptest! {
         m.references[1].evidence.reverse();
         m.trials.clear();
         m.ending = Ending::Budget;
+        m.series = over_time.then(|| testing::series(testing::moment(0), 10));
         let summary = m.summary.take();
         m = Measurement { trials, summary, ..mutated(m, &own) };
         if let Some(latency) = m.latency.as_mut() {

@@ -90,14 +90,9 @@ mod tests {
 
     /// With a tool of so many times proofmark's values, spoilt.
     fn with_tool(mut m: Measurement, factor: f64, spoil: impl Fn(&mut Reference)) -> Measurement {
-        m.references = vec![beside(&m, factor)];
+        m.references = vec![tool_of(&m, factor)];
         spoil(&mut m.references[0]);
         m
-    }
-
-    /// Every trial of a tool, changed.
-    fn trials(spoil: impl Fn(&mut Trial)) -> impl Fn(&mut Reference) {
-        move |r| r.evidence.iter_mut().for_each(&spoil)
     }
 
     #[test]
@@ -131,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_tool_is_told_of_it_and_not_of_ours() {
+    fn what_is_wrong_with_a_tool_is_found_of_it_and_not_of_ours() {
         type Row = (&'static str, Measurement, fn(&mut Trial));
         let conditions = |check, spoil| -> Row { (check, flops(1), spoil) };
         let sequential = |name: &str, cache| disk(name, 1 << 20, cache);
@@ -178,7 +173,7 @@ mod tests {
         host.network = host_with_network("loopback").network;
         for (check, ours, spoil) in rows {
             let m = with_tool(ours, 1.0, |r| {
-                trials(spoil)(r);
+                tool_trials(spoil)(r);
                 if check == "short_transfer" {
                     r.params = Params::default().with("amount", 131_072);
                 }
@@ -194,7 +189,7 @@ mod tests {
 
     /// What is found of a tool with so many times proofmark's values, which reports that clock.
     fn above(h: &Host, ours: Measurement, factor: f64, clock_hz: Option<f64>) -> Vec<Finding> {
-        let m = with_tool(ours, factor, trials(|t| t.conditions.clock_hz = clock_hz));
+        let m = with_tool(ours, factor, tool_trials(|t| t.conditions.clock_hz = clock_hz));
         let mut m = judged(h, m, &[latency(1 << 30, 1e-7)]);
         m.references.remove(0).findings
     }
@@ -236,24 +231,8 @@ mod tests {
     }
 
     #[test]
-    fn it_is_judged_by_how_it_says_that_it_ran() {
-        for (name, bytes, expected) in [
-            ("array_size", 16 << 20, Some(Severity::Invalid)),
-            ("array_size", 64 << 20, Some(Severity::Suspect)),
-            ("array_size", 1_u64 << 30, None),
-            // proofmark's, where it reports nothing.
-            ("NTIMES", 10, None),
-        ] {
-            let reported = |r: &mut Reference| r.params = Params::default().with(name, bytes);
-            let m = judged(&host_with_caches(), with_tool(stream("triad", 1), 1.0, reported), &[]);
-            let first = findings(&m.references[0]).first().map(|f| f.1);
-            assert_eq!(first, expected, "{name} {bytes}");
-        }
-    }
-
-    #[test]
     fn evidence_that_only_our_workers_have_is_not_missed() {
-        let spoil = trials(|t| {
+        let spoil = tool_trials(|t| {
             t.conditions = Conditions::default();
             (t.device, t.file) = (None, None);
         });
@@ -263,7 +242,7 @@ mod tests {
 
     #[test]
     fn values_that_contradict_each_other_end_it() {
-        let spoil = trials(|t| {
+        let spoil = tool_trials(|t| {
             t.value *= 2.0;
             t.conditions.steal_s = Some(t.seconds);
         });
@@ -276,21 +255,11 @@ mod tests {
         let remark = Finding::new("runner.remark", Severity::Note, "kept", "");
         let stale = Finding::new("swap", Severity::Invalid, "stale", "");
         let mut m =
-            with_tool(flops(1), 1.0, trials(|t| t.conditions.steal_s = Some(0.1 * t.seconds)));
+            with_tool(flops(1), 1.0, tool_trials(|t| t.conditions.steal_s = Some(0.1 * t.seconds)));
         m.references[0].findings.extend([remark.clone(), stale]);
         let once = judged(&host(), m, &[]);
         assert_eq!(judged(&host(), once.clone(), &[]), once);
         assert_eq!(once.references[0].findings[0], remark);
         assert_eq!(findings(&once.references[0])[1..], [("steal", Severity::Suspect)]);
-    }
-
-    #[test]
-    fn a_reason_for_no_reference_stays_and_a_stale_one_goes() {
-        let mut m = flops(1);
-        m.missing.insert("references".to_owned(), "no tool does this".to_owned());
-        let once = judged(&host(), m.clone(), &[]);
-        assert_eq!(once.missing["references"], "no tool does this");
-        let with = judged(&host(), with_tool(m, 1.0, |_| {}), &[]);
-        assert!(!with.missing.contains_key("references"));
     }
 }

@@ -1,8 +1,7 @@
 //! Judges all measurements of a run, in the order in which their judgements depend on each other,
 //! so that none rests on another that is not made yet.
 
-use proofmark_model::{Access, Host, Measurement, Policy, Property, Run, Verdict, WorkloadSpec};
-use std::collections::BTreeMap;
+use proofmark_model::{Access, Measurement, Property, Run, Verdict, WorkloadSpec};
 
 use crate::execution::Execution;
 use crate::words::counted;
@@ -15,31 +14,19 @@ use crate::{Context, bottleneck, ceilings, checks, efficiency, references, serie
 /// gives the same.
 pub fn judge_run(run: &mut Run) {
     let (specs, policy) = (&run.workloads, &run.plan.policy);
-    Judge { host: &run.host, specs, policy }.judge(&mut run.measurements);
+    let ctx = Context { host: &run.host, specs, policy, others: &[] };
+    let all = &mut run.measurements;
+    all.iter_mut().filter(|m| specs.contains_key(&m.workload)).for_each(forget);
+    let order = ctx.order(all);
+    order.iter().for_each(|i| ctx.examine(all, *i));
+    // What limited a number shows in others too, before and after it.
+    order.iter().for_each(|i| ctx.conclude(all, *i));
 }
 
-/// What does not change while a run is judged.
-#[derive(Clone, Copy)]
-pub(crate) struct Judge<'a> {
-    pub(crate) host: &'a Host,
-    pub(crate) specs: &'a BTreeMap<String, WorkloadSpec>,
-    pub(crate) policy: &'a Policy,
-}
-
-impl<'a> Judge<'a> {
-    fn context<'b>(&self, others: &'b [Measurement]) -> Context<'b>
-    where
-        'a: 'b,
-    {
-        Context { host: self.host, specs: self.specs, policy: self.policy, others }
-    }
-
-    fn judge(&self, all: &mut [Measurement]) {
-        all.iter_mut().filter(|m| self.specs.contains_key(&m.workload)).for_each(forget);
-        let order = self.order(all);
-        order.iter().for_each(|i| self.examine(all, *i));
-        // What held a number down shows in others too, before and after it.
-        order.iter().for_each(|i| self.conclude(all, *i));
+impl Context<'_> {
+    /// The same, among these measurements.
+    fn among<'b>(&'b self, others: &'b [Measurement]) -> Context<'b> {
+        Context { others, ..*self }
     }
 
     /// The places of the declared measurements, each after those that its checks and ceilings
@@ -59,8 +46,8 @@ impl<'a> Judge<'a> {
 
     /// Fills in what a measurement's verdict rests on.
     pub(crate) fn examine(&self, all: &mut [Measurement], i: usize) {
-        all[i].series = series::analysed(&self.context(all), &all[i]);
-        match ceilings::derive(&self.context(all), &all[i]) {
+        all[i].series = series::analysed(&self.among(all), &all[i]);
+        match ceilings::derive(&self.among(all), &all[i]) {
             Ok(ceiling) => all[i].ceiling = Some(ceiling),
             Err(reason) => note_missing(&mut all[i], "ceiling", reason),
         }
@@ -69,11 +56,11 @@ impl<'a> Judge<'a> {
             Err(reason) => note_missing(&mut all[i], "efficiency", reason),
         }
         let tools = std::mem::take(&mut all[i].references);
-        let judged = |r| references::judged(&self.context(all), &all[i], r);
+        let judged = |r| references::judged(&self.among(all), &all[i], r);
         all[i].references = tools.into_iter().map(judged).collect();
         // In order: a later check may look at what an earlier one found.
         for check in checks::ALL {
-            let Some(finding) = (check.examine)(&self.context(all), &all[i]) else { continue };
+            let Some(finding) = (check.examine)(&self.among(all), &all[i]) else { continue };
             all[i].findings.push(finding);
             if check.id == checks::STOP_AFTER {
                 break;
@@ -83,11 +70,11 @@ impl<'a> Judge<'a> {
 
     /// Names what held a measurement down, and sums up its findings.
     pub(crate) fn conclude(&self, all: &mut [Measurement], i: usize) {
-        match bottleneck::name(&self.context(all), &all[i]) {
+        match bottleneck::name(&self.among(all), &all[i]) {
             Ok(bottleneck) => all[i].bottleneck = Some(bottleneck),
             Err(reason) => note_missing(&mut all[i], "bottleneck", reason),
         }
-        let execution = Execution::derive(&self.context(all), &all[i]);
+        let execution = Execution::derive(&self.among(all), &all[i]);
         all[i].verdict = Verdict::of(&all[i].findings);
         explain_what_is_missing(&mut all[i], &execution);
     }
@@ -141,13 +128,15 @@ fn explain_what_is_missing(m: &mut Measurement, execution: &Execution) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use proofmark_model::Counterpart;
 
     use super::*;
     use crate::testing::*;
 
     /// Measurements of which many look at others: at a latency that steal disturbed, at one thread
-    /// that a quota held back, at sequential blocks, at larger problems, at the clock.
+    /// that a quota limited, at sequential blocks, at larger problems, at the clock.
     fn all() -> Vec<Measurement> {
         let stolen = |m: Measurement| each(m, |_, t| t.conditions.steal_s = Some(0.2 * t.seconds));
         let held =

@@ -1,12 +1,28 @@
 //! Small robust statistics that the checks need. The summary of a measurement is
 //! the engine's; these look at the trials once more, for order and shape.
 
-use proofmark_model::Trial;
+use proofmark_model::{Measurement, Trial};
 pub use proofmark_model::{median, median_interval};
 
 /// The median of a figure over the trials that have it.
 pub fn typical(trials: &[Trial], of: impl Fn(&Trial) -> Option<f64>) -> Option<f64> {
     median(&trials.iter().filter_map(of).collect::<Vec<_>>())
+}
+
+/// The sum of the first figure over that of the second; `None` where one has not both.
+pub fn ratio_of_sums(pairs: impl IntoIterator<Item = Option<(f64, f64)>>) -> Option<f64> {
+    let sums = pairs.into_iter().try_fold((0.0, 0.0), |(a, b), pair| {
+        let (c, d) = pair?;
+        Some((a + c, b + d))
+    });
+    sums.map(|(a, b)| a / b).filter(|ratio| ratio.is_finite() && *ratio >= 0.0)
+}
+
+/// How many times the rate of a point another has that differs in these parameters at most.
+pub fn gain(m: &Measurement, other: &Measurement, parameters: &[&str]) -> Option<f64> {
+    let alike = other.workload == m.workload && other.params.differs_only_in(&m.params, parameters);
+    let ratio = other.summary.as_ref()?.median / m.summary.as_ref()?.median;
+    (alike && ratio.is_finite() && ratio > 0.0).then_some(ratio)
 }
 
 /// The Theil-Sen slope per step: the median slope over all pairs of values
@@ -47,15 +63,6 @@ pub fn kendall_score(values: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn medians() {
-        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
-        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
-        assert_eq!(median(&[f64::NAN, 7.0]), Some(7.0));
-        assert_eq!(median(&[f64::MAX, f64::MAX]), Some(f64::MAX));
-        assert_eq!(median(&[]), None);
-    }
 
     #[test]
     fn a_slope_survives_one_wild_value() {

@@ -10,7 +10,7 @@ use proofmark_model::{
 
 use crate::Context;
 use crate::checks::Check;
-use crate::run::{Judge, forget};
+use crate::run::forget;
 
 mod disk;
 mod expect;
@@ -19,7 +19,8 @@ mod random;
 mod reference;
 
 pub(crate) use disk::{
-    disk, each_device, each_file, fsync, healthy_disk, host_with_disk, rand_read, with_storage,
+    disk, each_device, each_file, fsync, healthy_disk, host_with_disk, io_limit, rand_read,
+    with_storage,
 };
 pub(crate) use expect::{
     Expected, INVALID, NOTE, SILENT, SUSPECT, expect_bottleneck, expect_words, invalid, note,
@@ -32,7 +33,7 @@ pub(crate) use network::{
 pub(crate) use proofmark_model::summarise as summary;
 pub(crate) use proofmark_model::testing::block_device;
 pub(crate) use random::{normal, wild, xorshift};
-pub(crate) use reference::beside;
+pub(crate) use reference::{tool_of, tool_trials};
 
 fn known<T>(value: T) -> Probe<T> {
     Probe::known(value, "test")
@@ -48,6 +49,12 @@ pub(crate) fn with_design(mut host: Host, id: &str) -> Host {
 /// The machine under a quota of so many CPUs.
 pub(crate) fn with_quota(mut host: Host, cpus: f64) -> Host {
     host.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(cpus) }, "cpu.max");
+    host
+}
+
+/// The machine with limits that the user declares.
+pub(crate) fn with_declared(mut host: Host, limits: &[(&str, f64)]) -> Host {
+    host.limits.declared = limits.iter().map(|(n, v)| ((*n).to_owned(), *v)).collect();
     host
 }
 
@@ -347,7 +354,7 @@ pub(crate) fn with_values(mut m: Measurement, values: &[f64]) -> Measurement {
 }
 
 /// Gives the trials values around another rate, in the same time, and keeps what else they
-/// tell.
+/// report.
 pub(crate) fn at_rate(m: Measurement, rate: f64) -> Measurement {
     let values = around(rate);
     let m = each(m, |i, t| {
@@ -367,11 +374,10 @@ pub(crate) fn judged(host: &Host, m: Measurement, others: &[Measurement]) -> Mea
 pub(crate) fn judged_in(ctx: &Context, m: Measurement) -> Measurement {
     let mut all = ctx.others.to_vec();
     all.push(m);
-    let (judge, last) =
-        (Judge { host: ctx.host, specs: ctx.specs, policy: ctx.policy }, all.len() - 1);
+    let last = all.len() - 1;
     forget(&mut all[last]);
-    judge.examine(&mut all, last);
-    judge.conclude(&mut all, last);
+    ctx.examine(&mut all, last);
+    ctx.conclude(&mut all, last);
     all.swap_remove(last)
 }
 

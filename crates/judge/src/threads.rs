@@ -14,22 +14,3 @@ pub(crate) fn threads_here(m: &Measurement) -> u64 {
     let ends = if m.params.text("path") == Some("loopback") { 2 } else { 1 };
     connections(m).saturating_mul(ends)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::*;
-
-    #[test]
-    fn both_ways_are_two_connections_and_loopback_has_both_ends_here() {
-        let both = |path| with_param(tcp(4, path), "direction", "both");
-        for (m, at_one_end, here) in [
-            (rand_read(1), 1, 1),
-            (tcp(4, "peer"), 4, 4),
-            (both("peer"), 8, 8),
-            (both("loopback"), 8, 16),
-        ] {
-            assert_eq!((connections(&m), threads_here(&m)), (at_one_end, here), "{:?}", m.params);
-        }
-    }
-}

@@ -9,6 +9,7 @@ use proofmark_model::{Bottleneck, Measurement, Severity, Unit, format_count, for
 use crate::Context;
 use crate::disk::{in_flight_at_most, ios, queue_depth, waits};
 use crate::execution::cpu_share;
+use crate::statistics::{self, ratio_of_sums};
 use crate::words::counted;
 
 /// From this share of their CPU time on, the threads had none left to wait.
@@ -106,12 +107,8 @@ fn sound(m: &Measurement) -> bool {
 /// How many times the rate of another point is this one's, where nothing but the number
 /// of I/Os in flight differs: the threads, the depth, and the engine that it takes.
 fn gain(m: &Measurement, other: &Measurement) -> Option<f64> {
-    let alike = other.params.differs_only_in(&m.params, &["threads", "queue_depth", "engine"]);
-    if other.workload != m.workload || !alike || !sound(other) || !sound(m) {
-        return None;
-    }
-    let ratio = other.summary.as_ref()?.median / m.summary.as_ref()?.median;
-    (ratio.is_finite() && ratio > 0.0).then_some(ratio)
+    let gain = statistics::gain(m, other, &["threads", "queue_depth", "engine"]);
+    gain.filter(|_| sound(other) && sound(m))
 }
 
 fn differs(m: &Measurement, other: &Measurement) -> String {
@@ -141,17 +138,14 @@ fn best<'a>(ctx: &Context<'a>, m: &Measurement, more: bool) -> Option<(f64, &'a 
 /// The device counts requests: where it made more of them than there were I/Os, it split
 /// each, and holds so many parts of one.
 fn at_device(m: &Measurement) -> Option<f64> {
-    let (mut in_flight, mut seconds, mut work, mut requests) = (0.0, 0.0, 0.0, 0.0);
-    for t in &m.trials {
-        let device = t.device.as_ref()?;
-        in_flight += device.in_flight_s;
-        requests += device.reads as f64 + device.writes as f64;
-        seconds += t.seconds;
-        work += t.work;
-    }
-    let parts = ios(m, work).map_or(1.0, |ios| (requests / ios).max(1.0));
-    let mean = in_flight / seconds / parts;
-    (mean.is_finite() && mean >= 0.0).then(|| mean.min(in_flight_at_most(m)))
+    let devices = || m.trials.iter().map(|t| Some((t, t.device.as_ref()?)));
+    let held = ratio_of_sums(devices().map(|both| both.map(|(t, d)| (d.in_flight_s, t.seconds))));
+    let requests = ratio_of_sums(devices().map(|both| {
+        let (t, device) = both?;
+        Some((device.reads as f64 + device.writes as f64, ios(m, t.work).unwrap_or(f64::NAN)))
+    }));
+    let parts = requests.map_or(1.0, |each| each.max(1.0));
+    Some((held? / parts).min(in_flight_at_most(m)))
 }
 
 #[cfg(test)]
@@ -172,7 +166,7 @@ mod tests {
         expect(rand_read(4), &others[..3], "^queue depth$");
         expect(rand_read(32), &others, "^device$ ... depth 64 reached only 1.00 times the rate");
         expect(rand_read(64), &others, "^device$ ... this is only 1.00 times the rate of depth 32");
-        let threads = "^threads$ ... 4 threads reached 4.00 times the rate";
+        let threads = "^threads$ 4\u{202f}000 IOPS x ... 4 threads reached 4.00 times the rate";
         expect(fsync(1), &[fsync(1), fsync(4)], threads);
     }
 

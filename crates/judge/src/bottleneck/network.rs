@@ -10,7 +10,7 @@ use crate::network::{
     BUSY, datagrams, over_loopback, own_share, polls, retransmitted, segments, streams,
     system_share, whose,
 };
-use crate::statistics::median;
+use crate::statistics::{self, median, ratio_of_sums};
 use crate::words::counted;
 
 /// From this share of what was asked for on, pacing is what sets the rate.
@@ -130,14 +130,7 @@ fn by_cpu(m: &Measurement) -> Option<Bottleneck> {
 
 /// How many times the rate of this point is another's, where only that parameter differs.
 fn gain(m: &Measurement, other: &Measurement, parameter: &str) -> Option<f64> {
-    if other.workload != m.workload
-        || !other.params.differs_only_in(&m.params, &[parameter])
-        || !other.undisturbed()
-    {
-        return None;
-    }
-    let ratio = other.summary.as_ref()?.median / m.summary.as_ref()?.median;
-    (ratio.is_finite() && ratio > 0.0).then_some(ratio)
+    statistics::gain(m, other, &[parameter]).filter(|_| other.undisturbed())
 }
 
 /// The point of the run with more streams that gained most.
@@ -178,12 +171,9 @@ fn by_waking(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
 /// Segments that were lost on the way, so that congestion control held the sender back.
 fn by_losses(m: &Measurement) -> Option<Bottleneck> {
     let sent = m.trials.iter().filter_map(|t| Some((retransmitted(m, t)?, segments(m, t)?)));
-    let (again, all) = sent.fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d));
-    let share = again / all;
-    (share.is_finite() && share > RESENT).then(|| {
-        let evidence = format!("{:.2} % of the TCP segments were retransmitted", share * 100.0);
-        Bottleneck::new("packet loss on the path", evidence)
-    })
+    let share = ratio_of_sums(sent.map(Some)).filter(|share| *share > RESENT)?;
+    let evidence = format!("{:.2} % of the TCP segments were retransmitted", share * 100.0);
+    Some(Bottleneck::new("packet loss on the path", evidence))
 }
 
 /// The windows of all connections, where they are what the rate comes to.

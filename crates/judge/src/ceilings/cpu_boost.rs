@@ -3,7 +3,7 @@
 use proofmark_model::{Bottleneck, Ceiling, Measurement, Provenance};
 
 use super::CeilingRule;
-use super::parts::input;
+use super::parts::{Formula, input};
 use crate::words::known;
 use crate::{Capacity, Context};
 
@@ -46,13 +46,12 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
         return Err("the reported highest clock is no higher than the base clock".to_owned());
     }
     let origin = clocks.boost_hz.origin();
-    let inputs = vec![input("boost", boost, "Hz", Provenance::Reported, origin)];
-    Ok(RULE.ceiling(m, boost, "boost", inputs, UNCERTAINTY))
+    let boost = input("boost", boost, "Hz", Provenance::Reported, origin);
+    Ok(RULE.ceiling(m, Formula::of(boost), UNCERTAINTY))
 }
 
 fn bottleneck(_: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
-    let evidence = format!("{share}, the reported boost");
-    Bottleneck::new("clock", evidence)
+    Bottleneck::new("clock", format!("{share}, the reported boost"))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use proofmark_model::{Bottleneck, Ceiling, Input, Measurement, Provenance};
 
 use super::CeilingRule;
-use super::parts::{assumed, at_clock, bits, clock, cores, input, ports, quota, row};
+use super::parts::{Formula, assumed, at_clock, bits, clock, cores, input, input_of, ports, row};
 use crate::microarchitecture::{Row, Width};
 use crate::{Capacity, Context};
 
@@ -132,28 +132,21 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     let cycles = mix.cycles(row(ctx.host)?)?;
     let capacity = Capacity::derive(ctx.host, m)?;
     let (clock, clock_uncertainty) = clock(ctx.host, m)?;
-    let value = capacity.cores * clock.value * mix.operations() * mix.lanes / cycles.value;
     let by_divider = cycles.name == DIVIDER_INPUT;
     let plain = |name, value, note| input(name, value, "", Provenance::Assumed, note);
-    let formula = format!("cores x clock x operations x lanes / {}", cycles.name);
-    let inputs = vec![
-        cores(ctx.host, &capacity),
-        clock,
-        plain("operations", mix.operations(), "of one iteration, by definition of the mix"),
-        plain("lanes", mix.lanes, "numbers in one register, by definition of the isa"),
-        cycles,
-    ];
+    let formula = Formula::of(cores(ctx.host, &capacity))
+        .times(clock)
+        .times(plain("operations", mix.operations(), "of one iteration, by definition of the mix"))
+        .times(plain("lanes", mix.lanes, "numbers in one register, by definition of the isa"))
+        .over(cycles);
     let uncertainty = clock_uncertainty
         + capacity.quota_slack(&m.trials)
         + if by_divider { DIVIDER_UNCERTAINTY } else { 0.0 };
-    Ok(RULE.ceiling(m, value, formula, inputs, uncertainty))
+    Ok(RULE.ceiling(m, formula, uncertainty))
 }
 
 fn bottleneck(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck {
-    if let Some(bottleneck) = quota(ceiling, capacity, share) {
-        return bottleneck;
-    }
-    let Some(divider) = ceiling.inputs.iter().find(|i| i.name == DIVIDER_INPUT) else {
+    let Some(divider) = input_of(ceiling, DIVIDER_INPUT) else {
         return ports(ceiling, capacity, share);
     };
     let (clock, cycles) = (at_clock(ceiling), divider.value);

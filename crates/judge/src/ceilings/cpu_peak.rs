@@ -4,10 +4,10 @@
 //! operations per cycle, with the clock measured under that very load and the
 //! operations per cycle of that instruction set and type.
 
-use proofmark_model::{Bottleneck, Ceiling, Measurement, Provenance, Unit};
+use proofmark_model::{Ceiling, Measurement, Provenance, Unit};
 
 use super::CeilingRule;
-use super::parts::{assumed, bits, clock, cores, input, ports, quota, row};
+use super::parts::{Formula, assumed, bits, clock, cores, input, ports, row};
 use crate::microarchitecture::{Row, Width};
 use crate::{Capacity, Context};
 
@@ -93,7 +93,7 @@ pub(super) static RULE: CeilingRule = CeilingRule {
          over the length of a trial, since a trial may begin with the rest of a period.",
     derive,
     bound: derive,
-    bottleneck,
+    bottleneck: ports,
 };
 
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
@@ -104,28 +104,17 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     })?;
     let capacity = Capacity::derive(ctx.host, m)?;
     let (clock, clock_uncertainty) = clock(ctx.host, m)?;
-    let value = capacity.cores * clock.value * rate * peak.lanes * peak.operations;
     let mut per_cycle = assumed("instructions_per_cycle", rate, row);
     per_cycle.note = format!("{}; {}", peak.stream.words(), per_cycle.note);
     let plain = |name, value, note| input(name, value, "", Provenance::Assumed, note);
-    let inputs = vec![
-        cores(ctx.host, &capacity),
-        clock,
-        per_cycle,
-        plain("lanes", peak.lanes, "numbers in one register, by definition of the isa"),
-        plain(
-            "operations_per_lane",
-            peak.operations,
-            "by definition of the instruction: two for a fused multiply-add, else one",
-        ),
-    ];
+    let two = "by definition of the instruction: two for a fused multiply-add, else one";
+    let formula = Formula::of(cores(ctx.host, &capacity))
+        .times(clock)
+        .times(per_cycle)
+        .times(plain("lanes", peak.lanes, "numbers in one register, by definition of the isa"))
+        .times(plain("operations_per_lane", peak.operations, two));
     let uncertainty = clock_uncertainty + capacity.quota_slack(&m.trials);
-    let formula = "cores x clock x instructions_per_cycle x lanes x operations_per_lane";
-    Ok(RULE.ceiling(m, value, formula, inputs, uncertainty))
-}
-
-fn bottleneck(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck {
-    quota(ceiling, capacity, share).unwrap_or_else(|| ports(ceiling, capacity, share))
+    Ok(RULE.ceiling(m, formula, uncertainty))
 }
 
 #[cfg(test)]
@@ -165,8 +154,6 @@ mod tests {
         ]);
         let one = RULE.on(&h, &[]).derive(&flops(1)).unwrap();
         assert_eq!(one.uncertainty, 0.005, "the floor of a clock's uncertainty");
-        let product: f64 = one.inputs.iter().map(|i| i.value).product();
-        assert_eq!(product, one.value, "the inputs are all of the formula");
     }
 
     #[test]

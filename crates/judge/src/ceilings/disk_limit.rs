@@ -5,12 +5,12 @@
 //! (io.max) and cgroup-v1/blkio-controller.rst.
 
 use proofmark_model::{
-    Bottleneck, Ceiling, Input, IoLimit, Limit, Measurement, Provenance, Storage, Unit,
-    format_quantity,
+    Bottleneck, Ceiling, IoLimit, Limit, Measurement, Provenance, Storage, Unit, format_quantity,
 };
 
 use super::CeilingRule;
-use super::parts::input;
+use super::disk_link::{from_device, operation};
+use super::parts::{Formula, input};
 use crate::disk::{Cached, Way, commits, is_random, queue_depth, read_share};
 use crate::statistics::typical;
 use crate::{Capacity, Context};
@@ -102,32 +102,21 @@ fn ceiling(ctx: &Context, m: &Measurement, set: &SetLimit) -> Result<Ceiling, St
         Some(file) => (Provenance::Reported, file.clone()),
     };
     let unit = set.limit.unit();
-    let mut inputs = vec![input(name, set.value, unit.as_str(), source.0, source.1)];
-    let mut formula = name.to_owned();
-    let mut value = set.value;
+    let mut formula = Formula::of(input(name, set.value, unit.as_str(), source.0, source.1));
     let counts_bytes = unit == Unit::BytePerSecond;
     let in_bytes = m.unit == Unit::BytePerSecond;
     if !counts_bytes && in_bytes {
         let bytes = bytes_of_an_io(m, set, ctx.host.storage.get())?;
-        value *= bytes;
-        formula += " x io_bytes";
         let note = "the most that counts as one I/O; a limit may count a large one several times";
-        inputs.push(input("io_bytes", bytes, "B", Provenance::Reported, note));
+        formula = formula.times(input("io_bytes", bytes, "B", Provenance::Reported, note));
     } else if counts_bytes && !in_bytes {
-        let block = m.params.block_bytes().ok_or("the configuration has no block_size")?;
-        value /= block;
-        formula += " / block_size";
-        let note = "an operation moves at least this";
-        inputs.push(input("block_size", block, "B", Provenance::Declared, note));
+        formula = formula.over(operation(m)?);
     }
     if share < 1.0 {
-        value /= share;
-        formula += " / share";
         let note = format!("share of the work that is {}", way.word());
-        inputs.push(part(share, note));
+        formula = formula.over(input("share", share, "", Provenance::Measured, note));
     }
-    let uncertainty = uncertainty(m, set);
-    Ok(RULE.ceiling(m, value, formula, inputs, uncertainty))
+    Ok(RULE.ceiling(m, formula, uncertainty(m, set)))
 }
 
 /// Relative uncertainty of what a limit lets through in a trial.
@@ -137,11 +126,6 @@ fn uncertainty(m: &Measurement, set: &SetLimit) -> f64 {
     }
     let seconds = typical(&m.trials, |t| Some(t.seconds).filter(|s| *s > 0.0));
     seconds.map_or(1.0, |s| (SLICE_S / s).max(LEAST))
-}
-
-/// A share of the work, from the trials themselves.
-fn part(share: f64, note: String) -> Input {
-    input("share", share, "", Provenance::Measured, note)
 }
 
 pub(super) static RULE: CeilingRule = CeilingRule {
@@ -164,9 +148,7 @@ pub(super) static RULE: CeilingRule = CeilingRule {
 };
 
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-    if Cached::read(m) == Cached::Warm {
-        return Err("a warm page cache serves the reads, not the device".to_owned());
-    }
+    from_device(m)?;
     let mut limits: Vec<SetLimit> = declared(ctx).collect();
     if let Some(storage) = ctx.host.storage.get() {
         limits.extend(by_cgroup(ctx, storage));

@@ -3,10 +3,12 @@
 //! Sources of the rates are those of the host's probe: Serial ATA (8b/10b), PCI Express
 //! (8b/10b to 5 GT/s, 128b/130b from 8 GT/s on) by lanes.
 
-use proofmark_model::{Bottleneck, Ceiling, Link, Measurement, Provenance, Unit, format_quantity};
+use proofmark_model::{
+    Bottleneck, Ceiling, Input, Link, Measurement, Provenance, Unit, format_quantity,
+};
 
 use super::CeilingRule;
-use super::parts::input;
+use super::parts::{Formula, input, input_of};
 use crate::disk::{Cached, read_share};
 use crate::words::known;
 use crate::{Capacity, Context};
@@ -23,6 +25,21 @@ fn both_at_once(link: &Link) -> bool {
     link.name.starts_with("PCIe")
         || link.name.starts_with("SAS")
         || megabits.is_some_and(|rate| rate >= 5000.0)
+}
+
+/// Fails where no byte need come from the device.
+pub(super) fn from_device(m: &Measurement) -> Result<(), String> {
+    match Cached::read(m) {
+        Cached::Warm => Err("a warm page cache serves the reads, not the device".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+/// Bytes of an operation, to divide bytes a second by.
+pub(super) fn operation(m: &Measurement) -> Result<Input, String> {
+    let block = m.params.block_bytes().ok_or("the configuration has no block_size")?;
+    let note = "an operation moves at least this";
+    Ok(input("block_size", block, "B", Provenance::Declared, note))
 }
 
 /// The only link at the bottom.
@@ -56,33 +73,25 @@ pub(super) static RULE: CeilingRule = CeilingRule {
 };
 
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-    if Cached::read(m) == Cached::Warm {
-        return Err("a warm page cache serves the reads, not the device".to_owned());
-    }
+    from_device(m)?;
     let link = link(ctx)?;
     let note = format!("{}: {}", link.name, link.source);
-    let mut inputs = vec![input("link", link.bytes_per_s, "B/s", Provenance::Reported, note)];
-    let (mut value, mut formula) = (link.bytes_per_s, "link".to_owned());
+    let rate = input("link", link.bytes_per_s, "B/s", Provenance::Reported, note);
+    let mut formula = Formula::of(rate);
     let reads = read_share(m).ok_or("the share of reads is unknown")?;
     let larger = reads.max(1.0 - reads);
     if larger < 1.0 && both_at_once(link) {
-        value /= larger;
-        formula += " / share";
         let note = "share of the larger direction";
-        inputs.push(input("share", larger, "", Provenance::Measured, note));
+        formula = formula.over(input("share", larger, "", Provenance::Measured, note));
     }
     if m.unit != Unit::BytePerSecond {
-        let block = m.params.block_bytes().ok_or("the configuration has no block_size")?;
-        value /= block;
-        formula += " / block_size";
-        let note = "an operation moves at least this";
-        inputs.push(input("block_size", block, "B", Provenance::Declared, note));
+        formula = formula.over(operation(m)?);
     }
-    Ok(RULE.ceiling(m, value, formula, inputs, CLOCK))
+    Ok(RULE.ceiling(m, formula, CLOCK))
 }
 
 fn bottleneck(ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
-    let link = ceiling.inputs.iter().find(|i| i.name == "link");
+    let link = input_of(ceiling, "link");
     let name = link.and_then(|i| Some(i.note.split_once(": ")?.0)).unwrap_or("of the device");
     let rate = link.map_or(String::new(), |i| {
         format!(", {} after coding", format_quantity(i.value, Unit::BytePerSecond))

@@ -3,10 +3,9 @@
 use proofmark_model::{Bottleneck, Ceiling, Host, Measurement};
 
 use super::CeilingRule;
-use super::parts::{at_clock, clock, cores, memory_row, quota, tabled};
+use super::parts::{Formula, at_clock, clock, cores, memory_row, tabled};
 use crate::memory::{cache_at, l1_at_most, traffic};
-use crate::microarchitecture::Width;
-use crate::microarchitecture::memory::MemoryRow;
+use crate::microarchitecture::{Row, Width};
 use crate::words::counted;
 use crate::{Capacity, Context};
 
@@ -45,7 +44,7 @@ fn level(host: &Host, set: f64) -> Result<Level, String> {
 ///
 /// The portable loop goes by the name of scalar, and the compiler may have made
 /// 128-bit code of it.
-pub(crate) fn l1_bytes(ctx: &Context, m: &Measurement, row: &MemoryRow) -> Option<f64> {
+pub(crate) fn l1_bytes(ctx: &Context, m: &Measurement, row: &Row) -> Option<f64> {
     let traffic = traffic(ctx, m).ok()?;
     let at = |width: Width| row.l1_bytes(traffic.read, traffic.written, width);
     match m.params.text("isa") {
@@ -92,16 +91,12 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     };
     let (clock, spread) = clock(ctx.host, m)?;
     let slack = capacity.quota_slack(&m.trials);
-    let value = capacity.cores * clock.value * bytes;
-    let inputs = vec![cores(ctx.host, &capacity), clock, tabled(name, bytes, "B", row)];
+    let formula = Formula::of(cores(ctx.host, &capacity)).times(clock);
     let uncertainty = (1.0 + spread + slack) / (1.0 - from_l1) - 1.0;
-    Ok(RULE.ceiling(m, value, format!("cores x clock x {name}"), inputs, uncertainty))
+    Ok(RULE.ceiling(m, formula.times(tabled(name, bytes, "B", row)), uncertainty))
 }
 
 fn bottleneck(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck {
-    if let Some(bottleneck) = quota(ceiling, capacity, share) {
-        return bottleneck;
-    }
     let level = if ceiling.formula.contains("l1_") { "L1" } else { "L2" };
     Bottleneck {
         resource: format!("{level} bandwidth"),

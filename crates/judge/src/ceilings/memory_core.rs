@@ -9,7 +9,7 @@ use proofmark_model::{
 };
 
 use super::CeilingRule;
-use super::parts::{LATENCY_INPUT, cores, input, memory_row, quota, tabled};
+use super::parts::{Formula, LATENCY_INPUT, cores, input, input_of, memory_row, tabled};
 use crate::memory::{
     LINE, MOSTLY_CACHE, array_bytes, cache_share, from_memory, line_share, touched_bytes, traffic,
 };
@@ -114,31 +114,23 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
         Provenance::Reported,
         "bytes counted per line that the workload reads",
     );
-    let value = capacity.cores * lines * LINE * per_line / latency.value;
-    let inputs = vec![
-        cores(ctx.host, &capacity),
-        tabled("lines_in_flight", lines, "", row),
-        counted,
-        latency,
-    ];
+    let formula = Formula::of(cores(ctx.host, &capacity))
+        .times(tabled("lines_in_flight", lines, "", row))
+        .times(counted)
+        .over(latency);
     let uncertainty = (1.0 + SOONER + slack) / (1.0 - from_cache) - 1.0;
-    let formula = "cores x lines_in_flight x counted_per_line_read / latency";
-    Ok(RULE.ceiling(m, value, formula, inputs, uncertainty))
+    Ok(RULE.ceiling(m, formula, uncertainty))
 }
 
 fn bottleneck(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck {
-    if let Some(bottleneck) = quota(ceiling, capacity, share) {
-        return bottleneck;
-    }
-    let value = |name: &str| ceiling.inputs.iter().find(|i| i.name == name).map(|i| i.value);
-    let latency = value(LATENCY_INPUT).unwrap_or_default();
+    let value = |name: &str| input_of(ceiling, name).map_or(0.0, |i| i.value);
     Bottleneck::new(
         "lines in flight of a core",
         format!(
             "{share}: {} on each of {}, {} each",
-            counted(value("lines_in_flight").unwrap_or_default(), "line"),
+            counted(value("lines_in_flight"), "line"),
             counted(capacity.cores, "core"),
-            format_quantity(latency, Unit::Second)
+            format_quantity(value(LATENCY_INPUT), Unit::Second)
         ),
     )
 }
@@ -166,6 +158,7 @@ mod tests {
             ("triad", stream("triad", 1), Ok(1.5 * READ)),
             ("blocks", blocks("rand_read_write", 8192), Ok(2.0 * READ)),
             ("small blocks", blocks("rand_read", 8), Ok(READ / 8.0)),
+            ("in order", blocks("seq_read", 8), Ok(READ)),
             // What ordinary stores read to overwrite it is left out.
             ("sweep", sweep("copy", 1, 1 << 30), Ok(2.0 * READ)),
             ("ordinary stores", temporal, Ok(1.5 * READ)),
@@ -185,6 +178,8 @@ mod tests {
         let sure = |m: &Measurement| RULE.on(&h, &others).derive(m).unwrap().uncertainty;
         assert!((sure(&stream("copy", 1)) - 1.0).abs() < 0.04);
         assert!(sure(&sweep("copy", 1, 128 << 20)) > sure(&sweep("copy", 1, 8 << 30)));
+        let hidden = RULE.on(&host(), &others).derive(&stream("copy", 1)).unwrap().uncertainty;
+        assert!((hidden - (2.0 / 0.75 - 1.0)).abs() < 1e-9, "no cache is reported: {hidden}");
     }
 
     #[test]

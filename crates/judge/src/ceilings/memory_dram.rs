@@ -4,11 +4,11 @@
 //! in a transfer x channels. DDR4-2133 already is 2133 million transfers a second; it
 //! is not doubled again.
 
-use proofmark_model::{Bottleneck, Ceiling, Host, Input, Measurement, Provenance};
+use proofmark_model::{Bottleneck, Ceiling, Host, Measurement, Provenance};
 
 use super::CeilingRule;
 use super::modules;
-use super::parts::{input, memory_row};
+use super::parts::{Formula, input, input_of, memory_row};
 use crate::memory::{from_memory, traffic};
 use crate::statistics::typical;
 use crate::words::known;
@@ -22,15 +22,15 @@ const SPECIFIED: f64 = 0.1;
 /// and a virtual machine may span more sockets than are reported to it.
 const LOOSE: f64 = 1.0;
 
-/// The bus as inputs whose product is its bandwidth, and how sure that is.
-fn bus(host: &Host) -> Result<(Vec<Input>, f64), String> {
+/// The bandwidth of the bus, and how sure that is.
+fn bus(host: &Host) -> Result<(Formula, f64), String> {
     match modules::bus(host) {
         Ok(bus) => Ok(reported(host, &bus)),
         Err(reason) => assumed(host, &reason),
     }
 }
 
-fn reported(host: &Host, bus: &modules::Bus) -> (Vec<Input>, f64) {
+fn reported(host: &Host, bus: &modules::Bus) -> (Formula, f64) {
     let origin = host.memory.modules.origin();
     let (source, how) = if bus.named {
         (Provenance::Reported, "from the modules' places".to_owned())
@@ -38,15 +38,13 @@ fn reported(host: &Host, bus: &modules::Bus) -> (Vec<Input>, f64) {
         (Provenance::Assumed, "one per module, since their places name no channels".to_owned())
     };
     let reported = |name, value, unit| input(name, value, unit, Provenance::Reported, origin);
-    let inputs = vec![
-        reported("transfers", bus.transfers_per_s, "1/s"),
-        reported("bytes_per_transfer", bus.bytes, "B"),
-        input("channels", bus.channels as f64, "", source, how),
-    ];
-    (inputs, REPORTED)
+    let bandwidth = Formula::of(reported("transfers", bus.transfers_per_s, "1/s"))
+        .times(reported("bytes_per_transfer", bus.bytes, "B"))
+        .times(input("channels", bus.channels as f64, "", source, how));
+    (bandwidth, REPORTED)
 }
 
-fn assumed(host: &Host, reason: &str) -> Result<(Vec<Input>, f64), String> {
+fn assumed(host: &Host, reason: &str) -> Result<(Formula, f64), String> {
     let row = memory_row(host)?;
     let dram = row
         .dram
@@ -57,15 +55,15 @@ fn assumed(host: &Host, reason: &str) -> Result<(Vec<Input>, f64), String> {
     }
     let sockets = &host.cpu.sockets;
     let count = known(sockets, "the number of sockets")?;
-    let note = format!("the maximum of the design: {}; {}; {reason}", dram.product, row.source);
+    let note =
+        format!("the maximum of the design: {}; {}; {reason}", dram.product, row.memory_source);
     let virtual_machine = host.os.virtualisation.get().is_none_or(|v| v != "none");
-    let inputs = vec![
-        input("transfers", dram.transfers_per_s, "1/s", Provenance::Assumed, note),
-        input("bytes_per_transfer", 8.0, "B", Provenance::Assumed, "64 bits per channel"),
-        input("channels", dram.channels, "", Provenance::Assumed, dram.product),
-        input("sockets", f64::from(*count), "", Provenance::Reported, sockets.origin()),
-    ];
-    Ok((inputs, if dram.tuned || virtual_machine { LOOSE } else { SPECIFIED }))
+    let assumed = |name, value, unit, note| input(name, value, unit, Provenance::Assumed, note);
+    let bandwidth = Formula::of(assumed("transfers", dram.transfers_per_s, "1/s", note.as_str()))
+        .times(assumed("bytes_per_transfer", 8.0, "B", "64 bits per channel"))
+        .times(assumed("channels", dram.channels, "", dram.product))
+        .times(input("sockets", f64::from(*count), "", Provenance::Reported, sockets.origin()));
+    Ok((bandwidth, if dram.tuned || virtual_machine { LOOSE } else { SPECIFIED }))
 }
 
 /// Bytes that the hardware moves for each that is counted, by the workload's declaration;
@@ -96,28 +94,18 @@ pub(super) static RULE: CeilingRule = CeilingRule {
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     let traffic = traffic(ctx, m)?;
     let from_cache = from_memory(ctx, m)?;
-    let (mut inputs, uncertainty) = bus(ctx.host)?;
-    let bandwidth: f64 = inputs.iter().map(|i| i.value).product();
+    let (bandwidth, uncertainty) = bus(ctx.host)?;
     let allocated = 1.0 + traffic.written / traffic.counted();
     let moved = moved(m, allocated);
     let without_allocation = moved.clamp(1.0, allocated);
-    let names: Vec<&str> = inputs.iter().map(|i| i.name.as_str()).collect();
-    let formula = format!("{} / moved_per_counted", names.join(" x "));
-    inputs.push(input(
-        "moved_per_counted",
-        moved,
-        "",
-        Provenance::Reported,
-        "bytes that the hardware moves per byte counted, as the workload declares",
-    ));
-    let value = bandwidth / moved;
+    let note = "bytes that the hardware moves per byte counted, as the workload declares";
+    let moved = input("moved_per_counted", moved, "", Provenance::Reported, note);
     let uncertainty = (1.0 + uncertainty) * without_allocation / (1.0 - from_cache) - 1.0;
-    Ok(RULE.ceiling(m, value, formula, inputs, uncertainty))
+    Ok(RULE.ceiling(m, bandwidth.over(moved), uncertainty))
 }
 
 fn bottleneck(ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
-    let value =
-        |name: &str| ceiling.inputs.iter().find(|i| i.name == name).map_or(1.0, |i| i.value);
+    let value = |name: &str| input_of(ceiling, name).map_or(1.0, |i| i.value);
     Bottleneck::new(
         "memory bus",
         format!(

@@ -3,7 +3,7 @@
 use proofmark_model::{Bottleneck, Ceiling, Measurement, Provenance};
 
 use super::CeilingRule;
-use super::parts::{at_clock, clock, input, memory_row, tabled};
+use super::parts::{Formula, at_clock, clock, input, memory_row, tabled};
 use crate::memory::{cache_at, l1_at_most, touched_bytes};
 use crate::{Capacity, Context};
 
@@ -46,19 +46,16 @@ fn bound(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     let l1 = row.l1_cycles.ok_or_else(unknown)?;
     let (clock, uncertainty) = clock(ctx.host, m)?;
     let in_l1 = l1_at_most(ctx.host) as f64 / set.max(1) as f64;
-    let mut inputs = vec![tabled("l1_cycles", l1, "", row)];
-    let (cycles, formula) = if in_l1 >= 1.0 {
-        (l1, "l1_cycles / clock")
-    } else {
+    let mut cycles = Formula::of(tabled("l1_cycles", l1, "", row));
+    if in_l1 < 1.0 {
         let l2 = row.l2_cycles.ok_or_else(unknown)?;
         let note = "the largest share of the set that the L1 cache can hold";
-        inputs.push(tabled("l2_cycles", l2, "", row));
-        inputs.push(input("in_l1", in_l1, "", Provenance::Reported, note));
-        (in_l1 * l1 + (1.0 - in_l1) * l2, "(in_l1 x l1_cycles + (1 - in_l1) x l2_cycles) / clock")
-    };
-    let value = cycles / clock.value;
-    inputs.push(clock);
-    Ok(RULE.ceiling(m, value, formula, inputs, uncertainty))
+        cycles.inputs.push(tabled("l2_cycles", l2, "", row));
+        cycles.inputs.push(input("in_l1", in_l1, "", Provenance::Reported, note));
+        cycles.value = in_l1 * l1 + (1.0 - in_l1) * l2;
+        cycles.text = "(in_l1 x l1_cycles + (1 - in_l1) x l2_cycles)".to_owned();
+    }
+    Ok(RULE.ceiling(m, cycles.over(clock), uncertainty))
 }
 
 fn bottleneck(ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {

@@ -24,7 +24,7 @@ use crate::{Capacity, Context};
 pub(crate) use cpu_mix::cycles_at_least as mix_cycles;
 pub(crate) use cpu_peak::Peak;
 pub(crate) use memory_cache::l1_bytes;
-pub(crate) use parts::{CLOCK_INPUT, input, of_our_loops};
+pub(crate) use parts::{CLOCK_INPUT, Formula, clocks, input, input_of, of_our_loops, quota};
 
 /// A rule that derives a ceiling.
 pub struct CeilingRule {
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_that_all_have_is_told_once() {
+    fn a_reason_that_all_have_is_given_once() {
         use crate::testing::*;
         let m = judged(&host_with_network("loopback"), round_trips("tcp", "block"), &[]);
         let why = &m.missing["ceiling"];

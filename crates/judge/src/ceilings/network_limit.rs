@@ -8,7 +8,7 @@ use proofmark_model::{
 };
 
 use super::CeilingRule;
-use super::parts::input;
+use super::parts::{Formula, input};
 use crate::network::{Frames, Layer, direction, of_stream, over_loopback};
 use crate::{Capacity, Context};
 
@@ -59,19 +59,15 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     let (limit, value, part) = held
         .min_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2)))
         .ok_or("no limit of this direction is declared (--limit network.send, network.receive)")?;
-    let payload = Frames::derive(network, m)?.share(Layer::Interface);
     let (name, unit) = (limit.name(), limit.unit());
     let note = format!("--limit {name}");
-    let mut inputs = vec![input(name, value, unit.as_str(), Provenance::Declared, note)];
-    inputs.extend(payload.inputs);
-    let mut formula = format!("{name} x {}", payload.formula);
+    let mut formula = Formula::of(input(name, value, unit.as_str(), Provenance::Declared, note))
+        .times_all(Frames::derive(network, m)?.share(Layer::Interface));
     if part < 1.0 {
-        formula += " / share";
         let note = "share of the blocks in this direction";
-        inputs.push(input("share", part, "", Provenance::Declared, note));
+        formula = formula.over(input("share", part, "", Provenance::Declared, note));
     }
-    let value = value * payload.part / part;
-    Ok(RULE.ceiling(m, value, formula, inputs, PROMISE))
+    Ok(RULE.ceiling(m, formula, PROMISE))
 }
 
 fn bottleneck(ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
@@ -95,9 +91,7 @@ mod tests {
     const PAYLOAD: f64 = 1448.0 / 1514.0;
 
     fn declaring(limits: &[(&str, f64)]) -> Host {
-        let mut host = host_with_network("peer");
-        host.limits.declared = limits.iter().map(|(n, v)| ((*n).to_owned(), *v)).collect();
-        host
+        with_declared(host_with_network("peer"), limits)
     }
 
     #[test]

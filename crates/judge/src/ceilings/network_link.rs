@@ -9,7 +9,7 @@ use proofmark_model::{
 };
 
 use super::CeilingRule;
-use super::parts::input;
+use super::parts::{Formula, input, input_of};
 use crate::network::{Frames, Layer, direction, interfaces, of_stream, over_loopback};
 use crate::{Capacity, Context};
 
@@ -58,24 +58,18 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
         return Err("packets within this machine use no link".to_owned());
     }
     let (interface, rate) = slower(network)?;
-    let payload = Frames::derive(network, m)?.share(Layer::Wire);
     let note = format!("line rate of {}, the slower of the two ends", interface.name);
-    let mut inputs = vec![input("line_rate", rate, "bit/s", Provenance::Reported, note)];
-    inputs.extend(payload.inputs);
-    let mut formula = format!("line_rate x {}", payload.formula);
-    let mut value = rate * payload.part;
+    let mut formula = Formula::of(input("line_rate", rate, "bit/s", Provenance::Reported, note))
+        .times_all(Frames::derive(network, m)?.share(Layer::Wire));
     if direction(m) == Direction::Both {
-        value *= 2.0;
-        formula += " x directions";
         let note = "at the same time, each at the line rate (full duplex)";
-        inputs.push(input("directions", 2.0, "", Provenance::Declared, note));
+        formula = formula.times(input("directions", 2.0, "", Provenance::Declared, note));
     }
-    Ok(RULE.ceiling(m, value, formula, inputs, CLOCK))
+    Ok(RULE.ceiling(m, formula, CLOCK))
 }
 
 fn bottleneck(ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
-    let rate = ceiling.inputs.iter().find(|i| i.name == "line_rate");
-    let figure = rate.map_or(String::new(), |i| {
+    let figure = input_of(ceiling, "line_rate").map_or(String::new(), |i| {
         format!(": {} on the wire, {}", format_quantity(i.value, Unit::BitPerSecond), i.note)
     });
     Bottleneck::new("link", format!("{share}{figure}"))

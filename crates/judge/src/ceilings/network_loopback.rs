@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proofmark_model::{Bottleneck, Ceiling, Measurement, Provenance, Unit, format_quantity};
 
 use super::CeilingRule;
-use super::parts::input;
+use super::parts::{Formula, input, input_of};
 use crate::network::{of_stream, over_loopback};
 use crate::threads::threads_here;
 use crate::words::counted;
@@ -51,11 +51,12 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
         input("cpus", copying as f64, "", Provenance::Reported, note),
         input("copies", COPIES, "", Provenance::Assumed, "one at each end"),
     ];
-    Ok(RULE.ceiling(m, value, "copy_rate x 8 x cpus / copies", inputs, OTHER_LOOP))
+    let text = "copy_rate x 8 x cpus / copies".to_owned();
+    Ok(RULE.ceiling(m, Formula { value, text, inputs }, OTHER_LOOP))
 }
 
 fn bottleneck(ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
-    let get = |name: &str| ceiling.inputs.iter().find(|i| i.name == name).map_or(0.0, |i| i.value);
+    let get = |name: &str| input_of(ceiling, name).map_or(0.0, |i| i.value);
     let rate = format_quantity(get("copy_rate"), Unit::BytePerSecond);
     let cpus = counted(get("cpus"), "CPU");
     let evidence = format!("{share} of loopback: {cpus}, each copies {rate}");

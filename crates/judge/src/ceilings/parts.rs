@@ -7,13 +7,14 @@ use proofmark_model::{
 
 use super::CeilingRule;
 use crate::capacity::{Bound, Capacity};
-use crate::microarchitecture::memory::{self, MemoryRow};
 use crate::microarchitecture::{self, Row};
 use crate::statistics::median;
 use crate::words::{self, counted};
 
 /// Name of the input that a ceiling grows with when the clock does.
 pub(crate) const CLOCK_INPUT: &str = "clock";
+/// Name of the input that a ceiling of several cores grows with.
+const CORES_INPUT: &str = "cores";
 /// Name of the input that is the run's own latency of memory.
 pub(crate) const LATENCY_INPUT: &str = "latency";
 
@@ -37,19 +38,48 @@ pub(crate) fn input(
     Input { name: name.to_owned(), value, unit: unit.to_owned(), source, note: note.into() }
 }
 
+/// A formula with its value and its inputs.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Formula {
+    pub(crate) value: f64,
+    pub(crate) text: String,
+    pub(crate) inputs: Vec<Input>,
+}
+
+impl Formula {
+    /// An input alone.
+    pub(crate) fn of(first: Input) -> Self {
+        Self { value: first.value, text: first.name.clone(), inputs: vec![first] }
+    }
+
+    pub(crate) fn times(self, factor: Input) -> Self {
+        self.times_all(Self::of(factor))
+    }
+
+    pub(crate) fn times_all(mut self, factor: Self) -> Self {
+        self.inputs.extend(factor.inputs);
+        Self { value: self.value * factor.value, text: self.text + " x " + &factor.text, ..self }
+    }
+
+    pub(crate) fn over(mut self, divisor: Input) -> Self {
+        let (value, text) = (self.value / divisor.value, self.text + " / " + &divisor.name);
+        self.inputs.push(divisor);
+        Self { value, text, inputs: self.inputs }
+    }
+}
+
 impl CeilingRule {
     /// The ceiling that this rule gives a measurement, in its unit.
-    pub(super) fn ceiling(
-        &self,
-        m: &Measurement,
-        value: f64,
-        formula: impl Into<String>,
-        inputs: Vec<Input>,
-        uncertainty: f64,
-    ) -> Ceiling {
-        let (id, unit, formula) = (self.id.to_owned(), m.unit.to_string(), formula.into());
+    pub(super) fn ceiling(&self, m: &Measurement, formula: Formula, uncertainty: f64) -> Ceiling {
+        let (id, unit) = (self.id.to_owned(), m.unit.to_string());
+        let Formula { value, text: formula, inputs } = formula;
         Ceiling { id, value, unit, formula, inputs, uncertainty }
     }
+}
+
+/// The input of that name, if the ceiling has it.
+pub(crate) fn input_of<'c>(ceiling: &'c Ceiling, name: &str) -> Option<&'c Input> {
+    ceiling.inputs.iter().find(|i| i.name == name)
 }
 
 /// Positive finite values of a trial's condition, in order.
@@ -58,7 +88,7 @@ fn known(m: &Measurement, of: impl Fn(&proofmark_model::Conditions) -> Option<f6
 }
 
 /// The clock of each trial that reports it.
-fn clocks(m: &Measurement) -> Vec<f64> {
+pub(crate) fn clocks(m: &Measurement) -> Vec<f64> {
     known(m, |c| c.clock_hz).into_iter().filter(|hz| *hz > 0.0).collect()
 }
 
@@ -115,27 +145,28 @@ pub(crate) fn cores(host: &Host, capacity: &Capacity) -> Input {
         }
         _ => format!("{threads} on {physical}"),
     };
-    input("cores", capacity.cores, "", Provenance::Reported, why)
+    input(CORES_INPUT, capacity.cores, "", Provenance::Reported, why)
 }
 
-/// The row of the host's core design in a table.
+/// The row of the host's core design, for what a ceiling needs of it.
 /// Fails if the design is not known or has no row.
-fn row_of<T>(host: &Host, find: impl Fn(&str) -> Option<T>, table: &str) -> Result<T, String> {
+fn row_of(host: &Host, what: &str) -> Result<&'static Row, String> {
     let found = words::known(&host.cpu.microarchitecture, "the core's design")?;
-    find(&found.id).ok_or_else(|| format!("no table of {table} for {}", found.name))
+    microarchitecture::find(&found.id)
+        .ok_or_else(|| format!("no table of {what} for {}", found.name))
 }
 
 pub(crate) fn row(host: &Host) -> Result<&'static Row, String> {
-    row_of(host, microarchitecture::find, "execution ports")
+    row_of(host, "execution ports")
 }
 
-pub(crate) fn memory_row(host: &Host) -> Result<&'static MemoryRow, String> {
-    row_of(host, memory::find, "caches and memory")
+pub(crate) fn memory_row(host: &Host) -> Result<&'static Row, String> {
+    row_of(host, "caches and memory")
 }
 
-/// A figure of the memory side's table as an input, with the row and its source.
-pub(crate) fn tabled(name: &str, value: f64, unit: &str, row: &MemoryRow) -> Input {
-    let note = format!("table row {}: {}", row.id, row.source);
+/// A figure of caches or memory from the table as an input, with the row and its source.
+pub(crate) fn tabled(name: &str, value: f64, unit: &str, row: &Row) -> Input {
+    let note = format!("table row {}: {}", row.id, row.memory_source);
     input(name, value, unit, Provenance::Assumed, note)
 }
 
@@ -162,12 +193,13 @@ pub(crate) fn bits(m: &Measurement) -> Result<u32, String> {
 
 /// The clock that a ceiling was derived with, as words that follow others.
 pub(crate) fn at_clock(ceiling: &Ceiling) -> String {
-    let clock = ceiling.inputs.iter().find(|i| i.name == CLOCK_INPUT);
-    clock.map_or(String::new(), |i| format!(" at {}", format_quantity(i.value, Unit::Hertz)))
+    input_of(ceiling, CLOCK_INPUT)
+        .map_or(String::new(), |i| format!(" at {}", format_quantity(i.value, Unit::Hertz)))
 }
 
-/// The CPU quota as the bottleneck, where it is what bounds the ceiling.
+/// The CPU quota as the bottleneck, where it is what bounds a ceiling of so many cores.
 pub(crate) fn quota(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Option<Bottleneck> {
+    input_of(ceiling, CORES_INPUT)?;
     let quota = capacity.quota.filter(|_| capacity.bound == Bound::Quota)?;
     let evidence = format!("{share} of {}{}", counted(quota, "CPU"), at_clock(ceiling));
     Some(Bottleneck::new("CPU quota", evidence))

@@ -35,7 +35,7 @@ const STEADY: f64 = 0.05;
 
 impl Reach {
     /// Of a workload that the ports bound; `None` where nobody knows how near it comes: small
-    /// problems are held down by other things, the smaller the more.
+    /// problems are limited by other things, the smaller the more.
     fn expect(ctx: &Context, m: &Measurement) -> Option<Self> {
         Peak::derive(ctx, m).ok()?;
         match (Execution::derive(ctx, m).whole, long_whole(ctx, m)) {

@@ -4,9 +4,7 @@ use proofmark_model::{End, Finding, Measurement};
 
 use super::{Check, Class, percent, with_known};
 use crate::Context;
-use crate::network::{
-    BUSY, measured, over_loopback, own_of_system, own_share, polls, system_share,
-};
+use crate::network::{BUSY, over_loopback, own_of_system, own_share, polls, system_share};
 
 /// Where less than this of an end's busy time is its own threads', somebody else took its
 /// CPUs: what the kernel does for the packets in addition to the threads is seldom twice as much.
@@ -57,7 +55,7 @@ pub(super) static CHECK: Check = Check {
 };
 
 fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
-    if !measured(m) || over_loopback(m) || polls(m) {
+    if over_loopback(m) || polls(m) {
         return None;
     }
     End::BOTH.into_iter().filter_map(|end| examine_end(m, end)).max_by_key(|f| f.severity)
@@ -96,6 +94,8 @@ mod tests {
             ("not all of them", peer(1, |n| n.server.busy_s = Some(0.3)), SILENT),
             ("at most all of the time", server(0.106), note("used 100.0 %")),
             ("a wrong account", server(0.3), SILENT),
+            ("eight on four CPUs", busy(8, 0.1, 0.38), note("used 95.0 %")),
+            ("more than there is", busy(4, 0.5, 0.2), SILENT),
             ("at most all CPUs", busy(1, 0.43, 0.05), suspect("busy (100.0 %)")),
             ("loopback", full("loopback"), SILENT),
             ("polling", with_param(full("peer"), "mode", "poll"), SILENT),

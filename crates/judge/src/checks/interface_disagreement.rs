@@ -10,7 +10,7 @@ use proofmark_model::{
 
 use super::{Check, Class, percent};
 use crate::Context;
-use crate::network::{direction, least_headers, measured, over_loopback};
+use crate::network::{direction, least_headers, over_loopback};
 
 /// Share of what it takes at least that an interface must have carried: all of it; the rest
 /// is for counters that are read a moment apart.
@@ -145,9 +145,6 @@ pub(super) static CHECK: Check = Check {
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    if !measured(m) {
-        return None;
-    }
     let bytes = End::BOTH.into_iter().filter_map(|end| by_bytes(ctx, m, end));
     let datagrams = [true, false].into_iter().filter_map(|way| by_datagrams(m, way));
     bytes.chain(datagrams).max_by_key(|f| f.severity)
@@ -196,11 +193,14 @@ mod tests {
         let swapped =
             each_network(way("reverse"), |n| std::mem::swap(&mut n.client, &mut n.server));
         let both = each_network(way("both"), |n| less(&mut n.server.in_bytes));
+        let trip = with_param(round_trips("tcp", "block"), "path", "peer");
+        let trip = each_network(trip, |n| less(&mut n.client.out_bytes));
         CHECK.expect([
             ("reverse", swapped, SILENT),
             ("payload went out", way("reverse"), INVALID),
             ("all of it may have gone one way", way("both"), SILENT),
             ("neither way", both, INVALID),
+            ("a round trip goes both ways", trip, SILENT),
         ]);
     }
 

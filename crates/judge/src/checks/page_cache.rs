@@ -7,7 +7,7 @@ use proofmark_model::{Finding, Host, Measurement, Trial, format_size};
 
 use super::{Check, Class, percent};
 use crate::Context;
-use crate::disk::{Cached, Way, asked, files, found_cached, measured};
+use crate::disk::{Cached, Way, asked, files, found_cached};
 use crate::words::counted;
 
 /// Share of the bytes that the device must have moved: all of them; the rest is for
@@ -159,9 +159,6 @@ pub(super) static CHECK: Check = Check {
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    if !measured(m) {
-        return None;
-    }
     let warm = Cached::read(m) == Cached::Warm;
     let cold = (Cached::read(m) == Cached::Cold).then(|| not_evicted(m)).flatten();
     let ways = Way::BOTH.iter().filter(|way| !warm || **way == Way::Written);

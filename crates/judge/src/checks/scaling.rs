@@ -121,7 +121,9 @@ mod tests {
         ]);
         let one = suspected(with_values(flops(1), &around(0.4 * 64e9)), "other_cpu");
         CHECK.on(&host(), &[one]).expect([("a disturbed one", flops(2), SILENT)]);
-        CHECK.on(&host(), &[]).expect([("none", flops(2), SILENT)]);
+        let foreign = Measurement { workload: "cpu.iops".to_owned(), ..flops(1) };
+        let m = faster(2, 2.2);
+        CHECK.on(&host(), &[foreign]).expect([("another workload", m, SILENT)]);
     }
 
     #[test]

@@ -80,30 +80,3 @@ fn ratio(pairs: &[(f64, f64)]) -> Option<(f64, f64)> {
     let share = amount / base;
     (share.is_finite() && amount.is_finite()).then_some((share, amount))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::*;
-
-    fn steal_share(amounts: &[f64]) -> Option<Share> {
-        let m = each_condition(flops(1), |i, c| c.steal_s = amounts.get(i).copied());
-        Share::sum(&m.trials, |t| t.conditions.steal_s, |t| t.seconds)
-    }
-
-    #[test]
-    fn one_bad_trial_of_ten_is_a_note_and_two_are_not() {
-        let mut amounts = [0.0; 10];
-        amounts[3] = 0.05;
-        let one = steal_share(&amounts).unwrap();
-        assert_eq!((one.usual, one.affected), (0.0, 1));
-        assert_eq!(one.severity(0.01), Some(Severity::Note));
-        amounts[7] = 0.05;
-        assert_eq!(steal_share(&amounts).unwrap().severity(0.01), Some(Severity::Suspect));
-        assert_eq!(steal_share(&[0.0; 10]).unwrap().severity(0.01), None);
-        let few = steal_share(&[0.0, 0.05, 0.0]).unwrap();
-        assert_eq!(few.severity(0.01), Some(Severity::Suspect), "few are all counted");
-        assert_eq!(steal_share(&[]), None, "what is not reported is not nothing");
-        assert_eq!(steal_share(&[f64::NAN, f64::INFINITY]), None);
-    }
-}

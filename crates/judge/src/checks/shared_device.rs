@@ -5,7 +5,7 @@ use proofmark_model::{Finding, Measurement, Severity, Trial, Unit, format_count,
 use super::share::Share;
 use super::{Check, Class, percent};
 use crate::Context;
-use crate::disk::{Cached, Way, asked, asks, commits, is_random, measured, waits};
+use crate::disk::{Cached, Way, asked, asks, commits, is_random, waits};
 use crate::words::counted;
 
 /// The target interval: less traffic of others than this cannot move the median out of it.
@@ -147,7 +147,7 @@ pub(super) static CHECK: Check = Check {
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    if !measured(m) || !waits(m) {
+    if !waits(m) {
         return None;
     }
     let ways: Vec<Way> = Way::BOTH.into_iter().filter(|w| comparable(ctx, m, *w)).collect();
@@ -257,11 +257,11 @@ mod tests {
 
     #[test]
     fn without_its_own_account_direct_io_is_what_was_asked() {
-        let untold = |m| each_device(m, |_, d| d.own_read_bytes = None);
+        let unreported = |m| each_device(m, |_, d| d.own_read_bytes = None);
         CHECK.expect([
-            ("another reader", disturbed(untold(rand_read(1)), 1 << 20, 0, 10), SUSPECT),
-            ("none", untold(rand_read(1)), SILENT),
-            ("it may be read-ahead", disturbed(untold(cold_read()), 1 << 20, 0, 10), SILENT),
+            ("another reader", disturbed(unreported(rand_read(1)), 1 << 20, 0, 10), SUSPECT),
+            ("none", unreported(rand_read(1)), SILENT),
+            ("it may be read-ahead", disturbed(unreported(cold_read()), 1 << 20, 0, 10), SILENT),
         ]);
     }
 

@@ -42,7 +42,7 @@ pub(super) fn find(worse: (&str, &Measurement), better: (&str, &Measurement)) ->
     causes.join("; ")
 }
 
-/// Whether a quota held back one side only.
+/// Whether a quota limited one side only.
 pub(super) fn throttled_on_one_side(a: &Measurement, b: &Measurement) -> bool {
     let held = |m, o| one_sided(m, o).iter().any(|f| f.check == "throttled");
     held(a, b) || held(b, a)

@@ -77,27 +77,26 @@ fn text(probe: &Probe<String>) -> String {
     known(probe, String::clone)
 }
 
-fn entries(run: &Run) -> Vec<Entry> {
-    let mut out = Vec::new();
-    limits(&run.host, &mut out);
-    machine_facts(&run.host, &mut out);
-    disk(&run.host, &mut out);
-    network(&run.host, &mut out);
-    program(run, &mut out);
-    out
+fn some(value: Option<String>) -> String {
+    value.map_or_else(|| "unknown".to_owned(), |v| short(&v))
 }
 
-fn limits(host: &Host, out: &mut Vec<Entry>) {
+fn entries(run: &Run) -> Vec<Entry> {
+    let host = &run.host;
+    [limits(host), machine_facts(host), disk(host), network(host), program(run)].concat()
+}
+
+fn limits(host: &Host) -> Vec<Entry> {
     let quota = |q: &CpuQuota| q.cpus.map_or_else(|| "none".to_owned(), |n| counted(n, "CPU"));
     let cpus = &host.limits.usable_cpus;
     let list = if cpus.is_empty() { "unknown".to_owned() } else { list(cpus) };
     let limit =
         known(&host.limits.memory_bytes, |l| l.map_or_else(|| "none".to_owned(), format_size));
-    out.extend([
+    vec![
         ("CPU quota", known(&host.limits.cpu_quota, quota), ALL),
         ("usable CPUs", list, ALL),
         ("memory limit", limit, &[]),
-    ]);
+    ]
 }
 
 /// `0-3,8`; of very many the number.
@@ -120,11 +119,11 @@ fn list(cpus: &[u32]) -> String {
     texts.collect::<Vec<_>>().join(",")
 }
 
-fn machine_facts(host: &Host, out: &mut Vec<Entry>) {
+fn machine_facts(host: &Host) -> Vec<Entry> {
     let (cpu, os) = (&host.cpu, &host.os);
     let size = |p: &Probe<u64>| known(p, |b| format_size(*b));
     let sockets = known(&cpu.sockets, |n| n.to_string());
-    out.extend([
+    vec![
         ("CPU", text(&cpu.model_name), ALL),
         ("core design", known(&cpu.microarchitecture, |m| m.name.clone()), ALL),
         ("CPU stepping", known(&cpu.stepping, u32::to_string), COMPUTING),
@@ -138,12 +137,11 @@ fn machine_facts(host: &Host, out: &mut Vec<Entry>) {
         ("distribution", text(&os.distribution), &[]),
         ("memory", size(&host.memory.total_bytes), MEMORY),
         ("huge pages", text(&host.memory.transparent_huge_pages), MEMORY),
-    ]);
+    ]
 }
 
-fn disk(host: &Host, out: &mut Vec<Entry>) {
+fn disk(host: &Host) -> Vec<Entry> {
     let storage = host.storage.get();
-    let some = |value: Option<String>| value.map_or_else(|| "unknown".to_owned(), |v| short(&v));
     let devices = storage.map(|s| {
         let leaf = |d: &proofmark_model::BlockDevice| {
             let model = d.model.as_deref().unwrap_or("model unknown");
@@ -161,13 +159,13 @@ fn disk(host: &Host, out: &mut Vec<Entry>) {
         _ => all.iter().map(io_limit).collect::<Vec<_>>().join("; "),
     });
     let system = storage.map(|s| format!("{} on {}", s.file_system, s.mount_point));
-    out.extend([
+    vec![
         ("disk", some(devices), DISK),
         ("file system", some(system), DISK),
         ("mount options", some(storage.map(|s| s.mount_options.clone())), DISK),
         ("I/O scheduler", some(schedulers), DISK),
         ("I/O limits", limits, DISK),
-    ]);
+    ]
 }
 
 fn io_limit(limit: &proofmark_model::IoLimit) -> String {
@@ -183,9 +181,8 @@ fn io_limit(limit: &proofmark_model::IoLimit) -> String {
     format!("{}: {}", limit.device, parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
 }
 
-fn network(host: &Host, out: &mut Vec<Entry>) {
+fn network(host: &Host) -> Vec<Entry> {
     let network = host.network.get();
-    let some = |value: Option<String>| value.map_or_else(|| "unknown".to_owned(), |v| short(&v));
     let server = network.map(|n| match n.path {
         NetworkPath::Loopback => "this machine".to_owned(),
         NetworkPath::Peer => format!("{} ({})", n.server.name, n.server.os),
@@ -196,13 +193,10 @@ fn network(host: &Host, out: &mut Vec<Entry>) {
             format!("{} ({driver}, MTU {})", i.name, i.mtu)
         })
     });
-    out.extend([
-        ("server", some(server), NETWORK),
-        ("network interface", some(interface), NETWORK),
-    ]);
+    vec![("server", some(server), NETWORK), ("network interface", some(interface), NETWORK)]
 }
 
-fn program(run: &Run, out: &mut Vec<Entry>) {
+fn program(run: &Run) -> Vec<Entry> {
     let policy = &run.plan.policy;
     let trials = if policy.min_trials == policy.max_trials {
         policy.min_trials.to_string()
@@ -210,12 +204,12 @@ fn program(run: &Run, out: &mut Vec<Entry>) {
         format!("{} to {}", policy.min_trials, policy.max_trials)
     };
     let measured = run.imported.as_deref().map_or_else(|| "proofmark".to_owned(), short);
-    out.extend([
+    vec![
         ("measured by", measured, ALL),
         ("program", short(&run.tool.version), ALL),
         ("commit", short(run.tool.commit.as_deref().unwrap_or("unknown")), ALL),
         ("build", short(&run.tool.build), ALL),
         ("profile", short(&run.plan.profile), &[]),
         ("trials", trials, &[]),
-    ]);
+    ]
 }

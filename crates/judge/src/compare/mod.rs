@@ -100,7 +100,7 @@ fn speed(better: Better, ratio: f64) -> f64 {
     }
 }
 
-/// Of the points that show noise: not those that a quota held back on one side.
+/// Of the points that show noise: not those that a quota limited on one side.
 fn speeds<'a>(
     judged: &[(Pair, Result<Compared<'a>, String>)],
 ) -> BTreeMap<Subsystem, Vec<Speed<'a>>> {

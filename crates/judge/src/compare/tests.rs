@@ -4,7 +4,7 @@ mod judged;
 
 use proofmark_model::{
     Better, Comparability, ComparedPoint, Comparison, CpuQuota, Ending, Finding, Measurement,
-    Param, Parameter, ParameterKind, Probe, Run, Severity, Unit, Verdict,
+    Param, Probe, Run, Severity, Unit, Verdict,
 };
 use proptest::prelude::*;
 
@@ -130,7 +130,7 @@ fn half_the_speed_under_a_quota_is_slower_with_the_cause() {
     assert_eq!(c.differences[0].what, "CPU quota");
     assert!(c.differences[0].b.contains("0.5"), "{:?}", c.differences);
     assert!(c.subsystems.iter().all(|s| (s.speed.as_ref().unwrap().median - 0.5).abs() < 0.01));
-    // The other way round B is faster, since A was held back.
+    // The other way round B is faster, since A was limited.
     let back = compared(&b, &healthy());
     assert!(outcomes(&back).iter().all(|o| *o == Faster));
     assert!(back.points[0].reason.contains("in A throttled"), "{}", back.points[0].reason);
@@ -165,7 +165,7 @@ fn half_of_the_points_that_lost_a_part_are_not_taken_for_noise() {
 }
 
 #[test]
-fn what_nothing_explains_is_told_with_what_differs() {
+fn what_nothing_explains_is_reported_with_what_differs() {
     expect(at(1.0), at(0.7), Slower, "no finding and no fact");
     let mut b = run(vec![at(0.7)]);
     b.host.os.kernel = Probe::known("Linux 7.1".into(), "uname");
@@ -294,17 +294,7 @@ fn points_of_one_run_only_are_listed_after_the_others() {
 
 #[test]
 fn sizes_that_the_machine_set_may_differ_and_threads_may_not() {
-    let sized = |size: u64| {
-        let mut r = run(vec![with_param(stream("triad", 1), "array_size", size)]);
-        let parameter = Parameter {
-            name: "array_size".into(),
-            about: "".into(),
-            kind: ParameterKind::Size { min: 1, max: 1 << 40 },
-            default: "auto".into(),
-        };
-        r.workloads.get_mut("memory.triad").unwrap().parameters = vec![parameter].into();
-        r
-    };
+    let sized = |size: u64| run(vec![with_param(stream("triad", 1), "array_size", size)]);
     let (a, b) = (sized(1 << 29), sized(1 << 30));
     let c = compared(&a, &b);
     assert_eq!(outcomes(&c), [NoDifferenceShown]);
@@ -335,7 +325,7 @@ fn an_import_without_trials_has_a_ratio_of_medians_and_no_more() {
 }
 
 #[test]
-fn a_point_is_called_by_what_tells_it_apart_and_by_the_way_to_its_data() {
+fn a_point_is_called_by_what_distinguishes_it_and_by_the_way_to_its_data() {
     let c = compared(&healthy(), &healthy());
     let name = |workload: &str| &c.points.iter().find(|p| p.workload == workload).unwrap().name;
     assert_eq!(name("cpu.flops"), "1 thread", "all have one type and one instruction set");

@@ -1,22 +1,24 @@
-//! What one core of each known design can start in a cycle.
+//! What one core of each known design can start in a cycle, load, store and have under
+//! way, and the memory that its sockets can carry at most.
 //!
 //! A row holds sustained throughputs of register-to-register instructions, in
-//! instructions per cycle, or for divisions in cycles per instruction. The rows
-//! feed ceilings, so where sources differ the faster figure is taken: a ceiling
-//! that is too high is loose, one that is too low calls an honest number
-//! impossible. `None` means that no figure is documented well enough, or that the
+//! instructions per cycle, or for divisions in cycles per instruction, and what its own
+//! caches give. The rows feed ceilings, so where sources differ the figure is taken that
+//! makes the ceiling looser, such as the faster one: a ceiling that is too high is loose,
+//! one that is too low calls an honest number impossible. A product range counts as its
+//! largest member. `None` means that no figure is documented well enough, or that the
 //! design lacks the instruction.
 //!
 //! Sources, cited again by row: Intel 64 and IA-32 Architectures Optimization
 //! Reference Manual; AMD Software Optimization Guides for families 17h, 19h and
 //! 1Ah; Arm Software Optimization Guides; Agner Fog, *Instruction tables* and
 //! *The microarchitecture of Intel, AMD and VIA CPUs*; Abel and Reineke,
-//! uops.info (ASPLOS 2019).
+//! uops.info (ASPLOS 2019); Chips and Cheese; vendors' presentations at Hot Chips and
+//! product pages.
 
 mod amd;
 mod arm;
 mod intel;
-pub mod memory;
 
 /// Width of the registers that an instruction works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,7 +94,33 @@ const fn split_256(rate: f64, wide: f64) -> ByWidth {
     ByWidth { scalar: Some(rate), v128: Some(rate), v256: Some(wide), v512: None }
 }
 
-/// What one core of a design can start in a cycle.
+/// Memory of one socket.
+#[derive(Debug, Clone, Copy)]
+pub struct Dram {
+    /// Channels of 64 bits.
+    pub channels: f64,
+    /// Transfers a second of each.
+    pub transfers_per_s: f64,
+    /// The product that has this, the largest of its design.
+    pub product: &'static str,
+    /// True where boards run modules faster than the product's specification as a
+    /// matter of course.
+    pub tuned: bool,
+    /// Parts of model names whose memory is of another kind, such as stacks on the package.
+    pub apart: &'static [&'static str],
+}
+
+/// Memory of a server product: specified speed, no product apart.
+const fn server(channels: f64, megatransfers: f64, product: &'static str) -> Option<Dram> {
+    Some(Dram { channels, transfers_per_s: megatransfers * 1e6, product, tuned: false, apart: &[] })
+}
+
+/// Memory of a client product, whose modules are often faster than specified.
+const fn client(channels: f64, megatransfers: f64, product: &'static str) -> Option<Dram> {
+    Some(Dram { channels, transfers_per_s: megatransfers * 1e6, product, tuned: true, apart: &[] })
+}
+
+/// One core of a design.
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
     /// Id as in `host.cpu.microarchitecture`.
@@ -113,13 +141,47 @@ pub struct Row {
     pub float_divide_cycles: ByWidth,
     /// 64-bit integer division, scalar: least cycles from one to the next.
     pub int_divide_cycles: Option<f64>,
-    /// Where the figures come from.
+    /// Where the figures so far come from.
     pub source: &'static str,
-    /// What a reader must know of this row; empty if nothing.
+    /// What a reader must know of them; empty if nothing.
     pub note: &'static str,
     /// True where products of this design differ in their 512-bit units, so that
     /// half of the 512-bit figure is ordinary.
     pub wide_varies: bool,
+    /// Cycles from a load to the use of its value as an address, first-level hit.
+    pub l1_cycles: Option<f64>,
+    /// The same for a second-level hit.
+    pub l2_cycles: Option<f64>,
+    /// Load instructions started in a cycle, first-level hits.
+    pub loads: ByWidth,
+    /// Store instructions written to the first level in a cycle.
+    pub stores: ByWidth,
+    /// Bytes that the second level gives to one core in a cycle.
+    pub l2_bytes: Option<f64>,
+    /// Lines that one core can have under way at a time: the greater of what its
+    /// first and its second level track, since prefetchers fill the second.
+    pub lines: Option<f64>,
+    /// The most memory that a socket carries.
+    pub dram: Option<Dram>,
+    /// Where the figures of caches and memory come from.
+    pub memory_source: &'static str,
+}
+
+impl Row {
+    /// Bytes a cycle that loops reading and writing so many streams can count from
+    /// and to the first level: the narrower of the load side and the store side.
+    pub fn l1_bytes(&self, read: f64, written: f64, width: Width) -> Option<f64> {
+        let bytes = match width {
+            Width::Scalar => 8.0,
+            _ => width.lanes(8),
+        };
+        let side = |rate: &ByWidth, streams: f64| match streams {
+            0.0 => Some(f64::INFINITY),
+            _ => rate.at(width).map(|r| r / streams),
+        };
+        let steps = side(&self.loads, read)?.min(side(&self.stores, written)?);
+        steps.is_finite().then_some(steps * (read + written) * bytes)
+    }
 }
 
 /// Every row, by vendor.
@@ -142,63 +204,91 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_unique_words_and_rows_cite_a_source() {
+    fn ids_are_unique_words_and_rows_cite_their_sources() {
         let mut seen = BTreeSet::new();
         for row in rows() {
-            assert!(seen.insert(row.id), "{} twice", row.id);
-            assert!(
-                row.id.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'),
-                "{}",
-                row.id
-            );
-            assert!(row.source.len() > 20, "{} cites no source", row.id);
-            assert!(!row.wide_varies || !row.note.is_empty(), "{} says not what varies", row.id);
+            let id = row.id;
+            assert!(seen.insert(id), "{id} twice");
+            let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+            assert!(id.chars().all(word), "{id}");
+            assert!(row.source.len().min(row.memory_source.len()) > 20, "{id} cites no source");
+            assert!(!row.wide_varies || !row.note.is_empty(), "{id} says not what varies");
+            assert!(row.dram.is_none_or(|d| d.product.len() > 5), "{id} names no product");
         }
     }
 
     #[test]
     fn figures_are_possible() {
         for row in rows() {
-            let rates = [row.multiply_add, row.float_add, row.float_multiply, row.fma, row.int_add];
-            for rate in rates {
-                for width in [Width::Scalar, Width::V128, Width::V256, Width::V512] {
-                    if let Some(r) = rate.at(width) {
-                        assert!((0.5..=8.0).contains(&r), "{}: {r} per cycle", row.id);
-                    }
-                }
-                if let (Some(narrow), Some(wide)) = (rate.v128, rate.v256) {
-                    assert!(wide <= narrow, "{}: wider is not faster", row.id);
-                }
+            let id = row.id;
+            let within = |value: Option<f64>, low: f64, high: f64| {
+                assert!(value.is_none_or(|v| (low..=high).contains(&v)), "{id}: {value:?}");
+            };
+            for width in [Width::Scalar, Width::V128, Width::V256, Width::V512] {
+                let ports =
+                    [row.multiply_add, row.float_add, row.float_multiply, row.fma, row.int_add];
+                let [both, add, multiply, ..] = ports.map(|rate| {
+                    within(rate.at(width), 0.5, 8.0);
+                    rate.at(width)
+                });
+                // A stream of both kinds uses no more than the ports of the two together.
+                let together = add.zip(multiply).map(|(a, m)| a + m);
+                assert!(both.zip(together).is_none_or(|(both, all)| both <= all), "{id}");
+                within(row.loads.at(width), 0.5, 4.0);
+                within(row.stores.at(width), 0.5, 2.0);
+                assert!(row.stores.at(width) <= row.loads.at(width), "{id}");
+                assert!(ports.iter().all(|r| r.v256.is_none() || r.v256 <= r.v128), "{id}");
             }
-            // A stream of both kinds uses no more than the ports of the two together.
-            for width in [Width::Scalar, Width::V256] {
-                if let (Some(both), Some(add), Some(multiply)) = (
-                    row.multiply_add.at(width),
-                    row.float_add.at(width),
-                    row.float_multiply.at(width),
-                ) {
-                    assert!(both <= add + multiply, "{}", row.id);
-                }
-            }
+            within(row.l1_cycles, 3.0, 6.0);
+            within(row.l2_cycles, 9.0, 20.0);
+            within(row.l2_bytes, 16.0, 128.0);
+            within(row.lines, 10.0, 128.0);
+            within(row.dram.map(|d| d.channels), 1.0, 12.0);
+            within(row.dram.map(|d| d.transfers_per_s), 1600e6, 8800e6);
         }
     }
 
     #[test]
-    fn measured_figures_of_designs_are_kept() {
+    fn measured_and_printed_figures_of_designs_are_kept() {
         type Figure = fn(&Row) -> Option<f64>;
-        let figures: [(&str, Figure, Option<f64>); 9] = [
+        // Product pages: Xeon 6980P 844.8 GB/s, EPYC 9654 460.8, EPYC 7763 204.8,
+        // Xeon E7-8890 v3 102.
+        let bus: Figure = |d| d.dram.map(|d| (d.channels * d.transfers_per_s * 8.0 / 1e8).round());
+        let figures: [(&str, Figure, Option<f64>); 15] = [
             ("golden_cove_server", |d| d.multiply_add.v256, Some(3.0)),
             ("golden_cove_server", |d| d.int_add.scalar, Some(5.0)),
             ("golden_cove_server", |d| d.fma.v512, Some(2.0)),
+            ("golden_cove", |d| d.l1_cycles, Some(5.0)),
             ("zen3", |d| d.multiply_add.v256, Some(4.0)),
             ("zen3", |d| d.int_add.v256, Some(4.0)),
             ("zen3", |d| d.fma.v512, None),
             ("zen4", |d| d.fma.v512, Some(1.0)),
             ("rocket_lake", |d| d.fma.v512, Some(1.0)),
             ("sandy_bridge", |d| d.int_add.v256, None),
+            ("skylake", |d| d.l2_cycles, Some(12.0)),
+            ("redwood_cove_server", bus, Some(8448.0)),
+            ("zen4", bus, Some(4608.0)),
+            ("zen3", bus, Some(2048.0)),
+            ("haswell", bus, Some(1024.0)),
         ];
         for (n, (id, figure, expected)) in figures.into_iter().enumerate() {
             assert_eq!(figure(find(id).unwrap()), expected, "row {n}: {id}");
         }
+    }
+
+    #[test]
+    fn the_narrower_side_decides() {
+        let row = find("redwood_cove_server").unwrap();
+        for (read, written, width, bytes) in [
+            (1.0, 0.0, Width::V512, 128.0),
+            (1.0, 0.0, Width::V256, 96.0),
+            // One 64-byte load and one 64-byte store a cycle; two loads and one store.
+            (1.0, 1.0, Width::V512, 128.0),
+            (2.0, 1.0, Width::V512, 192.0),
+            (0.0, 1.0, Width::V256, 64.0),
+        ] {
+            assert_eq!(row.l1_bytes(read, written, width), Some(bytes), "{read} {written}");
+        }
+        assert_eq!(find("haswell").unwrap().l1_bytes(1.0, 0.0, Width::V512), None);
     }
 }

@@ -8,7 +8,7 @@
 use proofmark_model::{Input, Measurement, Network, Provenance};
 
 use super::{datagrams, interfaces};
-use crate::ceilings::input;
+use crate::ceilings::{Formula, input};
 use crate::words::known;
 
 /// Preamble, frame check sequence and gap: on the wire, and in no counter.
@@ -62,15 +62,6 @@ impl Layer {
     }
 }
 
-/// The part of what is counted at a layer that is payload.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Share {
-    /// 0 to 1.
-    pub(crate) part: f64,
-    pub(crate) formula: String,
-    pub(crate) inputs: Vec<Input>,
-}
-
 /// A piece of payload, a TCP segment or a UDP datagram, and what carries it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Frames {
@@ -105,8 +96,8 @@ impl Frames {
         if layer == Layer::Wire { self.padding } else { 0.0 }
     }
 
-    /// The part that is payload of what is counted at a layer.
-    pub(crate) fn share(&self, layer: Layer) -> Share {
+    /// The part, 0 to 1, that is payload of what is counted at a layer.
+    pub(crate) fn share(&self, layer: Layer) -> Formula {
         let (name, bytes, note) = layer.overhead();
         let mut inputs = self.inputs.clone();
         inputs.push(input(name, bytes, "B", Provenance::Assumed, note));
@@ -116,12 +107,12 @@ impl Frames {
             inputs.push(input("padding", padding, "B", Provenance::Assumed, note));
         }
         let padding = if padding > 0.0 { " + padding" } else { "" };
-        let formula = self.formula.replace("FRAME", name).replace("PADDING", padding);
-        Share { part: self.payload / self.bytes(layer), formula, inputs }
+        let text = self.formula.replace("FRAME", name).replace("PADDING", padding);
+        Formula { value: self.payload / self.bytes(layer), text, inputs }
     }
 
     /// The largest segment that goes over both interfaces, or that the senders' systems
-    /// tell of, where a narrower place on the way makes it smaller. Timestamps count where
+    /// report, where a narrower place on the way makes it smaller. Timestamps count where
     /// they are what it falls short of the MTU by: a lower one may have none.
     fn segment(network: &Network, m: &Measurement) -> Result<Self, String> {
         let (mtu, mtu_input) = mtu(network)?;

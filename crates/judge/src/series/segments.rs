@@ -275,12 +275,17 @@ fn jumps(values: &[f64], noise: &Noise, at: usize) -> bool {
     (after - before).abs() >= step.max(ERRORS * error)
 }
 
+/// Where the level before a cut begins, and where the one after it ends.
+pub(super) fn between(values: &[f64], cuts: &[usize], which: usize) -> (usize, usize) {
+    let from = which.checked_sub(1).map_or(0, |before| cuts[before]);
+    (from, cuts.get(which + 1).copied().unwrap_or(values.len()))
+}
+
 /// Moves each cut to where it leaves the values nearest to the medians of their levels.
 fn refine(values: &[f64], cuts: &mut [usize]) {
     for _ in 0..2 {
         for i in 0..cuts.len() {
-            let from = i.checked_sub(1).map_or(0, |before| cuts[before]);
-            let to = cuts.get(i + 1).copied().unwrap_or(values.len());
+            let (from, to) = between(values, cuts, i);
             let sides = (median(&values[from..cuts[i]]), median(&values[cuts[i]..to]));
             let (Some(before), Some(after)) = sides else { continue };
             // Moving the cut over a value takes it from one side to the other.
@@ -301,8 +306,7 @@ fn refine(values: &[f64], cuts: &mut [usize]) {
 fn prune(values: &[f64], noise: &Noise, cuts: &mut Vec<usize>) {
     loop {
         let step = |i: usize| {
-            let from = i.checked_sub(1).map_or(0, |before: usize| cuts[before]);
-            let to = cuts.get(i + 1).copied().unwrap_or(values.len());
+            let (from, to) = between(values, cuts, i);
             let (before, after) = (median(&values[from..cuts[i]])?, median(&values[cuts[i]..to])?);
             let least = least_step(noise, before.abs().max(after.abs()));
             Some((after - before).abs() / least)

@@ -5,7 +5,7 @@
 
 use proofmark_model::{Series, Trial, Unit};
 
-use super::segments::Noise;
+use super::segments::{Noise, between};
 use crate::statistics::median;
 
 /// A trial is between two levels if it is so much of their distance off its own, and so many
@@ -49,8 +49,7 @@ pub(super) fn moment(
     noise: &Noise,
 ) -> Moment {
     let cut = cuts[which];
-    let from = which.checked_sub(1).map_or(0, |before| cuts[before]);
-    let to = cuts.get(which + 1).copied().unwrap_or(values.len());
+    let (from, to) = between(values, cuts, which);
     // Work adds up over a sample's time, and so do rates; a time is their inverse.
     let rate = |v: f64| if unit == Unit::Second { 1.0 / v } else { v };
     let level = |part: &[f64]| median(part).map(rate);
@@ -89,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_of_both_levels_tells_when_within_it() {
+    fn a_sample_of_both_levels_shows_when_within_it() {
         let mut values = vec![100.0; 20];
         values[10..].fill(50.0);
         let plain = Moment { at_s: 10.0, before: 10, after: 10 };

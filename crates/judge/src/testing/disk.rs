@@ -5,8 +5,8 @@
 
 use proofmark_model::testing::{block_device, storage};
 use proofmark_model::{
-    DeviceTraffic, FileState, Flush, Host, Latency, Measurement, Order, Params, Probe, Storage,
-    Unit,
+    DeviceTraffic, FileState, Flush, Host, IoLimit, Latency, Measurement, Order, Params, Probe,
+    Storage, Unit,
 };
 
 use super::{around, each, host_with_caches, measurement, unpin, verified};
@@ -29,6 +29,18 @@ pub(crate) fn with_storage(change: impl FnOnce(&mut Storage)) -> Host {
         storage
     });
     host
+}
+
+/// A cgroup's file for a device, without a limit.
+pub(crate) fn io_limit(device: &str) -> IoLimit {
+    IoLimit {
+        device: device.to_owned(),
+        read_bytes_per_s: None,
+        write_bytes_per_s: None,
+        reads_per_s: None,
+        writes_per_s: None,
+        source: "/sys/fs/cgroup/io.max".to_owned(),
+    }
 }
 
 /// A workload on a file of 1 GiB with one thread: direct at depth 1 (cache `none`), or

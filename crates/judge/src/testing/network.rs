@@ -44,7 +44,7 @@ pub(crate) fn tcp(streams: u64, path: &str) -> Measurement {
     let rate = if path == "loopback" { LOOPBACK } else { LINK };
     let params = stream(streams, path).with("block_size", 65_536).with("socket_buffer", "auto");
     let m = measurement("network.tcp.stream", params, &around(rate));
-    told(each(m, |_, t| {
+    received(each(m, |_, t| {
         let bytes = (t.work / 8.0) as u64;
         let state = tcp_state(t.value / streams as f64, path);
         let packets = bytes / state.segment_bytes + 1;
@@ -58,7 +58,7 @@ pub(crate) fn udp(streams: u64, path: &str) -> Measurement {
     let rate = if path == "loopback" { LOOPBACK / 4.0 } else { LINK };
     let params = stream(streams, path).with("block_size", 1472).with("rate", "auto");
     let m = measurement("network.udp.stream", params, &around(rate));
-    told(each(m, |_, t| {
+    received(each(m, |_, t| {
         let count = (t.work / 8.0 / 1472.0) as u64 + 1;
         let mut n = traffic(t, path, count * 1472, [count, FRAME + UDP]);
         set_datagrams(&mut n, count, count);
@@ -78,7 +78,7 @@ pub(crate) fn round_trips(protocol: &str, mode: &str) -> Measurement {
     let workload = format!("network.{protocol}.rtt");
     let mut m = measurement(&workload, params, &around(1.0 / each_s));
     m.latency = Some(latency(each_s, 10_000));
-    told(each(m, |_, t| {
+    received(each(m, |_, t| {
         let count = t.work.ceil() as u64;
         let header = FRAME + if protocol == "udp" { UDP } else { TCP };
         let mut n = traffic(t, "loopback", 2 * count, [2 * count, header]);
@@ -174,7 +174,7 @@ fn set_datagrams(n: &mut NetworkTraffic, count: u64, counted: u64) {
 }
 
 /// Fills in what is not reported of unpinned threads, and the verification.
-fn told(m: Measurement) -> Measurement {
+fn received(m: Measurement) -> Measurement {
     let m = each(m, |_, t| {
         // The account is of whole bytes.
         let n = t.network.as_mut().unwrap();

@@ -5,8 +5,8 @@ use proofmark_model::{Conditions, Measurement, Params, Ratio, Reference, Trial};
 use super::summary;
 
 /// A tool whose trials show so many times our values, in trials as long as ours; of its conditions
-/// it tells what a runner can. It says nothing of how it ran.
-pub(crate) fn beside(m: &Measurement, factor: f64) -> Reference {
+/// it reports what a runner can, and nothing of how it ran.
+pub(crate) fn tool_of(m: &Measurement, factor: f64) -> Reference {
     let evidence: Vec<Trial> = m.trials.iter().map(|t| of_tool(m, t, factor)).collect();
     let trials: Vec<f64> = evidence.iter().map(|t| t.value).collect();
     let summary = summary(&trials);
@@ -28,6 +28,11 @@ pub(crate) fn beside(m: &Measurement, factor: f64) -> Reference {
         findings: Vec::new(),
         verdict: proofmark_model::Verdict::Valid,
     }
+}
+
+/// Changes every trial of a tool.
+pub(crate) fn tool_trials(spoil: impl Fn(&mut Trial)) -> impl Fn(&mut Reference) {
+    move |r| r.evidence.iter_mut().for_each(&spoil)
 }
 
 fn of_tool(m: &Measurement, t: &Trial, factor: f64) -> Trial {

@@ -4,9 +4,7 @@ use super::*;
 use crate::testing::*;
 
 fn declaring(limits: &[(&str, f64)]) -> Host {
-    let mut host = host_with_disk();
-    host.limits.declared = limits.iter().map(|(n, v)| ((*n).to_owned(), *v)).collect();
-    host
+    with_declared(host_with_disk(), limits)
 }
 
 /// A machine whose cgroup limits the disk.
@@ -15,14 +13,7 @@ fn limited(set: impl FnOnce(&mut IoLimit)) -> Host {
 }
 
 fn limited_on(mut host: Host, device: &str, set: impl FnOnce(&mut IoLimit)) -> Host {
-    let mut limit = IoLimit {
-        device: device.to_owned(),
-        read_bytes_per_s: None,
-        write_bytes_per_s: None,
-        reads_per_s: None,
-        writes_per_s: None,
-        source: "/sys/fs/cgroup/io.max".to_owned(),
-    };
+    let mut limit = io_limit(device);
     set(&mut limit);
     host.limits.io = Probe::known(vec![limit], "test");
     host

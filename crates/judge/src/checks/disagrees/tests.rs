@@ -1,18 +1,14 @@
 //! Each cause is planted, and silent where its plant is missing.
 
-use proofmark_model::{
-    Conditions, Flush, Host, Param, Parameter, ParameterKind, Params, Ratio, Severity, Trial,
-    Verdict, WorkloadSpec,
-};
+use proofmark_model::{Conditions, Flush, Host, Param, Ratio, Severity, Trial, Verdict};
 
 use super::*;
-use crate::references;
 use crate::testing::*;
 
 /// What is found of a measurement next to one tool with so many times our values, after the tool was
 /// changed.
 fn found(h: &Host, mut m: Measurement, factor: f64, spoil: &Spoil) -> Option<Finding> {
-    m.references = vec![beside(&m, factor)];
+    m.references = vec![tool_of(&m, factor)];
     spoil(&mut m.references[0]);
     judged(h, m, &[]).findings.into_iter().find(|f| f.check == CHECK.id)
 }
@@ -36,14 +32,9 @@ fn param(name: &'static str, value: impl Into<Param>) -> impl Fn(&mut Reference)
     move |r| r.params = r.params.clone().with(name, value.clone())
 }
 
-/// Every trial of the tool, changed.
-fn trials(spoil: impl Fn(&mut Trial)) -> impl Fn(&mut Reference) {
-    move |r| r.evidence.iter_mut().for_each(&spoil)
-}
-
 /// So much less, or more, work in as much less, or more, time.
 fn shorter(by: f64) -> impl Fn(&mut Reference) {
-    trials(move |t| (t.seconds, t.work) = (t.seconds / by, t.work / by))
+    tool_trials(move |t| (t.seconds, t.work) = (t.seconds / by, t.work / by))
 }
 
 /// The device moved nothing that was read.
@@ -70,7 +61,7 @@ fn who_agrees_is_silent() {
 fn without_an_interval_the_scatter_decides() {
     let few = |factor: f64, scatter: &[f64]| {
         let mut m = with_values(flops(1), &[0.99 * 63e9, 63e9, 1.01 * 63e9]);
-        let mut r = beside(&m, factor);
+        let mut r = tool_of(&m, factor);
         r.trials = scatter.iter().map(|s| r.value * (1.0 + s)).collect();
         r.ratio = Ratio { median: 1.0 / factor, ci95: None };
         m.references = vec![r];
@@ -84,8 +75,8 @@ fn without_an_interval_the_scatter_decides() {
 #[test]
 fn the_finding_says_how_much_and_changes_no_verdict() {
     let mut m = flops(1);
-    let other = Reference { tool: "slow".to_owned(), ..beside(&m, 0.5) };
-    m.references = vec![beside(&m, 0.8), beside(&m, 1.0), other];
+    let other = Reference { tool: "slow".to_owned(), ..tool_of(&m, 0.5) };
+    m.references = vec![tool_of(&m, 0.8), tool_of(&m, 1.0), other];
     let m = judged(&host(), m, &[]);
     assert_eq!((m.verdict, m.findings.len()), (Verdict::Valid, 1));
     let f = &m.findings[0];
@@ -105,15 +96,15 @@ fn a_page_cache_on_one_side() {
     let h = host_with_disk();
     let ours = || disk("seq_read", 1 << 20, "none");
     let theirs = "the tool used the page cache: of 953.7 MiB ... the page cache served the rest$";
-    expect(&h, ours(), 8.0, &trials(from_cache), "page_cache", theirs);
+    expect(&h, ours(), 8.0, &tool_trials(from_cache), "page_cache", theirs);
     let we = || each(ours(), |_, t| from_cache(t));
-    let clean = beside(&ours(), 0.2).evidence;
+    let clean = tool_of(&ours(), 0.2).evidence;
     let only_ours = "proofmark used the page cache, but the tool did not";
     expect(&h, we(), 0.2, &|r| r.evidence = clean.clone(), "page_cache", only_ours);
     expect(&h, we(), 0.2, SAME, "none", ""); // Both did.
     expect(&h, ours(), 8.0, SAME, "none", "");
     // Nobody means to leave writes in it.
-    let unflushed = trials(|t| t.file.as_mut().unwrap().flush = Flush::Never);
+    let unflushed = tool_trials(|t| t.file.as_mut().unwrap().flush = Flush::Never);
     for cache in ["cold", "warm"] {
         let writes = disk("seq_write", 1 << 20, cache);
         expect(&h, writes, 3.0, &unflushed, "page_cache", "");
@@ -121,11 +112,11 @@ fn a_page_cache_on_one_side() {
 }
 
 #[test]
-fn beside_a_warm_point_the_page_cache_is_no_difference() {
+fn with_a_warm_point_the_page_cache_is_no_difference() {
     for (cache, causes) in [("warm", "params"), ("cold", "page_cache")] {
         let mut m = disk("rand_read", 4096, cache);
-        m.references = vec![beside(&m, 3.0)];
-        trials(|t| {
+        m.references = vec![tool_of(&m, 3.0)];
+        tool_trials(|t| {
             from_cache(t);
             t.file.as_mut().unwrap().cached = None;
         })(&mut m.references[0]);
@@ -172,7 +163,7 @@ fn bytes_that_move_and_are_not_counted() {
     }
     let rest = "which leaves a factor of 1.50; no recorded fact explains the rest$";
     explains("triad", 0.5, &temporal, "write_allocate", rest);
-    let declared = trials(|t| t.moved = Some(t.work * 4.0 / 3.0));
+    let declared = tool_trials(|t| t.moved = Some(t.work * 4.0 / 3.0));
     explains("triad", 0.75, &declared, "write_allocate", "");
     explains("triad", 0.75, SAME, "none", ""); // Its stores are not reported.
     let same = param("stores", "nontemporal");
@@ -233,7 +224,7 @@ fn code_that_something_else_holds_is_not_called_unoptimised() {
     explains(one(), &param("isa", "scalar"), "params");
     explains(one(), &param("word", 4), "none"); // It says that its loop is narrow.
     explains(one(), &param("pages", "small"), "params");
-    explains(one(), &trials(stolen), "disturbed");
+    explains(one(), &tool_trials(stolen), "disturbed");
     explains(in_l1("read", 2), SAME, "none"); // It may have had one thread.
     explains(in_l1("read", 2), &param("threads", 1), "params");
     let scalar = || with_param(one(), "isa", "scalar");
@@ -282,7 +273,7 @@ fn what_sockets_buffers_hold() {
     }
     let slow = |r: &mut Reference| {
         brief(r);
-        trials(|t| t.seconds = 1.0)(r);
+        tool_trials(|t| t.seconds = 1.0)(r);
     };
     explains(1.5, &slow, "none", ""); // A slow way.
     let both = each(tcp(1, "loopback"), |_, t| {
@@ -302,21 +293,8 @@ fn parameters_that_the_tool_had_otherwise() {
     let words = "the tool ran with engine libaio (proofmark: psync), queue_depth 4 (proofmark: 1)$";
     expect(&h, ours(), 1.3, &with, "params", words);
     expect(&h, ours(), 1.3, &param("block_size", 4096), "none", "");
-}
-
-#[test]
-fn sizes_are_told_as_sizes() {
-    let mut m = disk("rand_read", 4096, "none");
-    m.references = vec![beside(&m, 2.0)];
-    m.references[0].params = Params::default().with("block_size", 8192);
-    let (h, policy) = (host_with_disk(), policy());
-    let kind = ParameterKind::Size { min: 1, max: 1 << 30 };
-    let (name, about, default) = ("block_size".into(), "".into(), "4KiB".into());
-    let parameters = vec![Parameter { name, about, kind, default }].into();
-    let spec = WorkloadSpec { parameters, ..spec("disk.rand_read") };
-    let m = judged_in(&context(&h, &spec, &policy, &[]), m);
-    let words = "the tool ran with block_size 8 KiB (proofmark: 4 KiB)";
-    assert!(m.findings[0].message.ends_with(words), "{}", m.findings[0].message);
+    let size = "the tool ran with block_size 8 KiB (proofmark: 4 KiB)$";
+    expect(&h, ours(), 2.0, &param("block_size", 8192), "params", size);
 }
 
 #[test]
@@ -325,8 +303,8 @@ fn the_slower_side_was_disturbed() {
         expect(&host(), m, factor, spoil, causes, words);
     };
     let theirs = "the tool's trials were disturbed: the hypervisor took 10.0 %";
-    explains(flops(1), 0.8, &trials(stolen), "disturbed", theirs);
-    let with = |spoil: fn(&mut Conditions)| trials(move |t| spoil(&mut t.conditions));
+    explains(flops(1), 0.8, &tool_trials(stolen), "disturbed", theirs);
+    let with = |spoil: fn(&mut Conditions)| tool_trials(move |t| spoil(&mut t.conditions));
     let we = each(flops(1), |_, t| stolen(t));
     let ours = "proofmark's trials were disturbed";
     explains(we, 1.2, &with(|c| c.steal_s = None), "disturbed", ours);
@@ -334,7 +312,7 @@ fn the_slower_side_was_disturbed() {
     let alternated = "which alternated with the tool's unobserved ones, were disturbed";
     explains(shared(), 0.8, SAME, "disturbed", alternated);
     explains(shared(), 0.8, &with(|c| c.other_cpu_s = Some(0.0)), "none", ""); // The tool was not.
-    explains(iops_below(1.2), 1.1, &trials(stolen), "none", ""); // It was faster.
+    explains(iops_below(1.2), 1.1, &tool_trials(stolen), "none", ""); // It was faster.
 }
 
 /// A measurement so many times below its usual rate, so that a faster tool is not above its ceiling.
@@ -355,12 +333,4 @@ fn trials_that_are_far_shorter_or_longer() {
     // The same work takes longer, or shorter.
     explains(linpack(5000, 1), 0.1, 0.1, "none", "");
     explains(iops_below(10.0), 8.0, 8.0, "none", "");
-}
-
-#[test]
-fn both_are_judged_by_the_same_stand_in() {
-    let m = flops(1);
-    let theirs = references::as_measurement(&m, &beside(&m, 1.0));
-    assert_eq!((theirs.workload, theirs.params, theirs.unit), (m.workload, m.params, m.unit));
-    assert_eq!(around(1.0).len(), theirs.trials.len());
 }

@@ -65,7 +65,7 @@ fn noise_of_any_shape_is_no_change() {
 #[test]
 fn noise_that_lasts_is_seldom_a_change() {
     let mut random = xorshift();
-    for (sd, most) in [(0.3, FEW), (2.0, FEW)] {
+    for sd in [0.3, 2.0] {
         let mut last = 0.0;
         let found = wrong(
             300,
@@ -75,14 +75,14 @@ fn noise_that_lasts_is_seldom_a_change() {
                 last
             },
         );
-        assert!(found < most, "sd {sd}: {found}");
+        assert!(found < FEW, "sd {sd}: {found}");
     }
 }
 
 #[test]
 fn a_slow_drift_is_no_change() {
     let mut random = xorshift();
-    for percent in [-3.0, 1.0, 3.0] {
+    for percent in [-3.0, 1.0] {
         for sd in [0.02, 0.3, 1.0] {
             let drift = |i: usize| percent * i as f64 / 300.0;
             let found = wrong(300, drift, || sd * normal(&mut random));

@@ -1,14 +1,59 @@
-//! `short_transfer`: so little was sent that it only filled buffers, or that one way was done
-//! long before the other.
+//! What a trial sent: `bytes_lost`, it does not add up with what was received and what is claimed;
+//! `short_transfer`, so little that it only filled buffers, or one way was done long before the other.
 //!
 //! A published report printed 18.7 Gbit/s of 128 KB that a socket's buffer had taken.
 
-use proofmark_model::{Finding, Measurement, Trial, format_seconds, format_size};
+use proofmark_model::{Finding, Measurement, NetworkTraffic, Trial, format_seconds, format_size};
 
 use super::{Check, Class, percent};
 use crate::Context;
 use crate::network::{Carried, WINDOW};
 use crate::statistics::typical;
+use crate::words::counted;
+
+/// Relative difference between claim and count that is rounding.
+const ROUNDING: f64 = 1e-6;
+
+/// What does not add up in a trial, if anything.
+fn fault(m: &Measurement, t: &Trial, n: &NetworkTraffic) -> Option<String> {
+    let (sent, received) = (n.sent_bytes, n.received_bytes);
+    match n.datagrams {
+        None if sent != received => {
+            return Some(format!("{sent} B sent over TCP, but {received} B received"));
+        }
+        Some(d) if d.received > d.sent => {
+            return Some(format!("{} datagrams sent, but {} received", d.sent, d.received));
+        }
+        _ => {}
+    }
+    if received == 0 {
+        return Some("the receivers got nothing".to_owned());
+    }
+    let claimed_too_much = m.stretch(t).is_some_and(|s| s < 1.0 - ROUNDING);
+    claimed_too_much.then(|| format!("the result claims more work than the {received} B received"))
+}
+
+pub(super) static BYTES_LOST: Check = Check {
+    id: "bytes_lost",
+    class: Class::Claim,
+    title: "Bytes sent, received and counted differ",
+    about: "Compares the senders' and the receivers' counts in each trial. TCP delivers every byte or \
+         fails, so a difference after a trial makes the result invalid. So do more datagrams \
+         received than sent, and more work claimed than received: the rate must be the receivers', \
+         not the senders', and not multiplied by the threads. Lost datagrams are reported by \
+         udp_loss.",
+    examine: bytes_lost,
+    examine_reference: Some(bytes_lost),
+};
+
+fn bytes_lost(_: &Context, m: &Measurement) -> Option<Finding> {
+    let faults: Vec<String> = m.traffics().filter_map(|(t, n)| fault(m, t, n)).collect();
+    let first = faults.first()?;
+    let message = format!("{} of {}: {first}", faults.len(), counted(m.trials.len(), "trial"));
+    let advice = "do not use this result; report it as a defect if it repeats";
+    let finding = BYTES_LOST.invalid(message, advice);
+    Some(finding.with("trials", faults.len()))
+}
 
 /// Round trips that a stream must have lasted: its window grows by them.
 const ROUND_TRIPS: f64 = 10.0;
@@ -30,7 +75,7 @@ fn round_trip(t: &Trial) -> Option<f64> {
     states.map(|s| s.rtt_s).filter(|s| s.is_finite() && *s > 0.0).max_by(f64::total_cmp)
 }
 
-pub(super) static CHECK: Check = Check {
+pub(super) static SHORT_TRANSFER: Check = Check {
     id: "short_transfer",
     class: Class::Claim,
     title: "Transfer that only filled buffers",
@@ -42,11 +87,11 @@ pub(super) static CHECK: Check = Check {
          trips. With both directions at once, it is also suspect if one direction ended in less \
          than 90 % of the other's time. All use the median over the trials. Send more (parameter \
          amount), or for longer.",
-    examine,
-    examine_reference: Some(examine),
+    examine: short_transfer,
+    examine_reference: Some(short_transfer),
 };
 
-fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+fn short_transfer(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let carried = Carried::typical(m)?;
     let Carried { bytes, held, seconds } = carried;
     let trip = typical(&m.trials, round_trip);
@@ -76,7 +121,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         )
     };
     let advice = "send more per trial (parameter amount), or take longer trials";
-    let finding = CHECK.suspect(message, advice);
+    let finding = SHORT_TRANSFER.suspect(message, advice);
     Some(finding.with("bytes", bytes).with("held_bytes", held).with("seconds", seconds))
 }
 
@@ -84,6 +129,34 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::testing::*;
+
+    #[test]
+    fn what_does_not_add_up_is_invalid() {
+        let lost = |m| each(m, |i, t| t.network.as_mut().unwrap().sent_bytes += u64::from(i == 3));
+        let datagrams = |spoil: fn(&mut NetworkTraffic)| each_network(udp(1, "peer"), spoil);
+        let more = datagrams(|n| n.datagrams.as_mut().unwrap().received += 1);
+        let fewer = datagrams(|n| {
+            n.sent_bytes *= 2;
+            n.datagrams.as_mut().unwrap().sent *= 2;
+        });
+        let nothing = each_network(tcp(1, "peer"), |n| (n.sent_bytes, n.received_bytes) = (0, 0));
+        BYTES_LOST.expect([
+            ("a byte of a stream", lost(tcp(1, "peer")), invalid("^1 of 10 trials: ")),
+            ("of a round trip", lost(round_trips("tcp", "block")), invalid("^1 of 10 trials: ")),
+            ("datagrams from nowhere", more, invalid("datagrams sent")),
+            ("datagrams that were lost", fewer, SILENT),
+            ("nothing", nothing, invalid("nothing")),
+        ]);
+    }
+
+    #[test]
+    fn a_rate_that_the_receivers_did_not_see_is_invalid() {
+        for m in healthy_network("loopback").into_iter().chain(healthy_network("peer")) {
+            let name = m.workload.clone();
+            let twice = each(m, |_, t| (t.work, t.value) = (2.0 * t.work, 2.0 * t.value));
+            BYTES_LOST.expect([(name, twice, invalid("claims more work"))]);
+        }
+    }
 
     /// A fixed amount of so many bytes a trial at the usual rate.
     fn carrying(m: Measurement, bytes: u64) -> Measurement {
@@ -108,10 +181,12 @@ mod tests {
             m.params.0.remove("amount");
             each(m, |_, t| t.network = None)
         };
+        let unknown = each(stream(8 << 20), |_, t| t.network = None);
+        let small = with_param(stream(128 << 10), "window", 1000);
         // 100 KB in 0.1 s.
         let slow = each(tcp(1, "loopback"), |_, t| (t.work, t.value) = (8e5, 8e6));
         let few = suspect("^a connection carried 128 KiB per trial");
-        CHECK.expect([
+        SHORT_TRANSFER.expect([
             ("little", stream(128 << 10), few),
             ("more", stream(4 << 20), SILENT),
             ("little on four", carrying(tcp(4, "loopback"), 128 << 10), SUSPECT),
@@ -119,6 +194,8 @@ mod tests {
             ("a tool's window", imported(2_500_000, 128 << 10), suspect("128 KiB per trial")),
             ("more than that", imported(2_500_000, 8 << 20), SUSPECT),
             ("a small window", imported(250_000, 8 << 20), SILENT),
+            ("the larger of two", small, few),
+            ("nothing is reported", unknown, suspect("can hold 4 MiB")),
             ("small blocks only take long", slow, SILENT),
         ]);
     }
@@ -130,7 +207,7 @@ mod tests {
         let asked = with_param(datagrams(30 << 20), "socket_buffer", 1 << 20);
         // It was faster than when its length was set.
         let fast = with_param(datagrams(30 << 20), "amount", "auto");
-        CHECK.expect([
+        SHORT_TRANSFER.expect([
             ("filled", datagrams(30 << 20), filled),
             ("by the machine's own choice", fast, SILENT),
             ("more", datagrams(33 << 20), SILENT),
@@ -145,7 +222,7 @@ mod tests {
             each_network(tcp(1, "peer"), |n| n.streams.iter_mut().for_each(|s| s.rtt_s = rtt))
         };
         let early = suspect("^one direction ended after 50.0 % of the other's time");
-        CHECK.expect([
+        SHORT_TRANSFER.expect([
             ("not reported", ways(None), SILENT),
             ("together", ways(Some([0.95, 1.0])), SILENT),
             ("the other first", ways(Some([1.0, 0.95])), SILENT),

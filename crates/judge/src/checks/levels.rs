@@ -1,17 +1,82 @@
-//! `burst_credits`: fast until what was saved up was spent.
+//! Levels of a series: `level_change`, it did not stay as fast as it was; `burst_credits`, fast until
+//! what was saved up was spent.
 //!
-//! The shape: a first level, then a lower one that stays to the end, both steady. CPUs of
-//! burstable instances get it by steal; volumes and networks by I/Os or packets that wait, with
-//! nobody else on the device.
+//! The shape of the latter: a first level, then a lower one that stays to the end, both steady. CPUs of
+//! burstable instances get it by steal; volumes and networks by I/Os or packets that wait, with nobody
+//! else on the device.
 
 use proofmark_model::{
-    Better, Finding, Measurement, Series, Subsystem, format_quantity, format_seconds,
+    Better, Change, Finding, Measurement, Series, Subsystem, format_quantity, format_seconds,
 };
 
 use super::{Check, Class, percent};
 use crate::Context;
 use crate::execution::Execution;
 use crate::series::{shares, trials_of};
+
+/// Changes that are reported one by one; the others by their number.
+const MOST_SHOWN: usize = 4;
+
+/// `at 200 s to 50.1 % (throttled by ...)`.
+fn describe(change: &Change) -> String {
+    let why = change.cause.as_ref().map_or(String::new(), |cause| format!(" ({cause})"));
+    format!(
+        "at {} to {} of the previous level{why}",
+        format_seconds(change.at_s),
+        percent(change.ratio)
+    )
+}
+
+pub(super) static LEVEL_CHANGE: Check = Check {
+    id: "level_change",
+    class: Class::Disturbance,
+    title: "Level changed over time",
+    about: "For series: whether the samples have several levels, one after another. The check \
+         compares the ranks of the samples in intervals of all lengths (seeded binary \
+         segmentation). Levels count if they differ by at least 1 %. In noise, with one outlier or \
+         a slow drift, it finds a false level in less than one of twenty series. A step needs five \
+         samples on either side if it is far above the noise, else more. Levels that differ by \
+         more than the target precision are suspect: the median describes none of them. Each \
+         change lists what else changed at that time: CPU quota, steal, other processes, clock, \
+         temperature, other traffic. Quote the levels with their times.",
+    examine: level_change,
+    examine_reference: None,
+};
+
+fn level_change(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let series = m.series.as_ref()?;
+    let target = ctx.policy.target_for(m.subsystem);
+    let medians = || series.levels.iter().map(|l| l.median);
+    let (low, high) = (medians().reduce(f64::min)?, medians().reduce(f64::max)?);
+    let apart = high / low - 1.0;
+    if series.changes.is_empty() || !apart.is_finite() || apart <= target {
+        return None;
+    }
+    let mut all: Vec<String> = series.changes.iter().take(MOST_SHOWN).map(describe).collect();
+    if let Some(more @ 1..) = series.changes.len().checked_sub(MOST_SHOWN) {
+        all.push(format!("and {more} more"));
+    }
+    let message = format!(
+        "the level changed {}, from {} at first: {}",
+        match series.changes.len() {
+            1 => "once".to_owned(),
+            n => format!("{n} times"),
+        },
+        format_quantity(series.levels.first()?.median, m.unit),
+        all.join("; ")
+    );
+    let advice = match series.changes.iter().any(|c| c.cause.is_some()) {
+        true => "quote the levels with their times, or remove the cause and measure again",
+        false => {
+            "quote the levels with their times, and check what began or ended on the machine then"
+        }
+    };
+    let seconds: Vec<f64> = series.changes.iter().map(|c| c.at_s).collect();
+    let ratios: Vec<f64> = series.changes.iter().map(|c| c.ratio).collect();
+    let finding =
+        LEVEL_CHANGE.suspect(message, advice).with("levels", medians().collect::<Vec<_>>());
+    Some(finding.with("at_s", seconds).with("ratios", ratios).with("trials", m.trials.len()))
+}
 
 /// A fall below this is no allowance that ran out.
 const LEAST_FALL: f64 = 0.1;
@@ -55,7 +120,7 @@ fn evidence(ctx: &Context, m: &Measurement, series: &Series, fell: f64) -> Optio
     Some(format!("from then on the hypervisor took {} more of the CPU time", percent(stolen)))
 }
 
-pub(super) static CHECK: Check = Check {
+pub(super) static BURST_CREDITS: Check = Check {
     id: "burst_credits",
     class: Class::Disturbance,
     title: "Burst credits used up",
@@ -66,11 +131,11 @@ pub(super) static CHECK: Check = Check {
          explains the fall, as on volumes with I/O credits. Suspect: the first rate does not last. \
          A CPU quota of this system is reported as throttled instead. Quote the sustained rate, \
          and the burst only with its duration.",
-    examine,
+    examine: burst_credits,
     examine_reference: None,
 };
 
-fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+fn burst_credits(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let series = m.series.as_ref()?;
     let (first, last, fell) = falls(m, series)?;
     let evidence = evidence(ctx, m, series, fell)?;
@@ -81,7 +146,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         "{from} for {lasted}, then {to} to the end, as when burst credits are used up: {evidence}"
     );
     let advice = "quote the sustained rate; the burst returns when credits have accumulated";
-    let finding = CHECK.suspect(message, advice).with("burst", burst.median);
+    let finding = BURST_CREDITS.suspect(message, advice).with("burst", burst.median);
     let finding = finding.with("sustained", sustained.median);
     Some(finding.with("after_s", burst.until_s).with("ratio", last / first))
 }
@@ -89,8 +154,31 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::series::tests::over_time;
+    use crate::series::tests::{over_time, stepped};
     use crate::testing::*;
+
+    #[test]
+    fn levels_are_reported_with_their_times_and_causes() {
+        let middle = |i: usize| (200..400).contains(&i);
+        let quota = over_time(flops(1), 600, |i| if middle(i) { 0.5 } else { 1.0 });
+        let quota =
+            each_condition(quota, |i, c| c.throttled_s = Some(if middle(i) { 0.5 } else { 0.0 }));
+        let cause =
+            "2 times ... 3 min 20 s ... throttled by a CPU quota: 0.0 % of the time before, 50";
+        LEVEL_CHANGE.expect([
+            ("a quota set and lifted", quota, suspect(cause)),
+            ("no recorded cause", stepped(0.95), suspect("once ... check what began")),
+            ("one level", over_time(flops(1), 300, |_| 1.0), SILENT),
+            ("within 2 %", stepped(0.985), SILENT),
+        ]);
+    }
+
+    #[test]
+    fn what_levels_explain_no_other_check_reports() {
+        let m = judged(&host(), stepped(0.5), &[]);
+        let all: Vec<&str> = m.findings.iter().map(|f| f.check.as_ref()).collect();
+        assert_eq!(all, ["level_change"], "{:?}", m.findings);
+    }
 
     fn fallen(m: Measurement) -> Measurement {
         over_time(m, 300, |i| if i < 100 { 1.0 } else { 0.2 })
@@ -101,7 +189,7 @@ mod tests {
         let late = |i: usize, after: f64| Some(if i < 100 { 0.0 } else { after });
         let stolen = |s| each_condition(fallen(flops(1)), move |i, c| c.steal_s = late(i, s));
         let quota = each_condition(fallen(flops(1)), |i, c| c.throttled_s = late(i, 0.8));
-        CHECK.expect([
+        BURST_CREDITS.expect([
             ("stolen", stolen(0.8), suspect("for 1 min 40 s, then ... 80.0 % more")),
             ("nobody took it", fallen(flops(1)), SILENT),
             ("a quota of our own", quota, SILENT),
@@ -115,7 +203,7 @@ mod tests {
             d.read_bytes *= if i >= 100 { 9 } else { 1 };
         });
         let shares = |share: fn(usize) -> f64| over_time(rand_read(1), 300, share);
-        CHECK.expect([
+        BURST_CREDITS.expect([
             ("spent", fallen(rand_read(1)), suspect("of the device")),
             ("somebody else was on it", shared, SILENT),
             ("it recovers", shares(|i| if (100..200).contains(&i) { 0.2 } else { 1.0 }), SILENT),

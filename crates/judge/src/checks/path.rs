@@ -1,4 +1,5 @@
-//! `one_machine`: both ends are one machine, with no network between them.
+//! What is between the two ends: `one_machine`, no network, since both are one machine; `fragmented`,
+//! packets that are shorter than the datagrams.
 //!
 //! The published reports called loopback a network.
 
@@ -8,7 +9,7 @@ use proofmark_model::{Finding, Measurement, Network, NetworkPath};
 
 use super::{Check, Class};
 use crate::Context;
-use crate::network::{measured, over_loopback};
+use crate::network::{datagrams, interfaces, measured, over_loopback, packet};
 
 /// This machine's boot and the server's, where both are known.
 fn boots(network: &Network) -> Option<[&str; 2]> {
@@ -29,7 +30,7 @@ fn by_address(network: &Network) -> Option<String> {
     local.then(|| format!("{ip} is an address of this machine"))
 }
 
-pub(super) static CHECK: Check = Check {
+pub(super) static ONE_MACHINE: Check = Check {
     id: "one_machine",
     class: Class::Context,
     title: "Both ends on one machine",
@@ -38,11 +39,11 @@ pub(super) static CHECK: Check = Check {
          invalid if the server has the same boot id, or was reached at an address of this machine: \
          a container, a network namespace or a wrong address. If a boot id is unknown, it is a \
          note. To measure a network use a server on another machine (--peer).",
-    examine,
+    examine: one_machine,
     examine_reference: None,
 };
 
-fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+fn one_machine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if !measured(m) {
         return None;
     }
@@ -50,22 +51,53 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
                   with --peer";
     if over_loopback(m) {
         let message = "loopback: both ends run on this machine, so no network was measured";
-        return Some(CHECK.note(message, advice));
+        return Some(ONE_MACHINE.note(message, advice));
     }
     let network = ctx.host.network.get()?;
     let finding = match evidence(network).or_else(|| by_address(network)) {
         Some(how) => {
             let message = format!("the peer is this machine: {how}");
-            CHECK.invalid(message, advice)
+            ONE_MACHINE.invalid(message, advice)
         }
         None if boots(network).is_none() => {
             let message = "it is unknown whether the peer is another machine: no boot id";
             let advice = "make /proc/sys/kernel/random/boot_id readable at both ends";
-            CHECK.note(message, advice)
+            ONE_MACHINE.note(message, advice)
         }
         None => return None,
     };
     Some(finding.with("address", network.address.as_str()))
+}
+
+pub(super) static FRAGMENTED: Check = Check {
+    id: "fragmented",
+    class: Class::Context,
+    title: "Fragmented datagrams",
+    about: "A UDP datagram that exceeds the smaller MTU of the two interfaces, with the headers of IP \
+         and UDP, goes in fragments. A note: both systems split and reassemble it, and the loss of \
+         one fragment loses the whole datagram. So rate and loss are not those of packets. Use \
+         blocks of at most the MTU less 28 B (48 B over IPv6), the default to a peer.",
+    examine: fragmented,
+    examine_reference: None,
+};
+
+fn fragmented(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    if datagrams(m) != Some(true) {
+        return None;
+    }
+    let network = ctx.host.network.get()?;
+    let mtu = interfaces(network).map(|i| i.mtu).min()?;
+    let payload = m.params.block_bytes()?;
+    let whole = packet(network, payload);
+    if whole <= mtu as f64 {
+        return None;
+    }
+    let message = format!(
+        "a datagram of {payload} B is a packet of {whole} B and is fragmented: the MTU is {mtu} B"
+    );
+    let advice = "use blocks that fit into one packet (parameter block_size)";
+    let finding = FRAGMENTED.note(message, advice);
+    Some(finding.with("packet_bytes", whole).with("mtu_bytes", mtu))
 }
 
 #[cfg(test)]
@@ -75,15 +107,15 @@ mod tests {
 
     fn expect(name: &str, change: impl FnOnce(&mut Network), expected: Expected) {
         let host = with_network("peer", change);
-        CHECK.on(&host, &[]).expect([(name, tcp(1, "peer"), expected)]);
+        ONE_MACHINE.on(&host, &[]).expect([(name, tcp(1, "peer"), expected)]);
     }
 
     #[test]
     fn loopback_is_labelled() {
         for m in healthy_network("loopback") {
             let name = m.workload.clone();
-            CHECK.expect([(&name, m.clone(), note("^loopback: "))]);
-            CHECK.on(&host(), &[]).expect([(&name, m, NOTE)]);
+            ONE_MACHINE.expect([(&name, m.clone(), note("^loopback: "))]);
+            ONE_MACHINE.on(&host(), &[]).expect([(&name, m, NOTE)]);
         }
     }
 
@@ -101,11 +133,28 @@ mod tests {
     #[test]
     fn another_machine_is_silent_and_one_without_a_boot_id_noted() {
         expect("another", |_| {}, SILENT);
-        CHECK.on(&host(), &[]).expect([("no network", tcp(1, "peer"), SILENT)]);
+        ONE_MACHINE.on(&host(), &[]).expect([("no network", tcp(1, "peer"), SILENT)]);
         for unknown in [None, Some(String::new())] {
             let no_id = note("no boot id$");
             expect("client", |n| n.boot_id.clone_from(&unknown), no_id);
             expect("server", |n| n.server.boot_id.clone_from(&unknown), no_id);
+        }
+    }
+
+    #[test]
+    fn a_byte_more_than_a_packet_is_noted() {
+        let (v4, v6, here) = ("192.0.2.2:5277", "[2001:db8::2]:5277", "127.0.0.1:5277");
+        let more = note("^a datagram of 1473 B is a packet of 1501 B");
+        for (bytes, address, path, expected) in [
+            (1472, v4, "peer", SILENT),
+            (1452, v6, "peer", SILENT),
+            (1473, v4, "peer", more),
+            (1453, v6, "peer", NOTE),
+            (65_507, here, "loopback", SILENT),
+        ] {
+            let host = with_network(path, |n| n.address = address.to_owned());
+            let m = with_param(udp(1, path), "block_size", bytes);
+            FRAGMENTED.on(&host, &[]).expect([(address, m, expected)]);
         }
     }
 }

@@ -1,29 +1,103 @@
-//! `falling_rate`: the disk or the network was faster at first and did not stay so.
+//! Trials that are not the same from first to last: `trend`, they rise or fall; `falling_rate`, the disk
+//! or the network was faster at first and did not stay so.
 //!
 //! Cloud volumes and networks save up credits for bursts, drives write into a fast cache first, and
 //! controllers into memory: then there are two rates, and a median over both is none.
 
-use proofmark_model::{Finding, Measurement, Trial, Unit, format_quantity, format_seconds};
+use proofmark_model::{Finding, Measurement, Series, Trial, Unit, format_quantity, format_seconds};
 
 use super::{Check, Class, percent};
 use crate::Context;
 use crate::disk::{Way, asked};
 use crate::execution::Execution;
-use crate::statistics::{kendall_score, median};
+use crate::statistics::{kendall_score, median, theil_sen};
 use crate::words::counted;
+
+/// Fewer trials than this are in order by chance too often: 6 of 6 in 1 of 360.
+const LEAST_IN_ORDER: usize = 8;
+/// Two-sided 1 % of the normal distribution.
+const EITHER_WAY: f64 = 2.576;
+
+/// The same of a series, by the line that was found through it; one that has several levels
+/// is described by those.
+fn over_time(ctx: &Context, m: &Measurement, series: &Series) -> Option<Finding> {
+    let (line, [level]) = (series.trend.as_ref()?, series.levels.as_slice()) else {
+        return None;
+    };
+    let [low, high] = line.ci95?;
+    let drift = line.slope * level.until_s / level.median;
+    let target = ctx.policy.target_for(m.subsystem);
+    if !drift.is_finite() || drift.abs() <= target || (low <= 0.0 && high >= 0.0) {
+        return None;
+    }
+    let way = if drift > 0.0 { "rise" } else { "fall" };
+    let message = format!(
+        "the samples {way} by {} over {}",
+        percent(drift.abs()),
+        format_seconds(level.until_s)
+    );
+    let advice = "compare with clock, temperature and other load over the same time; sample until \
+                  the value is steady";
+    let finding = TREND.suspect(message, advice).with("drift", drift).with("slope", line.slope);
+    Some(finding.with("slope_low", low).with("slope_high", high).with("target", target))
+}
+
+pub(super) static TREND: Check = Check {
+    id: "trend",
+    class: Class::Disturbance,
+    title: "Trend over the trials",
+    about: "Whether the trials rise or fall in order: Kendall's test at the 1 % level and the \
+         Theil-Sen slope, from 8 trials on. A significant trend that changes the value from first \
+         to last by more than the target precision is suspect: the machine was warming up, \
+         throttling or getting busier, and the median describes no steady state. For series the \
+         check uses the line through all samples, at the 5 % level, if they have one level. Warm \
+         up longer, or let the machine cool down.",
+    examine: trend,
+    examine_reference: None,
+};
+
+fn trend(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    if let Some(series) = &m.series {
+        return over_time(ctx, m, series);
+    }
+    let values: Vec<f64> = m.trials.iter().map(|t| t.value).filter(|v| v.is_finite()).collect();
+    if values.len() < LEAST_IN_ORDER {
+        return None;
+    }
+    let score = kendall_score(&values)?;
+    let drift = theil_sen(&values)? * (values.len() - 1) as f64 / median(&values)?;
+    if !drift.is_finite()
+        || score.abs() < EITHER_WAY
+        || drift.abs() <= ctx.policy.target_for(m.subsystem)
+    {
+        return None;
+    }
+    // The slope may take a trial that collapsed below nothing; its quarters cannot.
+    let quarter = values.len() / 4;
+    let first = median(&values[..quarter])?;
+    let last = median(&values[values.len() - quarter..])?;
+    let (way, side) = if drift > 0.0 { ("rise", "above") } else { ("fall", "below") };
+    let change = percent((last / first - 1.0).abs());
+    let message =
+        format!("the trials {way}: the last quarter's median is {change} {side} the first's");
+    let advice = "warm up longer, let the machine cool down, or check what else began or ended";
+    let finding = TREND.suspect(message, advice).with("drift", drift).with("first", first);
+    let finding = finding.with("last", last);
+    Some(finding.with("target", ctx.policy.target_for(m.subsystem)).with("kendall_score", score))
+}
 
 /// Fewer trials than this are in order by chance.
 const LEAST_TRIALS: usize = 6;
 /// Trials on either side of the step: one alone is an outlier.
 const LEAST_SIDE: usize = 2;
 /// A fall below this is the ordinary unrest of a disk.
-const THRESHOLD: f64 = 0.15;
+const UNREST: f64 = 0.15;
 /// Times that a step exceeds the mean distance of a trial from its own side's rate: noise
 /// alone, cut where it looks most like a step, stays below it in 99 of 100 series (see
 /// the tests).
 const OVER_NOISE: f64 = 6.0;
 /// A slow fall is no step; it is found by Kendall's test, at 0.5 % on this side.
-const SCORE: f64 = -2.576;
+const DOWN: f64 = -2.576;
 
 /// Two rates and the number of trials at the first.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,11 +120,11 @@ impl Step {
         let (distance, best) = cuts.filter_map(step).min_by(|a, b| a.0.total_cmp(&b.0))?;
         let noise = distance / values.len() as f64;
         let fall = best.burst - best.sustained;
-        let falls = fall >= THRESHOLD * best.burst;
-        let sure = fall >= OVER_NOISE * noise || kendall_score(values)? <= SCORE;
+        let falls = fall >= UNREST * best.burst;
+        let sure = fall >= OVER_NOISE * noise || kendall_score(values)? <= DOWN;
         // The last trials are still slow.
         let end = median(&values[values.len() - LEAST_SIDE..])?;
-        let stays = best.burst - end >= THRESHOLD * best.burst;
+        let stays = best.burst - end >= UNREST * best.burst;
         (falls && sure && stays).then_some(best)
     }
 }
@@ -61,7 +135,7 @@ fn moved(t: &Trial) -> f64 {
     Way::BOTH.iter().map(|way| asked(t, *way)).sum::<f64>() + received
 }
 
-pub(super) static CHECK: Check = Check {
+pub(super) static FALLING_RATE: Check = Check {
     id: "falling_rate",
     class: Class::Disturbance,
     title: "Rate that did not last",
@@ -72,11 +146,11 @@ pub(super) static CHECK: Check = Check {
          the work in between. Causes: burst credits of a volume or a network, the fast cache of a \
          drive, or a limit set during the run. Needs 6 trials; trend and clusters may report the \
          same. Quote the sustained rate of a longer run.",
-    examine,
+    examine: falling_rate,
     examine_reference: None,
 };
 
-fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+fn falling_rate(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
     // What is sampled over time is judged by its levels.
     if m.series.is_some()
@@ -104,17 +178,73 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     );
     let advice = "quote the sustained rate: run longer, after burst credits and caches are \
                   used up, and check whether a limit was set during the run";
-    let finding = CHECK.suspect(message, advice).with("burst", step.burst);
+    let finding = FALLING_RATE.suspect(message, advice).with("burst", step.burst);
     let finding = finding.with("sustained", step.sustained).with("after_trials", step.at);
     Some(finding.with("after_seconds", seconds).with("after_bytes", bytes))
 }
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Severity;
+    use proofmark_model::{Policy, Severity};
 
     use super::*;
     use crate::testing::*;
+
+    fn drifting(total: f64) -> Measurement {
+        let values: Vec<f64> = around(60e9)
+            .iter()
+            .enumerate()
+            .map(|(i, v)| v * (1.0 + total * i as f64 / 9.0))
+            .collect();
+        with_values(flops(1), &values)
+    }
+
+    #[test]
+    fn a_drift_is_suspect() {
+        let falls = (0..12).map(|i| if i < 5 { 60e9 } else { 2e9 - f64::from(i) });
+        let falls: Vec<f64> = falls.collect();
+        let most =
+            suspect("^the trials fall: the last quarter's median is 96.7 % below the first's$");
+        let mut few = drifting(-0.2);
+        few.trials.truncate(7);
+        let mut wild = around(60e9);
+        wild[9] *= 0.5;
+        TREND.expect([
+            ("it falls", drifting(-0.04), SUSPECT),
+            ("it rises", drifting(0.04), SUSPECT),
+            ("by no more than all of it", with_values(flops(1), &falls), most),
+            ("by little", drifting(0.018), SILENT),
+            ("few trials", few, SILENT),
+            ("an outlier", with_values(flops(1), &wild), SILENT),
+        ]);
+    }
+
+    #[test]
+    fn the_target_is_the_policys() {
+        let (host, spec) = (host(), spec("cpu.flops"));
+        let at = |target: f64| {
+            let policy = Policy { target, ..policy() };
+            trend(&context(&host, &spec, &policy, &[]), &drifting(-0.04)).is_some()
+        };
+        assert!(at(0.03) && !at(0.05));
+    }
+
+    #[test]
+    fn noise_is_seldom_taken_for_a_trend() {
+        // So much noise that almost every slope is a large one.
+        let mut random = crate::testing::xorshift();
+        let host = host();
+        let ctx = context_on(&host);
+        for n in [8, 12, 30] {
+            let wrong = (0..2000)
+                .filter(|_| {
+                    let values: Vec<f64> = (0..n).map(|_| 60e9 * (1.0 + random())).collect();
+                    trend(&ctx, &with_values(flops(1), &values)).is_some()
+                })
+                .count();
+            assert!(wrong <= 40, "{wrong} of 2000 samples of {n}");
+        }
+    }
 
     /// The point with these values, each of which is that share of its usual rate.
     fn with_rates(mut m: Measurement, rates: &[f64]) -> Measurement {
@@ -147,7 +277,7 @@ mod tests {
             rates[n / 2..].iter_mut().for_each(|rate| *rate *= 0.4);
             for m in [rand_read(1), disk("seq_write", 1 << 20, "none"), fsync(1), tcp(1, "peer")] {
                 let usual = m.trials[0].value;
-                let finding = CHECK.found(with_rates(m, &rates)).unwrap();
+                let finding = FALLING_RATE.found(with_rates(m, &rates)).unwrap();
                 assert_eq!(finding.severity, Severity::Suspect);
                 let number = |name: &str| finding.evidence[name].as_f64().unwrap();
                 assert!((number("burst") / usual - 1.0).abs() < 0.05, "{}", finding.message);
@@ -163,7 +293,7 @@ mod tests {
         let decay: Vec<f64> = (0..20).map(|i| 1.0 - 0.03 * f64::from(i)).collect();
         let falling = [vec![1.0; 6], vec![0.4; 6]].concat();
         let warm = with_rates(disk("seq_read", 4096, "warm"), &falling);
-        CHECK.expect([
+        FALLING_RATE.expect([
             ("a short burst", reads(&[(1.0, 1), (0.98, 1), (0.5, 28)]), SUSPECT),
             ("a slow decay", with_rates(rand_read(1), &decay), SUSPECT),
             ("one slow early", reads(&[(1.0, 3), (0.4, 1), (1.0, 2), (0.4, 6)]), SUSPECT),
@@ -186,6 +316,6 @@ mod tests {
             assert!(wrong <= 20, "{wrong} of 2000 series of {n} with sd {sd}");
         }
         let series = |i| (i, with_rates(rand_read(1), &noise(12, 0.05, &mut random)), SILENT);
-        CHECK.expect((0..30).map(series));
+        FALLING_RATE.expect((0..30).map(series));
     }
 }

@@ -1,10 +1,79 @@
-//! `not_durable`: what is called written may still be in a volatile cache.
+//! What holds the data: `not_a_disk`, the folder's data are in memory, on a server, or nobody knows
+//! where; `not_durable`, what is called written may still be in a volatile cache.
 
-use proofmark_model::{FileState, Finding, Measurement, Severity, Trial};
+use proofmark_model::{FileState, Finding, Measurement, Severity, Storage, StorageKind, Trial};
 
 use super::{Check, Class};
 use crate::Context;
 use crate::disk::{Cached, Way, asked, asks, commits, files, measured};
+
+/// An overlay whose writes go to a disk that is known.
+fn overlay(storage: &Storage) -> Finding {
+    let path = &storage.path;
+    let volatile = storage.mount_options.split(',').any(|option| option == "volatile");
+    let (severity, message) = if volatile {
+        let what = format!("{path} is on an overlay that ignores flushes (mounted volatile)");
+        (Severity::Suspect, what)
+    } else {
+        let what = format!(
+            "{path} is on an overlay: writes go to the disk of its upper folder, but reads may \
+             come from lower ones, and copying up adds work"
+        );
+        (Severity::Note, what)
+    };
+    let advice = "choose a folder that is not on an overlay, such as a volume (--disk-path)";
+    NOT_A_DISK.finding(severity, message, advice).with("file_system", "overlay")
+}
+
+pub(super) static NOT_A_DISK: Check = Check {
+    id: "not_a_disk",
+    class: Class::Claim,
+    title: "Folder not on a disk",
+    about: "Which device holds the measured folder. Memory (tmpfs, a RAM disk, zram, a loop device \
+         over one of these) is invalid: the result is that of memory. A network file system is \
+         suspect: the rate is that of the network and of the server's cache. Another file system \
+         over unknown devices (overlay, FUSE) is suspect, and so is an unknown device. An overlay \
+         over a known disk is a note, since reads may come from other folders and copying up adds \
+         work. It is suspect if mounted volatile, since it then ignores flushes. Choose another \
+         folder with --disk-path.",
+    examine: not_a_disk,
+    examine_reference: None,
+};
+
+fn not_a_disk(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    if !measured(m) {
+        return None;
+    }
+    let advice = "choose a folder on a disk of this machine (--disk-path)";
+    let says = |severity, what: &str| NOT_A_DISK.finding(severity, what, advice);
+    let Some(storage) = ctx.host.storage.get() else {
+        let why = ctx.host.storage.origin();
+        let what = format!("the device of the folder is unknown ({why})");
+        return Some(says(Severity::Suspect, &what));
+    };
+    let (path, fs) = (&storage.path, &storage.file_system);
+    let (severity, what) = match storage.kind {
+        StorageKind::Block if fs == "overlay" => {
+            return Some(overlay(storage).with("path", path.as_str()));
+        }
+        StorageKind::Block => return None,
+        StorageKind::Memory => {
+            (Severity::Invalid, format!("{path} ({fs}) is in memory: no disk was measured"))
+        }
+        StorageKind::Network => (
+            Severity::Suspect,
+            format!("{path} ({fs}) is on a server: the rate is that of the network and the server"),
+        ),
+        StorageKind::Layered => (
+            Severity::Suspect,
+            format!("{path} ({fs}) is on another file system, whose device is unknown"),
+        ),
+        StorageKind::Unknown => {
+            (Severity::Suspect, format!("the device of {path} ({fs}) is unknown"))
+        }
+    };
+    Some(says(severity, &what).with("file_system", fs.as_str()).with("path", path.as_str()))
+}
 
 /// Whether a device at the bottom has a volatile cache: `None` where one does not report it
 /// and no other has one.
@@ -31,7 +100,7 @@ fn trials_unflushed(m: &Measurement) -> usize {
     m.trials.iter().filter(missing).count()
 }
 
-pub(super) static CHECK: Check = Check {
+pub(super) static NOT_DURABLE: Check = Check {
     id: "not_durable",
     class: Class::Claim,
     title: "Writes may not be durable",
@@ -42,12 +111,12 @@ pub(super) static CHECK: Check = Check {
          are suspect. So are commits (disk.fsync) with fewer flushes than one per commit of each \
          thread: the file system does not pass them on (mounted without barriers). Use flush=end, \
          and mount with barriers.",
-    examine,
-    examine_reference: Some(examine),
+    examine: not_durable,
+    examine_reference: Some(not_durable),
 };
 
-fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    if !measured(m) || !asks(m, Way::Written) || files(m).next().is_none() {
+fn not_durable(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    if !asks(m, Way::Written) {
         return None;
     }
     let volatile = volatile(ctx);
@@ -75,7 +144,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         _ => return None,
     };
     let advice = "end with a flush (flush=end), on a file system mounted with barriers";
-    let finding = CHECK.finding(severity, message, advice).with("flushed", flushed);
+    let finding = NOT_DURABLE.finding(severity, message, advice).with("flushed", flushed);
     Some(finding.with("buffered", buffered).with("trials_without_flush", unflushed))
 }
 
@@ -85,6 +154,46 @@ mod tests {
 
     use super::*;
     use crate::testing::*;
+
+    #[test]
+    fn what_is_no_disk_is_named() {
+        for (kind, expected) in [
+            (StorageKind::Memory, INVALID),
+            (StorageKind::Network, SUSPECT),
+            (StorageKind::Layered, SUSPECT),
+            (StorageKind::Unknown, SUSPECT),
+        ] {
+            let bare = with_storage(|s| {
+                s.kind = kind;
+                s.devices.clear();
+            });
+            for host in [bare, with_storage(|s| s.kind = kind)] {
+                NOT_A_DISK.on(&host, &[]).expect([
+                    ("read", rand_read(1), expected),
+                    ("written", disk("seq_write", 1 << 20, "none"), expected),
+                    ("warm", disk("seq_read", 8, "warm"), expected),
+                ]);
+            }
+        }
+        NOT_A_DISK.on(&host(), &[]).expect([
+            ("unknown", rand_read(1), suspect("not part of the test")),
+            ("memory", stream("read", 1), SILENT),
+        ]);
+    }
+
+    #[test]
+    fn an_overlay_is_a_note_and_one_without_flushes_is_suspect() {
+        for (options, expected) in [
+            ("rw,relatime,upperdir=/volatile", NOTE),
+            ("rw,relatime,upperdir=/up,volatile", SUSPECT),
+        ] {
+            let host = with_storage(|s| {
+                s.file_system = "overlay".to_owned();
+                s.mount_options = options.to_owned();
+            });
+            NOT_A_DISK.on(&host, &[]).expect([(options, rand_read(1), expected)]);
+        }
+    }
 
     fn without_flush(m: Measurement) -> Measurement {
         each_file(m, |_, f| f.flush = Flush::Never)
@@ -102,7 +211,7 @@ mod tests {
             [(Some(true), SUSPECT, SUSPECT), (Some(false), SILENT, SILENT), (None, SUSPECT, SILENT)]
         {
             let host = with_storage(|s| s.devices[0].volatile_cache = volatile);
-            CHECK.on(&host, &[]).expect([
+            NOT_DURABLE.on(&host, &[]).expect([
                 ("buffered", unflushed("seq_write", "cold"), INVALID),
                 ("in random order", unflushed("rand_write", "cold"), INVALID),
                 ("mixed", unflushed("mixed", "cold"), INVALID),
@@ -116,7 +225,7 @@ mod tests {
         }
         let bare = with_storage(|s| s.devices.clear());
         let m = unflushed("rand_write", "none");
-        CHECK.on(&bare, &[]).expect([("no device is known", m, SUSPECT)]);
+        NOT_DURABLE.on(&bare, &[]).expect([("no device is known", m, SUSPECT)]);
     }
 
     #[test]
@@ -133,7 +242,7 @@ mod tests {
         let once = each_device(disk("seq_write", 1 << 20, "none"), |i, d| {
             d.flushes = Some(u64::from(i != 6));
         });
-        CHECK.on(&host, &[]).expect([
+        NOT_DURABLE.on(&host, &[]).expect([
             ("one trial of ten", once, SUSPECT),
             ("fewer", flushed(1, 0.9), SUSPECT),
             ("as many", flushed(1, 1.0), SILENT),

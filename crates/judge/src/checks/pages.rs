@@ -1,4 +1,5 @@
-//! `small_pages`: the memory has not the pages that were asked for.
+//! The pages of the memory: `small_pages`, they are not those that were asked for;
+//! `misplaced_memory`, they are on another NUMA node than they should.
 
 use proofmark_model::{Finding, Measurement, Severity, Unit};
 
@@ -14,7 +15,7 @@ const MOSTLY: f64 = 0.9;
 /// 4 KiB (32 entries and more), in bytes: there the size of the pages changes nothing.
 const REACH: u64 = 128 << 10;
 
-pub(super) static CHECK: Check = Check {
+pub(super) static SMALL_PAGES: Check = Check {
     id: "small_pages",
     class: Class::Disturbance,
     title: "Other pages than requested",
@@ -24,11 +25,11 @@ pub(super) static CHECK: Check = Check {
          share is unknown. Sets of up to 128 KiB are within reach of every TLB and are not \
          examined. Check the setting of transparent huge pages and the fragmentation of the \
          memory.",
-    examine,
+    examine: small_pages,
     examine_reference: None,
 };
 
-fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+fn small_pages(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let asked = m.params.text("pages")?;
     if m.trials.is_empty() || touched_bytes(ctx, m).is_some_and(|bytes| bytes <= REACH) {
         return None;
@@ -59,12 +60,43 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let message = format!("{message}; {setting}");
     let advice = "set /sys/kernel/mm/transparent_hugepage/enabled to madvise, free or compact memory, \
                   or set pages=small";
-    let finding = CHECK.finding(severity, message, advice);
+    let finding = SMALL_PAGES.finding(severity, message, advice);
     Some(with_known(finding, "huge_share", huge))
 }
 
 fn weight(m: &Measurement) -> Severity {
     if m.unit == Unit::Second { Severity::Suspect } else { Severity::Note }
+}
+
+/// A remote line takes up to twice as long, so that a share of 1 % moves the number
+/// by 1 %, half of the target of the interval.
+const REMOTE: f64 = 0.01;
+
+pub(super) static MISPLACED_MEMORY: Check = Check {
+    id: "misplaced_memory",
+    class: Class::Disturbance,
+    title: "Memory on another NUMA node",
+    about: "Compares the node of the workload's pages, as the system reports it, with the intended \
+         node: that of the thread that uses them, or the node that a memory.numa workload names. \
+         More than 1 % elsewhere is suspect, since a remote access takes up to twice as long. For \
+         memory.numa workloads it is invalid: another node was measured. Free memory on the node, \
+         and check what moves pages (NUMA balancing, a memory policy).",
+    examine: misplaced_memory,
+    examine_reference: None,
+};
+
+fn misplaced_memory(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let share = typical(&m.trials, |t| t.conditions.misplaced_pages).filter(|s| *s > REMOTE)?;
+    let by_node = ctx.work(m).names_node;
+    let (severity, what) = if by_node {
+        (Severity::Invalid, "not on the node that the configuration names")
+    } else {
+        (Severity::Suspect, "on another NUMA node than the thread that uses it")
+    };
+    let message = format!("{} of the memory is {what}", percent(share));
+    let advice = "free memory on the node, and check what moves pages: numa_balancing, numactl, the \
+                  cpuset's memory nodes";
+    Some(MISPLACED_MEMORY.finding(severity, message, advice).with("misplaced_share", share))
 }
 
 #[cfg(test)]
@@ -79,7 +111,7 @@ mod tests {
         let backed = |m, share| each_condition(m, |_, c| c.huge_pages = share);
         let chase = || latency(1 << 30, 1e-7);
         let small = || with_param(chase(), "pages", "small");
-        CHECK.expect([
+        SMALL_PAGES.expect([
             ("a latency", backed(chase(), Some(0.0)), SUSPECT),
             ("a rate", backed(stream("read", 1), Some(0.5)), NOTE),
             ("not reported", backed(chase(), None), NOTE),
@@ -87,11 +119,24 @@ mod tests {
             ("small ones", backed(small(), Some(0.0)), SILENT),
             ("mostly huge", backed(stream("read", 1), Some(0.95)), SILENT),
             ("in reach", backed(latency(64 << 10, 2e-9), Some(0.0)), SILENT),
-            ("no memory", flops(1), SILENT),
         ]);
         let mut h = host_with_caches();
         h.memory.transparent_huge_pages = Probe::known("never".to_owned(), "test");
         let m = backed(chase(), Some(0.0));
-        CHECK.on(&h, &[]).expect([("the setting", m, suspect("set to 'never'$"))]);
+        SMALL_PAGES.on(&h, &[]).expect([("the setting", m, suspect("set to 'never'$"))]);
+    }
+
+    #[test]
+    fn remote_pages_are_suspect_and_another_node_is_invalid() {
+        let elsewhere = |workload: &str, share| {
+            let m = each_condition(stream("read", 1), |_, c| c.misplaced_pages = share);
+            Measurement { workload: workload.to_owned(), ..m }
+        };
+        MISPLACED_MEMORY.expect([
+            ("remote", elsewhere("memory.read", Some(0.02)), SUSPECT),
+            ("another node", elsewhere("memory.numa_read", Some(0.02)), INVALID),
+            ("a page here and there", elsewhere("memory.numa_read", Some(0.005)), SILENT),
+            ("not reported", elsewhere("memory.read", None), SILENT),
+        ]);
     }
 }

@@ -1,0 +1,291 @@
+//! The core clock: `clock_drop`, it fell; `thermal`, the cores slowed down because they were hot;
+//! `clock_disagreement`, two ways to measure it do not agree.
+//!
+//! Where the system reports heat (counts of thermal throttling, temperatures), that is the evidence.
+//! Elsewhere it is the shape: the clock decays from its first samples on and stays low, while no quota
+//! and no other guest took anything.
+
+use proofmark_model::{Finding, Measurement, Pace, Property, Severity, Unit, format_quantity};
+
+use super::{Check, Class, percent, with_known};
+use crate::Context;
+use crate::ceilings::clocks;
+use crate::series::shares;
+use crate::statistics::{median, typical};
+
+/// One step of turbo is 100 MHz, some 2.5 %; two steps are a change of state.
+const TWO_STEPS: f64 = 0.05;
+
+/// Clock of the first and of the last third of the trials.
+fn first_and_last(clocks: &[f64]) -> Option<(f64, f64)> {
+    let third = (clocks.len() / 3).max(1);
+    if clocks.len() < 3 {
+        return None;
+    }
+    Some((median(&clocks[..third])?, median(&clocks[clocks.len() - third..])?))
+}
+
+/// The clock at the start of the run: the first `cpu.clock` on one thread, else what
+/// was measured when the host was looked at.
+fn at_start(ctx: &Context) -> Option<f64> {
+    let first = ctx
+        .giving(Property::CoreClock)
+        .find(|o| o.params.threads() == 1)
+        .and_then(|o| Some(o.summary.as_ref()?.median));
+    first.or(ctx.host.cpu.clock.measured_hz.get().copied()).filter(|hz| hz.is_finite() && *hz > 0.0)
+}
+
+fn how_far(from: f64, to: f64) -> String {
+    let [was, is] = [from, to].map(|hz| format_quantity(hz, Unit::Hertz));
+    format!("the clock fell by {}, from {was} to {is}", percent(1.0 - to / from))
+}
+
+fn finding(severity: Severity, what: &str, from: f64, to: f64, advice: &str) -> Finding {
+    CLOCK_DROP
+        .finding(severity, format!("{what} {}", how_far(from, to)), advice)
+        .with("from_hz", from)
+        .with("to_hz", to)
+        .with("drop", 1.0 - to / from)
+}
+
+pub(super) static CLOCK_DROP: Check = Check {
+    id: "clock_drop",
+    class: Class::Disturbance,
+    title: "Clock lower than at the start",
+    about: "The clock under each trial's load. If the last third of the trials ran more than 5 % \
+         slower than the first third, the result is suspect: heat, a power limit or a neighbour. \
+         If the whole result ran more than 5 % below the clock at the start of the run, it is a \
+         note where this is by design: many cores lower the clock for AVX2 and AVX-512, or with \
+         several busy cores. For narrow code on one thread it is suspect. The efficiency is not \
+         affected, since the ceiling follows the clock. Cool the machine, or fix its frequency.",
+    examine: clock_drop,
+    examine_reference: None,
+};
+
+fn clock_drop(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    if ctx.work(m).pace != Pace::Core {
+        return None;
+    }
+    let clocks = clocks(m);
+    if let Some((first, last)) = first_and_last(&clocks)
+        && last < first * (1.0 - TWO_STEPS)
+    {
+        let advice =
+            "cool the machine, raise its power limit or fix its frequency, and repeat the run";
+        let what = "over the trials of this result";
+        return Some(finding(Severity::Suspect, what, first, last, advice));
+    }
+    let (start, now) = (at_start(ctx)?, median(&clocks)?);
+    if now >= start * (1.0 - TWO_STEPS) {
+        return None;
+    }
+    let wide = matches!(m.params.text("isa"), Some("avx2" | "avx2+fma" | "avx512"));
+    let by_design = wide || m.params.threads() > 1;
+    let severity = if by_design { Severity::Note } else { Severity::Suspect };
+    let advice = if by_design {
+        "compare rates at their own clock: wide vectors and many busy cores lower the clock by \
+         design"
+    } else {
+        "cool the machine, raise its power limit or fix its frequency, and repeat the run"
+    };
+    Some(finding(severity, "since the start of the run", start, now, advice))
+}
+
+/// A clock that falls by less is a step of turbo.
+const LEAST_FALL: f64 = 0.05;
+/// Samples at the start, and at the end, of which the clock is meant, as a share of all.
+const START: f64 = 0.05;
+const END: f64 = 0.33;
+/// Fewer samples than this show no shape.
+const LEAST_TRIALS: usize = 20;
+const WARMER_C: f64 = 5.0;
+/// Throttling and steal that explain a slower core better.
+const EXPLAINED: f64 = 0.02;
+
+/// Clock at the start and at the end of a series.
+fn start_and_end(m: &Measurement) -> Option<(f64, f64)> {
+    let n = m.trials.len();
+    if m.series.is_none() || n < LEAST_TRIALS {
+        return None;
+    }
+    let clock = |from: usize, to: usize| {
+        typical(m.trials.get(from..to)?, |t| t.conditions.clock_hz.filter(|hz| *hz > 0.0))
+    };
+    let start = ((START * n as f64) as usize).max(3);
+    Some((clock(0, start)?, clock(n - ((END * n as f64) as usize).max(3), n)?))
+}
+
+/// How much warmer the end of the trials was than their start, in degrees.
+fn warmer(m: &Measurement) -> Option<(f64, f64)> {
+    let mut temperatures = m.trials.iter().filter_map(|t| t.conditions.temperature_c);
+    let first = temperatures.next()?;
+    temperatures.reduce(f64::max).map(|most| (first, most))
+}
+
+pub(super) static THERMAL: Check = Check {
+    id: "thermal",
+    class: Class::Disturbance,
+    title: "Slowed down by heat",
+    about: "Whether heat slowed down the cores. Suspect if the processor counted thermal throttling \
+         of the trials' cores (sysfs, thermal_throttle). For series also if the core clock of the \
+         last third is more than 5 % below that of the first samples: with rising temperatures \
+         where sensors are readable, else if neither a quota nor the hypervisor took time, which \
+         leaves heat or a power limit. Guests usually see neither counts nor sensors. Cool the \
+         machine, raise its power limit, or quote the sustained rate.",
+    examine: thermal,
+    examine_reference: None,
+};
+
+fn thermal(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    if ctx.work(m).pace == Pace::Device {
+        return None;
+    }
+    let counts = m.trials.iter().filter_map(|t| t.conditions.thermal_throttles);
+    let counted = counts.reduce(u64::saturating_add).unwrap_or(0);
+    let fell = start_and_end(m).filter(|(start, end)| *end < start * (1.0 - LEAST_FALL));
+    let warm = warmer(m);
+    let mut parts: Vec<String> = Vec::new();
+    if counted > 0 {
+        parts.push(format!("the processor counted {counted} thermal throttlings of these cores"));
+    }
+    if let Some((start, end)) = fell {
+        let all = shares(ctx.host, m, &m.trials);
+        let took = [all.throttled, all.steal];
+        let nobody = took.iter().all(|s| s.is_some_and(|s| s <= EXPLAINED));
+        let heat = match warm {
+            Some((first, most)) if most >= first + WARMER_C => {
+                format!(" while they warmed up from {first:.0} to {most:.0} °C")
+            }
+            Some(_) if counted == 0 => return None,
+            _ if nobody => {
+                ", and neither a quota nor another guest explains it: heat or a power limit"
+                    .to_owned()
+            }
+            None if counted == 0 => return None,
+            _ => String::new(),
+        };
+        parts.push(how_far(start, end) + &heat);
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    let advice = "cool the machine, raise its power limit, or quote the sustained rate";
+    let finding = THERMAL.suspect(parts.join("; "), advice).with("thermal_throttles", counted);
+    let finding = with_known(finding, "from_hz", fell.map(|(start, _)| start));
+    let finding = with_known(finding, "to_hz", fell.map(|(_, end)| end));
+    Some(with_known(finding, "hottest_c", warm.map(|(_, most)| most)))
+}
+
+/// Two chains on one clock agree within some 0.2 %.
+const APART: f64 = 0.02;
+
+pub(super) static CLOCK_DISAGREEMENT: Check = Check {
+    id: "clock_disagreement",
+    class: Class::Claim,
+    title: "Clock measurements disagree",
+    about: "proofmark measures the clock with two chains of different dependent instructions. If they \
+         differ by more than 2 % (median over the trials), one of them does not take its known \
+         cycles on this core, or another program ran. The ceiling depends on these chains, so the \
+         result is suspect. Check whether the core is shared, and compare with the reported \
+         frequency.",
+    examine: clock_disagreement,
+    examine_reference: None,
+};
+
+fn clock_disagreement(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    if ctx.work(m).pace != Pace::Core {
+        return None;
+    }
+    let gap = typical(&m.trials, |t| t.conditions.clock_disagreement)?.abs();
+    if gap <= APART {
+        return None;
+    }
+    let message = format!("two instruction chains measure clocks that differ by {}", percent(gap));
+    let advice = "check whether another busy process or hardware thread shares the core, and \
+                  compare with the reported frequency";
+    Some(CLOCK_DISAGREEMENT.suspect(message, advice).with("disagreement", gap))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::series::tests::over_time;
+    use crate::testing::*;
+
+    #[test]
+    fn a_clock_that_fell() {
+        let at = |m, hz: f64| each_condition(m, |_, c| c.clock_hz = Some(hz));
+        let falling = each_condition(flops(1), |i, c| c.clock_hz = Some(4e9 - 5e7 * i as f64));
+        CLOCK_DROP.expect([
+            ("during the trials", falling, SUSPECT),
+            ("a licence clock", at(flops(1), 3.65e9), NOTE),
+            ("two threads", at(iops(2), 3.65e9), NOTE),
+            ("narrow code", at(iops(1), 3.65e9), SUSPECT),
+            ("a step of turbo", at(iops(1), 3.9e9), SILENT),
+        ]);
+        CLOCK_DROP.on(&host(), &[clock(3.7e9)]).expect([(
+            "the run's own clock measurement comes first",
+            at(iops(1), 3.65e9),
+            SILENT,
+        )]);
+    }
+
+    /// A clock that decays by a fifth within a third of the samples, and the rate with it.
+    fn decaying() -> Measurement {
+        let share = |i: usize| 0.8 + 0.2 * (-(i as f64) / 30.0).exp();
+        let m = over_time(flops(1), 300, share);
+        each_condition(m, move |i, c| c.clock_hz = Some(4e9 * share(i)))
+    }
+
+    #[test]
+    fn throttling_that_was_counted_is_suspect_in_any_measurement() {
+        let counted = |of: fn(usize) -> u64| {
+            each_condition(flops(1), move |i, c| c.thermal_throttles = Some(of(i)))
+        };
+        let hot = counted(|i| u64::from(i == 3) * 2);
+        THERMAL.expect([
+            ("twice", hot, suspect("2 thermal throttlings")),
+            ("never", counted(|_| 0), SILENT),
+        ]);
+        for (steal, alone) in [(Some(0.0), true), (Some(0.1), false), (None, false)] {
+            let hot = each_condition(decaying(), |_, c| {
+                (c.thermal_throttles, c.steal_s) = (Some(1), steal);
+            });
+            let message = THERMAL.found(hot).unwrap().message;
+            assert!(message.contains("fell"), "{message}");
+            assert_eq!(message.contains("nor another guest"), alone, "{message}");
+        }
+    }
+
+    #[test]
+    fn a_clock_that_decays_is_heat_unless_others_explain_it() {
+        let hot = each_condition(decaying(), |i, c| {
+            c.temperature_c = Some(98.0 - 40.0 * (-(i as f64) / 30.0).exp());
+        });
+        let cool = each_condition(decaying(), |_, c| c.temperature_c = Some(50.0));
+        let stolen = each_condition(decaying(), |_, c| c.steal_s = Some(0.1));
+        let throttled = each_condition(decaying(), |_, c| c.throttled_s = Some(0.1));
+        let mut few = decaying();
+        few.trials.truncate(10);
+        THERMAL.expect([
+            ("with the temperature", hot, suspect("from 58 to 98 °C")),
+            ("it is not warm", cool, SILENT),
+            ("no sensors", decaying(), suspect("heat or a power limit")),
+            ("stolen", stolen, SILENT),
+            ("throttled", throttled, SILENT),
+            ("steady", over_time(flops(1), 300, |_| 1.0), SILENT),
+            ("few samples", few, SILENT),
+        ]);
+    }
+
+    #[test]
+    fn chains_that_disagree_are_suspect_and_one_trial_is_not() {
+        let apart = |of: fn(usize) -> f64| {
+            each_condition(flops(1), |i, c| c.clock_disagreement = Some(of(i)))
+        };
+        CLOCK_DISAGREEMENT.expect([
+            ("all trials", apart(|_| 0.03), SUSPECT),
+            ("one trial", apart(|i| if i == 0 { 0.5 } else { 0.001 }), SILENT),
+        ]);
+    }
+}

@@ -1,0 +1,216 @@
+//! Who took CPU time from the trials: `steal`, the hypervisor; `throttled`, the cgroup's quota;
+//! `other_cpu`, another process.
+
+use proofmark_model::{Finding, Measurement, Trial};
+
+use super::share::Share;
+use super::{Check, Class, percent, with_known};
+use crate::Context;
+use crate::capacity::Capacity;
+use crate::execution::{Execution, others};
+use crate::words::counted;
+
+/// Half of the target interval: less than this cannot move the median out of it.
+const STOLEN: f64 = 0.01;
+
+pub(super) static STEAL: Check = Check {
+    id: "steal",
+    class: Class::Disturbance,
+    title: "Steal time",
+    about: "Time that the hypervisor took from the trial's CPUs, over the CPU time of all trials \
+         (wall time x CPUs used). More than 1 % is suspect; a note if only the worst tenth of the \
+         trials exceeds it. The kernel counts in ticks of 10 ms, so the check uses the sum over \
+         the trials, not one trial. Use a host with dedicated CPUs, or repeat when the host is \
+         quiet.",
+    examine: steal,
+    examine_reference: Some(steal),
+};
+
+fn steal(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let capacity = Capacity::derive(ctx.host, m).ok()?;
+    let share = Share::sum(&m.trials, |t| t.conditions.steal_s, |t| capacity.cpu_seconds(t))?;
+    let severity = share.severity(STOLEN)?;
+    let message = format!("the hypervisor took {} of the trials' CPU time", percent(share.all));
+    let advice = "use a host with dedicated CPUs, or repeat when the host is quiet";
+    let finding = STEAL.finding(severity, message, advice);
+    Some(share.add_to(finding, "steal_s"))
+}
+
+/// A cgroup that is throttled at all waits for the next period, mostly tens of
+/// milliseconds; below this share it was one short hold in many trials.
+const HELD: f64 = 0.005;
+
+pub(super) static THROTTLED: Check = Check {
+    id: "throttled",
+    class: Class::Disturbance,
+    title: "Throttled by a CPU quota",
+    about: "Time that the cgroup's CPU quota held the process back (cpu.stat, both versions of \
+         cgroups), over the CPU time of all trials. More than 0.5 % is suspect, and the quota is \
+         named as the bottleneck except for a disk at its limit: the result is that of the quota, \
+         not of the machine. A note if only the worst tenth of the trials exceeds it. Raise or \
+         remove the quota, or use fewer threads.",
+    examine: throttled,
+    examine_reference: Some(throttled),
+};
+
+fn throttled(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let capacity = Capacity::derive(ctx.host, m).ok()?;
+    let share = Share::sum(&m.trials, |t| t.conditions.throttled_s, |t| capacity.cpu_seconds(t))?;
+    let severity = share.severity(HELD)?;
+    let who = match capacity.quota {
+        Some(quota) => format!("a CPU quota of {}", counted(quota, "CPU")),
+        None => "a CPU quota outside of this container".to_owned(),
+    };
+    let message =
+        format!("{who} held the process back for {} of the trials' CPU time", percent(share.all));
+    let advice =
+        "raise the quota (cpu.max, or cpu.cfs_quota_us) or remove it, or use fewer threads";
+    let finding = THROTTLED
+        .finding(severity, message, advice)
+        .with("throttled_s", share.amount)
+        .with("share", share.all)
+        .with("trials_affected", share.affected)
+        .with("trials", share.trials);
+    Some(with_known(finding, "quota_cpus", capacity.quota))
+}
+
+/// The target interval: workload housekeeping takes a tenth of this.
+const COMPETED: f64 = 0.02;
+/// On many CPUs one competitor is a small share of all their time and yet holds
+/// back the thread that everybody waits for; a quarter of one CPU counts as such.
+const OF_ONE_CPU: f64 = 0.25;
+/// Where threads take turns, only the CPUs' own account shows what others took: it
+/// goes by ticks of 10 ms and holds the run's own work between the trials too; with a
+/// network it holds what the kernel's own threads do for the packets. A busy competitor
+/// takes a third or more even from two threads.
+const ROUGH: f64 = 0.25;
+
+pub(super) static OTHER_CPU: Check = Check {
+    id: "other_cpu",
+    class: Class::Disturbance,
+    title: "Competing process",
+    about: "CPU time that other processes took on the trial's CPUs, over the CPU time of all trials. \
+         More than 2 % of it, or a quarter of one CPU, is suspect; a note if only the worst tenth \
+         of the trials exceeds it. With more threads than CPUs the account is coarse, and the \
+         threshold is 25 %. For a disk, 50 us per I/O are subtracted for wake-ups, at most 10 %; \
+         with more threads than CPUs the check is silent, since the account includes kernel \
+         threads. For a network the threshold is 25 %; over loopback the check uses the time that \
+         all CPUs were busy with neither end, if the run may use them all. Stop the other process, \
+         or reserve CPUs for the run.",
+    examine: other_cpu,
+    examine_reference: Some(other_cpu),
+};
+
+fn other_cpu(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let capacity = Capacity::derive(ctx.host, m).ok()?;
+    let cpus = capacity.threads.min(capacity.cpus) as f64;
+    let threshold = if capacity.oversubscribed() || Execution::derive(ctx, m).rough_others {
+        ROUGH
+    } else {
+        COMPETED.min(OF_ONE_CPU / cpus)
+    };
+    let taken = |t: &Trial| others(&capacity, m, t);
+    let share = Share::sum(&m.trials, taken, |t| capacity.cpu_seconds(t))?;
+    let severity = share.severity(threshold)?;
+    let message =
+        format!("a competing process took {} of the trials' CPU time", percent(share.all));
+    let advice = "stop other programs (top lists them), or reserve CPUs for the run";
+    let finding = OTHER_CPU.finding(severity, message, advice);
+    Some(share.add_to(finding, "other_cpu_s"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::{Host, Probe};
+
+    use super::*;
+    use crate::testing::*;
+
+    #[test]
+    fn stolen_time_is_suspect() {
+        let stolen =
+            |of: fn(usize) -> Option<f64>| each_condition(flops(1), |i, c| c.steal_s = of(i));
+        let mut few = stolen(|i| Some(if i == 2 { 0.05 } else { 0.0 }));
+        few.trials.truncate(3);
+        STEAL.expect([
+            ("all trials", stolen(|_| Some(0.003)), SUSPECT),
+            ("in two trials", stolen(|i| Some(if i % 5 == 0 { 0.01 } else { 0.0 })), SUSPECT),
+            ("one of few", few, SUSPECT),
+            ("in ticks", stolen(|i| Some(if i % 4 == 0 { 0.01 } else { 0.0 })), SUSPECT),
+            ("one trial", stolen(|i| Some(if i == 2 { 0.05 } else { 0.0 })), NOTE),
+            ("little", stolen(|_| Some(0.0005)), SILENT),
+            ("not reported", stolen(|_| None), SILENT),
+        ]);
+    }
+
+    #[test]
+    fn a_quota_that_was_reached_is_named() {
+        let held_for =
+            |held: fn(usize) -> f64| each_condition(flops(1), |i, c| c.throttled_s = Some(held(i)));
+        let h = with_quota(host(), 0.5);
+        THROTTLED.on(&h, &[]).expect([("reached", held_for(|_| 0.05), suspect("0.5 CPUs"))]);
+        let h = with_quota(host(), 1.5);
+        THROTTLED.on(&h, &[]).expect([("never reached", flops(1), SILENT)]);
+        THROTTLED.expect([("one hold", held_for(|i| if i == 0 { 0.02 } else { 0.0 }), NOTE)]);
+    }
+
+    fn taking(m: Measurement, seconds: f64) -> Measurement {
+        each_condition(m, |_, c| c.other_cpu_s = Some(seconds))
+    }
+
+    #[test]
+    fn a_competitor_is_suspect_and_housekeeping_is_not() {
+        let one = each_condition(flops(1), |i, c| {
+            c.other_cpu_s = Some(if i == 5 { 0.06 } else { 0.0 });
+        });
+        OTHER_CPU.expect([
+            ("a busy neighbour", taking(flops(1), 0.05), suspect("competing process")),
+            ("housekeeping", taking(flops(1), 0.0005), SILENT),
+            ("one trial", one, NOTE),
+            // Eight threads on two CPUs, 0.2 CPU-seconds a trial: a coarse account.
+            ("threads that take turns", taking(flops(8), 0.03), SILENT),
+            ("more than turns", taking(flops(8), 0.07), SUSPECT),
+            // 1300 I/Os in a trial of 0.1 s.
+            ("to be woken by a device", taking(rand_read(1), 0.005), SILENT),
+            ("more than that", taking(rand_read(1), 0.02), SUSPECT),
+            ("10 000 I/Os", taking(rand_read(32), 0.02), SUSPECT),
+            ("threads that carry the I/O", taking(fsync(8), 0.19), SILENT),
+        ]);
+        let mut h = host();
+        (h.limits.usable_cpus, h.limits.usable_cores) = ((0..64).collect(), 64);
+        let m = taking(flops(64), 0.05);
+        OTHER_CPU.on(&h, &[]).expect([("half of one CPU of 64, 0.8 % of their time", m, SUSPECT)]);
+        let broken = each(rand_read(1), |_, t| t.seconds = f64::NAN);
+        assert!(broken.trials.iter().all(|t| {
+            others(&Capacity::derive(&host(), &broken).unwrap(), &broken, t).unwrap() >= 0.0
+        }));
+    }
+
+    #[test]
+    fn the_other_end_of_a_loopback_is_no_competitor() {
+        let busy = |s: f64| each_network(tcp(1, "loopback"), |n| n.client.busy_s = Some(s));
+        OTHER_CPU.expect([
+            // Both ends use 0.03 of the 0.2 CPU-seconds of a trial each.
+            ("the other end", taking(tcp(1, "loopback"), 0.06), SILENT),
+            ("nearly a quarter", busy(0.06 + 0.045), SILENT),
+            ("more than a quarter", busy(0.06 + 0.055), SUSPECT),
+            ("a peer", taking(tcp(1, "peer"), 0.06), SUSPECT),
+            ("the kernel's own threads", taking(tcp(1, "peer"), 0.02), SILENT),
+        ]);
+        let on = |change: fn(&mut Host), expected| {
+            let mut host = host_with_network("loopback");
+            change(&mut host);
+            OTHER_CPU.on(&host, &[]).expect([("busy", busy(0.2), expected)]);
+        };
+        on(|h| h.limits.usable_cpus = vec![0], SILENT); // Busy elsewhere.
+        on(|h| h.cpu.logical_cpus = Probe::known(64, "test"), SUSPECT); // On the run's own CPUs.
+    }
+
+    #[test]
+    fn nobody_takes_more_than_there_is() {
+        let busy = each_network(udp(1, "loopback"), |n| n.client.busy_s = Some(1.0));
+        let finding = found_on(&host_with_network("loopback"), &OTHER_CPU, busy, &[]).unwrap();
+        let share = finding.evidence["share"].as_f64().unwrap();
+        assert!((0.9..=1.0).contains(&share), "0.2 CPU-seconds a trial: {share}");
+    }
+}

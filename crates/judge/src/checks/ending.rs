@@ -1,0 +1,119 @@
+//! How a measurement ended: `crashed`, the worker process died; `refused`, the workload cannot run
+//! here as asked; `unfinished`, the trials were not all taken.
+
+use proofmark_model::{Ending, Finding, Measurement};
+
+use super::{Check, Class};
+use crate::Context;
+use crate::words::counted;
+
+pub(super) static CRASHED: Check = Check {
+    id: "crashed",
+    class: Class::Claim,
+    title: "Worker crashed or was killed",
+    about: "Each configuration runs in its own process. If that process ends before its work is done, \
+         the result is invalid, and the finding names the signal. SIGKILL usually means the \
+         out-of-memory killer or a person, SIGILL an instruction that the CPU lacks, SIGSEGV a \
+         defect. Other results are not affected.",
+    examine: crashed,
+    examine_reference: None,
+};
+
+fn crashed(_: &Context, m: &Measurement) -> Option<Finding> {
+    let Ending::Crashed { signal, detail } = &m.ending else { return None };
+    let message = match signal {
+        Some(signal) => format!("the worker was ended by {signal}, before its work was done"),
+        None => "the worker ended before its work was done".to_owned(),
+    };
+    let advice = match signal.as_deref() {
+        Some("SIGKILL") => {
+            "check the kernel log for the out-of-memory killer, or who killed it; then repeat \
+             the measurement"
+        }
+        Some("SIGILL") => {
+            "choose another isa: the CPU or its hypervisor announces an instruction that it lacks"
+        }
+        _ => "repeat the measurement; if it ends the same way, report it as a defect of proofmark",
+    };
+    let mut finding = CRASHED
+        .invalid(message, advice)
+        .with("detail", detail.as_str())
+        .with("trials_done", m.trials.len());
+    if let Some(signal) = signal {
+        finding = finding.with("signal", signal.as_str());
+    }
+    Some(finding)
+}
+
+pub(super) static REFUSED: Check = Check {
+    id: "refused",
+    class: Class::Claim,
+    title: "Configuration not possible here",
+    about: "A workload that lacks an instruction set, memory or a device refuses its configuration \
+         instead of measuring something else. There is no result, so this is invalid, with the \
+         workload's reason. Remove the configuration, or choose another value of the parameter \
+         that it names.",
+    examine: refused,
+    examine_reference: None,
+};
+
+fn refused(_: &Context, m: &Measurement) -> Option<Finding> {
+    let Ending::Refused { reason } = &m.ending else { return None };
+    let message = format!("the workload refuses this configuration: {reason}");
+    let advice = "remove the configuration, or choose another value of the parameter";
+    Some(REFUSED.invalid(message, advice).with("reason", reason.as_str()))
+}
+
+pub(super) static UNFINISHED: Check = Check {
+    id: "unfinished",
+    class: Class::Claim,
+    title: "Stopped before its trials were done",
+    about: "A run that is stopped, or whose main process is killed, keeps the trials taken so far. \
+         They are valid, but fewer than the policy requires. Suspect, with the signal where known. \
+         Repeat the measurement to its end.",
+    examine: unfinished,
+    examine_reference: None,
+};
+
+fn unfinished(_: &Context, m: &Measurement) -> Option<Finding> {
+    let message = match &m.ending {
+        Ending::Unfinished => "the file was written before the measurement ended".to_owned(),
+        Ending::Interrupted { by } => format!("interrupted by {by}"),
+        _ => return None,
+    };
+    let n = m.trials.len();
+    let message = format!("{message}, after {}", counted(n, "trial"));
+    let advice = "repeat the measurement to its end";
+    let mut finding = UNFINISHED.suspect(message, advice).with("trials_done", n);
+    if let Ending::Interrupted { by } = &m.ending {
+        finding = finding.with("signal", by.as_str());
+    }
+    Some(finding)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    #[test]
+    fn how_it_ended_is_found_with_its_reason() {
+        let ended = |ending| Measurement { ending, ..flops(1) };
+        let empty = |ending| Measurement { trials: Vec::new(), summary: None, ..ended(ending) };
+        let crashed = |signal: Option<&str>| Ending::Crashed {
+            signal: signal.map(str::to_owned),
+            detail: "exit status 101".to_owned(),
+        };
+        CRASHED.expect([
+            ("killed", ended(crashed(Some("SIGKILL"))), invalid("SIGKILL")),
+            ("by itself", empty(crashed(None)), INVALID),
+        ]);
+        let refused = Ending::Refused { reason: "this CPU has no avx512".to_owned() };
+        REFUSED.expect([("refused", empty(refused), invalid("no avx512"))]);
+        let by = Ending::Interrupted { by: "SIGINT".to_owned() };
+        UNFINISHED.expect([
+            ("interrupted", ended(by), suspect("SIGINT ... 10 trials")),
+            ("unfinished", ended(Ending::Unfinished), SUSPECT),
+        ]);
+    }
+}

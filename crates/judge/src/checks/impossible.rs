@@ -1,0 +1,224 @@
+//! More than can be done: `above_ceiling`, by this machine; `work_removed`, in a cycle of any known core.
+
+use proofmark_model::{Better, Ceiling, Finding, Measurement, Pace, Severity, Trial, Unit};
+
+use super::{Check, Class, percent};
+use crate::capacity::Capacity;
+use crate::ceilings::{CLOCK_INPUT, Peak, bounds, l1_bytes, mix_cycles, of_our_loops};
+use crate::microarchitecture::{Row, rows};
+use crate::statistics::typical;
+use crate::{Context, share_of};
+
+/// The ceiling that is passed by the most, if one is, and the efficiency against it.
+fn passed(m: &Measurement, ceilings: Vec<Ceiling>) -> Option<(Ceiling, f64)> {
+    let beyond = |c: &Ceiling| share_of(c, m).map(|e| e / (1.0 + c.uncertainty));
+    let (excess, ceiling) = ceilings
+        .into_iter()
+        .filter_map(|c| Some((beyond(&c)?, c)))
+        .max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let efficiency = excess * (1.0 + ceiling.uncertainty);
+    (excess > 1.0).then_some((ceiling, efficiency))
+}
+
+/// What is said of a measurement above that ceiling.
+fn finding(m: &Measurement, ceiling: &Ceiling, efficiency: f64) -> Finding {
+    let what = match m.better {
+        Better::Higher => format!("the result is {} of its ceiling", percent(efficiency)),
+        Better::Lower => {
+            format!("the result is {} of the shortest possible time", percent(1.0 / efficiency))
+        }
+    };
+    ABOVE_CEILING
+        .invalid(
+            format!(
+                "{what} ({}), whose uncertainty is only {}",
+                ceiling.id,
+                percent(ceiling.uncertainty)
+            ),
+            "compare the ceiling's inputs with the machine: core design, number of cores, clock, \
+             memory; if they are right, the workload did less work than it counted",
+        )
+        .with("efficiency", efficiency)
+        .with("uncertainty", ceiling.uncertainty)
+        .with("ceiling", ceiling.value)
+}
+
+pub(super) static ABOVE_CEILING: Check = Check {
+    id: "above_ceiling",
+    class: Class::Claim,
+    title: "Above its ceiling",
+    about: "A result above its ceiling by more than the ceiling's own uncertainty is invalid: either \
+         it does not measure what its name says, or an input of the ceiling is wrong. The report \
+         lists the inputs with their sources. The efficiency is the median over the trials, each \
+         against the ceiling at its own clock. The result is compared with every ceiling that \
+         applies, not only the tightest. For times, being below the floor is impossible. For a \
+         reference tool it is a note if the ceiling uses a clock or latency that proofmark's loops \
+         measured: the tool's own may have been better.",
+    examine: above_ceiling,
+    examine_reference: Some(examine_reference),
+};
+
+fn above_ceiling(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let (ceiling, efficiency) = passed(m, bounds(ctx, m))?;
+    Some(finding(m, &ceiling, efficiency))
+}
+
+fn examine_reference(ctx: &Context, theirs: &Measurement) -> Option<Finding> {
+    let (at_ours, firm) = bounds(ctx, theirs)
+        .into_iter()
+        .partition(|ceiling| of_our_loops(ceiling, theirs).is_some());
+    if let Some((ceiling, efficiency)) = passed(theirs, firm) {
+        return Some(finding(theirs, &ceiling, efficiency));
+    }
+    let (ceiling, efficiency) = passed(theirs, at_ours)?;
+    let ours = of_our_loops(&ceiling, theirs)?;
+    let better = if ours.name == CLOCK_INPUT { "higher" } else { "shorter" };
+    let mut finding = finding(theirs, &ceiling, efficiency);
+    finding.severity = Severity::Note;
+    finding.message += &format!(
+        "; that ceiling uses proofmark's {}, and the tool's may have been {better}",
+        ours.name
+    );
+    finding.advice =
+        "compare the tool's result with proofmark's rather than with the ceiling".to_owned();
+    Some(finding)
+}
+
+/// What the clock readings may be off by, generously: a workload whose work was
+/// removed is off by a multiple, not by a tenth.
+const MARGIN: f64 = 1.1;
+
+/// Operations a cycle of one core of a design, for this workload and its parameters.
+fn per_cycle(ctx: &Context, m: &Measurement, row: &Row) -> Option<f64> {
+    match Peak::derive(ctx, m) {
+        Ok(peak) => {
+            peak.instructions_per_cycle(row).map(|rate| rate * peak.lanes * peak.operations)
+        }
+        Err(_) => mix_cycles(m, row),
+    }
+}
+
+/// The design that does most of something in a cycle, and how much.
+fn widest(of: impl Fn(&Row) -> Option<f64>) -> Option<(f64, &'static str)> {
+    let each = rows().filter_map(|row| Some((of(row)?, row.id)));
+    each.max_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+/// Work of one core in one cycle of its clock.
+fn each_cycle(m: &Measurement, capacity: &Capacity) -> Option<f64> {
+    let cores = capacity.threads.min(capacity.physical) as f64;
+    by_trial(m, |value, clock| value / (cores * clock))
+}
+
+fn loads_each_cycle(m: &Measurement) -> Option<f64> {
+    by_trial(m, |value, clock| 1.0 / (value * clock))
+}
+
+/// The median over the trials that know their clock.
+fn by_trial(m: &Measurement, of: impl Fn(f64, f64) -> f64) -> Option<f64> {
+    let clock = |t: &Trial| t.conditions.clock_hz.filter(|c| *c > 0.0);
+    typical(&m.trials, |t| Some(of(t.value, clock(t)?)))
+}
+
+pub(super) static WORK_REMOVED: Check = Check {
+    id: "work_removed",
+    class: Class::Claim,
+    title: "Work removed by the compiler or the core",
+    about: "Operations per cycle per core, at the clock measured under the load, against the widest \
+         known core for that instruction set and type. Exceeding it by 10 % is invalid, even if \
+         this machine's own design is unknown: the compiler, or a core that fuses or folds \
+         instructions, did not execute what was counted. The workload needs a loop that cannot be \
+         simplified. For memory workloads the check compares bytes per cycle per core with the \
+         widest L1 cache, or dependent loads with the shortest L1 latency.",
+    examine: work_removed,
+    examine_reference: None,
+};
+
+fn work_removed(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let capacity = Capacity::derive(ctx.host, m).ok()?;
+    let (done, most, design, unit) = match (ctx.work(m).pace, m.unit) {
+        (Pace::Core, _) => {
+            let (most, design) = widest(|row| per_cycle(ctx, m, row))?;
+            (each_cycle(m, &capacity)?, most, design, "operations")
+        }
+        (Pace::Memory, Unit::BytePerSecond) => {
+            let (most, design) = widest(|row| l1_bytes(ctx, m, row))?;
+            (each_cycle(m, &capacity)?, most, design, "bytes")
+        }
+        (Pace::Memory, Unit::Second) => {
+            let (most, design) = widest(|row| Some(1.0 / row.l1_cycles?))?;
+            (loads_each_cycle(m)?, most, design, "dependent loads")
+        }
+        _ => return None,
+    };
+    if done <= most * MARGIN {
+        return None;
+    }
+    let message = format!(
+        "{done:.1} {unit} per cycle per core, but the widest known core ({design}) \
+         does {most:.1}"
+    );
+    let advice = "check the machine code of the loop: not all counted operations were executed";
+    Some(WORK_REMOVED.invalid(message, advice).with("per_cycle", done).with("most_per_cycle", most))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    #[test]
+    fn more_than_the_machine_can_do_is_invalid() {
+        let ports = |share: f64| with_values(flops(1), &around(share * 64e9));
+        let solve = |share: f64| at_rate(linpack(5000, 2), share * 128e9);
+        let cache = |share: f64| with_values(sweep("read", 1, 32 << 10), &around(share * 512e9));
+        ABOVE_CEILING.expect([
+            ("more than the ports can start", ports(1.02), INVALID),
+            ("within the uncertainty", ports(1.003), SILENT),
+            ("a solve above the ports", solve(1.02), INVALID),
+            ("a solve below them", solve(0.98), SILENT),
+            ("a cache that gives more than its path", cache(1.02), INVALID),
+            ("a cache that does not", cache(0.99), SILENT),
+            // 4 cycles at 4 GHz where 5 are documented; 4.3 ns in memory are 17 cycles.
+            ("4 cycles", latency(32 << 10, 1e-9), invalid("80.0 % of the shortest")),
+            ("5 cycles", latency(32 << 10, 1.26e-9), SILENT),
+            ("12 cycles in memory", latency(1 << 30, 3e-9), INVALID),
+            ("17 cycles in memory", latency(1 << 30, 4.3e-9), SILENT),
+        ]);
+        // A ceiling that is not the tightest counts too: 31 GB/s within a factor of two by the lines
+        // in flight; 717 GB/s by the bus.
+        let read = |rate: f64| with_values(stream("read", 1), &around(rate));
+        ABOVE_CEILING.on(&host_with_caches(), &[latency(1 << 30, 1e-7)]).expect([
+            ("twice the lines in flight", read(60e9), SILENT),
+            ("more", read(70e9), invalid("memory.core")),
+        ]);
+        ABOVE_CEILING.expect([("beyond the bus", read(800e9), invalid("memory.dram"))]);
+    }
+
+    #[test]
+    fn more_than_any_core_can_do_is_invalid_even_on_an_unknown_one() {
+        let h = with_design(host(), "unheard_of");
+        let at = |m, per_cycle: f64| with_values(m, &around(per_cycle * 4e9));
+        let chase = |cycles: f64| latency(1 << 30, cycles / 4e9);
+        let untimed = each_condition(at(iops(1), 100.0), |_, c| c.clock_hz = None);
+        WORK_REMOVED.on(&h, &[]).expect([
+            ("a folded loop", at(iops(1), 10.0), INVALID),
+            ("a mix", at(mix(true, "add16", "scalar"), 16.0), INVALID),
+            ("a solve", linpack(5000, 2), SILENT),
+            // 16 operations a cycle are the most that any known core does with AVX2.
+            ("a shortened solve", at_rate(linpack(5000, 2), 2.0 * 18.0 * 4e9), INVALID),
+            ("a product", dgemm(2000, 2), SILENT),
+            ("a shortened product", at_rate(dgemm(2000, 2), 2.0 * 18.0 * 4e9), INVALID),
+            ("more than any L1 cache", at(stream("read", 1), 160.0), INVALID),
+            ("as much as one", at(stream("read", 1), 120.0), SILENT),
+            ("loads that did not wait", chase(2.0), INVALID),
+            ("an L1 cache", chase(3.0), SILENT),
+            ("memory", chase(400.0), SILENT),
+        ]);
+        WORK_REMOVED.expect([
+            ("what some core can do", at(iops(1), 7.5), SILENT),
+            ("threads in turns", flops(8), SILENT),
+            ("no clock", untimed, SILENT),
+        ]);
+    }
+}

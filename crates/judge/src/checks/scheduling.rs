@@ -1,0 +1,182 @@
+//! How threads were scheduled: `oversubscribed`, more of them than CPUs; `involuntary_switches`,
+//! taken off their CPUs against their will; `migration`, a pinned one ended on another CPU.
+//!
+//! `oversubscribed` is a note. The published experiments run 1, 2, 4 and 8 threads on whatever there
+//! is, and what they then measure is what they name: the rate of 8 threads on 2 CPUs. The ceiling is
+//! that of the CPUs there are, so no gain is pretended, and the label is next to the number.
+
+use proofmark_model::{Finding, Measurement, Severity};
+
+use super::share::Share;
+use super::{Check, Class, found_before};
+use crate::Context;
+use crate::capacity::{Bound, Capacity};
+use crate::execution::{Execution, cpu_share};
+use crate::words::counted;
+
+/// Threads that use less than this share of the CPUs' time wait for something else, a
+/// device, and seldom for their turn.
+const TURNS: f64 = 0.9;
+
+pub(super) static OVERSUBSCRIBED: Check = Check {
+    id: "oversubscribed",
+    class: Class::Disturbance,
+    title: "More threads than usable CPUs",
+    about: "Usable CPUs are those in the affinity mask and the cpuset together. More threads than \
+         usable CPUs share them: a note, since the result is correct for that many threads on that \
+         many CPUs, and its ceiling counts the CPUs. Do not read it as the rate of a machine with \
+         more CPUs. Over loopback the server's threads count too. Threads that wait for a disk or \
+         a network, and use less than 90 % of the CPU time, are not noted.",
+    examine: oversubscribed,
+    examine_reference: None,
+};
+
+fn oversubscribed(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let capacity = Capacity::derive(ctx.host, m).ok()?;
+    if !capacity.oversubscribed() || m.trials.is_empty() {
+        return None;
+    }
+    let execution = Execution::derive(ctx, m);
+    let waits = execution.waits() || !execution.pinned;
+    if waits && cpu_share(ctx.host, m).is_none_or(|s| s < TURNS) {
+        return None;
+    }
+    let message =
+        format!("{} threads share {}", capacity.threads, counted(capacity.cpus, "usable CPU"));
+    let advice = "use at most as many threads as CPUs to measure the machine";
+    let finding = OVERSUBSCRIBED.note(message, advice);
+    Some(finding.with("threads", capacity.threads).with("usable_cpus", capacity.cpus))
+}
+
+/// Switches a second and CPU. Kernel threads alone (timers, read-copy-update,
+/// writeback) make up to some 20; a process that competes all the time makes 100
+/// and more, since the scheduler's slices are a few milliseconds long.
+const OFTEN: f64 = 50.0;
+/// Fewer than these are no rate: trials that last a tenth of a second in all meet some by
+/// chance.
+const FEWEST: f64 = 8.0;
+
+pub(super) static INVOLUNTARY_SWITCHES: Check = Check {
+    id: "involuntary_switches",
+    class: Class::Disturbance,
+    title: "Involuntary context switches",
+    about: "Involuntary context switches of the trial's threads, per second per CPU. More than 50, \
+         and at least 8 in total, are suspect; a note if only the worst tenth of the trials causes \
+         it. Another program wanted the CPU, whether or not its time could be counted. The check \
+         is silent where another finding has the cause: more threads than CPUs, a CPU quota, a \
+         competing process. It does not apply to a disk or a network, whose I/O runs in kernel \
+         threads on the same CPUs. Stop other programs, or reserve CPUs for the run.",
+    examine: involuntary_switches,
+    examine_reference: None,
+};
+
+fn involuntary_switches(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let capacity = Capacity::derive(ctx.host, m).ok()?;
+    let explained = Execution::derive(ctx, m).waits()
+        || capacity.oversubscribed()
+        || capacity.bound == Bound::Quota
+        || found_before(m, "throttled", Severity::Note)
+        || found_before(m, "other_cpu", Severity::Suspect);
+    if explained {
+        return None;
+    }
+    let share = Share::sum(
+        &m.trials,
+        |t| t.conditions.involuntary_switches.map(|n| n as f64),
+        |t| capacity.cpu_seconds(t),
+    )
+    .filter(|share| share.amount >= FEWEST)?;
+    let severity = share.severity(OFTEN)?;
+    let message = format!("{:.0} involuntary context switches per second per CPU", share.all);
+    let advice = "stop other programs on these CPUs, or reserve CPUs for the run";
+    let finding =
+        INVOLUNTARY_SWITCHES.finding(severity, message, advice).with("switches", share.amount);
+    Some(finding.with("per_cpu_second", share.all).with("trials_affected", share.affected))
+}
+
+/// Threads are pinned, so that none should move.
+const MOVES: f64 = 0.0;
+
+pub(super) static MIGRATION: Check = Check {
+    id: "migration",
+    class: Class::Disturbance,
+    title: "Threads moved between CPUs",
+    about: "proofmark pins each thread to one CPU. If a thread ends a trial on another CPU, pinning \
+         is forbidden, or another program changed the mask; its caches and clock changed too. Any \
+         migration is suspect; a note if only the worst tenth of the trials has any. Check what \
+         manages CPU masks on this machine.",
+    examine: migration,
+    examine_reference: None,
+};
+
+fn migration(_: &Context, m: &Measurement) -> Option<Finding> {
+    let share = Share::sum(&m.trials, |t| t.conditions.migrations.map(|n| n as f64), |_| 1.0)?;
+    let severity = share.severity(MOVES)?;
+    let (times, trials) = (counted(share.amount, "time"), counted(share.trials, "trial"));
+    let message =
+        format!("threads moved to another CPU {times}, in {} of {trials}", share.affected);
+    let advice = "check what manages CPU masks here (a container runtime, irqbalance, numad), and \
+                  whether pinning is allowed";
+    let finding = MIGRATION.finding(severity, message, advice);
+    Some(finding.with("migrations", share.amount).with("trials_affected", share.affected))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    #[test]
+    fn threads_that_take_turns_are_labelled_and_those_that_wait_are_not() {
+        let mut h = host();
+        (h.limits.usable_cpus, h.limits.usable_cores) = (vec![0], 1);
+        let expected = note("2 threads share 1 usable CPU$");
+        OVERSUBSCRIBED.on(&h, &[]).expect([("two", flops(2), expected)]);
+        assert_eq!(judged(&h, flops(2), &[]).ceiling.unwrap().value, 64e9);
+        // A trial has 0.2 CPU-seconds.
+        let busy = each_condition(fsync(8), |_, c| c.own_cpu_s = Some(1.95 * 0.1));
+        let using = |streams: u64, each_end: f64| {
+            each_network(tcp(streams, "loopback"), |n| {
+                (n.client.own_cpu_s, n.server.own_cpu_s) = (Some(each_end), Some(each_end));
+            })
+        };
+        OVERSUBSCRIBED.expect([
+            ("three", flops(3), NOTE),
+            ("busy", busy, NOTE),
+            ("both ends", using(4, 0.095), note("8 threads share 2 usable CPUs$")),
+            ("waiting for the other end", using(4, 0.05), SILENT),
+            ("one stream", using(1, 0.095), SILENT),
+        ]);
+    }
+
+    #[test]
+    fn many_switches_are_suspect_unless_their_cause_is_known() {
+        let switching = |m, n: u64| each_condition(m, |_, c| c.involuntary_switches = Some(n));
+        // 11.6 ms each: 5 in ten trials are 43 a second and 7 are 60.
+        let short = |n: usize| {
+            each_condition(linpack(1000, 1), |i, c| c.involuntary_switches = Some(u64::from(i < n)))
+        };
+        let many = switching(flops(1), 15);
+        let other = each_condition(many.clone(), |_, c| c.other_cpu_s = Some(0.05));
+        let throttled = each_condition(many.clone(), |_, c| c.throttled_s = Some(0.05));
+        INVOLUNTARY_SWITCHES.expect([
+            ("many", many, SUSPECT),
+            ("housekeeping", switching(flops(1), 2), SILENT),
+            ("on two CPUs", switching(flops(2), 8), SILENT),
+            ("by chance in short trials", short(7), SILENT),
+            ("more in short trials", short(9), SUSPECT),
+            ("more threads than CPUs", switching(flops(8), 100), SILENT),
+            ("a competitor", other, SILENT),
+            ("a quota", throttled, SILENT),
+            ("the journal of a disk", switching(fsync(1), 400), SILENT),
+        ]);
+    }
+
+    #[test]
+    fn migrations_are_suspect_and_one_is_a_note() {
+        let moved = |of: fn(usize) -> bool| {
+            each_condition(flops(2), |i, c| c.migrations = Some(u64::from(of(i))))
+        };
+        MIGRATION.expect([("some", moved(|i| i > 6), SUSPECT), ("one", moved(|i| i == 6), NOTE)]);
+    }
+}

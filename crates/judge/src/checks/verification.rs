@@ -1,0 +1,246 @@
+//! Whether the work was done: `unverified`, the result is wrong, or the verification counted something
+//! else; `residual`, what a solver found does not solve its system; `inconsistent`, the parts of the
+//! number contradict each other.
+//!
+//! Published reports multiplied threads into a result that already held them, or divided by CPU time.
+//! Here value, work and wall time are all on file, so anybody can divide again; `inconsistent` does.
+//!
+//! The test of HPL (Petitet, Whaley, Dongarra and Cleary, *HPL: A Portable Implementation of the
+//! High-Performance Linpack Benchmark*): the residual as a multiple of what rounding alone leaves,
+//! which passes below 16.
+
+use proofmark_model::{Ending, Finding, Measurement, Solution, Trial, Unit};
+
+use super::{Check, Class, with_known};
+use crate::Context;
+use crate::execution::Execution;
+use crate::words::counted;
+
+/// Relative difference between claim and count that is rounding: both are sums of
+/// integers in f64, exact to 2^53.
+const SUMS: f64 = 1e-9;
+
+fn count(value: f64) -> String {
+    if value.is_finite() { format!("{value:e}") } else { "no number of".to_owned() }
+}
+
+/// What a workload's work is counted in.
+fn work(unit: Unit) -> &'static str {
+    match unit {
+        Unit::BytePerSecond => "bytes",
+        Unit::BitPerSecond => "bits",
+        Unit::Second => "dependent operations",
+        Unit::FlopPerSecond | Unit::OpPerSecond | Unit::Hertz => "units of work",
+    }
+}
+
+pub(super) static UNVERIFIED: Check = Check {
+    id: "unverified",
+    class: Class::Claim,
+    title: "Result not verified",
+    about: "After each trial the workload checks its own result, and an independent verification \
+         counts the work. A wrong result, or a count that differs from the workload's by more than \
+         rounding (1 in 10^9), is invalid: the work was not done, or was done wrongly. A fault \
+         that occurs only sometimes and only on one machine suggests its hardware or overclocking. \
+         For disks and networks page_cache and interface_disagreement examine the verification, \
+         since device and interface counters also count sectors, headers and other programs.",
+    examine: unverified,
+    examine_reference: None,
+};
+
+fn unverified(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    if let Ending::Unverified { reason } = &m.ending {
+        let message = format!("the workload's own check failed: {reason}");
+        let advice = "repeat it; if it fails only on this machine, test the hardware";
+        return Some(UNVERIFIED.invalid(message, advice).with("reason", reason.as_str()));
+    }
+    let w = m.verification.as_ref().filter(|_| Execution::derive(ctx, m).exact_verification)?;
+    let larger = w.claimed.abs().max(w.counted.abs());
+    if (w.claimed - w.counted).abs() <= SUMS * larger {
+        return None;
+    }
+    let compared = match w.note.as_str() {
+        "" => String::new(),
+        note => format!(" ({note})"),
+    };
+    let message = format!(
+        "{} counted {} {}, but the workload claims {}{compared}",
+        w.kind,
+        count(w.counted),
+        work(m.unit),
+        count(w.claimed)
+    );
+    let advice = "do not use this result; report it as a defect of the workload if it repeats";
+    let finding = UNVERIFIED.invalid(message, advice).with("verification", w.kind.as_str());
+    let finding = with_known(finding, "claimed", Some(w.claimed));
+    Some(with_known(finding, "counted", Some(w.counted)))
+}
+
+pub(super) static RESIDUAL: Check = Check {
+    id: "residual",
+    class: Class::Claim,
+    title: "Residual above the HPL threshold",
+    about: "After each solve of a linear system proofmark generates the matrix and the right side \
+         again. It computes the residual |A x - b| / (eps (|A| |x| + |b|) n), eps = 2^-53. \
+         Rounding alone keeps it below 16, the threshold of HPL. A larger residual in any trial is \
+         invalid: the computed x is not a solution. A solution that is not finite is reported by \
+         unverified. A fault that occurs only sometimes and only on one machine suggests its \
+         memory, its cores or overclocking.",
+    examine: residual,
+    examine_reference: Some(residual),
+};
+
+fn residual(_: &Context, m: &Measurement) -> Option<Finding> {
+    let failed: Vec<&Solution> =
+        m.trials.iter().filter_map(|t| t.solution.as_ref()).filter(|s| !s.passes()).collect();
+    let n = failed.first()?.n;
+    let worst = failed.iter().map(|s| s.normalised_residual).fold(0.0, f64::max);
+    let message = format!(
+        "n = {n}: the largest normalised residual in {} is {worst:.3e}, but must be below {}; \
+         {} failed",
+        counted(m.trials.len(), "trial"),
+        Solution::THRESHOLD,
+        failed.len()
+    );
+    let advice = "do not use this result; repeat it, and if it fails only on this machine, \
+                  test its memory, its cores and its overclocking";
+    let finding =
+        RESIDUAL.invalid(message, advice).with("n", n).with("trials_failed", failed.len());
+    Some(finding.with("threshold", Solution::THRESHOLD).with("worst_normalised_residual", worst))
+}
+
+/// Relative difference between value and work / seconds that is rounding.
+const QUOTIENT: f64 = 1e-6;
+
+/// What is wrong with a trial, if anything.
+fn fault(t: &Trial, unit: Unit) -> Option<&'static str> {
+    let positive = |v: f64| v.is_finite() && v > 0.0;
+    if !positive(t.value) {
+        return Some("a value that is not a positive number");
+    }
+    if !positive(t.seconds) {
+        return Some("a duration that is not a positive number");
+    }
+    if !positive(t.work) {
+        return Some("an amount of work that is not a positive number");
+    }
+    let quotient = unit.value(t.work, t.seconds);
+    let apart = (t.value - quotient).abs() > QUOTIENT * t.value.max(quotient);
+    apart.then_some(match unit {
+        Unit::Second => "a value that is not its wall time / its work",
+        _ => "a value that is not its work / its wall time",
+    })
+}
+
+pub(super) static INCONSISTENT: Check = Check {
+    id: "inconsistent",
+    class: Class::Claim,
+    title: "Values contradict each other",
+    about: "A rate is total work / wall time, over all threads together. A time is the wall time of \
+         dependent operations / their number. Value, work and duration of a trial must be positive \
+         numbers, and the value must be the quotient of the other two. Otherwise the result is \
+         invalid. It is also invalid if it is marked complete without a trial. This finds rates \
+         multiplied by the threads, CPU time used as a clock, and edited files. Later checks \
+         ignore such values.",
+    examine: inconsistent,
+    examine_reference: Some(inconsistent),
+};
+
+fn inconsistent(_: &Context, m: &Measurement) -> Option<Finding> {
+    let done = matches!(m.ending, Ending::Complete | Ending::Budget);
+    if m.trials.is_empty() {
+        return done.then(|| {
+            INCONSISTENT.invalid(
+                "it is marked complete but has no trial",
+                "repeat the measurement; raise the budget if it ended before the first trial",
+            )
+        });
+    }
+    let faults: Vec<_> = m.trials.iter().filter_map(|t| fault(t, m.unit)).collect();
+    let first = faults.first()?;
+    let message = format!("{} of {}: {first}", faults.len(), counted(m.trials.len(), "trial"));
+    let advice = "do not use this result; if proofmark wrote it, report it as a defect";
+    Some(INCONSISTENT.invalid(message, advice).with("trials", faults.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    #[test]
+    fn a_wrong_result_or_a_count_that_differs_is_invalid() {
+        let wrong = |m, reason: &str| {
+            let ending = Ending::Unverified { reason: reason.to_owned() };
+            Measurement { ending, ..m }
+        };
+        let counted = |mut m: Measurement, factor: f64, note: &str| {
+            let verification = m.verification.as_mut().unwrap();
+            verification.counted *= factor;
+            verification.note = note.to_owned();
+            m
+        };
+        let with_counts = |factor| counted(flops(1), factor, "");
+        let note = "claimed against proved";
+        let bytes = invalid("bytes, but ... (claimed against proved)$");
+        let operations = invalid("operations ... (claimed against proved)$");
+        UNVERIFIED.expect([
+            ("a wrong result", wrong(flops(1), "expected 2, got 3"), invalid("got 3")),
+            ("fewer", with_counts(0.999), INVALID),
+            ("more", with_counts(1.001), INVALID),
+            ("none", with_counts(0.0), INVALID),
+            ("no number", with_counts(f64::NAN), INVALID),
+            ("bytes", counted(stream("copy", 1), 0.5, note), bytes),
+            ("operations", counted(latency(1 << 20, 5e-9), 0.5, note), operations),
+            ("the sectors of a disk", counted(rand_read(1), 1.1, ""), SILENT),
+            ("its data", wrong(rand_read(1), "block 7 holds other data"), INVALID),
+            ("rounding", with_counts(1.0 + 1e-12), SILENT),
+            ("no verification", Measurement { verification: None, ..flops(1) }, SILENT),
+        ]);
+    }
+
+    /// The trials of these numbers with that residual.
+    fn with(trials: &[usize], residual: f64) -> Measurement {
+        each(linpack(1000, 2), |i, t| {
+            let solution = t.solution.as_mut().unwrap();
+            if trials.contains(&i) {
+                solution.normalised_residual = residual;
+            }
+        })
+    }
+
+    #[test]
+    fn a_residual_above_the_threshold_is_invalid() {
+        let one = "^n = 1000: the largest normalised residual in 10 trials is 2.500e4, but must be \
+                   below 16; 1 failed$";
+        let mut worse = with(&[1, 4], 20.0);
+        worse.trials[6].solution.as_mut().unwrap().normalised_residual = 300.0;
+        RESIDUAL.expect([
+            ("one trial of ten", with(&[7], 2.5e4), invalid(one)),
+            ("the threshold itself", with(&[0], 16.0), INVALID),
+            ("two", with(&[2, 3], 16.0), invalid("2 failed$")),
+            ("the worst is reported", worse, invalid("in 10 trials is 3.000e2")),
+            ("none", with(&[], 0.0), SILENT),
+            ("below the threshold", with(&[3], 15.9), SILENT),
+        ]);
+        let findings = judged(&host(), with(&[7], 2.5e4), &[]).findings;
+        assert_eq!(findings.len(), 1, "no other finding: {findings:?}");
+    }
+
+    #[test]
+    fn values_that_contradict_each_other_are_found() {
+        let lasting =
+            |bad: f64| each(flops(1), |i, t| t.seconds = if i == 4 { bad } else { t.seconds });
+        let empty = |ending| Measurement { ending, trials: Vec::new(), summary: None, ..flops(1) };
+        INCONSISTENT.expect([
+            ("threads counted twice", each(flops(2), |_, t| t.value *= 2.0), INVALID),
+            ("no time", lasting(0.0), INVALID),
+            ("less than none", lasting(-1.0), INVALID),
+            ("no number", lasting(f64::NAN), INVALID),
+            ("for ever", lasting(f64::INFINITY), INVALID),
+            ("complete without a trial", empty(Ending::Complete), INVALID),
+            ("refused", empty(Ending::Refused { reason: String::new() }), SILENT),
+            ("rounding", each(flops(1), |_, t| t.work *= 1.0 + 1e-9), SILENT),
+        ]);
+    }
+}
