@@ -229,7 +229,7 @@ impl Tool for FakeTool {
             subsystem: spec.subsystem,
             unit: spec.unit,
             better: spec.better,
-            params: Params::default().with("told", 7),
+            params: Params::default().with("depth", 7),
             trials: vec![trial(value, 1.0)],
             latency: None,
         };

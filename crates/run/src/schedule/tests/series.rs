@@ -49,7 +49,7 @@ fn what_takes_longer_than_a_tick_leaves_ticks_out_and_moves_none() {
 }
 
 #[test]
-fn a_series_stands_alone_and_takes_nothing_from_the_budget_of_the_others() {
+fn a_series_is_sampled_alone_and_takes_nothing_from_the_budget_of_the_others() {
     let mut plan = plan((1..=3).map(|t| point("test.null", t)).collect(), &[(1, 50.0, 1.0)]);
     plan.policy = policy(3, 20, Some(30.0));
     let (m, log, _) = run_plan(plan, &Script::new(|_, t| Ok((t % 2 + 1) as f64)));
