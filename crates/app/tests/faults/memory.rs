@@ -83,5 +83,5 @@ fn what_cannot_fit_is_refused_in_one_line() {
     let Some(group) = Cgroup::with_memory(512 << 20) else { return };
     let mut command = proofmark();
     command.args(["run", "memory.seq_write", "--block-size", "80MB", "--threads", "8"]);
-    refused(group.enter(&mut command), "block_size 80 MiB");
+    refused(group.enter(&mut command), "memory.seq_write block_size=83886080 ");
 }
