@@ -189,7 +189,7 @@ fn what_is_installed_is_taken_away_again_and_nothing_else() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_told() {
+fn a_folder_that_cannot_be_made_is_reported() {
     let folder = Folder::new();
     folder.file("file", "");
     folder.run(&["man", "--out", "file/man"]).refused(1, "cannot create directory");

@@ -172,7 +172,7 @@ fn a_full_disk_costs_one_line_and_leaves_the_history_whole() {
 }
 
 #[test]
-fn a_disk_without_room_is_told() {
+fn a_disk_without_room_is_reported() {
     let place = Place::with(&[("one", run(0, 50.0))]);
     let small = place.path().join("data");
     fs::create_dir(&small).unwrap();
@@ -283,7 +283,7 @@ fn several_runs_are_added_at_once_and_drawn_in_the_same_breath() {
     place.adds(&["r0", "--last", "5", "--add", "r1"]);
 }
 
-/// One point in trials and over time in one run; and two machines whose names no file tells.
+/// One point in trials and over time in one run; and two machines whose names no file has.
 #[test]
 fn unlike_numbers_are_lines_of_their_own() {
     let mut both = run(0, 50.0);
@@ -304,7 +304,7 @@ fn unlike_numbers_are_lines_of_their_own() {
 }
 
 #[test]
-fn mistypes_are_told() {
+fn mistypes_are_refused() {
     let place = Place::with(&[("one", run(0, 50.0))]);
     place.adds(&["one"]);
     for (arguments, word) in [

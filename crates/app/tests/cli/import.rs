@@ -34,7 +34,7 @@ fn tool_of(file: &Path) -> &'static str {
     proofmark_reference::find(id).unwrap().id()
 }
 
-/// Whether the tool told of an error instead of a figure.
+/// Whether the tool reported an error instead of a figure.
 fn holds_an_error(file: &Path) -> bool {
     file.file_name().unwrap().to_str().unwrap().contains("refused")
 }

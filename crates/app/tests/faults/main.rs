@@ -1,7 +1,7 @@
 //! Planted faults: each must be found, named, and cost no more than it must.
 //!
-//! What this machine does not allow to be planted is skipped by name. Tests that watch what runs
-//! beside a measurement run alone, the others beside each other (`lab::alone`, `lab::shared`).
+//! What this machine does not allow to be planted is skipped by name. Tests that watch what other
+//! work does to a measurement run alone, the others at the same time (`lab::alone`, `lab::shared`).
 
 #![allow(clippy::unwrap_used)] // A test that cannot go on fails.
 
@@ -11,6 +11,7 @@ mod lab;
 mod limits;
 mod memory;
 mod network;
+mod references;
 mod server;
 
 use std::fs;
@@ -35,7 +36,7 @@ fn names(m: &Measurement) -> Vec<String> {
     m.findings.iter().map(|f| format!("{} ({:?}): {}", f.check, f.severity, f.message)).collect()
 }
 
-/// Whether this CPU's design has no ceiling, which is told.
+/// Whether this CPU's design has no ceiling, which is reported.
 fn peak_is_unknown(run: &Run) -> bool {
     let design = run.host.cpu.microarchitecture.get().and_then(|d| microarchitecture::find(&d.id));
     if design.is_none() {
@@ -159,14 +160,19 @@ fn try_saved(dir: &Path) -> Option<Run> {
     proofmark_model::read_run(&text).ok()
 }
 
+/// Waits until a run that goes on has made something.
+fn wait_for(what: &str, child: &mut Child, mut is_there: impl FnMut() -> bool) {
+    wait_until(what, || {
+        let is_there = is_there();
+        assert!(is_there || child.try_wait().unwrap().is_none(), "it ended without {what}");
+        is_there
+    });
+}
+
 /// Waits until the run file holds a trial.
 fn wait_for_trials(dir: &Path, child: &mut Child) {
-    wait_until("a trial in the run file", || {
-        let some = |run: Run| run.measurements.iter().any(|m| !m.trials.is_empty());
-        let has_trial = try_saved(dir).is_some_and(some);
-        assert!(has_trial || child.try_wait().unwrap().is_none(), "it ended too early");
-        has_trial
-    });
+    let some = |run: Run| run.measurements.iter().any(|m| !m.trials.is_empty());
+    wait_for("a trial in the run file", child, || try_saved(dir).is_some_and(some));
 }
 
 fn no_one_left(workers: &[u32]) {

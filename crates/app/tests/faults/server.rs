@@ -130,7 +130,7 @@ fn a_server_ends_when_it_is_told_to() {
         let (said, code) = server.end(signal);
         assert_eq!(code, Some(0), "{said}");
         assert!(said.contains(&format!("stopped by {name}")), "{said}");
-        // The run is told why.
+        // The run reports why.
         assert_eq!(wait("the run to end", &mut run).code(), Some(3));
         let log = fs::read_to_string(folder.path().join("log")).unwrap();
         assert!(log.contains("the server was stopped"), "{log}");
@@ -139,9 +139,7 @@ fn a_server_ends_when_it_is_told_to() {
 
 /// Whether the process has a handler of its own for SIGINT.
 fn handles_interrupts(pid: u32) -> bool {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
-    u64::from_str_radix(mask.trim(), 16).unwrap() & 2 != 0
+    u64::from_str_radix(&lab::status(pid, "SigCgt"), 16).unwrap() & 2 != 0
 }
 
 #[test]
@@ -277,8 +275,8 @@ fn strangers_do_not_disturb_a_run() {
     wait_for_trials(folder.path(), &mut run);
     let before = server.kib("VmRSS");
     let over = Arc::new(AtomicBool::new(false));
-    let (address, told) = (server.address, Arc::clone(&over));
-    let garbage = thread::spawn(move || throw_garbage(address, &told));
+    let (address, ended) = (server.address, Arc::clone(&over));
+    let garbage = thread::spawn(move || throw_garbage(address, &ended));
     wait("the run to end", &mut run);
     over.store(true, Ordering::Relaxed);
     let thrown = join("the garbage to end", garbage);

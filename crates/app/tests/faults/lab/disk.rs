@@ -3,20 +3,17 @@
 
 #![allow(unsafe_code)] // A system call filter is set between fork and exec.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{Seek, SeekFrom, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use proofmark_testing::{join, output};
+use proofmark_testing::output;
 
-use super::{Cgroup, allowed, succeeds};
+use super::{Busy, Cgroup, allowed, succeeds};
 
 /// A folder on the disk that holds the build, removed with the test.
 pub fn folder() -> tempfile::TempDir {
@@ -122,7 +119,7 @@ pub struct Throttle {
     group: PathBuf,
     /// `major:minor` of the disk.
     number: String,
-    /// Gives who is inside the CPUs before other work, so that only the limits hold it back.
+    /// Gives who is inside the CPUs before other work, so that nothing but the limits slows it.
     preferred: Option<Cgroup>,
 }
 
@@ -190,44 +187,15 @@ fn whole_disk(device: u64) -> Option<String> {
     Some(of(disk)?.trim().to_owned())
 }
 
-/// Another process's work on the disk under a folder: direct writes of 1 MiB, until dropped.
-pub struct Neighbour {
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Neighbour {
-    /// `None` where the file system takes no direct I/O, which is said.
-    pub fn writing_to(folder: &Path) -> Option<Self> {
-        const BLOCK: usize = 1 << 20;
-        let path = folder.join("neighbour");
-        let mut options = OpenOptions::new();
-        options.create(true).truncate(true).write(true).custom_flags(libc::O_DIRECT);
-        let mut file = allowed(options.open(&path).ok(), "no direct I/O here")?;
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
-        let thread = thread::spawn(move || {
-            let room = vec![0x5A_u8; 2 * BLOCK];
-            let from = room.as_ptr().align_offset(4096);
-            while !stopped.load(Ordering::Relaxed) {
-                for _ in 0..16 {
-                    file.write_all(&room[from..from + BLOCK]).unwrap();
-                }
-                file.seek(SeekFrom::Start(0)).unwrap();
-            }
-            let _ = fs::remove_file(path);
-        });
-        Some(Self { stop, thread: Some(thread) })
-    }
-}
-
-impl Drop for Neighbour {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            join("the neighbour to end", thread);
-        }
-    }
+/// Another process's work on the disk under a folder: direct writes of 1 MiB, until dropped. `None`
+/// where the file system takes no direct I/O, which is said.
+pub fn neighbour_writing_to(folder: &Path) -> Option<Busy> {
+    let file = format!("of={}", folder.join("neighbour").display());
+    let writes = ["if=/dev/zero", &file, "bs=1M", "count=16", "oflag=direct", "conv=notrunc"];
+    allowed(succeeds("dd", &writes).then_some(()), "no direct I/O here")?;
+    let mut command = Command::new("sh");
+    command.args(["-c", "while :; do dd \"$@\" 2>/dev/null; done", "sh"]).args(writes);
+    Some(Busy::with(&mut command))
 }
 
 /// The command, to which the kernel refuses io_uring as a container's filter does.

@@ -13,9 +13,9 @@ use std::time::{Duration, SystemTime};
 
 use proofmark_testing::{join, output, wait_within};
 
-use super::{allowed, kill, proofmark, succeeds};
+use super::{allowed, kill, proofmark, status, succeeds};
 
-/// What no fault may take longer than to be told, or to be got over.
+/// Longest time until a fault is reported, or got over.
 pub const SOON: Duration = Duration::from_secs(10);
 
 /// Address of the host that runs.
@@ -249,9 +249,7 @@ impl Served {
 
     /// Kibibytes from /proc/PID/status, such as `VmRSS` and `VmHWM`.
     pub fn kib(&self, field: &str) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
-        let line = status.lines().find(|l| l.starts_with(field)).unwrap();
-        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+        status(self.pid(), field).strip_suffix(" kB").unwrap().trim().parse().unwrap()
     }
 }
 
@@ -276,7 +274,7 @@ pub fn run_to(address: impl ToString, key: &Path) -> Command {
     command
 }
 
-/// Throws random bytes at both ports of a server until it is told to end; the number of
+/// Throws random bytes at both ports of a server until `over` is set; the number of
 /// connections that took some.
 pub fn throw_garbage(address: SocketAddr, over: &AtomicBool) -> u32 {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
