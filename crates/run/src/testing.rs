@@ -266,6 +266,12 @@ impl ReferenceRunner for FakeTool {
     }
 }
 
+/// The machine of the test, looked at once.
+pub(crate) fn this_machine() -> Host {
+    static HOST: LazyLock<Host> = LazyLock::new(|| crate::machine::look(None));
+    HOST.clone()
+}
+
 /// A machine of which no more is known than its memory and CPUs.
 pub(crate) fn host(memory: u64, cpus: Vec<u32>) -> Host {
     let mut host = Host::unknown("test");

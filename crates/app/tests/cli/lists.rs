@@ -7,7 +7,7 @@ use std::path::Path;
 
 use proofmark_host::{FINDINGS, designs};
 use proofmark_judge::{ceilings, checks, microarchitecture};
-use proofmark_model::{Pace, Params, Subsystem, Unit, WorkloadSpec};
+use proofmark_model::{Pace, Param, ParameterKind, Params, Subsystem, Unit, WorkloadSpec};
 use proofmark_reference::{ALL as TOOLS, Figure, Installed, Task, Tool};
 use proofmark_workloads::ALL as WORKLOADS;
 
@@ -115,6 +115,14 @@ fn figures_of_every_tool_are_of_our_workloads() {
     let specs = || WORKLOADS.iter().map(|workload| workload.spec());
     let is_ours = |(tool, figure): &(&'static dyn Tool, Figure)| {
         let declared = figure.declaration(*tool, specs());
+        assert_eq!((declared.unit, declared.better), (figure.unit, figure.better), "{}", tool.id());
+        // What is named like a parameter of ours has a value of its kind.
+        for (name, value) in &figure.params.0 {
+            let Some(parameter) = declared.parameter(name) else { continue };
+            let number = matches!(value, Param::Int(_));
+            let word = matches!(parameter.kind, ParameterKind::Choice(_));
+            assert!(number != word, "{}: {} {name}={value}", tool.id(), declared.id);
+        }
         specs().any(|spec| spec.id == declared.id)
     };
     let tools: BTreeSet<_> =

@@ -77,7 +77,7 @@ fn run_files_that_are_none() {
 #[test]
 fn lists_and_explanations_cover_each_other() {
     let dir = Folder::new();
-    for list in ["workloads", "checks", "ceilings", "references", "rules", "profiles", "formats"] {
+    for list in ["workloads", "checks", "ceilings", "references", "rules", "formats"] {
         let text = dir.prints(&["list", list]);
         assert!(text.lines().count() >= 3, "{text}");
         for line in text.lines() {

@@ -243,9 +243,10 @@ mod tests {
     use proofmark_workloads::find;
 
     use super::*;
+    use crate::testing::this_machine;
 
     fn gathered(id: &str, free: u64, combinations: &[Params]) -> Planned {
-        let mut host = crate::machine::look(None);
+        let mut host = this_machine();
         host.memory.available_bytes = Probe::known(free, "test");
         host.limits.memory_bytes = Probe::known(None, "test");
         let mut gathering = Gathering { host: &host, planned: Planned::default() };
@@ -272,7 +273,7 @@ mod tests {
 
     #[test]
     fn every_memory_workload_shrinks_to_what_fits_and_can_run() {
-        let sizes = ["array_size", "data_size", "working_set"];
+        let (host, sizes) = (this_machine(), ["array_size", "data_size", "working_set"]);
         for workload in proofmark_workloads::ALL.iter().filter(|k| k.spec().subsystem == Memory) {
             let spec = workload.spec();
             let mut params = Params::default();
@@ -286,7 +287,6 @@ mod tests {
                     (name, Err(_)) => params.with(name, parameter.default.as_ref()),
                 };
             }
-            let host = crate::machine::look(None);
             let params = workload.resolve_auto(params, &host).remove(0);
             if workload.supports(&params).is_err() {
                 continue; // NUMA workloads, where there is one node.
