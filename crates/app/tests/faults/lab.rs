@@ -133,22 +133,25 @@ impl Drop for Busy {
     }
 }
 
+/// A limit as versions 1 and 2 of cgroups have it: the folder of its groups, its file and its value.
+type Limits = [(&'static str, &'static str, String); 2];
+
+/// So many CPUs' worth of time.
+fn quota(cpus: f64) -> Limits {
+    let quota = (cpus * 100_000.0) as u64;
+    [
+        ("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", format!("{quota}")),
+        ("/sys/fs/cgroup", "cpu.max", format!("{quota} 100000")),
+    ]
+}
+
 /// A cgroup of the test's own.
 pub struct Cgroup(PathBuf);
 
 impl Cgroup {
     /// A cgroup with so many CPUs' worth of time; `None` where none can be made, which is said.
     pub fn with_quota(cpus: f64) -> Option<Self> {
-        allowed(Self::quota(cpus), "no cgroup CPU controller that this user may write")
-    }
-
-    fn quota(cpus: f64) -> Option<Self> {
-        const PERIOD_US: f64 = 100_000.0;
-        let quota = (cpus * PERIOD_US) as u64;
-        Self::with([
-            ("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", format!("{quota}")),
-            ("/sys/fs/cgroup", "cpu.max", format!("{quota} 100000")),
-        ])
+        allowed(Self::with(quota(cpus)), "no cgroup CPU controller that this user may write")
     }
 
     /// A cgroup that may hold so many bytes; `None` where none can be made, which is said.
@@ -161,7 +164,7 @@ impl Cgroup {
     }
 
     /// The first of these limits that can be set.
-    fn with(limits: [(&str, &str, String); 2]) -> Option<Self> {
+    fn with(limits: Limits) -> Option<Self> {
         static MADE: AtomicU64 = AtomicU64::new(0);
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let name = format!("proofmark-test-{}-{number}", std::process::id());
@@ -176,18 +179,13 @@ impl Cgroup {
 
     /// Changes its quota to so many CPUs' worth of time; whether that could be done.
     pub fn set_quota(&self, cpus: f64) -> bool {
-        let quota = (cpus * 100_000.0) as u64;
-        let (v1, v2) = (self.0.join("cpu.cfs_quota_us"), self.0.join("cpu.max"));
-        match v1.exists() {
-            true => fs::write(v1, format!("{quota}")).is_ok(),
-            false => fs::write(v2, format!("{quota} 100000")).is_ok(),
-        }
+        quota(cpus).iter().any(|(_, file, value)| fs::write(self.0.join(file), value).is_ok())
     }
 
     /// A cgroup that gets the CPUs before all others who want them; `None` where none can be made.
     pub fn preferred() -> Option<Self> {
         // Far more than a process uses.
-        Self::quota(1000.0).inspect(Self::prefer)
+        Self::with(quota(1000.0)).inspect(Self::prefer)
     }
 
     /// Takes a process in that runs already.

@@ -102,18 +102,22 @@ fn more_threads_than_cpus_are_labelled_and_share_one_ceiling() {
 fn a_worker_that_dies_costs_its_own_measurement() {
     let _turn = shared();
     let mut command = proofmark();
-    command.args("run test.kill test.wrong test.refuse cpu.clock".split(' '));
+    command.args("run test.kill test.wrong test.corrupt test.refuse cpu.clock".split(' '));
     command.args("--trials 3 --threads 1".split(' '));
     let (run, code) = run_json(&mut command);
     assert_eq!(code, Some(3));
-    let [killed, wrong, refused, healthy] = ["test.kill", "test.wrong", "test.refuse", "cpu.clock"]
-        .map(|id| run.measurements.iter().find(|m| m.workload == id).unwrap());
+    let [healthy, killed, wrong, corrupt, refused] = &run.measurements[..] else {
+        panic!("{run:?}")
+    };
     let Ending::Crashed { signal, .. } = &killed.ending else { panic!("{:?}", killed.ending) };
     assert_eq!(signal.as_deref(), Some("SIGKILL"));
     assert!(killed.findings.iter().any(|f| f.message.contains("SIGKILL")), "{:?}", names(killed));
-    assert!(matches!(wrong.ending, Ending::Unverified { .. }), "{:?}", wrong.ending);
+    for m in [wrong, corrupt] {
+        assert!(matches!(m.ending, Ending::Unverified { .. }), "{}: {:?}", m.workload, m.ending);
+    }
     assert!(matches!(refused.ending, Ending::Refused { .. }), "{:?}", refused.ending);
-    assert_eq!([killed, wrong, refused].map(|m| m.verdict), [Verdict::Invalid; 3]);
+    let verdicts = [killed, wrong, corrupt, refused].map(|m| m.verdict);
+    assert_eq!(verdicts, [Verdict::Invalid; 4]);
     assert_eq!(healthy.trials.len(), 3);
     assert_ne!(healthy.verdict, Verdict::Invalid, "{:?}", names(healthy));
 }
@@ -249,14 +253,4 @@ fn what_cannot_be_written_is_told_before_minutes_are_spent() {
     assert!(!disk.path().join("out/run.json").exists());
     disk.make_read_only();
     fails_early(proofmark().args(["run", "cpu.clock"]).current_dir(disk.path()), "cannot create");
-}
-
-#[test]
-fn a_folder_with_a_run_is_not_overwritten() {
-    let _turn = shared();
-    let dir = tempfile::tempdir().unwrap();
-    fs::write(dir.path().join("run.json"), "precious").unwrap();
-    let out = output(proofmark().args(["run", "cpu.clock", "--out"]).arg(dir.path()));
-    assert_eq!(out.status.code(), Some(2));
-    assert_eq!(fs::read_to_string(dir.path().join("run.json")).unwrap(), "precious");
 }

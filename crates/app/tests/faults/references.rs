@@ -241,7 +241,9 @@ fn a_tool_and_what_it_started_do_not_outlive_their_run() {
     // At once, since they wait more than they measure.
     thread::scope(|scope| {
         for signal in ["KILL", "INT"] {
-            [SLEEPS, FORKS].map(|script| scope.spawn(move || ends_with_its_run(signal, script)));
+            for script in [SLEEPS, FORKS] {
+                scope.spawn(move || ends_with_its_run(signal, script));
+            }
         }
     });
 }

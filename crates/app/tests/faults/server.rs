@@ -215,16 +215,19 @@ fn a_session_too_short_for_the_plan_is_told_first() {
 }
 
 #[test]
-fn a_server_outlives_its_terminal_if_it_was_told_to() {
+fn a_server_outlives_its_terminal_if_it_is_to() {
     let _turn = shared();
     let (_folder, key) = for_a_key();
-    let server = Served::here_without_terminal(&key);
+    // As `nohup` starts it.
+    let server = Served::here_by(&key, "trap '' HUP; exec \"$0\" \"$@\"");
     lab::kill(server.pid(), "HUP");
     let (run, _) = run_json(&mut to(server.address, &key));
     all_complete(&run);
     let (said, code) = server.end("TERM");
     assert_eq!(code, Some(0), "{said}");
-    let (said, code) = Served::here_in_terminal(&key).end("HUP");
+    // As a terminal starts it, even if these tests themselves run under `nohup`.
+    let in_terminal = "exec env --default-signal=HUP \"$0\" \"$@\"";
+    let (said, code) = Served::here_by(&key, in_terminal).end("HUP");
     assert_eq!(code, Some(0), "{said}");
 }
 

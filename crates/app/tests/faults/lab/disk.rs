@@ -116,7 +116,7 @@ pub fn has_open_files(folder: &Path) -> bool {
 
 /// A cgroup with limits on the whole disk under a folder.
 pub struct Throttle {
-    group: PathBuf,
+    group: Cgroup,
     /// `major:minor` of the disk.
     number: String,
     /// Gives who is inside the CPUs before other work, so that nothing but the limits slows it.
@@ -135,10 +135,10 @@ impl Throttle {
         let v1 = Path::new("/sys/fs/cgroup/blkio");
         let v2 = Path::new("/sys/fs/cgroup");
         let root = if v1.join("blkio.throttle.read_bps_device").exists() { v1 } else { v2 };
-        let group = root.join(name);
-        fs::create_dir(&group).ok()?;
+        let group = Cgroup(root.join(name));
+        fs::create_dir(&group.0).ok()?;
         // In version 2 a process has one cgroup for all its limits.
-        let _ = fs::write(group.join("cpu.weight"), "10000");
+        group.prefer();
         let preferred = if root == v1 { Cgroup::preferred() } else { None };
         let throttle = Self { group, number, preferred };
         throttle.set("read_bps", 1 << 40).then_some(throttle)
@@ -155,26 +155,19 @@ impl Throttle {
 
     /// Writes a limit, as version 1 and version 2 have it.
     fn write(&self, what: &str, v1: &str, v2: &str) -> bool {
-        let file = self.group.join(format!("blkio.throttle.{what}_device"));
+        let file = self.group.0.join(format!("blkio.throttle.{what}_device"));
         if file.exists() {
             return fs::write(file, format!("{} {v1}", self.number)).is_ok();
         }
         let key = what.replace("read_", "r").replace("write_", "w");
-        fs::write(self.group.join("io.max"), format!("{} {key}={v2}", self.number)).is_ok()
+        fs::write(self.group.0.join("io.max"), format!("{} {key}={v2}", self.number)).is_ok()
     }
 
     pub fn enter<'a>(&self, command: &'a mut Command) -> &'a mut Command {
-        let procs = self.group.join("cgroup.procs");
         if let Some(group) = &self.preferred {
             group.enter(command);
         }
-        super::wrap(command, &format!("echo $$ > '{}' && exec \"$0\" \"$@\"", procs.display()))
-    }
-}
-
-impl Drop for Throttle {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir(&self.group);
+        self.group.enter(command)
     }
 }
 

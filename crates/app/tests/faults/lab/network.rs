@@ -177,16 +177,9 @@ impl Served {
         Self::start(&mut serve("127.0.0.1:0", key))
     }
 
-    /// The same as `nohup` starts it.
-    pub fn here_without_terminal(key: &Path) -> Self {
-        let mut command = serve("127.0.0.1:0", key);
-        Self::start(super::wrap(&mut command, "trap '' HUP; exec \"$0\" \"$@\""))
-    }
-
-    /// The same as a terminal starts it, even if these tests themselves run under `nohup`.
-    pub fn here_in_terminal(key: &Path) -> Self {
-        let mut command = serve("127.0.0.1:0", key);
-        Self::start(super::wrap(&mut command, "exec env --default-signal=HUP \"$0\" \"$@\""))
+    /// The same by a line of shell, in which `"$0" "$@"` is the server.
+    pub fn here_by(key: &Path, shell: &str) -> Self {
+        Self::start(super::wrap(&mut serve("127.0.0.1:0", key), shell))
     }
 
     /// The same where the kernel seems to have been booted under the id in a file; `None`
