@@ -88,10 +88,7 @@ fn a_second_run_is_told_to_wait_and_the_first_goes_on() {
     let stream = point("network.tcp.stream", "200ms", "");
     let mut first = begun_to(&server, &key, folder.path(), &[stream]);
     wait_for_trials(folder.path(), &mut first);
-    let out = output(to(server.address, &key).current_dir(folder.path()));
-    let text = String::from_utf8_lossy(&out.stderr);
-    assert_eq!((out.status.code(), text.lines().count()), (Some(2), 1), "{text}");
-    assert!(text.contains("is busy with another run") && text.contains("try again"), "{text}");
+    refused(&mut to(server.address, &key), "is busy with another run");
     assert!(first.try_wait().unwrap().is_none(), "the first was over");
     wait("the first run to end", &mut first);
     let m = &saved(folder.path()).measurements[0];

@@ -19,7 +19,7 @@ use super::{allowed, kill, proofmark, status, succeeds};
 pub const SOON: Duration = Duration::from_secs(10);
 
 /// Address of the host that runs.
-pub const NEAR: &str = "10.9.0.1";
+pub const CLIENT: &str = "10.9.0.1";
 /// Address of the host that serves.
 pub const SERVER: &str = "10.9.0.2";
 
@@ -40,7 +40,7 @@ impl Hosts {
         remove_abandoned();
         let name =
             format!("{PREFIX}{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
-        let hosts = Self { client: format!("{name}-near"), server: format!("{name}-far") };
+        let hosts = Self { client: format!("{name}-client"), server: format!("{name}-server") };
         let (client, server) = (hosts.client.as_str(), hosts.server.as_str());
         let ip = |arguments: &str| {
             succeeds("ip", &arguments.split(' ').filter(|a| !a.is_empty()).collect::<Vec<_>>())
@@ -55,7 +55,7 @@ impl Hosts {
                 && ip(&format!("-n {host} link set lo up"))
                 && ip(&format!("-n {host} link set {INTERFACE} up"))
         };
-        let up = made && up(client, NEAR) && up(server, SERVER);
+        let up = made && up(client, CLIENT) && up(server, SERVER);
         allowed(up.then_some(hosts), "this user may not make network namespaces")
     }
 
