@@ -21,50 +21,46 @@ const OFF: &str = "off";
 
 /// The file of the history: the one that was named, or that of this user.
 pub fn file(named: Option<&Path>) -> Result<PathBuf> {
+    let off = || format!("{VARIABLE} turns the history off; name a file with --history FILE");
+    place(named)?.ok_or_else(|| usage(off()))
+}
+
+/// The same; `None` where the history is turned off.
+fn place(named: Option<&Path>) -> Result<Option<PathBuf>> {
     match named {
-        Some(path) => Ok(path.to_path_buf()),
+        Some(path) => Ok(Some(path.to_path_buf())),
         None => usual(|name| env::var_os(name)).map_err(usage),
     }
 }
 
-/// The file that the environment names, or why it names none.
-fn usual(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, String> {
+/// The file that the environment names, if it does not turn the history off, or why it names none.
+fn usual(variable: impl Fn(&str) -> Option<OsString>) -> Result<Option<PathBuf>, String> {
     if let Some(set) = variable(VARIABLE) {
-        return match set.is_empty() || set == OFF {
-            true => {
-                Err(format!("{VARIABLE} turns the history off; name a file with --history FILE"))
-            }
-            false => Ok(PathBuf::from(set)),
-        };
+        return Ok((!set.is_empty() && set != OFF).then(|| PathBuf::from(set)));
     }
     // Relative paths mean nothing there, as the XDG Base Directory Specification says.
     let folder = |name| variable(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let data = folder("XDG_DATA_HOME").or_else(|| Some(folder("HOME")?.join(".local/share")));
-    data.map(|d| d.join("proofmark/history.db")).ok_or_else(|| {
+    data.map(|d| Some(d.join("proofmark/history.db"))).ok_or_else(|| {
         format!("no home directory for the history; name a file with --history FILE or {VARIABLE}")
     })
 }
 
 /// Keeps a run that is over in the history. Whatever is wrong with that is said in a line; it
 /// changes neither the run nor the exit status. A run without a single measurement is not kept.
-pub fn keep(run: &Run, place: &Path, history: &HistoryFile) {
-    let named = history.place.history.as_deref();
-    let off = named.is_none() && turned_off();
-    if history.no_history || off || run.measurements.is_empty() {
+pub fn keep(run: &Run, folder: &Path, history: &HistoryFile) {
+    if history.no_history || run.measurements.is_empty() {
         return;
     }
     let kept = || -> Result<()> {
-        let path = file(named)?;
-        add(&mut Store::open(&path)?, run, place, true)?;
+        if let Some(path) = place(history.place.history.as_deref())? {
+            add(&mut Store::open(&path)?, run, folder, true)?;
+        }
         Ok(())
     };
     if let Err(error) = kept() {
         say(&format!("proofmark: cannot add this run to the history: {error:#}"));
     }
-}
-
-fn turned_off() -> bool {
-    env::var_os(VARIABLE).is_some_and(|set| set.is_empty() || set == OFF)
 }
 
 /// Adds a run; `here` says that this machine made it, whose name is not in the run file.
@@ -151,7 +147,7 @@ mod tests {
         let file = |set: &[(&str, &str)]| {
             usual(|name| set.iter().find(|(n, _)| *n == name).map(|(_, v)| OsString::from(v)))
         };
-        let path = |set: &[(&str, &str)]| file(set).unwrap().display().to_string();
+        let path = |set: &[(&str, &str)]| file(set).unwrap().unwrap().display().to_string();
         assert_eq!(path(&[("HOME", "/h")]), "/h/.local/share/proofmark/history.db");
         let xdg = ("XDG_DATA_HOME", "/x");
         assert_eq!(path(&[("HOME", "/h"), xdg]), "/x/proofmark/history.db");
@@ -159,8 +155,7 @@ mod tests {
         assert_eq!(path(&[("HOME", "/h"), relative]), "/h/.local/share/proofmark/history.db");
         assert_eq!(path(&[(VARIABLE, "a.db"), xdg]), "a.db");
         for off in ["", "off"] {
-            let error = file(&[(VARIABLE, off), xdg]).unwrap_err();
-            assert!(error.contains("turns the history off"), "{error}");
+            assert_eq!(file(&[(VARIABLE, off), xdg]), Ok(None));
         }
         for none in [&[][..], &[("HOME", "")], &[("HOME", "h")]] {
             assert!(file(none).unwrap_err().contains("no home directory"));

@@ -46,13 +46,13 @@ mod tests {
     fn a_tool_has_the_cpus_of_our_threads() {
         let cpus = |workload: &str, threads: u64| {
             let params = Params::default().with("threads", threads).with("placement", "apart");
-            Cpus::for_point(&Point { workload: workload.to_owned(), params }, &[4, 5, 6, 7])
+            Cpus::for_point(&Point { workload: workload.to_owned(), params }, &[4, 5, 6, 1800])
         };
         assert_eq!(cpus("cpu.flops", 2), Cpus { own: vec![4, 5], server: vec![] });
-        assert_eq!(cpus("memory.triad", 9).own, [4, 5, 6, 7]);
-        assert_eq!(cpus("disk.rand_read", 1).own, [4, 5, 6, 7], "they are not pinned");
+        assert_eq!(cpus("memory.triad", 9).own, [4, 5, 6, 1800], "they take turns");
+        assert_eq!(cpus("disk.rand_read", 1).own, [4, 5, 6, 1800], "they are not pinned");
         let network = cpus("network.tcp.rtt", 1);
-        assert_eq!(network, Cpus { own: vec![4, 5], server: vec![7, 6] });
-        assert_eq!(network.both(), [4, 5, 7, 6]);
+        assert_eq!(network, Cpus { own: vec![4, 5], server: vec![1800, 6] });
+        assert_eq!(network.both(), [4, 5, 1800, 6]);
     }
 }

@@ -9,7 +9,7 @@ use proofmark_model::{Host, Probe, Subsystem};
 use proofmark_workloads::disk::ToolFile;
 
 use crate::error::{RunError, Usage};
-use crate::plan::needs_server;
+use crate::plan::subsystems;
 use crate::registry::subsystem;
 use crate::request::{EndureRequest, MachineRequest, PlanRequest};
 use crate::server::ServerSide;
@@ -29,9 +29,12 @@ impl Machine {
     /// # Errors
     /// If the request is wrong, or a server or a disk that it names is not there.
     pub fn for_run(request: &PlanRequest) -> Result<Self, RunError> {
-        let asked = &request.machine;
+        let (asked, subsystems) = (&request.machine, subsystems(request)?);
+        if asked.disk_path.is_some() && !subsystems.iter().any(|s| s.uses_block_devices()) {
+            Err(Usage("--disk-path: this run measures no disk workload".to_owned()))?;
+        }
         let mut host = look(asked.disk_path.as_deref());
-        let server = match (needs_server(request)?, &asked.peer) {
+        let server = match (subsystems.iter().any(|s| s.has_server()), &asked.peer) {
             (false, Some(_)) => {
                 Err(Usage("--peer: this run measures no network workload".to_owned()))?
             }

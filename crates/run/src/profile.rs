@@ -3,8 +3,6 @@
 
 mod names;
 mod points;
-#[cfg(test)]
-mod rows;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -193,6 +191,78 @@ mod tests {
         let policy = Profile::parse(BUILT_IN[1].1).unwrap().policy(&BTreeSet::new());
         assert_eq!(policy.point_s, Some(30.0));
     }
+
+    /// How many configurations of which workloads a profile asks for, with how they are taken: `12
+    /// in 3 trials: cpu.mix.int, cpu.mix.float`. What is left to the machine is one.
+    fn configurations(profile: &Profile) -> Vec<String> {
+        let policy = profile.policy(&BTreeSet::new());
+        let mut counts: BTreeMap<(String, &str), usize> = BTreeMap::new();
+        for point in &profile.points {
+            let how = match (&point.series, policy.trials_for(&point.workload)) {
+                (Some(series), _) => format!("for {} s", series.length.as_secs()),
+                (None, (least, most)) if least == most => format!("in {least} trials"),
+                (None, _) => "in any number of trials".to_owned(),
+            };
+            let tools = match &point.reference {
+                Reference::First(_) => String::new(),
+                Reference::Named(names) => format!(" with {}", names.all().join(" and ")),
+            };
+            let count = point.parameters.values().map(|values| values.all().len());
+            *counts.entry((how + &tools, &point.workload)).or_default() += count.product::<usize>();
+        }
+        let mut alike: BTreeMap<(String, usize), Vec<&str>> = BTreeMap::new();
+        for ((how, workload), count) in counts {
+            alike.entry((how, count)).or_default().push(workload);
+        }
+        let line = |((how, count), workloads): (_, Vec<_>)| {
+            format!("{count} {how}: {}", workloads.join(", "))
+        };
+        alike.into_iter().map(line).collect()
+    }
+
+    #[test]
+    fn published_experiments_keep_their_configurations() {
+        for (name, expected) in [("aws-2016", AWS), ("chameleon-2017", CHAMELEON)] {
+            let found = configurations(&Profile::load(name).unwrap()).join("\n");
+            assert_eq!(found, expected, "{name}");
+        }
+    }
+
+    const AWS: &str = "\
+1 for 600 s: cpu.mix.float, cpu.mix.int
+2 in 10 trials: memory.add, memory.copy, memory.scale, memory.triad
+2 in 10 trials with stream: memory.add, memory.copy, memory.scale, memory.triad
+2 in 3 trials: cpu.clock
+3 in 3 trials: cpu.flops, cpu.iops
+4 in 3 trials: cpu.linpack
+5 in 3 trials: memory.latency
+6 in 3 trials: disk.read_write, memory.rand_read, memory.rand_read_write, memory.rand_write, \
+memory.read_write, memory.seq_read, memory.seq_write, network.tcp.rtt, network.tcp.stream, \
+network.udp.rtt, network.udp.stream
+12 in 3 trials: cpu.mix.float, cpu.mix.int
+18 in 3 trials: disk.rand_read, disk.rand_write, disk.seq_write
+30 in 3 trials: disk.seq_read
+4 in 3 trials with iozone: disk.rand_read, disk.rand_write, disk.seq_write
+8 in 3 trials with iozone: disk.seq_read
+1 in 3 trials with iperf3 and iperf: network.tcp.stream, network.udp.stream";
+
+    const CHAMELEON: &str = "\
+1 for 600 s: cpu.mix.float, cpu.mix.int
+2 in 10 trials: memory.add, memory.copy, memory.scale, memory.triad
+2 in 10 trials with stream: memory.add, memory.copy, memory.scale, memory.triad
+2 in 3 trials: cpu.clock
+4 in 3 trials: cpu.flops, cpu.iops, network.tcp.stream, network.udp.stream
+5 in 3 trials: memory.latency
+7 in 3 trials: cpu.linpack
+16 in 3 trials: cpu.mix.float, cpu.mix.int, disk.read_write, memory.rand_read, \
+memory.rand_read_write, memory.rand_write, memory.seq_read, network.tcp.rtt, network.udp.rtt
+18 in 3 trials: memory.read_write, memory.seq_write
+148 in 3 trials: disk.rand_read, disk.rand_write
+150 in 3 trials: disk.seq_write
+282 in 3 trials: disk.seq_read
+12 in 3 trials with iozone: disk.rand_read, disk.rand_write, disk.seq_write
+24 in 3 trials with iozone: disk.seq_read
+1 in 3 trials with iperf3 and iperf: network.tcp.stream, network.udp.stream";
 
     #[test]
     fn what_is_no_profile_is_told_in_one_line() {

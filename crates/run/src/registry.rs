@@ -1,17 +1,11 @@
-//! The workloads by their ids: all that this crate knows of them. A test renames them.
+//! The workloads by their ids: all that this crate knows of them.
 
+use proofmark_engine::Workload;
 use proofmark_model::{Point, Subsystem};
 
-#[cfg(test)]
-mod renamed;
-
-#[cfg(not(test))]
 pub(crate) use proofmark_workloads::find;
-#[cfg(test)]
-pub(crate) use renamed::{all, find};
 
-#[cfg(not(test))]
-pub(crate) fn all() -> impl Iterator<Item = &'static dyn proofmark_engine::Workload> {
+pub(crate) fn all() -> impl Iterator<Item = &'static dyn Workload> {
     proofmark_workloads::ALL.iter().copied()
 }
 

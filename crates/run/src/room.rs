@@ -193,7 +193,7 @@ mod tests {
     use crate::request::EndureRequest;
 
     fn plan(request: &EndureRequest) -> Plan {
-        crate::plan::endure(request, &crate::machine::look(None)).unwrap().plan
+        crate::plan::endure(request, &crate::testing::this_machine()).unwrap().plan
     }
 
     fn clock() -> Plan {

@@ -229,7 +229,7 @@ impl Tool for FakeTool {
             subsystem: spec.subsystem,
             unit: spec.unit,
             better: spec.better,
-            params: Params::default().with("told", 7),
+            params: Params::default().with("depth", 7),
             trials: vec![trial(value, 1.0)],
             latency: None,
         };
@@ -264,6 +264,12 @@ impl ReferenceRunner for FakeTool {
     fn reports_time(&self) -> bool {
         false
     }
+}
+
+/// The machine of the test, looked at once.
+pub(crate) fn this_machine() -> Host {
+    static HOST: LazyLock<Host> = LazyLock::new(|| crate::machine::look(None));
+    HOST.clone()
 }
 
 /// A machine of which no more is known than its memory and CPUs.

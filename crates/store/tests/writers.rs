@@ -84,7 +84,7 @@ fn writers_at_once_lose_nothing() {
     let dir = tempfile::tempdir().unwrap();
     // Nobody has made it yet: they also make it at once.
     let file = dir.path().join("history.db");
-    let mut writers: Vec<Child> = (0..3).map(|w| writer(&file, w * 1000, 200)).collect();
+    let mut writers: Vec<Child> = (0..3).map(|w| writer(&file, w * 1000, 100)).collect();
     let readers: Vec<_> = writers.iter_mut().map(reader_of).collect();
     for child in &mut writers {
         assert!(wait("the writer to end", child).success());
@@ -92,13 +92,13 @@ fn writers_at_once_lose_nothing() {
     let all: Vec<Vec<(i64, i64)>> =
         readers.into_iter().map(|r| join("the end of what a writer prints", r)).collect();
     for added in &all {
-        assert_eq!(added.len(), 200);
+        assert_eq!(added.len(), 100);
     }
     let numbers: BTreeSet<i64> = all.iter().flatten().map(|(_, id)| *id).collect();
-    assert_eq!(numbers.len(), 600, "each has a number of its own");
+    assert_eq!(numbers.len(), 300, "each has a number of its own");
     let store = Store::existing(&file).unwrap().unwrap();
     let runs = store.runs(&Filter::default()).unwrap();
-    assert_eq!(runs.len(), 600);
+    assert_eq!(runs.len(), 300);
     for (at, id) in all.into_iter().flatten() {
         assert_eq!(store.run(id).unwrap().unwrap().path, format!("/runs/{at}"));
     }

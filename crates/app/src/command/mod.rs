@@ -1,10 +1,8 @@
-//! One file a command.
+//! One file a command, or two that are much alike.
 
 pub mod audit;
-pub mod check;
 pub mod compare;
 pub mod completions;
-pub mod endure;
 pub mod explain;
 pub mod history;
 pub mod import;

@@ -1,10 +1,10 @@
-//! `proofmark run`: measure, judge, report.
+//! `proofmark run`, and `proofmark endure`, one workload over time: measure, judge, report.
 
 use anyhow::Result;
 use proofmark_model::{Plan, format_seconds};
 use proofmark_run::{Machine, plan, takes};
 
-use crate::cli::RunArgs;
+use crate::cli::{EndureArgs, RunArgs};
 use crate::error::Outcome;
 use crate::measuring::{carry_out, tell};
 use crate::text::{print, say};
@@ -23,6 +23,14 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         print(&dry_run(&planned.plan))?;
         return Ok(Outcome::Done);
     }
+    carry_out(machine, planned, &args.results, &args.history)
+}
+
+pub fn endure(args: &EndureArgs) -> Result<Outcome> {
+    let request = args.request();
+    let machine = Machine::for_endure(&request)?;
+    let planned = proofmark_run::endure(&request, &machine.host)?;
+    tell(&machine, &planned);
     carry_out(machine, planned, &args.results, &args.history)
 }
 

@@ -3,21 +3,16 @@
 use std::collections::VecDeque;
 
 use proofmark_model::{Measurement, Quantity, Series, Timestamp};
+use proofmark_report::spark::spark;
 
 /// Samples that are remembered: no terminal is wider.
 const MOST: usize = 512;
 
 const LEAST_COLUMNS: usize = 8;
 
-/// A range of less than this share of the greatest value is drawn as if it were this wide, so
-/// that the noise of a steady machine looks like what it is.
-const LEAST_RANGE: f64 = 0.1;
-
 /// Lines that are said of a series where no terminal is, and least seconds between two.
 const LINES: f64 = 20.0;
 const LEAST_BETWEEN_S: f64 = 10.0;
-
-const STEPS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// What is shown of the series that is being measured.
 #[derive(Debug, Default)]
@@ -84,16 +79,7 @@ impl Live {
     /// So many of the last samples, a column each.
     fn spark(&self, columns: usize) -> String {
         let from = self.last.len().saturating_sub(columns);
-        let shown: Vec<f64> = self.last.iter().skip(from).copied().collect();
-        let high = shown.iter().copied().fold(f64::MIN, f64::max);
-        let low = shown.iter().copied().fold(f64::MAX, f64::min);
-        let range = (high - low).max(LEAST_RANGE * high.abs());
-        let middle = f64::midpoint(low, high);
-        let step = |v: &f64| {
-            let share = if range > 0.0 { (v - middle) / range + 0.5 } else { 0.5 };
-            STEPS[((share * STEPS.len() as f64) as usize).min(STEPS.len() - 1)]
-        };
-        shown.iter().map(step).collect()
+        spark(self.last.iter().skip(from).copied().map(Some), ' ').signs
     }
 }
 
@@ -121,12 +107,8 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_seen_and_noise_is_flat() {
-        assert_eq!(live(&[2e9, 2e9, 1e9, 1e9]).spark(80), "██▁▁");
-        assert_eq!(live(&[1e9, 2e9, 3e9, 8e9]).spark(2), "▁█", "the last ones, by their own range");
-        assert_eq!(live(&[1.0, 1.001, 0.999]).spark(80), "▅▅▄");
-        assert_eq!(live(&[0.0, 0.0]).spark(80), "▅▅");
-        assert_eq!(live(&[]).spark(80), "");
+    fn the_last_samples_are_drawn_by_their_own_range() {
+        assert_eq!(live(&[1e9, 2e9, 3e9, 8e9]).spark(2), "▁▇");
     }
 
     #[test]
@@ -138,7 +120,7 @@ mod tests {
             assert!(line.chars().count() <= columns.max(least), "{columns}: {line}");
         }
         let line = live.line(&measurement(), 120);
-        assert!(line.starts_with("2.000 Gop/s (2.000 to 2.000)  ▅▅▅"), "{line}");
+        assert!(line.starts_with("2.000 Gop/s (2.000 to 2.000)  ▄▄▄"), "{line}");
         assert!(line.ends_with("cpu.iops threads=1"), "{line}");
     }
 

@@ -4,10 +4,11 @@
 use std::io::Write as _;
 use std::net::UdpSocket;
 use std::path::Path;
-use std::process::{Command, Output};
-use std::time::Duration;
+use std::process::Command;
 
-use proofmark_testing::{output_within, wait_until};
+use proofmark_testing::wait_until;
+
+use super::Ended;
 
 /// The script, with a limit of seconds for a test and one for the binary.
 fn script(test: u32, binary: u32) -> Command {
@@ -15,13 +16,6 @@ fn script(test: u32, binary: u32) -> Command {
     let mut command = Command::new(path);
     command.env("TEST_LIMIT", test.to_string()).env("TEST_BINARY_LIMIT", binary.to_string());
     command
-}
-
-/// Runs the script to its end; what it printed on standard output.
-fn run(command: &mut Command) -> (Output, String) {
-    let out = output_within(Duration::from_secs(60), command);
-    let text = String::from_utf8(out.stdout.clone()).unwrap();
-    (out, text)
 }
 
 #[test]
@@ -40,8 +34,8 @@ fn waits_for_a_datagram_that_nobody_sends() {
 fn a_test_that_hangs_fails_with_its_name_and_what_it_waits_for() {
     let mut command = script(1, 1000);
     command.arg(std::env::current_exe().unwrap());
-    let (out, text) = run(command.args(["--ignored", "--test-threads=1", "waits_for_a_datagram"]));
-    assert_eq!(out.status.code(), Some(124), "{text}");
+    command.args(["--ignored", "--test-threads=1", "waits_for_a_datagram"]);
+    let Ended { stdout: text, stderr, .. } = Ended::of(&mut command).with(124);
     let name = "waits_for_a_datagram_that_nobody_sends";
     assert!(
         text.contains(&format!("FAILED: test deadlines::{name} did not end within 1 s")),
@@ -49,7 +43,6 @@ fn a_test_that_hangs_fails_with_its_name_and_what_it_waits_for() {
     );
     let of = |word: &str| text.lines().any(|l| l.starts_with("  process ") && l.contains(word));
     assert!(of("recvfrom of socket:") && of("'sleep': clock_nanosleep"), "{text}");
-    let stderr = String::from_utf8(out.stderr).unwrap();
     let child: u32 = stderr.strip_prefix("child ").unwrap().trim().parse().unwrap();
     let gone = || !Path::new(&format!("/proc/{child}")).exists();
     wait_until("the child of the test to be killed", gone);
@@ -61,26 +54,23 @@ fn a_test_that_libtest_reports_as_slow_has_the_rest_of_its_time() {
     let lines = "echo 'test a::b - should panic has been running for over 60 seconds'; \
                  echo 'test a::c has been running for over 60 seconds'; \
                  echo 'test a::c ... ok'; sleep 1000";
-    let (out, text) = run(script(62, 1000).args(["sh", "-c", lines]));
-    assert_eq!(out.status.code(), Some(124), "{text}");
+    let text = Ended::of(script(62, 1000).args(["sh", "-c", lines])).with(124).stdout;
     assert!(text.contains("FAILED: test a::b - should panic did not end within 62 s"), "{text}");
 }
 
 #[test]
 fn a_binary_that_hangs_fails() {
-    let (out, text) = run(script(1000, 1).args(["sh", "-c", "echo begun; sleep 1000"]));
-    assert_eq!(out.status.code(), Some(124), "{text}");
+    let hangs = ["sh", "-c", "echo begun; sleep 1000"];
+    let text = Ended::of(script(1000, 1).args(hangs)).with(124).stdout;
     assert!(text.starts_with("begun\n") && text.contains("sh did not end within 1 s"), "{text}");
 }
 
 #[test]
 fn what_ends_in_time_keeps_its_output_and_status() {
     let lines = "echo 'test a ... ok'; echo no newline at the end | tr -d '\\n'; exit 7";
-    let (out, text) = run(script(1000, 1000).args(["sh", "-c", lines]));
-    assert_eq!(out.status.code(), Some(7), "{text}");
+    let text = Ended::of(script(1000, 1000).args(["sh", "-c", lines])).with(7).stdout;
     assert_eq!(text, "test a ... ok\nno newline at the end");
     let left_behind = "sleep 1000 2>&- & echo $!";
-    let (out, text) = run(script(1000, 1000).args(["sh", "-c", left_behind]));
-    assert!(out.status.success(), "{text}");
+    let text = Ended::of(script(1000, 1000).args(["sh", "-c", left_behind])).with(0).stdout;
     Command::new("kill").arg(text.trim()).status().unwrap();
 }

@@ -50,6 +50,7 @@ fn what_is_mistyped_is_refused_in_one_line() {
         (&["run", "network", "--peer", "host:0"], "a port is a number from 1 to 65535"),
         (&["run", "network", "--peer", ":5277"], "the host is missing"),
         (&["run", "cpu", "--peer", "127.0.0.1"], "this run measures no network workload"),
+        (&["run", "cpu", "--disk-path", "."], "--disk-path: this run measures no disk workload"),
         (&["serve", "--bind", "node2"], "write an IP address of this machine"),
         (&["serve", "--max-time", "1"], "not a duration"),
         // Run files.
@@ -76,7 +77,7 @@ fn run_files_that_are_none() {
 #[test]
 fn lists_and_explanations_cover_each_other() {
     let dir = Folder::new();
-    for list in ["workloads", "checks", "ceilings", "references", "rules", "profiles", "formats"] {
+    for list in ["workloads", "checks", "ceilings", "references", "rules", "formats"] {
         let text = dir.prints(&["list", list]);
         assert!(text.lines().count() >= 3, "{text}");
         for line in text.lines() {

@@ -6,7 +6,9 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use super::lab::disk::{Mounted, Neighbour, Throttle, folder, has_open_files, without_io_uring};
+use super::lab::disk::{
+    Mounted, Throttle, folder, has_open_files, neighbour_writing_to, without_io_uring,
+};
 use super::lab::{alone, found, proofmark, refused, run_json, shared, start};
 use super::{saved, try_saved};
 use proofmark_model::{Ending, Measurement, Run, Severity, StorageKind, Verdict};
@@ -37,7 +39,7 @@ fn measured(folder: &Path, workload: &str) -> Measurement {
     run.measurements.into_iter().next().unwrap()
 }
 
-/// Whether the folder lies on devices that can be watched; the reason is told where not.
+/// Whether the folder lies on devices that can be watched; the reason is reported where not.
 fn is_on_a_disk(run: &Run) -> bool {
     let known = run.host.storage.get().is_some_and(|s| s.kind == StorageKind::Block);
     if !known {
@@ -121,7 +123,7 @@ fn tmpfs_is_no_disk_nor_is_a_loop_device_on_it() {
 }
 
 #[test]
-fn direct_io_that_is_refused_is_told() {
+fn direct_io_that_is_refused_is_reported() {
     let _turn = shared();
     let Some(ramfs) = Mounted::of_kind("ramfs", "mode=0755") else { return };
     let m = measured(ramfs.path(), "disk.rand_read");
@@ -186,7 +188,7 @@ fn another_process_on_the_device_is_named() {
     let _turn = alone();
     let (here, there) = (folder(), folder());
     let alone = measured(here.path(), "disk.rand_read");
-    let Some(neighbour) = Neighbour::writing_to(there.path()) else { return };
+    let Some(neighbour) = neighbour_writing_to(there.path()) else { return };
     let (run, _) = run_json(&mut disk(here.path(), &["disk.rand_read"]));
     drop(neighbour);
     if !is_on_a_disk(&run) {
@@ -252,9 +254,9 @@ fn without_io_uring_a_run_falls_back_and_says_so() {
     let m = &run.measurements[0];
     assert_eq!((m.params.text("engine"), m.params.int("queue_depth")), (Some("psync"), Some(1)));
     assert!(!m.trials.is_empty(), "{:?}", m.ending);
-    let told = run.findings.iter().find(|f| f.check == "plan.engine").unwrap();
-    assert!(told.message.contains("io_uring"), "{}", told.message);
-    // Nothing stands in for what is asked for by name.
+    let found = run.findings.iter().find(|f| f.check == "plan.engine").unwrap();
+    assert!(found.message.contains("io_uring"), "{}", found.message);
+    // An engine that is asked for by name is not replaced.
     let mut command = disk(here.path(), &["disk.seq_read"]);
     command.args(["--set", "disk.seq_read.engine=io_uring"]);
     refused(without_io_uring(&mut command), "the system refuses io_uring: io_uring_setup: ");

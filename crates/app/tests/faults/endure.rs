@@ -13,7 +13,7 @@ use proofmark_testing::{output, output_of, wait, wait_until};
 
 use super::lab::disk::Mounted;
 use super::lab::{self, Cgroup, alone, proofmark, shared, start};
-use super::{fails_early, has, names};
+use super::{fails_early, has, names, wait_for};
 
 const SCALAR: [&str; 6] = ["--threads", "1", "--set", "isa=scalar", "--set", "type=f64"];
 
@@ -37,11 +37,7 @@ fn samples(dir: &Path) -> usize {
 }
 
 fn wait_for_samples(dir: &Path, child: &mut Child, least: usize) {
-    wait_until("the samples of a series", || {
-        let enough = samples(dir) >= least;
-        assert!(enough || child.try_wait().unwrap().is_none(), "it ended too early");
-        enough
-    });
+    wait_for("the samples of a series", child, || samples(dir) >= least);
 }
 
 fn reported(dir: &Path) -> Run {

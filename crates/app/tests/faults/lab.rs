@@ -5,7 +5,6 @@ pub mod network;
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,7 +21,8 @@ pub fn alone() -> RwLockWriteGuard<'static, ()> {
     TURN.write().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs beside other tests that allow it: for a test of how something ends and what is told of it.
+/// Runs at the same time as other tests that allow it: for a test of how something ends and what is
+/// reported of it.
 pub fn shared() -> RwLockReadGuard<'static, ()> {
     TURN.read().unwrap_or_else(PoisonError::into_inner)
 }
@@ -38,7 +38,7 @@ fn allowed<T>(planted: Option<T>, reason: &str) -> Option<T> {
 
 pub fn proofmark() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_proofmark"));
-    // It finds no tool to run beside its points, whatever this machine has, and leaves this
+    // It finds no reference tool, whatever this machine has, and leaves this
     // user's history alone.
     command.env("PATH", "/nonexistent").env("PROOFMARK_HISTORY", "off");
     command
@@ -77,11 +77,10 @@ pub fn found(m: &Measurement, check: &str) -> Option<Severity> {
     m.findings.iter().find(|f| f.check == check).map(|f| f.severity)
 }
 
-/// A CPU that this process may use, from /proc/self/status.
+/// A CPU that this process may use, by its affinity mask.
 pub fn a_cpu() -> Option<u32> {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let list = status.lines().find_map(|l| l.strip_prefix("Cpus_allowed_list:"));
-    let first = list.and_then(|l| l.trim().split([',', '-']).next()?.parse().ok());
+    let list = status(std::process::id(), "Cpus_allowed_list");
+    let first = list.split([',', '-']).next().and_then(|cpu| cpu.parse().ok());
     allowed(first, "no affinity mask")
 }
 
@@ -103,7 +102,7 @@ pub fn wrap<'a>(command: &'a mut Command, shell: &str) -> &'a mut Command {
     command.arg("-c").arg(shell).args(line)
 }
 
-/// Whether a program did what it was told, silently.
+/// Whether a program succeeded, silently.
 fn succeeds(program: &str, arguments: &[&str]) -> bool {
     let mut command = Command::new(program);
     let command = command.args(arguments).stdin(Stdio::null());
@@ -111,14 +110,19 @@ fn succeeds(program: &str, arguments: &[&str]) -> bool {
     child.is_ok_and(|mut child| wait(program, &mut child).success())
 }
 
-/// A process that keeps one CPU busy until it is dropped.
+/// Other work, until it is dropped.
 pub struct Busy(Child);
 
 impl Busy {
+    /// A process that keeps one CPU busy.
     pub fn on(cpu: u32) -> Self {
         let mut command = Command::new("sh");
         command.args(["-c", "while :; do :; done"]);
-        Self(on_cpu(&mut command, cpu).spawn().unwrap())
+        Self::with(on_cpu(&mut command, cpu))
+    }
+
+    pub fn with(command: &mut Command) -> Self {
+        Self(start(command))
     }
 }
 
@@ -129,22 +133,25 @@ impl Drop for Busy {
     }
 }
 
+/// A limit as versions 1 and 2 of cgroups have it: the folder of its groups, its file and its value.
+type Limits = [(&'static str, &'static str, String); 2];
+
+/// So many CPUs' worth of time.
+fn quota(cpus: f64) -> Limits {
+    let quota = (cpus * 100_000.0) as u64;
+    [
+        ("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", format!("{quota}")),
+        ("/sys/fs/cgroup", "cpu.max", format!("{quota} 100000")),
+    ]
+}
+
 /// A cgroup of the test's own.
 pub struct Cgroup(PathBuf);
 
 impl Cgroup {
     /// A cgroup with so many CPUs' worth of time; `None` where none can be made, which is said.
     pub fn with_quota(cpus: f64) -> Option<Self> {
-        allowed(Self::quota(cpus), "no cgroup CPU controller that this user may write")
-    }
-
-    fn quota(cpus: f64) -> Option<Self> {
-        const PERIOD_US: f64 = 100_000.0;
-        let quota = (cpus * PERIOD_US) as u64;
-        Self::with([
-            ("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", format!("{quota}")),
-            ("/sys/fs/cgroup", "cpu.max", format!("{quota} 100000")),
-        ])
+        allowed(Self::with(quota(cpus)), "no cgroup CPU controller that this user may write")
     }
 
     /// A cgroup that may hold so many bytes; `None` where none can be made, which is said.
@@ -157,7 +164,7 @@ impl Cgroup {
     }
 
     /// The first of these limits that can be set.
-    fn with(limits: [(&str, &str, String); 2]) -> Option<Self> {
+    fn with(limits: Limits) -> Option<Self> {
         static MADE: AtomicU64 = AtomicU64::new(0);
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let name = format!("proofmark-test-{}-{number}", std::process::id());
@@ -172,18 +179,13 @@ impl Cgroup {
 
     /// Changes its quota to so many CPUs' worth of time; whether that could be done.
     pub fn set_quota(&self, cpus: f64) -> bool {
-        let quota = (cpus * 100_000.0) as u64;
-        let (v1, v2) = (self.0.join("cpu.cfs_quota_us"), self.0.join("cpu.max"));
-        match v1.exists() {
-            true => fs::write(v1, format!("{quota}")).is_ok(),
-            false => fs::write(v2, format!("{quota} 100000")).is_ok(),
-        }
+        quota(cpus).iter().any(|(_, file, value)| fs::write(self.0.join(file), value).is_ok())
     }
 
     /// A cgroup that gets the CPUs before all others who want them; `None` where none can be made.
     pub fn preferred() -> Option<Self> {
         // Far more than a process uses.
-        Self::quota(1000.0).inspect(Self::prefer)
+        Self::with(quota(1000.0)).inspect(Self::prefer)
     }
 
     /// Takes a process in that runs already.
@@ -191,7 +193,7 @@ impl Cgroup {
         fs::write(self.0.join("cgroup.procs"), pid.to_string()).unwrap();
     }
 
-    /// Gives it the CPUs before all others who want them, so that only its quota holds it back.
+    /// Gives it the CPUs before all others who want them, so that only its quota limits it.
     pub fn prefer(&self) {
         let _ = fs::write(self.0.join("cpu.shares"), "262144");
         let _ = fs::write(self.0.join("cpu.weight"), "10000");
@@ -217,20 +219,21 @@ impl Drop for Cgroup {
 
 /// Process ids of the children of a process.
 pub fn children(parent: u32) -> Vec<u32> {
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    let pids = entries.flatten().filter_map(|e| e.file_name().to_str()?.parse::<u32>().ok());
-    pids.filter(|pid| stat(*pid).is_some_and(|(_, ppid)| ppid == parent)).collect()
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter_map(|e| e.file_name().to_str()?.parse().ok());
+    pids.filter(|pid| status(*pid, "PPid") == parent.to_string()).collect()
 }
 
 /// Whether a process is there and no zombie.
 pub fn is_alive(pid: u32) -> bool {
-    stat(pid).is_some_and(|(state, _)| state != 'Z' && state != 'X')
+    !["", "Z", "X"].contains(&status(pid, "State").get(..1).unwrap_or_default())
 }
 
-fn stat(pid: u32) -> Option<(char, u32)> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let mut fields = text.rsplit_once(')')?.1.split_whitespace();
-    Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
+/// What /proc/PID/status has in a field; nothing for a process that is gone.
+pub fn status(pid: u32, field: &str) -> String {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let value = text.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
+    value.unwrap_or_default().trim().to_owned()
 }
 
 /// Sends a signal by its short name.

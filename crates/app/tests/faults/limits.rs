@@ -3,7 +3,7 @@
 
 use super::*;
 
-/// The soft and the hard value of a limit of a process, as /proc tells them.
+/// The soft and the hard value of a limit of a process, as /proc has them.
 fn limit(pid: u32, name: &str) -> [String; 2] {
     let text = fs::read_to_string(format!("/proc/{pid}/limits")).unwrap();
     let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap();

@@ -1,7 +1,7 @@
 //! Planted faults: each must be found, named, and cost no more than it must.
 //!
-//! What this machine does not allow to be planted is skipped by name. Tests that watch what runs
-//! beside a measurement run alone, the others beside each other (`lab::alone`, `lab::shared`).
+//! What this machine does not allow to be planted is skipped by name. Tests that watch what other
+//! work does to a measurement run alone, the others at the same time (`lab::alone`, `lab::shared`).
 
 #![allow(clippy::unwrap_used)] // A test that cannot go on fails.
 
@@ -11,6 +11,7 @@ mod lab;
 mod limits;
 mod memory;
 mod network;
+mod references;
 mod server;
 
 use std::fs;
@@ -35,7 +36,7 @@ fn names(m: &Measurement) -> Vec<String> {
     m.findings.iter().map(|f| format!("{} ({:?}): {}", f.check, f.severity, f.message)).collect()
 }
 
-/// Whether this CPU's design has no ceiling, which is told.
+/// Whether this CPU's design has no ceiling, which is reported.
 fn peak_is_unknown(run: &Run) -> bool {
     let design = run.host.cpu.microarchitecture.get().and_then(|d| microarchitecture::find(&d.id));
     if design.is_none() {
@@ -101,18 +102,22 @@ fn more_threads_than_cpus_are_labelled_and_share_one_ceiling() {
 fn a_worker_that_dies_costs_its_own_measurement() {
     let _turn = shared();
     let mut command = proofmark();
-    command.args("run test.kill test.wrong test.refuse cpu.clock".split(' '));
+    command.args("run test.kill test.wrong test.corrupt test.refuse cpu.clock".split(' '));
     command.args("--trials 3 --threads 1".split(' '));
     let (run, code) = run_json(&mut command);
     assert_eq!(code, Some(3));
-    let [killed, wrong, refused, healthy] = ["test.kill", "test.wrong", "test.refuse", "cpu.clock"]
-        .map(|id| run.measurements.iter().find(|m| m.workload == id).unwrap());
+    let [healthy, killed, wrong, corrupt, refused] = &run.measurements[..] else {
+        panic!("{run:?}")
+    };
     let Ending::Crashed { signal, .. } = &killed.ending else { panic!("{:?}", killed.ending) };
     assert_eq!(signal.as_deref(), Some("SIGKILL"));
     assert!(killed.findings.iter().any(|f| f.message.contains("SIGKILL")), "{:?}", names(killed));
-    assert!(matches!(wrong.ending, Ending::Unverified { .. }), "{:?}", wrong.ending);
+    for m in [wrong, corrupt] {
+        assert!(matches!(m.ending, Ending::Unverified { .. }), "{}: {:?}", m.workload, m.ending);
+    }
     assert!(matches!(refused.ending, Ending::Refused { .. }), "{:?}", refused.ending);
-    assert_eq!([killed, wrong, refused].map(|m| m.verdict), [Verdict::Invalid; 3]);
+    let verdicts = [killed, wrong, corrupt, refused].map(|m| m.verdict);
+    assert_eq!(verdicts, [Verdict::Invalid; 4]);
     assert_eq!(healthy.trials.len(), 3);
     assert_ne!(healthy.verdict, Verdict::Invalid, "{:?}", names(healthy));
 }
@@ -159,14 +164,19 @@ fn try_saved(dir: &Path) -> Option<Run> {
     proofmark_model::read_run(&text).ok()
 }
 
+/// Waits until a run that goes on has made something.
+fn wait_for(what: &str, child: &mut Child, mut is_there: impl FnMut() -> bool) {
+    wait_until(what, || {
+        let is_there = is_there();
+        assert!(is_there || child.try_wait().unwrap().is_none(), "it ended without {what}");
+        is_there
+    });
+}
+
 /// Waits until the run file holds a trial.
 fn wait_for_trials(dir: &Path, child: &mut Child) {
-    wait_until("a trial in the run file", || {
-        let some = |run: Run| run.measurements.iter().any(|m| !m.trials.is_empty());
-        let has_trial = try_saved(dir).is_some_and(some);
-        assert!(has_trial || child.try_wait().unwrap().is_none(), "it ended too early");
-        has_trial
-    });
+    let some = |run: Run| run.measurements.iter().any(|m| !m.trials.is_empty());
+    wait_for("a trial in the run file", child, || try_saved(dir).is_some_and(some));
 }
 
 fn no_one_left(workers: &[u32]) {
@@ -243,14 +253,4 @@ fn what_cannot_be_written_is_told_before_minutes_are_spent() {
     assert!(!disk.path().join("out/run.json").exists());
     disk.make_read_only();
     fails_early(proofmark().args(["run", "cpu.clock"]).current_dir(disk.path()), "cannot create");
-}
-
-#[test]
-fn a_folder_with_a_run_is_not_overwritten() {
-    let _turn = shared();
-    let dir = tempfile::tempdir().unwrap();
-    fs::write(dir.path().join("run.json"), "precious").unwrap();
-    let out = output(proofmark().args(["run", "cpu.clock", "--out"]).arg(dir.path()));
-    assert_eq!(out.status.code(), Some(2));
-    assert_eq!(fs::read_to_string(dir.path().join("run.json")).unwrap(), "precious");
 }

@@ -15,7 +15,7 @@ use super::lab::network::{
     DropLog, Dropped, Hosts, SERVER, SOON, Served, begun, point, profile, written,
 };
 use super::lab::{Cgroup, alone, found, proofmark, run_json, shared};
-use super::{names, saved, wait_for_trials};
+use super::{names, saved, wait_for, wait_for_trials};
 use proofmark_model::{Ending, Measurement, NetworkPath, Run, Severity, Trial, Verdict};
 use proofmark_testing::{skip, wait, wait_until, wait_until_within};
 
@@ -56,7 +56,7 @@ impl Pair {
     }
 
     /// A cgroup with the server in it, for the run, too: both get the CPUs before other work of
-    /// this machine, so that only the network holds them back. `None` where none can be made.
+    /// this machine, so that only the network limits them. `None` where none can be made.
     fn preferred(&self) -> Option<Cgroup> {
         Cgroup::preferred().inspect(|group| group.admit(self.server.as_ref().unwrap().pid()))
     }
@@ -66,7 +66,7 @@ impl Pair {
         begun(self.run(profile), folder)
     }
 
-    /// Holds that the next run works within so long; until then it may be told to wait.
+    /// Holds that the next run works within so long; until then it may have to wait.
     fn works_again(&self) {
         let dir = wait_until("a run that works again", || {
             let dir = tempfile::tempdir().unwrap();
@@ -200,10 +200,8 @@ fn some_points(lasting: &str) -> String {
 /// Waits until the second point has a trial.
 fn wait_for_the_second(dir: &Path, child: &mut Child) {
     wait_for_trials(dir, child);
-    wait_until("a trial of the second point", || {
-        let has_trial = saved(dir).measurements.get(1).is_some_and(|m| !m.trials.is_empty());
-        assert!(has_trial || child.try_wait().unwrap().is_none(), "it ended too early");
-        has_trial
+    wait_for("a trial of the second point", child, || {
+        saved(dir).measurements.get(1).is_some_and(|m| !m.trials.is_empty())
     });
 }
 
@@ -229,8 +227,8 @@ fn only_the_rest_is_lost(dir: &Path, child: &mut Child, event: Instant) {
         assert!(why.contains("server") || why.contains("no server at"), "{why}");
     }
     let log = fs::read_to_string(dir.join("log")).unwrap();
-    let told = log.lines().find(|l| l.starts_with("[2/6]")).unwrap();
-    assert!(told.starts_with("[2/6] refused (") && told.contains("server"), "{log}");
+    let refused = log.lines().find(|l| l.starts_with("[2/6]")).unwrap();
+    assert!(refused.starts_with("[2/6] refused (") && refused.contains("server"), "{log}");
     let over = log.lines().filter(|l| l.starts_with("proofmark: the session with the server"));
     assert_eq!(over.count(), 1, "{log}");
 }

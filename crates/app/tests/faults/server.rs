@@ -88,10 +88,7 @@ fn a_second_run_is_told_to_wait_and_the_first_goes_on() {
     let stream = point("network.tcp.stream", "200ms", "");
     let mut first = begun_to(&server, &key, folder.path(), &[stream]);
     wait_for_trials(folder.path(), &mut first);
-    let out = output(to(server.address, &key).current_dir(folder.path()));
-    let text = String::from_utf8_lossy(&out.stderr);
-    assert_eq!((out.status.code(), text.lines().count()), (Some(2), 1), "{text}");
-    assert!(text.contains("is busy with another run") && text.contains("try again"), "{text}");
+    refused(&mut to(server.address, &key), "is busy with another run");
     assert!(first.try_wait().unwrap().is_none(), "the first was over");
     wait("the first run to end", &mut first);
     let m = &saved(folder.path()).measurements[0];
@@ -130,7 +127,7 @@ fn a_server_ends_when_it_is_told_to() {
         let (said, code) = server.end(signal);
         assert_eq!(code, Some(0), "{said}");
         assert!(said.contains(&format!("stopped by {name}")), "{said}");
-        // The run is told why.
+        // The run reports why.
         assert_eq!(wait("the run to end", &mut run).code(), Some(3));
         let log = fs::read_to_string(folder.path().join("log")).unwrap();
         assert!(log.contains("the server was stopped"), "{log}");
@@ -139,9 +136,7 @@ fn a_server_ends_when_it_is_told_to() {
 
 /// Whether the process has a handler of its own for SIGINT.
 fn handles_interrupts(pid: u32) -> bool {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
-    u64::from_str_radix(mask.trim(), 16).unwrap() & 2 != 0
+    u64::from_str_radix(&lab::status(pid, "SigCgt"), 16).unwrap() & 2 != 0
 }
 
 #[test]
@@ -217,16 +212,19 @@ fn a_session_too_short_for_the_plan_is_told_first() {
 }
 
 #[test]
-fn a_server_outlives_its_terminal_if_it_was_told_to() {
+fn a_server_outlives_its_terminal_if_it_is_to() {
     let _turn = shared();
     let (_folder, key) = for_a_key();
-    let server = Served::here_without_terminal(&key);
+    // As `nohup` starts it.
+    let server = Served::here_by(&key, "trap '' HUP; exec \"$0\" \"$@\"");
     lab::kill(server.pid(), "HUP");
     let (run, _) = run_json(&mut to(server.address, &key));
     all_complete(&run);
     let (said, code) = server.end("TERM");
     assert_eq!(code, Some(0), "{said}");
-    let (said, code) = Served::here_in_terminal(&key).end("HUP");
+    // As a terminal starts it, even if these tests themselves run under `nohup`.
+    let in_terminal = "exec env --default-signal=HUP \"$0\" \"$@\"";
+    let (said, code) = Served::here_by(&key, in_terminal).end("HUP");
     assert_eq!(code, Some(0), "{said}");
 }
 
@@ -277,8 +275,8 @@ fn strangers_do_not_disturb_a_run() {
     wait_for_trials(folder.path(), &mut run);
     let before = server.kib("VmRSS");
     let over = Arc::new(AtomicBool::new(false));
-    let (address, told) = (server.address, Arc::clone(&over));
-    let garbage = thread::spawn(move || throw_garbage(address, &told));
+    let (address, ended) = (server.address, Arc::clone(&over));
+    let garbage = thread::spawn(move || throw_garbage(address, &ended));
     wait("the run to end", &mut run);
     over.store(true, Ordering::Relaxed);
     let thrown = join("the garbage to end", garbage);

@@ -178,23 +178,17 @@ impl Step<'_> {
 
     /// Gives the series what the rest leaves, each as much, in whole tens of seconds.
     fn longer_series(&mut self) {
-        let asked = self.asked.series.clone();
-        let longest = |s: &PlannedSeries, plan: &Plan, asked: &Plan| {
-            let is_its = |a: &&PlannedSeries| {
-                asked.points.get(a.point) == plan.points.get(s.point) && a.every_s == s.every_s
-            };
-            asked.series.iter().filter(is_its).map(|a| a.for_s).fold(s.for_s, f64::max)
-        };
-        let count = self.plan().series.len();
-        if asked.is_empty() || count == 0 {
-            return;
-        }
+        let count = self.plan().series.len().max(1);
         let left = (self.budget_s - self.needed_s()).max(0.0);
         let each = (left / count as f64 / 10.0).floor() * 10.0;
-        let longest: Vec<f64> =
-            self.plan().series.iter().map(|s| longest(s, self.plan(), &self.asked)).collect();
-        for (series, longest) in self.planned.plan.series.iter_mut().zip(longest) {
-            series.for_s = (series.for_s + each).min(longest);
+        let asked = &self.asked;
+        let Plan { points, series, .. } = &mut self.planned.plan;
+        for series in series {
+            let is_its = |a: &&PlannedSeries| {
+                asked.points.get(a.point) == points.get(series.point) && a.every_s == series.every_s
+            };
+            let all = asked.series.iter().filter(is_its).map(|a| a.for_s);
+            series.for_s = (series.for_s + each).min(all.fold(series.for_s, f64::max));
         }
     }
 
@@ -226,7 +220,7 @@ impl Step<'_> {
             let Some(point) = place.map(|place| points[place].clone()) else { break };
             let n = size(&point)?;
             out.entry(point.workload.clone()).or_default().push(n);
-            self.keep(|p| p.workload != point.workload || size(p) != Some(n));
+            self.keep(|_, p| p.workload != point.workload || size(p) != Some(n));
         }
         let took = format_seconds(before - self.needed_s());
         let lines = out.iter().map(|(workload, sizes)| {
@@ -248,7 +242,7 @@ impl Step<'_> {
         if sizes.is_empty() || self.plan().points.iter().all(gone) {
             return None;
         }
-        self.keep(|p| !gone(p));
+        self.keep(|_, p| !gone(p));
         let texts: Vec<_> = sizes.iter().map(|s| format_size(*s)).collect();
         let took = format_seconds((before - self.needed_s()).max(0.0));
         Some(format!("files of {} left out: {took}", texts.join(", ")))
@@ -288,10 +282,8 @@ impl Step<'_> {
         // What is now the same is one point.
         let mut seen: Vec<(Point, bool)> = Vec::new();
         let series: BTreeSet<usize> = self.plan().series.iter().map(|s| s.point).collect();
-        let mut place = 0;
-        self.keep(|p| {
+        self.keep(|place, p| {
             let this = (p.clone(), series.contains(&place));
-            place += 1;
             let new = !seen.contains(&this);
             seen.push(this);
             new
@@ -321,7 +313,7 @@ impl Step<'_> {
         let series: BTreeSet<Point> =
             self.plan().series.iter().map(|s| self.plan().points[s.point].clone()).collect();
         let mut gone = BTreeSet::new();
-        self.keep(|p| {
+        self.keep(|_, p| {
             let n = p.params.threads();
             let kept = of.get(&p.workload).is_none_or(|(least, most)| n == *least || n == *most);
             if !kept && !series.contains(p) {
@@ -335,9 +327,9 @@ impl Step<'_> {
     }
 
     /// Keeps these points of the plan, in order, with what belongs to them.
-    fn keep(&mut self, mut keeps: impl FnMut(&Point) -> bool) {
+    fn keep(&mut self, keeps: impl FnMut(usize, &Point) -> bool) {
         let Planned { plan, tools, .. } = &mut *self.planned;
-        let places = keep(plan, |_, point| keeps(point));
+        let places = keep(plan, keeps);
         tools.installed.retain(|name, _| plan.references.contains_key(name));
         let reasons = std::mem::take(&mut tools.missing).into_iter();
         tools.missing =

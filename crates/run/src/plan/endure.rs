@@ -107,7 +107,7 @@ mod tests {
     use proofmark_model::PlannedSeries;
 
     use super::*;
-    use crate::machine::look;
+    use crate::testing::this_machine;
 
     /// A request for a workload with these parameters, for so many seconds, every so many ms.
     fn request(workload: &str, set: &str, (for_s, every_ms): (u64, u64)) -> EndureRequest {
@@ -122,13 +122,13 @@ mod tests {
     const USUAL: (u64, u64) = (600, 1000);
 
     fn planned(request: &EndureRequest) -> Plan {
-        endure(request, &look(None)).unwrap().plan
+        endure(request, &this_machine()).unwrap().plan
     }
 
     #[test]
     fn one_workload_is_one_point_with_a_series() {
         let plan = planned(&request("cpu.flops", "isa=scalar", USUAL));
-        let usable = look(None).limits.usable_cpus.len() as u64;
+        let usable = this_machine().limits.usable_cpus.len() as u64;
         assert_eq!(plan.points.len(), 1);
         assert_eq!(plan.points[0].params.int("threads"), Some(usable), "all, unless set");
         assert_eq!(plan.series, [PlannedSeries { point: 0, for_s: 600.0, every_s: 1.0 }]);
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_point_in_trials_and_over_time_is_two() {
-        let host = look(None);
+        let host = this_machine();
         let workload = named("cpu.clock").unwrap();
         let mut gathering = Gathering { host: &host, planned: Planned::default() };
         let mut keep = |series| {
@@ -185,7 +185,7 @@ mod tests {
             (lasting((10, 2000)), "10 samples"),
             (lasting((900 * 3600, 1000)), "30 days"),
         ] {
-            let error = endure(&request, &look(None)).unwrap_err().to_string();
+            let error = endure(&request, &this_machine()).unwrap_err().to_string();
             assert!(error.contains(why) && !error.contains('\n'), "{request:?}: {error}");
         }
     }

@@ -2,7 +2,7 @@
 
 use proofmark_engine::{Refusal, Workload};
 use proofmark_model::{
-    AUTO, Finding, Host, Param, Parameter, ParameterKind, Params, Point, Severity, WorkloadSpec,
+    AUTO, Finding, Host, Parameter, ParameterKind, Params, Point, Severity, WorkloadSpec,
     format_size,
 };
 
@@ -101,7 +101,7 @@ impl Gathering<'_> {
         let on_network = workload.spec().subsystem.has_server() && network.get().is_none();
         if on_disk || on_network {
             let why = if on_disk { storage.origin() } else { network.origin() };
-            tell(&mut self.planned.left_out, format!("{}: {why}", workload.spec().id));
+            tell(&mut self.planned.left_out, format!("{}: {why}", workload.spec().subsystem));
             return None;
         }
         let memory = Room {
@@ -139,8 +139,8 @@ impl Gathering<'_> {
         );
         let Some(smaller) = shrunk(workload, &params, room, self.host) else {
             let line = too_large(spec, &params, room).unwrap_or_else(|| {
-                let parameters = words(spec, &params);
-                format!("{id} with {parameters}: {cause}; it cannot run with less")
+                let point = Point { workload: id.to_string(), params: params.clone() };
+                format!("{point}: {cause}; it cannot run with less")
             });
             tell(&mut self.planned.left_out, line);
             return None;
@@ -229,20 +229,6 @@ fn largest(min: u64, beyond: u64, fits: impl Fn(u64) -> bool) -> Option<u64> {
     Some(round.max(min))
 }
 
-/// Parameters as a person writes them: `threads 8, block_size 80 MiB`.
-fn words(spec: &WorkloadSpec, params: &Params) -> String {
-    let word = |k: &Parameter| {
-        let value = params.get(&k.name)?;
-        Some(match (&k.kind, value) {
-            (ParameterKind::Size { .. }, Param::Int(bytes)) => {
-                format!("{} {}", k.name, format_size(*bytes))
-            }
-            _ => format!("{} {value}", k.name),
-        })
-    };
-    spec.parameters.iter().filter_map(word).collect::<Vec<_>>().join(", ")
-}
-
 /// Adds a line that is not there yet.
 fn tell(lines: &mut Vec<String>, line: String) {
     if !lines.contains(&line) {
@@ -257,9 +243,10 @@ mod tests {
     use proofmark_workloads::find;
 
     use super::*;
+    use crate::testing::this_machine;
 
     fn gathered(id: &str, free: u64, combinations: &[Params]) -> Planned {
-        let mut host = crate::machine::look(None);
+        let mut host = this_machine();
         host.memory.available_bytes = Probe::known(free, "test");
         host.limits.memory_bytes = Probe::known(None, "test");
         let mut gathering = Gathering { host: &host, planned: Planned::default() };
@@ -286,7 +273,7 @@ mod tests {
 
     #[test]
     fn every_memory_workload_shrinks_to_what_fits_and_can_run() {
-        let sizes = ["array_size", "data_size", "working_set"];
+        let (host, sizes) = (this_machine(), ["array_size", "data_size", "working_set"]);
         for workload in proofmark_workloads::ALL.iter().filter(|k| k.spec().subsystem == Memory) {
             let spec = workload.spec();
             let mut params = Params::default();
@@ -300,7 +287,6 @@ mod tests {
                     (name, Err(_)) => params.with(name, parameter.default.as_ref()),
                 };
             }
-            let host = crate::machine::look(None);
             let params = workload.resolve_auto(params, &host).remove(0);
             if workload.supports(&params).is_err() {
                 continue; // NUMA workloads, where there is one node.

@@ -11,6 +11,8 @@ mod references;
 mod select;
 mod values;
 
+use std::collections::BTreeSet;
+
 use proofmark_engine::Workload;
 use proofmark_model::{Host, Plan, Policy, Subsystem};
 
@@ -65,11 +67,11 @@ pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
     Ok(planned)
 }
 
-/// Whether a workload with a server is asked for; on this machine it may be left out.
-pub fn needs_server(request: &PlanRequest) -> Result<bool, Usage> {
+/// The subsystems whose workloads are asked for; on this machine they may be left out.
+pub fn subsystems(request: &PlanRequest) -> Result<BTreeSet<Subsystem>, Usage> {
     let (chosen, profile) = asked(request)?;
     let measured = measured(request, &chosen, &profile);
-    Ok(measured.into_iter().any(|id| subsystem(id).is_some_and(Subsystem::has_server)))
+    Ok(measured.into_iter().filter_map(|id| subsystem(id)).collect())
 }
 
 /// Of the chosen workloads those that were named or that the profile has.

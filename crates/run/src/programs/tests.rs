@@ -65,7 +65,7 @@ fn a_run_is_read_with_what_this_machine_saw_meanwhile() {
     let before = Timestamp::now();
     let [run] = &runs(shell("sleep 0.05; echo 50"), &[100.0])[..] else { panic!() };
     let t = run.trial.as_ref().unwrap();
-    assert_eq!((t.value, run.params.as_ref().unwrap().int("told")), (50.0, Some(7)));
+    assert_eq!((t.value, run.params.as_ref().unwrap().int("depth")), (50.0, Some(7)));
     assert!(t.conditions.steal_s.is_some() && t.started >= before, "{t:?}");
     let command = run.command.as_ref().unwrap();
     assert!(command.starts_with("taskset -c 0 sh -c 'sleep 0.05; echo 50; : 100"), "{command}");

@@ -51,6 +51,11 @@ fn run_plan(plan: Plan, script: &Script) -> (Vec<Measurement>, Log, Vec<f64>) {
     (measurements, log, sampled.0)
 }
 
+/// Values that never agree.
+fn wild(_: u64, trial: usize) -> Result<f64, Ending> {
+    Ok((trial % 2 + 1) as f64)
+}
+
 #[test]
 fn steady_points_stop_at_the_least_number_and_wild_ones_at_the_greatest() {
     let values =
@@ -106,16 +111,14 @@ fn a_group_is_bounded_in_points_and_in_threads() {
 #[test]
 fn the_budget_ends_a_run_but_leaves_three_trials() {
     // Two points, 2 s of warm-up and a second a trial each: 10 s are gone after 6 trials.
-    let wild = |_, t| Ok((t % 2 + 1) as f64);
-    let (m, _) = run(policy(6, 30, Some(10.0)), 2, wild);
-    assert!(m.iter().all(|m| m.ending == Ending::Budget && m.trials.len() == 3), "{m:?}");
-    let (m, _) = run(policy(6, 30, Some(0.1)), 2, wild);
-    assert!(m.iter().all(|m| m.ending == Ending::Budget && m.trials.len() == 3), "{m:?}");
+    for budget_s in [10.0, 0.1] {
+        let (m, _) = run(policy(6, 30, Some(budget_s)), 2, wild);
+        assert!(m.iter().all(|m| m.ending == Ending::Budget && m.trials.len() == 3), "{m:?}");
+    }
 }
 
 #[test]
 fn a_point_of_long_trials_stops_when_it_had_its_time_and_others_do_not() {
-    let wild = |_, t| Ok((t % 2 + 1) as f64);
     let trials = |point_s: Option<f64>| {
         let policy = Policy { point_s, trial_s: 1.0, ..policy(6, 12, None) };
         let points = vec![point("test.time", 1), point("test.null", 1)];
@@ -132,7 +135,6 @@ fn a_point_of_long_trials_stops_when_it_had_its_time_and_others_do_not() {
 
 #[test]
 fn the_budget_is_shared_by_the_time_that_a_trial_should_take() {
-    let wild = |_, t| Ok((t % 2 + 1) as f64);
     let policy = |time_s: f64| Policy {
         trial_s: 1.0,
         trial_s_of: [("test.time".to_owned(), time_s)].into(),
@@ -155,7 +157,6 @@ fn the_budget_is_shared_by_the_time_that_a_trial_should_take() {
 
 #[test]
 fn what_is_timed_briefly_has_the_share_of_a_trial_with_all_that_belongs_to_it() {
-    let wild = |_, t| Ok((t % 2 + 1) as f64);
     let policy = Policy { trial_s: 1.0, ..policy(8, 12, Some(40.0)) };
     let mut brief = point("test.brief", 1);
     brief.params = brief.params.with("ms", 30);

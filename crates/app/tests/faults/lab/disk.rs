@@ -3,20 +3,17 @@
 
 #![allow(unsafe_code)] // A system call filter is set between fork and exec.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{Seek, SeekFrom, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use proofmark_testing::{join, output};
+use proofmark_testing::output;
 
-use super::{Cgroup, allowed, succeeds};
+use super::{Busy, Cgroup, allowed, succeeds};
 
 /// A folder on the disk that holds the build, removed with the test.
 pub fn folder() -> tempfile::TempDir {
@@ -119,10 +116,10 @@ pub fn has_open_files(folder: &Path) -> bool {
 
 /// A cgroup with limits on the whole disk under a folder.
 pub struct Throttle {
-    group: PathBuf,
+    group: Cgroup,
     /// `major:minor` of the disk.
     number: String,
-    /// Gives who is inside the CPUs before other work, so that only the limits hold it back.
+    /// Gives who is inside the CPUs before other work, so that nothing but the limits slows it.
     preferred: Option<Cgroup>,
 }
 
@@ -138,10 +135,10 @@ impl Throttle {
         let v1 = Path::new("/sys/fs/cgroup/blkio");
         let v2 = Path::new("/sys/fs/cgroup");
         let root = if v1.join("blkio.throttle.read_bps_device").exists() { v1 } else { v2 };
-        let group = root.join(name);
-        fs::create_dir(&group).ok()?;
+        let group = Cgroup(root.join(name));
+        fs::create_dir(&group.0).ok()?;
         // In version 2 a process has one cgroup for all its limits.
-        let _ = fs::write(group.join("cpu.weight"), "10000");
+        group.prefer();
         let preferred = if root == v1 { Cgroup::preferred() } else { None };
         let throttle = Self { group, number, preferred };
         throttle.set("read_bps", 1 << 40).then_some(throttle)
@@ -158,26 +155,19 @@ impl Throttle {
 
     /// Writes a limit, as version 1 and version 2 have it.
     fn write(&self, what: &str, v1: &str, v2: &str) -> bool {
-        let file = self.group.join(format!("blkio.throttle.{what}_device"));
+        let file = self.group.0.join(format!("blkio.throttle.{what}_device"));
         if file.exists() {
             return fs::write(file, format!("{} {v1}", self.number)).is_ok();
         }
         let key = what.replace("read_", "r").replace("write_", "w");
-        fs::write(self.group.join("io.max"), format!("{} {key}={v2}", self.number)).is_ok()
+        fs::write(self.group.0.join("io.max"), format!("{} {key}={v2}", self.number)).is_ok()
     }
 
     pub fn enter<'a>(&self, command: &'a mut Command) -> &'a mut Command {
-        let procs = self.group.join("cgroup.procs");
         if let Some(group) = &self.preferred {
             group.enter(command);
         }
-        super::wrap(command, &format!("echo $$ > '{}' && exec \"$0\" \"$@\"", procs.display()))
-    }
-}
-
-impl Drop for Throttle {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir(&self.group);
+        self.group.enter(command)
     }
 }
 
@@ -190,44 +180,15 @@ fn whole_disk(device: u64) -> Option<String> {
     Some(of(disk)?.trim().to_owned())
 }
 
-/// Another process's work on the disk under a folder: direct writes of 1 MiB, until dropped.
-pub struct Neighbour {
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Neighbour {
-    /// `None` where the file system takes no direct I/O, which is said.
-    pub fn writing_to(folder: &Path) -> Option<Self> {
-        const BLOCK: usize = 1 << 20;
-        let path = folder.join("neighbour");
-        let mut options = OpenOptions::new();
-        options.create(true).truncate(true).write(true).custom_flags(libc::O_DIRECT);
-        let mut file = allowed(options.open(&path).ok(), "no direct I/O here")?;
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
-        let thread = thread::spawn(move || {
-            let room = vec![0x5A_u8; 2 * BLOCK];
-            let from = room.as_ptr().align_offset(4096);
-            while !stopped.load(Ordering::Relaxed) {
-                for _ in 0..16 {
-                    file.write_all(&room[from..from + BLOCK]).unwrap();
-                }
-                file.seek(SeekFrom::Start(0)).unwrap();
-            }
-            let _ = fs::remove_file(path);
-        });
-        Some(Self { stop, thread: Some(thread) })
-    }
-}
-
-impl Drop for Neighbour {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            join("the neighbour to end", thread);
-        }
-    }
+/// Another process's work on the disk under a folder: direct writes of 1 MiB, until dropped. `None`
+/// where the file system takes no direct I/O, which is said.
+pub fn neighbour_writing_to(folder: &Path) -> Option<Busy> {
+    let file = format!("of={}", folder.join("neighbour").display());
+    let writes = ["if=/dev/zero", &file, "bs=1M", "count=16", "oflag=direct", "conv=notrunc"];
+    allowed(succeeds("dd", &writes).then_some(()), "no direct I/O here")?;
+    let mut command = Command::new("sh");
+    command.args(["-c", "while :; do dd \"$@\" 2>/dev/null; done", "sh"]).args(writes);
+    Some(Busy::with(&mut command))
 }
 
 /// The command, to which the kernel refuses io_uring as a container's filter does.

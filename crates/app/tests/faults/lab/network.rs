@@ -13,13 +13,13 @@ use std::time::{Duration, SystemTime};
 
 use proofmark_testing::{join, output, wait_within};
 
-use super::{allowed, kill, proofmark, succeeds};
+use super::{allowed, kill, proofmark, status, succeeds};
 
-/// What no fault may take longer than to be told, or to be got over.
+/// Longest time until a fault is reported, or got over.
 pub const SOON: Duration = Duration::from_secs(10);
 
 /// Address of the host that runs.
-pub const NEAR: &str = "10.9.0.1";
+pub const CLIENT: &str = "10.9.0.1";
 /// Address of the host that serves.
 pub const SERVER: &str = "10.9.0.2";
 
@@ -40,7 +40,7 @@ impl Hosts {
         remove_abandoned();
         let name =
             format!("{PREFIX}{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
-        let hosts = Self { client: format!("{name}-near"), server: format!("{name}-far") };
+        let hosts = Self { client: format!("{name}-client"), server: format!("{name}-server") };
         let (client, server) = (hosts.client.as_str(), hosts.server.as_str());
         let ip = |arguments: &str| {
             succeeds("ip", &arguments.split(' ').filter(|a| !a.is_empty()).collect::<Vec<_>>())
@@ -55,7 +55,7 @@ impl Hosts {
                 && ip(&format!("-n {host} link set lo up"))
                 && ip(&format!("-n {host} link set {INTERFACE} up"))
         };
-        let up = made && up(client, NEAR) && up(server, SERVER);
+        let up = made && up(client, CLIENT) && up(server, SERVER);
         allowed(up.then_some(hosts), "this user may not make network namespaces")
     }
 
@@ -177,16 +177,9 @@ impl Served {
         Self::start(&mut serve("127.0.0.1:0", key))
     }
 
-    /// The same as `nohup` starts it.
-    pub fn here_without_terminal(key: &Path) -> Self {
-        let mut command = serve("127.0.0.1:0", key);
-        Self::start(super::wrap(&mut command, "trap '' HUP; exec \"$0\" \"$@\""))
-    }
-
-    /// The same as a terminal starts it, even if these tests themselves run under `nohup`.
-    pub fn here_in_terminal(key: &Path) -> Self {
-        let mut command = serve("127.0.0.1:0", key);
-        Self::start(super::wrap(&mut command, "exec env --default-signal=HUP \"$0\" \"$@\""))
+    /// The same by a line of shell, in which `"$0" "$@"` is the server.
+    pub fn here_by(key: &Path, shell: &str) -> Self {
+        Self::start(super::wrap(&mut serve("127.0.0.1:0", key), shell))
     }
 
     /// The same where the kernel seems to have been booted under the id in a file; `None`
@@ -249,9 +242,7 @@ impl Served {
 
     /// Kibibytes from /proc/PID/status, such as `VmRSS` and `VmHWM`.
     pub fn kib(&self, field: &str) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
-        let line = status.lines().find(|l| l.starts_with(field)).unwrap();
-        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+        status(self.pid(), field).strip_suffix(" kB").unwrap().trim().parse().unwrap()
     }
 }
 
@@ -276,7 +267,7 @@ pub fn run_to(address: impl ToString, key: &Path) -> Command {
     command
 }
 
-/// Throws random bytes at both ports of a server until it is told to end; the number of
+/// Throws random bytes at both ports of a server until `over` is set; the number of
 /// connections that took some.
 pub fn throw_garbage(address: SocketAddr, over: &AtomicBool) -> u32 {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();

@@ -1,43 +1,34 @@
 //! What tools are given of this process, what they keep from it, and how they are ended when
 //! something hangs.
 
-use std::os::unix::process::CommandExt as _;
-use std::time::Duration;
-
+use super::lab::{children, status, wrap};
 use super::*;
-
-/// The command by a shell that sets a limit first, with the variables set for it.
-fn limited(command: &Command, limit: &str) -> Command {
-    let mut shell = Command::new("/bin/sh");
-    shell.args(["-c", &format!("{limit} && exec \"$0\" \"$@\"")]);
-    shell.arg(command.get_program()).args(command.get_args());
-    shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    shell
-}
+use std::os::unix::process::CommandExt as _;
 
 #[test]
 fn a_tool_has_the_limits_of_the_user_and_no_key() {
+    let _turn = shared();
     let lab = Lab::new();
-    let told = lab.file("told");
+    let inherited = lab.file("inherited");
     lab.script(
         "fio",
         &format!(
             "{{ echo \"soft $(ulimit -Sn)\"; export -p; }} >> {}\n\
              case \"$1\" in --version) echo fio-9.5; exit 0;; esac\n{CAT} {}",
-            told.display(),
+            inherited.display(),
             captured()
         ),
     );
     let mut command = lab.long_run(&["--trials", "3", "--reference", "fio"]);
     command.env("PROOFMARK_KEY", "5ec2e7".repeat(10)).env("PROOFMARK_PEER", "{\"key\":\"5ec2e7\"}");
-    let (_, m, words) = result(&mut limited(&command, "ulimit -Sn 333"));
+    let (_, m, words) = result(wrap(&mut command, "ulimit -Sn 333 && exec \"$0\" \"$@\""));
     assert_eq!(m.references.len(), 1, "{words} {:?}", m.findings);
-    let told = fs::read_to_string(told).unwrap();
-    let limits: Vec<_> = told.lines().filter(|line| line.starts_with("soft ")).collect();
+    let text = fs::read_to_string(inherited).unwrap();
+    let limits: Vec<_> = text.lines().filter(|line| line.starts_with("soft ")).collect();
     // Its version, and up to three runs: a trial on a disturbed disk may be too short for fio.
-    assert!((2..=4).contains(&limits.len()) && limits.iter().all(|l| *l == "soft 333"), "{told}");
-    assert!(!told.contains("5ec2e7") && !told.contains("PROOFMARK_"), "{told}");
-    assert!(told.contains("LC_ALL"), "it has the others");
+    assert!((2..=4).contains(&limits.len()) && limits.iter().all(|l| *l == "soft 333"), "{text}");
+    assert!(!text.contains("5ec2e7") && !text.contains("PROOFMARK_"), "{text}");
+    assert!(text.contains("LC_ALL"), "it has the others");
 }
 
 #[test]
@@ -49,17 +40,18 @@ fn names_of_secrets_are_of_those_that_no_tool_inherits() {
 
 #[test]
 fn what_lies_in_the_current_folder_is_no_tool() {
+    let _turn = shared();
     let lab = Lab::new();
     fs::create_dir(lab.file("bin")).unwrap();
     for name in ["fio", "bin/fio", "getconf"] {
         lab.script(name, &format!("echo run >> {}; echo fio-9.5", lab.file("ran").display()));
     }
-    for path in ["", ".", ":/nonexistent", "/nonexistent:", "bin", "./bin:../x"] {
+    for path in ["", ":.:/nonexistent:bin:./bin:../x:"] {
         let _ = fs::remove_dir_all(lab.out());
         let mut command = lab.run(&["--trials", "3", "--reference", "fio"]);
         let command = command.env("PATH", path).current_dir(lab.programs.path());
-        let (run, m, told) = result(command);
-        assert!(told.contains("fio (Debian: fio)"), "{told}");
+        let (run, m, said) = result(command);
+        assert!(said.contains("fio (Debian: fio)"), "{said}");
         assert!(run.findings.iter().any(|f| f.check == "plan.reference"));
         assert_eq!(m.missing["references"], "fio: not installed (Debian: fio)", "{path}");
         assert!(!lab.file("ran").exists(), "{path}");
@@ -69,7 +61,7 @@ fn what_lies_in_the_current_folder_is_no_tool() {
 #[test]
 fn any_cpus_of_any_number_are_taken() {
     let tool = |cpus: &mut dyn Iterator<Item = u32>| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_proofmark"));
+        let mut command = proofmark();
         command.arg("tool").args(cpus.map(|cpu| format!("--cpu={cpu}")));
         let output = output(command.args(["--", "/bin/echo", "done"]));
         let words = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -86,7 +78,7 @@ fn any_cpus_of_any_number_are_taken() {
 }
 
 /// The numbers that were written to these files, one each.
-fn numbers(files: &[PathBuf]) -> Vec<i32> {
+fn numbers(files: &[PathBuf]) -> Vec<u32> {
     let number = |file: &PathBuf| fs::read_to_string(file).ok()?.trim().parse().ok();
     wait_until("the tool to start all", || files.iter().all(|f| number(f).is_some()));
     files.iter().filter_map(number).collect()
@@ -94,6 +86,7 @@ fn numbers(files: &[PathBuf]) -> Vec<i32> {
 
 #[test]
 fn without_proc_all_that_a_tool_started_ends() {
+    let _turn = shared();
     let hides = |unshare: &[&str]| {
         let mut command = Command::new("unshare");
         command.args(unshare).args(["mount", "-t", "tmpfs", "none", "/proc"]);
@@ -101,7 +94,7 @@ fn without_proc_all_that_a_tool_started_ends() {
     };
     let ways: [&[&str]; 2] = [&["-m"], &["-rm"]];
     let Some(unshare) = ways.into_iter().find(|way| hides(way)) else {
-        return proofmark_testing::skip("/proc may not be hidden here");
+        return skip("/proc may not be hidden here");
     };
     let lab = Lab::new();
     let files = ["tool", "child", "session", "below"].map(|name| lab.file(name));
@@ -115,54 +108,44 @@ fn without_proc_all_that_a_tool_started_ends() {
     command.arg(env!("CARGO_BIN_EXE_proofmark")).args(["tool", "--", "/bin/sh", "-c", &script]);
     let mut wrapper = command.process_group(0).spawn().unwrap();
     let started = numbers(&files);
-    assert!(started.iter().all(|pid| lives(*pid)), "{started:?}");
-    kill_process(Pid::from_child(&wrapper), Signal::TERM).unwrap();
+    assert!(started.iter().all(|pid| is_alive(*pid)), "{started:?}");
+    kill(wrapper.id(), "TERM");
     assert_eq!(wait("the wrapper to end", &mut wrapper).code(), Some(143));
-    let left: Vec<_> = started.iter().filter(|pid| lives(**pid)).collect();
-    for pid in &left {
-        let _ = kill_process(Pid::from_raw(**pid).unwrap(), Signal::KILL);
-    }
+    let left: Vec<_> = started.iter().filter(|pid| is_alive(**pid)).collect();
+    left.iter().for_each(|pid| kill(**pid, "KILL"));
     assert!(left.is_empty(), "{left:?} of {started:?} outlived it");
 }
 
-fn status(pid: i32, name: &str) -> String {
-    let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(":\t"));
-    value.unwrap_or_default().to_owned()
-}
-
 /// The process that runs a tool for this run.
-fn wrapper_of(run: &Child) -> i32 {
-    let runs = |pid: &i32| {
+fn wrapper_of(run: &Child) -> u32 {
+    let is_tool = |pid: &u32| {
         let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        let is_tool = words.split(|b| *b == 0).nth(1) == Some(b"tool");
-        is_tool && status(*pid, "PPid") == run.id().to_string()
+        words.split(|b| *b == 0).nth(1) == Some(b"tool")
     };
-    let entries = fs::read_dir("/proc").unwrap().flatten();
-    let mut pids = entries.filter_map(|e| e.file_name().to_str()?.parse().ok());
-    pids.find(runs).unwrap()
+    children(run.id()).into_iter().find(is_tool).unwrap()
 }
 
 #[test]
 fn the_second_ctrl_c_ends_a_run_whose_tool_hangs() {
+    let _turn = shared();
     let lab = Lab::new();
     let deaf = format!("trap '' TERM INT HUP\n{}", FORKS.replace("exec /bin", "/bin"));
     let (mut run, tool) = begun(&lab, &deaf);
     // What runs the tool does not react, either, so that the run waits for it.
     let wrapper = wrapper_of(&run);
-    kill_process(Pid::from_raw(wrapper).unwrap(), Signal::STOP).unwrap();
+    kill(wrapper, "STOP");
     wait_until("the wrapper to stop", || status(wrapper, "State").starts_with('T'));
-    kill_process(Pid::from_child(&run), Signal::INT).unwrap();
+    kill(run.id(), "INT");
     let waits = |mask: String| u64::from_str_radix(&mask, 16).is_ok_and(|m| m >> 14 & 1 == 1);
     wait_until("the run to end the tool", || waits(status(wrapper, "ShdPnd")));
     // One that comes at once is the same request as the first.
-    let status = wait_until("the run to end at a second signal", || {
-        kill_process(Pid::from_child(&run), Signal::INT).unwrap();
-        std::thread::sleep(Duration::from_millis(50));
+    let ended = wait_until("the run to end at a second signal", || {
+        kill(run.id(), "INT");
+        thread::sleep(Duration::from_millis(50));
         run.try_wait().unwrap()
     });
-    assert_eq!(status.code(), Some(130));
-    let file = read_run(&fs::read_to_string(lab.out().join("run.json")).unwrap()).unwrap();
+    assert_eq!(ended.code(), Some(130));
+    let file = saved(lab.programs.path());
     assert_eq!(file.ended, None, "the run was not ended at once, but waited for the tool");
     assert_eq!(file.measurements[0].trials.len(), 3, "what was measured is kept");
     [tool, wrapper].into_iter().for_each(wait_for_the_end_of);

@@ -1,19 +1,19 @@
-//! `proofmark run --reference`: tools beside our points. The tools are lines of shell that
-//! stand on the PATH under the names of real ones.
-
-#![allow(clippy::unwrap_used)] // A test that cannot go on fails.
+//! `proofmark run --reference`: tools that repeat our points, and what can go wrong with them. The
+//! tools are lines of shell on the PATH under the names of real ones.
 
 mod limits;
 
-use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::PathBuf;
+use std::thread;
 
-use proofmark_model::{Ending, Measurement, Run, read_run};
-use proofmark_testing::{output, wait, wait_until};
-use rustix::process::{Pid, Signal, kill_process};
+use proofmark_model::read_run;
 use tempfile::TempDir;
+
+use super::lab::disk::folder;
+use super::lab::network::{point, profile, written};
+use super::lab::{is_alive, kill};
+use super::*;
 
 /// A folder for a disk, and one for programs.
 struct Lab {
@@ -23,11 +23,10 @@ struct Lab {
 
 impl Lab {
     fn new() -> Self {
-        let folder = || tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         Self { disk: folder(), programs: folder() }
     }
 
-    /// A program of that name that tells its version, and otherwise does what the script says.
+    /// A program of that name that prints its version, and otherwise does what the script says.
     fn program(&self, name: &str, script: &str) {
         let version = "case \"$1\" in --version) echo tool-9.5; exit 0;; esac";
         self.script(name, &format!("{version}\n{script}"));
@@ -46,26 +45,23 @@ impl Lab {
         self.command(&[&["disk.rand_read", "--threads", "1"], arguments].concat())
     }
 
-    /// The same with trials of half a second. fio runs beside none that takes less than 50 ms,
+    /// The same with trials of half a second. fio repeats none that takes less than 50 ms,
     /// and a trial of the default profile can if other work leaves the disk meanwhile.
     fn long_run(&self, arguments: &[&str]) -> Command {
-        let profile = self.file("profile.toml");
-        let point = "[[points]]\nworkload = \"disk.rand_read\"\nthreads = 1\nreference = true\n";
-        let policy = "target = 0.05\nmin_trials = 3\nmax_trials = 3\ntrial = \"500ms\"\n";
-        fs::write(&profile, format!("name = \"test\"\n[policy]\n{policy}\n{point}")).unwrap();
+        let point = point("disk.rand_read", "500ms", "threads = 1\nreference = true");
+        let profile = written(self.programs.path(), &profile(3, &[point]));
         self.command(&[&["--profile", profile.to_str().unwrap()], arguments].concat())
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_proofmark"));
-        command.env("PROOFMARK_HISTORY", "off");
+        let mut command = proofmark();
         command.args(["run", "--json", "-"]);
         for parameter in ["queue_depth=1", "block_size=4KB", "file_size=16MB", "engine=psync"] {
             command.args(["--set", &format!("disk.rand_read.{parameter}")]);
         }
         command.args(arguments).arg("--disk-path").arg(self.disk.path());
         command.arg("--out").arg(self.out());
-        command.env("PATH", self.programs.path()).stdin(Stdio::null());
+        command.env("PATH", self.programs.path());
         command
     }
 
@@ -87,14 +83,14 @@ fn captured() -> String {
 /// The run, its first measurement, and what was said.
 fn result(command: &mut Command) -> (Run, Measurement, String) {
     let output = output(command);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(matches!(output.status.code(), Some(0 | 3)), "{told}");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{said}");
     let run = read_run(&String::from_utf8(output.stdout).unwrap()).unwrap();
     let first = run.measurements[0].clone();
-    (run, first, told)
+    (run, first, said)
 }
 
-/// Places of the points that a tool runs beside.
+/// Places of the points that a tool repeats.
 fn places(run: &Run, tool: &str) -> Vec<usize> {
     run.plan.references[tool].iter().map(|r| r.point).collect()
 }
@@ -103,6 +99,7 @@ const CAT: &str = "/bin/cat";
 
 #[test]
 fn a_tool_repeats_each_trial_on_a_file_of_the_disk() {
+    let _turn = shared();
     let lab = Lab::new();
     let (arguments, sizes) = (lab.file("arguments"), lab.file("sizes"));
     lab.program(
@@ -115,8 +112,8 @@ fn a_tool_repeats_each_trial_on_a_file_of_the_disk() {
             captured()
         ),
     );
-    let (run, m, told) = result(&mut lab.long_run(&["--trials", "6", "--reference", "fio"]));
-    let [r] = &m.references[..] else { panic!("{told}: {:?}", m.findings) };
+    let (run, m, said) = result(&mut lab.long_run(&["--trials", "6", "--reference", "fio"]));
+    let [r] = &m.references[..] else { panic!("{said}: {:?}", m.findings) };
     assert_eq!(
         (r.tool.as_str(), r.trials.len(), m.trials.len()),
         ("fio", 6, 6),
@@ -141,6 +138,7 @@ fn a_tool_repeats_each_trial_on_a_file_of_the_disk() {
 
 #[test]
 fn what_nobody_asks_for_does_not_run() {
+    let _turn = shared();
     let lab = Lab::new();
     let ran = lab.file("ran");
     lab.program("fio", &format!("echo run >> {}; echo broken >&2; exit 3", ran.display()));
@@ -167,7 +165,8 @@ fn what_nobody_asks_for_does_not_run() {
 }
 
 #[test]
-fn the_plan_says_who_runs_beside_what_and_for_how_long() {
+fn the_plan_says_which_tool_repeats_what_and_for_how_long() {
+    let _turn = shared();
     let lab = Lab::new();
     lab.program("fio", "exit 3");
     let dry = |more: &[&str]| {
@@ -180,7 +179,7 @@ fn the_plan_says_who_runs_beside_what_and_for_how_long() {
         "{with}{without}"
     );
     // A subsystem that is named is all of its workloads, not only what the profile marks.
-    let mut disk = Command::new(env!("CARGO_BIN_EXE_proofmark"));
+    let mut disk = proofmark();
     disk.args(["run", "disk", "--dry-run", "--reference", "fio", "--disk-path"]);
     disk.arg(lab.disk.path()).env("PATH", lab.programs.path());
     let text = String::from_utf8(output(&mut disk).stdout).unwrap();
@@ -192,26 +191,21 @@ fn the_plan_says_who_runs_beside_what_and_for_how_long() {
     assert_ne!(with.lines().last(), without.lines().last(), "the tools take time");
     // A budget that has no room for both is for our own trials.
     let output = output(&mut lab.run(&["--dry-run", "--reference", "all", "--budget", "5s"]));
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(told.contains("skipped: the reference tools would take about"), "{told}");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("skipped: the reference tools would take about"), "{said}");
     assert!(!String::from_utf8_lossy(&output.stdout).contains("(reference: "));
 }
 
-/// Starts a run whose tool does as the script says after it told its process, and waits for that;
-/// the number of the process.
-fn begun(lab: &Lab, script: &str) -> (Child, i32) {
+/// Starts a run whose tool does as the script says after it wrote its process id, and waits for
+/// that; the id.
+fn begun(lab: &Lab, script: &str) -> (Child, u32) {
     let pid = lab.file("pid").display().to_string();
     lab.program(
         "fio",
         &format!("tell() {{ echo $1 > {pid}.part; /bin/mv {pid}.part {pid}; }}\n{script}"),
     );
-    let mut run = lab.long_run(&["--trials", "3", "--reference", "fio"]);
-    let mut run = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    wait_until("the start of the tool", || {
-        let started = lab.file("pid").exists();
-        assert!(started || run.try_wait().unwrap().is_none(), "the run ended without the tool");
-        started
-    });
+    let mut run = start(&mut lab.long_run(&["--trials", "3", "--reference", "fio"]));
+    wait_for("the start of the tool", &mut run, || lab.file("pid").exists());
     (run, fs::read_to_string(&pid).unwrap().trim().parse().unwrap())
 }
 
@@ -221,40 +215,42 @@ const SLEEPS: &str = "tell $$; exec /bin/sleep 300";
 const FORKS: &str = "/usr/bin/setsid /bin/sh -c 'echo $$; exec /bin/sleep 301' > \"$0.child\" &\n\
     while ! [ -s \"$0.child\" ]; do /bin/sleep 0.05; done; tell $(/bin/cat \"$0.child\"); wait";
 
-/// Whether a process runs, and is no zombie.
-fn lives(pid: i32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
-}
-
-fn wait_for_the_end_of(pid: i32) {
-    wait_until("the end of the tool with its run", || !lives(pid));
+fn wait_for_the_end_of(pid: u32) {
+    wait_until("the end of the tool with its run", || !is_alive(pid));
 }
 
 #[test]
 fn a_tool_and_what_it_started_do_not_outlive_their_run() {
-    for (signal, script) in
-        [(Signal::KILL, SLEEPS), (Signal::INT, SLEEPS), (Signal::KILL, FORKS), (Signal::INT, FORKS)]
-    {
+    let _turn = shared();
+    let ends_with_its_run = |signal: &str, script: &str| {
         let lab = Lab::new();
         let (mut run, tool) = begun(&lab, script);
-        assert!(lives(tool));
-        kill_process(Pid::from_child(&run), signal).unwrap();
+        assert!(is_alive(tool));
+        kill(run.id(), signal);
         wait_for_the_end_of(tool);
         let status = wait("the run to end", &mut run);
         assert!(!status.success());
         assert_eq!(fs::read_dir(lab.disk.path()).unwrap().count(), 0, "nothing is left");
-        let run = read_run(&fs::read_to_string(lab.out().join("run.json")).unwrap()).unwrap();
+        let run = saved(lab.programs.path());
         let first = &run.measurements[0];
-        assert_eq!(first.trials.len(), 3, "{signal:?}: what was measured is kept");
-        let by = (signal == Signal::INT).then_some("SIGINT");
+        assert_eq!(first.trials.len(), 3, "{signal}: what was measured is kept");
+        let by = (signal == "INT").then_some("SIGINT");
         assert_eq!(run.interrupted.as_deref(), by);
         assert!(!first.findings.iter().any(|f| f.check == "reference.failed"));
-    }
+    };
+    // At once, since they wait more than they measure.
+    thread::scope(|scope| {
+        for signal in ["KILL", "INT"] {
+            for script in [SLEEPS, FORKS] {
+                scope.spawn(move || ends_with_its_run(signal, script));
+            }
+        }
+    });
 }
 
 #[test]
 fn what_a_tool_leaves_running_ends_with_it() {
+    let _turn = shared();
     let lab = Lab::new();
     let script = FORKS.replace("; wait", "; exit 0");
     let (mut run, child) = begun(&lab, &script);
