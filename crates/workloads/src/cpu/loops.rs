@@ -10,6 +10,7 @@ use super::native;
 use super::task::{self, Task, spec};
 use super::work::Variant;
 use crate::declare::{Words, alternative, place};
+use crate::params::int;
 
 /// A workload that runs one of several hot loops.
 pub struct Loops {
@@ -202,12 +203,12 @@ impl Workload for Loops {
     }
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        let (id, loops) = (&self.spec.id, self.loops);
-        Ok(Box::new(if self.is_mix() {
-            Task { variant: task::mix(id, loops, params)?, amount: task::total(params)? }
-        } else {
-            Task { variant: task::peak(id, loops, params)?, amount: Amount::Calibrated }
-        }))
+        let variant = task::find(&self.spec.id, self.loops, params, self.is_mix())?;
+        let amount = match self.is_mix() {
+            true => Amount::Total(int(params, "iterations")?),
+            false => Amount::Calibrated,
+        };
+        Ok(Box::new(Task { variant, amount }))
     }
 
     fn nominal_seconds(&self, params: &Params) -> Option<f64> {

@@ -375,13 +375,6 @@ mod tests {
         // Of the sector before, only the end is there.
         assert_eq!(content.generation(&filled(4000, 8192, 3), 4000), Some(3));
         assert_eq!(content.generation(&one[..STAMP - 1], 4096), None);
-        assert_eq!(content.generation(&one, 4096 + 512), Some(1 ^ generation_key(8, 9)));
-    }
-
-    /// What remains of a generation that is read as that of another sector.
-    fn generation_key(sector: u64, other: u64) -> u64 {
-        let key = Content::new().keys[1];
-        mixed(key, sector) ^ mixed(key, other)
     }
 
     #[test]

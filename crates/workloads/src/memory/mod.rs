@@ -26,9 +26,9 @@ mod testing;
 mod x86_64;
 
 pub use block::{RAND_READ, RAND_READ_WRITE, RAND_WRITE, READ_WRITE, SEQ_READ, SEQ_WRITE};
-pub use latency::Latency;
+pub use latency::{LATENCY, NUMA_LATENCY};
 pub use loaded_latency::LoadedLatency;
-pub use numa::{NumaLatency, NumaRead};
+pub use numa::NumaRead;
 #[cfg(debug_assertions)]
 pub(crate) use segment::{Loop, Segment, find as find_loop};
 pub use stream::{ADD, COPY, READ, SCALE, TRIAD, WRITE};

@@ -10,7 +10,6 @@ use proofmark_model::{
 
 use super::stream::op::Stores;
 use crate::arena::Pages;
-use crate::cpu::isa::Isa;
 pub(super) use crate::declare::size_parameter;
 use crate::declare::{self, MOST, Words, lower_is_better, parameter, threads_parameter};
 use crate::params::choice;
@@ -114,11 +113,6 @@ pub(super) fn four_times_the_cache(host: &Host) -> u64 {
 
 pub(super) fn pages(params: &Params) -> Result<Pages, Refusal> {
     choice(params, "pages", &[("huge", Pages::Huge), ("small", Pages::Small)])
-}
-
-/// The instruction set of the `isa` parameter, if this CPU has it.
-pub(super) fn isa(params: &Params) -> Result<Isa, Refusal> {
-    choice(params, "isa", &Isa::ALL.map(|isa| (isa.name(), isa)))?.supported()
 }
 
 pub(super) fn stores(params: &Params) -> Result<Stores, Refusal> {

@@ -175,14 +175,9 @@ impl Stream {
 mod tests {
     use super::*;
 
-    fn loopback() -> Interface {
-        let (name, kind) = ("lo".to_owned(), "loopback".to_owned());
-        Interface { name, kind, mtu: 65_536, bits_per_s: None, driver: None }
-    }
-
     #[test]
     fn counters_are_since_the_same_channel_asked() {
-        let server = ServerSide::new(|_| Some(loopback()));
+        let server = ServerSide::new(|_| Some(proofmark_model::testing::interface("lo")));
         let at = |port| Ends {
             local: "127.0.0.1:1".parse().unwrap(),
             peer: SocketAddr::from(([127, 0, 0, 1], port)),

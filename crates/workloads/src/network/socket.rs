@@ -128,15 +128,6 @@ mod tests {
     }
 
     #[test]
-    fn unknown_congestion_controls_are_reported() {
-        let (client, _far) = pair(LOOPBACK);
-        let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap();
-        set_congestion(&client, known.trim()).unwrap();
-        assert!(set_congestion(&client, "none such").is_err());
-        assert!(set_congestion(&client, "a name that is far too long").is_err());
-    }
-
-    #[test]
     fn timeouts_and_resets() {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         set_receive_timeout(&socket, Duration::from_millis(20)).unwrap();

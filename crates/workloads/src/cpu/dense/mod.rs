@@ -109,7 +109,7 @@ pub(super) struct Shape {
 impl Shape {
     pub(super) fn from_params(workload: &str, params: &Params) -> Result<Self, Refusal> {
         let int = |name: &str| int(params, name).map(|value| value as usize);
-        let isa = Isa::from_params(workload, params)?;
+        let isa = Isa::from_params(params)?;
         let loops = loops::find(isa).ok_or_else(|| {
             Refusal(format!("{workload} has no {} loops for this architecture", isa.name()))
         })?;

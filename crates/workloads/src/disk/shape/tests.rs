@@ -1,4 +1,4 @@
-use Operation::{Copy, Mixed, Read, Write};
+use Operation::{Append, Copy, Mixed, Read, Write};
 use proofmark_model::testing::{block_device, storage};
 use proofmark_model::{BlockDevice, Probe};
 
@@ -79,7 +79,8 @@ fn a_file_left_to_the_machine_is_large_enough() {
         assert_eq!(resolved.int("file_size"), Some(mib * MIB), "{asked:?}");
         Shape::from_params(operation, &resolved).unwrap();
     }
-    let fsync = |words| resolve_fsync(params(words)).int("file_size");
+    let fsync =
+        |words| resolve_auto(Append, params(words), &host(None, None)).remove(0).int("file_size");
     assert_eq!(fsync("file_size=auto block_size=4096"), Some(64 * MIB));
     assert_eq!(fsync("file_size=auto block_size=83886080"), Some(80 * MIB));
     assert_eq!(fsync("file_size=5 block_size=4096"), Some(5));
@@ -146,7 +147,7 @@ fn what_can_be_is_read_right() {
 
 #[test]
 fn of_fsync_the_file_is_each_threads_own() {
-    let of = |words: &str| Shape::of_fsync(&params(words));
+    let of = |words: &str| Shape::from_params(Append, &params(words));
     let shape = of("threads=8 block_size=4096 file_size=4096 amount=auto").unwrap();
     assert!(shape.flush && shape.engine == Kind::Psync && shape.queue_depth == 1);
     let refused = |words: &str| of(words).unwrap_err().0;

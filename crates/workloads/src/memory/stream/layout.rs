@@ -176,18 +176,11 @@ mod tests {
 
     #[test]
     fn the_same_segments_have_the_same_words() {
-        assert_eq!(
-            layout(Op::Copy, 64 * MIB, 1).describe(),
-            layout(Op::Copy, 64 * MIB, 2).describe()
-        );
-        for other in [
-            layout(Op::Add, 64 * MIB, 1),
-            layout(Op::Copy, 32 * MIB, 1),
-            layout(Op::Copy, 64 * MIB, 3),
-        ] {
-            assert_ne!(layout(Op::Copy, 64 * MIB, 1).describe(), other.describe());
-        }
+        let words = |op, size, threads| layout(op, size, threads).describe();
+        let whole = words(Op::Copy, 64 * MIB, 1);
+        assert_eq!(whole, words(Op::Copy, 64 * MIB, 2));
+        assert!(![words(Op::Copy, 32 * MIB, 1), words(Op::Copy, 64 * MIB, 3)].contains(&whole));
         // The same extent, but other gaps.
-        assert_ne!(layout(Op::Write, 10_000, 2).describe(), layout(Op::Write, 8192, 2).describe());
+        assert_ne!(words(Op::Write, 10_000, 2), words(Op::Write, 8192, 2));
     }
 }

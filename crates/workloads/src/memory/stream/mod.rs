@@ -86,7 +86,7 @@ impl Workload for Stream {
         let params = resolved(params, "array_size", |_| parameters::four_times_the_cache(host));
         let past_the_caches = |p: &Params| {
             let isas = Isa::ALL.into_iter().filter(|i| i.is_supported());
-            let asked = parameters::isa(p).ok();
+            let asked = Isa::from_params(p).ok();
             let mut isas = isas.filter(|i| asked.is_none_or(|a| a == *i));
             isas.any(|i| (self.find)(self.op, Stores::NonTemporal, i).is_some())
         };
@@ -121,9 +121,8 @@ pub(super) fn verification(op: Op) -> &'static str {
 
 /// The widest instruction set here that has such a loop.
 pub(super) fn widest(find: Find, op: Op, stores: Stores) -> &'static str {
-    let widths = [Isa::Avx512, Isa::Avx2, Isa::Sse2, Isa::Scalar];
     let has = |isa: &Isa| isa.is_supported() && find(op, stores, *isa).is_some();
-    widths.into_iter().find(has).unwrap_or(Isa::Scalar).name()
+    Isa::ALL.into_iter().rev().find(has).unwrap_or(Isa::Scalar).name()
 }
 
 /// The loop for the instruction set of the `isa` parameter.
@@ -133,7 +132,7 @@ pub(super) fn loop_for(
     (op, stores): (Op, Stores),
     params: &Params,
 ) -> Result<Loop, Refusal> {
-    let isa = parameters::isa(params)?;
+    let isa = Isa::from_params(params)?;
     find(op, stores, isa).ok_or_else(|| {
         let (isa, stores) = (isa.name(), stores.name());
         Refusal(format!("{workload} has no {isa} loop with {stores} stores on this architecture"))

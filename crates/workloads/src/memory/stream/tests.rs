@@ -302,10 +302,9 @@ fn parameters_left_to_the_machine_are_resolved() {
     for workload in [&COPY as &dyn Workload, &READ, &Sweep] {
         let point = workload.resolve_auto(auto.clone(), &host).remove(0);
         assert_eq!(workload.supports(&point), Ok(()), "{}", workload.spec().id);
-        let isa = Isa::parse(point.text("isa").unwrap()).unwrap();
-        let best =
-            [Isa::Avx512, Isa::Avx2, Isa::Sse2, Isa::Scalar].into_iter().find(|i| i.is_supported());
-        assert_eq!(Some(isa), best, "every instruction set has every loop");
+        let best = [Isa::Avx512, Isa::Avx2, Isa::Sse2].into_iter().find(|i| i.is_supported());
+        let best = best.unwrap_or(Isa::Scalar).name();
+        assert_eq!(point.text("isa"), Some(best), "every instruction set has every loop");
     }
     assert_eq!(COPY.resolve_auto(auto.clone(), &host)[0].int("array_size"), Some(400 << 20));
     assert_eq!(Sweep.resolve_auto(auto, &host)[0].int("working_set"), Some(100 << 20));
