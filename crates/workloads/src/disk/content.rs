@@ -32,25 +32,15 @@ pub(crate) struct Content {
     keys: [u64; 2],
 }
 
-struct Made {
-    pool: Vec<u8>,
-    keys: [u64; 2],
-}
-
-impl Made {
-    fn new() -> Self {
-        let seed = random();
-        let words = (0..(POOL / 8) as u64).flat_map(|i| mixed(seed, i).to_le_bytes());
-        Self { pool: words.collect(), keys: [random(), random()] }
-    }
-}
-
 impl Content {
     /// The same in the whole process; another process has other bytes.
     pub(crate) fn new() -> Self {
-        static MADE: OnceLock<Made> = OnceLock::new();
-        let made = MADE.get_or_init(Made::new);
-        Self { pool: &made.pool, keys: made.keys }
+        static MADE: OnceLock<Content> = OnceLock::new();
+        *MADE.get_or_init(|| {
+            let seed = random();
+            let words = (0..(POOL / 8) as u64).flat_map(|i| mixed(seed, i).to_le_bytes());
+            Self { pool: Vec::leak(words.collect()), keys: [random(), random()] }
+        })
     }
 
     /// Makes `buf` what the file holds from byte `offset` on.

@@ -42,6 +42,7 @@ use super::task::together;
 use crate::arena::{Arena, Pages};
 use crate::declare::{Words, choice, parameter, rate, threads_parameter};
 use crate::params::{int, resolved};
+use crate::share;
 
 /// Most rows and columns that can be asked for.
 const MOST: u64 = 1_000_000;
@@ -186,8 +187,3 @@ pub(super) fn warm(shape: &Shape) {
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C, align(64))]
 pub(super) struct Line(pub(super) [f64; GROUP]);
-
-/// Part `index` of `of` of this many things side by side.
-pub(super) fn share(things: usize, index: usize, of: usize) -> std::ops::Range<usize> {
-    index * things / of..(index + 1) * things / of
-}
