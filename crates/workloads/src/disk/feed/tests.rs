@@ -1,4 +1,3 @@
-use super::super::content::POOL;
 use super::super::shape::testing::SHAPE;
 use super::*;
 
@@ -86,25 +85,6 @@ fn some_places_of_what_was_written_are_kept_all_over_the_run() {
             places.windows(2).all(|w| w[0] < w[1] && w[1] - w[0] <= gap),
             "{count}: {places:?}"
         );
-    }
-}
-
-#[test]
-fn what_is_written_is_the_content_of_its_place() {
-    // Blocks of half a pool, so that every other one needs no more than new stamps.
-    let (block, content) = (POOL as u64 / 2, Content::new());
-    let shape = shape(block, 0, true);
-    let mut feed = feed((Operation::Write, Order::Seq), &shape, 0..8);
-    let mut buffers = [vec![0; block as usize], vec![0; block as usize]];
-    for generation in [5, 6] {
-        feed.begin(8, generation);
-        for i in 0..8 {
-            let buffer = &mut buffers[i % 2];
-            let io = feed.next(i % 2, buffer);
-            assert!(io.write && io.offset == i as u64 * block);
-            assert_eq!(content.check_all(buffer, io.offset), Ok(()), "{i}");
-            assert_eq!(content.generation(buffer, io.offset), Some(generation));
-        }
     }
 }
 
