@@ -8,7 +8,7 @@ use proofmark_model::{Parameter, ParameterKind, Params, Role, Subsystem, Unit, W
 use super::isa::{Element, Isa};
 use super::law::Law;
 use super::work::{Variant, Work};
-use crate::declare::{Words, choice, interleaved, parameter, rate, threads_parameter};
+use crate::declare::{Words, choice, interleaved, parameter, rate, threads_parameter, words};
 use crate::params;
 
 pub(super) const THREADS: Parameter =
@@ -29,7 +29,7 @@ pub(super) const MIX: Parameter = parameter(
     "mix",
     "Operations per iteration: add16 (16 additions) or arith17 (5 additions, 4 subtractions, 4 \
      multiplications, 2 divisions, 2 comparisons).",
-    choice(&[Cow::Borrowed("add16"), Cow::Borrowed("arith17")]),
+    choice(const { &words(["add16", "arith17"]) }),
     "add16",
 );
 

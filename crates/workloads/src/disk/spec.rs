@@ -8,7 +8,7 @@ use proofmark_model::{
 
 use super::engine;
 use super::shape::Operation;
-use crate::declare::{Words, choice, parameter, rate, size_parameter, threads_parameter};
+use crate::declare::{Words, choice, parameter, rate, size_parameter, threads_parameter, words};
 
 const THREADS: Parameter = threads_parameter(
     "Threads, each with its own part of the file; the scheduler places them.",
@@ -28,7 +28,7 @@ const DIRECT: Parameter = parameter(
     "direct",
     "Direct I/O (on) or buffered I/O through the page cache (off); auto: on where block_size is a \
      multiple of the device's sector.",
-    choice(&[Cow::Borrowed("on"), Cow::Borrowed("off")]),
+    choice(const { &words(["on", "off"]) }),
     AUTO,
 );
 
@@ -36,14 +36,14 @@ const CACHE: Parameter = parameter(
     "cache",
     "State of the file in the page cache before each trial: evicted (cold), fully cached (warm) or \
      bypassed by direct I/O (none). auto: none; for buffered I/O cold and warm, as two results.",
-    choice(&[Cow::Borrowed("none"), Cow::Borrowed("cold"), Cow::Borrowed("warm")]),
+    choice(const { &words(["none", "cold", "warm"]) }),
     AUTO,
 );
 
 const FLUSH: Parameter = parameter(
     "flush",
     "Whether each thread ends with an fdatasync in the timed part.",
-    choice(&[Cow::Borrowed("end"), Cow::Borrowed("none")]),
+    choice(const { &words(["end", "none"]) }),
     "end",
 );
 
@@ -212,4 +212,4 @@ pub(super) const fn blocks(
     rate(words, (Subsystem::Disk, unit), parameters, Some(axis), CEILINGS, work, role)
 }
 
-const CEILINGS: &[Cow<str>] = &[Cow::Borrowed("disk.limit"), Cow::Borrowed("disk.link")];
+const CEILINGS: &[Cow<str>] = &words(["disk.limit", "disk.link"]);

@@ -11,7 +11,7 @@ use super::parameters::{
     self, ANY_LEVEL, PAGES, arrays, chase, four_times_the_cache, size_parameter, time_of_load,
 };
 use crate::arena::{Arena, Pages};
-use crate::declare::{self, Words, parameter, tool_test};
+use crate::declare::{self, Words, parameter, tool_test, words};
 use crate::params::{choice, int, resolved};
 
 /// A workload that chases pointers on one thread.
@@ -36,7 +36,7 @@ const ORDER: Parameter = parameter(
     "order",
     "Order of the loads: rand (anywhere) or local (within 2 MiB, then the next 2 MiB, one line of \
      each pair, so that the TLB holds every page).",
-    declare::choice(&[Cow::Borrowed("rand"), Cow::Borrowed("local")]),
+    declare::choice(const { &words(["rand", "local"]) }),
     "rand",
 );
 

@@ -12,7 +12,7 @@ use super::parameters;
 use super::segment::find;
 use super::stream::op::{Op, Stores};
 use super::stream::{Layout, Task, loop_for, widest};
-use crate::declare::{self, Words, parameter, rate, tool_test_at};
+use crate::declare::{self, Words, parameter, rate, tool_test_at, words};
 use crate::params::{choice, int, resolved};
 
 pub struct Sweep;
@@ -20,7 +20,7 @@ pub struct Sweep;
 const OP: Parameter = parameter(
     "op",
     "Operation on the working set: read it, write it, or copy half of it to the other half.",
-    declare::choice(&[Cow::Borrowed("read"), Cow::Borrowed("write"), Cow::Borrowed("copy")]),
+    declare::choice(const { &words(["read", "write", "copy"]) }),
     "read",
 );
 
@@ -48,7 +48,7 @@ static SPEC: WorkloadSpec = rate(
     (Subsystem::Memory, Unit::BytePerSecond),
     const { &[OP, WORKING_SET, parameters::THREADS, parameters::ISA, parameters::PAGES] },
     Some("working_set"),
-    &[Cow::Borrowed("memory.cache"), Cow::Borrowed("memory.core"), Cow::Borrowed("memory.dram")],
+    const { &words(["memory.cache", "memory.core", "memory.dram"]) },
     const {
         Work {
             pace: Pace::Memory,

@@ -40,7 +40,7 @@ use self::tile::{Tile, Update};
 use super::isa::Isa;
 use super::task::together;
 use crate::arena::{Arena, Pages};
-use crate::declare::{Words, choice, parameter, rate, threads_parameter};
+use crate::declare::{Words, choice, parameter, rate, threads_parameter, words};
 use crate::params::{int, resolved};
 use crate::share;
 
@@ -51,8 +51,7 @@ const THREADS: Parameter =
     threads_parameter("Threads, each pinned to a CPU, that share the matrices.", "1");
 
 #[cfg(target_arch = "x86_64")]
-const ISAS: &[Cow<'static, str>] =
-    &[Cow::Borrowed("sse2"), Cow::Borrowed("avx2+fma"), Cow::Borrowed("avx512")];
+const ISAS: &[Cow<'static, str>] = &words(["sse2", "avx2+fma", "avx512"]);
 #[cfg(not(target_arch = "x86_64"))]
 const ISAS: &[Cow<'static, str>] = &[Cow::Borrowed("scalar")];
 
