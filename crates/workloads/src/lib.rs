@@ -42,7 +42,7 @@ pub const ALL: &[&dyn Workload] = &[
     &memory::RAND_WRITE,
     &memory::SEQ_READ,
     &memory::RAND_READ,
-    &memory::Sweep,
+    &memory::SWEEP,
     &memory::LATENCY,
     &memory::LoadedLatency,
     &memory::NumaRead,

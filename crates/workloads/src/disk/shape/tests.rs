@@ -32,29 +32,18 @@ fn words(params: &Params, of: &[&str]) -> String {
 fn what_is_left_to_the_machine_is_set() {
     let here = host(Some(512), Some(true));
     let set = ["engine", "queue_depth", "direct", "cache"];
+    let both = &["psync 1 off cold", "psync 1 off warm"][..];
     for (asked, host, expected) in [
         ("block_size=4096 queue_depth=1", &here, &["psync 1 on none"][..]),
         ("block_size=4096 queue_depth=8", &here, &["io_uring 8 on none"]),
         ("block_size=4096 queue_depth=8", &host(None, None), &["io_uring 8 on none"]),
         ("block_size=4096 queue_depth=8", &host(None, Some(false)), &["psync 1 on none"]),
-        ("block_size=8 queue_depth=1", &here, &["psync 1 off cold", "psync 1 off warm"]),
+        ("block_size=8 queue_depth=1", &here, both),
         ("block_size=1024 queue_depth=1", &here, &["psync 1 on none"]),
-        (
-            "block_size=1024 queue_depth=1",
-            &host(Some(4096), None),
-            &["psync 1 off cold", "psync 1 off warm"],
-        ),
-        (
-            "block_size=1024 queue_depth=1",
-            &host(None, None),
-            &["psync 1 off cold", "psync 1 off warm"],
-        ),
+        ("block_size=1024 queue_depth=1", &host(Some(4096), None), both),
+        ("block_size=1024 queue_depth=1", &host(None, None), both),
         ("block_size=4096 queue_depth=1 cache=warm", &here, &["psync 1 off warm"]),
-        (
-            "block_size=4096 queue_depth=1 direct=off",
-            &here,
-            &["psync 1 off cold", "psync 1 off warm"],
-        ),
+        ("block_size=4096 queue_depth=1 direct=off", &here, both),
         // What was asked for stays, even where it cannot be.
         ("block_size=4096 queue_depth=8 engine=psync", &here, &["psync 8 on none"]),
         ("block_size=8 queue_depth=1 direct=on", &here, &["psync 1 on none"]),

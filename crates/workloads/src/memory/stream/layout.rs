@@ -30,7 +30,7 @@ const SKEW: u64 = (128 << 10) + (1 << 10);
 
 /// Arrays, each divided into one part a thread, each part into equal segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) struct Layout {
+pub(super) struct Layout {
     op: Op,
     pub(super) threads: u64,
     pub(super) segment: u64,
@@ -46,7 +46,7 @@ impl Layout {
     ///
     /// # Errors
     /// If a thread's part would be too small.
-    pub(in super::super) fn new(op: Op, array_size: u64, threads: u64) -> Result<Self, Refusal> {
+    pub(super) fn new(op: Op, array_size: u64, threads: u64) -> Result<Self, Refusal> {
         // A page has one node, so where there are several no two parts share a page.
         let page = if nodes() > 1 { ALIGNMENT as u64 } else { 4096 };
         Self::with_page(op, array_size, threads.max(1), page)
@@ -72,7 +72,7 @@ impl Layout {
     }
 
     /// Bytes from the first to the last of all arrays.
-    pub(in super::super) fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         self.array_stride * (self.op.arrays() as u64 - 1) + self.part_stride * self.threads
     }
 
