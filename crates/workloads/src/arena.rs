@@ -349,15 +349,6 @@ mod tests {
     }
 
     #[test]
-    fn the_content_is_known_until_another_is_named() {
-        let arena = Arena::map(1, Pages::Small, 0).unwrap();
-        assert!(!arena.holds("a"));
-        assert!(arena.holds("a"));
-        assert!(!arena.holds("b"));
-        assert!(!arena.holds("a"));
-    }
-
-    #[test]
     fn what_cannot_be_had_is_refused() {
         assert!(Arena::get(1 << 62, Pages::Huge, 1).is_err());
     }

@@ -24,6 +24,18 @@ pub(crate) const fn parameter(
     }
 }
 
+/// These words, as declarations hold them.
+pub(crate) const fn words<const N: usize>(words: [&'static str; N]) -> [Cow<'static, str>; N] {
+    let mut all = [const { Cow::Borrowed("") }; N];
+    let mut i = 0;
+    while i < N {
+        // A constant cannot drop what it replaces, which owns nothing.
+        std::mem::forget(std::mem::replace(&mut all[i], Cow::Borrowed(words[i])));
+        i += 1;
+    }
+    all
+}
+
 /// The words of a parameter that is a choice.
 pub(crate) const fn choice(words: &'static [Cow<'static, str>]) -> ParameterKind {
     ParameterKind::Choice(Cow::Borrowed(words))

@@ -4,6 +4,7 @@
 //! and never judge. They declare their work ([`proofmark_model::WorkloadSpec`]), do exactly that
 //! work, and prove it.
 
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use proofmark_engine::Workload;
@@ -41,18 +42,18 @@ pub const ALL: &[&dyn Workload] = &[
     &memory::RAND_WRITE,
     &memory::SEQ_READ,
     &memory::RAND_READ,
-    &memory::Sweep,
-    &memory::Latency,
+    &memory::SWEEP,
+    &memory::LATENCY,
     &memory::LoadedLatency,
     &memory::NumaRead,
-    &memory::NumaLatency,
+    &memory::NUMA_LATENCY,
     &disk::SEQ_READ,
     &disk::SEQ_WRITE,
     &disk::READ_WRITE,
     &disk::RAND_READ,
     &disk::RAND_WRITE,
     &disk::MIXED,
-    &disk::Fsync,
+    &disk::FSYNC,
     &network::TCP_STREAM,
     &network::UDP_STREAM,
     &network::TCP_RTT,
@@ -73,6 +74,11 @@ pub fn find(id: &str) -> Option<&'static dyn Workload> {
 fn now_ns() -> u64 {
     let t = clock_gettime(ClockId::Monotonic);
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+}
+
+/// Part `index` of `of` of this many things side by side.
+fn share(things: usize, index: usize, of: usize) -> Range<usize> {
+    index * things / of..(index + 1) * things / of
 }
 
 /// What a mutex holds, also after a thread panicked while it held the lock.

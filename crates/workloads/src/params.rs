@@ -54,24 +54,3 @@ pub(crate) mod testing {
         })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::testing::params;
-    use super::*;
-
-    #[test]
-    fn only_what_is_auto_is_resolved() {
-        let both = |p| resolved(resolved(p, "a", |_| 7), "b", |_| 7);
-        assert_eq!(both(params("a=auto b=5")), params("a=7 b=5"));
-        assert_eq!(both(Params::default()), Params::default());
-    }
-
-    #[test]
-    fn what_is_not_set_or_not_known_is_refused() {
-        let refused = |words| choice(&params(words), "a", &[("on", true)]).unwrap_err().0;
-        assert_eq!(refused("a=off"), "a has no value 'off'");
-        assert_eq!(refused("b=on"), "a is not set");
-        assert_eq!(int(&Params::default(), "n").unwrap_err().0, "n is not set");
-    }
-}

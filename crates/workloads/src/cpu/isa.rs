@@ -3,7 +3,7 @@
 use proofmark_engine::Refusal;
 use proofmark_model::Params;
 
-use crate::params::text;
+use crate::params::choice;
 
 /// An instruction set that a workload is written for. Names as in the `isa` parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,16 +34,9 @@ impl Isa {
         }
     }
 
-    pub(crate) fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|isa| isa.name() == name)
-    }
-
     /// The instruction set that the parameters name, if this CPU has it.
-    pub(crate) fn from_params(workload: &str, params: &Params) -> Result<Self, Refusal> {
-        let name = text(params, "isa")?;
-        let isa = Self::parse(name)
-            .ok_or_else(|| Refusal(format!("{workload} has no instruction set '{name}'")))?;
-        isa.supported()
+    pub(crate) fn from_params(params: &Params) -> Result<Self, Refusal> {
+        choice(params, "isa", &Self::ALL.map(|isa| (isa.name(), isa)))?.supported()
     }
 
     /// This one, if this CPU has it.
@@ -103,10 +96,6 @@ impl Element {
             Self::I64 => "i64",
             Self::I32 => "i32",
         }
-    }
-
-    pub(crate) fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|e| e.name() == name)
     }
 
     pub(crate) const fn bytes(self) -> usize {

@@ -9,7 +9,8 @@ use proofmark_model::{Parameter, Params, Property, Role, Unit, WorkloadSpec};
 use super::native;
 use super::task::{self, Task, spec};
 use super::work::Variant;
-use crate::declare::{Words, alternative, place};
+use crate::declare::{Words, alternative, place, words};
+use crate::params::int;
 
 /// A workload that runs one of several hot loops.
 pub struct Loops {
@@ -24,14 +25,8 @@ pub static MIX_INT: Loops = Loops { spec: &MIX_INT_SPEC, loops: native::MIX_INT 
 
 const FLOPS_PARAMETERS: &[Parameter] = &[
     task::THREADS,
-    task::isa_parameter(&[
-        Cow::Borrowed("scalar"),
-        Cow::Borrowed("sse2"),
-        Cow::Borrowed("avx2"),
-        Cow::Borrowed("avx2+fma"),
-        Cow::Borrowed("avx512"),
-    ]),
-    task::type_parameter(&[Cow::Borrowed("f64"), Cow::Borrowed("f32")], "f64"),
+    task::isa_parameter(const { &words(["scalar", "sse2", "avx2", "avx2+fma", "avx512"]) }),
+    task::type_parameter(const { &words(["f64", "f32"]) }, "f64"),
 ];
 
 static FLOPS_SPEC: WorkloadSpec = spec(
@@ -59,13 +54,8 @@ static FLOPS_SPEC: WorkloadSpec = spec(
 
 const IOPS_PARAMETERS: &[Parameter] = &[
     task::THREADS,
-    task::isa_parameter(&[
-        Cow::Borrowed("scalar"),
-        Cow::Borrowed("sse2"),
-        Cow::Borrowed("avx2"),
-        Cow::Borrowed("avx512"),
-    ]),
-    task::type_parameter(&[Cow::Borrowed("i64"), Cow::Borrowed("i32")], "i64"),
+    task::isa_parameter(const { &words(["scalar", "sse2", "avx2", "avx512"]) }),
+    task::type_parameter(const { &words(["i64", "i32"]) }, "i64"),
 ];
 
 static IOPS_SPEC: WorkloadSpec = spec(
@@ -89,7 +79,7 @@ static IOPS_SPEC: WorkloadSpec = spec(
     const { Role { lead: Some(3), ..Role::NONE } },
 );
 
-const MIX_ISAS: Parameter = task::isa_parameter(&[Cow::Borrowed("scalar"), Cow::Borrowed("avx2")]);
+const MIX_ISAS: Parameter = task::isa_parameter(const { &words(["scalar", "avx2"]) });
 
 const MIX_FLOAT_PARAMETERS: &[Parameter] = &[
     task::THREADS,
@@ -178,7 +168,7 @@ static MIX_INT_SPEC: WorkloadSpec = spec(
             tables: Cow::Borrowed(&[place("instruction_mixes", 1, "GIOPS")]),
             counterparts: Cow::Borrowed(&[alternative(
                 "cpu.mix.float",
-                &[Cow::Borrowed("isa"), Cow::Borrowed("type")],
+                const { &words(["isa", "type"]) },
             )]),
             ..Role::NONE
         }
@@ -202,12 +192,12 @@ impl Workload for Loops {
     }
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        let (id, loops) = (&self.spec.id, self.loops);
-        Ok(Box::new(if self.is_mix() {
-            Task { variant: task::mix(id, loops, params)?, amount: task::total(params)? }
-        } else {
-            Task { variant: task::peak(id, loops, params)?, amount: Amount::Calibrated }
-        }))
+        let variant = task::find(&self.spec.id, self.loops, params, self.is_mix())?;
+        let amount = match self.is_mix() {
+            true => Amount::Total(int(params, "iterations")?),
+            false => Amount::Calibrated,
+        };
+        Ok(Box::new(Task { variant, amount }))
     }
 
     fn nominal_seconds(&self, params: &Params) -> Option<f64> {

@@ -48,36 +48,3 @@ impl State {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    #![allow(unsafe_code)] // Looks at the memory as a hot loop does.
-
-    use super::*;
-
-    #[test]
-    fn lanes_do_not_touch_each_other() {
-        for (element, lanes) in [(Element::F32, 16), (Element::I64, 8)] {
-            let mut state = State::new(element, 3);
-            for slot in 0..3 {
-                for lane in 0..lanes {
-                    state.set(slot, lane, (slot * 100 + lane + 1) as u64);
-                }
-            }
-            for slot in 0..3 {
-                for lane in 0..lanes {
-                    assert_eq!(state.get(slot, lane), (slot * 100 + lane + 1) as u64);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn lane_0_comes_first_in_memory() {
-        let mut state = State::new(Element::F32, 1);
-        state.set(0, 1, u64::from(2.5_f32.to_bits()));
-        // SAFETY: a line is 64 bytes, which hold 16 f32.
-        let second = unsafe { *state.as_mut_ptr().cast::<f32>().add(1) };
-        assert_eq!(second, 2.5);
-    }
-}

@@ -8,8 +8,8 @@ use proofmark_model::{Parameter, ParameterKind, Params, Role, Subsystem, Unit, W
 use super::isa::{Element, Isa};
 use super::law::Law;
 use super::work::{Variant, Work};
-use crate::declare::{Words, choice, interleaved, parameter, rate, threads_parameter};
-use crate::params::{int, text};
+use crate::declare::{Words, choice, interleaved, parameter, rate, threads_parameter, words};
+use crate::params;
 
 pub(super) const THREADS: Parameter =
     threads_parameter("Threads, each pinned to a CPU; all run the same loop.", "1");
@@ -29,7 +29,7 @@ pub(super) const MIX: Parameter = parameter(
     "mix",
     "Operations per iteration: add16 (16 additions) or arith17 (5 additions, 4 subtractions, 4 \
      multiplications, 2 divisions, 2 comparisons).",
-    choice(&[Cow::Borrowed("add16"), Cow::Borrowed("arith17")]),
+    choice(const { &words(["add16", "arith17"]) }),
     "add16",
 );
 
@@ -52,41 +52,28 @@ pub(super) const fn spec(
     interleaved(rate(words, what, parameters, None, ceilings, proofmark_model::Work::CORE, role))
 }
 
-pub(super) fn peak(workload: &str, table: &[Variant], params: &Params) -> Result<Variant, Refusal> {
-    find(workload, table, params, |_| true)
-}
-
-pub(super) fn mix(workload: &str, table: &[Variant], params: &Params) -> Result<Variant, Refusal> {
-    match text(params, "mix")? {
-        "add16" => find(workload, table, params, |law| matches!(law, Law::Sum { .. })),
-        "arith17" if params.text("isa") == Some("avx2") && params.text("type") == Some("i64") => {
-            let reason = "arith17 has no avx2: there is no vector division of integers";
-            Err(Refusal(reason.to_owned()))
-        }
-        "arith17" => find(workload, table, params, |law| matches!(law, Law::Arithmetic { .. })),
-        other => Err(Refusal(format!("{workload} has no mix '{other}'"))),
-    }
-}
-
-fn find(
+/// The hot loop of that table that the parameters name: where `mixed`, that of their mix.
+pub(super) fn find(
     workload: &str,
     table: &[Variant],
     params: &Params,
-    law: impl Fn(&Law) -> bool,
+    mixed: bool,
 ) -> Result<Variant, Refusal> {
-    let isa = Isa::from_params(workload, params)?;
-    let name = text(params, "type")?;
-    let element =
-        Element::parse(name).ok_or_else(|| Refusal(format!("{workload} has no type '{name}'")))?;
-    let fits = |v: &&Variant| v.isa == isa && v.element == element && law(&v.law);
+    let types = Element::ALL.map(|element| (element.name(), element));
+    let element = params::choice(params, "type", &types)?;
+    let divides = mixed && params::choice(params, "mix", &[("add16", false), ("arith17", true)])?;
+    if divides && element == Element::I64 && params.text("isa") == Some(Isa::Avx2.name()) {
+        let reason = "arith17 has no avx2: there is no vector division of integers";
+        return Err(Refusal(reason.to_owned()));
+    }
+    let isa = Isa::from_params(params)?;
+    let fits = |v: &&Variant| {
+        (v.isa, v.element, matches!(v.law, Law::Arithmetic { .. })) == (isa, element, divides)
+    };
     table.iter().find(fits).copied().ok_or_else(|| {
-        let isa = isa.name();
+        let (isa, name) = (isa.name(), element.name());
         Refusal(format!("{workload} has no {isa} loop for {name} on this architecture"))
     })
-}
-
-pub(super) fn total(params: &Params) -> Result<Amount, Refusal> {
-    int(params, "iterations").map(Amount::Total)
 }
 
 /// Threads of a point that can run at one time.
@@ -170,14 +157,14 @@ mod tests {
     #[test]
     fn what_cannot_run_is_refused_with_the_reason() {
         for (workload, words, reason) in [
-            (&FLOPS, "isa=mmx type=f64", "cpu.flops has no instruction set 'mmx'"),
-            (&FLOPS, "isa=scalar type=f16", "cpu.flops has no type 'f16'"),
+            (&FLOPS, "isa=mmx type=f64", "isa has no value 'mmx'"),
+            (&FLOPS, "isa=scalar type=f16", "type has no value 'f16'"),
             (
                 &FLOPS,
                 "isa=scalar type=i64",
                 "cpu.flops has no scalar loop for i64 on this architecture",
             ),
-            (&FLOPS, "", "isa is not set"),
+            (&FLOPS, "type=f64", "isa is not set"),
             (
                 &MIX_INT,
                 "isa=avx2 type=i64 mix=arith17 iterations=10",

@@ -1,7 +1,5 @@
 //! Runs a hot loop in blocks and proves each block from the state it left behind.
 
-use std::fmt;
-
 use proofmark_engine::Load;
 
 use super::isa::{Element, Isa};
@@ -51,35 +49,13 @@ impl Variant {
     }
 }
 
-/// A lane that does not hold what it must.
-#[derive(Debug, Clone, Copy)]
-struct Mismatch {
-    element: Element,
-    slot: usize,
-    lane: usize,
-    /// `None` where the state is that of no whole number of iterations.
-    expected: Option<(u64, u64)>,
-    found: u64,
-}
-
-impl fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let found = self.element.show(self.found);
-        write!(f, "register {} lane {} holds {found}, ", self.slot, self.lane)?;
-        match self.expected {
-            Some((n, bits)) => write!(f, "not {} after {n} iterations", self.element.show(bits)),
-            None => f.write_str("which is not a whole number of iterations"),
-        }
-    }
-}
-
 /// One thread's part of a CPU workload.
 pub(crate) struct Work {
     variant: Variant,
     block: u64,
     start: State,
     state: State,
-    proven: Result<u64, Mismatch>,
+    proven: Result<u64, String>,
 }
 
 impl Work {
@@ -96,18 +72,21 @@ impl Work {
     }
 
     /// The iterations that the state proves since it was last set to the start.
-    fn check(&self) -> Result<u64, Mismatch> {
+    fn check(&self) -> Result<u64, String> {
         let Variant { law, element, .. } = self.variant;
+        let shown =
+            |slot, lane, bits| format!("register {slot} lane {lane} holds {}", element.show(bits));
         let first = self.state.get(0, 0);
         let Some(n) = law.count(element, first) else {
-            return Err(Mismatch { element, slot: 0, lane: 0, expected: None, found: first });
+            let shown = shown(0, 0, first);
+            return Err(format!("{shown}, which is not a whole number of iterations"));
         };
         for slot in 0..law.slots() {
             for lane in 0..self.variant.lanes() {
                 let (want, found) = (law.after(element, slot, lane, n), self.state.get(slot, lane));
                 if want != found {
-                    let expected = Some((n, want));
-                    return Err(Mismatch { element, slot, lane, expected, found });
+                    let (shown, want) = (shown(slot, lane, found), element.show(want));
+                    return Err(format!("{shown}, not {want} after {n} iterations"));
                 }
             }
         }
@@ -128,10 +107,11 @@ impl Load for Work {
             unsafe {
                 (self.variant.hot)(self.state.as_mut_ptr(), n);
             }
-            self.proven = match (self.proven, self.check()) {
-                (Ok(before), Ok(now)) => Ok(before.saturating_add(now)),
-                (Err(first), _) | (_, Err(first)) => Err(first),
-            };
+            let now = self.check();
+            // The first failure stays.
+            if let Ok(before) = self.proven {
+                self.proven = now.map(|now| before.saturating_add(now));
+            }
             left -= n;
         }
     }
@@ -141,7 +121,7 @@ impl Load for Work {
     }
 
     fn verify(&mut self) -> Result<u64, String> {
-        self.proven.map_err(|mismatch| mismatch.to_string())
+        self.proven.clone()
     }
 }
 

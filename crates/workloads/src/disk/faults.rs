@@ -7,20 +7,20 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use proofmark_engine::{Refusal, Setup, Workload};
-use proofmark_model::{Host, Params, Role, WorkloadSpec};
+use proofmark_engine::Refusal;
+use proofmark_model::{Role, WorkloadSpec};
 use rustix::fs::{FallocateFlags, fallocate, ftruncate};
 use rustix::io::Errno;
 
 use super::feed::Run;
 use super::file::TestFile;
-use super::load::{Blocks, FOLDER, Task};
+use super::load::{FOLDER, Task};
 use super::order::Order;
 use super::shape::{Cache, Operation, Shape};
 use super::{Disk, spec};
 
 #[derive(Debug, Clone, Copy)]
-enum Fault {
+pub(super) enum Fault {
     /// Its I/Os go through a warm page cache, whatever its parameters say.
     Cached,
     /// This was done to the file, and what is read is not looked at.
@@ -32,20 +32,13 @@ enum Fault {
 /// Plants a fault in the file or in what came of a run.
 pub(super) type Plant = fn(&TestFile, &mut Run) -> Result<(), String>;
 
-#[derive(Debug)]
-pub(crate) struct Planted {
-    disk: Disk,
-    fault: Fault,
-}
-
 /// Declares them: name, id, operation, summary, fault.
 macro_rules! faults {
     ($($name:ident = $id:literal $operation:ident $summary:literal $fault:expr;)*) => {
-        $(pub(crate) static $name: Planted = {
+        $(pub(crate) static $name: Disk = {
             const OPERATION: Operation = Operation::$operation;
             static SPEC: WorkloadSpec = spec::blocks(($id, "Fault", $summary), OPERATION, true, Role::NONE);
-            let disk = Disk { spec: &SPEC, operation: OPERATION, order: Order::Rand };
-            Planted { disk, fault: $fault }
+            Disk { spec: &SPEC, operation: OPERATION, order: Order::Rand, fault: Some($fault) }
         };)*
     };
 }
@@ -83,56 +76,32 @@ fn zeros(file: &TestFile) -> io::Result<()> {
     })
 }
 
-impl Workload for Planted {
-    fn spec(&self) -> &'static WorkloadSpec {
-        self.disk.spec()
-    }
-
-    fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
-        self.disk.resolve_auto(params, host)
-    }
-
-    fn memory_bytes(&self, params: &Params) -> u64 {
-        self.disk.memory_bytes(params)
-    }
-
-    fn disk_bytes(&self, params: &Params) -> u64 {
-        self.disk.disk_bytes(params)
-    }
-
-    fn supports(&self, params: &Params) -> Result<(), Refusal> {
-        self.disk.supports(params)
-    }
-
-    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        let Disk { operation, order, .. } = self.disk;
-        let mut shape = Shape::from_params(operation, params)?;
-        if let Fault::Cached = self.fault {
+impl Fault {
+    /// What the threads of a point with this fault share.
+    pub(super) fn task(self, kind: (Operation, Order), mut shape: Shape) -> Result<Task, Refusal> {
+        if let Self::Cached = self {
             (shape.direct, shape.cache) = (false, Cache::Warm);
         }
         let file = TestFile::new(Path::new(FOLDER), shape.file_size)?;
-        if let Fault::Spoiled(spoil) = self.fault {
+        if let Self::Spoiled(spoil) = self {
             spoil(&file).map_err(|e| Refusal(format!("the fault cannot be planted: {e}")))?;
         }
-        let mut task = Task::on(Arc::new(file), (operation, order), shape)?;
-        task.before_check = match self.fault {
-            Fault::Cached => None,
-            Fault::Spoiled(_) => Some(|_, run| {
+        let mut task = Task::on(Arc::new(file), kind, shape)?;
+        task.before_check = match self {
+            Self::Cached => None,
+            Self::Spoiled(_) => Some(|_, run| {
                 run.wrong = None;
                 Ok(())
             }),
-            Fault::Lost => Some(|file, _| file.lay_out().map_err(|e| e.to_string())),
+            Self::Lost => Some(|file, _| file.lay_out().map_err(|e| e.to_string())),
         };
-        Ok(Box::new(Blocks(Arc::new(task))))
-    }
-
-    fn verification(&self) -> &'static str {
-        self.disk.verification()
+        Ok(task)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proofmark_engine::Workload;
     use proofmark_model::FileState;
     use proofmark_testing::skip;
 
@@ -140,7 +109,7 @@ mod tests {
     use crate::params::testing::params;
 
     /// The state of the file after a trial, which proves nothing.
-    fn state_after(workload: &Planted, direct: bool) -> Option<FileState> {
+    fn state_after(workload: &Disk, direct: bool) -> Option<FileState> {
         let words = if direct { "direct=on cache=none" } else { "direct=off cache=cold" };
         let params = params(&format!(
             "threads=1 block_size=4096 queue_depth=1 file_size=2097152 engine=psync flush=end {words}"

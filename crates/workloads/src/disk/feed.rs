@@ -1,5 +1,7 @@
 //! What one thread's I/Os are, one after the other, and what came of them.
 
+use std::ops::Range;
+
 use proofmark_engine::Latencies;
 
 use super::content::{Content, LARGE};
@@ -20,9 +22,6 @@ const SOME: u64 = 16;
 
 /// The most places of written blocks that are kept, to be read back.
 const SAMPLES: u64 = 64;
-
-/// A thread's part of the file: its first block and how many.
-pub(super) type Part = (u64, u64);
 
 /// Where a thread's I/Os come from.
 pub(super) struct Feed {
@@ -65,13 +64,14 @@ pub(super) struct Run {
 }
 
 impl Feed {
-    /// The I/Os of a thread with that part of the file.
+    /// The I/Os of a thread with those blocks of the file.
     pub(super) fn new(
         content: Content,
         (operation, order): (Operation, Order),
         shape: &Shape,
-        (first, blocks): Part,
+        part: Range<usize>,
     ) -> Self {
+        let (first, blocks) = (part.start as u64, part.len() as u64);
         // Another order each time: a cache behind the device must not know it.
         let sequence = |first, blocks| Sequence::new(order, first, blocks, random());
         let half = blocks / 2;

@@ -7,8 +7,8 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use proofmark_engine::{Amount, Latencies, Load, Refusal, Setup, Workload};
-use proofmark_model::{FileState, Flush, Host, Params, WorkloadSpec};
+use proofmark_engine::{Amount, Latencies, Load, Refusal, Setup};
+use proofmark_model::{FileState, Flush};
 
 use super::buffers::Buffers;
 use super::content::{Content, entropy_bits};
@@ -17,58 +17,22 @@ use super::file::{TestFile, Unnamed, is_direct};
 use super::load::{FOLDER, ahead_s, amount, new_generation};
 use super::readback::{PIECE, ReadBack};
 use super::seen::Seen;
-use super::shape::{Shape, resolve_fsync};
-use super::spec::FSYNC_SPEC;
+use super::shape::Shape;
 use crate::now_ns;
 
 /// Bytes at the end of a file that are read back.
 const TAIL: u64 = 64 << 10;
 
-#[derive(Debug)]
-pub(crate) struct Fsync;
-
-impl Workload for Fsync {
-    fn spec(&self) -> &'static WorkloadSpec {
-        &FSYNC_SPEC
-    }
-
-    fn resolve_auto(&self, params: Params, _: &Host) -> Vec<Params> {
-        vec![resolve_fsync(params)]
-    }
-
-    fn memory_bytes(&self, params: &Params) -> u64 {
-        Shape::of_fsync(params).map_or(0, |s| s.memory_bytes())
-    }
-
-    fn disk_bytes(&self, params: &Params) -> u64 {
-        Shape::of_fsync(params).map_or(0, |s| s.threads.saturating_mul(s.file_size))
-    }
-
-    fn disk_write_share(&self, _: &Params) -> f64 {
-        1.0
-    }
-
-    fn supports(&self, params: &Params) -> Result<(), Refusal> {
-        Shape::of_fsync(params).map(drop)
-    }
-
-    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        let shape = Shape::of_fsync(params)?;
-        Ok(Box::new(Commits { shape, seen: Arc::new(Seen::new(shape.threads)) }))
-    }
-
-    fn verification(&self) -> &'static str {
-        super::VERIFICATION
-    }
-
-    fn nominal_seconds(&self, params: &Params) -> Option<f64> {
-        Shape::of_fsync(params).ok()?.nominal_seconds()
-    }
-}
-
-struct Commits {
+/// A point that is set up.
+pub(super) struct Commits {
     shape: Shape,
     seen: Arc<Seen>,
+}
+
+impl Commits {
+    pub(super) fn new(shape: Shape) -> Self {
+        Self { shape, seen: Arc::new(Seen::new(shape.threads)) }
+    }
 }
 
 impl Setup for Commits {

@@ -14,10 +14,11 @@ use super::extents::{cached_share, unwritten_share};
 use super::faults::Plant;
 use super::feed::Feed;
 use super::file::{TestFile, is_direct};
-use super::order::{Order, parts};
+use super::order::Order;
 use super::readback::ReadBack;
 use super::seen::Seen;
 use super::shape::{Cache, Operation, Shape};
+use crate::share;
 
 /// Where the test file is: the run starts its workers there.
 pub(super) const FOLDER: &str = ".";
@@ -176,8 +177,7 @@ pub(super) struct Thread {
 impl Thread {
     pub(super) fn new(task: &Arc<Task>, index: usize, of: usize) -> Result<Self, Refusal> {
         let shape = &task.shape;
-        let part = parts(shape.file_size, shape.block_size, of as u64, index as u64)
-            .ok_or_else(|| Refusal(format!("thread {index} of {of} has no part of the file")))?;
+        let part = share((shape.file_size / shape.block_size) as usize, index, of);
         let (block, depth) = (shape.block_size as usize, shape.queue_depth as usize);
         let engine = Engine::new(shape.engine, task.descriptor()?, block, depth)?;
         let feed = Feed::new(task.file.content, task.kind, shape, part);

@@ -31,21 +31,21 @@ mod shape;
 mod spec;
 mod tool_file;
 
-pub(crate) use fsync::Fsync;
+use fsync::Commits;
 use load::{Blocks, Task};
 use order::Order;
 use shape::{Operation, Shape};
 pub use tool_file::ToolFile;
 
-/// The independent count of reads and writes.
-const VERIFICATION: &str = "device sectors";
-
-/// A workload that reads or writes blocks of one file.
+/// A workload that reads or writes blocks of files.
 #[derive(Debug)]
 pub(crate) struct Disk {
     spec: &'static WorkloadSpec,
     operation: Operation,
     order: Order,
+    /// What goes wrong in it on purpose.
+    #[cfg(debug_assertions)]
+    fault: Option<faults::Fault>,
 }
 
 /// Declares a workload: its name here, id, title, operation, whether it is random, summary.
@@ -57,7 +57,13 @@ macro_rules! workloads {
             const RANDOM: bool = matches!(Order::$order, Order::Rand);
             static SPEC: WorkloadSpec =
                 spec::blocks(($id, $title, $summary), Operation::$operation, RANDOM, ROLE);
-            Disk { spec: &SPEC, operation: Operation::$operation, order: Order::$order }
+            Disk {
+                spec: &SPEC,
+                operation: Operation::$operation,
+                order: Order::$order,
+                #[cfg(debug_assertions)]
+                fault: None,
+            }
         };)*
     };
 }
@@ -135,6 +141,14 @@ workloads! {
             compare_with: Cow::Borrowed(&[tool_test("fio", "randrw"), tool_test("sysbench", "rndrw")]),
             ..Role::NONE
         };
+    FSYNC = "disk.fsync" "Commit" Append Seq
+        "Appends to a file, each flushed to the device, per second.",
+        Role {
+            lead: Some(5),
+            tables: Cow::Borrowed(&[place("disk_glance", 5, "commits")]),
+            compare_with: Cow::Borrowed(&[tool_test("fio", "fdatasync")]),
+            ..Role::NONE
+        };
 }
 
 impl Workload for Disk {
@@ -151,7 +165,9 @@ impl Workload for Disk {
     }
 
     fn disk_bytes(&self, params: &Params) -> u64 {
-        Shape::from_params(self.operation, params).map_or(0, |s| s.file_size)
+        let files = |s: &Shape| if self.operation == Operation::Append { s.threads } else { 1 };
+        let shape = Shape::from_params(self.operation, params);
+        shape.map_or(0, |s| files(&s).saturating_mul(s.file_size))
     }
 
     fn disk_write_share(&self, params: &Params) -> f64 {
@@ -174,12 +190,19 @@ impl Workload for Disk {
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
         let shape = Shape::from_params(self.operation, params)?;
-        let task = Task::new((self.operation, self.order), shape)?;
-        Ok(Box::new(Blocks(Arc::new(task))))
+        let kind = (self.operation, self.order);
+        #[cfg(debug_assertions)]
+        if let Some(fault) = self.fault {
+            return Ok(Box::new(Blocks(Arc::new(fault.task(kind, shape)?))));
+        }
+        Ok(match self.operation {
+            Operation::Append => Box::new(Commits::new(shape)),
+            _ => Box::new(Blocks(Arc::new(Task::new(kind, shape)?))),
+        })
     }
 
     fn verification(&self) -> &'static str {
-        VERIFICATION
+        "device sectors"
     }
 
     fn nominal_seconds(&self, params: &Params) -> Option<f64> {

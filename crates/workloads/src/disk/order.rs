@@ -100,17 +100,6 @@ fn noise(number: u64, key: u64) -> u64 {
     (number ^ (key >> 32)).wrapping_mul(key | 1) >> 32
 }
 
-/// What thread number `index` of `threads` has of a file: its first block and how many
-/// blocks, next to each other. `None` where the file has fewer blocks than threads.
-pub(crate) fn parts(file_size: u64, block: u64, threads: u64, index: u64) -> Option<(u64, u64)> {
-    let blocks = file_size.checked_div(block)?;
-    if index >= threads || blocks < threads {
-        return None;
-    }
-    let start = |index: u64| (u128::from(blocks) * u128::from(index) / u128::from(threads)) as u64;
-    Some((start(index), start(index + 1) - start(index)))
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -147,30 +136,6 @@ mod tests {
             prop_assert!(permutation.permute(a) < blocks);
             prop_assert_eq!(permutation.permute(a) == permutation.permute(b), a == b);
         }
-
-        #[test]
-        fn the_parts_are_the_whole_file(
-            size in 0_u64..1 << 45, block in 1_u64..1 << 30, threads in 1_u64..300,
-        ) {
-            let parts: Vec<_> = (0..threads).map(|t| parts(size, block, threads, t)).collect();
-            if size / block < threads {
-                prop_assert!(parts.iter().all(Option::is_none));
-            } else {
-                let mut next = 0;
-                for (first, blocks) in parts.iter().map(|p| p.unwrap()) {
-                    prop_assert_eq!(first, next);
-                    prop_assert!(blocks >= 1 && blocks <= size / block / threads + 1);
-                    next += blocks;
-                }
-                prop_assert_eq!(next, size / block);
-            }
-        }
-    }
-
-    #[test]
-    fn there_is_no_part_where_there_is_no_thread() {
-        assert_eq!(parts(1 << 20, 4096, 2, 2), None);
-        assert_eq!(parts(1 << 20, 0, 2, 0), None);
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub(crate) enum Operation {
     Copy,
     /// Some of them read, the others write, anywhere in a part.
     Mixed,
+    /// Each thread appends to a file of its own, and flushes each block.
+    Append,
 }
 
 impl Operation {
@@ -24,9 +26,13 @@ impl Operation {
         self != Self::Read
     }
 
-    /// Blocks that a thread needs at least.
-    fn blocks(self) -> u64 {
-        if self == Self::Copy { 2 } else { 1 }
+    /// Bytes that a file needs at least, for these threads.
+    fn least_file(self, block: u64, threads: u64) -> u64 {
+        match self {
+            Self::Append => block,
+            Self::Copy => block.saturating_mul(threads).saturating_mul(2),
+            _ => block.saturating_mul(threads),
+        }
     }
 }
 
@@ -73,40 +79,16 @@ pub(super) struct Shape {
 impl Shape {
     /// The numbers of a point whose parameters are resolved.
     pub(super) fn from_params(operation: Operation, params: &Params) -> Result<Self, Refusal> {
-        let reads = match operation {
-            Operation::Read => 100,
-            Operation::Write => 0,
-            Operation::Copy => 50,
-            Operation::Mixed => int(params, "reads")?,
-        };
-        let shape = Self {
-            threads: params.threads().max(1),
-            block_size: int(params, "block_size")?.max(1),
-            queue_depth: int(params, "queue_depth")?.max(1),
-            reads,
-            file_size: int(params, "file_size")?,
-            engine: choice(params, "engine", &Kind::ALL.map(|kind| (kind.name(), kind)))?,
-            direct: choice(params, "direct", &[("on", true), ("off", false)])?,
-            cache: choice(
-                params,
-                "cache",
-                &[("none", Cache::None), ("cold", Cache::Cold), ("warm", Cache::Warm)],
-            )?,
-            flush: operation.writes()
-                && choice(params, "flush", &[("end", true), ("none", false)])?,
-            amount: params.int("amount"),
-        };
-        shape.check(operation)?;
-        Ok(shape)
-    }
-
-    /// The numbers of a point of `disk.fsync`, of which `file_size` is each thread's.
-    pub(super) fn of_fsync(params: &Params) -> Result<Self, Refusal> {
-        let shape = Self {
+        let mut shape = Self {
             threads: params.threads().max(1),
             block_size: int(params, "block_size")?.max(1),
             queue_depth: 1,
-            reads: 0,
+            reads: match operation {
+                Operation::Read => 100,
+                Operation::Write | Operation::Append => 0,
+                Operation::Copy => 50,
+                Operation::Mixed => int(params, "reads")?,
+            },
             file_size: int(params, "file_size")?,
             engine: Kind::Psync,
             direct: false,
@@ -114,10 +96,16 @@ impl Shape {
             flush: true,
             amount: params.int("amount"),
         };
-        if shape.file_size < shape.block_size {
-            return Err(shape.too_small(shape.block_size));
+        if operation != Operation::Append {
+            let caches = [("none", Cache::None), ("cold", Cache::Cold), ("warm", Cache::Warm)];
+            shape.queue_depth = int(params, "queue_depth")?.max(1);
+            shape.engine = choice(params, "engine", &Kind::ALL.map(|kind| (kind.name(), kind)))?;
+            shape.direct = choice(params, "direct", &[("on", true), ("off", false)])?;
+            shape.cache = choice(params, "cache", &caches)?;
+            shape.flush =
+                operation.writes() && choice(params, "flush", &[("end", true), ("none", false)])?;
         }
-        shape.check_amount()?;
+        shape.check(operation)?;
         Ok(shape)
     }
 
@@ -150,40 +138,25 @@ impl Shape {
             }
             _ => {}
         }
-        let least = self.least_file(operation);
-        if self.file_size < least {
-            return Err(self.too_small(least));
+        let size = format_size;
+        let (file, threads) = (self.file_size, self.threads);
+        let least = operation.least_file(self.block_size, threads);
+        if file < least {
+            let (least, file) = (size(least), size(file));
+            return no(format!(
+                "block_size {block} with threads={threads} needs a file of {least}, but file_size is \
+                 {file}"
+            ));
         }
-        self.check_amount()
-    }
-
-    fn check_amount(&self) -> Result<(), Refusal> {
-        let least = self.block_size.saturating_mul(self.threads);
-        match self.amount {
-            Some(amount) if amount < least => Err(Refusal(format!(
-                "one block of {} for each of {} threads is {}, but amount is {}",
-                format_size(self.block_size),
-                self.threads,
-                format_size(least),
-                format_size(amount)
-            ))),
-            _ => Ok(()),
+        let least = self.block_size.saturating_mul(threads);
+        match self.amount.filter(|amount| *amount < least) {
+            Some(amount) => no(format!(
+                "one block of {block} for each of {threads} threads is {}, but amount is {}",
+                size(least),
+                size(amount)
+            )),
+            None => Ok(()),
         }
-    }
-
-    fn too_small(&self, least: u64) -> Refusal {
-        Refusal(format!(
-            "block_size {} with threads={} needs a file of {}, but file_size is {}",
-            format_size(self.block_size),
-            self.threads,
-            format_size(least),
-            format_size(self.file_size)
-        ))
-    }
-
-    /// Bytes of file that the threads need at least.
-    fn least_file(&self, operation: Operation) -> u64 {
-        least_file(operation, self.block_size, self.threads)
     }
 
     /// Iterations of a trial, where they are fixed.
@@ -203,16 +176,13 @@ impl Shape {
     }
 }
 
-fn least_file(operation: Operation, block: u64, threads: u64) -> u64 {
-    block.saturating_mul(threads).saturating_mul(operation.blocks())
-}
-
 /// Resolves `auto`. Buffered I/O with cache=auto becomes two points, cold and warm.
 pub(super) fn resolve_auto(operation: Operation, params: Params, host: &Host) -> Vec<Params> {
     let params = resolve_engine(params, host);
     let block = params.int("block_size").unwrap_or(1);
-    let least = least_file(operation, block, params.threads());
-    let params = resolved(params, "file_size", |_| FILE.max(least.next_multiple_of(MIB)));
+    let least = operation.least_file(block, params.threads());
+    let usual = if operation == Operation::Append { FSYNC_FILE } else { FILE };
+    let params = resolved(params, "file_size", |_| usual.max(least.next_multiple_of(MIB)));
     let cached = matches!(params.text("cache"), Some("cold" | "warm"));
     let sector = host.storage.get().and_then(|s| s.sector_bytes()).unwrap_or(USUAL_SECTOR);
     let direct = !cached && block.is_multiple_of(sector.max(1));
@@ -224,11 +194,6 @@ pub(super) fn resolve_auto(operation: Operation, params: Params, host: &Host) ->
         ["cold", "warm"].iter().map(|c| resolved(params.clone(), "cache", |_| *c)).collect();
     all.dedup();
     all
-}
-
-pub(super) fn resolve_fsync(params: Params) -> Params {
-    let block = params.int("block_size").unwrap_or(1);
-    resolved(params, "file_size", |_| FSYNC_FILE.max(block.next_multiple_of(MIB)))
 }
 
 /// io_uring where there is a queue; without io_uring psync, which has none.

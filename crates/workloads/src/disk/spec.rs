@@ -8,9 +8,7 @@ use proofmark_model::{
 
 use super::engine;
 use super::shape::Operation;
-use crate::declare::{
-    Words, choice, parameter, place, rate, size_parameter, threads_parameter, tool_test,
-};
+use crate::declare::{Words, choice, parameter, rate, size_parameter, threads_parameter, words};
 
 const THREADS: Parameter = threads_parameter(
     "Threads, each with its own part of the file; the scheduler places them.",
@@ -30,7 +28,7 @@ const DIRECT: Parameter = parameter(
     "direct",
     "Direct I/O (on) or buffered I/O through the page cache (off); auto: on where block_size is a \
      multiple of the device's sector.",
-    choice(&[Cow::Borrowed("on"), Cow::Borrowed("off")]),
+    choice(const { &words(["on", "off"]) }),
     AUTO,
 );
 
@@ -38,14 +36,14 @@ const CACHE: Parameter = parameter(
     "cache",
     "State of the file in the page cache before each trial: evicted (cold), fully cached (warm) or \
      bypassed by direct I/O (none). auto: none; for buffered I/O cold and warm, as two results.",
-    choice(&[Cow::Borrowed("none"), Cow::Borrowed("cold"), Cow::Borrowed("warm")]),
+    choice(const { &words(["none", "cold", "warm"]) }),
     AUTO,
 );
 
 const FLUSH: Parameter = parameter(
     "flush",
     "Whether each thread ends with an fdatasync in the timed part.",
-    choice(&[Cow::Borrowed("end"), Cow::Borrowed("none")]),
+    choice(const { &words(["end", "none"]) }),
     "end",
 );
 
@@ -187,7 +185,7 @@ const FSYNC: &str = "Each thread appends blocks to its own file through the page
                      They exceed the appended bytes, since the file system also writes its \
                      journal.";
 
-/// The declaration of a workload of blocks.
+/// The declaration of a workload.
 pub(super) const fn blocks(
     (id, title, summary): (&'static str, &'static str, &'static str),
     operation: Operation,
@@ -201,43 +199,17 @@ pub(super) const fn blocks(
         (Operation::Write, true) => (RAND_WRITING, RAND_WRITE_PARAMETERS),
         (Operation::Copy, _) => (COPYING, SEQ_WRITE_PARAMETERS),
         (Operation::Mixed, _) => (MIXING, MIXED_PARAMETERS),
+        (Operation::Append, _) => (FSYNC, FSYNC_PARAMETERS),
     };
-    let axis = if random { "queue_depth" } else { "block_size" };
-    let access = Some(if random { Access::Random } else { Access::Sequential });
-    let work = device(access);
-    let words = Words { id, title, summary, detail, method: 1 };
-    let what = (Subsystem::Disk, Unit::BytePerSecond);
-    rate(words, what, parameters, Some(axis), CEILINGS, work, role)
-}
-
-pub(super) static FSYNC_SPEC: WorkloadSpec = rate(
-    Words {
-        id: "disk.fsync",
-        title: "Commit",
-        summary: "Appends to a file, each flushed to the device, per second.",
-        detail: FSYNC,
-        method: 1,
-    },
-    (Subsystem::Disk, Unit::OpPerSecond),
-    FSYNC_PARAMETERS,
-    Some("threads"),
-    CEILINGS,
-    device(Some(Access::Sequential)),
-    FSYNC_ROLE,
-);
-
-const FSYNC_ROLE: Role = Role {
-    lead: Some(5),
-    tables: Cow::Borrowed(&[place("disk_glance", 5, "commits")]),
-    compare_with: Cow::Borrowed(&[tool_test("fio", "fdatasync")]),
-    ..Role::NONE
-};
-
-/// Waiting for a disk.
-const fn device(access: Option<Access>) -> Work {
+    let (axis, unit) = match operation {
+        Operation::Append => ("threads", Unit::OpPerSecond),
+        _ if random => ("queue_depth", Unit::BytePerSecond),
+        _ => ("block_size", Unit::BytePerSecond),
+    };
     let mut work = Work::DEVICE;
-    work.access = access;
-    work
+    work.access = Some(if random { Access::Random } else { Access::Sequential });
+    let words = Words { id, title, summary, detail, method: 1 };
+    rate(words, (Subsystem::Disk, unit), parameters, Some(axis), CEILINGS, work, role)
 }
 
-const CEILINGS: &[Cow<str>] = &[Cow::Borrowed("disk.limit"), Cow::Borrowed("disk.link")];
+const CEILINGS: &[Cow<str>] = &words(["disk.limit", "disk.link"]);

@@ -161,19 +161,3 @@ fn only_intel_s_cores_are_guided() {
         assert_eq!(Form::here(), of(line.rsplit(' ').next().unwrap()));
     }
 }
-
-#[test]
-fn a_vector_less_and_another_kind_of_store_are_seen() {
-    for (op, stores, isa, code) in assembled() {
-        for turn in inner_loops(&code) {
-            let mut body = code[turn].to_vec();
-            if op.stores() {
-                let other = Stores::ALL[usize::from(stores == Stores::Temporal)];
-                assert_ne!(traffic(&body), declared(op, other), "{op:?} {stores:?} {isa:?}");
-            }
-            let at = body.iter().position(moves).unwrap();
-            body.remove(at);
-            assert_ne!(traffic(&body), declared(op, stores), "{op:?} {stores:?} {isa:?}");
-        }
-    }
-}

@@ -1,4 +1,4 @@
-//! `memory.latency`: the time of one dependent load.
+//! `memory.latency` and `memory.numa_latency`: the time of one dependent load.
 
 use std::borrow::Cow;
 
@@ -6,15 +6,23 @@ use proofmark_engine::{Load, Placement, Refusal, Setup, Workload};
 use proofmark_model::{Host, Parameter, Params, Property, Role, WorkloadSpec};
 
 use super::chase::{Chase, Order, PAGE};
-use super::node::Pair;
+use super::node::{CPU_NODE, MEMORY_NODE, Pair, several};
 use super::parameters::{
-    self, ANY_LEVEL, PAGES, chase, four_times_the_cache, size_parameter, time_of_load,
+    self, ANY_LEVEL, PAGES, arrays, chase, four_times_the_cache, size_parameter, time_of_load,
 };
 use crate::arena::{Arena, Pages};
-use crate::declare::{self, Words, parameter, tool_test};
+use crate::declare::{self, Words, parameter, tool_test, words};
 use crate::params::{choice, int, resolved};
 
-pub struct Latency;
+/// A workload that chases pointers on one thread.
+pub struct Latency {
+    spec: &'static WorkloadSpec,
+    /// Whether the parameters name the nodes of the thread and of the memory.
+    by_node: bool,
+}
+
+pub static LATENCY: Latency = Latency { spec: &SPEC, by_node: false };
+pub static NUMA_LATENCY: Latency = Latency { spec: &BY_NODE, by_node: true };
 
 pub(super) const WORKING_SET: Parameter = size_parameter(
     "working_set",
@@ -28,7 +36,7 @@ const ORDER: Parameter = parameter(
     "order",
     "Order of the loads: rand (anywhere) or local (within 2 MiB, then the next 2 MiB, one line of \
      each pair, so that the TLB holds every page).",
-    declare::choice(&[Cow::Borrowed("rand"), Cow::Borrowed("local")]),
+    declare::choice(const { &words(["rand", "local"]) }),
     "rand",
 );
 
@@ -63,9 +71,26 @@ static SPEC: WorkloadSpec = time_of_load(
     },
 );
 
+static BY_NODE: WorkloadSpec = time_of_load(
+    Words {
+        id: "memory.numa_latency",
+        title: "Load latency by node",
+        summary: "The time of one dependent load, from a CPU of one node to the memory of one node.",
+        detail: "memory.latency on one thread that is pinned to a CPU of one NUMA node. The memory \
+                 is bound to one node, the same or another, before it is touched. Afterwards \
+                 proofmark asks the system where the pages are. The difference between two memory \
+                 nodes is the latency that the link adds. Verification: that of memory.latency.",
+        method: 1,
+    },
+    const { &[CPU_NODE, MEMORY_NODE, WORKING_SET, PAGES] },
+    None,
+    chase(arrays("working_set"), true),
+    Role::NONE,
+);
+
 impl Workload for Latency {
     fn spec(&self) -> &'static WorkloadSpec {
-        &SPEC
+        self.spec
     }
 
     fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
@@ -77,7 +102,12 @@ impl Workload for Latency {
     }
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
-        order(params)?;
+        if self.by_node {
+            several()?;
+            Pair::from_params(params)?;
+        } else {
+            order(params)?;
+        }
         Place::from_params(params).map(drop)
     }
 
@@ -87,8 +117,14 @@ impl Workload for Latency {
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
         let Place { bytes, pages } = Place::from_params(params)?;
-        let arena = Arena::get(bytes, pages, 1)?;
-        Ok(Box::new(Alone { chase: Chase::new(arena, bytes, order(params)?), pair: None }))
+        let (pair, arena, order) = if self.by_node {
+            let pair = Pair::from_params(params)?;
+            let arena = pair.arena(bytes, pages)?;
+            (Some(pair), arena, Order::Rand)
+        } else {
+            (None, Arena::get(bytes, pages, 1)?, order(params)?)
+        };
+        Ok(Box::new(Alone { chase: Chase::new(arena, bytes, order), pair }))
     }
 }
 
@@ -127,9 +163,9 @@ impl Place {
 }
 
 /// A chase of one thread, with the nodes of both where they were named.
-pub(super) struct Alone {
-    pub(super) chase: Chase,
-    pub(super) pair: Option<Pair>,
+struct Alone {
+    chase: Chase,
+    pair: Option<Pair>,
 }
 
 impl Setup for Alone {
@@ -168,7 +204,7 @@ mod tests {
         for rest in ["huge order=rand", "huge order=local", "small order=rand", "small order=local"]
         {
             for bytes in [4096, 5000, 32 << 10, 1 << 20, (9 << 20) + 4096, 64 << 20] {
-                let setup = Latency.setup(&point(bytes, &format!("pages={rest}"))).unwrap();
+                let setup = LATENCY.setup(&point(bytes, &format!("pages={rest}"))).unwrap();
                 let mut load = setup.thread(0, 1).unwrap();
                 for steps in [1, 100_000, 33] {
                     load.run(steps);
@@ -188,7 +224,7 @@ mod tests {
             ("order=rand", "working_set is not set"),
             ("order=seq", "order has no value 'seq'"),
         ] {
-            assert_eq!(Latency.supports(&params(words)).unwrap_err().0, reason);
+            assert_eq!(LATENCY.supports(&params(words)).unwrap_err().0, reason);
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Memory workloads.
 //!
-//! Workloads: `stream` (copy, scale, add, triad, read, write), `sweep` (the same loops by
-//! working set), `block` (sequential and random blocks), `latency`, `loaded_latency`,
-//! `numa`. Shared: `arena` (the memory), `parameters`; `segment` with `x86_64` and `portable`
-//! (the hot loops over arrays), `chase` (the pointer chase), `reader`, `node`.
+//! Workloads: `stream` (copy, scale, add, triad, read, write; `memory.sweep`: the same loops by
+//! working set), `block` (sequential and random blocks), `latency`, `loaded_latency`, `numa`.
+//! Shared: `arena` (the memory), `parameters`; `segment` with `x86_64` and `portable` (the hot
+//! loops over arrays), `chase` (the pointer chase), `reader`, `node`.
 
 mod block;
 mod chase;
@@ -16,7 +16,6 @@ mod portable;
 mod reader;
 mod segment;
 mod stream;
-mod sweep;
 
 #[cfg(all(test, target_arch = "x86_64"))]
 mod decoded;
@@ -26,15 +25,14 @@ mod testing;
 mod x86_64;
 
 pub use block::{RAND_READ, RAND_READ_WRITE, RAND_WRITE, READ_WRITE, SEQ_READ, SEQ_WRITE};
-pub use latency::Latency;
+pub use latency::{LATENCY, NUMA_LATENCY};
 pub use loaded_latency::LoadedLatency;
-pub use numa::{NumaLatency, NumaRead};
+pub use numa::NumaRead;
 #[cfg(debug_assertions)]
 pub(crate) use segment::{Loop, Segment, find as find_loop};
-pub use stream::{ADD, COPY, READ, SCALE, TRIAD, WRITE};
+pub use stream::{ADD, COPY, READ, SCALE, SWEEP, TRIAD, WRITE};
 #[cfg(debug_assertions)]
 pub(crate) use stream::{
     STORING, Stream,
     op::{Op, Stores},
 };
-pub use sweep::Sweep;

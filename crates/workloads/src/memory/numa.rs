@@ -1,15 +1,13 @@
-//! `memory.numa_read` and `memory.numa_latency`: bandwidth and latency between a node's CPUs and a
-//! node's memory.
+//! `memory.numa_read`: bandwidth between a node's CPUs and a node's memory.
 
 use std::sync::Arc;
 
 use proofmark_engine::{Load, Placement, Refusal, Setup, Workload};
 use proofmark_model::{AUTO, Access, Host, Parameter, Params, Role, Subsystem, Unit, WorkloadSpec};
 
-use super::chase::{Chase, Order};
-use super::latency::{Alone, Place, VERIFICATION, WORKING_SET, resolve_auto};
+use super::latency::{Place, WORKING_SET, resolve_auto};
 use super::node::{CPU_NODE, MEMORY_NODE, Pair, several};
-use super::parameters::{PAGES, arrays, chase, time_of_load, work};
+use super::parameters::{PAGES, arrays, work};
 use super::reader::{BURST, Reader};
 use super::stream::op::Op;
 use crate::arena::Arena;
@@ -18,7 +16,6 @@ use crate::mix::STEP;
 use crate::params::resolved;
 
 pub struct NumaRead;
-pub struct NumaLatency;
 
 const THREADS: Parameter = threads_parameter(
     "Threads, each pinned to a CPU of the node; auto: one per usable CPU of the node.",
@@ -43,23 +40,6 @@ static READ: WorkloadSpec = rate(
     None,
     &[], // Those of the whole machine do not hold for one node.
     work(Access::Sequential, Op::Read.declared(), arrays("working_set"), true),
-    Role::NONE,
-);
-
-static LATENCY: WorkloadSpec = time_of_load(
-    Words {
-        id: "memory.numa_latency",
-        title: "Load latency by node",
-        summary: "The time of one dependent load, from a CPU of one node to the memory of one node.",
-        detail: "memory.latency on one thread that is pinned to a CPU of one NUMA node. The memory \
-                 is bound to one node, the same or another, before it is touched. Afterwards \
-                 proofmark asks the system where the pages are. The difference between two memory \
-                 nodes is the latency that the link adds. Verification: that of memory.latency.",
-        method: 1,
-    },
-    const { &[CPU_NODE, MEMORY_NODE, WORKING_SET, PAGES] },
-    None,
-    chase(arrays("working_set"), true),
     Role::NONE,
 );
 
@@ -203,39 +183,9 @@ impl Load for Summing {
     }
 }
 
-impl Workload for NumaLatency {
-    fn spec(&self) -> &'static WorkloadSpec {
-        &LATENCY
-    }
-
-    fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
-        vec![resolve_auto(params, host)]
-    }
-
-    fn memory_bytes(&self, params: &Params) -> u64 {
-        params.int("working_set").unwrap_or(0)
-    }
-
-    fn supports(&self, params: &Params) -> Result<(), Refusal> {
-        several()?;
-        Pair::from_params(params)?;
-        Place::from_params(params).map(drop)
-    }
-
-    fn verification(&self) -> &'static str {
-        VERIFICATION
-    }
-
-    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        let Place { bytes, pages } = Place::from_params(params)?;
-        let pair = Pair::from_params(params)?;
-        let chase = Chase::new(pair.arena(bytes, pages)?, bytes, Order::Rand);
-        Ok(Box::new(Alone { chase, pair: Some(pair) }))
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::NUMA_LATENCY;
     use super::*;
     use crate::params::testing::params;
 
@@ -246,7 +196,7 @@ mod tests {
     /// Every machine has node 0.
     #[test]
     fn both_prove_their_work_on_node_0() {
-        for workload in [&NumaRead as &dyn Workload, &NumaLatency] {
+        for workload in [&NumaRead as &dyn Workload, &NUMA_LATENCY] {
             let setup = match workload.setup(&point(1 << 20)) {
                 Ok(setup) => setup,
                 Err(refusal) => return proofmark_testing::skip(refusal),
@@ -283,7 +233,7 @@ mod tests {
 
     #[test]
     fn one_node_is_refused_in_one_line() {
-        for workload in [&NumaRead as &dyn Workload, &NumaLatency] {
+        for workload in [&NumaRead as &dyn Workload, &NUMA_LATENCY] {
             let supported = workload.supports(&point(1 << 20));
             if crate::arena::nodes() == 1 {
                 let refusal = supported.unwrap_err().to_string();

@@ -10,9 +10,8 @@ use proofmark_model::{
 
 use super::stream::op::Stores;
 use crate::arena::Pages;
-use crate::cpu::isa::Isa;
 pub(super) use crate::declare::size_parameter;
-use crate::declare::{self, MOST, Words, lower_is_better, parameter, threads_parameter};
+use crate::declare::{self, MOST, Words, lower_is_better, parameter, threads_parameter, words};
 use crate::params::choice;
 
 pub(super) const THREADS: Parameter =
@@ -21,7 +20,7 @@ pub(super) const THREADS: Parameter =
 pub(super) const PAGES: Parameter = parameter(
     "pages",
     "Page type of the memory: huge pages where available, or base pages.",
-    declare::choice(&[Cow::Borrowed("huge"), Cow::Borrowed("small")]),
+    declare::choice(const { &words(["huge", "small"]) }),
     "huge",
 );
 
@@ -29,12 +28,7 @@ pub(super) const ISA: Parameter = parameter(
     "isa",
     "Instruction set of the loop; auto: the widest of this CPU; scalar: plain Rust, which the \
      compiler may vectorise.",
-    declare::choice(&[
-        Cow::Borrowed("scalar"),
-        Cow::Borrowed("sse2"),
-        Cow::Borrowed("avx2"),
-        Cow::Borrowed("avx512"),
-    ]),
+    declare::choice(const { &words(["scalar", "sse2", "avx2", "avx512"]) }),
     AUTO,
 );
 
@@ -42,7 +36,7 @@ pub(super) const STORES: Parameter = parameter(
     "stores",
     "Ordinary (temporal) stores, which first read the line they write, or non-temporal stores, \
      which do not; auto: non-temporal where such a loop exists.",
-    declare::choice(&[Cow::Borrowed("temporal"), Cow::Borrowed("nontemporal")]),
+    declare::choice(const { &words(["temporal", "nontemporal"]) }),
     AUTO,
 );
 
@@ -101,7 +95,7 @@ pub(super) const fn rate(
     declare::rate(words, what, parameters, axis, CEILINGS, work, role)
 }
 
-const CEILINGS: &[Cow<str>] = &[Cow::Borrowed("memory.core"), Cow::Borrowed("memory.dram")];
+const CEILINGS: &[Cow<str>] = &words(["memory.core", "memory.dram"]);
 
 const MIB: u64 = 1 << 20;
 
@@ -114,11 +108,6 @@ pub(super) fn four_times_the_cache(host: &Host) -> u64 {
 
 pub(super) fn pages(params: &Params) -> Result<Pages, Refusal> {
     choice(params, "pages", &[("huge", Pages::Huge), ("small", Pages::Small)])
-}
-
-/// The instruction set of the `isa` parameter, if this CPU has it.
-pub(super) fn isa(params: &Params) -> Result<Isa, Refusal> {
-    choice(params, "isa", &Isa::ALL.map(|isa| (isa.name(), isa)))?.supported()
 }
 
 pub(super) fn stores(params: &Params) -> Result<Stores, Refusal> {

@@ -54,7 +54,24 @@ impl Shared {
 
     /// The traffic of all connections in the last trial.
     pub(super) fn summed(&self) -> NetworkTraffic {
-        summed(&locked(&self.0))
+        let all = locked(&self.0);
+        let datagrams: Vec<_> = all.iter().filter_map(|t| t.datagrams).collect();
+        let sum = |of: fn(&Datagrams) -> Option<u64>| datagrams.iter().map(of).sum::<Option<u64>>();
+        let jitters: Vec<_> = datagrams.iter().filter_map(|d| d.jitter_s).collect();
+        NetworkTraffic {
+            sent_bytes: all.iter().map(|t| t.sent_bytes).sum(),
+            received_bytes: all.iter().map(|t| t.received_bytes).sum(),
+            datagrams: (!datagrams.is_empty()).then(|| Datagrams {
+                sent: datagrams.iter().map(|d| d.sent).sum(),
+                received: datagrams.iter().map(|d| d.received).sum(),
+                reordered: sum(|d| d.reordered),
+                duplicated: sum(|d| d.duplicated),
+                jitter_s: (!jitters.is_empty())
+                    .then(|| jitters.iter().sum::<f64>() / jitters.len() as f64),
+            }),
+            streams: all.iter().filter_map(|t| t.state).collect(),
+            ..NetworkTraffic::default()
+        }
     }
 }
 
@@ -215,26 +232,6 @@ fn ways_s(all: &[Traffic], shape: &Shape) -> Option<[f64; 2]> {
         Some((last - first) as f64 * 1e-9)
     };
     Some([way(true)?, way(false)?])
-}
-
-fn summed(all: &[Traffic]) -> NetworkTraffic {
-    let datagrams: Vec<_> = all.iter().filter_map(|t| t.datagrams).collect();
-    let sum = |of: fn(&Datagrams) -> Option<u64>| datagrams.iter().map(of).sum::<Option<u64>>();
-    let jitters: Vec<_> = datagrams.iter().filter_map(|d| d.jitter_s).collect();
-    NetworkTraffic {
-        sent_bytes: all.iter().map(|t| t.sent_bytes).sum(),
-        received_bytes: all.iter().map(|t| t.received_bytes).sum(),
-        datagrams: (!datagrams.is_empty()).then(|| Datagrams {
-            sent: datagrams.iter().map(|d| d.sent).sum(),
-            received: datagrams.iter().map(|d| d.received).sum(),
-            reordered: sum(|d| d.reordered),
-            duplicated: sum(|d| d.duplicated),
-            jitter_s: (!jitters.is_empty())
-                .then(|| jitters.iter().sum::<f64>() / jitters.len() as f64),
-        }),
-        streams: all.iter().filter_map(|t| t.state).collect(),
-        ..NetworkTraffic::default()
-    }
 }
 
 pub(super) struct Thread {

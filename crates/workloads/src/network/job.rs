@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use proofmark_engine::Refusal;
 use proofmark_model::UDP_BUFFER;
 use proofmark_peer::{Ends, Token};
+use rustix::net::sockopt::set_tcp_congestion;
 use serde::{Deserialize, Serialize};
 
 use super::shape::{Kind, Shape};
@@ -121,7 +122,8 @@ pub(super) fn prepare(stream: &TcpStream, shape: &Shape) -> Result<(), Refusal> 
     }
     if let Some(name) = &shape.congestion {
         congestion::check(name, "this machine")?;
-        socket::set_congestion(stream, name)
+        set_tcp_congestion(stream, name)
+            .map_err(Into::into)
             .map_err(failed(&format!("this system has no congestion control '{name}'")))?;
     }
     Ok(())

@@ -8,6 +8,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use proofmark_peer::Bounds;
+use rustix::net::sockopt::set_tcp_user_timeout;
 
 use super::socket;
 use super::wire::{Message, Outcome, Report, Sent};
@@ -205,7 +206,7 @@ const REFUSED: &str = "the session's limit of bytes or time is reached";
 pub(super) fn ready(stream: &TcpStream) -> io::Result<()> {
     stream.set_read_timeout(Some(SLICE))?;
     stream.set_write_timeout(Some(SLICE))?;
-    socket::set_user_timeout(stream, SILENCE)
+    Ok(set_tcp_user_timeout(stream, SILENCE.as_millis() as u32)?)
 }
 
 /// Whether a call was only not done in time.

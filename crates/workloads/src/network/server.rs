@@ -6,13 +6,14 @@ use std::sync::Mutex;
 use proofmark_engine::{EndCounters, Refusal, usable_cpus};
 use proofmark_model::{EndTraffic, Interface};
 use proofmark_peer::{Bounds, Ends, Task, Token, Work};
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use serde_json::Value;
 
 use super::job::{self, Job, StreamDescription};
 use super::line::{self, Line, Patience};
 use super::shape::{Kind, Shape};
 use super::wire::{Outcome, Report, Request};
-use super::{placement, socket, tcp, udp};
+use super::{placement, tcp, udp};
 use crate::locked;
 
 /// A request that was done, or why the connection is of no more use.
@@ -89,7 +90,8 @@ pub(super) fn streams(job: &Job, ends: Ends) -> Result<Vec<Stream>, Refusal> {
             let mut local = ends.local;
             local.set_port(0);
             let listener = TcpListener::bind(local).map_err(failed)?;
-            socket::set_receive_timeout(&listener, line::SLICE).map_err(failed)?;
+            let set = set_socket_timeout(&listener, Timeout::Recv, Some(line::SLICE));
+            set.map_err(|e| failed(e.into()))?;
             stream.listener = Some(listener);
         }
         streams.push(stream);
@@ -175,14 +177,9 @@ impl Stream {
 mod tests {
     use super::*;
 
-    fn loopback() -> Interface {
-        let (name, kind) = ("lo".to_owned(), "loopback".to_owned());
-        Interface { name, kind, mtu: 65_536, bits_per_s: None, driver: None }
-    }
-
     #[test]
     fn counters_are_since_the_same_channel_asked() {
-        let server = ServerSide::new(|_| Some(loopback()));
+        let server = ServerSide::new(|_| Some(proofmark_model::testing::interface("lo")));
         let at = |port| Ends {
             local: "127.0.0.1:1".parse().unwrap(),
             peer: SocketAddr::from(([127, 0, 0, 1], port)),

@@ -14,7 +14,7 @@ use proofmark_model::TcpState;
 use rustix::io::Errno;
 use rustix::net::sockopt::{
     Timeout, set_socket_linger, set_socket_recv_buffer_size, set_socket_send_buffer_size,
-    set_socket_timeout, set_tcp_congestion, set_tcp_user_timeout, socket_recv_buffer_size,
+    set_socket_timeout,
 };
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, connect, recv, socket_with};
 
@@ -23,11 +23,6 @@ pub(super) fn set_buffers(fd: impl AsFd, bytes: u64) -> io::Result<()> {
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).min(c_int::MAX as usize);
     set_socket_send_buffer_size(&fd, bytes)?;
     Ok(set_socket_recv_buffer_size(&fd, bytes)?)
-}
-
-/// Bytes that what has come and was not read may take, with what the system needs for it.
-pub(super) fn receive_buffer(fd: impl AsFd) -> io::Result<usize> {
-    Ok(socket_recv_buffer_size(fd)?)
 }
 
 /// The most bytes a blocking read waits for.
@@ -40,21 +35,6 @@ pub(super) fn set_low_water(stream: &TcpStream, bytes: u64) -> io::Result<()> {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
-}
-
-/// How long what was sent may stay unacknowledged before the connection ends.
-pub(super) fn set_user_timeout(stream: &TcpStream, after: Duration) -> io::Result<()> {
-    Ok(set_tcp_user_timeout(stream, after.as_millis() as u32)?)
-}
-
-/// Chooses the connection's congestion control by the kernel's name of it.
-pub(super) fn set_congestion(fd: impl AsFd, name: &str) -> io::Result<()> {
-    Ok(set_tcp_congestion(fd, name)?)
-}
-
-/// How long a blocking read or accept waits.
-pub(super) fn set_receive_timeout(fd: impl AsFd, after: Duration) -> io::Result<()> {
-    Ok(set_socket_timeout(fd, Timeout::Recv, Some(after))?)
 }
 
 /// Makes a connection of which no step waits longer than `patience`. Closing it ends it at
@@ -108,11 +88,10 @@ pub(super) fn tcp_state(stream: &TcpStream) -> Option<TcpState> {
 #[cfg(test)]
 mod tests {
     use std::io::Write;
-    use std::net::{TcpListener, UdpSocket};
+    use std::net::TcpListener;
 
     use super::*;
     use crate::network::tests::{LOOPBACK, pair};
-    use crate::now_ns;
 
     #[test]
     fn a_connection_tells_its_state() {
@@ -128,21 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_congestion_controls_are_reported() {
-        let (client, _far) = pair(LOOPBACK);
-        let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap();
-        set_congestion(&client, known.trim()).unwrap();
-        assert!(set_congestion(&client, "none such").is_err());
-        assert!(set_congestion(&client, "a name that is far too long").is_err());
-    }
-
-    #[test]
-    fn timeouts_and_resets() {
-        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-        set_receive_timeout(&socket, Duration::from_millis(20)).unwrap();
-        let before = now_ns();
-        assert_eq!(socket.recv(&mut [0]).unwrap_err().kind(), io::ErrorKind::WouldBlock);
-        assert!((15_000_000..2_000_000_000).contains(&(now_ns() - before)));
+    fn a_connection_that_was_made_ends_by_a_reset() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let client = dial(listener.local_addr().unwrap(), Duration::from_secs(1)).unwrap();
         let server = listener.accept().unwrap().0;

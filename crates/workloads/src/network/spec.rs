@@ -6,7 +6,7 @@ use proofmark_model::{AUTO, Parameter, ParameterKind, Role, Subsystem, Unit, Wor
 
 use super::shape::{BLOCK, CONNECTIONS, DATAGRAM_V6, LEAST_RATE};
 use crate::declare::{
-    Words, alternative, choice, parameter, place, rate, size_parameter, tool_test,
+    Words, alternative, choice, parameter, place, rate, size_parameter, tool_test, words,
 };
 
 const STREAMS: Parameter = parameter(
@@ -49,7 +49,7 @@ const DIRECTION: Parameter = parameter(
     "direction",
     "Direction: client to server (forward), server to client (reverse), or both at once, each over \
      its own connections.",
-    choice(&[Cow::Borrowed("forward"), Cow::Borrowed("reverse"), Cow::Borrowed("both")]),
+    choice(const { &words(["forward", "reverse", "both"]) }),
     "forward",
 );
 
@@ -71,14 +71,7 @@ const CONGESTION: Parameter = parameter(
     "congestion",
     "TCP congestion control, by its Linux name. Both ends must have it loaded \
      (net.ipv4.tcp_available_congestion_control); auto: the system's default.",
-    choice(&[
-        Cow::Borrowed("cubic"),
-        Cow::Borrowed("reno"),
-        Cow::Borrowed("bbr"),
-        Cow::Borrowed("dctcp"),
-        Cow::Borrowed("vegas"),
-        Cow::Borrowed("htcp"),
-    ]),
+    choice(const { &words(["cubic", "reno", "bbr", "dctcp", "vegas", "htcp"]) }),
     AUTO,
 );
 
@@ -86,7 +79,7 @@ const NO_DELAY: Parameter = parameter(
     "no_delay",
     "Whether small segments are sent at once (on: TCP_NODELAY) or wait until earlier data is \
      acknowledged (off).",
-    choice(&[Cow::Borrowed("on"), Cow::Borrowed("off")]),
+    choice(const { &words(["on", "off"]) }),
     "off",
 );
 
@@ -102,7 +95,7 @@ const MODE: Parameter = parameter(
     "mode",
     "How a thread waits for a block: sleep (block) or poll (poll), at both ends; auto: both, as \
      two results.",
-    choice(&[Cow::Borrowed("block"), Cow::Borrowed("poll")]),
+    choice(const { &words(["block", "poll"]) }),
     AUTO,
 );
 
@@ -111,14 +104,14 @@ const PLACEMENT: Parameter = parameter(
     "Placement of the threads: apart (over loopback, client and server pinned to separate halves \
      of the CPUs) or free (placed by the scheduler); auto: apart over loopback except for TCP \
      streams, else free.",
-    choice(&[Cow::Borrowed("apart"), Cow::Borrowed("free")]),
+    choice(const { &words(["apart", "free"]) }),
     AUTO,
 );
 
 const PATH: Parameter = parameter(
     "path",
     "Whether the server is this machine (loopback) or another (peer); auto: detected.",
-    choice(&[Cow::Borrowed("loopback"), Cow::Borrowed("peer")]),
+    choice(const { &words(["loopback", "peer"]) }),
     AUTO,
 );
 
@@ -283,11 +276,7 @@ pub(super) static UDP_RTT: WorkloadSpec = spec(
             tables: Cow::Borrowed(&[place("network_round_trips", 2, "UDP")]),
             counterparts: Cow::Borrowed(&[alternative(
                 "network.tcp.rtt",
-                &[
-                    Cow::Borrowed("no_delay"),
-                    Cow::Borrowed("socket_buffer"),
-                    Cow::Borrowed("congestion"),
-                ],
+                const { &words(["no_delay", "socket_buffer", "congestion"]) },
             )]),
             compare_with: Cow::Borrowed(&[
                 tool_test("netperf", "UDP_RR"),
@@ -324,8 +313,4 @@ const fn spec(
     rate(words, what, parameters, Some(axis), CEILINGS, Work::DEVICE, role)
 }
 
-const CEILINGS: &[Cow<str>] = &[
-    Cow::Borrowed("network.limit"),
-    Cow::Borrowed("network.link"),
-    Cow::Borrowed("network.loopback"),
-];
+const CEILINGS: &[Cow<str>] = &words(["network.limit", "network.link", "network.loopback"]);

@@ -96,20 +96,6 @@ mod tests {
         assert!((15_800..17_000).contains(&ones), "{ones} of 32792 bits");
     }
 
-    #[test]
-    fn short_blocks_carry_low_bytes() {
-        let mut block = [7; 2];
-        put(&mut block, 0x01_02_03);
-        assert_eq!((block, get(&block)), ([3, 2], None));
-        assert_eq!(answers(&block, 0xFF_02_03), Ok(()));
-        assert_eq!(answers(&block, 0x01_02_04), Err(Wrong { due: 0x02_04, found: 0x02_03 }));
-        let mut block = [0; 1];
-        put(&mut block, 256);
-        assert_eq!(ahead(&block, 255), Some(256));
-        assert_eq!(ahead(&block, 256), Some(256));
-        assert_eq!(ahead(&block, 257), None, "the one before");
-    }
-
     proptest! {
         #[test]
         fn numbers_that_grow_are_distinguished_from_those_before(

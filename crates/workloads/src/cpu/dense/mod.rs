@@ -40,8 +40,9 @@ use self::tile::{Tile, Update};
 use super::isa::Isa;
 use super::task::together;
 use crate::arena::{Arena, Pages};
-use crate::declare::{Words, choice, parameter, rate, threads_parameter};
+use crate::declare::{Words, choice, parameter, rate, threads_parameter, words};
 use crate::params::{int, resolved};
+use crate::share;
 
 /// Most rows and columns that can be asked for.
 const MOST: u64 = 1_000_000;
@@ -50,8 +51,7 @@ const THREADS: Parameter =
     threads_parameter("Threads, each pinned to a CPU, that share the matrices.", "1");
 
 #[cfg(target_arch = "x86_64")]
-const ISAS: &[Cow<'static, str>] =
-    &[Cow::Borrowed("sse2"), Cow::Borrowed("avx2+fma"), Cow::Borrowed("avx512")];
+const ISAS: &[Cow<'static, str>] = &words(["sse2", "avx2+fma", "avx512"]);
 #[cfg(not(target_arch = "x86_64"))]
 const ISAS: &[Cow<'static, str>] = &[Cow::Borrowed("scalar")];
 
@@ -109,7 +109,7 @@ pub(super) struct Shape {
 impl Shape {
     pub(super) fn from_params(workload: &str, params: &Params) -> Result<Self, Refusal> {
         let int = |name: &str| int(params, name).map(|value| value as usize);
-        let isa = Isa::from_params(workload, params)?;
+        let isa = Isa::from_params(params)?;
         let loops = loops::find(isa).ok_or_else(|| {
             Refusal(format!("{workload} has no {} loops for this architecture", isa.name()))
         })?;
@@ -186,8 +186,3 @@ pub(super) fn warm(shape: &Shape) {
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C, align(64))]
 pub(super) struct Line(pub(super) [f64; GROUP]);
-
-/// Part `index` of `of` of this many things side by side.
-pub(super) fn share(things: usize, index: usize, of: usize) -> std::ops::Range<usize> {
-    index * things / of..(index + 1) * things / of
-}

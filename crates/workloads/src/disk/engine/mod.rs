@@ -9,6 +9,8 @@ use std::os::fd::BorrowedFd;
 
 use proofmark_engine::Refusal;
 
+use crate::declare::words;
+
 mod psync;
 mod uring;
 
@@ -43,7 +45,7 @@ pub(super) enum Kind {
     Uring,
 }
 
-pub(super) const NAMES: &[Cow<str>] = &[Cow::Borrowed("psync"), Cow::Borrowed("io_uring")];
+pub(super) const NAMES: &[Cow<str>] = &words(["psync", "io_uring"]);
 
 /// All names, each with what it is.
 pub(super) const ABOUT: &str = "How I/Os are submitted: psync (pread and pwrite, 1 I/O in flight per thread); io_uring (one \

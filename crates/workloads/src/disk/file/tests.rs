@@ -76,20 +76,6 @@ fn it_goes_into_the_cache_and_out_again() {
 }
 
 #[test]
-fn direct_is_direct_and_buffered_is_not() {
-    let folder = Folder::new();
-    let file = TestFile::new(folder.path(), MIB).unwrap();
-    assert_eq!(is_direct(file.buffered()), Some(false));
-    match file.direct() {
-        Ok(direct) => assert_eq!(is_direct(direct), Some(true)),
-        Err(why) => skip(why.0),
-    }
-    let block = file.block();
-    assert!(block.is_none_or(|b| b.is_power_of_two() && b <= 65_536), "{block:?}");
-    assert!(file.flush().is_ok());
-}
-
-#[test]
 fn direct_io_that_fails_is_refused_in_words() {
     let folder = Folder::new();
     let mut file = TestFile::new(folder.path(), MIB).unwrap();

@@ -1,5 +1,8 @@
+use proofmark_engine::Workload;
 use proofmark_model::Params;
 
+use super::super::FSYNC;
+use super::super::shape::Operation;
 use super::*;
 use crate::params::testing;
 
@@ -8,14 +11,14 @@ fn params(block: u64, file_size: u64) -> Params {
 }
 
 fn log(block: u64, file_size: u64) -> Log {
-    let shape = Shape::of_fsync(&params(block, file_size)).unwrap();
+    let shape = Shape::from_params(Operation::Append, &params(block, file_size)).unwrap();
     let file = TestFile::new_unnamed(Path::new(FOLDER), file_size).unwrap();
     Log::new(file, shape, (Arc::new(Seen::new(1)), 0)).unwrap()
 }
 
 #[test]
 fn commits_are_appended_timed_and_read_back() {
-    let setup = Fsync.setup(&params(4096, 1 << 20)).unwrap();
+    let setup = FSYNC.setup(&params(4096, 1 << 20)).unwrap();
     assert_eq!((setup.work_per_iteration(), setup.amount()), (1.0, Amount::Calibrated));
     assert!(setup.on_disk());
     let mut load = setup.thread(0, 1).unwrap();
@@ -38,14 +41,14 @@ fn commits_are_appended_timed_and_read_back() {
 
 #[test]
 fn threads_add_up() {
-    let setup = Fsync.setup(&params(512, 1 << 20).with("threads", 2)).unwrap();
+    let setup = FSYNC.setup(&params(512, 1 << 20).with("threads", 2)).unwrap();
     let mut loads: Vec<_> = (0..2).map(|i| setup.thread(i, 2).unwrap()).collect();
     for load in &mut loads {
         load.run(3);
         assert_eq!(load.verify(), Ok(3));
     }
     assert_eq!(setup.file().unwrap().asked_written_bytes, 6 * 512);
-    assert_eq!(Fsync.disk_bytes(&params(512, 1 << 20).with("threads", 2)), 2 << 20);
+    assert_eq!(FSYNC.disk_bytes(&params(512, 1 << 20).with("threads", 2)), 2 << 20);
 }
 
 #[test]

@@ -47,10 +47,15 @@ fn trial(thread: &mut Thread, iterations: u64) -> Result<u64, String> {
 
 #[test]
 fn every_workload_does_what_it_is_asked_and_proves_it() {
-    let kinds =
-        [(Read, Seq), (Write, Seq), (Copy, Seq), (Read, Rand), (Write, Rand), (Mixed, Rand)];
     let size = 3 * MIB;
-    for (operation, order) in kinds {
+    for (operation, order, reads) in [
+        (Read, Seq, 100),
+        (Write, Seq, 0),
+        (Copy, Seq, 50),
+        (Read, Rand, 100),
+        (Write, Rand, 0),
+        (Mixed, Rand, 70),
+    ] {
         for (block, depth, direct) in [
             (4096, 1, true),
             (4096, 32, true),
@@ -61,12 +66,6 @@ fn every_workload_does_what_it_is_asked_and_proves_it() {
             (1000, 1, false),
             (8, 4, false),
         ] {
-            let reads = match operation {
-                Read => 100,
-                Write => 0,
-                Copy => 50,
-                Mixed => 70,
-            };
             let shape =
                 Shape { reads, flush: operation != Read, ..shape(size, block, depth, direct) };
             let Some((task, mut thread)) = task((operation, order), shape) else {

@@ -1,4 +1,4 @@
-use Operation::{Copy, Mixed, Read, Write};
+use Operation::{Append, Copy, Mixed, Read, Write};
 use proofmark_model::testing::{block_device, storage};
 use proofmark_model::{BlockDevice, Probe};
 
@@ -32,29 +32,18 @@ fn words(params: &Params, of: &[&str]) -> String {
 fn what_is_left_to_the_machine_is_set() {
     let here = host(Some(512), Some(true));
     let set = ["engine", "queue_depth", "direct", "cache"];
+    let both = &["psync 1 off cold", "psync 1 off warm"][..];
     for (asked, host, expected) in [
         ("block_size=4096 queue_depth=1", &here, &["psync 1 on none"][..]),
         ("block_size=4096 queue_depth=8", &here, &["io_uring 8 on none"]),
         ("block_size=4096 queue_depth=8", &host(None, None), &["io_uring 8 on none"]),
         ("block_size=4096 queue_depth=8", &host(None, Some(false)), &["psync 1 on none"]),
-        ("block_size=8 queue_depth=1", &here, &["psync 1 off cold", "psync 1 off warm"]),
+        ("block_size=8 queue_depth=1", &here, both),
         ("block_size=1024 queue_depth=1", &here, &["psync 1 on none"]),
-        (
-            "block_size=1024 queue_depth=1",
-            &host(Some(4096), None),
-            &["psync 1 off cold", "psync 1 off warm"],
-        ),
-        (
-            "block_size=1024 queue_depth=1",
-            &host(None, None),
-            &["psync 1 off cold", "psync 1 off warm"],
-        ),
+        ("block_size=1024 queue_depth=1", &host(Some(4096), None), both),
+        ("block_size=1024 queue_depth=1", &host(None, None), both),
         ("block_size=4096 queue_depth=1 cache=warm", &here, &["psync 1 off warm"]),
-        (
-            "block_size=4096 queue_depth=1 direct=off",
-            &here,
-            &["psync 1 off cold", "psync 1 off warm"],
-        ),
+        ("block_size=4096 queue_depth=1 direct=off", &here, both),
         // What was asked for stays, even where it cannot be.
         ("block_size=4096 queue_depth=8 engine=psync", &here, &["psync 8 on none"]),
         ("block_size=8 queue_depth=1 direct=on", &here, &["psync 1 on none"]),
@@ -79,7 +68,8 @@ fn a_file_left_to_the_machine_is_large_enough() {
         assert_eq!(resolved.int("file_size"), Some(mib * MIB), "{asked:?}");
         Shape::from_params(operation, &resolved).unwrap();
     }
-    let fsync = |words| resolve_fsync(params(words)).int("file_size");
+    let fsync =
+        |words| resolve_auto(Append, params(words), &host(None, None)).remove(0).int("file_size");
     assert_eq!(fsync("file_size=auto block_size=4096"), Some(64 * MIB));
     assert_eq!(fsync("file_size=auto block_size=83886080"), Some(80 * MIB));
     assert_eq!(fsync("file_size=5 block_size=4096"), Some(5));
@@ -146,7 +136,7 @@ fn what_can_be_is_read_right() {
 
 #[test]
 fn of_fsync_the_file_is_each_threads_own() {
-    let of = |words: &str| Shape::of_fsync(&params(words));
+    let of = |words: &str| Shape::from_params(Append, &params(words));
     let shape = of("threads=8 block_size=4096 file_size=4096 amount=auto").unwrap();
     assert!(shape.flush && shape.engine == Kind::Psync && shape.queue_depth == 1);
     let refused = |words: &str| of(words).unwrap_err().0;

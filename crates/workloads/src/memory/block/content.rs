@@ -114,12 +114,4 @@ mod tests {
             assert_eq!(sum(start, size, count), plain, "{count} x {size} from {start}");
         }
     }
-
-    #[test]
-    fn a_range_is_split_at_whole_words() {
-        assert_eq!(split(&(3..5)), (3..5, 0..0, 0..0));
-        assert_eq!(split(&(3..14)), (3..14, 0..0, 0..0));
-        assert_eq!(split(&(3..17)), (3..8, 1..2, 16..17));
-        assert_eq!(split(&(8..24)), (8..8, 1..3, 24..24));
-    }
 }

@@ -14,6 +14,7 @@ use super::stream::op::Op;
 use crate::arena::{self, Arena, Pages};
 use crate::declare::{Words, in_order, parameter, place};
 use crate::params::resolved;
+use crate::share;
 
 mod body;
 mod content;
@@ -211,20 +212,13 @@ impl Task {
         Ok(Self { operation, random, shape, arena, empty })
     }
 
-    /// A thread's first block and number of blocks.
-    fn share(&self, index: u64, of: u64) -> (u64, u64) {
-        let blocks = u128::from(self.shape.blocks());
-        let first = |i: u64| (blocks * u128::from(i) / u128::from(of)) as u64;
-        (first(index), first(index + 1) - first(index))
-    }
-
     /// A thread's part, made on that thread.
     fn part(&self, index: u64, of: u64) -> load::BlockLoad {
         let (Shape { block_size, .. }, other_side) = (self.shape, self.shape.other_side() as usize);
         // All of it is within the arena, so the numbers fit.
-        let (first, blocks) = self.share(index, of);
-        let (offset, size) = ((first * block_size) as usize, block_size as usize);
-        let bytes = blocks as usize * size;
+        let blocks = share(self.shape.blocks() as usize, index as usize, of as usize);
+        let size = block_size as usize;
+        let (offset, bytes) = (blocks.start * size, blocks.len() * size);
         self.arena.place_here(offset, bytes);
         if self.empty {
             // The last one also fills what is left over, which other block sizes use.
@@ -242,7 +236,7 @@ impl Task {
             operation: self.operation,
             body: body::body(self.operation, block_size),
             area: body::Area { source, target, size },
-            blocks: blocks as usize,
+            blocks: blocks.len(),
             offset,
             random: None,
             _arena: Arc::clone(&self.arena),

@@ -105,29 +105,22 @@ mod tests {
     }
 
     #[test]
-    fn random_blocks_below_a_line_cost_a_line() {
-        for size in [1, 2, 8, 32, 64] {
-            assert_eq!(moved(size, true, false), [64.0, 128.0, 192.0], "{size}");
+    fn lines_are_carried_whole_and_those_past_the_cache_once() {
+        for (size, random, streams, expected) in [
+            (1, true, false, [64.0, 128.0, 192.0]),
+            (8, true, false, [64.0, 128.0, 192.0]),
+            (64, true, false, [64.0, 128.0, 192.0]),
+            (1, false, false, [1.0, 2.0, 3.0]),
+            (8192, true, false, [8192.0, 16384.0, 24576.0]),
+            (8192, false, true, [8192.0, 8192.0, 16384.0]),
+            // They begin at 0, 4, .. 60 in a line. 8 of these 16 touch 2 lines and 8 touch 3; 10
+            // fill one line, none two.
+            (100, true, true, [160.0, 280.0, 440.0]),
+            (100, true, false, [160.0, 320.0, 480.0]),
+            (100, false, true, [100.0, 160.0, 260.0]),
+        ] {
+            assert_eq!(moved(size, random, streams), expected, "{size} {random} {streams}");
         }
-        assert_eq!(moved(8, false, false), [8.0, 16.0, 24.0]);
-        assert_eq!(moved(1, false, false), [1.0, 2.0, 3.0]);
-    }
-
-    #[test]
-    fn whole_lines_past_the_cache_are_carried_once() {
-        for random in [false, true] {
-            assert_eq!(moved(8192, random, true), [8192.0, 8192.0, 16384.0]);
-            assert_eq!(moved(8192, random, false), [8192.0, 16384.0, 24576.0]);
-        }
-    }
-
-    #[test]
-    fn blocks_across_lines_touch_those_at_their_ends() {
-        // Blocks of 100 B begin at 0, 4, .. 60 in a line. 8 of these 16 touch 2 lines
-        // and 8 touch 3; 10 fill one line, none two.
-        assert_eq!(moved(100, true, true), [160.0, 280.0, 440.0]);
-        assert_eq!(moved(100, true, false), [160.0, 320.0, 480.0]);
-        assert_eq!(moved(100, false, true), [100.0, 160.0, 260.0]);
         // By counting, for many sizes.
         for size in 1..300_u64 {
             let lines = |i: u64| ((i + 1) * size - 1) / LINE - i * size / LINE + 1;

@@ -9,6 +9,7 @@ mod data;
 mod layout;
 mod load;
 mod spec;
+mod sweep;
 
 #[cfg(test)]
 mod tests;
@@ -22,8 +23,8 @@ use super::parameters;
 use super::segment::{Loop, find};
 use crate::arena::{Arena, Pages};
 use crate::cpu::isa::Isa;
-use crate::params::{int, resolved};
-pub(super) use layout::Layout;
+use crate::params::{choice, int, resolved};
+use layout::Layout;
 use load::StreamLoad;
 use op::{Op, Stores};
 #[cfg(debug_assertions)]
@@ -32,48 +33,61 @@ pub(crate) use spec::STORING;
 /// A workload that does one operation on whole arrays.
 pub struct Stream {
     spec: &'static WorkloadSpec,
-    op: Op,
+    /// `None`: the one that the parameters name, on a working set of each thread's own.
+    op: Option<Op>,
     find: Find,
 }
 
 pub(crate) type Find = fn(Op, Stores, Isa) -> Option<Loop>;
 
-pub static COPY: Stream = Stream { spec: &spec::COPY, op: Op::Copy, find };
-pub static SCALE: Stream = Stream { spec: &spec::SCALE, op: Op::Scale, find };
-pub static ADD: Stream = Stream { spec: &spec::ADD, op: Op::Add, find };
-pub static TRIAD: Stream = Stream { spec: &spec::TRIAD, op: Op::Triad, find };
-pub static READ: Stream = Stream { spec: &spec::READ, op: Op::Read, find };
-pub static WRITE: Stream = Stream { spec: &spec::WRITE, op: Op::Write, find };
+pub static COPY: Stream = Stream { spec: &spec::COPY, op: Some(Op::Copy), find };
+pub static SCALE: Stream = Stream { spec: &spec::SCALE, op: Some(Op::Scale), find };
+pub static ADD: Stream = Stream { spec: &spec::ADD, op: Some(Op::Add), find };
+pub static TRIAD: Stream = Stream { spec: &spec::TRIAD, op: Some(Op::Triad), find };
+pub static READ: Stream = Stream { spec: &spec::READ, op: Some(Op::Read), find };
+pub static WRITE: Stream = Stream { spec: &spec::WRITE, op: Some(Op::Write), find };
+pub static SWEEP: Stream = Stream { spec: &sweep::SWEEP, op: None, find };
+
+const MIB: u64 = 1 << 20;
 
 impl Stream {
     /// The same as `memory.copy` under another name and with other loops.
     #[cfg(debug_assertions)]
     pub(crate) const fn copy_with(spec: &'static WorkloadSpec, find: Find) -> Self {
-        Self { spec, op: Op::Copy, find }
+        Self { spec, op: Some(Op::Copy), find }
+    }
+
+    fn op(&self, params: &Params) -> Result<Op, Refusal> {
+        let swept =
+            || choice(params, "op", &[Op::Read, Op::Write, Op::Copy].map(|o| (o.name(), o)));
+        self.op.map_or_else(swept, Ok)
     }
 
     fn stores(&self, params: &Params) -> Result<Stores, Refusal> {
-        if !self.op.stores() {
-            return Ok(Stores::Temporal);
+        match self.op {
+            Some(op) if op.stores() => parameters::stores(params),
+            _ => Ok(Stores::Temporal),
         }
-        parameters::stores(params)
     }
 
     fn layout(&self, params: &Params) -> Result<Layout, Refusal> {
-        Layout::new(self.op, int(params, "array_size")?, params.threads())
+        let (op, threads) = (self.op(params)?, params.threads());
+        let size = match self.op {
+            Some(_) => int(params, "array_size")?,
+            None => int(params, "working_set")? / op.arrays() as u64 * threads,
+        };
+        Layout::new(op, size, threads)
     }
 
     fn task(&self, params: &Params) -> Result<Task, Refusal> {
-        let stores = self.stores(params)?;
-        let hot = loop_for(&self.spec.id, self.find, (self.op, stores), params)?;
+        let (op, stores, isa) = (self.op(params)?, self.stores(params)?, Isa::from_params(params)?);
+        let hot = (self.find)(op, stores, isa).ok_or_else(|| {
+            let (id, isa, stores) = (&self.spec.id, isa.name(), stores.name());
+            Refusal(format!("{id} has no {isa} loop with {stores} stores on this architecture"))
+        })?;
         let layout = self.layout(params)?;
-        Ok(Task {
-            op: self.op,
-            hot,
-            layout,
-            pages: parameters::pages(params)?,
-            stores: Some(stores),
-        })
+        let stores = self.op.map(|_| stores);
+        Ok(Task { op, hot, layout, pages: parameters::pages(params)?, stores })
     }
 }
 
@@ -83,19 +97,26 @@ impl Workload for Stream {
     }
 
     fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
-        let params = resolved(params, "array_size", |_| parameters::four_times_the_cache(host));
-        let past_the_caches = |p: &Params| {
-            let isas = Isa::ALL.into_iter().filter(|i| i.is_supported());
-            let asked = parameters::isa(p).ok();
-            let mut isas = isas.filter(|i| asked.is_none_or(|a| a == *i));
-            isas.any(|i| (self.find)(self.op, Stores::NonTemporal, i).is_some())
-        };
+        let enough = parameters::four_times_the_cache(host);
+        let params = resolved(params, "array_size", |_| enough);
+        let params = resolved(params, "working_set", |p| {
+            (enough / p.threads().max(1)).next_multiple_of(MIB)
+        });
+        let op = self.op(&params).unwrap_or(Op::Read);
+        // The widest first.
+        let has = |stores, isa: &Isa| isa.is_supported() && (self.find)(op, stores, *isa).is_some();
+        let isas = || Isa::ALL.into_iter().rev();
         let params = resolved(params, "stores", |p| {
-            let stores = if past_the_caches(p) { Stores::NonTemporal } else { Stores::Temporal };
+            let asked = Isa::from_params(p).ok();
+            let mut isas = isas().filter(|i| asked.is_none_or(|a| a == *i));
+            let past = isas.any(|i| has(Stores::NonTemporal, &i));
+            let stores = if past { Stores::NonTemporal } else { Stores::Temporal };
             stores.name()
         });
         let stores = self.stores(&params).unwrap_or(Stores::Temporal);
-        vec![resolved(params, "isa", |_| widest(self.find, self.op, stores))]
+        vec![resolved(params, "isa", |_| {
+            isas().find(|isa| has(stores, isa)).unwrap_or(Isa::Scalar).name()
+        })]
     }
 
     fn memory_bytes(&self, params: &Params) -> u64 {
@@ -111,48 +132,27 @@ impl Workload for Stream {
     }
 
     fn verification(&self) -> &'static str {
-        verification(self.op)
+        match self.op {
+            None => "every element read back, or the sum of all",
+            Some(Op::Read) => "the sum of all elements",
+            Some(_) => "every element read back",
+        }
     }
 }
 
-pub(super) fn verification(op: Op) -> &'static str {
-    if op.stores() { "every element read back" } else { "the sum of all elements" }
-}
-
-/// The widest instruction set here that has such a loop.
-pub(super) fn widest(find: Find, op: Op, stores: Stores) -> &'static str {
-    let widths = [Isa::Avx512, Isa::Avx2, Isa::Sse2, Isa::Scalar];
-    let has = |isa: &Isa| isa.is_supported() && find(op, stores, *isa).is_some();
-    widths.into_iter().find(has).unwrap_or(Isa::Scalar).name()
-}
-
-/// The loop for the instruction set of the `isa` parameter.
-pub(super) fn loop_for(
-    workload: &str,
-    find: Find,
-    (op, stores): (Op, Stores),
-    params: &Params,
-) -> Result<Loop, Refusal> {
-    let isa = parameters::isa(params)?;
-    find(op, stores, isa).ok_or_else(|| {
-        let (isa, stores) = (isa.name(), stores.name());
-        Refusal(format!("{workload} has no {isa} loop with {stores} stores on this architecture"))
-    })
-}
-
 /// A point, looked at and found possible.
-pub(super) struct Task {
-    pub(super) op: Op,
-    pub(super) hot: Loop,
-    pub(super) layout: Layout,
-    pub(super) pages: Pages,
+struct Task {
+    op: Op,
+    hot: Loop,
+    layout: Layout,
+    pages: Pages,
     /// How the lines reach memory; `None` where it depends on the size of the set
     /// whether they do.
-    pub(super) stores: Option<Stores>,
+    stores: Option<Stores>,
 }
 
 impl Task {
-    pub(super) fn setup(self) -> Result<Box<dyn Setup>, Refusal> {
+    fn setup(self) -> Result<Box<dyn Setup>, Refusal> {
         let arena = Arena::get(self.layout.bytes(), self.pages, self.layout.threads)?;
         let fill = !arena.holds(&self.content());
         Ok(Box::new(Ready { task: self, arena, fill }))

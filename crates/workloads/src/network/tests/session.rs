@@ -1,7 +1,8 @@
 //! A whole point, over a control channel and its server, client and server in one process.
 
 use proofmark_engine::Setup;
-use proofmark_model::{Interface, NetworkTraffic};
+use proofmark_model::NetworkTraffic;
+use proofmark_model::testing::interface;
 use proofmark_peer::{ControlSession, Invitation, Key, Limits, Server};
 
 use super::*;
@@ -14,19 +15,15 @@ fn in_session<T>(bytes: u64, with: impl FnOnce(&ControlSession) -> T) -> T {
     let limits = Limits { seconds: 60, bytes };
     let server = Server::bind("127.0.0.1:0".parse().unwrap(), key.clone(), limits).unwrap();
     let (address, stop) = (server.address().into(), server.stop());
-    let serving = std::thread::spawn(move || server.serve(&ServerSide::new(interface), |_| ()));
+    let serving = std::thread::spawn(move || {
+        server.serve(&ServerSide::new(|_| Some(interface("lo"))), |_| ())
+    });
     let lead = ControlSession::connect(&address, &key, "test", limits).unwrap();
     let result = with(&lead);
     drop(lead);
     stop.stop();
     join("the server to end", serving);
     result
-}
-
-/// The interface of all that these tests do.
-fn interface(_: Ends) -> Option<Interface> {
-    let (name, kind) = ("lo".to_owned(), "loopback".to_owned());
-    Some(Interface { name, kind, mtu: 65_536, bits_per_s: None, driver: None })
 }
 
 /// What a worker gets from the run of such a session.

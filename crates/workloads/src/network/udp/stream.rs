@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use proofmark_model::Datagrams;
 use proofmark_peer::Token;
+use rustix::net::sockopt::socket_recv_buffer_size;
 
 use super::batch::{Batch, Came};
 use super::window::Window;
@@ -13,7 +14,6 @@ use crate::network::client::ClientSide;
 use crate::network::line::{Line, SLICE, broken, waits};
 use crate::network::server::{Serve, Served};
 use crate::network::shape::Shape;
-use crate::network::socket;
 use crate::network::stamp::{self, LEAST, NUMBER, Wrong};
 use crate::network::tally::Tally;
 use crate::network::wire::{Report, Request, Sent};
@@ -73,7 +73,7 @@ impl End {
         let token = token.bytes();
         let word = |at: usize| stamp::get(&token[at..]).unwrap_or_default();
         let token = (word(0), word(NUMBER));
-        let room = socket::receive_buffer(&socket).is_ok_and(|bytes| bytes >= NAP_NEEDS);
+        let room = socket_recv_buffer_size(&socket).is_ok_and(|bytes| bytes >= NAP_NEEDS);
         let nap = (pace_ns.is_none() && room).then_some(NAP);
         let window = Window::new();
         Self { socket, block, sends, nap, pace_ns, lateness, batch, window, token }

@@ -123,13 +123,6 @@ mod tests {
     }
 
     #[test]
-    fn others_do_not_count() {
-        let mut w = window(10);
-        [999, 1010, 0, u64::MAX].into_iter().for_each(|n| w.take(n, 0, 0));
-        assert_eq!(counts(&w), (0, 0, 0));
-    }
-
-    #[test]
     fn what_is_too_old_to_tell_does_not_count_again() {
         let mut w = window(1 << 20);
         w.take(1000, 0, 0);

@@ -1,26 +1,20 @@
-//! `memory.sweep`: bandwidth by working set, from the L1 cache to memory.
+//! What `memory.sweep` declares: bandwidth by working set, from the L1 cache to memory.
 
 use std::borrow::Cow;
 
-use proofmark_engine::{Refusal, Setup, Workload};
 use proofmark_model::{
-    Access, Data, Host, Pace, Parameter, Params, Property, Role, Subsystem, Traffic, Unit, When,
-    Work, WorkloadSpec,
+    Access, Data, Pace, Parameter, Property, Role, Subsystem, Traffic, Unit, When, Work,
+    WorkloadSpec,
 };
 
-use super::parameters;
-use super::segment::find;
-use super::stream::op::{Op, Stores};
-use super::stream::{Layout, Task, loop_for, widest};
-use crate::declare::{self, Words, parameter, rate, tool_test_at};
-use crate::params::{choice, int, resolved};
-
-pub struct Sweep;
+use super::super::parameters;
+use super::op::Op;
+use crate::declare::{self, Words, parameter, rate, tool_test_at, words};
 
 const OP: Parameter = parameter(
     "op",
     "Operation on the working set: read it, write it, or copy half of it to the other half.",
-    declare::choice(&[Cow::Borrowed("read"), Cow::Borrowed("write"), Cow::Borrowed("copy")]),
+    declare::choice(const { &words(["read", "write", "copy"]) }),
     "read",
 );
 
@@ -31,7 +25,7 @@ const WORKING_SET: Parameter = parameters::size_parameter(
     4096,
 );
 
-static SPEC: WorkloadSpec = rate(
+pub(super) static SWEEP: WorkloadSpec = rate(
     Words {
         id: "memory.sweep",
         title: "Bandwidth by working set",
@@ -48,7 +42,7 @@ static SPEC: WorkloadSpec = rate(
     (Subsystem::Memory, Unit::BytePerSecond),
     const { &[OP, WORKING_SET, parameters::THREADS, parameters::ISA, parameters::PAGES] },
     Some("working_set"),
-    &[Cow::Borrowed("memory.cache"), Cow::Borrowed("memory.core"), Cow::Borrowed("memory.dram")],
+    const { &words(["memory.cache", "memory.core", "memory.dram"]) },
     const {
         Work {
             pace: Pace::Memory,
@@ -89,52 +83,4 @@ const ROLE: Role = Role {
 /// What an operation of the sweep reads and writes.
 const fn op_traffic(op: Op) -> Traffic {
     op.traffic(Some(When { parameter: Cow::Borrowed("op"), value: Cow::Borrowed(op.name()) }))
-}
-
-const MIB: u64 = 1 << 20;
-
-fn op(params: &Params) -> Result<Op, Refusal> {
-    choice(params, "op", &[Op::Read, Op::Write, Op::Copy].map(|op| (op.name(), op)))
-}
-
-fn layout(params: &Params) -> Result<Layout, Refusal> {
-    let (op, threads) = (op(params)?, params.threads());
-    let part = int(params, "working_set")? / op.arrays() as u64;
-    Layout::new(op, part * threads, threads)
-}
-
-fn task(params: &Params) -> Result<Task, Refusal> {
-    let op = op(params)?;
-    let hot = loop_for(&SPEC.id, find, (op, Stores::Temporal), params)?;
-    Ok(Task { op, hot, layout: layout(params)?, pages: parameters::pages(params)?, stores: None })
-}
-
-impl Workload for Sweep {
-    fn spec(&self) -> &'static WorkloadSpec {
-        &SPEC
-    }
-
-    fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
-        let params = resolved(params, "working_set", |p| {
-            (parameters::four_times_the_cache(host) / p.threads().max(1)).next_multiple_of(MIB)
-        });
-        let op = op(&params).unwrap_or(Op::Read);
-        vec![resolved(params, "isa", |_| widest(find, op, Stores::Temporal))]
-    }
-
-    fn memory_bytes(&self, params: &Params) -> u64 {
-        layout(params).map_or(0, |l| l.bytes())
-    }
-
-    fn supports(&self, params: &Params) -> Result<(), Refusal> {
-        task(params).map(drop)
-    }
-
-    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        task(params)?.setup()
-    }
-
-    fn verification(&self) -> &'static str {
-        "every element read back, or the sum of all"
-    }
 }
