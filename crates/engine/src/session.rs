@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use proofmark_model::{Ending, Point, Policy, clean_excerpt};
 use rustix::process::{Pid, Signal, kill_process};
@@ -184,18 +184,11 @@ impl Drop for Seat {
 const LINE_LIMIT: u64 = 256 * 1024;
 const WORDS_LIMIT: u64 = 4 * 1024;
 
-/// By whose hand a worker ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Hand {
-    /// By itself, or by a signal from outside.
-    Own,
-    /// This run gave it up and killed it.
-    Ours,
-}
+/// Time that a worker gets to end by itself before it is killed.
+const GRACE: Duration = Duration::from_millis(500);
 
 struct Worker {
     child: Child,
-    requests: Option<ChildStdin>,
     replies: Receiver<String>,
     last_words: Receiver<String>,
     patience: Duration,
@@ -220,7 +213,6 @@ impl Worker {
             .spawn()
             .map_err(|e| failed(format!("cannot start a worker: {e}")))?;
         how.stop.add(child.id());
-        let requests = child.stdin.take();
         let (send_reply, replies) = channel();
         if let Some(out) = child.stdout.take() {
             thread::spawn(move || {
@@ -244,7 +236,7 @@ impl Worker {
             });
         }
         let (patience, stop) = (how.patience, how.stop.clone());
-        Ok(Self { child, requests, replies, last_words, patience, stop })
+        Ok(Self { child, replies, last_words, patience, stop })
     }
 
     /// Says one line and waits for the answer.
@@ -255,22 +247,24 @@ impl Worker {
         let sent =
             serde_json::to_vec(message).map_err(std::io::Error::from).and_then(|mut line| {
                 line.push(b'\n');
-                let pipe = self.requests.as_mut().ok_or(std::io::ErrorKind::BrokenPipe)?;
+                let pipe = self.child.stdin.as_mut().ok_or(std::io::ErrorKind::BrokenPipe)?;
                 pipe.write_all(&line)?;
                 pipe.flush()
             });
         if sent.is_err() {
-            return Err(self.autopsy("it closed its input", Hand::Own));
+            return Err(self.autopsy("it closed its input"));
         }
         match self.replies.recv_timeout(self.patience) {
             Ok(line) => serde_json::from_str(&line).map_err(|_| {
-                self.autopsy(&format!("it sent what is no reply: {}", excerpt(&line)), Hand::Own)
+                self.autopsy(&format!("it sent what is no reply: {}", excerpt(&line)))
             }),
-            Err(RecvTimeoutError::Disconnected) => {
-                Err(self.autopsy("it ended without a reply", Hand::Own))
+            Err(RecvTimeoutError::Disconnected) => Err(self.autopsy("it ended without a reply")),
+            Err(RecvTimeoutError::Timeout) => {
+                // Given up and killed: how the process ended then says nothing.
+                self.end(GRACE);
+                let silence = format!("it was silent for {} s", self.patience.as_secs());
+                Err(self.ending(&silence, None))
             }
-            Err(RecvTimeoutError::Timeout) => Err(self
-                .autopsy(&format!("it was silent for {} s", self.patience.as_secs()), Hand::Ours)),
         }
     }
 
@@ -285,19 +279,22 @@ impl Worker {
         match reply {
             Reply::Refused(reason) => Ending::Refused { reason },
             Reply::Unverified(reason) => Ending::Unverified { reason },
-            Reply::Ready | Reply::Taken(_) => self.autopsy("it answered out of turn", Hand::Own),
+            Reply::Ready | Reply::Taken(_) => self.autopsy("it answered out of turn"),
         }
     }
 
-    fn autopsy(&mut self, seen: &str, by: Hand) -> Ending {
+    fn autopsy(&mut self, seen: &str) -> Ending {
+        let status = self.end(GRACE);
+        self.ending(seen, status)
+    }
+
+    fn ending(&self, seen: &str, status: Option<ExitStatus>) -> Ending {
         if let Some(by) = self.stop.stopped_by() {
             return Ending::Interrupted { by };
         }
-        let status = self.end(Duration::from_millis(500));
         let words = self.last_words.recv_timeout(Duration::from_millis(200)).unwrap_or_default();
-        let own_end = status.filter(|_| by == Hand::Own);
-        let signal = own_end.and_then(|s| s.signal()).map(signal_name);
-        let mut detail = match own_end.and_then(|s| s.code()) {
+        let signal = status.and_then(|s| s.signal()).map(signal_name);
+        let mut detail = match status.and_then(|s| s.code()) {
             Some(code) if code != 0 => format!("{seen}; exit status {code}"),
             _ => seen.to_owned(),
         };
@@ -309,13 +306,11 @@ impl Worker {
 
     /// Ends the process; its status, if it ended by itself within the grace.
     fn end(&mut self, grace: Duration) -> Option<ExitStatus> {
-        self.requests = None;
-        let step = Duration::from_millis(2);
-        let mut waited = Duration::ZERO;
+        self.child.stdin = None;
+        let begin = Instant::now();
         let mut status = self.child.try_wait().ok().flatten();
-        while status.is_none() && waited < grace {
-            thread::sleep(step);
-            waited += step;
+        while status.is_none() && begin.elapsed() < grace {
+            thread::sleep(Duration::from_millis(2));
             status = self.child.try_wait().ok().flatten();
         }
         self.stop.remove(self.child.id());
@@ -329,7 +324,7 @@ impl Worker {
     fn take(&mut self, request: Request) -> Result<Taken, Ending> {
         match self.ask(&Order::Take(request))? {
             Reply::Taken(t) if t.trial.seconds > 0.0 && t.trial.work.is_finite() => Ok(*t),
-            Reply::Taken(_) => Err(self.autopsy("its trial has no duration", Hand::Own)),
+            Reply::Taken(_) => Err(self.autopsy("its trial has no duration")),
             other => Err(self.out_of_turn(other)),
         }
     }

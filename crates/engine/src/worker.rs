@@ -109,23 +109,16 @@ impl Work {
     /// Takes a trial, or one to warm up. Of a whole problem no part can be had: neither less
     /// of it to warm up, nor some ahead of a trial.
     fn take(&mut self, request: Request) -> Result<Trial, TeamError> {
-        let amount = self.setup.amount();
         if let Request::Span { slice_us, span_us } = request {
             return self.span(slice_us as f64 * 1e-6, span_us as f64 * 1e-6);
         }
-        if amount == Amount::Whole {
-            return self.trial(&self.each(1), 0);
-        }
-        if self.filling == 0 {
+        if self.setup.amount() != Amount::Whole {
             self.calibrate()?;
-        }
-        match (request, amount) {
-            (Request::Warm | Request::Span { .. }, _) => self.warm(),
-            (Request::Trial, Amount::Total(total)) => {
-                self.trial(&shares(total, self.workers), self.ahead())
+            if request == Request::Warm {
+                return self.warm();
             }
-            (Request::Trial, _) => self.trial(&self.each(self.filling), self.ahead()),
         }
+        self.trial(&self.shares(self.filling), self.ahead())
     }
 
     fn warm(&mut self) -> Result<Trial, TeamError> {
@@ -136,9 +129,12 @@ impl Work {
         Ok(trial)
     }
 
+    /// Once.
     fn calibrate(&mut self) -> Result<(), TeamError> {
-        let seconds = |iterations| Ok(self.team.trial(&self.each(iterations), 0)?.seconds);
-        self.filling = filling(self.trial_s, seconds)?;
+        if self.filling == 0 {
+            let seconds = |iterations| Ok(self.team.trial(&self.each(iterations), 0)?.seconds);
+            self.filling = filling(self.trial_s, seconds)?;
+        }
         Ok(())
     }
 
@@ -191,10 +187,19 @@ impl Work {
 
     fn ahead(&self) -> u64 {
         let ahead_s = self.setup.ahead_s(self.trial_s);
-        if ahead_s <= 0.0 {
+        if ahead_s <= 0.0 || self.setup.amount() == Amount::Whole {
             return 0;
         }
         scaled(self.filling, self.trial_s * MARGIN, ahead_s)
+    }
+
+    /// Iterations of each thread, where the amount of work is not fixed `calibrated` ones.
+    fn shares(&self, calibrated: u64) -> Vec<u64> {
+        match self.setup.amount() {
+            Amount::Calibrated => self.each(calibrated),
+            Amount::Total(total) => shares(total, self.workers),
+            Amount::Whole => self.each(1),
+        }
     }
 
     fn each(&self, iterations: u64) -> Vec<u64> {

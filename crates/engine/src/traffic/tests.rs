@@ -102,7 +102,7 @@ fn interfaces_by_their_whole_name() {
 }
 
 #[test]
-fn what_a_workload_does_not_tell_is_missing_alone() {
+fn what_a_kernel_does_not_report_is_missing_alone() {
     let old = SNMP.replace(" MemErrors", "").replace(" 0 0 2\n", " 0 0\n");
     assert_eq!(udp(|name| snmp_value(&old, "Udp", name)), Some([1976, 1980, 7]));
     assert_eq!(snmp_value(SNMP, "Tcp", "MaxConn"), None, "-1 is no count");
@@ -125,7 +125,7 @@ fn sums_that_do_not_fit_are_none() {
 }
 
 #[test]
-fn an_interface_that_vanished_or_began_again_tells_nothing() {
+fn an_interface_that_vanished_or_began_again_shows_nothing() {
     let silent = |t: &EndTraffic| {
         let all = [t.in_bytes, t.out_bytes, t.in_packets, t.out_packets, t.dropped];
         all.iter().all(Option::is_none)
@@ -142,7 +142,7 @@ fn an_interface_that_vanished_or_began_again_tells_nothing() {
 }
 
 #[test]
-fn counters_that_went_backwards_tell_nothing() {
+fn counters_that_went_backwards_show_nothing() {
     assert_eq!(
         zero().since(&reported("eth0")),
         EndTraffic { cpus: Some(2), ..EndTraffic::default() }
