@@ -19,7 +19,7 @@ pub(crate) fn find(figures: &[Figure], series: &[Series]) -> EqualColumns {
     for one in series {
         let mut by_threads: BTreeMap<Option<u64>, Vec<(Statistic, usize, u64)>> = BTreeMap::new();
         for &index in &one.members {
-            let Some(figure) = figures.get(index) else { continue };
+            let figure = &figures[index];
             if matches!(figure.statistic, Statistic::Trial(_)) {
                 by_threads.entry(figure.threads).or_default().push((
                     figure.statistic,
@@ -34,16 +34,16 @@ pub(crate) fn find(figures: &[Figure], series: &[Series]) -> EqualColumns {
             if values.iter().collect::<HashSet<_>>().len() < LEAST_DIFFERENT {
                 continue;
             }
-            let unit = column.first().and_then(|(_, i, _)| figures.get(*i)).map(|f| f.unit.clone());
-            let key = (unit.unwrap_or_default(), values);
-            columns.entry(key).or_default().push(column.into_iter().map(|(_, i, _)| i).collect());
+            let column: Vec<usize> = column.into_iter().map(|(_, i, _)| i).collect();
+            let key = (figures[column[0]].unit.clone(), values);
+            columns.entry(key).or_default().push(column);
         }
     }
     let mut found = EqualColumns::new();
     for same in columns.values().filter(|same| same.len() > 1) {
         for (n, column) in same.iter().enumerate() {
-            let other = same.get(if n == 0 { 1 } else { 0 });
-            found.extend(column.iter().copied().zip(other.into_iter().flatten().copied()));
+            let other = &same[if n == 0 { 1 } else { 0 }];
+            found.extend(column.iter().copied().zip(other.iter().copied()));
         }
     }
     found

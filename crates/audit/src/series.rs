@@ -57,8 +57,8 @@ pub(crate) struct Series {
 }
 
 impl Series {
-    pub fn add(&mut self, index: usize, figure: &Figure) {
-        self.members.push(index);
+    pub fn add(&mut self, figure: &Figure) {
+        self.members.push(figure.index);
         let (Some(threads), Some(level)) = (figure.threads, figure.level()) else { return };
         let cell = self.cells.entry(threads).or_default();
         match figure.statistic {

@@ -3,7 +3,7 @@
 use proofmark_model::{Finding, Subsystem, Unit, format_quantity};
 
 use super::Rule;
-use crate::{Metric, Sheet};
+use crate::{Figure, Metric, Sheet};
 
 pub(super) const RULE: Rule = Rule {
     id: "loopback",
@@ -16,8 +16,7 @@ pub(super) const RULE: Rule = Rule {
     examine,
 };
 
-fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
-    let figure = sheet.figure(index)?;
+fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let rate = figure.level().filter(|_| figure.is(Subsystem::Network, Metric::Throughput))?;
     let limit = sheet.machine().network_limit(figure);
     let shown = |v| format_quantity(v, Unit::BitPerSecond);

@@ -24,12 +24,11 @@ pub(super) const RULE: Rule = Rule {
     examine,
 };
 
-fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
-    let figure = sheet.figure(index)?;
+fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let rate = figure.device_rate()?;
     let limit = sheet.machine().disk_limit(figure);
     if rate <= limit.most {
-        return buffered(sheet, figure, index);
+        return buffered(sheet, figure);
     }
     let shown = |v| format_quantity(v, Unit::BytePerSecond);
     Some(
@@ -51,11 +50,11 @@ const MOST_OF_THEM: f64 = 0.9;
 
 /// A slow figure of a tool whose other figures at that point came from the page cache: it was
 /// buffered as well, and includes what the cache was busy with.
-fn buffered(sheet: &Sheet, figure: &Figure, index: usize) -> Option<Finding> {
+fn buffered(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     if !figure.is(Subsystem::Disk, Metric::Throughput) || figure.level().is_none() {
         return None;
     }
-    let tally = sheet.tally(index)?;
+    let tally = sheet.tally(figure)?;
     let others = tally.figures.saturating_sub(1);
     let most = others >= LEAST_OTHERS && tally.above as f64 >= MOST_OF_THEM * others as f64;
     most.then(|| {
