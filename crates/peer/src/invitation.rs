@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::PeerError;
 use crate::key::Key;
-use crate::token::Token;
+use crate::secret::Token;
 
 /// The environment variable in which an invitation travels to a worker, as JSON. Like
 /// every process's environment it can be read by the same user only.

@@ -1,26 +1,21 @@
 //! The key that both ends share.
 
 use std::ffi::OsString;
-use std::fmt;
+use std::fmt::Display;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::hex;
+use crate::secret::Secret;
 
 /// The environment variable that may hold the key.
 pub const KEY_VARIABLE: &str = "PROOFMARK_KEY";
-pub(crate) const LENGTH: usize = 32;
 
-/// 32 secret bytes, written as 64 hexadecimal digits. Neither `Debug` nor an error shows
-/// them; serialised, it is the digits, for a worker's environment.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
-pub struct Key(pub(crate) [u8; LENGTH]);
+/// 32 secret bytes, written as 64 hexadecimal digits. Neither `Debug` nor an error shows them.
+pub type Key = Secret<32>;
 
 /// Where a key came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +51,7 @@ pub enum KeyError {
     NoHome,
     /// The system gave no random bytes.
     #[error("the system provides no random bytes: {0}")]
-    Random(String),
+    Random(#[source] io::Error),
 }
 
 impl Key {
@@ -65,9 +60,7 @@ impl Key {
     /// # Errors
     /// Only if the system has none.
     pub fn generate() -> Result<Self, KeyError> {
-        let mut bytes = [0; LENGTH];
-        getrandom::fill(&mut bytes).map_err(|e| KeyError::Random(e.to_string()))?;
-        Ok(Self(bytes))
+        Self::random().map_err(KeyError::Random)
     }
 
     /// From 64 hexadecimal digits; white space around them is left out.
@@ -78,14 +71,8 @@ impl Key {
         Self::parse_from(text, "the text")
     }
 
-    fn parse_from(text: &str, place: impl fmt::Display) -> Result<Self, KeyError> {
-        let bytes = hex::decode(text.trim());
-        bytes.map(Self).ok_or_else(|| KeyError::NotAKey(place.to_string()))
-    }
-
-    /// 64 lower-case hexadecimal digits.
-    pub fn to_hex(&self) -> String {
-        hex::encode(&self.0)
+    fn parse_from(text: &str, place: impl Display) -> Result<Self, KeyError> {
+        Self::from_hex(text.trim()).ok_or_else(|| KeyError::NotAKey(place.to_string()))
     }
 
     /// The key of `file` if one is named, else that of [`KEY_VARIABLE`], else that of
@@ -170,26 +157,6 @@ fn place(
 
 fn unusable(path: &Path, source: io::Error) -> KeyError {
     KeyError::File(path.display().to_string(), source)
-}
-
-impl fmt::Debug for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Key(..)")
-    }
-}
-
-impl From<Key> for String {
-    fn from(key: Key) -> Self {
-        key.to_hex()
-    }
-}
-
-impl TryFrom<String> for Key {
-    type Error = KeyError;
-
-    fn try_from(text: String) -> Result<Self, KeyError> {
-        Self::parse(&text)
-    }
 }
 
 #[cfg(test)]

@@ -42,6 +42,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 mod address;
 mod bounds;
 mod call;
@@ -49,16 +51,15 @@ mod channel;
 mod control_session;
 mod error;
 mod handshake;
-mod hex;
 mod invitation;
 mod key;
 mod message;
 mod overview;
 mod sealed;
+mod secret;
 mod server;
 mod this_host;
 mod timed;
-mod token;
 pub mod wire;
 mod work;
 
@@ -71,11 +72,16 @@ pub use invitation::{INVITATION, Invitation};
 pub use key::{KEY_VARIABLE, Key, KeyError, KeySource};
 pub use message::{Limits, OpenStream};
 pub use overview::Overview;
+pub use secret::{Secret, Token};
 pub use server::{Event, Patience, Server, Stop};
 pub use this_host::this_host;
-pub use token::Token;
 pub use work::{Ends, Task, Work};
 
 /// The program's version and, after the stroke, that of the control protocol. Both ends
 /// must have the same.
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/2");
+
+/// Locks, also after a panic of another holder: what our locks hold is whole at any time.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

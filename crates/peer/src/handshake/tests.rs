@@ -6,7 +6,7 @@ use proptest::test_runner::{RngAlgorithm, TestRng};
 use super::*;
 
 fn key() -> Key {
-    Key([7; 32])
+    Secret([7; 32])
 }
 
 /// What a holder of the key sends first, and his side of the handshake.
@@ -28,7 +28,7 @@ fn answered(handshake: &Handshake, sent: &[u8]) -> usize {
 fn only_the_key_is_answered() {
     let (sent, _) = opening(&key());
     assert_eq!(answered(&Handshake::new(key()), &sent), 2 + HANDSHAKE);
-    assert_eq!(answered(&Handshake::new(Key([8; 32])), &sent), 0);
+    assert_eq!(answered(&Handshake::new(Secret([8; 32])), &sent), 0);
     assert_eq!(answer_to(&key(), &sent), 2 + HANDSHAKE);
 }
 

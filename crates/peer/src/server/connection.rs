@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, TcpStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use proofmark_model::ServerEnd;
@@ -14,15 +14,15 @@ use super::job::Job;
 use super::log::Log;
 use super::session::Session;
 use super::{Event, Server, Slot};
-use crate::VERSION;
 use crate::handshake::Admitted;
 use crate::message::{Limits, ToClient, ToServer, excerpt};
 use crate::sealed::Sealed;
+use crate::secret::Token;
 use crate::this_host::this_host;
 use crate::timed::Timed;
-use crate::token::Token;
 use crate::wire::DATA;
 use crate::work::{Ends, Work};
+use crate::{VERSION, lock};
 
 /// Longest time for an answer to be taken.
 const ANSWER: Duration = Duration::from_secs(5);
@@ -68,7 +68,7 @@ impl<'a> Connections<'a> {
 
     fn turn_away(&self, from: IpAddr) {
         let count = {
-            let mut reported = self.turned_away.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut reported = lock(&self.turned_away);
             reported.1 += 1;
             if reported.0.is_some_and(|at| at.elapsed() < Duration::from_secs(1)) {
                 return;
@@ -172,7 +172,7 @@ impl<'a> Connections<'a> {
 
     /// The slot, or why there can be no session now.
     fn free_slot(&self) -> Result<MutexGuard<'_, Slot>, ToClient> {
-        let slot = self.server.slot();
+        let slot = lock(&self.server.slot);
         let refused = match &*slot {
             Slot::Free => None,
             Slot::Closed => Some(refusal(STOPPED)),
@@ -211,7 +211,7 @@ impl<'a> Connections<'a> {
     }
 
     fn free(&self, session: &Arc<Session>) {
-        let mut slot = self.server.slot();
+        let mut slot = lock(&self.server.slot);
         if matches!(&*slot, Slot::Taken(present) if Arc::ptr_eq(present, session)) {
             *slot = Slot::Free;
         }

@@ -12,7 +12,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -23,6 +23,7 @@ use session::Session;
 
 use crate::handshake::Handshake;
 use crate::key::Key;
+use crate::lock;
 use crate::message::Limits;
 use crate::work::Work;
 
@@ -203,7 +204,7 @@ impl Server {
                 let _ = thread::Builder::new().name(name).spawn_scoped(scope, serve);
             }
             gate.clear();
-            let slot = std::mem::replace(&mut *self.slot(), Slot::Closed);
+            let slot = std::mem::replace(&mut *lock(&self.slot), Slot::Closed);
             if let Slot::Taken(session) = slot {
                 session.end(connection::STOPPED);
             }
@@ -215,14 +216,10 @@ impl Server {
     }
 
     fn session(&self) -> Option<Arc<Session>> {
-        match &*self.slot() {
+        match &*lock(&self.slot) {
             Slot::Taken(session) => Some(Arc::clone(session)),
             Slot::Free | Slot::Closed => None,
         }
-    }
-
-    fn slot(&self) -> std::sync::MutexGuard<'_, Slot> {
-        self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
