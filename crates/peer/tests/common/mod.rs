@@ -177,13 +177,16 @@ fn noise(
     key: &Key,
     build: impl Fn(Builder) -> Result<snow::HandshakeState, snow::Error>,
 ) -> snow::HandshakeState {
-    let mut psk = [0; 32];
-    for (n, byte) in psk.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&key.to_hex()[2 * n..][..2], 16).unwrap();
-    }
     let pattern = "Noise_NNpsk0_25519_ChaChaPoly_BLAKE2s".parse().unwrap();
+    let psk = key.bytes();
     let builder = Builder::new(pattern).psk(0, &psk).unwrap().prologue(b"proofmark peer").unwrap();
     build(builder).unwrap()
+}
+
+/// A lead's first message.
+pub fn hello(seconds: u64) -> Value {
+    json!({ "message": "hello", "version": VERSION, "run": "raw",
+        "asked": { "seconds": seconds, "bytes": 1 << 20 } })
 }
 
 /// A server that lets one connection in and says these, each after a message.
@@ -210,9 +213,13 @@ pub struct Raw {
 
 impl Raw {
     pub fn enter(to: SocketAddr, key: &Key) -> Self {
+        let (bytes, noise) = opening(key);
+        Self::enter_with(to, &bytes, noise)
+    }
+
+    pub fn enter_with(to: SocketAddr, opening: &[u8], mut noise: snow::HandshakeState) -> Self {
         let mut stream = connect(to);
-        let (bytes, mut noise) = opening(key);
-        stream.write_all(&bytes).unwrap();
+        stream.write_all(opening).unwrap();
         let mut answer = [0; 50];
         stream.read_exact(&mut answer).unwrap();
         noise.read_message(&answer[2..], &mut []).unwrap();
@@ -234,9 +241,7 @@ impl Raw {
 
     pub fn lead(server: &ServerSide, seconds: u64) -> Self {
         let mut raw = Self::enter(server.address, &server.key);
-        let hello = json!({ "message": "hello", "version": VERSION, "run": "raw",
-            "asked": { "seconds": seconds, "bytes": 1 << 20 } });
-        assert_eq!(raw.ask(&hello)["message"], "welcome");
+        assert_eq!(raw.ask(&hello(seconds))["message"], "welcome");
         raw
     }
 
