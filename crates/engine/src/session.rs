@@ -18,10 +18,7 @@ use crate::protocol::{Job, Order, Reply, Request, Taken};
 
 /// Starts the measuring of points.
 pub trait Launcher {
-    /// Starts one.
-    ///
-    /// # Errors
-    /// How the point ended before it began.
+    /// Starts one, or says how the point ended before it began.
     fn launch(&self, point: &Point) -> Result<Box<dyn Session>, Ending>;
 
     /// Ends a worker that waits for the next point, and so gives up what it keeps for that.
@@ -30,10 +27,7 @@ pub trait Launcher {
 
 /// A point that is set up and takes trials when asked.
 pub trait Session {
-    /// Takes one trial.
-    ///
-    /// # Errors
-    /// How the point ended instead.
+    /// Takes one trial, or says how the point ended instead.
     fn take(&mut self, request: Request) -> Result<Taken, Ending>;
 }
 

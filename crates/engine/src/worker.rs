@@ -21,10 +21,8 @@ mod span;
 /// Finds a workload by its id.
 pub type Find<'a> = &'a dyn Fn(&str) -> Option<&'static dyn Workload>;
 
-/// Serves jobs: reads orders from `input`, writes a reply to each to `output`.
-///
-/// # Errors
-/// If either end of the pipe fails, or says what is not of the protocol.
+/// Serves jobs: reads orders from `input`, writes a reply to each to `output`. Fails if either end
+/// of the pipe does, or says what is not of the protocol.
 pub fn serve(find: Find, input: impl BufRead, mut output: impl Write) -> io::Result<()> {
     let mut work = None;
     for line in input.lines() {

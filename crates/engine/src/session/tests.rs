@@ -163,19 +163,10 @@ fn a_worker_serves_the_next_point_of_its_subsystem_only() {
     assert!(lives(first));
     let other = pid_of(&workers, "cpu.flops");
     assert_ne!(other, first);
-    assert!(!lives(first), "a worker of another subsystem is ended");
-    assert_ne!(pid_of(&workers, "memory.copy"), first);
-    assert!(!lives(other));
-}
-
-#[test]
-fn a_worker_that_waits_is_ended_when_asked() {
-    let workers = lasting();
-    let first = pid_of(&workers, "memory.copy");
-    assert!(lives(first));
+    assert!(!lives(first) && lives(other), "a worker of another subsystem is ended");
     workers.release_idle_worker();
-    assert!(!lives(first));
-    assert_ne!(pid_of(&workers, "memory.copy"), first);
+    assert!(!lives(other), "it is ended when asked");
+    assert_ne!(pid_of(&workers, "cpu.flops"), other);
 }
 
 #[test]

@@ -79,22 +79,29 @@ fn work_that_is_held_up_once_is_not_taken_for_a_trial() {
     }
 }
 
+/// 1001 iterations of 2 units, however many threads share them; of several one may only disturb.
 #[test]
 fn a_job_is_answered_line_by_line() {
-    for threads in [1, 3] {
-        let requests = [Request::Warm, Request::Trial, Request::Trial];
-        for reply in &talk(Fake::counting(FIXED), threads, &requests)[1..] {
-            let t = trial(reply);
-            // 2 units an iteration, 1001 iterations in all.
-            assert_eq!((t.work, account(reply)), (2002.0, (2002.0, 2002.0)));
-            assert!(t.seconds > 0.0 && t.value == t.work / t.seconds, "{t:?}");
-            assert_eq!((t.moved, t.background, t.solution.as_ref()), (None, None, None));
+    for (moved, disturbers) in [(None, 0), (Some(3.0), 1)] {
+        for threads in [1, 2, 3] {
+            let fake = Fake { moved, disturbers, ..Fake::counting(FIXED) };
+            let requests = [Request::Warm, Request::Trial, Request::Trial];
+            for reply in &talk(fake, threads, &requests)[1..] {
+                let t = trial(reply);
+                assert_eq!((t.work, account(reply)), (2002.0, (2002.0, 2002.0)));
+                assert!(t.seconds > 0.0 && t.value == t.work / t.seconds, "{t:?}");
+                assert_eq!((t.moved, t.solution.as_ref()), (moved.map(|m| 1001.0 * m), None));
+                let disturbs = disturbers > 0 && threads > 1;
+                assert_eq!(t.background.map(|rate| rate > 0.0), disturbs.then_some(true), "{t:?}");
+                let pages = (t.conditions.huge_pages, t.conditions.misplaced_pages);
+                assert_eq!(pages, (Some(0.5), Some(0.25)));
+            }
         }
     }
 }
 
 #[test]
-fn a_wrong_result_is_told() {
+fn a_wrong_result_is_reported() {
     let replies = talk(wrong(), 2, &[Request::Trial]);
     assert!(matches!(replies[..], [Reply::Unverified(_)]), "{replies:?}");
 }
@@ -150,20 +157,6 @@ fn the_next_point_replaces_the_one_before() {
 }
 
 #[test]
-fn what_was_moved_where_it_lies_and_what_went_on_beside_is_told() {
-    for threads in [1, 2, 3] {
-        let mover = Fake { moved: Some(3.0), disturbers: 1, ..Fake::counting(FIXED) };
-        let replies = talk(mover, threads, &[Request::Trial]);
-        let t = trial(&replies[0]);
-        // 1001 iterations, however many threads share them.
-        assert_eq!((account(&replies[0]), t.moved), ((2002.0, 2002.0), Some(3003.0)));
-        assert_eq!(t.background.is_some_and(|rate| rate > 0.0), threads > 1, "{t:?}");
-        let pages = (t.conditions.huge_pages, t.conditions.misplaced_pages);
-        assert_eq!(pages, (Some(0.5), Some(0.25)));
-    }
-}
-
-#[test]
 fn noise_on_the_pipe_is_an_error_not_a_panic() {
     let mut out = Vec::new();
     assert!(serve(&|_| None, "{\"point\":".as_bytes(), &mut out).is_err());
@@ -213,7 +206,7 @@ fn work_that_the_system_refuses_or_that_was_not_done_is_no_rate() {
 }
 
 #[test]
-fn the_file_and_the_devices_are_told() {
+fn the_file_and_the_devices_are_reported() {
     let on = |devices: &[&str]| {
         let replies = talk_on(devices, writer(WELL, WELL), 1, &[Request::Trial]);
         trial(&replies[0]).clone()
@@ -294,7 +287,7 @@ fn what_is_fixed_is_taken_whole_and_once_at_least() {
 /// Of a trial that is one whole problem nothing is calibrated and nothing runs ahead: each thread
 /// does one iteration, from the first call on.
 #[test]
-fn a_whole_problem_is_one_iteration_a_thread_and_its_solution_is_told() {
+fn a_whole_problem_is_one_iteration_a_thread_and_its_solution_is_reported() {
     use Request::{Trial, Warm};
     let found = Solution {
         n: 9,
