@@ -97,10 +97,8 @@ pub struct Figure {
     pub si_unit: String,
 }
 
-/// Reads figures from CSV with the header that the module's `COLUMNS` list, in any order.
-///
-/// # Errors
-/// The first line that is not as it must be, and why.
+/// Reads figures from CSV with the header that the module's `COLUMNS` list, in any order; else the
+/// first line that is not as it must be, and why.
 pub fn read_figures(input: impl Read) -> Result<Vec<Figure>, InputError> {
     read_at_most(input, MOST_ROWS)
 }

@@ -37,10 +37,7 @@ pub struct Machine {
     pub network_link_bits_per_s: Option<f64>,
 }
 
-/// Reads the tables of a TOML file.
-///
-/// # Errors
-/// If it is not TOML, or a number is not above 0.
+/// Reads the tables of a TOML file, whose numbers must be above 0.
 pub fn read_machines(text: &str) -> Result<BTreeMap<String, Machine>, InputError> {
     let machines: BTreeMap<String, Machine> =
         toml::from_str(text).map_err(|e| toml_error(text, &e))?;
@@ -62,10 +59,8 @@ fn toml_error(text: &str, error: &toml::de::Error) -> InputError {
     InputError(format!("line {line}: {}", error.message()))
 }
 
-/// The machine that was named; else the one named like the file; else the only one.
-///
-/// # Errors
-/// If there is none of that name, or several and none is named.
+/// The machine that was named; else the one named like the file; else the only one. An error if
+/// there is none of that name, or several and none is named.
 pub fn choose(
     machines: &BTreeMap<String, Machine>,
     name: Option<&str>,

@@ -1,6 +1,6 @@
 //! All figures of a report with the machine, and the indexes that rules look things up in.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::equal_columns::{self, EqualColumns};
 use crate::figure::{Figure, Metric, Statistic};
@@ -28,7 +28,7 @@ pub struct Sheet {
     series: Vec<Series>,
     positions: Vec<Position>,
     statistics: HashMap<(Point, Statistic), Vec<usize>>,
-    trials: HashMap<Point, Vec<usize>>,
+    trials: BTreeMap<Point, Vec<usize>>,
     products: HashMap<usize, Product>,
     equal_columns: EqualColumns,
     tallies: Tallies,
@@ -58,7 +58,7 @@ impl Sheet {
         sheet.copy_bandwidth = copy_bandwidth(&figures);
         sheet.figures = figures;
         sheet.products = products::find(&sheet);
-        sheet.equal_columns = equal_columns::find(&sheet.figures, &sheet.series);
+        sheet.equal_columns = equal_columns::find(&sheet.figures, sheet.trials.values());
         sheet
     }
 

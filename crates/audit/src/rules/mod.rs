@@ -54,19 +54,3 @@ pub const ALL: &[Rule] = &[
     copied_column::RULE,
     population_deviation::RULE,
 ];
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    #[test]
-    fn rules_have_ids_of_their_own_and_say_what_they_do() {
-        let ids: BTreeSet<_> = ALL.iter().map(|r| r.id).collect();
-        assert_eq!(ids.len(), ALL.len());
-        for rule in ALL {
-            assert!(!rule.title.is_empty() && rule.about.len() > 40, "{}", rule.id);
-        }
-    }
-}
