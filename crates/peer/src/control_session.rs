@@ -30,9 +30,6 @@ pub struct ControlSession {
 impl ControlSession {
     /// Asks for a session; it may be granted less than was asked. `run` is its name in the
     /// server's log.
-    ///
-    /// # Errors
-    /// Why there is none, and what to do about it.
     pub fn connect(
         address: &Address,
         key: &Key,

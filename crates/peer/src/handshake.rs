@@ -97,9 +97,13 @@ pub(crate) fn enter(key: &Key, stream: &mut (impl Read + Write)) -> io::Result<T
 /// waits. For tests and fuzzers: whatever the bytes, it is 0 unless they were made with the key.
 #[doc(hidden)]
 pub fn answer_to(key: &Key, bytes: &[u8]) -> usize {
-    let mut stream = Recorded { sent: bytes, answered: 0 };
+    answered(&Handshake::new(key.clone()), bytes)
+}
+
+fn answered(handshake: &Handshake, sent: &[u8]) -> usize {
+    let mut stream = Recorded { sent, answered: 0 };
     // What follows a refusal is that the connection is closed.
-    let _ = Handshake::new(key.clone()).admit(&mut stream);
+    let _ = handshake.admit(&mut stream);
     stream.answered
 }
 

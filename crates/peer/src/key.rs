@@ -55,18 +55,12 @@ pub enum KeyError {
 }
 
 impl Key {
-    /// A new one, from the system's source of randomness.
-    ///
-    /// # Errors
-    /// Only if the system has none.
+    /// A new one, from the system's source of randomness; an error only if that has none.
     pub fn generate() -> Result<Self, KeyError> {
         Self::random().map_err(KeyError::Random)
     }
 
-    /// From 64 hexadecimal digits; white space around them is left out.
-    ///
-    /// # Errors
-    /// [`KeyError::NotAKey`], without the text.
+    /// From 64 hexadecimal digits; white space around them is left out. An error does not show them.
     pub fn parse(text: &str) -> Result<Self, KeyError> {
         Self::parse_from(text, "the text")
     }
@@ -76,10 +70,8 @@ impl Key {
     }
 
     /// The key of `file` if one is named, else that of [`KEY_VARIABLE`], else that of
-    /// `proofmark/key` in `$XDG_CONFIG_HOME` or `~/.config`.
-    ///
-    /// # Errors
-    /// See [`KeyError`]; a file that group or others may read is refused.
+    /// `proofmark/key` in `$XDG_CONFIG_HOME` or `~/.config`. A file that group or others may read is
+    /// refused.
     pub fn find(file: Option<&Path>) -> Result<Self, KeyError> {
         match place(file, |name| std::env::var_os(name))? {
             Place::Text(text) => Self::parse_from(&text, KEY_VARIABLE),
@@ -90,9 +82,6 @@ impl Key {
     }
 
     /// As [`Key::find`]; a file that is not there is made, mode 0600, with a new key.
-    ///
-    /// # Errors
-    /// As [`Key::find`], but never [`KeyError::Missing`].
     pub fn find_or_make(file: Option<&Path>) -> Result<(Self, KeySource), KeyError> {
         match place(file, |name| std::env::var_os(name))? {
             Place::Text(text) => {

@@ -17,17 +17,9 @@ fn opening(key: &Key) -> (Vec<u8>, HandshakeState) {
     (bytes, noise)
 }
 
-/// Bytes that `handshake` answers to `sent`.
-fn answered(handshake: &Handshake, sent: &[u8]) -> usize {
-    let mut stream = Recorded { sent, answered: 0 };
-    let _ = handshake.admit(&mut stream);
-    stream.answered
-}
-
 #[test]
 fn only_the_key_is_answered() {
     let (sent, _) = opening(&key());
-    assert_eq!(answered(&Handshake::new(key()), &sent), 2 + HANDSHAKE);
     assert_eq!(answered(&Handshake::new(Secret([8; 32])), &sent), 0);
     assert_eq!(answer_to(&key(), &sent), 2 + HANDSHAKE);
 }
@@ -105,17 +97,16 @@ fn a_first_message_is_short_and_sealed() {
     assert!(admit(&[b' '; LONGEST_FIRST + 1], false).is_err());
 }
 
-/// 10^5 byte strings, most of them shaped to come further than noise would.
+/// 30,000 byte strings, most of them shaped to come further than noise would.
 #[test]
 fn no_bytes_of_an_outsider_panic_or_are_answered() {
     let handshake = Handshake::new(key());
     let mut random = TestRng::deterministic_rng(RngAlgorithm::XorShift);
     let mut tokens = 0;
-    for n in 0..100_000_u32 {
+    for n in 0..30_000 {
         let mut bytes = vec![0; (random.next_u32() % 200) as usize];
         random.fill_bytes(&mut bytes);
-        let shape: &[u8] =
-            [&[][..], &[1], &[1, 0], &[1, 0, 48], &[2], &[1, 255, 255]][n as usize % 6];
+        let shape: &[u8] = [&[][..], &[1], &[1, 0], &[1, 0, 48], &[2], &[1, 255, 255]][n % 6];
         let bytes = [shape, &bytes].concat();
         let mut stream = Recorded { sent: &bytes, answered: 0 };
         match handshake.admit(&mut stream) {
@@ -127,6 +118,6 @@ fn no_bytes_of_an_outsider_panic_or_are_answered() {
         let _ = decode::<ToServer>(&bytes);
         let _ = decode::<crate::wire::ToClient>(&bytes);
     }
-    assert!(tokens > 10_000, "the shapes were not tried: {tokens}");
+    assert!(tokens > 3000, "the shapes were not tried: {tokens}");
     assert!(handshake.seen.lock().unwrap().is_empty(), "outsiders leave nothing behind");
 }

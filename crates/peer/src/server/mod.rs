@@ -145,10 +145,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds the TCP port, and the UDP port of the same number. Port 0 takes a free one.
-    ///
-    /// # Errors
-    /// The system's, such as that one of the two ports is in use.
+    /// Binds the TCP port, and the UDP port of the same number; an error where one of the two is in
+    /// use. Port 0 takes a free one.
     pub fn bind(address: SocketAddr, key: Key, limits: Limits) -> io::Result<Self> {
         let (listener, mute) = bind_both(address)?;
         let address = listener.local_addr()?;

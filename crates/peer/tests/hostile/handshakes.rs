@@ -27,7 +27,7 @@ fn garbage_gets_no_answer() {
     let session = Session::begin(&server);
     let (begin, before) = (Instant::now(), held());
     let mut random = TestRng::deterministic_rng(RngAlgorithm::XorShift);
-    // The parsers alone are given 100,000 in the tests of the handshake.
+    // The parsers alone are given 30,000 in the tests of the handshake.
     for thrown in 0..2000 {
         let mut bytes = vec![0; (random.next_u32() % 300) as usize];
         random.fill_bytes(&mut bytes);
