@@ -27,10 +27,7 @@ const NO_SIZE: &str =
 const TOO_LARGE: &str = "too large";
 
 /// Bytes from text: `8B`, `8KB`, `8k`, `8KiB`, `8MB`; every suffix is a power of 1024,
-/// as fio and the published reports write them.
-///
-/// # Errors
-/// If the text is not a whole number with a known suffix, or overflows 64 bits.
+/// as fio and the published reports write them. An error if it does not fit 64 bits.
 ///
 /// ```
 /// assert_eq!(proofmark_model::parse_size("8KB"), Ok(8192));
@@ -57,10 +54,7 @@ pub fn parse_size(text: &str) -> Result<u64, ParseError> {
 }
 
 /// A rate from text: `160MB/s`, `1.5GB/s` and `10Gbit/s` are decimal, `50MiB/s` is binary;
-/// counts of operations a second are plain or with k or M: `3000`, `16k`.
-///
-/// # Errors
-/// If the text is no such rate, or not above zero.
+/// counts of operations a second are plain or with k or M: `3000`, `16k`. Zero is no rate.
 ///
 /// ```
 /// use proofmark_model::{Unit, parse_rate};
@@ -97,9 +91,6 @@ pub fn parse_rate(text: &str, unit: Unit) -> Result<f64, ParseError> {
 }
 
 /// A duration from text: `30s`, `5m`, `250ms`, `1h30m`; not zero.
-///
-/// # Errors
-/// If the text is no such duration, or zero.
 pub fn parse_duration(text: &str) -> Result<Duration, ParseError> {
     let duration = humantime::parse_duration(text.trim()).ok().filter(|d| !d.is_zero());
     let form = "not a duration; write 250ms, 30s, 5m or 1h30m";
