@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
-use proofmark_model::{Conditions, DeviceTraffic, Timestamp};
+use proofmark_model::{Conditions, DeviceTraffic, Timestamp, Trial};
 
 use crate::affinity::pin;
 use crate::barrier::Barrier;
@@ -56,18 +56,12 @@ struct ThreadResult {
 
 #[derive(Debug, Clone)]
 pub struct TeamTrial {
-    pub started: Timestamp,
-    /// First start to last end, in seconds.
-    pub seconds: f64,
+    /// What is known of it without the workload: its time, its conditions, and what went on meanwhile.
+    pub known: Trial,
     /// The first start, in seconds on the monotonic clock.
     pub from: f64,
     /// Iterations that the verified results prove, over all threads.
     pub counted: u64,
-    /// Bytes a second that threads without a share of the work moved meanwhile;
-    /// `None` where there are none.
-    pub background: Option<f64>,
-    pub conditions: Conditions,
-    pub device: Option<DeviceTraffic>,
     /// Times of single operations, where the workload reports them.
     pub latencies: Latencies,
 }
@@ -159,16 +153,16 @@ impl Team {
         let mut latencies = Latencies::default();
         workers().for_each(|p| latencies.merge(&p.latencies));
         let rate = |p: &ThreadResult| Some(p.disturbed? / (p.end - p.start));
-        Ok(TeamTrial {
+        let known = Trial {
             started,
             seconds: last - first,
-            from: first,
-            counted: results.iter().map(|p| p.counted).sum(),
             background: results.iter().filter_map(rate).reduce(|a, b| a + b),
             conditions: self.conditions(&results),
             device: results.iter().find_map(|p| p.device.clone()),
-            latencies,
-        })
+            ..Trial::default()
+        };
+        let counted = results.iter().map(|p| p.counted).sum();
+        Ok(TeamTrial { known, from: first, counted, latencies })
     }
 
     fn conditions(&self, results: &[ThreadResult]) -> Conditions {

@@ -7,7 +7,7 @@
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 
-use proofmark_model::{Account, Conditions, Point, Trial, Unit};
+use proofmark_model::{Account, Point, Trial, Unit};
 
 use crate::account::verified;
 use crate::latency::Latencies;
@@ -130,7 +130,8 @@ impl Work {
     /// Once.
     fn calibrate(&mut self) -> Result<(), TeamError> {
         if self.filling == 0 {
-            let seconds = |iterations| Ok(self.team.trial(&self.each(iterations), 0)?.seconds);
+            let seconds =
+                |iterations| Ok(self.team.trial(&self.each(iterations), 0)?.known.seconds);
             self.filling = filling(self.trial_s, seconds)?;
         }
         Ok(())
@@ -164,22 +165,19 @@ impl Work {
         if self.unit == Unit::Second && work == 0.0 {
             return Err(TeamError::Unverified("none of the work is proved".to_owned()));
         }
-        let verified = verified(own, network.as_ref(), file.as_ref(), trial.device.as_ref());
+        let mut all = trial.known;
+        all.conditions.huge_pages = placement.huge;
+        all.conditions.misplaced_pages = placement.misplaced;
+        let verified = verified(own, network.as_ref(), file.as_ref(), all.device.as_ref());
         Ok(Trial {
-            started: trial.started,
+            value: self.unit.value(work, all.seconds),
+            work,
             verified: Some(verified),
             moved: self.setup.moved_per_iteration().map(|m| m * iterations),
-            background: trial.background,
-            conditions: Conditions {
-                huge_pages: placement.huge,
-                misplaced_pages: placement.misplaced,
-                ..trial.conditions
-            },
-            device: trial.device,
             file,
             network,
             solution: self.setup.solution(),
-            ..Trial::new(self.unit, work, trial.seconds)
+            ..all
         })
     }
 

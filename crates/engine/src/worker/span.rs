@@ -96,10 +96,10 @@ impl Work {
         } else {
             self.team.next_slice(&shares)?
         };
-        let (from, seconds) = (trial.from, trial.seconds);
+        let (from, seconds) = (trial.from, trial.known.seconds);
         let gap = self.slices.ended.filter(|_| !first).map(|ended| (from - ended).max(0.0));
         self.slices.ended = Some(from + seconds);
-        trial.seconds += gap.map_or(0.0, |gap| self.slices.held_up(gap));
+        trial.known.seconds += gap.map_or(0.0, |gap| self.slices.held_up(gap));
         self.account_for(trial, &shares)
     }
 }
