@@ -28,36 +28,15 @@ pub enum KeySource {
     Made(PathBuf),
 }
 
-/// Why there is no key.
+/// Why there is no key, and what to do about it.
 #[derive(Debug, Error)]
-pub enum KeyError {
-    /// The text of this place is no key.
-    #[error("{0} does not hold a key of 64 hexadecimal digits; copy the server's key file")]
-    NotAKey(String),
-    /// Others may read the file, by its permission bits.
-    #[error("{0} is accessible to other users (mode {1:04o}); run `chmod 600 {0}`")]
-    Open(String, u32),
-    /// There is no such file.
-    #[error(
-        "no key in {0}; copy the key file that `proofmark serve` created on the server to this \
-         path, or set {KEY_VARIABLE}"
-    )]
-    Missing(String),
-    /// The file cannot be read or made.
-    #[error("cannot read or create {0}: {1}; name another file or set {KEY_VARIABLE}")]
-    File(String, #[source] io::Error),
-    /// There is no place for a key file.
-    #[error("neither XDG_CONFIG_HOME nor HOME is set; name a key file or set {KEY_VARIABLE}")]
-    NoHome,
-    /// The system gave no random bytes.
-    #[error("the system provides no random bytes: {0}")]
-    Random(#[source] io::Error),
-}
+#[error("{0}")]
+pub struct KeyError(String);
 
 impl Key {
     /// A new one, from the system's source of randomness; an error only if that has none.
     pub fn generate() -> Result<Self, KeyError> {
-        Self::random().map_err(KeyError::Random)
+        Self::random().map_err(|e| KeyError(format!("the system provides no random bytes: {e}")))
     }
 
     /// From 64 hexadecimal digits; white space around them is left out. An error does not show them.
@@ -66,7 +45,8 @@ impl Key {
     }
 
     fn parse_from(text: &str, place: impl Display) -> Result<Self, KeyError> {
-        Self::from_hex(text.trim()).ok_or_else(|| KeyError::NotAKey(place.to_string()))
+        let what = "does not hold a key of 64 hexadecimal digits; copy the server's key file";
+        Self::from_hex(text.trim()).ok_or_else(|| KeyError(format!("{place} {what}")))
     }
 
     /// The key of `file` if one is named, else that of [`KEY_VARIABLE`], else that of
@@ -75,9 +55,13 @@ impl Key {
     pub fn find(file: Option<&Path>) -> Result<Self, KeyError> {
         match place(file, |name| std::env::var_os(name))? {
             Place::Text(text) => Self::parse_from(&text, KEY_VARIABLE),
-            Place::File(path) => {
-                Self::read(&path)?.ok_or_else(|| KeyError::Missing(path.display().to_string()))
-            }
+            Place::File(path) => Self::read(&path)?.ok_or_else(|| {
+                KeyError(format!(
+                    "no key in {}; copy the key file that `proofmark serve` created on the server \
+                     to this path, or set {KEY_VARIABLE}",
+                    path.display()
+                ))
+            }),
         }
     }
 
@@ -98,15 +82,17 @@ impl Key {
     fn read(path: &Path) -> Result<Option<Self>, KeyError> {
         let file = match File::open(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            opened => opened.map_err(|e| unusable(path, e))?,
+            opened => opened.map_err(|e| unusable(path, &e))?,
         };
         // Of the open file, so that none can be put in its place between look and read.
-        let mode = file.metadata().map_err(|e| unusable(path, e))?.permissions().mode() & 0o7777;
+        let mode = file.metadata().map_err(|e| unusable(path, &e))?.permissions().mode() & 0o7777;
         if mode & 0o077 != 0 {
-            return Err(KeyError::Open(path.display().to_string(), mode));
+            let path = path.display();
+            let open = format!("{path} is accessible to other users (mode {mode:04o})");
+            return Err(KeyError(format!("{open}; run `chmod 600 {path}`")));
         }
         let mut text = Vec::new();
-        file.take(4096).read_to_end(&mut text).map_err(|e| unusable(path, e))?;
+        file.take(4096).read_to_end(&mut text).map_err(|e| unusable(path, &e))?;
         Self::parse_from(&String::from_utf8_lossy(&text), path.display()).map(Some)
     }
 
@@ -114,11 +100,11 @@ impl Key {
         let key = Self::generate()?;
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             let created = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-            created.map_err(|e| unusable(path, e))?;
+            created.map_err(|e| unusable(path, &e))?;
         }
         let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-        let mut file = opened.map_err(|e| unusable(path, e))?;
-        file.write_all(format!("{}\n", key.to_hex()).as_bytes()).map_err(|e| unusable(path, e))?;
+        let mut file = opened.map_err(|e| unusable(path, &e))?;
+        file.write_all(format!("{}\n", key.to_hex()).as_bytes()).map_err(|e| unusable(path, &e))?;
         Ok(key)
     }
 }
@@ -141,11 +127,16 @@ fn place(
     }
     let folder = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let config = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")));
-    Ok(Place::File(config.ok_or(KeyError::NoHome)?.join("proofmark/key")))
+    let config = config.ok_or_else(|| {
+        let what = "neither XDG_CONFIG_HOME nor HOME is set; name a key file or set";
+        KeyError(format!("{what} {KEY_VARIABLE}"))
+    })?;
+    Ok(Place::File(config.join("proofmark/key")))
 }
 
-fn unusable(path: &Path, source: io::Error) -> KeyError {
-    KeyError::File(path.display().to_string(), source)
+fn unusable(path: &Path, error: &io::Error) -> KeyError {
+    let what = format!("cannot read or create {}: {error}", path.display());
+    KeyError(format!("{what}; name another file or set {KEY_VARIABLE}"))
 }
 
 #[cfg(test)]

@@ -16,31 +16,6 @@
 //! nothing without the key. It gets no session.
 //!
 //! Sources: The Noise Protocol Framework, revision 34, <https://noiseprotocol.org/noise.html>.
-//!
-//! ```
-//! use proofmark_peer::{Ends, Key, ControlSession, Limits, Server, Task, Work};
-//!
-//! struct Nothing;
-//! impl Work for Nothing {
-//!     fn open(&self, _: &serde_json::Value, _: Ends) -> Result<Vec<Box<dyn Task>>, String> {
-//!         Err("this server knows no job".to_owned())
-//!     }
-//!     fn counters(&self, _: Ends) -> serde_json::Value {
-//!         serde_json::Value::Null
-//!     }
-//! }
-//!
-//! let key = Key::generate()?;
-//! let limits = Limits { seconds: 60, bytes: 1 << 20 };
-//! let server = Server::bind("127.0.0.1:0".parse()?, key.clone(), limits)?;
-//! let (address, stop) = (server.address().into(), server.stop());
-//! std::thread::spawn(move || server.serve(&Nothing, |_| ()));
-//!
-//! let lead = ControlSession::connect(&address, &key, "example", limits)?;
-//! assert_eq!(lead.ended(), None);
-//! # drop(lead); stop.stop();
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -73,7 +48,7 @@ pub use key::{KEY_VARIABLE, Key, KeyError, KeySource};
 pub use message::{Limits, OpenStream};
 pub use overview::Overview;
 pub use secret::{Secret, Token};
-pub use server::{Event, Patience, Server, Stop};
+pub use server::{Patience, Server, Stop};
 pub use this_host::this_host;
 pub use work::{Ends, Task, Work};
 

@@ -13,7 +13,7 @@ use super::gate::Pass;
 use super::job::Job;
 use super::log::Log;
 use super::session::Session;
-use super::{Event, Server, Slot};
+use super::{Server, Slot};
 use crate::handshake::Admitted;
 use crate::message::{Limits, ToClient, ToServer, excerpt};
 use crate::sealed::Sealed;
@@ -76,7 +76,8 @@ impl<'a> Connections<'a> {
             reported.0 = Some(Instant::now());
             std::mem::take(&mut reported.1)
         };
-        self.report(Event::Rejected { from, count });
+        let last = format!("the last from {from}");
+        self.log.report(format!("rejected {count} connections without the key, {last}"));
     }
 
     /// A data connection, if its token is good.
@@ -105,7 +106,7 @@ impl<'a> Connections<'a> {
                 let granted = self.granted(asked);
                 match self.grant(&channel, ends, granted) {
                     Ok(session) => {
-                        return self.lead(channel, &session, excerpt(&run), granted);
+                        return self.lead(channel, &session, &excerpt(&run), granted);
                     }
                     Err(answer) => answer,
                 }
@@ -127,7 +128,7 @@ impl<'a> Connections<'a> {
             _ => Some("the versions differ".to_owned()),
         };
         if let Some(reason) = refused {
-            self.report(Event::Refused { from: ends.peer, reason });
+            self.log.report(format!("refused {}: {reason}", ends.peer));
         }
         // He may be gone; there is nothing else to tell him.
         let _ = channel.send(&answer, Instant::now() + ANSWER);
@@ -184,9 +185,9 @@ impl<'a> Connections<'a> {
     }
 
     /// Keeps the session alive while its lead is.
-    fn lead(&self, mut channel: Sealed, session: &Arc<Session>, run: String, granted: Limits) {
+    fn lead(&self, mut channel: Sealed, session: &Arc<Session>, run: &str, granted: Limits) {
         let (from, seconds) = (session.ends.peer, granted.seconds);
-        self.report(Event::Started { run: run.clone(), from, seconds });
+        self.log.report(format!("{from} started run {run}, at most {seconds} s"));
         let silence = self.server.patience.silence;
         let welcome = ToClient::Welcome {
             session: session.token,
@@ -206,8 +207,10 @@ impl<'a> Connections<'a> {
         let reason = session.ended().unwrap_or_default();
         session.wait_for_tasks();
         self.free(session);
-        let _ = channel.send(&ToClient::Ended { reason: reason.clone() }, Instant::now() + ANSWER);
-        self.report(Event::Ended { run, reason, bytes: session.allowance.spent() });
+        let bytes = session.allowance.spent();
+        let line = format!("run {run} ended after {bytes} B: {reason}");
+        let _ = channel.send(&ToClient::Ended { reason }, Instant::now() + ANSWER);
+        self.log.report(line);
     }
 
     fn free(&self, session: &Arc<Session>) {
@@ -274,13 +277,10 @@ impl<'a> Connections<'a> {
     fn guarded<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
         let done = catch_unwind(AssertUnwindSafe(work)).ok();
         if done.is_none() {
-            self.report(Event::Panicked);
+            let line = "the work of the server panicked; its connections were closed";
+            self.log.report(line.to_owned());
         }
         done
-    }
-
-    fn report(&self, event: Event) {
-        self.log.report(event);
     }
 }
 

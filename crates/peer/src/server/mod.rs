@@ -7,7 +7,6 @@ mod log;
 mod mute;
 mod session;
 
-use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::OwnedFd;
@@ -41,71 +40,6 @@ impl Default for Patience {
     /// within 10 s.
     fn default() -> Self {
         Self { handshake: Duration::from_secs(5), silence: Duration::from_secs(8) }
-    }
-}
-
-/// What a server reports.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
-    /// A session began.
-    Started {
-        /// Name of the run, from the client.
-        run: String,
-        /// The client.
-        from: SocketAddr,
-        /// How long the session may last.
-        seconds: u64,
-    },
-    /// The session ended; the next may come.
-    Ended {
-        /// Name of the run.
-        run: String,
-        /// Why.
-        reason: String,
-        /// Bytes of payload that its tasks counted.
-        bytes: u64,
-    },
-    /// A client with the key was refused.
-    Refused {
-        /// Who.
-        from: SocketAddr,
-        /// Why.
-        reason: String,
-    },
-    /// Connections without the key; reported at most once per second.
-    Rejected {
-        /// The last of them.
-        from: IpAddr,
-        /// How many since the last report.
-        count: u64,
-    },
-    /// The server's work panicked; the connections of its job were closed.
-    Panicked,
-    /// Events that were dropped because the log was too slow.
-    Dropped {
-        /// How many.
-        count: u64,
-    },
-}
-
-impl fmt::Display for Event {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Started { run, from, seconds } => {
-                write!(f, "{from} started run {run}, at most {seconds} s")
-            }
-            Self::Ended { run, reason, bytes } => {
-                write!(f, "run {run} ended after {bytes} B: {reason}")
-            }
-            Self::Refused { from, reason } => write!(f, "refused {from}: {reason}"),
-            Self::Rejected { from, count } => {
-                write!(f, "rejected {count} connections without the key, the last from {from}")
-            }
-            Self::Panicked => {
-                f.write_str("the work of the server panicked; its connections were closed")
-            }
-            Self::Dropped { count } => write!(f, "{count} log lines were dropped"),
-        }
     }
 }
 
@@ -181,9 +115,11 @@ impl Server {
         self.stop.clone()
     }
 
-    /// Serves until it is stopped. `log` is called from one thread, and may wait: what
-    /// cannot be queued for it is counted, and left out.
-    pub fn serve(&self, work: &dyn Work, log: impl Fn(Event) + Send + 'static) {
+    /// Serves until it is stopped. `log` gets a line for each start and end of a session, each client
+    /// that is refused or has no key (the latter once a second at most), and each panic of the work.
+    /// It is called from one thread, and may wait: what cannot be queued for it is counted, and left
+    /// out.
+    pub fn serve(&self, work: &dyn Work, log: impl Fn(String) + Send + 'static) {
         let gate = Arc::new(Gate::default());
         let connections = Connections::new(self, work, Log::new(log));
         thread::scope(|scope| {

@@ -10,8 +10,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use proofmark_peer::{
-    Address, Bounds, ControlSession, Ends, Event, Key, Limits, Patience, Server, Stop, Task,
-    VERSION, Work,
+    Address, Bounds, ControlSession, Ends, Key, Limits, Patience, Server, Stop, Task, VERSION, Work,
 };
 use proofmark_testing::{DEADLINE, join, wait_until, wait_until_within};
 use serde_json::{Value, json};
@@ -78,7 +77,8 @@ impl Task for EchoTask {
 pub struct ServerSide {
     pub address: SocketAddr,
     pub key: Key,
-    pub events: Arc<Mutex<Vec<Event>>>,
+    /// The lines of its log.
+    pub log: Arc<Mutex<Vec<String>>>,
     pub running: Arc<AtomicUsize>,
     stop: Stop,
     thread: Option<JoinHandle<()>>,
@@ -105,12 +105,12 @@ impl ServerSide {
         let server = Server::bind(SocketAddr::new(ip, 0), key.clone(), limits).unwrap();
         let server = server.with_patience(PATIENCE);
         let (address, stop) = (server.address(), server.stop());
-        let (events, work) = (Arc::new(Mutex::new(Vec::new())), Echo::default());
-        let (running, log) = (Arc::clone(&work.running), Arc::clone(&events));
+        let (log, work) = (Arc::<Mutex<Vec<_>>>::default(), Echo::default());
+        let (running, lines) = (Arc::clone(&work.running), Arc::clone(&log));
         let thread = thread::spawn(move || {
-            server.serve(&work, move |event| log.lock().unwrap().push(event));
+            server.serve(&work, move |line| lines.lock().unwrap().push(line));
         });
-        Self { address, key, events, running, stop, thread: Some(thread) }
+        Self { address, key, log, running, stop, thread: Some(thread) }
     }
 
     pub fn address(&self) -> Address {
@@ -141,10 +141,10 @@ impl ServerSide {
         }
     }
 
-    /// Waits until the server reports an event, which it does from a thread of its own.
+    /// Waits until the server's log has a line with these words.
     #[track_caller]
-    pub fn wait_for(&self, what: &str, wanted: impl Fn(&Event) -> bool) {
-        wait_until(what, || self.events.lock().unwrap().iter().any(&wanted));
+    pub fn wait_for(&self, words: &str) {
+        wait_until(words, || self.log.lock().unwrap().iter().any(|line| line.contains(words)));
     }
 }
 

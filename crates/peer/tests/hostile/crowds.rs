@@ -2,14 +2,14 @@
 
 use std::io::{Read, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
 use proofmark_testing::{join, wait_until};
 
 use crate::common::{PATIENCE, ServerSide, connect, opening, until_closed};
-use crate::session::{Session, returning, steady};
+use crate::session::{Session, repeat, returning, steady};
 use crate::{alone, from_elsewhere};
 
 /// Threads that serve connections without the key, at most.
@@ -89,18 +89,15 @@ struct Crowd {
 impl Crowd {
     /// Waits until more of them have come than there are places.
     fn begin(port: u16) -> Self {
-        let (over, count) = <(Arc<AtomicBool>, Arc<AtomicU32>)>::default();
-        let (ended, come) = (Arc::clone(&over), Arc::clone(&count));
-        let thread = thread::spawn(move || {
-            let mut streams = std::collections::VecDeque::new();
-            while !ended.load(Ordering::SeqCst) {
-                streams.push_back(from_elsewhere(port));
-                come.fetch_add(1, Ordering::SeqCst);
-                if streams.len() > 100 {
-                    streams.pop_front();
-                }
+        let (over, count) = <(Arc<_>, Arc<_>)>::default();
+        let mut streams = std::collections::VecDeque::new();
+        let come = move || {
+            streams.push_back(from_elsewhere(port));
+            if streams.len() > 100 {
+                streams.pop_front();
             }
-        });
+        };
+        let thread = repeat(&over, &count, come);
         wait_until("a crowd of 100", || count.load(Ordering::SeqCst) > 100);
         Self { over, thread }
     }

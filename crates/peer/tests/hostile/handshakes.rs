@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Instant;
 
-use proofmark_peer::{Channel, Event, Key};
+use proofmark_peer::{Channel, Key};
 use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use serde_json::json;
@@ -61,8 +61,7 @@ fn a_captured_conversation_opens_nothing() {
     let (foreign, _) = opening(&Key::generate().unwrap());
     assert_eq!(answered(server.address, &foreign), 0, "another key's");
     let started = |server: &ServerSide| {
-        let is = |e: &&Event| matches!(e, Event::Started { .. });
-        server.events.lock().unwrap().iter().filter(is).count()
+        server.log.lock().unwrap().iter().filter(|line| line.contains("started run")).count()
     };
     let mut again = ServerSide::with_key(server.key.clone());
     assert_eq!(answered(again.address, &captured), 50);
