@@ -20,11 +20,13 @@ const WORDS: usize = (1 << 16) / WORD as usize;
 
 /// CPUs that this thread may use, or the calling one; `None` where the kernel does not report them.
 pub fn usable_cpus(thread: Option<Pid>) -> Option<Vec<u32>> {
+    // As the kernel takes it: 0 is the calling thread.
+    let thread = thread.map_or(0, |pid| pid.as_raw_nonzero().get());
     let mut mask = [0; WORDS];
     // SAFETY: the kernel writes at most this many bytes to the mask, which is alive.
     let written = unsafe {
         let size = size_of_val(&mask);
-        libc::syscall(libc::SYS_sched_getaffinity, raw(thread), size, mask.as_mut_ptr())
+        libc::syscall(libc::SYS_sched_getaffinity, thread, size, mask.as_mut_ptr())
     };
     (written > 0).then(|| cpus_in(&mask)).filter(|cpus| !cpus.is_empty())
 }
@@ -32,23 +34,17 @@ pub fn usable_cpus(thread: Option<Pid>) -> Option<Vec<u32>> {
 /// Pins the calling thread. Where that is not allowed it runs unpinned, and
 /// migrations are counted.
 pub fn pin(cpu: u32) {
-    let _ = pin_to(None, &[cpu]);
+    let _ = pin_to(&[cpu]);
 }
 
-/// Confines this thread, or the calling one, to these CPUs; what it starts inherits that. An error
+/// Confines the calling thread to these CPUs; what it starts inherits that. An error
 /// where none of them may be used.
-pub fn pin_to(thread: Option<Pid>, cpus: &[u32]) -> io::Result<()> {
+pub fn pin_to(cpus: &[u32]) -> io::Result<()> {
     let mask = mask_of(cpus)?;
     // SAFETY: the kernel reads this many bytes of the mask, which is alive.
-    let result = unsafe {
-        libc::syscall(libc::SYS_sched_setaffinity, raw(thread), size_of_val(&mask), mask.as_ptr())
-    };
+    let result =
+        unsafe { libc::syscall(libc::SYS_sched_setaffinity, 0, size_of_val(&mask), mask.as_ptr()) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-}
-
-/// As the kernel takes it: 0 is the calling thread.
-fn raw(thread: Option<Pid>) -> libc::pid_t {
-    thread.map_or(0, |pid| pid.as_raw_nonzero().get())
 }
 
 fn cpus_in(mask: &Mask) -> Vec<u32> {
@@ -103,13 +99,13 @@ mod tests {
                 if before.contains(&cpu) {
                     continue;
                 }
-                assert!(pin_to(None, &[cpu]).is_err(), "{cpu}");
+                assert!(pin_to(&[cpu]).is_err(), "{cpu}");
                 pin(cpu);
                 assert_eq!(usable_cpus(None).unwrap(), before, "{cpu}");
             }
             // Of several the ones that are here are taken.
             let last = before[before.len() - 1];
-            pin_to(None, &[last, 2047]).unwrap();
+            pin_to(&[last, 2047]).unwrap();
             assert!(usable_cpus(None).unwrap().contains(&last));
             pin(last);
             assert_eq!(usable_cpus(None).unwrap(), [last]);
