@@ -1,5 +1,7 @@
-use std::io::Cursor;
+use std::os::unix::net::UnixStream;
+use std::thread;
 
+use proofmark_testing::DEADLINE;
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
@@ -57,37 +59,22 @@ fn no_part_and_no_damage_is_answered() {
 /// The handshake is right, the first message is not: nobody is let in.
 #[test]
 fn a_first_message_is_short_and_sealed() {
-    struct Duplex<F>(Vec<u8>, Cursor<Vec<u8>>, Option<F>);
-    impl<F> Read for Duplex<F> {
-        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            self.1.read(buffer)
-        }
-    }
-    impl<F: FnOnce(&[u8]) -> Vec<u8>> Write for Duplex<F> {
-        fn write(&mut self, answer: &[u8]) -> io::Result<usize> {
-            self.0.extend_from_slice(answer);
-            let second = self.2.take().map(|second| second(answer)).unwrap_or_default();
-            self.1.get_mut().extend_from_slice(&second);
-            Ok(answer.len())
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    let admit = |message: &'static [u8], damage: bool| {
+    let admit = |message: &[u8], damage: bool| {
+        let (mut client, mut server) = UnixStream::pair().unwrap();
+        client.set_read_timeout(Some(DEADLINE)).unwrap();
         let (sent, mut noise) = opening(&key());
-        let second = move |answer: &[u8]| {
-            noise.read_message(&answer[2..], &mut []).unwrap();
-            let mut frame = seal(&mut noise.into_transport_mode().unwrap(), message).unwrap();
-            frame[0] ^= u8::from(damage);
-            let mut bytes = Vec::new();
-            write_frame(&mut bytes, &frame).unwrap();
-            bytes
-        };
-        let mut stream = Duplex(Vec::new(), Cursor::new(sent), Some(second));
-        let admitted = Handshake::new(key()).admit(&mut stream);
-        assert_eq!(stream.0.len(), 50);
-        admitted
+        client.write_all(&sent).unwrap();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                let mut answer = [0; 50];
+                client.read_exact(&mut answer).unwrap();
+                noise.read_message(&answer[2..], &mut []).unwrap();
+                let mut frame = seal(&mut noise.into_transport_mode().unwrap(), message).unwrap();
+                frame[0] ^= u8::from(damage);
+                write_frame(&mut client, &frame).unwrap();
+            });
+            Handshake::new(key()).admit(&mut server)
+        })
     };
     let ping = br#"{"message":"ping"}"#;
     assert!(matches!(admit(ping, false), Ok(Admitted::Control(_, Some(ToServer::Ping)))));
