@@ -78,8 +78,6 @@ mod tests {
     use super::*;
     use crate::testing::{INVALID, MACHINE, SUSPECT, flagged, judges};
 
-    const PCIE_4: &str = "disk_link_bytes_per_s = 7.877e9";
-
     #[test]
     fn a_rate_above_the_link_is_the_page_cache() {
         let expected = [
@@ -105,30 +103,8 @@ mod tests {
             ("disk seq_read_write throughput 900e6", INVALID),
         ];
         judges(&RULE, MACHINE, &expected);
-        let expected = [
-            ("disk seq_read_write throughput 12e9", None),
-            ("disk seq_read_write throughput 16e9", INVALID),
-            ("disk seq_read throughput 12e9", INVALID),
-        ];
-        judges(&RULE, PCIE_4, &expected);
-    }
-
-    #[test]
-    fn an_allowance_is_a_limit_of_rates() {
-        let (rate, latency) =
-            ("disk seq_read throughput 599e6", "disk seq_read latency 1e-5 block=8192");
-        let allowed = "disk_limit_bytes_per_s = 1e6";
-        judges(&RULE, allowed, &[(rate, INVALID), (latency, None)]);
-        let both = format!("{MACHINE}{allowed}");
-        judges(&RULE, &both, &[(rate, INVALID), (latency, INVALID)]);
-    }
-
-    #[test]
-    fn only_above_a_declared_limit_is_a_rate_impossible() {
-        let [fast, slow] = ["disk seq_read throughput 28e9", "disk seq_read throughput 15e9"];
-        judges(&RULE, "", &[(fast, SUSPECT), (slow, None)]);
-        judges(&RULE, PCIE_4, &[(fast, INVALID), (slow, INVALID)]);
-        judges(&RULE, "disk_link_bytes_per_s = 31.5e9", &[(fast, None), (slow, None)]);
+        // Above a limit that is not declared.
+        judges(&RULE, "", &[("disk seq_read throughput 28e9", SUSPECT)]);
     }
 
     #[test]
