@@ -126,33 +126,28 @@ fn the_next_point_replaces_the_one_before() {
     };
     let begin = |id, threads| begin(id, threads, &[]);
     let take = || Order::Take(Request::Trial);
-    let replies = converse(
-        &find,
-        &[
-            take(),
-            begin("test.mover", 3),
-            take(),
-            begin("test.mover", 1),
-            take(),
-            begin("test.null", 1),
-            take(),
-            begin("test.mover", 1),
-            begin("test.none", 1),
-            take(),
-        ],
-    );
-    for refused in [0, 9] {
-        let nothing = Reply::Refused("nothing is set up".to_owned());
-        assert_eq!(replies[refused], nothing, "{replies:?}");
-    }
-    for ready in [1, 3, 5, 7] {
-        assert_eq!(replies[ready], Reply::Ready, "the threads before have ended");
-    }
-    assert_eq!(trial(&replies[2]).moved, Some(3003.0));
-    assert!(trial(&replies[2]).background.is_some());
-    assert_eq!(trial(&replies[4]).background, None);
-    assert_eq!(trial(&replies[6]).moved, None, "a workload that moves nothing");
-    assert!(matches!(&replies[8], Reply::Refused(r) if r.contains("test.none")), "{replies:?}");
+    let (nothing, mover, null) = ("nothing is set up", "moved Some(3003.0)", "moved None");
+    let (orders, expected): (Vec<_>, Vec<_>) = [
+        (take(), nothing),
+        (begin("test.mover", 3), "ready"),
+        (take(), mover),
+        (begin("test.mover", 1), "ready"),
+        (take(), mover),
+        (begin("test.null", 1), "ready"),
+        (take(), null),
+        (begin("test.mover", 1), "ready"),
+        (begin("test.none", 1), "no workload test.none"),
+        (take(), nothing),
+    ]
+    .into_iter()
+    .unzip();
+    let said = |reply: &Reply| match reply {
+        Reply::Ready => "ready".to_owned(),
+        Reply::Taken(taken) => format!("moved {:?}", taken.trial.moved),
+        Reply::Refused(reason) | Reply::Unverified(reason) => reason.clone(),
+    };
+    let said: Vec<_> = converse(&find, &orders).iter().map(said).collect();
+    assert_eq!(said, expected);
     assert_eq!(SET_UP.load(Ordering::SeqCst), 0);
 }
 
