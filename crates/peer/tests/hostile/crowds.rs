@@ -1,7 +1,7 @@
 //! Many connections, and slow ones.
 
 use std::collections::VecDeque;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{self, sleep};
@@ -105,6 +105,11 @@ fn a_crowd_from_elsewhere_does_not_crowd_the_session_out() {
         own();
         steady();
     }
+    // Nor one that takes its time.
+    let mut slow = connect(server.address);
+    sleep(PATIENCE.handshake / 2);
+    let _ = slow.write_all(&opening(&server.key).0);
+    slow.read_exact(&mut [0; 50]).expect("displaced");
     over.store(true, Ordering::SeqCst);
     join("the crowd to end", crowd);
     assert_eq!(lead.ended(), None);
