@@ -103,20 +103,15 @@ pub struct Workers {
 /// A worker that waits for the next point of its subsystem, so that memory that was
 /// made for one point serves the next.
 #[derive(Clone, Default)]
-pub struct Idle(Arc<Mutex<Option<(String, Worker)>>>);
+pub struct Idle(Arc<Mutex<Option<Worker>>>);
 
 impl Idle {
     /// The worker, if it is of that subsystem; one of another subsystem is ended.
     fn take(&self, subsystem: &str) -> Option<Worker> {
-        let (of, worker) = self.lock().take()?;
-        (of == subsystem).then_some(worker)
+        self.lock().take().filter(|worker| worker.subsystem == subsystem)
     }
 
-    fn put(&self, subsystem: String, worker: Worker) {
-        self.lock().get_or_insert((subsystem, worker));
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<(String, Worker)>> {
+    fn lock(&self) -> MutexGuard<'_, Option<Worker>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -124,7 +119,6 @@ impl Idle {
 /// A worker at work on a point; it goes back to wait if nothing went wrong.
 struct Seat {
     worker: Option<Worker>,
-    subsystem: String,
     idle: Idle,
 }
 
@@ -137,16 +131,18 @@ impl Launcher for Workers {
             devices: self.devices.clone(),
             trial_s: self.policy.trial_s_for(&point.workload),
         };
-        let subsystem = point.workload.split('.').next().unwrap_or_default().to_owned();
+        let subsystem = point.workload.split('.').next().unwrap_or_default();
         let order = Order::Begin(job);
-        let begun = self.idle.take(&subsystem).map(|waiting| waiting.begin(&order));
+        let begun = self.idle.take(subsystem).map(|waiting| waiting.begin(&order));
         let worker = match begun {
             // One that died while it waited is no fault of this point; one that dies of
             // this point does so again.
-            None | Some(Err(Ending::Crashed { .. })) => Worker::spawn(self)?.begin(&order)?,
+            None | Some(Err(Ending::Crashed { .. })) => {
+                Worker::spawn(self, subsystem)?.begin(&order)?
+            }
             Some(begun) => begun?,
         };
-        Ok(Box::new(Seat { worker: Some(worker), subsystem, idle: self.idle.clone() }))
+        Ok(Box::new(Seat { worker: Some(worker), idle: self.idle.clone() }))
     }
 
     fn release_idle_worker(&self) {
@@ -168,7 +164,7 @@ impl Session for Seat {
 impl Drop for Seat {
     fn drop(&mut self) {
         if let Some(worker) = self.worker.take() {
-            self.idle.put(std::mem::take(&mut self.subsystem), worker);
+            self.idle.lock().get_or_insert(worker);
         }
     }
 }
@@ -182,6 +178,7 @@ const WORDS_LIMIT: u64 = 4 * 1024;
 const GRACE: Duration = Duration::from_millis(500);
 
 struct Worker {
+    subsystem: String,
     child: Child,
     replies: Receiver<String>,
     last_words: Receiver<String>,
@@ -190,7 +187,7 @@ struct Worker {
 }
 
 impl Worker {
-    fn spawn(how: &Workers) -> Result<Self, Ending> {
+    fn spawn(how: &Workers, subsystem: &str) -> Result<Self, Ending> {
         let failed = |what: String| Ending::Crashed { signal: None, detail: what };
         let mut command = Command::new(&how.program);
         if let Some(folder) = &how.disk_path {
@@ -229,8 +226,8 @@ impl Worker {
                 let _ = std::io::copy(&mut err, &mut std::io::sink());
             });
         }
-        let (patience, stop) = (how.patience, how.stop.clone());
-        Ok(Self { child, replies, last_words, patience, stop })
+        let (subsystem, patience, stop) = (subsystem.to_owned(), how.patience, how.stop.clone());
+        Ok(Self { subsystem, child, replies, last_words, patience, stop })
     }
 
     /// Says one line and waits for the answer.
