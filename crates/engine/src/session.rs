@@ -2,7 +2,7 @@
 //! without costing more than its own measurement.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use proofmark_model::{Ending, Point, Policy, clean_excerpt};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::protocol::{Job, Order, Reply, Request, Taken};
+use crate::protocol::{Job, Order, Reply, Request, Taken, send};
 
 /// Starts the measuring of points.
 pub trait Launcher {
@@ -231,18 +231,12 @@ impl Worker {
     }
 
     /// Says one line and waits for the answer.
-    fn ask(&mut self, message: &impl serde::Serialize) -> Result<Reply, Ending> {
+    fn ask(&mut self, order: &Order) -> Result<Reply, Ending> {
         if let Some(by) = self.stop.stopped_by() {
             return Err(Ending::Interrupted { by });
         }
-        let sent =
-            serde_json::to_vec(message).map_err(std::io::Error::from).and_then(|mut line| {
-                line.push(b'\n');
-                let pipe = self.child.stdin.as_mut().ok_or(std::io::ErrorKind::BrokenPipe)?;
-                pipe.write_all(&line)?;
-                pipe.flush()
-            });
-        if sent.is_err() {
+        let sent = self.child.stdin.as_mut().is_some_and(|pipe| send(pipe, order).is_ok());
+        if !sent {
             return Err(self.autopsy("it closed its input"));
         }
         match self.replies.recv_timeout(self.patience) {

@@ -11,7 +11,7 @@ use proofmark_model::{Account, Point, Trial, Unit};
 
 use crate::account::verified;
 use crate::latency::Latencies;
-use crate::protocol::{Job, Order, Reply, Request, Taken};
+use crate::protocol::{Job, Order, Reply, Request, Taken, send};
 use crate::team::{Team, TeamError, TeamTrial};
 use crate::workload::{Amount, Setup, Workload};
 use span::Slices;
@@ -30,13 +30,8 @@ pub fn serve(find: Find, input: impl BufRead, mut output: impl Write) -> io::Res
             (Order::Begin(job), work) => {
                 // The threads of the point before end first.
                 *work = None;
-                Work::set_up(find, &job).map_or_else(
-                    |refused| refused,
-                    |made| {
-                        *work = Some(made);
-                        Reply::Ready
-                    },
-                )
+                let set_up = Work::set_up(find, &job).map(|made| *work = Some(made));
+                set_up.map_or_else(|refused| refused, |()| Reply::Ready)
             }
             (Order::Take(request), Some(work)) => {
                 work.take(request).map_or_else(Reply::from, |trial| work.reply(trial))
@@ -46,13 +41,6 @@ pub fn serve(find: Find, input: impl BufRead, mut output: impl Write) -> io::Res
         send(&mut output, &reply)?;
     }
     Ok(())
-}
-
-fn send(output: &mut impl Write, reply: &Reply) -> io::Result<()> {
-    let mut line = serde_json::to_vec(reply)?;
-    line.push(b'\n');
-    output.write_all(&line)?;
-    output.flush()
 }
 
 impl From<TeamError> for Reply {

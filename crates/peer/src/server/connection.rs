@@ -105,9 +105,7 @@ impl<'a> Connections<'a> {
             Some(ToServer::Hello { version, run, asked }) if version == VERSION => {
                 let granted = self.granted(asked);
                 match self.grant(&channel, ends, granted) {
-                    Ok(session) => {
-                        return self.lead(channel, &session, &excerpt(&run), granted);
-                    }
+                    Ok(session) => return self.lead(channel, &session, &excerpt(&run), granted),
                     Err(answer) => answer,
                 }
             }
