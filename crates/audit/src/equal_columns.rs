@@ -1,9 +1,8 @@
 //! Columns that hold the same numbers as another column.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
-use crate::figure::{Figure, Statistic};
-use crate::series::Series;
+use crate::figure::Figure;
 
 /// For a figure in a column that equals another, the figure of the same trial there.
 pub(crate) type EqualColumns = HashMap<usize, usize>;
@@ -11,39 +10,27 @@ pub(crate) type EqualColumns = HashMap<usize, usize>;
 /// Fewer different numbers may agree by chance: a coarse timer repeats itself.
 const LEAST_DIFFERENT: usize = 3;
 
-/// Compares the numbered trials of every series and number of threads with all others of
-/// the same metric and unit. Of two equal columns both are named: which one was copied the
-/// numbers do not say.
-pub(crate) fn find(figures: &[Figure], series: &[Series]) -> EqualColumns {
-    let mut columns: HashMap<(String, Vec<u64>), Vec<Vec<usize>>> = HashMap::new();
-    for one in series {
-        let mut by_threads: BTreeMap<Option<u64>, Vec<(Statistic, usize, u64)>> = BTreeMap::new();
-        for &index in &one.members {
-            let Some(figure) = figures.get(index) else { continue };
-            if matches!(figure.statistic, Statistic::Trial(_)) {
-                by_threads.entry(figure.threads).or_default().push((
-                    figure.statistic,
-                    index,
-                    figure.value.to_bits(),
-                ));
-            }
-        }
-        for mut column in by_threads.into_values() {
-            column.sort_unstable();
-            let values: Vec<u64> = column.iter().map(|(_, _, bits)| *bits).collect();
-            if values.iter().collect::<HashSet<_>>().len() < LEAST_DIFFERENT {
-                continue;
-            }
-            let unit = column.first().and_then(|(_, i, _)| figures.get(*i)).map(|f| f.unit.clone());
-            let key = (unit.unwrap_or_default(), values);
-            columns.entry(key).or_default().push(column.into_iter().map(|(_, i, _)| i).collect());
+/// Compares the numbered trials of every point with all others of the same unit. Of two equal
+/// columns both are named: which one was copied the numbers do not say.
+pub(crate) fn find<'a>(
+    figures: &[Figure],
+    points: impl Iterator<Item = &'a Vec<usize>>,
+) -> EqualColumns {
+    let mut columns: HashMap<(&str, Vec<u64>), Vec<Vec<usize>>> = HashMap::new();
+    for trials in points {
+        let mut column = trials.clone();
+        column.sort_by_key(|i| (figures[*i].statistic, *i));
+        let values: Vec<u64> = column.iter().map(|i| figures[*i].value.to_bits()).collect();
+        if values.iter().collect::<HashSet<_>>().len() >= LEAST_DIFFERENT {
+            let key = (figures[column[0]].unit.as_str(), values);
+            columns.entry(key).or_default().push(column);
         }
     }
     let mut found = EqualColumns::new();
     for same in columns.values().filter(|same| same.len() > 1) {
         for (n, column) in same.iter().enumerate() {
-            let other = same.get(if n == 0 { 1 } else { 0 });
-            found.extend(column.iter().copied().zip(other.into_iter().flatten().copied()));
+            let other = &same[if n == 0 { 1 } else { 0 }];
+            found.extend(column.iter().copied().zip(other.iter().copied()));
         }
     }
     found

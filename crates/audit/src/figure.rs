@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use proofmark_model::{Subsystem, clean_excerpt};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::InputError;
 
@@ -13,7 +13,7 @@ const MOST_ROWS: u64 = 4_000_000;
 const LONGEST_CELL: usize = 1000;
 /// A device moves whole sectors, of 512 bytes at the least.
 const SECTOR: f64 = 512.0;
-/// Columns that must be there; others are ignored.
+/// Columns that must be there, once; others are ignored.
 pub(crate) const COLUMNS: [&str; 11] = [
     "subsystem",
     "tool",
@@ -57,6 +57,9 @@ pub enum Statistic {
 /// One row of a published table, whose columns are its fields in JSON.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figure {
+    /// Place among the figures of the file, from 0.
+    #[serde(skip)]
+    pub(crate) index: usize,
     /// Line of the file, from 1.
     pub line: u64,
     /// Part of the machine.
@@ -94,36 +97,28 @@ pub struct Figure {
     pub si_unit: String,
 }
 
-#[derive(Deserialize)]
-struct Row {
-    subsystem: String,
-    tool: String,
-    operation: String,
-    metric: String,
-    block_size_bytes: String,
-    threads: String,
-    trial: String,
-    value: String,
-    unit_as_written: String,
-    value_si: String,
-    si_unit: String,
-}
-
-/// Reads figures from CSV with the header that the module's `COLUMNS` list, in any order.
-///
-/// # Errors
-/// The first line that is not as it must be, and why.
+/// Reads figures from CSV with the header that the module's `COLUMNS` list, in any order; else the
+/// first line that is not as it must be, and why.
 pub fn read_figures(input: impl Read) -> Result<Vec<Figure>, InputError> {
     read_at_most(input, MOST_ROWS)
 }
 
 fn read_at_most(input: impl Read, most: u64) -> Result<Vec<Figure>, InputError> {
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(input);
-    let headers = reader.headers().map_err(|e| row_error(&e))?.clone();
-    if let Some(missing) = COLUMNS.iter().find(|c| !headers.iter().any(|h| h == **c)) {
-        let list = COLUMNS.join(",");
-        let why = format!("line 1: column '{missing}' is missing; the header must name {list}");
-        return Err(InputError(why));
+    let headers = reader.headers().map_err(|e| row_error(&e))?;
+    let mut places = [0; COLUMNS.len()];
+    for (place, column) in places.iter_mut().zip(COLUMNS) {
+        let mut named = headers.iter().zip(0..).filter(|(header, _)| *header == column);
+        *place = match (named.next(), named.next()) {
+            (Some((_, place)), None) => place,
+            (found, _) => {
+                let what = if found.is_some() { "there twice" } else { "missing" };
+                let list = COLUMNS.join(",");
+                let why =
+                    format!("line 1: column '{column}' is {what}; the header must name {list}");
+                return Err(InputError(why));
+            }
+        };
     }
     let mut figures = Vec::new();
     for record in reader.records() {
@@ -132,8 +127,7 @@ fn read_at_most(input: impl Read, most: u64) -> Result<Vec<Figure>, InputError> 
         if figures.len() as u64 >= most {
             return Err(InputError(format!("line {line}: more than {most} figures")));
         }
-        let row = record.deserialize(Some(&headers)).map_err(|e| row_error(&e))?;
-        figures.push(figure(row, line)?);
+        figures.push(figure(places.map(|place| &record[place]), line, figures.len())?);
     }
     match figures.is_empty() {
         true => Err(InputError("no figures after the header".to_owned())),
@@ -155,52 +149,46 @@ fn row_error(error: &csv::Error) -> InputError {
     InputError(format!("line {line}: {reason}"))
 }
 
-fn figure(row: Row, line: u64) -> Result<Figure, InputError> {
-    let cell = |column: &str, found: &str, wanted: &str| {
+/// The figure of a row, whose cells are in the order of [`COLUMNS`].
+fn figure(cells: [&str; 11], line: u64, index: usize) -> Result<Figure, InputError> {
+    let wrong = |column: &str, found: &str, wanted: &str| {
         let found = shown(found);
         InputError(format!("line {line}: column '{column}' holds '{found}', expected {wanted}"))
     };
-    let texts = [
-        ("tool", &row.tool),
-        ("operation", &row.operation),
-        ("metric", &row.metric),
-        ("trial", &row.trial),
-        ("unit_as_written", &row.unit_as_written),
-        ("si_unit", &row.si_unit),
-    ];
-    if let Some((column, text)) = texts.into_iter().find(|(_, t)| t.len() > LONGEST_CELL) {
-        return Err(cell(column, text, "a text of at most 1000 bytes"));
+    if let Some((column, text)) = COLUMNS.iter().zip(cells).find(|(_, t)| t.len() > LONGEST_CELL) {
+        return Err(wrong(column, text, "a text of at most 1000 bytes"));
     }
-    let subsystem = Subsystem::ALL
-        .into_iter()
-        .find(|s| s.as_str().eq_ignore_ascii_case(&row.subsystem))
-        .ok_or_else(|| cell("subsystem", &row.subsystem, "cpu, memory, disk or network"))?;
+    let [subsystem, tool, operation, kind, block, threads, trial, value, unit, si, si_unit] = cells;
+    let known = Subsystem::ALL.into_iter().find(|s| s.as_str().eq_ignore_ascii_case(subsystem));
+    let subsystem =
+        known.ok_or_else(|| wrong("subsystem", subsystem, "cpu, memory, disk or network"))?;
     let count = |column, text: &str| match text {
         "" => Ok(None),
         text => match text.parse::<u64>() {
             Ok(n) if n > 0 => Ok(Some(n)),
-            _ => Err(cell(column, text, "a whole number above 0")),
+            _ => Err(wrong(column, text, "a whole number above 0")),
         },
     };
     let number = |column, text: &str| match text.parse::<f64>() {
         Ok(n) if n.is_finite() && n >= 0.0 => Ok(n),
-        _ => Err(cell(column, text, "a finite number of at least 0")),
+        _ => Err(wrong(column, text, "a finite number of at least 0")),
     };
     Ok(Figure {
+        index,
         line,
         subsystem,
-        block: count("block_size_bytes", &row.block_size_bytes)?,
-        threads: count("threads", &row.threads)?,
-        value: number("value", &row.value)?,
-        si: (!row.value_si.is_empty()).then(|| number("value_si", &row.value_si)).transpose()?,
-        metric: metric(&row.metric),
-        statistic: statistic(&row.trial),
-        tool: row.tool,
-        operation: row.operation.to_ascii_lowercase(),
-        metric_name: row.metric,
-        statistic_name: row.trial,
-        unit: row.unit_as_written,
-        si_unit: row.si_unit,
+        tool: tool.to_owned(),
+        operation: operation.to_ascii_lowercase(),
+        metric_name: kind.to_owned(),
+        metric: metric(kind),
+        block: count("block_size_bytes", block)?,
+        threads: count("threads", threads)?,
+        statistic_name: trial.to_owned(),
+        statistic: statistic(trial),
+        value: number("value", value)?,
+        unit: unit.to_owned(),
+        si: (!si.is_empty()).then(|| number("value_si", si)).transpose()?,
+        si_unit: si_unit.to_owned(),
     })
 }
 
@@ -321,6 +309,8 @@ mod tests {
         assert_eq!(text(&mut HEADER.as_bytes()), "no figures after the header");
         let missing = text(&mut "subsystem,tool\n".as_bytes());
         assert!(missing.starts_with("line 1: column 'operation' is missing"), "{missing}");
+        let twice = text(&mut format!("tool,{HEADER}").as_bytes());
+        assert!(twice.starts_with("line 1: column 'tool' is there twice"), "{twice}");
         assert!(text(&mut &b"\xff\xfe\n"[..]).contains("UTF-8"));
         assert_eq!(text(&mut Fails), "cannot read the figures: gone");
     }

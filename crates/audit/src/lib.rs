@@ -51,13 +51,12 @@ impl Judged {
 
 /// Judges every figure, in the order of the file.
 pub fn audit(sheet: &Sheet) -> Vec<Judged> {
-    (0..sheet.figures().len())
-        .map(|index| {
-            let findings: Vec<Finding> =
-                rules::ALL.iter().filter_map(|rule| (rule.examine)(sheet, index)).collect();
-            Judged { verdict: Verdict::of(&findings), findings }
-        })
-        .collect()
+    let judged = |figure| {
+        let found = rules::ALL.iter().filter_map(|rule| (rule.examine)(sheet, figure));
+        let findings: Vec<Finding> = found.collect();
+        Judged { verdict: Verdict::of(&findings), findings }
+    };
+    sheet.figures().iter().map(judged).collect()
 }
 
 /// The worst verdict of all figures; `Valid` of none.

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use proofmark_model::{Severity, did_you_mean};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::figure::{Figure, Metric};
 use crate::{InputError, directions};
 
 /// Facts about one machine; each may be missing. Other keys of the table are ignored: reports say
 /// more about a machine than the rules use.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Machine {
     /// What it is, in words.
@@ -37,18 +37,14 @@ pub struct Machine {
     pub network_link_bits_per_s: Option<f64>,
 }
 
-/// Reads the tables of a TOML file.
-///
-/// # Errors
-/// If it is not TOML, or a number is not above 0.
+/// Reads the tables of a TOML file, whose numbers must be above 0.
 pub fn read_machines(text: &str) -> Result<BTreeMap<String, Machine>, InputError> {
     let machines: BTreeMap<String, Machine> =
         toml::from_str(text).map_err(|e| toml_error(text, &e))?;
     for (table, machine) in &machines {
-        let wrong = machine.numbers().into_iter().find_map(|(key, value)| {
-            value.filter(|v| !(v.is_finite() && *v > 0.0)).map(|v| (key, v))
-        });
-        if let Some((key, value)) = wrong {
+        let facts = toml::Table::try_from(machine).map_err(|e| InputError(e.to_string()))?;
+        let mut numbers = facts.iter().filter_map(|(key, fact)| Some((key, fact.as_float()?)));
+        if let Some((key, value)) = numbers.find(|(_, v)| !(v.is_finite() && *v > 0.0)) {
             let why = format!("[{table}]: {key} = {value} is not a finite number above 0");
             return Err(InputError(why));
         }
@@ -63,10 +59,8 @@ fn toml_error(text: &str, error: &toml::de::Error) -> InputError {
     InputError(format!("line {line}: {}", error.message()))
 }
 
-/// The machine that was named; else the one named like the file; else the only one.
-///
-/// # Errors
-/// If there is none of that name, or several and none is named.
+/// The machine that was named; else the one named like the file; else the only one. An error if
+/// there is none of that name, or several and none is named.
 pub fn choose(
     machines: &BTreeMap<String, Machine>,
     name: Option<&str>,
@@ -94,21 +88,6 @@ pub fn choose(
 }
 
 impl Machine {
-    fn numbers(&self) -> [(&'static str, Option<f64>); 10] {
-        [
-            ("vcpus", self.vcpus),
-            ("cpus", self.cpus),
-            ("cores", self.cores),
-            ("clock_hz_nominal", self.clock_hz_nominal),
-            ("clock_hz_running", self.clock_hz_running),
-            ("claimed_peak_gflops", self.claimed_peak_gflops),
-            ("claimed_memory_bytes_per_s", self.claimed_memory_bytes_per_s),
-            ("disk_link_bytes_per_s", self.disk_link_bytes_per_s),
-            ("disk_limit_bytes_per_s", self.disk_limit_bytes_per_s),
-            ("network_link_bits_per_s", self.network_link_bits_per_s),
-        ]
-    }
-
     /// Threads that can run at once: one a logical CPU; where only cores are declared, two a
     /// core.
     pub(crate) fn logical_cpus(&self) -> Option<Limit> {

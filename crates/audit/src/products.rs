@@ -49,17 +49,16 @@ struct Pair {
 /// that have no trials), and the means over trials that all are.
 pub(crate) fn find(sheet: &Sheet) -> HashMap<usize, Product> {
     let mut groups: BTreeMap<(Subsystem, &str), Vec<Pair>> = BTreeMap::new();
-    for (index, figure) in sheet.figures().iter().enumerate() {
-        if figure.metric != Metric::Latency || figure.statistic == Statistic::Deviation {
-            continue;
-        }
-        if figure.statistic == Statistic::Mean && !sheet.trials(index).is_empty() {
+    for figure in sheet.figures().iter().filter(|f| f.metric == Metric::Latency) {
+        if figure.statistic == Statistic::Deviation
+            || figure.statistic == Statistic::Mean && !sheet.trials(figure).is_empty()
+        {
             continue;
         }
         // Not operations per second: latency x those is what is in flight, by Little's law, of true
         // latencies too, and the queue's depth is no column.
-        let rate = sheet.partner(index, &figure.operation, Metric::Throughput);
-        if let Some(pair) = rate.and_then(|rate| pair(index, figure, rate)) {
+        let rate = sheet.partner(figure, &figure.operation, Metric::Throughput);
+        if let Some(pair) = rate.and_then(|rate| pair(figure, rate)) {
             groups.entry((figure.subsystem, figure.tool.as_str())).or_default().push(pair);
         }
     }
@@ -74,14 +73,14 @@ pub(crate) fn find(sheet: &Sheet) -> HashMap<usize, Product> {
 }
 
 /// A latency and its throughput, where their product is a number above 0.
-fn pair(index: usize, latency: &Figure, throughput: &Figure) -> Option<Pair> {
+fn pair(latency: &Figure, throughput: &Figure) -> Option<Pair> {
     let rate = throughput.level()?;
     let product = latency.level()? * rate;
     let block = latency.block.map(|b| b as f64);
     let bits = throughput.si_unit.to_ascii_lowercase().starts_with("bit");
     let bytes = if bits { product / 8.0 } else { product };
     (product > 0.0).then_some(Pair {
-        index,
+        index: latency.index,
         product,
         rate,
         block,
@@ -141,16 +140,13 @@ fn spread(values: impl Iterator<Item = f64>) -> f64 {
 /// once, however many means a file prints of it.
 fn means_of_tied(sheet: &Sheet, found: &HashMap<usize, Product>) -> Vec<(usize, Product)> {
     let mut points: HashMap<Point, Option<&Product>> = HashMap::new();
-    let mut means = Vec::new();
-    for (index, figure) in sheet.figures().iter().enumerate() {
-        if figure.metric != Metric::Latency || figure.statistic != Statistic::Mean {
-            continue;
-        }
-        let Some(point) = sheet.point(index) else { continue };
-        let product = points.entry(point).or_insert_with(|| of_all(sheet.trials(index), found));
-        means.extend(product.map(|p| (index, p.clone())));
-    }
-    means
+    let is_mean = |f: &&Figure| f.metric == Metric::Latency && f.statistic == Statistic::Mean;
+    let tied = |figure: &Figure| {
+        let product = points.entry(sheet.point(figure));
+        let product = product.or_insert_with(|| of_all(sheet.trials(figure), found));
+        Some((figure.index, (*product)?.clone()))
+    };
+    sheet.figures().iter().filter(is_mean).filter_map(tied).collect()
 }
 
 /// The first trial's product, if every trial has one.

@@ -52,13 +52,10 @@ fn mean(values: &[f64]) -> Option<f64> {
 #[derive(Debug, Default)]
 pub(crate) struct Series {
     cells: BTreeMap<u64, Cell>,
-    /// Indexes of its figures, in the order of the file.
-    pub members: Vec<usize>,
 }
 
 impl Series {
-    pub fn add(&mut self, index: usize, figure: &Figure) {
-        self.members.push(index);
+    pub fn add(&mut self, figure: &Figure) {
         let (Some(threads), Some(level)) = (figure.threads, figure.level()) else { return };
         let cell = self.cells.entry(threads).or_default();
         match figure.statistic {

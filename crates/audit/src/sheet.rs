@@ -1,6 +1,6 @@
 //! All figures of a report with the machine, and the indexes that rules look things up in.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::equal_columns::{self, EqualColumns};
 use crate::figure::{Figure, Metric, Statistic};
@@ -28,7 +28,7 @@ pub struct Sheet {
     series: Vec<Series>,
     positions: Vec<Position>,
     statistics: HashMap<(Point, Statistic), Vec<usize>>,
-    trials: HashMap<Point, Vec<usize>>,
+    trials: BTreeMap<Point, Vec<usize>>,
     products: HashMap<usize, Product>,
     equal_columns: EqualColumns,
     tallies: Tallies,
@@ -39,28 +39,26 @@ impl Sheet {
     /// Indexes the figures.
     pub fn new(machine: Machine, figures: Vec<Figure>) -> Self {
         let mut sheet = Self { machine, ..Self::default() };
-        for (index, figure) in figures.iter().enumerate() {
+        for figure in &figures {
             let next = sheet.series.len();
             let id = *sheet.keys.entry(Key::from_figure(figure)).or_insert(next);
             if id == next {
                 sheet.series.push(Series::default());
             }
-            if let Some(series) = sheet.series.get_mut(id) {
-                series.add(index, figure);
-            }
+            sheet.series[id].add(figure);
             let point = (id, figure.threads);
             let same = sheet.statistics.entry((point, figure.statistic)).or_default();
             sheet.positions.push(Position { series: id, nth: same.len() });
-            same.push(index);
+            same.push(figure.index);
             if matches!(figure.statistic, Statistic::Trial(_)) {
-                sheet.trials.entry(point).or_default().push(index);
+                sheet.trials.entry(point).or_default().push(figure.index);
             }
         }
         sheet.tallies = tallies::count(&sheet.machine, &figures);
         sheet.copy_bandwidth = copy_bandwidth(&figures);
         sheet.figures = figures;
         sheet.products = products::find(&sheet);
-        sheet.equal_columns = equal_columns::find(&sheet.figures, &sheet.series);
+        sheet.equal_columns = equal_columns::find(&sheet.figures, sheet.trials.values());
         sheet
     }
 
@@ -74,49 +72,48 @@ impl Sheet {
         &self.machine
     }
 
-    pub(crate) fn figure(&self, index: usize) -> Option<&Figure> {
-        self.figures.get(index)
-    }
-
     /// The series that a figure belongs to.
-    pub(crate) fn series(&self, index: usize) -> Option<&Series> {
-        self.series.get(self.positions.get(index)?.series)
+    pub(crate) fn series(&self, figure: &Figure) -> &Series {
+        &self.series[self.positions[figure.index].series]
     }
 
     /// The figure of the same tool, block, threads and trial in another series.
-    pub(crate) fn partner(&self, index: usize, operation: &str, metric: Metric) -> Option<&Figure> {
-        let (figure, position) = (self.figure(index)?, self.positions.get(index)?);
+    pub(crate) fn partner(
+        &self,
+        figure: &Figure,
+        operation: &str,
+        metric: Metric,
+    ) -> Option<&Figure> {
         let key = Key { operation: operation.to_owned(), metric, ..Key::from_figure(figure) };
         let id = *self.keys.get(&key)?;
         let same = self.statistics.get(&((id, figure.threads), figure.statistic))?;
-        self.figure(*same.get(position.nth)?)
+        Some(&self.figures[*same.get(self.positions[figure.index].nth)?])
     }
 
     /// The point that a figure belongs to.
-    pub(crate) fn point(&self, index: usize) -> Option<Point> {
-        Some((self.positions.get(index)?.series, self.figure(index)?.threads))
+    pub(crate) fn point(&self, figure: &Figure) -> Point {
+        (self.positions[figure.index].series, figure.threads)
     }
 
     /// The numbered trials of a figure's point, by index. There may be as many as rows: who
     /// looks at all of them for each figure makes every row look at every other.
-    pub(crate) fn trials(&self, index: usize) -> &[usize] {
-        let trials = self.point(index).and_then(|point| self.trials.get(&point));
-        trials.map(Vec::as_slice).unwrap_or_default()
+    pub(crate) fn trials(&self, figure: &Figure) -> &[usize] {
+        self.trials.get(&self.point(figure)).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// What ties a latency to a throughput.
-    pub(crate) fn product(&self, index: usize) -> Option<&Product> {
-        self.products.get(&index)
+    pub(crate) fn product(&self, figure: &Figure) -> Option<&Product> {
+        self.products.get(&figure.index)
     }
 
     /// The same trial in another column that holds the same numbers.
-    pub(crate) fn same_trial_of_equal_column(&self, index: usize) -> Option<&Figure> {
-        self.figure(*self.equal_columns.get(&index)?)
+    pub(crate) fn same_trial_of_equal_column(&self, figure: &Figure) -> Option<&Figure> {
+        Some(&self.figures[*self.equal_columns.get(&figure.index)?])
     }
 
     /// How a disk figure's tool did at the same setting, all operations and trials together.
-    pub(crate) fn tally(&self, index: usize) -> Option<&Tally> {
-        self.tallies.get(&tallies::setting(self.figure(index)?))
+    pub(crate) fn tally(&self, figure: &Figure) -> Option<&Tally> {
+        self.tallies.get(&tallies::setting(figure))
     }
 
     /// The best memory copy of one thread in the same report, in B/s read and written together.
@@ -146,7 +143,8 @@ mod tests {
             let of = |n| ["threads", "trial"].map(|what| format!("disk r throughput 1 {what}={n}"));
             let rows: String = (1..=count).flat_map(of).map(|text| row(&text)).collect();
             let sheet = Sheet::new(machine(MACHINE), figures(&rows));
-            (sheet.trials(1).len(), sheet.series(1).map_or(0, |s| s.levels().count()))
+            let second = &sheet.figures()[1];
+            (sheet.trials(second).len(), sheet.series(second).levels().count())
         };
         assert_eq!(looked_at(20), (21, 20));
         assert_eq!(looked_at(1000), (1001, 64));

@@ -56,7 +56,7 @@ pub(crate) fn findings<R: AsRef<str>>(
 ) -> Vec<Option<Finding>> {
     let rows: String = rows.iter().map(|text| row(text.as_ref())).collect();
     let sheet = Sheet::new(machine(facts), figures(&rows));
-    (0..sheet.figures().len()).map(|i| (rule.examine)(&sheet, i)).collect()
+    sheet.figures().iter().map(|figure| (rule.examine)(&sheet, figure)).collect()
 }
 
 /// How bad a rule finds each row.

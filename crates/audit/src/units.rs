@@ -14,11 +14,10 @@ pub(crate) fn factors(unit: &str, si_unit: &str) -> Option<Vec<f64>> {
         .or_else(|| word.strip_suffix("ps"))
         .unwrap_or(word);
     let (prefix, bits) = bytes_or_bits(base)?;
-    let wanted_bits = match () {
-        () if si(&["bits/s", "bit/s"]) => true,
-        () if si(&["bytes/s", "byte/s", "b/s"]) => false,
-        () => return None,
-    };
+    let wanted_bits = si(&["bits/s", "bit/s"]);
+    if !wanted_bits && !si(&["bytes/s", "byte/s", "b/s"]) {
+        return None;
+    }
     let scale = match (bits, wanted_bits) {
         (true, false) => 0.125,
         (false, true) => 8.0,

@@ -25,32 +25,25 @@ fn whole(machine: Machine, text: &[u8]) -> Result<usize, String> {
     Ok(judged.len())
 }
 
-fn cell(words: &'static [&'static str]) -> impl Strategy<Value = String> {
-    prop_oneof![8 => prop::sample::select(words).prop_map(str::to_owned), 1 => ".{0,12}"]
-}
+/// Words that rules know, by column.
+const CELLS: [&[&str]; 11] = [
+    &["cpu", "memory", "disk", "network"],
+    &["own", "iperf", "stream"],
+    &["copy", "scale", "add", "triad", "seq_read", "rand_read", "tcp", "udp", "gflops"],
+    &["rate", "throughput", "latency", "time"],
+    &["", "1", "8192", "65536", "18446744073709551615"],
+    &["", "1", "2", "8", "18446744073709551615"],
+    &["1", "2", "3", "mean", "stddev", "max", ""],
+    &["0", "1", "2.5", "1e308", "1e-320", "30"],
+    &["MB/s", "us", "Gbits/sec", "ms/bit", "GFLOPS"],
+    &["", "0", "1e9", "1e308", "1e-320", "3e9"],
+    &["bytes/s", "bits/s", "seconds"],
+];
 
 fn row() -> impl Strategy<Value = String> {
-    (
-        cell(&["cpu", "memory", "disk", "network"]),
-        cell(&["own", "iperf", "stream"]),
-        cell(&["copy", "scale", "add", "triad", "seq_read", "rand_read", "tcp", "udp", "gflops"]),
-        cell(&["rate", "throughput", "latency", "time"]),
-        cell(&["", "1", "8192", "65536", "18446744073709551615"]),
-        cell(&["", "1", "2", "8", "18446744073709551615"]),
-        cell(&["1", "2", "3", "mean", "stddev", "max", ""]),
-        cell(&["0", "1", "2.5", "1e308", "1e-320", "30"]),
-        cell(&["MB/s", "us", "Gbits/sec", "ms/bit", "GFLOPS"]),
-        (
-            cell(&["", "0", "1e9", "1e308", "1e-320", "3e9"]),
-            cell(&["bytes/s", "bits/s", "seconds"]),
-        ),
-    )
-        .prop_map(|(a, b, c, d, e, f, g, h, i, (j, k))| {
-            [a, b, c, d, e, f, g, h, i, j, k]
-                .map(|t| t.replace(['"', ',', '\n', '\r'], ""))
-                .join(",")
-                + "\n"
-        })
+    let cell = |words: &'static [&str]| prop_oneof![8 => prop::sample::select(words).prop_map(str::to_owned), 1 => ".{0,12}"];
+    let plain = |text: String| text.replace(['"', ',', '\n', '\r'], "");
+    CELLS.map(cell).prop_map(move |cells| cells.map(plain).join(",") + "\n")
 }
 
 fn known() -> impl Strategy<Value = Machine> {

@@ -11,6 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use proofmark_model::Conditions;
+
 use crate::thermal::Sensors;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -18,27 +20,27 @@ pub struct ThreadCounters {
     pub cpu_s: Option<f64>,
     /// Time spent runnable but waiting for the CPU, in seconds.
     pub waiting_s: Option<f64>,
-    pub involuntary: Option<u64>,
+    pub involuntary: u64,
     /// Page faults without I/O.
-    pub minor_faults: Option<u64>,
+    pub minor_faults: u64,
     /// Page faults with I/O.
-    pub major_faults: Option<u64>,
-    pub cpu: Option<usize>,
+    pub major_faults: u64,
+    pub cpu: usize,
 }
 
 impl ThreadCounters {
     /// Reads the calling thread's counters before a trial: the files first, so that
     /// page faults of reading them are not counted as the trial's.
     pub fn before() -> Self {
-        let times = Self::times();
-        Self { cpu_s: times.0, waiting_s: times.1, ..Self::usage() }
+        let (cpu_s, waiting_s) = Self::times();
+        Self { cpu_s, waiting_s, ..Self::usage() }
     }
 
     /// Reads the calling thread's counters after a trial: the files last.
     pub fn after() -> Self {
         let usage = Self::usage();
-        let times = Self::times();
-        Self { cpu_s: times.0, waiting_s: times.1, ..usage }
+        let (cpu_s, waiting_s) = Self::times();
+        Self { cpu_s, waiting_s, ..usage }
     }
 
     fn times() -> (Option<f64>, Option<f64>) {
@@ -49,16 +51,14 @@ impl ThreadCounters {
     fn usage() -> Self {
         // SAFETY: `rusage` is plain data for which all zeroes is a value.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: the pointer is to a live rusage of this frame.
-        let read = unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) } == 0;
-        let count = |v: libc::c_long| read.then(|| u64::try_from(v).unwrap_or(0));
+        // SAFETY: the pointer is to a live rusage of this frame. It fails of no thread of its own.
+        unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
         Self {
-            cpu_s: None,
-            waiting_s: None,
-            involuntary: count(usage.ru_nivcsw),
-            minor_faults: count(usage.ru_minflt),
-            major_faults: count(usage.ru_majflt),
-            cpu: Some(rustix::thread::sched_getcpu()),
+            involuntary: usage.ru_nivcsw as u64,
+            minor_faults: usage.ru_minflt as u64,
+            major_faults: usage.ru_majflt as u64,
+            cpu: rustix::thread::sched_getcpu(),
+            ..Self::default()
         }
     }
 
@@ -67,9 +67,9 @@ impl ThreadCounters {
         Self {
             cpu_s: difference(self.cpu_s, earlier.cpu_s),
             waiting_s: difference(self.waiting_s, earlier.waiting_s),
-            involuntary: count_between(self.involuntary, earlier.involuntary),
-            minor_faults: count_between(self.minor_faults, earlier.minor_faults),
-            major_faults: count_between(self.major_faults, earlier.major_faults),
+            involuntary: self.involuntary.saturating_sub(earlier.involuntary),
+            minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),
+            major_faults: self.major_faults.saturating_sub(earlier.major_faults),
             cpu: self.cpu,
         }
     }
@@ -84,19 +84,19 @@ fn parse_schedstat(text: &str) -> Option<(f64, f64)> {
 }
 
 /// Counters of the whole system that concern a trial.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct SystemCounters {
     /// Time stolen from the trial's CPUs by the hypervisor, in CPU-seconds; ticks of 10 ms.
-    pub steal_s: Option<f64>,
+    steal_s: Option<f64>,
     /// Time that any process, kernel included, ran on the trial's CPUs, in CPU-seconds; ticks of 10 ms.
-    pub busy_s: Option<f64>,
+    busy_s: Option<f64>,
     /// Time that each cgroup on the way up was throttled by its quota, in seconds.
-    pub throttled_s: Vec<Option<f64>>,
-    pub swapped_pages: Option<u64>,
+    throttled_s: Vec<Option<f64>>,
+    swapped_pages: Option<u64>,
     /// Hottest sensor of the CPUs, in degrees Celsius: a state, not a count.
-    pub temperature_c: Option<f64>,
+    temperature_c: Option<f64>,
     /// Times that the trial's cores were throttled for their heat.
-    pub thermal_throttles: Option<u64>,
+    thermal_throttles: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -131,26 +131,20 @@ impl SystemCounters {
         }
     }
 
-    /// The longest that any cgroup on the way up was throttled, in seconds.
-    pub fn most_throttled_s(&self) -> Option<f64> {
-        self.throttled_s.iter().flatten().copied().max_by(f64::total_cmp)
-    }
-
-    #[must_use]
-    pub fn since(&self, earlier: &Self) -> Self {
-        Self {
+    /// What they show of the time since `earlier`, and how long the CPUs were busy.
+    pub fn since(&self, earlier: &Self) -> (Conditions, Option<f64>) {
+        let throttled = self.throttled_s.iter().zip(&earlier.throttled_s);
+        let throttled = throttled.filter_map(|(later, earlier)| difference(*later, *earlier));
+        let conditions = Conditions {
             steal_s: difference(self.steal_s, earlier.steal_s),
-            busy_s: difference(self.busy_s, earlier.busy_s),
-            throttled_s: self
-                .throttled_s
-                .iter()
-                .zip(&earlier.throttled_s)
-                .map(|(later, earlier)| difference(*later, *earlier))
-                .collect(),
+            // The longest of all cgroups on the way up.
+            throttled_s: throttled.max_by(f64::total_cmp),
             swapped_pages: count_between(self.swapped_pages, earlier.swapped_pages),
             temperature_c: self.temperature_c,
             thermal_throttles: count_between(self.thermal_throttles, earlier.thermal_throttles),
-        }
+            ..Conditions::default()
+        };
+        (conditions, difference(self.busy_s, earlier.busy_s))
     }
 }
 
@@ -227,19 +221,18 @@ mod tests {
     }
 
     #[test]
-    fn the_cgroup_that_was_held_back_longest_meanwhile_counts() {
+    fn the_cgroup_that_was_throttled_longest_meanwhile_counts() {
         let dir = tempfile::tempdir().unwrap();
         let [own, parent, gone] = ["own", "parent", "gone"].map(|f| dir.path().join(f));
         let cpu_stat = vec![own.clone(), parent.clone(), gone];
-        let sources = Sources::new(vec![], cpu_stat, vec![]);
+        let read = |files| SystemCounters::read(&Sources::new(vec![], files, vec![]));
         // The parent has a long history, but it is the own group that is throttled now.
         fs::write(&own, "throttled_usec 500000\n").unwrap();
         fs::write(&parent, "throttled_usec 100000000\n").unwrap();
-        let before = SystemCounters::read(&sources);
+        let before = read(cpu_stat.clone());
         fs::write(&own, "throttled_usec 1000000\n").unwrap();
-        let meanwhile = SystemCounters::read(&sources).since(&before);
-        assert_eq!(meanwhile.most_throttled_s(), Some(0.5));
-        assert_eq!(SystemCounters::default().most_throttled_s(), None);
+        let throttled_s = |files| read(files).since(&before).0.throttled_s;
+        assert_eq!([throttled_s(cpu_stat), throttled_s(vec![])], [Some(0.5), None]);
     }
 
     #[test]
@@ -270,7 +263,6 @@ mod tests {
         if let Some(cpu_s) = used.cpu_s {
             assert!(cpu_s > 0.0 && cpu_s < 10.0, "{used:?}");
         }
-        assert!(used.minor_faults.is_some());
     }
 
     proptest! {

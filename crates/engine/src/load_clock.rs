@@ -49,34 +49,22 @@ impl TrialClock {
     }
 }
 
-/// The clock over all threads: of those that read it within the trial, if any did. The
-/// spread is the median over the threads.
-pub(crate) struct ClockSummary {
-    pub(crate) mean: f64,
-    pub(crate) spread: f64,
-    pub(crate) disagreement: f64,
-}
-
-impl ClockSummary {
-    pub(crate) fn of(clocks: &[TrialClock]) -> Option<Self> {
-        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-        let within: Vec<_> = clocks.iter().filter_map(|c| c.within).collect();
-        let known = match within.is_empty() {
-            true => clocks.iter().filter_map(TrialClock::around).collect(),
-            false => within,
-        };
-        let (hz, spreads): (Vec<f64>, Vec<f64>) = known.into_iter().unzip();
-        let plain = |of: fn(&Reading) -> f64| {
-            let readings = clocks.iter().filter_map(|c| c.around).flatten();
-            mean(&readings.map(|r| of(&r.plain)).collect::<Vec<_>>())
-        };
-        let plain = Reading { by_adds: plain(|r| r.by_adds), by_second: plain(|r| r.by_second) };
-        Some(Self {
-            mean: mean(&hz),
-            spread: median(&spreads)?,
-            disagreement: plain.disagreement(),
-        })
-    }
+/// The clock over all threads: of those that read it within the trial, if any did. It is their
+/// mean, with the median of their spreads and the disagreement of the plain chains.
+pub(crate) fn over_threads(clocks: &[TrialClock]) -> Option<(f64, f64, f64)> {
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let within: Vec<_> = clocks.iter().filter_map(|c| c.within).collect();
+    let known = match within.is_empty() {
+        true => clocks.iter().filter_map(TrialClock::around).collect(),
+        false => within,
+    };
+    let (hz, spreads): (Vec<f64>, Vec<f64>) = known.into_iter().unzip();
+    let plain = |of: fn(&Reading) -> f64| {
+        let readings = clocks.iter().filter_map(|c| c.around).flatten();
+        mean(&readings.map(|r| of(&r.plain)).collect::<Vec<_>>())
+    };
+    let plain = Reading { by_adds: plain(|r| r.by_adds), by_second: plain(|r| r.by_second) };
+    Some((mean(&hz), median(&spreads)?, plain.disagreement()))
 }
 
 #[cfg(test)]
@@ -92,10 +80,10 @@ mod tests {
         let clock = |around| TrialClock { around: Some(around), within: None };
         // Two cores at different clocks, each of which falls by 1 %.
         let clocks = [[at(4.04e9), at(4.0e9)], [at(3.03e9), at(3.0e9)]].map(clock);
-        let s = ClockSummary::of(&clocks).unwrap();
-        assert!((s.mean - 3.5175e9).abs() < 1.0, "{}", s.mean);
-        assert!((s.spread - 0.01).abs() < 1e-9, "{}", s.spread);
-        assert!(ClockSummary::of(&[TrialClock::default()]).is_none());
+        let (mean, spread, _) = over_threads(&clocks).unwrap();
+        assert!((mean - 3.5175e9).abs() < 1.0, "{mean}");
+        assert!((spread - 0.01).abs() < 1e-9, "{spread}");
+        assert!(over_threads(&[TrialClock::default()]).is_none());
     }
 
     #[test]
@@ -105,8 +93,8 @@ mod tests {
         let clock = |hz| TrialClock { around, within: Some((hz, 0.001)) };
         // The last one did too little to read it.
         let without = TrialClock { around, within: None };
-        let s = ClockSummary::of(&[clock(2.9e9), clock(3.1e9), without]).unwrap();
-        assert!((s.mean - 3.0e9).abs() < 1.0, "{}", s.mean);
-        assert!((s.spread - 0.001).abs() < 1e-12, "{}", s.spread);
+        let (mean, spread, _) = over_threads(&[clock(2.9e9), clock(3.1e9), without]).unwrap();
+        assert!((mean - 3.0e9).abs() < 1.0, "{mean}");
+        assert!((spread - 0.001).abs() < 1e-12, "{spread}");
     }
 }

@@ -1,10 +1,19 @@
 //! What a run and its workers say to each other: one JSON value a line, jobs and
 //! requests on the worker's standard input, replies on its standard output.
 
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use proofmark_model::{Latency, Point, Trial};
 use serde::{Deserialize, Serialize};
+
+/// Says one thing: a line.
+pub(crate) fn send(output: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(value)?;
+    line.push(b'\n');
+    output.write_all(&line)?;
+    output.flush()
+}
 
 /// What a worker is to measure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -105,15 +105,4 @@ mod tests {
         assert_eq!(trials[0].started, Timestamp::from_millis(1000).unwrap());
         assert_eq!(trials[6].seconds, 4.0, "the last one holds what is left");
     }
-
-    #[test]
-    fn few_are_kept_as_they_are() {
-        let planned = PlannedSeries { point: 0, for_s: 10.0, every_s: 1.0 };
-        let mut series = Samples::begin(&planned, Timestamp::default());
-        let (mut samples, mut trials) = (Samples::new(Unit::OpPerSecond), Vec::new());
-        for n in 1..=10 {
-            samples.add(&mut series, &mut trials, sample(n));
-        }
-        assert_eq!((trials.len(), series.merged, trials[9].value), (10, 1, 10.0));
-    }
 }

@@ -2,26 +2,23 @@
 //! without costing more than its own measurement.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use proofmark_model::{Ending, Point, Policy, clean_excerpt};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::protocol::{Job, Order, Reply, Request, Taken};
+use crate::protocol::{Job, Order, Reply, Request, Taken, send};
 
 /// Starts the measuring of points.
 pub trait Launcher {
-    /// Starts one.
-    ///
-    /// # Errors
-    /// How the point ended before it began.
+    /// Starts one, or says how the point ended before it began.
     fn launch(&self, point: &Point) -> Result<Box<dyn Session>, Ending>;
 
     /// Ends a worker that waits for the next point, and so gives up what it keeps for that.
@@ -30,10 +27,7 @@ pub trait Launcher {
 
 /// A point that is set up and takes trials when asked.
 pub trait Session {
-    /// Takes one trial.
-    ///
-    /// # Errors
-    /// How the point ended instead.
+    /// Takes one trial, or says how the point ended instead.
     fn take(&mut self, request: Request) -> Result<Taken, Ending>;
 }
 
@@ -109,20 +103,15 @@ pub struct Workers {
 /// A worker that waits for the next point of its subsystem, so that memory that was
 /// made for one point serves the next.
 #[derive(Clone, Default)]
-pub struct Idle(Arc<Mutex<Option<(String, Worker)>>>);
+pub struct Idle(Arc<Mutex<Option<Worker>>>);
 
 impl Idle {
     /// The worker, if it is of that subsystem; one of another subsystem is ended.
     fn take(&self, subsystem: &str) -> Option<Worker> {
-        let (of, worker) = self.lock().take()?;
-        (of == subsystem).then_some(worker)
+        self.lock().take().filter(|worker| worker.subsystem == subsystem)
     }
 
-    fn put(&self, subsystem: String, worker: Worker) {
-        self.lock().get_or_insert((subsystem, worker));
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<(String, Worker)>> {
+    fn lock(&self) -> MutexGuard<'_, Option<Worker>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -130,7 +119,6 @@ impl Idle {
 /// A worker at work on a point; it goes back to wait if nothing went wrong.
 struct Seat {
     worker: Option<Worker>,
-    subsystem: String,
     idle: Idle,
 }
 
@@ -143,16 +131,18 @@ impl Launcher for Workers {
             devices: self.devices.clone(),
             trial_s: self.policy.trial_s_for(&point.workload),
         };
-        let subsystem = point.workload.split('.').next().unwrap_or_default().to_owned();
+        let subsystem = point.workload.split('.').next().unwrap_or_default();
         let order = Order::Begin(job);
-        let begun = self.idle.take(&subsystem).map(|waiting| waiting.begin(&order));
+        let begun = self.idle.take(subsystem).map(|waiting| waiting.begin(&order));
         let worker = match begun {
             // One that died while it waited is no fault of this point; one that dies of
             // this point does so again.
-            None | Some(Err(Ending::Crashed { .. })) => Worker::spawn(self)?.begin(&order)?,
+            None | Some(Err(Ending::Crashed { .. })) => {
+                Worker::spawn(self, subsystem)?.begin(&order)?
+            }
             Some(begun) => begun?,
         };
-        Ok(Box::new(Seat { worker: Some(worker), subsystem, idle: self.idle.clone() }))
+        Ok(Box::new(Seat { worker: Some(worker), idle: self.idle.clone() }))
     }
 
     fn release_idle_worker(&self) {
@@ -174,7 +164,7 @@ impl Session for Seat {
 impl Drop for Seat {
     fn drop(&mut self) {
         if let Some(worker) = self.worker.take() {
-            self.idle.put(std::mem::take(&mut self.subsystem), worker);
+            self.idle.lock().get_or_insert(worker);
         }
     }
 }
@@ -184,18 +174,12 @@ impl Drop for Seat {
 const LINE_LIMIT: u64 = 256 * 1024;
 const WORDS_LIMIT: u64 = 4 * 1024;
 
-/// By whose hand a worker ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Hand {
-    /// By itself, or by a signal from outside.
-    Own,
-    /// This run gave it up and killed it.
-    Ours,
-}
+/// Time that a worker gets to end by itself before it is killed.
+const GRACE: Duration = Duration::from_millis(500);
 
 struct Worker {
+    subsystem: String,
     child: Child,
-    requests: Option<ChildStdin>,
     replies: Receiver<String>,
     last_words: Receiver<String>,
     patience: Duration,
@@ -203,7 +187,7 @@ struct Worker {
 }
 
 impl Worker {
-    fn spawn(how: &Workers) -> Result<Self, Ending> {
+    fn spawn(how: &Workers, subsystem: &str) -> Result<Self, Ending> {
         let failed = |what: String| Ending::Crashed { signal: None, detail: what };
         let mut command = Command::new(&how.program);
         if let Some(folder) = &how.disk_path {
@@ -220,7 +204,6 @@ impl Worker {
             .spawn()
             .map_err(|e| failed(format!("cannot start a worker: {e}")))?;
         how.stop.add(child.id());
-        let requests = child.stdin.take();
         let (send_reply, replies) = channel();
         if let Some(out) = child.stdout.take() {
             thread::spawn(move || {
@@ -243,34 +226,30 @@ impl Worker {
                 let _ = std::io::copy(&mut err, &mut std::io::sink());
             });
         }
-        let (patience, stop) = (how.patience, how.stop.clone());
-        Ok(Self { child, requests, replies, last_words, patience, stop })
+        let (subsystem, patience, stop) = (subsystem.to_owned(), how.patience, how.stop.clone());
+        Ok(Self { subsystem, child, replies, last_words, patience, stop })
     }
 
     /// Says one line and waits for the answer.
-    fn ask(&mut self, message: &impl serde::Serialize) -> Result<Reply, Ending> {
+    fn ask(&mut self, order: &Order) -> Result<Reply, Ending> {
         if let Some(by) = self.stop.stopped_by() {
             return Err(Ending::Interrupted { by });
         }
-        let sent =
-            serde_json::to_vec(message).map_err(std::io::Error::from).and_then(|mut line| {
-                line.push(b'\n');
-                let pipe = self.requests.as_mut().ok_or(std::io::ErrorKind::BrokenPipe)?;
-                pipe.write_all(&line)?;
-                pipe.flush()
-            });
-        if sent.is_err() {
-            return Err(self.autopsy("it closed its input", Hand::Own));
+        let sent = self.child.stdin.as_mut().is_some_and(|pipe| send(pipe, order).is_ok());
+        if !sent {
+            return Err(self.autopsy("it closed its input"));
         }
         match self.replies.recv_timeout(self.patience) {
             Ok(line) => serde_json::from_str(&line).map_err(|_| {
-                self.autopsy(&format!("it sent what is no reply: {}", excerpt(&line)), Hand::Own)
+                self.autopsy(&format!("it sent what is no reply: {}", excerpt(&line)))
             }),
-            Err(RecvTimeoutError::Disconnected) => {
-                Err(self.autopsy("it ended without a reply", Hand::Own))
+            Err(RecvTimeoutError::Disconnected) => Err(self.autopsy("it ended without a reply")),
+            Err(RecvTimeoutError::Timeout) => {
+                // Given up and killed: how the process ended then says nothing.
+                self.end(GRACE);
+                let silence = format!("it was silent for {} s", self.patience.as_secs());
+                Err(self.ending(&silence, None))
             }
-            Err(RecvTimeoutError::Timeout) => Err(self
-                .autopsy(&format!("it was silent for {} s", self.patience.as_secs()), Hand::Ours)),
         }
     }
 
@@ -285,19 +264,22 @@ impl Worker {
         match reply {
             Reply::Refused(reason) => Ending::Refused { reason },
             Reply::Unverified(reason) => Ending::Unverified { reason },
-            Reply::Ready | Reply::Taken(_) => self.autopsy("it answered out of turn", Hand::Own),
+            Reply::Ready | Reply::Taken(_) => self.autopsy("it answered out of turn"),
         }
     }
 
-    fn autopsy(&mut self, seen: &str, by: Hand) -> Ending {
+    fn autopsy(&mut self, seen: &str) -> Ending {
+        let status = self.end(GRACE);
+        self.ending(seen, status)
+    }
+
+    fn ending(&self, seen: &str, status: Option<ExitStatus>) -> Ending {
         if let Some(by) = self.stop.stopped_by() {
             return Ending::Interrupted { by };
         }
-        let status = self.end(Duration::from_millis(500));
         let words = self.last_words.recv_timeout(Duration::from_millis(200)).unwrap_or_default();
-        let own_end = status.filter(|_| by == Hand::Own);
-        let signal = own_end.and_then(|s| s.signal()).map(signal_name);
-        let mut detail = match own_end.and_then(|s| s.code()) {
+        let signal = status.and_then(|s| s.signal()).map(signal_name);
+        let mut detail = match status.and_then(|s| s.code()) {
             Some(code) if code != 0 => format!("{seen}; exit status {code}"),
             _ => seen.to_owned(),
         };
@@ -309,13 +291,11 @@ impl Worker {
 
     /// Ends the process; its status, if it ended by itself within the grace.
     fn end(&mut self, grace: Duration) -> Option<ExitStatus> {
-        self.requests = None;
-        let step = Duration::from_millis(2);
-        let mut waited = Duration::ZERO;
+        self.child.stdin = None;
+        let begin = Instant::now();
         let mut status = self.child.try_wait().ok().flatten();
-        while status.is_none() && waited < grace {
-            thread::sleep(step);
-            waited += step;
+        while status.is_none() && begin.elapsed() < grace {
+            thread::sleep(Duration::from_millis(2));
             status = self.child.try_wait().ok().flatten();
         }
         self.stop.remove(self.child.id());
@@ -329,7 +309,7 @@ impl Worker {
     fn take(&mut self, request: Request) -> Result<Taken, Ending> {
         match self.ask(&Order::Take(request))? {
             Reply::Taken(t) if t.trial.seconds > 0.0 && t.trial.work.is_finite() => Ok(*t),
-            Reply::Taken(_) => Err(self.autopsy("its trial has no duration", Hand::Own)),
+            Reply::Taken(_) => Err(self.autopsy("its trial has no duration")),
             other => Err(self.out_of_turn(other)),
         }
     }

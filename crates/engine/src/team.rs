@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
-use proofmark_model::{Conditions, DeviceTraffic, Timestamp};
+use proofmark_model::{Conditions, DeviceTraffic, Timestamp, Trial};
 
 use crate::affinity::pin;
 use crate::barrier::Barrier;
@@ -15,7 +15,7 @@ use crate::clock::monotonic;
 use crate::conditions::{Sources, SystemCounters, ThreadCounters};
 use crate::device::DeviceCounters;
 use crate::latency::Latencies;
-use crate::load_clock::{ClockSummary, LoadClock, TrialClock};
+use crate::load_clock::{LoadClock, TrialClock, over_threads};
 use crate::workload::{Load, Refusal, Setup};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -46,8 +46,8 @@ struct ThreadResult {
     disturbed: Option<f64>,
     clock: TrialClock,
     counters: ThreadCounters,
-    /// Read by the first thread for all.
-    system: Option<SystemCounters>,
+    /// Read by the first thread for all, with the time that the CPUs were busy.
+    system: Option<(Conditions, Option<f64>)>,
     /// Read by the first thread for all.
     device: Option<DeviceTraffic>,
     latencies: Latencies,
@@ -56,18 +56,12 @@ struct ThreadResult {
 
 #[derive(Debug, Clone)]
 pub struct TeamTrial {
-    pub started: Timestamp,
-    /// First start to last end, in seconds.
-    pub seconds: f64,
+    /// What is known of it without the workload: its time, its conditions, and what went on meanwhile.
+    pub known: Trial,
     /// The first start, in seconds on the monotonic clock.
     pub from: f64,
     /// Iterations that the verified results prove, over all threads.
     pub counted: u64,
-    /// Bytes a second that threads without a share of the work moved meanwhile;
-    /// `None` where there are none.
-    pub background: Option<f64>,
-    pub conditions: Conditions,
-    pub device: Option<DeviceTraffic>,
     /// Times of single operations, where the workload reports them.
     pub latencies: Latencies,
 }
@@ -75,7 +69,7 @@ pub struct TeamTrial {
 struct Member {
     orders: Sender<Order>,
     results: Receiver<Result<ThreadResult, TeamError>>,
-    thread: Option<JoinHandle<()>>,
+    thread: JoinHandle<()>,
 }
 
 /// Threads that wait for orders.
@@ -90,9 +84,6 @@ impl Team {
     /// Starts `threads` threads, pins thread i to `cpus[i % cpus.len()]` (to none, if
     /// there are no cpus or the workload asks for that), and sets each one up there.
     /// Of a trial it reads these cpu.stat files and the counters of these block devices.
-    ///
-    /// # Errors
-    /// The first thread's reason for refusing.
     pub fn start(
         setup: &Arc<dyn Setup>,
         threads: usize,
@@ -124,7 +115,7 @@ impl Team {
                     member(setup.as_ref(), (index, threads), &together, &inbox, &outbox);
                 })
                 .map_err(|e| TeamError::Refused(format!("cannot start thread {index}: {e}")))?;
-            members.push(Member { orders, results, thread: Some(thread) });
+            members.push(Member { orders, results, thread });
         }
         let team = Self { members, together, oversubscribed, pinned };
         for m in &team.members {
@@ -135,18 +126,12 @@ impl Team {
 
     /// Runs one trial: thread i does `shares[i]` iterations, after `ahead` untimed
     /// ones. Threads beyond the shares load the machine meanwhile.
-    ///
-    /// # Errors
-    /// If a result is wrong or a thread died.
     pub fn trial(&self, shares: &[u64], ahead: u64) -> Result<TeamTrial, TeamError> {
         self.run(shares, ahead, true)
     }
 
     /// Runs a trial right after another one, on cores that are as that left them: nothing
     /// ahead, and no reading of their clocks, so that next to nothing is between the two.
-    ///
-    /// # Errors
-    /// As [`Team::trial`].
     pub fn next_slice(&self, shares: &[u64]) -> Result<TeamTrial, TeamError> {
         self.run(shares, 0, false)
     }
@@ -162,74 +147,62 @@ impl Team {
         let results: Vec<_> =
             self.members.iter().map(|m| m.results.recv().unwrap_or(Err(TeamError::Died))).collect();
         let results = results.into_iter().collect::<Result<Vec<ThreadResult>, _>>()?;
-        let system = results.iter().find_map(|p| p.system.clone()).unwrap_or_default();
         let workers = || results.iter().take(shares.len());
         let first = workers().map(|p| p.start).fold(f64::INFINITY, f64::min);
         let last = workers().map(|p| p.end).fold(0.0, f64::max);
         let mut latencies = Latencies::default();
         workers().for_each(|p| latencies.merge(&p.latencies));
         let rate = |p: &ThreadResult| Some(p.disturbed? / (p.end - p.start));
-        Ok(TeamTrial {
+        let known = Trial {
             started,
             seconds: last - first,
-            from: first,
-            counted: results.iter().map(|p| p.counted).sum(),
             background: results.iter().filter_map(rate).reduce(|a, b| a + b),
-            conditions: self.conditions(&results, &system),
+            conditions: self.conditions(&results),
             device: results.iter().find_map(|p| p.device.clone()),
-            latencies,
-        })
+            ..Trial::default()
+        };
+        let counted = results.iter().map(|p| p.counted).sum();
+        Ok(TeamTrial { known, from: first, counted, latencies })
     }
 
-    fn conditions(&self, results: &[ThreadResult], system: &SystemCounters) -> Conditions {
+    fn conditions(&self, results: &[ThreadResult]) -> Conditions {
+        let system = results.iter().find_map(|p| p.system.clone());
+        let (system, busy_s) = system.unwrap_or_default();
         let clocks: Vec<_> = results.iter().map(|p| p.clock).collect();
-        let clock = ClockSummary::of(&clocks);
-        let own_cpu_s = total(results, |p| p.counters.cpu_s);
-        let throttled_s = system.most_throttled_s();
-        let other_cpu_s = if self.oversubscribed {
+        let clock = over_threads(&clocks);
+        let count = |of: fn(&ThreadCounters) -> u64| results.iter().map(|p| of(&p.counters)).sum();
+        let own_cpu_s: Option<f64> = results.iter().map(|p| p.counters.cpu_s).sum();
+        let (taken, ours) = if self.oversubscribed {
             // The team's threads wait for each other: only the CPUs' own account
             // shows what others took, in ticks of 10 ms.
-            system.busy_s.zip(own_cpu_s).map(|(busy, own)| (busy - own).max(0.0))
+            (busy_s, own_cpu_s)
         } else {
-            total(results, |p| p.counters.waiting_s)
-                .map(|w| (w - throttled_s.unwrap_or(0.0)).max(0.0))
+            let waiting_s = results.iter().map(|p| p.counters.waiting_s).sum();
+            (waiting_s, Some(system.throttled_s.unwrap_or(0.0)))
         };
         Conditions {
-            clock_hz: clock.as_ref().map(|c| c.mean),
-            clock_spread: clock.as_ref().map(|c| c.spread),
-            clock_disagreement: clock.as_ref().map(|c| c.disagreement),
-            steal_s: system.steal_s,
-            throttled_s,
-            other_cpu_s,
+            clock_hz: clock.map(|c| c.0),
+            clock_spread: clock.map(|c| c.1),
+            clock_disagreement: clock.map(|c| c.2),
+            other_cpu_s: taken.zip(ours).map(|(taken, ours)| (taken - ours).max(0.0)),
             own_cpu_s,
-            involuntary_switches: results.iter().map(|p| p.counters.involuntary).sum(),
+            involuntary_switches: Some(count(|c| c.involuntary)),
             migrations: self.pinned.then(|| results.iter().filter(|p| p.migrated).count() as u64),
-            minor_faults: results.iter().map(|p| p.counters.minor_faults).sum(),
-            major_faults: results.iter().map(|p| p.counters.major_faults).sum(),
-            swapped_pages: system.swapped_pages,
-            temperature_c: system.temperature_c,
-            thermal_throttles: system.thermal_throttles,
-            ..Conditions::default()
+            minor_faults: Some(count(|c| c.minor_faults)),
+            major_faults: Some(count(|c| c.major_faults)),
+            ..system
         }
     }
 }
 
 impl Drop for Team {
     fn drop(&mut self) {
-        for m in &mut self.members {
-            // A thread ends when nobody can send it orders any more.
-            m.orders = channel().0;
-        }
-        for m in &mut self.members {
-            if let Some(thread) = m.thread.take() {
-                let _ = thread.join(); // A panic of a thread was reported as `Died`.
-            }
+        // A thread ends when nobody can send it orders any more.
+        let threads: Vec<_> = self.members.drain(..).map(|m| m.thread).collect();
+        for thread in threads {
+            let _ = thread.join(); // A panic of a thread was reported as `Died`.
         }
     }
-}
-
-fn total(results: &[ThreadResult], of: impl Fn(&ThreadResult) -> Option<f64>) -> Option<f64> {
-    results.iter().map(of).sum()
 }
 
 /// The life of one thread: set up, then trials until there are no more orders.

@@ -51,7 +51,7 @@ impl EndCounters {
             udp6: udp6(&text_of("/proc/net/snmp6")),
             cpu_dropped: softnet_dropped(&text_of("/proc/net/softnet_stat")),
             busy_ticks: busy_ticks(&text_of("/proc/stat"), usable.as_deref().unwrap_or_default()),
-            own_ns: own_ns(),
+            own_ns: Some([own_ns()]),
             cpus: usable.map(|cpus| cpus.len() as u64),
         }
     }
@@ -178,10 +178,9 @@ fn busy_ticks(text: &str, cpus: &[u32]) -> Option<ByCpu> {
 
 /// CPU time of this process, all its threads, in nanoseconds: what
 /// getrusage(RUSAGE_SELF) reports in microseconds.
-fn own_ns() -> Option<[u64; 1]> {
+fn own_ns() -> u64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
-    let seconds = u64::try_from(time.tv_sec).ok()?.checked_mul(1_000_000_000)?;
-    Some([seconds.checked_add(u64::try_from(time.tv_nsec).ok()?)?])
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 #[cfg(test)]

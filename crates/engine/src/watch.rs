@@ -30,15 +30,7 @@ impl Watch {
     pub fn end(self) -> (Conditions, Option<DeviceTraffic>) {
         let device = DeviceCounters::read(&self.sources.devices);
         let traffic = device.zip(self.device).and_then(|(later, earlier)| later.since(&earlier));
-        let system = SystemCounters::read(&self.sources).since(&self.system);
-        let conditions = Conditions {
-            steal_s: system.steal_s,
-            throttled_s: system.most_throttled_s(),
-            swapped_pages: system.swapped_pages,
-            temperature_c: system.temperature_c,
-            thermal_throttles: system.thermal_throttles,
-            ..Conditions::default()
-        };
+        let (conditions, _) = SystemCounters::read(&self.sources).since(&self.system);
         (conditions, traffic)
     }
 }
@@ -50,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_child_wrote_is_told() {
+    fn what_a_child_wrote_is_counted() {
         let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let stats = std::fs::read_to_string("/proc/diskstats").unwrap_or_default();
         let Some(device) = stats.lines().find_map(|l| l.split_ascii_whitespace().nth(2)) else {

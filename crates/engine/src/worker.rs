@@ -7,11 +7,11 @@
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 
-use proofmark_model::{Account, Conditions, Point, Trial, Unit};
+use proofmark_model::{Account, Point, Trial, Unit};
 
 use crate::account::verified;
 use crate::latency::Latencies;
-use crate::protocol::{Job, Order, Reply, Request, Taken};
+use crate::protocol::{Job, Order, Reply, Request, Taken, send};
 use crate::team::{Team, TeamError, TeamTrial};
 use crate::workload::{Amount, Setup, Workload};
 use span::Slices;
@@ -21,10 +21,8 @@ mod span;
 /// Finds a workload by its id.
 pub type Find<'a> = &'a dyn Fn(&str) -> Option<&'static dyn Workload>;
 
-/// Serves jobs: reads orders from `input`, writes a reply to each to `output`.
-///
-/// # Errors
-/// If either end of the pipe fails, or says what is not of the protocol.
+/// Serves jobs: reads orders from `input`, writes a reply to each to `output`. Fails if either end
+/// of the pipe does, or says what is not of the protocol.
 pub fn serve(find: Find, input: impl BufRead, mut output: impl Write) -> io::Result<()> {
     let mut work = None;
     for line in input.lines() {
@@ -32,13 +30,8 @@ pub fn serve(find: Find, input: impl BufRead, mut output: impl Write) -> io::Res
             (Order::Begin(job), work) => {
                 // The threads of the point before end first.
                 *work = None;
-                Work::set_up(find, &job).map_or_else(
-                    |refused| refused,
-                    |made| {
-                        *work = Some(made);
-                        Reply::Ready
-                    },
-                )
+                let set_up = Work::set_up(find, &job).map(|made| *work = Some(made));
+                set_up.map_or_else(|refused| refused, |()| Reply::Ready)
             }
             (Order::Take(request), Some(work)) => {
                 work.take(request).map_or_else(Reply::from, |trial| work.reply(trial))
@@ -48,13 +41,6 @@ pub fn serve(find: Find, input: impl BufRead, mut output: impl Write) -> io::Res
         send(&mut output, &reply)?;
     }
     Ok(())
-}
-
-fn send(output: &mut impl Write, reply: &Reply) -> io::Result<()> {
-    let mut line = serde_json::to_vec(reply)?;
-    line.push(b'\n');
-    output.write_all(&line)?;
-    output.flush()
 }
 
 impl From<TeamError> for Reply {
@@ -109,23 +95,16 @@ impl Work {
     /// Takes a trial, or one to warm up. Of a whole problem no part can be had: neither less
     /// of it to warm up, nor some ahead of a trial.
     fn take(&mut self, request: Request) -> Result<Trial, TeamError> {
-        let amount = self.setup.amount();
         if let Request::Span { slice_us, span_us } = request {
             return self.span(slice_us as f64 * 1e-6, span_us as f64 * 1e-6);
         }
-        if amount == Amount::Whole {
-            return self.trial(&self.each(1), 0);
-        }
-        if self.filling == 0 {
+        if self.setup.amount() != Amount::Whole {
             self.calibrate()?;
-        }
-        match (request, amount) {
-            (Request::Warm | Request::Span { .. }, _) => self.warm(),
-            (Request::Trial, Amount::Total(total)) => {
-                self.trial(&shares(total, self.workers), self.ahead())
+            if request == Request::Warm {
+                return self.warm();
             }
-            (Request::Trial, _) => self.trial(&self.each(self.filling), self.ahead()),
         }
+        self.trial(&self.shares(self.filling), self.ahead())
     }
 
     fn warm(&mut self) -> Result<Trial, TeamError> {
@@ -136,9 +115,13 @@ impl Work {
         Ok(trial)
     }
 
+    /// Once.
     fn calibrate(&mut self) -> Result<(), TeamError> {
-        let seconds = |iterations| Ok(self.team.trial(&self.each(iterations), 0)?.seconds);
-        self.filling = filling(self.trial_s, seconds)?;
+        if self.filling == 0 {
+            let seconds =
+                |iterations| Ok(self.team.trial(&self.each(iterations), 0)?.known.seconds);
+            self.filling = filling(self.trial_s, seconds)?;
+        }
         Ok(())
     }
 
@@ -170,31 +153,37 @@ impl Work {
         if self.unit == Unit::Second && work == 0.0 {
             return Err(TeamError::Unverified("none of the work is proved".to_owned()));
         }
-        let verified = verified(own, network.as_ref(), file.as_ref(), trial.device.as_ref());
+        let mut all = trial.known;
+        all.conditions.huge_pages = placement.huge;
+        all.conditions.misplaced_pages = placement.misplaced;
+        let verified = verified(own, network.as_ref(), file.as_ref(), all.device.as_ref());
         Ok(Trial {
-            started: trial.started,
+            value: self.unit.value(work, all.seconds),
+            work,
             verified: Some(verified),
             moved: self.setup.moved_per_iteration().map(|m| m * iterations),
-            background: trial.background,
-            conditions: Conditions {
-                huge_pages: placement.huge,
-                misplaced_pages: placement.misplaced,
-                ..trial.conditions
-            },
-            device: trial.device,
             file,
             network,
             solution: self.setup.solution(),
-            ..Trial::new(self.unit, work, trial.seconds)
+            ..all
         })
     }
 
     fn ahead(&self) -> u64 {
         let ahead_s = self.setup.ahead_s(self.trial_s);
-        if ahead_s <= 0.0 {
+        if ahead_s <= 0.0 || self.setup.amount() == Amount::Whole {
             return 0;
         }
         scaled(self.filling, self.trial_s * MARGIN, ahead_s)
+    }
+
+    /// Iterations of each thread, where the amount of work is not fixed `calibrated` ones.
+    fn shares(&self, calibrated: u64) -> Vec<u64> {
+        match self.setup.amount() {
+            Amount::Calibrated => self.each(calibrated),
+            Amount::Total(total) => shares(total, self.workers),
+            Amount::Whole => self.each(1),
+        }
     }
 
     fn each(&self, iterations: u64) -> Vec<u64> {

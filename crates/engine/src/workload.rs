@@ -47,24 +47,16 @@ pub trait Workload: Sync {
         0.0
     }
 
-    /// Whether this machine can run the point. Cheap; allocates nothing large.
-    ///
-    /// # Errors
-    /// Why not, such as `this CPU has no avx512`.
+    /// Whether this machine can run the point, or why not, such as `this CPU has no avx512`. Cheap;
+    /// allocates nothing large.
     fn supports(&self, params: &Params) -> Result<(), Refusal>;
 
     /// Whether that host can, as far as it reports: asked while planning.
-    ///
-    /// # Errors
-    /// Why not.
     fn supports_on(&self, params: &Params, _host: &Host) -> Result<(), Refusal> {
         self.supports(params)
     }
 
     /// Makes what all threads of the point share.
-    ///
-    /// # Errors
-    /// Why it cannot be made.
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal>;
 
     /// Who else counts the work: what [`Load::verify`] compares, in a few words.
@@ -143,19 +135,14 @@ pub trait Setup: Send + Sync {
         None
     }
 
-    /// Called before each trial, and before what comes ahead of it; not timed.
-    ///
-    /// # Errors
-    /// Why there can be no trial, such as a server that is gone.
+    /// Called before each trial, and before what comes ahead of it; not timed. Refuses where there
+    /// can be no trial, such as with a server that is gone.
     fn begin_trial(&self) -> Result<(), Refusal> {
         Ok(())
     }
 
     /// What both ends of the network say of all since [`Setup::begin_trial`], asked after
-    /// each trial.
-    ///
-    /// # Errors
-    /// Why that is not known, where it must be.
+    /// each trial; or why that is not known, where it must be.
     fn network(&self) -> Result<Option<NetworkTraffic>, Refusal> {
         Ok(None)
     }
@@ -184,9 +171,6 @@ pub trait Setup: Send + Sync {
 
     /// Makes one thread's part. Runs on that thread, where it will work, so that
     /// memory is first touched where it is used.
-    ///
-    /// # Errors
-    /// Why it cannot be made.
     fn thread(&self, index: usize, of: usize) -> Result<Box<dyn Load>, Refusal>;
 }
 
@@ -248,9 +232,7 @@ pub trait Load {
     }
 
     /// Checks the results of the last [`Load::run`] and counts the iterations
-    /// that they prove, independently of what `run` was asked.
-    ///
-    /// # Errors
-    /// What was expected and what came out.
+    /// that they prove, independently of what `run` was asked; else what was expected and what came
+    /// out.
     fn verify(&mut self) -> Result<u64, String>;
 }

@@ -31,25 +31,25 @@ impl Limit {
         Self::NetworkReceive,
     ];
 
-    /// The name that is typed and printed, and the key in [`crate::Limits::declared`].
-    pub fn name(self) -> &'static str {
+    fn name_and_unit(self) -> (&'static str, Unit) {
         match self {
-            Self::DiskRead => "disk.read",
-            Self::DiskWrite => "disk.write",
-            Self::DiskReadIops => "disk.read_iops",
-            Self::DiskWriteIops => "disk.write_iops",
-            Self::NetworkSend => "network.send",
-            Self::NetworkReceive => "network.receive",
+            Self::DiskRead => ("disk.read", Unit::BytePerSecond),
+            Self::DiskWrite => ("disk.write", Unit::BytePerSecond),
+            Self::DiskReadIops => ("disk.read_iops", Unit::OpPerSecond),
+            Self::DiskWriteIops => ("disk.write_iops", Unit::OpPerSecond),
+            Self::NetworkSend => ("network.send", Unit::BitPerSecond),
+            Self::NetworkReceive => ("network.receive", Unit::BitPerSecond),
         }
     }
 
-    /// Base unit of its value: what it counts, a second.
+    /// The name that is typed and printed, and the key in [`crate::Limits::declared`].
+    pub fn name(self) -> &'static str {
+        self.name_and_unit().0
+    }
+
+    /// Base unit of its value.
     pub fn unit(self) -> Unit {
-        match self {
-            Self::DiskRead | Self::DiskWrite => Unit::BytePerSecond,
-            Self::DiskReadIops | Self::DiskWriteIops => Unit::OpPerSecond,
-            Self::NetworkSend | Self::NetworkReceive => Unit::BitPerSecond,
-        }
+        self.name_and_unit().1
     }
 
     /// The limit of that name.

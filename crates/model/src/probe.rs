@@ -63,20 +63,3 @@ impl<T> Probe<T> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn json_says_null_and_why() {
-        let p: Probe<u32> = Probe::missing("no such file");
-        let text = serde_json::to_string(&p).unwrap();
-        assert_eq!(text, r#"{"value":null,"reason":"no such file"}"#);
-        assert_eq!(serde_json::from_str::<Probe<u32>>(&text).unwrap(), p);
-        let k = Probe::known(3_u32, "cpuid");
-        let text = serde_json::to_string(&k).unwrap();
-        assert_eq!(text, r#"{"value":3,"source":"cpuid"}"#);
-        assert_eq!(serde_json::from_str::<Probe<u32>>(&text).unwrap(), k);
-    }
-}

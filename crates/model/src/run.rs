@@ -87,12 +87,7 @@ pub enum ReadError {
     },
 }
 
-/// Reads a run file's text.
-///
-/// # Errors
-/// [`ReadError::Schema`] if the file names another schema, [`ReadError::Shape`]
-/// with line and column if it is torn, not JSON or of another shape,
-/// [`ReadError::Magnitude`] for a number outside [`MAGNITUDES`].
+/// Reads a run file's text. A [`ReadError::Shape`] has the line and column of what is wrong.
 pub fn read_run(text: &str) -> Result<Run, ReadError> {
     let json: Value = serde_json::from_str(text)?;
     let found = match json.get("schema") {
@@ -141,7 +136,7 @@ mod tests {
     use crate::{Params, Unit, testing};
 
     #[test]
-    fn what_is_no_run_of_this_version_is_told() {
+    fn what_is_no_run_of_this_version_is_refused() {
         let message = |text: &str| read_run(text).unwrap_err().to_string();
         assert_eq!(
             message(r#"{"schema": "proofmark.run/0"}"#),

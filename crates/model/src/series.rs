@@ -84,26 +84,14 @@ pub struct Trend {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Unit;
+    use crate::testing::{moment, series};
 
     #[test]
     fn seconds_are_counted_from_the_first_sample() {
-        let series = Series {
-            for_s: 10.0,
-            every_s: 1.0,
-            started: Timestamp::from_millis(5000).unwrap(),
-            samples: 0,
-            merged: 1,
-            levels: Vec::new(),
-            changes: Vec::new(),
-            trend: None,
-        };
-        let trial = |ms| {
-            let started = Timestamp::from_millis(ms).unwrap();
-            Trial { started, ..Trial::new(Unit::OpPerSecond, 1.0, 1.0) }
-        };
-        assert_eq!(series.moment(2.5), Timestamp::from_millis(7500));
+        let series = series(moment(5000), 10);
+        let seconds_at = |ms| series.seconds_at(&Trial { started: moment(ms), ..Trial::default() });
+        assert_eq!(series.moment(2.5), Some(moment(7500)));
         assert_eq!([series.moment(-1.0), series.moment(f64::NAN), series.moment(1e30)], [None; 3]);
-        assert_eq!((series.seconds_at(&trial(7500)), series.seconds_at(&trial(4000))), (2.5, -1.0));
+        assert_eq!((seconds_at(7500), seconds_at(4000)), (2.5, -1.0));
     }
 }

@@ -17,41 +17,29 @@ pub fn counted<N: Display + PartialEq + From<u8>>(n: N, one: &str) -> String {
     format!("{n} {one}{plural}")
 }
 
-/// Why a size or a duration cannot be read.
+/// Why a size, a rate or a duration cannot be read: the text, and what it is not.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ParseError {
-    /// Not a number with a known suffix.
-    #[error(
-        "'{0}' is not a size; write a whole number with B, KB, MB, GB or TB, as in 8KB (8192 bytes)"
-    )]
-    Size(String),
-    /// Does not fit 64 bits.
-    #[error("'{0}' is too large")]
-    Overflow(String),
-    /// Not a rate.
-    #[error("'{0}' is not {1}")]
-    Rate(String, &'static str),
-    /// Not a duration.
-    #[error("'{0}' is not a duration; write 250ms, 30s, 5m or 1h30m")]
-    Duration(String),
-}
+#[error("'{0}' is {1}")]
+pub struct ParseError(String, &'static str);
+
+const NO_SIZE: &str =
+    "not a size; write a whole number with B, KB, MB, GB or TB, as in 8KB (8192 bytes)";
+const TOO_LARGE: &str = "too large";
 
 /// Bytes from text: `8B`, `8KB`, `8k`, `8KiB`, `8MB`; every suffix is a power of 1024,
-/// as fio and the published reports write them.
-///
-/// # Errors
-/// If the text is not a whole number with a known suffix, or overflows 64 bits.
+/// as fio and the published reports write them. An error if it does not fit 64 bits.
 ///
 /// ```
 /// assert_eq!(proofmark_model::parse_size("8KB"), Ok(8192));
 /// assert_eq!(proofmark_model::parse_size("80MiB"), Ok(83_886_080));
 /// ```
 pub fn parse_size(text: &str) -> Result<u64, ParseError> {
+    let fail = |what| ParseError(text.to_owned(), what);
     let trimmed = text.trim();
     let digits = trimmed.len() - trimmed.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, suffix) = trimmed.split_at(digits);
     if number.is_empty() {
-        return Err(ParseError::Size(text.to_owned()));
+        return Err(fail(NO_SIZE));
     }
     let shift = match suffix.trim_start().to_ascii_lowercase().as_str() {
         "" | "b" => 0,
@@ -59,20 +47,14 @@ pub fn parse_size(text: &str) -> Result<u64, ParseError> {
         "m" | "mb" | "mib" => 20,
         "g" | "gb" | "gib" => 30,
         "t" | "tb" | "tib" => 40,
-        _ => return Err(ParseError::Size(text.to_owned())),
+        _ => return Err(fail(NO_SIZE)),
     };
-    number
-        .parse::<u64>()
-        .ok()
-        .and_then(|n| n.checked_mul(1 << shift))
-        .ok_or_else(|| ParseError::Overflow(text.to_owned()))
+    let bytes = number.parse().ok().and_then(|n: u64| n.checked_mul(1 << shift));
+    bytes.ok_or_else(|| fail(TOO_LARGE))
 }
 
 /// A rate from text: `160MB/s`, `1.5GB/s` and `10Gbit/s` are decimal, `50MiB/s` is binary;
-/// counts of operations a second are plain or with k or M: `3000`, `16k`.
-///
-/// # Errors
-/// If the text is no such rate, or not above zero.
+/// counts of operations a second are plain or with k or M: `3000`, `16k`. Zero is no rate.
 ///
 /// ```
 /// use proofmark_model::{Unit, parse_rate};
@@ -95,29 +77,24 @@ pub fn parse_rate(text: &str, unit: Unit) -> Result<f64, ParseError> {
         &[("bit/s", 1.0), ("kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9), ("Tbit/s", 1e12)];
     const COUNTS: &[(&str, f64)] = &[("", 1.0), ("k", 1e3), ("K", 1e3), ("M", 1e6)];
     let (suffixes, form) = match unit {
-        Unit::BytePerSecond => (BYTES, "a rate; write a number with MB/s, GB/s or MiB/s"),
-        Unit::BitPerSecond => (BITS, "a rate; write a number with Mbit/s or Gbit/s"),
-        _ => (COUNTS, "a number of operations a second; write 3000 or 16k"),
+        Unit::BytePerSecond => (BYTES, "not a rate; write a number with MB/s, GB/s or MiB/s"),
+        Unit::BitPerSecond => (BITS, "not a rate; write a number with Mbit/s or Gbit/s"),
+        _ => (COUNTS, "not a number of operations a second; write 3000 or 16k"),
     };
     let trimmed = text.trim();
     let end = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
     let (number, suffix) = trimmed.split_at(end);
     let factor = suffixes.iter().find(|(s, _)| *s == suffix.trim()).map(|(_, f)| *f);
     let value = number.parse::<f64>().ok().zip(factor).map(|(n, f)| n * f);
-    value
-        .filter(|v| v.is_finite() && *v > 0.0)
-        .ok_or_else(|| ParseError::Rate(text.to_owned(), form))
+    let value = value.filter(|v| v.is_finite() && *v > 0.0);
+    value.ok_or_else(|| ParseError(text.to_owned(), form))
 }
 
 /// A duration from text: `30s`, `5m`, `250ms`, `1h30m`; not zero.
-///
-/// # Errors
-/// If the text is no such duration, or zero.
 pub fn parse_duration(text: &str) -> Result<Duration, ParseError> {
-    match humantime::parse_duration(text.trim()) {
-        Ok(d) if !d.is_zero() => Ok(d),
-        _ => Err(ParseError::Duration(text.to_owned())),
-    }
+    let duration = humantime::parse_duration(text.trim()).ok().filter(|d| !d.is_zero());
+    let form = "not a duration; write 250ms, 30s, 5m or 1h30m";
+    duration.ok_or_else(|| ParseError(text.to_owned(), form))
 }
 
 /// Bytes for people: `64 B`, `32 KiB`, `1.5 GiB`.
@@ -237,10 +214,10 @@ mod tests {
             assert_eq!(parse_size(text), Ok(bytes), "{text}");
         }
         for bad in ["", "KB", "-1", "1.5KB", "8XB", "8KBs", "0x10", "٣"] {
-            assert!(matches!(parse_size(bad), Err(ParseError::Size(_))), "{bad}");
+            assert_eq!(parse_size(bad).unwrap_err().1, NO_SIZE, "{bad}");
         }
         for big in ["18446744073709551616", "99999999999TB", "16777216TB"] {
-            assert!(matches!(parse_size(big), Err(ParseError::Overflow(_))), "{big}");
+            assert_eq!(parse_size(big).unwrap_err().1, TOO_LARGE, "{big}");
         }
     }
 

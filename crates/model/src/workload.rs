@@ -29,76 +29,50 @@ impl Subsystem {
     /// All, in the order of a report.
     pub const ALL: [Self; 4] = [Self::Cpu, Self::Memory, Self::Disk, Self::Network];
 
-    /// Its row.
-    fn facts(self) -> Facts {
-        let facts = |id, title, word, pace| Facts {
-            id,
-            title,
-            word,
-            pace,
-            pins_threads: false,
-            has_server: false,
-            uses_block_devices: false,
-        };
+    /// Its row: id, title, name within a sentence, pace.
+    fn facts(self) -> (&'static str, &'static str, &'static str, Pace) {
         match self {
-            Self::Cpu => Facts { pins_threads: true, ..facts("cpu", "CPU", "CPU", Pace::Core) },
-            Self::Memory => {
-                Facts { pins_threads: true, ..facts("memory", "Memory", "memory", Pace::Memory) }
-            }
-            Self::Disk => {
-                Facts { uses_block_devices: true, ..facts("disk", "Disk", "disk", Pace::Device) }
-            }
-            Self::Network => {
-                Facts { has_server: true, ..facts("network", "Network", "network", Pace::Device) }
-            }
+            Self::Cpu => ("cpu", "CPU", "CPU", Pace::Core),
+            Self::Memory => ("memory", "Memory", "memory", Pace::Memory),
+            Self::Disk => ("disk", "Disk", "disk", Pace::Device),
+            Self::Network => ("network", "Network", "network", Pace::Device),
         }
     }
 
     /// The word that is typed and printed.
     pub fn as_str(self) -> &'static str {
-        self.facts().id
+        self.facts().0
     }
 
     /// The heading of a report's part: `Memory`.
     pub fn title(self) -> &'static str {
-        self.facts().title
+        self.facts().1
     }
 
     /// The name within a sentence: `CPU`, `memory`.
     pub fn word(self) -> &'static str {
-        self.facts().word
+        self.facts().2
     }
 
     /// What sets the pace of its work, unless a workload declares otherwise.
     pub fn pace(self) -> Pace {
-        self.facts().pace
+        self.facts().3
     }
 
     /// Whether each thread is pinned to a CPU of its own.
     pub fn pins_threads(self) -> bool {
-        self.facts().pins_threads
+        matches!(self, Self::Cpu | Self::Memory)
     }
 
     /// Whether its workloads have a server, as a second end.
     pub fn has_server(self) -> bool {
-        self.facts().has_server
+        self == Self::Network
     }
 
     /// Whether its work is done by block devices, whose counters show it.
     pub fn uses_block_devices(self) -> bool {
-        self.facts().uses_block_devices
+        self == Self::Disk
     }
-}
-
-/// What the other crates need to know of a subsystem; the methods of [`Subsystem`] say what each is.
-struct Facts {
-    id: &'static str,
-    title: &'static str,
-    word: &'static str,
-    pace: Pace,
-    pins_threads: bool,
-    has_server: bool,
-    uses_block_devices: bool,
 }
 
 impl fmt::Display for Subsystem {

@@ -11,8 +11,8 @@ use crate::handshake::enter;
 use crate::key::Key;
 use crate::message::{ToClient, ToServer, excerpt};
 use crate::sealed::Sealed;
+use crate::secret::Token;
 use crate::timed::Timed;
-use crate::token::Token;
 use crate::wire::{DATA, malformed};
 
 /// Longest time for a connection, and again for each answer.

@@ -21,10 +21,7 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// Joins the session.
-    ///
-    /// # Errors
-    /// As [`crate::ControlSession::connect`], and [`PeerError::Refused`] if the session has ended.
+    /// Joins the session; [`PeerError::Refused`] if it has ended.
     pub fn join(invitation: &Invitation) -> Result<Self, PeerError> {
         let Invitation { address, key, session, .. } = invitation;
         match control(*address, key, &ToServer::Join { session: *session })? {
@@ -38,10 +35,7 @@ impl Channel {
     }
 
     /// Ends the job before and opens a new one; the streams are those of the server's
-    /// tasks, in their order.
-    ///
-    /// # Errors
-    /// [`PeerError::Refused`] with the server's reason, or that the connection broke.
+    /// tasks, in their order. [`PeerError::Refused`] has the server's reason.
     pub fn open(&mut self, job: &Value) -> Result<Vec<OpenStream>, PeerError> {
         match self.ask(&ToServer::Open { job: job.clone() })? {
             ToClient::Opened { streams } => Ok(streams),
@@ -51,17 +45,12 @@ impl Channel {
 
     /// Opens the data connection of a stream of the present job, once a stream. When this
     /// returns the server's task runs. Both ends find a stream with the system's settings.
-    ///
-    /// # Errors
     /// [`PeerError::Refused`] if the stream's token is no longer good.
     pub fn data(&self, stream: &OpenStream) -> Result<TcpStream, PeerError> {
         data(self.address, stream.token)
     }
 
-    /// The server's counters of network traffic, now.
-    ///
-    /// # Errors
-    /// That the server has none, or that the connection broke.
+    /// The server's counters of network traffic, now; [`PeerError::Refused`] if it has none.
     pub fn counters(&mut self) -> Result<Value, PeerError> {
         match self.ask(&ToServer::Counters)? {
             ToClient::Counters { value } => Ok(value),

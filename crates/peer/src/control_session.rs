@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind};
 use std::net::TcpStream;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ pub struct ControlSession {
     granted: Limits,
     ends: Ends,
     invitation: Invitation,
-    ended: Arc<Mutex<Option<String>>>,
+    ended: Arc<OnceLock<String>>,
     stream: TcpStream,
     pinger: Option<JoinHandle<()>>,
 }
@@ -30,9 +30,6 @@ pub struct ControlSession {
 impl ControlSession {
     /// Asks for a session; it may be granted less than was asked. `run` is its name in the
     /// server's log.
-    ///
-    /// # Errors
-    /// Why there is none, and what to do about it.
     pub fn connect(
         address: &Address,
         key: &Key,
@@ -61,12 +58,9 @@ impl ControlSession {
     ) -> io::Result<Self> {
         let ends = Ends::from_stream(channel.stream())?;
         let stream = channel.stream().try_clone()?;
-        let ended = Arc::new(Mutex::new(None));
+        let ended = Arc::new(OnceLock::new());
         let why = Arc::clone(&ended);
-        let ping = move || {
-            let reason = ping(&mut channel, silence);
-            *why.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
-        };
+        let ping = move || drop(why.set(ping(&mut channel, silence)));
         let pinger = Some(thread::Builder::new().name("peer-lead".to_owned()).spawn(ping)?);
         Ok(Self { granted, ends, invitation, ended, stream, pinger })
     }
@@ -89,7 +83,7 @@ impl ControlSession {
     /// Why the session ended, if it has. A server that is gone without a word is noticed within
     /// its patience (10 s).
     pub fn ended(&self) -> Option<String> {
-        self.ended.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.ended.get().cloned()
     }
 }
 

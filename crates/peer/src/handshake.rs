@@ -4,13 +4,14 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use snow::{Builder, HandshakeState, TransportState};
 
 use crate::key::Key;
+use crate::lock;
 use crate::message::ToServer;
-use crate::token::{LENGTH, Token};
+use crate::secret::{Secret, Token};
 use crate::wire::{CONTROL, DATA, decode, malformed, read_frame, write_frame};
 
 /// Bytes that ChaCha20-Poly1305 adds to each message.
@@ -51,9 +52,9 @@ impl Handshake {
         match kind[0] {
             CONTROL => {}
             DATA => {
-                let mut token = Token([0; LENGTH]);
-                stream.read_exact(&mut token.0)?;
-                return Ok(Admitted::Data(token));
+                let mut token = [0; size_of::<Token>()];
+                stream.read_exact(&mut token)?;
+                return Ok(Admitted::Data(Secret(token)));
             }
             _ => return Err(malformed("neither a control nor a data connection")),
         }
@@ -70,7 +71,7 @@ impl Handshake {
 
     fn remember(&self, first: &[u8]) -> io::Result<()> {
         let first = first.try_into().map_err(|_| malformed("a handshake of another length"))?;
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = lock(&self.seen);
         if seen.contains(&first) {
             return Err(malformed("a handshake for the second time"));
         }
@@ -96,9 +97,13 @@ pub(crate) fn enter(key: &Key, stream: &mut (impl Read + Write)) -> io::Result<T
 /// waits. For tests and fuzzers: whatever the bytes, it is 0 unless they were made with the key.
 #[doc(hidden)]
 pub fn answer_to(key: &Key, bytes: &[u8]) -> usize {
-    let mut stream = Recorded { sent: bytes, answered: 0 };
+    answered(&Handshake::new(key.clone()), bytes)
+}
+
+fn answered(handshake: &Handshake, sent: &[u8]) -> usize {
+    let mut stream = Recorded { sent, answered: 0 };
     // What follows a refusal is that the connection is closed.
-    let _ = Handshake::new(key.clone()).admit(&mut stream);
+    let _ = handshake.admit(&mut stream);
     stream.answered
 }
 

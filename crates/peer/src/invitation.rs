@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::PeerError;
 use crate::key::Key;
-use crate::token::Token;
+use crate::secret::Token;
 
 /// The environment variable in which an invitation travels to a worker, as JSON. Like
 /// every process's environment it can be read by the same user only.
@@ -32,18 +32,12 @@ impl Invitation {
         serde_json::json!(self).to_string()
     }
 
-    /// From the value of the environment variable.
-    ///
-    /// # Errors
-    /// [`PeerError::NoInvitation`], without the text.
+    /// From the value of the environment variable; an error does not show it.
     pub fn parse(json: &str) -> Result<Self, PeerError> {
         serde_json::from_str(json).map_err(|_| PeerError::NoInvitation(INVITATION))
     }
 
     /// The one that this process was started with, if it was.
-    ///
-    /// # Errors
-    /// As [`Invitation::parse`].
     pub fn from_env() -> Result<Option<Self>, PeerError> {
         std::env::var_os(INVITATION).map(|text| Self::parse(&text.to_string_lossy())).transpose()
     }

@@ -1,26 +1,21 @@
 //! The key that both ends share.
 
 use std::ffi::OsString;
-use std::fmt;
+use std::fmt::Display;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::hex;
+use crate::secret::Secret;
 
 /// The environment variable that may hold the key.
 pub const KEY_VARIABLE: &str = "PROOFMARK_KEY";
-pub(crate) const LENGTH: usize = 32;
 
-/// 32 secret bytes, written as 64 hexadecimal digits. Neither `Debug` nor an error shows
-/// them; serialised, it is the digits, for a worker's environment.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
-pub struct Key(pub(crate) [u8; LENGTH]);
+/// 32 secret bytes, written as 64 hexadecimal digits. Neither `Debug` nor an error shows them.
+pub type Key = Secret<32>;
 
 /// Where a key came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,79 +28,44 @@ pub enum KeySource {
     Made(PathBuf),
 }
 
-/// Why there is no key.
+/// Why there is no key, and what to do about it.
 #[derive(Debug, Error)]
-pub enum KeyError {
-    /// The text of this place is no key.
-    #[error("{0} does not hold a key of 64 hexadecimal digits; copy the server's key file")]
-    NotAKey(String),
-    /// Others may read the file, by its permission bits.
-    #[error("{0} is accessible to other users (mode {1:04o}); run `chmod 600 {0}`")]
-    Open(String, u32),
-    /// There is no such file.
-    #[error(
-        "no key in {0}; copy the key file that `proofmark serve` created on the server to this \
-         path, or set {KEY_VARIABLE}"
-    )]
-    Missing(String),
-    /// The file cannot be read or made.
-    #[error("cannot read or create {0}: {1}; name another file or set {KEY_VARIABLE}")]
-    File(String, #[source] io::Error),
-    /// There is no place for a key file.
-    #[error("neither XDG_CONFIG_HOME nor HOME is set; name a key file or set {KEY_VARIABLE}")]
-    NoHome,
-    /// The system gave no random bytes.
-    #[error("the system provides no random bytes: {0}")]
-    Random(String),
-}
+#[error("{0}")]
+pub struct KeyError(String);
 
 impl Key {
-    /// A new one, from the system's source of randomness.
-    ///
-    /// # Errors
-    /// Only if the system has none.
+    /// A new one, from the system's source of randomness; an error only if that has none.
     pub fn generate() -> Result<Self, KeyError> {
-        let mut bytes = [0; LENGTH];
-        getrandom::fill(&mut bytes).map_err(|e| KeyError::Random(e.to_string()))?;
-        Ok(Self(bytes))
+        Self::random().map_err(|e| KeyError(format!("the system provides no random bytes: {e}")))
     }
 
-    /// From 64 hexadecimal digits; white space around them is left out.
-    ///
-    /// # Errors
-    /// [`KeyError::NotAKey`], without the text.
+    /// From 64 hexadecimal digits; white space around them is left out. An error does not show them.
     pub fn parse(text: &str) -> Result<Self, KeyError> {
         Self::parse_from(text, "the text")
     }
 
-    fn parse_from(text: &str, place: impl fmt::Display) -> Result<Self, KeyError> {
-        let bytes = hex::decode(text.trim());
-        bytes.map(Self).ok_or_else(|| KeyError::NotAKey(place.to_string()))
-    }
-
-    /// 64 lower-case hexadecimal digits.
-    pub fn to_hex(&self) -> String {
-        hex::encode(&self.0)
+    fn parse_from(text: &str, place: impl Display) -> Result<Self, KeyError> {
+        let what = "does not hold a key of 64 hexadecimal digits; copy the server's key file";
+        Self::from_hex(text.trim()).ok_or_else(|| KeyError(format!("{place} {what}")))
     }
 
     /// The key of `file` if one is named, else that of [`KEY_VARIABLE`], else that of
-    /// `proofmark/key` in `$XDG_CONFIG_HOME` or `~/.config`.
-    ///
-    /// # Errors
-    /// See [`KeyError`]; a file that group or others may read is refused.
+    /// `proofmark/key` in `$XDG_CONFIG_HOME` or `~/.config`. A file that group or others may read is
+    /// refused.
     pub fn find(file: Option<&Path>) -> Result<Self, KeyError> {
         match place(file, |name| std::env::var_os(name))? {
             Place::Text(text) => Self::parse_from(&text, KEY_VARIABLE),
-            Place::File(path) => {
-                Self::read(&path)?.ok_or_else(|| KeyError::Missing(path.display().to_string()))
-            }
+            Place::File(path) => Self::read(&path)?.ok_or_else(|| {
+                KeyError(format!(
+                    "no key in {}; copy the key file that `proofmark serve` created on the server \
+                     to this path, or set {KEY_VARIABLE}",
+                    path.display()
+                ))
+            }),
         }
     }
 
     /// As [`Key::find`]; a file that is not there is made, mode 0600, with a new key.
-    ///
-    /// # Errors
-    /// As [`Key::find`], but never [`KeyError::Missing`].
     pub fn find_or_make(file: Option<&Path>) -> Result<(Self, KeySource), KeyError> {
         match place(file, |name| std::env::var_os(name))? {
             Place::Text(text) => {
@@ -122,15 +82,17 @@ impl Key {
     fn read(path: &Path) -> Result<Option<Self>, KeyError> {
         let file = match File::open(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            opened => opened.map_err(|e| unusable(path, e))?,
+            opened => opened.map_err(|e| unusable(path, &e))?,
         };
         // Of the open file, so that none can be put in its place between look and read.
-        let mode = file.metadata().map_err(|e| unusable(path, e))?.permissions().mode() & 0o7777;
+        let mode = file.metadata().map_err(|e| unusable(path, &e))?.permissions().mode() & 0o7777;
         if mode & 0o077 != 0 {
-            return Err(KeyError::Open(path.display().to_string(), mode));
+            let path = path.display();
+            let open = format!("{path} is accessible to other users (mode {mode:04o})");
+            return Err(KeyError(format!("{open}; run `chmod 600 {path}`")));
         }
         let mut text = Vec::new();
-        file.take(4096).read_to_end(&mut text).map_err(|e| unusable(path, e))?;
+        file.take(4096).read_to_end(&mut text).map_err(|e| unusable(path, &e))?;
         Self::parse_from(&String::from_utf8_lossy(&text), path.display()).map(Some)
     }
 
@@ -138,11 +100,11 @@ impl Key {
         let key = Self::generate()?;
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             let created = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-            created.map_err(|e| unusable(path, e))?;
+            created.map_err(|e| unusable(path, &e))?;
         }
         let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-        let mut file = opened.map_err(|e| unusable(path, e))?;
-        file.write_all(format!("{}\n", key.to_hex()).as_bytes()).map_err(|e| unusable(path, e))?;
+        let mut file = opened.map_err(|e| unusable(path, &e))?;
+        file.write_all(format!("{}\n", key.to_hex()).as_bytes()).map_err(|e| unusable(path, &e))?;
         Ok(key)
     }
 }
@@ -165,31 +127,16 @@ fn place(
     }
     let folder = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let config = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")));
-    Ok(Place::File(config.ok_or(KeyError::NoHome)?.join("proofmark/key")))
+    let config = config.ok_or_else(|| {
+        let what = "neither XDG_CONFIG_HOME nor HOME is set; name a key file or set";
+        KeyError(format!("{what} {KEY_VARIABLE}"))
+    })?;
+    Ok(Place::File(config.join("proofmark/key")))
 }
 
-fn unusable(path: &Path, source: io::Error) -> KeyError {
-    KeyError::File(path.display().to_string(), source)
-}
-
-impl fmt::Debug for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Key(..)")
-    }
-}
-
-impl From<Key> for String {
-    fn from(key: Key) -> Self {
-        key.to_hex()
-    }
-}
-
-impl TryFrom<String> for Key {
-    type Error = KeyError;
-
-    fn try_from(text: String) -> Result<Self, KeyError> {
-        Self::parse(&text)
-    }
+fn unusable(path: &Path, error: &io::Error) -> KeyError {
+    let what = format!("cannot read or create {}: {error}", path.display());
+    KeyError(format!("{what}; name another file or set {KEY_VARIABLE}"))
 }
 
 #[cfg(test)]

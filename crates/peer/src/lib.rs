@@ -16,31 +16,8 @@
 //! nothing without the key. It gets no session.
 //!
 //! Sources: The Noise Protocol Framework, revision 34, <https://noiseprotocol.org/noise.html>.
-//!
-//! ```
-//! use proofmark_peer::{Ends, Key, ControlSession, Limits, Server, Task, Work};
-//!
-//! struct Nothing;
-//! impl Work for Nothing {
-//!     fn open(&self, _: &serde_json::Value, _: Ends) -> Result<Vec<Box<dyn Task>>, String> {
-//!         Err("this server knows no job".to_owned())
-//!     }
-//!     fn counters(&self, _: Ends) -> serde_json::Value {
-//!         serde_json::Value::Null
-//!     }
-//! }
-//!
-//! let key = Key::generate()?;
-//! let limits = Limits { seconds: 60, bytes: 1 << 20 };
-//! let server = Server::bind("127.0.0.1:0".parse()?, key.clone(), limits)?;
-//! let (address, stop) = (server.address().into(), server.stop());
-//! std::thread::spawn(move || server.serve(&Nothing, |_| ()));
-//!
-//! let lead = ControlSession::connect(&address, &key, "example", limits)?;
-//! assert_eq!(lead.ended(), None);
-//! # drop(lead); stop.stop();
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 mod address;
 mod bounds;
@@ -49,16 +26,15 @@ mod channel;
 mod control_session;
 mod error;
 mod handshake;
-mod hex;
 mod invitation;
 mod key;
 mod message;
 mod overview;
 mod sealed;
+mod secret;
 mod server;
 mod this_host;
 mod timed;
-mod token;
 pub mod wire;
 mod work;
 
@@ -71,11 +47,16 @@ pub use invitation::{INVITATION, Invitation};
 pub use key::{KEY_VARIABLE, Key, KeyError, KeySource};
 pub use message::{Limits, OpenStream};
 pub use overview::Overview;
-pub use server::{Event, Patience, Server, Stop};
+pub use secret::{Secret, Token};
+pub use server::{Patience, Server, Stop};
 pub use this_host::this_host;
-pub use token::Token;
 pub use work::{Ends, Task, Work};
 
 /// The program's version and, after the stroke, that of the control protocol. Both ends
 /// must have the same.
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/2");
+
+/// Locks, also after a panic of another holder: what our locks hold is whole at any time.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -4,7 +4,7 @@ use proofmark_model::{Interface, ServerEnd, clean_excerpt};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::token::Token;
+use crate::secret::Token;
 
 /// Longest text of the other end that is kept, in characters.
 const LONGEST: usize = 200;

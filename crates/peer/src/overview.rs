@@ -25,11 +25,9 @@ pub struct Overview {
 }
 
 impl Overview {
-    /// Asks for it. The server is as free afterwards as it was before.
-    ///
-    /// # Errors
-    /// As [`crate::ControlSession::connect`], and [`PeerError::Forwarded`] if an address of this
-    /// machine leads to another: what was measured there would pass for this one's loopback.
+    /// Asks for it. The server is as free afterwards as it was before. [`PeerError::Forwarded`] if
+    /// an address of this machine leads to another: what was measured there would pass for this
+    /// one's loopback.
     pub fn fetch(address: &Address, key: &Key) -> Result<Self, PeerError> {
         match reach(address, key, &ToServer::Look { version: VERSION.to_owned() })? {
             (to, channel, ToClient::Overview { host, interface, limits }) => {

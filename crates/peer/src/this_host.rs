@@ -47,13 +47,4 @@ mod tests {
         assert_eq!(model_name("processor\t: 0\nBogoMIPS\t: 48.00\n"), None);
         assert_eq!(model_name("model name\t: \n"), None);
     }
-
-    #[test]
-    fn this_machine_tells_itself_the_same_twice() {
-        let here = this_host();
-        assert_eq!(here, this_host());
-        assert!(here.os.len() > 6 && !here.name.is_empty());
-        let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
-        assert_eq!(here.boot_id, boot_id.ok().map(|id| id.trim().to_owned()));
-    }
 }

@@ -52,11 +52,8 @@ pub trait Work: Send + Sync {
         Vec::new()
     }
 
-    /// Prepares one task a stream for `job`, whose shape is between this and the
-    /// client. At most 256.
-    ///
-    /// # Errors
-    /// Why it will not do the job, in a sentence for the user of the client.
+    /// Prepares one task a stream for `job`, whose shape is between this and the client. At most
+    /// 256. Else why it will not do the job, in a sentence for the user of the client.
     fn open(&self, job: &Value, ends: Ends) -> Result<Vec<Box<dyn Task>>, String>;
 
     /// What this machine's counters of network traffic show now; in JSON at most 60,000 bytes.

@@ -10,37 +10,30 @@ use crate::{missed, poll_for};
 /// The longest that a process may take: the longest run of a test, on a busy machine.
 pub const PROCESS_DEADLINE: Duration = Duration::from_secs(240);
 
-/// Waits for a process to end.
-///
-/// # Panics
-/// After [`PROCESS_DEADLINE`], with `what`; the process is killed first.
+/// Waits for a process to end. Panics after [`PROCESS_DEADLINE`], with `what`; the process is
+/// killed first.
 #[track_caller]
 pub fn wait(what: &str, child: &mut Child) -> ExitStatus {
     wait_within(PROCESS_DEADLINE, what, child)
 }
 
-/// As [`wait`], with another deadline.
-///
-/// # Panics
-/// After `limit`, with `what`; the process is killed first.
+/// As [`wait`], with another deadline. Panics after `limit`, with `what`; the process is killed
+/// first.
 #[track_caller]
 pub fn wait_within(limit: Duration, what: &str, child: &mut Child) -> ExitStatus {
     ended(limit, child).unwrap_or_else(|| panic!("{} (process killed)", missed(what, limit)))
 }
 
-/// Runs a command to its end with an empty standard input, and returns what it printed.
-///
-/// # Panics
-/// After [`PROCESS_DEADLINE`], with the command and what it printed; the process is killed first.
+/// Runs a command to its end with an empty standard input, and returns what it printed. Panics
+/// after [`PROCESS_DEADLINE`], with the command and what it printed; the process is killed
+/// first.
 #[track_caller]
 pub fn output(command: &mut Command) -> Output {
     output_within(PROCESS_DEADLINE, command)
 }
 
-/// As [`output`], with another deadline.
-///
-/// # Panics
-/// After `limit`, with the command and what it printed; the process is killed first.
+/// As [`output`], with another deadline. Panics after `limit`, with the command and what it
+/// printed; the process is killed first.
 #[track_caller]
 pub fn output_within(limit: Duration, command: &mut Command) -> Output {
     let what = format!("{command:?}");
@@ -49,10 +42,8 @@ pub fn output_within(limit: Duration, command: &mut Command) -> Output {
     collect(limit, &what, child)
 }
 
-/// Waits for a process to end that was started with pipes, and returns what it printed.
-///
-/// # Panics
-/// After [`PROCESS_DEADLINE`], with `what` and what it printed; the process is killed first.
+/// Waits for a process to end that was started with pipes, and returns what it printed. Panics
+/// after [`PROCESS_DEADLINE`], with `what` and what it printed; the process is killed first.
 #[track_caller]
 pub fn output_of(what: &str, child: Child) -> Output {
     collect(PROCESS_DEADLINE, what, child)

@@ -61,19 +61,13 @@ pub fn skip(reason: impl Display) {
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
-/// Polls until `poll` returns true or a value.
-///
-/// # Panics
-/// After [`DEADLINE`], with `what`.
+/// Polls until `poll` returns true or a value. Panics after [`DEADLINE`], with `what`.
 #[track_caller]
 pub fn wait_until<P: Polled>(what: &str, poll: impl FnMut() -> P) -> P::Value {
     wait_until_within(DEADLINE, what, poll)
 }
 
-/// As [`wait_until`], with another deadline.
-///
-/// # Panics
-/// After `limit`, with `what`.
+/// As [`wait_until`], with another deadline. Panics after `limit`, with `what`.
 #[track_caller]
 pub fn wait_until_within<P: Polled>(
     limit: Duration,
@@ -98,20 +92,15 @@ fn poll_for<P: Polled>(limit: Duration, mut poll: impl FnMut() -> P) -> Option<P
     }
 }
 
-/// Waits for a thread to end and returns its value.
-///
-/// # Panics
-/// After [`DEADLINE`], with `what`; or as the thread did.
+/// Waits for a thread to end and returns its value. Panics after [`DEADLINE`], with `what`; or
+/// as the thread did.
 #[track_caller]
 pub fn join<T>(what: &str, thread: JoinHandle<T>) -> T {
     wait_until(what, || thread.is_finished());
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// Waits for a message.
-///
-/// # Panics
-/// After [`DEADLINE`], with `what`; or when the sender has gone.
+/// Waits for a message. Panics after [`DEADLINE`], with `what`; or when the sender has gone.
 #[track_caller]
 pub fn recv<T>(what: &str, receiver: &Receiver<T>) -> T {
     match receiver.recv_timeout(DEADLINE) {

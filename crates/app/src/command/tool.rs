@@ -47,7 +47,7 @@ pub fn run(args: &ToolArgs) -> Result<Outcome> {
 fn pin(cpus: &[u32]) -> Result<()> {
     match cpus {
         [] => Ok(()),
-        _ => pin_to(None, cpus).context("cannot set its CPU affinity"),
+        _ => pin_to(cpus).context("cannot set its CPU affinity"),
     }
 }
 

@@ -11,9 +11,6 @@ use crate::{Judged, Sheet};
 const OWN: [&str; 4] = ["verdict", "reason", "reasons", "message"];
 
 /// The text.
-///
-/// # Errors
-/// If a record cannot be written.
 pub fn render(sheet: &Sheet, judged: &[Judged]) -> Result<Vec<u8>, csv::Error> {
     let mut out = csv::Writer::from_writer(Vec::new());
     let columns = COLUMNS.iter().filter(|column| **column != "si_unit");

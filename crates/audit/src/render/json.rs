@@ -27,9 +27,6 @@ struct Row<'a> {
 }
 
 /// The text, which ends in a line break.
-///
-/// # Errors
-/// If it cannot be written as JSON.
 pub fn render(sheet: &Sheet, judged: &[Judged]) -> Result<String, serde_json::Error> {
     let rows = sheet.figures().iter().zip(judged).map(|(figure, j)| Row {
         figure,

@@ -26,8 +26,7 @@ pub(super) const RULE: Rule = Rule {
     examine,
 };
 
-fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
-    let figure = sheet.figure(index)?;
+fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let rate = figure.level()?;
     let (ceiling, unit, severity, whose) = lower_ceiling(sheet.machine(), figure)?;
     Some(

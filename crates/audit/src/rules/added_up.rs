@@ -3,7 +3,7 @@
 use proofmark_model::{Finding, Severity, Subsystem};
 
 use super::Rule;
-use crate::{Metric, Sheet};
+use crate::{Figure, Metric, Sheet};
 
 /// A sum of four figures of three digits or more.
 const PRINTED: f64 = 0.005;
@@ -19,12 +19,11 @@ pub(super) const RULE: Rule = Rule {
     examine,
 };
 
-fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
-    let figure = sheet.figure(index)?;
+fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let rate = figure.level().filter(|_| figure.is(Subsystem::Memory, Metric::Throughput))?;
     let mut sum = 0.0;
     for workload in WORKLOADS {
-        sum += sheet.partner(index, workload, Metric::Throughput)?.level()?;
+        sum += sheet.partner(figure, workload, Metric::Throughput)?.level()?;
     }
     ((rate / sum - 1.0).abs() <= PRINTED).then(|| {
         Finding::new(

@@ -4,7 +4,7 @@ use proofmark_model::{Finding, Severity, Unit, format_quantity};
 
 use super::Rule;
 use crate::machine::NO_CLOCK;
-use crate::{Metric, Sheet};
+use crate::{Figure, Metric, Sheet};
 
 /// Printed latencies have two digits or more.
 const PRINTED: f64 = 0.01;
@@ -18,8 +18,7 @@ pub(super) const RULE: Rule = Rule {
     examine,
 };
 
-fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
-    let figure = sheet.figure(index)?;
+fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let latency = figure.level().filter(|_| figure.metric == Metric::Latency)?;
     let declared = sheet.machine().clock();
     let (clock, severity, whose) = if latency < 1.0 / NO_CLOCK {

@@ -3,7 +3,7 @@
 use proofmark_model::{Finding, Severity};
 
 use super::Rule;
-use crate::Sheet;
+use crate::{Figure, Sheet};
 
 pub(super) const RULE: Rule = Rule {
     id: "copied_column",
@@ -13,8 +13,8 @@ pub(super) const RULE: Rule = Rule {
     examine,
 };
 
-fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
-    let other = sheet.same_trial_of_equal_column(index)?;
+fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
+    let other = sheet.same_trial_of_equal_column(figure)?;
     Some(
         Finding::new(
             RULE.id,

@@ -3,7 +3,7 @@
 use proofmark_model::{Finding, Severity};
 
 use super::Rule;
-use crate::{Sheet, Statistic};
+use crate::{Figure, Sheet, Statistic};
 
 /// Printed deviations have two digits or more.
 const PRINTED: f64 = 0.01;
@@ -21,10 +21,12 @@ pub(super) const RULE: Rule = Rule {
     examine,
 };
 
-fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
-    let figure = sheet.figure(index).filter(|f| f.statistic == Statistic::Deviation)?;
-    let trials = Some(sheet.trials(index)).filter(|t| (2..=20).contains(&t.len()))?;
-    let values: Vec<f64> = trials.iter().filter_map(|i| Some(sheet.figure(*i)?.value)).collect();
+fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
+    let trials = sheet.trials(figure);
+    if figure.statistic != Statistic::Deviation || !(2..=20).contains(&trials.len()) {
+        return None;
+    }
+    let values: Vec<f64> = trials.iter().map(|i| sheet.figures()[*i].value).collect();
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();

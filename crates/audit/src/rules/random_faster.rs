@@ -18,10 +18,9 @@ pub(super) const RULE: Rule = Rule {
     examine,
 };
 
-fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
-    let figure = sheet.figure(index)?;
+fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let random = figure.level().filter(|r| *r > 0.0)?;
-    let sequential = partner(sheet, index, figure)?.level().filter(|r| *r > 0.0)?;
+    let sequential = partner(sheet, figure)?.level().filter(|r| *r > 0.0)?;
     let ahead = match figure.metric {
         Metric::Rate | Metric::Throughput => random / sequential,
         Metric::Latency => sequential / random,
@@ -39,14 +38,14 @@ fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
 }
 
 /// The same in sequential order: `rand_X` against `seq_X`, or `X` where the report says no order.
-fn partner<'a>(sheet: &'a Sheet, index: usize, figure: &Figure) -> Option<&'a Figure> {
+fn partner<'a>(sheet: &'a Sheet, figure: &Figure) -> Option<&'a Figure> {
     if !matches!(figure.subsystem, Subsystem::Memory | Subsystem::Disk) {
         return None;
     }
     let rest = ["rand_", "random_"].iter().find_map(|p| figure.operation.strip_prefix(p))?;
     [format!("seq_{rest}"), format!("sequential_{rest}"), rest.to_owned()]
         .iter()
-        .find_map(|operation| sheet.partner(index, operation, figure.metric))
+        .find_map(|operation| sheet.partner(figure, operation, figure.metric))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use proofmark_model::{Finding, Severity};
 
 use super::Rule;
-use crate::{Metric, Sheet};
+use crate::{Figure, Metric, Sheet};
 
 const ADVICE: &str = "Name it reciprocal throughput. Measure latency as the time of one operation \
                       that waits for the previous one, with a histogram.";
@@ -21,10 +21,9 @@ pub(super) const RULE: Rule = Rule {
     examine,
 };
 
-fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
-    let figure = sheet.figure(index)?;
+fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     figure.level().filter(|_| figure.metric == Metric::Latency)?;
-    if let Some(product) = sheet.product(index) {
+    if let Some(product) = sheet.product(figure) {
         let per = if product.per_block { " x block" } else { "" };
         let (severity, but) = match product.in_flight {
             true => (Severity::Suspect, "; a constant queue or window has the same effect"),
@@ -46,7 +45,7 @@ fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
     }
     let threads = figure.threads? as f64;
     // Means, since one trial may be lucky.
-    let series = sheet.series(index)?;
+    let series = sheet.series(figure);
     let (fewest, alone) = series.levels().next().filter(|(t, _)| *t < threads)?;
     let (_, with_others) = series.levels().find(|(t, _)| *t == threads)?;
     let (factor, fall) = (threads / fewest, with_others / alone);

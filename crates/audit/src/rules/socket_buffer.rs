@@ -3,7 +3,7 @@
 use proofmark_model::{Finding, Severity, Subsystem, Unit, format_quantity};
 
 use super::Rule;
-use crate::{Metric, Sheet};
+use crate::{Figure, Metric, Sheet};
 
 pub(super) const RULE: Rule = Rule {
     id: "socket_buffer",
@@ -17,8 +17,7 @@ pub(super) const RULE: Rule = Rule {
     examine,
 };
 
-fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
-    let figure = sheet.figure(index)?;
+fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let rate = figure.level().filter(|_| figure.is(Subsystem::Network, Metric::Throughput))?;
     let streams = figure.threads.map_or(1.0, |t| t as f64);
     // Read and written, and twice: four bytes move for one that arrives. In bit/s.

@@ -27,12 +27,11 @@ pub(super) const RULE: Rule = Rule {
     examine,
 };
 
-fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
-    let figure = sheet.figure(index)?;
+fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     figure.level()?;
     let threads = figure.threads.filter(|t| *t > 1)? as f64;
     let heaviest = bound_by_cpus(sheet, figure)?;
-    let levels: Vec<(f64, f64)> = sheet.series(index)?.levels().collect();
+    let levels: Vec<(f64, f64)> = sheet.series(figure).levels().collect();
     let cpus = sheet.machine().logical_cpus();
     let growth = cpus
         .and_then(|cpus| beyond(&levels, cpus))

@@ -3,7 +3,7 @@
 use proofmark_model::{Finding, Severity, Subsystem};
 
 use super::Rule;
-use crate::{Metric, Sheet};
+use crate::{Figure, Metric, Sheet};
 
 /// iperf's default, by version: 1 Mbit/s, and 2^20 bit/s; with the rounding of three digits
 /// that it prints.
@@ -18,8 +18,7 @@ pub(super) const RULE: Rule = Rule {
     examine,
 };
 
-fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
-    let figure = sheet.figure(index)?;
+fn examine(_: &Sheet, figure: &Figure) -> Option<Finding> {
     let rate = figure.level().filter(|_| figure.is(Subsystem::Network, Metric::Throughput))?;
     let iperf = figure.tool.to_ascii_lowercase().contains("iperf");
     (iperf && figure.operation.contains("udp") && DEFAULT.contains(&rate)).then(|| {

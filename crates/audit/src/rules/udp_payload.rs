@@ -3,7 +3,7 @@
 use proofmark_model::{Finding, Severity, Subsystem};
 
 use super::Rule;
-use crate::{Metric, Sheet, Statistic};
+use crate::{Figure, Metric, Sheet, Statistic};
 
 /// 65,535 B of an IPv4 packet (RFC 791) less 20 of its header and 8 of UDP's (RFC 768).
 const MOST: u64 = 65_507;
@@ -17,8 +17,7 @@ pub(super) const RULE: Rule = Rule {
     examine,
 };
 
-fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
-    let figure = sheet.figure(index)?;
+fn examine(_: &Sheet, figure: &Figure) -> Option<Finding> {
     let block = figure.block.filter(|b| *b > MOST)?;
     let judged = figure.subsystem == Subsystem::Network
         && figure.operation.contains("udp")

@@ -3,7 +3,7 @@
 use proofmark_model::{Finding, Severity};
 
 use super::Rule;
-use crate::{Metric, Sheet, units};
+use crate::{Figure, Metric, Sheet, units};
 
 /// Numbers in base units are often rounded to three digits.
 const PRINTED: f64 = 0.01;
@@ -22,8 +22,7 @@ pub(super) const RULE: Rule = Rule {
     examine,
 };
 
-fn examine(sheet: &Sheet, index: usize) -> Option<Finding> {
-    let figure = sheet.figure(index)?;
+fn examine(_: &Sheet, figure: &Figure) -> Option<Finding> {
     let unit = figure.unit.to_ascii_lowercase();
     if figure.metric == Metric::Latency && by_the_byte(&unit) {
         return Some(Finding::new(

@@ -1,7 +1,5 @@
 //! Workers that are a few lines of shell.
 
-use std::time::Instant;
-
 use proofmark_model::{
     EndTraffic, Latency, LatencyBucket, NetworkTraffic, Params, TcpState, Trial, Unit,
 };
@@ -51,7 +49,7 @@ fn detail_of(ending: Ending) -> (Option<String>, String) {
 }
 
 #[test]
-fn each_way_to_die_is_told_apart() {
+fn each_way_to_die_is_distinguished() {
     for (shell, signal, says) in [
         ("kill -SEGV $$", Some("SIGSEGV"), "ended without a reply"),
         ("echo 'disk on fire' >&2; exit 7", None, "exit status 7; it said: disk on fire"),
@@ -165,19 +163,10 @@ fn a_worker_serves_the_next_point_of_its_subsystem_only() {
     assert!(lives(first));
     let other = pid_of(&workers, "cpu.flops");
     assert_ne!(other, first);
-    assert!(!lives(first), "a worker of another subsystem is ended");
-    assert_ne!(pid_of(&workers, "memory.copy"), first);
-    assert!(!lives(other));
-}
-
-#[test]
-fn a_worker_that_waits_is_ended_when_told() {
-    let workers = lasting();
-    let first = pid_of(&workers, "memory.copy");
-    assert!(lives(first));
+    assert!(!lives(first) && lives(other), "a worker of another subsystem is ended");
     workers.release_idle_worker();
-    assert!(!lives(first));
-    assert_ne!(pid_of(&workers, "memory.copy"), first);
+    assert!(!lives(other), "it is ended when asked");
+    assert_ne!(pid_of(&workers, "cpu.flops"), other);
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn interfaces_by_their_whole_name() {
 }
 
 #[test]
-fn what_a_workload_does_not_tell_is_missing_alone() {
+fn what_a_kernel_does_not_report_is_missing_alone() {
     let old = SNMP.replace(" MemErrors", "").replace(" 0 0 2\n", " 0 0\n");
     assert_eq!(udp(|name| snmp_value(&old, "Udp", name)), Some([1976, 1980, 7]));
     assert_eq!(snmp_value(SNMP, "Tcp", "MaxConn"), None, "-1 is no count");
@@ -112,9 +112,6 @@ fn what_a_workload_does_not_tell_is_missing_alone() {
     assert_eq!(busy_ticks("cpu0 1 2 3\n", &[0]), None);
     assert_eq!(busy_ticks("cpu  1 2 3 4 5 6 7 8\n", &[0]), None, "the sum is no CPU's");
     assert_eq!((busy_ticks(STAT, &[0, 2]), busy_ticks(STAT, &[])), (None, None));
-
-    let nothing = EndCounters::default();
-    assert_eq!(nothing.since(&nothing), EndTraffic::default());
 }
 
 #[test]
@@ -125,28 +122,16 @@ fn sums_that_do_not_fit_are_none() {
 }
 
 #[test]
-fn an_interface_that_vanished_or_began_again_tells_nothing() {
-    let silent = |t: &EndTraffic| {
-        let all = [t.in_bytes, t.out_bytes, t.in_packets, t.out_packets, t.dropped];
-        all.iter().all(Option::is_none)
-    };
-    let here = reported("eth0");
-    let gone = reported("eth7");
-    assert!(silent(&gone.since(&here)) && silent(&here.since(&gone)));
-    // It was taken away and made again meanwhile: what has grown since is not growth.
+fn counters_that_vanished_or_went_backwards_show_nothing() {
+    let (here, gone) = (reported("eth0"), EndCounters::default());
+    assert_eq!(gone.since(&here), EndTraffic::default());
+    let cpus = EndTraffic { cpus: Some(2), ..EndTraffic::default() };
+    assert_eq!([here.since(&gone), zero().since(&here)], [cpus.clone(), cpus]);
+    // An interface was taken away and made again meanwhile: what has grown since is not growth.
     let made_again = Some([373_216_495, 1 << 40, 1 << 40, 1 << 40, 15]);
-    let again = EndCounters { interface: made_again, ..here };
-    let traffic = again.since(&reported("eth0"));
-    assert!(silent(&traffic), "{traffic:?}");
-    assert_eq!(traffic.retransmits, Some(0), "the others still report");
-}
-
-#[test]
-fn counters_that_went_backwards_tell_nothing() {
-    assert_eq!(
-        zero().since(&reported("eth0")),
-        EndTraffic { cpus: Some(2), ..EndTraffic::default() }
-    );
+    let again = EndCounters { interface: made_again, ..reported("eth0") }.since(&here);
+    assert_eq!([again.in_bytes, again.out_packets, again.dropped], [None; 3]);
+    assert_eq!(again.retransmits, Some(0), "the others still report");
 }
 
 #[test]

@@ -10,7 +10,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Amount, Work, scaled, shares};
+use super::{Amount, Work, scaled};
 use crate::clock::monotonic;
 use crate::merge::merge;
 use crate::team::TeamError;
@@ -65,54 +65,41 @@ impl Work {
     /// Takes slices of about `slice_s` for `span_s`; one in any case. Where the amount of work
     /// is fixed, a slice is that amount, and the sample may take longer.
     pub(super) fn span(&mut self, slice_s: f64, span_s: f64) -> Result<Trial, TeamError> {
-        let amount = self.setup.amount();
-        if self.slices.iterations == 0 && amount == Amount::Calibrated {
-            if self.filling == 0 {
-                self.calibrate()?;
-            }
+        if self.slices.iterations == 0 && self.setup.amount() == Amount::Calibrated {
+            self.calibrate()?;
             let goal = slice_s.min(span_s);
             self.slices.iterations = scaled(self.filling, self.trial_s * super::MARGIN, goal);
         }
         let begun = monotonic();
-        let mut all: Option<Trial> = None;
-        let mut taken = 0.0;
-        loop {
-            let slice = self.slice(amount, all.is_none())?;
-            taken += 1.0;
-            match &mut all {
-                None => all = Some(slice),
-                Some(sample) => merge(self.unit, sample, slice),
-            }
+        let mut sample = self.slice(true)?;
+        for taken in 1.. {
             let elapsed = monotonic() - begun;
+            let mean_s = elapsed / f64::from(taken);
             // The end that is nearest to the time that was asked for.
-            if elapsed + 0.5 * elapsed / taken >= span_s {
-                self.slices.fit(elapsed / taken, slice_s);
+            if elapsed + 0.5 * mean_s >= span_s {
+                self.slices.fit(mean_s, slice_s);
                 break;
             }
+            merge(self.unit, &mut sample, self.slice(false)?);
         }
-        all.ok_or(TeamError::Died)
+        Ok(sample)
     }
 
     /// One slice. What held the machine up since the one before is part of its time, unless it
     /// is the `first` of its sample: then the run had its say meanwhile.
-    fn slice(&mut self, amount: Amount, first: bool) -> Result<Trial, TeamError> {
-        let shares = match amount {
-            Amount::Whole => self.each(1),
-            Amount::Total(total) => shares(total, self.workers),
-            Amount::Calibrated => self.each(self.slices.iterations),
-        };
+    fn slice(&mut self, first: bool) -> Result<Trial, TeamError> {
+        let shares = self.shares(self.slices.iterations);
         self.setup.begin_trial().map_err(|e| TeamError::Refused(e.0))?;
-        let mut trial = if first || amount == Amount::Whole {
+        let mut trial = if first || self.setup.amount() == Amount::Whole {
             let rested = self.slices.ended.is_none_or(|ended| monotonic() - ended > PAUSE_S);
-            let ahead = if rested && amount != Amount::Whole { self.ahead() } else { 0 };
-            self.team.trial(&shares, ahead)?
+            self.team.trial(&shares, if rested { self.ahead() } else { 0 })?
         } else {
             self.team.next_slice(&shares)?
         };
-        let (from, seconds) = (trial.from, trial.seconds);
+        let (from, seconds) = (trial.from, trial.known.seconds);
         let gap = self.slices.ended.filter(|_| !first).map(|ended| (from - ended).max(0.0));
         self.slices.ended = Some(from + seconds);
-        trial.seconds += gap.map_or(0.0, |gap| self.slices.held_up(gap));
+        trial.known.seconds += gap.map_or(0.0, |gap| self.slices.held_up(gap));
         self.account_for(trial, &shares)
     }
 }

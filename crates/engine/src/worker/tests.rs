@@ -79,22 +79,29 @@ fn work_that_is_held_up_once_is_not_taken_for_a_trial() {
     }
 }
 
+/// 1001 iterations of 2 units, however many threads share them; of several one may only disturb.
 #[test]
 fn a_job_is_answered_line_by_line() {
-    for threads in [1, 3] {
-        let requests = [Request::Warm, Request::Trial, Request::Trial];
-        for reply in &talk(Fake::counting(FIXED), threads, &requests)[1..] {
-            let t = trial(reply);
-            // 2 units an iteration, 1001 iterations in all.
-            assert_eq!((t.work, account(reply)), (2002.0, (2002.0, 2002.0)));
-            assert!(t.seconds > 0.0 && t.value == t.work / t.seconds, "{t:?}");
-            assert_eq!((t.moved, t.background, t.solution.as_ref()), (None, None, None));
+    for (moved, disturbers) in [(None, 0), (Some(3.0), 1)] {
+        for threads in [1, 2, 3] {
+            let fake = Fake { moved, disturbers, ..Fake::counting(FIXED) };
+            let requests = [Request::Warm, Request::Trial, Request::Trial];
+            for reply in &talk(fake, threads, &requests)[1..] {
+                let t = trial(reply);
+                assert_eq!((t.work, account(reply)), (2002.0, (2002.0, 2002.0)));
+                assert!(t.seconds > 0.0 && t.value == t.work / t.seconds, "{t:?}");
+                assert_eq!((t.moved, t.solution.as_ref()), (moved.map(|m| 1001.0 * m), None));
+                let disturbs = disturbers > 0 && threads > 1;
+                assert_eq!(t.background.map(|rate| rate > 0.0), disturbs.then_some(true), "{t:?}");
+                let pages = (t.conditions.huge_pages, t.conditions.misplaced_pages);
+                assert_eq!(pages, (Some(0.5), Some(0.25)));
+            }
         }
     }
 }
 
 #[test]
-fn a_wrong_result_is_told() {
+fn a_wrong_result_is_reported() {
     let replies = talk(wrong(), 2, &[Request::Trial]);
     assert!(matches!(replies[..], [Reply::Unverified(_)]), "{replies:?}");
 }
@@ -119,48 +126,29 @@ fn the_next_point_replaces_the_one_before() {
     };
     let begin = |id, threads| begin(id, threads, &[]);
     let take = || Order::Take(Request::Trial);
-    let replies = converse(
-        &find,
-        &[
-            take(),
-            begin("test.mover", 3),
-            take(),
-            begin("test.mover", 1),
-            take(),
-            begin("test.null", 1),
-            take(),
-            begin("test.mover", 1),
-            begin("test.none", 1),
-            take(),
-        ],
-    );
-    for refused in [0, 9] {
-        let nothing = Reply::Refused("nothing is set up".to_owned());
-        assert_eq!(replies[refused], nothing, "{replies:?}");
-    }
-    for ready in [1, 3, 5, 7] {
-        assert_eq!(replies[ready], Reply::Ready, "the threads before have ended");
-    }
-    assert_eq!(trial(&replies[2]).moved, Some(3003.0));
-    assert!(trial(&replies[2]).background.is_some());
-    assert_eq!(trial(&replies[4]).background, None);
-    assert_eq!(trial(&replies[6]).moved, None, "a workload that moves nothing");
-    assert!(matches!(&replies[8], Reply::Refused(r) if r.contains("test.none")), "{replies:?}");
+    let (nothing, mover, null) = ("nothing is set up", "moved Some(3003.0)", "moved None");
+    let (orders, expected): (Vec<_>, Vec<_>) = [
+        (take(), nothing),
+        (begin("test.mover", 3), "ready"),
+        (take(), mover),
+        (begin("test.mover", 1), "ready"),
+        (take(), mover),
+        (begin("test.null", 1), "ready"),
+        (take(), null),
+        (begin("test.mover", 1), "ready"),
+        (begin("test.none", 1), "no workload test.none"),
+        (take(), nothing),
+    ]
+    .into_iter()
+    .unzip();
+    let said = |reply: &Reply| match reply {
+        Reply::Ready => "ready".to_owned(),
+        Reply::Taken(taken) => format!("moved {:?}", taken.trial.moved),
+        Reply::Refused(reason) | Reply::Unverified(reason) => reason.clone(),
+    };
+    let said: Vec<_> = converse(&find, &orders).iter().map(said).collect();
+    assert_eq!(said, expected);
     assert_eq!(SET_UP.load(Ordering::SeqCst), 0);
-}
-
-#[test]
-fn what_was_moved_where_it_lies_and_what_went_on_beside_is_told() {
-    for threads in [1, 2, 3] {
-        let mover = Fake { moved: Some(3.0), disturbers: 1, ..Fake::counting(FIXED) };
-        let replies = talk(mover, threads, &[Request::Trial]);
-        let t = trial(&replies[0]);
-        // 1001 iterations, however many threads share them.
-        assert_eq!((account(&replies[0]), t.moved), ((2002.0, 2002.0), Some(3003.0)));
-        assert_eq!(t.background.is_some_and(|rate| rate > 0.0), threads > 1, "{t:?}");
-        let pages = (t.conditions.huge_pages, t.conditions.misplaced_pages);
-        assert_eq!(pages, (Some(0.5), Some(0.25)));
-    }
 }
 
 #[test]
@@ -213,7 +201,7 @@ fn work_that_the_system_refuses_or_that_was_not_done_is_no_rate() {
 }
 
 #[test]
-fn the_file_and_the_devices_are_told() {
+fn the_file_and_the_devices_are_reported() {
     let on = |devices: &[&str]| {
         let replies = talk_on(devices, writer(WELL, WELL), 1, &[Request::Trial]);
         trial(&replies[0]).clone()
@@ -294,7 +282,7 @@ fn what_is_fixed_is_taken_whole_and_once_at_least() {
 /// Of a trial that is one whole problem nothing is calibrated and nothing runs ahead: each thread
 /// does one iteration, from the first call on.
 #[test]
-fn a_whole_problem_is_one_iteration_a_thread_and_its_solution_is_told() {
+fn a_whole_problem_is_one_iteration_a_thread_and_its_solution_is_reported() {
     use Request::{Trial, Warm};
     let found = Solution {
         n: 9,

@@ -88,7 +88,7 @@ fn each_instance_of_the_last_level_that_usable_cpus_reach_counts_once() {
         (&[], 2, &[0], 1, "no CPU is known"),
         (&[0], 0, &[0], 1, "no instance counted"),
         (&[4], 1, &[0], 1, "the one there is"),
-        (&[0, 1], 2, &[], 2, "nobody tells who shares it"),
+        (&[0, 1], 2, &[], 2, "nobody reports who shares it"),
     ] {
         assert_eq!(reached(usable, instances, shared), Some(expected * 32), "{why}");
     }

@@ -23,15 +23,6 @@ pub fn trial(rate: f64, seconds: f64) -> Trial {
     Trial { value: rate, ..Trial::new(Unit::OpPerSecond, rate * seconds, seconds) }
 }
 
-/// A trial of 0.1 s of that value, which may be a time.
-pub fn trial_in(unit: Unit, value: f64) -> Trial {
-    const SECONDS: f64 = 0.1;
-    match unit {
-        Unit::Second => Trial { value, ..Trial::new(unit, SECONDS / value, SECONDS) },
-        _ => trial(value, SECONDS),
-    }
-}
-
 /// A workload of that id without a parameter or a ceiling; its subsystem is the id's first word.
 pub fn spec(id: &str, unit: Unit) -> WorkloadSpec {
     let subsystem = Subsystem::ALL.into_iter().find(|s| id.split('.').next() == Some(s.as_str()));
@@ -68,8 +59,12 @@ pub fn summary(median: f64) -> Summary {
 
 /// A measurement that has all its trials, each of 0.1 s and with its value of these.
 pub fn measurement(spec: &WorkloadSpec, params: Params, values: &[f64]) -> Measurement {
+    let trial = |value: &f64| match spec.unit {
+        Unit::Second => Trial { value: *value, ..Trial::new(spec.unit, 0.1 / value, 0.1) },
+        _ => trial(*value, 0.1),
+    };
     Measurement {
-        trials: values.iter().map(|v| trial_in(spec.unit, *v)).collect(),
+        trials: values.iter().map(trial).collect(),
         summary: summarise(values),
         ending: Ending::Complete,
         ..Measurement::new(spec, params)

@@ -37,7 +37,7 @@ fn the_named_file_goes_before_the_variable_and_that_before_the_home() {
     assert_eq!(place(None, &[home]).unwrap(), file("/h/.config/proofmark/key"));
     let empty = ("XDG_CONFIG_HOME", "");
     assert_eq!(place(None, &[empty, home]).unwrap(), file("/h/.config/proofmark/key"));
-    assert!(matches!(place(None, &[]), Err(KeyError::NoHome)));
+    assert!(place(None, &[]).unwrap_err().0.starts_with("neither XDG_CONFIG_HOME nor HOME"));
 }
 
 #[test]
@@ -73,11 +73,13 @@ fn a_file_that_others_can_read_is_refused() {
 fn a_file_without_a_key_is_left_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("key");
-    assert!(matches!(Key::find(Some(&path)), Err(KeyError::Missing { .. })));
+    assert!(Key::find(Some(&path)).unwrap_err().0.starts_with("no key in "));
     write(&path, "not a key\n").unwrap();
     set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
-    assert!(matches!(Key::find_or_make(Some(&path)), Err(KeyError::NotAKey { .. })));
+    let none = Key::find_or_make(Some(&path)).unwrap_err();
+    assert!(none.0.contains("does not hold a key of 64"), "{none}");
     assert_eq!(read_to_string(&path).unwrap(), "not a key\n");
     let folder = Key::find_or_make(Some(folder.path())).unwrap_err();
-    assert!(matches!(folder, KeyError::File { .. } | KeyError::Open { .. }), "{folder}");
+    let says = ["cannot read or create", "is accessible to other users"];
+    assert!(says.iter().any(|says| folder.0.contains(says)), "{folder}");
 }

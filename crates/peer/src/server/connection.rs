@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, TcpStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use proofmark_model::ServerEnd;
@@ -13,16 +13,16 @@ use super::gate::Pass;
 use super::job::Job;
 use super::log::Log;
 use super::session::Session;
-use super::{Event, Server, Slot};
-use crate::VERSION;
+use super::{Server, Slot};
 use crate::handshake::Admitted;
 use crate::message::{Limits, ToClient, ToServer, excerpt};
 use crate::sealed::Sealed;
+use crate::secret::Token;
 use crate::this_host::this_host;
 use crate::timed::Timed;
-use crate::token::Token;
 use crate::wire::DATA;
 use crate::work::{Ends, Work};
+use crate::{VERSION, lock};
 
 /// Longest time for an answer to be taken.
 const ANSWER: Duration = Duration::from_secs(5);
@@ -68,7 +68,7 @@ impl<'a> Connections<'a> {
 
     fn turn_away(&self, from: IpAddr) {
         let count = {
-            let mut reported = self.turned_away.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut reported = lock(&self.turned_away);
             reported.1 += 1;
             if reported.0.is_some_and(|at| at.elapsed() < Duration::from_secs(1)) {
                 return;
@@ -76,7 +76,8 @@ impl<'a> Connections<'a> {
             reported.0 = Some(Instant::now());
             std::mem::take(&mut reported.1)
         };
-        self.report(Event::Rejected { from, count });
+        let last = format!("the last from {from}");
+        self.log.report(format!("rejected {count} connections without the key, {last}"));
     }
 
     /// A data connection, if its token is good.
@@ -104,9 +105,7 @@ impl<'a> Connections<'a> {
             Some(ToServer::Hello { version, run, asked }) if version == VERSION => {
                 let granted = self.granted(asked);
                 match self.grant(&channel, ends, granted) {
-                    Ok(session) => {
-                        return self.lead(channel, &session, excerpt(&run), granted);
-                    }
+                    Ok(session) => return self.lead(channel, &session, &excerpt(&run), granted),
                     Err(answer) => answer,
                 }
             }
@@ -127,7 +126,7 @@ impl<'a> Connections<'a> {
             _ => Some("the versions differ".to_owned()),
         };
         if let Some(reason) = refused {
-            self.report(Event::Refused { from: ends.peer, reason });
+            self.log.report(format!("refused {}: {reason}", ends.peer));
         }
         // He may be gone; there is nothing else to tell him.
         let _ = channel.send(&answer, Instant::now() + ANSWER);
@@ -172,7 +171,7 @@ impl<'a> Connections<'a> {
 
     /// The slot, or why there can be no session now.
     fn free_slot(&self) -> Result<MutexGuard<'_, Slot>, ToClient> {
-        let slot = self.server.slot();
+        let slot = lock(&self.server.slot);
         let refused = match &*slot {
             Slot::Free => None,
             Slot::Closed => Some(refusal(STOPPED)),
@@ -184,9 +183,9 @@ impl<'a> Connections<'a> {
     }
 
     /// Keeps the session alive while its lead is.
-    fn lead(&self, mut channel: Sealed, session: &Arc<Session>, run: String, granted: Limits) {
+    fn lead(&self, mut channel: Sealed, session: &Arc<Session>, run: &str, granted: Limits) {
         let (from, seconds) = (session.ends.peer, granted.seconds);
-        self.report(Event::Started { run: run.clone(), from, seconds });
+        self.log.report(format!("{from} started run {run}, at most {seconds} s"));
         let silence = self.server.patience.silence;
         let welcome = ToClient::Welcome {
             session: session.token,
@@ -206,12 +205,14 @@ impl<'a> Connections<'a> {
         let reason = session.ended().unwrap_or_default();
         session.wait_for_tasks();
         self.free(session);
-        let _ = channel.send(&ToClient::Ended { reason: reason.clone() }, Instant::now() + ANSWER);
-        self.report(Event::Ended { run, reason, bytes: session.allowance.spent() });
+        let bytes = session.allowance.spent();
+        let line = format!("run {run} ended after {bytes} B: {reason}");
+        let _ = channel.send(&ToClient::Ended { reason }, Instant::now() + ANSWER);
+        self.log.report(line);
     }
 
     fn free(&self, session: &Arc<Session>) {
-        let mut slot = self.server.slot();
+        let mut slot = lock(&self.server.slot);
         if matches!(&*slot, Slot::Taken(present) if Arc::ptr_eq(present, session)) {
             *slot = Slot::Free;
         }
@@ -274,13 +275,10 @@ impl<'a> Connections<'a> {
     fn guarded<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
         let done = catch_unwind(AssertUnwindSafe(work)).ok();
         if done.is_none() {
-            self.report(Event::Panicked);
+            let line = "the work of the server panicked; its connections were closed";
+            self.log.report(line.to_owned());
         }
         done
-    }
-
-    fn report(&self, event: Event) {
-        self.log.report(event);
     }
 }
 

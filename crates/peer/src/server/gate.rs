@@ -3,9 +3,10 @@
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, TcpStream};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use super::job::shut;
+use crate::lock;
 
 /// Most connections that have not proved the key, each with a thread that waits for it.
 const MOST: usize = 16;
@@ -49,7 +50,7 @@ impl Gate {
         favoured: Option<IpAddr>,
     ) -> io::Result<Pass> {
         let (stream, ip) = (stream.try_clone()?, ip.to_canonical());
-        let mut visitors = self.visitors();
+        let mut visitors = lock(&self.visitors);
         while visitors.waiting.len() >= MOST {
             if let Some(visitor) = visitors.one_too_many(favoured) {
                 shut(&visitor.stream);
@@ -64,11 +65,7 @@ impl Gate {
     }
 
     pub(crate) fn clear(&self) {
-        self.visitors().waiting.iter().for_each(|visitor| shut(&visitor.stream));
-    }
-
-    fn visitors(&self) -> MutexGuard<'_, Visitors> {
-        self.visitors.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.visitors).waiting.iter().for_each(|visitor| shut(&visitor.stream));
     }
 }
 
@@ -98,17 +95,18 @@ fn network(ip: IpAddr) -> IpAddr {
 
 impl Drop for Pass {
     fn drop(&mut self) {
-        self.gate.visitors().waiting.retain(|visitor| visitor.id != self.id);
+        lock(&self.gate.visitors).waiting.retain(|visitor| visitor.id != self.id);
         self.gate.changed.notify_all();
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io::Read;
+    use std::io::{ErrorKind, Read};
     use std::net::{Ipv4Addr, TcpListener};
     use std::thread;
-    use std::time::Duration;
+
+    use proofmark_testing::DEADLINE;
 
     use super::*;
 
@@ -116,7 +114,7 @@ mod tests {
     fn visit(gate: &Arc<Gate>, ip: IpAddr, favoured: IpAddr) -> TcpStream {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        client.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+        client.set_read_timeout(Some(DEADLINE)).unwrap();
         let mut server = listener.accept().unwrap().0;
         let pass = gate.enter(&server, ip, Some(favoured)).unwrap();
         thread::spawn(move || {
@@ -126,62 +124,59 @@ mod tests {
         client
     }
 
-    fn closed(mut stream: &TcpStream) -> bool {
-        matches!(stream.read(&mut [0]), Ok(0))
+    /// Waits for the gate to close these, in a time that none of them needs.
+    fn all_closed(streams: &[TcpStream]) -> bool {
+        streams.iter().all(|mut stream| matches!(stream.read(&mut [0]), Ok(0)))
+    }
+
+    /// Whether the gate has closed none of these. It closes in the order of its decisions, so ask
+    /// when those that it must close are closed.
+    fn none_closed(streams: &[TcpStream]) -> bool {
+        let is_open = |mut stream: &TcpStream| {
+            stream.set_nonblocking(true).unwrap();
+            let read = stream.read(&mut [0]);
+            stream.set_nonblocking(false).unwrap();
+            read.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+        };
+        streams.iter().all(is_open)
     }
 
     #[test]
     fn the_oldest_waiting_goes_first_and_the_favoured_last() {
         let [favoured, other] = [1, 2].map(|n| IpAddr::V4(Ipv4Addr::new(127, 0, 0, n)));
         let gate = Arc::new(Gate::default());
-        let first = visit(&gate, favoured, favoured);
-        let mut waiting: Vec<_> = (1..MOST).map(|_| visit(&gate, other, favoured)).collect();
-        waiting.push(visit(&gate, other, favoured));
-        assert!(closed(&waiting[0]) && !closed(&waiting[1]) && !closed(&first));
-        let newer: Vec<_> = (0..MOST).map(|_| visit(&gate, favoured, favoured)).collect();
-        assert!(waiting[1..].iter().all(closed) && closed(&first));
-        assert!(!newer.iter().any(closed) && gate.visitors().waiting.len() == MOST);
+        let visits = |count, ip| Vec::from_iter((0..count).map(|_| visit(&gate, ip, favoured)));
+        let first = visits(1, favoured);
+        let waiting = visits(MOST, other);
+        assert!(all_closed(&waiting[..1]) && none_closed(&waiting[1..]) && none_closed(&first));
+        let newer = visits(MOST, favoured);
+        assert!(all_closed(&waiting[1..]) && all_closed(&first) && none_closed(&newer));
+        assert_eq!(lock(&gate.visitors).waiting.len(), MOST);
     }
 
+    /// Each other connection, of a network of its own, stays.
     #[test]
-    fn a_crowd_from_one_address_displaces_itself() {
-        let [nobody, crowd, other] = [1, 2, 3].map(|n| IpAddr::V4(Ipv4Addr::new(127, 0, 0, n)));
-        let gate = Arc::new(Gate::default());
-        let newcomer = visit(&gate, other, nobody);
-        let many: Vec<_> = (0..2 * MOST).map(|_| visit(&gate, crowd, nobody)).collect();
-        assert!(!closed(&newcomer));
-        let (gone, there) = many.split_at(MOST + 1);
-        assert!(gone.iter().all(closed) && !there.iter().any(closed));
-    }
-
-    /// `crowd(n)` are the addresses of an attacker. Each other connection of a network of its own
-    /// stays; the crowd displaces itself.
-    fn displaces_itself(crowd: impl Fn(u16) -> IpAddr) {
+    fn a_crowd_from_one_network_displaces_itself() {
+        const V4: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 5);
         let ip = |text: &str| text.parse::<IpAddr>().unwrap();
-        let gate = Arc::new(Gate::default());
-        let others = ["2001:db8:0:1::1", "2001:db8:0:2::1", "192.0.2.7"];
-        let others: Vec<_> = others.map(|o| visit(&gate, ip(o), ip("192.0.2.99"))).into();
-        let last: Vec<_> =
-            (0..2 * MOST as u16).map(|n| visit(&gate, crowd(n), ip("192.0.2.99"))).collect();
-        assert!(!others.iter().any(closed), "a crowd of one network keeps others out");
-        assert!(last[..MOST].iter().all(closed) && !closed(&last[2 * MOST - 1]));
-    }
-
-    #[test]
-    fn a_crowd_from_one_ipv6_network_displaces_itself() {
-        displaces_itself(|n| IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 9, n, !n, 7, n)));
-    }
-
-    #[test]
-    fn an_ipv4_address_written_as_ipv6_is_the_ipv4_address() {
-        let address = Ipv4Addr::new(203, 0, 113, 5);
-        displaces_itself(|n| match n % 2 {
-            0 => IpAddr::V4(address),
-            _ => IpAddr::V6(address.to_ipv6_mapped()),
-        });
-        assert_eq!(network(IpAddr::V6(address.to_ipv6_mapped())), IpAddr::V4(address));
-        let crowd = |n: u8| IpAddr::V6(Ipv4Addr::new(198, 51, 100, n).to_ipv6_mapped());
-        assert_ne!(network(crowd(1)), network(crowd(2)), "all of IPv4 is not one network");
+        let crowds: [fn(u16) -> IpAddr; 3] = [
+            |_| IpAddr::V4(V4),
+            |n| IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 9, n, !n, 7, n)),
+            // An IPv4 address written as IPv6 is the IPv4 address.
+            |n| if n % 2 == 0 { IpAddr::V4(V4) } else { IpAddr::V6(V4.to_ipv6_mapped()) },
+        ];
+        for crowd in crowds {
+            let gate = Arc::new(Gate::default());
+            let visit = |from| visit(&gate, from, ip("192.0.2.99"));
+            let others = ["2001:db8:0:1::1", "2001:db8:0:2::1", "192.0.2.7"];
+            let others = others.map(|other| visit(ip(other)));
+            let many: Vec<_> = (0..2 * MOST as u16).map(|n| visit(crowd(n))).collect();
+            let (gone, there) = many.split_at(MOST + others.len());
+            assert!(all_closed(gone) && none_closed(there), "{}", crowd(1));
+            assert!(none_closed(&others), "a crowd from {} keeps others out", crowd(1));
+        }
+        let mapped = |n: u8| network(IpAddr::V6(Ipv4Addr::new(198, 51, 100, n).to_ipv6_mapped()));
+        assert_ne!(mapped(1), mapped(2), "all of IPv4 is not one network");
     }
 
     #[test]
@@ -190,7 +185,7 @@ mod tests {
         let (friend, neighbour) = (ip("2001:db8::1"), ip("2001:db8::2"));
         let gate = Arc::new(Gate::default());
         let first = visit(&gate, friend, friend);
-        let _crowd: Vec<_> = (0..2 * MOST).map(|_| visit(&gate, neighbour, friend)).collect();
-        assert!(!closed(&first));
+        let crowd: Vec<_> = (0..2 * MOST).map(|_| visit(&gate, neighbour, friend)).collect();
+        assert!(all_closed(&crowd[..=MOST]) && none_closed(&[first]));
     }
 }

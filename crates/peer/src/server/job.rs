@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::io;
 use std::net::{Shutdown, TcpStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
 use crate::bounds::{Allowance, Bounds};
+use crate::lock;
 use crate::message::OpenStream;
-use crate::token::Token;
+use crate::secret::Token;
 use crate::work::{Ends, Task};
 
 const MOST_STREAMS: usize = 256;
@@ -64,7 +65,7 @@ impl Job {
         if ends.peer.ip() != self.ends.peer.ip() {
             return None;
         }
-        let mut streams = self.streams();
+        let mut streams = lock(&self.streams);
         // An ended job has none that wait.
         if !streams.waiting.contains_key(&token) {
             return None;
@@ -75,7 +76,7 @@ impl Job {
 
     /// Its connection is closed, even if the task kept a clone.
     pub(crate) fn leave(&self, token: Token) {
-        if let Some(stream) = self.streams().running.remove(&token) {
+        if let Some(stream) = lock(&self.streams).running.remove(&token) {
             shut(&stream);
         }
         self.changed.notify_all();
@@ -83,7 +84,7 @@ impl Job {
 
     pub(crate) fn end(&self) {
         let waiting = {
-            let mut streams = self.streams();
+            let mut streams = lock(&self.streams);
             self.bounds.end();
             streams.running.values().for_each(shut);
             std::mem::take(&mut streams.waiting)
@@ -97,11 +98,7 @@ impl Job {
     pub(crate) fn wait_for_tasks(&self, until: Instant) {
         let left = until.saturating_duration_since(Instant::now());
         let busy = |streams: &mut Streams| !streams.running.is_empty();
-        drop(self.changed.wait_timeout_while(self.streams(), left, busy));
-    }
-
-    fn streams(&self) -> MutexGuard<'_, Streams> {
-        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
+        drop(self.changed.wait_timeout_while(lock(&self.streams), left, busy));
     }
 }
 

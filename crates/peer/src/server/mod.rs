@@ -7,12 +7,11 @@ mod log;
 mod mute;
 mod session;
 
-use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -23,6 +22,7 @@ use session::Session;
 
 use crate::handshake::Handshake;
 use crate::key::Key;
+use crate::lock;
 use crate::message::Limits;
 use crate::work::Work;
 
@@ -40,71 +40,6 @@ impl Default for Patience {
     /// within 10 s.
     fn default() -> Self {
         Self { handshake: Duration::from_secs(5), silence: Duration::from_secs(8) }
-    }
-}
-
-/// What a server reports.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
-    /// A session began.
-    Started {
-        /// Name of the run, from the client.
-        run: String,
-        /// The client.
-        from: SocketAddr,
-        /// How long the session may last.
-        seconds: u64,
-    },
-    /// The session ended; the next may come.
-    Ended {
-        /// Name of the run.
-        run: String,
-        /// Why.
-        reason: String,
-        /// Bytes of payload that its tasks counted.
-        bytes: u64,
-    },
-    /// A client with the key was refused.
-    Refused {
-        /// Who.
-        from: SocketAddr,
-        /// Why.
-        reason: String,
-    },
-    /// Connections without the key; reported at most once per second.
-    Rejected {
-        /// The last of them.
-        from: IpAddr,
-        /// How many since the last report.
-        count: u64,
-    },
-    /// The server's work panicked; the connections of its job were closed.
-    Panicked,
-    /// Events that were dropped because the log was too slow.
-    Dropped {
-        /// How many.
-        count: u64,
-    },
-}
-
-impl fmt::Display for Event {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Started { run, from, seconds } => {
-                write!(f, "{from} started run {run}, at most {seconds} s")
-            }
-            Self::Ended { run, reason, bytes } => {
-                write!(f, "run {run} ended after {bytes} B: {reason}")
-            }
-            Self::Refused { from, reason } => write!(f, "refused {from}: {reason}"),
-            Self::Rejected { from, count } => {
-                write!(f, "rejected {count} connections without the key, the last from {from}")
-            }
-            Self::Panicked => {
-                f.write_str("the work of the server panicked; its connections were closed")
-            }
-            Self::Dropped { count } => write!(f, "{count} log lines were dropped"),
-        }
     }
 }
 
@@ -144,10 +79,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds the TCP port, and the UDP port of the same number. Port 0 takes a free one.
-    ///
-    /// # Errors
-    /// The system's, such as that one of the two ports is in use.
+    /// Binds the TCP port, and the UDP port of the same number; an error where one of the two is in
+    /// use. Port 0 takes a free one.
     pub fn bind(address: SocketAddr, key: Key, limits: Limits) -> io::Result<Self> {
         let (listener, mute) = bind_both(address)?;
         let address = listener.local_addr()?;
@@ -182,9 +115,11 @@ impl Server {
         self.stop.clone()
     }
 
-    /// Serves until it is stopped. `log` is called from one thread, and may wait: what
-    /// cannot be queued for it is counted, and left out.
-    pub fn serve(&self, work: &dyn Work, log: impl Fn(Event) + Send + 'static) {
+    /// Serves until it is stopped. `log` gets a line for each start and end of a session, each client
+    /// that is refused or has no key (the latter once a second at most), and each panic of the work.
+    /// It is called from one thread, and may wait: what cannot be queued for it is counted, and left
+    /// out.
+    pub fn serve(&self, work: &dyn Work, log: impl Fn(String) + Send + 'static) {
         let gate = Arc::new(Gate::default());
         let connections = Connections::new(self, work, Log::new(log));
         thread::scope(|scope| {
@@ -203,7 +138,7 @@ impl Server {
                 let _ = thread::Builder::new().name(name).spawn_scoped(scope, serve);
             }
             gate.clear();
-            let slot = std::mem::replace(&mut *self.slot(), Slot::Closed);
+            let slot = std::mem::replace(&mut *lock(&self.slot), Slot::Closed);
             if let Slot::Taken(session) = slot {
                 session.end(connection::STOPPED);
             }
@@ -215,14 +150,10 @@ impl Server {
     }
 
     fn session(&self) -> Option<Arc<Session>> {
-        match &*self.slot() {
+        match &*lock(&self.slot) {
             Slot::Taken(session) => Some(Arc::clone(session)),
             Slot::Free | Slot::Closed => None,
         }
-    }
-
-    fn slot(&self) -> std::sync::MutexGuard<'_, Slot> {
-        self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

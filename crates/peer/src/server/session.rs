@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::net::{Shutdown, TcpStream};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::job::{Job, shut};
 use crate::bounds::Allowance;
-use crate::token::Token;
+use crate::lock;
+use crate::secret::Token;
 use crate::work::{Ends, Task};
 
 const MOST_CHANNELS: usize = 16;
@@ -60,7 +61,7 @@ impl Session {
     /// still say why. Waits for nothing, since a task's own thread may be the caller.
     pub(crate) fn end(&self, reason: &str) {
         let jobs: Vec<Arc<Job>> = {
-            let mut state = self.state();
+            let mut state = lock(&self.state);
             if state.ended.is_some() {
                 return;
             }
@@ -77,12 +78,12 @@ impl Session {
     /// After the end, waits for its tasks.
     pub(crate) fn wait_for_tasks(&self) {
         let until = Instant::now() + SETTLING;
-        let jobs = std::mem::take(&mut self.state().ended_jobs);
+        let jobs = std::mem::take(&mut lock(&self.state).ended_jobs);
         jobs.iter().for_each(|job| job.wait_for_tasks(until));
     }
 
     pub(crate) fn ended(&self) -> Option<String> {
-        self.state().ended.clone()
+        lock(&self.state).ended.clone()
     }
 
     /// Adds a channel, which is shut down when the session ends; its name is for the
@@ -91,7 +92,7 @@ impl Session {
         let failed = |e: std::io::Error| e.to_string();
         let name = Token::random().map_err(failed)?;
         let stream = stream.try_clone().map_err(failed)?;
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         if let Some(reason) = &state.ended {
             return Err(format!("the session has ended: {reason}"));
         }
@@ -104,7 +105,7 @@ impl Session {
 
     /// Takes a channel out and ends its job.
     pub(crate) fn leave(&self, channel: Token) {
-        let member = self.state().channels.remove(&channel);
+        let member = lock(&self.state).channels.remove(&channel);
         if let Some(job) = member.and_then(|member| member.job) {
             job.end();
         }
@@ -112,7 +113,7 @@ impl Session {
 
     /// Ends the job of a channel, and waits for its tasks.
     pub(crate) fn end_job(&self, channel: Token) {
-        let job = self.state().channels.get_mut(&channel).and_then(|member| member.job.take());
+        let job = lock(&self.state).channels.get_mut(&channel).and_then(|member| member.job.take());
         if let Some(job) = job {
             job.end();
             job.wait_for_tasks(Instant::now() + SETTLING);
@@ -121,7 +122,7 @@ impl Session {
 
     /// Gives a channel its job; false if the session ended meanwhile.
     pub(crate) fn start_job(&self, channel: Token, job: Job) -> bool {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         if state.ended.is_some() {
             return false;
         }
@@ -138,11 +139,7 @@ impl Session {
         ends: Ends,
     ) -> Option<(Box<dyn Task>, Arc<Job>)> {
         let jobs: Vec<Arc<Job>> =
-            self.state().channels.values().filter_map(|member| member.job.clone()).collect();
+            lock(&self.state).channels.values().filter_map(|member| member.job.clone()).collect();
         jobs.into_iter().find_map(|job| Some((job.claim(token, stream, ends)?, job)))
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -10,8 +10,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use proofmark_peer::{
-    Address, Bounds, ControlSession, Ends, Event, Key, Limits, Patience, Server, Stop, Task,
-    VERSION, Work,
+    Address, Bounds, ControlSession, Ends, Key, Limits, Patience, Server, Stop, Task, VERSION, Work,
 };
 use proofmark_testing::{DEADLINE, join, wait_until, wait_until_within};
 use serde_json::{Value, json};
@@ -78,7 +77,8 @@ impl Task for EchoTask {
 pub struct ServerSide {
     pub address: SocketAddr,
     pub key: Key,
-    pub events: Arc<Mutex<Vec<Event>>>,
+    /// The lines of its log.
+    pub log: Arc<Mutex<Vec<String>>>,
     pub running: Arc<AtomicUsize>,
     stop: Stop,
     thread: Option<JoinHandle<()>>,
@@ -105,12 +105,12 @@ impl ServerSide {
         let server = Server::bind(SocketAddr::new(ip, 0), key.clone(), limits).unwrap();
         let server = server.with_patience(PATIENCE);
         let (address, stop) = (server.address(), server.stop());
-        let (events, work) = (Arc::new(Mutex::new(Vec::new())), Echo::default());
-        let (running, log) = (Arc::clone(&work.running), Arc::clone(&events));
+        let (log, work) = (Arc::<Mutex<Vec<_>>>::default(), Echo::default());
+        let (running, lines) = (Arc::clone(&work.running), Arc::clone(&log));
         let thread = thread::spawn(move || {
-            server.serve(&work, move |event| log.lock().unwrap().push(event));
+            server.serve(&work, move |line| lines.lock().unwrap().push(line));
         });
-        Self { address, key, events, running, stop, thread: Some(thread) }
+        Self { address, key, log, running, stop, thread: Some(thread) }
     }
 
     pub fn address(&self) -> Address {
@@ -141,10 +141,10 @@ impl ServerSide {
         }
     }
 
-    /// Waits until the server reports an event, which it does from a thread of its own.
+    /// Waits until the server's log has a line with these words.
     #[track_caller]
-    pub fn wait_for(&self, what: &str, wanted: impl Fn(&Event) -> bool) {
-        wait_until(what, || self.events.lock().unwrap().iter().any(&wanted));
+    pub fn wait_for(&self, words: &str) {
+        wait_until(words, || self.log.lock().unwrap().iter().any(|line| line.contains(words)));
     }
 }
 
@@ -177,13 +177,16 @@ fn noise(
     key: &Key,
     build: impl Fn(Builder) -> Result<snow::HandshakeState, snow::Error>,
 ) -> snow::HandshakeState {
-    let mut psk = [0; 32];
-    for (n, byte) in psk.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&key.to_hex()[2 * n..][..2], 16).unwrap();
-    }
     let pattern = "Noise_NNpsk0_25519_ChaChaPoly_BLAKE2s".parse().unwrap();
+    let psk = key.bytes();
     let builder = Builder::new(pattern).psk(0, &psk).unwrap().prologue(b"proofmark peer").unwrap();
     build(builder).unwrap()
+}
+
+/// A lead's first message.
+pub fn hello(seconds: u64) -> Value {
+    json!({ "message": "hello", "version": VERSION, "run": "raw",
+        "asked": { "seconds": seconds, "bytes": 1 << 20 } })
 }
 
 /// A server that lets one connection in and says these, each after a message.
@@ -210,9 +213,13 @@ pub struct Raw {
 
 impl Raw {
     pub fn enter(to: SocketAddr, key: &Key) -> Self {
+        let (bytes, noise) = opening(key);
+        Self::enter_with(to, &bytes, noise)
+    }
+
+    pub fn enter_with(to: SocketAddr, opening: &[u8], mut noise: snow::HandshakeState) -> Self {
         let mut stream = connect(to);
-        let (bytes, mut noise) = opening(key);
-        stream.write_all(&bytes).unwrap();
+        stream.write_all(opening).unwrap();
         let mut answer = [0; 50];
         stream.read_exact(&mut answer).unwrap();
         noise.read_message(&answer[2..], &mut []).unwrap();
@@ -234,9 +241,7 @@ impl Raw {
 
     pub fn lead(server: &ServerSide, seconds: u64) -> Self {
         let mut raw = Self::enter(server.address, &server.key);
-        let hello = json!({ "message": "hello", "version": VERSION, "run": "raw",
-            "asked": { "seconds": seconds, "bytes": 1 << 20 } });
-        assert_eq!(raw.ask(&hello)["message"], "welcome");
+        assert_eq!(raw.ask(&hello(seconds))["message"], "welcome");
         raw
     }
 

@@ -1,15 +1,16 @@
 //! Many connections, and slow ones.
 
+use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::thread::{self, JoinHandle, sleep};
+use std::sync::atomic::Ordering;
+use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
 use proofmark_testing::{join, wait_until};
 
 use crate::common::{PATIENCE, ServerSide, connect, opening, until_closed};
-use crate::session::{Session, returning, steady};
+use crate::session::{Session, repeat, returning, steady};
 use crate::{alone, from_elsewhere};
 
 /// Threads that serve connections without the key, at most.
@@ -80,55 +81,7 @@ fn slow_and_half_open_connections_end_in_time() {
     session.undisturbed(begin);
 }
 
-/// Connections from another address that come without end.
-struct Crowd {
-    over: Arc<AtomicBool>,
-    thread: JoinHandle<()>,
-}
-
-impl Crowd {
-    /// Waits until more of them have come than there are places.
-    fn begin(port: u16) -> Self {
-        let (over, count) = <(Arc<AtomicBool>, Arc<AtomicU32>)>::default();
-        let (ended, come) = (Arc::clone(&over), Arc::clone(&count));
-        let thread = thread::spawn(move || {
-            let mut streams = std::collections::VecDeque::new();
-            while !ended.load(Ordering::SeqCst) {
-                streams.push_back(from_elsewhere(port));
-                come.fetch_add(1, Ordering::SeqCst);
-                if streams.len() > 100 {
-                    streams.pop_front();
-                }
-            }
-        });
-        wait_until("a crowd of 100", || count.load(Ordering::SeqCst) > 100);
-        Self { over, thread }
-    }
-
-    fn end(self) {
-        self.over.store(true, Ordering::SeqCst);
-        join("the crowd to end", self.thread);
-    }
-}
-
-/// Before there is a session, a crowd from one address displaces itself, and not who
-/// comes from another and takes his time.
-#[test]
-fn a_crowd_from_one_address_leaves_room_for_another() {
-    let _alone = alone();
-    let server = ServerSide::start();
-    let crowd = Crowd::begin(server.address.port());
-    for _ in 0..5 {
-        let mut stream = connect(server.address);
-        sleep(PATIENCE.handshake / 2);
-        let _ = stream.write_all(&opening(&server.key).0);
-        let mut answer = [0; 50];
-        stream.read_exact(&mut answer).expect("displaced");
-    }
-    crowd.end();
-}
-
-/// Strangers from another address that come without end cannot keep a session's own
+/// Unauthenticated peers from another address that come without end cannot keep a session's own
 /// workers from coming in.
 #[test]
 fn a_crowd_from_elsewhere_does_not_crowd_the_session_out() {
@@ -136,12 +89,28 @@ fn a_crowd_from_elsewhere_does_not_crowd_the_session_out() {
     let server = ServerSide::start();
     let lead = server.lead();
     let mut steady = steady(lead.invitation());
-    let crowd = Crowd::begin(server.address.port());
+    let (over, count) = <(Arc<_>, Arc<_>)>::default();
+    let mut streams = VecDeque::new();
+    let port = server.address.port();
+    let come = move || {
+        streams.push_back(from_elsewhere(port));
+        if streams.len() > 100 {
+            streams.pop_front();
+        }
+    };
+    let crowd = repeat(&over, &count, come);
+    wait_until("more connections than there are places", || count.load(Ordering::SeqCst) > 100);
     for _ in 0..10 {
         let mut own = returning(lead.invitation());
         own();
         steady();
     }
-    crowd.end();
+    // Nor one that takes its time.
+    let mut slow = connect(server.address);
+    sleep(PATIENCE.handshake / 2);
+    let _ = slow.write_all(&opening(&server.key).0);
+    slow.read_exact(&mut [0; 50]).expect("displaced");
+    over.store(true, Ordering::SeqCst);
+    join("the crowd to end", crowd);
     assert_eq!(lead.ended(), None);
 }
