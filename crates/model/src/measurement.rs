@@ -213,7 +213,7 @@ pub struct Verification {
 /// A ratio taken pair by pair.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ratio {
-    /// Median of the pairs' ratios, ours / theirs.
+    /// Median of the pairs' ratios, proofmark / tool.
     pub median: f64,
     /// Its 95 % interval; null for fewer than 6 pairs.
     pub ci95: Option<[f64; 2]>,

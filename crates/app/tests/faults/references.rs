@@ -133,7 +133,7 @@ fn a_tool_repeats_each_trial_on_a_file_of_the_disk() {
     let page = fs::read_to_string(lab.out().join("report.html")).unwrap();
     let page = page.replace("&#x2f;", "/");
     assert!(page.contains("fio tool-9.5") || page.contains("fio 3.33"), "the version");
-    assert!(page.contains("ours / theirs"));
+    assert!(page.contains("proofmark / tool"));
 }
 
 #[test]

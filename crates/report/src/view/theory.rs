@@ -119,7 +119,7 @@ pub fn charts(groups: &[Group]) -> Vec<ComparisonChart> {
 /// Ours and each tool's; `None` without a share of our own.
 fn point(group: &Group, rows: &[&Row], tools: &mut Vec<String>) -> Option<ComparisonGroup> {
     let (_, m, _) = rows.first()?;
-    let ours = bar("ours".to_owned(), m.efficiency?, m.verdict, 0)?;
+    let ours = bar("proofmark".to_owned(), m.efficiency?, m.verdict, 0)?;
     let mut bars = vec![ours];
     // A tool at another configuration has nothing to do with these bars.
     for (_, _, r) in rows.iter().filter(|(_, at, _)| std::ptr::eq(*at, *m)) {

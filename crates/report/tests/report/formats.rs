@@ -105,8 +105,7 @@ fn extreme_values_are_told_without_nan() {
                 (l.p50, l.p99, l.buckets[3].upto) = (value, Some(value), value);
             }
             if let Some(s) = &mut m.summary {
-                (s.median, s.mean, s.sd, s.ci95) =
-                    (value, value, Some(value), Some([value, 1e60]));
+                (s.median, s.mean, s.sd, s.ci95) = (value, value, Some(value), Some([value, 1e60]));
             }
             if let Some(c) = &mut m.ceiling {
                 c.value = value;

@@ -177,6 +177,6 @@ fn bars_hold_no_tool_of_another_point() {
     let points = || view.against.iter().flat_map(|c| &c.points);
     let reads = points().find(|p| p.name.starts_with("disk.seq_read")).unwrap();
     let names: Vec<&str> = reads.bars.iter().map(|b| b.bar.name.as_str()).collect();
-    assert_eq!(names, ["ours", "fio"], "iozone ran beside another block size");
+    assert_eq!(names, ["proofmark", "fio"], "iozone ran beside another block size");
     assert!(View::from_run(&fixture::alone()).against.is_empty(), "no bars where no tool ran");
 }

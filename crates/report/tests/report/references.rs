@@ -23,7 +23,7 @@ fn without_them_no_format_speaks_of_them() {
     for format in ALL {
         let text = format.render(&run, &Options::default()).unwrap();
         let page = text.split("<script>").next().unwrap();
-        for said in ["eside other tools", "eside the tools", "theirs", "tool_version"] {
+        for said in ["eside other tools", "eside the tools", "tool result", "tool_version"] {
             assert!(!page.contains(said), "{said} in {}", format.id());
         }
     }
@@ -45,13 +45,13 @@ fn a_row_has_both_numbers_and_the_ceiling_of_both() {
         ["10\u{202f}000", "15\u{202f}000", "18\u{202f}000", "20\u{202f}000"]
     );
     assert_eq!(column(&table, "tool"), ["hpl"; 4]);
-    let [ours, theirs, ceiling] =
-        ["ours", "theirs", "ceiling"].map(|c| column(&table, c)[0].parse::<f64>().unwrap());
+    let [ours, theirs, ceiling] = ["proofmark", "tool result", "ceiling"]
+        .map(|c| column(&table, c)[0].parse::<f64>().unwrap());
     assert!((theirs / ours - 0.94).abs() < 1e-3, "{theirs} of {ours}");
     let share = |c| column(&table, c)[0].parse::<f64>().unwrap() / 100.0;
-    assert!((share("ours / ceiling") - ours / ceiling).abs() < 1e-3);
-    assert!((share("theirs / ceiling") - theirs / ceiling).abs() < 1e-3);
-    assert_eq!(column(&table, "ours / theirs")[0], "1.064");
+    assert!((share("proofmark / ceiling") - ours / ceiling).abs() < 1e-3);
+    assert!((share("tool / ceiling") - theirs / ceiling).abs() < 1e-3);
+    assert_eq!(column(&table, "proofmark / tool")[0], "1.064");
     assert_eq!(column(&table, "95 % interval")[0], "1.053–1.077");
     assert_eq!(column(&table, "tool verdict")[0], "✓ valid");
 }
@@ -73,7 +73,7 @@ fn what_is_missing_has_its_reason() {
         });
     }
     let table = workload(&run, "cpu.linpack").references.table;
-    for title in ["theirs", "theirs / ceiling", "ours / theirs"] {
+    for title in ["tool result", "tool / ceiling", "proofmark / tool"] {
         assert_eq!(column(&table, title)[0], "-", "{title}");
     }
     assert!(table.notes.iter().any(|n| n == "proofmark's result is suspect"), "{:?}", table.notes);
@@ -89,7 +89,7 @@ fn our_median_is_that_of_the_pairs() {
     let ours = |run: &Run| {
         let at = View::from_run(run).references;
         let table = workload(run, "cpu.linpack").references.table;
-        [&table, &at].map(|t| column(t, "ours")[0].to_owned())
+        [&table, &at].map(|t| column(t, "proofmark")[0].to_owned())
     };
     assert_eq!(ours(&run), ["40.00", "40.00 GFLOP/s"]);
     each(&mut run, "cpu.linpack").for_each(|m| {
@@ -258,7 +258,8 @@ fn bars_stand_side_by_side_in_one_order_of_colours() {
     let (_, chart) =
         page.split_once("Sequential read: compared with reference tools (1 of 2)").unwrap();
     let chart = chart.split("</svg>").next().unwrap();
-    for said in ["ours", "fio", "iozone", "ceiling", "✗ invalid", "var(--s1)", "var(--s2)", "0.6"]
+    for said in
+        ["proofmark", "fio", "iozone", "ceiling", "✗ invalid", "var(--s1)", "var(--s2)", "0.6"]
     {
         assert!(chart.contains(said), "{said}");
     }
@@ -336,7 +337,7 @@ fn every_pair_of_trials_is_in_the_page() {
     let run = fixture::beside();
     let pairs = workload(&run, "cpu.linpack").references.pairs;
     assert_eq!(pairs.rows.len(), 4 * 6);
-    assert_eq!(column(&pairs, "ours / theirs")[..6], ["1.064"; 6]);
+    assert_eq!(column(&pairs, "proofmark / tool")[..6], ["1.064"; 6]);
     assert!(render("html", &run).contains("every pair of trials"));
     assert!(render("html", &run).contains("<dt>tool time</dt>"));
     for (format, has) in [("html", true), ("markdown", false), ("terminal", false)] {

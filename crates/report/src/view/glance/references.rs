@@ -16,13 +16,13 @@ pub fn table(groups: &[Group]) -> Table {
         .column("configuration")
         .spare(4)
         .column("tool")
-        .number("ours")
+        .number("proofmark")
         .spare(3)
         .explained(OURS[0], OURS[1])
-        .number("theirs")
+        .number("tool result")
         .spare(3)
-        .number("ours / theirs")
-        .explained("ours / theirs", RATIO)
+        .number("proofmark / tool")
+        .explained("proofmark / tool", RATIO)
         .number("95 % interval")
         .column("tool verdict");
     table.keys = 3;

@@ -30,7 +30,7 @@ pub const RATIO: &str = "A proofmark trial divided by the tool's trial that foll
 
 /// What the column `ours` means: its term and the meaning.
 pub const OURS: [&str; 2] = [
-    "ours, in pairs",
+    "proofmark, in pairs",
     "The median over proofmark's trials of the pairs. These are extra trials, each in a new process, \
      as the tool's are. The workload's table has the median of the regular trials; the share of the \
      ceiling refers to that median.",

@@ -43,17 +43,17 @@ pub fn table(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
     let bounded = compared.iter().any(|(m, _)| m.ceiling.is_some());
     let mut table = keyed(group, caption(group, "compared with reference tools"), &[])
         .column("tool")
-        .measured("ours", scale.label())
+        .measured("proofmark", scale.label())
         .explained(OURS[0], OURS[1])
-        .measured("theirs", scale.label());
+        .measured("tool result", scale.label());
     if bounded {
         table = table.measured("ceiling", scale.label()).spare(4);
-        table = table.measured("ours / ceiling", "%").spare(3);
-        table = table.measured("theirs / ceiling", "%").spare(3);
+        table = table.measured("proofmark / ceiling", "%").spare(3);
+        table = table.measured("tool / ceiling", "%").spare(3);
     }
     table = table
-        .number("ours / theirs")
-        .explained("ours / theirs", RATIO)
+        .number("proofmark / tool")
+        .explained("proofmark / tool", RATIO)
         .number("95 % interval")
         .spare(1)
         .column("tool verdict");
@@ -113,9 +113,9 @@ pub fn trials(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
     let mut table = keyed(group, caption(group, "every pair of trials"), &[])
         .column("tool")
         .number("pair")
-        .measured("ours", scale.label())
-        .measured("theirs", scale.label())
-        .number("ours / theirs")
+        .measured("proofmark", scale.label())
+        .measured("tool result", scale.label())
+        .number("proofmark / tool")
         .measured(TIME[0], "s")
         .explained(TIME[0], TIME[1]);
     for (m, r) in compared {

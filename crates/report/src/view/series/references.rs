@@ -118,7 +118,7 @@ fn point(
     tools: &[String],
 ) -> Option<ComparisonGroup> {
     let ours = Bar {
-        name: "ours".to_owned(),
+        name: "proofmark".to_owned(),
         mark: Mark { ceiling: None, ..mark(group, m, scale)? },
         efficiency: m.efficiency.and_then(percent),
     };
