@@ -9,7 +9,8 @@ use proofmark_model::{FileState, NetworkTraffic, Params, Solution, Unit, Workloa
 
 use crate::clock_samples::ClockSamples;
 use crate::latency::Latencies;
-use crate::team::{Team, TeamError};
+use crate::protocol::Reply;
+use crate::team::Team;
 use crate::workload::{Amount, Load, Placement, Refusal, Setup, Workload};
 
 /// What the engine asks of a thread.
@@ -86,7 +87,7 @@ impl Fake {
         Box::leak(Box::new(self))
     }
 
-    pub(crate) fn team(self, threads: usize, cpus: &[u32]) -> Result<Team, TeamError> {
+    pub(crate) fn team(self, threads: usize, cpus: &[u32]) -> Result<Team, Reply> {
         let setup: Arc<dyn Setup> = Arc::new(self);
         Team::start(&setup, threads, cpus, vec![], vec![])
     }
