@@ -229,17 +229,14 @@ impl Arena {
     fn misplaced(&self, used: usize) -> Option<f64> {
         let homes = self.state().homes.clone();
         let step = (used / ASKED).max(SMALL_PAGE).next_multiple_of(SMALL_PAGE);
-        let (mut pages, mut expected) = (Vec::new(), Vec::new());
-        for at in (0..used).step_by(step) {
-            let home = homes.iter().find(|(o, l, _)| (*o..*o + *l).contains(&at));
-            if let Some((_, _, node)) = home {
-                pages.push(self.base.wrapping_add(at).cast::<c_void>());
-                expected.push(i64::from(*node));
-            }
-        }
-        let found = nodes_of(&pages)?;
-        let known: Vec<_> = found.iter().zip(&expected).filter(|(f, _)| **f >= 0).collect();
-        let wrong = known.iter().filter(|(f, e)| i64::from(**f) != **e).count();
+        let home = |at: usize| {
+            let (_, _, node) = homes.iter().find(|(o, l, _)| (*o..*o + *l).contains(&at))?;
+            Some((self.base.wrapping_add(at).cast(), i64::from(*node)))
+        };
+        let (pages, expected): (Vec<_>, Vec<_>) = (0..used).step_by(step).filter_map(home).unzip();
+        let found = nodes_of(&pages)?.into_iter().map(i64::from);
+        let known: Vec<_> = found.zip(expected).filter(|(found, _)| *found >= 0).collect();
+        let wrong = known.iter().filter(|(found, expected)| found != expected).count();
         (!known.is_empty()).then(|| wrong as f64 / known.len() as f64)
     }
 

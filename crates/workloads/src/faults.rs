@@ -97,14 +97,18 @@ impl Workload for Faulty {
     fn setup(&self, _: &Params) -> Result<Box<dyn Setup>, Refusal> {
         match self.fault {
             Fault::Refuse => Err(Refusal("it refuses on purpose".to_owned())),
-            fault => Ok(Box::new(Doomed(fault))),
+            fault => Ok(Box::new(Doom { fault, index: 0 })),
         }
     }
 }
 
-struct Doomed(Fault);
+/// The point, and each of its threads.
+struct Doom {
+    fault: Fault,
+    index: usize,
+}
 
-impl Setup for Doomed {
+impl Setup for Doom {
     fn amount(&self) -> Amount {
         Amount::Total(1)
     }
@@ -114,17 +118,12 @@ impl Setup for Doomed {
     }
 
     fn threads(&self, asked: u64) -> u64 {
-        if self.0 == Fault::Abandon { 2 } else { asked }
+        if self.fault == Fault::Abandon { 2 } else { asked }
     }
 
     fn thread(&self, index: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
-        Ok(Box::new(Doom { fault: self.0, index }))
+        Ok(Box::new(Doom { index, ..*self }))
     }
-}
-
-struct Doom {
-    fault: Fault,
-    index: usize,
 }
 
 impl Load for Doom {

@@ -187,7 +187,7 @@ impl Load for Summing {
 mod tests {
     use super::super::NUMA_LATENCY;
     use super::*;
-    use crate::params::testing::params;
+    use crate::params::testing::{params, prove};
 
     fn point(bytes: u64) -> Params {
         params(&format!("cpu_node=0 memory_node=0 working_set={bytes} pages=small threads=1"))
@@ -201,16 +201,8 @@ mod tests {
                 Ok(setup) => setup,
                 Err(refusal) => return proofmark_testing::skip(refusal),
             };
-            std::thread::scope(|scope| {
-                scope.spawn(|| {
-                    let mut load = setup.thread(0, 1).unwrap();
-                    for n in [1, 1000, 7] {
-                        load.run(n);
-                        assert_eq!(load.verify(), Ok(n), "{}", workload.spec().id);
-                    }
-                    assert_eq!(setup.placement().misplaced, Some(0.0));
-                });
-            });
+            prove(&*setup, 1, &[1, 1000, 7], &workload.spec().id);
+            assert_eq!(setup.placement().misplaced, Some(0.0));
         }
     }
 

@@ -249,10 +249,8 @@ impl Gemm {
     }
 
     /// One thread's part of the verification: compares C v with A (B v) in its rows, for a random
-    /// vector v, with A and B generated again.
-    ///
-    /// # Errors
-    /// The first row in which they differ by more than rounding can.
+    /// vector v, with A and B generated again. The error is the first row in which they differ by
+    /// more than rounding can.
     pub(crate) fn check(&self, index: usize) -> Result<(), String> {
         let Shape { n, threads, .. } = self.shape;
         let seed = self.seed.load(Ordering::Relaxed);
