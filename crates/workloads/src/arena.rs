@@ -70,10 +70,9 @@ impl Arena {
         // Where there are several nodes, a page is on that of the thread which uses it.
         let split = if nodes() > 1 { threads as usize } else { 0 };
         let mut kept = locked(&KEPT);
-        let fits = |a: &&Arc<Self>| a.bytes >= bytes && a.pages == pages && a.split == split;
+        let fits = |a: &Arc<Self>| a.bytes >= bytes && a.pages == pages && a.split == split;
         // One that is still in use, as when tests run in parallel, is not shared.
-        let free = |a: &&Arc<Self>| Arc::strong_count(a) == 1;
-        let again = kept.take().filter(|a| fits(&a)).filter(|a| free(&a));
+        let again = kept.take().filter(|a| fits(a) && Arc::strong_count(a) == 1);
         let arena = match again {
             Some(arena) => arena,
             None => Arc::new(Self::map(bytes, pages, split)?),
@@ -88,15 +87,11 @@ impl Arena {
     /// Touches the first `bytes` bytes from all CPUs at once, where any CPU may touch them first.
     /// In a guest a new page can also fault in the host: some seconds per gigabyte.
     fn make(&self, bytes: usize) {
-        let touched = {
-            let mut state = self.state();
-            let touched = state.made;
-            state.made = touched.max(bytes);
-            touched
-        };
+        let touched = self.state().made;
         if touched >= bytes {
             return;
         }
+        self.state().made = bytes;
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let share = (bytes - touched).div_ceil(threads).next_multiple_of(ALIGNMENT);
         std::thread::scope(|scope| {

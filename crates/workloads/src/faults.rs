@@ -50,7 +50,8 @@ const fn spec(id: &'static str) -> WorkloadSpec {
 }
 
 /// `memory.copy` with a loop that leaves one element of each segment wrong.
-static CORRUPT: Stream = Stream::copy_with(&CORRUPT_SPEC, |_, _, _| Some(corrupted as Loop));
+static CORRUPT: Stream =
+    Stream { spec: &CORRUPT_SPEC, op: Some(Op::Copy), find: |_, _, _| Some(corrupted as Loop) };
 
 static CORRUPT_SPEC: WorkloadSpec = rate(
     Words {

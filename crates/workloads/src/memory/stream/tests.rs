@@ -224,12 +224,21 @@ fn bytes_are_counted_as_stream_does_and_moved_with_write_allocate() {
 
 #[test]
 fn arrays_are_filled_once_for_the_points_that_share_them() {
-    let content =
-        |workload: &Stream, threads| workload.task(&point(threads, 1 << 20)).unwrap().content();
-    assert_eq!(content(&COPY, 1), content(&SCALE, 2));
-    assert_eq!(content(&ADD, 1), content(&TRIAD, 2));
-    assert_ne!(content(&COPY, 1), content(&TRIAD, 1));
-    assert_ne!(content(&READ, 1), content(&WRITE, 1));
+    let content = |workload: &Stream, threads, size| {
+        let task = workload.task(&point(threads, size)).unwrap();
+        task.content()
+    };
+    assert_eq!(content(&COPY, 1, 64 << 20), content(&SCALE, 2, 64 << 20));
+    assert_eq!(content(&ADD, 1, 1 << 20), content(&TRIAD, 2, 1 << 20));
+    for (one, other) in [
+        ((&COPY, 1, 1 << 20), (&TRIAD, 1, 1 << 20)),
+        ((&READ, 1, 1 << 20), (&WRITE, 1, 1 << 20)),
+        ((&COPY, 1, 64 << 20), (&COPY, 1, 32 << 20)),
+        ((&COPY, 1, 64 << 20), (&COPY, 3, 64 << 20)),
+        ((&WRITE, 2, 10_000), (&WRITE, 2, 8192)), // The same extent, but other gaps.
+    ] {
+        assert_ne!(content(one.0, one.1, one.2), content(other.0, other.1, other.2));
+    }
 }
 
 #[test]
