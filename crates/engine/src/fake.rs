@@ -142,7 +142,7 @@ impl Setup for Fake {
     }
     fn thread(&self, index: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
         (self.act)(index, Call::Thread).map_err(Refusal)?;
-        let clock = self.clock_hz.map(|hz| ClockSamples::of(&[hz; 5]));
+        let clock = self.clock_hz.map(|hz| ClockSamples::of(&[(hz, 1.0); 5]));
         let (fake, idled) = (self.clone(), Duration::ZERO);
         Ok(Box::new(Thread { fake, index, done: 0, failure: None, idled, clock }))
     }

@@ -13,7 +13,7 @@ use crate::account::verified;
 use crate::latency::Latencies;
 use crate::protocol::{Job, Order, Reply, Request, Taken, send};
 use crate::team::{Team, TeamTrial};
-use crate::workload::{Amount, Refusal, Setup, Workload};
+use crate::workload::{Amount, Setup, Workload};
 use span::Slices;
 
 mod span;
@@ -41,12 +41,6 @@ pub fn serve(find: Find, input: impl BufRead, mut output: impl Write) -> io::Res
         send(&mut output, &reply)?;
     }
     Ok(())
-}
-
-impl From<Refusal> for Reply {
-    fn from(Refusal(reason): Refusal) -> Self {
-        Self::Refused(reason)
-    }
 }
 
 struct Work {

@@ -58,9 +58,8 @@ impl Workload for NumaRead {
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
         several()?;
-        let (pair, threads) = (Pair::from_params(params)?, params.threads());
-        if threads > pair.cpus() {
-            let cpus = pair.cpus();
+        let (cpus, threads) = (Pair::from_params(params)?.cpus.len(), params.threads());
+        if threads > cpus as u64 {
             return Err(Refusal(format!("the node has {cpus} CPUs, but threads is {threads}")));
         }
         part(params).map(drop)

@@ -193,7 +193,7 @@ impl Setup for Ready {
         let Task { op, hot, layout, .. } = &self.task;
         let mut part = StreamLoad::new((*op, *hot), &self.arena, layout, index as u64, self.fill);
         if self.task.stores.is_none() {
-            part.keep_in_cache();
+            part.erase = None; // The set may belong in a cache: what verifying writes stays there.
         }
         Ok(Box::new(part))
     }
