@@ -48,12 +48,8 @@ pub fn pin_to(cpus: &[u32]) -> io::Result<()> {
 }
 
 fn cpus_in(mask: &Mask) -> Vec<u32> {
-    let words = mask.iter().zip(0..).filter(|(word, _)| **word != 0);
-    let cpus = |(word, place): (&libc::c_ulong, u32)| {
-        let set = (0..WORD).filter(|bit| word >> bit & 1 == 1);
-        set.map(|bit| place * WORD + bit).collect::<Vec<_>>()
-    };
-    words.flat_map(cpus).collect()
+    let is_set = |cpu: &u32| mask[(cpu / WORD) as usize] >> (cpu % WORD) & 1 == 1;
+    (0..WORDS as u32 * WORD).filter(is_set).collect()
 }
 
 fn mask_of(cpus: &[u32]) -> io::Result<Mask> {

@@ -39,7 +39,7 @@ const STEP: f64 = 1.5;
 
 /// Shares of the plain clock between which a reading is believed: no core halves its clock
 /// for wide vectors, or raises it.
-const BELIEVED: std::ops::Range<f64> = 0.5..1.05;
+pub(crate) const BELIEVED: std::ops::Range<f64> = 0.5..1.05;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Sample {
@@ -116,11 +116,11 @@ impl ClockSamples {
         }
     }
 
-    /// With readings a second apart.
+    /// With these readings, each with the seconds since the one before.
     #[cfg(test)]
-    pub(crate) fn of(hz: &[f64]) -> Self {
-        let samples = hz.iter().map(|hz| Sample { hz: *hz, seconds: 1.0 }).collect();
-        Self { samples, ..Self::default() }
+    pub(crate) fn of(readings: &[(f64, f64)]) -> Self {
+        let samples = readings.iter().map(|(hz, seconds)| Sample { hz: *hz, seconds: *seconds });
+        Self { samples: samples.collect(), ..Self::default() }
     }
 
     /// The clock over the run, weighted by time, and its standard deviation as a share of it.
@@ -166,8 +166,7 @@ mod tests {
     use crate::clock::monotonic;
 
     fn mean(of: &[(f64, f64)]) -> Option<(f64, f64)> {
-        let samples = of.iter().map(|(hz, seconds)| Sample { hz: *hz, seconds: *seconds });
-        ClockSamples { samples: samples.collect(), ..ClockSamples::default() }.mean(3.6e9)
+        ClockSamples::of(of).mean(3.6e9)
     }
 
     #[test]

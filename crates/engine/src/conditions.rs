@@ -121,10 +121,11 @@ impl SystemCounters {
         let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
         let (busy_s, steal_s) = parse_stat(&stat, &sources.cpus).unzip();
         let vmstat = fs::read_to_string("/proc/vmstat").unwrap_or_default();
+        let throttled = |file| parse_throttled(&fs::read_to_string(file).ok()?);
         Self {
             steal_s,
             busy_s,
-            throttled_s: sources.cpu_stat.iter().map(|f| throttled(f)).collect(),
+            throttled_s: sources.cpu_stat.iter().map(throttled).collect(),
             swapped_pages: parse_swapped(&vmstat),
             temperature_c: sources.sensors.hottest_c(),
             thermal_throttles: sources.sensors.throttles(),
@@ -180,10 +181,6 @@ pub(crate) fn cpu_ticks(text: &str, cpus: &[u32]) -> Option<BTreeMap<u32, [u64; 
     };
     let all: BTreeMap<_, _> = text.lines().filter_map(of).collect();
     (all.len() == wanted.len()).then_some(all)
-}
-
-fn throttled(file: &Path) -> Option<f64> {
-    parse_throttled(&fs::read_to_string(file).ok()?)
 }
 
 /// Seconds from `throttled_usec` (cgroup v2) or `throttled_time` in nanoseconds (v1).

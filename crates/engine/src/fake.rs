@@ -9,7 +9,8 @@ use proofmark_model::{FileState, NetworkTraffic, Params, Solution, Unit, Workloa
 
 use crate::clock_samples::ClockSamples;
 use crate::latency::Latencies;
-use crate::team::{Team, TeamError};
+use crate::protocol::Reply;
+use crate::team::Team;
 use crate::workload::{Amount, Load, Placement, Refusal, Setup, Workload};
 
 /// What the engine asks of a thread.
@@ -86,7 +87,7 @@ impl Fake {
         Box::leak(Box::new(self))
     }
 
-    pub(crate) fn team(self, threads: usize, cpus: &[u32]) -> Result<Team, TeamError> {
+    pub(crate) fn team(self, threads: usize, cpus: &[u32]) -> Result<Team, Reply> {
         let setup: Arc<dyn Setup> = Arc::new(self);
         Team::start(&setup, threads, cpus, vec![], vec![])
     }
@@ -141,7 +142,7 @@ impl Setup for Fake {
     }
     fn thread(&self, index: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
         (self.act)(index, Call::Thread).map_err(Refusal)?;
-        let clock = self.clock_hz.map(|hz| ClockSamples::of(&[hz; 5]));
+        let clock = self.clock_hz.map(|hz| ClockSamples::of(&[(hz, 1.0); 5]));
         let (fake, idled) = (self.clone(), Duration::ZERO);
         Ok(Box::new(Thread { fake, index, done: 0, failure: None, idled, clock }))
     }

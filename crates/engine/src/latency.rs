@@ -131,8 +131,6 @@ mod tests {
     fn percentiles_only_where_the_sample_carries_them() {
         let s = of(1..=999).summary().unwrap();
         assert!(s.p90.is_some() && s.p99.is_none() && s.p999.is_none());
-        let s = of(1..=10_000).summary().unwrap();
-        assert!(s.p99.is_some() && s.p999.is_some());
         assert_eq!(of(1..=5).summary().unwrap().p90, None);
     }
 

@@ -1,6 +1,7 @@
 //! The clock of the cores that a team runs on, under its own load.
 
 use crate::chain::{Reading, rate, read_clock};
+use crate::clock_samples::BELIEVED;
 use crate::workload::Load;
 use proofmark_model::median;
 
@@ -27,9 +28,8 @@ impl LoadClock {
             .max_by(f64::total_cmp);
         let plain = read_clock(CLOCK_SLICE_S, CLOCK_ROUNDS);
         // A chain within the load that something else than the clock slows down
-        // would make a ceiling too low; no core halves its clock for wide vectors.
-        let believable =
-            within.filter(|hz| *hz > 0.5 * plain.by_adds && *hz < 1.05 * plain.by_adds);
+        // would make a ceiling too low.
+        let believable = within.filter(|hz| BELIEVED.contains(&(hz / plain.by_adds)));
         Self { hz: believable.unwrap_or(plain.by_adds), plain }
     }
 }

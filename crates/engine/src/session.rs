@@ -188,7 +188,6 @@ struct Worker {
 
 impl Worker {
     fn spawn(how: &Workers, subsystem: &str) -> Result<Self, Ending> {
-        let failed = |what: String| Ending::Crashed { signal: None, detail: what };
         let mut command = Command::new(&how.program);
         if let Some(folder) = &how.disk_path {
             command.current_dir(folder);
@@ -202,7 +201,10 @@ impl Worker {
             // Its own group: Ctrl-C reaches the run alone, which then stops its workers.
             .process_group(0)
             .spawn()
-            .map_err(|e| failed(format!("cannot start a worker: {e}")))?;
+            .map_err(|e| Ending::Crashed {
+                signal: None,
+                detail: format!("cannot start a worker: {e}"),
+            })?;
         how.stop.add(child.id());
         let (send_reply, replies) = channel();
         if let Some(out) = child.stdout.take() {

@@ -16,17 +16,8 @@ use crate::conditions::{Sources, SystemCounters, ThreadCounters};
 use crate::device::DeviceCounters;
 use crate::latency::Latencies;
 use crate::load_clock::{LoadClock, TrialClock, over_threads};
-use crate::workload::{Load, Refusal, Setup};
-
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TeamError {
-    #[error("{0}")]
-    Refused(String),
-    #[error("{0}")]
-    Unverified(String),
-    #[error("a thread of the workload died")]
-    Died,
-}
+use crate::protocol::Reply;
+use crate::workload::{Load, Setup};
 
 #[derive(Debug, Clone, Copy)]
 struct Order {
@@ -68,8 +59,18 @@ pub struct TeamTrial {
 
 struct Member {
     orders: Sender<Order>,
-    results: Receiver<Result<ThreadResult, TeamError>>,
+    results: Receiver<Result<ThreadResult, Reply>>,
     thread: JoinHandle<()>,
+}
+
+impl Member {
+    fn result(&self) -> Result<ThreadResult, Reply> {
+        self.results.recv().unwrap_or_else(|_| Err(died()))
+    }
+}
+
+fn died() -> Reply {
+    Reply::Refused("a thread of the workload died".to_owned())
 }
 
 /// Threads that wait for orders.
@@ -90,7 +91,7 @@ impl Team {
         cpus: &[u32],
         cpu_stat: Vec<PathBuf>,
         devices: Vec<String>,
-    ) -> Result<Self, TeamError> {
+    ) -> Result<Self, Reply> {
         let pinned = setup.pinned();
         let reach = if pinned { threads } else { cpus.len() };
         let used: Vec<u32> = cpus.iter().copied().take(reach).collect();
@@ -114,38 +115,37 @@ impl Team {
                     cpu.into_iter().for_each(pin);
                     member(setup.as_ref(), (index, threads), &together, &inbox, &outbox);
                 })
-                .map_err(|e| TeamError::Refused(format!("cannot start thread {index}: {e}")))?;
+                .map_err(|e| Reply::Refused(format!("cannot start thread {index}: {e}")))?;
             members.push(Member { orders, results, thread });
         }
         let team = Self { members, together, oversubscribed, pinned };
         for m in &team.members {
-            m.results.recv().map_err(|_| TeamError::Died)??;
+            m.result()?;
         }
         Ok(team)
     }
 
     /// Runs one trial: thread i does `shares[i]` iterations, after `ahead` untimed
     /// ones. Threads beyond the shares load the machine meanwhile.
-    pub fn trial(&self, shares: &[u64], ahead: u64) -> Result<TeamTrial, TeamError> {
+    pub fn trial(&self, shares: &[u64], ahead: u64) -> Result<TeamTrial, Reply> {
         self.run(shares, ahead, true)
     }
 
     /// Runs a trial right after another one, on cores that are as that left them: nothing
     /// ahead, and no reading of their clocks, so that next to nothing is between the two.
-    pub fn next_slice(&self, shares: &[u64]) -> Result<TeamTrial, TeamError> {
+    pub fn next_slice(&self, shares: &[u64]) -> Result<TeamTrial, Reply> {
         self.run(shares, 0, false)
     }
 
-    fn run(&self, shares: &[u64], ahead: u64, clock: bool) -> Result<TeamTrial, TeamError> {
+    fn run(&self, shares: &[u64], ahead: u64, clock: bool) -> Result<TeamTrial, Reply> {
         let started = Timestamp::now();
         self.together.working.store(shares.len().min(self.members.len()), Ordering::Relaxed);
         self.together.done.store(false, Ordering::Relaxed);
         for (i, m) in self.members.iter().enumerate() {
             let order = Order { ahead, iterations: shares.get(i).copied(), clock };
-            m.orders.send(order).map_err(|_| TeamError::Died)?;
+            m.orders.send(order).map_err(|_| died())?;
         }
-        let results: Vec<_> =
-            self.members.iter().map(|m| m.results.recv().unwrap_or(Err(TeamError::Died))).collect();
+        let results: Vec<_> = self.members.iter().map(Member::result).collect();
         let results = results.into_iter().collect::<Result<Vec<ThreadResult>, _>>()?;
         let workers = || results.iter().take(shares.len());
         let first = workers().map(|p| p.start).fold(f64::INFINITY, f64::min);
@@ -200,7 +200,7 @@ impl Drop for Team {
         // A thread ends when nobody can send it orders any more.
         let threads: Vec<_> = self.members.drain(..).map(|m| m.thread).collect();
         for thread in threads {
-            let _ = thread.join(); // A panic of a thread was reported as `Died`.
+            let _ = thread.join(); // A panic of a thread was reported as its death.
         }
     }
 }
@@ -211,12 +211,12 @@ fn member(
     (index, of): (usize, usize),
     together: &Together,
     inbox: &Receiver<Order>,
-    outbox: &Sender<Result<ThreadResult, TeamError>>,
+    outbox: &Sender<Result<ThreadResult, Reply>>,
 ) {
     let mut load = match setup.thread(index, of) {
         Ok(load) => load,
-        Err(Refusal(reason)) => {
-            let _ = outbox.send(Err(TeamError::Refused(reason)));
+        Err(refusal) => {
+            let _ = outbox.send(Err(refusal.into()));
             return;
         }
     };
@@ -238,7 +238,7 @@ fn one_trial(
     order: Order,
     together: &Together,
     leads: bool,
-) -> Result<ThreadResult, TeamError> {
+) -> Result<ThreadResult, Reply> {
     let system = || leads.then(|| SystemCounters::read(&together.sources));
     if let Some(iterations) = order.iterations {
         load.prepare(order.ahead + iterations);
@@ -276,12 +276,12 @@ fn one_trial(
     let within = plain.and_then(|hz| load.clock_samples()?.mean(hz));
     let end = end - load.idled_s();
     if let Some(reason) = load.failure() {
-        return Err(TeamError::Refused(reason));
+        return Err(Reply::Refused(reason));
     }
     let mut latencies = Latencies::default();
     load.latencies(&mut latencies);
     let counted = match order.iterations {
-        Some(_) => load.verify().map_err(TeamError::Unverified)?,
+        Some(_) => load.verify().map_err(Reply::Unverified)?,
         None => 0,
     };
     Ok(ThreadResult {

@@ -162,8 +162,8 @@ mod tests {
     }
 
     #[test]
-    fn of_two_sockets_the_hotter_one_counts() {
-        let dir = machine(&[
+    fn the_hottest_processor_counts_and_else_the_zones_of_the_cpu() {
+        let two_sockets = [
             ("class/hwmon/hwmon1/name", "k10temp"),
             ("class/hwmon/hwmon1/temp1_input", "55125"),
             ("class/hwmon/hwmon1/temp1_label", "Tctl"),
@@ -172,35 +172,29 @@ mod tests {
             ("class/hwmon/hwmon2/temp1_label", "Tctl"),
             ("class/hwmon/hwmon2/temp3_input", "99000"),
             ("class/hwmon/hwmon2/temp3_label", "Tccd1"),
-        ]);
-        let sensors = Sensors::find(dir.path(), &[0]);
-        assert_eq!((sensors.hottest_c(), sensors.throttles()), (Some(58.25), None));
-    }
-
-    #[test]
-    fn without_a_chip_the_zones_of_the_cpu_tell() {
-        let dir = machine(&[
+        ];
+        let no_chip = [
             ("class/thermal/thermal_zone0/type", "acpitz"),
             ("class/thermal/thermal_zone0/temp", "99000"),
             ("class/thermal/thermal_zone1/type", "cpu-thermal"),
             ("class/thermal/thermal_zone1/temp", "47200"),
-        ]);
-        assert_eq!(Sensors::find(dir.path(), &[0]).hottest_c(), Some(47.2));
-    }
-
-    #[test]
-    fn nothing_and_nonsense_are_unknown() {
-        let empty = tempfile::tempdir().unwrap();
-        let none = Sensors::find(empty.path(), &[0, 1]);
-        assert_eq!((none.hottest_c(), none.throttles()), (None, None));
-        let dir = machine(&[
+        ];
+        let nonsense = [
             ("class/hwmon/hwmon0/name", "coretemp"),
             ("class/hwmon/hwmon0/temp1_input", "-273000"),
             ("class/hwmon/hwmon0/temp2_input", "warm"),
             ("devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", "-1"),
-        ]);
-        let sensors = Sensors::find(dir.path(), &[0]);
-        assert_eq!((sensors.hottest_c(), sensors.throttles()), (None, None));
+        ];
+        for (files, hottest_c) in [
+            (&two_sockets[..], Some(58.25)),
+            (&no_chip, Some(47.2)),
+            (&nonsense, None),
+            (&[], None),
+        ] {
+            let dir = machine(files);
+            let sensors = Sensors::find(dir.path(), &[0, 1]);
+            assert_eq!((sensors.hottest_c(), sensors.throttles()), (hottest_c, None), "{files:?}");
+        }
     }
 
     #[test]

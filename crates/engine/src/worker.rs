@@ -12,7 +12,7 @@ use proofmark_model::{Account, Point, Trial, Unit};
 use crate::account::verified;
 use crate::latency::Latencies;
 use crate::protocol::{Job, Order, Reply, Request, Taken, send};
-use crate::team::{Team, TeamError, TeamTrial};
+use crate::team::{Team, TeamTrial};
 use crate::workload::{Amount, Setup, Workload};
 use span::Slices;
 
@@ -34,22 +34,13 @@ pub fn serve(find: Find, input: impl BufRead, mut output: impl Write) -> io::Res
                 set_up.map_or_else(|refused| refused, |()| Reply::Ready)
             }
             (Order::Take(request), Some(work)) => {
-                work.take(request).map_or_else(Reply::from, |trial| work.reply(trial))
+                work.take(request).map_or_else(|ended| ended, |trial| work.reply(trial))
             }
             (Order::Take(_), None) => Reply::Refused("nothing is set up".to_owned()),
         };
         send(&mut output, &reply)?;
     }
     Ok(())
-}
-
-impl From<TeamError> for Reply {
-    fn from(error: TeamError) -> Self {
-        match error {
-            TeamError::Unverified(reason) => Self::Unverified(reason),
-            other => Self::Refused(other.to_string()),
-        }
-    }
 }
 
 struct Work {
@@ -77,9 +68,8 @@ impl Work {
     fn set_up(find: Find, job: &Job) -> Result<Self, Reply> {
         let Point { workload: id, params } = &job.point;
         let workload = find(id).ok_or_else(|| Reply::Refused(format!("no workload {id}")))?;
-        let refused = |e: crate::Refusal| Reply::Refused(e.0);
-        workload.supports(params).map_err(refused)?;
-        let setup: Arc<dyn Setup> = Arc::from(workload.setup(params).map_err(refused)?);
+        workload.supports(params)?;
+        let setup: Arc<dyn Setup> = Arc::from(workload.setup(params)?);
         let threads = setup.threads(params.threads());
         let count = usize::try_from(threads).unwrap_or(usize::MAX);
         let devices = if setup.on_disk() { job.devices.clone() } else { Vec::new() };
@@ -94,7 +84,7 @@ impl Work {
 
     /// Takes a trial, or one to warm up. Of a whole problem no part can be had: neither less
     /// of it to warm up, nor some ahead of a trial.
-    fn take(&mut self, request: Request) -> Result<Trial, TeamError> {
+    fn take(&mut self, request: Request) -> Result<Trial, Reply> {
         if let Request::Span { slice_us, span_us } = request {
             return self.span(slice_us as f64 * 1e-6, span_us as f64 * 1e-6);
         }
@@ -107,7 +97,7 @@ impl Work {
         self.trial(&self.shares(self.filling), self.ahead())
     }
 
-    fn warm(&mut self) -> Result<Trial, TeamError> {
+    fn warm(&mut self) -> Result<Trial, Reply> {
         let part = (self.filling / WARM_PART).max(1);
         let trial = self.trial(&self.each(part), self.ahead())?;
         self.latencies.clear();
@@ -116,7 +106,7 @@ impl Work {
     }
 
     /// Once.
-    fn calibrate(&mut self) -> Result<(), TeamError> {
+    fn calibrate(&mut self) -> Result<(), Reply> {
         if self.filling == 0 {
             let seconds =
                 |iterations| Ok(self.team.trial(&self.each(iterations), 0)?.known.seconds);
@@ -125,8 +115,8 @@ impl Work {
         Ok(())
     }
 
-    fn trial(&mut self, shares: &[u64], ahead: u64) -> Result<Trial, TeamError> {
-        self.setup.begin_trial().map_err(|e| TeamError::Refused(e.0))?;
+    fn trial(&mut self, shares: &[u64], ahead: u64) -> Result<Trial, Reply> {
+        self.setup.begin_trial()?;
         let trial = self.team.trial(shares, ahead)?;
         self.account_for(trial, shares)
     }
@@ -136,13 +126,13 @@ impl Work {
     }
 
     /// The trial of these shares, with what the workload knows of it.
-    fn account_for(&mut self, trial: TeamTrial, shares: &[u64]) -> Result<Trial, TeamError> {
-        let network = self.setup.network().map_err(|e| TeamError::Refused(e.0))?;
+    fn account_for(&mut self, trial: TeamTrial, shares: &[u64]) -> Result<Trial, Reply> {
+        let network = self.setup.network()?;
         let iterations = shares.iter().sum::<u64>();
         if self.setup.on_disk() && trial.counted != iterations {
             // The devices are the verification of its bytes, so nothing else would show it.
             let what = format!("{} of {iterations} I/Os are proved", trial.counted);
-            return Err(TeamError::Unverified(what));
+            return Err(Reply::Unverified(what));
         }
         self.latencies.merge(&trial.latencies);
         let (placement, file) = (self.setup.placement(), self.setup.file());
@@ -151,7 +141,7 @@ impl Work {
         // What a network loses on the way is no work: there the receiver counts.
         let work = if network.is_some() { own.counted } else { own.claimed };
         if self.unit == Unit::Second && work == 0.0 {
-            return Err(TeamError::Unverified("none of the work is proved".to_owned()));
+            return Err(Reply::Unverified("none of the work is proved".to_owned()));
         }
         let mut all = trial.known;
         all.conditions.huge_pages = placement.huge;
@@ -194,7 +184,7 @@ impl Work {
 /// Iterations that fill a trial of so many seconds: doubles the work until it lasts long enough to
 /// be scaled. The shorter of two timings counts: a single one may be long only because the thread
 /// was preempted.
-fn filling<E>(trial_s: f64, mut seconds: impl FnMut(u64) -> Result<f64, E>) -> Result<u64, E> {
+fn filling(trial_s: f64, mut seconds: impl FnMut(u64) -> Result<f64, Reply>) -> Result<u64, Reply> {
     let enough = trial_s / 16.0;
     let mut iterations = 1;
     loop {

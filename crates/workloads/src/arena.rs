@@ -70,10 +70,9 @@ impl Arena {
         // Where there are several nodes, a page is on that of the thread which uses it.
         let split = if nodes() > 1 { threads as usize } else { 0 };
         let mut kept = locked(&KEPT);
-        let fits = |a: &&Arc<Self>| a.bytes >= bytes && a.pages == pages && a.split == split;
+        let fits = |a: &Arc<Self>| a.bytes >= bytes && a.pages == pages && a.split == split;
         // One that is still in use, as when tests run in parallel, is not shared.
-        let free = |a: &&Arc<Self>| Arc::strong_count(a) == 1;
-        let again = kept.take().filter(|a| fits(&a)).filter(|a| free(&a));
+        let again = kept.take().filter(|a| fits(a) && Arc::strong_count(a) == 1);
         let arena = match again {
             Some(arena) => arena,
             None => Arc::new(Self::map(bytes, pages, split)?),
@@ -88,15 +87,11 @@ impl Arena {
     /// Touches the first `bytes` bytes from all CPUs at once, where any CPU may touch them first.
     /// In a guest a new page can also fault in the host: some seconds per gigabyte.
     fn make(&self, bytes: usize) {
-        let touched = {
-            let mut state = self.state();
-            let touched = state.made;
-            state.made = touched.max(bytes);
-            touched
-        };
+        let touched = self.state().made;
         if touched >= bytes {
             return;
         }
+        self.state().made = bytes;
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let share = (bytes - touched).div_ceil(threads).next_multiple_of(ALIGNMENT);
         std::thread::scope(|scope| {
@@ -229,17 +224,14 @@ impl Arena {
     fn misplaced(&self, used: usize) -> Option<f64> {
         let homes = self.state().homes.clone();
         let step = (used / ASKED).max(SMALL_PAGE).next_multiple_of(SMALL_PAGE);
-        let (mut pages, mut expected) = (Vec::new(), Vec::new());
-        for at in (0..used).step_by(step) {
-            let home = homes.iter().find(|(o, l, _)| (*o..*o + *l).contains(&at));
-            if let Some((_, _, node)) = home {
-                pages.push(self.base.wrapping_add(at).cast::<c_void>());
-                expected.push(i64::from(*node));
-            }
-        }
-        let found = nodes_of(&pages)?;
-        let known: Vec<_> = found.iter().zip(&expected).filter(|(f, _)| **f >= 0).collect();
-        let wrong = known.iter().filter(|(f, e)| i64::from(**f) != **e).count();
+        let home = |at: usize| {
+            let (_, _, node) = homes.iter().find(|(o, l, _)| (*o..*o + *l).contains(&at))?;
+            Some((self.base.wrapping_add(at).cast(), i64::from(*node)))
+        };
+        let (pages, expected): (Vec<_>, Vec<_>) = (0..used).step_by(step).filter_map(home).unzip();
+        let found = nodes_of(&pages)?.into_iter().map(i64::from);
+        let known: Vec<_> = found.zip(expected).filter(|(found, _)| *found >= 0).collect();
+        let wrong = known.iter().filter(|(found, expected)| found != expected).count();
         (!known.is_empty()).then(|| wrong as f64 / known.len() as f64)
     }
 

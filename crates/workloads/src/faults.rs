@@ -50,7 +50,8 @@ const fn spec(id: &'static str) -> WorkloadSpec {
 }
 
 /// `memory.copy` with a loop that leaves one element of each segment wrong.
-static CORRUPT: Stream = Stream::copy_with(&CORRUPT_SPEC, |_, _, _| Some(corrupted as Loop));
+static CORRUPT: Stream =
+    Stream { spec: &CORRUPT_SPEC, op: Some(Op::Copy), find: |_, _, _| Some(corrupted as Loop) };
 
 static CORRUPT_SPEC: WorkloadSpec = rate(
     Words {
@@ -97,14 +98,18 @@ impl Workload for Faulty {
     fn setup(&self, _: &Params) -> Result<Box<dyn Setup>, Refusal> {
         match self.fault {
             Fault::Refuse => Err(Refusal("it refuses on purpose".to_owned())),
-            fault => Ok(Box::new(Doomed(fault))),
+            fault => Ok(Box::new(Doom { fault, index: 0 })),
         }
     }
 }
 
-struct Doomed(Fault);
+/// The point, and each of its threads.
+struct Doom {
+    fault: Fault,
+    index: usize,
+}
 
-impl Setup for Doomed {
+impl Setup for Doom {
     fn amount(&self) -> Amount {
         Amount::Total(1)
     }
@@ -114,17 +119,12 @@ impl Setup for Doomed {
     }
 
     fn threads(&self, asked: u64) -> u64 {
-        if self.0 == Fault::Abandon { 2 } else { asked }
+        if self.fault == Fault::Abandon { 2 } else { asked }
     }
 
     fn thread(&self, index: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
-        Ok(Box::new(Doom { fault: self.0, index }))
+        Ok(Box::new(Doom { index, ..*self }))
     }
-}
-
-struct Doom {
-    fault: Fault,
-    index: usize,
 }
 
 impl Load for Doom {

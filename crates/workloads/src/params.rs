@@ -41,7 +41,26 @@ pub(crate) fn resolved<T: Into<Param>>(
 
 #[cfg(test)]
 pub(crate) mod testing {
+    use proofmark_engine::Setup;
+
     use super::Params;
+
+    /// Runs the threads of a point in parallel, each so many iterations after some ahead, and has
+    /// them prove what they did.
+    pub(crate) fn prove(setup: &dyn Setup, threads: usize, runs: &[u64], what: &str) {
+        std::thread::scope(|scope| {
+            for index in 0..threads {
+                scope.spawn(move || {
+                    let mut load = setup.thread(index, threads).unwrap();
+                    for n in runs {
+                        load.run(2);
+                        load.run(*n);
+                        assert_eq!(load.verify(), Ok(*n), "{what}: {n} iterations");
+                    }
+                });
+            }
+        });
+    }
 
     /// Parameters as `name=value` words; numbers are numbers.
     pub(crate) fn params(words: &str) -> Params {

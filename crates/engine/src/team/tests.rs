@@ -53,7 +53,7 @@ fn what_is_done_ahead_is_not_timed_and_sleeping_is_no_cpu_time() {
 #[test]
 fn a_thread_that_refuses_refuses_the_team() {
     let refused = sleepers().team(8, &[]).err();
-    assert_eq!(refused, Some(TeamError::Refused("no place for an eighth".to_owned())));
+    assert_eq!(refused, Some(Reply::Refused("no place for an eighth".to_owned())));
 }
 
 /// How long a worker takes for each iteration, and a disturber after the last one.

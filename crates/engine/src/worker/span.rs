@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use super::{Amount, Work, scaled};
 use crate::clock::monotonic;
 use crate::merge::merge;
-use crate::team::TeamError;
+use crate::protocol::Reply;
 use proofmark_model::{Trial, median};
 
 /// Gaps between slices that are remembered, to know the usual one.
@@ -64,7 +64,7 @@ impl Slices {
 impl Work {
     /// Takes slices of about `slice_s` for `span_s`; one in any case. Where the amount of work
     /// is fixed, a slice is that amount, and the sample may take longer.
-    pub(super) fn span(&mut self, slice_s: f64, span_s: f64) -> Result<Trial, TeamError> {
+    pub(super) fn span(&mut self, slice_s: f64, span_s: f64) -> Result<Trial, Reply> {
         if self.slices.iterations == 0 && self.setup.amount() == Amount::Calibrated {
             self.calibrate()?;
             let goal = slice_s.min(span_s);
@@ -87,9 +87,9 @@ impl Work {
 
     /// One slice. What held the machine up since the one before is part of its time, unless it
     /// is the `first` of its sample: then the run had its say meanwhile.
-    fn slice(&mut self, first: bool) -> Result<Trial, TeamError> {
+    fn slice(&mut self, first: bool) -> Result<Trial, Reply> {
         let shares = self.shares(self.slices.iterations);
-        self.setup.begin_trial().map_err(|e| TeamError::Refused(e.0))?;
+        self.setup.begin_trial()?;
         let mut trial = if first || self.setup.amount() == Amount::Whole {
             let rested = self.slices.ended.is_none_or(|ended| monotonic() - ended > PAUSE_S);
             self.team.trial(&shares, if rested { self.ahead() } else { 0 })?

@@ -72,7 +72,7 @@ fn work_that_is_held_up_once_is_not_taken_for_a_trial() {
         let fills = filling(0.1, |iterations| {
             call += 1;
             let late = if call == held_up { 0.05 } else { 0.0 };
-            Ok::<_, ()>(iterations as f64 * 1e-6 + late)
+            Ok(iterations as f64 * 1e-6 + late)
         });
         let seconds = fills.unwrap() as f64 * 1e-6;
         assert!((0.1..0.2).contains(&seconds), "{seconds} s, call {held_up} held up");

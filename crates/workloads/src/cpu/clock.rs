@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use proofmark_engine::chain::{self, PER_STEP};
-use proofmark_engine::{Amount, Load, Refusal, Setup, Workload};
+use proofmark_engine::{Load, Refusal, Setup, Workload};
 use proofmark_model::{Params, Property, Role, Unit, WorkloadSpec};
 
 use super::task;
@@ -53,10 +53,6 @@ struct Chains {
 }
 
 impl Setup for Chains {
-    fn amount(&self) -> Amount {
-        Amount::Calibrated
-    }
-
     fn work_per_iteration(&self) -> f64 {
         // Divided by the threads: a clock is not summed over cores.
         PER_STEP as f64 / self.threads.max(1) as f64

@@ -4,6 +4,7 @@
 #![allow(unsafe_code)] // Reads this program's own code.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use iced_x86::{Code, Decoder, DecoderOptions, EncodingKind, FlowControl, Instruction, Mnemonic};
 
@@ -28,19 +29,28 @@ pub(crate) fn function(mut at: usize) -> Vec<Instruction> {
     all
 }
 
-/// The instructions from the target of the only backward branch to that branch.
+/// The loops that hold no other: from the target of a backward branch to the branch.
+pub(crate) fn inner_loops(code: &[Instruction]) -> Vec<RangeInclusive<usize>> {
+    let start =
+        |i: &Instruction| code.iter().position(|other| other.ip() == i.near_branch_target());
+    let branches = code.iter().enumerate().filter(|(_, i)| i.mnemonic() == Mnemonic::Jne);
+    let loops: Vec<_> = branches
+        .filter_map(|(end, i)| start(i).filter(|start| *start < end).map(|start| start..=end))
+        .collect();
+    let holds_one = |range: &RangeInclusive<usize>| {
+        loops.iter().any(|o| o != range && range.contains(o.start()) && range.contains(o.end()))
+    };
+    loops.iter().filter(|range| !holds_one(range)).cloned().collect()
+}
+
+/// The instructions of the only loop of a function.
 fn loop_of(hot: Hot) -> Vec<Instruction> {
     let all = function(hot as usize);
-    let branches: Vec<usize> =
-        (0..all.len()).filter(|i| all[*i].flow_control() != FlowControl::Next).collect();
-    assert_eq!(branches.len(), 2, "a branch and a return");
-    let (end, target) = (branches[0], all[branches[0]].near_branch_target());
-    assert_eq!(all[end].mnemonic(), Mnemonic::Jne);
-    assert_eq!(target % 64, 0, "the loop starts on a cache line");
-    let Some(start) = all.iter().position(|i| i.ip() == target) else {
-        panic!("the branch at the end does not lead back into the function");
-    };
-    all[start..=end].to_vec()
+    let branches = all.iter().filter(|i| i.flow_control() != FlowControl::Next);
+    assert_eq!(branches.count(), 2, "a branch and a return");
+    let body = inner_loops(&all).remove(0);
+    assert_eq!(all[*body.start()].ip() % 64, 0, "the loop starts on a cache line");
+    all[body].to_vec()
 }
 
 fn census(instructions: &[Instruction]) -> BTreeMap<String, u64> {

@@ -81,13 +81,12 @@ static IOPS_SPEC: WorkloadSpec = spec(
 
 const MIX_ISAS: Parameter = task::isa_parameter(const { &words(["scalar", "avx2"]) });
 
-const MIX_FLOAT_PARAMETERS: &[Parameter] = &[
-    task::THREADS,
-    task::MIX,
-    MIX_ISAS,
-    task::type_parameter(&[Cow::Borrowed("f64")], "f64"),
-    task::ITERATIONS,
-];
+const fn mix_parameters(number: Parameter) -> [Parameter; 5] {
+    [task::THREADS, task::MIX, MIX_ISAS, number, task::ITERATIONS]
+}
+
+const MIX_FLOAT_PARAMETERS: &[Parameter] =
+    &mix_parameters(task::type_parameter(&[Cow::Borrowed("f64")], "f64"));
 
 /// What is the same in the `detail` of both mixes, between sentences of their own.
 macro_rules! mix_detail {
@@ -135,13 +134,8 @@ static MIX_FLOAT_SPEC: WorkloadSpec = spec(
     },
 );
 
-const MIX_INT_PARAMETERS: &[Parameter] = &[
-    task::THREADS,
-    task::MIX,
-    MIX_ISAS,
-    task::type_parameter(&[Cow::Borrowed("i64")], "i64"),
-    task::ITERATIONS,
-];
+const MIX_INT_PARAMETERS: &[Parameter] =
+    &mix_parameters(task::type_parameter(&[Cow::Borrowed("i64")], "i64"));
 
 static MIX_INT_SPEC: WorkloadSpec = spec(
     Words {

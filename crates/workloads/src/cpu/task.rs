@@ -115,7 +115,7 @@ mod tests {
 
     use super::super::{FLOPS, IOPS, MIX_FLOAT, MIX_INT};
     use super::*;
-    use crate::params::testing::params;
+    use crate::params::testing::{params, prove};
 
     #[test]
     fn every_supported_point_proves_its_work_on_every_thread() {
@@ -136,18 +136,7 @@ mod tests {
                     Amount::Total(n) => n / 2,
                     Amount::Whole => unreachable!("no such workload here"),
                 };
-                std::thread::scope(|scope| {
-                    for index in 0..2 {
-                        let (setup, params) = (&setup, &params);
-                        scope.spawn(move || {
-                            let mut load = setup.thread(index, 2).unwrap();
-                            for n in [each, 1, 7] {
-                                load.run(n);
-                                assert_eq!(load.verify(), Ok(n), "{id} {params:?}");
-                            }
-                        });
-                    }
-                });
+                prove(&*setup, 2, &[each, 1, 7], &format!("{id} {params:?}"));
                 ran += 1;
             }
             assert!(ran >= 2, "{id} ran {ran} points");

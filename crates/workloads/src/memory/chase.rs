@@ -7,9 +7,8 @@
 //! have nothing to go on, and all other pages pass between two visits of one: a TLB that cannot
 //! hold them all holds none in time. In the local order the pages are those of a window of 2 MiB,
 //! which a TLB holds, and one window follows the other; it takes one line of each pair, since CPUs
-//! may fetch the other one along with it, and keep it until its turn. The order is computed: the
-//! line at any position is known without walking there, which makes the pointers independent stores
-//! and lets the end of any walk be checked.
+//! may fetch the other one along with it, and keep it. The order is computed: the line at any
+//! position is known without a walk, so the end of any walk can be checked.
 
 #![allow(unsafe_code)] // Pointers in measured memory are written and followed.
 
@@ -25,8 +24,7 @@ pub(super) const PAGE: u64 = 4096;
 const LINES_PER_PAGE: u64 = PAGE / LINE;
 const LINE_BITS: u32 = LINES_PER_PAGE.trailing_zeros();
 
-/// Odd numbers with well mixed bits, for multiplying (from the fractional parts of
-/// the golden ratio, of the square root of 2 and of that of 3).
+/// Odd factors with well mixed bits: fractions of the golden ratio and the roots of 2 and 3.
 const ODD: [u64; 3] = [0x9e37_79b9_7f4a_7c15, 0x6a09_e667_f3bc_c909, 0xbb67_ae85_84ca_a73b];
 
 /// Pages of a window of the local order.
@@ -72,11 +70,7 @@ impl Cycle {
 
     /// Lines in it.
     pub(super) fn len(&self) -> u64 {
-        self.windows * self.lines_of_window()
-    }
-
-    fn lines_of_window(&self) -> u64 {
-        self.pages * self.sweeps()
+        self.windows * self.pages * self.sweeps()
     }
 
     /// Sweeps over a window: lines taken of each page.
@@ -94,7 +88,7 @@ impl Cycle {
         page
     }
 
-    /// The node that a sweep has on a page of a window.
+    /// A sweep's node on a page of a window.
     fn node_on(&self, window: u64, page: u64, sweep: u64) -> *mut *mut u8 {
         let start = page.wrapping_mul(ODD[2]) >> (u64::BITS - LINE_BITS);
         // As many lines as a power of two: each sweep takes another.
@@ -105,9 +99,8 @@ impl Cycle {
 
     /// The node at a position; positions go on from the last to the first.
     fn node(&self, position: u64) -> *mut *mut u8 {
-        let position = position % self.len();
-        let (window, within) =
-            (position / self.lines_of_window(), position % self.lines_of_window());
+        let (position, of_window) = (position % self.len(), self.pages * self.sweeps());
+        let (window, within) = (position / of_window, position % of_window);
         self.node_on(window, self.page(within % self.pages), within / self.pages)
     }
 
@@ -115,7 +108,7 @@ impl Cycle {
     ///
     /// # Safety
     /// The pages are mapped, and nobody else uses them meanwhile.
-    pub(super) unsafe fn lay(&self) {
+    unsafe fn lay(&self) {
         let first = self.page(0);
         for window in 0..self.windows {
             let mut page = first;
@@ -141,8 +134,8 @@ impl Cycle {
     ///
     /// # Safety
     /// The cycle has been laid, and nobody writes to its lines while the walk lives.
-    pub(super) unsafe fn walk(self) -> Walk {
-        Walk { at: self.node(0), start: 0, steps: 0, cycle: self, _arena: None }
+    unsafe fn walk(self, arena: Option<Arc<Arena>>) -> Walk {
+        Walk { at: self.node(0), start: 0, steps: 0, cycle: self, _arena: arena }
     }
 }
 
@@ -184,8 +177,8 @@ impl Load for Walk {
         if self.at == due {
             return Ok(self.steps);
         }
-        let line = |node: *mut *mut u8| node.addr().wrapping_sub(self.cycle.base.addr());
-        let (due, found, steps) = (line(due), line(self.at), self.steps);
+        let byte = |node: *mut *mut u8| node.addr().wrapping_sub(self.cycle.base.addr());
+        let (due, found, steps) = (byte(due), byte(self.at), self.steps);
         Err(format!(
             "after {steps} steps the pointer chase must be at byte {due}, but is at {found}"
         ))
@@ -214,15 +207,15 @@ impl Chase {
         if !self.laid {
             // SAFETY: the arena has this many bytes, and the other threads of the point use what
             // is beyond them.
-            unsafe { cycle.lay() };
-            if self.bytes >= FLUSHED {
-                // SAFETY: as above.
-                unsafe { flush(self.arena.base(), self.bytes) };
+            unsafe {
+                cycle.lay();
+                if self.bytes >= FLUSHED {
+                    flush(self.arena.base(), self.bytes);
+                }
             }
         }
         // SAFETY: laid now or before, and nobody writes there while the point lives.
-        let walk = unsafe { cycle.walk() };
-        Walk { _arena: Some(Arc::clone(&self.arena)), ..walk }
+        unsafe { cycle.walk(Some(Arc::clone(&self.arena))) }
     }
 }
 
@@ -288,23 +281,16 @@ mod tests {
     use super::*;
     use crate::arena::Pages;
 
-    /// Memory for this many pages; a node's offset is the index of its word times 8.
-    fn memory(pages: u64) -> (Vec<u64>, *mut u8) {
+    /// The start of a laid cycle through this many pages, and their memory.
+    fn walk(pages: u64, order: Order) -> (Vec<u64>, Walk) {
         let mut words = vec![0_u64; (pages * PAGE / 8) as usize];
-        let base = words.as_mut_ptr().cast();
-        (words, base)
-    }
-
-    fn laid(pages: u64) -> (Vec<u64>, Cycle) {
-        laid_in(pages, Order::Rand)
-    }
-
-    fn laid_in(pages: u64, order: Order) -> (Vec<u64>, Cycle) {
-        let (words, base) = memory(pages);
-        let cycle = Cycle::new(base, pages * PAGE, order);
-        // SAFETY: `words` holds the pages, and is only read until the test ends.
-        unsafe { cycle.lay() };
-        (words, cycle)
+        let cycle = Cycle::new(words.as_mut_ptr().cast(), pages * PAGE, order);
+        // SAFETY: `words` holds the pages; until the test ends, pointers there lead to nodes.
+        let walk = unsafe {
+            cycle.lay();
+            cycle.walk(None)
+        };
+        (words, walk)
     }
 
     const PAGES: [u64; 9] = [1, 2, 3, 5, 16, 17, 100, 255, 1024];
@@ -314,9 +300,8 @@ mod tests {
         let rand = PAGES.map(|pages| (pages, Order::Rand));
         let local = [17, 512, 513, 1024, 1600].map(|pages| (pages, Order::Local));
         for (pages, order) in rand.into_iter().chain(local) {
-            let (_words, cycle) = laid_in(pages, order);
+            let (_words, Walk { cycle, at: mut node, .. }) = walk(pages, order);
             let mut seen = vec![false; (pages * LINES_PER_PAGE) as usize];
-            let (first, mut node) = (cycle.node(0), cycle.node(0));
             for position in 0..cycle.len() {
                 assert_eq!(node, cycle.node(position), "{pages} pages");
                 let offset = node.addr() - cycle.base.addr();
@@ -325,31 +310,29 @@ mod tests {
                 // SAFETY: a node of a laid cycle.
                 node = unsafe { node.read() }.cast();
             }
-            assert_eq!(node, first, "{pages} pages");
+            assert_eq!(node, cycle.node(0), "{pages} pages");
         }
     }
 
     #[test]
     fn no_load_is_near_the_one_before_it() {
-        let (_words, base) = memory(1);
-        let cycle = Cycle::new(base, 1000 * PAGE, Order::Rand);
-        let page = |i: u64| (cycle.node(i).addr() - base.addr()) as u64 / PAGE;
+        let (_words, Walk { cycle, .. }) = walk(1000, Order::Rand);
+        let page = |i: u64| (cycle.node(i).addr() - cycle.base.addr()) as u64 / PAGE;
         let last = cycle.len() - 1;
         let near = (0..last).filter(|i| page(*i).abs_diff(page(i + 1)) <= 1).count() as f64;
         // By chance two of the thousand pages are the neighbours of one.
         assert!(near / (last as f64) < 0.004, "{near}");
         // And hardly two steps are as long.
-        let lengths = (0..1000).map(|i| page(i).wrapping_sub(page(i + 1)));
-        let different = lengths.collect::<std::collections::BTreeSet<_>>().len();
-        assert!(different > 500, "{different}");
+        let length = |i: u64| page(i).wrapping_sub(page(i + 1));
+        let lengths: std::collections::BTreeSet<u64> = (0..1000).map(length).collect();
+        assert!(lengths.len() > 500, "{}", lengths.len());
     }
 
     #[test]
     fn the_local_order_takes_window_after_window() {
-        let (_words, base) = memory(1);
-        let cycle = Cycle::new(base, 4 * WINDOW * PAGE + PAGE, Order::Local);
+        let (_words, Walk { cycle, .. }) = walk(4 * WINDOW + 1, Order::Local);
         assert_eq!(cycle.len(), 4 * WINDOW * LINES_PER_PAGE / 2, "whole windows, a line a pair");
-        let window = |i: u64| (cycle.node(i).addr() - base.addr()) as u64 / (WINDOW * PAGE);
+        let window = |i: u64| (cycle.node(i).addr() - cycle.base.addr()) as u64 / (WINDOW * PAGE);
         let of_window = WINDOW * LINES_PER_PAGE / 2;
         assert!((0..cycle.len()).step_by(777).all(|i| window(i) == i / of_window));
     }
@@ -357,10 +340,8 @@ mod tests {
     #[test]
     fn a_walk_proves_its_steps_and_goes_on() {
         for pages in PAGES {
-            let (_words, cycle) = laid(pages);
-            let (first, len) = (cycle.node(0), cycle.len());
-            // SAFETY: laid, and `_words` is left alone.
-            let mut walk = unsafe { cycle.walk() };
+            let (_words, mut walk) = walk(pages, Order::Rand);
+            let (first, len) = (walk.at, walk.cycle.len());
             for steps in [0, 1, 31, 32, 33, 1000, len - 1, len + 1] {
                 walk.run(7);
                 walk.run(steps);
@@ -373,9 +354,7 @@ mod tests {
 
     #[test]
     fn a_step_too_few_or_too_many_is_found() {
-        let (_words, cycle) = laid(17);
-        // SAFETY: laid, and `_words` is left alone.
-        let mut walk = unsafe { cycle.walk() };
+        let (_words, mut walk) = walk(17, Order::Rand);
         for (claimed, made) in [(1000, 999), (1000, 1001), (1, 0), (0, 1), (5000, 0)] {
             walk.run(made);
             walk.steps = claimed;
@@ -392,12 +371,10 @@ mod tests {
 
     #[test]
     fn a_cycle_that_is_broken_into_two_is_found() {
-        let (mut words, cycle) = laid(17);
-        let word = |position| (cycle.node(position).addr() - words.as_ptr().addr()) / 8;
+        let (mut words, mut walk) = walk(17, Order::Rand);
+        let word = |position| (walk.cycle.node(position).addr() - words.as_ptr().addr()) / 8;
         let (a, b) = (word(10), word(500));
         words.swap(a, b);
-        // SAFETY: every pointer still leads to a node.
-        let mut walk = unsafe { cycle.walk() };
         walk.run(10);
         assert_eq!(walk.verify(), Ok(10), "up to there all is well");
         walk.run(5);
@@ -407,13 +384,16 @@ mod tests {
     #[test]
     fn a_chase_is_laid_once_and_again_for_another_size() {
         let arena = Arena::get(1 << 20, Pages::Small, 1).unwrap();
-        let laid_in = |bytes, order| Chase::new(Arc::clone(&arena), bytes, order).laid;
-        let laid = |bytes| laid_in(bytes, Order::Rand);
-        assert!(!laid(8192));
-        assert!(laid(8192));
-        assert!(!laid_in(8192, Order::Local));
-        assert!(!laid(8192));
-        assert!(!laid(4096));
-        assert!(!laid(8192), "the smaller one has been written over it");
+        for (bytes, order, laid) in [
+            (8192, Order::Rand, false),
+            (8192, Order::Rand, true),
+            (8192, Order::Local, false),
+            (8192, Order::Rand, false),
+            (4096, Order::Rand, false),
+            (8192, Order::Rand, false), // The smaller one has been written over it.
+        ] {
+            let chase = Chase::new(Arc::clone(&arena), bytes, order);
+            assert_eq!(chase.laid, laid, "{bytes} {order:?}");
+        }
     }
 }

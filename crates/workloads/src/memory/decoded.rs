@@ -1,29 +1,13 @@
 //! Decodes the machine code of every stream loop in the running binary and checks
 //! what it loads and stores against what the operation declares.
 
-use std::ops::RangeInclusive;
-
 use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
 
 use super::segment::{GRAIN, STAMP, tests::all};
 use super::stream::op::{Op, Stores};
 use super::x86_64::{Form, find};
-use crate::cpu::decoded::function;
+use crate::cpu::decoded::{function, inner_loops};
 use crate::cpu::isa::{Element, Isa};
-
-/// The loops that hold no other: from the target of a backward branch to the branch.
-fn inner_loops(code: &[Instruction]) -> Vec<RangeInclusive<usize>> {
-    let start =
-        |i: &Instruction| code.iter().position(|other| other.ip() == i.near_branch_target());
-    let branches = code.iter().enumerate().filter(|(_, i)| i.mnemonic() == Mnemonic::Jne);
-    let loops: Vec<_> = branches
-        .filter_map(|(end, i)| start(i).filter(|start| *start < end).map(|start| start..=end))
-        .collect();
-    let holds_one = |range: &RangeInclusive<usize>| {
-        loops.iter().any(|o| o != range && range.contains(o.start()) && range.contains(o.end()))
-    };
-    loops.iter().filter(|range| !holds_one(range)).cloned().collect()
-}
 
 /// Bytes that instructions load and store, by the pointer that they go through, and
 /// the stored ones by the kind of store.

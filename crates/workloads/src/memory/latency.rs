@@ -193,7 +193,7 @@ impl Setup for Alone {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::params::testing::params;
+    use crate::params::testing::{params, prove};
 
     fn point(bytes: u64, rest: &str) -> Params {
         params(&format!("working_set={bytes} {rest}"))
@@ -205,11 +205,7 @@ mod tests {
         {
             for bytes in [4096, 5000, 32 << 10, 1 << 20, (9 << 20) + 4096, 64 << 20] {
                 let setup = LATENCY.setup(&point(bytes, &format!("pages={rest}"))).unwrap();
-                let mut load = setup.thread(0, 1).unwrap();
-                for steps in [1, 100_000, 33] {
-                    load.run(steps);
-                    assert_eq!(load.verify(), Ok(steps), "{bytes} bytes, {rest}");
-                }
+                prove(&*setup, 1, &[1, 100_000, 33], &format!("{bytes} bytes, {rest}"));
             }
         }
     }

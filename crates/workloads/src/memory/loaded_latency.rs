@@ -1,8 +1,8 @@
 //! `memory.loaded_latency`: the latency of memory while other threads load the bus.
 
 use std::hint::{black_box, spin_loop};
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Barrier};
 
 use proofmark_engine::{Load, Placement, Refusal, Setup, Workload, monotonic, usable_cpus};
 use proofmark_model::{AUTO, Host, Parameter, ParameterKind, Params, Role, WorkloadSpec};
@@ -89,8 +89,7 @@ impl Workload for LoadedLatency {
         let regions = Regions::divide(bytes, threads);
         let arena = Arena::get(regions.all(), pages, threads)?;
         Ok(Box::new(Loaded {
-            chase: Chase::new(Arc::clone(&arena), bytes, Order::Rand),
-            arena,
+            chase: Chase::new(arena, bytes, Order::Rand),
             regions,
             load: load(params)?,
             ready: Barrier::new(threads as usize),
@@ -129,7 +128,6 @@ impl Regions {
 }
 
 struct Loaded {
-    arena: Arc<Arena>,
     chase: Chase,
     regions: Regions,
     /// Percent.
@@ -148,7 +146,7 @@ impl Setup for Loaded {
     }
 
     fn placement(&self) -> Placement {
-        self.arena.placement(self.regions.all())
+        self.chase.arena.placement(self.regions.all())
     }
 
     fn thread(&self, index: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
@@ -158,7 +156,7 @@ impl Setup for Loaded {
             return Ok(Box::new(chaser));
         }
         let start = self.regions.start(index as u64);
-        let reader = Reader::new(&self.arena, start, self.regions.part);
+        let reader = Reader::new(&self.chase.arena, start, self.regions.part);
         // A thread that cannot read still joins, so that the others do not wait forever.
         self.ready.wait();
         let mut loader = Loader { reader: reader?, period_s: 0.0, load: self.load };

@@ -204,18 +204,4 @@ pub(crate) mod tests {
             }
         }
     }
-
-    #[test]
-    fn every_operation_has_a_loop_in_every_instruction_set_here() {
-        let mut sets = vec![(Isa::Scalar, 1)];
-        if cfg!(target_arch = "x86_64") {
-            sets.extend([Isa::Sse2, Isa::Avx2, Isa::Avx512].map(|isa| (isa, 2)));
-        }
-        for (isa, kinds) in sets {
-            for op in Op::ALL {
-                let found = Stores::ALL.into_iter().filter(|s| find(op, *s, isa).is_some()).count();
-                assert_eq!(found, if isa.is_supported() { kinds } else { 0 }, "{op:?} {isa:?}");
-            }
-        }
-    }
 }

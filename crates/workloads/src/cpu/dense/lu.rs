@@ -98,9 +98,8 @@ impl Widths {
 }
 
 pub(super) struct Lu<'a> {
+    /// As many rows as columns that are eliminated.
     work: Elimination<'a>,
-    /// Columns that are eliminated, and rows.
-    n: usize,
     cut: Cut,
     pivots: Box<[AtomicUsize]>,
     factored: AtomicUsize,
@@ -124,7 +123,6 @@ impl<'a> Lu<'a> {
         let cut = Cut::new(n, matrix.groups, widths);
         Self {
             work: Elimination { loops, matrix, rows: n },
-            n,
             pivots: counters((0..n).map(|_| 0)),
             factored: AtomicUsize::new(0),
             taken: counters((0..cut.steps()).map(|_| 0)),
@@ -136,15 +134,12 @@ impl<'a> Lu<'a> {
     }
 
     /// One thread's part; all threads call it at about the same time, one of them as the
-    /// one that `leads`.
-    ///
-    /// # Errors
-    /// If the matrix is singular.
+    /// one that `leads`. An error if the matrix is singular.
     ///
     /// # Safety
     /// Nobody else uses the matrix meanwhile, and the CPU has the loops' instructions.
     pub(super) unsafe fn run(&self, leads: bool, clock: &mut ClockSamples) -> Result<(), Singular> {
-        if leads && self.n > 0 {
+        if leads && self.work.rows > 0 {
             // SAFETY: nobody touches the first panel before it is factored.
             unsafe { self.factor(0) };
         }
@@ -218,7 +213,7 @@ impl<'a> Lu<'a> {
     }
 
     fn pivots(&self, panel: Panel) -> &[AtomicUsize] {
-        &self.pivots[panel.row..panel.below().min(self.n)]
+        &self.pivots[panel.row..panel.below().min(self.work.rows)]
     }
 
     /// Factors a step's panel and publishes it.
@@ -259,7 +254,7 @@ impl<'a> Lu<'a> {
     }
 
     unsafe fn group(&self, row: usize, group: usize) -> Result<(), Singular> {
-        let rows = self.n - row;
+        let rows = self.work.rows - row;
         let columns = rows.min(GROUP);
         let mut pivots = [0; GROUP];
         // SAFETY: the group is the caller's own.

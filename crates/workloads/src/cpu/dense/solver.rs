@@ -99,10 +99,7 @@ impl System {
         }
     }
 
-    /// One thread's part of the solve.
-    ///
-    /// # Errors
-    /// To every thread, if the matrix is singular.
+    /// One thread's part of the solve. An error to every thread if the matrix is singular.
     pub(crate) fn solve(
         &self,
         attempt: &Attempt,

@@ -82,36 +82,3 @@ fn bytes_of(word: u64) -> u64 {
     let pairs = (word & EVEN) + (word >> 8 & EVEN);
     pairs.wrapping_mul(0x0001_0001_0001_0001) >> 48
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sums_are_those_of_what_is_filled_in() {
-        let mut memory = vec![0_u64; 500];
-        let base = memory.as_mut_ptr().cast::<u8>();
-        for range in [0..13, 13..14, 14..40, 40..1001, 1001..4000] {
-            // SAFETY: the ranges lie within the vector.
-            unsafe { fill(base, range) };
-        }
-        let all: Vec<u8> = memory.iter().flat_map(|w| w.to_ne_bytes()).collect();
-        for (start, size, count) in [
-            (0, 1, 1),
-            (3, 1, 77),
-            (9, 3, 100),
-            (16, 8, 1),
-            (64, 8, 9),
-            (64, 64, 20),
-            (300, 100, 5),
-        ] {
-            let block = |i: usize| start + i * size..start + (i + 1) * size;
-            let plain = (0..count).map(block).fold(0_u64, |sum, b| {
-                let (head, whole, tail) = split(&b);
-                let single: u64 = head.chain(tail).map(|at| u64::from(all[at])).sum();
-                whole.fold(sum + single, |sum, i| sum.wrapping_add(memory[i]))
-            });
-            assert_eq!(sum(start, size, count), plain, "{count} x {size} from {start}");
-        }
-    }
-}

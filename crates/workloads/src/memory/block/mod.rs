@@ -175,8 +175,7 @@ impl Workload for Blocks {
 
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
         let (shape, pages) = (Shape::from_params(params)?, parameters::pages(params)?);
-        Task::new(self.operation, self.random, shape, pages)
-            .map(|task| Box::new(task) as Box<dyn Setup>)
+        Ok(Box::new(Task::new(self.operation, self.random, shape, pages)?))
     }
 
     fn verification(&self) -> &'static str {

@@ -7,10 +7,9 @@ use super::{Operation, order};
 use crate::arena::ALIGNMENT;
 use crate::params::int;
 
-pub(super) const MIB: u64 = 1 << 20;
 const LINE: u64 = 64;
 /// The most bytes of the windows of the random order, over all threads.
-const WINDOWS: u64 = 256 * MIB;
+const WINDOWS: u64 = 256 << 20;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {

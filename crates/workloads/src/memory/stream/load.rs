@@ -28,7 +28,7 @@ pub(super) struct StreamLoad {
     hot: Loop,
     /// Writes past the caches, where this machine can: lines that verifying leaves
     /// there to be written back would be written back during the next trial.
-    erase: Option<Loop>,
+    pub(super) erase: Option<Loop>,
     op: Op,
     /// Beginning of the part in each array; null for those that `op` has not.
     places: Segment,
@@ -85,11 +85,6 @@ impl StreamLoad {
             part.fill(bytes / 8);
         }
         part
-    }
-
-    /// For sets that may belong in a cache: what verifying writes stays there.
-    pub(super) fn keep_in_cache(&mut self) {
-        self.erase = None;
     }
 
     fn fill(&self, elements: usize) {

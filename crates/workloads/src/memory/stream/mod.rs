@@ -32,13 +32,11 @@ pub(crate) use spec::STORING;
 
 /// A workload that does one operation on whole arrays.
 pub struct Stream {
-    spec: &'static WorkloadSpec,
+    pub(crate) spec: &'static WorkloadSpec,
     /// `None`: the one that the parameters name, on a working set of each thread's own.
-    op: Option<Op>,
-    find: Find,
+    pub(crate) op: Option<Op>,
+    pub(crate) find: fn(Op, Stores, Isa) -> Option<Loop>,
 }
-
-pub(crate) type Find = fn(Op, Stores, Isa) -> Option<Loop>;
 
 pub static COPY: Stream = Stream { spec: &spec::COPY, op: Some(Op::Copy), find };
 pub static SCALE: Stream = Stream { spec: &spec::SCALE, op: Some(Op::Scale), find };
@@ -51,12 +49,6 @@ pub static SWEEP: Stream = Stream { spec: &sweep::SWEEP, op: None, find };
 const MIB: u64 = 1 << 20;
 
 impl Stream {
-    /// The same as `memory.copy` under another name and with other loops.
-    #[cfg(debug_assertions)]
-    pub(crate) const fn copy_with(spec: &'static WorkloadSpec, find: Find) -> Self {
-        Self { spec, op: Some(Op::Copy), find }
-    }
-
     fn op(&self, params: &Params) -> Result<Op, Refusal> {
         let swept =
             || choice(params, "op", &[Op::Read, Op::Write, Op::Copy].map(|o| (o.name(), o)));
@@ -201,7 +193,7 @@ impl Setup for Ready {
         let Task { op, hot, layout, .. } = &self.task;
         let mut part = StreamLoad::new((*op, *hot), &self.arena, layout, index as u64, self.fill);
         if self.task.stores.is_none() {
-            part.keep_in_cache();
+            part.erase = None; // The set may belong in a cache: what verifying writes stays there.
         }
         Ok(Box::new(part))
     }
