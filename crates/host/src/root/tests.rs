@@ -110,3 +110,14 @@ fn without_proc_the_mask_is_that_of_the_system_call() {
     machine.put("/proc/self/status", "Cpus_allowed_list:\t1-2\n");
     assert_eq!(reported.affinity(), Ok((vec![1, 2], "/proc/self/status")), "/proc comes first");
 }
+
+#[test]
+fn a_refused_io_uring_names_the_error_and_the_switch() {
+    let denied = refused(&rustix::io::Errno::PERM.into(), Some("2".to_owned()));
+    assert_eq!(
+        denied,
+        "io_uring_setup: Operation not permitted (os error 1); \
+         /proc/sys/kernel/io_uring_disabled is 2"
+    );
+    assert!(refused(&rustix::io::Errno::NOSYS.into(), None).ends_with("(os error 38)"));
+}
