@@ -133,7 +133,7 @@ fn many_rows_take_time_in_proportion() {
         }
         text
     };
-    takes_time_in_proportion(rows, [60_000, 240_000], |_| 1); // The latency of 0.
+    takes_time_in_proportion(rows, [30_000, 120_000], |_| 1); // The latency of 0.
 }
 
 #[test]
