@@ -104,9 +104,6 @@ impl Content {
     /// sector. Of a block from [`LARGE`] on, and of one smaller block in [`SOME`], it also verifies
     /// a whole sector in between. Generations are ignored. `chance`, an unpredictable number,
     /// selects them. A block without a whole stamp is verified byte by byte.
-    ///
-    /// # Errors
-    /// Which byte of the file, what was read, and what had been written.
     pub(crate) fn check(&self, buf: &[u8], offset: u64, chance: u64) -> Result<(), String> {
         let end = offset + buf.len() as u64;
         let first = offset.next_multiple_of(SECTOR as u64);

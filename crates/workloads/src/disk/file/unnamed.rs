@@ -35,11 +35,7 @@ pub(crate) struct Unnamed {
 
 impl Unnamed {
     /// An empty file in a folder in which this many bytes are about to be written, in this file or
-    /// in several.
-    ///
-    /// # Errors
-    /// If they are more than half of what is free there, or more than a file may have, or
-    /// if no file can be made.
+    /// in several: refused if more than half of what is free there, or more than a file may have.
     pub(crate) fn create(folder: &Path, bytes: u64) -> Result<Self, Refusal> {
         let dir = open_folder(folder)?;
         let limit = getrlimit(Resource::Fsize).current;
