@@ -1,7 +1,7 @@
 //! Looks at the machine and fills [`Host`].
 //!
-//! One file per probe. A probe that fails leaves its reason in place of the value. All read through [`Root`], so that the same code runs on the live
-//! machine and on folders captured of others (`tests/fixtures`).
+//! One file per probe. A probe that fails leaves its reason in place of the value. All read through
+//! [`Root`], so that the same code runs on the live machine and on folders captured of others.
 //!
 //! ```
 //! let host = proofmark_host::look(&proofmark_host::Root::live(), "/");

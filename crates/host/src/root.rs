@@ -1,11 +1,9 @@
-//! Where the probes read: the live machine, or a folder that holds what was
-//! captured of another one. Every probe goes through [`Root`], so that the same
-//! parsers run on both.
+//! Where the probes read: the live machine, or a folder that holds what was captured of another.
 //!
-//! A captured folder holds `arch` (as `uname -m` prints it), `cpuid.txt` (the
-//! format of `cpuid -1 -r`), `space` (bytes of the file system of the folder that is
-//! looked at, all and free, as two numbers: no file of the system has them),
-//! `addresses` (an interface and an IP address a line), and the files and links below `proc/`, `sys/`, `etc/` and `run/` under their own paths.
+//! A captured folder holds `arch` (as `uname -m` prints it), `cpuid.txt` (the format of
+//! `cpuid -1 -r`), `space` (bytes of the file system of the folder that is looked at, all and free,
+//! as two numbers: no file of the system has them), `addresses` (an interface and an IP address a
+//! line), and the files and links below `proc/`, `sys/`, `etc/` and `run/` under their own paths.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

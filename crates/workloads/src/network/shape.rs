@@ -90,23 +90,25 @@ impl Shape {
             Kind::TcpConnect => 1,
             _ => int(params, "block_size")?,
         };
+        let flag = |parameter, on, off| {
+            open_choice(params, parameter, &[(on, true), (off, false)])
+                .map(Option::unwrap_or_default)
+        };
+        let directions = Direction::ALL.map(|direction| (direction.as_str(), direction));
+        let paths = [NetworkPath::Loopback, NetworkPath::Peer].map(|path| (path.as_str(), path));
         let shape = Self {
             kind,
             streams: params.threads(),
             block,
-            direction: open_choice(params, "direction", DIRECTIONS)?.unwrap_or(Direction::Forward),
+            direction: open_choice(params, "direction", &directions)?.unwrap_or(Direction::Forward),
             amount: params.int("amount"),
             socket_buffer: params.int("socket_buffer"),
             congestion: params.text("congestion").filter(|w| *w != AUTO).map(str::to_owned),
-            no_delay: !kind.streams()
-                || open_choice(params, "no_delay", &[("on", true), ("off", false)])?
-                    .unwrap_or(false),
+            no_delay: !kind.streams() || flag("no_delay", "on", "off")?,
             rate: params.int("rate"),
-            poll: open_choice(params, "mode", &[("poll", true), ("block", false)])?
-                .unwrap_or(false),
-            apart: open_choice(params, "placement", &[("apart", true), ("free", false)])?
-                .unwrap_or(false),
-            path: open_choice(params, "path", PATHS)?.ok_or_else(|| unset("path"))?,
+            poll: flag("mode", "poll", "block")?,
+            apart: flag("placement", "apart", "free")?,
+            path: open_choice(params, "path", &paths)?.ok_or_else(|| unset("path"))?,
         };
         shape.check()?;
         Ok(shape)
@@ -229,15 +231,6 @@ impl Shape {
         Some(by_bits.max(self.blocks()? as f64 * NOMINAL_BLOCK_S))
     }
 }
-
-const DIRECTIONS: &[(&str, Direction)] = &[
-    (Direction::Forward.as_str(), Direction::Forward),
-    (Direction::Reverse.as_str(), Direction::Reverse),
-    (Direction::Both.as_str(), Direction::Both),
-];
-
-const PATHS: &[(&str, NetworkPath)] =
-    &[("loopback", NetworkPath::Loopback), ("peer", NetworkPath::Peer)];
 
 /// What the word of a parameter means; `None` where there is no such parameter, or it is left open.
 fn open_choice<T: Copy>(

@@ -152,10 +152,9 @@ pub(super) fn refused(folder: &Path, bytes: u64, error: &std::io::Error) -> Refu
         Some(Errno::ACCESS | Errno::PERM) => format!("no permission to create a file in {folder}"),
         Some(Errno::NOENT) if !is_there => format!("folder {folder} does not exist"),
         Some(Errno::NOTDIR) => format!("{folder} is not a folder"),
-        Some(Errno::FBIG) => format!(
-            "a test file of {size} exceeds the largest file that {folder} \
-                                      can hold"
-        ),
+        Some(Errno::FBIG) => {
+            format!("a test file of {size} exceeds the largest file that {folder} can hold")
+        }
         _ => format!("cannot write a file in {folder}: {error}"),
     })
 }
