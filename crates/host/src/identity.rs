@@ -235,12 +235,6 @@ mod tests {
         assert!(!several_parts("CPU part\t: 0xd03\n\nCPU part\t: 0xd03\n"));
     }
 
-    #[test]
-    fn without_anything_each_fact_has_the_reason() {
-        let who = found(&[("/arch", "x86_64")]);
-        assert_eq!(who.vendor.origin(), "no CPUID");
-    }
-
     proptest! {
         #[test]
         fn no_registers_panic(words in proptest::collection::vec((0_u32..0x20, 0_u32..3, any::<[u32; 4]>()), 0..40), high in any::<[u32; 16]>()) {
