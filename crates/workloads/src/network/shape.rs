@@ -117,32 +117,30 @@ impl Shape {
     /// Whether such a point can be; asked at both ends.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         let no = |reason: String| Err(Refusal(reason));
-        if self.streams == 0 || self.connections() > CONNECTIONS {
+        let (block, connections) = (self.block, self.connections());
+        if self.streams == 0 || connections > CONNECTIONS {
             return no(format!(
-                "streams must be 1 to {CONNECTIONS}; {} connections were requested",
-                self.connections()
+                "streams must be 1 to {CONNECTIONS}; {connections} connections were requested"
             ));
         }
-        if self.kind.datagrams() && self.block > DATAGRAM_V6 {
-            return no(too_large(self.block, DATAGRAM_V4, "IPv4"));
+        if self.kind.datagrams() && block > DATAGRAM_V6 {
+            return no(too_large(block, DATAGRAM_V4, "IPv4"));
         }
-        if self.block == 0 || self.block > BLOCK {
-            return no(format!("block_size must be 1 B to {BLOCK} B; it is {} B", self.block));
+        if block == 0 || block > BLOCK {
+            return no(format!("block_size must be 1 B to {BLOCK} B; it is {block} B"));
         }
-        let least = self.block * self.connections();
+        let least = block * connections;
         if least > MEMORY {
             return no(format!(
-                "a block of {} B for each of {} connections takes {least} B; the limit is {MEMORY} B",
-                self.block,
-                self.connections()
+                "a block of {block} B for each of {connections} connections takes {least} B; the \
+                 limit is {MEMORY} B"
             ));
         }
         self.check_rate()?;
         match self.amount {
             Some(amount) if amount < least => no(format!(
-                "a block of {} B for each of {} connections takes {least} B, but amount is {amount} B",
-                self.block,
-                self.connections()
+                "a block of {block} B for each of {connections} connections takes {least} B, but \
+                 amount is {amount} B"
             )),
             _ => Ok(()),
         }
