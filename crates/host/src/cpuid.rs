@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use raw_cpuid::{CpuId, CpuIdResult};
 
 use crate::root::Reason;
+use crate::text::hexadecimal;
 
 /// Leaves that are read from the live processor, with the number of subleaves.
 #[cfg(target_arch = "x86_64")]
@@ -140,21 +141,16 @@ impl Dump {
 fn parse_line(line: &str) -> Option<((u32, u32), CpuIdResult)> {
     let (place, registers) = line.split_once(':')?;
     let mut place = place.split_whitespace();
-    let (leaf, subleaf) = (hex(place.next()?)?, hex(place.next()?)?);
-    let register = |name: &str| {
-        registers.split_whitespace().find_map(|r| hex(r.strip_prefix(name)?.strip_prefix('=')?))
-    };
+    let (leaf, subleaf) = (hexadecimal(place.next()?)?, hexadecimal(place.next()?)?);
+    let register =
+        |name: &str| registers.split_whitespace().find_map(|r| hexadecimal(r.strip_prefix(name)?));
     let result = CpuIdResult {
-        eax: register("eax")?,
-        ebx: register("ebx")?,
-        ecx: register("ecx")?,
-        edx: register("edx")?,
+        eax: register("eax=")?,
+        ebx: register("ebx=")?,
+        ecx: register("ecx=")?,
+        edx: register("edx=")?,
     };
     Some(((leaf, subleaf), result))
-}
-
-fn hex(text: &str) -> Option<u32> {
-    u32::from_str_radix(text.strip_prefix("0x")?, 16).ok()
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use proofmark_model::Probe;
 
 use crate::cpuid::Dump;
 use crate::features;
-use crate::root::{Reason, Root};
+use crate::root::{Reason, Root, probe};
 use crate::text::{field, hexadecimal};
 
 /// The first blocks of /proc/cpuinfo are enough for one processor's identity.
@@ -100,10 +100,7 @@ fn numbers(signature: u32) -> (u32, u32, u32) {
 }
 
 fn known_or(text: Option<String>, source: &'static str, reason: &'static str) -> Probe<String> {
-    match text {
-        Some(text) if !text.is_empty() => Probe::known(text, source),
-        _ => Probe::missing(reason),
-    }
+    probe(text.filter(|text| !text.is_empty()).ok_or_else(|| reason.to_owned()), source)
 }
 
 /// Extensions of an x86 processor that programs may use. The kernel's list is
@@ -142,17 +139,11 @@ fn arm(root: &Root, cpuinfo: Result<String, Reason>) -> Identity {
             CPUINFO,
             "AArch64 processors have no brand string",
         ),
-        family: match register {
-            Some((_, part)) => Probe::known(part, source),
-            None => Probe::missing(NO_PART),
-        },
+        family: probe(register.map(|(_, part)| part).ok_or_else(|| NO_PART.to_owned()), source),
         model: Probe::missing(missing("model number")),
         stepping: Probe::missing(missing("stepping")),
         features: BTreeSet::new(),
-        isa: match list {
-            Some(list) => Probe::known(list, CPUINFO),
-            None => Probe::missing(format!("{CPUINFO} has no 'Features'")),
-        },
+        isa: probe(list.ok_or_else(|| format!("{CPUINFO} has no 'Features'")), CPUINFO),
         midr: register,
         hybrid: several_parts(&text),
     }
@@ -242,12 +233,6 @@ mod tests {
     fn two_parts_are_a_hybrid_machine() {
         assert!(several_parts("CPU part\t: 0xd03\n\nCPU part\t: 0xd09\n"));
         assert!(!several_parts("CPU part\t: 0xd03\n\nCPU part\t: 0xd03\n"));
-    }
-
-    #[test]
-    fn without_anything_each_fact_has_the_reason() {
-        let who = found(&[("/arch", "x86_64")]);
-        assert_eq!(who.vendor.origin(), "no CPUID");
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! Looks at the machine and fills [`Host`].
 //!
-//! One file per probe. A probe that fails leaves its reason in place of the value. All read through [`Root`], so that the same code runs on the live
-//! machine and on folders captured of others (`tests/fixtures`).
+//! One file per probe. A probe that fails leaves its reason in place of the value. All read through
+//! [`Root`], so that the same code runs on the live machine and on folders captured of others.
 //!
 //! ```
 //! let host = proofmark_host::look(&proofmark_host::Root::live(), "/");
@@ -16,7 +16,6 @@ mod cpuid;
 mod features;
 mod findings;
 mod identity;
-mod io_uring;
 mod limits;
 mod load;
 #[cfg(test)]
@@ -68,6 +67,7 @@ pub fn look(root: &Root, disk_path: &str) -> Host {
     let limits = limits::look(root, &topology, &mut findings);
     let hybrid = who.hybrid;
     let virtualisation = virtualisation::look(root, cpuid.as_ref());
+    let hypervisor = virtualisation::hypervisor(&virtualisation);
     let mut host = Host {
         cpu: Cpu {
             arch: root.arch(),
@@ -87,12 +87,8 @@ pub fn look(root: &Root, disk_path: &str) -> Host {
             caches,
             clock: clock::look(root, cpuid.as_ref(), first),
         },
-        memory: memory::look(root, virtualisation::hypervisor(&virtualisation)),
-        storage: storage::look(
-            root,
-            disk_path,
-            virtualisation::hypervisor(&virtualisation).is_some(),
-        ),
+        memory: memory::look(root, hypervisor),
+        storage: storage::look(root, disk_path, hypervisor.is_some()),
         network: proofmark_model::Probe::missing("no network is measured"),
         os: Os {
             kernel: os::kernel(root),

@@ -22,7 +22,7 @@ pub(crate) fn look(root: &Root, topology: &Topology, findings: &mut Vec<Finding>
     let affinity = probe_from(root.affinity());
     let cpuset = probe_from(cpuset(root));
     let (memory_limit, memory_used) = memory::look(root);
-    let usable = usable(root, &affinity, &cpuset, topology, findings);
+    let usable = usable(&affinity, &cpuset, topology, findings);
     let usable_cores = match topology.cpus.get() {
         Some(places) => cores_among(&usable, places),
         None => u32::try_from(usable.len()).unwrap_or(u32::MAX),
@@ -139,7 +139,6 @@ fn cpu_max(path: &str, line: &str) -> Result<Option<f64>, Reason> {
 
 /// CPUs to pin to, in the order of use.
 fn usable(
-    root: &Root,
     affinity: &Probe<Vec<u32>>,
     cpuset: &Probe<Vec<u32>>,
     topology: &Topology,
@@ -151,7 +150,7 @@ fn usable(
     let Some((first, rest)) = sets.split_first() else {
         let why = "cannot read the affinity mask, the cpuset or the list of online CPUs";
         findings.push(doubt(why, &sets));
-        return (0..root.parallelism().unwrap_or(1)).collect();
+        return vec![0];
     };
     let in_all = |cpu: &u32| rest.iter().all(|set| set.contains(cpu));
     let common: Vec<u32> = first.iter().copied().filter(in_all).collect();

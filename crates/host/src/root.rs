@@ -1,11 +1,9 @@
-//! Where the probes read: the live machine, or a folder that holds what was
-//! captured of another one. Every probe goes through [`Root`], so that the same
-//! parsers run on both.
+//! Where the probes read: the live machine, or a folder that holds what was captured of another.
 //!
-//! A captured folder holds `arch` (as `uname -m` prints it), `cpuid.txt` (the
-//! format of `cpuid -1 -r`), `space` (bytes of the file system of the folder that is
-//! looked at, all and free, as two numbers: no file of the system has them),
-//! `addresses` (an interface and an IP address a line), and the files and links below `proc/`, `sys/`, `etc/` and `run/` under their own paths.
+//! A captured folder holds `arch` (as `uname -m` prints it), `cpuid.txt` (the format of
+//! `cpuid -1 -r`), `space` (bytes of the file system of the folder that is looked at, all and free,
+//! as two numbers: no file of the system has them), `addresses` (an interface and an IP address a
+//! line), and the files and links below `proc/`, `sys/`, `etc/` and `run/` under their own paths.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -14,15 +12,18 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use io_uring::IoUring;
 use proofmark_model::Probe;
 
 use crate::cpuid::Dump;
-use crate::io_uring;
 use crate::network::{self, Address};
 use crate::text::{self, cpu_list};
 
 /// No file that a probe reads is larger; more than this is not read.
 const LARGEST_FILE: u64 = 8 << 20;
+
+/// 0: all may use io_uring, 1: a group, 2: nobody. Since Linux 6.6.
+const IO_URING_SWITCH: &str = "/proc/sys/kernel/io_uring_disabled";
 
 /// Why something is not known.
 pub(crate) type Reason = String;
@@ -207,16 +208,16 @@ impl Root {
         Ok((bytes(found.f_blocks), bytes(found.f_bavail)))
     }
 
-    /// Whether the kernel lets this process use io_uring: it is tried.
+    /// Whether the kernel lets this process use io_uring: a ring is set up and closed again. The
+    /// kernel may be built without it, a switch may forbid it, and container managers' seccomp
+    /// filters refuse it (io_uring_setup(2)).
     pub(crate) fn io_uring(&self) -> Probe<bool> {
         if !self.live {
             return Probe::missing("io_uring is tried only on the live machine");
         }
-        match io_uring::set_up() {
-            Ok(()) => Probe::known(true, "io_uring_setup"),
-            Err(error) => {
-                Probe::known(false, io_uring::refused(&error, self.line(io_uring::SWITCH).ok()))
-            }
+        match IoUring::new(1) {
+            Ok(_) => Probe::known(true, "io_uring_setup"),
+            Err(error) => Probe::known(false, refused(&error, self.line(IO_URING_SWITCH).ok())),
         }
     }
 
@@ -268,15 +269,6 @@ impl Root {
         }
         self.affinity.clone().map(|cpus| (cpus, "sched_getaffinity")).ok_or(last)
     }
-
-    /// How many threads the standard library would run at once: the last
-    /// resort when nothing else lists the usable CPUs.
-    pub(crate) fn parallelism(&self) -> Option<u32> {
-        if !self.live {
-            return None;
-        }
-        std::thread::available_parallelism().ok().and_then(|n| u32::try_from(n.get()).ok())
-    }
 }
 
 /// The affinity mask in a `status` file of /proc (proc(5)).
@@ -284,6 +276,12 @@ fn allowed_list(path: &str, text: &str) -> Result<Vec<u32>, Reason> {
     let list = text::field(text, "Cpus_allowed_list")
         .ok_or_else(|| fault(path, "no Cpus_allowed_list"))?;
     cpu_list(list).map_err(|e| fault(path, e))
+}
+
+/// Why io_uring may not be used, with the value of the switch.
+fn refused(error: &io::Error, switch: Option<String>) -> String {
+    let switch = switch.map(|value| format!("; {IO_URING_SWITCH} is {value}")).unwrap_or_default();
+    format!("io_uring_setup: {error}{switch}")
 }
 
 pub(crate) fn words(error: &io::Error) -> String {

@@ -72,7 +72,7 @@ fn a_live_read_only_file_system_is_known() {
         return;
     };
     let reason = Root::live().writable(&mount.point).unwrap_err();
-    assert!(reason.contains(&mount.point), "{reason}");
+    assert_eq!(reason, format!("{} is on a read-only file system", mount.point));
 }
 
 #[test]
@@ -109,4 +109,15 @@ fn without_proc_the_mask_is_that_of_the_system_call() {
     assert_eq!(reported.affinity(), Ok((vec![0, 2047], "sched_getaffinity")));
     machine.put("/proc/self/status", "Cpus_allowed_list:\t1-2\n");
     assert_eq!(reported.affinity(), Ok((vec![1, 2], "/proc/self/status")), "/proc comes first");
+}
+
+#[test]
+fn a_refused_io_uring_names_the_error_and_the_switch() {
+    let denied = refused(&rustix::io::Errno::PERM.into(), Some("2".to_owned()));
+    assert_eq!(
+        denied,
+        "io_uring_setup: Operation not permitted (os error 1); \
+         /proc/sys/kernel/io_uring_disabled is 2"
+    );
+    assert!(refused(&rustix::io::Errno::NOSYS.into(), None).ends_with("(os error 38)"));
 }

@@ -55,12 +55,13 @@ pub(super) fn transport(root: &Root, folder: &str) -> Option<&'static str> {
     let found = by_name(&name)
         .or_else(|| folder.split('/').find_map(poses))
         .or_else(|| folder.rsplit('/').find_map(by_segment));
-    match found.or_else(is_scsi) {
-        Some("nvme") => {
-            Some(nvme(root.line(&format!("{folder}/device/transport")).ok().as_deref()))
-        }
-        other => other,
-    }
+    let bus = found.or_else(is_scsi)?;
+    let over = root.line(&format!("{folder}/device/transport"));
+    Some(match over.as_deref() {
+        Ok("tcp" | "rdma" | "fc") if bus == "nvme" => NETWORK,
+        Ok("loop") if bus == "nvme" => "nvme loop",
+        _ => bus,
+    })
 }
 
 /// Devices without a bus.
@@ -105,14 +106,6 @@ fn by_segment(segment: &str) -> Option<&'static str> {
         return Some("hyperv");
     }
     NUMBERED.iter().find(|(begin, _)| numbered(segment, begin)).map(|(_, transport)| *transport)
-}
-
-fn nvme(transport: Option<&str>) -> &'static str {
-    match transport {
-        Some("tcp" | "rdma" | "fc") => NETWORK,
-        Some("loop") => "nvme loop",
-        _ => "nvme",
-    }
 }
 
 /// Whether the name is these letters and then a number.

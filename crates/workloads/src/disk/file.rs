@@ -48,10 +48,7 @@ static KEPT: Mutex<Option<Arc<TestFile>>> = Mutex::new(None);
 
 impl TestFile {
     /// A file of this many bytes in a folder: that of the previous point where it is the same, else
-    /// a new one, for which the old one gives up its space.
-    ///
-    /// # Errors
-    /// If there is no room for it, or no file can be made: see [`Unnamed::create`].
+    /// a new one, for which the old one gives up its space. Refused as by [`Unnamed::create`].
     pub(crate) fn get(folder: &Path, bytes: u64) -> Result<Arc<Self>, Refusal> {
         Self::get_from(&KEPT, folder, bytes)
     }

@@ -26,9 +26,6 @@ impl ReadBack {
     }
 
     /// What the file holds in `length` bytes, at most [`PIECE`], from `offset` on.
-    ///
-    /// # Errors
-    /// If it cannot be read, or the file ends before.
     pub(super) fn piece(
         &mut self,
         file: BorrowedFd,
@@ -57,9 +54,6 @@ impl ReadBack {
 
     /// Checks that the block of `block` bytes at `offset` was written with that
     /// generation: all of it, or of a large one some piece.
-    ///
-    /// # Errors
-    /// Which byte is wrong, or that the file still holds what was there before.
     pub(super) fn check(
         &mut self,
         file: BorrowedFd,

@@ -13,18 +13,12 @@ use super::file::TestFile;
 pub struct ToolFile(TestFile);
 
 impl ToolFile {
-    /// A file of this many bytes in a folder.
-    ///
-    /// # Errors
-    /// If there is no room for it, or no file can be made.
+    /// A file of this many bytes in a folder, if there is room for it.
     pub fn new(folder: &Path, bytes: u64) -> Result<Self, Refusal> {
         TestFile::new(folder, bytes).map(Self)
     }
 
-    /// Creates an empty one, which disappears at once.
-    ///
-    /// # Errors
-    /// If no file can be made in the folder.
+    /// Creates an empty one, which disappears at once, to see whether the folder allows it.
     pub fn try_in(folder: &Path) -> Result<(), Refusal> {
         TestFile::new_unnamed(folder, 0).map(drop)
     }
@@ -37,9 +31,6 @@ impl ToolFile {
 
     /// Cuts off what was appended to it, brings all that was written to it onto the device, and has
     /// the page cache hold all of it where the parameter `cache` says `warm`, else nothing.
-    ///
-    /// # Errors
-    /// If it cannot be read or written out.
     pub fn make_ready(&self, cache: Option<&str>) -> std::io::Result<()> {
         self.0.cut()?;
         match cache {

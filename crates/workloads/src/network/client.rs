@@ -147,17 +147,14 @@ pub(super) fn link(
 
 /// Refuses to report a loopback run as a network run, and vice versa.
 fn check_path(path: NetworkPath, ends: Ends) -> Result<(), Refusal> {
-    let loopback = ends.one_machine();
-    match path {
-        NetworkPath::Loopback if !loopback => Err(Refusal(format!(
-            "path=loopback, but {} is not an address of this machine",
-            ends.peer.ip()
-        ))),
-        NetworkPath::Peer if loopback => {
-            Err(Refusal(format!("path=peer, but {} is this machine", ends.peer.ip())))
+    let (loopback, ip) = (ends.one_machine(), ends.peer.ip());
+    Err(Refusal(match path {
+        NetworkPath::Loopback if !loopback => {
+            format!("path=loopback, but {ip} is not an address of this machine")
         }
-        _ => Ok(()),
-    }
+        NetworkPath::Peer if loopback => format!("path=peer, but {ip} is this machine"),
+        _ => return Ok(()),
+    }))
 }
 
 impl Setup for Point {

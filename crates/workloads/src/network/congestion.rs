@@ -11,9 +11,6 @@ const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 /// Whether a connection of `machine`, which runs this, may be given a congestion control. Only
 /// names that the kernel lists: setsockopt(2) of any other name makes the kernel look for a module
 /// of that name, which it loads for root. A peer must not choose what a server loads.
-///
-/// # Errors
-/// Which names are available.
 pub(super) fn check(name: &str, machine: &str) -> Result<(), Refusal> {
     listed(name, machine, std::fs::read_to_string(AVAILABLE))
 }

@@ -109,22 +109,18 @@ pub(super) fn ports(sockets: &[Option<UdpSocket>]) -> Vec<u16> {
 
 /// Gives a data connection what the parameters ask for.
 pub(super) fn prepare(stream: &TcpStream, shape: &Shape) -> Result<(), Refusal> {
-    let failed = |what: &str| {
-        let what = what.to_owned();
-        move |e: io::Error| Refusal(format!("{what}: {e}"))
-    };
-    stream.set_nodelay(true).map_err(failed("TCP_NODELAY"))?;
+    let failed = |what: &str, e: io::Error| Refusal(format!("{what}: {e}"));
+    stream.set_nodelay(true).map_err(|e| failed("TCP_NODELAY", e))?;
     if shape.kind.datagrams() {
         return Ok(());
     }
     if let Some(bytes) = shape.socket_buffer {
-        socket::set_buffers(stream, bytes).map_err(failed("socket_buffer"))?;
+        socket::set_buffers(stream, bytes).map_err(|e| failed("socket_buffer", e))?;
     }
     if let Some(name) = &shape.congestion {
         congestion::check(name, "this machine")?;
-        set_tcp_congestion(stream, name)
-            .map_err(Into::into)
-            .map_err(failed(&format!("this system has no congestion control '{name}'")))?;
+        let none = format!("this system has no congestion control '{name}'");
+        set_tcp_congestion(stream, name).map_err(|e| failed(&none, e.into()))?;
     }
     Ok(())
 }

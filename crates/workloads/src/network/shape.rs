@@ -90,23 +90,25 @@ impl Shape {
             Kind::TcpConnect => 1,
             _ => int(params, "block_size")?,
         };
+        let flag = |parameter, on, off| {
+            open_choice(params, parameter, &[(on, true), (off, false)])
+                .map(Option::unwrap_or_default)
+        };
+        let directions = Direction::ALL.map(|direction| (direction.as_str(), direction));
+        let paths = [NetworkPath::Loopback, NetworkPath::Peer].map(|path| (path.as_str(), path));
         let shape = Self {
             kind,
             streams: params.threads(),
             block,
-            direction: open_choice(params, "direction", DIRECTIONS)?.unwrap_or(Direction::Forward),
+            direction: open_choice(params, "direction", &directions)?.unwrap_or(Direction::Forward),
             amount: params.int("amount"),
             socket_buffer: params.int("socket_buffer"),
             congestion: params.text("congestion").filter(|w| *w != AUTO).map(str::to_owned),
-            no_delay: !kind.streams()
-                || open_choice(params, "no_delay", &[("on", true), ("off", false)])?
-                    .unwrap_or(false),
+            no_delay: !kind.streams() || flag("no_delay", "on", "off")?,
             rate: params.int("rate"),
-            poll: open_choice(params, "mode", &[("poll", true), ("block", false)])?
-                .unwrap_or(false),
-            apart: open_choice(params, "placement", &[("apart", true), ("free", false)])?
-                .unwrap_or(false),
-            path: open_choice(params, "path", PATHS)?.ok_or_else(|| unset("path"))?,
+            poll: flag("mode", "poll", "block")?,
+            apart: flag("placement", "apart", "free")?,
+            path: open_choice(params, "path", &paths)?.ok_or_else(|| unset("path"))?,
         };
         shape.check()?;
         Ok(shape)
@@ -115,32 +117,30 @@ impl Shape {
     /// Whether such a point can be; asked at both ends.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         let no = |reason: String| Err(Refusal(reason));
-        if self.streams == 0 || self.connections() > CONNECTIONS {
+        let (block, connections) = (self.block, self.connections());
+        if self.streams == 0 || connections > CONNECTIONS {
             return no(format!(
-                "streams must be 1 to {CONNECTIONS}; {} connections were requested",
-                self.connections()
+                "streams must be 1 to {CONNECTIONS}; {connections} connections were requested"
             ));
         }
-        if self.kind.datagrams() && self.block > DATAGRAM_V6 {
-            return no(too_large(self.block, DATAGRAM_V4, "IPv4"));
+        if self.kind.datagrams() && block > DATAGRAM_V6 {
+            return no(too_large(block, DATAGRAM_V4, "IPv4"));
         }
-        if self.block == 0 || self.block > BLOCK {
-            return no(format!("block_size must be 1 B to {BLOCK} B; it is {} B", self.block));
+        if block == 0 || block > BLOCK {
+            return no(format!("block_size must be 1 B to {BLOCK} B; it is {block} B"));
         }
-        let least = self.block * self.connections();
+        let least = block * connections;
         if least > MEMORY {
             return no(format!(
-                "a block of {} B for each of {} connections takes {least} B; the limit is {MEMORY} B",
-                self.block,
-                self.connections()
+                "a block of {block} B for each of {connections} connections takes {least} B; the \
+                 limit is {MEMORY} B"
             ));
         }
         self.check_rate()?;
         match self.amount {
             Some(amount) if amount < least => no(format!(
-                "a block of {} B for each of {} connections takes {least} B, but amount is {amount} B",
-                self.block,
-                self.connections()
+                "a block of {block} B for each of {connections} connections takes {least} B, but \
+                 amount is {amount} B"
             )),
             _ => Ok(()),
         }
@@ -229,15 +229,6 @@ impl Shape {
         Some(by_bits.max(self.blocks()? as f64 * NOMINAL_BLOCK_S))
     }
 }
-
-const DIRECTIONS: &[(&str, Direction)] = &[
-    (Direction::Forward.as_str(), Direction::Forward),
-    (Direction::Reverse.as_str(), Direction::Reverse),
-    (Direction::Both.as_str(), Direction::Both),
-];
-
-const PATHS: &[(&str, NetworkPath)] =
-    &[("loopback", NetworkPath::Loopback), ("peer", NetworkPath::Peer)];
 
 /// What the word of a parameter means; `None` where there is no such parameter, or it is left open.
 fn open_choice<T: Copy>(

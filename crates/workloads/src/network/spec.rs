@@ -16,32 +16,25 @@ const STREAMS: Parameter = parameter(
     "1",
 );
 
-const TCP_BLOCK: Parameter = parameter(
-    "block_size",
-    "Bytes per write call of the sender.",
-    ParameterKind::Size { min: 1, max: BLOCK },
-    "65536",
-);
+const fn block_size(about: &'static str, max: u64, default: &'static str) -> Parameter {
+    parameter("block_size", about, ParameterKind::Size { min: 1, max }, default)
+}
 
-const UDP_BLOCK: Parameter = parameter(
-    "block_size",
+const TCP_BLOCK: Parameter = block_size("Bytes per write call of the sender.", BLOCK, "65536");
+
+const UDP_BLOCK: Parameter = block_size(
     "Payload bytes per datagram; auto: what fits into one packet to the server; over loopback the \
      maximum: 65,507 over IPv4, 65,527 over IPv6.",
-    ParameterKind::Size { min: 1, max: DATAGRAM_V6 },
+    DATAGRAM_V6,
     AUTO,
 );
 
-const TCP_MESSAGE: Parameter = parameter(
-    "block_size",
-    "Payload bytes in each direction of a round trip.",
-    ParameterKind::Size { min: 1, max: BLOCK },
-    "1",
-);
+const TCP_MESSAGE: Parameter =
+    block_size("Payload bytes in each direction of a round trip.", BLOCK, "1");
 
-const UDP_MESSAGE: Parameter = parameter(
-    "block_size",
+const UDP_MESSAGE: Parameter = block_size(
     "Payload bytes in each direction of a round trip; at most 65,507 over IPv4, 65,527 over IPv6.",
-    ParameterKind::Size { min: 1, max: DATAGRAM_V6 },
+    DATAGRAM_V6,
     "1",
 );
 

@@ -69,10 +69,7 @@ impl Tally {
     }
 
     /// Waits for the server's report of a request for this many blocks of this many bytes, and
-    /// keeps what it reports.
-    ///
-    /// # Errors
-    /// If there is none, or if it reports more than was asked for.
+    /// keeps what it reports, which is not more than was asked for.
     pub(super) fn report(
         &mut self,
         line: &Line,

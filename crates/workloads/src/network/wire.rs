@@ -185,17 +185,5 @@ mod tests {
                 (outcome, rest[0], rest[WORDS - 3]));
             prop_assert_eq!(report.encode(), bytes);
         }
-
-        #[test]
-        fn random_bytes_are_no_message_or_one_that_reads_back(bytes: [u8; 24], named: bool) {
-            let mut bytes = bytes;
-            if named {
-                bytes[..8].copy_from_slice(b"request\0");
-            }
-            match Request::decode(&bytes) {
-                Some(request) => prop_assert_eq!(request.encode(), bytes),
-                None => prop_assert!(!named),
-            }
-        }
     }
 }

@@ -92,12 +92,8 @@ impl Engine {
         })
     }
 
-    /// Does this many I/Os. When it returns, none is in flight, unless the engine itself
-    /// failed: then it is not to be used again, and dropping it waits for them.
-    ///
-    /// # Errors
-    /// Of the first I/O that failed: what, where and the system's words. I/Os in
-    /// flight were waited for, no more were begun.
+    /// Does this many I/Os, up to the first that fails. When it returns, none is in flight, unless
+    /// the engine itself failed: then it is not to be used again, and dropping it waits for them.
     pub(super) fn run(&mut self, count: u64, source: &mut impl Source) -> Result<(), String> {
         match self {
             Self::Psync(psync) => psync.run(count, source),

@@ -98,15 +98,9 @@ fn written_and_read(file: BorrowedFd, blocks: &[usize]) {
 }
 
 #[test]
-fn what_is_written_is_read_through_the_page_cache() {
+fn what_is_written_is_read_through_the_page_cache_and_past_it() {
     let file = Folder::new().unnamed(4 << 20);
-    let blocks = [1, 8, 512, 4096, 4097, MIB];
-    written_and_read(file.buffered.as_fd(), &blocks);
-}
-
-#[test]
-fn what_is_written_is_read_past_the_page_cache() {
-    let file = Folder::new().unnamed(4 << 20);
+    written_and_read(file.buffered.as_fd(), &[1, 8, 512, 4096, 4097, MIB]);
     match file.direct() {
         Ok(fd) => written_and_read(fd, &[512, 4096, 65536, MIB]),
         Err(reason) => skip(reason.0),

@@ -35,11 +35,7 @@ pub(crate) struct Unnamed {
 
 impl Unnamed {
     /// An empty file in a folder in which this many bytes are about to be written, in this file or
-    /// in several.
-    ///
-    /// # Errors
-    /// If they are more than half of what is free there, or more than a file may have, or
-    /// if no file can be made.
+    /// in several: refused if more than half of what is free there, or more than a file may have.
     pub(crate) fn create(folder: &Path, bytes: u64) -> Result<Self, Refusal> {
         let dir = open_folder(folder)?;
         let limit = getrlimit(Resource::Fsize).current;
@@ -156,10 +152,9 @@ pub(super) fn refused(folder: &Path, bytes: u64, error: &std::io::Error) -> Refu
         Some(Errno::ACCESS | Errno::PERM) => format!("no permission to create a file in {folder}"),
         Some(Errno::NOENT) if !is_there => format!("folder {folder} does not exist"),
         Some(Errno::NOTDIR) => format!("{folder} is not a folder"),
-        Some(Errno::FBIG) => format!(
-            "a test file of {size} exceeds the largest file that {folder} \
-                                      can hold"
-        ),
+        Some(Errno::FBIG) => {
+            format!("a test file of {size} exceeds the largest file that {folder} can hold")
+        }
         _ => format!("cannot write a file in {folder}: {error}"),
     })
 }

@@ -165,20 +165,11 @@ fn a_write_that_is_dropped_is_found() {
 
 #[test]
 fn a_file_that_was_truncated_is_a_failure_with_its_offset() {
-    for depth in [1, 8] {
-        let size = 11 * MIB + 4096 * depth;
-        let Some((task, mut thread)) = task((Read, Seq), shape(size, 4096, depth, false)) else {
-            continue;
-        };
-        ftruncate(task.file.buffered(), 8192).unwrap();
-        thread.prepare(100);
-        thread.run(100);
-        let reason = thread.failure().unwrap();
-        assert!(reason.starts_with("reading 4096 B at offset "), "{reason}");
-        assert!(reason.ends_with("of the test file: only 0 B were transferred"), "{reason}");
-        assert_eq!(thread.failure(), None, "reported once");
-        if depth == 1 {
-            assert!(reason.contains("at offset 8192 "), "{reason}");
-        }
-    }
+    let (task, mut thread) = task((Read, Seq), shape(11 * MIB, 4096, 1, false)).unwrap();
+    ftruncate(task.file.buffered(), 8192).unwrap();
+    thread.prepare(100);
+    thread.run(100);
+    let reason = "reading 4096 B at offset 8192 of the test file: only 0 B were transferred";
+    assert_eq!(thread.failure().as_deref(), Some(reason));
+    assert_eq!(thread.failure(), None, "reported once");
 }

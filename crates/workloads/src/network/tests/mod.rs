@@ -1,6 +1,7 @@
 //! Both ends within one process, over loopback, without the control channel.
 
 mod faults;
+mod intruders;
 mod relay;
 mod round_trips;
 mod session;
