@@ -122,21 +122,18 @@ pub fn room(plan: &Plan) -> usize {
 
 /// The folder that a user named, which may be there.
 fn named_folder(dir: &Path) -> Result<PathBuf> {
-    let there = file_names().find(|name| fs::symlink_metadata(dir.join(name)).is_ok());
-    match there {
-        Some(RUN_FILE) => Err(usage(format!(
-            "{} already holds a run; name another directory with --out",
-            dir.display()
-        ))),
-        Some(name) => Err(usage(format!(
-            "{} already holds {name}, which a run writes; name another directory with --out",
-            dir.display()
-        ))),
-        None => {
-            fs::create_dir_all(dir).with_context(|| not_made(dir))?;
-            Ok(dir.to_path_buf())
-        }
+    if let Some(name) = file_names().find(|name| fs::symlink_metadata(dir.join(name)).is_ok()) {
+        let what = match name {
+            RUN_FILE => "a run".to_owned(),
+            name => format!("{name}, which a run writes"),
+        };
+        let dir = dir.display();
+        return Err(usage(format!(
+            "{dir} already holds {what}; name another directory with --out"
+        )));
     }
+    fs::create_dir_all(dir).with_context(|| not_made(dir))?;
+    Ok(dir.to_path_buf())
 }
 
 /// A new folder named after the time; runs that begin in the same second get a number.

@@ -46,10 +46,7 @@ impl Machine {
         let subsystem = named(&request.workload)?.spec().subsystem;
         check_disk_path(&request.machine, [subsystem])?;
         let host = look(request.machine.disk_path.as_deref());
-        let server = match subsystem.has_server() {
-            true => Some(ServerSide::loopback()?),
-            false => None,
-        };
+        let server = subsystem.has_server().then(ServerSide::loopback).transpose()?;
         Self { host, server }.with(&request.machine)
     }
 

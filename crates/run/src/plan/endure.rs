@@ -76,6 +76,8 @@ fn parameters(
 
 /// Which parameter makes several points of one, and how to choose.
 fn too_many(spec: &WorkloadSpec, points: &[Point]) -> String {
+    let count = points.len();
+    let text = format!("endure measures one configuration; {} would have {count}", spec.id);
     for parameter in spec.parameters.iter() {
         let mut values: Vec<String> = Vec::new();
         for value in points.iter().filter_map(|p| p.params.get(&parameter.name)) {
@@ -84,16 +86,11 @@ fn too_many(spec: &WorkloadSpec, points: &[Point]) -> String {
             }
         }
         if values.len() > 1 {
-            return format!(
-                "endure measures one configuration; {} would have {}: choose with --set {}={}",
-                spec.id,
-                points.len(),
-                parameter.name,
-                values.join("|")
-            );
+            let values = values.join("|");
+            return format!("{text}: choose with --set {}={values}", parameter.name);
         }
     }
-    format!("endure measures one configuration; {} would have {}", spec.id, points.len())
+    text
 }
 
 #[cfg(test)]
