@@ -47,10 +47,8 @@ fn no_disk(host: &Host, plan: &Plan) -> Option<String> {
     })
 }
 
-/// Measures what is planned, judges it and writes the report.
-///
-/// # Errors
-/// If the result cannot be written; where that can be known, before anything is measured.
+/// Measures what is planned, judges it and writes the report. Where it can be known that the result
+/// cannot be written, nothing is measured.
 pub fn carry_out(
     machine: Machine,
     planned: Planned,

@@ -39,11 +39,8 @@ pub struct Output {
 pub const RUN_FILE: &str = "run.json";
 
 impl Output {
-    /// Makes the folder, and proves that files of a run's size can be written there.
-    ///
-    /// # Errors
-    /// If it holds a run or a file of a name that a run writes (usage), cannot be made, is
-    /// read-only or full, or the JSON cannot be written where it was asked for.
+    /// Makes the folder, and proves that files of a run's size can be written there, and the JSON
+    /// where it was asked for. A folder with a file of a name that a run writes is an error of usage.
     pub fn create(results: &ResultFiles, plan: &Plan, started: Timestamp) -> Result<Self> {
         let asked = results.out.as_deref();
         let is_new = asked.is_none_or(|dir| fs::symlink_metadata(dir).is_err());
@@ -74,10 +71,7 @@ impl Output {
         })
     }
 
-    /// Writes the run in every format that makes a file.
-    ///
-    /// # Errors
-    /// The first one that cannot be made or written.
+    /// Writes the run in every format that makes a file, up to the first that cannot be written.
     pub fn save_reports(&self, run: &Run) -> Result<()> {
         let options = Options { width: 100, color: false };
         for format in proofmark_report::ALL {
@@ -128,21 +122,18 @@ pub fn room(plan: &Plan) -> usize {
 
 /// The folder that a user named, which may be there.
 fn named_folder(dir: &Path) -> Result<PathBuf> {
-    let there = file_names().find(|name| fs::symlink_metadata(dir.join(name)).is_ok());
-    match there {
-        Some(RUN_FILE) => Err(usage(format!(
-            "{} already holds a run; name another directory with --out",
-            dir.display()
-        ))),
-        Some(name) => Err(usage(format!(
-            "{} already holds {name}, which a run writes; name another directory with --out",
-            dir.display()
-        ))),
-        None => {
-            fs::create_dir_all(dir).with_context(|| not_made(dir))?;
-            Ok(dir.to_path_buf())
-        }
+    if let Some(name) = file_names().find(|name| fs::symlink_metadata(dir.join(name)).is_ok()) {
+        let what = match name {
+            RUN_FILE => "a run".to_owned(),
+            name => format!("{name}, which a run writes"),
+        };
+        let dir = dir.display();
+        return Err(usage(format!(
+            "{dir} already holds {what}; name another directory with --out"
+        )));
     }
+    fs::create_dir_all(dir).with_context(|| not_made(dir))?;
+    Ok(dir.to_path_buf())
 }
 
 /// A new folder named after the time; runs that begin in the same second get a number.
@@ -209,10 +200,8 @@ pub fn unreadable(path: &Path, error: io::Error) -> anyhow::Error {
     }
 }
 
-/// Reads the run file that a person named, or the one in the folder that they named.
-///
-/// # Errors
-/// A usage error of one line if it is no run file of this version.
+/// Reads the run file that a person named, or the one in the folder that they named. What is no run
+/// file of this version is an error of usage.
 pub fn read(path: &Path) -> Result<Run> {
     let file = if path.is_dir() { path.join(RUN_FILE) } else { path.to_path_buf() };
     let text = read_text(&file, LARGEST_RUN).map_err(|e| unreadable(&file, e))?;

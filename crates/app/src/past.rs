@@ -74,10 +74,7 @@ pub fn add(store: &mut Store, run: &Run, place: &Path, here: bool) -> Result<i64
 }
 
 /// Reads the run that a person named: a run file, its folder, or a number of the history; with
-/// it the place that it was read from.
-///
-/// # Errors
-/// A usage error of one line if there is no such run.
+/// it the place that it was read from. No such run is an error of usage.
 pub fn named(name: &str, history: Option<&Path>) -> Result<(String, Run)> {
     match name.parse::<i64>() {
         Ok(id) if !Path::new(name).exists() => numbered(id, history),

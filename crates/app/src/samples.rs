@@ -189,14 +189,11 @@ impl Restored {
             .iter()
             .position(|m| m.series.as_ref().is_some_and(planned) && m.point() == *point);
         let Some(spec) = run.workloads.get(&point.workload) else { return false };
-        let m = match place.and_then(|place| known.get_mut(place)) {
-            Some(m) => m,
-            None => {
-                known.push(Measurement::new(spec, point.params.clone()));
-                let last = known.len() - 1;
-                &mut known[last]
-            }
-        };
+        let place = place.unwrap_or_else(|| {
+            known.push(Measurement::new(spec, point.params.clone()));
+            known.len() - 1
+        });
+        let m = &mut known[place];
         let has = m.series.as_ref().map_or(0, |s| s.samples);
         if m.ending != Ending::Unfinished || has >= series.samples {
             return false;

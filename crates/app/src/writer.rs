@@ -23,11 +23,8 @@ pub enum Existing {
     Replace,
 }
 
-/// Writes a file of a run's folder. A symbolic link in its place is not followed.
-///
-/// # Errors
-/// If the folder cannot be written, or something is there that must be kept. What was there
-/// before is then still there.
+/// Writes a file of a run's folder. A symbolic link in its place is not followed. After an error
+/// what was there before is still there.
 pub fn write(path: &Path, bytes: &[u8], existing: Existing) -> io::Result<()> {
     let file = temporary(path, bytes)?;
     let moved = match existing {
@@ -71,10 +68,7 @@ pub fn try_named(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// A new file to append to.
-///
-/// # Errors
-/// If anything is there already, or the folder cannot be written.
+/// A new file to append to; an error if anything is there already.
 pub fn append_new(path: &Path) -> io::Result<File> {
     new_file(path, OpenOptions::new().append(true))
 }

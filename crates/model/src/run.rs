@@ -67,27 +67,16 @@ impl Run {
 
 /// Why a run file cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// It is not JSON, or not of the schema's shape.
-    #[error("not a proofmark run: {0}")]
-    Shape(#[from] serde_json::Error),
-    /// It is of another version.
-    #[error("schema is {found}, this proofmark reads {SCHEMA}")]
-    Schema {
-        /// The version that the file names.
-        found: String,
-    },
-    /// A number in it is no quantity of a machine.
-    #[error("{number} at {at} is out of range: numbers are 0 or of {MAGNITUDES:?}")]
-    Magnitude {
-        /// As it was read.
-        number: String,
-        /// Where it is, as a JSON pointer.
-        at: String,
-    },
+#[error("{0}")]
+pub struct ReadError(String);
+
+impl From<serde_json::Error> for ReadError {
+    fn from(error: serde_json::Error) -> Self {
+        Self(format!("not a proofmark run: {error}"))
+    }
 }
 
-/// Reads a run file's text. A [`ReadError::Shape`] has the line and column of what is wrong.
+/// Reads a run file's text. Of what is not of the schema's shape the error has the line and column.
 pub fn read_run(text: &str) -> Result<Run, ReadError> {
     let json: Value = serde_json::from_str(text)?;
     let found = match json.get("schema") {
@@ -96,17 +85,19 @@ pub fn read_run(text: &str) -> Result<Run, ReadError> {
         None => "missing".to_owned(),
     };
     if found != SCHEMA {
-        return Err(ReadError::Schema { found });
+        return Err(ReadError(format!("schema is {found}, this proofmark reads {SCHEMA}")));
     }
     // From the text again: only so has an error its line.
     let run = serde_json::from_str(text)?;
     match out_of_range(&json) {
-        Some((number, at)) => Err(ReadError::Magnitude { number, at }),
+        Some((number, at)) => Err(ReadError(format!(
+            "{number} at {at} is out of range: numbers are 0 or of {MAGNITUDES:?}"
+        ))),
         None => Ok(run),
     }
 }
 
-/// The first number outside [`MAGNITUDES`], and where it is.
+/// The first number outside [`MAGNITUDES`], and where it is, as a JSON pointer.
 fn out_of_range(json: &Value) -> Option<(String, String)> {
     let below = |key: &dyn Display, value| {
         out_of_range(value).map(|(number, at)| (number, format!("/{key}{at}")))

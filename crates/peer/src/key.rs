@@ -40,11 +40,7 @@ impl Key {
     }
 
     /// From 64 hexadecimal digits; white space around them is left out. An error does not show them.
-    pub fn parse(text: &str) -> Result<Self, KeyError> {
-        Self::parse_from(text, "the text")
-    }
-
-    fn parse_from(text: &str, place: impl Display) -> Result<Self, KeyError> {
+    fn parse(text: &str, place: impl Display) -> Result<Self, KeyError> {
         let what = "does not hold a key of 64 hexadecimal digits; copy the server's key file";
         Self::from_hex(text.trim()).ok_or_else(|| KeyError(format!("{place} {what}")))
     }
@@ -54,7 +50,7 @@ impl Key {
     /// refused.
     pub fn find(file: Option<&Path>) -> Result<Self, KeyError> {
         match place(file, |name| std::env::var_os(name))? {
-            Place::Text(text) => Self::parse_from(&text, KEY_VARIABLE),
+            Place::Text(text) => Self::parse(&text, KEY_VARIABLE),
             Place::File(path) => Self::read(&path)?.ok_or_else(|| {
                 KeyError(format!(
                     "no key in {}; copy the key file that `proofmark serve` created on the server \
@@ -68,9 +64,7 @@ impl Key {
     /// As [`Key::find`]; a file that is not there is made, mode 0600, with a new key.
     pub fn find_or_make(file: Option<&Path>) -> Result<(Self, KeySource), KeyError> {
         match place(file, |name| std::env::var_os(name))? {
-            Place::Text(text) => {
-                Ok((Self::parse_from(&text, KEY_VARIABLE)?, KeySource::Environment))
-            }
+            Place::Text(text) => Ok((Self::parse(&text, KEY_VARIABLE)?, KeySource::Environment)),
             Place::File(path) => match Self::read(&path)? {
                 Some(key) => Ok((key, KeySource::File(path))),
                 None => Ok((Self::make(&path)?, KeySource::Made(path))),
@@ -93,7 +87,7 @@ impl Key {
         }
         let mut text = Vec::new();
         file.take(4096).read_to_end(&mut text).map_err(|e| unusable(path, &e))?;
-        Self::parse_from(&String::from_utf8_lossy(&text), path.display()).map(Some)
+        Self::parse(&String::from_utf8_lossy(&text), path.display()).map(Some)
     }
 
     fn make(path: &Path) -> Result<Self, KeyError> {

@@ -6,18 +6,12 @@ use std::path::Path;
 
 use proofmark_model::format_size;
 
-/// Reads a text file of at most so many bytes.
-///
-/// # Errors
-/// If it cannot be read, is larger, or is not UTF-8.
+/// Reads a text file; an error if it holds more than so many bytes, or is not UTF-8.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     read_bounded(File::open(path)?, most)
 }
 
-/// Reads text of at most so many bytes.
-///
-/// # Errors
-/// If it cannot be read, is longer, or is not UTF-8.
+/// Reads text; an error if it has more than so many bytes, or is not UTF-8.
 pub fn read_bounded(from: impl Read, most: u64) -> io::Result<String> {
     let mut text = String::new();
     from.take(most + 1).read_to_string(&mut text)?;

@@ -68,10 +68,8 @@ pub fn begin(
     }
 }
 
-/// Measures the plan of a run on this machine, and judges what came out.
-///
-/// # Errors
-/// If this program's own file cannot be found.
+/// Measures the plan of a run on this machine, and judges what came out; an error if this program
+/// does not find its own file.
 pub fn measure_here(
     run: Run,
     tools: PlannedTools,

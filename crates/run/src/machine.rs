@@ -9,8 +9,7 @@ use proofmark_model::{Host, Probe, Subsystem};
 use proofmark_workloads::disk::ToolFile;
 
 use crate::error::{RunError, Usage};
-use crate::plan::subsystems;
-use crate::registry::subsystem;
+use crate::plan::{named, subsystems};
 use crate::request::{EndureRequest, MachineRequest, PlanRequest};
 use crate::server::ServerSide;
 
@@ -25,14 +24,9 @@ pub struct Machine {
 impl Machine {
     /// The machine of a run. Without a peer, whatever keeps this machine from being its own server
     /// costs the network workloads, not the run.
-    ///
-    /// # Errors
-    /// If the request is wrong, or a server or a disk that it names is not there.
     pub fn for_run(request: &PlanRequest) -> Result<Self, RunError> {
         let (asked, subsystems) = (&request.machine, subsystems(request)?);
-        if asked.disk_path.is_some() && !subsystems.iter().any(|s| s.uses_block_devices()) {
-            Err(Usage("--disk-path: this run measures no disk workload".to_owned()))?;
-        }
+        check_disk_path(asked, subsystems.iter().copied())?;
         let mut host = look(asked.disk_path.as_deref());
         let server = match (subsystems.iter().any(|s| s.has_server()), &asked.peer) {
             (false, Some(_)) => {
@@ -47,16 +41,12 @@ impl Machine {
         Self { host, server }.with(asked)
     }
 
-    /// The machine of a measurement over time.
-    ///
-    /// # Errors
-    /// If a server cannot be started, or a disk that the request names is not there.
+    /// The machine of a measurement over time, which needs its server.
     pub fn for_endure(request: &EndureRequest) -> Result<Self, RunError> {
+        let subsystem = named(&request.workload)?.spec().subsystem;
+        check_disk_path(&request.machine, [subsystem])?;
         let host = look(request.machine.disk_path.as_deref());
-        let server = match subsystem(&request.workload).is_some_and(Subsystem::has_server) {
-            true => Some(ServerSide::loopback()?),
-            false => None,
-        };
+        let server = subsystem.has_server().then(ServerSide::loopback).transpose()?;
         Self { host, server }.with(&request.machine)
     }
 
@@ -78,6 +68,18 @@ impl Machine {
         }
         Ok(self)
     }
+}
+
+/// Refuses a folder for disk workloads where none is measured.
+fn check_disk_path(
+    asked: &MachineRequest,
+    subsystems: impl IntoIterator<Item = Subsystem>,
+) -> Result<(), Usage> {
+    let uses_disk = || subsystems.into_iter().any(Subsystem::uses_block_devices);
+    if asked.disk_path.is_some() && !uses_disk() {
+        return Err(Usage("--disk-path: this run measures no disk workload".to_owned()));
+    }
+    Ok(())
 }
 
 /// Looks at the machine, at the disk under a folder (the current one, if none is

@@ -1,24 +1,36 @@
-//! One value of a parameter, from text as it is typed.
+//! Values of a parameter, from text as it is typed.
 
-use proofmark_model::{AUTO, Param, Parameter, ParameterKind, Params, did_you_mean, parse_size};
+use proofmark_model::{
+    AUTO, Host, Param, Parameter, ParameterKind, Params, did_you_mean, parse_size,
+};
 
-/// Whether a parameter can have a value, whatever the machine.
-pub fn check_value(parameter: &Parameter, text: &str) -> Result<(), String> {
-    let all = match &parameter.kind {
-        ParameterKind::Choice(_) => true,
-        ParameterKind::Count { .. } => {
-            Params::THREADS.contains(&&*parameter.name) || parameter.name.ends_with("_node")
+/// The values that a text means, one but for `all`; the error is one line. Without a machine `all`
+/// of its CPUs are one, and all of its nodes none.
+pub(crate) fn values(
+    parameter: &Parameter,
+    text: &str,
+    host: Option<&Host>,
+) -> Result<Vec<Param>, String> {
+    let name = &*parameter.name;
+    Ok(match (&parameter.kind, text) {
+        (ParameterKind::Count { .. }, "all") if Params::THREADS.contains(&name) => {
+            let cpus = host.map_or(1, |host| host.limits.usable_cpus.len().max(1));
+            vec![Param::Int(cpus as u64)]
         }
-        ParameterKind::Size { .. } => false,
-    };
-    if (text == "all" && all) || (text == AUTO && parameter.default == AUTO) {
-        return Ok(());
-    }
-    value(parameter, text).map(drop)
+        (ParameterKind::Count { .. }, "all") if name.ends_with("_node") => {
+            let nodes = host.and_then(|host| host.cpu.numa_nodes.get()).into_iter().flatten();
+            nodes.map(|n| Param::Int(u64::from(n.id))).collect()
+        }
+        (ParameterKind::Choice(choices), "all") => {
+            choices.iter().map(|c| Param::from(c.as_ref())).collect()
+        }
+        (_, AUTO) if parameter.default == AUTO => vec![Param::from(AUTO)],
+        _ => vec![value(parameter, text)?],
+    })
 }
 
-/// One value of a parameter, held against its type and range; the error is one line.
-pub(crate) fn value(parameter: &Parameter, text: &str) -> Result<Param, String> {
+/// One value of a parameter, held against its type and range.
+fn value(parameter: &Parameter, text: &str) -> Result<Param, String> {
     let in_range = |n: u64, min: u64, max: u64| {
         if (min..=max).contains(&n) {
             Ok(Param::Int(n))

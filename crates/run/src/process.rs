@@ -49,10 +49,7 @@ pub struct Place<'a> {
     pub limit: Duration,
 }
 
-/// Runs a program to its end; what it put out.
-///
-/// # Errors
-/// Why there is no output, with the program's last words.
+/// Runs a program to its end: its output, or why there is none, with the program's last words.
 pub fn run(program: &Path, invocation: &Invocation, place: &Place) -> Result<String, String> {
     let folder =
         tempfile::tempdir().map_err(|e| format!("cannot create a directory for it: {e}"))?;

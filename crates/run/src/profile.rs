@@ -65,10 +65,7 @@ pub struct PolicyText {
 }
 
 impl Profile {
-    /// The profile of that name, or in the file of that name.
-    ///
-    /// # Errors
-    /// A [`Usage`] of one line if there is neither, or if the file is no profile.
+    /// The profile of that name, or in the file of that name; the error is one line.
     pub fn load(name: &str) -> Result<Self, Usage> {
         if let Some((_, text)) = BUILT_IN.iter().find(|(n, _)| *n == name) {
             return Self::parse(text).map_err(|e| Usage(format!("profile {name}: {e}")));

@@ -76,10 +76,8 @@ fn kept_free((free, size): (u64, u64), own: u64) -> u64 {
     own.max((size / OTHERS).min(free / 2))
 }
 
-/// The lines that a person should read before a series starts; nothing for a plan without one.
-///
-/// # Errors
-/// If the files of the run need more than is free.
+/// The lines that a person should read before a series starts, nothing for a plan without one; an
+/// error if the files of the run need more than is free.
 pub fn look_ahead(
     plan: &Plan,
     needs: Needs,

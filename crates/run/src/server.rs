@@ -45,10 +45,7 @@ pub struct ServerSide {
 }
 
 impl ServerSide {
-    /// The server that a user named.
-    ///
-    /// # Errors
-    /// If there is no key, or the server does not answer.
+    /// The server that a user named; an error without a key or an answer.
     pub fn peer(request: &PeerRequest) -> Result<Self, Usage> {
         let wrong = |why: &dyn std::fmt::Display| Usage(format!("--peer: {why}"));
         let key = Key::find(request.key_file.as_deref()).map_err(|e| wrong(&e))?;
@@ -56,9 +53,6 @@ impl ServerSide {
     }
 
     /// A server on this machine, for this run alone.
-    ///
-    /// # Errors
-    /// If it cannot be started.
     pub fn loopback() -> Result<Self, RunError> {
         let failed =
             |why: &dyn std::fmt::Display| RunError::failed("cannot start the loopback server", why);

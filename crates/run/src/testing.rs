@@ -79,6 +79,12 @@ pub(crate) fn point(workload: &str, threads: u64) -> Point {
     Point { workload: workload.to_owned(), params: Params::default().with("threads", threads) }
 }
 
+/// A point whose trials take so long.
+pub(crate) fn lasting(workload: &str, ms: u64) -> Point {
+    let point = point(workload, 1);
+    Point { params: point.params.with("ms", ms), ..point }
+}
+
 pub(crate) fn policy(min: u32, max: u32, budget_s: Option<f64>) -> Policy {
     Policy { min_trials: min, max_trials: max, budget_s, ..Policy::default() }
 }
@@ -312,15 +318,13 @@ impl FakeRunner {
 
 impl ToolRunner for FakeRunner {
     fn begin<'a>(&'a self, _: &Measurement) -> Box<dyn ToolSession + 'a> {
-        Box::new(FakeSession(self))
+        Box::new(self)
     }
 }
 
-struct FakeSession<'a>(&'a FakeRunner);
-
-impl ToolSession for FakeSession<'_> {
+impl ToolSession for &FakeRunner {
     fn run(&mut self, task: &ToolTask) -> ToolRun {
-        let runner = self.0;
+        let runner = *self;
         runner.runs.set(runner.runs.get() + 1);
         runner.script.log.borrow_mut().push(Act::Tool(task.m.params.threads()));
         runner.script.clock.pass(runner.seconds);

@@ -46,16 +46,6 @@ impl StoreError {
             path.display()
         ))
     }
-
-    /// Others did not let go of it.
-    fn busy(path: &Path) -> Self {
-        Self(format!(
-            "other processes held history {} for {} s; add the run later with `proofmark history \
-             --add RUN`",
-            path.display(),
-            PATIENCE.as_secs()
-        ))
-    }
 }
 
 /// What the database's error means for this file.
@@ -65,7 +55,12 @@ pub fn about(path: &Path, error: Error) -> StoreError {
     };
     match failure.code {
         ErrorCode::NotADatabase => StoreError::no_history(path, "it is not an SQLite database"),
-        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => StoreError::busy(path),
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => StoreError(format!(
+            "other processes held history {} for {} s; add the run later with `proofmark history \
+             --add RUN`",
+            path.display(),
+            PATIENCE.as_secs()
+        )),
         ErrorCode::DiskFull => {
             StoreError::unusable(path, "cannot write it", &"no space left on its disk")
         }

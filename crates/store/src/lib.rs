@@ -46,10 +46,6 @@ pub struct Store {
 impl Store {
     /// Opens the history in that file. Where there is none, its folder and the file are made, for
     /// this user alone.
-    ///
-    /// # Errors
-    /// In one line: if the file cannot be made or opened, is no history, is damaged, or has
-    /// another version.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let path = absolute(path)?;
         make(&path).map_err(|e| StoreError::unusable(&path, "cannot create it", &e))?;
@@ -57,9 +53,6 @@ impl Store {
     }
 
     /// Opens the history in that file; `None` if there is no file.
-    ///
-    /// # Errors
-    /// As [`Self::open`].
     pub fn existing(path: &Path) -> Result<Option<Self>, StoreError> {
         let path = absolute(path)?;
         match fs::metadata(&path) {

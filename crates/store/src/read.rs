@@ -12,9 +12,6 @@ use crate::schema::{Measured, Number};
 
 impl Store {
     /// Past runs, oldest first.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn runs(&self, filter: &Filter) -> Result<Vec<PastRun>, StoreError> {
         let measured = match &filter.workload {
             None => None,
@@ -36,27 +33,18 @@ impl Store {
     }
 
     /// The run of that number; `None` if there is none.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn run(&self, id: i64) -> Result<Option<PastRun>, StoreError> {
         let sql = "SELECT id, started, host, run FROM runs WHERE id = ?1";
         self.db.query_row(sql, [id], past_run).optional().map_err(|e| self.failed(e))
     }
 
     /// Workloads that any run measured, sorted.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn workloads(&self) -> Result<Vec<String>, StoreError> {
         let sql = "SELECT DISTINCT workload FROM measured ORDER BY workload";
         self.query(sql, [], |row| row.get(0))
     }
 
     /// Every set of parameters that a workload was ever measured at.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn params(&self, workload: &str) -> Result<Vec<Params>, StoreError> {
         let all = self.measured(workload, &Filter::default())?;
         Ok(all.into_iter().map(|(_, m)| m.params).collect())
@@ -64,9 +52,6 @@ impl Store {
 
     /// The measurements of past runs, point by point, each oldest first. `filter.workload` must name
     /// the workload; without it there are none. `filter.last` counts for each point by itself.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn points(&self, filter: &Filter) -> Result<Vec<PastPoint>, StoreError> {
         let Some(workload) = &filter.workload else { return Ok(Vec::new()) };
         let mut points = Vec::new();

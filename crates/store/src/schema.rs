@@ -62,10 +62,7 @@ pub struct Number {
     pub verdict: Verdict,
 }
 
-/// Makes the tables in an empty database.
-///
-/// # Errors
-/// If it is of another version or something else, or cannot be written.
+/// Makes the tables in an empty database; one that is no history of this version is refused.
 pub fn prepare(db: &mut Connection, path: &Path) -> Result<(), StoreError> {
     if is_ready(db, path)? {
         return Ok(());
@@ -81,10 +78,7 @@ pub fn prepare(db: &mut Connection, path: &Path) -> Result<(), StoreError> {
     tx.commit().map_err(failed)
 }
 
-/// Whether it has the tables of this version; `false` if it is empty.
-///
-/// # Errors
-/// If it is of another version or something else.
+/// Whether it has the tables of this version; `false` if it is empty, an error if it is another's.
 pub fn is_ready(db: &Connection, path: &Path) -> Result<bool, StoreError> {
     let sql = "SELECT v.user_version, a.application_id, (SELECT count(*) FROM sqlite_schema)
                FROM pragma_user_version v, pragma_application_id a";

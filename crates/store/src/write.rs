@@ -14,10 +14,8 @@ impl Store {
     /// was added before or was still going on then, is brought up to date and keeps its number.
     /// `path` is that of its file. `host` is the machine's own name, if it is known: a run file
     /// does not have it. Results without a number are left out. Of equal configurations of a run
-    /// the last one is kept, separately for those in trials and those sampled over time.
-    ///
-    /// # Errors
-    /// In one line, if it cannot be written; then nothing of it is.
+    /// the last one is kept, separately for those in trials and those sampled over time. On an error
+    /// nothing of the run is written.
     pub fn add(&mut self, run: &Run, path: &str, host: Option<&str>) -> Result<i64, StoreError> {
         let at = self.path.clone();
         let failed = |e| about(&at, e);

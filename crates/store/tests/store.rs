@@ -8,11 +8,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use proofmark_model::{Better, Measurement, Param, Params, Unit, Verdict};
+use proofmark_model::{Better, Level, Measurement, Param, Params, Series, Unit, Verdict, testing};
 use proofmark_store::{Filter, Store};
 use runs::{measurement, moment, run, small};
 use rusqlite::Connection;
-use serde_json::json;
 
 fn file() -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
@@ -166,12 +165,8 @@ fn a_point_without_a_number_is_left_out() {
 
 /// Samples over time instead of trials, with this many levels.
 fn over_time(mut m: Measurement, levels: usize) -> Measurement {
-    let level = json!({"from_s": 0, "until_s": 9, "trials": 9, "median": 1, "ci95": null});
-    m.series = serde_json::from_value(json!({
-        "for_s": 60, "every_s": 1, "started": moment(0), "samples": 60, "merged": 1,
-        "levels": vec![level; levels], "changes": [], "trend": null,
-    }))
-    .unwrap();
+    let level = Level { from_s: 0.0, until_s: 9.0, trials: 9, median: 1.0, ci95: None };
+    m.series = Some(Series { levels: vec![level; levels], ..testing::series(moment(0), 60) });
     m
 }
 

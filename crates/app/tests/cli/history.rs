@@ -277,11 +277,7 @@ fn several_runs_are_added_at_once_and_drawn_in_the_same_breath() {
 fn unlike_numbers_are_lines_of_their_own() {
     let mut both = run(0, 50.0);
     let mut series = both.measurements[0].clone();
-    series.series = serde_json::from_value(serde_json::json!({
-        "for_s": 60, "every_s": 1, "started": both.started, "samples": 60, "merged": 1,
-        "levels": [], "changes": [], "trend": null,
-    }))
-    .unwrap();
+    series.series = Some(testing::series(both.started, 60));
     both.measurements.insert(0, series);
     let mut other = run(1, 20.0);
     other.host.cpu.model_name = proofmark_model::Probe::known("Other CPU".to_owned(), "made up");

@@ -51,6 +51,7 @@ fn what_is_mistyped_is_refused_in_one_line() {
         (&["run", "network", "--peer", ":5277"], "the host is missing"),
         (&["run", "cpu", "--peer", "127.0.0.1"], "this run measures no network workload"),
         (&["run", "cpu", "--disk-path", "."], "--disk-path: this run measures no disk workload"),
+        (&["endure", "cpu.clock", "--disk-path", "."], "this run measures no disk workload"),
         (&["serve", "--bind", "node2"], "write an IP address of this machine"),
         (&["serve", "--max-time", "1"], "not a duration"),
         // Run files.

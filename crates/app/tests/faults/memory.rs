@@ -1,7 +1,7 @@
 //! Planted faults of the memory subsystem: a cache under the name of memory, memory
 //! that the plan does not fit into.
 
-use super::lab::{Cgroup, found, proofmark, refused, run_json, shared};
+use super::lab::{Cgroup, found, proofmark, run_json, shared};
 use proofmark_model::{Ending, Severity, Verdict};
 use proofmark_testing::skip;
 
@@ -65,13 +65,4 @@ fn a_memory_limit_shrinks_the_plan_and_nobody_is_killed() {
     let shrunk: Vec<_> = run.findings.iter().filter(|f| f.check == "plan.shrunk").collect();
     assert!(shrunk.len() >= 2, "{:?}", run.findings);
     assert!(shrunk[0].message.contains("8 GiB"), "{}", shrunk[0].message);
-}
-
-#[test]
-fn what_cannot_fit_is_refused_in_one_line() {
-    let _turn = shared();
-    let Some(group) = Cgroup::with_memory(512 << 20) else { return };
-    let mut command = proofmark();
-    command.args(["run", "memory.seq_write", "--block-size", "80MB", "--threads", "8"]);
-    refused(group.enter(&mut command), "memory.seq_write block_size=83886080 ");
 }

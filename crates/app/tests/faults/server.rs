@@ -97,14 +97,6 @@ fn a_second_run_is_told_to_wait_and_the_first_goes_on() {
 }
 
 #[test]
-fn a_datagram_that_udp_cannot_carry_is_refused() {
-    let _turn = shared();
-    let mut command = proofmark();
-    command.args("run network.udp.rtt --trials 3 --block-size 65508B".split(' '));
-    refused(&mut command, "at most 65507 B of payload");
-}
-
-#[test]
 fn a_server_that_cannot_listen_says_so_in_one_line() {
     let _turn = shared();
     let (_folder, key, server) = served();

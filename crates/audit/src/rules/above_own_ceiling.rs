@@ -23,29 +23,17 @@ pub(super) const RULE: Rule = Rule {
             above it is suspect: 16-bit numbers, matrix units and a turbo clock can exceed it. A \
             rate above CPUs x 10 GHz x 2048 FLOP per cycle (the widest matrix unit) is invalid: no \
             processor reaches 10 GHz.",
+    advice: "Derive the ceiling from cores, operations per cycle and the clock under that load (for \
+             memory from transfers per second, which DDR already counts twice). Then measure again.",
     examine,
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let rate = figure.level()?;
     let (ceiling, unit, severity, whose) = lower_ceiling(sheet.machine(), figure)?;
-    Some(
-        Finding::new(
-            RULE.id,
-            severity,
-            format!(
-                "{} is {:.0} % of {whose}, {}",
-                format_quantity(rate, unit),
-                100.0 * rate / ceiling,
-                format_quantity(ceiling, unit)
-            ),
-            "Derive the ceiling from cores, operations per cycle and the clock under that load \
-             (for memory from transfers per second, which DDR already counts twice). Then \
-             measure again.",
-        )
-        .with("ceiling", ceiling)
-        .with("rate", rate),
-    )
+    let [shown, most] = [rate, ceiling].map(|value| format_quantity(value, unit));
+    let message = format!("{shown} is {:.0} % of {whose}, {most}", 100.0 * rate / ceiling);
+    Some(RULE.finding(severity, message).with("ceiling", ceiling).with("rate", rate))
 }
 
 type Ceiling = (f64, Unit, Severity, &'static str);

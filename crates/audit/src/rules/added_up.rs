@@ -16,6 +16,7 @@ pub(super) const RULE: Rule = Rule {
     about: "STREAM's four operations run one after the other, and each uses the whole bandwidth. A \
             figure that equals the sum of the four, to the printed digits (0.5 %), is four times a \
             bandwidth.",
+    advice: "Print each by itself, and use triad for the machine.",
     examine,
 };
 
@@ -26,13 +27,9 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
         sum += sheet.partner(figure, workload, Metric::Throughput)?.level()?;
     }
     ((rate / sum - 1.0).abs() <= PRINTED).then(|| {
-        Finding::new(
-            RULE.id,
-            Severity::Invalid,
-            "the figure is the sum of copy, scale, add and triad, which run one after the other",
-            "Print each by itself, and use triad for the machine.",
-        )
-        .with("sum_bytes_per_s", sum)
+        let message =
+            "the figure is the sum of copy, scale, add and triad, which run one after the other";
+        RULE.finding(Severity::Invalid, message).with("sum_bytes_per_s", sum)
     })
 }
 

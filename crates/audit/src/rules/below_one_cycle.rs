@@ -15,6 +15,8 @@ pub(super) const RULE: Rule = Rule {
     about: "A dependent operation takes at least one clock cycle. A latency below one cycle of 10 \
             GHz is invalid: no processor reaches 10 GHz. A latency below one cycle of the highest \
             declared clock (nominal or running) is suspect: a turbo clock may have been higher.",
+    advice: "Check the unit and the divisor. Time one operation that waits for the previous one, and \
+             declare the clock.",
     examine,
 };
 
@@ -28,21 +30,9 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
         (clock, Severity::Suspect, "; valid only if a turbo clock exceeded the declared one")
     };
     let cycle = 1.0 / clock;
-    Some(
-        Finding::new(
-            RULE.id,
-            severity,
-            format!(
-                "{latency:.3e} s is {:.4} of a cycle of {}{whose}",
-                latency / cycle,
-                format_quantity(cycle, Unit::Second)
-            ),
-            "Check the unit and the divisor. Time one operation that waits for the previous \
-             one, and declare the clock.",
-        )
-        .with("cycle_s", cycle)
-        .with("latency_s", latency),
-    )
+    let (part, shown) = (latency / cycle, format_quantity(cycle, Unit::Second));
+    let message = format!("{latency:.3e} s is {part:.4} of a cycle of {shown}{whose}");
+    Some(RULE.finding(severity, message).with("cycle_s", cycle).with("latency_s", latency))
 }
 
 #[cfg(test)]

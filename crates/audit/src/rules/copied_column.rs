@@ -10,20 +10,14 @@ pub(super) const RULE: Rule = Rule {
     title: "copied column",
     about: "Two points whose trials are equal one by one (at least three different numbers) cannot \
             both have been measured. Fewer can agree by chance if the timer is coarse.",
+    advice: "Look up both in the raw data; at least one of the two was not measured.",
     examine,
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let other = sheet.same_trial_of_equal_column(figure)?;
-    Some(
-        Finding::new(
-            RULE.id,
-            Severity::Suspect,
-            format!("all trials equal those of {} (line {})", other.operation, other.line),
-            "Look up both in the raw data; at least one of the two was not measured.",
-        )
-        .with("line", other.line),
-    )
+    let message = format!("all trials equal those of {} (line {})", other.operation, other.line);
+    Some(RULE.finding(Severity::Suspect, message).with("line", other.line))
 }
 
 #[cfg(test)]

@@ -13,6 +13,8 @@ pub(super) const RULE: Rule = Rule {
             Gbit/s is suspect, since faster links are rare where none is declared. Declare \
             network_link_bits_per_s for faster links. Operations named both, bidir or duplex may \
             be twice as fast.",
+    advice: "Both ends were on one machine, or no data was sent. Name the figure loopback, or measure \
+             between two machines and check the interface counters.",
     examine,
 };
 
@@ -21,14 +23,8 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let limit = sheet.machine().network_limit(figure);
     let shown = |v| format_quantity(v, Unit::BitPerSecond);
     (rate > limit.most).then(|| {
-        Finding::new(
-            RULE.id,
-            limit.severity,
-            format!("{}, but {} {}", shown(rate), limit.whose, shown(limit.most)),
-            "Both ends were on one machine, or no data was sent. Name the figure loopback, or \
-             measure between two machines and check the interface counters.",
-        )
-        .with("limit_bit_per_s", limit.most)
+        let message = format!("{}, but {} {}", shown(rate), limit.whose, shown(limit.most));
+        RULE.finding(limit.severity, message).with("limit_bit_per_s", limit.most)
     })
 }
 

@@ -19,7 +19,7 @@ mod udp_default_rate;
 mod udp_payload;
 mod wrong_unit;
 
-use proofmark_model::Finding;
+use proofmark_model::{Finding, Severity};
 
 use crate::{Figure, Sheet};
 
@@ -32,8 +32,16 @@ pub struct Rule {
     pub title: &'static str,
     /// What it looks at, and from what its limits are derived.
     pub about: &'static str,
+    /// What to do about what it finds.
+    pub advice: &'static str,
     /// Its finding about a figure of the sheet, if any.
     pub examine: fn(&Sheet, &Figure) -> Option<Finding>,
+}
+
+impl Rule {
+    fn finding(&self, severity: Severity, message: impl Into<String>) -> Finding {
+        Finding::new(self.id, severity, message, self.advice)
+    }
 }
 
 /// Every rule in the order of causes: how a number was computed, then what answered in place of the

@@ -5,9 +5,6 @@ use proofmark_model::{Finding, Severity, Subsystem, Unit, format_quantity};
 use super::Rule;
 use crate::{Figure, Metric, Sheet};
 
-const ADVICE: &str = "The page cache served the data. Measure with direct I/O, or with far more \
-                      data than memory, and compare with the device's own counters.";
-
 pub(super) const RULE: Rule = Rule {
     id: "page_cache",
     title: "page cache reported as disk",
@@ -21,6 +18,8 @@ pub(super) const RULE: Rule = Rule {
             except on SATA (150, 300 or 600 MB/s). A lower rate is suspect if nine in ten of the \
             same tool's other rates (at least nine) with that block and those threads exceed the \
             limit: that tool used the page cache.",
+    advice: "The page cache served the data. Measure with direct I/O, or with far more data than \
+             memory, and compare with the device's own counters.",
     examine,
 };
 
@@ -31,16 +30,10 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
         return buffered(sheet, figure);
     }
     let shown = |v| format_quantity(v, Unit::BytePerSecond);
-    Some(
-        Finding::new(
-            RULE.id,
-            limit.severity,
-            format!("{} from the disk, but {} {}", shown(rate), limit.whose, shown(limit.most)),
-            ADVICE,
-        )
-        .with("device_bytes_per_s", rate)
-        .with("limit_bytes_per_s", limit.most),
-    )
+    let message =
+        format!("{} from the disk, but {} {}", shown(rate), limit.whose, shown(limit.most));
+    let finding = RULE.finding(limit.severity, message);
+    Some(finding.with("device_bytes_per_s", rate).with("limit_bytes_per_s", limit.most))
 }
 
 /// Fewer other figures prove nothing about a tool.
@@ -58,18 +51,13 @@ fn buffered(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let others = tally.figures.saturating_sub(1);
     let most = others >= LEAST_OTHERS && tally.above as f64 >= MOST_OF_THEM * others as f64;
     most.then(|| {
-        Finding::new(
-            RULE.id,
-            Severity::Suspect,
-            format!(
-                "{} of this tool's {others} other rates at this block size and thread count exceed \
-                 the disk's limit",
-                tally.above
-            ),
-            ADVICE,
-        )
-        .with("others", others)
-        .with("above", tally.above)
+        let message = format!(
+            "{} of this tool's {others} other rates at this block size and thread count exceed the \
+             disk's limit",
+            tally.above
+        );
+        let finding = RULE.finding(Severity::Suspect, message);
+        finding.with("others", others).with("above", tally.above)
     })
 }
 

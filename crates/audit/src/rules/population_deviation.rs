@@ -18,6 +18,7 @@ pub(super) const RULE: Rule = Rule {
             small by sqrt(n / (n - 1)): 22 % with three trials. The error is known exactly, so \
             this is a note and the figure is valid. The rule examines 2 to 20 trials, where the \
             two differ by more than the printed digits.",
+    advice: "Divide by n - 1.",
     examine,
 };
 
@@ -35,17 +36,11 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
         return None;
     }
     ((figure.value / population - 1.0).abs() <= PRINTED).then(|| {
-        Finding::new(
-            RULE.id,
-            Severity::Note,
-            format!(
-                "the deviation divides by {n:.0} instead of {:.0}; the sample deviation is \
-                     {sample:.4}",
-                n - 1.0
-            ),
-            "Divide by n - 1.",
-        )
-        .with("sample_deviation", sample)
+        let message = format!(
+            "the deviation divides by {n:.0} instead of {:.0}; the sample deviation is {sample:.4}",
+            n - 1.0
+        );
+        RULE.finding(Severity::Note, message).with("sample_deviation", sample)
     })
 }
 

@@ -15,6 +15,7 @@ pub(super) const RULE: Rule = Rule {
             blocks spread over several chips, can make random order up to a quarter faster. Beyond \
             that the sequential pass included first-touch page faults, or left its data in a cache \
             for the random pass.",
+    advice: "Touch the memory first, drop caches between the passes, and alternate the two.",
     examine,
 };
 
@@ -27,13 +28,8 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
         Metric::Other => return None,
     };
     (ahead > AHEAD).then(|| {
-        Finding::new(
-            RULE.id,
-            Severity::Suspect,
-            format!("{ahead:.2} times as fast as the same operation in sequential order"),
-            "Touch the memory first, drop caches between the passes, and alternate the two.",
-        )
-        .with("ahead", ahead)
+        let message = format!("{ahead:.2} times as fast as the same operation in sequential order");
+        RULE.finding(Severity::Suspect, message).with("ahead", ahead)
     })
 }
 

@@ -5,9 +5,6 @@ use proofmark_model::{Finding, Severity};
 use super::Rule;
 use crate::{Figure, Metric, Sheet};
 
-const ADVICE: &str = "Name it reciprocal throughput. Measure latency as the time of one operation \
-                      that waits for the previous one, with a histogram.";
-
 pub(super) const RULE: Rule = Rule {
     id: "reciprocal_latency",
     title: "latency computed from throughput",
@@ -18,6 +15,8 @@ pub(super) const RULE: Rule = Rule {
             in flight has the same effect. A latency is also suspect if it falls with the number \
             of threads, closer to 1 / threads than to flat. Threads rarely speed up an operation, \
             unless their parts fit a nearer cache or they keep CPUs awake.",
+    advice: "Name it reciprocal throughput. Measure latency as the time of one operation that waits \
+             for the previous one, with a histogram.",
     examine,
 };
 
@@ -29,19 +28,12 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
             true => (Severity::Suspect, "; a constant queue or window has the same effect"),
             false => (Severity::Invalid, ""),
         };
-        return Some(
-            Finding::new(
-                RULE.id,
-                severity,
-                format!(
-                    "latency x throughput is {:.4e}{per} in {} of {} points of this tool{but}",
-                    product.constant, product.shared, product.of
-                ),
-                ADVICE,
-            )
-            .with("constant", product.constant)
-            .with("points", product.shared),
+        let message = format!(
+            "latency x throughput is {:.4e}{per} in {} of {} points of this tool{but}",
+            product.constant, product.shared, product.of
         );
+        let finding = RULE.finding(severity, message);
+        return Some(finding.with("constant", product.constant).with("points", product.shared));
     }
     let threads = figure.threads? as f64;
     // Means, since one trial may be lucky.
@@ -50,14 +42,10 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let (_, with_others) = series.levels().find(|(t, _)| *t == threads)?;
     let (factor, fall) = (threads / fewest, with_others / alone);
     (fall < factor.sqrt().recip()).then(|| {
-        Finding::new(
-            RULE.id,
-            Severity::Suspect,
-            format!("the latency with {threads:.0} threads is {fall:.3} of that with {fewest:.0}"),
-            ADVICE,
-        )
-        .with("factor_of_threads", factor)
-        .with("fall", fall)
+        let message =
+            format!("the latency with {threads:.0} threads is {fall:.3} of that with {fewest:.0}");
+        let finding = RULE.finding(Severity::Suspect, message);
+        finding.with("factor_of_threads", factor).with("fall", fall)
     })
 }
 

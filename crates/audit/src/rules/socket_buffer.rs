@@ -14,6 +14,7 @@ pub(super) const RULE: Rule = Rule {
             writes. A rate above this and above the link leaves no time for the second copy. So \
             the clock stopped when the sender's buffer was full, or the data never left the \
             machine.",
+    advice: "Send for at least 10 s, and take the rate from the receiver's count.",
     examine,
 };
 
@@ -22,19 +23,10 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let streams = figure.threads.map_or(1.0, |t| t as f64);
     // Read and written, and twice: four bytes move for one that arrives. In bit/s.
     let twice = streams * sheet.copy_bandwidth()? / 4.0 * 8.0;
-    let shown = |v| format_quantity(v, Unit::BitPerSecond);
     (rate > twice && rate > sheet.machine().network_limit(figure).most).then(|| {
-        Finding::new(
-            RULE.id,
-            Severity::Suspect,
-            format!(
-                "{}, but a CPU that copies data in and out again reaches {}",
-                shown(rate),
-                shown(twice)
-            ),
-            "Send for at least 10 s, and take the rate from the receiver's count.",
-        )
-        .with("copied_twice_bit_per_s", twice)
+        let [rate, most] = [rate, twice].map(|v| format_quantity(v, Unit::BitPerSecond));
+        let message = format!("{rate}, but a CPU that copies data in and out again reaches {most}");
+        RULE.finding(Severity::Suspect, message).with("copied_twice_bit_per_s", twice)
     })
 }
 

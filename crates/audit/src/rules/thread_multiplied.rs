@@ -24,6 +24,8 @@ pub(super) const RULE: Rule = Rule {
             it is invalid only if a ceiling of the machine confirms it, since smaller parts can \
             fit each CPU's own cache. Disks count only above their link's rate, since a queue can \
             speed up a real disk. Networks do not count.",
+    advice: "Divide all the work by the wall time from the first thread's start to the last thread's \
+             end. Do not add rates or use CPU time.",
     examine,
 };
 
@@ -36,17 +38,8 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let growth = cpus
         .and_then(|cpus| beyond(&levels, cpus))
         .or_else(|| above_linear(&levels, threads, above_linear_weighs(sheet, figure)))?;
-    Some(
-        Finding::new(
-            RULE.id,
-            growth.severity.min(heaviest),
-            growth.message,
-            "Divide all the work by the wall time from the first thread's start to the last \
-             thread's end. Do not add rates or use CPU time.",
-        )
-        .with("growth", growth.growth)
-        .with("possible", growth.possible),
-    )
+    let finding = RULE.finding(growth.severity.min(heaviest), growth.message);
+    Some(finding.with("growth", growth.growth).with("possible", growth.possible))
 }
 
 struct Growth {

@@ -15,6 +15,7 @@ pub(super) const RULE: Rule = Rule {
     about: "iperf and iperf3 send UDP at 1 Mbit/s (2^20 bit/s in some versions) unless -b sets \
             another rate, as their manuals state. A figure of that rate is the requested rate, not \
             the network's.",
+    advice: "Request a rate above the link's (-b), and take the receiver's count.",
     examine,
 };
 
@@ -22,13 +23,8 @@ fn examine(_: &Sheet, figure: &Figure) -> Option<Finding> {
     let rate = figure.level().filter(|_| figure.is(Subsystem::Network, Metric::Throughput))?;
     let iperf = figure.tool.to_ascii_lowercase().contains("iperf");
     (iperf && figure.operation.contains("udp") && DEFAULT.contains(&rate)).then(|| {
-        Finding::new(
-            RULE.id,
-            Severity::Invalid,
-            "the rate is iperf's default for UDP, 1 Mbit/s",
-            "Request a rate above the link's (-b), and take the receiver's count.",
-        )
-        .with("rate_bit_per_s", rate)
+        let message = "the rate is iperf's default for UDP, 1 Mbit/s";
+        RULE.finding(Severity::Invalid, message).with("rate_bit_per_s", rate)
     })
 }
 

@@ -14,6 +14,7 @@ pub(super) const RULE: Rule = Rule {
     about: "A UDP datagram over IPv4 carries at most 65,507 B: a packet of 65,535 B less 20 B of \
             IP header and 8 B of UDP header. A larger block was refused, truncated, or sent as \
             something else.",
+    advice: "State the payload sent, the loss, and which end counted.",
     examine,
 };
 
@@ -24,13 +25,8 @@ fn examine(_: &Sheet, figure: &Figure) -> Option<Finding> {
         && figure.metric != Metric::Other
         && figure.statistic != Statistic::Deviation;
     judged.then(|| {
-        Finding::new(
-            RULE.id,
-            Severity::Invalid,
-            format!("a datagram of {block} B exceeds the maximum over IPv4, {MOST} B"),
-            "State the payload sent, the loss, and which end counted.",
-        )
-        .with("most_bytes", MOST)
+        let message = format!("a datagram of {block} B exceeds the maximum over IPv4, {MOST} B");
+        RULE.finding(Severity::Invalid, message).with("most_bytes", MOST)
     })
 }
 

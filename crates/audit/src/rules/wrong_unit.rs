@@ -19,6 +19,7 @@ pub(super) const RULE: Rule = Rule {
     title: "wrong unit",
     about: "The printed number times its unit must equal the number in base units, with a factor \
             of 1000 or 1024. A latency per bit or per byte is not the time of an operation.",
+    advice: "Check which unit was meant: bits or bytes, 1000 or 1024.",
     examine,
 };
 
@@ -36,13 +37,9 @@ fn examine(_: &Sheet, figure: &Figure) -> Option<Finding> {
     let factors = units::factors(&figure.unit, &figure.si_unit)?;
     let fits = |f: &f64| (figure.value * f - si).abs() <= PRINTED * si.abs();
     (!factors.iter().any(fits)).then(|| {
-        Finding::new(
-            RULE.id,
-            Severity::Suspect,
-            "the number and its unit do not give the number in base units",
-            "Check which unit was meant: bits or bytes, 1000 or 1024.",
-        )
-        .with("factor", if figure.value > 0.0 { si / figure.value } else { 0.0 })
+        let message = "the number and its unit do not give the number in base units";
+        let factor = if figure.value > 0.0 { si / figure.value } else { 0.0 };
+        RULE.finding(Severity::Suspect, message).with("factor", factor)
     })
 }
 

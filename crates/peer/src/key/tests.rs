@@ -5,16 +5,16 @@ use super::*;
 #[test]
 fn a_key_is_written_as_it_is_read() {
     let key = Key::generate().unwrap();
-    assert_eq!(Key::parse(&format!(" {}\n", key.to_hex().to_uppercase())).unwrap(), key);
+    assert_eq!(Key::parse(&format!(" {}\n", key.to_hex().to_uppercase()), "").unwrap(), key);
     assert_ne!(Key::generate().unwrap(), key);
-    assert!(Key::parse(&key.to_hex()[1..]).is_err());
+    assert!(Key::parse(&key.to_hex()[1..], "").is_err());
 }
 
 #[test]
 fn neither_debug_nor_errors_show_it() {
     let key = Key::generate().unwrap();
     let shown = format!("{key:?} {:?}", Some(&key));
-    let error = Key::parse(&format!("{}0", key.to_hex())).unwrap_err();
+    let error = Key::parse(&format!("{}0", key.to_hex()), "").unwrap_err();
     for text in [shown, error.to_string(), format!("{error:?}")] {
         assert!(!text.contains(&key.to_hex()[..8]), "{text}");
     }

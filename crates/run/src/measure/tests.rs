@@ -62,12 +62,8 @@ impl Lab {
     }
 
     fn run(&mut self) -> Run {
-        let references = self.pairs.iter().map(|(point, runs)| PlannedReference {
-            point: *point,
-            runs: *runs,
-            run_s: 10.0,
-        });
-        let references: Vec<_> = references.collect();
+        let planned = |&(point, runs): &_| PlannedReference { point, runs, run_s: 10.0 };
+        let references: Vec<_> = self.pairs.iter().map(planned).collect();
         let plan = Plan {
             policy: self.policy.clone(),
             points: self.points.clone(),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use proofmark_model::{Host, Params, Plan, Point, Policy, WorkloadSpec};
 
 use super::fit::Gathering;
+use super::nothing_to_measure;
 use super::select::{known_parameter, named};
 use super::values::{Overrides, combinations, list, typed_parameter};
 use crate::error::Usage;
@@ -18,10 +19,8 @@ const SLICE_S: [f64; 2] = [0.01, 1.0];
 
 const SLICES: f64 = 10.0;
 
-/// Makes the plan of an endurance measurement: one point and its series.
-///
-/// # Errors
-/// One line that says what was wrong, with the nearest name.
+/// Makes the plan of an endurance measurement, one point and its series, or says in one line what
+/// was wrong with the request.
 pub fn endure(request: &EndureRequest, host: &Host) -> Result<Planned, Usage> {
     let series = SeriesText { length: request.length, every: request.every };
     series.check().map_err(|e| Usage(format!("--for and --every: {e}")))?;
@@ -34,10 +33,7 @@ pub fn endure(request: &EndureRequest, host: &Host) -> Result<Planned, Usage> {
     gathering.keep(workload, asked, Some(series));
     let planned = gathering.planned;
     match &planned.plan.points[..] {
-        [] => {
-            let reasons = [planned.unsupported, planned.left_out].concat();
-            Err(Usage(format!("nothing to measure: {}", reasons.join("; "))))
-        }
+        [] => Err(nothing_to_measure(planned)),
         [_] => Ok(planned),
         several => Err(Usage(too_many(workload.spec(), several))),
     }
@@ -80,6 +76,8 @@ fn parameters(
 
 /// Which parameter makes several points of one, and how to choose.
 fn too_many(spec: &WorkloadSpec, points: &[Point]) -> String {
+    let count = points.len();
+    let text = format!("endure measures one configuration; {} would have {count}", spec.id);
     for parameter in spec.parameters.iter() {
         let mut values: Vec<String> = Vec::new();
         for value in points.iter().filter_map(|p| p.params.get(&parameter.name)) {
@@ -88,16 +86,11 @@ fn too_many(spec: &WorkloadSpec, points: &[Point]) -> String {
             }
         }
         if values.len() > 1 {
-            return format!(
-                "endure measures one configuration; {} would have {}: choose with --set {}={}",
-                spec.id,
-                points.len(),
-                parameter.name,
-                values.join("|")
-            );
+            let values = values.join("|");
+            return format!("{text}: choose with --set {}={values}", parameter.name);
         }
     }
-    format!("endure measures one configuration; {} would have {}", spec.id, points.len())
+    text
 }
 
 #[cfg(test)]

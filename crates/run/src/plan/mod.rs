@@ -5,15 +5,14 @@ mod endure;
 mod estimate;
 mod fit;
 mod lengthen;
-#[cfg(test)]
-mod many_cpus;
 mod references;
 mod select;
+#[cfg(test)]
+mod tests;
 mod values;
 
 use std::collections::BTreeSet;
 
-use proofmark_engine::Workload;
 use proofmark_model::{Host, Plan, Policy, Subsystem};
 
 use crate::error::Usage;
@@ -32,13 +31,11 @@ pub use values::typed_parameter;
 use fit::Gathering;
 use lengthen::lengthen;
 use references::{Choice, Marked, mark};
-use select::{chosen, known_parameter, named};
+use select::chosen;
+pub(crate) use select::named;
 use values::{combinations, overrides};
 
-/// Makes the plan of a run on a machine.
-///
-/// # Errors
-/// One line that says what was wrong, with the nearest name.
+/// Makes the plan of a run on a machine, or says in one line what was wrong with the request.
 pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
     let (chosen, profile) = asked(request)?;
     let tools = references::asked(&request.tools)?;
@@ -51,8 +48,7 @@ pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
     let marked = gather(request, &chosen, &profile, &mut gathering)?;
     let mut planned = gathering.planned;
     if planned.plan.points.is_empty() {
-        let reasons = [planned.unsupported, planned.left_out].concat();
-        return Err(Usage(format!("nothing to measure: {}", reasons.join("; "))));
+        return Err(nothing_to_measure(planned));
     }
     // Of what was named every point counts.
     let workloads = if request.names.is_empty() { Vec::new() } else { chosen };
@@ -65,6 +61,17 @@ pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
     }
     references::lengthen(&mut planned.plan);
     Ok(planned)
+}
+
+/// Why a plan has no point.
+fn nothing_to_measure(planned: Planned) -> Usage {
+    let reasons = match [planned.unsupported, planned.left_out].concat() {
+        none if none.is_empty() => {
+            format!("the profile {} has no point of what was asked", planned.plan.profile)
+        }
+        reasons => reasons.join("; "),
+    };
+    Usage(format!("nothing to measure: {reasons}"))
 }
 
 /// The subsystems whose workloads are asked for; on this machine they may be left out.
@@ -119,8 +126,7 @@ fn gather(
     let extra = |id: &String| PointText { workload: id.clone(), ..PointText::default() };
     let extra: Vec<_> = chosen.iter().filter(is_extra).map(extra).collect();
     for text in profile.points.iter().chain(&extra) {
-        let workload =
-            checked(text).map_err(|e| Usage(format!("profile {}: {e}", profile.name)))?;
+        let workload = named(&text.workload)?;
         if chosen.contains(&text.workload) {
             let parameters = text.parameters.iter().map(|(k, v)| (k.clone(), v.texts())).collect();
             let host = gathering.host;
@@ -130,13 +136,4 @@ fn gather(
         }
     }
     Ok(marked)
-}
-
-/// The workload of a profile's point, whose parameters all are known.
-fn checked(text: &PointText) -> Result<&'static dyn Workload, Usage> {
-    let workload = named(&text.workload)?;
-    for parameter in text.parameters.keys() {
-        known_parameter(workload.spec(), parameter)?;
-    }
-    Ok(workload)
 }

@@ -29,7 +29,7 @@ pub(super) fn chosen(names: &[String]) -> Result<Vec<String>, Usage> {
 }
 
 /// The workload of that id, or an error with the nearest; a subsystem is none.
-pub(super) fn named(id: &str) -> Result<&'static dyn Workload, Usage> {
+pub(crate) fn named(id: &str) -> Result<&'static dyn Workload, Usage> {
     if Subsystem::ALL.iter().any(|s| s.as_str() == id) {
         let why = format!("'{id}' is a subsystem; name one of its workloads, see '{SEE}'");
         return Err(Usage(why));

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{AUTO, Host, Param, Parameter, ParameterKind, Params, WorkloadSpec};
+use proofmark_model::{Host, Param, Parameter, Params, WorkloadSpec};
 
 use super::select::{known_parameter, named};
 use crate::error::Usage;
-use crate::parameter::value;
+use crate::parameter;
 use crate::registry::find;
 use crate::request::PlanRequest;
 
@@ -81,47 +81,28 @@ pub(super) fn combinations(
     Ok(combinations)
 }
 
-/// The values of a parameter from what was typed.
+/// The values of a parameter from what was typed, each once.
 fn values(
     spec: &WorkloadSpec,
     parameter: &Parameter,
     texts: &[String],
     host: &Host,
 ) -> Result<Vec<Param>, Usage> {
-    let mut values = Vec::new();
+    let mut all = Vec::new();
     for text in texts {
-        match (&parameter.kind, text.as_str()) {
-            (ParameterKind::Count { .. }, "all") if Params::THREADS.contains(&&*parameter.name) => {
-                values.push(Param::Int(host.limits.usable_cpus.len().max(1) as u64));
+        let values = parameter::values(parameter, text, Some(host))
+            .map_err(|e| Usage(format!("{}.{}: {e}", spec.id, parameter.name)))?;
+        for value in values {
+            if !all.contains(&value) {
+                all.push(value);
             }
-            (ParameterKind::Count { .. }, "all") if parameter.name.ends_with("_node") => {
-                let nodes = host.cpu.numa_nodes.get().into_iter().flatten();
-                values.extend(nodes.map(|n| Param::Int(u64::from(n.id))));
-            }
-            (ParameterKind::Choice(choices), "all") => {
-                values.extend(choices.iter().map(|c| Param::from(c.as_ref())));
-            }
-            (_, AUTO) if parameter.default == AUTO => values.push(Param::from(AUTO)),
-            _ => values.push(
-                value(parameter, text)
-                    .map_err(|e| Usage(format!("{}.{}: {e}", spec.id, parameter.name)))?,
-            ),
         }
     }
-    let mut seen = Vec::new();
-    values.retain(|v| {
-        let new = !seen.contains(v);
-        seen.push(v.clone());
-        new
-    });
-    Ok(values)
+    Ok(all)
 }
 
 /// The parameter and the values of a `--set` for a workload that is known: `isa=avx2,scalar`, or the same
 /// as a run takes it, `cpu.flops.isa=avx2,scalar`. Whether there is such a parameter is not looked at.
-///
-/// # Errors
-/// One line: it has neither form, or names another workload.
 pub fn typed_parameter<'a>(workload: &str, text: &'a str) -> Result<(&'a str, Vec<String>), Usage> {
     let (path, values) = text.split_once('=').ok_or_else(|| {
         Usage(format!(

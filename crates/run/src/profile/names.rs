@@ -8,7 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::{no_parameter, unknown};
-use crate::parameter::check_value;
+use crate::parameter;
 use crate::registry::{find, ids};
 
 /// Keys of a profile, of its policy, and of points in addition to the parameters of their workload.
@@ -20,11 +20,8 @@ const POINTS: &[&str] = &["workload", "trial", "trials", "reference", "for", "ev
 /// Where more can be read.
 const EXAMPLE: &str = "proofmark explain quick";
 
-/// Holds every name against those that there are.
-///
-/// # Errors
-/// The first that is not there, in one line: `line 3: no key of a profile 'polcy'; did you mean
-/// 'policy'?`; or why the text is no TOML.
+/// Finds the first name that is not known, and says so in one line: `line 3: no key of a profile
+/// 'polcy'; did you mean 'policy'?`; or why the text is no TOML.
 pub fn check(text: &str) -> Result<(), String> {
     let table = DeTable::parse(text).map_err(|e| one_line(&e, text))?;
     let mut names = Names::default();
@@ -131,7 +128,7 @@ impl Names {
             return self.refuse(span, no_parameter(&spec.id, name, names));
         };
         for (text, span) in texts(value) {
-            if let Err(why) = check_value(parameter, &text) {
+            if let Err(why) = parameter::values(parameter, &text, None) {
                 self.refuse(&span, format!("{}.{name}: {why}", spec.id));
             }
         }

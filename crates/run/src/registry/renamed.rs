@@ -27,10 +27,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static dyn Workload> {
 }
 
 pub(crate) fn find(id: &str) -> Option<&'static dyn Workload> {
-    match RENAMED.get() {
-        true => all().find(|workload| workload.spec().id == id),
-        false => proofmark_workloads::find(id),
-    }
+    all().find(|workload| workload.spec().id == id)
 }
 
 struct Renamed {

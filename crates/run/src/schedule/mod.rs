@@ -288,10 +288,8 @@ fn warm_again(session: &mut dyn Session, is_cold: bool) -> Result<(), Ending> {
     Ok(())
 }
 
-/// Takes one trial of a point in a session of its own, warmed up as for a measurement.
-///
-/// # Errors
-/// How the point ended instead.
+/// Takes one trial of a point in a session of its own, warmed up as for a measurement; else how the
+/// point ended.
 pub fn once(launcher: &dyn Launcher, point: &Point, target: f64) -> Result<Trial, Ending> {
     let mut session = launcher.launch(point)?;
     warm_up(session.as_mut(), target, |_| ())?;

@@ -1,7 +1,7 @@
 //! Trials, groups, budgets and endings, on a clock that moves only when a session says so.
 
 use super::*;
-use crate::testing::{Act, Disk, FakeRunner, Script, Values, find, point, policy};
+use crate::testing::{Act, Disk, FakeRunner, Script, Values, find, lasting, point, policy};
 
 mod series;
 
@@ -74,12 +74,7 @@ fn steady_points_stop_at_the_least_number_and_wild_ones_at_the_greatest() {
 
 #[test]
 fn a_slow_point_is_warm_after_one_trial_and_a_fast_one_when_it_is_steady() {
-    let lasting = |ms: u64| {
-        let mut point = point("test.null", 1);
-        point.params = point.params.with("ms", ms);
-        point
-    };
-    let points = [3000, 1999, 700, 600, 10].map(lasting).into();
+    let points = [3000, 1999, 700, 600, 10].map(|ms| lasting("test.null", ms)).into();
     let (m, log) = run_points(policy(3, 3, None), points, |_, _| Ok(1.0));
     let warm: Vec<usize> = m.iter().map(|m| m.warmup.len()).collect();
     assert_eq!(warm, [1, 2, 3, 3, 3], "2 s of warm-up, or three values that agree");
@@ -158,9 +153,7 @@ fn the_budget_is_shared_by_the_time_that_a_trial_should_take() {
 #[test]
 fn what_is_timed_briefly_has_the_share_of_a_trial_with_all_that_belongs_to_it() {
     let policy = Policy { trial_s: 1.0, ..policy(8, 12, Some(40.0)) };
-    let mut brief = point("test.brief", 1);
-    brief.params = brief.params.with("ms", 30);
-    let points = vec![brief, point("test.null", 1)];
+    let points = vec![lasting("test.brief", 30), point("test.null", 1)];
     let (m, _) = run_points(policy, points, wild);
     // A millisecond's share of 40 s would be 40 ms, and three trials.
     assert_eq!(m[0].trials.len(), 12, "{:?}", m[0].ending);

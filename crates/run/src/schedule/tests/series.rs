@@ -6,26 +6,14 @@ use super::*;
 
 /// Such a plan: each point takes a second a trial, those with the parameter `ms` so many milliseconds.
 fn plan(points: Vec<Point>, series: &[(usize, f64, f64)]) -> Plan {
-    let series = series
-        .iter()
-        .map(|(point, for_s, every_s)| PlannedSeries {
-            point: *point,
-            for_s: *for_s,
-            every_s: *every_s,
-        })
-        .collect();
+    let planned = |&(point, for_s, every_s): &_| PlannedSeries { point, for_s, every_s };
+    let series = series.iter().map(planned).collect();
     Plan { policy: policy(3, 3, None), points, series, ..Plan::default() }
-}
-
-fn lasting(ms: u64) -> Point {
-    let mut point = point("test.null", 1);
-    point.params = point.params.with("ms", ms);
-    point
 }
 
 #[test]
 fn a_sample_begins_at_each_tick_until_the_time_is_over() {
-    let plan = plan(vec![lasting(5)], &[(0, 12.0, 1.0)]);
+    let plan = plan(vec![lasting("test.null", 5)], &[(0, 12.0, 1.0)]);
     let (m, log, sampled) = run_plan(plan, &Script::new(|_, t| Ok(t as f64)));
     assert_eq!((m[0].trials.len(), &m[0].ending), (12, &Ending::Complete));
     let starts: Vec<f64> = sampled.iter().map(|at| at.round()).collect();
@@ -41,7 +29,7 @@ fn a_sample_begins_at_each_tick_until_the_time_is_over() {
 
 #[test]
 fn what_takes_longer_than_a_tick_leaves_ticks_out_and_moves_none() {
-    let plan = plan(vec![lasting(2600)], &[(0, 10.0, 1.0)]);
+    let plan = plan(vec![lasting("test.null", 2600)], &[(0, 10.0, 1.0)]);
     let (m, _, _) = run_plan(plan, &Script::new(|_, _| Ok(1.0)));
     assert_eq!(m[0].ending, Ending::Complete);
     assert!(m[0].trials.iter().all(|t| t.seconds >= 2.6), "as long as one trial");
@@ -65,14 +53,14 @@ fn a_series_is_sampled_alone_and_takes_nothing_from_the_budget_of_the_others() {
 #[test]
 fn a_stop_and_a_crash_keep_the_samples() {
     let script = Script { stop_at: Some((1, 4)), ..Script::new(|_, _| Ok(1.0)) };
-    let (m, _, sampled) = run_plan(plan(vec![lasting(5)], &[(0, 12.0, 1.0)]), &script);
+    let (m, _, sampled) = run_plan(plan(vec![lasting("test.null", 5)], &[(0, 12.0, 1.0)]), &script);
     assert_eq!((m[0].trials.len(), sampled.len()), (4, 4));
     assert_eq!(m[0].ending, Ending::Interrupted { by: "SIGINT".to_owned() });
     let crash = |_, t| match t {
         7 => Err(Ending::Crashed { signal: Some("SIGKILL".to_owned()), detail: String::new() }),
         _ => Ok(1.0),
     };
-    let plan = plan(vec![lasting(5), point("test.null", 2)], &[(0, 12.0, 1.0)]);
+    let plan = plan(vec![lasting("test.null", 5), point("test.null", 2)], &[(0, 12.0, 1.0)]);
     let (m, _, _) = run_plan(plan, &Script::new(crash));
     assert_eq!(m[0].trials.len(), 6);
     assert!(matches!(m[0].ending, Ending::Crashed { .. }) && m[0].series.is_some());
@@ -81,7 +69,7 @@ fn a_stop_and_a_crash_keep_the_samples() {
 
 #[test]
 fn three_hours_of_samples_take_no_more_room_than_one() {
-    let plan = plan(vec![lasting(5)], &[(0, 10_000.0, 1.0)]);
+    let plan = plan(vec![lasting("test.null", 5)], &[(0, 10_000.0, 1.0)]);
     let (m, _, sampled) = run_plan(plan, &Script::new(|_, _| Ok(1.0)));
     let series = m[0].series.as_ref().unwrap();
     assert_eq!((series.samples, series.merged, m[0].trials.len()), (10_000, 4, 2500));

@@ -1,9 +1,8 @@
-//! The default profile on a machine of 512 CPUs, numbered up to 2047.
-
 use super::*;
 use crate::request::ToolChoice;
 use crate::testing;
 
+/// On a machine of 512 CPUs, numbered up to 2047.
 #[test]
 fn the_default_profile_measures_few_threads_and_all() {
     let host = testing::host(4 << 40, (0..256).chain(1792..2048).collect());
@@ -19,4 +18,20 @@ fn the_default_profile_measures_few_threads_and_all() {
     assert!(plan.points.iter().all(|p| p.params.threads() <= 512));
     let (least, most) = estimate(&plan);
     assert!(least.is_finite() && least > 0.0 && most < LONGEST_RUN.as_secs_f64());
+}
+
+#[test]
+fn a_profile_without_what_is_asked_for_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("profile.toml");
+    let text = "name = \"mine\"\n[policy]\ntarget = 0.02\nmin_trials = 6\nmax_trials = 8\n\
+                trial = \"10ms\"\n[[points]]\nworkload = \"memory.copy\"\n";
+    std::fs::write(&file, text).unwrap();
+    let request = PlanRequest {
+        names: vec!["cpu".to_owned()],
+        profile: file.to_str().unwrap().to_owned(),
+        ..PlanRequest::default()
+    };
+    let error = plan(&request, &testing::host(1 << 30, vec![0])).unwrap_err().to_string();
+    assert_eq!(error, "nothing to measure: the profile mine has no point of what was asked");
 }
