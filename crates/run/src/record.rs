@@ -17,13 +17,18 @@ const SAVE_SHARE: f64 = 100.0;
 
 /// Where a run is saved.
 pub trait RunFile {
-    /// Replaces what was saved, which is still there after an error.
+    /// Replaces what was saved.
+    ///
+    /// # Errors
+    /// If it cannot be written; what was saved before is then still there.
     fn save(&self, run: &Run) -> io::Result<()>;
 }
 
 /// A run that goes on: judges and saves what is known.
 pub(crate) struct Recorder<'a> {
     run: Run,
+    /// Place in the plan of each measurement of the run.
+    places: Vec<usize>,
     file: &'a dyn RunFile,
     clock: &'a dyn Clock,
     tell: &'a dyn Fn(&str),
@@ -44,7 +49,8 @@ impl<'a> Recorder<'a> {
         tell: &'a dyn Fn(&str),
     ) -> Self {
         let (saved_at, cost_s, saved) = (clock.now(), 0.0, 0);
-        Self { run, file, clock, tell, saved_at, cost_s, saved, has_failed: false }
+        let (places, has_failed) = (Vec::new(), false);
+        Self { run, places, file, clock, tell, saved_at, cost_s, saved, has_failed }
     }
 
     fn is_due(&self, measurements: &[Measurement]) -> bool {
@@ -73,10 +79,22 @@ impl<'a> Recorder<'a> {
         saved
     }
 
-    /// Takes over what has a trial or has ended by itself, which is a result too, and judges it.
+    /// Takes over what has a trial or has ended, and judges it.
     fn update(&mut self, measurements: &[Measurement]) {
-        let is_known = |m: &&Measurement| !m.trials.is_empty() || ended_by_itself(&m.ending);
-        self.run.measurements = measurements.iter().filter(is_known).cloned().collect();
+        let before = std::mem::take(&mut self.run.measurements);
+        let mut before = std::mem::take(&mut self.places).into_iter().zip(before).peekable();
+        for (place, m) in measurements.iter().enumerate() {
+            let known = match before.next_if(|(known, _)| *known == place) {
+                Some((_, mut known)) => {
+                    take_over(&mut known, m);
+                    known
+                }
+                None if !m.trials.is_empty() || ended_by_itself(&m.ending) => m.clone(),
+                None => continue,
+            };
+            self.places.push(place);
+            self.run.measurements.push(known);
+        }
         judge_run(&mut self.run);
     }
 
@@ -105,10 +123,42 @@ impl Observer for Recorder<'_> {
     }
 }
 
+/// Makes a measurement that was judged what the later one is, unjudged. Trials only grow in number,
+/// but for the last one of a series, which grows itself, and for all of them where neighbours were
+/// merged: so nearly all stay where they are.
+fn take_over(known: &mut Measurement, later: &Measurement) {
+    let merged = |m: &Measurement| m.series.as_ref().map(|s| s.merged);
+    let same =
+        if merged(known) == merged(later) { known.trials.len().saturating_sub(1) } else { 0 };
+    let mut trials = std::mem::take(&mut known.trials);
+    trials.truncate(same);
+    trials.extend_from_slice(later.trials.get(same..).unwrap_or_default());
+    let (workload, params) =
+        (std::mem::take(&mut known.workload), std::mem::take(&mut known.params));
+    *known = Measurement {
+        workload,
+        params,
+        trials,
+        warmup: later.warmup.clone(),
+        summary: later.summary.clone(),
+        latency: later.latency.clone(),
+        verification: later.verification.clone(),
+        ceiling: later.ceiling.clone(),
+        bottleneck: later.bottleneck.clone(),
+        series: later.series.clone(),
+        references: later.references.clone(),
+        findings: later.findings.clone(),
+        missing: later.missing.clone(),
+        ending: later.ending.clone(),
+        ..*later
+    };
+}
+
 fn trials(measurements: &[Measurement]) -> usize {
     measurements.iter().map(|m| m.trials.len()).sum()
 }
 
+/// Whether a point without a trial is worth keeping: how it ended is a result.
 fn ended_by_itself(ending: &Ending) -> bool {
     matches!(ending, Ending::Crashed { .. } | Ending::Refused { .. } | Ending::Unverified { .. })
 }
@@ -118,7 +168,8 @@ mod tests {
     use std::cell::{Cell, RefCell};
     use std::collections::BTreeMap;
 
-    use proofmark_model::{Params, Plan, Policy, Unit, testing};
+    use proofmark_engine::Samples;
+    use proofmark_model::{Params, Plan, PlannedSeries, Policy, Unit, testing};
 
     use super::*;
     use crate::testing::{Disk, FakeClock};
@@ -220,5 +271,22 @@ mod tests {
             let saved = file.saved.borrow().last().unwrap().measurements.clone();
             assert_eq!(saved, expected.measurements, "{n}");
         }
+    }
+
+    #[test]
+    fn the_samples_of_a_series_are_taken_over_when_they_are_merged() {
+        let planned = PlannedSeries { point: 0, for_s: 60.0, every_s: 1.0 };
+        let mut later = measured(1, 1e9, 6);
+        later.series = Some(Samples::begin(&planned, testing::moment(0)));
+        let mut known = later.clone();
+        // The last one grew, and one came.
+        later.trials[5].work = 7.0;
+        later.trials.push(testing::trial(3.0, 1.0));
+        take_over(&mut known, &later);
+        assert_eq!(known, later);
+        later.trials = vec![testing::trial(5.0, 2.0); 4];
+        later.series.as_mut().unwrap().merged = 2;
+        take_over(&mut known, &later);
+        assert_eq!(known, later);
     }
 }
