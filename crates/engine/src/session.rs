@@ -243,7 +243,7 @@ impl Worker {
         }
         match self.replies.recv_timeout(self.patience) {
             Ok(line) => serde_json::from_str(&line).map_err(|_| {
-                self.autopsy(&format!("it sent what is no reply: {}", excerpt(&line)))
+                self.autopsy(&format!("it sent an invalid reply: {}", excerpt(&line)))
             }),
             Err(RecvTimeoutError::Disconnected) => Err(self.autopsy("it ended without a reply")),
             Err(RecvTimeoutError::Timeout) => {
@@ -286,7 +286,7 @@ impl Worker {
             _ => seen.to_owned(),
         };
         if !words.is_empty() {
-            detail = format!("{detail}; it said: {}", excerpt(&words));
+            detail = format!("{detail}; its output: {}", excerpt(&words));
         }
         Ending::Crashed { signal, detail }
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub enum Provenance {
     /// Measured in this run.
     Measured,
-    /// Told by the machine.
+    /// Reported by the machine.
     Reported,
     /// From a table by CPU family; the note cites the source.
     Assumed,

@@ -15,7 +15,7 @@ pub const COMPARISON_SCHEMA: &str = "proofmark.comparison/2";
 pub struct Comparison {
     /// Always [`COMPARISON_SCHEMA`].
     pub schema: Cow<'static, str>,
-    /// The run that the other is held against.
+    /// The baseline.
     pub a: Side,
     /// The run that is compared with it.
     pub b: Side,
@@ -190,7 +190,7 @@ pub enum Comparability {
     Slower,
     /// Chance or the margin may explain it.
     NoDifferenceShown,
-    /// The two numbers cannot be held against each other.
+    /// The two results cannot be compared.
     NotComparable,
 }
 

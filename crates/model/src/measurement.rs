@@ -21,7 +21,7 @@ pub struct Trial {
     /// Units of work done by all threads together (operations, bytes, bits). For a network, what
     /// was received.
     pub work: f64,
-    /// What independent verification proves of this trial; null where nobody else counted.
+    /// What independent verification proves of this trial; null if nothing else counted the work.
     #[serde(default)]
     pub verified: Option<Account>,
     /// Bytes that the hardware must carry for that work, lines that are read only
@@ -181,7 +181,7 @@ pub struct LatencyBucket {
     pub count: u64,
 }
 
-/// What held the number down.
+/// The resource that limited the result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bottleneck {
     /// The resource, such as `execution ports`.
@@ -236,7 +236,7 @@ pub struct Reference {
     /// made for it. They are no trials of the measurement.
     #[serde(default)]
     pub ours: Vec<f64>,
-    /// Ours / theirs.
+    /// proofmark / tool.
     pub ratio: Ratio,
     /// Statistics over its trials.
     #[serde(default)]
@@ -289,7 +289,7 @@ pub struct Measurement {
     /// Measured / ceiling: the median over the trials, each against the ceiling
     /// at that trial's own clock.
     pub efficiency: Option<f64>,
-    /// What held it down.
+    /// What limited it.
     pub bottleneck: Option<Bottleneck>,
     /// What became of it over time; only where that was asked for. The trials are its samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]

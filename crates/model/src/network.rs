@@ -17,7 +17,7 @@ pub struct Network {
     pub address: String,
     /// The machine of the server, as it reports it.
     pub server: ServerEnd,
-    /// The kernel's random id of this machine's boot, to be held against that of the server.
+    /// The kernel's random id of this machine's boot, to compare with that of the server.
     #[serde(default)]
     pub boot_id: Option<String>,
     /// The interface that packets to the server leave by.
@@ -136,7 +136,7 @@ pub enum End {
 }
 
 impl End {
-    /// Both, the near one first.
+    /// Both, the client first.
     pub const BOTH: [Self; 2] = [Self::ClientSide, Self::ServerSide];
 
     /// What its system counted.

@@ -119,7 +119,7 @@ pub struct PlannedSeries {
 pub struct PlannedReference {
     /// Place of the point in the plan's `points`.
     pub point: usize,
-    /// Runs at most, each after a trial more of ours.
+    /// Maximum number of runs, each after one more trial of proofmark.
     pub runs: u32,
     /// About how long one such pair takes, in seconds.
     pub run_s: f64,

@@ -128,7 +128,7 @@ mod tests {
         }
     }
 
-    /// METHOD.md, rule 7, on a machine whose noise is known: skewed, with outliers.
+    /// METHOD.md, Statistics, on a machine whose noise is known: skewed, with outliers.
     #[test]
     fn the_interval_holds_the_long_run_median() {
         let mut state = 42_u64;

@@ -78,7 +78,7 @@ pub struct BlockDevice {
     pub physical_sector_bytes: Option<u64>,
     /// Largest request that the kernel sends it, in bytes.
     pub request_bytes: Option<u64>,
-    /// Whether it says that it turns. A virtual disk's word proves nothing.
+    /// Whether the device reports that it rotates; a virtual disk's report is not evidence.
     pub rotational: Option<bool>,
     /// Whether what it calls written may still be in its own volatile cache.
     pub volatile_cache: Option<bool>,
@@ -116,7 +116,7 @@ pub struct IoLimit {
     pub reads_per_s: Option<f64>,
     /// Writes a second.
     pub writes_per_s: Option<f64>,
-    /// The file that says so.
+    /// The file with the limit.
     pub source: String,
 }
 

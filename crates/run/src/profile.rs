@@ -20,7 +20,7 @@ use points::Time;
 pub use points::{PointText, Reference, SeriesText};
 
 /// Built-in profiles by name, the texts of files that users can copy and change.
-pub const BUILT_IN: [(&str, &str); 5] = [
+pub const BUILT_IN: &[(&str, &str)] = &[
     ("quick", include_str!("../profiles/quick.toml")),
     ("default", include_str!("../profiles/default.toml")),
     ("thorough", include_str!("../profiles/thorough.toml")),

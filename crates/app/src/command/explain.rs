@@ -115,7 +115,7 @@ fn class(class: Class) -> String {
     let asks = match class {
         Class::Claim => "does the result measure what its name says?",
         Class::Disturbance => "did a named cause change the result?",
-        Class::Precision => "is the interval as narrow as aimed for?",
+        Class::Precision => "is the interval within the target?",
         Class::Context => "what is worth knowing with the result?",
     };
     format!("Class: {}: {asks}\n", class.as_str())

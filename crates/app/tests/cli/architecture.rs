@@ -36,7 +36,7 @@ fn imports_run_one_way() {
             None => other != "testing",
             Some(name) => {
                 let row = ALLOWED.iter().find(|(of, _)| *of == name);
-                let (_, may) = row.unwrap_or_else(|| panic!("{name} has no place in the house"));
+                let (_, may) = row.unwrap_or_else(|| panic!("{name} is missing in ALLOWED"));
                 may.split(' ').any(|one| one == other)
             }
         };

@@ -90,7 +90,7 @@ pub enum Class {
     Claim,
     /// Whether a named cause changed it.
     Disturbance,
-    /// Whether its interval is as narrow as aimed for.
+    /// Whether its interval is within the target.
     Precision,
     /// What is worth knowing with it.
     Context,
