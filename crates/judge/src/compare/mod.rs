@@ -58,12 +58,11 @@ pub struct Named<'a> {
 pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
     let facts = facts::differences(a.run, b.run);
     let names = Names::collect(a.run, b.run);
-    let runs = comparable::Runs::new(a.run, b.run);
     let mut ranks = rank::Ranks::default();
     let judged: Vec<(Pair, Result<Compared, String>)> = pairs::pairs(a.run, b.run)
         .into_iter()
         .map(|pair| {
-            let compared = comparable::compared(&runs, &pair, &mut ranks);
+            let compared = comparable::compared((a.run, b.run), &pair, &mut ranks);
             (pair, compared)
         })
         .collect();
