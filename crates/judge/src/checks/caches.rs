@@ -12,7 +12,7 @@
 
 use proofmark_model::{Access, CacheKind, Finding, Host, Measurement, Severity, Unit, format_size};
 
-use super::{Check, Class, percent, with_known};
+use super::{Check, Class, Examine, percent, with_known};
 use crate::Context;
 use crate::memory::{array_bytes, cache_share, touched_bytes};
 
@@ -63,8 +63,7 @@ pub(super) static IN_CACHE: Check = Check {
          cache is reported, and for random blocks smaller than a line, which meet each line \
          several times. memory.sweep and memory.latency are named by their set and are not \
          examined.",
-    examine: in_cache,
-    examine_reference: Some(in_cache),
+    examine: Examine::Both(in_cache),
 };
 
 fn in_cache(ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -201,8 +200,7 @@ pub(super) static CACHE_DISAGREEMENT: Check = Check {
          hypervisor reports a wrong size. An edge far beyond the last level shows an unreported \
          level. A note on the first result off the plateau, with both sizes. The plateau begins at \
          4 times the level below, and beyond the last level at 8 times its size.",
-    examine: cache_disagreement,
-    examine_reference: None,
+    examine: Examine::Ours(cache_disagreement),
 };
 
 fn cache_disagreement(ctx: &Context, m: &Measurement) -> Option<Finding> {

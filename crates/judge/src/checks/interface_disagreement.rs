@@ -8,7 +8,7 @@ use proofmark_model::{
     End, Finding, Measurement, NetworkTraffic, Severity, Unit, format_count, format_size,
 };
 
-use super::{Check, Class, percent};
+use super::{Check, Class, Examine, percent};
 use crate::Context;
 use crate::network::{direction, least_headers, over_loopback};
 
@@ -140,8 +140,7 @@ pub(super) static CHECK: Check = Check {
          another way or was not sent. So are more datagrams than the systems count as delivered or \
          sent. Counters that did not change are suspect: they are off, or belong to another \
          interface.",
-    examine,
-    examine_reference: None,
+    examine: Examine::Ours(examine),
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {

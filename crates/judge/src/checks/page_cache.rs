@@ -5,7 +5,7 @@
 
 use proofmark_model::{Finding, Host, Measurement, Trial, format_size};
 
-use super::{Check, Class, percent};
+use super::{Check, Class, Examine, percent};
 use crate::Context;
 use crate::disk::{Cached, Way, asked, files, found_cached};
 use crate::words::counted;
@@ -154,8 +154,7 @@ pub(super) static CHECK: Check = Check {
          too. It is suspect if the device read enough but not for this process, or if its counters \
          did not change. A warm result of which the device read more than 5 % is suspect: the file \
          did not stay in the cache.",
-    examine,
-    examine_reference: Some(examine),
+    examine: Examine::Both(examine),
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
