@@ -148,6 +148,15 @@ pub(crate) fn cores(host: &Host, capacity: &Capacity) -> Input {
     input(CORES_INPUT, capacity.cores, "", Provenance::Reported, why)
 }
 
+/// Fails in a virtual machine, with what is wrong there, and where nobody knows whether this is one.
+pub(crate) fn on_bare_metal(host: &Host, wrong: &str) -> Result<(), String> {
+    match host.os.virtualisation.get().map(String::as_str) {
+        Some("none") => Ok(()),
+        Some(vm) => Err(format!("under {vm} {wrong}")),
+        None => Err("it is unknown whether this is a virtual machine".to_owned()),
+    }
+}
+
 /// The row of the host's core design, for what a ceiling needs of it.
 /// Fails if the design is not known or has no row.
 fn row_of(host: &Host, what: &str) -> Result<&'static Row, String> {
