@@ -10,9 +10,9 @@
 //! of the reported size or earlier has less cache than reported. Past the last level the series should
 //! be flat: if from 8 times its size on it still has an edge, there is a level that is not reported.
 
-use proofmark_model::{Access, CacheKind, Finding, Host, Measurement, Severity, Unit, format_size};
+use proofmark_model::{Access, CacheKind, Finding, Host, Measurement, Severity, Unit};
 
-use super::{Check, Class, Examine, percent, with_known};
+use super::{Check, Class, Examine, percent, size, with_known};
 use crate::Context;
 use crate::memory::{array_bytes, cache_share, touched_bytes};
 
@@ -160,10 +160,6 @@ fn series(ctx: &Context, m: &Measurement) -> Vec<(f64, f64)> {
     let mut series: Vec<_> = others.chain(point(m)).collect();
     series.sort_by(|a, b| a.0.total_cmp(&b.0));
     series
-}
-
-fn size(bytes: f64) -> String {
-    format_size(bytes as u64)
 }
 
 fn finding(level: u32, reported: Option<f64>, edge: Edge) -> Finding {

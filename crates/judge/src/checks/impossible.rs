@@ -109,10 +109,6 @@ fn each_cycle(m: &Measurement, capacity: &Capacity) -> Option<f64> {
     by_trial(m, |value, clock| value / (cores * clock))
 }
 
-fn loads_each_cycle(m: &Measurement) -> Option<f64> {
-    by_trial(m, |value, clock| 1.0 / (value * clock))
-}
-
 /// The median over the trials that know their clock.
 fn by_trial(m: &Measurement, of: impl Fn(f64, f64) -> f64) -> Option<f64> {
     let clock = |t: &Trial| t.conditions.clock_hz.filter(|c| *c > 0.0);
@@ -145,7 +141,8 @@ fn work_removed(ctx: &Context, m: &Measurement) -> Option<Finding> {
         }
         (Pace::Memory, Unit::Second) => {
             let (most, design) = widest(|row| Some(1.0 / row.l1_cycles?))?;
-            (loads_each_cycle(m)?, most, design, "dependent loads")
+            let done = by_trial(m, |value, clock| 1.0 / (value * clock))?;
+            (done, most, design, "dependent loads")
         }
         _ => return None,
     };

@@ -33,7 +33,7 @@ mod transfer;
 mod verification;
 mod witness;
 
-use proofmark_model::{Finding, Measurement, Severity};
+use proofmark_model::{Finding, Measurement, Severity, format_size};
 
 use crate::Context;
 
@@ -209,6 +209,11 @@ fn with_known(finding: Finding, name: &str, value: Option<f64>) -> Finding {
         Some(value) => finding.with(name, value),
         None => finding,
     }
+}
+
+/// A sum of bytes as a person reads it: `1.5 MiB`.
+fn size(bytes: f64) -> String {
+    format_size(bytes as u64)
 }
 
 /// A share as a person reads it: `2.5 %`; one beyond all reason as so many times.

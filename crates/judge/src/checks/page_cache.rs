@@ -3,9 +3,9 @@
 //! The published reports all measured their page cache. Here the device's own counters
 //! are recorded with each trial, so a number that memory gave is seen as one.
 
-use proofmark_model::{Finding, Host, Measurement, Trial, format_size};
+use proofmark_model::{Finding, Host, Measurement, Trial};
 
-use super::{Check, Class, Examine, percent};
+use super::{Check, Class, Examine, percent, size};
 use crate::Context;
 use crate::disk::{Cached, Way, asked, files, found_cached};
 use crate::words::counted;
@@ -57,10 +57,6 @@ impl Account {
             .with("trials_short", self.short)
             .with("trials", self.trials)
     }
-}
-
-fn size(bytes: f64) -> String {
-    format_size(bytes as u64)
 }
 
 /// Whether a file of another file system poses as a device on the way down.

@@ -3,9 +3,9 @@
 //!
 //! A published report printed 18.7 Gbit/s of 128 KB that a socket's buffer had taken.
 
-use proofmark_model::{Finding, Measurement, NetworkTraffic, Trial, format_seconds, format_size};
+use proofmark_model::{Finding, Measurement, NetworkTraffic, Trial, format_seconds};
 
-use super::{Check, Class, Examine, percent};
+use super::{Check, Class, Examine, percent, size};
 use crate::Context;
 use crate::network::{Carried, WINDOW};
 use crate::statistics::typical;
@@ -100,8 +100,8 @@ fn short_transfer(ctx: &Context, m: &Measurement) -> Option<Finding> {
         format!(
             "a connection carried {} per trial, and its buffers alone can hold {}: the rate \
              may be that of filling them",
-            format_size(bytes as u64),
-            format_size(held as u64)
+            size(bytes),
+            size(held)
         )
     } else if let Some(share) = typical(&m.trials, together).filter(|share| *share < TOGETHER) {
         format!(
