@@ -1,14 +1,5 @@
 //! The caches: `in_cache`, the data fits into one, while the name says memory; `cache_disagreement`, those
 //! found by measurement are not those that the machine reports.
-//!
-//! `in_cache` follows the rule of STREAM (McCalpin): each array at least 4 times the size of all last-level
-//! caches together.
-//!
-//! `cache_disagreement`: a plateau is read off a series of points that differ in their working set only.
-//! It begins at the first set of 4 times the level below (less comes from that level for a quarter and
-//! more), and ends before the first set that costs 1.5 times as much. A plateau that ends at 3 quarters
-//! of the reported size or earlier has less cache than reported. Past the last level the series should
-//! be flat: if from 8 times its size on it still has an edge, there is a level that is not reported.
 
 use proofmark_model::{Access, CacheKind, Finding, Host, Measurement, Severity, Unit};
 
@@ -16,7 +7,7 @@ use super::{Check, Class, Examine, percent, size, with_known};
 use crate::Context;
 use crate::memory::{array_bytes, cache_share, touched_bytes};
 
-/// STREAM's rule.
+/// The rule of STREAM (McCalpin): so many times all last-level caches together.
 const TIMES: u64 = 4;
 /// Data up to this size is no measure of memory whatever caches are reported, in
 /// bytes: a hypervisor may hide the shared cache, and no server has had less of it
@@ -103,7 +94,8 @@ fn in_cache(ctx: &Context, m: &Measurement) -> Option<Finding> {
     })
 }
 
-/// Sets from so many times the level below on belong to a level.
+/// Sets from so many times the level below on belong to a level: less than a quarter of them comes
+/// from below.
 const BEYOND: f64 = 4.0;
 /// The same past the last level, where the difference between cache and memory is
 /// larger and a smaller share of hits counts more.

@@ -1,9 +1,5 @@
 //! The core clock: `clock_drop`, it fell; `thermal`, the cores slowed down because they were hot;
 //! `clock_disagreement`, two ways to measure it do not agree.
-//!
-//! Where the system reports heat (counts of thermal throttling, temperatures), that is the evidence.
-//! Elsewhere it is the shape: the clock decays from its first samples on and stays low, while no quota
-//! and no other guest took anything.
 
 use proofmark_model::{Finding, Measurement, Pace, Property, Severity, Unit, format_quantity};
 

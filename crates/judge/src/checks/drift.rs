@@ -1,8 +1,5 @@
 //! Trials that are not the same from first to last: `trend`, they rise or fall; `falling_rate`, the disk
 //! or the network was faster at first and did not stay so.
-//!
-//! Cloud volumes and networks save up credits for bursts, drives write into a fast cache first, and
-//! controllers into memory: then there are two rates, and a median over both is none.
 
 use proofmark_model::{Finding, Measurement, Series, Trial, Unit, format_quantity, format_seconds};
 

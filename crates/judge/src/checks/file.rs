@@ -1,9 +1,6 @@
 //! The file of a disk workload: `direct_refused`, direct I/O went through the page cache;
 //! `unwritten_data`, parts of it were never written; `compressible_data`, the device can make it
 //! smaller; `small_file`, it fits into the cache that it should defeat.
-//!
-//! A read of a hole, or of an extent that was allocated and not written, is answered with zeros by the
-//! file system; no device is asked.
 
 use proofmark_model::{Finding, Measurement, Severity, format_size};
 

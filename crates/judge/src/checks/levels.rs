@@ -1,9 +1,5 @@
 //! Levels of a series: `level_change`, it did not stay as fast as it was; `burst_credits`, fast until
 //! what was saved up was spent.
-//!
-//! The shape of the latter: a first level, then a lower one that stays to the end, both steady. CPUs of
-//! burstable instances get it by steal; volumes and networks by I/Os or packets that wait, with nobody
-//! else on the device.
 
 use proofmark_model::{
     Better, Change, Finding, Measurement, Series, Subsystem, format_quantity, format_seconds,

@@ -1,9 +1,5 @@
 //! How threads were scheduled: `oversubscribed`, more of them than CPUs; `involuntary_switches`,
 //! taken off their CPUs against their will; `migration`, a pinned one ended on another CPU.
-//!
-//! `oversubscribed` is a note. The published experiments run 1, 2, 4 and 8 threads on whatever there
-//! is, and what they then measure is what they name: the rate of 8 threads on 2 CPUs. The ceiling is
-//! that of the CPUs there are, so no gain is pretended, and the label is next to the number.
 
 use proofmark_model::{Finding, Measurement, Severity};
 
