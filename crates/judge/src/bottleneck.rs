@@ -1,13 +1,8 @@
 //! Names the resource that limited a number, with the figures that show it.
 //!
-//! What took the CPU away comes first: a quota, other processes, the hypervisor; not from
-//! threads that wait for a disk which does all that its ceiling lets it, within what is
-//! known of that. Then, if the number is near its ceiling, what the ceiling's own rule says
-//! that it is made of. A memory workload far from its ceiling may still be explained by what more
-//! threads gain: nothing, and what all share is the limit; all, and each core has its own.
-//! A whole problem, such as a linear system, may be explained by what larger ones reach. A
-//! disk's is explained by Little's law (`disk`), a network's by its ends and its window (`network`).
-//! If none of these, nobody is named: a bottleneck that is guessed is worse than none.
+//! What took the CPU away comes first, then what a near ceiling is made of, then what other points
+//! of the run show: with more threads, a larger problem, deeper queues. If none of these does,
+//! nobody is named: a bottleneck that is guessed is worse than none.
 
 pub(crate) mod disk;
 pub(crate) mod network;

@@ -39,10 +39,7 @@ pub struct Capacity {
 }
 
 impl Capacity {
-    /// Of this host for this measurement.
-    ///
-    /// # Errors
-    /// If the host does not know its usable CPUs or cores.
+    /// Of this host for this measurement. Fails if the host does not know its usable CPUs or cores.
     pub fn derive(host: &Host, m: &Measurement) -> Result<Self, String> {
         let cpus = host.limits.usable_cpus.len() as u64;
         let physical = u64::from(host.limits.usable_cores);

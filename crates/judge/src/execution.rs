@@ -19,9 +19,6 @@ pub(crate) struct Execution {
     /// Whether what others took is reported roughly: by ticks of 10 ms, or together with what the
     /// workload's own threads do for the point.
     pub(crate) rough_others: bool,
-    /// Whether a trial is one whole problem, of which no part can be had: it lasts as long as
-    /// that takes. Small problems do not reach the rate of large ones.
-    pub(crate) whole: bool,
     /// Whether the verification counts this workload's work to the unit and nobody else's.
     pub(crate) exact_verification: bool,
     /// Why single operations have no times, where there are none.
@@ -37,7 +34,7 @@ const LONG_S: f64 = 1.0;
 /// Whether each trial is one whole problem that takes seconds.
 pub(crate) fn long_whole(ctx: &Context, m: &Measurement) -> bool {
     let seconds = typical(&m.trials, |t| Some(t.seconds));
-    Execution::derive(ctx, m).whole && seconds.is_some_and(|s| s >= LONG_S)
+    ctx.work(m).whole_problem && seconds.is_some_and(|s| s >= LONG_S)
 }
 
 /// CPU time of the trials' threads on this machine over all that they could have had: their
@@ -79,12 +76,10 @@ const NOBODY: &str = "there is no independent count of the work";
 impl Execution {
     /// Of a measurement, by what its workload declares.
     pub(crate) fn derive(ctx: &Context, m: &Measurement) -> Self {
-        let work = ctx.work(m);
         let common = Self {
-            pace: work.pace,
+            pace: ctx.work(m).pace,
             pinned: m.subsystem.pins_threads(),
             rough_others: false,
-            whole: work.whole_problem,
             exact_verification: true,
             no_latency: no_latency(m),
             no_verification: NOBODY,

@@ -20,8 +20,8 @@ pub(crate) fn judged(ctx: &Context, m: &Measurement, raw: Reference) -> Referenc
     // Without evidence there is nothing that a check could look at.
     let has_trials = !theirs.trials.is_empty();
     for check in checks::ALL.iter().filter(|_| has_trials) {
-        let Some(examine) = check.examine_reference else { continue };
-        if let Some(finding) = examine(ctx, &theirs) {
+        let Some(look) = check.examine.of_tool() else { continue };
+        if let Some(finding) = look(ctx, &theirs) {
             theirs.findings.push(finding.clone());
             r.findings.push(finding);
             if check.id == checks::STOP_AFTER {

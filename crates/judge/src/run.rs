@@ -60,7 +60,8 @@ impl Context<'_> {
         all[i].references = tools.into_iter().map(judged).collect();
         // In order: a later check may look at what an earlier one found.
         for check in checks::ALL {
-            let Some(finding) = (check.examine)(&self.among(all), &all[i]) else { continue };
+            let look = check.examine.of_ours();
+            let Some(finding) = look(&self.among(all), &all[i]) else { continue };
             all[i].findings.push(finding);
             if check.id == checks::STOP_AFTER {
                 break;

@@ -18,6 +18,11 @@ pub fn ratio_of_sums(pairs: impl IntoIterator<Item = Option<(f64, f64)>>) -> Opt
     sums.map(|(a, b)| a / b).filter(|ratio| ratio.is_finite() && *ratio >= 0.0)
 }
 
+/// A point with more in flight that gains this many times shows that there was more to have; one
+/// that gains less than the second, that there was not.
+pub const GAINED: f64 = 1.2;
+pub const NOTHING: f64 = 1.1;
+
 /// How many times the rate of a point another has that differs in these parameters at most.
 pub fn gain(m: &Measurement, other: &Measurement, parameters: &[&str]) -> Option<f64> {
     let alike = other.workload == m.workload && other.params.differs_only_in(&m.params, parameters);

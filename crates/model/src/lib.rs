@@ -58,7 +58,7 @@ pub use params::{Param, Params, Point};
 pub use plan::{Plan, PlannedReference, PlannedSeries, Policy};
 pub use probe::Probe;
 pub use role::{Counterpart, Place, Property, Relation, Role, ToolTest};
-pub use run::{MAGNITUDES, ReadError, Run, SCHEMA, Tool, read_run, schema};
+pub use run::{MAGNITUDES, ReadError, Run, SCHEMA, Tool, is_quantity, read_run, schema};
 pub use sanitize::{clean, clean_excerpt, clean_page};
 pub use series::{Change, Level, Series, Trend};
 pub use solution::Solution;

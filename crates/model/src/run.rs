@@ -18,6 +18,11 @@ pub const SCHEMA: &str = "proofmark.run/2";
 /// either end, and products and quotients of several stay finite.
 pub const MAGNITUDES: RangeInclusive<f64> = 1e-60..=1e60;
 
+/// Whether a number may be in a run file: 0, or of [`MAGNITUDES`].
+pub fn is_quantity(number: f64) -> bool {
+    number == 0.0 || MAGNITUDES.contains(&number.abs())
+}
+
 /// The program that made a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tool {
@@ -105,8 +110,7 @@ fn out_of_range(json: &Value) -> Option<(String, String)> {
     match json {
         Value::Number(n) => {
             let magnitude = n.as_f64().unwrap_or(f64::NAN).abs();
-            let bad = magnitude != 0.0 && !MAGNITUDES.contains(&magnitude);
-            bad.then(|| (format!("{magnitude:e}"), String::new()))
+            (!is_quantity(magnitude)).then(|| (format!("{magnitude:e}"), String::new()))
         }
         Value::Array(all) => all.iter().enumerate().find_map(|(i, v)| below(&i, v)),
         Value::Object(all) => all.iter().find_map(|(key, v)| below(key, v)),

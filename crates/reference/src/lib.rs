@@ -68,10 +68,7 @@ pub trait Tool: ReferenceRunner {
     /// Whether a text looks like this tool's output, so that nobody has to name the tool.
     fn recognises(&self, text: &str) -> bool;
 
-    /// What an output holds.
-    ///
-    /// # Errors
-    /// What is wrong with it, and where.
+    /// What an output holds, or what is wrong with it, and where.
     fn parse(&self, text: &str) -> Result<Output, Malformed>;
 }
 

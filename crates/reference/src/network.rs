@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use proofmark_model::{Params, Subsystem, Trial, Unit};
+use proofmark_model::{Params, Subsystem, Trial, Unit, is_quantity};
 
 use crate::{Figure, Malformed};
 
@@ -53,7 +53,7 @@ pub(crate) fn merge(figures: &mut Vec<Figure>, more: Figure, at: usize) -> Resul
 
 /// Refuses numbers that are each in range, and not together.
 pub(crate) fn finite(figure: Figure, at: usize) -> Result<Figure, Malformed> {
-    let good = |v: f64| v.is_finite() && v > 0.0;
+    let good = |v: f64| is_quantity(v) && v > 0.0;
     match figure.trials.iter().all(|t| good(t.value) && good(t.seconds) && good(t.work)) {
         true => Ok(figure),
         false => Err(Malformed::at(at, "the numbers are out of range")),

@@ -18,10 +18,8 @@ static GIVEN: Mutex<Option<Rlimit>> = Mutex::new(None);
 
 /// Raises the soft limit of open files to the hard one: a server holds two descriptors a
 /// connection. [`spawn`] gives other programs back the limit that the user had: some call select(2),
-/// which fails above 1024, others close every descriptor up to the limit one by one.
-///
-/// # Errors
-/// The system's; the limit then stays as it was.
+/// which fails above 1024, others close every descriptor up to the limit one by one. If the system
+/// refuses, the limit stays as it was.
 pub fn raise_open_files() -> io::Result<()> {
     let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
     let limit = getrlimit(Resource::Nofile);
@@ -32,9 +30,6 @@ pub fn raise_open_files() -> io::Result<()> {
 
 /// Starts another program: without the variables of this one, and with the limit of
 /// open files that the user had.
-///
-/// # Errors
-/// The system's.
 pub fn spawn(command: &mut Command) -> io::Result<Child> {
     let own = |name: &OsStr| name.as_encoded_bytes().starts_with(OWN_VARIABLES.as_bytes());
     for (name, _) in std::env::vars_os().filter(|(name, _)| own(name)) {

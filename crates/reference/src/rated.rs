@@ -1,6 +1,6 @@
 //! A repetition whose rate the output reports, so that its time follows.
 
-use proofmark_model::{Trial, Unit};
+use proofmark_model::{Trial, Unit, is_quantity};
 
 use crate::Malformed;
 use crate::text::number;
@@ -10,7 +10,7 @@ use crate::text::number;
 /// Fails if the rate, the work or the time that follows is not more than zero, or out of range.
 pub(crate) fn rated(unit: Unit, work: f64, rate: f64, line: usize) -> Result<Trial, Malformed> {
     let seconds = work / rate;
-    if [work, rate, seconds].iter().all(|v| v.is_finite() && *v > 0.0) {
+    if [work, rate, seconds].iter().all(|v| is_quantity(*v) && *v > 0.0) {
         return Ok(Trial { value: rate, ..Trial::new(unit, work, seconds) });
     }
     Err(Malformed::at(line, format!("{work:e} at {rate:e} {unit} is out of range")))

@@ -140,10 +140,8 @@ pub trait ReferenceRunner: Sync {
     /// it is not run for.
     fn counts(&self, test: &str) -> Option<&'static str>;
 
-    /// How it does a task's work, of a test that it counts.
-    ///
-    /// # Errors
-    /// Why it cannot do that very work, in a few words: `it has no queue depth`.
+    /// How it does a task's work, of a test that it counts; or why it cannot do that very work, in a
+    /// few words: `it has no queue depth`.
     fn invocation(&self, installed: &Installed, task: &Task) -> Result<Invocation, String>;
 
     /// Seconds of work from which on its figure is exact: proofmark's trials last as long.

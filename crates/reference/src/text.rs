@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::Timestamp;
+use proofmark_model::{Timestamp, is_quantity};
 
 use crate::Malformed;
 
-/// A finite number that is not negative, of the line with that number.
+/// A number that a run file may hold and that is not negative, of the line with that number.
 pub(crate) fn number(word: &str, line: usize) -> Result<f64, Malformed> {
     match word.parse::<f64>() {
-        Ok(value) if value.is_finite() && value >= 0.0 => Ok(value),
+        Ok(value) if is_quantity(value) && value >= 0.0 => Ok(value),
         _ => Err(Malformed::quoting(line, word, "is not a number")),
     }
 }

@@ -9,15 +9,11 @@ use proofmark_model::{Bottleneck, Measurement, Severity, Unit, format_count, for
 use crate::Context;
 use crate::disk::{in_flight_at_most, ios, queue_depth, waits};
 use crate::execution::cpu_share;
-use crate::statistics::{self, ratio_of_sums};
+use crate::statistics::{self, GAINED, NOTHING, ratio_of_sums};
 use crate::words::counted;
 
 /// From this share of their CPU time on, the threads had none left to wait.
 const BUSY_CPU: f64 = 0.9;
-/// A deeper queue that gains this many times shows that the device had more to give.
-const GAINED: f64 = 1.2;
-/// One that gains less shows that it had not.
-const NOTHING: f64 = 1.1;
 /// From this share of the most that may be in flight on, I/Os wait at the device; the
 /// rest is the way of each through the system, some microseconds.
 const WAITING: f64 = 0.8;

@@ -10,7 +10,7 @@ use crate::network::{
     BUSY, datagrams, over_loopback, own_share, polls, retransmitted, segments, streams,
     system_share, whose,
 };
-use crate::statistics::{self, median, ratio_of_sums};
+use crate::statistics::{self, GAINED, NOTHING, median, ratio_of_sums};
 use crate::words::counted;
 
 /// From this share of what was asked for on, pacing is what sets the rate.
@@ -21,10 +21,6 @@ const LOST: f64 = 0.001;
 const RESENT: f64 = 1e-4;
 /// A rate within this of window / round trip is the window's.
 const WINDOW: std::ops::RangeInclusive<f64> = 0.8..=1.25;
-/// Another point that gains this many times shows that there was more to have.
-const GAINED: f64 = 1.2;
-/// One that gains less shows that there was not.
-const NOTHING: f64 = 1.1;
 
 /// The bottleneck of a measurement that is no ceiling's.
 /// The error says why none can be named.

@@ -3,7 +3,7 @@
 use proofmark_model::{Bottleneck, Ceiling, Measurement, Provenance};
 
 use super::CeilingRule;
-use super::parts::{Formula, input};
+use super::parts::{Formula, input, on_bare_metal};
 use crate::words::known;
 use crate::{Capacity, Context};
 
@@ -29,15 +29,8 @@ pub(super) static RULE: CeilingRule = CeilingRule {
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     let clocks = &ctx.host.cpu.clock;
     let boost = *known(&clocks.boost_hz, "the boost clock")?;
-    match ctx.host.os.virtualisation.get().map(String::as_str) {
-        Some("none") => {}
-        Some(vm) => {
-            return Err(format!(
-                "under {vm} the reported clocks come from the hypervisor, not from the core"
-            ));
-        }
-        None => return Err("it is unknown whether this is a virtual machine".to_owned()),
-    }
+    let wrong = "the reported clocks come from the hypervisor, not from the core";
+    on_bare_metal(ctx.host, wrong)?;
     let nominal = *clocks
         .nominal_hz
         .get()

@@ -3,7 +3,9 @@
 use proofmark_model::{Bottleneck, Ceiling, Input, Measurement, Provenance};
 
 use super::CeilingRule;
-use super::parts::{Formula, assumed, at_clock, bits, clock, cores, input, input_of, ports, row};
+use super::parts::{
+    Formula, assumed, at_clock, bits, clock, cores, input, input_of, isa, ports, row,
+};
 use crate::microarchitecture::{Row, Width};
 use crate::{Capacity, Context};
 
@@ -38,13 +40,7 @@ impl Mix {
             Some(other) => return Err(format!("mix {other} is unknown")),
             None => return Err("the configuration has no mix".to_owned()),
         };
-        let width = match m.params.text("isa") {
-            Some("avx2") => Width::V256,
-            Some("sse2") => Width::V128,
-            Some("scalar") => Width::Scalar,
-            Some(other) => return Err(format!("isa {other} is unknown")),
-            None => return Err("the configuration has no isa".to_owned()),
-        };
+        let (_, width) = isa(m)?;
         if arith17 && !float && width != Width::Scalar {
             return Err(
                 "there is no vector division of integers, and its replacement is not modelled"

@@ -7,7 +7,7 @@
 use proofmark_model::{Ceiling, Measurement, Provenance, Unit};
 
 use super::CeilingRule;
-use super::parts::{Formula, assumed, bits, clock, cores, input, ports, row};
+use super::parts::{Formula, assumed, bits, clock, cores, input, isa, ports, row};
 use crate::microarchitecture::{Row, Width};
 use crate::{Capacity, Context};
 
@@ -49,14 +49,7 @@ impl Peak {
             return Err(format!("{} is not a workload of peak rates", m.workload));
         }
         let bits = if float && m.params.get("type").is_none() { 64 } else { bits(m)? };
-        let isa = m.params.text("isa").ok_or("the configuration has no isa")?;
-        let width = match isa {
-            "scalar" => Width::Scalar,
-            "sse2" => Width::V128,
-            "avx2" | "avx2+fma" => Width::V256,
-            "avx512" => Width::V512,
-            other => return Err(format!("isa {other} is unknown")),
-        };
+        let (isa, width) = isa(m)?;
         let stream = match isa {
             _ if !float => Stream::IntAdd,
             "avx2+fma" | "avx512" => Stream::Fma,

@@ -69,10 +69,7 @@ pub fn find(id: &str) -> Option<&'static CeilingRule> {
 }
 
 /// The ceiling of a measurement: the tightest of its workload's list that can be
-/// derived, which is the lowest, or where less is better the highest.
-///
-/// # Errors
-/// Why none can.
+/// derived, which is the lowest, or where less is better the highest; or why none can.
 pub fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     let declared = ctx.spec(m).map_or(&[][..], |spec| &spec.ceilings);
     if declared.is_empty() {
@@ -181,13 +178,5 @@ mod tests {
         let (read, other) = (("memory.core", "a".to_owned()), ("memory.dram", "b".to_owned()));
         assert_eq!(join_reasons(&[read.clone(), other]), "memory.core: a; memory.dram: b");
         assert_eq!(join_reasons(&[read]), "memory.core: a");
-    }
-
-    #[test]
-    fn a_reason_that_all_have_is_given_once() {
-        use crate::testing::*;
-        let m = judged(&host_with_network("loopback"), round_trips("tcp", "block"), &[]);
-        let why = &m.missing["ceiling"];
-        assert_eq!(why, "a rate does not limit the time of a round trip or a connection");
     }
 }

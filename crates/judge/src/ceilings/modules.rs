@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{Host, MemoryModule};
 
+use super::parts::on_bare_metal;
+
 /// No board hangs more modules on one channel.
 const MOST_IN_A_CHANNEL: usize = 3;
 /// A channel of DDR memory carries 64 bits, two halves of 32 together in DDR5.
@@ -33,11 +35,7 @@ pub(super) fn bus(host: &Host) -> Result<Bus, String> {
     let modules = host.memory.modules.get().filter(|m| !m.is_empty()).ok_or_else(|| {
         format!("the memory modules are unknown ({})", host.memory.modules.origin())
     })?;
-    match host.os.virtualisation.get().map(String::as_str) {
-        Some("none") => {}
-        Some(vm) => return Err(format!("under {vm} the hypervisor invents the reported modules")),
-        None => return Err("it is unknown whether this is a virtual machine".to_owned()),
-    }
+    on_bare_metal(host, "the hypervisor invents the reported modules")?;
     let mut transfers_per_s = 0.0_f64;
     let mut bits = 0;
     for module in modules {

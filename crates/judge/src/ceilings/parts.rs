@@ -7,7 +7,7 @@ use proofmark_model::{
 
 use super::CeilingRule;
 use crate::capacity::{Bound, Capacity};
-use crate::microarchitecture::{self, Row};
+use crate::microarchitecture::{self, Row, Width};
 use crate::statistics::median;
 use crate::words::{self, counted};
 
@@ -148,6 +148,15 @@ pub(crate) fn cores(host: &Host, capacity: &Capacity) -> Input {
     input(CORES_INPUT, capacity.cores, "", Provenance::Reported, why)
 }
 
+/// Fails in a virtual machine, with what is wrong there, and where nobody knows whether this is one.
+pub(crate) fn on_bare_metal(host: &Host, wrong: &str) -> Result<(), String> {
+    match host.os.virtualisation.get().map(String::as_str) {
+        Some("none") => Ok(()),
+        Some(vm) => Err(format!("under {vm} {wrong}")),
+        None => Err("it is unknown whether this is a virtual machine".to_owned()),
+    }
+}
+
 /// The row of the host's core design, for what a ceiling needs of it.
 /// Fails if the design is not known or has no row.
 fn row_of(host: &Host, what: &str) -> Result<&'static Row, String> {
@@ -189,6 +198,20 @@ pub(crate) fn bits(m: &Measurement) -> Result<u32, String> {
         Some(other) => Err(format!("type {other} is unknown")),
         None => Err("the configuration has no type".to_owned()),
     }
+}
+
+/// The point's instruction set, from its `isa` parameter, and the width of its registers.
+/// Fails if the parameter is absent or unknown.
+pub(crate) fn isa(m: &Measurement) -> Result<(&str, Width), String> {
+    let isa = m.params.text("isa").ok_or("the configuration has no isa")?;
+    let width = match isa {
+        "scalar" => Width::Scalar,
+        "sse2" => Width::V128,
+        "avx2" | "avx2+fma" => Width::V256,
+        "avx512" => Width::V512,
+        other => return Err(format!("isa {other} is unknown")),
+    };
+    Ok((isa, width))
 }
 
 /// The clock that a ceiling was derived with, as words that follow others.

@@ -1,22 +1,13 @@
 //! The caches: `in_cache`, the data fits into one, while the name says memory; `cache_disagreement`, those
 //! found by measurement are not those that the machine reports.
-//!
-//! `in_cache` follows the rule of STREAM (McCalpin): each array at least 4 times the size of all last-level
-//! caches together.
-//!
-//! `cache_disagreement`: a plateau is read off a series of points that differ in their working set only.
-//! It begins at the first set of 4 times the level below (less comes from that level for a quarter and
-//! more), and ends before the first set that costs 1.5 times as much. A plateau that ends at 3 quarters
-//! of the reported size or earlier has less cache than reported. Past the last level the series should
-//! be flat: if from 8 times its size on it still has an edge, there is a level that is not reported.
 
-use proofmark_model::{Access, CacheKind, Finding, Host, Measurement, Severity, Unit, format_size};
+use proofmark_model::{Access, CacheKind, Finding, Host, Measurement, Severity, Unit};
 
-use super::{Check, Class, percent, with_known};
+use super::{Check, Class, Examine, percent, size, with_known};
 use crate::Context;
 use crate::memory::{array_bytes, cache_share, touched_bytes};
 
-/// STREAM's rule.
+/// The rule of STREAM (McCalpin): so many times all last-level caches together.
 const TIMES: u64 = 4;
 /// Data up to this size is no measure of memory whatever caches are reported, in
 /// bytes: a hypervisor may hide the shared cache, and no server has had less of it
@@ -63,8 +54,7 @@ pub(super) static IN_CACHE: Check = Check {
          cache is reported, and for random blocks smaller than a line, which meet each line \
          several times. memory.sweep and memory.latency are named by their set and are not \
          examined.",
-    examine: in_cache,
-    examine_reference: Some(in_cache),
+    examine: Examine::Both(in_cache),
 };
 
 fn in_cache(ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -104,7 +94,8 @@ fn in_cache(ctx: &Context, m: &Measurement) -> Option<Finding> {
     })
 }
 
-/// Sets from so many times the level below on belong to a level.
+/// Sets from so many times the level below on belong to a level: less than a quarter of them comes
+/// from below.
 const BEYOND: f64 = 4.0;
 /// The same past the last level, where the difference between cache and memory is
 /// larger and a smaller share of hits counts more.
@@ -163,10 +154,6 @@ fn series(ctx: &Context, m: &Measurement) -> Vec<(f64, f64)> {
     series
 }
 
-fn size(bytes: f64) -> String {
-    format_size(bytes as u64)
-}
-
 fn finding(level: u32, reported: Option<f64>, edge: Edge) -> Finding {
     let measured = (edge.on * edge.off).sqrt();
     let place = format!("between {} and {}", size(edge.on), size(edge.off));
@@ -201,8 +188,7 @@ pub(super) static CACHE_DISAGREEMENT: Check = Check {
          hypervisor reports a wrong size. An edge far beyond the last level shows an unreported \
          level. A note on the first result off the plateau, with both sizes. The plateau begins at \
          4 times the level below, and beyond the last level at 8 times its size.",
-    examine: cache_disagreement,
-    examine_reference: None,
+    examine: Examine::Ours(cache_disagreement),
 };
 
 fn cache_disagreement(ctx: &Context, m: &Measurement) -> Option<Finding> {

@@ -1,13 +1,9 @@
 //! The core clock: `clock_drop`, it fell; `thermal`, the cores slowed down because they were hot;
 //! `clock_disagreement`, two ways to measure it do not agree.
-//!
-//! Where the system reports heat (counts of thermal throttling, temperatures), that is the evidence.
-//! Elsewhere it is the shape: the clock decays from its first samples on and stays low, while no quota
-//! and no other guest took anything.
 
 use proofmark_model::{Finding, Measurement, Pace, Property, Severity, Unit, format_quantity};
 
-use super::{Check, Class, percent, with_known};
+use super::{Check, Class, Examine, percent, with_known};
 use crate::Context;
 use crate::ceilings::clocks;
 use crate::series::shares;
@@ -58,8 +54,7 @@ pub(super) static CLOCK_DROP: Check = Check {
          note where this is by design: many cores lower the clock for AVX2 and AVX-512, or with \
          several busy cores. For narrow code on one thread it is suspect. The efficiency is not \
          affected, since the ceiling follows the clock. Cool the machine, or fix its frequency.",
-    examine: clock_drop,
-    examine_reference: None,
+    examine: Examine::Ours(clock_drop),
 };
 
 fn clock_drop(ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -132,8 +127,7 @@ pub(super) static THERMAL: Check = Check {
          where sensors are readable, else if neither a quota nor the hypervisor took time, which \
          leaves heat or a power limit. Guests usually see neither counts nor sensors. Cool the \
          machine, raise its power limit, or quote the sustained rate.",
-    examine: thermal,
-    examine_reference: None,
+    examine: Examine::Ours(thermal),
 };
 
 fn thermal(ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -188,8 +182,7 @@ pub(super) static CLOCK_DISAGREEMENT: Check = Check {
          cycles on this core, or another program ran. The ceiling depends on these chains, so the \
          result is suspect. Check whether the core is shared, and compare with the reported \
          frequency.",
-    examine: clock_disagreement,
-    examine_reference: None,
+    examine: Examine::Ours(clock_disagreement),
 };
 
 fn clock_disagreement(ctx: &Context, m: &Measurement) -> Option<Finding> {

@@ -8,11 +8,11 @@ use std::ops::RangeInclusive;
 
 use proofmark_model::{Finding, Measurement, Pace, Severity};
 
-use super::{Check, Class, percent};
+use super::{Check, Class, Examine, percent};
 use crate::Context;
 use crate::capacity::Capacity;
 use crate::ceilings::Peak;
-use crate::execution::{Execution, long_whole};
+use crate::execution::long_whole;
 use crate::microarchitecture;
 use crate::statistics::typical;
 
@@ -38,7 +38,7 @@ impl Reach {
     /// problems are limited by other things, the smaller the more.
     fn expect(ctx: &Context, m: &Measurement) -> Option<Self> {
         Peak::derive(ctx, m).ok()?;
-        match (Execution::derive(ctx, m).whole, long_whole(ctx, m)) {
+        match (ctx.work(m).whole_problem, long_whole(ctx, m)) {
             (false, _) => Some(LOOP),
             (true, true) => Some(WHOLE),
             (true, false) => None,
@@ -71,8 +71,7 @@ pub(super) static CHECK: Check = Check {
          of fewer cores, and the ceiling counts too many. It is also a note if 512-bit code \
          reaches half: some products of the design have one such unit. Use a host with dedicated \
          cores, or treat the rate as that of shared cores.",
-    examine,
-    examine_reference: None,
+    examine: Examine::Ours(examine),
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {

@@ -2,7 +2,7 @@
 
 use proofmark_model::{End, Finding, Measurement};
 
-use super::{Check, Class, percent, with_known};
+use super::{Check, Class, Examine, percent, with_known};
 use crate::Context;
 use crate::network::{BUSY, over_loopback, own_of_system, own_share, polls, system_share};
 
@@ -50,8 +50,7 @@ pub(super) static CHECK: Check = Check {
          were busy and less than a third of that was the end's own work: other programs ran. The \
          check applies only to a peer, since loopback consists of CPU time, and not to ends that \
          poll.",
-    examine,
-    examine_reference: None,
+    examine: Examine::Ours(examine),
 };
 
 fn examine(_: &Context, m: &Measurement) -> Option<Finding> {

@@ -4,7 +4,7 @@
 use proofmark_model::{Finding, Measurement, Trial};
 
 use super::share::Share;
-use super::{Check, Class, percent, with_known};
+use super::{Check, Class, Examine, percent, with_known};
 use crate::Context;
 use crate::capacity::Capacity;
 use crate::execution::{Execution, others};
@@ -22,8 +22,7 @@ pub(super) static STEAL: Check = Check {
          trials exceeds it. The kernel counts in ticks of 10 ms, so the check uses the sum over \
          the trials, not one trial. Use a host with dedicated CPUs, or repeat when the host is \
          quiet.",
-    examine: steal,
-    examine_reference: Some(steal),
+    examine: Examine::Both(steal),
 };
 
 fn steal(ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -49,8 +48,7 @@ pub(super) static THROTTLED: Check = Check {
          named as the bottleneck except for a disk at its limit: the result is that of the quota, \
          not of the machine. A note if only the worst tenth of the trials exceeds it. Raise or \
          remove the quota, or use fewer threads.",
-    examine: throttled,
-    examine_reference: Some(throttled),
+    examine: Examine::Both(throttled),
 };
 
 fn throttled(ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -97,8 +95,7 @@ pub(super) static OTHER_CPU: Check = Check {
          threads. For a network the threshold is 25 %; over loopback the check uses the time that \
          all CPUs were busy with neither end, if the run may use them all. Stop the other process, \
          or reserve CPUs for the run.",
-    examine: other_cpu,
-    examine_reference: Some(other_cpu),
+    examine: Examine::Both(other_cpu),
 };
 
 fn other_cpu(ctx: &Context, m: &Measurement) -> Option<Finding> {

@@ -9,7 +9,7 @@ mod tests;
 
 use proofmark_model::{Finding, Measurement, Reference};
 
-use super::{Check, Class};
+use super::{Check, Class, Examine};
 use crate::Context;
 use crate::references::as_measurement;
 use crate::words::times;
@@ -100,8 +100,7 @@ pub(super) static CHECK: Check = Check {
          cache; bytes moved but not counted (write-allocate); a tool built without optimisation; \
          socket buffers; other parameters; disturbances; much shorter or longer trials. Run both \
          the same way, or compare what each counts.",
-    examine,
-    examine_reference: None,
+    examine: Examine::Ours(examine),
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {

@@ -1,12 +1,9 @@
 //! Trials that are not the same from first to last: `trend`, they rise or fall; `falling_rate`, the disk
 //! or the network was faster at first and did not stay so.
-//!
-//! Cloud volumes and networks save up credits for bursts, drives write into a fast cache first, and
-//! controllers into memory: then there are two rates, and a median over both is none.
 
 use proofmark_model::{Finding, Measurement, Series, Trial, Unit, format_quantity, format_seconds};
 
-use super::{Check, Class, percent};
+use super::{Check, Class, Examine, percent};
 use crate::Context;
 use crate::disk::{Way, asked};
 use crate::execution::Execution;
@@ -52,8 +49,7 @@ pub(super) static TREND: Check = Check {
          throttling or getting busier, and the median describes no steady state. For series the \
          check uses the line through all samples, at the 5 % level, if they have one level. Warm \
          up longer, or let the machine cool down.",
-    examine: trend,
-    examine_reference: None,
+    examine: Examine::Ours(trend),
 };
 
 fn trend(ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -146,8 +142,7 @@ pub(super) static FALLING_RATE: Check = Check {
          the work in between. Causes: burst credits of a volume or a network, the fast cache of a \
          drive, or a limit set during the run. Needs 6 trials; trend and clusters may report the \
          same. Quote the sustained rate of a longer run.",
-    examine: falling_rate,
-    examine_reference: None,
+    examine: Examine::Ours(falling_rate),
 };
 
 fn falling_rate(ctx: &Context, m: &Measurement) -> Option<Finding> {

@@ -3,7 +3,7 @@
 
 use proofmark_model::{Ending, Finding, Measurement};
 
-use super::{Check, Class};
+use super::{Check, Class, Examine};
 use crate::Context;
 use crate::words::counted;
 
@@ -15,8 +15,7 @@ pub(super) static CRASHED: Check = Check {
          the result is invalid, and the finding names the signal. SIGKILL usually means the \
          out-of-memory killer or a person, SIGILL an instruction that the CPU lacks, SIGSEGV a \
          defect. Other results are not affected.",
-    examine: crashed,
-    examine_reference: None,
+    examine: Examine::Ours(crashed),
 };
 
 fn crashed(_: &Context, m: &Measurement) -> Option<Finding> {
@@ -53,8 +52,7 @@ pub(super) static REFUSED: Check = Check {
          instead of measuring something else. There is no result, so this is invalid, with the \
          workload's reason. Remove the configuration, or choose another value of the parameter \
          that it names.",
-    examine: refused,
-    examine_reference: None,
+    examine: Examine::Ours(refused),
 };
 
 fn refused(_: &Context, m: &Measurement) -> Option<Finding> {
@@ -71,8 +69,7 @@ pub(super) static UNFINISHED: Check = Check {
     about: "A run that is stopped, or whose main process is killed, keeps the trials taken so far. \
          They are valid, but fewer than the policy requires. Suspect, with the signal where known. \
          Repeat the measurement to its end.",
-    examine: unfinished,
-    examine_reference: None,
+    examine: Examine::Ours(unfinished),
 };
 
 fn unfinished(_: &Context, m: &Measurement) -> Option<Finding> {

@@ -1,13 +1,10 @@
 //! The file of a disk workload: `direct_refused`, direct I/O went through the page cache;
 //! `unwritten_data`, parts of it were never written; `compressible_data`, the device can make it
 //! smaller; `small_file`, it fits into the cache that it should defeat.
-//!
-//! A read of a hole, or of an extent that was allocated and not written, is answered with zeros by the
-//! file system; no device is asked.
 
 use proofmark_model::{Finding, Measurement, Severity, format_size};
 
-use super::{Check, Class, percent};
+use super::{Check, Class, Examine, percent};
 use crate::Context;
 use crate::disk::{Cached, EVICTED, Way, asks, commits, files, found_cached, measured};
 
@@ -22,8 +19,7 @@ pub(super) static DIRECT_REFUSED: Check = Check {
          the page cache. A note if the kernel does not report the flag; page_cache still compares \
          the device's traffic. Use another file system, or measure buffered I/O under its own \
          name.",
-    examine: direct_refused,
-    examine_reference: None,
+    examine: Examine::Ours(direct_refused),
 };
 
 fn direct_refused(_: &Context, m: &Measurement) -> Option<Finding> {
@@ -65,8 +61,7 @@ pub(super) static UNWRITTEN_DATA: Check = Check {
          with commits (disk.fsync) grow a file by design and are not examined. A note if the file \
          system does not report it for a file that is read. Write the whole file before the \
          measurement.",
-    examine: unwritten_data,
-    examine_reference: None,
+    examine: Examine::Ours(unwritten_data),
 };
 
 fn unwritten_data(_: &Context, m: &Measurement) -> Option<Finding> {
@@ -109,8 +104,7 @@ pub(super) static COMPRESSIBLE_DATA: Check = Check {
          system or device that compresses or deduplicates moves less than the workload requested. \
          Below 0.5 (zeros, or one repeated byte) it is invalid: such blocks are detected and not \
          stored. Files below 4 KiB are not examined. Fill the file with random data.",
-    examine: compressible_data,
-    examine_reference: Some(compressible_data),
+    examine: Examine::Both(compressible_data),
 };
 
 fn compressible_data(_: &Context, m: &Measurement) -> Option<Finding> {
@@ -141,8 +135,7 @@ pub(super) static SMALL_FILE: Check = Check {
          Direct I/O is not examined: this machine's memory does not serve it. The memory of a \
          virtual disk's host or a controller's cache may, and their sizes are unknown. Use a file \
          larger than the memory.",
-    examine: small_file,
-    examine_reference: Some(small_file),
+    examine: Examine::Both(small_file),
 };
 
 fn small_file(ctx: &Context, m: &Measurement) -> Option<Finding> {

@@ -2,7 +2,7 @@
 
 use proofmark_model::{Better, Ceiling, Finding, Measurement, Pace, Severity, Trial, Unit};
 
-use super::{Check, Class, percent};
+use super::{Check, Class, Examine, percent};
 use crate::capacity::Capacity;
 use crate::ceilings::{CLOCK_INPUT, Peak, bounds, l1_bytes, mix_cycles, of_our_loops};
 use crate::microarchitecture::{Row, rows};
@@ -54,8 +54,7 @@ pub(super) static ABOVE_CEILING: Check = Check {
          applies, not only the tightest. For times, being below the floor is impossible. For a \
          reference tool it is a note if the ceiling uses a clock or latency that proofmark's loops \
          measured: the tool's own may have been better.",
-    examine: above_ceiling,
-    examine_reference: Some(examine_reference),
+    examine: Examine::Each(above_ceiling, above_ceiling_of_tool),
 };
 
 fn above_ceiling(ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -63,7 +62,7 @@ fn above_ceiling(ctx: &Context, m: &Measurement) -> Option<Finding> {
     Some(finding(m, &ceiling, efficiency))
 }
 
-fn examine_reference(ctx: &Context, theirs: &Measurement) -> Option<Finding> {
+fn above_ceiling_of_tool(ctx: &Context, theirs: &Measurement) -> Option<Finding> {
     let (at_ours, firm) = bounds(ctx, theirs)
         .into_iter()
         .partition(|ceiling| of_our_loops(ceiling, theirs).is_some());
@@ -110,10 +109,6 @@ fn each_cycle(m: &Measurement, capacity: &Capacity) -> Option<f64> {
     by_trial(m, |value, clock| value / (cores * clock))
 }
 
-fn loads_each_cycle(m: &Measurement) -> Option<f64> {
-    by_trial(m, |value, clock| 1.0 / (value * clock))
-}
-
 /// The median over the trials that know their clock.
 fn by_trial(m: &Measurement, of: impl Fn(f64, f64) -> f64) -> Option<f64> {
     let clock = |t: &Trial| t.conditions.clock_hz.filter(|c| *c > 0.0);
@@ -130,8 +125,7 @@ pub(super) static WORK_REMOVED: Check = Check {
          instructions, did not execute what was counted. The workload needs a loop that cannot be \
          simplified. For memory workloads the check compares bytes per cycle per core with the \
          widest L1 cache, or dependent loads with the shortest L1 latency.",
-    examine: work_removed,
-    examine_reference: None,
+    examine: Examine::Ours(work_removed),
 };
 
 fn work_removed(ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -147,7 +141,8 @@ fn work_removed(ctx: &Context, m: &Measurement) -> Option<Finding> {
         }
         (Pace::Memory, Unit::Second) => {
             let (most, design) = widest(|row| Some(1.0 / row.l1_cycles?))?;
-            (loads_each_cycle(m)?, most, design, "dependent loads")
+            let done = by_trial(m, |value, clock| 1.0 / (value * clock))?;
+            (done, most, design, "dependent loads")
         }
         _ => return None,
     };

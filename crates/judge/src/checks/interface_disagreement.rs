@@ -4,11 +4,9 @@
 //! included), net/ipv4/udp.c (InDatagrams counts what a socket's owner took, OutDatagrams
 //! what was handed on; a full queue drops a datagram that counts as sent for its sender alone).
 
-use proofmark_model::{
-    End, Finding, Measurement, NetworkTraffic, Severity, Unit, format_count, format_size,
-};
+use proofmark_model::{End, Finding, Measurement, NetworkTraffic, Severity, Unit, format_count};
 
-use super::{Check, Class, percent};
+use super::{Check, Class, Examine, percent, size};
 use crate::Context;
 use crate::network::{direction, least_headers, over_loopback};
 
@@ -73,7 +71,7 @@ fn by_bytes(ctx: &Context, m: &Measurement, end: End) -> Option<Finding> {
     if claimed <= 0.0 || moved >= CARRIED * least {
         return None;
     }
-    let (bytes, whose) = (format_size(claimed as u64), end.word());
+    let (bytes, whose) = (size(claimed), end.word());
     let (severity, message) = if moved <= 0.0 {
         let message = format!(
             "the interface counters of the {whose} did not change, but the result claims \
@@ -82,14 +80,14 @@ fn by_bytes(ctx: &Context, m: &Measurement, end: End) -> Option<Finding> {
         (Severity::Suspect, message)
     } else {
         let with_headers = if least > claimed {
-            format!(", at least {} with headers", format_size(least as u64))
+            format!(", at least {} with headers", size(least))
         } else {
             String::new()
         };
         let message = format!(
             "the result claims {bytes} of payload{with_headers}, but the {whose}'s interface \
              carried only {} ({})",
-            format_size(moved as u64),
+            size(moved),
             percent(moved / least)
         );
         (Severity::Invalid, message)
@@ -140,8 +138,7 @@ pub(super) static CHECK: Check = Check {
          another way or was not sent. So are more datagrams than the systems count as delivered or \
          sent. Counters that did not change are suspect: they are off, or belong to another \
          interface.",
-    examine,
-    examine_reference: None,
+    examine: Examine::Ours(examine),
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {

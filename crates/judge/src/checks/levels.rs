@@ -1,15 +1,11 @@
 //! Levels of a series: `level_change`, it did not stay as fast as it was; `burst_credits`, fast until
 //! what was saved up was spent.
-//!
-//! The shape of the latter: a first level, then a lower one that stays to the end, both steady. CPUs of
-//! burstable instances get it by steal; volumes and networks by I/Os or packets that wait, with nobody
-//! else on the device.
 
 use proofmark_model::{
     Better, Change, Finding, Measurement, Series, Subsystem, format_quantity, format_seconds,
 };
 
-use super::{Check, Class, percent};
+use super::{Check, Class, Examine, percent};
 use crate::Context;
 use crate::execution::Execution;
 use crate::series::{shares, trials_of};
@@ -39,8 +35,7 @@ pub(super) static LEVEL_CHANGE: Check = Check {
          more than the target precision are suspect: the median describes none of them. Each \
          change lists what else changed at that time: CPU quota, steal, other processes, clock, \
          temperature, other traffic. Quote the levels with their times.",
-    examine: level_change,
-    examine_reference: None,
+    examine: Examine::Ours(level_change),
 };
 
 fn level_change(ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -131,8 +126,7 @@ pub(super) static BURST_CREDITS: Check = Check {
          explains the fall, as on volumes with I/O credits. Suspect: the first rate does not last. \
          A CPU quota of this system is reported as throttled instead. Quote the sustained rate, \
          and the burst only with its duration.",
-    examine: burst_credits,
-    examine_reference: None,
+    examine: Examine::Ours(burst_credits),
 };
 
 fn burst_credits(ctx: &Context, m: &Measurement) -> Option<Finding> {

@@ -33,7 +33,7 @@ mod transfer;
 mod verification;
 mod witness;
 
-use proofmark_model::{Finding, Measurement, Severity};
+use proofmark_model::{Finding, Measurement, Severity, format_size};
 
 use crate::Context;
 
@@ -50,11 +50,6 @@ pub struct Check {
     /// What it finds in a measurement whose ceiling and efficiency are filled in, and whose
     /// `findings` are those of the checks before it in [`ALL`].
     pub examine: Examine,
-    /// The same for a reference tool, whose trials stand in for those of a measurement: for checks
-    /// that look at nothing but what a tool's output and this machine's counters report. The others
-    /// would miss what only our workers report, or judge how trials were taken, which is not the
-    /// tool's doing.
-    pub examine_reference: Option<Examine>,
 }
 
 impl Check {
@@ -81,7 +76,33 @@ impl Check {
 }
 
 /// Looks at a measurement.
-pub type Examine = fn(&Context, &Measurement) -> Option<Finding>;
+pub type Look = fn(&Context, &Measurement) -> Option<Finding>;
+
+/// Whether a check also judges reference tools, whose trials then replace those of a measurement.
+#[derive(Clone, Copy)]
+pub enum Examine {
+    /// No: it needs what only our workers report, or judges how trials were taken, which is not the
+    /// tool's doing.
+    Ours(Look),
+    /// Yes, in the same way: it needs no more than a tool's output and this machine's counters.
+    Both(Look),
+    /// Our measurements by the first, a tool's by the second.
+    Each(Look, Look),
+}
+
+impl Examine {
+    pub(crate) fn of_ours(self) -> Look {
+        let (Self::Ours(look) | Self::Both(look) | Self::Each(look, _)) = self;
+        look
+    }
+
+    pub(crate) fn of_tool(self) -> Option<Look> {
+        match self {
+            Self::Ours(_) => None,
+            Self::Both(look) | Self::Each(_, look) => Some(look),
+        }
+    }
+}
 
 /// What kind of doubt a check raises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,6 +209,11 @@ fn with_known(finding: Finding, name: &str, value: Option<f64>) -> Finding {
         Some(value) => finding.with(name, value),
         None => finding,
     }
+}
+
+/// A sum of bytes as a person reads it: `1.5 MiB`.
+fn size(bytes: f64) -> String {
+    format_size(bytes as u64)
 }
 
 /// A share as a person reads it: `2.5 %`; one beyond all reason as so many times.

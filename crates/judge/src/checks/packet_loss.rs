@@ -10,7 +10,7 @@ use proofmark_model::{
 };
 
 use super::share::Share;
-use super::{Check, Class, percent};
+use super::{Check, Class, Examine, percent};
 use crate::Context;
 use crate::network::{datagrams, retransmitted, segments, streams, whose};
 
@@ -34,8 +34,7 @@ pub(super) static UDP_LOSS: Check = Check {
          suspect too, since waiting for it is part of the time. Both are notes if only the worst \
          tenth of the trials causes it. Pace the sender (parameter rate) below what arrives, and \
          see dropped_packets for the places.",
-    examine: udp_loss,
-    examine_reference: Some(udp_loss),
+    examine: Examine::Both(udp_loss),
 };
 
 fn udp_loss(_: &Context, m: &Measurement) -> Option<Finding> {
@@ -106,8 +105,7 @@ pub(super) static DROPPED_PACKETS: Check = Check {
          time; packets that a CPU did not take from its queue in time (softnet_stat); and packets \
          that an interface dropped or found damaged, from 1 in 10 000. A note with the places and \
          counts; udp_loss and retransmits report the effect on the result.",
-    examine: dropped_packets,
-    examine_reference: None,
+    examine: Examine::Ours(dropped_packets),
 };
 
 fn dropped_packets(_: &Context, m: &Measurement) -> Option<Finding> {
@@ -152,8 +150,7 @@ pub(super) static RETRANSMITS: Check = Check {
          worst tenth of the trials exceeds it. A limit, a full queue or a bad cable on the path \
          drops or reorders packets. Congestion control finds the path's rate by such losses, so a \
          few are normal on a full link.",
-    examine: retransmits,
-    examine_reference: None,
+    examine: Examine::Ours(retransmits),
 };
 
 fn retransmits(_: &Context, m: &Measurement) -> Option<Finding> {

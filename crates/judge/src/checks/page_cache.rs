@@ -3,9 +3,9 @@
 //! The published reports all measured their page cache. Here the device's own counters
 //! are recorded with each trial, so a number that memory gave is seen as one.
 
-use proofmark_model::{Finding, Host, Measurement, Trial, format_size};
+use proofmark_model::{Finding, Host, Measurement, Trial};
 
-use super::{Check, Class, percent};
+use super::{Check, Class, Examine, percent, size};
 use crate::Context;
 use crate::disk::{Cached, Way, asked, files, found_cached};
 use crate::words::counted;
@@ -57,10 +57,6 @@ impl Account {
             .with("trials_short", self.short)
             .with("trials", self.trials)
     }
-}
-
-fn size(bytes: f64) -> String {
-    format_size(bytes as u64)
 }
 
 /// Whether a file of another file system poses as a device on the way down.
@@ -154,8 +150,7 @@ pub(super) static CHECK: Check = Check {
          too. It is suspect if the device read enough but not for this process, or if its counters \
          did not change. A warm result of which the device read more than 5 % is suspect: the file \
          did not stay in the cache.",
-    examine,
-    examine_reference: Some(examine),
+    examine: Examine::Both(examine),
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {

@@ -3,7 +3,7 @@
 
 use proofmark_model::{Finding, Measurement, Severity, Unit};
 
-use super::{Check, Class, percent, with_known};
+use super::{Check, Class, Examine, percent, with_known};
 use crate::Context;
 use crate::memory::touched_bytes;
 use crate::statistics::typical;
@@ -25,8 +25,7 @@ pub(super) static SMALL_PAGES: Check = Check {
          share is unknown. Sets of up to 128 KiB are within reach of every TLB and are not \
          examined. Check the setting of transparent huge pages and the fragmentation of the \
          memory.",
-    examine: small_pages,
-    examine_reference: None,
+    examine: Examine::Ours(small_pages),
 };
 
 fn small_pages(ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -81,8 +80,7 @@ pub(super) static MISPLACED_MEMORY: Check = Check {
          More than 1 % elsewhere is suspect, since a remote access takes up to twice as long. For \
          memory.numa workloads it is invalid: another node was measured. Free memory on the node, \
          and check what moves pages (NUMA balancing, a memory policy).",
-    examine: misplaced_memory,
-    examine_reference: None,
+    examine: Examine::Ours(misplaced_memory),
 };
 
 fn misplaced_memory(ctx: &Context, m: &Measurement) -> Option<Finding> {

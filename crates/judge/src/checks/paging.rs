@@ -4,7 +4,7 @@
 use proofmark_model::{Finding, Measurement, Pace, Severity};
 
 use super::share::Share;
-use super::{Check, Class};
+use super::{Check, Class, Examine};
 use crate::Context;
 use crate::execution::Execution;
 use crate::words::counted;
@@ -20,8 +20,7 @@ pub(super) static SWAP: Check = Check {
     about: "Pages per second that the whole system swapped in or out during the trials. More than 256 \
          (1 MiB of 4 KiB pages) is suspect: memory is short, and swapping kept the disk and the \
          kernel busy. Fewer are a note. Free memory, or use a smaller working set.",
-    examine: swap,
-    examine_reference: Some(swap),
+    examine: Examine::Both(swap),
 };
 
 fn swap(_: &Context, m: &Measurement) -> Option<Finding> {
@@ -62,8 +61,7 @@ pub(super) static PAGE_FAULTS: Check = Check {
          workload any are suspect, since clearing pages was timed; a note if only the worst tenth \
          of the trials had any. Check whether memory is short, and whether the workload touches \
          all of its memory first.",
-    examine: page_faults,
-    examine_reference: None,
+    examine: Examine::Ours(page_faults),
 };
 
 fn page_faults(ctx: &Context, m: &Measurement) -> Option<Finding> {

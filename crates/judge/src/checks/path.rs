@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 
 use proofmark_model::{Finding, Measurement, Network, NetworkPath};
 
-use super::{Check, Class};
+use super::{Check, Class, Examine};
 use crate::Context;
 use crate::network::{datagrams, interfaces, measured, over_loopback, packet};
 
@@ -39,8 +39,7 @@ pub(super) static ONE_MACHINE: Check = Check {
          invalid if the server has the same boot id, or was reached at an address of this machine: \
          a container, a network namespace or a wrong address. If a boot id is unknown, it is a \
          note. To measure a network use a server on another machine (--peer).",
-    examine: one_machine,
-    examine_reference: None,
+    examine: Examine::Ours(one_machine),
 };
 
 fn one_machine(ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -77,8 +76,7 @@ pub(super) static FRAGMENTED: Check = Check {
          and UDP, goes in fragments. A note: both systems split and reassemble it, and the loss of \
          one fragment loses the whole datagram. So rate and loss are not those of packets. Use \
          blocks of at most the MTU less 28 B (48 B over IPv6), the default to a peer.",
-    examine: fragmented,
-    examine_reference: None,
+    examine: Examine::Ours(fragmented),
 };
 
 fn fragmented(ctx: &Context, m: &Measurement) -> Option<Finding> {

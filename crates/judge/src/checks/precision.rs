@@ -4,8 +4,8 @@
 
 use proofmark_model::{Ending, Finding, Measurement, Severity, Summary, format_seconds};
 
-use super::{Check, Class, percent};
-use crate::execution::{Execution, long_whole};
+use super::{Check, Class, Examine, percent};
+use crate::execution::long_whole;
 use crate::statistics::{median, typical};
 use crate::words::counted;
 use crate::{Context, series};
@@ -24,15 +24,14 @@ pub(super) static SHORT_TRIAL: Check = Check {
          duration by more than a tenth it is a note: short trials include less of the machine's \
          usual disturbances and of its steady clock. Where a trial is one complete solve, only the \
          clock's steps count. Set more iterations, or a larger problem.",
-    examine: short_trial,
-    examine_reference: None,
+    examine: Examine::Ours(short_trial),
 };
 
 fn short_trial(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let typical = typical(&m.trials, |t| Some(t.seconds))?;
     let resolution =
         ctx.host.timer.resolution_s.get().copied().filter(|r| r.is_finite()).unwrap_or(0.0);
-    let whole = Execution::derive(ctx, m).whole;
+    let whole = ctx.work(m).whole_problem;
     let advice = if whole {
         "choose a larger problem (n)"
     } else {
@@ -114,8 +113,7 @@ pub(super) static WIDE_INTERVAL: Check = Check {
          suspect when they differ by more than five times the target to either side. Set the \
          number of trials with --trials, raise --budget or the profile's time_of_point, or stop \
          other load.",
-    examine: wide_interval,
-    examine_reference: None,
+    examine: Examine::Ours(wide_interval),
 };
 
 fn wide_interval(ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -208,8 +206,7 @@ pub(super) static CLUSTERS: Check = Check {
          twice the width of the widest group. Suspect: the machine was in several states, such as \
          two clock steps or a neighbour that came and went, and the median describes none of them. \
          Compare the trials' clocks and times.",
-    examine: clusters,
-    examine_reference: None,
+    examine: Examine::Ours(clusters),
 };
 
 fn clusters(ctx: &Context, m: &Measurement) -> Option<Finding> {

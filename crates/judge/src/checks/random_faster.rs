@@ -6,7 +6,7 @@
 
 use proofmark_model::{Finding, Measurement, Pace, Severity, Summary};
 
-use super::{Check, Class};
+use super::{Check, Class, Examine};
 use crate::Context;
 use crate::memory::array_bytes;
 use crate::statistics::typical;
@@ -96,8 +96,7 @@ pub(super) static CHECK: Check = Check {
          sequential trials, fewer huge pages there, data that a cache may have held, or a suspect \
          sequential result. For disks from 1.25 times on, since scattered blocks may lie on more \
          chips or servers than neighbouring ones.",
-    examine,
-    examine_reference: None,
+    examine: Examine::Ours(examine),
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {

@@ -2,7 +2,7 @@
 
 use proofmark_model::{Better, Finding, Measurement, Pace, Severity, Summary, Unit};
 
-use super::{Check, Class};
+use super::{Check, Class, Examine};
 use crate::Context;
 use crate::capacity::Capacity;
 use crate::execution::Execution;
@@ -51,8 +51,7 @@ pub(super) static CHECK: Check = Check {
          number, whatever the CPUs, plus 25 %. Beyond that they are only suspect, since the device \
          may have changed between the results. Times are not examined, nor results whose \
          one-thread result is suspect.",
-    examine,
-    examine_reference: None,
+    examine: Examine::Ours(examine),
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {

@@ -1,14 +1,10 @@
 //! How threads were scheduled: `oversubscribed`, more of them than CPUs; `involuntary_switches`,
 //! taken off their CPUs against their will; `migration`, a pinned one ended on another CPU.
-//!
-//! `oversubscribed` is a note. The published experiments run 1, 2, 4 and 8 threads on whatever there
-//! is, and what they then measure is what they name: the rate of 8 threads on 2 CPUs. The ceiling is
-//! that of the CPUs there are, so no gain is pretended, and the label is next to the number.
 
 use proofmark_model::{Finding, Measurement, Severity};
 
 use super::share::Share;
-use super::{Check, Class, found_before};
+use super::{Check, Class, Examine, found_before};
 use crate::Context;
 use crate::capacity::{Bound, Capacity};
 use crate::execution::{Execution, cpu_share};
@@ -27,8 +23,7 @@ pub(super) static OVERSUBSCRIBED: Check = Check {
          many CPUs, and its ceiling counts the CPUs. Do not read it as the rate of a machine with \
          more CPUs. Over loopback the server's threads count too. Threads that wait for a disk or \
          a network, and use less than 90 % of the CPU time, are not noted.",
-    examine: oversubscribed,
-    examine_reference: None,
+    examine: Examine::Ours(oversubscribed),
 };
 
 fn oversubscribed(ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -66,8 +61,7 @@ pub(super) static INVOLUNTARY_SWITCHES: Check = Check {
          is silent where another finding has the cause: more threads than CPUs, a CPU quota, a \
          competing process. It does not apply to a disk or a network, whose I/O runs in kernel \
          threads on the same CPUs. Stop other programs, or reserve CPUs for the run.",
-    examine: involuntary_switches,
-    examine_reference: None,
+    examine: Examine::Ours(involuntary_switches),
 };
 
 fn involuntary_switches(ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -105,8 +99,7 @@ pub(super) static MIGRATION: Check = Check {
          is forbidden, or another program changed the mask; its caches and clock changed too. Any \
          migration is suspect; a note if only the worst tenth of the trials has any. Check what \
          manages CPU masks on this machine.",
-    examine: migration,
-    examine_reference: None,
+    examine: Examine::Ours(migration),
 };
 
 fn migration(_: &Context, m: &Measurement) -> Option<Finding> {

@@ -3,7 +3,7 @@
 use proofmark_model::{Finding, Measurement, Severity, Trial, Unit, format_count, format_quantity};
 
 use super::share::Share;
-use super::{Check, Class, percent};
+use super::{Check, Class, Examine, percent};
 use crate::Context;
 use crate::disk::{Cached, Way, asked, asks, commits, is_random, waits};
 use crate::words::counted;
@@ -142,8 +142,7 @@ pub(super) static CHECK: Check = Check {
          a third of the trials are suspect. Writes of commits (disk.fsync), on copy-on-write file \
          systems and on several devices at once are not compared, since the kernel itself writes \
          more than requested. Warm reads use no device. Stop the other users of the device.",
-    examine,
-    examine_reference: None,
+    examine: Examine::Ours(examine),
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {

@@ -3,7 +3,7 @@
 
 use proofmark_model::{FileState, Finding, Measurement, Severity, Storage, StorageKind, Trial};
 
-use super::{Check, Class};
+use super::{Check, Class, Examine};
 use crate::Context;
 use crate::disk::{Cached, Way, asked, asks, commits, files, measured};
 
@@ -36,8 +36,7 @@ pub(super) static NOT_A_DISK: Check = Check {
          over a known disk is a note, since reads may come from other folders and copying up adds \
          work. It is suspect if mounted volatile, since it then ignores flushes. Choose another \
          folder with --disk-path.",
-    examine: not_a_disk,
-    examine_reference: None,
+    examine: Examine::Ours(not_a_disk),
 };
 
 fn not_a_disk(ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -111,8 +110,7 @@ pub(super) static NOT_DURABLE: Check = Check {
          are suspect. So are commits (disk.fsync) with fewer flushes than one per commit of each \
          thread: the file system does not pass them on (mounted without barriers). Use flush=end, \
          and mount with barriers.",
-    examine: not_durable,
-    examine_reference: Some(not_durable),
+    examine: Examine::Both(not_durable),
 };
 
 fn not_durable(ctx: &Context, m: &Measurement) -> Option<Finding> {

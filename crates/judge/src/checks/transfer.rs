@@ -3,9 +3,9 @@
 //!
 //! A published report printed 18.7 Gbit/s of 128 KB that a socket's buffer had taken.
 
-use proofmark_model::{Finding, Measurement, NetworkTraffic, Trial, format_seconds, format_size};
+use proofmark_model::{Finding, Measurement, NetworkTraffic, Trial, format_seconds};
 
-use super::{Check, Class, percent};
+use super::{Check, Class, Examine, percent, size};
 use crate::Context;
 use crate::network::{Carried, WINDOW};
 use crate::statistics::typical;
@@ -42,8 +42,7 @@ pub(super) static BYTES_LOST: Check = Check {
          received than sent, and more work claimed than received: the rate must be the receivers', \
          not the senders', and not multiplied by the threads. Lost datagrams are reported by \
          udp_loss.",
-    examine: bytes_lost,
-    examine_reference: Some(bytes_lost),
+    examine: Examine::Both(bytes_lost),
 };
 
 fn bytes_lost(_: &Context, m: &Measurement) -> Option<Finding> {
@@ -87,8 +86,7 @@ pub(super) static SHORT_TRANSFER: Check = Check {
          trips. With both directions at once, it is also suspect if one direction ended in less \
          than 90 % of the other's time. All use the median over the trials. Send more (parameter \
          amount), or for longer.",
-    examine: short_transfer,
-    examine_reference: Some(short_transfer),
+    examine: Examine::Both(short_transfer),
 };
 
 fn short_transfer(ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -102,8 +100,8 @@ fn short_transfer(ctx: &Context, m: &Measurement) -> Option<Finding> {
         format!(
             "a connection carried {} per trial, and its buffers alone can hold {}: the rate \
              may be that of filling them",
-            format_size(bytes as u64),
-            format_size(held as u64)
+            size(bytes),
+            size(held)
         )
     } else if let Some(share) = typical(&m.trials, together).filter(|share| *share < TOGETHER) {
         format!(

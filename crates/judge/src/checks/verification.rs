@@ -11,7 +11,7 @@
 
 use proofmark_model::{Ending, Finding, Measurement, Solution, Trial, Unit};
 
-use super::{Check, Class, with_known};
+use super::{Check, Class, Examine, with_known};
 use crate::Context;
 use crate::execution::Execution;
 use crate::words::counted;
@@ -44,8 +44,7 @@ pub(super) static UNVERIFIED: Check = Check {
          that occurs only sometimes and only on one machine suggests its hardware or overclocking. \
          For disks and networks page_cache and interface_disagreement examine the verification, \
          since device and interface counters also count sectors, headers and other programs.",
-    examine: unverified,
-    examine_reference: None,
+    examine: Examine::Ours(unverified),
 };
 
 fn unverified(ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -86,8 +85,7 @@ pub(super) static RESIDUAL: Check = Check {
          invalid: the computed x is not a solution. A solution that is not finite is reported by \
          unverified. A fault that occurs only sometimes and only on one machine suggests its \
          memory, its cores or overclocking.",
-    examine: residual,
-    examine_reference: Some(residual),
+    examine: Examine::Both(residual),
 };
 
 fn residual(_: &Context, m: &Measurement) -> Option<Finding> {
@@ -142,8 +140,7 @@ pub(super) static INCONSISTENT: Check = Check {
          invalid. It is also invalid if it is marked complete without a trial. This finds rates \
          multiplied by the threads, CPU time used as a clock, and edited files. Later checks \
          ignore such values.",
-    examine: inconsistent,
-    examine_reference: Some(inconsistent),
+    examine: Examine::Both(inconsistent),
 };
 
 fn inconsistent(_: &Context, m: &Measurement) -> Option<Finding> {

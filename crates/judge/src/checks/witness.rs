@@ -3,7 +3,7 @@
 
 use proofmark_model::{Conditions, End, Finding, Measurement, NetworkTraffic, Severity, Trial};
 
-use super::{Check, Class};
+use super::{Check, Class, Examine};
 use crate::Context;
 use crate::disk::{self, waits};
 use crate::execution::Execution;
@@ -22,8 +22,7 @@ pub(super) static NO_DEVICE_WITNESS: Check = Check {
          or reached a disk. Reads from a warm cache need no device if at least 95 % of the file \
          was cached. Check why /proc/diskstats does not list the folder's device, or choose \
          another folder.",
-    examine: no_device_witness,
-    examine_reference: None,
+    examine: Examine::Ours(no_device_witness),
 };
 
 fn no_device_witness(ctx: &Context, m: &Measurement) -> Option<Finding> {
@@ -67,8 +66,7 @@ pub(super) static NO_INTERFACE_WITNESS: Check = Check {
          A trial without any interface counter is suspect: nothing independent shows that its \
          bytes used the network. A note if those of one end are missing; not over loopback, where \
          both ends have one system. Check why the interface with the address is unknown.",
-    examine: no_interface_witness,
-    examine_reference: None,
+    examine: Examine::Ours(no_interface_witness),
 };
 
 fn no_interface_witness(_: &Context, m: &Measurement) -> Option<Finding> {
@@ -124,8 +122,7 @@ pub(super) static UNWATCHED: Check = Check {
          core clock, steal, other processes' CPU time, context switches, page faults, swapping, \
          and throttling in a cgroup. A note lists the figures that no trial has, since the checks \
          that need them are silent. The clock is not needed for a disk or a network.",
-    examine: unwatched,
-    examine_reference: None,
+    examine: Examine::Ours(unwatched),
 };
 
 fn unwatched(ctx: &Context, m: &Measurement) -> Option<Finding> {

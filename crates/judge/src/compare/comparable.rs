@@ -1,60 +1,32 @@
 //! Whether two measurements can be held against each other, and the ratio if so.
 
-use std::collections::BTreeSet;
-
-use proofmark_model::{Ending, Measurement, Params, Run, Severity, Verdict};
+use proofmark_model::{Ending, Measurement, Run, Severity, Verdict};
 
 use super::pairs::Pair;
 use super::rank::{Known, Ranks};
 
-pub(super) struct Runs<'a> {
-    a: &'a Run,
-    b: &'a Run,
-    plan_of_a: Planned<'a>,
-    plan_of_b: Planned<'a>,
+/// The workload measures by the same method in both runs, so that its figures are comparable.
+fn same_method(a: &Run, b: &Run, workload: &str) -> Result<(), String> {
+    let method = |run: &Run| run.workloads.get(workload).map(|spec| spec.method);
+    match (method(a), method(b)) {
+        (Some(a), Some(b)) if a != b => Err(format!(
+            "A was measured by method {a} of {workload}, B by method {b}: their figures are not \
+             comparable; measure A again with the program that measured B"
+        )),
+        _ => Ok(()),
+    }
 }
 
-type Planned<'a> = BTreeSet<(&'a str, &'a Params, bool)>;
-
-impl<'a> Runs<'a> {
-    /// The workload measures by the same method in both runs, so that its figures are comparable.
-    fn same_method(&self, m: &Measurement) -> Result<(), String> {
-        let method = |run: &Run| run.workloads.get(&m.workload).map(|spec| spec.method);
-        match (method(self.a), method(self.b)) {
-            (Some(a), Some(b)) if a != b => Err(format!(
-                "A was measured by method {a} of {}, B by method {b}: their figures are not \
-                 comparable; measure A again with the program that measured B",
-                m.workload
-            )),
-            _ => Ok(()),
-        }
-    }
-
-    pub(super) fn new(a: &'a Run, b: &'a Run) -> Self {
-        let plan = |run: &'a Run| {
-            let over_time = |i: usize| run.plan.series_of(i).is_some();
-            let all = run.plan.points.iter().enumerate();
-            all.map(|(i, p)| (p.workload.as_str(), &p.params, over_time(i))).collect()
-        };
-        Self { a, b, plan_of_a: plan(a), plan_of_b: plan(b) }
-    }
-
-    /// Why only one has it.
-    fn only(&self, in_a: bool, m: &Measurement) -> String {
-        let (has, lacks, other, plan) = match in_a {
-            true => ("A", "B", self.b, &self.plan_of_b),
-            false => ("B", "A", self.a, &self.plan_of_a),
-        };
-        let planned = plan.contains(&(m.workload.as_str(), &m.params, m.series.is_some()));
-        match (planned, &other.interrupted) {
-            (true, Some(signal)) => {
-                format!("only in {has}: {lacks} was stopped by {signal} before it")
-            }
-            (true, None) => {
-                format!("only in {has}: {lacks} planned it but has no measurement")
-            }
-            (false, _) => format!("only in {has}"),
-        }
+/// Why only the run of one name has it, and the other lacks it.
+fn only(has: &str, (lacks, other): (&str, &Run), m: &Measurement) -> String {
+    let is_planned = other.plan.points.iter().enumerate().any(|(i, p)| {
+        let over_time = other.plan.series_of(i).is_some();
+        p.workload == m.workload && p.params == m.params && over_time == m.series.is_some()
+    });
+    match &other.interrupted {
+        _ if !is_planned => format!("only in {has}"),
+        Some(signal) => format!("only in {has}: {lacks} was stopped by {signal} before it"),
+        None => format!("only in {has}: {lacks} planned it but has no measurement"),
     }
 }
 
@@ -67,20 +39,20 @@ pub(super) struct Compared<'a> {
 
 /// B / A of a pair; else the reason why there is none.
 pub(super) fn compared<'a>(
-    runs: &Runs,
+    (a, b): (&Run, &Run),
     pair: &Pair<'a>,
     ranks: &mut Ranks,
 ) -> Result<Compared<'a>, String> {
     let (m, n) = match *pair {
         Pair::Both(m, n, _) => (m, n),
-        Pair::OnlyA(m) => return Err(runs.only(true, m)),
-        Pair::OnlyB(n) => return Err(runs.only(false, n)),
+        Pair::OnlyA(m) => return Err(only("A", ("B", b), m)),
+        Pair::OnlyB(n) => return Err(only("B", ("A", a), n)),
     };
     for (name, m) in [("A", m), ("B", n)] {
         number(name, m)?;
     }
     same_work(m, n)?;
-    runs.same_method(m)?;
+    same_method(a, b, &m.workload)?;
     for (name, m) in [("A", m), ("B", n)] {
         if m.verdict == Verdict::Invalid {
             return Err(format!("{name} is invalid: {}", worst(m)));

@@ -7,23 +7,17 @@
 //! of differences in hundreds of points. So a difference is shown only where the whole interval
 //! is beyond a margin, the greatest of these:
 //!
-//! * **base**: twice the policy's target, since each run's median is trusted to that share of
-//!   itself; four times on a virtual machine for memory, disk and network, which are shared with
-//!   neighbours that nothing here counts;
-//! * **spread**: three robust standard deviations (1.4826 x median absolute deviation) of the
-//!   comparison's own ratios in that subsystem, each about the median of its group: the points of
-//!   one workload with as many threads. What touches a whole group, or all, is then no spread: a
-//!   thread count that lost a third is a difference, not noise. Where the groups are too small for
-//!   that, about the median of all. From five points on, and without those that a quota held back
-//!   on one side;
-//! * **width**: the half-widths of both medians' intervals, added: what does not hold still within
-//!   a run does not between two;
+//! * **base**: a multiple of the policy's target, since each run's median is trusted to that share
+//!   of itself; more on a virtual machine for what neighbours share whom nothing here counts;
+//! * **spread** of the comparison's own ratios in that subsystem, each about the median of its group:
+//!   the points of one workload with as many threads. What touches a whole group, or all, is then no
+//!   spread: a thread count that lost a third is a difference, not noise;
+//! * **width**: the half-widths of both medians' intervals, added;
 //! * **disturbed**: what steal or other processes took on *both* sides, the lesser share of the two.
 //!
-//! Whatever the groups are, a fault may split one in halves, and would then be its own excuse. So
-//! the spread is a quarter at the most, a half for a point that was disturbed in both runs. The
-//! width is a half at the most. Neither hides a factor of two. What others took can: a point in
-//! which it would, and which shows nothing, is not judged ([`Margins::hidden`]).
+//! A fault may split a group in halves, and would then be its own excuse: so neither spread nor width
+//! hides a factor of two. What others took can: a point in which it would, and which shows nothing,
+//! is not judged ([`Margins::hidden`]).
 //!
 //! That the interval as a whole must lie beyond it is also what makes many points bearable: at the
 //! target an interval reaches a quarter of the least margin, so that a point without a difference
@@ -34,6 +28,7 @@ use std::collections::BTreeMap;
 use proofmark_model::{Measurement, Run, Severity, Subsystem, Verdict, median};
 
 use super::cause::share;
+
 /// Targets that a base margin is, and on a virtual machine for all but the CPU.
 const TARGETS: f64 = 2.0;
 const TARGETS_SHARED: f64 = 4.0;

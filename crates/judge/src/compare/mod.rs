@@ -1,10 +1,7 @@
-//! Holds one run against another, point by point: faster, slower, no difference shown, or not
-//! comparable and why.
+//! Compares two runs, point by point: faster, slower, no difference shown, or not comparable and why.
 //!
-//! The ratio of a point is B / A with a distribution-free interval (`rank`). A difference is shown
-//! only where the whole interval is beyond a margin (`margin`), because two runs of one machine
-//! differ by more than their trials show. Where there are too few trials for an interval, all of B
-//! must lie beyond all of A, and beyond the margin. What is shown comes with its cause as far as the findings
+//! A difference is shown only where the whole interval of B / A (`rank`), or without one all of B
+//! against all of A, is beyond a margin (`margin`). It comes with its cause as far as the findings
 //! of both runs and the facts about both machines know one (`cause`, `facts`).
 
 mod cause;
@@ -58,12 +55,11 @@ pub struct Named<'a> {
 pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
     let facts = facts::differences(a.run, b.run);
     let names = Names::collect(a.run, b.run);
-    let runs = comparable::Runs::new(a.run, b.run);
     let mut ranks = rank::Ranks::default();
     let judged: Vec<(Pair, Result<Compared, String>)> = pairs::pairs(a.run, b.run)
         .into_iter()
         .map(|pair| {
-            let compared = comparable::compared(&runs, &pair, &mut ranks);
+            let compared = comparable::compared((a.run, b.run), &pair, &mut ranks);
             (pair, compared)
         })
         .collect();

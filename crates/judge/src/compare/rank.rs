@@ -7,8 +7,7 @@
 //! 1 - 2 P(U < k), where U is the statistic of Mann and Whitney (1947). The distribution of U is
 //! counted exactly up to n x m = 1000, and taken as normal above. Neither asks that trials be
 //! normal; both ask that the noise of A and B be alike but for the factor. Below 4 + 4 trials (or
-//! 3 + 5) no k reaches 95 %, and there is no interval; the least and the greatest of the ratios are
-//! then all that is known (`Known::ends`).
+//! 3 + 5) no k reaches 95 %, and there is no interval.
 
 use std::collections::BTreeMap;
 

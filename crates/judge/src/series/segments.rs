@@ -137,7 +137,8 @@ fn obvious(values: &[f64], noise: &Noise) -> Vec<usize> {
 }
 
 /// What a score must exceed: in series of independent values of one level, however they are
-/// distributed, the greatest of all scores does so in about one of a hundred (see the tests).
+/// distributed, the greatest of all scores does so in about one of a hundred (fitted to that
+/// quantile of 200 to 2000 uniform series each of 10 to 4096 values).
 fn threshold(n: usize) -> f64 {
     2.56 + 0.83 * (n as f64 / 10.0).ln().max(0.0).sqrt()
 }

@@ -127,6 +127,7 @@ fn what_cannot_be_is_refused() {
         ("fio-3.33", "fio-2.16", "fio 3.0 and newer"),
         ("\"mean\" : 110115.343198", "\"mean\" : -1.0", "mean"),
         ("\"mean\" : 110115.343198", "\"mean\" : 1e999", "out of range"),
+        ("\"mean\" : 110115.343198", "\"mean\" : 1e70", "the mean of the latencies is 1.0"),
         ("\"74240\" : ", "\"about 74240\" : ", "no time in ns"),
         ("\"runtime\" : 301", "\"runtime\" : 0", "for a millisecond"),
         ("\"io_bytes\" : 86228992", "\"io_bytes\" : 0", "for a millisecond"),
@@ -136,6 +137,7 @@ fn what_cannot_be_is_refused() {
     let counters = [
         ("3320952", "99999999999999999", "disk_util is out of range"),
         ("59.325873", "-59.325873", "disk_util is out of range"),
+        ("59.325873", "1e61", "disk_util is out of range"),
     ];
     refuses(&Fio, DIRECT_3_39, &counters);
 }

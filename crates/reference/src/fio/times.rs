@@ -1,6 +1,6 @@
 //! Times of single I/Os.
 
-use proofmark_model::{Latency, LatencyBucket};
+use proofmark_model::{Latency, LatencyBucket, is_quantity};
 
 use super::json::{Side, Times};
 use crate::Malformed;
@@ -16,7 +16,7 @@ pub(super) fn latency(side: &Side, line: usize) -> Result<Option<Latency>, Malfo
     };
     let at = |percent: &str| times.percentile.get(percent).map(|ns| seconds(*ns));
     let mean = times.mean / 1e9;
-    if mean.is_sign_negative() {
+    if mean.is_sign_negative() || !is_quantity(mean) {
         return Err(Malformed::at(line, format!("the mean of the latencies is {mean:e} s")));
     }
     let Some(p50) = at("50.000000") else { return Ok(None) };

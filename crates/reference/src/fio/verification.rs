@@ -1,6 +1,6 @@
 //! What a report holds about devices: what it takes to see a page cache that was measured as a disk.
 
-use proofmark_model::{DeviceTraffic, FileState};
+use proofmark_model::{DeviceTraffic, FileState, is_quantity};
 
 use super::json::Disk;
 use crate::Malformed;
@@ -43,7 +43,7 @@ pub(super) fn device(disks: &[Disk], line: usize) -> Result<Option<DeviceTraffic
         all.written_bytes = add(all.written_bytes, written, 512)?;
         all.reads = add(all.reads, disk.read_ios, 1)?;
         all.writes = add(all.writes, disk.write_ios, 1)?;
-        if disk.util.is_sign_negative() {
+        if disk.util.is_sign_negative() || !is_quantity(disk.util) {
             return Err(large());
         }
         all.busy_s = all.busy_s.max(disk.util / 100.0);

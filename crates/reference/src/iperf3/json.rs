@@ -1,6 +1,7 @@
 //! Objects of the JSON, by name, and numbers in them. A name may come twice in an object
 //! (`sock_bufsize` of several streams): the last counts.
 
+use proofmark_model::is_quantity;
 use serde_json::Value;
 
 use crate::Malformed;
@@ -50,7 +51,7 @@ impl<'a> Section<'a> {
     /// A number that is not negative.
     pub(super) fn number(&self, key: &str) -> Result<f64, Malformed> {
         let value = self.value.get(key).ok_or_else(|| self.wrong(key, "is not there"))?;
-        let number = value.as_f64().filter(|v| v.is_finite() && *v >= 0.0);
+        let number = value.as_f64().filter(|v| is_quantity(*v) && *v >= 0.0);
         number.ok_or_else(|| self.wrong(key, "is not a number, or below zero"))
     }
 

@@ -8,7 +8,7 @@ use proofmark_model::{Direction, UDP_BUFFER};
 use super::{Iperf3, TCP, UDP};
 use crate::network::{HERE, Length, Parameters, find_figure, whole};
 use crate::text::{numbers, words};
-use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
+use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, refuse_if};
 
 /// The first version with a thread for each stream; one that does not say has none.
 const THREADS: (u32, u32) = (3, 16);
@@ -100,7 +100,8 @@ fn length(parameters: &Parameters, udp: bool, threads: bool) -> Result<Length, S
             return Ok(length);
         }
     }
-    Ok(Length::Seconds(parameters.whole_seconds()? as f64))
+    refuse_if(parameters.fixed, "it accepts only whole seconds here, no amount")?;
+    Ok(Length::Seconds(whole(parameters.seconds) as f64))
 }
 
 /// The most bytes that may be asked for as a socket's buffers to receive and to send.

@@ -1,6 +1,6 @@
 //! Reading what `solve.py` prints: lines `key: value`, of one call after another.
 
-use proofmark_model::{Params, Solution, Subsystem, Trial, Unit};
+use proofmark_model::{Params, Solution, Subsystem, Trial, Unit, is_quantity};
 
 use super::{Library, MULTIPLY, SOLVE};
 use crate::dense::operations;
@@ -78,7 +78,7 @@ impl Call<'_> {
         let solution = if test == SOLVE { Some(self.solution(n)?) } else { None };
         let (at, seconds) = self.0.need("seconds")?;
         let trial = Trial::new(Unit::FlopPerSecond, work, positive(seconds, at)?);
-        if !(trial.value.is_finite() && trial.value > 0.0) {
+        if !(is_quantity(trial.value) && trial.value > 0.0) {
             return Err(Malformed::at(at, "the rate that follows is out of range"));
         }
         let params = Params::default().with("n", n).with("threads", threads);

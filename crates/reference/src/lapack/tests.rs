@@ -31,6 +31,7 @@ fn what_is_cut_off_or_wrong_is_refused() {
         ("dgesv", "zgesv", "neither dgesv nor"),
         ("n: 2000", "n: 2e3", "whole"),
         ("n: 2000", "n: 0", "rate that follows"),
+        ("seconds: ", "seconds: 1e-59\nother: ", "rate that follows"),
         ("seconds: 0.07", "seconds: -0", "number"),
         ("residual: 1", "residual: nan", "number"),
         ("started: 1795", "started: 99999999", "out of range"),

@@ -1,6 +1,6 @@
 //! lat_mem_rd: the time of a load by the size of what is walked through.
 
-use proofmark_model::{Better, Params, Subsystem, Trial, Unit};
+use proofmark_model::{Better, Params, Subsystem, Trial, Unit, is_quantity};
 
 use super::run;
 use crate::data;
@@ -61,6 +61,7 @@ impl Tool for Latency {
             let [size, ns] =
                 columns(line).ok_or_else(|| Malformed::quoting(at, line, "is no size and time"))?;
             let load = Trial::new(Unit::Second, 1.0, positive(ns, at)? / 1e9);
+            wrong_if(!is_quantity(load.seconds), at, "the time is out of range")?;
             let params = Params::default()
                 .with("working_set", bytes(positive(size, at)?))
                 .with("stride", stride);

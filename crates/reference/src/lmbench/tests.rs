@@ -27,6 +27,8 @@ fn what_is_wrong_is_refused() {
         (SMALL, "\"stride=x\n", "whole number"),
         ("32.628", "", "no size and time"),
         ("32.628", "inf", "not a number"),
+        ("32.628", "1.1e60", "not a number"),
+        ("32.628", "1e-60", "the time is out of range"),
         ("32.628", "0", "not more than zero"),
     ];
     refuses(&Latency, SMALL, &changes);
@@ -40,7 +42,7 @@ fn what_is_wrong_is_refused() {
         (COPY, "", "no size and rate"),
         (COPY, "usage: bw_mem size", "usage: bw_mem"),
         (COPY, "67.11 1e999", "not a number"),
-        (COPY, "1e300 1e-300", "out of range"),
+        (COPY, "1e40 1e-40", "out of range"),
     ];
     refuses(&Bandwidth, COPY, &changes);
 }

@@ -94,13 +94,6 @@ impl<'a> Parameters<'a> {
         Ok(Length::Seconds(self.seconds))
     }
 
-    /// Whole seconds, no fewer than one of proofmark's trials lasts.
-    /// Fails if the amount is fixed.
-    pub(crate) fn whole_seconds(&self) -> Result<u64, String> {
-        refuse_if(self.fixed, "it accepts only whole seconds here, no amount")?;
-        Ok(whole(self.seconds))
-    }
-
     pub(crate) fn operations(&self) -> u64 {
         (self.work.round() as u64).max(1)
     }

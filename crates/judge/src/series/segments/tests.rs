@@ -3,31 +3,6 @@
 use super::*;
 use crate::testing::*;
 
-#[test]
-#[ignore = "prints the quantiles that the threshold is based on"]
-fn calibration() {
-    let mut random = xorshift();
-    for n in [10, 15, 20, 30, 60, 100, 300, 600, 1000, 4096] {
-        let runs = if n > 900 { 200 } else { 2000 };
-        let mut best_of: Vec<f64> = (0..runs)
-            .map(|_| {
-                let values: Vec<f64> = (0..n).map(|_| random()).collect();
-                let scores = intervals(n).into_iter().filter_map(|(a, b)| best(&values, a, b));
-                scores.map(|c| c.score).fold(0.0, f64::max)
-            })
-            .collect();
-        best_of.sort_by(f64::total_cmp);
-        let at = |q: f64| best_of[(q * runs as f64) as usize];
-        println!(
-            "{n} {:.2} {:.2} {:.2} threshold {:.2}",
-            at(0.95),
-            at(0.98),
-            at(0.99),
-            threshold(n)
-        );
-    }
-}
-
 /// So many values of `noise` around 100 with the change of `shape` in percent.
 fn series(n: usize, shape: impl Fn(usize) -> f64, mut noise: impl FnMut() -> f64) -> Vec<f64> {
     (0..n).map(|i| 100.0 + shape(i) + noise()).collect()
