@@ -108,7 +108,8 @@ pub struct Idle(Arc<Mutex<Option<Worker>>>);
 impl Idle {
     /// The worker, if it is of that subsystem; one of another subsystem is ended.
     fn take(&self, subsystem: &str) -> Option<Worker> {
-        self.lock().take().filter(|worker| worker.subsystem == subsystem)
+        let waiting = self.lock().take(); // To end another takes time: not under the lock.
+        waiting.filter(|worker| worker.subsystem == subsystem)
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Worker>> {

@@ -92,9 +92,11 @@ pub fn read_run(text: &str) -> Result<Run, ReadError> {
     if found != SCHEMA {
         return Err(ReadError(format!("schema is {found}, this proofmark reads {SCHEMA}")));
     }
+    let bad = out_of_range(&json);
+    drop(json); // Of a large run it takes several times what the run does.
     // From the text again: only so has an error its line.
     let run = serde_json::from_str(text)?;
-    match out_of_range(&json) {
+    match bad {
         Some((number, at)) => Err(ReadError(format!(
             "{number} at {at} is out of range: numbers are 0 or of {MAGNITUDES:?}"
         ))),

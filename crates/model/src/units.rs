@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::time::Duration;
 
-use crate::Unit;
+use crate::{Unit, is_quantity};
 
 /// A number and what it counts.
 ///
@@ -86,7 +86,7 @@ pub fn parse_rate(text: &str, unit: Unit) -> Result<f64, ParseError> {
     let (number, suffix) = trimmed.split_at(end);
     let factor = suffixes.iter().find(|(s, _)| *s == suffix.trim()).map(|(_, f)| *f);
     let value = number.parse::<f64>().ok().zip(factor).map(|(n, f)| n * f);
-    let value = value.filter(|v| v.is_finite() && *v > 0.0);
+    let value = value.filter(|v| *v > 0.0 && is_quantity(*v));
     value.ok_or_else(|| ParseError(text.to_owned(), form))
 }
 
@@ -219,6 +219,13 @@ mod tests {
         for big in ["18446744073709551616", "99999999999TB", "16777216TB"] {
             assert_eq!(parse_size(big).unwrap_err().1, TOO_LARGE, "{big}");
         }
+    }
+
+    #[test]
+    fn rates_are_possible_ones() {
+        let rate =
+            |zeros: usize| parse_rate(&format!("1{}GB/s", "0".repeat(zeros)), Unit::BytePerSecond);
+        assert!(rate(50).is_ok() && rate(52).is_err());
     }
 
     #[test]

@@ -146,7 +146,7 @@ fn survives(tool: &dyn Tool, text: &str) {
     let params = parameters.into_iter().fold(Params::default(), |p, name| p.with(name, 1));
     let mut figures = output.figures.clone();
     for figure in output.figures.iter().take(3) {
-        figures.extend(tool.runner().figure(&task(&figure.test, &params), output.clone()));
+        figures.extend(tool.figure(&task(&figure.test, &params), output.clone()));
     }
     for t in figures.iter().flat_map(|f| &f.trials) {
         assert!(is_quantity(t.value) && is_quantity(t.seconds) && t.seconds > 0.0, "{t:?}");

@@ -78,11 +78,6 @@ impl<'t> dyn Tool + 't {
         self.description().id
     }
 
-    /// How it is run for the points of a plan.
-    pub fn runner(&self) -> &(dyn ReferenceRunner + 't) {
-        self
-    }
-
     /// The first of its tests that does the work of a point with these parameters, and that it can
     /// be run for, as the workload declares.
     pub fn test_for<'a>(&self, spec: &'a WorkloadSpec, params: &'a Params) -> Option<&'a str> {

@@ -197,7 +197,7 @@ impl Repetition {
     /// What its figure counts.
     fn counts(&self, m: &Measurement) -> Option<&'static str> {
         let spec = find(&m.workload)?.spec();
-        self.tool.runner().counts(self.tool.test_for(spec, &m.params)?)
+        self.tool.counts(self.tool.test_for(spec, &m.params)?)
     }
 
     fn finding(&self) -> Option<Finding> {

@@ -167,10 +167,10 @@ mod tests {
     fn the_built_in_profiles_are_profiles() {
         for (name, text) in BUILT_IN {
             let p = Profile::parse(text).unwrap();
-            assert_eq!(p.name, name);
+            assert_eq!(p.name, *name);
             assert!(!p.about.is_empty());
             let least = p.policy(&BTreeSet::new()).min_trials;
-            let published = ["chameleon-2017", "aws-2016"].contains(&name);
+            let published = ["chameleon-2017", "aws-2016"].contains(name);
             assert!(least >= 6 || (published && least == 3), "fewer trials give no interval");
         }
     }
@@ -187,6 +187,15 @@ mod tests {
         assert_eq!(thorough, 95 * 60, "thorough says 95 minutes");
         let policy = Profile::parse(BUILT_IN[1].1).unwrap().policy(&BTreeSet::new());
         assert_eq!(policy.point_s, Some(30.0));
+    }
+
+    #[test]
+    fn the_default_profile_has_every_workload() {
+        let default = Profile::load("default").unwrap();
+        for workload in proofmark_workloads::ALL {
+            let id = &workload.spec().id;
+            assert!(default.points.iter().any(|p| p.workload == *id), "{id} has no point");
+        }
     }
 
     /// How many configurations of which workloads a profile asks for, with how they are taken: `12

@@ -62,7 +62,7 @@ impl ToolSession for AtPoint<'_> {
 impl AtPoint<'_> {
     fn trial(&self, asked: &ToolTask, run: &mut ToolRun) -> Result<Trial, String> {
         let ToolTask { tool, installed, run_s, m, ours } = *asked;
-        let (Programs { wrapper, workers }, runner) = (self.programs, tool.runner());
+        let Programs { wrapper, workers } = self.programs;
         let spec = find(&m.workload).map(|k| k.spec()).ok_or("the workload is not known")?;
         let test = tool.test_for(spec, &m.params).ok_or("it has no such work")?;
         let cpus = Cpus::for_point(&m.point(), &workers.cpus);
@@ -81,9 +81,9 @@ impl AtPoint<'_> {
             file: &file,
             port,
         };
-        let invocation = runner.invocation(installed, &task)?;
+        let invocation = tool.invocation(installed, &task)?;
         run.command = Some(process::shown(&installed.program, &invocation, &cpus.own, &file));
-        let limit = (runner.takes(&task).max(run_s) * PATIENCE_TIMES).max(PATIENCE_S);
+        let limit = (tool.takes(&task).max(run_s) * PATIENCE_TIMES).max(PATIENCE_S);
         let place = Place {
             wrapper,
             cpus: &cpus.own,
@@ -104,11 +104,10 @@ impl AtPoint<'_> {
         }
         let output = tool.parse(&text?).map_err(|e| format!("its output: {e}"))?;
         run.version = output.version.clone();
-        let figure =
-            runner.figure(&task, output).ok_or("its output holds no figure of this work")?;
+        let figure = tool.figure(&task, output).ok_or("its output holds no figure of this work")?;
         run.params = Some(figure.params.clone());
         let mut trial = trial_of(&figure, m)?;
-        if !runner.reports_time() {
+        if !tool.reports_time() {
             // The whole run's time, and the work that goes with it at the rate that it reports.
             trial.work *= wall_s / trial.seconds;
             trial.seconds = wall_s;

@@ -167,7 +167,7 @@ fn run(tool: &dyn Tool, spec: &WorkloadSpec, params: &Params, work: f64) -> Opti
     let (cpus, file) = (&[0, 1][..], Path::new("/proc/77/fd/5"));
     let task = Task { spec, test, params, seconds: 0.2, work, cpus, file, port: 5201 };
     let installed = Installed { program: "/usr/bin/tool".into(), version: "3.12".to_owned() };
-    Some(match tool.runner().invocation(&installed, &task) {
+    Some(match tool.invocation(&installed, &task) {
         Ok(invocation) => format!("{invocation:?}"),
         Err(why) => format!("refused: {why}"),
     })
@@ -205,7 +205,7 @@ fn every_declared_test_is_one_of_its_tool() {
         for declared in spec.role.compare_with.iter() {
             let (id, test) = (&*declared.tool, &*declared.test);
             let tool = proofmark_reference::find(id).unwrap_or_else(|| panic!("{}: {id}", spec.id));
-            let is_run = tool.runner().counts(test).is_some();
+            let is_run = tool.counts(test).is_some();
             let is_read = seen.contains(&(tool.id(), test.to_owned()));
             assert!(is_run || is_read || UNSEEN.contains(&(id, test)), "{}: {id} {test}", spec.id);
             if let Some(when) = &declared.when {

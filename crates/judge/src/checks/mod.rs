@@ -1,5 +1,6 @@
-//! Checks: each looks at one way in which a number can be wrong or disturbed. A file holds
-//! one, or a few of the same thing; to add one, write it and add a line to [`ALL`].
+//! Checks: each looks for one way in which a result can be wrong or disturbed. To find a check,
+//! search its id in [`ALL`] (in capitals, or as a file's name). To add one, write it and add a line
+//! there.
 //!
 //! Each file names its thresholds as constants and says why they are what they are.
 //! What a trial suffered is summed up over the trials by `share`, so that one
@@ -8,30 +9,30 @@
 mod caches;
 mod clock;
 mod core_shared;
+mod counters;
 mod cpu_saturated;
 mod cpu_taken;
 mod disagrees;
+mod disk_medium;
 mod drift;
 mod ending;
-mod file;
 mod impossible;
 mod interface_disagreement;
 mod levels;
+mod memory_placement;
+mod network_path;
 mod packet_loss;
 mod page_cache;
-mod pages;
-mod paging;
-mod path;
+mod page_faults;
 mod precision;
 mod random_faster;
 mod scaling;
 mod scheduling;
 mod share;
 mod shared_device;
-mod store;
+mod test_file;
 mod transfer;
 mod verification;
-mod witness;
 
 use proofmark_model::{Finding, Measurement, Severity, format_size};
 
@@ -143,26 +144,26 @@ pub static ALL: &[&Check] = &[
     &impossible::WORK_REMOVED,
     &scaling::CHECK,
     &caches::IN_CACHE,
-    &pages::MISPLACED_MEMORY,
-    &pages::SMALL_PAGES,
-    &store::NOT_A_DISK,
+    &memory_placement::MISPLACED_MEMORY,
+    &memory_placement::SMALL_PAGES,
+    &disk_medium::NOT_A_DISK,
     &page_cache::CHECK,
-    &file::DIRECT_REFUSED,
-    &file::UNWRITTEN_DATA,
-    &file::COMPRESSIBLE_DATA,
-    &store::NOT_DURABLE,
-    &file::SMALL_FILE,
-    &witness::NO_DEVICE_WITNESS,
-    &path::ONE_MACHINE,
+    &test_file::DIRECT_REFUSED,
+    &test_file::UNWRITTEN_DATA,
+    &test_file::COMPRESSIBLE_DATA,
+    &disk_medium::NOT_DURABLE,
+    &test_file::SMALL_FILE,
+    &counters::NO_DEVICE_WITNESS,
+    &network_path::ONE_MACHINE,
     &transfer::BYTES_LOST,
     &interface_disagreement::CHECK,
-    &witness::NO_INTERFACE_WITNESS,
+    &counters::NO_INTERFACE_WITNESS,
     &transfer::SHORT_TRANSFER,
     &packet_loss::UDP_LOSS,
     &packet_loss::DROPPED_PACKETS,
     &packet_loss::RETRANSMITS,
     &cpu_saturated::CHECK,
-    &path::FRAGMENTED,
+    &network_path::FRAGMENTED,
     &precision::SHORT_TRIAL,
     &precision::WIDE_INTERVAL,
     &drift::TREND,
@@ -179,12 +180,12 @@ pub static ALL: &[&Check] = &[
     &clock::THERMAL,
     &clock::CLOCK_DROP,
     &clock::CLOCK_DISAGREEMENT,
-    &paging::SWAP,
+    &page_faults::SWAP,
     &shared_device::CHECK,
-    &paging::PAGE_FAULTS,
+    &page_faults::PAGE_FAULTS,
     &random_faster::CHECK,
     &caches::CACHE_DISAGREEMENT,
-    &witness::UNWATCHED,
+    &counters::UNWATCHED,
     &disagrees::CHECK,
     &core_shared::CHECK,
 ];

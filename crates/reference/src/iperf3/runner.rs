@@ -149,7 +149,7 @@ mod tests {
             (TCP, "direction=both", Err("..one thread..")),
             (TCP, "block_size=2m", Err("..1 MiB..")),
         ];
-        for version in ["3.12", "3.9", "unknown version"] {
+        for version in ["3.12", "3.9", "3.15.1", "unknown version"] {
             with_task("", &tcp(), |task| does(&Iperf3, version, task, &rows));
         }
         let threads = [

@@ -101,7 +101,7 @@ impl Choice<'_> {
             if points.is_empty() {
                 continue;
             }
-            let (id, installed) = (tool.id().to_owned(), tool.runner().installed());
+            let (id, installed) = (tool.id().to_owned(), tool.installed());
             for point in points {
                 let fits = installed.as_ref().map_or_else(
                     || Err(format!("not installed ({})", tool.description().package)),
@@ -159,11 +159,11 @@ impl Choice<'_> {
     ) -> Result<PlannedReference, String> {
         let at = &plan.points[point];
         let cpus = Cpus::for_point(at, &self.host.limits.usable_cpus);
-        let shortest_s = tool.runner().shortest();
+        let shortest_s = tool.shortest();
         let task = task(plan, at, tool, &cpus.own, shortest_s).ok_or("it has no such work")?;
-        tool.runner().invocation(installed, &task)?;
-        self.has_room(at, tool.runner().memory(&task))?;
-        let run_s = tool.runner().takes(&task) + ours_s(at, task.seconds);
+        tool.invocation(installed, &task)?;
+        self.has_room(at, tool.memory(&task))?;
+        let run_s = tool.takes(&task) + ours_s(at, task.seconds);
         let by_name = self.marked.get(&point).is_some_and(|names| !names.is_empty());
         let nobody = self.asked.is_none() && !by_name;
         let most = if nobody { LONGEST_UNASKED_S } else { LONGEST_S };
@@ -242,7 +242,7 @@ pub fn without(planned: &mut Planned, why: &str) {
 pub fn lengthen(plan: &mut Plan) {
     for (name, all) in &plan.references {
         let Some(tool) = proofmark_reference::find(name) else { continue };
-        let shortest_s = tool.runner().shortest();
+        let shortest_s = tool.shortest();
         for workload in all.iter().filter_map(|r| plan.points.get(r.point)).map(|p| &p.workload) {
             if shortest_s > plan.policy.trial_s_for(workload) {
                 plan.policy.trial_s_of.insert(workload.clone(), shortest_s);
