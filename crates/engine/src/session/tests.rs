@@ -55,8 +55,8 @@ fn each_way_to_die_is_distinguished() {
         ("echo 'disk on fire' >&2; exit 7", None, "exit status 7; its output: disk on fire"),
         // What is not said in the arguments is in its environment.
         ("echo \"the server $FAR_END\" >&2; exit 7", None, "the server is here"),
-        ("echo '{\"taken\":{\"started\":\"20'; sleep 1", None, "no reply"),
-        ("head -c 1000000 /dev/zero; sleep 1", None, "no reply"),
+        ("echo '{\"taken\":{\"started\":\"20'; sleep 1", None, "an invalid reply"),
+        ("head -c 1000000 /dev/zero; sleep 1", None, "an invalid reply"),
     ] {
         let (by, detail) = detail_of(ending(&format!("read job; {shell}")));
         assert_eq!(by.as_deref(), signal, "{shell}");
