@@ -2,8 +2,7 @@
 
 use proofmark_model::{Account, DeviceTraffic, FileState, NetworkTraffic, Trial, Verification};
 
-/// The account of a trial: of payload received against bytes that the interfaces took in, of bytes
-/// asked of a file against bytes that its devices moved; else of the workload's own results.
+/// The account of a trial: by interfaces or devices where they carried the work, else its own.
 pub(crate) fn verified(
     own: Account,
     network: Option<&NetworkTraffic>,

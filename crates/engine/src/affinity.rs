@@ -31,14 +31,12 @@ pub fn usable_cpus(thread: Option<Pid>) -> Option<Vec<u32>> {
     (written > 0).then(|| cpus_in(&mask)).filter(|cpus| !cpus.is_empty())
 }
 
-/// Pins the calling thread. Where that is not allowed it runs unpinned, and
-/// migrations are counted.
+/// Pins the calling thread. Where that is not allowed it runs unpinned, and migrations are counted.
 pub fn pin(cpu: u32) {
     let _ = pin_to(&[cpu]);
 }
 
-/// Confines the calling thread to these CPUs; what it starts inherits that. An error
-/// where none of them may be used.
+/// Confines the calling thread, and what it starts, to these CPUs; fails if it may use none.
 pub fn pin_to(cpus: &[u32]) -> io::Result<()> {
     let mask = mask_of(cpus)?;
     // SAFETY: the kernel reads this many bytes of the mask, which is alive.

@@ -3,8 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
-/// A barrier that spins, so that all threads leave it within a cache miss of each
-/// other; where there are more threads than CPUs it yields.
+/// A barrier that spins, so that all threads leave it within a cache miss of each other.
 #[derive(Debug)]
 pub struct Barrier {
     size: u32,
@@ -31,8 +30,7 @@ impl Barrier {
     }
 }
 
-/// Waits until another thread makes it so: spins, and yields where that takes long, since
-/// the other one may need this CPU.
+/// Spins until another thread makes it so; yields after a while, since that may need this CPU.
 pub fn wait_until(so: impl Fn() -> bool) {
     const SPINS: u32 = 20_000;
     let mut spins = 0;

@@ -1,13 +1,11 @@
 //! The core clock, measured: chains of dependent instructions of known latency.
 //!
-//! Two chains of different instructions are run. One counts register adds of one
-//! cycle; the other, multiplies of three cycles (x86-64: Intel since Nehalem, AMD
-//! since Zen, with 32-bit operands, which Zen 1 multiplies in 3 cycles and 64-bit ones
-//! in 4; uops.info, Agner Fog's instruction tables) or exclusive ORs of one cycle
-//! (AArch64). No shortcut of a core serves both, so a clock that both agree
-//! on is a clock. Adds of an immediate will not do: cores since Golden Cove fold
-//! several of them into one while renaming, and the "clock" reads five times too
-//! fast.
+//! Two chains of different instructions are run. One counts register adds of one cycle; the other,
+//! multiplies of three cycles (x86-64: Intel since Nehalem, AMD since Zen, with 32-bit operands,
+//! which Zen 1 multiplies in 3 cycles and 64-bit ones in 4; uops.info, Agner Fog's instruction
+//! tables) or exclusive ORs of one cycle (AArch64). No shortcut of a core serves both, so a clock
+//! that both agree on is a clock. Adds of an immediate will not do: cores since Golden Cove fold
+//! several of them into one while renaming, and the "clock" reads five times too fast.
 
 #![allow(unsafe_code)] // The chains are inline assembly: a compiler would fold them.
 
@@ -37,9 +35,8 @@ impl Reading {
     }
 }
 
-/// Reads the clock: each chain `rounds` times for about `slice_s` seconds, in
-/// turn, and the fastest of each counts, since an interruption can only slow a
-/// chain down.
+/// Reads the clock: each chain `rounds` times for about `slice_s` seconds, in turn, and the fastest
+/// of each counts, since an interruption can only slow a chain down.
 pub fn read_clock(slice_s: f64, rounds: u32) -> Reading {
     // 3 GHz is near enough to size a slice.
     let steps = ((slice_s * 3e9 / PER_STEP as f64) as u64).max(16);
@@ -52,8 +49,7 @@ pub fn read_clock(slice_s: f64, rounds: u32) -> Reading {
     reading
 }
 
-/// Cycles a second of a chain that reports its cycles. The clock's own
-/// cost is taken off: on a slow clock source it would make a core look slower.
+/// Cycles a second, less the clock's own cost: a slow clock would make a core look slower.
 pub(crate) fn rate(chain: impl FnOnce() -> Option<f64>) -> Option<f64> {
     let start = monotonic();
     let cycles = chain()?;
@@ -83,8 +79,7 @@ macro_rules! again {
     };
 }
 
-/// A function that runs one instruction `steps * 64` times, each on the result of the one before and
-/// an operand, and returns the last result.
+/// A function that runs an instruction `steps * 64` times, each on the result of the one before.
 macro_rules! chain {
     ($name:ident, $start:literal, $operand:literal, $instruction:literal) => {
         #[doc = concat!("Runs `", $instruction, "`, where x begins as ", $start, " and y is ",
@@ -141,8 +136,7 @@ mod tests {
 
     #[test]
     fn the_chains_agree() {
-        // The best of many short readings, since other work on the machine only slows a chain;
-        // several times, since a clock may step between the two.
+        // Several times, since a clock may step between the two chains.
         let readings: Vec<_> = (0..5).map(|_| read_clock(200e-6, 50)).collect();
         assert!(readings.iter().any(|r| r.disagreement() < 0.03), "{readings:?}");
     }

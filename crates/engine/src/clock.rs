@@ -37,8 +37,7 @@ impl Clock for Monotonic {
 /// The resolution of the clock.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Precision {
-    /// Smallest step seen between two readings, in seconds; `None` if the clock
-    /// did not move.
+    /// Smallest step seen between two readings, in seconds; `None` if the clock did not move.
     pub resolution_s: Option<f64>,
     /// Time that one reading takes, in seconds.
     pub overhead_s: f64,
@@ -74,11 +73,10 @@ pub(crate) fn overhead_s() -> f64 {
     *OVERHEAD.get_or_init(|| precision().overhead_s)
 }
 
-/// Share of a busy thread's time, 0 to 1, that is taken from it by timer ticks,
-/// interrupts, the hypervisor and whatever else runs on its CPU: the gaps between
-/// successive readings of the clock that are much longer than a reading, over ten
-/// windows of 10 ms, of which the median counts. This is what a loop at a core's
-/// ports still loses to the system under it.
+/// Share of a busy thread's time, 0 to 1, that is taken from it by timer ticks, interrupts, the
+/// hypervisor and whatever else runs on its CPU: the gaps between successive readings of the clock
+/// that are much longer than a reading, over ten windows of 10 ms, of which the median counts. This
+/// is what a loop at a core's ports still loses to the system under it.
 pub fn interrupted_share() -> f64 {
     const WINDOWS: usize = 10;
     const WINDOW_S: f64 = 0.01;

@@ -37,8 +37,7 @@ const OVERHEAD_S: f64 = 100e-9;
 /// reading takes: it ticks coarsely.
 const STEP: f64 = 1.5;
 
-/// Shares of the plain clock between which a reading is believed: no core halves its clock
-/// for wide vectors, or raises it.
+/// Believed shares of the plain clock: no core halves its clock for wide vectors, or raises it.
 pub(crate) const BELIEVED: std::ops::Range<f64> = 0.5..1.05;
 
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,9 +1,8 @@
 //! What the system did during a trial, from counters read before and after it.
 //!
-//! Per thread: getrusage(RUSAGE_THREAD) and /proc/thread-self/schedstat, read on
-//! the thread itself. Per process: the cgroup's cpu.stat, /proc/stat, /proc/vmstat, and what
-//! the CPUs report of their heat (`thermal`).
-//! A counter that cannot be read leaves `None`.
+//! Per thread: getrusage(RUSAGE_THREAD) and /proc/thread-self/schedstat, read on the thread itself.
+//! Per process: the cgroup's cpu.stat, /proc/stat, /proc/vmstat, and what the CPUs report of their
+//! heat (`thermal`). A counter that cannot be read leaves `None`.
 
 #![allow(unsafe_code)] // getrusage of one thread has no safe wrapper.
 
@@ -165,9 +164,8 @@ fn parse_stat(text: &str, cpus: &[u32]) -> Option<(f64, f64)> {
     Some((sum(0), sum(1)))
 }
 
-/// Ticks that each of these CPUs ran anything, and that were stolen from it, from the text of
-/// /proc/stat; `None` where it does not report one of them. One pass over the text: the threads of a
-/// trial wait meanwhile, and of 512 CPUs there are 512 lines.
+/// Ticks that each of these CPUs ran anything, and that were stolen from it; `None` where one is
+/// not in /proc/stat. One pass over the text: the threads of a trial wait meanwhile.
 pub(crate) fn cpu_ticks(text: &str, cpus: &[u32]) -> Option<BTreeMap<u32, [u64; 2]>> {
     let wanted: BTreeSet<u32> = cpus.iter().copied().collect();
     let of = |line: &str| {

@@ -2,8 +2,7 @@
 
 use crate::clock::monotonic;
 
-/// Bytes a second that this thread copies within its cache, the best of ten measurements
-/// of some 16 MB. `None` if the clock did not move.
+/// Bytes a second that this thread copies within its cache; `None` if the clock did not move.
 pub fn copy_rate() -> Option<f64> {
     const BLOCK: usize = 16 << 10;
     const COPIES: usize = 1000;

@@ -3,10 +3,8 @@
 use hdrhistogram::Histogram;
 use proofmark_model::{Latency, LatencyBucket};
 
-/// Times of single operations in an HDR histogram (Tene), to within 1 %.
-///
-/// The histogram, some 35 KiB, is made when there is something to hold: most workloads time
-/// no single operation. Who records in the timed part begins with [`Latencies::ready`].
+/// Times of single operations in an HDR histogram (Tene), to within 1 %, made when it is needed: it
+/// takes 35 KiB. Who records in the timed part begins with [`Latencies::ready`].
 #[derive(Debug, Clone, Default)]
 pub struct Latencies {
     /// In nanoseconds.
@@ -37,8 +35,7 @@ impl Latencies {
         Self { histogram: Some(empty()) }
     }
 
-    /// Counts an operation. Takes some nanoseconds, and no memory after
-    /// [`Latencies::ready`] or another operation.
+    /// Counts an operation; takes no memory after [`Latencies::ready`] or another operation.
     pub fn record(&mut self, nanoseconds: u64) {
         self.histogram.get_or_insert_with(empty).saturating_record(nanoseconds);
     }

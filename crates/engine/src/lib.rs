@@ -1,9 +1,4 @@
 //! Times one point: clock, threads, pinning, warm-up, trials, statistics, workers.
-//!
-//! Two processes share the work. The run, which schedules the trials, starts workers
-//! (`session`) and keeps what is known; a worker (`worker`, `team`) sets up one
-//! point at a time and takes a trial when asked (`protocol`). So a crash costs one
-//! point, and trials of many points can be taken in turn.
 
 #[cfg(not(all(
     target_os = "linux",

@@ -5,8 +5,7 @@ use crate::clock_samples::BELIEVED;
 use crate::workload::Load;
 use proofmark_model::median;
 
-/// Time that each clock reading's slices take, in seconds, and how many there are
-/// of each chain: about 0.2 ms before and after a trial.
+/// Seconds of a reading's slice, and slices of each chain: 0.2 ms before and after a trial.
 const CLOCK_SLICE_S: f64 = 30e-6;
 const CLOCK_ROUNDS: u32 = 3;
 

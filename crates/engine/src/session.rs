@@ -1,5 +1,4 @@
-//! The run's side of a worker: a child process that can crash, hang or babble
-//! without costing more than its own measurement.
+//! The run's side of a worker, which can crash, hang or babble at the cost of one measurement.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};
@@ -79,8 +78,7 @@ pub struct Workers {
     pub program: PathBuf,
     /// Its arguments, which make it a worker.
     pub arguments: Vec<String>,
-    /// What it finds in its environment in addition to what the run has: secrets must not be
-    /// among the arguments, which everybody can read.
+    /// Its environment besides the run's: everybody can read arguments, so no secrets are in those.
     pub environment: Vec<(String, String)>,
     /// CPUs to pin to.
     pub cpus: Vec<u32>,
@@ -100,8 +98,7 @@ pub struct Workers {
     pub idle: Idle,
 }
 
-/// A worker that waits for the next point of its subsystem, so that memory that was
-/// made for one point serves the next.
+/// A worker that waits for the next point of its subsystem, which may use the last one's memory.
 #[derive(Clone, Default)]
 pub struct Idle(Arc<Mutex<Option<Worker>>>);
 
@@ -136,8 +133,7 @@ impl Launcher for Workers {
         let order = Order::Begin(job);
         let begun = self.idle.take(subsystem).map(|waiting| waiting.begin(&order));
         let worker = match begun {
-            // One that died while it waited is no fault of this point; one that dies of
-            // this point does so again.
+            // A death while it waited is no fault of this point; one of this point comes again.
             None | Some(Err(Ending::Crashed { .. })) => {
                 Worker::spawn(self, subsystem)?.begin(&order)?
             }

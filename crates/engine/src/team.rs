@@ -1,5 +1,4 @@
-//! The threads of one point: pinned, started together, timed from the first start
-//! to the last end.
+//! The threads of one point: pinned, started together, timed from the first start to the last end.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -82,9 +81,8 @@ pub struct Team {
 }
 
 impl Team {
-    /// Starts `threads` threads, pins thread i to `cpus[i % cpus.len()]` (to none, if
-    /// there are no cpus or the workload asks for that), and sets each one up there.
-    /// Of a trial it reads these cpu.stat files and the counters of these block devices.
+    /// Starts and sets up `threads` threads, thread i pinned to `cpus[i % cpus.len()]` if there are
+    /// any and the workload wants that. A trial reads these cpu.stat files and devices' counters.
     pub fn start(
         setup: &Arc<dyn Setup>,
         threads: usize,
@@ -131,8 +129,7 @@ impl Team {
         self.run(shares, ahead, true)
     }
 
-    /// Runs a trial right after another one, on cores that are as that left them: nothing
-    /// ahead, and no reading of their clocks, so that next to nothing is between the two.
+    /// Runs a trial right after another one, with nothing ahead and no reading of clocks between.
     pub fn next_slice(&self, shares: &[u64]) -> Result<TeamTrial, Reply> {
         self.run(shares, 0, false)
     }
@@ -173,8 +170,7 @@ impl Team {
         let count = |of: fn(&ThreadCounters) -> u64| results.iter().map(|p| of(&p.counters)).sum();
         let own_cpu_s: Option<f64> = results.iter().map(|p| p.counters.cpu_s).sum();
         let (taken, ours) = if self.oversubscribed {
-            // The team's threads wait for each other: only the CPUs' own account
-            // shows what others took, in ticks of 10 ms.
+            // The threads wait for each other: only the CPUs' ticks of 10 ms show what others took.
             (busy_s, own_cpu_s)
         } else {
             let waiting_s = results.iter().map(|p| p.counters.waiting_s).sum();
@@ -231,8 +227,7 @@ fn member(
     }
 }
 
-/// One thread's trial. All counters are read right around the timed part, those of
-/// the system by the thread that `leads`.
+/// All counters are read right around the timed part, the system's by the thread that `leads`.
 fn one_trial(
     load: &mut dyn Load,
     order: Order,

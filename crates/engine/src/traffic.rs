@@ -56,8 +56,7 @@ impl EndCounters {
         }
     }
 
-    /// What was counted since `before`. What either of the two does not report, or what
-    /// went backwards, is `None`.
+    /// What was counted since `before`; `None` where one of them lacks it or it went backwards.
     pub fn since(&self, before: &Self) -> EndTraffic {
         let interface = grown(self.interface, before.interface);
         let datagrams = self.datagrams_since(before);
@@ -108,8 +107,7 @@ fn grown<const N: usize>(later: Option<[u64; N]>, earlier: Option<[u64; N]>) -> 
     Some(grown)
 }
 
-/// A file as text, empty where it cannot be read. The name of an interface, anyone's,
-/// may hold bytes that are not UTF-8; they are replaced.
+/// A file, empty where it cannot be read. An interface's name may hold bytes that are not UTF-8.
 fn text_of(path: &str) -> String {
     fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
 }
@@ -134,16 +132,14 @@ fn retransmits(snmp: &str) -> Option<[u64; 1]> {
     Some([snmp_value(snmp, "Tcp", "RetransSegs")?])
 }
 
-/// The value of a protocol's counter in /proc/net/snmp, where a line of names is
-/// above one of values.
+/// A protocol's counter in /proc/net/snmp, where a line of names is above one of values.
 fn snmp_value(text: &str, protocol: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines().filter_map(|l| l.strip_prefix(protocol)?.strip_prefix(':'));
     let column = lines.next()?.split_ascii_whitespace().position(|n| n == name)?;
     lines.next()?.split_ascii_whitespace().nth(column)?.parse().ok()
 }
 
-/// Datagrams over IPv6 from the text of /proc/net/snmp6, which has a name and a value
-/// a line.
+/// Datagrams over IPv6 from the text of /proc/net/snmp6, which has a name and a value a line.
 fn udp6(text: &str) -> Option<[u64; 3]> {
     udp(|name| {
         let value = |line: &str| {
@@ -176,8 +172,7 @@ fn busy_ticks(text: &str, cpus: &[u32]) -> Option<ByCpu> {
     Some(ticks.into_iter().map(|(cpu, [busy, _])| (cpu, busy)).collect())
 }
 
-/// CPU time of this process, all its threads, in nanoseconds: what
-/// getrusage(RUSAGE_SELF) reports in microseconds.
+/// CPU time of this process, all its threads; getrusage(2) reports only microseconds.
 fn own_ns() -> u64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64

@@ -16,8 +16,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Reads the counters of these CPUs, the cgroups with these cpu.stat files, and these
-    /// block devices, by the names of /proc/diskstats.
+    /// Reads the counters of these CPUs, cpu.stat files, and block devices (as in /proc/diskstats).
     pub fn begin(cpus: &[u32], cpu_stat: &[PathBuf], devices: &[String]) -> Self {
         let sources = Sources::new(cpus.to_vec(), cpu_stat.to_vec(), devices.to_vec());
         let system = SystemCounters::read(&sources);

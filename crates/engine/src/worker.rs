@@ -1,8 +1,7 @@
 //! The worker's side: one process, one point after the other.
 //!
-//! It sets up the workload of a [`Job`], then answers each [`Request`] with a trial,
-//! until it gets the next job. It ends when its input ends, so a worker never
-//! outlives its run.
+//! It sets up the workload of a [`Job`], then answers each [`Request`] with a trial, until it gets
+//! the next job. It ends when its input ends, so a worker never outlives its run.
 
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
@@ -21,8 +20,7 @@ mod span;
 /// Finds a workload by its id.
 pub type Find<'a> = &'a dyn Fn(&str) -> Option<&'static dyn Workload>;
 
-/// Serves jobs: reads orders from `input`, writes a reply to each to `output`. Fails if either end
-/// of the pipe does, or says what is not of the protocol.
+/// Answers each order of `input` on `output`; fails if one of them does, or breaks the protocol.
 pub fn serve(find: Find, input: impl BufRead, mut output: impl Write) -> io::Result<()> {
     let mut work = None;
     for line in input.lines() {
@@ -60,8 +58,7 @@ struct Work {
 /// A warm-up trial is this part of a trial.
 const WARM_PART: u64 = 4;
 
-/// A trial is made this much longer than it must be, so that a core that speeds
-/// up does not make it too short.
+/// A trial is made this much longer, so that a core that speeds up does not make it too short.
 const MARGIN: f64 = 1.05;
 
 impl Work {
@@ -82,8 +79,7 @@ impl Work {
         Ok(Self { unit, setup, team, workers, trial_s, filling: 0, latencies, slices })
     }
 
-    /// Takes a trial, or one to warm up. Of a whole problem no part can be had: neither less
-    /// of it to warm up, nor some ahead of a trial.
+    /// Of a whole problem no part can be had: neither to warm up nor ahead of a trial.
     fn take(&mut self, request: Request) -> Result<Trial, Reply> {
         if let Request::Span { slice_us, span_us } = request {
             return self.span(slice_us as f64 * 1e-6, span_us as f64 * 1e-6);
@@ -181,9 +177,8 @@ impl Work {
     }
 }
 
-/// Iterations that fill a trial of so many seconds: doubles the work until it lasts long enough to
-/// be scaled. The shorter of two timings counts: a single one may be long only because the thread
-/// was preempted.
+/// Iterations that fill a trial: doubles them until they last long enough to be scaled. The shorter
+/// of two timings counts: a single one may be long because the thread was preempted.
 fn filling(trial_s: f64, mut seconds: impl FnMut(u64) -> Result<f64, Reply>) -> Result<u64, Reply> {
     let enough = trial_s / 16.0;
     let mut iterations = 1;

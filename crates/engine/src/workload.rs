@@ -24,9 +24,8 @@ pub trait Workload: Sync {
     /// What it declares about itself.
     fn spec(&self) -> &'static WorkloadSpec;
 
-    /// Sets the parameters that were left to the machine ([`proofmark_model::AUTO`]). What
-    /// was left open may be several numbers, such as one with a cold cache and one
-    /// with a warm one.
+    /// Sets the parameters that were left to the machine ([`proofmark_model::AUTO`]). What was left
+    /// open may be several numbers, such as one with a cold cache and one with a warm one.
     fn resolve_auto(&self, params: Params, _host: &Host) -> Vec<Params> {
         vec![params]
     }
@@ -47,8 +46,7 @@ pub trait Workload: Sync {
         0.0
     }
 
-    /// Whether this machine can run the point, or why not, such as `this CPU has no avx512`. Cheap;
-    /// allocates nothing large.
+    /// Whether this machine can run the point, or why not. Cheap; allocates nothing large.
     fn supports(&self, params: &Params) -> Result<(), Refusal>;
 
     /// Whether that host can, as far as it reports: asked while planning.
@@ -64,22 +62,19 @@ pub trait Workload: Sync {
         "checked arithmetic"
     }
 
-    /// About how long the timed part of a trial takes, in seconds, where the amount of work is
-    /// fixed and so the policy's duration does not show. For estimates only.
+    /// Estimated seconds of a trial's timed part, where the amount of work is fixed.
     fn nominal_seconds(&self, _params: &Params) -> Option<f64> {
         None
     }
 
-    /// About how long one trial takes under this policy, in seconds: what a point's share of
-    /// the budget goes by.
+    /// Estimated seconds of a trial under this policy, for a point's share of the budget.
     fn trial_seconds(&self, params: &Params, policy: &Policy) -> f64 {
         let nominal = self.nominal_seconds(params).map(|s| s.max(SHORTEST_S));
         nominal.unwrap_or(policy.trial_s_for(&self.spec().id))
     }
 }
 
-/// Seconds that a trial takes however little is timed of it: making its data, warming the
-/// cores, and checking what came out.
+/// Least seconds of a trial: making its data, warming the cores, checking what came out.
 const SHORTEST_S: f64 = 0.03;
 
 /// How much work a trial holds.
@@ -113,8 +108,7 @@ pub trait Setup: Send + Sync {
         asked
     }
 
-    /// Of so many threads, how many share the work. The others, those with the
-    /// highest numbers, load the machine meanwhile: see [`Load::disturb`].
+    /// Of so many threads, how many work; those with the highest numbers [`Load::disturb`] them.
     fn workers(&self, threads: u64) -> u64 {
         threads
     }
@@ -124,8 +118,7 @@ pub trait Setup: Send + Sync {
         usable.to_vec()
     }
 
-    /// Whether the point works on the disk below the worker's current folder, so that
-    /// the counters of its devices are its verification.
+    /// Whether it works on the disk of the worker's folder: its devices' counters verify it then.
     fn on_disk(&self) -> bool {
         false
     }
@@ -169,8 +162,7 @@ pub trait Setup: Send + Sync {
         Placement::default()
     }
 
-    /// Makes one thread's part. Runs on that thread, where it will work, so that
-    /// memory is first touched where it is used.
+    /// Makes one thread's part, on that thread: memory is first touched where it is used.
     fn thread(&self, index: usize, of: usize) -> Result<Box<dyn Load>, Refusal>;
 }
 
@@ -219,20 +211,17 @@ pub trait Load {
         None
     }
 
-    /// The clock as the load read it while it last ran, where it can be interrupted for
-    /// that: better than what is read before and after.
+    /// The clock as the load read it while it ran: better than what is read before and after.
     fn clock_samples(&self) -> Option<&ClockSamples> {
         None
     }
 
-    /// Loads the machine until asked to stop, in a thread that has no share of the
-    /// work; returns the bytes that it moved.
+    /// Loads the machine until asked to stop, without a share of the work; returns the bytes moved.
     fn disturb(&mut self, _stop: &AtomicBool) -> f64 {
         0.0
     }
 
-    /// Checks the results of the last [`Load::run`] and counts the iterations
-    /// that they prove, independently of what `run` was asked; else what was expected and what came
-    /// out.
+    /// Checks the results of the last [`Load::run`] and counts the iterations that they prove,
+    /// independently of what `run` was asked; else what was expected and what came out.
     fn verify(&mut self) -> Result<u64, String>;
 }

@@ -63,8 +63,7 @@ unsafe impl Sync for Arena {}
 static KEPT: Mutex<Option<Arc<Arena>>> = Mutex::new(None);
 
 impl Arena {
-    /// Memory of at least `bytes` bytes for `threads` threads: the arena of the previous point if
-    /// it is large enough, else a new zeroed mapping.
+    /// The arena of the previous point if it is large enough, else a new zeroed mapping.
     pub(crate) fn get(bytes: u64, pages: Pages, threads: u64) -> Result<Arc<Self>, Refusal> {
         let bytes = bytes as usize;
         // Where there are several nodes, a page is on that of the thread which uses it.
@@ -208,8 +207,7 @@ impl Arena {
         Err(Refusal(format!("cannot bind memory to NUMA node {node}: {why}")))
     }
 
-    /// Where the memory is: the share of huge pages in the arena, and the share of misplaced
-    /// pages in the first `bytes` bytes.
+    /// The share of huge pages in the arena, and that of misplaced ones in the first `used` bytes.
     pub(crate) fn placement(&self, used: u64) -> Placement {
         let used = self.bytes.min(used as usize);
         let start = self.base.addr();

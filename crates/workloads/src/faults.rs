@@ -1,5 +1,4 @@
-//! Workloads that go wrong on purpose, to test what a run makes of it. They are in
-//! debug builds only, in no profile, and run when they are named.
+//! Workloads that go wrong on purpose: in debug builds only, in no profile, run when named.
 
 #![allow(unsafe_code)] // A signal to oneself, an illegal instruction, a flipped number in memory.
 

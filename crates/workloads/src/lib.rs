@@ -1,8 +1,7 @@
 //! The workloads that are timed: one folder a subsystem, one file a workload.
 //!
-//! To add a workload, write its file and add a line to [`ALL`]. Workloads never print
-//! and never judge. They declare their work ([`proofmark_model::WorkloadSpec`]), do exactly that
-//! work, and prove it.
+//! Workloads never print and never judge. They declare their work
+//! ([`proofmark_model::WorkloadSpec`]), do exactly that work, and prove it.
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};

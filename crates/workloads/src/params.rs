@@ -45,8 +45,7 @@ pub(crate) mod testing {
 
     use super::Params;
 
-    /// Runs the threads of a point in parallel, each so many iterations after some ahead, and has
-    /// them prove what they did.
+    /// Runs the threads in parallel, each so many iterations after some ahead, and has them verify.
     pub(crate) fn prove(setup: &dyn Setup, threads: usize, runs: &[u64], what: &str) {
         std::thread::scope(|scope| {
             for index in 0..threads {

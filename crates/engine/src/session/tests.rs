@@ -126,8 +126,7 @@ fn the_longest_trial_fits_in_a_line() {
     assert_eq!(session.take(Request::Trial), Ok(longest_trial()));
 }
 
-/// Workers that serve point after point. A trial of theirs holds as much work as the
-/// number of their process; a warm-up is refused.
+/// Workers that last: a trial's work is the number of their process; a warm-up is refused.
 fn lasting() -> Workers {
     let json = serde_json::to_string(&Reply::Taken(Box::new(trial()))).unwrap();
     let (before, after) = json.split_once("\"work\":123.0").unwrap();

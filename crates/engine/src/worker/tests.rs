@@ -106,8 +106,6 @@ fn a_wrong_result_is_reported() {
     assert!(matches!(replies[..], [Reply::Unverified(_)]), "{replies:?}");
 }
 
-/// Points one after the other: each is set up when the threads of the one before have ended, and
-/// what is not set up takes no trial.
 #[test]
 fn the_next_point_replaces_the_one_before() {
     static SET_UP: AtomicUsize = AtomicUsize::new(0);
@@ -279,8 +277,6 @@ fn what_is_fixed_is_taken_whole_and_once_at_least() {
     assert!(matches!(talk(wrong(), 1, &[span(1000)])[0], Reply::Unverified(_)));
 }
 
-/// Of a trial that is one whole problem nothing is calibrated and nothing runs ahead: each thread
-/// does one iteration, from the first call on.
 #[test]
 fn a_whole_problem_is_one_iteration_a_thread_and_its_solution_is_reported() {
     use Request::{Trial, Warm};

@@ -1,5 +1,4 @@
-//! Decodes the machine code of every hot loop in the running binary and counts its
-//! arithmetic against what the workload declares.
+//! Counts the arithmetic in the machine code of every hot loop against what its workload declares.
 
 #![allow(unsafe_code)] // Reads this program's own code.
 
@@ -17,9 +16,8 @@ use super::x86_64::{FLOPS, IOPS, MIX_FLOAT, MIX_INT};
 pub(crate) fn function(mut at: usize) -> Vec<Instruction> {
     let mut all: Vec<Instruction> = Vec::new();
     while all.last().is_none_or(|i| i.flow_control() != FlowControl::Return) {
-        // SAFETY: `at` is the start of an instruction of a function that ends with `ret`;
-        // 15 bytes, the longest instruction, do not leave the code segment, which other
-        // functions follow in.
+        // SAFETY: `at` is the start of an instruction of a function that ends with `ret`; 15 bytes,
+        // the longest instruction, do not leave the code segment, which other functions follow in.
         let bytes = unsafe { std::slice::from_raw_parts(at as *const u8, 15) };
         let instruction = Decoder::with_ip(64, bytes, at as u64, DecoderOptions::NONE).decode();
         assert_ne!(instruction.code(), Code::INVALID, "at {at:#x}");

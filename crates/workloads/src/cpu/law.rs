@@ -6,8 +6,7 @@
 use super::isa::Element;
 use crate::mix::STEP;
 
-/// Adds into one accumulator before its state is checked and started anew: below
-/// 2^24, up to which an f32 counts exactly.
+/// Adds into an accumulator before it starts anew: below 2^24, up to which an f32 counts exactly.
 const MOST_ADDS: u64 = 1 << 23;
 
 /// Multipliers of the integer mix's two recurrences x = x * A - 1, y = y * B + 1.
@@ -146,8 +145,7 @@ fn step(element: Element) -> u64 {
     }
 }
 
-/// The inverse of an odd number modulo 2^64, by Newton's iteration: each round
-/// doubles the number of right bits, beginning with 3.
+/// The inverse modulo 2^64, by Newton: each round doubles the number of right bits, from 3 on.
 fn inverse(odd: u64) -> u64 {
     (0..5).fold(odd, |x, _| x.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(x))))
 }

@@ -1,5 +1,4 @@
-//! `cpu.flops`, `cpu.iops`, `cpu.mix.float` and `cpu.mix.int`: hot loops on registers, chosen by
-//! the parameters.
+//! `cpu.flops`, `cpu.iops`, `cpu.mix.float` and `cpu.mix.int`: hot loops on registers.
 
 use std::borrow::Cow;
 

@@ -1,9 +1,8 @@
 //! Hot loops in plain Rust, for architectures without loops of their own.
 //!
-//! Every result passes through [`black_box`] once, so that the compiler can neither
-//! fold two iterations into one nor join lanes into a vector. What it makes of that
-//! (often a store and a load) costs time but no operation: these rates are exact
-//! counts of work done, not peaks.
+//! Every result passes through [`black_box`] once, so that the compiler can neither fold two
+//! iterations into one nor join lanes into a vector. What it makes of that (often a store and a
+//! load) costs time but no operation: these rates are exact counts of work done, not peaks.
 
 #![allow(unsafe_code)] // The same signature as the loops in assembly.
 

@@ -82,8 +82,7 @@ pub(super) fn together(params: &Params) -> f64 {
     params.threads().clamp(1, cpus) as f64
 }
 
-/// Estimated duration of a trial of a mix workload, at 4 GHz: 4 plain additions per cycle, 1
-/// operation per cycle of a mix with divisions.
+/// Of a mix, at 4 GHz: 4 plain additions a cycle, or 1 operation where it has divisions.
 pub(super) fn nominal_seconds(params: &Params) -> Option<f64> {
     let cycles = if params.text("mix")? == "arith17" { 17.0 } else { 4.0 };
     Some(params.int("iterations")? as f64 * cycles / 4e9 / together(params))

@@ -7,13 +7,11 @@ use super::law::Law;
 use super::native;
 use super::state::{Line, State};
 
-/// A hot loop: loads its registers from the state, runs that many iterations (at
-/// least 1), stores them back.
+/// Loads its registers from the state, runs that many iterations (at least 1), stores them back.
 pub(crate) type Hot = unsafe extern "C" fn(state: *mut Line, iterations: u64);
 
-/// A loop as heavy as a hot loop, around a chain of dependent adds that takes
-/// [`CLOCKED_CYCLES`] cycles a step: runs that many steps (at least 1) and returns
-/// the sum of the chain, which is the cycles that it took.
+/// A loop as heavy as a hot loop, around a chain of adds of [`CLOCKED_CYCLES`] cycles a step: runs
+/// that many steps (at least 1) and returns the cycles that the chain counted.
 pub(crate) type Clocked = unsafe extern "C" fn(steps: u64) -> u64;
 
 /// Cycles of one step of a clocked loop.

@@ -1,9 +1,7 @@
 //! I/O buffers: aligned, allocated before the first I/O, one mapping per thread.
 //!
-//! The buffers use huge pages where available. In base pages a 1 MiB block is up to 256 physical
-//! segments. A device that takes fewer per request (virtio: 254) then needs two requests, and a
-//! process keeps that layout until it ends. In huge pages a block is 1 or 2 segments in every
-//! process.
+//! In huge pages a block of 1 MiB is 1 or 2 segments, in base pages up to 256, by chance. A device
+//! that takes fewer per request (virtio: 254) then needs two requests.
 
 #![allow(unsafe_code)] // Mapping memory is a system call; slices are made of it.
 
@@ -13,8 +11,7 @@ use std::ptr;
 use proofmark_engine::Refusal;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-/// Alignment of every buffer, in bytes: the smallest page size of any architecture here, and not
-/// less than any device's sector.
+/// Alignment in bytes: the smallest page size here, and not less than any device's sector.
 pub(super) const PAGE: usize = 4096;
 
 /// Size of a huge page in bytes where pages are of 4 KiB; the mapping is aligned to it.

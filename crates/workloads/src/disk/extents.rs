@@ -1,5 +1,4 @@
-//! Which parts of a file were ever written, and which are in the page cache, as reported by the
-//! system.
+//! Which parts of a file were ever written, and which are in the page cache.
 //!
 //! Sources: Documentation/filesystems/fiemap.rst of Linux, lseek(2), cachestat in
 //! Linux 6.5 (mm/filemap.c, include/uapi/linux/mman.h), mincore(2).
@@ -13,8 +12,7 @@ use rustix::io::Errno;
 use rustix::ioctl::{Opcode, Updater, ioctl, opcode};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-/// Head of the request, `struct fiemap` without its extents; the code of the request
-/// holds its size.
+/// `struct fiemap` without its extents; the code of the request holds its size.
 type Head = [u64; 4];
 const FS_IOC_FIEMAP: Opcode = opcode::read_write::<Head>(b'f', 11);
 /// Write out first what is not yet written, so that its place is known.
@@ -91,8 +89,7 @@ fn written_extents(fd: BorrowedFd, size: u64, room: usize) -> Result<u64, Errno>
     Ok(written)
 }
 
-/// Bytes in holes. `None` where none are seen: a file system without holes reports everything as
-/// data.
+/// Bytes in holes; `None` if none: a file system without holes reports everything as data.
 fn holes(fd: BorrowedFd, size: u64) -> Option<u64> {
     let (mut at, mut data) = (0, 0);
     while at < size {
@@ -111,8 +108,7 @@ fn holes(fd: BorrowedFd, size: u64) -> Option<u64> {
     (data < size).then(|| size - data)
 }
 
-/// Share of the pages of the first `size` bytes of a file that are in the page cache, 0 to 1.
-/// `None` where the system does not report it.
+/// Share, 0 to 1, of the first `size` bytes in the page cache; `None` where it is not reported.
 pub(crate) fn cached_share(fd: impl AsFd, size: u64) -> Option<f64> {
     let fd = fd.as_fd();
     let pages = size.div_ceil(rustix::param::page_size() as u64);

@@ -1,5 +1,4 @@
-//! Disk workloads that do not do what they say: honest ones with a fault planted around
-//! them. In debug builds only.
+//! Disk workloads with a planted fault, in debug builds only.
 
 use std::fs::File;
 use std::io;

@@ -71,8 +71,7 @@ impl TestFile {
         Ok(file)
     }
 
-    /// A small file of a workload's own, empty and without a name; `bytes` are about to be
-    /// written to it, or to it and others like it.
+    /// A small, empty file without a name; `bytes` will be written to it and others like it.
     pub(crate) fn new_unnamed(folder: &Path, bytes: u64) -> Result<Unnamed, Refusal> {
         // The test file gives up its space: both might take more than half of what is free.
         locked(&KEPT).take();
@@ -92,8 +91,7 @@ impl TestFile {
         Ok(new)
     }
 
-    /// Reserves the whole size, so that a full disk is reported at once and the file has few
-    /// extents.
+    /// Reserves the whole size: a full disk is reported at once, and the file has few extents.
     fn reserve(&self) -> io::Result<()> {
         let file = &self.file.buffered;
         match fallocate(file, FallocateFlags::empty(), 0, self.size) {
@@ -103,8 +101,7 @@ impl TestFile {
         }
     }
 
-    /// Tests whether direct I/O bypasses the page cache. Some file systems accept O_DIRECT and then
-    /// refuse each I/O or serve it from the page cache.
+    /// Some file systems accept O_DIRECT and then refuse each I/O or serve it from the page cache.
     fn try_direct(&mut self) {
         let alignment = self.file.alignment();
         let Some(file) = self.file.direct_file() else { return };
@@ -202,9 +199,8 @@ impl TestFile {
         self.in_blocks(|buf, offset| self.file.buffered.read_exact_at(buf, offset))
     }
 
-    /// Entropy of what the file holds now, in bits a byte (see [`entropy_bits`]), from
-    /// pieces all over it; `None` where it cannot be read. Does not go through the page
-    /// cache where direct I/O works.
+    /// Entropy of the file, in bits a byte, from pieces all over it; `None` where it cannot be
+    /// read. Does not go through the page cache where direct I/O works.
     pub(crate) fn entropy_bits(&self) -> Option<f64> {
         let window = WINDOW as u64;
         let pieces = self.size.div_ceil(window);

@@ -1,12 +1,11 @@
 //! In which order a thread takes the blocks of its part of the file.
 //!
-//! The random order is a keyed permutation that is computed, not stored: a Feistel
-//! network over the smallest number of bits that can number the blocks (Luby and Rackoff,
-//! *How to Construct Pseudorandom Permutations*, SIAM J. Comput. 1988), taken again
-//! while it leads to a number that is no block (cycle walking: Black and Rogaway,
-//! *Ciphers with Arbitrary Finite Domains*, CT-RSA 2002), on average less than twice.
-//! So each pass takes every block once, and no cache of a device meets a block again
-//! before all others have come.
+//! The random order is a keyed permutation that is computed, not stored: a Feistel network over the
+//! smallest number of bits that can number the blocks (Luby and Rackoff, *How to Construct
+//! Pseudorandom Permutations*, SIAM J. Comput. 1988), taken again while it leads to a number that
+//! is no block (cycle walking: Black and Rogaway, *Ciphers with Arbitrary Finite Domains*, CT-RSA
+//! 2002), on average less than twice. So each pass takes every block once, and no cache of a device
+//! meets a block again before all others have come.
 
 pub(crate) use proofmark_model::Order;
 
@@ -81,8 +80,7 @@ impl Permutation {
         number
     }
 
-    /// The halves change in turn, each by what the other is: every round can be undone,
-    /// whatever its function.
+    /// The halves change in turn, each by what the other is: so every round can be undone.
     fn scrambled(&self, number: u64) -> u64 {
         let [mut low, mut high] = [number & self.masks[0], number >> self.low_bits];
         for keys in self.keys.chunks_exact(2) {

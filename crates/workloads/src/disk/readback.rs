@@ -12,8 +12,7 @@ use crate::mix::mixed;
 /// The most bytes that are read back at once; of a larger block, one piece.
 pub(super) const PIECE: usize = 256 << 10;
 
-/// Bytes of a [`ReadBack`]: a piece and what is around it up to whole pages, since
-/// direct I/O moves no less.
+/// A piece and what is around it up to whole pages: direct I/O moves no less.
 pub(super) const BYTES: usize = PIECE + 2 * PAGE;
 
 pub(super) struct ReadBack {

@@ -21,8 +21,7 @@ impl Seen {
         Self(Mutex::new(State { asked, file: FileState::default() }))
     }
 
-    /// A thread asked for this many bytes to be read and to be written, in place of what it asked
-    /// for in the previous trial.
+    /// A thread asked for these bytes to be read and written, in place of the previous trial's.
     pub(super) fn asked(&self, thread: usize, bytes: [u64; 2]) {
         self.state().asked[thread] = bytes;
     }

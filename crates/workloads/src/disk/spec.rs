@@ -102,8 +102,7 @@ const FSYNC_PARAMETERS: &[Parameter] = &[
     AMOUNT,
 ];
 
-/// What is the same in the `detail` of every workload but `disk.fsync`. It follows on two
-/// sentences of its own.
+/// What all `detail`s but that of `disk.fsync` share, after two sentences of their own.
 macro_rules! detail {
     ($order:literal, $operation:expr) => {
         concat!(

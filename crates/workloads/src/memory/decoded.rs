@@ -1,5 +1,4 @@
-//! Decodes the machine code of every stream loop in the running binary and checks
-//! what it loads and stores against what the operation declares.
+//! Compares the loads and stores in the machine code of every stream loop with its operation.
 
 use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
 
@@ -9,8 +8,7 @@ use super::x86_64::{Form, find};
 use crate::cpu::decoded::{function, inner_loops};
 use crate::cpu::isa::{Element, Isa};
 
-/// Bytes that instructions load and store, by the pointer that they go through, and
-/// the stored ones by the kind of store.
+/// Bytes loaded and stored, by the pointer, and the stored ones by the kind of store.
 #[derive(Debug, Default, PartialEq)]
 struct Traffic {
     from_a: usize,

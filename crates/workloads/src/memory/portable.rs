@@ -1,8 +1,7 @@
 //! Stream loops in plain Rust, for any architecture.
 //!
-//! [`black_box`] takes each chunk once it is stored, so that no compiler can leave
-//! out a pass or make one library call of a whole segment; within a chunk it may use
-//! what vectors the target has.
+//! [`black_box`] takes each chunk once it is stored, so that no compiler can leave out a pass or
+//! make one library call of a whole segment; within a chunk it may use what vectors the target has.
 
 #![allow(unsafe_code)] // The same signature as the loops in assembly.
 

@@ -1,6 +1,5 @@
-//! Reading memory as fast as one thread can, in bursts whose sums are known to come
-//! from every word: the load of `memory.loaded_latency` and the work of
-//! `memory.numa_read`.
+//! Reading memory as fast as one thread can, in bursts whose sums are known to come from every
+//! word: the load of `memory.loaded_latency` and the work of `memory.numa_read`.
 
 #![allow(unsafe_code)] // The stream loops read raw memory.
 
@@ -13,8 +12,7 @@ use super::stream::op::{Op, Stores};
 use crate::arena::Arena;
 use crate::cpu::isa::Isa;
 
-/// Bytes of one burst: short enough to be paced by the microsecond, long enough to
-/// hide the call.
+/// Bytes of one burst: short enough to be paced by the microsecond, long enough to hide the call.
 pub(super) const BURST: u64 = 16 << 10;
 
 /// A thread's own part of an arena, read from its start to its end and again.
@@ -28,8 +26,7 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    /// Over `bytes` from `offset`, both whole bursts. The memory is touched by the
-    /// calling thread.
+    /// Over `bytes` from `offset`, both whole bursts. The memory is touched by the calling thread.
     pub(super) fn new(arena: &Arc<Arena>, offset: u64, bytes: u64) -> Result<Self, Refusal> {
         let widest = Isa::ALL.into_iter().rev();
         let read = widest.filter_map(|isa| find(Op::Read, Stores::Temporal, isa)).next();

@@ -1,9 +1,8 @@
 //! A piece of the arrays of a stream workload, and the loops that run over it.
 //!
-//! A loop makes some passes over one segment. It proves its work: each pass first
-//! stamps the last line of the source, so that afterwards the last line of the
-//! destination shows that the last pass ran to its end, and the rest of it that the
-//! operation was done.
+//! A loop makes some passes over one segment. It proves its work: each pass first stamps the last
+//! line of the source, so that afterwards the last line of the destination shows that the last pass
+//! ran to its end, and the rest of it that the operation was done.
 
 #![allow(unsafe_code)] // The loops work on raw memory; their contract is [`Loop`].
 
@@ -33,11 +32,10 @@ pub(crate) struct Segment {
 /// Bytes of the stamp: one line of f64, all the same.
 pub(crate) const STAMP: usize = 64;
 
-/// `f(segment, passes, first_stamp, k)`: makes the passes; pass `p` (from 0) has the
-/// stamp `first_stamp + p`. `write` fills the destination with the stamp; `copy`,
-/// `scale`, `add` and `triad` put it into the last [`STAMP`] bytes of `a` before the
-/// pass. `read` returns the wrapping sum of all that it loaded, as u64, over all
-/// passes; the others return 0.
+/// `f(segment, passes, first_stamp, k)`: makes the passes; pass `p` (from 0) has the stamp
+/// `first_stamp + p`. `write` fills the destination with the stamp; `copy`, `scale`, `add` and
+/// `triad` put it into the last [`STAMP`] bytes of `a` before the pass. `read` returns the wrapping
+/// sum of all that it loaded, as u64, over all passes; the others return 0.
 ///
 /// # Safety
 ///
@@ -48,8 +46,7 @@ pub(crate) const STAMP: usize = 64;
 pub(crate) type Loop =
     unsafe extern "C" fn(segment: &Segment, passes: u64, first_stamp: f64, k: f64) -> u64;
 
-/// The loop for that operation, if this machine can run it. `read` stores nothing
-/// and has one loop for both kinds of stores.
+/// The loop, if this machine can run it; `read` has one for both kinds of stores.
 pub(crate) fn find(op: Op, stores: Stores, isa: Isa) -> Option<Loop> {
     if !isa.is_supported() {
         return None;
@@ -63,8 +60,7 @@ pub(crate) fn find(op: Op, stores: Stores, isa: Isa) -> Option<Loop> {
     }
 }
 
-/// Waits until all stores of this thread, the non-temporal ones too, are in order
-/// before what follows.
+/// Orders all stores of this thread, the non-temporal ones too, before what follows.
 pub(crate) fn fence() {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: every x86-64 has SSE.

@@ -2,8 +2,7 @@
 
 use proofmark_model::{Host, Probe, testing};
 
-/// A machine with CPUs 0 and 1 and, if given, one last-level cache of this many bytes that they
-/// share.
+/// CPUs 0 and 1 and, if given, one last-level cache of this many bytes that they share.
 pub(super) fn host(cache: Option<u64>) -> Host {
     let mut host = Host::unknown("not known in this test");
     if let Some(size_bytes) = cache {

@@ -1,5 +1,4 @@
-//! The client of a point: its connections to the server, a thread for each, and the reports of both
-//! ends.
+//! The client of a point: its connections, a thread for each, and the reports of both ends.
 
 use std::net::{TcpStream, UdpSocket};
 use std::sync::{Arc, Mutex};

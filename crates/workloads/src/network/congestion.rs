@@ -4,8 +4,7 @@ use std::io;
 
 use proofmark_engine::Refusal;
 
-/// The names that the kernel of this machine has loaded (Linux
-/// `Documentation/networking/ip-sysctl.rst`).
+/// The names that the kernel has loaded (Linux `Documentation/networking/ip-sysctl.rst`).
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
 /// Whether a connection of `machine`, which runs this, may be given a congestion control. Only

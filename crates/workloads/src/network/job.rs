@@ -30,8 +30,7 @@ impl Job {
         if self.ports.len() as u64 != ports || self.ports.contains(&0) {
             return Err(Refusal(format!("this job needs {ports} UDP ports")));
         }
-        // Refused here, before any socket exists: only a refusal of the whole job reaches the
-        // client.
+        // Refused before any socket exists: only a refusal of the whole job reaches the client.
         self.shape
             .congestion
             .as_deref()

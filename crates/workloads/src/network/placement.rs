@@ -25,8 +25,7 @@ fn server(usable: &[u32], path: NetworkPath) -> Vec<u32> {
     usable[from..].iter().rev().copied().collect()
 }
 
-/// The CPUs of another program that does a point's work over loopback: of its client and
-/// its server.
+/// The CPUs of another program's client and server over loopback.
 pub fn cpus_of_ends(placement: Option<&str>, usable: &[u32]) -> (Vec<u32>, Vec<u32>) {
     let path = NetworkPath::Loopback;
     match placement {
@@ -35,8 +34,7 @@ pub fn cpus_of_ends(placement: Option<&str>, usable: &[u32]) -> (Vec<u32>, Vec<u
     }
 }
 
-/// Pins this thread of the server, which serves stream `index`. Where that is not allowed it
-/// runs unpinned.
+/// Pins this thread, which serves stream `index`, where that is allowed.
 pub(super) fn pin_server(index: usize, path: NetworkPath) {
     let cpus = server(&usable_cpus(None).unwrap_or_default(), path);
     if let Some(cpu) = cpus.get(index % cpus.len().max(1)) {

@@ -34,8 +34,7 @@ const PACE: f64 = 4.0;
 const CONNECTION: u64 = 400;
 /// Bytes that any thread of a stream uses, about.
 const THREAD: u64 = 512 << 10;
-/// Bits per second of a stream and seconds that a block takes however few bytes it has, for
-/// estimates only.
+/// For estimates only: bits per second of a stream, and the least seconds of a block.
 const NOMINAL: f64 = 10e9;
 const NOMINAL_BLOCK_S: f64 = 5e-6;
 

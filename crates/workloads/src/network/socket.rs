@@ -1,5 +1,4 @@
-//! What the standard library does not offer of sockets: options, TCP_INFO, reads that do
-//! not wait.
+//! What the standard library does not offer of sockets: options, TCP_INFO, reads that do not wait.
 
 #![allow(unsafe_code)] // System calls on open descriptors, with memory that outlives them.
 

@@ -30,8 +30,7 @@ pub(super) struct Traffic {
     pub(super) received_bytes: u64,
     /// The datagrams (UDP only).
     pub(super) datagrams: Option<Datagrams>,
-    /// When the last request began and when its work ended, in nanoseconds on
-    /// CLOCK_MONOTONIC.
+    /// When the last request began and when its work ended, in nanoseconds on CLOCK_MONOTONIC.
     pub(super) span_ns: [u64; 2],
     /// The sender's connection (TCP only).
     pub(super) state: Option<TcpState>,
@@ -68,8 +67,7 @@ impl Tally {
         };
     }
 
-    /// Waits for the server's report of a request for this many blocks of this many bytes, and
-    /// keeps what it reports, which is not more than was asked for.
+    /// Waits for the server's report of a request for so many blocks of so many bytes.
     pub(super) fn report(
         &mut self,
         line: &Line,

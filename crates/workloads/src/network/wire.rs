@@ -119,8 +119,7 @@ messages! {
         due: u64,
         /// The number found there.
         found: u64,
-        /// Blocks that it received or, where it is the sender, that it sent; answers;
-        /// connections that it accepted.
+        /// Blocks received or, by the sender, sent; answers; connections accepted.
         blocks: u64,
         /// Bytes of payload in them.
         bytes: u64,

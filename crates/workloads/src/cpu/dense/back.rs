@@ -1,8 +1,7 @@
 //! Back substitution: U x = y, by many threads.
 //!
-//! From the last rows up, 64 at a time: every thread solves the block for itself, then
-//! takes its own rows above along, in sums of 8 lanes that are added up only when the
-//! turn comes to a row.
+//! From the last rows up, 64 at a time: every thread solves the block for itself, then takes its
+//! own rows above along, in sums of 8 lanes that are added up only when the turn comes to a row.
 
 #![allow(unsafe_code)] // Threads share a matrix and keep its rows apart.
 
@@ -28,8 +27,7 @@ impl Back<'_> {
     /// One thread's part: thread `index` of `of`. The right-hand side is column n.
     ///
     /// # Safety
-    /// Only these threads use the matrices meanwhile, and the CPU has the loops'
-    /// instructions.
+    /// Only these threads use the matrices meanwhile, and the CPU has the loops' instructions.
     pub(super) unsafe fn run(&self, index: usize, of: usize) {
         let mut end = self.n.div_ceil(GROUP);
         for row in share(self.n, index, of) {

@@ -285,8 +285,7 @@ impl Gemm {
     }
 }
 
-/// Width of a block of B in groups, for its depth: two thirds, in whole tiles. Deep blocks need
-/// fewer passes over C.
+/// Groups of a block of B: two thirds of its depth, as deep blocks need fewer passes over C.
 fn width(block: usize) -> usize {
     (block * 2 / 3 / MOST_GROUPS * MOST_GROUPS).max(MOST_GROUPS)
 }

@@ -27,8 +27,7 @@ pub(super) struct SolveLower {
     pub(super) run: unsafe fn(*const f64, usize, *mut f64, usize, usize),
 }
 
-/// The inner loops of one instruction set. Of tiles and solves the widest is first, and the
-/// last one does a single group.
+/// The loops of one instruction set: tiles and solves from the widest to that of a single group.
 pub(crate) struct Loops {
     pub(super) tiles: &'static [TileLoop],
     pub(super) solves: &'static [SolveLower],

@@ -1,12 +1,11 @@
 //! Gaussian elimination with partial pivoting, by many threads.
 //!
-//! The matrix is cut into *chunks* of columns, and some of these make a *panel*. Step k
-//! takes panel k, once it is factored, and brings every chunk to the right of it up to
-//! date: exchange rows, solve for U, subtract the product. The thread that updates the last chunk of
-//! the next panel factors that panel at once, while the others continue with the step (look-ahead).
-//! Threads take chunks in order, step after step. Each waits only for its chunk and its panel, and
-//! both belong to a thread that took them earlier. So some thread always proceeds, and no barrier
-//! is needed.
+//! The matrix is cut into *chunks* of columns, and some of these make a *panel*. Step k takes panel
+//! k, once it is factored, and brings every chunk to the right of it up to date: exchange rows,
+//! solve for U, subtract the product. The thread that updates the last chunk of the next panel
+//! factors that panel at once, while the others continue with the step (look-ahead). Threads take
+//! chunks in order, step after step. Each waits only for its chunk and its panel, and both belong
+//! to a thread that took them earlier. So some thread always proceeds, and no barrier is needed.
 //!
 //! The right-hand side is one more column, so that the elimination also solves L y = P b.
 

@@ -129,8 +129,7 @@ fn here() -> impl Iterator<Item = Isa> {
 /// Share of the L2 cache that a square block fills.
 const FILL: f64 = 0.625;
 
-/// Resolves `auto`: the widest instruction set of this CPU, and blocks as large as its L2 cache
-/// allows, up to `widest`.
+/// `auto`: the widest instruction set, and blocks that fit into the L2 cache, up to `widest`.
 pub(super) fn resolve_auto(params: Params, host: &Host, widest: u64) -> Vec<Params> {
     let params = resolved(params, "isa", |_| here().last().map_or("scalar", Isa::name));
     vec![resolved(params, "nb", |_| {

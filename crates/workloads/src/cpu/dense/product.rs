@@ -54,8 +54,7 @@ impl Product {
     }
 }
 
-/// Parts of a range with the widest loop for each: the loops are listed by width, and
-/// the last is one group wide.
+/// Parts of a range with the widest loop for each; the last loop is one group wide.
 pub(super) fn split<T>(
     range: Range<usize>,
     loops: &[T],

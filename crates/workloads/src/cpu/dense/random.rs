@@ -2,8 +2,7 @@
 
 use crate::mix::mixed;
 
-/// The element of that row and column of the random matrix of that seed: between -1/2 and
-/// 1/2, a multiple of 2^-53.
+/// An element of that seed's random matrix: between -1/2 and 1/2, a multiple of 2^-53.
 #[inline]
 pub(crate) fn element(seed: u64, row: usize, column: usize) -> f64 {
     let bits = mixed(seed, (column as u64) << 32 ^ row as u64);

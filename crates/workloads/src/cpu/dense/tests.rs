@@ -1,5 +1,4 @@
-//! The solver by its residual and the product against a plain one, over sizes, matrices, threads
-//! and instruction sets.
+//! The solver by its residual, the product by a plain one.
 
 #![allow(unsafe_code)] // Gives the solver memory.
 
@@ -108,8 +107,7 @@ fn passes(shape: Shape, kind: Kind, seed: u64) {
     assert!(solution.normalised_residual < 2.0, "{what}: {solution:?}");
 }
 
-/// Sizes by which the debug build, whose loops are some hundred times slower, and the
-/// release build are tested.
+/// The loops of a debug build are some hundred times slower.
 const EACH_TO: usize = if cfg!(debug_assertions) { 40 } else { 300 };
 const LARGEST: usize = if cfg!(debug_assertions) { 180 } else { 1500 };
 

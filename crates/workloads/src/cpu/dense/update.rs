@@ -81,8 +81,7 @@ impl Elimination<'_> {
     /// panel's columns with the panel's rows in those groups.
     ///
     /// # Safety
-    /// The panel is factored, its rows in the groups are solved, and nobody else uses the
-    /// groups.
+    /// The panel is factored, its rows in the groups are solved, and nobody else uses the groups.
     pub(super) unsafe fn subtract_product(
         &self,
         panel: Panel,

@@ -1,19 +1,17 @@
 //! The core clock under wide vectors.
 //!
-//! A core lowers its clock while wide vectors run and raises it within
-//! microseconds after them (measured on Granite Rapids in one hour: 3.79 GHz under 512-bit
-//! FMA, 4.0 and rising in the 40 microseconds after it). So the clock under such a load
-//! can only be read within it: a step here is 16 vector instructions, at most 16
-//! cycles of any port, among a chain of 20 dependent register adds, 20 cycles.
-//! The chain is what takes the time, and counts the cycles.
+//! A core lowers its clock while wide vectors run and raises it within microseconds after them
+//! (measured on Granite Rapids in one hour: 3.79 GHz under 512-bit FMA, 4.0 and rising in the 40
+//! microseconds after it). So the clock under such a load can only be read within it: a step here
+//! is 16 vector instructions, at most 16 cycles of any port, among a chain of 20 dependent register
+//! adds, 20 cycles. The chain is what takes the time, and counts the cycles.
 
 use std::arch::naked_asm;
 
 use super::super::isa::{Element, Isa};
 use super::super::work::Clocked;
 
-/// The clocked loop that is as heavy as the loops of this instruction set; `None`
-/// where no core lowers its clock for it.
+/// The loop as heavy as those of this set; `None` where no core lowers its clock for it.
 pub(crate) fn clocked(isa: Isa, element: Element) -> Option<Clocked> {
     let float = matches!(element, Element::F64 | Element::F32);
     match (isa, float) {

@@ -1,13 +1,12 @@
 //! Floating-point peak loops.
 //!
-//! Without FMA, each accumulator is multiplied by 1 and has 1 added to it, half and
-//! half. Intel's cores from Golden Cove on multiply on ports 0 and 1 and add on
-//! ports 1 and 5, so 3 such instructions a cycle fit; but a core binds an
-//! instruction to a port while renaming, before it knows which will be free. Of the
-//! orders tried there (pairs, whole blocks, groups of 2 to 6, several distances),
-//! groups of four multiplications and four additions, on 15 accumulators, came out
-//! at 3.00 a cycle, pairs at 2.92. Zen 2 and later have two ports of each and run 4
-//! a cycle; the 15 accumulators also cover their latency of 6.
+//! Without FMA, each accumulator is multiplied by 1 and has 1 added to it, half and half. Intel's
+//! cores from Golden Cove on multiply on ports 0 and 1 and add on ports 1 and 5, so 3 such
+//! instructions a cycle fit; but a core binds an instruction to a port while renaming, before it
+//! knows which will be free. Of the orders tried there (pairs, whole blocks, groups of 2 to 6,
+//! several distances), groups of four multiplications and four additions, on 15 accumulators, came
+//! out at 3.00 a cycle, pairs at 2.92. Zen 2 and later have two ports of each and run 4 a cycle;
+//! the 15 accumulators also cover their latency of 6.
 //!
 //! With FMA, x = 1 * 1 + x on all registers but one.
 

@@ -28,8 +28,7 @@ hot_ymm!(add16_i64_avx2, add16!("vpaddq ymm\\k, ymm\\k, ymm15"));
 hot_xmm!(add16_f64, "movsd", add16!("addsd xmm\\k, xmm15"));
 hot_ymm!(add16_f64_avx2, add16!("vaddpd ymm\\k, ymm\\k, ymm15"));
 
-// The 17 operations. The slots of the state are those of `law::slot`; a and b are
-// quotients:
+// The 17 operations. The slots of the state are those of `law::slot`; a and b are quotients:
 //
 //   v += 1   a = v * 3   a /= 3   s += a   s -= v   compare a with v
 //   x *= A   x -= 1 (floats: x = x * 2 - 3)

@@ -1,10 +1,9 @@
 //! Hot loops for x86-64, as whole functions in assembly, so that no compiler can
 //! fold the work away and a debug build runs the same instructions as a release.
 //!
-//! Every loop is called as `f(state, iterations)` in the System V convention: the
-//! state in `rdi`, one 64-byte line a register, the iterations in `rsi`. The
-//! assembler's own `.irp` and `.rept` spell out the registers. A test decodes the
-//! machine code and counts it against the declaration.
+//! Every loop is called as `f(state, iterations)` in the System V convention: the state in `rdi`,
+//! one 64-byte line a register, the iterations in `rsi`. The assembler's own `.irp` and `.rept`
+//! spell out the registers. A test decodes the machine code and counts it against the declaration.
 
 #![allow(unsafe_code)] // Naked functions are unsafe attributes; their callers are in `work`.
 

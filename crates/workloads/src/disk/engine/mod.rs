@@ -1,7 +1,5 @@
 //! I/O engines. An engine takes I/Os from a [`Source`], keeps a fixed number in flight, and reports
 //! each completed one to the source.
-//!
-//! To add one, write its file, and add it to [`Kind`] and [`Engine`].
 
 use std::borrow::Cow;
 use std::io;
@@ -102,8 +100,7 @@ impl Engine {
     }
 }
 
-/// Why an I/O of `block` bytes did not do its work, if it did not: it moved `result`
-/// bytes, or failed so.
+/// Why an I/O of `block` bytes did not do its work, if it did not.
 fn failure(io: Io, block: usize, result: Result<usize, io::Error>) -> Option<String> {
     let Io { write, offset, .. } = io;
     let what = if write { "writing" } else { "reading" };

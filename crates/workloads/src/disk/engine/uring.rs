@@ -191,8 +191,7 @@ impl Uring {
                 Ok(_) => Ok(()),
                 Err(e) => match e.raw_os_error() {
                     Some(libc::EINTR) => continue,
-                    // Too much is under way: what has completed is taken first, and the
-                    // rest submitted by the next call.
+                    // What has completed is taken first, the rest submitted by the next call.
                     Some(libc::EAGAIN | libc::EBUSY) => {
                         std::thread::yield_now();
                         Ok(())

@@ -11,8 +11,7 @@ use super::*;
 
 const MIB: u64 = 1 << 20;
 
-/// A point on a file of a size that no other test uses: one that is damaged is not kept
-/// for another.
+/// The file size is that of no other test: a damaged file is not kept for another.
 fn shape(file_size: u64, block_size: u64, queue_depth: u64, direct: bool) -> Shape {
     let engine = if queue_depth > 1 { Kind::Uring } else { Kind::Psync };
     let cache = if direct { Cache::None } else { Cache::Cold };

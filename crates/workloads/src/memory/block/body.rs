@@ -1,14 +1,12 @@
 //! The hot loops: what is done to one block, and block after block.
 //!
-//! Blocks of 1 and of 8 bytes are moved by one plain load or store each, which is
-//! marked volatile: so neighbouring blocks are not joined into vectors, and random
-//! order differs from the order of addresses by nothing but the order. Other blocks
-//! are moved in vectors of 32 bytes where the CPU has AVX2. Whole cache lines are then
-//! written with non-temporal stores, as the data is meant not to fit into a cache:
-//! on Granite Rapids they wrote blocks from 256 B up 2.5 to 5 times as fast as `rep
-//! stosb`, the C library's memset, and ordinary stores of 32 or 64 bytes; copies
-//! gained a factor of 1.8 in order of addresses. Without AVX2 it is the C library's
-//! memset and memcpy.
+//! Blocks of 1 and of 8 bytes are moved by one plain load or store each, which is marked volatile:
+//! so neighbouring blocks are not joined into vectors, and random order differs from the order of
+//! addresses by nothing but the order. Other blocks are moved in vectors of 32 bytes where the CPU
+//! has AVX2. Whole cache lines are then written with non-temporal stores, as the data is meant not
+//! to fit into a cache: on Granite Rapids they wrote blocks from 256 B up 2.5 to 5 times as fast as
+//! `rep stosb`, the C library's memset, and ordinary stores of 32 or 64 bytes; copies gained a
+//! factor of 1.8 in order of addresses. Without AVX2 it is the C library's memset and memcpy.
 
 #![allow(unsafe_code)] // Blocks are addressed by number, as raw memory.
 

@@ -1,8 +1,7 @@
 //! What the memory holds that blocks are read from, and what their bytes add up to.
 //!
-//! Word i of 8 bytes is (i + 1) times an odd constant, so that words differ, sums of
-//! neighbouring words have a closed form, and what a read must give is known without
-//! reading it a second time.
+//! Word i of 8 bytes is (i + 1) times an odd constant, so that words differ, sums of neighbouring
+//! words have a closed form, and what a read must give is known without reading it a second time.
 
 #![allow(unsafe_code)] // Filling memory by address.
 
@@ -45,9 +44,8 @@ fn split(range: &Range<usize>) -> (Range<usize>, Range<usize>, Range<usize>) {
     (range.start..first, first / 8..last / 8, last..range.end)
 }
 
-/// What reading blocks of `size` bytes must give, `count` of them from offset `start`
-/// on: the sum of their whole words, where words are aligned, and of the other bytes
-/// one by one.
+/// What reading blocks of `size` bytes must give, `count` of them from offset `start` on: the sum
+/// of their whole words, where words are aligned, and of the other bytes one by one.
 pub(super) fn sum(start: usize, size: usize, count: usize) -> u64 {
     let all = start..start + size * count;
     if size.is_multiple_of(8) {

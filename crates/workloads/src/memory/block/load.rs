@@ -12,13 +12,12 @@
 //!   every byte, that of the last stretch that came by.
 //! - **Copy**: each target block must equal its source block.
 //!
-//! So that neither a copy nor a stamp of an earlier run can pass for a new one, a block
-//! that was checked is *spoilt*: its first target byte is inverted. So each block
-//! counts once: one that an order holds twice is found spoilt when it comes up again.
-//! Stretches that a later one wrote over cannot be checked afterwards. They are proven
-//! by their last block, which is spoilt before and read after each stretch; this one
-//! store and one load a stretch are timed. What stays unproven is a copy that a later
-//! stretch of a run left out after an earlier one of the same run had made it.
+//! So that neither a copy nor a stamp of an earlier run can pass for a new one, a block that was
+//! checked is *spoilt*: its first target byte is inverted. So each block counts once: one that an
+//! order holds twice is found spoilt when it comes up again. Stretches that a later one wrote over
+//! cannot be checked afterwards. They are proven by their last block, which is spoilt before and
+//! read after each stretch; this one store and one load a stretch are timed. What stays unproven is
+//! a copy that a later stretch of a run left out after an earlier one of the same run had made it.
 
 #![allow(unsafe_code)] // The blocks are raw memory.
 
@@ -255,8 +254,7 @@ impl Load for BlockLoad {
         if run.sum != sum {
             return Err("the last block of a stretch was not written".to_owned());
         }
-        // What the last stretch wrote over, and all before these two, is proven by
-        // the sum.
+        // What the last stretch wrote over, and all before these two, is proven by the sum.
         let earlier = if stamp == 1 { STAMPS } else { stamp - 1 };
         self.check_written(before.start.max(last.end)..before.end, earlier)?;
         self.check_written(last, stamp)?;

@@ -69,8 +69,7 @@ impl Permutation {
         self.share.count as usize
     }
 
-    /// Replaces the content of `into` by the next `count` blocks, all of them
-    /// different, of which there must be as many.
+    /// Replaces `into` by the next `count` blocks, all different, of which there must be as many.
     pub(super) fn next(&mut self, count: usize, into: &mut Vec<u32>) {
         if self.at >= self.domain {
             self.pass += 1;

@@ -19,13 +19,12 @@ const WHOLE: u64 = 2 << 20;
 
 const LEAST: u64 = 1 << 10;
 
-/// Bytes that an array is further on than a multiple of [`ALIGNMENT`], for each array
-/// before it. Loops are at the same element of all arrays; without the odd 1 KiB a load
-/// could have the low 12 bits of the address of a store in flight, which many CPUs take
-/// for the same address at first. (On Granite Rapids it makes no difference.) With 1 KiB
-/// alone the lines that a loop is at seem to be in one bank of DRAM: plain loops of SSE2
-/// then copy at 20 GB/s a core on Zen 4, and at 26 to 31 with 8 KiB to 1 MiB more. 128 KiB
-/// keeps the place in an L2 whose ways are as large.
+/// Bytes that an array is further on than a multiple of [`ALIGNMENT`], for each array before it.
+/// Loops are at the same element of all arrays; without the odd 1 KiB a load could have the low 12
+/// bits of the address of a store in flight, which many CPUs take for the same address at first.
+/// (On Granite Rapids it makes no difference.) With 1 KiB alone the lines that a loop is at seem to
+/// be in one bank of DRAM: plain loops of SSE2 then copy at 20 GB/s a core on Zen 4, and at 26 to
+/// 31 with 8 KiB to 1 MiB more. 128 KiB keeps the place in an L2 whose ways are as large.
 const SKEW: u64 = (128 << 10) + (1 << 10);
 
 /// Arrays, each divided into one part a thread, each part into equal segments.
@@ -88,8 +87,7 @@ impl Layout {
         self.array_stride * array + self.within(thread)
     }
 
-    /// The segments in words: equal where they are at the same places, however many
-    /// threads they are divided among.
+    /// Equal for segments at the same places, however many threads they are divided among.
     pub(super) fn describe(&self) -> String {
         let Self { op, threads, segment, array_stride, part_stride, .. } = self;
         let parts = if *part_stride == self.part() {

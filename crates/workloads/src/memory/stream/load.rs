@@ -45,8 +45,7 @@ pub(super) struct StreamLoad {
 }
 
 impl StreamLoad {
-    /// That thread's part, with its pages touched. `fill`: the arena does not hold the
-    /// arrays yet.
+    /// That thread's part, with its pages touched. `fill`: the arena does not hold the arrays yet.
     pub(super) fn new(
         (op, hot): (Op, Loop),
         arena: &Arc<Arena>,

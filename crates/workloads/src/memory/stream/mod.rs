@@ -138,8 +138,7 @@ struct Task {
     hot: Loop,
     layout: Layout,
     pages: Pages,
-    /// How the lines reach memory; `None` where it depends on the size of the set
-    /// whether they do.
+    /// How the lines reach memory; `None` where it depends on the size of the set whether they do.
     stores: Option<Stores>,
 }
 
@@ -150,8 +149,7 @@ impl Task {
         Ok(Box::new(Ready { task: self, arena, fill }))
     }
 
-    /// What the arena holds once it is filled: the same for points whose sources are at
-    /// the same places.
+    /// What the filled arena holds: the same for points whose sources are at the same places.
     fn content(&self) -> String {
         format!("stream: the last {} of {}", self.op.sources(), self.layout.describe())
     }

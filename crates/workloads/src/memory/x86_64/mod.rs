@@ -239,8 +239,7 @@ macro_rules! begin {
     };
 }
 
-/// Before a pass: the stamp into the last line of `a`, of operations that store what they
-/// load.
+/// Before a pass: the stamp into the last line of `a`, of operations that store what they load.
 macro_rules! stamp {
     (read $width:tt) => {
         ""

@@ -1,10 +1,9 @@
 //! Non-temporal stores: whole lines to memory, past the cache.
 //!
-//! On Granite Rapids `copy` gains from streams (20 GB/s a core with 1, 27 with 2, 30
-//! with 4) and then nothing more from prefetches. `triad` has two sources to follow
-//! already: more streams are slower, a prefetch 16 lines ahead lifts it from 23 to 26.
-//! `write` is at 27 with any. On Zen 4 neither gains: `copy` is as fast with any
-//! streams, `triad` 3 % faster without the prefetch.
+//! On Granite Rapids `copy` gains from streams (20 GB/s a core with 1, 27 with 2, 30 with 4) and
+//! then nothing more from prefetches. `triad` has two sources to follow already: more streams are
+//! slower, a prefetch 16 lines ahead lifts it from 23 to 26. `write` is at 27 with any. On Zen 4
+//! neither gains: `copy` is as fast with any streams, `triad` 3 % faster without the prefetch.
 
 use std::arch::naked_asm;
 

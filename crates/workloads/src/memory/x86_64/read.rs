@@ -1,10 +1,9 @@
 //! Reading: the wrapping sum of every 64 bits.
 //!
-//! On Granite Rapids a stream alone reads 15 to 18 GB/s a core, 2 streams 18, 4
-//! streams 17 to 19, 2 streams with a prefetch into L2 16 lines ahead 21. A further
-//! distance (2 KiB, 4 KiB), `prefetchnta` and prefetches by pairs of lines are slower.
-//! On Zen 4 a stream alone reads 27, as do 2, and each prefetch tried costs a tenth to a
-//! quarter of it.
+//! On Granite Rapids a stream alone reads 15 to 18 GB/s a core, 2 streams 18, 4 streams 17 to 19, 2
+//! streams with a prefetch into L2 16 lines ahead 21. A further distance (2 KiB, 4 KiB),
+//! `prefetchnta` and prefetches by pairs of lines are slower. On Zen 4 a stream alone reads 27, as
+//! do 2, and each prefetch tried costs a tenth to a quarter of it.
 
 use std::arch::naked_asm;
 

@@ -29,8 +29,7 @@ fn end(session: &Bounds) {
     while session.spend(u64::MAX) {}
 }
 
-/// A point of a workload with these `name=value` words and else its defaults, on a host of which
-/// nothing is known.
+/// A point with these `name=value` words and else defaults, on a host of which nothing is known.
 fn shape_of(workload: &super::Network, words: &str) -> Shape {
     let defaults = workload.spec.parameters.iter().map(|p| format!("{}={} ", p.name, p.default));
     let params = params(&(defaults.collect::<String>() + words));

@@ -137,8 +137,7 @@ fn pass<M: Message>(mut from: &TcpStream, mut to: &TcpStream) -> bool {
     from.read_exact(bytes.as_mut()).and_then(|()| to.write_all(bytes.as_ref())).is_ok()
 }
 
-/// A trial whose datagrams take the way that `work` makes, once the client has shown its
-/// token.
+/// A trial whose datagrams take the way that `work` makes, once the client has shown its token.
 fn relayed(
     shape: Shape,
     count: u64,

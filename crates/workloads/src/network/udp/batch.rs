@@ -1,8 +1,7 @@
 //! Several datagrams a system call (sendmmsg(2), recvmmsg(2)).
 //!
-//! Every datagram has a head of its own; what follows is the same memory for all. So a
-//! batch of large datagrams stays in a core's own cache, and each byte of each is still
-//! copied.
+//! Every datagram has a head of its own; what follows is the same memory for all. So a batch of
+//! large datagrams stays in a core's own cache, and each byte of each is still copied.
 
 #![allow(unsafe_code)] // Two system calls that take vectors of pointers.
 

@@ -37,8 +37,7 @@ impl ClientEnd {
         Self { socket, poll: shape.poll, out, back }
     }
 
-    /// Sends a datagram and waits for its answer, which was asked for at `before`. False:
-    /// it is lost.
+    /// Sends a datagram and waits for its answer, asked for at `before`. False: it is lost.
     fn round_trip(&mut self, number: u64, before: u64) -> Result<bool, String> {
         stamp::put(&mut self.out, number);
         self.socket.send(&self.out).map_err(|e| broken(&e))?;
@@ -95,8 +94,7 @@ impl ClientSide for ClientEnd {
     }
 }
 
-/// The server: answers each datagram with itself, once. What comes again, late or with a
-/// number that was not asked for gets no answer.
+/// Answers each datagram with itself, once; not what comes again, late or unasked.
 pub(in crate::network) struct ServerEnd {
     socket: UdpSocket,
     poll: bool,
