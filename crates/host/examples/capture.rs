@@ -1,9 +1,9 @@
 //! Captures what the probes ask of this machine into a folder, so that it can become a fixture:
 //! `cargo run -p proofmark-host --example capture -- DIR [DISK]`. DISK is the folder to look at for
-//! the disk workloads, absolute and without links, `/` if left out. Of /proc/self/mountinfo only the
-//! cgroup mounts and those on the way to DISK (and to files of loop devices under it) are kept, of
-//! environments and the firmware's tables nothing; the machine's network addresses are kept. Look
-//! through the folder before you share it.
+//! the disk workloads, absolute and without links, `/` if left out. Of /proc/self/mountinfo only
+//! the cgroup mounts and those on the way to DISK (and to files of loop devices under it) are kept,
+//! of environments and the firmware's tables nothing; the machine's network addresses are kept.
+//! Look through the folder before you share it.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -2,8 +2,7 @@
 //! cgroup up to the top that can be seen. Works with cgroup v1, v2, both at once
 //! (hybrid), and inside a container that sees only its part of the tree.
 //!
-//! Sources: cgroups(7), cgroup_namespaces(7), Linux
-//! `Documentation/admin-guide/cgroup-v2.rst`.
+//! Sources: cgroups(7), cgroup_namespaces(7), Linux `Documentation/admin-guide/cgroup-v2.rst`.
 
 use crate::mounts::{self, Mount};
 use crate::root::{Reason, Root, above, below, fault};

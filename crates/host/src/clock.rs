@@ -1,5 +1,4 @@
-//! The frequencies that the machine reports. The measured one is added by who
-//! runs the measurement.
+//! The frequencies that the machine reports. The measured one is added by who runs the measurement.
 //!
 //! Sources: Intel SDM volume 2A, CPUID leaves 0x15 and 0x16; the hypervisor leaf
 //! 0x40000010 (VMware's, also KVM's); Linux `Documentation/admin-guide/pm/cpufreq.rst`

@@ -1,7 +1,6 @@
-//! Instruction set extensions: the CPUID bits that claim them, and the names
-//! that the report prints. Names are those of /proc/cpuinfo, save for four that
-//! the field calls otherwise (`pni` is sse3, `abm` lzcnt, `asimd` neon,
-//! `atomics` lse).
+//! Instruction set extensions: the CPUID bits that claim them, and the names that the report
+//! prints. Names are those of /proc/cpuinfo, save for four that the field calls otherwise (`pni` is
+//! sse3, `abm` lzcnt, `asimd` neon, `atomics` lse).
 //!
 //! Sources: Intel SDM volume 2A (CPUID leaves 1, 7 and 0x80000001); AMD64 APM
 //! volume 3, appendix E; Linux arm64 ELF hwcaps documentation.

@@ -100,8 +100,7 @@ const PROBE_FAILED: Entry = (
      Ceilings and checks that need them report it. The other facts are valid.",
 );
 
-/// Every finding about the host: id, title, and what it means with what to do
-/// about it. All are notes.
+/// Every finding about the host, all notes: id, title, and what it means with what to do.
 pub const FINDINGS: &[(&str, &str, &str)] = &[
     MASKED_MODEL,
     USABLE_CPUS,

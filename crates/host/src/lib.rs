@@ -41,21 +41,18 @@ use proofmark_model::{Cpu, Host, Os};
 pub use findings::FINDINGS;
 pub use root::Root;
 
-/// Ids of every core design that [`look`] can name in
-/// [`proofmark_model::Cpu::microarchitecture`], each once.
+/// Ids of every core design that [`look`] can name, each once.
 pub fn designs() -> impl Iterator<Item = &'static str> {
     microarchitecture::ids()
 }
 
-/// Looks at the machine, and at what is under the folder `disk_path` (absolute; may
-/// hold links and `..`). Takes milliseconds, and never fails as a whole. If the folder
-/// cannot be used (missing, a file, read-only, not this user's to write in),
-/// [`Host::storage`] says so and what to do. It makes no file anywhere; of io_uring it
-/// sets up one ring of one entry and closes it.
+/// Looks at the machine, and at what is under the folder `disk_path` (absolute; may hold links and
+/// `..`). Takes milliseconds, and never fails as a whole. If the folder cannot be used (missing, a
+/// file, read-only, not this user's to write in), [`Host::storage`] says so and what to do. It
+/// makes no file anywhere; of io_uring it sets up one ring of one entry and closes it.
 ///
-/// Left for others to fill, because they must be measured:
-/// [`proofmark_model::Clock::measured_hz`], and the resolution and overhead in
-/// [`proofmark_model::Timer`].
+/// Left for others to fill, because they must be measured: [`proofmark_model::Clock::measured_hz`],
+/// and the resolution and overhead in [`proofmark_model::Timer`].
 pub fn look(root: &Root, disk_path: &str) -> Host {
     let cpuid = root.cpuid();
     let who = identity::look(root, cpuid.as_ref());

@@ -156,8 +156,7 @@ impl Root {
         }
     }
 
-    /// The real path of a folder. Folders of a captured machine are not captured: it
-    /// is the path as given.
+    /// The real path of a folder; of a captured machine the path as given.
     pub(crate) fn folder(&self, path: &str) -> Result<String, Reason> {
         if !self.live {
             return Ok(path.to_owned());
@@ -176,8 +175,7 @@ impl Root {
         }
     }
 
-    /// Whether this user may make files in a folder; of a captured machine not known,
-    /// and taken to be so.
+    /// Whether this user may make files in a folder; taken to be so of a captured machine.
     pub(crate) fn writable(&self, folder: &str) -> Result<(), Reason> {
         use rustix::fs::{Access, access};
         if !self.live {
@@ -225,8 +223,7 @@ impl Root {
         if self.live { network::live() } else { network::parse(&self.read("/addresses")?) }
     }
 
-    /// Addresses of this machine as text, to be kept as `addresses` of a captured one;
-    /// `None` where they are not available.
+    /// Addresses of this machine, to keep as `addresses` of a captured one; `None` if unknown.
     pub fn addresses_text(&self) -> Option<String> {
         let all = self.addresses().ok()?;
         Some(all.iter().map(|a| format!("{} {}\n", a.interface, a.ip)).collect())
@@ -252,8 +249,7 @@ impl Root {
         }
     }
 
-    /// What CPUID answers as text, to be kept as `cpuid.txt` of a captured
-    /// machine; `None` where there is no CPUID.
+    /// What CPUID answers, to keep as `cpuid.txt` of a captured machine; `None` without CPUID.
     pub fn cpuid_text(&self) -> Option<String> {
         self.cpuid().ok().map(|dump| dump.to_text())
     }

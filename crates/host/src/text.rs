@@ -5,9 +5,8 @@
 /// and expanding it could eat the memory.
 const LARGEST_CPU: u32 = 65_535;
 
-/// CPUs from a list such as `0-3,8,10-11`, sorted, without doubles. An empty
-/// list is read as no CPU.
-/// Fails with a sentence that quotes it.
+/// CPUs from a list such as `0-3,8,10-11`, sorted, without doubles. An empty list is read as no
+/// CPU. Fails with a sentence that quotes it.
 pub(crate) fn cpu_list(text: &str) -> Result<Vec<u32>, String> {
     let error = || {
         let begin: String = text.trim().chars().take(60).collect();

@@ -40,8 +40,7 @@ const CONTENTION_CHECKS: &[(&str, &str)] = &[
     ("swap", "memory (swapping)"),
 ];
 
-/// The bottleneck of a measurement whose ceiling, efficiency and findings are filled in.
-/// The error says why none can be named.
+/// Names the bottleneck once ceiling, efficiency and findings are filled in, or says why it cannot.
 pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
     if m.trials.is_empty() {
         return Err("no trial was completed".to_owned());
@@ -91,8 +90,7 @@ fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String
     Ok(bottleneck)
 }
 
-/// What more threads show of a memory rate that is far from its ceiling: the same point
-/// on one thread and on the most threads that have a core each.
+/// What the same point on one thread, and on the most with a core each, shows of a memory rate.
 fn by_scaling(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
     if m.unit != Unit::BytePerSecond {
         return None;

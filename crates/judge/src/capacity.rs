@@ -1,13 +1,11 @@
-//! How many cores' worth of the machine a measurement could use at most, and what
-//! sets that number: its threads, the cores, or a CPU quota.
+//! How many cores' worth of the machine a measurement could use at most, and what sets that number.
 
 use proofmark_model::{Host, Measurement, Trial};
 
 use crate::statistics::typical;
 use crate::threads::threads_here;
 
-/// Length of a quota's period in seconds. The kernel's default; `cpu.max` and
-/// `cpu.cfs_period_us` are rarely set otherwise.
+/// Seconds of a quota's period: the kernel's default, rarely set otherwise.
 const QUOTA_PERIOD_S: f64 = 0.1;
 
 /// What sets the number of cores.
@@ -70,10 +68,9 @@ impl Capacity {
 
     /// How much more than the quota a trial may have got, as a share of the quota.
     ///
-    /// A quota is handed out by the period, and a trial need not begin with one: it
-    /// may use up the rest of one period and then the next, so T seconds can hold
-    /// one period's allowance more than T's own. It never gets more than its cores.
-    /// 0 where the quota is not the bound.
+    /// A quota is handed out by the period, and a trial need not begin with one: it may use up the
+    /// rest of one period and then the next, so T seconds can hold one period's allowance more than
+    /// T's own. It never gets more than its cores. 0 where the quota is not the bound.
     pub fn quota_slack(&self, trials: &[Trial]) -> f64 {
         let (Bound::Quota, Some(quota)) = (self.bound, self.quota) else { return 0.0 };
         let seconds = typical(trials, |t| Some(t.seconds).filter(|s| *s > 0.0));

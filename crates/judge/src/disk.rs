@@ -1,5 +1,4 @@
-//! What a disk workload asked for, what the devices moved for it, and how its file was
-//! used: what several checks, the ceilings and the bottleneck share.
+//! What checks, ceilings and the bottleneck share of disk workloads, their devices and files.
 
 use proofmark_model::{
     DeviceTraffic, FileState, Flush, Limit, Measurement, Order, Subsystem, Trial, Unit,
@@ -98,8 +97,7 @@ pub(crate) fn files(m: &Measurement) -> impl Iterator<Item = &FileState> {
     m.trials.iter().filter_map(|t| t.file.as_ref())
 }
 
-/// Share of the file that lay in the page cache before the trial, where that is more
-/// than a page here and there.
+/// Share of the file in the page cache before the trial, if more than a page here and there.
 pub(crate) fn found_cached(file: &FileState) -> Option<f64> {
     file.cached.filter(|share| share.is_finite() && *share > EVICTED)
 }
@@ -114,8 +112,7 @@ pub(crate) fn asks(m: &Measurement, way: Way) -> bool {
     m.trials.iter().any(|t| asked(t, way) > 0.0)
 }
 
-/// Whether the point commits each write, so that the file system's journal writes
-/// more than was asked.
+/// Whether each write is committed, so that the file system's journal writes more than asked.
 pub(crate) fn commits(m: &Measurement) -> bool {
     files(m).any(|f| f.flush == Flush::Each)
 }

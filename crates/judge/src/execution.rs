@@ -1,7 +1,4 @@
-//! What sets a subsystem's measurements apart in the eyes of the checks that judge all.
-//!
-//! A check that holds for every subsystem asks here and names none itself, so that a new
-//! subsystem answers once.
+//! What sets a subsystem's measurements apart: checks that judge all ask here and name none.
 
 use proofmark_model::{Host, Measurement, Pace, Subsystem, Trial, Unit};
 
@@ -37,8 +34,7 @@ pub(crate) fn long_whole(ctx: &Context, m: &Measurement) -> bool {
     ctx.work(m).whole_problem && seconds.is_some_and(|s| s >= LONG_S)
 }
 
-/// CPU time of the trials' threads on this machine over all that they could have had: their
-/// wall time on each CPU that they ran on.
+/// CPU time of the trials' threads here over their wall time on each CPU that they ran on.
 pub(crate) fn cpu_share(host: &Host, m: &Measurement) -> Option<f64> {
     if m.subsystem == Subsystem::Network {
         return network::share_here(m);
@@ -51,8 +47,7 @@ pub(crate) fn cpu_share(host: &Host, m: &Measurement) -> Option<f64> {
     ratio_of_sums(m.trials.iter().map(|t| Some((t.conditions.own_cpu_s?, had(t)))))
 }
 
-/// CPU time that others took from a trial, in CPU-seconds; `None` where nobody separates it
-/// from the point's own.
+/// CPU-seconds that others took from a trial; `None` if not separate from the point's own.
 pub(crate) fn others(capacity: &Capacity, m: &Measurement, t: &Trial) -> Option<f64> {
     match m.subsystem {
         Subsystem::Disk => disk::others(capacity, m, t),

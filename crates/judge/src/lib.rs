@@ -73,8 +73,7 @@ impl<'a> Context<'a> {
         self.but_for_threads(m).find(|other| other.params.threads() == 1)
     }
 
-    /// The same workload with the same other parameters on the most threads that the run
-    /// measured, up to so many.
+    /// The same point on the most threads that the run measured, up to so many.
     pub(crate) fn on_most_threads(&self, m: &Measurement, up_to: u64) -> Option<&'a Measurement> {
         let few = self.but_for_threads(m).filter(|other| other.params.threads() <= up_to);
         few.max_by_key(|other| other.params.threads())
@@ -120,8 +119,7 @@ pub(crate) fn share_of(ceiling: &Ceiling, m: &Measurement) -> Option<f64> {
         .filter(|e| e.is_finite())
 }
 
-/// The ceiling at a trial's own clock, if the ceiling depends on the clock and the
-/// trial knows its own.
+/// The ceiling at a trial's own clock, if it depends on the clock and the trial knows it.
 fn ceiling_at(better: Better, ceiling: &Ceiling, trial: &Trial) -> f64 {
     let usual = ceilings::input_of(ceiling, ceilings::CLOCK_INPUT).map(|i| i.value);
     match (usual, trial.conditions.clock_hz) {

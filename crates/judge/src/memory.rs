@@ -1,5 +1,4 @@
-//! What a memory workload touches: how much, in which order, and how much of it a
-//! cache could have given.
+//! What a memory workload touches, in which order, and how much of it a cache could have given.
 
 use proofmark_model::{Access, Cache, CacheKind, Host, Measurement, Traffic};
 
@@ -8,21 +7,17 @@ use crate::Context;
 /// Bytes of a cache line on every machine that is known here.
 pub(crate) const LINE: f64 = 64.0;
 
-/// The largest first-level data cache of the designs in the tables, in bytes. A
-/// hypervisor may report a smaller one than there is, so what is between is not
-/// taken for the second level.
+/// The largest first-level data cache of the designs in the tables, in bytes. A hypervisor may
+/// report a smaller one than there is, so what is between is not taken for the second level.
 pub(crate) const LARGEST_L1: u64 = 64 << 10;
 
-/// Share of the data that a cache could hold where no cache is reported: workloads
-/// take at least 4 times the cache where they know it.
+/// Share that an unreported cache could hold: workloads take at least 4 times one that they know.
 const HIDDEN_CACHE: f64 = 0.25;
 
-/// From this share of the data on that the cache could hold, the number is no
-/// longer bounded by memory.
+/// From this share on that the cache could hold, memory no longer bounds the number.
 pub(crate) const MOSTLY_CACHE: f64 = 0.5;
 
-/// Bytes of the workload's largest array or set, over all threads: what STREAM's rule of 4 times
-/// the cache is held against.
+/// Bytes of the largest array or set, over all threads, for STREAM's rule of 4 times the cache.
 pub(crate) fn array_bytes(ctx: &Context, m: &Measurement) -> Option<u64> {
     ctx.work(m).array_bytes(&m.params)
 }
@@ -32,8 +27,7 @@ pub(crate) fn touched_bytes(ctx: &Context, m: &Measurement) -> Option<u64> {
     ctx.work(m).touched_bytes(&m.params)
 }
 
-/// What one counted operation reads and writes.
-/// Fails if the workload counts no bytes.
+/// What one counted operation reads and writes; fails if the workload counts no bytes.
 pub(crate) fn traffic<'a>(ctx: &Context<'a>, m: &Measurement) -> Result<&'a Traffic, String> {
     let traffic = ctx.work(m).traffic(&m.params);
     traffic.ok_or_else(|| "this workload counts no bytes".to_owned())

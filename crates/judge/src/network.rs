@@ -1,5 +1,4 @@
-//! What a network workload sent and received, what the systems of both ends counted with
-//! it, and how busy they were: what several checks, the ceilings and the bottleneck share.
+//! What checks, ceilings and the bottleneck share of network workloads and of both ends.
 
 mod frames;
 
@@ -60,8 +59,7 @@ pub(crate) fn datagrams(m: &Measurement) -> Option<bool> {
     m.traffics().map(|(_, n)| n.datagrams.is_some()).reduce(|a, b| a || b)
 }
 
-/// The network that a stream goes over, for its ceiling.
-/// The error says why there is no ceiling.
+/// The network that a stream goes over, for its ceiling, or why there is no ceiling.
 pub(crate) fn of_stream<'a>(ctx: &Context<'a>, m: &Measurement) -> Result<&'a Network, String> {
     if !streams(m) {
         return Err("a rate does not limit the time of a round trip or a connection".to_owned());
@@ -70,8 +68,7 @@ pub(crate) fn of_stream<'a>(ctx: &Context<'a>, m: &Measurement) -> Result<&'a Ne
     known(&host.network, "the network")
 }
 
-/// What a stream's trial carried on a connection, and what systems may hold of it on the way:
-/// each the median over the trials.
+/// Medians over the trials: what a connection carried, and what systems may hold on the way.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Carried {
     pub(crate) bytes: f64,
@@ -101,16 +98,14 @@ impl Carried {
 
 /// Times that a connection must have filled its window and its buffers.
 const FILLS: f64 = 4.0;
-/// Bytes that the buffer of a TCP socket may grow to where nothing is reported: at the sender, by
-/// Linux's net.ipv4.tcp_wmem.
+/// Bytes that a TCP socket's buffer may grow to if unknown: Linux's net.ipv4.tcp_wmem.
 const TCP_BUFFER: f64 = 4_194_304.0;
 /// A system gives up to so many times the buffer that is asked for (socket(7)).
 const DOUBLED: f64 = 2.0;
 /// TCP's window, as another tool reported it.
 pub(crate) const WINDOW: &str = "window";
 
-/// Bytes that may be under way on one connection: its window, or what its buffers may hold
-/// where that is more.
+/// Bytes that may be under way on one connection: its window, or its buffers if they hold more.
 fn held(m: &Measurement, t: &Trial) -> f64 {
     let by_default = (datagrams(m) == Some(true)).then_some(UDP_BUFFER);
     let asked = m.params.int("socket_buffer").or(by_default).map(|asked| DOUBLED * asked as f64);
@@ -144,8 +139,7 @@ pub(crate) fn own_share(m: &Measurement, end: End) -> Option<f64> {
     all.filter(|share| *share <= FAR_OFF).map(|share| share.min(1.0))
 }
 
-/// Time that anything ran on the CPUs that an end may use, over all that they have. Much more
-/// than all of it is no such time.
+/// Time that anything ran on an end's CPUs, over all that they have; `None` if far more than all.
 pub(crate) fn system_share(m: &Measurement, end: End) -> Option<f64> {
     let all = share(m, |t, n| {
         let side = end.of(n);
@@ -159,8 +153,7 @@ pub(crate) fn own_of_system(m: &Measurement, end: End) -> Option<f64> {
     share(m, |_, n| Some((end.of(n).own_cpu_s?, end.of(n).busy_s?)))
 }
 
-/// CPU time of all of the point's threads on this machine, over that of the CPUs that
-/// they could run on.
+/// CPU time of the point's threads on this machine, over that of the CPUs they could run on.
 pub(crate) fn share_here(m: &Measurement) -> Option<f64> {
     share(m, |t, n| {
         let server = if over_loopback(m) { n.server.own_cpu_s? } else { 0.0 };
@@ -195,8 +188,7 @@ pub(crate) fn segments(m: &Measurement, t: &Trial) -> Option<f64> {
     Some(bytes / if streams(m) { largest } else { largest.min(each) })
 }
 
-/// TCP segments that were sent again in a trial: by the connections' account since the
-/// trial before, where that is known, else by the systems'.
+/// TCP segments sent again in a trial: by the connections' account if known, else the systems'.
 pub(crate) fn retransmitted(m: &Measurement, t: &Trial) -> Option<f64> {
     let n = t.network.as_ref()?;
     if n.streams.is_empty() {

@@ -62,9 +62,10 @@ pub(crate) fn as_measurement(m: &Measurement, r: &Reference) -> Measurement {
 fn with_reported(ours: &Params, theirs: &Params) -> Params {
     let mut all = ours.clone();
     all.0.extend(theirs.0.clone());
-    // proofmark's result says by its name that the cache was warm. What a tool prints carries no name of a
-    // cache and is read as a disk's, so that it is judged as one, and keeps its finding `page_cache`
-    // next to a warm one of proofmark too; why the two differ is then something else (`disagrees`).
+    // proofmark's result says by its name that the cache was warm. What a tool prints carries no
+    // name of a cache and is read as a disk's, so that it is judged as one, and keeps its finding
+    // `page_cache` next to a warm one of proofmark too; why the two differ is then something else
+    // (`disagrees`).
     if all.text("cache") == Some("warm") {
         all = all.with("cache", "cold");
     }

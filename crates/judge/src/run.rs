@@ -1,5 +1,4 @@
-//! Judges all measurements of a run, in the order in which their judgements depend on each other,
-//! so that none rests on another that is not made yet.
+//! Judges all measurements of a run, in the order in which their judgements depend on each other.
 
 use proofmark_model::{Access, Measurement, Property, Run, Verdict, WorkloadSpec};
 
@@ -8,9 +7,9 @@ use crate::words::counted;
 use crate::{Context, bottleneck, ceilings, checks, efficiency, references, series};
 
 /// Judges a run whose measurements have their trials, summaries, verification and endings: fills in
-/// ceiling, efficiency, bottleneck, findings, verdict, and the reason for each part that stays null;
-/// and of each reference tool the efficiency, findings and verdict, which change no verdict of
-/// proofmark's own results. Findings of checks that are not this crate's are kept. Judging again
+/// ceiling, efficiency, bottleneck, findings, verdict, and the reason for each part that stays
+/// null; and of each reference tool the efficiency, findings and verdict, which change no verdict
+/// of proofmark's own results. Findings of checks that are not this crate's are kept. Judging again
 /// gives the same.
 pub fn judge_run(run: &mut Run) {
     let (specs, policy) = (&run.workloads, &run.plan.policy);

@@ -1,5 +1,4 @@
-//! Small robust statistics that the checks need. The summary of a measurement is
-//! the engine's; these look at the trials once more, for order and shape.
+//! Small robust statistics that the checks need of the trials' order and shape.
 
 use proofmark_model::{Measurement, Trial};
 pub use proofmark_model::{median, median_interval};

@@ -247,8 +247,7 @@ pub(crate) fn host_with_caches() -> Host {
     host
 }
 
-/// One of the workloads after STREAM, with arrays of 1 GiB and non-temporal stores; 10
-/// GB/s a thread.
+/// A workload after STREAM: arrays of 1 GiB, non-temporal stores, 10 GB/s a thread.
 pub(crate) fn stream(op: &str, threads: u64) -> Measurement {
     let mut params = Params::default()
         .with("threads", threads)
@@ -353,8 +352,7 @@ pub(crate) fn with_values(mut m: Measurement, values: &[f64]) -> Measurement {
     m
 }
 
-/// Gives the trials values around another rate, in the same time, and keeps what else they
-/// report.
+/// Values around another rate, in the same time; what else the trials report stays.
 pub(crate) fn at_rate(m: Measurement, rate: f64) -> Measurement {
     let values = around(rate);
     let m = each(m, |i, t| {

@@ -1,5 +1,4 @@
-//! What the tools share that solve and multiply dense matrices: what a task asks of them, and
-//! what theirs is held against.
+//! What the tools share that solve and multiply dense matrices.
 
 use crate::{Figure, Output, Task};
 
@@ -23,8 +22,7 @@ pub(crate) fn widest() -> &'static str {
     "scalar"
 }
 
-/// Threads of the task, each of which is one of these: `threads`, `processes`.
-/// Fails if they are more than its CPUs.
+/// Threads of the task, each of them one of `called`; fails if they are more than its CPUs.
 pub(crate) fn threads(task: &Task, called: &str) -> Result<u64, String> {
     let threads = task.params.threads();
     if threads > task.cpus.len() as u64 {
@@ -69,8 +67,7 @@ pub(crate) fn operations(n: u64) -> f64 {
     n * n * (2.0 / 3.0 * n + 2.0)
 }
 
-/// The figure of the task's test and size that this many threads, or what it takes for them,
-/// came to.
+/// The figure of the task's test and size on so many threads, or what it takes for them.
 pub(crate) fn figure(
     task: &Task,
     output: Output,

@@ -6,8 +6,7 @@ use std::path::Path;
 use proofmark_model::Params;
 
 /// The path of the file that a tool is given. Of a device that holds somebody's data nothing would
-/// be left.
-/// Fails if it is a device or a folder, or no text.
+/// be left. Fails if it is a device or a folder, or no text.
 pub(crate) fn file(path: &Path) -> Result<&str, String> {
     let kind = std::fs::metadata(path).map(|m| m.file_type());
     if kind.is_ok_and(|k| k.is_block_device() || k.is_char_device() || k.is_dir()) {
@@ -16,8 +15,7 @@ pub(crate) fn file(path: &Path) -> Result<&str, String> {
     path.to_str().ok_or_else(|| "the path of its file is no text".to_owned())
 }
 
-/// Whether a parameter is the first of two words.
-/// Fails if it is neither.
+/// Whether a parameter is the first of two words. Fails if it is neither.
 pub(crate) fn either(
     params: &Params,
     parameter: &str,

@@ -38,8 +38,7 @@ pub struct Figure {
     /// The parameters that the output reports, by the names that workloads have for them; what has
     /// no such parameter by the tool's own name.
     pub params: Params,
-    /// The repetitions, and the evidence that the output holds (device, network,
-    /// solution).
+    /// The repetitions, and the evidence that the output holds (device, network, solution).
     pub trials: Vec<Trial>,
     /// Times of single operations, where the output has them.
     pub latency: Option<Latency>,

@@ -86,8 +86,8 @@ impl<'t> dyn Tool + 't {
     }
 }
 
-/// All tools, in the order in which `list` shows them; of several that can repeat a point, the first
-/// that is installed is run if none is named.
+/// All tools, in the order in which `list` shows them; of several that can repeat a point, the
+/// first that is installed is run if none is named.
 pub const ALL: &[&dyn Tool] = &[
     &fio::Fio,
     &iozone::Iozone,

@@ -6,7 +6,7 @@
 pub struct Malformed {
     /// Line, from 1.
     pub line: usize,
-    /// What was expected and what is there; never more of the file than [`Malformed::excerpt`] shows.
+    /// What was expected and what is there; of the file no more than [`Malformed::excerpt`] shows.
     pub what: String,
 }
 

@@ -16,8 +16,8 @@ const ASKS: (u32, u32) = (2, 35);
 /// whose host has to find the memory, too.
 const FIRST_TOUCH: f64 = 1e9;
 
-/// Threads of the task.
-/// Fails if they are more than its CPUs: then proofmark's share CPUs in a way that a tool's need not.
+/// Threads of the task. Fails if they are more than its CPUs: then proofmark's share CPUs in a way
+/// that a tool's need not.
 pub(crate) fn threads(task: &Task) -> Result<u64, String> {
     let threads = task.params.threads();
     match usize::try_from(threads) {
@@ -37,8 +37,7 @@ pub(crate) fn pages_unasked() -> &'static str {
 }
 
 /// What has to be in the environment of a program that has its memory from the C library, so that
-/// it is in the task's pages.
-/// Fails with why it cannot be had.
+/// it is in the task's pages. Fails with why it cannot be had.
 pub(crate) fn pages(task: &Task) -> Result<Vec<(&'static str, String)>, String> {
     let Some(wanted) = task.params.text("pages") else { return Ok(Vec::new()) };
     lay_out(wanted, chosen(&setting()), c_library)
@@ -70,8 +69,8 @@ fn chosen(setting: &str) -> &str {
     word.unwrap_or_default()
 }
 
-/// Version of this machine's C library, as `glibc 2.36`; proofmark's is part of this program and need not
-/// be the one that tools use. `None` if it is another library or does not report it.
+/// Version of this machine's C library, as `glibc 2.36`; proofmark's is part of this program and
+/// need not be the one that tools use. `None` if it is another library or does not report it.
 fn c_library() -> Option<(u32, u32)> {
     glibc(&ask(Command::new(on_path(&["getconf"])?).arg("GNU_LIBC_VERSION"))?.output)
 }

@@ -1,5 +1,4 @@
-//! How other programs are found and started: the reference tools, and whatever is
-//! asked for its version.
+//! How other programs are found and started.
 
 use std::ffi::OsStr;
 use std::io;
@@ -17,9 +16,9 @@ pub const OWN_VARIABLES: &str = "PROOFMARK_";
 static GIVEN: Mutex<Option<Rlimit>> = Mutex::new(None);
 
 /// Raises the soft limit of open files to the hard one: a server holds two descriptors a
-/// connection. [`spawn`] gives other programs back the limit that the user had: some call select(2),
-/// which fails above 1024, others close every descriptor up to the limit one by one. If the system
-/// refuses, the limit stays as it was.
+/// connection. [`spawn`] gives other programs back the limit that the user had: some call
+/// select(2), which fails above 1024, others close every descriptor up to the limit one by one. If
+/// the system refuses, the limit stays as it was.
 pub fn raise_open_files() -> io::Result<()> {
     let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
     let limit = getrlimit(Resource::Nofile);
@@ -28,8 +27,7 @@ pub fn raise_open_files() -> io::Result<()> {
     Ok(())
 }
 
-/// Starts another program: without the variables of this one, and with the limit of
-/// open files that the user had.
+/// Starts another program without this one's variables, with the user's own limit of open files.
 pub fn spawn(command: &mut Command) -> io::Result<Child> {
     let own = |name: &OsStr| name.as_encoded_bytes().starts_with(OWN_VARIABLES.as_bytes());
     for (name, _) in std::env::vars_os().filter(|(name, _)| own(name)) {

@@ -37,8 +37,7 @@ pub struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// A parameter that is a number of more than zero.
-    /// Fails if it is none: `n is not set`.
+    /// A parameter that is a number above zero; fails if it is none: `n is not set`.
     pub(crate) fn number(&self, parameter: &str) -> Result<u64, String> {
         let number = self.params.int(parameter).filter(|n| *n > 0);
         number.ok_or_else(|| format!("{parameter} is not set"))
@@ -136,12 +135,12 @@ pub trait ReferenceRunner: Sync {
     /// Finds it on this machine; runs nothing that lasts.
     fn installed(&self) -> Option<Installed>;
 
-    /// What its figure of that test counts, where that may differ from proofmark's; `None` for tests that
-    /// it is not run for.
+    /// What its figure of that test counts, where that may differ from proofmark's; `None` for
+    /// tests that it is not run for.
     fn counts(&self, test: &str) -> Option<&'static str>;
 
-    /// How it does a task's work, of a test that it counts; or why it cannot do that very work, in a
-    /// few words: `it has no queue depth`.
+    /// How it does a task's work, of a test that it counts; or why it cannot do that very work, in
+    /// a few words: `it has no queue depth`.
     fn invocation(&self, installed: &Installed, task: &Task) -> Result<Invocation, String>;
 
     /// Seconds of work from which on its figure is exact: proofmark's trials last as long.

@@ -34,8 +34,7 @@ pub(crate) fn moment(seconds: i64) -> Option<Timestamp> {
     Timestamp::from_millis(seconds.checked_mul(1000)?)
 }
 
-/// What is needed there.
-/// Fails with these words if it is missing.
+/// What is needed there. Fails with these words if it is missing.
 pub(crate) fn need<T>(found: Option<T>, line: usize, what: &str) -> Result<T, Malformed> {
     found.ok_or_else(|| Malformed::at(line, what))
 }

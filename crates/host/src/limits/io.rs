@@ -4,8 +4,7 @@
 //! In v1 those of a parent do not hold its children: only the process's own counts.
 //!
 //! Sources: Linux `Documentation/admin-guide/cgroup-v2.rst` (io.max) and
-//! `admin-guide/cgroup-v1/blkio-controller.rst` (blkio.throttle.*, "Hierarchical
-//! Cgroups").
+//! `admin-guide/cgroup-v1/blkio-controller.rst` (blkio.throttle.*, "Hierarchical Cgroups").
 
 use std::collections::{BTreeMap, BTreeSet};
 

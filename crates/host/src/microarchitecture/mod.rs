@@ -1,10 +1,9 @@
 //! Which core design this is, and what that was concluded from.
 //!
-//! The model number is believed unless the processor claims a feature, or has a
-//! level-1 cache, that the design of this number cannot have: hypervisors mask
-//! model numbers, but they cannot add features. Then the designs that can have
-//! all that was seen remain. If one remains, or several that do the same
-//! arithmetic in a cycle, that is the answer and a finding says so; if not, the
+//! The model number is believed unless the processor claims a feature, or has a level-1 cache, that
+//! the design of this number cannot have: hypervisors mask model numbers, but they cannot add
+//! features. Then the designs that can have all that was seen remain. If one remains, or several
+//! that do the same arithmetic in a cycle, that is the answer and a finding says so; if not, the
 //! answer is unknown, with the reason.
 
 mod table;

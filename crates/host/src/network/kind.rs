@@ -1,8 +1,7 @@
 //! What an interface is, by its files in sysfs.
 //!
-//! Sources: Linux `include/uapi/linux/if_arp.h` (the numbers of `type`), `drivers/net`
-//! and `net/8021q`, `net/bridge` (DEVTYPE of `uevent`),
-//! `Documentation/ABI/testing/sysfs-class-net`.
+//! Sources: Linux `include/uapi/linux/if_arp.h` (the numbers of `type`), `drivers/net` and
+//! `net/8021q`, `net/bridge` (DEVTYPE of `uevent`), `Documentation/ABI/testing/sysfs-class-net`.
 
 use super::NET;
 use crate::root::{Reason, Root};

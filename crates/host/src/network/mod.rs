@@ -1,9 +1,6 @@
 //! The interface that packets to a peer leave by: which one has the local address,
 //! what it is, and what its wire carries.
 //!
-//! `addresses` finds which interface has which address, `kind` what an interface is
-//! and `rate` what its wire carries.
-//!
 //! Sources: getifaddrs(3), sysfs(5), Linux `Documentation/ABI/testing/sysfs-class-net`.
 
 mod addresses;
@@ -30,9 +27,8 @@ pub fn interface_to(root: &Root, local: IpAddr) -> Probe<Interface> {
     probe_from(having(root, local).and_then(|name| look(root, &name)))
 }
 
-/// The interface that packets from the address `local` of this machine to `far` leave
-/// by: the loopback interface, if `far` is an address of this machine too, else the
-/// one that has `local`.
+/// The interface that packets from the address `local` of this machine to `far` leave by: the
+/// loopback interface, if `far` is an address of this machine too, else the one that has `local`.
 pub fn interface_between(root: &Root, local: IpAddr, far: IpAddr) -> Probe<Interface> {
     match own(root, far) {
         Ok(true) => interface_to(root, Ipv4Addr::LOCALHOST.into()),
@@ -69,8 +65,7 @@ fn having(root: &Root, address: IpAddr) -> Result<String, Reason> {
     }
 }
 
-/// An interface by its name, and where its facts are from, with the reason where it
-/// has no line rate.
+/// An interface, and where its facts are from, with the reason where it has no line rate.
 fn look(root: &Root, name: &str) -> Result<(Interface, String), Reason> {
     let folder = format!("{NET}/{name}");
     let mtu = root.number(&format!("{folder}/mtu"))?;

@@ -16,9 +16,8 @@ pub(super) struct Structure<'a> {
     strings: &'a [u8],
 }
 
-/// The structures of a table, up to its end.
-/// Fails if it cannot be read to its end. Of a torn table nothing is taken: modules that
-/// are left out would make the memory look slower than it is.
+/// The structures of a table, up to its end. Fails if it cannot be read to its end. Of a torn table
+/// nothing is taken: modules that are left out would make the memory look slower than it is.
 pub(super) fn structures(table: &[u8]) -> Result<Vec<Structure<'_>>, String> {
     let mut found = Vec::new();
     let mut rest = table;

@@ -26,8 +26,7 @@ fn end() -> Vec<u8> {
 
 const END: u8 = 127;
 
-/// A memory device as a specification of that length (2.1: 0x15, 2.7: 0x22,
-/// 3.3: 0x5c) lays it out.
+/// A memory device as a specification of that length (2.1: 0x15, 2.7: 0x22, 3.3: 0x5c) lays it out.
 #[derive(Clone)]
 struct Dimm {
     length: usize,

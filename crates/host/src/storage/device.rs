@@ -12,8 +12,7 @@ use crate::text::bracketed;
 /// Unit of `size`, whatever the device's sectors are.
 const SECTOR: u64 = 512;
 
-/// A device by its name in [`BLOCK`]; `None` where there is no such device. What
-/// carries it is left open.
+/// A device by its name in [`BLOCK`], if there is one; what carries it is left open.
 pub(super) fn look(root: &Root, name: &str, virtual_machine: bool) -> Option<BlockDevice> {
     let folder = root.real(&format!("{BLOCK}/{name}")).ok()?;
     let partition = root.exists(&format!("{folder}/partition"));

@@ -1,5 +1,4 @@
-//! What holds the data of a file system: block devices, memory, a server, or another
-//! file system.
+//! What holds the data of a file system: block devices, memory, a server, or another file system.
 //!
 //! Sources: Linux `Documentation/filesystems/` (overlayfs.rst, tmpfs.rst, 9p.rst,
 //! virtiofs.rst, fuse.rst, btrfs.rst); proc_pid_mountinfo(5).
@@ -10,9 +9,8 @@ use super::BLOCK;
 use crate::mounts::Mount;
 use crate::root::{Root, below};
 
-/// Kinds of file systems by the kernel's names, where they say what holds the data.
-/// Those of FUSE are programs: where not listed, they are assumed to be on another
-/// file system.
+/// Kinds of file systems by the kernel's names, where they say what holds the data. Those of FUSE
+/// are programs: where not listed, they are assumed to be on another file system.
 const KINDS: &[(StorageKind, &str)] = &[
     (StorageKind::Memory, "tmpfs ramfs devtmpfs hugetlbfs rootfs"),
     (
@@ -39,8 +37,7 @@ pub(super) fn upper(root: &Root, mount: &Mount) -> Option<String> {
     (folder.starts_with('/') && root.exists(&folder)).then_some(folder)
 }
 
-/// Names in [`BLOCK`] of the devices under a file system; empty where they are
-/// not known.
+/// Names in [`BLOCK`] of the devices under a file system; empty where they are not known.
 pub(super) fn devices(root: &Root, mount: &Mount) -> Vec<String> {
     if !mount.number.starts_with("0:") {
         return by_number(root, &mount.number).into_iter().collect();

@@ -1,6 +1,5 @@
-//! What the link to a device carries after coding: no device is read or written
-//! faster, save from a cache on this side of it. Overhead of packets and commands is
-//! not taken off.
+//! What the link to a device carries after coding: no device is read or written faster, save from a
+//! cache on this side of it. Overhead of packets and commands is not taken off.
 //!
 //! Sources: PCI Express Base Specification 6.0, section 4.2 (8b/10b at 2.5 and 5 GT/s,
 //! 128b/130b at 8 to 32 GT/s, flits of 242 bytes in 256 at 64 GT/s); Serial ATA
@@ -13,8 +12,7 @@ use proofmark_model::Link;
 use crate::root::{Root, above};
 use crate::text::is_number;
 
-/// The link to a device with this real folder in sysfs; `None` where its rate is not
-/// known.
+/// The link to a device with this real folder in sysfs; `None` where its rate is not known.
 pub(super) fn look(root: &Root, folder: &str, transport: &str) -> Option<Link> {
     match transport {
         "nvme" => nvme(root, folder),

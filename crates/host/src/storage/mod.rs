@@ -1,10 +1,6 @@
 //! What is under a folder: its mount, its file system, and the block devices down
 //! to those that no other carries.
 //!
-//! `file_system` finds what holds a file system's data, `stack` goes down the block
-//! devices, `device` reads the facts of one, `attached` how it is attached and `link`
-//! what its link carries.
-//!
 //! Sources: proc_pid_mountinfo(5), statvfs(3), sysfs(5), Linux
 //! `Documentation/ABI/stable/sysfs-block`.
 
@@ -23,8 +19,7 @@ use stack::Stack;
 /// Where the kernel lists its block devices, partitions among them.
 const BLOCK: &str = "/sys/class/block";
 
-/// Looks at a folder (absolute). `virtual_machine`: links are a hypervisor's word and
-/// are left out.
+/// Looks at a folder (absolute). `virtual_machine`: links are a hypervisor's word and are left out.
 pub(crate) fn look(root: &Root, path: &str, virtual_machine: bool) -> Probe<Storage> {
     let found = find(root, path, virtual_machine);
     probe(found, "/proc/self/mountinfo, statvfs and /sys/class/block")

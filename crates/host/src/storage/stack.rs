@@ -1,6 +1,5 @@
-//! The block devices under a file system, from its own down: a partition is on its
-//! disk, RAID and device mapper on their parts, a loop device on the file system of
-//! its file.
+//! The block devices under a file system, from its own down: a partition is on its disk, RAID and
+//! device mapper on their parts, a loop device on the file system of its file.
 //!
 //! The paths of a multipath device stay at the bottom, next to each other: each I/O
 //! takes one of them, so their counters add up to what reached the disk.

@@ -14,12 +14,10 @@ use crate::words::counted;
 
 /// From this share of their CPU time on, the threads had none left to wait.
 const BUSY_CPU: f64 = 0.9;
-/// From this share of the most that may be in flight on, I/Os wait at the device; the
-/// rest is the way of each through the system, some microseconds.
+/// I/Os wait at the device from this share of the most in flight on; the rest is their way there.
 const WAITING: f64 = 0.8;
 
-/// The bottleneck of a measurement that is no ceiling's.
-/// The error says why none can be named.
+/// The bottleneck of a measurement that is no ceiling's. The error says why none can be named.
 pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
     let cpu = cpu_share(ctx.host, m);
     if let Some(bottleneck) = cpu.filter(|share| *share >= BUSY_CPU).map(|share| by_cpu(m, share)) {
@@ -100,8 +98,7 @@ fn sound(m: &Measurement) -> bool {
     m.findings.iter().all(|f| f.severity == Severity::Note || noise(&f.check))
 }
 
-/// How many times the rate of another point is this one's, where nothing but the number
-/// of I/Os in flight differs: the threads, the depth, and the engine that it takes.
+/// How many times this rate another point's is, if only the number of I/Os in flight differs.
 fn gain(m: &Measurement, other: &Measurement) -> Option<f64> {
     let gain = statistics::gain(m, other, &["threads", "queue_depth", "engine"]);
     gain.filter(|_| sound(other) && sound(m))
@@ -116,8 +113,7 @@ fn differs(m: &Measurement, other: &Measurement) -> String {
     }
 }
 
-/// The point of the run with more, or fewer, I/Os in flight that gained most over this one, and
-/// how many times its rate is this one's.
+/// The point with more, or fewer, I/Os in flight that gained most over this one, and its gain.
 fn best<'a>(ctx: &Context<'a>, m: &Measurement, more: bool) -> Option<(f64, &'a Measurement)> {
     let beyond = |o: &&Measurement| {
         let (low, high) = if more { (m, *o) } else { (*o, m) };

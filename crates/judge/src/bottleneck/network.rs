@@ -22,8 +22,7 @@ const RESENT: f64 = 1e-4;
 /// A rate within this of window / round trip is the window's.
 const WINDOW: std::ops::RangeInclusive<f64> = 0.8..=1.25;
 
-/// The bottleneck of a measurement that is no ceiling's.
-/// The error says why none can be named.
+/// The bottleneck of a measurement that is no ceiling's. The error says why none can be named.
 pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
     if let Some(bottleneck) = paced(m).or_else(|| overflown(m)) {
         return Ok(bottleneck);
@@ -191,8 +190,7 @@ fn by_window(m: &Measurement) -> Option<Bottleneck> {
     Some(Bottleneck::new("window (bandwidth x delay)", evidence))
 }
 
-/// Bits a second that the windows of a trial's connections allow, bytes of all windows, and
-/// the mean round trip.
+/// Bits a second that a trial's windows allow, bytes of all windows, and the mean round trip.
 fn windows(n: &NetworkTraffic) -> Option<(f64, f64, f64)> {
     let known = n.streams.iter().all(|s| s.rtt_s.is_finite() && s.rtt_s > 0.0);
     if n.streams.is_empty() || !known {

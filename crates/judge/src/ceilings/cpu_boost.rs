@@ -7,8 +7,7 @@ use super::parts::{Formula, input, on_bare_metal};
 use crate::words::known;
 use crate::{Capacity, Context};
 
-/// A reported boost that is no higher than the base clock by this share is the base
-/// clock under another name, as older AMD frequency drivers give it.
+/// A boost below this x the base clock is that clock again, as older AMD drivers report it.
 const REAL_BOOST: f64 = 1.01;
 
 /// Boards overclock, and boost algorithms exceed the printed figure by a step or two.

@@ -18,8 +18,7 @@ const PORTS_INPUT: &str = "port_cycles";
 /// Least cycles of a division differ a little by source and operands.
 const DIVIDER_UNCERTAINTY: f64 = 0.1;
 
-/// Operations of the mix of 17: additions and subtractions, multiplications,
-/// divisions; its two comparisons use whatever port is free.
+/// Operations of the mix of 17, whose two comparisons use whatever port is free.
 const ADDS: f64 = 9.0;
 const MULTIPLIES: f64 = 4.0;
 const DIVIDES: f64 = 2.0;
@@ -99,8 +98,7 @@ impl Mix {
     }
 }
 
-/// Operations per iteration and the least cycles for them on a design, with the
-/// number of lanes, for a measurement of an instruction mix.
+/// Operations per iteration, the least cycles for them on a design, and lanes, of a mix.
 pub(crate) fn cycles_at_least(m: &Measurement, row: &Row) -> Option<f64> {
     let mix = Mix::read(m).ok()?;
     let cycles = mix.cycles(row).ok()?.value;

@@ -39,9 +39,9 @@ impl Stream {
 }
 
 impl Peak {
-    /// From the unit and the parameters of a workload that declares this ceiling. Floating-point operations of a workload without the
-    /// parameter `type` are those of f64.
-    /// Fails if the ports do not bound this workload in this way, or a parameter is absent or unknown.
+    /// From the unit and parameters of a workload that declares this ceiling (of f64 without
+    /// `type`). Fails if the ports do not bound this workload so, or a parameter is absent or
+    /// unknown.
     pub(crate) fn derive(ctx: &Context, m: &Measurement) -> Result<Self, String> {
         let float = m.unit == Unit::FlopPerSecond;
         let declared = ctx.spec(m).is_some_and(|spec| spec.ceilings.iter().any(|id| id == RULE.id));

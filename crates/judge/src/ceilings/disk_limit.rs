@@ -15,13 +15,11 @@ use crate::disk::{Cached, Way, commits, is_random, queue_depth, read_share};
 use crate::statistics::typical;
 use crate::{Capacity, Context};
 
-/// Seconds that a cgroup's limit is dealt out by: blk-throttle's slice. A trial may find
-/// one unspent.
+/// Seconds of blk-throttle's slice, by which a limit is dealt out; a trial may find one unspent.
 const SLICE_S: f64 = 0.1;
 /// A cgroup's least uncertainty: a bucket's rounding and the timed part's two ends.
 const LEAST: f64 = 0.01;
-/// Uncertainty of a declared limit: a provider's promise is in round figures, and how it
-/// is counted is not said.
+/// Uncertainty of a declared limit: a promise in round figures; how it is counted is not said.
 const PROMISE: f64 = 0.05;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -42,8 +40,8 @@ fn declared(ctx: &Context) -> impl Iterator<Item = SetLimit> {
     })
 }
 
-/// What cgroups set on a device that every byte must pass: any where there is one device
-/// at the bottom, else only the file system's own.
+/// What cgroups set on a device that every byte must pass: any where there is one device at the
+/// bottom, else only the file system's own.
 fn by_cgroup<'a>(ctx: &'a Context, storage: &Storage) -> impl Iterator<Item = SetLimit> + 'a {
     let one = storage.leaves().count() == 1;
     let carries = |name: &str| storage.devices.iter().any(|d| d.over.iter().any(|o| o == name));
@@ -58,8 +56,7 @@ fn by_cgroup<'a>(ctx: &'a Context, storage: &Storage) -> impl Iterator<Item = Se
     })
 }
 
-/// The most bytes that one counted I/O can hold.
-/// Fails where the system makes I/Os of its own of what the workload asks for.
+/// The most bytes of one counted I/O; fails where the system makes others of what was asked for.
 fn bytes_of_an_io(
     m: &Measurement,
     set: &SetLimit,

@@ -9,11 +9,9 @@ use crate::microarchitecture::{Row, Width};
 use crate::words::counted;
 use crate::{Capacity, Context};
 
-/// A set up to this share of a cache is in it whole: the stack and the loop's own
-/// data need the rest.
+/// A set up to this share of a cache is in it whole; the stack and the loop's data need the rest.
 const FITS: f64 = 0.9;
-/// From so many times the first level on a set is the second level's: less would
-/// come from the first for a half or more.
+/// From so many times the first level on a set is the second's: of less, half is in the first.
 const BEYOND_L1: f64 = 2.0;
 
 /// The level that holds a set, and the share of it that a smaller level may give.
@@ -40,10 +38,8 @@ fn level(host: &Host, set: f64) -> Result<Level, String> {
     }
 }
 
-/// Bytes a cycle that a loop can count from the first level.
-///
-/// The portable loop goes by the name of scalar, and the compiler may have made
-/// 128-bit code of it.
+/// Bytes a cycle that a loop can count from the first level. The portable loop goes by the name of
+/// scalar, and the compiler may have made 128-bit code of it.
 pub(crate) fn l1_bytes(ctx: &Context, m: &Measurement, row: &Row) -> Option<f64> {
     let traffic = traffic(ctx, m).ok()?;
     let at = |width: Width| row.l1_bytes(traffic.read, traffic.written, width);

@@ -17,9 +17,8 @@ use crate::statistics::typical;
 use crate::words::counted;
 use crate::{Capacity, Context};
 
-/// How much sooner than the measured latency a line of a stream may come: lines that a
-/// prefetcher fetched into the last-level cache no longer take up the core's own queue
-/// for the whole way.
+/// How much sooner than the measured latency a line of a stream may come: lines that a prefetcher
+/// fetched into the last-level cache no longer take up the core's own queue for the whole way.
 const SOONER: f64 = 1.0;
 
 /// Share of huge pages from which on a latency holds no page walks.
@@ -29,9 +28,8 @@ const HUGE: f64 = 0.9;
 const LONGER: &[&str] =
     &["other_cpu", "steal", "throttled", "swap", "small_pages", "misplaced_memory"];
 
-/// The latency of memory that this run measured, without page walks: in huge pages, in
-/// the local order, and that of its fastest trial, since what disturbs a chase makes it
-/// longer.
+/// The latency of memory that this run measured, without page walks: in huge pages, in the local
+/// order, and that of its fastest trial, since what disturbs a chase makes it longer.
 fn latency(ctx: &Context) -> Result<Input, String> {
     let of_memory = |o: &&Measurement| {
         o.summary.is_some()
@@ -71,8 +69,7 @@ fn latency(ctx: &Context) -> Result<Input, String> {
     Ok(input(LATENCY_INPUT, seconds, "s", Provenance::Measured, note))
 }
 
-/// Lines that the operation reads for each line that it counts. Those that a store
-/// reads only to overwrite are left out: some cores do without.
+/// Lines read for each line counted, but for those only overwritten: some cores do without.
 fn lines_read(ctx: &Context, m: &Measurement) -> Result<f64, String> {
     let traffic = traffic(ctx, m)?;
     if traffic.read == 0.0 {

@@ -1,8 +1,7 @@
 //! `memory.dram`: what the memory bus can carry.
 //!
-//! Roofline's slanted roof (Williams et al., CACM 2009): transfers a second x bytes
-//! in a transfer x channels. DDR4-2133 already is 2133 million transfers a second; it
-//! is not doubled again.
+//! Roofline's slanted roof (Williams et al., CACM 2009): transfers a second x bytes in a transfer x
+//! channels. DDR4-2133 already is 2133 million transfers a second; it is not doubled again.
 
 use proofmark_model::{Bottleneck, Ceiling, Host, Measurement, Provenance};
 
@@ -66,9 +65,8 @@ fn assumed(host: &Host, reason: &str) -> Result<(Formula, f64), String> {
     Ok((bandwidth, if dram.tuned || virtual_machine { LOOSE } else { SPECIFIED }))
 }
 
-/// Bytes that the hardware moves for each that is counted, by the workload's declaration;
-/// where it declares none, as the sweep, whose sets may lie in a cache, those of
-/// ordinary stores.
+/// Bytes that the hardware moves for each that is counted, by the workload's declaration; where it
+/// declares none, as the sweep, whose sets may lie in a cache, those of ordinary stores.
 fn moved(m: &Measurement, allocated: f64) -> f64 {
     let each = typical(&m.trials, |t| Some(t.moved? / t.work));
     each.filter(|r| *r > 0.0).unwrap_or(allocated)

@@ -37,8 +37,7 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     bound(ctx, m)
 }
 
-/// The floor of a chase through its set: in cycles of the first level for
-/// the share of the set that the first level can hold, of the second for the rest.
+/// A chase's floor: cycles of the first level for the share that fits it, else of the second.
 fn bound(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     let set = touched_bytes(ctx, m).ok_or("the configuration has no working set")?;
     let row = memory_row(ctx.host)?;

@@ -1,6 +1,4 @@
-//! Theoretical ceilings. Each is a formula with its inputs, and each input says
-//! whether it was measured, reported, assumed or declared. One file a rule; to add
-//! one, write the file and add a line to [`ALL`].
+//! Theoretical ceilings: formulas whose inputs say where they are from. One file a rule.
 
 mod cpu_boost;
 mod cpu_mix;
@@ -36,11 +34,9 @@ pub struct CeilingRule {
     pub about: &'static str,
     /// The ceiling of a measurement, or why there is none, in words for a person.
     pub derive: Derive,
-    /// What surely cannot be passed, also where it is too loose for an efficiency against it to mean
-    /// anything: of most rules the ceiling itself.
+    /// What surely cannot be passed, however loose for an efficiency: mostly the ceiling itself.
     pub bound: Derive,
-    /// What limits a measurement that came near a ceiling of this rule. The words say how near, and
-    /// begin the evidence: `98.5 % of the ceiling`.
+    /// What limits a measurement near it; the words begin the evidence: `98.5 % of the ceiling`.
     pub bottleneck: fn(&Ceiling, &Capacity, &str) -> Bottleneck,
 }
 
@@ -68,8 +64,7 @@ pub fn find(id: &str) -> Option<&'static CeilingRule> {
     ALL.iter().copied().find(|rule| rule.id == id)
 }
 
-/// The ceiling of a measurement: the tightest of its workload's list that can be
-/// derived, which is the lowest, or where less is better the highest; or why none can.
+/// The tightest ceiling of the workload's list that can be derived, or why none can.
 pub fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     let declared = ctx.spec(m).map_or(&[][..], |spec| &spec.ceilings);
     if declared.is_empty() {
@@ -92,8 +87,7 @@ pub fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     tightest(m.better, derived).ok_or_else(|| join_reasons(&reasons))
 }
 
-/// Each reason, with the ceilings that have it; one that several have without exception needs
-/// no names.
+/// Each reason with its ceilings; one that several have without exception needs no names.
 fn join_reasons(reasons: &[(&str, String)]) -> String {
     let mut all: Vec<(Vec<&str>, &str)> = Vec::new();
     for (id, reason) in reasons {
@@ -120,8 +114,7 @@ fn tightest(better: Better, ceilings: Vec<Ceiling>) -> Option<Ceiling> {
     }
 }
 
-/// Everything that bounds a measurement: what each rule of its workload's list can
-/// say for certain, be it too loose to show an efficiency against.
+/// Everything that bounds a measurement: what each of its rules can say for certain, however loose.
 pub(crate) fn bounds(ctx: &Context, m: &Measurement) -> Vec<Ceiling> {
     let declared = ctx.spec(m).map_or(&[][..], |spec| &spec.ceilings);
     let rules = declared.iter().filter_map(|id| find(id));

@@ -1,10 +1,9 @@
 //! The memory bus as the firmware describes its modules.
 //!
-//! SMBIOS (DMTF DSP0134, type 17) describes modules, not channels. Where each sits
-//! often names its channel (`P0 CHANNEL A`, `DIMM_A1`), but boards differ in what a
-//! letter means. Too many channels make a ceiling loose, too few call an honest number
-//! impossible; so names are believed only where nothing contradicts them, and each
-//! module counts as a channel of its own elsewhere.
+//! SMBIOS (DMTF DSP0134, type 17) describes modules, not channels. Where each sits often names its
+//! channel (`P0 CHANNEL A`, `DIMM_A1`), but boards differ in what a letter means. Too many channels
+//! make a ceiling loose, too few call an honest number impossible; so names are believed only where
+//! nothing contradicts them, and each module counts as a channel of its own elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,8 +28,7 @@ pub(super) struct Bus {
     pub(super) named: bool,
 }
 
-/// The bus of these modules.
-/// Fails if the modules or the speed of one of them are not reported, or not to be believed.
+/// The bus of these modules; fails if they or a speed are not reported, or not to be believed.
 pub(super) fn bus(host: &Host) -> Result<Bus, String> {
     let modules = host.memory.modules.get().filter(|m| !m.is_empty()).ok_or_else(|| {
         format!("the memory modules are unknown ({})", host.memory.modules.origin())

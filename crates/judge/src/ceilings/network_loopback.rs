@@ -11,11 +11,9 @@ use crate::threads::threads_here;
 use crate::words::counted;
 use crate::{Capacity, Context};
 
-/// Times that each byte is copied: into the kernel by who sends it, and out of it by who
-/// receives it.
+/// Copies of each byte: into the kernel by who sends it, out of it by who receives it.
 const COPIES: f64 = 2.0;
-/// The copy rate was measured within one core's cache and by a loop of its own; the
-/// workload's may be that much faster.
+/// How much faster the workload may copy than the loop that was measured in one core's cache.
 const OTHER_LOOP: f64 = 0.1;
 
 pub(super) static RULE: CeilingRule = CeilingRule {

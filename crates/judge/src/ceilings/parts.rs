@@ -1,5 +1,4 @@
-//! What the CPU ceilings share: cores and clock as inputs, the workload's parameters, and
-//! the bottlenecks that more than one of them names.
+//! What the CPU ceilings share: inputs, the workload's parameters, and bottlenecks.
 
 use proofmark_model::{
     Bottleneck, Ceiling, Host, Input, Measurement, Provenance, Unit, format_quantity,
@@ -18,13 +17,11 @@ const CORES_INPUT: &str = "cores";
 /// Name of the input that is the run's own latency of memory.
 pub(crate) const LATENCY_INPUT: &str = "latency";
 
-/// The least uncertainty of a measured clock: what the calibration chain itself,
-/// its loop branch and the timer calls leave.
+/// Least uncertainty of a measured clock: the calibration chain, its branch and the timer calls.
 const CLOCK_FLOOR: f64 = 0.005;
 /// Uncertainty where the clock was measured but the spread of its readings is not known.
 const CLOCK_NO_SPREAD: f64 = 0.02;
-/// Uncertainty where the clock was not measured under this load but when idle, or
-/// is the boost that the machine reports: turbo moves by such steps.
+/// Uncertainty of a clock measured when idle, or of a reported boost: turbo moves by such steps.
 const CLOCK_ELSEWHERE: f64 = 0.05;
 
 /// An input that is a plain number or has a unit.
@@ -92,8 +89,7 @@ pub(crate) fn clocks(m: &Measurement) -> Vec<f64> {
     known(m, |c| c.clock_hz).into_iter().filter(|hz| *hz > 0.0).collect()
 }
 
-/// The clock as an input, and how sure it is.
-/// Fails if it was neither measured nor reported.
+/// The clock as an input, and how sure it is; fails if it was neither measured nor reported.
 pub(crate) fn clock(host: &Host, m: &Measurement) -> Result<(Input, f64), String> {
     let readings = clocks(m);
     if let Some(hz) = median(&readings) {
@@ -148,7 +144,7 @@ pub(crate) fn cores(host: &Host, capacity: &Capacity) -> Input {
     input(CORES_INPUT, capacity.cores, "", Provenance::Reported, why)
 }
 
-/// Fails in a virtual machine, with what is wrong there, and where nobody knows whether this is one.
+/// Fails in a virtual machine, with what is wrong there, and where it is not known to be none.
 pub(crate) fn on_bare_metal(host: &Host, wrong: &str) -> Result<(), String> {
     match host.os.virtualisation.get().map(String::as_str) {
         Some("none") => Ok(()),
@@ -157,8 +153,7 @@ pub(crate) fn on_bare_metal(host: &Host, wrong: &str) -> Result<(), String> {
     }
 }
 
-/// The row of the host's core design, for what a ceiling needs of it.
-/// Fails if the design is not known or has no row.
+/// The row of the host's core design, for what a ceiling needs of it; fails if there is none.
 fn row_of(host: &Host, what: &str) -> Result<&'static Row, String> {
     let found = words::known(&host.cpu.microarchitecture, "the core's design")?;
     microarchitecture::find(&found.id)
@@ -189,8 +184,7 @@ pub(crate) fn assumed(name: &str, value: f64, row: &Row) -> Input {
     input(name, value, "", Provenance::Assumed, note)
 }
 
-/// Bits of the point's number type, from its `type` parameter.
-/// Fails if the parameter is absent or unknown.
+/// Bits of the point's number type, from `type`; fails if that is absent or unknown.
 pub(crate) fn bits(m: &Measurement) -> Result<u32, String> {
     match m.params.text("type") {
         Some("f64" | "i64") => Ok(64),
@@ -200,8 +194,7 @@ pub(crate) fn bits(m: &Measurement) -> Result<u32, String> {
     }
 }
 
-/// The point's instruction set, from its `isa` parameter, and the width of its registers.
-/// Fails if the parameter is absent or unknown.
+/// The point's instruction set, from `isa`, and its width; fails if that is absent or unknown.
 pub(crate) fn isa(m: &Measurement) -> Result<(&str, Width), String> {
     let isa = m.params.text("isa").ok_or("the configuration has no isa")?;
     let width = match isa {
@@ -228,8 +221,7 @@ pub(crate) fn quota(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Opti
     Some(Bottleneck::new("CPU quota", evidence))
 }
 
-/// The execution ports as the bottleneck, or the cores that have too few of them for
-/// all threads.
+/// The execution ports as the bottleneck, or the cores that have too few of them for all threads.
 pub(crate) fn ports(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck {
     let clock = at_clock(ceiling);
     if capacity.bound != Bound::Cores {

@@ -1,5 +1,5 @@
-//! The caches: `in_cache`, the data fits into one, while the name says memory; `cache_disagreement`, those
-//! found by measurement are not those that the machine reports.
+//! The caches: `in_cache`, the data fits into one, while the name says memory;
+//! `cache_disagreement`, those found by measurement are not those that the machine reports.
 
 use proofmark_model::{Access, CacheKind, Finding, Host, Measurement, Severity, Unit};
 
@@ -9,9 +9,8 @@ use crate::memory::{array_bytes, cache_share, touched_bytes};
 
 /// The rule of STREAM (McCalpin): so many times all last-level caches together.
 const TIMES: u64 = 4;
-/// Data up to this size is no measure of memory whatever caches are reported, in
-/// bytes: a hypervisor may hide the shared cache, and no server has had less of it
-/// than this for ten years.
+/// Data up to this size is no measure of memory whatever caches are reported, in bytes: a
+/// hypervisor may hide the shared cache, and no server has had less of it than this for ten years.
 const LEAST_CACHE: u64 = 4 << 20;
 
 fn mib(bytes: u64) -> String {
@@ -94,11 +93,9 @@ fn in_cache(ctx: &Context, m: &Measurement) -> Option<Finding> {
     })
 }
 
-/// Sets from so many times the level below on belong to a level: less than a quarter of them comes
-/// from below.
+/// Sets from so many times the level below on are a level's: less than a quarter is from below.
 const BEYOND: f64 = 4.0;
-/// The same past the last level, where the difference between cache and memory is
-/// larger and a smaller share of hits counts more.
+/// The same past the last level, where a smaller share of hits counts more.
 const BEYOND_LAST: f64 = 8.0;
 /// So much more than on the plateau is off it.
 const EDGE: f64 = 1.5;
@@ -134,8 +131,7 @@ fn levels(host: &Host) -> Vec<(u32, f64)> {
     levels
 }
 
-/// Points of the same parameters but for the set, as sets in bytes and what one access
-/// costs, sorted by the set.
+/// Points that differ in the set alone: its bytes and what an access costs, sorted by the bytes.
 fn series(ctx: &Context, m: &Measurement) -> Vec<(f64, f64)> {
     let set = |o: &Measurement| o.params.int("working_set");
     let same = |o: &&Measurement| {

@@ -21,8 +21,7 @@ fn first_and_last(clocks: &[f64]) -> Option<(f64, f64)> {
     Some((median(&clocks[..third])?, median(&clocks[clocks.len() - third..])?))
 }
 
-/// The clock at the start of the run: the first `cpu.clock` on one thread, else what
-/// was measured when the host was looked at.
+/// The clock at the start of the run: the first `cpu.clock` on one thread, else the host's.
 fn at_start(ctx: &Context) -> Option<f64> {
     let first = ctx
         .giving(Property::CoreClock)

@@ -15,9 +15,9 @@ use crate::references::as_measurement;
 use crate::words::times;
 use causes::{CAUSES, Cause, Compared, Explanation, Extent};
 
-/// The least difference that is reported. A policy's target is 2 % for each number; two programs that
-/// begin and end their clocks at other moments, one of which prints three digits or the best of
-/// ten rounds, differ by as much again without a cause that anybody would look for.
+/// The least difference that is reported. A policy's target is 2 % for each number; two programs
+/// that begin and end their clocks at other moments, one of which prints three digits or the best
+/// of ten rounds, differ by as much again without a cause that anybody would look for.
 const DIFFERENCE: f64 = 0.05;
 /// Trials on each side from which they show their scatter.
 const LEAST: usize = 2;

@@ -74,8 +74,7 @@ fn not_a_disk(ctx: &Context, m: &Measurement) -> Option<Finding> {
     Some(says(severity, &what).with("file_system", fs.as_str()).with("path", path.as_str()))
 }
 
-/// Whether a device at the bottom has a volatile cache: `None` where one does not report it
-/// and no other has one.
+/// Whether a device at the bottom has a volatile cache; `None` if one is silent and none has one.
 fn volatile(ctx: &Context) -> Option<bool> {
     let mut leaves = ctx.host.storage.get()?.leaves().peekable();
     leaves.peek()?;
@@ -86,8 +85,7 @@ fn volatile(ctx: &Context) -> Option<bool> {
     caches.iter().all(|t| *t == Some(false)).then_some(false)
 }
 
-/// Trials of which the device counted no flush, or fewer than the commits need: one
-/// flush serves at most one commit of each thread.
+/// Trials with no flush, or fewer than the commits need: one serves a commit of each thread.
 fn trials_unflushed(m: &Measurement) -> usize {
     let threads = m.params.threads().max(1) as f64;
     let least = |t: &Trial| if commits(m) { (t.work / threads).floor() } else { 0.0 };

@@ -1,5 +1,5 @@
-//! Trials that are not the same from first to last: `trend`, they rise or fall; `falling_rate`, the disk
-//! or the network was faster at first and did not stay so.
+//! Trials that are not the same from first to last: `trend`, they rise or fall; `falling_rate`, the
+//! disk or the network was faster at first and did not stay so.
 
 use proofmark_model::{Finding, Measurement, Series, Trial, Unit, format_quantity, format_seconds};
 
@@ -15,8 +15,7 @@ const LEAST_IN_ORDER: usize = 8;
 /// Two-sided 1 % of the normal distribution.
 const EITHER_WAY: f64 = 2.576;
 
-/// The same of a series, by the line that was found through it; one that has several levels
-/// is described by those.
+/// The same of a series, by the line through it; one of several levels is described by those.
 fn over_time(ctx: &Context, m: &Measurement, series: &Series) -> Option<Finding> {
     let (line, [level]) = (series.trend.as_ref()?, series.levels.as_slice()) else {
         return None;
@@ -88,9 +87,8 @@ const LEAST_TRIALS: usize = 6;
 const LEAST_SIDE: usize = 2;
 /// A fall below this is the ordinary unrest of a disk.
 const UNREST: f64 = 0.15;
-/// Times that a step exceeds the mean distance of a trial from its own side's rate: noise
-/// alone, cut where it looks most like a step, stays below it in 99 of 100 series (see
-/// the tests).
+/// Times that a step exceeds the mean distance of a trial from its own side's rate: noise alone,
+/// cut where it looks most like a step, stays below it in 99 of 100 series (see the tests).
 const OVER_NOISE: f64 = 6.0;
 /// A slow fall is no step; it is found by Kendall's test, at 0.5 % on this side.
 const DOWN: f64 = -2.576;

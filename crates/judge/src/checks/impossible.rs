@@ -1,4 +1,4 @@
-//! More than can be done: `above_ceiling`, by this machine; `work_removed`, in a cycle of any known core.
+//! More than can be done: `above_ceiling`, by this machine; `work_removed`, by any known core.
 
 use proofmark_model::{Better, Ceiling, Finding, Measurement, Pace, Severity, Trial, Unit};
 
@@ -180,8 +180,8 @@ mod tests {
             ("12 cycles in memory", latency(1 << 30, 3e-9), INVALID),
             ("17 cycles in memory", latency(1 << 30, 4.3e-9), SILENT),
         ]);
-        // A ceiling that is not the tightest counts too: 31 GB/s within a factor of two by the lines
-        // in flight; 717 GB/s by the bus.
+        // A ceiling that is not the tightest counts too: 31 GB/s within a factor of two by the
+        // lines in flight; 717 GB/s by the bus.
         let read = |rate: f64| with_values(stream("read", 1), &around(rate));
         ABOVE_CEILING.on(&host_with_caches(), &[latency(1 << 30, 1e-7)]).expect([
             ("twice the lines in flight", read(60e9), SILENT),

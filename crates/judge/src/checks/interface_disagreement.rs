@@ -10,8 +10,7 @@ use super::{Check, Class, Examine, percent, size};
 use crate::Context;
 use crate::network::{direction, least_headers, over_loopback};
 
-/// Share of what it takes at least that an interface must have carried: all of it; the rest
-/// is for counters that are read a moment apart.
+/// Share that an interface must have carried: all; the rest is for counters read a moment apart.
 const CARRIED: f64 = 0.99;
 /// Packets that a connection takes at least: two to make it, one each way on it.
 const CONNECTION: f64 = 4.0;

@@ -1,5 +1,5 @@
-//! Levels of a series: `level_change`, it did not stay as fast as it was; `burst_credits`, fast until
-//! what was saved up was spent.
+//! Levels of a series: `level_change`, it did not stay as fast as it was; `burst_credits`, fast
+//! until what was saved up was spent.
 
 use proofmark_model::{
     Better, Change, Finding, Measurement, Series, Subsystem, format_quantity, format_seconds,

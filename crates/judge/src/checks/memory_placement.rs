@@ -67,8 +67,7 @@ fn weight(m: &Measurement) -> Severity {
     if m.unit == Unit::Second { Severity::Suspect } else { Severity::Note }
 }
 
-/// A remote line takes up to twice as long, so that a share of 1 % moves the number
-/// by 1 %, half of the target of the interval.
+/// A remote line takes up to twice as long: 1 % of them moves the number by 1 %, half the target.
 const REMOTE: f64 = 0.01;
 
 pub(super) static MISPLACED_MEMORY: Check = Check {

@@ -1,10 +1,5 @@
-//! Checks: each looks for one way in which a result can be wrong or disturbed. To find a check,
-//! search its id in [`ALL`] (in capitals, or as a file's name). To add one, write it and add a line
-//! there.
-//!
-//! Each file names its thresholds as constants and says why they are what they are.
-//! What a trial suffered is summed up over the trials by `share`, so that one
-//! disturbed trial of many does not condemn the median.
+//! Checks: each looks for one way in which a result can be wrong or disturbed. [`ALL`] has each by
+//! its id, in capitals or as a file's name. Each file says why its thresholds are what they are.
 
 mod caches;
 mod clock;
@@ -48,8 +43,7 @@ pub struct Check {
     pub title: &'static str,
     /// What it looks at, when it weighs how much, and what to do about it.
     pub about: &'static str,
-    /// What it finds in a measurement whose ceiling and efficiency are filled in, and whose
-    /// `findings` are those of the checks before it in [`ALL`].
+    /// What it finds once ceiling, efficiency and findings of the checks before it are filled in.
     pub examine: Examine,
 }
 
@@ -190,8 +184,7 @@ pub static ALL: &[&Check] = &[
     &core_shared::CHECK,
 ];
 
-/// The check after whose finding no other runs: values that contradict each other
-/// support no statistics.
+/// No check runs after a finding of this one: contradictory values support no statistics.
 pub const STOP_AFTER: &str = "inconsistent";
 
 /// The check of that id.

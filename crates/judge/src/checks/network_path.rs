@@ -1,5 +1,5 @@
-//! What is between the two ends: `one_machine`, no network, since both are one machine; `fragmented`,
-//! packets that are shorter than the datagrams.
+//! What is between the two ends: `one_machine`, no network, since both are one machine;
+//! `fragmented`, packets that are shorter than the datagrams.
 //!
 //! The published reports called loopback a network.
 

@@ -1,5 +1,5 @@
-//! Packets that were lost: `udp_loss`, datagrams were sent that nobody received; `dropped_packets`, a
-//! system says where; `retransmits`, TCP sent segments again.
+//! Packets that were lost: `udp_loss`, datagrams were sent that nobody received; `dropped_packets`,
+//! a system says where; `retransmits`, TCP sent segments again.
 //!
 //! A sender of UDP knows nothing of what arrives; a rate that it counts itself is no rate of the
 //! network. Here the number is the receiver's, and what was sent is given with it.
@@ -68,8 +68,7 @@ fn udp_loss(_: &Context, m: &Measurement) -> Option<Finding> {
     Some(share.add_to(finding, "lost").with("sent", all.sent).with("received", all.received))
 }
 
-/// Share of its packets that an interface may drop unnoticed: those of protocols that
-/// nobody asked for count as dropped too.
+/// Share that may be dropped unnoticed: protocols that nobody asked for count as dropped too.
 const STRAY: f64 = 1e-4;
 
 /// A place where packets are dropped: what it is called, and how many.

@@ -9,8 +9,7 @@ use crate::Context;
 use crate::execution::Execution;
 use crate::words::counted;
 
-/// Pages a second, 1 MiB/s of 4 KiB pages: the system is short of memory. Less is
-/// the odd page that somebody else comes back to.
+/// Pages a second, 1 MiB/s of 4 KiB: less is the odd page that somebody else comes back to.
 const PAGES_PER_S: f64 = 256.0;
 
 pub(super) static SWAP: Check = Check {
@@ -45,8 +44,7 @@ fn swap(_: &Context, m: &Measurement) -> Option<Finding> {
 const MINOR: f64 = 16.0;
 /// What a minor fault costs at least, in seconds.
 const MINOR_S: f64 = 1e-6;
-/// Share of the threads' time from which on minor faults move the number: half of the
-/// target interval.
+/// Share of the threads' time from which on minor faults move the number: half the target.
 const MOVES: f64 = 0.01;
 
 pub(super) static PAGE_FAULTS: Check = Check {

@@ -1,6 +1,6 @@
 //! How sure the median is: `short_trial`, a trial was too short for the clock, or shorter than the
-//! policy asks; `wide_interval`, the time ran out before the interval was narrow enough; `clusters`, the
-//! trials fall into groups that are clearly apart.
+//! policy asks; `wide_interval`, the time ran out before the interval was narrow enough;
+//! `clusters`, the trials fall into groups that are clearly apart.
 
 use proofmark_model::{Ending, Finding, Measurement, Severity, Summary, format_seconds};
 
@@ -51,8 +51,7 @@ fn short_trial(ctx: &Context, m: &Measurement) -> Option<Finding> {
     Some(finding.with("median_s", typical).with("resolution_s", resolution))
 }
 
-/// A half range of more than this many times the target is suspect, even if nobody asked for more
-/// trials.
+/// A half range of more than this x the target is suspect, even if nobody asked for more trials.
 const FAR_FACTOR: f64 = 5.0;
 
 /// Half of the range of all trials, as a share of their median.
@@ -161,8 +160,7 @@ fn wide_interval(ctx: &Context, m: &Measurement) -> Option<Finding> {
 
 /// With fewer trials groups are chance.
 const LEAST_GROUPED: usize = 8;
-/// A group holds at least this many trials: one or two are outliers, which the
-/// median does not follow, not a state.
+/// Trials of a group: one or two are outliers, which the median does not follow, not a state.
 const LEAST_MEMBERS: usize = 3;
 /// Groups nearer to each other than this, or than the policy's target, do not matter.
 const LEAST_GAP: f64 = 0.01;

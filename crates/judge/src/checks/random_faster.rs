@@ -14,8 +14,7 @@ use crate::words::counted;
 
 /// Larger blocks hide their order: the first line of a block is one of many.
 const LARGEST_BLOCK: u64 = 1 << 20;
-/// What a disk may gain from random order: neighbouring blocks may lie on one chip or one
-/// server of a volume, scattered ones on many.
+/// What a disk may gain from random order: scattered blocks may lie on more chips or servers.
 const SCATTERED: f64 = 1.25;
 /// Page faults a trial that explain a slow sequential pass.
 const FAULTS: f64 = 16.0;

@@ -9,16 +9,14 @@ use crate::execution::Execution;
 use crate::statistics::typical;
 use crate::words::counted;
 
-/// The least uncertainty of one point: what a clock that moves between two points
-/// leaves after it was divided out.
+/// Least uncertainty of one point: what a moving clock leaves after it was divided out.
 const FLOOR: f64 = 0.02;
-/// What a memory workload may gain because its data is divided: each thread's part is
-/// smaller than the whole was for one, so that translation buffers and the caches of
-/// each core hold more of it.
+/// What a memory workload may gain because its data is divided: each thread's part is smaller than
+/// the whole was for one, so that translation buffers and the caches of each core hold more of it.
 const DIVIDED: f64 = 0.1;
 
-/// What threads that wait for a device may gain beyond their number: a CPU that waits for one I/O at a time goes to
-/// sleep and takes time to wake, and the device is not the same from point to point.
+/// What threads that wait for a device may gain beyond their number: a CPU that waits for one I/O
+/// takes time to wake, and the device is not the same from point to point.
 const AWAKE: f64 = 0.25;
 
 /// The rate for each Hz of the clock where all trials know it, else the rate.

@@ -10,8 +10,7 @@ use crate::capacity::{Bound, Capacity};
 use crate::execution::{Execution, cpu_share};
 use crate::words::counted;
 
-/// Threads that use less than this share of the CPUs' time wait for something else, a
-/// device, and seldom for their turn.
+/// Threads that use less than this share of the CPUs' time wait for a device, seldom for a turn.
 const TURNS: f64 = 0.9;
 
 pub(super) static OVERSUBSCRIBED: Check = Check {
@@ -47,8 +46,7 @@ fn oversubscribed(ctx: &Context, m: &Measurement) -> Option<Finding> {
 /// writeback) make up to some 20; a process that competes all the time makes 100
 /// and more, since the scheduler's slices are a few milliseconds long.
 const OFTEN: f64 = 50.0;
-/// Fewer than these are no rate: trials that last a tenth of a second in all meet some by
-/// chance.
+/// Fewer are no rate: trials that last a tenth of a second in all meet some by chance.
 const FEWEST: f64 = 8.0;
 
 pub(super) static INVOLUNTARY_SWITCHES: Check = Check {

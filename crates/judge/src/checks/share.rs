@@ -1,11 +1,10 @@
 //! How much of the trials a disturbance took.
 //!
-//! The number that is judged is a median, which up to half of the trials cannot
-//! move far. So the worst tenth of five or more trials is left out: what remains
-//! above the threshold makes the measurement suspect; what is above it only with
-//! the worst trials counted is a note. Amounts are summed before they are divided,
-//! because the kernel counts some of them in ticks of 10 ms, which are coarse for
-//! one trial and exact for many.
+//! The number that is judged is a median, which up to half of the trials cannot move far. So the
+//! worst tenth of five or more trials is left out: what remains above the threshold makes the
+//! measurement suspect; what is above it only with the worst trials counted is a note. Amounts are
+//! summed before they are divided, because the kernel counts some of them in ticks of 10 ms, which
+//! are coarse for one trial and exact for many.
 
 use proofmark_model::{Finding, Severity, Trial};
 
@@ -29,8 +28,7 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// Of an amount in each trial over a base in each trial. `None` if no trial
-    /// reports the amount, or the bases are zero.
+    /// Of an amount over a base in each trial; `None` if none reports it, or the bases are zero.
     pub(super) fn sum(
         trials: &[Trial],
         amount: impl Fn(&Trial) -> Option<f64>,
@@ -61,8 +59,7 @@ impl Share {
             .with("trials", self.trials)
     }
 
-    /// Suspect if the usual trials are above the threshold, a note if only the
-    /// worst are.
+    /// Suspect if the usual trials are above the threshold, a note if only the worst are.
     pub(super) fn severity(&self, threshold: f64) -> Option<Severity> {
         if self.usual > threshold {
             Some(Severity::Suspect)

@@ -59,8 +59,7 @@ fn of_others(m: &Measurement, t: &Trial, way: Way) -> Option<f64> {
     Some((moved_for_others(m, t, way)? - forgiven).max(0.0))
 }
 
-/// Bytes of an I/O, where each of the workload's is one request to the device: direct, in
-/// random order, so that few are merged, and not so large that it is split.
+/// Bytes of an I/O that is one request: direct, random so that few are merged, too small to split.
 fn one_request_each(ctx: &Context, m: &Measurement) -> Option<f64> {
     let largest = ctx.host.storage.get()?.leaves().filter_map(|d| d.request_bytes).min()? as f64;
     let alone = is_random(m) && Cached::read(m) == Cached::Direct;

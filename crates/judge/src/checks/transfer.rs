@@ -1,5 +1,6 @@
 //! What a trial sent: `bytes_lost`, it does not add up with what was received and what is claimed;
-//! `short_transfer`, so little that it only filled buffers, or one way was done long before the other.
+//! `short_transfer`, so little that it only filled buffers, or one way was done long before the
+//! other.
 //!
 //! A published report printed 18.7 Gbit/s of 128 KB that a socket's buffer had taken.
 

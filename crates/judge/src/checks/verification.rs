@@ -1,9 +1,10 @@
-//! Whether the work was done: `unverified`, the result is wrong, or the verification counted something
-//! else; `residual`, what a solver found does not solve its system; `inconsistent`, the parts of the
-//! number contradict each other.
+//! Whether the work was done: `unverified`, the result is wrong, or the verification counted
+//! something else; `residual`, what a solver found does not solve its system; `inconsistent`, the
+//! parts of the number contradict each other.
 //!
-//! Published reports multiplied threads into a result that already held them, or divided by CPU time.
-//! Here value, work and wall time are all on file, so anybody can divide again; `inconsistent` does.
+//! Published reports multiplied threads into a result that already held them, or divided by CPU
+//! time. Here value, work and wall time are all on file, so anybody can divide again;
+//! `inconsistent` does.
 //!
 //! The test of HPL (Petitet, Whaley, Dongarra and Cleary, *HPL: A Portable Implementation of the
 //! High-Performance Linpack Benchmark*): the residual as a multiple of what rounding alone leaves,
@@ -16,8 +17,7 @@ use crate::Context;
 use crate::execution::Execution;
 use crate::words::counted;
 
-/// Relative difference between claim and count that is rounding: both are sums of
-/// integers in f64, exact to 2^53.
+/// Relative difference that is rounding: both are sums of integers in f64, exact to 2^53.
 const SUMS: f64 = 1e-9;
 
 fn count(value: f64) -> String {

@@ -4,8 +4,7 @@ use proofmark_model::{Finding, Measurement, Severity};
 
 use crate::statistics::typical;
 
-/// Checks that report what took time away, the plainest first; what they found explains a lower
-/// number.
+/// Checks of what took time away, which explains a lower number; the plainest first.
 const TOOK: [&str; 8] = [
     "throttled",
     "steal",
@@ -25,8 +24,7 @@ const CLOCK: f64 = 0.02;
 /// A share that both sides have explains a difference where it is so many times the other's.
 const MORE: f64 = 2.0;
 
-/// The cause of a difference, for the side with the lower number and the other; empty where
-/// neither the findings nor the clock name one.
+/// The cause of a difference, for the lower side and the other; empty if nothing names one.
 pub(super) fn find(worse: (&str, &Measurement), better: (&str, &Measurement)) -> String {
     let ((name, w), (other, o)) = (worse, better);
     let mut causes: Vec<String> = one_sided(w, o)

@@ -61,8 +61,7 @@ pub(super) fn machine(host: &Host) -> String {
     parts.join(", ")
 }
 
-/// One fact of one run: what it is, its value, and whose numbers it may change. Both runs have the
-/// same entries, in the same order.
+/// What it is, its value, and whose numbers it may change; both runs have the same, in one order.
 type Entry = (&'static str, String, &'static [Subsystem]);
 
 fn short(text: &str) -> String {

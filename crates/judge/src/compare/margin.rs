@@ -15,9 +15,9 @@
 //! * **width**: the half-widths of both medians' intervals, added;
 //! * **disturbed**: what steal or other processes took on *both* sides, the lesser share of the two.
 //!
-//! A fault may split a group in halves, and would then be its own excuse: so neither spread nor width
-//! hides a factor of two. What others took can: a point in which it would, and which shows nothing,
-//! is not judged ([`Margins::hidden`]).
+//! A fault may split a group in halves, and would then be its own excuse: so neither spread nor
+//! width hides a factor of two. What others took can: a point in which it would, and which shows
+//! nothing, is not judged ([`Margins::hidden`]).
 //!
 //! That the interval as a whole must lie beyond it is also what makes many points bearable: at the
 //! target an interval reaches a quarter of the least margin, so that a point without a difference
@@ -63,8 +63,7 @@ pub(super) struct Margins {
 }
 
 impl Margins {
-    /// From both policies, and from the speeds by subsystem; where a margin was asked for, that
-    /// alone.
+    /// From both policies and the speeds by subsystem, or the margin that was asked for alone.
     pub(super) fn new(
         a: &Run,
         b: &Run,

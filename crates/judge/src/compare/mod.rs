@@ -1,4 +1,4 @@
-//! Compares two runs, point by point: faster, slower, no difference shown, or not comparable and why.
+//! Compares two runs by point: faster, slower, no difference shown, or why not comparable.
 //!
 //! A difference is shown only where the whole interval of B / A (`rank`), or without one all of B
 //! against all of A, is beyond a margin (`margin`). It comes with its cause as far as the findings
@@ -238,8 +238,8 @@ fn both_disturbed(taken: f64) -> String {
     )
 }
 
-/// B had to be slower by this share to be reported as slower: what noise there is reaches from the ratio
-/// to that end of the interval at which a slowdown shows.
+/// B had to be slower by this share to be reported as slower: what noise there is reaches from the
+/// ratio to that end of the interval at which a slowdown shows.
 fn resolution(better: Better, known: &Known, margin: f64) -> Option<f64> {
     let [low, high] = known.ends?;
     let reach = match better {

@@ -7,15 +7,14 @@ use proofmark_model::{
     format_size,
 };
 
-/// Parameters that are reported with every number, so that no cached number passes for a disk's and no
-/// loopback for a network.
+/// Reported with every number: no cached one passes for a disk's, and no loopback for a network.
 const ALWAYS: [&str; 4] = ["direct", "cache", "flush", "path"];
 /// Parameters of a workload at the most; none of ours has half as many.
 const MOST: usize = 40;
 /// Letters of a name at the most.
 const LONGEST: usize = 160;
 
-/// For each workload, the parameters that distinguish its points, in the order in which they are reported.
+/// For each workload, the parameters that distinguish its points, in the order of the report.
 #[derive(Debug)]
 pub(super) struct Names<'a>(BTreeMap<&'a str, Vec<&'a str>>);
 
@@ -41,7 +40,7 @@ impl<'a> Names<'a> {
         Self(varying.collect())
     }
 
-    /// `avx2, 2 threads, block size 8 KiB`; empty where no parameter distinguishes the configuration.
+    /// `avx2, 2 threads, block size 8 KiB`; empty where no parameter distinguishes the point.
     pub(super) fn name(&self, spec: Option<&WorkloadSpec>, m: &Measurement) -> String {
         let mut names: Vec<&str> = self.0.get(m.workload.as_str()).cloned().unwrap_or_default();
         names.sort_by_key(|n| match m.params.get(n) {
@@ -58,7 +57,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The way to a disk's file in words, empty where another parameter says it; `None` for other parameters.
+/// The way to a disk's file, empty where another parameter says it; `None` for other parameters.
 fn way(name: &str, word: &str) -> Option<String> {
     let words = match (name, word) {
         ("direct", "on") => "direct",

@@ -1,9 +1,10 @@
 //! Which point of one run is which of the other.
 //!
-//! Points match by workload and parameters, and what was sampled over time only what was sampled over time
-//! too: a run may hold both. What is left over matches once more without the sizes that the
-//! machine set itself, such as arrays of four times its last-level cache, where that leaves no
-//! choice. The number of threads is never such a parameter: all of 4 CPUs and all of 8 are two points.
+//! Points match by workload and parameters, and what was sampled over time only what was sampled
+//! over time too: a run may hold both. What is left over matches once more without the sizes that
+//! the machine set itself, such as arrays of four times its last-level cache, where that leaves no
+//! choice. The number of threads is never such a parameter: all of 4 CPUs and all of 8 are two
+//! points.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -75,7 +76,7 @@ fn by_size<'a>(
     rest
 }
 
-/// Parameters that are sizes set by the machine, unless they are what the workload's points differ by.
+/// Sizes that the machine sets, unless they are what the workload's points differ by.
 fn set_by_machine(spec: Option<&WorkloadSpec>) -> Vec<&str> {
     let Some(spec) = spec else { return Vec::new() };
     let auto = spec.parameters.iter().filter(|k| {

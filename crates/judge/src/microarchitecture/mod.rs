@@ -1,19 +1,17 @@
 //! What one core of each known design can start in a cycle, load, store and have under
 //! way, and the memory that its sockets can carry at most.
 //!
-//! A row holds sustained throughputs of register-to-register instructions, in
-//! instructions per cycle, or for divisions in cycles per instruction, and what its own
-//! caches give. The rows feed ceilings, so where sources differ the figure is taken that
-//! makes the ceiling looser, such as the faster one: a ceiling that is too high is loose,
-//! one that is too low calls an honest number impossible. A product range counts as its
-//! largest member. `None` means that no figure is documented well enough, or that the
-//! design lacks the instruction.
+//! A row holds sustained throughputs of register-to-register instructions, in instructions per
+//! cycle, or for divisions in cycles per instruction, and what its own caches give. The rows feed
+//! ceilings, so where sources differ the figure is taken that makes the ceiling looser, such as the
+//! faster one: a ceiling that is too high is loose, one that is too low calls an honest number
+//! impossible. A product range counts as its largest member. `None` means that no figure is
+//! documented well enough, or that the design lacks the instruction.
 //!
-//! Sources, cited again by row: Intel 64 and IA-32 Architectures Optimization
-//! Reference Manual; AMD Software Optimization Guides for families 17h, 19h and
-//! 1Ah; Arm Software Optimization Guides; Agner Fog, *Instruction tables* and
-//! *The microarchitecture of Intel, AMD and VIA CPUs*; Abel and Reineke,
-//! uops.info (ASPLOS 2019); Chips and Cheese; vendors' presentations at Hot Chips and
+//! Sources, cited again by row: Intel 64 and IA-32 Architectures Optimization Reference Manual; AMD
+//! Software Optimization Guides for families 17h, 19h and 1Ah; Arm Software Optimization Guides;
+//! Agner Fog, *Instruction tables* and *The microarchitecture of Intel, AMD and VIA CPUs*; Abel and
+//! Reineke, uops.info (ASPLOS 2019); Chips and Cheese; vendors' presentations at Hot Chips and
 //! product pages.
 
 mod amd;
@@ -103,8 +101,7 @@ pub struct Dram {
     pub transfers_per_s: f64,
     /// The product that has this, the largest of its design.
     pub product: &'static str,
-    /// True where boards run modules faster than the product's specification as a
-    /// matter of course.
+    /// Boards run modules faster than the product's specification as a matter of course.
     pub tuned: bool,
     /// Parts of model names whose memory is of another kind, such as stacks on the package.
     pub apart: &'static [&'static str],
@@ -145,8 +142,7 @@ pub struct Row {
     pub source: &'static str,
     /// What a reader must know of them; empty if nothing.
     pub note: &'static str,
-    /// True where products of this design differ in their 512-bit units, so that
-    /// half of the 512-bit figure is ordinary.
+    /// Products differ in their 512-bit units, so that half of the 512-bit figure is ordinary.
     pub wide_varies: bool,
     /// Cycles from a load to the use of its value as an address, first-level hit.
     pub l1_cycles: Option<f64>,

@@ -1,9 +1,8 @@
 //! How frames carry payload: what a byte of it costs on a wire.
 //!
-//! Sources: IEEE 802.3 (preamble 8 B, header 14 B, FCS 4 B, gap 12 B; payload at least
-//! 46 B); RFC 791 and 8200 (IP: 20 and 40 B; fragments in units of 8 B, in IPv6 with a
-//! header of 8 B), RFC 768 (UDP: 8 B), RFC 9293 and 7323 (TCP: 20 B, and 12 B of timestamps
-//! where they are on).
+//! Sources: IEEE 802.3 (preamble 8 B, header 14 B, FCS 4 B, gap 12 B; payload at least 46 B); RFC
+//! 791 and 8200 (IP: 20 and 40 B; fragments in units of 8 B, in IPv6 with a header of 8 B), RFC 768
+//! (UDP: 8 B), RFC 9293 and 7323 (TCP: 20 B, and 12 B of timestamps where they are on).
 
 use proofmark_model::{Input, Measurement, Network, Provenance};
 
@@ -50,8 +49,7 @@ pub(crate) enum Layer {
 }
 
 impl Layer {
-    /// What a formula calls the bytes that each frame has there in addition to its packet, how many
-    /// they are, and what.
+    /// What a formula calls the bytes of a frame besides its packet, how many, and what.
     fn overhead(self) -> (&'static str, f64, &'static str) {
         match self {
             Self::Wire => {
@@ -78,8 +76,7 @@ pub(crate) struct Frames {
 }
 
 impl Frames {
-    /// Of a stream over interfaces of Ethernet.
-    /// The error says what is not known.
+    /// Of a stream over interfaces of Ethernet. The error says what is not known.
     pub(crate) fn derive(network: &Network, m: &Measurement) -> Result<Self, String> {
         match datagrams(m).ok_or("no trial shows whether blocks were sent as datagrams")? {
             false => Self::segment(network, m),

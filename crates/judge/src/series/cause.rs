@@ -63,8 +63,7 @@ impl Effect {
     }
 }
 
-/// What of the trials' conditions changed the way that explains this ratio, or a fair part of it;
-/// `None` where nothing that was recorded did.
+/// What of the trials' conditions explains this ratio, or a fair part of it.
 pub(super) fn find(
     ctx: &Context,
     m: &Measurement,

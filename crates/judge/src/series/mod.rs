@@ -1,6 +1,4 @@
-//! What became of a point over time: levels, where they changed and why, and the trend.
-//!
-//! All from the trials alone, so that any run file can be looked at again.
+//! What became of a point over time, from its trials alone: levels, changes and why, the trend.
 
 mod cause;
 mod segments;

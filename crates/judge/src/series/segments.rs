@@ -1,12 +1,11 @@
 //! Where the level of a series changes.
 //!
-//! Seeded binary segmentation (Kovács, Bühlmann, Li and Munk, *Biometrika* 2023) with the rule
-//! of the narrowest interval (Baranowski, Chen and Fryzlewicz, JRSS B 2019): a fixed set of
-//! intervals of all lengths, some n log n elements in all, each cut where the ranks of its two
-//! sides differ most (the statistic of Mann and Whitney, as Pettitt, 1979, uses it). Of those
-//! whose cut is significant the narrowest counts: it holds one change as a rule, and too little
-//! of a slow drift to be taken for one. Ranks are deaf to how far off an outlier is and to the
-//! shape of the noise.
+//! Seeded binary segmentation (Kovács, Bühlmann, Li and Munk, *Biometrika* 2023) with the rule of
+//! the narrowest interval (Baranowski, Chen and Fryzlewicz, JRSS B 2019): a fixed set of intervals
+//! of all lengths, some n log n elements in all, each cut where the ranks of its two sides differ
+//! most (the statistic of Mann and Whitney, as Pettitt, 1979, uses it). Of those whose cut is
+//! significant the narrowest counts: it holds one change as a rule, and too little of a slow drift
+//! to be taken for one. Ranks are deaf to how far off an outlier is and to the shape of the noise.
 //!
 //! A significant cut is a change of level only if the value jumps there, by at least a hundredth:
 //! the medians right before and right after it are apart. That separates a step from a drift. Noise

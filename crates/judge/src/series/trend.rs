@@ -1,6 +1,6 @@
-//! The robust line through a series: Theil and Sen's, with the interval of Sen (1968) by
-//! Kendall's variance, widened where noise lasts from trial to trial: such trials show less than
-//! as many independent ones. Exact up to some hundred trials; beyond, by a fixed sample of the pairs.
+//! The robust line through a series: Theil and Sen's, with the interval of Sen (1968) by Kendall's
+//! variance, widened where noise lasts from trial to trial: such trials show less than as many
+//! independent ones. Exact up to some hundred trials; beyond, by a fixed sample of the pairs.
 
 use proofmark_model::Trend;
 
@@ -28,7 +28,7 @@ pub(super) fn fit(seconds: &[f64], values: &[f64], discount: f64) -> Option<Tren
             (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).map(|(i, j)| slope(i, j)).collect()
         }
         false => {
-            // Weyl's sequence: evenly spread, and the same each time (golden ratio, plastic number).
+            // Weyl's sequence: evenly spread, the same each time (golden ratio, plastic number).
             let at = |k: usize, by: f64| ((k as f64 * by).fract() * n as f64) as usize % n;
             let pairs = (1..=PAIRS).map(|k| (at(k, 0.754_877_666), at(k, 0.569_840_290)));
             pairs.filter(|(i, j)| i != j).map(|(i, j)| slope(i.min(j), i.max(j))).collect()

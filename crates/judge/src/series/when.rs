@@ -23,8 +23,7 @@ pub(super) struct Moment {
     pub(super) after: usize,
 }
 
-/// When each trial began, in seconds after the first, in order whatever the file says; and when
-/// the last one ended.
+/// When each trial began, in seconds after the first and in order; and when the last ended.
 pub(super) fn starts(series: &Series, trials: &[Trial]) -> Vec<f64> {
     let mut last = 0.0_f64;
     let mut all: Vec<f64> = trials

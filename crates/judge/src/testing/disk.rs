@@ -43,8 +43,7 @@ pub(crate) fn io_limit(device: &str) -> IoLimit {
     }
 }
 
-/// A workload on a file of 1 GiB with one thread: direct at depth 1 (cache `none`), or
-/// buffered with a `cold` or `warm` cache.
+/// On a file of 1 GiB with one thread: direct at depth 1 (`none`), or buffered (`cold`, `warm`).
 pub(crate) fn disk(name: &str, block: u64, cache: &str) -> Measurement {
     let direct = cache == "none";
     let mut params = Params::default()

@@ -1,7 +1,7 @@
 //! Tables of cases: a name, the measurement, and what is expected of it.
 //!
-//! Expected words are looked for in `^message$ details`, so that `^` and `$` mark the message's ends;
-//! ` ... ` separates words that follow each other somewhere.
+//! Expected words are looked for in `^message$ details`, so that `^` and `$` mark the message's
+//! ends; ` ... ` separates words that follow each other somewhere.
 
 use std::fmt::Display;
 
@@ -11,8 +11,7 @@ use super::{context, found_on, host_with_disk, host_with_network, judged, policy
 use crate::ceilings::CeilingRule;
 use crate::checks::Check;
 
-/// What a check must report: nothing, or a finding of that severity with these words in its message
-/// or advice.
+/// Nothing, or a finding of that severity with these words in its message or advice.
 pub(crate) type Expected<'a> = Option<(Severity, &'a str)>;
 
 pub(crate) const SILENT: Expected<'static> = None;

@@ -66,8 +66,7 @@ pub(crate) fn udp(streams: u64, path: &str) -> Measurement {
     }))
 }
 
-/// Round trips of 1 B over loopback on one stream, by `tcp` or `udp`, in 20 us each; in 10
-/// us where the ends `poll`.
+/// Round trips of 1 B over loopback on one stream, of 20 us; of 10 us where the ends `poll`.
 pub(crate) fn round_trips(protocol: &str, mode: &str) -> Measurement {
     let params = Params::default()
         .with("streams", 1)

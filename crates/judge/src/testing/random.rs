@@ -3,8 +3,7 @@
 use proofmark_model::MAGNITUDES;
 use proptest::prelude::*;
 
-/// Uniform numbers from 0 to 1, the same ones every time (Marsaglia, *Xorshift
-/// RNGs*, 2003).
+/// From 0 to 1, the same every time (Marsaglia, *Xorshift RNGs*, 2003).
 pub(crate) fn xorshift() -> impl FnMut() -> f64 {
     let mut state = 88_172_645_463_325_252_u64;
     move || {

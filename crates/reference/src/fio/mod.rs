@@ -1,9 +1,4 @@
 //! fio (Jens Axboe): its reports in JSON.
-//!
-//! `json` is the part of a report that is read, `options` what a job was asked to do, `pattern`
-//! its `rw`, `harmless` which options leave the work alone, `jobs` how the entries of a report
-//! become figures, `times` its latencies, `verification` what it holds about devices and of the file,
-//! `runner` what our points are in fio's options.
 
 mod harmless;
 mod jobs;

@@ -28,8 +28,8 @@ pub(super) fn plain(options: Asked<'_>) -> bool {
     options.get("ioengine").is_none_or(known) && others(options).next().is_none()
 }
 
-/// The parameters of a direction: by the names that the disk workloads have for them, then what they
-/// have no name for.
+/// The parameters of a direction: by the names that the disk workloads have for them, then what
+/// they have no name for.
 pub(super) fn params(options: Asked<'_>, way: Way, threads: u64) -> Params {
     let mut params = Params::default()
         .with("threads", threads)

@@ -267,8 +267,8 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Whether the system lets rings know so many buffers. proofmark goes without where it does not; fio
-/// would end with an error.
+/// Whether the system lets rings know so many buffers. proofmark goes without where it does not;
+/// fio would end with an error.
 fn registers(params: &Params) -> bool {
     let block = params.int("block_size").unwrap_or(1).checked_next_multiple_of(PAGE);
     let depth = params.int("queue_depth").unwrap_or(1);

@@ -1,4 +1,4 @@
-//! What a report holds about devices: what it takes to see a page cache that was measured as a disk.
+//! What a report holds about devices: what shows that the page cache was measured as a disk.
 
 use proofmark_model::{DeviceTraffic, FileState, is_quantity};
 

@@ -10,8 +10,8 @@ use super::{Hpl, TEST};
 use crate::dense::{self, widest};
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, ask, on_path};
 
-/// Each process has one thread, whichever BLAS it calls. Then variables without which Open MPI refuses to run as root, or more processes than it counts
-/// cores, or binds them to CPUs that are not the task's (version 4, then 5); others ignore them.
+/// Each process has one thread, whichever BLAS it calls. Else Open MPI (version 4, then 5) refuses
+/// to run as root or more processes than it counts cores, or binds them to others' CPUs.
 const ENVIRONMENT: &[(&str, &str)] = &[
     ("OMP_NUM_THREADS", "1"),
     ("OPENBLAS_NUM_THREADS", "1"),

@@ -95,7 +95,7 @@ impl ReferenceRunner for Iozone {
     }
 }
 
-/// Parameters in which a run that differs is another one; all of its file is what it reads or writes.
+/// Parameters in which a run that differs is another one; it reads or writes all of its file.
 const SAME: &[&str] = &["block_size", "queue_depth", "threads", "direct", "file_size"];
 
 /// A trial whose file was asked for all that the run did: the counters of devices are the run's.

@@ -166,8 +166,8 @@ fn trial_of(end: &Section, ways: &[Way]) -> Trial {
     trial
 }
 
-/// What iperf3 reports of an end: its threads' CPU time, of which iperf3 prints the share of the test
-/// that one CPU ran, in percent.
+/// What iperf3 reports of an end: its threads' CPU time, of which iperf3 prints the share of the
+/// test that one CPU ran, in percent.
 fn of_end(end: &Section, key: &str, seconds: f64) -> EndTraffic {
     let percent = end.get("cpu_utilization_percent").and_then(|cpu| cpu.number(key).ok());
     EndTraffic { own_cpu_s: percent.map(|p| p / 100.0 * seconds), ..EndTraffic::default() }

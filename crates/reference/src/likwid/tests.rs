@@ -35,7 +35,7 @@ fn what_is_wrong_is_refused() {
     refuses(&LikwidBench, COPY, &changes);
 }
 
-/// The parameters of a stream workload; without one of pages, which the machine would have a say in.
+/// The parameters of a stream workload; of pages none, in which the machine has a say.
 fn parameters(changes: &str) -> Params {
     let all = format!("threads=2 isa=avx512 stores=temporal array_size=1920m {changes}");
     with(&Params::default(), &all)

@@ -83,7 +83,7 @@ fn lat_mem_rds_figure_is_that_of_our_set() {
     assert_eq!(figure(&with(&params, "working_set=2m"), SMALL), None);
 }
 
-/// The parameters of a stream workload; without one of pages, which the machine would have a say in.
+/// The parameters of a stream workload; of pages none, in which the machine has a say.
 fn parameters(changes: &str) -> Params {
     with(&Params::default(), &format!("threads=2 array_size=128m stores=temporal {changes}"))
 }

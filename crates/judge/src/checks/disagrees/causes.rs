@@ -47,8 +47,7 @@ pub(super) struct Cause {
     pub(super) advice: &'static str,
 }
 
-/// All of them: first what makes a number another thing than its name says, then what makes it
-/// differ.
+/// First what makes a number another thing than its name says, then what makes it differ.
 pub(super) const CAUSES: &[Cause] = &[
     Cause {
         id: "page_cache",
@@ -180,8 +179,7 @@ fn socket_buffers(c: &Compared) -> Option<Explanation> {
     ))
 }
 
-/// What is left of a ratio that bytes explain: how much faster some bytes move than others, and
-/// what both scatter.
+/// What is left of a ratio that bytes explain: some move faster than others, and both scatter.
 const EXPLAINED: f64 = 0.1;
 /// Less than this is no other traffic.
 const SAME_TRAFFIC: f64 = 0.01;
@@ -308,8 +306,7 @@ fn value(c: &Compared, name: &str, value: &Param) -> String {
     }
 }
 
-/// Parameters that the tool says were otherwise: name, its value, ours. What the machine chose is no
-/// other value.
+/// Parameters that the tool sets otherwise: name, its value, ours; none that the machine chose.
 fn differences<'c>(c: &Compared<'c>) -> impl Iterator<Item = (&'c str, &'c Param, &'c Param)> {
     let ours = &c.ours.params;
     let both =

@@ -5,8 +5,7 @@ use proofmark_model::{Conditions, Flush, Host, Param, Ratio, Severity, Trial, Ve
 use super::*;
 use crate::testing::*;
 
-/// What is found of a measurement next to one tool with so many times our values, after the tool was
-/// changed.
+/// What is found of a measurement next to a changed tool with so many times our values.
 fn found(h: &Host, mut m: Measurement, factor: f64, spoil: &Spoil) -> Option<Finding> {
     m.references = vec![tool_of(&m, factor)];
     spoil(&mut m.references[0]);
@@ -315,7 +314,7 @@ fn the_slower_side_was_disturbed() {
     explains(iops_below(1.2), 1.1, &tool_trials(stolen), "none", ""); // It was faster.
 }
 
-/// A measurement so many times below its usual rate, so that a faster tool is not above its ceiling.
+/// So many times below its usual rate, so that a faster tool is not above its ceiling.
 fn iops_below(times: f64) -> Measurement {
     let median = iops(1).summary.unwrap().median;
     at_rate(iops(1), median / times)
