@@ -1,7 +1,5 @@
-//! Ends all that a process started, whatever process groups and sessions it made.
-//!
-//! The process must be a subreaper (prctl(2), `PR_SET_CHILD_SUBREAPER`): who loses its parent
-//! becomes its child.
+//! Ends all that a process started, whatever process groups and sessions it made. It must be a
+//! subreaper (prctl(2), `PR_SET_CHILD_SUBREAPER`): who loses its parent becomes its child.
 
 use std::fs;
 use std::thread;
@@ -35,8 +33,7 @@ fn none_is_left() -> bool {
     }
 }
 
-/// Kills those of these processes that are children; how many. Their own children then become
-/// children here.
+/// Kills those that are children; how many. Their own children then become children here.
 fn kill_children(all: impl Iterator<Item = Pid>) -> usize {
     /// Questions between two looks at whether any child is left; some take a millisecond.
     const AT_ONCE: usize = 4096;

@@ -21,9 +21,8 @@ pub fn tool() -> Tool {
     }
 }
 
-/// Writes everything and prints the answers and the findings; what was measured reaches the terminal
-/// even if a file cannot be written. The run goes into the history, if there is one for it: what
-/// was imported has none, since this machine did not measure it.
+/// Writes everything and prints the answers and the findings, even if a file cannot be written. A
+/// run goes into the history, if there is one; what was imported was not measured by this machine.
 pub fn finish(
     results: &ResultFiles,
     run: &Run,

@@ -1,5 +1,4 @@
-//! Values of options: limits that a user declares, `--limit disk.read=160MB/s`,
-//! `network.send=10Gbit/s`, shares, `--margin 3%`, addresses and numbers of trials.
+//! Values of options: limits (`--limit disk.read=160MB/s`), shares, addresses, numbers of trials.
 
 use std::net::{IpAddr, SocketAddr};
 

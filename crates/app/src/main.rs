@@ -1,5 +1,4 @@
-//! The binary `proofmark`: arguments -> plan -> run. Wiring only, and the only
-//! place that knows every crate.
+//! The binary `proofmark`: arguments -> plan -> run. Wiring only.
 
 mod cli;
 mod command;
@@ -76,8 +75,7 @@ fn mistyped(error: &clap::Error) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// A message of clap's without its usage: paragraphs with `; ` between them, what a paragraph
-/// lists below a colon with `, `.
+/// A message of clap's without its usage: paragraphs joined by `; `, lists below a colon by `, `.
 fn in_one_line(text: &str) -> String {
     let text = text.strip_prefix("error: ").unwrap_or(text);
     let mut said = String::new();

@@ -47,8 +47,7 @@ fn no_disk(host: &Host, plan: &Plan) -> Option<String> {
     })
 }
 
-/// Measures what is planned, judges it and writes the report. Where it can be known that the result
-/// cannot be written, nothing is measured.
+/// Measures, judges and reports a plan; nothing is measured if the result could not be written.
 pub fn carry_out(
     machine: Machine,
     planned: Planned,

@@ -190,8 +190,7 @@ pub fn deliver(text: &str, format: &str, out: Option<&Path>) -> Result<()> {
 /// Largest run file that is read, in bytes.
 const LARGEST_RUN: u64 = 1 << 30;
 
-/// Why a file that was named cannot be read: a failure if it may not be, else a mistake in
-/// what was typed.
+/// Why a named file cannot be read: a failure if it may not be, else a mistake in what was typed.
 pub fn unreadable(path: &Path, error: io::Error) -> anyhow::Error {
     let text = format!("{}: {error}", path.display());
     match error.kind() {
@@ -200,8 +199,7 @@ pub fn unreadable(path: &Path, error: io::Error) -> anyhow::Error {
     }
 }
 
-/// Reads the run file that a person named, or the one in the folder that they named. What is no run
-/// file of this version is an error of usage.
+/// Reads a run file, or the one of a folder, that a person named; else an error of usage.
 pub fn read(path: &Path) -> Result<Run> {
     let file = if path.is_dir() { path.join(RUN_FILE) } else { path.to_path_buf() };
     let text = read_text(&file, LARGEST_RUN).map_err(|e| unreadable(&file, e))?;

@@ -1,5 +1,4 @@
-//! Past runs: where the history is, how a run gets into it, and how a run is named on the
-//! command line.
+//! Past runs: where the history is, how a run gets into it, and how a run is named by a user.
 
 use std::env;
 use std::ffi::OsString;

@@ -1,6 +1,5 @@
-//! Progress on standard error: what runs, how much is left, the number so far. A
-//! bar on a terminal, with the last samples of a series drawn next to it; elsewhere a line for each
-//! point that has ended, and now and then one for a series.
+//! Progress on standard error: a bar on a terminal, with the last samples of a series next to it;
+//! elsewhere a line for each point that has ended, and now and then one for a series.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};

@@ -29,8 +29,7 @@ use crate::writer::append_new;
 /// Name of the file in a run's folder.
 pub const SAMPLES_FILE: &str = "samples.jsonl";
 
-/// Longest line, in bytes: what would be longer is written without the state of its streams,
-/// and what is longer is not read.
+/// Longest line, in bytes: a longer one is written without its streams' state, and is not read.
 const LONGEST_LINE: usize = 16 << 10;
 
 /// Bytes of a line, about: what a line of one thread or stream takes, and each further one.

@@ -23,8 +23,7 @@ pub enum Existing {
     Replace,
 }
 
-/// Writes a file of a run's folder. A symbolic link in its place is not followed. After an error
-/// what was there before is still there.
+/// Writes a file of a run's folder. No symbolic link is followed; an error leaves the old file.
 pub fn write(path: &Path, bytes: &[u8], existing: Existing) -> io::Result<()> {
     let file = temporary(path, bytes)?;
     let moved = match existing {

@@ -10,8 +10,7 @@ use crate::figure::Figure;
 const DUPLEX: [&str; 5] = ["both", "bidir", "duplex", "bibw", "dualtest"];
 const HALF_DUPLEX: &str = "halfduplex";
 
-/// Whether the operation says both directions. Of networks the tool's name may say so too; it
-/// says nothing of which of a disk's operations it is.
+/// Whether the operation, or the tool where it is a network's, says both directions.
 pub(crate) fn both(figure: &Figure) -> bool {
     let operation = figure.operation.to_ascii_lowercase();
     let names = match figure.subsystem {

@@ -1,12 +1,8 @@
 //! Checks published figures: a table of numbers and the facts about the machine, without the
-//! program that made them.
-//!
-//! [`read_figures`] and [`read_machines`] read untrusted input; [`Sheet`] holds all
-//! figures with the indexes that rules need; each rule of [`rules::ALL`] looks at one
-//! figure among all others; [`audit`] puts a verdict on each. No I/O happens here.
-//!
-//! Rules rest on physics and arithmetic alone (a link's rate, a clock's cycle, a copied
-//! column), never on who published the figures.
+//! program that made them. Each rule of [`rules::ALL`] looks at one figure of a [`Sheet`] among all
+//! others; [`audit`] puts a verdict on each. No I/O happens here. Rules rest on physics and
+//! arithmetic alone (a link's rate, a clock's cycle, a copied column), never on who published the
+//! figures.
 
 mod directions;
 mod equal_columns;

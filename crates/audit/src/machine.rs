@@ -59,8 +59,7 @@ fn toml_error(text: &str, error: &toml::de::Error) -> InputError {
     InputError(format!("line {line}: {}", error.message()))
 }
 
-/// The machine that was named; else the one named like the file; else the only one. An error if
-/// there is none of that name, or several and none is named.
+/// The machine that was named, else the one named like the file, else the only one; or an error.
 pub fn choose(
     machines: &BTreeMap<String, Machine>,
     name: Option<&str>,
@@ -88,8 +87,7 @@ pub fn choose(
 }
 
 impl Machine {
-    /// Threads that can run at once: one a logical CPU; where only cores are declared, two a
-    /// core.
+    /// Threads that can run at once: one a logical CPU; where only cores are declared, two a core.
     pub(crate) fn logical_cpus(&self) -> Option<Limit> {
         let declared = self.cpus.or(self.vcpus).map(|n| n.max(self.cores.unwrap_or(n)));
         declared.map(|n| Limit::declared(n, "threads can run at once")).or_else(|| {

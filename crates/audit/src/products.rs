@@ -12,8 +12,7 @@ use proofmark_model::Subsystem;
 use crate::figure::{Figure, Metric, Statistic};
 use crate::sheet::{Point, Sheet};
 
-/// How far products may be apart: figures printed with three digits differ by up to 0.5 %,
-/// and two of them are multiplied.
+/// How far products may be apart: three digits leave 0.5 %, and two figures are multiplied.
 const PRINTED: f64 = 0.01;
 /// Rates that hardly differ say nothing about what the product depends on.
 const RATES_DIFFER: f64 = 1.1;
@@ -122,8 +121,7 @@ fn tied(
     }
 }
 
-/// Whether the same whole number of operations may have been in flight in all of them. A part
-/// of an operation cannot be.
+/// Whether the same whole number of operations may have been in flight in all: a part cannot be.
 fn constant_queue(shared: &[&Pair]) -> bool {
     let Some(depth) = shared.first().and_then(|p| p.in_flight) else { return false };
     let depth = depth.round().max(1.0);
@@ -136,8 +134,7 @@ fn spread(values: impl Iterator<Item = f64>) -> f64 {
     most / least
 }
 
-/// What holds for every trial of a point holds for its means. A point's trials are looked at
-/// once, however many means a file prints of it.
+/// What holds for every trial of a point holds for its means. Trials are looked at once a point.
 fn means_of_tied(sheet: &Sheet, found: &HashMap<usize, Product>) -> Vec<(usize, Product)> {
     let mut points: HashMap<Point, Option<&Product>> = HashMap::new();
     let is_mean = |f: &&Figure| f.metric == Metric::Latency && f.statistic == Statistic::Mean;

@@ -1,5 +1,4 @@
-//! How many of a disk tool's rates at one setting (block and threads), of all operations and
-//! trials, are above what the disk can carry.
+//! How many of a disk tool's rates at a setting (block and threads) are above the disk's limit.
 
 use std::collections::HashMap;
 

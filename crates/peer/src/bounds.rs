@@ -42,11 +42,10 @@ impl Bounds {
         Self { allowance, ended: AtomicBool::new(false) }
     }
 
-    /// Counts bytes of payload before they are sent, or after they are received, over all
-    /// tasks of the session. False if they are more than were agreed, or if the job has
-    /// ended: the task stops then, and may still say so over its connection, which is shut
-    /// down once it returns. All tasks share one counter, so ask for many blocks at a time
-    /// where blocks are small.
+    /// Counts bytes of payload before they are sent, or after they are received, over all tasks of
+    /// the session. False if they are more than were agreed, or if the job has ended: the task
+    /// stops then, and may still say so over its connection, which is shut down once it returns.
+    /// All tasks share one counter, so ask for many blocks at a time where blocks are small.
     pub fn spend(&self, bytes: u64) -> bool {
         if self.ended() {
             return false;
@@ -59,8 +58,7 @@ impl Bounds {
         fits
     }
 
-    /// Whether the job has ended: another was opened in its place, its channel or session
-    /// ended, or the bytes are used up.
+    /// Whether it has ended: by another job, its channel's or session's end, or its bytes used up.
     pub fn ended(&self) -> bool {
         self.ended.load(Ordering::Acquire) || self.allowance.used_up()
     }

@@ -28,8 +28,7 @@ pub struct ControlSession {
 }
 
 impl ControlSession {
-    /// Asks for a session; it may be granted less than was asked. `run` is its name in the
-    /// server's log.
+    /// Asks for a session, perhaps granted less than asked; `run` is its name in the server's log.
     pub fn connect(
         address: &Address,
         key: &Key,

@@ -8,8 +8,7 @@ use thiserror::Error;
 
 use crate::VERSION;
 
-/// Why there is no session, or none any more: the server, and what is known. Each says in one line
-/// what to do.
+/// Why there is no session, or none any more. Each says in one line what to do.
 #[derive(Debug, Error)]
 pub enum PeerError {
     /// The host's name means nothing.

@@ -35,8 +35,7 @@ pub(crate) enum Admitted {
 /// Lets in who holds the key, or has a token.
 pub(crate) struct Handshake {
     key: Key,
-    /// First messages of handshakes, so that a captured one cannot be played again. Only
-    /// holders of the key can fill it.
+    /// First messages, so that none is played again; only holders of the key can fill it.
     seen: Mutex<VecDeque<[u8; HANDSHAKE]>>,
 }
 

@@ -1,19 +1,17 @@
 //! The trust between the two ends of a network run.
 //!
-//! The *client* is the run; the *server* is `proofmark serve`, on another machine or
-//! on this one. Both know one key. An [`Overview`] says what a server is and grants; it
-//! costs nothing. The client's [`ControlSession`] asks a [`Server`] for a
-//! session; each of its workers joins that with a [`Channel`], names jobs, and gets data
-//! connections for them. What the jobs are and what the data connections carry is the
-//! server's [`Work`]; this crate knows nothing of it.
+//! The *client* is the run; the *server* is `proofmark serve`, on another machine or on this one.
+//! Both know one key. An [`Overview`] says what a server is and grants; it costs nothing. The
+//! client's [`ControlSession`] asks a [`Server`] for a session; each of its workers joins that with
+//! a [`Channel`], names jobs, and gets data connections for them. What the jobs are and what the
+//! data connections carry is the server's [`Work`]; this crate knows nothing of it.
 //!
-//! Who does not hold the key learns nothing: the first message of a control connection
-//! proves the key (Noise, pattern NNpsk0), a data connection begins with a token that was
-//! sent over one and is good once. What does not prove itself is closed without a word,
-//! within a fixed time and a fixed amount of memory. One exception: a first message that
-//! was captured and is played to a server that does not remember it (one that was started
-//! again, or had 4,096 others since) gets the handshake's answer, 48 bytes that mean
-//! nothing without the key. It gets no session.
+//! Who does not hold the key learns nothing: the first message of a control connection proves the
+//! key (Noise, pattern NNpsk0), a data connection begins with a token that was sent over one and is
+//! good once. What does not prove itself is closed without a word, within a fixed time and a fixed
+//! amount of memory. One exception: a first message that was captured and is played to a server
+//! that does not remember it (one that was started again, or had 4,096 others since) gets the
+//! handshake's answer, 48 bytes that mean nothing without the key. It gets no session.
 //!
 //! Sources: The Noise Protocol Framework, revision 34, <https://noiseprotocol.org/noise.html>.
 
@@ -52,8 +50,7 @@ pub use server::{Patience, Server, Stop};
 pub use this_host::this_host;
 pub use work::{Ends, Task, Work};
 
-/// The program's version and, after the stroke, that of the control protocol. Both ends
-/// must have the same.
+/// The program's version and, after the stroke, the protocol's; both ends must have the same.
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/2");
 
 /// Locks, also after a panic of another holder: what our locks hold is whole at any time.

@@ -25,9 +25,8 @@ pub struct Overview {
 }
 
 impl Overview {
-    /// Asks for it. The server is as free afterwards as it was before. [`PeerError::Forwarded`] if
-    /// an address of this machine leads to another: what was measured there would pass for this
-    /// one's loopback.
+    /// Asks for it. [`PeerError::Forwarded`] if an address of this machine leads to another: what
+    /// was measured there would pass for this one's loopback.
     pub fn fetch(address: &Address, key: &Key) -> Result<Self, PeerError> {
         match reach(address, key, &ToServer::Look { version: VERSION.to_owned() })? {
             (to, channel, ToClient::Overview { host, interface, limits }) => {
@@ -44,8 +43,7 @@ impl Overview {
     }
 }
 
-/// Whether what answers at an address of this machine runs on another: both boot ids are
-/// known, and they differ.
+/// Whether an address of this machine leads to another: both boot ids are known, and differ.
 fn forwarded(ends: Ends, here: Option<&str>, there: Option<&str>) -> bool {
     ends.one_machine() && here.zip(there).is_some_and(|(here, there)| here != there)
 }

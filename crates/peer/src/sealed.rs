@@ -35,8 +35,7 @@ impl Sealed {
         write_frame(&mut Timed::new(&self.stream, Some(until)), &frame)
     }
 
-    /// The next message, if it is here in full by then. After an error nothing more can
-    /// be read: part of a message may be lost.
+    /// The next message, if here in full by then. An error is final: part of one may be lost.
     pub(crate) fn receive<M: DeserializeOwned>(&mut self, until: Option<Instant>) -> io::Result<M> {
         let mut stream = Timed::new(&self.stream, until);
         let frame = read_frame(&mut stream, TAG, LONGEST + TAG)?;

@@ -4,8 +4,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// A stream with a deadline over all that is read and written: a sender of a byte a
-/// second gets no more time than one that sends nothing.
+/// A stream with one deadline for all: a byte a second gets no more time than silence.
 pub(crate) struct Timed<'a> {
     stream: &'a TcpStream,
     until: Option<Instant>,

@@ -1,11 +1,10 @@
 //! What travels, and the pure functions that outsiders' bytes meet first. They are public
 //! so that tests and fuzzers reach them.
 //!
-//! A connection begins with one byte: 1 for a control connection, 2 for a data connection.
-//! On a control connection follow frames: a length of two bytes, big-endian, and that many
-//! bytes of a Noise message; two of the handshake, then JSON. After the 2 of a data
-//! connection follows the token of 16 bytes; the server answers it with a 2, and from
-//! then on the connection is the job's.
+//! A connection begins with one byte: 1 for a control connection, 2 for a data connection. On a
+//! control connection follow frames: a length of two bytes, big-endian, and that many bytes of a
+//! Noise message; two of the handshake, then JSON. After the 2 of a data connection follows the
+//! token of 16 bytes; the server answers it with a 2, and from then on the connection is the job's.
 
 use std::io::{self, ErrorKind, Read, Write};
 
@@ -22,8 +21,7 @@ pub const CONTROL: u8 = 1;
 /// First byte of a data connection, and the server's answer to its token.
 pub const DATA: u8 = 2;
 
-/// Reads a frame of at least `least` and at most `most` bytes. No memory is taken before
-/// the length is known to be within them, else `InvalidData`.
+/// Reads a frame of `least` to `most` bytes; else `InvalidData`, before any memory is taken.
 pub fn read_frame(stream: &mut impl Read, least: usize, most: usize) -> io::Result<Vec<u8>> {
     let mut length = [0; 2];
     stream.read_exact(&mut length)?;
@@ -36,8 +34,7 @@ pub fn read_frame(stream: &mut impl Read, least: usize, most: usize) -> io::Resu
     Ok(frame)
 }
 
-/// Writes a frame, in one call so that it leaves in one packet where it fits. `InvalidInput` if two
-/// bytes cannot hold the length.
+/// Writes a frame in one call, so in one packet where it fits; `InvalidInput` if it is too long.
 pub fn write_frame(stream: &mut impl Write, frame: &[u8]) -> io::Result<()> {
     let length =
         u16::try_from(frame.len()).map_err(|_| io::Error::from(ErrorKind::InvalidInput))?;
@@ -57,8 +54,7 @@ pub fn encode(message: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(json)
 }
 
-/// The message that the bytes are, [`ToServer`] or [`ToClient`]; `InvalidData` if they are none, or
-/// more than [`LONGEST`].
+/// The message that the bytes are; `InvalidData` if they are none, or more than [`LONGEST`].
 pub fn decode<M: DeserializeOwned>(json: &[u8]) -> io::Result<M> {
     if json.len() > LONGEST {
         return Err(malformed("a message exceeds the maximum length"));

@@ -65,10 +65,9 @@ pub trait Task: Send {
     /// What the client must know about it, such as a UDP port.
     fn describe_stream(&self) -> Value;
 
-    /// Does it, on a thread of its own, until `data` or the session ends. When the
-    /// session ends `data` is shut down; whatever else it waits on, it must not wait on
-    /// for long without asking [`Bounds::ended`]. `data` is closed when this returns,
-    /// even if a clone of it is kept.
+    /// Does it, on a thread of its own, until `data` or the session ends. When the session ends
+    /// `data` is shut down; whatever else it waits on, it must not wait on for long without asking
+    /// [`Bounds::ended`]. `data` is closed when this returns, even if a clone of it is kept.
     fn run(self: Box<Self>, data: TcpStream, bounds: &Bounds);
 }
 

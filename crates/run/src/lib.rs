@@ -1,9 +1,6 @@
-//! A run, from what was asked for to what was judged: a [`PlanRequest`] and a [`Machine`] make a
-//! plan ([`plan`]), which is measured ([`measure_here`]) step by step; observers read each [`Step`],
-//! and the run that comes out is judged.
-//!
-//! [`measure`] is the same with whatever [`Means`] it is given: a test measures in memory, with
-//! time, workers, tools and a disk that are made up.
+//! A run: a [`PlanRequest`] and a [`Machine`] make a plan ([`plan`]), which is measured step by
+//! step ([`measure_here`]) and judged; observers read each [`Step`]. [`measure`] takes any
+//! [`Means`]: those of a test are made up, in memory.
 
 mod bounded;
 mod cpus;

@@ -68,8 +68,7 @@ pub fn begin(
     }
 }
 
-/// Measures the plan of a run on this machine, and judges what came out; an error if this program
-/// does not find its own file.
+/// Measures a plan on this machine and judges it; an error if this program's file is not found.
 pub fn measure_here(
     run: Run,
     tools: PlannedTools,

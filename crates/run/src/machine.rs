@@ -1,5 +1,4 @@
-//! The machine: the host, with what only the engine can measure filled in, and the server of its
-//! network workloads.
+//! The host, with what only the engine can measure, and the server of its network workloads.
 
 use std::path::Path;
 
@@ -82,8 +81,7 @@ fn check_disk_path(
     Ok(())
 }
 
-/// Looks at the machine, at the disk under a folder (the current one, if none is
-/// given), and measures the clocks; takes some tens of milliseconds.
+/// Looks at the host, a folder's disk (else the current one's) and clocks; takes some tens of ms.
 pub fn look(disk_path: Option<&Path>) -> Host {
     let folder = std::path::absolute(disk_path.unwrap_or(Path::new("."))).unwrap_or_default();
     let root = proofmark_host::Root::live().with_affinity(usable_cpus(None));

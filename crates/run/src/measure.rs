@@ -10,8 +10,7 @@ use crate::schedule;
 
 pub use crate::schedule::Means;
 
-/// Measures the plan of a run, and judges what came out. The observers read each step, in
-/// order; the run is saved after they were.
+/// Measures and judges a plan. The observers read each step in order, then the run is saved.
 pub fn measure(
     run: Run,
     tools: PlannedTools,

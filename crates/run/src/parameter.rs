@@ -4,8 +4,7 @@ use proofmark_model::{
     AUTO, Host, Param, Parameter, ParameterKind, Params, did_you_mean, parse_size,
 };
 
-/// The values that a text means, one but for `all`; the error is one line. Without a machine `all`
-/// of its CPUs are one, and all of its nodes none.
+/// The values that a text means; without a machine `all` of its CPUs are one, of its nodes none.
 pub(crate) fn values(
     parameter: &Parameter,
     text: &str,

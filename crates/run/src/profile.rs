@@ -1,5 +1,4 @@
-//! Profiles: named plans in TOML, built in or from a file. What a profile calls by a name that
-//! there is not, `names` refuses with the nearest; the rest is TOML's and the types' own.
+//! Profiles: named plans in TOML, built in or from a file. `names` refuses unknown names.
 
 mod names;
 mod points;

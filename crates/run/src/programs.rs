@@ -1,5 +1,4 @@
-//! Reference tools as programs of this machine: each in a folder of its own, on the CPUs of our
-//! threads, on a file of its own on the same disk.
+//! Reference tools: each in its own folder, on our threads' CPUs, its own file on the same disk.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -118,8 +117,7 @@ impl AtPoint<'_> {
     }
 }
 
-/// The part of what happened in a whole run that falls to its timed part, if it was the same all
-/// the time.
+/// What fell to the timed part of a whole run, if it was the same all the time.
 fn share_of(whole: &Conditions, part: f64) -> Conditions {
     let part = part.min(1.0);
     let scaled = |seconds: Option<f64>| seconds.map(|s| s * part);

@@ -17,10 +17,7 @@ const SAVE_SHARE: f64 = 100.0;
 
 /// Where a run is saved.
 pub trait RunFile {
-    /// Replaces what was saved.
-    ///
-    /// # Errors
-    /// If it cannot be written; what was saved before is then still there.
+    /// Replaces what was saved, which after an error is still there.
     fn save(&self, run: &Run) -> io::Result<()>;
 }
 
@@ -212,8 +209,7 @@ mod tests {
         }
     }
 
-    /// Measures 30 trials of 0.1 s of each point, in turn; seconds in all, of which for saving, and
-    /// when it was saved.
+    /// 30 trials of 0.1 s of each point, in turn: seconds in all, those of saving, and each save.
     fn saved(points: usize, seconds_a_trial: f64) -> (f64, f64, Vec<(f64, usize)>) {
         let clock = FakeClock::default();
         let (saved, took) = Default::default();

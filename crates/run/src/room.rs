@@ -1,7 +1,5 @@
-//! What a measurement over time writes, said before it starts, and what is free meanwhile.
-//!
-//! A series may last for days: its samples, and the blocks that its workload writes, could fill a
-//! disk or wear it out unnoticed.
+//! What a measurement over time writes, said before it starts, and what is free meanwhile: in days
+//! its samples, and a workload's blocks, could fill a disk or wear it out unnoticed.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -37,8 +35,7 @@ fn free(folder: &Path) -> Option<(u64, u64)> {
 /// What a plan's workloads write to the disk over time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Written {
-    /// Seconds in which they write all the time: those of each series by the share of its bytes
-    /// that are written.
+    /// Seconds in which they write all the time: each series by the share of its bytes written.
     seconds: f64,
     file: u64,
 }
@@ -76,8 +73,7 @@ fn kept_free((free, size): (u64, u64), own: u64) -> u64 {
     own.max((size / OTHERS).min(free / 2))
 }
 
-/// The lines that a person should read before a series starts, nothing for a plan without one; an
-/// error if the files of the run need more than is free.
+/// What to read before a series starts, if any; an error if the files need more than is free.
 pub fn look_ahead(
     plan: &Plan,
     needs: Needs,
@@ -136,8 +132,7 @@ pub struct SpaceWatch {
 }
 
 impl SpaceWatch {
-    /// Watches the output folder, which needs so many bytes at the end of the run, and the folder
-    /// whose disk a workload writes to.
+    /// Watches the output folder, which needs so many bytes at the end, and a workload's disk.
     pub fn begin(output: &Path, at_the_end: u64, disk: Option<&Path>, stop: Stop) -> Self {
         let watched: Vec<(PathBuf, u64)> = std::iter::once((output, at_the_end))
             .chain(disk.map(|folder| (folder, 0)))

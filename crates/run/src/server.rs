@@ -1,5 +1,4 @@
-//! The server of a run's network workloads: another machine, or a child of this run on
-//! its loopback. Either way a session from the first of their points on.
+//! The server of a run's network workloads: another machine, or a child of this run on loopback.
 
 use std::cell::RefCell;
 use std::io::{BufRead as _, BufReader};
@@ -31,8 +30,7 @@ const BYTES_A_SECOND: u64 = 50_000_000_000;
 /// How long a server of this run's own may take to end, and any to say why it ended.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A server, and this run's session there from when the first network point begins: it
-/// is not kept busy while something else is measured.
+/// A server, and the session there, begun with the first network point: not kept busy before.
 pub struct ServerSide {
     address: Address,
     key: Key,
@@ -90,8 +88,7 @@ impl ServerSide {
         &self.network
     }
 
-    /// What a worker needs to join the session, as a variable of its environment. The
-    /// session is begun if it was not.
+    /// What a worker needs to join the session, as a variable; begins the session if it was not.
     fn invitation(&self, asked: Limits) -> Result<(String, String), String> {
         let mut held = self.session.borrow_mut();
         if held.is_none() {
@@ -195,8 +192,7 @@ impl Launcher for Served<'_> {
     }
 }
 
-/// What a session for a plan is asked for: twice the time that its network points may
-/// take, which is an estimate, and a minute.
+/// What a session is asked for: twice what its network points may take, an estimate, and 1 min.
 pub fn session_for(plan: &Plan) -> Limits {
     let seconds = Duration::from_secs_f64(2.0 * network_s(plan)) + Duration::from_secs(60);
     let seconds = seconds.min(LONGEST_RUN).as_secs();

@@ -1,10 +1,7 @@
-//! When a warm-up is over.
-//!
-//! A point is steady when its last values neither scatter nor climb: the last
-//! [`WINDOW`] are within a tolerance of each other. The engine looks after each
-//! warm-up trial; it never drops a fixed count (Kalibera and Jones, ISMM'13,
-//! section 4: find the steady state, do not assume it). A point that never gets
-//! there is measured all the same, and its scatter is found by the checks.
+//! When a warm-up is over: the last values neither scatter nor climb. The engine looks after each
+//! trial; it never drops a fixed count (Kalibera and Jones, ISMM'13, section 4: find the steady
+//! state, do not assume it). A point that never gets there is measured all the same, and its
+//! scatter is found by the checks.
 
 /// Values that must agree.
 pub const WINDOW: usize = 3;
@@ -12,8 +9,8 @@ pub const WINDOW: usize = 3;
 /// Warm-up trials after which the engine stops waiting.
 pub const MOST: usize = 12;
 
-/// Whether the warm-up is over: the last [`WINDOW`] values within `tolerance` of
-/// each other as a share of the largest, or [`MOST`] values seen.
+/// Whether the warm-up is over: the last [`WINDOW`] values within `tolerance` of each other as a
+/// share of the largest, or [`MOST`] values seen.
 pub fn is_steady(values: &[f64], tolerance: f64) -> bool {
     if values.len() >= MOST {
         return true;

@@ -55,8 +55,7 @@ impl Workload for FakeWorkload {
     }
 }
 
-/// Id, unit, whether it is measured together with its neighbours, and seconds of a trial that it
-/// says are timed.
+/// Id, unit, whether it is measured together with its neighbours, and timed seconds of a trial.
 static ALL: LazyLock<[FakeWorkload; 4]> = LazyLock::new(|| {
     [
         ("test.null", Unit::OpPerSecond, true, None),

@@ -5,8 +5,7 @@ use proofmark_reference::{Installed, Tool};
 
 /// Runs tools at points that have their trials.
 pub trait ToolRunner {
-    /// Makes ready for the runs at a point, such as the file of a disk's. What it made is gone when
-    /// the session is.
+    /// Makes ready for the runs at a point, such as a disk's file; gone when the session is.
     fn begin<'a>(&'a self, m: &Measurement) -> Box<dyn ToolSession + 'a>;
 }
 

@@ -1,13 +1,8 @@
-//! The history: past runs in an embedded SQLite database, so that runs can be listed, compared and
-//! drawn over time long after. It keeps what that needs (medians with their intervals and
-//! verdicts), not the trials: those stay in the run file, whose place it knows.
-//!
-//! The file is a rollback-journal database, not one with a write-ahead log. A run adds to it once,
-//! so there is nothing that readers and writers could gain by working at the same time; a log
-//! needs memory shared between processes, which network file systems, where homes often are, do
-//! not have; and it would leave two more files next to the database. Every change is one `BEGIN
-//! IMMEDIATE` transaction that waits for others ([`PATIENCE`]), written through to the disk and
-//! its folder (`synchronous=EXTRA`) before it counts as done: a `kill -9` or a power cut leaves
+//! The history: past runs in an embedded SQLite database. It keeps what is listed, compared and
+//! drawn (medians with their intervals and verdicts), not the trials: those stay in the run file,
+//! whose place it knows. ARCHITECTURE.md says why there is no write-ahead log. Every change is one
+//! `BEGIN IMMEDIATE` transaction that waits for others ([`PATIENCE`]), written through to the disk
+//! and its folder (`synchronous=EXTRA`) before it counts as done: a `kill -9` or a power cut leaves
 //! the state before it or after it.
 //!
 //! The file may have been written by someone else: it is opened without triggers, views and

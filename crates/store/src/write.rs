@@ -103,16 +103,14 @@ fn json(value: &impl Serialize) -> rusqlite::Result<String> {
     serde_json::to_string(value).map_err(|e| rusqlite::Error::ToSqlConversionFailure(Box::new(e)))
 }
 
-/// What makes a run the same one in whatever file it comes: when it began, on what processor, and
-/// what it was to measure. Only of what every version of a run file reports alike.
+/// What makes a run the same in any file; only of what all versions of a run file report alike.
 fn identity(run: &Run) -> String {
     let points: String = run.plan.points.iter().map(|point| format!("{point}\n")).collect();
     let cpu = run.host.cpu.model_name.get().map_or("", |name| name.as_str());
     format!("{} {} {cpu} {:016x}", run.started, run.plan.profile, fnv(points.as_bytes()))
 }
 
-/// The 64-bit hash FNV-1a (Fowler, Noll and Vo): the same in every version of this program, which
-/// that of the standard library is not.
+/// FNV-1a, 64 bits (Fowler, Noll and Vo): the same in every version, which that of std is not.
 fn fnv(bytes: &[u8]) -> u64 {
     let eat = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, eat)

@@ -1,6 +1,4 @@
-//! Several processes write at once, and die while they do.
-//!
-//! The other processes are this test program, which its environment makes add runs.
+//! Several processes write at once and die meanwhile: this test program, told by its environment.
 
 #![allow(clippy::unwrap_used)] // A test that cannot go on fails.
 

@@ -1,7 +1,6 @@
-//! `proofmark completions`: a script that completes in a shell, made from the definitions that
-//! the command line itself is read with. Where an argument takes an id, the script knows every id
-//! of this version, from the command that takes it; for parsing, ids stay free text, so that a
-//! mistyped one is refused with the nearest name.
+//! `proofmark completions`: a script made from the definitions that the command line is read with.
+//! It knows every id of this version; for parsing, ids stay free text, so that a mistyped one is
+//! refused with the nearest name.
 
 use anyhow::Result;
 use clap::builder::PossibleValuesParser;

@@ -53,8 +53,7 @@ pub fn ids() -> impl Iterator<Item = &'static str> {
         .chain(BUILT_IN.iter().map(|(name, _)| *name))
 }
 
-/// A profile's own text, which says what it holds, after what it is on this machine; all of it
-/// TOML, so that it can be kept in a file, changed and run.
+/// A profile as it is on this machine, then its own text; all TOML, to be kept, changed and run.
 fn explain_profile(name: &str, text: &str) -> String {
     let here = here(name).map_or_else(
         |e| format!("# On this machine it cannot run: {}\n", e.to_string().replace('\n', " ")),

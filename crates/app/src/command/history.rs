@@ -41,8 +41,7 @@ pub fn run(args: &HistoryArgs) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Adds runs by their files. None is added if one of them is no run, so that what was typed can be
-/// typed again.
+/// Adds runs by their files; none if one of them is no run, so that the line can be typed again.
 fn add(path: &Path, files: &[PathBuf]) -> Result<()> {
     for file in files {
         if let Some(tool) = read(file)?.imported {
@@ -153,8 +152,7 @@ fn parameters(
     Ok(parameters)
 }
 
-/// What a value may mean. A past run may have been made by a version in which the parameter was of
-/// another kind, so nothing is refused.
+/// What a value may mean; in a past run's version the parameter may have been of another kind.
 fn meant(parameter: Option<&Parameter>, text: &str) -> Vec<Param> {
     let size = match parameter.map(|k| &k.kind) {
         Some(ParameterKind::Count { .. } | ParameterKind::Choice(_)) => None,

@@ -1,5 +1,4 @@
-//! `proofmark man`: the manual pages, made from the definitions that the command line is read
-//! with; what those do not hold (how each command ends, files, environment, examples) is below.
+//! `proofmark man`: the manual pages, from the command line's definitions and the texts below.
 
 use std::io;
 use std::path::Path;
@@ -83,8 +82,7 @@ fn notes(roff: &mut Roff, command: &Command) {
     }
 }
 
-/// A thing that pages name: what it is called, what it is, and the commands whose pages say so
-/// as the main page does.
+/// What it is called, what it is, and the commands whose pages say so as the main page does.
 type Item = (&'static str, &'static str, &'static [&'static str]);
 
 fn is_on_page(item: &Item, command: &str) -> bool {

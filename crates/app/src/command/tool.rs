@@ -1,5 +1,4 @@
-//! `proofmark tool`: runs another program on some CPUs. Nothing that it starts stays: not when it
-//! ends, nor when the run does.
+//! `proofmark tool`: runs a program on some CPUs. What it starts outlives neither it nor the run.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, ExitStatus};

@@ -6,8 +6,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 
 use super::files;
 
-/// Which of our crates each of our crates may import, without `proofmark-`. The binary may import
-/// all but what is for tests.
+/// What each crate may import, without `proofmark-`; the binary may import all but test crates.
 const ALLOWED: &[(&str, &str)] = &[
     ("model", ""),
     ("host", "model"),

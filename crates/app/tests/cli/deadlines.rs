@@ -1,5 +1,4 @@
-//! `scripts/test-binary`, which ends a test binary that hangs. It runs this very binary, an
-//! ignored test of which hangs, with short limits.
+//! `scripts/test-binary` ends a binary that hangs: this one, by an ignored test, with short limits.
 
 use std::io::Write as _;
 use std::net::UdpSocket;

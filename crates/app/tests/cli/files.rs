@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// The text of each file of a crate, without comments and tests, by the path of its module:
-/// `plan::fit`, the root by the empty path.
+/// Each file of a crate without comments and tests, by its module: `plan::fit`, the root empty.
 pub fn read(folder: &Path) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
     gather(folder, "", &mut files);

@@ -1,5 +1,4 @@
-//! Runs go into the history, and the history is listed and drawn. Each test has a history of its
-//! own.
+//! Runs go into the history, which is listed and drawn. Each test has a history of its own.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -18,8 +18,7 @@ fn imported(file: &Path, arguments: &[&str]) -> Run {
     read_run(&ended.stdout).unwrap()
 }
 
-/// The tool of an output: that which it looks like, or, where it looks like none, the one of its
-/// folder.
+/// The tool that an output looks like, or else the one of its folder.
 fn tool_of(file: &Path) -> &'static str {
     let text = fs::read_to_string(file).unwrap();
     if let Some(tool) = proofmark_reference::recognise(&text) {

@@ -1,5 +1,4 @@
-//! The lists that crates keep apart, held against each other: no crate but this
-//! one sees them all.
+//! The lists that crates keep apart, held against each other: no crate but this one sees them all.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,5 +1,4 @@
-//! The program as its users meet it, and what holds between the crates: one binary, so that it is
-//! linked once.
+//! The program as users meet it, and what holds between the crates: one binary, linked once.
 
 #![allow(clippy::unwrap_used)] // A test that cannot go on fails.
 

@@ -1,5 +1,4 @@
-//! Profiles as a user meets them: what they cost, how a budget shrinks them, how they are copied,
-//! and what is refused of one that was changed.
+//! Profiles: what they cost, how a budget shrinks them, how they are copied, what is refused.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,8 +38,7 @@ fn profiles_that_are_none_are_refused_with_line_and_nearest_name() {
     }
 }
 
-/// What a dry run says of a plan: its points, the seconds that they take at least and at most, and
-/// what is said on standard error.
+/// A dry run's points, the seconds that they take at least and at most, and its standard error.
 fn cost(arguments: &[&str]) -> (usize, f64, f64, String) {
     let Ended { stdout, stderr, .. } =
         proofmark(&[&["run", "--dry-run"], arguments].concat()).with(0);

@@ -15,8 +15,7 @@ use super::{Folder, captured_of};
 /// Clears the screen, sets the title, colours, goes back, and turns the rest around.
 const ATTACK: &str = "\u{1b}[2J\u{1b}]0;x\u{7}\u{9b}31m\u{8}\u{202e}evil\u{2069}";
 
-/// Runs the program in that folder with a terminal as its standard output and error; all that it
-/// wrote.
+/// What the program writes in that folder with a terminal as its standard output and error.
 fn on_a_terminal(folder: &Folder, arguments: &[&str]) -> String {
     let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&terminal).unwrap();

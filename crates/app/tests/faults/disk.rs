@@ -1,5 +1,4 @@
-//! Planted faults of the disk subsystem: each way in which the published reports and
-//! today's tools call something else a disk, and what may happen to a disk meanwhile.
+//! Planted faults of the disk subsystem: what else is called a disk, and what may happen to one.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,8 +13,7 @@ use super::{saved, try_saved};
 use proofmark_model::{Ending, Measurement, Run, Severity, StorageKind, Verdict};
 use proofmark_testing::{skip, wait, wait_until, wait_until_within};
 
-/// A run of one point of each of these workloads in a folder, with a small file and three
-/// trials.
+/// A run of one point of each of these workloads in a folder, with a small file and three trials.
 fn disk(folder: &Path, workloads: &[&str]) -> Command {
     disk_with(folder, workloads, 3)
 }
@@ -142,8 +140,7 @@ fn zram_is_no_disk_whatever_is_written_to_it() {
     assert!(found(&zeros, "compressible_data").is_some(), "{:?}", zeros.findings);
 }
 
-/// The page cache answered, and that is found: where other processes read as much of the disk
-/// meanwhile it is suspect, else invalid.
+/// The page cache is found: suspect where other processes read as much meanwhile, else invalid.
 fn hides_reads(m: &Measurement) {
     assert!(found(m, "page_cache") >= Some(Severity::Suspect), "{:?}", m.findings);
 }

@@ -1,5 +1,4 @@
-//! A point over time while something is done to it: to its CPU time, to its worker, to the run
-//! and to the disk that its samples go to.
+//! A point over time, disturbed in its CPU time, its worker, its run or the disk of its samples.
 
 use std::fs;
 use std::io::ErrorKind;

@@ -15,14 +15,12 @@ use proofmark_testing::{output, skip, wait};
 
 static TURN: RwLock<()> = RwLock::new(());
 
-/// Waits until no other test of this file runs: for a test of what disturbs a measurement, of a
-/// known rate, or of what is counted for the whole machine.
+/// Runs with no other test: for what disturbs, for a known rate, for counts of the whole machine.
 pub fn alone() -> RwLockWriteGuard<'static, ()> {
     TURN.write().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs at the same time as other tests that allow it: for a test of how something ends and what is
-/// reported of it.
+/// Runs with others that allow it: for how something ends and what is reported of it.
 pub fn shared() -> RwLockReadGuard<'static, ()> {
     TURN.read().unwrap_or_else(PoisonError::into_inner)
 }
@@ -38,8 +36,7 @@ fn allowed<T>(planted: Option<T>, reason: &str) -> Option<T> {
 
 pub fn proofmark() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_proofmark"));
-    // It finds no reference tool, whatever this machine has, and leaves this
-    // user's history alone.
+    // It finds no reference tool, whatever this machine has, and leaves this user's history alone.
     command.env("PATH", "/nonexistent").env("PROOFMARK_HISTORY", "off");
     command
 }
@@ -60,8 +57,7 @@ pub fn start(command: &mut Command) -> Child {
     command.spawn().unwrap()
 }
 
-/// Runs a command that must be refused in one line that says this, before it measures, and write
-/// nothing where it runs.
+/// Runs a command that must be refused, in one line that says this, before it measures or writes.
 #[track_caller]
 pub fn refused(command: &mut Command, says: &str) {
     let dir = tempfile::tempdir().unwrap();

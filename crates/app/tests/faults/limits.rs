@@ -1,5 +1,4 @@
-//! The limits of the system that workers run under: all the files that they may have, and no core
-//! dumps.
+//! The limits that workers run under: all the files that they may have, and no core dumps.
 
 use super::*;
 

@@ -1,5 +1,4 @@
-//! Planted faults of the memory subsystem: a cache under the name of memory, memory
-//! that the plan does not fit into.
+//! Planted faults of memory: a cache under its name, memory that the plan does not fit into.
 
 use super::lab::{Cgroup, found, proofmark, run_json, shared};
 use proofmark_model::{Ending, Severity, Verdict};

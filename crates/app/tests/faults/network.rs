@@ -1,8 +1,6 @@
-//! Planted faults and known truths of the network subsystem: limits whose rate is known,
-//! two hosts that are one, servers that die, strangers.
-//!
-//! The hosts are network namespaces, so their numbers are labelled invalid (`one_machine`);
-//! what they say is compared all the same.
+//! Planted faults and known truths of networks: known limits, two hosts that are one, servers that
+//! die, strangers. The hosts are network namespaces, so their numbers are labelled invalid
+//! (`one_machine`); what they say is compared all the same.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,4 @@
-//! `proofmark run --reference`: tools that repeat our points, and what can go wrong with them. The
-//! tools are lines of shell on the PATH under the names of real ones.
+//! `proofmark run --reference` with lines of shell on the PATH under the names of real tools.
 
 mod limits;
 
@@ -196,8 +195,7 @@ fn the_plan_says_which_tool_repeats_what_and_for_how_long() {
     assert!(!String::from_utf8_lossy(&output.stdout).contains("(reference: "));
 }
 
-/// Starts a run whose tool does as the script says after it wrote its process id, and waits for
-/// that; the id.
+/// Starts a run whose tool writes its process id, then does as the script says; with that id.
 fn begun(lab: &Lab, script: &str) -> (Child, u32) {
     let pid = lab.file("pid").display().to_string();
     lab.program(

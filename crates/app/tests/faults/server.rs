@@ -1,5 +1,4 @@
-//! Planted faults around a server of network runs: who may use it, who else talks to it,
-//! and what it leaves behind.
+//! Planted faults around a server: who may use it, who else talks to it, what it leaves behind.
 
 use std::fs;
 use std::io::Write;

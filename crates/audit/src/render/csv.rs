@@ -1,6 +1,4 @@
-//! The audit as CSV: the figures' own columns, then verdict and reasons.
-//!
-//! Text that a spreadsheet would take for a formula gets an apostrophe in front.
+//! The audit as CSV: figures, verdicts and reasons; what could be a formula gets an apostrophe.
 
 use proofmark_model::clean;
 

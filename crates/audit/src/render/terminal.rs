@@ -1,5 +1,4 @@
-//! The audit for people: the counts, then what is flagged, figures with the same fault and of
-//! the same operation together, or every figure by itself.
+//! The audit for people: the counts, then what is flagged by fault and operation, or every figure.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,8 +1,5 @@
-//! Rules: each looks for one way in which a published figure can be wrong. One file a rule;
-//! to add one, write the file and add a line to [`ALL`].
-//!
-//! Every limit is derived in the rule's file: from a physical quantity of the machine, from
-//! arithmetic on the report's own figures, or from a protocol's or a tool's documentation.
+//! Rules, one file each, in which every limit is derived: from a physical quantity of the machine,
+//! from arithmetic on the report's own figures, or from a protocol's or a tool's documentation.
 
 mod above_own_ceiling;
 mod added_up;

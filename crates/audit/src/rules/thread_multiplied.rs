@@ -49,8 +49,7 @@ struct Growth {
     possible: f64,
 }
 
-/// What a finding weighs at most; `None` where more than CPUs and memory can have made the
-/// figure.
+/// What a finding weighs at most; `None` where more than CPUs and memory can have made the figure.
 fn bound_by_cpus(sheet: &Sheet, figure: &Figure) -> Option<Severity> {
     if !matches!(figure.metric, Metric::Rate | Metric::Throughput) {
         return None;
@@ -103,8 +102,7 @@ fn beyond(levels: &[(f64, f64)], limit: Limit) -> Option<Growth> {
         .max_by(|a, b| a.severity.cmp(&b.severity).then(a.growth.total_cmp(&b.growth)))
 }
 
-/// Growth from the fewest threads above the factor of threads; of means, since one trial may
-/// be lucky.
+/// Growth from the fewest threads above their factor; of means, since one trial may be lucky.
 fn above_linear(levels: &[(f64, f64)], threads: f64, most: Severity) -> Option<Growth> {
     let (fewest, level) = levels.first().filter(|(t, _)| *t < threads)?;
     let (_, rate) = levels.iter().find(|(t, _)| *t == threads)?;

@@ -5,8 +5,7 @@ use proofmark_model::{Finding, Severity, Subsystem};
 use super::Rule;
 use crate::{Figure, Metric, Sheet};
 
-/// iperf's default, by version: 1 Mbit/s, and 2^20 bit/s; with the rounding of three digits
-/// that it prints.
+/// iperf's default, by version: 1 Mbit/s, and 2^20 bit/s; rounded to three digits as it prints.
 const DEFAULT: std::ops::RangeInclusive<f64> = 0.995e6..=1.055e6;
 
 pub(super) const RULE: Rule = Rule {

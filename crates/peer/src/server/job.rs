@@ -54,8 +54,7 @@ impl Job {
         ))
     }
 
-    /// The task that waits for this token, once; from then on the connection is shut down
-    /// when the job ends.
+    /// The task that waits for this token, once; the connection is shut down when the job ends.
     pub(crate) fn claim(
         &self,
         token: Token,

@@ -1,5 +1,4 @@
-//! What the server reports, taken from the threads that serve: none of them waits for who
-//! reads it.
+//! What the server reports, taken from the threads that serve: none of them waits for who reads it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -36,8 +36,7 @@ pub struct Patience {
 }
 
 impl Default for Patience {
-    /// 5 s, and 8 s: with what it takes to end its tasks, a dead lead's session is gone
-    /// within 10 s.
+    /// 5 s, and 8 s: a dead lead's session is gone, with its tasks, within 10 s.
     fn default() -> Self {
         Self { handshake: Duration::from_secs(5), silence: Duration::from_secs(8) }
     }
@@ -79,8 +78,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds the TCP port, and the UDP port of the same number; an error where one of the two is in
-    /// use. Port 0 takes a free one.
+    /// Binds the TCP and the UDP port of this number, 0 for a free one; an error if one is in use.
     pub fn bind(address: SocketAddr, key: Key, limits: Limits) -> io::Result<Self> {
         let (listener, mute) = bind_both(address)?;
         let address = listener.local_addr()?;

@@ -86,8 +86,7 @@ impl Session {
         lock(&self.state).ended.clone()
     }
 
-    /// Adds a channel, which is shut down when the session ends; its name is for the
-    /// other functions.
+    /// Adds a channel, shut down when the session ends; its name is for the other functions.
     pub(crate) fn join(&self, stream: &TcpStream) -> Result<Token, String> {
         let failed = |e: std::io::Error| e.to_string();
         let name = Token::random().map_err(failed)?;

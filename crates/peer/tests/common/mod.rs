@@ -126,8 +126,7 @@ impl ServerSide {
         ControlSession::connect(&self.address(), &self.key, "test", limits)
     }
 
-    /// Waits until a new session is granted, for less than the 60 s that the one before was
-    /// granted.
+    /// Waits until a new session is granted, for less than the 60 s of the one before.
     pub fn next_lead(&self) -> ControlSession {
         let limit = Duration::from_secs(30);
         wait_until_within(limit, "a new session to be granted", || self.try_lead().ok())

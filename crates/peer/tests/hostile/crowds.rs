@@ -81,8 +81,7 @@ fn slow_and_half_open_connections_end_in_time() {
     session.undisturbed(begin);
 }
 
-/// Unauthenticated peers from another address that come without end cannot keep a session's own
-/// workers from coming in.
+/// Outsiders from another address that come without end cannot keep out a session's own workers.
 #[test]
 fn a_crowd_from_elsewhere_does_not_crowd_the_session_out() {
     let _alone = alone();

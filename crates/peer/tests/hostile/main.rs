@@ -1,5 +1,4 @@
-//! Outsiders while a session is in progress. What they get is nothing, what
-//! they cost is bounded, and the session does not notice.
+//! Outsiders during a session get nothing and cost a bounded amount; it does not notice.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests and their helpers")]
 

@@ -31,8 +31,7 @@ impl Session {
         Self { lead, over, threads, echoes, joins }
     }
 
-    /// Whether it went on: each echo and each join that was begun during the attack succeeded,
-    /// else its thread panicked; and there were some.
+    /// Panics unless there were echoes and joins begun during the attack, and all succeeded.
     pub fn undisturbed(self, begin: Instant) {
         // At least a second of it.
         sleep(Duration::from_secs(1).saturating_sub(begin.elapsed()));

@@ -246,8 +246,7 @@ fn points_that_are_set_up_warm_up_again_after_pairs() {
     lab.run();
     use Request::{Trial, Warm};
     let warm = || Act::Take(1, Warm);
-    // A trial of the first point, which then has all; its pair, by a worker of its own; and the
-    // second point, which was warm before.
+    // A trial of the first point; its pair, by a worker of its own; then the second, warm before.
     let pair = [Act::Launch(1), warm(), warm(), Act::Take(1, Trial), Act::Release, Act::Tool(1)];
     let expected = [
         &[Act::Take(1, Trial), Act::Release][..],

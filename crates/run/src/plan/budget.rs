@@ -1,6 +1,5 @@
-//! What a run does without when its budget is smaller than its plan: a list of steps in order,
-//! each of which says what it did. They stop as soon as the rest fits; what can be given back
-//! then is: trials, and time of the series.
+//! What a run does without when its budget is smaller than its plan: steps in order, until the rest
+//! fits, each of which says what it did. Then trials and time of series are given back, as can be.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -71,9 +70,8 @@ const STEPS: [fn(&mut Step) -> Option<String>; 11] = [
     |s| s.shorter_series(SERIES_S[1]),
 ];
 
-/// Makes a plan fit into the budget that a user named, with a finding for each step. Where
-/// nothing makes it fit, a finding says the least time. `lengthen` makes the trials of a policy
-/// as long as this machine needs them.
+/// Makes a plan fit into a user's budget with a finding for each step, or one with the least time.
+/// `lengthen` makes the trials of a policy as long as this machine needs them.
 pub(super) fn shrink(planned: &mut Planned, budget_s: f64, lengthen: &dyn Fn(&mut Policy)) {
     let asked = planned.plan.clone();
     let mut step = Step { planned, asked, budget_s, lengthen };

@@ -19,8 +19,7 @@ const SLICE_S: [f64; 2] = [0.01, 1.0];
 
 const SLICES: f64 = 10.0;
 
-/// Makes the plan of an endurance measurement, one point and its series, or says in one line what
-/// was wrong with the request.
+/// The plan of an endurance measurement, a point and its series; else what was wrong, in one line.
 pub fn endure(request: &EndureRequest, host: &Host) -> Result<Planned, Usage> {
     let series = SeriesText { length: request.length, every: request.every };
     series.check().map_err(|e| Usage(format!("--for and --every: {e}")))?;

@@ -22,8 +22,7 @@ pub fn estimate(plan: &Plan) -> (f64, f64) {
     (least, plan.policy.budget_s.map_or(most, |b| most.min(b.max(least))))
 }
 
-/// The time that a plan takes with its reference tools, in words: `about 42 min 20 s`, or
-/// `about 1 min 2 s to 3 min 10 s` where trials may be fewer or more.
+/// The time with reference tools: `about 42 min 20 s`, or `about 1 min 2 s to 3 min 10 s`.
 pub fn takes(plan: &Plan) -> String {
     let tools_s = references::seconds(plan);
     let (least, most) = estimate(plan);

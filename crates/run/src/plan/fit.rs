@@ -63,8 +63,7 @@ impl Gathering<'_> {
         kept
     }
 
-    /// The place of a point in the plan, which it gets if it is new. The same point in trials
-    /// and over time is two.
+    /// The place of a point in the plan, new or known; the same in trials and over time is two.
     fn place(&mut self, point: Point, series: Option<SeriesText>) -> usize {
         let plan = &mut self.planned.plan;
         let series_of = |place: usize| plan.series_of(place).map(|s| (s.for_s, s.every_s));
@@ -188,9 +187,8 @@ fn shrunk(workload: &dyn Workload, params: &Params, room: &Room, host: &Host) ->
         .find(|p| (room.needed)(p) <= room.bytes && workload.supports_on(p, host).is_ok())
 }
 
-/// Why a point cannot be had whose data follows from the count on its workload's axis, such
-/// as the rows of a matrix, with the largest that can. A count is never shrunk: it is what
-/// names the point.
+/// Why a point cannot be had whose data follows from its axis's count, such as a matrix's rows,
+/// with the largest that can. A count is never shrunk: it is what names the point.
 fn too_large(spec: &WorkloadSpec, params: &Params, room: &Room) -> Option<String> {
     let parameter = spec.parameter(spec.axis.as_deref()?)?;
     let ParameterKind::Count { min, .. } = parameter.kind else { return None };

@@ -4,9 +4,8 @@ use proofmark_model::{Host, Policy, Subsystem};
 
 use crate::registry::all;
 
-/// Least duration of a trial under a CPU quota, in seconds. The kernel deals out a
-/// quota by periods of, as a rule, 100 ms: a trial of one period may see all of a
-/// period's share or none of it.
+/// Least duration of a trial under a CPU quota, in seconds. The kernel deals out a quota by periods
+/// of, as a rule, 100 ms: a trial of one period may see all of a period's share or none of it.
 const QUOTA_TRIAL_S: f64 = 0.5;
 
 /// Least duration of a trial under a cgroup's limit of I/O, in seconds. The kernel deals

@@ -27,23 +27,20 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[(
 )];
 const ABSENT: &str = "plan.reference";
 
-/// Most runs of a tool at one point: with 8 pairs the interval of a ratio leaves out the
-/// least and the greatest.
+/// Most runs of a tool at a point: an interval of 8 ratios leaves out the least and the greatest.
 const RUNS: u32 = 8;
 
 /// Fewest runs that are worth it.
 const FEWEST: u32 = 3;
 
-/// Longest that a tool may take at one point, all runs together, in seconds; and where nobody
-/// asked for it.
+/// Longest that all runs of a tool at one point may take, in s; and where nobody asked for it.
 const LONGEST_S: f64 = 240.0;
 const LONGEST_UNASKED_S: f64 = 60.0;
 
 /// Stands for the file of a point that there is not yet.
 const ANY_FILE: &str = "/proc/self/exe";
 
-/// The tools that a request names, all of them at each point; `None`: at each point that the
-/// profile marks, the first tool that is installed.
+/// Tools named for each point; `None`: the first installed one where the profile marks the point.
 pub type Asked = Option<Vec<&'static str>>;
 
 /// The tools as a request chooses them; the error has the nearest name.
@@ -63,8 +60,7 @@ pub fn asked(choice: &ToolChoice) -> Result<Asked, Usage> {
     })
 }
 
-/// Tools that a profile names for points, by the place of the point; none named: the first
-/// one that is installed.
+/// Tools that a profile names, by the point's place; none named: the first that is installed.
 pub type Marked = BTreeMap<usize, Vec<String>>;
 
 /// Marks these points as a profile says.
@@ -212,8 +208,7 @@ impl Choice<'_> {
     }
 }
 
-/// Takes the tools' time out of the budget that the user named. Without room for our trials, no tool
-/// runs.
+/// Takes the tools' time out of the user's budget; without room for our trials, no tool runs.
 pub fn share_budget(planned: &mut Planned, budget_s: f64) {
     let tools_s = seconds(&planned.plan);
     if tools_s <= budget_s / 2.0 {
@@ -288,8 +283,7 @@ fn ours_s(point: &Point, trial_s: f64) -> f64 {
     memory / MEMORY + disk_bytes(point) as f64 / DISK + trial_s * (1.0 + warm_trials(trial_s))
 }
 
-/// Units of work a second with which a plan reckons before any was measured: of a machine that is
-/// neither slow nor fast.
+/// Units of work a second, before any was measured, of a machine neither slow nor fast.
 fn usual_rate(unit: Unit, params: &Params) -> f64 {
     const OPERATIONS: f64 = 1e4;
     match unit {

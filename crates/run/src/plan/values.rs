@@ -101,8 +101,8 @@ fn values(
     Ok(all)
 }
 
-/// The parameter and the values of a `--set` for a workload that is known: `isa=avx2,scalar`, or the same
-/// as a run takes it, `cpu.flops.isa=avx2,scalar`. Whether there is such a parameter is not looked at.
+/// The parameter and the values of a `--set`: `isa=avx2,scalar`, or the same as a run takes it,
+/// `cpu.flops.isa=avx2,scalar`. Whether there is such a parameter is not looked at.
 pub fn typed_parameter<'a>(workload: &str, text: &'a str) -> Result<(&'a str, Vec<String>), Usage> {
     let (path, values) = text.split_once('=').ok_or_else(|| {
         Usage(format!(

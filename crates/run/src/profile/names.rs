@@ -1,5 +1,4 @@
-//! The names in a profile's text: keys, workloads, parameters, tools and words of a parameter, each held
-//! against those that there are. What is unknown is refused with its line and the nearest name.
+//! The names in a profile's text: an unknown one is refused with its line and the nearest name.
 
 use std::ops::Range;
 
@@ -20,8 +19,7 @@ const POINTS: &[&str] = &["workload", "trial", "trials", "reference", "for", "ev
 /// Where more can be read.
 const EXAMPLE: &str = "proofmark explain quick";
 
-/// Finds the first name that is not known, and says so in one line: `line 3: no key of a profile
-/// 'polcy'; did you mean 'policy'?`; or why the text is no TOML.
+/// Refuses the first unknown name: `line 3: no key of a profile 'polcy'; did you mean 'policy'?`.
 pub fn check(text: &str) -> Result<(), String> {
     let table = DeTable::parse(text).map_err(|e| one_line(&e, text))?;
     let mut names = Names::default();
@@ -135,8 +133,7 @@ impl Names {
     }
 }
 
-/// Every word and number of a value or a list of them, as it would be typed. What is neither,
-/// the types refuse.
+/// Every word and number of a value or list, as it would be typed; the types refuse the rest.
 fn texts(value: &Spanned<DeValue>) -> Vec<(String, Range<usize>)> {
     match value.get_ref() {
         DeValue::String(text) => vec![(text.to_string(), value.span())],

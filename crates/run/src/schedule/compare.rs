@@ -1,9 +1,7 @@
-//! The pairs of a point with reference tools: a trial of ours and a run of the tool, in turn, so
-//! that both see the same machine.
-//!
-//! They are taken when the point has its trials. Our trial of a pair is taken by a worker made for
-//! it, as a tool is a process made for its run: memory that was kept while others came and went is
-//! not what it was, least of all in a virtual machine.
+//! The pairs of a point that has its trials: one of ours and a run of a reference tool, in turn, so
+//! that both see the same machine. Ours is taken by a worker made for it, as a tool is a process
+//! made for its run: memory that was kept while others came and went is not what it was, least of
+//! all in a virtual machine.
 
 use proofmark_model::Ending;
 

@@ -1,14 +1,9 @@
-//! The order in which trials are taken, and when a point has enough of them.
-//!
-//! Points whose set-up is cheap are measured together: all are warmed up, then
-//! each takes one trial in turn, round after round, so that drift of the machine
-//! touches every point alike and an interval spans the time of the whole group
-//! (duet benchmarking, Bulej et al., ICPE'20; random interleaving, after which
-//! the order of every second round is reversed here). Other points are measured
-//! one by one, and so are those that are sampled over time (`series`).
-//!
-//! A point that has its trials takes its pairs with reference tools (`compare`). The time of pairs
-//! and of series is not spent from the budget, which is for trials.
+//! The order in which trials are taken, and when a point has enough of them. Points whose set-up is
+//! cheap are measured together, one trial each in turn, so that drift touches all alike and an
+//! interval spans the time of the group (duet benchmarking, Bulej et al., ICPE'20; random
+//! interleaving, after which every second round is reversed here). Others are measured one by one,
+//! as are those over time (`series`). Pairs with tools (`compare`) and series spend no budget,
+//! which is for trials.
 
 mod compare;
 mod series;
@@ -36,8 +31,7 @@ const GROUP_THREADS: u64 = 256;
 /// Trials that every point gets, whatever the budget.
 pub const LEAST_TRIALS: usize = 3;
 
-/// Timed seconds after which a point is warm, however few trials they were: a trial of
-/// seconds reaches its steady state within itself.
+/// Timed seconds after which a point is warm: a trial that long becomes steady within itself.
 const WARM_S: f64 = 2.0;
 
 /// Timed seconds that a point takes to warm up again after other work ran.
@@ -91,9 +85,8 @@ struct State<'a, 'o, 'p> {
     away_s: f64,
 }
 
-/// Measures every point of the plan, with its pairs. The points are of known workloads. Those that
-/// end badly, or that the run was stopped before, say so in their ending; the others are not
-/// touched.
+/// Measures every point of the plan, of known workloads, with its pairs. Those that end badly, or
+/// that the run was stopped before, say so in their ending.
 pub fn run(
     plan: &Plan,
     means: &Means,
@@ -288,8 +281,7 @@ fn warm_again(session: &mut dyn Session, is_cold: bool) -> Result<(), Ending> {
     Ok(())
 }
 
-/// Takes one trial of a point in a session of its own, warmed up as for a measurement; else how the
-/// point ended.
+/// One trial in a session of its own, warmed up as for a measurement; else how the point ended.
 pub fn once(launcher: &dyn Launcher, point: &Point, target: f64) -> Result<Trial, Ending> {
     let mut session = launcher.launch(point)?;
     warm_up(session.as_mut(), target, |_| ())?;

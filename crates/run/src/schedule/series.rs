@@ -11,8 +11,7 @@ use proofmark_model::{Ending, PlannedSeries, Timestamp, Trial};
 use super::State;
 use crate::event::Event;
 
-/// Slices of a sample: enough to end near a tick on a machine that is five times slower than
-/// it was.
+/// Slices of a sample: enough to end near a tick on a machine five times slower than it was.
 const SLICES: f64 = 10.0;
 /// Shortest and longest slice, in seconds. The time between two is most of a millisecond.
 const SLICE_S: [f64; 2] = [0.02, 0.25];
@@ -22,8 +21,7 @@ fn slice_s(every_s: f64) -> f64 {
     (every_s / SLICES).clamp(SLICE_S[0], SLICE_S[1])
 }
 
-/// When a sample that begins `at` has to end: the next tick, but for one that is less than half
-/// a tick away.
+/// When a sample that begins `at` has to end: the next tick that is at least half a tick away.
 fn next_tick(at_s: f64, every_s: f64) -> f64 {
     ((at_s / every_s + 0.5).floor() + 1.0) * every_s
 }

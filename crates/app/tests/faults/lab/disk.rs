@@ -1,5 +1,4 @@
-//! What faults of a disk are planted with: file systems on devices that are none,
-//! limits of a cgroup, a neighbour, a system call that is refused.
+//! What plants disk faults: odd file systems, limits of a cgroup, a neighbour, a refused call.
 
 #![allow(unsafe_code)] // A system call filter is set between fork and exec.
 
@@ -41,8 +40,7 @@ impl Mounted {
         allowed(mounted.then(|| Self { at, under: None }), "this user may not mount")
     }
 
-    /// ext4 on a loop device over a file of so many MiB in that folder; `None` where that
-    /// is not allowed, which is said.
+    /// ext4 on a loop device over a file of so many MiB; `None` where not allowed, which is said.
     pub fn on_loop(folder: &Path, mib: u64) -> Option<Self> {
         allowed(Self::looped(folder, mib), "no loop device")
     }
@@ -62,8 +60,7 @@ impl Mounted {
         mounted
     }
 
-    /// ext4 on zram0, memory that compresses; `None` where there is none that is free, which is
-    /// said.
+    /// ext4 on zram0, memory that compresses; `None` where none is free, which is said.
     pub fn on_zram(mib: u64) -> Option<Self> {
         let size = "/sys/block/zram0/disksize";
         // Else somebody uses it.

@@ -1,5 +1,4 @@
-//! What faults of a network are planted with: two hosts of the test's own, which are network
-//! namespaces with a wire between them, a limit on the way, and servers.
+//! What plants network faults: two namespaces with a wire between them, a limit on it, servers.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -69,9 +68,8 @@ impl Hosts {
         on(&self.server, command)
     }
 
-    /// Lets no more than so many Mbit/s leave the client host, counted at the layer of
-    /// Ethernet by a token bucket of 1.3 ms, behind a queue of so many bytes; false where
-    /// the kernel has none.
+    /// Lets no more than so many Mbit/s leave the client host, counted at the layer of Ethernet by
+    /// a token bucket of 1.3 ms, behind a queue of so many bytes; false where the kernel has none.
     pub fn limit(&self, mbit: u64, queue: u64) -> bool {
         let (rate, burst) = (format!("{mbit}mbit"), (mbit * 160).to_string());
         let queue = queue.to_string();
@@ -182,8 +180,8 @@ impl Served {
         Self::start(super::wrap(&mut serve("127.0.0.1:0", key), shell))
     }
 
-    /// The same where the kernel seems to have been booted under the id in a file; `None`
-    /// where this user may not mount, which is said.
+    /// The same where the kernel seems to have been booted under the id in a file; `None` where this
+    /// user may not mount, which is said.
     pub fn here_booted_as(key: &Path, boot_id: &Path) -> Option<Self> {
         let mount = "mount --bind \"$BOOT_ID\" /proc/sys/kernel/random/boot_id";
         let apart = |script: &str| {
@@ -267,8 +265,7 @@ pub fn run_to(address: impl ToString, key: &Path) -> Command {
     command
 }
 
-/// Throws random bytes at both ports of a server until `over` is set; the number of
-/// connections that took some.
+/// Throws random bytes at both ports of a server until `over`; how many connections took some.
 pub fn throw_garbage(address: SocketAddr, over: &AtomicBool) -> u32 {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let (mut bytes, mut count) = ([0; 2000], 0);

@@ -1,5 +1,4 @@
-//! What tools are given of this process, what they keep from it, and how they are ended when
-//! something hangs.
+//! What tools get of this process, what they keep from it, and how they end when something hangs.
 
 use super::lab::{children, status, wrap};
 use super::*;
