@@ -128,7 +128,11 @@ fn describe(event: Event, m: &Measurement) -> String {
         _ => match &m.summary {
             Some(s) => {
                 let what = if m.series.is_some() { "sample" } else { "trial" };
-                format!("{} after {}", format_quantity(s.median, m.unit), counted(s.n, what))
+                format!(
+                    "{} after {}",
+                    format_quantity(s.value(), m.unit),
+                    counted(s.trials.n, what)
+                )
             }
             None => "not measured".to_owned(),
         },

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use proofmark_engine::{Samples, Workload, verification};
 use proofmark_judge::judge_run;
-use proofmark_model::{Ending, Measurement, Plan, PlannedSeries, Run, Series, Trial, summarise};
+use proofmark_model::{Ending, Measurement, Plan, PlannedSeries, Run, Series, Summary, Trial};
 use proofmark_run::{Event, Observer, Step};
 use proofmark_workloads::find;
 use serde::{Deserialize, Serialize};
@@ -198,7 +198,7 @@ impl Restored {
             return false;
         }
         let values: Vec<f64> = self.trials.iter().map(|t| t.value).collect();
-        m.summary = summarise(&values);
+        m.summary = Summary::of_values(&values);
         let kind = find(&m.workload).map_or("none", Workload::verification);
         m.verification = verification(kind, &self.trials);
         m.trials = self.trials;

@@ -172,7 +172,7 @@ proptest! {
                 (t.value, t.seconds, t.work) = (usual.value, usual.seconds, usual.work);
             }
         } else if let Some(s) = m.summary.as_mut() {
-            (s.median, s.ci95) = (median, Some([low, high]));
+            proofmark_model::testing::restate(s, median, Some([low, high]));
         }
         let mut tool = tool_of(&flops(1), 1.0);
         for (name, value) in [("array_size", set), ("threads", threads), ("window", set)] {

@@ -5,7 +5,7 @@
 //! tool's output and the machine's counters. What comes out is reported of the tool alone: a
 //! measurement is judged by its own trials.
 
-use proofmark_model::{Measurement, Params, Reference, Summary, Verdict};
+use proofmark_model::{Measurement, Params, Reference, Statistics, Verdict};
 
 use crate::{Context, checks, efficiency};
 
@@ -43,7 +43,7 @@ pub(crate) fn as_measurement(m: &Measurement, r: &Reference) -> Measurement {
         better: m.better,
         trials: r.evidence.clone(),
         warmup: Vec::new(),
-        summary: r.summary.clone().or_else(|| Some(of_value(r))),
+        summary: Some(r.summary.clone().unwrap_or_else(|| of_value(r)).into()),
         latency: None,
         verification: None,
         ceiling: m.ceiling.clone(),
@@ -73,9 +73,9 @@ fn with_reported(ours: &Params, theirs: &Params) -> Params {
 }
 
 /// Its value alone, where nobody made statistics.
-fn of_value(r: &Reference) -> Summary {
+fn of_value(r: &Reference) -> Statistics {
     let (n, value) = (r.trials.len() as u64, r.value);
-    Summary { n, mean: value, sd: None, median: value, ci95: None, min: value, max: value }
+    Statistics { n, mean: value, sd: None, median: value, ci95: None, min: value, max: value }
 }
 
 #[cfg(test)]

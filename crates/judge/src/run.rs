@@ -104,10 +104,10 @@ fn explain_what_is_missing(m: &mut Measurement, execution: &Execution) {
     let summary = m.summary.as_ref();
     for (part, absent, reason) in [
         ("summary", summary.is_none(), or("the trials' values cannot be summarised")),
-        ("summary.ci95", summary.is_some_and(|s| s.ci95.is_none()), &too_few),
+        ("summary.ci95()", summary.is_some_and(|s| s.ci95().is_none()), &too_few),
         (
-            "summary.sd",
-            summary.is_some_and(|s| s.sd.is_none()),
+            "summary.trials.sd",
+            summary.is_some_and(|s| s.trials.sd.is_none()),
             "one trial has no standard deviation",
         ),
         ("latency", m.latency.is_none(), execution.no_latency),

@@ -30,7 +30,6 @@ pub(crate) use network::{
     each_network, healthy_network, host_with_network, round_trips, set_interface, tcp, udp,
     with_network,
 };
-pub(crate) use proofmark_model::summarise as summary;
 pub(crate) use proofmark_model::testing::block_device;
 pub(crate) use random::{normal, wild, xorshift};
 pub(crate) use reference::{tool_of, tool_trials};
@@ -40,6 +39,11 @@ fn known<T>(value: T) -> Probe<T> {
 }
 
 /// The machine with another core design.
+/// Statistics of trials with these values.
+pub(crate) fn summary(values: &[f64]) -> Option<proofmark_model::Summary> {
+    proofmark_model::Summary::of_values(values)
+}
+
 pub(crate) fn with_design(mut host: Host, id: &str) -> Host {
     let (id, name, evidence) = (id.to_owned(), id.to_owned(), "test".to_owned());
     host.cpu.microarchitecture = known(Microarchitecture { id, name, evidence });

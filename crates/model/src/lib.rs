@@ -9,6 +9,7 @@
 
 mod ceiling;
 mod comparison;
+mod figures;
 mod finding;
 mod history;
 mod host;
@@ -38,6 +39,7 @@ pub use comparison::{
     COMPARISON_SCHEMA, Comparability, ComparedPoint, ComparedSubsystem, Comparison, Difference,
     Number, Side, comparison_schema,
 };
+pub use figures::{CLEAN_S, Cut, Figure, FigureKind, LOOKS, Summary, summarise_trials};
 pub use finding::{Finding, Severity, Verdict};
 pub use history::{PastPoint, PastRun};
 pub use host::{
@@ -47,7 +49,7 @@ pub use host::{
 pub use limit::Limit;
 pub use measurement::{
     Account, Bottleneck, Conditions, Ending, Latency, LatencyBucket, Measurement, Ratio, Reference,
-    Summary, Trial, Verification,
+    Round, Trial, Verification,
 };
 pub use nearest::did_you_mean;
 pub use network::{
@@ -62,7 +64,7 @@ pub use run::{MAGNITUDES, ReadError, Run, SCHEMA, Tool, is_quantity, read_run, s
 pub use sanitize::{clean, clean_excerpt, clean_page};
 pub use series::{Change, Level, Series, Trend};
 pub use solution::Solution;
-pub use statistics::{median, median_interval, summarise};
+pub use statistics::{Statistics, median, median_interval, summarise};
 pub use storage::{
     BlockDevice, DeviceTraffic, FileState, Flush, IoLimit, Link, Order, Storage, StorageKind,
 };

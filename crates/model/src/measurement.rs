@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Better, Ceiling, DeviceTraffic, FileState, Finding, NetworkTraffic, Params, Point, Series,
-    Severity, Solution, Subsystem, Timestamp, Unit, Verdict, WorkloadSpec,
+    Severity, Solution, Statistics, Subsystem, Summary, Timestamp, Unit, Verdict, WorkloadSpec,
 };
 
 /// One timed repetition.
@@ -48,6 +48,34 @@ pub struct Trial {
     /// What the workload says of the solution that it found; null where it solves nothing.
     #[serde(default)]
     pub solution: Option<Solution>,
+    /// The rounds that it was cut into, in order; empty where it cannot be cut.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rounds: Vec<Round>,
+}
+
+/// A stretch of a trial, cut into slices and windows. Its figures are in the measurement's unit.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Round {
+    /// Seconds since the trial's start.
+    pub at_s: f64,
+    /// How long it was.
+    pub seconds: f64,
+    /// All work over all time.
+    pub delivered: f64,
+    /// The rate over the windows in which nothing was taken; null without one.
+    pub typical: Option<f64>,
+    /// The 95th percentile of these windows, weighted by work: of each core, summed; of threads
+    /// that share a bus, of all together. Of a time, the 5th percentile.
+    pub attainable: Option<f64>,
+    /// Seconds of windows in which nothing was taken, on the core that had the fewest.
+    pub clean_s: f64,
+    /// Core clock in these windows, in Hz: the mean over threads.
+    pub clock_hz: Option<f64>,
+    /// Rate of the whole, a digit a millisecond: 0 to 9 tenths of its highest, which is also 9.
+    pub strip: String,
+    /// Windows by their rate as a share of that round's attainable figure: 20 steps of 5 %, the last
+    /// with all from 95 % on.
+    pub histogram: Vec<u32>,
 }
 
 impl Trial {
@@ -114,36 +142,6 @@ pub struct Conditions {
     pub temperature_c: Option<f64>,
     /// Times that the trial's cores were throttled because they were hot.
     pub thermal_throttles: Option<u64>,
-}
-
-/// Statistics over the trials.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Summary {
-    /// Number of trials.
-    pub n: u64,
-    /// Arithmetic mean.
-    pub mean: f64,
-    /// Sample standard deviation (n - 1); null for a single trial.
-    pub sd: Option<f64>,
-    /// Median.
-    pub median: f64,
-    /// Interval that holds the true median with at least 95 % confidence, by
-    /// order statistics; null for fewer than 6 trials, which cannot give one.
-    pub ci95: Option<[f64; 2]>,
-    /// Least value.
-    pub min: f64,
-    /// Greatest value.
-    pub max: f64,
-}
-
-impl Summary {
-    /// Half the width of the median's interval as a share of the median: what a
-    /// policy's target is held against. `None` where there is no interval.
-    pub fn half_width(&self) -> Option<f64> {
-        let [low, high] = self.ci95?;
-        let share = (high - low) / 2.0 / self.median.abs();
-        share.is_finite().then_some(share)
-    }
 }
 
 /// Distribution of single operations.
@@ -240,7 +238,7 @@ pub struct Reference {
     pub ratio: Ratio,
     /// Statistics over its trials.
     #[serde(default)]
-    pub summary: Option<Summary>,
+    pub summary: Option<Statistics>,
     /// What its figure counts, where that may differ from ours.
     #[serde(default)]
     pub counts: String,

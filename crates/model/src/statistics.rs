@@ -6,10 +6,31 @@
 //! 1 - 2 P(B < k), where B is binomial(n, 1/2). Five values or fewer cannot reach
 //! 95 %, and get no interval.
 
-use crate::Summary;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Statistics over values.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Statistics {
+    /// Number of values.
+    pub n: u64,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Sample standard deviation (n - 1); null for a single value.
+    pub sd: Option<f64>,
+    /// Median.
+    pub median: f64,
+    /// Interval that holds the true median with at least 95 % confidence, by
+    /// order statistics; null for fewer than 6 values, which cannot give one.
+    pub ci95: Option<[f64; 2]>,
+    /// Least value.
+    pub min: f64,
+    /// Greatest value.
+    pub max: f64,
+}
 
 /// Statistics of the values; `None` if there is none, or if one is not finite.
-pub fn summarise(values: &[f64]) -> Option<Summary> {
+pub fn summarise(values: &[f64]) -> Option<Statistics> {
     if values.is_empty() || values.iter().any(|v| !v.is_finite()) {
         return None;
     }
@@ -21,7 +42,7 @@ pub fn summarise(values: &[f64]) -> Option<Summary> {
         let squares: f64 = sorted.iter().map(|v| (v - mean).powi(2)).sum();
         (squares / (n - 1) as f64).sqrt()
     });
-    Some(Summary {
+    Some(Statistics {
         n: n as u64,
         mean,
         sd,
@@ -42,6 +63,12 @@ pub fn median(values: &[f64]) -> Option<f64> {
 /// `None` for fewer than 6.
 pub fn median_interval(values: &[f64]) -> Option<[f64; 2]> {
     interval_of_sorted(&finite_sorted(values))
+}
+
+/// The k-th smallest and the k-th largest of the finite values, from 1.
+pub(crate) fn interval_at(values: &[f64], k: usize) -> Option<[f64; 2]> {
+    let sorted = finite_sorted(values);
+    Some([*sorted.get(k.checked_sub(1)?)?, *sorted.get(sorted.len().checked_sub(k)?)?])
 }
 
 fn finite_sorted(values: &[f64]) -> Vec<f64> {

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Params;
+use crate::{Cut, Params};
 
 /// How a workload runs and what it touches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -131,6 +131,16 @@ impl Work {
 
     /// Waiting for a device.
     pub const DEVICE: Self = Self { pace: Pace::Device, ..Self::CORE };
+
+    /// How a trial can be cut.
+    pub fn cut(&self) -> Cut {
+        match self.pace {
+            _ if self.whole_problem => Cut::Whole,
+            Pace::Core => Cut::Core,
+            Pace::Memory => Cut::Bus,
+            Pace::Device => Cut::Single,
+        }
+    }
 
     /// What a point with these parameters reads and writes; `None` where nothing is declared.
     pub fn traffic(&self, params: &Params) -> Option<&Traffic> {

@@ -67,13 +67,13 @@ fn insert(tx: &Transaction, run: &Run, path: &str, host: Option<&str>) -> rusqli
 
 /// What is kept of the figure, if there is one.
 fn number(m: &Measurement) -> Option<Number> {
-    let summary = m.summary.as_ref().filter(|s| s.median.is_finite())?;
+    let summary = m.summary.as_ref().filter(|s| s.value().is_finite())?;
     let levels = m.series.as_ref().map(|s| s.levels.len() as u64);
     // A median over several levels is none of them; nor is its interval one of the value.
-    let interval = summary.ci95.filter(|i| i.iter().all(|v| v.is_finite()));
+    let interval = summary.ci95().filter(|i| i.iter().all(|v| v.is_finite()));
     Some(Number {
-        n: summary.n,
-        median: summary.median,
+        n: summary.trials.n,
+        median: summary.value(),
         ci95: interval.filter(|_| levels.is_none_or(|n| n < 2)),
         levels,
         efficiency: m.efficiency.filter(|e| e.is_finite()),

@@ -153,8 +153,11 @@ fn a_point_without_a_number_is_left_out() {
     let at = |n: u64| Params::default().with("threads", n);
     let mut bad: Vec<_> = (1..=3).map(|n| measurement("cpu.flops", at(n), 1.0)).collect();
     bad[0].summary = None;
-    bad[1].summary.as_mut().unwrap().median = f64::NAN;
-    bad[2].summary.as_mut().unwrap().ci95 = Some([1.0, f64::INFINITY]);
+    let figure = |m: &mut Measurement, value, ci95| {
+        proofmark_model::testing::restate(m.summary.as_mut().unwrap(), value, ci95);
+    };
+    figure(&mut bad[1], f64::NAN, None);
+    figure(&mut bad[2], 1e9, Some([1.0, f64::INFINITY]));
     bad[2].efficiency = Some(f64::NAN);
     bad.push(measurement("cpu.flops", at(3), 2.0));
     store.add(&run(0, bad), "", None).unwrap();

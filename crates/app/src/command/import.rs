@@ -115,7 +115,7 @@ fn measurement(spec: &WorkloadSpec, figure: Figure, started: Timestamp) -> Measu
         t.started = started;
     }
     let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
-    m.summary = proofmark_model::summarise(&values);
+    m.summary = proofmark_model::Summary::of_values(&values);
     m.latency = figure.latency;
     let proof = |t: &Trial| t.solution.is_some() || t.network.is_some() || t.device.is_some();
     if !m.trials.iter().all(proof) {

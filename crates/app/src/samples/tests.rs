@@ -48,7 +48,7 @@ fn what_a_killed_run_sampled_is_read_and_a_torn_line_is_left_out() {
     let series = m.series.as_ref().unwrap();
     assert_eq!((m.trials.len(), series.samples, &m.ending), (19, 19, &Ending::Unfinished));
     assert_eq!(m.trials[18], sample(18.0, 1e9));
-    assert_eq!(m.summary.as_ref().unwrap().median, 1e9);
+    assert_eq!(m.summary.as_ref().unwrap().value(), 1e9);
     let v = m.verification.as_ref().unwrap();
     assert_eq!((v.kind.as_str(), v.claimed, v.counted), ("checked arithmetic", 19e9, 19e9));
     assert!(m.findings.iter().any(|f| f.check == "unfinished"), "judged");

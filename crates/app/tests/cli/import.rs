@@ -52,7 +52,7 @@ fn an_output_of_each_tool_becomes_a_run_of_it() {
         assert!(!run.measurements.is_empty());
         assert!(run.findings.iter().any(|f| f.check == "imported"));
         for m in &run.measurements {
-            assert_eq!(m.summary.as_ref().unwrap().n as usize, m.trials.len());
+            assert_eq!(m.summary.as_ref().unwrap().trials.n as usize, m.trials.len());
         }
     }
 }

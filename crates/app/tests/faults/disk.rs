@@ -232,7 +232,7 @@ fn a_device_that_is_capped_halfway_shows_a_trend() {
     // The cap falls after a third of the trials, to a third of what the disk did until then.
     let so_far = || try_saved(here.path())?.measurements.first()?.summary.clone();
     let rate = wait_until_within(Duration::from_secs(120), "10 trials", || {
-        so_far().filter(|s| s.n >= 10).map(|s| s.median)
+        so_far().filter(|s| s.trials.n >= 10).map(|s| s.value())
     });
     assert!(throttle.set("read_bps", (rate / 3.0) as u64));
     wait("the run to end", &mut child);

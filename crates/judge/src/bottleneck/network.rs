@@ -68,7 +68,7 @@ fn sum(m: &Measurement, of: impl Fn(&NetworkTraffic) -> Option<u64>) -> f64 {
 /// The rate that the sender was asked to keep, if it did.
 fn paced(m: &Measurement) -> Option<Bottleneck> {
     let asked = m.params.int("rate").filter(|r| *r > 0)? as f64;
-    let received = m.summary.as_ref()?.median;
+    let received = m.summary.as_ref()?.value();
     let kept = received.is_finite() && received >= PACED * asked;
     let figures = [received, asked].map(|rate| format_quantity(rate, Unit::BitPerSecond));
     kept.then(|| {
@@ -173,7 +173,7 @@ fn by_losses(m: &Measurement) -> Option<Bottleneck> {
 
 /// The windows of all connections, where they are what the rate comes to.
 fn by_window(m: &Measurement) -> Option<Bottleneck> {
-    let rate = m.summary.as_ref()?.median;
+    let rate = m.summary.as_ref()?.value();
     let all: Vec<(f64, f64, f64)> = m.traffics().filter_map(|(_, n)| windows(n)).collect();
     let mid = |get: fn(&(f64, f64, f64)) -> f64| median(&all.iter().map(get).collect::<Vec<_>>());
     let (most, window, trip) = (mid(|w| w.0)?, mid(|w| w.1)?, mid(|w| w.2)?);

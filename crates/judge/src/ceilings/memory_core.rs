@@ -58,7 +58,7 @@ fn latency(ctx: &Context) -> Result<Input, String> {
     if cache_share(ctx.host, bytes) >= MOSTLY_CACHE {
         return Err(format!("{name}'s largest set is below twice the last-level cache"));
     }
-    let seconds = largest.summary.as_ref().map_or(f64::NAN, |s| s.min);
+    let seconds = largest.summary.as_ref().map_or(f64::NAN, |s| s.trials.min);
     if !(seconds.is_finite() && seconds > 0.0) {
         return Err(format!("{name} has no value"));
     }

@@ -140,7 +140,7 @@ fn series(ctx: &Context, m: &Measurement) -> Vec<(f64, f64)> {
             && o.params.differs_only_in(&m.params, &["working_set"])
     };
     let point = |o: &Measurement| {
-        let median = o.summary.as_ref()?.median;
+        let median = o.summary.as_ref()?.value();
         let cost = if o.unit == Unit::Second { median } else { 1.0 / median };
         Some((set(o)? as f64, cost)).filter(|(_, cost)| cost.is_finite() && *cost > 0.0)
     };

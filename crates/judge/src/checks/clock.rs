@@ -26,7 +26,7 @@ fn at_start(ctx: &Context) -> Option<f64> {
     let first = ctx
         .giving(Property::CoreClock)
         .find(|o| o.params.threads() == 1)
-        .and_then(|o| Some(o.summary.as_ref()?.median));
+        .and_then(|o| Some(o.summary.as_ref()?.value()));
     first.or(ctx.host.cpu.clock.measured_hz.get().copied()).filter(|hz| hz.is_finite() && *hz > 0.0)
 }
 

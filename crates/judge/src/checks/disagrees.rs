@@ -37,7 +37,7 @@ fn scatter(values: impl Iterator<Item = f64>) -> Option<f64> {
 fn disagreement(m: &Measurement, r: &Reference) -> Option<f64> {
     let positive = |v: &f64| v.is_finite() && *v > 0.0;
     let ratio = Some(r.ratio.median).filter(positive)?;
-    let ours = Some(m.summary.as_ref()?.median).filter(positive)?;
+    let ours = Some(m.summary.as_ref()?.value()).filter(positive)?;
     let theirs = Some(r.value).filter(positive)?;
     let apart = match r.ratio.ci95 {
         Some([low, high]) => low > 1.0 || high < 1.0,

@@ -47,7 +47,7 @@ fn udp_loss(_: &Context, m: &Measurement) -> Option<Finding> {
     let threshold = if streams(m) { OVERLOAD } else { ROUND_TRIPS };
     let severity = share.severity(threshold).unwrap_or(Severity::Note);
     let message = if streams(m) {
-        let rate = m.summary.as_ref().map(|s| s.median).filter(|r| r.is_finite());
+        let rate = m.summary.as_ref().map(|s| s.value()).filter(|r| r.is_finite());
         let offered = rate.map(|r| r / (1.0 - share.all)).filter(|r| r.is_finite());
         let both = rate.zip(offered).map_or(String::new(), |(got, sent)| {
             let (got, sent) = (format_quantity(got, m.unit), format_quantity(sent, m.unit));

@@ -56,7 +56,7 @@ const FAR_FACTOR: f64 = 5.0;
 
 /// Half of the range of all trials, as a share of their median.
 fn half_range(s: &Summary) -> f64 {
-    (s.max - s.min) / 2.0 / s.median.abs()
+    (s.trials.max - s.trials.min) / 2.0 / s.value().abs()
 }
 
 /// What was cut short before there could be an interval.
@@ -127,7 +127,7 @@ fn wide_interval(ctx: &Context, m: &Measurement) -> Option<Finding> {
     };
     let summary = m.summary.as_ref()?;
     let target = ctx.policy.target_for(m.subsystem);
-    if summary.ci95.is_none() {
+    if summary.ci95().is_none() {
         return if cut_short {
             Some(too_few(ctx, m, summary))
         } else {
@@ -254,7 +254,11 @@ mod tests {
     fn with_interval(width: f64, ending: Ending) -> Measurement {
         let mut m = Measurement { ending, ..flops(1) };
         let s = m.summary.as_mut().unwrap();
-        s.ci95 = Some([s.median * (1.0 - width), s.median * (1.0 + width)]);
+        proofmark_model::testing::restate(
+            s,
+            s.value(),
+            Some([s.value() * (1.0 - width), s.value() * (1.0 + width)]),
+        );
         m
     }
 

@@ -44,7 +44,7 @@ const DISK: Rule = Rule {
 
 /// The interval of the median, or the range where there is none.
 fn interval(s: &Summary) -> [f64; 2] {
-    s.ci95.unwrap_or([s.min, s.max])
+    s.ci95().unwrap_or([s.trials.min, s.trials.max])
 }
 
 /// Whether the slower of the two is disturbed itself.
@@ -106,7 +106,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     }
     let sequential = ctx.others.iter().find(|o| o.workload == partner && o.params == m.params)?;
     let (random, other) = (m.summary.as_ref()?, sequential.summary.as_ref()?);
-    let ratio = random.median / other.median;
+    let ratio = random.value() / other.value();
     if !ratio.is_finite() || ratio <= rule.least || interval(random)[0] <= interval(other)[1] {
         return None;
     }
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn a_disk_may_be_somewhat_faster_in_random_order() {
         let seq = disk("seq_read", 4096, "none");
-        let rate = seq.summary.as_ref().unwrap().median;
+        let rate = seq.summary.as_ref().unwrap().value();
         let at_factor = |factor: f64, cache| {
             with_values(disk("rand_read", 4096, cache), &around(factor * rate))
         };

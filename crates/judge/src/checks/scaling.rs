@@ -30,7 +30,7 @@ fn rate(m: &Measurement, by_clock: bool) -> Option<f64> {
 
 /// Half of the interval of the median, or of the range where there is no interval.
 fn uncertainty(m: &Measurement) -> f64 {
-    let range = |s: &Summary| (s.max - s.min) / 2.0 / s.median.abs();
+    let range = |s: &Summary| (s.trials.max - s.trials.min) / 2.0 / s.value().abs();
     let half = m.summary.as_ref().map(|s| s.half_width().unwrap_or_else(|| range(s)));
     half.filter(|u| u.is_finite() && *u >= 0.0).unwrap_or(0.0).max(FLOOR)
 }

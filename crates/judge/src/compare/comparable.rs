@@ -69,7 +69,7 @@ pub(super) fn compared<'a>(
         match m.trials.is_empty() {
             false => m.trials.iter().map(|t| t.value).collect(),
             // An import may have no more than a median.
-            true => m.summary.iter().map(|s| s.median).collect(),
+            true => m.summary.iter().map(|s| s.value()).collect(),
         }
     };
     let known = ranks.known(&values(m), &values(n))?;

@@ -31,10 +31,7 @@ fn scaled(mut m: Measurement, factor: f64) -> Measurement {
         t.value *= factor;
     }
     if let Some(s) = &mut m.summary {
-        for v in [&mut s.median, &mut s.mean, &mut s.min, &mut s.max] {
-            *v *= factor;
-        }
-        s.ci95 = s.ci95.map(|ends| ends.map(|v| v * factor));
+        proofmark_model::testing::rescale(s, factor);
     }
     m
 }
@@ -219,7 +216,7 @@ fn a_wide_interval_widens_the_margin() {
     let wide = |factor: f64| {
         let mut m = at(factor);
         let s = m.summary.as_mut().unwrap();
-        s.ci95 = Some([s.median * 0.85, s.median * 1.15]);
+        proofmark_model::testing::restate(s, s.value(), Some([s.value() * 0.85, s.value() * 1.15]));
         m
     };
     expect(wide(1.0), wide(0.5), Slower, "");
@@ -351,7 +348,8 @@ proptest! {
                 (t.value, t.conditions.clock_hz) = (value(), Some(clock));
             }
             if let Some(s) = &mut m.summary {
-                (s.median, s.ci95, s.n) = (value(), Some([value(), value()]), count);
+                s.trials.n = count;
+                proofmark_model::testing::restate(s, value(), Some([value(), value()]));
             }
             m.params.0.insert(text.clone(), Param::Int(count));
             m.params.0.insert("threads".into(), Param::Int(count.wrapping_add(i as u64 % 2)));

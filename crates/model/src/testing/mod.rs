@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    Better, Ending, Host, Measurement, Params, Plan, Role, Run, SCHEMA, Series, Subsystem, Summary,
-    Timestamp, Tool, Trial, Unit, Work, WorkloadSpec, summarise,
+    Better, Ending, Figure, FigureKind, Host, Measurement, Params, Plan, Role, Run, SCHEMA, Series,
+    Statistics, Subsystem, Summary, Timestamp, Tool, Trial, Unit, Work, WorkloadSpec,
 };
 
 mod machine;
@@ -46,15 +46,43 @@ pub fn spec(id: &str, unit: Unit) -> WorkloadSpec {
 
 /// Statistics of 8 trials around this median, with an interval of 1 % to both sides.
 pub fn summary(median: f64) -> Summary {
-    Summary {
+    let ci95 = Some([median * 0.99, median * 1.01]);
+    let trials = Statistics {
         n: 8,
         mean: median,
         sd: Some(median / 100.0),
         median,
-        ci95: Some([median * 0.99, median * 1.01]),
+        ci95,
         min: median * 0.98,
         max: median * 1.02,
+    };
+    let delivered = Figure { value: Some(median), ci95, missing: None };
+    Summary { delivered, trials, ..Summary::default() }
+}
+
+/// Gives a summary's headline this value and interval.
+pub fn restate(summary: &mut Summary, value: f64, ci95: Option<[f64; 2]>) {
+    let figure = Figure { value: Some(value), ci95, missing: None };
+    match summary.headline {
+        FigureKind::Attainable => summary.attainable = figure,
+        FigureKind::Typical => summary.typical = figure,
+        FigureKind::Delivered => summary.delivered = figure,
     }
+    (summary.trials.median, summary.trials.mean, summary.trials.ci95) = (value, value, ci95);
+}
+
+/// Multiplies all that a summary holds.
+pub fn rescale(summary: &mut Summary, factor: f64) {
+    let Summary { attainable, typical, delivered, trials, .. } = summary;
+    for figure in [attainable, typical, delivered] {
+        figure.value = figure.value.map(|v| v * factor);
+        figure.ci95 = figure.ci95.map(|ends| ends.map(|v| v * factor));
+    }
+    for v in [&mut trials.mean, &mut trials.median, &mut trials.min, &mut trials.max] {
+        *v *= factor;
+    }
+    trials.sd = trials.sd.map(|v| v * factor);
+    trials.ci95 = trials.ci95.map(|ends| ends.map(|v| v * factor));
 }
 
 /// A measurement that has all its trials, each of 0.1 s and with its value of these.
@@ -65,7 +93,7 @@ pub fn measurement(spec: &WorkloadSpec, params: Params, values: &[f64]) -> Measu
     };
     Measurement {
         trials: values.iter().map(trial).collect(),
-        summary: summarise(values),
+        summary: Summary::of_values(values),
         ending: Ending::Complete,
         ..Measurement::new(spec, params)
     }

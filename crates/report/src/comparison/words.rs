@@ -27,7 +27,7 @@ pub fn point(p: &ComparedPoint) -> String {
 
 /// The medians of both sides in one scale, with their label; `None` where a side has none.
 pub fn medians(p: &ComparedPoint) -> [Option<String>; 2] {
-    let median = |n: &Option<Number>| n.as_ref().map(|n| n.summary.median);
+    let median = |n: &Option<Number>| n.as_ref().map(|n| n.summary.value());
     let both = [median(&p.a), median(&p.b)];
     let scale = Scale::for_largest(both.iter().flatten().copied(), p.unit);
     both.map(|m| m.and_then(|m| scale.with_label(m)))

@@ -69,18 +69,18 @@ pub fn for_measurement(m: &Measurement) -> Vec<Metric> {
     let mut all = Vec::new();
     if let Some(s) = &m.summary {
         let values = [
-            ("median", Some(s.median)),
+            ("median", Some(s.value())),
             ("ci95_low", interval(m).map(|c| c[0])),
             ("ci95_high", interval(m).map(|c| c[1])),
-            ("mean", Some(s.mean)),
-            ("min", Some(s.min)),
-            ("max", Some(s.max)),
+            ("mean", Some(s.trials.mean)),
+            ("min", Some(s.trials.min)),
+            ("max", Some(s.trials.max)),
         ];
         let valued = values.into_iter().filter_map(|(name, v)| Some((name, v?)));
         all.extend(valued.map(|(name, v)| Metric::new(name, v, unit).better(m.better)));
-        all.extend(s.sd.map(|sd| Metric::new("sd", sd, unit).better(Better::Lower)));
+        all.extend(s.trials.sd.map(|sd| Metric::new("sd", sd, unit).better(Better::Lower)));
         all.extend(
-            trial_iops(m, s.median).map(|v| Metric::new("iops", v, "op/s").better(Better::Higher)),
+            trial_iops(m, s.value()).map(|v| Metric::new("iops", v, "op/s").better(Better::Higher)),
         );
     }
     if let Some(l) = &m.latency {

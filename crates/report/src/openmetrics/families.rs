@@ -171,7 +171,7 @@ fn in_unit(all: &[Labelled], unit: Unit) -> Vec<Family> {
             "measurement",
             "Median over the trials.",
             name,
-            plain(|m| Some(m.summary.as_ref()?.median)),
+            plain(|m| Some(m.summary.as_ref()?.value())),
         ),
         each(all, "measurement_interval", "Bounds of the median's 95 % interval.", name, |m| {
             let bounds = [("low", 0), ("high", 1)];

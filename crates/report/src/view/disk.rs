@@ -100,7 +100,7 @@ pub fn chart_iops<'a>(
     all: impl Iterator<Item = &'a Measurement>,
 ) -> impl Fn(&Measurement) -> Option<Scale> + Copy {
     let most = all
-        .filter_map(|m| Some(iops(m)?.scaled(m.summary.as_ref()?.median)))
+        .filter_map(|m| Some(iops(m)?.scaled(m.summary.as_ref()?.value())))
         .filter(|v| v.is_finite())
         .fold(0.0, f64::max);
     move |m| iops(m).map(|scale| if most > DIGITS { scale.thousands() } else { scale })

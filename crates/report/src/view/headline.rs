@@ -169,11 +169,11 @@ pub fn best<'a>(group: &Group, all: &[&'a Measurement]) -> Option<(&'a Measureme
         numbers()
             .filter(|m| !rest || !turns(m))
             .filter_map(|m| m.summary.as_ref().map(|s| (m, s)))
-            .filter(|(_, s)| s.median.is_finite())
+            .filter(|(_, s)| s.value().is_finite())
             .reduce(|a, b| {
                 let wins = match a.0.better {
-                    Better::Higher => b.1.median > a.1.median,
-                    Better::Lower => b.1.median < a.1.median,
+                    Better::Higher => b.1.value() > a.1.value(),
+                    Better::Lower => b.1.value() < a.1.value(),
                 };
                 if wins { b } else { a }
             })
@@ -209,7 +209,7 @@ pub fn find(group: &Group) -> Headline {
     };
     let scale = &shown_on(group, m, summary);
     Headline {
-        value: scale.number(summary.median),
+        value: scale.number(summary.value()),
         unit: scale.label().to_owned(),
         at: at(group, m),
         extra: levels_of(m, scale).or_else(|| disk::extra(m, scale)).or_else(|| network::extra(m)),
@@ -228,7 +228,7 @@ pub fn find(group: &Group) -> Headline {
 /// Random I/O is counted in operations per second, as its chart is.
 fn shown_on(group: &Group, m: &Measurement, summary: &Summary) -> Scale {
     let iops = disk::iops(m).filter(|_| group.axis == "queue_depth");
-    iops.unwrap_or_else(|| disk::scale(m, &[summary.median]))
+    iops.unwrap_or_else(|| disk::scale(m, &[summary.value()]))
 }
 
 /// The point, and which cache it lies in where its name does not say so.
@@ -274,7 +274,7 @@ fn within(s: &Summary) -> Option<String> {
 }
 
 fn sure(m: &Measurement, s: &Summary, scale: &Scale) -> String {
-    let trials = plural(s.n, "trial");
+    let trials = plural(s.trials.n, "trial");
     match interval(m).and_then(|i| scale.interval(i)) {
         Some(text) => format!("95 % interval {text}, {trials}"),
         None => format!("no interval ({}), {trials}", why_no_interval(m)),

@@ -310,7 +310,7 @@ pub fn several_levels(m: &Measurement) -> bool {
 /// The 95 % interval that is reported for a measurement's median. The samples of several levels have
 /// none: it would say how sure a number is that the value never stayed at.
 pub fn interval(m: &Measurement) -> Option<[f64; 2]> {
-    m.summary.as_ref()?.ci95.filter(|_| !several_levels(m))
+    m.summary.as_ref()?.ci95().filter(|_| !several_levels(m))
 }
 
 /// Why a measurement has no 95 % interval.
@@ -320,8 +320,8 @@ pub fn why_no_interval(m: &Measurement) -> String {
         Some(_) if several_levels(m) => SEVERAL_LEVELS.to_owned(),
         Some(s) => why_missing(
             m,
-            "summary.ci95",
-            &if s.n < 6 {
+            "summary.ci95()",
+            &if s.trials.n < 6 {
                 "a 95 % interval needs at least 6 trials".to_owned()
             } else {
                 "no interval, and no reason was recorded".to_owned()

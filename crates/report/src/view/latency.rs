@@ -306,7 +306,7 @@ fn sweep(
     let of = |name: &str, read: fn(&Latency) -> Option<f64>| -> Curve {
         let points = members.iter().filter_map(|(depth, m)| {
             let (s, time) = (m.summary.as_ref()?, read(m.latency.as_ref()?)?);
-            let at = [rate.scaled(s.median), times.scaled(time)];
+            let at = [rate.scaled(s.value()), times.scaled(time)];
             at.iter().all(|v| v.is_finite() && (0.0..AXIS).contains(v)).then_some(())?;
             Some(Point {
                 at,
@@ -314,7 +314,7 @@ fn sweep(
                 about: format!(
                     "queue depth {depth}: {name} {} at {}, {}",
                     times.with_label(time)?,
-                    rate.with_label(s.median)?,
+                    rate.with_label(s.value())?,
                     verdict_mark(m.verdict)
                 ),
                 verdict: Some(m.verdict),

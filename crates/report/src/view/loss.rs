@@ -41,7 +41,7 @@ fn chart(group: &Group, members: &[&Measurement]) -> Option<LatencyChart> {
             let share = percent(loss(m)?)?;
             // Without loss, the line at zero needs no labels.
             let label = if lost && share != "0.0" { format!("{share} %") } else { String::new() };
-            let got = m.summary.as_ref()?.median;
+            let got = m.summary.as_ref()?.value();
             let at = [scale.scaled(*sent), scale.scaled(if lost { sent - got } else { got })];
             at.iter().all(|v| v.is_finite() && (0.0..AXIS).contains(v)).then_some(())?;
             Some(Point {

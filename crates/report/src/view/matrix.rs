@@ -60,7 +60,7 @@ pub fn build(group: &Group, scale: &Scale) -> Option<Table> {
 }
 
 fn median(m: &Measurement, scale: &Scale, table: &mut Table) -> Cell {
-    let text = m.summary.as_ref().and_then(|s| scale.number(s.median));
+    let text = m.summary.as_ref().and_then(|s| scale.number(s.value()));
     let Some(text) = text else { return table.missing(why_no_trials(m)) };
     let note = match m.verdict {
         Verdict::Valid => None,

@@ -94,7 +94,7 @@ pub fn loss(m: &Measurement) -> Option<f64> {
 
 /// Bits of payload a second that were sent, where datagrams may be lost.
 pub fn offered(m: &Measurement) -> Option<f64> {
-    let rate = m.summary.as_ref()?.median / (1.0 - loss(m).filter(|_| streams(m))?);
+    let rate = m.summary.as_ref()?.value() / (1.0 - loss(m).filter(|_| streams(m))?);
     rate.is_finite().then_some(rate)
 }
 

@@ -171,7 +171,7 @@ impl<'a> LatencySource<'a> {
     fn latency(&self, m: &Measurement) -> Option<f64> {
         match self {
             Self::Disk => m.latency.as_ref().map(|l| l.p50),
-            Self::Memory(_, found) => found.map(|(_, s)| s.median),
+            Self::Memory(_, found) => found.map(|(_, s)| s.value()),
         }
     }
 
@@ -233,7 +233,8 @@ impl<'a> Line<'a> {
             return Self::from_times(m, m.trials.iter().map(|t| streams / t.value).collect());
         }
         let values = m.trials.iter().map(|t| t.value).collect();
-        let (mean, sd) = m.summary.as_ref().map_or((None, None), |s| (Some(s.mean), s.sd));
+        let (mean, sd) =
+            m.summary.as_ref().map_or((None, None), |s| (Some(s.trials.mean), s.trials.sd));
         Self { m, values, mean, sd }
     }
 
@@ -351,7 +352,7 @@ fn cells(
     let sd = line.sd.and_then(|sd| number(m, scale, sd));
     cells.push(table.maybe(sd, || match &m.summary {
         None => why_no_trials(m),
-        Some(_) => why_missing(m, "summary.sd", "one trial has no deviation"),
+        Some(_) => why_missing(m, "summary.trials.sd", "one trial has no deviation"),
     }));
     cells.push(verdict(group, m, table));
     cells

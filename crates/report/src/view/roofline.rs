@@ -95,7 +95,7 @@ type Best<'a> = (&'a Measurement, &'a Summary);
 
 fn at(run: &Run, threads: u64) -> Option<Roofline> {
     let peaks = peaks(run, threads);
-    let top = peaks.first()?.1.median;
+    let top = peaks.first()?.1.value();
     let scale = Scale::for_largest([top], Unit::FlopPerSecond);
     let memory = memory(run, threads);
     let (_, dram) = *memory.first()?;
@@ -108,9 +108,9 @@ fn at(run: &Run, threads: u64) -> Option<Roofline> {
         .filter_map(|(name, (m, s), about)| {
             Some(Slope {
                 name: name.clone(),
-                rate: drawn(s.median)?,
+                rate: drawn(s.value())?,
                 ceiling: m.ceiling.as_ref().and_then(|c| drawn(c.value)),
-                text: bandwidth(s.median)?,
+                text: bandwidth(s.value())?,
                 about: about.clone(),
             })
         })
@@ -120,9 +120,9 @@ fn at(run: &Run, threads: u64) -> Option<Roofline> {
         .filter_map(|(m, s)| {
             Some(Peak {
                 name: clean(m.params.text("isa").unwrap_or("f64")),
-                value: drawn(s.median)?,
+                value: drawn(s.value())?,
                 ceiling: m.ceiling.as_ref().and_then(|c| drawn(c.value)),
-                text: scale.with_label(s.median)?,
+                text: scale.with_label(s.value())?,
             })
         })
         .collect();
@@ -153,14 +153,14 @@ fn valid(run: &Run, property: Property, threads: u64) -> Vec<(&Work, Vec<Best<'_
             .filter(|m| m.workload == id && m.params.threads() == threads)
             .filter(|m| m.verdict == Verdict::Valid)
             .filter_map(|m| Some((m, m.summary.as_ref()?)))
-            .filter(|(_, s)| s.median.is_finite() && s.median > 0.0)
+            .filter(|(_, s)| s.value().is_finite() && s.value() > 0.0)
             .collect()
     };
     giving(run, property).into_iter().map(|(id, spec)| (&spec.work, of(id))).collect()
 }
 
 fn largest<'a>(all: Vec<Best<'a>>) -> Option<Best<'a>> {
-    all.into_iter().max_by(|a, b| a.1.median.total_cmp(&b.1.median))
+    all.into_iter().max_by(|a, b| a.1.value().total_cmp(&b.1.value()))
 }
 
 /// The best of each instruction set, the highest first.
@@ -168,7 +168,7 @@ fn peaks(run: &Run, threads: u64) -> Vec<Best<'_>> {
     let all = valid(run, Property::PeakFlops, threads);
     let mut all: Vec<Best> = all.into_iter().flat_map(|(_, all)| all).collect();
     all.retain(|(m, _)| m.unit == Unit::FlopPerSecond && m.params.text("type") == Some("f64"));
-    all.sort_by(|a, b| b.1.median.total_cmp(&a.1.median));
+    all.sort_by(|a, b| b.1.value().total_cmp(&a.1.value()));
     let mut seen = std::collections::BTreeSet::new();
     all.retain(|(m, _)| seen.insert(m.params.text("isa")));
     all
@@ -211,9 +211,9 @@ fn dot(work: &Work, (m, s): Best, scale: &Scale) -> Option<Dot> {
     let traffic = work.traffic(&m.params).filter(|t| t.flops > 0.0 && t.counted() > 0.0)?;
     let (flops, bytes) = (traffic.flops, ELEMENT * traffic.counted());
     let (name, x) = (clean(&m.workload), flops / bytes);
-    let text = scale.with_label(s.median * x)?;
+    let text = scale.with_label(s.value() * x)?;
     let about = format!("{name}: {text} at {x:.3} FLOP/B ({flops} FLOP for {bytes} B counted)");
-    Some(Dot { x, y: scale.scaled(s.median * x), about, name })
+    Some(Dot { x, y: scale.scaled(s.value() * x), about, name })
 }
 
 /// FLOP per byte at which a roof meets a slope.

@@ -31,12 +31,12 @@ fn find_saturation<'a>(series: &[&'a Measurement]) -> Option<Saturation<'a>> {
         .iter()
         .filter(|m| m.verdict != Verdict::Invalid)
         .filter_map(|m| Some((m.params.int(Params::SIZE)?, *m, m.summary.as_ref()?)))
-        .filter(|(_, _, s)| s.median.is_finite() && s.median > 0.0)
+        .filter(|(_, _, s)| s.value().is_finite() && s.value() > 0.0)
         .collect();
     rated.sort_by_key(|(n, _, _)| *n);
     let (least, most) = (rated.first()?.0, rated.last()?.0);
-    let best = rated.iter().max_by(|a, b| a.2.median.total_cmp(&b.2.median))?;
-    let (n, at, _) = rated.iter().find(|(_, _, s)| s.median >= NEARLY * best.2.median)?;
+    let best = rated.iter().max_by(|a, b| a.2.value().total_cmp(&b.2.value()))?;
+    let (n, at, _) = rated.iter().find(|(_, _, s)| s.value() >= NEARLY * best.2.value())?;
     (least < most).then_some(Saturation { at, best: best.1, ends: [*n == least, *n == most] })
 }
 

@@ -119,12 +119,12 @@ fn scaling(
         .into_iter()
         .filter(|m| m.verdict != Verdict::Invalid)
         .filter_map(|m| Some((of(m)?, m.summary.as_ref()?)))
-        .filter(|(_, s)| s.median.is_finite())
+        .filter(|(_, s)| s.value().is_finite())
         .collect();
     series.sort_by_key(|(value, _)| *value);
     series.dedup_by_key(|(value, _)| *value);
     let (first, rest) = series.split_first()?;
-    if rest.is_empty() || first.1.median <= 0.0 {
+    if rest.is_empty() || first.1.value() <= 0.0 {
         return None;
     }
     let kind = match group.short_without(hero, &but) {
@@ -167,11 +167,11 @@ fn by_threads(
 /// `1.98 times with 2 (the intervals overlap), 2.01 times with 4`.
 fn steps(from: (u64, &Summary), to: &[(u64, &Summary)], with: &str) -> String {
     let step = |(count, s): &(u64, &Summary)| {
-        let overlap = match (from.1.ci95, s.ci95) {
+        let overlap = match (from.1.ci95(), s.ci95()) {
             (Some([a, b]), Some([c, d])) => a <= d && c <= b,
             _ => false,
         };
-        let factor = s.median / from.1.median;
+        let factor = s.value() / from.1.value();
         let same = if overlap { " (the intervals overlap)" } else { "" };
         format!("{} times {with} {count}{same}", format_factor(factor))
     };
@@ -183,7 +183,7 @@ fn page_cache(group: &Group, scale: &Scale) -> Option<String> {
     let cached: Vec<&Measurement> =
         group.all.iter().copied().filter(|m| distance(m).is_none()).collect();
     let (m, s) = best(group, &cached)?;
-    let (rate, name) = (scale.with_label(s.median)?, group.short(m));
+    let (rate, name) = (scale.with_label(s.value())?, group.short(m));
     let device = device_share(m).and_then(percent);
     let device = device.map_or_else(
         || "the device's share is not known".to_owned(),
@@ -198,7 +198,7 @@ fn loopback(group: &Group, scale: &Scale) -> Option<String> {
     let within = group.all.iter().copied().filter(|m| over_loopback(m)).collect();
     let (m, s) = best(group, &network::in_question(within))?;
     let trips = latency::phrase(m).filter(|_| network::round_trips(m));
-    let value = trips.or_else(|| scale.with_label(s.median))?;
+    let value = trips.or_else(|| scale.with_label(s.value()))?;
     Some(format!("Over loopback, without a network: {value} ({}).", group.short(m)))
 }
 
@@ -229,7 +229,7 @@ fn plateau_sentence(group: &Group, series: &[&Measurement], scale: &Scale) -> Op
     let parts: Vec<String> = plateaus(group.run, &series)
         .into_iter()
         .filter_map(|p| {
-            let value = scale.with_label(p.m.summary.as_ref()?.median)?;
+            let value = scale.with_label(p.m.summary.as_ref()?.value())?;
             let set = format_size(p.set);
             Some(match p.level {
                 Some(level) => format!("{value} within {set} ({level})"),

@@ -199,10 +199,12 @@ fn summary(group: &Group, scale: &Scale) -> Table {
             cells.push(table.maybe(span(solutions.iter().map(|s| read(s))), none));
         }
         let s = m.summary.as_ref();
-        for value in [s.map(|s| s.mean), s.and_then(|s| s.sd), s.map(|s| s.max)] {
+        for value in
+            [s.map(|s| s.trials.mean), s.and_then(|s| s.trials.sd), s.map(|s| s.trials.max)]
+        {
             cells.push(table.maybe(value.and_then(|v| scale.number(v)), || match s {
                 None => why_no_trials(m),
-                Some(_) => why_missing(m, "summary.sd", "one trial has no deviation"),
+                Some(_) => why_missing(m, "summary.trials.sd", "one trial has no deviation"),
             }));
         }
         cells.push(Cell::text(m.trials.len().to_string()));

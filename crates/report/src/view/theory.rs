@@ -59,7 +59,7 @@ pub fn table(groups: &[Group]) -> Table {
         let finite = || "not a finite number".to_owned();
         let quantity = |v: f64| disk::scale(m, &[v]).with_label(v);
         let mut cells = vec![Cell::text(clean(group.id)), Cell::text(group.short(m))];
-        let own = m.summary.as_ref().and_then(|s| quantity(s.median));
+        let own = m.summary.as_ref().and_then(|s| quantity(s.value()));
         cells.push(table.maybe(own, || super::label::why_no_trials(m)));
         cells.push(table.maybe(m.efficiency.and_then(percent), || why_no_efficiency(m)));
         match r {

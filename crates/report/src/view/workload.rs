@@ -175,7 +175,7 @@ fn scale(group: &Group) -> Scale {
         .or(group.spec.map(|s| s.unit))
         .unwrap_or(Unit::OpPerSecond);
     let medians: Vec<f64> =
-        group.all.iter().filter_map(|m| m.summary.as_ref()).map(|s| s.median).collect();
+        group.all.iter().filter_map(|m| m.summary.as_ref()).map(|s| s.value()).collect();
     match group.all.first() {
         Some(m) => disk::scale(m, &medians),
         None => Scale::for_values(&medians, unit),
@@ -300,7 +300,7 @@ fn extra_columns<'a>(group: &Group, scale: &'a Scale, loads: &'a Scale) -> Vec<E
             title: "IOPS",
             unit: Unit::OpPerSecond.to_string(),
             about: "",
-            value: Box::new(|m| disk::iops(m)?.number(m.summary.as_ref()?.median)),
+            value: Box::new(|m| disk::iops(m)?.number(m.summary.as_ref()?.value())),
         },
         ExtraColumn {
             title: "device",
@@ -338,7 +338,7 @@ pub fn verdict(group: &Group, m: &Measurement, table: &mut Table) -> Cell {
 
 /// The median as a cell shows it.
 pub fn median(summary: Option<&Summary>, scale: &Scale) -> Option<String> {
-    summary.and_then(|s| scale.number(s.median))
+    summary.and_then(|s| scale.number(s.value()))
 }
 
 /// Why there is no ceiling.

@@ -112,7 +112,8 @@ proptest! {
                 f.evidence.insert("burst".into(), value().into());
             }
             if let Some(s) = &mut m.summary {
-                (s.median, s.mean, s.sd, s.ci95) = (value(), value(), Some(value()), Some([value(), value()]));
+                s.trials.sd = Some(value());
+                proofmark_model::testing::restate(s, value(), Some([value(), value()]));
             }
             if let Some(s) = &mut m.series {
                 (s.for_s, s.every_s, s.merged) = (value(), value(), threads);

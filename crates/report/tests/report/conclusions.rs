@@ -19,11 +19,10 @@ fn texts(run: &Run) -> Vec<String> {
 /// Sets every value of a measurement to a multiple, with an interval of this half-width.
 fn set(m: &mut Measurement, factor: f64, half: Option<f64>, verdict: Verdict) {
     let Some(s) = &mut m.summary else { return };
-    let value = s.median * factor;
+    let value = s.value() * factor;
     let half = half.map(|h| h * value);
-    (s.median, s.mean) = (value, value);
-    s.ci95 = half.map(|h| [value - h, value + h]);
-    (s.min, s.max) = (value * 0.97, value * 1.03);
+    proofmark_model::testing::restate(s, value, half.map(|h| [value - h, value + h]));
+    (s.trials.min, s.trials.max) = (value * 0.97, value * 1.03);
     for t in &mut m.trials {
         (t.value, t.work) = (t.value * factor, t.work * factor);
     }
@@ -73,7 +72,7 @@ fn in_the_run(run: &Run, claim: &Claim) {
     for figure in [&claim.left, &claim.right].into_iter().flatten() {
         let id = figure.workload.trim_end_matches(" over time");
         let of = |m: &&Measurement| {
-            m.workload == id && m.summary.as_ref().is_some_and(|s| s.median == figure.value)
+            m.workload == id && m.summary.as_ref().is_some_and(|s| s.value() == figure.value)
         };
         let found: Vec<_> = run.measurements.iter().filter(of).collect();
         assert!(found.iter().any(|m| m.verdict != Verdict::Invalid), "{claim:?}");
@@ -134,7 +133,7 @@ fn without_an_interval_trials_that_overlap_show_no_difference() {
     let apart = "4.00 times that with 1 thread: 393.6 GFLOP/s vs. 98.40 GFLOP/s (avx2; no \
         interval, but no trials overlap)";
     assert!(texts(&run).iter().any(|t| t.contains(apart)), "{:?}", texts(&run));
-    each(&mut run, "cpu.flops").for_each(|m| m.summary.as_mut().unwrap().min = 0.0);
+    each(&mut run, "cpu.flops").for_each(|m| m.summary.as_mut().unwrap().trials.min = 0.0);
     let said = texts(&run);
     assert!(!said.iter().any(|t| t.contains("no trials overlap") && t.starts_with("Floating")));
     assert!(said.iter().any(|t| t.starts_with("No difference is shown between floating-point")));

@@ -49,7 +49,7 @@ fn a_small_file_is_never_put_first() {
     let with_file = |bytes: u64| {
         let mut m = direct.clone();
         m.params = m.params.with("file_size", bytes);
-        m.summary.as_mut().unwrap().median *= 10.0;
+        proofmark_model::testing::rescale(m.summary.as_mut().unwrap(), 10.0);
         m
     };
     let (small, half) = (with_file(size / 64), with_file(size / 2));
@@ -174,7 +174,7 @@ fn random_io_is_told_for_the_usual_block() {
         each(&mut run, "disk.rand_read").map(|m| m.clone()).collect();
     for m in &mut larger {
         m.params.0.insert("block_size".into(), Param::Int(64 << 10));
-        m.summary.as_mut().unwrap().median *= 1.4;
+        proofmark_model::testing::rescale(m.summary.as_mut().unwrap(), 1.4);
     }
     run.measurements.extend(larger);
     let view = workload(&run, "disk.rand_read");

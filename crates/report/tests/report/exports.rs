@@ -42,7 +42,7 @@ fn over_time() -> Run {
     let mut run = fixture::run();
     run.measurements.truncate(1);
     let m = &mut run.measurements[0];
-    let median = m.summary.as_ref().unwrap().median;
+    let median = m.summary.as_ref().unwrap().value();
     let level = |from_s: f64, share: f64| Level {
         from_s,
         until_s: from_s + 3.0,
@@ -90,7 +90,8 @@ fn not_finite() -> Run {
             t.value = if sampled { t.value } else { *v };
         }
         if let Some(s) = &mut m.summary {
-            (s.median, s.mean, s.sd, s.ci95) = (*v, *v, Some(*v), Some([*v, 1.0]));
+            s.trials.sd = Some(*v);
+            proofmark_model::testing::restate(s, *v, Some([*v, 1.0]));
         }
         if let Some(l) = &mut m.latency {
             (l.p50, l.p99, l.max) = (*v, Some(*v), *v);
@@ -154,9 +155,9 @@ fn the_lines_hold_the_run_s_own_figures() {
             value
         };
         let s = m.summary.as_ref().unwrap();
-        assert_eq!(own("median"), Some(s.median));
-        assert_eq!(own("sd"), s.sd);
-        assert_eq!(own("ci95_high"), s.ci95.map(|c| c[1]));
+        assert_eq!(own("median"), Some(s.value()));
+        assert_eq!(own("sd"), s.trials.sd);
+        assert_eq!(own("ci95_high"), s.ci95().map(|c| c[1]));
         assert_eq!(own("efficiency"), m.efficiency);
         assert_eq!(own("ceiling"), m.ceiling.as_ref().map(|c| c.value));
     }
@@ -205,9 +206,9 @@ fn a_gauge_is_the_run_s_own_figure() {
         series.iter().find(|s| s.name == name && s.labels == labels).map(|s| s.value)
     };
     let s = m.summary.as_ref().unwrap();
-    assert_eq!(of_m("proofmark_measurement_flops_per_second", &[]), Some(s.median));
+    assert_eq!(of_m("proofmark_measurement_flops_per_second", &[]), Some(s.value()));
     let bound = |b| of_m("proofmark_measurement_interval_flops_per_second", &[("bound", b)]);
-    assert_eq!([bound("low"), bound("high")], s.ci95.unwrap().map(Some));
+    assert_eq!([bound("low"), bound("high")], s.ci95().unwrap().map(Some));
     assert_eq!(of_m("proofmark_efficiency_ratio", &[]), m.efficiency);
     let state = |v| of_m("proofmark_measurement_verdict", &[("verdict", v)]);
     assert_eq!([state("valid"), state("suspect"), state("invalid")], [0.0, 1.0, 0.0].map(Some));

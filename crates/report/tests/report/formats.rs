@@ -105,7 +105,8 @@ fn extreme_values_are_told_without_nan() {
                 (l.p50, l.p99, l.buckets[3].upto) = (value, Some(value), value);
             }
             if let Some(s) = &mut m.summary {
-                (s.median, s.mean, s.sd, s.ci95) = (value, value, Some(value), Some([value, 1e60]));
+                s.trials.sd = Some(value);
+                proofmark_model::testing::restate(s, value, Some([value, 1e60]));
             }
             if let Some(c) = &mut m.ceiling {
                 c.value = value;
@@ -271,7 +272,7 @@ fn the_spread_is_what_stops_trials() {
     let mut run = fixture::run();
     let m = run.measurements.iter_mut().find(|m| m.workload == "cpu.clock").unwrap();
     let s = m.summary.as_mut().unwrap();
-    (s.median, s.ci95) = (99e9, Some([98e9, 103e9]));
+    proofmark_model::testing::restate(s, 99e9, Some([98e9, 103e9]));
     let half = s.half_width().unwrap();
     let view = View::from_run(&run);
     assert_eq!(view.workloads[0].headline.within, Some(format!("± {:.1} %", half * 100.0)));

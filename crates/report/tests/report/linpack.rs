@@ -118,7 +118,7 @@ fn a_workload_without_solutions_keeps_the_table_of_trials() {
 fn the_summary_has_the_average_and_the_maximum() {
     let mut run = fixture::one_solve();
     let s = run.measurements[0].summary.as_mut().unwrap();
-    (s.mean, s.max, s.sd) = (80e9, 90e9, Some(1e9));
+    (s.trials.mean, s.trials.max, s.trials.sd) = (80e9, 90e9, Some(1e9));
     let summary = workload(&run, SOLVER).solves.summary;
     let here = |title| column(&summary, title)[0];
     assert_eq!([here("Average"), here("Maximal"), here("Std Dev")], ["80.00", "90.00", "1.000"]);
@@ -158,7 +158,8 @@ fn saturation(run: &Run, id: &str) -> Vec<String> {
 fn rate(run: &mut Run, id: &str, n: u64, rate: f64) {
     let of = |m: &&mut Measurement| m.params.int("n") == Some(n);
     let m = each(run, id).find(of).unwrap();
-    m.summary.as_mut().unwrap().median = rate;
+    let s = m.summary.as_mut().unwrap();
+    proofmark_model::testing::restate(s, rate, s.ci95());
 }
 
 #[test]
@@ -172,7 +173,7 @@ fn it_saturates_at_the_smallest_size_with_95_percent_of_the_best_rate() {
         )
     };
     assert_eq!(saturation(&run, SOLVER), [at("5\u{202f}000")]);
-    let best = each(&mut run, SOLVER).last().unwrap().summary.as_ref().unwrap().median;
+    let best = each(&mut run, SOLVER).last().unwrap().summary.as_ref().unwrap().value();
     rate(&mut run, SOLVER, 2000, 0.949 * best);
     assert_eq!(saturation(&run, SOLVER), [at("5\u{202f}000")]);
     rate(&mut run, SOLVER, 2000, 0.951 * best);

@@ -32,7 +32,7 @@ fn with_local_order(mut run: Run) -> Run {
     for m in &mut local {
         m.params = m.params.clone().with("order", "local");
         let s = m.summary.as_mut().unwrap();
-        s.median *= 0.66;
+        proofmark_model::testing::rescale(s, 0.66);
     }
     run.measurements.extend(local);
     run
@@ -201,7 +201,7 @@ fn more_threads_than_cpus_are_held_against_all_cpus() {
     let mut run = fixture::memory();
     for m in each(&mut run, "memory.copy").filter(|m| m.params.threads() == 8) {
         let s = m.summary.as_mut().unwrap();
-        (s.median, s.ci95) = (s.median * 0.5, s.ci95.map(|[a, b]| [a * 0.5, b * 0.5]));
+        proofmark_model::testing::rescale(s, 0.5);
     }
     assert_eq!(
         workload(&run, "memory.copy").sentences[0],

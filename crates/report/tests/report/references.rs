@@ -223,7 +223,7 @@ fn a_tool_beside_lesser_points_only_is_on_the_first_page_with_the_best_of_them()
         each(&mut fixture::beside(), "memory.triad").next().unwrap().references[0].clone();
     let mut run = fixture::memory();
     for (i, m) in each(&mut run, "memory.sweep").take(2).enumerate() {
-        m.summary.as_mut().unwrap().median *= 1.0 + i as f64;
+        proofmark_model::testing::rescale(m.summary.as_mut().unwrap(), 1.0 + i as f64);
         m.references.push(reference.clone());
     }
     let points = View::from_run(&run).references;
@@ -296,7 +296,7 @@ fn of_many_points_the_headlines_is_drawn() {
         let mut m = template.clone();
         m.params.0.insert("streams".into(), proofmark_model::Param::Int(streams));
         if streams == 19 {
-            m.summary.as_mut().unwrap().median *= 2.0;
+            proofmark_model::testing::rescale(m.summary.as_mut().unwrap(), 2.0);
         }
         run.measurements.push(m);
     }

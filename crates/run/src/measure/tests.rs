@@ -127,7 +127,7 @@ fn a_run_is_measured_told_saved_and_judged() {
     assert!(run.ended.is_some() && run.interrupted.is_none());
     // Judged: why there is neither a ceiling nor an interval.
     assert!(run.measurements.iter().all(|m| m.missing.contains_key("ceiling")), "{run:?}");
-    assert!(run.measurements[0].missing["summary.ci95"].starts_with("3 trials"));
+    assert!(run.measurements[0].missing["summary.ci95()"].starts_with("3 trials"));
     let [reference] = &run.measurements[1].references[..] else { panic!("no reference") };
     assert_eq!((reference.tool.as_str(), reference.trials.as_slice()), ("fake", &[50.0; 3][..]));
     assert_eq!((reference.ours.as_slice(), reference.ratio.median), (&[100.0; 3][..], 2.0));

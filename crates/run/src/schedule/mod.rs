@@ -13,7 +13,7 @@ mod tests;
 use std::ops::Range;
 
 use proofmark_engine::{Clock, Launcher, Request, Session, Stop, Taken, Workload, verification};
-use proofmark_model::{Ending, Measurement, Plan, Point, Policy, Trial, summarise};
+use proofmark_model::{Ending, Measurement, Plan, Point, Policy, Trial, summarise_trials};
 use proofmark_reference::Tool;
 
 use crate::event::{Event, Observer, Step};
@@ -250,10 +250,11 @@ impl State<'_, '_, '_> {
     /// Makes the statistics and the account of a measurement's trials.
     fn summarise(&mut self, place: usize) {
         let m = &mut self.measurements[place];
-        let kind = (self.means.find)(&m.workload).map_or("none", Workload::verification);
-        let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
-        m.summary = summarise(&values);
-        m.verification = verification(kind, &m.trials);
+        let Some(workload) = (self.means.find)(&m.workload) else { return };
+        let (least, most) = self.plan.policy.trials_for(&m.workload);
+        let cut = workload.spec().work.cut();
+        m.summary = summarise_trials(cut, m.unit, &m.trials, least < most);
+        m.verification = verification(workload.verification(), &m.trials);
     }
 
     fn end(&mut self, place: usize, ending: Ending) {

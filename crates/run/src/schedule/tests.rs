@@ -63,7 +63,7 @@ fn steady_points_stop_at_the_least_number_and_wild_ones_at_the_greatest() {
     let (m, _) = run(policy(6, 12, None), 2, values);
     assert_eq!((m[0].trials.len(), &m[0].ending), (6, &Ending::Complete));
     assert_eq!((m[1].trials.len(), &m[1].ending), (12, &Ending::Budget));
-    assert_eq!(m[0].summary.as_ref().unwrap().median, 100.0);
+    assert_eq!(m[0].summary.as_ref().unwrap().value(), 100.0);
     assert_eq!(m[1].warmup.len(), 2);
     let v = m[0].verification.as_ref().unwrap();
     assert_eq!((v.claimed, v.counted), (600.0, 600.0));

@@ -316,7 +316,7 @@ fn the_slower_side_was_disturbed() {
 
 /// So many times below its usual rate, so that a faster tool is not above its ceiling.
 fn iops_below(times: f64) -> Measurement {
-    let median = iops(1).summary.unwrap().median;
+    let median = iops(1).summary.unwrap().value();
     at_rate(iops(1), median / times)
 }
 

@@ -60,7 +60,7 @@ pub type Usable<'a> = (&'a Measurement, &'a Summary);
 /// A measurement whose number may be in a sentence: neither invalid nor odd.
 pub fn usable(m: &Measurement) -> Option<Usable<'_>> {
     let s = m.summary.as_ref()?;
-    let fit = m.verdict != Verdict::Invalid && s.median.is_finite() && s.median > 0.0;
+    let fit = m.verdict != Verdict::Invalid && s.value().is_finite() && s.value() > 0.0;
     fit.then_some((m, s))
 }
 
@@ -107,10 +107,14 @@ const NO_OVERLAP: &str = "no interval, but no trials overlap";
 const FEW: u64 = 3;
 
 fn how(a: &Summary, b: &Summary) -> How {
-    match (a.ci95, b.ci95) {
+    match (a.ci95(), b.ci95()) {
         (Some(x), Some(y)) if apart(x, y) => How::Intervals,
         (Some(_), Some(_)) => How::Together,
-        _ if a.n.min(b.n) >= FEW && apart([a.min, a.max], [b.min, b.max]) => How::Trials,
+        _ if a.trials.n.min(b.trials.n) >= FEW
+            && apart([a.trials.min, a.trials.max], [b.trials.min, b.trials.max]) =>
+        {
+            How::Trials
+        }
         _ => How::Together,
     }
 }
@@ -133,14 +137,14 @@ impl Claim {
         if a.unit != b.unit {
             return None;
         }
-        let scale = Scale::for_values(&[x.median, y.median], a.unit);
+        let scale = Scale::for_values(&[x.value(), y.value()], a.unit);
         let [l, r] = [figure(left.0, a, x, &scale)?, figure(right.0, b, y, &scale)?];
         let printed = [&l.text, &r.text].map(|t| t.parse::<f64>().unwrap_or(f64::NAN));
         let how = how(x, y);
         let says = match how {
             How::Together => Says::Same,
-            _ if printed[0] > printed[1] && x.median > y.median => Says::More,
-            _ if printed[0] < printed[1] && x.median < y.median => Says::Less,
+            _ if printed[0] > printed[1] && x.value() > y.value() => Says::More,
+            _ if printed[0] < printed[1] && x.value() < y.value() => Says::Less,
             _ => Says::Same,
         };
         let figures = [
@@ -150,7 +154,7 @@ impl Claim {
         let sure = if how == How::Trials && says != Says::Same { NO_OVERLAP } else { "" };
         let at: Vec<&str> = [at, sure].into_iter().filter(|t| !t.is_empty()).collect();
         let at = if at.is_empty() { String::new() } else { format!(" ({})", at.join("; ")) };
-        let factor = x.median / y.median;
+        let factor = x.value() / y.value();
         let factor = (factor.is_finite() && factor > 0.0).then(|| format_factor(factor))?;
         let figures = format!("{}{at}", figures.join(" vs. "));
         let text = match says {
@@ -201,8 +205,8 @@ pub fn figure(group: &Group, m: &Measurement, s: &Summary, scale: &Scale) -> Opt
     Some(Figure {
         workload: group.name(),
         point: group.short(m),
-        value: s.median,
+        value: s.value(),
         interval: interval(m),
-        text: scale.number(s.median)?,
+        text: scale.number(s.value())?,
     })
 }

@@ -47,7 +47,7 @@ fn hero(group: &Group, m: &Measurement) -> Option<Claim> {
     let (_, s) = usable(m)?;
     let scale = match disk::iops(m).filter(|_| group.axis == "queue_depth") {
         Some(scale) => scale,
-        None => disk::scale(m, &[s.median]),
+        None => disk::scale(m, &[s.value()]),
     };
     let number = figure(group, m, s, &scale)?;
     let at = match number.point.as_str() {
@@ -147,7 +147,7 @@ fn rank(m: &Measurement) -> impl Ord + use<> {
 fn tiers(group: &Group, m: &Measurement) -> Option<Claim> {
     let isa = |m: &Measurement| m.params.text("isa").map(clean);
     let others = like(&group.all, m, &["isa"]).into_iter().filter(|o| isa(o) != isa(m));
-    let least = others.filter_map(usable).min_by(|a, b| a.1.median.total_cmp(&b.1.median))?;
+    let least = others.filter_map(usable).min_by(|a, b| a.1.value().total_cmp(&b.1.value()))?;
     let [wide, narrow] = [isa(m)?, isa(least.0)?];
     let at = group.short_without(m, &[&["isa"], &group.implied_parameters[..]].concat());
     let wide = format!("{} with {wide}", low(&group.heading()));
@@ -167,7 +167,7 @@ fn compare_with_tool(group: &Group, m: &Measurement) -> Option<Claim> {
 fn over_time(group: &Group) -> Vec<Claim> {
     let claim = |m: &&Measurement| {
         let (_, s) = usable(m)?;
-        let scale = Scale::for_values(&[s.median], m.unit);
+        let scale = Scale::for_values(&[s.value()], m.unit);
         let number = figure(group, m, s, &scale)?;
         let said = timeline::in_short(m, &scale)?;
         let point =

@@ -41,7 +41,7 @@ pub fn table(run: &Run, groups: &[Group]) -> Table {
         .iter()
         .filter_map(|l| l.best)
         .filter(|(m, _)| m.unit == Unit::BytePerSecond)
-        .map(|(_, s)| s.median)
+        .map(|(_, s)| s.value())
         .collect();
     let rate = Scale::for_values(&rates, Unit::BytePerSecond);
     let times: Vec<f64> =
@@ -123,11 +123,11 @@ fn cells(line: &Line, rate: &Scale, time: &Scale, table: &mut Table) -> Vec<Cell
     cells.push(table.maybe(depth, || "each thread has one I/O in flight".to_owned()));
     cells.push(Cell::text(proofmark_model::format_count(m.params.threads())));
     let bytes = m.unit == Unit::BytePerSecond;
-    let shown = rate.number(s.median).filter(|_| bytes);
+    let shown = rate.number(s.value()).filter(|_| bytes);
     cells.push(table.maybe(shown, || "the result counts commits, not bytes".to_owned()));
     let count = match disk::iops(m) {
-        Some(scale) => scale.number(s.median),
-        None => Scale::iops(1).filter(|_| !bytes).and_then(|one| one.number(s.median)),
+        Some(scale) => scale.number(s.value()),
+        None => Scale::iops(1).filter(|_| !bytes).and_then(|one| one.number(s.value())),
     };
     cells.push(table.maybe(count, || "no block size".to_owned()));
     cells.push(percentile(m, time, table, |l| Some(l.p50)));

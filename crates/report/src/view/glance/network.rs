@@ -48,7 +48,7 @@ fn start(caption: &str, paths: bool) -> Table {
 }
 
 fn throughput(lines: &[Line], paths: bool, place: &str) -> Table {
-    let rates: Vec<f64> = lines.iter().filter_map(|l| l.best).map(|(_, s)| s.median).collect();
+    let rates: Vec<f64> = lines.iter().filter_map(|l| l.best).map(|(_, s)| s.value()).collect();
     let scale = Scale::for_values(&rates, Unit::BitPerSecond);
     let mut table = start(&format!("Network throughput at a glance{place}"), paths)
         .measured("payload", scale.label())
@@ -59,7 +59,7 @@ fn throughput(lines: &[Line], paths: bool, place: &str) -> Table {
         let cells = cells(line, paths, &mut table, |m, s, table| {
             let lost = loss(m).and_then(percent);
             vec![
-                table.maybe(scale.number(s.median), || "not a finite number".to_owned()),
+                table.maybe(scale.number(s.value()), || "not a finite number".to_owned()),
                 table.maybe(lost, || "TCP retransmits lost data".to_owned()),
             ]
         });
@@ -84,7 +84,7 @@ fn times(lines: &[Line], paths: bool, place: &str) -> Table {
             vec![
                 percentile(m, &scale, table, |l| Some(l.p50)),
                 percentile(m, &scale, table, |l| l.p99),
-                table.maybe(each.number(s.median), || "not a finite number".to_owned()),
+                table.maybe(each.number(s.value()), || "not a finite number".to_owned()),
             ]
         });
         table.push(cells);

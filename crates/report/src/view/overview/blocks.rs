@@ -112,7 +112,7 @@ pub fn times(all: &[&Group], table: &str) -> Table {
         .flat_map(|(g, points)| best_by(g, points, block).into_iter().map(|(b, m)| (*g, b, m)))
         .collect();
     let value = |m: &Measurement, amount: Option<f64>| {
-        let time = amount? / m.summary.as_ref()?.median;
+        let time = amount? / m.summary.as_ref()?.value();
         Some(time).filter(|t| t.is_finite() && *t > 0.0)
     };
     let scale = |values: Vec<f64>| Scale::for_values(&values, Unit::Second);

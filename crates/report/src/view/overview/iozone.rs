@@ -130,7 +130,7 @@ fn by_operation(all: &[&Group], scale: &Scale) -> Option<Table> {
 /// A median; one that was reached through the page cache, or is not valid, says so.
 fn cell(m: Option<&Measurement>, scale: &Scale, table: &mut Table) -> Cell {
     let Some(m) = m else { return table.missing("not measured") };
-    let text = m.summary.as_ref().and_then(|s| scale.number(s.median));
+    let text = m.summary.as_ref().and_then(|s| scale.number(s.value()));
     let Some(text) = text else { return table.missing(why_no_trials(m)) };
     let way = crate::view::disk::way(m).filter(|way| !way.starts_with("direct"));
     let doubt = match m.verdict {

@@ -72,7 +72,7 @@ pub fn follows<'a>(group: &Group<'a>, parameter: &str) -> Option<&'a str> {
 fn drawable<'a>(group: &Group<'a>, scale: &Scale) -> Vec<&'a Measurement> {
     let fits = |m: &&Measurement| {
         m.summary.as_ref().is_some_and(|s| {
-            let v = scale.scaled(s.median);
+            let v = scale.scaled(s.value());
             v.is_finite() && v.abs() < AXIS
         })
     };
@@ -86,8 +86,8 @@ fn mark(group: &Group, m: &Measurement, scale: &Scale) -> Option<Mark> {
         (v.is_finite() && v.abs() < AXIS).then_some(v)
     };
     Some(Mark {
-        value: on_axis(s.median)?,
-        text: scale.number(s.median)?,
+        value: on_axis(s.value())?,
+        text: scale.number(s.value())?,
         about: about(group, scale, m, s),
         interval: interval(m).and_then(|[a, b]| Some([on_axis(a)?, on_axis(b)?])),
         ceiling: m.ceiling.as_ref().and_then(|c| on_axis(c.value)),
@@ -116,7 +116,7 @@ fn about(group: &Group, scale: &Scale, m: &Measurement, s: &Summary) -> String {
     let near = m.efficiency.and_then(percent);
     let ceiling = m.ceiling.as_ref().and_then(|c| scale.with_label(c.value));
     let parts = [
-        scale.with_label(s.median),
+        scale.with_label(s.value()),
         Some(interval.map_or_else(|| "no interval".to_owned(), |i| format!("95 % interval {i}"))),
         match (near, ceiling) {
             (Some(near), Some(ceiling)) => Some(format!("{near} % of its ceiling of {ceiling}")),

@@ -31,9 +31,9 @@ impl Value {
     /// In base units.
     pub fn read(self, group: &Group, m: &Measurement) -> Option<f64> {
         let value = match self {
-            Self::Rate => m.summary.as_ref()?.median,
+            Self::Rate => m.summary.as_ref()?.value(),
             Self::P50 => m.latency.as_ref()?.p50,
-            Self::TimeOf(amount) => amount(group, m)? / m.summary.as_ref()?.median,
+            Self::TimeOf(amount) => amount(group, m)? / m.summary.as_ref()?.value(),
         };
         Some(value).filter(|v| v.is_finite() && *v > 0.0)
     }

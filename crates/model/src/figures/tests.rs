@@ -1,0 +1,127 @@
+//! Coverage of the interval with the rule that stops by it, on machines whose noise is known.
+
+use super::*;
+
+/// A generator that gives the same numbers at each run.
+struct Random(u64);
+
+impl Random {
+    fn uniform(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Normal, by Box and Muller.
+    fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+}
+
+/// Windows of a round, and seconds from the start of one round of a configuration to its next: the
+/// others of its subsystem take their turns between.
+const WINDOWS: usize = 60;
+const SPACING_S: f64 = 3.0;
+const ROUND_S: f64 = 0.1;
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    values.sum::<f64>() / WINDOWS as f64
+}
+
+/// Rounds that differ by 3 %, and their windows by 5 %, both skewed.
+fn lognormal(random: &mut Random, n: usize) -> Vec<f64> {
+    let round = |random: &mut Random| {
+        let level = 0.03 * random.normal();
+        mean((0..WINDOWS).map(|_| (level + 0.05 * random.normal()).exp()))
+    };
+    (0..n).map(|_| round(random)).collect()
+}
+
+/// Windows of 5 %, each of which resembles the one before.
+fn autocorrelated(random: &mut Random, n: usize) -> Vec<f64> {
+    const PHI: f64 = 0.8;
+    let round = |random: &mut Random| {
+        let mut x = random.normal();
+        mean((0..WINDOWS).map(|_| {
+            x = PHI * x + (1.0 - PHI * PHI).sqrt() * random.normal();
+            1.0 + 0.05 * x
+        }))
+    };
+    (0..n).map(|_| round(random)).collect()
+}
+
+/// A machine in one of two states, the upper one for that share of the time, each for a while.
+fn two_states(random: &mut Random, n: usize, (upper, dwell_s): (f64, f64)) -> Vec<f64> {
+    let flips = |is_upper: bool, seconds: f64| {
+        // Stays are longer in the state that holds more often.
+        let stay_s = 2.0 * dwell_s * if is_upper { upper } else { 1.0 - upper };
+        1.0 - (-seconds / stay_s).exp()
+    };
+    let mut is_upper = random.uniform() < upper;
+    let mut rounds = Vec::with_capacity(n);
+    for _ in 0..n {
+        let step = ROUND_S / WINDOWS as f64;
+        rounds.push(mean((0..WINDOWS).map(|_| {
+            is_upper ^= random.uniform() < flips(is_upper, step);
+            (if is_upper { 1.0 } else { 0.55 }) * (1.0 + 0.03 * random.normal())
+        })));
+        // What it is after the others' turns: of a chain with two states, exactly.
+        let relaxed = 1.0 - (-SPACING_S / (2.0 * dwell_s * upper * (1.0 - upper))).exp();
+        if random.uniform() < relaxed {
+            is_upper = random.uniform() < upper;
+        }
+    }
+    rounds
+}
+
+/// The interval at the first look that is narrow enough, else at the last.
+fn stopped(rounds: &[f64], aim: f64) -> [f64; 2] {
+    let at = |n: usize| Figure::of_rounds(&rounds[..n], true);
+    let narrow = |n: &usize| at(*n).half_width().is_some_and(|half| half <= aim);
+    let n = LOOKS.into_iter().find(narrow).unwrap_or(LOOKS[2]);
+    at(n).ci95.unwrap()
+}
+
+/// Share of runs whose interval holds the median of very many rounds.
+fn coverage(seed: u64, aim: f64, rounds: impl Fn(&mut Random, usize) -> Vec<f64>) -> f64 {
+    let mut random = Random(seed);
+    let many: Vec<f64> = (0..1000).flat_map(|_| rounds(&mut random, LOOKS[2])).collect();
+    let truth = median(&many).unwrap();
+    let runs = 2000;
+    let holds = |_: &usize| {
+        let [low, high] = stopped(&rounds(&mut random, LOOKS[2]), aim);
+        low <= truth && truth <= high
+    };
+    (0..runs).filter(holds).count() as f64 / runs as f64
+}
+
+#[test]
+fn the_interval_holds_the_median_whenever_the_rule_stops() {
+    for aim in [0.005, 0.03, 0.05] {
+        for (name, rounds) in [
+            ("lognormal", lognormal as fn(&mut Random, usize) -> Vec<f64>),
+            ("autocorrelated", autocorrelated),
+        ] {
+            let share = coverage(7, aim, rounds);
+            println!("{name}, aim {aim}: {share}");
+            assert!(share >= 0.93, "{name}, aim {aim}: {share}");
+        }
+    }
+}
+
+#[test]
+fn the_interval_holds_the_median_of_two_states_that_change_faster_than_rounds_come() {
+    for upper in [0.1, 0.25, 0.5, 0.75, 0.9] {
+        for dwell_s in [0.05, 0.5, 1.0] {
+            let share = coverage(11, 0.03, |random, n| two_states(random, n, (upper, dwell_s)));
+            println!("upper {upper}, dwell {dwell_s}: {share}");
+            assert!(share >= 0.93, "upper state {upper} of the time, {dwell_s} s each: {share}");
+        }
+    }
+    for upper in [0.1, 0.5, 0.9] {
+        let share = coverage(11, 0.03, |random, n| two_states(random, n, (upper, 5.0)));
+        println!("upper {upper}, dwell 5: {share}");
+    }
+}
