@@ -36,10 +36,12 @@ pub struct Job {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
-    /// Set this up, in place of what was set up before.
-    Begin(Job),
-    /// Take a trial of it.
-    Take(Request),
+    /// Set this up at that place, besides what is set up at others.
+    Begin(u32, Job),
+    /// Take a trial of what is set up there.
+    Take(u32, Request),
+    /// Take down what is set up there.
+    End(u32),
 }
 
 /// Which trial to take.

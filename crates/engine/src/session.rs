@@ -15,10 +15,20 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::protocol::{Job, Order, Reply, Request, Taken, send};
 
+mod together;
+
+pub use together::Together;
+
 /// Starts the measuring of points.
 pub trait Launcher {
     /// Starts one, or says how the point ended before it began.
     fn launch(&self, point: &Point) -> Result<Box<dyn Session>, Ending>;
+
+    /// The same in one worker with all others that were launched so and still live, whose memory it
+    /// may use.
+    fn launch_together(&self, point: &Point) -> Result<Box<dyn Session>, Ending> {
+        self.launch(point)
+    }
 
     /// Ends a worker that waits for the next point, and so gives up what it keeps for that.
     fn release_idle_worker(&self) {}
@@ -96,6 +106,8 @@ pub struct Workers {
     pub stop: Stop,
     /// The worker of the point before, if it ended well.
     pub idle: Idle,
+    /// The worker of points that are measured together.
+    pub together: Together,
 }
 
 /// A worker that waits for the next point of its subsystem, which may use the last one's memory.
@@ -114,32 +126,16 @@ impl Idle {
     }
 }
 
-/// A worker at work on a point; it goes back to wait if nothing went wrong.
-struct Seat {
-    worker: Option<Worker>,
-    idle: Idle,
-}
-
 impl Launcher for Workers {
     fn launch(&self, point: &Point) -> Result<Box<dyn Session>, Ending> {
-        let job = Job {
-            point: point.clone(),
-            cpus: self.cpus.clone(),
-            cpu_stat: self.cpu_stat.clone(),
-            devices: self.devices.clone(),
-            trial_s: self.policy.trial_s_for(&point.workload),
-        };
-        let subsystem = point.workload.split('.').next().unwrap_or_default();
-        let order = Order::Begin(job);
-        let begun = self.idle.take(subsystem).map(|waiting| waiting.begin(&order));
-        let worker = match begun {
-            // A death while it waited is no fault of this point; one of this point comes again.
-            None | Some(Err(Ending::Crashed { .. })) => {
-                Worker::spawn(self, subsystem)?.begin(&order)?
-            }
-            Some(begun) => begun?,
-        };
+        let worker = self.begun(ALONE, &self.job(point))?;
         Ok(Box::new(Seat { worker: Some(worker), idle: self.idle.clone() }))
+    }
+
+    fn launch_together(&self, point: &Point) -> Result<Box<dyn Session>, Ending> {
+        let mut seat = together::Seat::new(self.clone(), self.job(point));
+        seat.set_up()?;
+        Ok(Box::new(seat))
     }
 
     fn release_idle_worker(&self) {
@@ -147,12 +143,48 @@ impl Launcher for Workers {
     }
 }
 
+/// The place of a point that has its worker for itself.
+const ALONE: u32 = 0;
+
+impl Workers {
+    fn job(&self, point: &Point) -> Job {
+        Job {
+            point: point.clone(),
+            cpus: self.cpus.clone(),
+            cpu_stat: self.cpu_stat.clone(),
+            devices: self.devices.clone(),
+            trial_s: self.policy.trial_s_for(&point.workload),
+        }
+    }
+
+    /// A worker with this set up: the one that waits, if it is of the subsystem, or a new one.
+    fn begun(&self, place: u32, job: &Job) -> Result<Worker, Ending> {
+        let subsystem = job.point.workload.split('.').next().unwrap_or_default();
+        if let Some(mut waiting) = self.idle.take(subsystem) {
+            match waiting.begin(place, job) {
+                // A death while it waited is no fault of this point; one of this point comes again.
+                Err(Ending::Crashed { .. }) => {}
+                begun => return begun.map(|()| waiting),
+            }
+        }
+        let mut worker = Worker::spawn(self, subsystem)?;
+        worker.begin(place, job)?;
+        Ok(worker)
+    }
+}
+
+/// A worker at work on a point; it goes back to wait if nothing went wrong.
+struct Seat {
+    worker: Option<Worker>,
+    idle: Idle,
+}
+
 impl Session for Seat {
     fn take(&mut self, request: Request) -> Result<Taken, Ending> {
         let Some(mut worker) = self.worker.take() else {
             return Err(Ending::Crashed { signal: None, detail: "it has ended".to_owned() });
         };
-        let taken = worker.take(request)?;
+        let taken = worker.take(ALONE, request)?;
         self.worker = Some(worker);
         Ok(taken)
     }
@@ -252,9 +284,17 @@ impl Worker {
         }
     }
 
-    fn begin(mut self, order: &Order) -> Result<Self, Ending> {
+    fn begin(&mut self, place: u32, job: &Job) -> Result<(), Ending> {
+        self.ready_after(&Order::Begin(place, job.clone()))
+    }
+
+    fn take_down(&mut self, place: u32) -> Result<(), Ending> {
+        self.ready_after(&Order::End(place))
+    }
+
+    fn ready_after(&mut self, order: &Order) -> Result<(), Ending> {
         match self.ask(order)? {
-            Reply::Ready => Ok(self),
+            Reply::Ready => Ok(()),
             other => Err(self.out_of_turn(other)),
         }
     }
@@ -305,8 +345,8 @@ impl Worker {
         status
     }
 
-    fn take(&mut self, request: Request) -> Result<Taken, Ending> {
-        match self.ask(&Order::Take(request))? {
+    fn take(&mut self, place: u32, request: Request) -> Result<Taken, Ending> {
+        match self.ask(&Order::Take(place, request))? {
             Reply::Taken(t) if t.trial.seconds > 0.0 && t.trial.work.is_finite() => Ok(*t),
             Reply::Taken(_) => Err(self.autopsy("its trial has no duration")),
             other => Err(self.out_of_turn(other)),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
@@ -16,10 +16,25 @@ use crate::device::DeviceCounters;
 use crate::latency::Latencies;
 use crate::load_clock::{LoadClock, TrialClock, over_threads};
 use crate::protocol::Reply;
+use crate::rounds::Place;
+use crate::rounds::log::Log;
+use crate::rounds::ticks::Moment;
 use crate::workload::{Load, Setup};
 
+mod sliced;
+
+pub(crate) use sliced::Amount as SlicedAmount;
+
 #[derive(Debug, Clone, Copy)]
-struct Order {
+enum Order {
+    /// One call of the load, or two.
+    Plain(Plain),
+    /// Slices.
+    Sliced(sliced::Order),
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Plain {
     /// Iterations run first, to bring the core to the load's own clock; not timed.
     ahead: u64,
     /// Iterations that are timed; `None`: only load the machine until the others are done.
@@ -31,7 +46,12 @@ struct Order {
 struct ThreadResult {
     start: f64,
     end: f64,
+    claimed: u64,
     counted: u64,
+    /// The slices, where the trial was cut.
+    log: Log,
+    /// The first moment of the timed part on both clocks, and the last: read by the first thread.
+    moments: Option<[Moment; 2]>,
     /// Bytes moved by a thread without a share of the work.
     disturbed: Option<f64>,
     clock: TrialClock,
@@ -50,8 +70,11 @@ pub struct TeamTrial {
     pub known: Trial,
     /// The first start, in seconds on the monotonic clock.
     pub from: f64,
-    /// Iterations that the verified results prove, over all threads.
+    /// Iterations that the threads ran, and those that the verified results prove.
+    pub claimed: u64,
     pub counted: u64,
+    /// Iterations within the trial's time: of slices, the last of which reach beyond it, a part.
+    pub within: f64,
     /// Times of single operations, where the workload reports them.
     pub latencies: Latencies,
 }
@@ -78,6 +101,10 @@ pub struct Team {
     together: Arc<Together>,
     oversubscribed: bool,
     pinned: bool,
+    /// Where each thread runs.
+    places: Vec<Place>,
+    /// CPUs that they can run on.
+    cpus: usize,
 }
 
 impl Team {
@@ -99,6 +126,7 @@ impl Team {
             finish: std::sync::Barrier::new(threads),
             working: AtomicUsize::new(0),
             done: AtomicBool::new(false),
+            begin: AtomicU64::new(0),
             sources: Sources::new(used, cpu_stat, devices),
         });
         let mut members = Vec::with_capacity(threads);
@@ -116,7 +144,12 @@ impl Team {
                 .map_err(|e| Reply::Refused(format!("cannot start thread {index}: {e}")))?;
             members.push(Member { orders, results, thread });
         }
-        let team = Self { members, together, oversubscribed, pinned };
+        let at = |i: usize| {
+            Place::of_thread(i, cpus.get(i % cpus.len().max(1)).copied().filter(|_| pinned))
+        };
+        let places = (0..threads).map(at).collect();
+        let cpus = cpus.len().max(1);
+        let team = Self { members, together, oversubscribed, pinned, places, cpus };
         for m in &team.members {
             m.result()?;
         }
@@ -136,37 +169,46 @@ impl Team {
 
     fn run(&self, shares: &[u64], ahead: u64, clock: bool) -> Result<TeamTrial, Reply> {
         let started = Timestamp::now();
-        self.together.working.store(shares.len().min(self.members.len()), Ordering::Relaxed);
-        self.together.done.store(false, Ordering::Relaxed);
-        for (i, m) in self.members.iter().enumerate() {
-            let order = Order { ahead, iterations: shares.get(i).copied(), clock };
-            m.orders.send(order).map_err(|_| died())?;
-        }
-        let results: Vec<_> = self.members.iter().map(Member::result).collect();
-        let results = results.into_iter().collect::<Result<Vec<ThreadResult>, _>>()?;
-        let workers = || results.iter().take(shares.len());
-        let first = workers().map(|p| p.start).fold(f64::INFINITY, f64::min);
-        let last = workers().map(|p| p.end).fold(0.0, f64::max);
-        let mut latencies = Latencies::default();
-        workers().for_each(|p| latencies.merge(&p.latencies));
-        let rate = |p: &ThreadResult| Some(p.disturbed? / (p.end - p.start));
-        let known = Trial {
-            started,
-            seconds: last - first,
-            background: results.iter().filter_map(rate).reduce(|a, b| a + b),
-            conditions: self.conditions(&results),
-            device: results.iter().find_map(|p| p.device.clone()),
-            ..Trial::default()
-        };
-        let counted = results.iter().map(|p| p.counted).sum();
-        Ok(TeamTrial { known, from: first, counted, latencies })
+        let order =
+            |i: usize| Order::Plain(Plain { ahead, iterations: shares.get(i).copied(), clock });
+        let results = self.ask(shares.len(), order)?;
+        let clocks: Vec<_> = results.iter().map(|p| p.clock).collect();
+        let (from, seconds) = span(&results[..shares.len().min(results.len())]);
+        let known = Trial { started, seconds, ..self.known(&results, &clocks) };
+        let within = results.iter().map(|p| p.claimed).sum::<u64>() as f64;
+        Ok(TeamTrial { from, within, ..TeamTrial::of_threads(&results, known) })
     }
 
-    fn conditions(&self, results: &[ThreadResult]) -> Conditions {
+    /// Gives each thread its order, of which the first `workers` share the work, and waits for all.
+    fn ask(
+        &self,
+        workers: usize,
+        order: impl Fn(usize) -> Order,
+    ) -> Result<Vec<ThreadResult>, Reply> {
+        self.together.working.store(workers.min(self.members.len()), Ordering::Relaxed);
+        self.together.done.store(false, Ordering::Relaxed);
+        for (i, m) in self.members.iter().enumerate() {
+            m.orders.send(order(i)).map_err(|_| died())?;
+        }
+        let results: Vec<_> = self.members.iter().map(Member::result).collect();
+        results.into_iter().collect()
+    }
+
+    /// What is known of a trial without its time.
+    fn known(&self, results: &[ThreadResult], clocks: &[TrialClock]) -> Trial {
+        let rate = |p: &ThreadResult| Some(p.disturbed? / (p.end - p.start));
+        Trial {
+            background: results.iter().filter_map(rate).reduce(|a, b| a + b),
+            conditions: self.conditions(results, clocks),
+            device: results.iter().find_map(|p| p.device.clone()),
+            ..Trial::default()
+        }
+    }
+
+    fn conditions(&self, results: &[ThreadResult], clocks: &[TrialClock]) -> Conditions {
         let system = results.iter().find_map(|p| p.system.clone());
         let (system, busy_s) = system.unwrap_or_default();
-        let clocks: Vec<_> = results.iter().map(|p| p.clock).collect();
-        let clock = over_threads(&clocks);
+        let clock = over_threads(clocks);
         let count = |of: fn(&ThreadCounters) -> u64| results.iter().map(|p| of(&p.counters)).sum();
         let own_cpu_s: Option<f64> = results.iter().map(|p| p.counters.cpu_s).sum();
         let (taken, ours) = if self.oversubscribed {
@@ -189,6 +231,28 @@ impl Team {
             ..system
         }
     }
+}
+
+impl TeamTrial {
+    fn of_threads(results: &[ThreadResult], known: Trial) -> Self {
+        let mut latencies = Latencies::default();
+        results.iter().for_each(|p| latencies.merge(&p.latencies));
+        Self {
+            known,
+            from: 0.0,
+            claimed: results.iter().map(|p| p.claimed).sum(),
+            counted: results.iter().map(|p| p.counted).sum(),
+            within: 0.0,
+            latencies,
+        }
+    }
+}
+
+/// The first start, and the seconds until the last end.
+fn span(workers: &[ThreadResult]) -> (f64, f64) {
+    let first = workers.iter().map(|p| p.start).fold(f64::INFINITY, f64::min);
+    let last = workers.iter().map(|p| p.end).fold(0.0, f64::max);
+    (first, last - first)
 }
 
 impl Drop for Team {
@@ -220,7 +284,10 @@ fn member(
         return;
     }
     while let Ok(order) = inbox.recv() {
-        let result = one_trial(load.as_mut(), order, together, index == 0);
+        let result = match order {
+            Order::Plain(order) => one_trial(load.as_mut(), order, together, index == 0),
+            Order::Sliced(order) => sliced::one_trial(load.as_mut(), order, together, index == 0),
+        };
         if outbox.send(result).is_err() {
             return;
         }
@@ -230,7 +297,7 @@ fn member(
 /// All counters are read right around the timed part, the system's by the thread that `leads`.
 fn one_trial(
     load: &mut dyn Load,
-    order: Order,
+    order: Plain,
     together: &Together,
     leads: bool,
 ) -> Result<ThreadResult, Reply> {
@@ -244,6 +311,7 @@ fn one_trial(
     }
     // The counters of the system must not see what another thread still does ahead.
     together.start.wait();
+    load.begin();
     let before = order.clock.then(|| LoadClock::read(load));
     let system_before = system();
     let devices = || leads.then(|| DeviceCounters::read(&together.sources.devices)).flatten();
@@ -282,6 +350,7 @@ fn one_trial(
     Ok(ThreadResult {
         start,
         end,
+        claimed: order.iterations.unwrap_or(0),
         counted,
         disturbed,
         clock: TrialClock { around, within },
@@ -290,6 +359,7 @@ fn one_trial(
         device: devices_after.zip(devices_before).and_then(|(after, before)| after.since(&before)),
         system: system_after.zip(system_before).map(|(after, before)| after.since(&before)),
         migrated: counters.cpu != later.cpu,
+        ..ThreadResult::default()
     })
 }
 
@@ -301,6 +371,8 @@ struct Together {
     /// Threads that share the work and have not ended their trial.
     working: AtomicUsize,
     done: AtomicBool,
+    /// When the timed part of a trial in slices begins, in ticks.
+    begin: AtomicU64,
     sources: Sources,
 }
 

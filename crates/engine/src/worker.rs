@@ -1,17 +1,20 @@
 //! The worker's side: one process, one point after the other.
 //!
-//! It sets up the workload of a [`Job`], then answers each [`Request`] with a trial, until it gets
-//! the next job. It ends when its input ends, so a worker never outlives its run.
+//! It sets up the workload of a [`Job`] at a place, then answers each [`Request`] for that place with a
+//! trial. Several may be set up at once: loads that work on the same memory share it. It ends when
+//! its input ends, so a worker never outlives its run.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 
-use proofmark_model::{Account, Point, Trial, Unit};
+use proofmark_model::{Account, Cut, Point, Trial, Unit};
 
 use crate::account::verified;
 use crate::latency::Latencies;
 use crate::protocol::{Job, Order, Reply, Request, Taken, send};
-use crate::team::{Team, TeamTrial};
+use crate::rounds::log::Cutting;
+use crate::team::{SlicedAmount, Team, TeamTrial};
 use crate::workload::{Amount, Setup, Workload};
 use span::Slices;
 
@@ -22,19 +25,25 @@ pub type Find<'a> = &'a dyn Fn(&str) -> Option<&'static dyn Workload>;
 
 /// Answers each order of `input` on `output`; fails if one of them does, or breaks the protocol.
 pub fn serve(find: Find, input: impl BufRead, mut output: impl Write) -> io::Result<()> {
-    let mut work = None;
+    let mut places: BTreeMap<u32, Work> = BTreeMap::new();
     for line in input.lines() {
-        let reply = match (serde_json::from_str(&line?)?, &mut work) {
-            (Order::Begin(job), work) => {
-                // The threads of the point before end first.
-                *work = None;
-                let set_up = Work::set_up(find, &job).map(|made| *work = Some(made));
-                set_up.map_or_else(|refused| refused, |()| Reply::Ready)
+        let reply = match serde_json::from_str(&line?)? {
+            Order::Begin(place, job) => {
+                // The threads of what was there end first.
+                places.remove(&place);
+                let set_up = Work::set_up(find, &job).map(|made| places.insert(place, made));
+                set_up.map_or_else(|refused| refused, |_| Reply::Ready)
             }
-            (Order::Take(request), Some(work)) => {
-                work.take(request).map_or_else(|ended| ended, |trial| work.reply(trial))
+            Order::Take(place, request) => match places.get_mut(&place) {
+                Some(work) => {
+                    work.take(request).map_or_else(|ended| ended, |trial| work.reply(trial))
+                }
+                None => Reply::Refused("nothing is set up".to_owned()),
+            },
+            Order::End(place) => {
+                places.remove(&place);
+                Reply::Ready
             }
-            (Order::Take(_), None) => Reply::Refused("nothing is set up".to_owned()),
         };
         send(&mut output, &reply)?;
     }
@@ -43,6 +52,7 @@ pub fn serve(find: Find, input: impl BufRead, mut output: impl Write) -> io::Res
 
 struct Work {
     unit: Unit,
+    cut: Cut,
     setup: Arc<dyn Setup>,
     team: Team,
     workers: u64,
@@ -54,6 +64,10 @@ struct Work {
     /// What is known of the slices so far, where samples are taken over time.
     slices: Slices,
 }
+
+/// Seconds of untimed slices before a trial: longer than a core takes to change its clock for wide
+/// vectors, and enough to put a last-level cache of usual size through.
+const SLICED_AHEAD_S: f64 = 0.02;
 
 /// A warm-up trial is this part of a trial.
 const WARM_PART: u64 = 4;
@@ -74,9 +88,10 @@ impl Work {
         let team = Team::start(&setup, count, &cpus, job.cpu_stat.clone(), devices)?;
         let workers = setup.workers(threads).min(threads);
         let latencies = Latencies::default();
-        let (unit, trial_s) = (workload.spec().unit, job.trial_s);
+        let spec = workload.spec();
+        let (unit, cut, trial_s) = (spec.unit, spec.work.cut(), job.trial_s);
         let slices = Slices::default();
-        Ok(Self { unit, setup, team, workers, trial_s, filling: 0, latencies, slices })
+        Ok(Self { unit, cut, setup, team, workers, trial_s, filling: 0, latencies, slices })
     }
 
     /// Of a whole problem no part can be had: neither to warm up nor ahead of a trial.
@@ -90,7 +105,31 @@ impl Work {
                 return self.warm();
             }
         }
+        if self.cut.has_slices() {
+            return self.sliced();
+        }
         self.trial(&self.shares(self.filling), self.ahead())
+    }
+
+    /// A trial in slices: of a fixed amount of work, or of as much as fits into its time.
+    fn sliced(&mut self) -> Result<Trial, Reply> {
+        let filled = (self.filling, self.trial_s * MARGIN);
+        let amount = match self.setup.amount() {
+            Amount::Total(total) => {
+                let shares = shares(total, self.workers);
+                let longest = shares.first().copied().unwrap_or(0);
+                let seconds = longest as f64 * filled.1 / filled.0.max(1) as f64;
+                SlicedAmount::Iterations(shares, seconds)
+            }
+            _ => SlicedAmount::Seconds(self.trial_s),
+        };
+        let (SlicedAmount::Seconds(seconds) | SlicedAmount::Iterations(_, seconds)) = amount;
+        let cutting = Cutting::new(self.cut, seconds, filled);
+        let workers = usize::try_from(self.workers).unwrap_or(usize::MAX);
+        self.setup.begin_trial()?;
+        let unit = (self.unit, self.setup.work_per_iteration());
+        let trial = self.team.sliced(workers, &amount, (cutting, SLICED_AHEAD_S), unit)?;
+        self.account_for(trial)
     }
 
     fn warm(&mut self) -> Result<Trial, Reply> {
@@ -114,17 +153,17 @@ impl Work {
     fn trial(&mut self, shares: &[u64], ahead: u64) -> Result<Trial, Reply> {
         self.setup.begin_trial()?;
         let trial = self.team.trial(shares, ahead)?;
-        self.account_for(trial, shares)
+        self.account_for(trial)
     }
 
     fn reply(&self, trial: Trial) -> Reply {
         Reply::Taken(Box::new(Taken { trial, latency: self.latencies.summary() }))
     }
 
-    /// The trial of these shares, with what the workload knows of it.
-    fn account_for(&mut self, trial: TeamTrial, shares: &[u64]) -> Result<Trial, Reply> {
+    /// The trial, with what the workload knows of it.
+    fn account_for(&mut self, trial: TeamTrial) -> Result<Trial, Reply> {
         let network = self.setup.network()?;
-        let iterations = shares.iter().sum::<u64>();
+        let iterations = trial.claimed;
         if self.setup.on_disk() && trial.counted != iterations {
             // The devices are the verification of its bytes, so nothing else would show it.
             let what = format!("{} of {iterations} I/Os are proved", trial.counted);
@@ -132,10 +171,11 @@ impl Work {
         }
         self.latencies.merge(&trial.latencies);
         let (placement, file) = (self.setup.placement(), self.setup.file());
-        let (iterations, each) = (iterations as f64, self.setup.work_per_iteration());
-        let own = Account { claimed: iterations * each, counted: trial.counted as f64 * each };
+        let each = self.setup.work_per_iteration();
+        let own =
+            Account { claimed: iterations as f64 * each, counted: trial.counted as f64 * each };
         // What a network loses on the way is no work: there the receiver counts.
-        let work = if network.is_some() { own.counted } else { own.claimed };
+        let work = if network.is_some() { own.counted } else { trial.within * each };
         if self.unit == Unit::Second && work == 0.0 {
             return Err(Reply::Unverified("none of the work is proved".to_owned()));
         }
@@ -147,7 +187,7 @@ impl Work {
             value: self.unit.value(work, all.seconds),
             work,
             verified: Some(verified),
-            moved: self.setup.moved_per_iteration().map(|m| m * iterations),
+            moved: self.setup.moved_per_iteration().map(|m| m * trial.within),
             file,
             network,
             solution: self.setup.solution(),

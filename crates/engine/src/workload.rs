@@ -184,6 +184,9 @@ pub trait Load {
     /// accesses. Not timed; [`Load::run`] then does them, in one call or in two.
     fn prepare(&mut self, _iterations: u64) {}
 
+    /// What is verified begins here: [`Load::verify`] counts the iterations of all runs since.
+    fn begin(&mut self) {}
+
     /// Does exactly this many iterations. This is what is timed: no allocation, no
     /// printing, no system call other than those that are the work.
     fn run(&mut self, iterations: u64);

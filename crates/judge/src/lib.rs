@@ -113,7 +113,7 @@ const VAGUE: f64 = 0.3;
 
 /// The same against any ceiling.
 pub(crate) fn share_of(ceiling: &Ceiling, m: &Measurement) -> Option<f64> {
-    let each = |t: &Trial| share(m.better, t.value, ceiling_at(m.better, ceiling, t));
+    let each = |t: &Trial| share(m.better, m.headline_of(t)?, ceiling_at(m.better, ceiling, t));
     statistics::typical(&m.trials, each)
         .or_else(|| share(m.better, m.summary.as_ref()?.value(), ceiling.value))
         .filter(|e| e.is_finite())

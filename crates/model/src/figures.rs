@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::statistics::{interval_at, median, median_interval};
-use crate::{Round, Statistics, Trial, Unit, summarise};
+use crate::{Measurement, Round, Statistics, Trial, Unit, summarise};
 
 /// Numbers of rounds after which a configuration may stop.
 pub const LOOKS: [usize; 3] = [8, 12, 20];
@@ -122,6 +122,35 @@ impl Summary {
     /// Half the width of the headline's interval as a share of its value.
     pub fn half_width(&self) -> Option<f64> {
         self.figure(self.headline).half_width()
+    }
+}
+
+impl Round {
+    /// The figure of that kind.
+    pub fn figure(&self, kind: FigureKind) -> Option<f64> {
+        match kind {
+            FigureKind::Attainable => self.attainable,
+            FigureKind::Typical => self.typical,
+            FigureKind::Delivered => Some(self.delivered),
+        }
+    }
+}
+
+impl Measurement {
+    /// What that trial shows of the figure that is put first: the median of its rounds, or its
+    /// value where it was not cut; `None` where it was not seen.
+    pub fn headline_of(&self, trial: &Trial) -> Option<f64> {
+        let kind = self.summary.as_ref().map_or(FigureKind::Delivered, |s| s.headline);
+        if trial.rounds.is_empty() {
+            return Some(trial.value);
+        }
+        let figures: Vec<f64> = trial.rounds.iter().filter_map(|r| r.figure(kind)).collect();
+        median(&figures)
+    }
+
+    /// Rounds so far; where a trial cannot be cut it is one.
+    pub fn rounds(&self) -> usize {
+        self.trials.iter().map(|t| t.rounds.len().max(1)).sum()
     }
 }
 
@@ -281,9 +310,11 @@ fn uncut(why: &str, trials: Statistics) -> Summary {
 /// The interval of the rounds' median: with the ranks of a rule that looks several times, or those
 /// of a single look; `None` for fewer than 8.
 fn interval_of_rounds(values: &[f64], looks: bool) -> Option<[f64; 2]> {
+    let [first, second, last] = LOOKS;
     match values.len() {
-        n if n < LOOKS[0] => None,
-        12 if looks => interval_at(values, 2),
+        n if n < first => None,
+        n if looks && n < second => interval_at(values, 1),
+        n if looks && n < last => interval_at(values, 2),
         _ => median_interval(values),
     }
 }

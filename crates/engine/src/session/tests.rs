@@ -23,6 +23,7 @@ fn workers(shell: &str, patience: Duration, stop: &Stop) -> Workers {
         patience,
         stop: stop.clone(),
         idle: Idle::default(),
+        together: Together::default(),
     }
 }
 

@@ -100,7 +100,7 @@ impl Work {
         let gap = self.slices.ended.filter(|_| !first).map(|ended| (from - ended).max(0.0));
         self.slices.ended = Some(from + seconds);
         trial.known.seconds += gap.map_or(0.0, |gap| self.slices.held_up(gap));
-        self.account_for(trial, &shares)
+        self.account_for(trial)
     }
 }
 

@@ -16,7 +16,7 @@ fn begin(workload: &str, threads: u64, devices: &[&str]) -> Order {
     let params = Params::default().with("threads", threads);
     let point = Point { workload: workload.to_owned(), params };
     let devices = devices.iter().map(|d| (*d).to_owned()).collect();
-    Order::Begin(Job { point, cpus: vec![], cpu_stat: vec![], devices, trial_s: 1e-3 })
+    Order::Begin(0, Job { point, cpus: vec![], cpu_stat: vec![], devices, trial_s: 1e-3 })
 }
 
 fn converse(find: Find, orders: &[Order]) -> Vec<Reply> {
@@ -32,7 +32,7 @@ fn talk_on(devices: &[&str], fake: Fake, threads: u64, requests: &[Request]) -> 
     let fake = fake.leak();
     let first = begin("test.fake", threads, devices);
     let orders: Vec<_> =
-        [first].into_iter().chain(requests.iter().map(|r| Order::Take(*r))).collect();
+        [first].into_iter().chain(requests.iter().map(|r| Order::Take(0, *r))).collect();
     let mut replies = converse(&|_| Some(fake), &orders);
     assert_eq!(replies.len(), orders.len(), "{replies:?}");
     assert_eq!(replies.remove(0), Reply::Ready);
@@ -123,7 +123,7 @@ fn the_next_point_replaces_the_one_before() {
         _ => None,
     };
     let begin = |id, threads| begin(id, threads, &[]);
-    let take = || Order::Take(Request::Trial);
+    let take = || Order::Take(0, Request::Trial);
     let (nothing, mover, null) = ("nothing is set up", "moved Some(3003.0)", "moved None");
     let (orders, expected): (Vec<_>, Vec<_>) = [
         (take(), nothing),

@@ -112,7 +112,7 @@ fn each_cycle(m: &Measurement, capacity: &Capacity) -> Option<f64> {
 /// The median over the trials that know their clock.
 fn by_trial(m: &Measurement, of: impl Fn(f64, f64) -> f64) -> Option<f64> {
     let clock = |t: &Trial| t.conditions.clock_hz.filter(|c| *c > 0.0);
-    typical(&m.trials, |t| Some(of(t.value, clock(t)?)))
+    typical(&m.trials, |t| Some(of(m.headline_of(t)?, clock(t)?)))
 }
 
 pub(super) static WORK_REMOVED: Check = Check {

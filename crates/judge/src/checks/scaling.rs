@@ -23,7 +23,7 @@ const AWAKE: f64 = 0.25;
 fn rate(m: &Measurement, by_clock: bool) -> Option<f64> {
     let rate = typical(&m.trials, |t| {
         let clock = if by_clock { t.conditions.clock_hz? } else { 1.0 };
-        (clock > 0.0).then(|| t.value / clock)
+        m.headline_of(t).filter(|_| clock > 0.0).map(|value| value / clock)
     });
     rate.filter(|v| *v > 0.0)
 }

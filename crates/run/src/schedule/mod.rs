@@ -13,7 +13,9 @@ mod tests;
 use std::ops::Range;
 
 use proofmark_engine::{Clock, Launcher, Request, Session, Stop, Taken, Workload, verification};
-use proofmark_model::{Ending, Measurement, Plan, Point, Policy, Trial, summarise_trials};
+use proofmark_model::{
+    Ending, LOOKS, Measurement, Plan, Point, Policy, Summary, Trial, summarise_trials,
+};
 use proofmark_reference::Tool;
 
 use crate::event::{Event, Observer, Step};
@@ -199,7 +201,11 @@ impl State<'_, '_, '_> {
             return Err(ending);
         }
         let mut session = self.means.launcher.launch(&self.plan.points[place])?;
-        self.warm(place, session.as_mut())?;
+        // Each trial in slices has a warm-up of its own.
+        let workload = (self.means.find)(&self.plan.points[place].workload);
+        if !workload.is_some_and(|w| w.spec().work.cut().has_slices()) {
+            self.warm(place, session.as_mut())?;
+        }
         Ok(session)
     }
 
@@ -222,7 +228,7 @@ impl State<'_, '_, '_> {
         }
         let m = &self.measurements[slot.place];
         let late = || deadline.is_some_and(|most| self.spent_s() >= most);
-        if m.trials.len() >= LEAST_TRIALS && (late() || had_its_time(m, self.policy())) {
+        if has_the_least(m, self.policy()) && (late() || had_its_time(m, self.policy())) {
             return Some(Ending::Budget);
         }
         let cooled = self.cooled;
@@ -311,15 +317,30 @@ fn had_its_time(m: &Measurement, policy: &Policy) -> bool {
     policy.point_s_for(&m.workload).is_some_and(|s| timed >= s)
 }
 
-/// Whether a point has all the trials it needs, and how that came about.
-fn enough(m: &Measurement, policy: &Policy) -> Option<Ending> {
-    let taken = m.trials.len();
+/// Whether a point may end: a load that is cut needs as many rounds as an interval does.
+fn has_the_least(m: &Measurement, policy: &Policy) -> bool {
     let (least, most) = policy.trials_for(&m.workload);
-    let fixed = least == most;
-    let target = policy.target_for(m.subsystem);
-    let width = m.summary.as_ref().and_then(proofmark_model::Summary::half_width);
-    if taken >= least as usize && (fixed || width.is_some_and(|w| w <= target)) {
+    let is_cut = m.trials.last().is_some_and(|t| !t.rounds.is_empty());
+    match is_cut && least < most {
+        true => m.rounds() >= LOOKS[0],
+        false => m.trials.len() >= LEAST_TRIALS,
+    }
+}
+
+/// Whether a point has all the trials it needs, and how that came about. The interval is looked at
+/// after 8, 12 and 20 rounds only: a rule that looks after each finds a narrow one by chance.
+fn enough(m: &Measurement, policy: &Policy) -> Option<Ending> {
+    let (least, most) = policy.trials_for(&m.workload);
+    if least == most {
+        return (m.trials.len() >= least as usize).then_some(Ending::Complete);
+    }
+    let rounds = m.rounds();
+    let before = rounds - m.trials.last().map_or(0, |t| t.rounds.len().max(1));
+    let is_look = LOOKS.iter().any(|look| (before + 1..=rounds).contains(look));
+    let half_width = m.summary.as_ref().and_then(Summary::half_width);
+    let is_narrow = half_width.is_some_and(|half| half <= policy.target_for(m.subsystem));
+    if rounds >= least as usize && is_look && is_narrow {
         return Some(Ending::Complete);
     }
-    (taken >= most as usize).then_some(Ending::Budget)
+    (rounds >= most as usize).then_some(Ending::Budget)
 }

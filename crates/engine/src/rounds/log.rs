@@ -1,0 +1,129 @@
+//! The slices of one thread, as it runs them: when each ended, when its core's clock was read
+//! between two, and what that gave.
+
+use proofmark_model::Cut;
+
+use super::ticks::Ticks;
+use crate::chain;
+use crate::workload::Load;
+
+/// How a trial is cut.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cutting {
+    pub(crate) cut: Cut,
+    /// Iterations of a slice.
+    pub(crate) slice: u64,
+    /// About how long one takes.
+    pub(crate) slice_s: f64,
+}
+
+/// Longest slice: shorter than what is taken from a thread at once, and a thousand times what
+/// reading the time takes.
+const SLICE_S: f64 = 20e-6;
+
+/// Slices of a trial of usual length; those of longer ones are longer, so that logs stay small.
+const MOST_SLICES: f64 = 20_000.0;
+
+impl Cutting {
+    /// Of trials of `seconds` where `filling` iterations of a thread take `filling_s`.
+    pub(crate) fn new(cut: Cut, seconds: f64, (filling, filling_s): (u64, f64)) -> Self {
+        let each_s = filling_s / filling.max(1) as f64;
+        let goal_s = SLICE_S.max(seconds / MOST_SLICES);
+        let slice = ((goal_s / each_s) as u64).max(1);
+        Self { cut, slice, slice_s: slice as f64 * each_s }
+    }
+}
+
+/// Seconds from one reading of the clock to the next, and cycles of one. Under loads that share a bus
+/// it is read less often: others use the bus meanwhile.
+fn clock_every_s(cut: Cut) -> f64 {
+    if cut == Cut::Bus { 4e-3 } else { 1e-3 }
+}
+const CLOCK_CYCLES: u64 = 24_000;
+
+/// A reading of the core's clock: when it began and ended, in ticks, and the cycles counted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reading {
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    pub(crate) cycles: u64,
+}
+
+/// When a thread's slices end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Until {
+    /// At the first end of a slice at or after this tick.
+    Tick(u64),
+    /// After so many iterations.
+    Iterations(u64),
+}
+
+/// See the module.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Log {
+    /// When the first slice began.
+    pub(crate) from: u64,
+    /// Iterations of each slice but the last, and of that.
+    pub(crate) slice: u64,
+    pub(crate) last: u64,
+    pub(crate) ends: Vec<u64>,
+    pub(crate) readings: Vec<Reading>,
+}
+
+impl Log {
+    /// With room for a trial of so many seconds, in pages that were touched.
+    pub(crate) fn with_room(cutting: Cutting, seconds: f64) -> Self {
+        let slices = (2.0 * seconds / cutting.slice_s) as usize + 64;
+        let readings = (2.0 * seconds / clock_every_s(cutting.cut)) as usize + 64;
+        let mut ends = vec![1; slices];
+        ends.clear();
+        let mut all = vec![Reading { from: 1, to: 1, cycles: 1 }; readings];
+        all.clear();
+        Self { slice: cutting.slice, ends, readings: all, ..Self::default() }
+    }
+
+    /// Iterations of all slices.
+    pub(crate) fn iterations(&self) -> u64 {
+        match self.ends.len() as u64 {
+            0 => 0,
+            slices => (slices - 1) * self.slice + self.last,
+        }
+    }
+
+    /// Runs slices, at least one, and reads the clock between them.
+    pub(crate) fn run(&mut self, load: &mut dyn Load, ticks: Ticks, cut: Cut, until: Until) {
+        let every = ticks.in_seconds(clock_every_s(cut));
+        let mut left = match until {
+            Until::Tick(_) => u64::MAX,
+            Until::Iterations(iterations) => iterations,
+        };
+        self.from = ticks.now();
+        let mut read_at = self.from + every / 2;
+        while left > 0 {
+            let iterations = self.slice.min(left);
+            load.run(iterations);
+            let now = ticks.now();
+            self.ends.push(now);
+            self.last = iterations;
+            left -= iterations;
+            if matches!(until, Until::Tick(end) if now >= end) {
+                return;
+            }
+            if now >= read_at {
+                self.read_clock(load, ticks, now);
+                read_at = now + every;
+            }
+        }
+    }
+
+    /// A chain within the load where it has one: a core lowers its clock for wide vectors only
+    /// while they run.
+    fn read_clock(&mut self, load: &mut dyn Load, ticks: Ticks, from: u64) {
+        let cycles = load.clock_chain(CLOCK_CYCLES).unwrap_or_else(|| {
+            let steps = CLOCK_CYCLES / chain::PER_STEP;
+            std::hint::black_box(chain::adds(steps));
+            steps * chain::PER_STEP
+        });
+        self.readings.push(Reading { from, to: ticks.now(), cycles });
+    }
+}

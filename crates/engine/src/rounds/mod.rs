@@ -1,0 +1,229 @@
+//! From the slices of all threads to the rounds of a trial.
+//!
+//! A trial of a load that can be cut runs in slices of 20 us, at whose ends each thread reads the
+//! time. Slices make windows of a quarter of a millisecond (`windows`), and windows the figures of a
+//! round. The trial of a measurement in rounds is one round; a longer one is cut into several.
+
+pub(crate) mod log;
+pub(crate) mod ticks;
+mod windows;
+
+use proofmark_model::{Cut, Round, Unit, median};
+
+use log::{Log, Reading};
+use ticks::Scale;
+use windows::{Core, Shape, Slice, Track};
+
+/// Rounds that a long trial is cut into are about this long.
+const ROUND_S: f64 = 0.1;
+
+/// Where a thread runs: its CPU and that CPU's core, by any numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) cpu: u32,
+    pub(crate) core: u32,
+}
+
+impl Place {
+    /// Of that thread; threads that are not pinned are taken to share one core.
+    pub(crate) fn of_thread(thread: usize, pinned_to: Option<u32>) -> Self {
+        let core = pinned_to.map_or(u32::MAX, first_sibling);
+        Self { cpu: pinned_to.unwrap_or(thread as u32), core }
+    }
+}
+
+/// The first CPU of the core; the CPU itself where the system does not report it.
+fn first_sibling(cpu: u32) -> u32 {
+    let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let first = text.split([',', '-', '\n']).next().and_then(|n| n.parse().ok());
+    first.unwrap_or(cpu)
+}
+
+/// What a trial's threads did, and how to read it.
+pub(crate) struct Recorded<'a> {
+    pub(crate) logs: &'a [(Place, Log)],
+    pub(crate) scale: Scale,
+    /// Ticks that a reading of the time takes.
+    pub(crate) overhead: u64,
+    /// When the timed part began, in ticks, and how long it was.
+    pub(crate) from: u64,
+    pub(crate) seconds: f64,
+    pub(crate) cut: Cut,
+    pub(crate) slice_s: f64,
+    /// CPUs that the threads can run on.
+    pub(crate) cpus: usize,
+}
+
+/// The rounds of a trial, and what of its iterations falls into its time.
+pub(crate) struct Rounds {
+    pub(crate) all: Vec<Round>,
+    /// Iterations within the timed part.
+    pub(crate) iterations: f64,
+    /// The clock of each thread in its windows at the attainable rate, with its spread as a share.
+    pub(crate) clocks: Vec<Option<(f64, f64)>>,
+}
+
+impl Recorded<'_> {
+    /// The figures in this unit, where an iteration is so much work.
+    pub(crate) fn rounds(&self, unit: Unit, work: f64) -> Rounds {
+        let count = (self.seconds / ROUND_S).round().max(1.0);
+        let each_s = self.seconds / count;
+        let parts =
+            (0..count as usize).map(|i| self.round(i as f64 * each_s, each_s, (unit, work)));
+        let (mut rounds, mut clocks) =
+            (Rounds { all: Vec::new(), iterations: 0.0, clocks: Vec::new() }, Vec::new());
+        for (round, iterations, of_threads) in parts {
+            rounds.all.push(round);
+            rounds.iterations += iterations;
+            clocks.push(of_threads);
+        }
+        let threads = clocks.iter().map(Vec::len).max().unwrap_or(0);
+        rounds.clocks = (0..threads)
+            .map(|thread| {
+                let read = |round: &Vec<Option<(f64, f64)>>| round.get(thread).copied().flatten();
+                let (hz, spread): (Vec<f64>, Vec<f64>) = clocks.iter().filter_map(read).unzip();
+                Some((median(&hz)?, median(&spread)?))
+            })
+            .collect();
+        rounds
+    }
+
+    fn round(
+        &self,
+        at_s: f64,
+        seconds: f64,
+        (unit, work): (Unit, f64),
+    ) -> (Round, f64, Vec<Option<(f64, f64)>>) {
+        let shape = Shape::new(self.cut, self.slice_s);
+        let tracks: Vec<Track> =
+            self.logs.iter().map(|(at, log)| self.track(*at, log, at_s, seconds)).collect();
+        let cores = windows::cores(&tracks, seconds, shape, self.cpus);
+        let sum = |figure: fn(&Core) -> Option<f64>| cores.iter().map(figure).sum::<Option<f64>>();
+        let value = |rate: f64| unit.value(rate * work, 1.0);
+        let attainable = sum(Core::attainable);
+        let within = |s: &Slice| {
+            let overlap = s.to.min(seconds) - s.from.max(0.0);
+            s.work * (overlap / (s.to - s.from)).clamp(0.0, 1.0)
+        };
+        let iterations: f64 = tracks.iter().flat_map(|t| &t.slices).map(within).sum();
+        let clocks = self.clocks(&cores, shape, at_s);
+        let known: Vec<f64> = clocks.iter().flatten().map(|(hz, _)| *hz).collect();
+        let round = Round {
+            at_s,
+            seconds,
+            delivered: value(iterations / seconds),
+            typical: sum(Core::typical).map(value),
+            attainable: attainable.map(value),
+            clean_s: cores.iter().map(|c| c.clean_s(shape)).fold(f64::INFINITY, f64::min),
+            clock_hz: (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64),
+            strip: strip(&cores, shape),
+            histogram: histogram(&cores),
+        };
+        (round, iterations, clocks)
+    }
+
+    /// Seconds from the start of the timed part to that tick.
+    fn seconds_at(&self, tick: u64) -> f64 {
+        (tick as i128 - i128::from(self.from)) as f64 * self.scale.tick_s
+    }
+
+    /// A thread's slices that overlap the round, in seconds since its start.
+    fn track(&self, Place { cpu, core }: Place, log: &Log, at_s: f64, seconds: f64) -> Track {
+        let mut track = Track { cpu, core, ..Track::default() };
+        let usual_s = usual_pause_s(log, self.scale);
+        let mut readings = log.readings.iter().peekable();
+        let mut from = log.from;
+        for (i, end) in log.ends.iter().enumerate() {
+            if let Some(reading) = readings.next_if(|r| r.to <= *end) {
+                let [start, stop] = [reading.from, reading.to].map(|t| self.seconds_at(t) - at_s);
+                let took = (stop - start).min(usual_s);
+                if stop > 0.0 && start < seconds {
+                    track.pauses.push((start, took));
+                }
+                from = reading.to;
+            }
+            let work = if i + 1 == log.ends.len() { log.last } else { log.slice } as f64;
+            let slice = Slice {
+                from: self.seconds_at(from) - at_s,
+                to: self.seconds_at(*end) - at_s,
+                work,
+            };
+            if slice.to > 0.0 && slice.from < seconds {
+                track.slices.push(slice);
+            }
+            from = *end;
+        }
+        track
+    }
+
+    /// The clock of each thread where its core was at its attainable rate.
+    fn clocks(&self, cores: &[Core], shape: Shape, at_s: f64) -> Vec<Option<(f64, f64)>> {
+        const NEAR: f64 = 0.97;
+        let mut of_threads = vec![None; self.logs.len()];
+        for core in cores {
+            let Some(attainable) = core.attainable() else { continue };
+            let at_full_rate = |r: &&Reading| {
+                let window = (self.seconds_at(r.from) - at_s) / shape.window_s;
+                let window = core.windows.get(window.max(-1.0) as usize).filter(|_| window >= 0.0);
+                window.is_some_and(|w| w.clean && w.rate >= NEAR * attainable)
+            };
+            for thread in &core.tracks {
+                let readings = self.logs[*thread].1.readings.iter();
+                let hz: Vec<f64> = readings.filter(at_full_rate).map(|r| self.hz(r)).collect();
+                of_threads[*thread] = median(&hz).map(|middle| (middle, spread(&hz, middle)));
+            }
+        }
+        of_threads
+    }
+
+    /// The clock by one reading, without what reading the time takes.
+    fn hz(&self, reading: &Reading) -> f64 {
+        let took = reading.to.saturating_sub(reading.from);
+        let ticks = took.saturating_sub(self.overhead).max(1) as f64;
+        reading.cycles as f64 / (ticks * self.scale.tick_s)
+    }
+}
+
+/// How far from the middle half of the readings lie, as a share.
+fn spread(hz: &[f64], middle: f64) -> f64 {
+    let off: Vec<f64> = hz.iter().map(|v| (v / middle - 1.0).abs()).collect();
+    median(&off).unwrap_or(0.0)
+}
+
+/// Seconds that our reading of the clock usually takes: what is longer was taken by somebody else.
+fn usual_pause_s(log: &Log, scale: Scale) -> f64 {
+    let ticks: Vec<f64> = log.readings.iter().map(|r| r.to.saturating_sub(r.from) as f64).collect();
+    1.5 * median(&ticks).unwrap_or(0.0) * scale.tick_s
+}
+
+/// The rate of all threads, a digit a millisecond: tenths of the highest.
+fn strip(cores: &[Core], shape: Shape) -> String {
+    const DIGIT_S: f64 = 1e-3;
+    let together = (DIGIT_S / shape.window_s).round().max(1.0) as usize;
+    let windows = cores.iter().map(|c| c.windows.len()).min().unwrap_or(0);
+    let rate = |window: usize| cores.iter().map(|c| c.windows[window].rate).sum::<f64>();
+    let all: Vec<f64> = (0..windows).map(rate).collect();
+    let digits: Vec<f64> =
+        all.chunks(together).map(|w| w.iter().sum::<f64>() / w.len() as f64).collect();
+    let most = digits.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let digit = |rate: &f64| char::from(b'0' + ((10.0 * rate / most) as u8).min(9));
+    digits.iter().map(digit).collect()
+}
+
+/// Windows by their rate as a share of their core's attainable one.
+fn histogram(cores: &[Core]) -> Vec<u32> {
+    const STEPS: usize = 20;
+    let mut counts = vec![0; STEPS];
+    for core in cores {
+        let Some(attainable) = core.attainable().filter(|a| *a > 0.0) else { continue };
+        for window in &core.windows {
+            let step = (window.rate / attainable * STEPS as f64) as usize;
+            counts[step.min(STEPS - 1)] += 1;
+        }
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+use super::*;
+
+const SLICE_S: f64 = 20e-6;
+
+/// A thread on this CPU of this core that works at a rate of one iteration per slice, but for these
+/// gaps; a slice that a gap falls into ends after it.
+fn track(cpu: u32, core: u32, seconds: f64, gaps: &[(f64, f64)]) -> Track {
+    let (mut slices, mut from) = (Vec::new(), 0.0);
+    while from < seconds {
+        let inside = |at: f64| gaps.iter().find(|(start, _)| (at..at + SLICE_S).contains(start));
+        let to = from + SLICE_S + inside(from).map_or(0.0, |(_, length)| *length);
+        slices.push(Slice { from, to, work: 1.0 });
+        from = to;
+    }
+    Track { cpu, core, slices, ..Track::default() }
+}
+
+const RATE: f64 = 1.0 / SLICE_S;
+
+fn core_shape() -> Shape {
+    Shape::new(Cut::Core, SLICE_S)
+}
+
+fn near(found: Option<f64>, expected: f64) {
+    let found = found.unwrap();
+    assert!((found / expected - 1.0).abs() < 1e-3, "{found}, not {expected}");
+}
+
+/// Gaps of this length every so often.
+fn gaps(every: f64, length: f64, seconds: f64) -> Vec<(f64, f64)> {
+    (0..(seconds / every) as usize).map(|i| (i as f64 * every + 0.1e-3, length)).collect()
+}
+
+#[test]
+fn what_is_taken_in_bursts_leaves_the_rate_of_clean_windows_as_it_is() {
+    for (every, length) in [(4e-3, 1e-3), (2e-3, 1e-3), (20e-3, 10e-3)] {
+        let taken = track(0, 0, 0.1, &gaps(every, length, 0.1));
+        let cores = cores(&[taken], 0.1, core_shape(), 1);
+        near(cores[0].attainable(), RATE);
+        near(cores[0].typical(), RATE);
+        let clean_s = cores[0].clean_s(core_shape());
+        assert!((0.03..0.08).contains(&clean_s), "{clean_s}");
+    }
+}
+
+#[test]
+fn no_window_is_clean_where_every_one_has_a_gap() {
+    let taken = track(0, 0, 0.1, &gaps(2e-4, 1e-4, 0.1));
+    let cores = cores(&[taken], 0.1, core_shape(), 1);
+    assert_eq!(cores[0].attainable(), None);
+    assert_eq!(cores[0].clean_s(core_shape()), 0.0);
+}
+
+#[test]
+fn cores_are_summed_and_the_threads_of_one_are_looked_at_together() {
+    let free = |cpu, core| track(cpu, core, 0.1, &[]);
+    let of = |tracks: &[Track]| cores(tracks, 0.1, core_shape(), 64);
+    let apart = of(&[free(0, 0), free(1, 1)]);
+    assert_eq!(apart.len(), 2);
+    near(apart.iter().map(Core::attainable).sum(), 2.0 * RATE);
+    let siblings = of(&[free(0, 0), free(1, 0)]);
+    assert_eq!(siblings.len(), 1);
+    near(siblings[0].attainable(), 2.0 * RATE);
+    // While one sibling's thread is held back, the other would be faster than its share.
+    let mut faster = free(1, 0);
+    faster.slices.iter_mut().filter(|s| s.from > 0.05).for_each(|s| s.work = 1.4);
+    let held = track(0, 0, 0.1, &[(0.05, 0.06)]);
+    near(of(&[held, faster])[0].attainable(), 2.0 * RATE);
+}
+
+#[test]
+fn many_cores_do_not_wait_for_a_moment_when_all_are_free() {
+    // 5 % of each of 256 CPUs is taken, at other times: no window is free on all.
+    let tracks: Vec<Track> = (0..256_u32)
+        .map(|cpu| {
+            let shifted = |(at, length): (f64, f64)| (at + f64::from(cpu % 97) * 2e-4, length);
+            let gaps: Vec<_> = gaps(20e-3, 1e-3, 0.1).into_iter().map(shifted).collect();
+            track(cpu, cpu, 0.1, &gaps)
+        })
+        .collect();
+    let all = cores(&tracks, 0.1, core_shape(), 256);
+    near(all.iter().map(Core::attainable).sum(), 256.0 * RATE);
+}
+
+#[test]
+fn threads_that_take_turns_on_a_cpu_are_one_cpu() {
+    // Each runs for 3 ms while the other waits.
+    let turn = |first: f64| {
+        let gaps: Vec<_> = (0..20).map(|i| (first + f64::from(i) * 6e-3, 3e-3)).collect();
+        track(0, 0, 0.1, &gaps)
+    };
+    let mut late = turn(0.0);
+    late.slices.retain(|s| s.to <= 0.1);
+    let both = cores(&[late, turn(3e-3)], 0.1, core_shape(), 2);
+    assert_eq!(both.len(), 1);
+    near(both[0].attainable(), RATE);
+    let unpinned = |thread| Track { cpu: thread, core: u32::MAX, ..track(0, 0, 0.1, &[]) };
+    let spread = cores(&[unpinned(0), unpinned(1)], 0.1, core_shape(), 2);
+    near(spread[0].attainable(), 2.0 * RATE);
+}
+
+#[test]
+fn our_own_readings_of_the_clock_cost_nothing() {
+    let mut read = track(0, 0, 0.1, &[]);
+    for i in 0..100 {
+        let at = f64::from(i) * 1e-3;
+        read.slices.retain(|s| s.to <= at + 1e-9 || s.from >= at + 19e-6);
+        read.pauses.push((at, 20e-6));
+    }
+    let cores = cores(&[read], 0.1, core_shape(), 1);
+    near(cores[0].typical(), RATE);
+    assert!(cores[0].clean_s(core_shape()) > 0.099);
+}
+
+#[test]
+fn threads_on_a_bus_share_windows_and_slow_slices_of_theirs_are_no_gaps() {
+    let shape = Shape::new(Cut::Bus, SLICE_S);
+    let mut slow = track(0, 0, 0.1, &[]);
+    // Every tenth slice takes three times as long, as when a page is walked.
+    let mut shift = 0.0;
+    for (i, slice) in slow.slices.iter_mut().enumerate() {
+        slice.from += shift;
+        shift += if i % 10 == 0 { 2.0 * SLICE_S } else { 0.0 };
+        slice.to += shift;
+    }
+    let held = track(1, 1, 0.1, &[(0.02, 0.03)]);
+    let all = cores(&[slow, held], 0.1, shape, 2);
+    assert_eq!(all.len(), 1);
+    let clean_s = all[0].clean_s(shape);
+    assert!((clean_s - 0.07).abs() < 2.1e-3, "{clean_s}");
+    near(all[0].typical(), RATE / 1.2 + RATE);
+}

@@ -1,0 +1,105 @@
+//! Points that are measured together in one worker, so that they can use the same memory. A worker
+//! that dies costs the point that it worked on; the others are set up again in a new one.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use proofmark_model::Ending;
+
+use super::{Session, Worker, Workers};
+use crate::protocol::{Job, Request, Taken};
+
+/// The worker of points that are measured together, while there are any.
+#[derive(Clone, Default)]
+pub struct Together(Arc<Mutex<Live>>);
+
+#[derive(Default)]
+struct Live {
+    worker: Option<Worker>,
+    /// Number of the worker, from 1.
+    generation: u64,
+    /// Points that are measured together, and the place of the next one.
+    seats: usize,
+    next: u32,
+}
+
+impl Together {
+    fn lock(&self) -> MutexGuard<'_, Live> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One of the points.
+pub(super) struct Seat {
+    how: Workers,
+    job: Job,
+    place: u32,
+    /// The worker that it is set up in.
+    generation: u64,
+}
+
+impl Seat {
+    pub(super) fn new(how: Workers, job: Job) -> Self {
+        let place = {
+            let mut live = how.together.lock();
+            live.seats += 1;
+            live.next += 1;
+            live.next
+        };
+        Self { how, job, place, generation: 0 }
+    }
+
+    pub(super) fn set_up(&mut self) -> Result<(), Ending> {
+        self.with_worker(|_, _| Ok(()))
+    }
+
+    /// Does something with the worker in which the point is set up. A worker in which anything went
+    /// wrong is ended: nobody knows what else is wrong there.
+    fn with_worker<T>(
+        &mut self,
+        ask: impl FnOnce(&mut Worker, u32) -> Result<T, Ending>,
+    ) -> Result<T, Ending> {
+        let together = self.how.together.clone();
+        let mut live = together.lock();
+        let is_ready = live.worker.is_some() && live.generation == self.generation;
+        let mut worker = match (live.worker.take(), is_ready) {
+            (Some(worker), true) => worker,
+            (Some(mut worker), false) => {
+                worker.begin(self.place, &self.job)?;
+                worker
+            }
+            (None, _) => {
+                live.generation += 1;
+                self.how.begun(self.place, &self.job)?
+            }
+        };
+        self.generation = live.generation;
+        let asked = ask(&mut worker, self.place)?;
+        live.worker = Some(worker);
+        Ok(asked)
+    }
+}
+
+impl Session for Seat {
+    fn take(&mut self, request: Request) -> Result<Taken, Ending> {
+        self.with_worker(|worker, place| worker.take(place, request))
+    }
+}
+
+impl Drop for Seat {
+    /// The last one leaves its worker to the next points.
+    fn drop(&mut self) {
+        let mut live = self.how.together.lock();
+        live.seats -= 1;
+        if live.generation != self.generation {
+            return;
+        }
+        let Some(mut worker) = live.worker.take() else { return };
+        if worker.take_down(self.place).is_err() {
+            return;
+        }
+        match live.seats {
+            0 => *self.how.idle.lock() = Some(worker),
+            _ => live.worker = Some(worker),
+        }
+    }
+}

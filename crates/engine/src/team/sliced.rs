@@ -1,0 +1,183 @@
+//! A trial in slices: see `rounds`.
+
+use std::sync::atomic::Ordering;
+
+use proofmark_model::{Timestamp, Trial, Unit};
+
+use super::{Order as Any, Team, TeamTrial, ThreadResult, Together};
+use crate::clock::monotonic;
+use crate::conditions::{SystemCounters, ThreadCounters};
+use crate::latency::Latencies;
+use crate::load_clock::{LoadClock, TrialClock};
+use crate::protocol::Reply;
+use crate::rounds::log::{Cutting, Log, Until};
+use crate::rounds::ticks::{Moment, Scale, Ticks};
+use crate::rounds::{Recorded, Rounds};
+use crate::workload::Load;
+
+/// How much work a trial in slices has.
+#[derive(Debug, Clone)]
+pub(crate) enum Amount {
+    /// As much as fits into this many seconds.
+    Seconds(f64),
+    /// So many iterations of each thread, which take about so many seconds.
+    Iterations(Vec<u64>, f64),
+}
+
+/// A thread's part of such a trial.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Order {
+    cutting: Cutting,
+    /// Iterations that are made ready: about as many as will be run.
+    ready: u64,
+    /// Seconds of slices first, to bring the core to the load's own clock; not timed.
+    ahead_s: f64,
+    /// Seconds of the timed part, about.
+    seconds: f64,
+    /// Iterations of the timed part where their number is fixed; `None`: as many as fit.
+    iterations: Option<u64>,
+    /// Whether the threads that work have such a number.
+    fixed: bool,
+    /// Whether the thread shares the work, or only loads the machine until the others are done.
+    works: bool,
+}
+
+/// Counters are read so long before the timed part begins: longer than that takes.
+const COUNTED_S: f64 = 2e-3;
+
+impl Team {
+    /// Runs a trial in slices on the first `workers` threads, after so many seconds of untimed ones,
+    /// with its rounds in this unit, of which an iteration is so much work. The others load the
+    /// machine meanwhile.
+    pub(crate) fn sliced(
+        &self,
+        workers: usize,
+        amount: &Amount,
+        (cutting, ahead_s): (Cutting, f64),
+        (unit, work): (Unit, f64),
+    ) -> Result<TeamTrial, Reply> {
+        let started = Timestamp::now();
+        let seconds = match amount {
+            Amount::Seconds(seconds) | Amount::Iterations(_, seconds) => *seconds,
+        };
+        let ready = ((ahead_s + seconds) / cutting.slice_s) as u64 * cutting.slice;
+        let fixed = matches!(amount, Amount::Iterations(..));
+        let order = |i: usize| {
+            let iterations = match amount {
+                Amount::Seconds(_) => None,
+                Amount::Iterations(shares, _) => shares.get(i).copied(),
+            };
+            let works = i < workers;
+            Any::Sliced(Order { cutting, ready, ahead_s, seconds, iterations, fixed, works })
+        };
+        let mut results = self.ask(workers, order)?;
+        let (from, span_s) = super::span(&results[..workers.min(results.len())]);
+        let logs: Vec<_> =
+            (0..workers).map(|i| (self.places[i], std::mem::take(&mut results[i].log))).collect();
+        let ticks = Ticks::new();
+        let [first, last] = results.iter().find_map(|p| p.moments).ok_or_else(super::died)?;
+        let scale = Scale::between(first, last);
+        let (begin, seconds) = match fixed {
+            true => (logs.iter().map(|(_, log)| log.from).min().unwrap_or(0), span_s),
+            false => {
+                let ticks_long = ticks.in_seconds(seconds) as f64;
+                (self.together.begin.load(Ordering::Relaxed), ticks_long * scale.tick_s)
+            }
+        };
+        let recorded = Recorded {
+            logs: &logs,
+            scale,
+            overhead: ticks.overhead(),
+            from: begin,
+            seconds,
+            cut: cutting.cut,
+            slice_s: cutting.slice_s,
+            cpus: self.cpus,
+        };
+        let Rounds { all, iterations, clocks } = recorded.rounds(unit, work);
+        let clocks: Vec<_> = results
+            .iter()
+            .enumerate()
+            .map(|(i, p)| TrialClock { within: clocks.get(i).copied().flatten(), ..p.clock })
+            .collect();
+        let known = Trial { started, seconds, rounds: all, ..self.known(&results, &clocks) };
+        Ok(TeamTrial { from, within: iterations, ..TeamTrial::of_threads(&results, known) })
+    }
+}
+
+/// The slices run on from the untimed part into the timed one, which begins and ends at moments that
+/// have nothing to do with what else runs: so what is taken at its edges counts as it should. A
+/// fixed amount of work begins when all threads are ready.
+pub(super) fn one_trial(
+    load: &mut dyn Load,
+    order: Order,
+    together: &Together,
+    leads: bool,
+) -> Result<ThreadResult, Reply> {
+    let (ticks, cut) = (Ticks::new(), order.cutting.cut);
+    let [mut ahead, mut log] =
+        [order.ahead_s, order.seconds].map(|s| Log::with_room(order.cutting, s));
+    if order.works {
+        load.prepare(order.ready);
+    }
+    together.start.wait();
+    if leads {
+        let begin = ticks.now() + ticks.in_seconds(order.ahead_s + COUNTED_S);
+        together.begin.store(begin, Ordering::Release);
+    }
+    together.start.wait();
+    let begin = together.begin.load(Ordering::Acquire);
+    if order.works {
+        ahead.run(load, ticks, cut, Until::Tick(begin - ticks.in_seconds(COUNTED_S)));
+    }
+    let system = || leads.then(|| SystemCounters::read(&together.sources));
+    let (system_before, counters) = (system(), ThreadCounters::before());
+    let first = leads.then(|| Moment::read(ticks));
+    load.begin();
+    if order.fixed {
+        together.start.wait();
+    }
+    let start = monotonic();
+    let until = match order.iterations {
+        Some(iterations) => Until::Iterations(iterations),
+        None => Until::Tick(begin + ticks.in_seconds(order.seconds)),
+    };
+    let disturbed = match order.works {
+        true => {
+            log.run(load, ticks, cut, until);
+            None
+        }
+        false => Some(load.disturb(&together.done)),
+    };
+    let end = monotonic();
+    together.one_is_done(order.works);
+    // Where threads share a CPU, those that are done sleep until all are.
+    together.finish.wait();
+    let after = LoadClock::read(load);
+    let (later, system_after) = (ThreadCounters::after(), system());
+    let moments = first.map(|first| [first, Moment::read(ticks)]);
+    if let Some(reason) = load.failure() {
+        return Err(Reply::Refused(reason));
+    }
+    let mut latencies = Latencies::default();
+    load.latencies(&mut latencies);
+    let counted = match order.works {
+        true => load.verify().map_err(Reply::Unverified)?,
+        false => 0,
+    };
+    Ok(ThreadResult {
+        start,
+        end,
+        claimed: log.iterations(),
+        counted,
+        log,
+        moments,
+        disturbed,
+        clock: TrialClock { around: Some([after; 2]), within: None },
+        counters: later.since(counters),
+        latencies,
+        device: None,
+        system: system_after.zip(system_before).map(|(after, before)| after.since(&before)),
+        migrated: counters.cpu != later.cpu,
+    })
+}
