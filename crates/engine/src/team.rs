@@ -241,6 +241,7 @@ fn one_trial(
     together.start.wait();
     if order.iterations.is_some() {
         load.run(order.ahead);
+        load.begin();
     }
     // The counters of the system must not see what another thread still does ahead.
     together.start.wait();

@@ -36,8 +36,9 @@ pub(super) struct StreamLoad {
     /// Index of the part's first element in its array.
     first: u64,
     done: u64,
-    /// Iterations done before the last run.
+    /// Iterations done before those that count.
     before: u64,
+    /// Iterations done up to the last verification.
     proved: u64,
     /// Sum of what was read since.
     sum: u64,
@@ -197,8 +198,11 @@ impl StreamLoad {
 }
 
 impl Load for StreamLoad {
-    fn run(&mut self, iterations: u64) {
+    fn begin(&mut self) {
         self.before = self.done;
+    }
+
+    fn run(&mut self, iterations: u64) {
         if self.segments == 1 {
             // The whole part in one call, over and over, so that calls cost nothing.
             if iterations > 0 {
