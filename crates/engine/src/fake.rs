@@ -167,9 +167,12 @@ impl Load for Thread {
     fn prepare(&mut self, iterations: u64) {
         let _ = self.act(Call::Prepare(iterations));
     }
+    fn begin(&mut self) {
+        self.done = 0;
+    }
     fn run(&mut self, iterations: u64) {
         match self.act(Call::Run(iterations)) {
-            Ok(done) => self.done = done,
+            Ok(done) => self.done += done,
             Err(failure) => self.failure = Some(failure),
         }
         if self.fake.idles {

@@ -3,9 +3,10 @@
 //! The engine calls, in this order: [`Workload::resolve_auto`], [`Workload::supports_on`] and
 //! [`Workload::memory_bytes`] while planning;
 //! [`Workload::supports`] and [`Workload::setup`] once in the worker process; [`Setup::thread`] on
-//! each thread; then for each trial [`Setup::begin_trial`], [`Load::prepare`], [`Load::run`]
-//! (timed), [`Load::verify`], and what a setup knows of the trial ([`Setup::file`],
-//! [`Setup::network`]). Dropping a value is its tear-down.
+//! each thread; then for each trial [`Setup::begin_trial`], [`Load::prepare`], [`Load::run`] ahead
+//! (untimed), [`Load::begin`], [`Load::run`] (timed) as often as the trial has slices,
+//! [`Load::verify`], and what a setup knows of the trial ([`Setup::file`], [`Setup::network`]).
+//! Dropping a value is its tear-down.
 
 use std::sync::atomic::AtomicBool;
 
@@ -180,18 +181,22 @@ pub struct Placement {
 
 /// One thread's part of the work.
 pub trait Load {
-    /// Makes ready what this many iterations need, such as the order of their
-    /// accesses. Not timed; [`Load::run`] then does them, in one call or in two.
+    /// Makes ready what about this many iterations need, such as the order of their
+    /// accesses. Not timed. All runs up to [`Load::verify`] may together do more or fewer; of
+    /// more than this, a random order may repeat itself.
     fn prepare(&mut self, _iterations: u64) {}
 
     /// What is verified begins here: [`Load::verify`] counts the iterations of all runs since.
+    /// Not timed. What ran ahead of it leaves the data, the caches and the core as they are in use.
     fn begin(&mut self) {}
 
-    /// Does exactly this many iterations. This is what is timed: no allocation, no
-    /// printing, no system call other than those that are the work.
+    /// Does exactly this many iterations, which go on where the last run ended. This is what is
+    /// timed, and may be called thousands of times in a trial: no allocation, no printing, no
+    /// system call other than those that are the work, and beyond the work no more than a few
+    /// loads and stores.
     fn run(&mut self, iterations: u64);
 
-    /// Why the system did not let the last [`Load::run`] do its work, such as a full disk.
+    /// Why the system did not let a [`Load::run`] do its work, such as a full disk.
     fn failure(&mut self) -> Option<String> {
         None
     }
@@ -202,7 +207,7 @@ pub trait Load {
         0.0
     }
 
-    /// Adds the times of the single operations of the last [`Load::run`] to `all`, where
+    /// Adds the times of the single operations of all runs since [`Load::begin`] to `all`, where
     /// the workload times them: in [`Latencies::ready`] ones, made before the first run.
     fn latencies(&mut self, _all: &mut Latencies) {}
 
@@ -214,7 +219,8 @@ pub trait Load {
         None
     }
 
-    /// The clock as the load read it while it ran: better than what is read before and after.
+    /// The clock as the load read it in the runs since [`Load::begin`]: better than what is read
+    /// before and after.
     fn clock_samples(&self) -> Option<&ClockSamples> {
         None
     }
@@ -224,7 +230,7 @@ pub trait Load {
         0.0
     }
 
-    /// Checks the results of the last [`Load::run`] and counts the iterations that they prove,
-    /// independently of what `run` was asked; else what was expected and what came out.
+    /// Checks the results of all runs since [`Load::begin`] and counts the iterations that they
+    /// prove, independently of what `run` was asked; else what was expected and what came out.
     fn verify(&mut self) -> Result<u64, String>;
 }

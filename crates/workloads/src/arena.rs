@@ -6,7 +6,7 @@
 #![allow(unsafe_code)] // Mapping memory and asking for their nodes are system calls.
 
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 
 use proofmark_engine::{Placement, Refusal};
 use proofmark_model::format_size;
@@ -59,6 +59,9 @@ unsafe impl Send for Arena {}
 // SAFETY: as above; the fields besides are never changed, or behind a lock.
 unsafe impl Sync for Arena {}
 
+/// Arenas whose contents several points use.
+static SHARED: Mutex<Vec<Weak<Arena>>> = Mutex::new(Vec::new());
+
 /// The arena of the previous point.
 static KEPT: Mutex<Option<Arc<Arena>>> = Mutex::new(None);
 
@@ -81,6 +84,29 @@ impl Arena {
         }
         *kept = Some(Arc::clone(&arena));
         Ok(arena)
+    }
+
+    /// The arena with these contents that other points use, or another to be filled with them; and
+    /// whether it holds them.
+    pub(crate) fn shared(
+        content: &str,
+        bytes: u64,
+        pages: Pages,
+        threads: u64,
+    ) -> Result<(Arc<Self>, bool), Refusal> {
+        let mut shared = locked(&SHARED);
+        shared.retain(|arena| arena.strong_count() > 0);
+        let same = |arena: &Arc<Self>| {
+            let holds = arena.state().content == content;
+            holds && arena.bytes >= bytes as usize && arena.pages == pages
+        };
+        if let Some(arena) = shared.iter().filter_map(Weak::upgrade).find(same) {
+            return Ok((arena, true));
+        }
+        let arena = Self::get(bytes, pages, threads)?;
+        let holds = arena.holds(content);
+        shared.push(Arc::downgrade(&arena));
+        Ok((arena, holds))
     }
 
     /// Touches the first `bytes` bytes from all CPUs at once, where any CPU may touch them first.

@@ -41,24 +41,56 @@ pub(crate) fn resolved<T: Into<Param>>(
 
 #[cfg(test)]
 pub(crate) mod testing {
-    use proofmark_engine::Setup;
+    use std::sync::Barrier;
+
+    use proofmark_engine::{Load, Setup};
 
     use super::Params;
 
-    /// Runs the threads in parallel, each so many iterations after some ahead, and has them verify.
-    pub(crate) fn prove(setup: &dyn Setup, threads: usize, runs: &[u64], what: &str) {
+    /// Runs the threads in parallel and has them verify: of each number of iterations a trial in
+    /// one run and one in many. What runs ahead must not count.
+    pub(crate) fn prove(setup: &dyn Setup, threads: usize, trials: &[u64], what: &str) {
+        let made = Barrier::new(threads);
         std::thread::scope(|scope| {
             for index in 0..threads {
+                let made = &made;
                 scope.spawn(move || {
-                    let mut load = setup.thread(index, threads).unwrap();
-                    for n in runs {
-                        load.run(2);
-                        load.run(*n);
-                        assert_eq!(load.verify(), Ok(*n), "{what}: {n} iterations");
+                    let load = setup.thread(index, threads);
+                    // As in the engine, no thread begins before all are made.
+                    made.wait();
+                    let mut load = load.unwrap();
+                    for n in trials {
+                        for slices in [vec![*n], uneven_slices(*n)] {
+                            // Prepared for fewer than come.
+                            load.prepare(*n);
+                            [2, 1].iter().for_each(|ahead| load.run(*ahead));
+                            let verified = verified(load.as_mut(), &slices);
+                            let runs = slices.len();
+                            assert_eq!(verified, Ok(*n), "{what}: {n} iterations, {runs} runs");
+                        }
                     }
                 });
             }
         });
+    }
+
+    /// This many iterations as slices of 0, 1, 2 ... of them.
+    pub(crate) fn uneven_slices(iterations: u64) -> Vec<u64> {
+        let mut left = iterations;
+        let slices = (0..).map_while(|length: u64| {
+            let slice = length.min(left);
+            left -= slice;
+            (length == 0 || slice > 0).then_some(slice)
+        });
+        slices.collect()
+    }
+
+    /// What a load verifies of these runs.
+    pub(crate) fn verified(load: &mut dyn Load, slices: &[u64]) -> Result<u64, String> {
+        load.begin();
+        slices.iter().for_each(|n| load.run(*n));
+        assert_eq!(load.failure(), None);
+        load.verify()
     }
 
     /// Parameters as `name=value` words; numbers are numbers.

@@ -68,8 +68,12 @@ struct Chain {
 }
 
 impl Load for Chain {
+    fn begin(&mut self) {
+        self.sum = 0;
+    }
+
     fn run(&mut self, iterations: u64) {
-        self.sum = chain::adds(iterations);
+        self.sum += chain::adds(iterations);
     }
 
     fn verify(&mut self) -> Result<u64, String> {
@@ -84,6 +88,7 @@ impl Load for Chain {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::params::testing::{uneven_slices, verified};
 
     #[test]
     fn threads_that_take_turns_are_refused() {
@@ -96,10 +101,15 @@ mod tests {
     fn the_sum_proves_the_steps() {
         let mut load = Chain { sum: 0 };
         for n in [0, 1, 1001] {
-            load.run(n);
-            assert_eq!(load.verify(), Ok(n));
+            load.run(3);
+            for slices in [vec![n], uneven_slices(n)] {
+                assert_eq!(verified(&mut load, &slices), Ok(n));
+            }
         }
-        load.sum += 1;
+        load.begin();
+        load.run(5);
+        load.sum += 1; // A slice that added too much.
+        load.run(5);
         assert!(load.verify().is_err());
     }
 }

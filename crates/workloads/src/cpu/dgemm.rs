@@ -132,9 +132,15 @@ impl Load for ProductLoad {
         dense::warm(&self.state.shape);
     }
 
+    fn begin(&mut self) {
+        self.ran = 0;
+    }
+
     fn run(&mut self, iterations: u64) {
-        self.ran = iterations;
-        self.clock.begin();
+        if self.ran == 0 {
+            self.clock.begin();
+        }
+        self.ran += iterations;
         for _ in 0..iterations {
             self.state.gemm.multiply(self.index, &mut self.clock);
         }

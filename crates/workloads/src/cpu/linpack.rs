@@ -144,7 +144,7 @@ struct SolveLoad {
     index: usize,
     attempt: Arc<Attempt>,
     clock: ClockSamples,
-    /// Whether the last run solved the system.
+    /// Whether a run solved the system.
     outcome: Result<bool, Singular>,
 }
 
@@ -162,8 +162,14 @@ impl Load for SolveLoad {
         dense::warm(&self.state.shape);
     }
 
-    fn run(&mut self, iterations: u64) {
+    fn begin(&mut self) {
         self.outcome = Ok(false);
+    }
+
+    fn run(&mut self, iterations: u64) {
+        if self.outcome != Ok(false) {
+            return; // There is one system to be solved.
+        }
         self.clock.begin();
         if iterations > 0 {
             let solved = self.state.system.solve(&self.attempt, self.index, &mut self.clock);

@@ -1,4 +1,5 @@
-//! Runs a hot loop in blocks and proves each block from the state it left behind.
+//! Runs a hot loop in blocks and proves each block from the state it left behind. A block goes on
+//! from run to run: a check looks at up to some hundred lanes, too many after each short run.
 
 use proofmark_engine::Load;
 
@@ -50,9 +51,13 @@ impl Variant {
 /// One thread's part of a CPU workload.
 pub(crate) struct Work {
     variant: Variant,
+    /// Most iterations of a block.
     block: u64,
     start: State,
     state: State,
+    /// Iterations asked of the current block.
+    asked: u64,
+    /// What the blocks before it proved.
     proven: Result<u64, String>,
 }
 
@@ -66,7 +71,18 @@ impl Work {
             }
         }
         let state = start.clone();
-        Self { variant, block: law.most_iterations(), start, state, proven: Ok(0) }
+        Self { variant, block: law.most_iterations(), start, state, asked: 0, proven: Ok(0) }
+    }
+
+    fn new_block(&mut self) {
+        self.state.copy_from(&self.start);
+        self.asked = 0;
+    }
+
+    /// What all blocks prove, the current one too; else the first failure.
+    fn proven_so_far(&self) -> Result<u64, String> {
+        let before = self.proven.clone()?;
+        Ok(before.saturating_add(self.check()?))
     }
 
     /// The iterations that the state proves since it was last set to the start.
@@ -93,22 +109,25 @@ impl Work {
 }
 
 impl Load for Work {
-    fn run(&mut self, iterations: u64) {
+    fn begin(&mut self) {
+        self.new_block();
         self.proven = Ok(0);
+    }
+
+    fn run(&mut self, iterations: u64) {
         let mut left = iterations;
         while left > 0 {
-            let n = left.min(self.block);
-            self.state.copy_from(&self.start);
+            if self.asked == self.block {
+                self.proven = self.proven_so_far();
+                self.new_block();
+            }
+            let n = left.min(self.block - self.asked);
+            self.asked += n;
             #[allow(unsafe_code)] // A hot loop is a function in assembly.
             // SAFETY: the state has the slots of the variant's law, which is what its loop
             // loads and stores; n is at least 1; `supports` found the instructions here.
             unsafe {
                 (self.variant.hot)(self.state.as_mut_ptr(), n);
-            }
-            let now = self.check();
-            // The first failure stays.
-            if let Ok(before) = self.proven {
-                self.proven = now.map(|now| before.saturating_add(now));
             }
             left -= n;
         }
@@ -119,7 +138,7 @@ impl Load for Work {
     }
 
     fn verify(&mut self) -> Result<u64, String> {
-        self.proven.clone()
+        self.proven_so_far()
     }
 }
 
@@ -129,6 +148,7 @@ mod tests {
 
     use super::super::portable;
     use super::*;
+    use crate::params::testing::{uneven_slices, verified};
 
     /// Runs the variant over block boundaries and checks that it proves every iteration.
     fn prove(variant: Variant) {
@@ -137,16 +157,18 @@ mod tests {
         for block in [5, 1_000] {
             work.block = block;
             for n in [0, 1, 2, 3, 4, 5, 6, 999, 1_000, 1_001, 2_500] {
-                work.run(n);
-                assert_eq!(work.verify(), Ok(n), "{variant:?}, block {block}");
+                for slices in [vec![n], uneven_slices(n)] {
+                    work.run(7); // Ahead: not counted.
+                    let verified = verified(&mut work, &slices);
+                    assert_eq!(verified, Ok(n), "{variant:?}, block {block}, {slices:?}");
+                }
             }
         }
         // One whole block of the real size and one iteration more.
         let mut work = Work::new(variant);
         let n = work.block.min(1 << 20) + 1;
         work.block = n - 1;
-        work.run(n);
-        assert_eq!(work.verify(), Ok(n), "{variant:?}");
+        assert_eq!(verified(&mut work, &[n / 2, n - n / 2]), Ok(n), "{variant:?}");
     }
 
     #[test]
@@ -232,11 +254,22 @@ mod tests {
 
     #[test]
     fn a_fault_in_one_block_of_many_stays() {
-        let mut work = work_with(once);
-        work.block = 5;
-        work.run(7);
-        assert!(work.verify().is_err());
-        work.run(4);
-        assert_eq!(work.verify(), Ok(4), "a new run starts anew");
+        // In the first block, in a middle slice of the only one, and in a middle block.
+        for (block, slices) in [(5, &[7][..]), (100, &[3, 5, 4]), (10, &[4, 4, 4, 2, 5, 9, 1])] {
+            let mut work = work_with(once);
+            work.block = block;
+            assert!(verified(&mut work, slices).is_err(), "{slices:?}");
+            assert_eq!(verified(&mut work, &[4]), Ok(4), "a new trial starts anew");
+        }
+    }
+
+    #[test]
+    fn small_runs_share_a_block_and_its_check() {
+        let mut work = work_with(honest);
+        work.block = 1000;
+        assert_eq!(verified(&mut work, &[3; 300]), Ok(900));
+        assert_eq!((work.asked, &work.proven), (900, &Ok(0)));
+        assert_eq!(verified(&mut work, &[3; 400]), Ok(1200));
+        assert_eq!((work.asked, &work.proven), (200, &Ok(1000)));
     }
 }

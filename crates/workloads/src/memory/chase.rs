@@ -155,23 +155,27 @@ fn shuffled(number: u64, bits: u32) -> u64 {
 pub(super) struct Walk {
     cycle: Cycle,
     at: *mut *mut u8,
-    /// Position before the last call of [`Walk::run`].
+    /// Position at [`Load::begin`], and the steps since.
     start: u64,
     steps: u64,
     _arena: Option<Arc<Arena>>,
 }
 
 impl Load for Walk {
+    fn begin(&mut self) {
+        self.start = (self.start + self.steps) % self.cycle.len();
+        self.steps = 0;
+    }
+
     /// Goes on by this many steps. Times the loads alone: 32 of them a turn of the loop.
     fn run(&mut self, steps: u64) {
-        self.start = (self.start + self.steps) % self.cycle.len();
-        self.steps = steps;
+        self.steps += steps;
         // SAFETY: `Cycle::walk` was promised a laid cycle, whose pointers lead to nodes only.
         self.at = unsafe { follow(self.at, steps) };
     }
 
-    /// The steps of the last run, which must have led to the node that the order has
-    /// at their end. What any earlier run did wrong shows too, as it starts from there.
+    /// The steps since the beginning, which must have led to the node that the order has
+    /// at their end. What any earlier run did wrong shows too, as they start from there.
     fn verify(&mut self) -> Result<u64, String> {
         let due = self.cycle.node(self.start + self.steps % self.cycle.len());
         if self.at == due {
@@ -280,6 +284,7 @@ unsafe fn follow(mut at: *mut *mut u8, steps: u64) -> *mut *mut u8 {
 mod tests {
     use super::*;
     use crate::arena::Pages;
+    use crate::params::testing::{uneven_slices, verified};
 
     /// The start of a laid cycle through this many pages, and their memory.
     fn walk(pages: u64, order: Order) -> (Vec<u64>, Walk) {
@@ -343,9 +348,10 @@ mod tests {
             let (_words, mut walk) = walk(pages, Order::Rand);
             let (first, len) = (walk.at, walk.cycle.len());
             for steps in [0, 1, 31, 32, 33, 1000, len - 1, len + 1] {
-                walk.run(7);
-                walk.run(steps);
-                assert_eq!(walk.verify(), Ok(steps), "{pages} pages");
+                for slices in [vec![steps], uneven_slices(steps)] {
+                    walk.run(7);
+                    assert_eq!(verified(&mut walk, &slices), Ok(steps), "{pages} pages");
+                }
             }
             walk.run((len - (walk.start + walk.steps) % len) % len);
             assert_eq!(walk.at, first, "all the way round");
@@ -356,6 +362,7 @@ mod tests {
     fn a_step_too_few_or_too_many_is_found() {
         let (_words, mut walk) = walk(17, Order::Rand);
         for (claimed, made) in [(1000, 999), (1000, 1001), (1, 0), (0, 1), (5000, 0)] {
+            walk.begin();
             walk.run(made);
             walk.steps = claimed;
             let error = walk.verify().unwrap_err();
@@ -365,8 +372,25 @@ mod tests {
         // A fault before the run that counts is not forgotten.
         walk.run(10);
         walk.steps = 9;
+        assert!(verified(&mut walk, &[100]).is_err());
+    }
+
+    #[test]
+    fn a_pointer_that_goes_astray_in_a_middle_slice_is_found() {
+        let (_words, mut walk) = walk(17, Order::Rand);
         walk.run(100);
-        assert!(walk.verify().is_err());
+        for slices in [&[50, 50][..], &[1, 2000, 33, 700]] {
+            walk.begin();
+            for (i, steps) in slices.iter().enumerate() {
+                walk.run(*steps);
+                if i == 0 {
+                    let at = (walk.start + walk.steps + 5) % walk.cycle.len();
+                    walk.at = walk.cycle.node(at);
+                }
+            }
+            assert!(walk.verify().unwrap_err().contains("but is at"), "{slices:?}");
+            walk.at = walk.cycle.node((walk.start + walk.steps) % walk.cycle.len());
+        }
     }
 
     #[test]
@@ -377,7 +401,8 @@ mod tests {
         words.swap(a, b);
         walk.run(10);
         assert_eq!(walk.verify(), Ok(10), "up to there all is well");
-        walk.run(5);
+        walk.run(3);
+        walk.run(2);
         assert!(walk.verify().is_err());
     }
 

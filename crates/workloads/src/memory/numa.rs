@@ -133,7 +133,7 @@ struct Summing {
     reader: Reader,
     /// Sum of all bursts before each, and of all.
     before: Vec<u64>,
-    /// Burst that the last run began with, and how many it read.
+    /// The first burst since the beginning, and how many were read, with this sum.
     ran: (u64, u64),
     sum: u64,
 }
@@ -162,9 +162,13 @@ impl Summing {
 }
 
 impl Load for Summing {
-    fn run(&mut self, iterations: u64) {
-        self.ran = (self.reader.next, iterations);
+    fn begin(&mut self) {
+        self.ran = (self.reader.next, 0);
         self.sum = 0;
+    }
+
+    fn run(&mut self, iterations: u64) {
+        self.ran.1 += iterations;
         for _ in 0..iterations {
             self.sum = self.sum.wrapping_add(self.reader.burst());
         }
@@ -185,7 +189,7 @@ impl Load for Summing {
 mod tests {
     use super::super::NUMA_LATENCY;
     use super::*;
-    use crate::params::testing::{params, prove};
+    use crate::params::testing::{params, prove, uneven_slices, verified};
 
     fn point(bytes: u64) -> Params {
         params(&format!("cpu_node=0 memory_node=0 working_set={bytes} pages=small threads=1"))
@@ -209,16 +213,20 @@ mod tests {
         let arena = Arena::get(5 * BURST, crate::arena::Pages::Small, 1).unwrap();
         let mut load = Summing::new(Reader::new(&arena, 0, 5 * BURST).unwrap());
         load.run(3);
-        load.run(13);
-        assert_eq!(load.verify(), Ok(13));
+        for slices in [vec![13], uneven_slices(13), uneven_slices(100)] {
+            let all = slices.iter().sum();
+            assert_eq!(verified(&mut load, &slices), Ok(all));
+        }
         for (claimed, made) in [(13, 12), (13, 14), (1, 0), (5, 0)] {
+            load.begin();
+            load.run(4);
             load.run(made);
-            load.ran.1 = claimed;
+            load.ran.1 = 4 + claimed;
+            load.run(2);
             assert!(load.verify().is_err(), "{claimed} claimed, {made} made");
         }
         load.reader.words(3)[17] ^= 1;
-        load.run(5);
-        assert!(load.verify().unwrap_err().contains("5 bursts"));
+        assert!(verified(&mut load, &[2, 2, 1]).unwrap_err().contains("5 bursts"));
     }
 
     #[test]

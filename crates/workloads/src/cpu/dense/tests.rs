@@ -138,8 +138,10 @@ fn the_clock_is_read_while_matrices_are_worked_out() {
         wait_until("a clock that wide vectors lower, but not by half", || {
             let plain = proofmark_engine::chain::read_clock(200e-6, 50).by_adds;
             load.prepare(1);
+            load.begin();
             load.run(1);
             let mean = load.clock_samples().unwrap().mean(plain);
+            load.begin();
             load.run(0);
             assert_eq!(load.clock_samples().unwrap().mean(plain), None, "{id}: an old one");
             mean.is_some_and(|(hz, _)| (0.5..1.05).contains(&(hz / plain)))

@@ -1,23 +1,25 @@
 //! One thread's part: its blocks, the order in which they are visited, and the verification that
 //! they were.
 //!
-//! A run goes round a ring of blocks: all of the part's in order of addresses, or the
-//! window of the random order that was made for it. Each way from one place of the
-//! ring to its end, or to where the run ends, is a *stretch*, in which no block comes
-//! twice. The next run goes on where the last one ended.
+//! Runs go round a ring of blocks: all of the part's in order of addresses, or the window of the
+//! random order that was made for the trial. Once round is a *pass*, in which no block comes twice;
+//! what one run visits of one pass is a *stretch*. The next run goes on where the last one ended.
+//! A large block is visited in pieces, so that an iteration takes microseconds; each piece is
+//! treated as a block.
 //!
-//! How a run is proven:
+//! How the runs since the last verification are proven:
 //! - **Read**: the sum of everything that was read is what the memory holds there.
-//! - **Write**: each stretch writes a stamp of its own, and each block must hold, in
-//!   every byte, that of the last stretch that came by.
+//! - **Write**: each pass writes a stamp of its own, and each block must hold, in
+//!   every byte, that of the last pass that came by.
 //! - **Copy**: each target block must equal its source block.
 //!
-//! So that neither a copy nor a stamp of an earlier run can pass for a new one, a block that was
+//! So that neither a copy nor a stamp of an earlier trial can pass for a new one, a block that was
 //! checked is *spoilt*: its first target byte is inverted. So each block counts once: one that an
-//! order holds twice is found spoilt when it comes up again. Stretches that a later one wrote over
+//! order holds twice is found spoilt when it comes up again. Stretches that a later pass wrote over
 //! cannot be checked afterwards. They are proven by their last block, which is spoilt before and
 //! read after each stretch; this one store and one load a stretch are timed. What stays unproven is
-//! a copy that a later stretch of a run left out after an earlier one of the same run had made it.
+//! what a stretch left out before its last block, if a later pass of the trial wrote it, or, of a
+//! copy, if an earlier one had.
 
 #![allow(unsafe_code)] // The blocks are raw memory.
 
@@ -36,8 +38,11 @@ use crate::memory::segment::fence;
 pub(super) struct BlockLoad {
     pub(super) operation: Operation,
     pub(super) body: Body,
+    /// Its blocks are the pieces.
     pub(super) area: Area,
     pub(super) blocks: usize,
+    /// Pieces that one block of the point is visited in.
+    pub(super) pieces: usize,
     /// Offset of the area's first byte in the source, which decides what it holds.
     pub(super) offset: usize,
     /// The random order, if that is asked for; it may leave blocks to other threads.
@@ -54,43 +59,33 @@ pub(super) struct Random {
     pub(super) most: usize,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct State {
-    /// Where the next run goes on in the ring.
+    /// Where the next run goes on in the ring, and in which pass.
     at: usize,
-    /// Stamp of the last stretch: 1 to 127.
-    stamp: u8,
-    run: Run,
+    pass: u64,
+    /// Blocks visited since the beginning of what counts.
+    counted: u64,
+    unproven: Unproven,
 }
 
+/// What came of the runs since the last verification.
 #[derive(Debug, Clone, Copy, Default)]
-struct Run {
-    /// Place in the ring, stamp and number of blocks at its start.
-    from: usize,
-    stamp: u8,
+struct Unproven {
     blocks: u64,
-    /// What its bodies and its looks at last blocks added up to.
+    /// What was read adds up to this.
     sum: u64,
+    /// The last block of the first stretch that did not write it.
+    left_out: Option<usize>,
 }
 
 /// Stamps come round after this many. None has the highest bit set, so that no spoilt byte, which
 /// has, looks like one.
-const STAMPS: u8 = 127;
+const STAMPS: u64 = 127;
 
-fn next_stamp(stamp: u8) -> u8 {
-    stamp % STAMPS + 1
-}
-
-/// The stretches of this many blocks, from a place in a ring on.
-fn stretches(from: usize, blocks: u64, ring: usize) -> impl Iterator<Item = Range<usize>> {
-    let (mut at, mut left) = (from, blocks);
-    std::iter::from_fn(move || {
-        let length = left.min(ring.saturating_sub(at) as u64);
-        let start = at;
-        at = (at + length as usize) % ring.max(1);
-        left -= length;
-        (length > 0).then_some(start..start + length as usize)
-    })
+/// What that pass writes.
+fn stamp(pass: u64) -> u8 {
+    (pass % STAMPS) as u8 + 1
 }
 
 impl BlockLoad {
@@ -146,27 +141,44 @@ impl BlockLoad {
         unsafe { at.write(byte) };
     }
 
-    /// Visits the blocks at these places; returns the body's sum, or what the last
-    /// block of a stretch that writes begins with afterwards.
-    fn stretch(&mut self, places: Range<usize>, stamp: u8) -> u64 {
-        let last = self.block(places.end - 1);
+    /// Visits the blocks at these places, and keeps what proves it.
+    fn stretch(&mut self, places: Range<usize>) {
+        let (last, stamp) = (self.block(places.end - 1), stamp(self.state.pass));
         if self.operation == Operation::Read {
             // SAFETY: all blocks of the ring belong to this part.
-            return unsafe { (self.body)(&self.area, self.visited(places), stamp) };
+            let sum = unsafe { (self.body)(&self.area, self.visited(places), stamp) };
+            self.state.unproven.sum = self.state.unproven.sum.wrapping_add(sum);
+            return;
         }
         self.spoil(last, stamp);
         // SAFETY: as above.
         unsafe { (self.body)(&self.area, self.visited(places), stamp) };
         let at = self.area.target.wrapping_add(last * self.area.size);
         // SAFETY: the first byte of a block of this part.
-        u64::from(unsafe { at.read_volatile() })
+        if unsafe { at.read_volatile() } != self.first_byte(last, stamp) {
+            self.state.unproven.left_out.get_or_insert(last);
+        }
     }
 
-    /// What the sum of a stretch must be.
-    fn expected(&self, places: Range<usize>, stamp: u8) -> u64 {
-        if self.operation != Operation::Read {
-            return u64::from(self.first_byte(self.block(places.end - 1), stamp));
-        }
+    /// The places of the latest blocks, at most once round: those of the pass before the current
+    /// one, and those of the current one.
+    fn latest(&self, blocks: u64) -> [Range<usize>; 2] {
+        let (at, ring) = (self.state.at, self.ring());
+        let blocks = blocks.min(ring as u64) as usize;
+        let now = at.saturating_sub(blocks)..at;
+        [ring - (blocks - now.len())..ring, now]
+    }
+
+    /// What reading this many blocks up to here must add up to.
+    fn expected_sum(&self, blocks: u64) -> u64 {
+        let ring = self.ring();
+        let (passes, rest) = (blocks / ring.max(1) as u64, blocks % ring.max(1) as u64);
+        let whole = self.sum(0..ring).wrapping_mul(passes);
+        self.latest(rest).into_iter().fold(whole, |s, places| s.wrapping_add(self.sum(places)))
+    }
+
+    /// What the blocks at these places add up to.
+    fn sum(&self, places: Range<usize>) -> u64 {
         let size = self.area.size;
         let sum = |block: usize, count| content::sum(self.offset + block * size, size, count);
         match self.visited(places) {
@@ -208,56 +220,79 @@ impl BlockLoad {
             _ => stamp,
         };
         let at = (0..target.len()).find(|i| target[*i] != wanted(*i)).unwrap_or_default();
-        let (found, block) = (target[at], block + at / self.area.size);
-        let byte = at % self.area.size;
+        let (found, (block, first)) = (target[at], self.block_of(block + at / self.area.size));
+        let byte = first + at % self.area.size;
         format!("byte {byte} of block {block} is {found}, expected {}", wanted(at))
+    }
+
+    /// The block of the point that a piece is of, and the byte of it that the piece begins with.
+    fn block_of(&self, piece: usize) -> (usize, usize) {
+        (piece / self.pieces, piece % self.pieces * self.area.size)
     }
 }
 
 impl Load for BlockLoad {
     fn prepare(&mut self, iterations: u64) {
         if let Some(random) = &mut self.random {
-            let count = (iterations as usize).min(random.most).min(random.order.len());
+            let blocks = (iterations as usize).div_ceil(self.pieces).max(1);
+            let count = blocks.min(random.most).min(random.order.len());
             random.order.next(count, &mut random.window);
-            self.state.at = 0;
+            into_pieces(&mut random.window, self.pieces);
+            self.state = State { pass: self.state.pass + 1, ..State::default() };
         }
+    }
+
+    fn begin(&mut self) {
+        self.state.counted = 0;
     }
 
     fn run(&mut self, iterations: u64) {
-        let State { at, mut stamp, .. } = self.state;
         let ring = self.ring();
-        let mut run = Run { from: at, stamp, ..Run::default() };
-        for places in stretches(at, iterations, ring) {
-            stamp = next_stamp(stamp);
-            run.blocks += places.len() as u64;
-            run.sum = run.sum.wrapping_add(self.stretch(places, stamp));
+        let mut left = if ring > 0 { iterations } else { 0 };
+        while left > 0 {
+            let at = self.state.at;
+            let count = left.min((ring - at) as u64);
+            self.stretch(at..at + count as usize);
+            left -= count;
+            let State { at, pass, counted, unproven } = &mut self.state;
+            *counted += count;
+            unproven.blocks += count;
+            *at += count as usize;
+            if *at == ring {
+                (*at, *pass) = (0, *pass + 1);
+            }
         }
         fence(); // Makes what was stored past the cache visible, so that a trial includes it.
-        let at = (at as u64 + run.blocks) % ring.max(1) as u64;
-        self.state = State { at: at as usize, stamp, run };
     }
 
     fn verify(&mut self) -> Result<u64, String> {
-        let run = self.state.run;
-        let (mut sum, mut stamp) = (0_u64, run.stamp);
-        let (mut last, mut before) = (0..0, 0..0);
-        for places in stretches(run.from, run.blocks, self.ring()) {
-            stamp = next_stamp(stamp);
-            sum = sum.wrapping_add(self.expected(places.clone(), stamp));
-            before = std::mem::replace(&mut last, places);
-        }
+        let Unproven { blocks, sum: found, left_out } = std::mem::take(&mut self.state.unproven);
         if self.operation == Operation::Read {
-            let found = run.sum;
+            let sum = self.expected_sum(blocks);
             let wrong = format!("the sum of the bytes read is {found}, expected {sum}");
-            return if found == sum { Ok(run.blocks) } else { Err(wrong) };
+            return if found == sum { Ok(self.state.counted) } else { Err(wrong) };
         }
-        if run.sum != sum {
-            return Err("the last block of a stretch was not written".to_owned());
+        if let Some(piece) = left_out {
+            let (block, byte) = self.block_of(piece);
+            return Err(format!(
+                "byte {byte} of block {block} was not written at the end of a run"
+            ));
         }
-        // What the last stretch wrote over, and all before these two, is proven by the sum.
-        let earlier = if stamp == 1 { STAMPS } else { stamp - 1 };
-        self.check_written(before.start.max(last.end)..before.end, earlier)?;
-        self.check_written(last, stamp)?;
-        Ok(run.blocks)
+        let (pass, [before, now]) = (self.state.pass, self.latest(blocks));
+        // In the order of the runs, so that what this leaves in the cache is what the
+        // next run meets last.
+        self.check_written(before, stamp(pass.saturating_sub(1)))?;
+        self.check_written(now, stamp(pass))?;
+        Ok(self.state.counted)
+    }
+}
+
+/// Replaces each block by its pieces.
+fn into_pieces(window: &mut Vec<u32>, pieces: usize) {
+    let blocks = window.len();
+    window.resize(blocks * pieces, 0);
+    for i in (0..blocks).rev() {
+        let first = window[i] * pieces as u32;
+        (0..pieces).for_each(|piece| window[i * pieces + piece] = first + piece as u32);
     }
 }

@@ -214,6 +214,7 @@ impl Task {
     /// A thread's part, made on that thread.
     fn part(&self, index: u64, of: u64) -> load::BlockLoad {
         let (Shape { block_size, .. }, other_side) = (self.shape, self.shape.other_side() as usize);
+        let pieces = self.shape.pieces() as usize;
         // All of it is within the arena, so the numbers fit.
         let blocks = share(self.shape.blocks() as usize, index as usize, of as usize);
         let size = block_size as usize;
@@ -234,8 +235,9 @@ impl Task {
         let mut part = load::BlockLoad {
             operation: self.operation,
             body: body::body(self.operation, block_size),
-            area: body::Area { source, target, size },
-            blocks: blocks.len(),
+            area: body::Area { source, target, size: size / pieces },
+            blocks: blocks.len() * pieces,
+            pieces,
             offset,
             random: None,
             _arena: Arc::clone(&self.arena),
@@ -254,10 +256,10 @@ impl Task {
     /// other would be faster for being more. Its blocks then are in what other threads
     /// fill, so no thread runs before all parts are made.
     fn mix(&self, part: &mut load::BlockLoad, index: u64, of: u64) {
-        let mut share = order::Share::new(part.blocks as u64, 0, 1);
+        let mut share = order::Share::new((part.blocks / part.pieces) as u64, 0, 1);
         if arena::nodes() == 1 {
             share = order::Share::new(self.shape.blocks(), index, of);
-            part.blocks = self.shape.blocks() as usize;
+            part.blocks = self.shape.blocks() as usize * part.pieces;
             part.area.source = part.area.source.wrapping_sub(part.offset);
             part.area.target = part.area.target.wrapping_sub(part.offset);
             part.offset = 0;
@@ -270,12 +272,13 @@ impl Task {
 
 impl Setup for Task {
     fn work_per_iteration(&self) -> f64 {
-        (self.shape.block_size * self.operation.sides()) as f64
+        (self.shape.piece() * self.operation.sides()) as f64
     }
 
     fn moved_per_iteration(&self) -> Option<f64> {
         let streams = body::streams(self.shape.block_size);
-        Some(self.shape.moved(self.operation, self.random, streams))
+        let moved = self.shape.moved(self.operation, self.random, streams);
+        Some(moved / self.shape.pieces() as f64)
     }
 
     fn placement(&self) -> Placement {

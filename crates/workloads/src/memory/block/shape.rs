@@ -3,11 +3,15 @@
 use proofmark_engine::Refusal;
 use proofmark_model::{Params, format_size};
 
-use super::{Operation, order};
+use super::{Operation, body, order};
 use crate::arena::ALIGNMENT;
 use crate::params::int;
 
 const LINE: u64 = 64;
+/// A block of several times this many bytes is visited in pieces of this size: an iteration should
+/// take microseconds. Each is still long against a call.
+const PIECE: u64 = 128 << 10;
+
 /// The most bytes of the windows of the random order, over all threads.
 const WINDOWS: u64 = 256 << 20;
 
@@ -46,12 +50,24 @@ impl Shape {
         self.data_size / self.block_size
     }
 
+    /// Pieces that a block is visited in, one an iteration. What the C library moves stays whole:
+    /// how it does that depends on the length.
+    pub(super) fn pieces(&self) -> u64 {
+        let divides = self.block_size.is_multiple_of(PIECE) && body::streams(self.block_size);
+        if divides { self.block_size / PIECE } else { 1 }
+    }
+
+    /// Bytes of a piece.
+    pub(super) fn piece(&self) -> u64 {
+        self.block_size / self.pieces()
+    }
+
     /// Where a copy's other side begins.
     pub(super) fn other_side(&self) -> u64 {
         self.data_size.next_multiple_of(ALIGNMENT as u64)
     }
 
-    /// The most blocks of one thread's window. It is long enough to go round all lines
+    /// The most blocks of one thread's window, which holds a number for each piece. It is long enough to go round all lines
     /// of the data about four times where blocks are small.
     pub(super) fn window(&self) -> u64 {
         let entries = WINDOWS.min(self.data_size / 4) / size_of::<u32>() as u64;
@@ -63,7 +79,7 @@ impl Shape {
             Operation::Copy => self.other_side() + self.data_size,
             _ => self.data_size,
         };
-        let windows = self.window() * self.threads * size_of::<u32>() as u64;
+        let windows = self.window() * self.pieces() * self.threads * size_of::<u32>() as u64;
         if random { data + windows } else { data }
     }
 

@@ -1,11 +1,12 @@
 //! Every workload proves its work, and faults planted in it are found.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::body::{Area, Blocks as Visited, Body, body};
 use super::*;
 use crate::memory::testing::host;
-use crate::params::testing::params;
+use crate::params::testing::{params, prove, uneven_slices, verified};
 
 const ALL: [&Blocks; 6] =
     [&READ_WRITE, &RAND_READ_WRITE, &SEQ_WRITE, &RAND_WRITE, &SEQ_READ, &RAND_READ];
@@ -25,30 +26,38 @@ fn every_workload_proves_every_block_on_every_thread() {
             let data = if size < 8 { 10_000 } else { 150_000 } + 3 * size;
             let setup = workload.setup(&point(size, data, 2)).unwrap();
             let part = data / size / 2;
-            // As in a run, no thread begins before the memory of all is made.
-            let made = std::sync::Barrier::new(2);
-            std::thread::scope(|scope| {
-                for index in 0..2 {
-                    let (setup, made) = (&setup, &made);
-                    scope.spawn(move || {
-                        let mut load = setup.thread(index, 2).unwrap();
-                        made.wait();
-                        // Also none, more than are left of a pass, and several passes.
-                        for (ahead, n) in [(0, 1), (3, part / 2), (part / 3, part), (1, 0)] {
-                            load.prepare(ahead + n);
-                            load.run(ahead);
-                            load.run(n);
-                            let id = &workload.spec.id;
-                            assert_eq!(load.verify(), Ok(n), "{id} {size} B, {ahead} + {n}");
-                        }
-                        for n in [part + 2, 3 * part + 1, 130 * part] {
-                            load.prepare(n);
-                            load.run(n);
-                            assert_eq!(load.verify(), Ok(n));
-                        }
-                    });
-                }
-            });
+            // Also none, more than are left of a pass, several passes, and more than stamps.
+            let trials = [1, part / 2, part, 0, part + 2, 3 * part + 1, 130 * part];
+            prove(&*setup, 2, &trials, &format!("{} {size} B", workload.spec.id));
+        }
+    }
+}
+
+#[test]
+fn a_large_block_is_visited_in_pieces_and_counts_as_much() {
+    const PIECE: u64 = 128 << 10;
+    for workload in ALL {
+        for (size, in_pieces) in [(PIECE, 1), (2 * PIECE, 2), (3 * PIECE, 3), (PIECE + 64, 1)] {
+            let pieces = if body::streams(size) { in_pieces } else { 1 };
+            let params = point(size, 9 * size, 2);
+            let setup = workload.setup(&params).unwrap();
+            let whole = workload.operation.sides() * size;
+            assert_eq!(setup.work_per_iteration() * pieces as f64, whole as f64);
+            prove(&*setup, 2, &[1, 4 * pieces - 1, 25], &format!("{} {size} B", workload.spec.id));
+
+            let shape = Shape::from_params(&params).unwrap();
+            let task = Task::new(workload.operation, workload.random, shape, Pages::Small).unwrap();
+            let mut part = task.part(1, 2);
+            part.prepare(4 * pieces);
+            let Some(random) = part.random else { continue };
+            // The pieces of a block follow each other.
+            let blocks = random.window.chunks(pieces as usize);
+            assert_eq!(blocks.len(), 4);
+            for block in blocks {
+                let first = block[0];
+                assert!(first.is_multiple_of(pieces as u32));
+                assert!(block.iter().zip(first..).all(|(piece, due)| *piece == due), "{block:?}");
+            }
         }
     }
 }
@@ -68,6 +77,7 @@ fn the_threads_of_a_point_share_out_all_blocks() {
                     None => part.blocks,
                 } as u64;
                 part.prepare(own);
+                part.begin();
                 // SAFETY: all of the data, which nobody writes meanwhile.
                 let data = || unsafe { std::slice::from_raw_parts(task.arena.base(), 10_000) };
                 let before = data().to_vec();
@@ -150,17 +160,20 @@ unsafe fn idles(_: &Area, _: Visited<'_>, _: u8) -> u64 {
 
 /// Runs that many blocks with the right body a few times, then with this one; what
 /// verification finds.
-fn outcome(mut part: load::BlockLoad, blocks: u64, good: u64, body: Body) -> Result<u64, String> {
-    let run = |part: &mut load::BlockLoad| {
-        part.prepare(blocks);
-        part.run(blocks);
-        part.verify()
-    };
+fn outcome(
+    mut part: load::BlockLoad,
+    slices: &[u64],
+    good: u64,
+    body: Body,
+) -> Result<u64, String> {
+    let blocks = slices.iter().sum();
     for _ in 0..good {
-        assert_eq!(run(&mut part), Ok(blocks));
+        part.prepare(blocks);
+        assert_eq!(verified(&mut part, slices), Ok(blocks));
     }
     part.body = body;
-    run(&mut part)
+    part.prepare(blocks);
+    verified(&mut part, slices)
 }
 
 fn every_fault<const O: usize>() {
@@ -175,10 +188,14 @@ fn every_fault<const O: usize>() {
                     ("idles", idles),
                 ];
                 for ((fault, body), good) in faults.into_iter().flat_map(|f| [(f, 0), (f, 3)]) {
-                    let found = outcome(part(operation, random, size), blocks, good, body);
-                    let what =
-                        format!("{operation:?}, {size} B, random: {random}, {blocks} blocks");
-                    assert!(found.is_err(), "{what}, after {good} runs: {fault} is not found");
+                    for slices in [vec![blocks], uneven_slices(blocks)] {
+                        let found = outcome(part(operation, random, size), &slices, good, body);
+                        let what = format!("{operation:?}, {size} B, random: {random}, {slices:?}");
+                        assert!(
+                            found.is_err(),
+                            "{what}, after {good} trials: {fault} is not found"
+                        );
+                    }
                 }
             }
         }
@@ -210,10 +227,85 @@ fn a_pass_left_out_is_found_though_the_next_one_writes_over_it() {
         CALLS.store(0, Ordering::Relaxed);
         let mut part = part(operation, false, 64);
         part.body = body;
-        part.run(80);
-        assert!(part.verify().unwrap_err().contains("last block"), "{operation:?}");
-        part.run(80);
-        assert_eq!(part.verify(), Ok(80), "the body is right from the second call on");
+        let error = verified(&mut part, &[80]).unwrap_err();
+        assert_eq!(error, "byte 0 of block 39 was not written at the end of a run");
+        assert_eq!(verified(&mut part, &[80]), Ok(80), "the body is right from the second call on");
+    }
+}
+
+/// The call of the body below that goes wrong, of those that follow.
+static UNTIL_FAULT: AtomicU64 = AtomicU64::new(0);
+static FAULT: Mutex<Option<Body>> = Mutex::new(None);
+
+/// Goes wrong in one call.
+unsafe fn once<const O: usize>(area: &Area, blocks: Visited<'_>, stamp: u8) -> u64 {
+    let is_due = UNTIL_FAULT.fetch_sub(1, Ordering::Relaxed) == 0;
+    let fault = FAULT.lock().unwrap().filter(|_| is_due);
+    // SAFETY: the caller's promise, passed on.
+    unsafe {
+        match fault {
+            Some(fault) => fault(area, blocks, stamp),
+            None => right::<O>(area, &list(blocks), stamp),
+        }
+    }
+}
+
+fn every_fault_in_a_slice<const O: usize>() {
+    let faults: [(&str, Body); 4] =
+        [("skips", skips::<O>), ("repeats", repeats::<O>), ("errs", errs::<O>), ("idles", idles)];
+    // Less than once round; and more, with the fault where a later pass writes over it.
+    for (slices, wrong) in [([7, 2, 9, 5, 8], 1..4), ([30, 6, 30, 2, 29], 0..5)] {
+        let counted = slices.iter().sum();
+        let overwritten = counted > 40;
+        for (random, ((fault, body), at)) in [false, true].into_iter().flat_map(|random| {
+            let wrong = wrong.clone();
+            let cases = faults.into_iter().flat_map(move |f| wrong.clone().map(move |at| (f, at)));
+            cases.map(move |case| (random, case))
+        }) {
+            // What is left out within a stretch that is written over stays unproven.
+            if overwritten && OPERATIONS[O] != Operation::Read && fault != "idles" {
+                continue;
+            }
+            let mut part = part(OPERATIONS[O], random, 64);
+            part.prepare(40);
+            part.body = once::<O>;
+            *FAULT.lock().unwrap() = None;
+            part.run(6); // Ahead, and no fault.
+            assert_eq!(verified(&mut part, &slices), Ok(counted), "an honest body");
+            part.prepare(40);
+            part.run(6);
+            *FAULT.lock().unwrap() = Some(body);
+            UNTIL_FAULT.store(at, Ordering::Relaxed);
+            let found = verified(&mut part, &slices);
+            let what = format!("{:?}, random: {random}, {slices:?}", OPERATIONS[O]);
+            assert!(found.is_err(), "{what}: {fault} in stretch {at} is not found");
+        }
+    }
+}
+
+#[test]
+fn a_fault_in_a_middle_slice_is_found() {
+    every_fault_in_a_slice::<0>();
+    every_fault_in_a_slice::<1>();
+    every_fault_in_a_slice::<2>();
+}
+
+/// What ran ahead is not counted; what it left out is found all the same.
+#[test]
+fn what_ran_ahead_is_proven_too() {
+    for operation in [Operation::Write, Operation::Copy] {
+        let mut part = part(operation, false, 64);
+        part.run(10);
+        // SAFETY: the first byte of block 3.
+        unsafe { *part.area.target.add(3 * 64) ^= 1 };
+        let error = verified(&mut part, &[20]).unwrap_err();
+        assert!(error.starts_with("byte 0 of block 3 is "), "{error}");
+        // A copy that is left from then proves nothing later.
+        let mut part = self::part(operation, false, 64);
+        part.run(10);
+        assert_eq!(verified(&mut part, &[30]), Ok(30));
+        part.body = idles;
+        assert!(verified(&mut part, &[1, 9]).is_err());
     }
 }
 
@@ -224,8 +316,7 @@ fn an_order_that_holds_a_block_twice_is_found() {
         part.prepare(40);
         let window = &mut part.random.as_mut().unwrap().window;
         window[20] = window[7];
-        part.run(40);
-        let error = part.verify().unwrap_err();
+        let error = verified(&mut part, &[15, 15, 10]).unwrap_err();
         assert!(error.starts_with("byte ") && error.contains(", expected "), "{error}");
     }
 }
@@ -273,12 +364,13 @@ fn what_does_not_fit_is_refused_in_one_line() {
 #[test]
 fn a_copy_counts_and_takes_both_sides() {
     let point = point(1 << 20, 10 << 20, 2);
+    let pieces = if body::streams(1 << 20) { 8 } else { 1 };
     let of = |workload: &Blocks| {
         let setup = workload.setup(&point).unwrap();
-        (setup.work_per_iteration(), workload.memory_bytes(&point))
+        (setup.work_per_iteration() * pieces as f64, workload.memory_bytes(&point))
     };
     assert_eq!(of(&SEQ_READ), (1048576.0, 10 << 20));
     assert_eq!(of(&READ_WRITE), (2097152.0, 20 << 20));
-    // 5 entries of 4 bytes for each of 2 threads.
-    assert_eq!(of(&RAND_READ_WRITE), (2097152.0, (20 << 20) + 40));
+    // 5 blocks for each of 2 threads, with an entry of 4 bytes for each of their pieces.
+    assert_eq!(of(&RAND_READ_WRITE), (2097152.0, (20 << 20) + 5 * pieces * 4 * 2));
 }

@@ -27,10 +27,18 @@ const LEAST: u64 = 1 << 10;
 /// 31 with 8 KiB to 1 MiB more. 128 KiB keeps the place in an L2 whose ways are as large.
 const SKEW: u64 = (128 << 10) + (1 << 10);
 
+/// A page has one node, so where there are several no two parts share a page.
+fn page() -> u64 {
+    if nodes() > 1 { ALIGNMENT as u64 } else { 4096 }
+}
+
 /// Arrays, each divided into one part a thread, each part into equal segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layout {
-    op: Op,
+    arrays: u64,
+    /// Where the destination and the sources are, of those that the operation has.
+    pub(super) dst: Option<u64>,
+    pub(super) sources: [Option<u64>; 2],
     pub(super) threads: u64,
     pub(super) segment: u64,
     pub(super) segments: u64,
@@ -40,12 +48,25 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The arrays of an operation, of up to this many bytes each; less than 256 bytes a segment may
-    /// be left over. An error if a thread's part would be too small.
+    /// The arrays of an operation alone, of up to this many bytes each; less than 256 bytes a
+    /// segment may be left over. An error if a thread's part would be too small.
     pub(super) fn new(op: Op, array_size: u64, threads: u64) -> Result<Self, Refusal> {
-        // A page has one node, so where there are several no two parts share a page.
-        let page = if nodes() > 1 { ALIGNMENT as u64 } else { 4096 };
-        Self::with_page(op, array_size, threads.max(1), page)
+        Self::with_page(op, array_size, threads.max(1), page())
+    }
+
+    /// The arrays of all operations, which share them: a destination, the source that loops stamp,
+    /// and the one that none writes to, which is what a read reads.
+    pub(super) fn of_all(op: Op, array_size: u64, threads: u64) -> Result<Self, Refusal> {
+        let all = Self::with_page(Op::Triad, array_size, threads.max(1), page())?;
+        let has = |is_used: bool, place| is_used.then_some(place);
+        let (dst, second) = (has(op.stores(), 0), has(op.sources() > 1, 2));
+        let first = if op.stores() { has(op.sources() > 0, 1) } else { Some(2) };
+        Ok(Self { dst, sources: [first, second], ..all })
+    }
+
+    /// Whether the arrays are those of all operations.
+    pub(super) fn is_of_all(&self) -> bool {
+        self.arrays == 3
     }
 
     fn with_page(op: Op, array_size: u64, threads: u64, page: u64) -> Result<Self, Refusal> {
@@ -64,12 +85,30 @@ impl Layout {
         let shift = if page > SKEW { SKEW * (op.arrays() as u64 - 1) } else { 0 };
         let part_stride = (segment * segments + shift).next_multiple_of(page);
         let array_stride = (part_stride * threads).next_multiple_of(ALIGNMENT as u64) + SKEW;
-        Ok(Self { op, threads, segment, segments, part_stride, array_stride })
+        let arrays = op.arrays() as u64;
+        let mut places = 0..arrays;
+        let mut next = |is_used: bool| if is_used { places.next() } else { None };
+        let dst = next(op.stores());
+        let sources = [next(op.sources() > 0), next(op.sources() > 1)];
+        Ok(Self { arrays, dst, sources, threads, segment, segments, part_stride, array_stride })
     }
 
     /// Bytes from the first to the last of all arrays.
     pub(super) fn bytes(&self) -> u64 {
-        self.array_stride * (self.op.arrays() as u64 - 1) + self.part_stride * self.threads
+        self.array_stride * (self.arrays - 1) + self.part_stride * self.threads
+    }
+
+    /// The arrays by their places, each with the numbers that a source holds; `None`: the destination.
+    pub(super) fn contents(&self) -> impl Iterator<Item = (u64, Option<u64>)> {
+        let has_dst = self.dst.is_some() || self.is_of_all();
+        (0..self.arrays)
+            .map(move |place| (place, if has_dst { place.checked_sub(1) } else { Some(place) }))
+    }
+
+    /// Which numbers the first source holds.
+    pub(super) fn numbers_of_first(&self) -> u64 {
+        let place = self.sources[0];
+        self.contents().find(|(at, _)| Some(*at) == place).and_then(|(_, n)| n).unwrap_or(0)
     }
 
     /// Bytes of one thread's part of an array.
@@ -89,13 +128,12 @@ impl Layout {
 
     /// Equal for segments at the same places, however many threads they are divided among.
     pub(super) fn describe(&self) -> String {
-        let Self { op, threads, segment, array_stride, part_stride, .. } = self;
+        let Self { arrays, threads, segment, array_stride, part_stride, .. } = self;
         let parts = if *part_stride == self.part() {
             format!("{} B", part_stride * threads)
         } else {
             format!("{threads} parts of {} B each {part_stride} B", self.part())
         };
-        let arrays = op.arrays();
         format!("{arrays} arrays each {array_stride} B, {parts}, segments of {segment} B")
     }
 }

@@ -33,15 +33,29 @@ pub(super) struct StreamLoad {
     /// Beginning of the part in each array; null for those that `op` has not.
     places: Segment,
     segments: u64,
+    /// Which numbers the first source holds.
+    numbers: u64,
     /// Index of the part's first element in its array.
     first: u64,
     done: u64,
-    /// Iterations done before the last run.
+    /// Iterations done before those that count.
     before: u64,
+    /// Iterations done up to the last verification.
     proved: u64,
     /// Sum of what was read since.
     sum: u64,
     arena: Arc<Arena>,
+}
+
+/// Fills a thread's part of an array, whose first element there has that index, with the numbers of a
+/// source, or as unwritten.
+fn fill_with(part: *mut f64, elements: usize, (numbers, first): (Option<u64>, u64)) {
+    // SAFETY: this many elements are this thread's part, aligned and mapped.
+    let part = unsafe { std::slice::from_raw_parts_mut(part, elements) };
+    match numbers {
+        Some(numbers) => Progression::source(numbers, first).fill(part),
+        None => part.fill(UNWRITTEN),
+    }
 }
 
 impl StreamLoad {
@@ -54,50 +68,37 @@ impl StreamLoad {
         fill: bool,
     ) -> Self {
         let bytes = layout.part() as usize;
-        let mut next = 0;
-        let mut array = |is_used: bool| {
-            if !is_used {
-                return std::ptr::null_mut();
-            }
-            let offset = layout.offset(next, thread) as usize;
-            next += 1;
+        let array = |place: u64| {
+            let offset = layout.offset(place, thread) as usize;
             arena.place_here(offset, bytes);
             arena.base().wrapping_add(offset).cast::<f64>()
         };
-        let dst = array(op.stores());
-        let (a, b) = (array(op.sources() >= 1), array(op.sources() >= 2));
+        let used = |place: Option<u64>| place.map_or(std::ptr::null_mut(), array);
+        let first = layout.within(thread) / 8;
+        if fill {
+            layout
+                .contents()
+                .for_each(|(place, numbers)| fill_with(array(place), bytes / 8, (numbers, first)));
+        }
         let past_the_caches = |isa| find(Op::Write, Stores::NonTemporal, isa);
-        let part = Self {
+        Self {
             hot,
             erase: Isa::ALL.into_iter().rev().find_map(past_the_caches),
             op,
-            places: Segment { dst, a, b, bytes: layout.segment as usize },
+            places: Segment {
+                dst: used(layout.dst),
+                a: used(layout.sources[0]),
+                b: used(layout.sources[1]),
+                bytes: layout.segment as usize,
+            },
+            numbers: layout.numbers_of_first(),
             segments: layout.segments,
-            first: layout.within(thread) / 8,
+            first,
             done: 0,
             before: 0,
             proved: 0,
             sum: 0,
             arena: Arc::clone(arena),
-        };
-        if fill {
-            part.fill(bytes / 8);
-        }
-        part
-    }
-
-    fn fill(&self, elements: usize) {
-        let Segment { dst, a, b, .. } = self.places;
-        for (source, numbers) in [(a, 0), (b, 1)] {
-            if !source.is_null() {
-                // SAFETY: this many elements are this thread's part, aligned and mapped.
-                let source = unsafe { std::slice::from_raw_parts_mut(source, elements) };
-                Progression::source(numbers, self.first).fill(source);
-            }
-        }
-        if !dst.is_null() {
-            // SAFETY: as above.
-            unsafe { std::slice::from_raw_parts_mut(dst, elements) }.fill(UNWRITTEN);
         }
     }
 
@@ -145,7 +146,7 @@ impl StreamLoad {
         let end = index + body.len() as u64;
         let a = |index| match self.op {
             Op::Write => Progression::constant(stamp),
-            _ => Progression::source(0, index),
+            _ => Progression::source(self.numbers, index),
         };
         self.compare(body, index, a(index))?;
         self.compare(line, end, Progression::constant(stamp))?;
@@ -185,7 +186,7 @@ impl StreamLoad {
         let end = self.proved + (self.done - self.proved).min(self.segments);
         for iteration in self.proved..end {
             let times = (self.done - iteration).div_ceil(self.segments);
-            let numbers = Progression::source(0, self.index(iteration));
+            let numbers = Progression::source(self.numbers, self.index(iteration));
             let sum = numbers.sum_of_bits(self.places.bytes / 8);
             expected = expected.wrapping_add(sum.wrapping_mul(times));
         }
@@ -197,8 +198,11 @@ impl StreamLoad {
 }
 
 impl Load for StreamLoad {
-    fn run(&mut self, iterations: u64) {
+    fn begin(&mut self) {
         self.before = self.done;
+    }
+
+    fn run(&mut self, iterations: u64) {
         if self.segments == 1 {
             // The whole part in one call, over and over, so that calls cost nothing.
             if iterations > 0 {

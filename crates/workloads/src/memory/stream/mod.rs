@@ -68,7 +68,10 @@ impl Stream {
             Some(_) => int(params, "array_size")?,
             None => int(params, "working_set")? / op.arrays() as u64 * threads,
         };
-        Layout::new(op, size, threads)
+        match self.op {
+            Some(_) => Layout::of_all(op, size, threads),
+            None => Layout::new(op, size, threads),
+        }
     }
 
     fn task(&self, params: &Params) -> Result<Task, Refusal> {
@@ -144,14 +147,19 @@ struct Task {
 
 impl Task {
     fn setup(self) -> Result<Box<dyn Setup>, Refusal> {
-        let arena = Arena::get(self.layout.bytes(), self.pages, self.layout.threads)?;
-        let fill = !arena.holds(&self.content());
-        Ok(Box::new(Ready { task: self, arena, fill }))
+        let Layout { threads, .. } = self.layout;
+        let (arena, holds) =
+            Arena::shared(&self.content(), self.layout.bytes(), self.pages, threads)?;
+        Ok(Box::new(Ready { task: self, arena, fill: !holds }))
     }
 
     /// What the filled arena holds: the same for points whose sources are at the same places.
     fn content(&self) -> String {
-        format!("stream: the last {} of {}", self.op.sources(), self.layout.describe())
+        let (dst, layout) = (self.layout.dst.is_some(), self.layout.describe());
+        match self.layout.is_of_all() {
+            true => format!("stream: all of {layout}"),
+            false => format!("stream: {dst} {layout}"),
+        }
     }
 
     /// Bytes counted in an iteration, as read and as written.

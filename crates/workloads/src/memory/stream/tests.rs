@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::super::segment::Segment;
 use super::super::testing::host;
 use super::*;
-use crate::params::testing::{params, prove};
+use crate::params::testing::{params, prove, verified};
 
 const ALL: [&Stream; 6] = [&COPY, &SCALE, &ADD, &TRIAD, &READ, &WRITE];
 
@@ -124,6 +124,16 @@ faulty!(half_written, Op::Write, |s, n, stamp, run| {
 faulty!(half_read, Op::Read, |s, n, stamp, run| {
     run(&Segment { bytes: s.bytes - 256, ..*s }, n, stamp)
 });
+// With 1 iteration ahead, the third one that counts.
+faulty!(fourth_copy_left_out, Op::Copy, |s, n, stamp, run| {
+    if stamp == 4.0 { 0 } else { run(s, n, stamp) }
+});
+faulty!(fourth_write_left_out, Op::Write, |s, n, stamp, run| {
+    if stamp == 4.0 { 0 } else { run(s, n, stamp) }
+});
+faulty!(fourth_read_left_out, Op::Read, |s, n, stamp, run| {
+    if stamp == 4.0 { 0 } else { run(s, n, stamp) }
+});
 faulty!(read_once_only, Op::Read, |s, _n, stamp, run| run(s, 1, stamp));
 
 #[test]
@@ -151,16 +161,21 @@ fn each_fault_is_found() {
         ("half read", Op::Read, half_read, many),
         ("read once", Op::Read, read_once_only, one),
         ("late", Op::Copy, late, many),
+        ("fourth", Op::Copy, fourth_copy_left_out, many),
+        ("fourth", Op::Write, fourth_write_left_out, many),
+        ("fourth", Op::Read, fourth_read_left_out, many),
     ];
     for (name, op, hot, size) in faults {
-        // What ran ahead is proved too.
-        let mut part = planted(*op, *hot, *size);
-        part.run(1);
-        part.run(5);
-        assert!(part.verify().is_err(), "{name} {op:?} {size}");
-        let mut part = planted(*op, honest(*op), *size);
-        part.run(6);
-        assert_eq!(part.verify(), Ok(6), "{name} {op:?} {size}: an honest loop");
+        for slices in [&[5][..], &[1, 3, 1]] {
+            LATE.store(0, Ordering::Relaxed);
+            // What ran ahead is proved too.
+            let mut part = planted(*op, *hot, *size);
+            part.run(1);
+            assert!(verified(part.as_mut(), slices).is_err(), "{name} {op:?} {size} {slices:?}");
+            let mut part = planted(*op, honest(*op), *size);
+            let verified = verified(part.as_mut(), slices);
+            assert_eq!(verified, Ok(5), "{name} {op:?} {size}: an honest loop");
+        }
     }
 }
 
@@ -183,10 +198,8 @@ faulty!(tires, Op::Copy, |s, n, stamp, run| {
 fn a_loop_that_stops_working_is_found_although_old_results_are_right() {
     // The first run is honest, so every element has been right once.
     let mut part = planted(Op::Copy, tires, 1 << 20);
-    part.run(8);
-    assert_eq!(part.verify(), Ok(8));
-    part.run(8);
-    let error = part.verify().unwrap_err();
+    assert_eq!(verified(part.as_mut(), &[5, 3]), Ok(8));
+    let error = verified(part.as_mut(), &[1, 7]).unwrap_err();
     assert!(error.contains("was not written, expected "), "{error}");
 }
 
