@@ -274,7 +274,9 @@ impl Load for BlockLoad {
         }
         if let Some(piece) = left_out {
             let (block, byte) = self.block_of(piece);
-            return Err(format!("byte {byte} of block {block} was not written at the end of a run"));
+            return Err(format!(
+                "byte {byte} of block {block} was not written at the end of a run"
+            ));
         }
         let (pass, [before, now]) = (self.state.pass, self.latest(blocks));
         // In the order of the runs, so that what this leaves in the cache is what the

@@ -190,9 +190,11 @@ fn every_fault<const O: usize>() {
                 for ((fault, body), good) in faults.into_iter().flat_map(|f| [(f, 0), (f, 3)]) {
                     for slices in [vec![blocks], uneven_slices(blocks)] {
                         let found = outcome(part(operation, random, size), &slices, good, body);
-                        let what =
-                            format!("{operation:?}, {size} B, random: {random}, {slices:?}");
-                        assert!(found.is_err(), "{what}, after {good} trials: {fault} is not found");
+                        let what = format!("{operation:?}, {size} B, random: {random}, {slices:?}");
+                        assert!(
+                            found.is_err(),
+                            "{what}, after {good} trials: {fault} is not found"
+                        );
                     }
                 }
             }
