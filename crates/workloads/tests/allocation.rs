@@ -1,4 +1,4 @@
-//! The timed part of a workload that times single operations takes no memory.
+//! The timed part of a workload takes no memory.
 
 #![allow(unsafe_code)] // An allocator that counts.
 
@@ -76,12 +76,50 @@ fn disk_workloads_take_none_while_they_are_timed() {
             };
             for ios in [10, 300] {
                 load.prepare(ios);
+                load.begin();
                 assert_eq!(taken(|| load.run(ios)), 0, "{id} {engine}");
-                assert_eq!((load.failure(), load.verify()), (None, Ok(ios)));
+                assert_eq!(taken(|| load.run(2 * ios)), 0, "{id} {engine}");
+                assert_eq!((load.failure(), load.verify()), (None, Ok(3 * ios)));
             }
             let mut times = Latencies::default();
             load.latencies(&mut times);
             assert!(times.summary().is_some());
         }
+    }
+}
+
+#[test]
+fn loads_that_run_in_slices_take_none_in_a_run() {
+    let common = Params::default()
+        .with("threads", 1)
+        .with("isa", "scalar")
+        .with("type", "f64")
+        .with("stores", "temporal")
+        .with("pages", "small")
+        .with("order", "rand")
+        .with("working_set", 1 << 20)
+        .with("array_size", 1 << 20)
+        .with("op", "copy")
+        .with("block_size", 256 << 10)
+        .with("data_size", 8 << 20);
+    for id in [
+        "cpu.clock",
+        "cpu.flops",
+        "memory.copy",
+        "memory.read",
+        "memory.sweep",
+        "memory.latency",
+        "memory.rand_read",
+        "memory.rand_read_write",
+        "memory.seq_write",
+    ] {
+        let setup = proofmark_workloads::find(id).unwrap().setup(&common).unwrap();
+        let mut load = setup.thread(0, 1).unwrap();
+        load.prepare(100);
+        load.run(3);
+        load.begin();
+        // Far more than was prepared for.
+        assert_eq!(taken(|| (0..5000).for_each(|k| load.run(k % 3))), 0, "{id}");
+        assert_eq!((load.failure(), load.verify()), (None, Ok(4999)), "{id}");
     }
 }

@@ -20,7 +20,7 @@ const BUFFERED_STEP: u64 = 61;
 const EACH: u64 = 1000;
 const SOME: u64 = 16;
 
-/// The most places of written blocks that are kept, to be read back.
+/// The most places of written blocks that are kept, to be read back: an even number.
 const SAMPLES: u64 = 64;
 
 /// Where a thread's I/Os come from.
@@ -42,7 +42,7 @@ pub(super) struct Feed {
     pub(super) run: Run,
 }
 
-/// What came of the I/Os of one run.
+/// What came of the I/Os of all runs since [`Feed::begin`].
 #[derive(Default)]
 pub(super) struct Run {
     /// What the stamps of written blocks say.
@@ -55,11 +55,9 @@ pub(super) struct Run {
     /// The first block that held other data than was written there.
     pub(super) wrong: Option<String>,
     pub(super) latencies: Latencies,
-    /// Offsets of some of the blocks written, spread over the run.
+    /// Offsets of some of the blocks written: of one in `sample_step`, from the first on.
     pub(super) written: Vec<u64>,
-    /// I/Os begun, and before which of them the next offset is kept.
-    begun: u64,
-    next_sample: u64,
+    writes: u64,
     sample_step: u64,
 }
 
@@ -94,14 +92,13 @@ impl Feed {
         }
     }
 
-    /// Forgets the previous run, for one of this many I/Os.
-    pub(super) fn begin(&mut self, count: u64, generation: u64) {
+    /// Forgets what was done. Blocks are now written with that generation.
+    pub(super) fn begin(&mut self, generation: u64) {
         let mut written = std::mem::take(&mut self.run.written);
         let mut latencies = std::mem::take(&mut self.run.latencies);
         written.clear();
         latencies.clear();
-        let sample_step = count.div_ceil(SAMPLES).max(1);
-        let secret = random();
+        let (secret, sample_step) = (random(), 1);
         self.run = Run { generation, secret, written, latencies, sample_step, ..Run::default() };
     }
 
@@ -129,13 +126,22 @@ impl Run {
         looks.then_some(chance / SOME)
     }
 
-    /// Keeps where a block is about to be written, of some of them.
+    /// Keeps where a block is about to be written, of some of them. How many come is not known: of
+    /// too many every second one stays.
     #[inline]
     fn keep(&mut self, offset: u64) {
-        if self.begun >= self.next_sample {
+        if self.writes.is_multiple_of(self.sample_step) {
+            if self.written.len() as u64 == SAMPLES {
+                let mut stays = false;
+                self.written.retain(|_| {
+                    stays = !stays;
+                    stays
+                });
+                self.sample_step *= 2;
+            }
             self.written.push(offset);
-            self.next_sample += self.sample_step;
         }
+        self.writes += 1;
     }
 }
 
@@ -151,7 +157,6 @@ impl Source for Feed {
         } else {
             self.holds[slot] = None;
         }
-        self.run.begun += 1;
         Io { write, offset, timed: self.timed_next() }
     }
 

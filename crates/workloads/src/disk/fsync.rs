@@ -164,9 +164,12 @@ impl Load for Log {
         }
     }
 
-    fn run(&mut self, iterations: u64) {
+    fn begin(&mut self) {
         self.done = 0;
         self.latencies.clear();
+    }
+
+    fn run(&mut self, iterations: u64) {
         let worked = self.work(iterations);
         self.fail("appending to", worked);
     }

@@ -180,7 +180,8 @@ impl Thread {
         let part = share((shape.file_size / shape.block_size) as usize, index, of);
         let (block, depth) = (shape.block_size as usize, shape.queue_depth as usize);
         let engine = Engine::new(shape.engine, task.descriptor()?, block, depth)?;
-        let feed = Feed::new(task.file.content, task.kind, shape, part);
+        let mut feed = Feed::new(task.file.content, task.kind, shape, part);
+        feed.begin(new_generation());
         let (task, back) = (Arc::clone(task), ReadBack::new()?);
         Ok(Self { task, index, engine, feed, back, failure: None })
     }
@@ -202,8 +203,11 @@ impl Load for Thread {
         }
     }
 
+    fn begin(&mut self) {
+        self.feed.begin(new_generation());
+    }
+
     fn run(&mut self, iterations: u64) {
-        self.feed.begin(iterations, new_generation());
         if let Err(reason) = self.work(iterations) {
             self.failure.get_or_insert(reason);
         }

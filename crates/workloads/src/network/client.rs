@@ -281,8 +281,12 @@ impl Load for Thread {
         self.tally.begin_trial();
     }
 
+    fn begin(&mut self) {
+        self.tally.begin();
+    }
+
     fn run(&mut self, iterations: u64) {
-        self.tally.begin(iterations);
+        self.tally.ask(iterations);
         if iterations > 0 && self.failure.is_none() {
             let began = now_ns();
             self.failure = self.request(iterations).err();

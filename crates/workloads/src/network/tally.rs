@@ -9,10 +9,10 @@ use super::wire::{Outcome, Report};
 
 #[derive(Debug, Default)]
 pub(super) struct Tally {
-    /// Iterations that the last request's results prove.
+    /// Iterations that were asked for since [`Tally::begin`], and those that the results prove.
     pub(super) counted: u64,
     pub(super) asked: u64,
-    /// Seconds at its end in which only what was lost was waited for.
+    /// Seconds at the end of the last request in which only what was lost was waited for.
     pub(super) idled_s: f64,
     pub(super) latencies: Latencies,
     /// The first block of the trial that was not the one that was due.
@@ -42,9 +42,13 @@ impl Tally {
         self.traffic = Traffic::default();
     }
 
-    pub(super) fn begin(&mut self, asked: u64) {
-        (self.counted, self.asked, self.idled_s) = (0, asked, 0.0);
+    pub(super) fn begin(&mut self) {
+        (self.counted, self.asked, self.idled_s) = (0, 0, 0.0);
         self.latencies.clear();
+    }
+
+    pub(super) fn ask(&mut self, iterations: u64) {
+        (self.asked, self.idled_s) = (self.asked + iterations, 0.0);
     }
 
     /// Counts bytes that were sent, and of them those that were received.

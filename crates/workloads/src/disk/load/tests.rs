@@ -8,6 +8,7 @@ use super::super::engine::Kind;
 use super::super::order::Order::{Rand, Seq};
 use super::super::shape::testing::SHAPE;
 use super::*;
+use crate::params::testing::{uneven_slices, verified};
 
 const MIB: u64 = 1 << 20;
 
@@ -37,11 +38,14 @@ fn task(kind: (Operation, Order), shape: Shape) -> Option<(Arc<Task>, Thread)> {
 }
 
 fn trial(thread: &mut Thread, iterations: u64) -> Result<u64, String> {
-    thread.prepare(iterations);
-    thread.run(0);
-    thread.run(iterations);
-    assert_eq!(thread.failure(), None);
-    thread.verify()
+    trial_in(thread, &[iterations])
+}
+
+/// A trial in these runs, with some more ahead that do not count.
+fn trial_in(thread: &mut Thread, slices: &[u64]) -> Result<u64, String> {
+    thread.prepare(slices.iter().sum());
+    thread.run(3);
+    verified(thread, slices)
 }
 
 #[test]
@@ -72,8 +76,9 @@ fn every_workload_does_what_it_is_asked_and_proves_it() {
             };
             let what = format!("{operation:?} {order:?} {block} {depth}");
             // More than the file has blocks of the larger kind.
-            for iterations in [0, 1, 200] {
-                assert_eq!(trial(&mut thread, iterations), Ok(iterations), "{what}");
+            for slices in [vec![0], vec![1], uneven_slices(150), vec![200], uneven_slices(200)] {
+                let all = slices.iter().sum();
+                assert_eq!(trial_in(&mut thread, &slices), Ok(all), "{what}");
             }
             let state = Blocks(task).file().unwrap();
             let read = 200 * reads / 100 * block;
@@ -143,7 +148,7 @@ fn a_wrong_byte_in_the_file_is_found_by_what_reads_it() {
         file.read_exact_at(&mut byte, 5 * MIB + 2).unwrap();
         file.write_all_at(&[byte[0] ^ 1], 5 * MIB + 2).unwrap();
         file.sync_all().unwrap();
-        let reason = trial(&mut thread, blocks).unwrap_err();
+        let reason = trial_in(&mut thread, &[7, blocks - 8, 1]).unwrap_err();
         assert!(reason.starts_with("byte 5242882 of the test file: read"), "{reason}");
     }
 }
@@ -154,11 +159,40 @@ fn a_write_that_is_dropped_is_found() {
         let shape = Shape { reads: 0, flush: true, ..shape(9 * MIB, block, 1, direct) };
         let Some((task, mut thread)) = task((Write, Rand), shape) else { continue };
         assert_eq!(trial(&mut thread, 4), Ok(4));
-        thread.run(4);
+        thread.begin();
+        thread.run(1);
+        thread.run(3);
         // The file holds again what it held before.
         task.file.lay_out().unwrap();
         let reason = thread.verify().unwrap_err();
         assert!(reason.contains("the last write is missing"), "{block}: {reason}");
+    }
+}
+
+#[test]
+fn a_write_that_is_dropped_in_a_middle_run_is_found() {
+    let shape = Shape { reads: 0, ..shape(13 * MIB, 4096, 1, false) };
+    let (task, mut thread) = task((Write, Seq), shape).unwrap();
+    let file = std::fs::File::from(task.file.buffered().try_clone_to_owned().unwrap());
+    for (trial, drops) in [(0, false), (1, true)] {
+        // Of the 30 blocks of a trial in order, the middle run writes 5 to 24.
+        let (offset, mut block) = ((trial * 30 + 17) * 4096, [0; 4096]);
+        file.read_exact_at(&mut block, offset).unwrap();
+        thread.begin();
+        thread.run(5);
+        thread.run(20);
+        if drops {
+            file.write_all_at(&block, offset).unwrap();
+        }
+        thread.run(5);
+        let verified = thread.verify();
+        let missing = format!("byte {offset} of the test file: the last write is missing");
+        assert_eq!(
+            verified.as_ref().is_err_and(|e| e.starts_with(&missing)),
+            drops,
+            "{verified:?}"
+        );
+        assert_eq!(verified == Ok(30), !drops);
     }
 }
 

@@ -49,7 +49,7 @@ impl ClientSide for ClientEnd {
         line.send(&Sent { count, ..Sent::default() })?;
         let report = tally.report(line, (count, 1))?;
         tally.add_bytes(report.bytes, count);
-        tally.counted = report.blocks.min(count);
+        tally.counted += report.blocks.min(count);
         Ok(())
     }
 }

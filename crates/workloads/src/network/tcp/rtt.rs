@@ -54,7 +54,7 @@ impl ClientSide for ClientEnd {
         self.server_retransmits = report.retransmits;
         let all = (count + report.blocks) * bytes;
         tally.add_bytes(all, all);
-        tally.counted = report.blocks.min(count);
+        tally.counted += report.blocks.min(count);
         Ok(())
     }
 

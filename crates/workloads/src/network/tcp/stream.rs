@@ -89,13 +89,13 @@ impl ClientSide for End {
             self.send(line, first, count).map_err(|e| line.why(e))?;
             let report = tally.report(line, (count, block))?;
             tally.add_bytes(count * block, report.bytes);
-            tally.counted = report.bytes / block;
+            tally.counted += report.bytes / block;
         } else {
             let (bytes, wrong) = self.receive(line, first, count)?;
             wrong.into_iter().for_each(|wrong| tally.found(wrong));
             let report = tally.report(line, (count, block))?;
             tally.add_bytes(report.bytes, bytes);
-            tally.counted = bytes / block;
+            tally.counted += bytes / block;
             tally.traffic.state = Some(report.state());
         }
         Ok(())

@@ -166,6 +166,7 @@ struct Trial {
 fn trial(load: &mut dyn Load, count: u64) -> Trial {
     load.prepare(2 + count);
     load.run(2);
+    load.begin();
     let start = Instant::now();
     load.run(count);
     let seconds = start.elapsed().as_secs_f64();

@@ -7,6 +7,7 @@ use proofmark_testing::wait_until;
 
 use super::*;
 use crate::network::{Network, TCP_CONNECT, TCP_RTT, TCP_STREAM, UDP_RTT, UDP_STREAM};
+use crate::params::testing::{uneven_slices, verified};
 
 /// A trial of `count` on each connection, of which nothing may be lost.
 fn whole(workload: &Network, set: &str, count: u64) -> NetworkTraffic {
@@ -170,7 +171,11 @@ fn trials_follow_each_other_on_one_connection() {
             let trial = trial(&mut load, count);
             assert_eq!((trial.failure, trial.verified), (None, Ok(count)), "{workload:?}");
         }
+        load.prepare(24);
+        load.run(5);
+        assert_eq!(verified(&mut load, &uneven_slices(24)), Ok(24), "{workload:?}");
         load.prepare(0);
+        load.begin();
         load.run(0);
         assert_eq!((load.failure(), load.verify()), (None, Ok(0)));
     }

@@ -89,7 +89,7 @@ impl ClientSide for ClientEnd {
         tally.add_bytes((count + report.blocks) * bytes, (report.blocks + answered) * bytes);
         let (sent, received) = (count, answered);
         tally.add_datagrams(Datagrams { sent, received, ..Datagrams::default() });
-        tally.counted = answered.min(report.blocks);
+        tally.counted += answered.min(report.blocks);
         Ok(())
     }
 }

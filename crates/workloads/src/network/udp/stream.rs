@@ -216,7 +216,7 @@ impl ClientSide for End {
             duplicated: numbered(report.duplicated),
             jitter_s: jitter.map(|ns| ns as f64 * 1e-9),
         });
-        tally.counted = report.blocks;
+        tally.counted += report.blocks;
         tally.idled_s = quiet.min(start.elapsed().saturating_sub(worked)).as_secs_f64();
         Ok(())
     }
