@@ -74,6 +74,13 @@ impl Fake {
         Self { spec, amount, act, moved, disturbers, file, network, solution, idles, clock_hz }
     }
 
+    /// The same, waiting for a device.
+    pub(crate) fn of_a_device(self) -> Self {
+        let work = proofmark_model::Work::DEVICE;
+        let spec = WorkloadSpec { work, ..self.spec.clone() };
+        Self { spec: Box::leak(Box::new(spec)), ..self }
+    }
+
     pub(crate) fn counting(amount: Amount) -> Self {
         Self::new(amount, |_, call| count(call))
     }
@@ -172,7 +179,7 @@ impl Load for Thread {
     }
     fn run(&mut self, iterations: u64) {
         match self.act(Call::Run(iterations)) {
-            Ok(done) => self.done += done,
+            Ok(done) => self.done = self.done.saturating_add(done),
             Err(failure) => self.failure = Some(failure),
         }
         if self.fake.idles {

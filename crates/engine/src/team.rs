@@ -240,8 +240,8 @@ impl TeamTrial {
         Self {
             known,
             from: 0.0,
-            claimed: results.iter().map(|p| p.claimed).sum(),
-            counted: results.iter().map(|p| p.counted).sum(),
+            claimed: results.iter().map(|p| p.claimed).fold(0, u64::saturating_add),
+            counted: results.iter().map(|p| p.counted).fold(0, u64::saturating_add),
             within: 0.0,
             latencies,
         }

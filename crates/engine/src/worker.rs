@@ -66,7 +66,7 @@ struct Work {
 }
 
 /// Seconds of untimed slices before a trial: longer than a core takes to change its clock for wide
-/// vectors, and enough to put a last-level cache of usual size through.
+/// vectors.
 const SLICED_AHEAD_S: f64 = 0.02;
 
 /// A warm-up trial is this part of a trial.
@@ -105,7 +105,7 @@ impl Work {
                 return self.warm();
             }
         }
-        if self.cut.has_slices() {
+        if self.cut.has_slices() && self.setup.amount() != Amount::Whole {
             return self.sliced();
         }
         self.trial(&self.shares(self.filling), self.ahead())
@@ -128,7 +128,9 @@ impl Work {
         let workers = usize::try_from(self.workers).unwrap_or(usize::MAX);
         self.setup.begin_trial()?;
         let unit = (self.unit, self.setup.work_per_iteration());
-        let trial = self.team.sliced(workers, &amount, (cutting, SLICED_AHEAD_S), unit)?;
+        let each_s = cutting.slice_s / cutting.slice as f64;
+        let ahead_s = (self.setup.ahead_iterations() as f64 * each_s).max(SLICED_AHEAD_S);
+        let trial = self.team.sliced(workers, &amount, (cutting, ahead_s), unit)?;
         self.account_for(trial)
     }
 

@@ -37,6 +37,11 @@ pub trait Workload: Sync {
         0
     }
 
+    /// What points have in common that use the same memory; `None`: it shares none.
+    fn shared_memory(&self, _params: &Params) -> Option<String> {
+        None
+    }
+
     /// Bytes of files that the point makes, treated alike.
     fn disk_bytes(&self, _params: &Params) -> u64 {
         0
@@ -150,6 +155,12 @@ pub trait Setup: Send + Sync {
     /// `trial_s`; by default longer than a core takes to change its clock for wide vectors.
     fn ahead_s(&self, trial_s: f64) -> f64 {
         AHEAD_S.min(trial_s / 8.0)
+    }
+
+    /// Iterations of each thread that must run, untimed, before a trial in slices, besides the time
+    /// that a core's clock takes: so many that no cache holds what other loads left there.
+    fn ahead_iterations(&self) -> u64 {
+        0
     }
 
     /// Whether each thread is pinned to a CPU. Threads that wait for a device are better

@@ -81,6 +81,7 @@ pub fn measure_here(
     let programs = Programs::of(&workers);
     let means = Means {
         find: &find,
+        memory_bytes: run.host.usable_memory(),
         launcher: &launcher,
         find_tool: &proofmark_reference::find,
         tools: &programs,

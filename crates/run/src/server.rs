@@ -187,6 +187,10 @@ impl Launcher for Served<'_> {
         Workers { environment: vec![invitation], ..self.workers.clone() }.launch(point)
     }
 
+    fn launch_together(&self, point: &Point) -> Result<Box<dyn Session>, Ending> {
+        self.workers.launch_together(point)
+    }
+
     fn release_idle_worker(&self) {
         self.workers.release_idle_worker();
     }

@@ -41,9 +41,14 @@ fn clock_every_s(cut: Cut) -> f64 {
 }
 const CLOCK_CYCLES: u64 = 24_000;
 
-/// A reading of the core's clock: when it began and ended, in ticks, and the cycles counted.
+/// A chain is run once, untimed, so that its code is at hand: fetching it takes a hundred cycles.
+const WARM_CYCLES: u64 = 600;
+
+/// A reading of the core's clock, in ticks: when the slice before it ended, when it began and ended;
+/// and the cycles counted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reading {
+    pub(crate) after: u64,
     pub(crate) from: u64,
     pub(crate) to: u64,
     pub(crate) cycles: u64,
@@ -77,7 +82,7 @@ impl Log {
         let readings = (2.0 * seconds / clock_every_s(cutting.cut)) as usize + 64;
         let mut ends = vec![1; slices];
         ends.clear();
-        let mut all = vec![Reading { from: 1, to: 1, cycles: 1 }; readings];
+        let mut all = vec![Reading { after: 1, from: 1, to: 1, cycles: 1 }; readings];
         all.clear();
         Self { slice: cutting.slice, ends, readings: all, ..Self::default() }
     }
@@ -86,7 +91,7 @@ impl Log {
     pub(crate) fn iterations(&self) -> u64 {
         match self.ends.len() as u64 {
             0 => 0,
-            slices => (slices - 1) * self.slice + self.last,
+            slices => (slices - 1).saturating_mul(self.slice).saturating_add(self.last),
         }
     }
 
@@ -118,12 +123,17 @@ impl Log {
 
     /// A chain within the load where it has one: a core lowers its clock for wide vectors only
     /// while they run.
-    fn read_clock(&mut self, load: &mut dyn Load, ticks: Ticks, from: u64) {
-        let cycles = load.clock_chain(CLOCK_CYCLES).unwrap_or_else(|| {
-            let steps = CLOCK_CYCLES / chain::PER_STEP;
-            std::hint::black_box(chain::adds(steps));
-            steps * chain::PER_STEP
-        });
-        self.readings.push(Reading { from, to: ticks.now(), cycles });
+    fn read_clock(&mut self, load: &mut dyn Load, ticks: Ticks, after: u64) {
+        let mut chain = |cycles: u64| {
+            load.clock_chain(cycles).unwrap_or_else(|| {
+                let steps = cycles / chain::PER_STEP;
+                std::hint::black_box(chain::adds(steps));
+                steps * chain::PER_STEP
+            })
+        };
+        chain(WARM_CYCLES);
+        let from = ticks.now();
+        let cycles = chain(CLOCK_CYCLES);
+        self.readings.push(Reading { after, from, to: ticks.now(), cycles });
     }
 }

@@ -136,7 +136,7 @@ impl Recorded<'_> {
         let mut from = log.from;
         for (i, end) in log.ends.iter().enumerate() {
             if let Some(reading) = readings.next_if(|r| r.to <= *end) {
-                let [start, stop] = [reading.from, reading.to].map(|t| self.seconds_at(t) - at_s);
+                let [start, stop] = [reading.after, reading.to].map(|t| self.seconds_at(t) - at_s);
                 let took = (stop - start).min(usual_s);
                 if stop > 0.0 && start < seconds {
                     track.pauses.push((start, took));
@@ -193,7 +193,8 @@ fn spread(hz: &[f64], middle: f64) -> f64 {
 
 /// Seconds that our reading of the clock usually takes: what is longer was taken by somebody else.
 fn usual_pause_s(log: &Log, scale: Scale) -> f64 {
-    let ticks: Vec<f64> = log.readings.iter().map(|r| r.to.saturating_sub(r.from) as f64).collect();
+    let ticks: Vec<f64> =
+        log.readings.iter().map(|r| r.to.saturating_sub(r.after) as f64).collect();
     1.5 * median(&ticks).unwrap_or(0.0) * scale.tick_s
 }
 

@@ -60,7 +60,8 @@ impl Team {
         let seconds = match amount {
             Amount::Seconds(seconds) | Amount::Iterations(_, seconds) => *seconds,
         };
-        let ready = ((ahead_s + seconds) / cutting.slice_s) as u64 * cutting.slice;
+        let slices = ((ahead_s + seconds) / cutting.slice_s) as u64;
+        let ready = slices.saturating_mul(cutting.slice);
         let fixed = matches!(amount, Amount::Iterations(..));
         let order = |i: usize| {
             let iterations = match amount {

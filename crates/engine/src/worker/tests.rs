@@ -175,7 +175,7 @@ fn writer(fails: u64, leaves_out: u64) -> Fake {
         other => count(other),
     };
     let file = Some(FileState { size_bytes: 4096, ..FileState::default() });
-    Fake { file, ..Fake::new(Amount::Total(100), act) }
+    Fake { file, ..Fake::new(Amount::Total(100), act).of_a_device() }
 }
 
 const WELL: u64 = u64::MAX;
@@ -223,7 +223,7 @@ fn what_was_received_is_the_work_and_the_interfaces_verify_it() {
             other => count(other),
         };
         let network = Some(NetworkTraffic { received_bytes: 7, ..NetworkTraffic::default() });
-        Fake { network, ..Fake::new(Amount::Total(100), act) }
+        Fake { network, ..Fake::new(Amount::Total(100), act).of_a_device() }
     };
     let one_trial = |fake| talk(fake, 1, &[Request::Trial]).remove(0);
     let reply = one_trial(sender(50));

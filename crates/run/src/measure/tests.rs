@@ -82,6 +82,7 @@ impl Lab {
         let tell = |line: &str| self.said.borrow_mut().push(line.to_owned());
         let means = Means {
             find: &find,
+            memory_bytes: u64::MAX,
             launcher: &self.script,
             tools: &self.runner,
             find_tool: &find_tool,

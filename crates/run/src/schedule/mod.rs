@@ -10,11 +10,12 @@ mod series;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use proofmark_engine::{Clock, Launcher, Request, Session, Stop, Taken, Workload, verification};
 use proofmark_model::{
-    Ending, LOOKS, Measurement, Plan, Point, Policy, Summary, Trial, summarise_trials,
+    Cut, Ending, LOOKS, Measurement, Plan, Point, Policy, Summary, Trial, summarise_trials,
 };
 use proofmark_reference::Tool;
 
@@ -28,7 +29,7 @@ use crate::tool::ToolRunner;
 const GROUP: usize = 64;
 
 /// Most threads of all points that are measured together.
-const GROUP_THREADS: u64 = 256;
+const GROUP_THREADS: u64 = 1024;
 
 /// Trials that every point gets, whatever the budget.
 pub const LEAST_TRIALS: usize = 3;
@@ -49,6 +50,8 @@ pub fn warm_trials(seconds: f64) -> f64 {
 pub struct Means<'a> {
     /// Finds a workload.
     pub find: &'a dyn Fn(&str) -> Option<&'static dyn Workload>,
+    /// Memory that the run may use, in bytes.
+    pub memory_bytes: u64,
     /// Starts workers.
     pub launcher: &'a dyn Launcher,
     /// Finds a reference tool.
@@ -127,30 +130,44 @@ impl State<'_, '_, '_> {
 
     /// Ranges of points that are measured together.
     fn groups(&self) -> Vec<Range<usize>> {
-        let cheap = |i: usize| {
-            let workload = (self.means.find)(&self.plan.points[i].workload);
-            workload.is_some_and(|k| k.spec().interleave) && self.plan.series_of(i).is_none()
-        };
         let mut groups: Vec<Range<usize>> = Vec::new();
-        let mut threads = 0;
-        for (i, point) in self.plan.points.iter().enumerate() {
-            threads += point.params.threads();
+        for i in 0..self.plan.points.len() {
             match groups.last_mut() {
-                Some(group)
-                    if group.len() < GROUP
-                        && threads <= GROUP_THREADS
-                        && cheap(i)
-                        && cheap(i - 1) =>
-                {
-                    group.end = i + 1;
-                }
-                _ => {
-                    threads = point.params.threads();
-                    groups.push(i..i + 1);
-                }
+                Some(group) if self.takes_turns(i) && self.goes_with(group, i) => group.end = i + 1,
+                _ => groups.push(i..i + 1),
             }
         }
         groups
+    }
+
+    fn workload(&self, place: usize) -> Option<&'static dyn Workload> {
+        (self.means.find)(&self.plan.points[place].workload)
+    }
+
+    /// Whether a point's rounds are taken in turn with those of others.
+    fn takes_turns(&self, place: usize) -> bool {
+        let in_turn = |w: &dyn Workload| w.spec().interleave || w.spec().work.cut().has_slices();
+        self.workload(place).is_some_and(in_turn) && self.plan.series_of(place).is_none()
+    }
+
+    /// Whether the machine has room for the point besides those of the group.
+    fn goes_with(&self, group: &Range<usize>, place: usize) -> bool {
+        let all = || group.clone().chain([place]);
+        let subsystem = |place| self.workload(place).map(|w| w.spec().subsystem);
+        let threads: u64 = all().map(|p| self.plan.points[p].params.threads()).sum();
+        let mut memory: BTreeMap<String, u64> = BTreeMap::new();
+        for p in all() {
+            let Some(workload) = self.workload(p) else { continue };
+            let params = &self.plan.points[p].params;
+            let shared = workload.shared_memory(params).unwrap_or_else(|| p.to_string());
+            let bytes = memory.entry(shared).or_default();
+            *bytes = workload.memory_bytes(params).max(*bytes);
+        }
+        self.takes_turns(group.start)
+            && subsystem(group.start) == subsystem(place)
+            && group.len() < GROUP
+            && threads <= GROUP_THREADS
+            && memory.values().sum::<u64>() <= self.means.memory_bytes / 2
     }
 
     fn measure(&mut self, places: Range<usize>) {
@@ -163,21 +180,21 @@ impl State<'_, '_, '_> {
                 Err(ending) => self.end(place, ending),
             }
         }
-        let deadline = self.deadline(places);
+        let deadline = self.deadline(places.clone());
         while !active.is_empty() {
             active.retain_mut(|slot| match self.turn(slot, deadline) {
                 None => true,
                 Some(ending) => {
-                    // Before the pairs: what it holds may be wanted.
                     slot.session = None;
                     self.end(slot.place, ending);
-                    self.compare(slot.place);
                     false
                 }
             });
             // The other way round next time, so that no point always follows the same one.
             active.reverse();
         }
+        // Afterwards, since what the points hold may be wanted.
+        places.for_each(|place| self.compare(place));
     }
 
     /// Seconds since the run began that trials took, and what belongs to them.
@@ -200,7 +217,13 @@ impl State<'_, '_, '_> {
         if let Some(ending) = self.stopped() {
             return Err(ending);
         }
-        let mut session = self.means.launcher.launch(&self.plan.points[place])?;
+        let (launcher, point) = (self.means.launcher, &self.plan.points[place]);
+        let on_a_bus = self.workload(place).is_some_and(|w| w.spec().work.cut() == Cut::Bus);
+        let in_turn = self.takes_turns(place);
+        let mut session = match on_a_bus && in_turn {
+            true => launcher.launch_together(point)?,
+            false => launcher.launch(point)?,
+        };
         // Each trial in slices has a warm-up of its own.
         let workload = (self.means.find)(&self.plan.points[place].workload);
         if !workload.is_some_and(|w| w.spec().work.cut().has_slices()) {

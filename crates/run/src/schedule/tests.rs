@@ -33,6 +33,7 @@ fn run_plan(plan: Plan, script: &Script) -> (Vec<Measurement>, Log, Vec<f64>) {
     let runner = FakeRunner::new(script, 1.0);
     let means = Means {
         find: &find,
+        memory_bytes: u64::MAX,
         launcher: script,
         find_tool: &|_| None,
         tools: &runner,

@@ -118,6 +118,10 @@ impl Workload for Stream {
         self.layout(params).map_or(0, |l| l.bytes())
     }
 
+    fn shared_memory(&self, params: &Params) -> Option<String> {
+        self.task(params).ok().map(|task| task.content())
+    }
+
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
         self.task(params).map(drop)
     }
@@ -189,6 +193,11 @@ impl Setup for Ready {
             Stores::NonTemporal => 0,
         };
         Some((read + written + allocated) as f64)
+    }
+
+    /// Half of an array: it is of four times the caches, so what other operations left there is gone.
+    fn ahead_iterations(&self) -> u64 {
+        if self.task.layout.is_of_all() { self.task.layout.segments / 2 } else { 0 }
     }
 
     fn placement(&self) -> Placement {

@@ -238,14 +238,36 @@ fn arrays_are_filled_once_for_the_points_that_share_them() {
     };
     assert_eq!(content(&COPY, 1, 64 << 20), content(&SCALE, 2, 64 << 20));
     assert_eq!(content(&ADD, 1, 1 << 20), content(&TRIAD, 2, 1 << 20));
+    assert_eq!(content(&READ, 1, 1 << 20), content(&WRITE, 2, 1 << 20));
     for (one, other) in [
-        ((&COPY, 1, 1 << 20), (&TRIAD, 1, 1 << 20)),
-        ((&READ, 1, 1 << 20), (&WRITE, 1, 1 << 20)),
         ((&COPY, 1, 64 << 20), (&COPY, 1, 32 << 20)),
         ((&COPY, 1, 64 << 20), (&COPY, 3, 64 << 20)),
         ((&WRITE, 2, 10_000), (&WRITE, 2, 8192)), // The same extent, but other gaps.
     ] {
         assert_ne!(content(one.0, one.1, one.2), content(other.0, other.1, other.2));
+    }
+}
+
+#[test]
+fn all_operations_take_turns_on_the_same_arrays() {
+    // Of a size of its own, so that no other test uses its arrays.
+    let at = |threads| point(threads, 7 << 20).with("pages", "huge");
+    let all = [&READ, &WRITE, &COPY, &SCALE, &ADD, &TRIAD];
+    let setups: Vec<_> = all
+        .iter()
+        .flat_map(|w| [1, 2].map(|threads| (w.setup(&at(threads)).unwrap(), threads as usize)))
+        .collect();
+    let parts = |(setup, threads): &(Box<dyn Setup>, usize)| -> Vec<_> {
+        (0..*threads).map(|i| setup.thread(i, *threads).unwrap()).collect()
+    };
+    let mut loads: Vec<Vec<Box<dyn Load>>> = setups.iter().map(parts).collect();
+    for round in 0..5 {
+        for load in loads.iter_mut().flatten() {
+            load.run(3);
+            load.begin();
+            (0..17 + round).for_each(|_| load.run(5));
+            assert_eq!(load.verify(), Ok(5 * (17 + round)));
+        }
     }
 }
 
