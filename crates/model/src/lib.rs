@@ -20,6 +20,7 @@ mod network;
 mod params;
 mod plan;
 mod probe;
+mod reference;
 mod role;
 mod run;
 mod sanitize;
@@ -48,8 +49,8 @@ pub use host::{
 };
 pub use limit::Limit;
 pub use measurement::{
-    Account, Bottleneck, Conditions, Ending, Latency, LatencyBucket, Measurement, Ratio, Reference,
-    Round, Trial, Verification,
+    Account, Bottleneck, Conditions, Ending, Latency, LatencyBucket, Measurement, Round, Trial,
+    Verification,
 };
 pub use nearest::did_you_mean;
 pub use network::{
@@ -59,6 +60,7 @@ pub use network::{
 pub use params::{Param, Params, Point};
 pub use plan::{Plan, PlannedReference, PlannedSeries, Policy};
 pub use probe::Probe;
+pub use reference::{First, Printed, Ratio, Reference, comparable_figure, compared};
 pub use role::{Counterpart, Place, Property, Relation, Role, ToolTest};
 pub use run::{MAGNITUDES, ReadError, Run, SCHEMA, Tool, is_quantity, read_run, schema};
 pub use sanitize::{clean, clean_excerpt, clean_page};
