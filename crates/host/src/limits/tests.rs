@@ -66,12 +66,12 @@ fn periods_and_bursts_of_both_versions() {
         (20_000, 10_000, Some(5_000), 2.0, 10.0 * MS, Some(5.0 * MS)),
     ] {
         let (v1, v2) = (machine("1:cpu:/x\n", V1), machine("0::/x\n", V2));
-        v1.put("/sys/fs/cgroup/cpu/x/cpu.cfs_quota_us", &format!("{quota_us}\n"))
-            .put("/sys/fs/cgroup/cpu/x/cpu.cfs_period_us", &format!("{period_us}\n"));
-        v2.put("/sys/fs/cgroup/x/cpu.max", &format!("{quota_us} {period_us}\n"));
+        v1.put("/sys/fs/cgroup/cpu/x/cpu.cfs_quota_us", format!("{quota_us}\n"))
+            .put("/sys/fs/cgroup/cpu/x/cpu.cfs_period_us", format!("{period_us}\n"));
+        v2.put("/sys/fs/cgroup/x/cpu.max", format!("{quota_us} {period_us}\n"));
         if let Some(burst) = burst_us {
-            v1.put("/sys/fs/cgroup/cpu/x/cpu.cfs_burst_us", &format!("{burst}\n"));
-            v2.put("/sys/fs/cgroup/x/cpu.max.burst", &format!("{burst}\n"));
+            v1.put("/sys/fs/cgroup/cpu/x/cpu.cfs_burst_us", format!("{burst}\n"));
+            v2.put("/sys/fs/cgroup/x/cpu.max.burst", format!("{burst}\n"));
         }
         for m in [v1, v2] {
             let quota = cpu_quota(&m.root()).unwrap().0;
