@@ -92,18 +92,26 @@ fn tightest<T, K: PartialOrd>(
 
 fn cpu_quota(root: &Root) -> Result<(CpuQuota, String), Reason> {
     let place = cgroup::place(root, "cpu")?;
-    let file = match place.version {
-        Version::V1 => "cpu.cfs_quota_us",
-        Version::V2 => "cpu.max",
+    let (file, burst) = match place.version {
+        Version::V1 => ("cpu.cfs_quota_us", "cpu.cfs_burst_us"),
+        Version::V2 => ("cpu.max", "cpu.max.burst"),
     };
-    let (cpus, source) =
-        tightest(root, &place, file, f64::clone, |folder, path| match place.version {
+    let least = |quota: &CpuQuota| quota.cpus;
+    let (quota, source) = tightest(root, &place, file, least, |folder, path| {
+        let quota = match place.version {
             Version::V1 => {
-                share(path, root.number(path)?, root.number(&below(folder, "cpu.cfs_period_us"))?)
+                let period = root.number(&below(folder, "cpu.cfs_period_us"))?;
+                share(path, root.number(path)?, period)?
             }
-            Version::V2 => cpu_max(path, &root.line(path)?),
-        })?;
-    Ok((CpuQuota { cpus }, source))
+            Version::V2 => cpu_max(path, &root.line(path)?)?,
+        };
+        // Since Linux 5.14.
+        let burst = below(folder, burst);
+        let saved_us = || root.number::<u64>(&burst).map(|us| us as f64 * 1e-6);
+        let burst_s = root.exists(&burst).then(saved_us).transpose()?;
+        Ok(quota.map(|quota| CpuQuota { burst_s, ..quota }))
+    })?;
+    Ok((quota.unwrap_or_default(), source))
 }
 
 /// The `cpu.stat` files from this process's cgroup up, nearest first. The paths
@@ -114,17 +122,21 @@ fn cpu_stat(root: &Root) -> Vec<String> {
     files.filter(|path| root.exists(path)).collect()
 }
 
-/// Microseconds in each period as CPUs; a negative quota means none.
-fn share(path: &str, quota: i64, period: i64) -> Result<Option<f64>, Reason> {
+/// Microseconds in each period as a quota; a negative one means none.
+fn share(path: &str, quota: i64, period: i64) -> Result<Option<CpuQuota>, Reason> {
     match (quota, period) {
         (..=-1, _) => Ok(None),
-        (1.., 1..) => Ok(Some(quota as f64 / period as f64)),
+        (1.., 1..) => {
+            let (quota, period) = (quota as f64, period as f64);
+            let (cpus, period_s) = (Some(quota / period), Some(period * 1e-6));
+            Ok(Some(CpuQuota { cpus, period_s, burst_s: None }))
+        }
         _ => Err(fault(path, format!("{quota} us per {period} us is not a valid quota"))),
     }
 }
 
 /// `max 100000` or `50000 100000`.
-fn cpu_max(path: &str, line: &str) -> Result<Option<f64>, Reason> {
+fn cpu_max(path: &str, line: &str) -> Result<Option<CpuQuota>, Reason> {
     let mut words = line.split_whitespace();
     let bad = || fault(path, format!("'{line}' is not a quota and a period"));
     let (quota, period) = (words.next().ok_or_else(bad)?, words.next().unwrap_or("100000"));

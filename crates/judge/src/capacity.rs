@@ -5,9 +5,6 @@ use proofmark_model::{Host, Measurement, Trial};
 use crate::statistics::typical;
 use crate::threads::threads_here;
 
-/// Seconds of a quota's period: the kernel's default, rarely set otherwise.
-const QUOTA_PERIOD_S: f64 = 0.1;
-
 /// What sets the number of cores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound {
@@ -30,6 +27,10 @@ pub struct Capacity {
     pub physical: u64,
     /// CPUs' worth of time that the quota allows; `None` without a quota.
     pub quota: Option<f64>,
+    /// Seconds of the quota's periods.
+    pub period_s: f64,
+    /// CPU-seconds that are saved up at most for later periods.
+    pub burst_s: f64,
     /// Cores' worth of work that can be done at a time.
     pub cores: f64,
     /// What sets `cores`.
@@ -45,15 +46,16 @@ impl Capacity {
             return Err("the number of usable CPUs is unknown".to_owned());
         }
         let threads = threads_here(m);
-        let quota =
-            host.limits.cpu_quota.get().and_then(|q| q.cpus).filter(|q| q.is_finite() && *q > 0.0);
+        let set = host.limits.cpu_quota.get().copied().unwrap_or_default();
+        let (period_s, burst_s) = (set.period(), set.burst());
+        let quota = set.cpus.filter(|q| q.is_finite() && *q > 0.0);
         let whole = threads.min(physical) as f64;
         let (cores, bound) = match quota {
             Some(q) if q < whole => (q, Bound::Quota),
             _ if threads > physical => (whole, Bound::Cores),
             _ => (whole, Bound::Threads),
         };
-        Ok(Self { threads, cpus, physical, quota, cores, bound })
+        Ok(Self { threads, cpus, physical, quota, period_s, burst_s, cores, bound })
     }
 
     /// Whether threads have to take turns on a CPU.
@@ -70,12 +72,13 @@ impl Capacity {
     ///
     /// A quota is handed out by the period, and a trial need not begin with one: it may use up the
     /// rest of one period and then the next, so T seconds can hold one period's allowance more than
-    /// T's own. It never gets more than its cores. 0 where the quota is not the bound.
+    /// T's own, and what earlier periods saved up for a burst. It never gets more than its cores. 0 where the quota is not the bound.
     pub fn quota_slack(&self, trials: &[Trial]) -> f64 {
         let (Bound::Quota, Some(quota)) = (self.bound, self.quota) else { return 0.0 };
         let seconds = typical(trials, |t| Some(t.seconds).filter(|s| *s > 0.0));
         let most = self.threads.min(self.physical) as f64 / quota - 1.0;
-        seconds.map_or(most, |s| (QUOTA_PERIOD_S / s).min(most))
+        let more_s = self.period_s + self.burst_s / quota;
+        seconds.map_or(most, |s| (more_s / s).min(most))
     }
 }
 
@@ -98,7 +101,8 @@ mod tests {
         ] {
             let mut h = host();
             h.limits.usable_cores = physical;
-            h.limits.cpu_quota = Probe::known(CpuQuota { cpus: quota }, "test");
+            h.limits.cpu_quota =
+                Probe::known(CpuQuota { cpus: quota, ..CpuQuota::default() }, "test");
             let c = Capacity::derive(&h, &flops(threads)).unwrap();
             assert_eq!(
                 (c.cores, c.bound, c.oversubscribed()),
@@ -117,5 +121,23 @@ mod tests {
         let slack = |m: Measurement| Capacity::derive(&h, &m).unwrap().quota_slack(&m.trials);
         assert!((slack(flops(1)) - 1.0).abs() < 1e-9, "0.1 s of 0.1 s: all of the core");
         assert!((slack(each(flops(1), |_, t| t.seconds = 2.0)) - 0.05).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_slack_follows_the_period_and_the_burst() {
+        for (period_s, burst_s, more) in [
+            (0.01, None, 0.005),
+            (1.0, None, 0.5),
+            // 50 ms of CPU time are 100 ms of half a CPU.
+            (0.1, Some(0.05), 0.1),
+            (1.0, Some(4.0), 1.0), // All of the core, no more.
+        ] {
+            let mut h = host();
+            let quota = CpuQuota { cpus: Some(0.5), period_s: Some(period_s), burst_s };
+            h.limits.cpu_quota = Probe::known(quota, "test");
+            let m = each(flops(1), |_, t| t.seconds = 2.0);
+            let slack = Capacity::derive(&h, &m).unwrap().quota_slack(&m.trials);
+            assert!((slack - more).abs() < 1e-9, "{period_s} s, {burst_s:?}: {slack}");
+        }
     }
 }

@@ -72,7 +72,8 @@ fn whole_host(path: &str) -> Host {
         let name = "PCIe 8.0 GT/s x4".to_owned();
         s.devices[0].link = Some(Link { name, bytes_per_s: 4e9, source: String::new() });
     });
-    h.limits.cpu_quota = Probe::known(proofmark_model::CpuQuota { cpus: Some(1.5) }, "");
+    h.limits.cpu_quota =
+        Probe::known(proofmark_model::CpuQuota { cpus: Some(1.5), ..Default::default() }, "");
     h.memory.total_bytes = Probe::known(8 << 30, "");
     h.network = host_with_network(path).network;
     let mut limit = io_limit("254:0");

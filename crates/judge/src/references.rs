@@ -1,12 +1,16 @@
-//! Judges the tools that ran next to a measurement, as far as their trials allow.
+//! Judges the tools that ran in pairs with a measurement, as far as their trials allow, and finds
+//! what disturbed either side of the pairs.
 //!
 //! A tool's trials are put into a measurement of the same workload, run as the tool's output says
 //! that it ran, and held against our ceiling and against those checks that need no more than a
 //! tool's output and the machine's counters. What comes out is reported of the tool alone: a
 //! measurement is judged by its own trials.
 
-use proofmark_model::{Measurement, Params, Reference, Statistics, Verdict};
+use proofmark_model::{
+    Finding, Measurement, Params, Reference, Statistics, Summary, Trial, Verdict, compared,
+};
 
+use crate::checks::Check;
 use crate::{Context, checks, efficiency};
 
 /// The reference with its efficiency, findings and verdict. The measurement has its ceiling.
@@ -14,7 +18,7 @@ use crate::{Context, checks, efficiency};
 pub(crate) fn judged(ctx: &Context, m: &Measurement, raw: Reference) -> Reference {
     let mut r = raw;
     let mut theirs = as_measurement(m, &r);
-    r.efficiency = efficiency(&theirs).ok();
+    r.efficiency = efficiency(&shown(&theirs, &r)).ok();
     theirs.efficiency = r.efficiency;
     r.findings.retain(|f| checks::find(&f.check).is_none());
     // Without evidence there is nothing that a check could look at.
@@ -30,7 +34,50 @@ pub(crate) fn judged(ctx: &Context, m: &Measurement, raw: Reference) -> Referenc
         }
     }
     r.verdict = Verdict::of(&r.findings);
+    r.paired_findings = disturbances(ctx, &paired(m, &r));
     r
+}
+
+/// The checks that find disturbances of both sides of a pair.
+fn of_both_sides() -> impl Iterator<Item = &'static Check> {
+    let of_both = |check: &&Check| {
+        check.class == checks::Class::Disturbance && check.examine.of_tool().is_some()
+    };
+    checks::ALL.iter().copied().filter(of_both)
+}
+
+/// Whether a finding is about a disturbance for which both sides of a pair are checked.
+pub(crate) fn is_disturbance(finding: &Finding) -> bool {
+    of_both_sides().any(|check| check.id == finding.check)
+}
+
+/// What disturbed proofmark's trials of the pairs.
+fn disturbances(ctx: &Context, ours: &Measurement) -> Vec<Finding> {
+    of_both_sides().filter_map(|check| check.examine.of_ours()(ctx, ours)).collect()
+}
+
+/// proofmark's trials of the pairs as a measurement, with the findings about its work that the
+/// regular trials have, and those about the disturbances of its own.
+pub(crate) fn paired(m: &Measurement, r: &Reference) -> Measurement {
+    let mut findings: Vec<Finding> =
+        m.findings.iter().filter(|f| !is_disturbance(f)).cloned().collect();
+    findings.extend(r.paired_findings.iter().cloned());
+    Measurement {
+        params: m.params.clone(),
+        trials: r.paired.clone(),
+        summary: Summary::of_values(&r.paired_values(m.better)),
+        efficiency: m.efficiency,
+        findings,
+        verdict: m.verdict,
+        ..as_measurement(m, r)
+    }
+}
+
+/// The tool's trials at the figures that are compared.
+fn shown(theirs: &Measurement, r: &Reference) -> Measurement {
+    let value = |t: &Trial| compared(t, r.compared, theirs.better).unwrap_or(t.value);
+    let at_value = |t: &Trial| Trial { value: value(t), ..t.clone() };
+    Measurement { trials: theirs.trials.iter().map(at_value).collect(), ..theirs.clone() }
 }
 
 /// The tool's trials as a measurement of the same workload, with the tool's findings so far.
@@ -80,7 +127,9 @@ fn of_value(r: &Reference) -> Statistics {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{Conditions, Finding, Flush, Host, Probe, Severity, Trial};
+    use proofmark_model::{
+        Conditions, FigureKind, Finding, Flush, Host, Probe, Round, Severity, Trial,
+    };
 
     use super::*;
     use crate::testing::{judged, *};
@@ -111,6 +160,21 @@ mod tests {
             let of_ours = r.efficiency.unwrap() / m.efficiency.unwrap();
             assert!((of_ours - share).abs() < 1e-9, "{of_ours}");
         }
+    }
+
+    #[test]
+    fn the_share_is_of_the_figure_that_is_compared() {
+        let best = |r: &mut Reference| {
+            r.compared = FigureKind::Attainable;
+            tool_trials(|t| {
+                let attainable = Some(1.6 * t.value);
+                t.rounds = vec![Round { attainable, ..Round::default() }];
+            })(r);
+        };
+        let share = |spoil: &dyn Fn(&mut Reference)| {
+            judged(&host(), with_tool(flops(1), 0.5, spoil), &[]).references[0].efficiency.unwrap()
+        };
+        assert!((share(&best) / share(&|_| ()) - 1.6).abs() < 1e-9);
     }
 
     #[test]

@@ -52,7 +52,8 @@ pub(crate) fn with_design(mut host: Host, id: &str) -> Host {
 
 /// The machine under a quota of so many CPUs.
 pub(crate) fn with_quota(mut host: Host, cpus: f64) -> Host {
-    host.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(cpus) }, "cpu.max");
+    host.limits.cpu_quota =
+        Probe::known(CpuQuota { cpus: Some(cpus), ..CpuQuota::default() }, "cpu.max");
     host
 }
 
@@ -82,7 +83,7 @@ pub(crate) fn host() -> Host {
     host.os.virtualisation = known("kvm".to_owned());
     host.os.container = known("none".to_owned());
     (host.limits.affinity, host.limits.cpuset) = (known(vec![0, 1]), known(vec![0, 1]));
-    host.limits.cpu_quota = known(CpuQuota { cpus: None });
+    host.limits.cpu_quota = known(CpuQuota::default());
     (host.limits.usable_cpus, host.limits.usable_cores) = (vec![0, 1], 2);
     host.timer.clock_source = known("tsc".to_owned());
     (host.timer.resolution_s, host.timer.overhead_s) = (known(2e-8), known(2e-8));

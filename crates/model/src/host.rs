@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Finding, IoLimit, Network, Probe, Storage};
+use crate::{CpuQuota, Finding, IoLimit, Network, Probe, Storage};
 
 /// The machine as this process sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -352,13 +352,6 @@ impl Host {
 
 /// Memory that a run itself needs besides the data that it measures with, in bytes.
 const OWN_MEMORY: u64 = 48 << 20;
-
-/// CPU bandwidth control.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CpuQuota {
-    /// CPUs' worth of time that the cgroup may use, such as 0.5; null: no quota.
-    pub cpus: Option<f64>,
-}
 
 /// The clock that trials are timed with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

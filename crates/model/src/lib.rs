@@ -20,6 +20,8 @@ mod network;
 mod params;
 mod plan;
 mod probe;
+mod quota;
+mod reference;
 mod role;
 mod run;
 mod sanitize;
@@ -43,13 +45,13 @@ pub use figures::{CLEAN_S, Cut, Figure, FigureKind, LOOKS, Summary, summarise_tr
 pub use finding::{Finding, Severity, Verdict};
 pub use history::{PastPoint, PastRun};
 pub use host::{
-    Cache, CacheKind, Clock, Cpu, CpuQuota, Host, Limits, Load, LogicalCpu, Memory, MemoryModule,
+    Cache, CacheKind, Clock, Cpu, Host, Limits, Load, LogicalCpu, Memory, MemoryModule,
     Microarchitecture, NumaNode, Os, Timer,
 };
 pub use limit::Limit;
 pub use measurement::{
-    Account, Bottleneck, Conditions, Ending, Latency, LatencyBucket, Measurement, Ratio, Reference,
-    Round, Trial, Verification,
+    Account, Bottleneck, Conditions, Ending, Latency, LatencyBucket, Measurement, Round, Trial,
+    Verification,
 };
 pub use nearest::did_you_mean;
 pub use network::{
@@ -59,6 +61,8 @@ pub use network::{
 pub use params::{Param, Params, Point};
 pub use plan::{Plan, PlannedReference, PlannedSeries, Policy};
 pub use probe::Probe;
+pub use quota::{CpuQuota, UnderQuota, delivered_under_quota};
+pub use reference::{First, Printed, Ratio, Reference, comparable_figure, compared};
 pub use role::{Counterpart, Place, Property, Relation, Role, ToolTest};
 pub use run::{MAGNITUDES, ReadError, Run, SCHEMA, Tool, is_quantity, read_run, schema};
 pub use sanitize::{clean, clean_excerpt, clean_page};

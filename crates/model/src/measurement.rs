@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Better, Ceiling, DeviceTraffic, FileState, Finding, NetworkTraffic, Params, Point, Series,
-    Severity, Solution, Statistics, Subsystem, Summary, Timestamp, Unit, Verdict, WorkloadSpec,
+    Better, Ceiling, DeviceTraffic, FileState, Finding, NetworkTraffic, Params, Point, Reference,
+    Series, Severity, Solution, Subsystem, Summary, Timestamp, Unit, Verdict, WorkloadSpec,
 };
 
 /// One timed repetition.
@@ -206,57 +206,6 @@ pub struct Verification {
     pub counted: f64,
     /// What was compared, in words.
     pub note: String,
-}
-
-/// A ratio taken pair by pair.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Ratio {
-    /// Median of the pairs' ratios, proofmark / tool.
-    pub median: f64,
-    /// Its 95 % interval; null for fewer than 6 pairs.
-    pub ci95: Option<[f64; 2]>,
-}
-
-/// The tool that people already trust, run in pairs with the measurement.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Reference {
-    /// Tool name.
-    pub tool: String,
-    /// Its version.
-    pub version: String,
-    /// The command line.
-    pub command: String,
-    /// Its median, in the measurement's unit.
-    pub value: f64,
-    /// Its trials, in order.
-    pub trials: Vec<f64>,
-    /// Ours of the pairs, each taken right before the tool's trial of the same place, by a worker
-    /// made for it. They are no trials of the measurement.
-    #[serde(default)]
-    pub ours: Vec<f64>,
-    /// proofmark / tool.
-    pub ratio: Ratio,
-    /// Statistics over its trials.
-    #[serde(default)]
-    pub summary: Option<Statistics>,
-    /// What its figure counts, where that may differ from ours.
-    #[serde(default)]
-    pub counts: String,
-    /// How it ran, as far as its output reports it, by the names of our parameters.
-    #[serde(default)]
-    pub params: Params,
-    /// Its trials with what its output and this machine's counters report of them.
-    #[serde(default)]
-    pub evidence: Vec<Trial>,
-    /// Its median / our ceiling, the other way round where less is better.
-    #[serde(default)]
-    pub efficiency: Option<f64>,
-    /// What the checks found in it.
-    #[serde(default)]
-    pub findings: Vec<Finding>,
-    /// What they add up to.
-    #[serde(default)]
-    pub verdict: Verdict,
 }
 
 /// One number, whole.

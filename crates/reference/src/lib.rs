@@ -32,7 +32,7 @@ mod sysbench;
 mod testing;
 mod text;
 
-use proofmark_model::{Params, WorkloadSpec};
+use proofmark_model::{Params, Printed, WorkloadSpec};
 
 pub use figure::{Figure, Output};
 pub use malformed::Malformed;
@@ -46,6 +46,8 @@ pub(crate) use runner::{ask, refuse_if};
 pub struct Description {
     /// Name, as it is typed: `fio`.
     pub id: &'static str,
+    /// What its figure is: proofmark compares it with the same figure of its own trials.
+    pub printed: Printed,
     /// Name and author, for people.
     pub title: &'static str,
     /// What brings it: `Debian: fio`.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    Finding, Measurement, Params, Plan, Ratio, Reference, Severity, Trial, Verdict, summarise,
+    Finding, First, Measurement, Params, Plan, Ratio, Reference, Severity, Trial, Verdict,
+    comparable_figure, compared, summarise,
 };
 use proofmark_reference::{Installed, Tool};
 
@@ -38,10 +39,11 @@ pub struct Pairs<'a> {
 struct Repetition {
     tool: &'static dyn Tool,
     installed: Installed,
-    most: usize,
+    /// Which of the two runs first, of every pair that there may be.
+    first: Vec<First>,
     run_s: f64,
-    /// Our values and its trials, in turn.
-    ours: Vec<f64>,
+    /// Our trials and its own, of each pair.
+    ours: Vec<Trial>,
     theirs: Vec<Trial>,
     params: Params,
     version: Option<String>,
@@ -65,7 +67,7 @@ impl<'a> Pairs<'a> {
                 pairs.tools.entry(r.point).or_default().push(Repetition {
                     tool,
                     installed: installed.clone(),
-                    most: r.runs as usize,
+                    first: orders(r.runs as usize, seed(name, r.point)),
                     run_s: r.run_s,
                     ours: Vec::new(),
                     theirs: Vec::new(),
@@ -83,18 +85,32 @@ impl<'a> Pairs<'a> {
         self.runner
     }
 
-    /// The pairs of a point in order, each as its turn, from 1, and which of the point's tools.
+    /// The pairs of a point in order, each as its turn, from 1, and which of the point's tools:
+    /// every second turn goes through the tools backwards.
     pub(crate) fn order(&self, place: usize) -> Vec<(usize, usize)> {
         let all = self.at(place);
-        let most = all.iter().map(|r| r.most).max().unwrap_or(0);
-        let takes = |turn: usize| (0..all.len()).filter(move |which| all[*which].most >= turn);
-        (1..=most).flat_map(|turn| takes(turn).map(move |which| (turn, which))).collect()
+        let most = all.iter().map(|r| r.first.len()).max().unwrap_or(0);
+        let turns = (1..=most).flat_map(|turn| {
+            let mut takes: Vec<_> =
+                (0..all.len()).filter(|i| all[*i].first.len() >= turn).collect();
+            if turn % 2 == 0 {
+                takes.reverse();
+            }
+            takes.into_iter().map(move |which| (turn, which))
+        });
+        turns.collect()
+    }
+
+    /// Which of the two runs first in a pair.
+    pub(crate) fn first(&self, place: usize, which: usize, turn: usize) -> First {
+        let first = self.at(place).get(which).and_then(|r| r.first.get(turn - 1));
+        first.copied().unwrap_or(First::Proofmark)
     }
 
     /// The event of a pair that begins; `None` if its tool has failed.
     pub(crate) fn event(&self, place: usize, which: usize, turn: usize) -> Option<Event<'static>> {
         let r = self.at(place).get(which).filter(|r| r.failed.is_none())?;
-        Some(Event::Pair { turn, of: r.most, tool: r.tool.id() })
+        Some(Event::Pair { turn, of: r.first.len(), tool: r.tool.id() })
     }
 
     /// Whether there is time for another pair.
@@ -108,25 +124,31 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// Runs the tool after our trial, and keeps both.
+    /// Runs the tool once. It repeats the work of `ours`, or where its run comes first that of our
+    /// last trial.
     pub(crate) fn run(
         &mut self,
         (place, which): (usize, usize),
         m: &Measurement,
-        ours: &Trial,
+        ours: Option<&Trial>,
         tools: &mut dyn ToolSession,
-    ) -> Result<(), String> {
-        let Some(r) = self.tools.get_mut(&place).and_then(|all| all.get_mut(which)) else {
-            return Ok(());
-        };
+    ) -> Result<Trial, String> {
+        let r = self.get_mut(place, which).ok_or("it is not planned")?;
+        let ours = ours.or(r.ours.last()).or(m.trials.last()).ok_or("there is no trial")?;
         let task = ToolTask { tool: r.tool, installed: &r.installed, run_s: r.run_s, m, ours };
         let run = tools.run(&task);
         r.command = run.command.or(r.command.take());
         r.version = run.version.or(r.version.take());
         r.params = run.params.unwrap_or_else(|| std::mem::take(&mut r.params));
-        r.theirs.push(run.trial?);
-        r.ours.push(ours.value);
-        Ok(())
+        run.trial
+    }
+
+    /// Keeps both sides of a pair.
+    pub(crate) fn keep(&mut self, (place, which): (usize, usize), ours: Trial, theirs: Trial) {
+        if let Some(r) = self.get_mut(place, which) {
+            r.ours.push(ours);
+            r.theirs.push(theirs);
+        }
     }
 
     /// Ends a pair that took so many seconds.
@@ -137,7 +159,7 @@ impl<'a> Pairs<'a> {
         seconds: f64,
     ) {
         self.spent_s += seconds;
-        if let Some(r) = self.tools.get_mut(&place).and_then(|all| all.get_mut(which)) {
+        if let Some(r) = self.get_mut(place, which) {
             r.failed = failed;
         }
     }
@@ -164,6 +186,33 @@ impl<'a> Pairs<'a> {
     fn at(&self, place: usize) -> &[Repetition] {
         self.tools.get(&place).map_or(&[], Vec::as_slice)
     }
+
+    fn get_mut(&mut self, place: usize, which: usize) -> Option<&mut Repetition> {
+        self.tools.get_mut(&place)?.get_mut(which)
+    }
+}
+
+/// Which of the two runs first in each of so many pairs: A B B A, so that what drifts and what
+/// either leaves behind touches both alike. A last pair without a counterpart is in either order.
+fn orders(pairs: usize, seed: u64) -> Vec<First> {
+    let first = |pair: usize| match pair {
+        last if pairs % 2 == 1 && last + 1 == pairs => {
+            [First::Proofmark, First::Tool][seed as usize % 2]
+        }
+        even if even % 2 == 0 => First::Proofmark,
+        _ => First::Tool,
+    };
+    (0..pairs).map(first).collect()
+}
+
+/// A number that differs between tools and points, and is the same in every run of a plan.
+fn seed(tool: &str, point: usize) -> u64 {
+    // FNV-1a; its lowest bit alone would be the parity of the bytes.
+    let bytes = tool.bytes().chain(point.to_le_bytes());
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    hash >> 32
 }
 
 impl Repetition {
@@ -172,9 +221,14 @@ impl Repetition {
     }
 
     fn reference(&self, m: &Measurement) -> Option<Reference> {
-        let trials: Vec<f64> = self.theirs.iter().map(|t| t.value).collect();
+        let printed = self.tool.description().printed;
+        let figure = comparable_figure(printed, m.better, self.ours.iter().chain(&self.theirs));
+        let of = |side: &[Trial]| -> Vec<f64> {
+            side.iter().filter_map(|t| compared(t, figure, m.better)).collect()
+        };
+        let (ours, trials) = (of(&self.ours), of(&self.theirs));
         let summary = summarise(&trials)?;
-        let ratios: Vec<f64> = self.ours.iter().zip(&trials).map(|(a, b)| a / b).collect();
+        let ratios: Vec<f64> = ours.iter().zip(&trials).map(|(a, b)| a / b).collect();
         let ratio = summarise(&ratios)?;
         Some(Reference {
             tool: self.tool.id().to_owned(),
@@ -182,7 +236,10 @@ impl Repetition {
             command: self.command.clone().unwrap_or_default(),
             value: summary.median,
             trials,
-            ours: self.ours.clone(),
+            paired: self.ours.clone(),
+            first: self.first[..self.ours.len()].to_vec(),
+            printed,
+            compared: figure,
             ratio: Ratio { median: ratio.median, ci95: ratio.ci95 },
             summary: Some(summary),
             counts: self.counts(m).unwrap_or_default().to_owned(),
@@ -190,6 +247,7 @@ impl Repetition {
             evidence: self.theirs.clone(),
             efficiency: None,
             findings: Vec::new(),
+            paired_findings: Vec::new(),
             verdict: Verdict::Valid,
         })
     }

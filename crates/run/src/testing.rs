@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 use proofmark_engine::{Clock, Launcher, Refusal, Request, Session, Setup, Stop, Taken, Workload};
 use proofmark_model::testing::{self, spec, trial};
 use proofmark_model::{
-    Account, Ending, Host, Measurement, Params, Point, Policy, Probe, Run, Storage, Trial, Unit,
-    WorkloadSpec,
+    Account, Ending, Host, Measurement, Params, Point, Policy, Printed, Probe, Run, Storage, Trial,
+    Unit, WorkloadSpec,
 };
 use proofmark_reference::{
     Description, Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool,
@@ -110,6 +110,8 @@ pub(crate) struct Script {
     pub(crate) clock: FakeClock,
     pub(crate) log: Log,
     pub(crate) values: Values,
+    /// What else is changed of a trial, by the number of its worker's launch, from 1.
+    pub(crate) spoil: fn(launch: usize, &mut Trial),
     /// Stopped in the trial of that point and number.
     pub(crate) stop_at: Option<(u64, usize)>,
     pub(crate) stop: Stop,
@@ -118,12 +120,13 @@ pub(crate) struct Script {
 impl Script {
     pub(crate) fn new(values: Values) -> Self {
         let (clock, log, stop) = (FakeClock::default(), Log::default(), Stop::default());
-        Self { clock, log, values, stop_at: None, stop }
+        Self { clock, log, values, spoil: |_, _| (), stop_at: None, stop }
     }
 }
 
 struct Actor {
     script: Script,
+    launch: usize,
     point: u64,
     seconds: f64,
     trial: usize,
@@ -137,8 +140,10 @@ impl Launcher for Script {
         let seconds = point.params.int("ms").map_or(usual, |ms| ms as f64 / 1000.0);
         let threads = point.params.threads();
         self.log.borrow_mut().push(Act::Launch(threads));
+        let log = self.log.borrow();
+        let launch = log.iter().filter(|act| matches!(act, Act::Launch(_))).count();
         let script = self.clone();
-        Ok(Box::new(Actor { script, point: threads, seconds, trial: 0, unit }))
+        Ok(Box::new(Actor { script, launch, point: threads, seconds, trial: 0, unit }))
     }
 
     fn release_idle_worker(&self) {
@@ -165,10 +170,11 @@ impl Session for Actor {
                 (self.script.values)(self.point, self.trial)?
             }
         };
-        let trial = Trial {
+        let mut trial = Trial {
             verified: Some(Account { claimed: value, counted: value }),
             ..Trial::new(self.unit, value, seconds)
         };
+        (self.script.spoil)(self.launch, &mut trial);
         Ok(Taken { trial, latency: None })
     }
 }
@@ -204,7 +210,8 @@ impl FakeTool {
     /// One of that name: a workload may declare a test of it.
     pub(crate) const fn new(id: &'static str) -> Self {
         let (title, package, about) = ("a tool that is made up", "Debian: none", "For tests.");
-        let description = Description { id, title, package, about };
+        let printed = Printed::Best;
+        let description = Description { id, printed, title, package, about };
         Self { description, script: String::new(), shortest_s: 0.0, takes_s: 0.01, memory: 0 }
     }
 }
@@ -303,6 +310,8 @@ pub(crate) struct FakeRunner {
     pub(crate) script: Script,
     pub(crate) seconds: f64,
     pub(crate) values: fn(run: usize) -> Result<f64, String>,
+    /// What else is changed of its trial.
+    pub(crate) spoil: fn(&mut Trial),
     /// Stopped in the run of that number.
     pub(crate) stop_at: Option<usize>,
     runs: Cell<usize>,
@@ -311,7 +320,8 @@ pub(crate) struct FakeRunner {
 impl FakeRunner {
     pub(crate) fn new(script: &Script, seconds: f64) -> Self {
         let values = |_| Ok(50.0);
-        Self { script: script.clone(), seconds, values, stop_at: None, runs: Cell::new(0) }
+        let (script, spoil) = (script.clone(), |_: &mut Trial| ());
+        Self { script, seconds, values, spoil, stop_at: None, runs: Cell::new(0) }
     }
 }
 
@@ -333,7 +343,11 @@ impl ToolSession for &FakeRunner {
         let value = (runner.values)(runner.runs.get());
         ToolRun {
             command: Some("fake --run".to_owned()),
-            ..ToolRun::with(value.map(|v| trial(v, 1.0)))
+            ..ToolRun::with(value.map(|v| {
+                let mut trial = trial(v, 1.0);
+                (runner.spoil)(&mut trial);
+                trial
+            }))
         }
     }
 }

@@ -25,7 +25,7 @@ pub struct ToolTask<'a> {
     pub run_s: f64,
     /// The point.
     pub m: &'a Measurement,
-    /// Our trial right before it, whose work it repeats.
+    /// Our trial whose work it repeats: the pair's where that came first, otherwise the one before.
     pub ours: &'a Trial,
 }
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::thread;
 
-use proofmark_model::read_run;
+use proofmark_model::{First, read_run};
 use tempfile::TempDir;
 
 use super::lab::disk::folder;
@@ -121,7 +121,8 @@ fn a_tool_repeats_each_trial_on_a_file_of_the_disk() {
     );
     assert!(r.value > 0.0 && r.ratio.ci95.is_some() && !r.counts.is_empty());
     assert!(r.command.starts_with("taskset -c ") && r.command.contains("=FILE"), "{}", r.command);
-    let ratio = r.ours[0] / r.trials[0];
+    let ratio = r.paired[0].value / r.trials[0];
+    assert_eq!(r.first[..4], [First::Proofmark, First::Tool, First::Proofmark, First::Tool]);
     let [low, high] = r.ratio.ci95.unwrap();
     assert!(low <= ratio && ratio <= high, "6 pairs: the interval holds them all");
     assert_eq!(places(&run, "fio"), [0]);

@@ -57,6 +57,40 @@ fn v1_and_hybrid_read_the_controllers_own_mount() {
 }
 
 #[test]
+fn periods_and_bursts_of_both_versions() {
+    const MS: f64 = 1e-3;
+    for (quota_us, period_us, burst_us, cpus, period_s, burst_s) in [
+        (50_000, 100_000, Some(0), 0.5, 100.0 * MS, Some(0.0)),
+        (5_000, 10_000, None, 0.5, 10.0 * MS, None),
+        (250_000, 1_000_000, Some(100_000), 0.25, 1.0, Some(100.0 * MS)),
+        (20_000, 10_000, Some(5_000), 2.0, 10.0 * MS, Some(5.0 * MS)),
+    ] {
+        let (v1, v2) = (machine("1:cpu:/x\n", V1), machine("0::/x\n", V2));
+        v1.put("/sys/fs/cgroup/cpu/x/cpu.cfs_quota_us", format!("{quota_us}\n"))
+            .put("/sys/fs/cgroup/cpu/x/cpu.cfs_period_us", format!("{period_us}\n"));
+        v2.put("/sys/fs/cgroup/x/cpu.max", format!("{quota_us} {period_us}\n"));
+        if let Some(burst) = burst_us {
+            v1.put("/sys/fs/cgroup/cpu/x/cpu.cfs_burst_us", format!("{burst}\n"));
+            v2.put("/sys/fs/cgroup/x/cpu.max.burst", format!("{burst}\n"));
+        }
+        for m in [v1, v2] {
+            let quota = cpu_quota(&m.root()).unwrap().0;
+            let near = |found: Option<f64>, is: Option<f64>| match (found, is) {
+                (Some(found), Some(is)) => (found - is).abs() < 1e-12,
+                (found, is) => found == is,
+            };
+            let as_set = quota.cpus == Some(cpus)
+                && near(quota.period_s, Some(period_s))
+                && near(quota.burst_s, burst_s);
+            assert!(as_set, "{quota:?} of {quota_us} us per {period_us} us, burst {burst_us:?}");
+        }
+    }
+    let m = machine("0::/\n", V2);
+    m.put("/sys/fs/cgroup/cpu.max", "50000 100000\n").put("/sys/fs/cgroup/cpu.max.burst", "x\n");
+    assert!(quota(&m).unwrap_err().starts_with("/sys/fs/cgroup/cpu.max.burst: "));
+}
+
+#[test]
 fn a_container_that_sees_only_its_part() {
     let part = "9 8 0:29 /docker/12 /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu,cpuacct\n";
     for path in ["/docker/12", "/"] {

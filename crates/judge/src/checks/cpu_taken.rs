@@ -69,6 +69,8 @@ fn throttled(ctx: &Context, m: &Measurement) -> Option<Finding> {
         .with("share", share.all)
         .with("trials_affected", share.affected)
         .with("trials", share.trials);
+    let period_s = capacity.quota.map(|_| capacity.period_s);
+    let finding = with_known(finding, "quota_period_s", period_s);
     Some(with_known(finding, "quota_cpus", capacity.quota))
 }
 

@@ -7,11 +7,11 @@ mod causes;
 #[cfg(test)]
 mod tests;
 
-use proofmark_model::{Finding, Measurement, Reference};
+use proofmark_model::{Finding, Measurement, Reference, median};
 
 use super::{Check, Class, Examine};
 use crate::Context;
-use crate::references::as_measurement;
+use crate::references::{as_measurement, paired};
 use crate::words::times;
 use causes::{CAUSES, Cause, Compared, Explanation, Extent};
 
@@ -37,12 +37,13 @@ fn scatter(values: impl Iterator<Item = f64>) -> Option<f64> {
 fn disagreement(m: &Measurement, r: &Reference) -> Option<f64> {
     let positive = |v: &f64| v.is_finite() && *v > 0.0;
     let ratio = Some(r.ratio.median).filter(positive)?;
-    let ours = Some(m.summary.as_ref()?.value()).filter(positive)?;
+    let all = r.paired_values(m.better);
+    let ours = median(&all).filter(positive)?;
     let theirs = Some(r.value).filter(positive)?;
     let apart = match r.ratio.ci95 {
         Some([low, high]) => low > 1.0 || high < 1.0,
         None => {
-            let both = scatter(r.ours.iter().copied())? + scatter(r.trials.iter().copied())?;
+            let both = scatter(all.iter().copied())? + scatter(r.trials.iter().copied())?;
             (ours - theirs).abs() > both
         }
     };
@@ -98,8 +99,8 @@ pub(super) static CHECK: Check = Check {
          does not show which one is wrong; problems of the tool's own trials are separate \
          findings. The finding names recorded causes: the page cache; data that fits into the \
          cache; bytes moved but not counted (write-allocate); a tool built without optimisation; \
-         socket buffers; other parameters; disturbances; much shorter or longer trials. Run both \
-         the same way, or compare what each counts.",
+         socket buffers; other parameters; what disturbed one side of the pairs; much shorter or \
+         longer trials. Run both the same way, or compare what each counts.",
     examine: Examine::Ours(examine),
 };
 
@@ -108,8 +109,8 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let mut finding = CHECK.note("", "");
     for r in &m.references {
         let Some(ratio) = disagreement(m, r) else { continue };
-        let theirs = as_measurement(m, r);
-        let found = causes(&Compared { ctx, ours: m, tool: r, theirs, ratio });
+        let (ours, theirs) = (paired(m, r), as_measurement(m, r));
+        let found = causes(&Compared { ctx, ours: &ours, tool: r, theirs, ratio });
         let advice = found.first().map_or(ADVICE, |(cause, _)| cause.advice);
         if parts.is_empty() {
             finding.advice = advice.to_owned();

@@ -86,13 +86,12 @@ fn entries(run: &Run) -> Vec<Entry> {
 }
 
 fn limits(host: &Host) -> Vec<Entry> {
-    let quota = |q: &CpuQuota| q.cpus.map_or_else(|| "none".to_owned(), |n| counted(n, "CPU"));
     let cpus = &host.limits.usable_cpus;
     let list = if cpus.is_empty() { "unknown".to_owned() } else { list(cpus) };
     let limit =
         known(&host.limits.memory_bytes, |l| l.map_or_else(|| "none".to_owned(), format_size));
     vec![
-        ("CPU quota", known(&host.limits.cpu_quota, quota), ALL),
+        ("CPU quota", known(&host.limits.cpu_quota, CpuQuota::words), ALL),
         ("usable CPUs", list, ALL),
         ("memory limit", limit, &[]),
     ]

@@ -118,7 +118,8 @@ fn half_the_speed_under_a_quota_is_slower_with_the_cause() {
         let factor = if m.better == Better::Higher { 0.5 } else { 2.0 };
         suspect(scaled(m, factor), "throttled", 0.5)
     });
-    b.host.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(0.5) }, "cpu.max");
+    b.host.limits.cpu_quota =
+        Probe::known(CpuQuota { cpus: Some(0.5), ..CpuQuota::default() }, "cpu.max");
     let c = compared(&healthy(), &b);
     for p in &c.points {
         assert_eq!(p.outcome, Slower, "{p:?}");
@@ -359,7 +360,7 @@ proptest! {
         }
         b.plan.policy.target = target;
         b.host.cpu.model_name = Probe::known(text.clone(), "x");
-        b.host.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(share) }, "x");
+        b.host.limits.cpu_quota = Probe::known(CpuQuota { cpus: Some(share), ..CpuQuota::default() }, "x");
         let mut a = b.clone();
         for m in &mut a.measurements {
             m.trials = flops(1).trials;

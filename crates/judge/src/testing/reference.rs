@@ -1,6 +1,8 @@
 //! A healthy tool next to a healthy measurement.
 
-use proofmark_model::{Conditions, Measurement, Params, Ratio, Reference, Trial};
+use proofmark_model::{
+    Conditions, FigureKind, First, Measurement, Params, Printed, Ratio, Reference, Trial,
+};
 
 use super::summary;
 
@@ -18,7 +20,10 @@ pub(crate) fn tool_of(m: &Measurement, factor: f64) -> Reference {
         command: "tool --run".to_owned(),
         value: summary.as_ref().map_or(f64::NAN, |s| s.value()),
         trials,
-        ours: m.trials.iter().map(|t| t.value).collect(),
+        paired: m.trials.clone(),
+        first: m.trials.iter().map(|_| First::Proofmark).collect(),
+        printed: Printed::Mean,
+        compared: FigureKind::Delivered,
         ratio: Ratio { median, ci95 },
         summary: summary.map(|s| s.trials),
         counts: "as ours".to_owned(),
@@ -26,6 +31,7 @@ pub(crate) fn tool_of(m: &Measurement, factor: f64) -> Reference {
         evidence,
         efficiency: None,
         findings: Vec::new(),
+        paired_findings: Vec::new(),
         verdict: proofmark_model::Verdict::Valid,
     }
 }

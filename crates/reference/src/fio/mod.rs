@@ -12,6 +12,8 @@ mod verification;
 #[cfg(test)]
 mod tests;
 
+use proofmark_model::Printed;
+
 use crate::{Description, Malformed, Output, Tool};
 
 pub(crate) struct Fio;
@@ -20,6 +22,7 @@ impl Tool for Fio {
     fn description(&self) -> &Description {
         &Description {
             id: "fio",
+            printed: Printed::Mean,
             title: "fio, the flexible I/O tester (Jens Axboe)",
             package: "Debian: fio",
             about: "Reads what fio 3 prints with --output-format=json or json+, with any text \

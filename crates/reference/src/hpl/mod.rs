@@ -4,7 +4,7 @@ mod runner;
 #[cfg(test)]
 mod tests;
 
-use proofmark_model::{Params, Subsystem, Unit};
+use proofmark_model::{Params, Printed, Subsystem, Unit};
 
 use crate::rated::{rated, took};
 use crate::text::{each_line, moment, need, number, positive, whole, wrong_if};
@@ -19,6 +19,7 @@ impl Tool for Hpl {
     fn description(&self) -> &Description {
         &Description {
             id: "hpl",
+            printed: Printed::Problem,
             title: "HPL, Petitet, Whaley, Dongarra and Cleary",
             package: "Debian: hpcc",
             about: "Reads the text that HPL 1.0 to 2.3 print, and HPL's section of HPC Challenge's \

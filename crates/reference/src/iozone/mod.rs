@@ -11,6 +11,8 @@ mod work;
 #[cfg(test)]
 mod tests;
 
+use proofmark_model::Printed;
+
 use crate::text::{lines, wrong_if};
 use crate::{Description, Malformed, Output, Tool};
 use table::Table;
@@ -26,6 +28,7 @@ impl Tool for Iozone {
     fn description(&self) -> &Description {
         &Description {
             id: "iozone",
+            printed: Printed::Mean,
             title: "IOzone (William Norcott, Don Capps)",
             package: "Debian: iozone3 (non-free)",
             about: "Reads what IOzone 3 prints: the matrix by file and record size (-a, or -s and \

@@ -5,7 +5,7 @@ mod runner;
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Datagrams, NetworkTraffic, Params, Trial, Unit};
+use proofmark_model::{Datagrams, NetworkTraffic, Params, Printed, Trial, Unit};
 
 use crate::network::{figure, finite, with_path};
 use crate::text::{each_line, need, whole, wrong_if};
@@ -18,6 +18,7 @@ impl Tool for Iperf {
     fn description(&self) -> &Description {
         &Description {
             id: "iperf",
+            printed: Printed::Mean,
             title: "iperf, version 2",
             package: "Debian: iperf",
             about: "Reads the client's text or CSV (-y C), TCP and UDP, one or more streams, also \

@@ -4,7 +4,9 @@ mod json;
 mod runner;
 mod way;
 
-use proofmark_model::{Direction, EndTraffic, NetworkTraffic, Params, Timestamp, Trial, Unit};
+use proofmark_model::{
+    Direction, EndTraffic, NetworkTraffic, Params, Printed, Timestamp, Trial, Unit,
+};
 use serde_json::Value;
 
 use crate::network::{figure, finite, with_path};
@@ -19,6 +21,7 @@ impl Tool for Iperf3 {
     fn description(&self) -> &Description {
         &Description {
             id: "iperf3",
+            printed: Printed::Mean,
             title: "iperf3 (ESnet)",
             package: "Debian: iperf3",
             about: "Reads the client's JSON (-J) of version 3.9 and later: TCP, UDP and SCTP, one \

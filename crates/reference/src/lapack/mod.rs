@@ -9,6 +9,8 @@ mod runner;
 #[cfg(test)]
 mod tests;
 
+use proofmark_model::Printed;
+
 use crate::{Description, Malformed, Output, Tool};
 
 /// Its tests: one call of a function of that name.
@@ -36,6 +38,7 @@ const ABOUT: &str = "\
 pub(crate) const OPENBLAS: Library = Library {
     description: Description {
         id: "openblas",
+        printed: Printed::Problem,
         title: "OpenBLAS, Zhang Xianyi and others",
         package: "Debian: libopenblas0, python3",
         about: ABOUT,
@@ -47,6 +50,7 @@ pub(crate) const OPENBLAS: Library = Library {
 pub(crate) const BLIS: Library = Library {
     description: Description {
         id: "blis",
+        printed: Printed::Problem,
         title: "BLIS, Field Van Zee and others, with netlib's LAPACK",
         package: "Debian: libblis4-pthread, liblapack3, python3",
         about: ABOUT,
@@ -59,6 +63,7 @@ pub(crate) const BLIS: Library = Library {
 pub(crate) const MKL: Library = Library {
     description: Description {
         id: "mkl",
+        printed: Printed::Problem,
         title: "Intel oneAPI Math Kernel Library",
         package: "Intel: oneapi-mkl; Debian: libmkl-rt, python3",
         about: ABOUT,

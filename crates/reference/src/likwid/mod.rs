@@ -8,7 +8,7 @@ mod tests;
 
 use std::borrow::Cow;
 
-use proofmark_model::{Params, Subsystem, Unit};
+use proofmark_model::{Params, Printed, Subsystem, Unit};
 
 use crate::rated::{rated, took};
 use crate::text::{Labels, lines, positive, whole, wrong_if};
@@ -21,6 +21,7 @@ impl Tool for LikwidBench {
     fn description(&self) -> &Description {
         &Description {
             id: "likwid-bench",
+            printed: Printed::Mean,
             title: "likwid-bench, RRZE Erlangen",
             package: "Debian: likwid",
             about: "Reads the text that likwid-bench prints for one test. MByte is 10^6 bytes. \

@@ -6,7 +6,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Params, Solution, Subsystem, Trial, Unit};
+use proofmark_model::{Params, Printed, Solution, Subsystem, Trial, Unit};
 
 use crate::dense::operations;
 use crate::rated::{rated, took};
@@ -21,6 +21,7 @@ impl Tool for Linpack {
     fn description(&self) -> &Description {
         &Description {
             id: "linpack",
+            printed: Printed::Problem,
             title: "Intel Optimized LINPACK Benchmark",
             package: "Intel: onemkl-benchmarks (xlinpack_xeon64)",
             about: "Reads the text of Intel's LINPACK for shared memory. Each line of the table is \

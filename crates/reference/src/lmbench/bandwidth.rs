@@ -1,6 +1,6 @@
 //! bw_mem: bytes a second read, written or copied, all of them or every fourth word.
 
-use proofmark_model::{Params, Subsystem, Trial, Unit};
+use proofmark_model::{Params, Printed, Subsystem, Trial, Unit};
 
 use super::run;
 use crate::text::{columns, lines, positive, wrong_if};
@@ -37,6 +37,7 @@ impl Tool for Bandwidth {
     fn description(&self) -> &Description {
         &Description {
             id: "lmbench-bw",
+            printed: Printed::Mean,
             title: "lmbench bw_mem, Larry McVoy and Carl Staelin",
             package: run::PACKAGE,
             about: "Reads the two numbers that bw_mem of lmbench 3 prints: one process's array in \

@@ -1,6 +1,6 @@
 //! lat_mem_rd: the time of a load by the size of what is walked through.
 
-use proofmark_model::{Better, Params, Subsystem, Trial, Unit, is_quantity};
+use proofmark_model::{Better, Params, Printed, Subsystem, Trial, Unit, is_quantity};
 
 use super::run;
 use crate::data;
@@ -35,6 +35,7 @@ impl Tool for Latency {
     fn description(&self) -> &Description {
         &Description {
             id: "lmbench",
+            printed: Printed::Mean,
             title: "lmbench lat_mem_rd, Larry McVoy and Carl Staelin",
             package: run::PACKAGE,
             about: "Reads what lat_mem_rd of lmbench 3 prints: for each stride, sizes in MB of \

@@ -1,6 +1,6 @@
 //! lmbench's own stream: the loops of STREAM and STREAM2, on arrays of any size.
 
-use proofmark_model::{Params, Subsystem, Unit};
+use proofmark_model::{Params, Printed, Subsystem, Unit};
 
 use super::run;
 use crate::text::{lines, positive, wrong_if};
@@ -31,6 +31,7 @@ impl Tool for Stream {
     fn description(&self) -> &Description {
         &Description {
             id: "lmbench-stream",
+            printed: Printed::Mean,
             title: "lmbench stream, Larry McVoy and Carl Staelin",
             package: run::PACKAGE,
             about: "Reads what stream of lmbench 3 prints for the loops of STREAM and STREAM2. MB \

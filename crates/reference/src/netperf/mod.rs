@@ -2,7 +2,7 @@
 
 mod runner;
 
-use proofmark_model::{Datagrams, NetworkTraffic, Params, Trial, Unit};
+use proofmark_model::{Datagrams, NetworkTraffic, Params, Printed, Trial, Unit};
 
 use crate::network::{figure, finite, merge, with_path};
 use crate::text::{lines, positive, whole, wrong_if};
@@ -14,6 +14,7 @@ impl Tool for Netperf {
     fn description(&self) -> &Description {
         &Description {
             id: "netperf",
+            printed: Printed::Mean,
             title: "netperf (Rick Jones, Hewlett-Packard)",
             package: "Debian: netperf (non-free)",
             about: "The classic tables with their headers (not -P 0, not the lists of omni): \

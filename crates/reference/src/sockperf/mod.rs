@@ -4,7 +4,7 @@ mod runner;
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Latency, Params, Trial, Unit};
+use proofmark_model::{Latency, Params, Printed, Trial, Unit};
 
 use crate::network::{figure, finite, with_path};
 use crate::text::{each_line, positive, whole, wrong_if};
@@ -16,6 +16,7 @@ impl Tool for Sockperf {
     fn description(&self) -> &Description {
         &Description {
             id: "sockperf",
+            printed: Printed::Mean,
             title: "sockperf (Mellanox)",
             package: "Debian: sockperf",
             about: "Reads the client's output of a ping-pong over one socket, UDP or TCP. A \

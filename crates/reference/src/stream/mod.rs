@@ -6,7 +6,7 @@ mod runner;
 #[cfg(test)]
 mod tests;
 
-use proofmark_model::{Params, Subsystem, Trial, Unit};
+use proofmark_model::{Params, Printed, Subsystem, Trial, Unit};
 
 use crate::rated::{rated, took};
 use crate::text::{columns, each_line, number, positive, whole, wrong_if};
@@ -18,6 +18,7 @@ impl Tool for Stream {
     fn description(&self) -> &Description {
         &Description {
             id: "stream",
+            printed: Printed::Best,
             title: "STREAM, John D. McCalpin",
             package: "compiled as stream or stream_c, or Debian: opa-basic-tools",
             about: "Reads the text that STREAM 5.9 and 5.10 print, and STREAM in HPC Challenge's \

@@ -6,6 +6,8 @@ mod runner;
 #[cfg(test)]
 mod tests;
 
+use proofmark_model::Printed;
+
 use crate::{Description, Malformed, Output, Tool};
 
 pub(crate) struct Sysbench;
@@ -14,6 +16,7 @@ impl Tool for Sysbench {
     fn description(&self) -> &Description {
         &Description {
             id: "sysbench",
+            printed: Printed::Mean,
             title: "sysbench, Alexey Kopytov",
             package: "Debian: sysbench",
             about: "Reads one run of sysbench 1.0's cpu, memory or fileio. cpu: an event tests all \

@@ -232,9 +232,7 @@ fn limits(host: &Host) -> Vec<Fact> {
         Fact::plain("usable physical cores", &l.usable_cores.to_string()),
         Fact::probe("affinity mask", &l.affinity, |v| ranges(v)),
         Fact::probe("cpuset", &l.cpuset, |v| ranges(v)),
-        Fact::probe("CPU quota", &l.cpu_quota, |CpuQuota { cpus }| {
-            cpus.map_or_else(|| "none".to_owned(), |c| format!("{} CPUs", plain(c)))
-        }),
+        Fact::probe("CPU quota", &l.cpu_quota, CpuQuota::words),
         Fact::probe("memory limit", &l.memory_bytes, |v| {
             v.map_or_else(|| "none".to_owned(), format_size)
         }),

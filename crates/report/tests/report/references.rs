@@ -1,6 +1,8 @@
 //! Other tools beside our points.
 
-use proofmark_model::{PlannedReference, Run, Verdict};
+use proofmark_model::{
+    FigureKind, Finding, PlannedReference, Printed, Run, Severity, Trial, Verdict,
+};
 use proofmark_report::view::View;
 use proofmark_report::{ALL, Options, find};
 
@@ -84,7 +86,8 @@ fn our_median_is_that_of_the_pairs() {
     let mut run = fixture::beside();
     // The pairs hold trials of their own.
     each(&mut run, "cpu.linpack").for_each(|m| {
-        m.references.iter_mut().for_each(|r| r.ours = vec![3e10, 5e10]);
+        let trial = |value| Trial { value, ..Trial::default() };
+        m.references.iter_mut().for_each(|r| r.paired = [3e10, 5e10].map(trial).into());
     });
     let ours = |run: &Run| {
         let at = View::from_run(run).references;
@@ -93,11 +96,40 @@ fn our_median_is_that_of_the_pairs() {
     };
     assert_eq!(ours(&run), ["40.00", "40.00 GFLOP/s"]);
     each(&mut run, "cpu.linpack").for_each(|m| {
-        m.references.iter_mut().for_each(|r| r.ours.clear());
+        m.references.iter_mut().for_each(|r| r.paired.clear());
     });
     let table = workload(&run, "cpu.linpack").references.table;
     assert_eq!(ours(&run), ["-", "-"]);
     assert!(table.notes.contains(&"no pair was recorded".to_owned()), "{:?}", table.notes);
+}
+
+#[test]
+fn a_best_is_named_with_what_it_is_compared_with() {
+    let counts = |compared: FigureKind| {
+        let mut run = fixture::beside();
+        each(&mut run, "memory.triad").flat_map(|m| &mut m.references).for_each(|r| {
+            (r.printed, r.compared) = (Printed::Best, compared);
+        });
+        workload(&run, "memory.triad").references.tool_notes[0].counts[1].clone()
+    };
+    let best = "its best repetition, compared with the best round of each proofmark trial";
+    assert_eq!(counts(FigureKind::Attainable), best);
+    assert!(counts(FigureKind::Delivered).starts_with("its mean over time, compared with what"));
+}
+
+#[test]
+fn what_disturbed_our_side_of_the_pairs_is_noted() {
+    let mut run = fixture::beside();
+    let message = "the hypervisor took 50 % (fixture)";
+    each(&mut run, "cpu.linpack").flat_map(|m| &mut m.references).for_each(|r| {
+        r.paired_findings.push(Finding::new("steal", Severity::Suspect, message, ""));
+        r.paired.iter_mut().for_each(|t| t.conditions.steal_s = Some(0.5));
+    });
+    let references = workload(&run, "cpu.linpack").references;
+    let note = format!("in the pairs {message}");
+    assert!(references.table.notes.contains(&note), "{:?}", references.table.notes);
+    assert_eq!(column(&references.pairs, "taken, proofmark")[0], "0.5000");
+    assert_eq!(column(&references.pairs, "first")[..3], ["proofmark", "tool", "proofmark"]);
 }
 
 #[test]
@@ -171,7 +203,10 @@ fn what_a_tool_counts_and_how_it_ran_is_said_once() {
     let run = fixture::beside();
     let found = workload(&run, "disk.seq_read").references.tool_notes;
     assert_eq!(found.iter().map(|t| &*t.name).collect::<Vec<_>>(), ["fio 3.33", "iozone 3.489"]);
-    assert_eq!(found[0].counts.len(), 1);
+    let compared = "its mean over time, compared with what each proofmark trial delivered (all work \
+                    over all time)";
+    assert_eq!(found[0].counts.len(), 2);
+    assert_eq!(found[0].counts[1], compared);
     assert_eq!(found[0].commands.len(), 7, "a command line a point");
     assert!(found[0].commands[0].at.contains("4 KiB"), "{:?}", found[0].commands[0]);
     let commits = workload(&run, "disk.fsync").references.tool_notes;

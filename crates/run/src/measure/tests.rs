@@ -7,11 +7,13 @@ use proofmark_engine::Request;
 use proofmark_model::{Ending, Measurement, Plan, PlannedReference, Point, Policy, Severity};
 use proofmark_model::{Verdict, testing};
 
+mod pairs;
+
 use super::*;
 use crate::event::{Event, Step};
 use crate::planned::NoReference;
 use crate::testing::{
-    Act, Disk, FakeRunner, Script, Values, find, find_tool, installed, point, policy,
+    Act, Disk, FakeRunner, Script, Values, find, find_tool, host, installed, point, policy,
 };
 
 /// Keeps the events in order, each with its point's threads.
@@ -72,7 +74,13 @@ impl Lab {
         };
         let ids = self.points.iter().map(|p| p.workload.clone());
         let specs = ids.filter_map(|id| Some((id.clone(), find(&id)?.spec().clone())));
-        let run = Run { plan, workloads: specs.collect(), ended: None, ..testing::run(Vec::new()) };
+        let run = Run {
+            plan,
+            workloads: specs.collect(),
+            host: host(1 << 30, vec![0, 1, 2]),
+            ended: None,
+            ..testing::run(Vec::new())
+        };
         let none = |why: &str| NoReference { refused: Vec::new(), why: why.to_owned() };
         let tools = PlannedTools {
             installed: self.tools.iter().map(|t| ((*t).to_owned(), installed())).collect(),
@@ -131,7 +139,8 @@ fn a_run_is_measured_told_saved_and_judged() {
     assert!(run.measurements[0].missing["summary.ci95()"].starts_with("3 trials"));
     let [reference] = &run.measurements[1].references[..] else { panic!("no reference") };
     assert_eq!((reference.tool.as_str(), reference.trials.as_slice()), ("fake", &[50.0; 3][..]));
-    assert_eq!((reference.ours.as_slice(), reference.ratio.median), (&[100.0; 3][..], 2.0));
+    let ours: Vec<f64> = reference.paired.iter().map(|t| t.value).collect();
+    assert_eq!((ours.as_slice(), reference.ratio.median), (&[100.0; 3][..], 2.0));
     assert_eq!((reference.version.as_str(), reference.command.as_str()), ("1.5", "fake --run"));
     assert_eq!(run.measurements[0].missing["references"], "not asked for");
     // In the order in which it happened.
@@ -210,7 +219,7 @@ fn a_tool_that_fails_costs_neither_its_earlier_runs_nor_ours() {
     let run = lab.run();
     let m = &run.measurements[0];
     assert_eq!((trials(&run), &m.ending), (vec![3, 3], &Ending::Complete));
-    assert_eq!((m.references[0].trials.len(), m.references[0].ours.len()), (2, 2));
+    assert_eq!((m.references[0].trials.len(), m.references[0].paired.len()), (2, 2));
     let finding = found(m, "reference.failed").unwrap();
     assert_eq!(
         (finding.message.as_str(), finding.severity),
@@ -243,15 +252,17 @@ fn points_that_are_set_up_warm_up_again_after_pairs() {
     let mut lab = Lab::new(|_, _| Ok(100.0));
     lab.policy.trials_of = BTreeMap::from([("test.short".to_owned(), 1)]);
     lab.points[0].workload = "test.short".to_owned();
-    lab.pairs = vec![(0, 1)];
+    lab.pairs = vec![(0, 2)];
     lab.run();
     use Request::{Trial, Warm};
     let warm = || Act::Take(1, Warm);
-    // A trial of the first point; its pair, by a worker of its own; then the second, warm before.
-    let pair = [Act::Launch(1), warm(), warm(), Act::Take(1, Trial), Act::Release, Act::Tool(1)];
+    // A trial of the first point; its pairs, by workers of their own; then the second, warm before.
+    let ours = [Act::Launch(1), warm(), warm(), Act::Take(1, Trial), Act::Release];
     let expected = [
         &[Act::Take(1, Trial), Act::Release][..],
-        &pair,
+        &ours,
+        &[Act::Tool(1), Act::Tool(1)],
+        &ours,
         &[Act::Take(2, Warm), Act::Take(2, Trial), Act::Take(2, Trial), Act::Take(2, Trial)],
     ];
     assert_eq!(lab.acts(), expected.concat());
@@ -281,7 +292,7 @@ fn two_tools_take_turns() {
     lab.runner.values = |run| Ok(run as f64);
     let run = lab.run();
     let trials: Vec<_> = run.measurements[0].references.iter().map(|r| r.trials.clone()).collect();
-    assert_eq!(trials, [[1.0, 3.0], [2.0, 4.0]]);
+    assert_eq!(trials, [[1.0, 4.0], [2.0, 3.0]], "every second turn backwards");
 }
 
 #[test]

@@ -1,12 +1,8 @@
 //! How long a trial must last on this machine.
 
-use proofmark_model::{Host, Policy, Subsystem};
+use proofmark_model::{CpuQuota, Host, Policy, Subsystem};
 
 use crate::registry::all;
-
-/// Least duration of a trial under a CPU quota, in seconds. The kernel deals out a quota by periods
-/// of, as a rule, 100 ms: a trial of one period may see all of a period's share or none of it.
-const QUOTA_TRIAL_S: f64 = 0.5;
 
 /// Least duration of a trial under a cgroup's limit of I/O, in seconds. The kernel deals
 /// it out by slices of 100 ms (Linux `block/blk-throttle.c`), so that a trial takes a
@@ -15,9 +11,10 @@ const IO_LIMIT_TRIAL_S: f64 = 5.0;
 
 /// Makes trials as long as the limits of this process deal things out.
 pub(super) fn lengthen(policy: &mut Policy, host: &Host) {
-    if host.limits.cpu_quota.get().is_some_and(|q| q.cpus.is_some()) {
+    if let Some(quota) = host.limits.cpu_quota.get().filter(|q| q.cpus.is_some()) {
+        let least_s = CpuQuota::PERIODS * quota.period();
         for trial_s in policy.trial_s_of.values_mut().chain([&mut policy.trial_s]) {
-            *trial_s = trial_s.max(QUOTA_TRIAL_S);
+            *trial_s = trial_s.max(least_s);
         }
     }
     let limited = |number: &str| {

@@ -1,9 +1,9 @@
-//! The pairs of a point that has its trials: one of ours and a run of a reference tool, in turn, so
-//! that both see the same machine. Ours is taken by a worker made for it, as a tool is a process
+//! The pairs of a point that has its trials: one of ours and a run of a reference tool, in the order
+//! that was decided before the run, so that both see the same machine. Ours is taken by a worker made for it, as a tool is a process
 //! made for its run: memory that was kept while others came and went is not what it was, least of
 //! all in a virtual machine.
 
-use proofmark_model::Ending;
+use proofmark_model::{Ending, First, Trial};
 
 use super::{State, once};
 use crate::tool::ToolSession;
@@ -28,16 +28,16 @@ impl State<'_, '_, '_> {
             }
             if let Some(event) = self.pairs.event(place, which, turn) {
                 self.tell(event, place);
-                self.pair(place, which, tools.as_mut());
+                self.pair(place, (turn, which), tools.as_mut());
             }
         }
         drop(tools);
         self.away_s += self.means.clock.now() - begun;
     }
 
-    fn pair(&mut self, place: usize, which: usize, tools: &mut dyn ToolSession) {
+    fn pair(&mut self, place: usize, (turn, which): (usize, usize), tools: &mut dyn ToolSession) {
         let begun = self.means.clock.now();
-        let failed = self.take_pair(place, which, tools).err();
+        let failed = self.take_pair(place, (turn, which), tools).err();
         // Whatever a run that was stopped says is no fault of the tool.
         let failed = failed.filter(|_| self.stopped().is_none());
         self.pairs.end_turn((place, which), failed, self.means.clock.now() - begun);
@@ -47,17 +47,37 @@ impl State<'_, '_, '_> {
     fn take_pair(
         &mut self,
         place: usize,
-        which: usize,
+        (turn, which): (usize, usize),
         tools: &mut dyn ToolSession,
     ) -> Result<(), String> {
-        let m = &self.measurements[place];
+        let at = (place, which);
         self.pairs.has_time(place, which)?;
-        let launcher = self.means.launcher;
+        let (ours, theirs) = match self.pairs.first(place, which, turn) {
+            First::Proofmark => {
+                let ours = self.paired_trial(place)?;
+                let m = &self.measurements[place];
+                let theirs = self.pairs.run(at, m, Some(&ours), tools)?;
+                (ours, theirs)
+            }
+            First::Tool => {
+                let m = &self.measurements[place];
+                let theirs = self.pairs.run(at, m, None, tools)?;
+                if self.stopped().is_some() {
+                    return Err("the run was stopped".to_owned());
+                }
+                (self.paired_trial(place)?, theirs)
+            }
+        };
+        self.pairs.keep(at, ours, theirs);
+        Ok(())
+    }
+
+    /// Our own trial of a pair. Its memory and its file are gone when the tool runs.
+    fn paired_trial(&self, place: usize) -> Result<Trial, String> {
+        let (m, launcher) = (&self.measurements[place], self.means.launcher);
         let ours = once(launcher, &m.point(), self.policy().target_for(m.subsystem));
-        // Its memory and its file must be gone when the tool runs.
         launcher.release_idle_worker();
-        let ours = ours.map_err(|ending| why_none(&ending))?;
-        self.pairs.run((place, which), m, &ours, tools)
+        ours.map_err(|ending| why_none(&ending))
     }
 }
 
@@ -69,5 +89,5 @@ fn why_none(ending: &Ending) -> String {
         Ending::Interrupted { by } => format!("stopped by {by}"),
         Ending::Complete | Ending::Budget | Ending::Unfinished => "it ended".to_owned(),
     };
-    format!("proofmark's own trial before it failed: {why}")
+    format!("proofmark's own trial of the pair failed: {why}")
 }

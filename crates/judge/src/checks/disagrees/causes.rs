@@ -2,20 +2,22 @@
 //! that says nothing where its evidence lacks, or where it would move the ratio the other way.
 
 use proofmark_model::{
-    AUTO, Better, Measurement, Pace, Param, ParameterKind, Params, Reference, Severity, Traffic,
-    Trial, Unit, format_seconds, format_size,
+    AUTO, Better, Finding, Measurement, Pace, Param, ParameterKind, Params, Reference, Severity,
+    Traffic, Trial, Unit, format_seconds, format_size,
 };
 
 use crate::capacity::Capacity;
 use crate::disk::Cached;
 use crate::memory::{array_bytes, cache_at, touched_bytes, traffic};
 use crate::network::Carried;
+use crate::references::is_disturbance;
 use crate::words::times;
 use crate::{Context, statistics};
 
 /// A tool that disagrees, and what it disagrees with.
 pub(super) struct Compared<'a> {
     pub(super) ctx: &'a Context<'a>,
+    /// proofmark's trials of the pairs.
     pub(super) ours: &'a Measurement,
     pub(super) tool: &'a Reference,
     /// The tool's trials, with proofmark's parameters where it reports none.
@@ -109,8 +111,13 @@ impl Compared<'_> {
 
 /// What one of these checks found of at least that weight.
 fn found<'m>(m: &'m Measurement, checks: &[&str], least: Severity) -> Option<&'m str> {
-    let matches =
-        |f: &&proofmark_model::Finding| f.severity >= least && checks.contains(&f.check.as_ref());
+    let matches = |f: &&Finding| f.severity >= least && checks.contains(&f.check.as_ref());
+    m.findings.iter().find(matches).map(|f| f.message.as_str())
+}
+
+/// What disturbed one side of the pairs.
+fn disturbance(m: &Measurement) -> Option<&str> {
+    let matches = |f: &&Finding| f.severity >= Severity::Suspect && is_disturbance(f);
     m.findings.iter().find(matches).map(|f| f.message.as_str())
 }
 
@@ -259,7 +266,7 @@ fn held_otherwise(c: &Compared) -> bool {
     // What sizes and stores do is looked for by themselves.
     let data = c.ctx.work(c.ours).data.as_ref().map(|data| &*data.parameter);
     let other = |name: &str| Some(name) != data && name != STORES;
-    let disturbed = found(&c.theirs, DISTURBANCES, Severity::Suspect).is_some();
+    let disturbed = disturbance(&c.theirs).is_some();
     in_memory || small || !as_many || disturbed || differences(c).any(|(name, ..)| other(name))
 }
 
@@ -330,9 +337,6 @@ fn differing(c: &Compared) -> Option<Explanation> {
     }
 }
 
-/// What took CPU time away.
-const DISTURBANCES: &[&str] = &["steal", "throttled", "other_cpu", "swap"];
-
 /// What takes CPU time and is not reported of a tool, which is itself another process.
 const UNWATCHED: &[&str] = &["other_cpu"];
 
@@ -342,7 +346,7 @@ fn disturbed(c: &Compared) -> Option<Explanation> {
         Side::Ours => (&c.theirs, "the tool's"),
         Side::Theirs => (c.ours, "proofmark's"),
     };
-    if let Some(why) = found(slower, DISTURBANCES, Severity::Suspect) {
+    if let Some(why) = disturbance(slower) {
         return Extent::Open.by(format!("{whose} trials were disturbed: {why}"));
     }
     let watched = c.theirs.trials.iter().any(|t| t.conditions.other_cpu_s.is_some());

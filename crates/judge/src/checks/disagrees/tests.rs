@@ -314,6 +314,20 @@ fn the_slower_side_was_disturbed() {
     explains(iops_below(1.2), 1.1, &tool_trials(stolen), "none", ""); // It was faster.
 }
 
+#[test]
+fn only_what_disturbed_the_pairs_is_a_cause() {
+    // The regular trials saw nothing of it.
+    let ours = |r: &mut Reference| r.paired.iter_mut().for_each(stolen);
+    let words = "proofmark's trials were disturbed: the hypervisor took 10.0 %";
+    expect(&host(), flops(1), 1.2, &ours, "disturbed", words);
+    // They alone did.
+    let clean = tool_of(&flops(1), 1.2);
+    let spoil = |r: &mut Reference| *r = clean.clone();
+    expect(&host(), each(flops(1), |_, t| stolen(t)), 1.2, &spoil, "none", "");
+    let m = found(&host(), flops(1), 1.0, &ours);
+    assert!(m.is_none(), "who agrees needs no cause");
+}
+
 /// So many times below its usual rate, so that a faster tool is not above its ceiling.
 fn iops_below(times: f64) -> Measurement {
     let median = iops(1).summary.unwrap().value();

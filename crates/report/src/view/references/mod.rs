@@ -1,7 +1,7 @@
 //! proofmark's results compared with those of reference tools.
 //!
-//! A row per point and tool: what we measured, what the tool measured right after each of our
-//! trials, both against the same ceiling, and the ratio of the two. What a tool's figure counts,
+//! A row per point and tool: what we measured in the pairs, what the tool measured in them, both
+//! against the same ceiling, and the ratio of the two. What a tool's figure counts,
 //! its version and its command lines are said once a workload.
 
 mod notes;
@@ -24,14 +24,14 @@ use super::text::{clean, plural};
 const ROWS: usize = 4;
 
 /// What the column `ours / theirs` means.
-pub const RATIO: &str = "A proofmark trial divided by the tool's trial that followed it: the median \
-    over the pairs, with its 95 % interval. An interval that contains 1 shows no difference. Above \
+pub const RATIO: &str = "The figure of proofmark's trial divided by that of the tool's run in the \
+    same pair: the median over the pairs, with its 95 % interval. An interval that contains 1 shows no difference. Above \
     1, proofmark's result is the larger one.";
 
 /// What the column `ours` means: its term and the meaning.
 pub const OURS: [&str; 2] = [
     "proofmark, in pairs",
-    "The median over proofmark's trials of the pairs. These are extra trials, each in a new process, \
+    "The median over proofmark's trials of the pairs, of the same figure as the tool's. These are extra trials, each in a new process, \
      as the tool's are. The workload's table has the median of the regular trials; the share of the \
      ceiling refers to that median.",
 ];
@@ -52,7 +52,7 @@ pub struct References {
     pub tool_notes: Vec<ToolNote>,
     /// Bars side by side.
     pub charts: Vec<ComparisonChart>,
-    /// Every trial of ours with the tool's that followed it.
+    /// Every pair, with what was taken from either side.
     pub pairs: Table,
     /// Points without a tool, and tools without a figure, with the reasons; a sentence each.
     pub lacking: Vec<String>,

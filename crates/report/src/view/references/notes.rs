@@ -1,8 +1,8 @@
-//! What a tool's figure counts, its version, its command lines; and why one did not run.
+//! What a tool's figure counts and is compared with, its version, its command lines; and why one did not run.
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Measurement, Run};
+use proofmark_model::{FigureKind, Measurement, Printed, Reference, Run};
 use serde::Serialize;
 
 use super::Compared;
@@ -59,13 +59,32 @@ pub fn for_tools(group: &Group, compared: &[Compared]) -> Vec<ToolNote> {
         let mut counts: Vec<String> = Vec::new();
         for (_, r) in &of {
             let text = clean(r.counts.trim()).trim_end_matches('.').to_owned();
-            if !text.is_empty() && !counts.contains(&text) {
-                counts.push(text);
+            for text in [text, figure(r)] {
+                if !text.is_empty() && !counts.contains(&text) {
+                    counts.push(text);
+                }
             }
         }
         ToolNote { commands: commands(group, &of), name: tool, counts }
     };
     names.into_iter().map(one).collect()
+}
+
+/// Which figures the pairs compare.
+fn figure(r: &Reference) -> String {
+    let ours = match r.compared {
+        FigureKind::Attainable => "the best round of each proofmark trial",
+        _ => "what each proofmark trial delivered (all work over all time)",
+    };
+    match (r.printed, r.compared) {
+        (Printed::Best, FigureKind::Delivered) => {
+            format!(
+                "its mean over time, compared with {ours}: the trials were not cut into rounds, \
+                     so there is no best to compare the tool's best with"
+            )
+        }
+        (printed, _) => format!("{}, compared with {ours}", printed.words()),
+    }
 }
 
 fn commands(group: &Group, of: &[Compared]) -> Vec<Command> {

@@ -1,6 +1,6 @@
 //! Ours, theirs, the ceiling of both and their ratio, as rows.
 
-use proofmark_model::{Measurement, Reference, Verdict};
+use proofmark_model::{Measurement, Reference, Trial, Verdict};
 
 use super::{Compared, OURS, RATIO, compared, tools};
 use crate::view::headline::{best, in_question};
@@ -20,6 +20,14 @@ const TIME: [&str; 2] = [
     "The time over which the tool measured, as it reports it. For a tool that reports none: the wall \
      time of its whole run, including its start and end.",
 ];
+
+/// What the columns of the CPU time that was taken mean: the term of the first, and the meaning.
+const TAKEN: [&str; 2] = [
+    "taken, proofmark",
+    "CPU time that the hypervisor, a quota and other processes took from this side of the pair. Of a \
+     tool, other processes are not counted.",
+];
+const TAKEN_FROM_TOOL: &str = "taken, tool";
 
 /// The configuration that represents a workload for each tool: that of the headline, or the best
 /// that the tool ran, or the first.
@@ -73,25 +81,29 @@ pub fn table(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
     table
 }
 
-/// The median over our trials that have one of the tool's after them.
-pub fn median_of_paired(r: &Reference) -> Option<f64> {
-    median(r.ours.iter().copied())
+/// The median over our trials of the pairs.
+pub fn median_of_paired(m: &Measurement, r: &Reference) -> Option<f64> {
+    median(r.paired_values(m.better).into_iter())
 }
 
 /// Why there is none.
 pub fn why_no_paired(r: &Reference) -> String {
-    if r.ours.is_empty() { "no pair was recorded".to_owned() } else { finite() }
+    if r.paired.is_empty() { "no pair was recorded".to_owned() } else { finite() }
 }
 
-/// Our median over the pairs, with a note if our result is not valid.
+/// Our median over the pairs, with a note if something disturbed these or our result is not valid.
 fn ours(m: &Measurement, r: &Reference, scale: &Scale, table: &mut Table) -> Cell {
-    let median = median_of_paired(r).and_then(|v| scale.number(v));
+    let median = median_of_paired(m, r).and_then(|v| scale.number(v));
     let cell = table.maybe(median, || why_no_paired(r));
-    match m.verdict {
-        Verdict::Valid => cell,
-        _ if cell.note.is_some() => cell,
-        other => Cell { note: Some(table.note(format!("proofmark's result is {other}"))), ..cell },
+    if cell.note.is_some() {
+        return cell;
     }
+    let disturbed = r.paired_findings.iter().map(|f| format!("in the pairs {}", clean(&f.message)));
+    let verdict = Some(m.verdict).filter(|v| *v != Verdict::Valid);
+    let verdict = verdict.map(|verdict| format!("proofmark's result is {verdict}"));
+    let notes: Vec<String> = verdict.into_iter().chain(disturbed).collect();
+    let note = (!notes.is_empty()).then(|| table.note(notes.join("; ")));
+    Cell { note, ..cell }
 }
 
 /// The ceiling, our share of it and theirs.
@@ -108,23 +120,31 @@ fn shares(m: &Measurement, r: &Reference, scale: &Scale, table: &mut Table) -> [
     ]
 }
 
-/// Every trial of ours with the one of the tool that followed it.
+/// Every pair, with which of the two ran first and what was taken from either.
 pub fn trials(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
     let mut table = keyed(group, caption(group, "every pair of trials"), &[])
         .column("tool")
         .number("pair")
+        .column("first")
         .measured("proofmark", scale.label())
         .measured("tool result", scale.label())
         .number("proofmark / tool")
+        .measured(TAKEN[0], "s")
+        .explained(TAKEN[0], TAKEN[1])
+        .measured(TAKEN_FROM_TOOL, "s")
         .measured(TIME[0], "s")
         .explained(TIME[0], TIME[1]);
     for (m, r) in compared {
         let key = keys(group, m, &mut table, &[]);
+        let all = r.paired_values(m.better);
         for (i, value) in r.trials.iter().enumerate() {
-            let ours = r.ours.get(i).copied();
+            let ours = all.get(i).copied();
+            let theirs = r.evidence.get(i);
             let mut cells = key.clone();
             cells.push(Cell::text(clean(&r.tool)));
             cells.push(Cell::text((i + 1).to_string()));
+            let first = r.first.get(i).map(|first| first.as_str().to_owned());
+            cells.push(table.maybe(first, || "not recorded".to_owned()));
             cells.push(table.maybe(ours.and_then(|v| scale.number(v)), || match ours {
                 None => "no proofmark trial in this pair".to_owned(),
                 Some(_) => finite(),
@@ -133,13 +153,26 @@ pub fn trials(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
             cells.push(table.maybe(ours.and_then(|v| ratio(v / value)), || {
                 "one of the two is not finite, or not above zero".to_owned()
             }));
-            let took = r.evidence.get(i).map(|t| t.seconds).filter(|s| s.is_finite());
-            let took = took.map(|s| format!("{s:.4}")).filter(|s| s.len() <= 12);
+            for side in [r.paired.get(i), theirs] {
+                let taken = side.and_then(taken).and_then(seconds);
+                cells.push(table.maybe(taken, || "not reported by this system".to_owned()));
+            }
+            let took = theirs.and_then(|t| seconds(t.seconds));
             cells.push(table.maybe(took, || "not reported by the tool".to_owned()));
             table.push(cells);
         }
     }
     table
+}
+
+/// CPU-seconds that were taken from a trial, as far as they were counted.
+fn taken(t: &Trial) -> Option<f64> {
+    let c = &t.conditions;
+    [c.steal_s, c.throttled_s, c.other_cpu_s].into_iter().flatten().reduce(|a, b| a + b)
+}
+
+fn seconds(s: f64) -> Option<String> {
+    s.is_finite().then(|| format!("{s:.4}")).filter(|s| s.len() <= 12)
 }
 
 fn finite() -> String {
