@@ -33,8 +33,10 @@ const RUNS: u32 = 8;
 /// Fewest runs that are worth it.
 const FEWEST: u32 = 3;
 
-/// Longest that all runs of a tool at one point may take, in s; and where nobody asked for it.
+/// Longest that all runs of a tool at one point may take, in s.
 const LONGEST_S: f64 = 240.0;
+
+/// Longest that all tools together may take where nobody asked for any, in s.
 const LONGEST_UNASKED_S: f64 = 60.0;
 
 /// Stands for the file of a point that there is not yet.
@@ -122,6 +124,9 @@ impl Choice<'_> {
             ));
         }
         self.explain(planned, refused);
+        if self.asked.is_none() && self.marked.values().all(Vec::is_empty) {
+            within(planned, LONGEST_UNASKED_S);
+        }
     }
 
     fn asks_for(&self, tool: &dyn Tool) -> bool {
@@ -160,10 +165,7 @@ impl Choice<'_> {
         tool.invocation(installed, &task)?;
         self.has_room(at, tool.memory(&task))?;
         let run_s = tool.takes(&task) + ours_s(at, task.seconds);
-        let by_name = self.marked.get(&point).is_some_and(|names| !names.is_empty());
-        let nobody = self.asked.is_none() && !by_name;
-        let most = if nobody { LONGEST_UNASKED_S } else { LONGEST_S };
-        let runs = runs(run_s, most, plan.policy.trials_for(&at.workload).1);
+        let runs = runs(run_s, LONGEST_S, plan.policy.trials_for(&at.workload).1);
         let runs = runs.ok_or_else(|| format!("a pair takes about {}", format_seconds(run_s)))?;
         Ok(PlannedReference { point, runs, run_s })
     }
@@ -222,6 +224,42 @@ pub fn share_budget(planned: &mut Planned, budget_s: f64) {
     );
     without(planned, &why);
     planned.left_out.push(format!("{why}; name fewer tools with --reference, or raise --budget"));
+}
+
+/// Makes all tools together fit into so many seconds: the shortest pairs first, each with an even share
+/// of what is left, and at least three runs. The rest is left out by name.
+fn within(planned: &mut Planned, most_s: f64) {
+    let all = planned.plan.references.iter();
+    let mut pairs: Vec<(String, PlannedReference)> =
+        all.flat_map(|(tool, at)| at.iter().map(|r| (tool.clone(), r.clone()))).collect();
+    pairs.sort_by(|a, b| a.1.run_s.total_cmp(&b.1.run_s));
+    let (mut left_s, mut waiting) = (most_s, pairs.len());
+    planned.plan.references.clear();
+    for (tool, mut pair) in pairs {
+        let share_s = left_s / waiting as f64;
+        waiting -= 1;
+        pair.runs = pair.runs.min(((share_s / pair.run_s) as u32).max(FEWEST));
+        let takes_s = pair.run_s * f64::from(pair.runs);
+        if takes_s <= left_s {
+            left_s -= takes_s;
+            planned.plan.references.entry(tool).or_default().push(pair);
+            continue;
+        }
+        let workload = &planned.plan.points[pair.point].workload;
+        let why = format!(
+            "{tool} is not compared with {workload}: {FEWEST} pairs take about {}, and all \
+             reference tools together have {}; name it with --reference",
+            format_seconds(pair.run_s * f64::from(FEWEST)),
+            format_seconds(most_s)
+        );
+        planned
+            .tools
+            .missing
+            .insert(pair.point, NoReference { refused: Vec::new(), why: why.clone() });
+        planned.left_out.push(why);
+    }
+    let kept = &planned.plan.references;
+    planned.tools.installed.retain(|tool, _| kept.contains_key(tool));
 }
 
 /// Leaves out every tool, for that reason.
