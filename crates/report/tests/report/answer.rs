@@ -85,7 +85,9 @@ fn the_first_screen_of_a_terminal_holds_the_answer() {
     let lines: Vec<&str> = text.lines().take(36).collect();
     for what in ["Floating-point peak", "Triad", "Sequential read", "TCP throughput"] {
         let line = lines.iter().find(|l| l.contains(what));
-        assert!(line.is_some_and(|l| l.ends_with("✓ valid")), "{what}: {lines:#?}");
+        // The fastest configuration is put first, here one that is suspect.
+        let mark = if what == "TCP throughput" { "! suspect" } else { "✓ valid" };
+        assert!(line.is_some_and(|l| l.ends_with(mark)), "{what}: {lines:#?}");
     }
     assert!(lines.iter().any(|l| l.contains("bottleneck")), "{lines:#?}");
 }
@@ -176,4 +178,33 @@ fn what_ends_a_run_is_short_and_holds_the_answer_and_the_findings() {
     for line in brief.lines() {
         assert!(all.contains(line), "{line}");
     }
+}
+
+#[test]
+fn neither_verdict_nor_precision_moves_a_headline() {
+    use proofmark_model::{Precision, Verdict};
+    let value = |verdict, half_width| {
+        let mut run = fixture::run();
+        let flops = || run.measurements.iter().filter(|m| m.workload == "cpu.flops");
+        let best = |m: &&proofmark_model::Measurement| {
+            m.summary.as_ref().map_or(0.0, proofmark_model::Summary::value)
+        };
+        let value = flops().max_by(|a, b| best(a).total_cmp(&best(b))).unwrap().point();
+        let m = run.measurements.iter_mut().find(|m| m.point() == value).unwrap();
+        m.verdict = verdict;
+        m.precision = Some(Precision { half_width, aim: 0.005, reached: half_width <= 0.005 });
+        let view = View::from_run(&run);
+        let line = view.trust.precision.clone().unwrap();
+        let headline = view.workloads.into_iter().find(|w| w.id == "cpu.flops").unwrap().headline;
+        (headline.value, headline.verdict, line)
+    };
+    let (best, _, line) = value(Verdict::Valid, 0.001);
+    assert_eq!(
+        line.split(" (").next().unwrap(),
+        "Precision: 1 of 1 result with an interval is within the aim; the widest is ± 0.1 %"
+    );
+    let (suspect, verdict, line) = value(Verdict::Suspect, 0.2);
+    assert_eq!((&suspect, verdict), (&best, Some(Verdict::Suspect)));
+    assert!(line.contains(" 0 of 1 ") && line.contains("± 20.0 % (cpu.flops "), "{line}");
+    assert_ne!(value(Verdict::Invalid, 0.001).0, best);
 }
