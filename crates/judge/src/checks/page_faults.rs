@@ -51,7 +51,7 @@ fn swap(ctx: &Context, m: &Measurement) -> Option<Finding> {
 
 /// Minor faults a trial and thread that are the engine's own: its counters and its
 /// stack. Each costs about a microsecond; one for a huge page of data a hundred.
-const MINOR: f64 = 16.0;
+const FEW: f64 = 16.0;
 /// What a fault costs, in seconds: a minor one at least, for a huge page that is cleared, and a
 /// major one that waits for a disk.
 const MINOR_S: f64 = 1e-6;
@@ -75,8 +75,13 @@ pub(super) static PAGE_FAULTS: Check = Check {
     examine: Examine::Ours(page_faults),
 };
 
+/// Page faults of a trial, of one kind.
+type Faults = fn(&Trial) -> Option<u64>;
+const MAJOR: Faults = |t| t.conditions.major_faults;
+const MINOR: Faults = |t| t.conditions.minor_faults;
+
 /// The time of these faults over that of the threads.
-fn time(m: &Measurement, faults: fn(&Trial) -> Option<u64>, each_s: f64) -> Option<Share> {
+fn time(m: &Measurement, faults: Faults, each_s: f64) -> Option<Share> {
     let threads = m.params.threads().max(1) as f64;
     Share::sum(&m.trials, |t| faults(t).map(|n| n as f64 * each_s), |t| t.seconds * threads)
 }
@@ -89,28 +94,26 @@ fn page_faults(ctx: &Context, m: &Measurement) -> Option<Finding> {
         Some(took) if !waits => weight.lost(took.usual),
         _ => Severity::Note,
     };
-    let (major_of, minor_of): (fn(&Trial) -> Option<u64>, fn(&Trial) -> Option<u64>) =
-        (|t| t.conditions.major_faults, |t| t.conditions.minor_faults);
     let advice = "check whether memory is short, and whether the workload touches all of its \
                   memory before the timed part";
-    let major = Share::sum(&m.trials, |t| major_of(t).map(|n| n as f64), |_| 1.0);
+    let major = Share::sum(&m.trials, |t| MAJOR(t).map(|n| n as f64), |_| 1.0);
     if let Some(major) = major.filter(|major| major.amount > 0.0) {
         let (faults, trials) =
             (counted(major.amount, "page fault"), counted(major.trials, "trial"));
         let message = format!("{faults} waited for a disk, in {} of {trials}", major.affected);
-        let severity = weigh(time(m, major_of, MAJOR_S));
+        let severity = weigh(time(m, MAJOR, MAJOR_S));
         let finding =
             PAGE_FAULTS.finding(severity, message, advice).with("major_faults", major.amount);
         return Some(finding.with("trials_affected", major.affected));
     }
     let memory = ctx.work(m).pace == Pace::Memory;
-    let minor = Share::sum(&m.trials, |t| minor_of(t).map(|n| n as f64), |_| threads)?;
-    let few = if memory { minor.amount <= 0.0 } else { minor.usual <= MINOR };
+    let minor = Share::sum(&m.trials, |t| MINOR(t).map(|n| n as f64), |_| threads)?;
+    let few = if memory { minor.amount <= 0.0 } else { minor.usual <= FEW };
     if few {
         return None;
     }
     let huge = typical(&m.trials, |t| t.conditions.huge_pages).is_some_and(|share| share > MOSTLY);
-    let severity = weigh(time(m, minor_of, if huge { HUGE_S } else { MINOR_S }));
+    let severity = weigh(time(m, MINOR, if huge { HUGE_S } else { MINOR_S }));
     let message = format!("{:.1} page faults per thread and trial were timed", minor.all);
     Some(PAGE_FAULTS.finding(severity, message, advice).with("minor_faults", minor.amount))
 }

@@ -46,31 +46,39 @@ fn is_disk(m: &Measurement) -> bool {
     m.subsystem == Subsystem::Disk
 }
 
+/// The targets of the run's subsystems, each value once: `0.5 % (CPU), 5.0 % (disk, network)`.
+fn targets(run: &Run) -> String {
+    let policy = &run.plan.policy;
+    let percentage = |share| match percent(share) {
+        Some(share) => format!("{share} %"),
+        None => "an unknown share".to_owned(),
+    };
+    let mut targets: Vec<(String, Vec<&str>)> = Vec::new();
+    let here = |s: &Subsystem| run.measurements.iter().any(|m| m.subsystem == *s);
+    for subsystem in Subsystem::ALL.into_iter().filter(here) {
+        let target = percentage(policy.target_for(subsystem));
+        match targets.iter_mut().find(|(known, _)| *known == target) {
+            Some((_, of)) => of.push(subsystem.word()),
+            None => targets.push((target, vec![subsystem.word()])),
+        }
+    }
+    match targets.as_slice() {
+        [] => percentage(policy.target),
+        [(target, _)] => target.clone(),
+        several => {
+            let each = several.iter().map(|(t, of)| format!("{t} ({})", of.join(", ")));
+            each.collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
 /// A paragraph each.
 pub fn paragraphs(run: &Run) -> Vec<String> {
     let policy = &run.plan.policy;
     let seconds = |v: f64| {
         if v.is_finite() && v >= 0.0 { format_seconds(v) } else { "an unknown time".to_owned() }
     };
-    let percentage = |share| percent(share).unwrap_or_else(|| "an unknown share,".to_owned());
-    // Those of the run's subsystems, each value once.
-    let mut targets: Vec<(String, Vec<&str>)> = Vec::new();
-    let here = |s: &Subsystem| run.measurements.iter().any(|m| m.subsystem == *s);
-    for subsystem in Subsystem::ALL.into_iter().filter(here) {
-        let target = format!("{} %", percentage(policy.target_for(subsystem)));
-        match targets.iter_mut().find(|(known, _)| *known == target) {
-            Some((_, of)) => of.push(subsystem.word()),
-            None => targets.push((target, vec![subsystem.word()])),
-        }
-    }
-    let target = match targets.as_slice() {
-        [] => format!("{} %", percentage(policy.target)),
-        [(target, _)] => target.clone(),
-        several => {
-            let each = several.iter().map(|(t, of)| format!("{t} ({})", of.join(", ")));
-            each.collect::<Vec<_>>().join(", ")
-        }
-    };
+    let target = targets(run);
     let trials = if policy.min_trials == policy.max_trials {
         format!("Each configuration took {} trials, as requested.", policy.min_trials)
     } else {

@@ -1,6 +1,6 @@
 //! The first screen: few numbers, each with its limit and its doubt; and what was measured.
 
-use proofmark_model::{Run, Verdict};
+use proofmark_model::{Measurement, Precision, Run, Summary, Verdict};
 use proofmark_report::view::{AnswerGroup, View};
 use proofmark_report::{Options, find, terminal};
 
@@ -180,31 +180,42 @@ fn what_ends_a_run_is_short_and_holds_the_answer_and_the_findings() {
     }
 }
 
+/// The fixture with that verdict and half-width of its fastest `cpu.flops`.
+fn with_best(verdict: Verdict, half_width: f64) -> Run {
+    let mut run = fixture::run();
+    let value = |m: &Measurement| m.summary.as_ref().map_or(0.0, Summary::value);
+    let flops = run.measurements.iter_mut().filter(|m| m.workload == "cpu.flops");
+    let best = flops.max_by(|a, b| value(a).total_cmp(&value(b))).unwrap();
+    best.verdict = verdict;
+    best.precision = Some(Precision { half_width, aim: 0.005, reached: half_width <= 0.005 });
+    run
+}
+
 #[test]
 fn neither_verdict_nor_precision_moves_a_headline() {
-    use proofmark_model::{Precision, Verdict};
-    let value = |verdict, half_width| {
-        let mut run = fixture::run();
-        let flops = || run.measurements.iter().filter(|m| m.workload == "cpu.flops");
-        let best = |m: &&proofmark_model::Measurement| {
-            m.summary.as_ref().map_or(0.0, proofmark_model::Summary::value)
-        };
-        let value = flops().max_by(|a, b| best(a).total_cmp(&best(b))).unwrap().point();
-        let m = run.measurements.iter_mut().find(|m| m.point() == value).unwrap();
-        m.verdict = verdict;
-        m.precision = Some(Precision { half_width, aim: 0.005, reached: half_width <= 0.005 });
-        let view = View::from_run(&run);
-        let line = view.trust.precision.clone().unwrap();
-        let headline = view.workloads.into_iter().find(|w| w.id == "cpu.flops").unwrap().headline;
-        (headline.value, headline.verdict, line)
+    let headline = |run: &Run| {
+        let all = View::from_run(run).workloads;
+        let flops = all.into_iter().find(|w| w.id == "cpu.flops").unwrap();
+        (flops.headline.value, flops.headline.verdict)
     };
-    let (best, _, line) = value(Verdict::Valid, 0.001);
-    assert_eq!(
-        line.split(" (").next().unwrap(),
-        "Precision: 1 of 1 result with an interval is within the aim; the widest is ± 0.1 %"
-    );
-    let (suspect, verdict, line) = value(Verdict::Suspect, 0.2);
-    assert_eq!((&suspect, verdict), (&best, Some(Verdict::Suspect)));
-    assert!(line.contains(" 0 of 1 ") && line.contains("± 20.0 % (cpu.flops "), "{line}");
-    assert_ne!(value(Verdict::Invalid, 0.001).0, best);
+    let (best, verdict) = headline(&with_best(Verdict::Valid, 0.001));
+    assert_eq!(verdict, Some(Verdict::Valid));
+    let coarse = headline(&with_best(Verdict::Suspect, 0.2));
+    assert_eq!(coarse, (best.clone(), Some(Verdict::Suspect)));
+    assert_ne!(headline(&with_best(Verdict::Invalid, 0.001)).0, best);
+}
+
+#[test]
+fn one_line_says_how_precise_a_run_is() {
+    let narrow = View::from_run(&with_best(Verdict::Valid, 0.001)).trust.precision.unwrap();
+    let said = "Precision: 1 of 1 result with an interval is within the aim; the widest is ± 0.1 % (cpu.flops ";
+    assert!(narrow.starts_with(said), "{narrow}");
+    let coarse = with_best(Verdict::Valid, 0.2);
+    for format in ["terminal", "markdown", "html"] {
+        let text = find(format).unwrap().render(&coarse, &Options::default()).unwrap();
+        let text = text.replace('\n', " ");
+        assert!(text.contains("Precision: 0 of 1 result"), "{format}");
+        assert!(text.contains("± 20.0 %"), "{format}");
+    }
+    assert_eq!(View::from_run(&fixture::run()).trust.precision, None, "it was not judged");
 }
