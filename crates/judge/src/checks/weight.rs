@@ -125,6 +125,29 @@ mod tests {
     }
 
     #[test]
+    fn faults_swapping_and_switches_are_gaps_too() {
+        let gaps = |m| {
+            each(m, |_, t| {
+                let c = &mut t.conditions;
+                c.own_cpu_s = Some(0.8 * t.seconds);
+                (c.involuntary_switches, c.swapped_pages) = (Some(20), Some(200));
+                c.major_faults = Some(1);
+            })
+        };
+        let found = |m: Measurement| -> Vec<(String, Severity)> {
+            let all = judged(&host(), m, &[]).findings.into_iter();
+            all.map(|f| (f.check.into_owned(), f.severity)).collect()
+        };
+        let each = |severity| {
+            let ids = ["involuntary_switches", "swap", "page_faults"];
+            ids.map(|id| (id.to_owned(), severity)).to_vec()
+        };
+        assert_eq!(found(gaps(flops(1))), each(Severity::Suspect));
+        let windows = headed(flops(1), FigureKind::Attainable, 0.001);
+        assert_eq!(found(gaps(windows)), each(Severity::Note));
+    }
+
+    #[test]
     fn only_more_than_the_aim_is_suspect() {
         let note = vec![Some(Severity::Note); 3];
         assert_eq!(weights(taken(stream("triad", 1), 0.025)), note, "the aim is 3 %");
