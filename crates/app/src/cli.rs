@@ -13,15 +13,15 @@ use crate::limit::{self, Trials};
 
 mod shared;
 
-pub use shared::{HistoryFile, HistoryPlace, ResultFiles};
+pub use shared::{ExitRules, HistoryFile, HistoryPlace, ResultFiles};
 
 /// Measure how fast this machine is, and check every result.
 #[derive(Debug, Parser)]
 #[command(name = "proofmark", version, about, max_term_width = 100)]
 #[command(after_help = "\
-Exit status: 0 all results are valid; 1 the run failed; 2 invalid argument or input file;
-3 completed, but a result is suspect or invalid; 4 slower than the baseline; 128 + n stopped by
-signal n, after saving what was measured.
+Exit status: 0 completed, no result is invalid; 1 the run failed; 2 invalid argument or input file;
+3 completed, but a result is invalid, or suspect with --strict, or coarser than --precision;
+4 slower than the baseline; 128 + n stopped by signal n, after saving what was measured.
 
 Sizes are those of fio: 8KB, 8k and 8KiB are 8192 bytes. Durations: 250ms, 30s, 5m.")]
 pub struct Cli {
@@ -239,6 +239,9 @@ pub struct AuditArgs {
     /// Write every figure and its verdict as CSV to a file; - prints it
     #[arg(long, value_name = "FILE|-")]
     pub csv: Option<PathBuf>,
+    /// Exit status 3 also if a figure is suspect
+    #[arg(long)]
+    pub strict: bool,
 }
 
 #[derive(Debug, Args)]

@@ -17,7 +17,7 @@ pub enum Outcome {
     Done,
     /// The run failed: 1.
     Failed,
-    /// Done, but something is suspect or invalid: 3.
+    /// Done, but something is invalid, or not what the exit status was to ask for: 3.
     Doubtful,
     /// Slower than the baseline: 4.
     Slower,

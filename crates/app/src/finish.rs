@@ -5,7 +5,7 @@ use proofmark_model::{Run, Tool, Verdict};
 use proofmark_report::terminal;
 use proofmark_run::RunFile as _;
 
-use crate::cli::{HistoryFile, ResultFiles};
+use crate::cli::{ExitRules, HistoryFile, ResultFiles};
 use crate::error::Outcome;
 use crate::output::{Output, is_stdout, write_file};
 use crate::text::{print, print_data, say, terminal_options};
@@ -50,16 +50,61 @@ pub fn finish(
     saved?;
     say(&format!("Report: {}", output.page().display()));
     say(&format!("Every table here: proofmark report {}", output.dir().display()));
-    Ok(outcome(run))
+    Ok(outcome(run, results.exit))
 }
 
-fn outcome(run: &Run) -> Outcome {
+fn outcome(run: &Run, rules: ExitRules) -> Outcome {
     if let Some(signal) = run.interrupted.as_deref().and_then(signals::number) {
         return Outcome::Stopped(signal);
     }
     match run.verdict() {
         None => Outcome::Failed,
-        Some(Verdict::Valid) if run.interrupted.is_none() => Outcome::Done,
-        Some(_) => Outcome::Doubtful,
+        Some(Verdict::Invalid) => Outcome::Doubtful,
+        Some(Verdict::Suspect) if rules.strict => Outcome::Doubtful,
+        Some(_) if run.interrupted.is_some() || is_coarser(run, rules) => Outcome::Doubtful,
+        Some(_) => Outcome::Done,
+    }
+}
+
+/// Whether a result's interval is wider than was asked for. A result without an interval, such as
+/// one of a few complete solves, is not.
+fn is_coarser(run: &Run, rules: ExitRules) -> bool {
+    let mut half_widths = run.measurements.iter().filter_map(|m| Some(m.precision?.half_width));
+    rules.precision.is_some_and(|most| half_widths.any(|half| half > most))
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::testing::{measurement, run};
+    use proofmark_model::{Params, Precision};
+
+    use super::*;
+
+    #[test]
+    fn the_status_is_3_if_a_result_is_invalid_or_not_as_asked() {
+        let spec = proofmark_workloads::find("cpu.flops").unwrap().spec();
+        let of = |verdict, half_width: Option<f64>| {
+            let mut m = measurement(spec, Params::default(), &[1e9; 8]);
+            m.verdict = verdict;
+            m.precision =
+                half_width.map(|h| Precision { half_width: h, aim: 0.005, reached: false });
+            run(vec![m])
+        };
+        let rules = |strict, precision| ExitRules { strict, precision };
+        let (lenient, strict) = (rules(false, None), rules(true, None));
+        let within = rules(false, Some(0.02));
+        for (run, rules, expected) in [
+            (of(Verdict::Valid, Some(0.2)), lenient, Outcome::Done),
+            (of(Verdict::Valid, Some(0.2)), strict, Outcome::Done),
+            (of(Verdict::Suspect, None), lenient, Outcome::Done),
+            (of(Verdict::Suspect, None), strict, Outcome::Doubtful),
+            (of(Verdict::Invalid, None), lenient, Outcome::Doubtful),
+            (of(Verdict::Valid, Some(0.03)), within, Outcome::Doubtful),
+            (of(Verdict::Valid, Some(0.01)), within, Outcome::Done),
+            (of(Verdict::Valid, None), within, Outcome::Done),
+        ] {
+            assert_eq!(outcome(&run, rules), expected, "{rules:?}");
+        }
+        assert_eq!(outcome(&run(Vec::new()), lenient), Outcome::Failed);
     }
 }

@@ -219,7 +219,11 @@ mod tests {
     use super::*;
 
     fn into(dir: &Path) -> ResultFiles {
-        ResultFiles { out: Some(dir.to_path_buf()), json: None }
+        ResultFiles {
+            out: Some(dir.to_path_buf()),
+            json: None,
+            exit: crate::cli::ExitRules::default(),
+        }
     }
 
     #[test]

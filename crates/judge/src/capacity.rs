@@ -2,6 +2,7 @@
 
 use proofmark_model::{Host, Measurement, Trial};
 
+use crate::from_windows;
 use crate::statistics::typical;
 use crate::threads::threads_here;
 
@@ -51,7 +52,8 @@ impl Capacity {
         let quota = set.cpus.filter(|q| q.is_finite() && *q > 0.0);
         let whole = threads.min(physical) as f64;
         let (cores, bound) = match quota {
-            Some(q) if q < whole => (q, Bound::Quota),
+            // Windows leave out the time that a quota takes.
+            Some(q) if q < whole && !from_windows(m) => (q, Bound::Quota),
             _ if threads > physical => (whole, Bound::Cores),
             _ => (whole, Bound::Threads),
         };

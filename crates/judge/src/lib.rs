@@ -30,7 +30,8 @@ mod words;
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    Better, Ceiling, Host, Measurement, Params, Policy, Property, Trial, Work, WorkloadSpec,
+    Better, Ceiling, FigureKind, Host, Measurement, Params, Policy, Property, Round, Trial, Work,
+    WorkloadSpec,
 };
 
 pub use capacity::{Bound, Capacity};
@@ -92,8 +93,8 @@ impl<'a> Context<'a> {
 /// Of a workload that nobody declared nothing is known.
 static UNDECLARED: Work = Work::CORE;
 
-/// Measured / ceiling: the median over the trials, each against the ceiling at its
-/// own clock; where no trial can be used, the summary's median against the ceiling.
+/// Measured / ceiling: the median over the trials, or over the rounds where the headline leaves out
+/// what was taken, each against the ceiling at its own clock; else the headline against the ceiling.
 /// Where less is better, the other way round: 1 is always the ceiling itself.
 fn efficiency(m: &Measurement) -> Result<f64, String> {
     let ceiling = m.ceiling.as_ref().ok_or("there is no ceiling to compare with")?;
@@ -113,16 +114,39 @@ const VAGUE: f64 = 0.3;
 
 /// The same against any ceiling.
 pub(crate) fn share_of(ceiling: &Ceiling, m: &Measurement) -> Option<f64> {
-    let each = |t: &Trial| share(m.better, m.headline_of(t)?, ceiling_at(m.better, ceiling, t));
-    statistics::typical(&m.trials, each)
+    let each = |value: f64, clock| share(m.better, value, ceiling_at(m.better, ceiling, clock));
+    by_stretch(m, each)
         .or_else(|| share(m.better, m.summary.as_ref()?.value(), ceiling.value))
         .filter(|e| e.is_finite())
 }
 
-/// The ceiling at a trial's own clock, if it depends on the clock and the trial knows it.
-fn ceiling_at(better: Better, ceiling: &Ceiling, trial: &Trial) -> f64 {
+/// Whether the headline is made of windows in which nothing was taken.
+pub(crate) fn from_windows(m: &Measurement) -> bool {
+    let headline = m.summary.as_ref().map(|s| s.headline);
+    headline.is_some_and(|kind| kind != FigureKind::Delivered)
+        && m.trials.iter().any(|t| !t.rounds.is_empty())
+}
+
+/// The median of a figure of the headline's value and its clock: over the rounds where the headline
+/// is made of windows, so that both are of the same ones; else over the trials.
+pub(crate) fn by_stretch(
+    m: &Measurement,
+    of: impl Fn(f64, Option<f64>) -> Option<f64>,
+) -> Option<f64> {
+    let attainable = m.summary.as_ref().is_some_and(|s| s.headline == FigureKind::Attainable);
+    let figure = |r: &Round| if attainable { r.attainable } else { r.typical };
+    if !from_windows(m) {
+        return statistics::typical(&m.trials, |t| of(t.value, t.conditions.clock_hz));
+    }
+    let each = |t: &Trial, r: &Round| of(figure(r)?, r.clock_hz.or(t.conditions.clock_hz));
+    let all = m.trials.iter().flat_map(|t| t.rounds.iter().filter_map(|r| each(t, r)));
+    statistics::median(&all.collect::<Vec<_>>())
+}
+
+/// The ceiling at that clock, if it depends on the clock.
+fn ceiling_at(better: Better, ceiling: &Ceiling, clock: Option<f64>) -> f64 {
     let usual = ceilings::input_of(ceiling, ceilings::CLOCK_INPUT).map(|i| i.value);
-    match (usual, trial.conditions.clock_hz) {
+    match (usual, clock) {
         (Some(usual), Some(own)) if own.is_finite() && own > 0.0 && usual > 0.0 => {
             match better {
                 Better::Higher => ceiling.value * (own / usual),
@@ -182,6 +206,32 @@ mod tests {
     }
 
     #[test]
+    fn the_efficiency_is_that_of_the_headline() {
+        // Half of each trial was taken; the windows show what the core does.
+        let mut m = each(flops(1), |_, t| {
+            let round = Round {
+                attainable: Some(0.95 * 60.8e9),
+                typical: Some(50e9),
+                delivered: 0.5 * t.value,
+                clock_hz: Some(3.8e9),
+                ..Round::default()
+            };
+            (t.value, t.work) = (0.5 * t.value, 0.5 * t.work);
+            t.rounds = vec![round; 2];
+        });
+        let s = m.summary.as_mut().unwrap();
+        s.headline = FigureKind::Attainable;
+        s.attainable.value = Some(0.95 * 60.8e9);
+        // Also where a quota took the other half.
+        for h in [host(), with_quota(host(), 0.5)] {
+            let m = judged(&h, m.clone(), &[]);
+            let e = m.efficiency.unwrap();
+            assert!((e - 0.95).abs() < 1e-9, "against the ceiling at the windows' clock: {e}");
+            assert_eq!(m.verdict, Verdict::Valid, "{:?}", m.findings);
+        }
+    }
+
+    #[test]
     fn above_a_vague_ceiling_there_is_no_share_of_it() {
         let with = |uncertainty: f64, value: f64| {
             let mut m = with_values(flops(1), &around(value));
@@ -206,8 +256,15 @@ mod tests {
         let why = |m: Measurement, part: &str| judged(&h, m, &[]).missing[part].clone();
         let empty =
             Measurement { trials: Vec::new(), summary: None, verification: None, ..flops(1) };
-        for part in ["summary", "latency", "verification", "efficiency", "bottleneck", "references"]
-        {
+        for part in [
+            "summary",
+            "precision",
+            "latency",
+            "verification",
+            "efficiency",
+            "bottleneck",
+            "references",
+        ] {
             assert!(!why(empty.clone(), part).is_empty(), "{part}");
         }
         let whole = judged(&host(), flops(1), &[]);
@@ -216,7 +273,7 @@ mod tests {
         few.trials.truncate(3);
         let s = few.summary.as_mut().unwrap();
         proofmark_model::testing::restate(s, s.value(), None);
-        assert!(why(few, "summary.ci95()").starts_with("3 trials"));
+        assert!(why(few.clone(), "summary.ci95()").starts_with("3 trials"));
         assert!(why(latency(1 << 30, 1e-7), "latency").contains("mean over many dependent loads"));
         assert!(why(flops(1), "latency").contains("a rate"));
     }

@@ -121,6 +121,8 @@ fn no_nan(m: &Measurement) -> Result<(), TestCaseError> {
     }
     let theirs = m.references.iter().flat_map(|r| &r.findings);
     for f in m.findings.iter().chain(theirs) {
+        let class = crate::checks::find(&f.check).unwrap().class;
+        prop_assert_eq!(class.bound(f.severity), f.severity, "{} is of class {:?}", f.check, class);
         words.push_str(&f.message);
         for (name, value) in &f.evidence {
             prop_assert!(!value.is_null(), "{}: {name} is null", f.check);

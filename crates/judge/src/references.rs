@@ -91,6 +91,7 @@ pub(crate) fn as_measurement(m: &Measurement, r: &Reference) -> Measurement {
         trials: r.evidence.clone(),
         warmup: Vec::new(),
         summary: Some(r.summary.clone().unwrap_or_else(|| of_value(r)).into()),
+        precision: None,
         latency: None,
         verification: None,
         ceiling: m.ceiling.clone(),

@@ -1,6 +1,6 @@
 //! Judges all measurements of a run, in the order in which their judgements depend on each other.
 
-use proofmark_model::{Access, Measurement, Property, Run, Verdict, WorkloadSpec};
+use proofmark_model::{Access, Measurement, Precision, Property, Run, Verdict, WorkloadSpec};
 
 use crate::execution::Execution;
 use crate::words::counted;
@@ -68,6 +68,13 @@ impl Context<'_> {
         }
     }
 
+    /// How narrow the headline's interval is; `None` without one, or where it spans several levels.
+    fn precision(&self, m: &Measurement) -> Option<Precision> {
+        let half_width = m.summary.as_ref()?.half_width().filter(|_| !series::has_changes(m))?;
+        let aim = self.policy.target_for(m.subsystem);
+        Some(Precision { half_width, aim, reached: half_width <= aim })
+    }
+
     /// Names what held a measurement down, and sums up its findings.
     pub(crate) fn conclude(&self, all: &mut [Measurement], i: usize) {
         match bottleneck::name(&self.among(all), &all[i]) {
@@ -75,6 +82,7 @@ impl Context<'_> {
             Err(reason) => note_missing(&mut all[i], "bottleneck", reason),
         }
         let execution = Execution::derive(&self.among(all), &all[i]);
+        all[i].precision = self.precision(&all[i]);
         all[i].verdict = Verdict::of(&all[i].findings);
         explain_what_is_missing(&mut all[i], &execution);
     }
@@ -110,6 +118,7 @@ fn explain_what_is_missing(m: &mut Measurement, execution: &Execution) {
             summary.is_some_and(|s| s.trials.sd.is_none()),
             "one trial has no standard deviation",
         ),
+        ("precision", m.precision.is_none(), or(no_precision(m))),
         ("latency", m.latency.is_none(), execution.no_latency),
         ("verification", m.verification.is_none(), or(execution.no_verification)),
         ("ceiling", m.ceiling.is_none(), no_trial),
@@ -123,6 +132,14 @@ fn explain_what_is_missing(m: &mut Measurement, execution: &Execution) {
         } else {
             m.missing.remove(part);
         }
+    }
+}
+
+/// Why a result has no precision, where it has trials.
+fn no_precision(m: &Measurement) -> &'static str {
+    match series::has_changes(m) {
+        true => "the interval spans several levels over time, so it is not a precision",
+        false => "the headline figure has no interval",
     }
 }
 
@@ -165,6 +182,26 @@ mod tests {
         let mut run = run(host_with_caches(), measurements);
         judge_run(&mut run);
         run.measurements
+    }
+
+    #[test]
+    fn the_precision_is_that_of_the_headline_against_the_aim() {
+        let fine = stream("triad", 1);
+        let half = fine.summary.as_ref().unwrap().half_width().unwrap();
+        let rough: Vec<f64> = around(1e10).iter().map(|v| 1e10 + 100.0 * (v - 1e10)).collect();
+        let rough = with_values(stream("triad", 2), &rough);
+        let mut alone = stream("triad", 4);
+        alone.trials.truncate(3);
+        alone.summary = summary(&[1e10, 2e10, 3e10]);
+        let all = judged(vec![fine, rough, alone]);
+        assert_eq!(
+            all[0].precision,
+            Some(Precision { half_width: half, aim: 0.03, reached: true })
+        );
+        assert!(all[1].precision.is_some_and(|p| p.half_width > 0.03 && !p.reached));
+        assert_eq!((all[1].verdict, all[2].precision), (Verdict::Valid, None));
+        assert!(all[2].missing["precision"].contains("no interval"), "{:?}", all[2].missing);
+        assert!(!all[0].missing.contains_key("precision"));
     }
 
     #[test]

@@ -137,17 +137,6 @@ impl Round {
 }
 
 impl Measurement {
-    /// What that trial shows of the figure that is put first: the median of its rounds, or its
-    /// value where it was not cut; `None` where it was not seen.
-    pub fn headline_of(&self, trial: &Trial) -> Option<f64> {
-        let kind = self.summary.as_ref().map_or(FigureKind::Delivered, |s| s.headline);
-        if trial.rounds.is_empty() {
-            return Some(trial.value);
-        }
-        let figures: Vec<f64> = trial.rounds.iter().filter_map(|r| r.figure(kind)).collect();
-        median(&figures)
-    }
-
     /// Rounds so far; where a trial cannot be cut it is one.
     pub fn rounds(&self) -> usize {
         self.trials.iter().map(|t| t.rounds.len().max(1)).sum()

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub enum Severity {
     /// Worth knowing; the result is valid.
     Note,
-    /// Something disturbed the number.
+    /// A named cause changed the number, or what it claims cannot be confirmed.
     Suspect,
     /// The number does not measure what its name says.
     Invalid,
@@ -69,7 +69,7 @@ pub enum Verdict {
     /// The result is valid.
     #[default]
     Valid,
-    /// Something disturbed it.
+    /// A named cause changed it, or what it claims cannot be confirmed.
     Suspect,
     /// It does not measure what its name says.
     Invalid,

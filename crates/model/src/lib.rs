@@ -50,8 +50,8 @@ pub use host::{
 };
 pub use limit::Limit;
 pub use measurement::{
-    Account, Bottleneck, Conditions, Ending, Latency, LatencyBucket, Measurement, Round, Trial,
-    Verification,
+    Account, Bottleneck, Conditions, Ending, Latency, LatencyBucket, Measurement, Precision, Round,
+    Trial, Verification,
 };
 pub use nearest::did_you_mean;
 pub use network::{

@@ -179,6 +179,17 @@ pub struct LatencyBucket {
     pub count: u64,
 }
 
+/// How precise the headline figure is. It says nothing of whether the figure is true.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Precision {
+    /// Half the 95 % interval as a share of the figure.
+    pub half_width: f64,
+    /// The half-width that the policy aims at.
+    pub aim: f64,
+    /// Whether the interval is as narrow as that.
+    pub reached: bool,
+}
+
 /// The resource that limited the result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bottleneck {
@@ -227,6 +238,8 @@ pub struct Measurement {
     pub warmup: Vec<f64>,
     /// Statistics; null without a trial.
     pub summary: Option<Summary>,
+    /// How precise the headline figure is; null without an interval.
+    pub precision: Option<Precision>,
     /// Distribution of single operations, where the workload times them.
     pub latency: Option<Latency>,
     /// Independent account of the work.
@@ -299,6 +312,7 @@ impl Measurement {
             trials: Vec::new(),
             warmup: Vec::new(),
             summary: None,
+            precision: None,
             latency: None,
             verification: None,
             ceiling: None,

@@ -10,11 +10,11 @@ use crate::{Point, Subsystem};
 /// How trials are taken.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Policy {
-    /// Half-width of the median's 95 % interval, as a share of the median, at
-    /// which trials stop: 0.02 for 2 %.
+    /// Half-width of the headline figure's 95 % interval, as a share of the figure, that is aimed
+    /// for and at which trials stop: 0.02 for 2 %.
     pub target: f64,
-    /// The same for subsystems that have one of their own: a disk differs more from trial
-    /// to trial than a core does.
+    /// The same for subsystems that have one of their own: memory and disks vary more than a core
+    /// does.
     #[serde(default)]
     pub target_of: BTreeMap<Subsystem, f64>,
     /// Least number of trials.
@@ -37,12 +37,20 @@ pub struct Policy {
     pub budget_s: Option<f64>,
 }
 
+/// What is aimed for by default.
+const AIMS: [(Subsystem, f64); 4] = [
+    (Subsystem::Cpu, 0.005),
+    (Subsystem::Memory, 0.03),
+    (Subsystem::Disk, 0.05),
+    (Subsystem::Network, 0.05),
+];
+
 impl Default for Policy {
     /// What METHOD.md says, without a budget.
     fn default() -> Self {
         Self {
             target: 0.02,
-            target_of: BTreeMap::new(),
+            target_of: AIMS.into(),
             min_trials: 8,
             max_trials: 30,
             trials_of: BTreeMap::new(),
@@ -55,7 +63,7 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// Half-width at which trials of this subsystem stop.
+    /// Half-width that is aimed for in this subsystem.
     pub fn target_for(&self, subsystem: Subsystem) -> f64 {
         self.target_of.get(&subsystem).copied().unwrap_or(self.target)
     }

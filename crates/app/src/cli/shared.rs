@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::limit;
+
 /// Where the results of a run go.
 #[derive(Debug, Args)]
 pub struct ResultFiles {
@@ -14,6 +16,19 @@ pub struct ResultFiles {
     /// Also write the run as JSON to a file; - prints it instead of the table
     #[arg(long, value_name = "FILE|-")]
     pub json: Option<PathBuf>,
+    #[command(flatten)]
+    pub exit: ExitRules,
+}
+
+/// What exit status 0 needs besides results that are not invalid.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct ExitRules {
+    /// Exit status 3 also if a result is suspect
+    #[arg(long)]
+    pub strict: bool,
+    /// Exit status 3 also if half a result's 95 % interval is wider than this fraction, such as 2%
+    #[arg(long, value_name = "FRACTION", value_parser = limit::share)]
+    pub precision: Option<f64>,
 }
 
 /// Where the history is.

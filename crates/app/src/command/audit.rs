@@ -35,8 +35,9 @@ pub fn run(args: &AuditArgs) -> Result<Outcome> {
         print(&render::terminal::render(&sheet, &judged, args.all))?;
     }
     Ok(match proofmark_audit::worst(&judged) {
-        Verdict::Valid => Outcome::Done,
-        Verdict::Suspect | Verdict::Invalid => Outcome::Doubtful,
+        Verdict::Suspect if args.strict => Outcome::Doubtful,
+        Verdict::Valid | Verdict::Suspect => Outcome::Done,
+        Verdict::Invalid => Outcome::Doubtful,
     })
 }
 

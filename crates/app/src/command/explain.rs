@@ -112,12 +112,16 @@ fn findings() -> impl Iterator<Item = &'static (&'static str, &'static str, &'st
 
 fn class(class: Class) -> String {
     let asks = match class {
-        Class::Claim => "does the result measure what its name says?",
+        Class::Claim { .. } => "does the result measure what its name says?",
         Class::Disturbance => "did a named cause change the result?",
-        Class::Precision => "is the interval within the target?",
+        Class::Precision => "is the interval as narrow as aimed for?",
         Class::Context => "what is worth knowing with the result?",
     };
-    format!("Class: {}: {asks}\n", class.as_str())
+    let mut text = format!("Class: {}: {asks}\n", class.as_str());
+    if let Class::Claim { partial: Some(why) } = class {
+        text += &wrap(&format!("Suspect instead of invalid where {why}.\n"), width(), "  ");
+    }
+    text
 }
 
 fn explain_workload(spec: &WorkloadSpec) -> String {

@@ -91,7 +91,7 @@ fn is_on_page(item: &Item, command: &str) -> bool {
 
 /// How a command ends. The main page has the list of `--help`.
 const STATUSES: &[Item] = &[
-    ("0", "All results are valid.", &["run", "endure", "import", "audit"]),
+    ("0", "Completed, no result is invalid.", &["run", "endure", "import", "audit"]),
     (
         "0",
         "No result is slower or missing, and at least half of the baseline's could be compared.",
@@ -103,8 +103,14 @@ const STATUSES: &[Item] = &[
     ("2", "Invalid argument or input file.", ALL),
     (
         "3",
-        "Completed, but a result is suspect or invalid; the report has the cause.",
-        &["run", "endure", "import", "audit"],
+        "Completed, but a result is invalid, or suspect with --strict, or coarser than \
+        --precision; the report has the cause.",
+        &["run", "endure", "import"],
+    ),
+    (
+        "3",
+        "Completed, but a figure is invalid, or suspect with --strict; the summary has the cause.",
+        &["audit"],
     ),
     (
         "4",

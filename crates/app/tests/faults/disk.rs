@@ -206,7 +206,7 @@ fn a_cgroups_limit_is_what_is_measured() {
     let (run, _) = run_json(throttle.enter(&mut command));
     let [bytes, count] = run.measurements.as_slice() else { panic!("{}", run.measurements.len()) };
     for (m, truth) in [(bytes, f64::from(50 << 20)), (count, 4096.0 * 1000.0)] {
-        let ratio = m.summary.as_ref().unwrap().median / truth;
+        let ratio = m.summary.as_ref().unwrap().value() / truth;
         // Trials of five seconds take a whole number of slices of 100 ms. The disk does many times
         // as much without the limit; other work may keep a reader from all that it allows.
         assert!((0.95..1.015).contains(&ratio), "{}: {ratio}", m.point());
@@ -237,7 +237,7 @@ fn a_device_that_is_capped_halfway_shows_a_trend() {
     assert!(throttle.set("read_bps", (rate / 3.0) as u64));
     wait("the run to end", &mut child);
     let m = &saved(here.path()).measurements[0];
-    assert_eq!(found(m, "trend"), Some(Severity::Suspect), "{:?}", m.findings);
+    assert_eq!(found(m, "trend"), Some(Severity::Note), "{:?}", m.findings);
     assert_eq!(found(m, "falling_rate"), Some(Severity::Suspect), "{:?}", m.findings);
 }
 

@@ -20,6 +20,7 @@ const SCALAR: [&str; 6] = ["--threads", "1", "--set", "isa=scalar", "--set", "ty
 fn series_in(dir: &Path, length: &str, every: &str) -> Command {
     let mut command = proofmark();
     command.args(["endure", "cpu.flops", "--for", length, "--every", every]).args(SCALAR);
+    command.arg("--strict");
     command.arg("--out").arg(dir.join("out"));
     command
 }

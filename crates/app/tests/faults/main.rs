@@ -25,8 +25,8 @@ use proofmark_judge::microarchitecture;
 use proofmark_model::{Ending, Measurement, Run, Severity, Verdict};
 use proofmark_testing::{output, skip, wait, wait_until};
 
-const SHORT: [&str; 6] =
-    ["--set", "cpu.flops.isa=scalar", "--set", "cpu.flops.type=f64", "--trials", "6"];
+const SHORT: [&str; 7] =
+    ["--set", "cpu.flops.isa=scalar", "--set", "cpu.flops.type=f64", "--trials", "6", "--strict"];
 
 fn has(m: &Measurement, check: &str, severity: Severity) -> bool {
     found(m, check) == Some(severity)

@@ -4,7 +4,7 @@
 //! of each. A device that is asked for one at a time shows its latency; whether it could
 //! do more shows at a deeper queue.
 
-use proofmark_model::{Bottleneck, Measurement, Severity, Unit, format_count, format_quantity};
+use proofmark_model::{Bottleneck, Measurement, Unit, format_count, format_quantity};
 
 use crate::Context;
 use crate::disk::{in_flight_at_most, ios, queue_depth, waits};
@@ -91,17 +91,10 @@ fn little(m: &Measurement) -> String {
     )
 }
 
-/// Whether nothing disturbed it. Trials that differ from each other, as those of a shared
-/// store do, are distinguished well enough by a ratio that must be so far from 1.
-fn sound(m: &Measurement) -> bool {
-    let noise = |check: &str| matches!(check, "wide_interval" | "clusters");
-    m.findings.iter().all(|f| f.severity == Severity::Note || noise(&f.check))
-}
-
 /// How many times this rate another point's is, if only the number of I/Os in flight differs.
 fn gain(m: &Measurement, other: &Measurement) -> Option<f64> {
     let gain = statistics::gain(m, other, &["threads", "queue_depth", "engine"]);
-    gain.filter(|_| sound(other) && sound(m))
+    gain.filter(|_| other.undisturbed() && m.undisturbed())
 }
 
 fn differs(m: &Measurement, other: &Measurement) -> String {

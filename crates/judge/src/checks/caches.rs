@@ -44,7 +44,7 @@ const LINE: u64 = 64;
 
 pub(super) static IN_CACHE: Check = Check {
     id: "in_cache",
-    class: Class::Claim,
+    class: Class::claim("how much of the data came from the cache is unknown"),
     title: "Cache measured as memory",
     about: "Compares the array, region or set of a memory workload with the last-level caches of the \
          usable CPUs, all instances. Data not larger than these, or than 4 MiB whatever is \

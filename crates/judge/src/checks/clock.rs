@@ -3,6 +3,7 @@
 
 use proofmark_model::{Finding, Measurement, Pace, Property, Severity, Unit, format_quantity};
 
+use super::weight::Weight;
 use super::{Check, Class, Examine, percent, with_known};
 use crate::Context;
 use crate::ceilings::clocks;
@@ -48,10 +49,11 @@ pub(super) static CLOCK_DROP: Check = Check {
     class: Class::Disturbance,
     title: "Clock lower than at the start",
     about: "The clock under each trial's load. If the last third of the trials ran more than 5 % \
-         slower than the first third, the result is suspect: heat, a power limit or a neighbour. \
+         slower than the first third, or by half the interval or the target precision if that is \
+         more, the result is suspect: heat, a power limit or a neighbour. Slower by less is a note. \
          If the whole result ran more than 5 % below the clock at the start of the run, it is a \
          note where this is by design: many cores lower the clock for AVX2 and AVX-512, or with \
-         several busy cores. For narrow code on one thread it is suspect. The efficiency is not \
+         several busy cores. For narrow code on one thread the same rule applies. The efficiency is not \
          affected, since the ceiling follows the clock. Cool the machine, or fix its frequency.",
     examine: Examine::Ours(clock_drop),
 };
@@ -67,7 +69,8 @@ fn clock_drop(ctx: &Context, m: &Measurement) -> Option<Finding> {
         let advice =
             "cool the machine, raise its power limit or fix its frequency, and repeat the run";
         let what = "over the trials of this result";
-        return Some(finding(Severity::Suspect, what, first, last, advice));
+        let severity = Weight::derive(ctx, m).change(1.0 - last / first);
+        return Some(finding(severity, what, first, last, advice));
     }
     let (start, now) = (at_start(ctx)?, median(&clocks)?);
     if now >= start * (1.0 - TWO_STEPS) {
@@ -75,7 +78,8 @@ fn clock_drop(ctx: &Context, m: &Measurement) -> Option<Finding> {
     }
     let wide = matches!(m.params.text("isa"), Some("avx2" | "avx2+fma" | "avx512"));
     let by_design = wide || m.params.threads() > 1;
-    let severity = if by_design { Severity::Note } else { Severity::Suspect };
+    let changed = Weight::derive(ctx, m).change(1.0 - now / start);
+    let severity = if by_design { Severity::Note } else { changed };
     let advice = if by_design {
         "compare rates at their own clock: wide vectors and many busy cores lower the clock by \
          design"
@@ -116,12 +120,20 @@ fn warmer(m: &Measurement) -> Option<(f64, f64)> {
     temperatures.reduce(f64::max).map(|most| (first, most))
 }
 
+/// How far the clock of the trials is below the highest that the run knows, as a share of that.
+fn clock_lost(ctx: &Context, m: &Measurement) -> Option<f64> {
+    let clocks = clocks(m);
+    let highest = clocks.iter().copied().chain(at_start(ctx)).reduce(f64::max)?;
+    Some(1.0 - median(&clocks)? / highest)
+}
+
 pub(super) static THERMAL: Check = Check {
     id: "thermal",
     class: Class::Disturbance,
     title: "Slowed down by heat",
     about: "Whether heat slowed down the cores. Suspect if the processor counted thermal throttling \
-         of the trials' cores (sysfs, thermal_throttle). For series also if the core clock of the \
+         of the trials' cores (sysfs, thermal_throttle); a note if their clock, where known, stayed \
+         within half the interval or the target precision of its highest reading. For series also if the core clock of the \
          last third is more than 5 % below that of the first samples: with rising temperatures \
          where sensors are readable, else if neither a quota nor the hypervisor took time, which \
          leaves heat or a power limit. Guests usually see neither counts nor sensors. Cool the \
@@ -163,7 +175,12 @@ fn thermal(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let advice = "cool the machine, raise its power limit, or quote the sustained rate";
-    let finding = THERMAL.suspect(parts.join("; "), advice).with("thermal_throttles", counted);
+    let severity = match (fell, clock_lost(ctx, m)) {
+        (None, Some(lost)) => Weight::derive(ctx, m).change(lost),
+        _ => Severity::Suspect,
+    };
+    let finding =
+        THERMAL.finding(severity, parts.join("; "), advice).with("thermal_throttles", counted);
     let finding = with_known(finding, "from_hz", fell.map(|(start, _)| start));
     let finding = with_known(finding, "to_hz", fell.map(|(_, end)| end));
     Some(with_known(finding, "hottest_c", warm.map(|(_, most)| most)))
@@ -174,7 +191,7 @@ const APART: f64 = 0.02;
 
 pub(super) static CLOCK_DISAGREEMENT: Check = Check {
     id: "clock_disagreement",
-    class: Class::Claim,
+    class: Class::claim("which of the two chains shows the core's clock is unknown"),
     title: "Clock measurements disagree",
     about: "proofmark measures the clock with two chains of different dependent instructions. If they \
          differ by more than 2 % (median over the trials), one of them does not take its known \
@@ -213,6 +230,7 @@ mod tests {
             ("a licence clock", at(flops(1), 3.65e9), NOTE),
             ("two threads", at(iops(2), 3.65e9), NOTE),
             ("narrow code", at(iops(1), 3.65e9), SUSPECT),
+            ("by twice as much", at(iops(1), 3.55e9), SUSPECT),
             ("a step of turbo", at(iops(1), 3.9e9), SILENT),
         ]);
         CLOCK_DROP.on(&host(), &[clock(3.7e9)]).expect([(
@@ -235,8 +253,11 @@ mod tests {
             each_condition(flops(1), move |i, c| c.thermal_throttles = Some(of(i)))
         };
         let hot = counted(|i| u64::from(i == 3) * 2);
+        let at = |m, hz: Option<f64>| each_condition(m, |_, c| c.clock_hz = hz);
         THERMAL.expect([
-            ("twice", hot, suspect("2 thermal throttlings")),
+            ("slower", at(hot.clone(), Some(3.7e9)), suspect("2 thermal throttlings")),
+            ("no clock is known", at(hot.clone(), None), SUSPECT),
+            ("the clock stayed", hot, note("2 thermal throttlings")),
             ("never", counted(|_| 0), SILENT),
         ]);
         for (steal, alone) in [(Some(0.0), true), (Some(0.1), false), (None, false)] {
@@ -276,7 +297,7 @@ mod tests {
             each_condition(flops(1), |i, c| c.clock_disagreement = Some(of(i)))
         };
         CLOCK_DISAGREEMENT.expect([
-            ("all trials", apart(|_| 0.03), SUSPECT),
+            ("all trials", apart(|_| 0.04), SUSPECT),
             ("one trial", apart(|i| if i == 0 { 0.5 } else { 0.001 }), SILENT),
         ]);
     }

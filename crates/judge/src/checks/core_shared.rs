@@ -8,6 +8,7 @@ use std::ops::RangeInclusive;
 
 use proofmark_model::{Finding, Measurement, Pace, Severity};
 
+use super::weight::Weight;
 use super::{Check, Class, Examine, percent};
 use crate::Context;
 use crate::capacity::Capacity;
@@ -65,7 +66,8 @@ pub(super) static CHECK: Check = Check {
     about: "A peak workload (cpu.flops, cpu.iops) on x86-64 below 80 % of its execution ports. The \
          result must be verified, the clock steady, with at most one thread per CPU and no other \
          finding that explains it. For dense matrices (cpu.dgemm, cpu.linpack): below 50 %, with \
-         trials of at least one second. On one thread it is suspect: another hardware thread of \
+         trials of at least one second. On one thread it is suspect, if what is missing exceeds half \
+         the interval and the target precision: another hardware thread of \
          the same core, hidden by the hypervisor, used the ports. On several threads, if one \
          thread alone came near its ceiling, it is a note: the reported cores are hardware threads \
          of fewer cores, and the ceiling counts too many. It is also a note if 512-bit code \
@@ -100,7 +102,9 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
              that share cores",
         )
     } else {
-        (Severity::Suspect, "an unknown load shares the core, such as a hidden SMT sibling")
+        let missing = 1.0 - efficiency / reach.least;
+        let changed = Weight::derive(ctx, m).change(missing);
+        (changed, "an unknown load shares the core, such as a hidden SMT sibling")
     };
     let message =
         format!("{} of the execution ports at a steady clock: {why}", percent(efficiency));
@@ -149,6 +153,17 @@ mod tests {
         let mut portable = host();
         portable.cpu.arch = "aarch64".to_owned();
         CHECK.on(&portable, &[]).expect([("plain Rust", at(1, 0.55), SILENT)]);
+    }
+
+    #[test]
+    fn a_wide_interval_silences_nothing() {
+        // 42 to 57 % of the ports from trial to trial.
+        let values: Vec<f64> =
+            (0..10).map(|i| 64e9 * (0.42 + 0.15 * f64::from(i % 4) / 3.0)).collect();
+        let m = with_values(flops(1), &values);
+        let half = m.summary.as_ref().unwrap().half_width().unwrap();
+        assert!(half > 0.1, "{half}");
+        CHECK.expect([("it varies", m, SUSPECT)]);
     }
 
     #[test]

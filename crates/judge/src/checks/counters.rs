@@ -15,7 +15,7 @@ const WARM: f64 = 0.95;
 
 pub(super) static NO_DEVICE_WITNESS: Check = Check {
     id: "no_device_witness",
-    class: Class::Claim,
+    class: Class::claim("nothing independent shows whether the bytes came from or reached a disk"),
     title: "No device counters",
     about: "Whether the trials have the counters of the block devices and the requested bytes of the \
          file. A trial without them is suspect: nothing independent shows that its bytes came from \
@@ -60,7 +60,7 @@ fn counts(end: End, n: &NetworkTraffic) -> bool {
 
 pub(super) static NO_INTERFACE_WITNESS: Check = Check {
     id: "no_interface_witness",
-    class: Class::Claim,
+    class: Class::claim("nothing independent shows whether the bytes used the network"),
     title: "No interface counters",
     about: "Whether the trials have the counts of both ends and of their interfaces (/proc/net/dev). \
          A trial without any interface counter is suspect: nothing independent shows that its \

@@ -2,6 +2,7 @@
 
 use proofmark_model::{End, Finding, Measurement};
 
+use super::weight::Weight;
 use super::{Check, Class, Examine, percent, with_known};
 use crate::Context;
 use crate::network::{BUSY, over_loopback, own_of_system, own_share, polls, system_share};
@@ -10,13 +11,14 @@ use crate::network::{BUSY, over_loopback, own_of_system, own_share, polls, syste
 /// CPUs: what the kernel does for the packets in addition to the threads is seldom twice as much.
 const OWN: f64 = 1.0 / 3.0;
 
-fn examine_end(m: &Measurement, end: End) -> Option<Finding> {
+fn examine_end(ctx: &Context, m: &Measurement, end: End) -> Option<Finding> {
     let (own, system) = (own_share(m, end), system_share(m, end));
     let (full, all) = (own.filter(|s| *s >= BUSY), system.filter(|s| *s >= BUSY));
     let whose = end.word();
-    let others = all.is_some() && own_of_system(m, end).is_some_and(|s| s < OWN);
+    let own_part = own_of_system(m, end).filter(|s| all.is_some() && *s < OWN);
     let finding = match (full.map(percent), all.map(percent)) {
-        (_, Some(all)) if others => CHECK.suspect(
+        (_, Some(all)) if let Some(part) = own_part => CHECK.finding(
+            Weight::derive(ctx, m).lost(1.0 - part),
             format!("all CPUs of the {whose} were busy ({all}), mostly with other programs"),
             "stop the other programs on that machine",
         ),
@@ -47,17 +49,18 @@ pub(super) static CHECK: Check = Check {
     about: "The share of CPU time used at each end: by its threads, of one CPU per thread (at most \
          the number of CPUs), and by all programs, of the CPUs that the end may use. From 90 % it \
          is a note: that end's CPU limits the rate, not the network. It is suspect if all CPUs \
-         were busy and less than a third of that was the end's own work: other programs ran. The \
+         were busy and less than a third of that was the end's own work, and the rest exceeds half \
+         the interval and the target precision: other programs ran. The \
          check applies only to a peer, since loopback consists of CPU time, and not to ends that \
          poll.",
     examine: Examine::Ours(examine),
 };
 
-fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if over_loopback(m) || polls(m) {
         return None;
     }
-    End::BOTH.into_iter().filter_map(|end| examine_end(m, end)).max_by_key(|f| f.severity)
+    End::BOTH.into_iter().filter_map(|end| examine_end(ctx, m, end)).max_by_key(|f| f.severity)
 }
 
 #[cfg(test)]

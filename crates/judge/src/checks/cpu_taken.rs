@@ -4,13 +4,14 @@
 use proofmark_model::{Finding, Measurement, Trial};
 
 use super::share::Share;
+use super::weight::Weight;
 use super::{Check, Class, Examine, percent, with_known};
 use crate::Context;
 use crate::capacity::Capacity;
 use crate::execution::{Execution, others};
 use crate::words::counted;
 
-/// Half of the target interval: less than this cannot move the median out of it.
+/// Less is noise of an account that goes by ticks of 10 ms: one tick in eight trials of 0.1 s.
 const STOLEN: f64 = 0.01;
 
 pub(super) static STEAL: Check = Check {
@@ -18,9 +19,11 @@ pub(super) static STEAL: Check = Check {
     class: Class::Disturbance,
     title: "Steal time",
     about: "Time that the hypervisor took from the trial's CPUs, over the CPU time of all trials \
-         (wall time x CPUs used). More than 1 % is suspect; a note if only the worst tenth of the \
-         trials exceeds it. The kernel counts in ticks of 10 ms, so the check uses the sum over \
-         the trials, not one trial. Use a host with dedicated CPUs, or repeat when the host is \
+         (wall time x CPUs used). More than 1 % is a note, and suspect if it also exceeds half the \
+         interval and the target precision, without the worst tenth of the trials. Where the \
+         headline is the attainable or typical rate it is a note, since windows leave that time \
+         out. The kernel counts in ticks of 10 ms, so the check uses the sum over the trials, not \
+         one trial. Use a host with dedicated CPUs, or repeat when the host is \
          quiet.",
     examine: Examine::Both(steal),
 };
@@ -28,8 +31,13 @@ pub(super) static STEAL: Check = Check {
 fn steal(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let capacity = Capacity::derive(ctx.host, m).ok()?;
     let share = Share::sum(&m.trials, |t| t.conditions.steal_s, |t| capacity.cpu_seconds(t))?;
-    let severity = share.severity(STOLEN)?;
-    let message = format!("the hypervisor took {} of the trials' CPU time", percent(share.all));
+    let weight = Weight::derive(ctx, m);
+    let severity = weight.taken(&share, STOLEN)?;
+    let message = format!(
+        "the hypervisor took {} of the trials' CPU time{}",
+        percent(share.all),
+        weight.ending()
+    );
     let advice = "use a host with dedicated CPUs, or repeat when the host is quiet";
     let finding = STEAL.finding(severity, message, advice);
     Some(share.add_to(finding, "steal_s"))
@@ -44,23 +52,29 @@ pub(super) static THROTTLED: Check = Check {
     class: Class::Disturbance,
     title: "Throttled by a CPU quota",
     about: "Time that the cgroup's CPU quota held the process back (cpu.stat, both versions of \
-         cgroups), over the CPU time of all trials. More than 0.5 % is suspect, and the quota is \
-         named as the bottleneck except for a disk at its limit: the result is that of the quota, \
-         not of the machine. A note if only the worst tenth of the trials exceeds it. Raise or \
-         remove the quota, or use fewer threads.",
+         cgroups), over the CPU time of all trials. More than 0.5 % is a note, and suspect if \
+         it also exceeds half the interval and the target precision, without the worst tenth of \
+         the trials: the result is that of the quota, not of the machine, and the quota is named \
+         as the bottleneck except for a disk at its limit. Where the headline is the attainable or \
+         typical rate it is a note, since windows leave that time out. Raise or remove the quota, \
+         or use fewer threads.",
     examine: Examine::Both(throttled),
 };
 
 fn throttled(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let capacity = Capacity::derive(ctx.host, m).ok()?;
     let share = Share::sum(&m.trials, |t| t.conditions.throttled_s, |t| capacity.cpu_seconds(t))?;
-    let severity = share.severity(HELD)?;
+    let weight = Weight::derive(ctx, m);
+    let severity = weight.taken(&share, HELD)?;
     let who = match capacity.quota {
         Some(quota) => format!("a CPU quota of {}", counted(quota, "CPU")),
         None => "a CPU quota outside of this container".to_owned(),
     };
-    let message =
-        format!("{who} held the process back for {} of the trials' CPU time", percent(share.all));
+    let message = format!(
+        "{who} held the process back for {} of the trials' CPU time{}",
+        percent(share.all),
+        weight.ending()
+    );
     let advice =
         "raise the quota (cpu.max, or cpu.cfs_quota_us) or remove it, or use fewer threads";
     let finding = THROTTLED
@@ -74,7 +88,7 @@ fn throttled(ctx: &Context, m: &Measurement) -> Option<Finding> {
     Some(with_known(finding, "quota_cpus", capacity.quota))
 }
 
-/// The target interval: workload housekeeping takes a tenth of this.
+/// Workload housekeeping takes a tenth of this.
 const COMPETED: f64 = 0.02;
 /// On many CPUs one competitor is a small share of all their time and yet holds
 /// back the thread that everybody waits for; a quarter of one CPU counts as such.
@@ -90,8 +104,10 @@ pub(super) static OTHER_CPU: Check = Check {
     class: Class::Disturbance,
     title: "Competing process",
     about: "CPU time that other processes took on the trial's CPUs, over the CPU time of all trials. \
-         More than 2 % of it, or a quarter of one CPU, is suspect; a note if only the worst tenth \
-         of the trials exceeds it. With more threads than CPUs the account is coarse, and the \
+         More than 2 % of it, or a quarter of one CPU, is a note, and suspect if it also exceeds \
+         half the interval and the target precision, without the worst tenth of the trials. \
+         Where the headline is the attainable or typical rate it is a note, since windows leave \
+         that time out. With more threads than CPUs the account is coarse, and the \
          threshold is 25 %. For a disk, 50 us per I/O are subtracted for wake-ups, at most 10 %; \
          with more threads than CPUs the check is silent, since the account includes kernel \
          threads. For a network the threshold is 25 %; over loopback the check uses the time that \
@@ -110,9 +126,13 @@ fn other_cpu(ctx: &Context, m: &Measurement) -> Option<Finding> {
     };
     let taken = |t: &Trial| others(&capacity, m, t);
     let share = Share::sum(&m.trials, taken, |t| capacity.cpu_seconds(t))?;
-    let severity = share.severity(threshold)?;
-    let message =
-        format!("a competing process took {} of the trials' CPU time", percent(share.all));
+    let weight = Weight::derive(ctx, m);
+    let severity = weight.taken(&share, threshold)?;
+    let message = format!(
+        "a competing process took {} of the trials' CPU time{}",
+        percent(share.all),
+        weight.ending()
+    );
     let advice = "stop other programs (top lists them), or reserve CPUs for the run";
     let finding = OTHER_CPU.finding(severity, message, advice);
     Some(share.add_to(finding, "other_cpu_s"))

@@ -27,7 +27,9 @@ fn overlay(storage: &Storage) -> Finding {
 
 pub(super) static NOT_A_DISK: Check = Check {
     id: "not_a_disk",
-    class: Class::Claim,
+    class: Class::claim(
+        "a server or an unknown device holds the data; whether a disk was used is unknown",
+    ),
     title: "Folder not on a disk",
     about: "Which device holds the measured folder. Memory (tmpfs, a RAM disk, zram, a loop device \
          over one of these) is invalid: the result is that of memory. A network file system is \
@@ -99,7 +101,7 @@ fn trials_unflushed(m: &Measurement) -> usize {
 
 pub(super) static NOT_DURABLE: Check = Check {
     id: "not_durable",
-    class: Class::Claim,
+    class: Class::claim("whether the data left the device's volatile cache is unknown"),
     title: "Writes may not be durable",
     about: "Whether the timed part of a writing workload ends with a flush. Buffered writes without a \
          flush are invalid: the time is that of copying into memory. Direct writes without a flush \

@@ -1,7 +1,9 @@
 //! Trials that are not the same from first to last: `trend`, they rise or fall; `falling_rate`, the
 //! disk or the network was faster at first and did not stay so.
 
-use proofmark_model::{Finding, Measurement, Series, Trial, Unit, format_quantity, format_seconds};
+use proofmark_model::{
+    Finding, Measurement, Series, Severity, Trial, Unit, format_quantity, format_seconds,
+};
 
 use super::{Check, Class, Examine, percent};
 use crate::Context;
@@ -28,26 +30,26 @@ fn over_time(ctx: &Context, m: &Measurement, series: &Series) -> Option<Finding>
     }
     let way = if drift > 0.0 { "rise" } else { "fall" };
     let message = format!(
-        "the samples {way} by {} over {}",
+        "the rate varies: the samples {way} by {} over {}",
         percent(drift.abs()),
         format_seconds(level.until_s)
     );
     let advice = "compare with clock, temperature and other load over the same time; sample until \
                   the value is steady";
-    let finding = TREND.suspect(message, advice).with("drift", drift).with("slope", line.slope);
+    let finding = TREND.note(message, advice).with("drift", drift).with("slope", line.slope);
     Some(finding.with("slope_low", low).with("slope_high", high).with("target", target))
 }
 
 pub(super) static TREND: Check = Check {
     id: "trend",
-    class: Class::Disturbance,
+    class: Class::Context,
     title: "Trend over the trials",
     about: "Whether the trials rise or fall in order: Kendall's test at the 1 % level and the \
          Theil-Sen slope, from 8 trials on. A significant trend that changes the value from first \
-         to last by more than the target precision is suspect: the machine was warming up, \
-         throttling or getting busier, and the median describes no steady state. For series the \
-         check uses the line through all samples, at the 5 % level, if they have one level. Warm \
-         up longer, or let the machine cool down.",
+         to last by more than the target precision is a note: the machine may have been warming up, \
+         throttling or getting busier. A cause that is known (clock, heat, others' CPU time) is \
+         reported by its own check. For series the check uses the line through all samples, at the \
+         5 % level, if they have one level. Warm up longer, or let the machine cool down.",
     examine: Examine::Ours(trend),
 };
 
@@ -73,10 +75,12 @@ fn trend(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let last = median(&values[values.len() - quarter..])?;
     let (way, side) = if drift > 0.0 { ("rise", "above") } else { ("fall", "below") };
     let change = percent((last / first - 1.0).abs());
-    let message =
-        format!("the trials {way}: the last quarter's median is {change} {side} the first's");
+    let message = format!(
+        "the rate varies: the trials {way}, and the last quarter's median is {change} {side} the \
+         first's"
+    );
     let advice = "warm up longer, let the machine cool down, or check what else began or ended";
-    let finding = TREND.suspect(message, advice).with("drift", drift).with("first", first);
+    let finding = TREND.note(message, advice).with("drift", drift).with("first", first);
     let finding = finding.with("last", last);
     Some(finding.with("target", ctx.policy.target_for(m.subsystem)).with("kendall_score", score))
 }
@@ -135,10 +139,11 @@ pub(super) static FALLING_RATE: Check = Check {
     title: "Rate that did not last",
     about: "Whether the first trials of a disk or network result were faster than all later ones. The \
          check splits the trials where both parts scatter least around their medians. It is \
-         suspect if the rate falls by at least 15 % to the end, and the fall is six times the \
-         noise or steady by Kendall's test. The finding gives the burst, the sustained rate and \
+         suspect if the rate falls to the end by at least 15 % and more than the aim, and the fall \
+         is six times the noise or steady by Kendall's test: an allowance was used up, and the \
+         median is neither rate. The finding gives the burst, the sustained rate and \
          the work in between. Causes: burst credits of a volume or a network, the fast cache of a \
-         drive, or a limit set during the run. Needs 6 trials; trend and clusters may report the \
+         drive, or a limit set during the run. Needs 6 trials; trend and clusters may note the \
          same. Quote the sustained rate of a longer run.",
     examine: Examine::Ours(falling_rate),
 };
@@ -171,14 +176,19 @@ fn falling_rate(ctx: &Context, m: &Measurement) -> Option<Finding> {
     );
     let advice = "quote the sustained rate: run longer, after burst credits and caches are \
                   used up, and check whether a limit was set during the run";
-    let finding = FALLING_RATE.suspect(message, advice).with("burst", step.burst);
+    // The interval spans both rates; that the fall exceeds the noise of either is known.
+    let aim = ctx.policy.target_for(m.subsystem);
+    let severity = if fall > aim { Severity::Suspect } else { Severity::Note };
+    let finding = FALLING_RATE.finding(severity, message, advice).with("burst", step.burst);
     let finding = finding.with("sustained", step.sustained).with("after_trials", step.at);
     Some(finding.with("after_seconds", seconds).with("after_bytes", bytes))
 }
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{Policy, Severity};
+    use std::collections::BTreeMap;
+
+    use proofmark_model::Policy;
 
     use super::*;
     use crate::testing::*;
@@ -193,20 +203,21 @@ mod tests {
     }
 
     #[test]
-    fn a_drift_is_suspect() {
+    fn a_drift_is_noted() {
         let falls = (0..12).map(|i| if i < 5 { 60e9 } else { 2e9 - f64::from(i) });
         let falls: Vec<f64> = falls.collect();
-        let most =
-            suspect("^the trials fall: the last quarter's median is 96.7 % below the first's$");
+        let most = note(
+            "^the rate varies: the trials fall, and the last quarter's median is 96.7 % below",
+        );
         let mut few = drifting(-0.2);
         few.trials.truncate(7);
         let mut wild = around(60e9);
         wild[9] *= 0.5;
         TREND.expect([
-            ("it falls", drifting(-0.04), SUSPECT),
-            ("it rises", drifting(0.04), SUSPECT),
+            ("it falls", drifting(-0.04), NOTE),
+            ("it rises", drifting(0.04), NOTE),
             ("by no more than all of it", with_values(flops(1), &falls), most),
-            ("by little", drifting(0.018), SILENT),
+            ("by little", drifting(0.0045), SILENT),
             ("few trials", few, SILENT),
             ("an outlier", with_values(flops(1), &wild), SILENT),
         ]);
@@ -216,7 +227,7 @@ mod tests {
     fn the_target_is_the_policys() {
         let (host, spec) = (host(), spec("cpu.flops"));
         let at = |target: f64| {
-            let policy = Policy { target, ..policy() };
+            let policy = Policy { target, target_of: BTreeMap::new(), ..policy() };
             trend(&context(&host, &spec, &policy, &[]), &drifting(-0.04)).is_some()
         };
         assert!(at(0.03) && !at(0.05));

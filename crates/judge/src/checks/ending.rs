@@ -1,7 +1,7 @@
 //! How a measurement ended: `crashed`, the worker process died; `refused`, the workload cannot run
-//! here as asked; `unfinished`, the trials were not all taken.
+//! here as asked; `unfinished`, too few trials or rounds were taken.
 
-use proofmark_model::{Ending, Finding, Measurement};
+use proofmark_model::{Ending, Finding, LOOKS, Measurement};
 
 use super::{Check, Class, Examine};
 use crate::Context;
@@ -9,7 +9,7 @@ use crate::words::counted;
 
 pub(super) static CRASHED: Check = Check {
     id: "crashed",
-    class: Class::Claim,
+    class: Class::CLAIM,
     title: "Worker crashed or was killed",
     about: "Each configuration runs in its own process. If that process ends before its work is done, \
          the result is invalid, and the finding names the signal. SIGKILL usually means the \
@@ -46,7 +46,7 @@ fn crashed(_: &Context, m: &Measurement) -> Option<Finding> {
 
 pub(super) static REFUSED: Check = Check {
     id: "refused",
-    class: Class::Claim,
+    class: Class::CLAIM,
     title: "Configuration not possible here",
     about: "A workload that lacks an instruction set, memory or a device refuses its configuration \
          instead of measuring something else. There is no result, so this is invalid, with the \
@@ -64,19 +64,37 @@ fn refused(_: &Context, m: &Measurement) -> Option<Finding> {
 
 pub(super) static UNFINISHED: Check = Check {
     id: "unfinished",
-    class: Class::Claim,
-    title: "Stopped before its trials were done",
-    about: "A run that is stopped, or whose main process is killed, keeps the trials taken so far. \
-         They are valid, but fewer than the policy requires. Suspect, with the signal where known. \
-         Repeat the measurement to its end.",
+    class: Class::claim(
+        "fewer trials or rounds were taken than the figure needs; those that were taken count",
+    ),
+    title: "Too few trials or rounds",
+    about: "A run that is stopped, or whose main process is killed, keeps the trials taken so far, \
+         which are fewer than the policy requires. A result from fewer than 8 rounds has no \
+         interval, and too few rounds to support the figure. Both are suspect, with the signal \
+         where known. Repeat the measurement to its end, or with more time.",
     examine: Examine::Ours(unfinished),
 };
 
-fn unfinished(_: &Context, m: &Measurement) -> Option<Finding> {
+/// Rounds of a load that was cut into them, where they are too few for a figure.
+fn too_few_rounds(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let rounds: usize = m.trials.iter().map(|t| t.rounds.len()).sum();
+    if !ctx.work(m).cut().has_slices() || !(1..LOOKS[0]).contains(&rounds) {
+        return None;
+    }
+    let message = format!(
+        "{} are too few to support the figure, which needs {}",
+        counted(rounds, "round"),
+        LOOKS[0]
+    );
+    let advice = "raise --budget, the number of trials (--trials) or their length";
+    Some(UNFINISHED.suspect(message, advice).with("rounds", rounds))
+}
+
+fn unfinished(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let message = match &m.ending {
         Ending::Unfinished => "the file was written before the measurement ended".to_owned(),
         Ending::Interrupted { by } => format!("interrupted by {by}"),
-        _ => return None,
+        _ => return too_few_rounds(ctx, m),
     };
     let n = m.trials.len();
     let message = format!("{message}, after {}", counted(n, "trial"));
@@ -90,6 +108,8 @@ fn unfinished(_: &Context, m: &Measurement) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use proofmark_model::Round;
+
     use super::*;
     use crate::testing::*;
 
@@ -111,6 +131,22 @@ mod tests {
         UNFINISHED.expect([
             ("interrupted", ended(by), suspect("SIGINT ... 10 trials")),
             ("unfinished", ended(Ending::Unfinished), SUSPECT),
+        ]);
+    }
+
+    #[test]
+    fn fewer_than_8_rounds_support_no_figure() {
+        // So many rounds in each of ten trials, of which so many are left.
+        let cut = |mut m: Measurement, trials: usize, rounds: usize| {
+            m.trials.truncate(trials);
+            each(m, |_, t| t.rounds = vec![Round::default(); rounds])
+        };
+        UNFINISHED.expect([
+            ("seven in all", cut(flops(1), 7, 1), suspect("^7 rounds are too few")),
+            ("in one trial", cut(stream("triad", 1), 1, 4), suspect("^4 rounds are too few")),
+            ("eight in all", cut(flops(1), 2, 4), SILENT),
+            ("no rounds", cut(flops(1), 3, 0), SILENT),
+            ("whole problems", cut(linpack(10_000, 1), 3, 0), SILENT),
         ]);
     }
 }

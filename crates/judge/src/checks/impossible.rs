@@ -1,13 +1,12 @@
 //! More than can be done: `above_ceiling`, by this machine; `work_removed`, by any known core.
 
-use proofmark_model::{Better, Ceiling, Finding, Measurement, Pace, Severity, Trial, Unit};
+use proofmark_model::{Better, Ceiling, Finding, Measurement, Pace, Severity, Unit};
 
 use super::{Check, Class, Examine, percent};
 use crate::capacity::Capacity;
 use crate::ceilings::{CLOCK_INPUT, Peak, bounds, l1_bytes, mix_cycles, of_our_loops};
 use crate::microarchitecture::{Row, rows};
-use crate::statistics::typical;
-use crate::{Context, share_of};
+use crate::{Context, by_stretch, share_of};
 
 /// The ceiling that is passed by the most, if one is, and the efficiency against it.
 fn passed(m: &Measurement, ceilings: Vec<Ceiling>) -> Option<(Ceiling, f64)> {
@@ -45,7 +44,7 @@ fn finding(m: &Measurement, ceiling: &Ceiling, efficiency: f64) -> Finding {
 
 pub(super) static ABOVE_CEILING: Check = Check {
     id: "above_ceiling",
-    class: Class::Claim,
+    class: Class::CLAIM,
     title: "Above its ceiling",
     about: "A result above its ceiling by more than the ceiling's own uncertainty is invalid: either \
          it does not measure what its name says, or an input of the ceiling is wrong. The report \
@@ -109,15 +108,14 @@ fn each_cycle(m: &Measurement, capacity: &Capacity) -> Option<f64> {
     by_trial(m, |value, clock| value / (cores * clock))
 }
 
-/// The median over the trials that know their clock.
+/// The median over the trials or rounds that know their clock.
 fn by_trial(m: &Measurement, of: impl Fn(f64, f64) -> f64) -> Option<f64> {
-    let clock = |t: &Trial| t.conditions.clock_hz.filter(|c| *c > 0.0);
-    typical(&m.trials, |t| Some(of(m.headline_of(t)?, clock(t)?)))
+    by_stretch(m, |value, clock| Some(of(value, clock.filter(|c| *c > 0.0)?)))
 }
 
 pub(super) static WORK_REMOVED: Check = Check {
     id: "work_removed",
-    class: Class::Claim,
+    class: Class::CLAIM,
     title: "Work removed by the compiler or the core",
     about: "Operations per cycle per core, at the clock measured under the load, against the widest \
          known core for that instruction set and type. Exceeding it by 10 % is invalid, even if \

@@ -126,7 +126,7 @@ fn by_datagrams(m: &Measurement, taken_in: bool) -> Option<Finding> {
 
 pub(super) static CHECK: Check = Check {
     id: "interface_disagreement",
-    class: Class::Claim,
+    class: Class::claim("a counter that did not change is off or belongs to another interface"),
     title: "Claimed traffic exceeds the interface's",
     about: "Compares the payload that the receivers counted with the bytes that the interface of each \
          end moved in those directions, over all trials. Each message of a round trip and each \

@@ -1,8 +1,9 @@
 //! The pages of the memory: `small_pages`, they are not those that were asked for;
-//! `misplaced_memory`, they are on another NUMA node than they should.
+//! `wrong_node` and `misplaced_memory`, they are on another NUMA node than they should.
 
 use proofmark_model::{Finding, Measurement, Severity, Unit};
 
+use super::weight::Weight;
 use super::{Check, Class, Examine, percent, with_known};
 use crate::Context;
 use crate::memory::touched_bytes;
@@ -11,6 +12,8 @@ use crate::words::known;
 
 /// Share of huge pages from which on page walks no longer count.
 const MOSTLY: f64 = 0.9;
+/// What page walks add to a random load at least, as a share of it.
+const WALKS: f64 = 0.2;
 /// A set that the first-level translation buffers of all designs reach with pages of
 /// 4 KiB (32 entries and more), in bytes: there the size of the pages changes nothing.
 const REACH: u64 = 128 << 10;
@@ -21,8 +24,9 @@ pub(super) static SMALL_PAGES: Check = Check {
     title: "Other pages than requested",
     about: "Whether huge pages back the workload's memory as requested: at least 90 % with \
          pages=huge, at most 10 % with pages=small. With base pages a random load also waits for \
-         page walks, 20 % and more: suspect for a latency, a note for a rate, and a note if the \
-         share is unknown. Sets of up to 128 KiB are within reach of every TLB and are not \
+         page walks, 20 % and more. Suspect for a latency if that part of the other pages exceeds \
+         half the interval and the target precision; a note for a rate, and if the share is \
+         unknown. Sets of up to 128 KiB are within reach of every TLB and are not \
          examined. Check the setting of transparent huge pages and the fragmentation of the \
          memory.",
     examine: Examine::Ours(small_pages),
@@ -35,13 +39,17 @@ fn small_pages(ctx: &Context, m: &Measurement) -> Option<Finding> {
     }
     let huge = typical(&m.trials, |t| t.conditions.huge_pages);
     let share = percent(huge.unwrap_or_default());
+    let weigh = |other: f64| match m.unit {
+        Unit::Second => Weight::derive(ctx, m).change(WALKS * other),
+        _ => Severity::Note,
+    };
     let (severity, message) = match (asked, huge) {
         ("huge", Some(huge)) if huge < MOSTLY => {
-            (weight(m), format!("huge pages back only {share} of the memory"))
+            (weigh(1.0 - huge), format!("huge pages back only {share} of the memory"))
         }
         ("small", Some(huge)) if huge > 1.0 - MOSTLY => {
             let what = "of the memory, but base pages were requested";
-            (weight(m), format!("huge pages back {share} {what}"))
+            (weigh(huge), format!("huge pages back {share} {what}"))
         }
         ("huge", None) => {
             let what = "the system does not report how much of the memory huge pages back";
@@ -63,37 +71,56 @@ fn small_pages(ctx: &Context, m: &Measurement) -> Option<Finding> {
     Some(with_known(finding, "huge_share", huge))
 }
 
-fn weight(m: &Measurement) -> Severity {
-    if m.unit == Unit::Second { Severity::Suspect } else { Severity::Note }
+/// A remote line takes up to twice as long: 1 % of them moves the number by up to 1 %.
+const REMOTE: f64 = 0.01;
+
+/// Share of the pages on another node than intended, for workloads that do or do not name it.
+fn elsewhere(ctx: &Context, m: &Measurement, by_name: bool) -> Option<f64> {
+    let share = typical(&m.trials, |t| t.conditions.misplaced_pages).filter(|s| *s > REMOTE)?;
+    (ctx.work(m).names_node == by_name).then_some(share)
 }
 
-/// A remote line takes up to twice as long: 1 % of them moves the number by 1 %, half the target.
-const REMOTE: f64 = 0.01;
+const FREE_NODE: &str = "free memory on the node, and check what moves pages: numa_balancing, \
+                         numactl, the cpuset's memory nodes";
+
+pub(super) static WRONG_NODE: Check = Check {
+    id: "wrong_node",
+    class: Class::CLAIM,
+    title: "Another NUMA node than named",
+    about: "Compares the node of the workload's pages, as the system reports it, with the node that \
+         the configuration of a memory.numa workload names. More than 1 % elsewhere is invalid: \
+         another node was measured. Free memory on the node, and check what moves pages (NUMA \
+         balancing, a memory policy).",
+    examine: Examine::Ours(wrong_node),
+};
+
+fn wrong_node(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let share = elsewhere(ctx, m, true)?;
+    let message =
+        format!("{} of the memory is not on the node that the configuration names", percent(share));
+    Some(WRONG_NODE.invalid(message, FREE_NODE).with("misplaced_share", share))
+}
 
 pub(super) static MISPLACED_MEMORY: Check = Check {
     id: "misplaced_memory",
     class: Class::Disturbance,
     title: "Memory on another NUMA node",
-    about: "Compares the node of the workload's pages, as the system reports it, with the intended \
-         node: that of the thread that uses them, or the node that a memory.numa workload names. \
-         More than 1 % elsewhere is suspect, since a remote access takes up to twice as long. For \
-         memory.numa workloads it is invalid: another node was measured. Free memory on the node, \
-         and check what moves pages (NUMA balancing, a memory policy).",
+    about: "Compares the node of the workload's pages, as the system reports it, with that of the \
+         thread that uses them. More than 1 % elsewhere is a note, and suspect if it also exceeds \
+         half the interval and the target precision, since a remote access takes up to twice as \
+         long. Free memory on the node, and check what moves pages (NUMA balancing, a memory \
+         policy).",
     examine: Examine::Ours(misplaced_memory),
 };
 
 fn misplaced_memory(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    let share = typical(&m.trials, |t| t.conditions.misplaced_pages).filter(|s| *s > REMOTE)?;
-    let by_node = ctx.work(m).names_node;
-    let (severity, what) = if by_node {
-        (Severity::Invalid, "not on the node that the configuration names")
-    } else {
-        (Severity::Suspect, "on another NUMA node than the thread that uses it")
-    };
-    let message = format!("{} of the memory is {what}", percent(share));
-    let advice = "free memory on the node, and check what moves pages: numa_balancing, numactl, the \
-                  cpuset's memory nodes";
-    Some(MISPLACED_MEMORY.finding(severity, message, advice).with("misplaced_share", share))
+    let share = elsewhere(ctx, m, false)?;
+    let message = format!(
+        "{} of the memory is on another NUMA node than the thread that uses it",
+        percent(share)
+    );
+    let severity = Weight::derive(ctx, m).change(share);
+    Some(MISPLACED_MEMORY.finding(severity, message, FREE_NODE).with("misplaced_share", share))
 }
 
 #[cfg(test)]
@@ -129,10 +156,16 @@ mod tests {
             let m = each_condition(stream("read", 1), |_, c| c.misplaced_pages = share);
             Measurement { workload: workload.to_owned(), ..m }
         };
-        MISPLACED_MEMORY.expect([
-            ("remote", elsewhere("memory.read", Some(0.02)), SUSPECT),
+        WRONG_NODE.expect([
             ("another node", elsewhere("memory.numa_read", Some(0.02)), INVALID),
             ("a page here and there", elsewhere("memory.numa_read", Some(0.005)), SILENT),
+            ("no node is named", elsewhere("memory.read", Some(0.5)), SILENT),
+        ]);
+        MISPLACED_MEMORY.expect([
+            ("remote", elsewhere("memory.read", Some(0.06)), SUSPECT),
+            ("less than the aim", elsewhere("memory.read", Some(0.02)), NOTE),
+            ("a page here and there", elsewhere("memory.read", Some(0.005)), SILENT),
+            ("another node", elsewhere("memory.numa_read", Some(0.5)), SILENT),
             ("not reported", elsewhere("memory.read", None), SILENT),
         ]);
     }

@@ -3,6 +3,7 @@
 
 mod caches;
 mod clock;
+mod clusters;
 mod core_shared;
 mod counters;
 mod cpu_saturated;
@@ -19,15 +20,16 @@ mod network_path;
 mod packet_loss;
 mod page_cache;
 mod page_faults;
-mod precision;
 mod random_faster;
 mod scaling;
 mod scheduling;
 mod share;
 mod shared_device;
+mod short_trial;
 mod test_file;
 mod transfer;
 mod verification;
+mod weight;
 
 use proofmark_model::{Finding, Measurement, Severity, format_size};
 
@@ -48,13 +50,14 @@ pub struct Check {
 }
 
 impl Check {
+    /// A finding of that severity, or of the worst that the check's class may give.
     fn finding(
         &self,
         severity: Severity,
         message: impl Into<String>,
         advice: impl Into<String>,
     ) -> Finding {
-        Finding::new(self.id, severity, message, advice)
+        Finding::new(self.id, self.class.bound(severity), message, advice)
     }
 
     fn note(&self, message: impl Into<String>, advice: impl Into<String>) -> Finding {
@@ -99,24 +102,47 @@ impl Examine {
     }
 }
 
-/// What kind of doubt a check raises.
+/// What kind of doubt a check raises, which bounds what it may say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// Whether the number measures what its name says.
-    Claim,
-    /// Whether a named cause changed it.
+    /// Whether the number measures what its name says: invalid.
+    Claim {
+        /// Why the evidence may be partial, so that the claim can be neither confirmed nor refuted:
+        /// suspect. `None` if a finding always refutes it.
+        partial: Option<&'static str>,
+    },
+    /// Whether a named cause changed it by more than its interval and than the aim: suspect.
     Disturbance,
-    /// Whether its interval is within the target.
+    /// Whether its interval is as narrow as aimed for: a field of the measurement, no verdict.
     Precision,
-    /// What is worth knowing with it.
+    /// What is worth knowing with it: a note.
     Context,
 }
 
 impl Class {
+    /// A claim that a finding always refutes.
+    const CLAIM: Self = Self::Claim { partial: None };
+
+    /// A claim of which the evidence may be partial, for this reason.
+    const fn claim(partial: &'static str) -> Self {
+        Self::Claim { partial: Some(partial) }
+    }
+
+    /// The severity, or the worst that a check of this class may give. A claim that is always
+    /// refuted is not merely suspect.
+    pub(crate) fn bound(self, severity: Severity) -> Severity {
+        match self {
+            Self::Claim { partial: None } if severity == Severity::Suspect => Severity::Invalid,
+            Self::Claim { .. } => severity,
+            Self::Disturbance => severity.min(Severity::Suspect),
+            Self::Precision | Self::Context => Severity::Note,
+        }
+    }
+
     /// The word that is printed.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Claim => "claim",
+            Self::Claim { .. } => "claim",
             Self::Disturbance => "disturbance",
             Self::Precision => "precision",
             Self::Context => "context",
@@ -138,6 +164,7 @@ pub static ALL: &[&Check] = &[
     &impossible::WORK_REMOVED,
     &scaling::CHECK,
     &caches::IN_CACHE,
+    &memory_placement::WRONG_NODE,
     &memory_placement::MISPLACED_MEMORY,
     &memory_placement::SMALL_PAGES,
     &disk_medium::NOT_A_DISK,
@@ -158,13 +185,12 @@ pub static ALL: &[&Check] = &[
     &packet_loss::RETRANSMITS,
     &cpu_saturated::CHECK,
     &network_path::FRAGMENTED,
-    &precision::SHORT_TRIAL,
-    &precision::WIDE_INTERVAL,
+    &short_trial::CHECK,
     &drift::TREND,
     &drift::FALLING_RATE,
     &levels::LEVEL_CHANGE,
     &levels::BURST_CREDITS,
-    &precision::CLUSTERS,
+    &clusters::CHECK,
     &cpu_taken::STEAL,
     &cpu_taken::THROTTLED,
     &cpu_taken::OTHER_CPU,
@@ -221,6 +247,28 @@ mod tests {
 
     use super::*;
     use crate::ceilings;
+
+    #[test]
+    fn the_class_bounds_what_a_check_may_say() {
+        for check in ALL {
+            let worst = match check.class {
+                Class::Claim { .. } => Severity::Invalid,
+                Class::Disturbance => Severity::Suspect,
+                Class::Precision | Class::Context => Severity::Note,
+            };
+            assert_eq!(check.invalid("", "").severity, worst, "{}", check.id);
+            let refuted = check.class == Class::CLAIM;
+            let suspect = if refuted { worst } else { worst.min(Severity::Suspect) };
+            assert_eq!(check.suspect("", "").severity, suspect, "{}", check.id);
+            assert_eq!(check.note("", "").severity, Severity::Note, "{}", check.id);
+            if let Class::Claim { partial: Some(why) } = check.class {
+                assert!(why.len() > 20 && !why.ends_with('.'), "{}: {why}", check.id);
+            }
+            let words = check.about.to_lowercase();
+            let no_verdict = worst == Severity::Note;
+            assert!(!no_verdict || !words.contains(" suspect"), "{} is never suspect", check.id);
+        }
+    }
 
     fn a_word(id: &str) -> bool {
         !id.is_empty()

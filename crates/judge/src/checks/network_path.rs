@@ -32,7 +32,7 @@ fn by_address(network: &Network) -> Option<String> {
 
 pub(super) static ONE_MACHINE: Check = Check {
     id: "one_machine",
-    class: Class::Context,
+    class: Class::CLAIM,
     title: "Both ends on one machine",
     about: "Loopback is a note on each of its results: both ends run on this machine, so the result \
          is that of its kernel, CPUs and memory, not of a network. A result with path=peer is \

@@ -10,6 +10,7 @@ use proofmark_model::{
 };
 
 use super::share::Share;
+use super::weight::Weight;
 use super::{Check, Class, Examine, percent};
 use crate::Context;
 use crate::network::{datagrams, retransmitted, segments, streams, whose};
@@ -26,7 +27,7 @@ fn account(t: &Trial) -> Option<Datagrams> {
 
 pub(super) static UDP_LOSS: Check = Check {
     id: "udp_loss",
-    class: Class::Claim,
+    class: Class::claim("what the path carries without an overload or lost round trips is unknown"),
     title: "Datagrams lost",
     about: "Datagrams sent against those received, each counted once. Any loss is a note: the rate is \
          the receiver's, and the finding adds what was sent. More than 10 % of a stream is \
@@ -97,7 +98,7 @@ fn dropped(m: &Measurement, end: End, place: Place) -> u64 {
 
 pub(super) static DROPPED_PACKETS: Check = Check {
     id: "dropped_packets",
-    class: Class::Disturbance,
+    class: Class::Context,
     title: "Packets dropped by a system",
     about: "Packets that the systems of both ends dropped during the trials, of any program. They are \
          datagrams for which a socket buffer had no room, since the receiver did not fetch them in \
@@ -133,8 +134,6 @@ fn dropped_packets(_: &Context, m: &Measurement) -> Option<Finding> {
     Some(finding)
 }
 
-/// The target interval: what is sent again is taken from what arrives for the first time.
-const MUCH_AGAIN: f64 = 0.02;
 /// From here on it is worth reporting: a way that loses so little still halves the window
 /// of a long one now and then.
 const REPORTED_FROM: f64 = 0.001;
@@ -145,14 +144,15 @@ pub(super) static RETRANSMITS: Check = Check {
     title: "Retransmitted segments",
     about: "Retransmitted TCP segments, over all segments of the payload. The counts are those of the \
          connections (TCP_INFO), or where missing those of both systems (/proc/net/snmp), which \
-         include other programs. From 0.1 % it is a note, above 2 % suspect; a note if only the \
-         worst tenth of the trials exceeds it. A limit, a full queue or a bad cable on the path \
+         include other programs. From 0.1 % it is a note. It is suspect if it exceeds half the \
+         interval and the target precision, without the worst tenth of the trials, since what is \
+         sent again is taken from what arrives for the first time. A limit, a full queue or a bad cable on the path \
          drops or reorders packets. Congestion control finds the path's rate by such losses, so a \
          few are normal on a full link.",
     examine: Examine::Ours(retransmits),
 };
 
-fn retransmits(_: &Context, m: &Measurement) -> Option<Finding> {
+fn retransmits(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if datagrams(m) == Some(true) {
         return None;
     }
@@ -161,7 +161,7 @@ fn retransmits(_: &Context, m: &Measurement) -> Option<Finding> {
     if share.all < REPORTED_FROM {
         return None;
     }
-    let severity = share.severity(MUCH_AGAIN).unwrap_or(Severity::Note);
+    let severity = Weight::derive(ctx, m).change(share.usual);
     let message = format!("{} of the TCP segments were retransmitted", percent(share.all));
     let advice = "check what drops packets on the path: a limit, a full queue, a duplex \
                   mismatch; dropped_packets lists the drops of both ends";
@@ -261,16 +261,16 @@ mod tests {
             ("all of them in the warm-up", resending(0), SILENT),
             ("few", resending(7), SILENT),
             ("some", resending(20), NOTE),
-            ("more", resending(150), NOTE),
-            ("many", resending(200), SUSPECT),
+            ("more", resending(350), NOTE),
+            ("many", resending(800), SUSPECT),
             // Without its own account the systems count.
             ("none", by_systems(tcp(1, "peer"), 0, 0), SILENT),
-            ("the client's", by_systems(tcp(1, "peer"), 200, 0), SUSPECT),
-            ("the server's", by_systems(tcp(1, "peer"), 0, 200), SUSPECT),
+            ("the client's", by_systems(tcp(1, "peer"), 800, 0), SUSPECT),
+            ("the server's", by_systems(tcp(1, "peer"), 0, 800), SUSPECT),
             ("the connection reports none", client(tcp(1, "peer"), 200), SILENT),
             ("datagrams", client(udp(1, "peer"), 2000), SILENT),
             // Of 10 000 in 5000 round trips.
-            ("round trips", by_systems(round_trips("tcp", "block"), 300, 0), SUSPECT),
+            ("round trips", by_systems(round_trips("tcp", "block"), 1000, 0), SUSPECT),
         ]);
     }
 }

@@ -141,7 +141,7 @@ fn kept_in_memory(m: &Measurement) -> Option<Finding> {
 
 pub(super) static CHECK: Check = Check {
     id: "page_cache",
-    class: Class::Claim,
+    class: Class::claim("the counters do not show whose bytes moved, or only a part of them moved"),
     title: "Page cache measured as a disk",
     about: "Compares the bytes that the workload requested with those that the devices moved, by \
          their own counters, reads and writes separately, summed over the trials. Less than 99 % \

@@ -86,12 +86,13 @@ fn in_memory(ctx: &Context, random: &Measurement, sequential: &Measurement) -> O
 
 pub(super) static CHECK: Check = Check {
     id: "random_faster",
-    class: Class::Claim,
+    class: Class::claim("one of the two results is wrong, and it is unknown which"),
     title: "Random order faster than sequential",
     about: "Compares a workload of random order with the same operation in sequential order, with the \
          same parameters and blocks up to 1 MiB. Prefetchers, open DRAM rows and lines shared by \
          neighbouring blocks all favour sequential order. So a random result that is faster beyond \
-         both intervals is suspect. The finding names the recorded cause: page faults in the \
+         both intervals is suspect; within them, but by more than the target precision, it is a \
+         note. The finding names the recorded cause: page faults in the \
          sequential trials, fewer huge pages there, data that a cache may have held, or a suspect \
          sequential result. For disks from 1.25 times on, since scattered blocks may lie on more \
          chips or servers than neighbouring ones.",
@@ -107,13 +108,21 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let sequential = ctx.others.iter().find(|o| o.workload == partner && o.params == m.params)?;
     let (random, other) = (m.summary.as_ref()?, sequential.summary.as_ref()?);
     let ratio = random.value() / other.value();
-    if !ratio.is_finite() || ratio <= rule.least || interval(random)[0] <= interval(other)[1] {
+    if !ratio.is_finite() || ratio <= rule.least {
         return None;
     }
+    let beyond = interval(random)[0] > interval(other)[1];
+    let severity = match beyond {
+        true => Severity::Suspect,
+        false if ratio > 1.0 + ctx.policy.target_for(m.subsystem) => Severity::Note,
+        false => return None,
+    };
     let explained = (rule.why)(ctx, m, sequential);
     let reason = explained.clone().unwrap_or_else(|| "no recorded fact explains it".to_owned());
-    let message = format!("random order is {ratio:.2} times as fast as {partner}: {reason}");
-    let finding = CHECK.suspect(message, rule.advice);
+    let within = if beyond { "" } else { ", within the intervals" };
+    let message =
+        format!("random order is {ratio:.2} times as fast as {partner}{within}: {reason}");
+    let finding = CHECK.finding(severity, message, rule.advice);
     Some(finding.with("ratio", ratio).with("explained", explained.is_some()))
 }
 

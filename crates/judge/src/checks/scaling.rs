@@ -3,11 +3,10 @@
 use proofmark_model::{Better, Finding, Measurement, Pace, Severity, Summary, Unit};
 
 use super::{Check, Class, Examine};
-use crate::Context;
-use crate::capacity::Capacity;
+use crate::capacity::{Bound, Capacity};
 use crate::execution::Execution;
-use crate::statistics::typical;
 use crate::words::counted;
+use crate::{Context, by_stretch};
 
 /// Least uncertainty of one point: what a moving clock leaves after it was divided out.
 const FLOOR: f64 = 0.02;
@@ -21,9 +20,9 @@ const AWAKE: f64 = 0.25;
 
 /// The rate for each Hz of the clock where all trials know it, else the rate.
 fn rate(m: &Measurement, by_clock: bool) -> Option<f64> {
-    let rate = typical(&m.trials, |t| {
-        let clock = if by_clock { t.conditions.clock_hz? } else { 1.0 };
-        m.headline_of(t).filter(|_| clock > 0.0).map(|value| value / clock)
+    let rate = by_stretch(m, |value, clock| {
+        let clock = if by_clock { clock? } else { 1.0 };
+        (clock > 0.0).then(|| value / clock)
     });
     rate.filter(|v| *v > 0.0)
 }
@@ -37,7 +36,7 @@ fn uncertainty(m: &Measurement) -> f64 {
 
 pub(super) static CHECK: Check = Check {
     id: "scaling",
-    class: Class::Claim,
+    class: Class::claim("a device may have changed between the two results"),
     title: "More than linear scaling",
     about: "Compares the rate of several threads with that of one thread of the same workload and \
          parameters, each divided by its own clock where known. The limit is the number of \
@@ -63,7 +62,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let pace = Execution::derive(ctx, m).pace;
     let by_clock = pace == Pace::Core && has_clock(m) && has_clock(one);
     let ratio = rate(m, by_clock)? / rate(one, by_clock)?;
-    let quota = capacity.quota.unwrap_or(f64::INFINITY);
+    let quota = capacity.quota.filter(|_| capacity.bound == Bound::Quota).unwrap_or(f64::INFINITY);
     // One thread too had no more than the quota.
     let by_cpus = (capacity.threads.min(capacity.cpus) as f64).min(quota) / quota.min(1.0);
     let (most, more, severity) = match pace {
@@ -121,6 +120,21 @@ mod tests {
         let foreign = Measurement { workload: "cpu.iops".to_owned(), ..flops(1) };
         let m = faster(2, 2.2);
         CHECK.on(&host(), &[foreign]).expect([("another workload", m, SILENT)]);
+    }
+
+    #[test]
+    fn what_was_taken_from_one_thread_is_no_gain_of_two() {
+        use proofmark_model::{FigureKind, Round};
+        // Half was taken of the one thread, whose windows show what its core does.
+        let mut one = with_values(flops(1), &around(0.5 * 63e9));
+        let round = Round { attainable: Some(63e9), clock_hz: Some(4e9), ..Round::default() };
+        one = each(one, |_, t| t.rounds = vec![round.clone()]);
+        let s = one.summary.as_mut().unwrap();
+        (s.headline, s.attainable.value) = (FigureKind::Attainable, Some(63e9));
+        CHECK.on(&host(), &[one.clone()]).expect([
+            ("twice its windows", faster(2, 2.0), SILENT),
+            ("more", faster(2, 4.0), INVALID),
+        ]);
     }
 
     #[test]

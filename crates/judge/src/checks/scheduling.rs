@@ -4,6 +4,7 @@
 use proofmark_model::{Finding, Measurement, Severity};
 
 use super::share::Share;
+use super::weight::Weight;
 use super::{Check, Class, Examine, found_before};
 use crate::Context;
 use crate::capacity::{Bound, Capacity};
@@ -15,7 +16,7 @@ const TURNS: f64 = 0.9;
 
 pub(super) static OVERSUBSCRIBED: Check = Check {
     id: "oversubscribed",
-    class: Class::Disturbance,
+    class: Class::Context,
     title: "More threads than usable CPUs",
     about: "Usable CPUs are those in the affinity mask and the cpuset together. More threads than \
          usable CPUs share them: a note, since the result is correct for that many threads on that \
@@ -49,13 +50,18 @@ const OFTEN: f64 = 50.0;
 /// Fewer are no rate: trials that last a tenth of a second in all meet some by chance.
 const FEWEST: f64 = 8.0;
 
+/// What a switch takes at least where nobody counts it, in seconds: a short slice of a scheduler.
+const SWITCH_S: f64 = 1e-3;
+
 pub(super) static INVOLUNTARY_SWITCHES: Check = Check {
     id: "involuntary_switches",
     class: Class::Disturbance,
     title: "Involuntary context switches",
     about: "Involuntary context switches of the trial's threads, per second per CPU. More than 50, \
-         and at least 8 in total, are suspect; a note if only the worst tenth of the trials causes \
-         it. Another program wanted the CPU, whether or not its time could be counted. The check \
+         and at least 8 in total, are a note: another program wanted the CPU, whether or not its \
+         time could be counted. Suspect if the CPU time that the threads lack, or 1 ms per switch \
+         where it is unknown, also exceeds half the interval and the target precision, without the \
+         worst tenth of the trials, unless windows leave that time out of the headline. The check \
          is silent where another finding has the cause: more threads than CPUs, a CPU quota, a \
          competing process. It does not apply to a disk or a network, whose I/O runs in kernel \
          threads on the same CPUs. Stop other programs, or reserve CPUs for the run.",
@@ -64,11 +70,16 @@ pub(super) static INVOLUNTARY_SWITCHES: Check = Check {
 
 fn involuntary_switches(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let capacity = Capacity::derive(ctx.host, m).ok()?;
+    let weight = Weight::derive(ctx, m);
     let explained = Execution::derive(ctx, m).waits()
         || capacity.oversubscribed()
         || capacity.bound == Bound::Quota
         || found_before(m, "throttled", Severity::Note)
-        || found_before(m, "other_cpu", Severity::Suspect);
+        || found_before(
+            m,
+            "other_cpu",
+            if weight.removed() { Severity::Note } else { Severity::Suspect },
+        );
     if explained {
         return None;
     }
@@ -78,8 +89,18 @@ fn involuntary_switches(ctx: &Context, m: &Measurement) -> Option<Finding> {
         |t| capacity.cpu_seconds(t),
     )
     .filter(|share| share.amount >= FEWEST)?;
-    let severity = share.severity(OFTEN)?;
-    let message = format!("{:.0} involuntary context switches per second per CPU", share.all);
+    let severity = match share.severity(OFTEN)? {
+        Severity::Suspect => {
+            let lacking = cpu_share(ctx.host, m).map(|own| 1.0 - own);
+            weight.lost(lacking.unwrap_or(share.usual * SWITCH_S))
+        }
+        weaker => weaker,
+    };
+    let message = format!(
+        "{:.0} involuntary context switches per second per CPU{}",
+        share.all,
+        weight.ending()
+    );
     let advice = "stop other programs on these CPUs, or reserve CPUs for the run";
     let finding =
         INVOLUNTARY_SWITCHES.finding(severity, message, advice).with("switches", share.amount);
@@ -91,7 +112,7 @@ const MOVES: f64 = 0.0;
 
 pub(super) static MIGRATION: Check = Check {
     id: "migration",
-    class: Class::Disturbance,
+    class: Class::claim("a thread was not pinned all the time; where it ran meanwhile is unknown"),
     title: "Threads moved between CPUs",
     about: "proofmark pins each thread to one CPU. If a thread ends a trial on another CPU, pinning \
          is forbidden, or another program changed the mask; its caches and clock changed too. Any \
@@ -147,15 +168,22 @@ mod tests {
         let short = |n: usize| {
             each_condition(linpack(1000, 1), |i, c| c.involuntary_switches = Some(u64::from(i < n)))
         };
-        let many = switching(flops(1), 15);
+        let lacking = |m, own: fn(f64) -> Option<f64>| {
+            each(m, |_, t| t.conditions.own_cpu_s = own(t.seconds))
+        };
+        let kept = switching(flops(1), 15);
+        let many = lacking(kept.clone(), |s| Some(0.9 * s));
+        let unknown = lacking(kept.clone(), |_| None);
         let other = each_condition(many.clone(), |_, c| c.other_cpu_s = Some(0.05));
         let throttled = each_condition(many.clone(), |_, c| c.throttled_s = Some(0.05));
         INVOLUNTARY_SWITCHES.expect([
             ("many", many, SUSPECT),
+            ("no account of the CPU time", unknown, SUSPECT),
+            ("nothing is lacking", kept, NOTE),
             ("housekeeping", switching(flops(1), 2), SILENT),
             ("on two CPUs", switching(flops(2), 8), SILENT),
             ("by chance in short trials", short(7), SILENT),
-            ("more in short trials", short(9), SUSPECT),
+            ("more in short trials", lacking(short(9), |s| Some(0.9 * s)), SUSPECT),
             ("more threads than CPUs", switching(flops(8), 100), SILENT),
             ("a competitor", other, SILENT),
             ("a quota", throttled, SILENT),

@@ -3,12 +3,13 @@
 use proofmark_model::{Finding, Measurement, Severity, Trial, Unit, format_count, format_quantity};
 
 use super::share::Share;
+use super::weight::Weight;
 use super::{Check, Class, Examine, percent};
 use crate::Context;
 use crate::disk::{Cached, Way, asked, asks, commits, is_random, waits};
 use crate::words::counted;
 
-/// The target interval: less traffic of others than this cannot move the median out of it.
+/// Less traffic of others than this is not reported.
 const THRESHOLD: f64 = 0.02;
 /// Bytes a trial that may be read for others: a lookup here and there.
 const LOOKUPS: f64 = 32_768.0;
@@ -94,12 +95,14 @@ fn by_count(ctx: &Context, m: &Measurement, ways: &[Way]) -> Option<Finding> {
          process, in {above} of {}",
         counted(trials.len(), "trial")
     );
-    let finding = CHECK.suspect(message, ADVICE).with("others_ios", others).with("own_ios", own);
+    let severity = Weight::derive(ctx, m).change(others / own);
+    let finding =
+        CHECK.finding(severity, message, ADVICE).with("others_ios", others).with("own_ios", own);
     Some(finding.with("trials_affected", above).with("trials", trials.len()))
 }
 
 /// Others that move bytes.
-fn by_bytes(m: &Measurement, ways: &[Way]) -> Option<Finding> {
+fn by_bytes(ctx: &Context, m: &Measurement, ways: &[Way]) -> Option<Finding> {
     let others = |t: &Trial| -> Option<f64> {
         let parts: Vec<f64> = ways.iter().filter_map(|w| of_others(m, t, *w)).collect();
         (!parts.is_empty()).then(|| parts.iter().sum())
@@ -108,7 +111,7 @@ fn by_bytes(m: &Measurement, ways: &[Way]) -> Option<Finding> {
     let share = Share::sum(&m.trials, others, base)?;
     let above =
         m.trials.iter().filter(|t| others(t).is_some_and(|o| o > THRESHOLD * base(t))).count();
-    let found = share.severity(THRESHOLD)?;
+    let found = Weight::derive(ctx, m).taken(&share, THRESHOLD)?;
     let severity = if above * A_THIRD < share.trials { Severity::Note } else { found };
     let seconds: f64 = m.trials.iter().map(|t| t.seconds).sum();
     let rate = |way: Way| -> f64 {
@@ -135,10 +138,10 @@ pub(super) static CHECK: Check = Check {
     about: "Bytes that the device moved for other programs during the trials: all bytes less this \
          process's own, by its own account or as requested with direct I/O. A tolerance per trial \
          is subtracted: 32 KiB of reads, and 256 KiB of writes for the journal. More than 2 % of \
-         the requested bytes is suspect; a note if only the worst tenth of the trials, or less \
-         than a third of them, exceeds it. For direct random I/O in blocks that the device takes \
+         the requested bytes is a note, and suspect if it also exceeds half the interval and the \
+         target precision, without the worst tenth of the trials and in a third of them. For direct random I/O in blocks that the device takes \
          whole, the number of I/Os counts too: more than 2 %, and at least 8, of other programs in \
-         a third of the trials are suspect. Writes of commits (disk.fsync), on copy-on-write file \
+         a third of the trials, are weighed in the same way. Writes of commits (disk.fsync), on copy-on-write file \
          systems and on several devices at once are not compared, since the kernel itself writes \
          more than requested. Warm reads use no device. Stop the other users of the device.",
     examine: Examine::Ours(examine),
@@ -149,7 +152,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let ways: Vec<Way> = Way::BOTH.into_iter().filter(|w| comparable(ctx, m, *w)).collect();
-    let bytes = by_bytes(m, &ways);
+    let bytes = by_bytes(ctx, m, &ways);
     let is_suspect = bytes.as_ref().is_some_and(|f| f.severity >= Severity::Suspect);
     if is_suspect { bytes } else { by_count(ctx, m, &ways).or(bytes) }
 }
@@ -193,9 +196,10 @@ mod tests {
             ("in few trials", disturbed(rand_read(1), 8 << 20, 0, 2), NOTE),
             ("in more", disturbed(rand_read(1), 8 << 20, 0, 4), SUSPECT),
             // What is forgiven is the journal's and not a reader's.
-            ("160 KB read", disturbed(rand_read(1), 160_000, 0, 10), SUSPECT),
+            ("400 KB read", disturbed(rand_read(1), 400_000, 0, 10), SUSPECT),
+            ("less than the aim", disturbed(rand_read(1), 200_000, 0, 10), NOTE),
             ("160 KB written", disturbed(rand_read(1), 0, 160_000, 10), SILENT),
-            ("160 KB read, cold", disturbed(cold_read(), 160_000, 0, 10), SUSPECT),
+            ("400 KB read, cold", disturbed(cold_read(), 400_000, 0, 10), SUSPECT),
             ("160 KB written, cold", disturbed(cold_read(), 0, 160_000, 10), SILENT),
             ("lookups", disturbed(rand_read(1), 32_768, 0, 10), SILENT),
         ]);
@@ -215,11 +219,12 @@ mod tests {
     fn many_small_ios_of_others_are_suspect() {
         // 1316 I/Os a trial.
         for m in [rand_read(1), direct_write(), disk("mixed", 4096, "none")] {
-            for (reads, writes) in [(40, 0), (0, 40)] {
+            for (reads, writes) in [(160, 0), (0, 160)] {
                 CHECK.expect([
-                    ("many", crowded(m.clone(), reads, writes, 4), SUSPECT),
+                    ("many", crowded(m.clone(), reads, writes, 5), SUSPECT),
+                    ("fewer", crowded(m.clone(), reads / 4, writes / 4, 10), NOTE),
                     ("in few trials", crowded(m.clone(), reads, writes, 3), SILENT),
-                    ("1.5 %", crowded(m.clone(), reads / 2, writes / 2, 10), SILENT),
+                    ("1.5 %", crowded(m.clone(), reads / 8, writes / 8, 10), SILENT),
                 ]);
             }
         }

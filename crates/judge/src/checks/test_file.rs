@@ -10,7 +10,7 @@ use crate::disk::{Cached, EVICTED, Way, asks, commits, files, found_cached, meas
 
 pub(super) static DIRECT_REFUSED: Check = Check {
     id: "direct_refused",
-    class: Class::Claim,
+    class: Class::CLAIM,
     title: "Direct I/O refused",
     about: "Two tests of a file for direct I/O: whether the kernel reports it as open for direct I/O, \
          and whether the page cache held at most 1 % of it before later trials. proofmark evicts \
@@ -53,7 +53,7 @@ const ROUNDING: f64 = 0.001;
 
 pub(super) static UNWRITTEN_DATA: Check = Check {
     id: "unwritten_data",
-    class: Class::Claim,
+    class: Class::claim("how much of the time the file system's allocation took is unknown"),
     title: "Holes or unwritten extents",
     about: "Share of the file that was never written: holes, and extents that are only allocated. \
          More than 0.1 % is invalid for a workload that reads, since such a read uses no device. \
@@ -98,7 +98,7 @@ const SAMPLE: u64 = 4096;
 
 pub(super) static COMPRESSIBLE_DATA: Check = Check {
     id: "compressible_data",
-    class: Class::Claim,
+    class: Class::claim("whether the device compresses its data is unknown"),
     title: "Compressible data",
     about: "Entropy of a sample of the file's data in bits per byte. Below 7.5 it is suspect: a file \
          system or device that compresses or deduplicates moves less than the workload requested. \
@@ -127,7 +127,7 @@ fn compressible_data(_: &Context, m: &Measurement) -> Option<Finding> {
 
 pub(super) static SMALL_FILE: Check = Check {
     id: "small_file",
-    class: Class::Claim,
+    class: Class::claim("nothing shows whether the file was in the page cache"),
     title: "File smaller than the memory",
     about: "Cold reads through the page cache of a file that fits into memory. Only the eviction \
          before each trial prevents the cache from serving them. Suspect where neither the \

@@ -36,7 +36,7 @@ fn fault(m: &Measurement, t: &Trial, n: &NetworkTraffic) -> Option<String> {
 
 pub(super) static BYTES_LOST: Check = Check {
     id: "bytes_lost",
-    class: Class::Claim,
+    class: Class::CLAIM,
     title: "Bytes sent, received and counted differ",
     about: "Compares the senders' and the receivers' counts in each trial. TCP delivers every byte or \
          fails, so a difference after a trial makes the result invalid. So do more datagrams \
@@ -77,7 +77,7 @@ fn round_trip(t: &Trial) -> Option<f64> {
 
 pub(super) static SHORT_TRANSFER: Check = Check {
     id: "short_transfer",
-    class: Class::Claim,
+    class: Class::claim("how much of the transfer only filled buffers is unknown"),
     title: "Transfer that only filled buffers",
     about: "Compares the bytes per connection of a stream's trial with what the systems can buffer: \
          TCP's window, or twice the requested socket buffer if that is more. The default is 4 MiB, \

@@ -36,7 +36,7 @@ fn work(unit: Unit) -> &'static str {
 
 pub(super) static UNVERIFIED: Check = Check {
     id: "unverified",
-    class: Class::Claim,
+    class: Class::CLAIM,
     title: "Result not verified",
     about: "After each trial the workload checks its own result, and an independent verification \
          counts the work. A wrong result, or a count that differs from the workload's by more than \
@@ -77,7 +77,7 @@ fn unverified(ctx: &Context, m: &Measurement) -> Option<Finding> {
 
 pub(super) static RESIDUAL: Check = Check {
     id: "residual",
-    class: Class::Claim,
+    class: Class::CLAIM,
     title: "Residual above the HPL threshold",
     about: "After each solve of a linear system proofmark generates the matrix and the right side \
          again. It computes the residual |A x - b| / (eps (|A| |x| + |b|) n), eps = 2^-53. \
@@ -132,7 +132,7 @@ fn fault(t: &Trial, unit: Unit) -> Option<&'static str> {
 
 pub(super) static INCONSISTENT: Check = Check {
     id: "inconsistent",
-    class: Class::Claim,
+    class: Class::CLAIM,
     title: "Values contradict each other",
     about: "A rate is total work / wall time, over all threads together. A time is the wall time of \
          dependent operations / their number. Value, work and duration of a trial must be positive \

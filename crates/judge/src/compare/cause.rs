@@ -16,7 +16,7 @@ const TOOK: [&str; 8] = [
     "swap",
 ];
 /// Checks that only say that trials differ, not why.
-const SHAPE: [&str; 4] = ["wide_interval", "trend", "clusters", "falling_rate"];
+const SHAPE: [&str; 3] = ["trend", "clusters", "falling_rate"];
 /// Causes that are reported.
 const MOST_SHOWN: usize = 2;
 /// A clock that differs by less explains nothing.

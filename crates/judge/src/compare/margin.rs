@@ -7,8 +7,8 @@
 //! of differences in hundreds of points. So a difference is shown only where the whole interval
 //! is beyond a margin, the greatest of these:
 //!
-//! * **base**: a multiple of the policy's target, since each run's median is trusted to that share
-//!   of itself; more on a virtual machine for what neighbours share whom nothing here counts;
+//! * **base**: a multiple of the policy's target, or of 2 % if that is more, since two runs differ by
+//!   as much however narrow an interval is; more on a virtual machine for what neighbours share whom nothing here counts;
 //! * **spread** of the comparison's own ratios in that subsystem, each about the median of its group:
 //!   the points of one workload with as many threads. What touches a whole group, or all, is then no
 //!   spread: a thread count that lost a third is a difference, not noise;
@@ -25,13 +25,14 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Measurement, Run, Severity, Subsystem, Verdict, median};
+use proofmark_model::{Measurement, Run, Subsystem, Verdict, median};
 
 use super::cause::share;
 
 /// Targets that a base margin is, and on a virtual machine for all but the CPU.
 const TARGETS: f64 = 2.0;
 const TARGETS_SHARED: f64 = 4.0;
+const LEAST_TARGET: f64 = 0.02;
 const LARGEST_TARGET: f64 = 0.25;
 /// Points that a spread needs.
 const ENOUGH: usize = 5;
@@ -107,7 +108,7 @@ impl Margins {
 fn base(a: &Run, b: &Run, subsystem: Subsystem) -> f64 {
     let target = |run: &Run| {
         let target = run.plan.policy.target_for(subsystem);
-        if target.is_finite() { target.clamp(0.0, LARGEST_TARGET) } else { 0.0 }
+        if target.is_finite() { target.clamp(LEAST_TARGET, LARGEST_TARGET) } else { LEAST_TARGET }
     };
     let virtual_machine = |run: &Run| run.host.os.virtualisation.get().is_some_and(|v| v != "none");
     let shared = subsystem != Subsystem::Cpu && [a, b].into_iter().any(virtual_machine);
@@ -145,11 +146,9 @@ fn width(m: &Measurement) -> f64 {
 }
 
 fn taken(a: &Measurement, b: &Measurement) -> f64 {
-    let suspect = |m: &Measurement, check: &str| {
-        let found = m.findings.iter().find(|f| f.check == check)?;
-        (found.severity == Severity::Suspect).then(|| share(found)).flatten()
-    };
-    let both = |check: &&str| Some(suspect(a, check)?.min(suspect(b, check)?));
+    let of =
+        |m: &Measurement, check: &str| m.findings.iter().find(|f| f.check == check).and_then(share);
+    let both = |check: &&str| Some(of(a, check)?.min(of(b, check)?));
     TAKEN.iter().filter_map(both).fold(0.0, f64::max).min(MOST_TAKEN)
 }
 

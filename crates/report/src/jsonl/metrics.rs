@@ -79,6 +79,8 @@ pub fn for_measurement(m: &Measurement) -> Vec<Metric> {
         let valued = values.into_iter().filter_map(|(name, v)| Some((name, v?)));
         all.extend(valued.map(|(name, v)| Metric::new(name, v, unit).better(m.better)));
         all.extend(s.trials.sd.map(|sd| Metric::new("sd", sd, unit).better(Better::Lower)));
+        let half_width = m.precision.map(|p| Metric::new("half_width", p.half_width, "1"));
+        all.extend(half_width.map(|metric| metric.better(Better::Lower)));
         all.extend(
             trial_iops(m, s.value()).map(|v| Metric::new("iops", v, "op/s").better(Better::Higher)),
         );

@@ -17,6 +17,7 @@ pub fn from_measurement(m: &Measurement) -> Case {
         properties.push(("median", number(s.value())));
         properties.push(("unit", m.unit.as_str().to_owned()));
     }
+    properties.extend(m.precision.map(|p| ("half_width", number(p.half_width))));
     properties.extend(m.efficiency.map(|e| ("efficiency", number(e))));
     properties.push(("trials", m.trials.len().to_string()));
     Case {

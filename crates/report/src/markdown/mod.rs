@@ -42,6 +42,9 @@ impl Format for Markdown {
             line(&mut out, &format!("**{}**", escape(stopped)));
         }
         line(&mut out, &format!("**{}**", escape(&view.trust.sentence)));
+        if let Some(precision) = &view.trust.precision {
+            line(&mut out, &escape(precision));
+        }
         answer(&mut out, &view);
         for glance in &view.glances {
             table(&mut out, glance);

@@ -103,6 +103,9 @@ impl Page {
             self.wrap("! ", 2, stopped);
         }
         self.wrap("", 0, &view.trust.sentence);
+        if let Some(precision) = &view.trust.precision {
+            self.wrap("", 0, precision);
+        }
     }
 
     fn head(&mut self, view: &View) {

@@ -1,7 +1,7 @@
 //! The number that answers a workload's question.
 //!
-//! The best valid result comes first, or, where none is valid, the best suspect one,
-//! marked as such. An invalid result never does. Where
+//! The best result that is not invalid comes first, whatever else its verdict and precision: a choice
+//! by these would put the luckiest configuration first. Where
 //! the axis is a working set or a load, only the largest is what the name says: the
 //! speed of a cache is not that of memory. And of two orders it is the random one: in
 //! the local one the TLB holds every page.
@@ -155,30 +155,27 @@ fn every_asked(group: &Group, asked: usize) -> String {
     }
 }
 
-/// The best valid result, else the best suspect one. Threads that share a CPU cannot do more than
+/// The best result that is not invalid. Threads that share a CPU cannot do more than
 /// those that do not, so that an oversubscribed point of CPU or memory can win by
 /// chance only, and is left out where there is another.
 pub fn best<'a>(group: &Group, all: &[&'a Measurement]) -> Option<(&'a Measurement, &'a Summary)> {
-    let of = |verdict| {
-        let numbers =
-            || all.iter().copied().filter(|m| m.verdict == verdict && m.summary.is_some());
-        let turns = |m: &&Measurement| {
-            matches!(m.subsystem, Subsystem::Cpu | Subsystem::Memory) && group.oversubscribed(m)
-        };
-        let rest = numbers().any(|m| !turns(&m));
-        numbers()
-            .filter(|m| !rest || !turns(m))
-            .filter_map(|m| m.summary.as_ref().map(|s| (m, s)))
-            .filter(|(_, s)| s.value().is_finite())
-            .reduce(|a, b| {
-                let wins = match a.0.better {
-                    Better::Higher => b.1.value() > a.1.value(),
-                    Better::Lower => b.1.value() < a.1.value(),
-                };
-                if wins { b } else { a }
-            })
+    let numbers =
+        || all.iter().copied().filter(|m| m.verdict != Verdict::Invalid && m.summary.is_some());
+    let turns = |m: &&Measurement| {
+        matches!(m.subsystem, Subsystem::Cpu | Subsystem::Memory) && group.oversubscribed(m)
     };
-    of(Verdict::Valid).or_else(|| of(Verdict::Suspect))
+    let rest = numbers().any(|m| !turns(&m));
+    numbers()
+        .filter(|m| !rest || !turns(m))
+        .filter_map(|m| m.summary.as_ref().map(|s| (m, s)))
+        .filter(|(_, s)| s.value().is_finite())
+        .reduce(|a, b| {
+            let wins = match a.0.better {
+                Better::Higher => b.1.value() > a.1.value(),
+                Better::Lower => b.1.value() < a.1.value(),
+            };
+            if wins { b } else { a }
+        })
 }
 
 /// The workload's headline, on a scale of its own.

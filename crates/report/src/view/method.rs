@@ -46,17 +46,39 @@ fn is_disk(m: &Measurement) -> bool {
     m.subsystem == Subsystem::Disk
 }
 
+/// The targets of the run's subsystems, each value once: `0.5 % (CPU), 5.0 % (disk, network)`.
+fn targets(run: &Run) -> String {
+    let policy = &run.plan.policy;
+    let percentage = |share| match percent(share) {
+        Some(share) => format!("{share} %"),
+        None => "an unknown share".to_owned(),
+    };
+    let mut targets: Vec<(String, Vec<&str>)> = Vec::new();
+    let here = |s: &Subsystem| run.measurements.iter().any(|m| m.subsystem == *s);
+    for subsystem in Subsystem::ALL.into_iter().filter(here) {
+        let target = percentage(policy.target_for(subsystem));
+        match targets.iter_mut().find(|(known, _)| *known == target) {
+            Some((_, of)) => of.push(subsystem.word()),
+            None => targets.push((target, vec![subsystem.word()])),
+        }
+    }
+    match targets.as_slice() {
+        [] => percentage(policy.target),
+        [(target, _)] => target.clone(),
+        several => {
+            let each = several.iter().map(|(t, of)| format!("{t} ({})", of.join(", ")));
+            each.collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
 /// A paragraph each.
 pub fn paragraphs(run: &Run) -> Vec<String> {
     let policy = &run.plan.policy;
     let seconds = |v: f64| {
         if v.is_finite() && v >= 0.0 { format_seconds(v) } else { "an unknown time".to_owned() }
     };
-    let percentage = |share| percent(share).unwrap_or_else(|| "an unknown share,".to_owned());
-    let mut target = format!("{} %", percentage(policy.target));
-    for (subsystem, own) in &policy.target_of {
-        target += &format!(" ({subsystem}: {} %)", percentage(*own));
-    }
+    let target = targets(run);
     let trials = if policy.min_trials == policy.max_trials {
         format!("Each configuration took {} trials, as requested.", policy.min_trials)
     } else {
@@ -112,8 +134,10 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
          its source, or declared by the user. Efficiency, in the column \"of ceiling\", is the median \
          of measured / ceiling. Each trial is compared with the ceiling at its own clock."
             .to_owned(),
-        "Verdict. Checks look for errors in a result. Suspect: a finding puts it in doubt. \
-         Invalid: the result is not what its name says. The worst finding decides."
+        "Verdict. Checks look for errors in a result. Suspect: a named cause changed it, or what \
+         its name says cannot be confirmed. Invalid: the result is not what its name says. The \
+         worst finding decides. Precision is no verdict: it says how wide the interval is against \
+         the aim."
             .to_owned(),
     ];
     if run.measurements.iter().any(|m| m.subsystem == Subsystem::Memory) {

@@ -46,7 +46,8 @@ mod traffic;
 mod trials;
 mod workload;
 
-use proofmark_model::{Run, Severity, Verdict, format_seconds};
+use label::Group;
+use proofmark_model::{Measurement, Precision, Run, Severity, Verdict, format_seconds};
 use serde::Serialize;
 
 pub use answer::{Answer, AnswerGroup};
@@ -136,6 +137,8 @@ pub struct Trust {
     pub worst: &'static str,
     /// In a sentence or two.
     pub sentence: String,
+    /// How many results are as precise as aimed for, and the widest; `None` without an interval.
+    pub precision: Option<String>,
     /// What stopped the run early, if anything did.
     pub stopped: Option<String>,
 }
@@ -155,7 +158,7 @@ impl View {
             title: title(run),
             facts: facts(run),
             machine: host::sentence(&run.host),
-            trust: trust(run),
+            trust: Trust { precision: precision(&groups), ..trust(run) },
             terms: terms(
                 glances.iter().chain([&references]).chain(overviews.iter().flat_map(|o| &o.tables)),
                 &workloads,
@@ -291,8 +294,29 @@ fn trust(run: &Run) -> Trust {
         invalid,
         worst: run.verdict().map_or("none", Verdict::as_str),
         sentence,
+        precision: None,
         stopped: stopped(run),
     }
+}
+
+/// `Precision: 41 of 70 results with an interval are within the aim; the widest is ± 7.0 %
+/// (memory.triad 2 threads).`
+fn precision(groups: &[Group]) -> Option<String> {
+    let all: Vec<(Precision, &Group, &Measurement)> = groups
+        .iter()
+        .flat_map(|g| g.all.iter().filter_map(move |m| Some((m.precision?, g, *m))))
+        .filter(|(p, ..)| p.half_width.is_finite())
+        .collect();
+    let reached = all.iter().filter(|(p, ..)| p.reached).count();
+    let (widest, group, m) = all.iter().max_by(|a, b| a.0.half_width.total_cmp(&b.0.half_width))?;
+    let at = format!("{} {}", clean(&m.workload), group.short(m));
+    Some(format!(
+        "Precision: {reached} of {} with an interval {} within the aim; the widest is ± {} % ({}).",
+        plural(all.len() as u64, "result"),
+        is(reached),
+        percent(widest.half_width)?,
+        at.trim_end()
+    ))
 }
 
 /// What the columns of these tables mean, each term once.

@@ -33,7 +33,7 @@ fn any_workload_of_the_network_is_at_a_glance() {
 fn loopback_is_never_put_before_a_network_and_always_named() {
     let mut run = fixture::network();
     let view = workload(&run, "network.tcp.stream");
-    assert_eq!(view.headline.value.as_deref(), Some("941.9"), "40.80 Gbit/s left no machine");
+    assert_eq!(view.headline.value.as_deref(), Some("949.4"), "40.80 Gbit/s left no machine");
     assert!(view.headline.at.starts_with("to peer-1, forward, "), "{}", view.headline.at);
     let found = "Over loopback, without a network: 40.80 Gbit/s (loopback, forward, 4 streams, block size 64 KiB).";
     assert!(view.sentences.iter().any(|s| s == found), "{:?}", view.sentences);
@@ -65,7 +65,7 @@ fn the_network_at_a_glance_is_throughput_and_answers() {
     let tcp = ["TCP, forward", "TCP, reverse", "TCP, both ways"].map(|row| [row; 2]).concat();
     assert_eq!(column(rates, "operation")[..6], tcp);
     assert_eq!(column(rates, "path"), ["loopback", "to peer-1"].repeat(4));
-    assert_eq!(column(rates, "payload")[..2], ["40.80", "0.942"]);
+    assert_eq!(column(rates, "payload")[..2], ["40.80", "0.949"]);
     assert_eq!(column(rates, "lost")[5..], ["-", "5.0", "5.0"], "TCP loses nothing");
     assert_eq!(column(answers, "p50")[..4], ["12.00", "90.00", "6.000", "45.00"]);
     assert_eq!(column(answers, "operation")[2], "TCP round trip, polling");

@@ -1,0 +1,176 @@
+//! How much a named cause must have changed the figure that is put first to make it suspect: more
+//! than half its interval, and more than the aim.
+//!
+//! Windows leave out the time in which something was taken. So where the headline is attainable or
+//! typical, taken time is not in it and is a note. Where it is delivered, it is.
+
+use proofmark_model::{FigureKind, Measurement, Severity};
+
+use super::share::Share;
+use crate::Context;
+
+/// The headline figure of a measurement, as a change of it is weighed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Weight {
+    /// A change that is larger matters, as a share of the figure.
+    least: f64,
+    /// Whether windows keep taken time out of the figure.
+    removed: bool,
+}
+
+impl Weight {
+    pub(super) fn derive(ctx: &Context, m: &Measurement) -> Self {
+        let aim = ctx.policy.target_for(m.subsystem);
+        let half = m.summary.as_ref().and_then(|s| s.half_width());
+        Self { least: half.unwrap_or(0.0).max(aim), removed: gaps_removed(ctx, m) }
+    }
+
+    /// Of a cause that changed the figure by this share, which no window removes.
+    pub(super) fn change(self, by: f64) -> Severity {
+        if by > self.least { Severity::Suspect } else { Severity::Note }
+    }
+
+    /// Of time that was taken, as a share of all; nothing up to `seen`, which is noise of the account.
+    pub(super) fn taken(self, share: &Share, seen: f64) -> Option<Severity> {
+        match share.severity(seen)? {
+            Severity::Suspect if !self.removed => Some(self.change(share.usual)),
+            _ => Some(Severity::Note),
+        }
+    }
+
+    /// Of what took this share of the time, as far as windows do not remove it.
+    pub(super) fn lost(self, share: f64) -> Severity {
+        if self.removed { Severity::Note } else { self.change(share) }
+    }
+
+    /// How a message about taken time ends.
+    pub(super) fn ending(self) -> &'static str {
+        if self.removed { "; the figure leaves that time out" } else { "" }
+    }
+
+    pub(super) fn removed(self) -> bool {
+        self.removed
+    }
+}
+
+/// Whether the headline comes from windows in which nothing was taken.
+pub(crate) fn gaps_removed(ctx: &Context, m: &Measurement) -> bool {
+    let headline = m.summary.as_ref().map(|s| s.headline);
+    ctx.work(m).cut().has_slices() && headline.is_some_and(|kind| kind != FigureKind::Delivered)
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::{Figure, Verdict};
+
+    use super::*;
+    use crate::testing::*;
+
+    /// The measurement with that figure put first, within so much to either side.
+    fn headed(mut m: Measurement, kind: FigureKind, half: f64) -> Measurement {
+        let s = m.summary.as_mut().unwrap();
+        let value = s.trials.median;
+        let ci95 = Some([value * (1.0 - half), value * (1.0 + half)]);
+        let figure = Figure { value: Some(value), ci95, missing: None };
+        s.headline = kind;
+        match kind {
+            FigureKind::Attainable => s.attainable = figure,
+            FigureKind::Typical => s.typical = figure,
+            FigureKind::Delivered => s.delivered = figure,
+        }
+        m
+    }
+
+    /// So much of each trial was taken by each of these.
+    fn taken(m: Measurement, share: f64) -> Measurement {
+        each(m, |_, t| {
+            let threads = 1.0;
+            let seconds = Some(share * threads * t.seconds);
+            let c = &mut t.conditions;
+            (c.steal_s, c.throttled_s, c.other_cpu_s) = (seconds, seconds, seconds);
+        })
+    }
+
+    const TAKERS: [&str; 3] = ["steal", "throttled", "other_cpu"];
+
+    fn weights(m: Measurement) -> Vec<Option<Severity>> {
+        let m = judged(&usual_host(&m), m, &[]);
+        let of = |id: &&str| m.findings.iter().find(|f| f.check == **id).map(|f| f.severity);
+        let all = TAKERS.iter().map(of).collect::<Vec<_>>();
+        let suspect = all.contains(&Some(Severity::Suspect));
+        assert_eq!(m.verdict == Verdict::Suspect, suspect, "{:?}", m.findings);
+        all
+    }
+
+    #[test]
+    fn what_windows_remove_is_a_note_and_what_is_delivered_is_suspect() {
+        use FigureKind::{Attainable, Delivered, Typical};
+        let (note, suspect) = (vec![Some(Severity::Note); 3], vec![Some(Severity::Suspect); 3]);
+        for (name, m, expected) in [
+            ("attainable", headed(flops(1), Attainable, 0.001), &note),
+            ("typical", headed(stream("triad", 1), Typical, 0.001), &note),
+            ("trials without rounds", flops(1), &suspect),
+            ("no clean time was seen", headed(flops(1), Delivered, 0.001), &suspect),
+            ("whole problems have no windows", headed(linpack(5000, 1), Typical, 0.01), &suspect),
+            ("within half of the interval", headed(flops(1), Delivered, 0.3), &note),
+        ] {
+            assert_eq!(&weights(taken(m, 0.12)), expected, "{name}");
+        }
+        let m = headed(flops(1), Attainable, 0.001);
+        let message = judged(&host(), taken(m, 0.12), &[]).findings.swap_remove(0).message;
+        assert!(
+            message.contains("12.0 %") && message.ends_with("leaves that time out"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn faults_swapping_and_switches_are_gaps_too() {
+        let gaps = |m| {
+            each(m, |_, t| {
+                let c = &mut t.conditions;
+                c.own_cpu_s = Some(0.8 * t.seconds);
+                (c.involuntary_switches, c.swapped_pages) = (Some(20), Some(200));
+                c.major_faults = Some(1);
+            })
+        };
+        let found = |m: Measurement| -> Vec<(String, Severity)> {
+            let all = judged(&host(), m, &[]).findings.into_iter();
+            all.map(|f| (f.check.into_owned(), f.severity)).collect()
+        };
+        let each = |severity| {
+            let ids = ["involuntary_switches", "swap", "page_faults"];
+            ids.map(|id| (id.to_owned(), severity)).to_vec()
+        };
+        assert_eq!(found(gaps(flops(1))), each(Severity::Suspect));
+        let windows = headed(flops(1), FigureKind::Attainable, 0.001);
+        assert_eq!(found(gaps(windows)), each(Severity::Note));
+    }
+
+    #[test]
+    fn only_more_than_the_aim_is_suspect() {
+        let note = vec![Some(Severity::Note); 3];
+        assert_eq!(weights(taken(stream("triad", 1), 0.025)), note, "the aim is 3 %");
+        let suspect = vec![Some(Severity::Suspect); 3];
+        assert_eq!(weights(taken(stream("triad", 1), 0.06)), suspect);
+    }
+
+    #[test]
+    fn how_a_length_was_chosen_changes_no_verdict() {
+        use proofmark_model::Ending;
+        let few = |n: usize| {
+            let mut m = flops(1);
+            m.trials.truncate(n);
+            let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
+            Measurement { summary: summary(&values), ..m }
+        };
+        let rough: Vec<f64> = (0..8).map(|i| 60e9 + 1e9 * f64::from(i % 5)).collect();
+        let all = [flops(1), few(3), few(5), with_values(flops(1), &rough), taken(flops(1), 0.2)];
+        for m in all {
+            let ended = |ending| judged(&host(), Measurement { ending, ..m.clone() }, &[]);
+            let (asked, cut) = (ended(Ending::Complete), ended(Ending::Budget));
+            assert_eq!((&asked.findings, asked.verdict), (&cut.findings, cut.verdict));
+            assert_eq!((asked.precision, asked.bottleneck), (cut.precision, cut.bottleneck));
+        }
+    }
+}
