@@ -41,6 +41,29 @@ pub fn theil_sen(values: &[f64]) -> Option<f64> {
     median(&slopes)
 }
 
+/// The standard score of the rank version of von Neumann's ratio (Bartels, JASA 1982): far below 0
+/// where each value resembles the one before it. `None` for fewer than four values, or if all are
+/// the same.
+pub fn neighbour_score(values: &[f64]) -> Option<f64> {
+    if values.len() < 4 {
+        return None;
+    }
+    let rank = |value: &f64| {
+        let below = values.iter().filter(|v| *v < value).count();
+        let same = values.iter().filter(|v| *v == value).count();
+        below as f64 + (same as f64 + 1.0) / 2.0
+    };
+    let ranks: Vec<f64> = values.iter().map(rank).collect();
+    let n = values.len() as f64;
+    let middle = (n + 1.0) / 2.0;
+    let all: f64 = ranks.iter().map(|r| (r - middle).powi(2)).sum();
+    let steps: f64 = ranks.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum();
+    let variance =
+        4.0 * (n - 2.0) * (5.0 * n * n - 2.0 * n - 9.0) / (5.0 * n * (n + 1.0) * (n - 1.0).powi(2));
+    let score = (steps / all - 2.0) / variance.sqrt();
+    score.is_finite().then_some(score)
+}
+
 /// The standard score of Kendall's test for a trend (Mann, 1945): values without a
 /// trend give a score near a standard normal one. Ties count as neither way, which
 /// makes the test stricter. `None` for fewer than four values.

@@ -26,6 +26,7 @@ mod scheduling;
 mod share;
 mod shared_device;
 mod short_trial;
+mod similar_rounds;
 mod test_file;
 mod transfer;
 mod verification;
@@ -191,6 +192,7 @@ pub static ALL: &[&Check] = &[
     &levels::LEVEL_CHANGE,
     &levels::BURST_CREDITS,
     &clusters::CHECK,
+    &similar_rounds::CHECK,
     &cpu_taken::STEAL,
     &cpu_taken::THROTTLED,
     &cpu_taken::OTHER_CPU,
