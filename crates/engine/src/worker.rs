@@ -67,7 +67,7 @@ struct Work {
 
 /// Seconds of untimed slices before a trial: longer than a core takes to change its clock for wide
 /// vectors.
-const SLICED_AHEAD_S: f64 = 0.02;
+pub const SLICED_AHEAD_S: f64 = 0.02;
 
 /// A warm-up trial is this part of a trial.
 const WARM_PART: u64 = 4;

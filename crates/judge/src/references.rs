@@ -73,10 +73,10 @@ pub(crate) fn paired(m: &Measurement, r: &Reference) -> Measurement {
     }
 }
 
-/// The tool's trials at the figures that are compared.
+/// The tool's trials at the figures that are compared, which need not be the headline of ours.
 fn shown(theirs: &Measurement, r: &Reference) -> Measurement {
     let value = |t: &Trial| compared(t, r.compared, theirs.better).unwrap_or(t.value);
-    let at_value = |t: &Trial| Trial { value: value(t), ..t.clone() };
+    let at_value = |t: &Trial| Trial { value: value(t), rounds: Vec::new(), ..t.clone() };
     Measurement { trials: theirs.trials.iter().map(at_value).collect(), ..theirs.clone() }
 }
 

@@ -24,6 +24,11 @@ pub(crate) fn subsystem(id: &str) -> Option<Subsystem> {
     Some(find(id)?.spec().subsystem)
 }
 
+/// Whether the trials of that workload are cut into rounds.
+pub(crate) fn in_rounds(id: &str) -> bool {
+    find(id).is_some_and(|workload| workload.spec().work.cut().has_slices())
+}
+
 /// Bytes of the files that a point makes.
 pub fn disk_bytes(point: &Point) -> u64 {
     find(&point.workload).map_or(0, |workload| workload.disk_bytes(&point.params))

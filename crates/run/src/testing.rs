@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 use proofmark_engine::{Clock, Launcher, Refusal, Request, Session, Setup, Stop, Taken, Workload};
 use proofmark_model::testing::{self, spec, trial};
 use proofmark_model::{
-    Account, Ending, Host, Measurement, Params, Point, Policy, Printed, Probe, Run, Storage, Trial,
-    Unit, WorkloadSpec,
+    Account, Ending, Host, Measurement, Pace, Params, Point, Policy, Printed, Probe, Round, Run,
+    Storage, Trial, Unit, Work, WorkloadSpec,
 };
 use proofmark_reference::{
     Description, Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool,
@@ -47,6 +47,12 @@ impl Workload for FakeWorkload {
     fn supports(&self, _: &Params) -> Result<(), Refusal> {
         Ok(())
     }
+    fn memory_bytes(&self, params: &Params) -> u64 {
+        params.int("bytes").unwrap_or(0)
+    }
+    fn shared_memory(&self, params: &Params) -> Option<String> {
+        params.text("shares").map(str::to_owned)
+    }
     fn nominal_seconds(&self, _: &Params) -> Option<f64> {
         self.nominal_s
     }
@@ -55,17 +61,21 @@ impl Workload for FakeWorkload {
     }
 }
 
-/// Id, unit, whether it is measured together with its neighbours, and timed seconds of a trial.
-static ALL: LazyLock<[FakeWorkload; 4]> = LazyLock::new(|| {
+/// Id, unit, pace, whether it is measured together with its neighbours, and timed seconds of a trial.
+static ALL: LazyLock<[FakeWorkload; 6]> = LazyLock::new(|| {
     [
-        ("test.null", Unit::OpPerSecond, true, None),
+        ("test.null", Unit::OpPerSecond, Pace::Device, true, None),
         // The same, which may have a number of trials of its own.
-        ("test.short", Unit::OpPerSecond, true, None),
-        ("test.time", Unit::Second, false, None),
-        ("test.brief", Unit::OpPerSecond, false, Some(1e-3)),
+        ("test.short", Unit::OpPerSecond, Pace::Device, true, None),
+        ("test.time", Unit::Second, Pace::Device, false, None),
+        ("test.brief", Unit::OpPerSecond, Pace::Device, false, Some(1e-3)),
+        // Those whose trials are cut into rounds.
+        ("cpu.rounds", Unit::OpPerSecond, Pace::Core, false, None),
+        ("memory.rounds", Unit::OpPerSecond, Pace::Memory, false, None),
     ]
-    .map(|(id, unit, interleave, nominal_s)| {
-        let spec = Box::leak(Box::new(WorkloadSpec { interleave, ..spec(id, unit) }));
+    .map(|(id, unit, pace, interleave, nominal_s)| {
+        let work = Work { pace, ..Work::CORE };
+        let spec = Box::leak(Box::new(WorkloadSpec { interleave, work, ..spec(id, unit) }));
         FakeWorkload { spec, nominal_s }
     })
 });
@@ -92,6 +102,8 @@ pub(crate) fn policy(min: u32, max: u32, budget_s: Option<f64>) -> Policy {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Act {
     Launch(u64),
+    /// The same in one worker with others.
+    LaunchTogether(u64),
     Take(u64, Request),
     /// The worker that waited was ended.
     Release,
@@ -131,19 +143,31 @@ struct Actor {
     seconds: f64,
     trial: usize,
     unit: Unit,
+    in_rounds: bool,
 }
 
-impl Launcher for Script {
-    fn launch(&self, point: &Point) -> Result<Box<dyn Session>, Ending> {
+impl Script {
+    fn begin(&self, point: &Point, act: fn(u64) -> Act) -> Box<dyn Session> {
         let usual = if point.workload == "test.time" { 3.0 } else { 1.0 };
         let unit = if usual == 3.0 { Unit::Second } else { Unit::OpPerSecond };
         let seconds = point.params.int("ms").map_or(usual, |ms| ms as f64 / 1000.0);
         let threads = point.params.threads();
-        self.log.borrow_mut().push(Act::Launch(threads));
-        let log = self.log.borrow();
-        let launch = log.iter().filter(|act| matches!(act, Act::Launch(_))).count();
+        self.log.borrow_mut().push(act(threads));
+        let is_launch = |act: &&Act| matches!(act, Act::Launch(_) | Act::LaunchTogether(_));
+        let launch = self.log.borrow().iter().filter(is_launch).count();
+        let in_rounds = find(&point.workload).is_some_and(|w| w.spec().work.cut().has_slices());
         let script = self.clone();
-        Ok(Box::new(Actor { script, launch, point: threads, seconds, trial: 0, unit }))
+        Box::new(Actor { script, launch, point: threads, seconds, trial: 0, unit, in_rounds })
+    }
+}
+
+impl Launcher for Script {
+    fn launch(&self, point: &Point) -> Result<Box<dyn Session>, Ending> {
+        Ok(self.begin(point, Act::Launch))
+    }
+
+    fn launch_together(&self, point: &Point) -> Result<Box<dyn Session>, Ending> {
+        Ok(self.begin(point, Act::LaunchTogether))
     }
 
     fn release_idle_worker(&self) {
@@ -174,9 +198,18 @@ impl Session for Actor {
             verified: Some(Account { claimed: value, counted: value }),
             ..Trial::new(self.unit, value, seconds)
         };
+        if self.in_rounds {
+            trial.rounds = vec![round(value, seconds)];
+        }
         (self.script.spoil)(self.launch, &mut trial);
         Ok(Taken { trial, latency: None })
     }
+}
+
+/// One in which nothing was taken.
+fn round(value: f64, seconds: f64) -> Round {
+    let (typical, attainable) = (Some(value), Some(value));
+    Round { seconds, delivered: value, typical, attainable, clean_s: seconds, ..Round::default() }
 }
 
 /// A disk that keeps all that was saved, and may be full.

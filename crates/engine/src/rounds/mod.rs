@@ -14,8 +14,8 @@ use log::{Log, Reading};
 use ticks::Scale;
 use windows::{Core, Shape, Slice, Track};
 
-/// Rounds that a long trial is cut into are about this long.
-const ROUND_S: f64 = 0.1;
+/// Rounds that a long trial is cut into are about this long, in seconds.
+pub const ROUND_S: f64 = 0.1;
 
 /// Where a thread runs: its CPU and that CPU's core, by any numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -241,31 +241,34 @@ fn pairs_take_nothing_from_the_budget_of_trials() {
         (trials(&run), lab.tools_ran())
     };
     let (without, _) = taken(&[]);
-    assert_eq!(without[0], 6, "the first is steady and has its pairs while the second goes on");
     let (with, runs) = taken(&[(0, 8)]);
     assert_eq!(runs, 8, "80 s of tools, more than the budget");
     assert_eq!(with, without);
 }
 
 #[test]
-fn points_that_are_set_up_warm_up_again_after_pairs() {
+fn pairs_come_when_all_points_of_their_group_have_ended_in_the_order_of_the_plan() {
     let mut lab = Lab::new(|_, _| Ok(100.0));
     lab.policy.trials_of = BTreeMap::from([("test.short".to_owned(), 1)]);
-    lab.points[0].workload = "test.short".to_owned();
-    lab.pairs = vec![(0, 2)];
+    lab.points[1].workload = "test.short".to_owned();
+    lab.points.push(point("test.time", 3));
+    lab.pairs = vec![(0, 2), (1, 2)];
     lab.run();
     use Request::{Trial, Warm};
-    let warm = || Act::Take(1, Warm);
-    // A trial of the first point; its pairs, by workers of their own; then the second, warm before.
-    let ours = [Act::Launch(1), warm(), warm(), Act::Take(1, Trial), Act::Release];
-    let expected = [
-        &[Act::Take(1, Trial), Act::Release][..],
-        &ours,
-        &[Act::Tool(1), Act::Tool(1)],
-        &ours,
-        &[Act::Take(2, Warm), Act::Take(2, Trial), Act::Take(2, Trial), Act::Take(2, Trial)],
-    ];
-    assert_eq!(lab.acts(), expected.concat());
+    let trial = |point| Act::Take(point, Trial);
+    // By workers of their own, which warm up.
+    let ours = |point| {
+        let warm = Act::Take(point, Warm);
+        vec![Act::Launch(point), warm, warm, trial(point), Act::Release]
+    };
+    let pairs = |point| {
+        let tools = vec![Act::Tool(point); 2];
+        [vec![Act::Release], ours(point), tools, ours(point)].concat()
+    };
+    // The second ends first, with one trial; the third is the next group.
+    let group = vec![trial(1), trial(2), trial(1), trial(1)];
+    let next = vec![Act::Launch(3), Act::Take(3, Warm), trial(3), trial(3), trial(3)];
+    assert_eq!(lab.acts(), [group, pairs(1), pairs(2), next].concat());
 }
 
 #[test]
@@ -304,7 +307,7 @@ fn what_was_measured_is_saved_before_the_tools_take_their_minutes() {
     lab.run();
     let saved = lab.disk.saved.borrow();
     let first = &saved[0];
-    assert_eq!((trials(first), first.measurements[0].references.len()), (vec![3, 2], 0));
+    assert_eq!((trials(first), first.measurements[0].references.len()), (vec![3, 3], 0));
     assert_eq!(saved[1].measurements[0].references[0].trials.len(), 1, "and after each pair");
 }
 

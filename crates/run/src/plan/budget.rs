@@ -10,19 +10,20 @@ use proofmark_model::{
 use super::estimate::{point_s, seconds};
 use super::references;
 use crate::planned::{Planned, keep};
-use crate::schedule::LEAST_TRIALS;
+
+mod trials;
 
 /// Id, title and meaning of what a budget has to report.
 pub const FINDINGS: &[(&str, &str, &str)] = &[(
     BUDGET,
     "Less work than planned, to meet the budget",
     "The plan takes longer than the budget. proofmark reduces work in this order until the plan \
-    fits: trials, down to three; time of series, down to 60 s each; large \
-     problems that take over 5 % of the budget each; files over 2 GiB; the length of trials, to a \
-     fifth; iterations, from the published 10^9 to a tenth; file sizes between the others; the \
-     reference tools; all problems but the smallest; thread counts between the minimum and the \
-     maximum; time of series, down to 10 s. The rest is measured in full. Raise --budget, or name \
-     fewer workloads.",
+    fits: trials, down to three, and rounds, down to eight; time of series, down to 60 s each; \
+    large problems that take over 5 % of the budget each; files over 2 GiB; the length of rounds, \
+    down to 20 ms, and of other trials, down to a fifth; iterations, from the published 10^9 to a \
+    tenth; file sizes between the others; the reference tools; all problems but the smallest; \
+    thread counts between the minimum and the maximum; time of series, down to 10 s. The rest is \
+    measured in full. Raise --budget, or name fewer workloads.",
 )];
 const BUDGET: &str = "plan.budget";
 
@@ -35,10 +36,6 @@ const SHARE: f64 = 0.05;
 /// Largest file that is not among the first to go, in bytes.
 const LARGE_FILE: u64 = 2 * GIB;
 const GIB: u64 = 1 << 30;
-
-/// Shortest trial that a budget makes, in seconds, and the part that is left of a longer one.
-const TRIAL_S: f64 = 0.02;
-const TRIAL_PART: f64 = 5.0;
 
 /// Iterations above which those of a mix are a tenth.
 const ITERATIONS: u64 = 100_000_000;
@@ -120,52 +117,6 @@ impl Step<'_> {
         point_s(plan, place, &|p| plan.policy.trials_for(&p.workload).0)
     }
 
-    /// As many as fit, down to the least. Reported at the end, since it may be undone.
-    fn fewer_trials(&mut self) -> Option<String> {
-        let (asked, least) = (self.plan().policy.clone(), LEAST_TRIALS as u32);
-        let most = asked.trials_of.values().copied().fold(asked.min_trials, u32::max);
-        for trials in (least..most).rev() {
-            let policy = &mut self.planned.plan.policy;
-            policy.min_trials = asked.min_trials.min(trials);
-            for (of, n) in policy.trials_of.values_mut().zip(asked.trials_of.values()) {
-                *of = trials.min(*n);
-            }
-            if self.fits() {
-                break;
-            }
-        }
-        None
-    }
-
-    /// Gives the trials back, if the rest leaves the time.
-    fn more_trials(&mut self) {
-        let policy = self.plan().policy.clone();
-        let (asked, now) = (&self.asked.policy, &mut self.planned.plan.policy);
-        (now.min_trials, now.trials_of) = (asked.min_trials, asked.trials_of.clone());
-        if !self.fits() {
-            self.planned.plan.policy = policy;
-        }
-    }
-
-    fn describe_trials(&self) -> Option<String> {
-        let (asked, now) = (&self.asked.policy, &self.plan().policy);
-        let mut lines = Vec::new();
-        if now.min_trials < asked.min_trials {
-            lines.push(format!(
-                "as few as {} trials per result instead of {}",
-                now.min_trials, asked.min_trials
-            ));
-        }
-        let mut of: BTreeMap<(u32, u32), Vec<&str>> = BTreeMap::new();
-        for (workload, n) in asked.trials_of.iter().filter(|(k, n)| now.trials_of[*k] < **n) {
-            of.entry((now.trials_of[workload], *n)).or_default().push(workload);
-        }
-        for ((now, asked), workloads) in of {
-            lines.push(format!("{now} trials instead of {asked} of {}", workloads.join(", ")));
-        }
-        (!lines.is_empty()).then(|| lines.join(", "))
-    }
-
     /// Reported at the end, since it may be undone.
     fn shorter_series(&mut self, least_s: f64) -> Option<String> {
         for series in &mut self.planned.plan.series {
@@ -244,26 +195,6 @@ impl Step<'_> {
         let texts: Vec<_> = sizes.iter().map(|s| format_size(*s)).collect();
         let took = format_seconds((before - self.needed_s()).max(0.0));
         Some(format!("files of {} left out: {took}", texts.join(", ")))
-    }
-
-    fn shorter_trials(&mut self) -> Option<String> {
-        let asked = self.plan().policy.clone();
-        let policy = &mut self.planned.plan.policy;
-        for trial_s in policy.trial_s_of.values_mut().chain([&mut policy.trial_s]) {
-            *trial_s = (*trial_s / TRIAL_PART).max(TRIAL_S.min(*trial_s));
-        }
-        (self.lengthen)(policy);
-        let mut lines = Vec::new();
-        if policy.trial_s < asked.trial_s {
-            let [from, to] = [asked.trial_s, policy.trial_s].map(format_seconds);
-            lines.push(format!("{from} -> {to}"));
-        }
-        let longest = asked.trial_s_of.iter().max_by(|a, b| a.1.total_cmp(b.1));
-        if let Some((workload, from)) = longest.filter(|(k, s)| policy.trial_s_for(k) < **s) {
-            let [from, to] = [*from, policy.trial_s_for(workload)].map(format_seconds);
-            lines.push(format!("of {workload} {from} -> {to}"));
-        }
-        (!lines.is_empty()).then(|| format!("trials {}", lines.join(", ")))
     }
 
     fn fewer_iterations(&mut self) -> Option<String> {

@@ -1,10 +1,11 @@
 //! How long a plan takes, before anything is measured.
 
-use proofmark_model::{Params, Plan, Point, format_seconds};
+use proofmark_engine::{ROUND_S, SLICED_AHEAD_S};
+use proofmark_model::{Params, Plan, Point, Policy, format_seconds};
 
 use super::references;
-use crate::registry::{disk_bytes, find};
-use crate::schedule::{LEAST_TRIALS, warm_trials};
+use crate::registry::{disk_bytes, find, in_rounds};
+use crate::schedule::{LEAST_ROUNDS, LEAST_TRIALS, warm_trials};
 
 /// What comes before a point's first trial, and between two, in seconds.
 const WARM_UP_S: f64 = 0.05;
@@ -45,15 +46,35 @@ pub(super) fn point_s(plan: &Plan, place: usize, trials: &impl Fn(&Point) -> u32
     }
     let policy = &plan.policy;
     let seconds = find(&point.workload).map(|k| k.trial_seconds(&point.params, policy));
-    let trial = seconds.unwrap_or(0.0) + BETWEEN_S;
+    let timed = seconds.unwrap_or(0.0);
+    let is_cut = in_rounds(&point.workload);
+    let trial = timed + BETWEEN_S + if is_cut { SLICED_AHEAD_S } else { 0.0 };
     // Of a problem that is solved whole a warm-up takes whole trials, too.
     let whole = point.params.int(Params::SIZE).is_some();
-    let warm_up =
-        if whole { trial * warm_trials(trial) } else { policy.trial_s_for(&point.workload) };
+    let warm_up = match is_cut {
+        true => 0.0,
+        false if whole => trial * warm_trials(trial),
+        false => policy.trial_s_for(&point.workload),
+    };
+    let (asked, least) = match is_cut {
+        true => trials_of_rounds(policy, point, trials(point), timed),
+        false => (f64::from(trials(point)), LEAST_TRIALS as f64),
+    };
     // As the engine does: a point that had its time stops, but not before it has the least.
     let in_time = policy.point_s_for(&point.workload).map_or(f64::INFINITY, |s| s / trial);
-    let trials = f64::from(trials(point)).min(in_time.ceil().max(LEAST_TRIALS as f64));
-    set_up + warm_up + trial * trials
+    set_up + warm_up + trial * asked.min(in_time.ceil().max(least))
+}
+
+/// Trials in which a load that is cut has so many rounds, and in which it has the least of them.
+fn trials_of_rounds(policy: &Policy, point: &Point, rounds: u32, trial_s: f64) -> (f64, f64) {
+    let (fewest, most) = policy.trials_for(&point.workload);
+    if fewest == most {
+        return (f64::from(rounds), LEAST_TRIALS as f64);
+    }
+    let each = (trial_s / ROUND_S).round().max(1.0);
+    let trials = |rounds: u32| (f64::from(rounds.min(most)) / each).ceil();
+    let least = LEAST_ROUNDS as u32;
+    (trials(rounds.max(least)), trials(least))
 }
 
 /// Seconds in which a point's file is laid out, unless it is that of the point before.
@@ -99,5 +120,33 @@ mod tests {
         // One warm-up; then 3 trials, or 8 to 30.
         assert!((eight / least - 9.0 / 4.0).abs() < 0.05, "{eight} and {least}");
         assert!((thirty / least - 31.0 / 4.0).abs() < 0.1, "{thirty} and {least}");
+    }
+
+    #[test]
+    fn what_is_cut_takes_8_rounds_at_least_and_no_warm_up() {
+        let params = |n: u64| Params::default().with("threads", n).with("isa", "sse2");
+        let points: Vec<_> =
+            [1, 2].map(|n| Point { workload: "cpu.flops".to_owned(), params: params(n) }).into();
+        let of = |policy: Policy| {
+            let (least, most) =
+                estimate(&Plan { policy, points: points.clone(), ..Plan::default() });
+            // Without what comes before the first trial of each.
+            [least, most].map(|s| (s - 2.0 * WARM_UP_S) / 2.0)
+        };
+        let usual = Policy { min_trials: 3, ..Policy::default() };
+        let are = |policy: Policy, least: f64, most: f64| {
+            let found = of(policy.clone());
+            let near = |(a, b): (f64, f64)| (a - b).abs() < 1e-9;
+            assert!(near((found[0], least)) && near((found[1], most)), "{policy:?}: {found:?}");
+        };
+        are(usual.clone(), 8.0 * 0.126, 30.0 * 0.126);
+        are(Policy { min_trials: 12, ..usual.clone() }, 12.0 * 0.126, 30.0 * 0.126);
+        are(Policy { trial_s: 0.02, ..usual.clone() }, 8.0 * 0.046, 30.0 * 0.046);
+        are(Policy { point_s: Some(0.1), ..usual.clone() }, 8.0 * 0.126, 8.0 * 0.126);
+        // As many as were asked for, and no more.
+        are(Policy { max_trials: 5, ..usual.clone() }, 5.0 * 0.126, 5.0 * 0.126);
+        are(Policy { max_trials: 3, ..usual.clone() }, 3.0 * 0.126, 3.0 * 0.126);
+        // A long trial has several rounds.
+        are(Policy { trial_s: 0.4, ..usual }, 2.0 * 0.426, 8.0 * 0.426);
     }
 }

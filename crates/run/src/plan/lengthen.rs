@@ -2,19 +2,21 @@
 
 use proofmark_model::{CpuQuota, Host, Policy, Subsystem};
 
-use crate::registry::all;
+use crate::registry::{all, ids, in_rounds};
 
 /// Least duration of a trial under a cgroup's limit of I/O, in seconds. The kernel deals
 /// it out by slices of 100 ms (Linux `block/blk-throttle.c`), so that a trial takes a
 /// whole number of them: half a slice more or less must be no more than 1 %.
 const IO_LIMIT_TRIAL_S: f64 = 5.0;
 
-/// Makes trials as long as the limits of this process deal things out.
+/// Makes trials as long as the limits of this process deal things out. Under a CPU quota those in
+/// rounds stay short: their windows see what the hardware does while the quota lasts, from which
+/// follows what the quota leaves of it (`proofmark_model::delivered_under_quota`).
 pub(super) fn lengthen(policy: &mut Policy, host: &Host) {
     if let Some(quota) = host.limits.cpu_quota.get().filter(|q| q.cpus.is_some()) {
         let least_s = CpuQuota::PERIODS * quota.period();
-        for trial_s in policy.trial_s_of.values_mut().chain([&mut policy.trial_s]) {
-            *trial_s = trial_s.max(least_s);
+        for id in ids().filter(|id| !in_rounds(id)) {
+            at_least(policy, id, least_s);
         }
     }
     let limited = |number: &str| {
@@ -23,9 +25,38 @@ pub(super) fn lengthen(policy: &mut Policy, host: &Host) {
     let devices = || host.storage.get().into_iter().flat_map(|s| &s.devices);
     if devices().any(|d| limited(&d.number)) {
         for workload in all().filter(|k| k.spec().subsystem == Subsystem::Disk) {
-            let id = &workload.spec().id;
-            let trial_s = policy.trial_s_for(id).max(IO_LIMIT_TRIAL_S);
-            policy.trial_s_of.insert(id.to_string(), trial_s);
+            at_least(policy, &workload.spec().id, IO_LIMIT_TRIAL_S);
         }
+    }
+}
+
+/// Makes the trials of a workload no shorter than that.
+fn at_least(policy: &mut Policy, workload: &str, seconds: f64) {
+    if policy.trial_s_for(workload) < seconds {
+        policy.trial_s_of.insert(workload.to_owned(), seconds);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::Probe;
+
+    use super::*;
+    use crate::testing::host;
+
+    #[test]
+    fn under_a_quota_what_is_not_cut_lasts_five_periods() {
+        let lengthened = |cpus: Option<f64>| {
+            let mut host = host(1 << 30, vec![0, 1]);
+            let quota = CpuQuota { cpus, period_s: Some(0.05), burst_s: None };
+            host.limits.cpu_quota = Probe::known(quota, "test");
+            let own = [("cpu.linpack".to_owned(), 0.02), ("cpu.dgemm".to_owned(), 9.0)].into();
+            let mut policy = Policy { trial_s: 0.1, trial_s_of: own, ..Policy::default() };
+            lengthen(&mut policy, &host);
+            let ids = ["cpu.linpack", "cpu.dgemm", "disk.rand_read", "cpu.flops", "memory.copy"];
+            ids.map(|id| policy.trial_s_for(id))
+        };
+        assert_eq!(lengthened(Some(0.5)), [0.25, 9.0, 0.25, 0.1, 0.1]);
+        assert_eq!(lengthened(None), [0.02, 9.0, 0.1, 0.1, 0.1]);
     }
 }

@@ -18,8 +18,6 @@ impl State<'_, '_, '_> {
             return;
         }
         let begun = self.means.clock.now();
-        // Caches, clocks and devices will be as the tools leave them.
-        self.cooled += 1;
         self.means.launcher.release_idle_worker();
         let mut tools = self.pairs.runner().begin(m);
         for (turn, which) in order {

@@ -34,11 +34,11 @@ const GROUP_THREADS: u64 = 1024;
 /// Trials that every point gets, whatever the budget.
 pub const LEAST_TRIALS: usize = 3;
 
+/// Rounds that a point in rounds gets, whatever the budget, unless fewer are asked for.
+pub const LEAST_ROUNDS: usize = LOOKS[0];
+
 /// Timed seconds after which a point is warm: a trial that long becomes steady within itself.
 const WARM_S: f64 = 2.0;
-
-/// Timed seconds that a point takes to warm up again after other work ran.
-const AGAIN_S: f64 = 0.1;
 
 /// Warm-up trials of so many seconds each that a steady point takes.
 pub fn warm_trials(seconds: f64) -> f64 {
@@ -72,8 +72,6 @@ struct Slot {
     place: usize,
     /// Until the point has ended.
     session: Option<Box<dyn Session>>,
-    /// How often other work had run when it last was warm.
-    warm_at: usize,
 }
 
 struct State<'a, 'o, 'p> {
@@ -83,8 +81,6 @@ struct State<'a, 'o, 'p> {
     observers: &'o mut [&'p mut dyn Observer],
     measurements: Vec<Measurement>,
     done: usize,
-    /// How often other work than trials ran on the machine.
-    cooled: usize,
     start: f64,
     /// Seconds that series and pairs took: no budget of trials is spent by them.
     away_s: f64,
@@ -104,10 +100,9 @@ pub fn run(
     debug_assert_eq!(measurements.len(), plan.points.len());
     measurements.iter_mut().enumerate().for_each(|(place, m)| pairs.describe(place, m));
     let start = means.clock.now();
-    let (done, cooled, away_s) = (0, 0, 0.0);
+    let (done, away_s) = (0, 0.0);
     let means = *means;
-    let mut state =
-        State { plan, means, pairs, observers, measurements, done, cooled, start, away_s };
+    let mut state = State { plan, means, pairs, observers, measurements, done, start, away_s };
     for group in state.groups() {
         match plan.series_of(group.start) {
             Some(planned) => state.endure(group.start, planned),
@@ -174,9 +169,7 @@ impl State<'_, '_, '_> {
         let mut active: Vec<Slot> = Vec::new();
         for place in places.clone() {
             match self.set_up(place) {
-                Ok(session) => {
-                    active.push(Slot { place, session: Some(session), warm_at: self.cooled })
-                }
+                Ok(session) => active.push(Slot { place, session: Some(session) }),
                 Err(ending) => self.end(place, ending),
             }
         }
@@ -254,11 +247,7 @@ impl State<'_, '_, '_> {
         if has_the_least(m, self.policy()) && (late() || had_its_time(m, self.policy())) {
             return Some(Ending::Budget);
         }
-        let cooled = self.cooled;
-        let session = slot.session.as_deref_mut()?;
-        let warm = warm_again(session, slot.warm_at != cooled);
-        slot.warm_at = cooled;
-        match warm.and_then(|()| session.take(Request::Trial)) {
+        match slot.session.as_deref_mut()?.take(Request::Trial) {
             Ok(taken) => self.record(slot.place, taken),
             Err(ending) => return Some(ending),
         }
@@ -302,15 +291,6 @@ impl State<'_, '_, '_> {
     }
 }
 
-/// Warms a point up again if other work ran since it was warm.
-fn warm_again(session: &mut dyn Session, is_cold: bool) -> Result<(), Ending> {
-    let mut warm_s = 0.0;
-    while is_cold && warm_s < AGAIN_S {
-        warm_s += session.take(Request::Warm)?.trial.seconds;
-    }
-    Ok(())
-}
-
 /// One trial in a session of its own, warmed up as for a measurement; else how the point ended.
 pub fn once(launcher: &dyn Launcher, point: &Point, target: f64) -> Result<Trial, Ending> {
     let mut session = launcher.launch(point)?;
@@ -345,7 +325,7 @@ fn has_the_least(m: &Measurement, policy: &Policy) -> bool {
     let (least, most) = policy.trials_for(&m.workload);
     let is_cut = m.trials.last().is_some_and(|t| !t.rounds.is_empty());
     match is_cut && least < most {
-        true => m.rounds() >= LOOKS[0],
+        true => m.rounds() >= LEAST_ROUNDS,
         false => m.trials.len() >= LEAST_TRIALS,
     }
 }

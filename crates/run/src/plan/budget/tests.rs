@@ -86,27 +86,97 @@ fn a_plan_that_nothing_makes_fit_says_its_least_time() {
     assert!(planned.plan.points.contains(&point("cpu.linpack", "n", 100)), "the smallest stays");
 }
 
-#[test]
-fn trials_go_first_and_come_back() {
+/// A small solve and three clocks, which are measured in rounds, without tools and series.
+fn trials_and_rounds() -> Planned {
     let mut planned = planned();
     planned.plan.series.clear();
     planned.plan.points.remove(0);
     planned.plan.references.clear();
     planned.plan.policy = Policy::default();
-    planned.plan.policy.trials_of = BTreeMap::from([("cpu.linpack".to_owned(), 10)]);
-    let (all_s, asked) = (least_s(&planned.plan), planned.plan.clone());
-    shrink(&mut planned, all_s * 0.8, &|_| ());
+    planned
+}
+
+/// The plan within that budget, and what it does without.
+fn within(budget_s: f64, mut planned: Planned) -> (Planned, Vec<String>) {
+    shrink(&mut planned, budget_s, &|_| ());
+    let of = format!("for the budget of {}: ", format_seconds(budget_s));
+    let lines = planned.findings.iter().map(|f| f.message.strip_prefix(&of).unwrap().to_owned());
+    let lines = lines.collect();
+    (planned, lines)
+}
+
+#[test]
+fn trials_go_first_and_come_back() {
+    let asked = trials_and_rounds();
+    let all_s = least_s(&asked.plan);
+    let (planned, lines) = within(all_s - 0.1, trials_and_rounds());
     let policy = &planned.plan.policy;
     assert!((4..8).contains(&policy.min_trials) && policy.max_trials == 30, "{policy:?}");
-    assert_eq!((planned.findings.len(), planned.plan.points.len()), (1, asked.points.len()));
+    let few =
+        format!("as few as {} trials per result without rounds instead of 8", policy.min_trials);
+    assert_eq!((lines, planned.plan.points.len()), (vec![few], asked.plan.points.len()));
     // Where something large goes, all of them stay.
-    planned.plan = asked;
-    planned.findings.clear();
+    let mut planned = trials_and_rounds();
     planned.plan.points.insert(0, point("cpu.linpack", "n", 20_000));
-    shrink(&mut planned, all_s + 0.1, &|_| ());
+    let (planned, lines) = within(all_s + 0.1, planned);
     assert_eq!(planned.plan.policy.min_trials, 8);
-    let lines: Vec<_> = planned.findings.iter().map(|f| f.message.as_str()).collect();
     assert!(lines.len() == 1 && lines[0].contains("n = 20000 left out"), "{lines:?}");
+}
+
+#[test]
+fn numbers_of_trials_of_their_own_go_as_well() {
+    let own = [("cpu.linpack".to_owned(), 10), ("cpu.clock".to_owned(), 10)];
+    let mut planned = trials_and_rounds();
+    planned.plan.policy.trials_of = BTreeMap::from(own);
+    let (planned, lines) = within(0.1, planned);
+    let policy = &planned.plan.policy;
+    assert_eq!(Vec::from_iter(policy.trials_of.values().copied()), [8, 3], "of a clock 8 rounds");
+    assert_eq!(policy.min_trials, 8, "which are those of none");
+    let last = lines[lines.len() - 2].as_str();
+    assert_eq!(last, "3 trials instead of 10 of cpu.linpack, 8 trials instead of 10 of cpu.clock");
+}
+
+#[test]
+fn rounds_become_shorter_and_never_fewer_than_8() {
+    let clocks = |min_trials| {
+        let mut planned = trials_and_rounds();
+        planned.plan.points.remove(0);
+        planned.plan.policy.min_trials = min_trials;
+        planned
+    };
+    let (shorter, lines) = within(2.0, clocks(8));
+    let policy = &shorter.plan.policy;
+    let round_s = policy.trial_s_for("cpu.clock");
+    assert!((0.04..0.06).contains(&round_s) && policy.min_trials == 8, "{policy:?}");
+    assert_eq!(lines, [format!("rounds 100.0 ms -> {}", format_seconds(round_s))]);
+    assert!((1.5..=2.0).contains(&least_s(&shorter.plan)));
+    // Of more than 8 the others go first.
+    let (fewer, lines) = within(4.0, clocks(12));
+    let policy = &fewer.plan.policy;
+    assert!((8..12).contains(&policy.min_trials) && policy.trial_s == 0.1, "{policy:?}");
+    let few = format!("as few as {} rounds per result instead of 12", policy.min_trials);
+    assert_eq!(lines, [few]);
+    // No more than that can be done.
+    let (least, lines) = within(1.0, clocks(8));
+    let policy = &least.plan.policy;
+    assert_eq!((policy.min_trials, policy.trial_s_for("cpu.clock")), (8, 0.02));
+    assert!(least_s(&least.plan) > 1.0 && lines[1].starts_with("even so"), "{lines:?}");
+}
+
+#[test]
+fn rounds_become_shorter_than_other_trials_and_fixed_amounts_stay() {
+    let with = |first: Point| {
+        let mut planned = trials_and_rounds();
+        planned.plan.policy.trial_s = 1.0;
+        planned.plan.points[0] = first;
+        within(0.5, planned)
+    };
+    let (_, lines) = with(point("cpu.linpack", "n", 100));
+    assert_eq!(lines[0], "rounds 1.0 s -> 20.00 ms", "a solve is as long as it is");
+    let (planned, lines) = with(point("network.tcp.rtt", "x", 1));
+    let policy = &planned.plan.policy;
+    assert_eq!(["cpu.clock", "network.tcp.rtt"].map(|id| policy.trial_s_for(id)), [0.02, 0.2]);
+    assert_eq!(lines[0], "rounds 1.0 s -> 20.00 ms; trials 1.0 s -> 200.0 ms");
 }
 
 #[test]

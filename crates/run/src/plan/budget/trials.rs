@@ -1,0 +1,145 @@
+//! Fewer and shorter trials.
+
+use std::collections::BTreeMap;
+
+use proofmark_model::{Point, Policy, format_seconds};
+
+use super::Step;
+use crate::registry::{find, in_rounds};
+use crate::schedule::{LEAST_ROUNDS, LEAST_TRIALS};
+
+/// Shortest round and trial that a budget makes, in seconds, and the least part of a longer trial
+/// that is not cut.
+const TRIAL_S: f64 = 0.02;
+const TRIAL_PART: f64 = 0.2;
+
+/// Trials become shorter by this factor until the plan fits.
+const SHORTER: f64 = 0.8;
+
+impl Step<'_> {
+    /// Workloads of the plan, each with whether its trials are cut into rounds.
+    fn workloads(&self) -> BTreeMap<String, bool> {
+        let ids = self.plan().points.iter().map(|p| p.workload.clone());
+        ids.map(|id| (id.clone(), in_rounds(&id))).collect()
+    }
+
+    /// As many as fit, down to the least. Reported at the end, since it may be undone.
+    pub(super) fn fewer_trials(&mut self) -> Option<String> {
+        let asked = self.plan().policy.clone();
+        let least = |in_rounds| if in_rounds { LEAST_ROUNDS } else { LEAST_TRIALS } as u32;
+        let workloads = self.workloads();
+        let mut open = workloads.iter().filter(|(id, _)| !asked.trials_of.contains_key(*id));
+        let all_in_rounds = open.all(|(_, in_rounds)| *in_rounds);
+        let most = asked.trials_of.values().copied().fold(asked.min_trials, u32::max);
+        for trials in (least(false)..most).rev() {
+            let policy = &mut self.planned.plan.policy;
+            policy.min_trials = asked.min_trials.min(trials.max(least(all_in_rounds)));
+            for (id, of) in &mut policy.trials_of {
+                *of = asked.trials_of[id].min(trials.max(least(in_rounds(id))));
+            }
+            if self.fits() {
+                break;
+            }
+        }
+        None
+    }
+
+    /// Gives the trials back, if the rest leaves the time.
+    pub(super) fn more_trials(&mut self) {
+        let policy = self.plan().policy.clone();
+        let (asked, now) = (&self.asked.policy, &mut self.planned.plan.policy);
+        (now.min_trials, now.trials_of) = (asked.min_trials, asked.trials_of.clone());
+        if !self.fits() {
+            self.planned.plan.policy = policy;
+        }
+    }
+
+    pub(super) fn describe_trials(&self) -> Option<String> {
+        let (asked, now) = (&self.asked.policy, &self.plan().policy);
+        let mut lines = Vec::new();
+        let workloads = self.workloads();
+        let open = |id: &String| !now.trials_of.contains_key(id);
+        let has = |in_rounds: bool| workloads.iter().any(|(id, r)| *r == in_rounds && open(id));
+        let (least, asked_for) = (now.min_trials, asked.min_trials);
+        if has(false) && least < asked_for {
+            let result = if has(true) { "result without rounds" } else { "result" };
+            lines.push(format!("as few as {least} trials per {result} instead of {asked_for}"));
+        }
+        let least = least.max(LEAST_ROUNDS as u32);
+        if has(true) && least < asked_for {
+            lines.push(format!("as few as {least} rounds per result instead of {asked_for}"));
+        }
+        let mut of: BTreeMap<(u32, u32), Vec<&str>> = BTreeMap::new();
+        for (workload, n) in asked.trials_of.iter().filter(|(k, n)| now.trials_of[*k] < **n) {
+            of.entry((now.trials_of[workload], *n)).or_default().push(workload);
+        }
+        for ((now, asked), workloads) in of {
+            lines.push(format!("{now} trials instead of {asked} of {}", workloads.join(", ")));
+        }
+        (!lines.is_empty()).then(|| lines.join(", "))
+    }
+
+    /// As long as fits, down to the shortest.
+    pub(super) fn shorter_trials(&mut self) -> Option<String> {
+        let (asked, workloads) = (self.plan().policy.clone(), self.workloads());
+        let mut part = 1.0;
+        loop {
+            part *= SHORTER;
+            let before = self.plan().policy.clone();
+            self.planned.plan.policy = shorter(&asked, &workloads, part);
+            (self.lengthen)(&mut self.planned.plan.policy);
+            if self.fits() || self.plan().policy == before {
+                break;
+            }
+        }
+        self.describe_shorter(&asked, &workloads)
+    }
+
+    /// Whether trials of the workload last as long as they should, and are not of a fixed amount.
+    fn is_timed(&self, id: &str) -> bool {
+        let timed = |p: &Point| find(id).is_some_and(|w| w.nominal_seconds(&p.params).is_none());
+        self.plan().points.iter().any(|p| p.workload == id && timed(p))
+    }
+
+    fn describe_shorter(
+        &self,
+        asked: &Policy,
+        workloads: &BTreeMap<String, bool>,
+    ) -> Option<String> {
+        let policy = &self.plan().policy;
+        let change = |id: &&String| (asked.trial_s_for(id), policy.trial_s_for(id));
+        let words = |id: &String| {
+            let (from, to) = change(&id);
+            format!("{} -> {}", format_seconds(from), format_seconds(to))
+        };
+        let of_kind = |in_rounds: bool| {
+            let ids = workloads.iter().filter(|(_, r)| **r == in_rounds).map(|(id, _)| id);
+            let ids = ids.filter(|id| change(id).1 < change(id).0 && self.is_timed(id));
+            let (own, usual): (Vec<_>, Vec<_>) =
+                ids.partition(|id| asked.trial_s_of.contains_key(*id));
+            let longest = own.into_iter().max_by(|a, b| change(a).0.total_cmp(&change(b).0));
+            let of = longest.map(|id| format!("of {id} {}", words(id)));
+            usual.first().map(|id| words(id)).into_iter().chain(of).collect::<Vec<_>>().join(", ")
+        };
+        let lines = [("rounds", of_kind(true)), ("trials", of_kind(false))];
+        let lines = lines.iter().filter(|(_, changes)| !changes.is_empty());
+        let lines: Vec<_> = lines.map(|(what, changes)| format!("{what} {changes}")).collect();
+        (!lines.is_empty()).then(|| lines.join("; "))
+    }
+}
+
+/// The policy with trials of that part of their length; whether each workload's are cut into rounds.
+fn shorter(asked: &Policy, workloads: &BTreeMap<String, bool>, part: f64) -> Policy {
+    let shorter = |trial_s: f64, in_rounds: bool| {
+        let part = if in_rounds { part } else { part.max(TRIAL_PART) };
+        (trial_s * part).max(TRIAL_S.min(trial_s))
+    };
+    let mut policy = Policy { trial_s: shorter(asked.trial_s, false), ..asked.clone() };
+    for (id, in_rounds) in workloads {
+        let trial_s = shorter(asked.trial_s_for(id), *in_rounds);
+        if trial_s != policy.trial_s_for(id) {
+            policy.trial_s_of.insert(id.clone(), trial_s);
+        }
+    }
+    policy
+}
