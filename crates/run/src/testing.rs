@@ -1,6 +1,7 @@
 //! A run without a machine: time, workloads, workers and a tool that are made up.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
 use std::sync::LazyLock;
@@ -95,7 +96,9 @@ pub(crate) fn lasting(workload: &str, ms: u64) -> Point {
 }
 
 pub(crate) fn policy(min: u32, max: u32, budget_s: Option<f64>) -> Policy {
-    Policy { min_trials: min, max_trials: max, budget_s, ..Policy::default() }
+    let target_of = BTreeMap::new();
+    let (min_trials, max_trials) = (min, max);
+    Policy { target: 0.02, target_of, min_trials, max_trials, budget_s, ..Policy::default() }
 }
 
 /// What was done to the machine. A point is named by its threads.
