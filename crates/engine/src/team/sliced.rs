@@ -60,8 +60,8 @@ impl Team {
         let seconds = match amount {
             Amount::Seconds(seconds) | Amount::Iterations(_, seconds) => *seconds,
         };
-        let slices = ((ahead_s + seconds) / cutting.slice_s) as u64;
-        let ready = slices.saturating_mul(cutting.slice);
+        let parts = [ahead_s, seconds].map(|s| cutting.iterations_in(s));
+        let ready = parts.into_iter().fold(0, u64::saturating_add);
         let fixed = matches!(amount, Amount::Iterations(..));
         let order = |i: usize| {
             let iterations = match amount {
@@ -81,8 +81,11 @@ impl Team {
         let (begin, seconds) = match fixed {
             true => (logs.iter().map(|(_, log)| log.from).min().unwrap_or(0), span_s),
             false => {
-                let ticks_long = ticks.in_seconds(seconds) as f64;
-                (self.together.begin.load(Ordering::Relaxed), ticks_long * scale.tick_s)
+                let begin = self.together.begin.load(Ordering::Relaxed);
+                // Where all threads were held back, until one has done something.
+                let ended = logs.iter().filter_map(|(_, log)| log.first_end_after(begin)).min();
+                let long = ticks.in_seconds(seconds).max(ended.map_or(0, |end| end - begin));
+                (begin, long as f64 * scale.tick_s)
             }
         };
         let recorded = Recorded {
@@ -122,14 +125,17 @@ pub(super) fn one_trial(
         load.prepare(order.ready);
     }
     together.start.wait();
+    // Ahead is one slice at least, and the last may begin at the end of its time.
+    let slice_s = order.cutting.slice_s;
+    let (ahead_s, rest_s) = (order.ahead_s.max(slice_s), slice_s + COUNTED_S);
     if leads {
-        let begin = ticks.now() + ticks.in_seconds(order.ahead_s + COUNTED_S);
+        let begin = ticks.now() + ticks.in_seconds(ahead_s + rest_s);
         together.begin.store(begin, Ordering::Release);
     }
     together.start.wait();
     let begin = together.begin.load(Ordering::Acquire);
     if order.works {
-        ahead.run(load, ticks, cut, Until::Tick(begin - ticks.in_seconds(COUNTED_S)));
+        ahead.run(load, ticks, cut, Until::Tick(begin - ticks.in_seconds(rest_s)));
     }
     let system = || leads.then(|| SystemCounters::read(&together.sources));
     let (system_before, counters) = (system(), ThreadCounters::before());
@@ -177,8 +183,8 @@ pub(super) fn one_trial(
         clock: TrialClock { around: Some([after; 2]), within: None },
         counters: later.since(counters),
         latencies,
-        device: None,
         system: system_after.zip(system_before).map(|(after, before)| after.since(&before)),
         migrated: counters.cpu != later.cpu,
+        ..ThreadResult::default()
     })
 }
