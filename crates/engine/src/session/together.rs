@@ -101,3 +101,6 @@ impl Drop for Seat {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -188,3 +188,6 @@ pub(super) fn one_trial(
         ..ThreadResult::default()
     })
 }
+
+#[cfg(test)]
+mod tests;
