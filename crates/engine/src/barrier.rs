@@ -20,8 +20,14 @@ impl Barrier {
 
     /// Waits until all have come.
     pub fn wait(&self) {
+        self.wait_after(|| ());
+    }
+
+    /// Waits until all have come, of whom the last one does this before any goes on.
+    pub fn wait_after(&self, last: impl FnOnce()) {
         let round = self.round.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.size {
+            last();
             self.arrived.store(0, Ordering::Release);
             self.round.store(round.wrapping_add(1), Ordering::Release);
             return;

@@ -8,6 +8,8 @@ pub(crate) mod log;
 pub(crate) mod ticks;
 mod windows;
 
+use std::ops::Add;
+
 use proofmark_model::{Cut, Round, Unit, median};
 
 use log::{Log, Reading};
@@ -106,7 +108,7 @@ impl Recorded<'_> {
             let overlap = s.to.min(seconds) - s.from.max(0.0);
             s.work * (overlap / (s.to - s.from)).clamp(0.0, 1.0)
         };
-        let iterations: f64 = tracks.iter().flat_map(|t| &t.slices).map(within).sum();
+        let iterations = tracks.iter().flat_map(|t| &t.slices).map(within).fold(0.0, f64::add);
         // Where none ended, one takes as long as the round at least.
         let least = if unit == Unit::Second { 1.0 } else { 0.0 };
         let clocks = self.clocks(&cores, shape, at_s);

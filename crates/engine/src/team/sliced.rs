@@ -124,15 +124,14 @@ pub(super) fn one_trial(
     if order.works {
         load.prepare(order.ready);
     }
-    together.start.wait();
     // Ahead is one slice at least, and the last may begin at the end of its time.
     let slice_s = order.cutting.slice_s;
     let (ahead_s, rest_s) = (order.ahead_s.max(slice_s), slice_s + COUNTED_S);
-    if leads {
+    // Once all are here: where they are many, that takes longer than what runs ahead.
+    together.start.wait_after(|| {
         let begin = ticks.now() + ticks.in_seconds(ahead_s + rest_s);
         together.begin.store(begin, Ordering::Release);
-    }
-    together.start.wait();
+    });
     let begin = together.begin.load(Ordering::Acquire);
     if order.works {
         ahead.run(load, ticks, cut, Until::Tick(begin - ticks.in_seconds(rest_s)));

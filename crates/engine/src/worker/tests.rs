@@ -301,10 +301,9 @@ fn span(span_us: u64) -> Request {
     Request::Span { slice_us: 2000, span_us }
 }
 
-#[test]
-fn a_sample_is_made_of_slices_that_fill_its_time() {
-    // A microsecond of waiting for each iteration.
-    let steady = Fake::new(Amount::Calibrated, |_, call| {
+/// Loads whose iterations take a microsecond.
+fn steady(amount: Amount) -> Fake {
+    Fake::new(amount, |_, call| {
         if let Call::Run(iterations) = call {
             let end = monotonic() + iterations as f64 * 1e-6;
             while monotonic() < end {
@@ -312,9 +311,14 @@ fn a_sample_is_made_of_slices_that_fill_its_time() {
             }
         }
         count(call)
-    });
+    })
+}
+
+#[test]
+fn a_sample_is_made_of_slices_that_fill_its_time() {
     let begun = monotonic();
-    let replies = talk(steady, 1, &[Request::Warm, span(500_000), span(500_000)]);
+    let replies =
+        talk(steady(Amount::Calibrated), 1, &[Request::Warm, span(500_000), span(500_000)]);
     let took = monotonic() - begun;
     for reply in &replies[1..] {
         let s = trial(reply);
@@ -377,19 +381,6 @@ fn a_whole_problem_is_one_iteration_a_thread_and_its_solution_is_reported() {
             }
         }
     }
-}
-
-/// Loads whose iterations take a microsecond.
-fn steady(amount: Amount) -> Fake {
-    Fake::new(amount, |_, call| {
-        if let Call::Run(iterations) = call {
-            let end = monotonic() + iterations as f64 * 1e-6;
-            while monotonic() < end {
-                std::hint::spin_loop();
-            }
-        }
-        count(call)
-    })
 }
 
 #[test]

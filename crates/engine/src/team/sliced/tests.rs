@@ -228,7 +228,7 @@ fn threads_that_cannot_be_pinned_are_taken_to_share_a_core() {
 fn many_threads_take_a_trial_together() {
     let taken = trial(spinners(), (256, 256), &usable(), Amount::Seconds(0.02)).unwrap();
     assert_eq!(taken.claimed, taken.counted);
-    assert!(taken.within > 0.0 && only_round(&taken).delivered > 0.0);
+    assert!(taken.within > 0.0 && taken.known.seconds < 30.0, "{taken:?}");
 }
 
 /// The attainable and the delivered rate of these threads on one CPU.
