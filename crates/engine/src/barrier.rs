@@ -49,3 +49,30 @@ pub fn wait_until(so: impl Fn() -> bool) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_to_come_does_it_once_before_any_goes_on() {
+        const THREADS: u32 = 4;
+        let (barrier, done) = (Barrier::new(THREADS as usize), AtomicU32::new(0));
+        let wrong = AtomicU32::new(0);
+        thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| {
+                    for round in 1..=200 {
+                        barrier.wait_after(|| {
+                            done.fetch_add(1, Ordering::Relaxed);
+                        });
+                        // The next round ends with this thread only; a panic would stop them all.
+                        let is_wrong = done.load(Ordering::Relaxed) != round;
+                        wrong.fetch_add(is_wrong.into(), Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        assert_eq!(wrong.into_inner(), 0);
+    }
+}
