@@ -31,9 +31,10 @@ pub fn usable_cpus(thread: Option<Pid>) -> Option<Vec<u32>> {
     (written > 0).then(|| cpus_in(&mask)).filter(|cpus| !cpus.is_empty())
 }
 
-/// Pins the calling thread. Where that is not allowed it runs unpinned, and migrations are counted.
-pub fn pin(cpu: u32) {
-    let _ = pin_to(&[cpu]);
+/// Pins the calling thread, and says whether it could. Where that is not allowed it runs unpinned, and
+/// migrations are counted.
+pub fn pin(cpu: u32) -> bool {
+    pin_to(&[cpu]).is_ok()
 }
 
 /// Confines the calling thread, and what it starts, to these CPUs; fails if it may use none.
@@ -94,14 +95,14 @@ mod tests {
                     continue;
                 }
                 assert!(pin_to(&[cpu]).is_err(), "{cpu}");
-                pin(cpu);
+                assert!(!pin(cpu));
                 assert_eq!(usable_cpus(None).unwrap(), before, "{cpu}");
             }
             // Of several the ones that are here are taken.
             let last = before[before.len() - 1];
             pin_to(&[last, 2047]).unwrap();
             assert!(usable_cpus(None).unwrap().contains(&last));
-            pin(last);
+            assert!(pin(last));
             assert_eq!(usable_cpus(None).unwrap(), [last]);
         })
         .join()

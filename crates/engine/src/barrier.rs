@@ -20,8 +20,14 @@ impl Barrier {
 
     /// Waits until all have come.
     pub fn wait(&self) {
+        self.wait_after(|| ());
+    }
+
+    /// Waits until all have come, of whom the last one does this before any goes on.
+    pub fn wait_after(&self, last: impl FnOnce()) {
         let round = self.round.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.size {
+            last();
             self.arrived.store(0, Ordering::Release);
             self.round.store(round.wrapping_add(1), Ordering::Release);
             return;
@@ -41,5 +47,32 @@ pub fn wait_until(so: impl Fn() -> bool) {
         } else {
             thread::yield_now();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_to_come_does_it_once_before_any_goes_on() {
+        const THREADS: u32 = 4;
+        let (barrier, done) = (Barrier::new(THREADS as usize), AtomicU32::new(0));
+        let wrong = AtomicU32::new(0);
+        thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| {
+                    for round in 1..=200 {
+                        barrier.wait_after(|| {
+                            done.fetch_add(1, Ordering::Relaxed);
+                        });
+                        // The next round ends with this thread only; a panic would stop them all.
+                        let is_wrong = done.load(Ordering::Relaxed) != round;
+                        wrong.fetch_add(is_wrong.into(), Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        assert_eq!(wrong.into_inner(), 0);
     }
 }

@@ -20,6 +20,7 @@ pub(crate) enum Call<'a> {
     Begin,
     Thread,
     Prepare(u64),
+    Start,
     Run(u64),
     Disturb(&'a AtomicBool),
     Verify,
@@ -175,6 +176,7 @@ impl Load for Thread {
         let _ = self.act(Call::Prepare(iterations));
     }
     fn begin(&mut self) {
+        let _ = self.act(Call::Start);
         self.done = 0;
     }
     fn run(&mut self, iterations: u64) {

@@ -161,7 +161,9 @@ impl Workers {
     fn begun(&self, place: u32, job: &Job) -> Result<Worker, Ending> {
         let subsystem = job.point.workload.split('.').next().unwrap_or_default();
         if let Some(mut waiting) = self.idle.take(subsystem) {
-            match waiting.begin(place, job) {
+            // A point that had the worker for itself is still set up there.
+            let begun = waiting.take_down(ALONE).and_then(|()| waiting.begin(place, job));
+            match begun {
                 // A death while it waited is no fault of this point; one of this point comes again.
                 Err(Ending::Crashed { .. }) => {}
                 begun => return begun.map(|()| waiting),

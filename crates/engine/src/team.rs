@@ -44,6 +44,8 @@ struct Plain {
 
 #[derive(Default)]
 struct ThreadResult {
+    /// Where it runs, once it is set up.
+    place: Option<Place>,
     start: f64,
     end: f64,
     claimed: u64,
@@ -138,20 +140,16 @@ impl Team {
             let thread = thread::Builder::new()
                 .name(format!("load {index}"))
                 .spawn(move || {
-                    cpu.into_iter().for_each(pin);
-                    member(setup.as_ref(), (index, threads), &together, &inbox, &outbox);
+                    let at = Place::of_thread(index, cpu.filter(|cpu| pin(*cpu)));
+                    member(setup.as_ref(), (index, threads), at, &together, &inbox, &outbox);
                 })
                 .map_err(|e| Reply::Refused(format!("cannot start thread {index}: {e}")))?;
             members.push(Member { orders, results, thread });
         }
-        let at = |i: usize| {
-            Place::of_thread(i, cpus.get(i % cpus.len().max(1)).copied().filter(|_| pinned))
-        };
-        let places = (0..threads).map(at).collect();
-        let cpus = cpus.len().max(1);
-        let team = Self { members, together, oversubscribed, pinned, places, cpus };
+        let (places, cpus) = (Vec::new(), cpus.len().max(1));
+        let mut team = Self { members, together, oversubscribed, pinned, places, cpus };
         for m in &team.members {
-            m.result()?;
+            team.places.extend(m.result()?.place);
         }
         Ok(team)
     }
@@ -269,6 +267,7 @@ impl Drop for Team {
 fn member(
     setup: &dyn Setup,
     (index, of): (usize, usize),
+    place: Place,
     together: &Together,
     inbox: &Receiver<Order>,
     outbox: &Sender<Result<ThreadResult, Reply>>,
@@ -280,7 +279,8 @@ fn member(
             return;
         }
     };
-    if outbox.send(Ok(ThreadResult::default())).is_err() {
+    let ready = ThreadResult { place: Some(place), ..ThreadResult::default() };
+    if outbox.send(Ok(ready)).is_err() {
         return;
     }
     while let Ok(order) = inbox.recv() {

@@ -68,9 +68,7 @@ static KEPT: Mutex<Option<Arc<Arena>>> = Mutex::new(None);
 impl Arena {
     /// The arena of the previous point if it is large enough, else a new zeroed mapping.
     pub(crate) fn get(bytes: u64, pages: Pages, threads: u64) -> Result<Arc<Self>, Refusal> {
-        let bytes = bytes as usize;
-        // Where there are several nodes, a page is on that of the thread which uses it.
-        let split = if nodes() > 1 { threads as usize } else { 0 };
+        let (bytes, split) = (bytes as usize, split(threads));
         let mut kept = locked(&KEPT);
         let fits = |a: &Arc<Self>| a.bytes >= bytes && a.pages == pages && a.split == split;
         // One that is still in use, as when tests run in parallel, is not shared.
@@ -98,7 +96,8 @@ impl Arena {
         shared.retain(|arena| arena.strong_count() > 0);
         let same = |arena: &Arc<Self>| {
             let holds = arena.state().content == content;
-            holds && arena.bytes >= bytes as usize && arena.pages == pages
+            let fits = arena.bytes >= bytes as usize && arena.pages == pages;
+            holds && fits && arena.split == split(threads)
         };
         if let Some(arena) = shared.iter().filter_map(Weak::upgrade).find(same) {
             return Ok((arena, true));
@@ -271,6 +270,12 @@ impl Drop for Arena {
     }
 }
 
+/// Among how many threads pages are divided: where there are several nodes, a page is on that of the
+/// thread which uses it. 0: they are not.
+pub(crate) fn split(threads: u64) -> usize {
+    if nodes() > 1 { threads as usize } else { 0 }
+}
+
 /// NUMA nodes of this machine; 1 where the system does not report them.
 pub(crate) fn nodes() -> usize {
     let Ok(entries) = std::fs::read_dir("/sys/devices/system/node") else { return 1 };
@@ -332,40 +337,4 @@ fn huge_share(smaps: &str, start: usize, end: usize) -> Option<f64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_share_is_that_of_the_range() {
-        let smaps = "7f0000000000-7f0000400000 rw-p 00000000 00:00 0 \nSize: 4096 kB\n\
-                     Rss:                4096 kB\nAnonHugePages:      2048 kB\n\
-                     7f0000400000-7f0000800000 rw-p 00000000 00:00 0 \nRss: 4096 kB\n\
-                     AnonHugePages: 4096 kB\n";
-        let at = |from: usize, to: usize| huge_share(smaps, from, to);
-        assert_eq!(at(0x7f00_0000_0000, 0x7f00_0040_0000), Some(0.5));
-        assert_eq!(at(0x7f00_0040_0000, 0x7f00_0080_0000), Some(1.0));
-        assert_eq!(at(0, 0x1000), None);
-    }
-
-    #[test]
-    fn memory_is_aligned_kept_and_says_where_it_lies() {
-        let bytes = 8 << 20;
-        let arena = Arena::map(bytes, Pages::Small, 0).unwrap();
-        assert_eq!(arena.base().addr() % ALIGNMENT, 0);
-        arena.place_here(0, bytes);
-        let placement = arena.placement(bytes as u64);
-        assert_eq!(placement.huge, Some(0.0), "small pages were asked for");
-        if let Some(misplaced) = placement.misplaced {
-            assert_eq!(misplaced, 0.0, "touched from here");
-            arena.expect(0, bytes, 77);
-            assert_eq!(arena.placement(bytes as u64).misplaced, Some(1.0));
-        } else {
-            proofmark_testing::skip("move_pages is refused here");
-        }
-    }
-
-    #[test]
-    fn what_cannot_be_had_is_refused() {
-        assert!(Arena::get(1 << 62, Pages::Huge, 1).is_err());
-    }
-}
+mod tests;

@@ -24,13 +24,21 @@ const SLICE_S: f64 = 20e-6;
 /// Slices of a trial of usual length; those of longer ones are longer, so that logs stay small.
 const MOST_SLICES: f64 = 20_000.0;
 
+/// No iteration takes less.
+const LEAST_S: f64 = 1e-12;
+
 impl Cutting {
     /// Of trials of `seconds` where `filling` iterations of a thread take `filling_s`.
     pub(crate) fn new(cut: Cut, seconds: f64, (filling, filling_s): (u64, f64)) -> Self {
-        let each_s = filling_s / filling.max(1) as f64;
+        let each_s = (filling_s / filling.max(1) as f64).max(LEAST_S);
         let goal_s = SLICE_S.max(seconds / MOST_SLICES);
         let slice = ((goal_s / each_s) as u64).max(1);
         Self { cut, slice, slice_s: slice as f64 * each_s }
+    }
+
+    /// Iterations of the slices that are begun within so many seconds; of one at least.
+    pub(crate) fn iterations_in(&self, seconds: f64) -> u64 {
+        ((seconds / self.slice_s).ceil() as u64).max(1).saturating_mul(self.slice)
     }
 }
 
@@ -95,6 +103,10 @@ impl Log {
         }
     }
 
+    pub(crate) fn first_end_after(&self, tick: u64) -> Option<u64> {
+        self.ends.iter().copied().find(|end| *end > tick)
+    }
+
     /// Runs slices, at least one, and reads the clock between them.
     pub(crate) fn run(&mut self, load: &mut dyn Load, ticks: Ticks, cut: Cut, until: Until) {
         let every = ticks.in_seconds(clock_every_s(cut));
@@ -111,7 +123,7 @@ impl Log {
             self.ends.push(now);
             self.last = iterations;
             left -= iterations;
-            if matches!(until, Until::Tick(end) if now >= end) {
+            if left == 0 || matches!(until, Until::Tick(end) if now >= end) {
                 return;
             }
             if now >= read_at {
@@ -137,3 +149,6 @@ impl Log {
         self.readings.push(Reading { after, from, to: ticks.now(), cycles });
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,6 +8,8 @@ pub(crate) mod log;
 pub(crate) mod ticks;
 mod windows;
 
+use std::ops::Add;
+
 use proofmark_model::{Cut, Round, Unit, median};
 
 use log::{Log, Reading};
@@ -106,13 +108,15 @@ impl Recorded<'_> {
             let overlap = s.to.min(seconds) - s.from.max(0.0);
             s.work * (overlap / (s.to - s.from)).clamp(0.0, 1.0)
         };
-        let iterations: f64 = tracks.iter().flat_map(|t| &t.slices).map(within).sum();
+        let iterations = tracks.iter().flat_map(|t| &t.slices).map(within).fold(0.0, f64::add);
+        // Where none ended, one takes as long as the round at least.
+        let least = if unit == Unit::Second { 1.0 } else { 0.0 };
         let clocks = self.clocks(&cores, shape, at_s);
         let known: Vec<f64> = clocks.iter().flatten().map(|(hz, _)| *hz).collect();
         let round = Round {
             at_s,
             seconds,
-            delivered: value(iterations / seconds),
+            delivered: value(iterations.max(least) / seconds.max(f64::MIN_POSITIVE)),
             typical: sum(Core::typical).map(value),
             attainable: attainable.map(value),
             clean_s: cores.iter().map(|c| c.clean_s(shape)).fold(f64::INFINITY, f64::min),
@@ -146,7 +150,8 @@ impl Recorded<'_> {
             let work = if i + 1 == log.ends.len() { log.last } else { log.slice } as f64;
             let slice = Slice {
                 from: self.seconds_at(from) - at_s,
-                to: self.seconds_at(*end) - at_s,
+                // A coarse clock may read the same at both ends.
+                to: self.seconds_at((*end).max(from + 1)) - at_s,
                 work,
             };
             if slice.to > 0.0 && slice.from < seconds {

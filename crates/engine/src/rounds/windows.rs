@@ -126,10 +126,11 @@ fn windows<'a>(
     }
     for window in &mut all {
         let all_s = capacity * shape.window_s;
-        window.clean = window.active_s + window.paused_s >= CLEAN * all_s;
-        // Where more threads than CPUs take turns, one's pause is another's work.
-        let worked = (all_s - window.paused_s).max(all_s / 2.0);
-        window.rate = window.work / worked * capacity;
+        // Where more threads than CPUs take turns, one's pause is another's work; and of a window
+        // without work nothing is known.
+        let paused_s = window.paused_s.min(all_s / 2.0);
+        window.clean = window.active_s + paused_s >= CLEAN * all_s;
+        window.rate = window.work / (all_s - paused_s) * capacity;
     }
     all
 }

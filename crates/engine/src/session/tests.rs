@@ -10,7 +10,7 @@ use super::*;
 use crate::latency::Latencies;
 
 /// Workers that are a line of shell.
-fn workers(shell: &str, patience: Duration, stop: &Stop) -> Workers {
+pub(super) fn workers(shell: &str, patience: Duration, stop: &Stop) -> Workers {
     Workers {
         program: "sh".into(),
         arguments: vec!["-c".to_owned(), shell.to_owned()],
@@ -27,7 +27,7 @@ fn workers(shell: &str, patience: Duration, stop: &Stop) -> Workers {
     }
 }
 
-fn point(workload: &str) -> Point {
+pub(super) fn point(workload: &str) -> Point {
     Point { workload: workload.to_owned(), params: Params::default() }
 }
 
@@ -94,7 +94,7 @@ fn a_stop_kills_the_worker_that_is_waited_for() {
 }
 
 /// A trial of 123 units of work.
-fn trial() -> Taken {
+pub(super) fn trial() -> Taken {
     Taken { trial: Trial::new(Unit::Hertz, 123.0, 1.0), latency: None }
 }
 
@@ -133,7 +133,7 @@ fn lasting() -> Workers {
     let (before, after) = json.split_once("\"work\":123.0").unwrap();
     let shell = format!(
         "while read -r order; do case $order in \
-           *begin*) echo '\"ready\"';; \
+           *begin*|*end*) echo '\"ready\"';; \
            *trial*) echo '{before}\"work\":'$$'{after}';; \
            *) echo '{{\"refused\":\"no\"}}';; \
          esac; done"
@@ -151,7 +151,7 @@ fn pid_of(workers: &Workers, workload: &str) -> i32 {
     pid(&mut workers.launch(&point(workload)).unwrap())
 }
 
-fn lives(pid: i32) -> bool {
+pub(super) fn lives(pid: i32) -> bool {
     test_kill_process(Pid::from_raw(pid).unwrap()).is_ok()
 }
 

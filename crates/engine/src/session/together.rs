@@ -86,15 +86,13 @@ impl Session for Seat {
 }
 
 impl Drop for Seat {
-    /// The last one leaves its worker to the next points.
+    /// The last one leaves the worker to the next points, even if it was not set up there any more.
     fn drop(&mut self) {
         let mut live = self.how.together.lock();
         live.seats -= 1;
-        if live.generation != self.generation {
-            return;
-        }
+        let is_there = live.generation == self.generation;
         let Some(mut worker) = live.worker.take() else { return };
-        if worker.take_down(self.place).is_err() {
+        if is_there && worker.take_down(self.place).is_err() {
             return;
         }
         match live.seats {
@@ -103,3 +101,6 @@ impl Drop for Seat {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

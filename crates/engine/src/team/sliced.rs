@@ -12,7 +12,7 @@ use crate::load_clock::{LoadClock, TrialClock};
 use crate::protocol::Reply;
 use crate::rounds::log::{Cutting, Log, Until};
 use crate::rounds::ticks::{Moment, Scale, Ticks};
-use crate::rounds::{Recorded, Rounds};
+use crate::rounds::{Place, Recorded, Rounds};
 use crate::workload::Load;
 
 /// How much work a trial in slices has.
@@ -60,8 +60,8 @@ impl Team {
         let seconds = match amount {
             Amount::Seconds(seconds) | Amount::Iterations(_, seconds) => *seconds,
         };
-        let slices = ((ahead_s + seconds) / cutting.slice_s) as u64;
-        let ready = slices.saturating_mul(cutting.slice);
+        let parts = [ahead_s, seconds].map(|s| cutting.iterations_in(s));
+        let ready = parts.into_iter().fold(0, u64::saturating_add);
         let fixed = matches!(amount, Amount::Iterations(..));
         let order = |i: usize| {
             let iterations = match amount {
@@ -81,8 +81,9 @@ impl Team {
         let (begin, seconds) = match fixed {
             true => (logs.iter().map(|(_, log)| log.from).min().unwrap_or(0), span_s),
             false => {
-                let ticks_long = ticks.in_seconds(seconds) as f64;
-                (self.together.begin.load(Ordering::Relaxed), ticks_long * scale.tick_s)
+                let begin = self.together.begin.load(Ordering::Relaxed);
+                let long = at_least_a_slice(&logs, begin, ticks.in_seconds(seconds));
+                (begin, long as f64 * scale.tick_s)
             }
         };
         let recorded = Recorded {
@@ -106,6 +107,33 @@ impl Team {
     }
 }
 
+/// So many ticks; more where all threads were held back as long, until one has done something.
+fn at_least_a_slice(logs: &[(Place, Log)], begin: u64, long: u64) -> u64 {
+    let ended = logs.iter().filter_map(|(_, log)| log.first_end_after(begin)).min();
+    long.max(ended.map_or(0, |end| end - begin))
+}
+
+/// Runs the untimed slices; when the timed part begins.
+fn run_ahead(load: &mut dyn Load, order: Order, together: &Together, ticks: Ticks) -> u64 {
+    let mut log = Log::with_room(order.cutting, order.ahead_s);
+    if order.works {
+        load.prepare(order.ready);
+    }
+    // One slice at least, and the last may begin at the end of its time.
+    let slice_s = order.cutting.slice_s;
+    let [long, rest] =
+        [order.ahead_s.max(slice_s), slice_s + COUNTED_S].map(|s| ticks.in_seconds(s));
+    // Once all are here: where they are many, that takes longer than what runs ahead.
+    together.start.wait_after(|| {
+        together.begin.store(ticks.now() + long + rest, Ordering::Release);
+    });
+    let begin = together.begin.load(Ordering::Acquire);
+    if order.works {
+        log.run(load, ticks, order.cutting.cut, Until::Tick(begin - rest));
+    }
+    begin
+}
+
 /// The slices run on from the untimed part into the timed one, which begins and ends at moments that
 /// have nothing to do with what else runs: so what is taken at its edges counts as it should. A
 /// fixed amount of work begins when all threads are ready.
@@ -116,21 +144,8 @@ pub(super) fn one_trial(
     leads: bool,
 ) -> Result<ThreadResult, Reply> {
     let (ticks, cut) = (Ticks::new(), order.cutting.cut);
-    let [mut ahead, mut log] =
-        [order.ahead_s, order.seconds].map(|s| Log::with_room(order.cutting, s));
-    if order.works {
-        load.prepare(order.ready);
-    }
-    together.start.wait();
-    if leads {
-        let begin = ticks.now() + ticks.in_seconds(order.ahead_s + COUNTED_S);
-        together.begin.store(begin, Ordering::Release);
-    }
-    together.start.wait();
-    let begin = together.begin.load(Ordering::Acquire);
-    if order.works {
-        ahead.run(load, ticks, cut, Until::Tick(begin - ticks.in_seconds(COUNTED_S)));
-    }
+    let mut log = Log::with_room(order.cutting, order.seconds);
+    let begin = run_ahead(load, order, together, ticks);
     let system = || leads.then(|| SystemCounters::read(&together.sources));
     let (system_before, counters) = (system(), ThreadCounters::before());
     let first = leads.then(|| Moment::read(ticks));
@@ -177,8 +192,11 @@ pub(super) fn one_trial(
         clock: TrialClock { around: Some([after; 2]), within: None },
         counters: later.since(counters),
         latencies,
-        device: None,
         system: system_after.zip(system_before).map(|(after, before)| after.since(&before)),
         migrated: counters.cpu != later.cpu,
+        ..ThreadResult::default()
     })
 }
+
+#[cfg(test)]
+mod tests;

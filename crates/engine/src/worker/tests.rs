@@ -13,10 +13,14 @@ use crate::workload::Amount;
 const FIXED: Amount = Amount::Total(1001);
 
 fn begin(workload: &str, threads: u64, devices: &[&str]) -> Order {
+    begin_at(0, workload, threads, devices)
+}
+
+fn begin_at(place: u32, workload: &str, threads: u64, devices: &[&str]) -> Order {
     let params = Params::default().with("threads", threads);
     let point = Point { workload: workload.to_owned(), params };
     let devices = devices.iter().map(|d| (*d).to_owned()).collect();
-    Order::Begin(0, Job { point, cpus: vec![], cpu_stat: vec![], devices, trial_s: 1e-3 })
+    Order::Begin(place, Job { point, cpus: vec![], cpu_stat: vec![], devices, trial_s: 1e-3 })
 }
 
 fn converse(find: Find, orders: &[Order]) -> Vec<Reply> {
@@ -139,14 +143,74 @@ fn the_next_point_replaces_the_one_before() {
     ]
     .into_iter()
     .unzip();
-    let said = |reply: &Reply| match reply {
-        Reply::Ready => "ready".to_owned(),
-        Reply::Taken(taken) => format!("moved {:?}", taken.trial.moved),
-        Reply::Refused(reason) | Reply::Unverified(reason) => reason.clone(),
-    };
     let said: Vec<_> = converse(&find, &orders).iter().map(said).collect();
     assert_eq!(said, expected);
     assert_eq!(SET_UP.load(Ordering::SeqCst), 0);
+}
+
+/// What is set up at each place: workloads that tell what they are by what they moved.
+#[test]
+fn points_at_several_places_take_turns_and_are_taken_down_one_by_one() {
+    static ALIVE: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
+    let mover = |which: usize| {
+        let act = move |_, call: Call| match call {
+            // The threads of the one that it replaces are gone.
+            Call::Make if ALIVE[which].load(Ordering::SeqCst) > 0 => Err("still there".to_owned()),
+            Call::Thread => Ok(ALIVE[which].fetch_add(1, Ordering::SeqCst) as u64),
+            Call::Drop => Ok(ALIVE[which].fetch_sub(1, Ordering::SeqCst) as u64),
+            // Who else lives meanwhile.
+            Call::Verify => match ALIVE[1 - which].load(Ordering::SeqCst) {
+                0 => Err("alone".to_owned()),
+                _ => Ok(0),
+            },
+            other => count(other),
+        };
+        Fake { moved: Some(3.0 + which as f64), ..Fake::new(FIXED, act) }.leak()
+    };
+    let both = [mover(0), mover(1)];
+    let find = |id: &str| match id {
+        "test.a" => Some(both[0]),
+        "test.b" => Some(both[1]),
+        _ => None,
+    };
+    let take = |place| Order::Take(place, Request::Trial);
+    let at = |place, id, threads| begin_at(place, id, threads, &[]);
+    let (a, b, nothing) = ("moved Some(3003.0)", "moved Some(4004.0)", "nothing is set up");
+    let (orders, expected): (Vec<_>, Vec<_>) = [
+        (at(7, "test.a", 2), "ready"),
+        (at(2, "test.b", 1), "ready"),
+        (take(7), a),
+        (take(2), b),
+        (take(7), a),
+        (take(3), nothing),
+        // In its own place it is replaced, with another number of threads; in another it is not.
+        (at(7, "test.a", 1), "ready"),
+        (at(8, "test.a", 1), "still there"),
+        (take(7), a),
+        (take(2), b),
+        (Order::End(3), "ready"),
+        (take(7), a),
+        (Order::End(7), "ready"),
+        (take(7), nothing),
+        (take(2), "alone"),
+        (at(7, "test.none", 1), "no workload test.none"),
+        (at(9, "test.a", 3), "ready"),
+        (take(2), b),
+    ]
+    .into_iter()
+    .unzip();
+    let said: Vec<_> = converse(&find, &orders).iter().map(said).collect();
+    assert_eq!(said, expected);
+    assert!(ALIVE.iter().all(|alive| alive.load(Ordering::SeqCst) == 0));
+}
+
+/// A reply in a few words.
+fn said(reply: &Reply) -> String {
+    match reply {
+        Reply::Ready => "ready".to_owned(),
+        Reply::Taken(taken) => format!("moved {:?}", taken.trial.moved),
+        Reply::Refused(reason) | Reply::Unverified(reason) => reason.clone(),
+    }
 }
 
 #[test]
@@ -237,10 +301,9 @@ fn span(span_us: u64) -> Request {
     Request::Span { slice_us: 2000, span_us }
 }
 
-#[test]
-fn a_sample_is_made_of_slices_that_fill_its_time() {
-    // A microsecond of waiting for each iteration.
-    let steady = Fake::new(Amount::Calibrated, |_, call| {
+/// Loads whose iterations take a microsecond.
+fn steady(amount: Amount) -> Fake {
+    Fake::new(amount, |_, call| {
         if let Call::Run(iterations) = call {
             let end = monotonic() + iterations as f64 * 1e-6;
             while monotonic() < end {
@@ -248,9 +311,14 @@ fn a_sample_is_made_of_slices_that_fill_its_time() {
             }
         }
         count(call)
-    });
+    })
+}
+
+#[test]
+fn a_sample_is_made_of_slices_that_fill_its_time() {
     let begun = monotonic();
-    let replies = talk(steady, 1, &[Request::Warm, span(500_000), span(500_000)]);
+    let replies =
+        talk(steady(Amount::Calibrated), 1, &[Request::Warm, span(500_000), span(500_000)]);
     let took = monotonic() - begun;
     for reply in &replies[1..] {
         let s = trial(reply);
@@ -313,4 +381,30 @@ fn a_whole_problem_is_one_iteration_a_thread_and_its_solution_is_reported() {
             }
         }
     }
+}
+
+#[test]
+fn a_trial_of_a_load_that_can_be_cut_has_rounds() {
+    for (amount, timing) in
+        [(Amount::Calibrated, false), (Amount::Calibrated, true), (Amount::Total(1001), false)]
+    {
+        let fake = if timing { steady(amount).timing() } else { steady(amount) };
+        let replies = talk(fake, 1, &[Request::Warm, Request::Trial, Request::Trial]);
+        assert!(trial(&replies[0]).rounds.is_empty(), "a warm-up is none");
+        for reply in &replies[1..] {
+            let t = trial(reply);
+            let [round] = &t.rounds[..] else { panic!("{amount:?}: {t:?}") };
+            assert!((round.delivered / t.value - 1.0).abs() < 1e-6, "{t:?}");
+            let (claimed, counted) = account(reply);
+            // A time is of whole slices, of which those at its ends count in part.
+            assert!(claimed == counted && t.work <= claimed * (1.0 + 1e-9), "{t:?}");
+            assert!(t.work > 0.0 && t.seconds >= 0.9e-3, "{t:?}");
+            // Two units a microsecond at the most.
+            assert!(timing || t.value < 2.1e6, "{t:?}");
+        }
+    }
+    let whole = Fake::counting(Amount::Whole);
+    assert!(trial(&talk(whole, 1, &[Request::Trial])[0]).rounds.is_empty());
+    let device = Fake::counting(FIXED).of_a_device();
+    assert!(trial(&talk(device, 1, &[Request::Trial])[0]).rounds.is_empty());
 }

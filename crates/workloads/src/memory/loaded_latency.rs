@@ -257,9 +257,11 @@ mod tests {
             let loading = scope.spawn(|| setup.thread(1, 2).unwrap().disturb(&stop));
             let mut chaser = setup.thread(0, 2).unwrap();
             chaser.run(100);
-            assert_eq!(verified(chaser.as_mut(), &[60_000, 1, 39_999]), Ok(100_000));
+            let proved = verified(chaser.as_mut(), &[60_000, 1, 39_999]);
             std::thread::sleep(Duration::from_secs_f64(seconds));
+            // Before anything is asserted: the other thread would never end.
             stop.store(true, Ordering::Relaxed);
+            assert_eq!(proved, Ok(100_000));
             loading.join().unwrap()
         })
     }

@@ -21,7 +21,7 @@ use proofmark_model::{Host, Params, WorkloadSpec};
 
 use super::parameters;
 use super::segment::{Loop, find};
-use crate::arena::{Arena, Pages};
+use crate::arena::{self, Arena, Pages};
 use crate::cpu::isa::Isa;
 use crate::params::{choice, int, resolved};
 use layout::Layout;
@@ -157,12 +157,15 @@ impl Task {
         Ok(Box::new(Ready { task: self, arena, fill: !holds }))
     }
 
-    /// What the filled arena holds: the same for points whose sources are at the same places.
+    /// What the filled arena holds: the same for points whose sources are at the same places, of the
+    /// same nodes.
     fn content(&self) -> String {
+        let Layout { threads, .. } = self.layout;
         let (dst, layout) = (self.layout.dst.is_some(), self.layout.describe());
+        let split = arena::split(threads);
         match self.layout.is_of_all() {
-            true => format!("stream: all of {layout}"),
-            false => format!("stream: {dst} {layout}"),
+            true => format!("stream: all of {layout}, split {split}"),
+            false => format!("stream: {dst} {layout}, split {split}"),
         }
     }
 

@@ -236,9 +236,11 @@ fn arrays_are_filled_once_for_the_points_that_share_them() {
         let task = workload.task(&point(threads, size)).unwrap();
         task.content()
     };
-    assert_eq!(content(&COPY, 1, 64 << 20), content(&SCALE, 2, 64 << 20));
-    assert_eq!(content(&ADD, 1, 1 << 20), content(&TRIAD, 2, 1 << 20));
-    assert_eq!(content(&READ, 1, 1 << 20), content(&WRITE, 2, 1 << 20));
+    // On several nodes the pages are where the threads are.
+    let two = if arena::split(2) == 0 { 2 } else { 1 };
+    assert_eq!(content(&COPY, 1, 64 << 20), content(&SCALE, two, 64 << 20));
+    assert_eq!(content(&ADD, 1, 1 << 20), content(&TRIAD, two, 1 << 20));
+    assert_eq!(content(&READ, 1, 1 << 20), content(&WRITE, two, 1 << 20));
     for (one, other) in [
         ((&COPY, 1, 64 << 20), (&COPY, 1, 32 << 20)),
         ((&COPY, 1, 64 << 20), (&COPY, 3, 64 << 20)),

@@ -1,0 +1,127 @@
+use std::time::Duration;
+
+use super::*;
+use crate::clock::monotonic;
+
+/// Iterations that spin for so long, or take no time, and a clock chain that is noted.
+#[derive(Default)]
+struct Spins {
+    each: Duration,
+    ran: Vec<u64>,
+    /// After how many runs the clock was read.
+    read: Vec<usize>,
+}
+
+impl Load for Spins {
+    fn run(&mut self, iterations: u64) {
+        self.ran.push(iterations);
+        let end = monotonic() + iterations as f64 * self.each.as_secs_f64();
+        while monotonic() < end {
+            std::hint::spin_loop();
+        }
+    }
+    fn clock_chain(&mut self, cycles: u64) -> Option<u64> {
+        self.read.push(self.ran.len());
+        Some(cycles)
+    }
+    fn verify(&mut self) -> Result<u64, String> {
+        Ok(self.ran.iter().sum())
+    }
+}
+
+fn cutting(slice: u64) -> Cutting {
+    Cutting { cut: Cut::Core, slice, slice_s: 20e-6 }
+}
+
+/// What these slices leave.
+fn run(slice: u64, each: Duration, until: impl Fn(Ticks) -> Until) -> (Spins, Log) {
+    let (mut load, ticks) = (Spins { each, ..Spins::default() }, Ticks::new());
+    let mut log = Log::with_room(cutting(slice), 1e-3);
+    log.run(&mut load, ticks, Cut::Core, until(ticks));
+    (load, log)
+}
+
+#[test]
+fn slices_are_of_twenty_microseconds_or_one_iteration() {
+    let slice = |seconds, filling| {
+        let Cutting { slice, slice_s, .. } = Cutting::new(Cut::Core, seconds, filling);
+        (slice, (slice_s * 1e9).round())
+    };
+    assert_eq!(slice(0.1, (1_000_000, 0.1)), (200, 20_000.0));
+    assert_eq!(slice(0.001, (1_000_000, 0.1)), (200, 20_000.0));
+    // Longer than a slice should be.
+    assert_eq!(slice(0.1, (4, 2.0)), (1, 5e8));
+    // A long trial has no more of them than logs should hold.
+    assert_eq!(slice(64.0, (1 << 20, 1.024)), (3_276, 3_199_219.0));
+    // No time and no work are no reason to run for ever.
+    for filling in [(1, 0.0), (0, 0.0), (u64::MAX, 1e-3)] {
+        let cutting = Cutting::new(Cut::Core, 0.0, filling);
+        assert!(cutting.slice <= 20_000_000 && cutting.slice_s > 1e-6, "{cutting:?}");
+        assert!(Log::with_room(cutting, 0.0).ends.capacity() < 1000);
+    }
+}
+
+#[test]
+fn what_is_made_ready_is_enough_for_all_slices() {
+    assert_eq!(cutting(200).iterations_in(0.1), 1_000_000);
+    assert_eq!(cutting(200).iterations_in(1e-6), 200, "one slice at least");
+    assert_eq!(cutting(200).iterations_in(0.0), 200);
+    assert_eq!(cutting(u64::MAX).iterations_in(1.0), u64::MAX);
+}
+
+#[test]
+fn a_fixed_amount_is_run_whole_and_its_last_slice_is_what_is_left() {
+    for (amount, ran) in
+        [(0, vec![]), (1, vec![1]), (10, vec![10]), (25, vec![10, 10, 5]), (30, vec![10, 10, 10])]
+    {
+        let (load, log) = run(10, Duration::ZERO, |_| Until::Iterations(amount));
+        assert_eq!(load.ran, ran, "{amount}");
+        assert_eq!((log.ends.len(), log.iterations()), (ran.len(), amount));
+        assert!(log.ends.is_sorted() && log.ends.first().is_none_or(|end| *end >= log.from));
+    }
+}
+
+#[test]
+fn slices_end_at_the_first_end_that_is_due() {
+    let (load, log) =
+        run(10, Duration::from_micros(2), |t| Until::Tick(t.now() + t.in_seconds(2e-3)));
+    assert!((1..=100).contains(&load.ran.len()), "{}", load.ran.len());
+    assert_eq!(log.iterations(), 10 * load.ran.len() as u64);
+    let (load, log) = run(10, Duration::ZERO, |_| Until::Tick(0));
+    assert_eq!((load.ran, log.iterations()), (vec![10], 10), "one in any case");
+    assert_eq!(log.first_end_after(log.ends[0]), None);
+    assert_eq!(log.first_end_after(log.from - 1), Some(log.ends[0]));
+}
+
+#[test]
+fn the_clock_is_read_between_slices_and_not_after_the_last() {
+    // All of which take longer than it is from one reading to the next.
+    let (load, log) = run(1, Duration::from_millis(2), |_| Until::Iterations(5));
+    // A chain to warm up, and one that counts.
+    assert_eq!(load.read, [1, 1, 2, 2, 3, 3, 4, 4]);
+    assert_eq!(log.readings.len(), 4);
+    for (reading, pair) in log.readings.iter().zip(log.ends.windows(2)) {
+        assert_eq!((reading.after, reading.cycles), (pair[0], CLOCK_CYCLES));
+        assert!(
+            reading.after <= reading.from && reading.from <= reading.to && reading.to < pair[1]
+        );
+    }
+}
+
+#[test]
+fn the_clock_is_read_once_a_millisecond() {
+    let (load, log) = run(1, Duration::from_micros(20), |_| Until::Iterations(200));
+    assert_eq!(load.ran.len(), 200);
+    let every = Ticks::new().in_seconds(1e-3);
+    let most = (log.ends[199] - log.from) / every + 1;
+    let read = log.readings.len() as u64;
+    assert!((3..=most).contains(&read), "{read} of {most}");
+}
+
+#[test]
+fn a_log_has_room_for_twice_the_slices_that_are_due() {
+    let log = Log::with_room(cutting(10), 0.1);
+    assert!((10_000..20_000).contains(&log.ends.capacity()));
+    assert!((200..1000).contains(&log.readings.capacity()));
+    assert!(log.ends.is_empty() && log.readings.is_empty() && log.slice == 10);
+}

@@ -1,0 +1,292 @@
+//! Trials in slices of loads that spin. Other work may occupy every CPU meanwhile: what depends on
+//! that is tried several times.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::thread::{self, sleep, spawn};
+use std::time::{Duration, Instant};
+
+use proofmark_model::{Cut, Round};
+use proofmark_testing::{join, skip};
+
+use super::*;
+use crate::affinity::{pin, usable_cpus};
+use crate::chain;
+use crate::fake::{Call, Fake, count};
+use crate::workload::Amount as Calibrated;
+
+/// Steps of the chain in an iteration: about a microsecond.
+const STEPS: u64 = 3000 / chain::PER_STEP;
+
+fn spin(iterations: u64) {
+    std::hint::black_box(chain::adds(iterations.saturating_mul(STEPS)));
+}
+
+/// Threads that spin for what they are asked, and otherwise do as `also` says.
+fn spinning(also: impl Fn(usize, &Call) -> Result<(), String> + Send + Sync + 'static) -> Fake {
+    Fake::new(Calibrated::Calibrated, move |index, call| {
+        also(index, &call)?;
+        if let Call::Run(iterations) = call {
+            spin(iterations);
+        }
+        count(call)
+    })
+}
+
+fn spinners() -> Fake {
+    spinning(|_, _| Ok(()))
+}
+
+fn cutting(seconds: f64) -> Cutting {
+    let took = |_| {
+        let begin = Instant::now();
+        spin(2000);
+        begin.elapsed().as_secs_f64()
+    };
+    let filling_s = (0..5).map(took).fold(f64::INFINITY, f64::min);
+    Cutting::new(Cut::Core, seconds, (2000, filling_s))
+}
+
+/// A trial of the first `workers` of these threads, on these CPUs, in operations, of which an
+/// iteration is two. It must end.
+fn trial(
+    fake: Fake,
+    (threads, workers): (usize, usize),
+    cpus: &[u32],
+    amount: Amount,
+) -> Result<TeamTrial, Reply> {
+    let cpus = cpus.to_vec();
+    let takes = spawn(move || {
+        let team = fake.team(threads, &cpus)?;
+        let unit = (Unit::OpPerSecond, 2.0);
+        team.sliced(workers, &amount, (cutting(0.05), 0.01), unit)
+    });
+    join("a trial", takes)
+}
+
+fn usable() -> Vec<u32> {
+    usable_cpus(None).unwrap_or_default()
+}
+
+fn only_round(trial: &TeamTrial) -> &Round {
+    let [round] = &trial.known.rounds[..] else { panic!("{:?}", trial.known.rounds) };
+    round
+}
+
+/// Tries until it is so, for as long as a busy machine may need.
+fn in_the_end(what: &str, mut attempt: impl FnMut() -> Result<(), String>) {
+    let begin = Instant::now();
+    loop {
+        let Err(seen) = attempt() else { return };
+        assert!(begin.elapsed() < Duration::from_secs(40), "never {what}: {seen}");
+    }
+}
+
+#[test]
+fn as_much_is_done_as_fits_into_the_time() {
+    for (threads, workers) in [(1, 1), (2, 2), (3, 2)] {
+        let taken =
+            trial(spinners(), (threads, workers), &usable(), Amount::Seconds(0.05)).unwrap();
+        assert_eq!(taken.claimed, taken.counted, "what ran ahead does not count");
+        // The slices at both ends count in part.
+        assert!(taken.within > 0.0 && taken.within <= taken.claimed as f64, "{taken:?}");
+        let round = only_round(&taken);
+        assert!((taken.known.seconds - 0.05).abs() < 0.01, "{}", taken.known.seconds);
+        let delivered = 2.0 * taken.within / taken.known.seconds;
+        assert!((round.delivered / delivered - 1.0).abs() < 1e-9, "{round:?}");
+        assert_eq!(taken.known.background.is_some(), threads > workers);
+        assert!(taken.known.conditions.own_cpu_s.is_none_or(|own| own > 0.0));
+    }
+}
+
+#[test]
+fn a_fixed_amount_is_done_whole() {
+    for (shares, threads) in [
+        (vec![1], 1),
+        (vec![20_001], 1),
+        (vec![5000, 4999], 2),
+        (vec![7, 0], 2),
+        (vec![9000, 1], 3),
+    ] {
+        let all = shares.iter().sum();
+        let amount = Amount::Iterations(shares.clone(), 0.02);
+        let taken = trial(spinners(), (threads, shares.len()), &usable(), amount).unwrap();
+        assert_eq!((taken.claimed, taken.counted), (all, all), "{shares:?}");
+        assert!((taken.within - all as f64).abs() < 1e-6 * all as f64, "{taken:?}");
+        let within: f64 = taken.known.rounds.iter().map(|r| r.delivered * r.seconds / 2.0).sum();
+        assert!((within - taken.within).abs() < 1e-6 * within, "{shares:?}: {taken:?}");
+        assert!(taken.known.seconds > 0.0 && taken.known.seconds < 20.0);
+        assert_eq!(taken.known.background.is_some(), threads > shares.len());
+    }
+}
+
+#[test]
+fn what_is_made_ready_is_about_what_is_run() {
+    let asked: Arc<[AtomicU64; 2]> = Arc::default();
+    let noted = Arc::clone(&asked);
+    let notes = spinning(move |_, call| {
+        match call {
+            Call::Prepare(iterations) => noted[0].fetch_add(*iterations, Ordering::SeqCst),
+            Call::Run(iterations) => noted[1].fetch_add(*iterations, Ordering::SeqCst),
+            _ => 0,
+        };
+        Ok(())
+    });
+    let taken = trial(notes, (1, 1), &usable(), Amount::Seconds(0.05)).unwrap();
+    let [ready, run] = [0, 1].map(|i| asked[i].load(Ordering::SeqCst));
+    assert!(run > taken.claimed, "something runs ahead");
+    // A clock that is calibrated on a busy machine may be too slow by half.
+    assert!(ready > run / 4, "{ready} {run}");
+}
+
+#[test]
+fn failures_and_wrong_results_are_reported_and_no_thread_waits_for_ever() {
+    let fails = |at: usize| {
+        spinning(move |index, call| match call {
+            Call::Run(_) if index == at => Err("the disk is full".to_owned()),
+            _ => Ok(()),
+        })
+    };
+    let wrong = spinning(|index, call| match call {
+        Call::Verify if index == 1 => Err("expected 2, found 3".to_owned()),
+        _ => Ok(()),
+    });
+    for amount in [Amount::Seconds(0.01), Amount::Iterations(vec![1000; 2], 1e-3)] {
+        for at in [0, 1] {
+            let ended = trial(fails(at), (2, 2), &usable(), amount.clone()).map(|_| ());
+            assert_eq!(ended, Err(Reply::Refused("the disk is full".to_owned())));
+        }
+        let ended = trial(wrong.clone(), (2, 2), &usable(), amount).map(|_| ());
+        assert_eq!(ended, Err(Reply::Unverified("expected 2, found 3".to_owned())));
+    }
+}
+
+#[test]
+fn what_was_not_done_is_not_counted() {
+    let half = Fake::new(Calibrated::Calibrated, |_, call| match call {
+        Call::Run(iterations) => {
+            spin(iterations);
+            Ok(iterations / 2)
+        }
+        other => count(other),
+    });
+    let taken = trial(half, (2, 2), &usable(), Amount::Iterations(vec![1000; 2], 1e-3)).unwrap();
+    assert_eq!(taken.claimed, 2000);
+    assert!(taken.counted <= 1000, "{}", taken.counted);
+}
+
+/// A trial of 50 ms whose iterations sleep for 40.
+#[test]
+fn iterations_that_take_longer_than_what_runs_ahead_fill_the_time() {
+    let sleeps = || {
+        Fake::new(Calibrated::Calibrated, |_, call| {
+            if let Call::Run(iterations) = call {
+                (0..iterations).for_each(|_| sleep(Duration::from_millis(40)));
+            }
+            count(call)
+        })
+    };
+    in_the_end("was the time full", || {
+        let team = sleeps().team(1, &[]).unwrap();
+        let cutting = Cutting::new(Cut::Core, 0.05, (1, 0.04));
+        let unit = (Unit::OpPerSecond, 2.0);
+        let taken = team.sliced(1, &Amount::Seconds(0.05), (cutting, 0.01), unit).unwrap();
+        assert_eq!(taken.claimed, taken.counted);
+        if taken.within > 1.1 { Ok(()) } else { Err(format!("{} of 1.25", taken.within)) }
+    });
+}
+
+#[test]
+fn a_time_in_which_all_were_held_back_ends_with_the_first_slice() {
+    let held = spinning(|_, call| {
+        if matches!(call, Call::Start) {
+            sleep(Duration::from_millis(120));
+        }
+        Ok(())
+    });
+    let taken = trial(held, (2, 2), &usable(), Amount::Seconds(0.05)).unwrap();
+    assert!(taken.within > 0.0 && taken.claimed == taken.counted, "{taken:?}");
+    assert!((0.1..20.0).contains(&taken.known.seconds), "{}", taken.known.seconds);
+}
+
+#[test]
+fn threads_that_cannot_be_pinned_are_taken_to_share_a_core() {
+    let here = usable();
+    let absent: Vec<u32> = (3000..3100).filter(|cpu| !here.contains(cpu)).take(2).collect();
+    let cores = |cpus: &[u32]| {
+        let team = spinners().team(2, cpus).unwrap();
+        team.places.iter().map(|place| place.core).collect::<Vec<_>>()
+    };
+    assert_eq!(cores(&absent), [u32::MAX; 2]);
+    if let Some(first) = here.first() {
+        let found = cores(&[*first]);
+        assert!(found[0] != u32::MAX && found[0] == found[1], "{found:?}");
+    }
+}
+
+#[test]
+fn many_threads_take_a_trial_together() {
+    let taken = trial(spinners(), (256, 256), &usable(), Amount::Seconds(0.02)).unwrap();
+    assert_eq!(taken.claimed, taken.counted);
+    assert!(taken.within > 0.0 && taken.known.seconds < 30.0, "{taken:?}");
+}
+
+/// The attainable and the delivered rate of these threads on one CPU.
+fn on_one_cpu(cpu: u32, threads: usize) -> (f64, f64) {
+    let taken = trial(spinners(), (threads, threads), &[cpu], Amount::Seconds(0.1)).unwrap();
+    let round = only_round(&taken);
+    (round.attainable.unwrap_or(0.0), round.delivered)
+}
+
+#[test]
+fn threads_that_share_a_cpu_attain_what_one_does() {
+    let Some(cpu) = usable().first().copied() else { return skip("no CPU is known") };
+    in_the_end("was the rate that of one CPU", || {
+        let ((one, _), (four, _)) = (on_one_cpu(cpu, 1), on_one_cpu(cpu, 4));
+        let share = four / one;
+        if (0.9..1.1).contains(&share) { Ok(()) } else { Err(format!("{four} of {one}")) }
+    });
+}
+
+/// While this lives, a thread keeps that CPU busy.
+struct Busy(Arc<AtomicBool>, Option<thread::JoinHandle<()>>);
+
+impl Busy {
+    fn on(cpu: u32) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&stop);
+        let thread = spawn(move || {
+            pin(cpu);
+            while !asked.load(Ordering::Relaxed) {
+                spin(10);
+            }
+        });
+        Self(stop, Some(thread))
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+        let _ = self.1.take().map(thread::JoinHandle::join);
+    }
+}
+
+#[test]
+fn a_busy_neighbour_takes_from_what_is_delivered_and_not_from_what_is_attainable() {
+    let cpus = usable();
+    let [.., cpu] = cpus[..] else { return skip("no CPU is known") };
+    if cpus.len() < 2 {
+        return skip("one CPU");
+    }
+    in_the_end("did only the delivered rate fall", || {
+        let (alone, _) = on_one_cpu(cpu, 1);
+        let (attainable, delivered) = {
+            let _busy = Busy::on(cpu);
+            on_one_cpu(cpu, 1)
+        };
+        let seen = format!("{attainable} and {delivered} of {alone}");
+        let as_before = (attainable / alone - 1.0).abs() < 0.05;
+        if as_before && delivered < 0.8 * alone { Ok(()) } else { Err(seen) }
+    });
+}
