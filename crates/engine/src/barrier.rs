@@ -64,6 +64,7 @@ mod tests {
                 scope.spawn(|| {
                     for round in 1..=200 {
                         barrier.wait_after(|| {
+                            thread::sleep(std::time::Duration::from_micros(50));
                             done.fetch_add(1, Ordering::Relaxed);
                         });
                         // The next round ends with this thread only; a panic would stop them all.

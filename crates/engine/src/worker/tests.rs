@@ -393,8 +393,11 @@ fn a_trial_of_a_load_that_can_be_cut_has_rounds() {
         assert!(trial(&replies[0]).rounds.is_empty(), "a warm-up is none");
         for reply in &replies[1..] {
             let t = trial(reply);
-            let [round] = &t.rounds[..] else { panic!("{amount:?}: {t:?}") };
-            assert!((round.delivered / t.value - 1.0).abs() < 1e-6, "{t:?}");
+            // More than one where the machine held all back for long.
+            assert!(!t.rounds.is_empty(), "{amount:?}: {t:?}");
+            if let [round] = &t.rounds[..] {
+                assert!((round.delivered / t.value - 1.0).abs() < 1e-6, "{t:?}");
+            }
             let (claimed, counted) = account(reply);
             // A time is of whole slices, of which those at its ends count in part.
             assert!(claimed == counted && t.work <= claimed * (1.0 + 1e-9), "{t:?}");

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::thread::{self, sleep, spawn};
 use std::time::{Duration, Instant};
 
-use proofmark_model::{Cut, Round};
+use proofmark_model::Cut;
 use proofmark_testing::{join, skip};
 
 use super::*;
@@ -68,11 +68,6 @@ fn usable() -> Vec<u32> {
     usable_cpus(None).unwrap_or_default()
 }
 
-fn only_round(trial: &TeamTrial) -> &Round {
-    let [round] = &trial.known.rounds[..] else { panic!("{:?}", trial.known.rounds) };
-    round
-}
-
 /// Tries until it is so, for as long as a busy machine may need.
 fn in_the_end(what: &str, mut attempt: impl FnMut() -> Result<(), String>) {
     let begin = Instant::now();
@@ -85,17 +80,23 @@ fn in_the_end(what: &str, mut attempt: impl FnMut() -> Result<(), String>) {
 #[test]
 fn as_much_is_done_as_fits_into_the_time() {
     for (threads, workers) in [(1, 1), (2, 2), (3, 2)] {
-        let taken =
-            trial(spinners(), (threads, workers), &usable(), Amount::Seconds(0.05)).unwrap();
-        assert_eq!(taken.claimed, taken.counted, "what ran ahead does not count");
-        // The slices at both ends count in part.
-        assert!(taken.within > 0.0 && taken.within <= taken.claimed as f64, "{taken:?}");
-        let round = only_round(&taken);
-        assert!((taken.known.seconds - 0.05).abs() < 0.01, "{}", taken.known.seconds);
-        let delivered = 2.0 * taken.within / taken.known.seconds;
-        assert!((round.delivered / delivered - 1.0).abs() < 1e-9, "{round:?}");
-        assert_eq!(taken.known.background.is_some(), threads > workers);
-        assert!(taken.known.conditions.own_cpu_s.is_none_or(|own| own > 0.0));
+        in_the_end("was the time as long as it should be", || {
+            let asked = Amount::Seconds(0.05);
+            let taken = trial(spinners(), (threads, workers), &usable(), asked).unwrap();
+            assert_eq!(taken.claimed, taken.counted, "what ran ahead does not count");
+            // The slices at both ends count in part.
+            assert!(taken.within > 0.0 && taken.within <= taken.claimed as f64, "{taken:?}");
+            let delivered = 2.0 * taken.within / taken.known.seconds;
+            let [round] = &taken.known.rounds[..] else {
+                return Err(format!("{:?}", taken.known.rounds));
+            };
+            assert!((round.delivered / delivered - 1.0).abs() < 1e-9, "{round:?}");
+            assert_eq!(taken.known.background.is_some(), threads > workers);
+            assert!(taken.known.conditions.own_cpu_s.is_none_or(|own| own > 0.0));
+            // Longer where all threads were held back.
+            let off_s = taken.known.seconds - 0.05;
+            if off_s.abs() < 1e-4 { Ok(()) } else { Err(format!("{off_s} s more")) }
+        });
     }
 }
 
@@ -234,7 +235,7 @@ fn many_threads_take_a_trial_together() {
 /// The attainable and the delivered rate of these threads on one CPU.
 fn on_one_cpu(cpu: u32, threads: usize) -> (f64, f64) {
     let taken = trial(spinners(), (threads, threads), &[cpu], Amount::Seconds(0.1)).unwrap();
-    let round = only_round(&taken);
+    let round = &taken.known.rounds[0];
     (round.attainable.unwrap_or(0.0), round.delivered)
 }
 
