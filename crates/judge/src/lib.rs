@@ -18,6 +18,7 @@ pub mod microarchitecture;
 mod network;
 #[cfg(test)]
 mod property;
+mod quota;
 mod references;
 mod run;
 mod series;

@@ -4,11 +4,11 @@ use proofmark_model::{Access, Measurement, Precision, Property, Run, Verdict, Wo
 
 use crate::execution::Execution;
 use crate::words::counted;
-use crate::{Context, bottleneck, ceilings, checks, efficiency, references, series};
+use crate::{Context, bottleneck, ceilings, checks, efficiency, quota, references, series};
 
 /// Judges a run whose measurements have their trials, summaries, verification and endings: fills in
 /// ceiling, efficiency, bottleneck, findings, verdict, and the reason for each part that stays
-/// null; and of each reference tool the efficiency, findings and verdict, which change no verdict
+/// null; bounds the delivered figure by a CPU quota; and of each reference tool the efficiency, findings and verdict, which change no verdict
 /// of proofmark's own results. Findings of checks that are not this crate's are kept. Judging again
 /// gives the same.
 pub fn judge_run(run: &mut Run) {
@@ -45,6 +45,7 @@ impl Context<'_> {
 
     /// Fills in what a measurement's verdict rests on.
     pub(crate) fn examine(&self, all: &mut [Measurement], i: usize) {
+        quota::bound_delivered(self.host, &mut all[i]);
         all[i].series = series::analysed(&self.among(all), &all[i]);
         match ceilings::derive(&self.among(all), &all[i]) {
             Ok(ceiling) => all[i].ceiling = Some(ceiling),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Better, Params, Ratio, Subsystem, Summary, Timestamp, Unit, Verdict};
+use crate::{Better, FigureKind, Params, Ratio, Subsystem, Summary, Timestamp, Unit, Verdict};
 
 /// Version of a comparison's shape.
 pub const COMPARISON_SCHEMA: &str = "proofmark.comparison/2";
@@ -98,22 +98,51 @@ pub struct ComparedPoint {
     pub a: Option<Number>,
     /// In B; null where B has no number for it.
     pub b: Option<Number>,
-    /// B / A: the median over all pairs of a trial of A and one of B, with its 95 % interval, null
-    /// for too few trials. Null where the two have none.
+    /// The figure that `ratio` and `outcome` are of: the headline of both where their rounds have
+    /// it. Null where there is no ratio.
+    pub figure: Option<FigureKind>,
+    /// B / A: the median over all pairs of a round (without rounds, a trial) of A and one of B,
+    /// with its 95 % interval, null for too few. Null where the two have none.
     pub ratio: Option<Ratio>,
     /// Ratios from 1 / (1 + margin) to 1 + margin say nothing: two runs of one machine differ as
     /// much. Null where there is no ratio.
     pub margin: Option<f64>,
     /// Smallest slowdown of B, as a share, that the comparison can show; null where it shows nothing.
     pub resolution: Option<f64>,
-    /// What follows.
+    /// What follows of that figure.
     pub outcome: Comparability,
+    /// The same of the delivered figure, which also shows what others took; null where `figure` is
+    /// delivered, and without rounds.
+    pub delivered: Option<ComparedFigure>,
     /// Why, in a sentence: the cause of a difference as far as the findings know it, or what
     /// keeps the two from being compared.
     pub reason: String,
 }
 
+/// A further figure of a point in both runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ComparedFigure {
+    /// B / A over the rounds.
+    pub ratio: Ratio,
+    /// Ratios from 1 / (1 + margin) to 1 + margin say nothing.
+    pub margin: f64,
+    /// Smallest slowdown that it can show; null where it shows nothing.
+    pub resolution: Option<f64>,
+    /// What follows.
+    pub outcome: Comparability,
+}
+
 impl ComparedPoint {
+    /// Slower if the headline or the delivered figure is, else faster if one of them is.
+    pub fn change(&self) -> Comparability {
+        let delivered = self.delivered.as_ref().map(|d| d.outcome);
+        let either = |outcome| self.outcome == outcome || delivered == Some(outcome);
+        [Comparability::Slower, Comparability::Faster]
+            .into_iter()
+            .find(|outcome| either(*outcome))
+            .unwrap_or(self.outcome)
+    }
+
     /// Whether A has a number that counts.
     pub fn in_base(&self) -> bool {
         counts(self.a.as_ref())
@@ -126,12 +155,12 @@ impl ComparedPoint {
 
     /// Whether the comparison says that B is faster, slower, or neither.
     pub fn judged(&self) -> bool {
-        self.outcome != Comparability::NotComparable
+        self.change() != Comparability::NotComparable
     }
 
     /// Whether it fails a check against A: B is slower, or its number is gone.
     pub fn fails(&self) -> bool {
-        self.outcome == Comparability::Slower || self.gone()
+        self.change() == Comparability::Slower || self.gone()
     }
 }
 

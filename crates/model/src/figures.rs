@@ -50,6 +50,9 @@ pub struct Figure {
     /// Why the value or the interval is null.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
+    /// What bounds it, where the value is that bound because the rounds' median lies beyond it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<String>,
 }
 
 impl Figure {
@@ -60,14 +63,14 @@ impl Figure {
 
     /// A value of which no interval is known.
     pub fn alone(value: f64, why: impl Into<String>) -> Self {
-        Self { value: Some(value), ci95: None, missing: Some(why.into()) }
+        Self { value: Some(value), missing: Some(why.into()), ..Self::default() }
     }
 
     /// The median of the rounds' figures.
     fn of_rounds(values: &[f64], looks: bool) -> Self {
         let Some(value) = median(values) else { return Self::none("no round has one") };
         match interval_of_rounds(values, looks) {
-            Some(ci95) => Self { value: Some(value), ci95: Some(ci95), missing: None },
+            Some(ci95) => Self { value: Some(value), ci95: Some(ci95), ..Self::default() },
             None => Self::alone(value, too_few(values.len())),
         }
     }
@@ -270,6 +273,7 @@ fn of_whole(unit: Unit, trials: Statistics, all: &[Trial]) -> Summary {
         value: Some(trials.median),
         ci95: trials.ci95.filter(|_| trials.n >= LOOKS[0] as u64),
         missing: (trials.n < LOOKS[0] as u64).then(|| too_few(all.len())),
+        ..Figure::default()
     };
     Summary {
         headline: Cut::Whole.headline(),
@@ -291,6 +295,7 @@ fn uncut(why: &str, trials: Statistics) -> Summary {
             value: Some(trials.median),
             ci95: trials.ci95,
             missing: trials.ci95.is_none().then(few),
+            ..Figure::default()
         },
         trials,
     }

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Better, Params, Timestamp, Unit, Verdict};
+use crate::{Better, FigureKind, Params, Timestamp, Unit, Verdict};
 
 /// A past run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -59,14 +59,29 @@ pub struct PastPoint {
     pub over_time: bool,
     /// Number of trials, or of samples.
     pub n: u64,
-    /// Median.
+    /// Which of the figures is the headline.
+    pub headline: FigureKind,
+    /// The headline figure.
     pub median: f64,
-    /// Its 95 % interval; null for fewer than 6 trials, and where the value had several levels.
+    /// Its 95 % interval; null where there is none, and where the value had several levels.
     pub ci95: Option<[f64; 2]>,
+    /// What the hardware does when it is left alone; null where that was not seen.
+    pub attainable: Option<PastFigure>,
+    /// What the run got; null where that is not known.
+    pub delivered: Option<PastFigure>,
     /// Levels that the value had while it was sampled over time; null for trials.
     pub levels: Option<u64>,
     /// Measured / ceiling; null without a ceiling.
     pub efficiency: Option<f64>,
     /// What the checks made of it.
     pub verdict: Verdict,
+}
+
+/// One figure of a past measurement.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PastFigure {
+    /// In the measurement's unit.
+    pub value: f64,
+    /// Its 95 % interval; null where there is none, and where the value had several levels.
+    pub ci95: Option<[f64; 2]>,
 }

@@ -38,12 +38,12 @@ mod workload;
 
 pub use ceiling::{Ceiling, Input, Provenance};
 pub use comparison::{
-    COMPARISON_SCHEMA, Comparability, ComparedPoint, ComparedSubsystem, Comparison, Difference,
-    Number, Side, comparison_schema,
+    COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Comparison,
+    Difference, Number, Side, comparison_schema,
 };
 pub use figures::{CLEAN_S, Cut, Figure, FigureKind, LOOKS, Summary, summarise_trials};
 pub use finding::{Finding, Severity, Verdict};
-pub use history::{PastPoint, PastRun};
+pub use history::{PastFigure, PastPoint, PastRun};
 pub use host::{
     Cache, CacheKind, Clock, Cpu, Host, Limits, Load, LogicalCpu, Memory, MemoryModule,
     Microarchitecture, NumaNode, Os, Timer,

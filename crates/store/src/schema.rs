@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use proofmark_model::{Better, Params, Unit, Verdict};
+use proofmark_model::{Better, FigureKind, Params, PastFigure, Unit, Verdict};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::error::{StoreError, about};
 const APPLICATION: i64 = 0x5066_4d6b;
 
 /// `PRAGMA user_version` of these tables. Nothing reads those of other versions.
-pub const VERSION: i64 = 6;
+pub const VERSION: i64 = 7;
 
 const TABLES: &str = "
     CREATE TABLE runs (
@@ -55,8 +55,11 @@ pub struct Measured {
 #[derive(Serialize, Deserialize)]
 pub struct Number {
     pub n: u64,
+    pub headline: FigureKind,
     pub median: f64,
     pub ci95: Option<[f64; 2]>,
+    pub attainable: Option<PastFigure>,
+    pub delivered: Option<PastFigure>,
     pub levels: Option<u64>,
     pub efficiency: Option<f64>,
     pub verdict: Verdict,

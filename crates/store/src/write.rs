@@ -1,6 +1,8 @@
 //! Runs are added.
 
-use proofmark_model::{Host, Measurement, PastRun, Run, Verdict, counted, format_size};
+use proofmark_model::{
+    Figure, FigureKind, Host, Measurement, PastFigure, PastRun, Run, Verdict, counted, format_size,
+};
 use rusqlite::{Transaction, TransactionBehavior, params};
 use serde::Serialize;
 
@@ -70,11 +72,22 @@ fn number(m: &Measurement) -> Option<Number> {
     let summary = m.summary.as_ref().filter(|s| s.value().is_finite())?;
     let levels = m.series.as_ref().map(|s| s.levels.len() as u64);
     // A median over several levels is none of them; nor is its interval one of the value.
-    let interval = summary.ci95().filter(|i| i.iter().all(|v| v.is_finite()));
+    let one_level = levels.is_none_or(|n| n < 2);
+    let interval = |ci95: Option<[f64; 2]>| {
+        ci95.filter(|ends| one_level && ends.iter().all(|v| v.is_finite()))
+    };
+    let figure = |kind| {
+        let Figure { value, ci95, .. } = summary.figure(kind);
+        let value = value.filter(|v| v.is_finite())?;
+        Some(PastFigure { value, ci95: interval(*ci95) })
+    };
     Some(Number {
         n: summary.trials.n,
+        headline: summary.headline,
         median: summary.value(),
-        ci95: interval.filter(|_| levels.is_none_or(|n| n < 2)),
+        ci95: interval(summary.ci95()),
+        attainable: figure(FigureKind::Attainable),
+        delivered: figure(FigureKind::Delivered),
         levels,
         efficiency: m.efficiency.filter(|e| e.is_finite()),
         verdict: m.verdict,

@@ -8,7 +8,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use proofmark_model::{Better, Level, Measurement, Param, Params, Series, Unit, Verdict, testing};
+use proofmark_model::{
+    Better, Figure, FigureKind, Level, Measurement, Param, Params, PastFigure, Series, Unit,
+    Verdict, testing,
+};
 use proofmark_store::{Filter, Store};
 use runs::{measurement, moment, run, small};
 use rusqlite::Connection;
@@ -68,6 +71,26 @@ fn what_is_added_is_read_again() {
     assert_eq!((two.machine.as_str(), two.over_time, two.levels), (&*past.machine, false, None));
     assert_eq!(two.params, small(0).measurements[1].params);
     assert!(store.points(&Filter::default()).unwrap().is_empty(), "of no workload");
+}
+
+#[test]
+fn attainable_and_delivered_are_kept_beside_the_headline() {
+    let (_dir, _path, mut store) = opened();
+    let mut cut = small(0);
+    let s = cut.measurements[0].summary.as_mut().unwrap();
+    let attainable = Figure { value: Some(60e9), ci95: Some([59e9, 61e9]), ..Figure::default() };
+    (s.headline, s.attainable) = (FigureKind::Attainable, attainable);
+    s.delivered = Figure::alone(30e9, "made up");
+    let bad = cut.measurements[1].summary.as_mut().unwrap();
+    bad.attainable = Figure::alone(f64::NAN, "no number");
+    store.add(&cut, "", None).unwrap();
+    let points = store.points(&filter_by("cpu.flops")).unwrap();
+    let [one, two] = &points[..] else { panic!("{points:?}") };
+    assert_eq!((one.headline, one.median), (FigureKind::Attainable, 60e9));
+    assert_eq!(one.attainable, Some(PastFigure { value: 60e9, ci95: Some([59e9, 61e9]) }));
+    assert_eq!(one.delivered, Some(PastFigure { value: 30e9, ci95: None }));
+    assert_eq!((two.headline, two.attainable), (FigureKind::Delivered, None));
+    assert_eq!(two.delivered, Some(PastFigure { value: two.median, ci95: two.ci95 }));
 }
 
 #[test]
@@ -203,11 +226,11 @@ fn references_hold() {
 
 #[test]
 fn a_store_of_another_version_is_left_alone() {
-    for version in [5, 99, -1] {
+    for version in [6, 99, -1] {
         let (_dir, path, mut open) = opened();
         alter(&path, &format!("PRAGMA user_version = {version}"));
         let before = fs::read(&path).unwrap();
-        let why = format!("version {version}; this proofmark supports only version 6");
+        let why = format!("version {version}; this proofmark supports only version 7");
         assert!(refused(&path).contains(&why), "{version}");
         let error = open.add(&small(1), "", None).unwrap_err().to_string();
         assert!(error.contains(&why), "by one that had it open: {error}");

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    Comparison, Ending, Finding, Measurement, Params, Plan, Probe, Run, Severity, Verdict,
-    WorkloadSpec, testing,
+    Comparison, Cut, Ending, Finding, Measurement, Params, Plan, Probe, Round, Run, Severity,
+    Verdict, WorkloadSpec, summarise_trials, testing,
 };
 
 use super::Folder;
@@ -85,6 +85,43 @@ fn half_the_speed_is_slower_with_its_cause_and_ends_with_4() {
     assert!(printed.lines().count() == 3 && printed.lines().all(|l| !l.is_empty()), "{printed}");
     assert!(printed.contains("slower cpu.flops 1 thread: 0.500"), "{printed}");
     // The other way round nothing is slower, and suspect is no failure.
+    checks(&folder, ["a.json", "b.json"], 0);
+    checks(&folder, ["b.json"; 2], 0);
+}
+
+/// Cuts each trial into a round in which the machine has its rate and the run got this share of it.
+fn in_rounds(run: &mut Run, share: f64) {
+    for m in &mut run.measurements {
+        for t in &mut m.trials {
+            t.rounds = vec![Round {
+                delivered: share * t.value,
+                typical: Some(t.value),
+                attainable: Some(t.value),
+                clean_s: 0.05,
+                ..Round::default()
+            }];
+        }
+        m.summary = summarise_trials(Cut::Core, m.unit, &m.trials, false);
+    }
+}
+
+#[test]
+fn half_of_the_machine_is_slower_by_what_was_delivered_and_ends_with_4() {
+    let under_quota = |run: &mut Run| {
+        in_rounds(run, 0.5);
+        for m in &mut run.measurements {
+            let message = "a CPU quota of 0.5 CPUs held the process back for 50 % of the time";
+            m.findings.push(Finding::new("throttled", Severity::Note, message, ""));
+        }
+    };
+    let both = &[1e9, 2e9][..];
+    let folder = with(&[("a", both, |run| in_rounds(run, 1.0)), ("b", both, under_quota)]);
+    let printed = folder.prints(&["compare", "a.json", "b.json"]);
+    let said = "attainable: no difference shown in 2 of 2 results; delivered: 2 slower";
+    assert!(printed.replace('\n', " ").contains(said), "{printed}");
+    let printed = checks(&folder, ["b.json", "a.json"], 4);
+    let said = "attainable: no difference shown; delivered is 50 % lower: in B a CPU quota of 0.5";
+    assert_eq!(printed.matches(said).count(), 2, "{printed}");
     checks(&folder, ["a.json", "b.json"], 0);
     checks(&folder, ["b.json"; 2], 0);
 }

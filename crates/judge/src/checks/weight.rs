@@ -71,7 +71,7 @@ mod tests {
         let s = m.summary.as_mut().unwrap();
         let value = s.trials.median;
         let ci95 = Some([value * (1.0 - half), value * (1.0 + half)]);
-        let figure = Figure { value: Some(value), ci95, missing: None };
+        let figure = Figure { value: Some(value), ci95, ..Figure::default() };
         s.headline = kind;
         match kind {
             FigureKind::Attainable => s.attainable = figure,

@@ -15,6 +15,8 @@ const TOOK: [&str; 8] = [
     "shared_device",
     "swap",
 ];
+/// Of these, what windows leave out: no cause of a figure that is made of them.
+const LEFT_OUT: [&str; 3] = ["throttled", "steal", "other_cpu"];
 /// Checks that only say that trials differ, not why.
 const SHAPE: [&str; 3] = ["trend", "clusters", "falling_rate"];
 /// Causes that are reported.
@@ -25,16 +27,21 @@ const CLOCK: f64 = 0.02;
 const MORE: f64 = 2.0;
 
 /// The cause of a difference, for the lower side and the other; empty if nothing names one.
-pub(super) fn find(worse: (&str, &Measurement), better: (&str, &Measurement)) -> String {
+/// `windows`: whether the figure leaves out what was taken.
+pub(super) fn find(
+    worse: (&str, &Measurement),
+    better: (&str, &Measurement),
+    windows: bool,
+) -> String {
     let ((name, w), (other, o)) = (worse, better);
-    let mut causes: Vec<String> = one_sided(w, o)
+    let mut causes: Vec<String> = one_sided(w, o, windows)
         .into_iter()
         .take(MOST_SHOWN)
         .map(|f| format!("in {name} {}", f.message))
         .collect();
     causes.extend(clock(worse, better));
     if causes.is_empty() {
-        let caveat = one_sided(o, w).into_iter().find(|f| f.severity >= Severity::Suspect);
+        let caveat = one_sided(o, w, windows).into_iter().find(|f| f.severity >= Severity::Suspect);
         causes.extend(caveat.map(|f| format!("{other} itself is suspect: {}", f.message)));
     }
     causes.join("; ")
@@ -42,31 +49,39 @@ pub(super) fn find(worse: (&str, &Measurement), better: (&str, &Measurement)) ->
 
 /// Whether a quota limited one side only.
 pub(super) fn throttled_on_one_side(a: &Measurement, b: &Measurement) -> bool {
-    let held = |m, o| one_sided(m, o).iter().any(|f| f.check == "throttled");
+    let held = |m, o| one_sided(m, o, false).iter().any(|f| f.check == "throttled");
     held(a, b) || held(b, a)
 }
 
-/// What was found in one and not as much in the other: worst first, then what explains most. That
+/// What was found in one and not as much in the other: worst first, then what explains most. What
+/// took time counts as much where it is a note, since windows that leave it out make it one. That
 /// trials differ is reported only where nothing says why.
-fn one_sided<'a>(m: &'a Measurement, other: &Measurement) -> Vec<&'a Finding> {
+fn one_sided<'a>(m: &'a Measurement, other: &Measurement, windows: bool) -> Vec<&'a Finding> {
     let rank = |f: &Finding| TOOK.iter().position(|c| *c == f.check).unwrap_or(TOOK.len());
+    let took = |f: &Finding| rank(f) < TOOK.len();
     let counts = |f: &&Finding| {
-        let matters = f.severity >= Severity::Suspect || rank(f) < TOOK.len();
+        let matters = f.severity >= Severity::Suspect || took(f);
         let there = other.findings.iter().find(|o| o.check == f.check);
-        matters && there.is_none_or(|o| more(f, o))
+        let left_out = windows && LEFT_OUT.contains(&&*f.check);
+        matters && !left_out && there.is_none_or(|o| more(f, o))
     };
     let mut found: Vec<&Finding> = m.findings.iter().filter(counts).collect();
     let shape = |f: &Finding| SHAPE.contains(&&*f.check);
-    found.sort_by_key(|f| (std::cmp::Reverse(f.severity), shape(f), rank(f)));
-    if found.iter().any(|f| !shape(f) && f.severity >= Severity::Suspect) {
+    let weight = |f: &Finding| if took(f) { f.severity.max(Severity::Suspect) } else { f.severity };
+    found.sort_by_key(|f| (std::cmp::Reverse(weight(f)), shape(f), rank(f)));
+    if found.iter().any(|f| !shape(f) && weight(f) >= Severity::Suspect) {
         found.retain(|f| !shape(f));
     }
     found
 }
 
+/// By the evidence where both have it: the same share may be a note in one run and suspect in the
+/// other.
 fn more(f: &Finding, other: &Finding) -> bool {
-    f.severity > other.severity
-        || matches!((share(f), share(other)), (Some(f), Some(o)) if f > MORE * o)
+    match (share(f), share(other)) {
+        (Some(f), Some(o)) => f > MORE * o,
+        _ => f.severity > other.severity,
+    }
 }
 
 /// The share that a finding rests on, 0 to 1.

@@ -1,6 +1,6 @@
 //! Whether two measurements can be held against each other, and the ratio if so.
 
-use proofmark_model::{Ending, Measurement, Run, Severity, Verdict};
+use proofmark_model::{Better, Ending, FigureKind, Measurement, Run, Severity, Verdict};
 
 use super::pairs::Pair;
 use super::rank::{Known, Ranks};
@@ -30,10 +30,20 @@ fn only(has: &str, (lacks, other): (&str, &Run), m: &Measurement) -> String {
     }
 }
 
-/// Two measurements that can be compared, and B / A.
+/// Two measurements that can be compared.
 pub(super) struct Compared<'a> {
     pub(super) a: &'a Measurement,
     pub(super) b: &'a Measurement,
+    pub(super) headline: Figured,
+    /// The delivered figure too, where the headline is made of windows.
+    pub(super) delivered: Option<Figured>,
+}
+
+/// B / A of one figure.
+pub(super) struct Figured {
+    pub(super) kind: FigureKind,
+    /// Whether windows leave out of it what was taken, in both.
+    pub(super) windows: bool,
     pub(super) known: Known,
 }
 
@@ -65,15 +75,59 @@ pub(super) fn compared<'a>(
             ));
         }
     }
-    let values = |m: &Measurement| -> Vec<f64> {
-        match m.trials.is_empty() {
-            false => m.trials.iter().map(|t| t.value).collect(),
-            // An import may have no more than a median.
-            true => m.summary.iter().map(|s| s.value()).collect(),
-        }
+    let (kind, windows) = headline(m, n);
+    let mut figured = |kind, windows| {
+        let known = ranks.known(&values(m, kind), &values(n, kind))?;
+        Ok(Figured { kind, windows, known })
     };
-    let known = ranks.known(&values(m), &values(n))?;
-    Ok(Compared { a: m, b: n, known })
+    let headline = figured(kind, windows)?;
+    let delivered = windows.then(|| figured(FigureKind::Delivered, false));
+    let delivered = delivered.and_then(|found: Result<Figured, String>| found.ok());
+    Ok(Compared { a: m, b: n, headline, delivered })
+}
+
+fn has_rounds(m: &Measurement) -> bool {
+    m.trials.iter().any(|t| !t.rounds.is_empty())
+}
+
+/// The figure that is compared first, and whether it is made of windows: the headline of A, or of
+/// B, that the rounds of both have. Without rounds, what the trials are values of.
+fn headline(m: &Measurement, n: &Measurement) -> (FigureKind, bool) {
+    let of = |m: &Measurement| m.summary.as_ref().map_or(FigureKind::Delivered, |s| s.headline);
+    let has = |m: &Measurement, kind| {
+        let seen = m.summary.as_ref().is_some_and(|s| s.figure(kind).value.is_some());
+        seen && !values(m, kind).is_empty()
+    };
+    match [m, n].map(has_rounds) {
+        [true, true] => [of(m), of(n), FigureKind::Typical]
+            .into_iter()
+            .find(|k| *k != FigureKind::Delivered && has(m, *k) && has(n, *k))
+            .map_or((FigureKind::Delivered, false), |kind| (kind, true)),
+        [false, false] if of(m) == of(n) => (of(m), false),
+        _ => (FigureKind::Delivered, false),
+    }
+}
+
+/// A figure in each round; of what has none the value of each trial, and of an import without
+/// trials its median.
+fn values(m: &Measurement, kind: FigureKind) -> Vec<f64> {
+    let summary = m.summary.as_ref();
+    if has_rounds(m) {
+        let rounds = m.trials.iter().flat_map(|t| &t.rounds).filter_map(|r| r.figure(kind));
+        // Rounds too short to show a quota read more than it allows.
+        let bound = summary.map(|s| s.figure(kind)).filter(|f| f.bound.is_some());
+        let bound = bound.and_then(|f| f.value);
+        let bounded = |v: f64| match (bound, m.better) {
+            (Some(most), Better::Higher) => v.min(most),
+            (Some(least), Better::Lower) => v.max(least),
+            (None, _) => v,
+        };
+        return rounds.map(bounded).collect();
+    }
+    match m.trials.is_empty() {
+        false => m.trials.iter().map(|t| t.value).collect(),
+        true => summary.iter().map(|s| s.value()).collect(),
+    }
 }
 
 fn number(name: &str, m: &Measurement) -> Result<(), String> {

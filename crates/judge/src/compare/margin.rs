@@ -13,7 +13,8 @@
 //!   the points of one workload with as many threads. What touches a whole group, or all, is then no
 //!   spread: a thread count that lost a third is a difference, not noise;
 //! * **width**: the half-widths of both medians' intervals, added;
-//! * **disturbed**: what steal or other processes took on *both* sides, the lesser share of the two.
+//! * **disturbed**: what steal or other processes took on *both* sides, the lesser share of the two;
+//!   not of a figure made of windows, which leave that out.
 //!
 //! A fault may split a group in halves, and would then be its own excuse: so neither spread nor
 //! width hides a factor of two. What others took can: a point in which it would, and which shows
@@ -25,9 +26,10 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Measurement, Run, Subsystem, Verdict, median};
+use proofmark_model::{FigureKind, Measurement, Run, Subsystem, Verdict, median};
 
 use super::cause::share;
+use super::comparable::Figured;
 
 /// Targets that a base margin is, and on a virtual machine for all but the CPU.
 const TARGETS: f64 = 2.0;
@@ -88,19 +90,21 @@ impl Margins {
         self.at_most(subsystem, MOST_QUIET)
     }
 
-    pub(super) fn of_point(&self, a: &Measurement, b: &Measurement) -> f64 {
+    pub(super) fn of_point(&self, a: &Measurement, b: &Measurement, figure: &Figured) -> f64 {
         if let Some(asked) = self.asked {
             return asked;
         }
-        let both = [a, b].into_iter().all(|m| m.verdict == Verdict::Suspect);
+        let taken = taken(a, b, figure);
+        let suspect = [a, b].into_iter().all(|m| m.verdict == Verdict::Suspect);
+        let both = taken > 0.0 || suspect;
         let least = self.at_most(a.subsystem, if both { MOST } else { MOST_QUIET });
-        let width = (width(a) + width(b)).min(MOST);
-        [width, hides(taken(a, b))].into_iter().fold(least, f64::max)
+        let width = (width(a, figure.kind) + width(b, figure.kind)).min(MOST);
+        [width, hides(taken)].into_iter().fold(least, f64::max)
     }
 
     /// The share that others took from both, where that could hide a factor of two.
-    pub(super) fn hidden(&self, a: &Measurement, b: &Measurement) -> Option<f64> {
-        let taken = taken(a, b);
+    pub(super) fn hidden(&self, a: &Measurement, b: &Measurement, figure: &Figured) -> Option<f64> {
+        let taken = taken(a, b, figure);
         (self.asked.is_none() && hides(taken) > MOST).then_some(taken)
     }
 }
@@ -140,12 +144,16 @@ fn deviations(logs: &[f64]) -> Vec<f64> {
     logs.iter().map(|v| (v - middle).abs() * (n / (n - 1.0)).sqrt()).collect()
 }
 
-fn width(m: &Measurement) -> f64 {
-    let half = m.summary.as_ref().and_then(|s| s.half_width());
+fn width(m: &Measurement, kind: FigureKind) -> f64 {
+    let half = m.summary.as_ref().and_then(|s| s.figure(kind).half_width());
     half.map_or(0.0, |w| w.clamp(0.0, MOST))
 }
 
-fn taken(a: &Measurement, b: &Measurement) -> f64 {
+/// What others took of the figure on both sides, whatever weight the findings have.
+fn taken(a: &Measurement, b: &Measurement, figure: &Figured) -> f64 {
+    if figure.windows {
+        return 0.0;
+    }
     let of =
         |m: &Measurement, check: &str| m.findings.iter().find(|f| f.check == check).and_then(share);
     let both = |check: &&str| Some(of(a, check)?.min(of(b, check)?));

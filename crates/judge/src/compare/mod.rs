@@ -1,5 +1,7 @@
 //! Compares two runs by point: faster, slower, no difference shown, or why not comparable.
 //!
+//! Where both have rounds, the headline figure is compared, and the delivered one as well: what
+//! windows leave out, such as a quota, shows in delivered alone (`reason`).
 //! A difference is shown only where the whole interval of B / A (`rank`), or without one all of B
 //! against all of A, is beyond a margin (`margin`). It comes with its cause as far as the findings
 //! of both runs and the facts about both machines know one (`cause`, `facts`).
@@ -11,6 +13,7 @@ mod margin;
 mod names;
 mod pairs;
 mod rank;
+mod reason;
 mod sums;
 #[cfg(test)]
 mod tests;
@@ -19,17 +22,18 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    Better, COMPARISON_SCHEMA, Comparability, ComparedPoint, Comparison, Measurement, Number, Run,
-    Side, Subsystem, clean, clean_excerpt,
+    Better, COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, Comparison,
+    Measurement, Number, Run, Side, Subsystem, clean, clean_excerpt,
 };
 
 use crate::words::counted;
-use comparable::Compared;
+use comparable::{Compared, Figured};
 use facts::Fact;
 use margin::{Margins, Speed};
 use names::Names;
 use pairs::Pair;
 use rank::{FEWEST, Known};
+use reason::Said;
 
 /// Letters of a reason at the most.
 const LONGEST: usize = 600;
@@ -63,8 +67,11 @@ pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
             (pair, compared)
         })
         .collect();
-    let margins = Margins::new(a.run, b.run, &speeds(&judged), options.margin);
-    let judge = Judge { a: a.run, b: b.run, names, margins, facts: &facts };
+    let margins =
+        |figure: Which| Margins::new(a.run, b.run, &speeds(&judged, figure), options.margin);
+    let (margins, of_delivered) =
+        (margins(|c| Some(&c.headline)), margins(|c| c.delivered.as_ref()));
+    let judge = Judge { a: a.run, b: b.run, names, margins, of_delivered, facts: &facts };
     let points: Vec<ComparedPoint> =
         judged.into_iter().map(|(pair, compared)| judge.point(&pair, compared)).collect();
     Comparison {
@@ -96,14 +103,19 @@ fn speed(better: Better, ratio: f64) -> f64 {
     }
 }
 
-/// Of the points that show noise: not those that a quota limited on one side.
+/// One of the figures that were compared.
+type Which = for<'c, 'a> fn(&'c Compared<'a>) -> Option<&'c Figured>;
+
+/// Of the points that show noise: not those of which a quota took from one side only.
 fn speeds<'a>(
     judged: &[(Pair, Result<Compared<'a>, String>)],
+    which: Which,
 ) -> BTreeMap<Subsystem, Vec<Speed<'a>>> {
     let mut out: BTreeMap<Subsystem, Vec<Speed>> = BTreeMap::new();
-    for Compared { a, b, known } in judged.iter().filter_map(|(_, compared)| compared.as_ref().ok())
-    {
-        if known.ends.is_some() && !cause::throttled_on_one_side(a, b) {
+    for compared in judged.iter().filter_map(|(_, compared)| compared.as_ref().ok()) {
+        let (a, b) = (compared.a, compared.b);
+        let Some(Figured { windows, known, .. }) = which(compared) else { continue };
+        if known.ends.is_some() && (*windows || !cause::throttled_on_one_side(a, b)) {
             let (workload, threads) = (a.workload.as_str(), a.params.threads());
             let log = speed(a.better, known.ratio.median);
             out.entry(a.subsystem).or_default().push(Speed { workload, threads, log });
@@ -117,6 +129,8 @@ struct Judge<'a> {
     b: &'a Run,
     names: Names<'a>,
     margins: Margins,
+    /// Those of delivered figures beside another headline.
+    of_delivered: Margins,
     facts: &'a [Fact],
 }
 
@@ -128,19 +142,15 @@ impl Judge<'_> {
             Pair::OnlyB(m) => (m, None, Some(m), ""),
         };
         let spec = self.a.workloads.get(&m.workload).or_else(|| self.b.workloads.get(&m.workload));
-        let (mut margin, mut resolved) = (None, None);
-        let (outcome, reason) = match &compared {
-            Ok(Compared { a, b, known }) => {
-                let of_point = self.margins.of_point(a, b);
-                let (outcome, reason) = self.decide(a, b, known, of_point);
-                if outcome != Comparability::NotComparable {
-                    resolved = resolution(m.better, known, of_point);
-                }
-                margin = Some(of_point);
-                (outcome, reason)
-            }
-            Err(reason) => (Comparability::NotComparable, reason.clone()),
+        let said = compared.map(|c| {
+            let delivered = c.delivered.as_ref().map(|d| self.say(&c, d, &self.of_delivered));
+            (self.say(&c, &c.headline, &self.margins), delivered)
+        });
+        let reason = match &said {
+            Ok((headline, delivered)) => reason::both(headline, delivered.as_ref()),
+            Err(reason) => reason.clone(),
         };
+        let (headline, delivered) = said.map_or((None, None), |(h, d)| (Some(h), d));
         let reason = match sizes {
             "" => reason,
             sizes => format!("{reason}; set by the machines: {sizes}"),
@@ -156,26 +166,50 @@ impl Judge<'_> {
             better: m.better,
             a: in_a.and_then(number),
             b: in_b.and_then(number),
-            ratio: compared.ok().map(|c| c.known.ratio),
-            margin,
-            resolution: resolved,
-            outcome,
+            figure: headline.as_ref().map(|h| h.kind),
+            margin: headline.as_ref().map(|h| h.figure.margin),
+            resolution: headline.as_ref().and_then(|h| h.figure.resolution),
+            outcome: headline.as_ref().map_or(Comparability::NotComparable, |h| h.figure.outcome),
+            ratio: headline.map(|h| h.figure.ratio),
+            delivered: delivered.map(|d| d.figure),
             reason: clean_excerpt(&reason, LONGEST),
         }
     }
 
-    /// Faster, slower or neither, and why; not comparable where too little is known.
+    /// What one figure says.
+    fn say(&self, compared: &Compared, figure: &Figured, margins: &Margins) -> Said {
+        let (a, b, known) = (compared.a, compared.b, &figure.known);
+        let margin = margins.of_point(a, b, figure);
+        let (outcome, why) = self.decide(compared, figure, margin, margins.hidden(a, b, figure));
+        let judged = outcome != Comparability::NotComparable;
+        let resolution = resolution(a.better, known, margin).filter(|_| judged);
+        let ratio = known.ratio.clone();
+        let said = ComparedFigure { ratio, margin, resolution, outcome };
+        Said { kind: figure.kind, figure: said, why }
+    }
+
+    /// Faster, slower or neither, and why; not comparable where too little is known, or where as much
+    /// as `hidden` was taken from both.
     fn decide(
         &self,
-        a: &Measurement,
-        b: &Measurement,
-        known: &Known,
+        compared: &Compared,
+        figure: &Figured,
         margin: f64,
+        hidden: Option<f64>,
     ) -> (Comparability, String) {
+        let (a, b, known) = (compared.a, compared.b, &figure.known);
         let Some([low, high]) = known.ends else {
-            let many = |m: &Measurement| match m.trials.len() {
-                0 => "only a median".to_owned(),
-                n => counted(n, "trial"),
+            let rounds = |m: &Measurement| -> usize {
+                m.trials
+                    .iter()
+                    .flat_map(|t| &t.rounds)
+                    .filter_map(|r| r.figure(figure.kind))
+                    .count()
+            };
+            let many = |m: &Measurement| match (m.trials.len(), rounds(m)) {
+                (0, _) => "only a median".to_owned(),
+                (n, 0) => counted(n, "trial"),
+                (_, n) => counted(n, "round"),
             };
             let reason = format!(
                 "{} in A and {} in B are too few to judge; take at least {FEWEST} each, for an \
@@ -187,16 +221,16 @@ impl Judge<'_> {
         };
         let above = low > 1.0 + margin;
         if !above && high >= 1.0 / (1.0 + margin) {
-            return match self.margins.hidden(a, b) {
+            return match hidden {
                 Some(taken) => (Comparability::NotComparable, both_disturbed(taken)),
                 None => (Comparability::NoDifferenceShown, within(known, [low, high], margin)),
             };
         }
         let faster = above == (a.better == Better::Higher);
         let (outcome, cause) = if faster {
-            (Comparability::Faster, cause::find(("A", a), ("B", b)))
+            (Comparability::Faster, cause::find(("A", a), ("B", b), figure.windows))
         } else {
-            (Comparability::Slower, cause::find(("B", b), ("A", a)))
+            (Comparability::Slower, cause::find(("B", b), ("A", a), figure.windows))
         };
         let mut reason = self.explained(a.subsystem, cause);
         if known.ratio.ci95.is_none() {

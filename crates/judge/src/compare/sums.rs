@@ -15,7 +15,7 @@ pub(super) fn all(
     let summarise = |subsystem: Subsystem| {
         let some: Vec<&ComparedPoint> =
             points.iter().filter(|p| p.subsystem == subsystem).collect();
-        let count = |outcome| some.iter().filter(|p| p.outcome == outcome).count() as u64;
+        let count = |outcome| some.iter().filter(|p| p.change() == outcome).count() as u64;
         (!some.is_empty()).then(|| ComparedSubsystem {
             subsystem,
             speed: middle(&some),

@@ -1,5 +1,6 @@
 //! Faults planted in one of two runs.
 
+mod figures;
 mod judged;
 
 use proofmark_model::{

@@ -56,13 +56,13 @@ pub fn summary(median: f64) -> Summary {
         min: median * 0.98,
         max: median * 1.02,
     };
-    let delivered = Figure { value: Some(median), ci95, missing: None };
+    let delivered = Figure { value: Some(median), ci95, ..Figure::default() };
     Summary { delivered, trials, ..Summary::default() }
 }
 
 /// Gives a summary's headline this value and interval.
 pub fn restate(summary: &mut Summary, value: f64, ci95: Option<[f64; 2]>) {
-    let figure = Figure { value: Some(value), ci95, missing: None };
+    let figure = Figure { value: Some(value), ci95, ..Figure::default() };
     match summary.headline {
         FigureKind::Attainable => summary.attainable = figure,
         FigureKind::Typical => summary.typical = figure,

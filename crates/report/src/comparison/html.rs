@@ -130,6 +130,7 @@ mod tests {
             ratio: None,
             interval: None,
             margin: None,
+            delivered: None,
             outcome: "",
             color: "",
             reason: String::new(),

@@ -1,8 +1,8 @@
 //! JUnit XML of a check: a suite per subsystem, a test case per result.
 
-use proofmark_model::{ComparedPoint, Comparison, Subsystem, format_factor};
+use proofmark_model::{ComparedPoint, Comparison, FigureKind, Subsystem};
 
-use super::words::{failure, interval, margin, medians};
+use super::words::{failure, medians, moved, ratio};
 use crate::junit::document::{self, Case, Ending, Outcome, Suite};
 use crate::junit::text;
 
@@ -51,14 +51,19 @@ fn case(p: &ComparedPoint) -> Case {
     }
 }
 
-/// Both medians, ratio, interval and margin.
+/// Both medians; ratio, interval and margin of the figure compared, and of delivered if it changed.
 fn figures(p: &ComparedPoint) -> String {
     let [a, b] = medians(p).map(|m| m.unwrap_or_else(|| "no result".to_owned()));
     let mut out = format!("A {a}; B {b}");
     if let Some(r) = &p.ratio {
-        out.push_str(&format!("; B / A {}", format_factor(r.median)));
-        out.extend(interval(r).map(|i| format!(" ({i})")));
+        out.push_str(&format!(
+            "; {} B / A {}",
+            p.figure.map_or("", FigureKind::as_str),
+            ratio(r, p.margin)
+        ));
     }
-    out.extend(p.margin.and_then(margin).map(|m| format!("; margin {m}")));
+    if let Some(d) = moved(p) {
+        out.push_str(&format!("; delivered B / A {}", ratio(&d.ratio, Some(d.margin))));
+    }
     out
 }

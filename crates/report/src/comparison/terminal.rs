@@ -1,9 +1,9 @@
 //! For reading in a terminal, and the few lines of a check.
 
-use proofmark_model::{Comparison, Verdict, format_factor};
+use proofmark_model::{Comparison, Verdict};
 
 use super::view::{Line, Tally, View, together};
-use super::words::{failure, interval, margin, point, resolution};
+use super::words::{failure, moved, point, ratio, resolution};
 use crate::Options;
 use crate::terminal::page::Page;
 use crate::view::{Cell, Table, clean, plural};
@@ -78,8 +78,12 @@ fn table(lines: &[Line]) -> Table {
         .number("95 %")
         .spare(1)
         .number("margin")
-        .spare(3)
-        .column("verdict");
+        .spare(3);
+    let with_delivered = lines.iter().any(|line| line.delivered.is_some());
+    if with_delivered {
+        table = table.number("delivered B / A");
+    }
+    table = table.column("verdict");
     table.keys = 2;
     for line in lines {
         let numbers = [&line.a, &line.b, &line.ratio, &line.interval, &line.margin];
@@ -93,6 +97,9 @@ fn table(lines: &[Line]) -> Table {
         let verdict = verdict.into_iter().find(|v| v.as_str() == line.color);
         let mut cells = vec![Cell::text(&line.workload), Cell::text(name)];
         cells.extend(numbers);
+        if with_delivered {
+            cells.push(Cell::text(line.delivered.as_deref().unwrap_or("-")));
+        }
         cells.push(Cell { text: line.outcome.to_owned(), note: None, verdict });
         table.push(cells);
     }
@@ -104,12 +111,11 @@ fn table(lines: &[Line]) -> Table {
 pub fn check(comparison: &Comparison) -> String {
     let mut out = String::new();
     for p in comparison.points.iter().filter(|p| p.fails()) {
-        let figures = p.ratio.as_ref().map_or_else(String::new, |r| {
-            let ends = interval(r).map_or_else(String::new, |i| format!(" ({i})"));
-            let beyond = p.margin.and_then(margin);
-            let beyond = beyond.map_or_else(String::new, |m| format!(", margin {m}"));
-            format!("{}{ends}{beyond}; ", format_factor(r.median))
-        });
+        let mut figures =
+            p.ratio.as_ref().map_or_else(String::new, |r| format!("{}; ", ratio(r, p.margin)));
+        if let Some(d) = moved(p) {
+            figures.push_str(&format!("delivered {}; ", ratio(&d.ratio, Some(d.margin))));
+        }
         let word = failure(p);
         out.push_str(&format!("{word} {}: {figures}{}\n", point(p), clean(&p.reason)));
     }

@@ -2,8 +2,9 @@
 
 use proofmark_model::testing::summary;
 use proofmark_model::{
-    Better, COMPARISON_SCHEMA, Comparability, ComparedPoint, ComparedSubsystem, Comparison,
-    Difference, Number, Params, Ratio, Side, Subsystem, Timestamp, Unit, Verdict,
+    Better, COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem,
+    Comparison, Difference, FigureKind, Number, Params, Ratio, Side, Subsystem, Timestamp, Unit,
+    Verdict,
 };
 use proptest::prelude::*;
 
@@ -35,10 +36,12 @@ fn point(threads: u64, ratio: f64, outcome: Comparability, reason: &str) -> Comp
         better: Better::Higher,
         a: number(64e9, Verdict::Valid),
         b: number(64e9 * ratio, Verdict::Suspect),
+        figure: Some(FigureKind::Delivered),
         ratio: Some(Ratio { median: ratio, ci95: Some([ratio * 0.99, ratio * 1.01]) }),
         margin: Some(0.04),
         resolution: Some(0.052),
         outcome,
+        delivered: None,
         reason: reason.into(),
     }
 }
@@ -198,6 +201,55 @@ fn a_check_has_a_line_for_each_point_that_fails() {
     assert!(check(&fine).starts_with("None of 3 results is slower than in base or gone;"));
 }
 
+/// The machine as before, and half of it delivered; at the end one point where both fell.
+fn shares() -> Comparison {
+    use Comparability::{NoDifferenceShown, Slower};
+    let half = |mut p: ComparedPoint| {
+        let ratio = Ratio { median: 0.5, ci95: Some([0.49, 0.51]) };
+        let resolution = Some(0.06);
+        p.figure = Some(FigureKind::Attainable);
+        p.delivered = Some(ComparedFigure { ratio, margin: 0.04, resolution, outcome: Slower });
+        p
+    };
+    let why = "attainable: no difference shown; delivered is 50 % lower: in B a CPU quota";
+    let mut all: Vec<_> = (1..=3).map(|i| half(point(i, 1.0, NoDifferenceShown, why))).collect();
+    all.push(half(point(4, 0.5, Slower, "attainable is 50 % lower (the machine), and delivered")));
+    let mut calm = half(point(5, 1.0, NoDifferenceShown, "the interval contains 1"));
+    calm.delivered.as_mut().unwrap().outcome = NoDifferenceShown;
+    all.push(calm);
+    Comparison { points: all, ..comparison() }
+}
+
+#[test]
+fn it_is_said_which_figure_moved() {
+    let c = shares();
+    let view = View::from_comparison(&c);
+    let said = "B is slower in 4 of 5 compared results. Of the rounds, attainable: no difference \
+                shown in 4 of 5 results; delivered: 4 slower (your share of the machine fell in 3).";
+    assert!(view.verdict.starts_with(said), "{}", view.verdict);
+    let order: Vec<&str> = view.differing.iter().map(|l| l.outcome).collect();
+    assert_eq!(
+        order,
+        ["▼ delivered slower", "▼ delivered slower", "▼ delivered slower", "▼ slower"]
+    );
+    assert_eq!((view.alike.len(), view.differing[0].delivered.as_deref()), (1, Some("0.500")));
+    let text = terminal(&c, false, &wide(160));
+    assert!(text.contains("delivered B / A") && text.contains("▼ delivered slower"), "{text}");
+    assert!(!terminal(&comparison(), true, &wide(160)).contains("delivered B / A"));
+    let text = check(&c);
+    let line = "slower cpu.flops avx2+fma, f64, 1 threads: 1.00 (0.990–1.01), margin 4.0 %; \
+                delivered 0.500 (0.490–0.510), margin 4.0 %; attainable: no difference shown; \
+                delivered is 50 % lower";
+    assert!(text.contains(line) && text.contains("4 slower, 0 gone"), "{text}");
+    let xml = junit(&c);
+    assert!(xml.contains(r#"failures="4""#) && xml.contains("attainable B / A 1.00"), "{xml}");
+    assert!(xml.contains("delivered B / A 0.500 (0.490–0.510), margin 4.0 %"), "{xml}");
+    let page = html(&c).unwrap();
+    assert_eq!(page.matches(r#"<span class="ends">delivered 0.500</span>"#).count(), 4);
+    let read: Comparison = serde_json::from_str(&json(&c).unwrap()).unwrap();
+    assert_eq!(read, c);
+}
+
 #[test]
 fn junit_counts_what_fails_and_what_is_skipped() {
     let text = junit(&comparison());
@@ -205,7 +257,12 @@ fn junit_counts_what_fails_and_what_is_skipped() {
         r#"<testsuites name="new against base" tests="6" skipped="1" failures="3" errors="0">"#;
     assert!(text.contains(head), "{text}");
     assert!(text.contains(r#"type="gone""#) && text.contains(r#"type="slower""#));
-    assert!(text.contains("A 64.00 GFLOP/s; B 32.00 GFLOP/s; B / A 0.500 (0.495–0.505)"), "{text}");
+    assert!(
+        text.contains(
+            "A 64.00 GFLOP/s; B 32.00 GFLOP/s; delivered B / A 0.500 (0.495–0.505), margin 4.0 %"
+        ),
+        "{text}"
+    );
 }
 
 #[test]

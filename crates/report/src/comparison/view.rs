@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    Comparability, ComparedPoint, ComparedSubsystem, Comparison, Ratio, Side, format_factor,
+    Comparability, ComparedPoint, ComparedSubsystem, Comparison, FigureKind, Ratio, Side,
+    format_factor,
 };
 use serde::Serialize;
 
-use super::words::{color, direction, interval, margin, medians, outcome, point, resolution};
+use super::words::{
+    color, direction, interval, margin, medians, moved, outcome, point, resolution,
+};
 use crate::view::{Cell, Fact, Table, clean, plural};
 
 /// Causes that are listed.
@@ -82,6 +85,8 @@ pub struct Line {
     pub interval: Option<String>,
     /// Its margin.
     pub margin: Option<String>,
+    /// B / A of what was delivered, where that is beside another figure and differs.
+    pub delivered: Option<String>,
     /// Sign and word.
     pub outcome: &'static str,
     /// The colour that repeats it: a verdict's word, or empty.
@@ -98,12 +103,15 @@ impl View {
         let tally = Tally::count(c);
         let causes = causes(c);
         let mut differing: Vec<&ComparedPoint> = c.points.iter().filter(|p| differs(p)).collect();
-        let far = |p: &ComparedPoint| p.ratio.as_ref().map_or(0.0, |r| r.median.ln().abs());
+        let far = |p: &ComparedPoint| {
+            let ratios = p.ratio.iter().chain(moved(p).map(|d| &d.ratio));
+            ratios.map(|r| r.median.ln().abs()).fold(0.0, f64::max)
+        };
         differing.sort_by(|p, q| {
-            let faster = |p: &ComparedPoint| p.outcome == Comparability::Faster;
+            let faster = |p: &ComparedPoint| p.change() == Comparability::Faster;
             faster(p).cmp(&faster(q)).then(far(q).total_cmp(&far(p)))
         });
-        let alike = c.points.iter().filter(|p| p.outcome == Comparability::NoDifferenceShown);
+        let alike = c.points.iter().filter(|p| p.change() == Comparability::NoDifferenceShown);
         Self {
             title: format!("{} against {}", clean(&c.b.name), clean(&c.a.name)),
             sides: [side("A", &c.a), side("B", &c.b)],
@@ -123,7 +131,7 @@ impl View {
 
 /// Whether a result is listed among those that differ.
 fn differs(p: &ComparedPoint) -> bool {
-    matches!(p.outcome, Comparability::Slower | Comparability::Faster)
+    matches!(p.change(), Comparability::Slower | Comparability::Faster)
 }
 
 impl Tally {
@@ -133,9 +141,9 @@ impl Tally {
         Self {
             points: c.points.len(),
             compared: count(ComparedPoint::judged),
-            slower: count(|p| p.outcome == Comparability::Slower),
-            faster: count(|p| p.outcome == Comparability::Faster),
-            alike: count(|p| p.outcome == Comparability::NoDifferenceShown),
+            slower: count(|p| p.change() == Comparability::Slower),
+            faster: count(|p| p.change() == Comparability::Faster),
+            alike: count(|p| p.change() == Comparability::NoDifferenceShown),
             not_comparable: count(|p| !p.judged() && !p.gone()),
             gone: count(ComparedPoint::gone),
         }
@@ -158,6 +166,7 @@ impl Line {
             ratio: p.ratio.as_ref().map(|r| format_factor(r.median)),
             interval: p.ratio.as_ref().and_then(interval),
             margin: p.margin.and_then(margin),
+            delivered: moved(p).map(|d| format_factor(d.ratio.median)),
             outcome: outcome(p),
             color: color(p).map_or("", |v| v.as_str()),
             reason: clean(&p.reason),
@@ -194,6 +203,7 @@ fn verdict(c: &Comparison, t: &Tally) -> String {
             (n, m) => format!("B is slower in {n} and faster in {m} of {of}."),
         }
     };
+    out.extend(which_moved(c));
     out.extend(speeds(c, t));
     if t.gone > 0 {
         let is = if t.gone == 1 { "is" } else { "are" };
@@ -213,6 +223,49 @@ fn verdict(c: &Comparison, t: &Tally) -> String {
         out.push_str(&format!(" In the median result, {unseen}."));
     }
     out
+}
+
+/// `Attainable: no difference shown in 30 of 31 results; delivered: 12 slower (your share of the
+/// machine fell in 12).` Only where both figures were compared, and one of them moved.
+fn which_moved(c: &Comparison) -> Option<String> {
+    let both: Vec<_> = c
+        .points
+        .iter()
+        .filter_map(|p| Some((p.figure?, p.outcome, p.delivered.as_ref()?.outcome)))
+        .collect();
+    let count = |keep: &dyn Fn(Comparability, Comparability) -> bool| {
+        both.iter().filter(|(_, headline, delivered)| keep(*headline, *delivered)).count()
+    };
+    use Comparability::{Faster, NoDifferenceShown, Slower};
+    let alike = count(&|h, _| h == NoDifferenceShown);
+    let (slower, faster) = (count(&|_, d| d == Slower), count(&|_, d| d == Faster));
+    if alike == both.len() && slower + faster == 0 {
+        return None;
+    }
+    let kinds = [FigureKind::Attainable, FigureKind::Typical];
+    let named = kinds.iter().filter(|kind| both.iter().any(|(of, ..)| of == *kind));
+    let named = named.map(|kind| kind.as_str()).collect::<Vec<_>>().join(" or ");
+    let moved = match (slower, faster) {
+        (0, 0) => "no difference shown".to_owned(),
+        (n, 0) => format!("{n} slower"),
+        (0, n) => format!("{n} faster"),
+        (n, m) => format!("{n} slower, {m} faster"),
+    };
+    let share =
+        |n: usize, word: &str| (n > 0).then(|| format!("your share of the machine {word} in {n}"));
+    let shares = [
+        share(count(&|h, d| d == Slower && h != Slower), "fell"),
+        share(count(&|h, d| d == Faster && h != Faster), "rose"),
+    ];
+    let shares: Vec<String> = shares.into_iter().flatten().collect();
+    let shares = match shares.as_slice() {
+        [] => String::new(),
+        some => format!(" ({})", some.join("; ")),
+    };
+    let all = plural(both.len() as u64, "result");
+    Some(format!(
+        " Of the rounds, {named}: no difference shown in {alike} of {all}; delivered: {moved}{shares}."
+    ))
 }
 
 /// The speeds of the subsystems where a difference is shown; else of those whose points together
@@ -253,7 +306,7 @@ fn kind(reason: &str) -> String {
 fn causes(c: &Comparison) -> Vec<String> {
     let mut groups: BTreeMap<(&str, String), (usize, usize, String)> = BTreeMap::new();
     for (at, p) in c.points.iter().enumerate().filter(|(_, p)| differs(p)) {
-        let word = p.outcome.as_str();
+        let word = p.change().as_str();
         let reason = clean(&p.reason);
         groups.entry((word, kind(&reason))).or_insert((0, at, reason)).0 += 1;
     }
@@ -352,16 +405,20 @@ fn differences(c: &Comparison) -> Table {
 
 fn method() -> Vec<String> {
     [
-        "Ratio. The ratio of a result is B / A: the median over all pairs of a trial of A and a trial of \
-         B. Its 95 % interval comes from order statistics of those pairs (Hodges and Lehmann; Mann and \
+        "Ratio. The ratio of a result is B / A: the median over all pairs of a round of A and a round of \
+         B; of what is not cut into rounds, of a trial of each. Its 95 % interval comes from order statistics of those pairs (Hodges and Lehmann; Mann and \
          Whitney), which assume no shape of the noise.",
+        "Figures. Of what is cut into rounds two figures are compared. The headline, attainable or \
+         typical, leaves out the time that others took: it shows the machine. Delivered holds that \
+         time: where it differs and the headline does not, the run's share of the machine changed. A \
+         result is slower if one of the two is.",
         "Margin. Two runs of one machine differ by more than their trials show. A difference is shown \
          only where the whole interval is beyond the margin. The margin is the largest of four values. \
          First: twice the policy's target, or four times on a virtual machine, except for the CPU. \
          Second: three robust standard deviations of the ratios in the subsystem, about the median of \
          the same workload and number of threads. It is at most a quarter, or a half for a result that \
          was disturbed in both runs. Third: the half-widths of both medians' intervals, at most a half. \
-         Fourth: the CPU time that others took from both runs. A result whose margin could hide a factor \
+         Fourth: the CPU time that others took from both runs; not of a figure that leaves it out. A result whose margin could hide a factor \
          of two is not compared.",
         "Few trials. Too few trials give no interval. With 3 or more on each side, all trials of B must \
          be beyond all trials of A, and beyond the margin. With fewer, no difference is shown. The \

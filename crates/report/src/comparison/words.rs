@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    Better, Comparability, ComparedPoint, ComparedSubsystem, Number, Ratio, Verdict, format_factor,
+    Better, Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Number, Ratio,
+    Verdict, format_factor,
 };
 
 use crate::view::{Scale, clean, percent};
@@ -38,14 +39,32 @@ pub fn outcome(p: &ComparedPoint) -> &'static str {
     match p.outcome {
         _ if p.gone() => "✗ gone",
         Comparability::Slower => "▼ slower",
-        Comparability::Faster => "▲ faster",
-        other => other.as_str(),
+        Comparability::Faster if p.change() == Comparability::Faster => "▲ faster",
+        other => match p.change() {
+            Comparability::Slower => "▼ delivered slower",
+            Comparability::Faster => "▲ delivered faster",
+            _ => other.as_str(),
+        },
     }
+}
+
+/// The delivered figure where it is beside another one and differs.
+pub fn moved(p: &ComparedPoint) -> Option<&ComparedFigure> {
+    let shown =
+        |d: &&ComparedFigure| matches!(d.outcome, Comparability::Slower | Comparability::Faster);
+    p.delivered.as_ref().filter(shown)
+}
+
+/// `0.500 (0.495–0.505), margin 4.0 %`.
+pub fn ratio(r: &Ratio, least: Option<f64>) -> String {
+    let ends = interval(r).map_or_else(String::new, |ends| format!(" ({ends})"));
+    let least = least.and_then(margin).map_or_else(String::new, |m| format!(", margin {m}"));
+    format!("{}{ends}{least}", format_factor(r.median))
 }
 
 /// The colour that repeats it, as that of a verdict; `None` for none.
 pub fn color(p: &ComparedPoint) -> Option<Verdict> {
-    match p.outcome {
+    match p.change() {
         _ if p.fails() => Some(Verdict::Invalid),
         Comparability::Faster => Some(Verdict::Valid),
         _ => None,

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Better, PastPoint, PastRun};
+use proofmark_model::{Better, PastFigure, PastPoint, PastRun};
 
 use crate::RenderError;
 use crate::csv::guarded;
@@ -24,13 +24,20 @@ const RUN: [&str; 11] = [
 
 /// Before the parameters, and after them.
 const POINT: [&str; 5] = ["run", "started_utc", "host", "machine", "workload"];
-const NUMBER: [&str; 11] = [
+const NUMBER: [&str; 18] = [
     "method",
     "over_time",
     "n",
+    "headline",
     "median",
     "ci95_low",
     "ci95_high",
+    "attainable",
+    "attainable_ci95_low",
+    "attainable_ci95_high",
+    "delivered",
+    "delivered_ci95_low",
+    "delivered_ci95_high",
     "levels",
     "unit",
     "better",
@@ -81,9 +88,11 @@ pub fn points(points: &[PastPoint]) -> Result<String, RenderError> {
             p.method.to_string(),
             p.over_time.to_string(),
             p.n.to_string(),
-            number(Some(p.median)),
-            number(p.ci95.map(|[low, _]| low)),
-            number(p.ci95.map(|[_, high]| high)),
+            p.headline.as_str().to_owned(),
+        ]);
+        row.extend(figure(Some(PastFigure { value: p.median, ci95: p.ci95 })));
+        row.extend([p.attainable, p.delivered].into_iter().flat_map(figure));
+        row.extend([
             p.levels.map_or_else(String::new, |n| n.to_string()),
             p.unit.to_string(),
             better.to_owned(),
@@ -93,6 +102,12 @@ pub fn points(points: &[PastPoint]) -> Result<String, RenderError> {
         row
     };
     table(head, points.iter().map(row))
+}
+
+/// A figure and the ends of its interval.
+fn figure(figure: Option<PastFigure>) -> [String; 3] {
+    let ends = figure.and_then(|f| f.ci95);
+    [figure.map(|f| f.value), ends.map(|[low, _]| low), ends.map(|[_, high]| high)].map(number)
 }
 
 fn table(

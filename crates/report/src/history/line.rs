@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    Better, Param, ParameterKind, PastPoint, Timestamp, Unit, Verdict, WorkloadSpec, format_count,
-    format_size,
+    Better, FigureKind, Param, ParameterKind, PastPoint, Timestamp, Unit, Verdict, WorkloadSpec,
+    format_count, format_size,
 };
 
 use crate::view::{Scale, clean};
@@ -17,6 +17,8 @@ pub struct Line {
     pub name: String,
     /// Which direction is good.
     pub better: Better,
+    /// What its median is: a figure's name, or `median` where runs differ in that.
+    pub headline: &'static str,
     /// One scale for all its values.
     pub scale: Scale,
     /// Oldest first.
@@ -30,10 +32,12 @@ pub struct Moment {
     pub run: i64,
     /// When the run began.
     pub started: Timestamp,
-    /// Median, in the base unit.
+    /// The headline figure, in the base unit.
     pub median: f64,
     /// Its 95 % interval.
     pub ci95: Option<[f64; 2]>,
+    /// What the run got, where the headline is another figure.
+    pub delivered: Option<f64>,
     /// Levels that the value had while it was sampled over time, if they are several: the median
     /// is none of them.
     pub levels: Option<u64>,
@@ -94,6 +98,7 @@ pub fn lines(points: &[PastPoint], spec: Option<&WorkloadSpec>) -> Vec<Line> {
             lines.push(Line {
                 name: name.join(", "),
                 better: first.better,
+                headline: headline(&of_line),
                 scale: scale(&of_line, first.unit),
                 moments: moments(&of_line),
             });
@@ -114,6 +119,16 @@ fn on((host, what): Machine, all: &BTreeSet<Machine>) -> Option<String> {
         (true, false) => Some(format!("on {name}")),
         (false, true) => Some(format!("on {}", clean(what))),
         (true, true) => Some(format!("on {name} ({})", clean(what))),
+    }
+}
+
+fn headline(points: &[&PastPoint]) -> &'static str {
+    let kinds: Vec<FigureKind> = points.iter().map(|p| p.headline).collect();
+    match kinds.as_slice() {
+        // Of what was not cut into windows there is no other figure to tell it from.
+        [FigureKind::Delivered, ..] => "median",
+        [first, rest @ ..] if rest.iter().all(|kind| kind == first) => first.as_str(),
+        _ => "median",
     }
 }
 
@@ -139,6 +154,10 @@ fn moments(points: &[&PastPoint]) -> Vec<Moment> {
             started: p.started,
             median: p.median,
             ci95: p.ci95,
+            delivered: p
+                .delivered
+                .filter(|_| p.headline != FigureKind::Delivered)
+                .map(|figure| figure.value),
             levels: p.levels.filter(|n| *n > 1),
             change: change.filter(|c| c.is_finite()),
             efficiency: p.efficiency,

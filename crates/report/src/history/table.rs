@@ -47,25 +47,32 @@ pub fn line(line: &Line) -> Table {
     let mut table = Table::new("")
         .number("run")
         .column("started, UTC")
-        .measured("median", unit)
+        .measured(line.headline, unit)
         .measured("95 % interval", unit)
-        .spare(1)
-        .measured("change", "%")
-        .measured("of ceiling", "%")
-        .spare(2)
-        .column("verdict");
+        .spare(1);
+    let with_delivered = line.moments.iter().any(|m| m.delivered.is_some());
+    if with_delivered {
+        table = table.measured("delivered", unit);
+    }
+    table = table.measured("change", "%").measured("of ceiling", "%").spare(2).column("verdict");
     table.keys = 2;
     for m in &line.moments {
         let dash = |text: Option<String>| Cell::text(text.unwrap_or_else(|| "-".to_owned()));
-        table.push(vec![
+        let mut cells = vec![
             Cell::text(m.run.to_string()),
             Cell::text(minute(m.started)),
             dash(line.scale.number(m.median)),
             dash(m.several_levels().or_else(|| line.scale.tight_interval(m.ci95?))),
+        ];
+        if with_delivered {
+            cells.push(dash(m.delivered.and_then(|v| line.scale.number(v))));
+        }
+        cells.extend([
             dash(m.change.and_then(change)),
             dash(m.efficiency.and_then(percent)),
             Cell::verdict(m.verdict),
         ]);
+        table.push(cells);
     }
     table
 }

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used)] // A test that cannot go on fails.
 
-use proofmark_model::{Better, Params, PastPoint, PastRun, Timestamp, Unit, Verdict};
+use proofmark_model::{
+    Better, FigureKind, Params, PastFigure, PastPoint, PastRun, Timestamp, Unit, Verdict,
+};
 
 use super::spark;
 use super::{Form, lines, points, runs};
@@ -43,8 +45,11 @@ fn point(run: i64, threads: u64, median: f64) -> PastPoint {
         better: Better::Higher,
         over_time: false,
         n: 8,
+        headline: FigureKind::Delivered,
         median,
         ci95: Some([median * 0.99, median * 1.01]),
+        attainable: None,
+        delivered: Some(PastFigure { value: median, ci95: None }),
         levels: None,
         efficiency: Some(0.9),
         verdict: Verdict::Valid,
@@ -119,6 +124,34 @@ run  started, UTC       median  95 % interval  change  of ceiling  verdict
         assert!(text.lines().all(|l| l.chars().count() <= width), "{width}: {text}");
         assert!(text.contains("-10.9"), "{text}");
     }
+}
+
+#[test]
+fn what_was_delivered_is_beside_another_headline() {
+    let mut all = two();
+    for p in &mut all[..3] {
+        let ci95 = Some([0.4 * p.median, 0.6 * p.median]);
+        p.headline = FigureKind::Attainable;
+        p.attainable = Some(PastFigure { value: p.median, ci95: p.ci95 });
+        p.delivered = Some(PastFigure { value: 0.5 * p.median, ci95 });
+    }
+    let text = drawn(&all, 100);
+    let heads: Vec<&str> = text.lines().filter(|l| l.starts_with("run ")).collect();
+    let words: Vec<Vec<&str>> = heads.iter().map(|h| h.split_whitespace().collect()).collect();
+    assert!(words[0].contains(&"attainable") && words[0].contains(&"delivered"), "{text}");
+    assert!(words[1].contains(&"median") && !words[1].contains(&"delivered"), "{text}");
+    assert!(text.contains("25.25"), "half of 50.50: {text}");
+    let page = points("cpu.flops", None, &all, Form::Html, &WIDE).unwrap();
+    assert!(page.contains("delivered") && page.contains("25.25"), "{page}");
+    let csv = points("cpu.flops", None, &all, Form::Csv, &WIDE).unwrap();
+    let mut reader = ::csv::Reader::from_reader(csv.as_bytes());
+    let head = reader.headers().unwrap().clone();
+    let row = reader.records().next().unwrap().unwrap();
+    let of = |name: &str| row[head.iter().position(|h| h == name).unwrap()].to_owned();
+    assert_eq!(of("headline"), "attainable");
+    assert_eq!(of("attainable").parse::<f64>().unwrap(), 50e9);
+    assert_eq!(of("delivered").parse::<f64>().unwrap(), 25e9);
+    assert_eq!(of("delivered_ci95_high").parse::<f64>().unwrap(), 0.6 * 50e9);
 }
 
 #[test]

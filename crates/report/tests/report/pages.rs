@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use proofmark_model::{
-    Better, COMPARISON_SCHEMA, Comparability, ComparedPoint, ComparedSubsystem, Comparison,
-    Difference, Number, Params, PastPoint, Ratio, Run, Side, Subsystem, Timestamp, Unit, Verdict,
-    testing,
+    Better, COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem,
+    Comparison, Difference, FigureKind, Number, Params, PastFigure, PastPoint, Ratio, Run, Side,
+    Subsystem, Timestamp, Unit, Verdict, testing,
 };
 use proofmark_report::history::{self, Form};
 use proofmark_report::{Options, comparison, find};
@@ -42,6 +42,14 @@ fn compared(ratios: &[f64]) -> Vec<ComparedPoint> {
         better: Better::Higher,
         a: number(8e9 * (i + 1) as f64),
         b: number(8e9 * (i + 1) as f64 * ratio),
+        figure: Some(FigureKind::Typical),
+        delivered: Some(ComparedFigure {
+            ratio: Ratio { median: 0.5 * ratio, ci95: None },
+            margin: 0.04,
+            resolution: None,
+            outcome: Comparability::Slower,
+        })
+        .filter(|_| i % 2 == 1),
         ratio: Some(Ratio { median: *ratio, ci95: Some([ratio * 0.99, ratio * 1.01]) }),
         margin: Some(0.04),
         resolution: Some(0.06),
@@ -107,6 +115,9 @@ fn over_runs() -> String {
         better: Better::Higher,
         over_time: false,
         n: 8,
+        headline: FigureKind::Typical,
+        attainable: None,
+        delivered: Some(PastFigure { value: 8e9, ci95: None }),
         median: 8e9 * (threads * 10 + run % 3) as f64,
         ci95: (run != 4).then_some([7.9e9 * threads as f64 * 10.0, 9e9 * threads as f64 * 11.0]),
         levels: None,
