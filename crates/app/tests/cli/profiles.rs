@@ -124,12 +124,19 @@ fn a_matrix_of_files_and_blocks_leaves_nothing_out_aloud() {
 
 #[test]
 fn a_small_cut_costs_trials_alone() {
-    let quick = |budget: &str| cost(&["cpu.mix.int", "--profile", "quick", "--budget", budget]);
+    let quick = |budget: &str| cost(&["cpu.dgemm", "--profile", "quick", "--budget", budget]);
     let (points, least, _, stderr) = quick("1h");
     assert!(!stderr.contains("for the budget"), "{stderr}");
-    let (left, less, _, stderr) = quick(&format!("{}ms", (least * 600.0) as u64));
+    let (left, less, _, stderr) = quick(&format!("{}ms", (least * 750.0) as u64));
     assert_eq!(left, points, "{stderr}");
     assert!(less < least && stderr.contains("trials per result instead of 8"), "{stderr}");
+    assert_eq!(stderr.matches("for the budget").count(), 1, "{stderr}");
+    // What is measured in rounds keeps 8 of them, and they become shorter.
+    let quick = |budget: &str| cost(&["cpu.clock", "--profile", "quick", "--budget", budget]);
+    let (points, least, _, _) = quick("1h");
+    let (left, less, _, stderr) = quick(&format!("{}ms", (least * 900.0) as u64));
+    assert_eq!(left, points, "{stderr}");
+    assert!(less < least && stderr.contains(": rounds 40.00 ms -> "), "{stderr}");
     assert_eq!(stderr.matches("for the budget").count(), 1, "{stderr}");
 }
 
