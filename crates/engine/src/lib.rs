@@ -40,7 +40,6 @@ pub use clock_samples::ClockSamples;
 pub use copy::copy_rate;
 pub use latency::Latencies;
 pub use protocol::{Request, Taken};
-pub use rounds::ROUND_S;
 pub use samples::{MOST_SAMPLES, Samples};
 pub use session::{Idle, Launcher, Session, Stop, Together, Workers};
 pub use traffic::EndCounters;

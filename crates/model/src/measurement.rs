@@ -58,7 +58,7 @@ pub struct Trial {
 pub struct Round {
     /// Seconds since the trial's start.
     pub at_s: f64,
-    /// How long it was.
+    /// How long it was, in seconds, without our own readings of the clock.
     pub seconds: f64,
     /// All work over all time.
     pub delivered: f64,

@@ -52,7 +52,7 @@ impl Default for Policy {
             target: 0.02,
             target_of: AIMS.into(),
             min_trials: 8,
-            max_trials: 30,
+            max_trials: 20,
             trials_of: BTreeMap::new(),
             trial_s: 0.1,
             trial_s_of: BTreeMap::new(),

@@ -16,8 +16,11 @@ use log::{Log, Reading};
 use ticks::Scale;
 use windows::{Core, Shape, Slice, Track};
 
+/// The greatest part of a round that our own readings of the clock are believed to take.
+const MOST_PAUSED: f64 = 0.05;
+
 /// Rounds that a long trial is cut into are about this long, in seconds.
-pub const ROUND_S: f64 = 0.1;
+pub(crate) const ROUND_S: f64 = 0.1;
 
 /// Where a thread runs: its CPU and that CPU's core, by any numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,14 +112,18 @@ impl Recorded<'_> {
             s.work * (overlap / (s.to - s.from)).clamp(0.0, 1.0)
         };
         let iterations = tracks.iter().flat_map(|t| &t.slices).map(within).fold(0.0, f64::add);
+        // Our own readings of the clock are no part of the work.
+        let pauses = tracks.iter().flat_map(|t| &t.pauses).map(|(_, took)| took);
+        let paused = pauses.fold(0.0, f64::add) / self.cpus.clamp(1, tracks.len().max(1)) as f64;
+        let worked_s = seconds - paused.min(MOST_PAUSED * seconds);
         // Where none ended, one takes as long as the round at least.
         let least = if unit == Unit::Second { 1.0 } else { 0.0 };
         let clocks = self.clocks(&cores, shape, at_s);
         let known: Vec<f64> = clocks.iter().flatten().map(|(hz, _)| *hz).collect();
         let round = Round {
             at_s,
-            seconds,
-            delivered: value(iterations.max(least) / seconds.max(f64::MIN_POSITIVE)),
+            seconds: worked_s,
+            delivered: value(iterations.max(least) / worked_s.max(f64::MIN_POSITIVE)),
             typical: sum(Core::typical).map(value),
             attainable: attainable.map(value),
             clean_s: cores.iter().map(|c| c.clean_s(shape)).fold(f64::INFINITY, f64::min),

@@ -102,6 +102,7 @@ impl Team {
             .enumerate()
             .map(|(i, p)| TrialClock { within: clocks.get(i).copied().flatten(), ..p.clock })
             .collect();
+        let seconds = all.iter().map(|round| round.seconds).sum();
         let known = Trial { started, seconds, rounds: all, ..self.known(&results, &clocks) };
         Ok(TeamTrial { from, within: iterations, ..TeamTrial::of_threads(&results, known) })
     }

@@ -1,6 +1,6 @@
 //! How long a plan takes, before anything is measured.
 
-use proofmark_engine::{ROUND_S, SLICED_AHEAD_S};
+use proofmark_engine::SLICED_AHEAD_S;
 use proofmark_model::{Params, Plan, Point, Policy, format_seconds};
 
 use super::references;
@@ -57,7 +57,7 @@ pub(super) fn point_s(plan: &Plan, place: usize, trials: &impl Fn(&Point) -> u32
         false => policy.trial_s_for(&point.workload),
     };
     let (asked, least) = match is_cut {
-        true => trials_of_rounds(policy, point, trials(point), timed),
+        true => trials_of_rounds(policy, point, trials(point)),
         false => (f64::from(trials(point)), LEAST_TRIALS as f64),
     };
     // As the engine does: a point that had its time stops, but not before it has the least.
@@ -65,16 +65,14 @@ pub(super) fn point_s(plan: &Plan, place: usize, trials: &impl Fn(&Point) -> u32
     set_up + warm_up + trial * asked.min(in_time.ceil().max(least))
 }
 
-/// Trials in which a load that is cut has so many rounds, and in which it has the least of them.
-fn trials_of_rounds(policy: &Policy, point: &Point, rounds: u32, trial_s: f64) -> (f64, f64) {
+/// Trials of a load that is cut, and the least of them: as many as an interval needs.
+fn trials_of_rounds(policy: &Policy, point: &Point, trials: u32) -> (f64, f64) {
     let (fewest, most) = policy.trials_for(&point.workload);
     if fewest == most {
-        return (f64::from(rounds), LEAST_TRIALS as f64);
+        return (f64::from(trials), LEAST_TRIALS as f64);
     }
-    let each = (trial_s / ROUND_S).round().max(1.0);
-    let trials = |rounds: u32| (f64::from(rounds.min(most)) / each).ceil();
     let least = LEAST_ROUNDS as u32;
-    (trials(rounds.max(least)), trials(least))
+    (f64::from(trials.max(least).min(most)), f64::from(least.min(most)))
 }
 
 /// Seconds in which a point's file is laid out, unless it is that of the point before.
@@ -116,10 +114,10 @@ mod tests {
         };
         let (least, most) = of(Some(0.1));
         assert_eq!(least, most);
-        let (eight, thirty) = of(None);
-        // One warm-up; then 3 trials, or 8 to 30.
+        let (eight, twenty) = of(None);
+        // One warm-up; then 3 trials, or 8 to 20.
         assert!((eight / least - 9.0 / 4.0).abs() < 0.05, "{eight} and {least}");
-        assert!((thirty / least - 31.0 / 4.0).abs() < 0.1, "{thirty} and {least}");
+        assert!((twenty / least - 21.0 / 4.0).abs() < 0.1, "{twenty} and {least}");
     }
 
     #[test]
@@ -139,14 +137,14 @@ mod tests {
             let near = |(a, b): (f64, f64)| (a - b).abs() < 1e-9;
             assert!(near((found[0], least)) && near((found[1], most)), "{policy:?}: {found:?}");
         };
-        are(usual.clone(), 8.0 * 0.126, 30.0 * 0.126);
-        are(Policy { min_trials: 12, ..usual.clone() }, 12.0 * 0.126, 30.0 * 0.126);
-        are(Policy { trial_s: 0.02, ..usual.clone() }, 8.0 * 0.046, 30.0 * 0.046);
+        are(usual.clone(), 8.0 * 0.126, 20.0 * 0.126);
+        are(Policy { min_trials: 12, ..usual.clone() }, 12.0 * 0.126, 20.0 * 0.126);
+        are(Policy { trial_s: 0.02, ..usual.clone() }, 8.0 * 0.046, 20.0 * 0.046);
         are(Policy { point_s: Some(0.1), ..usual.clone() }, 8.0 * 0.126, 8.0 * 0.126);
         // As many as were asked for, and no more.
         are(Policy { max_trials: 5, ..usual.clone() }, 5.0 * 0.126, 5.0 * 0.126);
         are(Policy { max_trials: 3, ..usual.clone() }, 3.0 * 0.126, 3.0 * 0.126);
-        // A long trial has several rounds.
-        are(Policy { trial_s: 0.4, ..usual }, 2.0 * 0.426, 8.0 * 0.426);
+        // By visits, however long each is.
+        are(Policy { trial_s: 0.4, ..usual }, 8.0 * 0.426, 20.0 * 0.426);
     }
 }

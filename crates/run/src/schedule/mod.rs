@@ -337,13 +337,15 @@ fn enough(m: &Measurement, policy: &Policy) -> Option<Ending> {
     if least == most {
         return (m.trials.len() >= least as usize).then_some(Ending::Complete);
     }
-    let rounds = m.rounds();
-    let before = rounds - m.trials.last().map_or(0, |t| t.rounds.len().max(1));
-    let is_look = LOOKS.iter().any(|look| (before + 1..=rounds).contains(look));
+    // By visits: a long trial has several rounds at once, which resemble each other.
+    let visits = m.trials.len();
+    let is_look = LOOKS.contains(&visits);
     let half_width = m.summary.as_ref().and_then(Summary::half_width);
     let is_narrow = half_width.is_some_and(|half| half <= policy.target_for(m.subsystem));
-    if rounds >= least as usize && is_look && is_narrow {
+    if visits >= least as usize && is_look && is_narrow {
         return Some(Ending::Complete);
     }
-    (rounds >= most as usize).then_some(Ending::Budget)
+    // Nothing looks again after the last time.
+    let most = (most as usize).min(LOOKS[2].max(least as usize));
+    (visits >= most).then_some(Ending::Budget)
 }

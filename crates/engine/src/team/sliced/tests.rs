@@ -93,9 +93,9 @@ fn as_much_is_done_as_fits_into_the_time() {
             assert!((round.delivered / delivered - 1.0).abs() < 1e-9, "{round:?}");
             assert_eq!(taken.known.background.is_some(), threads > workers);
             assert!(taken.known.conditions.own_cpu_s.is_none_or(|own| own > 0.0));
-            // Longer where all threads were held back.
+            // Longer where all threads were held back; our readings of the clock do not count.
             let off_s = taken.known.seconds - 0.05;
-            if off_s.abs() < 1e-4 { Ok(()) } else { Err(format!("{off_s} s more")) }
+            if (-2e-3..1e-4).contains(&off_s) { Ok(()) } else { Err(format!("{off_s} s more")) }
         });
     }
 }

@@ -111,7 +111,7 @@ fn trials_go_first_and_come_back() {
     let all_s = least_s(&asked.plan);
     let (planned, lines) = within(all_s - 0.1, trials_and_rounds());
     let policy = &planned.plan.policy;
-    assert!((4..8).contains(&policy.min_trials) && policy.max_trials == 30, "{policy:?}");
+    assert!((4..8).contains(&policy.min_trials) && policy.max_trials == 20, "{policy:?}");
     let few =
         format!("as few as {} trials per result without rounds instead of 8", policy.min_trials);
     assert_eq!((lines, planned.plan.points.len()), (vec![few], asked.plan.points.len()));

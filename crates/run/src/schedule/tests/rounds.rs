@@ -22,7 +22,7 @@ fn the_interval_is_looked_at_after_8_12_and_20_rounds_only() {
     // It is narrow from the start, and from 10, 14 and 22 rounds on.
     let found = rounds(policy(8, 30, None), 4, high_at_last);
     let complete = [8, 12, 20].map(|n| (n, Ending::Complete));
-    assert_eq!((&found[..3], &found[3]), (&complete[..], &(30, Ending::Budget)));
+    assert_eq!((&found[..3], &found[3]), (&complete[..], &(20, Ending::Budget)));
     // Whoever asks for more than 8 gets them.
     assert_eq!(rounds(policy(9, 30, None), 1, high_at_last), [(12, Ending::Complete)]);
 }
