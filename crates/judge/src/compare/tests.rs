@@ -4,8 +4,8 @@ mod figures;
 mod judged;
 
 use proofmark_model::{
-    Better, Comparability, ComparedPoint, Comparison, CpuQuota, Ending, Finding, Measurement,
-    Param, Probe, Run, Severity, Unit, Verdict,
+    Better, Comparability, ComparedPoint, Comparison, CpuQuota, Ending, FigureKind, Finding,
+    Measurement, Param, Probe, Round, Run, Severity, Unit, Verdict,
 };
 use proptest::prelude::*;
 
@@ -351,9 +351,15 @@ proptest! {
             let mut value = || next.next().unwrap_or(0.0);
             for t in &mut m.trials {
                 (t.value, t.conditions.clock_hz) = (value(), Some(clock));
+                if i % 2 == 0 {
+                    let (typical, attainable) = (Some(value()), Some(value()));
+                    t.rounds = vec![Round { delivered: value(), typical, attainable, ..Round::default() }; 2];
+                }
             }
             if let Some(s) = &mut m.summary {
                 s.trials.n = count;
+                s.delivered.bound = (i % 4 == 0).then(|| text.clone());
+                s.headline = [FigureKind::Attainable, FigureKind::Typical, FigureKind::Delivered][i % 3];
                 proofmark_model::testing::restate(s, value(), Some([value(), value()]));
             }
             m.params.0.insert(text.clone(), Param::Int(count));
@@ -372,7 +378,10 @@ proptest! {
         let options = Options { margin };
         for (x, y) in [(&a, &b), (&b, &a), (&b, &b), (&healthy(), &b)] {
             let c = compare(Named { name: &text, run: x }, Named { name: "b", run: y }, options);
+            let delivered = || c.points.iter().filter_map(|p| p.delivered.as_ref());
+            prop_assert!(delivered().all(|d| d.margin.is_finite()));
             let ratios = c.points.iter().filter_map(|p| p.ratio.as_ref());
+            let ratios = ratios.chain(delivered().map(|d| &d.ratio));
             let speeds = c.subsystems.iter().filter_map(|s| s.speed.as_ref());
             for r in ratios.chain(speeds) {
                 let ends = r.ci95.unwrap_or([r.median; 2]);
