@@ -183,7 +183,12 @@ fn what_both_have_explains_nothing_unless_one_has_far_more() {
     // That trials differ is no cause where there is another.
     let fell = suspect(at(0.7), "falling_rate", 0.3);
     expect(at(1.0), fell.clone(), Slower, "^in B falling_rate took 30 %$");
-    expect(at(1.0), suspect(fell, "steal", 0.3), Slower, "^in B steal took 30 %$");
+    expect(at(1.0), suspect(fell.clone(), "steal", 0.3), Slower, "^in B steal took 30 %$");
+    // It is the evidence that counts, not its weight in either run.
+    let noted = |m, check| found(m, check, Severity::Note, 0.3);
+    expect(at(1.0), noted(fell, "steal"), Slower, "^in B steal took 30 %$");
+    let lower = suspect(at(0.7), "clock_drop", 0.3);
+    expect(noted(at(1.0), "clock_drop"), lower, Slower, "^no finding");
 }
 
 #[test]
