@@ -15,7 +15,7 @@ impl Said {
         matches!(self.figure.outcome, Comparability::Faster | Comparability::Slower)
     }
 
-    /// `attainable is 40.0 % lower`.
+    /// `attainable is 40 % lower`.
     fn change(&self) -> String {
         let (percent, word) = match self.figure.ratio.median {
             r if r < 1.0 => ((1.0 - r) * 100.0, "lower"),
@@ -45,7 +45,8 @@ pub(super) fn both(headline: &Said, delivered: Option<&Said>) -> String {
         }
         (false, true) => format!("{kind}: {why}; {}: {}", d.change(), d.why),
         (true, false) => {
-            format!("{} (the machine): {why}; delivered: no difference shown", headline.change())
+            let delivered = d.figure.outcome.as_str();
+            format!("{} (the machine): {why}; delivered: {delivered}", headline.change())
         }
         (true, true) if headline.alike(d) => {
             format!("{} (the machine), and delivered with it: {why}", headline.change())

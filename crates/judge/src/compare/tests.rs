@@ -4,8 +4,8 @@ mod figures;
 mod judged;
 
 use proofmark_model::{
-    Better, Comparability, ComparedPoint, Comparison, CpuQuota, Ending, Finding, Measurement,
-    Param, Probe, Run, Severity, Unit, Verdict,
+    Better, Comparability, ComparedPoint, Comparison, CpuQuota, Ending, FigureKind, Finding,
+    Measurement, Param, Probe, Round, Run, Severity, Unit, Verdict,
 };
 use proptest::prelude::*;
 
@@ -183,7 +183,12 @@ fn what_both_have_explains_nothing_unless_one_has_far_more() {
     // That trials differ is no cause where there is another.
     let fell = suspect(at(0.7), "falling_rate", 0.3);
     expect(at(1.0), fell.clone(), Slower, "^in B falling_rate took 30 %$");
-    expect(at(1.0), suspect(fell, "steal", 0.3), Slower, "^in B steal took 30 %$");
+    expect(at(1.0), suspect(fell.clone(), "steal", 0.3), Slower, "^in B steal took 30 %$");
+    // It is the evidence that counts, not its weight in either run.
+    let noted = |m, check| found(m, check, Severity::Note, 0.3);
+    expect(at(1.0), noted(fell, "steal"), Slower, "^in B steal took 30 %$");
+    let lower = suspect(at(0.7), "clock_drop", 0.3);
+    expect(noted(at(1.0), "clock_drop"), lower, Slower, "^no finding");
 }
 
 #[test]
@@ -351,9 +356,15 @@ proptest! {
             let mut value = || next.next().unwrap_or(0.0);
             for t in &mut m.trials {
                 (t.value, t.conditions.clock_hz) = (value(), Some(clock));
+                if i % 2 == 0 {
+                    let (typical, attainable) = (Some(value()), Some(value()));
+                    t.rounds = vec![Round { delivered: value(), typical, attainable, ..Round::default() }; 2];
+                }
             }
             if let Some(s) = &mut m.summary {
                 s.trials.n = count;
+                s.delivered.bound = (i % 4 == 0).then(|| text.clone());
+                s.headline = [FigureKind::Attainable, FigureKind::Typical, FigureKind::Delivered][i % 3];
                 proofmark_model::testing::restate(s, value(), Some([value(), value()]));
             }
             m.params.0.insert(text.clone(), Param::Int(count));
@@ -372,7 +383,10 @@ proptest! {
         let options = Options { margin };
         for (x, y) in [(&a, &b), (&b, &a), (&b, &b), (&healthy(), &b)] {
             let c = compare(Named { name: &text, run: x }, Named { name: "b", run: y }, options);
+            let delivered = || c.points.iter().filter_map(|p| p.delivered.as_ref());
+            prop_assert!(delivered().all(|d| d.margin.is_finite()));
             let ratios = c.points.iter().filter_map(|p| p.ratio.as_ref());
+            let ratios = ratios.chain(delivered().map(|d| &d.ratio));
             let speeds = c.subsystems.iter().filter_map(|s| s.speed.as_ref());
             for r in ratios.chain(speeds) {
                 let ends = r.ci95.unwrap_or([r.median; 2]);

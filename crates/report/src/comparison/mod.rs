@@ -10,6 +10,7 @@ mod junit;
 mod terminal;
 #[cfg(test)]
 mod tests;
+mod verdict;
 mod view;
 mod words;
 

@@ -2,15 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{
-    Comparability, ComparedPoint, ComparedSubsystem, Comparison, FigureKind, Ratio, Side,
-    format_factor,
-};
+use proofmark_model::{Comparability, ComparedPoint, Comparison, Side, format_factor};
 use serde::Serialize;
 
-use super::words::{
-    color, direction, interval, margin, medians, moved, outcome, point, resolution,
-};
+use super::verdict;
+use super::words::{color, direction, interval, margin, medians, moved, outcome, point};
 use crate::view::{Cell, Fact, Table, clean, plural};
 
 /// Causes that are listed.
@@ -115,7 +111,7 @@ impl View {
         Self {
             title: format!("{} against {}", clean(&c.b.name), clean(&c.a.name)),
             sides: [side("A", &c.a), side("B", &c.b)],
-            verdict: verdict(c, &tally),
+            verdict: verdict::sentences(c, &tally),
             causes,
             tally,
             subsystems: subsystems(c),
@@ -183,106 +179,6 @@ fn side(letter: &str, side: &Side) -> Vec<Fact> {
         Fact::plain("program", &format!("proofmark {}", side.version)),
         Fact::plain("profile", &side.profile),
     ]
-}
-
-/// `B is slower in 41 of 58 points: cpu 0.50, memory 0.52 times as fast.`
-fn verdict(c: &Comparison, t: &Tally) -> String {
-    let mut out = if t.points == 0 {
-        "Neither run measured anything.".to_owned()
-    } else if t.compared == 0 {
-        "No results can be compared.".to_owned()
-    } else {
-        let of = plural(t.compared as u64, "compared result");
-        match (t.slower, t.faster) {
-            (0, 0) if t.compared == 1 => {
-                "No difference is shown in the one compared result.".to_owned()
-            }
-            (0, 0) => format!("No difference is shown in any of {of}."),
-            (n, 0) => format!("B is slower in {n} of {of}."),
-            (0, n) => format!("B is faster in {n} of {of}."),
-            (n, m) => format!("B is slower in {n} and faster in {m} of {of}."),
-        }
-    };
-    out.extend(which_moved(c));
-    out.extend(speeds(c, t));
-    if t.gone > 0 {
-        let is = if t.gone == 1 { "is" } else { "are" };
-        out.push_str(&format!(
-            " {} of A {is} missing or invalid in B.",
-            plural(t.gone as u64, "result")
-        ));
-    }
-    if t.not_comparable > 0 && t.compared > 0 {
-        let other = if t.gone > 0 { "other result" } else { "result" };
-        out.push_str(&format!(" {} cannot be compared.", plural(t.not_comparable as u64, other)));
-    }
-    if let Some(why) = c.too_little().filter(|_| t.compared > 0) {
-        out.push_str(&format!(" Too little for a check: {why}."));
-    }
-    if let Some(unseen) = resolution(&c.subsystems).filter(|_| t.compared > 0) {
-        out.push_str(&format!(" In the median result, {unseen}."));
-    }
-    out
-}
-
-/// `Attainable: no difference shown in 30 of 31 results; delivered: 12 slower (your share of the
-/// machine fell in 12).` Only where both figures were compared, and one of them moved.
-fn which_moved(c: &Comparison) -> Option<String> {
-    let both: Vec<_> = c
-        .points
-        .iter()
-        .filter_map(|p| Some((p.figure?, p.outcome, p.delivered.as_ref()?.outcome)))
-        .collect();
-    let count = |keep: &dyn Fn(Comparability, Comparability) -> bool| {
-        both.iter().filter(|(_, headline, delivered)| keep(*headline, *delivered)).count()
-    };
-    use Comparability::{Faster, NoDifferenceShown, Slower};
-    let alike = count(&|h, _| h == NoDifferenceShown);
-    let (slower, faster) = (count(&|_, d| d == Slower), count(&|_, d| d == Faster));
-    if alike == both.len() && slower + faster == 0 {
-        return None;
-    }
-    let kinds = [FigureKind::Attainable, FigureKind::Typical];
-    let named = kinds.iter().filter(|kind| both.iter().any(|(of, ..)| of == *kind));
-    let named = named.map(|kind| kind.as_str()).collect::<Vec<_>>().join(" or ");
-    let moved = match (slower, faster) {
-        (0, 0) => "no difference shown".to_owned(),
-        (n, 0) => format!("{n} slower"),
-        (0, n) => format!("{n} faster"),
-        (n, m) => format!("{n} slower, {m} faster"),
-    };
-    let share =
-        |n: usize, word: &str| (n > 0).then(|| format!("your share of the machine {word} in {n}"));
-    let shares = [
-        share(count(&|h, d| d == Slower && h != Slower), "fell"),
-        share(count(&|h, d| d == Faster && h != Faster), "rose"),
-    ];
-    let shares: Vec<String> = shares.into_iter().flatten().collect();
-    let shares = match shares.as_slice() {
-        [] => String::new(),
-        some => format!(" ({})", some.join("; ")),
-    };
-    let all = plural(both.len() as u64, "result");
-    Some(format!(
-        " Of the rounds, {named}: no difference shown in {alike} of {all}; delivered: {moved}{shares}."
-    ))
-}
-
-/// The speeds of the subsystems where a difference is shown; else of those whose points together
-/// leave 1 out, which no point alone shows.
-fn speeds(c: &Comparison, t: &Tally) -> Option<String> {
-    let shown = t.slower + t.faster > 0;
-    let leaves_1_out = |r: &Ratio| r.ci95.is_some_and(|[low, high]| high < 1.0 || low > 1.0);
-    let speed = |s: &ComparedSubsystem| {
-        let ratio = s.speed.as_ref().filter(|r| shown || leaves_1_out(r))?;
-        let ends = interval(ratio).filter(|_| !shown).map(|ends| format!(" ({ends})"));
-        let ends = ends.unwrap_or_default();
-        Some(format!("{} {}{ends}", s.subsystem, format_factor(ratio.median)))
-    };
-    let speeds: Vec<String> = c.subsystems.iter().filter_map(speed).collect();
-    let first = if shown { "Median" } else { "All results together show a difference: median" };
-    (t.compared > 0 && !speeds.is_empty())
-        .then(|| format!(" {first} speed of B relative to A: {}.", speeds.join(", ")))
 }
 
 /// A reason without its figures, so that alike ones count as one.
@@ -406,8 +302,9 @@ fn differences(c: &Comparison) -> Table {
 fn method() -> Vec<String> {
     [
         "Ratio. The ratio of a result is B / A: the median over all pairs of a round of A and a round of \
-         B; of what is not cut into rounds, of a trial of each. Its 95 % interval comes from order statistics of those pairs (Hodges and Lehmann; Mann and \
-         Whitney), which assume no shape of the noise.",
+         B; of what is not cut into rounds, of a trial of each. Its 95 % interval comes from order \
+         statistics of those pairs (Hodges and Lehmann; Mann and Whitney), which assume no shape of \
+         the noise.",
         "Figures. Of what is cut into rounds two figures are compared. The headline, attainable or \
          typical, leaves out the time that others took: it shows the machine. Delivered holds that \
          time: where it differs and the headline does not, the run's share of the machine changed. A \
@@ -418,8 +315,8 @@ fn method() -> Vec<String> {
          Second: three robust standard deviations of the ratios in the subsystem, about the median of \
          the same workload and number of threads. It is at most a quarter, or a half for a result that \
          was disturbed in both runs. Third: the half-widths of both medians' intervals, at most a half. \
-         Fourth: the CPU time that others took from both runs; not of a figure that leaves it out. A result whose margin could hide a factor \
-         of two is not compared.",
+         Fourth: the CPU time that others took from both runs, except for a figure that leaves it \
+         out. A result whose margin could hide a factor of two is not compared.",
         "Few trials. Too few trials give no interval. With 3 or more on each side, all trials of B must \
          be beyond all trials of A, and beyond the margin. With fewer, no difference is shown. The \
          smallest detectable slowdown is that of the median result.",

@@ -1,6 +1,6 @@
 //! Which of the figures changed: attainable is the machine, delivered the run's share of it.
 
-use proofmark_model::{Cut, FigureKind, Round, summarise_trials};
+use proofmark_model::{Cut, summarise_trials};
 
 use super::*;
 use crate::run::judge_run;

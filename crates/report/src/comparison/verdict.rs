@@ -1,0 +1,109 @@
+//! What became of all results, in a few sentences.
+
+use proofmark_model::{
+    Comparability, ComparedSubsystem, Comparison, FigureKind, Ratio, format_factor,
+};
+
+use super::view::Tally;
+use super::words::{interval, resolution};
+use crate::view::plural;
+
+/// `B is slower in 41 of 58 points: cpu 0.50, memory 0.52 times as fast.`
+pub(super) fn sentences(c: &Comparison, t: &Tally) -> String {
+    let mut out = if t.points == 0 {
+        "Neither run measured anything.".to_owned()
+    } else if t.compared == 0 {
+        "No results can be compared.".to_owned()
+    } else {
+        let of = plural(t.compared as u64, "compared result");
+        match (t.slower, t.faster) {
+            (0, 0) if t.compared == 1 => {
+                "No difference is shown in the one compared result.".to_owned()
+            }
+            (0, 0) => format!("No difference is shown in any of {of}."),
+            (n, 0) => format!("B is slower in {n} of {of}."),
+            (0, n) => format!("B is faster in {n} of {of}."),
+            (n, m) => format!("B is slower in {n} and faster in {m} of {of}."),
+        }
+    };
+    out.extend(which_moved(c));
+    out.extend(speeds(c, t));
+    if t.gone > 0 {
+        let is = if t.gone == 1 { "is" } else { "are" };
+        out.push_str(&format!(
+            " {} of A {is} missing or invalid in B.",
+            plural(t.gone as u64, "result")
+        ));
+    }
+    if t.not_comparable > 0 && t.compared > 0 {
+        let other = if t.gone > 0 { "other result" } else { "result" };
+        out.push_str(&format!(" {} cannot be compared.", plural(t.not_comparable as u64, other)));
+    }
+    if let Some(why) = c.too_little().filter(|_| t.compared > 0) {
+        out.push_str(&format!(" Too little for a check: {why}."));
+    }
+    if let Some(unseen) = resolution(&c.subsystems).filter(|_| t.compared > 0) {
+        out.push_str(&format!(" In the median result, {unseen}."));
+    }
+    out
+}
+
+/// `Attainable: no difference shown in 30 of 31 results; delivered: 12 slower (your share of the
+/// machine fell in 12).` Only where both figures were compared, and one of them moved.
+fn which_moved(c: &Comparison) -> Option<String> {
+    let both: Vec<_> = c
+        .points
+        .iter()
+        .filter_map(|p| Some((p.figure?, p.outcome, p.delivered.as_ref()?.outcome)))
+        .collect();
+    let count = |keep: &dyn Fn(Comparability, Comparability) -> bool| {
+        both.iter().filter(|(_, headline, delivered)| keep(*headline, *delivered)).count()
+    };
+    use Comparability::{Faster, NoDifferenceShown, Slower};
+    let alike = count(&|h, _| h == NoDifferenceShown);
+    let (slower, faster) = (count(&|_, d| d == Slower), count(&|_, d| d == Faster));
+    if alike == both.len() && slower + faster == 0 {
+        return None;
+    }
+    let kinds = [FigureKind::Attainable, FigureKind::Typical];
+    let named = kinds.iter().filter(|kind| both.iter().any(|(of, ..)| of == *kind));
+    let named = named.map(|kind| kind.as_str()).collect::<Vec<_>>().join(" or ");
+    let moved = match (slower, faster) {
+        (0, 0) => "no difference shown".to_owned(),
+        (n, 0) => format!("{n} slower"),
+        (0, n) => format!("{n} faster"),
+        (n, m) => format!("{n} slower, {m} faster"),
+    };
+    let share =
+        |n: usize, word: &str| (n > 0).then(|| format!("your share of the machine {word} in {n}"));
+    let shares = [
+        share(count(&|h, d| d == Slower && h != Slower), "fell"),
+        share(count(&|h, d| d == Faster && h != Faster), "rose"),
+    ];
+    let shares: Vec<String> = shares.into_iter().flatten().collect();
+    let shares = match shares.as_slice() {
+        [] => String::new(),
+        some => format!(" ({})", some.join("; ")),
+    };
+    let all = plural(both.len() as u64, "result");
+    Some(format!(
+        " Of the rounds, {named}: no difference shown in {alike} of {all}; delivered: {moved}{shares}."
+    ))
+}
+
+/// The speeds of the subsystems where a difference is shown; else of those whose points together
+/// leave 1 out, which no point alone shows.
+fn speeds(c: &Comparison, t: &Tally) -> Option<String> {
+    let shown = t.slower + t.faster > 0;
+    let leaves_1_out = |r: &Ratio| r.ci95.is_some_and(|[low, high]| high < 1.0 || low > 1.0);
+    let speed = |s: &ComparedSubsystem| {
+        let ratio = s.speed.as_ref().filter(|r| shown || leaves_1_out(r))?;
+        let ends = interval(ratio).filter(|_| !shown).map(|ends| format!(" ({ends})"));
+        let ends = ends.unwrap_or_default();
+        Some(format!("{} {}{ends}", s.subsystem, format_factor(ratio.median)))
+    };
+    let speeds: Vec<String> = c.subsystems.iter().filter_map(speed).collect();
+    let first = if shown { "Median" } else { "All results together show a difference: median" };
+    (t.compared > 0 && !speeds.is_empty())
+        .then(|| format!(" {first} speed of B relative to A: {}.", speeds.join(", ")))
+}
