@@ -20,7 +20,7 @@ use windows::{Core, Shape, Slice, Track};
 const MOST_PAUSED: f64 = 0.05;
 
 /// Rounds that a long trial is cut into are about this long, in seconds.
-pub(crate) const ROUND_S: f64 = 0.1;
+const ROUND_S: f64 = 0.1;
 
 /// Where a thread runs: its CPU and that CPU's core, by any numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
