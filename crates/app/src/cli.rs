@@ -99,7 +99,7 @@ pub struct RunArgs {
     /// Subsystems or workloads to measure
     #[arg(value_name = "NAME", help = names())]
     pub names: Vec<String>,
-    /// Short run, under 1 minute: same as --profile quick
+    /// Short run, at most 45 s: same as --profile quick
     #[arg(long, conflicts_with = "profile")]
     pub quick: bool,
     /// What to measure and how often: a name that `proofmark list profiles` prints, or a TOML file

@@ -204,7 +204,7 @@ fn list<S: Into<String>>(roff: &mut Roff, title: &str, items: impl Iterator<Item
 /// A command line, and what it does. The first word after `proofmark` says whose page it is on.
 const EXAMPLES: &[(&str, &str)] = &[
     ("proofmark run", "Measure the whole machine, three minutes."),
-    ("proofmark run --quick", "A short run, under 1 minute."),
+    ("proofmark run --quick", "A short run, at most 45 s."),
     (
         "proofmark run cpu.flops --threads 1,2 --set cpu.flops.isa=avx2+fma",
         "One workload at two thread counts, with one parameter set.",
