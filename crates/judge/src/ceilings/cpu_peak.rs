@@ -75,8 +75,8 @@ pub(super) static RULE: CeilingRule = CeilingRule {
     about: "The highest rate that the cores' execution ports can start: cores x clock x instructions \
          per cycle x lanes x operations per lane. Cores are usable physical cores, at most the \
          number of threads and at most the CPU quota. Hardware threads of one core share its ports \
-         and count once. proofmark measures the clock under the same load, right before and after \
-         each trial; for dense matrices between their tiles. Instructions per cycle come from a \
+         and count once. proofmark measures the clock under the same load, between \
+         its slices; for dense matrices between their tiles. Instructions per cycle come from a \
          table by core design, with a source per row; where sources differ, the faster figure \
          counts. A fused multiply-add counts as two operations. Dense matrices (cpu.dgemm, \
          cpu.linpack) have the same ceiling in f64. Their copies, exchanges and waits count as no \

@@ -97,7 +97,7 @@ pub(crate) fn clock(host: &Host, m: &Measurement) -> Result<(Input, f64), String
         let uncertainty = spread.map_or(CLOCK_NO_SPREAD, |s| s.abs().max(CLOCK_FLOOR));
         let note = format!(
             "median over {}, from chains of dependent instructions under the workload's load, in \
-             each trial or right before and after it",
+             each trial, or right before and after it",
             counted(readings.len(), "trial")
         );
         return Ok((input(CLOCK_INPUT, hz, "Hz", Provenance::Measured, note), uncertainty));

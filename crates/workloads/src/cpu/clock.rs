@@ -18,7 +18,7 @@ static SPEC: WorkloadSpec = task::spec(
                  cycle, so additions per second are cycles per second. The sum of the chain proves \
                  how many additions ran. Around each trial a second chain of other instructions \
                  (3-cycle multiplications on x86-64) must show the same clock.",
-        method: 1,
+        method: 2,
     },
     Unit::Hertz,
     const { &[task::THREADS] },

@@ -43,7 +43,7 @@ static FLOPS_SPEC: WorkloadSpec = spec(
                  exactly 1 higher per addition. proofmark derives the number of iterations from \
                  these values, at least once per 8388608 additions, while f32 still counts \
                  exactly.",
-        method: 1,
+        method: 2,
     },
     Unit::FlopPerSecond,
     FLOPS_PARAMETERS,
@@ -70,7 +70,7 @@ static IOPS_SPEC: WorkloadSpec = spec(
                  every lane starts from its own value, and the addend is a large odd number. The \
                  final values, modulo 2^64 or 2^32, give the exact number of additions. All lanes \
                  must agree.",
-        method: 1,
+        method: 2,
     },
     Unit::OpPerSecond,
     IOPS_PARAMETERS,
@@ -119,7 +119,7 @@ static MIX_FLOAT_SPEC: WorkloadSpec = spec(
              and each lane counts.",
             "The sums, the fixed points and, with avx2, the comparisons must match that number."
         ),
-        method: 1,
+        method: 2,
     },
     Unit::OpPerSecond,
     MIX_FLOAT_PARAMETERS,
@@ -150,7 +150,7 @@ static MIX_INT_SPEC: WorkloadSpec = spec(
              integers, so arith17 has no avx2.",
             "The sums and recurrences must match that number."
         ),
-        method: 1,
+        method: 2,
     },
     Unit::OpPerSecond,
     MIX_INT_PARAMETERS,

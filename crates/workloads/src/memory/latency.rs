@@ -56,7 +56,7 @@ static SPEC: WorkloadSpec = time_of_load(
                  share. Verification: the order is computed, so the last line after any number of \
                  steps is known. The walk must end there. This proves the loads up to whole rounds \
                  of the cycle.",
-        method: 1,
+        method: 2,
     },
     const { &[WORKING_SET, PAGES, ORDER] },
     Some("working_set"),
@@ -80,7 +80,7 @@ static BY_NODE: WorkloadSpec = time_of_load(
                  is bound to one node, the same or another, before it is touched. Afterwards \
                  proofmark asks the system where the pages are. The difference between two memory \
                  nodes is the latency that the link adds. Verification: that of memory.latency.",
-        method: 1,
+        method: 2,
     },
     const { &[CPU_NODE, MEMORY_NODE, WORKING_SET, PAGES] },
     None,

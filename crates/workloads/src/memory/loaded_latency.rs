@@ -41,7 +41,7 @@ static SPEC: WorkloadSpec = time_of_load(
                  permits. Between bursts, and at load 0, they spin without touching memory, so \
                  that the core clocks stay alike. The report shows the bandwidth that they reached \
                  as the background of each trial. Verification: that of memory.latency.",
-        method: 1,
+        method: 2,
     },
     const { &[THREADS, LOAD, WORKING_SET, PAGES] },
     Some("load"),

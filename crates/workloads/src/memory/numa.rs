@@ -33,7 +33,7 @@ static READ: WorkloadSpec = rate(
                  to end, again and again, and sums every 64-bit word. Verification: the words are \
                  known, so the sum proves that all were read. The ratio of a node's own memory to \
                  another node's memory shows the cost of the link.",
-        method: 1,
+        method: 2,
     },
     (Subsystem::Memory, Unit::BytePerSecond),
     const { &[CPU_NODE, MEMORY_NODE, THREADS, WORKING_SET, PAGES] },

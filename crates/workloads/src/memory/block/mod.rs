@@ -146,7 +146,7 @@ const fn spec(
         Operation::Copy => Op::Copy.declared(),
     };
     let work = parameters::work(access, traffic, parameters::arrays("data_size"), false);
-    let words = Words { id, title, summary, detail, method: 1 };
+    let words = Words { id, title, summary, detail, method: 2 };
     parameters::rate(words, PARAMETERS, Some("block_size"), work, role)
 }
 

@@ -206,6 +206,6 @@ const fn spec(
 ) -> WorkloadSpec {
     let data = parameters::arrays("array_size");
     let work = parameters::work(Access::Sequential, op.declared(), data, false);
-    let words = Words { id, title, summary, detail, method: 1 };
+    let words = Words { id, title, summary, detail, method: 2 };
     parameters::rate(words, used, None, work, role)
 }

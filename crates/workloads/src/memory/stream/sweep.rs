@@ -37,7 +37,7 @@ pub(super) static SWEEP: WorkloadSpec = rate(
                  A set that fits into a cache stays there. So the rate by working set shows one \
                  plateau per cache level. Bytes read and bytes written count. Bytes moved are not \
                  declared: a line is read before it is written only if it is not in the cache.",
-        method: 1,
+        method: 2,
     },
     (Subsystem::Memory, Unit::BytePerSecond),
     const { &[OP, WORKING_SET, parameters::THREADS, parameters::ISA, parameters::PAGES] },
