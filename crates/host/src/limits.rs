@@ -107,7 +107,7 @@ fn cpu_quota(root: &Root) -> Result<(CpuQuota, String), Reason> {
         };
         // Since Linux 5.14.
         let burst = below(folder, burst);
-        let saved_us = || root.number::<u64>(&burst).map(|us| us as f64 * 1e-6);
+        let saved_us = || root.number::<u64>(&burst).map(|us| us as f64 / 1e6);
         let burst_s = root.exists(&burst).then(saved_us).transpose()?;
         Ok(quota.map(|quota| CpuQuota { burst_s, ..quota }))
     })?;
@@ -128,7 +128,7 @@ fn share(path: &str, quota: i64, period: i64) -> Result<Option<CpuQuota>, Reason
         (..=-1, _) => Ok(None),
         (1.., 1..) => {
             let (quota, period) = (quota as f64, period as f64);
-            let (cpus, period_s) = (Some(quota / period), Some(period * 1e-6));
+            let (cpus, period_s) = (Some(quota / period), Some(period / 1e6));
             Ok(Some(CpuQuota { cpus, period_s, burst_s: None }))
         }
         _ => Err(fault(path, format!("{quota} us per {period} us is not a valid quota"))),

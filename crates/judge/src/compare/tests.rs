@@ -272,10 +272,10 @@ fn what_cannot_be_compared_says_why_and_what_is_gone_fails() {
 fn figures_of_different_methods_are_not_compared() {
     let (a, mut b) = (run(vec![flops(1)]), run(vec![scaled(flops(1), 0.5)]));
     assert_eq!(compared(&a, &b).points[0].outcome, Slower);
-    b.workloads.get_mut("cpu.flops").unwrap().method = 2;
+    b.workloads.get_mut("cpu.flops").unwrap().method += 1;
     let p = &compared(&a, &b).points[0];
     assert_eq!(p.outcome, NotComparable);
-    assert!(p.reason.contains("method 1 of cpu.flops, B by method 2"), "{}", p.reason);
+    assert!(p.reason.contains("method 2 of cpu.flops, B by method 3"), "{}", p.reason);
     assert!(compared(&a, &b).fails(), "a baseline of another method is no baseline");
 }
 
