@@ -26,7 +26,7 @@ use proofmark_model::{Ending, Measurement, Run, Severity, Verdict};
 use proofmark_testing::{output, skip, wait, wait_until};
 
 const SHORT: [&str; 7] =
-    ["--set", "cpu.flops.isa=scalar", "--set", "cpu.flops.type=f64", "--trials", "6", "--strict"];
+    ["--set", "cpu.flops.isa=scalar", "--set", "cpu.flops.type=f64", "--trials", "8", "--strict"];
 
 fn has(m: &Measurement, check: &str, severity: Severity) -> bool {
     found(m, check) == Some(severity)
@@ -55,12 +55,17 @@ fn a_cpu_quota_is_named() {
     command.args(["run", "cpu.flops", "--threads", "1"]).args(SHORT);
     let (run, code) = run_json(group.enter(&mut command));
     let m = &run.measurements[0];
-    assert!(has(m, "throttled", Severity::Suspect), "{:?}", names(m));
-    assert_eq!(m.verdict, Verdict::Suspect, "{:?}", names(m));
-    assert_eq!(code, Some(3));
+    // The figure leaves out the time that the quota took; what the run got is half of it.
+    assert!(has(m, "throttled", Severity::Note), "{:?}", names(m));
+    assert_eq!(m.verdict, Verdict::Valid, "{:?}", names(m));
+    assert_eq!(code, Some(0));
+    let summary = m.summary.as_ref().unwrap();
+    let [attainable, delivered] =
+        [&summary.attainable, &summary.delivered].map(|f| f.value.unwrap());
+    assert!(delivered < 0.55 * attainable, "{delivered} of {attainable}");
     let quota = run.host.limits.cpu_quota.get().and_then(|q| q.cpus);
     assert_eq!(quota, Some(0.5));
-    // Half a core is the ceiling: one core's worth would call it half as efficient.
+    // A whole core is the ceiling of what is attainable.
     if peak_is_unknown(&run) {
         return;
     }
@@ -77,8 +82,12 @@ fn a_competing_process_is_named() {
     command.args(["run", "cpu.flops", "--threads", "1"]).args(SHORT);
     let (run, code) = run_json(on_cpu(&mut command, cpu));
     let m = &run.measurements[0];
-    assert!(has(m, "other_cpu", Severity::Suspect), "{:?}", names(m));
-    assert_eq!(code, Some(3));
+    assert!(has(m, "other_cpu", Severity::Note), "{:?}", names(m));
+    assert_eq!((m.verdict, code), (Verdict::Valid, Some(0)), "{:?}", names(m));
+    let summary = m.summary.as_ref().unwrap();
+    let [attainable, delivered] =
+        [&summary.attainable, &summary.delivered].map(|f| f.value.unwrap());
+    assert!(delivered < 0.8 * attainable, "{delivered} of {attainable}");
 }
 
 #[test]

@@ -135,7 +135,7 @@ impl Log {
 
     /// A chain within the load where it has one: a core lowers its clock for wide vectors only
     /// while they run.
-    fn read_clock(&mut self, load: &mut dyn Load, ticks: Ticks, after: u64) {
+    pub(crate) fn read_clock(&mut self, load: &mut dyn Load, ticks: Ticks, after: u64) {
         let mut chain = |cycles: u64| {
             load.clock_chain(cycles).unwrap_or_else(|| {
                 let steps = cycles / chain::PER_STEP;

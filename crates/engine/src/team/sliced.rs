@@ -131,6 +131,8 @@ fn run_ahead(load: &mut dyn Load, order: Order, together: &Together, ticks: Tick
     let begin = together.begin.load(Ordering::Acquire);
     if order.works {
         log.run(load, ticks, order.cutting.cut, Until::Tick(begin - rest));
+        // A thread that was held back so far has not read the clock: its code is at hand then.
+        log.read_clock(load, ticks, ticks.now());
     }
     begin
 }
