@@ -86,13 +86,26 @@ pub(crate) struct Log {
 impl Log {
     /// With room for a trial of so many seconds, in pages that were touched.
     pub(crate) fn with_room(cutting: Cutting, seconds: f64) -> Self {
-        let slices = (2.0 * seconds / cutting.slice_s) as usize + 64;
+        let slices = (4.0 * seconds / cutting.slice_s) as usize + 64;
         let readings = (2.0 * seconds / clock_every_s(cutting.cut)) as usize + 64;
         let mut ends = vec![1; slices];
         ends.clear();
         let mut all = vec![Reading { after: 1, from: 1, to: 1, cycles: 1 }; readings];
         all.clear();
         Self { slice: cutting.slice, ends, readings: all, ..Self::default() }
+    }
+
+    /// Makes slices as long as `like`'s should have been, whose length was calibrated when others may
+    /// have held the thread back: shorter ones would not fit into the room.
+    pub(crate) fn fit(&mut self, like: &Self, slice_ticks: u64) {
+        const LEAST: usize = 10;
+        let mut took: Vec<u64> = like.ends.windows(2).map(|e| e[1].saturating_sub(e[0])).collect();
+        let tenth = took.len() / 10;
+        if took.len() >= LEAST {
+            let usual = (*took.select_nth_unstable(tenth).1).max(1);
+            let slice = self.slice as f64 * slice_ticks as f64 / usual as f64;
+            self.slice = (slice as u64).max(1);
+        }
     }
 
     /// Iterations of all slices.

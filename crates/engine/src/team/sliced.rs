@@ -115,7 +115,12 @@ fn at_least_a_slice(logs: &[(Place, Log)], begin: u64, long: u64) -> u64 {
 }
 
 /// Runs the untimed slices; when the timed part begins.
-fn run_ahead(load: &mut dyn Load, order: Order, together: &Together, ticks: Ticks) -> u64 {
+fn run_ahead(
+    load: &mut dyn Load,
+    order: Order,
+    together: &Together,
+    (ticks, timed): (Ticks, &mut Log),
+) -> u64 {
     let mut log = Log::with_room(order.cutting, order.ahead_s);
     if order.works {
         load.prepare(order.ready);
@@ -133,6 +138,7 @@ fn run_ahead(load: &mut dyn Load, order: Order, together: &Together, ticks: Tick
         log.run(load, ticks, order.cutting.cut, Until::Tick(begin - rest));
         // A thread that was held back so far has not read the clock: its code is at hand then.
         log.read_clock(load, ticks, ticks.now());
+        timed.fit(&log, ticks.in_seconds(slice_s));
     }
     begin
 }
@@ -148,7 +154,7 @@ pub(super) fn one_trial(
 ) -> Result<ThreadResult, Reply> {
     let (ticks, cut) = (Ticks::new(), order.cutting.cut);
     let mut log = Log::with_room(order.cutting, order.seconds);
-    let begin = run_ahead(load, order, together, ticks);
+    let begin = run_ahead(load, order, together, (ticks, &mut log));
     let system = || leads.then(|| SystemCounters::read(&together.sources));
     let (system_before, counters) = (system(), ThreadCounters::before());
     let first = leads.then(|| Moment::read(ticks));

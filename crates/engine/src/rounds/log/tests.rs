@@ -119,9 +119,27 @@ fn the_clock_is_read_once_a_millisecond() {
 }
 
 #[test]
-fn a_log_has_room_for_twice_the_slices_that_are_due() {
+fn a_log_has_room_for_four_times_the_slices_that_are_due() {
     let log = Log::with_room(cutting(10), 0.1);
-    assert!((10_000..20_000).contains(&log.ends.capacity()));
+    assert!((20_000..40_000).contains(&log.ends.capacity()));
     assert!((200..1000).contains(&log.readings.capacity()));
     assert!(log.ends.is_empty() && log.readings.is_empty() && log.slice == 10);
+}
+
+#[test]
+fn slices_that_a_busy_machine_made_too_short_are_made_as_long_as_they_should_be() {
+    let ahead = |each: u64, slices: u64| Log {
+        slice: 100,
+        // One in five was held up.
+        ends: (1..=slices).map(|i| i * each + i / 5 * 50_000).collect(),
+        ..Log::default()
+    };
+    let fitted = |like: &Log| {
+        let mut log = Log { slice: 100, ..Log::default() };
+        log.fit(like, 60_000);
+        log.slice
+    };
+    assert_eq!([15_000, 60_000, 120_000].map(|each| fitted(&ahead(each, 50))), [400, 100, 50]);
+    assert_eq!(fitted(&ahead(15_000, 5)), 100, "too few to tell");
+    assert_eq!(fitted(&ahead(100_000_000, 50)), 1, "one iteration at least");
 }
