@@ -4,6 +4,7 @@
 use proofmark_model::Cut;
 
 use super::ticks::Ticks;
+use super::windows::usual;
 use crate::chain;
 use crate::workload::Load;
 
@@ -99,11 +100,9 @@ impl Log {
     /// have held the thread back: shorter ones would not fit into the room.
     pub(crate) fn fit(&mut self, like: &Self, slice_ticks: u64) {
         const LEAST: usize = 10;
-        let mut took: Vec<u64> = like.ends.windows(2).map(|e| e[1].saturating_sub(e[0])).collect();
-        let tenth = took.len() / 10;
-        if took.len() >= LEAST {
-            let usual = (*took.select_nth_unstable(tenth).1).max(1);
-            let slice = self.slice as f64 * slice_ticks as f64 / usual as f64;
+        let took = like.ends.windows(2).map(|e| e[1].saturating_sub(e[0]) as f64);
+        if let Some(usual) = usual(took.collect()).filter(|_| like.ends.len() > LEAST) {
+            let slice = self.slice as f64 * slice_ticks as f64 / usual.max(1.0);
             self.slice = (slice as u64).max(1);
         }
     }

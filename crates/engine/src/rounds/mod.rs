@@ -14,7 +14,7 @@ use proofmark_model::{Cut, Round, Unit, median};
 
 use log::{Log, Reading};
 use ticks::Scale;
-use windows::{Core, Shape, Slice, Track};
+use windows::{ABOVE, Core, Shape, Slice, Track};
 
 /// The greatest part of a round that our own readings of the clock are believed to take.
 const MOST_PAUSED: f64 = 0.05;
@@ -74,8 +74,12 @@ impl Recorded<'_> {
     pub(crate) fn rounds(&self, unit: Unit, work: f64) -> Rounds {
         let count = (self.seconds / ROUND_S).round().max(1.0);
         let each_s = self.seconds / count;
-        let parts =
-            (0..count as usize).map(|i| self.round(i as f64 * each_s, each_s, (unit, work)));
+        let whole: Vec<Track> = self.logs.iter().map(|(at, log)| self.track(*at, log)).collect();
+        let parts = (0..count as usize).map(|i| {
+            let at_s = i as f64 * each_s;
+            let tracks: Vec<Track> = whole.iter().map(|t| t.within(at_s, each_s)).collect();
+            self.round(&tracks, (at_s, each_s), (unit, work))
+        });
         let (mut rounds, mut clocks) =
             (Rounds { all: Vec::new(), iterations: 0.0, clocks: Vec::new() }, Vec::new());
         for (round, iterations, of_threads) in parts {
@@ -96,17 +100,14 @@ impl Recorded<'_> {
 
     fn round(
         &self,
-        at_s: f64,
-        seconds: f64,
+        tracks: &[Track],
+        (at_s, seconds): (f64, f64),
         (unit, work): (Unit, f64),
     ) -> (Round, f64, Vec<Option<(f64, f64)>>) {
         let shape = Shape::new(self.cut, self.slice_s);
-        let tracks: Vec<Track> =
-            self.logs.iter().map(|(at, log)| self.track(*at, log, at_s, seconds)).collect();
-        let cores = windows::cores(&tracks, seconds, shape, self.cpus);
+        let cores = windows::cores(tracks, seconds, shape, self.cpus);
         let sum = |figure: fn(&Core) -> Option<f64>| cores.iter().map(figure).sum::<Option<f64>>();
         let value = |rate: f64| unit.value(rate * work, 1.0);
-        let attainable = sum(Core::attainable);
         let within = |s: &Slice| {
             let overlap = s.to.min(seconds) - s.from.max(0.0);
             s.work * (overlap / (s.to - s.from)).clamp(0.0, 1.0)
@@ -125,7 +126,7 @@ impl Recorded<'_> {
             seconds: worked_s,
             delivered: value(iterations.max(least) / worked_s.max(f64::MIN_POSITIVE)),
             typical: sum(Core::typical).map(value),
-            attainable: attainable.map(value),
+            attainable: sum(|core| core.attainable).map(value),
             clean_s: cores.iter().map(|c| c.clean_s(shape)).fold(f64::INFINITY, f64::min),
             clock_hz: (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64),
             strip: strip(&cores, shape),
@@ -139,42 +140,34 @@ impl Recorded<'_> {
         (tick as i128 - i128::from(self.from)) as f64 * self.scale.tick_s
     }
 
-    /// A thread's slices that overlap the round, in seconds since its start.
-    fn track(&self, Place { cpu, core }: Place, log: &Log, at_s: f64, seconds: f64) -> Track {
+    /// A thread's slices, in seconds since the start of the timed part.
+    fn track(&self, Place { cpu, core }: Place, log: &Log) -> Track {
         let mut track = Track { cpu, core, ..Track::default() };
         let usual_s = usual_pause_s(log, self.scale);
         let mut readings = log.readings.iter().peekable();
         let mut from = log.from;
         for (i, end) in log.ends.iter().enumerate() {
             if let Some(reading) = readings.next_if(|r| r.to <= *end) {
-                let [start, stop] = [reading.after, reading.to].map(|t| self.seconds_at(t) - at_s);
-                let took = (stop - start).min(usual_s);
-                if stop > 0.0 && start < seconds {
-                    track.pauses.push((start, took));
-                }
+                let [start, stop] = [reading.after, reading.to].map(|t| self.seconds_at(t));
+                track.pauses.push((start, (stop - start).min(usual_s)));
                 from = reading.to;
             }
             let work = if i + 1 == log.ends.len() { log.last } else { log.slice } as f64;
-            let slice = Slice {
-                from: self.seconds_at(from) - at_s,
-                // A coarse clock may read the same at both ends.
-                to: self.seconds_at((*end).max(from + 1)) - at_s,
-                work,
-            };
-            if slice.to > 0.0 && slice.from < seconds {
-                track.slices.push(slice);
-            }
+            // A coarse clock may read the same at both ends.
+            let to = self.seconds_at((*end).max(from + 1));
+            track.slices.push(Slice { from: self.seconds_at(from), to, work });
             from = *end;
         }
         track
     }
 
-    /// The clock of each thread where its core was at its attainable rate.
+    /// The clock of each thread where its core was at its attainable rate, and like that rate of the
+    /// readings there the 95th percentile: a core may change its clock from one window to the next.
     fn clocks(&self, cores: &[Core], shape: Shape, at_s: f64) -> Vec<Option<(f64, f64)>> {
         const NEAR: f64 = 0.97;
         let mut of_threads = vec![None; self.logs.len()];
         for core in cores {
-            let Some(attainable) = core.attainable() else { continue };
+            let Some(attainable) = core.attainable else { continue };
             let at_full_rate = |r: &&Reading| {
                 let window = (self.seconds_at(r.from) - at_s) / shape.window_s;
                 let window = core.windows.get(window.max(-1.0) as usize).filter(|_| window >= 0.0);
@@ -182,8 +175,10 @@ impl Recorded<'_> {
             };
             for thread in &core.tracks {
                 let readings = self.logs[*thread].1.readings.iter();
-                let hz: Vec<f64> = readings.filter(at_full_rate).map(|r| self.hz(r)).collect();
-                of_threads[*thread] = median(&hz).map(|middle| (middle, spread(&hz, middle)));
+                let mut hz: Vec<f64> = readings.filter(at_full_rate).map(|r| self.hz(r)).collect();
+                hz.sort_by(|a, b| b.total_cmp(a));
+                let high = hz.get((ABOVE * hz.len() as f64) as usize);
+                of_threads[*thread] = high.map(|high| (*high, spread(&hz)));
             }
         }
         of_threads
@@ -198,7 +193,8 @@ impl Recorded<'_> {
 }
 
 /// How far from the middle half of the readings lie, as a share.
-fn spread(hz: &[f64], middle: f64) -> f64 {
+fn spread(hz: &[f64]) -> f64 {
+    let Some(middle) = median(hz) else { return 0.0 };
     let off: Vec<f64> = hz.iter().map(|v| (v / middle - 1.0).abs()).collect();
     median(&off).unwrap_or(0.0)
 }
@@ -229,7 +225,7 @@ fn histogram(cores: &[Core]) -> Vec<u32> {
     const STEPS: usize = 20;
     let mut counts = vec![0; STEPS];
     for core in cores {
-        let Some(attainable) = core.attainable().filter(|a| *a > 0.0) else { continue };
+        let Some(attainable) = core.attainable.filter(|a| *a > 0.0) else { continue };
         for window in &core.windows {
             let step = (window.rate / attainable * STEPS as f64) as usize;
             counts[step.min(STEPS - 1)] += 1;

@@ -23,6 +23,21 @@ pub(crate) struct Track {
     pub(crate) pauses: Vec<(f64, f64)>,
 }
 
+impl Track {
+    /// What of it overlaps the stretch of so many seconds from `at_s` on, in seconds since then.
+    pub(crate) fn within(&self, at_s: f64, seconds: f64) -> Self {
+        let end_s = at_s + seconds;
+        let first = self.slices.partition_point(|s| s.to <= at_s);
+        let slices = self.slices[first..].iter().take_while(|s| s.from < end_s);
+        let slices =
+            slices.map(|s| Slice { from: s.from - at_s, to: s.to - at_s, work: s.work }).collect();
+        let first = self.pauses.partition_point(|(at, took)| at + took <= at_s);
+        let pauses = self.pauses[first..].iter().take_while(|(at, _)| *at < end_s);
+        let pauses = pauses.map(|(at, took)| (at - at_s, *took)).collect();
+        Self { cpu: self.cpu, core: self.core, slices, pauses }
+    }
+}
+
 /// How long windows are, and what a gap in a thread's work is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {
@@ -64,15 +79,20 @@ pub(crate) struct Window {
     pub(crate) clean: bool,
 }
 
+/// Part of the work that is done at the attainable rate or above.
+pub(crate) const ABOVE: f64 = 0.05;
+
 /// Part of a window's CPU time that must be without a gap.
 const CLEAN: f64 = 0.98;
 
 /// A part of the threads whose windows are looked at together.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Core {
     /// Places of its tracks.
     pub(crate) tracks: Vec<usize>,
     pub(crate) windows: Vec<Window>,
+    /// The 95th percentile of the clean windows' rates, weighted by work.
+    pub(crate) attainable: Option<f64>,
 }
 
 /// The windows of a round from 0 to `seconds`, by core, or of all threads together. `cpus`: how
@@ -83,7 +103,7 @@ pub(crate) fn cores(tracks: &[Track], seconds: f64, shape: Shape, cpus: usize) -
         let same = |part: &&mut Core| shape.joint || tracks[part.tracks[0]].core == track.core;
         match parts.iter_mut().find(same) {
             Some(part) => part.tracks.push(place),
-            None => parts.push(Core { tracks: vec![place], windows: Vec::new() }),
+            None => parts.push(Core { tracks: vec![place], ..Core::default() }),
         }
     }
     for part in &mut parts {
@@ -93,6 +113,7 @@ pub(crate) fn cores(tracks: &[Track], seconds: f64, shape: Shape, cpus: usize) -
         on.dedup();
         let capacity = on.len().min(cpus).min(part.tracks.len()) as f64;
         part.windows = windows(part.tracks.iter().map(of), seconds, shape, capacity);
+        part.attainable = attainable(&part.windows);
     }
     parts
 }
@@ -135,14 +156,29 @@ fn windows<'a>(
     all
 }
 
-/// Seconds an iteration takes in the fastest tenth of the slices: gaps come on top of that.
+/// The 95th percentile of the clean windows' rates, weighted by work.
+fn attainable(windows: &[Window]) -> Option<f64> {
+    let mut clean: Vec<&Window> = windows.iter().filter(|w| w.clean).collect();
+    clean.sort_by(|a, b| b.rate.total_cmp(&a.rate));
+    let above = ABOVE * clean.iter().map(|w| w.work).sum::<f64>();
+    let mut work = 0.0;
+    let at = clean.iter().find(|w| {
+        work += w.work;
+        work >= above
+    });
+    at.map(|w| w.rate)
+}
+
+/// Seconds an iteration usually takes.
 fn usual_s(slices: &[Slice]) -> f64 {
-    let mut each: Vec<f64> = slices.iter().map(|s| (s.to - s.from) / s.work.max(1.0)).collect();
-    let tenth = each.len() / 10;
-    if each.is_empty() {
-        return 0.0;
-    }
-    *each.select_nth_unstable_by(tenth, f64::total_cmp).1
+    let each = slices.iter().map(|s| (s.to - s.from) / s.work.max(1.0));
+    usual(each.collect()).unwrap_or(0.0)
+}
+
+/// How long something takes when nothing is taken from it: as long as the fastest tenth.
+pub(crate) fn usual(mut took: Vec<f64>) -> Option<f64> {
+    let tenth = took.len() / 10;
+    (!took.is_empty()).then(|| *took.select_nth_unstable_by(tenth, f64::total_cmp).1)
 }
 
 /// Calls `add` for each window that the stretch overlaps, with the seconds of it.
@@ -176,20 +212,6 @@ impl Core {
     /// Seconds of clean windows.
     pub(crate) fn clean_s(&self, shape: Shape) -> f64 {
         self.clean().count() as f64 * shape.window_s
-    }
-
-    /// The 95th percentile of the clean windows' rates, weighted by work.
-    pub(crate) fn attainable(&self) -> Option<f64> {
-        const ABOVE: f64 = 0.05;
-        let mut clean: Vec<&Window> = self.clean().collect();
-        clean.sort_by(|a, b| b.rate.total_cmp(&a.rate));
-        let above = ABOVE * clean.iter().map(|w| w.work).sum::<f64>();
-        let mut work = 0.0;
-        let at = clean.iter().find(|w| {
-            work += w.work;
-            work >= above
-        });
-        at.map(|w| w.rate)
     }
 
     /// All work of the clean windows over their time.

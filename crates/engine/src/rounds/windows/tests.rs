@@ -36,7 +36,7 @@ fn what_is_taken_in_bursts_leaves_the_rate_of_clean_windows_as_it_is() {
     for (every, length) in [(4e-3, 1e-3), (2e-3, 1e-3), (20e-3, 10e-3)] {
         let taken = track(0, 0, 0.1, &gaps(every, length, 0.1));
         let cores = cores(&[taken], 0.1, core_shape(), 1);
-        near(cores[0].attainable(), RATE);
+        near(cores[0].attainable, RATE);
         near(cores[0].typical(), RATE);
         let clean_s = cores[0].clean_s(core_shape());
         assert!((0.03..0.08).contains(&clean_s), "{clean_s}");
@@ -47,7 +47,7 @@ fn what_is_taken_in_bursts_leaves_the_rate_of_clean_windows_as_it_is() {
 fn no_window_is_clean_where_every_one_has_a_gap() {
     let taken = track(0, 0, 0.1, &gaps(2e-4, 1e-4, 0.1));
     let cores = cores(&[taken], 0.1, core_shape(), 1);
-    assert_eq!(cores[0].attainable(), None);
+    assert_eq!(cores[0].attainable, None);
     assert_eq!(cores[0].clean_s(core_shape()), 0.0);
 }
 
@@ -57,15 +57,15 @@ fn cores_are_summed_and_the_threads_of_one_are_looked_at_together() {
     let of = |tracks: &[Track]| cores(tracks, 0.1, core_shape(), 64);
     let apart = of(&[free(0, 0), free(1, 1)]);
     assert_eq!(apart.len(), 2);
-    near(apart.iter().map(Core::attainable).sum(), 2.0 * RATE);
+    near(apart.iter().map(|c| c.attainable).sum(), 2.0 * RATE);
     let siblings = of(&[free(0, 0), free(1, 0)]);
     assert_eq!(siblings.len(), 1);
-    near(siblings[0].attainable(), 2.0 * RATE);
+    near(siblings[0].attainable, 2.0 * RATE);
     // While one sibling's thread is held back, the other would be faster than its share.
     let mut faster = free(1, 0);
     faster.slices.iter_mut().filter(|s| s.from > 0.05).for_each(|s| s.work = 1.4);
     let held = track(0, 0, 0.1, &[(0.05, 0.06)]);
-    near(of(&[held, faster])[0].attainable(), 2.0 * RATE);
+    near(of(&[held, faster])[0].attainable, 2.0 * RATE);
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn many_cores_do_not_wait_for_a_moment_when_all_are_free() {
         })
         .collect();
     let all = cores(&tracks, 0.1, core_shape(), 256);
-    near(all.iter().map(Core::attainable).sum(), 256.0 * RATE);
+    near(all.iter().map(|c| c.attainable).sum(), 256.0 * RATE);
 }
 
 #[test]
@@ -93,10 +93,10 @@ fn threads_that_take_turns_on_a_cpu_are_one_cpu() {
     late.slices.retain(|s| s.to <= 0.1);
     let both = cores(&[late, turn(3e-3)], 0.1, core_shape(), 2);
     assert_eq!(both.len(), 1);
-    near(both[0].attainable(), RATE);
+    near(both[0].attainable, RATE);
     let unpinned = |thread| Track { cpu: thread, core: u32::MAX, ..track(0, 0, 0.1, &[]) };
     let spread = cores(&[unpinned(0), unpinned(1)], 0.1, core_shape(), 2);
-    near(spread[0].attainable(), 2.0 * RATE);
+    near(spread[0].attainable, 2.0 * RATE);
 }
 
 #[test]
