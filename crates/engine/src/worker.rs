@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 
-use proofmark_model::{Account, Cut, Point, Trial, Unit};
+use proofmark_model::{Account, Cut, Point, Trial, Unit, median};
 
 use crate::account::verified;
 use crate::latency::Latencies;
@@ -59,6 +59,8 @@ struct Work {
     trial_s: f64,
     /// Iterations a thread that fill about `trial_s`; 0 until calibrated.
     filling: u64,
+    /// Iterations a thread and second of each warm-up trial.
+    warmed: Vec<f64>,
     /// Times of the single operations of all trials so far.
     latencies: Latencies,
     /// What is known of the slices so far, where samples are taken over time.
@@ -91,7 +93,8 @@ impl Work {
         let spec = workload.spec();
         let (unit, cut, trial_s) = (spec.unit, spec.work.cut(), job.trial_s);
         let slices = Slices::default();
-        Ok(Self { unit, cut, setup, team, workers, trial_s, filling: 0, latencies, slices })
+        let (filling, warmed) = (0, Vec::new());
+        Ok(Self { unit, cut, setup, team, workers, trial_s, filling, warmed, latencies, slices })
     }
 
     /// Of a whole problem no part can be had: neither to warm up nor ahead of a trial.
@@ -138,7 +141,8 @@ impl Work {
         let part = (self.filling / WARM_PART).max(1);
         let trial = self.trial(&self.each(part), self.ahead())?;
         self.latencies.clear();
-        self.filling = scaled(part, trial.seconds, self.trial_s * MARGIN);
+        self.warmed.push(part as f64 / trial.seconds.max(1e-9));
+        self.filling = filling_at(&self.warmed, self.trial_s);
         Ok(trial)
     }
 
@@ -234,6 +238,12 @@ fn filling(trial_s: f64, mut seconds: impl FnMut(u64) -> Result<f64, Reply>) -> 
         }
         iterations *= 2;
     }
+}
+
+/// The same at the usual one of these rates. By the last one, a pause as long as a trial would make
+/// the next trial a fraction of it, and a pause in that one yet less.
+fn filling_at(rates: &[f64], trial_s: f64) -> u64 {
+    scaled(1, 1.0, median(rates).unwrap_or(0.0) * trial_s * MARGIN)
 }
 
 /// `iterations` that took `seconds`, scaled to take `goal` seconds; at least 1.

@@ -2,6 +2,8 @@
 
 use proofmark_model::{Point, Subsystem};
 
+use crate::schedule::warms_up;
+
 #[cfg(test)]
 mod renamed;
 
@@ -26,7 +28,7 @@ pub(crate) fn subsystem(id: &str) -> Option<Subsystem> {
 
 /// Whether the trials of that workload are cut into rounds.
 pub(crate) fn in_rounds(id: &str) -> bool {
-    find(id).is_some_and(|workload| workload.spec().work.cut().has_slices())
+    find(id).is_some_and(|workload| !warms_up(workload))
 }
 
 /// Bytes of the files that a point makes.

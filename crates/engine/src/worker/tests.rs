@@ -70,6 +70,17 @@ fn wrong() -> Fake {
 }
 
 #[test]
+fn pauses_in_the_warm_up_make_no_trial_short() {
+    let (mut rates, mut filling) = (vec![1e6; 4], 100_000);
+    for _ in 0..4 {
+        let part = filling as f64 / 4.0;
+        rates.push(part / (part * 1e-6 + 0.1));
+        filling = filling_at(&rates, 0.1);
+        assert!(filling >= 50_000, "{filling} of 100000");
+    }
+}
+
+#[test]
 fn work_that_is_held_up_once_is_not_taken_for_a_trial() {
     for held_up in 0..20 {
         let mut call = 0;

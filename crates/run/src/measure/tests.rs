@@ -136,7 +136,8 @@ fn a_run_is_measured_told_saved_and_judged() {
     assert!(run.ended.is_some() && run.interrupted.is_none());
     // Judged: why there is neither a ceiling nor an interval.
     assert!(run.measurements.iter().all(|m| m.missing.contains_key("ceiling")), "{run:?}");
-    assert!(run.measurements[0].missing["summary.ci95()"].starts_with("3 trials"));
+    let delivered = &run.measurements[0].summary.as_ref().unwrap().delivered;
+    assert!(delivered.missing.as_ref().unwrap().starts_with("3 trials"));
     let [reference] = &run.measurements[1].references[..] else { panic!("no reference") };
     assert_eq!((reference.tool.as_str(), reference.trials.as_slice()), ("fake", &[50.0; 3][..]));
     let ours: Vec<f64> = reference.paired.iter().map(|t| t.value).collect();
@@ -148,7 +149,7 @@ fn a_run_is_measured_told_saved_and_judged() {
         let is_it = |(e, t): &(String, u64)| e == event && *t == threads;
         lab.seen.0.iter().position(is_it).unwrap_or_else(|| panic!("{event}: {:?}", lab.seen.0))
     };
-    let events = [at("SetUp", 1), at("Warm", 1), at("SetUp", 2), at("Trial", 2), at("Done", 2)];
+    let events = [at("SetUp", 1), at("SetUp", 2), at("Warm", 1), at("Trial", 2), at("Done", 2)];
     assert!(events.is_sorted() && at("Done", 2) < at("Pair 1 of 3 with fake", 2));
     assert!(at("Pair 3 of 3 with fake", 2) < at("SetUp", 3), "before the next group");
     // Saved meanwhile, and what is saved is judged.

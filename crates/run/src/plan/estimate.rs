@@ -1,15 +1,13 @@
 //! How long a plan takes, before anything is measured.
 
-use proofmark_engine::SLICED_AHEAD_S;
 use proofmark_model::{Params, Plan, Point, Policy, format_seconds};
 
 use super::references;
-use crate::registry::{disk_bytes, find, in_rounds};
-use crate::schedule::{LEAST_ROUNDS, LEAST_TRIALS, warm_trials};
+use crate::registry::{disk_bytes, find};
+use crate::schedule::{LEAST_ROUNDS, LEAST_TRIALS, turn_s, warm_trials, warms_up};
 
-/// What comes before a point's first trial, and between two, in seconds.
+/// What comes before a point's first trial, in seconds.
 const WARM_UP_S: f64 = 0.05;
-const BETWEEN_S: f64 = 0.006;
 
 /// Bytes a second with which a file is laid out.
 const DISK: f64 = 5e8;
@@ -44,21 +42,19 @@ pub(super) fn point_s(plan: &Plan, place: usize, trials: &impl Fn(&Point) -> u32
     if let Some(series) = plan.series_of(place) {
         return set_up + series.for_s;
     }
+    let Some(workload) = find(&point.workload) else { return set_up };
     let policy = &plan.policy;
-    let seconds = find(&point.workload).map(|k| k.trial_seconds(&point.params, policy));
-    let timed = seconds.unwrap_or(0.0);
-    let is_cut = in_rounds(&point.workload);
-    let trial = timed + BETWEEN_S + if is_cut { SLICED_AHEAD_S } else { 0.0 };
+    let trial = turn_s(workload, &point.params, policy);
     // Of a problem that is solved whole a warm-up takes whole trials, too.
     let whole = point.params.int(Params::SIZE).is_some();
-    let warm_up = match is_cut {
-        true => 0.0,
-        false if whole => trial * warm_trials(trial),
-        false => policy.trial_s_for(&point.workload),
+    let warm_up = match warms_up(workload) {
+        false => 0.0,
+        true if whole => trial * warm_trials(trial),
+        true => policy.trial_s_for(&point.workload),
     };
-    let (asked, least) = match is_cut {
-        true => trials_of_rounds(policy, point, trials(point)),
-        false => (f64::from(trials(point)), LEAST_TRIALS as f64),
+    let (asked, least) = match warms_up(workload) {
+        false => trials_of_rounds(policy, point, trials(point)),
+        true => (f64::from(trials(point)), LEAST_TRIALS as f64),
     };
     // As the engine does: a point that had its time stops, but not before it has the least.
     let in_time = policy.point_s_for(&point.workload).map_or(f64::INFINITY, |s| s / trial);

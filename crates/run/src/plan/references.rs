@@ -13,7 +13,7 @@ use crate::cpus::Cpus;
 use crate::error::{Usage, unknown};
 use crate::planned::{NoReference, Planned};
 use crate::profile::Reference;
-use crate::registry::{disk_bytes, find};
+use crate::registry::{disk_bytes, find, in_rounds};
 use crate::request::ToolChoice;
 use crate::schedule::warm_trials;
 
@@ -318,7 +318,8 @@ fn ours_s(point: &Point, trial_s: f64) -> f64 {
     const MEMORY: f64 = 2e9;
     const DISK: f64 = 5e8;
     let memory = find(&point.workload).map_or(0, |k| k.memory_bytes(&point.params)) as f64;
-    memory / MEMORY + disk_bytes(point) as f64 / DISK + trial_s * (1.0 + warm_trials(trial_s))
+    let warm = if in_rounds(&point.workload) { 0.0 } else { warm_trials(trial_s) };
+    memory / MEMORY + disk_bytes(point) as f64 / DISK + trial_s * (1.0 + warm)
 }
 
 /// Units of work a second, before any was measured, of a machine neither slow nor fast.

@@ -3,9 +3,10 @@
 //! worker made for it, as a tool is a process made for its run: memory that was kept while others
 //! came and went is not what it was, least of all in a virtual machine.
 
+use proofmark_engine::Request;
 use proofmark_model::{Ending, First, Trial};
 
-use super::{State, once};
+use super::{State, warm_up, warms_up};
 use crate::tool::ToolSession;
 
 impl State<'_, '_, '_> {
@@ -72,10 +73,19 @@ impl State<'_, '_, '_> {
 
     /// Our own trial of a pair. Its memory and its file are gone when the tool runs.
     fn paired_trial(&self, place: usize) -> Result<Trial, String> {
-        let (m, launcher) = (&self.measurements[place], self.means.launcher);
-        let ours = once(launcher, &m.point(), self.policy().target_for(m.subsystem));
-        launcher.release_idle_worker();
+        let ours = self.once(place);
+        self.means.launcher.release_idle_worker();
         ours.map_err(|ending| why_none(&ending))
+    }
+
+    /// One trial in a session of its own, warmed up as for a measurement; else how the point ended.
+    fn once(&self, place: usize) -> Result<Trial, Ending> {
+        let target = self.policy().target_for(self.measurements[place].subsystem);
+        let mut session = self.means.launcher.launch(&self.plan.points[place])?;
+        if self.workload(place).is_some_and(warms_up) {
+            warm_up(session.as_mut(), target, |_| ())?;
+        }
+        Ok(session.take(Request::Trial)?.trial)
     }
 }
 

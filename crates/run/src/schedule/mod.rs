@@ -13,9 +13,11 @@ mod tests;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use proofmark_engine::{Clock, Launcher, Request, Session, Stop, Taken, Workload, verification};
+use proofmark_engine::{
+    Clock, Launcher, Request, SLICED_AHEAD_S, Session, Stop, Taken, Workload, verification,
+};
 use proofmark_model::{
-    Cut, Ending, LOOKS, Measurement, Plan, Point, Policy, Summary, Trial, summarise_trials,
+    Cut, Ending, LOOKS, Measurement, Params, Plan, Point, Policy, Summary, summarise_trials,
 };
 use proofmark_reference::Tool;
 
@@ -40,9 +42,23 @@ pub const LEAST_ROUNDS: usize = LOOKS[0];
 /// Timed seconds after which a point is warm: a trial that long becomes steady within itself.
 const WARM_S: f64 = 2.0;
 
+/// Seconds between two trials.
+const BETWEEN_S: f64 = 0.006;
+
+/// Whether trials that do not count come first: each trial in slices has a warm-up of its own.
+pub fn warms_up(workload: &dyn Workload) -> bool {
+    !workload.spec().work.cut().has_slices()
+}
+
 /// Warm-up trials of so many seconds each that a steady point takes.
 pub fn warm_trials(seconds: f64) -> f64 {
     (WARM_S / seconds).ceil().clamp(1.0, WINDOW as f64)
+}
+
+/// Seconds that a trial takes, with what comes ahead of it, until the next one begins, about.
+pub fn turn_s(workload: &dyn Workload, params: &Params, policy: &Policy) -> f64 {
+    let ahead_s = if warms_up(workload) { 0.0 } else { SLICED_AHEAD_S };
+    workload.trial_seconds(params, policy) + ahead_s + BETWEEN_S
 }
 
 /// What a run is made with: all that a test replaces.
@@ -114,11 +130,10 @@ pub fn run(
 
 impl State<'_, '_, '_> {
     /// Seconds that one trial of each of these points takes, about.
-    fn trial_s(&self, places: Range<usize>) -> f64 {
+    fn turn_s(&self, places: Range<usize>) -> f64 {
         let seconds = |place: usize| {
-            let p = &self.plan.points[place];
-            let workload = (self.means.find)(&p.workload);
-            workload.map_or(0.0, |k| k.trial_seconds(&p.params, self.policy())).max(1e-3)
+            let params = &self.plan.points[place].params;
+            self.workload(place).map_or(0.0, |w| turn_s(w, params, self.policy()))
         };
         places.filter(|place| self.plan.series_of(*place).is_none()).map(seconds).sum()
     }
@@ -173,7 +188,13 @@ impl State<'_, '_, '_> {
                 Err(ending) => self.end(place, ending),
             }
         }
+        // What a point warms up with is part of its share; what it is set up with is not.
         let deadline = self.deadline(places.clone());
+        active.retain_mut(|slot| {
+            let Some(session) = slot.session.as_deref_mut() else { return false };
+            let warmed = self.warm(slot.place, session);
+            warmed.map_err(|ending| self.end(slot.place, ending)).is_ok()
+        });
         while !active.is_empty() {
             active.retain_mut(|slot| match self.turn(slot, deadline) {
                 None => true,
@@ -201,10 +222,10 @@ impl State<'_, '_, '_> {
         let spent = self.spent_s();
         let left = (self.policy().budget_s? - spent).max(0.0);
         let all = places.start..self.plan.points.len();
-        Some(spent + left * self.trial_s(places) / self.trial_s(all))
+        Some(spent + left * self.turn_s(places) / self.turn_s(all))
     }
 
-    /// A point that is set up and warm.
+    /// A point that is set up.
     fn set_up(&mut self, place: usize) -> Result<Box<dyn Session>, Ending> {
         self.tell(Event::SetUp, place);
         if let Some(ending) = self.stopped() {
@@ -213,16 +234,10 @@ impl State<'_, '_, '_> {
         let (launcher, point) = (self.means.launcher, &self.plan.points[place]);
         let on_a_bus = self.workload(place).is_some_and(|w| w.spec().work.cut() == Cut::Bus);
         let in_turn = self.takes_turns(place);
-        let mut session = match on_a_bus && in_turn {
-            true => launcher.launch_together(point)?,
-            false => launcher.launch(point)?,
-        };
-        // Each trial in slices has a warm-up of its own.
-        let workload = (self.means.find)(&self.plan.points[place].workload);
-        if !workload.is_some_and(|w| w.spec().work.cut().has_slices()) {
-            self.warm(place, session.as_mut())?;
+        match on_a_bus && in_turn {
+            true => launcher.launch_together(point),
+            false => launcher.launch(point),
         }
-        Ok(session)
     }
 
     fn stopped(&self) -> Option<Ending> {
@@ -230,6 +245,9 @@ impl State<'_, '_, '_> {
     }
 
     fn warm(&mut self, place: usize, session: &mut dyn Session) -> Result<(), Ending> {
+        if !self.workload(place).is_some_and(warms_up) {
+            return Ok(());
+        }
         let target = self.policy().target_for(self.measurements[place].subsystem);
         warm_up(session, target, |values| {
             self.measurements[place].warmup = values.to_vec();
@@ -289,13 +307,6 @@ impl State<'_, '_, '_> {
     fn policy(&self) -> &Policy {
         &self.plan.policy
     }
-}
-
-/// One trial in a session of its own, warmed up as for a measurement; else how the point ended.
-pub fn once(launcher: &dyn Launcher, point: &Point, target: f64) -> Result<Trial, Ending> {
-    let mut session = launcher.launch(point)?;
-    warm_up(session.as_mut(), target, |_| ())?;
-    Ok(session.take(Request::Trial)?.trial)
 }
 
 /// Takes trials that do not count until they are steady; `seen` gets the values so far.

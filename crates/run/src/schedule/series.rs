@@ -31,7 +31,10 @@ impl State<'_, '_, '_> {
     pub(super) fn endure(&mut self, place: usize, planned: &PlannedSeries) {
         let begun = self.means.clock.now();
         let ending = match self.set_up(place) {
-            Ok(mut session) => self.samples(place, planned, session.as_mut()),
+            Ok(mut session) => match self.warm(place, session.as_mut()) {
+                Ok(()) => self.samples(place, planned, session.as_mut()),
+                Err(ending) => ending,
+            },
             Err(ending) => ending,
         };
         self.away_s += self.means.clock.now() - begun;

@@ -137,13 +137,12 @@ fn the_budget_is_shared_by_the_time_that_a_trial_should_take() {
         assert!(m.iter().all(|m| m.ending == Ending::Budget), "{m:?}");
         [m[0].trials.len(), m[1].trials.len()]
     };
-    // Set up and warm after 3 s: three quarters of the 37 s left are 10 trials of 3 s,
-    // the last of which ends late; then 2 s of warm-up leave 5 of 1 s.
-    assert_eq!(trials(3.0, ["test.time", "test.null"]), [10, 5]);
-    // A quarter of 38 s first; then 3 s of warm-up leave 9 trials of 3 s.
-    assert_eq!(trials(3.0, ["test.null", "test.time"]), [10, 9]);
-    // Where both should take as long: half of 37 s; then 2 s of warm-up leave 14 s.
-    assert_eq!(trials(1.0, ["test.time", "test.null"]), [7, 14]);
+    // Three quarters of 40 s: 3 s of warm-up and 9 trials of 3 s; the rest: 2 s and 8 of 1 s.
+    assert_eq!(trials(3.0, ["test.time", "test.null"]), [9, 8]);
+    // A quarter and what the last trial takes more: 2 s and 9 of 1 s; the rest: 3 s and 9 of 3 s.
+    assert_eq!(trials(3.0, ["test.null", "test.time"]), [9, 9]);
+    // Where both should take as long: half of 40 s, 3 s and 6 of 3 s; then 2 s and 17 of 1 s.
+    assert_eq!(trials(1.0, ["test.time", "test.null"]), [6, 17]);
 }
 
 #[test]
