@@ -3,7 +3,6 @@
 use proofmark_model::{Access, Measurement, Precision, Property, Run, Verdict, WorkloadSpec};
 
 use crate::execution::Execution;
-use crate::words::counted;
 use crate::{Context, bottleneck, ceilings, checks, efficiency, quota, references, series};
 
 /// Judges a run whose measurements have their trials, summaries, verification and endings: fills in
@@ -103,17 +102,9 @@ fn explain_what_is_missing(m: &mut Measurement, execution: &Execution) {
     let trials = m.trials.len();
     let no_trial = "no trial was completed";
     let or = |why| if trials == 0 { no_trial } else { why };
-    let too_few = match trials {
-        0..6 => format!(
-            "{} cannot give a 95 % interval by order statistics, which needs 6",
-            counted(trials, "trial")
-        ),
-        _ => "no interval was computed".to_owned(),
-    };
     let summary = m.summary.as_ref();
     for (part, absent, reason) in [
         ("summary", summary.is_none(), or("the trials' values cannot be summarised")),
-        ("summary.ci95()", summary.is_some_and(|s| s.ci95().is_none()), &too_few),
         (
             "summary.trials.sd",
             summary.is_some_and(|s| s.trials.sd.is_none()),

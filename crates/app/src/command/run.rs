@@ -65,7 +65,7 @@ fn dry_run(plan: &Plan) -> String {
         format!("{} trials", policy.min_trials)
     } else {
         format!(
-            "{} to {} trials, until the interval is within {}",
+            "{} to {} trials, until after 8, 12 or 20 the interval is within {}",
             policy.min_trials,
             policy.max_trials,
             targets(plan)

@@ -6,11 +6,10 @@ use proofmark_model::{
     format_seconds,
 };
 
-use super::weight::gaps_removed;
 use super::{Check, Class, Examine, percent};
-use crate::Context;
 use crate::execution::Execution;
 use crate::series::{shares, trials_of};
+use crate::{Context, from_windows};
 
 /// Changes that are reported one by one; the others by their number.
 const MOST_SHOWN: usize = 4;
@@ -73,7 +72,7 @@ fn level_change(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let seconds: Vec<f64> = series.changes.iter().map(|c| c.at_s).collect();
     let ratios: Vec<f64> = series.changes.iter().map(|c| c.ratio).collect();
     // The interval spans the levels, which differ by more than their noise.
-    let disturbed = named && !gaps_removed(ctx, m);
+    let disturbed = named && !from_windows(m);
     let severity = if disturbed { Severity::Suspect } else { Severity::Note };
     let finding = LEVEL_CHANGE
         .finding(severity, message, advice)

@@ -4,10 +4,10 @@
 //! Windows leave out the time in which something was taken. So where the headline is attainable or
 //! typical, taken time is not in it and is a note. Where it is delivered, it is.
 
-use proofmark_model::{FigureKind, Measurement, Severity};
+use proofmark_model::{Measurement, Severity};
 
 use super::share::Share;
-use crate::Context;
+use crate::{Context, from_windows};
 
 /// The headline figure of a measurement, as a change of it is weighed.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +22,7 @@ impl Weight {
     pub(super) fn derive(ctx: &Context, m: &Measurement) -> Self {
         let aim = ctx.policy.target_for(m.subsystem);
         let half = m.summary.as_ref().and_then(|s| s.half_width());
-        Self { least: half.unwrap_or(0.0).max(aim), removed: gaps_removed(ctx, m) }
+        Self { least: half.unwrap_or(0.0).max(aim), removed: from_windows(m) }
     }
 
     /// Of a cause that changed the figure by this share, which no window removes.
@@ -53,15 +53,9 @@ impl Weight {
     }
 }
 
-/// Whether the headline comes from windows in which nothing was taken.
-pub(crate) fn gaps_removed(ctx: &Context, m: &Measurement) -> bool {
-    let headline = m.summary.as_ref().map(|s| s.headline);
-    ctx.work(m).cut().has_slices() && headline.is_some_and(|kind| kind != FigureKind::Delivered)
-}
-
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{Figure, Verdict};
+    use proofmark_model::{Figure, FigureKind, Round, Verdict};
 
     use super::*;
     use crate::testing::*;
@@ -79,6 +73,11 @@ mod tests {
             FigureKind::Delivered => s.delivered = figure,
         }
         m
+    }
+
+    /// The same from trials that were cut into windows.
+    fn in_windows(m: Measurement) -> Measurement {
+        each(m, |_, t| t.rounds = vec![Round::default()])
     }
 
     /// So much of each trial was taken by each of these.
@@ -107,16 +106,16 @@ mod tests {
         use FigureKind::{Attainable, Delivered, Typical};
         let (note, suspect) = (vec![Some(Severity::Note); 3], vec![Some(Severity::Suspect); 3]);
         for (name, m, expected) in [
-            ("attainable", headed(flops(1), Attainable, 0.001), &note),
-            ("typical", headed(stream("triad", 1), Typical, 0.001), &note),
+            ("attainable", headed(in_windows(flops(1)), Attainable, 0.001), &note),
+            ("typical", headed(in_windows(stream("triad", 1)), Typical, 0.001), &note),
             ("trials without rounds", flops(1), &suspect),
-            ("no clean time was seen", headed(flops(1), Delivered, 0.001), &suspect),
+            ("no clean time was seen", headed(in_windows(flops(1)), Delivered, 0.001), &suspect),
             ("whole problems have no windows", headed(linpack(5000, 1), Typical, 0.01), &suspect),
             ("within half of the interval", headed(flops(1), Delivered, 0.3), &note),
         ] {
             assert_eq!(&weights(taken(m, 0.12)), expected, "{name}");
         }
-        let m = headed(flops(1), Attainable, 0.001);
+        let m = headed(in_windows(flops(1)), Attainable, 0.001);
         let message = judged(&host(), taken(m, 0.12), &[]).findings.swap_remove(0).message;
         assert!(
             message.contains("12.0 %") && message.ends_with("leaves that time out"),
@@ -143,7 +142,7 @@ mod tests {
             ids.map(|id| (id.to_owned(), severity)).to_vec()
         };
         assert_eq!(found(gaps(flops(1))), each(Severity::Suspect));
-        let windows = headed(flops(1), FigureKind::Attainable, 0.001);
+        let windows = headed(in_windows(flops(1)), FigureKind::Attainable, 0.001);
         assert_eq!(found(gaps(windows)), each(Severity::Note));
     }
 

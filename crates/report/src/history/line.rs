@@ -7,7 +7,7 @@ use proofmark_model::{
     format_count, format_size,
 };
 
-use crate::view::{Scale, clean};
+use crate::view::{Scale, clean, figure_word};
 
 /// One point on one machine, in trials or sampled over time.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,7 +98,7 @@ pub fn lines(points: &[PastPoint], spec: Option<&WorkloadSpec>) -> Vec<Line> {
             lines.push(Line {
                 name: name.join(", "),
                 better: first.better,
-                headline: headline(&of_line),
+                headline: figure_word(of_line.iter().map(|p| p.headline)),
                 scale: scale(&of_line, first.unit),
                 moments: moments(&of_line),
             });
@@ -119,16 +119,6 @@ fn on((host, what): Machine, all: &BTreeSet<Machine>) -> Option<String> {
         (true, false) => Some(format!("on {name}")),
         (false, true) => Some(format!("on {}", clean(what))),
         (true, true) => Some(format!("on {name} ({})", clean(what))),
-    }
-}
-
-fn headline(points: &[&PastPoint]) -> &'static str {
-    let kinds: Vec<FigureKind> = points.iter().map(|p| p.headline).collect();
-    match kinds.as_slice() {
-        // Of what was not cut into windows there is no other figure to tell it from.
-        [FigureKind::Delivered, ..] => "median",
-        [first, rest @ ..] if rest.iter().all(|kind| kind == first) => first.as_str(),
-        _ => "median",
     }
 }
 

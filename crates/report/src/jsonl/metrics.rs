@@ -70,6 +70,9 @@ pub fn for_measurement(m: &Measurement) -> Vec<Metric> {
     if let Some(s) = &m.summary {
         let values = [
             ("median", Some(s.value())),
+            ("attainable", s.attainable.value),
+            ("typical", s.typical.value),
+            ("delivered", s.delivered.value),
             ("ci95_low", interval(m).map(|c| c[0])),
             ("ci95_high", interval(m).map(|c| c[1])),
             ("mean", Some(s.trials.mean)),

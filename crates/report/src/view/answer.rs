@@ -90,14 +90,20 @@ fn reference_ratio(m: &Measurement) -> Option<String> {
 
 /// The same as a table.
 pub fn table(answers: &[AnswerGroup]) -> Table {
+    let all = || answers.iter().flat_map(|g| &g.answers);
+    let with_delivered = all().any(|a| a.headline.delivered.is_some());
     let mut table = Table::new("Summary")
         .column("subsystem")
         .spare(3)
         .column("workload")
         .column(CONFIGURATION)
         .spare(4)
-        .number("median")
-        .number("±")
+        .number("figure")
+        .number("±");
+    if with_delivered {
+        table = table.measured("delivered", "%");
+    }
+    let mut table = table
         .measured("of ceiling", "%")
         .spare(1)
         .column("bottleneck")
@@ -108,25 +114,25 @@ pub fn table(answers: &[AnswerGroup]) -> Table {
     table.keys = 3;
     for group in answers {
         for answer in &group.answers {
-            let cells = cells(group.title, answer, &mut table);
+            let cells = cells(group.title, answer, with_delivered, &mut table);
             table.push(cells);
         }
     }
-    if answers.iter().flat_map(|g| &g.answers).all(|a| a.reference.is_none()) {
+    if all().all(|a| a.reference.is_none()) {
         table.columns.pop();
         table.rows.iter_mut().for_each(|r| r.cells.truncate(r.cells.len() - 1));
     }
     table
 }
 
-fn cells(part: &str, answer: &Answer, table: &mut Table) -> Vec<Cell> {
+fn cells(part: &str, answer: &Answer, with_delivered: bool, table: &mut Table) -> Vec<Cell> {
     let h = &answer.headline;
     let at = if h.value.is_some() { h.at.as_str() } else { "" };
     let mut cells = vec![Cell::text(part), Cell::text(answer.title.as_str()), Cell::text(at)];
     let verdict = h.verdict.map_or_else(|| Cell::text("-"), Cell::verdict);
     let Some(value) = &h.value else {
         let none = table.missing(h.at.clone());
-        cells.resize(7, Cell { note: None, ..none.clone() });
+        cells.resize(if with_delivered { 8 } else { 7 }, Cell { note: None, ..none.clone() });
         cells[3] = none;
         cells.extend([verdict, Cell::text("")]);
         return cells;
@@ -134,6 +140,10 @@ fn cells(part: &str, answer: &Answer, table: &mut Table) -> Vec<Cell> {
     cells.push(Cell::text(format!("{value} {}", h.unit)));
     let within = h.within.as_ref().map(|w| w.trim_start_matches("± ").to_owned());
     cells.push(table.maybe(within, || h.within_lacks.to_owned()));
+    if with_delivered {
+        // A figure that is put first is delivered itself where there is no other.
+        cells.push(Cell::text(h.delivered.clone().unwrap_or_else(|| "100.0".to_owned())));
+    }
     let near = h.near.as_ref().map(|n| n.percent.clone());
     cells.push(table.maybe(near, || h.near_lacks.to_owned()));
     cells.push(table.maybe(h.bottleneck.clone(), || "unknown: no ceiling".to_owned()));

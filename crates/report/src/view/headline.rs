@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Better, Measurement, Subsystem, Summary, Verdict};
+use proofmark_model::{Better, FigureKind, Measurement, Subsystem, Summary, Verdict};
 use serde::Serialize;
 
 use super::label::{
@@ -52,6 +52,8 @@ pub struct Headline {
     pub extra: Option<String>,
     /// `± 1.9 %`: half the width of the interval, which the policy's target limits.
     pub within: Option<String>,
+    /// What was delivered, in percent of the number; `None` where that is the number.
+    pub delivered: Option<String>,
     /// What is missing where `within` is, in few words.
     pub within_lacks: &'static str,
     /// Interval and number of trials, or why there is none.
@@ -194,6 +196,7 @@ pub fn find(group: &Group) -> Headline {
             at: format!("No usable result: {}.", why_none(group)),
             extra: None,
             within: None,
+            delivered: None,
             within_lacks: "",
             sure: String::new(),
             near: None,
@@ -211,6 +214,7 @@ pub fn find(group: &Group) -> Headline {
         at: at(group, m),
         extra: levels_of(m, scale).or_else(|| disk::extra(m, scale)).or_else(|| network::extra(m)),
         within: within(summary).filter(|_| interval(m).is_some()),
+        delivered: delivered(m, summary).and_then(percent),
         within_lacks: if several_levels(m) { "several levels over time" } else { NO_INTERVAL },
         sure: sure(m, summary, scale),
         near: near(m, scale),
@@ -220,6 +224,14 @@ pub fn find(group: &Group) -> Headline {
         count,
         all_valid: valid == group.all.len(),
     }
+}
+
+/// What was delivered as a share of the figure that is put first.
+fn delivered(m: &Measurement, summary: &Summary) -> Option<f64> {
+    let delivered =
+        summary.delivered.value.filter(|_| summary.headline != FigureKind::Delivered)?;
+    let ratio = delivered / summary.value();
+    Some(if m.better == Better::Lower { 1.0 / ratio } else { ratio })
 }
 
 /// Random I/O is counted in operations per second, as its chart is.

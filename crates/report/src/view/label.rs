@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    AUTO, Ending, Measurement, Param, ParameterKind, Params, Run, Subsystem, WorkloadSpec,
-    format_count, format_size,
+    AUTO, Ending, FigureKind, Measurement, Param, ParameterKind, Params, Run, Subsystem,
+    WorkloadSpec, format_count, format_size,
 };
 
 use super::disk::{SAID_BY_WAY, WAY, way};
@@ -298,6 +298,14 @@ pub fn why_missing(m: &Measurement, part: &str, otherwise: &str) -> String {
     m.missing.get(part).map_or_else(|| otherwise.to_owned(), |reason| clean(reason))
 }
 
+/// What the figures that are put first are called: by their kind, if it is the same for all.
+pub fn figure_word(mut kinds: impl Iterator<Item = FigureKind>) -> &'static str {
+    match kinds.next() {
+        Some(first) if kinds.all(|kind| kind == first) => first.as_str(),
+        _ => "figure",
+    }
+}
+
 /// Why the median of a value that changed its level has no interval.
 pub const SEVERAL_LEVELS: &str =
     "several levels over time: the median is on one of them or between";
@@ -318,14 +326,9 @@ pub fn why_no_interval(m: &Measurement) -> String {
     match &m.summary {
         None => why_no_trials(m),
         Some(_) if several_levels(m) => SEVERAL_LEVELS.to_owned(),
-        Some(s) => why_missing(
-            m,
-            "summary.ci95()",
-            &if s.trials.n < 6 {
-                "a 95 % interval needs at least 6 trials".to_owned()
-            } else {
-                "no interval, and no reason was recorded".to_owned()
-            },
-        ),
+        Some(s) => {
+            let reason = s.figure(s.headline).missing.as_deref();
+            clean(reason.unwrap_or("no interval, and no reason was recorded"))
+        }
     }
 }

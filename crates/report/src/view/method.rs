@@ -9,6 +9,23 @@ use super::network::is_network;
 use super::num::percent;
 use super::text::clean;
 
+/// The three figures.
+const FIGURES: &str = "Figures. CPU and memory loads run in slices of about 20 us, which shows when the thread did \
+    not run. Windows of 0.25 ms (memory: 1 ms) in which nothing was taken are clean. Attainable is \
+    what the hardware does when it is left alone: of CPU loads the 95th percentile of the clean \
+    windows of each core; of memory loads the same of all threads, in the rounds that saw the \
+    highest state; of whole problems the best. Typical is the rate over the clean windows; of \
+    whole problems the median. Delivered is all work over all time. The first figure is attainable \
+    for CPU loads, typical for memory and whole problems, delivered for single operations of disk \
+    and network.";
+
+/// How sure they are.
+const STATISTICS: &str = "Statistics. A figure is the median of its rounds: a trial of 0.1 s is one, a longer one of a \
+    CPU or memory load several. Its interval contains the true median with at least 95 % \
+    confidence and assumes no distribution. It comes from order statistics, which need at least 8 \
+    rounds (6 single operations). The standard deviation is that of the trials, as a sample (n - \
+    1). Every trial is kept and shown.";
+
 /// What is counted in memory.
 const MEMORY: &str = "Memory. Bytes are counted as in STREAM: each byte that the program reads \
     or writes counts once. Bytes moved include the lines that an ordinary store reads before it \
@@ -83,8 +100,9 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
         format!("Each configuration took {} trials, as requested.", policy.min_trials)
     } else {
         format!(
-            "Each configuration took {} to {} trials. It was complete when half the 95 % interval of \
-             its median was at most {target} of the median, or when its time was used up.",
+            "Each configuration took {} to {} trials. It was complete when, after 8, 12 or 20, half \
+             the 95 % interval of its first figure was at most {target} of the figure, or when its \
+             time was used up.",
             policy.min_trials, policy.max_trials
         )
     };
@@ -122,17 +140,16 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
             threads(run)
         ),
         format!(
-            "Trials. {trials}{budget} Warm-up lasts until the rate is steady and is not counted."
+            "Trials. {trials}{budget} Warm-up is not counted: 20 ms before each trial of a CPU or \
+             memory load, of others until the rate is steady."
         ),
-        "Statistics. The result is the median of the trials. Its interval contains the true \
-         median with at least 95 % confidence and assumes no distribution. It comes from order \
-         statistics, which need at least 6 trials. The standard deviation is that of a sample \
-         (n - 1). Every trial is kept and shown."
-            .to_owned(),
+        FIGURES.to_owned(),
+        STATISTICS.to_owned(),
         "Ceiling and efficiency. A ceiling is the most that the hardware could reach, as a \
          formula. Its inputs are measured, reported by the machine, assumed from a table that names \
          its source, or declared by the user. Efficiency, in the column \"of ceiling\", is the median \
-         of measured / ceiling. Each trial is compared with the ceiling at its own clock."
+         of measured / ceiling. Each round is compared with the ceiling at the clock of the same \
+         windows, each trial of other loads with that at its own clock."
             .to_owned(),
         "Verdict. Checks look for errors in a result. Suspect: a named cause changed it, or what \
          its name says cannot be confirmed. Invalid: the result is not what its name says. The \

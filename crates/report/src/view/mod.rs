@@ -74,7 +74,7 @@ pub use workload::WorkloadView;
 
 pub(crate) use answer::CONFIGURATION;
 pub(crate) use disk::trial_iops;
-pub(crate) use label::{interval, why_no_trials};
+pub(crate) use label::{figure_word, interval, why_no_trials};
 pub(crate) use trials::median;
 
 /// A whole report.

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Better, Measurement, Run, Subsystem, Summary, Unit};
+use proofmark_model::{Better, FigureKind, Measurement, Run, Subsystem, Summary, Unit};
 use serde::Serialize;
 
 use super::derivation::{self, Derivation};
 use super::findings::{self, FindingGroup};
 use super::headline::{self, Headline};
-use super::label::{Group, interval, title, why_missing, why_no_interval, why_no_trials};
+use super::label::{
+    Group, figure_word, interval, title, why_missing, why_no_interval, why_no_trials,
+};
 use super::latency::{self, LatencyChart};
 use super::num::{Scale, percent};
 use super::references::{self, References};
@@ -236,8 +238,10 @@ fn table(group: &Group, scale: &Scale) -> Table {
     let extra = extra_columns(group, scale, &loads);
     let bounded = group.all.iter().any(|m| m.ceiling.is_some());
     let against = if bounded { " against its ceiling" } else { "" };
-    let what = format!("median of the trials{against}");
-    let mut table = keyed(group, caption(group, &what), &[]).measured("median", scale.label());
+    let kinds = group.all.iter().filter_map(|m| Some(m.summary.as_ref()?.headline));
+    let figure = figure_word(kinds);
+    let what = format!("{figure}{against}");
+    let mut table = keyed(group, caption(group, &what), &[]).measured(figure, scale.label());
     for b in &extra {
         table = table.measured(b.title, b.unit.clone());
         if !b.about.is_empty() {
@@ -297,6 +301,18 @@ fn extra_columns<'a>(group: &Group, scale: &'a Scale, loads: &'a Scale) -> Vec<E
     let label = |scale: &Scale| scale.label().to_owned();
     let all = vec![
         ExtraColumn {
+            title: "attainable",
+            unit: label(scale),
+            about: "",
+            value: Box::new(|m| beside(m, FigureKind::Attainable).and_then(|v| scale.number(v))),
+        },
+        ExtraColumn {
+            title: "delivered",
+            unit: label(scale),
+            about: "",
+            value: Box::new(|m| beside(m, FigureKind::Delivered).and_then(|v| scale.number(v))),
+        },
+        ExtraColumn {
             title: "IOPS",
             unit: Unit::OpPerSecond.to_string(),
             about: "",
@@ -328,6 +344,12 @@ fn extra_columns<'a>(group: &Group, scale: &'a Scale, loads: &'a Scale) -> Vec<E
         },
     ];
     all.into_iter().filter(|b| group.all.iter().any(|m| (b.value)(m).is_some())).collect()
+}
+
+/// A figure that is not the one put first.
+fn beside(m: &Measurement, kind: FigureKind) -> Option<f64> {
+    let s = m.summary.as_ref()?;
+    s.figure(kind).value.filter(|_| s.headline != kind)
 }
 
 /// The verdict, with a note if the threads shared CPUs.

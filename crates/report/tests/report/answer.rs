@@ -1,7 +1,7 @@
 //! The first screen: few numbers, each with its limit and its doubt; and what was measured.
 
-use proofmark_model::{Measurement, Precision, Run, Summary, Verdict};
-use proofmark_report::view::{AnswerGroup, View};
+use proofmark_model::{FigureKind, Measurement, Precision, Run, Summary, Verdict};
+use proofmark_report::view::{AnswerGroup, Table, View};
 use proofmark_report::{Options, find, terminal};
 
 use super::fixture;
@@ -74,9 +74,28 @@ fn a_number_that_does_not_stand_is_a_reason_instead() {
     let mut run = fixture::run();
     each(&mut run, "cpu.flops").for_each(|m| m.verdict = Verdict::Invalid);
     let table = View::from_run(&run).answer_table;
-    assert_eq!(column(&table, "median")[0], "-");
+    assert_eq!(column(&table, "figure")[0], "-");
     assert!(table.notes.iter().any(|n| n.contains("every result is invalid")));
     assert_eq!(table.rows[0].cells[7].verdict, Some(Verdict::Invalid));
+}
+
+#[test]
+fn what_was_delivered_is_beside_what_the_machine_can_do() {
+    let mut run = fixture::run();
+    let titles =
+        |table: &Table| -> Vec<String> { table.columns.iter().map(|c| c.title.clone()).collect() };
+    let alone = View::from_run(&run);
+    assert!(!titles(&alone.answer_table).contains(&"delivered".to_owned()));
+    each(&mut run, "cpu.flops").for_each(|m| {
+        let Some(s) = &mut m.summary else { return };
+        (s.headline, s.attainable) = (FigureKind::Attainable, s.delivered.clone());
+        s.delivered.value = s.delivered.value.map(|value| 0.25 * value);
+    });
+    let view = View::from_run(&run);
+    assert_eq!(column(&view.answer_table, "delivered")[..2], ["25.0", "100.0"]);
+    let flops = view.workloads.iter().find(|w| w.id == "cpu.flops").unwrap();
+    let [attainable, delivered] = ["attainable", "delivered"].map(|c| column(&flops.table, c)[0]);
+    assert_eq!((attainable, delivered), ("24.60", "6.150"));
 }
 
 #[test]

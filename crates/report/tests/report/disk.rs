@@ -95,14 +95,14 @@ fn what_was_done_counts_and_not_what_was_asked() {
 fn ios_a_second_stand_beside_the_rate() {
     let run = fixture::disk();
     let table = workload(&run, "disk.rand_read").table;
-    assert_eq!(column(&table, "median")[..3], ["33.59", "122.9", "249.9"]);
+    assert_eq!(column(&table, "delivered")[..3], ["33.59", "122.9", "249.9"]);
     assert_eq!(column(&table, "IOPS")[..3], ["8200", "30000", "61000"]);
     let at = |title: &str| table.columns.iter().position(|c| c.title == title).unwrap();
-    assert_eq!(at("IOPS"), at("median") + 1);
+    assert_eq!(at("IOPS"), at("delivered") + 1);
     assert_eq!(table.columns[at("IOPS")].unit.as_deref(), Some("op/s"));
     let commits = workload(&run, "disk.fsync");
     assert!(commits.table.columns.iter().all(|c| c.title != "IOPS"), "they are op/s already");
-    assert_eq!(column(&commits.table, "median"), ["1900", "3100"]);
+    assert_eq!(column(&commits.table, "delivered"), ["1900", "3100"]);
     let memory = workload(&fixture::memory(), "memory.read_write").table;
     assert!(memory.columns.iter().all(|c| c.title != "IOPS" && c.title != "I/O"));
     let of = |r: &BTreeMap<String, String>, name: &str| r[name].clone();

@@ -138,7 +138,7 @@ fn where_memory_has_no_number_a_cache_does_not_stand_in_for_it() {
 fn bytes_moved_stand_beside_bytes_counted() {
     let run = fixture::memory();
     let copy = workload(&run, "memory.copy").table;
-    assert_eq!(column(&copy, "median")[..4], ["10.00", "12.50", "19.00", "23.75"]);
+    assert_eq!(column(&copy, "delivered")[..4], ["10.00", "12.50", "19.00", "23.75"]);
     assert_eq!(column(&copy, "moved")[..4], ["15.00", "12.50", "28.50", "23.75"]);
     let moved = copy.columns.iter().find(|c| c.title == "moved").unwrap();
     assert!(moved.about.as_ref().unwrap().meaning.contains("write-allocate"));
