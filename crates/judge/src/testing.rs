@@ -4,8 +4,9 @@
 
 use proofmark_model::testing::{self, cache};
 use proofmark_model::{
-    Cache, Conditions, CpuQuota, Finding, Host, Measurement, Microarchitecture, Param, Params,
-    Policy, Probe, Role, Run, Severity, Solution, Trial, Unit, Verification, WorkloadSpec,
+    Cache, Conditions, CpuQuota, Figure, FigureKind, Finding, Host, Measurement, Microarchitecture,
+    Param, Params, Policy, Probe, Role, Round, Run, Severity, Solution, Trial, Unit, Verification,
+    WorkloadSpec,
 };
 
 use crate::Context;
@@ -392,4 +393,26 @@ pub(crate) fn found_on(
     others: &[Measurement],
 ) -> Option<Finding> {
     judged(host, m, others).findings.into_iter().find(|f| f.check == check.id)
+}
+
+/// The measurement with that figure put first, within so much to either side.
+pub fn headed(mut m: Measurement, kind: FigureKind, half: f64) -> Measurement {
+    let s = m.summary.as_mut().unwrap();
+    let value = s.trials.median;
+    let ci95 = Some([value * (1.0 - half), value * (1.0 + half)]);
+    let figure = Figure { value: Some(value), ci95, ..Figure::default() };
+    s.headline = kind;
+    match kind {
+        FigureKind::Attainable => s.attainable = figure,
+        FigureKind::Typical => s.typical = figure,
+        FigureKind::Delivered => s.delivered = figure,
+    }
+    m
+}
+
+/// The same from trials that were cut into windows.
+pub fn in_windows(m: Measurement) -> Measurement {
+    each(m, |_, t| {
+        t.rounds = vec![Round { seconds: t.seconds, delivered: t.value, ..Round::default() }];
+    })
 }

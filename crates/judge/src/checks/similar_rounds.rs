@@ -47,8 +47,7 @@ mod tests {
     use crate::testing::*;
 
     fn in_rounds(values: &[f64]) -> Measurement {
-        let mut m = with_values(flops(1), values);
-        m.summary.as_mut().unwrap().headline = FigureKind::Attainable;
+        let mut m = headed(with_values(flops(1), values), FigureKind::Attainable, 0.1);
         for (trial, value) in m.trials.iter_mut().zip(values) {
             trial.rounds = vec![Round { attainable: Some(*value), ..Round::default() }];
         }

@@ -10,7 +10,7 @@
 //! High-Performance Linpack Benchmark*): the residual as a multiple of what rounding alone leaves,
 //! which passes below 16.
 
-use proofmark_model::{Ending, Finding, Measurement, Solution, Trial, Unit};
+use proofmark_model::{Ending, Finding, Measurement, Round, Solution, Trial, Unit, median};
 
 use super::{Check, Class, Examine, with_known};
 use crate::Context;
@@ -136,10 +136,11 @@ pub(super) static INCONSISTENT: Check = Check {
     title: "Values contradict each other",
     about: "A rate is total work / wall time, over all threads together. A time is the wall time of \
          dependent operations / their number. Value, work and duration of a trial must be positive \
-         numbers, and the value must be the quotient of the other two. Otherwise the result is \
-         invalid. It is also invalid if it is marked complete without a trial. This finds rates \
-         multiplied by the threads, CPU time used as a clock, and edited files. Later checks \
-         ignore such values.",
+         numbers, and the value must be the quotient of the other two. The rounds of a trial must \
+         have done its work, their windows no more than that, and the headline figure must lie \
+         among those of the rounds. Otherwise the result is invalid. It is also invalid if it is \
+         marked complete without a trial. This finds rates multiplied by the threads, CPU time used \
+         as a clock, and edited files. Later checks ignore such values.",
     examine: Examine::Both(inconsistent),
 };
 
@@ -153,15 +154,58 @@ fn inconsistent(_: &Context, m: &Measurement) -> Option<Finding> {
             )
         });
     }
-    let faults: Vec<_> = m.trials.iter().filter_map(|t| fault(t, m.unit)).collect();
-    let first = faults.first()?;
-    let message = format!("{} of {}: {first}", faults.len(), counted(m.trials.len(), "trial"));
     let advice = "do not use this result; if proofmark wrote it, report it as a defect";
+    let faults: Vec<_> = m.trials.iter().filter_map(|t| fault(t, m.unit)).collect();
+    let Some(first) = faults.first() else {
+        return Some(INCONSISTENT.invalid(fault_of_rounds(m)?, advice));
+    };
+    let message = format!("{} of {}: {first}", faults.len(), counted(m.trials.len(), "trial"));
     Some(INCONSISTENT.invalid(message, advice).with("trials", faults.len()))
+}
+
+/// Our own readings of the clock are no part of a round's time: at most a twentieth.
+const ROUNDS: f64 = 0.1;
+
+/// How much more work than a round did its windows show at most: a step of their histogram is wide,
+/// and the rates of windows are between those of cores.
+const WINDOWS: f64 = 1.5;
+
+/// What is wrong with the rounds of the trials, if anything.
+fn fault_of_rounds(m: &Measurement) -> Option<&'static str> {
+    let rate = |value: f64| if m.unit == Unit::Second { 1.0 / value } else { value };
+    let of_trial = |t: &Trial| {
+        let (seconds, work) = t.rounds.iter().fold((0.0, 0.0), |(seconds, work), round| {
+            (seconds + round.seconds, work + round.seconds * rate(round.delivered))
+        });
+        Some(work / seconds / rate(t.value)).filter(|_| seconds > 0.0)
+    };
+    if m.trials.iter().filter_map(of_trial).any(|ratio| (ratio - 1.0).abs() > ROUNDS) {
+        return Some("the rounds of a trial have not done its work in its time");
+    }
+    let rounds = || m.trials.iter().flat_map(|t| &t.rounds);
+    let shown = |round: &Round| {
+        let (steps, windows) = (round.histogram.len() as f64, round.histogram.iter().sum::<u32>());
+        let each = round.histogram.iter().enumerate();
+        let share = each.map(|(step, count)| (step as f64 + 0.5) / steps * f64::from(*count));
+        let share = share.sum::<f64>() / f64::from(windows);
+        Some(share * rate(round.attainable?) / rate(round.delivered)).filter(|_| windows > 0)
+    };
+    if median(&rounds().filter_map(shown).collect::<Vec<_>>()).is_some_and(|m| m > WINDOWS) {
+        return Some("the windows of the rounds show more work than was done");
+    }
+    let summary = m.summary.as_ref()?;
+    let of_rounds = || rounds().filter_map(|r| r.figure(summary.headline));
+    let (least, most) = (of_rounds().reduce(f64::min)?, of_rounds().reduce(f64::max)?);
+    let among = least * (1.0 - QUOTIENT)..=most * (1.0 + QUOTIENT);
+    let found = summary.figure(summary.headline);
+    let is_apart = found.bound.is_none() && !among.contains(&summary.value());
+    is_apart.then_some("the headline figure is not among those of its rounds")
 }
 
 #[cfg(test)]
 mod tests {
+    use proofmark_model::{Figure, FigureKind};
+
     use super::*;
     use crate::testing::*;
 
@@ -238,6 +282,45 @@ mod tests {
             ("complete without a trial", empty(Ending::Complete), INVALID),
             ("refused", empty(Ending::Refused { reason: String::new() }), SILENT),
             ("rounding", each(flops(1), |_, t| t.work *= 1.0 + 1e-9), SILENT),
+        ]);
+    }
+
+    /// Half of each trial was taken: half of the windows are at the attainable rate.
+    fn half_taken(spoil: fn(&mut Round)) -> Measurement {
+        let m = each(flops(1), |_, t| {
+            let typical = Some(2.0 * t.value);
+            let histogram = [vec![200], vec![0; 18], vec![200]].concat();
+            let (seconds, delivered, attainable) = (t.seconds, t.value, typical);
+            let round =
+                Round { seconds, delivered, typical, attainable, histogram, ..Round::default() };
+            t.rounds = vec![round];
+            t.rounds.iter_mut().for_each(spoil);
+        });
+        let figures: Vec<f64> =
+            m.trials.iter().filter_map(|t| t.rounds.first()?.attainable).collect();
+        with_attainable(m, median(&figures).unwrap())
+    }
+
+    fn with_attainable(mut m: Measurement, value: f64) -> Measurement {
+        let s = m.summary.as_mut().unwrap();
+        s.headline = FigureKind::Attainable;
+        s.attainable = Figure { value: Some(value), ..Figure::default() };
+        m
+    }
+
+    #[test]
+    fn rounds_that_contradict_their_trial_their_windows_or_the_figure_are_invalid() {
+        let honest = half_taken(|_| ());
+        let figure = honest.summary.as_ref().unwrap().value();
+        INCONSISTENT.expect([
+            ("a figure from elsewhere", with_attainable(honest.clone(), 2.0 * figure), INVALID),
+            (
+                "the rate of all windows",
+                half_taken(|r| r.attainable = Some(4.0 * r.delivered)),
+                INVALID,
+            ),
+            ("more work than the trial's", half_taken(|r| r.delivered *= 2.0), INVALID),
+            ("as it was", honest, SILENT),
         ]);
     }
 }

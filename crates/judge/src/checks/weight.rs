@@ -55,30 +55,10 @@ impl Weight {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{Figure, FigureKind, Round, Verdict};
+    use proofmark_model::{FigureKind, Verdict};
 
     use super::*;
     use crate::testing::*;
-
-    /// The measurement with that figure put first, within so much to either side.
-    fn headed(mut m: Measurement, kind: FigureKind, half: f64) -> Measurement {
-        let s = m.summary.as_mut().unwrap();
-        let value = s.trials.median;
-        let ci95 = Some([value * (1.0 - half), value * (1.0 + half)]);
-        let figure = Figure { value: Some(value), ci95, ..Figure::default() };
-        s.headline = kind;
-        match kind {
-            FigureKind::Attainable => s.attainable = figure,
-            FigureKind::Typical => s.typical = figure,
-            FigureKind::Delivered => s.delivered = figure,
-        }
-        m
-    }
-
-    /// The same from trials that were cut into windows.
-    fn in_windows(m: Measurement) -> Measurement {
-        each(m, |_, t| t.rounds = vec![Round::default()])
-    }
 
     /// So much of each trial was taken by each of these.
     fn taken(m: Measurement, share: f64) -> Measurement {

@@ -73,6 +73,19 @@ impl Cycle {
         self.windows * self.pages * self.sweeps()
     }
 
+    /// Bytes of its pages.
+    fn bytes(&self) -> u64 {
+        self.windows * self.pages * PAGE
+    }
+
+    /// Reads every line once, in the order of addresses.
+    fn fetch(&self) {
+        for line in (0..self.bytes()).step_by(LINE as usize) {
+            // SAFETY: a cycle that is walked has been laid, so its pages are mapped.
+            unsafe { self.base.wrapping_add(line as usize).read_volatile() };
+        }
+    }
+
     /// Sweeps over a window: lines taken of each page.
     fn sweeps(&self) -> u64 {
         self.lines.len() as u64
@@ -162,6 +175,13 @@ pub(super) struct Walk {
 }
 
 impl Load for Walk {
+    /// What worked between two trials emptied the caches, and a walk takes long to fill them.
+    fn prepare(&mut self, _: u64) {
+        if self.cycle.bytes() < OF_MEMORY {
+            self.cycle.fetch();
+        }
+    }
+
     fn begin(&mut self) {
         self.start = (self.start + self.steps) % self.cycle.len();
         self.steps = 0;
@@ -222,6 +242,10 @@ impl Chase {
         unsafe { cycle.walk(Some(Arc::clone(&self.arena))) }
     }
 }
+
+/// From this size on a set is there to show memory, in bytes: no part of it may be in a cache because
+/// it was read before the trial.
+const OF_MEMORY: u64 = 256 << 20;
 
 /// From this size on a set is more than any last-level cache, in bytes: what laying the
 /// cycle left in the cache is no part of what is measured.
