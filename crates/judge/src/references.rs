@@ -6,9 +6,7 @@
 //! tool's output and the machine's counters. What comes out is reported of the tool alone: a
 //! measurement is judged by its own trials.
 
-use proofmark_model::{
-    Finding, Measurement, Params, Reference, Statistics, Summary, Trial, Verdict, compared,
-};
+use proofmark_model::{Finding, Measurement, Params, Reference, Statistics, Summary, Verdict};
 
 use crate::checks::Check;
 use crate::{Context, checks, efficiency};
@@ -18,7 +16,7 @@ use crate::{Context, checks, efficiency};
 pub(crate) fn judged(ctx: &Context, m: &Measurement, raw: Reference) -> Reference {
     let mut r = raw;
     let mut theirs = as_measurement(m, &r);
-    r.efficiency = efficiency(&shown(&theirs, &r)).ok();
+    r.efficiency = efficiency(&theirs).ok();
     theirs.efficiency = r.efficiency;
     r.findings.retain(|f| checks::find(&f.check).is_none());
     // Without evidence there is nothing that a check could look at.
@@ -65,19 +63,12 @@ pub(crate) fn paired(m: &Measurement, r: &Reference) -> Measurement {
     Measurement {
         params: m.params.clone(),
         trials: r.paired.clone(),
-        summary: Summary::of_values(&r.paired_values(m.better)),
+        summary: Summary::of_values(&r.paired_values()),
         efficiency: m.efficiency,
         findings,
         verdict: m.verdict,
         ..as_measurement(m, r)
     }
-}
-
-/// The tool's trials at the figures that are compared, which need not be the headline of ours.
-fn shown(theirs: &Measurement, r: &Reference) -> Measurement {
-    let value = |t: &Trial| compared(t, r.compared, theirs.better).unwrap_or(t.value);
-    let at_value = |t: &Trial| Trial { value: value(t), rounds: Vec::new(), ..t.clone() };
-    Measurement { trials: theirs.trials.iter().map(at_value).collect(), ..theirs.clone() }
 }
 
 /// The tool's trials as a measurement of the same workload, with the tool's findings so far.
@@ -161,21 +152,6 @@ mod tests {
             let of_ours = r.efficiency.unwrap() / m.efficiency.unwrap();
             assert!((of_ours - share).abs() < 1e-9, "{of_ours}");
         }
-    }
-
-    #[test]
-    fn the_share_is_of_the_figure_that_is_compared() {
-        let best = |r: &mut Reference| {
-            r.compared = FigureKind::Attainable;
-            tool_trials(|t| {
-                let attainable = Some(1.6 * t.value);
-                t.rounds = vec![Round { attainable, ..Round::default() }];
-            })(r);
-        };
-        let share = |spoil: &dyn Fn(&mut Reference)| {
-            judged(&host(), with_tool(flops(1), 0.5, spoil), &[]).references[0].efficiency.unwrap()
-        };
-        assert!((share(&best) / share(&|_| ()) - 1.6).abs() < 1e-9);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proofmark_model::{
     Finding, First, Measurement, Params, Plan, Ratio, Reference, Severity, Trial, Verdict,
-    comparable_figure, compared, summarise,
+    summarise,
 };
 use proofmark_reference::{Installed, Tool};
 
@@ -222,10 +222,7 @@ impl Repetition {
 
     fn reference(&self, m: &Measurement) -> Option<Reference> {
         let printed = self.tool.description().printed;
-        let figure = comparable_figure(printed, m.better, self.ours.iter().chain(&self.theirs));
-        let of = |side: &[Trial]| -> Vec<f64> {
-            side.iter().filter_map(|t| compared(t, figure, m.better)).collect()
-        };
+        let of = |side: &[Trial]| -> Vec<f64> { side.iter().map(|t| t.value).collect() };
         let (ours, trials) = (of(&self.ours), of(&self.theirs));
         let summary = summarise(&trials)?;
         let ratios: Vec<f64> = ours.iter().zip(&trials).map(|(a, b)| a / b).collect();
@@ -239,7 +236,6 @@ impl Repetition {
             paired: self.ours.clone(),
             first: self.first[..self.ours.len()].to_vec(),
             printed,
-            compared: figure,
             ratio: Ratio { median: ratio.median, ci95: ratio.ci95 },
             summary: Some(summary),
             counts: self.counts(m).unwrap_or_default().to_owned(),

@@ -23,7 +23,7 @@ pub(crate) struct Cutting {
 const SLICE_S: f64 = 20e-6;
 
 /// Slices of a trial of usual length; those of longer ones are longer, so that logs stay small.
-const MOST_SLICES: f64 = 20_000.0;
+const MOST_SLICES: f64 = 250_000.0;
 
 /// No iteration takes less.
 const LEAST_S: f64 = 1e-12;

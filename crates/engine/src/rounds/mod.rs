@@ -119,7 +119,7 @@ impl Recorded<'_> {
         let worked_s = seconds - paused.min(MOST_PAUSED * seconds);
         // Where none ended, one takes as long as the round at least.
         let least = if unit == Unit::Second { 1.0 } else { 0.0 };
-        let clocks = self.clocks(&cores, shape, at_s);
+        let clocks = self.clocks(at_s, seconds);
         let known: Vec<f64> = clocks.iter().flatten().map(|(hz, _)| *hz).collect();
         let round = Round {
             at_s,
@@ -161,27 +161,19 @@ impl Recorded<'_> {
         track
     }
 
-    /// The clock of each thread where its core was at its attainable rate, and like that rate of the
-    /// readings there the 95th percentile: a core may change its clock from one window to the next.
-    fn clocks(&self, cores: &[Core], shape: Shape, at_s: f64) -> Vec<Option<(f64, f64)>> {
-        const NEAR: f64 = 0.97;
-        let mut of_threads = vec![None; self.logs.len()];
-        for core in cores {
-            let Some(attainable) = core.attainable else { continue };
-            let at_full_rate = |r: &&Reading| {
-                let window = (self.seconds_at(r.from) - at_s) / shape.window_s;
-                let window = core.windows.get(window.max(-1.0) as usize).filter(|_| window >= 0.0);
-                window.is_some_and(|w| w.clean && w.rate >= NEAR * attainable)
-            };
-            for thread in &core.tracks {
-                let readings = self.logs[*thread].1.readings.iter();
-                let mut hz: Vec<f64> = readings.filter(at_full_rate).map(|r| self.hz(r)).collect();
-                hz.sort_by(|a, b| b.total_cmp(a));
-                let high = hz.get((ABOVE * hz.len() as f64) as usize);
-                of_threads[*thread] = high.map(|high| (*high, spread(&hz)));
-            }
-        }
-        of_threads
+    /// The clock of each thread in the round, and the spread of its readings: as attainable is of its
+    /// windows, the 95th percentile. A core may change its clock from one window to the next, and what
+    /// interrupts a reading makes it lower.
+    fn clocks(&self, at_s: f64, seconds: f64) -> Vec<Option<(f64, f64)>> {
+        let within = |r: &&Reading| (0.0..seconds).contains(&(self.seconds_at(r.from) - at_s));
+        let of_thread = |log: &Log| {
+            let readings = log.readings.iter().filter(within);
+            let mut hz: Vec<f64> = readings.map(|r| self.hz(r)).collect();
+            hz.sort_by(|a, b| b.total_cmp(a));
+            let high = hz.get((ABOVE * hz.len() as f64) as usize)?;
+            Some((*high, spread(&hz)))
+        };
+        self.logs.iter().map(|(_, log)| of_thread(log)).collect()
     }
 
     /// The clock by one reading, without what reading the time takes.

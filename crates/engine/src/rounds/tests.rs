@@ -154,7 +154,7 @@ fn threads_are_added_up_and_the_least_seen_core_is_reported() {
 }
 
 #[test]
-fn the_clock_is_that_of_windows_at_the_attainable_rate() {
+fn the_clock_is_that_of_the_attainable_rate() {
     // For most of the time a lower clock, and no gap.
     let thread = Thread::begins(BEGIN).works_and_reads(SLICE, 3.0e9, after_ms(40)).works_and_reads(
         SLICE * 5 / 4,
@@ -172,7 +172,7 @@ fn the_clock_is_that_of_windows_at_the_attainable_rate() {
         thread.works_and_reads(slice, hz, after_ms(ms + 1))
     });
     near(rounds(&[dithers.on(0)], 0.1).clocks[0].unwrap().0, 3.0e9, 1e-3);
-    // A window with a gap does not count either, though a reading in it was long.
+    // Nor do readings that were interrupted.
     let gaps = (0..100).fold(Thread::begins(BEGIN), |thread, ms| {
         let hz = if ms % 5 < 3 { 2.0e9 } else { 3.0e9 };
         let thread = thread.reads(hz, 0);

@@ -34,10 +34,10 @@ fn scatter(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 /// Ours / theirs, where the two disagree.
-fn disagreement(m: &Measurement, r: &Reference) -> Option<f64> {
+fn disagreement(r: &Reference) -> Option<f64> {
     let positive = |v: &f64| v.is_finite() && *v > 0.0;
     let ratio = Some(r.ratio.median).filter(positive)?;
-    let all = r.paired_values(m.better);
+    let all = r.paired_values();
     let ours = median(&all).filter(positive)?;
     let theirs = Some(r.value).filter(positive)?;
     let apart = match r.ratio.ci95 {
@@ -108,7 +108,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let mut parts = Vec::new();
     let mut finding = CHECK.note("", "");
     for r in &m.references {
-        let Some(ratio) = disagreement(m, r) else { continue };
+        let Some(ratio) = disagreement(r) else { continue };
         let (ours, theirs) = (paired(m, r), as_measurement(m, r));
         let found = causes(&Compared { ctx, ours: &ours, tool: r, theirs, ratio });
         let advice = found.first().map_or(ADVICE, |(cause, _)| cause.advice);

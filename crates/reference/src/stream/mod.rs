@@ -18,7 +18,7 @@ impl Tool for Stream {
     fn description(&self) -> &Description {
         &Description {
             id: "stream",
-            printed: Printed::Best,
+            printed: Printed::Mean,
             title: "STREAM, John D. McCalpin",
             package: "compiled as stream or stream_c, or Debian: opa-basic-tools",
             about: "Reads the text that STREAM 5.9 and 5.10 print, and STREAM in HPC Challenge's \

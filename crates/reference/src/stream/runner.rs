@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 
-use proofmark_model::Round;
-
 use super::program::{PROGRAMS, Program};
 use super::{MEAN, Stream, has};
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, path, refuse_if};
@@ -69,17 +67,11 @@ impl ReferenceRunner for Stream {
         false
     }
 
-    /// By the mean time, with the rate of the fastest iteration as the best: the two are compared
-    /// with the same of proofmark.
+    /// By the mean time of an iteration, which is all work over all time; its best is no more than
+    /// that of one.
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
         let mean = [task.test, MEAN].concat();
-        let best = output.figures.iter().find(|f| f.test == task.test)?.trials.first()?.value;
-        let mut figure = output.figures.into_iter().find(|f| f.comparable && f.test == mean)?;
-        for trial in &mut figure.trials {
-            let (seconds, delivered) = (trial.seconds, trial.value);
-            let attainable = Some(best);
-            trial.rounds = vec![Round { seconds, delivered, attainable, ..Round::default() }];
-        }
+        let figure = output.figures.into_iter().find(|f| f.comparable && f.test == mean)?;
         // Compiled without threads, it does not say how many there were: one.
         let threads = figure.params.int("threads").unwrap_or(1);
         let threads_agree = threads == task.params.threads();

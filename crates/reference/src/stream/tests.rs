@@ -134,11 +134,10 @@ fn its_figure_is_of_our_threads() {
     };
     let f = figure("", TWO).unwrap();
     assert_eq!((&*f.test, f.trials[0].value), ("Triad", 8_490_811_392.0 / 0.738_743));
-    // Its mean, and the rate that it prints as the best.
-    let best = f.trials[0].rounds[0].attainable.unwrap();
+    // Its mean, not the best that it prints.
     let printed = TWO.lines().find_map(|l| l.strip_prefix("Triad:")).unwrap();
     let printed: f64 = printed.split_whitespace().next().unwrap().parse().unwrap();
-    assert!((best / (printed * 1e6) - 1.0).abs() < 1e-9 && best > f.trials[0].value, "{best}");
+    assert!(f.trials[0].value < printed * 1e6);
     assert_eq!(f.params.int("array_size"), Some(353_783_808 * 8));
     assert_eq!(figure("threads=1", TWO), None);
     let alone = TWO.replace("Number of Threads counted = 2", "");

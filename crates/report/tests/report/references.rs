@@ -1,8 +1,6 @@
 //! Other tools beside our points.
 
-use proofmark_model::{
-    FigureKind, Finding, PlannedReference, Printed, Run, Severity, Trial, Verdict,
-};
+use proofmark_model::{Finding, PlannedReference, Run, Severity, Trial, Verdict};
 use proofmark_report::view::View;
 use proofmark_report::{ALL, Options, find};
 
@@ -101,20 +99,6 @@ fn our_median_is_that_of_the_pairs() {
     let table = workload(&run, "cpu.linpack").references.table;
     assert_eq!(ours(&run), ["-", "-"]);
     assert!(table.notes.contains(&"no pair was recorded".to_owned()), "{:?}", table.notes);
-}
-
-#[test]
-fn a_best_is_named_with_what_it_is_compared_with() {
-    let counts = |compared: FigureKind| {
-        let mut run = fixture::beside();
-        each(&mut run, "memory.triad").flat_map(|m| &mut m.references).for_each(|r| {
-            (r.printed, r.compared) = (Printed::Best, compared);
-        });
-        workload(&run, "memory.triad").references.tool_notes[0].counts[1].clone()
-    };
-    let best = "its best repetition, compared with the best round of each proofmark trial";
-    assert_eq!(counts(FigureKind::Attainable), best);
-    assert!(counts(FigureKind::Delivered).starts_with("its mean over time, compared with what"));
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub fn table(groups: &[Group]) -> Table {
         for (m, r) in chosen(group) {
             let scale = |value: f64| disk::scale(m, &[value]);
             let finite = || "not a finite number".to_owned();
-            let ours = median_of_paired(m, r).and_then(|v| scale(v).with_label(v));
+            let ours = median_of_paired(r).and_then(|v| scale(v).with_label(v));
             let ours = table.maybe(ours, || why_no_paired(r));
             let theirs = table.maybe(scale(r.value).with_label(r.value), finite);
             let quotient = table.maybe(ratio(r.ratio.median), finite);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{FigureKind, Measurement, Printed, Reference, Run};
+use proofmark_model::{Measurement, Reference, Run};
 use serde::Serialize;
 
 use super::Compared;
@@ -72,19 +72,8 @@ pub fn for_tools(group: &Group, compared: &[Compared]) -> Vec<ToolNote> {
 
 /// Which figures the pairs compare.
 fn figure(r: &Reference) -> String {
-    let ours = match r.compared {
-        FigureKind::Attainable => "the best round of each proofmark trial",
-        _ => "what each proofmark trial delivered (all work over all time)",
-    };
-    match (r.printed, r.compared) {
-        (Printed::Best, FigureKind::Delivered) => {
-            format!(
-                "its mean over time, compared with {ours}: the trials were not cut into rounds, \
-                     so there is no best to compare the tool's best with"
-            )
-        }
-        (printed, _) => format!("{}, compared with {ours}", printed.words()),
-    }
+    let ours = "what each proofmark trial delivered (all work over all time)";
+    format!("{}, compared with {ours}", r.printed.words())
 }
 
 fn commands(group: &Group, of: &[Compared]) -> Vec<Command> {

@@ -82,8 +82,8 @@ pub fn table(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
 }
 
 /// The median over our trials of the pairs.
-pub fn median_of_paired(m: &Measurement, r: &Reference) -> Option<f64> {
-    median(r.paired_values(m.better).into_iter())
+pub fn median_of_paired(r: &Reference) -> Option<f64> {
+    median(r.paired_values().into_iter())
 }
 
 /// Why there is none.
@@ -93,7 +93,7 @@ pub fn why_no_paired(r: &Reference) -> String {
 
 /// Our median over the pairs, with a note if something disturbed these or our result is not valid.
 fn ours(m: &Measurement, r: &Reference, scale: &Scale, table: &mut Table) -> Cell {
-    let median = median_of_paired(m, r).and_then(|v| scale.number(v));
+    let median = median_of_paired(r).and_then(|v| scale.number(v));
     let cell = table.maybe(median, || why_no_paired(r));
     if cell.note.is_some() {
         return cell;
@@ -136,7 +136,7 @@ pub fn trials(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
         .explained(TIME[0], TIME[1]);
     for (m, r) in compared {
         let key = keys(group, m, &mut table, &[]);
-        let all = r.paired_values(m.better);
+        let all = r.paired_values();
         for (i, value) in r.trials.iter().enumerate() {
             let ours = all.get(i).copied();
             let theirs = r.evidence.get(i);

@@ -1,6 +1,6 @@
 //! The order of pairs, what disturbs one side of them, and which figures they compare.
 
-use proofmark_model::{FigureKind, First, Printed, Reference, Round, Trial};
+use proofmark_model::{First, Reference, Trial};
 
 use super::*;
 
@@ -104,29 +104,4 @@ fn a_thief_on_one_side_is_named_on_that_side() {
     assert_eq!((ids(&r.findings), ids(&r.paired_findings)), (vec![], vec!["steal".to_owned()]));
     assert_eq!(r.paired[0].conditions.steal_s, Some(0.5), "the conditions are kept");
     assert_eq!(run.measurements[0].verdict, Verdict::Valid, "its own trials were not disturbed");
-}
-
-fn cut(t: &mut Trial, best: f64) {
-    let round = |share: f64| Round { attainable: Some(share * best), ..Round::default() };
-    t.rounds = vec![round(0.9), round(1.0)];
-}
-
-#[test]
-fn a_best_is_compared_with_our_best() {
-    // The fake tool prints its best: 60 where its mean is 50.
-    let run = |ours_are_cut: bool| {
-        let mut lab = paired(|_, _| Ok(100.0), 8);
-        lab.runner.spoil = |t| cut(t, 60.0);
-        if ours_are_cut {
-            lab.script.spoil = |_, t| cut(t, 120.0);
-        }
-        lab.run()
-    };
-    let (both, one) = (run(true), run(false));
-    let r = reference(&both);
-    assert_eq!((r.printed, r.compared), (Printed::Best, FigureKind::Attainable));
-    assert_eq!((r.value, r.ratio.median), (60.0, 2.0));
-    let r = reference(&one);
-    assert_eq!((r.printed, r.compared), (Printed::Best, FigureKind::Delivered));
-    assert_eq!((r.value, r.ratio.median), (50.0, 2.0), "a mean with a mean, not with a best");
 }
