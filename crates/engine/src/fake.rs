@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use proofmark_model::testing::spec;
-use proofmark_model::{FileState, NetworkTraffic, Params, Solution, Unit, WorkloadSpec};
+use proofmark_model::{FileState, NetworkTraffic, Params, Solution, Unit, Work, WorkloadSpec};
 
 use crate::clock_samples::ClockSamples;
 use crate::latency::Latencies;
@@ -69,7 +69,9 @@ impl Fake {
         amount: Amount,
         act: impl Fn(usize, Call) -> Result<u64, String> + Send + Sync + 'static,
     ) -> Self {
-        let spec = Box::leak(Box::new(spec("cpu.fake", Unit::OpPerSecond)));
+        let work = Work { whole_problem: amount == Amount::Whole, ..Work::CORE };
+        let spec = WorkloadSpec { work, ..spec("cpu.fake", Unit::OpPerSecond) };
+        let spec = Box::leak(Box::new(spec));
         let (moved, file, network, solution, clock_hz) = (None, None, None, None, None);
         let (disturbers, idles, act) = (0, false, Arc::new(act));
         Self { spec, amount, act, moved, disturbers, file, network, solution, idles, clock_hz }
@@ -77,7 +79,7 @@ impl Fake {
 
     /// The same, waiting for a device.
     pub(crate) fn of_a_device(self) -> Self {
-        let work = proofmark_model::Work::DEVICE;
+        let work = Work::DEVICE;
         let spec = WorkloadSpec { work, ..self.spec.clone() };
         Self { spec: Box::leak(Box::new(spec)), ..self }
     }

@@ -41,7 +41,7 @@ pub use copy::copy_rate;
 pub use latency::Latencies;
 pub use protocol::{Request, Taken};
 pub use samples::{MOST_SAMPLES, Samples};
-pub use session::{Idle, Launcher, Session, Stop, Together, Workers};
+pub use session::{Idle, Launcher, Session, SharedWorker, Stop, Workers};
 pub use traffic::EndCounters;
 pub use watch::Watch;
 pub use worker::{SLICED_AHEAD_S, serve};

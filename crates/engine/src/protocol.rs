@@ -30,13 +30,15 @@ pub struct Job {
     pub devices: Vec<String>,
     /// Least duration of a trial in seconds.
     pub trial_s: f64,
+    /// Whether a trial that is cut is one round, however long it is.
+    pub one_round: bool,
 }
 
 /// A line to a worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
-    /// Set this up at that place, besides what is set up at others.
+    /// Set this up in that slot, besides what is set up in others.
     Begin(u32, Job),
     /// Take a trial of what is set up there.
     Take(u32, Request),
@@ -52,11 +54,11 @@ pub enum Request {
     Warm,
     /// Take a trial.
     Trial,
-    /// Take a sample of a series, a trial made of slices, one right after the other, for so long.
+    /// Take a sample of a series, a trial made of parts, one right after the other, for so long.
     Span {
-        /// How long a slice should take, in microseconds.
-        slice_us: u64,
-        /// How long all of them, in microseconds. One slice is taken in any case.
+        /// How long a part should take, in microseconds.
+        part_us: u64,
+        /// How long all of them, in microseconds. One part is taken in any case.
         span_us: u64,
     },
 }

@@ -17,7 +17,8 @@ use crate::protocol::{Job, Order, Reply, Request, Taken, send};
 
 mod together;
 
-pub use together::Together;
+use together::SharedSession;
+pub use together::SharedWorker;
 
 /// Starts the measuring of points.
 pub trait Launcher {
@@ -107,7 +108,7 @@ pub struct Workers {
     /// The worker of the point before, if it ended well.
     pub idle: Idle,
     /// The worker of points that are measured together.
-    pub together: Together,
+    pub shared: SharedWorker,
 }
 
 /// A worker that waits for the next point of its subsystem, which may use the last one's memory.
@@ -129,13 +130,13 @@ impl Idle {
 impl Launcher for Workers {
     fn launch(&self, point: &Point) -> Result<Box<dyn Session>, Ending> {
         let worker = self.begun(ALONE, &self.job(point))?;
-        Ok(Box::new(Seat { worker: Some(worker), idle: self.idle.clone() }))
+        Ok(Box::new(SoleSession { worker: Some(worker), idle: self.idle.clone() }))
     }
 
     fn launch_together(&self, point: &Point) -> Result<Box<dyn Session>, Ending> {
-        let mut seat = together::Seat::new(self.clone(), self.job(point));
-        seat.set_up()?;
-        Ok(Box::new(seat))
+        let mut session = SharedSession::new(self.clone(), self.job(point));
+        session.set_up()?;
+        Ok(Box::new(session))
     }
 
     fn release_idle_worker(&self) {
@@ -143,7 +144,7 @@ impl Launcher for Workers {
     }
 }
 
-/// The place of a point that has its worker for itself.
+/// The slot of a point that has its worker to itself.
 const ALONE: u32 = 0;
 
 impl Workers {
@@ -154,15 +155,17 @@ impl Workers {
             cpu_stat: self.cpu_stat.clone(),
             devices: self.devices.clone(),
             trial_s: self.policy.trial_s_for(&point.workload),
+            // A number that the intervals decide counts trials: each must be one round then.
+            one_round: !self.policy.is_fixed(&point.workload),
         }
     }
 
     /// A worker with this set up: the one that waits, if it is of the subsystem, or a new one.
-    fn begun(&self, place: u32, job: &Job) -> Result<Worker, Ending> {
+    fn begun(&self, slot: u32, job: &Job) -> Result<Worker, Ending> {
         let subsystem = job.point.workload.split('.').next().unwrap_or_default();
         if let Some(mut waiting) = self.idle.take(subsystem) {
             // A point that had the worker for itself is still set up there.
-            let begun = waiting.take_down(ALONE).and_then(|()| waiting.begin(place, job));
+            let begun = waiting.take_down(ALONE).and_then(|()| waiting.begin(slot, job));
             match begun {
                 // A death while it waited is no fault of this point; one of this point comes again.
                 Err(Ending::Crashed { .. }) => {}
@@ -170,18 +173,18 @@ impl Workers {
             }
         }
         let mut worker = Worker::spawn(self, subsystem)?;
-        worker.begin(place, job)?;
+        worker.begin(slot, job)?;
         Ok(worker)
     }
 }
 
-/// A worker at work on a point; it goes back to wait if nothing went wrong.
-struct Seat {
+/// A point that has its worker to itself, which goes back to wait if nothing went wrong.
+struct SoleSession {
     worker: Option<Worker>,
     idle: Idle,
 }
 
-impl Session for Seat {
+impl Session for SoleSession {
     fn take(&mut self, request: Request) -> Result<Taken, Ending> {
         let Some(mut worker) = self.worker.take() else {
             return Err(Ending::Crashed { signal: None, detail: "it has ended".to_owned() });
@@ -192,7 +195,7 @@ impl Session for Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for SoleSession {
     fn drop(&mut self) {
         if let Some(worker) = self.worker.take() {
             self.idle.lock().get_or_insert(worker);
@@ -286,12 +289,12 @@ impl Worker {
         }
     }
 
-    fn begin(&mut self, place: u32, job: &Job) -> Result<(), Ending> {
-        self.ready_after(&Order::Begin(place, job.clone()))
+    fn begin(&mut self, slot: u32, job: &Job) -> Result<(), Ending> {
+        self.ready_after(&Order::Begin(slot, job.clone()))
     }
 
-    fn take_down(&mut self, place: u32) -> Result<(), Ending> {
-        self.ready_after(&Order::End(place))
+    fn take_down(&mut self, slot: u32) -> Result<(), Ending> {
+        self.ready_after(&Order::End(slot))
     }
 
     fn ready_after(&mut self, order: &Order) -> Result<(), Ending> {
@@ -347,8 +350,8 @@ impl Worker {
         status
     }
 
-    fn take(&mut self, place: u32, request: Request) -> Result<Taken, Ending> {
-        match self.ask(&Order::Take(place, request))? {
+    fn take(&mut self, slot: u32, request: Request) -> Result<Taken, Ending> {
+        match self.ask(&Order::Take(slot, request))? {
             Reply::Taken(t) if t.trial.seconds > 0.0 && t.trial.work.is_finite() => Ok(*t),
             Reply::Taken(_) => Err(self.autopsy("its trial has no duration")),
             other => Err(self.out_of_turn(other)),

@@ -6,65 +6,22 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
-use proofmark_model::{Conditions, DeviceTraffic, Timestamp, Trial};
+use proofmark_model::{Conditions, Timestamp, Trial};
 
 use crate::affinity::pin;
 use crate::barrier::Barrier;
-use crate::clock::monotonic;
-use crate::conditions::{Sources, SystemCounters, ThreadCounters};
-use crate::device::DeviceCounters;
+use crate::conditions::{Sources, ThreadCounters};
 use crate::latency::Latencies;
-use crate::load_clock::{LoadClock, TrialClock, over_threads};
+use crate::load_clock::{TrialClock, over_threads};
 use crate::protocol::Reply;
-use crate::rounds::Place;
-use crate::rounds::log::Log;
-use crate::rounds::ticks::Moment;
-use crate::workload::{Load, Setup};
+use crate::rounds::Cpu;
+use crate::workload::Setup;
+use member::{Order, Plain, TeamState, ThreadResult};
 
+mod member;
 mod sliced;
 
 pub(crate) use sliced::Amount as SlicedAmount;
-
-#[derive(Debug, Clone, Copy)]
-enum Order {
-    /// One call of the load, or two.
-    Plain(Plain),
-    /// Slices.
-    Sliced(sliced::Order),
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Plain {
-    /// Iterations run first, to bring the core to the load's own clock; not timed.
-    ahead: u64,
-    /// Iterations that are timed; `None`: only load the machine until the others are done.
-    iterations: Option<u64>,
-    clock: bool,
-}
-
-#[derive(Default)]
-struct ThreadResult {
-    /// Where it runs, once it is set up.
-    place: Option<Place>,
-    start: f64,
-    end: f64,
-    claimed: u64,
-    counted: u64,
-    /// The slices, where the trial was cut.
-    log: Log,
-    /// The first moment of the timed part on both clocks, and the last: read by the first thread.
-    moments: Option<[Moment; 2]>,
-    /// Bytes moved by a thread without a share of the work.
-    disturbed: Option<f64>,
-    clock: TrialClock,
-    counters: ThreadCounters,
-    /// Read by the first thread for all, with the time that the CPUs were busy.
-    system: Option<(Conditions, Option<f64>)>,
-    /// Read by the first thread for all.
-    device: Option<DeviceTraffic>,
-    latencies: Latencies,
-    migrated: bool,
-}
 
 #[derive(Debug, Clone)]
 pub struct TeamTrial {
@@ -100,11 +57,11 @@ fn died() -> Reply {
 /// Threads that wait for orders.
 pub struct Team {
     members: Vec<Member>,
-    together: Arc<Together>,
+    state: Arc<TeamState>,
     oversubscribed: bool,
     pinned: bool,
     /// Where each thread runs.
-    places: Vec<Place>,
+    runs_on: Vec<Cpu>,
     /// CPUs that they can run on.
     cpus: usize,
 }
@@ -123,7 +80,7 @@ impl Team {
         let reach = if pinned { threads } else { cpus.len() };
         let used: Vec<u32> = cpus.iter().copied().take(reach).collect();
         let oversubscribed = threads > used.len();
-        let together = Arc::new(Together {
+        let state = Arc::new(TeamState {
             start: Barrier::new(threads),
             finish: std::sync::Barrier::new(threads),
             working: AtomicUsize::new(0),
@@ -136,20 +93,20 @@ impl Team {
             let (orders, inbox) = channel();
             let (outbox, results) = channel();
             let cpu = cpus.get(index % cpus.len().max(1)).copied().filter(|_| pinned);
-            let (setup, together) = (Arc::clone(setup), Arc::clone(&together));
+            let (setup, state) = (Arc::clone(setup), Arc::clone(&state));
             let thread = thread::Builder::new()
                 .name(format!("load {index}"))
                 .spawn(move || {
-                    let at = Place::of_thread(index, cpu.filter(|cpu| pin(*cpu)));
-                    member(setup.as_ref(), (index, threads), at, &together, &inbox, &outbox);
+                    let at = Cpu::of_thread(index, cpu.filter(|cpu| pin(*cpu)));
+                    member::live(setup.as_ref(), (index, threads), at, &state, &inbox, &outbox);
                 })
                 .map_err(|e| Reply::Refused(format!("cannot start thread {index}: {e}")))?;
             members.push(Member { orders, results, thread });
         }
-        let (places, cpus) = (Vec::new(), cpus.len().max(1));
-        let mut team = Self { members, together, oversubscribed, pinned, places, cpus };
+        let (runs_on, cpus) = (Vec::new(), cpus.len().max(1));
+        let mut team = Self { members, state, oversubscribed, pinned, runs_on, cpus };
         for m in &team.members {
-            team.places.extend(m.result()?.place);
+            team.runs_on.extend(m.result()?.cpu);
         }
         Ok(team)
     }
@@ -161,7 +118,7 @@ impl Team {
     }
 
     /// Runs a trial right after another one, with nothing ahead and no reading of clocks between.
-    pub fn next_slice(&self, shares: &[u64]) -> Result<TeamTrial, Reply> {
+    pub fn next_part(&self, shares: &[u64]) -> Result<TeamTrial, Reply> {
         self.run(shares, 0, false)
     }
 
@@ -183,8 +140,8 @@ impl Team {
         workers: usize,
         order: impl Fn(usize) -> Order,
     ) -> Result<Vec<ThreadResult>, Reply> {
-        self.together.working.store(workers.min(self.members.len()), Ordering::Relaxed);
-        self.together.done.store(false, Ordering::Relaxed);
+        self.state.working.store(workers.min(self.members.len()), Ordering::Relaxed);
+        self.state.done.store(false, Ordering::Relaxed);
         for (i, m) in self.members.iter().enumerate() {
             m.orders.send(order(i)).map_err(|_| died())?;
         }
@@ -259,128 +216,6 @@ impl Drop for Team {
         let threads: Vec<_> = self.members.drain(..).map(|m| m.thread).collect();
         for thread in threads {
             let _ = thread.join(); // A panic of a thread was reported as its death.
-        }
-    }
-}
-
-/// The life of one thread: set up, then trials until there are no more orders.
-fn member(
-    setup: &dyn Setup,
-    (index, of): (usize, usize),
-    place: Place,
-    together: &Together,
-    inbox: &Receiver<Order>,
-    outbox: &Sender<Result<ThreadResult, Reply>>,
-) {
-    let mut load = match setup.thread(index, of) {
-        Ok(load) => load,
-        Err(refusal) => {
-            let _ = outbox.send(Err(refusal.into()));
-            return;
-        }
-    };
-    let ready = ThreadResult { place: Some(place), ..ThreadResult::default() };
-    if outbox.send(Ok(ready)).is_err() {
-        return;
-    }
-    while let Ok(order) = inbox.recv() {
-        let result = match order {
-            Order::Plain(order) => one_trial(load.as_mut(), order, together, index == 0),
-            Order::Sliced(order) => sliced::one_trial(load.as_mut(), order, together, index == 0),
-        };
-        if outbox.send(result).is_err() {
-            return;
-        }
-    }
-}
-
-/// All counters are read right around the timed part, the system's by the thread that `leads`.
-fn one_trial(
-    load: &mut dyn Load,
-    order: Plain,
-    together: &Together,
-    leads: bool,
-) -> Result<ThreadResult, Reply> {
-    let system = || leads.then(|| SystemCounters::read(&together.sources));
-    if let Some(iterations) = order.iterations {
-        load.prepare(order.ahead + iterations);
-    }
-    together.start.wait();
-    if order.iterations.is_some() {
-        load.run(order.ahead);
-    }
-    // The counters of the system must not see what another thread still does ahead.
-    together.start.wait();
-    load.begin();
-    let before = order.clock.then(|| LoadClock::read(load));
-    let system_before = system();
-    let devices = || leads.then(|| DeviceCounters::read(&together.sources.devices)).flatten();
-    let devices_before = devices();
-    let counters = ThreadCounters::before();
-    together.start.wait();
-    let start = monotonic();
-    let disturbed = match order.iterations {
-        Some(iterations) => {
-            load.run(iterations);
-            None
-        }
-        None => Some(load.disturb(&together.done)),
-    };
-    let end = monotonic();
-    together.one_is_done(order.iterations.is_some());
-    // Where threads share a CPU, those that are done sleep until all are.
-    together.finish.wait();
-    let devices_after = devices();
-    let after = order.clock.then(|| LoadClock::read(load));
-    let later = ThreadCounters::after();
-    let system_after = system();
-    let around = before.zip(after).map(|(before, after)| [before, after]);
-    let plain = around.map(|[before, after]| before.plain.by_adds.max(after.plain.by_adds));
-    let within = plain.and_then(|hz| load.clock_samples()?.mean(hz));
-    let end = end - load.idled_s();
-    if let Some(reason) = load.failure() {
-        return Err(Reply::Refused(reason));
-    }
-    let mut latencies = Latencies::default();
-    load.latencies(&mut latencies);
-    let counted = match order.iterations {
-        Some(_) => load.verify().map_err(Reply::Unverified)?,
-        None => 0,
-    };
-    Ok(ThreadResult {
-        start,
-        end,
-        claimed: order.iterations.unwrap_or(0),
-        counted,
-        disturbed,
-        clock: TrialClock { around, within },
-        counters: later.since(counters),
-        latencies,
-        device: devices_after.zip(devices_before).and_then(|(after, before)| after.since(&before)),
-        system: system_after.zip(system_before).map(|(after, before)| after.since(&before)),
-        migrated: counters.cpu != later.cpu,
-        ..ThreadResult::default()
-    })
-}
-
-struct Together {
-    /// Before a trial: all leave within a cache miss of each other.
-    start: Barrier,
-    /// After it: a waiting thread takes no CPU from a working one.
-    finish: std::sync::Barrier,
-    /// Threads that share the work and have not ended their trial.
-    working: AtomicUsize,
-    done: AtomicBool,
-    /// When the timed part of a trial in slices begins, in ticks.
-    begin: AtomicU64,
-    sources: Sources,
-}
-
-impl Together {
-    /// A thread has ended; the last one that shared the work ends the others too.
-    fn one_is_done(&self, worked: bool) {
-        if worked && self.working.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.done.store(true, Ordering::Release);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The worker's side: one process, one point after the other.
 //!
-//! It sets up the workload of a [`Job`] at a place, then answers each [`Request`] for that place with a
+//! It sets up the workload of a [`Job`] in a slot, then answers each [`Request`] for that slot with a
 //! trial. Several may be set up at once: loads that work on the same memory share it. It ends when
 //! its input ends, so a worker never outlives its run.
 
@@ -16,7 +16,7 @@ use crate::protocol::{Job, Order, Reply, Request, Taken, send};
 use crate::rounds::log::Cutting;
 use crate::team::{SlicedAmount, Team, TeamTrial};
 use crate::workload::{Amount, Setup, Workload};
-use span::Slices;
+use span::Parts;
 
 mod span;
 
@@ -25,23 +25,23 @@ pub type Find<'a> = &'a dyn Fn(&str) -> Option<&'static dyn Workload>;
 
 /// Answers each order of `input` on `output`; fails if one of them does, or breaks the protocol.
 pub fn serve(find: Find, input: impl BufRead, mut output: impl Write) -> io::Result<()> {
-    let mut places: BTreeMap<u32, Work> = BTreeMap::new();
+    let mut slots: BTreeMap<u32, Work> = BTreeMap::new();
     for line in input.lines() {
         let reply = match serde_json::from_str(&line?)? {
-            Order::Begin(place, job) => {
+            Order::Begin(slot, job) => {
                 // The threads of what was there end first.
-                places.remove(&place);
-                let set_up = Work::set_up(find, &job).map(|made| places.insert(place, made));
+                slots.remove(&slot);
+                let set_up = Work::set_up(find, &job).map(|made| slots.insert(slot, made));
                 set_up.map_or_else(|refused| refused, |_| Reply::Ready)
             }
-            Order::Take(place, request) => match places.get_mut(&place) {
+            Order::Take(slot, request) => match slots.get_mut(&slot) {
                 Some(work) => {
                     work.take(request).map_or_else(|ended| ended, |trial| work.reply(trial))
                 }
                 None => Reply::Refused("nothing is set up".to_owned()),
             },
-            Order::End(place) => {
-                places.remove(&place);
+            Order::End(slot) => {
+                slots.remove(&slot);
                 Reply::Ready
             }
         };
@@ -57,14 +57,16 @@ struct Work {
     team: Team,
     workers: u64,
     trial_s: f64,
+    /// Whether a trial in slices is one round.
+    one_round: bool,
     /// Iterations a thread that fill about `trial_s`; 0 until calibrated.
     filling: u64,
     /// Iterations a thread and second of each warm-up trial.
     warmed: Vec<f64>,
     /// Times of the single operations of all trials so far.
     latencies: Latencies,
-    /// What is known of the slices so far, where samples are taken over time.
-    slices: Slices,
+    /// What is known of the parts of samples so far, where those are taken over time.
+    parts: Parts,
 }
 
 /// Seconds of untimed slices before a trial: longer than a core takes to change its clock for wide
@@ -89,29 +91,37 @@ impl Work {
         let cpus = setup.cpus(&job.cpus);
         let team = Team::start(&setup, count, &cpus, job.cpu_stat.clone(), devices)?;
         let workers = setup.workers(threads).min(threads);
-        let latencies = Latencies::default();
         let spec = workload.spec();
         let (unit, cut, trial_s) = (spec.unit, spec.work.cut(), job.trial_s);
-        let slices = Slices::default();
-        let (filling, warmed) = (0, Vec::new());
-        Ok(Self { unit, cut, setup, team, workers, trial_s, filling, warmed, latencies, slices })
+        Ok(Self {
+            unit,
+            cut,
+            setup,
+            team,
+            workers,
+            trial_s,
+            one_round: job.one_round,
+            filling: 0,
+            warmed: Vec::new(),
+            latencies: Latencies::default(),
+            parts: Parts::default(),
+        })
     }
 
-    /// Of a whole problem no part can be had: neither to warm up nor ahead of a trial.
     fn take(&mut self, request: Request) -> Result<Trial, Reply> {
-        if let Request::Span { slice_us, span_us } = request {
-            return self.span(slice_us as f64 * 1e-6, span_us as f64 * 1e-6);
+        if let Request::Span { part_us, span_us } = request {
+            return self.span(part_us as f64 * 1e-6, span_us as f64 * 1e-6);
         }
-        if self.setup.amount() != Amount::Whole {
-            self.calibrate()?;
-            if request == Request::Warm {
-                return self.warm();
-            }
+        // Of a whole problem no part can be had: neither to warm up nor ahead of a trial.
+        if self.cut == Cut::Whole {
+            return self.trial(&self.each(1), 0);
         }
-        if self.cut.has_slices() && self.setup.amount() != Amount::Whole {
-            return self.sliced();
+        self.calibrate()?;
+        match request {
+            Request::Warm => self.warm(),
+            _ if self.cut.has_slices() => self.sliced(),
+            _ => self.trial(&self.shares(self.filling), self.ahead()),
         }
-        self.trial(&self.shares(self.filling), self.ahead())
     }
 
     /// A trial in slices: of a fixed amount of work, or of as much as fits into its time.
@@ -127,7 +137,7 @@ impl Work {
             _ => SlicedAmount::Seconds(self.trial_s),
         };
         let (SlicedAmount::Seconds(seconds) | SlicedAmount::Iterations(_, seconds)) = amount;
-        let cutting = Cutting::new(self.cut, seconds, filled);
+        let cutting = Cutting::new((self.cut, self.one_round), seconds, filled);
         let workers = usize::try_from(self.workers).unwrap_or(usize::MAX);
         self.setup.begin_trial()?;
         let unit = (self.unit, self.setup.work_per_iteration());
@@ -203,7 +213,8 @@ impl Work {
 
     fn ahead(&self) -> u64 {
         let ahead_s = self.setup.ahead_s(self.trial_s);
-        if ahead_s <= 0.0 || self.setup.amount() == Amount::Whole {
+        // What was not calibrated may be a whole problem, of which no part can be had.
+        if ahead_s <= 0.0 || self.filling == 0 {
             return 0;
         }
         scaled(self.filling, self.trial_s * MARGIN, ahead_s)

@@ -119,9 +119,7 @@ fn of_value(r: &Reference) -> Statistics {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{
-        Conditions, FigureKind, Finding, Flush, Host, Probe, Round, Severity, Trial,
-    };
+    use proofmark_model::{Conditions, Finding, Flush, Host, Probe, Severity, Trial};
 
     use super::*;
     use crate::testing::{judged, *};

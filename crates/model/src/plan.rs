@@ -74,6 +74,12 @@ impl Policy {
         fixed.unwrap_or((self.min_trials, self.max_trials))
     }
 
+    /// Whether the number of trials of this workload is fixed, and not decided by their interval.
+    pub fn is_fixed(&self, workload: &str) -> bool {
+        let (least, most) = self.trials_for(workload);
+        least == most
+    }
+
     /// Least duration of a trial of this workload, in seconds.
     pub fn trial_s_for(&self, workload: &str) -> f64 {
         self.trial_s_of.get(workload).copied().unwrap_or(self.trial_s)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use proofmark_engine::{Idle, Monotonic, Stop, Together, Workers};
+use proofmark_engine::{Idle, Monotonic, SharedWorker, Stop, Workers};
 use proofmark_model::{Finding, Host, Plan, Point, Run, SCHEMA, Timestamp, Tool};
 
 use crate::error::RunError;
@@ -107,7 +107,7 @@ fn workers(host: &Host, plan: &Plan, stop: &Stop) -> Result<Workers, RunError> {
         patience: patience(plan),
         stop: stop.clone(),
         idle: Idle::default(),
-        together: Together::default(),
+        shared: SharedWorker::default(),
     })
 }
 

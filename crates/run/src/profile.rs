@@ -56,7 +56,8 @@ pub struct PolicyText {
     min_trials: u32,
     max_trials: u32,
     trial: Time,
-    /// Timed seconds after which a point takes no more trials, once it has three.
+    /// Timed seconds after which a point takes no more trials, once it has the least number: 8
+    /// rounds, or 3 trials of loads that are not cut.
     time_of_point: Option<Time>,
     /// Time for each subsystem; one that is not named takes as long as its trials need.
     #[serde(default)]
@@ -203,10 +204,12 @@ mod tests {
         let policy = profile.policy(&BTreeSet::new());
         let mut counts: BTreeMap<(String, &str), usize> = BTreeMap::new();
         for point in &profile.points {
-            let how = match (&point.series, policy.trials_for(&point.workload)) {
-                (Some(series), _) => format!("for {} s", series.length.as_secs()),
-                (None, (least, most)) if least == most => format!("in {least} trials"),
-                (None, _) => "in any number of trials".to_owned(),
+            let how = match &point.series {
+                Some(series) => format!("for {} s", series.length.as_secs()),
+                None if policy.is_fixed(&point.workload) => {
+                    format!("in {} trials", policy.trials_for(&point.workload).0)
+                }
+                None => "in any number of trials".to_owned(),
             };
             let tools = match &point.reference {
                 Reference::First(_) => String::new(),

@@ -2,8 +2,6 @@
 
 use proofmark_model::{Point, Subsystem};
 
-use crate::schedule::warms_up;
-
 #[cfg(test)]
 mod renamed;
 
@@ -26,9 +24,9 @@ pub(crate) fn subsystem(id: &str) -> Option<Subsystem> {
     Some(find(id)?.spec().subsystem)
 }
 
-/// Whether the trials of that workload are cut into rounds.
+/// Whether the trials of that workload are cut into slices, and so into rounds.
 pub(crate) fn in_rounds(id: &str) -> bool {
-    find(id).is_some_and(|workload| !warms_up(workload))
+    find(id).is_some_and(|workload| workload.spec().work.cut().has_slices())
 }
 
 /// Bytes of the files that a point makes.

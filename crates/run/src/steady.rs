@@ -1,18 +1,18 @@
-//! When a warm-up is over: the last values neither climb nor fall. The engine looks after each
+//! When a warm-up is over: the last values neither climb nor fall. The schedule looks after each
 //! trial; it never drops a fixed count (Kalibera and Jones, ISMM'13, section 4: find the steady
 //! state, do not assume it). On a noisy machine values scatter and never agree: there it is enough
 //! that they go up and down. A drift that is hidden by the scatter is found by the checks.
 
 /// Values that must agree.
-pub const WINDOW: usize = 3;
+pub const AGREEING: usize = 3;
 
 /// Values that go one way while something warms up; of scatter alone one time in twelve.
 const ONE_WAY: usize = 4;
 
-/// Warm-up trials after which the engine stops waiting.
+/// Warm-up trials after which the schedule stops waiting.
 pub const MOST: usize = 12;
 
-/// Whether the warm-up is over: the last [`WINDOW`] values within `tolerance` of each other as a
+/// Whether the warm-up is over: the last [`AGREEING`] values within `tolerance` of each other as a
 /// share of the largest, or not all of the last [`ONE_WAY`] going up, or down, or [`MOST`] values
 /// seen.
 pub fn is_steady(values: &[f64], tolerance: f64) -> bool {
@@ -24,7 +24,7 @@ pub fn is_steady(values: &[f64], tolerance: f64) -> bool {
         max - min <= tolerance * max
     };
     let turns = |window: &[f64]| !window.is_sorted() && !window.iter().rev().is_sorted();
-    last(WINDOW).is_some_and(agree) || last(ONE_WAY).is_some_and(turns) || values.len() >= MOST
+    last(AGREEING).is_some_and(agree) || last(ONE_WAY).is_some_and(turns) || values.len() >= MOST
 }
 
 #[cfg(test)]

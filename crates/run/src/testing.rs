@@ -17,7 +17,6 @@ use proofmark_reference::{
 };
 
 use crate::record::RunFile;
-use crate::schedule::warms_up;
 use crate::tool::{ToolRun, ToolRunner, ToolSession, ToolTask};
 
 /// Time that moves only when something takes it.
@@ -159,7 +158,7 @@ impl Script {
         self.log.borrow_mut().push(act(threads));
         let is_launch = |act: &&Act| matches!(act, Act::Launch(_) | Act::LaunchTogether(_));
         let launch = self.log.borrow().iter().filter(is_launch).count();
-        let in_rounds = find(&point.workload).is_some_and(|w| !warms_up(w));
+        let in_rounds = find(&point.workload).is_some_and(|w| w.spec().work.cut().has_slices());
         let script = self.clone();
         Box::new(Actor { script, launch, point: threads, seconds, trial: 0, unit, in_rounds })
     }

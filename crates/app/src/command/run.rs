@@ -1,11 +1,14 @@
 //! `proofmark run`, and `proofmark endure`, one workload over time: measure, judge, report.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
-use proofmark_model::{Plan, format_seconds};
+use proofmark_model::{LOOKS, Plan, Policy, format_seconds};
 use proofmark_run::{Machine, plan, takes};
 
 use crate::cli::{EndureArgs, RunArgs};
 use crate::error::Outcome;
+use crate::formats::one_of;
 use crate::measuring::{carry_out, tell};
 use crate::text::{print, say};
 
@@ -34,9 +37,8 @@ pub fn endure(args: &EndureArgs) -> Result<Outcome> {
     carry_out(machine, planned, &args.results, &args.history)
 }
 
-/// The targets of the plan's subsystems: `2 %`, or `2 % (disk 5 %)`.
-fn targets(plan: &Plan) -> String {
-    let policy = &plan.policy;
+/// The targets of the subsystems: `2 %`, or `2 % (disk 5 %)`.
+fn targets(policy: &Policy) -> String {
     let mut text = format!("{} %", policy.target * 100.0);
     for (subsystem, target) in &policy.target_of {
         text += &format!(" ({subsystem} {} %)", target * 100.0);
@@ -44,9 +46,36 @@ fn targets(plan: &Plan) -> String {
     text
 }
 
+/// How many trials a configuration takes: `3 or 10 trials`, or `8 to 12 trials, until after 8 or 12
+/// the interval is within 2 %`.
+fn trials(plan: &Plan) -> String {
+    let policy = &plan.policy;
+    let numbers = |all: &[u32]| {
+        let all: Vec<_> = all.iter().map(u32::to_string).collect();
+        one_of(&all.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let workloads = || plan.points.iter().map(|p| p.workload.as_str());
+    let fixed = workloads().filter(|w| policy.is_fixed(w)).map(|w| policy.trials_for(w).0);
+    let fixed: Vec<u32> = fixed.collect::<BTreeSet<_>>().into_iter().collect();
+    let fixed = (!fixed.is_empty()).then(|| format!("{} trials", numbers(&fixed)));
+    let open = workloads().find(|w| !policy.is_fixed(w)).map(|workload| {
+        let (least, most) = policy.trials_for(workload);
+        let looks = LOOKS.map(|n| n as u32).into_iter().filter(|n| (least..=most).contains(n));
+        let looks: Vec<u32> = looks.collect();
+        let until = match looks.is_empty() {
+            true => String::new(),
+            false => {
+                let targets = targets(policy);
+                format!(", until after {} the interval is within {targets}", numbers(&looks))
+            }
+        };
+        format!("{least} to {most} trials{until}")
+    });
+    fixed.into_iter().chain(open).collect::<Vec<_>>().join(", or ")
+}
+
 /// The configurations of a plan and their estimated duration.
 fn dry_run(plan: &Plan) -> String {
-    let policy = &plan.policy;
     let mut text = String::new();
     for (index, point) in plan.points.iter().enumerate() {
         let here = plan.references.iter().filter(|(_, all)| all.iter().any(|r| r.point == index));
@@ -61,20 +90,11 @@ fn dry_run(plan: &Plan) -> String {
         }
         text.push('\n');
     }
-    let trials = if policy.min_trials == policy.max_trials {
-        format!("{} trials", policy.min_trials)
-    } else {
-        format!(
-            "{} to {} trials, until after 8, 12 or 20 the interval is within {}",
-            policy.min_trials,
-            policy.max_trials,
-            targets(plan)
-        )
-    };
     text += &format!(
-        "\n{} configurations of profile {}; {trials} each; {}\n",
+        "\n{} configurations of profile {}; {} each; {}\n",
         plan.points.len(),
         plan.profile,
+        trials(plan),
         takes(plan)
     );
     text

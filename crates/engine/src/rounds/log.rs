@@ -12,6 +12,8 @@ use crate::workload::Load;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cutting {
     pub(crate) cut: Cut,
+    /// Whether a trial is one round, however long it is.
+    pub(crate) one_round: bool,
     /// Iterations of a slice.
     pub(crate) slice: u64,
     /// About how long one takes.
@@ -30,11 +32,15 @@ const LEAST_S: f64 = 1e-12;
 
 impl Cutting {
     /// Of trials of `seconds` where `filling` iterations of a thread take `filling_s`.
-    pub(crate) fn new(cut: Cut, seconds: f64, (filling, filling_s): (u64, f64)) -> Self {
+    pub(crate) fn new(
+        (cut, one_round): (Cut, bool),
+        seconds: f64,
+        (filling, filling_s): (u64, f64),
+    ) -> Self {
         let each_s = (filling_s / filling.max(1) as f64).max(LEAST_S);
         let goal_s = SLICE_S.max(seconds / MOST_SLICES);
         let slice = ((goal_s / each_s) as u64).max(1);
-        Self { cut, slice, slice_s: slice as f64 * each_s }
+        Self { cut, one_round, slice, slice_s: slice as f64 * each_s }
     }
 
     /// Iterations of the slices that are begun within so many seconds; of one at least.

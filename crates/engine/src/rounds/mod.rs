@@ -2,7 +2,8 @@
 //!
 //! A trial of a load that can be cut runs in slices of 20 us, at whose ends each thread reads the
 //! time. Slices make windows of a quarter of a millisecond (`windows`), and windows the figures of a
-//! round. The trial of a measurement in rounds is one round; a longer one is cut into several.
+//! round. A trial is one round. Where their number is fixed a long one is cut into several, so that
+//! few trials have enough rounds.
 
 pub(crate) mod log;
 pub(crate) mod ticks;
@@ -10,30 +11,32 @@ mod windows;
 
 use std::ops::Add;
 
-use proofmark_model::{Cut, Round, Unit, median};
+use proofmark_model::{Round, Unit, median};
 
-use log::{Log, Reading};
+use log::{Cutting, Log, Reading};
 use ticks::Scale;
 use windows::{ABOVE, Core, Shape, Slice, Track};
 
 /// The greatest part of a round that our own readings of the clock are believed to take.
 const MOST_PAUSED: f64 = 0.05;
 
-/// Rounds that a long trial is cut into are about this long, in seconds.
+/// Rounds that a long trial is cut into are about this long, in seconds; those of the longest trials
+/// are longer, so that a trial's reply stays short.
 const ROUND_S: f64 = 0.1;
+const MOST_ROUNDS: f64 = 100.0;
 
-/// Where a thread runs: its CPU and that CPU's core, by any numbers.
+/// The CPU that a thread runs on, and its core, by any numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
-    pub(crate) cpu: u32,
+pub(crate) struct Cpu {
+    pub(crate) number: u32,
     pub(crate) core: u32,
 }
 
-impl Place {
-    /// Of that thread; threads that are not pinned are taken to share one core.
+impl Cpu {
+    /// That of a thread; threads that are not pinned are taken to share one core.
     pub(crate) fn of_thread(thread: usize, pinned_to: Option<u32>) -> Self {
         let core = pinned_to.map_or(u32::MAX, first_sibling);
-        Self { cpu: pinned_to.unwrap_or(thread as u32), core }
+        Self { number: pinned_to.unwrap_or(thread as u32), core }
     }
 }
 
@@ -47,15 +50,14 @@ fn first_sibling(cpu: u32) -> u32 {
 
 /// What a trial's threads did, and how to read it.
 pub(crate) struct Recorded<'a> {
-    pub(crate) logs: &'a [(Place, Log)],
+    pub(crate) logs: &'a [(Cpu, Log)],
     pub(crate) scale: Scale,
     /// Ticks that a reading of the time takes.
     pub(crate) overhead: u64,
     /// When the timed part began, in ticks, and how long it was.
     pub(crate) from: u64,
     pub(crate) seconds: f64,
-    pub(crate) cut: Cut,
-    pub(crate) slice_s: f64,
+    pub(crate) cutting: Cutting,
     /// CPUs that the threads can run on.
     pub(crate) cpus: usize,
 }
@@ -72,9 +74,12 @@ pub(crate) struct Rounds {
 impl Recorded<'_> {
     /// The figures in this unit, where an iteration is so much work.
     pub(crate) fn rounds(&self, unit: Unit, work: f64) -> Rounds {
-        let count = (self.seconds / ROUND_S).round().max(1.0);
+        let count = match self.cutting.one_round {
+            true => 1.0,
+            false => (self.seconds / ROUND_S).round().clamp(1.0, MOST_ROUNDS),
+        };
         let each_s = self.seconds / count;
-        let whole: Vec<Track> = self.logs.iter().map(|(at, log)| self.track(*at, log)).collect();
+        let whole: Vec<Track> = self.logs.iter().map(|(cpu, log)| self.track(*cpu, log)).collect();
         let parts = (0..count as usize).map(|i| {
             let at_s = i as f64 * each_s;
             let tracks: Vec<Track> = whole.iter().map(|t| t.within(at_s, each_s)).collect();
@@ -104,7 +109,7 @@ impl Recorded<'_> {
         (at_s, seconds): (f64, f64),
         (unit, work): (Unit, f64),
     ) -> (Round, f64, Vec<Option<(f64, f64)>>) {
-        let shape = Shape::new(self.cut, self.slice_s);
+        let shape = Shape::new(self.cutting.cut, self.cutting.slice_s);
         let cores = windows::cores(tracks, seconds, shape, self.cpus);
         let sum = |figure: fn(&Core) -> Option<f64>| cores.iter().map(figure).sum::<Option<f64>>();
         let value = |rate: f64| unit.value(rate * work, 1.0);
@@ -141,8 +146,8 @@ impl Recorded<'_> {
     }
 
     /// A thread's slices, in seconds since the start of the timed part.
-    fn track(&self, Place { cpu, core }: Place, log: &Log) -> Track {
-        let mut track = Track { cpu, core, ..Track::default() };
+    fn track(&self, cpu: Cpu, log: &Log) -> Track {
+        let mut track = Track { cpu: cpu.number, core: cpu.core, ..Track::default() };
         let usual_s = usual_pause_s(log, self.scale);
         let mut readings = log.readings.iter().peekable();
         let mut from = log.from;
@@ -198,7 +203,8 @@ fn usual_pause_s(log: &Log, scale: Scale) -> f64 {
     1.5 * median(&ticks).unwrap_or(0.0) * scale.tick_s
 }
 
-/// The rate of all threads, a digit a millisecond: tenths of the highest.
+/// The rate of all threads: tenths of the highest, a digit a millisecond, or a window where those are
+/// longer.
 fn strip(cores: &[Core], shape: Shape) -> String {
     const DIGIT_S: f64 = 1e-3;
     let together = (DIGIT_S / shape.window_s).round().max(1.0) as usize;

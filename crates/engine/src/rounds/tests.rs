@@ -1,5 +1,7 @@
 //! Rounds from logs that are made up: a tick is a nanosecond.
 
+use proofmark_model::Cut;
+
 use super::*;
 
 const SCALE: Scale = Scale { tick_s: 1e-9 };
@@ -54,20 +56,29 @@ impl Thread {
         self
     }
 
-    fn on(self, cpu: u32) -> (Place, Log) {
-        (Place { cpu, core: cpu }, self.0)
+    fn on(self, number: u32) -> (Cpu, Log) {
+        (Cpu { number, core: number }, self.0)
     }
 }
 
-fn in_unit(logs: &[(Place, Log)], seconds: f64, unit: Unit) -> Rounds {
-    let (scale, overhead, from, cut) = (SCALE, OVERHEAD, BEGIN, Cut::Core);
-    let (slice_s, cpus) = (SLICE_S, logs.len());
-    let recorded = Recorded { logs, scale, overhead, from, seconds, cut, slice_s, cpus };
-    recorded.rounds(unit, 2.0)
+/// How a trial of so many seconds is cut, or taken as one round.
+fn cutting(seconds: f64, one_round: bool) -> Cutting {
+    Cutting::new((Cut::Core, one_round), seconds, (ITERATIONS, SLICE_S))
+}
+
+fn recorded(logs: &[(Cpu, Log)], seconds: f64, cutting: Cutting) -> Recorded<'_> {
+    let (scale, overhead, from, cpus) = (SCALE, OVERHEAD, BEGIN, logs.len());
+    Recorded { logs, scale, overhead, from, seconds, cutting, cpus }
+}
+
+/// Of a number of trials that is fixed.
+fn in_unit(logs: &[(Cpu, Log)], seconds: f64, unit: Unit) -> Rounds {
+    let cutting = Cutting { slice: ITERATIONS, slice_s: SLICE_S, ..cutting(seconds, false) };
+    recorded(logs, seconds, cutting).rounds(unit, 2.0)
 }
 
 /// Of 2 operations an iteration.
-fn rounds(logs: &[(Place, Log)], seconds: f64) -> Rounds {
+fn rounds(logs: &[(Cpu, Log)], seconds: f64) -> Rounds {
     in_unit(logs, seconds, Unit::OpPerSecond)
 }
 
@@ -114,6 +125,34 @@ fn a_long_trial_is_cut_into_rounds_of_which_each_has_its_own_figures() {
         near(round.attainable.unwrap(), rate, 1e-3);
     }
     near(iterations, RATE * 0.48, 1e-3);
+}
+
+#[test]
+fn a_trial_is_one_round_however_long_unless_their_number_is_fixed() {
+    for (ms, fixed) in [(100, 1), (400, 4), (1000, 10), (20_000, 100)] {
+        let seconds = ms as f64 * 1e-3;
+        let rounds = |one_round| {
+            let cutting = cutting(seconds, one_round);
+            let each = SLICE * cutting.slice / ITERATIONS;
+            let mut thread = Thread::begins(BEGIN).works(each, after_ms(ms));
+            (thread.0.slice, thread.0.last) = (cutting.slice, cutting.slice);
+            recorded(&[thread.on(0)], seconds, cutting).rounds(Unit::OpPerSecond, 2.0)
+        };
+        let (one, cut) = (rounds(true), rounds(false));
+        assert_eq!((one.all.len(), cut.all.len()), (1, fixed), "{ms} ms");
+        for rounds in [one, cut] {
+            let windows: u32 = rounds.all.iter().flat_map(|r| &r.histogram).sum();
+            assert!((400..=4000).contains(&windows), "{ms} ms: {windows} windows");
+            let digits: usize = rounds.all.iter().map(|r| r.strip.len()).sum();
+            assert!((100..=2000).contains(&digits), "{ms} ms: {digits} digits");
+            for round in &rounds.all {
+                near(round.seconds, seconds / rounds.all.len() as f64, 1e-9);
+                near(round.attainable.unwrap(), 2.0 * RATE, 1e-3);
+                near(round.typical.unwrap(), 2.0 * RATE, 1e-3);
+                near(round.delivered, 2.0 * RATE, 1e-3);
+            }
+        }
+    }
 }
 
 #[test]
@@ -222,7 +261,7 @@ fn while_one_sibling_is_interrupted_in_its_reading_the_other_is_not_taken_for_bo
     // It has the core for itself meanwhile.
     let faster = even(50).works(SLICE * 10 / 14, after_ms(70)).works(SLICE, after_ms(100));
     let siblings = [held.0, faster.0].into_iter().zip(0..);
-    let logs: Vec<_> = siblings.map(|(log, cpu)| (Place { cpu, core: 0 }, log)).collect();
+    let logs: Vec<_> = siblings.map(|(log, number)| (Cpu { number, core: 0 }, log)).collect();
     let round = &rounds(&logs, 0.1).all[0];
     near(round.typical.unwrap(), 4.0 * RATE, 1e-2);
     near(round.attainable.unwrap(), 4.0 * RATE, 1e-2);
@@ -284,11 +323,11 @@ fn what_is_too_short_or_empty_has_no_figure_and_no_infinite_one() {
 
 #[test]
 fn threads_that_are_not_pinned_share_a_core() {
-    let at = |thread| Place::of_thread(thread, None);
-    assert_eq!(at(3), Place { cpu: 3, core: u32::MAX });
+    let at = |thread| Cpu::of_thread(thread, None);
+    assert_eq!(at(3), Cpu { number: 3, core: u32::MAX });
     assert_eq!(at(4).core, at(3).core);
     let none = u32::MAX - 1;
-    assert_eq!(Place::of_thread(0, Some(none)), Place { cpu: none, core: none });
-    let here = Place::of_thread(1, Some(0));
-    assert_eq!((here.cpu, here.core), (0, 0), "the first CPU is the first of its core");
+    assert_eq!(Cpu::of_thread(0, Some(none)), Cpu { number: none, core: none });
+    let here = Cpu::of_thread(1, Some(0));
+    assert_eq!((here.number, here.core), (0, 0), "the first CPU is the first of its core");
 }

@@ -23,7 +23,7 @@ pub(super) fn workers(shell: &str, patience: Duration, stop: &Stop) -> Workers {
         patience,
         stop: stop.clone(),
         idle: Idle::default(),
-        together: Together::default(),
+        shared: SharedWorker::default(),
     }
 }
 
@@ -214,4 +214,18 @@ fn a_stop_kills_the_worker_that_waits() {
     let stopped = workers.launch(&point("test.a")).map(|_| ()).unwrap_err();
     assert_eq!(stopped, Ending::Interrupted { by: "SIGINT".to_owned() });
     assert!(!lives(first));
+}
+
+#[test]
+fn trials_are_one_round_where_their_number_is_not_fixed() {
+    let one_round = |policy: Policy| {
+        let workers = Workers { policy, ..workers("", LONG, &Stop::default()) };
+        let job = workers.job(&point("test.null"));
+        assert_eq!(job.trial_s, 0.4);
+        job.one_round
+    };
+    let open = Policy { trial_s: 0.4, ..Policy::default() };
+    assert!(one_round(open.clone()));
+    assert!(!one_round(Policy { min_trials: 20, ..open.clone() }));
+    assert!(!one_round(Policy { trials_of: [("test.null".to_owned(), 3)].into(), ..open }));
 }

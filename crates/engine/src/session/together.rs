@@ -10,42 +10,42 @@ use crate::protocol::{Job, Request, Taken};
 
 /// The worker of points that are measured together, while there are any.
 #[derive(Clone, Default)]
-pub struct Together(Arc<Mutex<Live>>);
+pub struct SharedWorker(Arc<Mutex<Live>>);
 
 #[derive(Default)]
 struct Live {
     worker: Option<Worker>,
     /// Number of the worker, from 1.
     generation: u64,
-    /// Points that are measured together, and the place of the next one.
-    seats: usize,
+    /// Points that are measured together, and the slot of the next one.
+    points: usize,
     next: u32,
 }
 
-impl Together {
+impl SharedWorker {
     fn lock(&self) -> MutexGuard<'_, Live> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// One of the points.
-pub(super) struct Seat {
+pub(super) struct SharedSession {
     how: Workers,
     job: Job,
-    place: u32,
+    slot: u32,
     /// The worker that it is set up in.
     generation: u64,
 }
 
-impl Seat {
+impl SharedSession {
     pub(super) fn new(how: Workers, job: Job) -> Self {
-        let place = {
-            let mut live = how.together.lock();
-            live.seats += 1;
+        let slot = {
+            let mut live = how.shared.lock();
+            live.points += 1;
             live.next += 1;
             live.next
         };
-        Self { how, job, place, generation: 0 }
+        Self { how, job, slot, generation: 0 }
     }
 
     pub(super) fn set_up(&mut self) -> Result<(), Ending> {
@@ -58,44 +58,44 @@ impl Seat {
         &mut self,
         ask: impl FnOnce(&mut Worker, u32) -> Result<T, Ending>,
     ) -> Result<T, Ending> {
-        let together = self.how.together.clone();
-        let mut live = together.lock();
+        let shared = self.how.shared.clone();
+        let mut live = shared.lock();
         let is_ready = live.worker.is_some() && live.generation == self.generation;
         let mut worker = match (live.worker.take(), is_ready) {
             (Some(worker), true) => worker,
             (Some(mut worker), false) => {
-                worker.begin(self.place, &self.job)?;
+                worker.begin(self.slot, &self.job)?;
                 worker
             }
             (None, _) => {
                 live.generation += 1;
-                self.how.begun(self.place, &self.job)?
+                self.how.begun(self.slot, &self.job)?
             }
         };
         self.generation = live.generation;
-        let asked = ask(&mut worker, self.place)?;
+        let asked = ask(&mut worker, self.slot)?;
         live.worker = Some(worker);
         Ok(asked)
     }
 }
 
-impl Session for Seat {
+impl Session for SharedSession {
     fn take(&mut self, request: Request) -> Result<Taken, Ending> {
-        self.with_worker(|worker, place| worker.take(place, request))
+        self.with_worker(|worker, slot| worker.take(slot, request))
     }
 }
 
-impl Drop for Seat {
+impl Drop for SharedSession {
     /// The last one leaves the worker to the next points, even if it was not set up there any more.
     fn drop(&mut self) {
-        let mut live = self.how.together.lock();
-        live.seats -= 1;
+        let mut live = self.how.shared.lock();
+        live.points -= 1;
         let is_there = live.generation == self.generation;
         let Some(mut worker) = live.worker.take() else { return };
-        if is_there && worker.take_down(self.place).is_err() {
+        if is_there && worker.take_down(self.slot).is_err() {
             return;
         }
-        match live.seats {
+        match live.points {
             0 => *self.how.idle.lock() = Some(worker),
             _ => live.worker = Some(worker),
         }

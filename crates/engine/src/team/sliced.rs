@@ -4,15 +4,13 @@ use std::sync::atomic::Ordering;
 
 use proofmark_model::{Timestamp, Trial, Unit};
 
-use super::{Order as Any, Team, TeamTrial, ThreadResult, Together};
-use crate::clock::monotonic;
-use crate::conditions::{SystemCounters, ThreadCounters};
-use crate::latency::Latencies;
+use super::member::{Counters, Order, TeamState, ThreadResult, Timed};
+use super::{Team, TeamTrial};
 use crate::load_clock::{LoadClock, TrialClock};
 use crate::protocol::Reply;
 use crate::rounds::log::{Cutting, Log, Until};
 use crate::rounds::ticks::{Moment, Scale, Ticks};
-use crate::rounds::{Place, Recorded, Rounds};
+use crate::rounds::{Cpu, Recorded, Rounds};
 use crate::workload::Load;
 
 /// How much work a trial in slices has.
@@ -26,7 +24,7 @@ pub(crate) enum Amount {
 
 /// A thread's part of such a trial.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Order {
+pub(super) struct SlicedOrder {
     cutting: Cutting,
     /// Iterations that are made ready: about as many as will be run.
     ready: u64,
@@ -69,19 +67,27 @@ impl Team {
                 Amount::Iterations(shares, _) => shares.get(i).copied(),
             };
             let works = i < workers;
-            Any::Sliced(Order { cutting, ready, ahead_s, seconds, iterations, fixed, works })
+            Order::Sliced(SlicedOrder {
+                cutting,
+                ready,
+                ahead_s,
+                seconds,
+                iterations,
+                fixed,
+                works,
+            })
         };
         let mut results = self.ask(workers, order)?;
         let (from, span_s) = super::span(&results[..workers.min(results.len())]);
         let logs: Vec<_> =
-            (0..workers).map(|i| (self.places[i], std::mem::take(&mut results[i].log))).collect();
+            (0..workers).map(|i| (self.runs_on[i], std::mem::take(&mut results[i].log))).collect();
         let ticks = Ticks::new();
         let [first, last] = results.iter().find_map(|p| p.moments).ok_or_else(super::died)?;
         let scale = Scale::between(first, last);
         let (begin, seconds) = match fixed {
             true => (logs.iter().map(|(_, log)| log.from).min().unwrap_or(0), span_s),
             false => {
-                let begin = self.together.begin.load(Ordering::Relaxed);
+                let begin = self.state.begin.load(Ordering::Relaxed);
                 let long = at_least_a_slice(&logs, begin, ticks.in_seconds(seconds));
                 (begin, long as f64 * scale.tick_s)
             }
@@ -92,8 +98,7 @@ impl Team {
             overhead: ticks.overhead(),
             from: begin,
             seconds,
-            cut: cutting.cut,
-            slice_s: cutting.slice_s,
+            cutting,
             cpus: self.cpus,
         };
         let Rounds { all, iterations, clocks } = recorded.rounds(unit, work);
@@ -109,7 +114,7 @@ impl Team {
 }
 
 /// So many ticks; more where all threads were held back as long, until one has done something.
-fn at_least_a_slice(logs: &[(Place, Log)], begin: u64, long: u64) -> u64 {
+fn at_least_a_slice(logs: &[(Cpu, Log)], begin: u64, long: u64) -> u64 {
     let ended = logs.iter().filter_map(|(_, log)| log.first_end_after(begin)).min();
     long.max(ended.map_or(0, |end| end - begin))
 }
@@ -117,8 +122,8 @@ fn at_least_a_slice(logs: &[(Place, Log)], begin: u64, long: u64) -> u64 {
 /// Runs the untimed slices; when the timed part begins.
 fn run_ahead(
     load: &mut dyn Load,
-    order: Order,
-    together: &Together,
+    order: SlicedOrder,
+    state: &TeamState,
     (ticks, timed): (Ticks, &mut Log),
 ) -> u64 {
     let mut log = Log::with_room(order.cutting, order.ahead_s);
@@ -130,10 +135,10 @@ fn run_ahead(
     let [long, rest] =
         [order.ahead_s.max(slice_s), slice_s + COUNTED_S].map(|s| ticks.in_seconds(s));
     // Once all are here: where they are many, that takes longer than what runs ahead.
-    together.start.wait_after(|| {
-        together.begin.store(ticks.now() + long + rest, Ordering::Release);
+    state.start.wait_after(|| {
+        state.begin.store(ticks.now() + long + rest, Ordering::Release);
     });
-    let begin = together.begin.load(Ordering::Acquire);
+    let begin = state.begin.load(Ordering::Acquire);
     if order.works {
         log.run(load, ticks, order.cutting.cut, Until::Tick(begin - rest));
         // A thread that was held back so far has not read the clock: its code is at hand then.
@@ -148,62 +153,33 @@ fn run_ahead(
 /// fixed amount of work begins when all threads are ready.
 pub(super) fn one_trial(
     load: &mut dyn Load,
-    order: Order,
-    together: &Together,
+    order: SlicedOrder,
+    state: &TeamState,
     leads: bool,
 ) -> Result<ThreadResult, Reply> {
     let (ticks, cut) = (Ticks::new(), order.cutting.cut);
     let mut log = Log::with_room(order.cutting, order.seconds);
-    let begin = run_ahead(load, order, together, (ticks, &mut log));
-    let system = || leads.then(|| SystemCounters::read(&together.sources));
-    let (system_before, counters) = (system(), ThreadCounters::before());
+    let begin = run_ahead(load, order, state, (ticks, &mut log));
+    let counters = Counters::before(state, leads);
     let first = leads.then(|| Moment::read(ticks));
     load.begin();
     if order.fixed {
-        together.start.wait();
+        state.start.wait();
     }
-    let start = monotonic();
     let until = match order.iterations {
         Some(iterations) => Until::Iterations(iterations),
         None => Until::Tick(begin + ticks.in_seconds(order.seconds)),
     };
-    let disturbed = match order.works {
-        true => {
-            log.run(load, ticks, cut, until);
-            None
-        }
-        false => Some(load.disturb(&together.done)),
-    };
-    let end = monotonic();
-    together.one_is_done(order.works);
-    // Where threads share a CPU, those that are done sleep until all are.
-    together.finish.wait();
+    let timed = Timed::run(load, state, order.works, |load| log.run(load, ticks, cut, until));
     let after = LoadClock::read(load);
-    let (later, system_after) = (ThreadCounters::after(), system());
+    let counters = [counters, Counters::after(state, leads)];
     let moments = first.map(|first| [first, Moment::read(ticks)]);
-    if let Some(reason) = load.failure() {
-        return Err(Reply::Refused(reason));
-    }
-    let mut latencies = Latencies::default();
-    load.latencies(&mut latencies);
-    let counted = match order.works {
-        true => load.verify().map_err(Reply::Unverified)?,
-        false => 0,
-    };
     Ok(ThreadResult {
-        start,
-        end,
         claimed: log.iterations(),
-        counted,
         log,
         moments,
-        disturbed,
         clock: TrialClock { around: Some([after; 2]), within: None },
-        counters: later.since(counters),
-        latencies,
-        system: system_after.zip(system_before).map(|(after, before)| after.since(&before)),
-        migrated: counters.cpu != later.cpu,
-        ..ThreadResult::default()
+        ..timed.result(load, counters)?
     })
 }
 

@@ -10,17 +10,24 @@ use crate::clock::monotonic;
 use crate::fake::{Call, Fake, count};
 use crate::workload::Amount;
 
+mod rounds;
+
 const FIXED: Amount = Amount::Total(1001);
 
 fn begin(workload: &str, threads: u64, devices: &[&str]) -> Order {
     begin_at(0, workload, threads, devices)
 }
 
-fn begin_at(place: u32, workload: &str, threads: u64, devices: &[&str]) -> Order {
+fn job(point: Point, one_round: bool) -> Job {
+    let (cpus, cpu_stat, devices) = (Vec::new(), Vec::new(), Vec::new());
+    Job { point, cpus, cpu_stat, devices, trial_s: 0.4, one_round }
+}
+
+fn begin_at(slot: u32, workload: &str, threads: u64, devices: &[&str]) -> Order {
     let params = Params::default().with("threads", threads);
     let point = Point { workload: workload.to_owned(), params };
     let devices = devices.iter().map(|d| (*d).to_owned()).collect();
-    Order::Begin(place, Job { point, cpus: vec![], cpu_stat: vec![], devices, trial_s: 1e-3 })
+    Order::Begin(slot, Job { trial_s: 1e-3, devices, ..job(point, true) })
 }
 
 fn converse(find: Find, orders: &[Order]) -> Vec<Reply> {
@@ -159,9 +166,9 @@ fn the_next_point_replaces_the_one_before() {
     assert_eq!(SET_UP.load(Ordering::SeqCst), 0);
 }
 
-/// What is set up at each place: workloads that tell what they are by what they moved.
+/// What is set up in each slot: workloads that tell what they are by what they moved.
 #[test]
-fn points_at_several_places_take_turns_and_are_taken_down_one_by_one() {
+fn points_in_several_slots_take_turns_and_are_taken_down_one_by_one() {
     static ALIVE: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
     let mover = |which: usize| {
         let act = move |_, call: Call| match call {
@@ -184,8 +191,8 @@ fn points_at_several_places_take_turns_and_are_taken_down_one_by_one() {
         "test.b" => Some(both[1]),
         _ => None,
     };
-    let take = |place| Order::Take(place, Request::Trial);
-    let at = |place, id, threads| begin_at(place, id, threads, &[]);
+    let take = |slot| Order::Take(slot, Request::Trial);
+    let at = |slot, id, threads| begin_at(slot, id, threads, &[]);
     let (a, b, nothing) = ("moved Some(3003.0)", "moved Some(4004.0)", "nothing is set up");
     let (orders, expected): (Vec<_>, Vec<_>) = [
         (at(7, "test.a", 2), "ready"),
@@ -194,7 +201,7 @@ fn points_at_several_places_take_turns_and_are_taken_down_one_by_one() {
         (take(2), b),
         (take(7), a),
         (take(3), nothing),
-        // In its own place it is replaced, with another number of threads; in another it is not.
+        // In its own slot it is replaced, with another number of threads; in another it is not.
         (at(7, "test.a", 1), "ready"),
         (at(8, "test.a", 1), "still there"),
         (take(7), a),
@@ -309,7 +316,7 @@ fn what_was_received_is_the_work_and_the_interfaces_verify_it() {
 }
 
 fn span(span_us: u64) -> Request {
-    Request::Span { slice_us: 2000, span_us }
+    Request::Span { part_us: 2000, span_us }
 }
 
 /// Loads whose iterations take a microsecond.
@@ -326,7 +333,7 @@ fn steady(amount: Amount) -> Fake {
 }
 
 #[test]
-fn a_sample_is_made_of_slices_that_fill_its_time() {
+fn a_sample_is_made_of_parts_that_fill_its_time() {
     let begun = monotonic();
     let replies =
         talk(steady(Amount::Calibrated), 1, &[Request::Warm, span(500_000), span(500_000)]);
@@ -334,8 +341,8 @@ fn a_sample_is_made_of_slices_that_fill_its_time() {
     for reply in &replies[1..] {
         let s = trial(reply);
         assert_eq!(account(reply), (s.work, s.work));
-        assert_eq!(s.value, s.work / s.seconds, "of all slices, and of what held them up");
-        // Two million units a second, however much lay between the slices. A busy machine
+        assert_eq!(s.value, s.work / s.seconds, "of all parts, and of what held them up");
+        // Two million units a second, however much lay between the parts. A busy machine
         // may run few of the 250.
         assert!(s.work > 20_000.0 && s.work <= s.seconds * 2e6 * 1.001, "{s:?}");
         assert!(s.seconds > 0.01, "{s:?}");
@@ -350,7 +357,7 @@ fn what_is_fixed_is_taken_whole_and_once_at_least() {
         let replies = talk(Fake::counting(FIXED), 1, &[Request::Warm, span(span_us)]);
         trial(&replies[1]).work
     };
-    assert_eq!(all(0), 2002.0, "one slice in any case");
+    assert_eq!(all(0), 2002.0, "one part in any case");
     let many = all(20_000);
     assert!(many > 2002.0 && many % 2002.0 == 0.0, "{many}");
     assert!(matches!(talk(wrong(), 1, &[span(1000)])[0], Reply::Unverified(_)));
@@ -392,33 +399,4 @@ fn a_whole_problem_is_one_iteration_a_thread_and_its_solution_is_reported() {
             }
         }
     }
-}
-
-#[test]
-fn a_trial_of_a_load_that_can_be_cut_has_rounds() {
-    for (amount, timing) in
-        [(Amount::Calibrated, false), (Amount::Calibrated, true), (Amount::Total(1001), false)]
-    {
-        let fake = if timing { steady(amount).timing() } else { steady(amount) };
-        let replies = talk(fake, 1, &[Request::Warm, Request::Trial, Request::Trial]);
-        assert!(trial(&replies[0]).rounds.is_empty(), "a warm-up is none");
-        for reply in &replies[1..] {
-            let t = trial(reply);
-            // More than one where the machine held all back for long.
-            assert!(!t.rounds.is_empty(), "{amount:?}: {t:?}");
-            if let [round] = &t.rounds[..] {
-                assert!((round.delivered / t.value - 1.0).abs() < 1e-6, "{t:?}");
-            }
-            let (claimed, counted) = account(reply);
-            // A time is of whole slices, of which those at its ends count in part.
-            assert!(claimed == counted && t.work <= claimed * (1.0 + 1e-9), "{t:?}");
-            assert!(t.work > 0.0 && t.seconds >= 0.9e-3, "{t:?}");
-            // Two units a microsecond at the most.
-            assert!(timing || t.value < 2.1e6, "{t:?}");
-        }
-    }
-    let whole = Fake::counting(Amount::Whole);
-    assert!(trial(&talk(whole, 1, &[Request::Trial])[0]).rounds.is_empty());
-    let device = Fake::counting(FIXED).of_a_device();
-    assert!(trial(&talk(device, 1, &[Request::Trial])[0]).rounds.is_empty());
 }

@@ -1,8 +1,6 @@
 //! A healthy tool next to a healthy measurement.
 
-use proofmark_model::{
-    Conditions, FigureKind, First, Measurement, Params, Printed, Ratio, Reference, Trial,
-};
+use proofmark_model::{Conditions, First, Measurement, Params, Printed, Ratio, Reference, Trial};
 
 use super::summary;
 
@@ -23,7 +21,6 @@ pub(crate) fn tool_of(m: &Measurement, factor: f64) -> Reference {
         paired: m.trials.clone(),
         first: m.trials.iter().map(|_| First::Proofmark).collect(),
         printed: Printed::Mean,
-        compared: FigureKind::Delivered,
         ratio: Ratio { median, ci95 },
         summary: summary.map(|s| s.trials),
         counts: "as ours".to_owned(),

@@ -1,10 +1,10 @@
 //! How long a plan takes, before anything is measured.
 
-use proofmark_model::{Params, Plan, Point, Policy, format_seconds};
+use proofmark_model::{Params, Plan, Point, format_seconds};
 
 use super::references;
 use crate::registry::{disk_bytes, find};
-use crate::schedule::{LEAST_ROUNDS, LEAST_TRIALS, turn_s, warm_trials, warms_up};
+use crate::schedule::{least_trials, turn_s, warm_trials};
 
 /// What comes before a point's first trial, in seconds.
 const WARM_UP_S: f64 = 0.05;
@@ -47,28 +47,15 @@ pub(super) fn point_s(plan: &Plan, place: usize, trials: &impl Fn(&Point) -> u32
     let trial = turn_s(workload, &point.params, policy);
     // Of a problem that is solved whole a warm-up takes whole trials, too.
     let whole = point.params.int(Params::SIZE).is_some();
-    let warm_up = match warms_up(workload) {
-        false => 0.0,
-        true if whole => trial * warm_trials(trial),
-        true => policy.trial_s_for(&point.workload),
+    let warm_up = match whole {
+        _ if workload.spec().work.cut().has_slices() => 0.0,
+        true => trial * warm_trials(trial),
+        false => policy.trial_s_for(&point.workload),
     };
-    let (asked, least) = match warms_up(workload) {
-        false => trials_of_rounds(policy, point, trials(point)),
-        true => (f64::from(trials(point)), LEAST_TRIALS as f64),
-    };
-    // As the engine does: a point that had its time stops, but not before it has the least.
+    // As the schedule does: a point that had its time stops, but not before it has the least.
+    let least = f64::from(least_trials(workload, policy));
     let in_time = policy.point_s_for(&point.workload).map_or(f64::INFINITY, |s| s / trial);
-    set_up + warm_up + trial * asked.min(in_time.ceil().max(least))
-}
-
-/// Trials of a load that is cut, and the least of them: as many as an interval needs.
-fn trials_of_rounds(policy: &Policy, point: &Point, trials: u32) -> (f64, f64) {
-    let (fewest, most) = policy.trials_for(&point.workload);
-    if fewest == most {
-        return (f64::from(trials), LEAST_TRIALS as f64);
-    }
-    let least = LEAST_ROUNDS as u32;
-    (f64::from(trials.max(least).min(most)), f64::from(least.min(most)))
+    set_up + warm_up + trial * f64::from(trials(point)).min(in_time.ceil()).max(least)
 }
 
 /// Seconds in which a point's file is laid out, unless it is that of the point before.
@@ -140,7 +127,7 @@ mod tests {
         // As many as were asked for, and no more.
         are(Policy { max_trials: 5, ..usual.clone() }, 5.0 * 0.126, 5.0 * 0.126);
         are(Policy { max_trials: 3, ..usual.clone() }, 3.0 * 0.126, 3.0 * 0.126);
-        // By visits, however long each is.
+        // However long each is.
         are(Policy { trial_s: 0.4, ..usual }, 8.0 * 0.426, 20.0 * 0.426);
     }
 }

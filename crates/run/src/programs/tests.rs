@@ -1,6 +1,6 @@
 //! A tool that is a line of shell, at a measurement that is made up.
 
-use proofmark_engine::{Idle, Stop, Together};
+use proofmark_engine::{Idle, SharedWorker, Stop};
 use proofmark_model::{Params, Policy, Unit, testing};
 use proofmark_reference::Tool as _;
 
@@ -30,7 +30,7 @@ fn workers() -> Workers {
         patience: Duration::MAX,
         stop: Stop::default(),
         idle: Idle::default(),
-        together: Together::default(),
+        shared: SharedWorker::default(),
     }
 }
 

@@ -6,7 +6,7 @@
 use proofmark_engine::Request;
 use proofmark_model::{Ending, First, Trial};
 
-use super::{State, warm_up, warms_up};
+use super::{State, warm_up};
 use crate::tool::ToolSession;
 
 impl State<'_, '_, '_> {
@@ -82,7 +82,7 @@ impl State<'_, '_, '_> {
     fn once(&self, place: usize) -> Result<Trial, Ending> {
         let target = self.policy().target_for(self.measurements[place].subsystem);
         let mut session = self.means.launcher.launch(&self.plan.points[place])?;
-        if self.workload(place).is_some_and(warms_up) {
+        if !self.has_slices(place) {
             warm_up(session.as_mut(), target, |_| ())?;
         }
         Ok(session.take(Request::Trial)?.trial)

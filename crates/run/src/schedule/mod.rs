@@ -1,9 +1,8 @@
-//! The order in which trials are taken, and when a point has enough of them. Points whose set-up is
-//! cheap are measured together, one trial each in turn, so that drift touches all alike and an
-//! interval spans the time of the group (duet benchmarking, Bulej et al., ICPE'20; random
-//! interleaving, after which every second round is reversed here). Others are measured one by one,
-//! as are those over time (`series`). Pairs with tools (`compare`) and series spend no budget,
-//! which is for trials.
+//! The order in which trials are taken, and when a point has enough of them. Points that are cut, and
+//! those whose set-up is cheap, are measured in groups: each takes one trial in turn, every second
+//! time backwards, so that drift touches all alike and an interval spans the time of the group (duet
+//! benchmarking, Bulej et al., ICPE'20). Others are measured one by one, as are those over time
+//! (`series`). Pairs with tools (`compare`) and series spend no budget, which is for trials.
 
 mod compare;
 mod series;
@@ -24,20 +23,27 @@ use proofmark_reference::Tool;
 use crate::event::{Event, Observer, Step};
 use crate::pairs::Pairs;
 use crate::record::RunFile;
-use crate::steady::{WINDOW, is_steady};
+use crate::steady::{AGREEING, is_steady};
 use crate::tool::ToolRunner;
 
-/// Most points that are measured together; each is a process with its threads.
+/// Most points that are measured together: each with its threads, all but memory points in a process
+/// of their own.
 const GROUP: usize = 64;
 
 /// Most threads of all points that are measured together.
 const GROUP_THREADS: u64 = 1024;
 
-/// Trials that every point gets, whatever the budget.
-pub const LEAST_TRIALS: usize = 3;
+/// Trials that every point gets, whatever the budget: in rounds as many as an interval needs.
+pub const fn fewest_trials(in_rounds: bool) -> u32 {
+    if in_rounds { LOOKS[0] as u32 } else { 3 }
+}
 
-/// Rounds that a point in rounds gets, whatever the budget, unless fewer are asked for.
-pub const LEAST_ROUNDS: usize = LOOKS[0];
+/// The same of a workload under this policy, which may ask for fewer.
+pub fn least_trials(workload: &dyn Workload, policy: &Policy) -> u32 {
+    let id = &workload.spec().id;
+    let in_rounds = workload.spec().work.cut().has_slices() && !policy.is_fixed(id);
+    fewest_trials(in_rounds).min(policy.trials_for(id).1)
+}
 
 /// Timed seconds after which a point is warm: a trial that long becomes steady within itself.
 const WARM_S: f64 = 2.0;
@@ -45,19 +51,15 @@ const WARM_S: f64 = 2.0;
 /// Seconds between two trials.
 const BETWEEN_S: f64 = 0.006;
 
-/// Whether trials that do not count come first: each trial in slices has a warm-up of its own.
-pub fn warms_up(workload: &dyn Workload) -> bool {
-    !workload.spec().work.cut().has_slices()
-}
-
 /// Warm-up trials of so many seconds each that a steady point takes.
 pub fn warm_trials(seconds: f64) -> f64 {
-    (WARM_S / seconds).ceil().clamp(1.0, WINDOW as f64)
+    (WARM_S / seconds).ceil().clamp(1.0, AGREEING as f64)
 }
 
 /// Seconds that a trial takes, with what comes ahead of it, until the next one begins, about.
 pub fn turn_s(workload: &dyn Workload, params: &Params, policy: &Policy) -> f64 {
-    let ahead_s = if warms_up(workload) { 0.0 } else { SLICED_AHEAD_S };
+    let has_slices = workload.spec().work.cut().has_slices();
+    let ahead_s = if has_slices { SLICED_AHEAD_S } else { 0.0 };
     workload.trial_seconds(params, policy) + ahead_s + BETWEEN_S
 }
 
@@ -84,7 +86,7 @@ pub struct Means<'a> {
     pub tell: &'a dyn Fn(&str),
 }
 
-struct Slot {
+struct Active {
     place: usize,
     /// Until the point has ended.
     session: Option<Box<dyn Session>>,
@@ -156,8 +158,14 @@ impl State<'_, '_, '_> {
 
     /// Whether a point's rounds are taken in turn with those of others.
     fn takes_turns(&self, place: usize) -> bool {
-        let in_turn = |w: &dyn Workload| w.spec().interleave || w.spec().work.cut().has_slices();
-        self.workload(place).is_some_and(in_turn) && self.plan.series_of(place).is_none()
+        let interleaves = self.workload(place).is_some_and(|w| w.spec().interleave);
+        (interleaves || self.has_slices(place)) && self.plan.series_of(place).is_none()
+    }
+
+    /// Whether the point's trials are cut into slices. Then each has a warm-up of its own, and none
+    /// that do not count come first.
+    fn has_slices(&self, place: usize) -> bool {
+        self.workload(place).is_some_and(|w| w.spec().work.cut().has_slices())
     }
 
     /// Whether the machine has room for the point besides those of the group.
@@ -181,26 +189,26 @@ impl State<'_, '_, '_> {
     }
 
     fn measure(&mut self, places: Range<usize>) {
-        let mut active: Vec<Slot> = Vec::new();
+        let mut active: Vec<Active> = Vec::new();
         for place in places.clone() {
             match self.set_up(place) {
-                Ok(session) => active.push(Slot { place, session: Some(session) }),
+                Ok(session) => active.push(Active { place, session: Some(session) }),
                 Err(ending) => self.end(place, ending),
             }
         }
         // What a point warms up with is part of its share; what it is set up with is not.
         let deadline = self.deadline(places.clone());
-        active.retain_mut(|slot| {
-            let Some(session) = slot.session.as_deref_mut() else { return false };
-            let warmed = self.warm(slot.place, session);
-            warmed.map_err(|ending| self.end(slot.place, ending)).is_ok()
+        active.retain_mut(|point| {
+            let Some(session) = point.session.as_deref_mut() else { return false };
+            let warmed = self.warm(point.place, session);
+            warmed.map_err(|ending| self.end(point.place, ending)).is_ok()
         });
         while !active.is_empty() {
-            active.retain_mut(|slot| match self.turn(slot, deadline) {
+            active.retain_mut(|point| match self.turn(point, deadline) {
                 None => true,
                 Some(ending) => {
-                    slot.session = None;
-                    self.end(slot.place, ending);
+                    point.session = None;
+                    self.end(point.place, ending);
                     false
                 }
             });
@@ -245,7 +253,7 @@ impl State<'_, '_, '_> {
     }
 
     fn warm(&mut self, place: usize, session: &mut dyn Session) -> Result<(), Ending> {
-        if !self.workload(place).is_some_and(warms_up) {
+        if self.has_slices(place) {
             return Ok(());
         }
         let target = self.policy().target_for(self.measurements[place].subsystem);
@@ -256,22 +264,23 @@ impl State<'_, '_, '_> {
     }
 
     /// One trial of one point, and how the point ended if that was the last.
-    fn turn(&mut self, slot: &mut Slot, deadline: Option<f64>) -> Option<Ending> {
+    fn turn(&mut self, point: &mut Active, deadline: Option<f64>) -> Option<Ending> {
         if let Some(ending) = self.stopped() {
             return Some(ending);
         }
-        let m = &self.measurements[slot.place];
+        let m = &self.measurements[point.place];
+        let least = self.workload(point.place).map_or(0, |w| least_trials(w, self.policy()));
         let late = || deadline.is_some_and(|most| self.spent_s() >= most);
-        if has_the_least(m, self.policy()) && (late() || had_its_time(m, self.policy())) {
+        if m.trials.len() >= least as usize && (late() || had_its_time(m, self.policy())) {
             return Some(Ending::Budget);
         }
-        match slot.session.as_deref_mut()?.take(Request::Trial) {
-            Ok(taken) => self.record(slot.place, taken),
+        match point.session.as_deref_mut()?.take(Request::Trial) {
+            Ok(taken) => self.record(point.place, taken),
             Err(ending) => return Some(ending),
         }
-        let ending = enough(&self.measurements[slot.place], self.policy());
+        let ending = enough(&self.measurements[point.place], self.policy());
         if ending.is_none() {
-            self.tell(Event::Trial, slot.place);
+            self.tell(Event::Trial, point.place);
         }
         ending
     }
@@ -287,9 +296,8 @@ impl State<'_, '_, '_> {
     fn summarise(&mut self, place: usize) {
         let m = &mut self.measurements[place];
         let Some(workload) = (self.means.find)(&m.workload) else { return };
-        let (least, most) = self.plan.policy.trials_for(&m.workload);
-        let cut = workload.spec().work.cut();
-        m.summary = summarise_trials(cut, m.unit, &m.trials, least < most);
+        let (cut, looks) = (workload.spec().work.cut(), !self.plan.policy.is_fixed(&m.workload));
+        m.summary = summarise_trials(cut, m.unit, &m.trials, looks);
         m.verification = verification(workload.verification(), &m.trials);
     }
 
@@ -331,32 +339,22 @@ fn had_its_time(m: &Measurement, policy: &Policy) -> bool {
     policy.point_s_for(&m.workload).is_some_and(|s| timed >= s)
 }
 
-/// Whether a point may end: a load that is cut needs as many rounds as an interval does.
-fn has_the_least(m: &Measurement, policy: &Policy) -> bool {
-    let (least, most) = policy.trials_for(&m.workload);
-    let is_cut = m.trials.last().is_some_and(|t| !t.rounds.is_empty());
-    match is_cut && least < most {
-        true => m.rounds() >= LEAST_ROUNDS,
-        false => m.trials.len() >= LEAST_TRIALS,
-    }
-}
-
 /// Whether a point has all the trials it needs, and how that came about. The interval is looked at
-/// after 8, 12 and 20 rounds only: a rule that looks after each finds a narrow one by chance.
+/// after 8, 12 and 20 trials only: a rule that looks after each finds a narrow one by chance. A trial
+/// is one round then: those of one trial resemble each other, and are no more than one.
 fn enough(m: &Measurement, policy: &Policy) -> Option<Ending> {
     let (least, most) = policy.trials_for(&m.workload);
-    if least == most {
-        return (m.trials.len() >= least as usize).then_some(Ending::Complete);
+    let taken = m.trials.len();
+    if policy.is_fixed(&m.workload) {
+        return (taken >= least as usize).then_some(Ending::Complete);
     }
-    // By visits: a long trial has several rounds at once, which resemble each other.
-    let visits = m.trials.len();
-    let is_look = LOOKS.contains(&visits);
+    let is_look = LOOKS.contains(&taken);
     let half_width = m.summary.as_ref().and_then(Summary::half_width);
     let is_narrow = half_width.is_some_and(|half| half <= policy.target_for(m.subsystem));
-    if visits >= least as usize && is_look && is_narrow {
+    if taken >= least as usize && is_look && is_narrow {
         return Some(Ending::Complete);
     }
     // Nothing looks again after the last time.
     let most = (most as usize).min(LOOKS[2].max(least as usize));
-    (visits >= most).then_some(Ending::Budget)
+    (taken >= most).then_some(Ending::Budget)
 }

@@ -11,14 +11,14 @@ use proofmark_model::{Ending, PlannedSeries, Timestamp, Trial};
 use super::State;
 use crate::event::Event;
 
-/// Slices of a sample: enough to end near a tick on a machine five times slower than it was.
-const SLICES: f64 = 10.0;
-/// Shortest and longest slice, in seconds. The time between two is most of a millisecond.
-const SLICE_S: [f64; 2] = [0.02, 0.25];
+/// Parts of a sample: enough to end near a tick on a machine five times slower than it was.
+const PARTS: f64 = 10.0;
+/// Shortest and longest part, in seconds. The time between two is most of a millisecond.
+const PART_S: [f64; 2] = [0.02, 0.25];
 
-/// Seconds of one slice where samples begin so many seconds apart.
-fn slice_s(every_s: f64) -> f64 {
-    (every_s / SLICES).clamp(SLICE_S[0], SLICE_S[1])
+/// Seconds of one part where samples begin so many seconds apart.
+fn part_s(every_s: f64) -> f64 {
+    (every_s / PARTS).clamp(PART_S[0], PART_S[1])
 }
 
 /// When a sample that begins `at` has to end: the next tick that is at least half a tick away.
@@ -64,10 +64,8 @@ impl State<'_, '_, '_> {
             }
             let until_s = next_tick(at_s, every_s).min(planned.for_s.max(every_s));
             let micros = |s: f64| (s * 1e6) as u64;
-            let request = Request::Span {
-                slice_us: micros(slice_s(every_s)),
-                span_us: micros(until_s - at_s),
-            };
+            let request =
+                Request::Span { part_us: micros(part_s(every_s)), span_us: micros(until_s - at_s) };
             let Taken { mut trial, latency } = match session.take(request) {
                 Ok(taken) => taken,
                 Err(ending) => return ending,
@@ -107,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slice_is_a_part_of_a_sample() {
-        assert_eq!([0.1, 1.0, 60.0].map(slice_s), [0.02, 0.1, 0.25]);
+    fn parts_are_a_tenth_of_a_sample_within_bounds() {
+        assert_eq!([0.1, 1.0, 60.0].map(part_s), [0.02, 0.1, 0.25]);
     }
 }

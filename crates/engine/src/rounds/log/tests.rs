@@ -30,7 +30,7 @@ impl Load for Spins {
 }
 
 fn cutting(slice: u64) -> Cutting {
-    Cutting { cut: Cut::Core, slice, slice_s: 20e-6 }
+    Cutting { cut: Cut::Core, one_round: true, slice, slice_s: 20e-6 }
 }
 
 /// What these slices leave.
@@ -44,7 +44,7 @@ fn run(slice: u64, each: Duration, until: impl Fn(Ticks) -> Until) -> (Spins, Lo
 #[test]
 fn slices_are_of_twenty_microseconds_or_one_iteration() {
     let slice = |seconds, filling| {
-        let Cutting { slice, slice_s, .. } = Cutting::new(Cut::Core, seconds, filling);
+        let Cutting { slice, slice_s, .. } = Cutting::new((Cut::Core, true), seconds, filling);
         (slice, (slice_s * 1e9).round())
     };
     assert_eq!(slice(0.1, (1_000_000, 0.1)), (200, 20_000.0));
@@ -55,7 +55,7 @@ fn slices_are_of_twenty_microseconds_or_one_iteration() {
     assert_eq!(slice(64.0, (1 << 20, 1.024)), (3_276, 3_199_219.0));
     // No time and no work are no reason to run for ever.
     for filling in [(1, 0.0), (0, 0.0), (u64::MAX, 1e-3)] {
-        let cutting = Cutting::new(Cut::Core, 0.0, filling);
+        let cutting = Cutting::new((Cut::Core, true), 0.0, filling);
         assert!(cutting.slice <= 20_000_000 && cutting.slice_s > 1e-6, "{cutting:?}");
         assert!(Log::with_room(cutting, 0.0).ends.capacity() < 1000);
     }

@@ -19,24 +19,24 @@ fn shell(diary: &Path) -> String {
     let (before, after) = json.split_once("\"work\":123.0").unwrap();
     let diary = diary.display();
     format!(
-        "places=,; fatal=none; slow=none; while read -r order; do \
-           place=${{order#*[}}; place=${{place%%,*}}; \
+        "slots=,; fatal=none; slow=none; while read -r order; do \
+           slot=${{order#*[}}; slot=${{slot%%,*}}; \
            case $order in \
-             *begin*) echo $$ begin $place >>{diary}; \
+             *begin*) echo $$ begin $slot >>{diary}; \
                case $order in \
                  *test.bad*) echo '{{\"refused\":\"bad\"}}'; continue;; \
-                 *test.fatal*) fatal=$place;; \
-                 *test.slow*) slow=$place;; \
+                 *test.fatal*) fatal=$slot;; \
+                 *test.slow*) slow=$slot;; \
                esac; \
-               places=$places$place,; echo '\"ready\"';; \
-             *trial*) echo $$ take $place >>{diary}; \
-               [ $place = $fatal ] && kill -KILL $$; \
-               [ $place = $slow ] && exec sleep 100; \
-               case $places in \
-                 *,$place,*) echo '{before}\"work\":'$$'{after}';; \
+               slots=$slots$slot,; echo '\"ready\"';; \
+             *trial*) echo $$ take $slot >>{diary}; \
+               [ $slot = $fatal ] && kill -KILL $$; \
+               [ $slot = $slow ] && exec sleep 100; \
+               case $slots in \
+                 *,$slot,*) echo '{before}\"work\":'$$'{after}';; \
                  *) echo '{{\"refused\":\"nothing is set up\"}}';; \
                esac;; \
-             *end*) place=${{order#*:}}; echo $$ end ${{place%\\}}}} >>{diary}; echo '\"ready\"';; \
+             *end*) slot=${{order#*:}}; echo $$ end ${{slot%\\}}}} >>{diary}; echo '\"ready\"';; \
            esac; done"
     )
 }
@@ -63,7 +63,7 @@ impl Run {
         names.map(|name| self.together(name).unwrap())
     }
 
-    /// What that worker was asked, with the places.
+    /// What that worker was asked, with the slots.
     fn asked(&self, worker: i32) -> Vec<String> {
         let text = std::fs::read_to_string(self.diary.path()).unwrap();
         let own = text.lines().filter_map(|l| l.strip_prefix(&format!("{worker} ")));

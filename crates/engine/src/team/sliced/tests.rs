@@ -44,7 +44,7 @@ fn cutting(seconds: f64) -> Cutting {
         begin.elapsed().as_secs_f64()
     };
     let filling_s = (0..5).map(took).fold(f64::INFINITY, f64::min);
-    Cutting::new(Cut::Core, seconds, (2000, filling_s))
+    Cutting::new((Cut::Core, true), seconds, (2000, filling_s))
 }
 
 /// A trial of the first `workers` of these threads, on these CPUs, in operations, of which an
@@ -189,7 +189,7 @@ fn iterations_that_take_longer_than_what_runs_ahead_fill_the_time() {
     };
     in_the_end("was the time full", || {
         let team = sleeps().team(1, &[]).unwrap();
-        let cutting = Cutting::new(Cut::Core, 0.05, (1, 0.04));
+        let cutting = Cutting::new((Cut::Core, true), 0.05, (1, 0.04));
         let unit = (Unit::OpPerSecond, 2.0);
         let taken = team.sliced(1, &Amount::Seconds(0.05), (cutting, 0.01), unit).unwrap();
         assert_eq!(taken.claimed, taken.counted);
@@ -216,7 +216,7 @@ fn threads_that_cannot_be_pinned_are_taken_to_share_a_core() {
     let absent: Vec<u32> = (3000..3100).filter(|cpu| !here.contains(cpu)).take(2).collect();
     let cores = |cpus: &[u32]| {
         let team = spinners().team(2, cpus).unwrap();
-        team.places.iter().map(|place| place.core).collect::<Vec<_>>()
+        team.runs_on.iter().map(|cpu| cpu.core).collect::<Vec<_>>()
     };
     assert_eq!(cores(&absent), [u32::MAX; 2]);
     if let Some(first) = here.first() {

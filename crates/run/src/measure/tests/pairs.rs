@@ -105,3 +105,16 @@ fn a_thief_on_one_side_is_named_on_that_side() {
     assert_eq!(r.paired[0].conditions.steal_s, Some(0.5), "the conditions are kept");
     assert_eq!(run.measurements[0].verdict, Verdict::Valid, "its own trials were not disturbed");
 }
+
+#[test]
+fn our_trial_of_a_pair_warms_up_unless_it_is_cut() {
+    let warm = |workload: &str| {
+        let mut lab = paired(|_, _| Ok(100.0), 2);
+        lab.points[0].workload = workload.to_owned();
+        lab.run();
+        let log = lab.script.log.borrow();
+        let of_pairs = log.iter().skip_while(|act| **act != Act::Release);
+        of_pairs.filter(|act| matches!(act, Act::Take(_, Request::Warm))).count()
+    };
+    assert_eq!(["cpu.rounds", "memory.rounds", "test.null"].map(warm), [0, 0, 4]);
+}

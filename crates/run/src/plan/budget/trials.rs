@@ -6,7 +6,7 @@ use proofmark_model::{Point, Policy, format_seconds};
 
 use super::Step;
 use crate::registry::{find, in_rounds};
-use crate::schedule::{LEAST_ROUNDS, LEAST_TRIALS};
+use crate::schedule::fewest_trials;
 
 /// Shortest round and trial that a budget makes, in seconds, and the least part of a longer trial
 /// that is not cut.
@@ -26,16 +26,15 @@ impl Step<'_> {
     /// As many as fit, down to the least. Reported at the end, since it may be undone.
     pub(super) fn fewer_trials(&mut self) -> Option<String> {
         let asked = self.plan().policy.clone();
-        let least = |in_rounds| if in_rounds { LEAST_ROUNDS } else { LEAST_TRIALS } as u32;
         let workloads = self.workloads();
         let mut open = workloads.iter().filter(|(id, _)| !asked.trials_of.contains_key(*id));
         let all_in_rounds = open.all(|(_, in_rounds)| *in_rounds);
         let most = asked.trials_of.values().copied().fold(asked.min_trials, u32::max);
-        for trials in (least(false)..most).rev() {
+        for trials in (fewest_trials(false)..most).rev() {
             let policy = &mut self.planned.plan.policy;
-            policy.min_trials = asked.min_trials.min(trials.max(least(all_in_rounds)));
+            policy.min_trials = asked.min_trials.min(trials.max(fewest_trials(all_in_rounds)));
             for (id, of) in &mut policy.trials_of {
-                *of = asked.trials_of[id].min(trials.max(least(in_rounds(id))));
+                *of = asked.trials_of[id].min(trials.max(fewest_trials(in_rounds(id))));
             }
             if self.fits() {
                 break;
@@ -65,7 +64,7 @@ impl Step<'_> {
             let result = if has(true) { "result without rounds" } else { "result" };
             lines.push(format!("as few as {least} trials per {result} instead of {asked_for}"));
         }
-        let least = least.max(LEAST_ROUNDS as u32);
+        let least = least.max(fewest_trials(true));
         if has(true) && least < asked_for {
             lines.push(format!("as few as {least} rounds per result instead of {asked_for}"));
         }

@@ -6,7 +6,7 @@ fn rounds(policy: Policy, points: u64, values: Values) -> Vec<(usize, Ending)> {
     let points = (1..=points).map(|threads| point("cpu.rounds", threads)).collect();
     let (m, log) = run_points(policy, points, values);
     assert!(log.iter().all(|(_, request)| *request == Request::Trial), "no warm-up: {log:?}");
-    m.into_iter().map(|m| (m.rounds(), m.ending)).collect()
+    m.into_iter().map(|m| (m.trials.len(), m.ending)).collect()
 }
 
 /// Two values whose half distance is 2 % of their mean but more of the lower one: as soon as the

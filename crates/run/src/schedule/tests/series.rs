@@ -21,8 +21,8 @@ fn a_sample_begins_at_each_tick_until_the_time_is_over() {
     let series = m[0].series.as_ref().unwrap();
     assert_eq!((series.samples, series.merged, series.for_s), (12, 1, 12.0));
     assert!((series.seconds_at(&m[0].trials[7]) - 7.0).abs() < 1e-3);
-    let slices = log.iter().filter(|(_, r)| matches!(r, Request::Span { slice_us: 100_000, .. }));
-    assert_eq!(slices.count(), 12);
+    let parts = log.iter().filter(|(_, r)| matches!(r, Request::Span { part_us: 100_000, .. }));
+    assert_eq!(parts.count(), 12);
     assert_eq!(m[0].summary.as_ref().unwrap().trials.n, 12);
     assert_eq!(m[0].verification.as_ref().unwrap().claimed, 78.0);
 }

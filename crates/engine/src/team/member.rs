@@ -1,0 +1,232 @@
+//! What one thread of a team does: its life, a trial, and what every trial has.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender};
+
+use proofmark_model::{Conditions, DeviceTraffic};
+
+use super::sliced::{self, SlicedOrder};
+use crate::barrier::Barrier;
+use crate::clock::monotonic;
+use crate::conditions::{Sources, SystemCounters, ThreadCounters};
+use crate::device::DeviceCounters;
+use crate::latency::Latencies;
+use crate::load_clock::{LoadClock, TrialClock};
+use crate::protocol::Reply;
+use crate::rounds::Cpu;
+use crate::rounds::log::Log;
+use crate::rounds::ticks::Moment;
+use crate::workload::{Load, Setup};
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Order {
+    /// One call of the load, or two.
+    Plain(Plain),
+    /// Slices.
+    Sliced(SlicedOrder),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plain {
+    /// Iterations run first, to bring the core to the load's own clock; not timed.
+    pub(super) ahead: u64,
+    /// Iterations that are timed; `None`: only load the machine until the others are done.
+    pub(super) iterations: Option<u64>,
+    pub(super) clock: bool,
+}
+
+#[derive(Default)]
+pub(super) struct ThreadResult {
+    /// Where it runs, said once it is set up.
+    pub(super) cpu: Option<Cpu>,
+    pub(super) start: f64,
+    pub(super) end: f64,
+    pub(super) claimed: u64,
+    pub(super) counted: u64,
+    /// The slices, where the trial was cut.
+    pub(super) log: Log,
+    /// The first moment of the timed part on both clocks, and the last: read by the first thread.
+    pub(super) moments: Option<[Moment; 2]>,
+    /// Bytes moved by a thread without a share of the work.
+    pub(super) disturbed: Option<f64>,
+    pub(super) clock: TrialClock,
+    pub(super) counters: ThreadCounters,
+    /// Read by the first thread for all, with the time that the CPUs were busy.
+    pub(super) system: Option<(Conditions, Option<f64>)>,
+    /// Read by the first thread for all.
+    pub(super) device: Option<DeviceTraffic>,
+    pub(super) latencies: Latencies,
+    pub(super) migrated: bool,
+}
+
+/// The life of one thread: set up, then trials until there are no more orders.
+pub(super) fn live(
+    setup: &dyn Setup,
+    (index, of): (usize, usize),
+    cpu: Cpu,
+    state: &TeamState,
+    inbox: &Receiver<Order>,
+    outbox: &Sender<Result<ThreadResult, Reply>>,
+) {
+    let mut load = match setup.thread(index, of) {
+        Ok(load) => load,
+        Err(refusal) => {
+            let _ = outbox.send(Err(refusal.into()));
+            return;
+        }
+    };
+    let ready = ThreadResult { cpu: Some(cpu), ..ThreadResult::default() };
+    if outbox.send(Ok(ready)).is_err() {
+        return;
+    }
+    while let Ok(order) = inbox.recv() {
+        let result = match order {
+            Order::Plain(order) => one_trial(load.as_mut(), order, state, index == 0),
+            Order::Sliced(order) => sliced::one_trial(load.as_mut(), order, state, index == 0),
+        };
+        if outbox.send(result).is_err() {
+            return;
+        }
+    }
+}
+
+/// All counters are read right around the timed part.
+fn one_trial(
+    load: &mut dyn Load,
+    order: Plain,
+    state: &TeamState,
+    leads: bool,
+) -> Result<ThreadResult, Reply> {
+    if let Some(iterations) = order.iterations {
+        load.prepare(order.ahead + iterations);
+    }
+    state.start.wait();
+    if order.iterations.is_some() {
+        load.run(order.ahead);
+    }
+    // The counters of the system must not see what another thread still does ahead.
+    state.start.wait();
+    load.begin();
+    let before = order.clock.then(|| LoadClock::read(load));
+    let devices = || leads.then(|| DeviceCounters::read(&state.sources.devices)).flatten();
+    let devices_before = devices();
+    let counters = Counters::before(state, leads);
+    state.start.wait();
+    let iterations = order.iterations.unwrap_or(0);
+    let timed = Timed::run(load, state, order.iterations.is_some(), |load| load.run(iterations));
+    let devices_after = devices();
+    let after = order.clock.then(|| LoadClock::read(load));
+    let counters = [counters, Counters::after(state, leads)];
+    let around = before.zip(after).map(|(before, after)| [before, after]);
+    let plain = around.map(|[before, after]| before.plain.by_adds.max(after.plain.by_adds));
+    let within = plain.and_then(|hz| load.clock_samples()?.mean(hz));
+    Ok(ThreadResult {
+        claimed: iterations,
+        clock: TrialClock { around, within },
+        device: devices_after.zip(devices_before).and_then(|(after, before)| after.since(&before)),
+        ..timed.result(load, counters)?
+    })
+}
+
+/// The counters of a thread, and those of the system where it reads them for all.
+pub(super) struct Counters {
+    thread: ThreadCounters,
+    system: Option<SystemCounters>,
+}
+
+impl Counters {
+    pub(super) fn before(state: &TeamState, leads: bool) -> Self {
+        let system = leads.then(|| SystemCounters::read(&state.sources));
+        Self { system, thread: ThreadCounters::before() }
+    }
+
+    pub(super) fn after(state: &TeamState, leads: bool) -> Self {
+        let thread = ThreadCounters::after();
+        Self { thread, system: leads.then(|| SystemCounters::read(&state.sources)) }
+    }
+}
+
+/// The timed part of a thread's trial.
+pub(super) struct Timed {
+    start: f64,
+    end: f64,
+    /// Bytes moved by a thread without a share of the work.
+    disturbed: Option<f64>,
+}
+
+impl Timed {
+    /// Does the thread's share of the work, or where it has none loads the machine until the others
+    /// have done theirs.
+    pub(super) fn run(
+        load: &mut dyn Load,
+        state: &TeamState,
+        has_share: bool,
+        work: impl FnOnce(&mut dyn Load),
+    ) -> Self {
+        let start = monotonic();
+        let disturbed = match has_share {
+            true => {
+                work(load);
+                None
+            }
+            false => Some(load.disturb(&state.done)),
+        };
+        let end = monotonic();
+        state.one_is_done(has_share);
+        // Where threads share a CPU, those that are done sleep until all are.
+        state.finish.wait();
+        Self { start, end, disturbed }
+    }
+
+    /// What every trial has: checks the work, which the counters were read around.
+    pub(super) fn result(
+        self,
+        load: &mut dyn Load,
+        [before, after]: [Counters; 2],
+    ) -> Result<ThreadResult, Reply> {
+        let end = self.end - load.idled_s();
+        if let Some(reason) = load.failure() {
+            return Err(Reply::Refused(reason));
+        }
+        let mut latencies = Latencies::default();
+        load.latencies(&mut latencies);
+        let counted = match self.disturbed {
+            None => load.verify().map_err(Reply::Unverified)?,
+            Some(_) => 0,
+        };
+        Ok(ThreadResult {
+            start: self.start,
+            end,
+            counted,
+            disturbed: self.disturbed,
+            counters: after.thread.since(before.thread),
+            latencies,
+            system: after.system.zip(before.system).map(|(after, before)| after.since(&before)),
+            migrated: before.thread.cpu != after.thread.cpu,
+            ..ThreadResult::default()
+        })
+    }
+}
+
+/// What the threads of a team share.
+pub(super) struct TeamState {
+    /// Before a trial: all leave within a cache miss of each other.
+    pub(super) start: Barrier,
+    /// After it: a waiting thread takes no CPU from a working one.
+    pub(super) finish: std::sync::Barrier,
+    /// Threads that share the work and have not ended their trial.
+    pub(super) working: AtomicUsize,
+    pub(super) done: AtomicBool,
+    /// When the timed part of a trial in slices begins, in ticks.
+    pub(super) begin: AtomicU64,
+    pub(super) sources: Sources,
+}
+
+impl TeamState {
+    /// A thread has ended; the last one that shared the work ends the others too.
+    fn one_is_done(&self, worked: bool) {
+        if worked && self.working.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.done.store(true, Ordering::Release);
+        }
+    }
+}
