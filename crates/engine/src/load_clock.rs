@@ -35,35 +35,45 @@ impl LoadClock {
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TrialClock {
-    pub(crate) around: Option<[LoadClock; 2]>,
+    pub(crate) before: Option<LoadClock>,
+    pub(crate) after: Option<LoadClock>,
     /// In it, and its standard deviation as a share of it, where the load reads it itself.
     pub(crate) within: Option<(f64, f64)>,
 }
 
 impl TrialClock {
-    /// The clock as read before and after, and how far it changed.
-    fn around(&self) -> Option<(f64, f64)> {
-        let [before, after] = self.around?;
-        Some((f64::midpoint(before.hz, after.hz), (before.hz / after.hz - 1.0).abs()))
+    fn around(&self) -> impl Iterator<Item = &LoadClock> {
+        self.before.iter().chain(&self.after)
+    }
+
+    /// The clock as read in the trial, else before and after it, and how far it changed, if it was
+    /// read more than once.
+    fn read(&self) -> Option<(f64, Option<f64>)> {
+        match (self.within, self.before, self.after) {
+            (Some((hz, spread)), ..) => Some((hz, Some(spread))),
+            (None, Some(before), Some(after)) => {
+                let spread = (before.hz / after.hz - 1.0).abs();
+                Some((f64::midpoint(before.hz, after.hz), Some(spread)))
+            }
+            (None, one, other) => Some((one.or(other)?.hz, None)),
+        }
     }
 }
 
 /// The clock over all threads: of those that read it within the trial, if any did. It is their
 /// mean, with the median of their spreads and the disagreement of the plain chains.
-pub(crate) fn over_threads(clocks: &[TrialClock]) -> Option<(f64, f64, f64)> {
+pub(crate) fn over_threads(clocks: &[TrialClock]) -> Option<(f64, Option<f64>, f64)> {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let within: Vec<_> = clocks.iter().filter_map(|c| c.within).collect();
-    let known = match within.is_empty() {
-        true => clocks.iter().filter_map(TrialClock::around).collect(),
-        false => within,
-    };
-    let (hz, spreads): (Vec<f64>, Vec<f64>) = known.into_iter().unzip();
+    let any_within = clocks.iter().any(|c| c.within.is_some());
+    let counts = clocks.iter().filter(|c| c.within.is_some() || !any_within);
+    let (hz, spreads): (Vec<f64>, Vec<Option<f64>>) = counts.filter_map(TrialClock::read).unzip();
+    let spreads: Vec<f64> = spreads.into_iter().flatten().collect();
     let plain = |of: fn(&Reading) -> f64| {
-        let readings = clocks.iter().filter_map(|c| c.around).flatten();
+        let readings = clocks.iter().flat_map(TrialClock::around);
         mean(&readings.map(|r| of(&r.plain)).collect::<Vec<_>>())
     };
     let plain = Reading { by_adds: plain(|r| r.by_adds), by_second: plain(|r| r.by_second) };
-    Some((mean(&hz), median(&spreads)?, plain.disagreement()))
+    (!hz.is_empty()).then(|| (mean(&hz), median(&spreads), plain.disagreement()))
 }
 
 #[cfg(test)]
@@ -76,24 +86,32 @@ mod tests {
             let plain = Reading { by_adds: hz, by_second: hz };
             LoadClock { hz, plain }
         };
-        let clock = |around| TrialClock { around: Some(around), within: None };
+        let clock = |[before, after]: [LoadClock; 2]| TrialClock {
+            before: Some(before),
+            after: Some(after),
+            within: None,
+        };
         // Two cores at different clocks, each of which falls by 1 %.
         let clocks = [[at(4.04e9), at(4.0e9)], [at(3.03e9), at(3.0e9)]].map(clock);
         let (mean, spread, _) = over_threads(&clocks).unwrap();
         assert!((mean - 3.5175e9).abs() < 1.0, "{mean}");
-        assert!((spread - 0.01).abs() < 1e-9, "{spread}");
+        assert!((spread.unwrap() - 0.01).abs() < 1e-9, "{spread:?}");
+        // One reading shows no change.
+        let after = TrialClock { after: Some(at(3.0e9)), ..TrialClock::default() };
+        let (hz, spread, _) = over_threads(&[after]).unwrap();
+        assert_eq!((hz, spread), (3.0e9, None));
         assert!(over_threads(&[TrialClock::default()]).is_none());
     }
 
     #[test]
     fn what_the_load_read_itself_counts_before_what_was_read_around_it() {
         let plain = Reading { by_adds: 3.6e9, by_second: 3.6e9 };
-        let around = Some([LoadClock { hz: 3.6e9, plain }; 2]);
-        let clock = |hz| TrialClock { around, within: Some((hz, 0.001)) };
+        let after = Some(LoadClock { hz: 3.6e9, plain });
+        let clock = |hz| TrialClock { before: after, after, within: Some((hz, 0.001)) };
         // The last one did too little to read it.
-        let without = TrialClock { around, within: None };
+        let without = TrialClock { before: after, after, within: None };
         let (mean, spread, _) = over_threads(&[clock(2.9e9), clock(3.1e9), without]).unwrap();
         assert!((mean - 3.0e9).abs() < 1.0, "{mean}");
-        assert!((spread - 0.001).abs() < 1e-12, "{spread}");
+        assert!((spread.unwrap() - 0.001).abs() < 1e-12, "{spread:?}");
     }
 }

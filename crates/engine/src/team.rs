@@ -175,7 +175,7 @@ impl Team {
         };
         Conditions {
             clock_hz: clock.map(|c| c.0),
-            clock_spread: clock.map(|c| c.1),
+            clock_spread: clock.and_then(|c| c.1),
             clock_disagreement: clock.map(|c| c.2),
             other_cpu_s: taken.zip(ours).map(|(taken, ours)| (taken - ours).max(0.0)),
             own_cpu_s,

@@ -110,8 +110,8 @@ pub struct Conditions {
     /// Core clock in Hz under the trial's own load, right before and after it or while it ran: the
     /// mean over threads.
     pub clock_hz: Option<f64>,
-    /// Relative gap between the clock before and after the trial, or the relative standard deviation
-    /// of readings while it ran: the median over the threads.
+    /// Relative gap between the clock before and after the trial, or how far from the middle half of
+    /// the readings while it ran lie: the median over the threads. Null where it was read once.
     pub clock_spread: Option<f64>,
     /// Relative gap between two chains of different instructions; a clock that
     /// both agree on is a clock.
@@ -142,6 +142,20 @@ pub struct Conditions {
     pub temperature_c: Option<f64>,
     /// Times that the trial's cores were throttled because they were hot.
     pub thermal_throttles: Option<u64>,
+}
+
+impl Conditions {
+    /// Of a part of the time in which they were counted, if it was the same all that time.
+    pub fn part(self, share: f64) -> Self {
+        let of = |seconds: Option<f64>| seconds.map(|s| s * share.clamp(0.0, 1.0));
+        Self {
+            steal_s: of(self.steal_s),
+            throttled_s: of(self.throttled_s),
+            other_cpu_s: of(self.other_cpu_s),
+            own_cpu_s: of(self.own_cpu_s),
+            ..self
+        }
+    }
 }
 
 /// Distribution of single operations.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use proofmark_engine::{Watch, Workers};
-use proofmark_model::{Conditions, Measurement, Timestamp, Trial};
+use proofmark_model::{Measurement, Timestamp, Trial};
 use proofmark_reference::{Figure, Task};
 use proofmark_workloads::disk::ToolFile;
 
@@ -111,20 +111,9 @@ impl AtPoint<'_> {
             trial.work *= wall_s / trial.seconds;
             trial.seconds = wall_s;
         }
-        let conditions = share_of(&conditions, trial.seconds / wall_s);
+        let conditions = conditions.part(trial.seconds / wall_s);
         let device = device.or(trial.device.clone());
         Ok(Trial { started, conditions, device, ..trial })
-    }
-}
-
-/// What fell to the timed part of a whole run, if it was the same all the time.
-fn share_of(whole: &Conditions, part: f64) -> Conditions {
-    let part = part.min(1.0);
-    let scaled = |seconds: Option<f64>| seconds.map(|s| s * part);
-    Conditions {
-        steal_s: scaled(whole.steal_s),
-        throttled_s: scaled(whole.throttled_s),
-        ..whole.clone()
     }
 }
 

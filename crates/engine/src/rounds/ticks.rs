@@ -110,6 +110,13 @@ impl Moment {
     }
 }
 
+impl Moment {
+    /// By CLOCK_MONOTONIC_RAW.
+    pub(crate) fn seconds_to(self, later: Self) -> f64 {
+        later.raw_ns.saturating_sub(self.raw_ns) as f64 * 1e-9
+    }
+}
+
 /// The length of a tick, held against CLOCK_MONOTONIC_RAW over the time of a trial.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scale {
@@ -119,7 +126,7 @@ pub(crate) struct Scale {
 impl Scale {
     pub(crate) fn between(from: Moment, to: Moment) -> Self {
         let ticks = to.tick.saturating_sub(from.tick).max(1);
-        Self { tick_s: to.raw_ns.saturating_sub(from.raw_ns) as f64 * 1e-9 / ticks as f64 }
+        Self { tick_s: from.seconds_to(to) / ticks as f64 }
     }
 }
 

@@ -122,7 +122,7 @@ fn one_trial(
     let within = plain.and_then(|hz| load.clock_samples()?.mean(hz));
     Ok(ThreadResult {
         claimed: iterations,
-        clock: TrialClock { around, within },
+        clock: TrialClock { before, after, within },
         device: devices_after.zip(devices_before).and_then(|(after, before)| after.since(&before)),
         ..timed.result(load, counters)?
     })

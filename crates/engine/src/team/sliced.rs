@@ -107,8 +107,11 @@ impl Team {
             .enumerate()
             .map(|(i, p)| TrialClock { within: clocks.get(i).copied().flatten(), ..p.clock })
             .collect();
+        let mut known = self.known(&results, &clocks);
+        // Counters are read some milliseconds before the timed part begins and after it ends.
+        known.conditions = known.conditions.part(seconds / first.seconds_to(last));
         let seconds = all.iter().map(|round| round.seconds).sum();
-        let known = Trial { started, seconds, rounds: all, ..self.known(&results, &clocks) };
+        let known = Trial { started, seconds, rounds: all, ..known };
         Ok(TeamTrial { from, within: iterations, ..TeamTrial::of_threads(&results, known) })
     }
 }
@@ -178,7 +181,7 @@ pub(super) fn one_trial(
         claimed: log.iterations(),
         log,
         moments,
-        clock: TrialClock { around: Some([after; 2]), within: None },
+        clock: TrialClock { after: Some(after), ..TrialClock::default() },
         ..timed.result(load, counters)?
     })
 }

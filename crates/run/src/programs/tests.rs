@@ -124,8 +124,8 @@ fn a_figure_in_another_unit_is_none_of_this_work() {
 #[test]
 fn a_timed_part_has_its_share_of_what_happened_in_the_whole_run() {
     let (steal_s, swapped_pages) = (Some(0.4), Some(3));
-    let whole = Conditions { steal_s, swapped_pages, ..Conditions::default() };
-    let of = |part| share_of(&whole, part);
+    let whole = proofmark_model::Conditions { steal_s, swapped_pages, ..Default::default() };
+    let of = |part| whole.clone().part(part);
     assert_eq!(
         (of(0.25).steal_s, of(0.25).throttled_s, of(0.25).swapped_pages),
         (Some(0.1), None, Some(3))
