@@ -56,7 +56,8 @@ pub struct PolicyText {
     min_trials: u32,
     max_trials: u32,
     trial: Time,
-    /// Timed seconds after which a point takes no more trials, once it has three.
+    /// Timed seconds after which a point takes no more trials, once it has the least number (8 rounds,
+    /// or 3 trials of loads that are not cut).
     time_of_point: Option<Time>,
     /// Time for each subsystem; one that is not named takes as long as its trials need.
     #[serde(default)]
