@@ -87,7 +87,7 @@ mod tests {
             let mut m = measurement(spec, Params::default(), &[1e9; 8]);
             m.verdict = verdict;
             m.precision =
-                half_width.map(|h| Precision { half_width: h, aim: 0.005, reached: false });
+                half_width.map(|h| Precision { half_width: h, target: 0.005, reached: false });
             run(vec![m])
         };
         let rules = |strict, precision| ExitRules { strict, precision };

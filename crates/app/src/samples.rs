@@ -18,7 +18,9 @@ use std::path::{Path, PathBuf};
 
 use proofmark_engine::{Samples, Workload, verification};
 use proofmark_judge::judge_run;
-use proofmark_model::{Ending, Measurement, Plan, PlannedSeries, Run, Series, Summary, Trial};
+use proofmark_model::{
+    Ending, Measurement, Plan, PlannedSeries, Run, Series, Trial, summarise_trials,
+};
 use proofmark_run::{Event, Observer, Step};
 use proofmark_workloads::find;
 use serde::{Deserialize, Serialize};
@@ -197,8 +199,7 @@ impl Restored {
         if m.ending != Ending::Unfinished || has >= series.samples {
             return false;
         }
-        let values: Vec<f64> = self.trials.iter().map(|t| t.value).collect();
-        m.summary = Summary::of_values(&values);
+        m.summary = summarise_trials(spec.work.cut(), m.unit, &self.trials, false);
         let kind = find(&m.workload).map_or("none", Workload::verification);
         m.verification = verification(kind, &self.trials);
         m.trials = self.trials;

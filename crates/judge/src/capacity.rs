@@ -3,7 +3,7 @@
 use proofmark_model::{Host, Measurement, Trial};
 
 use crate::from_windows;
-use crate::statistics::typical;
+use crate::statistics::median_over;
 use crate::threads::threads_here;
 
 /// What sets the number of cores.
@@ -74,10 +74,11 @@ impl Capacity {
     ///
     /// A quota is handed out by the period, and a trial need not begin with one: it may use up the
     /// rest of one period and then the next, so T seconds can hold one period's allowance more than
-    /// T's own, and what earlier periods saved up for a burst. It never gets more than its cores. 0 where the quota is not the bound.
+    /// T's own, and what earlier periods saved up for a burst. It never gets more than its cores. 0
+    /// where the quota is not the bound.
     pub fn quota_slack(&self, trials: &[Trial]) -> f64 {
         let (Bound::Quota, Some(quota)) = (self.bound, self.quota) else { return 0.0 };
-        let seconds = typical(trials, |t| Some(t.seconds).filter(|s| *s > 0.0));
+        let seconds = median_over(trials, |t| Some(t.seconds).filter(|s| *s > 0.0));
         let most = self.threads.min(self.physical) as f64 / quota - 1.0;
         let more_s = self.period_s + self.burst_s / quota;
         seconds.map_or(most, |s| (more_s / s).min(most))

@@ -3,7 +3,7 @@
 use proofmark_model::{Host, Measurement, Pace, Subsystem, Trial, Unit};
 
 use crate::capacity::Capacity;
-use crate::statistics::{ratio_of_sums, typical};
+use crate::statistics::{median_over, ratio_of_sums};
 use crate::{Context, disk, network};
 
 /// How a measurement is to be judged.
@@ -30,7 +30,7 @@ const LONG_S: f64 = 1.0;
 
 /// Whether each trial is one whole problem that takes seconds.
 pub(crate) fn long_whole(ctx: &Context, m: &Measurement) -> bool {
-    let seconds = typical(&m.trials, |t| Some(t.seconds));
+    let seconds = median_over(&m.trials, |t| Some(t.seconds));
     ctx.work(m).whole_problem && seconds.is_some_and(|s| s >= LONG_S)
 }
 

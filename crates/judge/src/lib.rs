@@ -124,8 +124,7 @@ pub(crate) fn share_of(ceiling: &Ceiling, m: &Measurement) -> Option<f64> {
 /// Whether the headline is made of windows in which nothing was taken.
 pub(crate) fn from_windows(m: &Measurement) -> bool {
     let headline = m.summary.as_ref().map(|s| s.headline);
-    headline.is_some_and(|kind| kind != FigureKind::Delivered)
-        && m.trials.iter().any(|t| !t.rounds.is_empty())
+    headline.is_some_and(|kind| kind != FigureKind::Delivered) && m.has_rounds()
 }
 
 /// The median of a figure of the headline's value and its clock: over the rounds where the headline
@@ -134,12 +133,10 @@ pub(crate) fn by_stretch(
     m: &Measurement,
     of: impl Fn(f64, Option<f64>) -> Option<f64>,
 ) -> Option<f64> {
-    let attainable = m.summary.as_ref().is_some_and(|s| s.headline == FigureKind::Attainable);
-    let figure = |r: &Round| if attainable { r.attainable } else { r.typical };
-    if !from_windows(m) {
-        return statistics::typical(&m.trials, |t| of(t.value, t.conditions.clock_hz));
-    }
-    let each = |t: &Trial, r: &Round| of(figure(r)?, r.clock_hz.or(t.conditions.clock_hz));
+    let Some(headline) = m.summary.as_ref().map(|s| s.headline).filter(|_| from_windows(m)) else {
+        return statistics::median_over(&m.trials, |t| of(t.value, t.conditions.clock_hz));
+    };
+    let each = |t: &Trial, r: &Round| of(r.figure(headline)?, r.clock_hz.or(t.conditions.clock_hz));
     let all = m.trials.iter().flat_map(|t| t.rounds.iter().filter_map(|r| each(t, r)));
     statistics::median(&all.collect::<Vec<_>>())
 }

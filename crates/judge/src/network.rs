@@ -11,7 +11,7 @@ pub(crate) use frames::{Frames, Layer, least_headers, packet};
 
 use crate::Context;
 use crate::capacity::Capacity;
-use crate::statistics::{ratio_of_sums, typical};
+use crate::statistics::{median_over, ratio_of_sums};
 use crate::threads::{connections, threads_here};
 use crate::words::known;
 
@@ -78,11 +78,11 @@ pub(crate) struct Carried {
 
 impl Carried {
     /// `None` of what is no stream.
-    pub(crate) fn typical(m: &Measurement) -> Option<Self> {
+    pub(crate) fn median(m: &Measurement) -> Option<Self> {
         if !streams(m) {
             return None;
         }
-        let over = |of: &dyn Fn(&Trial) -> f64| typical(&m.trials, |t| Some(of(t)));
+        let over = |of: &dyn Fn(&Trial) -> f64| median_over(&m.trials, |t| Some(of(t)));
         Some(Self {
             bytes: over(&|t| t.work / 8.0 / connections(m) as f64)?,
             held: over(&|t| held(m, t))?,

@@ -3,40 +3,57 @@
 //! A quota is granted by the period. A round shorter than that may see all of a CPU: under a quota
 //! of half, rounds of 50 ms read up to all of it, and their median too.
 
-use proofmark_model::{Host, Measurement, delivered_under_quota};
+use proofmark_model::{Better, Host, Measurement, counted};
 
 use crate::capacity::Capacity;
 
 /// Bounds the delivered figure and its interval by what the quota leaves of the attainable figure
 /// and of its interval. Doing it again changes nothing.
 pub(crate) fn bound_delivered(host: &Host, m: &mut Measurement) {
-    if m.trials.iter().all(|t| t.rounds.is_empty()) {
+    if !m.has_rounds() {
         return;
     }
     let Ok(Capacity { quota: Some(quota), threads, cpus, .. }) = Capacity::derive(host, m) else {
         return;
     };
-    let better = m.better;
-    let under = |measured, attainable| {
-        delivered_under_quota(measured, attainable, quota, threads.min(cpus), better)
-    };
+    let (better, used) = (m.better, threads.min(cpus));
     let Some(summary) = &mut m.summary else { return };
     let (attainable, delivered) = (&summary.attainable, &mut summary.delivered);
-    let Some(value) = delivered.value else { return };
-    let found = under(value, attainable.value);
-    if found.value == value {
+    let (Some(seen), Some(measured)) = (attainable.value, delivered.value) else { return };
+    let bounded =
+        |measured: f64, attainable| match (allowed(attainable, quota, used, better), better) {
+            (Some(most), Better::Higher) => measured.min(most),
+            (Some(least), Better::Lower) => measured.max(least),
+            (None, _) => measured,
+        };
+    let value = bounded(measured, seen);
+    if value == measured {
         return;
     }
-    let of = attainable.ci95.map_or([attainable.value; 2], |ends| ends.map(Some));
-    delivered.ci95 =
-        delivered.ci95.map(|[low, high]| [under(low, of[0]).value, under(high, of[1]).value]);
-    delivered.value = Some(found.value);
-    delivered.bound = Some(found.why);
+    let [lower, upper] = attainable.ci95.unwrap_or([seen; 2]);
+    delivered.ci95 = delivered.ci95.map(|[low, high]| [bounded(low, lower), bounded(high, upper)]);
+    delivered.value = Some(value);
+    delivered.bound = Some(format!(
+        "the attainable figure x {} of quota / {} used: the rounds were too short to show the quota",
+        counted(quota, "CPU"),
+        counted(used as f64, "CPU")
+    ));
+}
+
+/// What a quota leaves of the attainable figure on so many CPUs (quota x attainable / CPUs used; of
+/// a time, its inverse); `None` where it does not limit them.
+fn allowed(attainable: f64, quota_cpus: f64, cpus: u64, better: Better) -> Option<f64> {
+    let share = quota_cpus / cpus.max(1) as f64;
+    let limits = share > 0.0 && share < 1.0 && attainable.is_finite() && attainable > 0.0;
+    limits.then(|| match better {
+        Better::Higher => attainable * share,
+        Better::Lower => attainable / share,
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{Better, CpuQuota, Cut, Figure, Host, Probe, Round, summarise_trials};
+    use proofmark_model::{CpuQuota, Cut, Figure, Probe, Round, summarise_trials};
 
     use super::*;
     use crate::testing::*;
@@ -75,6 +92,23 @@ mod tests {
 
     fn delivered(host: &Host, m: &Measurement) -> Figure {
         judged(host, m.clone(), &[]).summary.unwrap().delivered
+    }
+
+    #[test]
+    fn a_quota_allows_its_share_of_what_the_cpus_used_could() {
+        use Better::{Higher, Lower};
+        for (attainable, quota, cpus, better, expected) in [
+            (100.0, 0.5, 1, Higher, Some(50.0)),
+            (200.0, 0.5, 2, Higher, Some(50.0)),
+            (1.0, 0.25, 1, Lower, Some(4.0)),
+            // It does not limit them.
+            (100.0, 1.0, 1, Higher, None),
+            (100.0, 4.0, 2, Higher, None),
+            (100.0, f64::NAN, 1, Higher, None),
+            (f64::NAN, 0.5, 1, Higher, None),
+        ] {
+            assert_eq!(allowed(attainable, quota, cpus, better), expected, "{quota} of {cpus}");
+        }
     }
 
     #[test]

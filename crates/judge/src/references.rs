@@ -39,7 +39,8 @@ pub(crate) fn judged(ctx: &Context, m: &Measurement, raw: Reference) -> Referenc
 /// The checks that find disturbances of both sides of a pair.
 fn of_both_sides() -> impl Iterator<Item = &'static Check> {
     let of_both = |check: &&Check| {
-        check.class == checks::Class::Disturbance && check.examine.of_tool().is_some()
+        matches!(check.class, checks::Class::Disturbance { .. })
+            && check.examine.of_tool().is_some()
     };
     checks::ALL.iter().copied().filter(of_both)
 }
@@ -81,7 +82,7 @@ pub(crate) fn as_measurement(m: &Measurement, r: &Reference) -> Measurement {
         better: m.better,
         trials: r.evidence.clone(),
         warmup: Vec::new(),
-        summary: Some(r.summary.clone().unwrap_or_else(|| of_value(r)).into()),
+        summary: Some(Summary::of_statistics(r.summary.clone().unwrap_or_else(|| of_value(r)))),
         precision: None,
         latency: None,
         verification: None,

@@ -7,8 +7,8 @@ use crate::{Context, bottleneck, ceilings, checks, efficiency, quota, references
 
 /// Judges a run whose measurements have their trials, summaries, verification and endings: fills in
 /// ceiling, efficiency, bottleneck, findings, verdict, and the reason for each part that stays
-/// null; bounds the delivered figure by a CPU quota; and of each reference tool the efficiency, findings and verdict, which change no verdict
-/// of proofmark's own results. Findings of checks that are not this crate's are kept. Judging again
+/// null; bounds the delivered figure by a CPU quota; and of each reference tool the efficiency,
+/// findings and verdict, which change no verdict of proofmark's own results. Findings of checks that are not this crate's are kept. Judging again
 /// gives the same.
 pub fn judge_run(run: &mut Run) {
     let (specs, policy) = (&run.workloads, &run.plan.policy);
@@ -71,8 +71,8 @@ impl Context<'_> {
     /// How narrow the headline's interval is; `None` without one, or where it spans several levels.
     fn precision(&self, m: &Measurement) -> Option<Precision> {
         let half_width = m.summary.as_ref()?.half_width().filter(|_| !series::has_changes(m))?;
-        let aim = self.policy.target_for(m.subsystem);
-        Some(Precision { half_width, aim, reached: half_width <= aim })
+        let target = self.policy.target_for(m.subsystem);
+        Some(Precision { half_width, target, reached: half_width <= target })
     }
 
     /// Names what held a measurement down, and sums up its findings.
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_precision_is_that_of_the_headline_against_the_aim() {
+    fn the_precision_is_that_of_the_headline_against_the_target() {
         let fine = stream("triad", 1);
         let half = fine.summary.as_ref().unwrap().half_width().unwrap();
         let rough: Vec<f64> = around(1e10).iter().map(|v| 1e10 + 100.0 * (v - 1e10)).collect();
@@ -188,7 +188,7 @@ mod tests {
         let all = judged(vec![fine, rough, alone]);
         assert_eq!(
             all[0].precision,
-            Some(Precision { half_width: half, aim: 0.03, reached: true })
+            Some(Precision { half_width: half, target: 0.03, reached: true })
         );
         assert!(all[1].precision.is_some_and(|p| p.half_width > 0.03 && !p.reached));
         assert_eq!((all[1].verdict, all[2].precision), (Verdict::Valid, None));

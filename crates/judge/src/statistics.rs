@@ -4,7 +4,7 @@ use proofmark_model::{Measurement, Trial};
 pub use proofmark_model::{median, median_interval};
 
 /// The median of a figure over the trials that have it.
-pub fn typical(trials: &[Trial], of: impl Fn(&Trial) -> Option<f64>) -> Option<f64> {
+pub fn median_over(trials: &[Trial], of: impl Fn(&Trial) -> Option<f64>) -> Option<f64> {
     median(&trials.iter().filter_map(of).collect::<Vec<_>>())
 }
 

@@ -39,12 +39,12 @@ fn known<T>(value: T) -> Probe<T> {
     Probe::known(value, "test")
 }
 
-/// The machine with another core design.
 /// Statistics of trials with these values.
 pub(crate) fn summary(values: &[f64]) -> Option<proofmark_model::Summary> {
     proofmark_model::Summary::of_values(values)
 }
 
+/// The machine with another core design.
 pub(crate) fn with_design(mut host: Host, id: &str) -> Host {
     let (id, name, evidence) = (id.to_owned(), id.to_owned(), "test".to_owned());
     host.cpu.microarchitecture = known(Microarchitecture { id, name, evidence });

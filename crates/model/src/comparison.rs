@@ -98,49 +98,49 @@ pub struct ComparedPoint {
     pub a: Option<Number>,
     /// In B; null where B has no number for it.
     pub b: Option<Number>,
-    /// The figure that `ratio` and `outcome` are of: the headline of both where their rounds have
-    /// it. Null where there is no ratio.
+    /// Which figure `headline` is: the headline of both where their rounds have it. Null where there
+    /// is no ratio.
     pub figure: Option<FigureKind>,
-    /// B / A: the median over all pairs of a round (without rounds, a trial) of A and one of B,
-    /// with its 95 % interval, null for too few. Null where the two have none.
-    pub ratio: Option<Ratio>,
-    /// Ratios from 1 / (1 + margin) to 1 + margin say nothing: two runs of one machine differ as
-    /// much. Null where there is no ratio.
-    pub margin: Option<f64>,
-    /// Smallest slowdown of B, as a share, that the comparison can show; null where it shows nothing.
-    pub resolution: Option<f64>,
-    /// What follows of that figure.
-    pub outcome: Comparability,
-    /// The same of the delivered figure, which also shows what others took; null where `figure` is
-    /// delivered, and without rounds.
+    /// B / A of that figure; null where there is no ratio.
+    pub headline: Option<ComparedFigure>,
+    /// The delivered figure, which also shows what others took; null where `figure` is delivered,
+    /// and without rounds.
     pub delivered: Option<ComparedFigure>,
     /// Why, in a sentence: the cause of a difference as far as the findings know it, or what
     /// keeps the two from being compared.
     pub reason: String,
 }
 
-/// A further figure of a point in both runs.
+/// A figure of a point in both runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparedFigure {
-    /// B / A over the rounds.
+    /// B / A: the median over all pairs of a round (without rounds, a trial) of A and one of B,
+    /// with its 95 % interval, null for too few.
     pub ratio: Ratio,
-    /// Ratios from 1 / (1 + margin) to 1 + margin say nothing.
+    /// Ratios from 1 / (1 + margin) to 1 + margin say nothing: two runs of one machine differ as
+    /// much.
     pub margin: f64,
-    /// Smallest slowdown that it can show; null where it shows nothing.
+    /// Smallest slowdown of B, as a share, that it can show; null where it shows nothing.
     pub resolution: Option<f64>,
     /// What follows.
     pub outcome: Comparability,
 }
 
 impl ComparedPoint {
+    /// What follows of the headline.
+    pub fn outcome(&self) -> Comparability {
+        self.headline.as_ref().map_or(Comparability::NotComparable, |h| h.outcome)
+    }
+
     /// Slower if the headline or the delivered figure is, else faster if one of them is.
     pub fn change(&self) -> Comparability {
         let delivered = self.delivered.as_ref().map(|d| d.outcome);
-        let either = |outcome| self.outcome == outcome || delivered == Some(outcome);
+        let headline = self.outcome();
+        let either = |outcome| headline == outcome || delivered == Some(outcome);
         [Comparability::Slower, Comparability::Faster]
             .into_iter()
             .find(|outcome| either(*outcome))
-            .unwrap_or(self.outcome)
+            .unwrap_or(headline)
     }
 
     /// Whether A has a number that counts.

@@ -10,7 +10,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::statistics::{interval_at, median, median_interval};
+use crate::statistics::{LEAST_VALUES, interval_at, median, median_interval};
 use crate::{Measurement, Round, Statistics, Trial, Unit, summarise};
 
 /// Numbers of rounds after which a configuration may stop.
@@ -66,12 +66,12 @@ impl Figure {
         Self { value: Some(value), missing: Some(why.into()), ..Self::default() }
     }
 
-    /// The median of the rounds' figures.
-    fn of_rounds(values: &[f64], looks: bool) -> Self {
+    /// The median of the rounds' figures; where a trial cannot be cut it is one round.
+    fn of_rounds(values: &[f64], stopped_by_interval: bool) -> Self {
         let Some(value) = median(values) else { return Self::none("no round has one") };
-        match interval_of_rounds(values, looks) {
+        match interval_of_rounds(values, stopped_by_interval) {
             Some(ci95) => Self { value: Some(value), ci95: Some(ci95), ..Self::default() },
-            None => Self::alone(value, too_few(values.len())),
+            None => Self::alone(value, too_few(values.len(), "rounds", LOOKS[0])),
         }
     }
 
@@ -83,8 +83,8 @@ impl Figure {
     }
 }
 
-fn too_few(rounds: usize) -> String {
-    format!("{rounds} rounds are too few for a 95 % interval, which needs {}", LOOKS[0])
+fn too_few(n: usize, what: &str, least: usize) -> String {
+    format!("{n} {what} are too few for a 95 % interval, which needs {least}")
 }
 
 /// Statistics of a configuration.
@@ -144,6 +144,16 @@ impl Measurement {
     pub fn rounds(&self) -> usize {
         self.trials.iter().map(|t| t.rounds.len().max(1)).sum()
     }
+
+    /// The rounds of the trials that were cut into them, in order.
+    pub fn all_rounds(&self) -> impl Iterator<Item = &Round> {
+        self.trials.iter().flat_map(|t| &t.rounds)
+    }
+
+    /// Whether a trial was cut into rounds.
+    pub fn has_rounds(&self) -> bool {
+        self.all_rounds().next().is_some()
+    }
 }
 
 /// How a workload's work can be cut, which decides what its figures are.
@@ -182,27 +192,43 @@ pub const CLEAN_S: f64 = 0.02;
 const SEEN_ROUNDS: usize = 3;
 const SAME_STATE: f64 = 0.9;
 
-/// Statistics of trials; `None` if there is none, or if a value is not finite. `looks`: whether the
-/// number of rounds was decided by the interval ([`LOOKS`]).
-pub fn summarise_trials(cut: Cut, unit: Unit, trials: &[Trial], looks: bool) -> Option<Summary> {
+/// Statistics of trials; `None` if there is none, or if a value is not finite.
+/// `stopped_by_interval`: whether the number of rounds was decided by the interval ([`LOOKS`]).
+pub fn summarise_trials(
+    cut: Cut,
+    unit: Unit,
+    trials: &[Trial],
+    stopped_by_interval: bool,
+) -> Option<Summary> {
     let values: Vec<f64> = trials.iter().map(|t| t.value).collect();
     let statistics = summarise(&values)?;
     let rounds: Vec<&Round> = trials.iter().flat_map(|t| &t.rounds).collect();
+    let of_trials = Figure::of_rounds(&values, stopped_by_interval);
     Some(match cut {
         Cut::Core | Cut::Bus if !rounds.is_empty() => {
-            of_rounds(cut, unit, statistics, &rounds, looks)
+            of_rounds(cut, unit, statistics, &rounds, stopped_by_interval)
         }
-        Cut::Whole => of_whole(unit, statistics, trials),
-        Cut::Single => statistics.into(),
-        _ => uncut("the trials were not cut into windows", statistics),
+        Cut::Whole => of_whole(unit, of_trials, statistics, trials),
+        Cut::Single => {
+            uncut("single operations: a pause may be the device's own", of_trials, statistics)
+        }
+        _ => uncut("the trials were not cut into windows", of_trials, statistics),
     })
 }
 
-fn of_rounds(cut: Cut, unit: Unit, trials: Statistics, rounds: &[&Round], looks: bool) -> Summary {
+fn of_rounds(
+    cut: Cut,
+    unit: Unit,
+    trials: Statistics,
+    rounds: &[&Round],
+    stopped_by_interval: bool,
+) -> Summary {
     let figures = |figure: fn(&Round) -> Option<f64>| -> Vec<f64> {
         rounds.iter().filter_map(|r| figure(r)).collect()
     };
-    let all_in = |figure: fn(&Round) -> Option<f64>| Figure::of_rounds(&figures(figure), looks);
+    let all_in = |figure: fn(&Round) -> Option<f64>| {
+        Figure::of_rounds(&figures(figure), stopped_by_interval)
+    };
     let clean_s: f64 = rounds.iter().map(|r| r.clean_s).sum();
     let attainable = match cut {
         _ if clean_s < CLEAN_S => Figure::none(format!(
@@ -233,16 +259,22 @@ impl Summary {
         self.headline = seen.unwrap_or(self.headline);
     }
 
-    /// Values without rounds, such as those of a tool or of single operations: delivered alone.
+    /// Of values without rounds, such as those of a tool, an import or pairs: delivered alone.
     pub fn of_values(values: &[f64]) -> Option<Self> {
-        summarise(values).map(Self::from)
+        summarise(values).map(Self::of_statistics)
     }
-}
 
-impl From<Statistics> for Summary {
-    fn from(trials: Statistics) -> Self {
-        const WHY: &str = "single operations: a pause may be the device's own";
-        uncut(WHY, trials)
+    /// The same from their statistics. No interval decided how many values there are, so that of a
+    /// single look holds, from 6 values on.
+    pub fn of_statistics(values: Statistics) -> Self {
+        let few = || too_few(values.n as usize, "values", LEAST_VALUES);
+        let delivered = Figure {
+            value: Some(values.median),
+            ci95: values.ci95,
+            missing: values.ci95.is_none().then(few),
+            ..Figure::default()
+        };
+        uncut("the values have no rounds", delivered, values)
     }
 }
 
@@ -265,16 +297,10 @@ fn upper_state(unit: Unit, values: &[f64]) -> Figure {
 }
 
 /// Solves: the best, the median, and all work over all time.
-fn of_whole(unit: Unit, trials: Statistics, all: &[Trial]) -> Summary {
+fn of_whole(unit: Unit, median: Figure, trials: Statistics, all: &[Trial]) -> Summary {
     let best = if unit == Unit::Second { trials.min } else { trials.max };
     let (work, seconds) = all.iter().fold((0.0, 0.0), |(w, s), t| (w + t.work, s + t.seconds));
     let each = "each trial is one complete problem: its best has no interval";
-    let median = Figure {
-        value: Some(trials.median),
-        ci95: trials.ci95.filter(|_| trials.n >= LOOKS[0] as u64),
-        missing: (trials.n < LOOKS[0] as u64).then(|| too_few(all.len())),
-        ..Figure::default()
-    };
     Summary {
         headline: Cut::Whole.headline(),
         attainable: Figure::alone(best, each),
@@ -284,31 +310,25 @@ fn of_whole(unit: Unit, trials: Statistics, all: &[Trial]) -> Summary {
     }
 }
 
-/// Trials that were not cut, for that reason.
-fn uncut(why: &str, trials: Statistics) -> Summary {
-    let few = || format!("{} trials are too few for a 95 % interval, which needs 6", trials.n);
+/// What was not cut has the delivered figure alone, for that reason.
+fn uncut(why: &str, delivered: Figure, trials: Statistics) -> Summary {
     Summary {
         headline: FigureKind::Delivered,
         attainable: Figure::none(why),
         typical: Figure::none(why),
-        delivered: Figure {
-            value: Some(trials.median),
-            ci95: trials.ci95,
-            missing: trials.ci95.is_none().then(few),
-            ..Figure::default()
-        },
+        delivered,
         trials,
     }
 }
 
 /// The interval of the rounds' median: with the ranks of a rule that looks several times, or those
 /// of a single look; `None` for fewer than 8.
-fn interval_of_rounds(values: &[f64], looks: bool) -> Option<[f64; 2]> {
+fn interval_of_rounds(values: &[f64], stopped_by_interval: bool) -> Option<[f64; 2]> {
     let [first, second, last] = LOOKS;
     match values.len() {
         n if n < first => None,
-        n if looks && n < second => interval_at(values, 1),
-        n if looks && n < last => interval_at(values, 2),
+        n if stopped_by_interval && n < second => interval_at(values, 1),
+        n if stopped_by_interval && n < last => interval_at(values, 2),
         _ => median_interval(values),
     }
 }

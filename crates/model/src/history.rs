@@ -62,7 +62,7 @@ pub struct PastPoint {
     /// Which of the figures is the headline.
     pub headline: FigureKind,
     /// The headline figure.
-    pub median: f64,
+    pub value: f64,
     /// Its 95 % interval; null where there is none, and where the value had several levels.
     pub ci95: Option<[f64; 2]>,
     /// What the hardware does when it is left alone; null where that was not seen.

@@ -61,7 +61,7 @@ pub use network::{
 pub use params::{Param, Params, Point};
 pub use plan::{Plan, PlannedReference, PlannedSeries, Policy};
 pub use probe::Probe;
-pub use quota::{CpuQuota, UnderQuota, delivered_under_quota};
+pub use quota::CpuQuota;
 pub use reference::{First, Printed, Ratio, Reference};
 pub use role::{Counterpart, Place, Property, Relation, Role, ToolTest};
 pub use run::{MAGNITUDES, ReadError, Run, SCHEMA, Tool, is_quantity, read_run, schema};

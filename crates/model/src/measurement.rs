@@ -198,9 +198,9 @@ pub struct LatencyBucket {
 pub struct Precision {
     /// Half the 95 % interval as a share of the figure.
     pub half_width: f64,
-    /// The half-width that the policy aims at.
-    pub aim: f64,
-    /// Whether the interval is as narrow as that.
+    /// The policy's target for it.
+    pub target: f64,
+    /// Whether the interval is as narrow as the target.
     pub reached: bool,
 }
 
@@ -248,7 +248,7 @@ pub struct Measurement {
     pub better: Better,
     /// Every trial, in order.
     pub trials: Vec<Trial>,
-    /// Values of the warm-up, in order; not part of the summary.
+    /// Values of the warm-up, in order; not part of the summary; empty for loads that are cut.
     pub warmup: Vec<f64>,
     /// Statistics; null without a trial.
     pub summary: Option<Summary>,
@@ -260,8 +260,8 @@ pub struct Measurement {
     pub verification: Option<Verification>,
     /// The most that it could show.
     pub ceiling: Option<Ceiling>,
-    /// Measured / ceiling: the median over the trials, each against the ceiling
-    /// at that trial's own clock.
+    /// Measured / ceiling: the median over the rounds (of uncut loads the trials), each against the
+    /// ceiling at its own clock.
     pub efficiency: Option<f64>,
     /// What limited it.
     pub bottleneck: Option<Bottleneck>,

@@ -10,8 +10,8 @@ use crate::{Point, Subsystem};
 /// How trials are taken.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Policy {
-    /// Half-width of the headline figure's 95 % interval, as a share of the figure, that is aimed
-    /// for and at which trials stop: 0.02 for 2 %.
+    /// Half-width of the headline figure's 95 % interval, as a share of the figure, at which trials
+    /// stop: 0.02 for 2 %.
     pub target: f64,
     /// The same for subsystems that have one of their own: memory and disks vary more than a core
     /// does.
@@ -29,16 +29,17 @@ pub struct Policy {
     /// The same for workloads that have one of their own, by id.
     #[serde(default)]
     pub trial_s_of: BTreeMap<String, f64>,
-    /// Timed seconds after which a point takes no more trials, once it has three; null: as
-    /// many as it needs. It matters where one trial takes seconds, such as a large matrix.
+    /// Timed seconds after which a point takes no more trials, once it has the least number (8
+    /// rounds, or 3 trials of loads that are not cut); null: as many as it needs. It matters where
+    /// one trial takes seconds, such as a large matrix.
     #[serde(default)]
     pub point_s: Option<f64>,
     /// Time that the whole run may take, in seconds; null: as long as the trials need.
     pub budget_s: Option<f64>,
 }
 
-/// What is aimed for by default.
-const AIMS: [(Subsystem, f64); 4] = [
+/// The targets by default.
+const TARGETS: [(Subsystem, f64); 4] = [
     (Subsystem::Cpu, 0.005),
     (Subsystem::Memory, 0.03),
     (Subsystem::Disk, 0.05),
@@ -50,7 +51,7 @@ impl Default for Policy {
     fn default() -> Self {
         Self {
             target: 0.02,
-            target_of: AIMS.into(),
+            target_of: TARGETS.into(),
             min_trials: 8,
             max_trials: 20,
             trials_of: BTreeMap::new(),
@@ -63,7 +64,7 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// Half-width that is aimed for in this subsystem.
+    /// The target in this subsystem.
     pub fn target_for(&self, subsystem: Subsystem) -> f64 {
         self.target_of.get(&subsystem).copied().unwrap_or(self.target)
     }
@@ -133,7 +134,7 @@ pub struct PlannedSeries {
 pub struct PlannedReference {
     /// Place of the point in the plan's `points`.
     pub point: usize,
-    /// Maximum number of runs, each after one more trial of proofmark.
+    /// Number of pairs at most.
     pub runs: u32,
     /// About how long one such pair takes, in seconds.
     pub run_s: f64,

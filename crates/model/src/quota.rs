@@ -1,11 +1,11 @@
-//! CPU quotas: what one allows, and what a measurement under one delivered.
+//! CPU quotas.
 //!
 //! Source: Linux `Documentation/scheduler/sched-bwc.rst`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Better, counted, format_seconds};
+use crate::{counted, format_seconds};
 
 /// CPU bandwidth control.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -53,89 +53,9 @@ impl CpuQuota {
     }
 }
 
-/// What a measurement under a quota delivered, and why that figure.
-#[derive(Debug, Clone, PartialEq)]
-pub struct UnderQuota {
-    /// In the measurement's unit.
-    pub value: f64,
-    /// In words.
-    pub why: String,
-}
-
-/// The figure delivered under a quota, from stretches that may be too short to show the quota: the
-/// lesser of what was measured and of what the quota leaves of `attainable` (quota x attainable /
-/// CPUs used); of times, the greater. `cpus` are the CPUs that the threads used.
-pub fn delivered_under_quota(
-    measured: f64,
-    attainable: Option<f64>,
-    quota_cpus: f64,
-    cpus: u64,
-    better: Better,
-) -> UnderQuota {
-    let (quota, used) = (counted(quota_cpus, "CPU"), counted(cpus as f64, "CPU"));
-    let as_measured = |why: String| UnderQuota { value: measured, why };
-    let share = quota_cpus / cpus.max(1) as f64;
-    if !(share.is_finite() && share > 0.0) || share >= 1.0 {
-        return as_measured(format!("as measured: a quota of {quota} does not limit {used}"));
-    }
-    let Some(attainable) = attainable.filter(|v| v.is_finite() && *v > 0.0) else {
-        return as_measured(format!(
-            "as measured: undisturbed time was not seen, so what a quota of {quota} leaves of it is \
-             not known"
-        ));
-    };
-    let (allowed, is_less) = match better {
-        Better::Higher => (attainable * share, measured <= attainable * share),
-        Better::Lower => (attainable / share, measured >= attainable / share),
-    };
-    if is_less {
-        return as_measured(format!(
-            "as measured: it is no more than a quota of {quota} allows on {used}"
-        ));
-    }
-    let why = format!(
-        "the attainable figure x {quota} of quota / {used} used: the stretches measured were too \
-         short to show the quota"
-    );
-    UnderQuota { value: allowed, why }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_lesser_of_the_measurement_and_the_quota() {
-        let of = |measured, attainable, quota, cpus| {
-            let found = delivered_under_quota(measured, attainable, quota, cpus, Better::Higher);
-            (found.value, found.why)
-        };
-        // Short rounds read 95 where half is allowed.
-        let (value, why) = of(95.0, Some(100.0), 0.5, 1);
-        assert_eq!(value, 50.0);
-        assert!(why.starts_with("the attainable figure x 0.5 CPUs of quota / 1 CPU used"), "{why}");
-        // Two CPUs' worth of work.
-        assert_eq!(of(190.0, Some(200.0), 0.5, 2).0, 50.0);
-        for (measured, attainable, quota, cpus, words) in [
-            (48.0, Some(100.0), 0.5, 1, "it is no more than a quota of 0.5 CPUs allows on 1 CPU"),
-            (95.0, Some(100.0), 1.0, 1, "a quota of 1 CPU does not limit 1 CPU"),
-            (95.0, Some(100.0), 4.0, 2, "does not limit"),
-            (95.0, None, 0.5, 1, "undisturbed time was not seen"),
-            (95.0, Some(f64::NAN), 0.5, 1, "undisturbed time was not seen"),
-            (95.0, Some(100.0), f64::NAN, 1, "does not limit"),
-        ] {
-            let (value, why) = of(measured, attainable, quota, cpus);
-            assert_eq!(value, measured, "{why}");
-            assert!(why.starts_with("as measured: ") && why.contains(words), "{why}");
-        }
-    }
-
-    #[test]
-    fn of_times_the_greater() {
-        let of = |measured| delivered_under_quota(measured, Some(1e-9), 0.25, 1, Better::Lower);
-        assert_eq!(of(1.1e-9).value, 4e-9);
-        assert_eq!(of(5e-9).value, 5e-9);
-    }
 
     #[test]
     fn a_quota_in_words() {

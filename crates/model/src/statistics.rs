@@ -9,6 +9,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Fewer values cannot reach 95 %.
+pub(crate) const LEAST_VALUES: usize = 6;
+
 /// Statistics over values.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Statistics {

@@ -108,7 +108,7 @@ impl Store {
                 over_time: measured.over_time,
                 n: number.n,
                 headline: number.headline,
-                median: number.median,
+                value: number.value,
                 ci95: number.ci95,
                 attainable: number.attainable,
                 delivered: number.delivered,

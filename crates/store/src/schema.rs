@@ -12,7 +12,7 @@ use crate::error::{StoreError, about};
 const APPLICATION: i64 = 0x5066_4d6b;
 
 /// `PRAGMA user_version` of these tables. Nothing reads those of other versions.
-pub const VERSION: i64 = 7;
+pub const VERSION: i64 = 8;
 
 const TABLES: &str = "
     CREATE TABLE runs (
@@ -56,7 +56,7 @@ pub struct Measured {
 pub struct Number {
     pub n: u64,
     pub headline: FigureKind,
-    pub median: f64,
+    pub value: f64,
     pub ci95: Option<[f64; 2]>,
     pub attainable: Option<PastFigure>,
     pub delivered: Option<PastFigure>,

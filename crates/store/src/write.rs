@@ -84,7 +84,7 @@ fn number(m: &Measurement) -> Option<Number> {
     Some(Number {
         n: summary.trials.n,
         headline: summary.headline,
-        median: summary.value(),
+        value: summary.value(),
         ci95: interval(summary.ci95()),
         attainable: figure(FigureKind::Attainable),
         delivered: figure(FigureKind::Delivered),

@@ -65,7 +65,7 @@ fn what_is_added_is_read_again() {
     assert_eq!(store.workloads().unwrap(), ["cpu.flops"]);
     let points = store.points(&filter_by("cpu.flops")).unwrap();
     let [one, two] = &points[..] else { panic!("{points:?}") };
-    assert_eq!((one.median, one.verdict, one.n), (50e9 + 7.0, Verdict::Suspect, 8));
+    assert_eq!((one.value, one.verdict, one.n), (50e9 + 7.0, Verdict::Suspect, 8));
     assert_eq!((two.ci95, two.efficiency), (Some([0.99 * 99e9, 1.01 * 99e9]), Some(0.9)));
     assert_eq!((two.unit, two.better), (Unit::FlopPerSecond, Better::Higher));
     assert_eq!((two.machine.as_str(), two.over_time, two.levels), (&*past.machine, false, None));
@@ -86,11 +86,11 @@ fn attainable_and_delivered_are_kept_beside_the_headline() {
     store.add(&cut, "", None).unwrap();
     let points = store.points(&filter_by("cpu.flops")).unwrap();
     let [one, two] = &points[..] else { panic!("{points:?}") };
-    assert_eq!((one.headline, one.median), (FigureKind::Attainable, 60e9));
+    assert_eq!((one.headline, one.value), (FigureKind::Attainable, 60e9));
     assert_eq!(one.attainable, Some(PastFigure { value: 60e9, ci95: Some([59e9, 61e9]) }));
     assert_eq!(one.delivered, Some(PastFigure { value: 30e9, ci95: None }));
     assert_eq!((two.headline, two.attainable), (FigureKind::Delivered, None));
-    assert_eq!(two.delivered, Some(PastFigure { value: two.median, ci95: two.ci95 }));
+    assert_eq!(two.delivered, Some(PastFigure { value: two.value, ci95: two.ci95 }));
 }
 
 #[test]
@@ -163,11 +163,11 @@ fn filters_choose() {
     assert_eq!(store.points(&threads(&[1, 2])).unwrap().len(), 12);
     assert!(store.points(&threads(&[3])).unwrap().is_empty());
     let last = store.points(&Filter { last: Some(2), ..filter_by("cpu.flops") }).unwrap();
-    let medians: Vec<f64> = last.iter().map(|p| p.median).collect();
-    assert_eq!(medians, [50e9 + 4000.0, 50e9 + 5000.0, 99e9, 99e9], "each point its last two");
+    let values: Vec<f64> = last.iter().map(|p| p.value).collect();
+    assert_eq!(values, [50e9 + 4000.0, 50e9 + 5000.0, 99e9, 99e9], "each point its last two");
     let odd = Filter { host: Some("odd".into()), last: Some(2), ..threads(&[1]) };
-    let medians: Vec<f64> = store.points(&odd).unwrap().iter().map(|p| p.median).collect();
-    assert_eq!(medians, [50e9 + 3000.0, 50e9 + 5000.0]);
+    let values: Vec<f64> = store.points(&odd).unwrap().iter().map(|p| p.value).collect();
+    assert_eq!(values, [50e9 + 3000.0, 50e9 + 5000.0]);
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn a_point_without_a_number_is_left_out() {
     bad.push(measurement("cpu.flops", at(3), 2.0));
     store.add(&run(0, bad), "", None).unwrap();
     let [point] = &store.points(&filter_by("cpu.flops")).unwrap()[..] else { panic!() };
-    assert_eq!(point.median, 2.0, "of equal points the last");
+    assert_eq!(point.value, 2.0, "of equal points the last");
     assert_eq!(store.runs(&Filter::default()).unwrap()[0].valid, 4);
 }
 
@@ -205,7 +205,7 @@ fn samples_over_time_are_no_trials_of_the_same_point() {
     {
         let id = store.add(&run(0, order), "", None).unwrap();
         let points = store.points(&filter_by("cpu.flops")).unwrap();
-        let read: Vec<_> = points.iter().map(|p| (p.run, p.over_time, p.median)).collect();
+        let read: Vec<_> = points.iter().map(|p| (p.run, p.over_time, p.value)).collect();
         assert_eq!(read, [(id, false, 2.0), (id, true, 3.0)], "the last of each");
         assert_eq!((points[0].levels, points[1].levels), (None, Some(1)));
         assert!(points.iter().all(|p| p.ci95.is_some()));
@@ -213,7 +213,7 @@ fn samples_over_time_are_no_trials_of_the_same_point() {
     store.add(&run(9, vec![over_time(at(5.0), 3)]), "", None).unwrap();
     let points = store.points(&filter_by("cpu.flops")).unwrap();
     let last = points.last().unwrap();
-    assert_eq!((points.len(), last.median, last.levels, last.ci95), (3, 5.0, Some(3), None));
+    assert_eq!((points.len(), last.value, last.levels, last.ci95), (3, 5.0, Some(3), None));
 }
 
 #[test]
@@ -226,11 +226,11 @@ fn references_hold() {
 
 #[test]
 fn a_store_of_another_version_is_left_alone() {
-    for version in [6, 99, -1] {
+    for version in [7, 99, -1] {
         let (_dir, path, mut open) = opened();
         alter(&path, &format!("PRAGMA user_version = {version}"));
         let before = fs::read(&path).unwrap();
-        let why = format!("version {version}; this proofmark supports only version 7");
+        let why = format!("version {version}; this proofmark supports only version 8");
         assert!(refused(&path).contains(&why), "{version}");
         let error = open.add(&small(1), "", None).unwrap_err().to_string();
         assert!(error.contains(&why), "by one that had it open: {error}");

@@ -113,11 +113,14 @@ fn findings() -> impl Iterator<Item = &'static (&'static str, &'static str, &'st
 fn class(class: Class) -> String {
     let asks = match class {
         Class::Claim { .. } => "does the result measure what its name says?",
-        Class::Disturbance => "did a named cause change the result?",
-        Class::Precision => "is the interval as narrow as aimed for?",
+        Class::Disturbance { .. } => {
+            "did a named cause change the headline figure by more than half its 95 % interval and \
+             more than the target? If so it is suspect, else a note. Time that windows leave out is \
+             a note."
+        }
         Class::Context => "what is worth knowing with the result?",
     };
-    let mut text = format!("Class: {}: {asks}\n", class.as_str());
+    let mut text = wrap(&format!("Class: {}: {asks}\n", class.as_str()), width(), "  ");
     if let Class::Claim { partial: Some(why) } = class {
         text += &wrap(&format!("Suspect instead of invalid where {why}.\n"), width(), "  ");
     }

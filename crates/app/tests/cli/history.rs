@@ -249,7 +249,7 @@ fn added_runs_are_listed_and_drawn() {
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
     let points: Vec<PastPoint> = serde_json::from_value(value["points"].clone()).unwrap();
     assert_eq!(points.len(), 4);
-    assert_eq!((points[3].median, points[3].verdict), (40e9, Verdict::Valid));
+    assert_eq!((points[3].value, points[3].verdict), (40e9, Verdict::Valid));
     let csv = place.prints(&["history", "cpu.flops", "--format", "csv"]);
     assert_eq!(csv.lines().count(), 9, "{csv}");
     let [bare, whole] = ["threads=2", "cpu.flops.threads=2"];

@@ -12,7 +12,7 @@ use super::CeilingRule;
 use super::disk_link::{from_device, operation};
 use super::parts::{Formula, input};
 use crate::disk::{Cached, Way, commits, is_random, queue_depth, read_share};
-use crate::statistics::typical;
+use crate::statistics::median_over;
 use crate::{Capacity, Context};
 
 /// Seconds of blk-throttle's slice, by which a limit is dealt out; a trial may find one unspent.
@@ -121,7 +121,7 @@ fn uncertainty(m: &Measurement, set: &SetLimit) -> f64 {
     if set.cgroup.is_none() {
         return PROMISE;
     }
-    let seconds = typical(&m.trials, |t| Some(t.seconds).filter(|s| *s > 0.0));
+    let seconds = median_over(&m.trials, |t| Some(t.seconds).filter(|s| *s > 0.0));
     seconds.map_or(1.0, |s| (SLICE_S / s).max(LEAST))
 }
 

@@ -13,7 +13,7 @@ use super::parts::{Formula, LATENCY_INPUT, cores, input, input_of, memory_row, t
 use crate::memory::{
     LINE, MOSTLY_CACHE, array_bytes, cache_share, from_memory, line_share, touched_bytes, traffic,
 };
-use crate::statistics::typical;
+use crate::statistics::median_over;
 use crate::words::counted;
 use crate::{Capacity, Context};
 
@@ -50,7 +50,7 @@ fn latency(ctx: &Context) -> Result<Input, String> {
     if let Some(finding) = largest.findings.iter().find(longer) {
         return Err(format!("{name} itself is suspect ({})", finding.check));
     }
-    let huge = typical(&largest.trials, |t| t.conditions.huge_pages);
+    let huge = median_over(&largest.trials, |t| t.conditions.huge_pages);
     if huge.is_none_or(|h| h < HUGE) {
         return Err(format!("{name} got no huge pages, so its time includes page walks"));
     }

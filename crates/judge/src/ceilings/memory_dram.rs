@@ -9,7 +9,7 @@ use super::CeilingRule;
 use super::modules;
 use super::parts::{Formula, input, input_of, memory_row};
 use crate::memory::{from_memory, traffic};
-use crate::statistics::typical;
+use crate::statistics::median_over;
 use crate::words::known;
 use crate::{Capacity, Context};
 
@@ -68,7 +68,7 @@ fn assumed(host: &Host, reason: &str) -> Result<(Formula, f64), String> {
 /// Bytes that the hardware moves for each that is counted, by the workload's declaration; where it
 /// declares none, as the sweep, whose sets may lie in a cache, those of ordinary stores.
 fn moved(m: &Measurement, allocated: f64) -> f64 {
-    let each = typical(&m.trials, |t| Some(t.moved? / t.work));
+    let each = median_over(&m.trials, |t| Some(t.moved? / t.work));
     each.filter(|r| *r > 0.0).unwrap_or(allocated)
 }
 

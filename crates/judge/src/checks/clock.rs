@@ -8,7 +8,7 @@ use super::{Check, Class, Examine, percent, with_known};
 use crate::Context;
 use crate::ceilings::clocks;
 use crate::series::shares;
-use crate::statistics::{median, typical};
+use crate::statistics::{median, median_over};
 
 /// One step of turbo is 100 MHz, some 2.5 %; two steps are a change of state.
 const TWO_STEPS: f64 = 0.05;
@@ -46,12 +46,11 @@ fn finding(severity: Severity, what: &str, from: f64, to: f64, advice: &str) -> 
 
 pub(super) static CLOCK_DROP: Check = Check {
     id: "clock_drop",
-    class: Class::Disturbance,
+    class: Class::DISTURBANCE,
     title: "Clock lower than at the start",
     about: "The clock under each trial's load. If the last third of the trials ran more than 5 % \
-         slower than the first third, or by half the interval or the target precision if that is \
-         more, the result is suspect: heat, a power limit or a neighbour. Slower by less is a note. \
-         If the whole result ran more than 5 % below the clock at the start of the run, it is a \
+         slower than the first third, the difference is weighed: heat, a power limit or a \
+         neighbour. If the whole result ran more than 5 % below the clock at the start of the run, it is a \
          note where this is by design: many cores lower the clock for AVX2 and AVX-512, or with \
          several busy cores. For narrow code on one thread the same rule applies. The efficiency is not \
          affected, since the ceiling follows the clock. Cool the machine, or fix its frequency.",
@@ -107,7 +106,7 @@ fn start_and_end(m: &Measurement) -> Option<(f64, f64)> {
         return None;
     }
     let clock = |from: usize, to: usize| {
-        typical(m.trials.get(from..to)?, |t| t.conditions.clock_hz.filter(|hz| *hz > 0.0))
+        median_over(m.trials.get(from..to)?, |t| t.conditions.clock_hz.filter(|hz| *hz > 0.0))
     };
     let start = ((START * n as f64) as usize).max(3);
     Some((clock(0, start)?, clock(n - ((END * n as f64) as usize).max(3), n)?))
@@ -129,11 +128,11 @@ fn clock_lost(ctx: &Context, m: &Measurement) -> Option<f64> {
 
 pub(super) static THERMAL: Check = Check {
     id: "thermal",
-    class: Class::Disturbance,
+    class: Class::DISTURBANCE,
     title: "Slowed down by heat",
-    about: "Whether heat slowed down the cores. Suspect if the processor counted thermal throttling \
-         of the trials' cores (sysfs, thermal_throttle); a note if their clock, where known, stayed \
-         within half the interval or the target precision of its highest reading. For series also if the core clock of the \
+    about: "Whether heat slowed down the cores. If the processor counted thermal throttling of the \
+         trials' cores (sysfs, thermal_throttle), what their clock lay below its highest reading is \
+         weighed; an unknown clock makes it suspect. For series also if the core clock of the \
          last third is more than 5 % below that of the first samples: with rising temperatures \
          where sensors are readable, else if neither a quota nor the hypervisor took time, which \
          leaves heat or a power limit. Guests usually see neither counts nor sensors. Cool the \
@@ -205,7 +204,7 @@ fn clock_disagreement(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if ctx.work(m).pace != Pace::Core {
         return None;
     }
-    let gap = typical(&m.trials, |t| t.conditions.clock_disagreement)?.abs();
+    let gap = median_over(&m.trials, |t| t.conditions.clock_disagreement)?.abs();
     if gap <= APART {
         return None;
     }

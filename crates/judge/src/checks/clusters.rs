@@ -48,7 +48,7 @@ pub(super) static CHECK: Check = Check {
     class: Class::Context,
     title: "Trials in separate groups",
     about: "From 8 trials on: whether the values fall into two or three groups of at least three \
-         trials. The gaps must be at least the target precision and 1 %, and at least twice the \
+         trials. The gaps must be at least the target and 1 %, and at least twice the \
          width of the widest group. A note: the rate varies between states, such as two clock \
          steps, other placements of threads and memory, or a neighbour that came and went. A \
          cause that is known is reported by its own check.",

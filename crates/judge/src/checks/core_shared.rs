@@ -15,7 +15,7 @@ use crate::capacity::Capacity;
 use crate::ceilings::Peak;
 use crate::execution::long_whole;
 use crate::microarchitecture;
-use crate::statistics::typical;
+use crate::statistics::median_over;
 
 /// How near a workload of its kind comes to the ports of a core that it has for itself.
 struct Reach {
@@ -61,14 +61,13 @@ fn may_have_one_unit(ctx: &Context, m: &Measurement) -> bool {
 
 pub(super) static CHECK: Check = Check {
     id: "core_shared",
-    class: Class::Disturbance,
+    class: Class::DISTURBANCE,
     title: "Core shared with an unknown load",
     about: "A peak workload (cpu.flops, cpu.iops) on x86-64 below 80 % of its execution ports. The \
          result must be verified, the clock steady, with at most one thread per CPU and no other \
          finding that explains it. For dense matrices (cpu.dgemm, cpu.linpack): below 50 %, with \
-         trials of at least one second. On one thread it is suspect, if what is missing exceeds half \
-         the interval and the target precision: another hardware thread of \
-         the same core, hidden by the hypervisor, used the ports. On several threads, if one \
+         trials of at least one second. On one thread what is missing is weighed: \
+         another hardware thread of the same core, hidden by the hypervisor, used the ports. On several threads, if one \
          thread alone came near its ceiling, it is a note: the reported cores are hardware threads \
          of fewer cores, and the ceiling counts too many. It is also a note if 512-bit code \
          reaches half: some products of the design have one such unit. Use a host with dedicated \
@@ -85,7 +84,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let capacity = Capacity::derive(ctx.host, m).ok()?;
-    let spread = typical(&m.trials, |t| t.conditions.clock_spread);
+    let spread = median_over(&m.trials, |t| t.conditions.clock_spread);
     let steady = spread.is_some_and(|s| s <= STEADY);
     let explained = m.findings.iter().any(|f| f.severity >= Severity::Suspect);
     if !steady || explained || capacity.oversubscribed() || capacity.quota.is_some() {

@@ -44,14 +44,13 @@ fn examine_end(ctx: &Context, m: &Measurement, end: End) -> Option<Finding> {
 
 pub(super) static CHECK: Check = Check {
     id: "cpu_saturated",
-    class: Class::Disturbance,
+    class: Class::DISTURBANCE,
     title: "CPU saturated at one end",
     about: "The share of CPU time used at each end: by its threads, of one CPU per thread (at most \
          the number of CPUs), and by all programs, of the CPUs that the end may use. From 90 % it \
-         is a note: that end's CPU limits the rate, not the network. It is suspect if all CPUs \
-         were busy and less than a third of that was the end's own work, and the rest exceeds half \
-         the interval and the target precision: other programs ran. The \
-         check applies only to a peer, since loopback consists of CPU time, and not to ends that \
+         is a note: that end's CPU limits the rate, not the network. If all CPUs were \
+         busy and less than a third of that was the end's own work, other programs ran, and the \
+         rest is weighed. The check applies only to a peer, since loopback consists of CPU time, and not to ends that \
          poll.",
     examine: Examine::Ours(examine),
 };

@@ -16,14 +16,12 @@ const STOLEN: f64 = 0.01;
 
 pub(super) static STEAL: Check = Check {
     id: "steal",
-    class: Class::Disturbance,
+    class: Class::TAKEN_TIME,
     title: "Steal time",
     about: "Time that the hypervisor took from the trial's CPUs, over the CPU time of all trials \
-         (wall time x CPUs used). More than 1 % is a note, and suspect if it also exceeds half the \
-         interval and the target precision, without the worst tenth of the trials. Where the \
-         headline is the attainable or typical rate it is a note, since windows leave that time \
-         out. The kernel counts in ticks of 10 ms, so the check uses the sum over the trials, not \
-         one trial. Use a host with dedicated CPUs, or repeat when the host is \
+         (wall time x CPUs used). More than 1 % is a note. It is weighed without the worst \
+         tenth of the trials. The kernel counts in ticks of 10 ms, so the check uses the sum over \
+         the trials, not one trial. Use a host with dedicated CPUs, or repeat when the host is \
          quiet.",
     examine: Examine::Both(steal),
 };
@@ -49,15 +47,13 @@ const HELD: f64 = 0.005;
 
 pub(super) static THROTTLED: Check = Check {
     id: "throttled",
-    class: Class::Disturbance,
+    class: Class::TAKEN_TIME,
     title: "Throttled by a CPU quota",
     about: "Time that the cgroup's CPU quota held the process back (cpu.stat, both versions of \
-         cgroups), over the CPU time of all trials. More than 0.5 % is a note, and suspect if \
-         it also exceeds half the interval and the target precision, without the worst tenth of \
-         the trials: the result is that of the quota, not of the machine, and the quota is named \
-         as the bottleneck except for a disk at its limit. Where the headline is the attainable or \
-         typical rate it is a note, since windows leave that time out. Raise or remove the quota, \
-         or use fewer threads.",
+         cgroups), over the CPU time of all trials. More than 0.5 % is a note. It is weighed \
+         without the worst tenth of the trials. If it is suspect, the result is that of the quota, \
+         not of the machine, and the quota is named as the bottleneck except for a disk at its \
+         limit. Raise or remove the quota, or use fewer threads.",
     examine: Examine::Both(throttled),
 };
 
@@ -101,14 +97,12 @@ const ROUGH: f64 = 0.25;
 
 pub(super) static OTHER_CPU: Check = Check {
     id: "other_cpu",
-    class: Class::Disturbance,
+    class: Class::TAKEN_TIME,
     title: "Competing process",
     about: "CPU time that other processes took on the trial's CPUs, over the CPU time of all trials. \
-         More than 2 % of it, or a quarter of one CPU, is a note, and suspect if it also exceeds \
-         half the interval and the target precision, without the worst tenth of the trials. \
-         Where the headline is the attainable or typical rate it is a note, since windows leave \
-         that time out. With more threads than CPUs the account is coarse, and the \
-         threshold is 25 %. For a disk, 50 us per I/O are subtracted for wake-ups, at most 10 %; \
+         More than 2 % of it, or a quarter of one CPU, is a note. It is weighed without the worst \
+         tenth of the trials. With more threads than CPUs the account is coarse, and the threshold \
+         is 25 %. For a disk, 50 us per I/O are subtracted for wake-ups, at most 10 %; \
          with more threads than CPUs the check is silent, since the account includes kernel \
          threads. For a network the threshold is 25 %; over loopback the check uses the time that \
          all CPUs were busy with neither end, if the run may use them all. Stop the other process, \

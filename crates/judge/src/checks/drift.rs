@@ -46,7 +46,7 @@ pub(super) static TREND: Check = Check {
     title: "Trend over the trials",
     about: "Whether the trials rise or fall in order: Kendall's test at the 1 % level and the \
          Theil-Sen slope, from 8 trials on. A significant trend that changes the value from first \
-         to last by more than the target precision is a note: the machine may have been warming up, \
+         to last by more than the target is a note: the machine may have been warming up, \
          throttling or getting busier. A cause that is known (clock, heat, others' CPU time) is \
          reported by its own check. For series the check uses the line through all samples, at the \
          5 % level, if they have one level. Warm up longer, or let the machine cool down.",
@@ -135,11 +135,11 @@ fn moved(t: &Trial) -> f64 {
 
 pub(super) static FALLING_RATE: Check = Check {
     id: "falling_rate",
-    class: Class::Disturbance,
+    class: Class::DISTURBANCE,
     title: "Rate that did not last",
     about: "Whether the first trials of a disk or network result were faster than all later ones. The \
          check splits the trials where both parts scatter least around their medians. It is \
-         suspect if the rate falls to the end by at least 15 % and more than the aim, and the fall \
+         suspect if the rate falls to the end by at least 15 % and more than the target, and the fall \
          is six times the noise or steady by Kendall's test: an allowance was used up, and the \
          median is neither rate. The finding gives the burst, the sustained rate and \
          the work in between. Causes: burst credits of a volume or a network, the fast cache of a \
@@ -177,8 +177,8 @@ fn falling_rate(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let advice = "quote the sustained rate: run longer, after burst credits and caches are \
                   used up, and check whether a limit was set during the run";
     // The interval spans both rates; that the fall exceeds the noise of either is known.
-    let aim = ctx.policy.target_for(m.subsystem);
-    let severity = if fall > aim { Severity::Suspect } else { Severity::Note };
+    let target = ctx.policy.target_for(m.subsystem);
+    let severity = if fall > target { Severity::Suspect } else { Severity::Note };
     let finding = FALLING_RATE.finding(severity, message, advice).with("burst", step.burst);
     let finding = finding.with("sustained", step.sustained).with("after_trials", step.at);
     Some(finding.with("after_seconds", seconds).with("after_bytes", bytes))

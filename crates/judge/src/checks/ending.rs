@@ -77,7 +77,7 @@ pub(super) static UNFINISHED: Check = Check {
 
 /// Rounds of a load that was cut into them, where they are too few for a figure.
 fn too_few_rounds(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    let rounds: usize = m.trials.iter().map(|t| t.rounds.len()).sum();
+    let rounds = m.all_rounds().count();
     if !ctx.work(m).cut().has_slices() || !(1..LOOKS[0]).contains(&rounds) {
         return None;
     }

@@ -26,17 +26,17 @@ fn describe(change: &Change) -> String {
 
 pub(super) static LEVEL_CHANGE: Check = Check {
     id: "level_change",
-    class: Class::Disturbance,
+    class: Class::DISTURBANCE,
     title: "Level changed over time",
     about: "For series: whether the samples have several levels, one after another. The check \
          compares the ranks of the samples in intervals of all lengths (seeded binary \
          segmentation). Levels count if they differ by at least 1 %. In noise, with one outlier or \
          a slow drift, it finds a false level in less than one of twenty series. A step needs five \
          samples on either side if it is far above the noise, else more. Levels that differ by \
-         more than the target precision are a note: the rate varies. Each change lists what else \
+         more than the target are a note: the rate varies. Each change lists what else \
          changed at that time: CPU quota, steal, other processes, clock, temperature, other \
-         traffic. With such a cause it is suspect, since the median describes none of the levels, \
-         unless windows leave the taken time out of the headline. Quote the levels with their times.",
+         traffic. With such a cause it is suspect, since the median describes none of the levels. \
+         Quote the levels with their times.",
     examine: Examine::Ours(level_change),
 };
 
@@ -124,7 +124,7 @@ fn evidence(ctx: &Context, m: &Measurement, series: &Series, fell: f64) -> Optio
 
 pub(super) static BURST_CREDITS: Check = Check {
     id: "burst_credits",
-    class: Class::Disturbance,
+    class: Class::DISTURBANCE,
     title: "Burst credits used up",
     about: "For series: whether the result has the shape of a burst allowance that runs out. Its last \
          level must be at least 10 % below the first, steady, and last to the end. For CPU and \
@@ -171,7 +171,7 @@ mod tests {
             ("a quota set and lifted", quota, suspect(cause)),
             ("no recorded cause", stepped(0.95), note("once ... check what began")),
             ("one level", over_time(flops(1), 300, |_| 1.0), SILENT),
-            ("within the aim", stepped(0.996), SILENT),
+            ("within the target", stepped(0.996), SILENT),
         ]);
     }
 

@@ -7,7 +7,7 @@ use super::weight::Weight;
 use super::{Check, Class, Examine, percent, with_known};
 use crate::Context;
 use crate::memory::touched_bytes;
-use crate::statistics::typical;
+use crate::statistics::median_over;
 use crate::words::known;
 
 /// Share of huge pages from which on page walks no longer count.
@@ -20,13 +20,12 @@ const REACH: u64 = 128 << 10;
 
 pub(super) static SMALL_PAGES: Check = Check {
     id: "small_pages",
-    class: Class::Disturbance,
+    class: Class::DISTURBANCE,
     title: "Other pages than requested",
     about: "Whether huge pages back the workload's memory as requested: at least 90 % with \
          pages=huge, at most 10 % with pages=small. With base pages a random load also waits for \
-         page walks, 20 % and more. Suspect for a latency if that part of the other pages exceeds \
-         half the interval and the target precision; a note for a rate, and if the share is \
-         unknown. Sets of up to 128 KiB are within reach of every TLB and are not \
+         page walks, 20 % and more. For a latency that part of the other pages is weighed; \
+         it is a note for a rate, and if the share is unknown. Sets of up to 128 KiB are within reach of every TLB and are not \
          examined. Check the setting of transparent huge pages and the fragmentation of the \
          memory.",
     examine: Examine::Ours(small_pages),
@@ -37,7 +36,7 @@ fn small_pages(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if m.trials.is_empty() || touched_bytes(ctx, m).is_some_and(|bytes| bytes <= REACH) {
         return None;
     }
-    let huge = typical(&m.trials, |t| t.conditions.huge_pages);
+    let huge = median_over(&m.trials, |t| t.conditions.huge_pages);
     let share = percent(huge.unwrap_or_default());
     let weigh = |other: f64| match m.unit {
         Unit::Second => Weight::derive(ctx, m).change(WALKS * other),
@@ -76,7 +75,7 @@ const REMOTE: f64 = 0.01;
 
 /// Share of the pages on another node than intended, for workloads that do or do not name it.
 fn elsewhere(ctx: &Context, m: &Measurement, by_name: bool) -> Option<f64> {
-    let share = typical(&m.trials, |t| t.conditions.misplaced_pages).filter(|s| *s > REMOTE)?;
+    let share = median_over(&m.trials, |t| t.conditions.misplaced_pages).filter(|s| *s > REMOTE)?;
     (ctx.work(m).names_node == by_name).then_some(share)
 }
 
@@ -103,12 +102,11 @@ fn wrong_node(ctx: &Context, m: &Measurement) -> Option<Finding> {
 
 pub(super) static MISPLACED_MEMORY: Check = Check {
     id: "misplaced_memory",
-    class: Class::Disturbance,
+    class: Class::DISTURBANCE,
     title: "Memory on another NUMA node",
     about: "Compares the node of the workload's pages, as the system reports it, with that of the \
-         thread that uses them. More than 1 % elsewhere is a note, and suspect if it also exceeds \
-         half the interval and the target precision, since a remote access takes up to twice as \
-         long. Free memory on the node, and check what moves pages (NUMA balancing, a memory \
+         thread that uses them. More than 1 % elsewhere is a note, and is weighed, since a remote \
+         access takes up to twice as long. Free memory on the node, and check what moves pages (NUMA balancing, a memory \
          policy).",
     examine: Examine::Ours(misplaced_memory),
 };
@@ -163,7 +161,7 @@ mod tests {
         ]);
         MISPLACED_MEMORY.expect([
             ("remote", elsewhere("memory.read", Some(0.06)), SUSPECT),
-            ("less than the aim", elsewhere("memory.read", Some(0.02)), NOTE),
+            ("less than the target", elsewhere("memory.read", Some(0.02)), NOTE),
             ("a page here and there", elsewhere("memory.read", Some(0.005)), SILENT),
             ("another node", elsewhere("memory.numa_read", Some(0.5)), SILENT),
             ("not reported", elsewhere("memory.read", None), SILENT),

@@ -112,10 +112,12 @@ pub enum Class {
         /// suspect. `None` if a finding always refutes it.
         partial: Option<&'static str>,
     },
-    /// Whether a named cause changed it by more than its interval and than the aim: suspect.
-    Disturbance,
-    /// Whether its interval is as narrow as aimed for: a field of the measurement, no verdict.
-    Precision,
+    /// Whether a named cause changed the headline figure by more than half its 95 % interval and
+    /// more than the target: suspect.
+    Disturbance {
+        /// Whether what it takes is time, which windows leave out of a figure made of them.
+        removed_by_windows: bool,
+    },
     /// What is worth knowing with it: a note.
     Context,
 }
@@ -129,14 +131,25 @@ impl Class {
         Self::Claim { partial: Some(partial) }
     }
 
+    /// A disturbance that windows show too.
+    const DISTURBANCE: Self = Self::Disturbance { removed_by_windows: false };
+
+    /// A disturbance that takes time, which windows leave out.
+    const TAKEN_TIME: Self = Self::Disturbance { removed_by_windows: true };
+
+    /// Whether windows leave out what it takes.
+    pub(crate) fn removed_by_windows(self) -> bool {
+        self == Self::TAKEN_TIME
+    }
+
     /// The severity, or the worst that a check of this class may give. A claim that is always
     /// refuted is not merely suspect.
     pub(crate) fn bound(self, severity: Severity) -> Severity {
         match self {
             Self::Claim { partial: None } if severity == Severity::Suspect => Severity::Invalid,
             Self::Claim { .. } => severity,
-            Self::Disturbance => severity.min(Severity::Suspect),
-            Self::Precision | Self::Context => Severity::Note,
+            Self::Disturbance { .. } => severity.min(Severity::Suspect),
+            Self::Context => Severity::Note,
         }
     }
 
@@ -144,8 +157,7 @@ impl Class {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Claim { .. } => "claim",
-            Self::Disturbance => "disturbance",
-            Self::Precision => "precision",
+            Self::Disturbance { .. } => "disturbance",
             Self::Context => "context",
         }
     }
@@ -255,8 +267,8 @@ mod tests {
         for check in ALL {
             let worst = match check.class {
                 Class::Claim { .. } => Severity::Invalid,
-                Class::Disturbance => Severity::Suspect,
-                Class::Precision | Class::Context => Severity::Note,
+                Class::Disturbance { .. } => Severity::Suspect,
+                Class::Context => Severity::Note,
             };
             assert_eq!(check.invalid("", "").severity, worst, "{}", check.id);
             let refuted = check.class == Class::CLAIM;

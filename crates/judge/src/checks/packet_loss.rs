@@ -140,14 +140,13 @@ const REPORTED_FROM: f64 = 0.001;
 
 pub(super) static RETRANSMITS: Check = Check {
     id: "retransmits",
-    class: Class::Disturbance,
+    class: Class::DISTURBANCE,
     title: "Retransmitted segments",
     about: "Retransmitted TCP segments, over all segments of the payload. The counts are those of the \
          connections (TCP_INFO), or where missing those of both systems (/proc/net/snmp), which \
-         include other programs. From 0.1 % it is a note. It is suspect if it exceeds half the \
-         interval and the target precision, without the worst tenth of the trials, since what is \
-         sent again is taken from what arrives for the first time. A limit, a full queue or a bad cable on the path \
-         drops or reorders packets. Congestion control finds the path's rate by such losses, so a \
+         include other programs. From 0.1 % it is a note. It is weighed without the worst tenth \
+         of the trials, since what is sent again is taken from what arrives for the first time. A \
+         limit, a full queue or a bad cable on the path drops or reorders packets. Congestion control finds the path's rate by such losses, so a \
          few are normal on a full link.",
     examine: Examine::Ours(retransmits),
 };

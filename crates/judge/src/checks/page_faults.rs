@@ -8,7 +8,7 @@ use super::weight::Weight;
 use super::{Check, Class, Examine};
 use crate::Context;
 use crate::execution::Execution;
-use crate::statistics::typical;
+use crate::statistics::median_over;
 use crate::words::counted;
 
 /// Pages a second, 1 MiB/s of 4 KiB: less is the odd page that somebody else comes back to.
@@ -19,13 +19,12 @@ const SWAPPED_S: f64 = 2e-4;
 
 pub(super) static SWAP: Check = Check {
     id: "swap",
-    class: Class::Disturbance,
+    class: Class::TAKEN_TIME,
     title: "Swapping during the trials",
-    about: "Pages per second that the whole system swapped in or out during the trials. More than 256 \
-         (1 MiB of 4 KiB pages) is suspect if their time, at 0.2 ms per page, also exceeds half \
-         the interval and the target precision: memory is short, and swapping kept the disk and \
-         the kernel busy. Else it is a note, also where windows leave that time out of the \
-         headline. Free memory, or use a smaller working set.",
+    about: "Pages per second that the whole system swapped in or out during the trials. Up to 256 \
+         (1 MiB of 4 KiB pages) are a note. The time of more, at 0.2 ms per page, is weighed: \
+         memory is short, and swapping kept the disk and the kernel busy. Free memory, or use a \
+         smaller working set.",
     examine: Examine::Both(swap),
 };
 
@@ -62,16 +61,15 @@ const MOSTLY: f64 = 0.5;
 
 pub(super) static PAGE_FAULTS: Check = Check {
     id: "page_faults",
-    class: Class::Disturbance,
+    class: Class::TAKEN_TIME,
     title: "Page faults in the timed part",
     about: "Workloads touch their memory before the timed part, so no page fault should be timed. \
          Any major fault, which waits for a disk, is a note; so are more than 16 minor faults per \
          thread and trial, and any in a memory workload: pages were touched for the first time, or \
-         taken away meanwhile. Suspect if their time exceeds half the interval and the target \
-         precision, without the worst tenth of the trials, unless the threads wait for a device or \
-         windows leave that time out of the headline. A minor fault counts with 1 us, one that \
-         clears a huge page with 0.1 ms, a major fault with 10 ms. Check whether memory is short, and whether the workload touches \
-         all of its memory first.",
+         taken away meanwhile. Their time is weighed without the worst tenth of the trials, \
+         unless the threads wait for a device. A minor fault counts with 1 us, one that clears a \
+         huge page with 0.1 ms, a major fault with 10 ms. Check whether memory is short, and \
+         whether the workload touches all of its memory first.",
     examine: Examine::Ours(page_faults),
 };
 
@@ -112,7 +110,8 @@ fn page_faults(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if few {
         return None;
     }
-    let huge = typical(&m.trials, |t| t.conditions.huge_pages).is_some_and(|share| share > MOSTLY);
+    let huge =
+        median_over(&m.trials, |t| t.conditions.huge_pages).is_some_and(|share| share > MOSTLY);
     // Shorter than what windows tell from work: where each page faults, that is in every slice.
     let took = time(m, MINOR, if huge { HUGE_S } else { MINOR_S });
     let severity = weigh(took, &|share| weight.change(share));
@@ -150,7 +149,7 @@ mod tests {
             ("major", major(|_| true), SUSPECT),
             ("major in one trial", major(|i| i == 1), NOTE),
             ("many minor", minor(flops(1), 300), NOTE),
-            ("more than the aim", minor(flops(1), 1200), SUSPECT),
+            ("more than the target", minor(flops(1), 1200), SUSPECT),
             ("few", minor(flops(2), 20), SILENT),
             // 800 MB in pages of 4 KiB, on two threads: 0.2 s of 11.6 CPU-seconds.
             ("a matrix is first touched", minor(linpack(10_000, 2), 195_000), SUSPECT),

@@ -9,7 +9,7 @@ use proofmark_model::{Finding, Measurement, Pace, Severity, Summary};
 use super::{Check, Class, Examine};
 use crate::Context;
 use crate::memory::array_bytes;
-use crate::statistics::typical;
+use crate::statistics::median_over;
 use crate::words::counted;
 
 /// Larger blocks hide their order: the first line of a block is one of many.
@@ -56,7 +56,7 @@ fn disturbed(sequential: &Measurement) -> Option<String> {
 /// What in the evidence would make the random order of memory the faster one.
 fn in_memory(ctx: &Context, random: &Measurement, sequential: &Measurement) -> Option<String> {
     let usual = |m: &Measurement, what: &dyn Fn(&proofmark_model::Conditions) -> Option<f64>| {
-        typical(&m.trials, |t| what(&t.conditions))
+        median_over(&m.trials, |t| what(&t.conditions))
     };
     let faults = |m: &Measurement| {
         let minor = usual(m, &|c| c.minor_faults.map(|n| n as f64)).unwrap_or(0.0);
@@ -91,8 +91,7 @@ pub(super) static CHECK: Check = Check {
     about: "Compares a workload of random order with the same operation in sequential order, with the \
          same parameters and blocks up to 1 MiB. Prefetchers, open DRAM rows and lines shared by \
          neighbouring blocks all favour sequential order. So a random result that is faster beyond \
-         both intervals is suspect; within them, but by more than the target precision, it is a \
-         note. The finding names the recorded cause: page faults in the \
+         both intervals is suspect; within them, but by more than the target, it is a note. The finding names the recorded cause: page faults in the \
          sequential trials, fewer huge pages there, data that a cache may have held, or a suspect \
          sequential result. For disks from 1.25 times on, since scattered blocks may lie on more \
          chips or servers than neighbouring ones.",

@@ -55,14 +55,12 @@ const SWITCH_S: f64 = 1e-3;
 
 pub(super) static INVOLUNTARY_SWITCHES: Check = Check {
     id: "involuntary_switches",
-    class: Class::Disturbance,
+    class: Class::TAKEN_TIME,
     title: "Involuntary context switches",
     about: "Involuntary context switches of the trial's threads, per second per CPU. More than 50, \
          and at least 8 in total, are a note: another program wanted the CPU, whether or not its \
-         time could be counted. Suspect if the CPU time that the threads lack, or 1 ms per switch \
-         where it is unknown, also exceeds half the interval and the target precision, without the \
-         worst tenth of the trials, unless windows leave that time out of the headline. The check \
-         is silent where another finding has the cause: more threads than CPUs, a CPU quota, a \
+         time could be counted. The CPU time that the threads lack is weighed; where it is \
+         unknown, 1 ms per switch without the worst tenth of the trials. The check is silent where another finding has the cause: more threads than CPUs, a CPU quota, a \
          competing process. It does not apply to a disk or a network, whose I/O runs in kernel \
          threads on the same CPUs. Stop other programs, or reserve CPUs for the run.",
     examine: Examine::Ours(involuntary_switches),

@@ -133,13 +133,13 @@ fn by_bytes(ctx: &Context, m: &Measurement, ways: &[Way]) -> Option<Finding> {
 
 pub(super) static CHECK: Check = Check {
     id: "shared_device",
-    class: Class::Disturbance,
+    class: Class::DISTURBANCE,
     title: "Device shared with other I/O",
     about: "Bytes that the device moved for other programs during the trials: all bytes less this \
          process's own, by its own account or as requested with direct I/O. A tolerance per trial \
          is subtracted: 32 KiB of reads, and 256 KiB of writes for the journal. More than 2 % of \
-         the requested bytes is a note, and suspect if it also exceeds half the interval and the \
-         target precision, without the worst tenth of the trials and in a third of them. For direct random I/O in blocks that the device takes \
+         the requested bytes is a note. Where a third of the trials had that, it is weighed without \
+         the worst tenth of them. For direct random I/O in blocks that the device takes \
          whole, the number of I/Os counts too: more than 2 %, and at least 8, of other programs in \
          a third of the trials, are weighed in the same way. Writes of commits (disk.fsync), on copy-on-write file \
          systems and on several devices at once are not compared, since the kernel itself writes \
@@ -197,7 +197,7 @@ mod tests {
             ("in more", disturbed(rand_read(1), 8 << 20, 0, 4), SUSPECT),
             // What is forgiven is the journal's and not a reader's.
             ("400 KB read", disturbed(rand_read(1), 400_000, 0, 10), SUSPECT),
-            ("less than the aim", disturbed(rand_read(1), 200_000, 0, 10), NOTE),
+            ("less than the target", disturbed(rand_read(1), 200_000, 0, 10), NOTE),
             ("160 KB written", disturbed(rand_read(1), 0, 160_000, 10), SILENT),
             ("400 KB read, cold", disturbed(cold_read(), 400_000, 0, 10), SUSPECT),
             ("160 KB written, cold", disturbed(cold_read(), 0, 160_000, 10), SILENT),

@@ -4,7 +4,7 @@ use proofmark_model::{Finding, Measurement, format_seconds};
 
 use super::{Check, Class, Examine};
 use crate::Context;
-use crate::statistics::typical;
+use crate::statistics::median_over;
 
 /// Steps of the clock that a trial must last: 0.1 % of error at most.
 const STEPS: f64 = 1000.0;
@@ -24,7 +24,7 @@ pub(super) static CHECK: Check = Check {
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    let typical = typical(&m.trials, |t| Some(t.seconds))?;
+    let median = median_over(&m.trials, |t| Some(t.seconds))?;
     let resolution =
         ctx.host.timer.resolution_s.get().copied().filter(|r| r.is_finite()).unwrap_or(0.0);
     let whole = ctx.work(m).whole_problem;
@@ -34,16 +34,16 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         "set more iterations, or a longer trial"
     };
     let asked = ctx.policy.trial_s_for(&m.workload);
-    let [lasts, step, least] = [typical, resolution, asked].map(format_seconds);
-    let finding = if typical < STEPS * resolution {
+    let [lasts, step, least] = [median, resolution, asked].map(format_seconds);
+    let finding = if median < STEPS * resolution {
         let what = format!("less than {STEPS} steps of the clock ({step} each)");
         CHECK.invalid(format!("a trial lasts {lasts}, {what}"), advice)
-    } else if !whole && typical < ALLOWANCE * asked {
+    } else if !whole && median < ALLOWANCE * asked {
         CHECK.note(format!("a trial lasts {lasts}, less than the {least} of the policy"), advice)
     } else {
         return None;
     };
-    Some(finding.with("median_s", typical).with("resolution_s", resolution))
+    Some(finding.with("median_s", median).with("resolution_s", resolution))
 }
 
 #[cfg(test)]

@@ -28,8 +28,7 @@ pub(super) static CHECK: Check = Check {
 
 fn check(_: &Context, m: &Measurement) -> Option<Finding> {
     let headline = m.summary.as_ref()?.headline;
-    let rounds = m.trials.iter().flat_map(|t| &t.rounds);
-    let figures: Vec<f64> = rounds.filter_map(|r| r.figure(headline)).collect();
+    let figures: Vec<f64> = m.all_rounds().filter_map(|r| r.figure(headline)).collect();
     let score = neighbour_score(&figures).filter(|_| figures.len() >= LEAST)?;
     (score < RARE).then(|| {
         let message = "successive rounds resemble each other: the 95 % interval describes the time of \

@@ -9,7 +9,7 @@ use proofmark_model::{Finding, Measurement, NetworkTraffic, Trial, format_second
 use super::{Check, Class, Examine, percent, size};
 use crate::Context;
 use crate::network::{Carried, WINDOW};
-use crate::statistics::typical;
+use crate::statistics::median_over;
 use crate::words::counted;
 
 /// Relative difference between claim and count that is rounding.
@@ -91,9 +91,9 @@ pub(super) static SHORT_TRANSFER: Check = Check {
 };
 
 fn short_transfer(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    let carried = Carried::typical(m)?;
+    let carried = Carried::median(m)?;
     let Carried { bytes, held, seconds } = carried;
-    let trip = typical(&m.trials, round_trip);
+    let trip = median_over(&m.trials, round_trip);
     let short = seconds < ALLOWANCE * ctx.policy.trial_s_for(&m.workload);
     let is_set = |name| m.params.int(name).is_some();
     let fixed = short && (is_set("amount") || is_set(WINDOW));
@@ -104,7 +104,7 @@ fn short_transfer(ctx: &Context, m: &Measurement) -> Option<Finding> {
             size(bytes),
             size(held)
         )
-    } else if let Some(share) = typical(&m.trials, together).filter(|share| *share < TOGETHER) {
+    } else if let Some(share) = median_over(&m.trials, together).filter(|share| *share < TOGETHER) {
         format!(
             "one direction ended after {} of the other's time: they did not run together, but \
              the rate is that of both over the longer time",

@@ -1,5 +1,5 @@
-//! How much a named cause must have changed the figure that is put first to make it suspect: more
-//! than half its interval, and more than the aim.
+//! How much a named cause must have changed the headline figure to make it suspect: by more than
+//! half its 95 % interval and more than the target.
 //!
 //! Windows leave out the time in which something was taken. So where the headline is attainable or
 //! typical, taken time is not in it and is a note. Where it is delivered, it is.
@@ -20,9 +20,9 @@ pub(super) struct Weight {
 
 impl Weight {
     pub(super) fn derive(ctx: &Context, m: &Measurement) -> Self {
-        let aim = ctx.policy.target_for(m.subsystem);
+        let target = ctx.policy.target_for(m.subsystem);
         let half = m.summary.as_ref().and_then(|s| s.half_width());
-        Self { least: half.unwrap_or(0.0).max(aim), removed: from_windows(m) }
+        Self { least: half.unwrap_or(0.0).max(target), removed: from_windows(m) }
     }
 
     /// Of a cause that changed the figure by this share, which no window removes.
@@ -127,9 +127,9 @@ mod tests {
     }
 
     #[test]
-    fn only_more_than_the_aim_is_suspect() {
+    fn only_more_than_the_target_is_suspect() {
         let note = vec![Some(Severity::Note); 3];
-        assert_eq!(weights(taken(stream("triad", 1), 0.025)), note, "the aim is 3 %");
+        assert_eq!(weights(taken(stream("triad", 1), 0.025)), note, "the target is 3 %");
         let suspect = vec![Some(Severity::Suspect); 3];
         assert_eq!(weights(taken(stream("triad", 1), 0.06)), suspect);
     }

@@ -2,7 +2,8 @@
 
 use proofmark_model::{Finding, Measurement, Severity};
 
-use crate::statistics::typical;
+use crate::checks;
+use crate::statistics::median_over;
 
 /// Checks of what took time away, which explains a lower number; the plainest first.
 const TOOK: [&str; 8] = [
@@ -15,8 +16,6 @@ const TOOK: [&str; 8] = [
     "shared_device",
     "swap",
 ];
-/// Of these, what windows leave out: no cause of a figure that is made of them.
-const LEFT_OUT: [&str; 3] = ["throttled", "steal", "other_cpu"];
 /// Checks that only say that trials differ, not why.
 const SHAPE: [&str; 3] = ["trend", "clusters", "falling_rate"];
 /// Causes that are reported.
@@ -62,7 +61,8 @@ fn one_sided<'a>(m: &'a Measurement, other: &Measurement, windows: bool) -> Vec<
     let counts = |f: &&Finding| {
         let matters = f.severity >= Severity::Suspect || took(f);
         let there = other.findings.iter().find(|o| o.check == f.check);
-        let left_out = windows && LEFT_OUT.contains(&&*f.check);
+        let left_out =
+            windows && checks::find(&f.check).is_some_and(|c| c.class.removed_by_windows());
         matters && !left_out && there.is_none_or(|o| more(f, o))
     };
     let mut found: Vec<&Finding> = m.findings.iter().filter(counts).collect();
@@ -100,5 +100,5 @@ fn clock(worse: (&str, &Measurement), better: (&str, &Measurement)) -> Option<St
 
 fn median_clock(m: &Measurement) -> Option<f64> {
     // What no core runs at is no clock.
-    typical(&m.trials, |t| t.conditions.clock_hz).filter(|hz| (1e6..1e11).contains(hz))
+    median_over(&m.trials, |t| t.conditions.clock_hz).filter(|hz| (1e6..1e11).contains(hz))
 }

@@ -45,6 +45,8 @@ pub(super) struct Figured {
     /// Whether windows leave out of it what was taken, in both.
     pub(super) windows: bool,
     pub(super) known: Known,
+    /// Rounds of A and of B that it was taken from; of what has none its trials.
+    pub(super) counts: [usize; 2],
 }
 
 /// B / A of a pair; else the reason why there is none.
@@ -77,17 +79,14 @@ pub(super) fn compared<'a>(
     }
     let (kind, windows) = headline(m, n);
     let mut figured = |kind, windows| {
-        let known = ranks.known(&values(m, kind), &values(n, kind))?;
-        Ok(Figured { kind, windows, known })
+        let (of_a, of_b) = (values(m, kind), values(n, kind));
+        let known = ranks.known(&of_a, &of_b)?;
+        Ok(Figured { kind, windows, known, counts: [of_a.len(), of_b.len()] })
     };
     let headline = figured(kind, windows)?;
     let delivered = windows.then(|| figured(FigureKind::Delivered, false));
     let delivered = delivered.and_then(|found: Result<Figured, String>| found.ok());
     Ok(Compared { a: m, b: n, headline, delivered })
-}
-
-fn has_rounds(m: &Measurement) -> bool {
-    m.trials.iter().any(|t| !t.rounds.is_empty())
 }
 
 /// The figure that is compared first, and whether it is made of windows: the headline of A, or of
@@ -98,7 +97,7 @@ fn headline(m: &Measurement, n: &Measurement) -> (FigureKind, bool) {
         let seen = m.summary.as_ref().is_some_and(|s| s.figure(kind).value.is_some());
         seen && !values(m, kind).is_empty()
     };
-    match [m, n].map(has_rounds) {
+    match [m, n].map(Measurement::has_rounds) {
         [true, true] => [of(m), of(n), FigureKind::Typical]
             .into_iter()
             .find(|k| *k != FigureKind::Delivered && has(m, *k) && has(n, *k))
@@ -109,11 +108,11 @@ fn headline(m: &Measurement, n: &Measurement) -> (FigureKind, bool) {
 }
 
 /// A figure in each round; of what has none the value of each trial, and of an import without
-/// trials its median.
+/// trials its figure.
 fn values(m: &Measurement, kind: FigureKind) -> Vec<f64> {
     let summary = m.summary.as_ref();
-    if has_rounds(m) {
-        let rounds = m.trials.iter().flat_map(|t| &t.rounds).filter_map(|r| r.figure(kind));
+    if m.has_rounds() {
+        let rounds = m.all_rounds().filter_map(|r| r.figure(kind));
         // Rounds too short to show a quota read more than it allows.
         let bound = summary.map(|s| s.figure(kind)).filter(|f| f.bound.is_some());
         let bound = bound.and_then(|f| f.value);

@@ -8,11 +8,12 @@
 //! is beyond a margin, the greatest of these:
 //!
 //! * **base**: a multiple of the policy's target, or of 2 % if that is more, since two runs differ by
-//!   as much however narrow an interval is; more on a virtual machine for what neighbours share whom nothing here counts;
+//!   as much however narrow an interval is; more on a virtual machine, for what neighbours share
+//!   whom nothing here counts;
 //! * **spread** of the comparison's own ratios in that subsystem, each about the median of its group:
 //!   the points of one workload with as many threads. What touches a whole group, or all, is then no
 //!   spread: a thread count that lost a third is a difference, not noise;
-//! * **width**: the half-widths of both medians' intervals, added;
+//! * **width**: the half-widths of both figures' intervals, added;
 //! * **disturbed**: what steal or other processes took on *both* sides, the lesser share of the two;
 //!   not of a figure made of windows, which leave that out.
 //!

@@ -167,10 +167,7 @@ impl Judge<'_> {
             a: in_a.and_then(number),
             b: in_b.and_then(number),
             figure: headline.as_ref().map(|h| h.kind),
-            margin: headline.as_ref().map(|h| h.figure.margin),
-            resolution: headline.as_ref().and_then(|h| h.figure.resolution),
-            outcome: headline.as_ref().map_or(Comparability::NotComparable, |h| h.figure.outcome),
-            ratio: headline.map(|h| h.figure.ratio),
+            headline: headline.map(|h| h.figure),
             delivered: delivered.map(|d| d.figure),
             reason: clean_excerpt(&reason, LONGEST),
         }
@@ -199,23 +196,17 @@ impl Judge<'_> {
     ) -> (Comparability, String) {
         let (a, b, known) = (compared.a, compared.b, &figure.known);
         let Some([low, high]) = known.ends else {
-            let rounds = |m: &Measurement| -> usize {
-                m.trials
-                    .iter()
-                    .flat_map(|t| &t.rounds)
-                    .filter_map(|r| r.figure(figure.kind))
-                    .count()
+            let many = |m: &Measurement, n| match m.has_rounds() {
+                _ if m.trials.is_empty() => "only a figure".to_owned(),
+                true => counted(n, "round"),
+                false => counted(n, "trial"),
             };
-            let many = |m: &Measurement| match (m.trials.len(), rounds(m)) {
-                (0, _) => "only a median".to_owned(),
-                (n, 0) => counted(n, "trial"),
-                (_, n) => counted(n, "round"),
-            };
+            let [of_a, of_b] = figure.counts;
             let reason = format!(
                 "{} in A and {} in B are too few to judge; take at least {FEWEST} each, for an \
                  interval 4",
-                many(a),
-                many(b)
+                many(a, of_a),
+                many(b, of_b)
             );
             return (Comparability::NotComparable, reason);
         };

@@ -20,7 +20,9 @@ pub(super) fn all(
             subsystem,
             speed: middle(&some),
             margin: margin(subsystem),
-            resolution: median(&some.iter().filter_map(|p| p.resolution).collect::<Vec<_>>()),
+            resolution: median(
+                &some.iter().filter_map(|p| p.headline.as_ref()?.resolution).collect::<Vec<_>>(),
+            ),
             faster: count(Comparability::Faster),
             slower: count(Comparability::Slower),
             no_difference_shown: count(Comparability::NoDifferenceShown),
@@ -32,7 +34,8 @@ pub(super) fn all(
 }
 
 fn middle(points: &[&ComparedPoint]) -> Option<Ratio> {
-    let ratios = points.iter().filter_map(|p| Some(speed(p.better, p.ratio.as_ref()?.median)));
+    let ratios =
+        points.iter().filter_map(|p| Some(speed(p.better, p.headline.as_ref()?.ratio.median)));
     let logs: Vec<f64> = ratios.filter(|l| l.is_finite()).collect();
     let exp = |log: f64| Some(log.exp()).filter(|r| r.is_normal());
     let ends = median_interval(&logs).and_then(|[low, high]| Some([exp(low)?, exp(high)?]));

@@ -48,7 +48,7 @@ fn compared(a: &Run, b: &Run) -> Comparison {
 }
 
 fn outcomes(c: &Comparison) -> Vec<Comparability> {
-    c.points.iter().map(|p| p.outcome).collect()
+    c.points.iter().map(ComparedPoint::outcome).collect()
 }
 
 /// What the comparison of one point says.
@@ -62,7 +62,7 @@ fn one(a: Measurement, b: Measurement) -> ComparedPoint {
 #[track_caller]
 fn expect(a: Measurement, b: Measurement, outcome: Comparability, words: &str) {
     let p = one(a, b);
-    assert_eq!(p.outcome, outcome, "{p:?}");
+    assert_eq!(p.outcome(), outcome, "{p:?}");
     expect_words(&p.workload, &p.reason, "", words);
 }
 
@@ -90,7 +90,10 @@ fn a_run_and_itself_do_not_differ() {
     assert!(outcomes(&c).iter().all(|o| *o == NoDifferenceShown));
     assert!(c.differences.is_empty(), "{:?}", c.differences);
     for p in &c.points {
-        assert!((p.ratio.as_ref().unwrap().median - 1.0).abs() < 1e-9 && !p.fails(), "{p:?}");
+        assert!(
+            (p.headline.as_ref().unwrap().ratio.median - 1.0).abs() < 1e-9 && !p.fails(),
+            "{p:?}"
+        );
     }
     let cpu = &c.subsystems[0];
     assert_eq!((cpu.no_difference_shown, cpu.speed.as_ref().unwrap().median), (6, 1.0));
@@ -109,7 +112,7 @@ fn three_percent_lie_within_the_margin_and_a_margin_asked_for_shows_them() {
             Better::Higher => Slower,
             Better::Lower => Faster,
         };
-        assert_eq!((p.outcome, p.margin), (expected, Some(0.01)), "{p:?}");
+        assert_eq!((p.outcome(), p.headline.as_ref().unwrap().margin), (expected, 0.01), "{p:?}");
     }
 }
 
@@ -123,7 +126,7 @@ fn half_the_speed_under_a_quota_is_slower_with_the_cause() {
         Probe::known(CpuQuota { cpus: Some(0.5), ..CpuQuota::default() }, "cpu.max");
     let c = compared(&healthy(), &b);
     for p in &c.points {
-        assert_eq!(p.outcome, Slower, "{p:?}");
+        assert_eq!(p.outcome(), Slower, "{p:?}");
         assert!(p.reason.contains("in B throttled took 50 %") && p.fails(), "{}", p.reason);
     }
     assert_eq!(c.differences[0].what, "CPU quota");
@@ -157,7 +160,7 @@ fn half_of_the_points_that_lost_a_part_are_not_taken_for_noise() {
             let m = &all.measurements[i];
             let enough = p.workload.starts_with("cpu") || p.workload == "memory.sweep";
             if enough || check.is_some() {
-                assert_eq!(p.outcome == Slower, lost(i, m), "{name}: {p:?}");
+                assert_eq!(p.outcome() == Slower, lost(i, m), "{name}: {p:?}");
             }
         }
     }
@@ -203,7 +206,7 @@ fn what_others_took_on_both_sides_widens_the_margin() {
     expect(noted(1.0, 0.3), noted(0.75, 0.3), NoDifferenceShown, "");
     let both = "^both were disturbed: other programs took at least 40 %";
     expect(taken(1.0, 0.4), taken(0.7, 0.4), NotComparable, both);
-    assert_eq!(one(taken(1.0, 0.4), taken(0.7, 0.4)).resolution, None);
+    assert_eq!(one(taken(1.0, 0.4), taken(0.7, 0.4)).headline.unwrap().resolution, None);
     expect(taken(1.0, 0.4), taken(0.2, 0.4), Slower, "");
 }
 
@@ -238,8 +241,8 @@ fn a_wide_interval_widens_the_margin() {
 fn less_is_better_for_a_time() {
     let [short, long] = [5e-9, 1e-8].map(|s| latency(1 << 20, s));
     let p = one(short.clone(), long.clone());
-    assert_eq!(p.outcome, Slower);
-    assert!((p.ratio.unwrap().median - 2.0).abs() < 0.01, "the ratio stays B / A");
+    assert_eq!(p.outcome(), Slower);
+    assert!((p.headline.unwrap().ratio.median - 2.0).abs() < 0.01, "the ratio stays B / A");
     expect(long, short, Faster, "");
 }
 
@@ -247,8 +250,8 @@ fn less_is_better_for_a_time() {
 fn what_cannot_be_compared_says_why_and_what_is_gone_fails() {
     let not = |a: Measurement, b: Measurement, words: &str, fails: bool| {
         let p = one(a, b);
-        assert_eq!(p.outcome, NotComparable, "{p:?}");
-        assert!(p.reason.contains(words) && p.ratio.is_none() && p.margin.is_none(), "{p:?}");
+        assert_eq!(p.outcome(), NotComparable, "{p:?}");
+        assert!(p.reason.contains(words) && p.headline.is_none(), "{p:?}");
         assert_eq!(p.fails(), fails, "{p:?}");
     };
     let invalid = || found(flops(1), "page_cache", Severity::Invalid, 0.9);
@@ -271,10 +274,10 @@ fn what_cannot_be_compared_says_why_and_what_is_gone_fails() {
 #[test]
 fn figures_of_different_methods_are_not_compared() {
     let (a, mut b) = (run(vec![flops(1)]), run(vec![scaled(flops(1), 0.5)]));
-    assert_eq!(compared(&a, &b).points[0].outcome, Slower);
+    assert_eq!(compared(&a, &b).points[0].outcome(), Slower);
     b.workloads.get_mut("cpu.flops").unwrap().method += 1;
     let p = &compared(&a, &b).points[0];
-    assert_eq!(p.outcome, NotComparable);
+    assert_eq!(p.outcome(), NotComparable);
     assert!(p.reason.contains("method 2 of cpu.flops, B by method 3"), "{}", p.reason);
     assert!(compared(&a, &b).fails(), "a baseline of another method is no baseline");
 }
@@ -325,8 +328,8 @@ fn an_import_without_trials_has_a_ratio_of_medians_and_no_more() {
     b.imported = Some("sysbench 1.0".into());
     let c = compared(&run(vec![flops(1)]), &b);
     assert_eq!(outcomes(&c), [NotComparable]);
-    assert!(c.points[0].reason.contains("10 trials in A and only a median in B"), "{c:?}");
-    assert!((c.points[0].ratio.as_ref().unwrap().median - 1.0).abs() < 1e-3);
+    assert!(c.points[0].reason.contains("10 trials in A and only a figure in B"), "{c:?}");
+    assert!((c.points[0].headline.as_ref().unwrap().ratio.median - 1.0).abs() < 1e-3);
     let by = c.differences.iter().find(|d| d.what == "measured by").unwrap();
     assert_eq!((by.a.as_str(), by.b.as_str()), ("proofmark", "sysbench 1.0"));
 }
@@ -385,7 +388,7 @@ proptest! {
             let c = compare(Named { name: &text, run: x }, Named { name: "b", run: y }, options);
             let delivered = || c.points.iter().filter_map(|p| p.delivered.as_ref());
             prop_assert!(delivered().all(|d| d.margin.is_finite()));
-            let ratios = c.points.iter().filter_map(|p| p.ratio.as_ref());
+            let ratios = c.points.iter().filter_map(|p| Some(&p.headline.as_ref()?.ratio));
             let ratios = ratios.chain(delivered().map(|d| &d.ratio));
             let speeds = c.subsystems.iter().filter_map(|s| s.speed.as_ref());
             for r in ratios.chain(speeds) {
@@ -393,7 +396,7 @@ proptest! {
                 prop_assert!(r.median > 0.0 && r.median.is_finite() && ends[0] > 0.0 && ends[1].is_finite());
                 prop_assert!(ends[0] <= r.median && r.median <= ends[1]);
             }
-            prop_assert!(c.points.iter().all(|p| p.margin.is_none_or(f64::is_finite)));
+            prop_assert!(c.points.iter().all(|p| p.headline.as_ref().is_none_or(|h| h.margin.is_finite())));
             prop_assert!(c.points.iter().all(|p| !p.reason.is_empty() && clean(&p.reason) == p.reason));
             prop_assert!(c.points.len() <= x.measurements.len() + y.measurements.len());
         }

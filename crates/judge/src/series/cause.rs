@@ -6,7 +6,7 @@ use crate::Context;
 use crate::capacity::Capacity;
 use crate::execution::{Execution, others};
 use crate::network::{retransmitted, segments};
-use crate::statistics::typical;
+use crate::statistics::median_over;
 
 /// Trials before and after a change that are held against each other.
 const WINDOW: usize = 30;
@@ -110,7 +110,8 @@ fn states(
     effect: Effect,
 ) -> Vec<String> {
     let mut found = Vec::new();
-    let both = |of: fn(&Trial) -> Option<f64>| Some((typical(before, of)?, typical(after, of)?));
+    let both =
+        |of: fn(&Trial) -> Option<f64>| Some((median_over(before, of)?, median_over(after, of)?));
     let clocks = both(|t| t.conditions.clock_hz)
         .filter(|(was, is)| *was > 0.0 && *is > 0.0 && !Execution::derive(ctx, m).waits());
     if let Some((was, is)) = clocks {
@@ -151,9 +152,9 @@ fn traffic(m: &Measurement, before: &[Trial], after: &[Trial], effect: Effect) -
         let file = t.file.as_ref()?;
         Some((file.asked_read_bytes as f64 + file.asked_written_bytes as f64) / t.seconds)
     };
-    if let (Some(was), Some(is)) = (typical(before, others), typical(after, others))
+    if let (Some(was), Some(is)) = (median_over(before, others), median_over(after, others))
         && let Some(base) =
-            typical(before, own).into_iter().chain(typical(after, own)).reduce(f64::max)
+            median_over(before, own).into_iter().chain(median_over(after, own)).reduce(f64::max)
         && effect.is_explained_by(was / base, is / base, LEAST_TRAFFIC)
         && is != was
     {
@@ -161,7 +162,7 @@ fn traffic(m: &Measurement, before: &[Trial], after: &[Trial], effect: Effect) -
         found.push(format!("the device's other traffic: {} before, {} after", rate(was), rate(is)));
     }
     let again = |t: &Trial| Some(retransmitted(m, t)? / segments(m, t)?);
-    if let (Some(was), Some(is)) = (typical(before, again), typical(after, again))
+    if let (Some(was), Some(is)) = (median_over(before, again), median_over(after, again))
         && (is - was) * effect.more >= LEAST_AGAIN
     {
         let [was, is] = [was, is].map(|share| share * 100.0);

@@ -77,36 +77,54 @@ fn two_states(random: &mut Random, n: usize, (upper, dwell_s): (f64, f64)) -> Ve
 }
 
 /// The interval at the first look that is narrow enough, else at the last.
-fn stopped(rounds: &[f64], aim: f64) -> [f64; 2] {
+fn stopped(rounds: &[f64], target: f64) -> [f64; 2] {
     let at = |n: usize| Figure::of_rounds(&rounds[..n], true);
-    let narrow = |n: &usize| at(*n).half_width().is_some_and(|half| half <= aim);
+    let narrow = |n: &usize| at(*n).half_width().is_some_and(|half| half <= target);
     let n = LOOKS.into_iter().find(narrow).unwrap_or(LOOKS[2]);
     at(n).ci95.unwrap()
 }
 
 /// Share of runs whose interval holds the median of very many rounds.
-fn coverage(seed: u64, aim: f64, rounds: impl Fn(&mut Random, usize) -> Vec<f64>) -> f64 {
+fn coverage(seed: u64, target: f64, rounds: impl Fn(&mut Random, usize) -> Vec<f64>) -> f64 {
     let mut random = Random(seed);
     let many: Vec<f64> = (0..1000).flat_map(|_| rounds(&mut random, LOOKS[2])).collect();
     let truth = median(&many).unwrap();
     let runs = 2000;
     let holds = |_: &usize| {
-        let [low, high] = stopped(&rounds(&mut random, LOOKS[2]), aim);
+        let [low, high] = stopped(&rounds(&mut random, LOOKS[2]), target);
         low <= truth && truth <= high
     };
     (0..runs).filter(holds).count() as f64 / runs as f64
 }
 
 #[test]
+fn a_trial_that_cannot_be_cut_is_one_round() {
+    let values: Vec<f64> = (1..=12).map(f64::from).collect();
+    let unit = Unit::BytePerSecond;
+    let trials: Vec<Trial> = values.iter().map(|v| Trial::new(unit, *v, 1.0)).collect();
+    for cut in [Cut::Whole, Cut::Single] {
+        let after = |n| summarise_trials(cut, unit, &trials[..n], true).unwrap().ci95();
+        let looks = [7, 8, 12].map(after);
+        assert_eq!(looks, [None, Some([1.0, 8.0]), Some([2.0, 11.0])], "{cut:?}");
+        let asked = summarise_trials(cut, unit, &trials, false).unwrap();
+        assert_eq!(asked.ci95(), Some([3.0, 10.0]), "{cut:?}, a fixed number");
+    }
+    let alone = |n| Summary::of_values(&values[..n]).unwrap();
+    assert_eq!((alone(6).ci95(), alone(5).ci95()), (Some([1.0, 6.0]), None));
+    let why = alone(5).delivered.missing.unwrap();
+    assert_eq!(why, "5 values are too few for a 95 % interval, which needs 6");
+}
+
+#[test]
 fn the_interval_holds_the_median_whenever_the_rule_stops() {
-    for aim in [0.005, 0.03, 0.05] {
+    for target in [0.005, 0.03, 0.05] {
         for (name, rounds) in [
             ("lognormal", lognormal as fn(&mut Random, usize) -> Vec<f64>),
             ("autocorrelated", autocorrelated),
         ] {
-            let share = coverage(7, aim, rounds);
-            println!("{name}, aim {aim}: {share}");
-            assert!(share >= 0.93, "{name}, aim {aim}: {share}");
+            let share = coverage(7, target, rounds);
+            println!("{name}, target {target}: {share}");
+            assert!(share >= 0.93, "{name}, target {target}: {share}");
         }
     }
 }

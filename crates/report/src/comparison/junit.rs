@@ -2,7 +2,7 @@
 
 use proofmark_model::{ComparedPoint, Comparison, FigureKind, Subsystem};
 
-use super::words::{failure, medians, moved, ratio};
+use super::words::{failure, moved, ratio, values};
 use crate::junit::document::{self, Case, Ending, Outcome, Suite};
 use crate::junit::text;
 
@@ -51,19 +51,16 @@ fn case(p: &ComparedPoint) -> Case {
     }
 }
 
-/// Both medians; ratio, interval and margin of the figure compared, and of delivered if it changed.
+/// Both headline figures; ratio, interval and margin of the figure compared, and of delivered if it changed.
 fn figures(p: &ComparedPoint) -> String {
-    let [a, b] = medians(p).map(|m| m.unwrap_or_else(|| "no result".to_owned()));
+    let [a, b] = values(p).map(|m| m.unwrap_or_else(|| "no result".to_owned()));
     let mut out = format!("A {a}; B {b}");
-    if let Some(r) = &p.ratio {
-        out.push_str(&format!(
-            "; {} B / A {}",
-            p.figure.map_or("", FigureKind::as_str),
-            ratio(r, p.margin)
-        ));
+    if let Some(h) = &p.headline {
+        let kind = p.figure.map_or("", FigureKind::as_str);
+        out.push_str(&format!("; {kind} B / A {}", ratio(h)));
     }
     if let Some(d) = moved(p) {
-        out.push_str(&format!("; delivered B / A {}", ratio(&d.ratio, Some(d.margin))));
+        out.push_str(&format!("; delivered B / A {}", ratio(d)));
     }
     out
 }

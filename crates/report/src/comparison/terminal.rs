@@ -112,9 +112,9 @@ pub fn check(comparison: &Comparison) -> String {
     let mut out = String::new();
     for p in comparison.points.iter().filter(|p| p.fails()) {
         let mut figures =
-            p.ratio.as_ref().map_or_else(String::new, |r| format!("{}; ", ratio(r, p.margin)));
+            p.headline.as_ref().map_or_else(String::new, |h| format!("{}; ", ratio(h)));
         if let Some(d) = moved(p) {
-            figures.push_str(&format!("delivered {}; ", ratio(&d.ratio, Some(d.margin))));
+            figures.push_str(&format!("delivered {}; ", ratio(d)));
         }
         let word = failure(p);
         out.push_str(&format!("{word} {}: {figures}{}\n", point(p), clean(&p.reason)));

@@ -37,10 +37,12 @@ fn point(threads: u64, ratio: f64, outcome: Comparability, reason: &str) -> Comp
         a: number(64e9, Verdict::Valid),
         b: number(64e9 * ratio, Verdict::Suspect),
         figure: Some(FigureKind::Delivered),
-        ratio: Some(Ratio { median: ratio, ci95: Some([ratio * 0.99, ratio * 1.01]) }),
-        margin: Some(0.04),
-        resolution: Some(0.052),
-        outcome,
+        headline: Some(ComparedFigure {
+            ratio: Ratio { median: ratio, ci95: Some([ratio * 0.99, ratio * 1.01]) },
+            margin: 0.04,
+            resolution: Some(0.052),
+            outcome,
+        }),
         delivered: None,
         reason: reason.into(),
     }
@@ -52,10 +54,10 @@ fn comparison() -> Comparison {
     let quota =
         |share: &str| format!("in B a CPU quota of 0.5 CPUs held the process back for {share} %");
     let mut only = point(16, 1.0, NotComparable, "only in A");
-    (only.b, only.ratio, only.margin) = (None, None, None);
+    (only.b, only.headline) = (None, None);
     let mut invalid = point(32, 1.0, NotComparable, "A is invalid: the page cache did it");
     invalid.a = number(1e9, Verdict::Invalid);
-    (invalid.ratio, invalid.margin) = (None, None);
+    invalid.headline = None;
     let mut time = point(8, 0.5, Faster, "no finding and no fact about the machines tells why");
     (time.workload, time.unit, time.better) =
         ("memory.latency".into(), Unit::Second, Better::Lower);
@@ -151,7 +153,8 @@ fn what_no_point_shows_alone_is_told_where_all_together_leave_1_out() {
 fn a_check_tells_what_it_could_not_judge_and_when_that_is_too_much() {
     let mut c = comparison();
     let mut few = c.points[2].clone();
-    (few.outcome, few.reason) = (Comparability::NotComparable, "1 trial is too few".into());
+    few.headline.as_mut().unwrap().outcome = Comparability::NotComparable;
+    few.reason = "1 trial is too few".to_owned();
     c.points = vec![c.points[2].clone(), few.clone()];
     let text = check(&c);
     assert!(text.contains("not judged cpu.flops avx2+fma, f64, 4 threads: 1 trial is"), "{text}");
@@ -320,8 +323,10 @@ proptest! {
         let mut c = comparison();
         for p in &mut c.points {
             (p.workload, p.name, p.reason) = (text.clone(), text.clone(), text.clone());
-            p.margin = Some(value());
-            p.ratio = Some(Ratio { median: value(), ci95: Some([value(), value()]) });
+            if let Some(h) = &mut p.headline {
+                h.margin = value();
+                h.ratio = Ratio { median: value(), ci95: Some([value(), value()]) };
+            }
             p.a = number(value(), Verdict::Valid);
         }
         c.subsystems[0].margin = value();

@@ -54,7 +54,7 @@ fn which_moved(c: &Comparison) -> Option<String> {
     let both: Vec<_> = c
         .points
         .iter()
-        .filter_map(|p| Some((p.figure?, p.outcome, p.delivered.as_ref()?.outcome)))
+        .filter_map(|p| Some((p.figure?, p.outcome(), p.delivered.as_ref()?.outcome)))
         .collect();
     let count = |keep: &dyn Fn(Comparability, Comparability) -> bool| {
         both.iter().filter(|(_, headline, delivered)| keep(*headline, *delivered)).count()

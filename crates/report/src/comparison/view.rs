@@ -6,7 +6,7 @@ use proofmark_model::{Comparability, ComparedPoint, Comparison, Side, format_fac
 use serde::Serialize;
 
 use super::verdict;
-use super::words::{color, direction, interval, margin, medians, moved, outcome, point};
+use super::words::{color, direction, interval, margin, moved, outcome, point, values};
 use crate::view::{Cell, Fact, Table, clean, plural};
 
 /// Causes that are listed.
@@ -71,7 +71,7 @@ pub struct Line {
     pub name: String,
     /// `less is better`, or empty.
     pub direction: &'static str,
-    /// Medians with their label.
+    /// The headline figures with their label.
     pub a: Option<String>,
     /// See `a`.
     pub b: Option<String>,
@@ -100,8 +100,8 @@ impl View {
         let causes = causes(c);
         let mut differing: Vec<&ComparedPoint> = c.points.iter().filter(|p| differs(p)).collect();
         let far = |p: &ComparedPoint| {
-            let ratios = p.ratio.iter().chain(moved(p).map(|d| &d.ratio));
-            ratios.map(|r| r.median.ln().abs()).fold(0.0, f64::max)
+            let figures = p.headline.iter().chain(moved(p));
+            figures.map(|f| f.ratio.median.ln().abs()).fold(0.0, f64::max)
         };
         differing.sort_by(|p, q| {
             let faster = |p: &ComparedPoint| p.change() == Comparability::Faster;
@@ -148,10 +148,12 @@ impl Tally {
 
 impl Line {
     fn from_point(p: &ComparedPoint) -> Self {
-        let [a, b] = medians(p);
-        let drawn = p.ratio.as_ref().map(|r| {
+        let [a, b] = values(p);
+        let headline = p.headline.as_ref();
+        let drawn = headline.map(|h| {
+            let r = &h.ratio;
             let [low, high] = r.ci95.unwrap_or([r.median; 2]);
-            [r.median, low, high, p.margin.unwrap_or(0.0)]
+            [r.median, low, high, h.margin]
         });
         Self {
             workload: clean(&p.workload),
@@ -159,9 +161,9 @@ impl Line {
             direction: direction(p),
             a,
             b,
-            ratio: p.ratio.as_ref().map(|r| format_factor(r.median)),
-            interval: p.ratio.as_ref().and_then(interval),
-            margin: p.margin.and_then(margin),
+            ratio: headline.map(|h| format_factor(h.ratio.median)),
+            interval: headline.and_then(|h| interval(&h.ratio)),
+            margin: headline.and_then(|h| margin(h.margin)),
             delivered: moved(p).map(|d| format_factor(d.ratio.median)),
             outcome: outcome(p),
             color: color(p).map_or("", |v| v.as_str()),
@@ -311,10 +313,10 @@ fn method() -> Vec<String> {
          result is slower if one of the two is.",
         "Margin. Two runs of one machine differ by more than their trials show. A difference is shown \
          only where the whole interval is beyond the margin. The margin is the largest of four values. \
-         First: twice the policy's target, or four times on a virtual machine, except for the CPU. \
-         Second: three robust standard deviations of the ratios in the subsystem, about the median of \
+         First: twice the target, or four times on a virtual machine except for the CPU; a target below \
+         2 % counts as 2 %. Second: three robust standard deviations of the ratios in the subsystem, about the median of \
          the same workload and number of threads. It is at most a quarter, or a half for a result that \
-         was disturbed in both runs. Third: the half-widths of both medians' intervals, at most a half. \
+         was disturbed in both runs. Third: the half-widths of both figures' intervals, at most a half. \
          Fourth: the CPU time that others took from both runs, except for a figure that leaves it \
          out. A result whose margin could hide a factor of two is not compared.",
         "Few trials. Too few trials give no interval. With 3 or more on each side, all trials of B must \

@@ -26,17 +26,17 @@ pub fn point(p: &ComparedPoint) -> String {
     if name.is_empty() { workload } else { format!("{workload} {name}") }
 }
 
-/// The medians of both sides in one scale, with their label; `None` where a side has none.
-pub fn medians(p: &ComparedPoint) -> [Option<String>; 2] {
-    let median = |n: &Option<Number>| n.as_ref().map(|n| n.summary.value());
-    let both = [median(&p.a), median(&p.b)];
+/// The headline figures of both sides in one scale, with their label; `None` where a side has none.
+pub fn values(p: &ComparedPoint) -> [Option<String>; 2] {
+    let value = |n: &Option<Number>| n.as_ref().map(|n| n.summary.value());
+    let both = [value(&p.a), value(&p.b)];
     let scale = Scale::for_largest(both.iter().flatten().copied(), p.unit);
-    both.map(|m| m.and_then(|m| scale.with_label(m)))
+    both.map(|v| v.and_then(|v| scale.with_label(v)))
 }
 
 /// Sign and words of what became of a point.
 pub fn outcome(p: &ComparedPoint) -> &'static str {
-    match p.outcome {
+    match p.outcome() {
         _ if p.gone() => "✗ gone",
         Comparability::Slower => "▼ slower",
         Comparability::Faster if p.change() == Comparability::Faster => "▲ faster",
@@ -56,9 +56,10 @@ pub fn moved(p: &ComparedPoint) -> Option<&ComparedFigure> {
 }
 
 /// `0.500 (0.495–0.505), margin 4.0 %`.
-pub fn ratio(r: &Ratio, least: Option<f64>) -> String {
+pub fn ratio(figure: &ComparedFigure) -> String {
+    let r = &figure.ratio;
     let ends = interval(r).map_or_else(String::new, |ends| format!(" ({ends})"));
-    let least = least.and_then(margin).map_or_else(String::new, |m| format!(", margin {m}"));
+    let least = margin(figure.margin).map_or_else(String::new, |m| format!(", margin {m}"));
     format!("{}{ends}{least}", format_factor(r.median))
 }
 

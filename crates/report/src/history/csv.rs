@@ -29,7 +29,7 @@ const NUMBER: [&str; 18] = [
     "over_time",
     "n",
     "headline",
-    "median",
+    "value",
     "ci95_low",
     "ci95_high",
     "attainable",
@@ -90,7 +90,7 @@ pub fn points(points: &[PastPoint]) -> Result<String, RenderError> {
             p.n.to_string(),
             p.headline.as_str().to_owned(),
         ]);
-        row.extend(figure(Some(PastFigure { value: p.median, ci95: p.ci95 })));
+        row.extend(figure(Some(PastFigure { value: p.value, ci95: p.ci95 })));
         row.extend([p.attainable, p.delivered].into_iter().flat_map(figure));
         row.extend([
             p.levels.map_or_else(String::new, |n| n.to_string()),

@@ -53,8 +53,8 @@ pub fn points(workload: &str, shared: &str, lines: &[Line]) -> Result<String, Re
         shared => format!("In all runs: {shared}. "),
     };
     let about = format!(
-        "{throughout}Change: compared with the previous run that is not invalid. Whiskers: 95 % interval of the \
-         median. ! suspect, ✗ invalid."
+        "{throughout}Change: compared with the previous run that is not invalid. Whiskers: 95 % \
+         interval. ! suspect, ✗ invalid."
     );
     page(&format!("{workload} over time"), &about, &parts)
 }
@@ -116,7 +116,7 @@ fn spot(line: &Line, m: &Moment, at: f64) -> Option<Spot> {
         let v = line.scale.scaled(v);
         (v.is_finite() && v.abs() < AXIS).then_some(v)
     };
-    let text = line.scale.number(m.median)?;
+    let text = line.scale.number(m.value)?;
     let interval = m.ci95.and_then(|i| line.scale.interval(i));
     let interval = match (m.several_levels(), interval) {
         (Some(levels), _) => format!("over {levels}"),
@@ -131,7 +131,7 @@ fn spot(line: &Line, m: &Moment, at: f64) -> Option<Spot> {
         verdict_mark(m.verdict)
     );
     let mark = Mark {
-        value: on_axis(m.median)?,
+        value: on_axis(m.value)?,
         text,
         about,
         interval: m.ci95.and_then(|[low, high]| Some([on_axis(low)?, on_axis(high)?])),

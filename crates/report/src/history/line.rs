@@ -17,7 +17,7 @@ pub struct Line {
     pub name: String,
     /// Which direction is good.
     pub better: Better,
-    /// What its median is: a figure's name, or `median` where runs differ in that.
+    /// What its value is: a figure's name, or `figure` where runs differ in that.
     pub headline: &'static str,
     /// One scale for all its values.
     pub scale: Scale,
@@ -33,13 +33,13 @@ pub struct Moment {
     /// When the run began.
     pub started: Timestamp,
     /// The headline figure, in the base unit.
-    pub median: f64,
+    pub value: f64,
     /// Its 95 % interval.
     pub ci95: Option<[f64; 2]>,
     /// What the run got, where the headline is another figure.
     pub delivered: Option<f64>,
-    /// Levels that the value had while it was sampled over time, if they are several: the median
-    /// is none of them.
+    /// Levels that it had while it was sampled over time, if they are several: the value is none
+    /// of them.
     pub levels: Option<u64>,
     /// What became of the last one before it that is not invalid: 0.1 for a tenth more. `None`
     /// where there is none, or where this one or that is no number to hold another against.
@@ -124,10 +124,10 @@ fn on((host, what): Machine, all: &BTreeSet<Machine>) -> Option<String> {
 
 /// An invalid result does not set the scale.
 fn scale(points: &[&PastPoint], unit: Unit) -> Scale {
-    let usable = || points.iter().filter(|p| p.verdict != Verdict::Invalid).map(|p| p.median);
+    let usable = || points.iter().filter(|p| p.verdict != Verdict::Invalid).map(|p| p.value);
     match usable().next() {
         Some(_) => Scale::for_largest(usable(), unit),
-        None => Scale::for_largest(points.iter().map(|p| p.median), unit),
+        None => Scale::for_largest(points.iter().map(|p| p.value), unit),
     }
 }
 
@@ -135,14 +135,14 @@ fn moments(points: &[&PastPoint]) -> Vec<Moment> {
     let mut before: Option<f64> = None;
     let moment = |p: &&PastPoint| {
         let usable = p.verdict != Verdict::Invalid;
-        let change = before.filter(|_| usable).map(|b| p.median / b - 1.0);
-        if usable && p.median.is_finite() && p.median > 0.0 {
-            before = Some(p.median);
+        let change = before.filter(|_| usable).map(|b| p.value / b - 1.0);
+        if usable && p.value.is_finite() && p.value > 0.0 {
+            before = Some(p.value);
         }
         Moment {
             run: p.run,
             started: p.started,
-            median: p.median,
+            value: p.value,
             ci95: p.ci95,
             delivered: p
                 .delivered

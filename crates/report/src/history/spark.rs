@@ -14,7 +14,7 @@ pub fn chart(line: &Line, width: usize) -> (Spark, usize) {
     let each = line.moments.len().div_ceil(width.max(1)).max(1);
     let values = line.moments.chunks(each).map(|some| {
         let usable = some.iter().filter(|m| m.verdict != Verdict::Invalid);
-        median(&usable.map(|m| m.median).collect::<Vec<_>>())
+        median(&usable.map(|m| m.value).collect::<Vec<_>>())
     });
     (spark(values, INVALID), each)
 }

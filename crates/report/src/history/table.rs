@@ -61,7 +61,7 @@ pub fn line(line: &Line) -> Table {
         let mut cells = vec![
             Cell::text(m.run.to_string()),
             Cell::text(minute(m.started)),
-            dash(line.scale.number(m.median)),
+            dash(line.scale.number(m.value)),
             dash(m.several_levels().or_else(|| line.scale.tight_interval(m.ci95?))),
         ];
         if with_delivered {

@@ -32,7 +32,7 @@ fn past(id: i64) -> PastRun {
     }
 }
 
-fn point(run: i64, threads: u64, median: f64) -> PastPoint {
+fn point(run: i64, threads: u64, value: f64) -> PastPoint {
     PastPoint {
         run,
         started: day(run),
@@ -46,10 +46,10 @@ fn point(run: i64, threads: u64, median: f64) -> PastPoint {
         over_time: false,
         n: 8,
         headline: FigureKind::Delivered,
-        median,
-        ci95: Some([median * 0.99, median * 1.01]),
+        value,
+        ci95: Some([value * 0.99, value * 1.01]),
         attainable: None,
-        delivered: Some(PastFigure { value: median, ci95: None }),
+        delivered: Some(PastFigure { value, ci95: None }),
         levels: None,
         efficiency: Some(0.9),
         verdict: Verdict::Valid,
@@ -130,10 +130,10 @@ run  started, UTC    delivered  95 % interval  change  of ceiling  verdict
 fn what_was_delivered_is_beside_another_headline() {
     let mut all = two();
     for p in &mut all[..3] {
-        let ci95 = Some([0.4 * p.median, 0.6 * p.median]);
+        let ci95 = Some([0.4 * p.value, 0.6 * p.value]);
         p.headline = FigureKind::Attainable;
-        p.attainable = Some(PastFigure { value: p.median, ci95: p.ci95 });
-        p.delivered = Some(PastFigure { value: 0.5 * p.median, ci95 });
+        p.attainable = Some(PastFigure { value: p.value, ci95: p.ci95 });
+        p.delivered = Some(PastFigure { value: 0.5 * p.value, ci95 });
     }
     let text = drawn(&all, 100);
     let heads: Vec<&str> = text.lines().filter(|l| l.starts_with("run ")).collect();
@@ -178,7 +178,7 @@ fn machines_are_lines_of_their_own() {
 #[test]
 fn an_invalid_number_is_no_measure_of_change() {
     let mut all = two()[..3].to_vec();
-    all[1].median = 9e15;
+    all[1].value = 9e15;
     all[1].verdict = Verdict::Invalid;
     let lines = lines(&all, None);
     let changes: Vec<_> = lines[0].moments.iter().map(|m| m.change).collect();
@@ -256,7 +256,7 @@ fn programs_get_what_is_stored() {
     let at = |name: &str, head: &::csv::StringRecord| head.iter().position(|h| h == name).unwrap();
     let head = reader.headers().unwrap().clone();
     let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
-    assert_eq!((rows.len(), rows[5][at("median", &head)].parse::<f64>().unwrap()), (6, 90e9));
+    assert_eq!((rows.len(), rows[5][at("value", &head)].parse::<f64>().unwrap()), (6, 90e9));
     assert_eq!((&rows[5][at("threads", &head)], &rows[5][at("over_time", &head)]), ("2", "false"));
 }
 
@@ -286,7 +286,7 @@ fn strangers_texts_steer_nothing() {
 fn the_page_has_a_chart_a_line() {
     let mut all = two();
     all[4].verdict = Verdict::Suspect;
-    all[5].median = f64::INFINITY;
+    all[5].value = f64::INFINITY;
     let page = points("cpu.flops", None, &all, Form::Html, &WIDE).unwrap();
     assert_eq!(page.matches("<svg viewBox").count(), 2);
     assert_eq!(page.matches("<tbody>").count(), 2);

@@ -69,7 +69,7 @@ pub fn for_measurement(m: &Measurement) -> Vec<Metric> {
     let mut all = Vec::new();
     if let Some(s) = &m.summary {
         let values = [
-            ("median", Some(s.value())),
+            ("headline", Some(s.value())),
             ("attainable", s.attainable.value),
             ("typical", s.typical.value),
             ("delivered", s.delivered.value),

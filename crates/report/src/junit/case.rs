@@ -14,7 +14,7 @@ pub fn from_measurement(m: &Measurement) -> Case {
     let seconds = if seconds.is_nan() { 0.0 } else { seconds.clamp(0.0, LONGEST_S) };
     let mut properties = vec![("verdict", m.verdict.as_str().to_owned())];
     if let Some(s) = &m.summary {
-        properties.push(("median", number(s.value())));
+        properties.push(("headline", number(s.value())));
         properties.push(("unit", m.unit.as_str().to_owned()));
     }
     properties.extend(m.precision.map(|p| ("half_width", number(p.half_width))));

@@ -6,7 +6,7 @@
 //! - suspect: passes, since the number was taken; what was found is in `system-out`;
 //! - valid: passes.
 //!
-//! The properties of a case hold verdict, median, unit, efficiency and trials. Its time is that of
+//! The properties of a case hold verdict, headline figure, unit, efficiency and trials. Its time is that of
 //! its trials. What was found about the host and the run is a suite of its own, `run`. To fail
 //! where something got slower, use `proofmark check`.
 

@@ -169,11 +169,11 @@ fn in_unit(all: &[Labelled], unit: Unit) -> Vec<Family> {
         each(
             all,
             "measurement",
-            "Median over the trials.",
+            "The headline figure.",
             name,
             plain(|m| Some(m.summary.as_ref()?.value())),
         ),
-        each(all, "measurement_interval", "Bounds of the median's 95 % interval.", name, |m| {
+        each(all, "measurement_interval", "Bounds of its 95 % interval.", name, |m| {
             let bounds = [("low", 0), ("high", 1)];
             let of = |(word, at)| (Some(label("bound", word)), bound(m, at));
             if m.unit == unit { bounds.map(of).to_vec() } else { Vec::new() }

@@ -6,7 +6,7 @@
 //! So all is a gauge and nothing has a timestamp: `proofmark_run_start_timestamp_seconds` says how
 //! old the figures are. What both forms read is what is written.
 //!
-//! One family for each unit: `proofmark_measurement_bytes_per_second` is the median, its labels
+//! One family for each unit: `proofmark_measurement_bytes_per_second` is the headline figure, its labels
 //! the workload and, after `param_`, every parameter. Further families hold the interval, the ceiling, the
 //! efficiency, percentiles of the latency, and reference tools. A verdict is a set of states: one
 //! series for each of `valid`, `suspect` and `invalid`, of which one is 1. A value that is missing,

@@ -2,7 +2,8 @@
 //!
 //! A table that does not fit the width loses its spacing, then the columns that a
 //! reader can spare, such as its ceiling (which the share of it implies) or its single
-//! trials, and at last becomes one paragraph per point. Of a long axis the medians are printed; the files hold the rest.
+//! trials, and at last becomes one paragraph per point. Of a long axis the headline figures are
+//! printed; the files hold the rest.
 //! Colours only repeat what a word and a sign already say.
 
 mod machine;

@@ -129,7 +129,7 @@ fn trials(every: &[&Measurement], groups: &[&Group]) -> Option<String> {
         true => String::new(),
         false => format!("; those of {} last as long as their work takes", and_list(&ids)),
     };
-    Some(format!("Each configuration has {count} after its warm-up{length}{but}."))
+    Some(format!("Each configuration has {count}{length}{but}."))
 }
 
 /// Whether a trial is so much work, however long it takes.

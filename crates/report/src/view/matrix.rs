@@ -1,9 +1,9 @@
-//! Medians over a long axis in few lines: a row per value, a column per combination of
+//! Headline figures over a long axis in few lines: a row per value, a column per combination of
 //! the other parameters. For a terminal, where a row per point would fill many screens.
 
 use proofmark_model::{Measurement, Params, Verdict};
 
-use super::label::{Group, parameter_value, spoken, why_no_trials};
+use super::label::{Group, figure_word, parameter_value, spoken, why_no_trials};
 use super::num::Scale;
 use super::table::{Cell, Table};
 use super::text::clean;
@@ -11,10 +11,10 @@ use super::workload::caption;
 
 /// Rows of a table that a reader takes in at once.
 pub const ROWS: usize = 16;
-/// Columns of medians that fit.
+/// Columns of figures that fit.
 const COLUMNS: usize = 6;
 
-/// The medians by working set or size; `None` where the whole table is short, or this one
+/// The headline figures by working set or size; `None` where the whole table is short, or this one
 /// would be too wide.
 pub fn build(group: &Group, scale: &Scale) -> Option<Table> {
     if !["working_set", Params::SIZE].contains(&group.axis) || group.all.len() <= ROWS {
@@ -39,7 +39,8 @@ pub fn build(group: &Group, scale: &Scale) -> Option<Table> {
         return None;
     }
     rows.sort_by_key(|(value, _)| *value);
-    let what = format!("median by {}, in {}", spoken(axis), scale.label());
+    let kinds = group.all.iter().filter_map(|m| Some(m.summary.as_ref()?.headline));
+    let what = format!("{} by {}, in {}", figure_word(kinds), spoken(axis), scale.label());
     let mut table = Table::new(caption(group, &what)).number(clean(axis));
     table.keys = 1;
     for name in &columns {
@@ -52,14 +53,14 @@ pub fn build(group: &Group, scale: &Scale) -> Option<Table> {
         let mut cells = vec![Cell::text(parameter_value(group.spec, axis, &value.into()))];
         for at in 0..columns.len() {
             let m = row.iter().find(|(column, _)| *column == at).map(|(_, m)| *m);
-            cells.push(m.map_or_else(|| Cell::text(""), |m| median(m, scale, &mut table)));
+            cells.push(m.map_or_else(|| Cell::text(""), |m| figure(m, scale, &mut table)));
         }
         table.push(cells);
     }
     Some(table)
 }
 
-fn median(m: &Measurement, scale: &Scale, table: &mut Table) -> Cell {
+fn figure(m: &Measurement, scale: &Scale, table: &mut Table) -> Cell {
     let text = m.summary.as_ref().and_then(|s| scale.number(s.value()));
     let Some(text) = text else { return table.missing(why_no_trials(m)) };
     let note = match m.verdict {

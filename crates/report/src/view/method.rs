@@ -22,8 +22,8 @@ const FIGURES: &str = "Figures. CPU and memory loads run in slices of about 20 u
 /// How sure they are.
 const STATISTICS: &str = "Statistics. A figure is the median of its rounds: a trial of 0.1 s is one, a longer one of a \
     CPU or memory load several. Its interval contains the true median with at least 95 % \
-    confidence and assumes no distribution. It comes from order statistics, which need at least 8 \
-    rounds (6 single operations). The standard deviation is that of the trials, as a sample (n - \
+    confidence and assumes no distribution. It comes from order statistics and needs at least 8 \
+    rounds; of other loads each trial is one. The standard deviation is that of the trials, as a sample (n - \
     1). Every trial is kept and shown.";
 
 /// What is counted in memory.
@@ -154,7 +154,7 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
         "Verdict. Checks look for errors in a result. Suspect: a named cause changed it, or what \
          its name says cannot be confirmed. Invalid: the result is not what its name says. The \
          worst finding decides. Precision is no verdict: it says how wide the interval is against \
-         the aim."
+         the target."
             .to_owned(),
     ];
     if run.measurements.iter().any(|m| m.subsystem == Subsystem::Memory) {

@@ -137,7 +137,7 @@ pub struct Trust {
     pub worst: &'static str,
     /// In a sentence or two.
     pub sentence: String,
-    /// How many results are as precise as aimed for, and the widest; `None` without an interval.
+    /// How many intervals are as narrow as the target, and the widest; `None` without an interval.
     pub precision: Option<String>,
     /// What stopped the run early, if anything did.
     pub stopped: Option<String>,
@@ -272,7 +272,10 @@ fn trust(run: &Run) -> Trust {
                 1 => format!(" 1 is {verdict}: {one}."),
                 count => format!(" {count} are {verdict}: {more}."),
             };
-            let changed = ["a finding puts it in doubt", "findings put them in doubt"];
+            let changed = [
+                "a named cause changed it, or its claim is unconfirmed",
+                "a named cause changed them, or their claims are unconfirmed",
+            ];
             let wrong = ["it is not what its name says", "they are not what their names say"];
             whole + &part(suspect, "suspect", changed) + &part(invalid, "invalid", wrong)
         }
@@ -299,7 +302,7 @@ fn trust(run: &Run) -> Trust {
     }
 }
 
-/// `Precision: 41 of 70 results with an interval are within the aim; the widest is ± 7.0 %
+/// `Precision: 41 of 70 intervals are as narrow as the target; the widest is ± 7.0 %
 /// (memory.triad 2 threads).`
 fn precision(groups: &[Group]) -> Option<String> {
     let all: Vec<(Precision, &Group, &Measurement)> = groups
@@ -311,8 +314,8 @@ fn precision(groups: &[Group]) -> Option<String> {
     let (widest, group, m) = all.iter().max_by(|a, b| a.0.half_width.total_cmp(&b.0.half_width))?;
     let at = format!("{} {}", clean(&m.workload), group.short(m));
     Some(format!(
-        "Precision: {reached} of {} with an interval {} within the aim; the widest is ± {} % ({}).",
-        plural(all.len() as u64, "result"),
+        "Precision: {reached} of {} {} as narrow as the target; the widest is ± {} % ({}).",
+        plural(all.len() as u64, "interval"),
         is(reached),
         percent(widest.half_width)?,
         at.trim_end()

@@ -26,7 +26,7 @@ const LOAD: Unit = Unit::BytePerSecond;
 
 /// What the column `moved` means.
 const MOVED: &str = "The rate of all bytes that the hardware transfers, including the lines that an \
-    ordinary store reads before it overwrites them (write-allocate). The median counts only the \
+    ordinary store reads before it overwrites them (write-allocate). The figure counts only the \
     bytes that the program requested, as STREAM does.";
 
 /// What the column `load moved` means.
@@ -55,9 +55,9 @@ pub struct WorkloadView {
     pub better: &'static str,
     /// The number that answers the workload's question.
     pub headline: Headline,
-    /// Parameters, median, interval, ceiling, efficiency, verdict.
+    /// Parameters, headline figure, interval, ceiling, efficiency, verdict.
     pub table: Table,
-    /// The medians of a long table in few lines.
+    /// The headline figures of a long table in few lines.
     pub matrix: Option<Table>,
     /// How many trials at which points.
     pub design: String,
@@ -168,7 +168,7 @@ fn view(group: &Group) -> WorkloadView {
     }
 }
 
-/// The workload's scale: that of its medians.
+/// The workload's scale: that of its headline figures.
 fn scale(group: &Group) -> Scale {
     let unit = group
         .all
@@ -176,11 +176,11 @@ fn scale(group: &Group) -> Scale {
         .map(|m| m.unit)
         .or(group.spec.map(|s| s.unit))
         .unwrap_or(Unit::OpPerSecond);
-    let medians: Vec<f64> =
+    let values: Vec<f64> =
         group.all.iter().filter_map(|m| m.summary.as_ref()).map(|s| s.value()).collect();
     match group.all.first() {
-        Some(m) => disk::scale(m, &medians),
-        None => Scale::for_values(&medians, unit),
+        Some(m) => disk::scale(m, &values),
+        None => Scale::for_values(&values, unit),
     }
 }
 
@@ -260,9 +260,9 @@ fn table(group: &Group, scale: &Scale) -> Table {
     for m in &group.all {
         let mut cells = keys(group, m, &mut table, &[]);
         let summary = m.summary.as_ref();
-        cells.push(table.maybe(median(summary, scale), || match summary {
+        cells.push(table.maybe(value(summary, scale), || match summary {
             None => why_no_trials(m),
-            Some(_) => "the median is not a finite number".to_owned(),
+            Some(_) => "the figure is not a finite number".to_owned(),
         }));
         for b in &extra {
             cells.push(table.maybe((b.value)(m), || match summary {
@@ -287,7 +287,7 @@ fn table(group: &Group, scale: &Scale) -> Table {
 /// The text of one measurement's cell.
 type Text<'a> = Box<dyn Fn(&Measurement) -> Option<String> + 'a>;
 
-/// A further column after the median.
+/// A further column after the headline figure.
 struct ExtraColumn<'a> {
     title: &'static str,
     unit: String,
@@ -358,8 +358,8 @@ pub fn verdict(group: &Group, m: &Measurement, table: &mut Table) -> Cell {
     Cell { note, ..Cell::verdict(m.verdict) }
 }
 
-/// The median as a cell shows it.
-pub fn median(summary: Option<&Summary>, scale: &Scale) -> Option<String> {
+/// The headline figure as a cell shows it.
+pub fn value(summary: Option<&Summary>, scale: &Scale) -> Option<String> {
     summary.and_then(|s| scale.number(s.value()))
 }
 

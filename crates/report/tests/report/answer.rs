@@ -118,7 +118,7 @@ fn the_design_says_what_was_measured_and_how() {
     let cpu = of("CPU").sentences.join(" ");
     for said in [
         "5 workloads, 28 measured configurations: threads 1, 2 and 4.",
-        "Each configuration has 3 trials after its warm-up",
+        "Each configuration has 3 trials, each planned for",
         "Strong scaling: the iterations of cpu.mix.float and cpu.mix.int are divided",
         "1 configuration sampled over time, for 10 min every 1.0 s.",
         "Independent verification of the work: checked arithmetic (27 configurations).",
@@ -206,7 +206,7 @@ fn with_best(verdict: Verdict, half_width: f64) -> Run {
     let flops = run.measurements.iter_mut().filter(|m| m.workload == "cpu.flops");
     let best = flops.max_by(|a, b| value(a).total_cmp(&value(b))).unwrap();
     best.verdict = verdict;
-    best.precision = Some(Precision { half_width, aim: 0.005, reached: half_width <= 0.005 });
+    best.precision = Some(Precision { half_width, target: 0.005, reached: half_width <= 0.005 });
     run
 }
 
@@ -227,13 +227,14 @@ fn neither_verdict_nor_precision_moves_a_headline() {
 #[test]
 fn one_line_says_how_precise_a_run_is() {
     let narrow = View::from_run(&with_best(Verdict::Valid, 0.001)).trust.precision.unwrap();
-    let said = "Precision: 1 of 1 result with an interval is within the aim; the widest is ± 0.1 % (cpu.flops ";
+    let said =
+        "Precision: 1 of 1 interval is as narrow as the target; the widest is ± 0.1 % (cpu.flops ";
     assert!(narrow.starts_with(said), "{narrow}");
     let coarse = with_best(Verdict::Valid, 0.2);
     for format in ["terminal", "markdown", "html"] {
         let text = find(format).unwrap().render(&coarse, &Options::default()).unwrap();
         let text = text.replace('\n', " ");
-        assert!(text.contains("Precision: 0 of 1 result"), "{format}");
+        assert!(text.contains("Precision: 0 of 1 interval"), "{format}");
         assert!(text.contains("± 20.0 %"), "{format}");
     }
     assert_eq!(View::from_run(&fixture::run()).trust.precision, None, "it was not judged");

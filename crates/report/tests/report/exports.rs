@@ -155,7 +155,7 @@ fn the_lines_hold_the_run_s_own_figures() {
             value
         };
         let s = m.summary.as_ref().unwrap();
-        assert_eq!(own("median"), Some(s.value()));
+        assert_eq!(own("headline"), Some(s.value()));
         assert_eq!(own("sd"), s.trials.sd);
         assert_eq!(own("ci95_high"), s.ci95().map(|c| c[1]));
         assert_eq!(own("efficiency"), m.efficiency);

@@ -50,14 +50,16 @@ fn compared(ratios: &[f64]) -> Vec<ComparedPoint> {
             outcome: Comparability::Slower,
         })
         .filter(|_| i % 2 == 1),
-        ratio: Some(Ratio { median: *ratio, ci95: Some([ratio * 0.99, ratio * 1.01]) }),
-        margin: Some(0.04),
-        resolution: Some(0.06),
-        outcome: match *ratio {
-            r if r < 0.9 => Comparability::Slower,
-            r if r > 1.1 => Comparability::Faster,
-            _ => Comparability::NoDifferenceShown,
-        },
+        headline: Some(ComparedFigure {
+            ratio: Ratio { median: *ratio, ci95: Some([ratio * 0.99, ratio * 1.01]) },
+            margin: 0.04,
+            resolution: Some(0.06),
+            outcome: match *ratio {
+                r if r < 0.9 => Comparability::Slower,
+                r if r > 1.1 => Comparability::Faster,
+                _ => Comparability::NoDifferenceShown,
+            },
+        }),
         reason: "no finding and no fact about the machines tells why".into(),
     };
     ratios.iter().enumerate().map(one).collect()
@@ -74,10 +76,9 @@ fn side_by_side() -> String {
     };
     let mut points = compared(&[0.5, 0.25, 40.0, 1.2, 1.0, 1.01, 0.99, 1.0, 1.0]);
     let at = points.len() - 1;
-    (points[at].b, points[at].ratio, points[at].margin) = (None, None, None);
-    (points[at].outcome, points[at].reason) =
-        (Comparability::NotComparable, "only in A".to_owned());
-    (points[at - 1].outcome, points[at - 1].reason) = (Comparability::NotComparable, hostile());
+    (points[at].b, points[at].headline) = (None, None);
+    points[at].reason = "only in A".to_owned();
+    (points[at - 1].headline, points[at - 1].reason) = (None, hostile());
     (points[0].name, points[0].reason) = (hostile(), hostile());
     let difference = Difference { what: hostile(), a: "none".into(), b: hostile() };
     let comparison = Comparison {
@@ -118,7 +119,7 @@ fn over_runs() -> String {
         headline: FigureKind::Typical,
         attainable: None,
         delivered: Some(PastFigure { value: 8e9, ci95: None }),
-        median: 8e9 * (threads * 10 + run % 3) as f64,
+        value: 8e9 * (threads * 10 + run % 3) as f64,
         ci95: (run != 4).then_some([7.9e9 * threads as f64 * 10.0, 9e9 * threads as f64 * 11.0]),
         levels: None,
         efficiency: Some(0.9),

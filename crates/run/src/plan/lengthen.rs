@@ -11,7 +11,7 @@ const IO_LIMIT_TRIAL_S: f64 = 5.0;
 
 /// Makes trials as long as the limits of this process deal things out. Under a CPU quota those in
 /// rounds stay short: their windows see what the hardware does while the quota lasts, from which
-/// follows what the quota leaves of it (`proofmark_model::delivered_under_quota`).
+/// follows what the quota leaves of it (`quota` of the judge).
 pub(super) fn lengthen(policy: &mut Policy, host: &Host) {
     if let Some(quota) = host.limits.cpu_quota.get().filter(|q| q.cpus.is_some()) {
         let least_s = CpuQuota::PERIODS * quota.period();

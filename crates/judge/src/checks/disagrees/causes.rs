@@ -122,8 +122,8 @@ fn disturbance(m: &Measurement) -> Option<&str> {
 }
 
 /// The median over the trials that report it, above nothing.
-fn typical(trials: &[Trial], of: impl Fn(&Trial) -> Option<f64>) -> Option<f64> {
-    statistics::typical(trials, of).filter(|v| *v > 0.0)
+fn positive_median(trials: &[Trial], of: impl Fn(&Trial) -> Option<f64>) -> Option<f64> {
+    statistics::median_over(trials, of).filter(|v| *v > 0.0)
 }
 
 /// Only one of the two asked a device. With a warm result of proofmark both read from the cache by
@@ -173,7 +173,7 @@ fn socket_buffers(c: &Compared) -> Option<Explanation> {
     if c.ahead() != Side::Theirs {
         return None;
     }
-    let (theirs, ours) = (Carried::typical(&c.theirs)?, Carried::typical(c.ours)?);
+    let (theirs, ours) = (Carried::median(&c.theirs)?, Carried::median(c.ours)?);
     if !theirs.only_filled() || theirs.seconds > BRIEF_S || ours.only_filled() {
         return None;
     }
@@ -196,7 +196,7 @@ const STORES: &str = "stores";
 
 /// Bytes that move for each one that is counted: as declared, else by the stores that are reported.
 fn moved_per_counted(ctx: &Context, m: &Measurement, params: &Params) -> Option<f64> {
-    let declared = typical(&m.trials, |t| Some(t.moved? / t.work));
+    let declared = positive_median(&m.trials, |t| Some(t.moved? / t.work));
     let by_stores = || {
         let traffic = traffic(ctx, m).ok()?;
         let allocated = match params.text(STORES)? {
@@ -282,7 +282,7 @@ fn unoptimised(c: &Compared) -> Option<Explanation> {
     if narrow(c.tool) || held_otherwise(c) {
         return None;
     }
-    let clock = typical(&c.ours.trials, |t| t.conditions.clock_hz)?;
+    let clock = positive_median(&c.ours.trials, |t| t.conditions.clock_hz)?;
     let capacity = Capacity::derive(c.ctx.host, c.ours).ok()?;
     let rate = c.tool.value / (clock * capacity.threads.min(capacity.physical) as f64);
     // Ours moves at least so many times as many bytes, whatever the tool's stores are.
@@ -365,8 +365,8 @@ const OTHER_WORK: f64 = 2.0;
 /// One of the two ran much shorter.
 fn duration(c: &Compared) -> Option<Explanation> {
     let over = |quantity: fn(&Trial) -> f64| {
-        let typical = |m: &Measurement| typical(&m.trials, |t| Some(quantity(t)));
-        Some([typical(&c.theirs)?, typical(c.ours)?])
+        let median = |m: &Measurement| positive_median(&m.trials, |t| Some(quantity(t)));
+        Some([median(&c.theirs)?, median(c.ours)?])
     };
     let ([theirs, ours], [their_work, our_work]) = (over(|t| t.seconds)?, over(|t| t.work)?);
     let shorter = ours / theirs >= OTHER_DURATION && our_work / their_work >= OTHER_WORK;

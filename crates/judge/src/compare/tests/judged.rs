@@ -15,13 +15,14 @@ fn few(mut m: Measurement, n: usize) -> Measurement {
 #[test]
 fn the_resolution_is_what_had_to_be_lost_to_be_seen() {
     for p in compared(&healthy(), &healthy()).points {
-        let (m, r) = (p.margin.unwrap(), p.resolution.unwrap());
+        let h = p.headline.as_ref().unwrap();
+        let (m, r) = (h.margin, h.resolution.unwrap());
         assert!(r >= 1.0 - 1.0 / (1.0 + m) && r < 1.2 * m, "{m} {r}");
     }
     let wide = |f: f64| with(healthy(), |_, m| scaled(m, f));
     let c = compared(&healthy(), &wide(1.0));
     let cpu = c.subsystems[0].resolution.unwrap();
-    let just = |f: f64| compared(&healthy(), &wide(f)).points[0].outcome;
+    let just = |f: f64| compared(&healthy(), &wide(f)).points[0].outcome();
     assert_eq!(just(1.0 - 0.9 * cpu), NoDifferenceShown);
     assert_eq!(just(1.0 - 1.1 * cpu), Slower);
 }
@@ -38,14 +39,14 @@ fn over_time(mut m: Measurement, levels: usize) -> Measurement {
 fn what_was_sampled_over_time_is_another_point_than_its_trials() {
     let both = run(vec![over_time(scaled(flops(1), 0.5), 1), flops(1)]);
     let c = compared(&both, &run(vec![flops(1)]));
-    let outcomes: Vec<_> = c.points.iter().map(|p| (p.outcome, p.name.as_str())).collect();
+    let outcomes: Vec<_> = c.points.iter().map(|p| (p.outcome(), p.name.as_str())).collect();
     let gone = (NotComparable, "1 thread, over time");
     assert_eq!(outcomes, [gone, (NoDifferenceShown, "1 thread")]);
     let series = || over_time(flops(1), 1);
-    assert_eq!(one(series(), series()).outcome, NoDifferenceShown);
+    assert_eq!(one(series(), series()).outcome(), NoDifferenceShown);
     for (m, n, side) in [(2, 1, "A"), (1, 3, "B")] {
         let p = one(over_time(flops(1), m), over_time(flops(1), n));
-        assert_eq!((p.outcome, p.gone()), (NotComparable, false));
+        assert_eq!((p.outcome(), p.gone()), (NotComparable, false));
         assert!(p.reason.contains(&format!("{side} has several levels")), "{}", p.reason);
     }
 }
@@ -72,12 +73,12 @@ fn of_few_trials_all_must_lie_apart() {
     for (factor, outcome) in [(0.5, Slower), (2.0, Faster)] {
         let apart = "^no trial of one run lies within the other's range";
         expect(three(1.0), three(factor), outcome, apart);
-        let ratio = one(three(1.0), three(factor)).ratio.unwrap();
+        let ratio = one(three(1.0), three(factor)).headline.unwrap().ratio;
         assert!(ratio.ci95.is_none() && (ratio.median - factor).abs() < 0.01, "{ratio:?}");
     }
     let same = "the range of so few trials contains 1";
     expect(three(1.0), three(1.0), NoDifferenceShown, same);
-    assert!(one(three(1.0), three(1.0)).resolution.is_some());
+    assert!(one(three(1.0), three(1.0)).headline.unwrap().resolution.is_some());
     let mut one_up = three(0.5);
     one_up.trials[1].value *= 2.0;
     expect(three(1.0), one_up, NoDifferenceShown, "");

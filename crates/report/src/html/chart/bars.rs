@@ -1,5 +1,5 @@
 //! Bars by instruction set. A light bar is the ceiling, the dark one on it the
-//! median, its whisker the 95 % interval.
+//! headline figure, its whisker the 95 % interval.
 
 use super::axis::Axis;
 use super::canvas::{At, Canvas, Ink};
@@ -54,7 +54,7 @@ fn one(canvas: &Canvas, axis: &Axis, bar: &Bar, top: f64) {
         "" => String::new(),
         sign => format!("  {sign} {}", m.verdict),
     };
-    let name = if bar.name.is_empty() { "median" } else { &bar.name };
+    let name = if bar.name.is_empty() { "figure" } else { &bar.name };
     canvas.text(&short(name, 24), (LEFT, top + 11.0), At::Start, 12, Ink::Text);
     let value = format!("{}{near}{sign}", m.text);
     canvas.text(&value, (RIGHT, top + 11.0), At::End, 12, Ink::Text);

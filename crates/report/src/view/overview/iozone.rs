@@ -71,7 +71,7 @@ fn matrix(group: &Group, of: &[&Measurement], name: &str, scale: &Scale) -> Opti
     (files.len() > 1 && (2..=RECORDS).contains(&records.len())).then_some(())?;
     let named = if name.is_empty() { String::new() } else { format!(" ({name})") };
     let caption = format!(
-        "After IOzone, {}{named}: median by file size and record size, in {}",
+        "After IOzone, {}{named}: figure by file size and record size, in {}",
         group.heading(),
         scale.label()
     );
@@ -102,7 +102,7 @@ fn by_operation(all: &[&Group], scale: &Scale) -> Option<Table> {
         _ => String::new(),
     };
     let caption = format!(
-        "After IOzone, one file{of}: median by record size, on the fewest threads, in {}",
+        "After IOzone, one file{of}: figure by record size, on the fewest threads, in {}",
         scale.label()
     );
     let mut table = Table { keys: 1, ..Table::new(caption).number("record") };
@@ -127,7 +127,7 @@ fn by_operation(all: &[&Group], scale: &Scale) -> Option<Table> {
     Some(table)
 }
 
-/// A median; one that was reached through the page cache, or is not valid, says so.
+/// A figure; one that was reached through the page cache, or is not valid, says so.
 fn cell(m: Option<&Measurement>, scale: &Scale, table: &mut Table) -> Cell {
     let Some(m) = m else { return table.missing("not measured") };
     let text = m.summary.as_ref().and_then(|s| scale.number(s.value()));

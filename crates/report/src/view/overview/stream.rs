@@ -15,7 +15,7 @@ use crate::view::text::clean;
 const TIME: [&str; 2] = [
     "times after STREAM",
     "The bytes of one pass over the arrays, as STREAM counts them, divided by the rate of each trial. \
-     The best rate is that of the fastest trial; the report's result is the median.",
+     The best rate is that of the fastest trial; the report's result is the headline figure.",
 ];
 
 /// Rows of one function are for the same arrays, threads and stores.

@@ -129,5 +129,5 @@ fn describe_bars(bars: &[Bar], unit: &str) -> String {
             format!("{}: {}{of}{doubt}", b.name, b.mark.text)
         })
         .collect();
-    format!("Median in {unit} by instruction set. {}.", parts.join(". "))
+    format!("Figures in {unit} by instruction set. {}.", parts.join(". "))
 }

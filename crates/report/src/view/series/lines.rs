@@ -165,7 +165,7 @@ fn chart(group: &Group, shown: Shown, across: &Across, panel: &Panel, name: &str
     for s in &mut series {
         s.spots.sort_by(|a, b| a.at.total_cmp(&b.at));
         if s.name.is_empty() {
-            s.name = "median".to_owned();
+            s.name = "figure".to_owned();
         }
     }
     let more = series.len().saturating_sub(LINES);
@@ -240,5 +240,5 @@ fn describe(series: &[Series], across: &Across, unit: &str) -> String {
             format!("{}: {}", s.name, values.join(", "))
         })
         .collect();
-    format!("Median in {unit} by {by}. {}.", parts.join(". "))
+    format!("Figures in {unit} by {by}. {}.", parts.join(". "))
 }

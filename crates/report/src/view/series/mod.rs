@@ -32,9 +32,9 @@ const AXIS: f64 = 1e7;
 /// One measured value, on the chart's scale.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Mark {
-    /// Median.
+    /// The headline figure.
     pub value: f64,
-    /// The median as it is printed.
+    /// The same as it is printed.
     pub text: String,
     /// Point, value, interval, ceiling and verdict in words.
     pub about: String,

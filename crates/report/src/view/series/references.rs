@@ -185,5 +185,5 @@ fn describe(points: &[ComparisonGroup], unit: &str) -> String {
         format!("{named}{}", all.join(", "))
     };
     let points: Vec<String> = points.iter().map(point).collect();
-    format!("Median in {unit}. {}.", points.join(". "))
+    format!("Figures in {unit}. {}.", points.join(". "))
 }
