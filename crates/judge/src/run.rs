@@ -7,9 +7,9 @@ use crate::{Context, bottleneck, ceilings, checks, efficiency, quota, references
 
 /// Judges a run whose measurements have their trials, summaries, verification and endings: fills in
 /// ceiling, efficiency, bottleneck, findings, verdict, and the reason for each part that stays
-/// null; bounds the delivered figure by a CPU quota; and of each reference tool the efficiency,
-/// findings and verdict, which change no verdict of proofmark's own results. Findings of checks that are not this crate's are kept. Judging again
-/// gives the same.
+/// null; bounds the delivered figure by a CPU quota; and of each reference tool fills in the
+/// efficiency, findings and verdict, which change no verdict of proofmark's own results. Findings
+/// of checks that are not this crate's are kept. Judging again gives the same.
 pub fn judge_run(run: &mut Run) {
     let (specs, policy) = (&run.workloads, &run.plan.policy);
     let ctx = Context { host: &run.host, specs, policy, others: &[] };

@@ -137,7 +137,7 @@ fn a_run_is_measured_told_saved_and_judged() {
     // Judged: why there is neither a ceiling nor an interval.
     assert!(run.measurements.iter().all(|m| m.missing.contains_key("ceiling")), "{run:?}");
     let delivered = &run.measurements[0].summary.as_ref().unwrap().delivered;
-    assert!(delivered.missing.as_ref().unwrap().starts_with("3 trials"));
+    assert!(delivered.missing.as_ref().unwrap().starts_with("3 rounds"));
     let [reference] = &run.measurements[1].references[..] else { panic!("no reference") };
     assert_eq!((reference.tool.as_str(), reference.trials.as_slice()), ("fake", &[50.0; 3][..]));
     let ours: Vec<f64> = reference.paired.iter().map(|t| t.value).collect();
