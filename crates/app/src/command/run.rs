@@ -99,3 +99,33 @@ fn dry_run(plan: &Plan) -> String {
     );
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proofmark_model::{Params, Point};
+
+    use super::*;
+
+    #[test]
+    fn the_looks_are_those_that_the_number_of_trials_allows() {
+        let said = |min_trials, max_trials, own: &[u32]| {
+            let ids = || (0..own.len() + 1).map(|i| i.to_string());
+            let points = ids().map(|workload| Point { workload, params: Params::default() });
+            let trials_of = ids().zip(own.iter().copied()).collect();
+            let (target, target_of) = (0.02, BTreeMap::new());
+            let policy = Policy { target, target_of, min_trials, max_trials, ..Policy::default() };
+            let policy = Policy { trials_of, ..policy };
+            trials(&Plan { policy, points: points.collect(), ..Plan::default() })
+        };
+        let until = |looks: &str| format!(", until after {looks} the interval is within 2 %");
+        assert_eq!(said(8, 20, &[]), "8 to 20 trials".to_owned() + &until("8, 12 or 20"));
+        assert_eq!(said(8, 12, &[]), "8 to 12 trials".to_owned() + &until("8 or 12"));
+        assert_eq!(said(9, 30, &[]), "9 to 30 trials".to_owned() + &until("12 or 20"));
+        assert_eq!(said(3, 5, &[]), "3 to 5 trials");
+        assert_eq!(said(3, 3, &[10, 10]), "3 or 10 trials");
+        assert_eq!(said(8, 8, &[]), "8 trials");
+        assert_eq!(said(3, 8, &[2]), "2 trials, or 3 to 8 trials".to_owned() + &until("8"));
+    }
+}
