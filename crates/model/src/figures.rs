@@ -140,11 +140,6 @@ impl Round {
 }
 
 impl Measurement {
-    /// Rounds so far; where a trial cannot be cut it is one.
-    pub fn rounds(&self) -> usize {
-        self.trials.iter().map(|t| t.rounds.len().max(1)).sum()
-    }
-
     /// The rounds of the trials that were cut into them, in order.
     pub fn all_rounds(&self) -> impl Iterator<Item = &Round> {
         self.trials.iter().flat_map(|t| &t.rounds)
@@ -230,20 +225,23 @@ fn of_rounds(
         Figure::of_rounds(&figures(figure), stopped_by_interval)
     };
     let clean_s: f64 = rounds.iter().map(|r| r.clean_s).sum();
-    let attainable = match cut {
-        _ if clean_s < CLEAN_S => Figure::none(format!(
+    let unseen = || {
+        Figure::none(format!(
             "undisturbed time was not seen: only {:.1} ms of windows in which nothing was taken; \
              {:.0} ms are needed",
             1e3 * clean_s,
             1e3 * CLEAN_S
-        )),
-        Cut::Core => all_in(|r| r.attainable),
-        _ => upper_state(unit, &figures(|r| r.attainable)),
+        ))
+    };
+    let (attainable, typical) = match cut {
+        _ if clean_s < CLEAN_S => (unseen(), unseen()),
+        Cut::Core => (all_in(|r| r.attainable), all_in(|r| r.typical)),
+        _ => (upper_state(unit, &figures(|r| r.attainable)), all_in(|r| r.typical)),
     };
     let mut summary = Summary {
         headline: cut.headline(),
         attainable,
-        typical: all_in(|r| r.typical),
+        typical,
         delivered: all_in(|r| Some(r.delivered)),
         trials,
     };
@@ -288,12 +286,9 @@ fn upper_state(unit: Unit, values: &[f64]) -> Figure {
     };
     let seen: Vec<f64> =
         values.iter().copied().filter(|v| rate(*v) >= SAME_STATE * upper).collect();
-    // How many rounds saw it is not what the number of rounds was decided by.
-    let mut figure = Figure::of_rounds(&seen, false);
-    if figure.ci95.is_none() {
-        figure.missing = Some(format!("the highest state was seen in {} rounds", seen.len()));
-    }
-    figure
+    let of = format!("{} of {} rounds", seen.len(), values.len());
+    let why = format!("{of} saw the highest state: chosen by their values, they have no interval");
+    median(&seen).map_or_else(|| Figure::none("no round has one"), |v| Figure::alone(v, why))
 }
 
 /// Solves: the best, the median, and all work over all time.

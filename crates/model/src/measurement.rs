@@ -69,9 +69,10 @@ pub struct Round {
     pub attainable: Option<f64>,
     /// Seconds of windows in which nothing was taken, on the core that had the fewest.
     pub clean_s: f64,
-    /// Core clock in these windows, in Hz: the mean over threads.
+    /// Core clock in Hz, the 95th percentile of its readings: the mean over threads.
     pub clock_hz: Option<f64>,
-    /// Rate of the whole, a digit a millisecond: 0 to 9 tenths of its highest, which is also 9.
+    /// Rate of the whole, a digit a millisecond, or a window where those are longer: 0 to 9 tenths of
+    /// its highest, which is also 9.
     pub strip: String,
     /// Windows by their rate as a share of that round's attainable figure: 20 steps of 5 %, the last
     /// with all from 95 % on.

@@ -75,9 +75,10 @@ pub(super) static UNFINISHED: Check = Check {
     examine: Examine::Ours(unfinished),
 };
 
-/// Rounds of a load that was cut into them, where they are too few for a figure.
+/// Rounds with the headline figure of a load that was cut, where they are too few for it.
 fn too_few_rounds(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    let rounds = m.all_rounds().count();
+    let headline = m.summary.as_ref().map_or_else(Default::default, |s| s.headline);
+    let rounds = m.all_rounds().filter(|round| round.figure(headline).is_some()).count();
     if !ctx.work(m).cut().has_slices() || !(1..LOOKS[0]).contains(&rounds) {
         return None;
     }

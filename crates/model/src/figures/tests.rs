@@ -143,3 +143,47 @@ fn the_interval_holds_the_median_of_two_states_that_change_faster_than_rounds_co
         println!("upper {upper}, dwell 5: {share}");
     }
 }
+
+/// Trials of one round each, with that rate and so much clean time.
+fn rounds_of(rates: &[f64], clean_s: f64) -> Vec<Trial> {
+    let round = |rate: &f64| Round {
+        seconds: 0.1,
+        delivered: 0.5 * rate,
+        typical: Some(0.9 * rate),
+        attainable: Some(*rate),
+        clean_s,
+        ..Round::default()
+    };
+    rates
+        .iter()
+        .map(|rate| Trial { value: *rate, rounds: vec![round(rate)], ..Trial::default() })
+        .collect()
+}
+
+#[test]
+fn little_time_in_which_nothing_was_taken_supports_delivered_alone() {
+    let trials = |clean_s| rounds_of(&[10.0; 8], clean_s);
+    for cut in [Cut::Core, Cut::Bus] {
+        let of =
+            |clean_s| summarise_trials(cut, Unit::OpPerSecond, &trials(clean_s), true).unwrap();
+        assert_eq!(of(0.0025).headline, cut.headline());
+        let s = of(0.0024);
+        assert_eq!((s.headline, s.value()), (FigureKind::Delivered, 5.0));
+        assert_eq!((s.attainable.value, s.typical.value), (None, None));
+        assert!(s.typical.missing.unwrap().starts_with("undisturbed time was not seen"));
+    }
+}
+
+#[test]
+fn the_highest_state_of_a_bus_is_that_of_the_rounds_which_saw_it_and_has_no_interval() {
+    let rates: Vec<f64> = (0..20).map(|i| if i % 2 == 0 { 60.0 } else { 40.0 }).collect();
+    let of = |cut, unit, rates: &[f64]| {
+        summarise_trials(cut, unit, &rounds_of(rates, 0.1), true).unwrap().attainable
+    };
+    let bus = of(Cut::Bus, Unit::BytePerSecond, &rates);
+    assert_eq!((bus.value, bus.ci95), (Some(60.0), None));
+    assert!(bus.missing.unwrap().starts_with("10 of 20 rounds saw the highest state"));
+    assert_eq!(of(Cut::Bus, Unit::Second, &rates).value, Some(40.0), "the shortest time");
+    assert!(of(Cut::Core, Unit::OpPerSecond, &rates).ci95.is_some());
+    assert_eq!(of(Cut::Bus, Unit::BytePerSecond, &rates[..2]).value, None);
+}

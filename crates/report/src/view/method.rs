@@ -100,9 +100,8 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
         format!("Each configuration took {} trials, as requested.", policy.min_trials)
     } else {
         format!(
-            "Each configuration took {} to {} trials. It was complete when, after 8, 12 or 20, half \
-             the 95 % interval of its first figure was at most {target} of the figure, or when its \
-             time was used up.",
+            "Each configuration took {} to {} trials. It was complete when half the 95 % interval of \
+             its first figure was at most {target} of the figure, or when its time was used up.",
             policy.min_trials, policy.max_trials
         )
     };

@@ -296,8 +296,9 @@ impl State<'_, '_, '_> {
     fn summarise(&mut self, place: usize) {
         let m = &mut self.measurements[place];
         let Some(workload) = (self.means.find)(&m.workload) else { return };
-        let (cut, looks) = (workload.spec().work.cut(), !self.plan.policy.is_fixed(&m.workload));
-        m.summary = summarise_trials(cut, m.unit, &m.trials, looks);
+        // No series ends by its interval.
+        let looks = m.series.is_none() && !self.plan.policy.is_fixed(&m.workload);
+        m.summary = summarise_trials(workload.spec().work.cut(), m.unit, &m.trials, looks);
         m.verification = verification(workload.verification(), &m.trials);
     }
 

@@ -164,7 +164,7 @@ fn a_figure_that_one_side_has_not_is_not_compared() {
         (c.points[0].figure, c.points[0].delivered.is_some())
     };
     assert_eq!(kind(whole(), whole()), (Some(FigureKind::Attainable), true));
-    assert_eq!(kind(whole(), fell_back(whole())), (Some(FigureKind::Typical), true));
+    assert_eq!(kind(whole(), fell_back(whole())), (Some(FigureKind::Delivered), false));
     assert_eq!(kind(whole(), flops(1)), (Some(FigureKind::Delivered), false));
     assert_eq!(kind(flops(1), flops(1)), (Some(FigureKind::Delivered), false));
 }
