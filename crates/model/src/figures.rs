@@ -10,7 +10,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::statistics::{LEAST_VALUES, interval_at, median, median_interval};
+use crate::statistics::{LEAST_VALUES, interval_at, interval_missing, median, median_interval};
 use crate::{Measurement, Round, Statistics, Trial, Unit, summarise};
 
 /// Numbers of rounds after which a configuration may stop.
@@ -316,14 +316,19 @@ fn uncut(why: &str, delivered: Figure, trials: Statistics) -> Summary {
     }
 }
 
+/// Most with which an end misses the median at the last look: the 6th of 20.
+const LAST_MISSES: f64 = 0.0207;
+
 /// The interval of the rounds' median: with the ranks of a rule that looks several times, or those
-/// of a single look; `None` for fewer than 8.
+/// of a single look; `None` for fewer than 8. Time may end the rounds between two looks, whatever
+/// their values: that is the last look.
 fn interval_of_rounds(values: &[f64], stopped_by_interval: bool) -> Option<[f64; 2]> {
     let [first, second, last] = LOOKS;
     match values.len() {
         n if n < first => None,
-        n if stopped_by_interval && n < second => interval_at(values, 1),
-        n if stopped_by_interval && n < last => interval_at(values, 2),
+        n if stopped_by_interval && n == first => interval_at(values, 1),
+        n if stopped_by_interval && n == second => interval_at(values, 2),
+        n if stopped_by_interval && n < last => interval_missing(values, LAST_MISSES),
         _ => median_interval(values),
     }
 }

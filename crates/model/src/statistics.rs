@@ -68,6 +68,11 @@ pub fn median_interval(values: &[f64]) -> Option<[f64; 2]> {
     interval_of_sorted(&finite_sorted(values))
 }
 
+/// Interval of which each end misses the median with at most that probability.
+pub(crate) fn interval_missing(values: &[f64], each_end: f64) -> Option<[f64; 2]> {
+    interval_at(values, rank_missing(values.len(), each_end)?)
+}
+
 /// The k-th smallest and the k-th largest of the finite values, from 1.
 pub(crate) fn interval_at(values: &[f64], k: usize) -> Option<[f64; 2]> {
     let sorted = finite_sorted(values);
@@ -100,10 +105,15 @@ fn median_rank(n: usize) -> Option<usize> {
         // The normal approximation, which is exact to a rank here (see the tests).
         return Some((0.5 * n as f64 + 0.5 - 0.98 * (n as f64).sqrt()) as usize);
     }
+    rank_missing(n, 0.025)
+}
+
+/// The same where each of the two misses it with at most that probability.
+fn rank_missing(n: usize, each_end: f64) -> Option<usize> {
     let mut probability = 0.5_f64.powi(i32::try_from(n).ok()?); // P(B = 0)
     let mut below = 0.0; // P(B < k)
     let mut k = 0;
-    while below + probability <= 0.025 {
+    while below + probability <= each_end {
         below += probability;
         probability *= (n - k) as f64 / (k + 1) as f64;
         k += 1;

@@ -161,6 +161,16 @@ fn rounds_of(rates: &[f64], clean_s: f64) -> Vec<Trial> {
 }
 
 #[test]
+fn time_that_ends_the_rounds_between_two_looks_is_the_last_look() {
+    let values: Vec<f64> = (1..=20).map(f64::from).collect();
+    let low = |n: usize| interval_of_rounds(&values[..n], true).map(|[low, _]| low);
+    let ranks: Vec<_> = (7..=20).map(low).collect();
+    let expected = [0, 1, 2, 2, 2, 2, 3, 3, 4, 4, 4, 5, 5, 6];
+    let expected = expected.map(|rank| (rank > 0).then_some(f64::from(rank)));
+    assert_eq!(ranks, expected);
+}
+
+#[test]
 fn little_time_in_which_nothing_was_taken_supports_delivered_alone() {
     let trials = |clean_s| rounds_of(&[10.0; 8], clean_s);
     for cut in [Cut::Core, Cut::Bus] {

@@ -131,11 +131,17 @@ pub fn run(
 }
 
 impl State<'_, '_, '_> {
-    /// Seconds that one trial of each of these points takes, about.
-    fn turn_s(&self, places: Range<usize>) -> f64 {
+    /// Seconds that these points take at most, about, once they are set up.
+    fn most_s(&self, places: Range<usize>) -> f64 {
         let seconds = |place: usize| {
-            let params = &self.plan.points[place].params;
-            self.workload(place).map_or(0.0, |w| turn_s(w, params, self.policy()))
+            let Point { workload: id, params } = &self.plan.points[place];
+            let Some(workload) = self.workload(place) else { return 0.0 };
+            let (turn_s, most) =
+                (turn_s(workload, params, self.policy()), self.policy().trials_for(id).1);
+            let longest_s = self.policy().point_s_for(id).unwrap_or(f64::INFINITY);
+            let is_cut = workload.spec().work.cut().has_slices();
+            let warm_s = if is_cut { 0.0 } else { turn_s * warm_trials(turn_s) };
+            warm_s + (turn_s * f64::from(most)).min(longest_s)
         };
         places.filter(|place| self.plan.series_of(*place).is_none()).map(seconds).sum()
     }
@@ -230,7 +236,7 @@ impl State<'_, '_, '_> {
         let spent = self.spent_s();
         let left = (self.policy().budget_s? - spent).max(0.0);
         let all = places.start..self.plan.points.len();
-        Some(spent + left * self.turn_s(places) / self.turn_s(all))
+        Some(spent + left * self.most_s(places) / self.most_s(all))
     }
 
     /// A point that is set up.
