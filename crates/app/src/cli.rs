@@ -106,7 +106,8 @@ pub struct RunArgs {
     /// [default: default]
     #[arg(long, value_name = "NAME|FILE")]
     pub profile: Option<String>,
-    /// Time limit of the run: proofmark takes fewer trials (at least 3), then skips work and lists it
+    /// Time limit of the run: proofmark takes fewer trials (at least 8 of CPU and memory loads, 3 of
+    /// others), then skips work and lists it
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub budget: Option<Duration>,
     /// Thread counts, such as 1,2,4,8 or all

@@ -37,17 +37,19 @@ pub fn endure(args: &EndureArgs) -> Result<Outcome> {
     carry_out(machine, planned, &args.results, &args.history)
 }
 
-/// The targets of the subsystems: `2 %`, or `2 % (disk 5 %)`.
+/// The targets of the subsystems: `2 %`, or `2 % (disk 5 %, network 5 %)`.
 fn targets(policy: &Policy) -> String {
-    let mut text = format!("{} %", policy.target * 100.0);
-    for (subsystem, target) in &policy.target_of {
-        text += &format!(" ({subsystem} {} %)", target * 100.0);
+    let percent = |share: f64| format!("{} %", share * 100.0);
+    let others = policy.target_of.iter().map(|(of, target)| format!("{of} {}", percent(*target)));
+    let others: Vec<_> = others.collect();
+    match others.is_empty() {
+        true => percent(policy.target),
+        false => format!("{} ({})", percent(policy.target), others.join(", ")),
     }
-    text
 }
 
-/// How many trials a configuration takes: `3 or 10 trials`, or `8 to 12 trials, until after 8 or 12
-/// the interval is within 2 %`.
+/// How many trials a configuration takes: `3 or 10 trials each`, or `8 to 12 trials each: no more once,
+/// after 8 or 12, the interval is within 2 %`.
 fn trials(plan: &Plan) -> String {
     let policy = &plan.policy;
     let numbers = |all: &[u32]| {
@@ -57,7 +59,7 @@ fn trials(plan: &Plan) -> String {
     let workloads = || plan.points.iter().map(|p| p.workload.as_str());
     let fixed = workloads().filter(|w| policy.is_fixed(w)).map(|w| policy.trials_for(w).0);
     let fixed: Vec<u32> = fixed.collect::<BTreeSet<_>>().into_iter().collect();
-    let fixed = (!fixed.is_empty()).then(|| format!("{} trials", numbers(&fixed)));
+    let fixed = (!fixed.is_empty()).then(|| format!("{} trials each", numbers(&fixed)));
     let open = workloads().find(|w| !policy.is_fixed(w)).map(|workload| {
         let (least, most) = policy.trials_for(workload);
         let looks = LOOKS.map(|n| n as u32).into_iter().filter(|n| (least..=most).contains(n));
@@ -66,10 +68,11 @@ fn trials(plan: &Plan) -> String {
             true => String::new(),
             false => {
                 let targets = targets(policy);
-                format!(", until after {} the interval is within {targets}", numbers(&looks))
+                let looks = numbers(&looks);
+                format!(": no more once, after {looks}, the interval is within {targets}")
             }
         };
-        format!("{least} to {most} trials{until}")
+        format!("{least} to {most} trials each{until}")
     });
     fixed.into_iter().chain(open).collect::<Vec<_>>().join(", or ")
 }
@@ -91,11 +94,11 @@ fn dry_run(plan: &Plan) -> String {
         text.push('\n');
     }
     text += &format!(
-        "\n{} configurations of profile {}; {} each; {}\n",
+        "\n{} configurations of profile {}; {}\n{}\n",
         plan.points.len(),
         plan.profile,
-        trials(plan),
-        takes(plan)
+        takes(plan),
+        trials(plan)
     );
     text
 }
@@ -119,13 +122,17 @@ mod tests {
             let policy = Policy { trials_of, ..policy };
             trials(&Plan { policy, points: points.collect(), ..Plan::default() })
         };
-        let until = |looks: &str| format!(", until after {looks} the interval is within 2 %");
-        assert_eq!(said(8, 20, &[]), "8 to 20 trials".to_owned() + &until("8, 12 or 20"));
-        assert_eq!(said(8, 12, &[]), "8 to 12 trials".to_owned() + &until("8 or 12"));
-        assert_eq!(said(9, 30, &[]), "9 to 30 trials".to_owned() + &until("12 or 20"));
-        assert_eq!(said(3, 5, &[]), "3 to 5 trials");
-        assert_eq!(said(3, 3, &[10, 10]), "3 or 10 trials");
-        assert_eq!(said(8, 8, &[]), "8 trials");
-        assert_eq!(said(3, 8, &[2]), "2 trials, or 3 to 8 trials".to_owned() + &until("8"));
+        let until =
+            |looks: &str| format!(": no more once, after {looks}, the interval is within 2 %");
+        assert_eq!(said(8, 20, &[]), "8 to 20 trials each".to_owned() + &until("8, 12 or 20"));
+        assert_eq!(said(8, 12, &[]), "8 to 12 trials each".to_owned() + &until("8 or 12"));
+        assert_eq!(said(9, 30, &[]), "9 to 30 trials each".to_owned() + &until("12 or 20"));
+        assert_eq!(said(3, 5, &[]), "3 to 5 trials each");
+        assert_eq!(said(3, 3, &[10, 10]), "3 or 10 trials each");
+        assert_eq!(said(8, 8, &[]), "8 trials each");
+        assert_eq!(
+            said(3, 8, &[2]),
+            "2 trials each, or 3 to 8 trials each".to_owned() + &until("8")
+        );
     }
 }
