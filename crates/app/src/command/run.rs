@@ -94,11 +94,11 @@ fn dry_run(plan: &Plan) -> String {
         text.push('\n');
     }
     text += &format!(
-        "\n{} configurations of profile {}; {}\n{}\n",
+        "\n{}\n{} configurations of profile {}; {}\n",
+        trials(plan),
         plan.points.len(),
         plan.profile,
-        takes(plan),
-        trials(plan)
+        takes(plan)
     );
     text
 }
