@@ -94,7 +94,7 @@ fn what_was_delivered_is_beside_what_the_machine_can_do() {
     let view = View::from_run(&run);
     assert_eq!(column(&view.answer_table, "delivered")[..2], ["25.0", "100.0"]);
     let page = find("html").unwrap().render(&run, &Options { width: 100, color: false }).unwrap();
-    assert!(page.contains("Delivered: <strong>25.0 %</strong> of it"), "{page}");
+    assert!(page.contains("Delivered: <strong>25.0 %</strong> of 393.6 GFLOP&#x2f;s"), "{page}");
     let flops = view.workloads.iter().find(|w| w.id == "cpu.flops").unwrap();
     let [attainable, delivered] = ["attainable", "delivered"].map(|c| column(&flops.table, c)[0]);
     assert_eq!((attainable, delivered), ("24.60", "6.150"));
