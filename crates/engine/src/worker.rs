@@ -69,8 +69,8 @@ struct Work {
     parts: Parts,
 }
 
-/// Seconds of untimed slices before a trial: longer than a core takes to change its clock for wide
-/// vectors.
+/// Seconds of untimed slices before a trial, on average: longer than a core takes to change its clock
+/// for wide vectors.
 pub const SLICED_AHEAD_S: f64 = 0.02;
 
 /// A warm-up trial is this part of a trial.

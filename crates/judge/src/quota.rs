@@ -117,7 +117,7 @@ mod tests {
             let host = half(period_s);
             let m = cut_in_rounds(flops(1));
             let raw = m.summary.as_ref().unwrap().delivered.value.unwrap();
-            assert!(raw > 0.94 * ATTAINABLE, "the rounds alone read {raw}");
+            assert!(raw > 0.8 * ATTAINABLE, "the rounds alone read {raw}");
             let once = judged(&host, m, &[]);
             let s = once.summary.as_ref().unwrap();
             let (value, [low, high]) = (s.delivered.value.unwrap(), s.delivered.ci95.unwrap());

@@ -1,7 +1,7 @@
 //! The three figures of a configuration, from its rounds: what the hardware does when it is left
 //! alone (attainable), what a round shows with the gaps taken out (typical), and all work over all
-//! time (delivered). Each is the median of the rounds' figures; its interval is by order statistics
-//! over the rounds.
+//! time (delivered). The first two are the median of the rounds' figures; intervals are by order
+//! statistics over the rounds.
 //!
 //! The number of rounds depends on the interval, so the ranks at 12 rounds are wider than those of
 //! a single look: with them the chance that the interval misses the median at any of the three
@@ -24,7 +24,7 @@ pub enum FigureKind {
     Attainable,
     /// The median over rounds of the rate with the gaps taken out.
     Typical,
-    /// The median over rounds of all work over all time.
+    /// All work over all time.
     #[default]
     Delivered,
 }
@@ -43,9 +43,10 @@ impl FigureKind {
 /// One figure, in the measurement's unit.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Figure {
-    /// Median of the rounds' figures; null where it does not apply or was not seen.
+    /// Median of the rounds' figures, or all work over all time (delivered); null where it does not
+    /// apply or was not seen.
     pub value: Option<f64>,
-    /// Interval that holds the true median with at least 95 % confidence.
+    /// Interval that holds the rounds' true median with at least 95 % confidence; the value too.
     pub ci95: Option<[f64; 2]>,
     /// Why the value or the interval is null.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -73,6 +74,15 @@ impl Figure {
             Some(ci95) => Self { value: Some(value), ci95: Some(ci95), ..Self::default() },
             None => Self::alone(value, too_few(values.len(), "rounds", LOOKS[0])),
         }
+    }
+
+    /// With this value instead of the median, which the interval then holds as well.
+    fn with_value(self, value: f64) -> Self {
+        if !value.is_finite() {
+            return self;
+        }
+        let ci95 = self.ci95.map(|[low, high]| [low.min(value), high.max(value)]);
+        Self { value: Some(value), ci95, ..self }
     }
 
     /// Half the interval's width as a share of the value.
@@ -242,11 +252,19 @@ fn of_rounds(
         headline: cut.headline(),
         attainable,
         typical,
-        delivered: all_in(|r| Some(r.delivered)),
+        delivered: all_in(|r| Some(r.delivered)).with_value(all_work_over_all_time(unit, rounds)),
         trials,
     };
     summary.fall_back();
     summary
+}
+
+/// The median would read too much or too little where rounds hold two or three bursts of a thief.
+fn all_work_over_all_time(unit: Unit, rounds: &[&Round]) -> f64 {
+    let (work, seconds) = rounds.iter().fold((0.0, 0.0), |(work, seconds), r| {
+        (work + r.seconds * unit.rate(r.delivered), seconds + r.seconds)
+    });
+    unit.value(work, seconds)
 }
 
 impl Summary {
@@ -278,14 +296,13 @@ impl Summary {
 
 /// What the rounds that saw the highest state show of it.
 fn upper_state(unit: Unit, values: &[f64]) -> Figure {
-    let rate = |value: f64| if unit == Unit::Second { 1.0 / value } else { value };
-    let mut rates: Vec<f64> = values.iter().map(|v| rate(*v)).collect();
+    let mut rates: Vec<f64> = values.iter().map(|v| unit.rate(*v)).collect();
     rates.sort_by(|a, b| b.total_cmp(a));
     let Some(upper) = rates.get(SEEN_ROUNDS - 1) else {
         return Figure::none(format!("{} rounds are too few to tell a state", rates.len()));
     };
     let seen: Vec<f64> =
-        values.iter().copied().filter(|v| rate(*v) >= SAME_STATE * upper).collect();
+        values.iter().copied().filter(|v| unit.rate(*v) >= SAME_STATE * upper).collect();
     let of = format!("{} of {} rounds", seen.len(), values.len());
     let why = format!("{of} saw the highest state: chosen by their values, they have no interval");
     median(&seen).map_or_else(|| Figure::none("no round has one"), |v| Figure::alone(v, why))

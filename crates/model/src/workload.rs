@@ -114,6 +114,11 @@ impl Unit {
         }
     }
 
+    /// A value as a rate: of a time, how many there are in a second.
+    pub fn rate(self, value: f64) -> f64 {
+        self.value(value, 1.0)
+    }
+
     /// The symbol, as in JSON.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -61,8 +61,11 @@ impl Shape {
         Self { window_s: shape.window_s.max(10.0 * slice_s), ..shape }
     }
 
+    /// Of a thread that was held back in all its slices, those are the usual ones: so a slice that is
+    /// longer than a window is a gap as well.
     fn is_gap(&self, took: f64, usual: f64) -> bool {
-        took > self.gap_factor * usual && took > usual + self.gap_s
+        let is_long = took > self.gap_factor * usual && took > usual + self.gap_s;
+        is_long || took > self.window_s
     }
 }
 

@@ -1,5 +1,6 @@
 //! A trial in slices: see `rounds`.
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::Ordering;
 
 use proofmark_model::{Timestamp, Trial, Unit};
@@ -40,6 +41,11 @@ pub(super) struct SlicedOrder {
     works: bool,
 }
 
+/// A timed part begins up to so many seconds earlier or later. Others that run periodically may hold
+/// the threads of each trial back to the same moment of their period: it would then always begin
+/// as long after a burst.
+const SPREAD_S: f64 = 5e-3;
+
 /// Counters are read so long before the timed part begins: longer than that takes.
 const COUNTED_S: f64 = 2e-3;
 
@@ -58,7 +64,7 @@ impl Team {
         let seconds = match amount {
             Amount::Seconds(seconds) | Amount::Iterations(_, seconds) => *seconds,
         };
-        let parts = [ahead_s, seconds].map(|s| cutting.iterations_in(s));
+        let parts = [ahead_s + SPREAD_S, seconds].map(|s| cutting.iterations_in(s));
         let ready = parts.into_iter().fold(0, u64::saturating_add);
         let fixed = matches!(amount, Amount::Iterations(..));
         let order = |i: usize| {
@@ -122,6 +128,13 @@ fn at_least_a_slice(logs: &[(Cpu, Log)], begin: u64, long: u64) -> u64 {
     long.max(ended.map_or(0, |end| end - begin))
 }
 
+/// So many ticks, or up to `spread` more or fewer, of a quarter of them at most.
+fn spread(ticks: u64, spread: u64) -> u64 {
+    let spread = spread.min(ticks / 4);
+    let random = RandomState::new().hash_one(ticks);
+    ticks - spread + random % (2 * spread + 1)
+}
+
 /// Runs the untimed slices; when the timed part begins.
 fn run_ahead(
     load: &mut dyn Load,
@@ -139,7 +152,8 @@ fn run_ahead(
         [order.ahead_s.max(slice_s), slice_s + COUNTED_S].map(|s| ticks.in_seconds(s));
     // Once all are here: where they are many, that takes longer than what runs ahead.
     state.start.wait_after(|| {
-        state.begin.store(ticks.now() + long + rest, Ordering::Release);
+        let ahead = spread(long, ticks.in_seconds(SPREAD_S)) + rest;
+        state.begin.store(ticks.now() + ahead, Ordering::Release);
     });
     let begin = state.begin.load(Ordering::Acquire);
     if order.works {

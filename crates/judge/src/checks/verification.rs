@@ -172,7 +172,7 @@ const WINDOWS: f64 = 1.5;
 
 /// What is wrong with the rounds of the trials, if anything.
 fn fault_of_rounds(m: &Measurement) -> Option<&'static str> {
-    let rate = |value: f64| if m.unit == Unit::Second { 1.0 / value } else { value };
+    let rate = |value: f64| m.unit.rate(value);
     let of_trial = |t: &Trial| {
         let (seconds, work) = t.rounds.iter().fold((0.0, 0.0), |(seconds, work), round| {
             (seconds + round.seconds, work + round.seconds * rate(round.delivered))

@@ -50,7 +50,7 @@ pub(super) fn moment(
     let cut = cuts[which];
     let (from, to) = between(values, cuts, which);
     // Work adds up over a sample's time, and so do rates; a time is their inverse.
-    let rate = |v: f64| if unit == Unit::Second { 1.0 / v } else { v };
+    let rate = |value: f64| unit.rate(value);
     let level = |part: &[f64]| median(part).map(rate);
     let whole = Moment { at_s: starts[cut], before: cut, after: cut };
     // Without the trials next to the cut, if others are left.

@@ -197,3 +197,46 @@ fn the_highest_state_of_a_bus_is_that_of_the_rounds_which_saw_it_and_has_no_inte
     assert!(of(Cut::Core, Unit::OpPerSecond, &rates).ci95.is_some());
     assert_eq!(of(Cut::Bus, Unit::BytePerSecond, &rates[..2]).value, None);
 }
+
+/// Rounds of 100 ms on a CPU of which another takes bursts, periodically, each at any moment.
+fn beside_a_thief(random: &mut Random, (period_s, burst_s): (f64, f64)) -> Vec<Trial> {
+    let taken_until = |at: f64| {
+        let periods = (at / period_s).floor();
+        periods * burst_s + (at - periods * period_s).min(burst_s)
+    };
+    let mut left = || {
+        let at = period_s * random.uniform();
+        1.0 - (taken_until(at + ROUND_S) - taken_until(at)) / ROUND_S
+    };
+    let round = |left: f64| Round { seconds: ROUND_S, delivered: left, ..Round::default() };
+    let trial = |left| Trial { value: left, rounds: vec![round(left)], ..Trial::default() };
+    (0..LOOKS[2]).map(|_| trial(left())).collect()
+}
+
+#[test]
+fn what_is_delivered_is_all_work_over_all_time() {
+    let mut random = Random(5);
+    let delivered = |trials: &[Trial]| {
+        let s = summarise_trials(Cut::Core, Unit::OpPerSecond, trials, true).unwrap();
+        let [low, high] = s.delivered.ci95.unwrap();
+        let value = s.delivered.value.unwrap();
+        assert!(low <= value && value <= high, "{value} in {low} to {high}");
+        value
+    };
+    // The median of a round's share would be 0.80 for the longest period.
+    for (period_s, burst_s) in [(0.004, 0.001), (0.04, 0.01), (0.08, 0.02)] {
+        let runs = (0..200).map(|_| delivered(&beside_a_thief(&mut random, (period_s, burst_s))));
+        let near = runs.filter(|share| (share - 0.75).abs() <= 0.02).count();
+        assert!(near >= 180, "period {period_s} s: {near} of 200 runs");
+    }
+    // Seven rounds of an operation a second, and one in which it took three times as long.
+    let mut slow = rounds_of(&[2.0; 8], 0.1);
+    slow[0].rounds[0].delivered = 3.0;
+    let s = summarise_trials(Cut::Bus, Unit::Second, &slow, true).unwrap();
+    assert!((s.delivered.value.unwrap() - 8.0 / (7.0 + 1.0 / 3.0)).abs() < 1e-12, "{s:?}");
+    // No figure of a time that is not known.
+    let mut timeless = rounds_of(&[2.0; 8], 0.1);
+    timeless.iter_mut().for_each(|t| t.rounds[0].seconds = 0.0);
+    let s = summarise_trials(Cut::Core, Unit::OpPerSecond, &timeless, true).unwrap();
+    assert_eq!(s.delivered.value, Some(1.0));
+}

@@ -52,6 +52,17 @@ fn no_window_is_clean_where_every_one_has_a_gap() {
 }
 
 #[test]
+fn a_thread_that_was_held_back_in_every_slice_has_no_clean_window() {
+    let slice = |from: f64| Slice { from, to: from + 0.01, work: 1.0 };
+    let held = Track { cpu: 1, core: 1, ..Track::default() };
+    let held = Track { slices: (0..10).map(|i| slice(0.01 * f64::from(i))).collect(), ..held };
+    for shape in [core_shape(), Shape::new(Cut::Bus, SLICE_S)] {
+        let of = cores(std::slice::from_ref(&held), 0.1, shape, 2);
+        assert_eq!((of[0].attainable, of[0].clean_s(shape)), (None, 0.0));
+    }
+}
+
+#[test]
 fn cores_are_summed_and_the_threads_of_one_are_looked_at_together() {
     let free = |cpu, core| track(cpu, core, 0.1, &[]);
     let of = |tracks: &[Track]| cores(tracks, 0.1, core_shape(), 64);

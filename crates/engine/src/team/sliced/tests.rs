@@ -291,3 +291,12 @@ fn a_busy_neighbour_takes_from_what_is_delivered_and_not_from_what_is_attainable
         if as_before && delivered < 0.8 * alone { Ok(()) } else { Err(seen) }
     });
 }
+
+#[test]
+fn timed_parts_do_not_begin_as_long_after_their_threads_are_ready() {
+    let all: Vec<u64> = (0..100).map(|_| spread(20_000, 5_000)).collect();
+    let (least, most) = (all.iter().min().unwrap(), all.iter().max().unwrap());
+    assert!((15_000..17_000).contains(least) && (23_000..=25_000).contains(most), "{all:?}");
+    assert!((75..=125).contains(&spread(100, 5_000)), "a part of a short time");
+    assert_eq!(spread(0, 5_000), 0);
+}

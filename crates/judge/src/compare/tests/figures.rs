@@ -69,7 +69,7 @@ fn a_quota_takes_of_delivered_and_not_of_attainable() {
         assert!((delivered(p).ratio.median - 0.505).abs() < 0.01, "{p:?}");
         let kind = p.figure.unwrap().as_str();
         let said = format!(
-            "^{kind}: no difference shown; delivered is 49 % lower: in B a CPU quota of 0.5 CPUs held"
+            "^{kind}: no difference shown; delivered is 50 % lower: in B a CPU quota of 0.5 CPUs held"
         );
         expect_words(&p.workload, &p.reason, "", &said);
     }
