@@ -110,6 +110,28 @@ macro_rules! chain {
     };
 }
 
+/// Runs an instruction that does nothing `steps * 64` times, as many a cycle as the core can issue:
+/// about half as many while another hardware thread of the core works.
+#[inline(never)]
+pub fn nothing(steps: u64) {
+    if steps == 0 {
+        return;
+    }
+    // SAFETY: registers only; the loop ends because `n` counts down from a positive number.
+    unsafe {
+        std::arch::asm!(
+            ".p2align 6",
+            "2:",
+            ".rept 64",
+            "nop",
+            ".endr",
+            again!(),
+            n = inout(reg) steps => _,
+            options(nomem, nostack),
+        );
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 chain!(adds, 0, 1, "add {x}, {y}");
 #[cfg(target_arch = "x86_64")]

@@ -41,7 +41,7 @@ pub use comparison::{
     COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Comparison,
     Difference, Number, Side, comparison_schema,
 };
-pub use figures::{CLEAN_S, Cut, Figure, FigureKind, LOOKS, Summary, summarise_trials};
+pub use figures::{CLEAN_S, Cut, Figure, FigureKind, LOOKS, Summary, summarise_trials, widest};
 pub use finding::{Finding, Severity, Verdict};
 pub use history::{PastFigure, PastPoint, PastRun};
 pub use host::{

@@ -71,6 +71,10 @@ pub struct Round {
     pub clean_s: f64,
     /// Core clock in Hz, the 95th percentile of its readings: the mean over threads.
     pub clock_hz: Option<f64>,
+    /// Instructions that do nothing which a thread's core issued a cycle, the 95th percentile of its
+    /// readings, of the thread with the fewest. Fewer than usual: another hardware thread of the core
+    /// worked all the time.
+    pub issue_width: Option<f64>,
     /// Rate of the whole, a digit a millisecond, or a window where those are longer: 0 to 9 tenths of
     /// its highest, which is also 9.
     pub strip: String,

@@ -59,14 +59,19 @@ const CLOCK_CYCLES: u64 = 24_000;
 /// A chain is run once, untimed, so that its code is at hand: fetching it takes a hundred cycles.
 const WARM_CYCLES: u64 = 600;
 
-/// A reading of the core's clock, in ticks: when the slice before it ended, when it began and ended;
-/// and the cycles counted.
+/// Instructions that do nothing, after the chain: they take 3,000 to 8,000 cycles.
+const NOTHING: u64 = 32_000;
+
+/// A reading of the core's clock, in ticks: when the slice before it ended, when its chain began and
+/// ended, and the cycles that has; and of how many instructions the core issues, which ends it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reading {
     pub(crate) after: u64,
     pub(crate) from: u64,
-    pub(crate) to: u64,
+    pub(crate) chained: u64,
     pub(crate) cycles: u64,
+    pub(crate) instructions: u64,
+    pub(crate) to: u64,
 }
 
 /// When a thread's slices end.
@@ -97,7 +102,8 @@ impl Log {
         let readings = (2.0 * seconds / clock_every_s(cutting.cut)) as usize + 64;
         let mut ends = vec![1; slices];
         ends.clear();
-        let mut all = vec![Reading { after: 1, from: 1, to: 1, cycles: 1 }; readings];
+        let touched = Reading { after: 1, from: 1, chained: 1, cycles: 1, instructions: 1, to: 1 };
+        let mut all = vec![touched; readings];
         all.clear();
         Self { slice: cutting.slice, ends, readings: all, ..Self::default() }
     }
@@ -162,9 +168,14 @@ impl Log {
             })
         };
         chain(WARM_CYCLES);
+        chain::nothing(1);
         let from = ticks.now();
         let cycles = chain(CLOCK_CYCLES);
-        self.readings.push(Reading { after, from, to: ticks.now(), cycles });
+        let chained = ticks.now();
+        let steps = NOTHING / chain::PER_STEP;
+        chain::nothing(steps);
+        let (to, instructions) = (ticks.now(), steps * chain::PER_STEP);
+        self.readings.push(Reading { after, from, chained, cycles, instructions, to });
     }
 }
 

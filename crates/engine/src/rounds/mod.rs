@@ -134,6 +134,7 @@ impl Recorded<'_> {
             attainable: sum(|core| core.attainable).map(value),
             clean_s: cores.iter().map(|c| c.clean_s(shape)).fold(f64::INFINITY, f64::min),
             clock_hz: (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64),
+            issue_width: self.issue_width(&clocks, (at_s, seconds)),
             strip: strip(&cores, shape),
             histogram: histogram(&cores),
         };
@@ -170,23 +171,50 @@ impl Recorded<'_> {
     /// windows, the 95th percentile. A core may change its clock from one window to the next, and what
     /// interrupts a reading makes it lower.
     fn clocks(&self, at_s: f64, seconds: f64) -> Vec<Option<(f64, f64)>> {
-        let within = |r: &&Reading| (0.0..seconds).contains(&(self.seconds_at(r.from) - at_s));
         let of_thread = |log: &Log| {
-            let readings = log.readings.iter().filter(within);
-            let mut hz: Vec<f64> = readings.map(|r| self.hz(r)).collect();
-            hz.sort_by(|a, b| b.total_cmp(a));
-            let high = hz.get((ABOVE * hz.len() as f64) as usize)?;
-            Some((*high, spread(&hz)))
+            let hz = |r: &Reading| self.rate(r.cycles, [r.from, r.chained]);
+            let hz: Vec<f64> = self.readings(log, (at_s, seconds)).map(hz).collect();
+            Some((high(&hz)?, spread(&hz)))
         };
         self.logs.iter().map(|(_, log)| of_thread(log)).collect()
     }
 
-    /// The clock by one reading, without what reading the time takes.
-    fn hz(&self, reading: &Reading) -> f64 {
-        let took = reading.to.saturating_sub(reading.from);
-        let ticks = took.saturating_sub(self.overhead).max(1) as f64;
-        reading.cycles as f64 / (ticks * self.scale.tick_s)
+    /// How many instructions that do nothing a thread's core issues a cycle at most, in windows like
+    /// those of attainable; of the thread that issues the fewest. Of the round's clock, not that of a
+    /// reading: what interrupts that would seem to widen the core.
+    fn issue_width(&self, clocks: &[Option<(f64, f64)>], at: (f64, f64)) -> Option<f64> {
+        let of_thread = |(log, clock): (&Log, &Option<(f64, f64)>)| {
+            let rate = |r: &Reading| self.rate(r.instructions, [r.chained, r.to]);
+            let rates: Vec<f64> = self.readings(log, at).map(rate).collect();
+            Some(high(&rates)? / clock.as_ref()?.0)
+        };
+        let threads = self.logs.iter().map(|(_, log)| log).zip(clocks);
+        let widths: Option<Vec<f64>> = threads.map(of_thread).collect();
+        widths?.into_iter().min_by(f64::total_cmp)
     }
+
+    /// Those of a thread within so many seconds from there.
+    fn readings<'a>(
+        &'a self,
+        log: &'a Log,
+        (at_s, seconds): (f64, f64),
+    ) -> impl Iterator<Item = &'a Reading> {
+        let within = move |r: &&Reading| (0.0..seconds).contains(&(self.seconds_at(r.from) - at_s));
+        log.readings.iter().filter(within)
+    }
+
+    /// So many between two readings of the time, a second, without what such a reading takes.
+    fn rate(&self, count: u64, [from, to]: [u64; 2]) -> f64 {
+        let ticks = to.saturating_sub(from).saturating_sub(self.overhead).max(1) as f64;
+        count as f64 / (ticks * self.scale.tick_s)
+    }
+}
+
+/// The 95th percentile.
+fn high(values: &[f64]) -> Option<f64> {
+    let mut falling = values.to_vec();
+    falling.sort_by(|a, b| b.total_cmp(a));
+    falling.get((ABOVE * falling.len() as f64) as usize).copied()
 }
 
 /// How far from the middle half of the readings lie, as a share.

@@ -16,6 +16,8 @@ const SLICE_S: f64 = 20e-6;
 /// Ticks that a reading of the time takes, and cycles of one of the clock.
 const OVERHEAD: u64 = 20;
 const CYCLES: u64 = 24_000;
+/// Instructions a cycle of a core that works for one thread alone.
+const WIDTH: f64 = 6.0;
 
 /// A log that grows as a thread would make it.
 struct Thread(Log);
@@ -39,11 +41,19 @@ impl Thread {
         self
     }
 
-    /// Reads the clock, interrupted for so many ticks.
-    fn reads(mut self, hz: f64, held: u64) -> Self {
-        let (after, cycles) = (self.now(), CYCLES);
-        let took = (cycles as f64 / hz * 1e9) as u64 + OVERHEAD + held;
-        self.0.readings.push(Reading { after, from: after + 200, to: after + 200 + took, cycles });
+    /// Reads the clock, interrupted for so many ticks, of a core that has its full width.
+    fn reads(self, hz: f64, held: u64) -> Self {
+        self.reads_width(hz, held, WIDTH)
+    }
+
+    /// As well, where the core issues so many instructions a cycle.
+    fn reads_width(mut self, hz: f64, held: u64, width: f64) -> Self {
+        let (after, cycles, instructions) = (self.now(), CYCLES, CYCLES);
+        let from = after + 200;
+        let took = |cycles: f64| (cycles / hz * 1e9).round() as u64 + OVERHEAD;
+        let chained = from + took(cycles as f64) + held;
+        let to = chained + took(instructions as f64 / width);
+        self.0.readings.push(Reading { after, from, chained, cycles, instructions, to });
         self
     }
 
@@ -330,4 +340,33 @@ fn threads_that_are_not_pinned_share_a_core() {
     assert_eq!(Cpu::of_thread(0, Some(none)), Cpu { number: none, core: none });
     let here = Cpu::of_thread(1, Some(0));
     assert_eq!((here.number, here.core), (0, 0), "the first CPU is the first of its core");
+}
+
+#[test]
+fn a_core_that_is_shared_all_the_time_issues_less() {
+    let until = BEGIN + 100_000_000;
+    let with = |width: fn(u64) -> f64| {
+        let mut thread = Thread::begins(BEGIN);
+        for i in 1..=100 {
+            thread = thread.works(SLICE, BEGIN + i * 1_000_000).reads_width(3.7e9, 0, width(i));
+        }
+        thread.works(SLICE, until).on(0)
+    };
+    let width = |logs: &[(Cpu, Log)]| rounds(logs, 0.1).all[0].issue_width;
+    let near = |found: Option<f64>, expected: f64| {
+        assert!((found.unwrap() / expected - 1.0).abs() < 0.01, "{found:?}, not {expected}");
+    };
+    near(width(&[with(|_| WIDTH)]), WIDTH);
+    near(width(&[with(|_| 0.5 * WIDTH)]), 0.5 * WIDTH);
+    // A tenth of the time shows what the core can do; a reading in a hundred does not.
+    near(width(&[with(|i| if i % 10 == 0 { WIDTH } else { 0.6 * WIDTH })]), WIDTH);
+    near(width(&[with(|i| if i == 50 { WIDTH } else { 0.6 * WIDTH })]), 0.6 * WIDTH);
+    // Of several threads the one whose core is shared.
+    let (cpu, log) = with(|_| 0.6 * WIDTH);
+    near(width(&[with(|_| WIDTH), (Cpu { number: cpu.number + 1, core: 1 }, log)]), 0.6 * WIDTH);
+    assert_eq!(width(&[Thread::begins(BEGIN).works(SLICE, until).on(0)]), None, "no reading");
+    // What interrupts the chain makes no core wider.
+    let held = Thread::begins(BEGIN).works(SLICE, BEGIN + 1_000_000).reads(3.7e9, 0);
+    let held = held.works(SLICE, BEGIN + 2_000_000).reads(3.7e9, 50_000).works(SLICE, until);
+    near(width(&[held.on(0)]), WIDTH);
 }

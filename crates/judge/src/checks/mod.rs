@@ -1,6 +1,7 @@
 //! Checks: each looks for one way in which a result can be wrong or disturbed. [`ALL`] has each by
 //! its id, in capitals or as a file's name. Each file says why its thresholds are what they are.
 
+mod busy_sibling;
 mod caches;
 mod clock;
 mod clusters;
@@ -208,6 +209,7 @@ pub static ALL: &[&Check] = &[
     &cpu_taken::STEAL,
     &cpu_taken::THROTTLED,
     &cpu_taken::OTHER_CPU,
+    &busy_sibling::CHECK,
     &scheduling::OVERSUBSCRIBED,
     &scheduling::INVOLUNTARY_SWITCHES,
     &scheduling::MIGRATION,

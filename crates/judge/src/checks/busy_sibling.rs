@@ -1,0 +1,102 @@
+//! `busy_sibling`: somebody used another hardware thread of a core that the threads ran on.
+//!
+//! A core issues so many instructions a cycle, whoever they are from. Between slices each thread
+//! runs a loop of instructions that do nothing: alone it gets all of them, beside another hardware
+//! thread about half. No counter of the system shows that if the other belongs to another guest.
+
+use proofmark_model::{Cut, Finding, Measurement, widest};
+
+use super::weight::Weight;
+use super::{Check, Class, Examine, percent};
+use crate::Context;
+
+pub(super) static CHECK: Check = Check {
+    id: "busy_sibling",
+    class: Class::DISTURBANCE,
+    title: "A core's other hardware thread was busy",
+    about: "Loads in slices. Once per millisecond each thread runs a loop that does nothing, which shows \
+         how many instructions its core issues for it a cycle. A round is shared if its 95th percentile is below 97 % \
+         of the highest that the run saw on as many threads: another hardware thread of a core worked \
+         in nearly all of that round, of this system or, on a virtual machine, of another guest. \
+         Attainable leaves these rounds out, and it is a note. If all rounds were shared, what \
+         is missing to the ceiling, or of the instructions, is weighed. Use a host with dedicated cores, or \
+         treat the rate as that of shared cores.",
+    examine: Examine::Ours(examine),
+};
+
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let here = widest(m.all_rounds());
+    let alike = ctx.others.iter().filter(|o| o.params.threads() == m.params.threads());
+    let usual = alike.map(|o| widest(o.all_rounds())).fold(here, f64::max);
+    let all = m.all_rounds().filter(|r| r.issue_width.is_some()).count();
+    let shared = m.all_rounds().filter(|r| !r.alone(usual)).count();
+    if shared == 0 {
+        return None;
+    }
+    let missing = 1.0 - here / usual;
+    let change = m.efficiency.map_or(missing, |e| missing.min(1.0 - e));
+    let (severity, ending) = match ctx.work(m).cut() {
+        _ if shared == all => (Weight::derive(ctx, m).change(change), ""),
+        Cut::Core => (Weight::derive(ctx, m).change(0.0), "; attainable leaves these out"),
+        _ => (Weight::derive(ctx, m).change(0.0), ""),
+    };
+    let message = format!(
+        "another hardware thread of a core was busy in {shared} of {all} rounds, with up to {} of the \
+         core's instructions{ending}",
+        percent(1.0 - narrowest(m) / usual),
+    );
+    let advice = "use a host with dedicated cores, or treat the rate as that of shared cores";
+    let finding = CHECK.finding(severity, message, advice);
+    Some(finding.with("shared_rounds", shared).with("rounds", all).with("issue_width", usual))
+}
+
+/// The least that a round's cores issued a cycle.
+fn narrowest(m: &Measurement) -> f64 {
+    m.all_rounds().filter_map(|r| r.issue_width).fold(f64::INFINITY, f64::min)
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::{FigureKind, Round};
+
+    use super::*;
+    use crate::testing::*;
+
+    /// Rounds in which the cores issued so many instructions a cycle.
+    fn with_widths(m: Measurement, widths: &[f64]) -> Measurement {
+        let mut m = headed(m, FigureKind::Attainable, 0.001);
+        for (i, t) in m.trials.iter_mut().enumerate() {
+            let issue_width = Some(widths[i % widths.len()]);
+            let attainable = Some(t.value);
+            t.rounds = vec![Round { attainable, issue_width, ..Round::default() }];
+        }
+        m
+    }
+
+    fn at(threads: u64, share: f64) -> Measurement {
+        with_values(flops(threads), &around(share * 64e9 * threads as f64))
+    }
+
+    #[test]
+    fn a_core_that_was_shared_is_named_and_weighed_where_it_was_shared_throughout() {
+        let free = [with_widths(at(1, 0.99), &[11.7])];
+        CHECK.on(&host(), &free).expect([
+            ("never", with_widths(at(1, 0.99), &[11.7, 11.5]), SILENT),
+            ("at times", with_widths(at(1, 0.99), &[7.0, 11.7]), NOTE),
+            ("always, which cost a tenth", with_widths(at(1, 0.9), &[7.0, 8.0]), SUSPECT),
+            ("always, at the ceiling", with_widths(at(1, 0.999), &[7.0, 8.0]), NOTE),
+            ("unknown", at(1, 0.9), SILENT),
+            // Two threads on one core have half of it each, all the time.
+            ("siblings", with_widths(at(2, 0.5), &[5.9, 5.8]), SILENT),
+        ]);
+        let said = |m| {
+            let m = judged(&host(), m, &free);
+            m.findings.into_iter().find(|f| f.check == CHECK.id).unwrap().message
+        };
+        assert_eq!(
+            said(with_widths(at(1, 0.99), &[7.02, 11.7])),
+            "another hardware thread of a core was busy in 5 of 10 rounds, with up to 40.0 % of the \
+             core's instructions; attainable leaves these out"
+        );
+    }
+}
