@@ -27,6 +27,7 @@ pub mod network;
 mod numa;
 mod os;
 mod root;
+mod settings;
 mod smbios;
 mod storage;
 #[cfg(test)]
@@ -58,6 +59,7 @@ pub fn look(root: &Root, disk_path: &str) -> Host {
     let who = identity::look(root, cpuid.as_ref());
     let topology = topology::look(root);
     let caches = caches::look(root, &topology.online);
+    let online = topology.online.get().cloned().unwrap_or_default();
     let first = topology.online.get().and_then(|cpus| cpus.first().copied()).unwrap_or(0);
     let (design, masked) = microarchitecture::conclude(&who, caches::sizes(&caches));
     let mut findings: Vec<_> = masked.into_iter().collect();
@@ -92,9 +94,9 @@ pub fn look(root: &Root, disk_path: &str) -> Host {
             distribution: os::distribution(root),
             virtualisation,
             container: container::look(root),
-            governor: os::governor(root, first),
         },
         limits,
+        settings: settings::look(root, &online),
         timer: timer::look(root),
         load: load::look(root),
         findings,

@@ -1,11 +1,10 @@
-//! Kernel, distribution, frequency governor.
+//! Kernel and distribution.
 //!
-//! Sources: proc(5); os-release(5); Linux `Documentation/admin-guide/pm/cpufreq.rst`.
+//! Sources: proc(5); os-release(5).
 
 use proofmark_model::Probe;
 
 use crate::root::{Root, fault, probe};
-use crate::topology::CPUS;
 
 const OSTYPE: &str = "/proc/sys/kernel/ostype";
 const OSRELEASE: &str = "/proc/sys/kernel/osrelease";
@@ -32,11 +31,6 @@ fn pretty_name(text: &str) -> Option<String> {
     let value = text.lines().find_map(|l| l.trim().strip_prefix("PRETTY_NAME="))?;
     let value = value.trim().trim_matches(['"', '\'']).trim();
     (!value.is_empty()).then(|| value.to_owned())
-}
-
-pub(crate) fn governor(root: &Root, first: u32) -> Probe<String> {
-    let path = format!("{CPUS}/cpu{first}/cpufreq/scaling_governor");
-    probe(root.line(&path), path)
 }
 
 #[cfg(test)]

@@ -25,6 +25,8 @@ pub struct Host {
     pub os: Os,
     /// What this process may use of the machine.
     pub limits: Limits,
+    /// Settings of the system that change speed, by name: mitigations, microcode, governors, C-states.
+    pub settings: BTreeMap<String, Probe<String>>,
     /// The clock that trials are timed with.
     pub timer: Timer,
     /// What else ran when the host was looked at.
@@ -199,8 +201,6 @@ pub struct Os {
     pub virtualisation: Probe<String>,
     /// Container manager (`docker`, `podman`, ...) or `none`.
     pub container: Probe<String>,
-    /// Frequency governor of the first online CPU.
-    pub governor: Probe<String>,
 }
 
 /// What this process may use.
@@ -283,7 +283,6 @@ impl Host {
                 distribution: no(reason),
                 virtualisation: no(reason),
                 container: no(reason),
-                governor: no(reason),
             },
             limits: Limits {
                 affinity: no(reason),
@@ -298,6 +297,7 @@ impl Host {
                 usable_cpus: Vec::new(),
                 usable_cores: 0,
             },
+            settings: BTreeMap::new(),
             timer: Timer {
                 clock_source: no(reason),
                 resolution_s: no(reason),

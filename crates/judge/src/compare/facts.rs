@@ -36,11 +36,21 @@ const NETWORK: &[Subsystem] = &[Subsystem::Network];
 /// What differs, what decides most first.
 pub(super) fn differences(a: &Run, b: &Run) -> Vec<Fact> {
     let both = entries(a).into_iter().zip(entries(b)).filter(|(x, y)| x.1 != y.1);
-    both.map(|((what, a, touches), (_, b, _))| Fact {
+    let facts = both.map(|((what, a, touches), (_, b, _))| Fact {
         difference: Difference { what: what.to_owned(), a, b },
         touches,
-    })
-    .collect()
+    });
+    facts.chain(settings(&a.host, &b.host)).collect()
+}
+
+/// The settings that both know.
+fn settings(a: &Host, b: &Host) -> Vec<Fact> {
+    let value = |host: &Host, name: &str| Some(short(host.settings.get(name)?.get()?));
+    let differs = |name: &String| {
+        let (what, a, b) = (name.clone(), value(a, name)?, value(b, name)?);
+        (a != b).then_some(Fact { difference: Difference { what, a, b }, touches: ALL })
+    };
+    a.settings.keys().filter_map(differs).collect()
 }
 
 pub(super) fn machine(host: &Host) -> String {
@@ -128,7 +138,7 @@ fn machine_facts(host: &Host) -> Vec<Entry> {
         ("sockets", sockets, COMPUTING),
         ("cores", known(&cpu.cores, u32::to_string), COMPUTING),
         ("threads per core", known(&cpu.threads_per_core, u32::to_string), COMPUTING),
-        ("governor", text(&os.governor), ALL),
+        ("clock source", text(&host.timer.clock_source), ALL),
         ("virtualisation", text(&os.virtualisation), ALL),
         ("container", text(&os.container), ALL),
         ("kernel", text(&os.kernel), ALL),

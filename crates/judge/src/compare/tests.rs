@@ -321,6 +321,31 @@ fn sizes_that_the_machine_set_may_differ_and_threads_may_not() {
 }
 
 #[test]
+fn settings_that_differ_are_named_where_both_are_known() {
+    let with = |settings: &[(&str, Option<&str>)]| {
+        let mut run = run(vec![flops(1)]);
+        let probe = |value: Option<&str>| match value {
+            Some(value) => Probe::known(value.to_owned(), "a file"),
+            None => Probe::missing("no such file"),
+        };
+        run.host.settings = settings.iter().map(|(n, v)| ((*n).to_owned(), probe(*v))).collect();
+        run
+    };
+    let a = [("governor", Some("powersave")), ("turbo", Some("on")), ("KSM", Some("0"))];
+    let b = [("governor", Some("performance")), ("turbo", None), ("KSM", Some("0"))];
+    let c = compared(&with(&a), &with(&b));
+    let found: Vec<_> =
+        c.differences.iter().map(|d| [&d.what, &d.a, &d.b].map(String::as_str)).collect();
+    assert_eq!(found, [["governor", "powersave", "performance"]]);
+    let slower = {
+        let mut run = with(&b);
+        run.measurements = vec![each(flops(1), |_, t| t.value *= 0.8)];
+        compared(&with(&a), &run)
+    };
+    assert!(slower.points[0].reason.contains("governor"), "{}", slower.points[0].reason);
+}
+
+#[test]
 fn an_import_without_trials_has_a_ratio_of_medians_and_no_more() {
     let mut m = flops(1);
     m.trials.clear();

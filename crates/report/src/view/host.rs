@@ -63,6 +63,7 @@ pub fn tables(host: &Host) -> Vec<FactTable> {
         FactTable { title: "Storage", facts: storage::facts(host) },
         FactTable { title: "Network", facts: ends::facts(host) },
         FactTable { title: "System", facts: system(host) },
+        FactTable { title: "Settings that change speed", facts: settings(host) },
         FactTable { title: "What this process may use", facts: limits(host) },
     ]
 }
@@ -165,7 +166,6 @@ fn clocks(host: &Host) -> Vec<Fact> {
         Fact::probe("nominal clock", &clock.nominal_hz, hz),
         Fact::probe("boost clock", &clock.boost_hz, hz),
         Fact::probe("time-stamp counter", &clock.tsc_hz, hz),
-        Fact::probe("governor", &host.os.governor, Clone::clone),
         Fact::probe("clock source", &timer.clock_source, Clone::clone),
         Fact::probe("timer resolution", &timer.resolution_s, s),
         Fact::probe("timer overhead", &timer.overhead_s, s),
@@ -209,6 +209,22 @@ fn alike(modules: &[MemoryModule]) -> Vec<String> {
         }
     }
     kinds.iter().map(|(kind, at)| format!("{} x {kind} ({})", at.len(), at.join(", "))).collect()
+}
+
+/// One row each, but one for all mitigations that the processor does not need.
+fn settings(host: &Host) -> Vec<Fact> {
+    const UNAFFECTED: &str = "Not affected";
+    let needs_none =
+        |(_, value): &(&String, &Probe<String>)| value.get().is_some_and(|v| v == UNAFFECTED);
+    let (without, others): (Vec<_>, Vec<_>) = host.settings.iter().partition(needs_none);
+    let mut facts: Vec<Fact> =
+        others.iter().map(|(name, value)| Fact::probe(name, value, Clone::clone)).collect();
+    let names = without.iter().map(|(name, _)| name.rsplit(' ').next().unwrap_or(name));
+    let names: Vec<&str> = names.collect();
+    if !names.is_empty() {
+        facts.push(Fact::plain("not affected by", &names.join(", ")));
+    }
+    facts
 }
 
 fn system(host: &Host) -> Vec<Fact> {
