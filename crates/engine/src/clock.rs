@@ -1,21 +1,60 @@
-//! The clock that trials are timed with, and what is known of its precision.
+//! The clock that trials are timed with, what is known of its precision, and the system's other
+//! clocks beside it.
+//!
+//! It is CLOCK_MONOTONIC_RAW. CLOCK_MONOTONIC runs as fast as whoever may set it says (adjtimex(2)):
+//! with ticks of 9 ms instead of 10 all rates by it are 10 % too high.
 
 use std::sync::OnceLock;
 
+use proofmark_model::Clocks;
 use rustix::time::{ClockId, clock_gettime};
 
-/// Seconds on CLOCK_MONOTONIC.
+/// Seconds on CLOCK_MONOTONIC_RAW.
 #[inline]
 pub fn monotonic() -> f64 {
-    let t = clock_gettime(ClockId::Monotonic);
+    let t = clock_gettime(ClockId::MonotonicRaw);
     t.tv_sec as f64 + t.tv_nsec as f64 * 1e-9
 }
 
-/// Whole nanoseconds on CLOCK_MONOTONIC: seconds as f64 lose single ones after a long uptime.
+/// Whole nanoseconds on CLOCK_MONOTONIC_RAW: seconds as f64 lose single ones after a long uptime.
 #[inline]
-pub(crate) fn nanos() -> i64 {
-    let t = clock_gettime(ClockId::Monotonic);
+pub fn nanos() -> i64 {
+    nanos_on(ClockId::MonotonicRaw)
+}
+
+#[inline]
+fn nanos_on(clock: ClockId) -> i64 {
+    let t = clock_gettime(clock);
     t.tv_sec * 1_000_000_000 + t.tv_nsec
+}
+
+/// One moment on the system's clocks.
+#[derive(Debug, Clone, Copy)]
+pub struct ClocksMoment {
+    raw: i64,
+    others: [i64; 3],
+}
+
+impl ClocksMoment {
+    /// Now: the reading of the others that two of CLOCK_MONOTONIC_RAW enclose most closely.
+    pub fn now() -> Self {
+        let reading = |_| {
+            let before = nanos();
+            let others = [ClockId::Monotonic, ClockId::Boottime, ClockId::Realtime].map(nanos_on);
+            let took = nanos() - before;
+            (took, Self { raw: before + took / 2, others })
+        };
+        let readings = (0..20).map(reading);
+        readings.min_by_key(|(took, _)| *took).map_or_else(|| unreachable!(), |(_, moment)| moment)
+    }
+
+    /// How long it was from then to this moment by each.
+    pub fn since(self, then: Self) -> Clocks {
+        let seconds = |now: i64, then: i64| (now - then) as f64 * 1e-9;
+        let [monotonic_s, boottime_s, realtime_s] =
+            [0, 1, 2].map(|i| seconds(self.others[i], then.others[i]));
+        Clocks { raw_s: seconds(self.raw, then.raw), monotonic_s, boottime_s, realtime_s }
+    }
 }
 
 /// A source of time for the scheduler, so that tests can bring their own.
@@ -24,7 +63,7 @@ pub trait Clock {
     fn now(&self) -> f64;
 }
 
-/// CLOCK_MONOTONIC.
+/// CLOCK_MONOTONIC_RAW.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Monotonic;
 
@@ -108,8 +147,14 @@ mod tests {
         let p = precision();
         assert!(p.resolution_s.is_some_and(|r| r > 0.0 && r < 1e-3), "{p:?}");
         assert!(p.overhead_s > 0.0 && p.overhead_s < 1e-3, "{p:?}");
-        let a = monotonic();
+        let (a, then) = (monotonic(), ClocksMoment::now());
         assert!(monotonic() >= a);
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let took = ClocksMoment::now().since(then);
+        // A clock is slewed by 500 ppm at most, unless somebody meddles with it.
+        for other_s in [took.monotonic_s, took.boottime_s] {
+            assert!(took.raw_s >= 0.018 && (other_s / took.raw_s - 1.0).abs() < 0.01, "{took:?}");
+        }
         assert!((0.0..=1.0).contains(&interrupted_share()));
     }
 }

@@ -358,7 +358,7 @@ const OWN_MEMORY: u64 = 48 << 20;
 pub struct Timer {
     /// Workload's clock source, such as `tsc`.
     pub clock_source: Probe<String>,
-    /// Smallest step of CLOCK_MONOTONIC seen, in seconds.
+    /// Smallest step of CLOCK_MONOTONIC_RAW seen, in seconds.
     pub resolution_s: Probe<f64>,
     /// Time that one reading takes, in seconds.
     pub overhead_s: Probe<f64>,

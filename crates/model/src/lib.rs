@@ -72,7 +72,7 @@ pub use statistics::{Statistics, median, median_interval, summarise};
 pub use storage::{
     BlockDevice, DeviceTraffic, FileState, Flush, IoLimit, Link, Order, Storage, StorageKind,
 };
-pub use time::Timestamp;
+pub use time::{Clocks, Timestamp};
 pub use units::{
     ParseError, Quantity, counted, format_count, format_factor, format_quantity, format_seconds,
     format_size, parse_duration, parse_rate, parse_size,

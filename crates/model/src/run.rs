@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Finding, Host, Measurement, Plan, Timestamp, Verdict, WorkloadSpec};
+use crate::{Clocks, Finding, Host, Measurement, Plan, Timestamp, Verdict, WorkloadSpec};
 
 /// Version of the run file's shape.
 pub const SCHEMA: &str = "proofmark.run/2";
@@ -59,6 +59,8 @@ pub struct Run {
     pub workloads: BTreeMap<String, WorkloadSpec>,
     /// What was measured, in the order of the plan.
     pub measurements: Vec<Measurement>,
+    /// How long it took by each of the system's clocks; null until it has ended.
+    pub clocks: Option<Clocks>,
     /// Findings about the run as a whole.
     pub findings: Vec<Finding>,
 }

@@ -11,6 +11,19 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct Timestamp(pub jiff::Timestamp);
 
+/// How long something took by each of the system's clocks, in seconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Clocks {
+    /// By CLOCK_MONOTONIC_RAW, by which all rates are.
+    pub raw_s: f64,
+    /// By CLOCK_MONOTONIC, which runs as fast as the system's time is adjusted.
+    pub monotonic_s: f64,
+    /// By CLOCK_BOOTTIME: the same, with the time for which the system was suspended.
+    pub boottime_s: f64,
+    /// By CLOCK_REALTIME: the same, with the steps in which it was set.
+    pub realtime_s: f64,
+}
+
 impl Timestamp {
     /// The wall clock now. For labels only: durations come from the monotonic clock.
     pub fn now() -> Self {

@@ -2,6 +2,7 @@
 //! step ([`measure_here`]) and judged; observers read each [`Step`]. [`measure`] takes any
 //! [`Means`]: those of a test are made up, in memory.
 
+mod afterwards;
 mod bounded;
 mod cpus;
 mod error;
@@ -27,6 +28,7 @@ mod steady;
 mod testing;
 mod tool;
 
+pub use afterwards::FINDINGS as AFTERWARDS_FINDINGS;
 pub use bounded::{read_bounded, read_text};
 pub use error::{RunError, Usage, unknown};
 pub use event::{Event, Observer, Step};

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use proofmark_engine::{Idle, Monotonic, SharedWorker, Stop, Workers};
+use proofmark_engine::{ClocksMoment, Idle, Monotonic, SharedWorker, Stop, Workers};
 use proofmark_model::{Finding, Host, Plan, Point, Run, SCHEMA, Timestamp, Tool};
 
+use crate::afterwards::look_again;
 use crate::error::RunError;
 use crate::event::Observer;
 use crate::measure::{Means, measure};
@@ -64,6 +65,7 @@ pub fn begin(
         plan,
         workloads,
         measurements: Vec::new(),
+        clocks: None,
         findings,
     }
 }
@@ -90,7 +92,10 @@ pub fn measure_here(
         file,
         tell,
     };
-    Ok(measure(run, tools, &means, observers))
+    let begun = ClocksMoment::now();
+    let mut run = measure(run, tools, &means, observers);
+    look_again(&mut run, ClocksMoment::now().since(begun));
+    Ok(run)
 }
 
 fn workers(host: &Host, plan: &Plan, stop: &Stop) -> Result<Workers, RunError> {

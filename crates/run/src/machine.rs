@@ -81,20 +81,26 @@ fn check_disk_path(
     Ok(())
 }
 
-/// Looks at the host, a folder's disk (else the current one's) and clocks; takes some tens of ms.
-pub fn look(disk_path: Option<&Path>) -> Host {
+/// The machine as far as it can be known without measuring anything.
+pub(crate) fn look_only(disk_path: Option<&Path>) -> Host {
     let folder = std::path::absolute(disk_path.unwrap_or(Path::new("."))).unwrap_or_default();
     let root = proofmark_host::Root::live().with_affinity(usable_cpus(None));
-    let mut host = proofmark_host::look(&root, &folder.to_string_lossy());
+    proofmark_host::look(&root, &folder.to_string_lossy())
+}
+
+/// Looks at the host, a folder's disk (else the current one's) and clocks; takes some tens of ms.
+pub fn look(disk_path: Option<&Path>) -> Host {
+    let mut host = look_only(disk_path);
     let p = precision();
     host.timer.resolution_s = p.resolution_s.map_or_else(
-        || Probe::missing("CLOCK_MONOTONIC did not advance in 16000 readings"),
-        |r| Probe::known(r, "least step of CLOCK_MONOTONIC seen"),
+        || Probe::missing("CLOCK_MONOTONIC_RAW did not advance in 16000 readings"),
+        |r| Probe::known(r, "least step of CLOCK_MONOTONIC_RAW seen"),
     );
-    host.timer.overhead_s = Probe::known(p.overhead_s, "successive readings of CLOCK_MONOTONIC");
+    host.timer.overhead_s =
+        Probe::known(p.overhead_s, "successive readings of CLOCK_MONOTONIC_RAW");
     host.timer.interrupted_share = Probe::known(
         interrupted_share(),
-        "gaps between successive readings of CLOCK_MONOTONIC, median of ten windows of 10 ms",
+        "gaps between successive readings of CLOCK_MONOTONIC_RAW, median of ten windows of 10 ms",
     );
     host.cpu.clock.measured_hz = measured_clock();
     host

@@ -6,8 +6,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use proofmark_engine::Workload;
-use rustix::time::{ClockId, clock_gettime};
+use proofmark_engine::{Workload, nanos};
 
 mod arena;
 mod cpu;
@@ -68,11 +67,10 @@ pub fn find(id: &str) -> Option<&'static dyn Workload> {
     known.find(|k| k.spec().id == id).copied()
 }
 
-/// Nanoseconds on CLOCK_MONOTONIC, read without a system call.
+/// Nanoseconds on the clock that trials are timed with, read without a system call.
 #[inline]
 fn now_ns() -> u64 {
-    let t = clock_gettime(ClockId::Monotonic);
-    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+    nanos().cast_unsigned()
 }
 
 /// Part `index` of `of` of this many things side by side.

@@ -6,8 +6,8 @@ use proofmark_judge::checks::Class;
 use proofmark_model::{Parameter, ParameterKind, Probe, WorkloadSpec, format_size};
 use proofmark_reference::Tool;
 use proofmark_run::{
-    BUDGET_FINDINGS, BUILT_IN, PLAN_FINDINGS, PlanRequest, REFERENCE_FINDINGS, TOOL_FINDINGS,
-    Usage, look, loopback_network, plan, takes, unknown,
+    AFTERWARDS_FINDINGS, BUDGET_FINDINGS, BUILT_IN, PLAN_FINDINGS, PlanRequest, REFERENCE_FINDINGS,
+    TOOL_FINDINGS, Usage, look, loopback_network, plan, takes, unknown,
 };
 
 use crate::command::import::FINDINGS as IMPORT_FINDINGS;
@@ -107,7 +107,8 @@ fn words() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
 /// What can be found about the host, the plan, a tool and an import: id, title and meaning.
 fn findings() -> impl Iterator<Item = &'static (&'static str, &'static str, &'static str)> {
     let plan = PLAN_FINDINGS.iter().chain(REFERENCE_FINDINGS).chain(BUDGET_FINDINGS);
-    HOST_FINDINGS.iter().chain(plan).chain(TOOL_FINDINGS).chain(IMPORT_FINDINGS)
+    let run = plan.chain(AFTERWARDS_FINDINGS);
+    HOST_FINDINGS.iter().chain(run).chain(TOOL_FINDINGS).chain(IMPORT_FINDINGS)
 }
 
 fn class(class: Class) -> String {

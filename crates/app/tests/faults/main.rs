@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used)] // A test that cannot go on fails.
 
+mod clocks;
 mod disk;
 mod endure;
 mod lab;

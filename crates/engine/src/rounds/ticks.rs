@@ -5,17 +5,15 @@
 
 use std::sync::OnceLock;
 
-use rustix::time::{ClockId, clock_gettime};
+use crate::clock::nanos;
 
 /// Clocks of Linux that are read from the counter: then it runs at one rate on all CPUs.
 #[cfg(target_arch = "x86_64")]
 const BY_COUNTER: [&str; 3] = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page"];
 
-/// Nanoseconds on CLOCK_MONOTONIC_RAW.
 #[inline]
 fn raw_ns() -> u64 {
-    let t = clock_gettime(ClockId::MonotonicRaw);
-    t.tv_sec.cast_unsigned() * 1_000_000_000 + t.tv_nsec.cast_unsigned()
+    nanos().cast_unsigned()
 }
 
 /// Whether slices are timed by the counter.

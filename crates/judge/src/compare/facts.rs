@@ -35,12 +35,25 @@ const NETWORK: &[Subsystem] = &[Subsystem::Network];
 
 /// What differs, what decides most first.
 pub(super) fn differences(a: &Run, b: &Run) -> Vec<Fact> {
-    let both = entries(a).into_iter().zip(entries(b)).filter(|(x, y)| x.1 != y.1);
-    let facts = both.map(|((what, a, touches), (_, b, _))| Fact {
+    let mut facts = differing(entries(a), entries(b));
+    facts.extend(settings(&a.host, &b.host));
+    facts
+}
+
+/// What changed of a machine from one look at it to the next: its limits, CPUs and clock source. Not
+/// its settings: some systems move interrupts every few seconds.
+pub fn changes(before: &Host, after: &Host) -> Vec<Difference> {
+    let of = |host| [limits(host), machine_facts(host)].concat();
+    differing(of(before), of(after)).into_iter().map(|fact| fact.difference).collect()
+}
+
+fn differing(a: Vec<Entry>, b: Vec<Entry>) -> Vec<Fact> {
+    let both = a.into_iter().zip(b).filter(|(x, y)| x.1 != y.1);
+    both.map(|((what, a, touches), (_, b, _))| Fact {
         difference: Difference { what: what.to_owned(), a, b },
         touches,
-    });
-    facts.chain(settings(&a.host, &b.host)).collect()
+    })
+    .collect()
 }
 
 /// The settings that both know.

@@ -29,6 +29,7 @@ use proofmark_model::{
 use crate::words::counted;
 use comparable::{Compared, Figured};
 use facts::Fact;
+pub use facts::changes;
 use margin::{Margins, Speed};
 use names::Names;
 use pairs::Pair;

@@ -30,7 +30,7 @@ pub(super) struct Traffic {
     pub(super) received_bytes: u64,
     /// The datagrams (UDP only).
     pub(super) datagrams: Option<Datagrams>,
-    /// When the last request began and when its work ended, in nanoseconds on CLOCK_MONOTONIC.
+    /// When the last request began and when its work ended, in nanoseconds on the clock of trials.
     pub(super) span_ns: [u64; 2],
     /// The sender's connection (TCP only).
     pub(super) state: Option<TcpState>,
