@@ -60,9 +60,10 @@ fn of_clocks(c: &Clocks) -> impl Iterator<Item = Finding> {
     let found = [
         (c.raw_s >= LEAST_S && adjusted.abs() > ADJUSTED).then(|| {
             let message = format!(
-                "CLOCK_MONOTONIC ran {:+.2} % faster than the hardware's clock: rates by proofmark are \
+                "CLOCK_MONOTONIC ran {:.2} % {} than the hardware's clock: rates by proofmark are \
                  right, those of tools that use it are not",
-                100.0 * adjusted
+                100.0 * adjusted.abs(),
+                if adjusted > 0.0 { "faster" } else { "slower" },
             );
             let advice = "set the clock's tick and frequency back (adjtimex), then run again";
             Finding::new("adjusted_clock", Severity::Note, message, advice).with("share", adjusted)
