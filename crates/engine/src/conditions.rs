@@ -11,7 +11,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use proofmark_model::Conditions;
+use rustix::time::{ClockId, clock_gettime};
 
+use crate::clock::monotonic;
 use crate::thermal::Sensors;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -19,6 +21,8 @@ pub struct ThreadCounters {
     pub cpu_s: Option<f64>,
     /// Time spent runnable but waiting for the CPU, in seconds.
     pub waiting_s: Option<f64>,
+    /// When these two were read, on the clock of trials.
+    pub at_s: f64,
     pub involuntary: u64,
     /// Page faults without I/O.
     pub minor_faults: u64,
@@ -31,20 +35,23 @@ impl ThreadCounters {
     /// Reads the calling thread's counters before a trial: the files first, so that
     /// page faults of reading them are not counted as the trial's.
     pub fn before() -> Self {
-        let (cpu_s, waiting_s) = Self::times();
-        Self { cpu_s, waiting_s, ..Self::usage() }
+        let ((cpu_s, waiting_s), at_s) = (Self::times(), monotonic());
+        Self { cpu_s, waiting_s, at_s, ..Self::usage() }
     }
 
     /// Reads the calling thread's counters after a trial: the files last.
     pub fn after() -> Self {
         let usage = Self::usage();
-        let (cpu_s, waiting_s) = Self::times();
-        Self { cpu_s, waiting_s, ..usage }
+        let ((cpu_s, waiting_s), at_s) = (Self::times(), monotonic());
+        Self { cpu_s, waiting_s, at_s, ..usage }
     }
 
+    /// The CPU time by its clock: schedstat has that of the last tick, up to 10 ms ago.
     fn times() -> (Option<f64>, Option<f64>) {
         let text = fs::read_to_string("/proc/thread-self/schedstat").ok();
-        text.and_then(|t| parse_schedstat(&t)).unzip()
+        let waiting_s = text.and_then(|t| parse_schedstat(&t)).map(|(_, waiting_s)| waiting_s);
+        let cpu = clock_gettime(ClockId::ThreadCPUTime);
+        (Some(cpu.tv_sec as f64 + cpu.tv_nsec as f64 * 1e-9), waiting_s)
     }
 
     fn usage() -> Self {
@@ -66,6 +73,7 @@ impl ThreadCounters {
         Self {
             cpu_s: difference(self.cpu_s, earlier.cpu_s),
             waiting_s: difference(self.waiting_s, earlier.waiting_s),
+            at_s: self.at_s - earlier.at_s,
             involuntary: self.involuntary.saturating_sub(earlier.involuntary),
             minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),
             major_faults: self.major_faults.saturating_sub(earlier.major_faults),

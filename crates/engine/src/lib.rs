@@ -27,6 +27,7 @@ mod samples;
 mod session;
 mod team;
 mod thermal;
+mod time_account;
 mod traffic;
 mod watch;
 mod worker;

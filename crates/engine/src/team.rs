@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
-use proofmark_model::{Conditions, Timestamp, Trial};
+use proofmark_model::{Conditions, TimeAccount, Timestamp, Trial};
 
 use crate::affinity::pin;
 use crate::barrier::Barrier;
@@ -15,6 +15,7 @@ use crate::latency::Latencies;
 use crate::load_clock::{TrialClock, over_threads};
 use crate::protocol::Reply;
 use crate::rounds::Cpu;
+use crate::time_account::{ThreadTime, account_of, continued};
 use crate::workload::Setup;
 use member::{Order, Plain, TeamState, ThreadResult};
 
@@ -185,6 +186,28 @@ impl Team {
             major_faults: Some(count(|c| c.major_faults)),
             ..system
         }
+    }
+}
+
+impl Team {
+    /// Where the threads' time went, of which each worked so many seconds by its slices; `None` where
+    /// threads take turns, or the system counts nothing.
+    fn time_account(&self, results: &[ThreadResult], worked_s: &[f64]) -> Option<TimeAccount> {
+        if self.oversubscribed {
+            return None;
+        }
+        let (system, _) = results.iter().find_map(|p| p.system.clone())?;
+        let threads = results.iter().zip(worked_s).map(|(p, worked_s)| {
+            let c = &p.counters;
+            Some(ThreadTime {
+                wall_s: c.at_s,
+                cpu_s: c.cpu_s?,
+                waiting_s: c.waiting_s?,
+                worked_s: *worked_s,
+            })
+        });
+        let threads: Vec<ThreadTime> = threads.collect::<Option<_>>()?;
+        Some(account_of(&threads, &system, continued().load(Ordering::Relaxed)))
     }
 }
 

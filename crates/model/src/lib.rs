@@ -51,7 +51,7 @@ pub use host::{
 pub use limit::Limit;
 pub use measurement::{
     Account, Bottleneck, Conditions, Ending, Latency, LatencyBucket, Measurement, Precision, Round,
-    Trial, Verification,
+    TimeAccount, Trial, Verification,
 };
 pub use nearest::did_you_mean;
 pub use network::{

@@ -36,6 +36,9 @@ pub struct Trial {
     pub started: Timestamp,
     /// What the system did meanwhile.
     pub conditions: Conditions,
+    /// Where its threads' time went; null where it was not cut into slices, or threads took turns.
+    #[serde(default)]
+    pub time: Option<TimeAccount>,
     /// What the block devices did meanwhile; null where the workload works on no disk.
     #[serde(default)]
     pub device: Option<DeviceTraffic>,
@@ -147,6 +150,45 @@ pub struct Conditions {
     pub temperature_c: Option<f64>,
     /// Times that the trial's cores were throttled because they were hot.
     pub thermal_throttles: Option<u64>,
+}
+
+/// Where the time of a trial's threads went: seconds of each, summed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TimeAccount {
+    /// All: wall time x threads, the untimed slices ahead included.
+    pub wall_s: f64,
+    /// At work.
+    pub working_s: f64,
+    /// Runnable, while others used the CPU.
+    pub waiting_s: f64,
+    /// Held back by the cgroup's quota.
+    pub throttled_s: f64,
+    /// Stopped by a signal.
+    pub stopped_s: f64,
+    /// Taken by the hypervisor, as it reports.
+    pub stolen_s: f64,
+    /// On a CPU by the system's account, but not at work: the time of interrupts, and what was
+    /// taken from outside of the system without a report.
+    pub interrupted_s: f64,
+    /// Neither runnable nor on a CPU, and nobody stopped it.
+    pub unaccounted_s: f64,
+}
+
+impl std::ops::Add for TimeAccount {
+    type Output = Self;
+
+    fn add(self, o: Self) -> Self {
+        Self {
+            wall_s: self.wall_s + o.wall_s,
+            working_s: self.working_s + o.working_s,
+            waiting_s: self.waiting_s + o.waiting_s,
+            throttled_s: self.throttled_s + o.throttled_s,
+            stopped_s: self.stopped_s + o.stopped_s,
+            stolen_s: self.stolen_s + o.stolen_s,
+            interrupted_s: self.interrupted_s + o.interrupted_s,
+            unaccounted_s: self.unaccounted_s + o.unaccounted_s,
+        }
+    }
 }
 
 impl Conditions {

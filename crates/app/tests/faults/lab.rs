@@ -234,5 +234,10 @@ pub fn status(pid: u32, field: &str) -> String {
 
 /// Sends a signal by its short name.
 pub fn kill(pid: u32, signal: &str) {
-    assert!(succeeds("sh", &["-c", &format!("kill -{signal} {pid}")]));
+    assert!(signal_to(pid, signal));
+}
+
+/// The same; whether the process was there.
+pub fn signal_to(pid: u32, signal: &str) -> bool {
+    succeeds("sh", &["-c", &format!("kill -{signal} {pid}")])
 }

@@ -47,6 +47,32 @@ fn peak_is_unknown(run: &Run) -> bool {
 }
 
 #[test]
+fn a_process_that_is_stopped_again_and_again_is_named_and_its_time_accounted_for() {
+    let _turn = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let mut child = long_run(dir.path(), 20);
+    wait_for_trials(dir.path(), &mut child);
+    let workers = lab::children(child.id());
+    // A third of the time, until it has ended.
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while child.try_wait().unwrap().is_none() && Instant::now() < deadline {
+        for (signal, ms) in [("STOP", 20), ("CONT", 40)] {
+            for pid in &workers {
+                let _ = lab::signal_to(*pid, signal);
+            }
+            std::thread::sleep(Duration::from_millis(ms));
+        }
+    }
+    wait("the run to end", &mut child);
+    let run = saved(dir.path());
+    let m = run.measurements.last().unwrap();
+    assert!(has(m, "stopped", Severity::Note), "{:?}", names(m));
+    let time = m.trials.iter().filter_map(|t| t.time).reduce(|a, b| a + b).unwrap();
+    let [stopped, lost] = [time.stopped_s, time.unaccounted_s].map(|s| s / time.wall_s);
+    assert!((0.15..0.55).contains(&stopped) && lost < 0.05, "{time:?}");
+}
+
+#[test]
 fn a_cpu_quota_is_named() {
     let _turn = alone();
     let Some(group) = Cgroup::with_quota(0.5) else { return };

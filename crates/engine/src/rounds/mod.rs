@@ -69,6 +69,9 @@ pub(crate) struct Rounds {
     pub(crate) iterations: f64,
     /// The clock of each thread in its windows at the attainable rate, with its spread as a share.
     pub(crate) clocks: Vec<Option<(f64, f64)>>,
+    /// Seconds that each thread worked, as far as its slices show: those that hold a gap count as
+    /// long as they usually take. All its slices count, those before the timed part too.
+    pub(crate) worked_s: Vec<f64>,
 }
 
 impl Recorded<'_> {
@@ -80,13 +83,15 @@ impl Recorded<'_> {
         };
         let each_s = self.seconds / count;
         let whole: Vec<Track> = self.logs.iter().map(|(cpu, log)| self.track(*cpu, log)).collect();
+        let shape = Shape::new(self.cutting.cut, self.cutting.slice_s);
+        let worked_s = whole.iter().map(|track| track.worked_s(shape)).collect();
         let parts = (0..count as usize).map(|i| {
             let at_s = i as f64 * each_s;
             let tracks: Vec<Track> = whole.iter().map(|t| t.within(at_s, each_s)).collect();
             self.round(&tracks, (at_s, each_s), (unit, work))
         });
         let (mut rounds, mut clocks) =
-            (Rounds { all: Vec::new(), iterations: 0.0, clocks: Vec::new() }, Vec::new());
+            (Rounds { all: Vec::new(), iterations: 0.0, clocks: Vec::new(), worked_s }, Vec::new());
         for (round, iterations, of_threads) in parts {
             rounds.all.push(round);
             rounds.iterations += iterations;

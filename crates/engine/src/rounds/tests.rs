@@ -109,7 +109,7 @@ fn even(ms: u64) -> Thread {
 fn figures_are_in_the_unit() {
     let logs = [even(100).on(0)];
     for (unit, expected) in [(Unit::OpPerSecond, 2.0 * RATE), (Unit::Second, 0.5 / RATE)] {
-        let Rounds { all, iterations, clocks } = in_unit(&logs, 0.1, unit);
+        let Rounds { all, iterations, clocks, worked_s } = in_unit(&logs, 0.1, unit);
         let [round] = &all[..] else { panic!("{all:?}") };
         near(round.delivered, expected, 1e-9);
         near(round.typical.unwrap(), expected, 1e-9);
@@ -118,7 +118,22 @@ fn figures_are_in_the_unit() {
         assert_eq!((round.at_s, round.seconds, round.clock_hz), (0.0, 0.1, None));
         near(iterations, 0.1 * RATE, 1e-9);
         assert_eq!(clocks, [None], "the clock was not read");
+        near(worked_s[0], 0.1, 1e-9);
     }
+}
+
+#[test]
+fn a_thread_works_as_long_as_its_slices_without_gaps_and_our_readings() {
+    // Twenty milliseconds were taken from it, and ten readings of the clock took 7 us each.
+    let thread = even(30).works(SLICE + 20_000_000, after_ms(31)).works(SLICE, after_ms(80));
+    let mut thread = thread;
+    for ms in 81..=90 {
+        thread = thread.works(SLICE, after_ms(ms)).reads(3.7e9, 0);
+    }
+    let logs = [thread.works(SLICE, after_ms(100)).on(0), even(100).on(1)];
+    let Rounds { worked_s, .. } = rounds(&logs, 0.1);
+    near(worked_s[0], 0.08, 1e-3);
+    near(worked_s[1], 0.1, 1e-9);
 }
 
 #[test]

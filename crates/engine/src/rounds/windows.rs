@@ -38,6 +38,19 @@ impl Track {
     }
 }
 
+impl Track {
+    /// Seconds of its slices without gaps, and of our own pauses.
+    pub(crate) fn worked_s(&self, shape: Shape) -> f64 {
+        let usual = usual_s(&self.slices);
+        let worked = |slice: &Slice| {
+            let (took, usual) = (slice.to - slice.from, usual * slice.work);
+            if shape.is_gap(took, usual) { usual } else { took }
+        };
+        let paused = self.pauses.iter().map(|(_, took)| took).sum::<f64>();
+        self.slices.iter().map(worked).sum::<f64>() + paused
+    }
+}
+
 /// How long windows are, and what a gap in a thread's work is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {

@@ -116,7 +116,7 @@ fn one_trial(
     let timed = Timed::run(load, state, order.iterations.is_some(), |load| load.run(iterations));
     let devices_after = devices();
     let after = order.clock.then(|| LoadClock::read(load));
-    let counters = [counters, Counters::after(state, leads)];
+    let counters = [counters, Counters::after(&timed, state, leads)];
     let around = before.zip(after).map(|(before, after)| [before, after]);
     let plain = around.map(|[before, after]| before.plain.by_adds.max(after.plain.by_adds));
     let within = plain.and_then(|hz| load.clock_samples()?.mean(hz));
@@ -140,9 +140,10 @@ impl Counters {
         Self { system, thread: ThreadCounters::before() }
     }
 
-    pub(super) fn after(state: &TeamState, leads: bool) -> Self {
-        let thread = ThreadCounters::after();
-        Self { thread, system: leads.then(|| SystemCounters::read(&state.sources)) }
+    /// Those of the thread as it ended its work: others may keep it waiting since.
+    pub(super) fn after(timed: &Timed, state: &TeamState, leads: bool) -> Self {
+        let system = leads.then(|| SystemCounters::read(&state.sources));
+        Self { thread: timed.counters, system }
     }
 }
 
@@ -150,6 +151,8 @@ impl Counters {
 pub(super) struct Timed {
     start: f64,
     end: f64,
+    /// Read when its work ended.
+    counters: ThreadCounters,
     /// Bytes moved by a thread without a share of the work.
     disturbed: Option<f64>,
 }
@@ -172,10 +175,11 @@ impl Timed {
             false => Some(load.disturb(&state.done)),
         };
         let end = monotonic();
+        let counters = ThreadCounters::after();
         state.one_is_done(has_share);
         // Where threads share a CPU, those that are done sleep until all are.
         state.finish.wait();
-        Self { start, end, disturbed }
+        Self { start, end, counters, disturbed }
     }
 
     /// What every trial has: checks the work, which the counters were read around.

@@ -12,6 +12,7 @@ use crate::protocol::Reply;
 use crate::rounds::log::{Cutting, Log, Until};
 use crate::rounds::ticks::{Moment, Scale, Ticks};
 use crate::rounds::{Cpu, Recorded, Rounds};
+use crate::time_account::continued;
 use crate::workload::Load;
 
 /// How much work a trial in slices has.
@@ -83,6 +84,7 @@ impl Team {
                 works,
             })
         };
+        continued().store(false, Ordering::Relaxed);
         let mut results = self.ask(workers, order)?;
         let (from, span_s) = super::span(&results[..workers.min(results.len())]);
         let logs: Vec<_> =
@@ -107,13 +109,14 @@ impl Team {
             cutting,
             cpus: self.cpus,
         };
-        let Rounds { all, iterations, clocks } = recorded.rounds(unit, work);
+        let Rounds { all, iterations, clocks, worked_s } = recorded.rounds(unit, work);
         let clocks: Vec<_> = results
             .iter()
             .enumerate()
             .map(|(i, p)| TrialClock { within: clocks.get(i).copied().flatten(), ..p.clock })
             .collect();
         let mut known = self.known(&results, &clocks);
+        known.time = self.time_account(&results[..workers.min(results.len())], &worked_s);
         // Counters are read some milliseconds before the timed part begins and after it ends.
         known.conditions = known.conditions.part(seconds / first.seconds_to(last));
         let seconds = all.iter().map(|round| round.seconds).sum();
@@ -189,7 +192,7 @@ pub(super) fn one_trial(
     };
     let timed = Timed::run(load, state, order.works, |load| log.run(load, ticks, cut, until));
     let after = LoadClock::read(load);
-    let counters = [counters, Counters::after(state, leads)];
+    let counters = [counters, Counters::after(&timed, state, leads)];
     let moments = first.map(|first| [first, Moment::read(ticks)]);
     Ok(ThreadResult {
         claimed: log.iterations(),

@@ -16,6 +16,7 @@ mod ending;
 mod impossible;
 mod interface_disagreement;
 mod levels;
+mod lost_time;
 mod memory_placement;
 mod network_path;
 mod packet_loss;
@@ -209,6 +210,8 @@ pub static ALL: &[&Check] = &[
     &cpu_taken::STEAL,
     &cpu_taken::THROTTLED,
     &cpu_taken::OTHER_CPU,
+    &lost_time::STOPPED,
+    &lost_time::UNACCOUNTED,
     &busy_sibling::CHECK,
     &scheduling::OVERSUBSCRIBED,
     &scheduling::INVOLUNTARY_SWITCHES,

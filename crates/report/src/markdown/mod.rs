@@ -42,8 +42,8 @@ impl Format for Markdown {
             line(&mut out, &format!("**{}**", escape(stopped)));
         }
         line(&mut out, &format!("**{}**", escape(&view.trust.sentence)));
-        if let Some(precision) = &view.trust.precision {
-            line(&mut out, &escape(precision));
+        for also in [&view.trust.precision, &view.trust.time].into_iter().flatten() {
+            line(&mut out, &escape(also));
         }
         answer(&mut out, &view);
         for glance in &view.glances {

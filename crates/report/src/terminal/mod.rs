@@ -104,8 +104,8 @@ impl Page {
             self.wrap("! ", 2, stopped);
         }
         self.wrap("", 0, &view.trust.sentence);
-        if let Some(precision) = &view.trust.precision {
-            self.wrap("", 0, precision);
+        for also in [&view.trust.precision, &view.trust.time].into_iter().flatten() {
+            self.wrap("", 0, also);
         }
     }
 

@@ -41,6 +41,7 @@ mod storage;
 mod table;
 mod text;
 mod theory;
+mod time;
 mod timeline;
 mod traffic;
 mod trials;
@@ -139,6 +140,8 @@ pub struct Trust {
     pub sentence: String,
     /// How many intervals are as narrow as the target, and the widest; `None` without an interval.
     pub precision: Option<String>,
+    /// Where the threads' time went; `None` without an account of it.
+    pub time: Option<String>,
     /// What stopped the run early, if anything did.
     pub stopped: Option<String>,
 }
@@ -158,7 +161,7 @@ impl View {
             title: title(run),
             facts: facts(run),
             machine: host::sentence(&run.host),
-            trust: Trust { precision: precision(&groups), ..trust(run) },
+            trust: Trust { precision: precision(&groups), time: time::sentence(run), ..trust(run) },
             terms: terms(
                 glances.iter().chain([&references]).chain(overviews.iter().flat_map(|o| &o.tables)),
                 &workloads,
@@ -298,6 +301,7 @@ fn trust(run: &Run) -> Trust {
         worst: run.verdict().map_or("none", Verdict::as_str),
         sentence,
         precision: None,
+        time: None,
         stopped: stopped(run),
     }
 }

@@ -1,0 +1,120 @@
+//! Where the time of a trial's threads went, by what the system counts and what their slices show.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
+
+use proofmark_model::{Conditions, TimeAccount};
+use signal_hook::consts::SIGCONT;
+
+/// Set when the process goes on after it was stopped, from the first call on. A signal that stops it
+/// cannot be caught itself.
+pub(crate) fn continued() -> &'static AtomicBool {
+    static CONTINUED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    CONTINUED.get_or_init(|| {
+        let flag = Arc::new(AtomicBool::new(false));
+        // Where that fails, the time is unaccounted for.
+        let _ = signal_hook::flag::register(SIGCONT, Arc::clone(&flag));
+        flag
+    })
+}
+
+/// Seconds of one thread.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ThreadTime {
+    pub(crate) wall_s: f64,
+    /// On a CPU, by the system's account.
+    pub(crate) cpu_s: f64,
+    /// Runnable without a CPU, a quota's pauses included.
+    pub(crate) waiting_s: f64,
+    /// At work, by its slices.
+    pub(crate) worked_s: f64,
+}
+
+/// The account of these threads, while the system counted that; `stopped`: whether the process was
+/// stopped and continued meanwhile.
+pub(crate) fn account_of(
+    threads: &[ThreadTime],
+    system: &Conditions,
+    stopped: bool,
+) -> TimeAccount {
+    let sum = |of: fn(&ThreadTime) -> f64| threads.iter().map(of).sum::<f64>();
+    let wall_s = sum(|t| t.wall_s);
+    let mut waiting_s = sum(|t| t.waiting_s);
+    let mut away_s = sum(|t| (t.wall_s - t.cpu_s - t.waiting_s).max(0.0));
+    let mut interrupted_s = sum(|t| (t.cpu_s - t.worked_s).max(0.0));
+    // Systems differ in whether a thread that a quota holds back is runnable, and in whether what is
+    // stolen from it is its own time.
+    let throttled_s = taken(system.throttled_s, [&mut waiting_s, &mut away_s]);
+    let stolen_s = taken(system.steal_s, [&mut away_s, &mut interrupted_s]);
+    let (stopped_s, unaccounted_s) = if stopped { (away_s, 0.0) } else { (0.0, away_s) };
+    let others = [waiting_s, throttled_s, stopped_s, stolen_s, interrupted_s, unaccounted_s];
+    TimeAccount {
+        wall_s,
+        working_s: (wall_s - others.iter().sum::<f64>()).max(0.0),
+        waiting_s,
+        throttled_s,
+        stopped_s,
+        stolen_s,
+        interrupted_s,
+        unaccounted_s,
+    }
+}
+
+/// So many seconds, as far as there are, from the first of these, then from the other.
+fn taken(seconds: Option<f64>, from: [&mut f64; 2]) -> f64 {
+    let mut left = seconds.unwrap_or(0.0);
+    for part in from {
+        let takes = left.min(*part);
+        *part -= takes;
+        left -= takes;
+    }
+    seconds.unwrap_or(0.0) - left
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A second, of which it was so long on a CPU, waited for one, and worked.
+    fn second(cpu_s: f64, waiting_s: f64, worked_s: f64) -> ThreadTime {
+        ThreadTime { wall_s: 1.0, cpu_s, waiting_s, worked_s }
+    }
+
+    fn account(threads: &[ThreadTime], throttled: f64, steal: f64, stopped: bool) -> TimeAccount {
+        let (throttled_s, steal_s) = (Some(throttled), Some(steal));
+        let system = Conditions { throttled_s, steal_s, ..Conditions::default() };
+        account_of(threads, &system, stopped)
+    }
+
+    #[test]
+    fn each_cause_takes_its_part_and_all_parts_are_the_whole() {
+        let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-9, "{found}");
+        for (thread, throttled, steal, stopped, expected) in [
+            (second(1.0, 0.0, 1.0), 0.0, 0.0, false, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
+            (second(0.7, 0.3, 0.7), 0.0, 0.0, false, [0.7, 0.3, 0.0, 0.0, 0.0, 0.0, 0.0]),
+            (second(0.7, 0.3, 0.7), 0.2, 0.0, false, [0.7, 0.1, 0.2, 0.0, 0.0, 0.0, 0.0]),
+            (second(0.7, 0.1, 0.7), 0.3, 0.0, false, [0.7, 0.0, 0.3, 0.0, 0.0, 0.0, 0.0]),
+            (second(0.7, 0.0, 0.7), 0.0, 0.0, true, [0.7, 0.0, 0.0, 0.3, 0.0, 0.0, 0.0]),
+            (second(0.7, 0.0, 0.7), 0.0, 0.0, false, [0.7, 0.0, 0.0, 0.0, 0.0, 0.0, 0.3]),
+            // Stolen time that the thread's own account leaves out, or holds.
+            (second(0.7, 0.0, 0.7), 0.0, 0.2, false, [0.7, 0.0, 0.0, 0.0, 0.2, 0.0, 0.1]),
+            (second(1.0, 0.0, 0.7), 0.0, 0.2, false, [0.7, 0.0, 0.0, 0.0, 0.2, 0.1, 0.0]),
+            // Slices that are longer than the system says, and more than there is of anything.
+            (second(0.9, 0.1, 1.2), 0.0, 0.0, false, [0.9, 0.1, 0.0, 0.0, 0.0, 0.0, 0.0]),
+            (second(0.9, 0.1, 0.9), 7.0, 7.0, false, [0.9, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0]),
+        ] {
+            let a = account(&[thread; 2], 2.0 * throttled, 2.0 * steal, stopped);
+            near(a.wall_s, 2.0);
+            let parts = [
+                a.working_s,
+                a.waiting_s,
+                a.throttled_s,
+                a.stopped_s,
+                a.stolen_s,
+                a.interrupted_s,
+                a.unaccounted_s,
+            ];
+            parts.iter().zip(expected).for_each(|(found, expected)| near(*found, 2.0 * expected));
+        }
+    }
+}

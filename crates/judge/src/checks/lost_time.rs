@@ -1,0 +1,90 @@
+//! Time that a trial's threads lost without anyone using their CPUs: `stopped`, by a signal;
+//! `unaccounted`, for no reason that the system counts.
+
+use proofmark_model::{Finding, Measurement, TimeAccount, Trial};
+
+use super::share::Share;
+use super::weight::Weight;
+use super::{Check, Class, Examine, percent};
+use crate::Context;
+
+/// The account is exact to a tenth of this.
+const LOST: f64 = 0.01;
+
+pub(super) static STOPPED: Check = Check {
+    id: "stopped",
+    class: Class::TAKEN_TIME,
+    title: "Stopped by a signal",
+    about: "Loads in slices. Time that the threads were neither on a CPU nor waiting for one, in trials \
+         in which the process was continued after a stop (SIGCONT), over their wall time. More \
+         than 1 % is a note; it is weighed without the worst tenth of the trials. Somebody stops \
+         the process: a debugger, a job scheduler, Ctrl-Z. Run again without.",
+    examine: Examine::Ours(stopped),
+};
+
+fn stopped(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let (advice, what) = ("run again without", "the process was stopped by a signal for");
+    lost(&STOPPED, (ctx, m), |t| t.stopped_s, (what, advice))
+}
+
+pub(super) static UNACCOUNTED: Check = Check {
+    id: "unaccounted",
+    class: Class::TAKEN_TIME,
+    title: "Lost time that nothing accounts for",
+    about: "Loads in slices. Time that the threads were neither on a CPU nor waiting for one, though \
+         nobody stopped them, over their wall time. More than 1 % is a note; it is weighed without \
+         the worst tenth of the trials. A frozen cgroup (freezer) does this, a hypervisor that takes \
+         time without saying so, or a load that sleeps. Ask who controls the machine, or use another.",
+    examine: Examine::Ours(unaccounted),
+};
+
+fn unaccounted(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let what = "the threads neither ran nor waited for a CPU, for no known reason, for";
+    let advice = "ask who controls the machine (a frozen cgroup, the hypervisor), or use another";
+    lost(&UNACCOUNTED, (ctx, m), |t| t.unaccounted_s, (what, advice))
+}
+
+fn lost(
+    check: &Check,
+    (ctx, m): (&Context, &Measurement),
+    of: fn(&TimeAccount) -> f64,
+    (what, advice): (&str, &str),
+) -> Option<Finding> {
+    let wall_s = |t: &Trial| t.time.map_or(0.0, |t| t.wall_s);
+    let share = Share::sum(&m.trials, |t| t.time.as_ref().map(of), wall_s)?;
+    let weight = Weight::derive(ctx, m);
+    let severity = weight.taken(&share, LOST)?;
+    let message = format!("{what} {} of their time{}", percent(share.all), weight.ending());
+    Some(share.add_to(check.finding(severity, message, advice), "seconds"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    #[test]
+    fn time_that_nobody_used_is_named_by_who_took_it() {
+        let with = |of: fn(usize) -> TimeAccount| each(flops(1), |i, t| t.time = Some(of(i)));
+        let lost = |_| TimeAccount { wall_s: 0.1, unaccounted_s: 0.002, ..Default::default() };
+        let held = |_| TimeAccount { wall_s: 0.1, stopped_s: 0.03, ..Default::default() };
+        let little = |_| TimeAccount {
+            wall_s: 0.1,
+            unaccounted_s: 0.0005,
+            stopped_s: 0.0005,
+            ..Default::default()
+        };
+        STOPPED.expect([
+            ("a third", with(held), SUSPECT),
+            ("none", with(lost), SILENT),
+            ("half a percent", with(little), SILENT),
+            ("no account", flops(1), SILENT),
+        ]);
+        UNACCOUNTED.expect([
+            ("twice the threshold", with(lost), SUSPECT),
+            ("stopped", with(held), SILENT),
+            ("half a percent", with(little), SILENT),
+            ("no account", flops(1), SILENT),
+        ]);
+    }
+}
