@@ -101,7 +101,7 @@ pub fn table(answers: &[AnswerGroup]) -> Table {
         .number("figure")
         .number("±");
     if with_delivered {
-        table = table.measured("delivered", "%");
+        table = table.number("delivered");
     }
     let mut table = table
         .measured("of ceiling", "%")
@@ -142,7 +142,8 @@ fn cells(part: &str, answer: &Answer, with_delivered: bool, table: &mut Table) -
     cells.push(table.maybe(within, || h.within_lacks.to_owned()));
     if with_delivered {
         // A figure that is put first is delivered itself where there is no other.
-        cells.push(Cell::text(h.delivered.clone().unwrap_or_else(|| "100.0".to_owned())));
+        let delivered = h.delivered.as_ref().unwrap_or(value);
+        cells.push(Cell::text(format!("{delivered} {}", h.unit)));
     }
     let near = h.near.as_ref().map(|n| n.percent.clone());
     cells.push(table.maybe(near, || h.near_lacks.to_owned()));

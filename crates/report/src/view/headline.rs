@@ -52,7 +52,7 @@ pub struct Headline {
     pub extra: Option<String>,
     /// `± 1.9 %`: half the width of the interval, which the policy's target limits.
     pub within: Option<String>,
-    /// What was delivered, in percent of the number; `None` where that is the number.
+    /// What was delivered, in the same unit; `None` where that is the number.
     pub delivered: Option<String>,
     /// What is missing where `within` is, in few words.
     pub within_lacks: &'static str,
@@ -214,7 +214,7 @@ pub fn find(group: &Group) -> Headline {
         at: at(group, m),
         extra: levels_of(m, scale).or_else(|| disk::extra(m, scale)).or_else(|| network::extra(m)),
         within: within(summary).filter(|_| interval(m).is_some()),
-        delivered: delivered(m, summary).and_then(percent),
+        delivered: delivered(summary).and_then(|value| scale.number(value)),
         within_lacks: if several_levels(m) { "several levels over time" } else { NO_INTERVAL },
         sure: sure(m, summary, scale),
         near: near(m, scale),
@@ -226,12 +226,9 @@ pub fn find(group: &Group) -> Headline {
     }
 }
 
-/// What was delivered as a share of the figure that is put first.
-fn delivered(m: &Measurement, summary: &Summary) -> Option<f64> {
-    let delivered =
-        summary.delivered.value.filter(|_| summary.headline != FigureKind::Delivered)?;
-    let ratio = delivered / summary.value();
-    Some(if m.better == Better::Lower { 1.0 / ratio } else { ratio })
+/// What was delivered, where another figure is put first.
+fn delivered(summary: &Summary) -> Option<f64> {
+    summary.delivered.value.filter(|_| summary.headline != FigureKind::Delivered)
 }
 
 /// Random I/O is counted in operations per second, as its chart is.

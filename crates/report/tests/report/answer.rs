@@ -92,9 +92,9 @@ fn what_was_delivered_is_beside_what_the_machine_can_do() {
         s.delivered.value = s.delivered.value.map(|value| 0.25 * value);
     });
     let view = View::from_run(&run);
-    assert_eq!(column(&view.answer_table, "delivered")[..2], ["25.0", "100.0"]);
+    assert_eq!(column(&view.answer_table, "delivered")[..2], ["98.40 GFLOP/s", "48.80 Gop/s"]);
     let page = find("html").unwrap().render(&run, &Options { width: 100, color: false }).unwrap();
-    assert!(page.contains("Delivered: <strong>25.0 %</strong> of 393.6 GFLOP&#x2f;s"), "{page}");
+    assert!(page.contains("Delivered: <strong>98.40</strong> GFLOP&#x2f;s"), "{page}");
     let flops = view.workloads.iter().find(|w| w.id == "cpu.flops").unwrap();
     let [attainable, delivered] = ["attainable", "delivered"].map(|c| column(&flops.table, c)[0]);
     assert_eq!((attainable, delivered), ("24.60", "6.150"));
