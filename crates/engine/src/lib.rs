@@ -15,6 +15,7 @@ mod clock;
 mod clock_samples;
 mod conditions;
 mod copy;
+mod cpu_pair;
 mod device;
 #[cfg(test)]
 mod fake;

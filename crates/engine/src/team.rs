@@ -11,6 +11,7 @@ use proofmark_model::{Conditions, TimeAccount, Timestamp, Trial};
 use crate::affinity::pin;
 use crate::barrier::Barrier;
 use crate::conditions::{Sources, ThreadCounters};
+use crate::cpu_pair::CpuPair;
 use crate::latency::Latencies;
 use crate::load_clock::{TrialClock, over_threads};
 use crate::protocol::Reply;
@@ -81,12 +82,14 @@ impl Team {
         let reach = if pinned { threads } else { cpus.len() };
         let used: Vec<u32> = cpus.iter().copied().take(reach).collect();
         let oversubscribed = threads > used.len();
+        let pairs = if pinned && !oversubscribed { threads / 2 } else { 0 };
         let state = Arc::new(TeamState {
             start: Barrier::new(threads),
             finish: std::sync::Barrier::new(threads),
             working: AtomicUsize::new(0),
             done: AtomicBool::new(false),
             begin: AtomicU64::new(0),
+            pairs: (0..pairs).map(|_| CpuPair::default()).collect(),
             sources: Sources::new(used, cpu_stat, devices),
         });
         let mut members = Vec::with_capacity(threads);

@@ -22,6 +22,7 @@ mod quota;
 mod references;
 mod run;
 mod series;
+mod states;
 mod statistics;
 #[cfg(test)]
 mod testing;

@@ -89,6 +89,7 @@ pub(crate) fn as_measurement(m: &Measurement, r: &Reference) -> Measurement {
         ceiling: m.ceiling.clone(),
         efficiency: None,
         bottleneck: None,
+        cpu_states: Vec::new(),
         series: None,
         references: Vec::new(),
         findings: r.findings.clone(),

@@ -67,6 +67,12 @@ impl Figure {
         Self { value: Some(value), missing: Some(why.into()), ..Self::default() }
     }
 
+    /// The median of the figures of some of a measurement's rounds, of whose number the interval may
+    /// have decided.
+    pub fn of_some(values: &[f64], rounds: usize) -> Self {
+        Self::of_rounds(values, rounds, true)
+    }
+
     /// The median of the figures of some of so many rounds; where a trial cannot be cut it is one.
     fn of_rounds(values: &[f64], rounds: usize, stopped_by_interval: bool) -> Self {
         let Some(value) = median(values) else { return Self::none("no round has one") };

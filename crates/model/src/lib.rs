@@ -27,6 +27,7 @@ mod run;
 mod sanitize;
 mod series;
 mod solution;
+mod states;
 mod statistics;
 mod storage;
 #[cfg(any(test, feature = "testing"))]
@@ -50,8 +51,8 @@ pub use host::{
 };
 pub use limit::Limit;
 pub use measurement::{
-    Account, Bottleneck, Conditions, Ending, Latency, LatencyBucket, Measurement, Precision, Round,
-    TimeAccount, Trial, Verification,
+    Account, Bottleneck, Conditions, CpuDistance, CpuPairSeen, Ending, Latency, LatencyBucket,
+    Measurement, Precision, Round, TimeAccount, Trial, Verification,
 };
 pub use nearest::did_you_mean;
 pub use network::{
@@ -68,6 +69,7 @@ pub use run::{MAGNITUDES, ReadError, Run, SCHEMA, Tool, is_quantity, read_run, s
 pub use sanitize::{clean, clean_excerpt, clean_page};
 pub use series::{Change, Level, Series, Trend};
 pub use solution::Solution;
+pub use states::{CpuState, CpuStates, State};
 pub use statistics::{Statistics, median, median_interval, summarise};
 pub use storage::{
     BlockDevice, DeviceTraffic, FileState, Flush, IoLimit, Link, Order, Storage, StorageKind,

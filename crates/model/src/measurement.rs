@@ -6,8 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Better, Ceiling, DeviceTraffic, FileState, Finding, NetworkTraffic, Params, Point, Reference,
-    Series, Severity, Solution, Subsystem, Summary, Timestamp, Unit, Verdict, WorkloadSpec,
+    Better, Ceiling, CpuState, DeviceTraffic, FileState, Finding, NetworkTraffic, Params, Point,
+    Reference, Series, Severity, Solution, Subsystem, Summary, Timestamp, Unit, Verdict,
+    WorkloadSpec,
 };
 
 /// One timed repetition.
@@ -39,6 +40,10 @@ pub struct Trial {
     /// Where its threads' time went; null where it was not cut into slices, or threads took turns.
     #[serde(default)]
     pub time: Option<TimeAccount>,
+    /// The CPUs of its threads, in twos, as they were to each other; empty where it was not cut into
+    /// slices, or has one thread.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pairs: Vec<CpuPairSeen>,
     /// What the block devices did meanwhile; null where the workload works on no disk.
     #[serde(default)]
     pub device: Option<DeviceTraffic>,
@@ -152,6 +157,28 @@ pub struct Conditions {
     pub thermal_throttles: Option<u64>,
 }
 
+/// Two CPUs, right before a trial's timed part and right after it. A hypervisor may have moved them in
+/// between. Null where one of the threads lost its CPU meanwhile.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuPairSeen {
+    /// Their numbers.
+    pub cpus: [u32; 2],
+    /// Right before.
+    pub before: Option<CpuDistance>,
+    /// Right after.
+    pub after: Option<CpuDistance>,
+}
+
+/// How far two CPUs were from each other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuDistance {
+    /// Seconds in which a cache line goes to the other CPU and back: the fastest of some stretches.
+    pub round_trip_s: f64,
+    /// Instructions that the first issues while the other is busy, as a share of those that it issues
+    /// while that one waits: about half on two hardware threads of one core.
+    pub issues_beside: f64,
+}
+
 /// Where the time of a trial's threads went: seconds of each, summed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimeAccount {
@@ -188,6 +215,23 @@ impl std::ops::Add for TimeAccount {
             interrupted_s: self.interrupted_s + o.interrupted_s,
             unaccounted_s: self.unaccounted_s + o.unaccounted_s,
         }
+    }
+}
+
+impl TimeAccount {
+    /// Who took how many seconds from the threads, most first; less than so little is left out.
+    pub fn taken(&self, least_s: f64) -> Vec<(f64, &'static str)> {
+        let mut all = vec![
+            (self.waiting_s, "taken by other processes"),
+            (self.throttled_s, "held back by a CPU quota"),
+            (self.stopped_s, "stopped by a signal"),
+            (self.stolen_s, "stolen by the hypervisor"),
+            (self.interrupted_s, "interrupted (by the system, or from outside of it unreported)"),
+            (self.unaccounted_s, "unaccounted for"),
+        ];
+        all.retain(|(seconds, _)| *seconds >= least_s);
+        all.sort_by(|a, b| b.0.total_cmp(&a.0));
+        all
     }
 }
 
@@ -312,6 +356,10 @@ pub struct Measurement {
     pub efficiency: Option<f64>,
     /// What limited it.
     pub bottleneck: Option<Bottleneck>,
+    /// The states of the CPUs in which its rounds ran, the most frequent first; empty where none was
+    /// looked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cpu_states: Vec<CpuState>,
     /// What became of it over time; only where that was asked for. The trials are its samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<Series>,
@@ -379,6 +427,7 @@ impl Measurement {
             ceiling: None,
             efficiency: None,
             bottleneck: None,
+            cpu_states: Vec::new(),
             series: None,
             references: Vec::new(),
             findings: Vec::new(),

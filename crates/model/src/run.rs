@@ -9,7 +9,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Clocks, Finding, Host, Measurement, Plan, Timestamp, Verdict, WorkloadSpec};
+use crate::{
+    Clocks, CpuState, Finding, Host, Measurement, Plan, TimeAccount, Timestamp, Verdict,
+    WorkloadSpec,
+};
 
 /// Version of the run file's shape.
 pub const SCHEMA: &str = "proofmark.run/2";
@@ -59,6 +62,10 @@ pub struct Run {
     pub workloads: BTreeMap<String, WorkloadSpec>,
     /// What was measured, in the order of the plan.
     pub measurements: Vec<Measurement>,
+    /// The states of the CPUs in which its rounds ran, the most frequent first; empty where none was
+    /// looked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cpu_states: Vec<CpuState>,
     /// How long it took by each of the system's clocks; null until it has ended.
     pub clocks: Option<Clocks>,
     /// Findings about the run as a whole.
@@ -66,6 +73,12 @@ pub struct Run {
 }
 
 impl Run {
+    /// Where the time of all threads went; `None` where no trial has an account of it.
+    pub fn time(&self) -> Option<TimeAccount> {
+        let trials = self.measurements.iter().flat_map(|m| &m.trials);
+        trials.filter_map(|t| t.time).reduce(|a, b| a + b)
+    }
+
     /// The worst verdict of all measurements; `None` without one.
     pub fn verdict(&self) -> Option<Verdict> {
         self.measurements.iter().map(|m| m.verdict).max()

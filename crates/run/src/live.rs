@@ -65,6 +65,7 @@ pub fn begin(
         plan,
         workloads,
         measurements: Vec::new(),
+        cpu_states: Vec::new(),
         clocks: None,
         findings,
     }

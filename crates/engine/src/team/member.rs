@@ -9,6 +9,7 @@ use super::sliced::{self, SlicedOrder};
 use crate::barrier::Barrier;
 use crate::clock::monotonic;
 use crate::conditions::{Sources, SystemCounters, ThreadCounters};
+use crate::cpu_pair::{CpuPair, Seen};
 use crate::device::DeviceCounters;
 use crate::latency::Latencies;
 use crate::load_clock::{LoadClock, TrialClock};
@@ -47,6 +48,8 @@ pub(super) struct ThreadResult {
     pub(super) log: Log,
     /// The first moment of the timed part on both clocks, and the last: read by the first thread.
     pub(super) moments: Option<[Moment; 2]>,
+    /// What the first of two threads saw of the other one's CPU, before the timed part and after it.
+    pub(super) neighbour: [Option<Seen>; 2],
     /// Bytes moved by a thread without a share of the work.
     pub(super) disturbed: Option<f64>,
     pub(super) clock: TrialClock,
@@ -82,7 +85,7 @@ pub(super) fn live(
     while let Ok(order) = inbox.recv() {
         let result = match order {
             Order::Plain(order) => one_trial(load.as_mut(), order, state, index == 0),
-            Order::Sliced(order) => sliced::one_trial(load.as_mut(), order, state, index == 0),
+            Order::Sliced(order) => sliced::one_trial(load.as_mut(), order, state, index),
         };
         if outbox.send(result).is_err() {
             return;
@@ -223,6 +226,8 @@ pub(super) struct TeamState {
     pub(super) done: AtomicBool,
     /// When the timed part of a trial in slices begins, in ticks.
     pub(super) begin: AtomicU64,
+    /// Of two threads each, the first two first; empty where they do not each have a CPU.
+    pub(super) pairs: Vec<CpuPair>,
     pub(super) sources: Sources,
 }
 

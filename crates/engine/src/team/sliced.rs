@@ -3,10 +3,11 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::Ordering;
 
-use proofmark_model::{Timestamp, Trial, Unit};
+use proofmark_model::{CpuDistance, CpuPairSeen, Timestamp, Trial, Unit};
 
 use super::member::{Counters, Order, TeamState, ThreadResult, Timed};
 use super::{Team, TeamTrial};
+use crate::cpu_pair::{CpuPair, Seen};
 use crate::load_clock::{LoadClock, TrialClock};
 use crate::protocol::Reply;
 use crate::rounds::log::{Cutting, Log, Until};
@@ -120,8 +121,25 @@ impl Team {
         // Counters are read some milliseconds before the timed part begins and after it ends.
         known.conditions = known.conditions.part(seconds / first.seconds_to(last));
         let seconds = all.iter().map(|round| round.seconds).sum();
-        let known = Trial { started, seconds, rounds: all, ..known };
+        let pairs = self.cpu_pairs(&results, scale);
+        let known = Trial { started, seconds, rounds: all, pairs, ..known };
         Ok(TeamTrial { from, within: iterations, ..TeamTrial::of_threads(&results, known) })
+    }
+}
+
+impl Team {
+    /// The CPUs of two threads each, as they were to each other before the timed part and after it.
+    fn cpu_pairs(&self, results: &[ThreadResult], scale: Scale) -> Vec<CpuPairSeen> {
+        let distance = |seen: Seen| CpuDistance {
+            round_trip_s: seen.round_trip * scale.tick_s,
+            issues_beside: seen.issues_beside,
+        };
+        let pair = |k: usize| {
+            let cpus = [2 * k, 2 * k + 1].map(|thread| self.runs_on[thread].number);
+            let [before, after] = results[2 * k].neighbour.map(|seen| seen.map(distance));
+            CpuPairSeen { cpus, before, after }
+        };
+        (0..self.state.pairs.len()).map(pair).collect()
     }
 }
 
@@ -168,6 +186,17 @@ fn run_ahead(
     begin
 }
 
+/// What the first of two threads sees of the other one's CPU.
+fn meet_neighbour(state: &TeamState, index: usize, ticks: Ticks) -> Option<Seen> {
+    state.start.wait_after(|| state.pairs.iter().for_each(CpuPair::reset));
+    let pair = state.pairs.get(index / 2)?;
+    if index.is_multiple_of(2) {
+        return pair.first(ticks);
+    }
+    pair.second();
+    None
+}
+
 /// The slices run on from the untimed part into the timed one, which begins and ends at moments that
 /// have nothing to do with what else runs: so what is taken at its edges counts as it should. A
 /// fixed amount of work begins when all threads are ready.
@@ -175,10 +204,11 @@ pub(super) fn one_trial(
     load: &mut dyn Load,
     order: SlicedOrder,
     state: &TeamState,
-    leads: bool,
+    index: usize,
 ) -> Result<ThreadResult, Reply> {
-    let (ticks, cut) = (Ticks::new(), order.cutting.cut);
+    let (ticks, cut, leads) = (Ticks::new(), order.cutting.cut, index == 0);
     let mut log = Log::with_room(order.cutting, order.seconds);
+    let before = meet_neighbour(state, index, ticks);
     let begin = run_ahead(load, order, state, (ticks, &mut log));
     let counters = Counters::before(state, leads);
     let first = leads.then(|| Moment::read(ticks));
@@ -194,10 +224,12 @@ pub(super) fn one_trial(
     let after = LoadClock::read(load);
     let counters = [counters, Counters::after(&timed, state, leads)];
     let moments = first.map(|first| [first, Moment::read(ticks)]);
+    let neighbour = [before, meet_neighbour(state, index, ticks)];
     Ok(ThreadResult {
         claimed: log.iterations(),
         log,
         moments,
+        neighbour,
         clock: TrialClock { after: Some(after), ..TrialClock::default() },
         ..timed.result(load, counters)?
     })

@@ -4,7 +4,7 @@
 //! runs a loop of instructions that do nothing: alone it gets all of them, beside another hardware
 //! thread about half. No counter of the system shows that if the other belongs to another guest.
 
-use proofmark_model::{Cut, Finding, Measurement, widest};
+use proofmark_model::{Cut, Finding, Measurement, Round, widest};
 
 use super::weight::Weight;
 use super::{Check, Class, Examine, percent};
@@ -29,9 +29,12 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let alike = ctx.others.iter().filter(|o| o.params.threads() == m.params.threads());
     let usual = alike.map(|o| widest(o.all_rounds())).fold(here, f64::max);
     let all = m.all_rounds().filter(|r| r.issue_width.is_some()).count();
-    let shared = m.all_rounds().filter(|r| !r.alone(usual)).count();
-    if shared == 0 {
-        return None;
+    let is_shared = |r: &&Round| !r.alone(usual);
+    let shared = m.all_rounds().filter(is_shared).count();
+    let on_one_core = m.trials.iter().filter(|t| t.on_one_core());
+    let by_us = on_one_core.flat_map(|t| &t.rounds).filter(is_shared).count();
+    if shared == 0 || by_us == shared && shared < all {
+        return None; // What our own threads did to each other is a state of the CPUs.
     }
     let missing = 1.0 - here / usual;
     let change = m.efficiency.map_or(missing, |e| missing.min(1.0 - e));
@@ -41,8 +44,9 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         _ => (Weight::derive(ctx, m).change(0.0), ""),
     };
     let message = format!(
-        "another hardware thread of a core was busy in {shared} of {all} rounds, with up to {} of the \
-         core's instructions{ending}",
+        "another hardware thread of a core was busy in {shared} of {all} rounds{}, with up to {} of \
+         the core's instructions{ending}",
+        if by_us > 0 { format!(" (in {by_us} it was our own)") } else { String::new() },
         percent(1.0 - narrowest(m) / usual),
     );
     let advice = "use a host with dedicated cores, or treat the rate as that of shared cores";
@@ -57,7 +61,7 @@ fn narrowest(m: &Measurement) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{FigureKind, Round};
+    use proofmark_model::{CpuDistance, CpuPairSeen, FigureKind, Round};
 
     use super::*;
     use crate::testing::*;
@@ -69,6 +73,15 @@ mod tests {
             let issue_width = Some(widths[i % widths.len()]);
             let attainable = Some(t.value);
             t.rounds = vec![Round { attainable, issue_width, ..Round::default() }];
+        }
+        m
+    }
+
+    /// The first so many rounds on one core.
+    fn on_one_core(mut m: Measurement, rounds: usize) -> Measurement {
+        let before = Some(CpuDistance { round_trip_s: 5e-8, issues_beside: 0.65 });
+        for t in &mut m.trials[..rounds] {
+            t.pairs = vec![CpuPairSeen { before, after: before, ..CpuPairSeen::default() }];
         }
         m
     }
@@ -88,6 +101,8 @@ mod tests {
             ("unknown", at(1, 0.9), SILENT),
             // Two threads on one core have half of it each, all the time.
             ("siblings", with_widths(at(2, 0.5), &[5.9, 5.8]), SILENT),
+            ("our own", on_one_core(with_widths(at(1, 0.99), &[7.0, 11.7]), 10), SILENT),
+            ("our own, always", on_one_core(with_widths(at(1, 0.6), &[7.0]), 10), SUSPECT),
         ]);
         let said = |m| {
             let m = judged(&host(), m, &free);
@@ -98,5 +113,7 @@ mod tests {
             "another hardware thread of a core was busy in 5 of 10 rounds, with up to 40.0 % of the \
              core's instructions; attainable leaves these out"
         );
+        let some = said(on_one_core(with_widths(at(1, 0.99), &[7.02, 11.7]), 4));
+        assert!(some.contains("in 5 of 10 rounds (in 2 it was our own), with"), "{some}");
     }
 }

@@ -8,6 +8,7 @@ mod clusters;
 mod core_shared;
 mod counters;
 mod cpu_saturated;
+mod cpu_states;
 mod cpu_taken;
 mod disagrees;
 mod disk_medium;
@@ -213,6 +214,7 @@ pub static ALL: &[&Check] = &[
     &lost_time::STOPPED,
     &lost_time::UNACCOUNTED,
     &busy_sibling::CHECK,
+    &cpu_states::CHECK,
     &scheduling::OVERSUBSCRIBED,
     &scheduling::INVOLUNTARY_SWITCHES,
     &scheduling::MIGRATION,

@@ -17,7 +17,7 @@ const LONGEST: usize = 120;
 pub(super) struct Fact {
     pub(super) difference: Difference,
     /// Empty: it changes no number by itself.
-    touches: &'static [Subsystem],
+    pub(super) touches: &'static [Subsystem],
 }
 
 impl Fact {
@@ -28,7 +28,7 @@ impl Fact {
 }
 
 const ALL: &[Subsystem] = &Subsystem::ALL;
-const COMPUTING: &[Subsystem] = &[Subsystem::Cpu, Subsystem::Memory];
+pub(super) const COMPUTING: &[Subsystem] = &[Subsystem::Cpu, Subsystem::Memory];
 const MEMORY: &[Subsystem] = &[Subsystem::Memory];
 const DISK: &[Subsystem] = &[Subsystem::Disk];
 const NETWORK: &[Subsystem] = &[Subsystem::Network];

@@ -7,6 +7,7 @@
 //! of both runs and the facts about both machines know one (`cause`, `facts`).
 
 mod cause;
+mod circumstances;
 mod comparable;
 mod facts;
 mod margin;
@@ -58,7 +59,8 @@ pub struct Named<'a> {
 
 /// What B measured, compared with A.
 pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
-    let facts = facts::differences(a.run, b.run);
+    let mut facts = facts::differences(a.run, b.run);
+    facts.extend(circumstances::differences(a.run, b.run));
     let names = Names::collect(a.run, b.run);
     let mut ranks = rank::Ranks::default();
     let judged: Vec<(Pair, Result<Compared, String>)> = pairs::pairs(a.run, b.run)

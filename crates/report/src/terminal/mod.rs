@@ -239,7 +239,7 @@ impl Page {
             self.captioned(table);
         }
         self.references(&workload.references);
-        let more = [&workload.latency, &workload.datagrams].into_iter();
+        let more = [&workload.states, &workload.latency, &workload.datagrams].into_iter();
         for table in more.chain(&workload.reciprocal) {
             self.captioned(table);
         }

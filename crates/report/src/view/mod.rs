@@ -37,6 +37,7 @@ mod saturation;
 mod sentences;
 mod series;
 mod solves;
+mod states;
 mod storage;
 mod table;
 mod text;
@@ -161,7 +162,11 @@ impl View {
             title: title(run),
             facts: facts(run),
             machine: host::sentence(&run.host),
-            trust: Trust { precision: precision(&groups), time: time::sentence(run), ..trust(run) },
+            trust: Trust {
+                precision: precision(&groups),
+                time: time::sentences(run),
+                ..trust(run)
+            },
             terms: terms(
                 glances.iter().chain([&references]).chain(overviews.iter().flat_map(|o| &o.tables)),
                 &workloads,

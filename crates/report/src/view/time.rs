@@ -1,31 +1,36 @@
-//! Where the time of the run's threads went, in a sentence.
+//! Where the time of the run's threads went, and where their CPUs were, in sentences.
 
-use proofmark_model::Run;
+use proofmark_model::{CpuState, Run};
 
 use super::num::percent;
+use super::text::clean;
 
 /// Less is not worth a word.
 const LEAST: f64 = 5e-4;
 
+/// What follows, as far as it is known.
+pub(super) fn sentences(run: &Run) -> Option<String> {
+    let both: Vec<String> = account(run).into_iter().chain(states(run)).collect();
+    (!both.is_empty()).then(|| both.join(" "))
+}
+
+/// `CPUs that worked together, by time: 72 ns apart 60.0 %, one core 40.0 %.` `None` with one state.
+fn states(run: &Run) -> Option<String> {
+    let share = |s: &CpuState| Some(format!("{} {} %", clean(&s.name), percent(s.share)?));
+    let all: Option<Vec<String>> = run.cpu_states.iter().map(share).collect();
+    let all = all.filter(|all| all.len() > 1)?;
+    Some(format!("CPUs that worked together, by time: {}.", all.join(", ")))
+}
+
 /// `Time of the threads: 90.0 % at work, 8.0 % taken by other processes, 2.0 % held back by a CPU
 /// quota.` `None` where no trial has an account of its time.
-pub(super) fn sentence(run: &Run) -> Option<String> {
-    let trials = run.measurements.iter().flat_map(|m| &m.trials);
-    let all = trials.filter_map(|t| t.time).reduce(|a, b| a + b)?;
-    let mut others = [
-        (all.waiting_s, "taken by other processes"),
-        (all.throttled_s, "held back by a CPU quota"),
-        (all.stopped_s, "stopped by a signal"),
-        (all.stolen_s, "stolen by the hypervisor"),
-        (all.interrupted_s, "interrupted (by the system, or from outside of it unreported)"),
-        (all.unaccounted_s, "unaccounted for"),
-    ];
-    others.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let others = others.into_iter().filter(|(seconds, _)| *seconds >= LEAST * all.wall_s);
+fn account(run: &Run) -> Option<String> {
+    let all = run.time()?;
     let part =
         |(seconds, word): (f64, &str)| Some(format!("{} % {word}", percent(seconds / all.wall_s)?));
+    let taken = all.taken(LEAST * all.wall_s);
     let parts: Option<Vec<String>> =
-        [(all.working_s, "at work")].into_iter().chain(others).map(part).collect();
+        [(all.working_s, "at work")].into_iter().chain(taken).map(part).collect();
     Some(format!("Time of the threads: {}.", parts?.join(", ")))
 }
 
@@ -45,7 +50,7 @@ mod tests {
                 &[1.0],
             )]);
             run.measurements[0].trials = vec![Trial { time, ..Trial::default() }; 2];
-            sentence(&run)
+            sentences(&run)
         };
         assert_eq!(with(None), None);
         let time = TimeAccount { wall_s: 1.0, working_s: 0.9, ..TimeAccount::default() };
@@ -54,5 +59,16 @@ mod tests {
         let expected = "Time of the threads: 90.0 % at work, 8.0 % taken by other processes, \
                         2.0 % held back by a CPU quota.";
         assert_eq!(with(Some(time)).unwrap(), expected);
+    }
+
+    #[test]
+    fn several_states_of_the_cpus_are_told() {
+        let state = |name: &str, share| CpuState { name: name.into(), share, ..Default::default() };
+        let mut run = run(Vec::new());
+        run.cpu_states = vec![state("72 ns apart", 0.6)];
+        assert_eq!(sentences(&run), None);
+        run.cpu_states.push(state("one core", 0.4));
+        let expected = "CPUs that worked together, by time: 72 ns apart 60.0 %, one core 40.0 %.";
+        assert_eq!(sentences(&run).unwrap(), expected);
     }
 }

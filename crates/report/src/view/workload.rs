@@ -19,7 +19,7 @@ use super::solves::{self, Solves};
 use super::table::{Cell, Table};
 use super::text::clean;
 use super::timeline::{self, Timeline};
-use super::{disk, loss, matrix, network, part, published, sentences, traffic, trials};
+use super::{disk, loss, matrix, network, part, published, sentences, states, traffic, trials};
 
 /// Unit of what loads the machine.
 const LOAD: Unit = Unit::BytePerSecond;
@@ -78,6 +78,8 @@ pub struct WorkloadView {
     pub bars: Vec<BarChart>,
     /// Own number against tools that people already trust; empty without one.
     pub references: References,
+    /// The figures by the state of the CPUs; empty where no configuration saw several.
+    pub states: Table,
     /// Percentiles of single operations; empty without any.
     pub latency: Table,
     /// Their distributions.
@@ -101,7 +103,9 @@ pub struct WorkloadView {
 impl WorkloadView {
     /// The tables that may have columns whose titles do not say what they are.
     pub fn explained(&self) -> impl Iterator<Item = &Table> {
-        let all = [&self.table, &self.references.table, &self.latency, &self.datagrams].into_iter();
+        let all =
+            [&self.table, &self.references.table, &self.states, &self.latency, &self.datagrams]
+                .into_iter();
         all.chain(&self.ends)
             .chain(&self.reciprocal)
             .chain([&self.solves.summary])
@@ -155,6 +159,7 @@ fn view(group: &Group) -> WorkloadView {
         lines: series::lines(group, &scale),
         bars: series::bars(group, &scale),
         references: references::compare(group, &scale),
+        states: states::table(group, &scale),
         latency: latency::table(group),
         distribution: latency::distribution(group),
         curves: [latency::curves(group, &scale), loss::charts(group)].concat(),
