@@ -199,7 +199,8 @@ impl Cut {
 /// Least seconds of windows in which nothing was taken, of the core that had the fewest.
 pub const CLEAN_S: f64 = 0.02;
 
-/// Least rounds that must have seen the upper state of a bus, and how near to it they must be.
+/// Least rounds that must have seen the widest core or the upper state of a bus, and how near to that
+/// state they must be.
 const SEEN_ROUNDS: usize = 3;
 const SAME_STATE: f64 = 0.9;
 
@@ -311,9 +312,12 @@ impl Round {
     }
 }
 
-/// The widest that the cores were in any of these rounds; 0 where nothing is known.
+/// The widest that the cores were in several of these rounds, since one may read too much; 0 where
+/// nothing is known.
 pub fn widest<'a>(rounds: impl Iterator<Item = &'a Round>) -> f64 {
-    rounds.filter_map(|r| r.issue_width).fold(0.0, f64::max)
+    let mut widths: Vec<f64> = rounds.filter_map(|r| r.issue_width).collect();
+    widths.sort_by(|a, b| b.total_cmp(a));
+    widths.get(SEEN_ROUNDS - 1).or(widths.last()).copied().unwrap_or(0.0)
 }
 
 /// What cores do in the rounds in which they worked for the run alone.

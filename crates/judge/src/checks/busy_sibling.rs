@@ -99,6 +99,14 @@ mod tests {
             ("always, which cost a tenth", with_widths(at(1, 0.9), &[7.0, 8.0]), SUSPECT),
             ("always, at the ceiling", with_widths(at(1, 0.999), &[7.0, 8.0]), NOTE),
             ("unknown", at(1, 0.9), SILENT),
+            (
+                "one too wide",
+                with_widths(
+                    at(1, 0.9),
+                    &[11.6, 11.6, 11.7, 11.6, 11.6, 11.6, 11.6, 11.6, 11.6, 13.0],
+                ),
+                SILENT,
+            ),
             // Two threads on one core have half of it each, all the time.
             ("siblings", with_widths(at(2, 0.5), &[5.9, 5.8]), SILENT),
             ("our own", on_one_core(with_widths(at(1, 0.99), &[7.0, 11.7]), 10), SILENT),

@@ -207,6 +207,10 @@ fn attainable_is_of_the_rounds_in_which_the_cores_were_not_shared() {
     let why = nearly_always.missing.unwrap();
     assert!(why.starts_with("4 rounds are too few"), "{why}");
     assert!(why.ends_with("(of 20; in the others a core was shared)"), "{why}");
+    // A reading that is too wide is none of a core that nobody shared.
+    let mut once = shared_in(|i| i % 2 == 0);
+    once[3].rounds[0].issue_width = Some(13.0);
+    assert!((of(Cut::Core, &once).value.unwrap() - value).abs() < 0.02 * value);
     // Where no other state was seen, or nothing is known of it, all rounds count.
     assert!((of(Cut::Core, &shared_in(|_| true)).value.unwrap() - 6.02).abs() < 1e-9);
     let mut unknown = shared_in(|i| i < 15);
