@@ -11,6 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use proofmark_model::Conditions;
+use rustix::param::clock_ticks_per_second;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::clock::monotonic;
@@ -97,6 +98,8 @@ pub struct SystemCounters {
     steal_s: Option<f64>,
     /// Time that any process, kernel included, ran on the trial's CPUs, in CPU-seconds; ticks of 10 ms.
     busy_s: Option<f64>,
+    /// The same of all other CPUs.
+    elsewhere_s: Option<f64>,
     /// Time that each cgroup on the way up was throttled by its quota, in seconds.
     throttled_s: Vec<Option<f64>>,
     swapped_pages: Option<u64>,
@@ -132,6 +135,7 @@ impl SystemCounters {
         Self {
             steal_s,
             busy_s,
+            elsewhere_s: busy_s.zip(parse_all_busy(&stat)).map(|(here, all)| all - here),
             throttled_s: sources.cpu_stat.iter().map(throttled).collect(),
             swapped_pages: parse_swapped(&vmstat),
             temperature_c: sources.sensors.hottest_c(),
@@ -147,6 +151,7 @@ impl SystemCounters {
             steal_s: difference(self.steal_s, earlier.steal_s),
             // The longest of all cgroups on the way up.
             throttled_s: throttled.max_by(f64::total_cmp),
+            elsewhere_cpu_s: difference(self.elsewhere_s, earlier.elsewhere_s),
             swapped_pages: count_between(self.swapped_pages, earlier.swapped_pages),
             temperature_c: self.temperature_c,
             thermal_throttles: count_between(self.thermal_throttles, earlier.thermal_throttles),
@@ -166,10 +171,24 @@ fn count_between(later: Option<u64>, earlier: Option<u64>) -> Option<u64> {
 
 /// Busy and stolen CPU-seconds of these CPUs from the text of /proc/stat.
 fn parse_stat(text: &str, cpus: &[u32]) -> Option<(f64, f64)> {
-    let per_second = rustix::param::clock_ticks_per_second() as f64;
+    let per_second = clock_ticks_per_second() as f64;
     let ticks = cpu_ticks(text, cpus)?;
     let sum = |of: usize| ticks.values().map(|ticks| ticks[of]).sum::<u64>() as f64 / per_second;
     Some((sum(0), sum(1)))
+}
+
+/// Busy CPU-seconds of all CPUs from the text of /proc/stat.
+fn parse_all_busy(text: &str) -> Option<f64> {
+    let counts = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
+    Some(busy_and_stolen(counts.trim_start())?[0] as f64 / clock_ticks_per_second() as f64)
+}
+
+/// Ticks that a line of /proc/stat counts.
+fn busy_and_stolen(counts: &str) -> Option<[u64; 2]> {
+    let f: Vec<u64> = counts.split(' ').map_while(|v| v.parse().ok()).collect();
+    let [user, nice, system, _idle, _iowait, irq, softirq, stolen] = f.get(..8)?.try_into().ok()?;
+    let busy = [user, nice, system, irq, softirq].into_iter().try_fold(0, u64::checked_add)?;
+    Some([busy, stolen])
 }
 
 /// Ticks that each of these CPUs ran anything, and that were stolen from it; `None` where one is
@@ -179,11 +198,7 @@ pub(crate) fn cpu_ticks(text: &str, cpus: &[u32]) -> Option<BTreeMap<u32, [u64; 
     let of = |line: &str| {
         let (number, counts) = line.strip_prefix("cpu")?.split_once(' ')?;
         let cpu = number.parse().ok().filter(|cpu| wanted.contains(cpu))?;
-        let f: Vec<u64> = counts.split(' ').map_while(|v| v.parse().ok()).collect();
-        let [user, nice, system, _idle, _iowait, irq, softirq, stolen] =
-            f.get(..8)?.try_into().ok()?;
-        let busy = [user, nice, system, irq, softirq].into_iter().try_fold(0, u64::checked_add)?;
-        Some((cpu, [busy, stolen]))
+        Some((cpu, busy_and_stolen(counts)?))
     };
     let all: BTreeMap<_, _> = text.lines().filter_map(of).collect();
     (all.len() == wanted.len()).then_some(all)
@@ -241,10 +256,12 @@ mod tests {
     #[test]
     fn proc_stat_of_chosen_cpus() {
         let text = "cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 100 10 20 5000 7 1 2 50 0 0\ncpu1 1 1 1 1 1 1 1 1 0 0\n";
-        let ticks = rustix::param::clock_ticks_per_second() as f64;
+        let ticks = clock_ticks_per_second() as f64;
         assert_eq!(parse_stat(text, &[0]), Some((133.0 / ticks, 50.0 / ticks)));
         assert_eq!(parse_stat(text, &[0, 1]), Some((138.0 / ticks, 51.0 / ticks)));
         assert_eq!(parse_stat(text, &[2]), None);
+        assert_eq!(parse_all_busy(text), Some(45.0 / ticks));
+        assert_eq!(parse_all_busy("cpu0 1 1 1 1 1 1 1 1\n"), None);
         assert_eq!(parse_stat(text, &[]), Some((0.0, 0.0)));
         let line = |cpu: u32| format!("cpu{cpu} 1 0 0 {cpu} 0 0 0 2 0 0\n");
         let many: String = (0..2048).map(line).collect();
@@ -272,6 +289,7 @@ mod tests {
         #[test]
         fn no_text_panics(text in "[a-z0-9 \n]{0,200}") {
             let _ = parse_stat(&text, &[0]);
+            let _ = parse_all_busy(&text);
             let _ = parse_schedstat(&text);
             let _ = parse_throttled(&text);
             let _ = parse_swapped(&text);

@@ -56,6 +56,7 @@ fn conditions(a: &Conditions, b: &Conditions, times: [f64; 2]) -> Conditions {
         steal_s: seconds(|c| c.steal_s),
         throttled_s: seconds(|c| c.throttled_s),
         other_cpu_s: seconds(|c| c.other_cpu_s),
+        elsewhere_cpu_s: seconds(|c| c.elsewhere_cpu_s),
         own_cpu_s: seconds(|c| c.own_cpu_s),
         involuntary_switches: count(|c| c.involuntary_switches),
         migrations: count(|c| c.migrations),

@@ -135,6 +135,8 @@ pub struct Conditions {
     pub throttled_s: Option<f64>,
     /// CPU time that other processes took on the trial's CPUs, in CPU-seconds.
     pub other_cpu_s: Option<f64>,
+    /// Time that CPUs which the trial does not use were busy, in CPU-seconds.
+    pub elsewhere_cpu_s: Option<f64>,
     /// CPU time that the trial's threads themselves used, in CPU-seconds. Evidence only: never a clock.
     pub own_cpu_s: Option<f64>,
     /// Times that a thread was taken off its CPU against its will.
@@ -243,6 +245,7 @@ impl Conditions {
             steal_s: of(self.steal_s),
             throttled_s: of(self.throttled_s),
             other_cpu_s: of(self.other_cpu_s),
+            elsewhere_cpu_s: of(self.elsewhere_cpu_s),
             own_cpu_s: of(self.own_cpu_s),
             ..self
         }

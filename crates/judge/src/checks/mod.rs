@@ -1,6 +1,7 @@
 //! Checks: each looks for one way in which a result can be wrong or disturbed. [`ALL`] has each by
 //! its id, in capitals or as a file's name. Each file says why its thresholds are what they are.
 
+mod bus_neighbour;
 mod busy_sibling;
 mod caches;
 mod clock;
@@ -213,6 +214,7 @@ pub static ALL: &[&Check] = &[
     &cpu_taken::OTHER_CPU,
     &lost_time::STOPPED,
     &lost_time::UNACCOUNTED,
+    &bus_neighbour::CHECK,
     &busy_sibling::CHECK,
     &cpu_states::CHECK,
     &scheduling::OVERSUBSCRIBED,
