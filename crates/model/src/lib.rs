@@ -65,7 +65,7 @@ pub use probe::Probe;
 pub use quota::CpuQuota;
 pub use reference::{First, Printed, Ratio, Reference};
 pub use role::{Counterpart, Place, Property, Relation, Role, ToolTest};
-pub use run::{MAGNITUDES, ReadError, Run, SCHEMA, Tool, is_quantity, read_run, schema};
+pub use run::{MAGNITUDES, Program, ReadError, Run, SCHEMA, Tool, is_quantity, read_run, schema};
 pub use sanitize::{clean, clean_excerpt, clean_page};
 pub use series::{Change, Level, Series, Trend};
 pub use solution::Solution;

@@ -37,6 +37,17 @@ pub struct Tool {
     pub build: String,
 }
 
+/// What the processes of one name took.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Program {
+    /// The name, as the system shortens it.
+    pub name: String,
+    /// CPU time.
+    pub cpu_s: f64,
+    /// The same as a share of the time of one CPU.
+    pub of_one_cpu: f64,
+}
+
 /// One run: host, plan and measurements.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
@@ -66,6 +77,9 @@ pub struct Run {
     /// looked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpu_states: Vec<CpuState>,
+    /// Other programs that used its CPUs meanwhile, most first, as far as the system shows them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<Program>,
     /// How long it took by each of the system's clocks; null until it has ended.
     pub clocks: Option<Clocks>,
     /// Findings about the run as a whole.

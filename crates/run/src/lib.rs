@@ -10,6 +10,7 @@ mod event;
 mod live;
 mod machine;
 mod measure;
+mod others;
 mod pairs;
 mod parameter;
 mod plan;

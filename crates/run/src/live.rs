@@ -11,6 +11,7 @@ use crate::afterwards::look_again;
 use crate::error::RunError;
 use crate::event::Observer;
 use crate::measure::{Means, measure};
+use crate::others::Others;
 use crate::planned::PlannedTools;
 use crate::process::own_program;
 use crate::programs::Programs;
@@ -66,6 +67,7 @@ pub fn begin(
         workloads,
         measurements: Vec::new(),
         cpu_states: Vec::new(),
+        programs: Vec::new(),
         clocks: None,
         findings,
     }
@@ -94,7 +96,11 @@ pub fn measure_here(
         tell,
     };
     let begun = ClocksMoment::now();
-    let mut run = measure(run, tools, &means, observers);
+    let mut others = Others::new(&Monotonic);
+    let mut all: Vec<&mut dyn Observer> = vec![&mut others];
+    all.extend(observers.iter_mut().map(|o| &mut **o as &mut dyn Observer));
+    let mut run = measure(run, tools, &means, &mut all);
+    run.programs = others.finish();
     look_again(&mut run, ClocksMoment::now().since(begun));
     Ok(run)
 }

@@ -124,6 +124,7 @@ pub fn run(measurements: Vec<Measurement>) -> Run {
         interrupted: None,
         imported: None,
         cpu_states: Vec::new(),
+        programs: Vec::new(),
         clocks: None,
         host: Host::unknown("made up"),
         plan: Plan { profile: "test".into(), points, ..Plan::default() },

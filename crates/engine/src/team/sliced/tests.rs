@@ -1,12 +1,12 @@
 //! Trials in slices of loads that spin. Other work may occupy every CPU meanwhile: what depends on
 //! that is tried several times.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, sleep, spawn};
 use std::time::{Duration, Instant};
 
-use proofmark_model::Cut;
+use proofmark_model::{Cut, TimeAccount};
 use proofmark_testing::{join, skip};
 
 use super::*;
@@ -299,4 +299,40 @@ fn timed_parts_do_not_begin_as_long_after_their_threads_are_ready() {
     assert!((15_000..17_000).contains(least) && (23_000..=25_000).contains(most), "{all:?}");
     assert!((75..=125).contains(&spread(100, 5_000)), "a part of a short time");
     assert_eq!(spread(0, 5_000), 0);
+}
+
+/// Seconds that it slept, and where its time went, of a trial whose threads sleep 2 ms in every 8.
+fn sleeper() -> (f64, TimeAccount) {
+    let (slept_us, begun) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+    let (adds, last) = (Arc::clone(&slept_us), Mutex::new(Instant::now()));
+    let sleeps = spinning(move |_, call| {
+        match call {
+            // Counters are read right before.
+            Call::Start => begun.store(true, Ordering::SeqCst),
+            Call::Run(_) if begun.load(Ordering::SeqCst) => {
+                let mut last = last.lock().unwrap();
+                if last.elapsed() > Duration::from_millis(8) {
+                    *last = Instant::now();
+                    sleep(Duration::from_millis(2));
+                    let slept = last.elapsed().as_micros() as u64;
+                    adds.fetch_add(slept, Ordering::SeqCst);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    });
+    let taken = trial(sleeps, (1, 1), &usable(), Amount::Seconds(0.2)).unwrap();
+    let time = taken.known.time.unwrap();
+    (1e-6 * slept_us.load(Ordering::SeqCst) as f64, time)
+}
+
+#[test]
+fn a_sleep_between_slices_is_time_that_nothing_accounts_for() {
+    in_the_end("was it the sleep", || {
+        let (slept_s, time) = sleeper();
+        let off = (time.unaccounted_s - slept_s) / time.wall_s;
+        let is_so = slept_s > 0.02 && off.abs() < 0.01 && time.stopped_s == 0.0;
+        if is_so { Ok(()) } else { Err(format!("{slept_s} s: {time:?}")) }
+    });
 }

@@ -1,0 +1,188 @@
+//! Who else uses this machine's CPUs during a run: programs by name, with their CPU time.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use proofmark_engine::Clock;
+use proofmark_model::{Program, clean_excerpt};
+use rustix::param::clock_ticks_per_second;
+use rustix::process::getpid;
+
+use crate::event::{Observer, Step};
+
+/// Seconds between two looks, which take some milliseconds where a thousand processes run. What a
+/// process does after the last look before it ends is not seen.
+const EVERY_S: f64 = 2.0;
+
+/// Programs that are named, and the least of one CPU's time that is worth it.
+const MOST: usize = 10;
+const LEAST: f64 = 1e-3;
+
+/// The parent of the kernel's threads, and what they are called together.
+const KERNEL: u32 = 2;
+const KERNEL_NAME: &str = "kernel threads";
+
+/// Letters of a name: the system keeps 15.
+const LONGEST: usize = 20;
+
+/// A process: its number, which may be given again, and when it began, in ticks.
+type Id = (u32, u64);
+
+/// What /proc says of one.
+#[derive(Debug, Clone, PartialEq)]
+struct Process {
+    id: Id,
+    parent: u32,
+    name: String,
+    ticks: u64,
+}
+
+/// Looks at all processes when a run begins, and between its trials.
+pub(crate) struct Others<'a> {
+    clock: &'a dyn Clock,
+    began: f64,
+    looked: f64,
+    ticks: BTreeMap<Id, u64>,
+    took: BTreeMap<String, u64>,
+}
+
+impl<'a> Others<'a> {
+    pub(crate) fn new(clock: &'a dyn Clock) -> Self {
+        let now = clock.now();
+        let ticks = processes().into_iter().map(|p| (p.id, p.ticks)).collect();
+        Self { clock, began: now, looked: now, ticks, took: BTreeMap::new() }
+    }
+
+    fn look(&mut self) {
+        self.looked = self.clock.now();
+        self.add(&processes(), getpid().as_raw_nonzero().get().cast_unsigned());
+    }
+
+    /// What others than `own` and those that it started did since the last look.
+    fn add(&mut self, all: &[Process], own: u32) {
+        let ours = family(all, own);
+        let mut now = BTreeMap::new();
+        for p in all {
+            now.insert(p.id, p.ticks);
+            let since = p.ticks.saturating_sub(self.ticks.get(&p.id).copied().unwrap_or(0));
+            if since > 0 && !ours.contains(&p.id.0) {
+                let kernel = p.parent == KERNEL || p.id.0 == KERNEL;
+                let name = if kernel { KERNEL_NAME } else { &p.name };
+                *self.took.entry(name.to_owned()).or_default() += since;
+            }
+        }
+        self.ticks = now;
+    }
+
+    /// The programs that took most of a CPU's time.
+    pub(crate) fn finish(mut self) -> Vec<Program> {
+        self.look();
+        let seconds = self.looked - self.began;
+        let program = |(name, ticks): (String, u64)| {
+            let cpu_s = ticks as f64 / clock_ticks_per_second() as f64;
+            Program { name, cpu_s, of_one_cpu: cpu_s / seconds.max(f64::MIN_POSITIVE) }
+        };
+        let mut all: Vec<Program> = self.took.into_iter().map(program).collect();
+        all.retain(|p| p.of_one_cpu >= LEAST);
+        all.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
+        all.truncate(MOST);
+        all
+    }
+}
+
+impl Observer for Others<'_> {
+    fn observe(&mut self, _: &Step) {
+        if self.clock.now() - self.looked >= EVERY_S {
+            self.look();
+        }
+    }
+}
+
+/// Numbers of a process and of all that it started, as far as their parents are left.
+fn family(all: &[Process], own: u32) -> BTreeSet<u32> {
+    let mut family = BTreeSet::from([own]);
+    loop {
+        let children = all.iter().filter(|p| family.contains(&p.parent)).map(|p| p.id.0);
+        let before = family.len();
+        family = children.chain(family.iter().copied()).collect();
+        if family.len() == before {
+            return family;
+        }
+    }
+}
+
+/// All that /proc shows: in a container, or with hidepid, not those of others.
+fn processes() -> Vec<Process> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let read = |entry: fs::DirEntry| {
+        let number = entry.file_name().to_str()?.parse().ok()?;
+        parse(number, &fs::read(entry.path().join("stat")).ok()?)
+    };
+    entries.filter_map(read).collect()
+}
+
+/// One from the bytes of its stat file. Its name is any bytes, in the first and last brackets.
+fn parse(number: u32, stat: &[u8]) -> Option<Process> {
+    let text = String::from_utf8_lossy(stat);
+    let (name, rest) = text.split_once('(')?.1.rsplit_once(')')?;
+    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+    let field = |n: usize| fields.get(n)?.parse::<u64>().ok();
+    Some(Process {
+        id: (number, field(19)?),
+        parent: u32::try_from(field(1)?).ok()?,
+        name: clean_excerpt(name, LONGEST),
+        ticks: field(11)?.checked_add(field(12)?)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_engine::Monotonic;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn process(id: Id, parent: u32, name: &str, ticks: u64) -> Process {
+        Process { id, parent, name: name.to_owned(), ticks }
+    }
+
+    fn others(ticks: &[(Id, u64)]) -> Others<'static> {
+        let ticks = ticks.iter().copied().collect();
+        Others { clock: &Monotonic, began: 0.0, looked: 0.0, ticks, took: BTreeMap::new() }
+    }
+
+    #[test]
+    fn what_others_took_since_the_last_look_counts_by_name() {
+        let mut seen = others(&[((10, 1), 500), ((11, 1), 70)]);
+        let at_first = [
+            process((10, 1), 1, "cargo", 600),
+            process((11, 1), 1, "cargo", 75),
+            // A new process with a number that was another's.
+            process((12, 9), 1, "sh", 3),
+            process((50, 1), 1, "proofmark", 9000),
+            process((51, 1), 50, "worker", 9000),
+            process((52, 1), 51, "fio", 9000),
+            process((7, 1), 2, "kworker/0:1", 4),
+            process((2, 0), 0, "kthreadd", 1),
+        ];
+        seen.add(&at_first, 50);
+        seen.add(&[process((10, 2), 1, "sh", 5)], 50);
+        let took: Vec<(&str, u64)> = seen.took.iter().map(|(n, t)| (n.as_str(), *t)).collect();
+        assert_eq!(took, [("cargo", 105), ("kernel threads", 5), ("sh", 8)]);
+    }
+
+    #[test]
+    fn a_stat_file_is_read_whatever_its_name_is() {
+        let stat = b"42 (a) R (b c) S 7 42 42 0 -1 4194560 9 0 0 0 250 50 0 0 20 0 1 0 777 1 2 3";
+        assert_eq!(parse(42, stat), Some(process((42, 777), 7, "a) R (b c", 300)));
+        assert_eq!(parse(42, b"42 (short) S 7"), None);
+        assert!(processes().iter().any(|p| p.id.0 == std::process::id()));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = parse(1, &bytes);
+        }
+    }
+}
