@@ -37,6 +37,8 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Measure one workload over time: one sample per second, what changed and when
     Endure(EndureArgs),
+    /// Show who takes time from this machine's CPUs, and where they are
+    Noise(NoiseArgs),
     /// Show this machine and its theoretical limits (ceilings)
     Info(InfoArgs),
     /// List workloads, checks, profiles and other ids
@@ -272,6 +274,15 @@ pub struct EndureArgs {
     pub results: ResultFiles,
     #[command(flatten)]
     pub history: HistoryFile,
+}
+
+#[derive(Debug, Args)]
+pub struct NoiseArgs {
+    /// How long to look, at least 1s
+    #[arg(long = "for", value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
+    pub length: Duration,
+    #[command(flatten)]
+    pub results: ResultFiles,
 }
 
 #[derive(Debug, Args)]

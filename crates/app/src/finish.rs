@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result};
 use proofmark_model::{Run, Tool, Verdict};
-use proofmark_report::terminal;
+use proofmark_report::Options;
 use proofmark_run::RunFile as _;
 
 use crate::cli::{ExitRules, HistoryFile, ResultFiles};
@@ -21,13 +21,16 @@ pub fn tool() -> Tool {
     }
 }
 
+/// What is printed of a run.
+pub type Printed = fn(&Run, &Options) -> String;
+
 /// Writes everything and prints the answers and the findings, even if a file cannot be written. A
 /// run goes into the history, if there is one; what was imported was not measured by this machine.
 pub fn finish(
     results: &ResultFiles,
     run: &Run,
-    output: &Output,
-    history: Option<&HistoryFile>,
+    (output, history): (&Output, Option<&HistoryFile>),
+    printed: Printed,
 ) -> Result<Outcome> {
     let json = results.json.as_deref();
     let to_stdout = json.is_some_and(is_stdout);
@@ -41,7 +44,7 @@ pub fn finish(
         });
     let printed = match to_stdout {
         true => print_data(&format!("{}\n", serde_json::to_string_pretty(run)?)),
-        false => print(&terminal::brief(run, &terminal_options())),
+        false => print(&printed(run, &terminal_options())),
     };
     if let Some(history) = history {
         past::keep(run, output.dir(), history);

@@ -36,6 +36,7 @@ fn main() -> ExitCode {
     let result = match &cli.command {
         Command::Run(args) => command::run::run(args),
         Command::Endure(args) => command::run::endure(args),
+        Command::Noise(args) => command::noise::run(args),
         Command::Compare(args) => command::compare::run(args),
         Command::Check(args) => command::compare::check(args),
         Command::History(args) => command::history::run(args),
@@ -62,7 +63,8 @@ fn main() -> ExitCode {
 }
 
 fn measures_or_serves(command: &Command) -> bool {
-    matches!(command, Command::Run(_) | Command::Endure(_) | Command::Serve(_) | Command::Worker)
+    use Command::{Endure, Noise, Run, Serve, Worker};
+    matches!(command, Run(_) | Endure(_) | Noise(_) | Serve(_) | Worker)
 }
 
 /// What clap has to say: help and version as they are, a mistake in one line.

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, anyhow};
 use proofmark_engine::Stop;
 use proofmark_model::{Host, Plan, PlannedSeries, StorageKind, Timestamp};
+use proofmark_report::terminal;
 use proofmark_run::{
     Live, Machine, Needs, Planned, RunFile as _, SpaceWatch, begin, disk_bytes, estimate,
     look_ahead, measure_here, tools_s,
@@ -12,7 +13,7 @@ use proofmark_run::{
 
 use crate::cli::{HistoryFile, ResultFiles};
 use crate::error::Outcome;
-use crate::finish::{finish, tool};
+use crate::finish::{Printed, finish, tool};
 use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::samples::{self, SampleLog};
@@ -47,12 +48,26 @@ fn no_disk(host: &Host, plan: &Plan) -> Option<String> {
     })
 }
 
+/// What is shown of a run.
+#[derive(Clone, Copy)]
+pub struct Shown {
+    /// What is printed at the end.
+    pub printed: Printed,
+    /// Whether the progress shows who takes time from the threads, round by round.
+    pub live: bool,
+}
+
+impl Shown {
+    /// The answers and the findings.
+    pub const RUN: Self = Self { printed: terminal::brief, live: false };
+}
+
 /// Measures, judges and reports a plan; nothing is measured if the result could not be written.
 pub fn carry_out(
     machine: Machine,
     planned: Planned,
-    results: &ResultFiles,
-    history: &HistoryFile,
+    (results, history): (&ResultFiles, Option<&HistoryFile>),
+    shown: Shown,
 ) -> Result<Outcome> {
     let Machine { host, server } = machine;
     let Planned { plan, findings, tools, .. } = planned;
@@ -66,7 +81,8 @@ pub fn carry_out(
     let watch = watch(&host, &plan, &output, &stop)?;
     let run = begin(host, plan, findings, tool(), started);
     output.save(&run).with_context(|| format!("cannot write to {}", output.dir().display()))?;
-    let progress = Progress::new(run.plan.points.len(), estimate(&run.plan).1 + tools_s(&run.plan));
+    let takes_s = estimate(&run.plan).1 + tools_s(&run.plan);
+    let progress = Progress::new(run.plan.points.len(), takes_s, shown.live);
     let tell = |line: &str| progress.say(line);
     let live = Live { server: server.as_ref(), stop: &stop, file: &output, tell: &tell };
     let mut samples = SampleLog::new(output.dir(), &tell);
@@ -81,7 +97,7 @@ pub fn carry_out(
     if let Some(line) = watch.as_ref().and_then(SpaceWatch::found) {
         say(&format!("proofmark: {line}"));
     }
-    finish(results, &run, &output, Some(history))
+    finish(results, &run, (&output, history), shown.printed)
 }
 
 /// Says what a series will write, and watches the disks that it writes to.

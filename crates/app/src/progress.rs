@@ -13,12 +13,16 @@ use proofmark_run::{Event, Observer, Step};
 use crate::text::say;
 
 mod live;
+mod noise;
 
 use live::Live;
+use noise::Noise;
 
 /// Length of the bar. Points take turns and end together, so it shows time, not points.
 const SCALE: u64 = 1000;
 const BAR: usize = 16;
+/// Of a run that shows who takes time: ` 25 s left  ` after the bar.
+const NOISE_PREFIX: usize = 14;
 
 pub struct Progress {
     bar: ProgressBar,
@@ -27,11 +31,14 @@ pub struct Progress {
     points: usize,
     plain: bool,
     samples: RefCell<Live>,
+    /// Shows who takes time instead of the figures.
+    noise: Option<RefCell<Noise>>,
 }
 
 impl Progress {
-    /// For a run of so many points that takes about so many seconds.
-    pub fn new(points: usize, estimate_s: f64) -> Self {
+    /// For a run of so many points that takes about so many seconds; `noise`: whether it shows who
+    /// takes time from the threads.
+    pub fn new(points: usize, estimate_s: f64, noise: bool) -> Self {
         let bar = ProgressBar::with_draw_target(Some(SCALE), ProgressDrawTarget::stderr_with_hz(4));
         if let Ok(style) = ProgressStyle::with_template("{bar:16} {prefix}  {wide_msg}") {
             bar.set_style(style);
@@ -44,6 +51,7 @@ impl Progress {
             points,
             plain,
             samples: RefCell::default(),
+            noise: noise.then(RefCell::default),
         }
     }
 
@@ -59,8 +67,22 @@ impl Progress {
         let left = self.estimate.saturating_sub(elapsed).as_secs_f64().max(1.0);
         let part = elapsed.as_secs_f64() / self.estimate.as_secs_f64().max(1e-3);
         self.bar.set_position((part.min(0.99) * SCALE as f64) as u64);
-        self.bar.set_prefix(format!("{done}/{points} done, about {} left", format_seconds(left)));
-        self.bar.set_message(clean(&line));
+        let prefix = format!("{done}/{points} done, about {} left", format_seconds(left));
+        let taken = self.noise.as_ref().and_then(|noise| {
+            let mut noise = noise.borrow_mut();
+            noise.add(&m.trials);
+            noise.line(width().saturating_sub(BAR + NOISE_PREFIX))
+        });
+        match taken {
+            Some(taken) => {
+                self.bar.set_prefix(format!("{:>4} left", format_seconds(left)));
+                self.bar.set_message(taken);
+            }
+            None => {
+                self.bar.set_prefix(prefix);
+                self.bar.set_message(clean(&line));
+            }
+        }
     }
 
     /// A sample of a series was taken, which began `at_s` seconds after the series.

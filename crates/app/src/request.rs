@@ -2,7 +2,7 @@
 
 use proofmark_run::{EndureRequest, MachineRequest, PeerRequest, PlanRequest, ToolChoice};
 
-use crate::cli::{EndureArgs, RunArgs};
+use crate::cli::{EndureArgs, NoiseArgs, RunArgs};
 
 impl RunArgs {
     pub fn request(&self) -> PlanRequest {
@@ -41,6 +41,21 @@ impl EndureArgs {
             block_size: self.block_size,
             set: self.set.clone(),
             machine: MachineRequest { disk_path: self.disk_path.clone(), ..Default::default() },
+        }
+    }
+}
+
+/// Seconds from one round to the next, of which a quarter is the way there.
+const ROUND_S: f64 = 0.13;
+
+impl NoiseArgs {
+    pub fn request(&self) -> PlanRequest {
+        PlanRequest {
+            profile: "noise".to_owned(),
+            budget: Some(self.length),
+            trials: Some((self.length.as_secs_f64() / ROUND_S).ceil().min(1e6) as u32),
+            tools: ToolChoice::None,
+            ..PlanRequest::default()
         }
     }
 }

@@ -11,8 +11,8 @@ use crate::rounds::ticks::Ticks;
 const STRETCHES: u64 = 6;
 const PASSES: u64 = 50;
 
-/// Spins after which a thread goes on without the other one, which lost its CPU: some 50 us.
-const MOST_SPINS: u32 = 100_000;
+/// Spins after which a thread goes on without the other one, which lost its CPU: up to a millisecond.
+const MOST_SPINS: u32 = 1_000_000;
 
 /// Instructions of a reading of how many a core issues, and readings of which the fastest counts.
 const NOTHING_STEPS: u64 = 500;

@@ -52,7 +52,7 @@ pub use host::{
 pub use limit::Limit;
 pub use measurement::{
     Account, Bottleneck, Conditions, CpuDistance, CpuPairSeen, Ending, Latency, LatencyBucket,
-    Measurement, Precision, Round, TimeAccount, Trial, Verification,
+    Measurement, Precision, Round, TimeAccount, TimeCause, Trial, Verification,
 };
 pub use nearest::did_you_mean;
 pub use network::{

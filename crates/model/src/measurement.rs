@@ -220,18 +220,66 @@ impl std::ops::Add for TimeAccount {
     }
 }
 
+/// Who takes time from threads.
+#[derive(Debug, Clone, Copy)]
+pub struct TimeCause {
+    /// Its name in a picture.
+    pub name: &'static str,
+    /// In a sentence, after the share that it took.
+    pub words: &'static str,
+    /// Who counts it, and the least that this sees in a round.
+    pub counted: &'static str,
+    /// Seconds of an account.
+    pub seconds: fn(&TimeAccount) -> f64,
+}
+
+impl TimeCause {
+    /// Each.
+    pub const ALL: [Self; 6] = [
+        Self {
+            name: "other processes",
+            words: "taken by other processes",
+            counted: "the scheduler's run delay of each thread, to 1 us",
+            seconds: |t| t.waiting_s,
+        },
+        Self {
+            name: "CPU quota",
+            words: "held back by a CPU quota",
+            counted: "cpu.stat of the cgroups, to 1 us",
+            seconds: |t| t.throttled_s,
+        },
+        Self {
+            name: "stopped",
+            words: "stopped by a signal",
+            counted: "the threads' CPU clocks, to 0.1 %, after a SIGCONT",
+            seconds: |t| t.stopped_s,
+        },
+        Self {
+            name: "stolen",
+            words: "stolen by the hypervisor",
+            counted: "/proc/stat, to a tick of 10 ms a CPU",
+            seconds: |t| t.stolen_s,
+        },
+        Self {
+            name: "interrupted",
+            words: "interrupted (by the system, or from outside of it unreported)",
+            counted: "gaps between slices, to 1 us",
+            seconds: |t| t.interrupted_s,
+        },
+        Self {
+            name: "unaccounted",
+            words: "unaccounted for",
+            counted: "what is left, to 0.1 %",
+            seconds: |t| t.unaccounted_s,
+        },
+    ];
+}
+
 impl TimeAccount {
     /// Who took how many seconds from the threads, most first; less than so little is left out.
-    pub fn taken(&self, least_s: f64) -> Vec<(f64, &'static str)> {
-        let mut all = vec![
-            (self.waiting_s, "taken by other processes"),
-            (self.throttled_s, "held back by a CPU quota"),
-            (self.stopped_s, "stopped by a signal"),
-            (self.stolen_s, "stolen by the hypervisor"),
-            (self.interrupted_s, "interrupted (by the system, or from outside of it unreported)"),
-            (self.unaccounted_s, "unaccounted for"),
-        ];
-        all.retain(|(seconds, _)| *seconds >= least_s);
+    pub fn taken(&self, least_s: f64) -> Vec<(f64, &'static TimeCause)> {
+        let all = TimeCause::ALL.iter().map(|cause| ((cause.seconds)(self), cause));
+        let mut all: Vec<_> = all.filter(|(seconds, _)| *seconds >= least_s).collect();
         all.sort_by(|a, b| b.0.total_cmp(&a.0));
         all
     }

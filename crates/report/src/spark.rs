@@ -37,6 +37,19 @@ pub fn spark(values: impl IntoIterator<Item = Option<f64>>, gap: char) -> Spark 
     Spark { signs: values.iter().map(sign).collect(), range }
 }
 
+/// A sign for each share of the height; a point where there is none of it, and a space where it is not
+/// known.
+pub fn blocks(shares: impl IntoIterator<Item = Option<f64>>) -> String {
+    let sign = |share: Option<f64>| match share.filter(|s| s.is_finite()) {
+        None => ' ',
+        Some(share) => match (share * BLOCKS.len() as f64).ceil() as usize {
+            0 => '·',
+            n => BLOCKS[n.min(BLOCKS.len()) - 1],
+        },
+    };
+    shares.into_iter().map(sign).collect()
+}
+
 /// From the least to the greatest, or wider; `None` without a value or where that is no number.
 fn range(values: impl Iterator<Item = f64>) -> Option<[f64; 2]> {
     let (least, most) =

@@ -10,6 +10,7 @@ use proofmark_model::{
     Ending, Finding, Host, Measurement, Plan, Policy, Run, Severity, Timestamp, Trial, WorkloadSpec,
 };
 use proofmark_reference::{Figure, Output as Figures, Tool};
+use proofmark_report::terminal;
 use proofmark_run::{begin, look, read_bounded, read_text, unknown};
 
 use crate::cli::ImportArgs;
@@ -39,7 +40,7 @@ pub fn run(args: &ImportArgs) -> Result<Outcome> {
     let started = read.started.unwrap_or_else(|| written(&args.file));
     let run = run_of(by, read, started, args.here);
     let output = Output::create(&args.results, &run.plan, Timestamp::now())?;
-    finish(&args.results, &run, &output, None)
+    finish(&args.results, &run, (&output, None), terminal::brief)
 }
 
 fn text_of(file: &Path) -> Result<String> {

@@ -91,7 +91,7 @@ fn is_on_page(item: &Item, command: &str) -> bool {
 
 /// How a command ends. The main page has the list of `--help`.
 const STATUSES: &[Item] = &[
-    ("0", "Completed, no result is invalid.", &["run", "endure", "import", "audit"]),
+    ("0", "Completed, no result is invalid.", &["run", "noise", "endure", "import", "audit"]),
     (
         "0",
         "No result is slower or missing, and at least half of the baseline's could be compared.",
@@ -105,7 +105,7 @@ const STATUSES: &[Item] = &[
         "3",
         "Completed, but a result is invalid, or suspect with --strict, or coarser than \
         --precision; the report has the cause.",
-        &["run", "endure", "import"],
+        &["run", "noise", "endure", "import"],
     ),
     (
         "3",
@@ -122,7 +122,7 @@ const STATUSES: &[Item] = &[
         "128 + n",
         "Stopped by signal n, after saving what was measured. A second signal ends the run at \
         once: the run file stays as last saved, without a report.",
-        &["run", "endure"],
+        &["run", "noise", "endure"],
     ),
 ];
 
@@ -131,7 +131,7 @@ const SAY: &[&str] =
     &["info", "list", "explain", "report", "compare", "history", "schema", "completions", "man"];
 /// On the page of every command.
 const ALL: &[&str] = &[];
-const MEASURE: &[&str] = &["run", "endure", "import"];
+const MEASURE: &[&str] = &["run", "noise", "endure", "import"];
 const READ: &[&str] = &["report", "compare", "check", "history"];
 
 const FILES: &[Item] = &[
@@ -178,9 +178,9 @@ const ENVIRONMENT: &[Item] = &[
     (
         "COLUMNS",
         "Table width if standard output is not a terminal; default 100.",
-        &["run", "endure", "report", "compare", "check", "history", "info"],
+        &["run", "noise", "endure", "report", "compare", "check", "history", "info"],
     ),
-    ("NO_COLOR", "If set, no colours.", &["run", "endure", "report", "compare", "check"]),
+    ("NO_COLOR", "If set, no colours.", &["run", "noise", "endure", "report", "compare", "check"]),
 ];
 
 fn items(roff: &mut Roff, title: &str, all: &[Item], name: Option<&str>) {
@@ -213,6 +213,7 @@ const EXAMPLES: &[(&str, &str)] = &[
         "proofmark run disk --disk-path /data --limit disk.read=160MB/s",
         "A directory's disk, compared with the provider's declared limit.",
     ),
+    ("proofmark noise --for 30s", "Who takes time from the CPUs, and where they are."),
     ("proofmark endure cpu.flops --for 10m --every 1s", "One sample per second for ten minutes."),
     ("proofmark info --json", "The machine as JSON."),
     ("proofmark list workloads", "All workloads."),

@@ -9,6 +9,7 @@ pub mod import;
 pub mod info;
 pub mod list;
 pub mod man;
+pub mod noise;
 pub mod report;
 pub mod run;
 pub mod schema;

@@ -9,7 +9,7 @@ use proofmark_run::{Machine, plan, takes};
 use crate::cli::{EndureArgs, RunArgs};
 use crate::error::Outcome;
 use crate::formats::one_of;
-use crate::measuring::{carry_out, tell};
+use crate::measuring::{Shown, carry_out, tell};
 use crate::text::{print, say};
 
 pub fn run(args: &RunArgs) -> Result<Outcome> {
@@ -26,7 +26,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         print(&dry_run(&planned.plan))?;
         return Ok(Outcome::Done);
     }
-    carry_out(machine, planned, &args.results, &args.history)
+    carry_out(machine, planned, (&args.results, Some(&args.history)), Shown::RUN)
 }
 
 pub fn endure(args: &EndureArgs) -> Result<Outcome> {
@@ -34,7 +34,7 @@ pub fn endure(args: &EndureArgs) -> Result<Outcome> {
     let machine = Machine::for_endure(&request)?;
     let planned = proofmark_run::endure(&request, &machine.host)?;
     tell(&machine, &planned);
-    carry_out(machine, planned, &args.results, &args.history)
+    carry_out(machine, planned, (&args.results, Some(&args.history)), Shown::RUN)
 }
 
 /// The targets of the subsystems: `2 %`, or `2 % (disk 5 %, network 5 %)`.

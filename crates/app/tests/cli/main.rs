@@ -12,6 +12,7 @@ mod formats;
 mod history;
 mod import;
 mod lists;
+mod noise;
 mod profiles;
 mod terminal;
 mod usage;

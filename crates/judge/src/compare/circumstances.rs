@@ -60,7 +60,7 @@ fn time(a: &Run, b: &Run) -> Option<[String; 2]> {
     let words = |t: proofmark_model::TimeAccount| {
         let part =
             |(seconds, who): (f64, &str)| format!("{:.1} % {who}", 100.0 * seconds / t.wall_s);
-        let taken = t.taken(AT_WORK / 4.0 * t.wall_s);
+        let taken = t.taken(AT_WORK / 4.0 * t.wall_s).into_iter().map(|(s, who)| (s, who.words));
         let all = [(t.working_s, "at work")].into_iter().chain(taken);
         all.map(part).collect::<Vec<_>>().join(", ")
     };

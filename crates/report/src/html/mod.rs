@@ -23,13 +23,14 @@ const SHARED: [(&str, &str); 2] = [
     ("parts.html", include_str!("page/parts.html")),
 ];
 
-const TEMPLATES: [(&str, &str); 7] = [
+const TEMPLATES: [(&str, &str); 8] = [
     ("page.html", include_str!("page/page.html")),
     ("first.html", include_str!("page/first.html")),
     ("contents.html", include_str!("page/contents.html")),
     ("part.html", include_str!("page/part.html")),
     ("workload.html", include_str!("page/workload.html")),
     ("roofline.html", include_str!("page/roofline.html")),
+    ("noise.html", include_str!("page/noise.html")),
     ("end.html", include_str!("page/end.html")),
 ];
 
@@ -66,6 +67,7 @@ impl Format for Html {
         view.terms.extend(view.terms_of_pairs());
         let charts: Vec<Charts> =
             view.workloads.iter().enumerate().map(|(i, k)| Charts::draw(k, i)).collect();
+        let portrait = view.portrait.as_ref().map(|p| chart::portrait(p, "chart-noise"));
         let roofline = view.roofline.as_ref().map(|r| chart::roofline(r, "chart-roofline"));
         let against = view.against.iter().enumerate();
         let against: Vec<Chart> =
@@ -81,6 +83,7 @@ impl Format for Html {
             charts => Serde(charts),
             against => Serde(against),
             roofline => Serde(roofline),
+            portrait => Serde(portrait),
             style => Value::from_safe_string(STYLE.concat()),
             script => Value::from_safe_string(SCRIPTS.concat()),
         })?;

@@ -9,6 +9,7 @@
 mod machine;
 pub(crate) mod page;
 mod paint;
+mod portrait;
 mod tables;
 
 use std::slice::from_ref;
@@ -50,6 +51,9 @@ impl Format for Terminal {
         for overview in &view.overviews {
             page.overview(overview);
         }
+        if let Some(portrait) = &view.portrait {
+            page.portrait(portrait);
+        }
         if let Some(roofline) = &view.roofline {
             page.roofline(roofline);
         }
@@ -67,6 +71,17 @@ pub fn brief(run: &Run, options: &Options) -> String {
     page.top(&view);
     page.answer(&view);
     page.findings(&view.findings);
+    page.out
+}
+
+/// Who took time from the threads, and where the CPUs were: in words and as a picture.
+pub fn noise(run: &Run, options: &Options) -> String {
+    let view = View::from_run(run);
+    let mut page = Page::new(options);
+    page.top(&view);
+    if let Some(portrait) = &view.portrait {
+        page.portrait(portrait);
+    }
     page.out
 }
 

@@ -30,6 +30,7 @@ mod network;
 mod num;
 mod overview;
 pub(crate) mod part;
+mod portrait;
 mod published;
 mod references;
 mod roofline;
@@ -62,6 +63,7 @@ pub use host::{Fact, FactTable, tables as host_tables};
 pub use latency::{Along, Curve, LatencyChart, Point};
 pub use num::{Scale, percent};
 pub use overview::Overview;
+pub use portrait::{Band, Lane, Lanes, Portrait};
 pub use references::{Command, References, ToolNote};
 pub use roofline::{Dot, Peak, Roofline, Slope};
 pub use series::{
@@ -77,6 +79,7 @@ pub use workload::WorkloadView;
 pub(crate) use answer::CONFIGURATION;
 pub(crate) use disk::trial_iops;
 pub(crate) use label::{figure_word, interval, why_no_trials};
+pub(crate) use portrait::COLUMNS as PORTRAIT_COLUMNS;
 pub(crate) use trials::median;
 
 /// A whole report.
@@ -116,6 +119,8 @@ pub struct View {
     pub lacking: Vec<String>,
     /// What columns mean.
     pub terms: Vec<Term>,
+    /// Who took time from the threads, and where the CPUs were, over the time of the run.
+    pub portrait: Option<Portrait>,
     /// CPU peaks and memory levels in one picture, if both were measured.
     pub roofline: Option<Roofline>,
     /// All findings, worst first; the same finding over many points is one.
@@ -186,6 +191,7 @@ impl View {
                 .into_iter()
                 .chain(references::unexplained(&groups))
                 .collect(),
+            portrait: portrait::draw(run),
             roofline,
             findings: findings::for_run(run),
             host: host::tables(&run.host),

@@ -47,7 +47,7 @@ fn account(run: &Run) -> Option<String> {
     let all = run.time()?;
     let part =
         |(seconds, word): (f64, &str)| Some(format!("{} % {word}", percent(seconds / all.wall_s)?));
-    let taken = all.taken(LEAST * all.wall_s);
+    let taken = all.taken(LEAST * all.wall_s).into_iter().map(|(s, cause)| (s, cause.words));
     let parts: Option<Vec<String>> =
         [(all.working_s, "at work")].into_iter().chain(taken).map(part).collect();
     Some(format!("Time of the threads: {}.", parts?.join(", ")))

@@ -11,6 +11,7 @@ mod canvas;
 mod frame;
 mod latency;
 mod lines;
+mod portrait;
 mod references;
 mod roofline;
 mod shape;
@@ -19,7 +20,9 @@ mod timeline;
 use proofmark_model::Verdict;
 use serde::Serialize;
 
-use crate::view::{BarChart, ComparisonChart, LatencyChart, LineChart, Roofline, Timeline};
+use crate::view::{
+    BarChart, ComparisonChart, LatencyChart, LineChart, Portrait, Roofline, Timeline,
+};
 
 /// What the gap in a bar is.
 const CUT: &str = "A bar with a gap is invalid and extends beyond the axis.";
@@ -129,6 +132,18 @@ pub fn timeline(chart: &Timeline, id: &str) -> Chart {
         legend: timeline::legend(chart),
         key: String::new(),
         left_out: chart.left_out.clone(),
+    }
+}
+
+/// A run's noise over time.
+pub fn portrait(chart: &Portrait, id: &str) -> Chart {
+    let inside = portrait::draw(chart);
+    Chart {
+        svg: element(&inside, portrait::size(chart), id, &chart.title, &chart.description),
+        title: chart.title.clone(),
+        legend: Vec::new(),
+        key: String::new(),
+        left_out: String::new(),
     }
 }
 

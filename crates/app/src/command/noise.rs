@@ -1,0 +1,26 @@
+//! `proofmark noise`: who takes time from this machine's CPUs, and where they are.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use proofmark_report::terminal;
+use proofmark_run::{Machine, plan};
+
+use crate::cli::NoiseArgs;
+use crate::error::{Outcome, usage};
+use crate::measuring::{Shown, carry_out, tell};
+
+/// For eight rounds.
+const SHORTEST: Duration = Duration::from_secs(1);
+
+pub fn run(args: &NoiseArgs) -> Result<Outcome> {
+    if args.length < SHORTEST {
+        return Err(usage("--for must be at least 1s"));
+    }
+    let request = args.request();
+    let machine = Machine::for_run(&request)?;
+    let planned = plan(&request, &machine.host)?;
+    tell(&machine, &planned);
+    let shown = Shown { printed: terminal::noise, live: true };
+    carry_out(machine, planned, (&args.results, None), shown)
+}

@@ -1,0 +1,84 @@
+//! Who takes time from the threads, round by round, in a line of text.
+
+use std::collections::VecDeque;
+
+use proofmark_model::{TimeAccount, Trial};
+use proofmark_report::spark::blocks;
+
+/// Rounds that are remembered: no terminal is wider.
+const MOST: usize = 512;
+const LEAST_COLUMNS: usize = 8;
+/// The share of the time that is as high as a block.
+const TOP: f64 = 0.25;
+/// Less of all time is not named.
+const LEAST: f64 = 1e-3;
+
+/// What was taken in the last rounds, and in all.
+#[derive(Debug, Default)]
+pub(super) struct Noise {
+    rounds: usize,
+    last: VecDeque<f64>,
+    all: TimeAccount,
+}
+
+impl Noise {
+    /// Of all rounds so far, those that are new.
+    pub(super) fn add(&mut self, trials: &[Trial]) {
+        for time in trials.iter().skip(self.rounds).filter_map(|t| t.time) {
+            self.last.push_back(1.0 - time.working_s / time.wall_s);
+            self.all = self.all + time;
+        }
+        self.rounds = trials.len();
+        self.last.drain(..self.last.len().saturating_sub(MOST));
+    }
+
+    /// `97.9 % at work  ··▁▂▁·  other processes 1.2 %, interrupted 0.9 %`, as far as there is room.
+    pub(super) fn line(&self, columns: usize) -> Option<String> {
+        let share = |seconds: f64| format!("{:.1} %", 100.0 * seconds / self.all.wall_s);
+        (self.all.wall_s > 0.0).then(|| {
+            let head = format!("{} at work", share(self.all.working_s));
+            let taken = self.all.taken(LEAST * self.all.wall_s).into_iter();
+            let taken: Vec<String> =
+                taken.map(|(s, cause)| format!("{} {}", cause.name, share(s))).collect();
+            let mut tail = taken.join(", ");
+            let room = |tail: &str| {
+                columns.saturating_sub(head.chars().count() + tail.chars().count() + 4)
+            };
+            if room(&tail) < LEAST_COLUMNS {
+                tail = taken.first().cloned().unwrap_or_default();
+            }
+            let from = self.last.len().saturating_sub(room(&tail));
+            let shares = self.last.iter().skip(from).map(|taken| Some(taken / TOP));
+            format!("{head}  {}  {tail}", blocks(shares)).trim_end().to_owned()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_rounds_are_drawn_with_what_was_taken_from_all() {
+        let round = |waiting_s: f64| {
+            let time = TimeAccount {
+                wall_s: 1.0,
+                working_s: 1.0 - waiting_s,
+                waiting_s,
+                ..Default::default()
+            };
+            Trial { time: Some(time), ..Trial::default() }
+        };
+        let mut noise = Noise::default();
+        assert_eq!(noise.line(80), None);
+        noise.add(&[round(0.0), round(0.25)]);
+        noise.add(&[round(0.0), round(0.25), round(0.05)]);
+        let line = noise.line(80).unwrap();
+        assert_eq!(line, "90.0 % at work  ·▇▂  other processes 10.0 %");
+        noise.add(&vec![round(0.0); 1000]);
+        for columns in 50..200 {
+            let line = noise.line(columns).unwrap();
+            assert!(line.chars().count() <= columns, "{columns}: {line}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! A run's noise over time, a line of blocks for each thing.
+
+use super::Page;
+use crate::spark::blocks;
+use crate::view::{Band, Lane, PORTRAIT_COLUMNS, Portrait};
+
+/// Columns of a lane's name, and of its share.
+const NAME: usize = 18;
+const SHARE: usize = 8;
+
+impl Page {
+    pub(super) fn portrait(&mut self, portrait: &Portrait) {
+        self.blank();
+        self.title(&portrait.title);
+        for group in &portrait.groups {
+            self.wrap("", 0, &format!("{}:", group.caption));
+            group.lanes.iter().for_each(|lane| self.lane(lane, group.top));
+        }
+        self.bands(&portrait.bands);
+    }
+
+    fn lane(&mut self, lane: &Lane, top: f64) {
+        let columns = lane.columns.iter().map(|share| share.map(|s| s / top));
+        let name: String = lane.name.chars().take(NAME).collect();
+        let share = format!("{} %", lane.share);
+        self.line(&format!("{name:<NAME$}{share:>SHARE$}  {}", blocks(columns)));
+    }
+
+    /// The names of what was measured, each where it began, as far as there is room.
+    fn bands(&mut self, bands: &[Band]) {
+        let mut text = String::new();
+        for (i, band) in bands.iter().enumerate() {
+            let ends = bands.get(i + 1).map_or(PORTRAIT_COLUMNS, |next| next.columns[0]);
+            let begins = band.columns[0];
+            let is_free = text.chars().count() <= begins;
+            if is_free && begins + band.name.chars().count() < ends {
+                let filled = text.chars().count();
+                text.push_str(&" ".repeat(begins - filled));
+                text.push('|');
+                text.push_str(&band.name);
+            }
+        }
+        self.line(&format!("{}{text}", " ".repeat(NAME + SHARE + 2)));
+    }
+
+    /// A line as it is; on a narrower terminal its beginning.
+    fn line(&mut self, text: &str) {
+        let fits: String = text.chars().take(self.width).collect();
+        self.out.push_str(fits.trim_end());
+        self.out.push('\n');
+    }
+}

@@ -1,0 +1,258 @@
+//! The run's noise over time: who took time from the threads, and where the CPUs were.
+
+use proofmark_model::{
+    CpuState, CpuStates, Measurement, Run, TimeAccount, TimeCause, Timestamp, Trial, format_seconds,
+};
+use serde::Serialize;
+
+use super::num::percent;
+use super::table::{Cell, Table};
+use super::text::clean;
+
+/// Columns of time: beside the names, they fit on a terminal of 80.
+pub const COLUMNS: usize = 52;
+
+/// A cause that took less of all time is not drawn.
+const LEAST: f64 = 5e-4;
+/// States up to which each is drawn.
+const STATES: usize = 6;
+/// The scale of what was taken is at least that high.
+const LEAST_TOP: f64 = 0.02;
+
+/// The picture.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Portrait {
+    /// `Where the time went, over 3 min`.
+    pub title: String,
+    /// The same in words, for who does not see it.
+    pub description: String,
+    /// How long it was, in seconds.
+    pub seconds: f64,
+    /// What shares a scale.
+    pub groups: Vec<Lanes>,
+    /// What was measured, from column to column.
+    pub bands: Vec<Band>,
+    /// Each cause, how much it took, and who counts it.
+    pub causes: Table,
+}
+
+/// Lanes with one scale, from 0 to `top`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Lanes {
+    /// `taken from the threads; full height 12.0 %`.
+    pub caption: String,
+    /// The share that is as high as a lane.
+    pub top: f64,
+    /// Most first.
+    pub lanes: Vec<Lane>,
+}
+
+/// One thing over time.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Lane {
+    /// Its name.
+    pub name: String,
+    /// Share of all time, in percent.
+    pub share: String,
+    /// Share of each column's time; `None` where nothing was measured that shows it.
+    pub columns: Vec<Option<f64>>,
+}
+
+/// What was measured for some columns.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Band {
+    /// First column, and the one after the last.
+    pub columns: [usize; 2],
+    /// `memory`.
+    pub name: String,
+}
+
+/// `None` where no trial has an account of its time.
+pub(super) fn draw(run: &Run) -> Option<Portrait> {
+    let all = run.time().filter(|t| t.wall_s > 0.0)?;
+    let time = Time::of(run)?;
+    let lanes = |top: f64, what: &str, lanes: Vec<Lane>| Lanes {
+        caption: format!("{what}; full height {} %", percent(top).unwrap_or_default()),
+        top,
+        lanes,
+    };
+    let taken = time.taken(run, &all);
+    let highest = taken.iter().flat_map(|l| l.columns.iter().flatten()).copied();
+    let top = highest.fold(LEAST_TOP, f64::max).min(1.0);
+    let states = time.states(run);
+    let mut groups = vec![lanes(top, "Time taken from the threads", taken)];
+    if states.len() > 1 {
+        groups.push(lanes(1.0, "CPUs that worked together", states));
+    }
+    groups.retain(|g| !g.lanes.is_empty());
+    let title = format!("Where the time went, over {}", format_seconds(time.seconds));
+    let words = groups.iter().flat_map(|g| &g.lanes);
+    let words: Vec<String> = words.map(|l| format!("{} {} %", l.name, l.share)).collect();
+    let at_work = percent(all.working_s / all.wall_s)?;
+    Some(Portrait {
+        description: format!("At work {at_work} %; {}.", words.join("; ")),
+        title,
+        seconds: time.seconds,
+        groups,
+        bands: time.bands(run),
+        causes: causes(&all),
+    })
+}
+
+/// Each cause, also those that took nothing.
+fn causes(all: &TimeAccount) -> Table {
+    let mut table = Table::new("Where the time of the threads went")
+        .column("time")
+        .measured("of all", "%")
+        .column("counted by");
+    let mut push = |name: &str, seconds: f64, counted: &str| {
+        let share = table.maybe(percent(seconds / all.wall_s), || "not a share".to_owned());
+        table.push(vec![Cell::text(name), share, Cell::text(counted)]);
+    };
+    push("at work", all.working_s, "slices");
+    TimeCause::ALL.iter().for_each(|c| push(c.name, (c.seconds)(all), c.counted));
+    table
+}
+
+/// The run in columns.
+struct Time {
+    begun: Timestamp,
+    seconds: f64,
+}
+
+impl Time {
+    fn of(run: &Run) -> Option<Self> {
+        let trials = run.measurements.iter().flat_map(|m| &m.trials);
+        let end = |t: &Trial| since(run.started, t) + t.seconds;
+        let seconds = trials.map(end).filter(|s| s.is_finite()).reduce(f64::max)?;
+        (seconds > 0.0).then_some(Self { begun: run.started, seconds })
+    }
+
+    /// The column in which the middle of a trial is.
+    fn column(&self, trial: &Trial) -> Option<usize> {
+        let at = (since(self.begun, trial) + trial.seconds / 2.0) / self.seconds;
+        (0.0..=1.0).contains(&at).then(|| ((at * COLUMNS as f64) as usize).min(COLUMNS - 1))
+    }
+
+    fn taken(&self, run: &Run, all: &TimeAccount) -> Vec<Lane> {
+        let mut columns = vec![TimeAccount::default(); COLUMNS];
+        for trial in run.measurements.iter().flat_map(|m| &m.trials) {
+            if let (Some(time), Some(at)) = (trial.time, self.column(trial)) {
+                columns[at] = columns[at] + time;
+            }
+        }
+        let lane = |(seconds, cause): (f64, &TimeCause)| {
+            let share = |t: &TimeAccount| (t.wall_s > 0.0).then(|| (cause.seconds)(t) / t.wall_s);
+            Some(Lane {
+                name: cause.name.to_owned(),
+                share: percent(seconds / all.wall_s)?,
+                columns: columns.iter().map(share).collect(),
+            })
+        };
+        all.taken(LEAST * all.wall_s).into_iter().filter_map(lane).collect()
+    }
+
+    fn states(&self, run: &Run) -> Vec<Lane> {
+        let trials = || run.measurements.iter().flat_map(|m| &m.trials);
+        let states = CpuStates::of(trials());
+        let seen: Vec<(usize, String, f64)> = trials()
+            .filter_map(|t| Some((self.column(t)?, states.name(&states.state(t)?), t.seconds)))
+            .collect();
+        let sum = |column: usize, state: Option<&str>| -> f64 {
+            let is_in = |of: &str| state.is_none_or(|state| state == of);
+            let here = seen.iter().filter(|(at, of, _)| *at == column && is_in(of));
+            here.map(|(.., seconds)| seconds).sum()
+        };
+        let all: Vec<f64> = (0..COLUMNS).map(|column| sum(column, None)).collect();
+        let lane = |state: &CpuState| {
+            let share = |(column, all): (usize, &f64)| {
+                (*all > 0.0).then(|| sum(column, Some(&state.name)) / all)
+            };
+            Some(Lane {
+                name: clean(&state.name),
+                share: percent(state.share)?,
+                columns: all.iter().enumerate().map(share).collect(),
+            })
+        };
+        run.cpu_states.iter().take(STATES).filter_map(lane).collect()
+    }
+
+    /// What was measured for most of each column's time.
+    fn bands(&self, run: &Run) -> Vec<Band> {
+        let mut bands: Vec<Band> = Vec::new();
+        for column in 0..COLUMNS {
+            let seconds = |m: &Measurement| -> f64 {
+                m.trials.iter().filter(|t| self.column(t) == Some(column)).map(|t| t.seconds).sum()
+            };
+            let all = run.measurements.iter().map(|m| (seconds(m), m.subsystem.word()));
+            let most = all.filter(|(s, _)| *s > 0.0).max_by(|a, b| a.0.total_cmp(&b.0));
+            let Some((_, name)) = most else { continue };
+            match bands.last_mut() {
+                Some(last) if last.name == name => last.columns[1] = column + 1,
+                _ => bands.push(Band { columns: [column, column + 1], name: name.to_owned() }),
+            }
+        }
+        bands
+    }
+}
+
+/// Seconds from then to the start of a trial.
+fn since(then: Timestamp, trial: &Trial) -> f64 {
+    trial.started.0.duration_since(then.0).as_secs_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::testing::{measurement, moment, run, spec};
+    use proofmark_model::{CpuDistance, CpuPairSeen, Params, Round, Subsystem, Unit};
+
+    use super::*;
+
+    /// Ten trials of a second each, of which the second half waited for half of the time.
+    fn measured() -> Run {
+        let mut m =
+            measurement(&spec("cpu.flops", Unit::FlopPerSecond), Params::default(), &[1.0; 10]);
+        for (i, t) in m.trials.iter_mut().enumerate() {
+            let waiting_s = if i < 5 { 0.0 } else { 1.0 };
+            let working_s = 2.0 - waiting_s;
+            let time = TimeAccount { wall_s: 2.0, working_s, waiting_s, ..TimeAccount::default() };
+            let issues_beside = if i < 2 { 0.6 } else { 1.0 };
+            let before = Some(CpuDistance { round_trip_s: 7e-8, issues_beside });
+            t.pairs = vec![CpuPairSeen { cpus: [0, 1], before, after: before }];
+            t.rounds = vec![Round::default()];
+            (t.started, t.seconds, t.time) = (moment(1000 * i as i64), 1.0, Some(time));
+        }
+        let mut run = run(vec![m]);
+        let trials = || run.measurements[0].trials.iter();
+        run.cpu_states = CpuStates::of(trials()).seen_in(trials(), |_| None);
+        run
+    }
+
+    #[test]
+    fn each_cause_and_each_state_has_its_columns() {
+        let portrait = draw(&measured()).unwrap();
+        assert_eq!(portrait.title, "Where the time went, over 10 s");
+        let [taken, states] = &portrait.groups[..] else { panic!("{:?}", portrait.groups) };
+        let [waiting] = &taken.lanes[..] else { panic!("{:?}", taken.lanes) };
+        assert_eq!((waiting.name.as_str(), waiting.share.as_str()), ("other processes", "25.0"));
+        let filled: Vec<f64> = waiting.columns.iter().flatten().copied().collect();
+        assert_eq!(filled, [0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.5, 0.5, 0.5, 0.5]);
+        assert!((taken.top - 0.5).abs() < 1e-9);
+        let names: Vec<_> =
+            states.lanes.iter().map(|l| (l.name.as_str(), l.share.as_str())).collect();
+        assert_eq!(names, [("70 ns apart", "80.0"), ("one core", "20.0")]);
+        let first = states.lanes[1].columns.iter().flatten().next();
+        assert_eq!(first, Some(&1.0));
+        assert_eq!(portrait.causes.rows.len(), 7);
+        assert_eq!(portrait.bands[0].name, Subsystem::Cpu.word());
+    }
+
+    #[test]
+    fn there_is_none_without_an_account_or_without_time() {
+        let mut run = measured();
+        run.measurements[0].trials.iter_mut().for_each(|t| t.seconds = f64::NAN);
+        assert_eq!(draw(&run), None);
+        run.measurements[0].trials.iter_mut().for_each(|t| t.time = None);
+        assert_eq!(draw(&run), None);
+    }
+}
