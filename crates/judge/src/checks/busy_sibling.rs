@@ -4,7 +4,7 @@
 //! runs a loop of instructions that do nothing: alone it gets all of them, beside another hardware
 //! thread about half. No counter of the system shows that if the other belongs to another guest.
 
-use proofmark_model::{Cut, Finding, Measurement, Round, widest};
+use proofmark_model::{Cut, Finding, Measurement, Property, Round, widest};
 
 use super::weight::Weight;
 use super::{Check, Class, Examine, percent};
@@ -18,8 +18,9 @@ pub(super) static CHECK: Check = Check {
          how many instructions its core issues for it a cycle. A round is shared if its 95th percentile is below 97 % \
          of the highest that the run saw on as many threads: another hardware thread of a core worked \
          in nearly all of that round, of this system or, on a virtual machine, of another guest. \
-         Attainable leaves these rounds out, and it is a note. If all rounds were shared, what \
-         is missing to the ceiling, or of the instructions, is weighed. Use a host with dedicated cores, or \
+         Attainable leaves these rounds out, and it is a note. If all rounds of a CPU load were \
+         shared, what is missing to the ceiling, or of the instructions, is weighed. Of clocks and \
+         memory loads the cost is unknown: a note. Use a host with dedicated cores, or \
          treat the rate as that of shared cores.",
     examine: Examine::Ours(examine),
 };
@@ -37,7 +38,12 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return None; // What our own threads did to each other is a state of the CPUs.
     }
     let missing = 1.0 - here / usual;
-    let change = m.efficiency.map_or(missing, |e| missing.min(1.0 - e));
+    // A clock is that of one instruction after the other, and a bus may have had enough: there the
+    // cost is not known.
+    let is_clock = ctx.spec(m).is_some_and(|spec| spec.role.gives(Property::CoreClock));
+    let costs = ctx.work(m).cut() == Cut::Core && !is_clock;
+    let most = if costs { missing } else { 0.0 };
+    let change = m.efficiency.map_or(most, |e| most.min(1.0 - e));
     let (severity, ending) = match ctx.work(m).cut() {
         _ if shared == all => (Weight::derive(ctx, m).change(change), ""),
         Cut::Core => (Weight::derive(ctx, m).change(0.0), "; attainable leaves these out"),
@@ -98,6 +104,8 @@ mod tests {
             ("at times", with_widths(at(1, 0.99), &[7.0, 11.7]), NOTE),
             ("always, which cost a tenth", with_widths(at(1, 0.9), &[7.0, 8.0]), SUSPECT),
             ("always, at the ceiling", with_widths(at(1, 0.999), &[7.0, 8.0]), NOTE),
+            ("a clock", with_widths(clock(3.7e9), &[7.0, 8.0]), NOTE),
+            ("memory", with_widths(stream("triad", 1), &[7.0, 8.0]), NOTE),
             ("unknown", at(1, 0.9), SILENT),
             (
                 "one too wide",

@@ -219,6 +219,7 @@ fn section(out: &mut String, workload: &WorkloadView) {
     table(out, solves);
     beside_tools(out, &workload.references);
     table(out, &workload.states);
+    table(out, &workload.windows);
     table(out, &workload.latency);
     table(out, &workload.datagrams);
     table(out, &workload.verifications);

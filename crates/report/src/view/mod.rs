@@ -47,6 +47,7 @@ mod time;
 mod timeline;
 mod traffic;
 mod trials;
+mod windows;
 mod workload;
 
 use label::Group;

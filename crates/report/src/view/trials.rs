@@ -11,13 +11,14 @@ use super::workload::{caption, keyed, keys};
 type Column = (&'static str, Option<&'static str>, fn(&Trial) -> Option<f64>);
 
 /// What is shown of a trial, where any trial has it.
-const COLUMNS: [Column; 30] = [
+const COLUMNS: [Column; 31] = [
     ("moved", Some("B"), |t| t.moved),
     ("load moved", Some("B/s"), |t| t.background),
     ("clock", Some("GHz"), |t| t.conditions.clock_hz.map(|v| v / 1e9)),
     ("steal", Some("s"), |t| t.conditions.steal_s),
     ("throttled", Some("s"), |t| t.conditions.throttled_s),
     ("other CPU", Some("s"), |t| t.conditions.other_cpu_s),
+    ("other CPUs busy", Some("s"), |t| t.conditions.elsewhere_cpu_s),
     ("own CPU", Some("s"), |t| t.conditions.own_cpu_s),
     ("switches", None, |t| count(&t.conditions, |c| c.involuntary_switches)),
     ("migrations", None, |t| count(&t.conditions, |c| c.migrations)),

@@ -19,7 +19,9 @@ use super::solves::{self, Solves};
 use super::table::{Cell, Table};
 use super::text::clean;
 use super::timeline::{self, Timeline};
-use super::{disk, loss, matrix, network, part, published, sentences, states, traffic, trials};
+use super::{
+    disk, loss, matrix, network, part, published, sentences, states, traffic, trials, windows,
+};
 
 /// Unit of what loads the machine.
 const LOAD: Unit = Unit::BytePerSecond;
@@ -80,6 +82,8 @@ pub struct WorkloadView {
     pub references: References,
     /// The figures by the state of the CPUs; empty where no configuration saw several.
     pub states: Table,
+    /// The windows of the rounds, as lines of blocks; empty where nothing was cut.
+    pub windows: Table,
     /// Percentiles of single operations; empty without any.
     pub latency: Table,
     /// Their distributions.
@@ -103,9 +107,15 @@ pub struct WorkloadView {
 impl WorkloadView {
     /// The tables that may have columns whose titles do not say what they are.
     pub fn explained(&self) -> impl Iterator<Item = &Table> {
-        let all =
-            [&self.table, &self.references.table, &self.states, &self.latency, &self.datagrams]
-                .into_iter();
+        let all = [
+            &self.table,
+            &self.references.table,
+            &self.states,
+            &self.windows,
+            &self.latency,
+            &self.datagrams,
+        ]
+        .into_iter();
         all.chain(&self.ends)
             .chain(&self.reciprocal)
             .chain([&self.solves.summary])
@@ -160,6 +170,7 @@ fn view(group: &Group) -> WorkloadView {
         bars: series::bars(group, &scale),
         references: references::compare(group, &scale),
         states: states::table(group, &scale),
+        windows: windows::table(group),
         latency: latency::table(group),
         distribution: latency::distribution(group),
         curves: [latency::curves(group, &scale), loss::charts(group)].concat(),
