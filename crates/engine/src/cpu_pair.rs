@@ -4,6 +4,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use proofmark_model::CpuDistance;
+
 use crate::chain;
 use crate::rounds::ticks::Ticks;
 
@@ -32,7 +34,7 @@ const DIVISIONS: u32 = 16;
 /// What two threads share for that, on a line of its own, with the one that is fetched beside it.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub(crate) struct CpuPair {
+pub struct CpuPair {
     turn: AtomicU64,
 }
 
@@ -48,11 +50,23 @@ pub(crate) struct Seen {
 
 impl CpuPair {
     /// To be called before both threads meet, while neither does.
-    pub(crate) fn reset(&self) {
+    pub fn reset(&self) {
         self.turn.store(0, Ordering::Release);
     }
 
-    /// The part of the first thread; `None` where the other one lost its CPU meanwhile.
+    /// The part of the first thread, in seconds; `None` where the other one lost its CPU meanwhile.
+    pub fn look(&self) -> Option<CpuDistance> {
+        let ticks = Ticks::new();
+        let Seen { round_trip, issues_beside } = self.first(ticks)?;
+        Some(CpuDistance { round_trip_s: round_trip / ticks.in_seconds(1.0) as f64, issues_beside })
+    }
+
+    /// The part of the second.
+    pub fn be_seen(&self) {
+        self.second();
+    }
+
+    /// The part of the first thread, in ticks; `None` where the other one lost its CPU meanwhile.
     pub(crate) fn first(&self, ticks: Ticks) -> Option<Seen> {
         let mut fastest = u64::MAX;
         for stretch in 0..STRETCHES {

@@ -40,6 +40,7 @@ pub use barrier::{Barrier, wait_until};
 pub use clock::{Clock, ClocksMoment, Monotonic, interrupted_share, monotonic, nanos, precision};
 pub use clock_samples::ClockSamples;
 pub use copy::copy_rate;
+pub use cpu_pair::CpuPair;
 pub use latency::Latencies;
 pub use protocol::{Request, Taken};
 pub use samples::{MOST_SAMPLES, Samples};

@@ -196,6 +196,8 @@ impl Work {
             return Err(Reply::Unverified("none of the work is proved".to_owned()));
         }
         let mut all = trial.known;
+        let seen = self.setup.pairs();
+        let pairs = if seen.is_empty() { std::mem::take(&mut all.pairs) } else { seen };
         all.conditions.huge_pages = placement.huge;
         all.conditions.misplaced_pages = placement.misplaced;
         let verified = verified(own, network.as_ref(), file.as_ref(), all.device.as_ref());
@@ -207,6 +209,7 @@ impl Work {
             file,
             network,
             solution: self.setup.solution(),
+            pairs,
             ..all
         })
     }

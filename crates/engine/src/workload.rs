@@ -10,7 +10,9 @@
 
 use std::sync::atomic::AtomicBool;
 
-use proofmark_model::{FileState, Host, NetworkTraffic, Params, Policy, Solution, WorkloadSpec};
+use proofmark_model::{
+    CpuPairSeen, FileState, Host, NetworkTraffic, Params, Policy, Solution, WorkloadSpec,
+};
 
 use crate::clock_samples::ClockSamples;
 use crate::latency::Latencies;
@@ -149,6 +151,11 @@ pub trait Setup: Send + Sync {
     /// What the workload says of the solution that the last trial found.
     fn solution(&self) -> Option<Solution> {
         None
+    }
+
+    /// How far the CPUs of its threads are from each other, as the workload saw before the last trial.
+    fn pairs(&self) -> Vec<CpuPairSeen> {
+        Vec::new()
     }
 
     /// Seconds that each thread works, untimed, right before a trial that lasts

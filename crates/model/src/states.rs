@@ -69,7 +69,7 @@ impl CpuStates {
     /// Those in which these trials ran.
     pub fn of<'a>(trials: impl Iterator<Item = &'a Trial> + Clone) -> Self {
         let ends = trials.clone().flat_map(|t| &t.pairs).flat_map(|p| [p.before, p.after]);
-        let apart = ends.flatten().filter(|d| !one_core(d)).map(|d| d.round_trip_s);
+        let apart = ends.flatten().filter(|d| !d.on_one_core()).map(|d| d.round_trip_s);
         let mut round_trips: Vec<f64> = apart.collect();
         round_trips.sort_by(f64::total_cmp);
         let groups = round_trips.chunk_by(|a, b| *b < APART * a);
@@ -115,7 +115,7 @@ impl CpuStates {
     }
 
     fn class(&self, distance: &CpuDistance) -> Class {
-        if one_core(distance) {
+        if distance.on_one_core() {
             return Class::OneCore;
         }
         Class::Apart(self.distances.partition_point(|(end, _)| *end < distance.round_trip_s))
@@ -197,12 +197,15 @@ impl Trial {
     /// Whether two of its threads were on one core at an end of it.
     pub fn on_one_core(&self) -> bool {
         let ends = self.pairs.iter().flat_map(|p| [&p.before, &p.after]);
-        ends.flatten().any(one_core)
+        ends.flatten().any(CpuDistance::on_one_core)
     }
 }
 
-fn one_core(distance: &CpuDistance) -> bool {
-    distance.issues_beside < ONE_CORE
+impl CpuDistance {
+    /// Whether they are hardware threads of one core.
+    pub fn on_one_core(&self) -> bool {
+        self.issues_beside < ONE_CORE
+    }
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ pub const ALL: &[&dyn Workload] = &[
     &cpu::IOPS,
     &cpu::MIX_INT,
     &cpu::MIX_FLOAT,
+    &cpu::PingPong,
     &cpu::Dgemm,
     &cpu::Linpack,
     &memory::COPY,

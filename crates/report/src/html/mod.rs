@@ -100,6 +100,7 @@ struct Charts {
     lines: Vec<Chart>,
     bars: Vec<Chart>,
     latency: Vec<Chart>,
+    maps: Vec<Chart>,
     references: Vec<Chart>,
 }
 
@@ -109,6 +110,7 @@ impl Charts {
         let bar = |(i, c)| chart::bars(c, &format!("chart-{at}-bar-{i}"));
         let latency = |(i, c)| chart::latency(c, &format!("chart-{at}-latency-{i}"));
         let reference = |(i, c)| chart::references(c, &format!("chart-{at}-reference-{i}"));
+        let map = |(i, c)| chart::heat_map(c, &format!("chart-{at}-map-{i}"));
         let timeline = |(i, c)| chart::timeline(c, &format!("chart-{at}-time-{i}"));
         let timed = workload.curves.iter().chain(&workload.distribution);
         let spots = workload.lines.iter().flat_map(|l| &l.series).flat_map(|s| &s.spots);
@@ -120,6 +122,7 @@ impl Charts {
             lines: workload.lines.iter().enumerate().map(line).collect(),
             bars: workload.bars.iter().enumerate().map(bar).collect(),
             latency: timed.enumerate().map(latency).collect(),
+            maps: workload.maps.iter().enumerate().map(map).collect(),
             references: workload.references.charts.iter().enumerate().map(reference).collect(),
         }
     }

@@ -218,6 +218,9 @@ fn section(out: &mut String, workload: &WorkloadView) {
     table(out, &workload.table);
     table(out, solves);
     beside_tools(out, &workload.references);
+    for map in &workload.maps {
+        table(out, &map.table);
+    }
     table(out, &workload.states);
     table(out, &workload.windows);
     table(out, &workload.latency);

@@ -253,6 +253,10 @@ impl Page {
         for table in &workload.solves.brief {
             self.captioned(table);
         }
+        for map in &workload.maps {
+            self.captioned(&map.table);
+            self.wrap("", 0, &map.description);
+        }
         self.references(&workload.references);
         let more = [&workload.states, &workload.latency, &workload.datagrams].into_iter();
         for table in more.chain(&workload.reciprocal) {

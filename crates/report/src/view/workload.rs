@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::derivation::{self, Derivation};
 use super::findings::{self, FindingGroup};
 use super::headline::{self, Headline};
+use super::heat_map::{self, HeatMap};
 use super::label::{
     Group, figure_word, interval, title, why_missing, why_no_interval, why_no_trials,
 };
@@ -82,6 +83,8 @@ pub struct WorkloadView {
     pub references: References,
     /// The figures by the state of the CPUs; empty where no configuration saw several.
     pub states: Table,
+    /// How far the CPUs are from each other, where all pairs were looked at.
+    pub maps: Vec<HeatMap>,
     /// The windows of the rounds, as lines of blocks; empty where nothing was cut.
     pub windows: Table,
     /// Percentiles of single operations; empty without any.
@@ -170,6 +173,7 @@ fn view(group: &Group) -> WorkloadView {
         bars: series::bars(group, &scale),
         references: references::compare(group, &scale),
         states: states::table(group, &scale),
+        maps: heat_map::draw(group),
         windows: windows::table(group),
         latency: latency::table(group),
         distribution: latency::distribution(group),

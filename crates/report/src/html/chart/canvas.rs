@@ -20,6 +20,8 @@ pub enum Ink {
     Ceiling,
     /// A series, from 0.
     Series(usize),
+    /// So many percent of the first series' colour.
+    Shade(u8),
 }
 
 /// Series colours that the style sheet defines.
@@ -34,6 +36,9 @@ impl Ink {
             Self::Grid => "var(--grid)".to_owned(),
             Self::Page => "var(--page)".to_owned(),
             Self::Ceiling => "var(--ceiling)".to_owned(),
+            Self::Shade(percent) => {
+                format!("color-mix(in srgb, var(--s0) {percent}%, var(--page))")
+            }
             Self::Series(i) => format!("var(--s{})", i % COLORS),
         }
     }

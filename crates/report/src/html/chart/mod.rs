@@ -9,6 +9,7 @@ mod axis;
 mod bars;
 mod canvas;
 mod frame;
+mod heat_map;
 mod latency;
 mod lines;
 mod portrait;
@@ -21,7 +22,7 @@ use proofmark_model::Verdict;
 use serde::Serialize;
 
 use crate::view::{
-    BarChart, ComparisonChart, LatencyChart, LineChart, Portrait, Roofline, Timeline,
+    BarChart, ComparisonChart, HeatMap, LatencyChart, LineChart, Portrait, Roofline, Timeline,
 };
 
 /// What the gap in a bar is.
@@ -132,6 +133,18 @@ pub fn timeline(chart: &Timeline, id: &str) -> Chart {
         legend: timeline::legend(chart),
         key: String::new(),
         left_out: chart.left_out.clone(),
+    }
+}
+
+/// Round trips between CPUs.
+pub fn heat_map(chart: &HeatMap, id: &str) -> Chart {
+    let inside = heat_map::draw(chart);
+    Chart {
+        svg: element(&inside, heat_map::size(chart), id, &chart.title, &chart.description),
+        title: chart.title.clone(),
+        legend: Vec::new(),
+        key: "Frames: two hardware threads of one core.".to_owned(),
+        left_out: String::new(),
     }
 }
 

@@ -1,0 +1,149 @@
+//! How far each CPU is from each other one, as a workload that looks at all pairs saw it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proofmark_model::{CpuDistance, Measurement, median};
+use serde::Serialize;
+
+use super::label::Group;
+use super::table::{Cell, Table};
+use super::text::plural;
+use super::workload::caption;
+
+/// CPUs up to which a table has room.
+const IN_TABLE: usize = 16;
+
+/// All pairs of some CPUs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HeatMap {
+    /// Its caption.
+    pub title: String,
+    /// How many pairs are how far apart.
+    pub description: String,
+    /// The CPUs, rising.
+    pub cpus: Vec<u32>,
+    /// A row a CPU, with the pairs of each with those before it.
+    pub rows: Vec<Vec<Option<Pair>>>,
+    /// The same as a table; without rows where there are too many CPUs.
+    pub table: Table,
+}
+
+/// Two CPUs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Pair {
+    /// Nanoseconds to the other one and back: the median over the trials.
+    pub ns: f64,
+    /// Whether they are on one core, in most trials.
+    pub one_core: bool,
+}
+
+/// Of each configuration that looked at all pairs.
+pub(super) fn draw(group: &Group) -> Vec<HeatMap> {
+    group.all.iter().filter_map(|m| of(group, m)).collect()
+}
+
+fn of(group: &Group, m: &Measurement) -> Option<HeatMap> {
+    let mut seen: BTreeMap<[u32; 2], Vec<CpuDistance>> = BTreeMap::new();
+    // Trials with rounds have the pairs that work, not all.
+    for pair in m.trials.iter().filter(|t| t.rounds.is_empty()).flat_map(|t| &t.pairs) {
+        let [a, b] = pair.cpus;
+        seen.entry([a.min(b), a.max(b)]).or_default().extend(pair.before);
+    }
+    let cpus: Vec<u32> =
+        seen.keys().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect();
+    let pair = |a: u32, b: u32| {
+        let all = seen.get(&[a.min(b), a.max(b)])?;
+        let on_one_core = all.iter().filter(|d| d.on_one_core()).count();
+        let round_trips: Vec<f64> = all.iter().map(|d| 1e9 * d.round_trip_s).collect();
+        Some(Pair { ns: median(&round_trips)?, one_core: 2 * on_one_core > all.len() })
+    };
+    let before = |at: usize| cpus[..at].iter().map(|other| pair(cpus[at], *other)).collect();
+    let rows: Vec<Vec<Option<Pair>>> = (0..cpus.len()).map(before).collect();
+    (cpus.len() > 1).then(|| HeatMap {
+        title: caption(group, "round trips between the CPUs, in ns"),
+        description: describe(rows.iter().flatten().flatten()),
+        table: table(group, &cpus, &rows),
+        cpus: cpus.clone(),
+        rows,
+    })
+}
+
+/// `28 pairs: 4 on one core, 24 on two, 48.0 to 210 ns apart.`
+fn describe<'a>(pairs: impl Iterator<Item = &'a Pair> + Clone) -> String {
+    let (all, on_one) = (pairs.clone().count(), pairs.clone().filter(|p| p.one_core).count());
+    let apart = pairs.filter(|p| !p.one_core).map(|p| p.ns);
+    let (least, most) = apart.fold((f64::INFINITY, 0.0_f64), |(l, m), ns| (l.min(ns), m.max(ns)));
+    let mut text = format!("{}: {on_one} on one core", plural(all as u64, "pair"));
+    if all > on_one {
+        text += &format!(", {} on two, {least:.0} to {most:.0} ns apart", all - on_one);
+    }
+    text + "."
+}
+
+fn table(group: &Group, cpus: &[u32], rows: &[Vec<Option<Pair>>]) -> Table {
+    let mut table = Table::new(caption(group, "round trips between the CPUs, in ns")).number("CPU");
+    if cpus.len() > IN_TABLE {
+        return table;
+    }
+    for cpu in &cpus[..cpus.len() - 1] {
+        table = table.number(cpu.to_string());
+    }
+    for (cpu, row) in cpus.iter().zip(rows).skip(1) {
+        let mut cells = vec![Cell::text(cpu.to_string())];
+        for at in 0..cpus.len() - 1 {
+            let cell = match row.get(at) {
+                Some(Some(Pair { ns, one_core: true })) => Cell::text(format!("{ns:.0} core")),
+                Some(Some(Pair { ns, .. })) => Cell::text(format!("{ns:.0}")),
+                Some(None) => table.missing("a thread lost its CPU at each look"),
+                None => Cell::text(""),
+            };
+            cells.push(cell);
+        }
+        table.push(cells);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::testing::{measurement, spec};
+    use proofmark_model::{CpuPairSeen, Params, Run, Unit, testing};
+
+    use super::*;
+
+    /// Four CPUs: 0 and 2, 1 and 3 on one core each.
+    fn measured() -> Run {
+        let mut m = measurement(&spec("cpu.pingpong", Unit::Second), Params::default(), &[1e-7; 3]);
+        for t in &mut m.trials {
+            for (a, b) in [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)] {
+                let one_core = (b - a) == 2;
+                let issues_beside = if one_core { 0.6 } else { 1.0 };
+                let round_trip_s = if one_core { 3e-8 } else { 9e-8 };
+                let before = Some(CpuDistance { round_trip_s, issues_beside });
+                t.pairs.push(CpuPairSeen { cpus: [b, a], before, after: None });
+            }
+        }
+        m.trials[0].pairs[0].before = None;
+        testing::run(vec![m])
+    }
+
+    #[test]
+    fn each_pair_has_its_place_and_those_on_one_core_are_named() {
+        let run = measured();
+        let group = Group::new(&run, "cpu.pingpong");
+        let [map] = &draw(&group)[..] else { panic!() };
+        assert_eq!(map.cpus, [0, 1, 2, 3]);
+        assert_eq!(map.description, "6 pairs: 2 on one core, 4 on two, 90 to 90 ns apart.");
+        assert_eq!(
+            map.rows[2].iter().map(|p| p.unwrap().one_core).collect::<Vec<_>>(),
+            [true, false]
+        );
+        let texts = |row: usize| -> Vec<&str> {
+            map.table.rows[row].cells.iter().map(|c| c.text.as_str()).collect()
+        };
+        assert_eq!(texts(1), ["2", "30 core", "90", ""]);
+        let mut run = measured();
+        run.measurements[0].trials.iter_mut().for_each(|t| t.pairs.clear());
+        assert!(draw(&Group::new(&run, "cpu.pingpong")).is_empty());
+    }
+}

@@ -1,0 +1,315 @@
+//! `cpu.pingpong`: how long a cache line takes from each CPU to each other one and back.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use proofmark_engine::{
+    Amount, Barrier, CpuPair, Load, Refusal, Setup, Workload, usable_cpus, wait_until,
+};
+use proofmark_model::{
+    AUTO, CpuDistance, CpuPairSeen, Host, Parameter, Params, Role, Subsystem, Unit, Work,
+    WorkloadSpec,
+};
+
+use crate::declare::{Words, interleaved, rate, threads_parameter};
+use crate::locked;
+use crate::params::resolved;
+
+const THREADS: Parameter = threads_parameter(
+    "CPUs, each with a thread of its own, evenly spread over all: 2 to 64; auto: as many as there are.",
+    AUTO,
+);
+
+/// More CPUs have too many pairs for one picture.
+const MOST: u64 = 64;
+
+/// Passes to and fro in a trial of a pair: together about 20 ms.
+const PASSES: u64 = 100_000;
+const LEAST_PASSES: u64 = 1_000;
+
+/// Looks at a pair of which a thread may lose its CPU.
+const TRIES: usize = 3;
+
+static SPEC: WorkloadSpec = {
+    let words = Words {
+        id: "cpu.pingpong",
+        title: "Round trip between CPUs",
+        summary: "Seconds in which a cache line goes from one CPU to another and back.",
+        detail: "Each pair of CPUs passes a line to and fro: one thread writes the next number, the other \
+                 one waits for it and answers with its own. All CPUs do so at once, two by two, until each \
+                 has met each other one; the figure is the mean over these turns, each as long as its slowest \
+                 pair. Before each trial every pair is looked at alone: its fastest round trip, and whether \
+                 both take instructions from each other, as hardware threads of one core do. So the \
+                 report shows which CPUs are near each other, also where a hypervisor does not say it. \
+                 Verification: the last number of each pair proves its passes.",
+        method: 1,
+    };
+    let what = (Subsystem::Cpu, Unit::Second);
+    let mut spec = rate(words, what, const { &[THREADS] }, None, &[], Work::CORE, Role::NONE);
+    spec.work.whole_problem = true;
+    interleaved(spec)
+};
+
+/// Round trips between all CPUs.
+pub struct PingPong;
+
+impl Workload for PingPong {
+    fn spec(&self) -> &'static WorkloadSpec {
+        &SPEC
+    }
+
+    fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
+        let cpus = host.limits.usable_cpus.len() as u64;
+        vec![resolved(params, "threads", |_| cpus.min(MOST))]
+    }
+
+    fn supports(&self, params: &Params) -> Result<(), Refusal> {
+        let (threads, cpus) = (params.threads(), usable_cpus(None).map_or(1, |c| c.len() as u64));
+        match threads {
+            0 | 1 => Err(Refusal("a round trip takes two CPUs".to_owned())),
+            n if n > MOST => Err(Refusal(format!("the most CPUs is {MOST}"))),
+            n if n > cpus => Err(Refusal("threads that share a CPU cannot meet".to_owned())),
+            _ => Ok(()),
+        }
+    }
+
+    fn verification(&self) -> &'static str {
+        "the last number of each pair"
+    }
+
+    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
+        Ok(Box::new(Meetings { shared: Arc::new(Shared::new(params.threads() as usize)) }))
+    }
+}
+
+/// What all threads share.
+struct Shared {
+    threads: usize,
+    passes: u64,
+    all: Barrier,
+    /// By the lower thread of the pairs that meet at the same time.
+    turns: Vec<Turn>,
+    seen: Mutex<BTreeMap<(usize, usize), CpuDistance>>,
+    cpus: Mutex<Vec<u32>>,
+}
+
+/// The number that two threads pass, on a line of its own.
+#[derive(Default)]
+#[repr(align(128))]
+struct Turn {
+    number: AtomicU64,
+    looks: CpuPair,
+}
+
+impl Shared {
+    fn new(threads: usize) -> Self {
+        Self {
+            threads,
+            passes: (PASSES / turns(threads) as u64).max(LEAST_PASSES),
+            all: Barrier::new(threads),
+            turns: (0..threads).map(|_| Turn::default()).collect(),
+            seen: Mutex::default(),
+            cpus: Mutex::default(),
+        }
+    }
+}
+
+/// Turns until each of so many has met each other one.
+fn turns(threads: usize) -> usize {
+    threads + threads % 2 - 1
+}
+
+/// Whom a thread meets in a turn, by the circle method; `None`: nobody, of an odd number.
+fn partner(thread: usize, turn: usize, threads: usize) -> Option<usize> {
+    let others = turns(threads);
+    let met = if thread == others {
+        // It stays where it is, and meets the one whose double is the turn.
+        (0..others).find(|i| 2 * i % others == turn)?
+    } else {
+        match (turn + others - thread % others) % others {
+            met if met == thread => others,
+            met => met,
+        }
+    };
+    (met < threads).then_some(met)
+}
+
+struct Meetings {
+    shared: Arc<Shared>,
+}
+
+impl Setup for Meetings {
+    fn amount(&self) -> Amount {
+        Amount::Whole
+    }
+
+    /// Passes one after the other, shared by the threads.
+    fn work_per_iteration(&self) -> f64 {
+        let Shared { threads, passes, .. } = *self.shared;
+        (turns(threads) as u64 * passes) as f64 / threads as f64
+    }
+
+    fn cpus(&self, usable: &[u32]) -> Vec<u32> {
+        let (all, threads) = (usable.len(), self.shared.threads);
+        let spread = |i: usize| usable.get(i * all / threads).copied();
+        let cpus: Vec<u32> = (0..threads).filter_map(spread).collect();
+        locked(&self.shared.cpus).clone_from(&cpus);
+        cpus
+    }
+
+    fn pairs(&self) -> Vec<CpuPairSeen> {
+        let cpus = locked(&self.shared.cpus);
+        let cpu = |thread: usize| cpus.get(thread).copied().unwrap_or(thread as u32);
+        let seen = std::mem::take(&mut *locked(&self.shared.seen));
+        let pair = |((a, b), distance)| CpuPairSeen {
+            cpus: [cpu(a), cpu(b)],
+            before: Some(distance),
+            after: None,
+        };
+        seen.into_iter().map(pair).collect()
+    }
+
+    fn thread(&self, index: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
+        Ok(Box::new(Meeter { shared: Arc::clone(&self.shared), index, proved: 0 }))
+    }
+}
+
+/// One CPU's thread.
+struct Meeter {
+    shared: Arc<Shared>,
+    index: usize,
+    /// Turns of which the last number was right.
+    proved: usize,
+}
+
+impl Meeter {
+    /// Does this with each other thread, all at once.
+    fn meet_all(&self, mut meet: impl FnMut(&Turn, bool, usize)) {
+        let Shared { threads, all, turns: places, .. } = &*self.shared;
+        for turn in 0..turns(*threads) {
+            all.wait_after(|| {
+                for place in places {
+                    place.number.store(0, Ordering::Release);
+                    place.looks.reset();
+                }
+            });
+            if let Some(partner) = partner(self.index, turn, *threads) {
+                let first = self.index.min(partner);
+                meet(&places[first], first == self.index, partner);
+            }
+            // The numbers are read before anyone sets them back.
+            all.wait();
+        }
+    }
+}
+
+/// Spins without a pause, which would take longer than a pass; but the other one may need this CPU.
+fn wait_for(number: &AtomicU64, wanted: u64) {
+    const SPINS: u32 = 10_000;
+    let is = || number.load(Ordering::Acquire) == wanted;
+    if !(0..SPINS).any(|_| is()) {
+        wait_until(is);
+    }
+}
+
+impl Load for Meeter {
+    fn begin(&mut self) {
+        self.proved = 0;
+        for _ in 0..TRIES {
+            self.meet_all(|turn, is_first, partner| {
+                if !is_first {
+                    return turn.looks.be_seen();
+                }
+                if let Some(distance) = turn.looks.look() {
+                    locked(&self.shared.seen).entry((self.index, partner)).or_insert(distance);
+                }
+            });
+        }
+    }
+
+    fn run(&mut self, iterations: u64) {
+        let passes = self.shared.passes;
+        for _ in 0..iterations {
+            let mut proved = 0;
+            self.meet_all(|turn, is_first, _| {
+                let number = &turn.number;
+                let is = |wanted| wait_for(number, wanted);
+                for pass in 0..passes {
+                    if is_first {
+                        number.store(2 * pass + 1, Ordering::Release);
+                        is(2 * pass + 2);
+                    } else {
+                        is(2 * pass + 1);
+                        number.store(2 * pass + 2, Ordering::Release);
+                    }
+                }
+                proved += usize::from(number.load(Ordering::Acquire) == 2 * passes);
+            });
+            self.proved += proved;
+        }
+    }
+
+    fn verify(&mut self) -> Result<u64, String> {
+        let met = self.shared.threads - 1;
+        match self.proved % met {
+            0 => Ok((self.proved / met) as u64),
+            _ => Err(format!(
+                "{} meetings are proved, which is no whole number of rounds",
+                self.proved
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn each_meets_each_other_once() {
+        for threads in 2..=9 {
+            let mut met = BTreeSet::new();
+            for turn in 0..turns(threads) {
+                for thread in 0..threads {
+                    let Some(other) = partner(thread, turn, threads) else { continue };
+                    assert_ne!(other, thread);
+                    assert_eq!(partner(other, turn, threads), Some(thread), "{threads} {turn}");
+                    assert!(thread > other || met.insert((thread, other)), "{threads}: twice");
+                }
+            }
+            assert_eq!(met.len(), threads * (threads - 1) / 2);
+        }
+    }
+
+    #[test]
+    fn one_cpu_and_too_many_are_refused() {
+        let threads = |n| PingPong.supports(&Params::default().with("threads", n));
+        assert!(threads(1).unwrap_err().to_string().contains("two CPUs"));
+        assert!(threads(65).unwrap_err().to_string().contains("most"));
+    }
+
+    #[test]
+    fn what_was_passed_is_proved_and_each_pair_was_looked_at() {
+        // As few passes as threads that take turns on one CPU can do.
+        let threads = 3;
+        let shared = Arc::new(Shared { passes: 3, ..Shared::new(threads) });
+        let setup = Meetings { shared: Arc::clone(&shared) };
+        std::thread::scope(|scope| {
+            for index in 0..threads {
+                let setup = &setup;
+                scope.spawn(move || {
+                    let mut load = setup.thread(index, threads).unwrap();
+                    load.begin();
+                    load.run(2);
+                    assert_eq!(load.verify(), Ok(2));
+                });
+            }
+        });
+        assert!(setup.pairs().len() <= 3);
+        let mut wrong = Meeter { shared, index: 0, proved: 3 };
+        assert!(wrong.verify().unwrap_err().contains("no whole number"));
+    }
+}
