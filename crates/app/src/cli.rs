@@ -37,7 +37,7 @@ pub enum Command {
     Run(Box<RunArgs>),
     /// Measure one workload over time: one sample per second, what changed and when
     Endure(EndureArgs),
-    /// Show who takes time from this machine's CPUs, and where they are
+    /// Show what takes CPU time (other processes, quota, hypervisor) and how vCPUs are placed on cores
     Noise(NoiseArgs),
     /// Show this machine and its theoretical limits (ceilings)
     Info(InfoArgs),
@@ -278,7 +278,7 @@ pub struct EndureArgs {
 
 #[derive(Debug, Args)]
 pub struct NoiseArgs {
-    /// How long to look, at least 1s
+    /// How long to measure, at least 1s
     #[arg(long = "for", value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     pub length: Duration,
     #[command(flatten)]

@@ -20,22 +20,27 @@ const MOST_SPINS: u32 = 1_000_000;
 const NOTHING_STEPS: u64 = 500;
 const READINGS: u32 = 5;
 
-/// After the last pass the second thread waits and is busy in turn, as often as this: others that
-/// begin or end meanwhile are seen by one comparison at most.
+/// After the last pass the second thread is busy (an odd turn) and waits (an even one), as often as
+/// this. The middle comparison counts: others that come or go meanwhile spoil one.
 const COMPARISONS: u64 = 3;
 const LAST: u64 = 2 * STRETCHES * PASSES;
 const DONE: u64 = LAST + 2 * COMPARISONS;
 
-/// It ends by itself after so many times, some 300 us.
-const MOST_TIMES: u32 = 3_000;
+/// Loops after which the second thread gives up, about 300 us.
+const MOST_LOOPS: u32 = 3_000;
 const BUSY_STEPS: u64 = 16;
 const DIVISIONS: u32 = 16;
+
+/// What the second thread says when it has given up.
+const GONE: u64 = u64::MAX;
 
 /// What two threads share for that, on a line of its own, with the one that is fetched beside it.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct CpuPair {
     turn: AtomicU64,
+    /// The turn that the second thread has seen after the last pass.
+    seen: AtomicU64,
 }
 
 /// What the first thread saw.
@@ -45,25 +50,26 @@ pub(crate) struct Seen {
     pub(crate) round_trip: f64,
     /// Instructions that the first issued while the other was busy, as a share of those that it
     /// issued while that one waited.
-    pub(crate) issues_beside: f64,
+    pub(crate) issue_ratio: f64,
 }
 
 impl CpuPair {
     /// To be called before both threads meet, while neither does.
     pub fn reset(&self) {
+        self.seen.store(0, Ordering::Release);
         self.turn.store(0, Ordering::Release);
     }
 
     /// The part of the first thread, in seconds; `None` where the other one lost its CPU meanwhile.
     pub fn look(&self) -> Option<CpuDistance> {
         let ticks = Ticks::new();
-        let Seen { round_trip, issues_beside } = self.first(ticks)?;
-        Some(CpuDistance { round_trip_s: round_trip / ticks.in_seconds(1.0) as f64, issues_beside })
+        let Seen { round_trip, issue_ratio } = self.first(ticks)?;
+        Some(CpuDistance { round_trip_s: round_trip / ticks.in_seconds(1.0) as f64, issue_ratio })
     }
 
     /// The part of the second.
     pub fn be_seen(&self) {
-        self.second();
+        self.second(MOST_LOOPS);
     }
 
     /// The part of the first thread, in ticks; `None` where the other one lost its CPU meanwhile.
@@ -77,33 +83,38 @@ impl CpuPair {
             }
             fastest = fastest.min(ticks.now().saturating_sub(from));
         }
-        let comparison = |k: u64| {
+        let mut ratios = [0.0; COMPARISONS as usize];
+        for (turn, ratio) in (LAST..).step_by(2).zip(&mut ratios) {
+            self.turn_to(turn)?;
             let alone = issuing(ticks);
-            self.turn_to(LAST + 2 * k + 1, ticks);
-            let beside = issuing(ticks);
-            self.turn_to(LAST + 2 * k + 2, ticks);
-            alone as f64 / beside.max(1) as f64
-        };
-        let issues_beside = (0..COMPARISONS).map(comparison).fold(0.0, f64::max);
-        Some(Seen { round_trip: fastest as f64 / PASSES as f64, issues_beside })
+            self.turn_to(turn + 1)?;
+            *ratio = alone as f64 / issuing(ticks).max(1) as f64;
+        }
+        self.turn_to(DONE)?;
+        ratios.sort_by(f64::total_cmp);
+        let [_, issue_ratio, _] = ratios;
+        Some(Seen { round_trip: fastest as f64 / PASSES as f64, issue_ratio })
     }
 
-    /// Lasts until the other one has seen it.
-    fn turn_to(&self, turn: u64, ticks: Ticks) {
+    /// `None` where the second thread does not see it: it lost its CPU, or gave up.
+    fn turn_to(&self, turn: u64) -> Option<()> {
         self.turn.store(turn, Ordering::Release);
-        issuing(ticks);
+        let seen = |_| Some(self.seen.load(Ordering::Acquire)).filter(|seen| *seen >= turn);
+        (0..MOST_SPINS).find_map(seen).filter(|seen| *seen != GONE).map(|_| ())
     }
 
-    /// The part of the second.
-    pub(crate) fn second(&self) {
+    /// The part of the second, which gives up after so many loops.
+    fn second(&self, most_loops: u32) {
         for pass in 0..STRETCHES * PASSES {
             if self.wait_for(2 * pass + 1).is_none() {
-                return;
+                return self.seen.store(GONE, Ordering::Release);
             }
             self.turn.store(2 * pass + 2, Ordering::Release);
         }
-        for _ in 0..MOST_TIMES {
-            match self.turn.load(Ordering::Acquire) {
+        for _ in 0..most_loops {
+            let turn = self.turn.load(Ordering::Acquire);
+            self.seen.store(turn, Ordering::Release);
+            match turn {
                 DONE.. => return,
                 turn if turn % 2 == 1 => chain::nothing(BUSY_STEPS),
                 // Divisions that wait for each other leave the core to its other thread; the
@@ -111,6 +122,7 @@ impl CpuPair {
                 _ => divide(),
             }
         }
+        self.seen.store(GONE, Ordering::Release);
     }
 
     /// Spins without a pause, which would take longer than a pass.
@@ -140,25 +152,35 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn two_threads_see_each_other_and_one_alone_does_not_wait_for_ever() {
+    /// What the first sees of a second one that gives up after so many loops; `None` also where the
+    /// machine is busy.
+    fn meet(most_loops: u32) -> Option<Seen> {
         let (pair, ticks) = (CpuPair::default(), Ticks::new());
-        let seen = (0..50).find_map(|_| {
-            pair.reset();
-            thread::scope(|scope| {
-                let second = scope.spawn(|| pair.second());
-                let seen = pair.first(ticks);
-                second.join().unwrap();
-                seen
-            })
-        });
-        // Where there is one CPU, they never do.
-        if let Some(seen) = seen {
-            assert!(seen.round_trip > 0.0 && seen.issues_beside > 0.0, "{seen:?}");
-        }
         pair.reset();
+        thread::scope(|scope| {
+            let second = scope.spawn(|| pair.second(most_loops));
+            let seen = pair.first(ticks);
+            second.join().unwrap();
+            seen
+        })
+    }
+
+    #[test]
+    fn two_threads_see_each_other_and_nobody_waits_for_ever() {
+        // Where there is one CPU, they never do.
+        if let Some(seen) = (0..50).find_map(|_| meet(MOST_LOOPS)) {
+            assert!(seen.round_trip > 0.0 && seen.issue_ratio > 0.0, "{seen:?}");
+        }
+        let (pair, ticks) = (CpuPair::default(), Ticks::new());
         assert_eq!(pair.first(ticks), None);
         pair.reset();
-        pair.second();
+        pair.second(MOST_LOOPS);
+    }
+
+    #[test]
+    fn a_second_thread_that_gives_up_is_not_taken_for_one_on_another_core() {
+        for most_loops in [0, 1, 20] {
+            assert_eq!(meet(most_loops), None, "after {most_loops} loops");
+        }
     }
 }

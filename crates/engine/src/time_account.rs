@@ -41,20 +41,18 @@ pub(crate) fn account_of(
     let wall_s = sum(|t| t.wall_s);
     let mut waiting_s = sum(|t| t.waiting_s);
     let mut away_s = sum(|t| (t.wall_s - t.cpu_s - t.waiting_s).max(0.0));
-    let mut interrupted_s = sum(|t| (t.cpu_s - t.worked_s).max(0.0));
-    // Systems differ in whether a thread that a quota holds back is runnable, and in whether what is
-    // stolen from it is its own time.
+    let interrupted_s = sum(|t| (t.cpu_s - t.worked_s).max(0.0));
+    // Systems differ in whether a thread that a quota holds back is runnable.
     let throttled_s = taken(system.throttled_s, [&mut waiting_s, &mut away_s]);
-    let stolen_s = taken(system.steal_s, [&mut away_s, &mut interrupted_s]);
     let (stopped_s, unaccounted_s) = if stopped { (away_s, 0.0) } else { (0.0, away_s) };
-    let others = [waiting_s, throttled_s, stopped_s, stolen_s, interrupted_s, unaccounted_s];
+    let others = [waiting_s, throttled_s, stopped_s, interrupted_s, unaccounted_s];
     TimeAccount {
         wall_s,
         working_s: (wall_s - others.iter().sum::<f64>()).max(0.0),
         waiting_s,
         throttled_s,
         stopped_s,
-        stolen_s,
+        stolen_s: system.steal_s.unwrap_or(0.0),
         interrupted_s,
         unaccounted_s,
     }
@@ -96,12 +94,12 @@ mod tests {
             (second(0.7, 0.1, 0.7), 0.3, 0.0, false, [0.7, 0.0, 0.3, 0.0, 0.0, 0.0, 0.0]),
             (second(0.7, 0.0, 0.7), 0.0, 0.0, true, [0.7, 0.0, 0.0, 0.3, 0.0, 0.0, 0.0]),
             (second(0.7, 0.0, 0.7), 0.0, 0.0, false, [0.7, 0.0, 0.0, 0.0, 0.0, 0.0, 0.3]),
-            // Stolen time that the thread's own account leaves out, or holds.
-            (second(0.7, 0.0, 0.7), 0.0, 0.2, false, [0.7, 0.0, 0.0, 0.0, 0.2, 0.0, 0.1]),
-            (second(1.0, 0.0, 0.7), 0.0, 0.2, false, [0.7, 0.0, 0.0, 0.0, 0.2, 0.1, 0.0]),
+            // Stolen time is in what the thread's own account leaves out, or holds.
+            (second(0.7, 0.0, 0.7), 0.0, 0.2, false, [0.7, 0.0, 0.0, 0.0, 0.2, 0.0, 0.3]),
+            (second(1.0, 0.0, 0.7), 0.0, 0.2, false, [0.7, 0.0, 0.0, 0.0, 0.2, 0.3, 0.0]),
             // Slices that are longer than the system says, and more than there is of anything.
             (second(0.9, 0.1, 1.2), 0.0, 0.0, false, [0.9, 0.1, 0.0, 0.0, 0.0, 0.0, 0.0]),
-            (second(0.9, 0.1, 0.9), 7.0, 7.0, false, [0.9, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0]),
+            (second(0.9, 0.1, 0.9), 7.0, 0.0, false, [0.9, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0]),
         ] {
             let a = account(&[thread; 2], 2.0 * throttled, 2.0 * steal, stopped);
             near(a.wall_s, 2.0);

@@ -39,8 +39,8 @@ const SMT_HIDDEN: Entry = (
     "host.smt_hidden",
     "Hardware threads hidden",
     "The virtual machine shows one hardware thread per core. It may still run two of its CPUs on \
-     one physical core, or share a core with another guest. If the rate does not scale from one \
-     thread to all, two CPUs may be siblings of one core.",
+     one physical core, or share a core with another guest. proofmark measures that in \
+     each round (vCPU placement).",
 );
 
 const CLOCK_HIDDEN: Entry = (
@@ -161,7 +161,7 @@ fn hidden_siblings(host: &Host) -> Option<Finding> {
             &SMT_HIDDEN,
             "The virtual machine shows one hardware thread per core and hides whether two of its \
              CPUs share a physical core.",
-            "If the rate does not scale from one thread to all, two CPUs may be siblings of one core.",
+            "See vCPU placement in the report: proofmark measures it in each round.",
         )
         .with("hypervisor", name)
     })

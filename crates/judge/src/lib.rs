@@ -16,13 +16,13 @@ mod execution;
 mod memory;
 pub mod microarchitecture;
 mod network;
+mod placement;
 #[cfg(test)]
 mod property;
 mod quota;
 mod references;
 mod run;
 mod series;
-mod states;
 mod statistics;
 #[cfg(test)]
 mod testing;

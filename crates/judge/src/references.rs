@@ -89,7 +89,7 @@ pub(crate) fn as_measurement(m: &Measurement, r: &Reference) -> Measurement {
         ceiling: m.ceiling.clone(),
         efficiency: None,
         bottleneck: None,
-        cpu_states: Vec::new(),
+        cpu_placements: Vec::new(),
         series: None,
         references: Vec::new(),
         findings: r.findings.clone(),

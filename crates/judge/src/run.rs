@@ -3,7 +3,9 @@
 use proofmark_model::{Access, Measurement, Precision, Property, Run, Verdict, WorkloadSpec};
 
 use crate::execution::Execution;
-use crate::{Context, bottleneck, ceilings, checks, efficiency, quota, references, series, states};
+use crate::{
+    Context, bottleneck, ceilings, checks, efficiency, placement, quota, references, series,
+};
 
 /// Judges a run whose measurements have their trials, summaries, verification and endings: fills in
 /// ceiling, efficiency, bottleneck, findings, verdict, and the reason for each part that stays
@@ -11,7 +13,7 @@ use crate::{Context, bottleneck, ceilings, checks, efficiency, quota, references
 /// efficiency, findings and verdict, which change no verdict of proofmark's own results. Findings
 /// of checks that are not this crate's are kept. Judging again gives the same.
 pub fn judge_run(run: &mut Run) {
-    states::name_all(run);
+    placement::name_all(run);
     let (specs, policy) = (&run.workloads, &run.plan.policy);
     let ctx = Context { host: &run.host, specs, policy, others: &[] };
     let all = &mut run.measurements;

@@ -41,6 +41,16 @@ pub fn theil_sen(values: &[f64]) -> Option<f64> {
     median(&slopes)
 }
 
+/// The standard score of the Mann-Whitney test: below 0 where the first values are lower than the
+/// others; `None` if either is empty.
+pub fn rank_score(values: &[f64], others: &[f64]) -> Option<f64> {
+    let (n, m) = (values.len() as f64, others.len() as f64);
+    let wins = |v: f64| others.iter().map(move |o| f64::from(v > *o) + 0.5 * f64::from(v == *o));
+    let score = values.iter().flat_map(|v| wins(*v)).sum::<f64>() - n * m / 2.0;
+    let deviation = (n * m * (n + m + 1.0) / 12.0).sqrt();
+    (deviation > 0.0).then(|| score / deviation)
+}
+
 /// The standard score of the rank version of von Neumann's ratio (Bartels, JASA 1982): far below 0
 /// where each value resembles the one before it. `None` for fewer than four values, or if all are
 /// the same.

@@ -26,6 +26,7 @@ pub struct Host {
     /// What this process may use of the machine.
     pub limits: Limits,
     /// Settings of the system that change speed, by name: mitigations, microcode, governors, C-states.
+    #[serde(default)]
     pub settings: BTreeMap<String, Probe<String>>,
     /// The clock that trials are timed with.
     pub timer: Timer,

@@ -18,6 +18,7 @@ mod measurement;
 mod nearest;
 mod network;
 mod params;
+mod placement;
 mod plan;
 mod probe;
 mod quota;
@@ -27,12 +28,12 @@ mod run;
 mod sanitize;
 mod series;
 mod solution;
-mod states;
 mod statistics;
 mod storage;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod time;
+mod time_account;
 mod units;
 mod work;
 mod workload;
@@ -51,8 +52,8 @@ pub use host::{
 };
 pub use limit::Limit;
 pub use measurement::{
-    Account, Bottleneck, Conditions, CpuDistance, CpuPairSeen, Ending, Latency, LatencyBucket,
-    Measurement, Precision, Round, TimeAccount, TimeCause, Trial, Verification,
+    Account, Bottleneck, Conditions, Ending, Latency, LatencyBucket, Measurement, Precision, Round,
+    Trial, Verification,
 };
 pub use nearest::did_you_mean;
 pub use network::{
@@ -60,6 +61,7 @@ pub use network::{
     ServerEnd, TcpState, UDP_BUFFER,
 };
 pub use params::{Param, Params, Point};
+pub use placement::{CpuDistance, CpuPairSeen, CpuPlacement, CpuPlacements, placement_words};
 pub use plan::{Plan, PlannedReference, PlannedSeries, Policy};
 pub use probe::Probe;
 pub use quota::CpuQuota;
@@ -69,12 +71,12 @@ pub use run::{MAGNITUDES, Program, ReadError, Run, SCHEMA, Tool, is_quantity, re
 pub use sanitize::{clean, clean_excerpt, clean_page};
 pub use series::{Change, Level, Series, Trend};
 pub use solution::Solution;
-pub use states::{CpuState, CpuStates, State};
 pub use statistics::{Statistics, median, median_interval, summarise};
 pub use storage::{
     BlockDevice, DeviceTraffic, FileState, Flush, IoLimit, Link, Order, Storage, StorageKind,
 };
 pub use time::{Clocks, Timestamp};
+pub use time_account::{TimeAccount, TimeCause};
 pub use units::{
     ParseError, Quantity, counted, format_count, format_factor, format_quantity, format_seconds,
     format_size, parse_duration, parse_rate, parse_size,

@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Better, Ceiling, CpuState, DeviceTraffic, FileState, Finding, NetworkTraffic, Params, Point,
-    Reference, Series, Severity, Solution, Subsystem, Summary, Timestamp, Unit, Verdict,
-    WorkloadSpec,
+    Better, Ceiling, CpuPairSeen, CpuPlacement, DeviceTraffic, FileState, Finding, NetworkTraffic,
+    Params, Point, Reference, Series, Severity, Solution, Subsystem, Summary, TimeAccount,
+    Timestamp, Unit, Verdict, WorkloadSpec,
 };
 
 /// One timed repetition.
@@ -39,7 +39,7 @@ pub struct Trial {
     pub conditions: Conditions,
     /// Where its threads' time went; null where it was not cut into slices, or threads took turns.
     #[serde(default)]
-    pub time: Option<TimeAccount>,
+    pub time_account: Option<TimeAccount>,
     /// The CPUs of its threads, in twos, as they were to each other; empty where it was not cut into
     /// slices, or has one thread.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -157,132 +157,6 @@ pub struct Conditions {
     pub temperature_c: Option<f64>,
     /// Times that the trial's cores were throttled because they were hot.
     pub thermal_throttles: Option<u64>,
-}
-
-/// Two CPUs, right before a trial's timed part and right after it. A hypervisor may have moved them in
-/// between. Null where one of the threads lost its CPU meanwhile.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CpuPairSeen {
-    /// Their numbers.
-    pub cpus: [u32; 2],
-    /// Right before.
-    pub before: Option<CpuDistance>,
-    /// Right after.
-    pub after: Option<CpuDistance>,
-}
-
-/// How far two CPUs were from each other.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CpuDistance {
-    /// Seconds in which a cache line goes to the other CPU and back: the fastest of some stretches.
-    pub round_trip_s: f64,
-    /// Instructions that the first issues while the other is busy, as a share of those that it issues
-    /// while that one waits: about half on two hardware threads of one core.
-    pub issues_beside: f64,
-}
-
-/// Where the time of a trial's threads went: seconds of each, summed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct TimeAccount {
-    /// All: wall time x threads, the untimed slices ahead included.
-    pub wall_s: f64,
-    /// At work.
-    pub working_s: f64,
-    /// Runnable, while others used the CPU.
-    pub waiting_s: f64,
-    /// Held back by the cgroup's quota.
-    pub throttled_s: f64,
-    /// Stopped by a signal.
-    pub stopped_s: f64,
-    /// Taken by the hypervisor, as it reports.
-    pub stolen_s: f64,
-    /// On a CPU by the system's account, but not at work: the time of interrupts, and what was
-    /// taken from outside of the system without a report.
-    pub interrupted_s: f64,
-    /// Neither runnable nor on a CPU, and nobody stopped it.
-    pub unaccounted_s: f64,
-}
-
-impl std::ops::Add for TimeAccount {
-    type Output = Self;
-
-    fn add(self, o: Self) -> Self {
-        Self {
-            wall_s: self.wall_s + o.wall_s,
-            working_s: self.working_s + o.working_s,
-            waiting_s: self.waiting_s + o.waiting_s,
-            throttled_s: self.throttled_s + o.throttled_s,
-            stopped_s: self.stopped_s + o.stopped_s,
-            stolen_s: self.stolen_s + o.stolen_s,
-            interrupted_s: self.interrupted_s + o.interrupted_s,
-            unaccounted_s: self.unaccounted_s + o.unaccounted_s,
-        }
-    }
-}
-
-/// Who takes time from threads.
-#[derive(Debug, Clone, Copy)]
-pub struct TimeCause {
-    /// Its name in a picture.
-    pub name: &'static str,
-    /// In a sentence, after the share that it took.
-    pub words: &'static str,
-    /// Who counts it, and the least that this sees in a round.
-    pub counted: &'static str,
-    /// Seconds of an account.
-    pub seconds: fn(&TimeAccount) -> f64,
-}
-
-impl TimeCause {
-    /// Each.
-    pub const ALL: [Self; 6] = [
-        Self {
-            name: "other processes",
-            words: "taken by other processes",
-            counted: "the scheduler's run delay of each thread, to 1 us",
-            seconds: |t| t.waiting_s,
-        },
-        Self {
-            name: "CPU quota",
-            words: "held back by a CPU quota",
-            counted: "cpu.stat of the cgroups, to 1 us",
-            seconds: |t| t.throttled_s,
-        },
-        Self {
-            name: "stopped",
-            words: "stopped by a signal",
-            counted: "the threads' CPU clocks, to 0.1 %, after a SIGCONT",
-            seconds: |t| t.stopped_s,
-        },
-        Self {
-            name: "stolen",
-            words: "stolen by the hypervisor",
-            counted: "/proc/stat, to a tick of 10 ms a CPU",
-            seconds: |t| t.stolen_s,
-        },
-        Self {
-            name: "interrupted",
-            words: "interrupted (by the system, or from outside of it unreported)",
-            counted: "gaps between slices, to 1 us",
-            seconds: |t| t.interrupted_s,
-        },
-        Self {
-            name: "unaccounted",
-            words: "unaccounted for",
-            counted: "what is left, to 0.1 %",
-            seconds: |t| t.unaccounted_s,
-        },
-    ];
-}
-
-impl TimeAccount {
-    /// Who took how many seconds from the threads, most first; less than so little is left out.
-    pub fn taken(&self, least_s: f64) -> Vec<(f64, &'static TimeCause)> {
-        let all = TimeCause::ALL.iter().map(|cause| ((cause.seconds)(self), cause));
-        let mut all: Vec<_> = all.filter(|(seconds, _)| *seconds >= least_s).collect();
-        all.sort_by(|a, b| b.0.total_cmp(&a.0));
-        all
-    }
 }
 
 impl Conditions {
@@ -410,7 +284,7 @@ pub struct Measurement {
     /// The states of the CPUs in which its rounds ran, the most frequent first; empty where none was
     /// looked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub cpu_states: Vec<CpuState>,
+    pub cpu_placements: Vec<CpuPlacement>,
     /// What became of it over time; only where that was asked for. The trials are its samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<Series>,
@@ -478,7 +352,7 @@ impl Measurement {
             ceiling: None,
             efficiency: None,
             bottleneck: None,
-            cpu_states: Vec::new(),
+            cpu_placements: Vec::new(),
             series: None,
             references: Vec::new(),
             findings: Vec::new(),

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Clocks, CpuState, Finding, Host, Measurement, Plan, TimeAccount, Timestamp, Verdict,
+    Clocks, CpuPlacement, Finding, Host, Measurement, Plan, TimeAccount, Timestamp, Verdict,
     WorkloadSpec,
 };
 
@@ -76,7 +76,7 @@ pub struct Run {
     /// The states of the CPUs in which its rounds ran, the most frequent first; empty where none was
     /// looked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub cpu_states: Vec<CpuState>,
+    pub cpu_placements: Vec<CpuPlacement>,
     /// Other programs that used its CPUs meanwhile, most first, as far as the system shows them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<Program>,
@@ -88,9 +88,9 @@ pub struct Run {
 
 impl Run {
     /// Where the time of all threads went; `None` where no trial has an account of it.
-    pub fn time(&self) -> Option<TimeAccount> {
+    pub fn time_account(&self) -> Option<TimeAccount> {
         let trials = self.measurements.iter().flat_map(|m| &m.trials);
-        trials.filter_map(|t| t.time).reduce(|a, b| a + b)
+        trials.filter_map(|t| t.time_account).reduce(|a, b| a + b)
     }
 
     /// The worst verdict of all measurements; `None` without one.

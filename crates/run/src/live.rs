@@ -66,7 +66,7 @@ pub fn begin(
         plan,
         workloads,
         measurements: Vec::new(),
-        cpu_states: Vec::new(),
+        cpu_placements: Vec::new(),
         programs: Vec::new(),
         clocks: None,
         findings,

@@ -18,8 +18,9 @@ const EVERY_S: f64 = 2.0;
 const MOST: usize = 10;
 const LEAST: f64 = 1e-3;
 
-/// The parent of the kernel's threads, and what they are called together.
-const KERNEL: u32 = 2;
+/// The flag of the kernel's own threads (Linux `include/linux/sched.h`, `PF_KTHREAD`), and what they are
+/// called together.
+const KERNEL: u64 = 0x0020_0000;
 const KERNEL_NAME: &str = "kernel threads";
 
 /// Letters of a name: the system keeps 15.
@@ -66,9 +67,7 @@ impl<'a> Others<'a> {
             now.insert(p.id, p.ticks);
             let since = p.ticks.saturating_sub(self.ticks.get(&p.id).copied().unwrap_or(0));
             if since > 0 && !ours.contains(&p.id.0) {
-                let kernel = p.parent == KERNEL || p.id.0 == KERNEL;
-                let name = if kernel { KERNEL_NAME } else { &p.name };
-                *self.took.entry(name.to_owned()).or_default() += since;
+                *self.took.entry(p.name.clone()).or_default() += since;
             }
         }
         self.ticks = now;
@@ -130,7 +129,10 @@ fn parse(number: u32, stat: &[u8]) -> Option<Process> {
     Some(Process {
         id: (number, field(19)?),
         parent: u32::try_from(field(1)?).ok()?,
-        name: clean_excerpt(name, LONGEST),
+        name: match field(6)? & KERNEL {
+            0 => clean_excerpt(name, LONGEST),
+            _ => KERNEL_NAME.to_owned(),
+        },
         ticks: field(11)?.checked_add(field(12)?)?,
     })
 }
@@ -162,8 +164,8 @@ mod tests {
             process((50, 1), 1, "proofmark", 9000),
             process((51, 1), 50, "worker", 9000),
             process((52, 1), 51, "fio", 9000),
-            process((7, 1), 2, "kworker/0:1", 4),
-            process((2, 0), 0, "kthreadd", 1),
+            process((7, 1), 2, KERNEL_NAME, 4),
+            process((2, 0), 0, KERNEL_NAME, 1),
         ];
         seen.add(&at_first, 50);
         seen.add(&[process((10, 2), 1, "sh", 5)], 50);
@@ -175,6 +177,8 @@ mod tests {
     fn a_stat_file_is_read_whatever_its_name_is() {
         let stat = b"42 (a) R (b c) S 7 42 42 0 -1 4194560 9 0 0 0 250 50 0 0 20 0 1 0 777 1 2 3";
         assert_eq!(parse(42, stat), Some(process((42, 777), 7, "a) R (b c", 300)));
+        let kernel = b"7 (kworker/0:1) I 2 0 0 0 -1 69238880 0 0 0 0 1 3 0 0 20 0 1 0 9 0 0";
+        assert_eq!(parse(7, kernel), Some(process((7, 9), 2, KERNEL_NAME, 4)));
         assert_eq!(parse(42, b"42 (short) S 7"), None);
         assert!(processes().iter().any(|p| p.id.0 == std::process::id()));
     }

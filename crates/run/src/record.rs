@@ -142,7 +142,7 @@ fn take_over(known: &mut Measurement, later: &Measurement) {
         verification: later.verification.clone(),
         ceiling: later.ceiling.clone(),
         bottleneck: later.bottleneck.clone(),
-        cpu_states: later.cpu_states.clone(),
+        cpu_placements: later.cpu_placements.clone(),
         series: later.series.clone(),
         references: later.references.clone(),
         findings: later.findings.clone(),

@@ -213,7 +213,7 @@ const EXAMPLES: &[(&str, &str)] = &[
         "proofmark run disk --disk-path /data --limit disk.read=160MB/s",
         "A directory's disk, compared with the provider's declared limit.",
     ),
-    ("proofmark noise --for 30s", "Who takes time from the CPUs, and where they are."),
+    ("proofmark noise --for 30s", "What takes CPU time, and how vCPUs are placed on cores."),
     ("proofmark endure cpu.flops --for 10m --every 1s", "One sample per second for ten minutes."),
     ("proofmark info --json", "The machine as JSON."),
     ("proofmark list workloads", "All workloads."),

@@ -1,4 +1,4 @@
-//! `proofmark noise`: who takes time from this machine's CPUs, and where they are.
+//! `proofmark noise`: what takes CPU time, and how vCPUs are placed on cores.
 
 use std::time::Duration;
 

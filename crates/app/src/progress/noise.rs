@@ -24,8 +24,8 @@ pub(super) struct Noise {
 impl Noise {
     /// Of all rounds so far, those that are new.
     pub(super) fn add(&mut self, trials: &[Trial]) {
-        for time in trials.iter().skip(self.rounds).filter_map(|t| t.time) {
-            self.last.push_back(1.0 - time.working_s / time.wall_s);
+        for time in trials.iter().skip(self.rounds).filter_map(|t| t.time_account) {
+            self.last.push_back(1.0 - time.at_work());
             self.all = self.all + time;
         }
         self.rounds = trials.len();
@@ -34,12 +34,12 @@ impl Noise {
 
     /// `97.9 % at work  ··▁▂▁·  other processes 1.2 %, interrupted 0.9 %`, as far as there is room.
     pub(super) fn line(&self, columns: usize) -> Option<String> {
-        let share = |seconds: f64| format!("{:.1} %", 100.0 * seconds / self.all.wall_s);
+        let percent = |share: f64| format!("{:.1} %", 100.0 * share);
         (self.all.wall_s > 0.0).then(|| {
-            let head = format!("{} at work", share(self.all.working_s));
-            let taken = self.all.taken(LEAST * self.all.wall_s).into_iter();
+            let head = format!("{} at work", percent(self.all.at_work()));
+            let taken = self.all.taken(LEAST).into_iter();
             let taken: Vec<String> =
-                taken.map(|(s, cause)| format!("{} {}", cause.name, share(s))).collect();
+                taken.map(|(s, cause)| format!("{} {}", cause.name, percent(s))).collect();
             let mut tail = taken.join(", ");
             let room = |tail: &str| {
                 columns.saturating_sub(head.chars().count() + tail.chars().count() + 4)
@@ -67,7 +67,7 @@ mod tests {
                 waiting_s,
                 ..Default::default()
             };
-            Trial { time: Some(time), ..Trial::default() }
+            Trial { time_account: Some(time), ..Trial::default() }
         };
         let mut noise = Noise::default();
         assert_eq!(noise.line(80), None);

@@ -67,7 +67,7 @@ fn a_process_that_is_stopped_again_and_again_is_named_and_its_time_accounted_for
     let run = saved(dir.path());
     let m = run.measurements.last().unwrap();
     assert!(has(m, "stopped", Severity::Note), "{:?}", names(m));
-    let time = m.trials.iter().filter_map(|t| t.time).reduce(|a, b| a + b).unwrap();
+    let time = m.trials.iter().filter_map(|t| t.time_account).reduce(|a, b| a + b).unwrap();
     let [stopped, lost] = [time.stopped_s, time.unaccounted_s].map(|s| s / time.wall_s);
     assert!((0.15..0.55).contains(&stopped) && lost < 0.05, "{time:?}");
 }

@@ -2,7 +2,7 @@
 //! done in each. A window is *clean* if nothing was taken from its threads: then its rate is what
 //! the hardware does.
 
-use proofmark_model::Cut;
+use proofmark_model::{Cut, median};
 
 /// A slice of a thread's work, in seconds since the round began and iterations.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,15 +39,20 @@ impl Track {
 }
 
 impl Track {
-    /// Seconds of its slices without gaps, and of our own pauses.
+    /// Seconds of its slices without gaps, and of our own pauses. What is usual is that of the slices
+    /// around: a core that another thread shares for a while is slow, not taken.
     pub(crate) fn worked_s(&self, shape: Shape) -> f64 {
-        let usual = usual_s(&self.slices);
-        let worked = |slice: &Slice| {
-            let (took, usual) = (slice.to - slice.from, usual * slice.work);
+        const AROUND: usize = 50;
+        let each_s = |slice: &Slice| (slice.to - slice.from) / slice.work;
+        let usual = |part: &[Slice]| median(&part.iter().map(each_s).collect::<Vec<_>>());
+        let usuals: Vec<f64> = self.slices.chunks(AROUND).filter_map(usual).collect();
+        let worked = |(i, slice): (usize, &Slice)| {
+            let usual = usuals.get(i / AROUND).map_or(0.0, |usual| usual * slice.work);
+            let took = slice.to - slice.from;
             if shape.is_gap(took, usual) { usual } else { took }
         };
         let paused = self.pauses.iter().map(|(_, took)| took).sum::<f64>();
-        self.slices.iter().map(worked).sum::<f64>() + paused
+        self.slices.iter().enumerate().map(worked).sum::<f64>() + paused
     }
 }
 

@@ -49,7 +49,7 @@ pub(super) struct ThreadResult {
     /// The first moment of the timed part on both clocks, and the last: read by the first thread.
     pub(super) moments: Option<[Moment; 2]>,
     /// What the first of two threads saw of the other one's CPU, before the timed part and after it.
-    pub(super) neighbour: [Option<Seen>; 2],
+    pub(super) partner_seen: [Option<Seen>; 2],
     /// Bytes moved by a thread without a share of the work.
     pub(super) disturbed: Option<f64>,
     pub(super) clock: TrialClock,

@@ -117,7 +117,7 @@ impl Team {
             .map(|(i, p)| TrialClock { within: clocks.get(i).copied().flatten(), ..p.clock })
             .collect();
         let mut known = self.known(&results, &clocks);
-        known.time = self.time_account(&results[..workers.min(results.len())], &worked_s);
+        known.time_account = self.time_account(&results[..workers.min(results.len())], &worked_s);
         // Counters are read some milliseconds before the timed part begins and after it ends.
         known.conditions = known.conditions.part(seconds / first.seconds_to(last));
         let seconds = all.iter().map(|round| round.seconds).sum();
@@ -132,11 +132,11 @@ impl Team {
     fn cpu_pairs(&self, results: &[ThreadResult], scale: Scale) -> Vec<CpuPairSeen> {
         let distance = |seen: Seen| CpuDistance {
             round_trip_s: seen.round_trip * scale.tick_s,
-            issues_beside: seen.issues_beside,
+            issue_ratio: seen.issue_ratio,
         };
         let pair = |k: usize| {
             let cpus = [2 * k, 2 * k + 1].map(|thread| self.runs_on[thread].number);
-            let [before, after] = results[2 * k].neighbour.map(|seen| seen.map(distance));
+            let [before, after] = results[2 * k].partner_seen.map(|seen| seen.map(distance));
             CpuPairSeen { cpus, before, after }
         };
         (0..self.state.pairs.len()).map(pair).collect()
@@ -187,13 +187,13 @@ fn run_ahead(
 }
 
 /// What the first of two threads sees of the other one's CPU.
-fn meet_neighbour(state: &TeamState, index: usize, ticks: Ticks) -> Option<Seen> {
+fn meet_partner(state: &TeamState, index: usize, ticks: Ticks) -> Option<Seen> {
     state.start.wait_after(|| state.pairs.iter().for_each(CpuPair::reset));
     let pair = state.pairs.get(index / 2)?;
     if index.is_multiple_of(2) {
         return pair.first(ticks);
     }
-    pair.second();
+    pair.be_seen();
     None
 }
 
@@ -208,7 +208,7 @@ pub(super) fn one_trial(
 ) -> Result<ThreadResult, Reply> {
     let (ticks, cut, leads) = (Ticks::new(), order.cutting.cut, index == 0);
     let mut log = Log::with_room(order.cutting, order.seconds);
-    let before = meet_neighbour(state, index, ticks);
+    let before = meet_partner(state, index, ticks);
     let begin = run_ahead(load, order, state, (ticks, &mut log));
     let counters = Counters::before(state, leads);
     let first = leads.then(|| Moment::read(ticks));
@@ -224,12 +224,12 @@ pub(super) fn one_trial(
     let after = LoadClock::read(load);
     let counters = [counters, Counters::after(&timed, state, leads)];
     let moments = first.map(|first| [first, Moment::read(ticks)]);
-    let neighbour = [before, meet_neighbour(state, index, ticks)];
+    let partner_seen = [before, meet_partner(state, index, ticks)];
     Ok(ThreadResult {
         claimed: log.iterations(),
         log,
         moments,
-        neighbour,
+        partner_seen,
         clock: TrialClock { after: Some(after), ..TrialClock::default() },
         ..timed.result(load, counters)?
     })

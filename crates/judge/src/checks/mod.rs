@@ -1,7 +1,6 @@
 //! Checks: each looks for one way in which a result can be wrong or disturbed. [`ALL`] has each by
 //! its id, in capitals or as a file's name. Each file says why its thresholds are what they are.
 
-mod bus_neighbour;
 mod busy_sibling;
 mod caches;
 mod clock;
@@ -9,7 +8,6 @@ mod clusters;
 mod core_shared;
 mod counters;
 mod cpu_saturated;
-mod cpu_states;
 mod cpu_taken;
 mod disagrees;
 mod disk_medium;
@@ -21,6 +19,7 @@ mod levels;
 mod lost_time;
 mod memory_placement;
 mod network_path;
+mod other_cpus_busy;
 mod packet_loss;
 mod page_cache;
 mod page_faults;
@@ -33,6 +32,7 @@ mod short_trial;
 mod similar_rounds;
 mod test_file;
 mod transfer;
+mod vcpu_placement;
 mod verification;
 mod weight;
 
@@ -214,9 +214,9 @@ pub static ALL: &[&Check] = &[
     &cpu_taken::OTHER_CPU,
     &lost_time::STOPPED,
     &lost_time::UNACCOUNTED,
-    &bus_neighbour::CHECK,
+    &other_cpus_busy::CHECK,
     &busy_sibling::CHECK,
-    &cpu_states::CHECK,
+    &vcpu_placement::CHECK,
     &scheduling::OVERSUBSCRIBED,
     &scheduling::INVOLUNTARY_SWITCHES,
     &scheduling::MIGRATION,

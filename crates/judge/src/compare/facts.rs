@@ -58,12 +58,24 @@ fn differing(a: Vec<Entry>, b: Vec<Entry>) -> Vec<Fact> {
 
 /// The settings that both know.
 fn settings(a: &Host, b: &Host) -> Vec<Fact> {
-    let value = |host: &Host, name: &str| Some(short(host.settings.get(name)?.get()?));
     let differs = |name: &String| {
-        let (what, a, b) = (name.clone(), value(a, name)?, value(b, name)?);
-        (a != b).then_some(Fact { difference: Difference { what, a, b }, touches: ALL })
+        let value = |host: &'_ Host| Some(host.settings.get(name)?.get()?.clone());
+        let (what, a, b) = (name.clone(), value(a)?, value(b)?);
+        let [short_a, short_b] = around_the_difference(&a, &b);
+        let difference = Difference { what, a: short_a, b: short_b };
+        (a != b).then_some(Fact { difference, touches: ALL })
     };
     a.settings.keys().filter_map(differs).collect()
+}
+
+/// Long texts from a little before the first letter in which they differ.
+fn around_the_difference(a: &str, b: &str) -> [String; 2] {
+    const BEFORE: usize = 20;
+    let same = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+    let long = a.chars().count().max(b.chars().count()) > LONGEST;
+    let from = if long { same.saturating_sub(BEFORE) } else { 0 };
+    let dots = if from > 0 { "..." } else { "" };
+    [a, b].map(|text| short(&format!("{dots}{}", text.chars().skip(from).collect::<String>())))
 }
 
 pub(super) fn machine(host: &Host) -> String {

@@ -123,7 +123,7 @@ pub fn run(measurements: Vec<Measurement>) -> Run {
         ended: Some(moment(1000)),
         interrupted: None,
         imported: None,
-        cpu_states: Vec::new(),
+        cpu_placements: Vec::new(),
         programs: Vec::new(),
         clocks: None,
         host: Host::unknown("made up"),

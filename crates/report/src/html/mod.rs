@@ -67,7 +67,7 @@ impl Format for Html {
         view.terms.extend(view.terms_of_pairs());
         let charts: Vec<Charts> =
             view.workloads.iter().enumerate().map(|(i, k)| Charts::draw(k, i)).collect();
-        let portrait = view.portrait.as_ref().map(|p| chart::portrait(p, "chart-noise"));
+        let noise = view.noise.as_ref().map(|p| chart::noise(p, "chart-noise"));
         let roofline = view.roofline.as_ref().map(|r| chart::roofline(r, "chart-roofline"));
         let against = view.against.iter().enumerate();
         let against: Vec<Chart> =
@@ -83,7 +83,7 @@ impl Format for Html {
             charts => Serde(charts),
             against => Serde(against),
             roofline => Serde(roofline),
-            portrait => Serde(portrait),
+            noise => Serde(noise),
             style => Value::from_safe_string(STYLE.concat()),
             script => Value::from_safe_string(SCRIPTS.concat()),
         })?;

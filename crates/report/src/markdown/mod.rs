@@ -42,7 +42,7 @@ impl Format for Markdown {
             line(&mut out, &format!("**{}**", escape(stopped)));
         }
         line(&mut out, &format!("**{}**", escape(&view.trust.sentence)));
-        for also in [&view.trust.precision, &view.trust.time].into_iter().flatten() {
+        for also in [&view.trust.precision, &view.trust.circumstances].into_iter().flatten() {
             line(&mut out, &escape(also));
         }
         answer(&mut out, &view);
@@ -221,7 +221,7 @@ fn section(out: &mut String, workload: &WorkloadView) {
     for map in &workload.maps {
         table(out, &map.table);
     }
-    table(out, &workload.states);
+    table(out, &workload.placements);
     table(out, &workload.windows);
     table(out, &workload.latency);
     table(out, &workload.datagrams);

@@ -7,9 +7,9 @@
 //! Colours only repeat what a word and a sign already say.
 
 mod machine;
+mod noise;
 pub(crate) mod page;
 mod paint;
-mod portrait;
 mod tables;
 
 use std::slice::from_ref;
@@ -51,8 +51,8 @@ impl Format for Terminal {
         for overview in &view.overviews {
             page.overview(overview);
         }
-        if let Some(portrait) = &view.portrait {
-            page.portrait(portrait);
+        if let Some(noise) = &view.noise {
+            page.noise(noise);
         }
         if let Some(roofline) = &view.roofline {
             page.roofline(roofline);
@@ -74,14 +74,23 @@ pub fn brief(run: &Run, options: &Options) -> String {
     page.out
 }
 
-/// Who took time from the threads, and where the CPUs were: in words and as a picture.
+/// What takes CPU time from the threads, and how the vCPUs are placed: as a picture, with what the
+/// checks found.
 pub fn noise(run: &Run, options: &Options) -> String {
     let view = View::from_run(run);
     let mut page = Page::new(options);
-    page.top(&view);
-    if let Some(portrait) = &view.portrait {
-        page.portrait(portrait);
+    page.begin(&view);
+    if let Some(stopped) = &view.trust.stopped {
+        page.wrap("! ", 2, stopped);
     }
+    if let Some(circumstances) = &view.trust.circumstances {
+        page.wrap("", 0, circumstances);
+    }
+    if let Some(noise) = &view.noise {
+        page.noise(noise);
+        page.captioned(&noise.causes);
+    }
+    page.findings(&view.findings);
     page.out
 }
 
@@ -109,19 +118,23 @@ fn explained_here(view: &View) -> Vec<Term> {
 impl Page {
     /// What was measured on what, and whether to believe it.
     fn top(&mut self, view: &View) {
+        self.begin(view);
+        if let Some(stopped) = &view.trust.stopped {
+            self.wrap("! ", 2, stopped);
+        }
+        self.wrap("", 0, &view.trust.sentence);
+        for also in [&view.trust.precision, &view.trust.circumstances].into_iter().flatten() {
+            self.wrap("", 0, also);
+        }
+    }
+
+    fn begin(&mut self, view: &View) {
         self.title(&view.title);
         let facts: Vec<String> =
             view.facts.iter().map(|f| format!("{} {}", f.name, f.value)).collect();
         self.wrap("", 0, &facts.join("; "));
         self.wrap("", 0, &view.machine);
         self.blank();
-        if let Some(stopped) = &view.trust.stopped {
-            self.wrap("! ", 2, stopped);
-        }
-        self.wrap("", 0, &view.trust.sentence);
-        for also in [&view.trust.precision, &view.trust.time].into_iter().flatten() {
-            self.wrap("", 0, also);
-        }
     }
 
     fn head(&mut self, view: &View) {
@@ -258,7 +271,7 @@ impl Page {
             self.wrap("", 0, &map.description);
         }
         self.references(&workload.references);
-        let more = [&workload.states, &workload.latency, &workload.datagrams].into_iter();
+        let more = [&workload.placements, &workload.latency, &workload.datagrams].into_iter();
         for table in more.chain(&workload.reciprocal) {
             self.captioned(table);
         }

@@ -33,7 +33,7 @@ pub struct HeatMap {
 pub struct Pair {
     /// Nanoseconds to the other one and back: the median over the trials.
     pub ns: f64,
-    /// Whether they are on one core, in most trials.
+    /// Whether they are SMT siblings, in most trials.
     pub one_core: bool,
 }
 
@@ -53,7 +53,7 @@ fn of(group: &Group, m: &Measurement) -> Option<HeatMap> {
         seen.keys().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect();
     let pair = |a: u32, b: u32| {
         let all = seen.get(&[a.min(b), a.max(b)])?;
-        let on_one_core = all.iter().filter(|d| d.on_one_core()).count();
+        let on_one_core = all.iter().filter(|d| d.are_siblings()).count();
         let round_trips: Vec<f64> = all.iter().map(|d| 1e9 * d.round_trip_s).collect();
         Some(Pair { ns: median(&round_trips)?, one_core: 2 * on_one_core > all.len() })
     };
@@ -68,14 +68,16 @@ fn of(group: &Group, m: &Measurement) -> Option<HeatMap> {
     })
 }
 
-/// `28 pairs: 4 on one core, 24 on two, 48.0 to 210 ns apart.`
+/// `28 pairs: 4 of SMT siblings, 24 of two cores with 48 to 210 ns round trip.`
 fn describe<'a>(pairs: impl Iterator<Item = &'a Pair> + Clone) -> String {
     let (all, on_one) = (pairs.clone().count(), pairs.clone().filter(|p| p.one_core).count());
     let apart = pairs.filter(|p| !p.one_core).map(|p| p.ns);
     let (least, most) = apart.fold((f64::INFINITY, 0.0_f64), |(l, m), ns| (l.min(ns), m.max(ns)));
-    let mut text = format!("{}: {on_one} on one core", plural(all as u64, "pair"));
+    let mut text = format!("{}: {on_one} of SMT siblings", plural(all as u64, "pair"));
     if all > on_one {
-        text += &format!(", {} on two, {least:.0} to {most:.0} ns apart", all - on_one);
+        let [least, most] = [least, most].map(|ns| format!("{ns:.0}"));
+        let span = if least == most { least } else { format!("{least} to {most}") };
+        text += &format!(", {} of two cores with {span} ns round trip", all - on_one);
     }
     text + "."
 }
@@ -92,7 +94,7 @@ fn table(group: &Group, cpus: &[u32], rows: &[Vec<Option<Pair>>]) -> Table {
         let mut cells = vec![Cell::text(cpu.to_string())];
         for at in 0..cpus.len() - 1 {
             let cell = match row.get(at) {
-                Some(Some(Pair { ns, one_core: true })) => Cell::text(format!("{ns:.0} core")),
+                Some(Some(Pair { ns, one_core: true })) => Cell::text(format!("{ns:.0} SMT")),
                 Some(Some(Pair { ns, .. })) => Cell::text(format!("{ns:.0}")),
                 Some(None) => table.missing("a thread lost its CPU at each look"),
                 None => Cell::text(""),
@@ -117,9 +119,9 @@ mod tests {
         for t in &mut m.trials {
             for (a, b) in [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)] {
                 let one_core = (b - a) == 2;
-                let issues_beside = if one_core { 0.6 } else { 1.0 };
+                let issue_ratio = if one_core { 0.6 } else { 1.0 };
                 let round_trip_s = if one_core { 3e-8 } else { 9e-8 };
-                let before = Some(CpuDistance { round_trip_s, issues_beside });
+                let before = Some(CpuDistance { round_trip_s, issue_ratio });
                 t.pairs.push(CpuPairSeen { cpus: [b, a], before, after: None });
             }
         }
@@ -128,12 +130,15 @@ mod tests {
     }
 
     #[test]
-    fn each_pair_has_its_place_and_those_on_one_core_are_named() {
+    fn each_pair_has_its_place_and_siblings_are_named() {
         let run = measured();
         let group = Group::new(&run, "cpu.pingpong");
         let [map] = &draw(&group)[..] else { panic!() };
         assert_eq!(map.cpus, [0, 1, 2, 3]);
-        assert_eq!(map.description, "6 pairs: 2 on one core, 4 on two, 90 to 90 ns apart.");
+        assert_eq!(
+            map.description,
+            "6 pairs: 2 of SMT siblings, 4 of two cores with 90 ns round trip."
+        );
         assert_eq!(
             map.rows[2].iter().map(|p| p.unwrap().one_core).collect::<Vec<_>>(),
             [true, false]
@@ -141,7 +146,7 @@ mod tests {
         let texts = |row: usize| -> Vec<&str> {
             map.table.rows[row].cells.iter().map(|c| c.text.as_str()).collect()
         };
-        assert_eq!(texts(1), ["2", "30 core", "90", ""]);
+        assert_eq!(texts(1), ["2", "30 SMT", "90", ""]);
         let mut run = measured();
         run.measurements[0].trials.iter_mut().for_each(|t| t.pairs.clear());
         assert!(draw(&Group::new(&run, "cpu.pingpong")).is_empty());

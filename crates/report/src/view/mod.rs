@@ -9,6 +9,7 @@
 //! `-` with a footnote that says why.
 
 mod answer;
+mod circumstances;
 mod conclusions;
 mod declared;
 mod derivation;
@@ -28,10 +29,11 @@ mod loss;
 mod matrix;
 mod method;
 mod network;
+mod noise;
 mod num;
 mod overview;
 pub(crate) mod part;
-mod portrait;
+mod placement;
 mod published;
 mod references;
 mod roofline;
@@ -39,12 +41,10 @@ mod saturation;
 mod sentences;
 mod series;
 mod solves;
-mod states;
 mod storage;
 mod table;
 mod text;
 mod theory;
-mod time;
 mod timeline;
 mod traffic;
 mod trials;
@@ -64,9 +64,9 @@ pub use headline::{Headline, Near};
 pub use heat_map::{HeatMap, Pair as HeatPair};
 pub use host::{Fact, FactTable, tables as host_tables};
 pub use latency::{Along, Curve, LatencyChart, Point};
+pub use noise::{Band, Lane, Lanes, NoiseChart};
 pub use num::{Scale, percent};
 pub use overview::Overview;
-pub use portrait::{Band, Lane, Lanes, Portrait};
 pub use references::{Command, References, ToolNote};
 pub use roofline::{Dot, Peak, Roofline, Slope};
 pub use series::{
@@ -82,7 +82,7 @@ pub use workload::WorkloadView;
 pub(crate) use answer::CONFIGURATION;
 pub(crate) use disk::trial_iops;
 pub(crate) use label::{figure_word, interval, why_no_trials};
-pub(crate) use portrait::COLUMNS as PORTRAIT_COLUMNS;
+pub(crate) use noise::COLUMNS as NOISE_COLUMNS;
 pub(crate) use trials::median;
 
 /// A whole report.
@@ -123,7 +123,7 @@ pub struct View {
     /// What columns mean.
     pub terms: Vec<Term>,
     /// Who took time from the threads, and where the CPUs were, over the time of the run.
-    pub portrait: Option<Portrait>,
+    pub noise: Option<NoiseChart>,
     /// CPU peaks and memory levels in one picture, if both were measured.
     pub roofline: Option<Roofline>,
     /// All findings, worst first; the same finding over many points is one.
@@ -149,8 +149,9 @@ pub struct Trust {
     pub sentence: String,
     /// How many intervals are as narrow as the target, and the widest; `None` without an interval.
     pub precision: Option<String>,
-    /// Where the threads' time went; `None` without an account of it.
-    pub time: Option<String>,
+    /// Where the threads' time went, who else worked, and how the vCPUs were placed; `None` if nothing
+    /// is known of it.
+    pub circumstances: Option<String>,
     /// What stopped the run early, if anything did.
     pub stopped: Option<String>,
 }
@@ -172,7 +173,7 @@ impl View {
             machine: host::sentence(&run.host),
             trust: Trust {
                 precision: precision(&groups),
-                time: time::sentences(run),
+                circumstances: circumstances::sentences(run),
                 ..trust(run)
             },
             terms: terms(
@@ -194,7 +195,7 @@ impl View {
                 .into_iter()
                 .chain(references::unexplained(&groups))
                 .collect(),
-            portrait: portrait::draw(run),
+            noise: noise::draw(run),
             roofline,
             findings: findings::for_run(run),
             host: host::tables(&run.host),
@@ -315,7 +316,7 @@ fn trust(run: &Run) -> Trust {
         worst: run.verdict().map_or("none", Verdict::as_str),
         sentence,
         precision: None,
-        time: None,
+        circumstances: None,
         stopped: stopped(run),
     }
 }

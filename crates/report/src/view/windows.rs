@@ -11,7 +11,7 @@ use crate::spark::blocks;
 const PER_ROUND: usize = 4;
 const MOST_ROUNDS: usize = 20;
 
-/// Steps of the rate in a line: those below 60 % are one.
+/// Steps of the rate in a line: those below 65 % are one.
 const STEPS: usize = 8;
 
 const OVER_TIME: &str = "The rate of each round over its time, all threads together: four blocks a round, full height is \

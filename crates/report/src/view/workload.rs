@@ -21,7 +21,7 @@ use super::table::{Cell, Table};
 use super::text::clean;
 use super::timeline::{self, Timeline};
 use super::{
-    disk, loss, matrix, network, part, published, sentences, states, traffic, trials, windows,
+    disk, loss, matrix, network, part, placement, published, sentences, traffic, trials, windows,
 };
 
 /// Unit of what loads the machine.
@@ -81,8 +81,8 @@ pub struct WorkloadView {
     pub bars: Vec<BarChart>,
     /// Own number against tools that people already trust; empty without one.
     pub references: References,
-    /// The figures by the state of the CPUs; empty where no configuration saw several.
-    pub states: Table,
+    /// The figures by vCPU placement; empty where no configuration saw several.
+    pub placements: Table,
     /// How far the CPUs are from each other, where all pairs were looked at.
     pub maps: Vec<HeatMap>,
     /// The windows of the rounds, as lines of blocks; empty where nothing was cut.
@@ -113,7 +113,7 @@ impl WorkloadView {
         let all = [
             &self.table,
             &self.references.table,
-            &self.states,
+            &self.placements,
             &self.windows,
             &self.latency,
             &self.datagrams,
@@ -172,7 +172,7 @@ fn view(group: &Group) -> WorkloadView {
         lines: series::lines(group, &scale),
         bars: series::bars(group, &scale),
         references: references::compare(group, &scale),
-        states: states::table(group, &scale),
+        placements: placement::table(group, &scale),
         maps: heat_map::draw(group),
         windows: windows::table(group),
         latency: latency::table(group),

@@ -8,7 +8,7 @@ use proofmark_engine::{
     Amount, Barrier, CpuPair, Load, Refusal, Setup, Workload, usable_cpus, wait_until,
 };
 use proofmark_model::{
-    AUTO, CpuDistance, CpuPairSeen, Host, Parameter, Params, Role, Subsystem, Unit, Work,
+    AUTO, Better, CpuDistance, CpuPairSeen, Host, Parameter, Params, Role, Subsystem, Unit, Work,
     WorkloadSpec,
 };
 
@@ -24,7 +24,7 @@ const THREADS: Parameter = threads_parameter(
 /// More CPUs have too many pairs for one picture.
 const MOST: u64 = 64;
 
-/// Passes to and fro in a trial of a pair: together about 20 ms.
+/// Passes in a trial of a pair: together about 20 ms.
 const PASSES: u64 = 100_000;
 const LEAST_PASSES: u64 = 1_000;
 
@@ -36,11 +36,11 @@ static SPEC: WorkloadSpec = {
         id: "cpu.pingpong",
         title: "Round trip between CPUs",
         summary: "Seconds in which a cache line goes from one CPU to another and back.",
-        detail: "Each pair of CPUs passes a line to and fro: one thread writes the next number, the other \
+        detail: "Each pair of CPUs passes a line back and forth: one thread writes the next number, the other \
                  one waits for it and answers with its own. All CPUs do so at once, two by two, until each \
                  has met each other one; the figure is the mean over these turns, each as long as its slowest \
                  pair. Before each trial every pair is looked at alone: its fastest round trip, and whether \
-                 both take instructions from each other, as hardware threads of one core do. So the \
+                 both take issue slots from each other, as SMT siblings do. So the \
                  report shows which CPUs are near each other, also where a hypervisor does not say it. \
                  Verification: the last number of each pair proves its passes.",
         method: 1,
@@ -48,6 +48,7 @@ static SPEC: WorkloadSpec = {
     let what = (Subsystem::Cpu, Unit::Second);
     let mut spec = rate(words, what, const { &[THREADS] }, None, &[], Work::CORE, Role::NONE);
     spec.work.whole_problem = true;
+    spec.better = Better::Lower;
     interleaved(spec)
 };
 

@@ -323,7 +323,7 @@ fn sleeper() -> (f64, TimeAccount) {
         Ok(())
     });
     let taken = trial(sleeps, (1, 1), &usable(), Amount::Seconds(0.2)).unwrap();
-    let time = taken.known.time.unwrap();
+    let time = taken.known.time_account.unwrap();
     (1e-6 * slept_us.load(Ordering::SeqCst) as f64, time)
 }
 

@@ -51,7 +51,7 @@ pub fn draw(chart: &HeatMap) -> String {
 }
 
 fn words(pair: &HeatPair) -> String {
-    let on = if pair.one_core { ", on one core" } else { "" };
+    let on = if pair.one_core { ", SMT siblings" } else { "" };
     format!("{:.0} ns{on}", pair.ns)
 }
 

@@ -12,7 +12,7 @@ mod frame;
 mod heat_map;
 mod latency;
 mod lines;
-mod portrait;
+mod noise;
 mod references;
 mod roofline;
 mod shape;
@@ -22,7 +22,7 @@ use proofmark_model::Verdict;
 use serde::Serialize;
 
 use crate::view::{
-    BarChart, ComparisonChart, HeatMap, LatencyChart, LineChart, Portrait, Roofline, Timeline,
+    BarChart, ComparisonChart, HeatMap, LatencyChart, LineChart, NoiseChart, Roofline, Timeline,
 };
 
 /// What the gap in a bar is.
@@ -143,16 +143,16 @@ pub fn heat_map(chart: &HeatMap, id: &str) -> Chart {
         svg: element(&inside, heat_map::size(chart), id, &chart.title, &chart.description),
         title: chart.title.clone(),
         legend: Vec::new(),
-        key: "Frames: two hardware threads of one core.".to_owned(),
+        key: "Frames: SMT siblings.".to_owned(),
         left_out: String::new(),
     }
 }
 
 /// A run's noise over time.
-pub fn portrait(chart: &Portrait, id: &str) -> Chart {
-    let inside = portrait::draw(chart);
+pub fn noise(chart: &NoiseChart, id: &str) -> Chart {
+    let inside = noise::draw(chart);
     Chart {
-        svg: element(&inside, portrait::size(chart), id, &chart.title, &chart.description),
+        svg: element(&inside, noise::size(chart), id, &chart.title, &chart.description),
         title: chart.title.clone(),
         legend: Vec::new(),
         key: String::new(),

@@ -1,7 +1,10 @@
 //! The run's noise over time: who took time from the threads, and where the CPUs were.
 
+use std::collections::BTreeMap;
+
 use proofmark_model::{
-    CpuState, CpuStates, Measurement, Run, TimeAccount, TimeCause, Timestamp, Trial, format_seconds,
+    CpuPlacement, CpuPlacements, Measurement, Run, TimeAccount, TimeCause, Timestamp, Trial,
+    format_seconds,
 };
 use serde::Serialize;
 
@@ -14,14 +17,14 @@ pub const COLUMNS: usize = 52;
 
 /// A cause that took less of all time is not drawn.
 const LEAST: f64 = 5e-4;
-/// States up to which each is drawn.
-const STATES: usize = 6;
+/// Placements up to which each is drawn.
+const PLACEMENTS: usize = 6;
 /// The scale of what was taken is at least that high.
 const LEAST_TOP: f64 = 0.02;
 
 /// The picture.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Portrait {
+pub struct NoiseChart {
     /// `Where the time went, over 3 min`.
     pub title: String,
     /// The same in words, for who does not see it.
@@ -68,8 +71,8 @@ pub struct Band {
 }
 
 /// `None` where no trial has an account of its time.
-pub(super) fn draw(run: &Run) -> Option<Portrait> {
-    let all = run.time().filter(|t| t.wall_s > 0.0)?;
+pub(super) fn draw(run: &Run) -> Option<NoiseChart> {
+    let all = run.time_account().filter(|t| t.wall_s > 0.0)?;
     let time = Time::of(run)?;
     let lanes = |top: f64, what: &str, lanes: Vec<Lane>| Lanes {
         caption: format!("{what}; full height {} %", percent(top).unwrap_or_default()),
@@ -79,17 +82,17 @@ pub(super) fn draw(run: &Run) -> Option<Portrait> {
     let taken = time.taken(run, &all);
     let highest = taken.iter().flat_map(|l| l.columns.iter().flatten()).copied();
     let top = highest.fold(LEAST_TOP, f64::max).min(1.0);
-    let states = time.states(run);
+    let placements = time.placements(run);
     let mut groups = vec![lanes(top, "Time taken from the threads", taken)];
-    if states.len() > 1 {
-        groups.push(lanes(1.0, "CPUs that worked together", states));
+    if placements.len() > 1 {
+        groups.push(lanes(1.0, "vCPU placement", placements));
     }
     groups.retain(|g| !g.lanes.is_empty());
     let title = format!("Where the time went, over {}", format_seconds(time.seconds));
     let words = groups.iter().flat_map(|g| &g.lanes);
     let words: Vec<String> = words.map(|l| format!("{} {} %", l.name, l.share)).collect();
-    let at_work = percent(all.working_s / all.wall_s)?;
-    Some(Portrait {
+    let at_work = percent(all.at_work())?;
+    Some(NoiseChart {
         description: format!("At work {at_work} %; {}.", words.join("; ")),
         title,
         seconds: time.seconds,
@@ -110,7 +113,8 @@ fn causes(all: &TimeAccount) -> Table {
         table.push(vec![Cell::text(name), share, Cell::text(counted)]);
     };
     push("at work", all.working_s, "slices");
-    TimeCause::ALL.iter().for_each(|c| push(c.name, (c.seconds)(all), c.counted));
+    let divided = all.divided();
+    TimeCause::ALL.iter().for_each(|c| push(c.name, (c.seconds)(&divided), c.counted));
     table
 }
 
@@ -137,44 +141,45 @@ impl Time {
     fn taken(&self, run: &Run, all: &TimeAccount) -> Vec<Lane> {
         let mut columns = vec![TimeAccount::default(); COLUMNS];
         for trial in run.measurements.iter().flat_map(|m| &m.trials) {
-            if let (Some(time), Some(at)) = (trial.time, self.column(trial)) {
+            if let (Some(time), Some(at)) = (trial.time_account, self.column(trial)) {
                 columns[at] = columns[at] + time;
             }
         }
-        let lane = |(seconds, cause): (f64, &TimeCause)| {
-            let share = |t: &TimeAccount| (t.wall_s > 0.0).then(|| (cause.seconds)(t) / t.wall_s);
+        let lane = |(share_of_all, cause): (f64, &TimeCause)| {
+            let share = |t: &TimeAccount| {
+                (t.wall_s > 0.0).then(|| (cause.seconds)(&t.divided()) / t.wall_s)
+            };
             Some(Lane {
                 name: cause.name.to_owned(),
-                share: percent(seconds / all.wall_s)?,
+                share: percent(share_of_all)?,
                 columns: columns.iter().map(share).collect(),
             })
         };
-        all.taken(LEAST * all.wall_s).into_iter().filter_map(lane).collect()
+        all.taken(LEAST).into_iter().filter_map(lane).collect()
     }
 
-    fn states(&self, run: &Run) -> Vec<Lane> {
+    fn placements(&self, run: &Run) -> Vec<Lane> {
         let trials = || run.measurements.iter().flat_map(|m| &m.trials);
-        let states = CpuStates::of(trials());
-        let seen: Vec<(usize, String, f64)> = trials()
-            .filter_map(|t| Some((self.column(t)?, states.name(&states.state(t)?), t.seconds)))
-            .collect();
-        let sum = |column: usize, state: Option<&str>| -> f64 {
-            let is_in = |of: &str| state.is_none_or(|state| state == of);
-            let here = seen.iter().filter(|(at, of, _)| *at == column && is_in(of));
-            here.map(|(.., seconds)| seconds).sum()
-        };
-        let all: Vec<f64> = (0..COLUMNS).map(|column| sum(column, None)).collect();
-        let lane = |state: &CpuState| {
-            let share = |(column, all): (usize, &f64)| {
-                (*all > 0.0).then(|| sum(column, Some(&state.name)) / all)
-            };
+        let placements = CpuPlacements::from_trials(trials());
+        let mut seconds: BTreeMap<String, [f64; COLUMNS]> = BTreeMap::new();
+        let mut all = [0.0; COLUMNS];
+        for trial in trials() {
+            let Some(at) = self.column(trial) else { continue };
+            for name in placements.names_of(trial) {
+                seconds.entry(name).or_insert([0.0; COLUMNS])[at] += trial.seconds;
+                all[at] += trial.seconds;
+            }
+        }
+        let lane = |placement: &CpuPlacement| {
+            let here = seconds.get(&placement.name).copied().unwrap_or([0.0; COLUMNS]);
+            let share = |(here, all): (f64, &f64)| (*all > 0.0).then(|| here / all);
             Some(Lane {
-                name: clean(&state.name),
-                share: percent(state.share)?,
-                columns: all.iter().enumerate().map(share).collect(),
+                name: clean(&placement.name),
+                share: percent(placement.share)?,
+                columns: here.into_iter().zip(&all).map(share).collect(),
             })
         };
-        run.cpu_states.iter().take(STATES).filter_map(lane).collect()
+        run.cpu_placements.iter().take(PLACEMENTS).filter_map(lane).collect()
     }
 
     /// What was measured for most of each column's time.
@@ -216,35 +221,35 @@ mod tests {
             let waiting_s = if i < 5 { 0.0 } else { 1.0 };
             let working_s = 2.0 - waiting_s;
             let time = TimeAccount { wall_s: 2.0, working_s, waiting_s, ..TimeAccount::default() };
-            let issues_beside = if i < 2 { 0.6 } else { 1.0 };
-            let before = Some(CpuDistance { round_trip_s: 7e-8, issues_beside });
+            let issue_ratio = if i < 2 { 0.6 } else { 1.0 };
+            let before = Some(CpuDistance { round_trip_s: 7e-8, issue_ratio });
             t.pairs = vec![CpuPairSeen { cpus: [0, 1], before, after: before }];
             t.rounds = vec![Round::default()];
-            (t.started, t.seconds, t.time) = (moment(1000 * i as i64), 1.0, Some(time));
+            (t.started, t.seconds, t.time_account) = (moment(1000 * i as i64), 1.0, Some(time));
         }
         let mut run = run(vec![m]);
         let trials = || run.measurements[0].trials.iter();
-        run.cpu_states = CpuStates::of(trials()).seen_in(trials(), |_| None);
+        run.cpu_placements = CpuPlacements::from_trials(trials()).of_pairs(trials());
         run
     }
 
     #[test]
-    fn each_cause_and_each_state_has_its_columns() {
-        let portrait = draw(&measured()).unwrap();
-        assert_eq!(portrait.title, "Where the time went, over 10 s");
-        let [taken, states] = &portrait.groups[..] else { panic!("{:?}", portrait.groups) };
+    fn each_cause_and_each_placement_has_its_columns() {
+        let noise = draw(&measured()).unwrap();
+        assert_eq!(noise.title, "Where the time went, over 10 s");
+        let [taken, placements] = &noise.groups[..] else { panic!("{:?}", noise.groups) };
         let [waiting] = &taken.lanes[..] else { panic!("{:?}", taken.lanes) };
         assert_eq!((waiting.name.as_str(), waiting.share.as_str()), ("other processes", "25.0"));
         let filled: Vec<f64> = waiting.columns.iter().flatten().copied().collect();
         assert_eq!(filled, [0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.5, 0.5, 0.5, 0.5]);
         assert!((taken.top - 0.5).abs() < 1e-9);
         let names: Vec<_> =
-            states.lanes.iter().map(|l| (l.name.as_str(), l.share.as_str())).collect();
-        assert_eq!(names, [("70 ns apart", "80.0"), ("one core", "20.0")]);
-        let first = states.lanes[1].columns.iter().flatten().next();
+            placements.lanes.iter().map(|l| (l.name.as_str(), l.share.as_str())).collect();
+        assert_eq!(names, [("70 ns round trip", "80.0"), ("SMT siblings", "20.0")]);
+        let first = placements.lanes[1].columns.iter().flatten().next();
         assert_eq!(first, Some(&1.0));
-        assert_eq!(portrait.causes.rows.len(), 7);
-        assert_eq!(portrait.bands[0].name, Subsystem::Cpu.word());
+        assert_eq!(noise.causes.rows.len(), 7);
+        assert_eq!(noise.bands[0].name, Subsystem::Cpu.word());
     }
 
     #[test]
@@ -252,7 +257,7 @@ mod tests {
         let mut run = measured();
         run.measurements[0].trials.iter_mut().for_each(|t| t.seconds = f64::NAN);
         assert_eq!(draw(&run), None);
-        run.measurements[0].trials.iter_mut().for_each(|t| t.time = None);
+        run.measurements[0].trials.iter_mut().for_each(|t| t.time_account = None);
         assert_eq!(draw(&run), None);
     }
 }

@@ -2,21 +2,21 @@
 
 use super::Page;
 use crate::spark::blocks;
-use crate::view::{Band, Lane, PORTRAIT_COLUMNS, Portrait};
+use crate::view::{Band, Lane, NOISE_COLUMNS, NoiseChart};
 
 /// Columns of a lane's name, and of its share.
 const NAME: usize = 18;
 const SHARE: usize = 8;
 
 impl Page {
-    pub(super) fn portrait(&mut self, portrait: &Portrait) {
+    pub(super) fn noise(&mut self, noise: &NoiseChart) {
         self.blank();
-        self.title(&portrait.title);
-        for group in &portrait.groups {
+        self.title(&noise.title);
+        for group in &noise.groups {
             self.wrap("", 0, &format!("{}:", group.caption));
             group.lanes.iter().for_each(|lane| self.lane(lane, group.top));
         }
-        self.bands(&portrait.bands);
+        self.bands(&noise.bands);
     }
 
     fn lane(&mut self, lane: &Lane, top: f64) {
@@ -30,7 +30,7 @@ impl Page {
     fn bands(&mut self, bands: &[Band]) {
         let mut text = String::new();
         for (i, band) in bands.iter().enumerate() {
-            let ends = bands.get(i + 1).map_or(PORTRAIT_COLUMNS, |next| next.columns[0]);
+            let ends = bands.get(i + 1).map_or(NOISE_COLUMNS, |next| next.columns[0]);
             let begins = band.columns[0];
             let is_free = text.chars().count() <= begins;
             if is_free && begins + band.name.chars().count() < ends {

@@ -4,7 +4,7 @@ use proofmark_model::format_seconds;
 
 use super::canvas::{At, Canvas, Ink};
 use super::short;
-use crate::view::{Lane, Lanes, PORTRAIT_COLUMNS, Portrait};
+use crate::view::{Lane, Lanes, NOISE_COLUMNS, NoiseChart};
 
 const WIDTH: u32 = 720;
 const LEFT: f64 = 190.0;
@@ -18,18 +18,18 @@ const CAPTION: f64 = 24.0;
 const FOOT: f64 = 52.0;
 
 /// Of the view box.
-pub fn size(chart: &Portrait) -> (u32, u32) {
+pub fn size(chart: &NoiseChart) -> (u32, u32) {
     let lanes = chart.groups.iter().map(|g| CAPTION + STEP * g.lanes.len() as f64);
     (WIDTH, (lanes.sum::<f64>() + FOOT) as u32)
 }
 
 /// The left end of a column.
 fn x(column: usize) -> f64 {
-    LEFT + (RIGHT - LEFT) * column as f64 / PORTRAIT_COLUMNS as f64
+    LEFT + (RIGHT - LEFT) * column as f64 / NOISE_COLUMNS as f64
 }
 
 /// The inside of the SVG.
-pub fn draw(chart: &Portrait) -> String {
+pub fn draw(chart: &NoiseChart) -> String {
     Canvas::draw(|canvas| {
         let mut top = 0.0;
         let mut ink = 0;

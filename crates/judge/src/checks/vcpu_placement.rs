@@ -1,0 +1,94 @@
+//! `vcpu_placement`: the rate depends on which of the host's cores the CPUs are.
+
+use proofmark_model::{CpuPlacement, Finding, Measurement, format_quantity};
+
+use super::{Check, Class, Examine, percent};
+use crate::Context;
+
+pub(super) static CHECK: Check = Check {
+    id: "vcpu_placement",
+    class: Class::Context,
+    title: "Result depends on vCPU placement",
+    about: "Loads in slices on two or more CPUs. Before and after each round two threads pass a cache \
+         line back and forth, and look whether they take issue slots from each other. A hypervisor \
+         may move virtual CPUs at any time: they are SMT siblings now, and far apart a second later. \
+         Two placements whose headline figures differ by more than the target, with 95 % intervals that \
+         do not overlap (of at least 8 rounds each), are a note, with their share of the time. \
+         Compare runs by the figures of the same placement. Ask the provider for pinned CPUs, or \
+         use a host with dedicated cores.",
+    examine: Examine::Ours(examine),
+};
+
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let known = |p: &CpuPlacement| {
+        let figure = p.figure.as_ref()?;
+        Some((figure.value?, figure.ci95?))
+    };
+    let mut seen: Vec<(&CpuPlacement, f64, [f64; 2])> = m
+        .cpu_placements
+        .iter()
+        .filter_map(|p| known(p).map(|(value, interval)| (p, value, interval)))
+        .collect();
+    seen.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let ((_, most, above), (_, least, below)) = (seen.first()?, seen.last()?);
+    let apart = most / least - 1.0;
+    let differ = above[0] > below[1] && apart > ctx.policy.target_for(m.subsystem);
+    if !differ || !apart.is_finite() {
+        return None;
+    }
+    let describe = |(placement, value, _): &(&CpuPlacement, f64, _)| {
+        let value = format_quantity(*value, m.unit);
+        format!("{value} at {} ({} of the time)", placement.name, percent(placement.share))
+    };
+    let all: Vec<String> = seen.iter().map(describe).collect();
+    let message = format!("the result depends on vCPU placement: {}", all.join(", "));
+    let advice = "compare runs by figures of the same placement; ask the provider for pinned CPUs";
+    let figures: Vec<f64> = seen.iter().map(|(_, value, _)| *value).collect();
+    Some(CHECK.note(message, advice).with("figures", figures))
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::Figure;
+
+    use super::*;
+    use crate::testing::*;
+
+    /// In these placements so much, each within so many percent; 0: too few rounds to tell.
+    fn with(placements: &[(&str, f64, f64, f64)]) -> Measurement {
+        let mut m = stream("triad", 2);
+        m.cpu_placements = placements
+            .iter()
+            .map(|(name, share, value, half)| CpuPlacement {
+                name: (*name).to_owned(),
+                share: *share,
+                figure: Some(Figure {
+                    value: Some(*value),
+                    ci95: (*half > 0.0).then(|| [value * (1.0 - half), value * (1.0 + half)]),
+                    ..Figure::default()
+                }),
+                ..CpuPlacement::default()
+            })
+            .collect();
+        m
+    }
+
+    #[test]
+    fn rates_that_differ_by_placement_are_named_with_their_share_of_the_time() {
+        let (near, far) = ("72 ns round trip", "310 ns round trip");
+        let two = with(&[(near, 0.7, 42e9, 0.1), (far, 0.3, 70e9, 0.1)]);
+        CHECK.expect([
+            ("two", two.clone(), NOTE),
+            ("alike", with(&[(near, 0.7, 42e9, 0.001), (far, 0.3, 42.5e9, 0.001)]), SILENT),
+            ("that overlap", with(&[(near, 0.7, 42e9, 0.3), (far, 0.3, 70e9, 0.3)]), SILENT),
+            ("few rounds", with(&[(near, 0.7, 42e9, 0.1), (far, 0.3, 70e9, 0.0)]), SILENT),
+            ("one", with(&[(near, 1.0, 42e9, 0.1)]), SILENT),
+            ("none", with(&[]), SILENT),
+        ]);
+        assert_eq!(
+            CHECK.found(two).unwrap().message,
+            "the result depends on vCPU placement: 70.00 GB/s at 310 ns round trip (30.0 % of the \
+             time), 42.00 GB/s at 72 ns round trip (70.0 % of the time)"
+        );
+    }
+}

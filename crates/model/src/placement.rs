@@ -1,0 +1,336 @@
+//! The placement of a run's CPUs: how far those of two threads are from each other, round by round.
+//!
+//! A hypervisor may move virtual CPUs at any time: two of them are SMT siblings now, and on two dies a
+//! second later. The name of a placement is what was measured, so that those of two runs can be
+//! compared.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::statistics::median;
+use crate::{Figure, Trial, counted};
+
+/// SMT siblings issue less than this share of their instructions while the other one is busy: some
+/// 65 %; CPUs of two cores 99 % or more.
+const SIBLINGS: f64 = 0.85;
+
+/// The longest round trip of a distance is less than so many times the shortest.
+const SAME: f64 = 2.0;
+
+/// Two CPUs, right before a trial's timed part and right after it. A hypervisor may have moved them in
+/// between. Null where one of the threads lost its CPU meanwhile.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuPairSeen {
+    /// Their numbers.
+    pub cpus: [u32; 2],
+    /// Right before.
+    pub before: Option<CpuDistance>,
+    /// Right after.
+    pub after: Option<CpuDistance>,
+}
+
+/// How far two CPUs were from each other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuDistance {
+    /// Seconds in which a cache line goes to the other CPU and back: the fastest of some stretches.
+    pub round_trip_s: f64,
+    /// Instructions that the first issues while the other is busy, as a share of those that it issues
+    /// while that one waits: about 0.65 of SMT siblings, 0.99 or more of two cores.
+    pub issue_ratio: f64,
+}
+
+impl CpuDistance {
+    /// Whether they are hardware threads of one core.
+    pub fn are_siblings(&self) -> bool {
+        self.issue_ratio < SIBLINGS
+    }
+}
+
+/// What some rounds of a run have in common; of a whole run, its pairs in each round.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuPlacement {
+    /// Such as `SMT siblings` or `310 ns round trip`.
+    pub name: String,
+    /// Seconds of a round trip between the two CPUs of its pairs; null for SMT siblings, and where it
+    /// is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round_trip_s: Option<f64>,
+    /// Rounds in it.
+    pub rounds: u64,
+    /// Share of the time of all rounds whose placement was looked for.
+    pub share: f64,
+    /// The configuration's headline figure within it; null for the run as a whole, and of rounds
+    /// whose placement changed or is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figure: Option<Figure>,
+}
+
+/// The placement of a pair, or of all pairs of a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Placement {
+    /// Hardware threads of one core.
+    Siblings,
+    /// So far apart: a number in [`CpuPlacements`].
+    Apart(usize),
+    /// Several pairs that differ.
+    Several,
+    /// Not the same at both ends of the round.
+    Moved,
+    /// A thread lost its CPU while it was looked for.
+    Unknown,
+}
+
+/// The distances that occur in a run.
+#[derive(Debug, Clone, Default)]
+pub struct CpuPlacements {
+    /// Round trips in seconds: where a distance ends, rising, and its median.
+    distances: Vec<(f64, f64)>,
+}
+
+impl CpuPlacements {
+    /// Those between CPUs of these trials.
+    pub fn from_trials<'a>(trials: impl Iterator<Item = &'a Trial>) -> Self {
+        let ends = trials.flat_map(|t| &t.pairs).flat_map(|p| [p.before, p.after]);
+        let apart = ends.flatten().filter(|d| !d.are_siblings()).map(|d| d.round_trip_s);
+        let mut rest: Vec<f64> = apart.filter(|s| *s > 0.0).collect();
+        rest.sort_by(f64::total_cmp);
+        let (mut rest, mut distances) = (rest.as_slice(), Vec::new());
+        while let Some(least) = rest.first() {
+            let (group, others) = rest.split_at(rest.partition_point(|s| *s < SAME * least));
+            distances.extend(group.last().copied().zip(median(group)));
+            rest = others;
+        }
+        Self { distances }
+    }
+
+    fn of_end(&self, distance: &CpuDistance) -> Placement {
+        if distance.are_siblings() {
+            return Placement::Siblings;
+        }
+        Placement::Apart(self.distances.partition_point(|(end, _)| *end < distance.round_trip_s))
+    }
+
+    fn of_pair(&self, pair: &CpuPairSeen) -> Placement {
+        match [pair.before, pair.after].map(|end| end.as_ref().map(|end| self.of_end(end))) {
+            [Some(before), Some(after)] if before == after => before,
+            [Some(_), Some(_)] => Placement::Moved,
+            _ => Placement::Unknown,
+        }
+    }
+
+    /// That of all pairs of a trial which is one round; `None` where no pair worked in it.
+    fn of_round(&self, trial: &Trial) -> Option<Placement> {
+        let mut all = trial.pairs.iter().map(|pair| self.of_pair(pair));
+        let first = all.next().filter(|_| trial.rounds.len() == 1)?;
+        let agree = |one: Placement, other| match (one, other) {
+            _ if one == other => one,
+            (Placement::Unknown, _) | (_, Placement::Unknown) => Placement::Unknown,
+            (Placement::Moved, _) | (_, Placement::Moved) => Placement::Moved,
+            _ => Placement::Several,
+        };
+        Some(all.fold(first, agree))
+    }
+
+    /// What the placements of a round's pairs are called.
+    pub fn names_of(&self, trial: &Trial) -> Vec<String> {
+        let pairs = trial.pairs.iter().filter(|_| trial.rounds.len() == 1);
+        pairs.map(|pair| self.name(self.of_pair(pair))).collect()
+    }
+
+    /// With two digits: what is measured in two runs differs by some percent.
+    fn name(&self, placement: Placement) -> String {
+        match placement {
+            Placement::Siblings => "SMT siblings".to_owned(),
+            Placement::Several => "pairs that differ".to_owned(),
+            Placement::Moved => "moved during the round".to_owned(),
+            Placement::Unknown => "unknown".to_owned(),
+            Placement::Apart(_) => {
+                let ns = 1e9 * self.round_trip_s(placement).unwrap_or(0.0);
+                let unit = 10_f64.powf(ns.max(1.0).log10().floor() - 1.0);
+                format!("{} ns round trip", (ns / unit).round() * unit)
+            }
+        }
+    }
+
+    fn round_trip_s(&self, placement: Placement) -> Option<f64> {
+        let Placement::Apart(distance) = placement else { return None };
+        Some(self.distances.get(distance)?.1)
+    }
+
+    /// How long the pairs of these trials were in which placement, the most frequent first.
+    pub fn of_pairs<'a>(&self, trials: impl Iterator<Item = &'a Trial>) -> Vec<CpuPlacement> {
+        let rounds = trials.filter(|t| t.rounds.len() == 1);
+        let pairs = rounds.flat_map(|t| t.pairs.iter().map(move |pair| (self.of_pair(pair), t)));
+        self.collected(pairs, |_| None)
+    }
+
+    /// In how many rounds all pairs had which placement, the most frequent first, with what of these
+    /// rounds.
+    pub fn of_rounds<'a>(
+        &self,
+        trials: impl Iterator<Item = &'a Trial>,
+        figure: impl Fn(&[&'a Trial]) -> Option<Figure>,
+    ) -> Vec<CpuPlacement> {
+        self.collected(trials.filter_map(|t| Some((self.of_round(t)?, t))), figure)
+    }
+
+    fn collected<'a>(
+        &self,
+        seen: impl Iterator<Item = (Placement, &'a Trial)>,
+        figure: impl Fn(&[&'a Trial]) -> Option<Figure>,
+    ) -> Vec<CpuPlacement> {
+        let mut trials_of: BTreeMap<Placement, Vec<&Trial>> = BTreeMap::new();
+        for (placement, trial) in seen {
+            trials_of.entry(placement).or_default().push(trial);
+        }
+        let seconds = |trials: &[&Trial]| trials.iter().map(|t| t.seconds).sum::<f64>();
+        let all: f64 = trials_of.values().map(|trials| seconds(trials)).sum();
+        let one = |(placement, trials): (&Placement, &Vec<&'a Trial>)| CpuPlacement {
+            name: self.name(*placement),
+            round_trip_s: self.round_trip_s(*placement),
+            rounds: trials.len() as u64,
+            share: seconds(trials) / all.max(f64::MIN_POSITIVE),
+            figure: match placement {
+                Placement::Siblings | Placement::Apart(_) => figure(trials),
+                _ => None,
+            },
+        };
+        let mut collected: Vec<CpuPlacement> = trials_of.iter().map(one).collect();
+        collected.sort_by(|a, b| b.share.total_cmp(&a.share));
+        collected
+    }
+}
+
+impl CpuPlacement {
+    /// Whether it is the same in two runs: no distance is measured the same twice.
+    pub fn is_like(&self, other: &Self) -> bool {
+        match (self.round_trip_s, other.round_trip_s) {
+            (Some(a), Some(b)) => a < SAME * b && b < SAME * a,
+            _ => self.name == other.name,
+        }
+    }
+}
+
+impl Trial {
+    /// Whether two of its threads were on one core at an end of it.
+    pub fn on_one_core(&self) -> bool {
+        let ends = self.pairs.iter().flat_map(|p| [&p.before, &p.after]);
+        ends.flatten().any(CpuDistance::are_siblings)
+    }
+}
+
+/// Placements in words, at most so many of them are named.
+pub fn placement_words(all: &[CpuPlacement]) -> String {
+    const NAMED: usize = 4;
+    let share = |share: f64| format!("{:.1} %", 100.0 * share);
+    let mut words: Vec<String> =
+        all.iter().take(NAMED).map(|p| format!("{} {}", p.name, share(p.share))).collect();
+    if let Some(others @ 1..) = all.len().checked_sub(NAMED) {
+        let rest = all.iter().skip(NAMED).map(|p| p.share).sum();
+        words.push(format!("{} {}", counted(others as u64, "other"), share(rest)));
+    }
+    words.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Round;
+
+    fn end(ns: f64, issue_ratio: f64) -> Option<CpuDistance> {
+        Some(CpuDistance { round_trip_s: 1e-9 * ns, issue_ratio })
+    }
+
+    fn trial(ends: &[[Option<CpuDistance>; 2]]) -> Trial {
+        let pair =
+            |[before, after]: &[_; 2]| CpuPairSeen { cpus: [0, 1], before: *before, after: *after };
+        let pairs = ends.iter().map(pair).collect();
+        Trial { seconds: 0.1, pairs, rounds: vec![Round::default()], ..Trial::default() }
+    }
+
+    fn rounds(all: &[CpuPlacement]) -> Vec<(&str, u64)> {
+        all.iter().map(|p| (p.name.as_str(), p.rounds)).collect()
+    }
+
+    #[test]
+    fn a_round_has_the_placement_of_both_its_ends() {
+        let [near, nearer, far, core] =
+            [end(72.0, 1.0), end(61.0, 1.2), end(310.0, 1.0), end(58.0, 0.65)];
+        let mut trials = vec![
+            trial(&[[near, near]]),
+            trial(&[[near, nearer]]),
+            trial(&[[far, far]]),
+            trial(&[[core, core]]),
+            trial(&[[core, near]]),
+            trial(&[[None, near]]),
+            trial(&[]),
+        ];
+        // Cut into several, of which only the first and the last have an end.
+        trials.push(Trial { rounds: vec![Round::default(); 2], ..trial(&[[far, far]]) });
+        let placements = CpuPlacements::from_trials(trials.iter());
+        let seen = placements.of_rounds(trials.iter(), |_| None);
+        let expected = [
+            ("72 ns round trip", 2),
+            ("SMT siblings", 1),
+            ("310 ns round trip", 1),
+            ("moved during the round", 1),
+            ("unknown", 1),
+        ];
+        assert_eq!(rounds(&seen), expected);
+        assert_eq!(placements.of_pairs(trials.iter()), seen);
+        assert_eq!(placements.names_of(&trials[3]), ["SMT siblings"]);
+    }
+
+    #[test]
+    fn distances_do_not_chain_into_one() {
+        let trials: Vec<Trial> =
+            [80.0, 120.0, 185.0, 290.0, -1.0].map(|ns| trial(&[[end(ns, 1.0); 2]])).into();
+        let placements = CpuPlacements::from_trials(trials.iter());
+        let seen = placements.of_rounds(trials[..4].iter(), |_| None);
+        assert_eq!(rounds(&seen), [("100 ns round trip", 2), ("240 ns round trip", 2)]);
+    }
+
+    #[test]
+    fn of_several_pairs_all_must_agree_and_each_counts() {
+        let [near, far] = [end(50.0, 1.0), end(200.0, 1.0)].map(|e| [e, e]);
+        let gone = [None, None];
+        let trials = [trial(&[near, far, far]), trial(&[near; 3]), trial(&[near, near, gone])];
+        let placements = CpuPlacements::from_trials(trials.iter());
+        let of_rounds = placements.of_rounds(trials.iter(), |_| None);
+        let mut each = rounds(&of_rounds);
+        each.sort_unstable();
+        assert_eq!(each, [("50 ns round trip", 1), ("pairs that differ", 1), ("unknown", 1)]);
+        let of_pairs = placements.of_pairs(trials.iter());
+        assert_eq!(
+            rounds(&of_pairs),
+            [("50 ns round trip", 6), ("200 ns round trip", 2), ("unknown", 1)]
+        );
+        assert!((of_pairs.iter().map(|p| p.share).sum::<f64>() - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn shares_are_of_the_time_and_figures_of_placements() {
+        let [near, core] = [end(50.0, 1.0), end(60.0, 0.6)].map(|e| [e, e]);
+        let long = Trial { seconds: 0.75, ..trial(&[core]) };
+        let short = Trial { seconds: 0.25, ..trial(&[near]) };
+        let trials = [short, long];
+        let placements = CpuPlacements::from_trials(trials.iter());
+        let figure = |of: &[&Trial]| Some(Figure::alone(of.len() as f64, "few"));
+        let seen = placements.of_rounds(trials.iter(), figure);
+        assert_eq!((seen[0].name.as_str(), seen[0].share), ("SMT siblings", 0.75));
+        assert_eq!(seen[1].figure.as_ref().unwrap().value, Some(1.0));
+        assert!(CpuPlacements::default().of_rounds([].iter(), |_| None).is_empty());
+    }
+
+    #[test]
+    fn few_are_named() {
+        let one = |share| CpuPlacement { name: "x".into(), share, ..Default::default() };
+        assert_eq!(placement_words(&[one(0.6), one(0.4)]), "x 60.0 %, x 40.0 %");
+        assert_eq!(
+            placement_words(&[one(0.2), one(0.2), one(0.2), one(0.2), one(0.1), one(0.1)]),
+            "x 20.0 %, x 20.0 %, x 20.0 %, x 20.0 %, 2 others 20.0 %"
+        );
+    }
+}

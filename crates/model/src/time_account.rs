@@ -1,0 +1,171 @@
+//! Where the time of threads went.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Where the time of a trial's threads went: seconds of each, summed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TimeAccount {
+    /// All: wall time x threads, the untimed slices ahead included.
+    pub wall_s: f64,
+    /// At work.
+    pub working_s: f64,
+    /// Runnable, while others used the CPU.
+    pub waiting_s: f64,
+    /// Held back by the cgroup's quota.
+    pub throttled_s: f64,
+    /// Stopped by a signal.
+    pub stopped_s: f64,
+    /// Taken by the hypervisor, as it reports, in ticks of 10 ms a CPU: a part of the next two.
+    pub stolen_s: f64,
+    /// On a CPU by the system's account, but not at work.
+    pub interrupted_s: f64,
+    /// Neither runnable nor on a CPU, and nobody stopped it.
+    pub unaccounted_s: f64,
+}
+
+impl std::ops::Add for TimeAccount {
+    type Output = Self;
+
+    fn add(self, o: Self) -> Self {
+        Self {
+            wall_s: self.wall_s + o.wall_s,
+            working_s: self.working_s + o.working_s,
+            waiting_s: self.waiting_s + o.waiting_s,
+            throttled_s: self.throttled_s + o.throttled_s,
+            stopped_s: self.stopped_s + o.stopped_s,
+            stolen_s: self.stolen_s + o.stolen_s,
+            interrupted_s: self.interrupted_s + o.interrupted_s,
+            unaccounted_s: self.unaccounted_s + o.unaccounted_s,
+        }
+    }
+}
+
+/// Who takes time from threads.
+#[derive(Debug, Clone, Copy)]
+pub struct TimeCause {
+    /// Its name in a picture.
+    pub name: &'static str,
+    /// In a sentence, after the share that it took.
+    pub words: &'static str,
+    /// Who counts it, and the least that this sees in a round.
+    pub counted: &'static str,
+    /// Seconds of an account that was divided.
+    pub seconds: fn(&TimeAccount) -> f64,
+}
+
+impl TimeCause {
+    /// Each.
+    pub const ALL: [Self; 6] = [
+        Self {
+            name: "other processes",
+            words: "used by other processes",
+            counted: "the scheduler's run delay of each thread, to 1 us",
+            seconds: |t| t.waiting_s,
+        },
+        Self {
+            name: "throttled",
+            words: "throttled by a CPU quota",
+            counted: "cpu.stat of the cgroups, to 1 us",
+            seconds: |t| t.throttled_s,
+        },
+        Self {
+            name: "stopped",
+            words: "stopped by a signal",
+            counted: "the threads' CPU clocks, to 0.1 %, after a SIGCONT",
+            seconds: |t| t.stopped_s,
+        },
+        Self {
+            name: "steal",
+            words: "steal",
+            counted: "/proc/stat, to a tick of 10 ms a CPU",
+            seconds: |t| t.stolen_s,
+        },
+        Self {
+            name: "interrupts",
+            words: "interrupts or unreported steal",
+            counted: "slices that are longer than those around them: 1.5 times, of memory loads 3 times and 100 us",
+            seconds: |t| t.interrupted_s,
+        },
+        Self {
+            name: "unexplained",
+            words: "unexplained",
+            counted: "what is left, to 0.1 %",
+            seconds: |t| t.unaccounted_s,
+        },
+    ];
+}
+
+impl TimeAccount {
+    /// The same with stolen time taken out of what it is a part of. Of few rounds, ticks are too coarse
+    /// for that: sums are to be divided, not summed what was divided.
+    #[must_use]
+    pub fn divided(self) -> Self {
+        let lost_s = self.unaccounted_s + self.interrupted_s;
+        let stolen_s = self.stolen_s.min(lost_s);
+        let unaccounted_s = (self.unaccounted_s - stolen_s).max(0.0);
+        Self { stolen_s, unaccounted_s, interrupted_s: lost_s - stolen_s - unaccounted_s, ..self }
+    }
+
+    /// The share of all time at work.
+    pub fn at_work(&self) -> f64 {
+        self.working_s / self.wall_s
+    }
+
+    /// Who took which share of all time, most first; less than `least` is left out.
+    pub fn taken(&self, least: f64) -> Vec<(f64, &'static TimeCause)> {
+        let divided = self.divided();
+        let all =
+            TimeCause::ALL.iter().map(|cause| ((cause.seconds)(&divided) / self.wall_s, cause));
+        let mut all: Vec<_> = all.filter(|(share, _)| *share >= least).collect();
+        all.sort_by(|a, b| b.0.total_cmp(&a.0));
+        all
+    }
+
+    /// `90.0 % at work, 8.0 % used by other processes`.
+    pub fn words(&self, least: f64) -> String {
+        let taken = self.taken(least).into_iter().map(|(share, cause)| (share, cause.words));
+        let all = [(self.at_work(), "at work")].into_iter().chain(taken);
+        let part = |(share, words)| format!("{:.1} % {words}", 100.0 * share);
+        all.map(part).collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stolen_time_is_taken_out_of_what_holds_it() {
+        let account = |stolen_s, interrupted_s, unaccounted_s| {
+            let all = TimeAccount {
+                wall_s: 1.0,
+                stolen_s,
+                interrupted_s,
+                unaccounted_s,
+                ..Default::default()
+            };
+            let d = all.divided();
+            [d.stolen_s, d.interrupted_s, d.unaccounted_s].map(|s| (100.0 * s).round() as i32)
+        };
+        assert_eq!(account(0.0, 0.1, 0.05), [0, 10, 5]);
+        assert_eq!(account(0.03, 0.1, 0.05), [3, 10, 2]);
+        assert_eq!(account(0.08, 0.1, 0.05), [8, 7, 0]);
+        assert_eq!(account(0.5, 0.1, 0.05), [15, 0, 0], "ticks of more than was lost");
+    }
+
+    #[test]
+    fn words_name_who_took_most_first() {
+        let all = TimeAccount {
+            wall_s: 10.0,
+            working_s: 9.0,
+            throttled_s: 0.2,
+            waiting_s: 0.8,
+            ..Default::default()
+        };
+        let expected =
+            "90.0 % at work, 8.0 % used by other processes, 2.0 % throttled by a CPU quota";
+        assert_eq!(all.words(1e-3), expected);
+        assert_eq!(all.words(0.05), "90.0 % at work, 8.0 % used by other processes");
+    }
+}
