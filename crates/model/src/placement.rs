@@ -144,7 +144,7 @@ impl CpuPlacements {
         match placement {
             Placement::Siblings => "SMT siblings".to_owned(),
             Placement::Several => "pairs that differ".to_owned(),
-            Placement::Moved => "moved during the round".to_owned(),
+            Placement::Moved => "moved in the round".to_owned(),
             Placement::Unknown => "unknown".to_owned(),
             Placement::Apart(_) => {
                 let ns = 1e9 * self.round_trip_s(placement).unwrap_or(0.0);
@@ -275,7 +275,7 @@ mod tests {
             ("72 ns round trip", 2),
             ("SMT siblings", 1),
             ("310 ns round trip", 1),
-            ("moved during the round", 1),
+            ("moved in the round", 1),
             ("unknown", 1),
         ];
         assert_eq!(rounds(&seen), expected);

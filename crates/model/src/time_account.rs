@@ -60,7 +60,7 @@ impl TimeCause {
         Self {
             name: "other processes",
             words: "used by other processes",
-            counted: "the scheduler's run delay of each thread, to 1 us",
+            counted: "schedstat (run delay), to 1 us",
             seconds: |t| t.waiting_s,
         },
         Self {
@@ -72,7 +72,7 @@ impl TimeCause {
         Self {
             name: "stopped",
             words: "stopped by a signal",
-            counted: "the threads' CPU clocks, to 0.1 %, after a SIGCONT",
+            counted: "CPU clocks of the threads, to 0.1 %",
             seconds: |t| t.stopped_s,
         },
         Self {
@@ -84,7 +84,7 @@ impl TimeCause {
         Self {
             name: "interrupts",
             words: "interrupts or unreported steal",
-            counted: "slices that are longer than those around them: 1.5 times, of memory loads 3 times and 100 us",
+            counted: "slices longer than those around them",
             seconds: |t| t.interrupted_s,
         },
         Self {
