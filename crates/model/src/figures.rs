@@ -320,16 +320,19 @@ pub fn widest<'a>(rounds: impl Iterator<Item = &'a Round>) -> f64 {
     widths.get(SEEN_ROUNDS - 1).or(widths.last()).copied().unwrap_or(0.0)
 }
 
-/// What cores do in the rounds in which they worked for the run alone.
+/// What cores do in the rounds in which they worked for the run alone. If those are too few for an
+/// interval, it is that of all rounds, widened where it does not hold the value.
 fn of_cores_alone(rounds: &[&Round], stopped_by_interval: bool) -> Figure {
     let widest = widest(rounds.iter().copied());
-    let alone = rounds.iter().filter(|r| r.alone(widest));
-    let values: Vec<f64> = alone.filter_map(|r| r.attainable).collect();
-    let mut figure = Figure::of_rounds(&values, rounds.len(), stopped_by_interval);
-    if let Some(why) = figure.missing.as_mut().filter(|_| values.len() < rounds.len()) {
-        *why += &format!(" (of {}; in the others a core was shared)", rounds.len());
+    let figures = |counts: &dyn Fn(&Round) -> bool| -> Vec<f64> {
+        rounds.iter().filter(|r| counts(r)).filter_map(|r| r.attainable).collect()
+    };
+    let of = |values: &[f64]| Figure::of_rounds(values, rounds.len(), stopped_by_interval);
+    let alone = of(&figures(&|r| r.alone(widest)));
+    match alone.value {
+        Some(value) if alone.ci95.is_none() => of(&figures(&|_| true)).with_value(value),
+        _ => alone,
     }
-    figure
 }
 
 /// What the rounds that saw the highest state show of it.
