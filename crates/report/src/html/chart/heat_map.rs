@@ -58,14 +58,13 @@ fn words(pair: &HeatPair) -> String {
 fn square(canvas: &Canvas, (x, y): (f64, f64), side: f64, (pair, shade): (&HeatPair, f64)) {
     let [from, to] = [1.0, side - 1.0];
     let corners = [(x + from, y + from), (x + to, y + from), (x + to, y + to), (x + from, y + to)];
-    canvas.fill(&corners, Ink::Shade((15.0 + 70.0 * shade) as u8));
+    canvas.fill(&corners, Ink::Shade((10.0 + 45.0 * shade) as u8));
     if pair.one_core {
         let [a, b, c, d] = corners;
         canvas.line(&[a, b, c, d, a], Ink::Text, 2);
     }
     if side >= WITH_NUMBER {
-        let ink = if shade > 0.6 { Ink::Page } else { Ink::Text };
         let at = (x + side / 2.0, y + side / 2.0);
-        canvas.text(&format!("{:.0}", pair.ns), at, At::Middle, 11, ink);
+        canvas.text(&format!("{:.0}", pair.ns), at, At::Middle, 11, Ink::Text);
     }
 }
