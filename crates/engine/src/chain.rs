@@ -9,7 +9,7 @@
 
 #![allow(unsafe_code)] // The chains are inline assembly: a compiler would fold them.
 
-use crate::clock::{monotonic, overhead_s};
+use crate::clock::{overhead_s, raw_seconds};
 
 /// Instructions in one step of either chain.
 pub const PER_STEP: u64 = 64;
@@ -51,9 +51,9 @@ pub fn read_clock(slice_s: f64, rounds: u32) -> Reading {
 
 /// Cycles a second, less the clock's own cost: a slow clock would make a core look slower.
 pub(crate) fn rate(chain: impl FnOnce() -> Option<f64>) -> Option<f64> {
-    let start = monotonic();
+    let start = raw_seconds();
     let cycles = chain()?;
-    let seconds = monotonic() - start;
+    let seconds = raw_seconds() - start;
     Some(cycles / (seconds - overhead_s()).max(seconds / 2.0))
 }
 

@@ -11,7 +11,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// Seconds on CLOCK_MONOTONIC_RAW.
 #[inline]
-pub fn monotonic() -> f64 {
+pub fn raw_seconds() -> f64 {
     let t = clock_gettime(ClockId::MonotonicRaw);
     t.tv_sec as f64 + t.tv_nsec as f64 * 1e-9
 }
@@ -20,6 +20,12 @@ pub fn monotonic() -> f64 {
 #[inline]
 pub fn nanos() -> i64 {
     nanos_on(ClockId::MonotonicRaw)
+}
+
+/// The same, as timestamps are kept.
+#[inline]
+pub fn raw_ns() -> u64 {
+    nanos().cast_unsigned()
 }
 
 #[inline]
@@ -65,11 +71,11 @@ pub trait Clock {
 
 /// CLOCK_MONOTONIC_RAW.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Monotonic;
+pub struct RawClock;
 
-impl Clock for Monotonic {
+impl Clock for RawClock {
     fn now(&self) -> f64 {
-        monotonic()
+        raw_seconds()
     }
 }
 
@@ -122,11 +128,11 @@ pub fn interrupted_share() -> f64 {
     let gap = (10.0 * overhead_s()).max(1e-6);
     let mut shares = [0.0; WINDOWS];
     for share in &mut shares {
-        let start = monotonic();
+        let start = raw_seconds();
         let mut last = start;
         let mut lost = 0.0;
         while last - start < WINDOW_S {
-            let now = monotonic();
+            let now = raw_seconds();
             if now - last >= gap {
                 lost += now - last;
             }
@@ -147,8 +153,8 @@ mod tests {
         let p = precision();
         assert!(p.resolution_s.is_some_and(|r| r > 0.0 && r < 1e-3), "{p:?}");
         assert!(p.overhead_s > 0.0 && p.overhead_s < 1e-3, "{p:?}");
-        let (a, then) = (monotonic(), ClocksMoment::now());
-        assert!(monotonic() >= a);
+        let (a, then) = (raw_seconds(), ClocksMoment::now());
+        assert!(raw_seconds() >= a);
         std::thread::sleep(std::time::Duration::from_millis(20));
         let took = ClocksMoment::now().since(then);
         // A clock is slewed by 500 ppm at most, unless somebody meddles with it.

@@ -14,7 +14,7 @@ use proofmark_model::Conditions;
 use rustix::param::clock_ticks_per_second;
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::clock::monotonic;
+use crate::clock::raw_seconds;
 use crate::thermal::Sensors;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -36,14 +36,14 @@ impl ThreadCounters {
     /// Reads the calling thread's counters before a trial: the files first, so that
     /// page faults of reading them are not counted as the trial's.
     pub fn before() -> Self {
-        let ((cpu_s, waiting_s), at_s) = (Self::times(), monotonic());
+        let ((cpu_s, waiting_s), at_s) = (Self::times(), raw_seconds());
         Self { cpu_s, waiting_s, at_s, ..Self::usage() }
     }
 
     /// Reads the calling thread's counters after a trial: the files last.
     pub fn after() -> Self {
         let usage = Self::usage();
-        let ((cpu_s, waiting_s), at_s) = (Self::times(), monotonic());
+        let ((cpu_s, waiting_s), at_s) = (Self::times(), raw_seconds());
         Self { cpu_s, waiting_s, at_s, ..usage }
     }
 
@@ -275,8 +275,8 @@ mod tests {
     fn this_thread_can_be_read() {
         let before = ThreadCounters::before();
         let mut x = 0_u64;
-        let start = crate::clock::monotonic();
-        while crate::clock::monotonic() - start < 0.02 {
+        let start = crate::clock::raw_seconds();
+        while crate::clock::raw_seconds() - start < 0.02 {
             x = std::hint::black_box(x + 1);
         }
         let used = ThreadCounters::after().since(before);

@@ -29,7 +29,7 @@ pub(crate) use sliced::Amount as SlicedAmount;
 pub struct TeamTrial {
     /// What is known of it without the workload: its time, its conditions, and what went on meanwhile.
     pub known: Trial,
-    /// The first start, in seconds on the monotonic clock.
+    /// The first start, in seconds on CLOCK_MONOTONIC_RAW.
     pub from: f64,
     /// Iterations that the threads ran, and those that the verified results prove.
     pub claimed: u64,

@@ -14,7 +14,7 @@ use crate::{Figure, Trial, counted};
 
 /// SMT siblings issue less than this share of their instructions while the other one is busy: some
 /// 65 %; CPUs of two cores 99 % or more.
-const SIBLINGS: f64 = 0.85;
+const SIBLINGS: f64 = 0.75;
 
 /// The longest round trip of a distance is less than so many times the shortest.
 const SAME: f64 = 2.0;

@@ -25,7 +25,7 @@ pub struct Clocks {
 }
 
 impl Timestamp {
-    /// The wall clock now. For labels only: durations come from the monotonic clock.
+    /// The wall clock now. For labels only: durations come from CLOCK_MONOTONIC_RAW.
     pub fn now() -> Self {
         Self(jiff::Timestamp::now())
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use proofmark_engine::{ClocksMoment, Idle, Monotonic, SharedWorker, Stop, Workers};
+use proofmark_engine::{ClocksMoment, Idle, RawClock, SharedWorker, Stop, Workers};
 use proofmark_model::{Finding, Host, Plan, Point, Run, SCHEMA, Timestamp, Tool};
 
 use crate::afterwards::look_again;
@@ -90,13 +90,13 @@ pub fn measure_here(
         launcher: &launcher,
         find_tool: &proofmark_reference::find,
         tools: &programs,
-        clock: &Monotonic,
+        clock: &RawClock,
         stop,
         file,
         tell,
     };
     let begun = ClocksMoment::now();
-    let mut others = Others::new(&Monotonic);
+    let mut others = Others::new(&RawClock);
     let mut all: Vec<&mut dyn Observer> = vec![&mut others];
     all.extend(observers.iter_mut().map(|o| &mut **o as &mut dyn Observer));
     let mut run = measure(run, tools, &means, &mut all);

@@ -139,7 +139,7 @@ fn parse(number: u32, stat: &[u8]) -> Option<Process> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_engine::Monotonic;
+    use proofmark_engine::RawClock;
     use proptest::prelude::*;
 
     use super::*;
@@ -150,7 +150,7 @@ mod tests {
 
     fn others(ticks: &[(Id, u64)]) -> Others<'static> {
         let ticks = ticks.iter().copied().collect();
-        Others { clock: &Monotonic, began: 0.0, looked: 0.0, ticks, took: BTreeMap::new() }
+        Others { clock: &RawClock, began: 0.0, looked: 0.0, ticks, took: BTreeMap::new() }
     }
 
     #[test]

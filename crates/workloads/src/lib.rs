@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use proofmark_engine::{Workload, nanos};
+use proofmark_engine::Workload;
 
 mod arena;
 mod cpu;
@@ -66,12 +66,6 @@ pub fn find(id: &str) -> Option<&'static dyn Workload> {
     #[cfg(debug_assertions)]
     let mut known = known.by_ref().chain(faults::ALL);
     known.find(|k| k.spec().id == id).copied()
-}
-
-/// Nanoseconds on the clock that trials are timed with, read without a system call.
-#[inline]
-fn now_ns() -> u64 {
-    nanos().cast_unsigned()
 }
 
 /// Part `index` of `of` of this many things side by side.

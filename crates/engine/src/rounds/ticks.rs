@@ -5,16 +5,11 @@
 
 use std::sync::OnceLock;
 
-use crate::clock::nanos;
+use crate::clock::raw_ns;
 
 /// Clocks of Linux that are read from the counter: then it runs at one rate on all CPUs.
 #[cfg(target_arch = "x86_64")]
 const BY_COUNTER: [&str; 3] = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page"];
-
-#[inline]
-fn raw_ns() -> u64 {
-    nanos().cast_unsigned()
-}
 
 /// Whether slices are timed by the counter.
 fn by_counter() -> bool {

@@ -7,7 +7,7 @@ use proofmark_model::{Conditions, DeviceTraffic};
 
 use super::sliced::{self, SlicedOrder};
 use crate::barrier::Barrier;
-use crate::clock::monotonic;
+use crate::clock::raw_seconds;
 use crate::conditions::{Sources, SystemCounters, ThreadCounters};
 use crate::cpu_pair::{CpuPair, Seen};
 use crate::device::DeviceCounters;
@@ -169,7 +169,7 @@ impl Timed {
         has_share: bool,
         work: impl FnOnce(&mut dyn Load),
     ) -> Self {
-        let start = monotonic();
+        let start = raw_seconds();
         let disturbed = match has_share {
             true => {
                 work(load);
@@ -177,7 +177,7 @@ impl Timed {
             }
             false => Some(load.disturb(&state.done)),
         };
-        let end = monotonic();
+        let end = raw_seconds();
         let counters = ThreadCounters::after();
         state.one_is_done(has_share);
         // Where threads share a CPU, those that are done sleep until all are.

@@ -11,7 +11,7 @@
 use std::collections::VecDeque;
 
 use super::{Amount, Work, scaled};
-use crate::clock::monotonic;
+use crate::clock::raw_seconds;
 use crate::merge::merge;
 use crate::protocol::Reply;
 use proofmark_model::{Trial, median};
@@ -70,10 +70,10 @@ impl Work {
             let goal = part_s.min(span_s);
             self.parts.iterations = scaled(self.filling, self.trial_s * super::MARGIN, goal);
         }
-        let begun = monotonic();
+        let begun = raw_seconds();
         let mut sample = self.part(true)?;
         for taken in 1.. {
-            let elapsed = monotonic() - begun;
+            let elapsed = raw_seconds() - begun;
             let mean_s = elapsed / f64::from(taken);
             // The end that is nearest to the time that was asked for.
             if elapsed + 0.5 * mean_s >= span_s {
@@ -91,7 +91,7 @@ impl Work {
         let shares = self.shares(self.parts.iterations);
         self.setup.begin_trial()?;
         let mut trial = if first || self.setup.amount() == Amount::Whole {
-            let rested = self.parts.ended.is_none_or(|ended| monotonic() - ended > COLD_S);
+            let rested = self.parts.ended.is_none_or(|ended| raw_seconds() - ended > COLD_S);
             self.team.trial(&shares, if rested { self.ahead() } else { 0 })?
         } else {
             self.team.next_part(&shares)?

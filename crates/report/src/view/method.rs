@@ -130,7 +130,7 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
     let mut out = vec![
         format!(
             "Time. A rate is the work of all threads divided by wall time: from the first \
-             thread's start to the last thread's end, on the monotonic clock. CPU time is never \
+             thread's start to the last thread's end, on CLOCK_MONOTONIC_RAW. CPU time is never \
              used. A trial lasts at least {}{others}.{timer}",
             seconds(policy.trial_s)
         ),

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use proofmark_engine::{Amount, Latencies, Load, Refusal, Setup};
+use proofmark_engine::{Amount, Latencies, Load, Refusal, Setup, raw_ns};
 use proofmark_model::{FileState, Flush};
 
 use super::buffers::Buffers;
@@ -18,7 +18,6 @@ use super::load::{FOLDER, ahead_s, amount, new_generation};
 use super::readback::{PIECE, ReadBack};
 use super::seen::Seen;
 use super::shape::Shape;
-use crate::now_ns;
 
 /// Bytes at the end of a file that are read back.
 const TAIL: u64 = 64 << 10;
@@ -128,10 +127,10 @@ impl Log {
         let (block, offset) = (self.shape.block_size, self.length);
         let buffer = self.buffer.slot(0);
         self.content.refill(buffer, offset, self.generation, &mut self.holds);
-        let start = now_ns();
+        let start = raw_ns();
         self.file.buffered.write_all_at(buffer, offset)?;
         self.file.buffered.sync_data()?;
-        self.latencies.record(now_ns() - start);
+        self.latencies.record(raw_ns() - start);
         self.length += block;
         self.done += 1;
         Ok(())

@@ -3,7 +3,7 @@
 use std::net::{TcpStream, UdpSocket};
 use std::sync::{Arc, Mutex};
 
-use proofmark_engine::{Amount, EndCounters, Latencies, Load, Refusal, Setup};
+use proofmark_engine::{Amount, EndCounters, Latencies, Load, Refusal, Setup, raw_ns};
 use proofmark_model::{Datagrams, EndTraffic, NetworkPath, NetworkTraffic};
 use proofmark_peer::{Channel, Ends, Invitation};
 
@@ -14,7 +14,6 @@ use super::tally::{Tally, Traffic};
 use super::wire::Request;
 use super::{line, placement, tcp, udp};
 use crate::locked;
-use crate::now_ns;
 
 pub(super) trait ClientSide {
     /// Runs the current request together with the server.
@@ -288,10 +287,10 @@ impl Load for Thread {
     fn run(&mut self, iterations: u64) {
         self.tally.ask(iterations);
         if iterations > 0 && self.failure.is_none() {
-            let began = now_ns();
+            let began = raw_ns();
             self.failure = self.request(iterations).err();
             let idled = (self.tally.idled_s * 1e9) as u64;
-            self.tally.traffic.span_ns = [began, now_ns().saturating_sub(idled).max(began)];
+            self.tally.traffic.span_ns = [began, raw_ns().saturating_sub(idled).max(began)];
         }
     }
 

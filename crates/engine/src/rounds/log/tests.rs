@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::clock::monotonic;
+use crate::clock::raw_seconds;
 
 /// Iterations that spin for so long, or take no time, and a clock chain that is noted.
 #[derive(Default)]
@@ -15,8 +15,8 @@ struct Spins {
 impl Load for Spins {
     fn run(&mut self, iterations: u64) {
         self.ran.push(iterations);
-        let end = monotonic() + iterations as f64 * self.each.as_secs_f64();
-        while monotonic() < end {
+        let end = raw_seconds() + iterations as f64 * self.each.as_secs_f64();
+        while raw_seconds() < end {
             std::hint::spin_loop();
         }
     }

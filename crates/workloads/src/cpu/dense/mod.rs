@@ -27,7 +27,7 @@ use std::borrow::Cow;
 use std::hint::black_box;
 use std::sync::Arc;
 
-use proofmark_engine::{AHEAD_S, Refusal, monotonic};
+use proofmark_engine::{AHEAD_S, Refusal, raw_seconds};
 use proofmark_model::{
     AUTO, CacheKind, Host, Parameter, ParameterKind, Params, Role, Subsystem, Unit, Work,
     WorkloadSpec,
@@ -172,8 +172,8 @@ pub(super) fn warm(shape: &Shape) {
         rows: SIDE,
         groups: GROUPS,
     };
-    let start = monotonic();
-    while monotonic() - start < AHEAD_S {
+    let start = raw_seconds();
+    while raw_seconds() - start < AHEAD_S {
         // SAFETY: three matrices of this function's own, with lines below the last row; the
         // loops' instructions are here.
         unsafe { product.run(shape.loops, Update::Add, None) };

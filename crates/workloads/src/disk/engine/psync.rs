@@ -2,12 +2,11 @@
 
 use std::os::fd::OwnedFd;
 
-use proofmark_engine::Refusal;
+use proofmark_engine::{Refusal, raw_ns};
 use rustix::io::{pread, pwrite, retry_on_intr};
 
 use super::super::buffers::Buffers;
 use super::{Source, failure};
-use crate::now_ns;
 
 pub(in super::super) struct Psync {
     file: OwnedFd,
@@ -23,7 +22,7 @@ impl Psync {
         for _ in 0..count {
             let buffer = self.buffers.slot(0);
             let io = source.next(0, buffer);
-            let start = if io.timed { now_ns() } else { 0 };
+            let start = if io.timed { raw_ns() } else { 0 };
             let moved = retry_on_intr(|| {
                 if io.write {
                     pwrite(&self.file, &*buffer, io.offset)
@@ -31,7 +30,7 @@ impl Psync {
                     pread(&self.file, &mut *buffer, io.offset)
                 }
             });
-            let took = io.timed.then(|| now_ns() - start);
+            let took = io.timed.then(|| raw_ns() - start);
             if let Some(reason) = failure(io, buffer.len(), moved.map_err(Into::into)) {
                 return Err(reason);
             }

@@ -12,11 +12,10 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use io_uring::squeue::Entry;
 use io_uring::types::{Fd, Fixed};
 use io_uring::{IoUring, opcode};
-use proofmark_engine::Refusal;
+use proofmark_engine::{Refusal, raw_ns};
 
 use super::super::buffers::Buffers;
 use super::{Io, Source, failure};
-use crate::now_ns;
 
 /// Bytes of I/Os submitted before the next I/O is prepared. Replacing all completed I/Os by one
 /// submission would idle a fast device: at depth 32 a virtual disk reached 0.85 times the 4 KiB
@@ -99,7 +98,7 @@ impl Uring {
             self.enter(1)?;
             // One reading for all that this call brought; what comes later has its own.
             let come = self.ring.completion().len();
-            let now = if self.timed > 0 { now_ns() } else { 0 };
+            let now = if self.timed > 0 { raw_ns() } else { 0 };
             for waiting in (0..come).rev() {
                 let Some(completion) = self.ring.completion().next() else { break };
                 let slot = completion.user_data() as usize;
@@ -179,7 +178,7 @@ impl Uring {
         // An I/O that is submitted once more keeps its start.
         let due = |slot: &Slot| slot.io.timed && slot.start == 0;
         if self.fresh.iter().any(|i| due(&self.slots[*i])) {
-            let now = now_ns();
+            let now = raw_ns();
             for i in &self.fresh {
                 let slot = &mut self.slots[*i];
                 slot.start = if due(slot) { now } else { slot.start };

@@ -15,7 +15,7 @@ use crate::network::server::{Serve, Served};
 use crate::network::socket;
 use crate::network::tally::Tally;
 use crate::network::wire::{Report, Request, Sent};
-use crate::now_ns;
+use proofmark_engine::raw_ns;
 
 /// What the server says to a connection of the client's.
 const HELLO: u8 = b'!';
@@ -39,10 +39,10 @@ impl ClientEnd {
 impl ClientSide for ClientEnd {
     fn run(&mut self, line: &Line, request: Request, tally: &mut Tally) -> Result<(), String> {
         let count = request.count;
-        let mut before = now_ns();
+        let mut before = raw_ns();
         for _ in 0..count {
             self.connect()?;
-            let after = now_ns();
+            let after = raw_ns();
             tally.latencies.record(after - before);
             before = after;
         }

@@ -12,7 +12,7 @@ use crate::network::socket::tcp_state;
 use crate::network::stamp;
 use crate::network::tally::Tally;
 use crate::network::wire::{Report, Request};
-use crate::now_ns;
+use proofmark_engine::raw_ns;
 
 pub(in crate::network) struct ClientEnd {
     poll: bool,
@@ -37,12 +37,12 @@ fn read(line: &Line, block: &mut [u8], poll: bool) -> Result<(), String> {
 impl ClientSide for ClientEnd {
     fn run(&mut self, line: &Line, request: Request, tally: &mut Tally) -> Result<(), String> {
         let Request { first, count } = request;
-        let mut before = now_ns();
+        let mut before = raw_ns();
         for number in first..first + count {
             stamp::put(&mut self.out, number);
             line.write_all(&self.out)?;
             read(line, &mut self.back, self.poll)?;
-            let after = now_ns();
+            let after = raw_ns();
             tally.latencies.record(after - before);
             before = after;
             if let Err(wrong) = stamp::answers(&self.back, number) {

@@ -14,7 +14,7 @@ use crate::network::socket;
 use crate::network::stamp;
 use crate::network::tally::Tally;
 use crate::network::wire::{Report, Request, Sent};
-use crate::now_ns;
+use proofmark_engine::raw_ns;
 
 /// An answer that has not come by then is lost.
 pub(in crate::network) const LOST_AFTER: Duration = Duration::from_millis(200);
@@ -58,7 +58,7 @@ impl ClientEnd {
                 }
                 Err(e) => return Err(broken(&e)),
             }
-            if now_ns() - before >= LOST_AFTER.as_nanos() as u64 {
+            if raw_ns() - before >= LOST_AFTER.as_nanos() as u64 {
                 return Ok(false);
             }
         }
@@ -72,15 +72,15 @@ fn receive(socket: &UdpSocket, bytes: &mut [u8], poll: bool) -> std::io::Result<
 impl ClientSide for ClientEnd {
     fn run(&mut self, line: &Line, request: Request, tally: &mut Tally) -> Result<(), String> {
         let Request { first, count } = request;
-        let (mut before, mut last, mut answered) = (now_ns(), None, 0);
+        let (mut before, mut last, mut answered) = (raw_ns(), None, 0);
         for number in first..first + count {
             if self.round_trip(number, before)? {
-                let after = now_ns();
+                let after = raw_ns();
                 tally.latencies.record(after - before);
                 (before, last, answered) = (after, None, answered + 1);
             } else {
                 line.patience.check(*last.get_or_insert_with(Instant::now))?;
-                before = now_ns();
+                before = raw_ns();
             }
         }
         line.send(&Sent { count, ..Sent::default() })?;

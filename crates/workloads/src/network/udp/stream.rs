@@ -17,7 +17,7 @@ use crate::network::shape::Shape;
 use crate::network::stamp::{self, LEAST, NUMBER, Wrong};
 use crate::network::tally::Tally;
 use crate::network::wire::{Report, Request, Sent};
-use crate::now_ns;
+use proofmark_engine::raw_ns;
 
 /// After one in this many consecutive batches it checks whether the session still lasts.
 const LOOK: u64 = 256;
@@ -81,11 +81,11 @@ impl End {
 
     /// Sends datagrams from the number `first` on, and then says that it has.
     fn send(&mut self, line: &Line, first: u64, count: u64) -> Result<(), String> {
-        let start = now_ns();
+        let start = raw_ns();
         let (mut sent, mut calls, mut since) = (0, 0_u64, Instant::now());
         while sent < count {
             let due = self.due(line, sent, start)?.min(count - sent);
-            match self.batch.send(&self.socket, (first + sent, due), now_ns) {
+            match self.batch.send(&self.socket, (first + sent, due), raw_ns) {
                 Ok(n) => (sent, since) = (sent + n, Instant::now()),
                 // The device's queue is full: what a plain program would lose, too, waits here.
                 Err(e) if full(&e) => {
@@ -100,7 +100,7 @@ impl End {
                 line.patience.check(since)?;
             }
         }
-        line.send(&Sent { count: sent, took_ns: now_ns() - start })
+        line.send(&Sent { count: sent, took_ns: raw_ns() - start })
     }
 
     /// Waits until the next datagram may be sent; how many may be.
@@ -110,7 +110,7 @@ impl End {
         loop {
             // Nobody is silent while this end waits for its own time.
             line.patience.check(Instant::now())?;
-            let now = now_ns() - start_ns;
+            let now = raw_ns() - start_ns;
             if now >= at {
                 return Ok(((now as f64 / pace) as u64 + 1).saturating_sub(sent).max(1));
             }
@@ -127,7 +127,7 @@ impl End {
             let before = self.window.received;
             match self.batch.receive(&self.socket, self.nap) {
                 Ok(came) => {
-                    let now = now_ns();
+                    let now = raw_ns();
                     for came in came.filter(|came| came.head != Some(self.token)) {
                         take(&mut self.window, &mut wrong, came, self.block, now);
                     }
