@@ -21,7 +21,7 @@ pub use shared::{ExitRules, HistoryFile, HistoryPlace, ResultFiles};
 #[command(after_help = "\
 Exit status: 0 completed, no result is invalid; 1 the run failed; 2 invalid argument or input file;
 3 completed, but a result is invalid, or suspect with --strict, or coarser than --precision;
-4 slower than the baseline; 128 + n stopped by signal n, after saving what was measured.
+4 slower than the baseline, or a requirement is missed; 128 + n stopped by signal n, after saving what was measured.
 
 Sizes are those of fio: 8KB, 8k and 8KiB are 8192 bytes. Durations: 250ms, 30s, 5m.")]
 pub struct Cli {
@@ -43,19 +43,19 @@ pub enum Command {
     Info(InfoArgs),
     /// List workloads, checks, profiles and other ids
     List {
-        /// What to list
-        what: Listing,
+        /// What to list [default: print the topics]
+        what: Option<Listing>,
     },
-    /// Explain any id that `list` prints
+    /// Explain any id that `list TOPIC` prints
     Explain {
         /// An id that `proofmark list` prints
         id: String,
     },
     /// Write a report from a run file
     Report(ReportArgs),
-    /// Compare two runs
+    /// Compare two or more runs
     Compare(CompareArgs),
-    /// Compare a run with a baseline, for CI: exit status 4 if a result is slower
+    /// Check a run against a baseline or requirements, for CI: exit status 4 if it fails
     Check(CheckArgs),
     /// List past runs, or show one workload's results over time
     History(HistoryArgs),
@@ -204,6 +204,8 @@ pub enum Listing {
     References,
     /// Rules for published figures
     Rules,
+    /// Verdicts, figures and columns
+    Terms,
 }
 
 #[derive(Debug, Args)]
@@ -287,12 +289,10 @@ pub struct NoiseArgs {
 
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// The first run: a run file, its directory, or its number in `proofmark history`
-    #[arg(value_name = "A")]
-    pub a: String,
-    /// The run to compare with it
-    #[arg(value_name = "B")]
-    pub b: String,
+    /// Runs, the others compared with the first: run files, their directories, or their numbers in
+    /// `proofmark history`
+    #[arg(value_name = "RUN", required = true, num_args = 2..)]
+    pub runs: Vec<String>,
     /// Output format
     #[arg(long, default_value = "terminal", help = formats::one_of(&formats::COMPARE))]
     pub format: String,
@@ -304,7 +304,7 @@ pub struct CompareArgs {
     pub all: bool,
     /// Ignore differences up to this fraction, such as 0.03 or 3% [default: by subsystem and by the
     /// variation within both runs]
-    #[arg(long, value_name = "FRACTION", value_parser = limit::share)]
+    #[arg(long, value_name = "FRACTION", value_parser = limit::margin)]
     pub margin: Option<f64>,
     #[command(flatten)]
     pub history: HistoryPlace,
@@ -316,10 +316,18 @@ pub struct CheckArgs {
     #[arg(value_name = "RUN")]
     pub run: String,
     /// The baseline, named in the same way
-    #[arg(long, value_name = "RUN")]
-    pub against: String,
+    #[arg(long, value_name = "RUN", required_unless_present_any = ["require", "require_file"])]
+    pub against: Option<String>,
+    /// A condition that a valid result must meet: 'disk.fsync.p99<10ms' or 'cpu.flops>=100GFLOP/s';
+    /// parameters in brackets: 'cpu.flops[threads=1]>=50GFLOP/s'. Delivered, unless another statistic
+    /// is named: attainable, typical, efficiency, iops, mean, p50, p90, p99, p999, max
+    #[arg(long, value_name = "REQUIREMENT")]
+    pub require: Vec<String>,
+    /// TOML file with requirements: require = ["disk.fsync.p99<10ms"]
+    #[arg(long, value_name = "FILE")]
+    pub require_file: Option<PathBuf>,
     /// Ignore differences up to this fraction, as in compare
-    #[arg(long, value_name = "FRACTION", value_parser = limit::share)]
+    #[arg(long, value_name = "FRACTION", value_parser = limit::margin)]
     pub margin: Option<f64>,
     /// Output format
     #[arg(long, default_value = "terminal", help = formats::one_of(&formats::CHECK))]

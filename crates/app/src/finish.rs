@@ -32,6 +32,7 @@ pub fn finish(
     (output, history): (&Output, Option<&HistoryFile>),
     printed: Printed,
 ) -> Result<Outcome> {
+    let run = &*output.shown(run)?;
     let json = results.json.as_deref();
     let to_stdout = json.is_some_and(is_stdout);
     let saved = output

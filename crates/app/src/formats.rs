@@ -3,9 +3,9 @@
 use proofmark_report::history::Form;
 
 /// Of `compare`.
-pub const COMPARE: [&str; 3] = ["terminal", "json", "html"];
+pub const COMPARE: [&str; 4] = ["terminal", "json", "html", "markdown"];
 /// Of `check`.
-pub const CHECK: [&str; 3] = ["terminal", "json", "junit"];
+pub const CHECK: [&str; 4] = ["terminal", "json", "junit", "markdown"];
 /// Of `history`.
 pub const HISTORY: [&str; Form::ALL.len()] = Form::IDS;
 

@@ -2,9 +2,12 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use proofmark_model::{Limit, parse_rate};
+use proofmark_model::{Limit, clean_excerpt, parse_rate};
 use proofmark_peer::DEFAULT_PORT;
 use proofmark_run::unknown;
+
+/// Characters of a label.
+const LONGEST_LABEL: usize = 60;
 
 /// `NAME=VALUE`, in base units.
 pub fn parse(text: &str) -> Result<(String, f64), String> {
@@ -28,6 +31,21 @@ pub fn share(text: &str) -> Result<f64, String> {
     };
     let share = number.parse::<f64>().ok().map(|n| n / whole).filter(|s| (0.0..=1.0).contains(s));
     share.ok_or_else(|| "write a fraction from 0 to 1, such as 0.03 or 3%".to_owned())
+}
+
+/// A name of a few words, in one line.
+pub fn label(text: &str) -> Result<String, String> {
+    let clean = clean_excerpt(text.trim(), LONGEST_LABEL);
+    match clean.is_empty() {
+        true => Err("write a name, such as web-3".to_owned()),
+        false => Ok(clean),
+    }
+}
+
+/// A margin: all of the speed is none.
+pub fn margin(text: &str) -> Result<f64, String> {
+    let below_all = share(text)?;
+    (below_all < 1.0).then_some(below_all).ok_or_else(|| "a margin is below 100%".to_owned())
 }
 
 /// An IP address with or without a port.

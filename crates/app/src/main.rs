@@ -12,6 +12,7 @@ mod measuring;
 mod output;
 mod past;
 mod progress;
+mod quiet;
 mod request;
 mod samples;
 mod signals;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, anyhow};
 use proofmark_engine::Stop;
-use proofmark_model::{Host, Plan, PlannedSeries, StorageKind, Timestamp};
+use proofmark_model::{Host, Plan, PlannedSeries, Run, StorageKind, Timestamp};
 use proofmark_report::terminal;
 use proofmark_run::{
     Live, Machine, Needs, Planned, RunFile as _, SpaceWatch, begin, disk_bytes, estimate,
@@ -16,6 +16,7 @@ use crate::error::Outcome;
 use crate::finish::{Printed, finish, tool};
 use crate::output::{self, Output};
 use crate::progress::Progress;
+use crate::quiet;
 use crate::samples::{self, SampleLog};
 use crate::signals;
 use crate::text::say;
@@ -69,6 +70,7 @@ pub fn carry_out(
     (results, history): (&ResultFiles, Option<&HistoryFile>),
     shown: Shown,
 ) -> Result<Outcome> {
+    quiet::look(&machine.host, results.wait_quiet);
     let Machine { host, server } = machine;
     let Planned { plan, findings, tools, .. } = planned;
     let stop = Stop::default();
@@ -79,7 +81,8 @@ pub fn carry_out(
     let started = Timestamp::now();
     let output = Output::create(results, &plan, started)?;
     let watch = watch(&host, &plan, &output, &stop)?;
-    let run = begin(host, plan, findings, tool(), started);
+    let begun = begin(host, plan, findings, tool(), started);
+    let run = Run { label: results.label.clone(), ..begun };
     output.save(&run).with_context(|| format!("cannot write to {}", output.dir().display()))?;
     let takes_s = estimate(&run.plan).1 + tools_s(&run.plan);
     let progress = Progress::new(run.plan.points.len(), takes_s, shown.live);

@@ -1,5 +1,6 @@
 //! Where a run leaves its files, tried out before anything is measured.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::fs;
 use std::io;
@@ -33,6 +34,8 @@ pub struct Output {
     saved: Cell<bool>,
     /// Whether the folder was not there before.
     made: bool,
+    /// Whether names of the machine, its processes and its paths are left out.
+    anonymous: bool,
 }
 
 /// Name of the run file in its folder.
@@ -48,7 +51,8 @@ impl Output {
             Some(dir) => named_folder(dir)?,
             None => new_folder(Path::new(""), started)?,
         };
-        let output = Self { dir, saved: Cell::new(false), made: is_new };
+        let anonymous = results.anonymous;
+        let output = Self { dir, saved: Cell::new(false), made: is_new, anonymous };
         output.try_out(plan)?;
         // It may be meant for that folder.
         if let Some(json) = results.json.as_deref().filter(|p| !is_stdout(p)) {
@@ -84,6 +88,16 @@ impl Output {
         Ok(())
     }
 
+    /// The run as it may be shown: with names, or without.
+    pub fn shown<'a>(&self, run: &'a Run) -> serde_json::Result<Cow<'a, Run>> {
+        if !self.anonymous {
+            return Ok(Cow::Borrowed(run));
+        }
+        let own = ["HOME", "USER"].into_iter().filter_map(|name| std::env::var(name).ok());
+        let here = std::env::current_dir().ok().map(|dir| dir.display().to_string());
+        run.anonymous(&own.chain(here).collect::<Vec<_>>()).map(Cow::Owned)
+    }
+
     /// Removes the folder again, if it was made for this run and holds nothing.
     pub fn discard(&self) {
         if self.made {
@@ -106,7 +120,8 @@ impl RunFile for Output {
     fn save(&self, run: &Run) -> io::Result<()> {
         // The first one must not replace a file that came here since the folder was looked at.
         let existing = if self.saved.get() { Existing::Replace } else { Existing::Keep };
-        write(&self.dir.join(RUN_FILE), serde_json::to_vec(run)?.as_slice(), existing)?;
+        let shown = serde_json::to_vec(&*self.shown(run)?)?;
+        write(&self.dir.join(RUN_FILE), &shown, existing)?;
         self.saved.set(true);
         Ok(())
     }
@@ -222,6 +237,9 @@ mod tests {
         ResultFiles {
             out: Some(dir.to_path_buf()),
             json: None,
+            label: None,
+            anonymous: false,
+            wait_quiet: None,
             exit: crate::cli::ExitRules::default(),
         }
     }

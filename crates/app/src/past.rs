@@ -62,13 +62,11 @@ pub fn keep(run: &Run, folder: &Path, history: &HistoryFile) {
     }
 }
 
-/// Adds a run; `here` says that this machine made it, whose name is not in the run file.
+/// Adds a run; `here` says that this machine made it, whose name is then that of the run.
 pub fn add(store: &mut Store, run: &Run, place: &Path, here: bool) -> Result<i64> {
     let place = place.canonicalize().or_else(|_| std::path::absolute(place));
     let place = place.context("cannot determine the current directory")?;
-    let uname = rustix::system::uname();
-    let name = uname.nodename().to_string_lossy();
-    let host = Some(&*name).filter(|name| here && !name.is_empty());
+    let host = run.name().filter(|name| here && !name.is_empty());
     Ok(store.add(run, &place.to_string_lossy(), host)?)
 }
 

@@ -94,7 +94,7 @@ impl Progress {
         let time = format!("{} of {}", format_seconds(done_s), format_seconds(series.for_s));
         if self.plain {
             if live.line_is_due(series, done_s) {
-                say(&format!("[{time}] {}: {}", live.figures(m), m.point()));
+                say(&format!("[{time}] {}: {}", live.figures(m), name(m)));
             }
             return;
         }
@@ -124,7 +124,7 @@ impl Observer for &Progress {
         match step.event {
             Event::Sample { at_s, trial } => self.sampled(m, at_s, trial),
             Event::Pair { turn, of, tool } => {
-                let pair = format!("pair {turn} of {of} with {tool}: {}", m.point());
+                let pair = format!("pair {turn} of {of} with {tool}: {}", name(m));
                 self.bar.set_message(clean(&pair));
             }
             Event::SetUp | Event::Warm | Event::Trial | Event::Done => {
@@ -149,15 +149,24 @@ fn describe(event: Event, m: &Measurement) -> String {
         (_, Event::Warm) => "warming up".to_owned(),
         _ => match &m.summary {
             Some(s) => {
-                let what = if m.series.is_some() { "sample" } else { "trial" };
-                format!(
-                    "{} after {}",
-                    format_quantity(s.value(), m.unit),
-                    counted(s.trials.n, what)
-                )
+                let rounds: usize = m.trials.iter().map(|t| t.rounds.len()).sum();
+                let after = match (m.series.is_some(), rounds) {
+                    (true, _) => counted(s.trials.n, "sample"),
+                    (false, 0) => counted(s.trials.n, "trial"),
+                    (false, rounds) => counted(rounds as u64, "round"),
+                };
+                format!("{} after {after}", format_quantity(s.value(), m.unit))
             }
             None => "not measured".to_owned(),
         },
     };
-    format!("{state}: {}", m.point())
+    format!("{state}: {}", name(m))
+}
+
+/// The configuration, with its sizes in words.
+pub(crate) fn name(m: &Measurement) -> String {
+    match proofmark_workloads::find(&m.workload) {
+        Some(workload) => workload.spec().describe(&m.params),
+        None => m.point().to_string(),
+    }
 }

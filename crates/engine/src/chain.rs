@@ -1,37 +1,91 @@
 //! The core clock, measured: chains of dependent instructions of known latency.
 //!
-//! Two chains of different instructions are run. One counts register adds of one cycle; the other,
-//! multiplies of three cycles (x86-64: Intel since Nehalem, AMD since Zen, with 32-bit operands,
+//! x86-64: multiplications, 3 cycles each (Intel since Nehalem, AMD since Zen, with 32-bit operands,
 //! which Zen 1 multiplies in 3 cycles and 64-bit ones in 4; uops.info, Agner Fog's instruction
-//! tables) or exclusive ORs of one cycle (AArch64). No shortcut of a core serves both, so a clock
-//! that both agree on is a clock. Adds of an immediate will not do: cores since Golden Cove fold
-//! several of them into one while renaming, and the "clock" reads five times too fast.
+//! tables), and register adds, 1 cycle. AArch64: adds and exclusive ORs, 1 cycle each. The faster
+//! chain is the clock. A busy SMT sibling slows one-cycle chains (Zen 5: by 1.5 to 3.5 %; not the
+//! multiplications). Only a shortcut of the core makes a chain faster than the clock, and the two
+//! chains share none.
+//! Adds of an immediate will not do: cores since Golden Cove fold several of them into one while
+//! renaming, and the "clock" reads five times too fast.
 
 #![allow(unsafe_code)] // The chains are inline assembly: a compiler would fold them.
 
 use crate::clock::{overhead_s, raw_seconds};
 
 /// Instructions in one step of either chain.
-pub const PER_STEP: u64 = 64;
+pub(crate) const PER_STEP: u64 = 64;
 
-#[cfg(target_arch = "x86_64")]
-const SECOND_CYCLES: f64 = 3.0;
-#[cfg(target_arch = "aarch64")]
-const SECOND_CYCLES: f64 = 1.0;
+/// One of the two chains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Chain {
+    /// Multiplications on x86-64, adds on AArch64.
+    First,
+    /// Adds on x86-64, exclusive ORs on AArch64.
+    Second,
+}
 
-/// Clock of the calling thread's core, in Hz, by two chains.
+impl Chain {
+    /// Both.
+    pub(crate) const BOTH: [Self; 2] = [Self::First, Self::Second];
+
+    /// Cycles that a step takes.
+    pub const fn cycles(self) -> u64 {
+        let each = match self {
+            Self::First if cfg!(target_arch = "x86_64") => 3,
+            _ => 1,
+        };
+        PER_STEP * each
+    }
+
+    /// Goes on from `x`, so many steps; what it leaves.
+    pub fn run(self, x: u64, steps: u64) -> u64 {
+        match self {
+            Self::First => first(x, steps),
+            Self::Second => second(x, steps),
+        }
+    }
+
+    /// Steps that take so many cycles, one at least.
+    pub(crate) fn steps(self, cycles: u64) -> u64 {
+        (cycles / self.cycles()).max(1)
+    }
+
+    /// Runs for about so many cycles; returns how many.
+    pub(crate) fn run_for(self, cycles: u64) -> u64 {
+        let steps = self.steps(cycles);
+        std::hint::black_box(self.run(1, steps));
+        steps * self.cycles()
+    }
+}
+
+/// What the first chain leaves after so many steps from 1; on x86-64 the same again after 2^24 more.
+pub fn first_after(steps: u64) -> u64 {
+    let times = steps.wrapping_mul(PER_STEP);
+    if cfg!(target_arch = "x86_64") {
+        // Powers of 3 repeat after 2^30 of them.
+        u64::from(3_u32.wrapping_pow((times % (1 << 30)) as u32))
+    } else {
+        times.wrapping_add(1)
+    }
+}
+
+/// Clock of the calling thread's core, in Hz, by each chain.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reading {
-    /// By the chain of adds.
-    pub by_adds: f64,
-    /// By the second chain.
-    pub by_second: f64,
+    /// By the first chain and by the second.
+    pub by: [f64; 2],
 }
 
 impl Reading {
-    /// How far apart the two chains are, as a share of the first.
+    /// The clock.
+    pub fn hz(&self) -> f64 {
+        self.by[0].max(self.by[1])
+    }
+
+    /// How much slower the slower chain is, as a share.
     pub fn disagreement(&self) -> f64 {
-        (self.by_second / self.by_adds - 1.0).abs()
+        1.0 - self.by[0].min(self.by[1]) / self.hz()
     }
 }
 
@@ -39,31 +93,22 @@ impl Reading {
 /// of each counts, since an interruption can only slow a chain down.
 pub fn read_clock(slice_s: f64, rounds: u32) -> Reading {
     // 3 GHz is near enough to size a slice.
-    let steps = ((slice_s * 3e9 / PER_STEP as f64) as u64).max(16);
-    let second_steps = ((steps as f64 / SECOND_CYCLES) as u64).max(16);
-    let mut reading = Reading { by_adds: 0.0, by_second: 0.0 };
+    let cycles = ((slice_s * 3e9) as u64).max(16 * PER_STEP);
+    let mut by = [0.0; 2];
     for _ in 0..rounds.max(1) {
-        reading.by_adds = reading.by_adds.max(clock_by(steps, 1.0, adds));
-        reading.by_second = reading.by_second.max(clock_by(second_steps, SECOND_CYCLES, second));
+        for (fastest, chain) in by.iter_mut().zip(Chain::BOTH) {
+            *fastest = rate(|| Some(chain.run_for(cycles))).unwrap_or(0.0).max(*fastest);
+        }
     }
-    reading
+    Reading { by }
 }
 
 /// Cycles a second, less the clock's own cost: a slow clock would make a core look slower.
-pub(crate) fn rate(chain: impl FnOnce() -> Option<f64>) -> Option<f64> {
+pub(crate) fn rate(chain: impl FnOnce() -> Option<u64>) -> Option<f64> {
     let start = raw_seconds();
     let cycles = chain()?;
     let seconds = raw_seconds() - start;
-    Some(cycles / (seconds - overhead_s()).max(seconds / 2.0))
-}
-
-/// Clock by one chain, which takes `cycles` an instruction.
-fn clock_by(steps: u64, cycles: f64, chain: fn(u64) -> u64) -> f64 {
-    let timed = || {
-        std::hint::black_box(chain(steps));
-        Some((steps * PER_STEP) as f64 * cycles)
-    };
-    rate(timed).unwrap_or(0.0)
+    Some(cycles as f64 / (seconds - overhead_s()).max(seconds / 2.0))
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -81,12 +126,11 @@ macro_rules! again {
 
 /// A function that runs an instruction `steps * 64` times, each on the result of the one before.
 macro_rules! chain {
-    ($name:ident, $start:literal, $operand:literal, $instruction:literal) => {
-        #[doc = concat!("Runs `", $instruction, "`, where x begins as ", $start, " and y is ",
-            $operand, ", `steps * 64` times, each after the other, and returns x.")]
+    ($name:ident, $operand:literal, $instruction:literal) => {
+        #[doc = concat!("Runs `", $instruction, "`, where y is ", $operand, ", `steps * 64` times, each \
+            after the other, and returns x.")]
         #[inline(never)]
-        pub fn $name(steps: u64) -> u64 {
-            let mut x: u64 = $start;
+        fn $name(mut x: u64, steps: u64) -> u64 {
             if steps == 0 {
                 return x;
             }
@@ -110,10 +154,10 @@ macro_rules! chain {
     };
 }
 
-/// Runs an instruction that does nothing `steps * 64` times, as many a cycle as the core can issue:
-/// about half as many while another hardware thread of the core works.
+/// Runs `steps * 64` NOPs, as many a cycle as the core can issue: about half as many while another
+/// hardware thread of the core works.
 #[inline(never)]
-pub fn nothing(steps: u64) {
+pub(crate) fn nops(steps: u64) {
     if steps == 0 {
         return;
     }
@@ -133,13 +177,13 @@ pub fn nothing(steps: u64) {
 }
 
 #[cfg(target_arch = "x86_64")]
-chain!(adds, 0, 1, "add {x}, {y}");
+chain!(first, 3, "imul {x:e}, {y:e}");
 #[cfg(target_arch = "x86_64")]
-chain!(second, 1, 3, "imul {x:e}, {y:e}");
+chain!(second, 1, "add {x}, {y}");
 #[cfg(target_arch = "aarch64")]
-chain!(adds, 0, 1, "add {x}, {x}, {y}");
+chain!(first, 1, "add {x}, {x}, {y}");
 #[cfg(target_arch = "aarch64")]
-chain!(second, 1, 1, "eor {x}, {x}, {y}");
+chain!(second, 1, "eor {x}, {x}, {y}");
 
 #[cfg(test)]
 mod tests {
@@ -147,13 +191,14 @@ mod tests {
 
     #[test]
     fn the_chains_do_the_work_they_claim() {
-        assert_eq!(adds(0), 0);
-        assert_eq!(adds(1), 64);
-        assert_eq!(adds(1000), 64_000);
-        #[cfg(target_arch = "x86_64")]
-        for steps in [0_u64, 1, 7] {
-            assert_eq!(second(steps), u64::from(3_u32.wrapping_pow(steps as u32 * 64)));
+        for steps in [0_u64, 1, 7, 1000, (1 << 24) + 5] {
+            assert_eq!(Chain::First.run(1, steps), first_after(steps), "{steps}");
         }
+        let in_parts = [3, 0, 4].into_iter().fold(1, |x, steps| Chain::First.run(x, steps));
+        assert_eq!(in_parts, first_after(7));
+        assert_ne!(first_after(7), first_after(8));
+        #[cfg(target_arch = "x86_64")]
+        assert_eq!(Chain::Second.run(1, 1000), 64_001);
     }
 
     #[test]
@@ -165,7 +210,9 @@ mod tests {
 
     #[test]
     fn disagreement_is_seen() {
-        let r = Reading { by_adds: 20e9, by_second: 4e9 };
-        assert!(r.disagreement() > 0.5);
+        for by in [[20e9, 4e9], [4e9, 20e9]] {
+            let r = Reading { by };
+            assert!(r.hz() > 19e9 && r.disagreement() > 0.5, "{r:?}");
+        }
     }
 }

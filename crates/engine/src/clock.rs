@@ -12,13 +12,18 @@ use rustix::time::{ClockId, clock_gettime};
 /// Seconds on CLOCK_MONOTONIC_RAW.
 #[inline]
 pub fn raw_seconds() -> f64 {
-    let t = clock_gettime(ClockId::MonotonicRaw);
+    seconds_on(ClockId::MonotonicRaw)
+}
+
+#[inline]
+pub(crate) fn seconds_on(clock: ClockId) -> f64 {
+    let t = clock_gettime(clock);
     t.tv_sec as f64 + t.tv_nsec as f64 * 1e-9
 }
 
 /// Whole nanoseconds on CLOCK_MONOTONIC_RAW: seconds as f64 lose single ones after a long uptime.
 #[inline]
-pub fn nanos() -> i64 {
+pub(crate) fn nanos() -> i64 {
     nanos_on(ClockId::MonotonicRaw)
 }
 

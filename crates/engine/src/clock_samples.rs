@@ -1,21 +1,24 @@
-//! The core's clock while a load runs, read between its parts.
+//! The core's clock and issue width (NOPs per cycle) while a load runs, read between its parts.
 //!
 //! A core lowers its clock for wide vectors, the more the denser they and the loads with
 //! them come, and raises it again some microseconds after the last. Measured on one Granite
 //! Rapids: 3.4 GHz under 512-bit multiply-adds alone, 3.1 with the loads of a matrix product
 //! from the first cache, 2.9 from the second; 3.6 from 1 to 80 us after them, with a halt of
-//! 1.5 us between. So a chain of dependent adds is run in the first half microsecond after a
+//! 1.5 us between. So a chain of dependent instructions is run in the first half microsecond after a
 //! part of the load; one part earlier it is run once, untimed, so that its code is at hand.
 
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::chain::{self, PER_STEP};
+use crate::chain::{self, Chain};
 use crate::clock::{nanos, precision};
 use proofmark_model::median;
 
-/// Steps of the two chains of a reading. What reading the time takes is in both, and their
-/// difference is without it, if the short one is longer than what runs with it.
-const STEPS: [u64; 2] = [3, 19];
+/// Cycles of the short and the long run of a reading. Both hold what reading the time takes, and
+/// their difference does not, if the short one is longer than what overlaps with it.
+const CYCLES: [u64; 2] = [192, 1152];
+
+/// Steps of NOPs, short and long: together a quarter of a microsecond, after the next part.
+const NOPS: [u64; 2] = [16, 96];
 
 /// Readings are a millisecond apart at least, a thousandth of the run if that is more.
 const APART_NS: i64 = 1_000_000;
@@ -46,6 +49,15 @@ struct Sample {
     seconds: f64,
 }
 
+/// What comes after the next part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    /// A look at the time.
+    Look,
+    Clock,
+    Nops,
+}
+
 /// One thread's readings of its core's clock in one run of its load.
 #[derive(Debug)]
 pub struct ClockSamples {
@@ -53,24 +65,26 @@ pub struct ClockSamples {
     last: i64,
     /// Parts until the time is looked at, or the clock read.
     parts: u32,
-    ready: bool,
+    next: Next,
     fine: bool,
     samples: Vec<Sample>,
+    /// Steps of NOPs per second.
+    nops: Vec<f64>,
 }
 
 impl Default for ClockSamples {
-    /// Takes 256 KiB.
+    /// Takes 384 KiB.
     fn default() -> Self {
-        static FINE: OnceLock<bool> = OnceLock::new();
-        let fine = *FINE.get_or_init(|| {
-            let p = precision();
-            let resolved = p.resolution_s.is_some_and(|r| r <= STEP * p.overhead_s);
-            resolved && p.overhead_s <= OVERHEAD_S
-        });
+        // A bad moment does not decide for the whole process.
+        static FINE: AtomicBool = AtomicBool::new(false);
+        let fine = FINE.load(Ordering::Relaxed) || is_fine();
+        FINE.store(fine, Ordering::Relaxed);
         // Written to, so that no page is made while a load is timed.
         let mut samples = vec![Sample { hz: 1.0, seconds: 1.0 }; MOST];
         samples.clear();
-        Self { start: 0, last: 0, parts: 1, ready: false, fine, samples }
+        let mut nops = vec![1.0; MOST];
+        nops.clear();
+        Self { start: 0, last: 0, parts: 1, next: Next::Look, fine, samples, nops }
     }
 }
 
@@ -78,13 +92,14 @@ impl ClockSamples {
     /// Forgets the readings, at the start of a run.
     pub fn begin(&mut self) {
         self.samples.clear();
-        (self.parts, self.ready) = (1, false);
+        self.nops.clear();
+        (self.parts, self.next) = (1, Next::Look);
         self.start = nanos();
         self.last = self.start;
     }
 
     /// Called after each part of the load, of some microseconds or more. Reads the clock if
-    /// it is time to, which takes a microsecond a millisecond and no memory.
+    /// it is time to, which takes one to two microseconds a millisecond and no memory.
     #[inline]
     pub fn tick(&mut self) {
         self.parts -= 1;
@@ -95,24 +110,34 @@ impl ClockSamples {
 
     #[cold]
     fn look(&mut self) {
-        self.parts = PARTS;
-        if self.ready {
-            self.ready = false;
-            let hz = clock_now(STEPS);
-            let now = nanos();
-            if let Some(hz) = hz {
-                self.samples.push(Sample { hz, seconds: (now - self.last) as f64 * 1e-9 });
+        (self.parts, self.next) = match self.next {
+            Next::Look if self.is_due() => {
+                std::hint::black_box(clock_now([1, 1]));
+                chain::nops(1);
+                (1, Next::Clock)
             }
-            self.last = now;
-            return;
-        }
+            Next::Look => (PARTS, Next::Look),
+            Next::Clock => {
+                let hz = clock_now(CYCLES.map(|cycles| Chain::First.steps(cycles)));
+                let now = nanos();
+                if let Some(hz) = hz {
+                    self.samples.push(Sample { hz, seconds: (now - self.last) as f64 * 1e-9 });
+                }
+                self.last = now;
+                (1, Next::Nops)
+            }
+            Next::Nops => {
+                self.nops.extend(per_second(NOPS, chain::nops));
+                (PARTS, Next::Look)
+            }
+        };
+    }
+
+    fn is_due(&self) -> bool {
         let now = nanos();
         let apart = APART_NS.max((now - self.start) / APART_SHARE);
         let due = self.samples.is_empty() || now - self.last >= apart;
-        if due && self.fine && self.samples.len() < MOST {
-            std::hint::black_box(clock_now([1, 1]));
-            (self.ready, self.parts) = (true, 1);
-        }
+        due && self.fine && self.samples.len() < MOST
     }
 
     /// With these readings, each with the seconds since the one before.
@@ -120,6 +145,13 @@ impl ClockSamples {
     pub(crate) fn of(readings: &[(f64, f64)]) -> Self {
         let samples = readings.iter().map(|(hz, seconds)| Sample { hz: *hz, seconds: *seconds });
         Self { samples: samples.collect(), ..Self::default() }
+    }
+
+    /// NOPs that the core issued per cycle, by the medians of both readings. `None` if there are few.
+    pub fn issue_width(&self) -> Option<f64> {
+        let hz: Vec<f64> = self.samples.iter().map(|s| s.hz).collect();
+        let steps_s = median(&self.nops).filter(|_| self.nops.len() >= LEAST)?;
+        Some(steps_s * chain::PER_STEP as f64 / median(&hz)?)
     }
 
     /// The clock over the run, weighted by time, and its standard deviation as a share of it.
@@ -146,17 +178,32 @@ impl ClockSamples {
     }
 }
 
+/// Whether the system's clock can time some hundred nanoseconds.
+fn is_fine() -> bool {
+    let p = precision();
+    let resolved = p.resolution_s.is_some_and(|r| r <= STEP * p.overhead_s);
+    resolved && p.overhead_s <= OVERHEAD_S
+}
+
 /// The clock of the calling thread's core just now, by chains of so many steps.
 #[inline(never)] // Its code is at hand when it is called again.
-fn clock_now([short, long]: [u64; 2]) -> Option<f64> {
-    std::hint::black_box(chain::adds(1)); // Into the first cache.
+fn clock_now(steps: [u64; 2]) -> Option<f64> {
+    let run = |steps| {
+        std::hint::black_box(Chain::First.run(1, steps));
+    };
+    run(1); // Into the first cache.
+    Some(per_second(steps, run)? * Chain::First.cycles() as f64)
+}
+
+/// Steps a second, of a short run and a long one, whose difference is without the reading of the time.
+fn per_second([short, long]: [u64; 2], run: impl Fn(u64)) -> Option<f64> {
     let start = nanos();
-    std::hint::black_box(chain::adds(short));
+    run(short);
     let between = nanos();
-    std::hint::black_box(chain::adds(long));
+    run(long);
     let end = nanos();
     let nanos = (end - between) - (between - start);
-    (nanos > 0).then(|| ((long - short) * PER_STEP) as f64 * 1e9 / nanos as f64)
+    (nanos > 0).then(|| (long - short) as f64 * 1e9 / nanos as f64)
 }
 
 #[cfg(test)]
@@ -196,12 +243,12 @@ mod tests {
             proofmark_testing::skip("no fine clock");
             return;
         }
-        let plain = chain::read_clock(200e-6, 50).by_adds;
+        let plain = crate::chain::read_clock(200e-6, 50).hz();
         clock.begin();
         let start = raw_seconds();
         while clock.samples.len() < 10 {
             assert!(raw_seconds() - start < 10.0, "{:?}", clock.samples);
-            std::hint::black_box(chain::adds(100));
+            std::hint::black_box(Chain::First.run(1, 33));
             clock.tick();
         }
         let apart = clock.samples.iter().skip(1).all(|s| s.seconds >= APART_NS as f64 * 1e-9);
@@ -209,7 +256,9 @@ mod tests {
         // A clock may step, and other work may slow it.
         let (hz, _) = clock.mean(plain).unwrap();
         assert!((0.7..1.05).contains(&(hz / plain)), "{hz} {plain}");
+        // No core issues more; other work may leave less.
+        assert!(clock.issue_width().is_some_and(|w| (0.5..16.0).contains(&w)), "{clock:?}");
         clock.begin();
-        assert_eq!(clock.mean(plain), None);
+        assert_eq!((clock.mean(plain), clock.issue_width()), (None, None));
     }
 }

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 
 use proofmark_model::Conditions;
 use rustix::param::clock_ticks_per_second;
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::ClockId;
 
-use crate::clock::raw_seconds;
+use crate::clock::{raw_seconds, seconds_on};
 use crate::thermal::Sensors;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -50,9 +50,8 @@ impl ThreadCounters {
     /// The CPU time by its clock: schedstat has that of the last tick, up to 10 ms ago.
     fn times() -> (Option<f64>, Option<f64>) {
         let text = fs::read_to_string("/proc/thread-self/schedstat").ok();
-        let waiting_s = text.and_then(|t| parse_schedstat(&t)).map(|(_, waiting_s)| waiting_s);
-        let cpu = clock_gettime(ClockId::ThreadCPUTime);
-        (Some(cpu.tv_sec as f64 + cpu.tv_nsec as f64 * 1e-9), waiting_s)
+        let waiting_s = text.and_then(|t| parse_waiting(&t));
+        (Some(seconds_on(ClockId::ThreadCPUTime)), waiting_s)
     }
 
     fn usage() -> Self {
@@ -83,12 +82,10 @@ impl ThreadCounters {
     }
 }
 
-/// CPU time and waiting time in seconds from the text of a schedstat file.
-fn parse_schedstat(text: &str) -> Option<(f64, f64)> {
-    let mut fields = text.split_ascii_whitespace().map(|f| f.parse::<u64>().ok());
-    let cpu = fields.next()??;
-    let waiting = fields.next()??;
-    Some((cpu as f64 * 1e-9, waiting as f64 * 1e-9))
+/// Waiting time in seconds from the text of a schedstat file.
+fn parse_waiting(text: &str) -> Option<f64> {
+    let ns: u64 = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    Some(ns as f64 * 1e-9)
 }
 
 /// Counters of the whole system that concern a trial.
@@ -290,7 +287,7 @@ mod tests {
         fn no_text_panics(text in "[a-z0-9 \n]{0,200}") {
             let _ = parse_stat(&text, &[0]);
             let _ = parse_all_busy(&text);
-            let _ = parse_schedstat(&text);
+            let _ = parse_waiting(&text);
             let _ = parse_throttled(&text);
             let _ = parse_swapped(&text);
         }

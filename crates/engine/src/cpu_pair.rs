@@ -1,6 +1,6 @@
 //! How far two CPUs are from each other: what it takes to pass a cache line to the other one and back,
 //! and whether they are hardware threads of one core. A hypervisor may move virtual CPUs at any time
-//! without a word, and all that two of them share changes then: cores, caches, the path to memory.
+//! without notice, and all that two of them share changes then: cores, caches, the path to memory.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,15 +9,15 @@ use proofmark_model::CpuDistance;
 use crate::chain;
 use crate::rounds::ticks::Ticks;
 
-/// Passes to and fro, of which the fastest of some stretches counts: what interrupts only slows them.
+/// Passes back and forth, of which the fastest of some stretches counts: what interrupts only slows them.
 const STRETCHES: u64 = 6;
 const PASSES: u64 = 50;
 
 /// Spins after which a thread goes on without the other one, which lost its CPU: up to a millisecond.
 const MOST_SPINS: u32 = 1_000_000;
 
-/// Instructions of a reading of how many a core issues, and readings of which the fastest counts.
-const NOTHING_STEPS: u64 = 500;
+/// Steps of NOPs of a reading of how many a core issues, and readings of which the fastest counts.
+const NOPS_STEPS: u64 = 500;
 const READINGS: u32 = 5;
 
 /// After the last pass the second thread is busy (an odd turn) and waits (an even one), as often as
@@ -43,16 +43,6 @@ pub struct CpuPair {
     seen: AtomicU64,
 }
 
-/// What the first thread saw.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Seen {
-    /// Ticks to the other CPU and back.
-    pub(crate) round_trip: f64,
-    /// Instructions that the first issued while the other was busy, as a share of those that it
-    /// issued while that one waited.
-    pub(crate) issue_ratio: f64,
-}
-
 impl CpuPair {
     /// To be called before both threads meet, while neither does.
     pub fn reset(&self) {
@@ -60,20 +50,9 @@ impl CpuPair {
         self.turn.store(0, Ordering::Release);
     }
 
-    /// The part of the first thread, in seconds; `None` where the other one lost its CPU meanwhile.
+    /// The part of the first thread; `None` where the other one lost its CPU meanwhile.
     pub fn look(&self) -> Option<CpuDistance> {
         let ticks = Ticks::new();
-        let Seen { round_trip, issue_ratio } = self.first(ticks)?;
-        Some(CpuDistance { round_trip_s: round_trip / ticks.in_seconds(1.0) as f64, issue_ratio })
-    }
-
-    /// The part of the second.
-    pub fn be_seen(&self) {
-        self.second(MOST_LOOPS);
-    }
-
-    /// The part of the first thread, in ticks; `None` where the other one lost its CPU meanwhile.
-    pub(crate) fn first(&self, ticks: Ticks) -> Option<Seen> {
         let mut fastest = u64::MAX;
         for stretch in 0..STRETCHES {
             let from = ticks.now();
@@ -93,7 +72,13 @@ impl CpuPair {
         self.turn_to(DONE)?;
         ratios.sort_by(f64::total_cmp);
         let [_, issue_ratio, _] = ratios;
-        Some(Seen { round_trip: fastest as f64 / PASSES as f64, issue_ratio })
+        let pass = fastest as f64 / PASSES as f64;
+        Some(CpuDistance { round_trip_s: pass / ticks.in_seconds(1.0) as f64, issue_ratio })
+    }
+
+    /// The part of the second.
+    pub fn be_seen(&self) {
+        self.second(MOST_LOOPS);
     }
 
     /// `None` where the second thread does not see it: it lost its CPU, or gave up.
@@ -116,7 +101,7 @@ impl CpuPair {
             self.seen.store(turn, Ordering::Release);
             match turn {
                 DONE.. => return,
-                turn if turn % 2 == 1 => chain::nothing(BUSY_STEPS),
+                turn if turn % 2 == 1 => chain::nops(BUSY_STEPS),
                 // Divisions that wait for each other leave the core to its other thread; the
                 // instruction for such waits does not, on AMD's Zen 4.
                 _ => divide(),
@@ -136,11 +121,11 @@ fn divide() {
     std::hint::black_box((0..DIVISIONS).fold(std::hint::black_box(3.0_f64), next));
 }
 
-/// Ticks that some instructions which do nothing take at least.
+/// Ticks that some NOPs take at least.
 fn issuing(ticks: Ticks) -> u64 {
     let reading = |_| {
         let from = ticks.now();
-        chain::nothing(NOTHING_STEPS);
+        chain::nops(NOPS_STEPS);
         ticks.now().saturating_sub(from)
     };
     (0..READINGS).map(reading).min().unwrap_or(u64::MAX)
@@ -154,12 +139,11 @@ mod tests {
 
     /// What the first sees of a second one that gives up after so many loops; `None` also where the
     /// machine is busy.
-    fn meet(most_loops: u32) -> Option<Seen> {
-        let (pair, ticks) = (CpuPair::default(), Ticks::new());
-        pair.reset();
+    fn meet(most_loops: u32) -> Option<CpuDistance> {
+        let pair = CpuPair::default();
         thread::scope(|scope| {
             let second = scope.spawn(|| pair.second(most_loops));
-            let seen = pair.first(ticks);
+            let seen = pair.look();
             second.join().unwrap();
             seen
         })
@@ -169,10 +153,10 @@ mod tests {
     fn two_threads_see_each_other_and_nobody_waits_for_ever() {
         // Where there is one CPU, they never do.
         if let Some(seen) = (0..50).find_map(|_| meet(MOST_LOOPS)) {
-            assert!(seen.round_trip > 0.0 && seen.issue_ratio > 0.0, "{seen:?}");
+            assert!(seen.round_trip_s > 0.0 && seen.issue_ratio > 0.0, "{seen:?}");
         }
-        let (pair, ticks) = (CpuPair::default(), Ticks::new());
-        assert_eq!(pair.first(ticks), None);
+        let pair = CpuPair::default();
+        assert_eq!(pair.look(), None);
         pair.reset();
         pair.second(MOST_LOOPS);
     }

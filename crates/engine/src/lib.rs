@@ -37,9 +37,7 @@ mod workload;
 pub use account::verification;
 pub use affinity::{pin, pin_to, usable_cpus};
 pub use barrier::{Barrier, wait_until};
-pub use clock::{
-    Clock, ClocksMoment, RawClock, interrupted_share, nanos, precision, raw_ns, raw_seconds,
-};
+pub use clock::{Clock, ClocksMoment, RawClock, interrupted_share, precision, raw_ns, raw_seconds};
 pub use clock_samples::ClockSamples;
 pub use copy::copy_rate;
 pub use cpu_pair::CpuPair;

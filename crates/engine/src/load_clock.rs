@@ -1,11 +1,11 @@
 //! The clock of the cores that a team runs on, under its own load.
 
-use crate::chain::{Reading, rate, read_clock};
+use crate::chain::{Chain, Reading, rate, read_clock};
 use crate::clock_samples::BELIEVED;
 use crate::workload::Load;
 use proofmark_model::median;
 
-/// Seconds of a reading's slice, and slices of each chain: 0.2 ms before and after a trial.
+/// Seconds of a reading's slice, and slices of each chain: up to 0.4 ms before and after a trial.
 const CLOCK_SLICE_S: f64 = 30e-6;
 const CLOCK_ROUNDS: u32 = 3;
 
@@ -22,14 +22,15 @@ impl LoadClock {
     pub(crate) fn read(load: &mut dyn Load) -> Self {
         // 4 GHz is near enough to size a slice.
         const CYCLES: u64 = (CLOCK_SLICE_S * 4e9) as u64;
-        let within = (0..CLOCK_ROUNDS)
-            .filter_map(|_| rate(|| load.clock_chain(CYCLES).map(|c| c as f64)))
+        let chains = Chain::BOTH.into_iter().cycle().take(2 * CLOCK_ROUNDS as usize);
+        let within = chains
+            .filter_map(|chain| rate(|| load.clock_chain(chain, CYCLES)))
             .max_by(f64::total_cmp);
         let plain = read_clock(CLOCK_SLICE_S, CLOCK_ROUNDS);
         // A chain within the load that something else than the clock slows down
         // would make a ceiling too low.
-        let believable = within.filter(|hz| BELIEVED.contains(&(hz / plain.by_adds)));
-        Self { hz: believable.unwrap_or(plain.by_adds), plain }
+        let believable = within.filter(|hz| BELIEVED.contains(&(hz / plain.hz())));
+        Self { hz: believable.unwrap_or(plain.hz()), plain }
     }
 }
 
@@ -72,7 +73,7 @@ pub(crate) fn over_threads(clocks: &[TrialClock]) -> Option<(f64, Option<f64>, f
         let readings = clocks.iter().flat_map(TrialClock::around);
         mean(&readings.map(|r| of(&r.plain)).collect::<Vec<_>>())
     };
-    let plain = Reading { by_adds: plain(|r| r.by_adds), by_second: plain(|r| r.by_second) };
+    let plain = Reading { by: [plain(|r| r.by[0]), plain(|r| r.by[1])] };
     (!hz.is_empty()).then(|| (mean(&hz), median(&spreads), plain.disagreement()))
 }
 
@@ -83,7 +84,7 @@ mod tests {
     #[test]
     fn the_clock_of_many_cores_is_their_mean_and_its_spread_that_of_time() {
         let at = |hz: f64| {
-            let plain = Reading { by_adds: hz, by_second: hz };
+            let plain = Reading { by: [hz; 2] };
             LoadClock { hz, plain }
         };
         let clock = |[before, after]: [LoadClock; 2]| TrialClock {
@@ -105,7 +106,7 @@ mod tests {
 
     #[test]
     fn what_the_load_read_itself_counts_before_what_was_read_around_it() {
-        let plain = Reading { by_adds: 3.6e9, by_second: 3.6e9 };
+        let plain = Reading { by: [3.6e9; 2] };
         let after = Some(LoadClock { hz: 3.6e9, plain });
         let clock = |hz| TrialClock { before: after, after, within: Some((hz, 0.001)) };
         // The last one did too little to read it.

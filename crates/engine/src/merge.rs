@@ -53,6 +53,7 @@ fn conditions(a: &Conditions, b: &Conditions, times: [f64; 2]) -> Conditions {
         clock_hz: mean(|c| c.clock_hz),
         clock_spread: mean(|c| c.clock_spread),
         clock_disagreement: mean(|c| c.clock_disagreement),
+        issue_width: mean(|c| c.issue_width),
         steal_s: seconds(|c| c.steal_s),
         throttled_s: seconds(|c| c.throttled_s),
         other_cpu_s: seconds(|c| c.other_cpu_s),

@@ -181,6 +181,7 @@ impl Team {
             clock_hz: clock.map(|c| c.0),
             clock_spread: clock.and_then(|c| c.1),
             clock_disagreement: clock.map(|c| c.2),
+            issue_width: results.iter().filter_map(|p| p.issue_width).min_by(f64::total_cmp),
             other_cpu_s: taken.zip(ours).map(|(taken, ours)| (taken - ours).max(0.0)),
             own_cpu_s,
             involuntary_switches: Some(count(|c| c.involuntary)),

@@ -30,6 +30,14 @@ pub(crate) struct ThreadTime {
     pub(crate) worked_s: f64,
 }
 
+impl ThreadTime {
+    /// Run delay, at most the time off the CPU: a pause while the counters are read is in the one and
+    /// not in the other.
+    fn waited_s(&self) -> f64 {
+        self.waiting_s.min((self.wall_s - self.cpu_s).max(0.0))
+    }
+}
+
 /// The account of these threads, while the system counted that; `stopped`: whether the process was
 /// stopped and continued meanwhile.
 pub(crate) fn account_of(
@@ -39,34 +47,35 @@ pub(crate) fn account_of(
 ) -> TimeAccount {
     let sum = |of: fn(&ThreadTime) -> f64| threads.iter().map(of).sum::<f64>();
     let wall_s = sum(|t| t.wall_s);
-    let mut waiting_s = sum(|t| t.waiting_s);
-    let mut away_s = sum(|t| (t.wall_s - t.cpu_s - t.waiting_s).max(0.0));
+    let mut waiting_s = sum(ThreadTime::waited_s);
+    let mut away_s = sum(|t| (t.wall_s - t.cpu_s - t.waited_s()).max(0.0));
     let interrupted_s = sum(|t| (t.cpu_s - t.worked_s).max(0.0));
     // Systems differ in whether a thread that a quota holds back is runnable.
-    let throttled_s = taken(system.throttled_s, [&mut waiting_s, &mut away_s]);
+    let throttled_s = system.throttled_s.map(|s| taken(s, [&mut waiting_s, &mut away_s]));
     let (stopped_s, unaccounted_s) = if stopped { (away_s, 0.0) } else { (0.0, away_s) };
-    let others = [waiting_s, throttled_s, stopped_s, interrupted_s, unaccounted_s];
+    let held_s = throttled_s.unwrap_or(0.0);
+    let others = [waiting_s, held_s, stopped_s, interrupted_s, unaccounted_s];
     TimeAccount {
         wall_s,
         working_s: (wall_s - others.iter().sum::<f64>()).max(0.0),
         waiting_s,
         throttled_s,
         stopped_s,
-        stolen_s: system.steal_s.unwrap_or(0.0),
+        stolen_s: system.steal_s,
         interrupted_s,
         unaccounted_s,
     }
 }
 
 /// So many seconds, as far as there are, from the first of these, then from the other.
-fn taken(seconds: Option<f64>, from: [&mut f64; 2]) -> f64 {
-    let mut left = seconds.unwrap_or(0.0);
+fn taken(seconds: f64, from: [&mut f64; 2]) -> f64 {
+    let mut left = seconds;
     for part in from {
         let takes = left.min(*part);
         *part -= takes;
         left -= takes;
     }
-    seconds.unwrap_or(0.0) - left
+    seconds - left
 }
 
 #[cfg(test)]
@@ -97,6 +106,8 @@ mod tests {
             // Stolen time is in what the thread's own account leaves out, or holds.
             (second(0.7, 0.0, 0.7), 0.0, 0.2, false, [0.7, 0.0, 0.0, 0.0, 0.2, 0.0, 0.3]),
             (second(1.0, 0.0, 0.7), 0.0, 0.2, false, [0.7, 0.0, 0.0, 0.0, 0.2, 0.3, 0.0]),
+            // A thread that lost its CPU while its counters were read.
+            (second(0.5, 1.0, 0.5), 1.0, 0.0, false, [0.5, 0.0, 0.5, 0.0, 0.0, 0.0, 0.0]),
             // Slices that are longer than the system says, and more than there is of anything.
             (second(0.9, 0.1, 1.2), 0.0, 0.0, false, [0.9, 0.1, 0.0, 0.0, 0.0, 0.0, 0.0]),
             (second(0.9, 0.1, 0.9), 7.0, 0.0, false, [0.9, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0]),
@@ -106,13 +117,15 @@ mod tests {
             let parts = [
                 a.working_s,
                 a.waiting_s,
-                a.throttled_s,
+                a.throttled_s.unwrap(),
                 a.stopped_s,
-                a.stolen_s,
+                a.stolen_s.unwrap(),
                 a.interrupted_s,
                 a.unaccounted_s,
             ];
             parts.iter().zip(expected).for_each(|(found, expected)| near(*found, 2.0 * expected));
         }
+        let unknown = account_of(&[second(0.7, 0.3, 0.7)], &Conditions::default(), false);
+        assert_eq!((unknown.throttled_s, unknown.stolen_s, unknown.waiting_s), (None, None, 0.3));
     }
 }

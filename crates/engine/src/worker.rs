@@ -197,7 +197,9 @@ impl Work {
         }
         let mut all = trial.known;
         let seen = self.setup.pairs();
-        let pairs = if seen.is_empty() { std::mem::take(&mut all.pairs) } else { seen };
+        if !seen.is_empty() {
+            all.pairs = seen;
+        }
         all.conditions.huge_pages = placement.huge;
         all.conditions.misplaced_pages = placement.misplaced;
         let verified = verified(own, network.as_ref(), file.as_ref(), all.device.as_ref());
@@ -209,7 +211,6 @@ impl Work {
             file,
             network,
             solution: self.setup.solution(),
-            pairs,
             ..all
         })
     }

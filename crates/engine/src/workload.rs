@@ -14,6 +14,7 @@ use proofmark_model::{
     CpuPairSeen, FileState, Host, NetworkTraffic, Params, Policy, Solution, WorkloadSpec,
 };
 
+use crate::chain::Chain;
 use crate::clock_samples::ClockSamples;
 use crate::latency::Latencies;
 
@@ -229,11 +230,10 @@ pub trait Load {
     /// the workload times them: in [`Latencies::ready`] ones, made before the first run.
     fn latencies(&mut self, _all: &mut Latencies) {}
 
-    /// Runs a chain of dependent one-cycle instructions for about `cycles` cycles,
-    /// among instructions that are as heavy on the core as the load's; returns the
-    /// cycles that it took by the chain's own count. `None`: the load does not
+    /// Runs that chain for about `cycles` cycles, among instructions that are as heavy on the core as
+    /// the load's; returns its cycles. `None`: the load does not
     /// lower a core's clock, so that a plain chain measures it, or has [`Load::clock_samples`].
-    fn clock_chain(&mut self, _cycles: u64) -> Option<u64> {
+    fn clock_chain(&mut self, _chain: Chain, _cycles: u64) -> Option<u64> {
         None
     }
 

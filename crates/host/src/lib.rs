@@ -40,6 +40,7 @@ mod virtualisation;
 use proofmark_model::{Cpu, Host, Os};
 
 pub use findings::FINDINGS;
+pub use load::CpuTicks;
 pub use root::Root;
 
 /// Ids of every core design that [`look`] can name, each once.
@@ -90,6 +91,8 @@ pub fn look(root: &Root, disk_path: &str) -> Host {
         storage: storage::look(root, disk_path, hypervisor.is_some()),
         network: proofmark_model::Probe::missing("no network is measured"),
         os: Os {
+            host_name: os::host_name(root),
+            product: os::product(root),
             kernel: os::kernel(root),
             distribution: os::distribution(root),
             virtualisation,

@@ -31,6 +31,7 @@ pub(crate) fn look(root: &Root, topology: &Topology, findings: &mut Vec<Finding>
         affinity,
         cpuset,
         cpu_quota: probe_from(cpu_quota(root)),
+        cgroups_to_top: cgroup::place(root, "cpu").is_ok_and(|place| place.from_top),
         cpu_stat: cpu_stat(root),
         memory_bytes: probe_from(memory_limit),
         memory_used_bytes: probe_from(memory_used),

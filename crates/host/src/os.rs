@@ -1,17 +1,45 @@
-//! Kernel and distribution.
+//! Kernel and distribution, and what the machine is called.
 //!
-//! Sources: proc(5); os-release(5).
+//! Sources: proc(5); os-release(5); sysfs-class-dmi-id.
 
 use proofmark_model::Probe;
 
 use crate::root::{Root, fault, probe};
 
+const HOST_NAME: &str = "/proc/sys/kernel/hostname";
+const VENDOR: &str = "/sys/class/dmi/id/sys_vendor";
+const PRODUCT: &str = "/sys/class/dmi/id/product_name";
 const OSTYPE: &str = "/proc/sys/kernel/ostype";
 const OSRELEASE: &str = "/proc/sys/kernel/osrelease";
 
 pub(crate) fn kernel(root: &Root) -> Probe<String> {
     let name = |kind| Ok(format!("{kind} {}", root.line(OSRELEASE)?));
     probe(root.line(OSTYPE).and_then(name), OSRELEASE)
+}
+
+/// The machine's name.
+pub(crate) fn host_name(root: &Root) -> Probe<String> {
+    probe(root.line(HOST_NAME), HOST_NAME)
+}
+
+/// Vendor and product as the firmware names them: at some providers the instance type. Serial numbers
+/// and UUIDs, which lie next to them, are not read.
+pub(crate) fn product(root: &Root) -> Probe<String> {
+    let named = |text: &String| {
+        let text = text.to_lowercase();
+        !["", "none", "default string", "to be filled by o.e.m.", "system product name"]
+            .contains(&text.as_str())
+    };
+    let both = root.line(PRODUCT).map(|product| {
+        let vendor = root.line(VENDOR).ok().filter(|vendor| !product.starts_with(vendor.as_str()));
+        let parts: Vec<String> = vendor.into_iter().chain([product]).filter(named).collect();
+        parts.join(" ")
+    });
+    let both = both.and_then(|name| match name.as_str() {
+        "" => Err(fault(PRODUCT, "no name")),
+        _ => Ok(name),
+    });
+    probe(both, PRODUCT)
 }
 
 /// Name of the distribution; in a container, the container's.

@@ -85,6 +85,7 @@ pub(crate) fn host() -> Host {
     host.os.container = known("none".to_owned());
     (host.limits.affinity, host.limits.cpuset) = (known(vec![0, 1]), known(vec![0, 1]));
     host.limits.cpu_quota = known(CpuQuota::default());
+    host.limits.cgroups_to_top = true;
     (host.limits.usable_cpus, host.limits.usable_cores) = (vec![0, 1], 2);
     host.timer.clock_source = known("tsc".to_owned());
     (host.timer.resolution_s, host.timer.overhead_s) = (known(2e-8), known(2e-8));

@@ -86,6 +86,9 @@ pub struct ComparedPoint {
     /// Parameters that distinguish it from the other points of its workload, in words; empty for
     /// an only point.
     pub name: String,
+    /// What its row on A's first screen is called; left out where it has no declared row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row: Option<String>,
     /// Part of the machine.
     pub subsystem: Subsystem,
     /// Every parameter.
@@ -117,7 +120,7 @@ pub struct ComparedFigure {
     /// B / A: the median over all pairs of a round (without rounds, a trial) of A and one of B,
     /// with its 95 % interval, null for too few.
     pub ratio: Ratio,
-    /// Ratios from 1 / (1 + margin) to 1 + margin say nothing: two runs of one machine differ as
+    /// Ratios from 1 - margin to 1 / (1 - margin) say nothing: two runs of one machine differ as
     /// much.
     pub margin: f64,
     /// Smallest slowdown of B, as a share, that it can show; null where it shows nothing.

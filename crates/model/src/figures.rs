@@ -67,14 +67,8 @@ impl Figure {
         Self { value: Some(value), missing: Some(why.into()), ..Self::default() }
     }
 
-    /// The median of the figures of some of a measurement's rounds, of whose number the interval may
-    /// have decided.
-    pub fn of_some(values: &[f64], rounds: usize) -> Self {
-        Self::of_rounds(values, rounds, true)
-    }
-
     /// The median of the figures of some of so many rounds; where a trial cannot be cut it is one.
-    fn of_rounds(values: &[f64], rounds: usize, stopped_by_interval: bool) -> Self {
+    pub fn of_rounds(values: &[f64], rounds: usize, stopped_by_interval: bool) -> Self {
         let Some(value) = median(values) else { return Self::none("no round has one") };
         match interval_of_rounds(values, rounds, stopped_by_interval) {
             Some(ci95) => Self { value: Some(value), ci95: Some(ci95), ..Self::default() },
@@ -164,6 +158,14 @@ impl Measurement {
     /// Whether a trial was cut into rounds.
     pub fn has_rounds(&self) -> bool {
         self.all_rounds().next().is_some()
+    }
+
+    /// Whether a round is in the headline: attainable leaves out shared ones.
+    pub fn in_headline(&self) -> impl Fn(&Round) -> bool + use<> {
+        let attainable =
+            self.summary.as_ref().is_some_and(|s| s.headline == FigureKind::Attainable);
+        let widest = widest(self.all_rounds().filter_map(|r| r.issue_width));
+        move |round| !attainable || round.alone(widest)
     }
 }
 
@@ -308,14 +310,20 @@ const ALONE: f64 = 0.97;
 impl Round {
     /// Whether its cores worked for it alone at some time, where the widest that was seen is this one.
     pub fn alone(&self, widest: f64) -> bool {
-        self.issue_width.is_none_or(|width| width >= ALONE * widest)
+        self.issue_width.is_none_or(|width| is_alone(width, widest))
     }
 }
 
-/// The widest that the cores were in several of these rounds, since one may read too much; 0 where
-/// nothing is known.
-pub fn widest<'a>(rounds: impl Iterator<Item = &'a Round>) -> f64 {
-    let mut widths: Vec<f64> = rounds.filter_map(|r| r.issue_width).collect();
+/// Whether a core that issued so many instructions a cycle worked for one thread alone, where the
+/// widest that was seen is this one.
+pub fn is_alone(width: f64, widest: f64) -> bool {
+    width >= ALONE * widest
+}
+
+/// The widest that the cores were in several rounds, since one may read too much; 0 where nothing is
+/// known.
+pub fn widest(widths: impl Iterator<Item = f64>) -> f64 {
+    let mut widths: Vec<f64> = widths.collect();
     widths.sort_by(|a, b| b.total_cmp(a));
     widths.get(SEEN_ROUNDS - 1).or(widths.last()).copied().unwrap_or(0.0)
 }
@@ -323,7 +331,7 @@ pub fn widest<'a>(rounds: impl Iterator<Item = &'a Round>) -> f64 {
 /// What cores do in the rounds in which they worked for the run alone. If those are too few for an
 /// interval, it is that of all rounds, widened where it does not hold the value.
 fn of_cores_alone(rounds: &[&Round], stopped_by_interval: bool) -> Figure {
-    let widest = widest(rounds.iter().copied());
+    let widest = widest(rounds.iter().filter_map(|r| r.issue_width));
     let figures = |counts: &dyn Fn(&Round) -> bool| -> Vec<f64> {
         rounds.iter().filter(|r| counts(r)).filter_map(|r| r.attainable).collect()
     };

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{CpuQuota, Finding, IoLimit, Network, Probe, Storage};
+use crate::{
+    CpuQuota, Finding, IoLimit, Network, Probe, Storage, clean_excerpt, counted, format_size,
+};
 
 /// The machine as this process sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -149,7 +151,8 @@ pub struct Clock {
     pub nominal_hz: Probe<f64>,
     /// Highest frequency as the machine reports it.
     pub boost_hz: Probe<f64>,
-    /// Core cycles a second, measured on one idle core by a chain of dependent instructions.
+    /// Core cycles per second, measured on one idle core: the faster of two chains of dependent
+    /// instructions.
     pub measured_hz: Probe<f64>,
     /// Rate of the time-stamp counter.
     pub tsc_hz: Probe<f64>,
@@ -194,6 +197,12 @@ pub struct MemoryModule {
 /// Operating system and what is under it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Os {
+    /// Name of the machine.
+    #[serde(default = "not_looked_for::<String>")]
+    pub host_name: Probe<String>,
+    /// Vendor and product as the firmware names them: at some providers the instance type.
+    #[serde(default = "not_looked_for::<String>")]
+    pub product: Probe<String>,
     /// Kernel name and release, such as `Linux 6.18.0`.
     pub kernel: Probe<String>,
     /// Distribution, such as `Debian GNU/Linux 12 (bookworm)`.
@@ -213,6 +222,9 @@ pub struct Limits {
     pub cpuset: Probe<Vec<u32>>,
     /// CPU bandwidth of the tightest cgroup on the way up.
     pub cpu_quota: Probe<CpuQuota>,
+    /// Whether the cgroups are visible up to the machine's top; those above a container are not.
+    #[serde(default)]
+    pub cgroups_to_top: bool,
     /// `cpu.stat` files of this process's cgroup and those above it, nearest
     /// first, in which the kernel counts throttling; empty where there are none.
     pub cpu_stat: Vec<String>,
@@ -239,7 +251,36 @@ pub struct Limits {
     pub usable_cores: u32,
 }
 
+impl Limits {
+    /// Whether it is known that no CPU quota holds the process back.
+    pub fn has_no_cpu_quota(&self) -> bool {
+        self.cgroups_to_top && self.cpu_quota.get().is_some_and(|quota| quota.cpus.is_none())
+    }
+}
+
 impl Host {
+    /// The machine in a few words: processor, CPUs, memory, and what it is a guest of.
+    pub fn words(&self) -> String {
+        const LONGEST: usize = 60;
+        let short = |text: &str| clean_excerpt(text, LONGEST);
+        let model = self.cpu.model_name.get().map_or("unnamed CPU", |n| n.as_str());
+        let mut parts = vec![short(model)];
+        if let Some(design) = self.cpu.microarchitecture.get() {
+            parts[0] += &format!(" ({})", short(&design.id));
+        }
+        parts.extend(self.os.product.get().map(|product| short(product)));
+        if !self.limits.usable_cpus.is_empty() {
+            parts.push(counted(self.limits.usable_cpus.len() as f64, "CPU"));
+        }
+        if let Some(quota) = self.limits.cpu_quota.get().and_then(|q| q.cpus) {
+            parts.push(format!("quota of {}", counted(quota, "CPU")));
+        }
+        parts.extend(self.memory.total_bytes.get().map(|bytes| format_size(*bytes)));
+        let guest = self.os.virtualisation.get().filter(|v| *v != "none");
+        parts.extend(guest.map(|name| format!("{} guest", short(name))));
+        parts.join(", ")
+    }
+
     /// A machine of which nothing is known, for this reason; who makes one up fills in
     /// what it is about.
     pub fn unknown(reason: &'static str) -> Self {
@@ -280,6 +321,8 @@ impl Host {
             storage: no(reason),
             network: no(reason),
             os: Os {
+                host_name: no(reason),
+                product: no(reason),
                 kernel: no(reason),
                 distribution: no(reason),
                 virtualisation: no(reason),
@@ -289,6 +332,7 @@ impl Host {
                 affinity: no(reason),
                 cpuset: no(reason),
                 cpu_quota: no(reason),
+                cgroups_to_top: false,
                 cpu_stat: Vec::new(),
                 memory_bytes: no(reason),
                 memory_used_bytes: no(reason),

@@ -7,10 +7,12 @@
 //! means. A missing value is `None` (or [`Probe::Missing`]) with a reason, never
 //! 0, NaN or -1.
 
+mod anonymous;
 mod ceiling;
 mod comparison;
 mod figures;
 mod finding;
+mod headline;
 mod history;
 mod host;
 mod limit;
@@ -23,6 +25,7 @@ mod plan;
 mod probe;
 mod quota;
 mod reference;
+mod requirement;
 mod role;
 mod run;
 mod sanitize;
@@ -43,8 +46,11 @@ pub use comparison::{
     COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Comparison,
     Difference, Number, Side, comparison_schema,
 };
-pub use figures::{CLEAN_S, Cut, Figure, FigureKind, LOOKS, Summary, summarise_trials, widest};
+pub use figures::{
+    CLEAN_S, Cut, Figure, FigureKind, LOOKS, Summary, is_alone, summarise_trials, widest,
+};
 pub use finding::{Finding, Severity, Verdict};
+pub use headline::{Headline, HeadlineRow, Pick, PickedValue, answer, best};
 pub use history::{PastFigure, PastPoint, PastRun};
 pub use host::{
     Cache, CacheKind, Clock, Cpu, Host, Limits, Load, LogicalCpu, Memory, MemoryModule,
@@ -52,8 +58,8 @@ pub use host::{
 };
 pub use limit::Limit;
 pub use measurement::{
-    Account, Bottleneck, Conditions, Ending, Latency, LatencyBucket, Measurement, Precision, Round,
-    Trial, Verification,
+    Account, Bottleneck, Conditions, Ending, Latency, LatencyBucket, MOST_CLOCKS_APART,
+    Measurement, Precision, Round, Trial, Verification,
 };
 pub use nearest::did_you_mean;
 pub use network::{
@@ -66,6 +72,7 @@ pub use plan::{Plan, PlannedReference, PlannedSeries, Policy};
 pub use probe::Probe;
 pub use quota::CpuQuota;
 pub use reference::{First, Printed, Ratio, Reference};
+pub use requirement::{CheckedRequirement, REQUIREMENTS_SCHEMA};
 pub use role::{Counterpart, Place, Property, Relation, Role, ToolTest};
 pub use run::{MAGNITUDES, Program, ReadError, Run, SCHEMA, Tool, is_quantity, read_run, schema};
 pub use sanitize::{clean, clean_excerpt, clean_page};

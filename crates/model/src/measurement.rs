@@ -79,8 +79,8 @@ pub struct Round {
     pub clean_s: f64,
     /// Core clock in Hz, the 95th percentile of its readings: the mean over threads.
     pub clock_hz: Option<f64>,
-    /// Instructions that do nothing which a thread's core issued a cycle, the 95th percentile of its
-    /// readings, of the thread with the fewest. Fewer than usual: another hardware thread of the core
+    /// NOPs that a thread's core issued per cycle: the 95th percentile of its readings, of the thread
+    /// with the fewest. Fewer than usual: another hardware thread of the core
     /// worked all the time.
     pub issue_width: Option<f64>,
     /// Rate of the whole, a digit a millisecond, or a window where those are longer: 0 to 9 tenths of
@@ -116,6 +116,10 @@ impl std::ops::Add for Account {
     }
 }
 
+/// Of two chains whose clocks differ by more, as a share, one does not take its known cycles: another
+/// latency makes a quarter of difference at least, a busy SMT sibling on Zen 5 some percent.
+pub const MOST_CLOCKS_APART: f64 = 0.2;
+
 /// What the system did during a trial. `None`: this system does not report it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -126,9 +130,11 @@ pub struct Conditions {
     /// Relative gap between the clock before and after the trial, or how far from the middle half of
     /// the readings while it ran lie: the median over the threads. Null where it was read once.
     pub clock_spread: Option<f64>,
-    /// Relative gap between two chains of different instructions; a clock that
-    /// both agree on is a clock.
+    /// By what share the slower of the two clock chains was slower.
     pub clock_disagreement: Option<f64>,
+    /// NOPs that a core issued per cycle, the median over a trial of a whole problem: of the thread
+    /// with the fewest. A busy SMT sibling takes about half.
+    pub issue_width: Option<f64>,
     /// Time that the hypervisor took from the trial's CPUs, in CPU-seconds.
     pub steal_s: Option<f64>,
     /// Time that the cgroup's quota held back the process, in CPU-seconds.
@@ -281,8 +287,8 @@ pub struct Measurement {
     pub efficiency: Option<f64>,
     /// What limited it.
     pub bottleneck: Option<Bottleneck>,
-    /// The states of the CPUs in which its rounds ran, the most frequent first; empty where none was
-    /// looked for.
+    /// How the CPUs of its threads were placed while its rounds ran, the most frequent first; empty
+    /// where that was not probed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpu_placements: Vec<CpuPlacement>,
     /// What became of it over time; only where that was asked for. The trials are its samples.

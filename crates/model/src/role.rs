@@ -6,14 +6,14 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Params, When};
+use crate::{HeadlineRow, Params, When};
 
 /// What a workload's figures are used for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Role {
-    /// Place among the figures that answer for its subsystem, from 1; null: it is not one of them.
+    /// Rows of a report's first screen that it fills; the last one answers for all its results.
     #[serde(default)]
-    pub lead: Option<u32>,
+    pub headlines: Cow<'static, [HeadlineRow]>,
     /// Properties of the machine that its figures give to ceilings, checks and the roofline.
     #[serde(default)]
     pub provides: Cow<'static, [Property]>,
@@ -92,7 +92,7 @@ pub struct ToolTest {
 impl Role {
     /// None in particular.
     pub const NONE: Self = Self {
-        lead: None,
+        headlines: Cow::Borrowed(&[]),
         provides: Cow::Borrowed(&[]),
         tables: Cow::Borrowed(&[]),
         counterparts: Cow::Borrowed(&[]),

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{
     Clocks, CpuPlacement, Finding, Host, Measurement, Plan, TimeAccount, Timestamp, Verdict,
-    WorkloadSpec,
+    WorkloadSpec, clean_excerpt,
 };
 
 /// Version of the run file's shape.
@@ -64,6 +64,9 @@ pub struct Run {
     /// The tool whose output this is, with its version, where proofmark measured nothing itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<String>,
+    /// What the user calls the machine or the run (`--label`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// The machine.
     pub host: Host,
     /// What was to be measured.
@@ -73,8 +76,8 @@ pub struct Run {
     pub workloads: BTreeMap<String, WorkloadSpec>,
     /// What was measured, in the order of the plan.
     pub measurements: Vec<Measurement>,
-    /// The states of the CPUs in which its rounds ran, the most frequent first; empty where none was
-    /// looked for.
+    /// How the CPUs of its threads were placed while its rounds ran, the most frequent first; empty
+    /// where that was not probed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpu_placements: Vec<CpuPlacement>,
     /// Other programs that used its CPUs meanwhile, most first, as far as the system shows them.
@@ -90,7 +93,24 @@ impl Run {
     /// Where the time of all threads went; `None` where no trial has an account of it.
     pub fn time_account(&self) -> Option<TimeAccount> {
         let trials = self.measurements.iter().flat_map(|m| &m.trials);
-        trials.filter_map(|t| t.time_account).reduce(|a, b| a + b)
+        let all = trials.filter_map(|t| t.time_account).reduce(|a, b| a + b)?;
+        // Without a quota there is nothing to count.
+        let throttled_s = all.throttled_s.or(self.host.limits.has_no_cpu_quota().then_some(0.0));
+        Some(TimeAccount { throttled_s, ..all })
+    }
+
+    /// What the machine is called: as the user labelled it, else its host name.
+    pub fn name(&self) -> Option<&str> {
+        self.label.as_deref().or(self.host.os.host_name.get().map(String::as_str))
+    }
+
+    /// The machine in a few words, after its name: `web-3: AMD EPYC (zen3), 2 CPUs, 23.5 GiB`.
+    pub fn words(&self) -> String {
+        let words = self.host.words();
+        match self.name() {
+            Some(name) => format!("{}: {words}", clean_excerpt(name, 60)),
+            None => words,
+        }
     }
 
     /// The worst verdict of all measurements; `None` without one.

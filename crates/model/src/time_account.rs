@@ -10,14 +10,16 @@ pub struct TimeAccount {
     pub wall_s: f64,
     /// At work.
     pub working_s: f64,
-    /// Runnable, while others used the CPU.
+    /// Runnable, while others used the CPU; where `throttled_s` is null, a CPU quota's pauses may be in
+    /// it.
     pub waiting_s: f64,
-    /// Held back by the cgroup's quota.
-    pub throttled_s: f64,
+    /// Held back by the cgroup's quota; null where the system does not report it.
+    pub throttled_s: Option<f64>,
     /// Stopped by a signal.
     pub stopped_s: f64,
-    /// Taken by the hypervisor, as it reports, in ticks of 10 ms a CPU: a part of the next two.
-    pub stolen_s: f64,
+    /// Taken by the hypervisor, as it reports, in ticks of 10 ms a CPU: a part of the next two; null
+    /// where /proc/stat does not show it.
+    pub stolen_s: Option<f64>,
     /// On a CPU by the system's account, but not at work.
     pub interrupted_s: f64,
     /// Neither runnable nor on a CPU, and nobody stopped it.
@@ -27,14 +29,16 @@ pub struct TimeAccount {
 impl std::ops::Add for TimeAccount {
     type Output = Self;
 
+    /// A sum is unknown where one of its parts is.
     fn add(self, o: Self) -> Self {
+        let both = |a: Option<f64>, b: Option<f64>| Some(a? + b?);
         Self {
             wall_s: self.wall_s + o.wall_s,
             working_s: self.working_s + o.working_s,
             waiting_s: self.waiting_s + o.waiting_s,
-            throttled_s: self.throttled_s + o.throttled_s,
+            throttled_s: both(self.throttled_s, o.throttled_s),
             stopped_s: self.stopped_s + o.stopped_s,
-            stolen_s: self.stolen_s + o.stolen_s,
+            stolen_s: both(self.stolen_s, o.stolen_s),
             interrupted_s: self.interrupted_s + o.interrupted_s,
             unaccounted_s: self.unaccounted_s + o.unaccounted_s,
         }
@@ -50,18 +54,17 @@ pub struct TimeCause {
     pub words: &'static str,
     /// Who counts it, and the least that this sees in a round.
     pub counted: &'static str,
-    /// Seconds of an account that was divided.
-    pub seconds: fn(&TimeAccount) -> f64,
+    /// Seconds of an account that was divided; `None` where the counter could not be read.
+    pub seconds: fn(&TimeAccount) -> Option<f64>,
 }
 
 impl TimeCause {
-    /// Each.
-    pub const ALL: [Self; 6] = [
+    const ALL: [Self; 6] = [
         Self {
             name: "other processes",
             words: "used by other processes",
             counted: "schedstat (run delay), to 1 us",
-            seconds: |t| t.waiting_s,
+            seconds: |t| Some(t.waiting_s),
         },
         Self {
             name: "throttled",
@@ -73,7 +76,7 @@ impl TimeCause {
             name: "stopped",
             words: "stopped by a signal",
             counted: "CPU clocks of the threads, to 0.1 %",
-            seconds: |t| t.stopped_s,
+            seconds: |t| Some(t.stopped_s),
         },
         Self {
             name: "steal",
@@ -85,26 +88,43 @@ impl TimeCause {
             name: "interrupts",
             words: "interrupts or unreported steal",
             counted: "slices longer than those around them",
-            seconds: |t| t.interrupted_s,
+            seconds: |t| Some(t.interrupted_s),
         },
         Self {
             name: "unexplained",
             words: "unexplained",
             counted: "what is left, to 0.1 %",
-            seconds: |t| t.unaccounted_s,
+            seconds: |t| Some(t.unaccounted_s),
         },
     ];
 }
 
+/// Replaces the first cause where a CPU quota's pauses are not counted.
+const WAITING: TimeCause = TimeCause {
+    name: "waiting for a CPU",
+    words: "spent waiting for a CPU (other processes or a CPU quota)",
+    ..TimeCause::ALL[0]
+};
+
 impl TimeAccount {
+    /// The causes, named by what could be read.
+    pub fn causes(&self) -> [TimeCause; 6] {
+        let mut all = TimeCause::ALL;
+        if self.throttled_s.is_none() {
+            all[0] = WAITING;
+        }
+        all
+    }
+
     /// The same with stolen time taken out of what it is a part of. Of few rounds, ticks are too coarse
     /// for that: sums are to be divided, not summed what was divided.
     #[must_use]
     pub fn divided(self) -> Self {
         let lost_s = self.unaccounted_s + self.interrupted_s;
-        let stolen_s = self.stolen_s.min(lost_s);
-        let unaccounted_s = (self.unaccounted_s - stolen_s).max(0.0);
-        Self { stolen_s, unaccounted_s, interrupted_s: lost_s - stolen_s - unaccounted_s, ..self }
+        let stolen_s = self.stolen_s.map(|s| s.min(lost_s));
+        let taken_s = stolen_s.unwrap_or(0.0);
+        let unaccounted_s = (self.unaccounted_s - taken_s).max(0.0);
+        Self { stolen_s, unaccounted_s, interrupted_s: lost_s - taken_s - unaccounted_s, ..self }
     }
 
     /// The share of all time at work.
@@ -113,10 +133,10 @@ impl TimeAccount {
     }
 
     /// Who took which share of all time, most first; less than `least` is left out.
-    pub fn taken(&self, least: f64) -> Vec<(f64, &'static TimeCause)> {
+    pub fn taken(&self, least: f64) -> Vec<(f64, TimeCause)> {
         let divided = self.divided();
-        let all =
-            TimeCause::ALL.iter().map(|cause| ((cause.seconds)(&divided) / self.wall_s, cause));
+        let share = |cause: TimeCause| Some(((cause.seconds)(&divided)? / self.wall_s, cause));
+        let all = self.causes().into_iter().filter_map(share);
         let mut all: Vec<_> = all.filter(|(share, _)| *share >= least).collect();
         all.sort_by(|a, b| b.0.total_cmp(&a.0));
         all
@@ -140,13 +160,14 @@ mod tests {
         let account = |stolen_s, interrupted_s, unaccounted_s| {
             let all = TimeAccount {
                 wall_s: 1.0,
-                stolen_s,
+                stolen_s: Some(stolen_s),
                 interrupted_s,
                 unaccounted_s,
                 ..Default::default()
             };
             let d = all.divided();
-            [d.stolen_s, d.interrupted_s, d.unaccounted_s].map(|s| (100.0 * s).round() as i32)
+            let parts = [d.stolen_s.unwrap(), d.interrupted_s, d.unaccounted_s];
+            parts.map(|s| (100.0 * s).round() as i32)
         };
         assert_eq!(account(0.0, 0.1, 0.05), [0, 10, 5]);
         assert_eq!(account(0.03, 0.1, 0.05), [3, 10, 2]);
@@ -159,7 +180,7 @@ mod tests {
         let all = TimeAccount {
             wall_s: 10.0,
             working_s: 9.0,
-            throttled_s: 0.2,
+            throttled_s: Some(0.2),
             waiting_s: 0.8,
             ..Default::default()
         };
@@ -167,5 +188,20 @@ mod tests {
             "90.0 % at work, 8.0 % used by other processes, 2.0 % throttled by a CPU quota";
         assert_eq!(all.words(1e-3), expected);
         assert_eq!(all.words(0.05), "90.0 % at work, 8.0 % used by other processes");
+    }
+
+    #[test]
+    fn what_could_not_be_read_is_not_nothing() {
+        let known = TimeAccount { wall_s: 1.0, stolen_s: Some(0.1), ..Default::default() };
+        let unknown = TimeAccount { stolen_s: None, interrupted_s: 0.3, ..known };
+        assert_eq!((known + known).stolen_s, Some(0.2));
+        assert_eq!((known + unknown).stolen_s, None);
+        assert_eq!(unknown.divided(), unknown);
+        assert!(unknown.taken(0.0).iter().all(|(_, cause)| cause.name != "steal"));
+        let held =
+            TimeAccount { wall_s: 1.0, working_s: 0.5, waiting_s: 0.5, ..Default::default() };
+        let expected =
+            "50.0 % at work, 50.0 % spent waiting for a CPU (other processes or a CPU quota)";
+        assert_eq!(held.words(0.01), expected);
     }
 }

@@ -7,7 +7,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Pace, Params, Role, Work};
+use crate::{Pace, Param, Params, Role, Work, format_size};
 
 /// Part of the machine.
 #[derive(
@@ -224,6 +224,23 @@ impl WorkloadSpec {
     /// The parameter of that name.
     pub fn parameter(&self, name: &str) -> Option<&Parameter> {
         self.parameters.iter().find(|k| k.name == name)
+    }
+
+    /// A configuration of it as people read it: `memory.latency order=rand working_set=256 MiB`.
+    pub fn describe(&self, params: &Params) -> String {
+        let is_size = |name: &str| {
+            matches!(self.parameter(name).map(|p| &p.kind), Some(ParameterKind::Size { .. }))
+        };
+        let mut text = self.id.to_string();
+        for (name, value) in &params.0 {
+            match value {
+                Param::Int(bytes) if is_size(name) => {
+                    text += &format!(" {name}={}", format_size(*bytes));
+                }
+                value => text += &format!(" {name}={value}"),
+            }
+        }
+        text
     }
 
     /// These parameters with every combination of the parameters that are a choice.

@@ -17,7 +17,9 @@ pub mod jsonl;
 pub mod junit;
 pub mod markdown;
 pub mod openmetrics;
+pub mod requirements;
 pub mod spark;
+pub mod summary;
 pub mod terminal;
 pub mod view;
 
@@ -79,6 +81,7 @@ pub const ALL: &[&dyn Format] = &[
     &terminal::Terminal,
     &html::Html,
     &markdown::Markdown,
+    &summary::Summary,
     &csv::Csv,
     &json::Json,
     &jsonl::Jsonl,

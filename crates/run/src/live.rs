@@ -62,6 +62,7 @@ pub fn begin(
         ended: None,
         interrupted: None,
         imported: None,
+        label: None,
         host,
         plan,
         workloads,

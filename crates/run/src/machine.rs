@@ -4,7 +4,7 @@ use std::path::Path;
 
 use proofmark_engine::chain::read_clock;
 use proofmark_engine::{Refusal, interrupted_share, precision, usable_cpus};
-use proofmark_model::{Host, Probe, Subsystem};
+use proofmark_model::{Host, MOST_CLOCKS_APART, Probe, Subsystem};
 use proofmark_workloads::disk::ToolFile;
 
 use crate::error::{RunError, Usage};
@@ -110,12 +110,11 @@ pub fn look(disk_path: Option<&Path>) -> Host {
 fn measured_clock() -> Probe<f64> {
     const SLICE_S: f64 = 0.5e-3;
     const ROUNDS: u32 = 40;
-    const TOLERANCE: f64 = 0.02;
     let r = read_clock(SLICE_S, ROUNDS);
-    if r.disagreement() > TOLERANCE {
-        let [adds, second] = [r.by_adds, r.by_second].map(|hz| hz / 1e9);
-        let why = format!("two instruction chains disagree: {adds:.3} GHz and {second:.3} GHz");
+    if r.disagreement() > MOST_CLOCKS_APART {
+        let [first, second] = r.by.map(|hz| hz / 1e9);
+        let why = format!("two instruction chains disagree: {first:.3} GHz and {second:.3} GHz");
         return Probe::missing(why);
     }
-    Probe::known(r.by_adds, "chain of dependent register adds, checked by a second chain")
+    Probe::known(r.hz(), "the faster of two chains of dependent instructions")
 }

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use proofmark_model::{
-    AUTO, Better, Counterpart, Parameter, ParameterKind, Place, Relation, Role, Subsystem,
-    ToolTest, Unit, When, Work, WorkloadSpec,
+    AUTO, Better, Counterpart, HeadlineRow, Parameter, ParameterKind, Pick, PickedValue, Place,
+    Relation, Role, Subsystem, ToolTest, Unit, When, Work, WorkloadSpec,
 };
 
 /// The largest size of any parameter, in bytes: 64 TiB.
@@ -103,6 +103,34 @@ pub(crate) const fn lower_is_better(mut spec: WorkloadSpec) -> WorkloadSpec {
     spec.better = Better::Lower;
     spec
 }
+
+/// A row of the first screen: its place in the subsystem, its title and the configuration that answers.
+pub(crate) const fn headline(
+    place: u32,
+    title: &'static str,
+    picks: &'static [Pick],
+) -> HeadlineRow {
+    HeadlineRow { place, title: Cow::Borrowed(title), picks: Cow::Borrowed(picks) }
+}
+
+/// Which of the measured values of a parameter answers.
+pub(crate) const fn pick(parameter: &'static str, value: PickedValue) -> Pick {
+    Pick { parameter: Cow::Borrowed(parameter), value }
+}
+
+/// The same where it is one value.
+pub(crate) const fn pick_value(parameter: &'static str, value: &'static str) -> Pick {
+    pick(parameter, PickedValue::Is(Cow::Borrowed(value)))
+}
+
+/// One CPU, where that was measured.
+pub(crate) const ONE_CPU: Pick = pick("threads", PickedValue::Smallest);
+
+/// All CPUs.
+pub(crate) const ALL_CPUS: Pick = pick("threads", PickedValue::UsableCpus);
+
+/// Before a run nobody knows which instruction set a machine is fastest with.
+pub(crate) const BEST_ISA: Pick = pick("isa", PickedValue::Best);
 
 /// A row of a table of several workloads.
 pub(crate) const fn place(table: &'static str, row: u32, label: &'static str) -> Place {

@@ -1,8 +1,10 @@
 //! Arguments that several commands take.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
+use proofmark_model::parse_duration;
 
 use crate::limit;
 
@@ -16,6 +18,15 @@ pub struct ResultFiles {
     /// Also write the run as JSON to a file; - prints it instead of the table
     #[arg(long, value_name = "FILE|-")]
     pub json: Option<PathBuf>,
+    /// Name of the machine or the run, in reports, history and comparisons [default: the host name]
+    #[arg(long, value_name = "TEXT", value_parser = limit::label)]
+    pub label: Option<String>,
+    /// Leave out host, process and path names
+    #[arg(long)]
+    pub anonymous: bool,
+    /// Before measuring, wait up to this time until CPU use is below 5 % and steal below 1 %
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub wait_quiet: Option<Duration>,
     #[command(flatten)]
     pub exit: ExitRules,
 }

@@ -1,45 +1,120 @@
-//! `proofmark compare`: two runs; and `proofmark check`: a run and its baseline, for CI.
+//! `proofmark compare`: two or more runs; and `proofmark check`: a run and its baseline, for CI.
 
 use std::path::Path;
 
 use anyhow::Result;
 use proofmark_judge::compare::{Named, Options, compare};
+use proofmark_judge::requirements::Requirement;
 use proofmark_model::Comparison;
-use proofmark_report::comparison::{check as checked, html, json, junit, terminal};
-use proofmark_run::unknown;
+use proofmark_report::comparison::{
+    MOST_RUNS, check as compared, check_markdown, html, json, junit, markdown, several, terminal,
+};
+use proofmark_report::requirements;
+use proofmark_run::{read_text, unknown};
+use serde::Deserialize;
 
 use crate::cli::{CheckArgs, CompareArgs};
 use crate::error::{Outcome, usage};
 use crate::formats;
-use crate::output::deliver;
+use crate::output::{deliver, unreadable};
 use crate::past::named;
 use crate::text::options_for;
 
+/// Largest file of requirements that is read, in bytes.
+const LARGEST_REQUIREMENTS: u64 = 1 << 20;
+
 pub fn run(args: &CompareArgs) -> Result<Outcome> {
     known_format(&args.format, &formats::COMPARE, "proofmark compare --help")?;
-    let comparison = make([&args.a, &args.b], args.history.history.as_deref(), args.margin)?;
-    let text = match args.format.as_str() {
-        "json" => json(&comparison)?,
-        "html" => html(&comparison)?,
-        _ => terminal(&comparison, args.all, &options_for(args.out.as_deref())),
+    let [a, others @ ..] = args.runs.as_slice() else { return Err(usage("name two runs")) };
+    if args.runs.len() > MOST_RUNS {
+        return Err(usage(format!("compare at most {MOST_RUNS} runs")));
+    }
+    if others.len() > 1 && ["html", "markdown"].contains(&args.format.as_str()) {
+        return Err(usage(format!("--format {} compares two runs", args.format)));
+    }
+    let history = args.history.history.as_deref();
+    let made = others.iter().map(|b| make([a, b], history, args.margin));
+    let all = made.collect::<Result<Vec<_>>>()?;
+    let options = options_for(args.out.as_deref());
+    let text = match (args.format.as_str(), all.as_slice()) {
+        ("json", [comparison]) => json(comparison)?,
+        ("json", all) => serde_json::to_string_pretty(all)? + "\n",
+        ("html", [comparison]) => html(comparison)?,
+        ("markdown", [comparison]) => markdown(comparison),
+        (_, [comparison]) => terminal(comparison, args.all, &options),
+        (_, all) => several(all, &options),
     };
     deliver(&text, &args.format, args.out.as_deref())?;
     Ok(Outcome::Done)
 }
 
-/// Compares a run with its baseline: slower, without a number that the baseline has, or with too
-/// little that could be judged, is [`Outcome::Slower`].
+/// Checks a run against its baseline and its requirements: slower, without a number that the baseline
+/// has, with too little that could be judged, or with a requirement missed, is [`Outcome::Slower`].
 pub fn check(args: &CheckArgs) -> Result<Outcome> {
     known_format(&args.format, &formats::CHECK, "proofmark check --help")?;
-    let runs = [args.against.as_str(), &args.run];
-    let comparison = make(runs, args.history.history.as_deref(), args.margin)?;
-    let text = match args.format.as_str() {
-        "json" => json(&comparison)?,
-        "junit" => junit(&comparison),
-        _ => checked(&comparison),
+    let history = args.history.history.as_deref();
+    let wanted = required(args)?;
+    let comparison =
+        args.against.as_deref().map(|a| make([a, &args.run], history, args.margin)).transpose()?;
+    let checked = match wanted.as_slice() {
+        [] => Vec::new(),
+        all => {
+            let (_, run) = named(&args.run, history)?;
+            let found = all.iter().map(|r| r.check(&run)).collect::<Result<Vec<_>, _>>();
+            found.map_err(usage)?.concat()
+        }
+    };
+    let text = match (args.format.as_str(), &comparison) {
+        ("json", Some(comparison)) if checked.is_empty() => json(comparison)?,
+        ("json", comparison) => requirements::json(&checked, comparison.as_ref())?,
+        ("junit", Some(comparison)) => {
+            junit(comparison, (!checked.is_empty()).then(|| requirements::suite(&checked)))
+        }
+        ("junit", None) => requirements::junit(&args.run, &checked),
+        ("markdown", comparison) => check_markdown(comparison.as_ref(), &checked),
+        (_, comparison) => {
+            let compared = comparison.as_ref().map_or_else(String::new, compared);
+            let met =
+                if checked.is_empty() { String::new() } else { requirements::terminal(&checked) };
+            compared + &met
+        }
     };
     deliver(&text, &args.format, args.out.as_deref())?;
-    Ok(if comparison.fails() { Outcome::Slower } else { Outcome::Done })
+    let fails = comparison.is_some_and(|c| c.fails()) || checked.iter().any(|c| !c.met);
+    Ok(if fails { Outcome::Slower } else { Outcome::Done })
+}
+
+/// The requirements of the command line and of the file.
+fn required(args: &CheckArgs) -> Result<Vec<Requirement>> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Requirements {
+        require: Vec<String>,
+    }
+    let mut texts = args.require.clone();
+    if let Some(path) = &args.require_file {
+        let text = read_text(path, LARGEST_REQUIREMENTS).map_err(|e| unreadable(path, e))?;
+        let file: Requirements = toml::from_str(&text)
+            .map_err(|e| usage(format!("{}: {}", path.display(), e.message())))?;
+        texts.extend(file.require);
+    }
+    if texts.is_empty() && args.against.is_none() {
+        return Err(usage(
+            "there is no requirement; write one, as in require = [\"disk.fsync.p99<10ms\"]",
+        ));
+    }
+    texts.iter().map(|text| parse(text)).collect()
+}
+
+fn parse(text: &str) -> Result<Requirement> {
+    let parsed: Requirement = text.parse().map_err(|why| usage(format!("'{text}': {why}")))?;
+    let ids = || proofmark_workloads::ALL.iter().map(|w| w.spec().id.as_ref());
+    match ids().any(|id| id == parsed.workload) {
+        true => Ok(parsed),
+        false => {
+            Err(usage(unknown("workload", &parsed.workload, ids(), "proofmark list workloads")))
+        }
+    }
 }
 
 /// Refuses a format that there is not, before runs are read.

@@ -11,6 +11,7 @@ use proofmark_run::{
 };
 
 use crate::command::import::FINDINGS as IMPORT_FINDINGS;
+use crate::command::terms::TERMS;
 use crate::error::{Outcome, usage};
 use crate::text::{print, terminal_options, wrap};
 
@@ -27,7 +28,7 @@ pub fn run(id: &str) -> Result<Outcome> {
     let others = words().filter(|(name, _, _)| *name == id).map(explain);
     let texts: Vec<String> = workload.into_iter().chain(check).chain(others).chain(tool).collect();
     if texts.is_empty() {
-        return Err(usage(unknown("id", id, ids(), "proofmark list workloads")));
+        return Err(usage(unknown("id", id, ids(), "proofmark list")));
     }
     print(&texts.join("\n"))?;
     Ok(Outcome::Done)
@@ -101,7 +102,8 @@ fn words() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
         proofmark_reference::ALL.iter().map(|t| t.description()).map(|d| (d.id, d.title, d.about));
     let rules = proofmark_audit::rules::ALL.iter().map(|r| (r.id, r.title, r.about));
     let formats = proofmark_report::ALL.iter().map(|f| (f.id(), "report format", f.about()));
-    ceilings.chain(tools).chain(rules).chain(formats).chain(findings().copied())
+    let named = ceilings.chain(tools).chain(rules).chain(formats);
+    named.chain(findings().copied()).chain(TERMS.iter().copied())
 }
 
 /// What can be found about the host, the plan, a tool and an import: id, title and meaning.

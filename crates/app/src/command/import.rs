@@ -38,7 +38,8 @@ pub fn run(args: &ImportArgs) -> Result<Outcome> {
     let by = tool_of(args.tool.as_deref(), &text)?;
     let read = by.parse(&text).map_err(|e| usage(format!("{name}: {e}")))?;
     let started = read.started.unwrap_or_else(|| written(&args.file));
-    let run = run_of(by, read, started, args.here);
+    let label = args.results.label.clone();
+    let run = Run { label, ..run_of(by, read, started, args.here) };
     let output = Output::create(&args.results, &run.plan, Timestamp::now())?;
     finish(&args.results, &run, (&output, None), terminal::brief)
 }

@@ -1,14 +1,20 @@
 //! `proofmark list`: what there is, from the same tables that the run uses.
 
 use anyhow::Result;
+use clap::ValueEnum as _;
 use proofmark_reference::Tool;
 use proofmark_run::{BUILT_IN, Profile, Usage};
 
 use crate::cli::Listing;
+use crate::command::terms::TERMS;
 use crate::error::Outcome;
 use crate::text::{columns, print};
 
-pub fn run(what: Listing) -> Result<Outcome> {
+pub fn run(what: Option<Listing>) -> Result<Outcome> {
+    let Some(what) = what else {
+        print(&columns(topics()))?;
+        return Ok(Outcome::Done);
+    };
     let text = match what {
         Listing::Workloads => {
             let specs = proofmark_workloads::ALL.iter().map(|k| k.spec());
@@ -23,6 +29,7 @@ pub fn run(what: Listing) -> Result<Outcome> {
         }
         Listing::Rules => columns(proofmark_audit::rules::ALL.iter().map(|r| (r.id, r.title))),
         Listing::Formats => columns(proofmark_report::ALL.iter().map(|f| (f.id(), f.about()))),
+        Listing::Terms => columns(TERMS.iter().map(|(id, title, _)| (id, title))),
         Listing::Profiles => {
             let profiles = BUILT_IN.iter().map(|(name, _)| Profile::load(name));
             let profiles: Vec<_> = profiles.collect::<Result<_, Usage>>()?;
@@ -31,6 +38,16 @@ pub fn run(what: Listing) -> Result<Outcome> {
     };
     print(&text)?;
     Ok(Outcome::Done)
+}
+
+/// What can be listed, with the help of each.
+fn topics() -> impl Iterator<Item = (String, String)> {
+    let topic = |listing: &Listing| {
+        let value = listing.to_possible_value()?;
+        let about = value.get_help().map(ToString::to_string).unwrap_or_default();
+        Some((format!("proofmark list {}", value.get_name()), about))
+    };
+    Listing::value_variants().iter().filter_map(topic)
 }
 
 /// The tool's name, and whether it can be run here.

@@ -14,5 +14,6 @@ pub mod report;
 pub mod run;
 pub mod schema;
 pub mod serve;
+pub mod terms;
 pub mod tool;
 pub mod worker;

@@ -83,7 +83,10 @@ fn dry_run(plan: &Plan) -> String {
     for (index, point) in plan.points.iter().enumerate() {
         let here = plan.references.iter().filter(|(_, all)| all.iter().any(|r| r.point == index));
         let names: Vec<_> = here.map(|(name, _)| name.as_str()).collect();
-        text += &point.to_string();
+        text += &match proofmark_workloads::find(&point.workload) {
+            Some(workload) => workload.spec().describe(&point.params),
+            None => point.to_string(),
+        };
         if let Some(series) = plan.series_of(index) {
             let [every, length] = [series.every_s, series.for_s].map(format_seconds);
             text += &format!("  (every {every} for {length})");

@@ -66,7 +66,7 @@ impl Live {
         if left < LEAST_COLUMNS {
             return figures;
         }
-        let point = m.point().to_string();
+        let point = super::name(m);
         let name = point.chars().count() + 2;
         // The samples first; the name only where half of the room is left to them.
         let (spark, name) = match left / 2 > name {

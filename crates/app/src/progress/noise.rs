@@ -18,7 +18,7 @@ const LEAST: f64 = 1e-3;
 pub(super) struct Noise {
     rounds: usize,
     last: VecDeque<f64>,
-    all: TimeAccount,
+    all: Option<TimeAccount>,
 }
 
 impl Noise {
@@ -26,7 +26,7 @@ impl Noise {
     pub(super) fn add(&mut self, trials: &[Trial]) {
         for time in trials.iter().skip(self.rounds).filter_map(|t| t.time_account) {
             self.last.push_back(1.0 - time.at_work());
-            self.all = self.all + time;
+            self.all = Some(self.all.map_or(time, |all| all + time));
         }
         self.rounds = trials.len();
         self.last.drain(..self.last.len().saturating_sub(MOST));
@@ -35,22 +35,20 @@ impl Noise {
     /// `97.9 % at work  ··▁▂▁·  other processes 1.2 %, interrupted 0.9 %`, as far as there is room.
     pub(super) fn line(&self, columns: usize) -> Option<String> {
         let percent = |share: f64| format!("{:.1} %", 100.0 * share);
-        (self.all.wall_s > 0.0).then(|| {
-            let head = format!("{} at work", percent(self.all.at_work()));
-            let taken = self.all.taken(LEAST).into_iter();
-            let taken: Vec<String> =
-                taken.map(|(s, cause)| format!("{} {}", cause.name, percent(s))).collect();
-            let mut tail = taken.join(", ");
-            let room = |tail: &str| {
-                columns.saturating_sub(head.chars().count() + tail.chars().count() + 4)
-            };
-            if room(&tail) < LEAST_COLUMNS {
-                tail = taken.first().cloned().unwrap_or_default();
-            }
-            let from = self.last.len().saturating_sub(room(&tail));
-            let shares = self.last.iter().skip(from).map(|taken| Some(taken / TOP));
-            format!("{head}  {}  {tail}", blocks(shares)).trim_end().to_owned()
-        })
+        let all = self.all.filter(|all| all.wall_s > 0.0)?;
+        let head = format!("{} at work", percent(all.at_work()));
+        let taken = all.taken(LEAST).into_iter();
+        let taken: Vec<String> =
+            taken.map(|(s, cause)| format!("{} {}", cause.name, percent(s))).collect();
+        let mut tail = taken.join(", ");
+        let room =
+            |tail: &str| columns.saturating_sub(head.chars().count() + tail.chars().count() + 4);
+        if room(&tail) < LEAST_COLUMNS {
+            tail = taken.first().cloned().unwrap_or_default();
+        }
+        let from = self.last.len().saturating_sub(room(&tail));
+        let shares = self.last.iter().skip(from).map(|taken| Some(taken / TOP));
+        Some(format!("{head}  {}  {tail}", blocks(shares)).trim_end().to_owned())
     }
 }
 
@@ -65,6 +63,7 @@ mod tests {
                 wall_s: 1.0,
                 working_s: 1.0 - waiting_s,
                 waiting_s,
+                throttled_s: Some(0.0),
                 ..Default::default()
             };
             Trial { time_account: Some(time), ..Trial::default() }

@@ -230,3 +230,64 @@ fn a_strangers_run_file_steers_nothing() {
         assert!(format != "html" || !text.contains("<script>alert"), "{format}");
     }
 }
+
+#[test]
+fn requirements_are_met_or_end_with_4() {
+    let folder = with(&[("a", &[1e9, 2e9], as_it_is), ("b", &[0.5e9, 1e9], throttled)]);
+    let require = |run: &str, all: &[&str]| {
+        let all = all.iter().flat_map(|r| ["--require", r]);
+        folder.run(&["check", run].into_iter().chain(all).collect::<Vec<_>>())
+    };
+    let printed = require("a.json", &["cpu.flops>=1GFLOP/s"]).with(0).quiet();
+    assert!(printed.ends_with("1 of 1 requirement met.\n"), "{printed}");
+    let printed = require("a.json", &["cpu.flops[threads=2] < 1 GFLOP/s"]).with(4).quiet();
+    assert!(
+        printed.starts_with("\u{2717} missed cpu.flops[threads=2] < 1 GFLOP/s: 2.0"),
+        "{printed}"
+    );
+    // A suspect figure meets nothing, and a missing one neither.
+    let printed = require("b.json", &["cpu.flops>=1FLOP/s", "disk.fsync.p99<1s"]).with(4).quiet();
+    assert!(printed.contains("but the result is suspect (throttled)"), "{printed}");
+    assert!(printed.contains("disk.fsync.p99<1s: not measured"), "{printed}");
+    folder.file("node.toml", "require = [\"cpu.flops>=1GFLOP/s\", \"cpu.flops<=1kop/s\"]\n");
+    let file = ["check", "a.json", "--require-file", "node.toml"];
+    folder.refuses(&file, "the figure is in FLOP/s");
+    folder.refuses(&["check", "a.json", "--require", "cpu.flop>=1GFLOP/s"], "cpu.flops");
+    folder.refuses(&["check", "a.json", "--require", "cpu.flops=1"], "FIGURE OPERATOR VALUE");
+    assert_eq!(folder.run(&["check", "a.json"]).code, Some(2), "neither baseline nor requirement");
+    let both = ["check", "a.json", "--against", "a.json", "--require", "cpu.flops>=1PFLOP/s"];
+    folder.refuses(&both, "no unit 'PFLOP/s'");
+    let both = ["check", "a.json", "--against", "a.json", "--require", "cpu.flops>=9TFLOP/s"];
+    let text = folder.run(&both).with(4).quiet();
+    assert!(text.contains("None of 2 results is slower") && text.contains("0 of 1"), "{text}");
+    let xml = folder.run(&[&both[..], &["--format", "junit"]].concat()).with(4).quiet();
+    assert!(xml.contains("name=\"requirements\"") && xml.contains("name=\"cpu\""), "{xml}");
+    let json = folder.run(&[&both[..], &["--format", "json"]].concat()).with(4).quiet();
+    let text = folder.run(&[&both[..], &["--format", "markdown"]].concat()).with(4).quiet();
+    assert!(
+        text.contains(
+            "## Requirements\n\n- ✗ missed cpu.flops>=9TFLOP/s".replace(">", "&gt;").as_str()
+        ),
+        "{text}"
+    );
+    assert!(text.contains("| cpu |"), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["schema"], "proofmark.requirements/1");
+    assert_eq!(json["comparison"]["schema"], "proofmark.comparison/2");
+}
+
+#[test]
+fn several_runs_are_compared_with_the_first() {
+    let slower = ("b", &[0.5e9, 1e9][..], throttled as fn(&mut Run));
+    let folder = with(&[("a", &[1e9, 2e9], as_it_is), slower, ("c", &[1e9, 4e9], as_it_is)]);
+    let printed = folder.prints(&["compare", "a.json", "b.json", "c.json"]);
+    let line = printed.lines().find(|l| l.starts_with("cpu.flops 2 threads")).unwrap();
+    assert!(line.ends_with("▼ 0.500  ▲ 2.00"), "{printed}");
+    assert!(printed.contains("\nC: c.json"), "{printed}");
+    let json = folder.prints(&["compare", "a.json", "b.json", "c.json", "--format", "json"]);
+    let all: Vec<Comparison> = serde_json::from_str(&json).unwrap();
+    assert_eq!(all.len(), 2);
+    let page = ["compare", "a.json", "b.json", "c.json", "--format", "html"];
+    folder.refuses(&page, "compares two runs");
+    assert_eq!(folder.run(&["compare", "a.json"]).code, Some(2));
+}

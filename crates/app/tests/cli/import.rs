@@ -86,3 +86,17 @@ fn the_checks_of_our_own_figures_judge_theirs() {
     assert!(!wrong.is_empty() && !right.is_empty());
     assert!(wrong.iter().all(|m| m.verdict == Verdict::Invalid));
 }
+
+#[test]
+fn a_label_is_the_name_of_a_run_and_an_anonymous_one_has_no_others() {
+    let file = captured_of("fio", ".json");
+    let labelled = imported(&file, &["--here", "--label", " web-3 "]);
+    assert_eq!(labelled.name(), Some("web-3"));
+    let own = labelled.host.os.host_name.get().unwrap();
+    let bare = imported(&file, &["--here", "--anonymous"]);
+    assert_eq!(bare.name(), None);
+    let text = serde_json::to_string(&bare).unwrap();
+    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '-').collect();
+    assert!(own.len() < 3 || !words.contains(&own.as_str()), "{own} is still there");
+    Folder::new().refuses(&["import", file.to_str().unwrap(), "--label", " "], "--label");
+}

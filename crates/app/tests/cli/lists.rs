@@ -6,7 +6,7 @@ use std::path::Path;
 
 use proofmark_host::{FINDINGS, designs};
 use proofmark_judge::{ceilings, checks, microarchitecture};
-use proofmark_model::{Pace, Params, Subsystem, Unit, WorkloadSpec};
+use proofmark_model::{Pace, Params, PickedValue, Subsystem, Unit, WorkloadSpec};
 use proofmark_reference::{ALL as TOOLS, Figure, Installed, Task, Tool};
 use proofmark_workloads::ALL as WORKLOADS;
 
@@ -55,7 +55,7 @@ fn designs_of_the_host_and_rows_of_the_judge_are_the_same() {
 #[test]
 fn a_workload_declares_facts_that_fit_together() {
     let ids: Vec<&str> = WORKLOADS.iter().map(|workload| &*workload.spec().id).collect();
-    let mut leads = BTreeSet::new();
+    let mut rows = BTreeSet::new();
     for spec in WORKLOADS.iter().map(|workload| workload.spec()) {
         let id = &spec.id;
         assert!(spec.method >= 1, "{id} has no method");
@@ -64,8 +64,18 @@ fn a_workload_declares_facts_that_fit_together() {
         }
         let named = spec.role.counterparts.iter().map(|c| &*c.workload);
         named.for_each(|other| assert!(ids.contains(&other) && other != id, "{id}: {other}"));
-        if let Some(lead) = spec.role.lead {
-            assert!(leads.insert((spec.subsystem, lead)), "{id}: lead {lead} twice");
+        for row in spec.role.headlines.iter() {
+            assert!(rows.insert((spec.subsystem, row.place)), "{id}: row {} twice", row.place);
+            for pick in row.picks.iter() {
+                assert!(
+                    spec.parameter(&pick.parameter).is_some(),
+                    "{id}: picks {}",
+                    pick.parameter
+                );
+                // Nothing else may be chosen by how it turned out.
+                let isa = pick.parameter == "isa";
+                assert_eq!(pick.value == PickedValue::Best, isa, "{id}: {}", pick.parameter);
+            }
         }
         // Without what it reads and writes a rate of memory has no ceiling.
         let rate = spec.work.pace == Pace::Memory && spec.unit == Unit::BytePerSecond;
@@ -74,7 +84,7 @@ fn a_workload_declares_facts_that_fit_together() {
         }
     }
     for subsystem in Subsystem::ALL {
-        assert!(leads.contains(&(subsystem, 1)), "nothing answers for {subsystem}");
+        assert!(rows.contains(&(subsystem, 1)), "nothing answers for {subsystem}");
     }
 }
 

@@ -44,7 +44,7 @@ fn what_is_mistyped_is_refused_in_one_line() {
         (&["rum"], "run"),
         (&["list", "workload"], "workloads"),
         (&["check", "run"], "were not provided: --against <RUN>\n"),
-        (&["compare"], "were not provided: <A>, <B>\n"),
+        (&["compare"], "were not provided: <RUN> <RUN>...\n"),
         (&["completions", "powershell"], "; [possible values: bash, zsh, fish]\n"),
         // Addresses.
         (&["run", "network", "--peer", "host:0"], "a port is a number from 1 to 65535"),
@@ -78,12 +78,18 @@ fn run_files_that_are_none() {
 #[test]
 fn lists_and_explanations_cover_each_other() {
     let dir = Folder::new();
-    for list in ["workloads", "checks", "ceilings", "references", "rules", "formats"] {
+    for list in ["workloads", "checks", "ceilings", "references", "rules", "formats", "terms"] {
         let text = dir.prints(&["list", list]);
         assert!(text.lines().count() >= 3, "{text}");
         for line in text.lines() {
             dir.prints(&["explain", line.split_whitespace().next().unwrap()]);
         }
+    }
+    let topics = dir.prints(&["list"]);
+    assert!(topics.lines().all(|l| l.starts_with("proofmark list ")), "{topics}");
+    for word in ["valid", "suspect", "invalid", "attainable", "typical", "delivered", "bottleneck"]
+    {
+        assert!(dir.prints(&["explain", word]).contains(word), "{word}");
     }
     let formats = dir.prints(&["list", "formats"]);
     for format in ["jsonl", "openmetrics", "junit"] {

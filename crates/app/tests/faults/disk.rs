@@ -207,9 +207,10 @@ fn a_cgroups_limit_is_what_is_measured() {
     let [bytes, count] = run.measurements.as_slice() else { panic!("{}", run.measurements.len()) };
     for (m, truth) in [(bytes, f64::from(50 << 20)), (count, 4096.0 * 1000.0)] {
         let ratio = m.summary.as_ref().unwrap().value() / truth;
-        // Trials of five seconds take a whole number of slices of 100 ms. The disk does many times
-        // as much without the limit; other work may keep a reader from all that it allows.
-        assert!((0.95..1.015).contains(&ratio), "{}: {ratio}", m.point());
+        // The kernel grants whole slices of 100 ms, so that a trial of five seconds may hold one
+        // more than its share (2 %), and what was in flight. The disk does many times as much
+        // without the limit; other work may keep a reader from all that it allows.
+        assert!((0.95..1.025).contains(&ratio), "{}: {ratio}", m.point());
         for check in ["trend", "falling_rate", "above_ceiling"] {
             assert_eq!(found(m, check), None, "{:?}", m.findings);
         }

@@ -5,7 +5,7 @@ use proofmark_model::Cut;
 
 use super::ticks::Ticks;
 use super::windows::usual;
-use crate::chain;
+use crate::chain::{self, Chain};
 use crate::workload::Load;
 
 /// How a trial is cut.
@@ -59,13 +59,14 @@ const CLOCK_CYCLES: u64 = 24_000;
 /// A chain is run once, untimed, so that its code is at hand: fetching it takes a hundred cycles.
 const WARM_CYCLES: u64 = 600;
 
-/// Instructions that do nothing, after the chain: they take 3,000 to 8,000 cycles.
-const NOTHING: u64 = 32_000;
+/// NOPs after the chain: they take 3,000 to 8,000 cycles.
+const NOPS: u64 = 32_000;
 
-/// A reading of the core's clock, in ticks: when the slice before it ended, when its chain began and
-/// ended, and the cycles that has; and of how many instructions the core issues, which ends it.
+/// A reading of the core's clock, in ticks: by which chain, when the slice before it ended, when the chain
+/// began and ended, and the cycles that has; and of how many instructions the core issues, which ends it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reading {
+    pub(crate) chain: Chain,
     pub(crate) after: u64,
     pub(crate) from: u64,
     pub(crate) chained: u64,
@@ -102,7 +103,9 @@ impl Log {
         let readings = (2.0 * seconds / clock_every_s(cutting.cut)) as usize + 64;
         let mut ends = vec![1; slices];
         ends.clear();
-        let touched = Reading { after: 1, from: 1, chained: 1, cycles: 1, instructions: 1, to: 1 };
+        let chain = Chain::First;
+        let touched =
+            Reading { chain, after: 1, from: 1, chained: 1, cycles: 1, instructions: 1, to: 1 };
         let mut all = vec![touched; readings];
         all.clear();
         Self { slice: cutting.slice, ends, readings: all, ..Self::default() }
@@ -158,24 +161,20 @@ impl Log {
     }
 
     /// A chain within the load where it has one: a core lowers its clock for wide vectors only
-    /// while they run.
+    /// while they run. The two chains take turns.
     pub(crate) fn read_clock(&mut self, load: &mut dyn Load, ticks: Ticks, after: u64) {
-        let mut chain = |cycles: u64| {
-            load.clock_chain(cycles).unwrap_or_else(|| {
-                let steps = cycles / chain::PER_STEP;
-                std::hint::black_box(chain::adds(steps));
-                steps * chain::PER_STEP
-            })
-        };
-        chain(WARM_CYCLES);
-        chain::nothing(1);
+        let chain = Chain::BOTH[self.readings.len() % 2];
+        let mut run =
+            |cycles| load.clock_chain(chain, cycles).unwrap_or_else(|| chain.run_for(cycles));
+        run(WARM_CYCLES);
+        chain::nops(1);
         let from = ticks.now();
-        let cycles = chain(CLOCK_CYCLES);
+        let cycles = run(CLOCK_CYCLES);
         let chained = ticks.now();
-        let steps = NOTHING / chain::PER_STEP;
-        chain::nothing(steps);
+        let steps = NOPS / chain::PER_STEP;
+        chain::nops(steps);
         let (to, instructions) = (ticks.now(), steps * chain::PER_STEP);
-        self.readings.push(Reading { after, from, chained, cycles, instructions, to });
+        self.readings.push(Reading { chain, after, from, chained, cycles, instructions, to });
     }
 }
 

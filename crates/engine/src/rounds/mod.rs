@@ -13,6 +13,7 @@ use std::ops::Add;
 
 use proofmark_model::{Round, Unit, median};
 
+use crate::chain::Chain;
 use log::{Cutting, Log, Reading};
 use ticks::Scale;
 use windows::{ABOVE, Core, Shape, Slice, Track};
@@ -172,21 +173,25 @@ impl Recorded<'_> {
         track
     }
 
-    /// The clock of each thread in the round, and the spread of its readings: as attainable is of its
-    /// windows, the 95th percentile. A core may change its clock from one window to the next, and what
-    /// interrupts a reading makes it lower.
+    /// The clock of each thread in the round by the faster chain, and the spread of its readings: as
+    /// attainable is of its windows, the 95th percentile. A core may change its clock from one window
+    /// to the next, and what interrupts a reading makes it lower.
     fn clocks(&self, at_s: f64, seconds: f64) -> Vec<Option<(f64, f64)>> {
         let of_thread = |log: &Log| {
-            let hz = |r: &Reading| self.rate(r.cycles, [r.from, r.chained]);
-            let hz: Vec<f64> = self.readings(log, (at_s, seconds)).map(hz).collect();
-            Some((high(&hz)?, spread(&hz)))
+            let by = |chain: Chain| {
+                let readings = self.readings(log, (at_s, seconds)).filter(|r| r.chain == chain);
+                let hz: Vec<f64> =
+                    readings.map(|r| self.rate(r.cycles, [r.from, r.chained])).collect();
+                Some((high(&hz)?, spread(&hz)))
+            };
+            Chain::BOTH.into_iter().filter_map(by).max_by(|a, b| a.0.total_cmp(&b.0))
         };
         self.logs.iter().map(|(_, log)| of_thread(log)).collect()
     }
 
-    /// How many instructions that do nothing a thread's core issues a cycle at most, in windows like
-    /// those of attainable; of the thread that issues the fewest. Of the round's clock, not that of a
-    /// reading: what interrupts that would seem to widen the core.
+    /// NOPs that a thread's core issues per cycle at most, in windows like those of attainable; of the
+    /// thread that issues the fewest. Of the round's clock, not that of a reading: what interrupts that
+    /// would seem to widen the core.
     fn issue_width(&self, clocks: &[Option<(f64, f64)>], at: (f64, f64)) -> Option<f64> {
         let of_thread = |(log, clock): (&Log, &Option<(f64, f64)>)| {
             let rate = |r: &Reading| self.rate(r.instructions, [r.chained, r.to]);

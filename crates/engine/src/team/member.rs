@@ -3,13 +3,14 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 
-use proofmark_model::{Conditions, DeviceTraffic};
+use proofmark_model::{Conditions, CpuDistance, DeviceTraffic};
 
 use super::sliced::{self, SlicedOrder};
 use crate::barrier::Barrier;
 use crate::clock::raw_seconds;
+use crate::clock_samples::ClockSamples;
 use crate::conditions::{Sources, SystemCounters, ThreadCounters};
-use crate::cpu_pair::{CpuPair, Seen};
+use crate::cpu_pair::CpuPair;
 use crate::device::DeviceCounters;
 use crate::latency::Latencies;
 use crate::load_clock::{LoadClock, TrialClock};
@@ -49,10 +50,12 @@ pub(super) struct ThreadResult {
     /// The first moment of the timed part on both clocks, and the last: read by the first thread.
     pub(super) moments: Option<[Moment; 2]>,
     /// What the first of two threads saw of the other one's CPU, before the timed part and after it.
-    pub(super) partner_seen: [Option<Seen>; 2],
+    pub(super) partner_seen: [Option<CpuDistance>; 2],
     /// Bytes moved by a thread without a share of the work.
     pub(super) disturbed: Option<f64>,
     pub(super) clock: TrialClock,
+    /// NOPs per cycle, where the load read them.
+    pub(super) issue_width: Option<f64>,
     pub(super) counters: ThreadCounters,
     /// Read by the first thread for all, with the time that the CPUs were busy.
     pub(super) system: Option<(Conditions, Option<f64>)>,
@@ -121,11 +124,12 @@ fn one_trial(
     let after = order.clock.then(|| LoadClock::read(load));
     let counters = [counters, Counters::after(&timed, state, leads)];
     let around = before.zip(after).map(|(before, after)| [before, after]);
-    let plain = around.map(|[before, after]| before.plain.by_adds.max(after.plain.by_adds));
+    let plain = around.map(|[before, after]| before.plain.hz().max(after.plain.hz()));
     let within = plain.and_then(|hz| load.clock_samples()?.mean(hz));
     Ok(ThreadResult {
         claimed: iterations,
         clock: TrialClock { before, after, within },
+        issue_width: load.clock_samples().and_then(ClockSamples::issue_width),
         device: devices_after.zip(devices_before).and_then(|(after, before)| after.since(&before)),
         ..timed.result(load, counters)?
     })

@@ -7,7 +7,7 @@ use proofmark_model::{CpuDistance, CpuPairSeen, Timestamp, Trial, Unit};
 
 use super::member::{Counters, Order, TeamState, ThreadResult, Timed};
 use super::{Team, TeamTrial};
-use crate::cpu_pair::{CpuPair, Seen};
+use crate::cpu_pair::CpuPair;
 use crate::load_clock::{LoadClock, TrialClock};
 use crate::protocol::Reply;
 use crate::rounds::log::{Cutting, Log, Until};
@@ -121,7 +121,7 @@ impl Team {
         // Counters are read some milliseconds before the timed part begins and after it ends.
         known.conditions = known.conditions.part(seconds / first.seconds_to(last));
         let seconds = all.iter().map(|round| round.seconds).sum();
-        let pairs = self.cpu_pairs(&results, scale);
+        let pairs = self.cpu_pairs(&results);
         let known = Trial { started, seconds, rounds: all, pairs, ..known };
         Ok(TeamTrial { from, within: iterations, ..TeamTrial::of_threads(&results, known) })
     }
@@ -129,14 +129,10 @@ impl Team {
 
 impl Team {
     /// The CPUs of two threads each, as they were to each other before the timed part and after it.
-    fn cpu_pairs(&self, results: &[ThreadResult], scale: Scale) -> Vec<CpuPairSeen> {
-        let distance = |seen: Seen| CpuDistance {
-            round_trip_s: seen.round_trip * scale.tick_s,
-            issue_ratio: seen.issue_ratio,
-        };
+    fn cpu_pairs(&self, results: &[ThreadResult]) -> Vec<CpuPairSeen> {
         let pair = |k: usize| {
             let cpus = [2 * k, 2 * k + 1].map(|thread| self.runs_on[thread].number);
-            let [before, after] = results[2 * k].partner_seen.map(|seen| seen.map(distance));
+            let [before, after] = results[2 * k].partner_seen;
             CpuPairSeen { cpus, before, after }
         };
         (0..self.state.pairs.len()).map(pair).collect()
@@ -187,11 +183,11 @@ fn run_ahead(
 }
 
 /// What the first of two threads sees of the other one's CPU.
-fn meet_partner(state: &TeamState, index: usize, ticks: Ticks) -> Option<Seen> {
+fn meet_partner(state: &TeamState, index: usize) -> Option<CpuDistance> {
     state.start.wait_after(|| state.pairs.iter().for_each(CpuPair::reset));
     let pair = state.pairs.get(index / 2)?;
     if index.is_multiple_of(2) {
-        return pair.first(ticks);
+        return pair.look();
     }
     pair.be_seen();
     None
@@ -208,7 +204,7 @@ pub(super) fn one_trial(
 ) -> Result<ThreadResult, Reply> {
     let (ticks, cut, leads) = (Ticks::new(), order.cutting.cut, index == 0);
     let mut log = Log::with_room(order.cutting, order.seconds);
-    let before = meet_partner(state, index, ticks);
+    let before = meet_partner(state, index);
     let begin = run_ahead(load, order, state, (ticks, &mut log));
     let counters = Counters::before(state, leads);
     let first = leads.then(|| Moment::read(ticks));
@@ -224,7 +220,7 @@ pub(super) fn one_trial(
     let after = LoadClock::read(load);
     let counters = [counters, Counters::after(&timed, state, leads)];
     let moments = first.map(|first| [first, Moment::read(ticks)]);
-    let partner_seen = [before, meet_partner(state, index, ticks)];
+    let partner_seen = [before, meet_partner(state, index)];
     Ok(ThreadResult {
         claimed: log.iterations(),
         log,

@@ -177,14 +177,14 @@ fn time_that_a_load_only_waited_at_its_end_does_not_count() {
 fn the_clock_of_a_trial_is_what_its_load_read() {
     let plain = crate::chain::read_clock(200e-6, 50);
     let clock = |share: f64| {
-        let clock_hz = Some(share * plain.by_adds);
+        let clock_hz = Some(share * plain.hz());
         let team = Fake { clock_hz, ..sleepers() }.team(2, &[]).unwrap();
         team.trial(&[1, 1], 0).unwrap().known.conditions.clock_hz.unwrap()
     };
     // A clock may step, and other work may slow the plain chain.
     let read = clock(0.8);
-    assert!((read / plain.by_adds - 0.8).abs() < 1e-9, "{read}");
+    assert!((read / plain.hz() - 0.8).abs() < 1e-9, "{read}");
     // What no core does is not believed.
     let read = clock(0.1);
-    assert!(read > 0.5 * plain.by_adds, "{read}");
+    assert!(read > 0.5 * plain.hz(), "{read}");
 }

@@ -6,6 +6,7 @@ use proofmark_model::{
 
 use super::CeilingRule;
 use crate::capacity::{Bound, Capacity};
+use crate::from_windows;
 use crate::microarchitecture::{self, Row, Width};
 use crate::statistics::median;
 use crate::words::{self, counted};
@@ -89,16 +90,30 @@ pub(crate) fn clocks(m: &Measurement) -> Vec<f64> {
     known(m, |c| c.clock_hz).into_iter().filter(|hz| *hz > 0.0).collect()
 }
 
+/// The clocks of the rounds in the headline; none where the headline is not made of windows.
+fn clocks_of_rounds(m: &Measurement) -> Vec<f64> {
+    if !from_windows(m) {
+        return Vec::new();
+    }
+    let in_headline = m.in_headline();
+    let hz = m.all_rounds().filter(|r| in_headline(r)).filter_map(|r| r.clock_hz);
+    hz.filter(|hz| hz.is_finite() && *hz > 0.0).collect()
+}
+
 /// The clock as an input, and how sure it is; fails if it was neither measured nor reported.
 pub(crate) fn clock(host: &Host, m: &Measurement) -> Result<(Input, f64), String> {
-    let readings = clocks(m);
+    let of_rounds = clocks_of_rounds(m);
+    let (readings, each, when) = if of_rounds.is_empty() {
+        (clocks(m), "trial", "within each, or right before and after it")
+    } else {
+        (of_rounds, "round", "within each")
+    };
     if let Some(hz) = median(&readings) {
         let spread = median(&known(m, |c| c.clock_spread));
         let uncertainty = spread.map_or(CLOCK_NO_SPREAD, |s| s.abs().max(CLOCK_FLOOR));
         let note = format!(
-            "median over {}, from chains of dependent instructions under the workload's load, in \
-             each trial, or right before and after it",
-            counted(readings.len(), "trial")
+            "median over {}: chains of dependent instructions under the workload's load, {when}",
+            counted(readings.len(), each)
         );
         return Ok((input(CLOCK_INPUT, hz, "Hz", Provenance::Measured, note), uncertainty));
     }

@@ -4,75 +4,114 @@
 //! runs a loop of instructions that do nothing: alone it gets all of them, beside another hardware
 //! thread about half. No counter of the system shows that if the other belongs to another guest.
 
-use proofmark_model::{Cut, Finding, Measurement, Property, Round, widest};
+use proofmark_model::{Cut, Finding, Measurement, Property, Trial, is_alone, median, widest};
 
 use super::weight::Weight;
 use super::{Check, Class, Examine, percent};
 use crate::Context;
+use crate::capacity::Capacity;
 
-/// Beside memory loads readings of a core alone differ by some percent: there a round is shared below 97 %
-/// of this.
+/// Readings beside memory loads differ by some percent on a free core, the short ones between tiles by
+/// more: there a core is shared below 97 % of this.
 const BUS: f64 = 0.96;
+const WHOLE: f64 = 0.9;
 
 pub(super) static CHECK: Check = Check {
     id: "busy_sibling",
     class: Class::DISTURBANCE,
     title: "A core's other hardware thread was busy",
-    about: "Loads in slices. Once per millisecond each thread runs a loop of NOPs, which shows how many \
-         instructions its core issues for it per cycle. A round is shared if its 95th percentile is \
-         below 97 % (of memory loads 93 %) of the third highest that the run saw under the same workload on as \
-         many threads: an SMT sibling worked in nearly all of that round, of this system or, on a virtual \
-         machine, of another guest. Attainable of CPU loads leaves these rounds out, and it is a note. If \
-         all rounds of a CPU load were shared, what is missing to the ceiling, or of the issue slots, is \
-         weighed. The cost to clocks and memory loads is unknown: a note. The check is silent if \
-         the threads are known to share cores. Use a host with dedicated cores, or treat the rate as \
-         that of shared cores.",
+    about: "Loads in slices, and dense matrices. Once per millisecond each thread runs a loop of NOPs, \
+         which shows how many instructions its core issues for it per cycle. A busy SMT sibling takes \
+         about half, whether it belongs to this system or to another guest. A round is shared if its \
+         95th percentile is below 97 % (memory loads: 93 %) of the third highest of the same workload \
+         on as many threads; a solve or product, if its median is below 87 % of the highest of its \
+         kind, or of the third highest of a CPU load without AVX-512, on as many threads. Attainable of \
+         CPU loads leaves shared rounds out; they are a note. If all rounds of a CPU load were shared, \
+         or the median solve, the check weighs the missing issue slots, at most what is missing to the \
+         ceiling. For clocks and memory loads the cost is unknown: a note. The check is silent if there \
+         are more threads than cores. Use a host with dedicated cores, or treat the rate as that of \
+         shared cores.",
     examine: Examine::Ours(examine),
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    let here = widest(m.all_rounds());
     // What an own thread beside ours leaves depends on what it runs.
-    let known_siblings = m.params.threads() > ctx.host.limits.usable_cores as u64;
-    if known_siblings {
+    if Capacity::derive(ctx.host, m).is_ok_and(|c| c.threads > c.physical) {
         return None;
     }
-    let is_alike =
-        |o: &&Measurement| o.workload == m.workload && o.params.threads() == m.params.threads();
-    let alike = ctx.others.iter().filter(is_alike);
-    let usual = alike.map(|o| widest(o.all_rounds())).fold(here, f64::max);
-    let all = m.all_rounds().filter(|r| r.issue_width.is_some()).count();
-    let apart = if ctx.work(m).cut() == Cut::Bus { BUS } else { 1.0 };
-    let is_shared = |r: &&Round| !r.alone(apart * usual);
-    let shared = m.all_rounds().filter(is_shared).count();
-    let on_one_core = m.trials.iter().filter(|t| t.on_one_core());
-    let by_us = on_one_core.flat_map(|t| &t.rounds).filter(is_shared).count();
+    let widths = widths(m);
+    let cut = ctx.work(m).cut();
+    let here = widest_of(&widths, cut);
+    let usual = usual(ctx, m).max(here);
+    let free = match cut {
+        Cut::Core => usual,
+        Cut::Whole => WHOLE * usual,
+        _ => BUS * usual,
+    };
+    let is_shared = |(width, _): &&(f64, bool)| !is_alone(*width, free);
+    let (all, shared) = (widths.len(), widths.iter().filter(is_shared).count());
+    let by_us = widths.iter().filter(is_shared).filter(|(_, by_us)| *by_us).count();
     if shared == 0 || by_us == shared && shared < all {
-        return None; // What our own threads did to each other is a state of the CPUs.
+        return None; // What our own threads did to each other is vCPU placement.
     }
-    let missing = 1.0 - here / usual;
     // A clock is that of one instruction after the other, and a bus may have had enough: there the
     // cost is not known.
     let is_clock = ctx.spec(m).is_some_and(|spec| spec.role.gives(Property::CoreClock));
-    let costs = ctx.work(m).cut() == Cut::Core && !is_clock;
-    let most = if costs { missing } else { 0.0 };
-    let change = m.efficiency.map_or(most, |e| most.min(1.0 - e));
-    let change = if shared == all { change } else { 0.0 };
+    let missing = match cut {
+        Cut::Core if shared == all && !is_clock => 1.0 - here / usual,
+        // Their figure is that of the median trial.
+        Cut::Whole => {
+            let middle = median(&widths.iter().map(|(width, _)| *width).collect::<Vec<_>>())?;
+            if is_alone(middle, free) { 0.0 } else { 1.0 - middle / usual }
+        }
+        _ => 0.0,
+    };
+    let change = m.efficiency.map_or(missing, |e| missing.min(1.0 - e));
     let severity = Weight::derive(ctx, m).change(change);
+    let (what, keys) = match cut {
+        Cut::Whole => ("trials", ["trials_affected", "trials"]),
+        _ => ("rounds", ["rounds_affected", "rounds"]),
+    };
+    let narrowest = widths.iter().fold(usual, |least, (width, _)| least.min(*width));
     let message = format!(
-        "an SMT sibling was busy in {shared} of {all} rounds{} and took up to {} of the core's issue \
+        "an SMT sibling was busy in {shared} of {all} {what}{} and took up to {} of the core's issue \
          slots",
         if by_us > 0 { format!(" (in {by_us} it was our own)") } else { String::new() },
-        percent(1.0 - narrowest(m) / usual),
+        percent(1.0 - narrowest / usual),
     );
     let advice = "use a host with dedicated cores, or treat the rate as that of shared cores";
     let finding = CHECK.finding(severity, message, advice);
-    Some(finding.with("shared_rounds", shared).with("rounds", all).with("issue_width", usual))
+    Some(finding.with(keys[0], shared).with(keys[1], all).with("issue_width", usual))
 }
 
-/// The least that a round's cores issued a cycle.
-fn narrowest(m: &Measurement) -> f64 {
-    m.all_rounds().filter_map(|r| r.issue_width).fold(f64::INFINITY, f64::min)
+/// What the cores issued a cycle in each round, or in each trial of a whole problem, and whether its
+/// threads were on one core.
+fn widths(m: &Measurement) -> Vec<(f64, bool)> {
+    let of_trial = |t: &Trial| {
+        let by_us = t.on_one_core();
+        let of_rounds: Vec<f64> = t.rounds.iter().filter_map(|r| r.issue_width).collect();
+        let all = of_rounds.into_iter().chain(t.conditions.issue_width);
+        all.filter(|width| *width > 0.0).map(move |width| (width, by_us))
+    };
+    m.trials.iter().flat_map(of_trial).collect()
+}
+
+/// A median of many readings counts as it is.
+fn widest_of(widths: &[(f64, bool)], cut: Cut) -> f64 {
+    let widths = widths.iter().map(|(width, _)| *width);
+    if cut == Cut::Whole { widths.fold(0.0, f64::max) } else { widest(widths) }
+}
+
+/// The highest issue width on as many threads: of the same workload, for whole problems also of CPU
+/// loads. After AVX-512 a core may raise its clock while NOPs run.
+fn usual(ctx: &Context, m: &Measurement) -> f64 {
+    let whole = ctx.work(m).cut() == Cut::Whole;
+    let is_alike = |o: &&Measurement| {
+        let is_core = ctx.work(o).cut() == Cut::Core && o.params.text("isa") != Some("avx512");
+        (o.workload == m.workload || whole && is_core) && o.params.threads() == m.params.threads()
+    };
+    let alike = ctx.others.iter().filter(is_alike);
+    alike.map(|o| widest_of(&widths(o), ctx.work(o).cut())).fold(0.0, f64::max)
 }
 
 #[cfg(test)]
@@ -100,6 +139,29 @@ mod tests {
             t.pairs = vec![CpuPairSeen { before, after: before, ..CpuPairSeen::default() }];
         }
         m
+    }
+
+    #[test]
+    fn solves_on_shared_cores_are_named_and_weighed_by_the_median() {
+        let free = [with_widths(at(1, 0.99), &[7.0])];
+        let with = |share: f64, widths: &'static [f64]| {
+            let m = linpack(1000, 1);
+            let value = share * m.summary.as_ref().unwrap().value();
+            let m = with_values(m, &around(value));
+            each_condition(m, move |i, c| c.issue_width = Some(widths[i % widths.len()]))
+        };
+        CHECK.on(&host(), &free).expect([
+            ("alone", with(0.9, &[7.0, 6.7]), SILENT),
+            ("one of three", with(0.9, &[3.9, 6.7, 6.7]), NOTE),
+            ("all", with(0.5, &[3.9]), SUSPECT),
+            ("most", with(0.5, &[3.9, 3.9, 7.0]), SUSPECT),
+            ("unknown", linpack(1000, 1), SILENT),
+        ]);
+        let found = judged(&host(), with(0.5, &[3.5]), &free).findings;
+        let said = &found.iter().find(|f| f.check == CHECK.id).unwrap().message;
+        assert!(
+            said.starts_with("an SMT sibling was busy in 10 of 10 trials and took up to 50.0 %")
+        );
     }
 
     fn at(threads: u64, share: f64) -> Measurement {

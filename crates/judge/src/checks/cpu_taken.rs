@@ -105,8 +105,9 @@ pub(super) static OTHER_CPU: Check = Check {
          is 25 %. For a disk, 50 us per I/O are subtracted for wake-ups, at most 10 %; \
          with more threads than CPUs the check is silent, since the account includes kernel \
          threads. For a network the threshold is 25 %; over loopback the check uses the time that \
-         all CPUs were busy with neither end, if the run may use them all. Stop the other process, \
-         or reserve CPUs for the run.",
+         all CPUs were busy with neither end, if the run may use them all. Where the system does not \
+         report throttling, a CPU quota may have taken the time too. Stop the other process, or \
+         reserve CPUs for the run.",
     examine: Examine::Both(other_cpu),
 };
 
@@ -122,12 +123,20 @@ fn other_cpu(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let share = Share::sum(&m.trials, taken, |t| capacity.cpu_seconds(t))?;
     let weight = Weight::derive(ctx, m);
     let severity = weight.taken(&share, threshold)?;
-    let message = format!(
-        "a competing process took {} of the trials' CPU time{}",
-        percent(share.all),
-        weight.ending()
-    );
-    let advice = "stop other programs (top lists them), or reserve CPUs for the run";
+    // A quota's pauses look like competition where no cpu.stat counts them.
+    let may_be_quota = !capacity.oversubscribed()
+        && !ctx.host.limits.has_no_cpu_quota()
+        && m.trials.iter().any(|t| t.conditions.throttled_s.is_none());
+    let (who, advice) = if may_be_quota {
+        (
+            "competing processes or a CPU quota",
+            "stop other programs (top lists them), and check the container's CPU quota (cpu.max)",
+        )
+    } else {
+        ("a competing process", "stop other programs (top lists them), or reserve CPUs for the run")
+    };
+    let message =
+        format!("{who} took {} of the trials' CPU time{}", percent(share.all), weight.ending());
     let finding = OTHER_CPU.finding(severity, message, advice);
     Some(share.add_to(finding, "other_cpu_s"))
 }
@@ -217,6 +226,18 @@ mod tests {
         };
         on(|h| h.limits.usable_cpus = vec![0], SILENT); // Busy elsewhere.
         on(|h| h.cpu.logical_cpus = Probe::known(64, "test"), SUSPECT); // On the run's own CPUs.
+    }
+
+    #[test]
+    fn a_quota_that_cannot_be_read_is_not_called_a_process() {
+        let mut host = host();
+        let busy = each_condition(flops(1), |_, c| {
+            (c.other_cpu_s, c.throttled_s) = (Some(0.05), None);
+        });
+        let said = |host: &Host| found_on(host, &OTHER_CPU, busy.clone(), &[]).unwrap().message;
+        assert!(said(&host).starts_with("a competing process took"));
+        host.limits.cgroups_to_top = false;
+        assert!(said(&host).starts_with("competing processes or a CPU quota took"));
     }
 
     #[test]

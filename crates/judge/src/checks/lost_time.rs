@@ -18,7 +18,8 @@ pub(super) static STOPPED: Check = Check {
     about: "Loads in slices. Time that the threads were neither on a CPU nor waiting for one, in trials \
          in which the process was continued after a stop (SIGCONT), over their wall time. More \
          than 1 % is a note; it is weighed without the worst tenth of the trials. Somebody stops \
-         the process: a debugger, a job scheduler, Ctrl-Z. Run again without.",
+         the process: a debugger, a job scheduler, Ctrl-Z. Find what does it, then run \
+         again.",
     examine: Examine::Ours(stopped),
 };
 
@@ -34,14 +35,16 @@ pub(super) static UNACCOUNTED: Check = Check {
     title: "Lost time that nothing accounts for",
     about: "Loads in slices. Time that the threads were neither on a CPU nor waiting for one, though \
          nobody stopped them, over their wall time. More than 1 % is a note; it is weighed without \
-         the worst tenth of the trials. A frozen cgroup (freezer) does this, a hypervisor that takes \
-         time without saying so, or a load that sleeps. Ask who controls the machine, or use another.",
+         the worst tenth of the trials. Causes: a frozen cgroup (freezer), a CPU quota that cannot be read, a \
+         hypervisor that takes time without reporting it, or a load that sleeps. Ask who controls the \
+         machine, or use another.",
     examine: Examine::Ours(unaccounted),
 };
 
 fn unaccounted(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let what = "the threads neither ran nor waited for a CPU, for no known reason, for";
-    let advice = "ask who controls the machine (a frozen cgroup, the hypervisor), or use another";
+    let advice = "ask who controls the machine (a frozen cgroup, an unreadable CPU quota, the \
+                  hypervisor), or use another";
     lost(&UNACCOUNTED, (ctx, m), |t| t.unaccounted_s, (what, advice))
 }
 
@@ -83,7 +86,7 @@ mod tests {
         // A tick in every fifth trial is what all of them lack.
         let stolen = |i| TimeAccount {
             wall_s: 0.1,
-            stolen_s: if i % 5 == 0 { 0.01 } else { 0.0 },
+            stolen_s: Some(if i % 5 == 0 { 0.01 } else { 0.0 }),
             unaccounted_s: 0.002,
             ..Default::default()
         };

@@ -78,24 +78,6 @@ fn around_the_difference(a: &str, b: &str) -> [String; 2] {
     [a, b].map(|text| short(&format!("{dots}{}", text.chars().skip(from).collect::<String>())))
 }
 
-pub(super) fn machine(host: &Host) -> String {
-    let model = host.cpu.model_name.get().map_or("unnamed CPU", |n| n.as_str());
-    let mut parts = vec![short(model)];
-    if !host.limits.usable_cpus.is_empty() {
-        parts.push(counted(host.limits.usable_cpus.len() as u64, "usable CPU"));
-    }
-    if let Some(quota) = host.limits.cpu_quota.get().and_then(|q| q.cpus) {
-        parts.push(format!("quota of {}", counted(quota, "CPU")));
-    }
-    if let Some(bytes) = host.memory.total_bytes.get() {
-        parts.push(format_size(*bytes));
-    }
-    if let Some(name) = host.os.virtualisation.get().filter(|v| *v != "none") {
-        parts.push(short(name));
-    }
-    parts.join(", ")
-}
-
 /// What it is, its value, and whose numbers it may change; both runs have the same, in one order.
 type Entry = (&'static str, String, &'static [Subsystem]);
 

@@ -42,9 +42,9 @@ const ENOUGH: usize = 5;
 /// Robust standard deviations.
 const DEVIATIONS: f64 = 3.0;
 /// The most that a spread may hide of a point that was not disturbed in both runs.
-const MOST_QUIET: f64 = 0.25;
+const MOST_QUIET: f64 = 0.2;
 /// The most that a spread or a width may hide.
-const MOST: f64 = 0.5;
+const MOST: f64 = 1.0 / 3.0;
 /// The greatest share that is believed to be taken, so that a margin stays a number.
 const MOST_TAKEN: f64 = 0.9;
 
@@ -100,13 +100,14 @@ impl Margins {
         let both = taken > 0.0 || suspect;
         let least = self.at_most(a.subsystem, if both { MOST } else { MOST_QUIET });
         let width = (width(a, figure.kind) + width(b, figure.kind)).min(MOST);
-        [width, hides(taken)].into_iter().fold(least, f64::max)
+        // One run may have met with all that was taken, and the other with none of it.
+        [width, taken].into_iter().fold(least, f64::max)
     }
 
     /// The share that others took from both, where that could hide a factor of two.
     pub(super) fn hidden(&self, a: &Measurement, b: &Measurement, figure: &Figured) -> Option<f64> {
         let taken = taken(a, b, figure);
-        (self.asked.is_none() && hides(taken) > MOST).then_some(taken)
+        (self.asked.is_none() && taken > MOST).then_some(taken)
     }
 }
 
@@ -118,7 +119,7 @@ fn base(a: &Run, b: &Run, subsystem: Subsystem) -> f64 {
     let virtual_machine = |run: &Run| run.host.os.virtualisation.get().is_some_and(|v| v != "none");
     let shared = subsystem != Subsystem::Cpu && [a, b].into_iter().any(virtual_machine);
     let times = if shared { TARGETS_SHARED } else { TARGETS };
-    times * target(a).max(target(b))
+    (times * target(a).max(target(b))).min(MOST)
 }
 
 fn spread(speeds: &[Speed]) -> f64 {
@@ -134,7 +135,7 @@ fn spread(speeds: &[Speed]) -> f64 {
         return 0.0;
     }
     let sd = 1.4826 * median(&off).unwrap_or(0.0);
-    (DEVIATIONS * sd).exp_m1().clamp(0.0, MOST)
+    (-(-DEVIATIONS * sd).exp_m1()).clamp(0.0, MOST)
 }
 
 /// How far values lie from their median; none for fewer than two. Of few they lie nearer to it than
@@ -159,11 +160,6 @@ fn taken(a: &Measurement, b: &Measurement, figure: &Figured) -> f64 {
         |m: &Measurement, check: &str| m.findings.iter().find(|f| f.check == check).and_then(share);
     let both = |check: &&str| Some(of(a, check)?.min(of(b, check)?));
     TAKEN.iter().filter_map(both).fold(0.0, f64::max).min(MOST_TAKEN)
-}
-
-/// By how much two runs may differ if a share is taken from one and none from the other.
-fn hides(taken: f64) -> f64 {
-    taken / (1.0 - taken)
 }
 
 #[cfg(test)]

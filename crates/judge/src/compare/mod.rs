@@ -23,8 +23,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    Better, COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, Comparison,
-    Measurement, Number, Run, Side, Subsystem, clean, clean_excerpt,
+    Better, COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, Comparison, Headline,
+    Measurement, Number, Param, ParameterKind, Params, PickedValue, Run, Side, Subsystem, clean,
+    clean_excerpt, format_size,
 };
 
 use crate::words::counted;
@@ -74,7 +75,8 @@ pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
         |figure: Which| Margins::new(a.run, b.run, &speeds(&judged, figure), options.margin);
     let (margins, of_delivered) =
         (margins(|c| Some(&c.headline)), margins(|c| c.delivered.as_ref()));
-    let judge = Judge { a: a.run, b: b.run, names, margins, of_delivered, facts: &facts };
+    let rows = a.run.headlines().into_iter().flat_map(|(_, rows)| rows).collect();
+    let judge = Judge { a: a.run, b: b.run, rows, names, margins, of_delivered, facts: &facts };
     let points: Vec<ComparedPoint> =
         judged.into_iter().map(|(pair, compared)| judge.point(&pair, compared)).collect();
     Comparison {
@@ -93,7 +95,7 @@ fn side(named: Named) -> Side {
         name: clean(named.name),
         started: run.started,
         version: clean(&run.tool.version),
-        machine: facts::machine(&run.host),
+        machine: run.words(),
         profile: clean(&run.plan.profile),
     }
 }
@@ -130,6 +132,8 @@ fn speeds<'a>(
 struct Judge<'a> {
     a: &'a Run,
     b: &'a Run,
+    /// What is on the first screen of A.
+    rows: Vec<Headline<'a>>,
     names: Names<'a>,
     margins: Margins,
     /// Those of delivered figures beside another headline.
@@ -163,6 +167,7 @@ impl Judge<'_> {
         ComparedPoint {
             workload: clean(&m.workload),
             name: self.names.name(spec, m),
+            row: in_a.and_then(|m| self.row(m)),
             subsystem: m.subsystem,
             params: m.params.clone(),
             unit: m.unit,
@@ -174,6 +179,27 @@ impl Judge<'_> {
             delivered: delivered.map(|d| d.figure),
             reason: clean_excerpt(&reason, LONGEST),
         }
+    }
+
+    /// What a result of A is called on its first screen: `FP peak, 2 threads, avx2`.
+    fn row(&self, m: &Measurement) -> Option<String> {
+        let row = self.rows.iter().find(|h| std::ptr::eq(h.measurement, m))?.row?;
+        let spec = self.a.workloads.get(&m.workload)?;
+        let open = row.picks.iter().filter(|p| !matches!(p.value, PickedValue::Is(_)));
+        let word = |name: &str| {
+            let kind = spec.parameter(name).map(|p| &p.kind);
+            Some(match (kind, m.params.get(name)?) {
+                (Some(ParameterKind::Size { .. }), Param::Int(bytes)) => format_size(*bytes),
+                (_, Param::Int(n)) if Params::THREADS.contains(&name) => {
+                    counted(*n, name.trim_end_matches('s'))
+                }
+                (_, Param::Int(n)) => format!("{} {n}", name.replace('_', " ")),
+                (_, value) => value.to_string(),
+            })
+        };
+        let words = open.filter(|p| p.parameter != "file_size").filter_map(|p| word(&p.parameter));
+        let words: Vec<String> = std::iter::once(row.title.to_string()).chain(words).collect();
+        Some(clean(&words.join(", ")))
     }
 
     /// What one figure says.
@@ -213,8 +239,9 @@ impl Judge<'_> {
             );
             return (Comparability::NotComparable, reason);
         };
-        let above = low > 1.0 + margin;
-        if !above && high >= 1.0 / (1.0 + margin) {
+        let [least, most] = bounds(margin);
+        let above = low > most;
+        if !above && high >= least {
             return match hidden {
                 Some(taken) => (Comparability::NotComparable, both_disturbed(taken)),
                 None => (Comparability::NoDifferenceShown, within(known, [low, high], margin)),
@@ -258,6 +285,12 @@ impl Judge<'_> {
     }
 }
 
+/// The ratios that say nothing: down to a speed that is less by the margin, and up to the same for the
+/// other side.
+fn bounds(margin: f64) -> [f64; 2] {
+    [1.0 - margin, 1.0 / (1.0 - margin)]
+}
+
 fn both_disturbed(taken: f64) -> String {
     format!(
         "both were disturbed: other programs took at least {:.0} % of the CPU time of either, \
@@ -274,13 +307,14 @@ fn resolution(better: Better, known: &Known, margin: f64) -> Option<f64> {
         Better::Higher => high / known.ratio.median,
         Better::Lower => known.ratio.median / low,
     };
-    Some(1.0 - 1.0 / (reach * (1.0 + margin))).filter(|share| share.is_finite())
+    Some(1.0 - bounds(margin)[0] / reach).filter(|share| share.is_finite())
 }
 
 /// Why there is no difference to show.
 fn within(known: &Known, [low, high]: [f64; 2], margin: f64) -> String {
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
-    let inside = |r: f64| r <= 1.0 + margin && r >= 1.0 / (1.0 + margin);
+    let [least, most] = bounds(margin);
+    let inside = |r: f64| (least..=most).contains(&r);
     let ends = if known.ratio.ci95.is_some() { "interval" } else { "range of so few trials" };
     let why = match (inside(known.ratio.median), low <= 1.0 && 1.0 <= high) {
         (true, true) => format!("the {ends} contains 1"),

@@ -28,7 +28,7 @@ impl Said {
     fn alike(&self, other: &Self) -> bool {
         let apart = (self.figure.ratio.median / other.figure.ratio.median).ln().abs();
         self.figure.outcome == other.figure.outcome
-            && apart <= (1.0 + self.figure.margin.max(other.figure.margin)).ln()
+            && apart <= -(1.0 - self.figure.margin.max(other.figure.margin)).ln()
     }
 }
 

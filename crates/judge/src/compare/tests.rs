@@ -100,6 +100,19 @@ fn a_run_and_itself_do_not_differ() {
 }
 
 #[test]
+fn a_margin_of_half_means_below_half_the_speed() {
+    let half = Options { margin: Some(0.5) };
+    let a = run(vec![at(1.0)]);
+    for (factor, expected) in
+        [(0.52, NoDifferenceShown), (0.48, Slower), (1.9, NoDifferenceShown), (2.1, Faster)]
+    {
+        let b = run(vec![at(factor)]);
+        let c = compare(Named { name: "a", run: &a }, Named { name: "b", run: &b }, half);
+        assert_eq!(c.points[0].outcome(), expected, "{factor}: {:?}", c.points[0]);
+    }
+}
+
+#[test]
 fn three_percent_lie_within_the_margin_and_a_margin_asked_for_shows_them() {
     let b = with(healthy(), |_, m| scaled(m, 0.97));
     let (a, strict) = (healthy(), Options { margin: Some(0.01) });

@@ -123,6 +123,7 @@ pub fn run(measurements: Vec<Measurement>) -> Run {
         ended: Some(moment(1000)),
         interrupted: None,
         imported: None,
+        label: None,
         cpu_placements: Vec::new(),
         programs: Vec::new(),
         clocks: None,

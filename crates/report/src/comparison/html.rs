@@ -37,6 +37,7 @@ pub fn html(comparison: &Comparison) -> Result<String, ComparisonError> {
         sides => Serde(&view.sides),
         causes => view.causes,
         subsystems => Serde(&view.subsystems),
+        first => Serde(Row::for_lines(&view.first, reach)),
         differing => Serde(Row::for_lines(&view.differing, reach)),
         alike => Serde(Row::for_lines(&view.alike, reach)),
         gone => view.gone,
@@ -54,7 +55,7 @@ pub fn html(comparison: &Comparison) -> Result<String, ComparisonError> {
 fn reach<'a>(lines: impl Iterator<Item = &'a Line>) -> f64 {
     let ends = lines
         .filter_map(|l| l.drawn)
-        .flat_map(|[_, low, high, margin]| [low.recip(), high, 1.0 + margin]);
+        .flat_map(|[_, low, high, margin]| [low.recip(), high, (1.0 - margin).recip()]);
     ends.filter(|r| r.is_finite()).fold(LEAST, f64::max).min(MOST)
 }
 
@@ -92,7 +93,7 @@ impl Whisker {
             let share = (r.ln() / reach.ln()).clamp(-1.0, 1.0);
             if share.is_finite() { WIDTH / 2.0 + share * (WIDTH / 2.0 - EDGE) } else { WIDTH / 2.0 }
         };
-        let (left, right) = (place((1.0 + margin).recip()), place(1.0 + margin));
+        let (left, right) = (place(1.0 - margin), place((1.0 - margin).recip()));
         let text = |v: f64| format!("{v:.1}");
         let parts = [
             Some(format!("ratio {}", format_factor(ratio))),

@@ -8,8 +8,8 @@ use crate::junit::text;
 
 /// A failure for each point that is slower or gone, with its cause; skipped for what cannot be
 /// compared; all else passes. Where too little could be judged, that is a failure of its own.
-pub fn junit(comparison: &Comparison) -> String {
-    let mut suites = Vec::new();
+pub fn junit(comparison: &Comparison, more: Option<Suite>) -> String {
+    let mut suites = Vec::from_iter(more);
     for subsystem in Subsystem::ALL {
         let points = comparison.points.iter().filter(|p| p.subsystem == subsystem);
         let cases: Vec<Case> = points.map(case).collect();

@@ -7,6 +7,10 @@
 
 mod html;
 mod junit;
+mod markdown;
+mod several;
+mod table;
+mod tally;
 mod terminal;
 #[cfg(test)]
 mod tests;
@@ -18,8 +22,11 @@ use proofmark_model::Comparison;
 
 pub use html::html;
 pub use junit::junit;
+pub use markdown::{check_markdown, markdown};
+pub use several::{MOST_RUNS, several};
+pub use tally::Tally;
 pub use terminal::{check, terminal};
-pub use view::{Line, Tally, View};
+pub use view::{Line, View};
 
 /// Why a comparison could not be laid out.
 #[derive(Debug, thiserror::Error)]

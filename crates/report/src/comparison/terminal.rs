@@ -1,18 +1,24 @@
 //! For reading in a terminal, and the few lines of a check.
 
-use proofmark_model::{Comparison, Verdict};
+use proofmark_model::Comparison;
 
-use super::view::{Line, Tally, View, together};
+use super::table::lines_table;
+use super::tally::Tally;
+use super::view::{Line, View, together};
 use super::words::{failure, moved, point, ratio, resolution};
 use crate::Options;
 use crate::terminal::page::Page;
-use crate::view::{Cell, Table, clean, plural};
+use crate::view::{clean, plural};
 
 /// The verdict, the causes, and a table of the points that differ; with `all`, of all points.
 pub fn terminal(comparison: &Comparison, all: bool, options: &Options) -> String {
     let view = View::from_comparison(comparison);
     let mut page = Page::new(options);
     head(&mut page, &view);
+    points(&mut page, "The first screen of A, compared", &view.first);
+    if !view.first.is_empty() {
+        page.blank();
+    }
     page.table(&view.subsystems);
     points(&mut page, "Results that differ", &view.differing);
     if all {
@@ -51,7 +57,7 @@ fn points(page: &mut Page, title: &str, lines: &[Line]) {
     }
     page.blank();
     page.title(title);
-    page.table(&table(lines));
+    page.table(&lines_table(lines));
 }
 
 fn list(page: &mut Page, title: &str, items: &[String]) {
@@ -63,47 +69,6 @@ fn list(page: &mut Page, title: &str, items: &[String]) {
     for item in items {
         page.wrap("", 2, item);
     }
-}
-
-/// Points as a table that a narrow terminal can take columns from.
-fn table(lines: &[Line]) -> Table {
-    let mut table = Table::new("")
-        .column("workload")
-        .column("configuration")
-        .number("A")
-        .spare(2)
-        .number("B")
-        .spare(2)
-        .number("B / A")
-        .number("95 %")
-        .spare(1)
-        .number("margin")
-        .spare(3);
-    let with_delivered = lines.iter().any(|line| line.delivered.is_some());
-    if with_delivered {
-        table = table.number("delivered B / A");
-    }
-    table = table.column("verdict");
-    table.keys = 2;
-    for line in lines {
-        let numbers = [&line.a, &line.b, &line.ratio, &line.interval, &line.margin];
-        let numbers = numbers.map(|n| Cell::text(n.as_deref().unwrap_or("-")));
-        let name = match (line.name.as_str(), line.direction) {
-            (name, "") => name.to_owned(),
-            ("", direction) => direction.to_owned(),
-            (name, direction) => format!("{name}; {direction}"),
-        };
-        let verdict = [Verdict::Valid, Verdict::Suspect, Verdict::Invalid];
-        let verdict = verdict.into_iter().find(|v| v.as_str() == line.color);
-        let mut cells = vec![Cell::text(&line.workload), Cell::text(name)];
-        cells.extend(numbers);
-        if with_delivered {
-            cells.push(Cell::text(line.delivered.as_deref().unwrap_or("-")));
-        }
-        cells.push(Cell { text: line.outcome.to_owned(), note: None, verdict });
-        table.push(cells);
-    }
-    table
 }
 
 /// A check in few lines: one per result that fails, and a summary. Lines are not wrapped, so

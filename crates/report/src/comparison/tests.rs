@@ -30,6 +30,7 @@ fn point(threads: u64, ratio: f64, outcome: Comparability, reason: &str) -> Comp
     ComparedPoint {
         workload: "cpu.flops".into(),
         name: format!("avx2+fma, f64, {threads} threads"),
+        row: None,
         subsystem: Subsystem::Cpu,
         params: Params::default().with("threads", threads),
         unit: Unit::FlopPerSecond,
@@ -163,7 +164,7 @@ fn a_check_tells_what_it_could_not_judge_and_when_that_is_too_much() {
     let why = "only 1 of 3 results of the baseline could be judged, less than half";
     assert!(check(&c).contains(&format!("too little to pass: {why}\n")));
     assert!(View::from_comparison(&c).verdict.contains(why));
-    let xml = junit(&c);
+    let xml = junit(&c, None);
     assert!(xml.contains(r#"tests="4" skipped="2" failures="1""#) && xml.contains(why), "{xml}");
 }
 
@@ -244,7 +245,7 @@ fn it_is_said_which_figure_moved() {
                 delivered 0.500 (0.490–0.510), margin 4.0 %; attainable: no difference shown; \
                 delivered is 50 % lower";
     assert!(text.contains(line) && text.contains("4 slower, 0 gone"), "{text}");
-    let xml = junit(&c);
+    let xml = junit(&c, None);
     assert!(xml.contains(r#"failures="4""#) && xml.contains("attainable B / A 1.00"), "{xml}");
     assert!(xml.contains("delivered B / A 0.500 (0.490–0.510), margin 4.0 %"), "{xml}");
     let page = html(&c).unwrap();
@@ -255,7 +256,7 @@ fn it_is_said_which_figure_moved() {
 
 #[test]
 fn junit_counts_what_fails_and_what_is_skipped() {
-    let text = junit(&comparison());
+    let text = junit(&comparison(), None);
     let head =
         r#"<testsuites name="new against base" tests="6" skipped="1" failures="3" errors="0">"#;
     assert!(text.contains(head), "{text}");
@@ -303,7 +304,7 @@ fn a_strangers_text_is_text() {
     c.differences[0].b = evil.into();
     let page = html(&c).unwrap();
     assert!(!page.contains("<script>alert") && page.contains("&lt;script&gt;alert"));
-    let xml = junit(&c);
+    let xml = junit(&c, None);
     assert!(!xml.contains("<script>"));
     for text in [page, xml, terminal(&c, true, &wide(80)), check(&c)] {
         assert!(!text.contains(['\u{1b}', '\u{0}']), "{text}");
@@ -332,7 +333,7 @@ proptest! {
         c.subsystems[0].margin = value();
         c.subsystems[0].speed = Some(Ratio { median: value(), ci95: Some([value(), value()]) });
         let _ = (terminal(&c, true, &Options { width, color }), check(&c), json(&c));
-        let xml = junit(&c);
+        let xml = junit(&c, None);
         prop_assert!(html(&c).is_ok() && roxmltree::Document::parse(&xml).is_ok(), "{xml}");
     }
 }

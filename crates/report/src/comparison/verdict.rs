@@ -1,12 +1,13 @@
 //! What became of all results, in a few sentences.
 
 use proofmark_model::{
-    Comparability, ComparedSubsystem, Comparison, FigureKind, Ratio, format_factor,
+    Better, Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Comparison,
+    Difference, FigureKind, Ratio, format_factor,
 };
 
-use super::view::Tally;
+use super::tally::Tally;
 use super::words::{interval, resolution};
-use crate::view::plural;
+use crate::view::{clean, plural};
 
 /// `B is slower in 41 of 58 points: cpu 0.50, memory 0.52 times as fast.`
 pub(super) fn sentences(c: &Comparison, t: &Tally) -> String {
@@ -26,6 +27,7 @@ pub(super) fn sentences(c: &Comparison, t: &Tally) -> String {
             (n, m) => format!("B is slower in {n} and faster in {m} of {of}."),
         }
     };
+    out.extend(in_short(c));
     out.extend(which_moved(c));
     out.extend(speeds(c, t));
     if t.gone > 0 {
@@ -46,6 +48,42 @@ pub(super) fn sentences(c: &Comparison, t: &Tally) -> String {
         out.push_str(&format!(" In the median result, {unseen}."));
     }
     out
+}
+
+/// `B delivers 0.60 of A's speed in 4 results; no difference of the machines is shown.` Where delivered
+/// figures moved one way, no headline did, and the machines are equal as far as is known.
+fn in_short(c: &Comparison) -> Option<String> {
+    let is_moved = |o| matches!(o, Comparability::Slower | Comparability::Faster);
+    let headline_moved = c.points.iter().any(|p| is_moved(p.outcome()));
+    (!headline_moved && unequal(c).is_none()).then_some(())?;
+    let moved: Vec<(&ComparedPoint, &ComparedFigure)> = c
+        .points
+        .iter()
+        .filter_map(|p| Some((p, p.delivered.as_ref().filter(|d| is_moved(d.outcome))?)))
+        .collect();
+    let one_way = moved.iter().all(|(_, d)| d.outcome == moved[0].1.outcome);
+    (!moved.is_empty() && one_way).then_some(())?;
+    let speed = |(p, d): &(&ComparedPoint, &ComparedFigure)| match p.better {
+        Better::Lower => d.ratio.median.recip(),
+        Better::Higher => d.ratio.median,
+    };
+    let speeds: Vec<f64> = moved.iter().map(speed).collect();
+    let speed = format_factor(proofmark_model::median(&speeds)?);
+    let count = plural(moved.len() as u64, "result");
+    Some(format!(
+        " B delivers {speed} of A's speed in {count}; no difference of the machines is shown."
+    ))
+}
+
+/// What differs between the machines so that they are not the same; `None` if nothing does.
+pub(super) fn unequal(c: &Comparison) -> Option<String> {
+    const MACHINE: [&str; 5] = ["CPU", "core design", "sockets", "cores", "memory"];
+    let known = |d: &&Difference| d.a != "unknown" && d.b != "unknown";
+    let of_machine = c.differences.iter().filter(|d| MACHINE.contains(&&*d.what)).filter(known);
+    let named: Vec<String> = of_machine
+        .map(|d| format!("{} {} in A, {} in B", clean(&d.what), clean(&d.a), clean(&d.b)))
+        .collect();
+    (!named.is_empty()).then(|| format!("The machines are not equal: {}.", named.join("; ")))
 }
 
 /// `Attainable: no difference shown in 30 of 31 results; delivered: 12 slower (your share of the

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use proofmark_model::{Comparability, ComparedPoint, Comparison, Side, format_factor};
 use serde::Serialize;
 
+use super::tally::Tally;
 use super::verdict;
 use super::words::{color, direction, interval, margin, moved, outcome, point, values};
 use crate::view::{Cell, Fact, Table, clean, plural};
@@ -29,6 +30,8 @@ pub struct View {
     pub tally: Tally,
     /// A row per subsystem.
     pub subsystems: Table,
+    /// What is on the first screen of A, in its order.
+    pub first: Vec<Line>,
     /// Slower points, then faster ones, farthest from 1 first.
     pub differing: Vec<Line>,
     /// Points without a difference that is shown.
@@ -41,25 +44,6 @@ pub struct View {
     pub differences: Table,
     /// How it was made.
     pub method: Vec<String>,
-}
-
-/// Points by outcome.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Tally {
-    /// All.
-    pub points: usize,
-    /// Those that were compared.
-    pub compared: usize,
-    /// B is slower.
-    pub slower: usize,
-    /// B is faster.
-    pub faster: usize,
-    /// No difference is shown.
-    pub alike: usize,
-    /// Not comparable, those that are gone left out.
-    pub not_comparable: usize,
-    /// A has a number that counts and B has none.
-    pub gone: usize,
 }
 
 /// One point as text.
@@ -111,10 +95,12 @@ impl View {
         Self {
             title: format!("{} against {}", clean(&c.b.name), clean(&c.a.name)),
             sides: [side("A", &c.a), side("B", &c.b)],
-            verdict: verdict::sentences(c, &tally),
+            verdict: verdict::unequal(c).map_or_else(String::new, |words| words + " ")
+                + &verdict::sentences(c, &tally),
             causes,
             tally,
             subsystems: subsystems(c),
+            first: c.points.iter().filter_map(Line::from_row).collect(),
             differing: differing.into_iter().map(Line::from_point).collect(),
             alike: alike.map(Line::from_point).collect(),
             gone: together(c, ComparedPoint::gone),
@@ -130,23 +116,13 @@ fn differs(p: &ComparedPoint) -> bool {
     matches!(p.change(), Comparability::Slower | Comparability::Faster)
 }
 
-impl Tally {
-    /// Of a comparison.
-    pub fn count(c: &Comparison) -> Self {
-        let count = |keep: fn(&ComparedPoint) -> bool| c.points.iter().filter(|p| keep(p)).count();
-        Self {
-            points: c.points.len(),
-            compared: count(ComparedPoint::judged),
-            slower: count(|p| p.change() == Comparability::Slower),
-            faster: count(|p| p.change() == Comparability::Faster),
-            alike: count(|p| p.change() == Comparability::NoDifferenceShown),
-            not_comparable: count(|p| !p.judged() && !p.gone()),
-            gone: count(ComparedPoint::gone),
-        }
-    }
-}
-
 impl Line {
+    /// A point on A's first screen, under the title that it has there.
+    fn from_row(p: &ComparedPoint) -> Option<Self> {
+        let workload = clean(p.row.as_ref()?);
+        Some(Self { workload, name: String::new(), direction: "", ..Self::from_point(p) })
+    }
+
     fn from_point(p: &ComparedPoint) -> Self {
         let [a, b] = values(p);
         let headline = p.headline.as_ref();
@@ -315,8 +291,8 @@ fn method() -> Vec<String> {
          only where the whole interval is beyond the margin. The margin is the largest of four values. \
          First: twice the target, or four times on a virtual machine except for the CPU; a target below \
          2 % counts as 2 %. Second: three robust standard deviations of the ratios in the subsystem, about the median of \
-         the same workload and number of threads. It is at most a quarter, or a half for a result that \
-         was disturbed in both runs. Third: the half-widths of both figures' intervals, at most a half. \
+         the same workload and number of threads. It is at most a fifth, or a third for a result that \
+         was disturbed in both runs. Third: the half-widths of both figures' intervals, at most a third. \
          Fourth: the CPU time that others took from both runs, except for a figure that leaves it \
          out. A result whose margin could hide a factor of two is not compared.",
         "Few trials. Too few trials give no interval. With 3 or more on each side, all trials of B must \

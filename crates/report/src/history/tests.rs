@@ -294,7 +294,7 @@ fn the_page_has_a_chart_a_line() {
     assert!(page.contains("! suspect") && page.contains("role=\"img\""));
     assert!(!page.contains("http://") || page.matches("http://").count() == 2, "only namespaces");
     let list = runs(&[past(1)], Form::Html, &WIDE).unwrap();
-    assert!(list.replace('\n', "").contains("<th scope=\"row\" class=\"n\">1</th>"), "{list}");
+    assert!(list.contains("<th scope=\"row\">1</th>"), "{list}");
     let bad = "</script><script>alert(1)</script>";
     let mut hostile = two();
     for p in &mut hostile {

@@ -5,6 +5,7 @@
 //! the charts, which escape their own texts, go in as they are.
 
 pub(crate) mod chart;
+mod first;
 mod part;
 
 use minijinja::syntax::SyntaxConfig;
@@ -13,7 +14,7 @@ use minijinja::{AutoEscape, Environment, Value, context};
 use proofmark_model::{Run, Severity, Verdict};
 use serde::Serialize;
 
-use self::chart::Chart;
+use self::chart::{Chart, Layout};
 use crate::view::{View, WorkloadView, severity_mark, verdict_mark};
 use crate::{Format, Options, RenderError};
 
@@ -39,11 +40,13 @@ const STYLE: [&str; 3] =
     [include_str!("page/style.css"), include_str!("page/chart.css"), include_str!("page/run.css")];
 
 /// What it can do beyond being read; a script each, which the others do not need.
-const SCRIPTS: [&str; 3] =
-    [include_str!("page/sort.js"), include_str!("page/tip.js"), include_str!("page/contents.js")];
-
-/// Findings that the first screen shows.
-const WORST: usize = 4;
+const SCRIPTS: [&str; 5] = [
+    include_str!("page/sort.js"),
+    include_str!("page/tip.js"),
+    include_str!("page/contents.js"),
+    include_str!("page/filter.js"),
+    include_str!("page/pass-on.js"),
+];
 
 /// See the module.
 #[derive(Debug, Clone, Copy)]
@@ -67,23 +70,25 @@ impl Format for Html {
         view.terms.extend(view.terms_of_pairs());
         let charts: Vec<Charts> =
             view.workloads.iter().enumerate().map(|(i, k)| Charts::draw(k, i)).collect();
-        let noise = view.noise.as_ref().map(|p| chart::noise(p, "chart-noise"));
+        let draw = |id, layout| view.noise.as_ref().map(|p| chart::noise(p, id, layout));
+        let (portrait, noise) =
+            (draw("chart-portrait", Layout::BRIEF), draw("chart-noise", Layout::FULL));
         let roofline = view.roofline.as_ref().map(|r| chart::roofline(r, "chart-roofline"));
         let against = view.against.iter().enumerate();
         let against: Vec<Chart> =
             against.map(|(i, c)| chart::references(c, &format!("chart-against-{i}"))).collect();
-        let worst: Vec<_> = view.worst_findings().take(WORST).collect();
-        let more = view.worst_findings().count().saturating_sub(WORST);
         let page = environment(&TEMPLATES)?.get_template("page.html")?.render(context! {
             title => view.title.clone(),
             view => Serde(&view),
-            worst => Serde(&worst),
-            more => more,
+            strips => Serde(first::strips(&view.first)),
+            pictures => Serde(first::pictures(&view)),
+            pass_on => Serde(first::PassOn::write(&view)?),
             parts => Serde(part::all(&view)),
             charts => Serde(charts),
             against => Serde(against),
             roofline => Serde(roofline),
             noise => Serde(noise),
+            portrait => Serde(portrait),
             style => Value::from_safe_string(STYLE.concat()),
             script => Value::from_safe_string(SCRIPTS.concat()),
         })?;

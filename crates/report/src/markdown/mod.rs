@@ -46,9 +46,6 @@ impl Format for Markdown {
             line(&mut out, &escape(also));
         }
         answer(&mut out, &view);
-        for glance in &view.glances {
-            table(&mut out, glance);
-        }
         for workload in &view.workloads {
             headline(&mut out, workload);
         }
@@ -94,14 +91,14 @@ impl Format for Markdown {
 }
 
 /// A paragraph.
-fn line(out: &mut String, text: &str) {
+pub(crate) fn line(out: &mut String, text: &str) {
     out.push_str(text);
     out.push_str("\n\n");
 }
 
 /// Text that Markdown prints as it is. `<`, `>` and `&` become entities, since not
 /// every reader of Markdown honours a backslash before them.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {
         match c {
@@ -127,12 +124,25 @@ fn code(id: &str) -> String {
     }
 }
 
+/// What was measured, whether to believe it, and the results that answer: for pasting.
+pub(crate) fn first(view: &View) -> String {
+    let mut out = String::new();
+    line(&mut out, &format!("**{}**", escape(&view.title)));
+    line(&mut out, &escape(&view.trust.sentence));
+    if let Some(stopped) = &view.trust.stopped {
+        line(&mut out, &format!("**{}**", escape(stopped)));
+    }
+    view.first.tables().iter().for_each(|t| table(&mut out, t));
+    line(&mut out, &escape(&view.measured));
+    format!("{}\n", out.trim_end())
+}
+
 /// The answers, what follows from the figures, and what was measured and how.
 fn answer(out: &mut String, view: &View) {
-    table(out, &view.answer_table);
-    for (title, claims) in view.further() {
-        line(out, &format!("### {title}"));
-        for claim in claims {
+    view.first.tables().iter().for_each(|t| table(out, t));
+    for conclusion in &view.conclusions {
+        line(out, &format!("### {}", conclusion.title));
+        for claim in &conclusion.claims {
             let _ = writeln!(out, "- {}", escape(&claim.text));
         }
         out.push('\n');
@@ -267,7 +277,7 @@ fn beside_tools(out: &mut String, references: &References) {
     }
 }
 
-fn table(out: &mut String, table: &Table) {
+pub(crate) fn table(out: &mut String, table: &Table) {
     if table.rows.is_empty() {
         return;
     }

@@ -19,8 +19,8 @@ use proofmark_model::Run;
 pub use self::machine::host;
 use self::page::Page;
 use crate::view::{
-    Answer, CONFIGURATION, FindingGroup, Headline, Overview, References, Roofline, SIGNS, Table,
-    Term, Timeline, View, WorkloadView,
+    Cause, FindingGroup, Headline, Overview, References, Roofline, SIGNS, Table, Term, Timeline,
+    View, WorkloadView, capital, plural, severity_mark, stop,
 };
 use crate::{Format, Options, RenderError};
 
@@ -63,14 +63,20 @@ impl Format for Terminal {
     }
 }
 
-/// What is printed where a run ends: whether to believe it, the summary with its
-/// conclusions, and what the checks found. The rest is in the report.
+/// What is printed where a run ends: what was measured, whether to believe it, the results that answer
+/// for the machine, and what changed them. The rest is in the report.
 pub fn brief(run: &Run, options: &Options) -> String {
     let view = View::from_run(run);
     let mut page = Page::new(options);
-    page.top(&view);
-    page.answer(&view);
-    page.findings(&view.findings);
+    page.identify(&view);
+    page.wrap("", 0, &view.trust.sentence);
+    if let Some(time) = &view.trust.time {
+        page.wrap("", 0, time);
+    }
+    page.first(&view);
+    for timeline in view.workloads.iter().flat_map(|w| &w.timelines) {
+        page.timeline(timeline);
+    }
     page.out
 }
 
@@ -80,9 +86,6 @@ pub fn noise(run: &Run, options: &Options) -> String {
     let view = View::from_run(run);
     let mut page = Page::new(options);
     page.begin(&view);
-    if let Some(stopped) = &view.trust.stopped {
-        page.wrap("! ", 2, stopped);
-    }
     if let Some(circumstances) = &view.trust.circumstances {
         page.wrap("", 0, circumstances);
     }
@@ -119,12 +122,22 @@ impl Page {
     /// What was measured on what, and whether to believe it.
     fn top(&mut self, view: &View) {
         self.begin(view);
-        if let Some(stopped) = &view.trust.stopped {
-            self.wrap("! ", 2, stopped);
-        }
         self.wrap("", 0, &view.trust.sentence);
-        for also in [&view.trust.precision, &view.trust.circumstances].into_iter().flatten() {
-            self.wrap("", 0, also);
+        if let Some(circumstances) = &view.trust.circumstances {
+            self.wrap("", 0, circumstances);
+        }
+    }
+
+    /// What was measured, in few lines.
+    fn identify(&mut self, view: &View) {
+        self.title(&view.title);
+        let parts = view.first.parts.iter().filter(|p| !p.about.is_empty());
+        let parts: Vec<String> = parts.map(|p| format!("{}: {}.", p.title, p.about)).collect();
+        if !parts.is_empty() {
+            self.wrap("", 0, &parts.join(" "));
+        }
+        for line in std::iter::once(&view.measured).chain(&view.trust.stopped) {
+            self.wrap("", 0, line);
         }
     }
 
@@ -135,29 +148,29 @@ impl Page {
         self.wrap("", 0, &facts.join("; "));
         self.wrap("", 0, &view.machine);
         self.blank();
+        if let Some(stopped) = &view.trust.stopped {
+            self.wrap("! ", 2, stopped);
+        }
     }
 
     fn head(&mut self, view: &View) {
         self.top(view);
-        for group in view.worst_findings().take(3) {
-            self.wrap("  ", 4, &format!("{} {}: {}", mark(group), group.check, group.message));
+        if let Some(precision) = &view.trust.precision {
+            self.wrap("", 0, precision);
         }
-        self.answer(view);
-        self.blank();
-        for glance in &view.glances {
-            self.wrap("", 0, &glance.caption);
-            self.table(glance);
+        self.first(view);
+        for conclusion in &view.conclusions {
             self.blank();
+            self.title(conclusion.title);
+            for claim in &conclusion.claims {
+                self.wrap("- ", 2, &claim.text);
+            }
         }
-        // The summary lists those that answer.
-        let answered = |at: usize| view.answers.iter().flat_map(|g| &g.answers).any(|a| a.at == at);
-        let others: Vec<&WorkloadView> = view
-            .workloads
-            .iter()
-            .enumerate()
-            .filter(|(i, _)| !answered(*i))
-            .map(|(_, k)| k)
-            .collect();
+        self.blank();
+        // The first screen lists those that answer.
+        let listed = |at: usize| view.first.parts.iter().flat_map(|p| &p.rows).any(|r| r.at == at);
+        let others = view.workloads.iter().enumerate().filter(|(i, _)| !listed(*i));
+        let others: Vec<&WorkloadView> = others.map(|(_, k)| k).collect();
         let ids = others.iter().map(|k| columns_of(&k.id));
         let widest = ids.max().unwrap_or(0).min(self.width * 3 / 10);
         for workload in others {
@@ -176,31 +189,36 @@ impl Page {
         }
     }
 
-    /// The first screen: the answers, and what follows from the figures.
-    fn answer(&mut self, view: &View) {
-        self.captioned(&view.answer_table);
-        if !tables::shows(&view.answer_table, self.width, CONFIGURATION) {
-            self.points(view);
-        }
-        for (title, claims) in view.further() {
+    /// The results that answer for the machine, and what changed them.
+    fn first(&mut self, view: &View) {
+        let tables = view.first.tables();
+        if !tables.is_empty() {
             self.blank();
-            self.title(title);
-            for claim in claims {
-                self.wrap("- ", 2, &claim.text);
-            }
+            self.tables(&tables);
+        }
+        if view.first.causes.is_empty() {
+            return;
+        }
+        self.blank();
+        for cause in &view.first.causes {
+            self.cause(cause);
+        }
+        if view.first.more > 0 {
+            let more = plural(view.first.more as u64, "more finding");
+            self.wrap("  ", 2, &format!("{more}: see the report"));
         }
     }
 
-    /// At which points the answers are, a paragraph per subsystem.
-    fn points(&mut self, view: &View) {
-        for group in &view.answers {
-            let answered = group.answers.iter().filter(|a| a.headline.value.is_some());
-            let at = |a: &Answer| format!("{} at {}", a.title, a.headline.at);
-            let places = answered.filter(|a| !a.headline.at.is_empty()).map(at);
-            let places: Vec<String> = places.collect();
-            if !places.is_empty() {
-                self.wrap("", 2, &format!("{}: {}.", group.title, places.join("; ")));
-            }
+    fn cause(&mut self, cause: &Cause) {
+        let word = severity_mark(cause.severity);
+        let cost = cause.cost.as_ref().map_or_else(String::new, |c| format!(" {}.", capital(c)));
+        let text = format!("{word} {}: {}{cost} At {}.", cause.check, cause.sentence, cause.place);
+        let before = self.out.len();
+        self.wrap("", 2, &text);
+        let text = self.out.split_off(before);
+        self.out.push_str(&text.replacen(word, &self.paint.severity(cause.severity, word), 1));
+        if !cause.advice.is_empty() {
+            self.wrap("  -> ", 5, &stop(&capital(&cause.advice)));
         }
     }
 
@@ -342,7 +360,7 @@ impl Page {
     }
 
     fn finding(&mut self, group: &FindingGroup) {
-        let word = mark(group);
+        let word = severity_mark(group.severity);
         let before = self.out.len();
         self.wrap(
             "",
@@ -355,10 +373,6 @@ impl Page {
             self.wrap("  ", 4, &format!("advice: {}", group.advice));
         }
     }
-}
-
-fn mark(group: &FindingGroup) -> &'static str {
-    crate::view::severity_mark(group.severity)
 }
 
 /// The two lines of a workload's summary.

@@ -53,8 +53,18 @@ impl Page {
 
     /// A table with its footnotes.
     pub(crate) fn table(&mut self, table: &Table) {
+        self.table_with(table, 0);
+    }
+
+    /// Tables below each other, whose first columns are equally wide.
+    pub(super) fn tables(&mut self, all: &[Table]) {
+        let first = tables::first_column(all);
+        all.iter().for_each(|table| self.table_with(table, first));
+    }
+
+    fn table_with(&mut self, table: &Table, first: usize) {
         let mut notes = Vec::new();
-        let laid_out = tables::lay_out(table, self.width, self.paint);
+        let laid_out = tables::lay_out(table, first, self.width, self.paint);
         for (i, note) in table.notes.iter().enumerate() {
             // Not those of columns that a narrow terminal has no room for.
             let mark = format!("[{}]", i + 1);

@@ -4,19 +4,21 @@ use super::columns_of;
 use super::paint::Paint;
 use crate::view::{Cell, Table};
 
-/// The widest layout that fits.
-pub fn lay_out(table: &Table, width: usize, paint: Paint) -> String {
+/// The widest layout that fits. The first column is at least so wide.
+pub fn lay_out(table: &Table, first: usize, width: usize, paint: Paint) -> String {
     match fitting(table, width) {
-        Some((kept, gap)) => grid(table, &kept, gap, paint),
+        Some((kept, gap)) => {
+            let spare = width.saturating_sub(natural_width(table, &kept, gap));
+            let first = first.min(column_width(table, 0) + spare);
+            grid(table, (&kept, first), gap, paint)
+        }
         None => paragraphs(table, width),
     }
 }
 
-/// Whether a column of this title has room.
-pub fn shows(table: &Table, width: usize, title: &str) -> bool {
-    // A paragraph has room for all of them.
-    fitting(table, width)
-        .is_none_or(|(kept, _)| kept.iter().any(|i| table.columns[*i].title == title))
+/// The columns that the first column of the widest of these tables takes.
+pub fn first_column(tables: &[Table]) -> usize {
+    tables.iter().map(|t| column_width(t, 0)).max().unwrap_or(0)
 }
 
 /// The columns that fit, and the spaces between them; `None` where too few do.
@@ -53,8 +55,11 @@ fn column_width(table: &Table, i: usize) -> usize {
     cells.fold(head, usize::max)
 }
 
-fn grid(table: &Table, columns: &[usize], gap: usize, paint: Paint) -> String {
-    let widths: Vec<usize> = columns.iter().map(|i| column_width(table, *i)).collect();
+fn grid(table: &Table, (columns, first): (&[usize], usize), gap: usize, paint: Paint) -> String {
+    let mut widths: Vec<usize> = columns.iter().map(|i| column_width(table, *i)).collect();
+    if let Some(width) = widths.first_mut() {
+        *width = first.max(*width);
+    }
     // A line of cells, each with how it is shown; what it shows takes no more columns.
     let line = |show: &dyn Fn(usize) -> (String, String)| {
         let mut out = String::new();

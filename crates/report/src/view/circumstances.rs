@@ -8,6 +8,16 @@ use super::text::clean;
 /// Less is not worth a word.
 const LEAST: f64 = 5e-4;
 const LEAST_PROGRAM: f64 = 0.01;
+/// A first screen names programs if one of them took so much.
+const MUCH_PROGRAM: f64 = 0.05;
+
+/// Where the time went and who took it, for a first screen.
+pub(super) fn briefly(run: &Run) -> Option<String> {
+    let named = run.programs.iter().any(|p| p.of_one_cpu >= MUCH_PROGRAM);
+    let all = account(run).into_iter().chain(programs(run).filter(|_| named));
+    let all: Vec<String> = all.collect();
+    (!all.is_empty()).then(|| all.join(" "))
+}
 
 /// What is known of it.
 pub(super) fn sentences(run: &Run) -> Option<String> {
@@ -39,9 +49,12 @@ fn programs(run: &Run) -> Option<String> {
         .filter(|all| !all.is_empty())
         .map(|all| format!("CPU use of other programs (100 % = one CPU): {}.", all.join(", ")));
     let seen_s: f64 = run.programs.iter().map(|p| p.cpu_s).sum();
-    let unseen = run
-        .time_account()
-        .is_some_and(|t| t.waiting_s >= LEAST_PROGRAM * t.wall_s && seen_s < t.waiting_s / 2.0);
+    let unseen = run.time_account().is_some_and(|t| {
+        // Else a CPU quota may have taken it.
+        t.throttled_s.is_some()
+            && t.waiting_s >= LEAST_PROGRAM * t.wall_s
+            && seen_s < t.waiting_s / 2.0
+    });
     let unseen = unseen.then(|| {
         "Other processes took more time than the visible programs used; some may be in other \
          containers."
@@ -80,7 +93,8 @@ mod tests {
     fn the_largest_part_comes_first_and_small_ones_are_left_out() {
         assert_eq!(account(&measured()), None);
         let time = TimeAccount { wall_s: 1.0, working_s: 0.9, ..TimeAccount::default() };
-        let time = TimeAccount { throttled_s: 0.02, waiting_s: 0.08, stopped_s: 1e-4, ..time };
+        let time =
+            TimeAccount { throttled_s: Some(0.02), waiting_s: 0.08, stopped_s: 1e-4, ..time };
         let expected = "Time of the threads: 90.0 % at work, 8.0 % used by other processes, \
                         2.0 % throttled by a CPU quota.";
         assert_eq!(account(&account_of(time)).unwrap(), expected);
@@ -94,8 +108,13 @@ mod tests {
     fn programs_are_named_and_those_that_cannot_be_seen_are_told() {
         let program =
             |name: &str, of_one_cpu| Program { name: name.into(), cpu_s: 1.0, of_one_cpu };
-        let time =
-            TimeAccount { wall_s: 100.0, working_s: 90.0, waiting_s: 10.0, ..Default::default() };
+        let time = TimeAccount {
+            wall_s: 100.0,
+            working_s: 90.0,
+            waiting_s: 10.0,
+            throttled_s: Some(0.0),
+            ..Default::default()
+        };
         let mut run = account_of(time);
         run.programs = vec![program("cargo", 0.04), program("sshd", 0.01), program("cron", 0.001)];
         let named = "CPU use of other programs (100 % = one CPU): cargo 4.0 %, sshd 1.0 %.";
@@ -103,6 +122,10 @@ mod tests {
         assert!(said.starts_with(named) && said.ends_with("in other containers."), "{said}");
         run.programs[0].cpu_s = 5.0;
         assert_eq!(programs(&run).unwrap(), named);
+        run.programs[0].cpu_s = 1.0;
+        run.measurements[0].trials[0].time_account =
+            Some(TimeAccount { throttled_s: None, ..time });
+        assert_eq!(programs(&run).unwrap(), named, "a quota may have done it");
     }
 
     #[test]

@@ -1,13 +1,11 @@
 //! What follows from the figures. Each sentence is made from a [`Claim`], whose numbers are those
 //! of the tables, so that no sentence can say what its table does not.
 //!
-//! An invalid number is in no sentence but the one that counts them, and a suspect one bears its
-//! name, unless all of its subsystem are, which is said first. One number is called greater than another only where their intervals do not overlap, or,
+//! An invalid number is in no sentence, and a suspect one bears its name. One number is called greater than another only where their intervals do not overlap, or,
 //! where a fixed number of trials gives none, where every trial of the one lies above every trial
 //! of the other.
 
 mod claim;
-mod doubt;
 mod drawn;
 
 use serde::Serialize;
@@ -30,9 +28,7 @@ pub struct Conclusion {
 /// The conclusions of a run; no subsystem without a sentence.
 pub fn draw(groups: &[Group]) -> Vec<Conclusion> {
     let parts = part::each(groups).into_iter().map(|(part, all)| {
-        let (mut claims, doubts) = (drawn::claims(&all), doubt::claims(&all));
-        let at = if doubt::all_suspect(&all) { 0 } else { claims.len() };
-        claims.splice(at..at, doubts);
+        let claims = drawn::claims(&all);
         Conclusion { subsystem: part.as_str(), title: part.title(), claims }
     });
     parts.filter(|c| !c.claims.is_empty()).collect()

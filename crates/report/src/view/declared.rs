@@ -21,7 +21,8 @@ pub fn rows_of<'g, 'a: 'g>(
 pub fn giving(run: &Run, property: Property) -> Vec<(&str, &WorkloadSpec)> {
     let all = run.workloads.iter().map(|(id, spec)| (id.as_str(), spec));
     let mut all: Vec<_> = all.filter(|(_, s)| s.role.gives(property)).collect();
-    all.sort_by_key(|(_, s)| s.role.lead.unwrap_or(u32::MAX));
+    let place = |s: &WorkloadSpec| s.role.headlines.first().map_or(u32::MAX, |row| row.place);
+    all.sort_by_key(|(_, s)| place(s));
     all
 }
 

@@ -3,11 +3,11 @@
 use proofmark_model::{Ceiling, Measurement, Provenance};
 use serde::Serialize;
 
+use super::keyed::{caption, keyed, keys, why_no_ceiling};
 use super::label::Group;
 use super::num::{Scale, percent, with_unit};
 use super::table::{Cell, Table};
 use super::text::{and_list, clean};
-use super::workload::{caption, keyed, keys, why_no_ceiling};
 
 /// Different notes of one input that are printed.
 const NOTES: usize = 6;

@@ -3,9 +3,9 @@
 
 use proofmark_model::{FileState, Measurement, Param, Subsystem, Unit};
 
-use super::latency;
+use super::num::median;
 use super::num::{Scale, percent};
-use super::trials::median;
+use super::operation;
 
 /// The parameter that represents the way to a disk's file, which [`way`] puts in words.
 pub const WAY: &str = "direct";
@@ -142,7 +142,7 @@ pub fn extra(m: &Measurement, scale: &Scale) -> Option<String> {
     if m.subsystem != Subsystem::Disk {
         return None;
     }
-    let times = latency::phrase(m);
+    let times = operation::phrase(m);
     let device = device_share(m).and_then(percent).map(|p| format!("device {p}\u{a0}%"));
     let parts: Vec<String> = [fall_phrase(m, scale), times, device].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join("; "))

@@ -2,7 +2,7 @@
 
 use proofmark_model::{Host, Interface, NetworkPath, ServerEnd, Unit};
 
-use super::host::{Fact, quantity, ranges};
+use super::facts::{Fact, quantity, ranges};
 use super::text::clean;
 
 /// Where the facts of the server are from.

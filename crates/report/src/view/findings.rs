@@ -6,7 +6,7 @@ use proofmark_model::{Finding, Host, Run, Severity};
 use serde::Serialize;
 
 use super::label::Group;
-use super::text::{clean, plural, stop};
+use super::text::{and_list, clean, plural, stop};
 
 /// Places that are named.
 const NAMED: usize = 4;
@@ -41,8 +41,17 @@ pub struct FindingGroup {
     pub advice: String,
     /// `cpu.flops at 3 points: ...`.
     pub where_: String,
+    /// The same in few words: `cpu.flops (3 results), disk.fsync and 4 more workloads`.
+    pub briefly: String,
     /// Every place.
     pub places: Vec<Place>,
+}
+
+impl FindingGroup {
+    /// Whether it is above a note, and in our own figures.
+    pub fn is_problem(&self) -> bool {
+        self.severity > Severity::Note && self.tool.is_none()
+    }
 }
 
 /// A finding and where it was made.
@@ -76,7 +85,7 @@ pub fn for_run(run: &Run) -> Vec<FindingGroup> {
     let mut found: Vec<Found> = Vec::new();
     found.extend(run.findings.iter().map(|f| Found::at("the run", f)));
     found.extend(run.host.findings.iter().map(|f| Found::at("the host", f)));
-    let groups = super::workload::groups(run);
+    let groups = super::label::groups(run);
     for group in &groups {
         found.extend(found_in(group));
     }
@@ -157,6 +166,7 @@ fn group(items: &[&Found]) -> Option<FindingGroup> {
         uniform,
         advice: clean(&first.advice),
         where_: whereabouts(items),
+        briefly: briefly(items),
         places: places.collect(),
     })
 }
@@ -178,6 +188,24 @@ fn whereabouts(items: &[&Found]) -> String {
         })
         .collect();
     parts.join(", ")
+}
+
+/// The first workloads, and how many more there are: `cpu.flops (3 results), disk.fsync and 4 more`.
+fn briefly(items: &[&Found]) -> String {
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    items.iter().for_each(|item| *counts.entry(&item.place).or_default() += 1);
+    let named = counts.iter().map(|(place, count)| match count {
+        1 => (*place).to_owned(),
+        n => format!("{place} ({})", plural(*n, "result")),
+    });
+    let named: Vec<String> = named.collect();
+    match named.as_slice() {
+        [first, second, third, rest @ ..] if !rest.is_empty() => {
+            let more = plural(rest.len() as u64, "more workload");
+            format!("{first}, {second}, {third} and {more}")
+        }
+        all => and_list(all),
+    }
 }
 
 /// A figure of the evidence: text without its quotes.

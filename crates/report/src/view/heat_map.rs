@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use proofmark_model::{CpuDistance, Measurement, median};
 use serde::Serialize;
 
+use super::keyed::caption;
 use super::label::Group;
 use super::table::{Cell, Table};
 use super::text::plural;
-use super::workload::caption;
 
 /// CPUs up to which a table has room.
 const IN_TABLE: usize = 16;
@@ -59,10 +59,11 @@ fn of(group: &Group, m: &Measurement) -> Option<HeatMap> {
     };
     let before = |at: usize| cpus[..at].iter().map(|other| pair(cpus[at], *other)).collect();
     let rows: Vec<Vec<Option<Pair>>> = (0..cpus.len()).map(before).collect();
+    let title = caption(group, "round trips between the CPUs, in ns");
     (cpus.len() > 1).then(|| HeatMap {
-        title: caption(group, "round trips between the CPUs, in ns"),
         description: describe(rows.iter().flatten().flatten()),
-        table: table(group, &cpus, &rows),
+        table: table(&title, &cpus, &rows),
+        title,
         cpus: cpus.clone(),
         rows,
     })
@@ -82,8 +83,8 @@ fn describe<'a>(pairs: impl Iterator<Item = &'a Pair> + Clone) -> String {
     text + "."
 }
 
-fn table(group: &Group, cpus: &[u32], rows: &[Vec<Option<Pair>>]) -> Table {
-    let mut table = Table::new(caption(group, "round trips between the CPUs, in ns")).number("CPU");
+fn table(title: &str, cpus: &[u32], rows: &[Vec<Option<Pair>>]) -> Table {
+    let mut table = Table::new(title).number("CPU");
     if cpus.len() > IN_TABLE {
         return table;
     }

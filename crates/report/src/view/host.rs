@@ -1,58 +1,10 @@
 //! The machine as tables of facts with their sources.
 
-use proofmark_model::{
-    Cache, CacheKind, CpuQuota, Host, MemoryModule, Probe, Unit, format_quantity, format_size,
-};
-use serde::Serialize;
-
+use super::facts::{Fact, FactTable, quantity, ranges};
 use super::num::{percent, plain};
 use super::text::{and_list, clean, plural};
 use super::{ends, storage};
-
-/// One fact.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Fact {
-    /// Name.
-    pub name: String,
-    /// Value with its unit; `-` if it is not known.
-    pub value: String,
-    /// Where it was read; why, if it is not known.
-    pub source: String,
-    /// Whether it is known.
-    pub known: bool,
-}
-
-/// Facts about one part of the machine.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct FactTable {
-    /// Which part.
-    pub title: &'static str,
-    /// The facts.
-    pub facts: Vec<Fact>,
-}
-
-impl Fact {
-    /// A fact without a source.
-    pub fn plain(name: &str, value: &str) -> Self {
-        Self { name: clean(name), value: clean(value), source: String::new(), known: true }
-    }
-
-    /// A fact that is not known, and why.
-    pub fn unknown(name: &str, why: &str) -> Self {
-        let value = "-".to_owned();
-        Self { name: clean(name), value, source: clean(why), known: false }
-    }
-
-    /// A fact with the place where it was read, or why it is not known.
-    pub fn probe<T>(name: &str, probe: &Probe<T>, show: impl FnOnce(&T) -> String) -> Self {
-        Self {
-            name: clean(name),
-            value: probe.get().map_or_else(|| "-".to_owned(), |v| clean(&show(v))),
-            source: clean(probe.origin()),
-            known: probe.get().is_some(),
-        }
-    }
-}
+use proofmark_model::{Cache, CacheKind, CpuQuota, Host, MemoryModule, Probe, Unit, format_size};
 
 /// The machine.
 pub fn tables(host: &Host) -> Vec<FactTable> {
@@ -90,10 +42,15 @@ pub fn sentence(host: &Host) -> String {
     let quota = limits.cpu_quota.get().and_then(|q| q.cpus).map_or_else(String::new, |c| {
         format!(", limited by a quota to the time of {} CPUs", plain(c))
     });
+    // What a hypervisor hides is not known.
+    let hidden = host.findings.iter().any(|f| f.check == "host.smt_hidden");
+    let cores = match hidden {
+        true => " (which of them share a core is hidden)".to_owned(),
+        false => format!(" on {}", plural(u64::from(limits.usable_cores), "physical core")),
+    };
     format!(
-        "{kind}, {clock}; the run could use {} on {}{quota}, {inside}.",
+        "{kind}, {clock}; the run could use {}{cores}{quota}, {inside}.",
         plural(limits.usable_cpus.len() as u64, "CPU"),
-        plural(u64::from(limits.usable_cores), "physical core")
     )
 }
 
@@ -261,35 +218,6 @@ fn limits(host: &Host) -> Vec<Fact> {
 /// A share in percent.
 fn share(value: f64) -> String {
     percent(value).map_or_else(|| "not finite".to_owned(), |p| format!("{p} %"))
-}
-
-/// A quantity that stays short whatever the file says.
-pub fn quantity(value: f64, unit: Unit) -> String {
-    if value.is_finite() && value.abs() < 1e18 {
-        format_quantity(value, unit)
-    } else {
-        format!("{} {unit}", plain(value))
-    }
-}
-
-/// `0-3, 8`: runs of consecutive numbers, sorted.
-pub fn ranges(cpus: &[u32]) -> String {
-    if cpus.is_empty() {
-        return "none".to_owned();
-    }
-    let mut sorted = cpus.to_vec();
-    sorted.sort_unstable();
-    sorted.dedup();
-    let mut runs: Vec<(u32, u32)> = Vec::new();
-    for c in sorted {
-        match runs.last_mut() {
-            Some((_, end)) if end.checked_add(1) == Some(c) => *end = c,
-            _ => runs.push((c, c)),
-        }
-    }
-    let parts: Vec<String> =
-        runs.iter().map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") }).collect();
-    parts.join(", ")
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    AUTO, Ending, FigureKind, Measurement, Param, ParameterKind, Params, Run, Subsystem,
-    WorkloadSpec, format_count, format_size,
+    AUTO, Ending, FigureKind, Measurement, Param, ParameterKind, Params, Run, Subsystem, Summary,
+    Verdict, WorkloadSpec, best, format_count, format_size,
 };
 
 use super::disk::{SAID_BY_WAY, WAY, way};
@@ -100,6 +100,11 @@ impl<'a> Group<'a> {
         group
     }
 
+    /// The result that answers for the workload, if it can be used.
+    pub fn answer(&self) -> Option<(&'a Measurement, &'a Summary)> {
+        usable(proofmark_model::answer(self.run, &self.all)?)
+    }
+
     /// Whether so many threads have to share the usable CPUs.
     pub fn beyond_cpus(&self, threads: u64) -> bool {
         self.cpus > 0 && threads > self.cpus
@@ -166,6 +171,23 @@ impl<'a> Group<'a> {
             .collect();
         parts.join(", ")
     }
+}
+
+/// Measurements by workload, in the order of the plan; a workload whose points were
+/// never measured has an empty group. Points over time have a group of their own.
+pub fn groups(run: &Run) -> Vec<Group<'_>> {
+    let mut seen = BTreeSet::new();
+    let in_time: BTreeSet<usize> = run.plan.series.iter().map(|s| s.point).collect();
+    let planned = run.plan.points.iter().enumerate();
+    let planned = planned.map(|(at, p)| (p.workload.as_str(), in_time.contains(&at)));
+    let measured = run.measurements.iter().map(|m| (m.workload.as_str(), m.series.is_some()));
+    // A planned point of either kind may be measured as the other in an untrusted file.
+    let all = planned.chain(measured).filter(|key| seen.insert(*key));
+    all.map(|(id, over_time)| match over_time {
+        true => Group::over_time(run, id),
+        false => Group::new(run, id),
+    })
+    .collect()
 }
 
 /// The value of a parameter; of the ways to a disk's file and to the server all that is said of
@@ -271,6 +293,23 @@ fn parameter_phrase(spec: Option<&WorkloadSpec>, name: &str, value: &Param) -> S
         (None, Param::Text(_)) => parameter_value(spec, name, value),
         _ => format!("{} {}", spoken(name), parameter_value(spec, name, value)),
     }
+}
+
+/// Members of `all` that differ from `from` in these parameters only.
+pub fn like<'a>(all: &[&'a Measurement], from: &Measurement, but: &[&str]) -> Vec<&'a Measurement> {
+    all.iter().copied().filter(|m| m.params.differs_only_in(&from.params, but)).collect()
+}
+
+/// A measurement with its statistics, if its figure may be used: neither invalid nor odd.
+pub fn usable(m: &Measurement) -> Option<(&Measurement, &Summary)> {
+    let s = m.summary.as_ref()?;
+    (m.verdict != Verdict::Invalid && s.value().is_finite()).then_some((m, s))
+}
+
+/// The best of these that may be used.
+pub fn best_usable<'a>(all: &[&'a Measurement]) -> Option<(&'a Measurement, &'a Summary)> {
+    let fit: Vec<_> = all.iter().copied().filter(|m| usable(m).is_some()).collect();
+    usable(best(&fit)?)
 }
 
 /// Why a measurement has no trials, or no summary.

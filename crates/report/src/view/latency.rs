@@ -3,19 +3,18 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Latency, Measurement, Subsystem, Unit, Verdict};
+use proofmark_model::{Latency, Measurement, Subsystem, Verdict};
 use serde::Serialize;
 
-use super::headline::{best, in_question};
+use super::keyed::{caption, keyed, keys};
+use super::label::like;
 use super::label::{Group, why_missing, why_no_trials};
 use super::num::Scale;
-use super::sentences::like;
 use super::series::{LINES, follows, title};
 use super::table::{Cell, Table};
 use super::text::plural;
 use super::verdict_mark;
-use super::workload::{caption, keyed, keys};
-use super::{disk, network};
+use super::{disk, network, operation};
 
 /// Least step of the cumulative share, in percent, that a line shows.
 const STEP: f64 = 0.1;
@@ -88,14 +87,6 @@ const ROUND_TRIP: &str = "The time from before the message is sent until its who
 const CONNECTION: &str =
     "The time from before the socket is created until the server's first byte arrives.";
 
-/// `p50 118.0 us, p99 310.0 us`.
-pub fn phrase(m: &Measurement) -> Option<String> {
-    let l = m.latency.as_ref()?;
-    let time = |v: f64| Scale::for_largest([v], Unit::Second).with_label(v);
-    let p99 = l.p99.and_then(time).map_or_else(String::new, |t| format!(", p99 {t}"));
-    time(l.p50).map(|p50| format!("p50 {p50}{p99}"))
-}
-
 /// What the times of a workload are, and the term under which that is explained.
 fn meaning(group: &Group) -> Option<(&'static str, &'static str)> {
     let m = group.all.first()?;
@@ -123,7 +114,7 @@ pub fn percentile(
 
 /// Percentiles of every point that has them; empty where none has.
 pub fn table(group: &Group) -> Table {
-    let scale = scale(group.all.iter().filter_map(|m| m.latency.as_ref()));
+    let scale = operation::scale(group.all.iter().filter_map(|m| m.latency.as_ref()));
     let mut table = keyed(group, caption(group, "times of single operations"), &[]);
     // A narrow page always has p50 and p99.
     for (name, spare) in
@@ -165,12 +156,6 @@ pub fn table(group: &Group) -> Table {
     table
 }
 
-/// One scale for the times of a workload, that keeps the digits of its shortest.
-pub fn scale<'a>(all: impl Iterator<Item = &'a Latency>) -> Scale {
-    let medians: Vec<f64> = all.map(|l| l.p50).collect();
-    Scale::for_values(&medians, Unit::Second)
-}
-
 /// The distributions: of the best number and those that differ from it by the workload's
 /// axis, then of the others, as many as a chart holds.
 pub fn distribution(group: &Group) -> Option<LatencyChart> {
@@ -180,7 +165,7 @@ pub fn distribution(group: &Group) -> Option<LatencyChart> {
         .filter_map(|m| m.latency.as_ref().map(|l| (*m, l)))
         .filter(|(_, l)| l.buckets.len() > 1)
         .collect();
-    let scale = scale(timed.iter().map(|(_, l)| *l));
+    let scale = operation::scale(timed.iter().map(|(_, l)| *l));
     let mut curves: Vec<Curve> = in_order(group, &timed)
         .into_iter()
         .filter_map(|(m, l)| cumulative(group, &scale, m, l))
@@ -217,7 +202,7 @@ fn in_order<'a>(
     timed: &[(&'a Measurement, &'a Latency)],
 ) -> Vec<(&'a Measurement, &'a Latency)> {
     let all: Vec<&Measurement> = timed.iter().map(|(m, _)| *m).collect();
-    let hero = best(group, &in_question(group)).map(|(m, _)| m);
+    let hero = group.answer().map(|(m, _)| m);
     let series = hero.map_or_else(Vec::new, |m| like(&all, m, &along(group, group.axis)));
     let near = |m: &Measurement| series.iter().any(|s| std::ptr::eq(*s, m));
     let (near, far): (Vec<_>, Vec<_>) = timed.iter().copied().partition(|(m, _)| near(m));
@@ -278,7 +263,7 @@ pub fn curves(group: &Group, scale: &Scale) -> Vec<LatencyChart> {
     const DEPTH: &str = "queue_depth";
     let asked: Vec<&Measurement> =
         group.all.iter().copied().filter(|m| disk::distance(m).is_some()).collect();
-    let hero = best(group, &in_question(group)).map(|(m, _)| m);
+    let hero = group.answer().map(|(m, _)| m);
     let but = along(group, DEPTH);
     let mut sweeps: Vec<Vec<&Measurement>> = Vec::new();
     for m in hero.into_iter().chain(asked.iter().copied()) {
@@ -302,7 +287,7 @@ fn sweep(
     let first = members.first()?.1;
     let counted = disk::chart_iops(members.iter().map(|(_, m)| *m));
     let rate = counted(first).unwrap_or_else(|| scale.clone());
-    let times = self::scale(members.iter().filter_map(|(_, m)| m.latency.as_ref()));
+    let times = operation::scale(members.iter().filter_map(|(_, m)| m.latency.as_ref()));
     let of = |name: &str, read: fn(&Latency) -> Option<f64>| -> Curve {
         let points = members.iter().filter_map(|(depth, m)| {
             let (s, time) = (m.summary.as_ref()?, read(m.latency.as_ref()?)?);

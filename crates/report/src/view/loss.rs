@@ -3,10 +3,10 @@
 use proofmark_model::{Measurement, Unit};
 
 use super::label::Group;
+use super::label::like;
 use super::latency::{Along, Curve, LatencyChart, Point};
 use super::network::{loss, offered};
 use super::num::{Scale, percent};
-use super::sentences::like;
 use super::series::title;
 use super::verdict_mark;
 

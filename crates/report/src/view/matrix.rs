@@ -3,11 +3,11 @@
 
 use proofmark_model::{Measurement, Params, Verdict};
 
+use super::keyed::caption;
 use super::label::{Group, figure_word, parameter_value, spoken, why_no_trials};
 use super::num::Scale;
 use super::table::{Cell, Table};
 use super::text::clean;
-use super::workload::caption;
 
 /// Rows of a table that a reader takes in at once.
 pub const ROWS: usize = 16;

@@ -8,7 +8,6 @@
 //! A table has one scale, chosen by its largest value. A value that is missing is
 //! `-` with a footnote that says why.
 
-mod answer;
 mod circumstances;
 mod conclusions;
 mod declared;
@@ -17,11 +16,13 @@ mod design;
 mod detail;
 mod disk;
 mod ends;
+mod facts;
 mod findings;
-mod glance;
+mod first_screen;
 mod headline;
 mod heat_map;
 mod host;
+mod keyed;
 mod label;
 mod latency;
 mod levels;
@@ -31,8 +32,10 @@ mod method;
 mod network;
 mod noise;
 mod num;
+mod operation;
 mod overview;
 pub(crate) mod part;
+mod pictures;
 mod placement;
 mod published;
 mod references;
@@ -52,62 +55,62 @@ mod windows;
 mod workload;
 
 use label::Group;
-use proofmark_model::{Measurement, Precision, Run, Severity, Verdict, format_seconds};
+use proofmark_model::{Measurement, Precision, Run, Verdict, format_seconds};
 use serde::Serialize;
 
-pub use answer::{Answer, AnswerGroup};
 pub use conclusions::{Claim, Conclusion, Figure, Says};
 pub use derivation::Derivation;
 pub use design::Design;
+pub use facts::{Fact, FactTable};
 pub use findings::{FindingGroup, Place, for_host as findings_of_host, severity_mark};
+pub use first_screen::{Cause, FirstScreen, ScreenPart, ScreenRow};
 pub use headline::{Headline, Near};
 pub use heat_map::{HeatMap, Pair as HeatPair};
-pub use host::{Fact, FactTable, tables as host_tables};
+pub use host::tables as host_tables;
 pub use latency::{Along, Curve, LatencyChart, Point};
 pub use noise::{Band, Lane, Lanes, NoiseChart};
 pub use num::{Scale, percent};
 pub use overview::Overview;
-pub use references::{Command, References, ToolNote};
-pub use roofline::{Dot, Peak, Roofline, Slope};
-pub use series::{
-    Bar, BarChart, ComparisonBar, ComparisonChart, ComparisonGroup, Limit, LineChart, Mark, Rule,
-    Series, Spot, Tick,
+pub use pictures::{Column as PictureColumn, Picture};
+pub use references::{
+    Command, ComparisonBar, ComparisonChart, ComparisonGroup, Limit, References, ToolNote,
 };
+pub use roofline::{Dot, Peak, Roofline, Slope};
+pub use series::{Bar, BarChart, LineChart, Mark, Rule, Series, Spot, Tick};
 pub use solves::Solves;
 pub use table::{Cell, Column, Row, Table, Term};
-pub use text::{clean, plural, stop};
+pub use text::{capital, clean, plural, stop};
 pub use timeline::{Change, SIGNS, Sample, Step, SystemCurve, Timeline};
 pub use workload::WorkloadView;
 
-pub(crate) use answer::CONFIGURATION;
 pub(crate) use disk::trial_iops;
 pub(crate) use label::{figure_word, interval, why_no_trials};
 pub(crate) use noise::COLUMNS as NOISE_COLUMNS;
-pub(crate) use trials::median;
+pub(crate) use num::median;
 
 /// A whole report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct View {
-    /// What was measured, on what.
+    /// The machine in a few words, with its name.
     pub title: String,
+    /// What was measured, when, how long and with what, in a sentence.
+    pub measured: String,
     /// Profile, time, program.
     pub facts: Vec<Fact>,
     /// The machine in one sentence.
     pub machine: String,
     /// Whether to believe it.
     pub trust: Trust,
-    /// The summary on the first screen: one to three results per subsystem.
-    pub answers: Vec<AnswerGroup>,
-    /// The same as a table, a row a number; without rows where nothing was measured.
-    pub answer_table: Table,
+    /// The results that answer for the machine, and the causes of what is not valid.
+    pub first: FirstScreen,
+    /// Small pictures that belong to them.
+    pub pictures: Vec<Picture>,
     /// What follows from the figures, a subsystem each; without those where nothing does.
     pub conclusions: Vec<Conclusion>,
     /// What was measured and how, a subsystem each.
     pub design: Vec<Design>,
     /// Tables and charts over several workloads, a subsystem each; without those that have none.
     pub overviews: Vec<Overview>,
-    /// What disk and network do, in few numbers; no table where none was measured.
-    pub glances: Vec<Table>,
     /// The headlines compared with reference tools; without rows where none ran.
     pub references: Table,
     /// Result, reference tool and ceiling, with percentages, a row per workload and tool; without
@@ -149,6 +152,8 @@ pub struct Trust {
     pub sentence: String,
     /// How many intervals are as narrow as the target, and the widest; `None` without an interval.
     pub precision: Option<String>,
+    /// Where the threads' time went and who else worked; `None` if nothing is known of it.
+    pub time: Option<String>,
     /// Where the threads' time went, who else worked, and how the vCPUs were placed; `None` if nothing
     /// is known of it.
     pub circumstances: Option<String>,
@@ -159,34 +164,34 @@ pub struct Trust {
 impl View {
     /// What a report of this run says.
     pub fn from_run(run: &Run) -> Self {
-        let groups = workload::groups(run);
-        let glances = glance::tables(run, &groups);
-        let references = glance::references(&groups);
+        let groups = label::groups(run);
+        let references = references::brief(&groups);
+        let findings = findings::for_run(run);
         let mut workloads = workload::all(&groups);
         detail::refer(&mut workloads);
         let roofline = roofline::draw(run);
-        let answers = answer::collect(&groups);
         let overviews = overview::collect(&groups);
         Self {
             title: title(run),
+            measured: measured(run),
             facts: facts(run),
             machine: host::sentence(&run.host),
             trust: Trust {
                 precision: precision(&groups),
+                time: circumstances::briefly(run),
                 circumstances: circumstances::sentences(run),
                 ..trust(run)
             },
             terms: terms(
-                glances.iter().chain([&references]).chain(overviews.iter().flat_map(|o| &o.tables)),
+                [&references].into_iter().chain(overviews.iter().flat_map(|o| &o.tables)),
                 &workloads,
                 roofline.as_ref(),
             ),
-            answer_table: answer::table(&answers),
-            answers,
+            first: first_screen::build(run, &groups, &findings),
+            pictures: pictures::draw(run, &groups),
             conclusions: conclusions::draw(&groups),
             design: design::describe(&groups),
             overviews,
-            glances,
             references,
             theory: theory::table(&groups),
             against: theory::charts(&groups),
@@ -197,25 +202,15 @@ impl View {
                 .collect(),
             noise: noise::draw(run),
             roofline,
-            findings: findings::for_run(run),
+            findings,
             host: host::tables(&run.host),
             method: method::paragraphs(run),
         }
     }
 
-    /// The conclusions besides the summary: without sentences that say what one of its
-    /// rows says, and without subsystems that have no others.
-    pub fn further(&self) -> impl Iterator<Item = (&'static str, Vec<&Claim>)> {
-        let all = self.conclusions.iter().map(|c| {
-            let claims: Vec<&Claim> = c.claims.iter().filter(|c| !c.in_answer).collect();
-            (c.title, claims)
-        });
-        all.filter(|(_, claims)| !claims.is_empty())
-    }
-
     /// Findings that a reader must know first: those above a note, and in our own numbers.
     pub fn worst_findings(&self) -> impl Iterator<Item = &FindingGroup> {
-        self.findings.iter().filter(|f| f.severity > Severity::Note && f.tool.is_none())
+        self.findings.iter().filter(|f| f.is_problem())
     }
 
     /// What columns mean that only a format with every trial has.
@@ -235,35 +230,39 @@ pub fn verdict_mark(verdict: Verdict) -> &'static str {
     }
 }
 
+/// The machine; of what another tool measured, the tool.
 fn title(run: &Run) -> String {
-    let parts: std::collections::BTreeSet<_> =
-        run.measurements.iter().map(|m| m.subsystem).collect();
-    let parts: Vec<&str> = parts.into_iter().map(proofmark_model::Subsystem::word).collect();
-    let what = if parts.is_empty() { "machine".to_owned() } else { parts.join(", ") };
-    let what = text::capital(&what);
-    let on =
-        run.host.cpu.model_name.get().map_or_else(|| "an unknown CPU".to_owned(), |n| clean(n));
     match &run.imported {
-        Some(tool) => format!("{what} figures of {}", clean(tool)),
-        None => format!("{what} benchmark of {on}"),
+        Some(tool) => format!("Figures of {}", clean(tool)),
+        None => clean(&run.words()),
     }
 }
 
-fn facts(run: &Run) -> Vec<Fact> {
-    let took = match run.ended {
+/// `Profile default, 2026-11-23 14:24:00 UTC, took 2 min 52 s, proofmark 0.1.0.`
+fn measured(run: &Run) -> String {
+    let [profile, version] = [&run.plan.profile, &run.tool.version].map(|text| clean(text));
+    format!("Profile {profile}, {}, proofmark {version}.", started(run))
+}
+
+/// When it began and how long it took.
+fn started(run: &Run) -> String {
+    match run.ended {
         Some(end) => {
             let seconds = end.0.duration_since(run.started.0).as_secs_f64();
             format!("{}, took {}", run.started.display(), format_seconds(seconds.max(0.0)))
         }
         None if run.imported.is_some() => run.started.display(),
         None => format!("{}, end not recorded", run.started.display()),
-    };
+    }
+}
+
+fn facts(run: &Run) -> Vec<Fact> {
     let commit = run.tool.commit.as_deref().map_or_else(String::new, |c| {
         format!(", commit {}", clean(c).chars().take(12).collect::<String>())
     });
     vec![
         Fact::plain("profile", &run.plan.profile),
-        Fact::plain("started", &took),
+        Fact::plain("started", &started(run)),
         Fact::plain("program", &format!("proofmark {}{commit}", run.tool.version)),
     ]
 }
@@ -290,10 +289,7 @@ fn trust(run: &Run) -> Trust {
                 1 => format!(" 1 is {verdict}: {one}."),
                 count => format!(" {count} are {verdict}: {more}."),
             };
-            let changed = [
-                "a named cause changed it, or its claim is unconfirmed",
-                "a named cause changed them, or their claims are unconfirmed",
-            ];
+            let changed = ["see the cause", "see the causes"];
             let wrong = ["it is not what its name says", "they are not what their names say"];
             whole + &part(suspect, "suspect", changed) + &part(invalid, "invalid", wrong)
         }
@@ -316,6 +312,7 @@ fn trust(run: &Run) -> Trust {
         worst: run.verdict().map_or("none", Verdict::as_str),
         sentence,
         precision: None,
+        time: None,
         circumstances: None,
         stopped: stopped(run),
     }
@@ -343,11 +340,11 @@ fn precision(groups: &[Group]) -> Option<String> {
 
 /// What the columns of these tables mean, each term once.
 fn terms<'a>(
-    glances: impl Iterator<Item = &'a Table>,
+    tables: impl Iterator<Item = &'a Table>,
     workloads: &'a [WorkloadView],
     roofline: Option<&'a Roofline>,
 ) -> Vec<Term> {
-    let tables = glances
+    let tables = tables
         .chain(workloads.iter().flat_map(WorkloadView::explained))
         .chain(roofline.map(|r| &r.table));
     explained(tables)

@@ -6,9 +6,9 @@ use proofmark_model::{
     format_count, format_size,
 };
 
-use super::latency;
+use super::num::median;
 use super::num::{Scale, percent};
-use super::trials::median;
+use super::operation;
 
 /// The parameter that says whether packets leave the machine; it is printed with every result.
 pub const PATH: &str = "path";
@@ -123,39 +123,6 @@ pub fn carried(m: &Measurement, end: End) -> Option<f64> {
     }))
 }
 
-/// Of points of the network, those that answer its question: those that left the machine,
-/// where any did; one way, not the sum of both; one round trip at a time of the smallest block, between ends that sleep while they wait,
-/// as most programs do.
-pub fn in_question(all: Vec<&Measurement>) -> Vec<&Measurement> {
-    if !all.iter().any(|m| is_network(m)) {
-        return all;
-    }
-    let usable =
-        |m: &Measurement| m.summary.is_some() && m.verdict != proofmark_model::Verdict::Invalid;
-    let prefer = |all: Vec<_>, wanted: fn(&Measurement) -> bool| -> Vec<&Measurement> {
-        let (yes, no): (Vec<_>, Vec<_>) = all.into_iter().partition(|m: &&Measurement| wanted(m));
-        if yes.iter().any(|m| usable(m)) || !no.iter().any(|m| usable(m)) { yes } else { no }
-    };
-    let some = |kept: Vec<_>, all: &[_]| if kept.is_empty() { all.to_vec() } else { kept };
-    let all = some(prefer(all.clone(), |m| !over_loopback(m)), &all);
-    let one_way = prefer(all.clone(), |m| Direction::of(&m.params) != Some(Direction::Both));
-    let mut asked = some(one_way, &all);
-    if asked.iter().all(|m| round_trips(m)) {
-        asked = single(asked);
-        let sleeping = prefer(asked.clone(), |m| m.params.text("mode") != Some("poll"));
-        asked = some(sleeping, &asked);
-    }
-    asked
-}
-
-/// Of round trips, those of the smallest block on the fewest streams.
-pub fn single(mut all: Vec<&Measurement>) -> Vec<&Measurement> {
-    let of = |m: &Measurement| (m.params.threads(), m.params.int("block_size"));
-    let least = all.iter().map(|m| of(m)).min();
-    all.retain(|m| Some(of(m)) == least);
-    all
-}
-
 /// What is printed with a network result: what was lost, how long an answer took.
 pub fn extra(m: &Measurement) -> Option<String> {
     if !is_network(m) {
@@ -163,7 +130,7 @@ pub fn extra(m: &Measurement) -> Option<String> {
     }
     let lost = loss(m).filter(|_| streams(m)).and_then(percent);
     let lost = lost.map(|p| format!("lost {p}\u{a0}%"));
-    let parts: Vec<String> = [lost, latency::phrase(m)].into_iter().flatten().collect();
+    let parts: Vec<String> = [lost, operation::phrase(m)].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 

@@ -108,13 +108,14 @@ fn causes(all: &TimeAccount) -> Table {
         .column("time")
         .measured("of all", "%")
         .column("counted by");
-    let mut push = |name: &str, seconds: f64, counted: &str| {
-        let share = table.maybe(percent(seconds / all.wall_s), || "not a share".to_owned());
+    let mut push = |name: &str, seconds: Option<f64>, counted: &str| {
+        let share = seconds.and_then(|s| percent(s / all.wall_s));
+        let share = table.maybe(share, || "this counter could not be read".to_owned());
         table.push(vec![Cell::text(name), share, Cell::text(counted)]);
     };
-    push("at work", all.working_s, "slices");
+    push("at work", Some(all.working_s), "slices");
     let divided = all.divided();
-    TimeCause::ALL.iter().for_each(|c| push(c.name, (c.seconds)(&divided), c.counted));
+    all.causes().iter().for_each(|c| push(c.name, (c.seconds)(&divided), c.counted));
     table
 }
 
@@ -139,15 +140,16 @@ impl Time {
     }
 
     fn taken(&self, run: &Run, all: &TimeAccount) -> Vec<Lane> {
-        let mut columns = vec![TimeAccount::default(); COLUMNS];
+        let mut columns = vec![None; COLUMNS];
         for trial in run.measurements.iter().flat_map(|m| &m.trials) {
             if let (Some(time), Some(at)) = (trial.time_account, self.column(trial)) {
-                columns[at] = columns[at] + time;
+                columns[at] = Some(columns[at].map_or(time, |sum: TimeAccount| sum + time));
             }
         }
-        let lane = |(share_of_all, cause): (f64, &TimeCause)| {
-            let share = |t: &TimeAccount| {
-                (t.wall_s > 0.0).then(|| (cause.seconds)(&t.divided()) / t.wall_s)
+        let lane = |(share_of_all, cause): (f64, TimeCause)| {
+            let share = |t: &Option<TimeAccount>| {
+                let t = t.filter(|t| t.wall_s > 0.0)?;
+                Some((cause.seconds)(&t.divided())? / t.wall_s)
             };
             Some(Lane {
                 name: cause.name.to_owned(),
@@ -182,15 +184,25 @@ impl Time {
         run.cpu_placements.iter().take(PLACEMENTS).filter_map(lane).collect()
     }
 
+    /// How long it was measured in each column.
+    fn seconds(&self, m: &Measurement) -> [f64; COLUMNS] {
+        let mut seconds = [0.0; COLUMNS];
+        for trial in &m.trials {
+            if let Some(at) = self.column(trial) {
+                seconds[at] += trial.seconds;
+            }
+        }
+        seconds
+    }
+
     /// What was measured for most of each column's time.
     fn bands(&self, run: &Run) -> Vec<Band> {
         let mut bands: Vec<Band> = Vec::new();
+        let all: Vec<_> =
+            run.measurements.iter().map(|m| (self.seconds(m), m.subsystem.word())).collect();
         for column in 0..COLUMNS {
-            let seconds = |m: &Measurement| -> f64 {
-                m.trials.iter().filter(|t| self.column(t) == Some(column)).map(|t| t.seconds).sum()
-            };
-            let all = run.measurements.iter().map(|m| (seconds(m), m.subsystem.word()));
-            let most = all.filter(|(s, _)| *s > 0.0).max_by(|a, b| a.0.total_cmp(&b.0));
+            let here = all.iter().map(|(seconds, name)| (seconds[column], *name));
+            let most = here.filter(|(s, _)| *s > 0.0).max_by(|a, b| a.0.total_cmp(&b.0));
             let Some((_, name)) = most else { continue };
             match bands.last_mut() {
                 Some(last) if last.name == name => last.columns[1] = column + 1,
@@ -220,7 +232,14 @@ mod tests {
         for (i, t) in m.trials.iter_mut().enumerate() {
             let waiting_s = if i < 5 { 0.0 } else { 1.0 };
             let working_s = 2.0 - waiting_s;
-            let time = TimeAccount { wall_s: 2.0, working_s, waiting_s, ..TimeAccount::default() };
+            let throttled_s = Some(0.0);
+            let time = TimeAccount {
+                wall_s: 2.0,
+                working_s,
+                waiting_s,
+                throttled_s,
+                ..TimeAccount::default()
+            };
             let issue_ratio = if i < 2 { 0.6 } else { 1.0 };
             let before = Some(CpuDistance { round_trip_s: 7e-8, issue_ratio });
             t.pairs = vec![CpuPairSeen { cpus: [0, 1], before, after: before }];
@@ -250,6 +269,22 @@ mod tests {
         assert_eq!(first, Some(&1.0));
         assert_eq!(noise.causes.rows.len(), 7);
         assert_eq!(noise.bands[0].name, Subsystem::Cpu.word());
+    }
+
+    #[test]
+    fn a_counter_that_could_not_be_read_is_named() {
+        let mut run = measured();
+        for time in run.measurements[0].trials.iter_mut().filter_map(|t| t.time_account.as_mut()) {
+            (time.throttled_s, time.stolen_s) = (Some(0.0), None);
+        }
+        let causes = draw(&run).unwrap().causes;
+        let share = |name: &str| {
+            let row = causes.rows.iter().find(|row| row.cells[0].text == name).unwrap();
+            (row.cells[1].text.clone(), row.cells[1].note.is_some())
+        };
+        assert_eq!(share("throttled"), ("0.0".to_owned(), false));
+        assert_eq!(share("steal"), ("-".to_owned(), true));
+        assert_eq!(causes.notes, ["this counter could not be read"]);
     }
 
     #[test]

@@ -110,6 +110,11 @@ fn unsigned_zero(text: String) -> String {
     }
 }
 
+/// The median of those that are finite; `None` without any.
+pub fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    proofmark_model::median(&values.collect::<Vec<_>>())
+}
+
 /// A share as a percentage with one decimal and no sign: `99.2`.
 pub fn percent(share: f64) -> Option<String> {
     let value = share * 100.0;

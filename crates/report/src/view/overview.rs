@@ -11,8 +11,7 @@ mod stream;
 use proofmark_model::{Measurement, Subsystem};
 use serde::Serialize;
 
-use super::headline::best;
-use super::label::Group;
+use super::label::{Group, best_usable};
 use super::part;
 use super::series::LineChart;
 use super::table::Table;
@@ -61,7 +60,6 @@ pub fn collect(groups: &[Group]) -> Vec<Overview> {
 
 /// The best usable result at each value of a parameter, by value.
 fn best_by<'a>(
-    group: &Group<'a>,
     of: &[&'a Measurement],
     parameter: impl Fn(&Measurement) -> Option<u64>,
 ) -> Vec<(u64, &'a Measurement)> {
@@ -69,7 +67,7 @@ fn best_by<'a>(
     let at = |value: u64| {
         let here: Vec<&Measurement> =
             of.iter().copied().filter(|m| parameter(m) == Some(value)).collect();
-        best(group, &here).map(|(m, _)| (value, m))
+        best_usable(&here).map(|(m, _)| (value, m))
     };
     values.into_iter().filter_map(at).collect()
 }

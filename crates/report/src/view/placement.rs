@@ -2,10 +2,10 @@
 
 use proofmark_model::CpuPlacement;
 
+use super::keyed::{caption, keyed, keys};
 use super::label::{Group, figure_word};
 use super::num::{Scale, percent};
 use super::table::{Cell, Table};
-use super::workload::{caption, keyed, keys};
 
 const PLACEMENT: &str = "Where the CPUs of two threads were before and after a round: SMT siblings, or so far \
     apart that a cache line takes so long to the other CPU and back. A hypervisor may move them at \

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use proofmark_model::{Host, Measurement, Property, Subsystem, Summary, Unit, format_size};
 
 use super::declared::{block_bytes, giving};
-use super::headline::{best, in_question};
+use super::keyed::{caption, keyed, keys, verdict, why_no_ceiling};
 use super::label::{Group, spoken, why_missing, why_no_trials};
 use super::levels::within;
 use super::network::{is_network, round_trips};
@@ -18,7 +18,6 @@ use super::num::{Scale, percent};
 use super::solves;
 use super::table::{Cell, Table};
 use super::text::clean;
-use super::workload::{caption, keyed, keys, verdict, why_no_ceiling};
 
 /// Trials shown one by one; the rest are among the raw trials.
 const SHOWN: usize = 10;
@@ -163,7 +162,7 @@ impl<'a> LatencySource<'a> {
         let latency = giving(group.run, Property::LoadLatency).first().map(|(id, _)| *id);
         let number = |id| {
             let group = Group::new(group.run, id);
-            best(&group, &in_question(&group))
+            group.answer()
         };
         Self::Memory(latency, latency.and_then(number))
     }

@@ -3,10 +3,9 @@
 
 use proofmark_model::{Measurement, Params, Summary, Verdict};
 
-use super::headline::{best, in_question};
 use super::label::Group;
+use super::label::like;
 use super::num::percent;
-use super::sentences::like;
 
 /// Share of the best rate that counts as the best.
 const NEARLY: f64 = 0.95;
@@ -66,12 +65,11 @@ pub fn sentences(group: &Group) -> Vec<String> {
     if group.axis != Params::SIZE {
         return Vec::new();
     }
-    let asked = in_question(group);
     let turns = |m: &&Measurement| group.oversubscribed(m);
-    let fair: Vec<&Measurement> = asked.iter().copied().filter(|m| !turns(m)).collect();
-    let mut series = series(if fair.is_empty() { &asked } else { &fair });
+    let fair: Vec<&Measurement> = group.all.iter().copied().filter(|m| !turns(m)).collect();
+    let mut series = series(if fair.is_empty() { &group.all } else { &fair });
     if series.len() > SERIES {
-        let hero = best(group, &asked).map(|(m, _)| m);
+        let hero = group.answer().map(|(m, _)| m);
         series.retain(|s| s.iter().any(|m| hero.is_some_and(|hero| std::ptr::eq(*m, hero))));
     }
     series.iter().filter_map(|s| sentence(group, &find_saturation(s)?)).collect()

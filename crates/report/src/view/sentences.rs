@@ -5,12 +5,11 @@ use proofmark_model::{
 };
 
 use super::disk::{device_share, distance, fall_phrase};
-use super::headline::{best, in_question};
-use super::label::{Group, spoken, title};
-use super::latency;
+use super::label::{Group, best_usable, like, spoken, title, usable};
 use super::levels::{disagreements, plateaus};
 use super::network::{self, over_loopback};
 use super::num::{Scale, percent};
+use super::operation;
 use super::saturation;
 use super::series::follows;
 use super::text::{and_list, capital, plural};
@@ -23,14 +22,13 @@ const KEPT: f64 = 0.8;
 /// What the figures say that no table does.
 pub fn write(group: &Group, scale: &Scale) -> Vec<String> {
     let mut out = Vec::new();
-    let asked = in_question(group);
-    if let Some((hero, _)) = best(group, &asked) {
-        out.extend(scaling(group, &asked, hero, "threads"));
+    if let Some((hero, _)) = group.answer() {
+        out.extend(scaling(group, hero, "threads"));
         out.extend(levels(group, hero, scale));
-        out.extend(saturation::sentences(group));
-        out.extend(scaling(group, &asked, hero, "queue_depth"));
-        out.extend(scaling(group, &asked, hero, "streams"));
+        out.extend(scaling(group, hero, "queue_depth"));
+        out.extend(scaling(group, hero, "streams"));
     }
+    out.extend(saturation::sentences(group));
     out.extend(group.all.iter().filter_map(|m| {
         let fell = fall_phrase(m, scale)?;
         Some(format!("The rate fell ({}): {fell}.", group.short(m)))
@@ -94,19 +92,9 @@ pub fn design(group: &Group) -> String {
     format!("proofmark planned {trials}{length} per configuration and measured {count}{of}.")
 }
 
-/// Members of `all` that differ from `from` in these parameters only.
-pub fn like<'a>(all: &[&'a Measurement], from: &Measurement, but: &[&str]) -> Vec<&'a Measurement> {
-    all.iter().copied().filter(|m| m.params.differs_only_in(&from.params, but)).collect()
-}
-
 /// How the value changes with the threads, or as the queue gets deeper, in the series of the
 /// best number.
-fn scaling(
-    group: &Group,
-    asked: &[&Measurement],
-    hero: &Measurement,
-    parameter: &str,
-) -> Option<String> {
+fn scaling(group: &Group, hero: &Measurement, parameter: &str) -> Option<String> {
     let mut but = vec![parameter];
     but.extend(follows(group, parameter));
     // A working set is that of one thread and gets smaller as they get more.
@@ -115,11 +103,9 @@ fn scaling(
         "threads" => Some(m.params.threads()),
         parameter => m.params.int(parameter),
     };
-    let mut series: Vec<(u64, &Summary)> = like(asked, hero, &but)
+    let mut series: Vec<(u64, &Summary)> = like(&group.all, hero, &but)
         .into_iter()
-        .filter(|m| m.verdict != Verdict::Invalid)
-        .filter_map(|m| Some((of(m)?, m.summary.as_ref()?)))
-        .filter(|(_, s)| s.value().is_finite())
+        .filter_map(|m| Some((of(m)?, usable(m)?.1)))
         .collect();
     series.sort_by_key(|(value, _)| *value);
     series.dedup_by_key(|(value, _)| *value);
@@ -182,7 +168,7 @@ fn steps(from: (u64, &Summary), to: &[(u64, &Summary)], with: &str) -> String {
 fn page_cache(group: &Group, scale: &Scale) -> Option<String> {
     let cached: Vec<&Measurement> =
         group.all.iter().copied().filter(|m| distance(m).is_none()).collect();
-    let (m, s) = best(group, &cached)?;
+    let (m, s) = best_usable(&cached)?;
     let (rate, name) = (scale.with_label(s.value())?, group.short(m));
     let device = device_share(m).and_then(percent);
     let device = device.map_or_else(
@@ -194,10 +180,10 @@ fn page_cache(group: &Group, scale: &Scale) -> Option<String> {
 
 /// The fastest result over loopback, where the headline is one of the network.
 fn loopback(group: &Group, scale: &Scale) -> Option<String> {
-    best(group, &in_question(group)).filter(|(hero, _)| !over_loopback(hero))?;
-    let within = group.all.iter().copied().filter(|m| over_loopback(m)).collect();
-    let (m, s) = best(group, &network::in_question(within))?;
-    let trips = latency::phrase(m).filter(|_| network::round_trips(m));
+    group.answer().filter(|(hero, _)| !over_loopback(hero))?;
+    let within: Vec<_> = group.all.iter().copied().filter(|m| over_loopback(m)).collect();
+    let (m, s) = usable(proofmark_model::answer(group.run, &within)?)?;
+    let trips = operation::phrase(m).filter(|_| network::round_trips(m));
     let value = trips.or_else(|| scale.with_label(s.value()))?;
     Some(format!("Over loopback, without a network: {value} ({}).", group.short(m)))
 }

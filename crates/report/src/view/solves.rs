@@ -8,12 +8,12 @@ use std::collections::BTreeSet;
 use proofmark_model::{Measurement, Params, Solution, Trial, Verdict, format_count};
 use serde::Serialize;
 
+use super::keyed::named;
 use super::label::{Group, title, why_missing, why_no_trials};
 use super::matrix::ROWS;
 use super::num::Scale;
 use super::table::{Cell, Table};
 use super::text::plural;
-use super::workload::named;
 
 const LDA: &str = "Leading dimension: elements in memory from the start of one column to the start \
     of the next. For a matrix stored in groups of columns: the distance between two groups, divided by \

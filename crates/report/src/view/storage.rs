@@ -2,7 +2,7 @@
 
 use proofmark_model::{BlockDevice, Host, IoLimit, Limit, Storage, StorageKind, Unit, format_size};
 
-use super::host::{Fact, quantity};
+use super::facts::{Fact, quantity};
 use super::text::clean;
 
 /// The folder, its file system and the devices down to the hardware.

@@ -4,15 +4,15 @@
 use proofmark_model::{Measurement, Reference, Verdict};
 
 use super::disk;
-use super::headline::{best, in_question};
+use super::keyed::{why_no_ceiling, why_no_efficiency};
 use super::label::Group;
 use super::num::percent;
 use super::references::chosen;
-use super::series::{Bar, ComparisonBar, ComparisonChart, ComparisonGroup, Limit, Mark};
+use super::references::{ComparisonBar, ComparisonChart, ComparisonGroup, Limit};
+use super::series::{Bar, Mark};
 use super::table::{Cell, Table};
 use super::text::{clean, plural};
 use super::verdict_mark;
-use super::workload::{why_no_ceiling, why_no_efficiency};
 
 /// Workloads in one chart, and charts.
 const WORKLOADS: usize = 6;
@@ -30,7 +30,7 @@ fn rows<'g, 'a>(groups: &'g [Group<'a>]) -> Vec<Row<'g, 'a>> {
         if !tools.is_empty() {
             return tools.into_iter().map(|(m, r)| (group, m, Some(r))).collect();
         }
-        let hero = best(group, &in_question(group)).map(|(m, _)| m);
+        let hero = group.answer().map(|(m, _)| m);
         hero.filter(|m| m.ceiling.is_some()).map(|m| (group, m, None)).into_iter().collect()
     };
     groups.iter().filter(|g| !g.over_time).flat_map(of).collect()

@@ -2,12 +2,12 @@
 
 use proofmark_model::{End, EndTraffic, Measurement, TcpState, Unit, format_count};
 
+use super::keyed::{caption, keyed, keys};
 use super::label::{Group, why_no_trials};
 use super::network::{carried, cpus, loss, offered, over_loopback, streams};
+use super::num::median;
 use super::num::{Scale, percent};
 use super::table::{Cell, Table};
-use super::trials::median;
-use super::workload::{caption, keyed, keys};
 
 /// What the CPU columns mean.
 const CPU: &str = "CPU: the average number of CPUs that the threads of the client or the server kept \

@@ -2,15 +2,18 @@
 
 use proofmark_model::{Conditions, Measurement, Subsystem, Trial, Unit};
 
+use super::keyed::{caption, keyed, keys};
 use super::label::{Group, why_no_trials};
-use super::num::{Scale, plain};
+use super::num::{Scale, median, plain};
 use super::table::{Cell, Table};
-use super::workload::{caption, keyed, keys};
 
 /// A title, a unit and a trial's value.
 type Column = (&'static str, Option<&'static str>, fn(&Trial) -> Option<f64>);
 
-/// What is shown of a trial, where any trial has it.
+/// Columns that a page has place for.
+const SHOWN: usize = 4;
+
+/// What is shown of a trial, where it is not 0 in all of them.
 const COLUMNS: [Column; 31] = [
     ("moved", Some("B"), |t| t.moved),
     ("load moved", Some("B/s"), |t| t.background),
@@ -62,11 +65,6 @@ pub fn background(m: &Measurement) -> Option<f64> {
     median(m.trials.iter().filter_map(|t| t.background))
 }
 
-/// The median of those that are finite; `None` without any.
-pub fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
-    proofmark_model::median(&values.collect::<Vec<_>>())
-}
-
 /// What a trial's work is counted in.
 fn work(group: &Group) -> &'static str {
     match group.all.first().map(|m| m.unit) {
@@ -87,16 +85,24 @@ pub fn verified(group: &Group) -> &'static str {
 /// One row a trial; a measurement without trials has one that says why.
 pub fn table(group: &Group, scale: &Scale) -> Table {
     let work = work(group);
-    let mut table = keyed(group, caption(group, "every trial"), &[])
-        .number("trial")
-        .measured("value", scale.label())
-        .measured("wall time", "s")
-        .measured("work", work)
-        .column("started, UTC");
+    let mut table = keyed(
+        group,
+        caption(group, "every trial; columns that are 0 throughout are left out"),
+        &[],
+    )
+    .number("trial")
+    .measured("value", scale.label())
+    .measured("wall time", "s")
+    .measured("work", work)
+    .column("started, UTC");
     let recorded = |read: fn(&Trial) -> Option<f64>| {
-        group.all.iter().flat_map(|m| &m.trials).any(|t| read(t).is_some())
+        group.all.iter().flat_map(|m| &m.trials).any(|t| read(t).is_some_and(|v| v != 0.0))
     };
-    let columns: Vec<&Column> = COLUMNS.iter().filter(|(_, _, read)| recorded(*read)).collect();
+    let mut columns: Vec<&Column> = COLUMNS.iter().filter(|(_, _, read)| recorded(*read)).collect();
+    if columns.len() > SHOWN {
+        columns.truncate(SHOWN);
+        table.caption.push_str("; further columns are in report.csv");
+    }
     for (title, unit, _) in &columns {
         table = match unit {
             Some(unit) => table.measured(*title, *unit),

@@ -2,9 +2,9 @@
 
 use proofmark_model::{Measurement, Round};
 
+use super::keyed::{caption, keyed, keys};
 use super::label::Group;
 use super::table::{Cell, Table};
-use super::workload::{caption, keyed, keys};
 use crate::spark::blocks;
 
 /// Blocks of a round, and rounds of which so many are drawn.

@@ -1,17 +1,14 @@
 //! One workload's part of a report.
 
-use std::collections::BTreeSet;
-
-use proofmark_model::{Better, FigureKind, Measurement, Run, Subsystem, Summary, Unit};
+use proofmark_model::{Better, FigureKind, Measurement, Subsystem, Summary, Unit};
 use serde::Serialize;
 
 use super::derivation::{self, Derivation};
 use super::findings::{self, FindingGroup};
 use super::headline::{self, Headline};
 use super::heat_map::{self, HeatMap};
-use super::label::{
-    Group, figure_word, interval, title, why_missing, why_no_interval, why_no_trials,
-};
+use super::keyed::{caption, keyed, keys, verdict, why_no_ceiling, why_no_efficiency};
+use super::label::{Group, figure_word, interval, why_no_interval, why_no_trials};
 use super::latency::{self, LatencyChart};
 use super::num::{Scale, percent};
 use super::references::{self, References};
@@ -126,23 +123,6 @@ impl WorkloadView {
     }
 }
 
-/// Measurements by workload, in the order of the plan; a workload whose points were
-/// never measured has an empty group. Points over time have a group of their own.
-pub fn groups(run: &Run) -> Vec<Group<'_>> {
-    let mut seen = BTreeSet::new();
-    let in_time: BTreeSet<usize> = run.plan.series.iter().map(|s| s.point).collect();
-    let planned = run.plan.points.iter().enumerate();
-    let planned = planned.map(|(at, p)| (p.workload.as_str(), in_time.contains(&at)));
-    let measured = run.measurements.iter().map(|m| (m.workload.as_str(), m.series.is_some()));
-    // A planned point of either kind may be measured as the other in an untrusted file.
-    let all = planned.chain(measured).filter(|key| seen.insert(*key));
-    all.map(|(id, over_time)| match over_time {
-        true => Group::over_time(run, id),
-        false => Group::new(run, id),
-    })
-    .collect()
-}
-
 /// Every workload of a run.
 pub fn all(groups: &[Group]) -> Vec<WorkloadView> {
     groups.iter().map(view).collect()
@@ -153,7 +133,10 @@ fn view(group: &Group) -> WorkloadView {
     let spec = group.spec;
     let undeclared = || "The run file does not hold this workload's declaration.".to_owned();
     let id = group.name();
-    let in_trials = !group.over_time;
+    // Where the interval decides how many rounds there are, they are among the raw trials alone.
+    let in_rounds = group.all.iter().any(|m| m.has_rounds());
+    let is_fixed = group.run.plan.policy.is_fixed(group.id);
+    let as_published = !group.over_time && (is_fixed || !in_rounds);
     WorkloadView {
         title: group.heading(),
         subsystem: part::subsystem(group),
@@ -166,7 +149,7 @@ fn view(group: &Group) -> WorkloadView {
         design: sentences::design(group),
         sentences: sentences::write(group, &scale),
         solves: solves::collect(group, &scale),
-        published: if in_trials { published::tables(group, &scale) } else { Vec::new() },
+        published: if as_published { published::tables(group, &scale) } else { Vec::new() },
         reciprocal: published::reciprocal(group),
         timelines: timeline::draw(group, &scale),
         lines: series::lines(group, &scale),
@@ -209,47 +192,6 @@ fn better(group: &Group) -> &'static str {
     match group.all.first().map(|m| m.better).or(group.spec.map(|s| s.better)) {
         Some(Better::Lower) => "lower is better",
         _ => "higher is better",
-    }
-}
-
-/// A table whose first columns are the parameters that vary.
-pub fn keyed(group: &Group, caption: String, without: &[&str]) -> Table {
-    let mut table = Table::new(caption);
-    for name in group.varying.iter().filter(|n| !without.contains(n)) {
-        let numeric = group.all.iter().any(|m| m.params.int(name).is_some());
-        let title = title(name);
-        table = if numeric { table.number(title) } else { table.column(title) };
-        table = table.spare(if group.implied_parameters.contains(name) { 2 } else { 0 });
-        table.keys += 1;
-    }
-    table
-}
-
-/// The cells of those columns for one measurement.
-pub fn keys(group: &Group, m: &Measurement, table: &mut Table, without: &[&str]) -> Vec<Cell> {
-    group
-        .varying
-        .iter()
-        .filter(|n| !without.contains(n))
-        .map(|name| {
-            table.maybe(group.text(m, name), || "not a parameter of this configuration".to_owned())
-        })
-        .collect()
-}
-
-/// `Floating-point peak; iterations 1 000 in all rows`.
-pub fn caption(group: &Group, what: &str) -> String {
-    named(group, what, "")
-}
-
-/// The same, where more is the same in all rows.
-pub fn named(group: &Group, what: &str, more: &str) -> String {
-    let title = group.heading();
-    let same = [group.fixed_phrase(), more.to_owned()];
-    let same: Vec<String> = same.into_iter().filter(|s| !s.is_empty()).collect();
-    match same.join(", ") {
-        same if same.is_empty() => format!("{title}: {what}"),
-        same => format!("{title}: {what} ({same} in every row)"),
     }
 }
 
@@ -372,32 +314,9 @@ fn beside(m: &Measurement, kind: FigureKind) -> Option<f64> {
     s.figure(kind).value.filter(|_| s.headline != kind)
 }
 
-/// The verdict, with a note if the threads shared CPUs.
-pub fn verdict(group: &Group, m: &Measurement, table: &mut Table) -> Cell {
-    let note = (group.oversubscribed(m) && m.summary.is_some()).then(|| table.note(group.turns()));
-    Cell { note, ..Cell::verdict(m.verdict) }
-}
-
 /// The headline figure as a cell shows it.
 pub fn value(summary: Option<&Summary>, scale: &Scale) -> Option<String> {
     summary.and_then(|s| scale.number(s.value()))
-}
-
-/// Why there is no ceiling.
-pub fn why_no_ceiling(m: &Measurement) -> String {
-    let why = why_missing(m, "ceiling", "no ceiling is known, and no reason was recorded");
-    // A ceiling that bears the workload's own name need not be named.
-    let own = format!("{}: ", clean(&m.workload));
-    why.strip_prefix(&own).unwrap_or(&why).to_owned()
-}
-
-/// Why there is no efficiency.
-pub fn why_no_efficiency(m: &Measurement) -> String {
-    match (&m.summary, &m.ceiling) {
-        (None, _) => why_no_trials(m),
-        (_, None) => why_no_ceiling(m),
-        _ => why_missing(m, "efficiency", "no efficiency, and no reason was recorded"),
-    }
 }
 
 fn verifications(group: &Group) -> Table {

@@ -39,7 +39,9 @@ fn no_format_knows_a_workload_by_its_id() {
         for format in ALL {
             let (text, mut renamed) = (render(*format, &run), render(*format, &other));
             for (id, name) in &names {
-                assert!(renamed.contains(name) && !renamed.contains(id), "{}: {id}", format.id());
+                // A summary has titles only.
+                let named = format.id() == "summary" || renamed.contains(name);
+                assert!(named && !renamed.contains(id), "{}: {id}", format.id());
                 renamed = renamed.replace(name, id);
             }
             for (line, expected) in renamed.lines().zip(text.lines()) {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Flush, Measurement, Param, Probe, Run, StorageKind, Verdict};
-use proofmark_report::view::{LatencyChart, LineChart, View};
+use proofmark_model::{Flush, Measurement, Param, Probe, Run, Verdict};
+use proofmark_report::view::{LatencyChart, LineChart};
 use proofmark_report::{Options, terminal};
 
 use super::fixture;
@@ -20,22 +20,17 @@ fn what_the_page_cache_did_is_never_put_first() {
     let h = workload(&run, "disk.seq_read").headline;
     assert_eq!(h.value.as_deref(), Some("556.0"), "6200 MB/s are invalid");
     assert!(h.at.starts_with("direct, io_uring"), "{}", h.at);
-    // Without a direct number that stands it is the cold cache's, by its name.
+    // An invalid one is not replaced by another way to the file.
     each(&mut run, "disk.seq_read")
         .filter(|m| is(m, "direct", "on"))
         .for_each(|m| m.verdict = Verdict::Invalid);
     let h = workload(&run, "disk.seq_read").headline;
-    assert_eq!(h.value.as_deref(), Some("4.100"));
-    assert!(h.at.starts_with("buffered, cold cache"), "{}", h.at);
-    each(&mut run, "disk.seq_read")
-        .filter(|m| is(m, "cache", "cold"))
-        .for_each(|m| m.verdict = Verdict::Invalid);
-    let h = workload(&run, "disk.seq_read").headline;
-    assert_eq!(h.at, "No usable result: every result of the device is invalid.");
-    run.measurements.retain(|m| m.workload != "disk.seq_read" || is(m, "cache", "warm"));
-    let h = workload(&run, "disk.seq_read").headline;
     assert_eq!(h.value, None);
-    assert_eq!(h.at, "No usable result: the page cache may have served all of it.");
+    assert!(h.at.starts_with("No usable result: that of direct"), "{}", h.at);
+    // Where nothing else was measured, it is the cold cache's, by its name.
+    run.measurements.retain(|m| m.workload != "disk.seq_read" || !is(m, "direct", "on"));
+    let h = workload(&run, "disk.seq_read").headline;
+    assert!(h.at.starts_with("buffered, cold cache"), "{}", h.at);
 }
 
 #[test]
@@ -52,11 +47,9 @@ fn a_small_file_is_never_put_first() {
         proofmark_model::testing::rescale(m.summary.as_mut().unwrap(), 10.0);
         m
     };
-    let (small, half) = (with_file(size / 64), with_file(size / 2));
-    run.measurements.push(small);
+    let smaller = [with_file(size / 64), with_file(size / 2)];
+    run.measurements.extend(smaller);
     assert_eq!(headline(&run), usual);
-    run.measurements.push(half);
-    assert_ne!(headline(&run), usual, "half as large is as good");
 }
 
 #[test]
@@ -83,7 +76,6 @@ fn what_was_done_counts_and_not_what_was_asked() {
     let view = workload(&run, "disk.seq_write");
     let all = "direct requested, buffered used, no flush";
     assert!(view.table.caption.contains(all), "{}", view.table.caption);
-    assert_eq!(view.headline.value, None, "nothing of it need have reached the device");
     let first = each(&mut run, "disk.seq_write").next().unwrap();
     first.trials[0].file.as_mut().unwrap().flush = Flush::End;
     let view = workload(&run, "disk.seq_write");
@@ -137,34 +129,6 @@ fn what_the_device_moved_stands_beside_what_was_asked_for() {
     let silent = column(&table, "device").iter().filter(|d| **d == "-").count();
     assert_eq!(silent, 1);
     assert!(table.notes.iter().any(|n| n == "not recorded in its trials"));
-}
-
-#[test]
-fn the_disk_at_a_glance_holds_only_numbers_that_stand() {
-    let mut run = fixture::disk();
-    let glance = View::from_run(&run).glances.remove(0);
-    assert_eq!(glance.caption, "Disk at a glance: ext4 on sda (sata), /srv/fixture");
-    let rows = ["sequential read", "sequential write", "random read", "random read", "commits"];
-    assert_eq!(column(&glance, "operation"), rows);
-    assert_eq!(column(&glance, "depth")[2..4], ["1", "32"]);
-    assert_eq!(column(&glance, "block")[1..3], ["1 MiB", "4 KiB"]);
-    assert_eq!(column(&glance, "rate"), ["556.0", "310.0", "33.59", "360.4", "-"]);
-    assert_eq!(column(&glance, "IOPS"), ["8484", "295.6", "8200", "88000", "3100"]);
-    assert_eq!(column(&glance, "p50")[2..], ["0.118", "1.414", "0.645"]);
-    assert_eq!(column(&glance, "p99")[1..3], ["-", "0.295"]);
-    let way = |row: usize| &*glance.notes[glance.rows[row].cells[0].note.unwrap() - 1];
-    assert_eq!([way(1), way(2)], ["direct, flush included", "direct"]);
-    each(&mut run, "disk.rand_read").for_each(|m| m.verdict = Verdict::Invalid);
-    each(&mut run, "disk.fsync").for_each(|m| m.verdict = Verdict::Suspect);
-    let glance = View::from_run(&run).glances.remove(0);
-    assert_eq!(column(&glance, "IOPS")[2..], ["-", "-", "3100"]);
-    assert_eq!(column(&glance, "depth")[2..4], ["1", "32"]);
-    assert_eq!(column(&glance, "verdict")[2..], ["✗ invalid", "✗ invalid", "! suspect"]);
-    assert!(View::from_run(&fixture::memory()).glances.is_empty());
-    let mut storage = fixture::disk().host.storage.get().unwrap().clone();
-    (storage.kind, storage.devices) = (StorageKind::Memory, vec![]);
-    run.host.storage = Probe::known(storage, "fixture");
-    assert!(View::from_run(&run).glances[0].caption.contains("in memory, not on a disk"));
 }
 
 #[test]
@@ -383,5 +347,4 @@ fn the_folder_s_devices_and_limits_are_among_the_host_s_facts() {
     run.host.storage = Probe::missing("the folder is gone (fixture)");
     let found = terminal::host(&run.host, &options);
     assert!(found.contains("the folder is gone (fixture)") && !found.contains("file system"));
-    assert!(!View::from_run(&run).glances[0].caption.contains(':'));
 }

@@ -270,8 +270,8 @@ fn a_missing_ceiling_is_explained_once() {
 #[test]
 fn the_spread_is_what_stops_trials() {
     let mut run = fixture::run();
-    let m = run.measurements.iter_mut().find(|m| m.workload == "cpu.clock").unwrap();
-    let s = m.summary.as_mut().unwrap();
+    let mut clocks = run.measurements.iter_mut().filter(|m| m.workload == "cpu.clock");
+    let s = clocks.next_back().unwrap().summary.as_mut().unwrap();
     proofmark_model::testing::restate(s, 99e9, Some([98e9, 103e9]));
     let half = s.half_width().unwrap();
     let view = View::from_run(&run);
@@ -279,8 +279,10 @@ fn the_spread_is_what_stops_trials() {
 }
 
 #[test]
-fn no_invalid_number_is_put_first() {
+fn an_invalid_number_is_not_put_first_nor_replaced_by_another() {
     let mut run = fixture::run();
+    // On 8 threads a worker crashed.
+    run.measurements.retain(|m| m.params.threads() < 8);
     for m in run.measurements.iter_mut().filter(|m| m.workload == "cpu.flops") {
         if m.params.get("isa") == Some(&Param::from("avx2")) {
             m.verdict = Verdict::Invalid;
@@ -288,6 +290,6 @@ fn no_invalid_number_is_put_first() {
     }
     let view = View::from_run(&run);
     let flops = view.workloads.iter().find(|k| k.id == "cpu.flops").unwrap();
-    assert_eq!(flops.headline.value.as_deref(), Some("98.40"));
-    assert!(flops.headline.at.contains("sse2"));
+    assert_eq!(flops.headline.value, None);
+    assert!(flops.headline.at.contains("avx2"), "{}", flops.headline.at);
 }

@@ -2,12 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers fail the test")]
 
-mod answer;
 mod any;
 mod conclusions;
 mod declarations;
+mod design;
 mod disk;
 mod exports;
+mod first_screen;
 mod fixture;
 mod formats;
 mod html;

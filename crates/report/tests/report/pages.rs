@@ -36,6 +36,7 @@ fn compared(ratios: &[f64]) -> Vec<ComparedPoint> {
     let one = |(i, ratio): (usize, &f64)| ComparedPoint {
         workload: "memory.copy".into(),
         name: format!("{} threads", i + 1),
+        row: Some("Memory copy".into()),
         subsystem: Subsystem::Memory,
         params: Params::default().with("threads", i as u64 + 1),
         unit: Unit::BytePerSecond,

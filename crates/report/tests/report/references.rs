@@ -224,7 +224,7 @@ fn the_first_page_has_one_row_a_workload_and_tool() {
     let tools = ["hpl", "sysbench", "fio", "iozone", "stream", "iperf3"];
     assert_eq!(column(&view.references, "tool"), tools);
     let points = column(&view.references, "configuration");
-    assert!(points[2].contains("2 threads") && points[2].contains("64 KiB"), "{points:?}");
+    assert!(points[2].contains("2 threads") && points[2].contains("1 MiB"), "{points:?}");
     assert!(points[3].contains("1 thread") && points[3].contains("8 MiB"), "its own best");
     for width in [80, 40] {
         let options = Options { width, color: false };

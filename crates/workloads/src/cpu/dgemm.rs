@@ -38,7 +38,6 @@ static SPEC: WorkloadSpec = dense::spec(
 );
 
 const ROLE: Role = Role {
-    lead: Some(6),
     compare_with: Cow::Borrowed(&[
         tool_test("mkl", "dgemm"),
         tool_test("openblas", "dgemm"),

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use proofmark_engine::{Amount, ClockSamples, Load, Placement, Refusal, Setup, Workload};
-use proofmark_model::{Host, Parameter, Params, Role, Solution, WorkloadSpec};
+use proofmark_model::{Host, Parameter, Params, PickedValue, Role, Solution, WorkloadSpec};
 
 use super::dense::lu::Singular;
 use super::dense::random::element;
 use super::dense::solver::{Attempt, Layout, System};
 use super::dense::{self, Shape};
 use crate::arena::Arena;
-use crate::declare::{Words, tool_test};
+use crate::declare::{ALL_CPUS, BEST_ISA, Words, headline, pick, tool_test};
 use crate::locked;
 
 pub struct Linpack;
@@ -45,7 +45,15 @@ static SPEC: WorkloadSpec = dense::spec(
 );
 
 const ROLE: Role = Role {
-    lead: Some(2),
+    headlines: Cow::Borrowed(
+        const {
+            &[headline(
+                5,
+                "LINPACK",
+                const { &[ALL_CPUS, pick(Params::SIZE, PickedValue::Largest), BEST_ISA] },
+            )]
+        },
+    ),
     compare_with: Cow::Borrowed(&[
         tool_test("linpack", "LINPACK"),
         tool_test("mkl", "dgesv"),

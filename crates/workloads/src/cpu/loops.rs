@@ -8,7 +8,7 @@ use proofmark_model::{Parameter, Params, Property, Role, Unit, WorkloadSpec};
 use super::native;
 use super::task::{self, Task, spec};
 use super::work::Variant;
-use crate::declare::{Words, alternative, place, words};
+use crate::declare::{ALL_CPUS, BEST_ISA, ONE_CPU, Words, alternative, headline, place, words};
 use crate::params::int;
 
 /// A workload that runs one of several hot loops.
@@ -48,7 +48,20 @@ static FLOPS_SPEC: WorkloadSpec = spec(
     Unit::FlopPerSecond,
     FLOPS_PARAMETERS,
     &[Cow::Borrowed("cpu.peak")],
-    const { Role { lead: Some(1), provides: Cow::Borrowed(&[Property::PeakFlops]), ..Role::NONE } },
+    const {
+        Role {
+            headlines: Cow::Borrowed(
+                const {
+                    &[
+                        headline(1, "FP peak", const { &[ONE_CPU, BEST_ISA] }),
+                        headline(2, "FP peak", const { &[ALL_CPUS, BEST_ISA] }),
+                    ]
+                },
+            ),
+            provides: Cow::Borrowed(&[Property::PeakFlops]),
+            ..Role::NONE
+        }
+    },
 );
 
 const IOPS_PARAMETERS: &[Parameter] = &[
@@ -75,7 +88,19 @@ static IOPS_SPEC: WorkloadSpec = spec(
     Unit::OpPerSecond,
     IOPS_PARAMETERS,
     &[Cow::Borrowed("cpu.peak")],
-    const { Role { lead: Some(3), ..Role::NONE } },
+    const {
+        Role {
+            headlines: Cow::Borrowed(
+                const {
+                    &[
+                        headline(3, "Integer peak", const { &[ONE_CPU, BEST_ISA] }),
+                        headline(4, "Integer peak", const { &[ALL_CPUS, BEST_ISA] }),
+                    ]
+                },
+            ),
+            ..Role::NONE
+        }
+    },
 );
 
 const MIX_ISAS: Parameter = task::isa_parameter(const { &words(["scalar", "avx2"]) });
@@ -124,13 +149,7 @@ static MIX_FLOAT_SPEC: WorkloadSpec = spec(
     Unit::OpPerSecond,
     MIX_FLOAT_PARAMETERS,
     &[Cow::Borrowed("cpu.mix")],
-    const {
-        Role {
-            lead: Some(4),
-            tables: Cow::Borrowed(&[place("instruction_mixes", 2, "GFLOPS")]),
-            ..Role::NONE
-        }
-    },
+    const { Role { tables: Cow::Borrowed(&[place("instruction_mixes", 2, "GFLOPS")]), ..Role::NONE } },
 );
 
 const MIX_INT_PARAMETERS: &[Parameter] =
@@ -157,7 +176,6 @@ static MIX_INT_SPEC: WorkloadSpec = spec(
     &[Cow::Borrowed("cpu.mix")],
     const {
         Role {
-            lead: Some(5),
             tables: Cow::Borrowed(&[place("instruction_mixes", 1, "GIOPS")]),
             counterparts: Cow::Borrowed(&[alternative(
                 "cpu.mix.float",

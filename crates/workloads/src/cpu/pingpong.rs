@@ -39,7 +39,8 @@ static SPEC: WorkloadSpec = {
         detail: "Each pair of CPUs passes a line back and forth: one thread writes the next number, the other \
                  one waits for it and answers with its own. All CPUs do so at once, two by two, until each \
                  has met each other one; the figure is the mean over these turns, each as long as its slowest \
-                 pair. Before each trial every pair is looked at alone: its fastest round trip, and whether \
+                 pair. Before each trial the pairs are probed, again all CPUs at once, two by two: the \
+                 fastest round trip of each, and whether \
                  both take issue slots from each other, as SMT siblings do. So the \
                  report shows which CPUs are near each other, also where a hypervisor does not say it. \
                  Verification: the last number of each pair proves its passes.",

@@ -18,7 +18,7 @@ const ACCUMULATORS: usize = 8;
 
 /// No portable loop is heavy enough to lower a core's clock.
 #[cfg_attr(target_arch = "x86_64", expect(dead_code))]
-pub(crate) fn clocked(_: Isa, _: Element) -> Option<Clocked> {
+pub(crate) fn clocked(_: Isa, _: Element) -> Option<[Clocked; 2]> {
     None
 }
 

@@ -2,6 +2,7 @@
 //! from run to run: a check looks at up to some hundred lanes, too many after each short run.
 
 use proofmark_engine::Load;
+use proofmark_engine::chain::Chain;
 
 use super::isa::{Element, Isa};
 use super::law::Law;
@@ -11,21 +12,25 @@ use super::state::{Line, State};
 /// Loads its registers from the state, runs that many iterations (at least 1), stores them back.
 pub(crate) type Hot = unsafe extern "C" fn(state: *mut Line, iterations: u64);
 
-/// A loop as heavy as a hot loop, around a chain of adds of [`CLOCKED_CYCLES`] cycles a step: runs
-/// that many steps (at least 1) and returns the cycles that the chain counted.
+/// A loop as heavy as a hot loop, around a chain of [`CLOCKED_CYCLES`] cycles a step: runs that many
+/// steps (at least 1) and returns the cycles that the chain takes.
 pub(crate) type Clocked = unsafe extern "C" fn(steps: u64) -> u64;
 
-/// Cycles of one step of a clocked loop.
-pub(crate) const CLOCKED_CYCLES: u64 = 20;
+/// Cycles of one step of a clocked loop, around the first chain and around the second.
+pub(crate) const CLOCKED_CYCLES: [u64; 2] = [21, 20];
 
-/// About this many cycles of the clocked loop of that instruction set, which must be here; returns
-/// how many they were. `None`: a plain chain measures the clock.
-pub(super) fn clock_chain(isa: Isa, element: Element, cycles: u64) -> Option<u64> {
-    let clocked = native::clocked(isa, element)?;
+/// About this many cycles of the clocked loop of that instruction set, which must be here, around
+/// such a chain; returns how many they were. `None`: a plain chain measures the clock.
+pub(super) fn clock_chain(
+    (isa, element): (Isa, Element),
+    chain: Chain,
+    cycles: u64,
+) -> Option<u64> {
+    let clocked = native::clocked(isa, element)?[chain as usize];
     #[allow(unsafe_code)] // A clocked loop is a function in assembly.
     // SAFETY: it touches registers only, the steps are at least 1, and the caller found
     // the instructions here.
-    let cycles = unsafe { clocked((cycles / CLOCKED_CYCLES).max(1)) };
+    let cycles = unsafe { clocked((cycles / CLOCKED_CYCLES[chain as usize]).max(1)) };
     Some(cycles)
 }
 
@@ -133,8 +138,8 @@ impl Load for Work {
         }
     }
 
-    fn clock_chain(&mut self, cycles: u64) -> Option<u64> {
-        clock_chain(self.variant.isa, self.variant.element, cycles)
+    fn clock_chain(&mut self, chain: Chain, cycles: u64) -> Option<u64> {
+        clock_chain((self.variant.isa, self.variant.element), chain, cycles)
     }
 
     fn verify(&mut self) -> Result<u64, String> {
@@ -187,11 +192,12 @@ mod tests {
     fn a_clocked_loop_counts_its_cycles() {
         for isa in Isa::ALL.into_iter().filter(|isa| isa.is_supported()) {
             for element in [Element::F64, Element::I64] {
-                if let Some(clocked) = native::clocked(isa, element) {
+                let chains = native::clocked(isa, element).into_iter().flatten();
+                for (clocked, cycles) in chains.zip(CLOCKED_CYCLES) {
                     for steps in [1, 2, 1000] {
                         // SAFETY: this CPU has the instructions; steps is at least 1.
-                        let cycles = unsafe { clocked(steps) };
-                        assert_eq!(cycles, steps * CLOCKED_CYCLES, "{isa:?} {element:?}");
+                        let counted = unsafe { clocked(steps) };
+                        assert_eq!(counted, steps * cycles, "{isa:?} {element:?}");
                     }
                 }
             }

@@ -10,9 +10,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use proofmark_engine::{Refusal, Setup, Workload};
-use proofmark_model::{Host, Params, Role, WorkloadSpec};
+use proofmark_model::{Host, Params, Pick, PickedValue, Role, WorkloadSpec};
 
-use crate::declare::{alternative, in_order, place, tool_test};
+use crate::declare::{
+    ALL_CPUS, ONE_CPU, alternative, headline, in_order, pick, pick_value, place, tool_test,
+};
 
 mod buffers;
 mod content;
@@ -48,6 +50,15 @@ pub(crate) struct Disk {
     fault: Option<faults::Fault>,
 }
 
+/// What answers for a disk: past the page cache, with what was written flushed.
+const DIRECT: Pick = pick_value("direct", "on");
+const FLUSHED: Pick = pick_value("flush", "end");
+/// A cache behind the device may hold a small file.
+const LARGE: Pick = pick("file_size", PickedValue::Largest);
+const COLD: Pick = pick_value("cache", "cold");
+const ONE_AT_A_TIME: Pick = pick("queue_depth", PickedValue::Smallest);
+const DEEP: Pick = pick("queue_depth", PickedValue::Largest);
+
 /// Declares a workload: its name here, id, title, operation, whether it is random, summary.
 macro_rules! workloads {
     ($($name:ident = $id:literal $title:literal $operation:ident $order:ident
@@ -72,10 +83,11 @@ workloads! {
     SEQ_READ = "disk.seq_read" "Sequential read" Read Seq
         "Bytes per second read from a file in order of offsets.",
         Role {
-            lead: Some(1),
+            headlines: Cow::Borrowed(
+                const { &[headline(1, "Sequential read", const { &[DEEP, ALL_CPUS, DIRECT, COLD, LARGE] })] },
+            ),
             tables: Cow::Borrowed(&[
                 place("disk_blocks", 1, "Sequential read"),
-                place("disk_glance", 1, "sequential read"),
             ]),
             compare_with: Cow::Borrowed(&[
                 tool_test("fio", "read"),
@@ -87,10 +99,11 @@ workloads! {
     SEQ_WRITE = "disk.seq_write" "Sequential write" Write Seq
         "Bytes per second written to a file in order of offsets.",
         Role {
-            lead: Some(2),
+            headlines: Cow::Borrowed(
+                const { &[headline(2, "Sequential write", const { &[DEEP, ALL_CPUS, DIRECT, COLD, LARGE, FLUSHED] })] },
+            ),
             tables: Cow::Borrowed(&[
                 place("disk_blocks", 3, "Sequential write"),
-                place("disk_glance", 2, "sequential write"),
             ]),
             counterparts: Cow::Borrowed(&[alternative("disk.seq_read", &[Cow::Borrowed("flush")])]),
             compare_with: Cow::Borrowed(&[
@@ -106,10 +119,16 @@ workloads! {
     RAND_READ = "disk.rand_read" "Random read" Read Rand
         "Bytes per second read from a file in random order.",
         Role {
-            lead: Some(3),
+            headlines: Cow::Borrowed(
+                const {
+                    &[
+                        headline(3, "Random read", const { &[ONE_AT_A_TIME, ONE_CPU, DIRECT, COLD, LARGE] }),
+                        headline(4, "Random read", const { &[DEEP, ALL_CPUS, DIRECT, COLD, LARGE] }),
+                    ]
+                },
+            ),
             tables: Cow::Borrowed(&[
                 place("disk_blocks", 2, "Random read"),
-                place("disk_glance", 3, "random read"),
             ]),
             counterparts: Cow::Borrowed(&[in_order("disk.seq_read")]),
             compare_with: Cow::Borrowed(&[
@@ -122,10 +141,16 @@ workloads! {
     RAND_WRITE = "disk.rand_write" "Random write" Write Rand
         "Bytes per second written to a file in random order.",
         Role {
-            lead: Some(4),
+            headlines: Cow::Borrowed(
+                const {
+                    &[
+                        headline(5, "Random write", const { &[ONE_AT_A_TIME, ONE_CPU, DIRECT, COLD, LARGE, FLUSHED] }),
+                        headline(6, "Random write", const { &[DEEP, ALL_CPUS, DIRECT, COLD, LARGE, FLUSHED] }),
+                    ]
+                },
+            ),
             tables: Cow::Borrowed(&[
                 place("disk_blocks", 4, "Random write"),
-                place("disk_glance", 4, "random write"),
             ]),
             counterparts: Cow::Borrowed(&[in_order("disk.seq_write")]),
             compare_with: Cow::Borrowed(&[
@@ -144,8 +169,7 @@ workloads! {
     FSYNC = "disk.fsync" "Commit" Append Seq
         "Appends to a file, each flushed to the device, per second.",
         Role {
-            lead: Some(5),
-            tables: Cow::Borrowed(&[place("disk_glance", 5, "commits")]),
+            headlines: Cow::Borrowed(const { &[headline(7, "Commit (fdatasync)", &[])] }),
             compare_with: Cow::Borrowed(&[tool_test("fio", "fdatasync")]),
             ..Role::NONE
         };

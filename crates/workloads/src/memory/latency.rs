@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use proofmark_engine::{Load, Placement, Refusal, Setup, Workload};
-use proofmark_model::{Host, Parameter, Params, Property, Role, WorkloadSpec};
+use proofmark_model::{Host, Parameter, Params, PickedValue, Property, Role, WorkloadSpec};
 
 use super::chase::{Chase, Order, PAGE};
 use super::node::{CPU_NODE, MEMORY_NODE, Pair, several};
@@ -11,7 +11,7 @@ use super::parameters::{
     self, ANY_LEVEL, PAGES, arrays, chase, four_times_the_cache, size_parameter, time_of_load,
 };
 use crate::arena::{Arena, Pages};
-use crate::declare::{self, Words, parameter, tool_test, words};
+use crate::declare::{self, Words, headline, parameter, pick, pick_value, tool_test, words};
 use crate::params::{choice, int, resolved};
 
 /// A workload that chases pointers on one thread.
@@ -63,7 +63,20 @@ static SPEC: WorkloadSpec = time_of_load(
     chase(ANY_LEVEL, false),
     const {
         Role {
-            lead: Some(2),
+            headlines: Cow::Borrowed(
+                const {
+                    &[headline(
+                        3,
+                        "Memory latency",
+                        const {
+                            &[
+                                pick_value("order", "rand"),
+                                pick("working_set", PickedValue::Largest),
+                            ]
+                        },
+                    )]
+                },
+            ),
             provides: Cow::Borrowed(&[Property::LoadLatency]),
             compare_with: Cow::Borrowed(&[tool_test("lmbench", "lat_mem_rd -t")]),
             ..Role::NONE

@@ -2,12 +2,20 @@
 
 use std::borrow::Cow;
 
-use proofmark_model::{AUTO, Parameter, ParameterKind, Role, Subsystem, Unit, Work, WorkloadSpec};
+use proofmark_model::{
+    AUTO, Parameter, ParameterKind, Pick, PickedValue, Role, Subsystem, Unit, Work, WorkloadSpec,
+};
 
 use super::shape::{BLOCK, CONNECTIONS, DATAGRAM_V6, LEAST_RATE};
 use crate::declare::{
-    Words, alternative, choice, parameter, place, rate, size_parameter, tool_test, words,
+    Words, alternative, choice, headline, parameter, pick, pick_value, place, rate, size_parameter,
+    tool_test, words,
 };
+
+/// Another machine before this one itself.
+const PEER: Pick = pick_value("path", "peer");
+const ONE_STREAM: Pick = pick("streams", PickedValue::Smallest);
+const MOST_STREAMS: Pick = pick("streams", PickedValue::Largest);
 
 const STREAMS: Parameter = parameter(
     "streams",
@@ -190,7 +198,14 @@ pub(super) static TCP_STREAM: WorkloadSpec = spec(
     "streams",
     const {
         Role {
-            lead: Some(1),
+            headlines: Cow::Borrowed(
+                const {
+                    &[
+                        headline(1, "TCP", const { &[PEER, ONE_STREAM] }),
+                        headline(2, "TCP", const { &[PEER, MOST_STREAMS] }),
+                    ]
+                },
+            ),
             tables: Cow::Borrowed(&[place("network_throughput", 1, "TCP")]),
             compare_with: Cow::Borrowed(&[
                 tool_test("iperf3", "TCP"),
@@ -216,7 +231,7 @@ pub(super) static UDP_STREAM: WorkloadSpec = spec(
     "streams",
     const {
         Role {
-            lead: Some(3),
+            headlines: Cow::Borrowed(const { &[headline(3, "UDP", const { &[PEER] })] }),
             tables: Cow::Borrowed(&[place("network_throughput", 2, "UDP")]),
             compare_with: Cow::Borrowed(&[
                 tool_test("iperf3", "UDP"),
@@ -241,7 +256,15 @@ pub(super) static TCP_RTT: WorkloadSpec = spec(
     "block_size",
     const {
         Role {
-            lead: Some(2),
+            headlines: Cow::Borrowed(
+                const {
+                    &[headline(
+                        4,
+                        "TCP round trip",
+                        const { &[PEER, ONE_STREAM, pick_value("mode", "block")] },
+                    )]
+                },
+            ),
             tables: Cow::Borrowed(&[place("network_round_trips", 1, "TCP")]),
             compare_with: Cow::Borrowed(&[
                 tool_test("netperf", "TCP_RR"),
@@ -265,7 +288,6 @@ pub(super) static UDP_RTT: WorkloadSpec = spec(
     "block_size",
     const {
         Role {
-            lead: Some(4),
             tables: Cow::Borrowed(&[place("network_round_trips", 2, "UDP")]),
             counterparts: Cow::Borrowed(&[alternative(
                 "network.tcp.rtt",

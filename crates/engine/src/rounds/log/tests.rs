@@ -10,6 +10,8 @@ struct Spins {
     ran: Vec<u64>,
     /// After how many runs the clock was read.
     read: Vec<usize>,
+    /// By which chain.
+    chains: Vec<Chain>,
 }
 
 impl Load for Spins {
@@ -20,7 +22,8 @@ impl Load for Spins {
             std::hint::spin_loop();
         }
     }
-    fn clock_chain(&mut self, cycles: u64) -> Option<u64> {
+    fn clock_chain(&mut self, chain: Chain, cycles: u64) -> Option<u64> {
+        self.chains.push(chain);
         self.read.push(self.ran.len());
         Some(cycles)
     }
@@ -99,6 +102,8 @@ fn the_clock_is_read_between_slices_and_not_after_the_last() {
     let (load, log) = run(1, Duration::from_millis(2), |_| Until::Iterations(5));
     // A chain to warm up, and one that counts.
     assert_eq!(load.read, [1, 1, 2, 2, 3, 3, 4, 4]);
+    let in_turn = [Chain::First, Chain::First, Chain::Second, Chain::Second].repeat(2);
+    assert_eq!(load.chains, in_turn, "each is run once untimed");
     assert_eq!(log.readings.len(), 4);
     for (reading, pair) in log.readings.iter().zip(log.ends.windows(2)) {
         assert_eq!((reading.after, reading.cycles), (pair[0], CLOCK_CYCLES));

@@ -11,7 +11,7 @@ use proofmark_testing::{join, skip};
 
 use super::*;
 use crate::affinity::{pin, usable_cpus};
-use crate::chain;
+use crate::chain::{self, Chain};
 use crate::fake::{Call, Fake, count};
 use crate::workload::Amount as Calibrated;
 
@@ -19,7 +19,7 @@ use crate::workload::Amount as Calibrated;
 const STEPS: u64 = 3000 / chain::PER_STEP;
 
 fn spin(iterations: u64) {
-    std::hint::black_box(chain::adds(iterations.saturating_mul(STEPS)));
+    std::hint::black_box(Chain::Second.run(1, iterations.saturating_mul(STEPS)));
 }
 
 /// Threads that spin for what they are asked, and otherwise do as `also` says.

@@ -140,7 +140,7 @@ fn what_others_took_on_both_sides_widens_the_margin_of_delivered_alone() {
     let (calm, c) = (compared(&quiet(), &quiet()), compared(&thief(0.3), &thief(0.45)));
     for (p, still) in c.points.iter().zip(&calm.points).filter(|(p, _)| p.params.threads() == 1) {
         assert_eq!(margin(p), margin(still), "{p:?}");
-        assert!(delivered(p).margin > 0.4, "{p:?}");
+        assert!(delivered(p).margin > 0.29, "{p:?}");
         assert_eq!((p.outcome(), delivered(p).outcome), (NoDifferenceShown, NoDifferenceShown));
     }
     // As much as could hide a factor of two keeps delivered from being judged, and not the machine.

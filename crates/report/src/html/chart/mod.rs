@@ -8,6 +8,7 @@
 mod axis;
 mod bars;
 mod canvas;
+mod columns;
 mod frame;
 mod heat_map;
 mod latency;
@@ -22,14 +23,15 @@ use proofmark_model::Verdict;
 use serde::Serialize;
 
 use crate::view::{
-    BarChart, ComparisonChart, HeatMap, LatencyChart, LineChart, NoiseChart, Roofline, Timeline,
+    BarChart, ComparisonChart, HeatMap, LatencyChart, LineChart, NoiseChart, Picture, Roofline,
+    Timeline,
 };
 
 /// What the gap in a bar is.
 const CUT: &str = "A bar with a gap is invalid and extends beyond the axis.";
 
 /// A chart on the page.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Chart {
     /// The whole `svg` element.
     pub svg: String,
@@ -54,127 +56,95 @@ pub struct Key {
 
 /// Values over an axis.
 pub fn lines(chart: &LineChart, id: &str) -> Chart {
-    let inside = lines::draw(chart);
     // A single line needs no key.
-    let keys = if chart.series.len() > 1 { chart.series.len() } else { 0 };
-    let signs = (0..keys).map(shape::sign);
-    let names = chart.series.iter().map(|s| s.name.clone());
-    Chart {
-        svg: element(&inside, frame::SIZE, id, &chart.title, &chart.description),
-        title: chart.title.clone(),
-        legend: signs.zip(names).map(|(sign, name)| Key { sign, name }).collect(),
-        key: String::new(),
-        left_out: chart.left_out.clone(),
-    }
+    let keyed = chart.series.iter().filter(|_| chart.series.len() > 1);
+    let legend = legend(keyed.map(|s| s.name.clone()));
+    let names = (id, &*chart.title, &*chart.description);
+    let picture = Chart::new(&lines::draw(chart), frame::SIZE, names);
+    Chart { legend, left_out: chart.left_out.clone(), ..picture }
 }
 
 /// Bars against their ceilings.
 pub fn bars(chart: &BarChart, id: &str) -> Chart {
-    let inside = bars::draw(chart);
-    Chart {
-        svg: element(&inside, bars::size(chart), id, &chart.title, &chart.description),
-        title: chart.title.clone(),
-        legend: Vec::new(),
-        key: String::new(),
-        left_out: chart.left_out.clone(),
-    }
+    let names = (id, &*chart.title, &*chart.description);
+    let picture = Chart::new(&bars::draw(chart), bars::size(chart), names);
+    Chart { left_out: chart.left_out.clone(), ..picture }
 }
 
 /// Our numbers, those of other tools and the ceilings.
 pub fn references(chart: &ComparisonChart, id: &str) -> Chart {
-    let inside = references::draw(chart);
-    Chart {
-        svg: element(&inside, references::size(chart), id, &chart.title, &chart.description),
-        title: chart.title.clone(),
-        legend: Vec::new(),
-        key: if references::cut(chart) { CUT.to_owned() } else { String::new() },
-        left_out: chart.left_out.clone(),
-    }
+    let names = (id, &*chart.title, &*chart.description);
+    let picture = Chart::new(&references::draw(chart), references::size(chart), names);
+    let key = if references::cut(chart) { CUT.to_owned() } else { String::new() };
+    Chart { key, left_out: chart.left_out.clone(), ..picture }
 }
 
 /// Times of single operations.
 pub fn latency(chart: &LatencyChart, id: &str) -> Chart {
-    let inside = latency::draw(chart);
-    let key =
-        |(i, c): (usize, &crate::view::Curve)| Key { sign: shape::sign(i), name: c.name.clone() };
-    let legend = chart.curves.iter().enumerate().map(key).collect();
-    Chart {
-        svg: element(&inside, frame::SIZE, id, &chart.title, &chart.description),
-        title: chart.title.clone(),
-        legend,
-        key: chart.key.clone(),
-        left_out: chart.left_out.clone(),
-    }
+    let names = (id, &*chart.title, &*chart.description);
+    let picture = Chart::new(&latency::draw(chart), frame::SIZE, names);
+    let legend = legend(chart.curves.iter().map(|c| c.name.clone()));
+    Chart { legend, key: chart.key.clone(), left_out: chart.left_out.clone(), ..picture }
 }
 
 /// CPU peaks and memory levels.
-pub fn roofline(picture: &Roofline, id: &str) -> Chart {
-    let inside = roofline::draw(picture);
-    let key = |(i, s): (usize, &crate::view::Slope)| Key {
-        sign: shape::sign(i),
-        name: format!("{}: {}", s.name, s.text),
-    };
-    let legend = picture.slopes.iter().enumerate().map(key).collect();
-    Chart {
-        svg: element(&inside, roofline::SIZE, id, &picture.title, &picture.description),
-        title: picture.title.clone(),
-        legend,
-        key: String::new(),
-        left_out: String::new(),
-    }
+pub fn roofline(chart: &Roofline, id: &str) -> Chart {
+    let names = (id, &*chart.title, &*chart.description);
+    let picture = Chart::new(&roofline::draw(chart), roofline::SIZE, names);
+    let legend = legend(chart.slopes.iter().map(|s| format!("{}: {}", s.name, s.text)));
+    Chart { legend, ..picture }
 }
 
 /// A value over time.
 pub fn timeline(chart: &Timeline, id: &str) -> Chart {
-    let inside = timeline::draw(chart);
-    Chart {
-        svg: element(&inside, timeline::size(chart), id, &chart.title, &chart.description),
-        title: chart.title.clone(),
-        legend: timeline::legend(chart),
-        key: String::new(),
-        left_out: chart.left_out.clone(),
-    }
+    let names = (id, &*chart.title, &*chart.description);
+    let picture = Chart::new(&timeline::draw(chart), timeline::size(chart), names);
+    Chart { legend: timeline::legend(chart), left_out: chart.left_out.clone(), ..picture }
 }
 
 /// Round trips between CPUs.
 pub fn heat_map(chart: &HeatMap, id: &str) -> Chart {
-    let inside = heat_map::draw(chart);
-    Chart {
-        svg: element(&inside, heat_map::size(chart), id, &chart.title, &chart.description),
-        title: chart.title.clone(),
-        legend: Vec::new(),
-        key: "Frames: SMT siblings.".to_owned(),
-        left_out: String::new(),
-    }
+    let names = (id, &*chart.title, &*chart.description);
+    let picture = Chart::new(&heat_map::draw(chart), heat_map::size(chart), names);
+    Chart { key: "Frames: SMT siblings.".to_owned(), ..picture }
 }
+
+/// Columns, for the first screen.
+pub fn columns(chart: &Picture, id: &str) -> Chart {
+    let names = (id, &*chart.title, &*chart.description);
+    Chart::new(&columns::draw(chart), columns::SIZE, names)
+}
+
+pub use columns::strip;
+pub use noise::Layout;
 
 /// A run's noise over time.
-pub fn noise(chart: &NoiseChart, id: &str) -> Chart {
-    let inside = noise::draw(chart);
-    Chart {
-        svg: element(&inside, noise::size(chart), id, &chart.title, &chart.description),
-        title: chart.title.clone(),
-        legend: Vec::new(),
-        key: String::new(),
-        left_out: String::new(),
+pub fn noise(chart: &NoiseChart, id: &str, layout: Layout) -> Chart {
+    let names = (id, &*chart.title, &*chart.description);
+    Chart::new(&noise::draw(chart, layout), noise::size(chart, layout), names)
+}
+
+impl Chart {
+    /// What was drawn, in an `svg` element that is named and described for those who do not see it.
+    fn new(
+        inside: &str,
+        (width, height): (u32, u32),
+        (id, title, description): (&str, &str, &str),
+    ) -> Self {
+        let svg = format!(
+            "<svg viewBox=\"0 0 {width} {height}\" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" \
+             aria-labelledby=\"{id}-t\" aria-describedby=\"{id}-d\"><title id=\"{id}-t\">{}</title>\
+             <desc id=\"{id}-d\">{}</desc>{inside}</svg>",
+            escape(title),
+            escape(description)
+        );
+        Self { svg, title: title.to_owned(), ..Self::default() }
     }
 }
 
-/// The `svg` element, named and described for those who do not see it.
-fn element(
-    inside: &str,
-    (width, height): (u32, u32),
-    id: &str,
-    title: &str,
-    about: &str,
-) -> String {
-    format!(
-        "<svg viewBox=\"0 0 {width} {height}\" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" \
-         aria-labelledby=\"{id}-t\" aria-describedby=\"{id}-d\"><title id=\"{id}-t\">{}</title>\
-         <desc id=\"{id}-d\">{}</desc>{inside}</svg>",
-        escape(title),
-        escape(about)
-    )
+/// Lines of these names, in the order of their signs.
+fn legend(names: impl Iterator<Item = String>) -> Vec<Key> {
+    names.enumerate().map(|(i, name)| Key { sign: shape::sign(i), name }).collect()
 }
 
 /// Text inside an element.

@@ -7,20 +7,36 @@ use super::short;
 use crate::view::{Lane, Lanes, NOISE_COLUMNS, NoiseChart};
 
 const WIDTH: u32 = 720;
-const LEFT: f64 = 190.0;
+const LEFT: f64 = 214.0;
 const RIGHT: f64 = 700.0;
-/// Of a lane, and from one to the next.
-const HEIGHT: f64 = 26.0;
-const STEP: f64 = 34.0;
-/// For the caption of lanes with one scale.
-const CAPTION: f64 = 24.0;
-/// For what was measured, and the times below it.
-const FOOT: f64 = 52.0;
+
+/// Heights.
+#[derive(Clone, Copy)]
+pub struct Layout {
+    /// Of a lane, and from one to the next.
+    lane: f64,
+    step: f64,
+    /// Of the caption of lanes with one scale.
+    caption: f64,
+    /// Of the times, below what was measured.
+    times: f64,
+    /// Groups of lanes that are drawn.
+    groups: usize,
+}
+
+impl Layout {
+    /// All of it.
+    pub const FULL: Self =
+        Self { lane: 26.0, step: 34.0, caption: 24.0, times: 32.0, groups: usize::MAX };
+    /// What took time, for the first screen.
+    pub const BRIEF: Self = Self { lane: 15.0, step: 19.0, caption: 18.0, times: 26.0, groups: 1 };
+}
 
 /// Of the view box.
-pub fn size(chart: &NoiseChart) -> (u32, u32) {
-    let lanes = chart.groups.iter().map(|g| CAPTION + STEP * g.lanes.len() as f64);
-    (WIDTH, (lanes.sum::<f64>() + FOOT) as u32)
+pub fn size(chart: &NoiseChart, layout: Layout) -> (u32, u32) {
+    let groups = chart.groups.iter().take(layout.groups);
+    let lanes = groups.map(|g| layout.caption + layout.step * g.lanes.len() as f64);
+    (WIDTH, (lanes.sum::<f64>() + layout.times + 20.0) as u32)
 }
 
 /// The left end of a column.
@@ -29,17 +45,17 @@ fn x(column: usize) -> f64 {
 }
 
 /// The inside of the SVG.
-pub fn draw(chart: &NoiseChart) -> String {
+pub fn draw(chart: &NoiseChart, layout: Layout) -> String {
     Canvas::draw(|canvas| {
         let mut top = 0.0;
         let mut ink = 0;
-        for group in &chart.groups {
+        for group in chart.groups.iter().take(layout.groups) {
             canvas.text(&short(&group.caption, 90), (4.0, top + 10.0), At::Start, 12, Ink::Muted);
-            top += CAPTION;
+            top += layout.caption;
             for lane in &group.lanes {
-                draw_lane(canvas, group, lane, (top, Ink::Series(ink)));
+                draw_lane(canvas, group, lane, (top, layout.lane, Ink::Series(ink)));
                 ink += 1;
-                top += STEP;
+                top += layout.step;
             }
         }
         for (i, band) in chart.bands.iter().enumerate() {
@@ -54,26 +70,26 @@ pub fn draw(chart: &NoiseChart) -> String {
         let ends =
             [(LEFT, "0 s".to_owned(), At::Start), (RIGHT, format_seconds(chart.seconds), At::End)];
         for (at, text, anchor) in ends {
-            canvas.text(&text, (at, top + 32.0), anchor, 12, Ink::Muted);
+            canvas.text(&text, (at, top + layout.times), anchor, 12, Ink::Muted);
         }
     })
 }
 
-fn draw_lane(canvas: &Canvas, group: &Lanes, lane: &Lane, (top, ink): (f64, Ink)) {
-    let bottom = top + HEIGHT;
-    canvas.text(&short(&lane.name, 22), (4.0, top + HEIGHT / 2.0), At::Start, 12, Ink::Text);
+fn draw_lane(canvas: &Canvas, group: &Lanes, lane: &Lane, (top, high, ink): (f64, f64, Ink)) {
+    let bottom = top + high;
+    canvas.text(&short(&lane.name, 22), (4.0, top + high / 2.0), At::Start, 12, Ink::Text);
     let share = format!("{} %", lane.share);
-    canvas.text(&share, (LEFT - 8.0, top + HEIGHT / 2.0), At::End, 12, Ink::Text);
+    canvas.text(&share, (LEFT - 8.0, top + high / 2.0), At::End, 12, Ink::Text);
     canvas.line(&[(LEFT, bottom), (RIGHT, bottom)], Ink::Grid, 1);
     for (column, share) in lane.columns.iter().enumerate() {
         let Some(share) = share.filter(|s| s.is_finite()) else { continue };
-        let height = HEIGHT * (share / group.top).clamp(0.0, 1.0);
+        let height = high * (share / group.top).clamp(0.0, 1.0);
         let [from, to] = [x(column), x(column + 1) - 1.0];
         if height >= 0.5 {
             let high = bottom - height;
             canvas.fill(&[(from, bottom), (from, high), (to, high), (to, bottom)], ink);
+            let text = format!("{}: {:.1} %", lane.name, 100.0 * share);
+            canvas.tooltip((from, top), (to, bottom), &text);
         }
-        let text = format!("{}: {:.1} %", lane.name, 100.0 * share);
-        canvas.tooltip((from, top), (to, bottom), &text);
     }
 }

@@ -35,8 +35,6 @@ pub enum Says {
     Less,
     /// No difference is shown.
     Same,
-    /// What may not be concluded.
-    Doubt,
 }
 
 /// One sentence and the numbers that it rests on.
@@ -50,8 +48,6 @@ pub struct Claim {
     pub left: Option<Figure>,
     /// The one that it is compared with.
     pub right: Option<Figure>,
-    /// Whether a row of the answer says all of it.
-    pub in_answer: bool,
 }
 
 /// A measurement with its statistics, if it may be in a sentence at all.
@@ -65,24 +61,17 @@ pub fn usable(m: &Measurement) -> Option<Usable<'_>> {
 }
 
 /// `98.40 GFLOP/s`, and after it that it is suspect.
-pub fn with_doubt(group: &Group, m: &Measurement, text: &str, unit: &str) -> String {
-    format!("{text} {unit}{}", doubted(group, m))
+pub fn with_doubt(m: &Measurement, text: &str, unit: &str) -> String {
+    format!("{text} {unit}{}", doubted(m))
 }
 
-/// ` (suspect)`; nothing where that is said of all numbers of the subsystem at once.
-pub fn doubted(group: &Group, m: &Measurement) -> &'static str {
-    let of_part = || group.run.measurements.iter().filter(|o| o.subsystem == m.subsystem);
+/// ` (suspect)`.
+pub fn doubted(m: &Measurement) -> &'static str {
     match m.verdict {
         Verdict::Valid => "",
-        _ if all_suspect(of_part()) => "",
         Verdict::Suspect => " (suspect)",
         Verdict::Invalid => " (invalid)",
     }
-}
-
-/// Whether there are several numbers, and all of them are suspect.
-pub fn all_suspect<'a>(mut all: impl Iterator<Item = &'a Measurement> + Clone) -> bool {
-    all.clone().nth(1).is_some() && all.all(|m| m.verdict == Verdict::Suspect)
 }
 
 /// How two numbers are related.
@@ -122,12 +111,7 @@ fn how(a: &Summary, b: &Summary) -> How {
 impl Claim {
     /// A sentence about one number.
     pub fn is(figure: Figure, text: String) -> Self {
-        Self { text, says: Says::Is, left: Some(figure), right: None, in_answer: false }
-    }
-
-    /// A sentence on what may not be concluded.
-    pub fn doubt(text: String) -> Self {
-        Self { text, says: Says::Doubt, left: None, right: None, in_answer: false }
+        Self { text, says: Says::Is, left: Some(figure), right: None }
     }
 
     /// One number against another of the same unit, each after its name, such as `sequential
@@ -147,10 +131,8 @@ impl Claim {
             _ if printed[0] < printed[1] && x.value() < y.value() => Says::Less,
             _ => Says::Same,
         };
-        let figures = [
-            with_doubt(left.0, a, &l.text, scale.label()),
-            with_doubt(right.0, b, &r.text, scale.label()),
-        ];
+        let figures =
+            [with_doubt(a, &l.text, scale.label()), with_doubt(b, &r.text, scale.label())];
         let sure = if how == How::Trials && says != Says::Same { NO_OVERLAP } else { "" };
         let at: Vec<&str> = [at, sure].into_iter().filter(|t| !t.is_empty()).collect();
         let at = if at.is_empty() { String::new() } else { format!(" ({})", at.join("; ")) };
@@ -163,7 +145,7 @@ impl Claim {
             }
             _ => format!("{} is {factor} times {right_name}: {figures}.", capital(left_name)),
         };
-        Some(Self { text, says, left: Some(l), right: Some(r), in_answer: false })
+        Some(Self { text, says, left: Some(l), right: Some(r) })
     }
 
     /// Our number against a tool's: the ratio of the pairs against one.
@@ -196,7 +178,7 @@ impl Claim {
             ),
             _ => format!("{name}{at}: {} times {tool}'s result, {interval}{doubt}.", left.text),
         };
-        Some(Self { text, says, left: Some(left), right: Some(right), in_answer: false })
+        Some(Self { text, says, left: Some(left), right: Some(right) })
     }
 }
 

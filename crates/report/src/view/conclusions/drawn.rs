@@ -1,38 +1,35 @@
-//! The sentences of one subsystem: its best numbers, what more threads bring, one operation
+//! The sentences of one subsystem: what more threads bring, one operation
 //! against another at the same parameters, reference tools, losses, and changes over time.
 
 use std::cmp::Reverse;
 
 use proofmark_model::{Counterpart, Measurement, Params, Verdict};
 
-use super::claim::{Claim, Usable, doubted, figure, usable, with_doubt};
-use crate::view::answer::chosen;
+use super::claim::{Claim, Usable, doubted, figure, usable};
 use crate::view::disk;
-use crate::view::headline::{best, in_question};
 use crate::view::label::Group;
-use crate::view::latency;
+use crate::view::label::like;
 use crate::view::network;
-use crate::view::num::{Scale, percent};
-use crate::view::sentences::like;
+use crate::view::num::Scale;
 use crate::view::text::{clean, plural};
 use crate::view::timeline;
 
-/// Best numbers, comparisons of operations, and tools that are listed per subsystem.
+/// Sentences over time, comparisons of operations, and tools that are listed per subsystem.
 const BEST: usize = 3;
 const PAIRS: usize = 3;
 const TOOLS: usize = 2;
 /// Results of a workload that are compared with another's.
 const POINTS: usize = 1000;
 
-/// All sentences of a subsystem but those of doubt.
+/// All sentences of a subsystem.
 pub fn claims(all: &[(usize, &Group)]) -> Vec<Claim> {
     let groups: Vec<&Group> = all.iter().map(|(_, g)| *g).collect();
-    let heroes: Vec<(&Group, &Measurement)> = chosen(all)
-        .into_iter()
-        .filter(|(_, g)| !g.over_time)
-        .filter_map(|(_, g)| Some((g, best(g, &in_question(g))?.0)))
-        .collect();
-    let mut out: Vec<Claim> = heroes.iter().filter_map(|(g, m)| hero(g, m)).take(BEST).collect();
+    let answers = groups
+        .iter()
+        .filter(|g| !g.over_time && g.spec.is_some_and(|s| !s.role.headlines.is_empty()));
+    let heroes: Vec<(&Group, &Measurement)> =
+        answers.filter_map(|g| Some((*g, g.answer()?.0))).collect();
+    let mut out: Vec<Claim> = Vec::new();
     out.extend(heroes.iter().find_map(|(g, m)| scaling(g, m)));
     let compared = groups.iter().flat_map(|g| compare_with_counterparts(g, &groups));
     out.extend(compared.take(PAIRS));
@@ -40,34 +37,6 @@ pub fn claims(all: &[(usize, &Group)]) -> Vec<Claim> {
     out.extend(heroes.iter().filter_map(|(g, m)| compare_with_tool(g, m)).take(TOOLS));
     out.extend(groups.iter().filter(|g| g.over_time).flat_map(|g| over_time(g)));
     out
-}
-
-/// The best number of a workload, its share of the ceiling and its bottleneck.
-fn hero(group: &Group, m: &Measurement) -> Option<Claim> {
-    let (_, s) = usable(m)?;
-    let scale = match disk::iops(m).filter(|_| group.axis == "queue_depth") {
-        Some(scale) => scale,
-        None => disk::scale(m, &[s.value()]),
-    };
-    let number = figure(group, m, s, &scale)?;
-    let at = match number.point.as_str() {
-        "" => String::new(),
-        point => format!(" ({point})"),
-    };
-    let mut parts = vec![format!(
-        "{}: {}{at}",
-        group.heading(),
-        with_doubt(group, m, &number.text, scale.label())
-    )];
-    let trips = latency::phrase(m).filter(|_| network::round_trips(m));
-    let lost = network::loss(m).filter(|l| *l > 0.0).and_then(percent);
-    let in_answer = trips.is_none() && lost.is_none();
-    parts.extend(trips);
-    let near = m.efficiency.filter(|_| m.ceiling.is_some()).and_then(percent);
-    parts.extend(near.map(|share| format!("{share} % of its ceiling")));
-    parts.extend(m.bottleneck.as_ref().map(|l| format!("limited by {}", clean(&l.resource))));
-    parts.extend(lost.map(|l| format!("{l} % of the datagrams were lost")));
-    Some(Claim { in_answer, ..Claim::is(number, format!("{}.", parts.join(", "))) })
 }
 
 /// The best number against the one with the fewest threads or streams, among those that have a
@@ -172,7 +141,7 @@ fn over_time(group: &Group) -> Vec<Claim> {
         let said = timeline::in_short(m, &scale)?;
         let point =
             if number.point.is_empty() { String::new() } else { format!(" ({})", number.point) };
-        let text = format!("{}{point}{}: {said}", group.heading(), doubted(group, m));
+        let text = format!("{}{point}{}: {said}", group.heading(), doubted(m));
         Some(Claim::is(number, text))
     };
     group.all.iter().filter_map(claim).take(BEST).collect()

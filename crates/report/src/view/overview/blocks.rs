@@ -59,7 +59,7 @@ pub fn lines(all: &[&Group], table: &str) -> Vec<LineChart> {
     let (what, best) = if disk { ("Disk", DEVICE) } else { ("Memory", BEST) };
     let by_block: Vec<Line> = members
         .iter()
-        .map(|(g, points)| Line { name: g.heading(), group: g, points: best_by(g, points, block) })
+        .map(|(g, points)| Line { name: g.heading(), group: g, points: best_by(points, block) })
         .collect();
     let of_block = |title: &str, value, key: &str| {
         let title = format!("{what}: {title} by block size");
@@ -89,7 +89,7 @@ fn by_threads<'g, 'a>(
         let depth = |m: &Measurement| m.params.int("queue_depth");
         let least = small().filter_map(depth).min();
         let here: Vec<&Measurement> = small().filter(|m| depth(m) == least).collect();
-        let points = best_by(g, &here, |m| Some(m.params.threads()));
+        let points = best_by(&here, |m| Some(m.params.threads()));
         Line { name: g.heading(), group: g, points }
     };
     let found: Vec<Line> = members.iter().map(line).collect();
@@ -109,7 +109,7 @@ pub fn times(all: &[&Group], table: &str) -> Table {
     let members = members(all, table);
     let rows: Vec<(&Group, u64, &Measurement)> = members
         .iter()
-        .flat_map(|(g, points)| best_by(g, points, block).into_iter().map(|(b, m)| (*g, b, m)))
+        .flat_map(|(g, points)| best_by(points, block).into_iter().map(|(b, m)| (*g, b, m)))
         .collect();
     let value = |m: &Measurement, amount: Option<f64>| {
         let time = amount? / m.summary.as_ref()?.value();

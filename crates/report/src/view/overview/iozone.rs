@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use proofmark_model::{Measurement, Unit, Verdict, format_size};
 
-use crate::view::label::{Group, why_no_trials};
+use crate::view::label::{Group, best_usable, why_no_trials};
 use crate::view::num::Scale;
 use crate::view::table::{Cell, Table};
 
@@ -111,7 +111,7 @@ fn by_operation(all: &[&Group], scale: &Scale) -> Option<Table> {
     }
     for size in records {
         let mut cells = vec![Cell::text(format_size(size))];
-        for (group, points) in &points {
+        for (_, points) in &points {
             let here: Vec<&Measurement> =
                 points.iter().copied().filter(|m| record(m) == Some(size)).collect();
             // Of several ways to the file the nearest to the device.
@@ -119,7 +119,7 @@ fn by_operation(all: &[&Group], scale: &Scale) -> Option<Table> {
             let nearest = here.iter().map(near).min();
             let here: Vec<&Measurement> =
                 here.into_iter().filter(|m| Some(near(m)) == nearest).collect();
-            let best = crate::view::headline::best(group, &here).map(|(m, _)| m);
+            let best = best_usable(&here).map(|(m, _)| m);
             cells.push(cell(best.or(here.first().copied()), scale, &mut table));
         }
         table.push(cells);

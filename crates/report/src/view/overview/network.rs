@@ -75,7 +75,7 @@ fn named<'g, 'a>(
             let here: Vec<&Measurement> =
                 kept.iter().copied().filter(|m| group.text(m, PATH) == path).collect();
             let name = path.map_or_else(|| protocol.clone(), |p| format!("{protocol}, {p}"));
-            lines.push(Line { name, group, points: best_by(group, &here, x) });
+            lines.push(Line { name, group, points: best_by(&here, x) });
         }
     }
     lines

@@ -4,19 +4,22 @@
 //! against the same ceiling, and the ratio of the two. What a tool's figure counts,
 //! its version and its command lines are said once a workload.
 
+mod brief;
+mod charts;
 mod notes;
 mod table;
 
 use proofmark_model::{Measurement, Reference};
 use serde::Serialize;
 
+pub use self::brief::table as brief;
+pub use self::charts::{ComparisonBar, ComparisonChart, ComparisonGroup, Limit};
 pub use self::notes::{Command, ToolNote, unexplained};
 pub use self::table::{
     chosen, median_of_paired, ratio, ratio_interval, why_no_paired, why_no_ratio,
 };
 use super::label::Group;
 use super::num::Scale;
-use super::series::{self, ComparisonChart};
 use super::table::Table;
 use super::text::{clean, plural};
 
@@ -78,7 +81,7 @@ pub fn compare(group: &Group, scale: &Scale) -> References {
     };
     References {
         tool_notes: notes::for_tools(group, &compared),
-        charts: series::references(group, scale),
+        charts: charts::references(group, scale),
         pairs: table::trials(group, scale, &compared),
         table,
         brief,

@@ -3,13 +3,12 @@
 use proofmark_model::{Measurement, Reference, Trial, Verdict};
 
 use super::{Compared, OURS, RATIO, compared, tools};
-use crate::view::headline::{best, in_question};
-use crate::view::label::Group;
+use crate::view::keyed::{caption, keyed, keys, why_no_ceiling, why_no_efficiency};
+use crate::view::label::{Group, best_usable};
+use crate::view::num::median;
 use crate::view::num::{Scale, percent};
 use crate::view::table::{Cell, Table};
 use crate::view::text::clean;
-use crate::view::trials::median;
-use crate::view::workload::{caption, keyed, keys, why_no_ceiling, why_no_efficiency};
 
 /// Pairs that an interval needs.
 const PAIRS: usize = 6;
@@ -38,10 +37,9 @@ pub fn chosen<'a>(group: &Group<'a>) -> Vec<Compared<'a>> {
             all.iter().copied().filter(|(_, r)| clean(&r.tool) == tool).collect();
         let with = |m: &Measurement| of.iter().copied().find(|(n, _)| std::ptr::eq(*n, m));
         let points: Vec<&Measurement> = of.iter().map(|(m, _)| *m).collect();
-        let asked: Vec<&Measurement> =
-            in_question(group).into_iter().filter(|m| with(m).is_some()).collect();
-        let best = best(group, &asked).or_else(|| best(group, &points));
-        best.and_then(|(m, _)| with(m)).or_else(|| of.first().copied())
+        let answer = group.answer().filter(|(m, _)| with(m).is_some());
+        let found = answer.or_else(|| best_usable(&points));
+        found.and_then(|(m, _)| with(m)).or_else(|| of.first().copied())
     };
     tools(group).into_iter().filter_map(one).collect()
 }

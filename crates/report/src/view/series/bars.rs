@@ -7,10 +7,9 @@ use serde::Serialize;
 
 use super::panels::{Panel, panels};
 use super::{Mark, drawable, mark, title};
-use crate::view::headline::best;
-use crate::view::label::Group;
+use crate::view::label::like;
+use crate::view::label::{Group, best_usable};
 use crate::view::num::{Scale, percent};
-use crate::view::sentences::like;
 use crate::view::text::plural;
 
 /// Bars in one chart.
@@ -46,7 +45,7 @@ pub struct BarChart {
 pub fn bars(group: &Group, scale: &Scale) -> Vec<BarChart> {
     let drawn = drawable(group, scale);
     let isas: BTreeSet<Option<&str>> = drawn.iter().map(|m| m.params.text("isa")).collect();
-    let Some((hero, _)) = best(group, &drawn) else { return Vec::new() };
+    let Some((hero, _)) = best_usable(&drawn) else { return Vec::new() };
     if !group.varying.contains(&"isa") || isas.len() < 2 {
         return Vec::new();
     }

@@ -10,7 +10,6 @@ mod bars;
 mod lines;
 mod panels;
 mod parameters;
-mod references;
 pub mod workloads;
 
 use proofmark_model::{Measurement, Subsystem, Summary, Unit, Verdict};
@@ -19,15 +18,14 @@ use serde::Serialize;
 pub use self::across::{Rule, Tick};
 pub use self::bars::{Bar, BarChart, bars};
 pub use self::lines::{LINES, LineChart, SPAN, Series, Spot};
-pub use self::references::{ComparisonBar, ComparisonChart, ComparisonGroup, Limit, references};
 use super::disk::{fall, fall_phrase, way};
 use super::label::{Group, interval};
-use super::latency;
 use super::num::{Scale, percent};
+use super::operation;
 use super::verdict_mark;
 
 /// Values on the axis beyond which a chart shows nothing.
-const AXIS: f64 = 1e7;
+pub const AXIS: f64 = 1e7;
 
 /// One measured value, on the chart's scale.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -69,7 +67,7 @@ pub fn follows<'a>(group: &Group<'a>, parameter: &str) -> Option<&'a str> {
 }
 
 /// Measurements that have a place on the axis.
-fn drawable<'a>(group: &Group<'a>, scale: &Scale) -> Vec<&'a Measurement> {
+pub fn drawable<'a>(group: &Group<'a>, scale: &Scale) -> Vec<&'a Measurement> {
     let fits = |m: &&Measurement| {
         m.summary.as_ref().is_some_and(|s| {
             let v = scale.scaled(s.value());
@@ -79,7 +77,7 @@ fn drawable<'a>(group: &Group<'a>, scale: &Scale) -> Vec<&'a Measurement> {
     group.all.iter().copied().filter(fits).collect()
 }
 
-fn mark(group: &Group, m: &Measurement, scale: &Scale) -> Option<Mark> {
+pub fn mark(group: &Group, m: &Measurement, scale: &Scale) -> Option<Mark> {
     let s = m.summary.as_ref()?;
     let on_axis = |v: f64| {
         let v = scale.scaled(v);
@@ -102,7 +100,12 @@ fn mark_of_time(group: &Group, m: &Measurement, scale: &Scale) -> Option<Mark> {
     Some(Mark {
         value: Some(value).filter(|v| v.is_finite() && v.abs() < AXIS)?,
         text: scale.number(m.latency.as_ref()?.p50)?,
-        about: format!("{}: {}, {}", group.short(m), latency::phrase(m)?, verdict_mark(m.verdict)),
+        about: format!(
+            "{}: {}, {}",
+            group.short(m),
+            operation::phrase(m)?,
+            verdict_mark(m.verdict)
+        ),
         interval: None,
         ceiling: None,
         fall: None,

@@ -10,9 +10,9 @@ use super::lines::{LineChart, Shown, over};
 use super::{drawable, follows};
 use crate::view::disk::{WAY, chart_iops, iops, way};
 use crate::view::label::Group;
-use crate::view::latency;
 use crate::view::network::round_trips;
 use crate::view::num::Scale;
+use crate::view::operation;
 
 /// The parameters of which a chart is drawn where a workload was measured at several values.
 const PARAMETERS: [&str; 4] = ["block_size", "threads", "streams", "queue_depth"];
@@ -55,7 +55,7 @@ fn along<'a>(
     // As in the headline, random I/O is counted in operations; of several block sizes the rates compare better.
     let count = group.axis == "queue_depth" && parameter != "block_size";
     let counted = chart_iops(members.iter().copied());
-    let times = latency::scale(members.iter().filter_map(|m| m.latency.as_ref()));
+    let times = operation::scale(members.iter().filter_map(|m| m.latency.as_ref()));
     let shown = match count && members.iter().all(|m| iops(m).is_some()) {
         true => Shown::Iops(&counted),
         false if members.iter().all(|m| timed(m)) => Shown::Time(&times),

@@ -8,8 +8,8 @@ use super::across::Tick;
 use super::lines::{LINES, LineChart, SPAN, Series, Spot};
 use super::{AXIS, Mark, mark};
 use crate::view::label::{Group, interval};
-use crate::view::latency;
 use crate::view::num::Scale;
+use crate::view::operation;
 use crate::view::text::plural;
 use crate::view::verdict_mark;
 
@@ -107,7 +107,7 @@ pub fn chart(about: &About, lines: &[Line]) -> Option<LineChart> {
     let values: Vec<f64> = points().filter_map(|(g, m)| value.read(g, m)).collect();
     let scale = match value {
         Value::Rate => Scale::for_values(&values, unit),
-        Value::P50 => latency::scale(points().filter_map(|(_, m)| m.latency.as_ref())),
+        Value::P50 => operation::scale(points().filter_map(|(_, m)| m.latency.as_ref())),
         Value::TimeOf(_) => Scale::for_values(&values, proofmark_model::Unit::Second),
     };
     let at = |x: u64| {

@@ -4,8 +4,8 @@ use proofmark_model::Trial;
 use serde::Serialize;
 
 use super::{Clock, Timed};
+use crate::view::num::median;
 use crate::view::num::plain;
-use crate::view::trials::median;
 
 /// A system condition on the same time axis, in a narrow chart of its own.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -4,11 +4,11 @@
 use proofmark_model::{Level, Measurement, Series, Unit, format_factor, format_seconds};
 
 use super::{Timed, meanwhile};
+use crate::view::keyed::caption;
 use crate::view::label::{Group, why_no_trials};
 use crate::view::num::{Scale, percent};
 use crate::view::table::{Cell, Table};
 use crate::view::text::{clean, plural};
-use crate::view::workload::caption;
 
 /// Rows of levels; of more the first ones.
 const LEVELS: usize = 40;

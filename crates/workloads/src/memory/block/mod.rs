@@ -63,7 +63,7 @@ macro_rules! workloads {
 workloads! {
     READ_WRITE = "memory.read_write" "Sequential read and write" Copy false
         "Bytes per second read and written by copying blocks in order of addresses.",
-        Role { lead: Some(4), tables: Cow::Borrowed(&[place("memory_blocks", 1, "Sequential read and write")]), ..Role::NONE };
+        Role { tables: Cow::Borrowed(&[place("memory_blocks", 1, "Sequential read and write")]), ..Role::NONE };
     RAND_READ_WRITE = "memory.rand_read_write" "Random read and write" Copy true
         "Bytes per second read and written by copying blocks in random order.",
         Role { tables: Cow::Borrowed(&[place("memory_blocks", 2, "Random read and write")]), counterparts: Cow::Borrowed(&[in_order("memory.read_write")]), ..Role::NONE };
@@ -75,7 +75,7 @@ workloads! {
         Role { tables: Cow::Borrowed(&[place("memory_blocks", 4, "Random write")]), counterparts: Cow::Borrowed(&[in_order("memory.seq_write")]), ..Role::NONE };
     SEQ_READ = "memory.seq_read" "Sequential read" Read false
         "Bytes per second read from blocks in order of addresses.",
-        Role { lead: Some(6), tables: Cow::Borrowed(&[place("memory_blocks", 5, "Sequential read")]), ..Role::NONE };
+        Role { tables: Cow::Borrowed(&[place("memory_blocks", 5, "Sequential read")]), ..Role::NONE };
     RAND_READ = "memory.rand_read" "Random read" Read true
         "Bytes per second read from blocks in random order.",
         Role { tables: Cow::Borrowed(&[place("memory_blocks", 6, "Random read")]), counterparts: Cow::Borrowed(&[in_order("memory.seq_read")]), ..Role::NONE };

@@ -2,11 +2,16 @@
 
 use std::borrow::Cow;
 
-use proofmark_model::{Access, Parameter, Property, Role, WorkloadSpec};
+use proofmark_model::{Access, Parameter, Pick, PickedValue, Property, Role, WorkloadSpec};
 
 use super::super::parameters;
 use super::op::Op;
-use crate::declare::{Words, place, tool_test};
+use crate::declare::{ALL_CPUS, BEST_ISA, Words, headline, pick, pick_value, place, tool_test};
+
+/// Stores past the caches, which move no more than is counted, where the machine has them.
+const BYPASSING: Pick = pick_value("stores", "nontemporal");
+/// Small arrays may lie in a cache.
+const LARGE: Pick = pick("array_size", PickedValue::Largest);
 
 const ARRAY_SIZE: Parameter = parameters::size_parameter(
     "array_size",
@@ -55,7 +60,11 @@ pub(super) static COPY: WorkloadSpec = spec(
     STORING,
     const {
         Role {
-            lead: Some(3),
+            headlines: Cow::Borrowed(
+                const {
+                    &[headline(1, "Memory copy", const { &[LARGE, ALL_CPUS, BYPASSING, BEST_ISA] })]
+                },
+            ),
             tables: Cow::Borrowed(&[place("stream", 1, "Copy")]),
             compare_with: Cow::Borrowed(&[
                 tool_test("stream", "Copy"),
@@ -131,7 +140,15 @@ pub(super) static TRIAD: WorkloadSpec = spec(
     STORING,
     const {
         Role {
-            lead: Some(1),
+            headlines: Cow::Borrowed(
+                const {
+                    &[headline(
+                        2,
+                        "Memory triad",
+                        const { &[LARGE, ALL_CPUS, BYPASSING, BEST_ISA] },
+                    )]
+                },
+            ),
             provides: Cow::Borrowed(&[Property::MemoryBandwidth]),
             tables: Cow::Borrowed(&[place("stream", 4, "Triad")]),
             compare_with: Cow::Borrowed(&[

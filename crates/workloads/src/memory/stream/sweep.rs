@@ -65,7 +65,6 @@ pub(super) static SWEEP: WorkloadSpec = rate(
 );
 
 const ROLE: Role = Role {
-    lead: Some(5),
     provides: Cow::Borrowed(&[Property::LevelBandwidth]),
     compare_with: Cow::Borrowed(&[
         tool_test_at("likwid-bench", "load", "op", "read"),

@@ -1,11 +1,11 @@
 //! proofmark compared with reference tools: one configuration per workload and tool, that of the
 //! workload's headline where the tool ran it.
 
-use crate::view::disk;
-use crate::view::label::Group;
-use crate::view::references::{
+use super::{
     OURS, RATIO, chosen, median_of_paired, ratio, ratio_interval, why_no_paired, why_no_ratio,
 };
+use crate::view::disk;
+use crate::view::label::Group;
 use crate::view::table::{Cell, Table};
 use crate::view::text::clean;
 

@@ -3,10 +3,10 @@
 use proofmark_model::{Measurement, Reference, Verdict};
 use serde::Serialize;
 
-use super::{AXIS, Bar, Mark, drawable, mark, title};
+use super::{chosen, tools};
 use crate::view::label::Group;
 use crate::view::num::{Scale, percent};
-use crate::view::references::{chosen, tools};
+use crate::view::series::{AXIS, Bar, Mark, drawable, mark, title};
 use crate::view::text::{clean, plural};
 use crate::view::verdict_mark;
 

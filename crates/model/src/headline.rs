@@ -1,0 +1,314 @@
+//! Which results answer for the machine, as workloads declare it before the run: the rows of the
+//! first screen of a report, which compare shows first as well; `check --require` asks them.
+//!
+//! Parameters of the plan decide, and of the results only how fast an instruction set is. Neither
+//! verdict nor precision moves a headline: a choice by these would put the luckiest configuration first.
+
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Better, Measurement, Params, Run, Subsystem, WorkloadSpec};
+
+/// A row of the first screen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HeadlineRow {
+    /// Its place among the rows of the subsystem, from 1.
+    pub place: u32,
+    /// What is asked for, such as `Random read`.
+    pub title: Cow<'static, str>,
+    /// The configuration that answers. Of parameters that are not named here it is the default, and
+    /// of threads as many as there are CPUs.
+    pub picks: Cow<'static, [Pick]>,
+}
+
+/// Of the values of a parameter that were measured, the one that answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Pick {
+    /// The parameter's name.
+    pub parameter: Cow<'static, str>,
+    /// Which value; if it was not measured, any.
+    pub value: PickedValue,
+}
+
+/// A value among those that were measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PickedValue {
+    /// This one.
+    Is(Cow<'static, str>),
+    /// The least.
+    Smallest,
+    /// The greatest.
+    Largest,
+    /// As many threads as there are usable CPUs, or the next fewer.
+    UsableCpus,
+    /// The one with the best figure: for instruction sets only.
+    Best,
+}
+
+/// A result that answers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Headline<'a> {
+    /// Its row; `None` where the workload declares none.
+    pub row: Option<&'a HeadlineRow>,
+    /// The result.
+    pub measurement: &'a Measurement,
+}
+
+/// Results up to which all of them are on the first screen.
+const FEW: usize = 18;
+
+impl Run {
+    /// The results on the first screen, by subsystem. Of a run with few results they are all there.
+    /// Otherwise they are those of the declared rows, and of a subsystem without any one a workload.
+    pub fn headlines(&self) -> Vec<(Subsystem, Vec<Headline<'_>>)> {
+        let of = |part: Subsystem| (part, self.headlines_of(part));
+        let all = Subsystem::ALL.into_iter().map(of);
+        all.filter(|(_, rows): &(_, Vec<_>)| !rows.is_empty()).collect()
+    }
+
+    fn headlines_of<'a>(&'a self, part: Subsystem) -> Vec<Headline<'a>> {
+        let here: Vec<&Measurement> =
+            self.measurements.iter().filter(|m| m.subsystem == part).collect();
+        if self.measurements.len() <= FEW {
+            let alone = |measurement| Headline { row: None, measurement };
+            return here.into_iter().map(alone).collect();
+        }
+        let declared = self.declared(&here);
+        if !declared.is_empty() {
+            return declared;
+        }
+        let mut seen: Vec<&str> = Vec::new();
+        for m in &here {
+            if !seen.contains(&&*m.workload) {
+                seen.push(&m.workload);
+            }
+        }
+        let of_workload = |id: &str| {
+            let all: Vec<_> = here.iter().copied().filter(|m| m.workload == id).collect();
+            let measurement = answer(self, &all)?;
+            Some(Headline { row: None, measurement })
+        };
+        seen.into_iter().filter_map(of_workload).take(FEW).collect()
+    }
+
+    /// The results of the declared rows in their order, each once.
+    fn declared<'a>(&'a self, here: &[&'a Measurement]) -> Vec<Headline<'a>> {
+        let rows = |spec: &'a WorkloadSpec| spec.role.headlines.iter().map(move |row| (spec, row));
+        let mut rows: Vec<_> = self.workloads.values().flat_map(rows).collect();
+        rows.sort_by_key(|(_, row)| row.place);
+        let mut found: Vec<Headline> = Vec::new();
+        for (spec, row) in rows {
+            let all: Vec<_> = here
+                .iter()
+                .copied()
+                .filter(|m| m.workload == spec.id && m.series.is_none())
+                .collect();
+            let Some(measurement) = picked(self, Some(spec), &row.picks, all) else { continue };
+            if found.iter().all(|h| !std::ptr::eq(h.measurement, measurement)) {
+                found.push(Headline { row: Some(row), measurement });
+            }
+        }
+        found
+    }
+}
+
+/// The one of these results of one workload that answers for all: that of its last row, as with all
+/// CPUs or the deepest queue; without a row the defaults decide.
+pub fn answer<'a>(run: &'a Run, all: &[&'a Measurement]) -> Option<&'a Measurement> {
+    let spec = run.workloads.get(&all.first()?.workload);
+    let row = spec.and_then(|s| s.role.headlines.last());
+    picked(run, spec, row.map_or(&[], |r| &r.picks), all.to_vec())
+}
+
+fn picked<'a>(
+    run: &Run,
+    spec: Option<&WorkloadSpec>,
+    picks: &[Pick],
+    mut left: Vec<&'a Measurement>,
+) -> Option<&'a Measurement> {
+    let cpus = run.host.limits.usable_cpus.len() as u64;
+    let named = |name: &str| picks.iter().any(|p| p.parameter == name);
+    let narrow = |left: Vec<&'a Measurement>, pick: &Pick| {
+        keep(left, |m, all| pick.value.holds(&pick.parameter, m, all, cpus))
+    };
+    let is_fixed = |pick: &&Pick| matches!(pick.value, PickedValue::Is(_));
+    for pick in picks.iter().filter(is_fixed) {
+        left = narrow(left, pick);
+    }
+    for parameter in spec.map_or(&[][..], |s| &s.parameters).iter().filter(|p| !named(&p.name)) {
+        let is_default =
+            |m: &Measurement| value(m, &parameter.name).is_some_and(|v| v == parameter.default);
+        if !Params::THREADS.contains(&&*parameter.name) {
+            left = keep(left, |m, _| is_default(m));
+        }
+    }
+    // Over all numbers of threads, so that a result that failed does not leave its row to another
+    // instruction set.
+    for pick in picks.iter().filter(|p| p.value == PickedValue::Best) {
+        let wanted = best(&left).and_then(|m| value(m, &pick.parameter));
+        left = keep(left, |m, _| value(m, &pick.parameter) == wanted);
+    }
+    for pick in picks.iter().filter(|p| !is_fixed(p)) {
+        left = narrow(left, pick);
+    }
+    for name in Params::THREADS.into_iter().filter(|name| !named(name)) {
+        left = keep(left, |m, all| PickedValue::UsableCpus.holds(name, m, all, cpus));
+    }
+    let axis = spec.and_then(|s| s.axis.as_deref());
+    if let Some(axis) = axis.filter(|axis| !named(axis) && !Params::THREADS.contains(axis)) {
+        left = keep(left, |m, all| PickedValue::Largest.holds(axis, m, all, cpus));
+    }
+    left.first().copied()
+}
+
+/// Those for which it holds; all where it holds for none.
+fn keep(
+    all: Vec<&Measurement>,
+    holds: impl Fn(&Measurement, &[&Measurement]) -> bool,
+) -> Vec<&Measurement> {
+    let kept: Vec<_> = all.iter().copied().filter(|m| holds(m, &all)).collect();
+    if kept.is_empty() { all } else { kept }
+}
+
+fn value(m: &Measurement, parameter: &str) -> Option<String> {
+    m.params.get(parameter).map(ToString::to_string)
+}
+
+fn number(m: &Measurement, parameter: &str) -> Option<u64> {
+    match Params::THREADS.contains(&parameter) {
+        true => Some(m.params.threads()),
+        false => m.params.int(parameter),
+    }
+}
+
+impl PickedValue {
+    fn holds(&self, parameter: &str, m: &Measurement, all: &[&Measurement], cpus: u64) -> bool {
+        let numbers = || all.iter().filter_map(|m| number(m, parameter));
+        let is = |wanted: Option<u64>| wanted.is_some() && number(m, parameter) == wanted;
+        match self {
+            Self::Is(wanted) => value(m, parameter).is_some_and(|v| v == *wanted),
+            Self::Smallest => is(numbers().min()),
+            Self::Largest => is(numbers().max()),
+            Self::UsableCpus => is(numbers().filter(|n| *n <= cpus).max().or(numbers().min())),
+            Self::Best => true,
+        }
+    }
+}
+
+/// The result with the best figure, whatever its verdict; the first where none has one.
+pub fn best<'a>(all: &[&'a Measurement]) -> Option<&'a Measurement> {
+    let figure = |m: &Measurement| m.summary.as_ref().map(|s| s.value()).filter(|v| v.is_finite());
+    let rated = all.iter().copied().filter_map(|m| Some((m, figure(m)?)));
+    let better = |a: (&'a Measurement, f64), b: (&'a Measurement, f64)| {
+        let wins = match a.0.better {
+            Better::Higher => b.1 > a.1,
+            Better::Lower => b.1 < a.1,
+        };
+        if wins { b } else { a }
+    };
+    rated.reduce(better).map(|(m, _)| m).or_else(|| all.first().copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{measurement, run, spec};
+    use crate::{Parameter, ParameterKind, Unit, Verdict};
+
+    const fn pick(parameter: &'static str, value: PickedValue) -> Pick {
+        Pick { parameter: Cow::Borrowed(parameter), value }
+    }
+
+    /// A workload with two rows, and so many results of it, each of which is faster than the one before.
+    fn measured(points: &[(u64, &str, u64)]) -> Run {
+        let mut spec = spec("disk.rand_read", Unit::BytePerSecond);
+        spec.subsystem = Subsystem::Disk;
+        spec.parameters = Cow::Owned(vec![Parameter {
+            name: "block_size".into(),
+            about: "".into(),
+            kind: ParameterKind::Size { min: 1, max: 1 << 20 },
+            default: "4096".into(),
+        }]);
+        let row = |place, title: &'static str, depth| HeadlineRow {
+            place,
+            title: title.into(),
+            picks: Cow::Owned(vec![pick("queue_depth", depth), pick("isa", PickedValue::Best)]),
+        };
+        let rows = vec![row(2, "deep", PickedValue::Largest), row(1, "one", PickedValue::Smallest)];
+        spec.role.headlines = Cow::Owned(rows);
+        let of = |(i, (depth, isa, block)): (usize, &(u64, &str, u64))| {
+            let params = Params::default().with("queue_depth", *depth).with("isa", *isa);
+            measurement(&spec, params.with("block_size", *block), &[1.0 + i as f64; 8])
+        };
+        let all = points.iter().enumerate().map(of).collect();
+        let mut run = run(all);
+        run.workloads.insert(spec.id.to_string(), spec);
+        run
+    }
+
+    /// Titles, depths and blocks of the rows.
+    fn rows(run: &Run) -> Vec<(String, u64, String, u64)> {
+        let of = |h: &Headline| {
+            let p = &h.measurement.params;
+            let title = h.row.map_or_else(String::new, |r| r.title.to_string());
+            let isa = p.text("isa").unwrap().to_owned();
+            (title, p.int("queue_depth").unwrap(), isa, p.int("block_size").unwrap())
+        };
+        run.headlines().iter().flat_map(|(_, rows)| rows.iter().map(of)).collect()
+    }
+
+    /// So many that not all of them are on the first screen.
+    fn sweep() -> Vec<(u64, &'static str, u64)> {
+        let blocks = [4096, 8192, 65536];
+        let of = |depth| blocks.map(|b| ["a", "b"].map(|isa| (depth, isa, b))).concat();
+        [1, 4, 8, 32].into_iter().flat_map(of).collect()
+    }
+
+    #[test]
+    fn declared_rows_come_in_their_order_and_of_defaults() {
+        let run = measured(&sweep());
+        let expected = [
+            ("one".to_owned(), 1, "b".to_owned(), 4096),
+            ("deep".to_owned(), 32, "b".to_owned(), 4096),
+        ];
+        assert_eq!(rows(&run), expected, "the default block, and the best instruction set");
+        // The last declared row answers for the workload.
+        let all: Vec<&Measurement> = run.measurements.iter().collect();
+        assert_eq!(answer(&run, &all).unwrap().params.int("queue_depth"), Some(1));
+    }
+
+    #[test]
+    fn what_was_not_measured_is_replaced_and_no_result_is_there_twice() {
+        let mut run = measured(&sweep());
+        run.measurements.retain(|m| m.params.int("queue_depth") == Some(8));
+        run.measurements.retain(|m| m.params.int("block_size") != Some(4096));
+        run.measurements.extend(run.measurements.clone());
+        run.measurements.extend(run.measurements.clone());
+        run.measurements.extend(run.measurements.clone());
+        assert_eq!(rows(&run).len(), 1, "{:?}", rows(&run));
+    }
+
+    #[test]
+    fn of_few_results_all_are_there() {
+        let run = measured(&sweep()[..5]);
+        assert_eq!(run.headlines()[0].1.len(), 5);
+        assert!(run.headlines()[0].1.iter().all(|h| h.row.is_none()));
+    }
+
+    #[test]
+    fn no_verdict_moves_a_row_and_only_the_figure_chooses_an_instruction_set() {
+        let mut run = measured(&sweep());
+        let before = rows(&run);
+        run.measurements.iter_mut().for_each(|m| m.verdict = Verdict::Invalid);
+        assert_eq!(rows(&run), before);
+        for m in &mut run.measurements {
+            if m.params.text("isa") == Some("b") {
+                m.summary = None;
+            }
+        }
+        assert!(rows(&run).iter().all(|(_, _, isa, _)| isa == "a"), "{:?}", rows(&run));
+    }
+}

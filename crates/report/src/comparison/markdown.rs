@@ -1,0 +1,47 @@
+//! A comparison and a check as GitHub-flavoured Markdown, for a pull request or a ticket.
+
+use proofmark_model::{CheckedRequirement, Comparison};
+
+use super::table::lines_table;
+use super::view::View;
+use crate::markdown::{escape, line, table};
+use crate::requirements;
+
+/// The verdict, the causes, the first screen and what differs.
+pub fn markdown(comparison: &Comparison) -> String {
+    let view = View::from_comparison(comparison);
+    let mut out = String::new();
+    line(&mut out, &format!("# {}", escape(&view.title)));
+    line(&mut out, &format!("**{}**", escape(&view.verdict)));
+    for cause in &view.causes {
+        out.push_str(&format!("- {}\n", escape(cause)));
+    }
+    out.push('\n');
+    for side in &view.sides {
+        let facts = side.iter().map(|f| escape(&format!("{} {}", f.name, f.value)));
+        line(&mut out, &facts.collect::<Vec<_>>().join("; "));
+    }
+    for (title, lines) in
+        [("The first screen of A, compared", &view.first), ("Results that differ", &view.differing)]
+    {
+        if !lines.is_empty() {
+            line(&mut out, &format!("## {title}"));
+            table(&mut out, &lines_table(lines));
+        }
+    }
+    table(&mut out, &view.subsystems);
+    table(&mut out, &view.differences);
+    format!("{}\n", out.trim_end())
+}
+
+/// The comparison, if there is one, and each requirement.
+pub fn check_markdown(comparison: Option<&Comparison>, all: &[CheckedRequirement]) -> String {
+    let mut out = comparison.map_or_else(String::new, markdown);
+    if !all.is_empty() {
+        out.push_str("\n## Requirements\n\n");
+        for one in requirements::terminal(all).lines() {
+            out.push_str(&format!("- {}\n", escape(one)));
+        }
+    }
+    out
+}

@@ -1,0 +1,86 @@
+//! Several runs, each compared with the first: a row a result, a column a run.
+
+use proofmark_model::{Comparability, ComparedPoint, Comparison, Params, Verdict, format_factor};
+
+use super::tally::Tally;
+use super::verdict;
+use super::words::{point, values};
+use crate::Options;
+use crate::terminal::page::Page;
+use crate::view::{Cell, Table, clean};
+
+/// What is said of each run, and the results of the first screen; of few results all.
+pub fn several(all: &[Comparison], options: &Options) -> String {
+    let mut page = Page::new(options);
+    let Some(first) = all.first() else { return page.out };
+    page.wrap("", 3, &format!("A: {} ({})", clean(&first.a.name), clean(&first.a.machine)));
+    for (c, letter) in all.iter().zip(letters()) {
+        let said = [verdict::unequal(c), Some(verdict::sentences(c, &Tally::count(c)))];
+        let said = said.into_iter().flatten().collect::<Vec<_>>().join(" ");
+        let (name, machine) = (clean(&c.b.name), clean(&c.b.machine));
+        // A sentence calls the run that is compared B.
+        let said = if letter == 'B' { said } else { format!("As B: {said}") };
+        page.wrap("", 3, &format!("{letter}: {name} ({machine}). {said}"));
+    }
+    page.blank();
+    page.table(&table(all));
+    page.out
+}
+
+/// Names of the runs after A.
+fn letters() -> impl Iterator<Item = char> {
+    'B'..='Z'
+}
+
+/// Runs that there are letters for, A included.
+pub const MOST_RUNS: usize = 26;
+
+fn table(all: &[Comparison]) -> Table {
+    let mut table = Table::new("").column("result").number("A");
+    for (_, letter) in all.iter().zip(letters()) {
+        table = table.number(format!("{letter} / A"));
+    }
+    table.keys = 1;
+    let rows = all.iter().flat_map(|c| &c.points);
+    let declared = rows.clone().any(|p| p.row.is_some());
+    let mut seen: Vec<(&str, &Params)> = Vec::new();
+    for p in rows.filter(|p| p.a.is_some() && (p.row.is_some() || !declared)) {
+        let key = (p.workload.as_str(), &p.params);
+        if seen.contains(&key) {
+            continue;
+        }
+        seen.push(key);
+        let name = match &p.row {
+            Some(title) => clean(title),
+            None => point(p),
+        };
+        let [a, _] = values(p);
+        let mut cells = vec![Cell::text(name), Cell::text(a.unwrap_or_else(|| "-".to_owned()))];
+        cells.extend(all.iter().map(|c| {
+            let same = |q: &&ComparedPoint| q.workload == p.workload && q.params == p.params;
+            c.points.iter().find(same).map_or_else(|| Cell::text("-"), cell)
+        }));
+        table.push(cells);
+    }
+    table
+}
+
+/// `▼ 0.500`, with the colour that repeats it.
+fn cell(p: &ComparedPoint) -> Cell {
+    if p.gone() {
+        return Cell { text: "✗ gone".to_owned(), note: None, verdict: Some(Verdict::Invalid) };
+    }
+    let Some(headline) = p.headline.as_ref().filter(|_| p.judged()) else {
+        return Cell::text("not comparable");
+    };
+    // Delivered alone moved: it is another figure than A's, and says so.
+    let delivered = p.delivered.as_ref().filter(|_| p.outcome() != p.change());
+    let ratio = format_factor(delivered.unwrap_or(headline).ratio.median);
+    let (sign, verdict) = match p.change() {
+        Comparability::Slower => ("▼ ", Some(Verdict::Invalid)),
+        Comparability::Faster => ("▲ ", Some(Verdict::Valid)),
+        _ => ("", None),
+    };
+    let figure = if delivered.is_some() { "delivered " } else { "" };
+    Cell { text: format!("{figure}{sign}{ratio}"), note: None, verdict }
+}

@@ -1,0 +1,53 @@
+//! Columns side by side, small enough for the first screen.
+
+use super::canvas::{At, Canvas, Ink};
+use crate::view::Picture;
+
+const WIDTH: f64 = 360.0;
+const HEIGHT: f64 = 100.0;
+const TOP: f64 = 20.0;
+const BOTTOM: f64 = 82.0;
+
+/// Of the view box.
+pub const SIZE: (u32, u32) = (WIDTH as u32, HEIGHT as u32);
+
+/// The inside of the SVG.
+pub fn draw(picture: &Picture) -> String {
+    let step = WIDTH / picture.columns.len().max(1) as f64;
+    Canvas::draw(|canvas| {
+        canvas.line(&[(0.0, BOTTOM), (WIDTH, BOTTOM)], Ink::Grid, 1);
+        for (i, column) in picture.columns.iter().enumerate() {
+            let [left, right] = [i as f64 * step + 2.0, (i + 1) as f64 * step - 2.0];
+            let high = BOTTOM - (BOTTOM - TOP) * column.height.clamp(0.0, 1.0);
+            let corners = [(left, BOTTOM), (left, high), (right, high), (right, BOTTOM)];
+            canvas.fill(&corners, Ink::Series(0));
+            let middle = f64::midpoint(left, right);
+            // At an edge a text may be wider than its column.
+            let (at, anchor) = match i {
+                0 => (left, At::Start),
+                i if i + 1 == picture.columns.len() => (right, At::End),
+                _ => (middle, At::Middle),
+            };
+            canvas.text(&column.above, (at, high - 9.0), anchor, 12, Ink::Text);
+            canvas.text(&column.below, (at, BOTTOM + 12.0), anchor, 12, Ink::Muted);
+            canvas.tooltip((left, TOP), (right, BOTTOM), &column.about);
+        }
+    })
+}
+
+/// A line through shares of a height, without axes: a picture of its own beside a number.
+pub fn strip(shares: &[f64]) -> String {
+    if shares.len() < 2 {
+        return String::new();
+    }
+    let step = 72.0 / (shares.len() - 1) as f64;
+    let place = |(i, share): (usize, &f64)| {
+        let y = 15.0 - 14.0 * share.clamp(0.0, 1.0);
+        format!("{}{:.1} {y:.1}", if i == 0 { "M" } else { "L" }, i as f64 * step)
+    };
+    let path: String = shares.iter().enumerate().map(place).collect();
+    format!(
+        "<svg class=\"strip\" viewBox=\"0 0 72 16\" preserveAspectRatio=\"none\" aria-hidden=\"true\">\
+         <path d=\"{path}\"/></svg>"
+    )
+}

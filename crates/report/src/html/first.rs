@@ -1,0 +1,58 @@
+//! What the first screen has beyond the view: pictures, and the texts to pass on.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::chart::{self, Chart};
+use crate::view::{FirstScreen, View};
+use crate::{RenderError, markdown, summary};
+
+/// The line of each row's rounds, by subsystem.
+pub fn strips(first: &FirstScreen) -> BTreeMap<&'static str, Vec<String>> {
+    let of = |rounds: &[f64]| chart::strip(rounds);
+    first
+        .parts
+        .iter()
+        .map(|p| (p.subsystem, p.rows.iter().map(|r| of(&r.rounds)).collect()))
+        .collect()
+}
+
+/// The small pictures, by the part in whose column they are: their own, or, where that is the longest,
+/// the shortest.
+pub fn pictures(view: &View) -> BTreeMap<&'static str, Vec<Chart>> {
+    let mut all: BTreeMap<_, Vec<Chart>> = BTreeMap::new();
+    let mut rows: Vec<(&'static str, usize)> =
+        view.first.parts.iter().map(|p| (p.subsystem, p.rows.len())).collect();
+    for (i, picture) in view.pictures.iter().enumerate() {
+        let longest = rows.iter().map(|(_, n)| *n).max();
+        let own = |row: &(&str, usize)| row.0 == picture.subsystem && Some(row.1) < longest;
+        let at = rows.iter().position(own);
+        let shortest = || (0..rows.len()).min_by_key(|i| rows[*i].1);
+        let Some(at) = at.or_else(shortest) else { continue };
+        // A picture takes the room of two rows.
+        rows[at].1 += 2;
+        let chart = chart::columns(picture, &format!("chart-first-{i}"));
+        all.entry(rows[at].0).or_default().push(chart);
+    }
+    all
+}
+
+/// Texts to pass on.
+#[derive(Debug, Serialize)]
+pub struct PassOn {
+    summary: String,
+    markdown: String,
+    json: String,
+}
+
+impl PassOn {
+    /// The summary, the tables, and the rows.
+    pub fn write(view: &View) -> Result<Self, RenderError> {
+        Ok(Self {
+            summary: summary::write(view),
+            markdown: markdown::first(view),
+            json: serde_json::to_string_pretty(&view.first)?,
+        })
+    }
+}

@@ -1,0 +1,24 @@
+/* Copies the texts to pass on. */
+{
+  const copy = async (text) => {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      const area = document.createElement("textarea");
+      area.value = text;
+      document.body.append(area);
+      area.select();
+      document.execCommand("copy");
+      area.remove();
+    }
+  };
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    const label = button.textContent;
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      await copy(document.getElementById(button.dataset.copy).textContent);
+      button.textContent = "Copied";
+      setTimeout(() => (button.textContent = label), 1500);
+    });
+  }
+}

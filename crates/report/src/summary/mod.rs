@@ -1,0 +1,74 @@
+//! A short summary for a ticket or a chat.
+
+use proofmark_model::{Run, Verdict};
+
+use crate::view::{ScreenPart, ScreenRow, View, severity_mark, stop, verdict_mark};
+use crate::{Format, Options, RenderError};
+
+/// See the module.
+#[derive(Debug, Clone, Copy)]
+pub struct Summary;
+
+impl Format for Summary {
+    fn id(&self) -> &'static str {
+        "summary"
+    }
+
+    fn file(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn about(&self) -> &'static str {
+        "A short summary, for a ticket or a chat."
+    }
+
+    fn render(&self, run: &Run, _: &Options) -> Result<String, RenderError> {
+        Ok(write(&View::from_run(run)))
+    }
+}
+
+/// The lines: the machine, the judgement, a line per subsystem, the causes.
+pub fn write(view: &View) -> String {
+    let mut lines = vec![view.title.clone(), view.trust.sentence.clone()];
+    lines.extend(view.trust.stopped.clone());
+    lines.extend(view.first.parts.iter().map(part));
+    lines.extend(view.trust.time.clone());
+    lines.extend(view.first.causes.iter().map(|c| {
+        let mark = severity_mark(c.severity);
+        format!("{mark} {}: {} At {}.", c.check, c.sentence, c.place)
+    }));
+    lines.push(view.measured.clone());
+    lines.join("\n") + "\n"
+}
+
+/// `Disk (vda, ext4): Random read 4 KiB, depth 32: 73629 IOPS, p99 310 us; ...`
+fn part(part: &ScreenPart) -> String {
+    let about = match part.about.as_str() {
+        "" => String::new(),
+        about => format!(" ({about})"),
+    };
+    let rows: Vec<String> = part.rows.iter().map(row).collect();
+    stop(&format!("{}{about}: {}", part.title, rows.join("; ")))
+}
+
+fn row(r: &ScreenRow) -> String {
+    let mut name = vec![r.title.as_str(), &r.configuration];
+    name.retain(|n| !n.is_empty());
+    let name = name.join(", ");
+    let doubt = if r.verdict == Verdict::Valid { "" } else { verdict_mark(r.verdict) };
+    let Some(value) = &r.value else { return format!("{name} - ({doubt})") };
+    let figure = match &r.iops {
+        Some(iops) => format!("{iops} IOPS"),
+        None => format!("{value} {}", r.unit),
+    };
+    let near = r.near.as_ref().map(|n| format!("{} % of ceiling", n.percent));
+    let times = r.percentiles.as_ref().filter(|[_, p99]| p99 != "-");
+    let times = times.map(|[p50, p99]| format!("p50 {p50}, p99 {p99}"));
+    let got = r.delivered.as_ref().filter(|d| *d != value).map(|d| format!("delivered {d}"));
+    let more: Vec<String> = [near, times, got, Some(doubt.to_owned()).filter(|d| !d.is_empty())]
+        .into_iter()
+        .flatten()
+        .collect();
+    let more = if more.is_empty() { String::new() } else { format!(" ({})", more.join(", ")) };
+    format!("{name} {figure}{more}")
+}

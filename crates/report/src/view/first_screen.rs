@@ -1,0 +1,355 @@
+//! The first screen: the results that answer for the machine, as workloads declare them before the
+//! run, and the causes of what is not valid.
+
+use proofmark_model::{
+    Access, FigureKind, Headline as Chosen, Host, Measurement, NetworkPath, Params, Pick,
+    PickedValue, Run, Severity, StorageKind, Subsystem, Unit, Verdict,
+};
+use serde::Serialize;
+
+use super::disk;
+use super::findings::FindingGroup;
+use super::headline::{Near, half_width, near};
+use super::label::{Group, interval, usable, why_no_trials};
+use super::operation;
+use super::references::{ratio, ratio_interval};
+use super::table::{Cell, Table};
+use super::text::{clean, plural};
+
+/// Causes that are on the first screen.
+const CAUSES: usize = 3;
+
+/// What a hurried reader sees.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FirstScreen {
+    /// The results, a subsystem each.
+    pub parts: Vec<ScreenPart>,
+    /// What is not valid and why, worst first.
+    pub causes: Vec<Cause>,
+    /// Further causes, which are among the findings.
+    pub more: usize,
+}
+
+/// The results of a subsystem.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ScreenPart {
+    /// `cpu`, `memory`, `disk` or `network`.
+    pub subsystem: &'static str,
+    /// The same for people: `CPU`.
+    pub title: &'static str,
+    /// What was measured: the disk, the way to the server; empty where that is the machine.
+    pub about: String,
+    /// One a result.
+    pub rows: Vec<ScreenRow>,
+}
+
+/// A result with what is needed to judge it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ScreenRow {
+    /// What is asked for: `Random read`.
+    pub title: String,
+    /// `4 KiB, depth 32`: the configuration as far as the title leaves it open.
+    pub configuration: String,
+    /// The workload's id: that of a [`super::WorkloadView`].
+    pub workload: String,
+    /// Place of that among the report's workloads, from 0.
+    pub at: usize,
+    /// Which figure is put first: of CPU loads attainable, of memory loads typical, else delivered.
+    pub kind: FigureKind,
+    /// That figure; `None` where there is no usable result.
+    pub value: Option<String>,
+    /// What the run got, where another figure is put first.
+    pub delivered: Option<String>,
+    /// The unit of both.
+    pub unit: String,
+    /// Of a disk's random I/O, I/Os per second.
+    pub iops: Option<String>,
+    /// Half the width of the interval: `1.9 %`.
+    pub within: Option<String>,
+    /// Against the ceiling.
+    pub near: Option<Near>,
+    /// The figures of its rounds, or trials, in order, as shares of the greatest.
+    #[serde(skip)]
+    pub rounds: Vec<f64>,
+    /// Times of single operations: p50 and p99.
+    pub percentiles: Option<[String; 2]>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why there is no figure, where there is none.
+    pub why_none: String,
+    /// `1.01 times fio (0.99 to 1.02)`; `None` where no reference tool ran or its result is not valid.
+    pub reference: Option<String>,
+}
+
+/// A cause of suspect or invalid results.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Cause {
+    /// How much it weighs.
+    pub severity: Severity,
+    /// Id of the check.
+    pub check: String,
+    /// What was found.
+    pub sentence: String,
+    /// Where.
+    pub place: String,
+    /// `there, up to 25 % of the speed was not delivered`.
+    pub cost: Option<String>,
+    /// What to do about it.
+    pub advice: String,
+}
+
+/// The first screen of a run.
+pub fn build(run: &Run, groups: &[Group], findings: &[FindingGroup]) -> FirstScreen {
+    let part = |(part, chosen): (Subsystem, Vec<Chosen>)| ScreenPart {
+        subsystem: part.as_str(),
+        title: part.title(),
+        about: about(&run.host, part).unwrap_or_default(),
+        rows: chosen.iter().filter_map(|c| row(groups, c)).collect(),
+    };
+    let bad = || findings.iter().filter(|f| f.is_problem());
+    FirstScreen {
+        parts: run.headlines().into_iter().map(part).collect(),
+        causes: bad().take(CAUSES).map(|f| cause(run, f)).collect(),
+        more: bad().count().saturating_sub(CAUSES),
+    }
+}
+
+/// What was measured where that is not the machine itself.
+fn about(host: &Host, part: Subsystem) -> Option<String> {
+    match part {
+        Subsystem::Disk => {
+            let storage = host.storage.get()?;
+            if storage.kind == StorageKind::Memory {
+                return Some(clean(&format!("{}, in memory, not on a disk", storage.path)));
+            }
+            let device = storage.leaves().next();
+            let kind = device.and_then(|d| d.transport.as_deref().or(d.model.as_deref()));
+            let named = match (storage.leaves().count(), device) {
+                (1, Some(device)) => format!("{}, ", device.name),
+                (0, _) => String::new(),
+                (several, _) => format!("{several} devices, "),
+            };
+            let kind = kind.map_or_else(String::new, |k| format!("{k}, "));
+            Some(clean(&format!("{named}{kind}{} at {}", storage.file_system, storage.path)))
+        }
+        Subsystem::Network => {
+            let network = host.network.get()?;
+            Some(match network.path {
+                NetworkPath::Loopback => "loopback, which is not a network".to_owned(),
+                NetworkPath::Peer => clean(&format!("to {}", network.server.name)),
+            })
+        }
+        _ => None,
+    }
+}
+
+fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
+    let m = chosen.measurement;
+    let is_there = |g: &Group| g.all.iter().any(|one| std::ptr::eq(*one, m));
+    let at = groups.iter().position(is_there)?;
+    let group = &groups[at];
+    let found = usable(m);
+    let scale = found.map_or_else(|| disk::scale(m, &[]), |(_, s)| disk::scale(m, &[s.value()]));
+    let show = |value: Option<f64>| value.and_then(|v| scale.number(v));
+    let kind = m.summary.as_ref().map_or(FigureKind::Delivered, |s| s.headline);
+    let delivered = found.filter(|_| kind != FigureKind::Delivered);
+    let random = group.spec.is_some_and(|s| s.work.access == Some(Access::Random));
+    let percentiles = m.latency.as_ref().filter(|_| found.is_some());
+    Some(ScreenRow {
+        title: chosen.row.map_or_else(|| group.heading(), |r| clean(&r.title)),
+        configuration: configuration(group, chosen),
+        workload: group.name(),
+        at,
+        kind,
+        value: show(found.map(|(_, s)| s.value())),
+        delivered: show(delivered.and_then(|(_, s)| s.delivered.value)),
+        unit: scale.label().to_owned(),
+        iops: found.filter(|_| random).and_then(|(_, s)| disk::iops(m)?.number(s.value())),
+        within: found.filter(|_| interval(m).is_some()).and_then(|(_, s)| half_width(s)),
+        near: near(m, &scale).filter(|_| found.is_some()),
+        rounds: rounds(m),
+        percentiles: percentiles.and_then(operation::p50_and_p99),
+        verdict: m.verdict,
+        why_none: match (&m.summary, m.verdict) {
+            (None, _) => why_no_trials(m),
+            (_, Verdict::Invalid) => "invalid: do not use it".to_owned(),
+            _ => String::new(),
+        },
+        reference: reference_ratio(m),
+    })
+}
+
+fn rounds(m: &Measurement) -> Vec<f64> {
+    let rounds = m.trials.iter().flat_map(|t| &t.rounds).map(|r| r.delivered);
+    let mut all: Vec<f64> = rounds.collect();
+    if all.is_empty() {
+        all = m.trials.iter().map(|t| t.value).collect();
+    }
+    all.retain(|v| v.is_finite() && *v >= 0.0);
+    let most = all.iter().copied().fold(0.0, f64::max);
+    if most > 0.0 {
+        all.iter_mut().for_each(|v| *v /= most);
+    }
+    all
+}
+
+/// The parameters that the row picks, in few words; without a row, all that vary.
+fn configuration(group: &Group, chosen: &Chosen) -> String {
+    let m = chosen.measurement;
+    let Some(row) = chosen.row else { return group.short(m) };
+    let open = |pick: &&Pick| match pick.value {
+        // What was not measured is said to be something else; of a disk its way says it.
+        PickedValue::Is(ref wanted) => {
+            m.subsystem != Subsystem::Disk
+                && m.subsystem != Subsystem::Network
+                && m.params.get(&pick.parameter).is_some_and(|v| v.to_string() != *wanted)
+        }
+        PickedValue::UsableCpus | PickedValue::Smallest => true,
+        PickedValue::Best | PickedValue::Largest => group.varying.contains(&&*pick.parameter),
+    };
+    let mut words: Vec<String> = match m.subsystem {
+        Subsystem::Disk => {
+            let usual = |name: &&str| *name != "threads" || m.params.threads() > 1;
+            let names = ["block_size", "queue_depth", "threads"].into_iter().filter(usual);
+            names.filter_map(|n| word(group, m, n)).collect()
+        }
+        _ => {
+            let names = row.picks.iter().filter(open).map(|p| &*p.parameter);
+            names.filter_map(|n| word(group, m, n)).collect()
+        }
+    };
+    let usual = |way: &String| way == "direct" || way == "direct, flush included";
+    words.extend(disk::way(m).filter(|way| !usual(way)));
+    words.join(", ")
+}
+
+/// `2 CPUs`, `depth 32`, `4 KiB`.
+fn word(group: &Group, m: &Measurement, name: &str) -> Option<String> {
+    match (name, m.params.int(name)) {
+        ("threads", Some(n)) if group.beyond_cpus(n) || m.subsystem == Subsystem::Disk => {
+            Some(plural(n, "thread"))
+        }
+        ("threads", Some(n)) => Some(plural(n, "CPU")),
+        ("streams", Some(n)) => Some(plural(n, "stream")),
+        ("queue_depth", Some(n)) => Some(format!("depth {n}")),
+        // Its largest problem answers; how large that is, is with the workload.
+        (Params::SIZE, _) => None,
+        _ => group.text(m, name),
+    }
+}
+
+/// The ratio to the first reference tool whose result is valid.
+fn reference_ratio(m: &Measurement) -> Option<String> {
+    let r = m.references.iter().find(|r| r.verdict == Verdict::Valid)?;
+    let tool = clean(&r.tool);
+    let times = ratio(r.ratio.median)?;
+    let interval = r.ratio.ci95.and_then(ratio_interval);
+    let interval = interval.unwrap_or_else(|| "no interval".to_owned());
+    Some(format!("{times} times {tool} ({interval})"))
+}
+
+fn cause(run: &Run, found: &FindingGroup) -> Cause {
+    Cause {
+        severity: found.severity,
+        check: found.check.clone(),
+        sentence: found.sentence.clone(),
+        place: found.briefly.clone(),
+        cost: cost(run, found),
+        advice: found.advice.clone(),
+    }
+}
+
+/// The most that was not delivered of what is attainable, where this was found.
+fn cost(run: &Run, found: &FindingGroup) -> Option<String> {
+    let here = run.measurements.iter().filter(|m| {
+        m.findings.iter().any(|f| clean(&f.check) == found.check && f.severity == found.severity)
+    });
+    let lost = here.filter_map(|m| {
+        // Only of loads whose windows leave out what is taken does this show what was taken.
+        let s = m.summary.as_ref().filter(|s| s.headline == FigureKind::Attainable)?;
+        let share = s.delivered.value? / s.attainable.value?;
+        let lost = if m.unit == Unit::Second { 1.0 - share.recip() } else { 1.0 - share };
+        (lost.is_finite() && lost >= LEAST_COST).then_some(lost)
+    });
+    let most = lost.fold(0.0, f64::max);
+    (most > 0.0)
+        .then(|| format!("there, up to {:.0} % of the speed was not delivered", most * 100.0))
+}
+
+/// A smaller loss is not worth a word.
+const LEAST_COST: f64 = 0.01;
+
+/// Columns of a part, beyond the first and the verdict.
+struct Columns {
+    /// The figure that is put first in the first row.
+    kind: FigureKind,
+    delivered: bool,
+    iops: bool,
+    percentiles: bool,
+    near: bool,
+}
+
+impl FirstScreen {
+    /// The results as tables, a subsystem each.
+    pub fn tables(&self) -> Vec<Table> {
+        self.parts.iter().map(table).collect()
+    }
+}
+
+fn table(part: &ScreenPart) -> Table {
+    let has = |what: fn(&ScreenRow) -> bool| part.rows.iter().any(what);
+    let columns = Columns {
+        kind: part.rows.first().map_or(FigureKind::Delivered, |r| r.kind),
+        delivered: has(|r| r.delivered.is_some()),
+        iops: has(|r| r.iops.is_some()),
+        percentiles: has(|r| r.percentiles.is_some()),
+        near: has(|r| r.near.is_some()),
+    };
+    let about = if part.about.is_empty() { String::new() } else { format!(": {}", part.about) };
+    let mut table = Table::new(format!("{}{about}", part.title));
+    table = table.column(part.title).number(columns.kind.as_str());
+    if columns.delivered {
+        table = table.number("delivered");
+    }
+    if columns.iops {
+        table = table.number("IOPS");
+    }
+    table = table.number("±").spare(1);
+    if columns.near {
+        table = table.number("of ceiling").spare(2);
+    }
+    if columns.percentiles {
+        table = table.number("p50").spare(2).number("p99").spare(1);
+    }
+    table = table.column("verdict");
+    table.keys = 1;
+    part.rows.iter().for_each(|row| table.push(cells(row, &columns)));
+    table
+}
+
+fn cells(row: &ScreenRow, columns: &Columns) -> Vec<Cell> {
+    let text = |value: Option<&String>| Cell::text(value.map_or("-", String::as_str));
+    let with_unit = |v: &String| format!("{v} {}", row.unit);
+    // Another figure than the column's: of whole problems the median solve.
+    let other = if row.kind == columns.kind { "" } else { row.kind.as_str() };
+    let name = [&*row.title, &row.configuration, other];
+    let name: Vec<&str> = name.into_iter().filter(|n| !n.is_empty()).collect();
+    let mut cells = vec![Cell::text(name.join(", "))];
+    cells.push(text(row.value.as_ref().map(with_unit).as_ref()));
+    if columns.delivered {
+        cells.push(text(row.delivered.as_ref()));
+    }
+    if columns.iops {
+        cells.push(text(row.iops.as_ref()));
+    }
+    cells.push(text(row.within.as_ref()));
+    if columns.near {
+        cells.push(text(row.near.as_ref().map(|n| format!("{} %", n.percent)).as_ref()));
+    }
+    if columns.percentiles {
+        let at = |i: usize| row.percentiles.as_ref().map(|p| p[i].clone());
+        cells.extend([0, 1].map(|i| text(at(i).as_ref())));
+    }
+    cells.push(Cell::verdict(row.verdict));
+    cells
+}

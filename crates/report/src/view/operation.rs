@@ -1,0 +1,25 @@
+//! Times of single operations in few words.
+
+use proofmark_model::{Latency, Measurement, Unit};
+
+use super::num::Scale;
+
+/// `p50 118.0 us, p99 310.0 us`.
+pub fn phrase(m: &Measurement) -> Option<String> {
+    let l = m.latency.as_ref()?;
+    let time = |v: f64| Scale::for_largest([v], Unit::Second).with_label(v);
+    let p99 = l.p99.and_then(time).map_or_else(String::new, |t| format!(", p99 {t}"));
+    time(l.p50).map(|p50| format!("p50 {p50}{p99}"))
+}
+
+/// `118.0 us` and `310.0 us`.
+pub fn p50_and_p99(l: &Latency) -> Option<[String; 2]> {
+    let time = |v: f64| Scale::for_largest([v], Unit::Second).with_label(v);
+    Some([time(l.p50)?, l.p99.and_then(time).unwrap_or_else(|| "-".to_owned())])
+}
+
+/// One scale for the times of a workload, that keeps the digits of its shortest.
+pub fn scale<'a>(all: impl Iterator<Item = &'a Latency>) -> Scale {
+    let medians: Vec<f64> = all.map(|l| l.p50).collect();
+    Scale::for_values(&medians, Unit::Second)
+}

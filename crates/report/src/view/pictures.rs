@@ -1,0 +1,131 @@
+//! The small pictures of the first screen: load latency by working set, and the distribution of the
+//! operation times of the row that ends a part.
+
+use proofmark_model::{Latency, Measurement, Property, Run, Subsystem, Unit, format_size};
+use serde::Serialize;
+
+use super::label::{Group, like, usable};
+use super::num::Scale;
+
+/// Columns of a distribution.
+const COLUMNS: usize = 12;
+/// Columns of a staircase.
+const STEPS: usize = 8;
+/// The lowest column is at least so high.
+const LEAST: f64 = 0.06;
+
+/// Columns side by side.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Picture {
+    /// What it is about: `memory`.
+    pub subsystem: &'static str,
+    /// Title.
+    pub title: String,
+    /// The same in words.
+    pub description: String,
+    /// From the left.
+    pub columns: Vec<Column>,
+}
+
+/// One column.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Column {
+    /// Its height, 0 to 1.
+    pub height: f64,
+    /// What is written above it.
+    pub above: String,
+    /// What is written below it.
+    pub below: String,
+    /// What it says in words.
+    pub about: String,
+}
+
+/// The pictures of a run.
+pub fn draw(run: &Run, groups: &[Group]) -> Vec<Picture> {
+    let staircase = groups.iter().filter_map(staircase);
+    let parts = run.headlines();
+    let timed = parts.iter().filter_map(|(_, rows)| Some(rows.last()?.measurement));
+    let distributions = timed.filter_map(|m| {
+        usable(m)?;
+        let group = groups.iter().find(|g| g.all.iter().any(|one| std::ptr::eq(*one, m)))?;
+        distribution(m.subsystem, &group.heading(), m.latency.as_ref()?)
+    });
+    staircase.chain(distributions).collect()
+}
+
+/// Latency by working set, in the series of the result that answers.
+fn staircase(group: &Group) -> Option<Picture> {
+    const SET: &str = "working_set";
+    group.spec.filter(|s| s.role.gives(Property::LoadLatency) && !group.over_time)?;
+    let all = like(&group.all, group.answer()?.0, &[SET]);
+    let mut steps: Vec<(u64, f64)> = all
+        .into_iter()
+        .filter_map(|m: &Measurement| Some((m.params.int(SET)?, usable(m)?.1.value())))
+        .collect();
+    steps.sort_by_key(|(set, _)| *set);
+    let skip = steps.len().saturating_sub(STEPS);
+    steps.drain(..skip);
+    let most = steps.iter().map(|(_, v)| *v).fold(0.0, f64::max);
+    let least = steps.iter().map(|(_, v)| *v).fold(f64::INFINITY, f64::min);
+    (steps.len() > 1 && least > 0.0 && most > least).then_some(())?;
+    let column = |(set, v): &(u64, f64)| {
+        let text = Scale::for_largest([*v], Unit::Second).with_label(*v)?;
+        let below = format_size(*set);
+        let share = (v / least).ln() / (most / least).ln();
+        let about = format!("{below}: {text}");
+        Some(Column { height: LEAST + (1.0 - LEAST) * share, above: text, below, about })
+    };
+    let columns = steps.iter().filter_map(column).collect();
+    picture(group.spec?.subsystem, "Memory: load latency by working set (log)", columns)
+}
+
+/// How many operations took how long, on a logarithmic axis from the least time to the 99.9th
+/// percentile.
+fn distribution(part: Subsystem, name: &str, l: &Latency) -> Option<Picture> {
+    let (low, high) = (l.min, l.p999.or(l.p99).unwrap_or(l.max));
+    (low > 0.0 && high > low && high.is_finite()).then_some(())?;
+    let place = |v: f64| {
+        let share = (v / low).ln() / (high / low).ln();
+        ((share * COLUMNS as f64) as usize).min(COLUMNS - 1)
+    };
+    let mut counts = [0.0; COLUMNS];
+    for bucket in l.buckets.iter().filter(|b| b.upto > 0.0) {
+        counts[place(bucket.upto.clamp(low, high))] += bucket.count as f64;
+    }
+    let most = counts.iter().copied().fold(0.0, f64::max);
+    let total: f64 = counts.iter().sum();
+    (most > 0.0).then_some(())?;
+    let time = |v: f64| Scale::for_largest([v], Unit::Second).with_label(v).unwrap_or_default();
+    let marks = [("p50", Some(l.p50)), ("p99", l.p99)];
+    let mark = |i: usize| {
+        let here = marks.iter().find_map(|(n, v)| v.filter(|v| place(*v) == i).map(|v| (n, v)));
+        here.map_or_else(String::new, |(name, v)| format!("{name} {}", time(v)))
+    };
+    let edge = |i: usize| low * (high / low).powf(i as f64 / COLUMNS as f64);
+    let column = |(i, count): (usize, &f64)| Column {
+        height: count / most,
+        above: mark(i),
+        below: match i {
+            0 => time(low),
+            i if i == COLUMNS - 1 => time(high),
+            _ => String::new(),
+        },
+        about: format!(
+            "{} to {}: {:.1} %",
+            time(edge(i)),
+            time(edge(i + 1)),
+            100.0 * count / total
+        ),
+    };
+    // It may be drawn beside results of another part.
+    let title = format!("{}: {name}, operations by time (log)", part.title());
+    picture(part, &title, counts.iter().enumerate().map(column).collect())
+}
+
+fn picture(part: Subsystem, title: &str, columns: Vec<Column>) -> Option<Picture> {
+    let about: Vec<&str> = columns.iter().map(|c| &*c.about).collect();
+    let description = format!("{}.", about.join("; "));
+    let subsystem = part.as_str();
+    let title = title.to_owned();
+    (!columns.is_empty()).then_some(Picture { subsystem, title, description, columns })
+}
