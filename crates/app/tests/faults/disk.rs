@@ -210,7 +210,7 @@ fn a_cgroups_limit_is_what_is_measured() {
         // The kernel grants whole slices of 100 ms, so that a trial of five seconds may hold one
         // more than its share (2 %), and what was in flight. The disk does many times as much
         // without the limit; other work may keep a reader from all that it allows.
-        assert!((0.95..1.025).contains(&ratio), "{}: {ratio}", m.point());
+        assert!((0.9..1.025).contains(&ratio), "{}: {ratio}", m.point());
         for check in ["trend", "falling_rate", "above_ceiling"] {
             assert_eq!(found(m, check), None, "{:?}", m.findings);
         }
