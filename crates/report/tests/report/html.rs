@@ -29,50 +29,6 @@ fn it_needs_nothing_from_elsewhere() {
 }
 
 #[test]
-fn the_figures_come_first_and_with_their_worth() {
-    let page = page(&fixture::run());
-    let order = [
-        "<h1>",
-        "class=\"trust",
-        "class=\"causes\"",
-        "class=\"answers\"",
-        "<nav",
-        "id=\"part-cpu\"",
-        "id=\"k1\"",
-        "id=\"findings\"",
-        "id=\"machine\"",
-        "id=\"ceilings\"",
-        "id=\"method\"",
-        "id=\"trials\"",
-    ];
-    let places: Vec<usize> =
-        order.iter().map(|o| page.find(o).unwrap_or_else(|| panic!("{o}"))).collect();
-    assert!(places.is_sorted(), "{places:?}");
-    let answers = between(&page, "<article>", "</article>");
-    assert_eq!(answers.len(), 4, "{answers:?}");
-    for said in ["FP peak", "1 CPU, avx2", "98.40", "GFLOP/s", "± 0.4 %", "96.2 %", "✓ valid"] {
-        assert!(answers[0].contains(said), "{said} in {}", answers[0]);
-    }
-    let top = page.split("<nav").next().unwrap();
-    assert!(top.contains("the worker was ended by SIGKILL"));
-    assert!(top.contains("the quota held back 12 %"));
-    for text in ["pass-summary", "pass-markdown", "pass-json"] {
-        let found = between(top, &format!("<pre id=\"{text}\""), "</pre>");
-        assert!(found[0].contains("FP peak"), "{text}: {}", found[0]);
-    }
-}
-
-#[test]
-fn a_page_is_short_while_its_parts_are_folded() {
-    let page = page(&fixture::published());
-    for workload in between(&page, "<details class=\"workload", ">") {
-        assert!(!workload.contains(" open"), "{workload}");
-    }
-    let open = page.matches("<details class=\"paper\" open>").count();
-    assert!((1..=2).contains(&open), "findings above a note: {open}");
-}
-
-#[test]
 fn tags_are_closed_and_ids_are_unique() {
     let hostile = fixture::every().map(|run| fixture::hostile_of(run, "<i>'\"&"));
     for run in fixture::every().into_iter().chain(hostile) {
@@ -140,34 +96,6 @@ fn conclusions_and_overviews_stand_in_their_parts() {
 }
 
 #[test]
-fn a_series_is_drawn_with_its_levels_its_changes_and_the_system_below() {
-    let run = fixture::endured();
-    let (page, view) = (page(&run), View::from_run(&run));
-    let timeline = &view.workloads[0].timelines[0];
-    let figures = between(&page, "<figure>", "</figure>");
-    let chart = figures.iter().find(|f| f.contains("-time-0-t")).unwrap();
-    let found = between(chart, "<title>", "</title>");
-    for change in &timeline.changes {
-        assert!(found.contains(&change.about.as_str()), "{}", change.about);
-        assert!(chart.contains(&format!("\n{}\n</text>", change.label)));
-    }
-    assert_eq!(found.iter().filter(|t| timeline.levels.iter().any(|l| l.about == **t)).count(), 3);
-    assert!(timeline.system.len() >= 3);
-    for curve in &timeline.system {
-        assert!(chart.contains(&format!("\n{}, ", curve.name)), "{}", curve.name);
-    }
-    for key in ["samples", "95 % interval", "change of level", "trend"] {
-        assert!(chart.contains(key), "{key}");
-    }
-    let chart = page.split("<desc id=\"chart-0-time-0-d\">").nth(1).unwrap();
-    let below = chart.split("</figure>").nth(1).unwrap();
-    let below = below.split("<table").next().unwrap().replace("&#x27;", "'");
-    for sentence in &timeline.sentences {
-        assert!(below.contains(sentence), "{sentence}");
-    }
-}
-
-#[test]
 fn charts_and_tables_are_named() {
     let page = page(&fixture::run());
     assert_eq!(page.matches("<table").count(), page.matches("<caption>").count());
@@ -180,16 +108,6 @@ fn charts_and_tables_are_named() {
     for table in between(&page, "<table", "</table>") {
         assert!(table.contains("scope=\"col\""));
     }
-}
-
-#[test]
-fn every_mark_tells_its_figures() {
-    let page = page(&fixture::run());
-    let found = between(&page, "<title>", "</title>");
-    let flops = "avx2, 4 threads: 393.6 GFLOP/s, 95 % interval 391.6 to 395.2, \
-                 96.2 % of its ceiling of 409.3 GFLOP/s, ✓ valid";
-    assert_eq!(found.iter().filter(|t| **t == flops).count(), 2, "in the lines and in the bars");
-    assert!(found.iter().any(|t| t.starts_with("sse2, 2 threads") && t.ends_with("! suspect")));
 }
 
 #[test]
@@ -218,100 +136,27 @@ fn every_trial_is_there_and_the_published_table() {
 }
 
 #[test]
-fn a_mountain_stands_against_the_reported_caches() {
-    let page = page(&fixture::memory());
-    let chart = |title: &str| {
-        let figures = between(&page, "<figure>", "</figure>");
-        let found = figures.into_iter().find(|f| f.contains(title));
-        found.unwrap_or_else(|| panic!("{title}")).to_owned()
+fn charts_of_cache_levels_and_of_solves_are_labelled() {
+    let chart = |page: &str, title: &str| {
+        let title = format!("{title}</figcaption>");
+        let figures = between(page, "<figure>", "</figure>");
+        (*figures.iter().find(|f| f.contains(&title)).unwrap()).to_owned()
     };
-    for title in ["rate by working set</figcaption>", "latency by working set</figcaption>"] {
-        let chart = chart(title);
+    let memory = page(&fixture::memory());
+    for title in ["rate by working set", "latency by working set"] {
+        let chart = chart(&memory, title);
         for label in ["L1d", "L2", "L3", "L3 measured", "4 KiB", "256 MiB"] {
             assert!(chart.contains(&format!("\n{label}\n</text>")), "{title}: {label}");
         }
         assert!(chart.contains(", log\n</text>"), "{title}");
     }
-    assert!(page.contains("the machine reports (L1d 48 KiB, L2 2 MiB and L3 128 MiB)"));
-    let loaded = chart("latency by load</figcaption>");
-    assert!(loaded.contains("\nmoved by the other threads, GB/s\n</text>"));
-    assert!(loaded.contains("197.6 at 11.20 GB/s"), "the description tells what loaded it");
-    let rates = chart("Copy: rate by threads</figcaption>");
-    assert!(!rates.contains(", log"), "10 and 24 GB/s do not differ by 20 times");
-}
-
-#[test]
-fn solves_have_their_listing_and_the_curve_its_rings() {
-    let page = page(&fixture::linpack());
-    let figures = between(&page, "<figure>", "</figure>");
-    let titled = |title: &str| *figures.iter().find(|f| f.contains(title)).unwrap();
-    let curve = titled("LINPACK: rate by n</figcaption>");
-    assert_eq!(curve.matches(", saturates here</title>").count(), 3);
-    assert!(!titled("Matrix product: rate by n</figcaption>").contains("saturates here"));
-    assert_eq!(page.matches("Ring: the smallest n").count(), 1);
-    let details = between(&page, "<details", "</details>");
-    let listing = details.iter().find(|d| d.contains("<summary>Every solve")).unwrap();
-    assert_eq!(listing.matches("<span class=\"badge invalid\">FAIL</span>").count(), 2);
-    assert!(!listing.contains("Exp 1"), "it is in the listing");
-    assert_eq!(page.matches("<summary>Every solve").count(), 1, "not of the product");
-}
-
-#[test]
-fn block_sizes_are_drawn_both_ways() {
-    let page = page(&fixture::memory());
-    let titles = between(&page, "<figcaption>", "</figcaption>");
-    for title in ["rate by block size", "rate by threads"] {
-        let full = format!("Copy of blocks in order: {title}");
-        assert!(titles.contains(&full.as_str()), "{full} in {titles:?}");
-    }
-}
-
-#[test]
-fn the_roofline_has_a_place_of_its_own_where_there_is_one() {
-    let with = page(&fixture::memory());
-    let order = ["id=\"k8\"", "id=\"roofline\"", "id=\"findings\""];
-    let places: Vec<usize> = order.iter().map(|o| with.find(o).unwrap()).collect();
-    assert!(places.is_sorted(), "{places:?}");
-    for said in ["avx2 196.8 GFLOP/s\n</text>", "memory.triad\n</text>", "L2: 170.7 GB/s</li>"] {
-        assert!(with.contains(said), "{said}");
-    }
-    assert!(!page(&fixture::run()).contains("Roofline"));
-}
-
-#[test]
-fn loss_and_both_ends_of_a_network_are_shown() {
-    let page = page(&fixture::network());
-    for title in [
-        "UDP throughput: loss by offered rate (loopback, 1 stream, block size 65\u{202f}507 B)",
-        "TCP round trip: distribution of operation times",
-    ] {
-        assert!(page.contains(&format!("<figcaption>{title}</figcaption>")), "{title}");
-    }
-    for said in ["offered, Gbit/s\n</text>", "20.0 %\n</text>", "<summary>Client and server: CPU"] {
-        assert!(page.contains(said), "{said}");
-    }
-    assert!(!self::page(&fixture::disk()).contains("Client and server: CPU"));
+    assert!(!chart(&memory, "Copy: rate by threads").contains(", log"));
+    let rings = |title: &str| {
+        chart(&page(&fixture::linpack()), title).matches(", saturates here</title>").count()
+    };
+    assert_eq!([rings("LINPACK: rate by n"), rings("Matrix product: rate by n")], [3, 0]);
     let mut run = fixture::network();
-    assert!(self::page(&run).contains("Whiskers"));
+    assert!(page(&run).contains("Whiskers"));
     run.measurements.retain(|m| m.workload.ends_with(".rtt"));
-    assert!(!self::page(&run).contains("Whiskers"), "percentiles have no interval");
-}
-
-#[test]
-fn latencies_of_a_disk_are_drawn_and_named() {
-    let page = page(&fixture::disk());
-    for title in [
-        "Random read: latency by throughput (direct, 1 thread)",
-        "Random read: distribution of operation times",
-        "Random read: IOPS by queue depth (direct)",
-    ] {
-        assert!(page.contains(&format!("<figcaption>{title}</figcaption>")), "{title}");
-        assert!(page.contains(&format!("\">{title}</title><desc id=\"")), "{title}");
-    }
-    for label in ["time, ms, log", "% of operations", "thousand IOPS"] {
-        assert!(page.contains(&format!("\n{label}\n</text>")), "{label}");
-    }
-    assert!(page.contains("<p class=\"about\">sda, sata, ext4 at /srv/fixture</p>"));
-    assert!(page.contains("p50 118.0 us, p99 295.0 us"));
-    assert!(!page.split("<script>").next().unwrap().contains("NaN"));
+    assert!(!page(&run).contains("Whiskers"), "percentiles have no interval");
 }

@@ -7,6 +7,7 @@ mod conclusions;
 mod declarations;
 mod design;
 mod disk;
+mod dump;
 mod exports;
 mod first_screen;
 mod fixture;

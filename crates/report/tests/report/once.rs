@@ -1,32 +1,10 @@
 //! A report says each thing once, and as briefly as it can be found from others.
 
-use proofmark_model::{Measurement, Param, Run};
 use proofmark_report::view::View;
 use proofmark_report::{Options, find};
 
 use super::fixture;
-use super::reading::{column, each, workload};
-
-#[test]
-fn what_another_parameter_decides_is_not_told_with_it() {
-    let mut run = fixture::disk();
-    let names = |run: &Run| {
-        let view = workload(run, "disk.rand_read");
-        let curves = view.distribution.unwrap().curves;
-        curves.iter().map(|c| c.name.clone()).collect::<Vec<String>>()
-    };
-    assert!(names(&run).iter().all(|n| !n.contains("psync")), "{:?}", names(&run));
-    // Both engines at one depth: a name without the engine would be that of two points.
-    let mut other: Vec<Measurement> = each(&mut run, "disk.rand_read")
-        .filter(|m| m.params.text("engine") == Some("psync"))
-        .map(|m| m.clone())
-        .collect();
-    other.iter_mut().for_each(|m| {
-        m.params.0.insert("engine".into(), Param::Text("io_uring".into()));
-    });
-    run.measurements.extend(other);
-    assert!(names(&run).iter().any(|n| n.contains("psync")), "{:?}", names(&run));
-}
+use super::reading::{each, workload};
 
 #[test]
 fn a_term_is_explained_once() {
@@ -57,15 +35,6 @@ fn few_places_of_a_finding_are_named_and_many_counted() {
     };
     assert_eq!(found(4).matches("block size").count(), 4, "{}", found(4));
     assert_eq!(found(5), "disk.seq_read (5 configurations)");
-}
-
-#[test]
-fn a_verification_of_a_disk_counts_bytes() {
-    let run = fixture::disk();
-    let table = workload(&run, "disk.fsync").verifications;
-    let unit = |title: &str| table.columns.iter().find(|c| c.title == title).unwrap().unit.clone();
-    assert_eq!([unit("claimed"), unit("counted")], [Some("MB".into()), Some("MB".into())]);
-    assert_eq!(column(&table, "counted / claimed"), ["300.0", "300.0"]);
 }
 
 #[test]

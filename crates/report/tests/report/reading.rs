@@ -1,18 +1,11 @@
 //! What the tests of a report look up in it.
 
 use proofmark_model::{Measurement, Run};
-use proofmark_report::view::{Table, View, WorkloadView};
+use proofmark_report::view::{View, WorkloadView};
 
 /// A workload's part of the report.
 pub fn workload(run: &Run, id: &str) -> WorkloadView {
     View::from_run(run).workloads.into_iter().find(|k| k.id == id).unwrap()
-}
-
-/// Texts of one column.
-pub fn column<'a>(table: &'a Table, title: &str) -> Vec<&'a str> {
-    let at = table.columns.iter().position(|c| c.title == title);
-    let at = at.unwrap_or_else(|| panic!("{title} in {:?}", table.columns));
-    table.rows.iter().map(|r| r.cells[at].text.as_str()).collect()
 }
 
 /// The measurements of a workload.

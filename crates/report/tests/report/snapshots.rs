@@ -1,8 +1,10 @@
-//! Every format of the shared fixture, word for word.
+//! The view of each fixture, its terminal report, and each format of one of them, word for word.
 
 use proofmark_model::Run;
+use proofmark_report::view::View;
 use proofmark_report::{Options, find, terminal};
 
+use super::dump::dump;
 use super::fixture;
 
 fn render(format: &str, run: &Run, width: usize) -> String {
@@ -10,63 +12,48 @@ fn render(format: &str, run: &Run, width: usize) -> String {
 }
 
 #[test]
-fn the_shared_run() {
-    for (name, format, width) in [
-        ("terminal_80", "terminal", 80),
-        ("terminal_40", "terminal", 40),
-        ("markdown", "markdown", 80),
-        ("csv", "csv", 80),
-    ] {
-        insta::assert_snapshot!(name, render(format, &fixture::run(), width));
-    }
-}
-
-#[test]
-fn reports() {
+fn views() {
     for (name, run) in [
+        ("run", fixture::run()),
+        ("memory", fixture::memory()),
         ("disk", fixture::disk()),
-        ("linpack", fixture::linpack()),
         ("network", fixture::network()),
+        ("linpack", fixture::linpack()),
+        ("one_solve", fixture::one_solve()),
         ("beside", fixture::beside()),
         ("endured", fixture::endured()),
     ] {
+        insta::assert_snapshot!(format!("{name}_view"), dump(&View::from_run(&run)));
         insta::assert_snapshot!(format!("{name}_80"), render("terminal", &run, 80));
-        insta::assert_snapshot!(format!("{name}_40"), render("terminal", &run, 40));
-        insta::assert_snapshot!(format!("{name}_markdown"), render("markdown", &run, 80));
     }
-    for (name, run) in [
-        ("memory_80", fixture::memory()),
-        ("one_solve_80", fixture::one_solve()),
-        ("loopback_80", fixture::loopback()),
-    ] {
-        insta::assert_snapshot!(name, render("terminal", &run, 80));
-    }
+    insta::assert_snapshot!("loopback_80", render("terminal", &fixture::loopback(), 80));
+}
+
+/// Its workloads are those of the other fixtures.
+#[test]
+fn published() {
+    let mut view = View::from_run(&fixture::published());
+    view.workloads.retain(|w| w.id.ends_with(" over time"));
+    insta::assert_snapshot!("published_view", dump(&view));
 }
 
 #[test]
-fn hosts() {
-    for (name, host, width) in [
-        ("host_80", fixture::host(), 80),
-        ("host_40", fixture::host(), 40),
-        ("disk_host", fixture::disk().host, 80),
-        ("network_host", fixture::network().host, 80),
-        ("memory_host", fixture::memory().host, 80),
-    ] {
-        insta::assert_snapshot!(name, terminal::host(&host, &Options { width, color: false }));
+fn formats() {
+    let run = fixture::sample();
+    for format in ["markdown", "csv", "summary"] {
+        insta::assert_snapshot!(format, render(format, &run, 80));
     }
-}
-
-/// A published experiment, up to the workloads one by one.
-#[test]
-fn published_front() {
-    let text = render("markdown", &fixture::published(), Options::default().width);
-    insta::assert_snapshot!(text.split("\n## Findings").next().unwrap());
-}
-
-/// What it says of several workloads together.
-#[test]
-fn published_overviews() {
-    let text = render("markdown", &fixture::published(), Options::default().width);
-    let from = text.find("## Memory, over several workloads").unwrap();
-    insta::assert_snapshot!(text[from..].split("\n## Roofline").next().unwrap());
+    insta::assert_snapshot!("terminal_40", render("terminal", &run, 40));
+    insta::assert_snapshot!(
+        "host_40",
+        terminal::host(&run.host, &Options { width: 40, color: false })
+    );
+    insta::assert_snapshot!("host_80", terminal::host(&run.host, &Options::default()));
+    let page = render("html", &run, 80);
+    let (head, body) = page.split_once("<style>").unwrap();
+    let (_, body) = body.split_once("</style>").unwrap();
+    let (body, _) = body.split_once("<script>").unwrap();
+    let lines = format!("{head}{body}").replace("</td>\n", "</td>").replace("</th>\n", "</th>");
+    let lines: Vec<&str> = lines.lines().filter(|l| !l.trim().is_empty()).collect();
+    insta::assert_snapshot!("html", lines.join("\n"));
 }
