@@ -115,11 +115,11 @@ pub fn trial_iops(m: &Measurement, value: f64) -> Option<f64> {
 pub fn device_share(m: &Measurement) -> Option<f64> {
     median(m.trials.iter().filter_map(|t| {
         let (device, file) = (t.device.as_ref()?, t.file.as_ref()?);
-        let asked = file.asked_read_bytes + file.asked_written_bytes;
+        let asked = file.asked_read_bytes.saturating_add(file.asked_written_bytes);
         // What the devices did in the other direction is none of this work.
         let of = |asked: u64, moved: u64| if asked > 0 { moved } else { 0 };
         let moved = of(file.asked_read_bytes, device.read_bytes)
-            + of(file.asked_written_bytes, device.written_bytes);
+            .saturating_add(of(file.asked_written_bytes, device.written_bytes));
         (asked > 0).then(|| moved as f64 / asked as f64)
     }))
 }

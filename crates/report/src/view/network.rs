@@ -9,6 +9,7 @@ use proofmark_model::{
 use super::num::median;
 use super::num::{Scale, percent};
 use super::operation;
+use super::text::clean;
 
 /// The parameter that says whether packets leave the machine; it is printed with every result.
 pub const PATH: &str = "path";
@@ -63,7 +64,7 @@ pub fn parameter_phrase(name: &str, value: &Param) -> Option<String> {
         ("direction", "both") => Some("both ways".to_owned()),
         ("placement", "apart") => Some("threads pinned apart".to_owned()),
         ("placement", "free") => Some("threads not pinned".to_owned()),
-        ("no_delay", _) => Some(format!("no_delay {word}")),
+        ("no_delay", _) => Some(format!("no_delay {}", clean(word))),
         _ => None,
     };
     match (name, value) {

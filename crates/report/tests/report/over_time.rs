@@ -120,34 +120,3 @@ fn a_sample_of_another_age_is_left_out() {
     let t = timeline(&run);
     assert_eq!((t.samples.len(), t.until.round()), (599, 600.0));
 }
-
-#[test]
-fn a_strangers_series_breaks_nothing() {
-    for value in [f64::MAX, -1.0, 0.0, 5e-324] {
-        let mut run = fixture::endured();
-        edit(&mut run, |m| {
-            let s = m.series.as_mut().unwrap();
-            (s.for_s, s.every_s, s.merged, s.samples) = (value, value, u64::MAX, 0);
-            s.levels.iter_mut().for_each(|l| {
-                (l.from_s, l.until_s, l.median, l.ci95) = (value, value, value, Some([value; 2]));
-            });
-            s.changes.iter_mut().for_each(|c| (c.at_s, c.ratio) = (value, value));
-            let change = s.changes[0].clone();
-            s.changes.extend(std::iter::repeat_n(change, 50));
-            let trend = s.trend.as_mut().unwrap();
-            (trend.start, trend.slope, trend.ci95) = (value, value, Some([value; 2]));
-            m.trials.iter_mut().for_each(|t| {
-                (t.value, t.seconds) = (value, value);
-                t.conditions.steal_s = Some(value);
-                t.started = fixture::moment(-9_000_000);
-            });
-        });
-        for format in ["terminal", "markdown"] {
-            let text = find(format).unwrap().render(&run, &Options::default()).unwrap();
-            assert!(!text.contains("NaN") && !text.contains("inf "), "{format} with {value}");
-        }
-        let t = timeline(&run);
-        assert!(t.samples.iter().all(|s| s.at.is_finite() && s.value.is_finite()));
-        assert!(t.until.is_finite() && t.until > 0.0);
-    }
-}
