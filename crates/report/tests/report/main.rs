@@ -23,5 +23,4 @@ mod pages;
 mod prometheus;
 mod reading;
 mod references;
-mod rows;
 mod snapshots;

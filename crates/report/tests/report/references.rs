@@ -8,8 +8,7 @@ use proofmark_report::{ALL, Options, find};
 
 use super::dump::Dump;
 use super::fixture;
-use super::reading::each;
-use super::rows::csv_rows;
+use super::reading::{csv_rows, each};
 
 fn render(format: &str, run: &Run) -> String {
     find(format).unwrap().render(run, &Options::default()).unwrap().replace('\n', " ")
