@@ -114,7 +114,7 @@ pub(crate) fn asks(m: &Measurement, way: Way) -> bool {
 
 /// Whether each write is committed, so that the file system's journal writes more than asked.
 pub(crate) fn commits(m: &Measurement) -> bool {
-    files(m).any(|f| f.flush == Flush::Each)
+    files(m).any(|f| matches!(f.flush, Flush::Each | Flush::Dsync))
 }
 
 pub(crate) fn is_random(m: &Measurement) -> bool {

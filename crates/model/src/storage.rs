@@ -82,6 +82,8 @@ pub struct BlockDevice {
     pub rotational: Option<bool>,
     /// Whether what it calls written may still be in its own volatile cache.
     pub volatile_cache: Option<bool>,
+    /// Whether it can make a single write durable without a flush of that cache (FUA).
+    pub fua: Option<bool>,
     /// The kernel's I/O scheduler for it.
     pub scheduler: Option<String>,
     /// How it is attached: `sata`, `nvme`, `virtio`, `usb`, `scsi`, `mmc`, `memory`.
@@ -145,7 +147,7 @@ pub struct DeviceTraffic {
     pub reads: u64,
     /// Writes completed, after merging.
     pub writes: u64,
-    /// Flushes of the device's cache.
+    /// Flushes of the device's cache; writes with FUA are none.
     pub flushes: Option<u64>,
     /// Seconds in which at least one I/O was in flight: the busiest device's.
     pub busy_s: f64,
@@ -180,6 +182,8 @@ pub enum Flush {
     End,
     /// After each write, as a commit.
     Each,
+    /// By each write itself, to a file that is open with O_DSYNC.
+    Dsync,
 }
 
 /// How a trial used the workload's own file, and the file's state, looked at after the

@@ -40,6 +40,7 @@ pub(super) fn look(root: &Root, name: &str, virtual_machine: bool) -> Option<Blo
         // A write-back cache is one that a loss of power empties.
         volatile_cache: queue("write_cache")
             .and_then(|text| either(&text, "write through", "write back")),
+        fua: queue("fua").and_then(|text| either(&text, "0", "1")),
         scheduler: queue("scheduler").and_then(|text| chosen(&text)),
         transport: transport.map(str::to_owned),
         link,

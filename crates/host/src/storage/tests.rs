@@ -81,6 +81,7 @@ fn sata() -> Machine {
         ("queue/max_sectors_kb", "1280\n"),
         ("queue/rotational", "1\n"),
         ("queue/write_cache", "write back\n"),
+        ("queue/fua", "1\n"),
         ("queue/scheduler", "none [mq-deadline]\n"),
         ("device/model", "WDC WD10EZEX-08W\n"),
     ] {
@@ -110,7 +111,7 @@ fn a_partition_has_the_queue_of_its_disk_and_the_disk_the_link() {
         let sectors = (device.logical_sector_bytes, device.physical_sector_bytes);
         assert_eq!(sectors, (Some(512), Some(4096)));
         assert_eq!((device.request_bytes, device.rotational), (Some(1280 << 10), Some(true)));
-        assert_eq!(device.volatile_cache, Some(true));
+        assert_eq!((device.volatile_cache, device.fua), (Some(true), Some(true)));
         assert_eq!(device.scheduler.as_deref(), Some("mq-deadline"));
     }
     assert_eq!(found.leaves().map(|d| d.name.as_str()).collect::<Vec<_>>(), ["sda"]);
@@ -129,7 +130,8 @@ fn facts_that_are_not_reported_are_none() {
     let m = machine(&on("8:0", "ext4", "/dev/sda"));
     m.device(SATA, "8:0").put(&format!("/sys/devices/{SATA}/size"), "many\n");
     let disk = m.look("/srv").devices.remove(0);
-    assert_eq!((disk.size_bytes, disk.rotational, disk.volatile_cache), (None, None, None));
+    assert_eq!((disk.size_bytes, disk.rotational), (None, None));
+    assert_eq!((disk.volatile_cache, disk.fua), (None, None));
     assert_eq!((disk.model, disk.link, disk.scheduler), (None, None, None));
     assert_eq!(disk.request_bytes, None);
 }

@@ -1,7 +1,9 @@
 //! What holds the data: `not_a_disk`, the folder's data are in memory, on a server, or nobody knows
 //! where; `not_durable`, what is called written may still be in a volatile cache.
 
-use proofmark_model::{FileState, Finding, Measurement, Severity, Storage, StorageKind, Trial};
+use proofmark_model::{
+    BlockDevice, FileState, Finding, Flush, Measurement, Severity, Storage, StorageKind, Trial,
+};
 
 use super::{Check, Class, Examine};
 use crate::Context;
@@ -99,6 +101,15 @@ fn trials_unflushed(m: &Measurement) -> usize {
     m.trials.iter().filter(missing).count()
 }
 
+/// Whether writes may have been durable without a flush, which no counter shows: those to a file
+/// that is open with O_DSYNC, on a device with a volatile cache that can write through it (FUA) or
+/// does not report whether it can.
+fn may_use_fua(ctx: &Context, m: &Measurement) -> bool {
+    let can = |d: &BlockDevice| d.volatile_cache != Some(false) && d.fua != Some(false);
+    let able = ctx.host.storage.get().is_some_and(|s| s.leaves().any(can));
+    able && files(m).any(|f| f.flush == Flush::Dsync)
+}
+
 pub(super) static NOT_DURABLE: Check = Check {
     id: "not_durable",
     class: Class::claim("whether the data left the device's volatile cache is unknown"),
@@ -108,8 +119,10 @@ pub(super) static NOT_DURABLE: Check = Check {
          are suspect if the device has a volatile cache or does not report it: the rate may be \
          that of the cache. Trials with a flush that a device with a volatile cache did not count \
          are suspect. So are commits (disk.fsync) with fewer flushes than one per commit of each \
-         thread: the file system does not pass them on (mounted without barriers). Use flush=end, \
-         and mount with barriers.",
+         thread: the file system does not pass them on (mounted without barriers). Commits by \
+         O_DSYNC with too few flushes are a note if the device can make single writes durable \
+         (FUA, /sys/block/*/queue/fua) or does not report it, since its counters do not show such \
+         writes. Use flush=end, and mount with barriers.",
     examine: Examine::Both(not_durable),
 };
 
@@ -134,6 +147,11 @@ fn not_durable(ctx: &Context, m: &Measurement) -> Option<Finding> {
             Severity::Suspect,
             "writes without a flush; whether the device has a volatile cache is unknown",
         ),
+        (true, _, Some(true)) if unflushed > 0 && may_use_fua(ctx, m) => (
+            Severity::Note,
+            "the device counted fewer flushes than commits; it may have made each write durable by \
+             itself (FUA), which its counters do not show",
+        ),
         (true, _, Some(true)) if unflushed > 0 => (
             Severity::Suspect,
             "the device has a volatile cache but counted no flush, or too few, in trials that \
@@ -141,15 +159,16 @@ fn not_durable(ctx: &Context, m: &Measurement) -> Option<Finding> {
         ),
         _ => return None,
     };
-    let advice = "end with a flush (flush=end), on a file system mounted with barriers";
+    let advice = match severity {
+        Severity::Note => "measure method=fdatasync too, whose flushes are counted",
+        _ => "end with a flush (flush=end), on a file system mounted with barriers",
+    };
     let finding = NOT_DURABLE.finding(severity, message, advice).with("flushed", flushed);
     Some(finding.with("buffered", buffered).with("trials_without_flush", unflushed))
 }
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Flush;
-
     use super::*;
     use crate::testing::*;
 
@@ -247,5 +266,31 @@ mod tests {
             ("fewer than one for four", flushed(4, 0.2), SUSPECT),
             ("one for a commit of each thread", flushed(4, 0.25), SILENT),
         ]);
+    }
+
+    #[test]
+    fn what_o_dsync_wrote_with_fua_is_not_called_volatile() {
+        let few = |flushes| {
+            let m = each_device(fsync(1), |_, d| d.flushes = Some(flushes));
+            each_file(m, |_, f| f.flush = Flush::Dsync)
+        };
+        let by_fdatasync = each_file(few(0), |_, f| f.flush = Flush::Each);
+        for (volatile, fua, expected) in [
+            (Some(true), Some(false), SUSPECT),
+            (Some(true), Some(true), NOTE),
+            (Some(true), None, NOTE),
+            (Some(false), Some(true), SILENT),
+        ] {
+            let host = with_storage(|s| {
+                (s.devices[0].volatile_cache, s.devices[0].fua) = (volatile, fua);
+            });
+            let fdatasync = if volatile == Some(true) { SUSPECT } else { SILENT };
+            NOT_DURABLE.on(&host, &[]).expect([
+                ("none", few(0), expected),
+                ("too few", few(5), expected),
+                ("as many", few(1 << 40), SILENT),
+                ("by fdatasync", by_fdatasync.clone(), fdatasync),
+            ]);
+        }
     }
 }

@@ -6,7 +6,7 @@ use proofmark_model::{Finding, Measurement, Severity, format_size};
 
 use super::{Check, Class, Examine, percent};
 use crate::Context;
-use crate::disk::{Cached, EVICTED, Way, asks, commits, files, found_cached, measured};
+use crate::disk::{Cached, EVICTED, Way, asks, files, found_cached, measured};
 
 pub(super) static DIRECT_REFUSED: Check = Check {
     id: "direct_refused",
@@ -58,16 +58,13 @@ pub(super) static UNWRITTEN_DATA: Check = Check {
     about: "Share of the file that was never written: holes, and extents that are only allocated. \
          More than 0.1 % is invalid for a workload that reads, since such a read uses no device. \
          For one that only writes it is suspect: the file system's allocation was timed. Appends \
-         with commits (disk.fsync) grow a file by design and are not examined. A note if the file \
+         (disk.fsync) grow a file by design and report no share. A note if the file \
          system does not report it for a file that is read. Write the whole file before the \
          measurement.",
     examine: Examine::Ours(unwritten_data),
 };
 
 fn unwritten_data(_: &Context, m: &Measurement) -> Option<Finding> {
-    if commits(m) {
-        return None;
-    }
     if asks(m, Way::Read) && files(m).all(|f| f.unwritten.is_none()) {
         let message = "the file system does not report which extents were written";
         let advice =
@@ -209,7 +206,8 @@ mod tests {
         }
         UNWRITTEN_DATA.expect([
             ("written", once(disk("rand_write", 4096, "none"), Some(0.5)), SUSPECT),
-            ("appending is the work", once(fsync(1), Some(0.5)), SILENT),
+            ("appending is the work", unreported(fsync(1)), SILENT),
+            ("overwritten", once(fsync(1), Some(0.5)), SUSPECT),
             ("reads, not reported", unreported(rand_read(1)), NOTE),
             ("a mix, not reported", unreported(disk("mixed", 4096, "none")), NOTE),
             ("writes, not reported", unreported(disk("seq_write", 4096, "none")), SILENT),

@@ -121,6 +121,8 @@ pub(crate) fn rand_read(depth: u64) -> Measurement {
 pub(crate) fn fsync(threads: u64) -> Measurement {
     let params = Params::default()
         .with("threads", threads)
+        .with("mode", "append")
+        .with("method", "fdatasync")
         .with("block_size", 4096)
         .with("file_size", 64 << 20)
         .with("amount", "auto");

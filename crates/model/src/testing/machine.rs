@@ -43,6 +43,7 @@ pub fn block_device(name: &str, number: &str) -> BlockDevice {
         request_bytes: Some(1 << 20),
         rotational: Some(true),
         volatile_cache: Some(true),
+        fua: Some(false),
         scheduler: Some("none".to_owned()),
         transport: Some("virtio".to_owned()),
         link: None,

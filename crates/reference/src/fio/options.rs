@@ -44,7 +44,7 @@ pub(super) fn params(options: Asked<'_>, way: Way, threads: u64) -> Params {
             Flush::Never => params = params.with("flush", "none"),
             Flush::End => params = params.with("flush", "end"),
             // It is among the others.
-            Flush::Each => {}
+            Flush::Each | Flush::Dsync => {}
         }
     }
     for (name, value) in others(options).take(MOST_SHOWN) {
@@ -64,9 +64,12 @@ pub(super) fn direct(options: Asked<'_>) -> bool {
 /// When it flushes what it wrote.
 pub(super) fn flush(options: Asked<'_>) -> Flush {
     let off = |value: &str| matches!(value, "0" | "none");
-    let each = |name: &&str| options.get(name).is_some_and(|value| !off(value));
-    if ["fsync", "fdatasync", "sync"].iter().any(each) {
+    let each = |name: &str| options.get(name).is_some_and(|value| !off(value));
+    if each("fsync") || each("fdatasync") {
         Flush::Each
+    } else if each("sync") {
+        // O_SYNC is O_DSYNC and more.
+        Flush::Dsync
     } else if (on(options, "end_fsync") || on(options, "fsync_on_close")) && !drops_flush(options) {
         Flush::End
     } else {
@@ -259,6 +262,16 @@ mod tests {
         ] {
             let params = given(text, |o| params(o, Way::Write, 1));
             assert_eq!(params.text(name), value, "{text}");
+        }
+        for (text, expected) in [
+            ("fsync=1", Flush::Each),
+            ("fdatasync=1 sync=dsync", Flush::Each),
+            ("sync=dsync", Flush::Dsync),
+            ("sync=1", Flush::Dsync),
+            ("sync=none", Flush::Never),
+            ("sync=0 end_fsync=1", Flush::End),
+        ] {
+            assert_eq!(given(text, flush), expected, "{text}");
         }
         assert_eq!(given("", |o| params(o, Way::Read, 1)).text("flush"), None);
         for (text, same) in

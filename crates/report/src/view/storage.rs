@@ -87,9 +87,14 @@ fn device(d: &BlockDevice) -> String {
     });
     add(d.request_bytes.map(|b| format!("requests up to {}", format_size(b))));
     add(d.scheduler.as_ref().map(|s| format!("scheduler {s}")));
-    add(d
-        .volatile_cache
-        .map(|v| if v { "volatile write cache" } else { "no volatile write cache" }.to_owned()));
+    add(d.volatile_cache.map(|volatile| {
+        match (volatile, d.fua) {
+            (false, _) => "no volatile write cache",
+            (true, Some(true)) => "volatile write cache, can write through it (FUA)",
+            (true, _) => "volatile write cache",
+        }
+        .to_owned()
+    }));
     add(d.rotational.map(|turns| {
         if turns { "reported as rotational" } else { "reported as non-rotational" }.to_owned()
     }));
