@@ -59,6 +59,8 @@ fn params(engine: &str, depth: u64) -> Params {
         .with("cache", "warm")
         .with("flush", "end")
         .with("amount", "auto")
+        .with("mode", "append")
+        .with("method", "fdatasync")
 }
 
 #[test]

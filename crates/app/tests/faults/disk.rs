@@ -51,12 +51,15 @@ fn an_honest_disk_is_not_called_a_lie() {
     let _turn = alone();
     let here = folder();
     let workloads = ["disk.seq_read", "disk.rand_read", "disk.seq_write", "disk.fsync"];
-    let (run, _) = run_json(&mut disk(here.path(), &workloads));
+    let mut command = disk(here.path(), &workloads);
+    command.args(["--set", "disk.fsync.mode=all", "--set", "disk.fsync.method=all"]);
+    let (run, _) = run_json(&mut command);
     if !is_on_a_disk(&run) {
         return;
     }
-    assert_eq!(run.measurements.len(), workloads.len());
+    assert_eq!(run.measurements.len(), workloads.len() + 3, "commits of two modes by two methods");
     for m in &run.measurements {
+        assert_eq!(found(m, "not_durable"), None, "{}: {:?}", m.point(), m.findings);
         assert_ne!(m.verdict, Verdict::Invalid, "{}: {:?}", m.point(), m.findings);
         let w = m.verification.as_ref().unwrap();
         assert_eq!(w.kind, "device sectors");

@@ -4,7 +4,7 @@
 //! proofmark's. Left at their defaults, some options would make it other work: fio would advise the
 //! system on how to read ahead, and allocate what `disk.fsync` appends.
 
-use proofmark_model::{Flush, Params, Trial, Unit};
+use proofmark_model::{Params, Trial, Unit};
 
 use super::Fio;
 use super::pattern::{Pattern, Way};
@@ -30,7 +30,7 @@ const AHEAD: f64 = 1.0 / 8.0;
 /// What fio takes to start and to end, in seconds.
 const START_S: f64 = 1.0;
 
-/// Least alignment of our buffers, in bytes.
+/// Least page, and alignment of our buffers, in bytes.
 const PAGE: u64 = 4096;
 
 impl ReferenceRunner for Fio {
@@ -63,8 +63,9 @@ impl ReferenceRunner for Fio {
                  I/Os read (proofmark: evenly spread)",
             ),
             COMMITS => Some(
-                "writes over the runtime in whole milliseconds, an fdatasync after each, after \
-                 the last an fsync; appended to a file that is not empty",
+                "writes over the runtime in whole milliseconds, each durable before the next; with \
+                 method=fdatasync an fsync after the last; with mode=append to a file that is not \
+                 empty",
             ),
             _ => None,
         }
@@ -101,8 +102,8 @@ impl ReferenceRunner for Fio {
     }
 }
 
-/// Appends, each brought to stable storage, which are counted in operations.
-const COMMITS: &str = "fdatasync";
+/// Writes, each durable before the next, which are counted in operations.
+const COMMITS: &str = "commits";
 
 /// Parameters in which a job that differs is another one.
 const SAME: &[&str] = &["block_size", "queue_depth", "threads", "direct", "reads"];
@@ -135,9 +136,6 @@ fn adapt(task: &Task, block: u64, params: &Params, trial: Trial) -> Trial {
     if task.test == COMMITS {
         trial.work /= block.max(1) as f64;
         trial.value = Unit::OpPerSecond.value(trial.work, trial.seconds);
-        if let Some(file) = &mut trial.file {
-            file.flush = Flush::Each;
-        }
     }
     trial
 }
@@ -256,14 +254,25 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Appends, each brought to stable storage, the last too.
+    /// Writes, each durable before the next, the last too.
     fn commits(&self) -> Result<String, String> {
+        let params = self.task.params;
         refuse_if(self.threads > 1, "it writes one file, proofmark's threads one each")?;
         let bytes = self.each(self.task.work * self.block as f64);
-        refuse_if(bytes > self.file_size, "its file would grow by more than file_size")?;
-        Ok(format!(
-            "--file_append=1 --size={bytes} --direct=0 --ioengine=psync --fdatasync=1 --end_fsync=1"
-        ))
+        let place = if either(params, "mode", "append", "overwrite")? {
+            refuse_if(bytes > self.file_size, "its file would grow by more than file_size")?;
+            format!("--file_append=1 --size={bytes}")
+        } else {
+            // Its file is not in the page cache, as proofmark's is.
+            let whole = self.block.is_multiple_of(PAGE);
+            refuse_if(!whole, "it would first read the rest of each page")?;
+            format!("--size={} --io_size={bytes}", self.part())
+        };
+        let durable = match either(params, "method", "o_dsync", "fdatasync")? {
+            true => "--sync=dsync",
+            false => "--fdatasync=1 --end_fsync=1",
+        };
+        Ok(format!("{place} --direct=0 --ioengine=psync {durable}"))
     }
 }
 

@@ -209,8 +209,13 @@ fn configuration(group: &Group, chosen: &Chosen) -> String {
     };
     let mut words: Vec<String> = match m.subsystem {
         Subsystem::Disk => {
-            let usual = |name: &&str| *name != "threads" || m.params.threads() > 1;
-            let names = ["block_size", "queue_depth", "threads"].into_iter().filter(usual);
+            let shown = |name: &&str| match *name {
+                "threads" => m.params.threads() > 1,
+                "mode" => m.params.text("mode") != Some("append"),
+                _ => true,
+            };
+            let names = ["block_size", "queue_depth", "threads", "mode", "method"];
+            let names = names.into_iter().filter(shown);
             names.filter_map(|n| word(group, m, n)).collect()
         }
         _ => {

@@ -15,6 +15,21 @@ fn brief(run: &Run, width: usize) -> String {
     terminal::brief(run, &Options { width, color: false })
 }
 
+#[test]
+fn a_commit_says_its_method_and_a_mode_that_is_not_the_usual_one() {
+    let commit = |mode: &str, method: &str| {
+        let mut run = fixture::disk();
+        for m in each(&mut run, "disk.fsync") {
+            m.params = m.params.clone().with("mode", mode).with("method", method);
+        }
+        let parts = View::from_run(&run).first.parts;
+        let mut rows = parts.into_iter().flat_map(|p| p.rows);
+        rows.find(|r| r.workload == "disk.fsync").unwrap().configuration
+    };
+    assert_eq!(commit("append", "fdatasync"), "4 KiB, 2 threads, fdatasync");
+    assert_eq!(commit("overwrite", "o_dsync"), "4 KiB, 2 threads, overwrite, o_dsync");
+}
+
 /// The fixture with that verdict and half-width of its fastest `cpu.flops`.
 fn with_best(verdict: Verdict, half_width: f64) -> Run {
     let mut run = fixture::run();

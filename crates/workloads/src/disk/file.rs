@@ -24,7 +24,7 @@ use crate::locked;
 
 mod unnamed;
 
-pub(crate) use unnamed::Unnamed;
+pub(crate) use unnamed::{Unnamed, refused};
 
 /// Bytes that are written or read at once while the file is laid out or warmed.
 const BLOCK: usize = POOL;
@@ -71,11 +71,12 @@ impl TestFile {
         Ok(file)
     }
 
-    /// A small, empty file without a name; `bytes` will be written to it and others like it.
-    pub(crate) fn new_unnamed(folder: &Path, bytes: u64) -> Result<Unnamed, Refusal> {
+    /// An empty file without a name, open with `more` flags; `bytes` will be written to it and
+    /// others like it.
+    pub(crate) fn new_unnamed(folder: &Path, bytes: u64, more: OFlags) -> Result<Unnamed, Refusal> {
         // The test file gives up its space: both might take more than half of what is free.
         locked(&KEPT).take();
-        Unnamed::create(folder, bytes)
+        Unnamed::create_with(folder, bytes, more)
     }
 
     /// A file that no other point has.
@@ -87,7 +88,7 @@ impl TestFile {
             new.try_direct();
             new.lay_out()
         });
-        done.map_err(|e| unnamed::refused(folder, size, &e))?;
+        done.map_err(|e| refused(folder, size, &e))?;
         Ok(new)
     }
 
@@ -221,6 +222,11 @@ impl TestFile {
 /// Whether a descriptor is open for direct I/O, as the kernel says; `None` if it does not.
 pub(crate) fn is_direct(fd: impl AsFd) -> Option<bool> {
     fcntl_getfl(fd).ok().map(|flags| flags.contains(OFlags::DIRECT))
+}
+
+/// Whether each write to a descriptor is durable, as the kernel says.
+pub(crate) fn is_dsync(fd: impl AsFd) -> bool {
+    fcntl_getfl(fd).is_ok_and(|flags| flags.contains(OFlags::DSYNC))
 }
 
 #[cfg(test)]

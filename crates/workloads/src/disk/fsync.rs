@@ -1,4 +1,4 @@
-//! `disk.fsync`: append and fdatasync, as a database does for each commit.
+//! `disk.fsync`: writes that are durable one by one, as a database does for each commit.
 
 use std::fs::File;
 use std::io;
@@ -9,17 +9,18 @@ use std::sync::Arc;
 
 use proofmark_engine::{Amount, Latencies, Load, Refusal, Setup, raw_ns};
 use proofmark_model::{FileState, Flush};
+use rustix::fs::OFlags;
 
 use super::buffers::Buffers;
-use super::content::{Content, entropy_bits};
+use super::content::{Content, POOL, entropy_bits};
 use super::extents::unwritten_share;
-use super::file::{TestFile, Unnamed, is_direct};
+use super::file::{TestFile, Unnamed, is_direct, is_dsync, refused};
 use super::load::{FOLDER, ahead_s, amount, new_generation};
 use super::readback::{PIECE, ReadBack};
 use super::seen::Seen;
-use super::shape::Shape;
+use super::shape::{Method, Mode, Shape};
 
-/// Bytes at the end of a file that are read back.
+/// Bytes before the end of the last write that are read back.
 const TAIL: u64 = 64 << 10;
 
 /// A point that is set up.
@@ -61,15 +62,20 @@ impl Setup for Commits {
 
     fn thread(&self, index: usize, of: usize) -> Result<Box<dyn Load>, Refusal> {
         let all = self.shape.file_size.saturating_mul(of as u64);
-        Ok(Box::new(Log::new(
-            TestFile::new_unnamed(Path::new(FOLDER), all)?,
-            self.shape,
-            (Arc::clone(&self.seen), index),
-        )?))
+        let file = TestFile::new_unnamed(Path::new(FOLDER), all, flags(self.shape.method))?;
+        Ok(Box::new(Log::new(file, self.shape, (Arc::clone(&self.seen), index))?))
     }
 }
 
-/// One thread's file and what was appended to it.
+/// What a file is opened with besides.
+fn flags(method: Method) -> OFlags {
+    match method {
+        Method::Fdatasync => OFlags::empty(),
+        Method::ODsync => OFlags::DSYNC,
+    }
+}
+
+/// One thread's file and what was written to it.
 struct Log {
     file: Unnamed,
     shape: Shape,
@@ -79,7 +85,8 @@ struct Log {
     buffer: Buffers,
     /// Which place of the pool the buffer holds.
     holds: Option<u64>,
-    length: u64,
+    /// Where the next block is written.
+    next: u64,
     /// What the stamps say since it was begun.
     generation: u64,
     done: u64,
@@ -94,7 +101,7 @@ impl Log {
         shape: Shape,
         (seen, index): (Arc<Seen>, usize),
     ) -> Result<Self, Refusal> {
-        Ok(Self {
+        let mut log = Self {
             file,
             shape,
             seen,
@@ -102,13 +109,30 @@ impl Log {
             content: Content::new(),
             buffer: Buffers::new(1, shape.block_size as usize)?,
             holds: None,
-            length: 0,
+            next: 0,
             generation: new_generation(),
             done: 0,
             latencies: Latencies::ready(),
             back: ReadBack::new()?,
             failure: None,
-        })
+        };
+        if shape.mode == Mode::Overwrite {
+            log.lay_out().map_err(|e| refused(Path::new(FOLDER), shape.file_size, &e))?;
+        }
+        Ok(log)
+    }
+
+    /// Writes the whole file and flushes it, so that overwriting changes nothing but data. It stays
+    /// in the page cache: a block that is less than a page needs no read.
+    fn lay_out(&mut self) -> io::Result<()> {
+        let mut buffer = Buffers::new(1, POOL).map_err(io::Error::other)?;
+        for offset in (0..self.shape.file_size).step_by(POOL) {
+            let length = (self.shape.file_size - offset).min(POOL as u64) as usize;
+            let piece = &mut buffer.slot(0)[..length];
+            self.content.fill(piece, offset, 0);
+            self.file().write_all_at(piece, offset)?;
+        }
+        self.file().sync_all()
     }
 
     fn file(&self) -> &File {
@@ -116,29 +140,33 @@ impl Log {
     }
 
     fn restart(&mut self) -> io::Result<()> {
-        self.file().set_len(0)?;
-        self.length = 0;
+        if self.shape.mode == Mode::Append {
+            self.file().set_len(0)?;
+        }
+        self.next = 0;
         self.generation = new_generation();
         Ok(())
     }
 
-    /// Appends a block and waits until it is on stable storage.
+    /// Writes a block and waits until it is on stable storage.
     fn commit(&mut self) -> io::Result<()> {
-        let (block, offset) = (self.shape.block_size, self.length);
+        let (block, offset) = (self.shape.block_size, self.next);
         let buffer = self.buffer.slot(0);
         self.content.refill(buffer, offset, self.generation, &mut self.holds);
         let start = raw_ns();
         self.file.buffered.write_all_at(buffer, offset)?;
-        self.file.buffered.sync_data()?;
+        if self.shape.method == Method::Fdatasync {
+            self.file.buffered.sync_data()?;
+        }
         self.latencies.record(raw_ns() - start);
-        self.length += block;
+        self.next += block;
         self.done += 1;
         Ok(())
     }
 
     fn work(&mut self, iterations: u64) -> io::Result<()> {
         for _ in 0..iterations {
-            if self.length + self.shape.block_size > self.shape.file_size {
+            if self.next + self.shape.block_size > self.shape.file_size {
                 self.restart()?;
             }
             self.commit()?;
@@ -146,9 +174,18 @@ impl Log {
         Ok(())
     }
 
+    /// When its writes become durable; that a file is open with O_DSYNC, the system must say.
+    fn flush(&self) -> Flush {
+        match self.shape.method {
+            Method::Fdatasync => Flush::Each,
+            Method::ODsync if is_dsync(self.file()) => Flush::Dsync,
+            Method::ODsync => Flush::Never,
+        }
+    }
+
     fn fail(&mut self, doing: &str, result: io::Result<()>) {
         if let Err(e) = result {
-            let reason = format!("{doing} the test file at offset {} failed: {e}", self.length);
+            let reason = format!("{doing} the test file at offset {} failed: {e}", self.next);
             self.failure.get_or_insert(reason);
         }
     }
@@ -157,7 +194,7 @@ impl Log {
 impl Load for Log {
     fn prepare(&mut self, iterations: u64) {
         let more = iterations.saturating_mul(self.shape.block_size);
-        if self.length > 0 && self.length.saturating_add(more) > self.shape.file_size {
+        if self.next > 0 && self.next.saturating_add(more) > self.shape.file_size {
             let restarted = self.restart().and_then(|()| self.file().sync_all());
             self.fail("truncating", restarted);
         }
@@ -170,7 +207,7 @@ impl Load for Log {
 
     fn run(&mut self, iterations: u64) {
         let worked = self.work(iterations);
-        self.fail("appending to", worked);
+        self.fail("writing to", worked);
     }
 
     fn failure(&mut self) -> Option<String> {
@@ -182,12 +219,12 @@ impl Load for Log {
     }
 
     fn verify(&mut self) -> Result<u64, String> {
-        let length = self.length.min(TAIL);
-        let (block, file) = ((self.length - length, length), self.file.buffered.as_fd());
+        let length = self.next.min(TAIL);
+        let (block, file) = ((self.next - length, length), self.file.buffered.as_fd());
         let mut state = FileState {
             direct: is_direct(file),
             size_bytes: self.shape.file_size,
-            flush: Flush::Each,
+            flush: self.flush(),
             ..FileState::default()
         };
         if length > 0 {
@@ -196,7 +233,9 @@ impl Load for Log {
             self.back.check(way_back, &self.content, block, self.generation)?;
             state.entropy_bits =
                 entropy_bits(self.back.piece(way_back, block.0, length as usize)?);
-            state.unwritten = unwritten_share(file, self.length);
+        }
+        if self.shape.mode == Mode::Overwrite {
+            state.unwritten = unwritten_share(file, self.shape.file_size);
         }
         self.seen.saw(|file| *file = state);
         self.seen.asked(self.index, [0, self.done * self.shape.block_size]);

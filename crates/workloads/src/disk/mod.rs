@@ -57,6 +57,9 @@ const FLUSHED: Pick = pick_value("flush", "end");
 const LARGE: Pick = pick("file_size", PickedValue::Largest);
 const COLD: Pick = pick_value("cache", "cold");
 const ONE_AT_A_TIME: Pick = pick("queue_depth", PickedValue::Smallest);
+/// A commit as most programs do it.
+const APPENDED: Pick = pick_value("mode", "append");
+const BY_FDATASYNC: Pick = pick_value("method", "fdatasync");
 const DEEP: Pick = pick("queue_depth", PickedValue::Largest);
 
 /// Declares a workload: its name here, id, title, operation, whether it is random, summary.
@@ -166,11 +169,11 @@ workloads! {
             compare_with: Cow::Borrowed(&[tool_test("fio", "randrw"), tool_test("sysbench", "rndrw")]),
             ..Role::NONE
         };
-    FSYNC = "disk.fsync" "Commit" Append Seq
-        "Appends to a file, each flushed to the device, per second.",
+    FSYNC = "disk.fsync" "Commit" Commit Seq
+        "Writes to a file, each durable before the next, per second.",
         Role {
-            headlines: Cow::Borrowed(const { &[headline(7, "Commit (fdatasync)", &[])] }),
-            compare_with: Cow::Borrowed(&[tool_test("fio", "fdatasync")]),
+            headlines: Cow::Borrowed(const { &[headline(7, "Commit", const { &[APPENDED, BY_FDATASYNC] })] }),
+            compare_with: Cow::Borrowed(&[tool_test("fio", "commits")]),
             ..Role::NONE
         };
 }
@@ -189,7 +192,7 @@ impl Workload for Disk {
     }
 
     fn disk_bytes(&self, params: &Params) -> u64 {
-        let files = |s: &Shape| if self.operation == Operation::Append { s.threads } else { 1 };
+        let files = |s: &Shape| if self.operation == Operation::Commit { s.threads } else { 1 };
         let shape = Shape::from_params(self.operation, params);
         shape.map_or(0, |s| files(&s).saturating_mul(s.file_size))
     }
@@ -220,7 +223,7 @@ impl Workload for Disk {
             return Ok(Box::new(Blocks(Arc::new(fault.task(kind, shape)?))));
         }
         Ok(match self.operation {
-            Operation::Append => Box::new(Commits::new(shape)),
+            Operation::Commit => Box::new(Commits::new(shape)),
             _ => Box::new(Blocks(Arc::new(Task::new(kind, shape)?))),
         })
     }

@@ -17,8 +17,8 @@ pub(crate) enum Operation {
     Copy,
     /// Some of them read, the others write, anywhere in a part.
     Mixed,
-    /// Each thread appends to a file of its own, and flushes each block.
-    Append,
+    /// Each thread writes to a file of its own, and each block is durable before the next.
+    Commit,
 }
 
 impl Operation {
@@ -29,7 +29,7 @@ impl Operation {
     /// Bytes that a file needs at least, for these threads.
     fn least_file(self, block: u64, threads: u64) -> u64 {
         match self {
-            Self::Append => block,
+            Self::Commit => block,
             Self::Copy => block.saturating_mul(threads).saturating_mul(2),
             _ => block.saturating_mul(threads),
         }
@@ -45,6 +45,23 @@ pub(super) enum Cache {
     Cold,
     /// All of it.
     Warm,
+}
+
+/// What a commit writes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// The end of a file, which grows.
+    Append,
+    /// The next block of a file that was written before.
+    Overwrite,
+}
+
+/// What makes a commit durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Method {
+    Fdatasync,
+    /// The file is open with O_DSYNC.
+    ODsync,
 }
 
 /// Default file size in bytes.
@@ -72,6 +89,10 @@ pub(super) struct Shape {
     pub(super) cache: Cache,
     /// Whether each thread ends with an fdatasync.
     pub(super) flush: bool,
+    /// Of commits.
+    pub(super) mode: Mode,
+    /// Of commits.
+    pub(super) method: Method,
     /// Bytes of a trial, where they are fixed.
     pub(super) amount: Option<u64>,
 }
@@ -85,7 +106,7 @@ impl Shape {
             queue_depth: 1,
             reads: match operation {
                 Operation::Read => 100,
-                Operation::Write | Operation::Append => 0,
+                Operation::Write | Operation::Commit => 0,
                 Operation::Copy => 50,
                 Operation::Mixed => int(params, "reads")?,
             },
@@ -94,9 +115,16 @@ impl Shape {
             direct: false,
             cache: Cache::Warm,
             flush: true,
+            mode: Mode::Append,
+            method: Method::Fdatasync,
             amount: params.int("amount"),
         };
-        if operation != Operation::Append {
+        if operation == Operation::Commit {
+            let modes = [("append", Mode::Append), ("overwrite", Mode::Overwrite)];
+            let methods = [("fdatasync", Method::Fdatasync), ("o_dsync", Method::ODsync)];
+            shape.mode = choice(params, "mode", &modes)?;
+            shape.method = choice(params, "method", &methods)?;
+        } else {
             let caches = [("none", Cache::None), ("cold", Cache::Cold), ("warm", Cache::Warm)];
             shape.queue_depth = int(params, "queue_depth")?.max(1);
             shape.engine = choice(params, "engine", &Kind::ALL.map(|kind| (kind.name(), kind)))?;
@@ -181,7 +209,7 @@ pub(super) fn resolve_auto(operation: Operation, params: Params, host: &Host) ->
     let params = resolve_engine(params, host);
     let block = params.int("block_size").unwrap_or(1);
     let least = operation.least_file(block, params.threads());
-    let usual = if operation == Operation::Append { FSYNC_FILE } else { FILE };
+    let usual = if operation == Operation::Commit { FSYNC_FILE } else { FILE };
     let params = resolved(params, "file_size", |_| usual.max(least.next_multiple_of(MIB)));
     let cached = matches!(params.text("cache"), Some("cold" | "warm"));
     let sector = host.storage.get().and_then(|s| s.sector_bytes()).unwrap_or(USUAL_SECTOR);
@@ -224,6 +252,8 @@ pub(super) mod testing {
         direct: true,
         cache: Cache::None,
         flush: false,
+        mode: Mode::Append,
+        method: Method::Fdatasync,
         amount: None,
     };
 }

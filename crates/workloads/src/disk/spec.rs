@@ -93,10 +93,25 @@ const RAND_WRITE_PARAMETERS: &[Parameter] = parameters!("4096", "1", FLUSH);
 const MIXED_PARAMETERS: &[Parameter] = parameters!("4096", "32", READS, FLUSH);
 const FSYNC_PARAMETERS: &[Parameter] = &[
     threads_parameter("Threads, each with its own file; the scheduler places them.", "1"),
+    parameter(
+        "mode",
+        "What is written: the end of the file, which grows (append), or blocks of a file that was \
+         written in full before, in place (overwrite).",
+        choice(const { &words(["append", "overwrite"]) }),
+        "append",
+    ),
+    parameter(
+        "method",
+        "What makes a write durable: an fdatasync(2) after it (fdatasync), or a file that is open \
+         with O_DSYNC (o_dsync).",
+        choice(const { &words(["fdatasync", "o_dsync"]) }),
+        "fdatasync",
+    ),
     block_size("4096"),
     size_parameter(
         "file_size",
-        "File size at which a thread starts its file anew; auto: 64 MiB, and at least one block.",
+        "File size at which a thread begins again at the start of its file; auto: 64 MiB, and at least \
+         one block.",
         1,
     ),
     AMOUNT,
@@ -172,16 +187,21 @@ const MIXING: &str = ordered!(
      default) the timed part ends after each thread's fdatasync."
 );
 
-const FSYNC: &str = "Each thread appends blocks to its own file through the page cache and calls \
-                     fdatasync after each, as a database does for a commit. One operation is one \
-                     append and one fdatasync; the next begins when it is done. An fdatasync ends \
-                     when the device reports the data and the new file length as stable. A device \
-                     or hypervisor that ignores flushes may report this too early. At file_size \
-                     the file is truncated and begun anew; for small files this is in the timed \
-                     part. Latency is the time of one operation; each is timed. Verification: \
-                     proofmark reads back the end of the file afterwards and compares it with what \
-                     was appended. The devices' sector counters are the independent verification. \
-                     They exceed the appended bytes, since the file system also writes its \
+const FSYNC: &str = "Each thread writes blocks to its own file through the page cache, each durable \
+                     before the next, as a database does for a commit. One operation is one write \
+                     that is durable. With mode=append (the default) it extends the file, so the \
+                     file system records the new length too. With mode=overwrite proofmark writes \
+                     and flushes the whole file before the first trial, and an operation replaces \
+                     a block of it: a preallocated log. With method=fdatasync (the default) an \
+                     fdatasync follows each write; with method=o_dsync the file is open with \
+                     O_DSYNC, and the write returns when it is durable. Either ends when the \
+                     device reports the data, and a new length, as stable. A device or hypervisor \
+                     that ignores flushes may report this too early. At file_size a thread begins \
+                     again at the start; appends truncate the file, which for small files is in \
+                     the timed part. Latency is the time of one operation; each is timed. \
+                     Verification: proofmark reads back the last blocks written and compares them. \
+                     The devices' sector counters and flushes are the independent verification. \
+                     The sectors exceed the bytes written, since the file system also writes its \
                      journal.";
 
 /// The declaration of a workload.
@@ -198,10 +218,10 @@ pub(super) const fn blocks(
         (Operation::Write, true) => (RAND_WRITING, RAND_WRITE_PARAMETERS),
         (Operation::Copy, _) => (COPYING, SEQ_WRITE_PARAMETERS),
         (Operation::Mixed, _) => (MIXING, MIXED_PARAMETERS),
-        (Operation::Append, _) => (FSYNC, FSYNC_PARAMETERS),
+        (Operation::Commit, _) => (FSYNC, FSYNC_PARAMETERS),
     };
     let (axis, unit) = match operation {
-        Operation::Append => ("threads", Unit::OpPerSecond),
+        Operation::Commit => ("threads", Unit::OpPerSecond),
         _ if random => ("queue_depth", Unit::BytePerSecond),
         _ => ("block_size", Unit::BytePerSecond),
     };

@@ -4,6 +4,7 @@ use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 
 use proofmark_engine::Refusal;
+use rustix::fs::OFlags;
 
 use super::file::TestFile;
 
@@ -20,7 +21,7 @@ impl ToolFile {
 
     /// Creates an empty one, which disappears at once, to see whether the folder allows it.
     pub fn try_in(folder: &Path) -> Result<(), Refusal> {
-        TestFile::new_unnamed(folder, 0).map(drop)
+        TestFile::new_unnamed(folder, 0, OFlags::empty()).map(drop)
     }
 
     /// The path by which a child of this process opens it.

@@ -1,5 +1,7 @@
 use std::path::Path;
 
+use proofmark_model::Flush;
+
 use super::*;
 use crate::Tool;
 use crate::testing::{self, agrees, replaced, with};
@@ -10,7 +12,7 @@ fn parameters(test: &str) -> Params {
     let common = "threads=1 block_size=4k file_size=1g amount=auto";
     let blocks = "queue_depth=32 engine=io_uring direct=on cache=none";
     let more = match test {
-        COMMITS => "",
+        COMMITS => "mode=append method=fdatasync",
         "randrw" => "reads=70 flush=end",
         _ if test.ends_with("write") => "flush=end",
         _ => "cache=none",
@@ -89,6 +91,33 @@ fn work_and_time_of_a_trial_are_amounts() {
     let several = "it writes one file, proofmark's threads one each";
     for (test, changes, trial, expected) in [
         (COMMITS, "", (0.3, 200.0), Ok(blocks)),
+        (
+            COMMITS,
+            "method=o_dsync",
+            (0.3, 200.0),
+            Ok(".. --file_append=1 --size=819200 --direct=0 --ioengine=psync --sync=dsync"),
+        ),
+        (
+            COMMITS,
+            "mode=overwrite",
+            (0.3, 1e6),
+            Ok("--rw=write --bs=4096 --size=1073741824 --io_size=4096000000 --direct=0 \
+                --ioengine=psync --fdatasync=1 --end_fsync=1"),
+        ),
+        (
+            COMMITS,
+            "mode=overwrite method=o_dsync",
+            (0.3, 200.0),
+            Ok(".. --io_size=819200 --direct=0 --ioengine=psync --sync=dsync"),
+        ),
+        (
+            COMMITS,
+            "mode=overwrite block_size=512",
+            (0.3, 200.0),
+            Err("it would first read the rest of each page"),
+        ),
+        (COMMITS, "mode=new", (0.3, 200.0), Err("mode is not set")),
+        (COMMITS, "method=fsync", (0.3, 200.0), Err("method is not set")),
         (COMMITS, "threads=2", (0.3, 10.0), Err(several)),
         (COMMITS, "", (0.3, 1e6), Err("its file would grow by more than file_size")),
         // Long trials begin with untimed work.
@@ -169,6 +198,12 @@ fn the_figure_is_in_the_words_of_the_test() {
     assert_eq!((f.trials[0].work, f.trials[0].seconds, f.params), (35.0, 0.025, params));
     assert!((f.trials[0].value - 1400.0).abs() < 1e-9);
     assert_eq!(f.trials[0].file.as_ref().unwrap().flush, Flush::Each);
+    // 200 writes in 217 ms
+    let text = include_str!("../captured/3.33-beside-dsync.json");
+    let changes = "mode=overwrite method=o_dsync file_size=4m";
+    let (params, f) = figure(COMMITS, changes, 200.0, text).unwrap();
+    assert_eq!((f.trials[0].work, f.trials[0].seconds, f.params), (200.0, 0.217, params));
+    assert_eq!(f.trials[0].file.as_ref().unwrap().flush, Flush::Dsync);
 }
 
 /// 16 MiB in 292 ms; `io_size` was not given.

@@ -37,6 +37,11 @@ impl Unnamed {
     /// An empty file in a folder in which this many bytes are about to be written, in this file or
     /// in several: refused if more than half of what is free there, or more than a file may have.
     pub(crate) fn create(folder: &Path, bytes: u64) -> Result<Self, Refusal> {
+        Self::create_with(folder, bytes, OFlags::empty())
+    }
+
+    /// The same with more flags on the descriptor that writes through the page cache.
+    pub(crate) fn create_with(folder: &Path, bytes: u64, more: OFlags) -> Result<Self, Refusal> {
         let dir = open_folder(folder)?;
         let limit = getrlimit(Resource::Fsize).current;
         // Beyond it a write does not fail but ends the process, with SIGXFSZ.
@@ -47,7 +52,7 @@ impl Unnamed {
             within_half(bytes, free, folder)
         });
         fits?;
-        let file = without_name(dir.as_fd()).or_else(|_| renounced(dir.as_fd()));
+        let file = without_name(dir.as_fd(), more).or_else(|_| renounced(dir.as_fd(), more));
         file.map_err(|e| refused(folder, bytes, &e.into()))
     }
 
@@ -86,8 +91,8 @@ fn open_folder(folder: &Path) -> Result<OwnedFd, Refusal> {
 }
 
 /// Creates the file with O_TMPFILE and opens it again through /proc.
-fn without_name(folder: BorrowedFd) -> Result<Unnamed, Errno> {
-    let buffered = openat(folder, ".", OURS | OFlags::TMPFILE | OFlags::EXCL, MODE)?;
+fn without_name(folder: BorrowedFd, more: OFlags) -> Result<Unnamed, Errno> {
+    let buffered = openat(folder, ".", OURS | more | OFlags::TMPFILE | OFlags::EXCL, MODE)?;
     let again = format!("/proc/self/fd/{}", buffered.as_raw_fd());
     // The link in /proc is what must be followed.
     let flags = OURS.difference(OFlags::NOFOLLOW) | OFlags::DIRECT;
@@ -99,9 +104,9 @@ fn without_name(folder: BorrowedFd) -> Result<Unnamed, Errno> {
 }
 
 /// Creates the file with a name that is removed at once.
-fn renounced(folder: BorrowedFd) -> Result<Unnamed, Errno> {
+fn renounced(folder: BorrowedFd, more: OFlags) -> Result<Unnamed, Errno> {
     let name = format!(".proofmark-{:016x}", random());
-    let buffered = openat(folder, &*name, OURS | OFlags::CREATE | OFlags::EXCL, MODE)?;
+    let buffered = openat(folder, &*name, OURS | more | OFlags::CREATE | OFlags::EXCL, MODE)?;
     let direct = again(folder, &name, &buffered);
     unlinkat(folder, &*name, AtFlags::empty())?;
     Ok(both(buffered, direct))
@@ -143,7 +148,7 @@ fn within_half(bytes: u64, free: Option<u64>, folder: &Path) -> Result<(), Refus
 }
 
 /// Why a file of this size cannot be created or written in a folder.
-pub(super) fn refused(folder: &Path, bytes: u64, error: &std::io::Error) -> Refusal {
+pub(crate) fn refused(folder: &Path, bytes: u64, error: &std::io::Error) -> Refusal {
     let (is_there, folder, size) = (folder.is_dir(), shown(folder), format_size(bytes));
     Refusal(match Errno::from_io_error(error) {
         Some(Errno::NOSPC) => format!("the disk of {folder} is full"),
@@ -171,16 +176,17 @@ mod tests {
 
     use proofmark_testing::skip;
 
+    use super::super::is_dsync;
     use super::super::testing::Folder;
     use super::*;
 
-    type Way = fn(BorrowedFd) -> Result<Unnamed, Errno>;
+    type Way = fn(BorrowedFd, OFlags) -> Result<Unnamed, Errno>;
 
     #[test]
     fn no_way_leaves_a_name() {
         for (name, way) in [("O_TMPFILE", without_name as Way), ("a name", renounced as Way)] {
             let folder = Folder::new();
-            let file = match way(open_folder(folder.path()).unwrap().as_fd()) {
+            let file = match way(open_folder(folder.path()).unwrap().as_fd(), OFlags::DSYNC) {
                 Ok(file) => file,
                 Err(e) if name == "O_TMPFILE" => {
                     skip(format!("{name}: {e}"));
@@ -198,11 +204,12 @@ mod tests {
     fn is_open_twice(file: &Unnamed, name: &str) {
         let is_direct = |fd: &File| rustix::fs::fcntl_getfl(fd).unwrap().contains(OFlags::DIRECT);
         assert!(!is_direct(&file.buffered), "{name}");
+        assert!(is_dsync(&file.buffered), "{name}");
         file.buffered.write_all_at(b"written", 0).unwrap();
         let Some(direct) = file.direct_file() else {
             return skip(file.direct().unwrap_err().0);
         };
-        assert!(is_direct(direct), "{name}");
+        assert!(is_direct(direct) && !is_dsync(direct), "{name}");
         assert_eq!(direct.metadata().unwrap().len(), 7, "{name}: one file, not two");
     }
 

@@ -1,4 +1,4 @@
-use Operation::{Append, Copy, Mixed, Read, Write};
+use Operation::{Commit, Copy, Mixed, Read, Write};
 use proofmark_model::testing::{block_device, storage};
 use proofmark_model::{BlockDevice, Probe};
 
@@ -69,7 +69,7 @@ fn a_file_left_to_the_machine_is_large_enough() {
         Shape::from_params(operation, &resolved).unwrap();
     }
     let fsync =
-        |words| resolve_auto(Append, params(words), &host(None, None)).remove(0).int("file_size");
+        |words| resolve_auto(Commit, params(words), &host(None, None)).remove(0).int("file_size");
     assert_eq!(fsync("file_size=auto block_size=4096"), Some(64 * MIB));
     assert_eq!(fsync("file_size=auto block_size=83886080"), Some(80 * MIB));
     assert_eq!(fsync("file_size=5 block_size=4096"), Some(5));
@@ -136,10 +136,17 @@ fn what_can_be_is_read_right() {
 
 #[test]
 fn of_fsync_the_file_is_each_threads_own() {
-    let of = |words: &str| Shape::from_params(Append, &params(words));
-    let shape = of("threads=8 block_size=4096 file_size=4096 amount=auto").unwrap();
+    const COMMITS: &str = "threads=1 block_size=4096 file_size=4096 amount=auto mode=append \
+                           method=fdatasync";
+    let of = |words: &str| Shape::from_params(Commit, &params(&format!("{COMMITS} {words}")));
+    let shape = of("threads=8").unwrap();
     assert!(shape.flush && shape.engine == Kind::Psync && shape.queue_depth == 1);
+    assert_eq!((shape.mode, shape.method), (Mode::Append, Method::Fdatasync));
+    let other = of("mode=overwrite method=o_dsync").unwrap();
+    assert_eq!((other.mode, other.method), (Mode::Overwrite, Method::ODsync));
     let refused = |words: &str| of(words).unwrap_err().0;
-    assert!(refused("threads=1 block_size=4096 file_size=4095").contains("needs a file of 4 KiB"));
-    assert!(refused("threads=2 block_size=4096 file_size=4096 amount=4096").contains("amount is"));
+    assert!(refused("file_size=4095").contains("needs a file of 4 KiB"));
+    assert!(refused("threads=2 amount=4096").contains("amount is"));
+    assert_eq!(refused("mode=truncate"), "mode has no value 'truncate'");
+    assert_eq!(refused("method=fsync"), "method has no value 'fsync'");
 }
