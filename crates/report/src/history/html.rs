@@ -10,12 +10,12 @@ use serde::Serialize;
 use super::line::{Line, Moment};
 use super::table::{self, minute};
 use crate::RenderError;
-use crate::html::chart::{self, Chart};
+use crate::html::chart::{Figure, figure};
 use crate::html::environment;
-use crate::view::{LineChart, Mark, Series, Spot, Table, Tick, clean, plural, verdict_mark};
+use crate::view::{
+    AXIS, Axis, Chart, Mark, Series, Spot, Table, Tick, clean, plural, verdict_mark,
+};
 
-/// Values on the axis beyond which a chart shows nothing.
-const AXIS: f64 = 1e7;
 const STYLE: &str =
     concat!(include_str!("../html/page/style.css"), include_str!("../html/page/chart.css"));
 /// Labels below a chart.
@@ -24,7 +24,7 @@ const TICKS: u32 = 4;
 /// A line as the page has it.
 #[derive(Serialize)]
 struct Part {
-    chart: Option<Chart>,
+    chart: Option<Figure>,
     table: Table,
 }
 
@@ -44,7 +44,7 @@ pub fn points(workload: &str, shared: &str, lines: &[Line]) -> Result<String, Re
         let chart = drawing(&name, line);
         let mut table = table::line(line);
         table.caption = name;
-        let chart = chart.map(|c| chart::lines(&c, &format!("chart-{i}")));
+        let chart = chart.map(|c| figure(&c, &format!("chart-{i}")));
         Part { chart, table }
     };
     let parts: Vec<Part> = lines.iter().enumerate().map(part).collect();
@@ -74,7 +74,7 @@ fn page(title: &str, about: &str, parts: &[Part]) -> Result<String, RenderError>
 }
 
 /// The chart of a line; `None` where none of its values has a place on the axis.
-fn drawing(name: &str, line: &Line) -> Option<LineChart> {
+fn drawing(name: &str, line: &Line) -> Option<Chart> {
     let (first, last) = (line.moments.first()?.started, line.moments.last()?.started);
     let spots: Vec<Spot> =
         line.moments.iter().filter_map(|m| spot(line, m, place(m.started, first, last))).collect();
@@ -90,25 +90,19 @@ fn drawing(name: &str, line: &Line) -> Option<LineChart> {
         )
     })?;
     let missing = line.moments.len() - spots.len();
-    Some(LineChart {
-        title: name.to_owned(),
-        description,
-        unit: line.scale.label().to_owned(),
-        log: false,
-        joined: false,
-        axis: match line.better {
-            Better::Higher => "start of the run, UTC; higher is better".to_owned(),
-            Better::Lower => "start of the run, UTC; lower is better".to_owned(),
-        },
-        ticks: ticks(first, last),
-        rules: Vec::new(),
-        key: String::new(),
-        series: vec![Series { name: name.to_owned(), spots }],
-        left_out: match missing {
-            0 => String::new(),
-            n => format!("Too large for the chart: {}.", plural(n as u64, "result")),
-        },
-    })
+    let better = match line.better {
+        Better::Higher => "start of the run, UTC; higher is better",
+        Better::Lower => "start of the run, UTC; lower is better",
+    };
+    let ticks = ticks(first, last);
+    let x = Axis { ends: [0.0, 1.0], ticks, ..Axis::named(better, vec![]) };
+    let series = vec![Series::through(name, spots)];
+    let left_out = match missing {
+        0 => String::new(),
+        n => format!("Too large for the chart: {}.", plural(n as u64, "result")),
+    };
+    let chart = Chart::new(name.to_owned(), x, [line.scale.label(), "time"], false, series);
+    Some(Chart { description, left_out, ..chart })
 }
 
 fn spot(line: &Line, m: &Moment, at: f64) -> Option<Spot> {
@@ -135,11 +129,10 @@ fn spot(line: &Line, m: &Moment, at: f64) -> Option<Spot> {
         text,
         about,
         interval: m.ci95.and_then(|[low, high]| Some([on_axis(low)?, on_axis(high)?])),
-        ceiling: None,
-        fall: None,
         verdict: m.verdict,
+        ..Mark::default()
     };
-    Some(Spot { at, x, mark, saturates: false })
+    Some(Spot { at, x, mark, ..Spot::default() })
 }
 
 /// Where a moment lies between the first and the last: a single one in the middle.

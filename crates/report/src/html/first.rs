@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::chart::{self, Chart};
+use super::chart::{self, Figure};
 use crate::view::{FirstScreen, View};
 use crate::{RenderError, markdown, summary};
 
@@ -20,8 +20,8 @@ pub fn strips(first: &FirstScreen) -> BTreeMap<&'static str, Vec<String>> {
 
 /// The small pictures, by the part in whose column they are: their own, or, where that is the longest,
 /// the shortest.
-pub fn pictures(view: &View) -> BTreeMap<&'static str, Vec<Chart>> {
-    let mut all: BTreeMap<_, Vec<Chart>> = BTreeMap::new();
+pub fn pictures(view: &View) -> BTreeMap<&'static str, Vec<Figure>> {
+    let mut all: BTreeMap<_, Vec<Figure>> = BTreeMap::new();
     let mut rows: Vec<(&'static str, usize)> =
         view.first.parts.iter().map(|p| (p.subsystem, p.rows.len())).collect();
     for (i, picture) in view.pictures.iter().enumerate() {

@@ -14,8 +14,8 @@ use minijinja::{AutoEscape, Environment, Value, context};
 use proofmark_model::{Run, Severity, Verdict};
 use serde::Serialize;
 
-use self::chart::{Chart, Layout};
-use crate::view::{View, WorkloadView, severity_mark, verdict_mark};
+use self::chart::{Figure, Layout};
+use crate::view::{Timeline, View, WorkloadView, severity_mark, verdict_mark};
 use crate::{Format, Options, RenderError};
 
 /// What every page is made of.
@@ -73,10 +73,10 @@ impl Format for Html {
         let draw = |id, layout| view.noise.as_ref().map(|p| chart::noise(p, id, layout));
         let (portrait, noise) =
             (draw("chart-portrait", Layout::BRIEF), draw("chart-noise", Layout::FULL));
-        let roofline = view.roofline.as_ref().map(|r| chart::roofline(r, "chart-roofline"));
+        let roofline = view.roofline.as_ref().map(|r| chart::figure(&r.chart, "chart-roofline"));
         let against = view.against.iter().enumerate();
-        let against: Vec<Chart> =
-            against.map(|(i, c)| chart::references(c, &format!("chart-against-{i}"))).collect();
+        let against: Vec<Figure> =
+            against.map(|(i, c)| chart::bars(c, &format!("chart-against-{i}"))).collect();
         let page = environment(&TEMPLATES)?.get_template("page.html")?.render(context! {
             title => view.title.clone(),
             view => Serde(&view),
@@ -101,25 +101,30 @@ impl Format for Html {
 struct Charts {
     /// Whether any value of the lines or bars has an interval.
     whiskers: bool,
-    timelines: Vec<Chart>,
-    lines: Vec<Chart>,
-    bars: Vec<Chart>,
-    latency: Vec<Chart>,
-    maps: Vec<Chart>,
-    references: Vec<Chart>,
+    timelines: Vec<Figure>,
+    lines: Vec<Figure>,
+    bars: Vec<Figure>,
+    latency: Vec<Figure>,
+    maps: Vec<Figure>,
+    references: Vec<Figure>,
 }
 
 impl Charts {
     fn draw(workload: &WorkloadView, at: usize) -> Self {
-        let line = |(i, c)| chart::lines(c, &format!("chart-{at}-line-{i}"));
+        // The page says once what the signs of all lines are.
+        let line = |(i, c)| Figure {
+            key: String::new(),
+            ..chart::figure(c, &format!("chart-{at}-line-{i}"))
+        };
         let bar = |(i, c)| chart::bars(c, &format!("chart-{at}-bar-{i}"));
-        let latency = |(i, c)| chart::latency(c, &format!("chart-{at}-latency-{i}"));
-        let reference = |(i, c)| chart::references(c, &format!("chart-{at}-reference-{i}"));
+        let latency = |(i, c)| chart::figure(c, &format!("chart-{at}-latency-{i}"));
+        let reference = |(i, c)| chart::bars(c, &format!("chart-{at}-reference-{i}"));
         let map = |(i, c)| chart::heat_map(c, &format!("chart-{at}-map-{i}"));
-        let timeline = |(i, c)| chart::timeline(c, &format!("chart-{at}-time-{i}"));
+        let timeline =
+            |(i, t): (_, &Timeline)| chart::figure(&t.chart, &format!("chart-{at}-time-{i}"));
         let timed = workload.curves.iter().chain(&workload.distribution);
         let spots = workload.lines.iter().flat_map(|l| &l.series).flat_map(|s| &s.spots);
-        let bars = workload.bars.iter().flat_map(|b| &b.bars);
+        let bars = workload.bars.iter().flat_map(|b| &b.groups).flat_map(|g| &g.bars);
         let mut marks = spots.map(|s| &s.mark).chain(bars.map(|b| &b.mark));
         Self {
             whiskers: marks.any(|m| m.interval.is_some()),

@@ -3,7 +3,7 @@
 use proofmark_model::Subsystem;
 use serde::Serialize;
 
-use super::chart::{self, Chart};
+use super::chart::{self, Figure};
 use crate::view::{Table, View};
 
 /// One subsystem's part.
@@ -20,7 +20,7 @@ pub struct Part {
     /// The same a workload.
     pub designs: Vec<String>,
     /// Charts over several workloads.
-    pub lines: Vec<Chart>,
+    pub lines: Vec<Figure>,
     /// Whether any value of these has an interval.
     pub whiskers: bool,
     /// Tables over several workloads.
@@ -46,7 +46,7 @@ fn assemble(view: &View, id: String, title: &'static str, first: usize) -> Part 
     let design = view.design.iter().filter(|d| d.title == title);
     let overviews = || view.overviews.iter().filter(|o| o.title == title);
     let lines = || overviews().flat_map(|o| &o.lines);
-    let draw = |(i, c)| chart::lines(c, &format!("chart-{id}-{i}"));
+    let draw = |(i, c)| chart::figure(c, &format!("chart-{id}-{i}"));
     let mut marks = lines().flat_map(|l| &l.series).flat_map(|s| &s.spots);
     Part {
         whiskers: marks.any(|s| s.mark.interval.is_some()),

@@ -71,7 +71,7 @@ impl Format for Markdown {
             overview.tables.iter().for_each(|t| table(&mut out, t));
         }
         if let Some(roofline) = &view.roofline {
-            line(&mut out, &format!("## {}", escape(&roofline.title)));
+            line(&mut out, &format!("## {}", escape(&roofline.chart.title)));
             line(&mut out, &escape(&roofline.sentence));
             table(&mut out, &roofline.table);
         }

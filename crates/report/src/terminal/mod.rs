@@ -331,7 +331,7 @@ impl Page {
 
     fn roofline(&mut self, roofline: &Roofline) {
         self.blank();
-        self.title(&roofline.title);
+        self.title(&roofline.chart.title);
         self.wrap("", 0, &roofline.table.caption);
         self.table(&roofline.table);
         self.wrap("", 0, &roofline.sentence);

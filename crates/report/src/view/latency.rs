@@ -4,15 +4,15 @@
 use std::collections::BTreeSet;
 
 use proofmark_model::{Latency, Measurement, Subsystem, Verdict};
-use serde::Serialize;
 
+use super::chart::{AXIS, Axis, Chart, LINES, Mark, Series, Spot, left_out, wide};
 use super::keyed::{caption, keyed, keys};
 use super::label::like;
 use super::label::{Group, why_missing, why_no_trials};
 use super::num::Scale;
-use super::series::{LINES, follows, title};
+use super::series::value::on_axis;
+use super::series::{follows, title};
 use super::table::{Cell, Table};
-use super::text::plural;
 use super::verdict_mark;
 use super::{disk, network, operation};
 
@@ -20,64 +20,10 @@ use super::{disk, network, operation};
 const STEP: f64 = 0.1;
 /// Latency-throughput curves of one workload.
 const CURVES: usize = 4;
-/// Times on the axis, in its unit, beyond which a chart shows nothing.
-const AXIS: f64 = 1e7;
 
 /// What the times of I/Os are.
 const IO_TIME: &str = "The time of one I/O from before its submission until its completion is seen, over \
     all trials. With several in flight, it includes waiting for the others.";
-
-/// An axis of numbers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Along {
-    /// What it shows, with its unit.
-    pub label: String,
-    /// Whether equal factors, not equal steps, are at equal distances.
-    pub log: bool,
-}
-
-/// A point of a curve that has a sign and a label.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Point {
-    /// Place in the axes' units, from left to right and upwards.
-    pub at: [f64; 2],
-    /// Its printed label; empty without one.
-    pub label: String,
-    /// In words.
-    pub about: String,
-    /// Verdict of its measurement, where the legend does not give that of the whole curve.
-    pub verdict: Option<Verdict>,
-}
-
-/// One curve.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Curve {
-    /// Name in the legend.
-    pub name: String,
-    /// Its corners in the axes' units.
-    pub line: Vec<[f64; 2]>,
-    /// What is marked on it.
-    pub points: Vec<Point>,
-}
-
-/// Curves over an axis of numbers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LatencyChart {
-    /// Title.
-    pub title: String,
-    /// What a reader would see, in words.
-    pub description: String,
-    /// From left to right.
-    pub x: Along,
-    /// Upwards.
-    pub y: Along,
-    /// The curves.
-    pub curves: Vec<Curve>,
-    /// What the marks are.
-    pub key: String,
-    /// What is left out and why; empty if nothing is.
-    pub left_out: String,
-}
 
 /// What the times of round trips are.
 const ROUND_TRIP: &str = "The time from before the message is sent until its whole answer has arrived, \
@@ -158,7 +104,7 @@ pub fn table(group: &Group) -> Table {
 
 /// The distributions: of the best number and those that differ from it by the workload's
 /// axis, then of the others, as many as a chart holds.
-pub fn distribution(group: &Group) -> Option<LatencyChart> {
+pub fn distribution(group: &Group) -> Option<Chart> {
     let timed: Vec<(&Measurement, &Latency)> = group
         .all
         .iter()
@@ -166,34 +112,33 @@ pub fn distribution(group: &Group) -> Option<LatencyChart> {
         .filter(|(_, l)| l.buckets.len() > 1)
         .collect();
     let scale = operation::scale(timed.iter().map(|(_, l)| *l));
-    let mut curves: Vec<Curve> = in_order(group, &timed)
+    let mut series: Vec<Series> = in_order(group, &timed)
         .into_iter()
         .filter_map(|(m, l)| cumulative(group, &scale, m, l))
         .collect();
-    if curves.is_empty() {
-        return None;
-    }
-    let more = curves.len().saturating_sub(LINES);
-    curves.truncate(LINES);
-    Some(LatencyChart {
-        title: title(group, "distribution of operation times", ""),
-        description: format!("Cumulative share of operations by time. {}.", describe(&curves)),
-        x: Along { label: format!("time, {}", scale.label()), log: true },
-        y: Along { label: "% of operations".to_owned(), log: false },
-        curves,
+    let more = series.len().saturating_sub(LINES);
+    series.truncate(LINES);
+    let times = series.iter().flat_map(|s| &s.line).map(|at| at[0]);
+    let x = Axis::log(&format!("time, {}", scale.label()), times);
+    let description = format!("Cumulative share of operations by time. {}.", describe(&series));
+    let name = match series.as_slice() {
+        [] => return None,
+        [one] => one.name.clone(),
+        _ => String::new(),
+    };
+    let title = title(group, "distribution of operation times", &name);
+    Some(Chart {
+        description,
         key: "Markers: p50, p99 and p99.9, where there are enough operations.".to_owned(),
-        left_out: if more > 0 {
-            format!("{}: in the table.", plural(more as u64, "more distribution"))
-        } else {
-            String::new()
-        },
+        left_out: left_out(more, "distribution", "in the table"),
+        ..Chart::new(title, x, ["% of operations", "time"], false, series)
     })
 }
 
-/// What the points of all curves say.
-fn describe(curves: &[Curve]) -> String {
-    let points = curves.iter().flat_map(|c| &c.points);
-    points.map(|p| p.about.as_str()).collect::<Vec<_>>().join("; ")
+/// What the values of all lines say.
+pub fn describe(series: &[Series]) -> String {
+    let spots = series.iter().flat_map(|s| &s.spots);
+    spots.map(|s| s.mark.about.as_str()).collect::<Vec<_>>().join("; ")
 }
 
 /// The best number's series first, thinned to what a chart holds, then the rest.
@@ -223,8 +168,8 @@ fn along<'a>(group: &Group<'a>, parameter: &'a str) -> Vec<&'a str> {
     parameters
 }
 
-fn cumulative(group: &Group, scale: &Scale, m: &Measurement, l: &Latency) -> Option<Curve> {
-    let on_axis = |v: f64| Some(scale.scaled(v)).filter(|v| *v > 1.0 / AXIS && *v < AXIS);
+fn cumulative(group: &Group, scale: &Scale, m: &Measurement, l: &Latency) -> Option<Series> {
+    let on_axis = |v: f64| on_axis(scale, v).filter(|v| *v > 1.0 / AXIS);
     let total: f64 = l.buckets.iter().map(|b| b.count as f64).sum();
     let mut line: Vec<[f64; 2]> = on_axis(l.min).map(|x| [x, 0.0]).into_iter().collect();
     let mut below = 0.0;
@@ -238,28 +183,23 @@ fn cumulative(group: &Group, scale: &Scale, m: &Measurement, l: &Latency) -> Opt
         }
     }
     let name = group.short(m);
-    let points = [("p50", Some(l.p50), 50.0), ("p99", l.p99, 99.0), ("p99.9", l.p999, 99.9)];
-    let points: Vec<Point> = points
-        .into_iter()
-        .filter_map(|(percentile, value, share)| {
-            Some(Point {
-                at: [on_axis(value?)?, share],
-                label: String::new(),
-                about: format!("{name}: {percentile} {}", scale.with_label(value?)?),
-                verdict: None,
-            })
-        })
-        .collect();
+    let spots = [("p50", Some(l.p50), 50.0), ("p99", l.p99, 99.0), ("p99.9", l.p999, 99.9)];
+    let spot = |(percentile, time, value): (&str, Option<f64>, f64)| {
+        let about = format!("{name}: {percentile} {}", scale.with_label(time?)?);
+        let mark = Mark { value, about, ..Mark::default() };
+        Some(Spot { at: on_axis(time?)?, mark, ..Spot::default() })
+    };
+    let spots: Vec<Spot> = spots.into_iter().filter_map(spot).collect();
     let name = match m.verdict {
         Verdict::Valid => name,
         other => format!("{name} ({})", verdict_mark(other)),
     };
-    (line.len() > 1 && !points.is_empty()).then_some(Curve { name, line, points })
+    (line.len() > 1 && !spots.is_empty()).then(|| Series { name, line, spots, ..Series::default() })
 }
 
 /// Latency over throughput, a chart a sweep of the queue depth: that of the best number
 /// first.
-pub fn curves(group: &Group, scale: &Scale) -> Vec<LatencyChart> {
+pub fn curves(group: &Group, scale: &Scale) -> Vec<Chart> {
     const DEPTH: &str = "queue_depth";
     let asked: Vec<&Measurement> =
         group.all.iter().copied().filter(|m| disk::distance(m).is_some()).collect();
@@ -275,12 +215,7 @@ pub fn curves(group: &Group, scale: &Scale) -> Vec<LatencyChart> {
 }
 
 /// One sweep of the queue depth.
-fn sweep(
-    group: &Group,
-    scale: &Scale,
-    members: &[&Measurement],
-    but: &[&str],
-) -> Option<LatencyChart> {
+fn sweep(group: &Group, scale: &Scale, members: &[&Measurement], but: &[&str]) -> Option<Chart> {
     let mut members: Vec<(u64, &Measurement)> =
         members.iter().filter_map(|m| Some((m.params.int("queue_depth")?, *m))).collect();
     members.sort_by_key(|(depth, _)| *depth);
@@ -288,46 +223,32 @@ fn sweep(
     let counted = disk::chart_iops(members.iter().map(|(_, m)| *m));
     let rate = counted(first).unwrap_or_else(|| scale.clone());
     let times = operation::scale(members.iter().filter_map(|(_, m)| m.latency.as_ref()));
-    let of = |name: &str, read: fn(&Latency) -> Option<f64>| -> Curve {
-        let points = members.iter().filter_map(|(depth, m)| {
-            let (s, time) = (m.summary.as_ref()?, read(m.latency.as_ref()?)?);
-            let at = [rate.scaled(s.value()), times.scaled(time)];
-            at.iter().all(|v| v.is_finite() && (0.0..AXIS).contains(v)).then_some(())?;
-            Some(Point {
-                at,
-                label: if name == "p50" { depth.to_string() } else { String::new() },
-                about: format!(
-                    "queue depth {depth}: {name} {} at {}, {}",
-                    times.with_label(time)?,
-                    rate.with_label(s.value())?,
-                    verdict_mark(m.verdict)
-                ),
-                verdict: Some(m.verdict),
-            })
-        });
-        let points: Vec<Point> = points.collect();
-        let line = points.iter().map(|p| p.at).collect();
-        Curve { name: name.to_owned(), line, points }
+    let line = |name: &str, read: fn(&Latency) -> Option<f64>| {
+        let spot = |(depth, m): &(u64, &Measurement)| {
+            let (rated, time) = (m.summary.as_ref()?.value(), read(m.latency.as_ref()?)?);
+            let about = format!(
+                "queue depth {depth}: {name} {} at {}, {}",
+                times.with_label(time)?,
+                rate.with_label(rated)?,
+                verdict_mark(m.verdict)
+            );
+            let value = on_axis(&times, time)?;
+            let mark = Mark { value, about, verdict: m.verdict, ..Mark::default() };
+            let label = if name == "p50" { depth.to_string() } else { String::new() };
+            Some(Spot { at: on_axis(&rate, rated)?, mark, label, ..Spot::default() })
+        };
+        Series::along(name, members.iter().filter_map(spot).collect())
     };
-    let curves: Vec<Curve> = [of("p50", |l| Some(l.p50)), of("p99", |l| l.p99)].into();
-    let curves: Vec<Curve> = curves.into_iter().filter(|c| c.points.len() > 1).collect();
-    if curves.is_empty() {
-        return None;
-    }
-    Some(LatencyChart {
-        title: title(group, "latency by throughput", &group.short_without(first, but)),
-        description: format!("Latency as the queue gets deeper. {}.", describe(&curves)),
-        x: Along { label: rate.label().to_owned(), log: false },
-        y: Along { label: times.label().to_owned(), log: wide(&curves) },
-        curves,
+    let mut series = vec![line("p50", |l| Some(l.p50)), line("p99", |l| l.p99)];
+    series.retain(|s| s.spots.len() > 1);
+    let rates = series.first()?.line.iter().map(|at| at[0]);
+    let x = Axis::linear(rate.label(), rates);
+    let description = format!("Latency as the queue gets deeper. {}.", describe(&series));
+    let title = title(group, "latency by throughput", &group.short_without(first, but));
+    let log = wide(&series);
+    Some(Chart {
+        description,
         key: "Labels: I/Os in flight per thread.".to_owned(),
-        left_out: String::new(),
+        ..Chart::new(title, x, [times.label(), "throughput"], log, series)
     })
-}
-
-/// Whether the times differ so much that only a logarithm shows all.
-fn wide(curves: &[Curve]) -> bool {
-    let times = || curves.iter().flat_map(|c| &c.points).map(|p| p.at[1]);
-    let (low, high) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
-    low > 0.0 && high > super::series::SPAN * low
 }

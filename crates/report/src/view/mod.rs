@@ -8,6 +8,7 @@
 //! A table has one scale, chosen by its largest value. A value that is missing is
 //! `-` with a footnote that says why.
 
+mod chart;
 mod circumstances;
 mod conclusions;
 mod declared;
@@ -58,6 +59,10 @@ use label::Group;
 use proofmark_model::{Measurement, Precision, Run, Verdict, format_seconds};
 use serde::Serialize;
 
+pub use chart::{
+    AXIS, Axis, Bar, BarChart, BarGroup, Chart, Kind, Limit, Mark, Panel, Rule, RuleKind, Series,
+    Spot, Tick,
+};
 pub use conclusions::{Claim, Conclusion, Figure, Says};
 pub use derivation::Derivation;
 pub use design::Design;
@@ -67,20 +72,16 @@ pub use first_screen::{Cause, FirstScreen, ScreenPart, ScreenRow};
 pub use headline::{Headline, Near};
 pub use heat_map::{HeatMap, Pair as HeatPair};
 pub use host::tables as host_tables;
-pub use latency::{Along, Curve, LatencyChart, Point};
 pub use noise::{Band, Lane, Lanes, NoiseChart};
 pub use num::{Scale, percent};
 pub use overview::Overview;
 pub use pictures::{Column as PictureColumn, Picture};
-pub use references::{
-    Command, ComparisonBar, ComparisonChart, ComparisonGroup, Limit, References, ToolNote,
-};
-pub use roofline::{Dot, Peak, Roofline, Slope};
-pub use series::{Bar, BarChart, LineChart, Mark, Rule, Series, Spot, Tick};
+pub use references::{Command, References, ToolNote};
+pub use roofline::{Roof, Roofline};
 pub use solves::Solves;
 pub use table::{Cell, Column, Row, Table, Term};
 pub use text::{capital, clean, plural, stop};
-pub use timeline::{Change, SIGNS, Sample, Step, SystemCurve, Timeline};
+pub use timeline::{SIGNS, Timeline};
 pub use workload::WorkloadView;
 
 pub(crate) use disk::trial_iops;
@@ -117,7 +118,7 @@ pub struct View {
     /// rows where no workload has either.
     pub theory: Table,
     /// The same as bars in percent of the ceilings, a group per workload.
-    pub against: Vec<ComparisonChart>,
+    pub against: Vec<BarChart>,
     /// One a workload, in the order of the plan.
     pub workloads: Vec<WorkloadView>,
     /// What has no ceiling at all, and why, and what had no reference tool without a reason; a

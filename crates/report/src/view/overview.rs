@@ -11,9 +11,9 @@ mod stream;
 use proofmark_model::{Measurement, Subsystem};
 use serde::Serialize;
 
+use super::chart::Chart;
 use super::label::{Group, best_usable};
 use super::part;
-use super::series::LineChart;
 use super::table::Table;
 
 /// Tables and charts over several workloads of one subsystem.
@@ -24,7 +24,7 @@ pub struct Overview {
     /// The same for people: `CPU`.
     pub title: &'static str,
     /// Charts.
-    pub lines: Vec<LineChart>,
+    pub lines: Vec<Chart>,
     /// Tables, with rows each.
     pub tables: Vec<Table>,
     /// How many of these, from the first, a terminal has room for: those that other programs print.

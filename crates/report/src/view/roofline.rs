@@ -8,6 +8,7 @@
 use proofmark_model::{Measurement, Property, Run, Summary, Unit, Verdict, Work, format_size};
 use serde::Serialize;
 
+use super::chart::{AXIS, Axis, Chart, Kind, Mark, Series, Spot};
 use super::declared::giving;
 use super::levels::plateaus;
 use super::num::Scale;
@@ -16,65 +17,34 @@ use super::text::{and_list, clean, plural};
 
 /// Bytes of an element whose floating-point operations are declared.
 const ELEMENT: f64 = 8.0;
-/// Values on an axis beyond which a picture shows nothing.
-const AXIS: f64 = 1e7;
 
-/// What an instruction set reaches: a flat roof.
+/// FLOP per byte that every picture shows, that of STREAM's workloads included.
+const ALWAYS: [f64; 2] = [0.05, 20.0];
+
+/// What an instruction set or a level reaches, on the picture's scale.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Peak {
-    /// Instruction set.
+pub struct Roof {
+    /// Instruction set, or level: `L1d`, `memory`.
     pub name: String,
-    /// Measured, on the picture's scale.
+    /// FLOP per second; of a level at 1 FLOP/B.
     pub value: f64,
-    /// Its ceiling.
+    /// The same of its ceiling.
     pub ceiling: Option<f64>,
-    /// The value with its label.
+    /// What was measured, with its label.
     pub text: String,
-}
-
-/// What a level brings: a slanted roof.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Slope {
-    /// `L1d`, `memory`.
-    pub name: String,
-    /// Height at 1 FLOP/B, on the picture's scale.
-    pub rate: f64,
-    /// The same for its ceiling.
-    pub ceiling: Option<f64>,
-    /// The bandwidth with its label.
-    pub text: String,
-    /// How it was measured.
-    pub about: String,
-}
-
-/// A workload in the picture.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Dot {
-    /// Its id.
-    pub name: String,
-    /// FLOP per byte.
-    pub x: f64,
-    /// FLOP per second, on the picture's scale.
-    pub y: f64,
-    /// In words.
+    /// How; empty of an instruction set.
     pub about: String,
 }
 
 /// CPU peaks and memory levels.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Roofline {
-    /// Title with the number of threads.
-    pub title: String,
-    /// What a reader would see, in words.
-    pub description: String,
-    /// Label of the axis of rates.
-    pub unit: String,
-    /// The highest first.
-    pub peaks: Vec<Peak>,
-    /// The steepest first: the nearest cache.
-    pub slopes: Vec<Slope>,
-    /// Workloads of this run.
-    pub dots: Vec<Dot>,
+    /// Levels as lines, instruction sets as roofs, workloads of this run as crosses.
+    pub chart: Chart,
+    /// Instruction sets, the highest first: flat roofs.
+    pub peaks: Vec<Roof>,
+    /// Levels, the steepest first, which is the nearest cache: slanted roofs.
+    pub slopes: Vec<Roof>,
     /// Bandwidths and ridge points.
     pub table: Table,
     /// What the picture says.
@@ -103,45 +73,81 @@ fn at(run: &Run, threads: u64) -> Option<Roofline> {
     levels.push(("memory".to_owned(), dram, clean(&dram.0.workload)));
     let drawn = |v: f64| Some(scale.scaled(v)).filter(|v| *v > 1.0 / AXIS && *v < AXIS);
     let bandwidth = |v: f64| Scale::for_largest([v], Unit::BytePerSecond).with_label(v);
-    let slopes: Vec<Slope> = levels
+    let roof = |name: &str, (m, s): &Best, text: Option<String>, about: &str| {
+        Some(Roof {
+            name: name.to_owned(),
+            value: drawn(s.value())?,
+            ceiling: m.ceiling.as_ref().and_then(|c| drawn(c.value)),
+            text: text?,
+            about: about.to_owned(),
+        })
+    };
+    let slopes: Vec<Roof> = levels
         .iter()
-        .filter_map(|(name, (m, s), about)| {
-            Some(Slope {
-                name: name.clone(),
-                rate: drawn(s.value())?,
-                ceiling: m.ceiling.as_ref().and_then(|c| drawn(c.value)),
-                text: bandwidth(s.value())?,
-                about: about.clone(),
-            })
+        .filter_map(|(name, best, about)| roof(name, best, bandwidth(best.1.value()), about))
+        .collect();
+    let peaks: Vec<Roof> = peaks
+        .iter()
+        .filter_map(|best| {
+            let name = clean(best.0.params.text("isa").unwrap_or("f64"));
+            roof(&name, best, scale.with_label(best.1.value()), "")
         })
         .collect();
-    let roofs: Vec<Peak> = peaks
-        .iter()
-        .filter_map(|(m, s)| {
-            Some(Peak {
-                name: clean(m.params.text("isa").unwrap_or("f64")),
-                value: drawn(s.value())?,
-                ceiling: m.ceiling.as_ref().and_then(|c| drawn(c.value)),
-                text: scale.with_label(s.value())?,
-            })
-        })
-        .collect();
-    if roofs.is_empty() || slopes.is_empty() {
+    if peaks.is_empty() || slopes.is_empty() {
         return None;
     }
-    let dots: Vec<Dot> =
+    let dots: Vec<Spot> =
         memory.iter().filter_map(|(work, best)| dot(work, *best, &scale)).collect();
     let with = plural(threads, "thread");
+    let title = format!("Roofline, f64, {with}");
     Some(Roofline {
-        title: format!("Roofline, f64, {with}"),
-        description: describe(&roofs, &slopes, &dots),
-        unit: scale.label().to_owned(),
-        table: table(&roofs, &slopes, &with),
-        sentence: sentence(&roofs, &slopes, &dots),
-        peaks: roofs,
+        table: table(&peaks, &slopes, &with),
+        sentence: sentence(&peaks, &slopes, &dots),
+        chart: chart(title, scale.label(), &peaks, &slopes, dots),
+        peaks,
         slopes,
-        dots,
     })
+}
+
+/// Slanted roofs up to the highest flat one, flat ones from where the steepest slope meets them.
+fn chart(title: String, unit: &str, peaks: &[Roof], slopes: &[Roof], dots: Vec<Spot>) -> Chart {
+    let ends = |roofs: &[Roof]| {
+        let values = || roofs.iter().map(|r| r.value);
+        [values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max)]
+    };
+    let ([lowest, top], [flattest, steepest]) = (ends(peaks), ends(slopes));
+    let ridges = [lowest / steepest * 0.5, top / flattest * 8.0];
+    let across = ALWAYS.into_iter().chain(ridges).chain(dots.iter().map(|d| d.at));
+    let x = Axis::log("FLOP per byte", across);
+    let [left, right] = x.ends;
+    let floor = flattest * left;
+    let slanted = |rate: f64| {
+        let low = (floor / rate).max(left);
+        [low, (top / rate).clamp(low, right)].map(|x| [x, x * rate]).to_vec()
+    };
+    let slope = |s: &Roof| {
+        let line = slanted(s.value);
+        let about = format!("{}: {} ({})", s.name, s.text, s.about);
+        let mark = Mark { value: line[1][1], about, ..Mark::default() };
+        Series {
+            name: format!("{}: {}", s.name, s.text),
+            spots: vec![Spot { at: line[1][0], mark, ..Spot::default() }],
+            ceiling: s.ceiling.filter(|c| *c > 0.0).map(slanted).unwrap_or_default(),
+            line,
+            ..Series::default()
+        }
+    };
+    let flat = |p: &Roof| {
+        let line = |value: f64| vec![[(p.value / steepest).max(left), value], [right, value]];
+        let ceiling = p.ceiling.map(line).unwrap_or_default();
+        let name = format!("{} {}", p.name, p.text);
+        Series { name, kind: Kind::Roof, line: line(p.value), ceiling, ..Series::default() }
+    };
+    let description = describe(peaks, slopes, &dots);
+    let crosses = Series { kind: Kind::Cross, spots: dots, ..Series::default() };
+    let roofs = slopes.iter().map(slope).chain(peaks.iter().map(flat));
+    let series = std::iter::once(crosses).chain(roofs).collect();
+    Chart { description, ..Chart::new(title, x, [unit, "FLOP per byte"], true, series) }
 }
 
 /// The workloads that give a property, each with its valid measurements at so many threads and
@@ -207,22 +213,23 @@ fn caches(run: &Run, threads: u64) -> Vec<(String, Best<'_>, String)> {
 }
 
 /// A workload that computes on what it moves.
-fn dot(work: &Work, (m, s): Best, scale: &Scale) -> Option<Dot> {
+fn dot(work: &Work, (m, s): Best, scale: &Scale) -> Option<Spot> {
     let traffic = work.traffic(&m.params).filter(|t| t.flops > 0.0 && t.counted() > 0.0)?;
     let (flops, bytes) = (traffic.flops, ELEMENT * traffic.counted());
-    let (name, x) = (clean(&m.workload), flops / bytes);
+    let (label, x) = (clean(&m.workload), flops / bytes);
     let text = scale.with_label(s.value() * x)?;
-    let about = format!("{name}: {text} at {x:.3} FLOP/B ({flops} FLOP for {bytes} B counted)");
-    Some(Dot { x, y: scale.scaled(s.value() * x), about, name })
+    let about = format!("{label}: {text} at {x:.3} FLOP/B ({flops} FLOP for {bytes} B counted)");
+    let mark = Mark { value: scale.scaled(s.value() * x), about, ..Mark::default() };
+    Some(Spot { at: x, label, mark, ..Spot::default() })
 }
 
 /// FLOP per byte at which a roof meets a slope.
-fn ridge(peak: &Peak, slope: &Slope) -> String {
-    let x = peak.value / slope.rate;
+fn ridge(peak: &Roof, slope: &Roof) -> String {
+    let x = peak.value / slope.value;
     if x >= 10.0 { format!("{x:.1}") } else { format!("{x:.2}") }
 }
 
-fn table(peaks: &[Peak], slopes: &[Slope], with: &str) -> Table {
+fn table(peaks: &[Roof], slopes: &[Roof], with: &str) -> Table {
     let mut table = Table::new(format!("Bandwidths and ridge points with {with}"))
         .column("level")
         .number("bandwidth");
@@ -243,7 +250,7 @@ fn table(peaks: &[Peak], slopes: &[Slope], with: &str) -> Table {
     table
 }
 
-fn sentence(peaks: &[Peak], slopes: &[Slope], dots: &[Dot]) -> String {
+fn sentence(peaks: &[Roof], slopes: &[Roof], dots: &[Spot]) -> String {
     let (Some(peak), Some(memory)) = (peaks.first(), slopes.last()) else { return String::new() };
     let mut text = format!(
         "With data from memory, a workload needs {} FLOP per byte to reach the {} peak of {}.",
@@ -252,16 +259,16 @@ fn sentence(peaks: &[Peak], slopes: &[Slope], dots: &[Dot]) -> String {
         peak.text
     );
     for d in dots {
-        let share = super::num::percent(d.y / peak.value).unwrap_or_default();
-        text.push_str(&format!(" {}, which is {share} % of that.", d.about));
+        let share = super::num::percent(d.mark.value / peak.value).unwrap_or_default();
+        text.push_str(&format!(" {}, which is {share} % of that.", d.mark.about));
     }
     text
 }
 
-fn describe(peaks: &[Peak], slopes: &[Slope], dots: &[Dot]) -> String {
+fn describe(peaks: &[Roof], slopes: &[Roof], dots: &[Spot]) -> String {
     let roofs: Vec<String> = peaks.iter().map(|p| format!("{} {}", p.name, p.text)).collect();
     let levels: Vec<String> = slopes.iter().map(|s| format!("{} {}", s.name, s.text)).collect();
-    let dots: Vec<String> = dots.iter().map(|d| format!(" {}.", d.about)).collect();
+    let dots: Vec<String> = dots.iter().map(|d| format!(" {}.", d.mark.about)).collect();
     format!(
         "Computing rate over FLOP per byte, both logarithmic. Flat roofs: {}. Slanted roofs: {}.{}",
         and_list(&roofs),

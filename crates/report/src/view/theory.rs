@@ -3,15 +3,14 @@
 
 use proofmark_model::{Measurement, Reference, Verdict};
 
+use super::chart::{Bar, BarChart, BarGroup, Limit, Mark, left_out};
 use super::disk;
 use super::keyed::{why_no_ceiling, why_no_efficiency};
 use super::label::Group;
 use super::num::percent;
 use super::references::chosen;
-use super::references::{ComparisonBar, ComparisonChart, ComparisonGroup, Limit};
-use super::series::{Bar, Mark};
 use super::table::{Cell, Table};
-use super::text::{clean, plural};
+use super::text::clean;
 use super::verdict_mark;
 
 /// Workloads in one chart, and charts.
@@ -85,9 +84,9 @@ pub fn table(groups: &[Group]) -> Table {
 }
 
 /// Bars in percent of the ceiling, of workloads with a reference tool.
-pub fn charts(groups: &[Group]) -> Vec<ComparisonChart> {
+pub fn charts(groups: &[Group]) -> Vec<BarChart> {
     let rows = rows(groups);
-    let mut points: Vec<ComparisonGroup> = Vec::new();
+    let mut points: Vec<BarGroup> = Vec::new();
     let mut tools: Vec<String> = Vec::new();
     for group in groups {
         let of: Vec<&Row> = rows.iter().filter(|(g, _, _)| std::ptr::eq(*g, group)).collect();
@@ -97,27 +96,18 @@ pub fn charts(groups: &[Group]) -> Vec<ComparisonChart> {
     points.retain(|p| p.bars.len() > 1);
     let all = points.len().div_ceil(WORKLOADS);
     let more = points.len().saturating_sub(WORKLOADS * CHARTS);
-    let chart = |(i, points): (usize, &[ComparisonGroup])| {
+    let chart = |(i, points): (usize, &[BarGroup])| {
         let part =
             if all > 1 { format!(" ({} of {})", i + 1, all.min(CHARTS)) } else { String::new() };
-        ComparisonChart {
-            title: format!("Share of the ceiling: proofmark and reference tools{part}"),
-            description: describe(points),
-            unit: "% of the ceiling".to_owned(),
-            points: points.to_vec(),
-            left_out: match more {
-                more if more > 0 && i + 1 == CHARTS => {
-                    format!("{}: in the table.", plural(more as u64, "more workload"))
-                }
-                _ => String::new(),
-            },
-        }
+        let title = format!("Share of the ceiling: proofmark and reference tools{part}");
+        let more = left_out(if i + 1 == CHARTS { more } else { 0 }, "workload", "in the table");
+        BarChart::new(title, "% of the ceiling", points.to_vec(), more)
     };
     points.chunks(WORKLOADS).enumerate().take(CHARTS).map(chart).collect()
 }
 
 /// Ours and each tool's; `None` without a share of our own.
-fn point(group: &Group, rows: &[&Row], tools: &mut Vec<String>) -> Option<ComparisonGroup> {
+fn point(group: &Group, rows: &[&Row], tools: &mut Vec<String>) -> Option<BarGroup> {
     let (_, m, _) = rows.first()?;
     let ours = bar("proofmark".to_owned(), m.efficiency?, m.verdict, 0)?;
     let mut bars = vec![ours];
@@ -136,32 +126,13 @@ fn point(group: &Group, rows: &[&Row], tools: &mut Vec<String>) -> Option<Compar
         at => format!("{}: {at}", group.name()),
     };
     let ceiling = Some(Limit { value: 100.0, text: "100".to_owned() });
-    Some(ComparisonGroup { name: point, bars, ceiling })
+    Some(BarGroup { name: point, bars, ceiling })
 }
 
-fn bar(name: String, share: f64, verdict: Verdict, who: usize) -> Option<ComparisonBar> {
+fn bar(name: String, share: f64, verdict: Verdict, who: usize) -> Option<Bar> {
     let text = percent(share)?;
     let value = Some(share * 100.0).filter(|v| v.abs() < MOST)?;
     let about = format!("{name}: {text} % of the ceiling, {}", verdict_mark(verdict));
-    let mark = Mark { value, text, about, interval: None, ceiling: None, fall: None, verdict };
-    Some(ComparisonBar { who, bar: Bar { name, mark, efficiency: None } })
-}
-
-fn describe(points: &[ComparisonGroup]) -> String {
-    let one = |p: &ComparisonGroup| {
-        let bars: Vec<String> = p
-            .bars
-            .iter()
-            .map(|b| {
-                let doubt = match b.bar.mark.verdict {
-                    Verdict::Valid => String::new(),
-                    other => format!(" ({other})"),
-                };
-                format!("{} {}{doubt}", b.bar.name, b.bar.mark.text)
-            })
-            .collect();
-        format!("{}: {}", p.name, bars.join(", "))
-    };
-    let all: Vec<String> = points.iter().map(one).collect();
-    format!("In % of the ceiling. {}.", all.join(". "))
+    let mark = Mark { value, text, about, verdict, ..Mark::default() };
+    Some(Bar { who, name, mark, efficiency: None })
 }

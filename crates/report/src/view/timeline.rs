@@ -2,22 +2,21 @@
 //! between them with their causes, the trend, and what the system did meanwhile.
 
 mod meanwhile;
-mod spark;
 mod words;
 
-use proofmark_model::{
-    Host, Measurement, Subsystem, Trial, Verdict, format_factor, format_seconds,
-};
+use proofmark_model::{Host, Measurement, Subsystem, Trial, format_factor, format_seconds};
 use serde::Serialize;
 
-pub use self::meanwhile::SystemCurve;
 pub use self::words::in_short;
+use super::chart::{Axis, Chart, Kind, Mark, Rule, RuleKind, Series, Spot, doubt};
 use super::label::Group;
 use super::num::Scale;
 use super::series::title;
+use super::series::value::on_axis;
 use super::table::Table;
 use super::text::plural;
 use super::verdict_mark;
+use crate::spark::spark;
 
 /// Samples that a chart has room for.
 const SAMPLES: usize = 2000;
@@ -25,79 +24,19 @@ const SAMPLES: usize = 2000;
 pub const SIGNS: usize = 60;
 /// Seconds beyond which a time is none of a measurement.
 const LATEST: f64 = 1e9;
-/// Values on the axis beyond which a chart shows nothing.
-const AXIS: f64 = 1e12;
-
-/// One sample.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Sample {
-    /// Its beginning, in the unit of the time axis.
-    pub at: f64,
-    /// Its value, on the scale of the values' axis.
-    pub value: f64,
-    /// Time and value in words: `at 12.0 s: 98.40 GFLOP/s`.
-    pub about: String,
-}
-
-/// A stretch in which the value stayed the same.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Step {
-    /// Its beginning, in the unit of the time axis.
-    pub from: f64,
-    /// Its end.
-    pub until: f64,
-    /// The median, on the scale of the values' axis.
-    pub value: f64,
-    /// Its 95 % interval on that scale.
-    pub interval: Option<[f64; 2]>,
-    /// In words.
-    pub about: String,
-}
-
-/// Where one level gave way to the next.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Change {
-    /// When, in the unit of the time axis.
-    pub at: f64,
-    /// The short label of the line: `× 0.52`.
-    pub label: String,
-    /// In words, with the moment and the cause.
-    pub about: String,
-}
 
 /// One point over time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Timeline {
-    /// Title.
-    pub title: String,
-    /// What a reader would see, in words.
-    pub description: String,
-    /// Label of the values' axis.
-    pub unit: String,
-    /// Label of the time axis with its unit, such as `time, s`.
-    pub axis: String,
-    /// Right end of the time axis in that unit; the left end is 0.
-    pub until: f64,
-    /// Samples by time; of very many neighbours are merged, and `left_out` says so.
-    pub samples: Vec<Sample>,
-    /// The levels by time.
-    pub levels: Vec<Step>,
-    /// The changes by time.
-    pub changes: Vec<Change>,
-    /// Both ends of the trend line: time and value.
-    pub trend: Option<[[f64; 2]; 2]>,
-    /// What the system did meanwhile; none where the samples do not record it.
-    pub system: Vec<SystemCurve>,
-    /// The samples as one line of text, such as `▇▇▇▁▁▇▇`, at most 60 signs.
-    pub sparkline: String,
+    /// The trend, the levels and the samples by time; very many samples are merged, and `left_out`
+    /// says so. What the system did is below, where the samples record it.
+    pub chart: Chart,
     /// What the figures say, a sentence each.
     pub sentences: Vec<String>,
     /// A row per level, with the change that began it; without rows where there is no level.
     pub table: Table,
-    /// What is left out and why; empty if nothing is.
-    pub left_out: String,
-    /// Verdict of the measurement.
-    pub verdict: Verdict,
+    /// The unit of the values.
+    pub unit: String,
 }
 
 /// The unit of a time axis.
@@ -130,17 +69,27 @@ struct Timed<'a> {
 }
 
 impl Timeline {
-    /// The samples as so many signs, one that holds no sample is empty; and their caption, which says
-    /// the values of the lowest and the highest sign.
+    /// The samples, by time.
+    pub fn samples(&self) -> &[Spot] {
+        let samples = self.chart.series.iter().find(|s| s.kind == Kind::Samples);
+        samples.map_or(&[], |s| &s.spots)
+    }
+
+    /// The samples as so many signs, each the mean of its share of the time, empty without any; and
+    /// their caption, which says the values of the lowest and the highest sign.
     pub fn spark(&self, signs: usize) -> [String; 2] {
-        let samples = self.samples.iter().map(|s| (s.at, s.value));
-        let line = spark::line(samples, self.until, signs);
+        let mut sums = vec![(0.0, 0_u32); signs];
+        for sample in self.samples() {
+            let place = (self.chart.x.place(sample.at) * signs as f64) as usize;
+            if let Some((sum, count)) = sums.get_mut(place.min(signs.saturating_sub(1))) {
+                (*sum, *count) = (*sum + sample.mark.value, *count + 1);
+            }
+        }
+        let means = sums.iter().map(|(sum, count)| (*count > 0).then(|| sum / f64::from(*count)));
+        let line = spark(means, ' ');
         let height = line.range.and_then(|i| Scale::as_is(&self.unit).interval(i));
-        let caption = match height {
-            Some(height) => format!("{}; scale {height} {}", self.title, self.unit),
-            None => self.title.clone(),
-        };
-        [line.signs.trim_end().to_owned(), caption]
+        let scale = height.map_or_else(String::new, |h| format!("; scale {h} {}", self.unit));
+        [line.signs.trim_end().to_owned(), format!("{}{scale}", self.chart.title)]
     }
 }
 
@@ -179,65 +128,71 @@ fn timeline(group: &Group, m: &Measurement, scale: &Scale) -> Option<Timeline> {
     let levels = series.levels.iter().map(|l| l.until_s);
     let until_s = ends.chain(levels).filter(|v| *v < LATEST).fold(1e-9, f64::max);
     let clock = Clock::for_span(until_s);
-    let on_axis = |v: f64| Some(scale.scaled(v)).filter(|v| v.is_finite() && v.abs() < AXIS);
     let each = timed.len().div_ceil(SAMPLES).max(1);
-    let samples: Vec<Sample> =
-        timed.chunks(each).filter_map(|few| sample(m, few, scale, clock)).collect();
-    let steps = series.levels.iter().filter_map(|l| {
-        let [from, until] = [l.from_s, l.until_s].map(|v| clock.at(v.clamp(0.0, until_s)));
-        let interval = l.ci95.and_then(|[a, b]| Some([on_axis(a)?, on_axis(b)?]));
-        Some(Step {
-            from,
-            until,
-            value: on_axis(l.median)?,
-            interval,
-            about: words::level(l, scale)?,
-        })
-    });
-    let changes = words::changes(m, scale);
-    let found = changes.iter().filter(|c| (0.0..=until_s).contains(&c.at_s));
-    let marked = found.map(|c| Change {
+    let (below, conditions) = meanwhile::conditions(&timed, each, clock);
+    let sentences: Vec<String> =
+        words::sentences(m, scale, &timed).into_iter().chain(conditions).collect();
+
+    let samples = timed.chunks(each).filter_map(|few| sample(m, few, scale, clock)).collect();
+    let samples = Series {
+        kind: Kind::Samples,
+        ..Series::along(&format!("samples{}", doubt(m.verdict)), samples)
+    };
+    let count = samples.spots.len() as u64;
+    let at = |s: f64| clock.at(s.clamp(0.0, until_s));
+    let mut lines = trend(m, scale, until_s, clock).into_iter().collect::<Vec<_>>();
+    lines.extend(series.levels.iter().filter_map(|l| {
+        let (value, both) = (on_axis(scale, l.median)?, |[a, b]: [f64; 2]| {
+            Some([on_axis(scale, a)?, on_axis(scale, b)?])
+        });
+        let about = words::level(l, scale)?;
+        let mark = Mark { value, about, interval: l.ci95.and_then(both), ..Mark::default() };
+        let spots = vec![Spot { at: at(l.from_s), mark, ..Spot::default() }];
+        let line = vec![[at(l.from_s), value], [at(l.until_s), value]];
+        let name = "level with its 95 % interval".to_owned();
+        Some(Series { name, kind: Kind::Level, line, spots, ..Series::default() })
+    }));
+    lines.extend((count > 0).then_some(samples));
+
+    let changes = words::changes(m, scale).into_iter();
+    let changes = changes.filter(|c| (0.0..=until_s).contains(&c.at_s)).map(|c| Rule {
         at: clock.at(c.at_s),
         label: format!("\u{d7} {}", format_factor(c.factor)),
-        about: c.sentence.clone(),
+        about: c.sentence,
+        kind: RuleKind::Change,
     });
-    let trend = series.trend.as_ref().and_then(|t| {
-        Some([[0.0, on_axis(t.start)?], [clock.at(until_s), on_axis(t.start + t.slope * until_s)?]])
-    });
-    let mut out = Timeline {
-        title: title(group, "every sample", &group.short(m)),
-        description: String::new(),
-        unit: scale.label().to_owned(),
-        axis: format!("time, {}", clock.label),
-        until: clock.at(until_s),
-        levels: steps.collect(),
-        changes: marked.collect(),
-        trend,
-        system: meanwhile::curves(&timed, each, clock),
-        sparkline: String::new(),
-        sentences: words::sentences(m, scale, &timed),
-        table: words::table(group, m, scale),
-        left_out: match each {
-            1 => String::new(),
-            _ => format!("Each drawn sample is {each} samples; the run file holds every one."),
-        },
-        verdict: m.verdict,
-        samples,
+    let left_out = match each {
+        1 => String::new(),
+        _ => format!("Each drawn sample is {each} samples; the run file holds every one."),
     };
-    [out.sparkline, _] = out.spark(SIGNS);
-    out.description = format!(
+    let description = format!(
         "{} in {} from 0 to {}, {}. {}",
-        plural(out.samples.len() as u64, "value"),
+        plural(count, "value"),
         scale.label(),
         format_seconds(until_s),
         verdict_mark(m.verdict),
-        out.sentences.join(" ")
+        sentences.join(" ")
     );
-    Some(out)
+    let until = clock.at(until_s);
+    let x = Axis::linear(&format!("time, {}", clock.label), [until].into_iter()).until(until);
+    let title = title(group, "every sample", &group.short(m));
+    let chart = Chart::new(title, x, [scale.label(), "time"], false, lines);
+    let rules = changes.collect();
+    let chart = Chart { description, rules, below, left_out, ..chart };
+    let (table, unit) = (words::table(group, m, scale), scale.label().to_owned());
+    Some(Timeline { chart, sentences, table, unit })
+}
+
+/// Its straight line, from end to end.
+fn trend(m: &Measurement, scale: &Scale, until_s: f64, clock: Clock) -> Option<Series> {
+    let trend = m.series.as_ref()?.trend.as_ref()?;
+    let end = on_axis(scale, trend.start + trend.slope * until_s)?;
+    let line = vec![[0.0, on_axis(scale, trend.start)?], [clock.at(until_s), end]];
+    Some(Series { name: "trend".to_owned(), kind: Kind::Trend, line, ..Series::default() })
 }
 
 /// Neighbours as one sample: work and seconds added up.
-fn sample(m: &Measurement, few: &[Timed], scale: &Scale, clock: Clock) -> Option<Sample> {
+fn sample(m: &Measurement, few: &[Timed], scale: &Scale, clock: Clock) -> Option<Spot> {
     let first = few.first()?;
     let value = match few {
         [one] => one.t.value,
@@ -246,11 +201,7 @@ fn sample(m: &Measurement, few: &[Timed], scale: &Scale, clock: Clock) -> Option
             m.unit.value(sum(|t| t.work), sum(|t| t.seconds))
         }
     };
-    let shown = scale.scaled(value);
-    (shown.is_finite() && shown.abs() < AXIS).then_some(())?;
-    Some(Sample {
-        at: clock.at(first.at_s),
-        value: shown,
-        about: format!("at {}: {}", format_seconds(first.at_s), scale.with_label(value)?),
-    })
+    let about = format!("at {}: {}", format_seconds(first.at_s), scale.with_label(value)?);
+    let mark = Mark { value: on_axis(scale, value)?, about, ..Mark::default() };
+    Some(Spot { at: clock.at(first.at_s), mark, ..Spot::default() })
 }

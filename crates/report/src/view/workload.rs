@@ -3,16 +3,17 @@
 use proofmark_model::{Better, FigureKind, Measurement, Subsystem, Summary, Unit};
 use serde::Serialize;
 
+use super::chart::{BarChart, Chart};
 use super::derivation::{self, Derivation};
 use super::findings::{self, FindingGroup};
 use super::headline::{self, Headline};
 use super::heat_map::{self, HeatMap};
 use super::keyed::{caption, keyed, keys, verdict, why_no_ceiling, why_no_efficiency};
 use super::label::{Group, figure_word, interval, why_no_interval, why_no_trials};
-use super::latency::{self, LatencyChart};
+use super::latency;
 use super::num::{Scale, percent};
 use super::references::{self, References};
-use super::series::{self, BarChart, LineChart};
+use super::series;
 use super::solves::{self, Solves};
 use super::table::{Cell, Table};
 use super::text::clean;
@@ -73,7 +74,7 @@ pub struct WorkloadView {
     /// What became of the value over time, one per configuration that was sampled; empty without any.
     pub timelines: Vec<Timeline>,
     /// Values over the workload's axis, and over the threads.
-    pub lines: Vec<LineChart>,
+    pub lines: Vec<Chart>,
     /// Bars by instruction set against their ceiling.
     pub bars: Vec<BarChart>,
     /// Own number against tools that people already trust; empty without one.
@@ -87,9 +88,9 @@ pub struct WorkloadView {
     /// Percentiles of single operations; empty without any.
     pub latency: Table,
     /// Their distributions.
-    pub distribution: Option<LatencyChart>,
+    pub distribution: Option<Chart>,
     /// Latency over throughput as the queue gets deeper; loss over the rate offered.
-    pub curves: Vec<LatencyChart>,
+    pub curves: Vec<Chart>,
     /// Datagrams sent, received and lost; empty without any.
     pub datagrams: Table,
     /// What both ends of a network did, tables with rows only.

@@ -116,7 +116,10 @@ fn charts_of_cache_levels_and_of_solves_are_labelled() {
     let rings = |title: &str| {
         chart(&page(&fixture::linpack()), title).matches(", saturates here</title>").count()
     };
-    assert_eq!([rings("LINPACK: rate by n"), rings("Matrix product: rate by n")], [3, 0]);
+    assert_eq!(
+        [rings("LINPACK: rate by n"), rings("Matrix product: rate by n (2 threads)")],
+        [3, 0]
+    );
     let mut run = fixture::network();
     assert!(page(&run).contains("Whiskers"));
     run.measurements.retain(|m| m.workload.ends_with(".rtt"));

@@ -64,11 +64,12 @@ fn timelines() {
     says(
         "another ratio than that of the levels",
         &run,
-        &["timelines/0/table", "timelines/0/changes"],
+        &["timelines/0/table", "timelines/0/chart/rules"],
     );
     let mut run = fixture::endured();
     edit(&mut run, |m| m.trials[200..400].iter_mut().for_each(|t| t.value *= 1.9));
-    says("a small step", &run, &["timelines/0/sparkline"]);
+    let signs = ["▆", "▂", "▆"].map(|sign| sign.repeat(20)).concat();
+    assert_eq!(timeline(&run).spark(60)[0], signs);
     let mut run = fixture::endured();
     edit(&mut run, |m| m.trials.truncate(100));
     says("ended early", &run, &["timelines/0/sentences"]);
@@ -76,7 +77,7 @@ fn timelines() {
     says("no sample", &run, &["timelines/0/sentences"]);
     let mut run = fixture::endured();
     edit(&mut run, |m| m.trials = [&m.trials[..]; 8].concat());
-    says("many samples", &run, &["timelines/0/left_out", "timelines/0/sentences/0"]);
+    says("many samples", &run, &["timelines/0/chart/left_out", "timelines/0/sentences/0"]);
     let mut run = fixture::endured();
     edit_series(&mut run, |s| {
         s.levels.truncate(1);
@@ -118,5 +119,5 @@ fn a_sample_of_another_age_is_left_out() {
     let mut run = fixture::endured();
     edit(&mut run, |m| m.trials[0].started = fixture::moment(100_000_000_000_000));
     let t = timeline(&run);
-    assert_eq!((t.samples.len(), t.until.round()), (599, 600.0));
+    assert_eq!((t.samples().len(), t.chart.x.ends[1].round()), (599, 600.0));
 }

@@ -1,80 +1,153 @@
-//! Bars by instruction set. A light bar is the ceiling, the dark one on it the
-//! headline figure, its whisker the 95 % interval.
+//! Horizontal bars in groups: the dark one is the value with its 95 % interval, the light one its
+//! ceiling.
+//!
+//! An invalid number, such as that of a page cache, may be many times the others. It does not
+//! stretch the axis: its bar has a gap before the end, and its value is printed.
 
-use super::axis::Axis;
+use proofmark_model::Verdict;
+
 use super::canvas::{At, Canvas, Ink};
 use super::{doubt, short};
-use crate::view::{Bar, BarChart};
+use crate::view::{Axis, Bar, BarChart, BarGroup};
 
 const WIDTH: u32 = 480;
 const LEFT: f64 = 8.0;
 const RIGHT: f64 = 466.0;
 const TOP: f64 = 8.0;
+/// Height of a group's name.
+const HEAD: f64 = 26.0;
 /// Height of one bar with its name above it.
-const ROW: f64 = 52.0;
+const ROW: f64 = 42.0;
+/// Between two groups.
+const GAP: f64 = 14.0;
 const FOOT: f64 = 46.0;
+/// Upper and lower end of a bar within its row.
+const BAR: [f64; 2] = [22.0, 35.0];
 
 /// Of the view box.
 pub fn size(chart: &BarChart) -> (u32, u32) {
-    (WIDTH, (TOP + ROW * chart.bars.len() as f64 + FOOT) as u32)
+    (WIDTH, (bottom(chart) + FOOT) as u32)
+}
+
+/// Whether a bar goes on beyond the axis.
+pub fn cut(chart: &BarChart) -> bool {
+    let axis = axis(chart);
+    chart.groups.iter().flat_map(|p| &p.bars).any(|b| !axis.holds(b.mark.value))
+}
+
+/// The axis of all values but the invalid ones, or of these where there are no others.
+fn axis(chart: &BarChart) -> Axis {
+    let ceilings = chart.groups.iter().filter_map(|p| p.ceiling.as_ref()).map(|c| c.value);
+    let bars = || chart.groups.iter().flat_map(|p| &p.bars);
+    let usable = |b: &&Bar| b.mark.verdict != Verdict::Invalid;
+    let none = !bars().any(|b| usable(&b));
+    let shown = bars().filter(|b| none || usable(b)).map(|b| &b.mark);
+    let values =
+        shown.flat_map(|m| m.interval.into_iter().flatten().chain([m.value]).chain(m.ceiling));
+    Axis::linear(&short(&chart.unit, 20), values.chain(ceilings))
+}
+
+fn bottom(chart: &BarChart) -> f64 {
+    TOP + chart.groups.iter().map(height).sum::<f64>()
+}
+
+fn height(group: &BarGroup) -> f64 {
+    let rows = group.bars.len() + usize::from(group.ceiling.is_some());
+    head(group) + ROW * rows as f64 + GAP
+}
+
+fn head(group: &BarGroup) -> f64 {
+    if group.name.is_empty() { 0.0 } else { HEAD }
 }
 
 /// The inside of the SVG.
 pub fn draw(chart: &BarChart) -> String {
-    let values = chart.bars.iter().flat_map(|b| {
-        let m = &b.mark;
-        let [low, high] = m.interval.unwrap_or([m.value; 2]);
-        [m.value, low, high, m.ceiling.unwrap_or(m.value)]
-    });
-    let axis = Axis::over(values);
-    let bottom = TOP + ROW * chart.bars.len() as f64;
+    let (axis, bottom) = (axis(chart), bottom(chart));
     Canvas::draw(|canvas| {
-        for (value, label) in axis.ticks() {
-            let x = place(&axis, value);
+        let rows = Rows { canvas, axis: &axis };
+        for tick in &axis.ticks {
+            let x = rows.x(tick.at);
             canvas.line(&[(x, TOP), (x, bottom)], Ink::Grid, 1);
-            let x = x.clamp(LEFT + 6.0, RIGHT - 6.0);
-            canvas.text(&label, (x, bottom + 13.0), At::Middle, 12, Ink::Muted);
+            let at = (x.clamp(LEFT + 6.0, RIGHT - 6.0), bottom + 13.0);
+            canvas.text(&tick.label, at, At::Middle, Ink::Muted);
         }
-        for (i, bar) in chart.bars.iter().enumerate() {
-            one(canvas, &axis, bar, TOP + ROW * i as f64);
+        let mut top = TOP;
+        for group in &chart.groups {
+            rows.group(group, top);
+            top += height(group);
         }
-        let middle = (LEFT + RIGHT) / 2.0;
-        canvas.text(&short(&chart.unit, 20), (middle, bottom + 34.0), At::Middle, 12, Ink::Muted);
+        let middle = (f64::midpoint(LEFT, RIGHT), bottom + 34.0);
+        canvas.text(&axis.label, middle, At::Middle, Ink::Muted);
     })
 }
 
-fn place(axis: &Axis, value: f64) -> f64 {
-    LEFT + (RIGHT - LEFT) * axis.place(value)
+/// Where bars are drawn.
+struct Rows<'a> {
+    canvas: &'a Canvas,
+    axis: &'a Axis,
 }
 
-fn one(canvas: &Canvas, axis: &Axis, bar: &Bar, top: f64) {
-    let m = &bar.mark;
-    let near = bar.efficiency.as_ref().map_or_else(String::new, |e| format!(" ({e} %)"));
-    let sign = match doubt(m.verdict) {
-        "" => String::new(),
-        sign => format!("  {sign} {}", m.verdict),
-    };
-    let name = if bar.name.is_empty() { "figure" } else { &bar.name };
-    canvas.text(&short(name, 24), (LEFT, top + 11.0), At::Start, 12, Ink::Text);
-    let value = format!("{}{near}{sign}", m.text);
-    canvas.text(&value, (RIGHT, top + 11.0), At::End, 12, Ink::Text);
-    let (zero, end) = (place(axis, 0.0), place(axis, m.value));
-    let (high, low) = (top + 25.0, top + 43.0);
-    let block = |from: f64, to: f64| [(from, high), (to, high), (to, low), (from, low)];
-    if let Some(ceiling) = m.ceiling {
-        let at = place(axis, ceiling);
-        canvas.fill(&block(zero, at), Ink::Grid);
-        canvas.fill(&block(zero, end), Ink::Series(0));
-        canvas.line(&[(at, high - 2.0), (at, low + 2.0)], Ink::Ceiling, 2);
-    } else {
-        canvas.fill(&block(zero, end), Ink::Series(0));
+impl Rows<'_> {
+    fn x(&self, value: f64) -> f64 {
+        LEFT + (RIGHT - LEFT) * self.axis.place(value)
     }
-    if let Some([from, to]) = m.interval {
-        let (from, to, y) = (place(axis, from), place(axis, to), (high + low) / 2.0);
-        canvas.line(&[(from, y), (to, y)], Ink::Text, 1);
-        for end in [from, to] {
-            canvas.line(&[(end, y - 4.0), (end, y + 4.0)], Ink::Text, 1);
+
+    fn group(&self, group: &BarGroup, top: f64) {
+        self.canvas.text(&short(&group.name, 46), (LEFT, top + 11.0), At::Start, Ink::Muted);
+        let mut row = top + head(group);
+        for bar in &group.bars {
+            self.bar(bar, row);
+            row += ROW;
+        }
+        if let Some(limit) = &group.ceiling {
+            self.names("ceiling", &limit.text, row);
+            self.ceiling(limit.value, row);
         }
     }
-    canvas.tooltip((LEFT, top), (RIGHT, top + ROW - 4.0), &m.about);
+
+    fn names(&self, name: &str, value: &str, row: f64) {
+        self.canvas.text(&short(name, 24), (LEFT, row + 9.0), At::Start, Ink::Text);
+        self.canvas.text(value, (RIGHT, row + 9.0), At::End, Ink::Text);
+    }
+
+    fn block(&self, value: f64, row: f64, ink: Ink) {
+        let [high, low] = BAR.map(|y| row + y);
+        self.canvas.block((self.x(0.0), high), (self.x(value), low), ink);
+    }
+
+    fn ceiling(&self, value: f64, row: f64) {
+        self.block(value, row, Ink::Grid);
+        let [high, low] = BAR.map(|y| row + y);
+        let x = self.x(value);
+        self.canvas.line(&[(x, high - 2.0), (x, low + 2.0)], Ink::Ceiling, 2);
+    }
+
+    fn bar(&self, bar: &Bar, row: f64) {
+        let m = &bar.mark;
+        let near = bar.efficiency.as_ref().map_or_else(String::new, |e| format!(" ({e} %)"));
+        let sign = match doubt(m.verdict) {
+            "" => String::new(),
+            sign => format!("  {sign} {}", m.verdict),
+        };
+        self.names(&bar.name, &format!("{}{near}{sign}", m.text), row);
+        if let Some(ceiling) = m.ceiling {
+            self.ceiling(ceiling, row);
+        }
+        self.block(m.value, row, Ink::Series(bar.who));
+        if !self.axis.holds(m.value) {
+            self.gap(self.x(m.value), row);
+        } else if let Some([from, to]) = m.interval {
+            let y = row + BAR[0].midpoint(BAR[1]);
+            self.canvas.whisker((self.x(from), y), (self.x(to), y));
+        }
+        self.canvas.tooltip((LEFT, row), (RIGHT, row + ROW - 2.0), &m.about);
+    }
+
+    /// A slanted gap near that end of a bar.
+    fn gap(&self, end: f64, row: f64) {
+        let x = if end > LEFT + GAP { end - GAP } else { end + GAP };
+        let [high, low] = BAR.map(|y| row + y);
+        let gap = [(x, high - 1.0), (x + 4.0, high - 1.0), (x, low + 1.0), (x - 4.0, low + 1.0)];
+        self.canvas.fill(&gap, Ink::Page);
+    }
 }

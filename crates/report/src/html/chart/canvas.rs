@@ -1,4 +1,5 @@
-//! An SVG surface in the page's own colours: what is drawn follows the reader's light or dark scheme.
+//! An SVG surface. Classes of the page's style sheet (`page/chart.css`) give colours and widths, so
+//! that what is drawn follows the reader's light or dark scheme.
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
@@ -24,23 +25,27 @@ pub enum Ink {
     Shade(u8),
 }
 
-/// Series colours that the style sheet defines.
-pub const COLORS: usize = 6;
+/// Series that the style sheet has colours for, each with a sign of its own.
+const COLORS: usize = 6;
+/// Half the size of a sign.
+const R: f64 = 5.0;
 
 impl Ink {
-    /// The CSS colour.
-    fn color(self) -> String {
-        match self {
-            Self::Text => "currentColor".to_owned(),
-            Self::Muted => "var(--muted)".to_owned(),
-            Self::Grid => "var(--grid)".to_owned(),
-            Self::Page => "var(--page)".to_owned(),
-            Self::Ceiling => "var(--ceiling)".to_owned(),
+    /// The attributes of an element of that colour, and of more classes.
+    fn attributes(self, more: &str) -> String {
+        let name = match self {
+            Self::Text => "t".to_owned(),
+            Self::Muted => "m".to_owned(),
+            Self::Grid => "g".to_owned(),
+            Self::Page => "p".to_owned(),
+            Self::Ceiling => "c".to_owned(),
+            Self::Series(i) => format!("s{}", i % COLORS),
             Self::Shade(percent) => {
-                format!("color-mix(in srgb, var(--s0) {percent}%, var(--page))")
+                let color = format!("color-mix(in srgb,var(--s0) {percent}%,var(--page))");
+                return format!("style=\"--c:{color}\" class=\"{}\"", more.trim());
             }
-            Self::Series(i) => format!("var(--s{})", i % COLORS),
-        }
+        };
+        format!("class=\"{name}{more}\"")
     }
 }
 
@@ -79,68 +84,109 @@ impl Canvas {
     /// A text that a pointer over that area shows: without a script as the browser shows titles.
     pub fn tooltip(&self, from: (f64, f64), to: (f64, f64), text: &str) {
         let ((x0, y0), (x1, y1)) = (pixel(&from), pixel(&to));
-        self.titles.borrow_mut().push_str(&format!(
-            "<rect class=\"mark\" x=\"{x0}\" y=\"{y0}\" width=\"{}\" height=\"{}\" fill=\"transparent\">\
-             <title>{}</title></rect>\n",
+        let _ = writeln!(
+            self.titles.borrow_mut(),
+            "<rect class=\"mark\" x=\"{x0}\" y=\"{y0}\" width=\"{}\" height=\"{}\"><title>{}</title></rect>",
             (x1 - x0).max(0),
             (y1 - y0).max(0),
             escape(text)
-        ));
+        );
     }
 
-    /// A line through points.
+    /// The same for a small thing there.
+    pub fn tooltip_at(&self, (x, y): (f64, f64), text: &str) {
+        self.tooltip((x - 10.0, y - 10.0), (x + 10.0, y + 10.0), text);
+    }
+
+    /// A line through points; 1 to 3 wide.
     pub fn line(&self, points: &[(f64, f64)], ink: Ink, width: u32) {
-        let (points, color) = (list(points), ink.color());
-        self.push(format_args!(
-            "<polyline fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\" points=\"{points}\"/>"
-        ));
+        let class = if width == 2 { String::new() } else { format!(" w{width}") };
+        self.polyline(points, ink, &class);
     }
 
-    /// A broken line between two points.
-    pub fn dashed(&self, (x0, y0): (f64, f64), (x1, y1): (f64, f64), ink: Ink) {
-        let length = (x1 - x0).hypot(y1 - y0);
-        let steps = ((length / 7.0).ceil() as usize).clamp(1, 500);
-        for i in 0..steps {
-            let part = |t: f64| (x0 + (x1 - x0) * t, y0 + (y1 - y0) * t);
-            let (from, to) = (i as f64 / steps as f64, (i as f64 + 0.6) / steps as f64);
-            self.line(&[part(from), part(to)], ink, 1);
-        }
+    /// A broken line.
+    pub fn dashed(&self, points: &[(f64, f64)], ink: Ink) {
+        self.polyline(points, ink, " d");
+    }
+
+    fn polyline(&self, points: &[(f64, f64)], ink: Ink, class: &str) {
+        let (points, ink) = (list(points), ink.attributes(class));
+        self.push(format_args!("<polyline {ink} points=\"{points}\"/>"));
     }
 
     /// A filled shape.
     pub fn fill(&self, points: &[(f64, f64)], ink: Ink) {
-        let (points, color) = (list(points), ink.color());
-        self.push(format_args!("<polygon fill=\"{color}\" points=\"{points}\"/>"));
+        let (points, ink) = (list(points), ink.attributes(""));
+        self.push(format_args!("<polygon {ink} points=\"{points}\"/>"));
     }
 
-    /// A small disc.
-    pub fn dot(&self, at: (f64, f64), radius: u32, ink: Ink) {
-        let ((x, y), color) = (pixel(&at), ink.color());
-        self.push(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{color}\"/>"));
+    /// A filled rectangle.
+    pub fn block(&self, (x0, y0): (f64, f64), (x1, y1): (f64, f64), ink: Ink) {
+        self.fill(&[(x0, y0), (x1, y0), (x1, y1), (x0, y1)], ink);
+    }
+
+    /// A 95 % interval from one place to another: a thin line with a short one across at both ends.
+    pub fn whisker(&self, from: (f64, f64), to: (f64, f64)) {
+        let across = if from.0 == to.0 { (4.0, 0.0) } else { (0.0, 4.0) };
+        self.line(&[from, to], Ink::Text, 1);
+        for (x, y) in [from, to] {
+            let ends = [(x - across.0, y - across.1), (x + across.0, y + across.1)];
+            self.line(&ends, Ink::Text, 1);
+        }
+    }
+
+    /// A disc.
+    pub fn dot(&self, at: (f64, f64), ink: Ink) {
+        let ((x, y), ink) = (pixel(&at), ink.attributes(""));
+        self.push(format_args!("<circle {ink} cx=\"{x}\" cy=\"{y}\" r=\"3\"/>"));
+    }
+
+    /// A ring around a sign.
+    pub fn ring(&self, at: (f64, f64)) {
+        let (x, y) = pixel(&at);
+        self.push(format_args!("<circle class=\"t ring\" cx=\"{x}\" cy=\"{y}\" r=\"10\"/>"));
+    }
+
+    /// The sign of series `i`: circle, square, triangle, diamond, triangle on its tip, hexagon.
+    pub fn sign(&self, (x, y): (f64, f64), i: usize) {
+        let ink = Ink::Series(i).attributes(" sign");
+        let (corners, turn, r) = match i % COLORS {
+            0 => {
+                let (x, y) = pixel(&(x, y));
+                return self.push(format_args!("<circle {ink} cx=\"{x}\" cy=\"{y}\" r=\"{R}\"/>"));
+            }
+            1 => (4, 0.125, 1.2 * R),
+            2 => (3, 0.0, 1.25 * R),
+            3 => (4, 0.0, 1.25 * R),
+            4 => (3, 0.5, 1.25 * R),
+            _ => (6, 0.0, 1.1 * R),
+        };
+        let corner = |k: u32| {
+            let angle = std::f64::consts::TAU * (f64::from(k) / f64::from(corners) + turn);
+            (x + r * angle.sin(), y - r * angle.cos())
+        };
+        let points = list(&(0..corners).map(corner).collect::<Vec<_>>());
+        self.push(format_args!("<polygon {ink} points=\"{points}\"/>"));
     }
 
     /// A text whose middle is at that height.
-    pub fn text(&self, text: &str, at: (f64, f64), anchor: At, size: u32, ink: Ink) {
-        let anchor = match anchor {
-            At::Start => "start",
-            At::Middle => "middle",
-            At::End => "end",
-        };
-        let ((x, y), color, text) = (pixel(&at), ink.color(), escape(text));
-        self.push(format_args!(
-            "<text x=\"{x}\" y=\"{y}\" dy=\"0.5ex\" text-anchor=\"{anchor}\" font-family=\"sans-serif\" \
-             font-size=\"{size}\" fill=\"{color}\">\n{text}\n</text>"
-        ));
+    pub fn text(&self, text: &str, at: (f64, f64), anchor: At, ink: Ink) {
+        let ink = ink.attributes(match anchor {
+            At::Start => "",
+            At::Middle => " mid",
+            At::End => " end",
+        });
+        let ((x, y), text) = (pixel(&at), escape(text));
+        self.push(format_args!("<text {ink} x=\"{x}\" y=\"{y}\">\n{text}\n</text>"));
     }
 }
 
-/// Points as an attribute of SVG writes them.
+/// Points as an attribute of SVG writes them; of those in one pixel the first.
 fn list(points: &[(f64, f64)]) -> String {
-    let mut list = String::new();
-    for (x, y) in points.iter().map(pixel) {
-        let _ = write!(list, "{x},{y} ");
-    }
-    list
+    let mut pixels: Vec<(i32, i32)> = points.iter().map(pixel).collect();
+    pixels.dedup();
+    let pixels: Vec<String> = pixels.iter().map(|(x, y)| format!("{x},{y}")).collect();
+    pixels.join(" ")
 }
 
 /// A point in whole pixels, not too far away for a browser.

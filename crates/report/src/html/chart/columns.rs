@@ -19,8 +19,7 @@ pub fn draw(picture: &Picture) -> String {
         for (i, column) in picture.columns.iter().enumerate() {
             let [left, right] = [i as f64 * step + 2.0, (i + 1) as f64 * step - 2.0];
             let high = BOTTOM - (BOTTOM - TOP) * column.height.clamp(0.0, 1.0);
-            let corners = [(left, BOTTOM), (left, high), (right, high), (right, BOTTOM)];
-            canvas.fill(&corners, Ink::Series(0));
+            canvas.block((left, high), (right, BOTTOM), Ink::Series(0));
             let middle = f64::midpoint(left, right);
             // At an edge a text may be wider than its column.
             let (at, anchor) = match i {
@@ -28,8 +27,8 @@ pub fn draw(picture: &Picture) -> String {
                 i if i + 1 == picture.columns.len() => (right, At::End),
                 _ => (middle, At::Middle),
             };
-            canvas.text(&column.above, (at, high - 9.0), anchor, 12, Ink::Text);
-            canvas.text(&column.below, (at, BOTTOM + 12.0), anchor, 12, Ink::Muted);
+            canvas.text(&column.above, (at, high - 9.0), anchor, Ink::Text);
+            canvas.text(&column.below, (at, BOTTOM + 12.0), anchor, Ink::Muted);
             canvas.tooltip((left, TOP), (right, BOTTOM), &column.about);
         }
     })

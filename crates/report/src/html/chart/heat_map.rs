@@ -33,8 +33,8 @@ pub fn draw(chart: &HeatMap) -> String {
             if chart.cpus.len() <= LABELS || row % 8 == 0 {
                 let label = cpu.to_string();
                 let (left, top) = ((LEFT - 8.0, TOP + middle(row)), (LEFT + middle(row), 12.0));
-                canvas.text(&label, left, At::End, 12, Ink::Text);
-                canvas.text(&label, top, At::Middle, 12, Ink::Text);
+                canvas.text(&label, left, At::End, Ink::Text);
+                canvas.text(&label, top, At::Middle, Ink::Text);
             }
             for (column, pair) in chart.rows[row].iter().enumerate() {
                 let Some(pair) = pair else { continue };
@@ -65,6 +65,6 @@ fn square(canvas: &Canvas, (x, y): (f64, f64), side: f64, (pair, shade): (&HeatP
     }
     if side >= WITH_NUMBER {
         let at = (x + side / 2.0, y + side / 2.0);
-        canvas.text(&format!("{:.0}", pair.ns), at, At::Middle, 11, Ink::Text);
+        canvas.text(&format!("{:.0}", pair.ns), at, At::Middle, Ink::Text);
     }
 }

@@ -50,7 +50,7 @@ pub fn draw(chart: &NoiseChart, layout: Layout) -> String {
         let mut top = 0.0;
         let mut ink = 0;
         for group in chart.groups.iter().take(layout.groups) {
-            canvas.text(&short(&group.caption, 90), (4.0, top + 10.0), At::Start, 12, Ink::Muted);
+            canvas.text(&short(&group.caption, 90), (4.0, top + 10.0), At::Start, Ink::Muted);
             top += layout.caption;
             for lane in &group.lanes {
                 draw_lane(canvas, group, lane, (top, layout.lane, Ink::Series(ink)));
@@ -64,22 +64,22 @@ pub fn draw(chart: &NoiseChart, layout: Layout) -> String {
             // One beside another: a narrow one has no room for its name.
             let row = top + 12.0;
             if to - from > 8.0 * band.name.len() as f64 || i == 0 {
-                canvas.text(&band.name, (f64::midpoint(from, to), row), At::Middle, 12, Ink::Text);
+                canvas.text(&band.name, (f64::midpoint(from, to), row), At::Middle, Ink::Text);
             }
         }
         let ends =
             [(LEFT, "0 s".to_owned(), At::Start), (RIGHT, format_seconds(chart.seconds), At::End)];
         for (at, text, anchor) in ends {
-            canvas.text(&text, (at, top + layout.times), anchor, 12, Ink::Muted);
+            canvas.text(&text, (at, top + layout.times), anchor, Ink::Muted);
         }
     })
 }
 
 fn draw_lane(canvas: &Canvas, group: &Lanes, lane: &Lane, (top, high, ink): (f64, f64, Ink)) {
     let bottom = top + high;
-    canvas.text(&short(&lane.name, 22), (4.0, top + high / 2.0), At::Start, 12, Ink::Text);
+    canvas.text(&short(&lane.name, 22), (4.0, top + high / 2.0), At::Start, Ink::Text);
     let share = format!("{} %", lane.share);
-    canvas.text(&share, (LEFT - 8.0, top + high / 2.0), At::End, 12, Ink::Text);
+    canvas.text(&share, (LEFT - 8.0, top + high / 2.0), At::End, Ink::Text);
     canvas.line(&[(LEFT, bottom), (RIGHT, bottom)], Ink::Grid, 1);
     for (column, share) in lane.columns.iter().enumerate() {
         let Some(share) = share.filter(|s| s.is_finite()) else { continue };
@@ -87,7 +87,7 @@ fn draw_lane(canvas: &Canvas, group: &Lanes, lane: &Lane, (top, high, ink): (f64
         let [from, to] = [x(column), x(column + 1) - 1.0];
         if height >= 0.5 {
             let high = bottom - height;
-            canvas.fill(&[(from, bottom), (from, high), (to, high), (to, bottom)], ink);
+            canvas.block((from, high), (to, bottom), ink);
             let text = format!("{}: {:.1} %", lane.name, 100.0 * share);
             canvas.tooltip((from, top), (to, bottom), &text);
         }

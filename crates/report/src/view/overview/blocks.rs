@@ -7,11 +7,11 @@
 use proofmark_model::{Measurement, Subsystem, Unit, format_count, format_size};
 
 use super::best_by;
+use crate::view::chart::Chart;
 use crate::view::declared::{block_bytes, rows_of};
 use crate::view::disk;
 use crate::view::label::{Group, why_missing};
 use crate::view::num::Scale;
-use crate::view::series::LineChart;
 use crate::view::series::workloads::{About, Line, Value, chart};
 use crate::view::table::{Cell, Table};
 
@@ -53,7 +53,7 @@ fn members<'g, 'a>(
 }
 
 /// The charts.
-pub fn lines(all: &[&Group], table: &str) -> Vec<LineChart> {
+pub fn lines(all: &[&Group], table: &str) -> Vec<Chart> {
     let members = members(all, table);
     let disk = members.iter().flat_map(|(g, _)| &g.all).any(|m| m.subsystem == Subsystem::Disk);
     let (what, best) = if disk { ("Disk", DEVICE) } else { ("Memory", BEST) };
@@ -82,7 +82,7 @@ pub fn lines(all: &[&Group], table: &str) -> Vec<LineChart> {
 fn by_threads<'g, 'a>(
     members: &[(&'g Group<'a>, Vec<&'a Measurement>)],
     disk: bool,
-) -> Option<LineChart> {
+) -> Option<Chart> {
     let smallest = members.iter().flat_map(|(_, points)| points).filter_map(|m| block(m)).min()?;
     let line = |(g, points): &(&'g Group<'a>, Vec<&'a Measurement>)| {
         let small = || points.iter().copied().filter(|m| block(m) == Some(smallest));

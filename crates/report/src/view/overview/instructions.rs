@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use proofmark_model::{Measurement, format_count};
 
+use crate::view::chart::{Chart, LINES};
 use crate::view::declared::rows_of;
 use crate::view::label::Group;
 use crate::view::series::workloads::{About, Line, Value, chart};
-use crate::view::series::{LINES, LineChart};
 
 /// One chart, or one a mix where one would hold too many lines.
-pub fn lines(all: &[&Group]) -> Vec<LineChart> {
+pub fn lines(all: &[&Group]) -> Vec<Chart> {
     let mixes = rows_of(all.iter().copied(), "instruction_mixes");
     let mut lines: Vec<Line> =
         mixes.iter().flat_map(|(group, counted)| lines_for(group, counted)).collect();
@@ -30,7 +30,7 @@ pub fn lines(all: &[&Group]) -> Vec<LineChart> {
     out
 }
 
-fn draw(lines: &[Line], name: &str) -> Option<LineChart> {
+fn draw(lines: &[Line], name: &str) -> Option<Chart> {
     let about = About {
         title: &format!("GIOPS and GFLOPS by threads{name}"),
         axis: "threads",

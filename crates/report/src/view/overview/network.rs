@@ -5,17 +5,17 @@ use std::collections::BTreeSet;
 use proofmark_model::{Measurement, format_count, format_size};
 
 use super::best_by;
+use crate::view::chart::Chart;
 use crate::view::declared::rows_of;
 use crate::view::label::Group;
 use crate::view::network::PATH;
-use crate::view::series::LineChart;
 use crate::view::series::workloads::{About, Line, Value, chart};
 
 const STREAMS: &str = "network_throughput";
 const ROUND_TRIPS: &str = "network_round_trips";
 
 /// The charts.
-pub fn lines(all: &[&Group]) -> Vec<LineChart> {
+pub fn lines(all: &[&Group]) -> Vec<Chart> {
     let forward = |m: &Measurement| m.params.text("direction").is_none_or(|d| d == "forward");
     let blocking = |m: &Measurement| m.params.text("mode").is_none_or(|mode| mode == "block");
     let smallest = |g: &Group| g.all.iter().filter_map(|m| m.params.int("block_size")).min();

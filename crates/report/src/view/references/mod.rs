@@ -13,11 +13,11 @@ use proofmark_model::{Measurement, Reference};
 use serde::Serialize;
 
 pub use self::brief::table as brief;
-pub use self::charts::{ComparisonBar, ComparisonChart, ComparisonGroup, Limit};
 pub use self::notes::{Command, ToolNote, unexplained};
 pub use self::table::{
     chosen, median_of_paired, ratio, ratio_interval, why_no_paired, why_no_ratio,
 };
+use super::chart::BarChart;
 use super::label::Group;
 use super::num::Scale;
 use super::table::Table;
@@ -54,7 +54,7 @@ pub struct References {
     /// What each tool's figure counts, and how it was run.
     pub tool_notes: Vec<ToolNote>,
     /// Bars side by side.
-    pub charts: Vec<ComparisonChart>,
+    pub charts: Vec<BarChart>,
     /// Every pair, with what was taken from either side.
     pub pairs: Table,
     /// Points without a tool, and tools without a figure, with the reasons; a sentence each.

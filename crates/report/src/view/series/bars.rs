@@ -2,44 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Measurement, Params, Verdict};
-use serde::Serialize;
+use proofmark_model::{Measurement, Params};
 
 use super::panels::{Panel, panels};
-use super::{Mark, drawable, mark, title};
-use crate::view::label::like;
-use crate::view::label::{Group, best_usable};
+use super::{drawable, mark, title};
+use crate::view::chart::{Bar, BarChart, BarGroup, left_out};
+use crate::view::label::{Group, best_usable, like};
 use crate::view::num::{Scale, percent};
 use crate::view::text::plural;
 
 /// Bars in one chart.
 const BARS: usize = 12;
-
-/// One bar.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Bar {
-    /// Its name.
-    pub name: String,
-    /// Value, interval, ceiling and verdict.
-    pub mark: Mark,
-    /// Efficiency in percent, without the sign.
-    pub efficiency: Option<String>,
-}
-
-/// Bars against their ceilings.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct BarChart {
-    /// Title.
-    pub title: String,
-    /// What a reader would see, in words.
-    pub description: String,
-    /// Label of the values' axis.
-    pub unit: String,
-    /// Bars from the top.
-    pub bars: Vec<Bar>,
-    /// What is left out and why; empty if nothing is.
-    pub left_out: String,
-}
 
 /// The bar charts of one workload.
 pub fn bars(group: &Group, scale: &Scale) -> Vec<BarChart> {
@@ -79,54 +52,25 @@ fn compared<'a>(
 
 fn bar_chart(group: &Group, scale: &Scale, panel: &Panel, threads: u64) -> BarChart {
     let said: Vec<&str> = panel.said.iter().copied().filter(|n| *n != "isa").collect();
-    let mut bars: Vec<Bar> = panel
-        .members
-        .iter()
-        .filter_map(|m| {
-            Some(Bar {
-                name: group.short_without(m, &said),
-                mark: mark(group, m, scale)?,
-                efficiency: m.efficiency.and_then(percent),
-            })
-        })
-        .collect();
+    let bar = |m: &&Measurement| {
+        let name = match group.short_without(m, &said) {
+            name if name.is_empty() => "figure".to_owned(),
+            name => name,
+        };
+        let efficiency = m.efficiency.and_then(percent);
+        Some(Bar { name, who: 0, mark: mark(group, m, scale)?, efficiency })
+    };
+    let mut bars: Vec<Bar> = panel.members.iter().filter_map(bar).collect();
     let more = bars.len().saturating_sub(BARS);
     bars.truncate(BARS);
-    let with = plural(threads, "thread");
     let along = panel.members.first().map_or_else(String::new, |m| {
         let but =
             group.varying.iter().filter(|n| **n != Params::SIZE || group.axis != Params::SIZE);
         group.short_without(m, &but.copied().collect::<Vec<_>>())
     });
-    let names = [panel.name.clone(), with, along];
+    let names = [panel.name.clone(), plural(threads, "thread"), along];
     let names: Vec<String> = names.into_iter().filter(|n| !n.is_empty()).collect();
-    BarChart {
-        title: title(group, "rate by instruction set", &names.join(", ")),
-        description: describe_bars(&bars, scale.label()),
-        unit: scale.label().to_owned(),
-        left_out: if more > 0 {
-            format!("{}: in the table.", plural(more as u64, "more bar"))
-        } else {
-            String::new()
-        },
-        bars,
-    }
-}
-
-fn describe_bars(bars: &[Bar], unit: &str) -> String {
-    let parts: Vec<String> = bars
-        .iter()
-        .map(|b| {
-            let of = b
-                .efficiency
-                .as_ref()
-                .map_or_else(String::new, |e| format!(", {e} % of its ceiling"));
-            let doubt = match b.mark.verdict {
-                Verdict::Valid => String::new(),
-                other => format!(" ({other})"),
-            };
-            format!("{}: {}{of}{doubt}", b.name, b.mark.text)
-        })
-        .collect();
-    format!("Figures in {unit} by instruction set. {}.", parts.join(". "))
+    let title = title(group, "rate by instruction set", &names.join(", "));
+    let bars = BarGroup { name: String::new(), bars, ceiling: None };
+    BarChart::new(title, scale.label(), vec![bars], left_out(more, "bar", "in the table"))
 }

@@ -1,244 +1,172 @@
-//! Lines over the workload's axis, and over the threads.
+//! Lines along each parameter that points differ in: the device and the page cache never in one
+//! chart, loopback and another machine in the same chart.
 
-use proofmark_model::{Measurement, Params, Subsystem, Verdict};
-use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::across::{Across, Rule, Tick};
+use proofmark_model::{Measurement, Subsystem, Unit};
+
+use super::across::Across;
 use super::panels::{Panel, panels};
-use super::{Mark, drawable, mark, mark_of_time, noun, title};
+use super::value::Value;
+use super::{drawable, follows, title};
+use crate::view::chart::{Chart, LINES, Series, Spot, add};
+use crate::view::disk::{WAY, chart_iops, iops, way};
 use crate::view::label::Group;
+use crate::view::network::round_trips;
 use crate::view::num::Scale;
 use crate::view::saturation::{self, RING};
-use crate::view::text::plural;
 
-/// Lines in one chart.
-pub const LINES: usize = 6;
-/// Times the least value that the greatest is where only a logarithm shows both.
-pub const SPAN: f64 = 20.0;
+/// The parameters of which a chart is drawn where points differ in them.
+const PARAMETERS: [&str; 4] = ["block_size", "threads", "streams", "queue_depth"];
 
 /// What an arrow means.
 const FALL: &str = "Arrow: the rate fell from the burst rate to the sustained rate.";
 
-/// A value at its place.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Spot {
-    /// Place on the axis, 0 at the left end and 1 at the right one.
-    pub at: f64,
-    /// The axis' value in words.
-    pub x: String,
-    /// The value.
-    pub mark: Mark,
-    /// Whether the line saturates there.
-    pub saturates: bool,
-}
-
-/// One line.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Series {
-    /// Name in the legend.
-    pub name: String,
-    /// Its values from left to right.
-    pub spots: Vec<Spot>,
-}
-
-/// Values over an axis.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LineChart {
-    /// Title.
-    pub title: String,
-    /// What a reader would see, in words.
-    pub description: String,
-    /// Label of the values' axis.
-    pub unit: String,
-    /// Whether that axis is logarithmic.
-    pub log: bool,
-    /// Whether the ceilings of a line are one line.
-    pub joined: bool,
-    /// What lies from left to right.
-    pub axis: String,
-    /// Labels from left to right.
-    pub ticks: Vec<Tick>,
-    /// Where the usable CPUs end, or the caches.
-    pub rules: Vec<Rule>,
-    /// What the rules are; empty without any.
-    pub key: String,
-    /// Lines, the one with the highest value first.
-    pub series: Vec<Series>,
-    /// What is left out and why; empty if nothing is.
-    pub left_out: String,
-}
-
-/// The line charts of one workload: over its axis; over the threads where there is none,
-/// and for block sizes also where these are few enough for a line each, as published.
-pub fn lines(group: &Group, scale: &Scale) -> Vec<LineChart> {
+/// The line charts of one workload: for each way to a disk's file one along the workload's axis, and
+/// one along each other parameter.
+pub fn lines(group: &Group, scale: &Scale) -> Vec<Chart> {
     let drawn = drawable(group, scale);
+    let mut ways: Vec<Option<String>> = drawn.iter().map(|m| way(m)).collect();
+    ways.sort_by_key(|way| !way.as_ref().is_some_and(|w| w.starts_with("direct")));
+    let mut seen = BTreeSet::new();
+    ways.retain(|way| seen.insert(way.clone()));
     let mut out = Vec::new();
-    let mut few = true;
-    let shown = Shown::As(scale);
-    if group.axis != "threads"
-        && let Some(across) = Across::for_parameter(group, group.axis, &drawn)
-    {
-        few = across.ticks(group).len() <= LINES && group.axis == "block_size";
-        out.extend(over(group, shown, &across, &drawn, &[group.axis], ""));
-    }
-    if few && let Some(across) = Across::for_parameter(group, "threads", &drawn) {
-        out.extend(over(group, shown, &across, &drawn, &["threads"], ""));
+    for of in ways {
+        let part: Vec<&Measurement> = drawn.iter().copied().filter(|m| way(m) == of).collect();
+        let first = along(group, scale, group.axis, &part).unwrap_or_default();
+        let other = |n: &&str| *n != group.axis && (first.is_empty() || is_drawn(group, n, &part));
+        let others = PARAMETERS.into_iter().filter(other);
+        let others = others.filter_map(|n| along(group, scale, n, &part)).flatten();
+        let others: Vec<Chart> = others.collect();
+        out.extend(first.into_iter().chain(others));
     }
     out
 }
 
-/// What the values are.
-#[derive(Clone, Copy)]
-pub enum Shown<'a> {
-    /// As measured, on this scale.
-    As(&'a Scale),
-    /// I/Os per second, each of the point's own block size.
-    Iops(&'a dyn Fn(&Measurement) -> Option<Scale>),
-    /// The median time of single operations.
-    Time(&'a Scale),
+/// Whether a parameter besides the axis has a chart: of a disk or a network each, of others the
+/// threads where a line a block size can be read, as published.
+fn is_drawn(group: &Group, parameter: &str, part: &[&Measurement]) -> bool {
+    let sizes: BTreeSet<_> = part.iter().map(|m| m.params.get(group.axis)).collect();
+    let published = parameter == "threads" && group.axis == "block_size" && sizes.len() <= LINES;
+    published || part.iter().any(|m| is_io(m))
 }
 
-impl Shown<'_> {
-    fn mark(self, group: &Group, m: &Measurement) -> Option<Mark> {
-        match self {
-            Self::As(scale) => mark(group, m, scale),
-            Self::Iops(scale) => mark(group, m, &scale(m)?),
-            Self::Time(scale) => mark_of_time(group, m, scale),
-        }
-    }
-
-    fn label(self, panel: &Panel) -> String {
-        let of = |m: &&Measurement| match self {
-            Self::As(scale) | Self::Time(scale) => Some(scale.clone()),
-            Self::Iops(scale) => scale(m),
-        };
-        panel.members.iter().find_map(of).map_or_else(String::new, |s| s.label().to_owned())
-    }
-
-    fn noun(self, group: &Group) -> &'static str {
-        match self {
-            Self::As(_) => noun(group),
-            Self::Iops(_) => "IOPS",
-            Self::Time(_) => "p50",
-        }
-    }
+fn is_io(m: &Measurement) -> bool {
+    matches!(m.subsystem, Subsystem::Disk | Subsystem::Network)
 }
 
-/// Charts of these measurements, no more lines in each than a reader can follow. `said` are
-/// the parameters on the axis and in `name`, which the title holds.
-pub fn over<'a>(
+/// Charts along one parameter; of a disk or a network of the points that have company on its line.
+fn along<'a>(
     group: &Group<'a>,
-    shown: Shown,
-    across: &Across<'a>,
-    drawn: &[&'a Measurement],
-    said: &[&'a str],
-    name: &str,
-) -> Vec<LineChart> {
-    let panels = panels(group, drawn, said, LINES);
+    scale: &Scale,
+    parameter: &'a str,
+    part: &[&'a Measurement],
+) -> Option<Vec<Chart>> {
+    let mut said = vec![parameter, WAY];
+    said.extend(follows(group, parameter));
+    let name = |m: &&Measurement| group.short_without(m, &said);
+    let mut points: BTreeMap<String, usize> = BTreeMap::new();
+    part.iter().for_each(|m| *points.entry(name(m)).or_default() += 1);
+    let company =
+        |m: &&Measurement| !is_io(m) || points.get(&name(m)).is_some_and(|count| *count > 1);
+    let members: Vec<&Measurement> = part.iter().copied().filter(company).collect();
+    let across = Across::for_parameter(group, parameter, &members)?;
+    // As in the headline, random I/O is counted in operations; of several block sizes the rates compare better.
+    let count = group.axis == "queue_depth" && parameter != "block_size";
+    let value = match count && members.iter().all(|m| iops(m).is_some()) {
+        true => Value::Iops,
+        // The time of round trips says more than how many there are.
+        false if members.iter().all(|m| round_trips(m) && m.latency.is_some()) => Value::P50,
+        false => Value::Rate,
+    };
+    // What all these points have in common is in the title.
+    let common = common(group, &members, &said);
+    let differing: Vec<&str> =
+        group.varying.iter().copied().filter(|n| !common.contains(n) && *n != WAY).collect();
+    let name = group.short_without(members.first()?, &differing);
+    said.extend(common);
+    let panels = panels(group, &members, &said, LINES);
     let named = |p: &Panel| {
-        let names = [name, &p.name].into_iter().filter(|n| !n.is_empty());
+        let names = [&*name, &p.name].into_iter().filter(|n| !n.is_empty());
         names.collect::<Vec<_>>().join(", ")
     };
-    panels.iter().map(|p| chart(group, shown, across, p, &named(p))).collect()
+    Some(panels.iter().map(|p| chart(group, scale, value, &across, p, &named(p))).collect())
 }
 
-fn chart(group: &Group, shown: Shown, across: &Across, panel: &Panel, name: &str) -> LineChart {
-    let rings = saturation::points(group, &panel.members);
-    let rings = if across.is_n() { rings } else { Vec::new() };
-    let mut series: Vec<Series> = Vec::new();
+/// Parameters that vary in the workload and not among these.
+fn common<'a>(group: &Group<'a>, members: &[&Measurement], said: &[&str]) -> Vec<&'a str> {
+    let same = |name: &&str| {
+        let mut values = members.iter().map(|m| m.params.get(name));
+        let first = values.next();
+        values.all(|v| Some(v) == first)
+    };
+    group.varying.iter().copied().filter(|n| !said.contains(n)).filter(same).collect()
+}
+
+/// The scale of each of these measurements, all with one label.
+fn scales<'s>(
+    value: Value,
+    group: &Group,
+    all: &'s [&'s Measurement],
+    rates: &'s Scale,
+) -> Box<dyn Fn(&Measurement) -> Scale + 's> {
+    let iops = chart_iops(all.iter().copied());
+    let times: Vec<f64> = all.iter().filter_map(|m| value.read(group, m)).collect();
+    let times = Scale::for_values(&times, Unit::Second);
+    Box::new(move |m| match value {
+        Value::Iops => iops(m).unwrap_or_else(|| rates.clone()),
+        Value::P50 => times.clone(),
+        _ => rates.clone(),
+    })
+}
+
+fn chart(
+    group: &Group,
+    rates: &Scale,
+    value: Value,
+    across: &Across,
+    panel: &Panel,
+    name: &str,
+) -> Chart {
+    let rings = if across.is_n() { saturation::points(group, &panel.members) } else { Vec::new() };
+    let scales = scales(value, group, &panel.members, rates);
+    let mut lines = Vec::new();
     for m in &panel.members {
-        let name = group.short_without(m, &panel.said);
-        let place = across.place(group, m).zip(shown.mark(group, m));
-        let Some(((at, x), mut mark)) = place else { continue };
+        let found = across.place(group, m).zip(value.mark(group, m, &scales(m)));
+        let Some(((at, x), mut mark)) = found else { continue };
         let saturates = rings.iter().any(|ring| std::ptr::eq(*ring, *m));
         if saturates {
             mark.about.push_str(", saturates here");
         }
-        let spot = Spot { at, x, mark, saturates };
-        match series.iter_mut().find(|s| s.name == name) {
-            Some(s) => s.spots.push(spot),
-            None => series.push(Series { name, spots: vec![spot] }),
+        let name = match group.short_without(m, &panel.said) {
+            name if name.is_empty() => "figure".to_owned(),
+            name => name,
+        };
+        add(&mut lines, name, Spot { at, x, mark, saturates, ..Spot::default() });
+    }
+    let line = |(name, spots): (String, Vec<Spot>)| {
+        let mut line = Series::through(&name, spots);
+        if across.is_n() {
+            let ceilings = line.spots.iter().filter_map(|s| Some([s.at, s.mark.ceiling?]));
+            line.ceiling = ceilings.collect();
         }
-    }
-    let top = |s: &Series| s.spots.iter().map(|m| m.mark.value).fold(f64::NEG_INFINITY, f64::max);
-    series.sort_by(|a, b| top(b).total_cmp(&top(a)));
-    for s in &mut series {
-        s.spots.sort_by(|a, b| a.at.total_cmp(&b.at));
-        if s.name.is_empty() {
-            s.name = "figure".to_owned();
-        }
-    }
-    let more = series.len().saturating_sub(LINES);
-    series.truncate(LINES);
-    let (rules, mut key) = across.rules(group);
-    if series.iter().flat_map(|s| &s.spots).any(|s| s.mark.fall.is_some()) {
-        key = format!("{FALL} {key}").trim_end().to_owned();
-    }
-    if series.iter().flat_map(|s| &s.spots).any(|s| s.saturates) {
-        key = format!("{RING} {key}").trim_end().to_owned();
-    }
-    let (noun, unit) = (shown.noun(group), shown.label(panel));
-    LineChart {
-        title: title(group, &format!("{noun} by {}", what(across)), name),
-        description: describe(&series, across, &unit),
-        unit,
-        log: wide(group, &series),
-        joined: across.is_n(),
-        axis: across.label.clone(),
-        ticks: across.ticks(group),
-        rules,
-        key,
-        left_out: if more > 0 {
-            format!("{} with a lower {noun}: in the table.", plural(more as u64, "more line"))
-        } else {
-            String::new()
-        },
-        series,
-    }
-}
-
-/// The axis in a title.
-fn what<'a>(across: &'a Across) -> &'a str {
-    match across.parameter {
-        _ if across.is_background() => "load",
-        Params::SIZE => Params::SIZE,
-        _ => &across.label,
-    }
-}
-
-/// Rates of a CPU are compared with their ceilings and with zero; where memory is
-/// a hundred times slower than a cache, both show on a logarithmic axis only.
-fn wide(group: &Group, series: &[Series]) -> bool {
-    let values = || series.iter().flat_map(|s| &s.spots).map(|s| s.mark.value);
-    let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
-    let cpu = group.all.iter().any(|m| m.subsystem == Subsystem::Cpu);
-    !cpu && low > 0.0 && high > SPAN * low
-}
-
-fn describe(series: &[Series], across: &Across, unit: &str) -> String {
-    let (by, at) = match across.parameter {
-        "threads" => ("number of threads", "with"),
-        "streams" => ("number of streams", "with"),
-        Params::SIZE => (Params::SIZE, "at"),
-        _ => (across.label.as_str(), "at"),
+        line
     };
-    let parts: Vec<String> = series
-        .iter()
-        .map(|s| {
-            let values: Vec<String> = s
-                .spots
-                .iter()
-                .map(|Spot { x, mark, saturates, .. }| {
-                    let doubt = match mark.verdict {
-                        Verdict::Valid => String::new(),
-                        other => format!(" ({other})"),
-                    };
-                    let ring = if *saturates { " (saturates)" } else { "" };
-                    format!("{} {at} {x}{doubt}{ring}", mark.text)
-                })
-                .collect();
-            format!("{}: {}", s.name, values.join(", "))
-        })
-        .collect();
-    format!("Figures in {unit} by {by}. {}.", parts.join(". "))
+    let series: Vec<Series> = lines.into_iter().map(line).collect();
+    let (rules, about) = across.rules(group);
+    let spots = || series.iter().flat_map(|s| &s.spots);
+    let key = [
+        (RING, spots().any(|s| s.saturates)),
+        (FALL, spots().any(|s| s.mark.fall.is_some())),
+        (&about, !about.is_empty()),
+    ];
+    let key: Vec<&str> =
+        key.into_iter().filter_map(|(text, there)| there.then_some(text)).collect();
+    // Rates of a CPU are compared with their ceilings and with zero.
+    let may_be_log = panel.members.iter().all(|m| m.subsystem != Subsystem::Cpu);
+    let unit = panel.members.first().map(|m| scales(m).label().to_owned()).unwrap_or_default();
+    let title = title(group, &format!("{} by {}", value.noun(group), across.name()), name);
+    let words = [&*unit, across.name()];
+    let chart = Chart::highest(title, across.axis.clone(), words, may_be_log, series);
+    Chart { rules, key: key.join(" "), ..chart }
 }

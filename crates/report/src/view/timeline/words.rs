@@ -3,7 +3,7 @@
 
 use proofmark_model::{Level, Measurement, Series, Unit, format_factor, format_seconds};
 
-use super::{Timed, meanwhile};
+use super::Timed;
 use crate::view::keyed::caption;
 use crate::view::label::{Group, why_no_trials};
 use crate::view::num::{Scale, percent};
@@ -79,8 +79,7 @@ fn utc(change: &proofmark_model::Change) -> String {
     change.at.0.strftime("%H:%M:%S").to_string()
 }
 
-/// How it was sampled, where it stayed, its trend, and what the system did. Where it went is in the
-/// table of its levels.
+/// How it was sampled, where it stayed, and its trend. Where it went is in the table of its levels.
 pub fn sentences(m: &Measurement, scale: &Scale, timed: &[Timed]) -> Vec<String> {
     let Some(series) = &m.series else { return Vec::new() };
     let mut out = vec![sampled(m, series, timed)];
@@ -88,7 +87,6 @@ pub fn sentences(m: &Measurement, scale: &Scale, timed: &[Timed]) -> Vec<String>
         out.extend(level(one, scale).map(|l| format!("One level: {l}.")));
     }
     out.extend(trend(m, series, timed));
-    out.extend(meanwhile::sentence(timed));
     out
 }
 

@@ -1,0 +1,372 @@
+//! A chart over two axes: grid, rules, lines with their ceilings and error bars, and narrow plots
+//! below over the same axis.
+
+use super::canvas::{At, Canvas, Ink};
+use super::{Key, doubt, key, short};
+use crate::view::{Axis, Chart, Kind, Mark, Panel, Rule, RuleKind, Series, Spot};
+
+/// Left end of a plot.
+const LEFT: f64 = 64.0;
+/// Upper end of the plot.
+const TOP: f64 = 40.0;
+/// Height of a plot below.
+const PANEL: f64 = 52.0;
+/// From the lower end of one plot to the upper end of the next, which holds its name.
+const GAP: f64 = 32.0;
+/// Below the last plot.
+const FOOT: f64 = 50.0;
+/// Widest character of a label, also on a narrow screen, where letters are larger.
+const LETTER: f64 = 10.0;
+/// The same of a name, which a reader needs even where it is near the next.
+const NAMED: f64 = 7.5;
+/// Half the width of a ceiling's dashes, where there is room.
+const DASHES: f64 = 14.0;
+/// Samples up to which each has a sign of its own.
+const FEW: usize = 90;
+/// Upright strips in which a pointer finds a value.
+const STRIPS: usize = 160;
+
+/// One plot.
+struct Plot<'a> {
+    canvas: &'a Canvas,
+    x: &'a Axis,
+    y: &'a Axis,
+    right: f64,
+    top: f64,
+    bottom: f64,
+}
+
+/// Width, right end of the plots, and lower end of the first.
+fn extent(chart: &Chart) -> [f64; 3] {
+    let has = |kind| chart.series.iter().any(|s| s.kind == kind);
+    match (has(Kind::Samples) || !chart.below.is_empty(), has(Kind::Roof)) {
+        (true, _) => [720.0, 700.0, 250.0],
+        (_, true) => [720.0, 530.0, 300.0],
+        _ => [480.0, 462.0, 250.0],
+    }
+}
+
+fn bottom(chart: &Chart) -> f64 {
+    extent(chart)[2] + (GAP + PANEL) * chart.below.len() as f64
+}
+
+/// Of the view box.
+pub fn size(chart: &Chart) -> (u32, u32) {
+    (extent(chart)[0] as u32, (bottom(chart) + FOOT) as u32)
+}
+
+/// The inside of the SVG.
+pub fn draw(chart: &Chart) -> String {
+    Canvas::draw(|canvas| {
+        let [width, right, end] = extent(chart);
+        let (x, bottom) = (&chart.x, bottom(chart));
+        let plot = Plot { canvas, x, y: &chart.y, right, top: TOP, bottom: end };
+        plot.grid();
+        canvas.text(&short(&chart.y.label, 24), (4.0, 10.0), At::Start, Ink::Muted);
+        plot.labels(width, bottom);
+        plot.rules(&chart.rules, width);
+        plot.series(&chart.series);
+        for (i, panel) in chart.below.iter().enumerate() {
+            let top = end + (GAP + PANEL) * i as f64 + GAP;
+            let y = Axis::linear(&panel.name[1], panel.points.iter().map(|p| p[1]));
+            Plot { y: &y, top, bottom: top + PANEL, ..plot }.panel(panel);
+        }
+    })
+}
+
+/// The signs of a chart's lines; none of a single one.
+pub fn legend(chart: &Chart) -> Vec<Key> {
+    let mut keys: Vec<Key> = Vec::new();
+    for (i, series) in numbered(&chart.series) {
+        let flat = [(1.0, 7.0), (25.0, 7.0)];
+        let draw = |c: &Canvas| match series.kind {
+            Kind::Samples => {
+                c.line(&[(1.0, 9.0), (9.0, 5.0), (17.0, 9.0), (25.0, 5.0)], Ink::Series(0), 1)
+            }
+            Kind::Level => {
+                c.block((1.0, 2.0), (25.0, 12.0), Ink::Grid);
+                c.line(&flat, Ink::Series(1), 3)
+            }
+            Kind::Trend => c.dashed(&flat, Ink::Text),
+            _ => {
+                c.line(&flat, Ink::Series(i), 2);
+                c.sign((13.0, 7.0), i)
+            }
+        };
+        let has_key = !matches!(series.kind, Kind::Roof | Kind::Cross);
+        if has_key && (series.kind == Kind::Line || keys.iter().all(|k| k.name != series.name)) {
+            keys.push(key(&series.name, draw));
+        }
+    }
+    if chart.rules.iter().any(|r| r.kind == RuleKind::Change) {
+        keys.push(key("change of level", |c| c.line(&[(13.0, 0.0), (13.0, 14.0)], Ink::Text, 2)));
+    }
+    if keys.len() < 2 { Vec::new() } else { keys }
+}
+
+/// Each series with its number among the lines.
+fn numbered(series: &[Series]) -> impl DoubleEndedIterator<Item = (usize, &Series)> {
+    let first = series.iter().position(|s| s.kind == Kind::Line).unwrap_or(0);
+    series.iter().enumerate().map(move |(i, s)| (i.saturating_sub(first), s))
+}
+
+/// The most that a label takes from left to right; the thin spaces of numbers take nothing.
+fn wide(label: &str, letter: f64) -> f64 {
+    label.chars().filter(|c| *c != '\u{202f}').count() as f64 * letter
+}
+
+impl Plot<'_> {
+    fn across(&self, value: f64) -> f64 {
+        LEFT + (self.right - LEFT) * self.x.place(value)
+    }
+
+    fn up(&self, value: f64) -> f64 {
+        self.bottom - (self.bottom - self.top) * self.y.place(value)
+    }
+
+    fn at(&self, [x, y]: [f64; 2]) -> (f64, f64) {
+        (self.across(x), self.up(y))
+    }
+
+    fn line(&self, line: &[[f64; 2]]) -> Vec<(f64, f64)> {
+        line.iter().filter(|p| p.iter().all(|v| v.is_finite())).map(|p| self.at(*p)).collect()
+    }
+
+    /// Grid lines with the values upwards; in a low plot those of the ends.
+    fn grid(&self) {
+        for tick in self.x.ticks.iter().filter(|_| !self.x.named) {
+            let x = self.across(tick.at);
+            self.canvas.line(&[(x, self.top), (x, self.bottom)], Ink::Grid, 1);
+        }
+        let last = self.y.ticks.len().saturating_sub(1);
+        for (i, tick) in self.y.ticks.iter().enumerate() {
+            if self.bottom - self.top > PANEL || i == 0 || i == last {
+                let y = self.up(tick.at);
+                let ink = if tick.at == 0.0 { Ink::Muted } else { Ink::Grid };
+                self.canvas.line(&[(LEFT, y), (self.right, y)], ink, 1);
+                self.canvas.text(&tick.label, (LEFT - 8.0, y), At::End, Ink::Muted);
+            }
+        }
+    }
+
+    /// Labels from left to right; one that would touch the one before it is left out.
+    fn labels(&self, width: f64, bottom: f64) {
+        let mut free = 0.0;
+        for tick in &self.x.ticks {
+            let label = short(&tick.label, 10);
+            let widest = wide(&label, LETTER) / 2.0;
+            let half = if self.x.named { wide(&label, NAMED) / 2.0 } else { widest };
+            let middle = self.across(tick.at).min(width - widest);
+            if middle - half >= free {
+                self.canvas.text(&label, (middle, bottom + 16.0), At::Middle, Ink::Text);
+                free = middle + half + 6.0;
+            }
+        }
+        let below = (f64::midpoint(LEFT, self.right), bottom + 38.0);
+        self.canvas.text(&short(&self.x.label, 50), below, At::Middle, Ink::Muted);
+    }
+
+    /// Rules with their labels above; one that would touch the one before it is left out.
+    fn rules(&self, rules: &[Rule], width: f64) {
+        let mut free = LEFT + 20.0;
+        for rule in rules {
+            let x = self.across(rule.at);
+            let line = [(x, self.top - 8.0), (x, self.bottom)];
+            let (label, ink) = match rule.kind {
+                RuleKind::Reported => (short(&rule.label, 12), Ink::Muted),
+                RuleKind::Measured => (format!("{} measured", short(&rule.label, 6)), Ink::Muted),
+                RuleKind::Change => (short(&rule.label, 12), Ink::Text),
+            };
+            match rule.kind {
+                RuleKind::Reported => self.canvas.dashed(&line, ink),
+                RuleKind::Measured => {
+                    self.canvas.line(&line[..], ink, 1);
+                    self.canvas.text(&label, (x - 5.0, self.top + 10.0), At::End, ink);
+                    continue;
+                }
+                RuleKind::Change => self.canvas.line(&line, ink, 2),
+            }
+            let half = wide(&label, if rule.about.is_empty() { NAMED } else { LETTER }) / 2.0;
+            let middle = x.min(width - half).max(LEFT + 20.0 + half);
+            let mut reach = [x - 5.0, x + 5.0];
+            if middle - half >= free {
+                self.canvas.text(&label, (middle, self.top - 18.0), At::Middle, ink);
+                free = middle + half;
+                reach = [reach[0].min(middle - half), reach[1].max(middle + half)];
+            }
+            if !rule.about.is_empty() {
+                let top = self.top - 8.0;
+                self.canvas.tooltip((reach[0], top - 18.0), (reach[1], top), &rule.about);
+                self.canvas.tooltip((x - 5.0, top), (x + 5.0, self.bottom), &rule.about);
+            }
+        }
+    }
+
+    /// What lies behind first; of lines the first above the others.
+    fn series(&self, all: &[Series]) {
+        let gaps = all.iter().flat_map(|s| s.spots.windows(2));
+        let nearest = gaps.map(|p| self.across(p[1].at) - self.across(p[0].at));
+        let dashes = DASHES.min(nearest.fold(f64::INFINITY, f64::min).abs() * 0.45);
+        for (i, series) in numbered(all) {
+            self.ceilings(series, i, dashes);
+        }
+        let mut free = 0.0;
+        for roof in all.iter().filter(|s| s.kind == Kind::Roof) {
+            let Some((x, y)) = self.line(&roof.line).last().copied() else { continue };
+            let y = y.max(free);
+            self.canvas.text(&short(&roof.name, 24), (x + 8.0, y), At::Start, Ink::Text);
+            free = y + 17.0;
+        }
+        for (i, series) in numbered(all).rev() {
+            let line = self.line(&series.line);
+            let (ink, width) = match series.kind {
+                Kind::Line => (Ink::Series(i), 2),
+                Kind::Samples => (Ink::Series(0), 1),
+                Kind::Level => (Ink::Series(1), 3),
+                Kind::Roof => (Ink::Text, 2),
+                Kind::Trend => {
+                    self.canvas.dashed(&line, Ink::Text);
+                    continue;
+                }
+                Kind::Cross => {
+                    series.spots.iter().for_each(|s| self.cross(s));
+                    continue;
+                }
+            };
+            if line.len() > 1 {
+                self.canvas.line(&line, ink, width);
+            }
+            match (series.kind, line.as_slice(), series.spots.as_slice()) {
+                (Kind::Line, _, spots) => self.spots(spots, i),
+                (Kind::Samples, ..) => self.samples(&series.line, ink),
+                (_, [from, .., to], [spot, ..]) => {
+                    let to = (to.0, to.1 + 6.0);
+                    self.canvas.tooltip((from.0, from.1 - 6.0), to, &spot.mark.about);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Dashes at the ceilings that the axis holds, and the band of a level's interval.
+    fn ceilings(&self, series: &Series, i: usize, dashes: f64) {
+        let ink = if series.kind == Kind::Roof { Ink::Ceiling } else { Ink::Series(i) };
+        let shown = |c: &f64| self.y.holds(*c);
+        let joined: Vec<[f64; 2]> =
+            series.ceiling.iter().copied().filter(|[_, c]| shown(c)).collect();
+        if joined.len() > 1 {
+            return self.canvas.dashed(&self.line(&joined), ink);
+        }
+        for spot in &series.spots {
+            if let Some(ceiling) = spot.mark.ceiling.filter(shown) {
+                let (x, y) = self.at([spot.at, ceiling]);
+                self.canvas.dashed(&[(x - dashes, y), (x + dashes, y)], ink);
+            }
+            if let (Kind::Level, Some([low, high]), [from, .., to]) =
+                (series.kind, spot.mark.interval, series.line.as_slice())
+            {
+                self.canvas.block(self.at([from[0], low]), self.at([to[0], high]), Ink::Grid);
+            }
+        }
+    }
+
+    fn spots(&self, spots: &[Spot], i: usize) {
+        let mut before = f64::NEG_INFINITY;
+        for spot in spots {
+            let (x, y) = self.at([spot.at, spot.mark.value]);
+            self.arrow(&spot.mark, x - 10.0, i);
+            if spot.saturates {
+                self.canvas.ring((x, y));
+            }
+            self.canvas.sign((x, y), i);
+            if let Some([low, high]) = spot.mark.interval {
+                self.canvas.whisker((x, self.up(low)), (x, self.up(high)));
+            }
+            self.canvas.tooltip_at((x, y), &spot.mark.about);
+            let text = [short(&spot.label, 8), doubt(spot.mark.verdict).to_owned()].join(" ");
+            self.label(text.trim(), (x, y), spot.at < before);
+            before = spot.at;
+        }
+    }
+
+    /// Below a sign, on the side to which no curve rises; at the bottom, and where there is no room
+    /// on the right, above it. `back` where the curve comes from the right.
+    fn label(&self, text: &str, (x, y): (f64, f64), back: bool) {
+        let (wide, end) = (wide(text, LETTER), self.right + 18.0);
+        let above = ((x.min(end - wide / 2.0), y - 16.0), At::Middle);
+        let (at, side) = match (y > self.bottom - 24.0, back) {
+            (true, _) => above,
+            (false, false) if x + 9.0 + wide > end => above,
+            (false, false) => ((x + 9.0, y + 11.0), At::Start),
+            (false, true) => ((x - 9.0, y + 11.0), At::End),
+        };
+        if !text.is_empty() {
+            self.canvas.text(text, at, side, Ink::Text);
+        }
+    }
+
+    /// From the burst to what lasted.
+    fn arrow(&self, mark: &Mark, x: f64, i: usize) {
+        let Some([from, to]) = mark.fall.map(|ends| ends.map(|v| self.up(v))) else { return };
+        let back = if to > from { to - 6.0 } else { to + 6.0 };
+        self.canvas.line(&[(x, from), (x, to)], Ink::Series(i), 2);
+        self.canvas.line(&[(x - 4.0, back), (x, to), (x + 4.0, back)], Ink::Series(i), 2);
+    }
+
+    fn cross(&self, spot: &Spot) {
+        let (x, y) = self.at([spot.at, spot.mark.value]);
+        for (r, ink, width) in [(7.0, Ink::Page, 3), (6.0, Ink::Text, 2)] {
+            self.canvas.line(&[(x - r, y), (x + r, y)], ink, width);
+            self.canvas.line(&[(x, y - r), (x, y + r)], ink, width);
+        }
+        self.canvas.text(&short(&spot.label, 20), (x + 12.0, y + 12.0), At::Start, Ink::Text);
+        self.canvas.tooltip_at((x, y), &spot.mark.about);
+    }
+
+    /// A dot each where they are few; and strips whose tooltips give the values in them.
+    fn samples(&self, all: &[[f64; 2]], ink: Ink) {
+        if all.len() <= FEW {
+            self.line(all).into_iter().for_each(|at| self.canvas.dot(at, ink));
+        }
+        let (time, unit) = (self.x.label.rsplit(", ").next().unwrap_or_default(), &self.y.label);
+        for strip in all.chunks(all.len().div_ceil(STRIPS).max(1)) {
+            let ends = |i: usize| {
+                let values = || strip.iter().map(|p| p[i]);
+                [values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)]
+            };
+            let ([from, to], [least, most]) = (ends(0), ends(1));
+            let [first, last, low, high] = [from, to, least, most].map(digits);
+            let text = match strip.len() {
+                1 => format!("{first} {time}: {low} {unit}"),
+                n => format!("{first} to {last} {time}: {low} to {high} {unit}, {n} samples"),
+            };
+            let (from, to) = (self.across(from), self.across(to));
+            let to = ((to + 1.0).max(from + 3.0), self.bottom);
+            self.canvas.tooltip((from - 1.0, self.top), to, &text);
+        }
+    }
+
+    /// A narrow plot below, with its name.
+    fn panel(&self, panel: &Panel) {
+        self.grid();
+        let name = short(&panel.name.join(", "), 50);
+        self.canvas.text(&name, (LEFT, self.top - 11.0), At::Start, Ink::Text);
+        let line = self.line(&panel.points);
+        if line.len() > 1 {
+            self.canvas.line(&line, Ink::Series(2), 2);
+        }
+        let named = (LEFT + wide(&name, LETTER).min(self.right - LEFT), self.top - 2.0);
+        let about = format!("{name}: {}", panel.about);
+        self.canvas.tooltip((LEFT, self.top - 20.0), named, &about);
+        self.samples(&panel.points, Ink::Series(2));
+    }
+}
+
+/// A number with four digits that count.
+fn digits(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return "0".to_owned();
+    }
+    let after = (3.0 - value.abs().log10().floor()).clamp(0.0, 9.0) as usize;
+    format!("{value:.after$}")
+}

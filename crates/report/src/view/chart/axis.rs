@@ -1,0 +1,212 @@
+//! An axis: values at equal distances, at equal factors, or side by side, with round labels.
+
+use proofmark_model::{format_count, format_size};
+use serde::Serialize;
+
+/// Ticks that an axis aims at.
+const TICKS: f64 = 5.0;
+/// Most powers of ten on a logarithmic axis.
+const DECADES: i32 = 9;
+/// Values below which a logarithmic axis shows nothing.
+const TINY: f64 = 1e-30;
+/// Powers of ten up to which 2 and 5 are labelled too.
+const DENSE: f64 = 2.5;
+/// Free at both ends of an axis with a margin, as a share of it.
+const MARGIN: f64 = 0.05;
+/// Different sizes that are labelled one by one; of more about so many powers of two.
+const FEW: usize = 7;
+const POWERS: u32 = 5;
+
+/// A label of an axis.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Tick {
+    /// Its value.
+    pub at: f64,
+    /// Its text.
+    pub label: String,
+}
+
+/// An axis over values that are finite and below 10 million.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Axis {
+    /// What it shows, with its unit.
+    pub label: String,
+    /// Whether equal factors, not equal steps, are at equal distances.
+    pub log: bool,
+    /// Its low and its high end.
+    pub ends: [f64; 2],
+    /// Labels, rising.
+    pub ticks: Vec<Tick>,
+    /// Whether labels are names, of which a reader needs each.
+    pub named: bool,
+}
+
+impl Axis {
+    /// Holds zero and all values, from and to a multiple of the step between its ticks.
+    pub fn linear(label: &str, values: impl Iterator<Item = f64>) -> Self {
+        let (low, high) = range(values.chain([0.0]), f64::NEG_INFINITY);
+        let step = match (high - low) / TICKS {
+            rough if rough < 1e-10 => return Self::linear(label, [1.0].into_iter()),
+            rough => round(rough),
+        };
+        let (low, high) = ((low / step).floor(), (high / step).ceil());
+        let digits = (-step.log10().floor()).clamp(0.0, 9.0) as usize;
+        // Adding zero makes a negative zero positive.
+        let at = |i: i32| (low + f64::from(i)) * step + 0.0;
+        let ticks = (0..=(high - low) as i32)
+            .map(|i| Tick { at: at(i), label: number(at(i), digits) })
+            .collect();
+        Self { ends: [low * step, high * step], ticks, ..Self::named(label, vec![]) }
+    }
+
+    /// Holds all values above next to nothing, from and to a number that begins with 1, 2 or 5.
+    pub fn log(label: &str, values: impl Iterator<Item = f64>) -> Self {
+        let (low, high) = match range(values, TINY) {
+            (low, high) if low <= high => (low, high),
+            _ => (1.0, 10.0),
+        };
+        let top = high.log10().ceil() as i32;
+        let steps: Vec<f64> = (top - DECADES..=top).flat_map(decade).collect();
+        let high = steps.iter().copied().find(|s| *s >= high * (1.0 - 1e-9)).unwrap_or(high);
+        let below = |s: &&f64| **s <= low * (1.0 + 1e-9) && **s < high;
+        let low = steps.iter().rev().find(below).copied().unwrap_or(steps[0]);
+        let each = if (high / low).log10() < DENSE { 3 } else { 1 };
+        let ticks = (low.log10().floor() as i32..=top)
+            .flat_map(|power| decade(power).into_iter().take(each))
+            .filter(|v| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(v))
+            .map(|at| Tick { at, label: number(at, (-at.log10().floor()).max(0.0) as usize) });
+        let label = format!("{label}, log");
+        Self { log: true, ends: [low, high], ticks: ticks.collect(), ..Self::named(&label, vec![]) }
+    }
+
+    /// Linear or logarithmic.
+    pub fn either(log: bool, label: &str, values: impl Iterator<Item = f64>) -> Self {
+        if log { Self::log(label, values) } else { Self::linear(label, values) }
+    }
+
+    /// Sizes in bytes, each twice the last at equal distances.
+    pub fn sizes(label: &str, sizes: &[u64]) -> Self {
+        let log = |bytes: Option<&u64>| bytes.map_or(0, |b| b.max(&1).ilog2());
+        let (low, high) = (log(sizes.first()), log(sizes.last()));
+        let step = (high - low).div_ceil(POWERS).max(1);
+        let powers = (low..=high).step_by(step as usize).map(|e| 1 << e);
+        let labelled: Vec<u64> = if sizes.len() <= FEW { sizes.to_vec() } else { powers.collect() };
+        let ends = [sizes.first(), sizes.last()].map(|b| b.map_or(1.0, |b| *b.max(&1) as f64));
+        let tick = |b: &u64| Tick { at: b.max(&1).to_owned() as f64, label: format_size(*b) };
+        let ticks = labelled.iter().map(tick).filter(|t| t.at >= ends[0]).collect();
+        Self { log: true, ends, ticks, ..Self::named(label, vec![]) }.with_margin()
+    }
+
+    /// Names side by side, at 0, 1, 2 and so on.
+    pub fn named(label: &str, names: Vec<String>) -> Self {
+        let ends = [-0.5, names.len().max(1) as f64 - 0.5];
+        let tick = |(i, label)| Tick { at: i as f64, label };
+        let ticks = names.into_iter().enumerate().map(tick).collect();
+        Self { label: label.to_owned(), log: false, ends, ticks, named: true }.but_numbers()
+    }
+
+    fn but_numbers(self) -> Self {
+        Self { named: !self.ticks.is_empty(), ..self }
+    }
+
+    /// With room beyond its ends.
+    pub fn with_margin(mut self) -> Self {
+        let by = MARGIN / (1.0 - 2.0 * MARGIN);
+        let [low, high] = self.ends;
+        self.ends = match self.log {
+            true => [low * (low / high).powf(by), high * (high / low).powf(by)],
+            false => [low - by * (high - low), high + by * (high - low)],
+        };
+        self
+    }
+
+    /// Up to exactly that value.
+    pub fn until(mut self, end: f64) -> Self {
+        self.ends[1] = end;
+        self.ticks.retain(|t| t.at <= end * (1.0 + 1e-9));
+        self
+    }
+
+    /// Where a value lies, 0 at the low end and 1 at the high one.
+    pub fn place(&self, value: f64) -> f64 {
+        let [low, high] = self.ends;
+        let share = match self.log {
+            true => (value.max(low) / low).ln() / (high / low).ln(),
+            false => (value - low) / (high - low),
+        };
+        if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
+    }
+
+    /// Whether it has a place for that value.
+    pub fn holds(&self, value: f64) -> bool {
+        (self.ends[0]..=self.ends[1]).contains(&value)
+    }
+}
+
+/// The least and the greatest of the finite values above a limit.
+fn range(values: impl Iterator<Item = f64>, above: f64) -> (f64, f64) {
+    let (low, high) = (f64::INFINITY, f64::NEG_INFINITY);
+    let values = values.filter(|v| v.is_finite() && *v > above);
+    values.fold((low, high), |(low, high), v| (low.min(v), high.max(v)))
+}
+
+/// 1, 2 or 5 times a power of ten, not below `rough`.
+fn round(rough: f64) -> f64 {
+    let power = rough.log10().floor() as i32;
+    let steps = decade(power).into_iter().chain(decade(power + 1));
+    steps.into_iter().find(|s| *s >= rough * (1.0 - 1e-12)).unwrap_or(rough)
+}
+
+/// 1, 2 and 5 times that power of ten.
+fn decade(power: i32) -> [f64; 3] {
+    // A power by division is the nearest to its decimal form, one by powi need not be.
+    let ten = if power < 0 { 1.0 / 10_f64.powi(-power) } else { 10_f64.powi(power) };
+    [ten, 2.0 * ten, 5.0 * ten]
+}
+
+fn number(value: f64, digits: usize) -> String {
+    match digits {
+        0 if value >= 0.0 => format_count(value as u64),
+        _ => format!("{value:.digits$}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(axis: &Axis) -> Vec<&str> {
+        axis.ticks.iter().map(|t| t.label.as_str()).collect()
+    }
+
+    #[test]
+    fn steps_are_round_and_hold_every_value() {
+        let axis = Axis::linear("", [12.0, 246.2].into_iter());
+        assert_eq!(labels(&axis), ["0", "50", "100", "150", "200", "250"]);
+        assert!((axis.place(125.0) - 0.5).abs() < 1e-12);
+        let axis = Axis::linear("", [-0.3, 0.2].into_iter());
+        assert_eq!(labels(&axis), ["-0.3", "-0.2", "-0.1", "0.0", "0.1", "0.2"]);
+        let axis = Axis::log("u", [1.2, 110.0].into_iter());
+        assert_eq!((axis.ends, axis.label.as_str()), ([1.0, 200.0], "u, log"));
+        assert_eq!(labels(&axis), ["1", "2", "5", "10", "20", "50", "100", "200"]);
+        assert_eq!(labels(&Axis::log("", [0.02, 50.0].into_iter())), ["0.1", "1", "10"]);
+        assert_eq!(labels(&Axis::sizes("", &[8, 8192, 80 << 20])), ["8 B", "8 KiB", "80 MiB"]);
+        let many: Vec<u64> = (12..=30).map(|e| 1 << e).collect();
+        let named = ["4 KiB", "64 KiB", "1 MiB", "16 MiB", "256 MiB"];
+        assert_eq!(labels(&Axis::sizes("", &many)), named);
+    }
+
+    #[test]
+    fn any_values_have_an_axis() {
+        for odd in [vec![], vec![0.0, -1.0], vec![f64::NAN], vec![5e-324, 9.9e6], vec![1e-300]] {
+            for log in [false, true] {
+                let axis = Axis::either(log, "", odd.iter().copied());
+                assert!((2..40).contains(&axis.ticks.len()), "{axis:?}");
+                assert!(axis.place(f64::NAN) == 0.0 && axis.place(1e300) == 1.0, "{axis:?}");
+            }
+        }
+        for sizes in [&[][..], &[0, 1], &[0, u64::MAX], &[7]] {
+            assert!(Axis::sizes("", sizes).place(1.0).is_finite());
+        }
+    }
+}

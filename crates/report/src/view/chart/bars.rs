@@ -1,0 +1,74 @@
+//! Bars side by side, in groups, each against its ceiling or that of its group.
+
+use serde::Serialize;
+
+use super::{Mark, doubt};
+
+/// One bar.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Bar {
+    /// Whose it is: 0 ours, from 1 the tools of the workload, so that each has its own colour.
+    pub who: usize,
+    /// Its name.
+    pub name: String,
+    /// Value, interval, ceiling and verdict. Without a ceiling where the group has it.
+    pub mark: Mark,
+    /// Efficiency in percent, without the sign.
+    pub efficiency: Option<String>,
+}
+
+/// The ceiling of a group.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Limit {
+    /// On the chart's scale.
+    pub value: f64,
+    /// As it is printed.
+    pub text: String,
+}
+
+/// Bars of one configuration.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BarGroup {
+    /// Its parameters; empty where there is but one.
+    pub name: String,
+    /// Ours first.
+    pub bars: Vec<Bar>,
+    /// The ceiling of all of them.
+    pub ceiling: Option<Limit>,
+}
+
+/// Bars against their ceilings.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BarChart {
+    /// Title.
+    pub title: String,
+    /// What a reader would see, in words.
+    pub description: String,
+    /// Label of the values' axis.
+    pub unit: String,
+    /// From the top.
+    pub groups: Vec<BarGroup>,
+    /// What is left out; empty if nothing is.
+    pub left_out: String,
+}
+
+impl BarChart {
+    /// The chart of these groups.
+    pub fn new(title: String, unit: &str, groups: Vec<BarGroup>, left_out: String) -> Self {
+        let all: Vec<String> = groups.iter().map(describe).collect();
+        let description = format!("Figures in {unit}. {}.", all.join(". "));
+        Self { title, description, unit: unit.to_owned(), groups, left_out }
+    }
+}
+
+fn describe(group: &BarGroup) -> String {
+    let bar = |b: &Bar| {
+        let share = b.efficiency.as_ref().map(|e| format!(" ({e} % of the ceiling)"));
+        let (share, doubt) = (share.unwrap_or_default(), doubt(b.mark.verdict));
+        format!("{} {}{share}{doubt}", b.name, b.mark.text)
+    };
+    let ceiling = group.ceiling.as_ref().map(|c| format!("ceiling {}", c.text));
+    let all: Vec<String> = group.bars.iter().map(bar).chain(ceiling).collect();
+    let name = if group.name.is_empty() { String::new() } else { format!("{}: ", group.name) };
+    name + &all.join(", ")
+}

@@ -1,0 +1,122 @@
+//! What a chart shows of a measurement.
+
+use proofmark_model::{Measurement, Unit};
+
+use crate::view::chart::{AXIS, Mark};
+use crate::view::disk::{fall, fall_phrase};
+use crate::view::label::{Group, interval};
+use crate::view::num::{Scale, percent};
+use crate::view::operation;
+use crate::view::verdict_mark;
+
+/// What a chart shows of a measurement.
+#[derive(Debug, Clone, Copy)]
+pub enum Value {
+    /// Its value.
+    Rate,
+    /// Its value as operations per second, each of its own block size.
+    Iops,
+    /// The median time of its single operations.
+    P50,
+    /// The time of so many units of work at its rate: `amount / rate`.
+    TimeOf(fn(&Group, &Measurement) -> Option<f64>),
+}
+
+impl Value {
+    /// In base units.
+    pub fn read(self, group: &Group, m: &Measurement) -> Option<f64> {
+        let value = match self {
+            Self::Rate | Self::Iops => m.summary.as_ref()?.value(),
+            Self::P50 => m.latency.as_ref()?.p50,
+            Self::TimeOf(amount) => amount(group, m)? / m.summary.as_ref()?.value(),
+        };
+        Some(value).filter(|v| v.is_finite())
+    }
+
+    /// The unit of that.
+    pub fn unit(self, m: &Measurement) -> Unit {
+        match self {
+            Self::Rate | Self::Iops => m.unit,
+            Self::P50 | Self::TimeOf(_) => Unit::Second,
+        }
+    }
+
+    /// What the values are called.
+    pub fn noun(self, group: &Group) -> &'static str {
+        match (self, group.all.first().map(|m| m.unit)) {
+            (Self::Iops, _) => "IOPS",
+            (Self::P50, _) => "p50",
+            (_, Some(Unit::Second)) => "latency",
+            _ => "rate",
+        }
+    }
+
+    /// The value on a scale; `None` where it has no place there.
+    pub fn mark(self, group: &Group, m: &Measurement, scale: &Scale) -> Option<Mark> {
+        let value = self.read(group, m)?;
+        let place = group.short(m);
+        let (about, interval) = match self {
+            Self::Rate | Self::Iops => return mark(group, m, scale),
+            Self::P50 => (format!("{place}: {}", operation::phrase(m)?), None),
+            Self::TimeOf(amount) => {
+                let of = |rate: f64| on_axis(scale, amount(group, m)? / rate);
+                let name = [group.heading(), place].join(", ");
+                let about =
+                    format!("{}: {}", name.trim_end_matches(", "), scale.with_label(value)?);
+                (about, interval(m).and_then(|[low, high]| Some([of(high)?, of(low)?])))
+            }
+        };
+        Some(Mark {
+            value: on_axis(scale, value)?,
+            text: scale.number(value)?,
+            about: format!("{about}, {}", verdict_mark(m.verdict)),
+            interval,
+            verdict: m.verdict,
+            ..Mark::default()
+        })
+    }
+}
+
+/// On a scale; `None` where that is no number, or too large for a chart.
+pub fn on_axis(scale: &Scale, value: f64) -> Option<f64> {
+    Some(scale.scaled(value)).filter(|v| v.is_finite() && v.abs() < AXIS)
+}
+
+/// The figure of a measurement, with its interval and its ceiling.
+pub fn mark(group: &Group, m: &Measurement, scale: &Scale) -> Option<Mark> {
+    let value = m.summary.as_ref()?.value();
+    let both = |[a, b]: [f64; 2]| Some([on_axis(scale, a)?, on_axis(scale, b)?]);
+    Some(Mark {
+        value: on_axis(scale, value)?,
+        text: scale.number(value)?,
+        about: about(group, m, scale, value),
+        interval: interval(m).and_then(both),
+        ceiling: m.ceiling.as_ref().and_then(|c| on_axis(scale, c.value)),
+        fall: fall(m).and_then(both),
+        verdict: m.verdict,
+    })
+}
+
+/// What a pointer shows over a mark.
+fn about(group: &Group, m: &Measurement, scale: &Scale, value: f64) -> String {
+    let interval = interval(m).and_then(|i| scale.interval(i));
+    let near = m.efficiency.and_then(percent);
+    let ceiling = m.ceiling.as_ref().and_then(|c| scale.with_label(c.value));
+    let parts = [
+        scale.with_label(value),
+        Some(interval.map_or_else(|| "no interval".to_owned(), |i| format!("95 % interval {i}"))),
+        match (near, ceiling) {
+            (Some(near), Some(ceiling)) => Some(format!("{near} % of its ceiling of {ceiling}")),
+            (None, Some(ceiling)) => Some(format!("ceiling {ceiling}")),
+            _ => None,
+        },
+        Some(verdict_mark(m.verdict).to_owned()),
+        fall_phrase(m, scale),
+        group.oversubscribed(m).then(|| "oversubscribed".to_owned()),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    match group.short(m) {
+        point if point.is_empty() => parts.join(", "),
+        point => format!("{point}: {}", parts.join(", ")),
+    }
+}
