@@ -79,7 +79,7 @@ impl Output {
     pub fn save_reports(&self, run: &Run) -> Result<()> {
         let options = Options { width: 100, color: false };
         for format in proofmark_report::ALL {
-            let Some(name) = format.file() else { continue };
+            let Some(name) = format.file else { continue };
             let path = self.dir.join(name);
             let text =
                 format.render(run, &options).with_context(|| format!("cannot create {name}"))?;
@@ -172,7 +172,7 @@ fn not_made(dir: &Path) -> String {
 
 /// Every file name that a run may write.
 fn file_names() -> impl Iterator<Item = &'static str> {
-    let reports = proofmark_report::ALL.iter().filter_map(|format| format.file());
+    let reports = proofmark_report::ALL.iter().filter_map(|format| format.file);
     [RUN_FILE, SAMPLES_FILE].into_iter().chain(reports)
 }
 

@@ -148,6 +148,16 @@ pub enum Better {
     Lower,
 }
 
+impl Better {
+    /// The word, as in JSON: `higher` or `lower`, followed by `is better`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Higher => "higher",
+            Self::Lower => "lower",
+        }
+    }
+}
+
 /// The type and range of a parameter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

@@ -89,7 +89,7 @@ fn values(command: &str, arg: &str) -> Option<Vec<&'static str>> {
         ("run" | "history", "profile") => BUILT_IN.iter().map(|(name, _)| *name).collect(),
         ("run", "reference") => ["all"].into_iter().chain(tools()).collect(),
         ("import", "tool") => tools().collect(),
-        ("report", "format") => proofmark_report::ALL.iter().map(|f| f.id()).collect(),
+        ("report", "format") => proofmark_report::ALL.iter().map(|f| f.id).collect(),
         ("compare", "format") => formats::COMPARE.to_vec(),
         ("check", "format") => formats::CHECK.to_vec(),
         ("history", "format") => formats::HISTORY.to_vec(),

@@ -101,7 +101,7 @@ fn words() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let tools =
         proofmark_reference::ALL.iter().map(|t| t.description()).map(|d| (d.id, d.title, d.about));
     let rules = proofmark_audit::rules::ALL.iter().map(|r| (r.id, r.title, r.about));
-    let formats = proofmark_report::ALL.iter().map(|f| (f.id(), "report format", f.about()));
+    let formats = proofmark_report::ALL.iter().map(|f| (f.id, "report format", f.about));
     let named = ceilings.chain(tools).chain(rules).chain(formats);
     named.chain(findings().copied()).chain(TERMS.iter().copied())
 }

@@ -28,7 +28,7 @@ pub fn run(what: Option<Listing>) -> Result<Outcome> {
             columns(proofmark_reference::ALL.iter().map(|t| (t.id(), reference(*t))))
         }
         Listing::Rules => columns(proofmark_audit::rules::ALL.iter().map(|r| (r.id, r.title))),
-        Listing::Formats => columns(proofmark_report::ALL.iter().map(|f| (f.id(), f.about()))),
+        Listing::Formats => columns(proofmark_report::ALL.iter().map(|f| (f.id, f.about))),
         Listing::Terms => columns(TERMS.iter().map(|(id, title, _)| (id, title))),
         Listing::Profiles => {
             let profiles = BUILT_IN.iter().map(|(name, _)| Profile::load(name));

@@ -10,7 +10,7 @@ use crate::text::options_for;
 
 pub fn run(args: &ReportArgs) -> Result<Outcome> {
     let format = proofmark_report::find(&args.format).ok_or_else(|| {
-        let ids = proofmark_report::ALL.iter().map(|f| f.id());
+        let ids = proofmark_report::ALL.iter().map(|f| f.id);
         usage(unknown("format", &args.format, ids, "proofmark list formats"))
     })?;
     let run = read(&args.run)?;

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use self::chart::{Figure, Layout};
 use crate::view::{Timeline, View, WorkloadView, severity_mark, verdict_mark};
-use crate::{Format, Options, RenderError};
+use crate::{Options, RenderError};
 
 /// What every page is made of.
 const SHARED: [(&str, &str); 2] = [
@@ -48,52 +48,34 @@ const SCRIPTS: [&str; 5] = [
     include_str!("page/pass-on.js"),
 ];
 
-/// See the module.
-#[derive(Debug, Clone, Copy)]
-pub struct Html;
-
-impl Format for Html {
-    fn id(&self) -> &'static str {
-        "html"
-    }
-
-    fn file(&self) -> Option<&'static str> {
-        Some("report.html")
-    }
-
-    fn about(&self) -> &'static str {
-        "One page with charts, tables, derivations and every trial, for a browser."
-    }
-
-    fn render(&self, run: &Run, _: &Options) -> Result<String, RenderError> {
-        let mut view = View::from_run(run);
-        view.terms.extend(view.terms_of_pairs());
-        let charts: Vec<Charts> =
-            view.workloads.iter().enumerate().map(|(i, k)| Charts::draw(k, i)).collect();
-        let draw = |id, layout| view.noise.as_ref().map(|p| chart::noise(p, id, layout));
-        let (portrait, noise) =
-            (draw("chart-portrait", Layout::BRIEF), draw("chart-noise", Layout::FULL));
-        let roofline = view.roofline.as_ref().map(|r| chart::figure(&r.chart, "chart-roofline"));
-        let against = view.against.iter().enumerate();
-        let against: Vec<Figure> =
-            against.map(|(i, c)| chart::bars(c, &format!("chart-against-{i}"))).collect();
-        let page = environment(&TEMPLATES)?.get_template("page.html")?.render(context! {
-            title => view.title.clone(),
-            view => Serde(&view),
-            strips => Serde(first::strips(&view.first)),
-            pictures => Serde(first::pictures(&view)),
-            pass_on => Serde(first::PassOn::write(&view)?),
-            parts => Serde(part::all(&view)),
-            charts => Serde(charts),
-            against => Serde(against),
-            roofline => Serde(roofline),
-            noise => Serde(noise),
-            portrait => Serde(portrait),
-            style => Value::from_safe_string(STYLE.concat()),
-            script => Value::from_safe_string(SCRIPTS.concat()),
-        })?;
-        Ok(format!("{}\n", page.trim_end()))
-    }
+pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
+    let mut view = View::from_run(run);
+    view.terms.extend(view.terms_of_pairs());
+    let charts: Vec<Charts> =
+        view.workloads.iter().enumerate().map(|(i, k)| Charts::draw(k, i)).collect();
+    let draw = |id, layout| view.noise.as_ref().map(|p| chart::noise(p, id, layout));
+    let (portrait, noise) =
+        (draw("chart-portrait", Layout::BRIEF), draw("chart-noise", Layout::FULL));
+    let roofline = view.roofline.as_ref().map(|r| chart::figure(&r.chart, "chart-roofline"));
+    let against = view.against.iter().enumerate();
+    let against: Vec<Figure> =
+        against.map(|(i, c)| chart::bars(c, &format!("chart-against-{i}"))).collect();
+    let page = environment(&TEMPLATES)?.get_template("page.html")?.render(context! {
+        title => view.title.clone(),
+        view => Serde(&view),
+        strips => Serde(first::strips(&view.first)),
+        pictures => Serde(first::pictures(&view)),
+        pass_on => Serde(first::PassOn::write(&view)?),
+        parts => Serde(part::all(&view)),
+        charts => Serde(charts),
+        against => Serde(against),
+        roofline => Serde(roofline),
+        noise => Serde(noise),
+        portrait => Serde(portrait),
+        style => Value::from_safe_string(STYLE.concat()),
+        script => Value::from_safe_string(SCRIPTS.concat()),
+    })?;
+    Ok(format!("{}\n", page.trim_end()))
 }
 
 /// The charts of one workload.

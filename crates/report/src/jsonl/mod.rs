@@ -6,130 +6,174 @@
 //! `better` and `verdict`. `params` is an object of its own, so that no parameter can be taken for a
 //! field. What has no value has no line, and a field that is not known is left out; only `trials`
 //! is written for each point, with the reason in `missing` where it is 0. Lines about the run as a
-//! whole have no `workload`.
+//! whole have no `workload`. The unit `1` is a plain number.
 
-mod metrics;
+use proofmark_model::{Latency, Measurement, Param, Params, Reference, Run, Series, Summary};
+use serde_json::{Map, Value, json};
 
-use proofmark_model::{Measurement, Reference, Run, Timestamp, Verdict};
-use serde_json::{Map, Value};
+use crate::view::{clean, interval, trial_iops, why_no_trials};
+use crate::{Options, RenderError};
 
-use self::metrics::Metric;
-use crate::view::{clean, why_no_trials};
-use crate::{Format, Options, RenderError};
+/// Unit of a plain number.
+const PLAIN: &str = "1";
 
-/// See the module.
-#[derive(Debug, Clone, Copy)]
-pub struct Jsonl;
-
-impl Format for Jsonl {
-    fn id(&self) -> &'static str {
-        "jsonl"
+pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
+    let own = || format!("proofmark {}", run.tool.version);
+    let about_run = json!({
+        "time": run.started.to_string(),
+        "run": run.started.to_string(),
+        "tool": clean(&run.imported.clone().unwrap_or_else(own)),
+        "profile": clean(&run.plan.profile),
+        "machine": run.host.cpu.model_name.get().map(|model| clean(model)),
+        "verdict": run.verdict(),
+    });
+    let mut lines = Lines { about: vec![about_run], text: String::new() };
+    lines.run(run);
+    for m in &run.measurements {
+        lines.about.push(json!({
+            "time": m.trials.first().map_or(run.started, |t| t.started).to_string(),
+            "workload": clean(&m.workload),
+            "subsystem": m.subsystem,
+            "params": params(&m.params),
+            "verdict": m.verdict,
+        }));
+        lines.measurement(m);
+        lines.about.pop();
     }
+    Ok(lines.text)
+}
 
-    fn file(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn about(&self) -> &'static str {
-        "One JSON object per line and metric, for log shippers and jq."
-    }
-
-    fn render(&self, run: &Run, _: &Options) -> Result<String, RenderError> {
-        let mut lines = Lines::default();
-        let whole = head(run, run.started, run.verdict());
-        for metric in metrics::for_run(run) {
-            lines.add(&whole, &metric)?;
-        }
-        for m in &run.measurements {
-            lines.measurement(run, m)?;
-        }
-        Ok(lines.0)
-    }
+/// Parameters without what steers a terminal.
+fn params(params: &Params) -> Map<String, Value> {
+    let value = |value: &Param| match value {
+        Param::Text(text) => clean(text).into(),
+        other => json!(other),
+    };
+    params.0.iter().map(|(name, v)| (clean(name), value(v))).collect()
 }
 
 /// The lines so far.
-#[derive(Default)]
-struct Lines(String);
+struct Lines {
+    /// What the next lines are about, the narrower last: objects whose fields each line has.
+    about: Vec<Value>,
+    text: String,
+}
 
 impl Lines {
-    /// One line, unless the value is not finite, which JSON cannot say.
-    fn add(&mut self, head: &Map<String, Value>, metric: &Metric) -> Result<(), RenderError> {
-        let Some(value) = serde_json::Number::from_f64(metric.value) else { return Ok(()) };
-        let mut line = head.clone();
-        line.insert("metric".to_owned(), metric.name.into());
-        line.insert("value".to_owned(), Value::Number(value));
-        line.insert("unit".to_owned(), metric.unit.as_ref().into());
-        for (name, value) in metric.more.iter().filter(|(_, v)| !v.is_null()) {
-            line.insert((*name).to_owned(), value.clone());
-        }
-        self.0 += &serde_json::to_string(&line)?;
-        self.0.push('\n');
-        Ok(())
+    /// One line, unless there is no finite value.
+    fn add(&mut self, metric: &str, value: impl Into<Option<f64>>, unit: &str, more: Value) {
+        let Some(value) = value.into().filter(|v| v.is_finite()) else { return };
+        let own = json!({ "metric": metric, "value": value, "unit": unit });
+        let parts = self.about.iter().chain([&own, &more]).filter_map(Value::as_object).flatten();
+        let known = parts.filter(|(_, v)| !v.is_null());
+        let line: Map<_, _> = known.map(|(name, v)| (name.clone(), v.clone())).collect();
+        self.text += &format!("{}\n", Value::Object(line));
     }
 
-    fn measurement(&mut self, run: &Run, m: &Measurement) -> Result<(), RenderError> {
-        let time = m.trials.first().map_or(run.started, |t| t.started);
-        let head = add_point(head(run, time, Some(m.verdict)), m);
-        let mut trials = Metric::new("trials", m.trials.len() as f64, "1");
-        if m.trials.is_empty() {
-            trials = trials.with("missing", why_no_trials(m));
+    fn run(&mut self, run: &Run) {
+        let stopped = json!({ "interrupted": run.interrupted.as_ref().map(|s| clean(s)) });
+        self.add("run_points", run.measurements.len() as f64, PLAIN, stopped);
+        self.add("run_points_planned", run.plan.points.len() as f64, PLAIN, Value::Null);
+        let nanoseconds =
+            run.ended.map(|end| end.0.as_nanosecond() - run.started.0.as_nanosecond());
+        self.add("run_seconds", nanoseconds.map(|ns| ns as f64 / 1e9), "s", Value::Null);
+    }
+
+    fn measurement(&mut self, m: &Measurement) {
+        let missing = m.trials.is_empty().then(|| why_no_trials(m));
+        self.add("trials", m.trials.len() as f64, PLAIN, json!({ "missing": missing }));
+        if let Some(s) = &m.summary {
+            self.summary(m, s);
         }
-        self.add(&head, &trials)?;
-        for metric in metrics::for_measurement(m) {
-            self.add(&head, &metric)?;
+        if let Some(l) = &m.latency {
+            self.latency(l);
         }
-        for metric in metrics::for_series(m) {
-            self.add(&head, &metric)?;
+        self.add("ceiling", m.ceiling.as_ref().map(|c| c.value), m.unit.as_str(), Value::Null);
+        self.add("efficiency", m.efficiency, PLAIN, higher());
+        if let Some(s) = &m.series {
+            self.series(m, s);
         }
         for r in &m.references {
-            self.reference(&head, m, r)?;
+            self.reference(m, r);
         }
-        Ok(())
     }
 
-    fn reference(
-        &mut self,
-        head: &Map<String, Value>,
-        m: &Measurement,
-        r: &Reference,
-    ) -> Result<(), RenderError> {
-        let mut head = head.clone();
-        insert(&mut head, "reference", &r.tool);
-        insert(&mut head, "reference_version", &r.version);
-        head.insert("verdict".to_owned(), r.verdict.as_str().into());
-        for metric in metrics::for_reference(m, r) {
-            self.add(&head, &metric)?;
+    fn summary(&mut self, m: &Measurement, s: &Summary) {
+        let ends = interval(m);
+        for (name, value) in [
+            ("headline", Some(s.value())),
+            ("attainable", s.attainable.value),
+            ("typical", s.typical.value),
+            ("delivered", s.delivered.value),
+            ("ci95_low", ends.map(|[low, _]| low)),
+            ("ci95_high", ends.map(|[_, high]| high)),
+            ("mean", Some(s.trials.mean)),
+            ("min", Some(s.trials.min)),
+            ("max", Some(s.trials.max)),
+        ] {
+            self.add(name, value, m.unit.as_str(), json!({ "better": m.better }));
         }
-        Ok(())
+        self.add("sd", s.trials.sd, m.unit.as_str(), lower());
+        self.add("half_width", m.precision.map(|p| p.half_width), PLAIN, lower());
+        self.add("iops", trial_iops(m, s.value()), "op/s", higher());
+    }
+
+    fn latency(&mut self, l: &Latency) {
+        for (name, value) in [
+            ("latency_min", Some(l.min)),
+            ("latency_mean", Some(l.mean)),
+            ("latency_p50", Some(l.p50)),
+            ("latency_p90", l.p90),
+            ("latency_p99", l.p99),
+            ("latency_p999", l.p999),
+            ("latency_max", Some(l.max)),
+        ] {
+            self.add(name, value, "s", lower());
+        }
+    }
+
+    /// Of a measurement over time: its samples, each with its own time, its levels and changes.
+    fn series(&mut self, m: &Measurement, series: &Series) {
+        let (unit, better) = (m.unit.as_str(), m.better);
+        for t in &m.trials {
+            let (time, seconds) = (t.started.to_string(), t.seconds);
+            let more = json!({ "better": better, "time": time, "seconds": seconds });
+            self.add("sample", t.value, unit, more);
+        }
+        for l in &series.levels {
+            let more = json!({ "better": better, "from_s": l.from_s, "until_s": l.until_s });
+            self.add("level", l.median, unit, more);
+        }
+        for c in &series.changes {
+            let cause = c.cause.as_ref().map(|cause| clean(cause));
+            let more = json!({ "time": c.at.to_string(), "at_s": c.at_s, "cause": cause });
+            self.add("change", c.ratio, PLAIN, more);
+        }
+        let slope = series.trend.as_ref().map(|t| t.slope);
+        self.add("slope", slope, &format!("{unit}/s"), Value::Null);
+    }
+
+    fn reference(&mut self, m: &Measurement, r: &Reference) {
+        self.about.push(json!({
+            "reference": clean(&r.tool),
+            "reference_version": clean(&r.version),
+            "verdict": r.verdict,
+        }));
+        let better = json!({ "better": m.better });
+        self.add("reference_median", r.value, m.unit.as_str(), better);
+        self.add("reference_ratio", r.ratio.median, PLAIN, Value::Null);
+        let ends = r.ratio.ci95;
+        self.add("reference_ratio_ci95_low", ends.map(|e| e[0]), PLAIN, Value::Null);
+        self.add("reference_ratio_ci95_high", ends.map(|e| e[1]), PLAIN, Value::Null);
+        self.add("reference_efficiency", r.efficiency, PLAIN, higher());
+        self.about.pop();
     }
 }
 
-/// What every line of a run says.
-fn head(run: &Run, time: Timestamp, verdict: Option<Verdict>) -> Map<String, Value> {
-    let mut head = Map::new();
-    insert(&mut head, "time", &time.to_string());
-    insert(&mut head, "run", &run.started.to_string());
-    let own = || format!("proofmark {}", run.tool.version);
-    insert(&mut head, "tool", &run.imported.clone().unwrap_or_else(own));
-    insert(&mut head, "profile", &run.plan.profile);
-    if let Some(model) = run.host.cpu.model_name.get() {
-        insert(&mut head, "machine", model);
-    }
-    if let Some(verdict) = verdict {
-        head.insert("verdict".to_owned(), verdict.as_str().into());
-    }
-    head
+fn higher() -> Value {
+    json!({ "better": "higher" })
 }
 
-/// The same for a point.
-fn add_point(mut head: Map<String, Value>, m: &Measurement) -> Map<String, Value> {
-    insert(&mut head, "workload", &m.workload);
-    head.insert("subsystem".to_owned(), m.subsystem.as_str().into());
-    let params = m.params.0.iter().map(|(name, value)| (clean(name), metrics::param(value)));
-    head.insert("params".to_owned(), Value::Object(params.collect()));
-    head
-}
-
-fn insert(head: &mut Map<String, Value>, name: &str, text: &str) {
-    head.insert(name.to_owned(), clean(text).into());
+fn lower() -> Value {
+    json!({ "better": "lower" })
 }

@@ -18,39 +18,21 @@ use proofmark_model::{Finding, Run, Severity, Subsystem};
 use self::case::said;
 pub(crate) use self::case::text;
 use self::document::{Case, Ending, Outcome, Suite};
-use crate::{Format, Options, RenderError};
+use crate::{Options, RenderError};
 
-/// See the module.
-#[derive(Debug, Clone, Copy)]
-pub struct Junit;
-
-impl Format for Junit {
-    fn id(&self) -> &'static str {
-        "junit"
-    }
-
-    fn file(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn about(&self) -> &'static str {
-        "JUnit XML for continuous integration: a case per configuration; invalid results fail."
-    }
-
-    fn render(&self, run: &Run, _: &Options) -> Result<String, RenderError> {
-        let mut suites = Vec::new();
-        for subsystem in Subsystem::ALL {
-            let measured = run.measurements.iter().filter(|m| m.subsystem == subsystem);
-            let cases: Vec<Case> = measured.map(case::from_measurement).collect();
-            if !cases.is_empty() {
-                suites.push(suite(run, subsystem.as_str(), cases));
-            }
+pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
+    let mut suites = Vec::new();
+    for subsystem in Subsystem::ALL {
+        let measured = run.measurements.iter().filter(|m| m.subsystem == subsystem);
+        let cases: Vec<Case> = measured.map(case::from_measurement).collect();
+        if !cases.is_empty() {
+            suites.push(suite(run, subsystem.as_str(), cases));
         }
-        let mut cases = vec![run_case(run)];
-        cases.extend(not_measured(run));
-        suites.push(suite(run, "run", cases));
-        Ok(document::write("proofmark", &suites))
     }
+    let mut cases = vec![run_case(run)];
+    cases.extend(not_measured(run));
+    suites.push(suite(run, "run", cases));
+    Ok(document::write("proofmark", &suites))
 }
 
 fn suite(run: &Run, name: &str, cases: Vec<Case>) -> Suite {

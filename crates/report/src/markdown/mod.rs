@@ -11,83 +11,65 @@ use crate::view::{
     Cell, FindingGroup, References, SIGNS, Table, Timeline, View, WorkloadView, severity_mark,
     stop, verdict_mark,
 };
-use crate::{Format, Options, RenderError};
+use crate::{Options, RenderError};
 
-/// See the module.
-#[derive(Debug, Clone, Copy)]
-pub struct Markdown;
-
-impl Format for Markdown {
-    fn id(&self) -> &'static str {
-        "markdown"
+pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
+    let view = View::from_run(run);
+    let mut out = String::new();
+    line(&mut out, &format!("# {}", escape(&view.title)));
+    let facts: Vec<String> =
+        view.facts.iter().map(|f| escape(&format!("{} {}", f.name, f.value))).collect();
+    line(&mut out, &facts.join("; "));
+    line(&mut out, &escape(&view.machine));
+    if let Some(stopped) = &view.trust.stopped {
+        line(&mut out, &format!("**{}**", escape(stopped)));
     }
-
-    fn file(&self) -> Option<&'static str> {
-        Some("report.md")
+    line(&mut out, &format!("**{}**", escape(&view.trust.sentence)));
+    for also in [&view.trust.precision, &view.trust.circumstances].into_iter().flatten() {
+        line(&mut out, &escape(also));
     }
-
-    fn about(&self) -> &'static str {
-        "Summary, tables and findings, for an issue or a document."
+    answer(&mut out, &view);
+    for workload in &view.workloads {
+        headline(&mut out, workload);
     }
-
-    fn render(&self, run: &Run, _: &Options) -> Result<String, RenderError> {
-        let view = View::from_run(run);
-        let mut out = String::new();
-        line(&mut out, &format!("# {}", escape(&view.title)));
-        let facts: Vec<String> =
-            view.facts.iter().map(|f| escape(&format!("{} {}", f.name, f.value))).collect();
-        line(&mut out, &facts.join("; "));
-        line(&mut out, &escape(&view.machine));
-        if let Some(stopped) = &view.trust.stopped {
-            line(&mut out, &format!("**{}**", escape(stopped)));
-        }
-        line(&mut out, &format!("**{}**", escape(&view.trust.sentence)));
-        for also in [&view.trust.precision, &view.trust.circumstances].into_iter().flatten() {
-            line(&mut out, &escape(also));
-        }
-        answer(&mut out, &view);
-        for workload in &view.workloads {
-            headline(&mut out, workload);
-        }
-        out.push('\n');
-        table(&mut out, &view.references);
-        table(&mut out, &view.theory);
-        for sentence in &view.lacking {
-            line(&mut out, &escape(sentence));
-        }
-        line(&mut out, "## Findings");
-        if view.findings.is_empty() {
-            line(&mut out, "None.");
-        }
-        for group in &view.findings {
-            finding(&mut out, group);
-        }
-        out.push('\n');
-        for workload in &view.workloads {
-            section(&mut out, workload);
-        }
-        for overview in view.overviews.iter().filter(|o| !o.tables.is_empty()) {
-            line(&mut out, &format!("## {}, over several workloads", overview.title));
-            overview.tables.iter().for_each(|t| table(&mut out, t));
-        }
-        if let Some(roofline) = &view.roofline {
-            line(&mut out, &format!("## {}", escape(&roofline.chart.title)));
-            line(&mut out, &escape(&roofline.sentence));
-            table(&mut out, &roofline.table);
-        }
-        machine(&mut out, &view);
-        line(&mut out, "## Method");
-        for paragraph in &view.method {
-            line(&mut out, &escape(paragraph));
-        }
-        if !view.terms.is_empty() {
-            line(&mut out, "Columns:");
-        }
-        for term in &view.terms {
-            let _ = writeln!(out, "- *{}*: {}", escape(&term.name), escape(&term.meaning));
-        }
-        Ok(format!("{}\n", out.trim_end()))
+    out.push('\n');
+    table(&mut out, &view.references);
+    table(&mut out, &view.theory);
+    for sentence in &view.lacking {
+        line(&mut out, &escape(sentence));
     }
+    line(&mut out, "## Findings");
+    if view.findings.is_empty() {
+        line(&mut out, "None.");
+    }
+    for group in &view.findings {
+        finding(&mut out, group);
+    }
+    out.push('\n');
+    for workload in &view.workloads {
+        section(&mut out, workload);
+    }
+    for overview in view.overviews.iter().filter(|o| !o.tables.is_empty()) {
+        line(&mut out, &format!("## {}, over several workloads", overview.title));
+        overview.tables.iter().for_each(|t| table(&mut out, t));
+    }
+    if let Some(roofline) = &view.roofline {
+        line(&mut out, &format!("## {}", escape(&roofline.chart.title)));
+        line(&mut out, &escape(&roofline.sentence));
+        table(&mut out, &roofline.table);
+    }
+    machine(&mut out, &view);
+    line(&mut out, "## Method");
+    for paragraph in &view.method {
+        line(&mut out, &escape(paragraph));
+    }
+    if !view.terms.is_empty() {
+        line(&mut out, "Columns:");
+    }
+    for term in &view.terms {
+        let _ = writeln!(out, "- *{}*: {}", escape(&term.name), escape(&term.meaning));
+    }
+    Ok(format!("{}\n", out.trim_end()))
 }
 
 /// A paragraph.

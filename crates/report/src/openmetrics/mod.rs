@@ -21,33 +21,15 @@ use proofmark_model::Run;
 
 use self::families::Family;
 use self::labels::Labels;
-use crate::{Format, Options, RenderError};
+use crate::{Options, RenderError};
 
-/// See the module.
-#[derive(Debug, Clone, Copy)]
-pub struct OpenMetrics;
-
-impl Format for OpenMetrics {
-    fn id(&self) -> &'static str {
-        "openmetrics"
+pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
+    let mut text = String::new();
+    for family in families::from_run(run).iter().filter(|f| !f.series.is_empty()) {
+        write_family(&mut text, family)?;
     }
-
-    fn file(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn about(&self) -> &'static str {
-        "Gauges as OpenMetrics text, for node_exporter's textfile collector (write proofmark.prom)."
-    }
-
-    fn render(&self, run: &Run, _: &Options) -> Result<String, RenderError> {
-        let mut text = String::new();
-        for family in families::from_run(run).iter().filter(|f| !f.series.is_empty()) {
-            write_family(&mut text, family)?;
-        }
-        text.push_str("# EOF\n");
-        Ok(text)
-    }
+    text.push_str("# EOF\n");
+    Ok(text)
 }
 
 fn write_family(text: &mut String, family: &Family) -> std::fmt::Result {

@@ -3,28 +3,10 @@
 use proofmark_model::{Run, Verdict};
 
 use crate::view::{ScreenPart, ScreenRow, View, severity_mark, stop, verdict_mark};
-use crate::{Format, Options, RenderError};
+use crate::{Options, RenderError};
 
-/// See the module.
-#[derive(Debug, Clone, Copy)]
-pub struct Summary;
-
-impl Format for Summary {
-    fn id(&self) -> &'static str {
-        "summary"
-    }
-
-    fn file(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn about(&self) -> &'static str {
-        "A short summary, for a ticket or a chat."
-    }
-
-    fn render(&self, run: &Run, _: &Options) -> Result<String, RenderError> {
-        Ok(write(&View::from_run(run)))
-    }
+pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
+    Ok(write(&View::from_run(run)))
 }
 
 /// The lines: the machine, the judgement, a line per subsystem, the causes.

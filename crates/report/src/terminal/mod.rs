@@ -22,45 +22,27 @@ use crate::view::{
     Cause, FindingGroup, Headline, Overview, References, Roofline, SIGNS, Table, Term, Timeline,
     View, WorkloadView, capital, plural, severity_mark, stop,
 };
-use crate::{Format, Options, RenderError};
+use crate::{Options, RenderError};
 
-/// See the module.
-#[derive(Debug, Clone, Copy)]
-pub struct Terminal;
-
-impl Format for Terminal {
-    fn id(&self) -> &'static str {
-        "terminal"
+pub(crate) fn render(run: &Run, options: &Options) -> Result<String, RenderError> {
+    let view = View::from_run(run);
+    let mut page = Page::new(options);
+    page.head(&view);
+    for workload in &view.workloads {
+        page.workload(workload);
     }
-
-    fn file(&self) -> Option<&'static str> {
-        None
+    for overview in &view.overviews {
+        page.overview(overview);
     }
-
-    fn about(&self) -> &'static str {
-        "Summary, tables and findings, for reading in a terminal."
+    if let Some(noise) = &view.noise {
+        page.noise(noise);
     }
-
-    fn render(&self, run: &Run, options: &Options) -> Result<String, RenderError> {
-        let view = View::from_run(run);
-        let mut page = Page::new(options);
-        page.head(&view);
-        for workload in &view.workloads {
-            page.workload(workload);
-        }
-        for overview in &view.overviews {
-            page.overview(overview);
-        }
-        if let Some(noise) = &view.noise {
-            page.noise(noise);
-        }
-        if let Some(roofline) = &view.roofline {
-            page.roofline(roofline);
-        }
-        page.terms(&explained_here(&view));
-        page.findings(&view.findings);
-        Ok(page.out)
+    if let Some(roofline) = &view.roofline {
+        page.roofline(roofline);
     }
+    page.terms(&explained_here(&view));
+    page.findings(&view.findings);
+    Ok(page.out)
 }
 
 /// What is printed where a run ends: what was measured, whether to believe it, the results that answer

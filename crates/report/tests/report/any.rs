@@ -77,8 +77,8 @@ proptest! {
         let format = ALL[format];
         let out = format.render(&run, &options);
         // JSON refuses what it could not read back; the others always tell.
-        prop_assert!(out.is_ok() || format.id() == "json", "{}: {:?}", format.id(), out);
-        if ["terminal", "markdown"].contains(&format.id()) && text.is_empty() {
+        prop_assert!(out.is_ok() || format.id == "json", "{}: {:?}", format.id, out);
+        if ["terminal", "markdown"].contains(&format.id) && text.is_empty() {
             let out = out.unwrap();
             prop_assert!(!out.contains("NaN") && !out.contains("inf "), "{}", out);
         }

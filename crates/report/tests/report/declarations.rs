@@ -25,7 +25,7 @@ fn renamed(run: &Run, names: &[(&str, String)]) -> Run {
     serde_json::from_str(&json).unwrap()
 }
 
-fn render(format: &dyn Format, run: &Run) -> String {
+fn render(format: &Format, run: &Run) -> String {
     let options = Options { width: 100, color: false };
     // Markdown escapes some ids.
     format.render(run, &options).unwrap().replace('\\', "")
@@ -37,17 +37,17 @@ fn no_format_knows_a_workload_by_its_id() {
         let names = names(&run);
         let other = renamed(&run, &names);
         for format in ALL {
-            let (text, mut renamed) = (render(*format, &run), render(*format, &other));
+            let (text, mut renamed) = (render(format, &run), render(format, &other));
             for (id, name) in &names {
                 // A summary has titles only.
-                let named = format.id() == "summary" || renamed.contains(name);
-                assert!(named && !renamed.contains(id), "{}: {id}", format.id());
+                let named = format.id == "summary" || renamed.contains(name);
+                assert!(named && !renamed.contains(id), "{}: {id}", format.id);
                 renamed = renamed.replace(name, id);
             }
             for (line, expected) in renamed.lines().zip(text.lines()) {
-                assert_eq!(line, expected, "{}", format.id());
+                assert_eq!(line, expected, "{}", format.id);
             }
-            assert_eq!(renamed.lines().count(), text.lines().count(), "{}", format.id());
+            assert_eq!(renamed.lines().count(), text.lines().count(), "{}", format.id);
         }
     }
 }

@@ -12,7 +12,7 @@ const HOSTILE: &str =
 fn all(run: &Run) -> Vec<(&'static str, String)> {
     let options = Options { width: 80, color: false };
     ALL.iter()
-        .map(|f| (f.id(), f.render(run, &options).unwrap_or_else(|e| panic!("{}: {e}", f.id()))))
+        .map(|f| (f.id, f.render(run, &options).unwrap_or_else(|e| panic!("{}: {e}", f.id))))
         .collect()
 }
 

@@ -26,7 +26,7 @@ fn without_them_no_format_speaks_of_them() {
         let text = format.render(&run, &Options::default()).unwrap();
         let page = text.split("<script>").next().unwrap();
         for said in ["eside other tools", "eside the tools", "tool result", "tool_version"] {
-            assert!(!page.contains(said), "{said} in {}", format.id());
+            assert!(!page.contains(said), "{said} in {}", format.id);
         }
     }
     let [with, without] = [fixture::beside(), run].map(|run| csv_rows(&run));
