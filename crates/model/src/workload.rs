@@ -105,6 +105,16 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// Every unit.
+    pub const ALL: [Self; 6] = [
+        Self::FlopPerSecond,
+        Self::OpPerSecond,
+        Self::Hertz,
+        Self::BytePerSecond,
+        Self::BitPerSecond,
+        Self::Second,
+    ];
+
     /// The value of so much work in so many seconds: a rate, or for a time the mean
     /// duration of one operation that waited for the one before it.
     pub fn value(self, work: f64, seconds: f64) -> f64 {

@@ -8,6 +8,7 @@
 //! Everything in a run file is untrusted input. The view drops
 //! control characters; each format escapes what is left in its own way.
 
+pub mod check;
 pub mod comparison;
 pub mod csv;
 pub mod history;
@@ -17,7 +18,6 @@ pub mod jsonl;
 pub mod junit;
 pub mod markdown;
 pub mod openmetrics;
-pub mod requirements;
 pub mod spark;
 pub mod summary;
 pub mod terminal;
@@ -49,11 +49,11 @@ pub enum RenderError {
     /// A CSV record could not be written.
     #[error("the CSV table cannot be made: {0}")]
     Csv(String),
-    /// A metric could not be written.
-    #[error("the metrics cannot be written: {0}")]
-    Metrics(#[from] std::fmt::Error),
-    /// The run does not fit into JSON.
-    #[error("the run cannot be written as JSON: {0}")]
+    /// A report for continuous integration could not be written.
+    #[error("the JUnit XML cannot be written: {0}")]
+    Xml(#[from] quick_xml::SeError),
+    /// It does not fit into JSON.
+    #[error("the JSON cannot be written: {0}")]
     Json(#[from] serde_json::Error),
     /// What was written would not be read again: a number in the run is not finite.
     #[error("the JSON of this run could not be read again: {0}")]

@@ -6,10 +6,8 @@ use anyhow::Result;
 use proofmark_judge::compare::{Named, Options, compare};
 use proofmark_judge::requirements::Requirement;
 use proofmark_model::Comparison;
-use proofmark_report::comparison::{
-    MOST_RUNS, check as compared, check_markdown, html, json, junit, markdown, several, terminal,
-};
-use proofmark_report::requirements;
+use proofmark_report::check::Check;
+use proofmark_report::comparison::{MOST_RUNS, html, json, markdown, several, terminal};
 use proofmark_run::{read_text, unknown};
 use serde::Deserialize;
 
@@ -64,20 +62,12 @@ pub fn check(args: &CheckArgs) -> Result<Outcome> {
             found.map_err(usage)?.concat()
         }
     };
-    let text = match (args.format.as_str(), &comparison) {
-        ("json", Some(comparison)) if checked.is_empty() => json(comparison)?,
-        ("json", comparison) => requirements::json(&checked, comparison.as_ref())?,
-        ("junit", Some(comparison)) => {
-            junit(comparison, (!checked.is_empty()).then(|| requirements::suite(&checked)))
-        }
-        ("junit", None) => requirements::junit(&args.run, &checked),
-        ("markdown", comparison) => check_markdown(comparison.as_ref(), &checked),
-        (_, comparison) => {
-            let compared = comparison.as_ref().map_or_else(String::new, compared);
-            let met =
-                if checked.is_empty() { String::new() } else { requirements::terminal(&checked) };
-            compared + &met
-        }
+    let check = Check::new(&args.run, comparison.as_ref(), &checked);
+    let text = match args.format.as_str() {
+        "json" => check.json()?,
+        "junit" => check.junit()?,
+        "markdown" => check.markdown(),
+        _ => check.terminal(),
     };
     deliver(&text, &args.format, args.out.as_deref())?;
     let fails = comparison.is_some_and(|c| c.fails()) || checked.iter().any(|c| !c.met);

@@ -8,8 +8,8 @@ use minijinja::{Value, context};
 use proofmark_model::{Comparison, format_factor};
 use serde::Serialize;
 
-use super::ComparisonError;
 use super::view::{Line, View};
+use crate::RenderError;
 use crate::html::environment;
 
 /// Width of a whisker's drawing, in its own units.
@@ -24,7 +24,7 @@ const MOST: f64 = 8.0;
 ///
 /// # Errors
 /// If the template fails.
-pub fn html(comparison: &Comparison) -> Result<String, ComparisonError> {
+pub fn html(comparison: &Comparison) -> Result<String, RenderError> {
     let view = View::from_comparison(comparison);
     let reach = reach(view.differing.iter().chain(&view.alike));
     let env = environment(&[("page.html", include_str!("page/page.html"))])?;

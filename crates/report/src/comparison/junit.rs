@@ -1,52 +1,39 @@
-//! JUnit XML of a check: a suite per subsystem, a test case per result.
+//! A check as JUnit XML: a suite per subsystem, a test case per result.
 
-use proofmark_model::{ComparedPoint, Comparison, FigureKind, Subsystem};
+use proofmark_model::{ComparedPoint, Comparison, FigureKind};
 
 use super::words::{failure, moved, ratio, values};
-use crate::junit::document::{self, Case, Ending, Outcome, Suite};
-use crate::junit::text;
+use crate::junit::{Case, Cause, Ending, Suite, by_subsystem, text};
 
 /// A failure for each point that is slower or gone, with its cause; skipped for what cannot be
 /// compared; all else passes. Where too little could be judged, that is a failure of its own.
-pub fn junit(comparison: &Comparison, more: Option<Suite>) -> String {
-    let mut suites = Vec::from_iter(more);
-    for subsystem in Subsystem::ALL {
-        let points = comparison.points.iter().filter(|p| p.subsystem == subsystem);
-        let cases: Vec<Case> = points.map(case).collect();
-        if !cases.is_empty() {
-            suites.push(Suite { name: subsystem.as_str().to_owned(), cases, ..Suite::default() });
-        }
-    }
-    if let Some(why) = comparison.too_little() {
+pub(crate) fn suites(comparison: &Comparison) -> Vec<Suite> {
+    let mut suites = by_subsystem(&comparison.points, |p| p.subsystem, case);
+    suites.extend(comparison.too_little().map(|why| {
         let case = Case {
             name: "half of the baseline can be judged".to_owned(),
-            outcome: Some(Outcome::new(Ending::Failure, "too little", why)),
+            ending: Some(Ending::Failure(Cause::new("too little", why))),
             ..Case::default()
         };
-        suites.push(Suite { name: "comparison".to_owned(), cases: vec![case], ..Suite::default() });
-    }
-    let name = format!("{} against {}", text(&comparison.b.name), text(&comparison.a.name));
-    document::write(&name, &suites)
+        Suite::new("comparison", vec![case])
+    }));
+    suites
 }
 
 fn case(p: &ComparedPoint) -> Case {
-    let message = Some(text(&p.reason));
-    let outcome = match p.judged() {
-        _ if p.fails() => Some(Outcome {
-            ending: Ending::Failure,
-            kind: Some(failure(p).to_owned()),
-            message,
-            text: figures(p),
-        }),
-        false => {
-            Some(Outcome { ending: Ending::Skipped, kind: None, message, text: String::new() })
+    let message = text(&p.reason);
+    let ending = match p.judged() {
+        _ if p.fails() => {
+            let cause = Cause::new(failure(p), message);
+            Some(Ending::Failure(Cause { more: Some(figures(p)), ..cause }))
         }
+        false => Some(Ending::Skipped(Cause { message, ..Cause::default() })),
         true => None,
     };
     Case {
-        name: if p.name.is_empty() { text(&p.workload) } else { text(&p.name) },
+        name: text(if p.name.is_empty() { &p.workload } else { &p.name }),
         class: Some(text(&p.workload)),
-        outcome,
+        ending,
         ..Case::default()
     }
 }

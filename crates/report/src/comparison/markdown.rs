@@ -1,11 +1,10 @@
-//! A comparison and a check as GitHub-flavoured Markdown, for a pull request or a ticket.
+//! A comparison as GitHub-flavoured Markdown, for a pull request or a ticket.
 
-use proofmark_model::{CheckedRequirement, Comparison};
+use proofmark_model::Comparison;
 
 use super::table::lines_table;
 use super::view::View;
 use crate::markdown::{escape, line, table};
-use crate::requirements;
 
 /// The verdict, the causes, the first screen and what differs.
 pub fn markdown(comparison: &Comparison) -> String {
@@ -32,16 +31,4 @@ pub fn markdown(comparison: &Comparison) -> String {
     table(&mut out, &view.subsystems);
     table(&mut out, &view.differences);
     format!("{}\n", out.trim_end())
-}
-
-/// The comparison, if there is one, and each requirement.
-pub fn check_markdown(comparison: Option<&Comparison>, all: &[CheckedRequirement]) -> String {
-    let mut out = comparison.map_or_else(String::new, markdown);
-    if !all.is_empty() {
-        out.push_str("\n## Requirements\n\n");
-        for one in requirements::terminal(all).lines() {
-            out.push_str(&format!("- {}\n", escape(one)));
-        }
-    }
-    out
 }

@@ -21,29 +21,20 @@ mod words;
 use proofmark_model::Comparison;
 
 pub use html::html;
-pub use junit::junit;
-pub use markdown::{check_markdown, markdown};
+pub(crate) use junit::suites;
+pub use markdown::markdown;
 pub use several::{MOST_RUNS, several};
 pub use tally::Tally;
-pub use terminal::{check, terminal};
-pub use view::{Line, View};
+pub(crate) use terminal::check;
+pub use terminal::terminal;
 
-/// Why a comparison could not be laid out.
-#[derive(Debug, thiserror::Error)]
-pub enum ComparisonError {
-    /// The page's template failed.
-    #[error("the HTML page cannot be made: {0}")]
-    Template(#[from] minijinja::Error),
-    /// It does not fit into JSON, or what was written would not be read again.
-    #[error("the comparison cannot be written as JSON: {0}")]
-    Json(#[from] serde_json::Error),
-}
+use crate::RenderError;
 
 /// The comparison for programs: schema `proofmark.comparison/2`.
 ///
 /// # Errors
 /// If a number in it is not finite, so that it could not be read again.
-pub fn json(comparison: &Comparison) -> Result<String, ComparisonError> {
+pub fn json(comparison: &Comparison) -> Result<String, RenderError> {
     let mut text = serde_json::to_string_pretty(comparison)?;
     serde_json::from_str::<Comparison>(&text)?;
     text.push('\n');

@@ -2,8 +2,8 @@
 
 use proofmark_model::{Ending as Ended, Finding, Measurement, Severity, Verdict};
 
-use super::document::{Case, Ending, Outcome};
-use crate::view::{clean, why_no_trials};
+use super::document::{Case, Cause, Ending, Properties, text};
+use crate::view::why_no_trials;
 
 /// Longest time of a case; only untrusted input has longer sums.
 const LONGEST_S: f64 = 1e9;
@@ -11,7 +11,6 @@ const LONGEST_S: f64 = 1e9;
 /// The case of a measurement.
 pub fn from_measurement(m: &Measurement) -> Case {
     let seconds = m.trials.iter().fold(0.0, |sum, t| sum + t.seconds);
-    let seconds = if seconds.is_nan() { 0.0 } else { seconds.clamp(0.0, LONGEST_S) };
     let mut properties = vec![("verdict", m.verdict.as_str().to_owned())];
     if let Some(s) = &m.summary {
         properties.push(("headline", number(s.value())));
@@ -23,43 +22,40 @@ pub fn from_measurement(m: &Measurement) -> Case {
     Case {
         name: name(m),
         class: Some(text(&m.workload)),
-        seconds: Some(seconds),
-        properties,
-        outcome: outcome(m),
+        seconds: Some(if seconds.is_nan() { 0.0 } else { seconds.clamp(0.0, LONGEST_S) }),
+        properties: Properties::new(properties),
+        ending: ending(m),
         output: (!m.findings.is_empty()).then(|| said(m.findings.iter())),
     }
 }
 
 /// The parameters, or `default` where there are none.
 fn name(m: &Measurement) -> String {
-    let parameters =
-        m.params.0.iter().map(|(name, v)| format!("{}={}", text(name), text(&v.to_string())));
+    let parameters = m.params.0.iter().map(|(name, v)| text(&format!("{name}={v}")));
     let parameters: Vec<String> = parameters.collect();
     if parameters.is_empty() { "default".to_owned() } else { parameters.join(" ") }
 }
 
-fn outcome(m: &Measurement) -> Option<Outcome> {
+fn ending(m: &Measurement) -> Option<Ending> {
+    let cause = |kind| Cause::new(kind, text(&why_no_trials(m)));
     match &m.ending {
-        Ended::Crashed { .. } => Some(Outcome::new(Ending::Error, "crashed", why(m))),
-        Ended::Unverified { .. } => Some(Outcome::new(Ending::Error, "unverified", why(m))),
-        Ended::Refused { .. } => Some(Outcome::new(Ending::Skipped, "refused", why(m))),
+        Ended::Crashed { .. } => Some(Ending::Error(cause("crashed"))),
+        Ended::Unverified { .. } => Some(Ending::Error(cause("unverified"))),
+        Ended::Refused { .. } => Some(Ending::Skipped(cause("refused"))),
         Ended::Interrupted { .. } | Ended::Unfinished if m.summary.is_none() => {
-            Some(Outcome::new(Ending::Skipped, "interrupted", why(m)))
+            Some(Ending::Skipped(cause("interrupted")))
         }
-        _ if m.verdict == Verdict::Invalid => {
-            let worst = m.findings.iter().find(|f| f.severity == Severity::Invalid);
-            let (check, message) = worst.map_or_else(
-                || ("invalid".to_owned(), "the run file gives no reason".to_owned()),
-                |f| (text(&f.check), text(&f.message)),
-            );
-            Some(Outcome::new(Ending::Failure, &check, message))
-        }
+        _ if m.verdict == Verdict::Invalid => Some(worst(m.findings.iter()).unwrap_or_else(|| {
+            Ending::Failure(Cause::new("invalid", "the run file gives no reason".to_owned()))
+        })),
         _ => None,
     }
 }
 
-fn why(m: &Measurement) -> String {
-    text(&why_no_trials(m))
+/// A failure for the first finding that makes a result invalid.
+pub fn worst<'a>(mut findings: impl Iterator<Item = &'a Finding>) -> Option<Ending> {
+    let worst = findings.find(|f| f.severity == Severity::Invalid)?;
+    Some(Ending::Failure(Cause::new(&text(&worst.check), text(&worst.message))))
 }
 
 /// Findings, one per line, with their advice.
@@ -70,7 +66,8 @@ pub fn said<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
             Severity::Suspect => "suspect",
             Severity::Invalid => "invalid",
         };
-        format!("{weight}: {}: {} ({})\n", text(&f.check), text(&f.message), text(&f.advice))
+        let said = text(&format!("{weight}: {}: {} ({})", f.check, f.message, f.advice));
+        format!("{said}\n")
     };
     findings.map(line).collect()
 }
@@ -78,10 +75,4 @@ pub fn said<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
 /// A number with every digit.
 fn number(value: f64) -> String {
     if value.is_finite() { value.to_string() } else { "unknown".to_owned() }
-}
-
-/// Text of characters that XML 1.0 allows: what steers a terminal is gone, and so are the two
-/// code points that are no characters.
-pub fn text(from: &str) -> String {
-    clean(from).replace(['\u{fffe}', '\u{ffff}'], "")
 }

@@ -11,46 +11,49 @@
 //! where something got slower, use `proofmark check`.
 
 mod case;
-pub(crate) mod document;
+mod document;
 
-use proofmark_model::{Finding, Run, Severity, Subsystem};
+use proofmark_model::{Finding, Run, Subsystem};
 
-use self::case::said;
-pub(crate) use self::case::text;
-use self::document::{Case, Ending, Outcome, Suite};
+use self::case::{said, worst};
+use self::document::Properties;
+pub(crate) use self::document::{Case, Cause, Ending, Suite, text, write};
 use crate::{Options, RenderError};
 
 pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
-    let mut suites = Vec::new();
-    for subsystem in Subsystem::ALL {
-        let measured = run.measurements.iter().filter(|m| m.subsystem == subsystem);
-        let cases: Vec<Case> = measured.map(case::from_measurement).collect();
-        if !cases.is_empty() {
-            suites.push(suite(run, subsystem.as_str(), cases));
-        }
+    let mut suites = by_subsystem(&run.measurements, |m| m.subsystem, case::from_measurement);
+    let whole = [run_case(run)].into_iter().chain(not_measured(run));
+    suites.push(Suite::new("run", whole.collect()));
+    for suite in &mut suites {
+        let mut properties = Vec::new();
+        properties.extend(run.host.cpu.model_name.get().map(|model| ("cpu", text(model))));
+        properties.push(("profile", text(&run.plan.profile)));
+        suite.properties = Properties::new(properties);
+        suite.started = Some(run.started.0.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
     }
-    let mut cases = vec![run_case(run)];
-    cases.extend(not_measured(run));
-    suites.push(suite(run, "run", cases));
-    Ok(document::write("proofmark", &suites))
+    Ok(write("proofmark", suites)?)
 }
 
-fn suite(run: &Run, name: &str, cases: Vec<Case>) -> Suite {
-    let mut properties = Vec::new();
-    properties.extend(run.host.cpu.model_name.get().map(|model| ("cpu", text(model))));
-    properties.push(("profile", text(&run.plan.profile)));
-    let started = run.started.0.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-    Suite { name: name.to_owned(), started: Some(started), properties, cases }
+/// A suite for each subsystem that has cases.
+pub(crate) fn by_subsystem<T>(
+    all: &[T],
+    subsystem: fn(&T) -> Subsystem,
+    case: fn(&T) -> Case,
+) -> Vec<Suite> {
+    let of = |part: Subsystem| -> (Subsystem, Vec<Case>) {
+        (part, all.iter().filter(|one| subsystem(one) == part).map(case).collect())
+    };
+    let parts = Subsystem::ALL.into_iter().map(of).filter(|(_, cases)| !cases.is_empty());
+    parts.map(|(part, cases)| Suite::new(part.as_str(), cases)).collect()
 }
 
 /// What was found about the host and the run as a whole.
 fn run_case(run: &Run) -> Case {
     let found: Vec<&Finding> = run.host.findings.iter().chain(&run.findings).collect();
-    let worst = found.iter().find(|f| f.severity == Severity::Invalid);
     Case {
         name: "host and run".to_owned(),
         class: Some("run".to_owned()),
-        outcome: worst.map(|w| Outcome::new(Ending::Failure, &text(&w.check), text(&w.message))),
+        ending: worst(found.iter().copied()),
         output: (!found.is_empty()).then(|| said(found.into_iter())),
         ..Case::default()
     }
@@ -69,16 +72,11 @@ fn not_measured(run: &Run) -> Option<Case> {
         }
         (None, Some(_)) => "the run gives no reason".to_owned(),
     };
-    let outcome = Outcome {
-        ending: Ending::Skipped,
-        kind: None,
-        message: Some(format!("{left} planned configurations were not measured: {why}")),
-        text: String::new(),
-    };
+    let message = format!("{left} planned configurations were not measured: {why}");
     Some(Case {
         name: "configurations not measured".to_owned(),
         class: Some("run".to_owned()),
-        outcome: Some(outcome),
+        ending: Some(Ending::Skipped(Cause { message, ..Cause::default() })),
         ..Case::default()
     })
 }

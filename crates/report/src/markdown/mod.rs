@@ -263,7 +263,9 @@ pub(crate) fn table(out: &mut String, table: &Table) {
     if table.rows.is_empty() {
         return;
     }
-    line(out, &format!("*{}*", escape(&table.caption)));
+    if !table.caption.is_empty() {
+        line(out, &format!("*{}*", escape(&table.caption)));
+    }
     let heads = table.columns.iter().map(|c| {
         let unit = c.unit.as_ref().map_or_else(String::new, |u| format!(", {u}"));
         escape(&format!("{}{unit}", c.title))

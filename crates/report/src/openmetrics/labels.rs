@@ -4,20 +4,18 @@ use std::collections::HashSet;
 
 use proofmark_model::{Measurement, Params, clean_excerpt};
 
-/// Name and value, in order.
-pub type Labels = Vec<(String, String)>;
+/// Name and value.
+pub type Label = (String, String);
+
+/// In order.
+pub type Labels = Vec<Label>;
 
 /// Longest value of a label, in characters. Only untrusted input is longer.
 const LONGEST: usize = 200;
 
-/// Text as a label's value; the writer escapes it.
-pub fn value(text: &str) -> String {
-    clean_excerpt(text, LONGEST)
-}
-
-/// One label.
-pub fn label(name: &str, text: &str) -> (String, String) {
-    (name.to_owned(), value(text))
+/// One label; the writer escapes its text.
+pub fn label(name: &str, text: &str) -> Label {
+    (name.to_owned(), clean_excerpt(text, LONGEST))
 }
 
 /// What identifies a measurement.
@@ -38,7 +36,7 @@ fn parameters(labels: &mut Labels, params: &Params) {
             number += 1;
             unique = format!("param_{name}_{number}");
         }
-        labels.push((unique, value(&parameter.to_string())));
+        labels.push(label(&unique, &parameter.to_string()));
     }
 }
 

@@ -15,8 +15,6 @@
 mod families;
 mod labels;
 
-use std::fmt::Write as _;
-
 use proofmark_model::Run;
 
 use self::families::Family;
@@ -24,26 +22,22 @@ use self::labels::Labels;
 use crate::{Options, RenderError};
 
 pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
-    let mut text = String::new();
-    for family in families::from_run(run).iter().filter(|f| !f.series.is_empty()) {
-        write_family(&mut text, family)?;
-    }
-    text.push_str("# EOF\n");
-    Ok(text)
+    let families = families::from_run(run);
+    let families = families.iter().filter(|f| !f.series.is_empty()).map(write);
+    Ok(families.collect::<String>() + "# EOF\n")
 }
 
-fn write_family(text: &mut String, family: &Family) -> std::fmt::Result {
-    let unit = family.unit.map_or_else(String::new, |unit| format!("_{unit}"));
-    let name = format!("{}{unit}", family.name);
-    writeln!(text, "# HELP {name} {}", family.help)?;
-    writeln!(text, "# TYPE {name} gauge")?;
-    if let Some(unit) = family.unit {
-        writeln!(text, "# UNIT {name} {unit}")?;
-    }
-    for (labels, value) in &family.series {
-        writeln!(text, "{name}{{{}}} {value:?}", join(labels))?;
-    }
-    Ok(())
+fn write(family: &Family) -> String {
+    let Family { name, help, unit, series } = family;
+    let (name, unit) = match unit {
+        Some(unit) => {
+            (format!("proofmark_{name}_{unit}"), format!("# UNIT proofmark_{name}_{unit} {unit}\n"))
+        }
+        None => (format!("proofmark_{name}"), String::new()),
+    };
+    let line = |(labels, value): &(Labels, f64)| format!("{name}{{{}}} {value:?}\n", join(labels));
+    let lines: String = series.iter().map(line).collect();
+    format!("# HELP {name} {help}\n# TYPE {name} gauge\n{unit}{lines}")
 }
 
 /// `name="value",...`, escaped.

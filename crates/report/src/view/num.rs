@@ -129,15 +129,7 @@ pub fn percent(share: f64) -> Option<String> {
 
 /// A value whose unit is a text: scaled where the unit is one of ours.
 pub fn with_unit(value: f64, unit: &str) -> String {
-    const OURS: [Unit; 6] = [
-        Unit::FlopPerSecond,
-        Unit::OpPerSecond,
-        Unit::Hertz,
-        Unit::BytePerSecond,
-        Unit::BitPerSecond,
-        Unit::Second,
-    ];
-    let ours = OURS.into_iter().find(|u| u.as_str() == unit);
+    let ours = Unit::ALL.into_iter().find(|u| u.as_str() == unit);
     match ours.and_then(|u| Scale::for_largest([value], u).with_label(value)) {
         Some(text) => text,
         None if unit.is_empty() => plain(value),

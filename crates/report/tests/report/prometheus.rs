@@ -16,7 +16,7 @@ pub struct Series {
 pub fn parse(text: &str) -> Result<Vec<Series>, String> {
     let body = text.strip_suffix("# EOF\n").ok_or("it does not end in # EOF")?;
     let mut all: Vec<Series> = Vec::new();
-    let mut families = BTreeSet::new();
+    let (mut families, mut seen) = (BTreeSet::new(), BTreeSet::new());
     let mut family = String::new();
     let mut lines = body.lines().peekable();
     while let Some(line) = lines.next() {
@@ -41,7 +41,7 @@ pub fn parse(text: &str) -> Result<Vec<Series>, String> {
         if series.name != family {
             return Err(wrong("a sample outside its family"));
         }
-        if all.iter().any(|s| s.name == series.name && s.labels == series.labels) {
+        if !seen.insert((series.name.clone(), series.labels.clone())) {
             return Err(wrong("the series is there twice"));
         }
         all.push(series);
