@@ -7,7 +7,7 @@ pub const COMPARE: [&str; 4] = ["terminal", "json", "html", "markdown"];
 /// Of `check`.
 pub const CHECK: [&str; 4] = ["terminal", "json", "junit", "markdown"];
 /// Of `history`.
-pub const HISTORY: [&str; Form::ALL.len()] = Form::IDS;
+pub const HISTORY: [&str; Form::IDS.len()] = Form::IDS;
 
 /// `terminal, json or html`.
 pub fn one_of(ids: &[&str]) -> String {

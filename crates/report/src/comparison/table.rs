@@ -7,13 +7,9 @@ use crate::view::{Cell, Table};
 
 /// Points as a table that a narrow page can take columns from.
 pub fn lines_table(lines: &[Line]) -> Table {
-    // Rows of the first screen are titles, which say it all.
-    let named = lines.iter().any(|line| !line.name.is_empty() || !line.direction.is_empty());
-    let mut table = Table::new("").column("result");
-    if named {
-        table = table.column("configuration");
-    }
-    table = table
+    let mut table = Table::new("")
+        .column("result")
+        .column("configuration")
         .number("A")
         .spare(2)
         .number("B")
@@ -22,33 +18,22 @@ pub fn lines_table(lines: &[Line]) -> Table {
         .number("95 %")
         .spare(1)
         .number("margin")
-        .spare(3);
-    let with_delivered = lines.iter().any(|line| line.delivered.is_some());
-    if with_delivered {
-        table = table.number("delivered B / A");
-    }
-    table = table.column("verdict");
-    table.keys = if named { 2 } else { 1 };
+        .spare(3)
+        .number("delivered B / A")
+        .column("verdict");
+    table.keys = 2;
     for line in lines {
-        let numbers = [&line.a, &line.b, &line.ratio, &line.interval, &line.margin];
-        let numbers = numbers.map(|n| Cell::text(n.as_deref().unwrap_or("-")));
-        let name = match (line.name.as_str(), line.direction) {
-            (name, "") => name.to_owned(),
-            ("", direction) => direction.to_owned(),
-            (name, direction) => format!("{name}; {direction}"),
-        };
+        let name = [line.name.as_str(), line.direction].map(str::to_owned);
+        let name: Vec<String> = name.into_iter().filter(|text| !text.is_empty()).collect();
+        let numbers =
+            [&line.a, &line.b, &line.ratio, &line.interval, &line.margin, &line.delivered];
         let verdict = [Verdict::Valid, Verdict::Suspect, Verdict::Invalid];
         let verdict = verdict.into_iter().find(|v| v.as_str() == line.color);
-        let mut cells = vec![Cell::text(&line.workload)];
-        if named {
-            cells.push(Cell::text(name));
-        }
-        cells.extend(numbers);
-        if with_delivered {
-            cells.push(Cell::text(line.delivered.as_deref().unwrap_or("-")));
-        }
+        let mut cells = vec![Cell::text(&line.workload), Cell::text(name.join("; "))];
+        cells.extend(numbers.map(|n| Cell::known(n.as_deref())));
         cells.push(Cell { text: line.outcome.to_owned(), note: None, verdict });
         table.push(cells);
     }
-    table
+    // Rows of the first screen are titles, which say it all.
+    table.without_empty("configuration").without_empty("delivered B / A")
 }

@@ -4,7 +4,7 @@
 
 use minijinja::value::Serde;
 use minijinja::{Value, context};
-use proofmark_model::{Better, PastRun, Timestamp};
+use proofmark_model::{PastRun, Timestamp};
 use serde::Serialize;
 
 use super::line::{Line, Moment};
@@ -75,9 +75,12 @@ fn page(title: &str, about: &str, parts: &[Part]) -> Result<String, RenderError>
 
 /// The chart of a line; `None` where none of its values has a place on the axis.
 fn drawing(name: &str, line: &Line) -> Option<Chart> {
-    let (first, last) = (line.moments.first()?.started, line.moments.last()?.started);
-    let spots: Vec<Spot> =
-        line.moments.iter().filter_map(|m| spot(line, m, place(m.started, first, last))).collect();
+    let (first, last) = (line.moments.first()?.point.started, line.moments.last()?.point.started);
+    let spots: Vec<Spot> = line
+        .moments
+        .iter()
+        .filter_map(|m| spot(line, m, place(m.point.started, first, last)))
+        .collect();
     let ends = spots.first().zip(spots.last());
     let description = ends.map(|(from, to)| {
         format!(
@@ -90,12 +93,9 @@ fn drawing(name: &str, line: &Line) -> Option<Chart> {
         )
     })?;
     let missing = line.moments.len() - spots.len();
-    let better = match line.better {
-        Better::Higher => "start of the run, UTC; higher is better",
-        Better::Lower => "start of the run, UTC; lower is better",
-    };
+    let better = format!("start of the run, UTC; {} is better", line.better.as_str());
     let ticks = ticks(first, last);
-    let x = Axis { ends: [0.0, 1.0], ticks, ..Axis::named(better, vec![]) };
+    let x = Axis { ends: [0.0, 1.0], ticks, ..Axis::named(&better, vec![]) };
     let series = vec![Series::through(name, spots)];
     let left_out = match missing {
         0 => String::new(),
@@ -110,26 +110,27 @@ fn spot(line: &Line, m: &Moment, at: f64) -> Option<Spot> {
         let v = line.scale.scaled(v);
         (v.is_finite() && v.abs() < AXIS).then_some(v)
     };
-    let text = line.scale.number(m.value)?;
-    let interval = m.ci95.and_then(|i| line.scale.interval(i));
+    let p = m.point;
+    let text = line.scale.number(p.value)?;
+    let interval = p.ci95.and_then(|i| line.scale.interval(i));
     let interval = match (m.several_levels(), interval) {
         (Some(levels), _) => format!("over {levels}"),
         (None, Some(interval)) => format!("95 % interval {interval}"),
         (None, None) => "no interval".to_owned(),
     };
-    let x = minute(m.started);
+    let x = minute(p.started);
     let about = format!(
         "run {}, {x}: {text} {}, {interval}, {}",
-        m.run,
+        p.run,
         line.scale.label(),
-        verdict_mark(m.verdict)
+        verdict_mark(p.verdict)
     );
     let mark = Mark {
-        value: on_axis(m.value)?,
+        value: on_axis(p.value)?,
         text,
         about,
-        interval: m.ci95.and_then(|[low, high]| Some([on_axis(low)?, on_axis(high)?])),
-        verdict: m.verdict,
+        interval: p.ci95.and_then(|[low, high]| Some([on_axis(low)?, on_axis(high)?])),
+        verdict: p.verdict,
         ..Mark::default()
     };
     Some(Spot { at, x, mark, ..Spot::default() })

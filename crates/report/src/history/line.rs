@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    Better, FigureKind, Param, ParameterKind, PastPoint, Timestamp, Unit, Verdict, WorkloadSpec,
-    format_count, format_size,
+    Better, FigureKind, Param, ParameterKind, PastPoint, Unit, Verdict, WorkloadSpec, format_count,
+    format_size,
 };
 
 use crate::view::{Scale, clean, figure_word};
 
 /// One point on one machine, in trials or sampled over time.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Line {
+pub struct Line<'a> {
     /// What identifies it: parameters, the machine, how it was measured; empty if it is
     /// the only line.
     pub name: String,
@@ -22,38 +22,32 @@ pub struct Line {
     /// One scale for all its values.
     pub scale: Scale,
     /// Oldest first.
-    pub moments: Vec<Moment>,
+    pub moments: Vec<Moment<'a>>,
 }
 
 /// What one run measured.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Moment {
-    /// The run's number.
-    pub run: i64,
-    /// When the run began.
-    pub started: Timestamp,
-    /// The headline figure, in the base unit.
-    pub value: f64,
-    /// Its 95 % interval.
-    pub ci95: Option<[f64; 2]>,
-    /// What the run got, where the headline is another figure.
-    pub delivered: Option<f64>,
-    /// Levels that it had while it was sampled over time, if they are several: the value is none
-    /// of them.
-    pub levels: Option<u64>,
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moment<'a> {
+    pub point: &'a PastPoint,
     /// What became of the last one before it that is not invalid: 0.1 for a tenth more. `None`
     /// where there is none, or where this one or that is no number to hold another against.
     pub change: Option<f64>,
-    /// Measured / ceiling.
-    pub efficiency: Option<f64>,
-    /// What its checks made of it.
-    pub verdict: Verdict,
 }
 
-impl Moment {
-    /// `3 levels`, in place of an interval.
+impl Moment<'_> {
+    /// `3 levels`, in place of an interval: the value is none of them.
     pub fn several_levels(&self) -> Option<String> {
-        self.levels.map(|n| format!("{} levels", format_count(n)))
+        self.point.levels.filter(|n| *n > 1).map(|n| format!("{} levels", format_count(n)))
+    }
+
+    /// What the run got, where the headline is another figure.
+    pub fn delivered(&self) -> Option<f64> {
+        let other = self.point.headline != FigureKind::Delivered;
+        self.point.delivered.filter(|_| other).map(|figure| figure.value)
+    }
+
+    pub fn is_usable(&self) -> bool {
+        self.point.verdict != Verdict::Invalid
     }
 }
 
@@ -67,59 +61,73 @@ fn machine(point: &PastPoint) -> Machine<'_> {
 
 /// The lines of these points, in the order in which they come: point by point, and the machines of
 /// each by name.
-pub fn lines(points: &[PastPoint], spec: Option<&WorkloadSpec>) -> Vec<Line> {
-    let parameters = varying(points);
-    let units: BTreeSet<&str> = points.iter().map(|p| p.unit.as_str()).collect();
-    let machines: BTreeSet<Machine> = points.iter().map(machine).collect();
-    let methods: BTreeSet<u32> = points.iter().map(|p| p.method).collect();
-    let both_ways = points.iter().any(|p| p.over_time) && points.iter().any(|p| !p.over_time);
-    let same = |a: &PastPoint, b: &PastPoint| {
-        let key = |p: &PastPoint| (p.method, p.unit, p.better, p.over_time);
-        a.params == b.params && key(a) == key(b)
-    };
+pub fn lines<'a>(points: &'a [PastPoint], spec: Option<&WorkloadSpec>) -> Vec<Line<'a>> {
+    let key = |p: &PastPoint| (p.method, p.unit, p.better, p.over_time);
+    let names = Names::new(points, spec);
     let mut lines = Vec::new();
-    for of_point in points.chunk_by(same) {
-        let here: BTreeSet<Machine> = of_point.iter().map(machine).collect();
-        for here in here {
-            let of_line: Vec<&PastPoint> = of_point.iter().filter(|p| machine(p) == here).collect();
-            let Some(first) = of_line.first() else { continue };
-            let on = on(here, &machines);
-            let way = first.over_time.then(|| OVER_TIME.to_owned()).filter(|_| both_ways);
-            let unit = (units.len() > 1).then(|| format!("in {}", first.unit));
-            let method = (methods.len() > 1).then(|| format!("method {}", first.method));
-            let values = parameters.iter().filter_map(|parameter| {
-                Some(format!(
-                    "{} {}",
-                    clean(parameter),
-                    value(spec, parameter, first.params.get(parameter)?)
-                ))
-            });
-            let name: Vec<String> = values.chain(unit).chain(way).chain(method).chain(on).collect();
+    for of_point in points.chunk_by(|a, b| a.params == b.params && key(a) == key(b)) {
+        let machines: BTreeSet<Machine> = of_point.iter().map(machine).collect();
+        for here in machines {
+            let all: Vec<&PastPoint> = of_point.iter().filter(|p| machine(p) == here).collect();
+            let Some(first) = all.first() else { continue };
             lines.push(Line {
-                name: name.join(", "),
+                name: names.name(first),
                 better: first.better,
-                headline: figure_word(of_line.iter().map(|p| p.headline)),
-                scale: scale(&of_line, first.unit),
-                moments: moments(&of_line),
+                headline: figure_word(all.iter().map(|p| p.headline)),
+                scale: scale(&all, first.unit),
+                moments: moments(&all),
             });
         }
     }
     lines
 }
 
+/// What tells lines apart.
+struct Names<'a> {
+    points: &'a [PastPoint],
+    spec: Option<&'a WorkloadSpec>,
+    parameters: Vec<&'a str>,
+    hosts: bool,
+    kinds: bool,
+}
+
+impl<'a> Names<'a> {
+    fn new(points: &'a [PastPoint], spec: Option<&'a WorkloadSpec>) -> Self {
+        let parameters = varying(points);
+        let hosts = differ(points, |p| p.host.as_deref());
+        Self { points, spec, parameters, hosts, kinds: differ(points, |p| &*p.machine) }
+    }
+
+    /// Parameters, unit, way, method and machine, as much of them as differs.
+    fn name(&self, p: &PastPoint) -> String {
+        let all = self.points;
+        let value = |parameter: &&str| Some(said(self.spec, parameter, p.params.get(parameter)?));
+        let mut name: Vec<String> = self.parameters.iter().filter_map(value).collect();
+        let unit = differ(all, |p| p.unit.as_str()).then(|| format!("in {}", p.unit));
+        let way = (p.over_time && differ(all, |p| p.over_time)).then(|| OVER_TIME.to_owned());
+        let method = differ(all, |p| p.method).then(|| format!("method {}", p.method));
+        name.extend([unit, way, method, self.on(machine(p))].into_iter().flatten());
+        name.join(", ")
+    }
+
+    /// `on node1 (A CPU, 2 CPUs, 16 GiB)`; `None` where there is one machine.
+    fn on(&self, (host, what): Machine) -> Option<String> {
+        let host = host.map_or_else(|| "an unnamed machine".to_owned(), clean);
+        match (self.hosts, self.kinds) {
+            (false, false) => None,
+            (true, false) => Some(format!("on {host}")),
+            (false, true) => Some(format!("on {}", clean(what))),
+            (true, true) => Some(format!("on {host} ({})", clean(what))),
+        }
+    }
+}
+
 /// How a point was measured, where it is not in trials.
 const OVER_TIME: &str = "sampled over time";
 
-/// `on node1 (A CPU, 2 CPUs, 16 GiB)`: as much of it as differs; `None` where there is one machine.
-fn on((host, what): Machine, all: &BTreeSet<Machine>) -> Option<String> {
-    let (hosts, kinds): (BTreeSet<_>, BTreeSet<_>) = all.iter().copied().unzip();
-    let name = host.map_or_else(|| "an unnamed machine".to_owned(), clean);
-    match (hosts.len() > 1, kinds.len() > 1) {
-        (false, false) => None,
-        (true, false) => Some(format!("on {name}")),
-        (false, true) => Some(format!("on {}", clean(what))),
-        (true, true) => Some(format!("on {name} ({})", clean(what))),
-    }
+/// Whether points differ in that.
+fn differ<'a, T: PartialEq>(points: &'a [PastPoint], read: impl Fn(&'a PastPoint) -> T) -> bool {
+    points.windows(2).any(|pair| read(&pair[0]) != read(&pair[1]))
 }
 
 /// An invalid result does not set the scale.
@@ -131,28 +139,13 @@ fn scale(points: &[&PastPoint], unit: Unit) -> Scale {
     }
 }
 
-fn moments(points: &[&PastPoint]) -> Vec<Moment> {
+fn moments<'a>(points: &[&'a PastPoint]) -> Vec<Moment<'a>> {
     let mut before: Option<f64> = None;
-    let moment = |p: &&PastPoint| {
-        let usable = p.verdict != Verdict::Invalid;
-        let change = before.filter(|_| usable).map(|b| p.value / b - 1.0);
-        if usable && p.value.is_finite() && p.value > 0.0 {
-            before = Some(p.value);
-        }
-        Moment {
-            run: p.run,
-            started: p.started,
-            value: p.value,
-            ci95: p.ci95,
-            delivered: p
-                .delivered
-                .filter(|_| p.headline != FigureKind::Delivered)
-                .map(|figure| figure.value),
-            levels: p.levels.filter(|n| *n > 1),
-            change: change.filter(|c| c.is_finite()),
-            efficiency: p.efficiency,
-            verdict: p.verdict,
-        }
+    let moment = |point: &&'a PastPoint| {
+        let value = Some(point.value).filter(|_| point.verdict != Verdict::Invalid);
+        let change = before.zip(value).map(|(before, value)| value / before - 1.0);
+        before = value.filter(|v| v.is_finite() && *v > 0.0).or(before);
+        Moment { point, change: change.filter(|c| c.is_finite()) }
     };
     points.iter().map(moment).collect()
 }
@@ -162,31 +155,25 @@ fn moments(points: &[&PastPoint]) -> Vec<Moment> {
 pub fn shared(points: &[PastPoint], spec: Option<&WorkloadSpec>) -> String {
     let differing = varying(points);
     let Some(first) = points.first() else { return String::new() };
-    let same =
-        first.params.0.iter().filter(|(parameter, _)| !differing.contains(&parameter.as_str()));
-    let parameters =
-        same.map(|(parameter, v)| format!("{} {}", clean(parameter), value(spec, parameter, v)));
+    let same = first.params.0.iter().filter(|(name, _)| !differing.contains(&name.as_str()));
+    let parameters = same.map(|(name, value)| said(spec, name, value));
     let way = points.iter().all(|p| p.over_time).then(|| OVER_TIME.to_owned());
     parameters.chain(way).collect::<Vec<_>>().join(", ")
 }
 
 /// Parameters that differ between points, or that not all of them have, sorted by name.
 fn varying(points: &[PastPoint]) -> Vec<&str> {
-    let all: BTreeSet<&String> = points.iter().flat_map(|p| p.params.0.keys()).collect();
-    let differs = |parameter: &&String| {
-        let mut values = points.iter().map(|p| p.params.get(parameter));
-        let first = values.next();
-        values.any(|v| Some(v) != first)
-    };
-    all.into_iter().filter(differs).map(String::as_str).collect()
+    let all: BTreeSet<&str> = points.iter().flat_map(|p| p.params.0.keys()).map(|n| &**n).collect();
+    all.into_iter().filter(|name| differ(points, |p| p.params.get(name))).collect()
 }
 
-/// A parameter's value as one would say it.
-fn value(spec: Option<&WorkloadSpec>, parameter: &str, value: &Param) -> String {
+/// A parameter and its value as one would say it.
+fn said(spec: Option<&WorkloadSpec>, parameter: &str, value: &Param) -> String {
     let kind = spec.and_then(|s| s.parameter(parameter)).map(|k| &k.kind);
-    match (kind, value) {
+    let value = match (kind, value) {
         (Some(ParameterKind::Size { .. }), Param::Int(bytes)) => format_size(*bytes),
         (_, Param::Int(n)) => format_count(*n),
         (_, other) => clean(&other.to_string()),
-    }
+    };
+    format!("{} {value}", clean(parameter))
 }

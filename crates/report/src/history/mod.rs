@@ -7,16 +7,14 @@
 
 mod csv;
 mod html;
-mod json;
 mod line;
-mod spark;
 mod table;
 mod terminal;
 
 use proofmark_model::{PastPoint, PastRun, WorkloadSpec};
+use serde::Serialize;
 
-pub use self::json::HISTORY_SCHEMA;
-pub use self::line::{Line, lines};
+use self::line::lines;
 use crate::{Options, RenderError};
 
 /// How a history is laid out.
@@ -24,7 +22,7 @@ use crate::{Options, RenderError};
 pub enum Form {
     /// For reading in a terminal.
     Terminal,
-    /// One object, for programs.
+    /// One object, for programs: what the store holds, as it is.
     Json,
     /// One row per run or per result, for spreadsheets.
     Csv,
@@ -33,26 +31,14 @@ pub enum Form {
 }
 
 impl Form {
-    /// Every form, in the order of `--help`.
-    pub const ALL: [Self; 4] = [Self::Terminal, Self::Json, Self::Csv, Self::Html];
+    const ALL: [Self; 4] = [Self::Terminal, Self::Json, Self::Csv, Self::Html];
 
-    /// The words after `--format`, in that order.
-    pub const IDS: [&str; Self::ALL.len()] =
-        [Self::ALL[0].id(), Self::ALL[1].id(), Self::ALL[2].id(), Self::ALL[3].id()];
-
-    /// The word after `--format`.
-    pub const fn id(self) -> &'static str {
-        match self {
-            Self::Terminal => "terminal",
-            Self::Json => "json",
-            Self::Csv => "csv",
-            Self::Html => "html",
-        }
-    }
+    /// The words after `--format`, in the order of `--help`.
+    pub const IDS: [&str; Self::ALL.len()] = ["terminal", "json", "csv", "html"];
 
     /// The form of that id.
     pub fn find(id: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|f| f.id() == id)
+        Self::IDS.iter().position(|known| *known == id).map(|at| Self::ALL[at])
     }
 }
 
@@ -63,7 +49,7 @@ impl Form {
 pub fn runs(runs: &[PastRun], form: Form, options: &Options) -> Result<String, RenderError> {
     match form {
         Form::Terminal => Ok(terminal::runs(runs, options)),
-        Form::Json => json::runs(runs),
+        Form::Json => History { runs: Some(runs), ..History::default() }.write(),
         Form::Csv => csv::runs(runs),
         Form::Html => html::runs(runs),
     }
@@ -81,16 +67,33 @@ pub fn points(
     form: Form,
     options: &Options,
 ) -> Result<String, RenderError> {
+    let shared = || line::shared(points, spec);
     match form {
-        Form::Terminal => Ok(terminal::points(
-            workload,
-            &line::shared(points, spec),
-            &lines(points, spec),
-            options,
-        )),
-        Form::Json => json::points(workload, points),
+        Form::Terminal => Ok(terminal::points(workload, &shared(), &lines(points, spec), options)),
+        Form::Json => {
+            let (workload, points) = (Some(workload), Some(points));
+            History { workload, points, ..History::default() }.write()
+        }
         Form::Csv => csv::points(points),
-        Form::Html => html::points(workload, &line::shared(points, spec), &lines(points, spec)),
+        Form::Html => html::points(workload, &shared(), &lines(points, spec)),
+    }
+}
+
+/// What programs get. Of the two lists, the one that was asked for is there.
+#[derive(Default, Serialize)]
+struct History<'a> {
+    schema: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workload: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runs: Option<&'a [PastRun]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    points: Option<&'a [PastPoint]>,
+}
+
+impl History<'_> {
+    fn write(self) -> Result<String, RenderError> {
+        Ok(serde_json::to_string_pretty(&Self { schema: "proofmark.history/1", ..self })? + "\n")
     }
 }
 

@@ -22,20 +22,17 @@ pub fn runs(runs: &[PastRun]) -> Table {
         .spare(2);
     table.keys = 2;
     for run in runs {
-        let known = |text: &str| match clean(text) {
-            text if text.is_empty() => "-".to_owned(),
-            text => text,
-        };
+        let known = |text: &str| Cell::known(Some(clean(text)).filter(|t| !t.is_empty()));
         table.push(vec![
             Cell::text(run.id.to_string()),
             Cell::text(minute(run.started)),
-            Cell::text(known(run.host.as_deref().unwrap_or(""))),
-            Cell::text(known(&run.machine)),
-            Cell::text(known(&run.profile)),
+            known(run.host.as_deref().unwrap_or("")),
+            known(&run.machine),
+            known(&run.profile),
             Cell::text(run.valid.to_string()),
             Cell::text(run.suspect.to_string()),
             Cell::text(run.invalid.to_string()),
-            Cell::text(known(&run.path)),
+            known(&run.path),
         ]);
     }
     table
@@ -43,38 +40,33 @@ pub fn runs(runs: &[PastRun]) -> Table {
 
 /// What runs measured of one point, one a row.
 pub fn line(line: &Line) -> Table {
-    let unit = line.scale.label();
+    let (unit, scale) = (line.scale.label(), &line.scale);
     let mut table = Table::new("")
         .number("run")
         .column("started, UTC")
         .measured(line.headline, unit)
         .measured("95 % interval", unit)
-        .spare(1);
-    let with_delivered = line.moments.iter().any(|m| m.delivered.is_some());
-    if with_delivered {
-        table = table.measured("delivered", unit);
-    }
-    table = table.measured("change", "%").measured("of ceiling", "%").spare(2).column("verdict");
+        .spare(1)
+        .measured("delivered", unit)
+        .measured("change", "%")
+        .measured("of ceiling", "%")
+        .spare(2)
+        .column("verdict");
     table.keys = 2;
     for m in &line.moments {
-        let dash = |text: Option<String>| Cell::text(text.unwrap_or_else(|| "-".to_owned()));
-        let mut cells = vec![
-            Cell::text(m.run.to_string()),
-            Cell::text(minute(m.started)),
-            dash(line.scale.number(m.value)),
-            dash(m.several_levels().or_else(|| line.scale.tight_interval(m.ci95?))),
-        ];
-        if with_delivered {
-            cells.push(dash(m.delivered.and_then(|v| line.scale.number(v))));
-        }
-        cells.extend([
-            dash(m.change.and_then(change)),
-            dash(m.efficiency.and_then(percent)),
-            Cell::verdict(m.verdict),
+        let p = m.point;
+        table.push(vec![
+            Cell::text(p.run.to_string()),
+            Cell::text(minute(p.started)),
+            Cell::known(scale.number(p.value)),
+            Cell::known(m.several_levels().or_else(|| scale.tight_interval(p.ci95?))),
+            Cell::known(m.delivered().and_then(|v| scale.number(v))),
+            Cell::known(m.change.and_then(change)),
+            Cell::known(p.efficiency.and_then(percent)),
+            Cell::verdict(p.verdict),
         ]);
-        table.push(cells);
     }
-    table
+    table.without_empty("delivered")
 }
 
 /// A change in percent, with its sign.

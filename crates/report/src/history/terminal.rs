@@ -1,16 +1,18 @@
 //! For reading in a terminal, in the tables of a run's report.
 
-use proofmark_model::{Better, PastRun};
+use proofmark_model::{PastRun, median};
 
 use super::line::Line;
-use super::spark;
 use super::table::{self, minute};
 use crate::Options;
+use crate::spark::{Spark, spark};
 use crate::terminal::page::Page;
 use crate::view::{clean, plural};
 
 /// Widest chart, in columns: one sign per run for a long time.
 const WIDEST: usize = 120;
+/// In place of an invalid result.
+const INVALID: char = '✗';
 
 pub fn runs(runs: &[PastRun], options: &Options) -> String {
     let mut page = Page::new(options);
@@ -19,7 +21,7 @@ pub fn runs(runs: &[PastRun], options: &Options) -> String {
 }
 
 pub fn points(workload: &str, shared: &str, lines: &[Line], options: &Options) -> String {
-    let starts = || lines.iter().flat_map(|l| &l.moments).map(|m| m.started);
+    let starts = || lines.iter().flat_map(|l| &l.moments).map(|m| m.point.started);
     let span = match (starts().min(), starts().max()) {
         (Some(from), Some(to)) => format!(", {} to {} UTC", minute(from), minute(to)),
         _ => String::new(),
@@ -34,12 +36,9 @@ pub fn points(workload: &str, shared: &str, lines: &[Line], options: &Options) -
     page.wrap("", 2, "change: compared with the previous run that is not invalid");
     for line in lines {
         page.blank();
-        let better = match line.better {
-            Better::Higher => "higher is better",
-            Better::Lower => "lower is better",
-        };
+        let better = format!("{} is better", line.better.as_str());
         let name = match line.name.as_str() {
-            "" => better.to_owned(),
+            "" => better,
             name => format!("{name} ({better})"),
         };
         page.wrap("", 2, &name);
@@ -51,7 +50,7 @@ pub fn points(workload: &str, shared: &str, lines: &[Line], options: &Options) -
 
 /// The chart, and what its lower and upper end are.
 fn chart(page: &mut Page, line: &Line) {
-    let (drawn, each) = spark::chart(line, page.width.min(WIDEST));
+    let (drawn, each) = signs(line, page.width.min(WIDEST));
     page.out.push_str(&drawn.signs);
     page.out.push('\n');
     let Some([low, high]) = drawn.range else { return };
@@ -62,4 +61,15 @@ fn chart(page: &mut Page, line: &Line) {
         each => format!("; each sign is the median of up to {each} runs"),
     };
     page.wrap("", 2, &format!("lowest block {low}, highest {high}{shared}"));
+}
+
+/// A line of blocks at most so many columns wide, at least one; with the most runs that share a sign,
+/// which then shows the median of those that are not invalid.
+pub(super) fn signs(line: &Line, width: usize) -> (Spark, usize) {
+    let each = line.moments.len().div_ceil(width.max(1)).max(1);
+    let values = line.moments.chunks(each).map(|some| {
+        let usable = some.iter().filter(|m| m.is_usable());
+        median(&usable.map(|m| m.point.value).collect::<Vec<_>>())
+    });
+    (spark(values, INVALID), each)
 }

@@ -6,7 +6,7 @@ use proofmark_model::{
     Better, FigureKind, Params, PastFigure, PastPoint, PastRun, Timestamp, Unit, Verdict,
 };
 
-use super::spark;
+use super::terminal::signs;
 use super::{Form, lines, points, runs};
 use crate::Options;
 
@@ -69,65 +69,8 @@ fn drawn(all: &[PastPoint], width: usize) -> String {
     points("cpu.flops", None, all, Form::Terminal, &Options { width, color: false }).unwrap()
 }
 
-#[test]
-fn every_form_has_its_word() {
-    for form in Form::ALL {
-        assert_eq!(Form::find(form.id()), Some(form));
-    }
-    assert_eq!(Form::find("pdf"), None);
-}
-
-#[test]
-fn runs_are_a_table_that_fits() {
-    let all = [past(1), past(12)];
-    let text = runs(&all, Form::Terminal, &WIDE).unwrap();
-    assert!(text.starts_with("run  started, UTC      host   machine"), "{text}");
-    let last = text.lines().last().unwrap();
-    assert!(last.starts_with(" 12  2025-10-21 08:53  node1"), "{text}");
-    assert!(last.contains("A CPU, 2 CPUs, 16 GiB") && last.ends_with("/runs/12"), "{text}");
-    for width in [20, 40, 60, 80] {
-        let text = runs(&all, Form::Terminal, &Options { width, color: false }).unwrap();
-        assert!(text.lines().all(|l| l.chars().count() <= width), "{width}: {text}");
-        assert!(text.contains("12"), "{text}");
-    }
-    let mut bare = past(3);
-    bare.host = None;
-    let text = runs(&[bare], Form::Terminal, &WIDE).unwrap();
-    assert!(text.contains("  -     A CPU"), "{text}");
-}
-
-#[test]
-fn a_line_a_point_with_its_changes() {
-    let text = drawn(&two(), 80);
-    let expected = "\
-cpu.flops over time: 2 lines, 2025-10-10 08:53 to 2025-10-12 08:53 UTC
-in all runs: isa avx2
-change: compared with the previous run that is not invalid
-
-threads 1 (higher is better)
-▄▄▄
-lowest block 47.74, highest 52.76 GFLOP/s
-run  started, UTC    delivered  95 % interval  change  of ceiling  verdict
-                       GFLOP/s        GFLOP/s       %        %
-  1  2025-10-10 08:53    50.00    49.50–50.50       -     90.0  ✓ valid
-  2  2025-10-11 08:53    50.50      50.0–51.0    +1.0     90.0  ✓ valid
-  3  2025-10-12 08:53    50.00    49.50–50.50    -1.0     90.0  ✓ valid
-";
-    let same = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    let first: Vec<_> = text.lines().take(expected.lines().count() - 2).collect();
-    let until: Vec<_> = expected.lines().take(expected.lines().count() - 2).collect();
-    assert_eq!(same(&first.join("\n")), same(&until.join("\n")), "{text}");
-    assert!(text.contains("-10.9"), "{text}");
-    assert_eq!(text.matches("isa").count(), 1, "what does not differ is listed once: {text}");
-    for width in [20, 40, 60] {
-        let text = drawn(&two(), width);
-        assert!(text.lines().all(|l| l.chars().count() <= width), "{width}: {text}");
-        assert!(text.contains("-10.9"), "{text}");
-    }
-}
-
-#[test]
-fn what_was_delivered_is_beside_another_headline() {
+/// The first point with another headline than delivered, the last of its runs sampled over time.
+fn other_figures() -> Vec<PastPoint> {
     let mut all = two();
     for p in &mut all[..3] {
         let ci95 = Some([0.4 * p.value, 0.6 * p.value]);
@@ -135,23 +78,42 @@ fn what_was_delivered_is_beside_another_headline() {
         p.attainable = Some(PastFigure { value: p.value, ci95: p.ci95 });
         p.delivered = Some(PastFigure { value: 0.5 * p.value, ci95 });
     }
-    let text = drawn(&all, 100);
-    let heads: Vec<&str> = text.lines().filter(|l| l.starts_with("run ")).collect();
-    let words: Vec<Vec<&str>> = heads.iter().map(|h| h.split_whitespace().collect()).collect();
-    assert!(words[0].contains(&"attainable") && words[0].contains(&"delivered"), "{text}");
-    assert_eq!(words[1].iter().filter(|w| **w == "delivered").count(), 1, "{text}");
-    assert!(text.contains("25.25"), "half of 50.50: {text}");
-    let page = points("cpu.flops", None, &all, Form::Html, &WIDE).unwrap();
-    assert!(page.contains("delivered") && page.contains("25.25"), "{page}");
-    let csv = points("cpu.flops", None, &all, Form::Csv, &WIDE).unwrap();
+    (all[2].over_time, all[2].levels, all[2].ci95) = (true, Some(3), None);
+    all
+}
+
+#[test]
+fn forms() {
+    let list = [past(1), PastRun { host: None, ..past(12) }];
+    for id in ["terminal", "csv"] {
+        let form = Form::find(id).unwrap();
+        let of = |all: &[PastPoint]| points("cpu.flops", None, all, form, &WIDE).unwrap();
+        let all = [runs(&list, form, &WIDE).unwrap(), of(&two()), of(&other_figures())];
+        insta::assert_snapshot!(id, all.join("\n---\n\n"));
+    }
+    for width in [20, 40, 60, 80] {
+        let list = runs(&list, Form::Terminal, &Options { width, color: false }).unwrap();
+        for line in [list, drawn(&two(), width), drawn(&other_figures(), width)].concat().lines() {
+            assert!(line.chars().count() <= width, "{width}: {line}");
+        }
+    }
+}
+
+#[test]
+fn programs_read_back_what_is_stored() {
+    let json = points("cpu.flops", None, &other_figures(), Form::Json, &WIDE).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let read: Vec<PastPoint> = serde_json::from_value(value["points"].clone()).unwrap();
+    assert_eq!(read, other_figures());
+    let json = runs(&[past(1)], Form::Json, &WIDE).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let read: Vec<PastRun> = serde_json::from_value(value["runs"].clone()).unwrap();
+    assert_eq!(read, [past(1)]);
+    let csv = points("cpu.flops", None, &two(), Form::Csv, &WIDE).unwrap();
     let mut reader = ::csv::Reader::from_reader(csv.as_bytes());
-    let head = reader.headers().unwrap().clone();
-    let row = reader.records().next().unwrap().unwrap();
-    let of = |name: &str| row[head.iter().position(|h| h == name).unwrap()].to_owned();
-    assert_eq!(of("headline"), "attainable");
-    assert_eq!(of("attainable").parse::<f64>().unwrap(), 50e9);
-    assert_eq!(of("delivered").parse::<f64>().unwrap(), 25e9);
-    assert_eq!(of("delivered_ci95_high").parse::<f64>().unwrap(), 0.6 * 50e9);
+    let at = reader.headers().unwrap().iter().position(|name| name == "value").unwrap();
+    let values = reader.records().map(|row| row.unwrap()[at].parse::<f64>().unwrap());
+    assert!(values.eq(two().iter().map(|p| p.value)));
 }
 
 #[test]
@@ -184,7 +146,7 @@ fn an_invalid_number_is_no_measure_of_change() {
     let changes: Vec<_> = lines[0].moments.iter().map(|m| m.change).collect();
     assert_eq!(changes, [None, None, Some(0.0)]);
     assert_eq!(lines[0].scale.label(), "GFLOP/s", "nor of the scale");
-    let (chart, _) = spark::chart(&lines[0], 80);
+    let (chart, _) = signs(&lines[0], 80);
     assert_eq!(chart.signs, "▄✗▄");
 }
 
@@ -211,53 +173,16 @@ fn machines_without_a_name_are_told_apart_by_what_they_are() {
 }
 
 #[test]
-fn samples_over_time_are_a_line_of_their_own() {
-    let mut all = two()[..3].to_vec();
-    (all[1].over_time, all[1].levels, all[1].ci95) = (true, Some(3), None);
-    all.swap(1, 2);
-    let lines = lines(&all, None);
-    let names: Vec<&str> = lines.iter().map(|l| l.name.as_str()).collect();
-    assert_eq!(names, ["", "sampled over time"]);
-    assert_eq!(lines[1].moments[0].change, None);
-    let text = drawn(&all, 80);
-    assert!(text.contains("3 levels") && text.contains("sampled over time (higher"), "{text}");
-    let alone = drawn(&all[2..], 80);
-    assert!(alone.contains("in all runs: isa avx2, threads 1, sampled over time\n"), "{alone}");
-    let page = points("cpu.flops", None, &all, Form::Html, &WIDE).unwrap();
-    assert!(page.contains("50.50 GFLOP/s, over 3 levels, ✓ valid"), "{page}");
-}
-
-#[test]
 fn of_more_runs_than_columns_several_share_a_sign() {
     let chart = |values: &[f64], width| {
         let all: Vec<_> = values.iter().enumerate().map(|(i, v)| point(i as i64, 1, *v)).collect();
-        spark::chart(&lines(&all, None)[0], width)
+        signs(&lines(&all, None)[0], width)
     };
     assert_eq!(chart(&[100.0, 50.0, 100.0], 80).0.signs, "▇▁▇");
     assert_eq!(chart(&[1e308, -1e308, 1.0], 80).0.signs.chars().count(), 3);
     let many: Vec<f64> = (0..1000).map(|i| f64::from(i / 500) + 1.0).collect();
     let (drawn, each) = chart(&many, 20);
     assert_eq!((drawn.signs.as_str(), each), (&*["▁".repeat(10), "▇".repeat(10)].concat(), 50));
-}
-
-#[test]
-fn programs_get_what_is_stored() {
-    let json = points("cpu.flops", None, &two(), Form::Json, &WIDE).unwrap();
-    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(value["schema"], "proofmark.history/1");
-    let read: Vec<PastPoint> = serde_json::from_value(value["points"].clone()).unwrap();
-    assert_eq!(read, two());
-    let json = runs(&[past(1)], Form::Json, &WIDE).unwrap();
-    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
-    let read: Vec<PastRun> = serde_json::from_value(value["runs"].clone()).unwrap();
-    assert_eq!(read, [past(1)]);
-    let csv = points("cpu.flops", None, &two(), Form::Csv, &WIDE).unwrap();
-    let mut reader = ::csv::Reader::from_reader(csv.as_bytes());
-    let at = |name: &str, head: &::csv::StringRecord| head.iter().position(|h| h == name).unwrap();
-    let head = reader.headers().unwrap().clone();
-    let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
-    assert_eq!((rows.len(), rows[5][at("value", &head)].parse::<f64>().unwrap()), (6, 90e9));
-    assert_eq!((&rows[5][at("threads", &head)], &rows[5][at("over_time", &head)]), ("2", "false"));
 }
 
 #[test]
@@ -288,13 +213,11 @@ fn the_page_has_a_chart_a_line() {
     all[4].verdict = Verdict::Suspect;
     all[5].value = f64::INFINITY;
     let page = points("cpu.flops", None, &all, Form::Html, &WIDE).unwrap();
-    assert_eq!(page.matches("<svg viewBox").count(), 2);
-    assert_eq!(page.matches("<tbody>").count(), 2);
+    assert_eq!((page.matches("<svg viewBox").count(), page.matches("<tbody>").count()), (2, 2));
     assert!(page.contains("run 2, 2025-10-11 08:53: 50.50"), "a mark says what it is");
     assert!(page.contains("! suspect") && page.contains("role=\"img\""));
-    assert!(!page.contains("http://") || page.matches("http://").count() == 2, "only namespaces");
-    let list = runs(&[past(1)], Form::Html, &WIDE).unwrap();
-    assert!(list.contains("<th scope=\"row\">1</th>"), "{list}");
+    let page = points("cpu.flops", None, &other_figures(), Form::Html, &WIDE).unwrap();
+    assert!(page.contains("50.00 GFLOP/s, over 3 levels, ✓ valid") && page.contains("25.25"));
     let bad = "</script><script>alert(1)</script>";
     let mut hostile = two();
     for p in &mut hostile {

@@ -46,6 +46,11 @@ impl Cell {
         Self { text: text.into(), note: None, verdict: None }
     }
 
+    /// A cell of a value, or `-` where there is none.
+    pub fn known(text: Option<impl Into<String>>) -> Self {
+        text.map_or_else(|| Self::text("-"), Self::text)
+    }
+
     /// A cell that shows a verdict by sign and word.
     pub fn verdict(verdict: Verdict) -> Self {
         Self { text: verdict_mark(verdict).to_owned(), note: None, verdict: Some(verdict) }
@@ -143,6 +148,19 @@ impl Table {
             Some(text) => Cell::text(text),
             None => self.missing(reason()),
         }
+    }
+
+    /// Leaves out the last column of that title if no row has a value in it.
+    #[must_use]
+    pub fn without_empty(mut self, title: &str) -> Self {
+        let Some(at) = self.columns.iter().rposition(|c| c.title == title) else { return self };
+        let is_empty = |row: &Row| ["", "-"].contains(&&*row.cells[at].text);
+        if self.rows.iter().all(is_empty) {
+            self.columns.remove(at);
+            self.rows.iter_mut().for_each(|row| drop(row.cells.remove(at)));
+            self.keys -= usize::from(at < self.keys);
+        }
+        self
     }
 
     /// Adds a row.
