@@ -6,7 +6,7 @@
 use std::str::FromStr;
 
 use proofmark_model::{
-    Access, CheckedRequirement, Measurement, Run, Severity, Subsystem, Unit, Verdict, answer,
+    CheckedRequirement, Measurement, Run, Severity, Subsystem, Unit, Verdict, answer, split_unit,
 };
 
 /// One requirement.
@@ -79,43 +79,6 @@ struct Amount {
     dimension: Dimension,
 }
 
-/// Units by their words, with what one of them is in the base unit.
-const UNITS: &[(&str, Dimension, f64)] = &[
-    ("s", Some(Unit::Second), 1.0),
-    ("ms", Some(Unit::Second), 1e-3),
-    ("us", Some(Unit::Second), 1e-6),
-    ("\u{b5}s", Some(Unit::Second), 1e-6),
-    ("ns", Some(Unit::Second), 1e-9),
-    ("B/s", Some(Unit::BytePerSecond), 1.0),
-    ("kB/s", Some(Unit::BytePerSecond), 1e3),
-    ("MB/s", Some(Unit::BytePerSecond), 1e6),
-    ("GB/s", Some(Unit::BytePerSecond), 1e9),
-    ("TB/s", Some(Unit::BytePerSecond), 1e12),
-    ("KiB/s", Some(Unit::BytePerSecond), 1024.0),
-    ("MiB/s", Some(Unit::BytePerSecond), 1_048_576.0),
-    ("GiB/s", Some(Unit::BytePerSecond), 1_073_741_824.0),
-    ("bit/s", Some(Unit::BitPerSecond), 1.0),
-    ("kbit/s", Some(Unit::BitPerSecond), 1e3),
-    ("Mbit/s", Some(Unit::BitPerSecond), 1e6),
-    ("Gbit/s", Some(Unit::BitPerSecond), 1e9),
-    ("Tbit/s", Some(Unit::BitPerSecond), 1e12),
-    ("FLOP/s", Some(Unit::FlopPerSecond), 1.0),
-    ("MFLOP/s", Some(Unit::FlopPerSecond), 1e6),
-    ("GFLOP/s", Some(Unit::FlopPerSecond), 1e9),
-    ("TFLOP/s", Some(Unit::FlopPerSecond), 1e12),
-    ("op/s", Some(Unit::OpPerSecond), 1.0),
-    ("kop/s", Some(Unit::OpPerSecond), 1e3),
-    ("Mop/s", Some(Unit::OpPerSecond), 1e6),
-    ("Gop/s", Some(Unit::OpPerSecond), 1e9),
-    ("Top/s", Some(Unit::OpPerSecond), 1e12),
-    ("IOPS", Some(Unit::OpPerSecond), 1.0),
-    ("kIOPS", Some(Unit::OpPerSecond), 1e3),
-    ("Hz", Some(Unit::Hertz), 1.0),
-    ("MHz", Some(Unit::Hertz), 1e6),
-    ("GHz", Some(Unit::Hertz), 1e9),
-    ("%", None, 0.01),
-];
-
 const FORM: &str = "write FIGURE OPERATOR VALUE, as in disk.fsync.p99<10ms, cpu.flops>=100GFLOP/s or \
                     disk.rand_read[queue_depth=1].p99<=1ms";
 
@@ -171,15 +134,17 @@ fn parse_figure(text: &str) -> Result<ParsedFigure, String> {
 }
 
 fn amount(text: &str) -> Result<Amount, String> {
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
+    let (number, unit) = split_unit(text);
     let number: f64 = number.parse().map_err(|_| format!("'{text}' is no number with a unit"))?;
-    let found = UNITS.iter().find(|(word, ..)| *word == unit.trim());
+    if unit == "%" {
+        return Ok(Amount { value: number / 100.0, dimension: None });
+    }
+    let found = Unit::TYPED.iter().find(|(word, ..)| *word == unit);
     let (_, dimension, factor) = found.ok_or_else(|| {
-        let all: Vec<&str> = UNITS.iter().map(|(word, ..)| *word).collect();
-        format!("no unit '{}'; there are {}", unit.trim(), all.join(", "))
+        let all: Vec<&str> = Unit::TYPED.iter().map(|(word, ..)| *word).collect();
+        format!("no unit '{unit}'; there are {}, %", all.join(", "))
     })?;
-    Ok(Amount { value: number * factor, dimension: *dimension })
+    Ok(Amount { value: number * factor, dimension: Some(*dimension) })
 }
 
 impl Requirement {
@@ -221,12 +186,12 @@ impl Requirement {
     }
 
     fn held_against(&self, run: &Run, m: &Measurement) -> Result<CheckedRequirement, String> {
-        let random =
-            run.workloads.get(&m.workload).and_then(|s| s.work.access) == Some(Access::Random);
-        let counts = self.amount.dimension == Some(Unit::OpPerSecond);
         // Random I/O is reported in operations, and measured in bytes.
-        let iops =
-            m.subsystem == Subsystem::Disk && m.unit == Unit::BytePerSecond && random && counts;
+        let random = run.workloads.get(&m.workload).is_some_and(|s| s.work.is_random());
+        let iops = random
+            && m.subsystem == Subsystem::Disk
+            && m.unit == Unit::BytePerSecond
+            && self.amount.dimension == Some(Unit::OpPerSecond);
         let statistic = match self.statistic {
             Statistic::Delivered if iops => Statistic::Iops,
             other => other,
@@ -298,7 +263,7 @@ fn number(statistic: Statistic, m: &Measurement) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use proofmark_model::testing::{measurement, run, spec};
-    use proofmark_model::{Finding, Latency, Params};
+    use proofmark_model::{Access, Finding, Latency, Params};
 
     use super::*;
 

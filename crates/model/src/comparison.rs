@@ -227,6 +227,11 @@ pub enum Comparability {
 }
 
 impl Comparability {
+    /// Whether a difference is shown.
+    pub fn differs(self) -> bool {
+        matches!(self, Self::Faster | Self::Slower)
+    }
+
     /// The words that are printed.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -9,7 +9,10 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Better, Measurement, Params, Run, Subsystem, WorkloadSpec};
+use crate::{
+    Better, Measurement, Param, ParameterKind, Params, Run, Subsystem, WorkloadSpec, clean,
+    counted, format_count, format_size, way,
+};
 
 /// A row of the first screen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -55,6 +58,73 @@ pub struct Headline<'a> {
     pub row: Option<&'a HeadlineRow>,
     /// The result.
     pub measurement: &'a Measurement,
+}
+
+impl Headline<'_> {
+    /// The parameters that the row picks, in few words: `2 CPUs`, `4 KiB, depth 32`; `None` without
+    /// a row.
+    pub fn configuration(&self, run: &Run) -> Option<String> {
+        let (row, m) = (self.row?, self.measurement);
+        let names: Vec<&str> = match m.subsystem {
+            Subsystem::Disk => {
+                let shown = |name: &&str| match *name {
+                    "threads" => m.params.threads() > 1,
+                    "mode" => m.params.text("mode") != Some("append"),
+                    _ => true,
+                };
+                let names = ["block_size", "queue_depth", "threads", "mode", "method"];
+                names.into_iter().filter(shown).collect()
+            }
+            _ => {
+                let open = row.picks.iter().filter(|pick| is_open(run, m, pick));
+                open.map(|pick| &*pick.parameter).collect()
+            }
+        };
+        let usual = |way: &String| way == "direct" || way == "direct, flush included";
+        let words = names.into_iter().filter_map(|name| word(run, m, name));
+        let words: Vec<String> = words.chain(way(m).filter(|way| !usual(way))).collect();
+        Some(words.join(", "))
+    }
+}
+
+/// Whether the row's title does not say the value of the parameter.
+fn is_open(run: &Run, m: &Measurement, pick: &Pick) -> bool {
+    let own = m.params.get(&pick.parameter);
+    let spec = run.workloads.get(&m.workload);
+    match &pick.value {
+        // What was not measured is said to be something else; of a network its path says it.
+        PickedValue::Is(wanted) => {
+            m.subsystem != Subsystem::Network && own.is_some_and(|v| v.to_string() != *wanted)
+        }
+        PickedValue::UsableCpus | PickedValue::Smallest => true,
+        PickedValue::Best | PickedValue::Largest => {
+            let axis = spec.and_then(|s| s.axis.as_deref()).unwrap_or("threads");
+            let others = run.measurements.iter().filter(|o| o.workload == m.workload);
+            let mut others = others.filter(|o| o.series.is_none());
+            [axis, "threads"].contains(&&*pick.parameter)
+                || others.any(|o| o.params.get(&pick.parameter) != own)
+        }
+    }
+}
+
+/// `2 CPUs`, `depth 32`, `4 KiB`.
+fn word(run: &Run, m: &Measurement, name: &str) -> Option<String> {
+    let cpus = run.host.limits.usable_cpus.len() as u64;
+    let kind = run.workloads.get(&m.workload).and_then(|s| s.parameter(name)).map(|p| &p.kind);
+    Some(match (name, m.params.get(name)?) {
+        // Its largest problem answers; how large that is, is with the workload.
+        (Params::SIZE, _) => return None,
+        ("threads", Param::Int(n))
+            if m.subsystem != Subsystem::Disk && (cpus == 0 || *n <= cpus) =>
+        {
+            counted(*n, "CPU")
+        }
+        ("threads" | "streams", Param::Int(n)) => counted(*n, name.trim_end_matches('s')),
+        ("queue_depth", Param::Int(n)) => format!("depth {n}"),
+        (_, Param::Int(n)) if matches!(kind, Some(ParameterKind::Size { .. })) => format_size(*n),
+        (_, Param::Int(n)) => format_count(*n),
+        (_, other) => clean(&other.to_string()),
+    })
 }
 
 /// Results up to which all of them are on the first screen.

@@ -11,6 +11,7 @@ mod anonymous;
 mod ceiling;
 mod comparison;
 mod figures;
+mod file_way;
 mod finding;
 mod headline;
 mod history;
@@ -49,6 +50,7 @@ pub use comparison::{
 pub use figures::{
     CLEAN_S, Cut, Figure, FigureKind, LOOKS, Summary, is_alone, summarise_trials, widest,
 };
+pub use file_way::{WAY, distance, way};
 pub use finding::{Finding, Severity, Verdict};
 pub use headline::{Headline, HeadlineRow, Pick, PickedValue, answer, best};
 pub use history::{PastFigure, PastPoint, PastRun};
@@ -86,7 +88,7 @@ pub use time::{Clocks, Timestamp};
 pub use time_account::{TimeAccount, TimeCause};
 pub use units::{
     ParseError, Quantity, counted, format_count, format_factor, format_quantity, format_seconds,
-    format_size, parse_duration, parse_rate, parse_size,
+    format_size, parse_duration, parse_rate, parse_size, split_unit,
 };
 pub use work::{Access, Data, Pace, Traffic, When, Work};
 pub use workload::{AUTO, Better, Parameter, ParameterKind, Subsystem, Unit, WorkloadSpec};

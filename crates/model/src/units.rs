@@ -63,31 +63,69 @@ pub fn parse_size(text: &str) -> Result<u64, ParseError> {
 /// assert_eq!(parse_rate("16k", Unit::OpPerSecond), Ok(16_000.0));
 /// ```
 pub fn parse_rate(text: &str, unit: Unit) -> Result<f64, ParseError> {
-    const BYTES: &[(&str, f64)] = &[
-        ("B/s", 1.0),
-        ("kB/s", 1e3),
-        ("KB/s", 1e3),
-        ("MB/s", 1e6),
-        ("GB/s", 1e9),
-        ("KiB/s", 1024.0),
-        ("MiB/s", 1_048_576.0),
-        ("GiB/s", 1_073_741_824.0),
-    ];
-    const BITS: &[(&str, f64)] =
-        &[("bit/s", 1.0), ("kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9), ("Tbit/s", 1e12)];
-    const COUNTS: &[(&str, f64)] = &[("", 1.0), ("k", 1e3), ("K", 1e3), ("M", 1e6)];
-    let (suffixes, form) = match unit {
-        Unit::BytePerSecond => (BYTES, "not a rate; write a number with MB/s, GB/s or MiB/s"),
-        Unit::BitPerSecond => (BITS, "not a rate; write a number with Mbit/s or Gbit/s"),
-        _ => (COUNTS, "not a number of operations a second; write 3000 or 16k"),
+    let form = match unit {
+        Unit::BytePerSecond => "not a rate; write a number with MB/s, GB/s or MiB/s",
+        Unit::BitPerSecond => "not a rate; write a number with Mbit/s or Gbit/s",
+        _ => "not a number of operations a second; write 3000 or 16k",
     };
-    let trimmed = text.trim();
-    let end = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
-    let (number, suffix) = trimmed.split_at(end);
-    let factor = suffixes.iter().find(|(s, _)| *s == suffix.trim()).map(|(_, f)| *f);
+    let (number, word) = split_unit(text);
+    let typed = Unit::TYPED.iter().find(|(known, of, _)| *known == word && *of == unit);
+    let factor = match (unit, word) {
+        (Unit::OpPerSecond, "") => Some(1.0),
+        (Unit::OpPerSecond, "k" | "K") => Some(1e3),
+        (Unit::OpPerSecond, "M") => Some(1e6),
+        _ => typed.map(|(.., factor)| *factor),
+    };
     let value = number.parse::<f64>().ok().zip(factor).map(|(n, f)| n * f);
     let value = value.filter(|v| *v > 0.0 && is_quantity(*v));
     value.ok_or_else(|| ParseError(text.to_owned(), form))
+}
+
+/// A decimal number and the word after it.
+pub fn split_unit(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, word) = text.split_at(end);
+    (number, word.trim())
+}
+
+impl Unit {
+    /// Units as people type them, with what one of them is in the base unit.
+    pub const TYPED: &[(&str, Self, f64)] = &[
+        ("s", Self::Second, 1.0),
+        ("ms", Self::Second, 1e-3),
+        ("us", Self::Second, 1e-6),
+        ("\u{b5}s", Self::Second, 1e-6),
+        ("ns", Self::Second, 1e-9),
+        ("B/s", Self::BytePerSecond, 1.0),
+        ("kB/s", Self::BytePerSecond, 1e3),
+        ("KB/s", Self::BytePerSecond, 1e3),
+        ("MB/s", Self::BytePerSecond, 1e6),
+        ("GB/s", Self::BytePerSecond, 1e9),
+        ("TB/s", Self::BytePerSecond, 1e12),
+        ("KiB/s", Self::BytePerSecond, 1024.0),
+        ("MiB/s", Self::BytePerSecond, 1_048_576.0),
+        ("GiB/s", Self::BytePerSecond, 1_073_741_824.0),
+        ("bit/s", Self::BitPerSecond, 1.0),
+        ("kbit/s", Self::BitPerSecond, 1e3),
+        ("Mbit/s", Self::BitPerSecond, 1e6),
+        ("Gbit/s", Self::BitPerSecond, 1e9),
+        ("Tbit/s", Self::BitPerSecond, 1e12),
+        ("FLOP/s", Self::FlopPerSecond, 1.0),
+        ("MFLOP/s", Self::FlopPerSecond, 1e6),
+        ("GFLOP/s", Self::FlopPerSecond, 1e9),
+        ("TFLOP/s", Self::FlopPerSecond, 1e12),
+        ("op/s", Self::OpPerSecond, 1.0),
+        ("kop/s", Self::OpPerSecond, 1e3),
+        ("Mop/s", Self::OpPerSecond, 1e6),
+        ("Gop/s", Self::OpPerSecond, 1e9),
+        ("Top/s", Self::OpPerSecond, 1e12),
+        ("IOPS", Self::OpPerSecond, 1.0),
+        ("kIOPS", Self::OpPerSecond, 1e3),
+        ("Hz", Self::Hertz, 1.0),
+        ("MHz", Self::Hertz, 1e6),
+        ("GHz", Self::Hertz, 1e9),
+    ];
 }
 
 /// A duration from text: `30s`, `5m`, `250ms`, `1h30m`; not zero.

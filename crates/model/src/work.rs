@@ -119,6 +119,11 @@ impl Data {
 }
 
 impl Work {
+    /// Whether it accesses its data in random order.
+    pub fn is_random(&self) -> bool {
+        self.access == Some(Access::Random)
+    }
+
     /// Computing in registers or caches: bound by the core.
     pub const CORE: Self = Self {
         pace: Pace::Core,

@@ -1,7 +1,7 @@
 //! The caches: `in_cache`, the data fits into one, while the name says memory;
 //! `cache_disagreement`, those found by measurement are not those that the machine reports.
 
-use proofmark_model::{Access, CacheKind, Finding, Host, Measurement, Severity, Unit};
+use proofmark_model::{CacheKind, Finding, Host, Measurement, Severity, Unit};
 
 use super::{Check, Class, Examine, percent, size, with_known};
 use crate::Context;
@@ -27,7 +27,7 @@ fn says(severity: Severity, message: String) -> Finding {
 /// Blocks smaller than a line, in random order, meet each line again and again.
 fn met_again(ctx: &Context, m: &Measurement, all: u64) -> Option<Finding> {
     let block = m.params.int("block_size").filter(|b| *b < LINE)?;
-    if ctx.work(m).access != Some(Access::Random) {
+    if !ctx.work(m).is_random() {
         return None;
     }
     let share = cache_share(ctx.host, all);

@@ -24,8 +24,7 @@ use std::collections::BTreeMap;
 
 use proofmark_model::{
     Better, COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, Comparison, Headline,
-    Measurement, Number, Param, ParameterKind, Params, PickedValue, Run, Side, Subsystem, clean,
-    clean_excerpt, format_size,
+    Measurement, Number, Run, Side, Subsystem, clean, clean_excerpt,
 };
 
 use crate::words::counted;
@@ -181,25 +180,12 @@ impl Judge<'_> {
         }
     }
 
-    /// What a result of A is called on its first screen: `FP peak, 2 threads, avx2`.
+    /// What a result of A is called on its first screen: `FP peak, 2 CPUs, avx2`.
     fn row(&self, m: &Measurement) -> Option<String> {
-        let row = self.rows.iter().find(|h| std::ptr::eq(h.measurement, m))?.row?;
-        let spec = self.a.workloads.get(&m.workload)?;
-        let open = row.picks.iter().filter(|p| !matches!(p.value, PickedValue::Is(_)));
-        let word = |name: &str| {
-            let kind = spec.parameter(name).map(|p| &p.kind);
-            Some(match (kind, m.params.get(name)?) {
-                (Some(ParameterKind::Size { .. }), Param::Int(bytes)) => format_size(*bytes),
-                (_, Param::Int(n)) if Params::THREADS.contains(&name) => {
-                    counted(*n, name.trim_end_matches('s'))
-                }
-                (_, Param::Int(n)) => format!("{} {n}", name.replace('_', " ")),
-                (_, value) => value.to_string(),
-            })
-        };
-        let words = open.filter(|p| p.parameter != "file_size").filter_map(|p| word(&p.parameter));
-        let words: Vec<String> = std::iter::once(row.title.to_string()).chain(words).collect();
-        Some(clean(&words.join(", ")))
+        let headline = self.rows.iter().find(|h| std::ptr::eq(h.measurement, m))?;
+        let name = [clean(&headline.row?.title), headline.configuration(self.a)?];
+        let name: Vec<String> = name.into_iter().filter(|part| !part.is_empty()).collect();
+        Some(name.join(", "))
     }
 
     /// What one figure says.

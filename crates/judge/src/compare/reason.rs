@@ -12,7 +12,7 @@ pub(super) struct Said {
 
 impl Said {
     fn moved(&self) -> bool {
-        matches!(self.figure.outcome, Comparability::Faster | Comparability::Slower)
+        self.figure.outcome.differs()
     }
 
     /// `attainable is 40 % lower`.

@@ -122,21 +122,7 @@ mod tests {
 
     #[test]
     fn what_lies_beyond_the_axis_is_an_arrow_at_its_end() {
-        let line = Line {
-            workload: "k".into(),
-            name: String::new(),
-            direction: "",
-            a: None,
-            b: None,
-            ratio: None,
-            interval: None,
-            margin: None,
-            delivered: None,
-            outcome: "",
-            color: "",
-            reason: String::new(),
-            drawn: Some([100.0, 90.0, 110.0, 0.04]),
-        };
+        let line = Line { drawn: Some([100.0, 90.0, 110.0, 0.04]), ..Line::default() };
         assert_eq!(reach([&line].into_iter()), MOST);
         let drawn = |ratio: f64| Whisker::draw(&line, [ratio, ratio, ratio, 0.04], 2.0);
         assert_eq!((drawn(100.0).beyond, drawn(100.0).at.as_str()), ("right", "172.0"));

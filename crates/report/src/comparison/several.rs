@@ -55,7 +55,7 @@ fn table(all: &[Comparison]) -> Table {
             None => point(p),
         };
         let [a, _] = values(p);
-        let mut cells = vec![Cell::text(name), Cell::text(a.unwrap_or_else(|| "-".to_owned()))];
+        let mut cells = vec![Cell::text(name), Cell::known(a)];
         cells.extend(all.iter().map(|c| {
             let same = |q: &&ComparedPoint| q.workload == p.workload && q.params == p.params;
             c.points.iter().find(same).map_or_else(|| Cell::text("-"), cell)

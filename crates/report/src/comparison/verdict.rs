@@ -6,7 +6,7 @@ use proofmark_model::{
 };
 
 use super::tally::Tally;
-use super::words::{interval, resolution};
+use super::words::{interval, moved, resolution};
 use crate::view::{clean, plural};
 
 /// `B is slower in 41 of 58 points: cpu 0.50, memory 0.52 times as fast.`
@@ -53,23 +53,21 @@ pub(super) fn sentences(c: &Comparison, t: &Tally) -> String {
 /// `B delivers 0.60 of A's speed in 4 results; no difference of the machines is shown.` Where delivered
 /// figures moved one way, no headline did, and the machines are equal as far as is known.
 fn in_short(c: &Comparison) -> Option<String> {
-    let is_moved = |o| matches!(o, Comparability::Slower | Comparability::Faster);
-    let headline_moved = c.points.iter().any(|p| is_moved(p.outcome()));
-    (!headline_moved && unequal(c).is_none()).then_some(())?;
-    let moved: Vec<(&ComparedPoint, &ComparedFigure)> = c
-        .points
-        .iter()
-        .filter_map(|p| Some((p, p.delivered.as_ref().filter(|d| is_moved(d.outcome))?)))
-        .collect();
-    let one_way = moved.iter().all(|(_, d)| d.outcome == moved[0].1.outcome);
-    (!moved.is_empty() && one_way).then_some(())?;
+    let with_delivered = |p| Some((p, moved(p)?));
+    let all: Vec<(&ComparedPoint, &ComparedFigure)> =
+        c.points.iter().filter_map(with_delivered).collect();
+    let way = all.first()?.1.outcome;
+    let headline_moved = c.points.iter().any(|p| p.outcome().differs());
+    if headline_moved || unequal(c).is_some() || all.iter().any(|(_, d)| d.outcome != way) {
+        return None;
+    }
     let speed = |(p, d): &(&ComparedPoint, &ComparedFigure)| match p.better {
         Better::Lower => d.ratio.median.recip(),
         Better::Higher => d.ratio.median,
     };
-    let speeds: Vec<f64> = moved.iter().map(speed).collect();
+    let speeds: Vec<f64> = all.iter().map(speed).collect();
     let speed = format_factor(proofmark_model::median(&speeds)?);
-    let count = plural(moved.len() as u64, "result");
+    let count = plural(all.len() as u64, "result");
     Some(format!(
         " B delivers {speed} of A's speed in {count}; no difference of the machines is shown."
     ))
@@ -112,17 +110,17 @@ fn which_moved(c: &Comparison) -> Option<String> {
         (0, n) => format!("{n} faster"),
         (n, m) => format!("{n} slower, {m} faster"),
     };
-    let share =
-        |n: usize, word: &str| (n > 0).then(|| format!("your share of the machine {word} in {n}"));
     let shares = [
-        share(count(&|h, d| d == Slower && h != Slower), "fell"),
-        share(count(&|h, d| d == Faster && h != Faster), "rose"),
+        (count(&|h, d| d == Slower && h != Slower), "fell"),
+        (count(&|h, d| d == Faster && h != Faster), "rose"),
     ];
-    let shares: Vec<String> = shares.into_iter().flatten().collect();
-    let shares = match shares.as_slice() {
-        [] => String::new(),
-        some => format!(" ({})", some.join("; ")),
-    };
+    let shares: Vec<String> = shares
+        .into_iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, word)| format!("your share of the machine {word} in {n}"))
+        .collect();
+    let shares =
+        if shares.is_empty() { String::new() } else { format!(" ({})", shares.join("; ")) };
     let all = plural(both.len() as u64, "result");
     Some(format!(
         " Of the rounds, {named}: no difference shown in {alike} of {all}; delivered: {moved}{shares}."

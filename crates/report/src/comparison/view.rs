@@ -1,5 +1,6 @@
 //! What a comparison says, before it is laid out.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use proofmark_model::{Comparability, ComparedPoint, Comparison, Side, format_factor};
@@ -47,7 +48,7 @@ pub struct View {
 }
 
 /// One point as text.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Line {
     /// Workload id.
     pub workload: String,
@@ -82,7 +83,8 @@ impl View {
     pub fn from_comparison(c: &Comparison) -> Self {
         let tally = Tally::count(c);
         let causes = causes(c);
-        let mut differing: Vec<&ComparedPoint> = c.points.iter().filter(|p| differs(p)).collect();
+        let mut differing: Vec<&ComparedPoint> =
+            c.points.iter().filter(|p| p.change().differs()).collect();
         let far = |p: &ComparedPoint| {
             let figures = p.headline.iter().chain(moved(p));
             figures.map(|f| f.ratio.median.ln().abs()).fold(0.0, f64::max)
@@ -109,11 +111,6 @@ impl View {
             method: method(),
         }
     }
-}
-
-/// Whether a result is listed among those that differ.
-fn differs(p: &ComparedPoint) -> bool {
-    matches!(p.change(), Comparability::Slower | Comparability::Faster)
 }
 
 impl Line {
@@ -159,37 +156,34 @@ fn side(letter: &str, side: &Side) -> Vec<Fact> {
     ]
 }
 
-/// A reason without its figures, so that alike ones count as one.
-fn kind(reason: &str) -> String {
-    let mut out = String::new();
-    for c in reason.chars() {
-        match c {
-            c if c.is_ascii_digit() => {
-                if !out.ends_with('#') {
-                    out.push('#');
-                }
-            }
-            '.' if out.ends_with('#') => {}
-            c => out.push(c),
+/// Points of alike reasons, which differ in figures only, with the reason of the first of them, in the
+/// order of these.
+fn alike<'a>(
+    points: impl Iterator<Item = &'a ComparedPoint>,
+) -> Vec<(String, Vec<&'a ComparedPoint>)> {
+    let mut places = BTreeMap::new();
+    let mut groups: Vec<(String, Vec<&ComparedPoint>)> = Vec::new();
+    for p in points {
+        let reason = clean(&p.reason);
+        let kind = reason.replace(|c: char| c.is_ascii_digit() || c == '.', "");
+        let at = *places.entry((p.change(), kind)).or_insert(groups.len());
+        if at == groups.len() {
+            groups.push((reason, Vec::new()));
         }
+        groups[at].1.push(p);
     }
-    out
+    groups
 }
 
 /// The causes of what differs, alike ones as one.
 fn causes(c: &Comparison) -> Vec<String> {
-    let mut groups: BTreeMap<(&str, String), (usize, usize, String)> = BTreeMap::new();
-    for (at, p) in c.points.iter().enumerate().filter(|(_, p)| differs(p)) {
-        let word = p.change().as_str();
-        let reason = clean(&p.reason);
-        groups.entry((word, kind(&reason))).or_insert((0, at, reason)).0 += 1;
-    }
-    let mut all: Vec<_> = groups.into_iter().collect();
-    all.sort_by_key(|(_, (count, at, _))| (std::cmp::Reverse(*count), *at));
-    let rest: usize = all.iter().skip(CAUSES).map(|(_, (count, ..))| count).sum();
-    let named = all.into_iter().take(CAUSES).map(|((word, _), (count, _, reason))| {
-        let such = if count > 1 { ", for example:" } else { ":" };
-        format!("{word} in {}{such} {reason}", plural(count as u64, "result"))
+    let mut all = alike(c.points.iter().filter(|p| p.change().differs()));
+    all.sort_by_key(|(_, points)| Reverse(points.len()));
+    let rest: usize = all.iter().skip(CAUSES).map(|(_, points)| points.len()).sum();
+    let named = all.iter().take(CAUSES).map(|(reason, points)| {
+        let word = points[0].change().as_str();
+        let such = if points.len() > 1 { ", for example:" } else { ":" };
+        format!("{word} in {}{such} {reason}", plural(points.len() as u64, "result"))
     });
     let more =
         (rest > 0).then(|| format!("other causes in {}", plural(rest as u64, "more result")));
@@ -241,14 +235,8 @@ fn subsystems(c: &Comparison) -> Table {
 
 /// Alike reasons in one sentence, with the points that they are about.
 pub(super) fn together(c: &Comparison, keep: impl Fn(&ComparedPoint) -> bool) -> Vec<String> {
-    let mut groups: BTreeMap<String, (usize, String, Vec<&ComparedPoint>)> = BTreeMap::new();
-    for (at, p) in c.points.iter().filter(|p| keep(p)).enumerate() {
-        let reason = clean(&p.reason);
-        groups.entry(kind(&reason)).or_insert((at, reason, Vec::new())).2.push(p);
-    }
-    let mut all: Vec<_> = groups.into_values().collect();
-    all.sort_by_key(|(at, ..)| *at);
-    all.into_iter().map(|(_, reason, points)| format!("{}: {reason}", places(&points))).collect()
+    let groups = alike(c.points.iter().filter(|p| keep(p))).into_iter();
+    groups.map(|(reason, points)| format!("{}: {reason}", places(&points))).collect()
 }
 
 /// `cpu.flops 4 threads`; of many the workloads with their counts.

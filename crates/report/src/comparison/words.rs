@@ -36,23 +36,20 @@ pub fn values(p: &ComparedPoint) -> [Option<String>; 2] {
 
 /// Sign and words of what became of a point.
 pub fn outcome(p: &ComparedPoint) -> &'static str {
-    match p.outcome() {
+    let alone = p.outcome() != p.change();
+    match p.change() {
         _ if p.gone() => "✗ gone",
+        Comparability::Slower if alone => "▼ delivered slower",
+        Comparability::Faster if alone => "▲ delivered faster",
         Comparability::Slower => "▼ slower",
-        Comparability::Faster if p.change() == Comparability::Faster => "▲ faster",
-        other => match p.change() {
-            Comparability::Slower => "▼ delivered slower",
-            Comparability::Faster => "▲ delivered faster",
-            _ => other.as_str(),
-        },
+        Comparability::Faster => "▲ faster",
+        other => other.as_str(),
     }
 }
 
 /// The delivered figure where it is beside another one and differs.
 pub fn moved(p: &ComparedPoint) -> Option<&ComparedFigure> {
-    let shown =
-        |d: &&ComparedFigure| matches!(d.outcome, Comparability::Slower | Comparability::Faster);
-    p.delivered.as_ref().filter(shown)
+    p.delivered.as_ref().filter(|d| d.outcome.differs())
 }
 
 /// `0.500 (0.495–0.505), margin 4.0 %`.

@@ -1,84 +1,18 @@
 //! What a number of the disk subsystem is about: the device or the page cache, with
 //! or without the flush, how many I/Os, and what the device itself counted meanwhile.
 
-use proofmark_model::{FileState, Measurement, Param, Subsystem, Unit};
+use proofmark_model::{Measurement, Subsystem, Unit};
+pub use proofmark_model::{WAY, distance, way};
 
 use super::num::median;
 use super::num::{Scale, percent};
 use super::operation;
 
-/// The parameter that represents the way to a disk's file, which [`way`] puts in words.
-pub const WAY: &str = "direct";
-/// The parameters that it represents as well.
+/// Parameters that [`way`] says as well.
 pub const SAID_BY_WAY: [&str; 2] = ["cache", "flush"];
 
 /// The greatest number that the axis of a chart has place for.
 const DIGITS: f64 = 20_000.0;
-
-/// How a disk's file was read or written: `direct`, or `buffered, cold cache`, and for
-/// writes whether the time includes the flush. `None` for a point without such a choice.
-pub fn way(m: &Measurement) -> Option<String> {
-    if m.subsystem != Subsystem::Disk || m.params.get(WAY).is_none() {
-        return None;
-    }
-    let way = match (asked_direct(m), direct(m)) {
-        (true, true) => "direct",
-        (true, false) => "direct requested, buffered used",
-        (false, _) => match m.params.text("cache") {
-            Some("warm") => "buffered, warm cache",
-            Some("cold") => "buffered, cold cache",
-            _ => "buffered",
-        },
-    };
-    let flush = match (writes(m), flushed(m)) {
-        (false, _) => "",
-        (true, Some(true)) => ", flush included",
-        (true, Some(false)) => ", no flush",
-        (true, None) => ", flush in some trials only",
-    };
-    Some(format!("{way}{flush}"))
-}
-
-fn states(m: &Measurement) -> impl Iterator<Item = &FileState> {
-    m.trials.iter().filter_map(|t| t.file.as_ref())
-}
-
-fn asked_direct(m: &Measurement) -> bool {
-    matches!(m.params.text(WAY), Some("on")) || matches!(m.params.get(WAY), Some(Param::Flag(true)))
-}
-
-/// Whether it was direct I/O: asked for, and no trial's file says otherwise.
-fn direct(m: &Measurement) -> bool {
-    asked_direct(m) && !states(m).any(|f| f.direct == Some(false))
-}
-
-fn writes(m: &Measurement) -> bool {
-    m.params.get("flush").is_some()
-}
-
-/// Whether every trial ended with a flush, as far as it was asked for; `None` if only some did.
-fn flushed(m: &Measurement) -> Option<bool> {
-    let (all, any) = (states(m).all(FileState::flushed), states(m).any(FileState::flushed));
-    match states(m).next() {
-        None => Some(m.params.text("flush") == Some("end")),
-        Some(_) => (all == any).then_some(all),
-    }
-}
-
-/// How far a number is from what the device does: 0 for direct I/O with its flush; `None`
-/// where the page cache may have done it all.
-pub fn distance(m: &Measurement) -> Option<u8> {
-    if m.subsystem != Subsystem::Disk || m.params.get(WAY).is_none() {
-        return Some(0);
-    }
-    let unflushed = writes(m) && flushed(m) != Some(true);
-    match (direct(m), m.params.text("cache")) {
-        (true, _) => Some(u8::from(unflushed)),
-        (false, Some("warm")) if !writes(m) => None,
-        (false, _) if asked_direct(m) || unflushed => None,
-        (false, _) => Some(2),
-    }
-}
 
 /// The scale on which a rate of the disk is a number of I/Os per second.
 pub fn iops(m: &Measurement) -> Option<Scale> {
@@ -153,47 +87,15 @@ mod tests {
     use super::*;
     use proofmark_model::Params;
 
-    fn point(parameters: &[(&str, &str)]) -> Measurement {
-        let params = parameters.iter().fold(Params::default(), |p, (k, v)| p.with(k, *v));
+    fn point(block: u64) -> Measurement {
+        let params = Params::default().with("block_size", block);
         Measurement::new(proofmark_workloads::find("disk.seq_read").unwrap().spec(), params)
     }
 
     #[test]
-    fn every_way_to_the_file_has_a_name_and_a_distance() {
-        for (parameters, name, far) in [
-            (&[("direct", "on"), ("cache", "none")][..], "direct", Some(0)),
-            (&[("direct", "on"), ("flush", "end")], "direct, flush included", Some(0)),
-            (&[("direct", "on"), ("flush", "none")], "direct, no flush", Some(1)),
-            (&[("direct", "off"), ("cache", "cold")], "buffered, cold cache", Some(2)),
-            (&[("direct", "off"), ("cache", "warm")], "buffered, warm cache", None),
-            (
-                &[("direct", "off"), ("cache", "warm"), ("flush", "end")],
-                "buffered, warm cache, flush included",
-                Some(2),
-            ),
-            (
-                &[("direct", "off"), ("cache", "cold"), ("flush", "none")],
-                "buffered, cold cache, no flush",
-                None,
-            ),
-        ] {
-            let m = point(parameters);
-            assert_eq!(way(&m).as_deref(), Some(name));
-            assert_eq!(distance(&m), far, "{name}");
-        }
-        assert_eq!(way(&point(&[])), None);
-    }
-
-    #[test]
     fn a_number_of_ios_needs_a_block() {
-        let with = |block| {
-            let mut m = point(&[]);
-            m.params.0.insert("block_size".into(), Param::Int(block));
-            m
-        };
-        let scale = iops(&with(4096)).map(|s| s.number(40.96e6));
+        let scale = iops(&point(4096)).map(|s| s.number(40.96e6));
         assert_eq!(scale, Some(Some("10000".to_owned())));
-        assert_eq!(iops(&with(0)), None);
-        assert_eq!(iops(&point(&[])), None);
+        assert_eq!(iops(&point(0)), None);
     }
 }

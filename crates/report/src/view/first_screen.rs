@@ -2,8 +2,8 @@
 //! run, and the causes of what is not valid.
 
 use proofmark_model::{
-    Access, FigureKind, Headline as Chosen, Host, Measurement, NetworkPath, Params, Pick,
-    PickedValue, Run, Severity, StorageKind, Subsystem, Unit, Verdict,
+    FigureKind, Headline as Chosen, Host, Measurement, NetworkPath, Run, Severity, StorageKind,
+    Subsystem, Unit, Verdict,
 };
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use super::label::{Group, interval, usable, why_no_trials};
 use super::operation;
 use super::references::{ratio, ratio_interval};
 use super::table::{Cell, Table};
-use super::text::{clean, plural};
+use super::text::clean;
 
 /// Causes that are on the first screen.
 const CAUSES: usize = 3;
@@ -153,11 +153,11 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
     let show = |value: Option<f64>| value.and_then(|v| scale.number(v));
     let kind = m.summary.as_ref().map_or(FigureKind::Delivered, |s| s.headline);
     let delivered = found.filter(|_| kind != FigureKind::Delivered);
-    let random = group.spec.is_some_and(|s| s.work.access == Some(Access::Random));
+    let random = group.spec.is_some_and(|s| s.work.is_random());
     let percentiles = m.latency.as_ref().filter(|_| found.is_some());
     Some(ScreenRow {
         title: chosen.row.map_or_else(|| group.heading(), |r| clean(&r.title)),
-        configuration: configuration(group, chosen),
+        configuration: chosen.configuration(group.run).unwrap_or_else(|| group.short(m)),
         workload: group.name(),
         at,
         kind,
@@ -191,56 +191,6 @@ fn rounds(m: &Measurement) -> Vec<f64> {
         all.iter_mut().for_each(|v| *v /= most);
     }
     all
-}
-
-/// The parameters that the row picks, in few words; without a row, all that vary.
-fn configuration(group: &Group, chosen: &Chosen) -> String {
-    let m = chosen.measurement;
-    let Some(row) = chosen.row else { return group.short(m) };
-    let open = |pick: &&Pick| match pick.value {
-        // What was not measured is said to be something else; of a disk its way says it.
-        PickedValue::Is(ref wanted) => {
-            m.subsystem != Subsystem::Disk
-                && m.subsystem != Subsystem::Network
-                && m.params.get(&pick.parameter).is_some_and(|v| v.to_string() != *wanted)
-        }
-        PickedValue::UsableCpus | PickedValue::Smallest => true,
-        PickedValue::Best | PickedValue::Largest => group.varying.contains(&&*pick.parameter),
-    };
-    let mut words: Vec<String> = match m.subsystem {
-        Subsystem::Disk => {
-            let shown = |name: &&str| match *name {
-                "threads" => m.params.threads() > 1,
-                "mode" => m.params.text("mode") != Some("append"),
-                _ => true,
-            };
-            let names = ["block_size", "queue_depth", "threads", "mode", "method"];
-            let names = names.into_iter().filter(shown);
-            names.filter_map(|n| word(group, m, n)).collect()
-        }
-        _ => {
-            let names = row.picks.iter().filter(open).map(|p| &*p.parameter);
-            names.filter_map(|n| word(group, m, n)).collect()
-        }
-    };
-    let usual = |way: &String| way == "direct" || way == "direct, flush included";
-    words.extend(disk::way(m).filter(|way| !usual(way)));
-    words.join(", ")
-}
-
-/// `2 CPUs`, `depth 32`, `4 KiB`.
-fn word(group: &Group, m: &Measurement, name: &str) -> Option<String> {
-    match (name, m.params.int(name)) {
-        ("threads", Some(n)) if group.beyond_cpus(n) || m.subsystem == Subsystem::Disk => {
-            Some(plural(n, "thread"))
-        }
-        ("threads", Some(n)) => Some(plural(n, "CPU")),
-        ("streams", Some(n)) => Some(plural(n, "stream")),
-        ("queue_depth", Some(n)) => Some(format!("depth {n}")),
-        // Its largest problem answers; how large that is, is with the workload.
-        (Params::SIZE, _) => None,
-        _ => group.text(m, name),
-    }
 }
 
 /// The ratio to the first reference tool whose result is valid.

@@ -1,0 +1,111 @@
+//! How a disk's file is read or written: by the device or the page cache, with or without the flush.
+
+use crate::{FileState, Measurement, Param, Subsystem};
+
+/// The parameter that represents the way to a disk's file, which [`way`] puts in words.
+pub const WAY: &str = "direct";
+
+/// How a disk's file was read or written: `direct`, or `buffered, cold cache`, and for
+/// writes whether the time includes the flush. `None` for a point without such a choice.
+pub fn way(m: &Measurement) -> Option<String> {
+    if m.subsystem != Subsystem::Disk || m.params.get(WAY).is_none() {
+        return None;
+    }
+    let way = match (asked_direct(m), direct(m)) {
+        (true, true) => "direct",
+        (true, false) => "direct requested, buffered used",
+        (false, _) => match m.params.text("cache") {
+            Some("warm") => "buffered, warm cache",
+            Some("cold") => "buffered, cold cache",
+            _ => "buffered",
+        },
+    };
+    let flush = match (writes(m), flushed(m)) {
+        (false, _) => "",
+        (true, Some(true)) => ", flush included",
+        (true, Some(false)) => ", no flush",
+        (true, None) => ", flush in some trials only",
+    };
+    Some(format!("{way}{flush}"))
+}
+
+fn states(m: &Measurement) -> impl Iterator<Item = &FileState> {
+    m.trials.iter().filter_map(|t| t.file.as_ref())
+}
+
+fn asked_direct(m: &Measurement) -> bool {
+    matches!(m.params.text(WAY), Some("on")) || matches!(m.params.get(WAY), Some(Param::Flag(true)))
+}
+
+/// Whether it was direct I/O: asked for, and no trial's file says otherwise.
+fn direct(m: &Measurement) -> bool {
+    asked_direct(m) && !states(m).any(|f| f.direct == Some(false))
+}
+
+fn writes(m: &Measurement) -> bool {
+    m.params.get("flush").is_some()
+}
+
+/// Whether every trial ended with a flush, as far as it was asked for; `None` if only some did.
+fn flushed(m: &Measurement) -> Option<bool> {
+    let (all, any) = (states(m).all(FileState::flushed), states(m).any(FileState::flushed));
+    match states(m).next() {
+        None => Some(m.params.text("flush") == Some("end")),
+        Some(_) => (all == any).then_some(all),
+    }
+}
+
+/// How far a result is from what the device does: 0 for direct I/O with its flush; `None`
+/// where the page cache may have done it all.
+pub fn distance(m: &Measurement) -> Option<u8> {
+    if m.subsystem != Subsystem::Disk || m.params.get(WAY).is_none() {
+        return Some(0);
+    }
+    let unflushed = writes(m) && flushed(m) != Some(true);
+    match (direct(m), m.params.text("cache")) {
+        (true, _) => Some(u8::from(unflushed)),
+        (false, Some("warm")) if !writes(m) => None,
+        (false, _) if asked_direct(m) || unflushed => None,
+        (false, _) => Some(2),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{measurement, spec};
+    use crate::{Params, Unit};
+
+    fn point(parameters: &[(&str, &str)]) -> Measurement {
+        let params = parameters.iter().fold(Params::default(), |p, (k, v)| p.with(k, *v));
+        let mut spec = spec("disk.seq_read", Unit::BytePerSecond);
+        spec.subsystem = Subsystem::Disk;
+        measurement(&spec, params, &[])
+    }
+
+    #[test]
+    fn every_way_to_the_file_has_a_name_and_a_distance() {
+        for (parameters, name, far) in [
+            (&[("direct", "on"), ("cache", "none")][..], "direct", Some(0)),
+            (&[("direct", "on"), ("flush", "end")], "direct, flush included", Some(0)),
+            (&[("direct", "on"), ("flush", "none")], "direct, no flush", Some(1)),
+            (&[("direct", "off"), ("cache", "cold")], "buffered, cold cache", Some(2)),
+            (&[("direct", "off"), ("cache", "warm")], "buffered, warm cache", None),
+            (
+                &[("direct", "off"), ("cache", "warm"), ("flush", "end")],
+                "buffered, warm cache, flush included",
+                Some(2),
+            ),
+            (
+                &[("direct", "off"), ("cache", "cold"), ("flush", "none")],
+                "buffered, cold cache, no flush",
+                None,
+            ),
+        ] {
+            let m = point(parameters);
+            assert_eq!(way(&m).as_deref(), Some(name));
+            assert_eq!(distance(&m), far, "{name}");
+        }
+        assert_eq!(way(&point(&[])), None);
+    }
+}
