@@ -1,6 +1,6 @@
 //! What must hold in every format: odd runs, extreme figures, text from strangers.
 
-use proofmark_model::{Param, Run, Unit, Verdict};
+use proofmark_model::{Param, Run, Verdict};
 use proofmark_report::view::{View, WorkloadView};
 use proofmark_report::{ALL, Options, find, terminal};
 
@@ -20,59 +20,30 @@ fn of(format: &str, run: &Run) -> String {
     find(format).unwrap().render(run, &Options::default()).unwrap()
 }
 
-#[test]
-fn an_interrupted_run_says_so() {
-    let mut run = fixture::run();
-    run.ended = None;
-    run.interrupted = None;
-    for format in ["terminal", "html", "markdown"] {
-        assert!(of(format, &run).contains("This run has no recorded end"), "{format}");
-    }
-    run.interrupted = Some("SIGTERM".into());
-    for format in ["terminal", "html", "markdown"] {
-        assert!(of(format, &run).contains("SIGTERM stopped this run"), "{format}");
-    }
-    for (format, text) in all(&fixture::run()) {
-        assert!(
-            !text.contains(" stopped this run") && !text.contains("has no recorded end"),
-            "{format}"
-        );
-    }
+/// A run that lacks something, and what a page says of it.
+fn lacking() -> [(Run, &'static str); 4] {
+    let [mut killed, mut stopped, mut cut_short] = [(); 3].map(|()| fixture::run());
+    (killed.ended, killed.interrupted) = (None, None);
+    stopped.interrupted = Some("SIGTERM".into());
+    cut_short.measurements.retain(|m| m.workload != "cpu.mix.float");
+    [
+        (killed, "This run has no recorded end"),
+        (stopped, "SIGTERM stopped this run"),
+        (cut_short, "4 planned configurations were not measured"),
+        (fixture::empty(), "Nothing was measured"),
+    ]
 }
 
 #[test]
-fn an_empty_run_says_that_nothing_was_measured() {
-    let run = fixture::empty();
-    for (format, text) in all(&run) {
-        assert!(text.ends_with('\n'), "{format}");
-        if ["terminal", "html", "markdown"].contains(&format) {
-            assert!(text.contains("Nothing was measured"), "{format}");
+fn what_a_run_lacks_is_said() {
+    for (run, words) in lacking() {
+        for (format, text) in all(&run) {
+            assert!(text.ends_with('\n'), "{format}");
+            if ["terminal", "html", "markdown"].contains(&format) {
+                assert!(text.replace('\n', " ").contains(words), "{format}: {words}");
+                assert!(!of(format, &fixture::run()).contains(words), "{format}: {words}");
+            }
         }
-    }
-}
-
-#[test]
-fn planned_points_that_were_not_measured_are_counted() {
-    let mut run = fixture::run();
-    run.measurements.retain(|m| m.workload != "cpu.mix.float");
-    for format in ["terminal", "html", "markdown"] {
-        let text = of(format, &run).replace('\n', " ");
-        assert!(text.contains("4 planned configurations were not measured"), "{format}");
-        assert!(text.contains("cpu.mix.float"), "{format}");
-    }
-}
-
-#[test]
-fn a_thousand_measurements() {
-    let mut run = fixture::run();
-    run.measurements = (1..=1000)
-        .map(|i| {
-            let params = fixture::params(i % 64 + 1).with("iterations", i).with("mix", "add16");
-            fixture::good("cpu.mix.int", params, Unit::OpPerSecond, 1e9 * i as f64)
-        })
-        .collect();
-    for (format, text) in all(&run) {
-        assert!(text.len() < 20_000_000, "{format}: {} bytes", text.len());
     }
 }
 
@@ -128,48 +99,33 @@ fn extreme_values_are_told_without_nan() {
 }
 
 #[test]
-fn hostile_text_opens_no_tag_and_breaks_no_table() {
+fn hostile_text_opens_no_tag_breaks_no_table_and_moves_no_terminal() {
     for run in fixture::every().map(|run| fixture::hostile_of(run, HOSTILE)) {
-        opens_no_tag(&run);
+        let html = of("html", &run);
+        assert!(!html.contains("<script>alert") && html.contains("&lt;script&gt;alert"));
+        assert_eq!(html.matches("<script>").count(), 1, "only the page's own");
+        let markdown = of("markdown", &run);
+        assert!(![html, markdown.clone()].iter().any(|text| text.contains("<img")));
+        assert!(!markdown.contains("<script"));
+        keeps_its_tables(&markdown);
+        let plain = |c: char| c == '\n' || (!c.is_control() && c != '\u{202e}');
+        for (format, text) in all(&run) {
+            // JSON escapes control characters, and keeps the rest.
+            let unharmed = |c: char| plain(c) || format == "json" && c == '\u{202e}';
+            assert!(text.chars().all(unharmed), "{format}");
+        }
+        assert!(terminal::host(&run.host, &Options::default()).chars().all(plain));
     }
 }
 
-fn opens_no_tag(run: &Run) {
-    let html = of("html", run);
-    assert!(!html.contains("<script>alert"));
-    assert!(!html.contains("<img"));
-    assert_eq!(html.matches("<script>").count(), 1, "only the page's own");
-    assert!(html.contains("&lt;script&gt;alert"));
-    let markdown = of("markdown", run);
-    assert!(!markdown.contains("<script") && !markdown.contains("<img"));
+/// Each row has as many columns as its table.
+fn keeps_its_tables(markdown: &str) {
     let mut bars = None;
     for line in markdown.lines() {
         let count = line.replace("\\|", "").matches('|').count();
-        match (line.starts_with('|'), bars) {
-            (true, Some(head)) => assert_eq!(count, head, "{line}"),
-            (true, None) => bars = Some(count),
-            (false, _) => bars = None,
-        }
+        bars = line.starts_with('|').then(|| bars.unwrap_or(count));
+        assert!(bars.is_none_or(|bars| bars == count), "{line}");
     }
-}
-
-#[test]
-fn hostile_text_moves_no_terminal() {
-    for run in [fixture::run(), fixture::disk(), fixture::network(), fixture::endured()] {
-        hostile_moves_nothing(&fixture::hostile_of(run, HOSTILE));
-    }
-}
-
-fn hostile_moves_nothing(run: &Run) {
-    let plain = |c: char| c == '\n' || (!c.is_control() && c != '\u{202e}');
-    for (format, text) in all(run) {
-        if format != "json" {
-            assert!(text.chars().all(plain), "{format}");
-        }
-    }
-    let info = terminal::host(&run.host, &Options::default());
-    assert!(info.chars().all(plain));
-    assert!(!of("json", run).contains('\u{1b}'), "JSON escapes control characters");
 }
 
 #[test]
