@@ -1,6 +1,6 @@
 //! What must hold in every format: odd runs, extreme figures, text from strangers.
 
-use proofmark_model::{Param, Run, Verdict};
+use proofmark_model::{Param, Run, Unit, Verdict};
 use proofmark_report::view::{View, WorkloadView};
 use proofmark_report::{ALL, Options, find, terminal};
 
@@ -32,6 +32,20 @@ fn lacking() -> [(Run, &'static str); 4] {
         (cut_short, "4 planned configurations were not measured"),
         (fixture::empty(), "Nothing was measured"),
     ]
+}
+
+#[test]
+fn a_thousand_measurements() {
+    let mut run = fixture::run();
+    run.measurements = (1..=1000)
+        .map(|i| {
+            let params = fixture::params(i % 64 + 1).with("iterations", i).with("mix", "add16");
+            fixture::good("cpu.mix.int", params, Unit::OpPerSecond, 1e9 * i as f64)
+        })
+        .collect();
+    for (format, text) in all(&run) {
+        assert!(text.len() < 20_000_000, "{format}: {} bytes", text.len());
+    }
 }
 
 #[test]
