@@ -24,12 +24,12 @@ struct Look {
 }
 
 impl Look {
-    /// `None` where the system does not count it.
-    fn take() -> Option<Self> {
-        let root = Root::live();
-        let before = CpuTicks::now(&root)?;
+    /// At the CPUs that the run may use; `None` where the system does not count them.
+    fn take(host: &Host) -> Option<Self> {
+        let (root, cpus) = (Root::live(), &host.limits.usable_cpus);
+        let before = CpuTicks::now(&root, cpus)?;
         sleep(LOOK);
-        let [busy, stolen] = CpuTicks::now(&root)?.since(before)?;
+        let [busy, stolen] = CpuTicks::now(&root, cpus)?.since(before)?;
         Some(Self { busy, stolen })
     }
 
@@ -54,7 +54,7 @@ impl Look {
 
 /// Says what else the machine does, if that will show in the figures; waits if it was asked to.
 pub fn look(host: &Host, wait: Option<Duration>) {
-    let Some(mut last) = Look::take() else { return };
+    let Some(mut last) = Look::take(host) else { return };
     let Some(longest) = wait else {
         if last.is_quiet() {
             return;
@@ -72,7 +72,7 @@ pub fn look(host: &Host, wait: Option<Duration>) {
     let longest = longest.max(LOOK * IN_A_ROW);
     let mut in_a_row = u32::from(last.is_quiet());
     while in_a_row < IN_A_ROW && (begun.elapsed() < longest || in_a_row > 0) {
-        let Some(now) = Look::take() else { return };
+        let Some(now) = Look::take(host) else { return };
         in_a_row = if now.is_quiet() { in_a_row + 1 } else { 0 };
         last = now;
     }

@@ -8,6 +8,8 @@ use crate::root::{Reason, Root, fault, probe};
 
 const LOADAVG: &str = "/proc/loadavg";
 const STAT: &str = "/proc/stat";
+/// How its line of all CPUs begins.
+const ALL: &str = "cpu ";
 
 pub(crate) fn look(root: &Root) -> Load {
     Load {
@@ -27,7 +29,7 @@ fn averages(line: &str) -> Result<[f64; 3], Reason> {
     }
 }
 
-/// Time of all CPUs since boot, in ticks.
+/// Time of some CPUs since boot, in ticks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CpuTicks {
     all: f64,
@@ -36,16 +38,27 @@ pub struct CpuTicks {
 }
 
 impl CpuTicks {
-    /// As the system counts it now; `None` where it does not.
-    pub fn now(root: &Root) -> Option<Self> {
-        Self::parse(&root.head(STAT, 512).ok()?).ok()
+    /// Of these CPUs together, as the system counts it now, or of all if it lists none of them; `None`
+    /// where it counts nothing.
+    pub fn now(root: &Root, cpus: &[u32]) -> Option<Self> {
+        Self::of_cpus(&root.read(STAT).ok()?, cpus)
     }
 
-    /// The line `cpu  user nice system idle iowait irq softirq steal guest guest_nice`. Guest time is
-    /// part of user time already.
-    fn parse(text: &str) -> Result<Self, Reason> {
-        let line = text.lines().find_map(|l| l.strip_prefix("cpu "));
-        let line = line.ok_or_else(|| fault(STAT, "no line 'cpu'"))?;
+    fn of_cpus(text: &str, cpus: &[u32]) -> Option<Self> {
+        let each = cpus.iter().filter_map(|cpu| Self::parse(text, &format!("cpu{cpu} ")).ok());
+        let sum = |a: Self, b: Self| Self {
+            all: a.all + b.all,
+            idle: a.idle + b.idle,
+            stolen: a.stolen + b.stolen,
+        };
+        each.reduce(sum).or_else(|| Self::parse(text, ALL).ok())
+    }
+
+    /// The line `cpu  user nice system idle iowait irq softirq steal guest guest_nice`, which begins
+    /// with this word. Guest time is part of user time already.
+    fn parse(text: &str, begins: &str) -> Result<Self, Reason> {
+        let line = text.lines().find_map(|l| l.strip_prefix(begins));
+        let line = line.ok_or_else(|| fault(STAT, format!("no line '{}'", begins.trim_end())))?;
         let ticks: Option<Vec<u64>> =
             line.split_whitespace().take(8).map(|word| word.parse().ok()).collect();
         match ticks.as_deref() {
@@ -70,7 +83,7 @@ impl CpuTicks {
 
 /// Stolen ticks over all ticks since boot.
 fn steal(text: &str) -> Result<f64, Reason> {
-    let ticks = CpuTicks::parse(text)?;
+    let ticks = CpuTicks::parse(text, ALL)?;
     let share = ticks.stolen / ticks.all;
     share.is_finite().then_some(share).ok_or(fault(STAT, "no tick is counted"))
 }
@@ -98,9 +111,27 @@ mod tests {
 
     #[test]
     fn busy_and_stolen_time_are_shares_since_the_look_before() {
-        let at = |line: &str| CpuTicks::parse(&format!("cpu  {line}\n")).unwrap();
+        let at = |line: &str| CpuTicks::parse(&format!("cpu  {line}\n"), ALL).unwrap();
         let (before, after) = (at("100 0 50 800 10 0 0 5 0 0"), at("150 0 60 820 20 0 0 15 0 0"));
         assert_eq!(after.since(before), Some([0.7, 0.1]));
         assert_eq!(after.since(after), None);
+    }
+
+    #[test]
+    fn of_a_few_cpus_the_others_do_not_count() {
+        let text = |busy: u64| {
+            format!(
+                "cpu  {busy} 0 0 900 0 0 0 0\ncpu0 0 0 0 500 0 0 0 0\ncpu1 {busy} 0 0 400 0 0 0 0\n"
+            )
+        };
+        let later = |text: String| text.replace("500", "600").replace("900", "1000");
+        let of = |cpus: &[u32]| {
+            let [before, after] =
+                [text(100), later(text(200))].map(|t| CpuTicks::of_cpus(&t, cpus));
+            after.unwrap().since(before.unwrap()).unwrap()[0]
+        };
+        assert_eq!([of(&[0]), of(&[1]), of(&[0, 1])], [0.0, 1.0, 0.5]);
+        assert_eq!(of(&[7]), 0.5, "all, if the system does not list it");
+        assert_eq!(CpuTicks::of_cpus("intr 1\n", &[0]), None);
     }
 }

@@ -33,8 +33,8 @@ mod words;
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    Better, Ceiling, FigureKind, Host, Measurement, Params, Policy, Property, Round, Trial, Work,
-    WorkloadSpec,
+    Better, Ceiling, FigureKind, Host, Measurement, Params, Policy, Program, Property, Round,
+    Trial, Work, WorkloadSpec,
 };
 
 pub use capacity::{Bound, Capacity};
@@ -51,6 +51,8 @@ pub struct Context<'a> {
     pub policy: &'a Policy,
     /// All measurements of the run so far; the one that is judged may be among them.
     pub others: &'a [Measurement],
+    /// Other programs that used CPU time during the run, most first.
+    pub programs: &'a [Program],
 }
 
 impl<'a> Context<'a> {

@@ -1,12 +1,14 @@
 //! Requirements on a run's figures: `disk.fsync.p99 < 10ms`, `cpu.flops >= 100 GFLOP/s`.
 //!
 //! A requirement is about the result that answers for its workload, or about every result with the
-//! parameters in brackets. A figure that is missing, or in a result that is not valid, misses it.
+//! parameters in brackets. A figure that is missing, or in a result that is not valid, misses it; so
+//! does a configuration that was planned and not measured.
 
 use std::str::FromStr;
 
 use proofmark_model::{
-    CheckedRequirement, Measurement, Run, Severity, Subsystem, Unit, Verdict, answer, split_unit,
+    CheckedRequirement, Ending, Measurement, Run, Severity, Subsystem, Unit, Verdict, answer,
+    split_unit,
 };
 
 /// One requirement.
@@ -153,11 +155,12 @@ impl Requirement {
     /// # Errors
     /// If its unit is not that of its figure.
     pub fn check(&self, run: &Run) -> Result<Vec<CheckedRequirement>, String> {
-        let all: Vec<&Measurement> = run
-            .measurements
-            .iter()
-            .filter(|m| m.workload == self.workload && m.series.is_none())
-            .collect();
+        let measured = || {
+            let of_workload = |m: &&Measurement| m.workload == self.workload && m.series.is_none();
+            run.measurements.iter().filter(of_workload)
+        };
+        let lacking = self.lacking(run, measured().collect());
+        let all: Vec<&Measurement> = measured().chain(&lacking).collect();
         let chosen: Vec<&Measurement> = match self.params.is_empty() {
             true => answer(run, &all).into_iter().collect(),
             false => all.into_iter().filter(|m| self.fits(m)).collect(),
@@ -175,6 +178,17 @@ impl Requirement {
             return Ok(vec![none]);
         }
         chosen.into_iter().map(|m| self.held_against(run, m)).collect()
+    }
+
+    /// The configurations of the workload that were planned and not measured, as results without a
+    /// figure: if one of them answers, no other may in its place.
+    fn lacking(&self, run: &Run, measured: Vec<&Measurement>) -> Vec<Measurement> {
+        let Some(spec) = run.workloads.get(&self.workload) else { return Vec::new() };
+        let over_time = |at: usize| run.plan.series.iter().any(|s| s.point == at);
+        let planned = run.plan.points.iter().enumerate();
+        let planned = planned.filter(|(at, p)| p.workload == self.workload && !over_time(*at));
+        let lacking = planned.filter(|(_, p)| measured.iter().all(|m| m.params != p.params));
+        lacking.map(|(_, p)| Measurement::new(spec, p.params.clone())).collect()
     }
 
     fn fits(&self, m: &Measurement) -> bool {
@@ -212,7 +226,7 @@ impl Requirement {
             params: Some(m.params.clone()),
             value,
             unit,
-            verdict: Some(m.verdict),
+            verdict: (m.ending != Ending::Unfinished || !m.trials.is_empty()).then_some(m.verdict),
             checks,
         })
     }
@@ -354,6 +368,28 @@ mod tests {
                 "cpu.flops>=1GFLOP/s".parse::<Requirement>().unwrap().check(&run).unwrap();
             assert!(!checked[0].met && checked[0].checks == ["steal"], "{checked:?}");
         }
+    }
+
+    #[test]
+    fn another_configuration_does_not_answer_for_one_that_was_not_measured() {
+        let mut run = machine();
+        run.plan.points = run.measurements.iter().map(Measurement::point).collect();
+        run.workloads.get_mut("disk.rand_read").unwrap().axis = Some("queue_depth".into());
+        let deepest = run.measurements.pop().unwrap();
+        for text in [
+            "disk.rand_read>=1MB/s",
+            "disk.rand_read[queue_depth=32]>=1MB/s",
+            "disk.rand_read.iops>=1IOPS",
+        ] {
+            let checked = text.parse::<Requirement>().unwrap().check(&run).unwrap();
+            let [one] = &checked[..] else { panic!("{checked:?}") };
+            assert!(!one.met && one.value.is_none() && one.verdict.is_none(), "{one:?}");
+            assert_eq!(one.params.as_ref(), Some(&deepest.params));
+        }
+        assert_eq!(met(&run, "disk.rand_read[block_size=4096]>=1MB/s"), [true, false]);
+        assert_eq!(met(&run, "disk.rand_read[queue_depth=1]>=1MB/s"), [true]);
+        run.measurements.push(deepest);
+        assert_eq!(met(&run, "disk.rand_read>=1MB/s"), [true]);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::{
 pub fn judge_run(run: &mut Run) {
     placement::name_all(run);
     let (specs, policy) = (&run.workloads, &run.plan.policy);
-    let ctx = Context { host: &run.host, specs, policy, others: &[] };
+    let ctx = Context { host: &run.host, specs, policy, others: &[], programs: &run.programs };
     let all = &mut run.measurements;
     all.iter_mut().filter(|m| specs.contains_key(&m.workload)).for_each(forget);
     let order = ctx.order(all);

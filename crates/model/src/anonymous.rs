@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::{Host, Probe, Run};
+use crate::{Host, Probe, Program, Run};
 
 /// Shorter names are too likely to be a part of something else.
 const SHORTEST: usize = 3;
@@ -17,10 +17,12 @@ impl Run {
     /// If the run does not fit into JSON.
     pub fn anonymous(&self, others: &[String]) -> Result<Self, serde_json::Error> {
         let mut run = self.clone();
-        let everywhere = self.places(others);
+        let mut everywhere = self.places(others);
+        let named = Program::named_in_findings(&run.programs);
         for (i, program) in run.programs.iter_mut().enumerate() {
             program.name = format!("program {}", i + 1);
         }
+        everywhere.extend(named.zip(Program::named_in_findings(&run.programs)));
         run.host.os.host_name = Probe::missing("left out (--anonymous)");
         run.host.limits.cpu_stat.clear();
         if let Probe::Known { value: storage, .. } = &mut run.host.storage {
@@ -117,7 +119,7 @@ fn replaced(text: &str, names: &BTreeMap<String, String>) -> String {
 mod tests {
     use super::*;
     use crate::testing::{measurement, run, spec};
-    use crate::{Finding, Params, Program, Severity, Unit};
+    use crate::{Finding, Params, Severity, Unit};
 
     #[test]
     fn no_name_is_left_and_no_word_is_torn() {
@@ -126,9 +128,11 @@ mod tests {
         run.host.os.host_name = Probe::known("web-3".to_owned(), "/proc/sys/kernel/hostname");
         run.host.limits.cpu_quota =
             Probe::missing("/sys/fs/cgroup/user.slice/user-1000.slice: gone");
-        run.programs = vec![Program { name: "payroll".into(), ..Program::default() }];
+        let used = |name: &str| Program { name: name.into(), cpu_s: 1.0, of_one_cpu: 0.1 };
+        run.programs = vec![used("payroll")];
         let said = "web-3 used 12 % in /home/alice/x; web-31 nothing";
-        let finding = Finding::new("other_cpu", Severity::Note, said, "ask alice");
+        let advice = "ask alice (CPU use during the run: payroll 10.0 %)";
+        let finding = Finding::new("other_cpu", Severity::Note, said, advice);
         run.measurements[0].findings = vec![finding];
         let bare = run.anonymous(&["/home/alice".to_owned(), "alice".to_owned()]).unwrap();
         assert_eq!(

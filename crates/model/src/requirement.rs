@@ -15,13 +15,13 @@ pub struct CheckedRequirement {
     pub requirement: String,
     /// Whether it is met.
     pub met: bool,
-    /// The configuration that it was held against; null where none was measured.
+    /// The configuration that it was held against; null where none was planned or measured.
     pub params: Option<Params>,
     /// The figure that it is about, in the base unit; null where there is none.
     pub value: Option<f64>,
     /// That unit; null for a share.
     pub unit: Option<Unit>,
-    /// The result's verdict.
+    /// The result's verdict; null where it was not measured.
     pub verdict: Option<Verdict>,
     /// Checks that found what is not valid.
     pub checks: Vec<String>,

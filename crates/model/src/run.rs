@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{
     Clocks, CpuPlacement, Finding, Host, Measurement, Plan, TimeAccount, Timestamp, Verdict,
-    WorkloadSpec, clean_excerpt,
+    WorkloadSpec, clean, clean_excerpt,
 };
 
 /// Version of the run file's shape.
@@ -46,6 +46,27 @@ pub struct Program {
     pub cpu_s: f64,
     /// The same as a share of the time of one CPU.
     pub of_one_cpu: f64,
+}
+
+impl Program {
+    /// A program that took less is not worth its name.
+    const LEAST: f64 = 0.01;
+
+    /// `rustc 108.6 %, cargo 5.6 %`: the first of these and their shares of one CPU; `None` where none
+    /// took 1 %.
+    pub fn words(all: &[Self], most: usize) -> Option<String> {
+        let worth_it =
+            all.iter().filter(|p| p.of_one_cpu.is_finite() && p.of_one_cpu >= Self::LEAST);
+        let named = worth_it.take(most);
+        let named = named.map(|p| format!("{} {:.1} %", clean(&p.name), 100.0 * p.of_one_cpu));
+        let named: Vec<String> = named.collect();
+        (!named.is_empty()).then(|| named.join(", "))
+    }
+
+    /// The three that took most, as findings name them.
+    pub fn named_in_findings(all: &[Self]) -> Option<String> {
+        Self::words(all, 3)
+    }
 }
 
 /// One run: host, plan and measurements.

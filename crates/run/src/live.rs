@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use proofmark_engine::{ClocksMoment, Idle, RawClock, SharedWorker, Stop, Workers};
+use proofmark_judge::judge_run;
 use proofmark_model::{Finding, Host, Plan, Point, Run, SCHEMA, Timestamp, Tool};
 
 use crate::afterwards::look_again;
@@ -102,6 +103,8 @@ pub fn measure_here(
     all.extend(observers.iter_mut().map(|o| &mut **o as &mut dyn Observer));
     let mut run = measure(run, tools, &means, &mut all);
     run.programs = others.finish();
+    // Findings name them.
+    judge_run(&mut run);
     look_again(&mut run, ClocksMoment::now().since(begun));
     Ok(run)
 }

@@ -63,7 +63,8 @@ fn of_workload(workload: &'static dyn Workload, host: &Host, threads: u64) -> Ve
         .filter(|params| workload.supports(params).is_ok())
         .map(|params| {
             let m = Measurement::new(spec, params);
-            let context = Context { host, specs: &specs, policy: &policy, others: &[] };
+            let (others, programs) = (&[], &[]);
+            let context = Context { host, specs: &specs, policy: &policy, others, programs };
             let (ceiling, missing) = match ceilings::derive(&context, &m) {
                 Ok(ceiling) => (Some(ceiling), None),
                 Err(reason) => (None, Some(reason)),

@@ -3,6 +3,7 @@
 
 use proofmark_model::{Finding, Measurement, Trial};
 
+use super::programs;
 use super::share::Share;
 use super::weight::Weight;
 use super::{Check, Class, Examine, percent, with_known};
@@ -128,13 +129,11 @@ fn other_cpu(ctx: &Context, m: &Measurement) -> Option<Finding> {
         && !ctx.host.limits.has_no_cpu_quota()
         && m.trials.iter().any(|t| t.conditions.throttled_s.is_none());
     let (who, advice) = if may_be_quota {
-        (
-            "competing processes or a CPU quota",
-            "stop other programs (top lists them), and check the container's CPU quota (cpu.max)",
-        )
+        ("competing processes or a CPU quota", ", and check the container's CPU quota (cpu.max)")
     } else {
-        ("a competing process", "stop other programs (top lists them), or reserve CPUs for the run")
+        ("a competing process", ", or reserve CPUs for the run")
     };
+    let advice = format!("stop other programs ({}){advice}", programs::who(ctx));
     let message =
         format!("{who} took {} of the trials' CPU time{}", percent(share.all), weight.ending());
     let finding = OTHER_CPU.finding(severity, message, advice);

@@ -23,6 +23,7 @@ mod other_cpus_busy;
 mod packet_loss;
 mod page_cache;
 mod page_faults;
+mod programs;
 mod random_faster;
 mod scaling;
 mod scheduling;

@@ -2,6 +2,7 @@
 
 use proofmark_model::{Cut, Finding, Measurement, Trial, median};
 
+use super::programs;
 use super::share::Share;
 use super::weight::Weight;
 use super::{Check, Class, Examine, percent};
@@ -48,7 +49,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     };
     let message =
         format!("other CPUs were busy for {} of one CPU's time; {costs}", percent(share.all));
-    let advice = "stop other programs (top lists them), or measure with all CPUs";
+    let advice = format!("stop other programs ({}), or measure with all CPUs", programs::who(ctx));
     Some(share.add_to(CHECK.finding(severity, message, advice), "elsewhere_cpu_s"))
 }
 

@@ -1,0 +1,41 @@
+//! Who used CPU time besides the run, for the findings about it.
+
+use proofmark_model::Program;
+
+use crate::Context;
+
+/// `CPU use during the run: rustc 108.6 %, cargo 5.6 %`; where no program was seen, what lists them.
+pub(super) fn who(ctx: &Context) -> String {
+    match Program::named_in_findings(ctx.programs) {
+        Some(named) => format!("CPU use during the run: {named}"),
+        None => "top lists them".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checks;
+    use crate::testing::*;
+
+    #[test]
+    fn three_are_named_and_those_that_took_next_to_nothing_are_not() {
+        let of = |(name, of_one_cpu): (&str, f64)| Program {
+            name: name.into(),
+            cpu_s: 60.0 * of_one_cpu,
+            of_one_cpu,
+        };
+        let advice = |programs: &[(&str, f64)]| {
+            let programs: Vec<Program> = programs.iter().copied().map(of).collect();
+            let h = host();
+            let ctx = Context { programs: &programs, ..context_on(&h) };
+            let m = each_condition(flops(1), |_, c| c.other_cpu_s = Some(0.05));
+            let look = checks::find("other_cpu").unwrap().examine.of_ours();
+            look(&ctx, &m).unwrap().advice
+        };
+        let all = [("rustc", 1.086), ("cargo", 0.056), ("sshd", 0.02), ("cron", 0.01)];
+        let named = "(CPU use during the run: rustc 108.6 %, cargo 5.6 %, sshd 2.0 %)";
+        assert!(advice(&all).contains(named), "{}", advice(&all));
+        assert!(advice(&[("cron", 0.009)]).contains("(top lists them)"));
+    }
+}
