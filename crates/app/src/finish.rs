@@ -52,8 +52,8 @@ pub fn finish(
     }
     printed?;
     saved?;
-    say(&format!("Report: {}", output.page().display()));
-    say(&format!("Every table here: proofmark report {}", output.dir().display()));
+    let (page, dir) = (output.page(), output.dir());
+    say(&format!("Report: {}; as text: proofmark report {}", page.display(), dir.display()));
     Ok(outcome(run, results.exit))
 }
 

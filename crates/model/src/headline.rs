@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Better, Measurement, Param, ParameterKind, Params, Run, Subsystem, WorkloadSpec, clean,
-    counted, format_count, format_size, way,
+    AUTO, Better, Measurement, Param, Parameter, ParameterKind, Params, Run, Subsystem,
+    WorkloadSpec, clean, counted, format_count, format_size, way,
 };
 
 /// A row of the first screen.
@@ -77,7 +77,7 @@ impl Headline<'_> {
             }
             _ => {
                 let open = row.picks.iter().filter(|pick| is_open(run, m, pick));
-                open.map(|pick| &*pick.parameter).collect()
+                open.map(|pick| &*pick.parameter).chain(unusual(run, m, row)).collect()
             }
         };
         let usual = |way: &String| way == "direct" || way == "direct, flush included";
@@ -87,14 +87,27 @@ impl Headline<'_> {
     }
 }
 
+/// Parameters that the row does not pick and that are not at their default. What `auto` became is left
+/// out, and how much work was asked for.
+fn unusual<'a>(run: &'a Run, m: &Measurement, row: &HeadlineRow) -> Vec<&'a str> {
+    let declared = run.workloads.get(&m.workload).map_or(&[][..], |s| &s.parameters);
+    let is_unusual = |p: &&Parameter| {
+        let kept = [AUTO, ""].contains(&&*p.default)
+            || Params::THREADS.contains(&&*p.name)
+            || row.picks.iter().any(|pick| pick.parameter == p.name);
+        !kept && value(m, &p.name).is_some_and(|v| v != p.default)
+    };
+    declared.iter().filter(is_unusual).map(|p| &*p.name).collect()
+}
+
 /// Whether the row's title does not say the value of the parameter.
 fn is_open(run: &Run, m: &Measurement, pick: &Pick) -> bool {
     let own = m.params.get(&pick.parameter);
     let spec = run.workloads.get(&m.workload);
     match &pick.value {
-        // What was not measured is said to be something else; of a network its path says it.
+        // What was not measured is said to be something else. The way to the server stands above all.
         PickedValue::Is(wanted) => {
-            m.subsystem != Subsystem::Network && own.is_some_and(|v| v.to_string() != *wanted)
+            pick.parameter != "path" && own.is_some_and(|v| v.to_string() != *wanted)
         }
         PickedValue::UsableCpus | PickedValue::Smallest => true,
         PickedValue::Best | PickedValue::Largest => {
@@ -122,7 +135,7 @@ fn word(run: &Run, m: &Measurement, name: &str) -> Option<String> {
         ("threads" | "streams", Param::Int(n)) => counted(*n, name.trim_end_matches('s')),
         ("queue_depth", Param::Int(n)) => format!("depth {n}"),
         (_, Param::Int(n)) if matches!(kind, Some(ParameterKind::Size { .. })) => format_size(*n),
-        (_, Param::Int(n)) => format_count(*n),
+        (_, Param::Int(n)) => format!("{} {}", name.replace('_', " "), format_count(*n)),
         (_, other) => clean(&other.to_string()),
     })
 }

@@ -75,9 +75,10 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let narrowest = widths.iter().fold(usual, |least, (width, _)| least.min(*width));
     let message = format!(
         "an SMT sibling was busy in {shared} of {all} {what}{} and took up to {} of the core's issue \
-         slots",
+         slots{}",
         if by_us > 0 { format!(" (in {by_us} it was our own)") } else { String::new() },
         percent(1.0 - narrowest / usual),
+        if change > 0.0 { format!("; it cost at most {}", percent(change)) } else { String::new() },
     );
     let advice = "use a host with dedicated cores, or treat the rate as that of shared cores";
     let finding = CHECK.finding(severity, message, advice);

@@ -39,10 +39,7 @@ fn row(r: &ScreenRow) -> String {
     let name = name.join(", ");
     let doubt = if r.verdict == Verdict::Valid { "" } else { verdict_mark(r.verdict) };
     let Some(value) = &r.value else { return format!("{name} - ({doubt})") };
-    let figure = match &r.iops {
-        Some(iops) => format!("{iops} IOPS"),
-        None => format!("{value} {}", r.unit),
-    };
+    let figure = format!("{value} {}", r.unit);
     let near = r.near.as_ref().map(|n| format!("{} % of ceiling", n.percent));
     let times = r.percentiles.as_ref().filter(|[_, p99]| p99 != "-");
     let times = times.map(|[p50, p99]| format!("p50 {p50}, p99 {p99}"));

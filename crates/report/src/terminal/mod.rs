@@ -45,6 +45,9 @@ pub(crate) fn render(run: &Run, options: &Options) -> Result<String, RenderError
     Ok(page.out)
 }
 
+/// Lines of the text that ends a run, without one for further findings and one for the report's path.
+const SCREEN: usize = 28;
+
 /// What is printed where a run ends: what was measured, whether to believe it, the results that answer
 /// for the machine, and what changed them. The rest is in the report.
 pub fn brief(run: &Run, options: &Options) -> String {
@@ -55,7 +58,7 @@ pub fn brief(run: &Run, options: &Options) -> String {
     if let Some(time) = &view.trust.time {
         page.wrap("", 0, time);
     }
-    page.first(&view);
+    page.first(&view, SCREEN);
     for timeline in view.workloads.iter().flat_map(|w| &w.timelines) {
         page.timeline(timeline);
     }
@@ -140,7 +143,7 @@ impl Page {
         if let Some(precision) = &view.trust.precision {
             self.wrap("", 0, precision);
         }
-        self.first(view);
+        self.first(view, usize::MAX);
         for conclusion in &view.conclusions {
             self.blank();
             self.title(conclusion.title);
@@ -171,8 +174,9 @@ impl Page {
         }
     }
 
-    /// The results that answer for the machine, and what changed them.
-    fn first(&mut self, view: &View) {
+    /// The results that answer for the machine, and what changed them: one cause, and as many more as
+    /// keep the text within so many lines.
+    fn first(&mut self, view: &View, lines: usize) {
         let tables = view.first.tables();
         if !tables.is_empty() {
             self.blank();
@@ -182,19 +186,26 @@ impl Page {
             return;
         }
         self.blank();
+        let mut shown = 0;
         for cause in &view.first.causes {
+            let before = self.out.len();
             self.cause(cause);
+            if shown > 0 && self.out.lines().count() > lines {
+                self.out.truncate(before);
+                break;
+            }
+            shown += 1;
         }
-        if view.first.more > 0 {
-            let more = plural(view.first.more as u64, "more finding");
+        let more = view.first.causes.len() - shown + view.first.more;
+        if more > 0 {
+            let more = plural(more as u64, "more finding");
             self.wrap("  ", 2, &format!("{more}: see the report"));
         }
     }
 
     fn cause(&mut self, cause: &Cause) {
         let word = severity_mark(cause.severity);
-        let cost = cause.cost.as_ref().map_or_else(String::new, |c| format!(" {}.", capital(c)));
-        let text = format!("{word} {}: {}{cost} At {}.", cause.check, cause.sentence, cause.place);
+        let text = format!("{word} {} at {}: {}", cause.check, cause.place, cause.sentence);
         let before = self.out.len();
         self.wrap("", 2, &text);
         let text = self.out.split_off(before);

@@ -2,35 +2,40 @@
 
 use proofmark_model::{CpuPlacement, Program, Run, placement_words};
 
-use super::num::percent;
 use super::text::clean;
 
-/// Less is not worth a word.
+/// Less is not worth a word; on a first screen.
 const LEAST: f64 = 5e-4;
-const LEAST_PROGRAM: f64 = 0.01;
-/// A first screen names programs if one of them took so much.
+const LEAST_BRIEFLY: f64 = 0.01;
+/// What others took is looked for among the programs from this share on.
+const LEAST_TAKEN: f64 = 0.01;
+/// A first screen names programs if one of them took so much, and so many of them.
 const MUCH_PROGRAM: f64 = 0.05;
+const FEW_PROGRAMS: usize = 3;
 
 /// Where the time went and who took it, for a first screen.
 pub(super) fn briefly(run: &Run) -> Option<String> {
     let named = run.programs.iter().any(|p| p.of_one_cpu >= MUCH_PROGRAM);
-    let all = account(run).into_iter().chain(programs(run).filter(|_| named));
+    let all = account(run, LEAST_BRIEFLY)
+        .into_iter()
+        .chain(programs(run, FEW_PROGRAMS).filter(|_| named));
     let all: Vec<String> = all.collect();
     (!all.is_empty()).then(|| all.join(" "))
 }
 
 /// What is known of it.
 pub(super) fn sentences(run: &Run) -> Option<String> {
-    let all = account(run).into_iter().chain(programs(run)).chain(placements(run));
+    let all =
+        account(run, LEAST).into_iter().chain(programs(run, usize::MAX)).chain(placements(run));
     let all: Vec<String> = all.collect();
     (!all.is_empty()).then(|| all.join(" "))
 }
 
 /// `Time of the threads: 90.0 % at work, 8.0 % used by other processes, 2.0 % throttled by a CPU quota.`
 /// `None` where no load ran in slices.
-fn account(run: &Run) -> Option<String> {
+fn account(run: &Run, least: f64) -> Option<String> {
     if let Some(all) = run.time_account() {
-        return Some(format!("Time of the threads: {}.", all.words(LEAST)));
+        return Some(format!("Time of the threads: {}.", all.words(least)));
     }
     let mut trials = run.measurements.iter().flat_map(|m| &m.trials);
     trials.any(|t| t.rounds.iter().any(|r| !r.strip.is_empty())).then(|| {
@@ -41,18 +46,14 @@ fn account(run: &Run) -> Option<String> {
 }
 
 /// `CPU use of other programs (100 % = one CPU): cargo 4.0 %, sshd 1.0 %.`
-fn programs(run: &Run) -> Option<String> {
-    let named = run.programs.iter().filter(|p| p.of_one_cpu >= LEAST_PROGRAM);
-    let share = |p: &Program| Some(format!("{} {} %", clean(&p.name), percent(p.of_one_cpu)?));
-    let named: Option<Vec<String>> = named.map(share).collect();
-    let named = named
-        .filter(|all| !all.is_empty())
-        .map(|all| format!("CPU use of other programs (100 % = one CPU): {}.", all.join(", ")));
+fn programs(run: &Run, most: usize) -> Option<String> {
+    let named = Program::words(&run.programs, most)
+        .map(|all| format!("CPU use of other programs (100 % = one CPU): {all}."));
     let seen_s: f64 = run.programs.iter().map(|p| p.cpu_s).sum();
     let unseen = run.time_account().is_some_and(|t| {
         // Else a CPU quota may have taken it.
         t.throttled_s.is_some()
-            && t.waiting_s >= LEAST_PROGRAM * t.wall_s
+            && t.waiting_s >= LEAST_TAKEN * t.wall_s
             && seen_s < t.waiting_s / 2.0
     });
     let unseen = unseen.then(|| {
@@ -91,17 +92,19 @@ mod tests {
 
     #[test]
     fn the_largest_part_comes_first_and_small_ones_are_left_out() {
-        assert_eq!(account(&measured()), None);
+        assert_eq!(account(&measured(), LEAST), None);
         let time = TimeAccount { wall_s: 1.0, working_s: 0.9, ..TimeAccount::default() };
         let time =
             TimeAccount { throttled_s: Some(0.02), waiting_s: 0.08, stopped_s: 1e-4, ..time };
         let expected = "Time of the threads: 90.0 % at work, 8.0 % used by other processes, \
                         2.0 % throttled by a CPU quota.";
-        assert_eq!(account(&account_of(time)).unwrap(), expected);
+        assert_eq!(account(&account_of(time), LEAST).unwrap(), expected);
+        let small = TimeAccount { stopped_s: 0.009, ..time };
+        assert_eq!(account(&account_of(small), LEAST_BRIEFLY).unwrap(), expected);
         let mut unknown = measured();
         let strip = "99".to_owned();
         unknown.measurements[0].trials[0].rounds = vec![Round { strip, ..Round::default() }];
-        assert!(account(&unknown).unwrap().contains("not known, since"));
+        assert!(account(&unknown, LEAST).unwrap().contains("not known, since"));
     }
 
     #[test]
@@ -118,14 +121,14 @@ mod tests {
         let mut run = account_of(time);
         run.programs = vec![program("cargo", 0.04), program("sshd", 0.01), program("cron", 0.001)];
         let named = "CPU use of other programs (100 % = one CPU): cargo 4.0 %, sshd 1.0 %.";
-        let said = programs(&run).unwrap();
+        let said = programs(&run, usize::MAX).unwrap();
         assert!(said.starts_with(named) && said.ends_with("in other containers."), "{said}");
         run.programs[0].cpu_s = 5.0;
-        assert_eq!(programs(&run).unwrap(), named);
+        assert_eq!(programs(&run, usize::MAX).unwrap(), named);
         run.programs[0].cpu_s = 1.0;
         run.measurements[0].trials[0].time_account =
             Some(TimeAccount { throttled_s: None, ..time });
-        assert_eq!(programs(&run).unwrap(), named, "a quota may have done it");
+        assert_eq!(programs(&run, usize::MAX).unwrap(), named, "a quota may have done it");
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub struct FindingGroup {
     pub tool: Option<String>,
     /// How much it weighs.
     pub severity: Severity,
-    /// The cause, as found at the first place, after the tool's name if it is a tool's.
+    /// The cause, as found where it took most, after the tool's name if it is a tool's.
     pub message: String,
     /// That as a sentence, and whether the other places have messages of their own.
     pub sentence: String,
@@ -138,7 +138,8 @@ fn gather(found: &[Found]) -> Vec<FindingGroup> {
 }
 
 fn group(items: &[&Found]) -> Option<FindingGroup> {
-    let (tool, first) = items.first().map(|i| (i.tool.clone(), i.finding))?;
+    let (worst, like) = worst(items)?;
+    let (tool, first) = (worst.tool.clone(), worst.finding);
     let places = items.iter().map(|i| Place {
         at: if i.at.is_empty() { i.place.clone() } else { format!("{}: {}", i.place, i.at) },
         message: clean(&i.finding.message),
@@ -152,7 +153,7 @@ fn group(items: &[&Found]) -> Option<FindingGroup> {
     let whose = tool.as_ref().map_or_else(String::new, |tool| format!("{tool}: "));
     let message = format!("{whose}{}", clean(&first.message));
     let uniform = items.iter().all(|i| i.finding.message == first.message);
-    let like = if uniform { "" } else { "; similar at the others" };
+    let like = if uniform { "" } else { like };
     let sentence = match message.strip_suffix('.') {
         Some(open) => format!("{open}{like}."),
         None => stop(&format!("{message}{like}")),
@@ -169,6 +170,17 @@ fn group(items: &[&Found]) -> Option<FindingGroup> {
         briefly: briefly(items),
         places: places.collect(),
     })
+}
+
+/// The finding with the greatest share, and how it is at the others; the first where one states no
+/// share.
+fn worst<'a, 'b>(items: &[&'b Found<'a>]) -> Option<(&'b Found<'a>, &'static str)> {
+    let share = |i: &Found| i.finding.evidence.get("share")?.as_f64().filter(|s| s.is_finite());
+    let shares: Option<Vec<f64>> = items.iter().map(|i| share(i)).collect();
+    let Some(shares) = shares else { return Some((items.first()?, "; similar at the others")) };
+    let most = shares.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let at = shares.iter().position(|s| *s == most)?;
+    Some((items[at], "; less at the others"))
 }
 
 /// Few places by name, of more the points of each workload counted.

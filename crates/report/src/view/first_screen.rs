@@ -3,7 +3,7 @@
 
 use proofmark_model::{
     FigureKind, Headline as Chosen, Host, Measurement, NetworkPath, Run, Severity, StorageKind,
-    Subsystem, Unit, Verdict,
+    Subsystem, Verdict,
 };
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use super::label::{Group, interval, usable, why_no_trials};
 use super::operation;
 use super::references::{ratio, ratio_interval};
 use super::table::{Cell, Table};
-use super::text::clean;
+use super::text::{and_list, capital, clean, plural};
 
 /// Causes that are on the first screen.
 const CAUSES: usize = 3;
@@ -35,8 +35,11 @@ pub struct FirstScreen {
 pub struct ScreenPart {
     /// `cpu`, `memory`, `disk` or `network`.
     pub subsystem: &'static str,
-    /// The same for people: `CPU`.
+    /// The same for people: `CPU`, `Memory`.
     pub title: &'static str,
+    /// The same within a sentence: `CPU`, `memory`.
+    #[serde(skip)]
+    pub word: &'static str,
     /// What was measured: the disk, the way to the server; empty where that is the machine.
     pub about: String,
     /// One a result.
@@ -60,10 +63,8 @@ pub struct ScreenRow {
     pub value: Option<String>,
     /// What the run got, where another figure is put first.
     pub delivered: Option<String>,
-    /// The unit of both.
+    /// The unit of both; of a disk's random I/O, I/Os per second.
     pub unit: String,
-    /// Of a disk's random I/O, I/Os per second.
-    pub iops: Option<String>,
     /// Half the width of the interval: `1.9 %`.
     pub within: Option<String>,
     /// Against the ceiling.
@@ -90,26 +91,27 @@ pub struct Cause {
     pub check: String,
     /// What was found.
     pub sentence: String,
-    /// Where.
+    /// Where: `Commit and Random read`, or how many of the results.
     pub place: String,
-    /// `there, up to 25 % of the speed was not delivered`.
-    pub cost: Option<String>,
     /// What to do about it.
     pub advice: String,
 }
 
 /// The first screen of a run.
 pub fn build(run: &Run, groups: &[Group], findings: &[FindingGroup]) -> FirstScreen {
-    let part = |(part, chosen): (Subsystem, Vec<Chosen>)| ScreenPart {
+    let all = run.headlines();
+    let part = |(part, chosen): &(Subsystem, Vec<Chosen>)| ScreenPart {
         subsystem: part.as_str(),
         title: part.title(),
-        about: about(&run.host, part).unwrap_or_default(),
+        word: part.word(),
+        about: about(&run.host, *part).unwrap_or_default(),
         rows: chosen.iter().filter_map(|c| row(groups, c)).collect(),
     };
     let bad = || findings.iter().filter(|f| f.is_problem());
+    let chosen: Vec<&Chosen> = all.iter().flat_map(|(_, chosen)| chosen).collect();
     FirstScreen {
-        parts: run.headlines().into_iter().map(part).collect(),
-        causes: bad().take(CAUSES).map(|f| cause(run, f)).collect(),
+        parts: all.iter().map(part).collect(),
+        causes: bad().take(CAUSES).map(|f| cause(f, &chosen)).collect(),
         more: bad().count().saturating_sub(CAUSES),
     }
 }
@@ -149,11 +151,12 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
     let at = groups.iter().position(is_there)?;
     let group = &groups[at];
     let found = usable(m);
-    let scale = found.map_or_else(|| disk::scale(m, &[]), |(_, s)| disk::scale(m, &[s.value()]));
+    let random = group.spec.is_some_and(|s| s.work.is_random());
+    let values: Vec<f64> = found.iter().map(|(_, s)| s.value()).collect();
+    let scale = disk::iops(m).filter(|_| random).unwrap_or_else(|| disk::scale(m, &values));
     let show = |value: Option<f64>| value.and_then(|v| scale.number(v));
     let kind = m.summary.as_ref().map_or(FigureKind::Delivered, |s| s.headline);
     let delivered = found.filter(|_| kind != FigureKind::Delivered);
-    let random = group.spec.is_some_and(|s| s.work.is_random());
     let percentiles = m.latency.as_ref().filter(|_| found.is_some());
     Some(ScreenRow {
         title: chosen.row.map_or_else(|| group.heading(), |r| clean(&r.title)),
@@ -164,7 +167,6 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
         value: show(found.map(|(_, s)| s.value())),
         delivered: show(delivered.and_then(|(_, s)| s.delivered.value)),
         unit: scale.label().to_owned(),
-        iops: found.filter(|_| random).and_then(|(_, s)| disk::iops(m)?.number(s.value())),
         within: found.filter(|_| interval(m).is_some()).and_then(|(_, s)| half_width(s)),
         near: near(m, &scale).filter(|_| found.is_some()),
         rounds: rounds(m),
@@ -203,71 +205,74 @@ fn reference_ratio(m: &Measurement) -> Option<String> {
     Some(format!("{times} times {tool} ({interval})"))
 }
 
-fn cause(run: &Run, found: &FindingGroup) -> Cause {
+fn cause(found: &FindingGroup, rows: &[&Chosen]) -> Cause {
     Cause {
         severity: found.severity,
         check: found.check.clone(),
         sentence: found.sentence.clone(),
-        place: found.briefly.clone(),
-        cost: cost(run, found),
+        place: place(found, rows),
         advice: found.advice.clone(),
     }
 }
 
-/// The most that was not delivered of what is attainable, where this was found.
-fn cost(run: &Run, found: &FindingGroup) -> Option<String> {
-    let here = run.measurements.iter().filter(|m| {
+/// Rows that are named; more are counted.
+const NAMED: usize = 2;
+
+/// `Commit and Random read`, `Commit and 3 others`, `18 results`; of a finding in no row, the workloads.
+fn place(found: &FindingGroup, rows: &[&Chosen]) -> String {
+    let is_here = |m: &Measurement| {
         m.findings.iter().any(|f| clean(&f.check) == found.check && f.severity == found.severity)
-    });
-    let lost = here.filter_map(|m| {
-        // Only of loads whose windows leave out what is taken does this show what was taken.
-        let s = m.summary.as_ref().filter(|s| s.headline == FigureKind::Attainable)?;
-        let share = s.delivered.value? / s.attainable.value?;
-        let lost = if m.unit == Unit::Second { 1.0 - share.recip() } else { 1.0 - share };
-        (lost.is_finite() && lost >= LEAST_COST).then_some(lost)
-    });
-    let most = lost.fold(0.0, f64::max);
-    (most > 0.0)
-        .then(|| format!("there, up to {:.0} % of the speed was not delivered", most * 100.0))
+    };
+    let here: Vec<&&Chosen> = rows.iter().filter(|c| is_here(c.measurement)).collect();
+    let mut named: Vec<String> = here.iter().filter_map(|c| Some(clean(&c.row?.title))).collect();
+    named.dedup();
+    let others = found.places.len().saturating_sub(here.len()) as u64;
+    match (named.len(), others) {
+        (0, _) => return found.briefly.clone(),
+        (1..=NAMED, 0) => {}
+        (1..=NAMED, others) => named.push(plural(others, "other")),
+        _ => return plural(found.places.len() as u64, "result"),
+    }
+    and_list(&named)
 }
 
-/// A smaller loss is not worth a word.
-const LEAST_COST: f64 = 0.01;
-
-/// Columns of a part, beyond the first and the verdict.
+/// Columns beyond the first and the verdict.
 struct Columns {
     /// The figure that is put first in the first row.
     kind: FigureKind,
     delivered: bool,
-    iops: bool,
     percentiles: bool,
     near: bool,
 }
 
 impl FirstScreen {
-    /// The results as tables, a subsystem each.
+    /// The results as tables: those of the machine itself in one, those of a device or a network in the
+    /// other, so that each has the columns that it needs.
     pub fn tables(&self) -> Vec<Table> {
-        self.parts.iter().map(table).collect()
+        let (own, others): (Vec<_>, Vec<_>) = self.parts.iter().partition(|p| p.about.is_empty());
+        [own, others].iter().filter(|parts| !parts.is_empty()).map(|p| table(p)).collect()
     }
 }
 
-fn table(part: &ScreenPart) -> Table {
-    let has = |what: fn(&ScreenRow) -> bool| part.rows.iter().any(what);
+fn table(parts: &[&ScreenPart]) -> Table {
+    let rows = || parts.iter().flat_map(|p| &p.rows);
+    let has = |what: fn(&ScreenRow) -> bool| rows().any(what);
     let columns = Columns {
-        kind: part.rows.first().map_or(FigureKind::Delivered, |r| r.kind),
+        kind: rows().next().map_or(FigureKind::Delivered, |r| r.kind),
         delivered: has(|r| r.delivered.is_some()),
-        iops: has(|r| r.iops.is_some()),
         percentiles: has(|r| r.percentiles.is_some()),
         near: has(|r| r.near.is_some()),
     };
-    let about = if part.about.is_empty() { String::new() } else { format!(": {}", part.about) };
-    let mut table = Table::new(format!("{}{about}", part.title));
-    table = table.column(part.title).number(columns.kind.as_str());
+    let about = |p: &&ScreenPart| match p.about.as_str() {
+        "" => p.title.to_owned(),
+        about => format!("{}: {about}", p.title),
+    };
+    let caption: Vec<String> = parts.iter().map(about).collect();
+    let words: Vec<&str> = parts.iter().map(|p| p.word).collect();
+    let mut table = Table::new(caption.join("; "));
+    table = table.column(capital(&and_list(&words))).number(columns.kind.as_str());
     if columns.delivered {
         table = table.number("delivered");
-    }
-    if columns.iops {
-        table = table.number("IOPS");
     }
     table = table.number("±").spare(1);
     if columns.near {
@@ -278,7 +283,7 @@ fn table(part: &ScreenPart) -> Table {
     }
     table = table.column("verdict");
     table.keys = 1;
-    part.rows.iter().for_each(|row| table.push(cells(row, &columns)));
+    rows().for_each(|row| table.push(cells(row, &columns)));
     table
 }
 
@@ -293,9 +298,6 @@ fn cells(row: &ScreenRow, columns: &Columns) -> Vec<Cell> {
     cells.push(text(row.value.as_ref().map(with_unit).as_ref()));
     if columns.delivered {
         cells.push(text(row.delivered.as_ref()));
-    }
-    if columns.iops {
-        cells.push(text(row.iops.as_ref()));
     }
     cells.push(text(row.within.as_ref()));
     if columns.near {

@@ -114,7 +114,7 @@ fn the_end_of_a_run_and_its_summary_are_short() {
     assert!(text.lines().count() <= 7 + causes, "{text}");
     run.measurements.retain(|m| m.series.is_none());
     let brief = brief(&run, 80);
-    assert!(brief.lines().count() <= 40, "{}\n{brief}", brief.lines().count());
+    assert!(brief.lines().count() <= 30, "{}\n{brief}", brief.lines().count());
     assert!(brief.lines().all(|line| line.chars().count() <= 80), "{brief}");
 }
 

@@ -91,12 +91,7 @@ static IOPS_SPEC: WorkloadSpec = spec(
     const {
         Role {
             headlines: Cow::Borrowed(
-                const {
-                    &[
-                        headline(3, "Integer peak", const { &[ONE_CPU, BEST_ISA] }),
-                        headline(4, "Integer peak", const { &[ALL_CPUS, BEST_ISA] }),
-                    ]
-                },
+                const { &[headline(3, "Integer peak", const { &[ALL_CPUS, BEST_ISA] })] },
             ),
             ..Role::NONE
         }

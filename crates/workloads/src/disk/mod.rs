@@ -147,8 +147,7 @@ workloads! {
             headlines: Cow::Borrowed(
                 const {
                     &[
-                        headline(5, "Random write", const { &[ONE_AT_A_TIME, ONE_CPU, DIRECT, COLD, LARGE, FLUSHED] }),
-                        headline(6, "Random write", const { &[DEEP, ALL_CPUS, DIRECT, COLD, LARGE, FLUSHED] }),
+                        headline(5, "Random write", const { &[DEEP, ALL_CPUS, DIRECT, COLD, LARGE, FLUSHED] }),
                     ]
                 },
             ),
@@ -172,7 +171,7 @@ workloads! {
     FSYNC = "disk.fsync" "Commit" Commit Seq
         "Writes to a file, each durable before the next, per second.",
         Role {
-            headlines: Cow::Borrowed(const { &[headline(7, "Commit", const { &[APPENDED, BY_FDATASYNC] })] }),
+            headlines: Cow::Borrowed(const { &[headline(6, "Commit", const { &[APPENDED, BY_FDATASYNC] })] }),
             compare_with: Cow::Borrowed(&[tool_test("fio", "commits")]),
             ..Role::NONE
         };

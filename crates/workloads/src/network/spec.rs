@@ -231,7 +231,9 @@ pub(super) static UDP_STREAM: WorkloadSpec = spec(
     "streams",
     const {
         Role {
-            headlines: Cow::Borrowed(const { &[headline(3, "UDP", const { &[PEER] })] }),
+            headlines: Cow::Borrowed(
+                const { &[headline(3, "UDP", const { &[PEER, pick_value("rate", "auto")] })] },
+            ),
             tables: Cow::Borrowed(&[place("network_throughput", 2, "UDP")]),
             compare_with: Cow::Borrowed(&[
                 tool_test("iperf3", "UDP"),
