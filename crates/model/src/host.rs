@@ -275,7 +275,11 @@ impl Host {
         if let Some(quota) = self.limits.cpu_quota.get().and_then(|q| q.cpus) {
             parts.push(format!("quota of {}", counted(quota, "CPU")));
         }
-        parts.extend(self.memory.total_bytes.get().map(|bytes| format_size(*bytes)));
+        let total = self.memory.total_bytes.get().copied();
+        parts.extend(total.map(format_size));
+        let limit = self.limits.memory_bytes.get().copied().flatten();
+        let limit = limit.filter(|limit| total.is_none_or(|total| *limit < total));
+        parts.extend(limit.map(|bytes| format!("memory limit of {}", format_size(bytes))));
         let guest = self.os.virtualisation.get().filter(|v| *v != "none");
         parts.extend(guest.map(|name| format!("{} guest", short(name))));
         parts.join(", ")

@@ -2,8 +2,8 @@
 //! run, and the causes of what is not valid.
 
 use proofmark_model::{
-    FigureKind, Headline as Chosen, Host, Measurement, NetworkPath, Run, Severity, StorageKind,
-    Subsystem, Verdict,
+    FigureKind, Headline as Chosen, Host, Measurement, NetworkPath, Run, Severity, Storage,
+    StorageKind, Subsystem, Verdict,
 };
 use serde::Serialize;
 
@@ -119,21 +119,7 @@ pub fn build(run: &Run, groups: &[Group], findings: &[FindingGroup]) -> FirstScr
 /// What was measured where that is not the machine itself.
 fn about(host: &Host, part: Subsystem) -> Option<String> {
     match part {
-        Subsystem::Disk => {
-            let storage = host.storage.get()?;
-            if storage.kind == StorageKind::Memory {
-                return Some(clean(&format!("{}, in memory, not on a disk", storage.path)));
-            }
-            let device = storage.leaves().next();
-            let kind = device.and_then(|d| d.transport.as_deref().or(d.model.as_deref()));
-            let named = match (storage.leaves().count(), device) {
-                (1, Some(device)) => format!("{}, ", device.name),
-                (0, _) => String::new(),
-                (several, _) => format!("{several} devices, "),
-            };
-            let kind = kind.map_or_else(String::new, |k| format!("{k}, "));
-            Some(clean(&format!("{named}{kind}{} at {}", storage.file_system, storage.path)))
-        }
+        Subsystem::Disk => host.storage.get().map(about_disk),
         Subsystem::Network => {
             let network = host.network.get()?;
             Some(match network.path {
@@ -143,6 +129,21 @@ fn about(host: &Host, part: Subsystem) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// `vda, virtio, ext4 at /srv`.
+fn about_disk(storage: &Storage) -> String {
+    let place = format!("{} at {}", storage.file_system, storage.path);
+    clean(&match (storage.kind, storage.leaves().count(), storage.leaves().next()) {
+        (StorageKind::Memory, ..) => format!("{}, in memory, not on a disk", storage.path),
+        (_, _, None) => format!("{place}, device unknown"),
+        (_, count, Some(device)) => {
+            let name = if count == 1 { device.name.clone() } else { format!("{count} devices") };
+            let kind = device.transport.as_deref().or(device.model.as_deref());
+            let parts = [Some(name.as_str()), kind, Some(place.as_str())];
+            parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        }
+    })
 }
 
 fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
@@ -238,8 +239,9 @@ fn place(found: &FindingGroup, rows: &[&Chosen]) -> String {
 
 /// Columns beyond the first and the verdict.
 struct Columns {
-    /// The figure that is put first in the first row.
+    /// The figure that is put first in the first row where it is not delivered.
     kind: FigureKind,
+    /// Whether there is a column of its own for delivered.
     delivered: bool,
     percentiles: bool,
     near: bool,
@@ -258,7 +260,7 @@ fn table(parts: &[&ScreenPart]) -> Table {
     let rows = || parts.iter().flat_map(|p| &p.rows);
     let has = |what: fn(&ScreenRow) -> bool| rows().any(what);
     let columns = Columns {
-        kind: rows().next().map_or(FigureKind::Delivered, |r| r.kind),
+        kind: rows().map(|r| r.kind).find(|k| *k != FigureKind::Delivered).unwrap_or_default(),
         delivered: has(|r| r.delivered.is_some()),
         percentiles: has(|r| r.percentiles.is_some()),
         near: has(|r| r.near.is_some()),
@@ -291,13 +293,16 @@ fn cells(row: &ScreenRow, columns: &Columns) -> Vec<Cell> {
     let text = |value: Option<&String>| Cell::text(value.map_or("-", String::as_str));
     let with_unit = |v: &String| format!("{v} {}", row.unit);
     // Another figure than the column's: of whole problems the median solve.
-    let other = if row.kind == columns.kind { "" } else { row.kind.as_str() };
+    let only_delivered = columns.delivered && row.kind == FigureKind::Delivered;
+    let other = if row.kind == columns.kind || only_delivered { "" } else { row.kind.as_str() };
     let name = [&*row.title, &row.configuration, other];
     let name: Vec<&str> = name.into_iter().filter(|n| !n.is_empty()).collect();
     let mut cells = vec![Cell::text(name.join(", "))];
-    cells.push(text(row.value.as_ref().map(with_unit).as_ref()));
-    if columns.delivered {
-        cells.push(text(row.delivered.as_ref()));
+    let value = row.value.as_ref().map(with_unit);
+    match (columns.delivered, only_delivered) {
+        (false, _) => cells.push(text(value.as_ref())),
+        (true, false) => cells.extend([text(value.as_ref()), text(row.delivered.as_ref())]),
+        (true, true) => cells.extend([text(None), text(value.as_ref())]),
     }
     cells.push(text(row.within.as_ref()));
     if columns.near {

@@ -54,7 +54,7 @@ impl Gathering<'_> {
                 if let Err(Refusal(reason)) = workload.supports_on(&params, self.host) {
                     tell(&mut self.planned.unsupported, format!("{id}: {reason}"));
                 } else if let Some(params) = self.fitted(workload, params) {
-                    self.tell_of_engine(&id, &asked, &params);
+                    self.tell_of_engine(&asked, &params);
                     let point = Point { workload: id, params };
                     kept.push(self.place(point, series));
                 }
@@ -78,17 +78,15 @@ impl Gathering<'_> {
         })
     }
 
-    /// Says so where a point runs with another I/O engine than was asked for.
-    fn tell_of_engine(&mut self, id: &str, asked: &Params, settled: &Params) {
+    /// Says so where points run with another I/O engine than was asked for, once for all of them.
+    fn tell_of_engine(&mut self, asked: &Params, settled: &Params) {
         let depth = |p: &Params| p.int("queue_depth").unwrap_or(1);
         if settled.text("engine") != Some("psync") || depth(asked) == depth(settled) {
             return;
         }
         let why = self.host.limits.io_uring.origin();
-        let message = format!(
-            "{id}: psync with one I/O in flight instead of a queue depth of {}: io_uring: {why}",
-            depth(asked)
-        );
+        let message =
+            format!("disk: psync with one I/O in flight instead of deeper queues: io_uring: {why}");
         let advice = "allow io_uring, or raise the number of threads";
         self.planned.add(Finding::new(ENGINE, Severity::Note, message, advice));
     }
