@@ -142,7 +142,7 @@ fn memory(host: &Host) -> Vec<Fact> {
         Fact::probe("transparent huge pages", &m.transparent_huge_pages, Clone::clone),
         Fact::probe("modules", &m.modules, |modules| match modules.as_slice() {
             [] => "none described".to_owned(),
-            some => and_list(&alike(some)),
+            some => and_list(alike(some)),
         }),
     ]
 }

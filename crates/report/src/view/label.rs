@@ -345,6 +345,11 @@ pub fn figure_word(mut kinds: impl Iterator<Item = FigureKind>) -> &'static str 
     }
 }
 
+/// The same of all that a workload puts first.
+pub fn figure_of(group: &Group) -> &'static str {
+    figure_word(group.all.iter().filter_map(|m| Some(m.summary.as_ref()?.headline)))
+}
+
 /// Why the median of a value that changed its level has no interval.
 pub const SEVERAL_LEVELS: &str =
     "several levels over time: the median is on one of them or between";

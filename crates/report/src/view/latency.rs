@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 use proofmark_model::{Latency, Measurement, Subsystem, Verdict};
 
 use super::chart::{AXIS, Axis, Chart, LINES, Mark, Series, Spot, left_out, wide};
-use super::keyed::{caption, keyed, keys};
+use super::keyed::keyed;
 use super::label::like;
 use super::label::{Group, why_missing, why_no_trials};
 use super::num::Scale;
 use super::series::value::on_axis;
 use super::series::{follows, title};
-use super::table::{Cell, Table};
+use super::table::Table;
 use super::verdict_mark;
 use super::{disk, network, operation};
 
@@ -44,62 +44,48 @@ fn meaning(group: &Group) -> Option<(&'static str, &'static str)> {
     }
 }
 
-/// The cell of one of the times of single operations, or why there is none.
-pub fn percentile(
-    m: &Measurement,
-    scale: &Scale,
-    table: &mut Table,
-    read: impl Fn(&Latency) -> Option<f64>,
-) -> Cell {
-    let text = m.latency.as_ref().and_then(read).and_then(|v| scale.number(v));
-    table.maybe(text, || match m.latency {
-        None => "its operations were not timed individually".to_owned(),
-        Some(_) => "too few operations for this percentile".to_owned(),
+/// Why a point has no times of single operations.
+pub const NOT_TIMED: &str = "its operations were not timed individually";
+
+/// One of the times of single operations.
+type Time = fn(&Latency) -> Option<f64>;
+
+fn latency(m: &Measurement) -> Result<&Latency, String> {
+    m.latency.as_ref().ok_or_else(|| match m.summary {
+        None => why_no_trials(m),
+        Some(_) => why_missing(m, "latency", NOT_TIMED),
     })
 }
 
 /// Percentiles of every point that has them; empty where none has.
 pub fn table(group: &Group) -> Table {
-    let scale = operation::scale(group.all.iter().filter_map(|m| m.latency.as_ref()));
-    let mut table = keyed(group, caption(group, "times of single operations"), &[]);
-    // A narrow page always has p50 and p99.
-    for (name, spare) in
-        [("min", 4), ("mean", 3), ("p50", 0), ("p90", 4), ("p99", 0), ("p99.9", 1), ("max", 1)]
-    {
-        table = table.measured(name, scale.label()).spare(spare);
+    let scale = &operation::scale(group.all.iter().filter_map(|m| m.latency.as_ref()));
+    let times: [(_, _, Time); 7] = [
+        // A narrow page always has p50 and p99.
+        ("min", 4, |l| Some(l.min)),
+        ("mean", 3, |l| Some(l.mean)),
+        ("p50", 0, |l| Some(l.p50)),
+        ("p90", 4, |l| l.p90),
+        ("p99", 0, |l| l.p99),
+        ("p99.9", 1, |l| l.p999),
+        ("max", 1, |l| Some(l.max)),
+    ];
+    let mut table = keyed(group, "times of single operations");
+    for (name, spare, read) in times {
+        let time = move |m: &&Measurement| {
+            let time = read(latency(m)?).and_then(|v| scale.number(v));
+            time.ok_or_else(|| "too few operations for this percentile".to_owned())
+        };
+        table = table.measured(name, scale.label(), time).spare(spare);
         if let Some((term, about)) = meaning(group).filter(|_| name == "p50") {
             table = table.explained(term, about);
         }
     }
-    table = table.number("count").spare(3);
-    if group.all.iter().all(|m| m.latency.is_none()) {
-        return table;
-    }
-    for m in &group.all {
-        let mut cells = keys(group, m, &mut table, &[]);
-        let Some(count) = m.latency.as_ref().map(|l| l.count) else {
-            let none = table.missing(match m.summary {
-                None => why_no_trials(m),
-                Some(_) => why_missing(m, "latency", "its operations were not timed individually"),
-            });
-            cells.resize(table.columns.len(), none);
-            table.push(cells);
-            continue;
-        };
-        let times: [fn(&Latency) -> Option<f64>; 7] = [
-            |l| Some(l.min),
-            |l| Some(l.mean),
-            |l| Some(l.p50),
-            |l| l.p90,
-            |l| l.p99,
-            |l| l.p999,
-            |l| Some(l.max),
-        ];
-        cells.extend(times.map(|read| percentile(m, &scale, &mut table, read)));
-        cells.push(Cell::text(proofmark_model::format_count(count)));
-        table.push(cells);
-    }
+    let timed = group.all.iter().any(|m| m.latency.is_some());
     table
+        .number("count", |m| latency(m).map(|l| proofmark_model::format_count(l.count)))
+        .spare(3)
+        .rows(group.all.iter().copied().filter(|_| timed))
 }
 
 /// The distributions: of the best number and those that differ from it by the workload's
@@ -223,7 +209,7 @@ fn sweep(group: &Group, scale: &Scale, members: &[&Measurement], but: &[&str]) -
     let counted = disk::chart_iops(members.iter().map(|(_, m)| *m));
     let rate = counted(first).unwrap_or_else(|| scale.clone());
     let times = operation::scale(members.iter().filter_map(|(_, m)| m.latency.as_ref()));
-    let line = |name: &str, read: fn(&Latency) -> Option<f64>| {
+    let line = |name: &str, read: Time| {
         let spot = |(depth, m): &(u64, &Measurement)| {
             let (rated, time) = (m.summary.as_ref()?.value(), read(m.latency.as_ref()?)?);
             let about = format!(

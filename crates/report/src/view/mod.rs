@@ -10,6 +10,7 @@
 
 mod chart;
 mod circumstances;
+mod columns;
 mod conclusions;
 mod declared;
 mod derivation;
@@ -20,6 +21,7 @@ mod ends;
 mod facts;
 mod findings;
 mod first_screen;
+mod grouping;
 mod headline;
 mod heat_map;
 mod host;
@@ -37,10 +39,10 @@ mod operation;
 mod overview;
 pub(crate) mod part;
 mod pictures;
-mod placement;
 mod published;
 mod references;
 mod roofline;
+mod rounds;
 mod saturation;
 mod sentences;
 mod series;
@@ -52,7 +54,6 @@ mod theory;
 mod timeline;
 mod traffic;
 mod trials;
-mod windows;
 mod workload;
 
 use label::Group;

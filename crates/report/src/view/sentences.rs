@@ -161,7 +161,7 @@ fn steps(from: (u64, &Summary), to: &[(u64, &Summary)], with: &str) -> String {
         let same = if overlap { " (the intervals overlap)" } else { "" };
         format!("{} times {with} {count}{same}", format_factor(factor))
     };
-    and_list(&to.iter().map(step).collect::<Vec<_>>())
+    and_list(to.iter().map(step))
 }
 
 /// The fastest result of the page cache, which is not one of the disk.

@@ -4,12 +4,13 @@
 use proofmark_model::{Measurement, Reference, Verdict};
 
 use super::chart::{Bar, BarChart, BarGroup, Limit, Mark, left_out};
+use super::columns::{Columns, Entry, not_finite};
 use super::disk;
-use super::keyed::{why_no_ceiling, why_no_efficiency};
-use super::label::Group;
+use super::keyed::{efficiency, why_no_ceiling, why_no_efficiency};
+use super::label::{Group, why_no_trials};
 use super::num::percent;
 use super::references::chosen;
-use super::table::{Cell, Table};
+use super::table::Table;
 use super::text::clean;
 use super::verdict_mark;
 
@@ -35,7 +36,7 @@ fn rows<'g, 'a>(groups: &'g [Group<'a>]) -> Vec<Row<'g, 'a>> {
     groups.iter().filter(|g| !g.over_time).flat_map(of).collect()
 }
 
-/// The table.
+/// A row per workload and tool.
 pub fn table(groups: &[Group]) -> Table {
     let rows = rows(groups);
     let tools = rows.iter().any(|(_, _, r)| r.is_some());
@@ -43,44 +44,42 @@ pub fn table(groups: &[Group]) -> Table {
         true => "Results, reference tools and ceilings",
         false => "Results and ceilings",
     };
-    let mut table = Table::new(caption)
-        .column("workload")
-        .column("configuration")
+    let quantity = |m: &Measurement, v: f64| disk::scale(m, &[v]).with_label(v);
+    let none = || "no reference tool ran".to_owned();
+    Columns::new(caption)
+        .column("workload", |(group, _, _): &Row| clean(group.id))
+        .column("configuration", |(group, m, _)| group.short(m))
+        .keys()
         .spare(4)
-        .number("result")
-        .measured("of ceiling", "%");
-    if tools {
-        table = table.column("tool").number("tool result").measured("of ceiling", "%").spare(1);
-    }
-    table = table.number("ceiling").column("verdict").spare(2);
-    table.keys = 2;
-    for (group, m, r) in rows {
-        let finite = || "not a finite number".to_owned();
-        let quantity = |v: f64| disk::scale(m, &[v]).with_label(v);
-        let mut cells = vec![Cell::text(clean(group.id)), Cell::text(group.short(m))];
-        let own = m.summary.as_ref().and_then(|s| quantity(s.value()));
-        cells.push(table.maybe(own, || super::label::why_no_trials(m)));
-        cells.push(table.maybe(m.efficiency.and_then(percent), || why_no_efficiency(m)));
-        match r {
-            Some(r) => {
-                let doubt = (r.verdict != Verdict::Valid)
-                    .then(|| table.note(format!("the tool's result is {}", r.verdict)));
-                cells.push(Cell { note: doubt, ..Cell::text(clean(&r.tool)) });
-                cells.push(table.maybe(quantity(r.value), finite));
-                cells.push(table.maybe(r.efficiency.and_then(percent), || why_no_efficiency(m)));
-            }
-            None if tools => {
-                let none = table.missing("no reference tool ran");
-                cells.extend([none.clone(), none.clone(), none]);
-            }
-            None => {}
-        }
-        let theoretical = m.ceiling.as_ref().and_then(|c| quantity(c.value));
-        cells.push(table.maybe(theoretical, || why_no_ceiling(m)));
-        cells.push(Cell::verdict(m.verdict));
-        table.push(cells);
-    }
-    table
+        .number("result", |(_, m, _)| {
+            let own = m.summary.as_ref().and_then(|s| quantity(m, s.value()));
+            own.ok_or_else(|| why_no_trials(m))
+        })
+        .measured("of ceiling", "%", |(_, m, _)| efficiency(m))
+        .when(tools, |table| {
+            table
+                .column("tool", |(_, _, r)| {
+                    let doubt = r.filter(|r| r.verdict != Verdict::Valid);
+                    let doubt = doubt.map(|r| format!("the tool's result is {}", r.verdict));
+                    let tool = Entry::from(r.map(|r| clean(&r.tool)).ok_or_else(none));
+                    if r.is_some() { tool.noted(doubt) } else { tool }
+                })
+                .number("tool result", move |(_, m, r)| {
+                    quantity(m, r.ok_or_else(none)?.value).ok_or_else(not_finite)
+                })
+                .measured("of ceiling", "%", move |(_, m, r)| {
+                    let share = r.ok_or_else(none)?.efficiency.and_then(percent);
+                    share.ok_or_else(|| why_no_efficiency(m))
+                })
+                .spare(1)
+        })
+        .number("ceiling", |(_, m, _)| {
+            let ceiling = m.ceiling.as_ref().and_then(|c| quantity(m, c.value));
+            ceiling.ok_or_else(|| why_no_ceiling(m))
+        })
+        .column("verdict", |(_, m, _)| m.verdict)
+        .spare(2)
+        .rows(rows)
 }
 
 /// Bars in percent of the ceiling, of workloads with a reference tool.

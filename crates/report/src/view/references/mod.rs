@@ -14,10 +14,9 @@ use serde::Serialize;
 
 pub use self::brief::table as brief;
 pub use self::notes::{Command, ToolNote, unexplained};
-pub use self::table::{
-    chosen, median_of_paired, ratio, ratio_interval, why_no_paired, why_no_ratio,
-};
+pub use self::table::{chosen, median_of_pairs, ratio, ratio_interval, with_ratio};
 use super::chart::BarChart;
+use super::grouping::distinct;
 use super::label::Group;
 use super::num::Scale;
 use super::table::Table;
@@ -97,12 +96,5 @@ pub fn compared<'a>(group: &Group<'a>) -> Vec<Compared<'a>> {
 
 /// The names of a workload's reference tools, in the order of rows.
 pub fn tools(group: &Group) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for (_, r) in compared(group) {
-        let name = clean(&r.tool);
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
+    distinct(compared(group).iter().map(|(_, r)| clean(&r.tool)))
 }
