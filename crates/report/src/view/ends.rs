@@ -3,7 +3,7 @@
 use proofmark_model::{Host, Interface, NetworkPath, ServerEnd, Unit};
 
 use super::facts::{Fact, quantity, ranges};
-use super::text::clean;
+use super::text::enclosed;
 
 /// Where the facts of the server are from.
 const SERVER: &str = "reported by the server";
@@ -18,52 +18,35 @@ pub fn facts(host: &Host) -> Vec<Fact> {
         NetworkPath::Peer => format!("to {} ({})", n.server.name, n.address),
     })];
     let Some(n) = probe.get() else { return facts };
-    facts.extend(server(&n.server, n.path));
-    match n.interface.get() {
-        Some(i) => {
-            facts.extend(interface("interface", i, n.interface.origin(), n.interface.origin()))
-        }
-        None => facts.push(Fact::unknown("interface", n.interface.origin())),
+    let ServerEnd { cpu, os, cpus, version, .. } = &n.server;
+    let peer = n.path == NetworkPath::Peer;
+    // Over loopback the machine of the server is this one.
+    if peer {
+        let cpu_source = if cpu.is_some() { SERVER } else { SILENT };
+        facts.push(Fact::new("server processor", cpu.as_deref(), cpu_source));
+        facts.push(Fact::new("server system", Some(os), SERVER));
     }
-    match (&n.server_interface, n.path) {
-        (_, NetworkPath::Loopback) => {}
-        (Some(i), _) => facts.extend(interface("server interface", i, SERVER, SILENT)),
-        (None, _) => facts.push(Fact::unknown("server interface", SILENT)),
+    facts.push(Fact::new("server CPUs", Some(&ranges(cpus)), SERVER));
+    facts.push(Fact::new("server program", Some(&format!("proofmark {version}")), SERVER));
+    let origin = n.interface.origin();
+    facts.extend(interface("interface", n.interface.get(), origin, origin));
+    if peer {
+        facts.extend(interface("server interface", n.server_interface.as_ref(), SERVER, SILENT));
     }
     if let Some(bytes) = n.copy_bytes_per_s {
         let copies = format!("{} per CPU", quantity(bytes, Unit::BytePerSecond));
-        facts.push(known("copies", &copies, "measured, within its own cache"));
+        facts.push(Fact::new("copies", Some(&copies), "measured, within its own cache"));
     }
     facts
 }
 
-/// The server machine; over loopback only its process, since the machine is this one.
-fn server(server: &ServerEnd, path: NetworkPath) -> Vec<Fact> {
-    let mut facts = Vec::new();
-    if path == NetworkPath::Peer {
-        facts.push(match &server.cpu {
-            Some(cpu) => known("server processor", cpu, SERVER),
-            None => Fact::unknown("server processor", SILENT),
-        });
-        facts.push(known("server system", &server.os, SERVER));
-    }
-    facts.push(known("server CPUs", &ranges(&server.cpus), SERVER));
-    facts.push(known("server program", &format!("proofmark {}", server.version), SERVER));
-    facts
-}
-
-/// `eth0: virtio, MTU 1500 B, driver virtio_net`, and its line rate or why there is none.
-fn interface(name: &str, i: &Interface, source: &str, why: &str) -> [Fact; 2] {
-    let driver = i.driver.as_ref().map_or_else(String::new, |d| format!(", driver {d}"));
+/// `eth0: virtio, MTU 1500 B, driver virtio_net`, and its line rate; or why they are not known.
+fn interface(name: &str, interface: Option<&Interface>, source: &str, why: &str) -> Vec<Fact> {
+    let Some(i) = interface else { return vec![Fact::new(name, None, why)] };
+    let driver = enclosed(", driver ", i.driver.as_deref().unwrap_or_default(), "");
     let what = format!("{}: {}, MTU {} B{driver}", i.name, i.kind, i.mtu);
-    let rate = format!("{name} line rate");
-    let rate = match i.bits_per_s {
-        Some(bits) => known(&rate, &quantity(bits, Unit::BitPerSecond), source),
-        None => Fact::unknown(&rate, why),
-    };
-    [known(name, &what, source), rate]
-}
-
-fn known(name: &str, value: &str, source: &str) -> Fact {
-    Fact { source: clean(source), ..Fact::plain(name, value) }
+    let rate = i.bits_per_s.map(|bits| quantity(bits, Unit::BitPerSecond));
+    let rate_source = if rate.is_some() { source } else { why };
+    let rate_name = format!("{name} line rate");
+    vec![Fact::new(name, Some(&what), source), Fact::new(&rate_name, rate.as_deref(), rate_source)]
 }

@@ -1,23 +1,27 @@
 //! The machine as tables of facts with their sources.
 
 use super::facts::{Fact, FactTable, quantity, ranges};
+use super::grouping::grouped;
 use super::num::{percent, plain};
-use super::text::{and_list, clean, plural};
+use super::text::{and_list, clean, joined, plural};
 use super::{ends, storage};
-use proofmark_model::{Cache, CacheKind, CpuQuota, Host, MemoryModule, Probe, Unit, format_size};
+use proofmark_model::{
+    Cache, CacheKind, CpuQuota, Host, MemoryModule, NumaNode, Probe, Unit, format_size,
+};
 
 /// The machine.
 pub fn tables(host: &Host) -> Vec<FactTable> {
-    vec![
-        FactTable { title: "Processor", facts: processor(host) },
-        FactTable { title: "Clock and timer", facts: clocks(host) },
-        FactTable { title: "Memory", facts: memory(host) },
-        FactTable { title: "Storage", facts: storage::facts(host) },
-        FactTable { title: "Network", facts: ends::facts(host) },
-        FactTable { title: "System", facts: system(host) },
-        FactTable { title: "Settings that change speed", facts: settings(host) },
-        FactTable { title: "What this process may use", facts: limits(host) },
-    ]
+    let tables = [
+        ("Processor", processor(host)),
+        ("Clock and timer", clocks(host)),
+        ("Memory", memory(host)),
+        ("Storage", storage::facts(host)),
+        ("Network", ends::facts(host)),
+        ("System", system(host)),
+        ("Settings that change speed", settings(host)),
+        ("What this process may use", limits(host)),
+    ];
+    tables.into_iter().map(|(title, facts)| FactTable { title, facts }).collect()
 }
 
 /// The machine in one sentence: microarchitecture, cores, clock, virtualisation.
@@ -74,9 +78,8 @@ fn processor(host: &Host) -> Vec<Fact> {
             format!("{} placed on cores and sockets", plural(t.len() as u64, "logical CPU"))
         }),
         Fact::probe("NUMA nodes", &cpu.numa_nodes, |nodes| {
-            let parts: Vec<String> =
-                nodes.iter().map(|n| format!("node {}: CPUs {}", n.id, ranges(&n.cpus))).collect();
-            parts.join("; ")
+            let node = |n: &NumaNode| format!("node {}: CPUs {}", n.id, ranges(&n.cpus));
+            joined(nodes.iter().map(node), "; ")
         }),
     ];
     facts.extend(caches(&cpu.caches));
@@ -99,17 +102,10 @@ fn caches(probe: &Probe<Vec<Cache>>) -> Vec<Fact> {
             };
             let ways = c.ways.map_or_else(String::new, |w| format!(", {w} ways"));
             let line = c.line_bytes.map_or_else(String::new, |b| format!(", {b} B lines"));
-            Fact {
-                name: format!("L{} {kind} cache", c.level),
-                value: format!(
-                    "{}{line}{ways}; shared by CPUs {}; {} in all",
-                    format_size(c.size_bytes),
-                    ranges(&c.shared_by),
-                    c.instances
-                ),
-                source: clean(probe.origin()),
-                known: true,
-            }
+            let (size, cpus) = (format_size(c.size_bytes), ranges(&c.shared_by));
+            let value =
+                format!("{size}{line}{ways}; shared by CPUs {cpus}; {} in all", c.instances);
+            Fact::new(&format!("L{} {kind} cache", c.level), Some(&value), probe.origin())
         })
         .collect()
 }
@@ -157,15 +153,9 @@ fn alike(modules: &[MemoryModule]) -> Vec<String> {
         let bits = m.data_bits.map_or_else(String::new, |b| format!(" of {b} bit"));
         format!("{} {}{transfers}{bits}", format_size(m.size_bytes), m.kind)
     };
-    let mut kinds: Vec<(String, Vec<&str>)> = Vec::new();
-    for m in modules {
-        let what = what(m);
-        match kinds.iter_mut().find(|(kind, _)| *kind == what) {
-            Some((_, places)) => places.push(&m.locator),
-            None => kinds.push((what, vec![&m.locator])),
-        }
-    }
-    kinds.iter().map(|(kind, at)| format!("{} x {kind} ({})", at.len(), at.join(", "))).collect()
+    let kinds = grouped(modules.iter().map(|m| (what(m), &m.locator)));
+    let kinds = kinds.into_iter();
+    kinds.map(|(kind, at)| format!("{} x {kind} ({})", at.len(), joined(at, ", "))).collect()
 }
 
 /// One row each, but one for all mitigations that the processor does not need.
@@ -177,10 +167,8 @@ fn settings(host: &Host) -> Vec<Fact> {
     let mut facts: Vec<Fact> =
         others.iter().map(|(name, value)| Fact::probe(name, value, Clone::clone)).collect();
     let names = without.iter().map(|(name, _)| name.rsplit(' ').next().unwrap_or(name));
-    let names: Vec<&str> = names.collect();
-    if !names.is_empty() {
-        facts.push(Fact::plain("not affected by", &names.join(", ")));
-    }
+    let names = joined(names, ", ");
+    facts.extend((!names.is_empty()).then(|| Fact::plain("not affected by", &names)));
     facts
 }
 

@@ -10,7 +10,7 @@ use proofmark_model::{
 
 use super::disk::{SAID_BY_WAY, WAY, way};
 use super::network::{self, PATH, is_network};
-use super::text::{clean, plural};
+use super::text::{clean, joined, plural};
 
 /// Measurements of one workload with what its parameters look like.
 #[derive(Debug)]
@@ -163,13 +163,9 @@ impl<'a> Group<'a> {
             _ if Params::THREADS.contains(n) => 2,
             _ => 3,
         });
-        let parts: Vec<String> = names
-            .iter()
-            .filter_map(|name| value(self.run, m, name).map(|v| (name, v)))
-            .filter(|(_, v)| !matches!(v, Param::Text(word) if word == AUTO))
-            .map(|(name, v)| parameter_phrase(self.spec, name, &v))
-            .collect();
-        parts.join(", ")
+        let values = names.iter().filter_map(|name| Some((name, value(self.run, m, name)?)));
+        let values = values.filter(|(_, v)| !matches!(v, Param::Text(word) if word == AUTO));
+        joined(values.map(|(name, v)| parameter_phrase(self.spec, name, &v)), ", ")
     }
 }
 
@@ -298,6 +294,17 @@ fn parameter_phrase(spec: Option<&WorkloadSpec>, name: &str, value: &Param) -> S
 /// Members of `all` that differ from `from` in these parameters only.
 pub fn like<'a>(all: &[&'a Measurement], from: &Measurement, but: &[&str]) -> Vec<&'a Measurement> {
     all.iter().copied().filter(|m| m.params.differs_only_in(&from.params, but)).collect()
+}
+
+/// The series among `all` along these parameters, each with the members that differ in them only.
+pub fn series<'a>(all: &[&'a Measurement], but: &[&str]) -> Vec<Vec<&'a Measurement>> {
+    let mut out: Vec<Vec<&Measurement>> = Vec::new();
+    for m in all {
+        if !out.iter().flatten().any(|known| std::ptr::eq(*known, *m)) {
+            out.push(like(all, m, but));
+        }
+    }
+    out
 }
 
 /// A measurement with its statistics, if its figure may be used: neither invalid nor odd.

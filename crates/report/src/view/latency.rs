@@ -7,8 +7,7 @@ use proofmark_model::{Latency, Measurement, Subsystem, Verdict};
 
 use super::chart::{AXIS, Axis, Chart, LINES, Mark, Series, Spot, left_out, wide};
 use super::keyed::keyed;
-use super::label::like;
-use super::label::{Group, why_missing, why_no_trials};
+use super::label::{Group, like, series, why_missing, why_no_trials};
 use super::num::Scale;
 use super::series::value::on_axis;
 use super::series::{follows, title};
@@ -191,12 +190,9 @@ pub fn curves(group: &Group, scale: &Scale) -> Vec<Chart> {
         group.all.iter().copied().filter(|m| disk::distance(m).is_some()).collect();
     let hero = group.answer().map(|(m, _)| m);
     let but = along(group, DEPTH);
-    let mut sweeps: Vec<Vec<&Measurement>> = Vec::new();
-    for m in hero.into_iter().chain(asked.iter().copied()) {
-        if !sweeps.iter().flatten().any(|known| std::ptr::eq(*known, m)) {
-            sweeps.push(like(&asked, m, &but));
-        }
-    }
+    let first = |s: &Vec<&Measurement>| hero.is_none_or(|hero| like(s, hero, &but).is_empty());
+    let mut sweeps = series(&asked, &but);
+    sweeps.sort_by_key(first);
     sweeps.iter().filter_map(|s| sweep(group, scale, s, &but)).take(CURVES).collect()
 }
 

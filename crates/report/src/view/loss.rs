@@ -3,8 +3,7 @@
 use proofmark_model::{Measurement, Unit, Verdict};
 
 use super::chart::{Axis, Chart, Mark, Series, Spot};
-use super::label::Group;
-use super::label::like;
+use super::label::{self, Group};
 use super::latency::describe;
 use super::network::{loss, offered};
 use super::num::{Scale, percent};
@@ -21,12 +20,7 @@ const CHARTS: usize = 4;
 pub fn charts(group: &Group) -> Vec<Chart> {
     let with_rate: Vec<&Measurement> =
         group.all.iter().copied().filter(|m| offered(m).is_some()).collect();
-    let mut sweeps: Vec<Vec<&Measurement>> = Vec::new();
-    for m in &with_rate {
-        if !sweeps.iter().flatten().any(|known| std::ptr::eq(*known, *m)) {
-            sweeps.push(like(&with_rate, m, &[RATE]));
-        }
-    }
+    let sweeps = label::series(&with_rate, &[RATE]);
     sweeps.iter().filter(|s| s.len() > 1).filter_map(|s| chart(group, s)).take(CHARTS).collect()
 }
 

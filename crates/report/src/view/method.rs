@@ -5,9 +5,10 @@
 
 use proofmark_model::{Measurement, Run, Subsystem, format_quantity, format_seconds};
 
+use super::grouping::grouped;
 use super::network::is_network;
 use super::num::percent;
-use super::text::clean;
+use super::text::{clean, enclosed, joined};
 
 /// The three figures.
 const FIGURES: &str = "Figures. CPU and memory loads run in slices of about 20 us, which shows when the thread did \
@@ -70,22 +71,13 @@ fn targets(run: &Run) -> String {
         Some(share) => format!("{share} %"),
         None => "an unknown share".to_owned(),
     };
-    let mut targets: Vec<(String, Vec<&str>)> = Vec::new();
     let here = |s: &Subsystem| run.measurements.iter().any(|m| m.subsystem == *s);
-    for subsystem in Subsystem::ALL.into_iter().filter(here) {
-        let target = percentage(policy.target_for(subsystem));
-        match targets.iter_mut().find(|(known, _)| *known == target) {
-            Some((_, of)) => of.push(subsystem.word()),
-            None => targets.push((target, vec![subsystem.word()])),
-        }
-    }
+    let here = Subsystem::ALL.into_iter().filter(here);
+    let targets = grouped(here.map(|s| (percentage(policy.target_for(s)), s.word())));
     match targets.as_slice() {
         [] => percentage(policy.target),
         [(target, _)] => target.clone(),
-        several => {
-            let each = several.iter().map(|(t, of)| format!("{t} ({})", of.join(", ")));
-            each.collect::<Vec<_>>().join(", ")
-        }
+        several => joined(several.iter().map(|(t, of)| format!("{t} ({})", of.join(", "))), ", "),
     }
 }
 
@@ -119,14 +111,9 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
         run.plan.points.iter().any(|p| p.workload == workload)
             || run.measurements.iter().any(|m| m.workload == workload)
     };
-    let others: Vec<String> = policy
-        .trial_s_of
-        .iter()
-        .filter(|(workload, _)| of_run(workload))
-        .map(|(workload, s)| format!("{} for {}", seconds(*s), clean(workload)))
-        .collect();
-    let others =
-        if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };
+    let others = policy.trial_s_of.iter().filter(|(workload, _)| of_run(workload));
+    let others = others.map(|(workload, s)| format!("{} for {}", seconds(*s), clean(workload)));
+    let others = enclosed(" (", &joined(others, ", "), ")");
     let mut out = vec![
         format!(
             "Time. A rate is the work of all threads divided by wall time: from the first \

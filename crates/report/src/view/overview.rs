@@ -37,7 +37,7 @@ const AFTER: &str = "After ";
 /// The overviews of a run; no subsystem without a chart or a table.
 pub fn collect(groups: &[Group]) -> Vec<Overview> {
     let parts = part::each(groups).into_iter().map(|(part, all)| {
-        let all: Vec<&Group> = all.into_iter().map(|(_, g)| g).filter(|g| !g.over_time).collect();
+        let all: Vec<&Group> = all.into_iter().filter(|g| !g.over_time).collect();
         let (lines, mut tables) = match part {
             Subsystem::Memory => {
                 let tables = [stream::listing(&all), blocks::times(&all, blocks::MEMORY)];

@@ -9,15 +9,10 @@ pub fn subsystem(group: &Group) -> Option<Subsystem> {
     group.all.first().map(|m| m.subsystem).or(group.spec.map(|s| s.subsystem))
 }
 
-/// The parts that have a workload, each with the places of its workloads among all, and them.
-pub fn each<'a, 'g>(groups: &'g [Group<'a>]) -> Vec<(Subsystem, Vec<(usize, &'g Group<'a>)>)> {
-    let of_part = |part: Subsystem| {
-        let all = groups.iter().enumerate().filter(|(_, g)| subsystem(g) == Some(part)).collect();
-        (part, all)
+/// The parts that have a workload, each with its workloads.
+pub fn each<'a, 'g>(groups: &'g [Group<'a>]) -> Vec<(Subsystem, Vec<&'g Group<'a>>)> {
+    let of = |part: Subsystem| {
+        (part, groups.iter().filter(|g| subsystem(g) == Some(part)).collect::<Vec<_>>())
     };
-    Subsystem::ALL
-        .into_iter()
-        .map(of_part)
-        .filter(|(_, all): &(_, Vec<_>)| !all.is_empty())
-        .collect()
+    Subsystem::ALL.into_iter().map(of).filter(|(_, all)| !all.is_empty()).collect()
 }

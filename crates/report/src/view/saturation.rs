@@ -3,9 +3,9 @@
 
 use proofmark_model::{Measurement, Params, Summary, Verdict};
 
-use super::label::Group;
-use super::label::like;
+use super::label::{Group, series};
 use super::num::percent;
+use super::text::enclosed;
 
 /// Share of the best rate that counts as the best.
 const NEARLY: f64 = 0.95;
@@ -39,24 +39,15 @@ fn find_saturation<'a>(series: &[&'a Measurement]) -> Option<Saturation<'a>> {
     (least < most).then_some(Saturation { at, best: best.1, ends: [*n == least, *n == most] })
 }
 
-/// The series among these, each along n.
-fn series<'a>(members: &[&'a Measurement]) -> Vec<Vec<&'a Measurement>> {
-    let mut out: Vec<Vec<&Measurement>> = Vec::new();
-    for m in members {
-        if !out.iter().flatten().any(|known| std::ptr::eq(*known, *m)) {
-            out.push(like(members, m, &[Params::SIZE]));
-        }
-    }
-    out
-}
-
 /// The points at which the series among these saturate, as far as the largest n shows it.
 pub fn points<'a>(group: &Group, members: &[&'a Measurement]) -> Vec<&'a Measurement> {
     if group.axis != Params::SIZE {
         return Vec::new();
     }
-    let shown =
-        series(members).into_iter().filter_map(|s| find_saturation(&s)).filter(|s| !s.ends[1]);
+    let shown = series(members, &[Params::SIZE])
+        .into_iter()
+        .filter_map(|s| find_saturation(&s))
+        .filter(|s| !s.ends[1]);
     shown.map(|s| s.at).collect()
 }
 
@@ -67,7 +58,8 @@ pub fn sentences(group: &Group) -> Vec<String> {
     }
     let turns = |m: &&Measurement| group.oversubscribed(m);
     let fair: Vec<&Measurement> = group.all.iter().copied().filter(|m| !turns(m)).collect();
-    let mut series = series(if fair.is_empty() { &group.all } else { &fair });
+    let fair = if fair.is_empty() { &group.all } else { &fair };
+    let mut series = series(fair, &[Params::SIZE]);
     if series.len() > SERIES {
         let hero = group.answer().map(|(m, _)| m);
         series.retain(|s| s.iter().any(|m| hero.is_some_and(|hero| std::ptr::eq(*m, hero))));
@@ -78,8 +70,8 @@ pub fn sentences(group: &Group) -> Vec<String> {
 fn sentence(group: &Group, s: &Saturation) -> Option<String> {
     let n = group.text(s.at, Params::SIZE)?;
     let of_ceiling = s.best.efficiency.filter(|_| s.best.ceiling.is_some()).and_then(percent);
-    let near =
-        of_ceiling.map_or_else(String::new, |p| format!(" The best is {p} % of its ceiling."));
+    let of_ceiling = of_ceiling.unwrap_or_default();
+    let near = enclosed(" The best is ", &of_ceiling, " % of its ceiling.");
     let rate = match group.short_without(s.at, &[Params::SIZE]) {
         name if name.is_empty() => "The rate".to_owned(),
         name => format!("With {name} the rate"),

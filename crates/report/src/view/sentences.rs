@@ -5,14 +5,15 @@ use proofmark_model::{
 };
 
 use super::disk::{device_share, distance, fall_phrase};
-use super::label::{Group, best_usable, like, spoken, title, usable};
+use super::grouping::distinct;
+use super::label::{Group, best_usable, like, series, spoken, title, usable};
 use super::levels::{disagreements, plateaus};
 use super::network::{self, over_loopback};
 use super::num::{Scale, percent};
 use super::operation;
 use super::saturation;
 use super::series::follows;
-use super::text::{and_list, capital, plural};
+use super::text::{and_list, capital, enclosed, joined, plural};
 
 /// Series whose plateaus are listed; of more, only that of the headline.
 const SERIES: usize = 4;
@@ -50,26 +51,14 @@ pub fn design(group: &Group) -> String {
     if group.all.is_empty() {
         return "No configuration was measured.".to_owned();
     }
-    let parameters: Vec<String> = group
-        .varying
-        .iter()
-        .map(|name| {
-            let mut values: Vec<String> = Vec::new();
-            for m in &group.all {
-                if let Some(v) = group.text(m, name)
-                    && !values.contains(&v)
-                {
-                    values.push(v);
-                }
-            }
-            // Values that hold a comma would run together.
-            let lists = values.iter().any(|v| v.contains(", "));
-            let values = if lists { values.join(" or ") } else { and_list(&values) };
-            format!("{} {values}", title(name))
-        })
-        .collect();
-    let of =
-        if parameters.is_empty() { String::new() } else { format!(" ({})", parameters.join("; ")) };
+    let parameters = group.varying.iter().map(|name| {
+        let values = distinct(group.all.iter().filter_map(|m| group.text(m, name)));
+        // Values that hold a comma would run together.
+        let lists = values.iter().any(|v| v.contains(", "));
+        let values = if lists { values.join(" or ") } else { and_list(values) };
+        format!("{} {values}", title(name))
+    });
+    let of = enclosed(" (", &joined(parameters, "; "), ")");
     let count = plural(group.all.len() as u64, "configuration");
     if group.over_time {
         return format!("Sampled over time, not in trials; {count} measured{of}.");
@@ -113,10 +102,7 @@ fn scaling(group: &Group, hero: &Measurement, parameter: &str) -> Option<String>
     if rest.is_empty() || first.1.value() <= 0.0 {
         return None;
     }
-    let kind = match group.short_without(hero, &but) {
-        text if text.is_empty() => String::new(),
-        text => format!(" ({text})"),
-    };
+    let kind = enclosed(" (", &group.short_without(hero, &but), ")");
     let (against, parts) = match parameter {
         "threads" => (plural(first.0, "thread"), by_threads(group, hero, *first, rest)),
         "streams" => (plural(first.0, "stream"), steps(*first, rest, "with")),
@@ -147,7 +133,7 @@ fn by_threads(
         None => Some(format!("oversubscribed, {}", steps(first, &over, "with"))),
     };
     let within = (!within.is_empty()).then(|| steps(first, &within, "with"));
-    within.into_iter().chain(turns).collect::<Vec<_>>().join("; ")
+    joined(within.into_iter().chain(turns), "; ")
 }
 
 /// `1.98 times with 2 (the intervals overlap), 2.01 times with 4`.
@@ -194,15 +180,7 @@ fn levels(group: &Group, hero: &Measurement, scale: &Scale) -> Vec<String> {
         return Vec::new();
     }
     let but = ["working_set"];
-    let mut series: Vec<Vec<&Measurement>> = Vec::new();
-    for m in &group.all {
-        if series.len() > SERIES {
-            break;
-        }
-        if !series.iter().any(|s| s.iter().any(|known| std::ptr::eq(*known, *m))) {
-            series.push(like(&group.all, m, &but));
-        }
-    }
+    let mut series = series(&group.all, &but);
     if series.len() > SERIES {
         series = vec![like(&group.all, hero, &but)];
     }
@@ -223,7 +201,7 @@ fn plateau_sentence(group: &Group, series: &[&Measurement], scale: &Scale) -> Op
             })
         })
         .collect();
-    let named = group.short_without(series.first()?, &["working_set"]);
-    let start = if named.is_empty() { String::new() } else { format!("{}: ", capital(&named)) };
+    let named = capital(&group.short_without(series.first()?, &["working_set"]));
+    let start = enclosed("", &named, ": ");
     (parts.len() > 1).then(|| format!("{start}{}.", parts.join(", ")))
 }

@@ -22,8 +22,7 @@ const TOOLS: usize = 2;
 const POINTS: usize = 1000;
 
 /// All sentences of a subsystem.
-pub fn claims(all: &[(usize, &Group)]) -> Vec<Claim> {
-    let groups: Vec<&Group> = all.iter().map(|(_, g)| *g).collect();
+pub fn claims(groups: &[&Group]) -> Vec<Claim> {
     let answers = groups
         .iter()
         .filter(|g| !g.over_time && g.spec.is_some_and(|s| !s.role.headlines.is_empty()));
@@ -31,7 +30,7 @@ pub fn claims(all: &[(usize, &Group)]) -> Vec<Claim> {
         answers.filter_map(|g| Some((*g, g.answer()?.0))).collect();
     let mut out: Vec<Claim> = Vec::new();
     out.extend(heroes.iter().find_map(|(g, m)| scaling(g, m)));
-    let compared = groups.iter().flat_map(|g| compare_with_counterparts(g, &groups));
+    let compared = groups.iter().flat_map(|g| compare_with_counterparts(g, groups));
     out.extend(compared.take(PAIRS));
     out.extend(heroes.iter().find_map(|(g, m)| tiers(g, m)));
     out.extend(heroes.iter().filter_map(|(g, m)| compare_with_tool(g, m)).take(TOOLS));

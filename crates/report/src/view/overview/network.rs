@@ -1,15 +1,15 @@
 //! TCP and UDP in the same charts, loopback and another machine each under its name.
 
-use std::collections::BTreeSet;
-
 use proofmark_model::{Measurement, format_count, format_size};
 
 use super::best_by;
 use crate::view::chart::Chart;
 use crate::view::declared::rows_of;
+use crate::view::grouping::grouped;
 use crate::view::label::Group;
 use crate::view::network::PATH;
 use crate::view::series::workloads::{About, Line, Value, chart};
+use crate::view::text::joined;
 
 const STREAMS: &str = "network_throughput";
 const ROUND_TRIPS: &str = "network_round_trips";
@@ -24,35 +24,32 @@ pub fn lines(all: &[&Group]) -> Vec<Chart> {
     let throughput = named(all, STREAMS, |_, m| forward(m), streams);
     let trips = named(all, ROUND_TRIPS, |g, m| blocking(m) && block(m) == smallest(g), streams);
     let sizes = named(all, ROUND_TRIPS, |_, m| blocking(m) && m.params.threads() == 1, block);
-    let of = |title, axis, place, value, key, lines: &[Line]| {
-        chart(&About { title, axis, place, value, key }, lines)
-    };
     let best = "Best result at each number of streams, over all block sizes. Loopback is not a \
         network.";
     let loopback = "Loopback is not a network.";
+    let streams =
+        About { title: "", axis: "streams", place: format_count, value: Value::P50, key: loopback };
     let charts = [
-        of(
-            "TCP and UDP throughput by streams",
-            "streams",
-            format_count,
-            Value::Rate,
-            best,
+        chart(
+            &About {
+                title: "TCP and UDP throughput by streams",
+                value: Value::Rate,
+                key: best,
+                ..streams
+            },
             &throughput,
         ),
-        of(
-            "Round trip of the smallest block by streams, p50",
-            "streams",
-            format_count,
-            Value::P50,
-            loopback,
+        chart(
+            &About { title: "Round trip of the smallest block by streams, p50", ..streams },
             &trips,
         ),
-        of(
-            "Round trip by block size, p50",
-            "block size",
-            format_size,
-            Value::P50,
-            loopback,
+        chart(
+            &About {
+                title: "Round trip by block size, p50",
+                axis: "block size",
+                place: format_size,
+                ..streams
+            },
             &sizes,
         ),
     ];
@@ -66,17 +63,16 @@ fn named<'g, 'a>(
     keep: impl Fn(&Group, &Measurement) -> bool,
     x: impl Fn(&Measurement) -> Option<u64> + Copy,
 ) -> Vec<Line<'g, 'a>> {
-    let mut lines = Vec::new();
-    for (group, protocol) in rows_of(all.iter().copied(), table) {
-        let kept: Vec<&Measurement> =
-            group.all.iter().copied().filter(|m| keep(group, m)).collect();
-        let paths: BTreeSet<Option<String>> = kept.iter().map(|m| group.text(m, PATH)).collect();
-        for path in paths {
-            let here: Vec<&Measurement> =
-                kept.iter().copied().filter(|m| group.text(m, PATH) == path).collect();
-            let name = path.map_or_else(|| protocol.clone(), |p| format!("{protocol}, {p}"));
-            lines.push(Line { name, group, points: best_by(&here, x) });
-        }
-    }
-    lines
+    let lines = |(group, protocol): (&'g Group<'a>, String)| {
+        let kept = group.all.iter().copied().filter(|m| keep(group, m));
+        let mut paths = grouped(kept.map(|m| (group.text(m, PATH).unwrap_or_default(), m)));
+        paths.sort_by(|a, b| a.0.cmp(&b.0));
+        let line = move |(path, here): (String, Vec<&'a Measurement>)| Line {
+            name: joined([&protocol, &path], ", "),
+            group,
+            points: best_by(&here, x),
+        };
+        paths.into_iter().map(line).collect::<Vec<_>>()
+    };
+    rows_of(all.iter().copied(), table).into_iter().flat_map(lines).collect()
 }

@@ -8,7 +8,7 @@ use crate::view::label::Group;
 use crate::view::num::{Scale, percent};
 use crate::view::series::value::on_axis;
 use crate::view::series::{drawable, mark, title};
-use crate::view::text::clean;
+use crate::view::text::{clean, joined};
 use crate::view::verdict_mark;
 
 /// Points in one chart.
@@ -91,18 +91,14 @@ fn tool(group: &Group, m: &Measurement, r: &Reference, scale: &Scale, who: usize
         efficiency.as_ref().map(|e| format!("{e} % of the ceiling")),
         Some(verdict_mark(r.verdict).to_owned()),
     ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    let named: Vec<String> = [clean(&format!("{} {}", r.tool, r.version)), group.short(m)]
-        .into_iter()
-        .filter(|n| !n.is_empty())
-        .collect();
+    let named = joined([clean(&format!("{} {}", r.tool, r.version)), group.short(m)], ", ");
     Some(Bar {
         who,
         name: clean(&r.tool),
         mark: Mark {
             value: on_axis(scale, r.value)?,
             text: scale.number(r.value)?,
-            about: format!("{}: {}", named.join(", "), parts.join(", ")),
+            about: format!("{named}: {}", joined(parts.into_iter().flatten(), ", ")),
             interval: interval.and_then(|[a, b]| Some([on_axis(scale, a)?, on_axis(scale, b)?])),
             verdict: r.verdict,
             ..Mark::default()
