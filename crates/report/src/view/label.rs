@@ -1,6 +1,5 @@
 //! Names of points and parameters, and the order of rows.
 
-use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use proofmark_model::{
@@ -45,11 +44,6 @@ impl<'a> Group<'a> {
         Self::build(run, id, false)
     }
 
-    /// Those that were sampled over time.
-    pub fn over_time(run: &'a Run, id: &'a str) -> Self {
-        Self::build(run, id, true)
-    }
-
     /// Their id in the report.
     pub fn name(&self) -> String {
         let id = clean(self.id);
@@ -58,11 +52,8 @@ impl<'a> Group<'a> {
 
     /// The workload's title, and whether it is about time.
     pub fn heading(&self) -> String {
-        match self.spec.map(|s| clean(&s.title)) {
-            Some(title) if self.over_time => format!("{title} over time"),
-            Some(title) => title,
-            None => self.name(),
-        }
+        let over_time = if self.over_time { " over time" } else { "" };
+        self.spec.map_or_else(|| self.name(), |s| format!("{}{over_time}", clean(&s.title)))
     }
 
     /// Sorts the measurements by their parameters.
@@ -85,13 +76,8 @@ impl<'a> Group<'a> {
             // A table without a column that names its rows cannot be read.
             [axis, "threads"].contains(name) || values.any(|v| Some(v) != first)
         });
-        all.sort_by(|a, b| {
-            order
-                .iter()
-                .map(|name| compare(spec, name, a.params.get(name), b.params.get(name)))
-                .find(|o| o.is_ne())
-                .unwrap_or(Ordering::Equal)
-        });
+        let place = |m: &&'a Measurement, name: &str| rank(spec, name, m.params.get(name));
+        all.sort_by_key(|m| order.iter().map(|name| place(m, name)).collect::<Vec<_>>());
         let cpus = run.host.limits.usable_cpus.len() as u64;
         let implied_parameters = Vec::new();
         let mut group =
@@ -179,11 +165,7 @@ pub fn groups(run: &Run) -> Vec<Group<'_>> {
     let measured = run.measurements.iter().map(|m| (m.workload.as_str(), m.series.is_some()));
     // A planned point of either kind may be measured as the other in an untrusted file.
     let all = planned.chain(measured).filter(|key| seen.insert(*key));
-    all.map(|(id, over_time)| match over_time {
-        true => Group::over_time(run, id),
-        false => Group::new(run, id),
-    })
-    .collect()
+    all.map(|(id, over_time)| Group::build(run, id, over_time)).collect()
 }
 
 /// The value of a parameter; of the ways to a disk's file and to the server all that is said of
@@ -217,27 +199,23 @@ fn find_implied_parameters<'a>(group: &Group<'a>) -> Vec<&'a str> {
     implied
 }
 
-/// Order of two values of a parameter: numbers by size, choices as declared.
-fn compare(
+/// The place of a parameter's value among others: choices as declared, then numbers by size.
+fn rank<'m>(
     spec: Option<&WorkloadSpec>,
     name: &str,
-    a: Option<&Param>,
-    b: Option<&Param>,
-) -> Ordering {
-    let rank = |v: Option<&Param>| -> Option<usize> {
-        let (Some(ParameterKind::Choice(words)), Some(Param::Text(text))) =
-            (spec.and_then(|s| s.parameter(name)).map(|k| &k.kind), v)
-        else {
-            return None;
-        };
-        words.iter().position(|w| w == text)
+    value: Option<&'m Param>,
+) -> (usize, Option<&'m Param>) {
+    let declared = match (kind(spec, name), value) {
+        (Some(ParameterKind::Choice(words)), Some(Param::Text(text))) => {
+            words.iter().position(|w| w == text)
+        }
+        _ => None,
     };
-    match (rank(a), rank(b)) {
-        (Some(a), Some(b)) => a.cmp(&b),
-        (Some(_), None) => Ordering::Less,
-        (None, Some(_)) => Ordering::Greater,
-        (None, None) => a.cmp(&b),
-    }
+    (declared.unwrap_or(usize::MAX), value)
+}
+
+fn kind<'s>(spec: Option<&'s WorkloadSpec>, name: &str) -> Option<&'s ParameterKind> {
+    spec.and_then(|s| s.parameter(name)).map(|k| &k.kind)
 }
 
 /// The value of a parameter for a table's cell.
@@ -245,11 +223,10 @@ pub fn parameter_value(spec: Option<&WorkloadSpec>, name: &str, value: &Param) -
     if let Some(text) = network::parameter_value(name, value).filter(|_| is_network_spec(spec)) {
         return text;
     }
-    let kind = spec.and_then(|s| s.parameter(name)).map(|k| &k.kind);
-    match (kind, value) {
-        (Some(ParameterKind::Size { .. }), Param::Int(v)) => format_size(*v),
-        (_, Param::Int(v)) => format_count(*v),
-        (_, other) => clean(&other.to_string()),
+    match value {
+        Param::Int(v) if is_size(spec, name) => format_size(*v),
+        Param::Int(v) => format_count(*v),
+        other => clean(&other.to_string()),
     }
 }
 
@@ -265,10 +242,7 @@ pub fn spoken(name: &str) -> String {
 
 /// Whether a parameter is a size in bytes.
 pub fn is_size(spec: Option<&WorkloadSpec>, name: &str) -> bool {
-    matches!(
-        spec.and_then(|s| s.parameter(name)).map(|k| &k.kind),
-        Some(ParameterKind::Size { .. })
-    )
+    matches!(kind(spec, name), Some(ParameterKind::Size { .. }))
 }
 
 fn is_network_spec(spec: Option<&WorkloadSpec>) -> bool {
@@ -280,14 +254,13 @@ fn parameter_phrase(spec: Option<&WorkloadSpec>, name: &str, value: &Param) -> S
     if let Some(text) = network::parameter_phrase(name, value).filter(|_| is_network_spec(spec)) {
         return text;
     }
+    let (text, said) = (parameter_value(spec, name, value), spoken(name));
     match (name.strip_suffix('s'), value) {
         (_, Param::Int(percent)) if name == "reads" => format!("{percent} % reads"),
         (Some(noun), Param::Int(n)) if !is_size(spec, name) => plural(*n, &spoken(noun)),
-        (Some(_), Param::Text(_)) => {
-            format!("{} {}", parameter_value(spec, name, value), spoken(name))
-        }
-        (None, Param::Text(_)) => parameter_value(spec, name, value),
-        _ => format!("{} {}", spoken(name), parameter_value(spec, name, value)),
+        (Some(_), Param::Text(_)) => format!("{text} {said}"),
+        (None, Param::Text(_)) => text,
+        _ => format!("{said} {text}"),
     }
 }
 
@@ -321,22 +294,20 @@ pub fn best_usable<'a>(all: &[&'a Measurement]) -> Option<(&'a Measurement, &'a 
 
 /// Why a measurement has no trials, or no summary.
 pub fn why_no_trials(m: &Measurement) -> String {
-    if let Some(reason) = m.missing.get("summary") {
-        return clean(reason);
-    }
-    match &m.ending {
+    let ending = match &m.ending {
         Ending::Crashed { signal: Some(signal), detail } => {
-            clean(&format!("{signal} ended the worker: {detail}"))
+            format!("{signal} ended the worker: {detail}")
         }
-        Ending::Crashed { signal: None, detail } => clean(&format!("the worker crashed: {detail}")),
-        Ending::Refused { reason } => clean(&format!("cannot run here: {reason}")),
-        Ending::Unverified { reason } => clean(&format!("verification failed: {reason}")),
-        Ending::Interrupted { by } => clean(&format!("{by} stopped the run")),
+        Ending::Crashed { signal: None, detail } => format!("the worker crashed: {detail}"),
+        Ending::Refused { reason } => format!("cannot run here: {reason}"),
+        Ending::Unverified { reason } => format!("verification failed: {reason}"),
+        Ending::Interrupted { by } => format!("{by} stopped the run"),
         Ending::Unfinished => "the measurement was in progress when this was written".to_owned(),
         Ending::Complete | Ending::Budget => {
             "no trial was taken, and no reason was recorded".to_owned()
         }
-    }
+    };
+    why_missing(m, "summary", &clean(&ending))
 }
 
 /// Why a named part is missing, as recorded, or a sentence in its place.

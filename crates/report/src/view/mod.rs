@@ -169,7 +169,7 @@ impl View {
         let groups = label::groups(run);
         let references = references::brief(&groups);
         let findings = findings::for_run(run);
-        let mut workloads = workload::all(&groups);
+        let mut workloads: Vec<_> = groups.iter().map(workload::view).collect();
         detail::refer(&mut workloads);
         let roofline = roofline::draw(run);
         let overviews = overview::collect(&groups);
@@ -178,12 +178,7 @@ impl View {
             measured: measured(run),
             facts: facts(run),
             machine: host::sentence(&run.host),
-            trust: Trust {
-                precision: precision(&groups),
-                time: circumstances::briefly(run),
-                circumstances: circumstances::sentences(run),
-                ..trust(run)
-            },
+            trust: trust(run, &groups),
             terms: terms(
                 [&references].into_iter().chain(overviews.iter().flat_map(|o| &o.tables)),
                 &workloads,
@@ -269,30 +264,28 @@ fn facts(run: &Run) -> Vec<Fact> {
     ]
 }
 
-fn trust(run: &Run) -> Trust {
+fn trust(run: &Run, groups: &[Group]) -> Trust {
     let count = |v| run.measurements.iter().filter(|m| m.verdict == v).count();
     let (valid, suspect, invalid) =
         (count(Verdict::Valid), count(Verdict::Suspect), count(Verdict::Invalid));
     let total = run.measurements.len();
     let unmeasured = run.plan.points.len().saturating_sub(total);
-    let mut sentence = match (total, suspect + invalid) {
-        (0, _) => "Nothing was measured.".to_owned(),
-        (_, 0) if run.imported.is_some() => "No check found a problem.".to_owned(),
-        (1, 0) => "The one result is valid.".to_owned(),
-        (n, 0) => format!("All {n} results are valid."),
-        (n, _) => {
-            let whole = match n {
-                1 => String::new(),
-                n => format!("{valid} of {n} results {} valid.", is(valid)),
-            };
+    let mut sentence = match (total, suspect, invalid) {
+        (0, ..) => "Nothing was measured.".to_owned(),
+        (_, 0, 0) if run.imported.is_some() => "No check found a problem.".to_owned(),
+        (1, 0, 0) => "The one result is valid.".to_owned(),
+        (1, 1, _) => "The one result is suspect: see the cause.".to_owned(),
+        (1, ..) => "The one result is invalid: it is not what its name says.".to_owned(),
+        (n, 0, 0) => format!("All {n} results are valid."),
+        (n, ..) => {
             let part = |count: usize, verdict: &str, [one, more]: [&str; 2]| match count {
                 0 => String::new(),
-                1 if n == 1 => format!("The one result is {verdict}: {one}."),
                 1 => format!(" 1 is {verdict}: {one}."),
                 count => format!(" {count} are {verdict}: {more}."),
             };
             let changed = ["see the cause", "see the causes"];
             let wrong = ["it is not what its name says", "they are not what their names say"];
+            let whole = format!("{valid} of {n} results {} valid.", is(valid));
             whole + &part(suspect, "suspect", changed) + &part(invalid, "invalid", wrong)
         }
     };
@@ -313,9 +306,9 @@ fn trust(run: &Run) -> Trust {
         invalid,
         worst: run.verdict().map_or("none", Verdict::as_str),
         sentence,
-        precision: None,
-        time: None,
-        circumstances: None,
+        precision: precision(groups),
+        time: circumstances::briefly(run),
+        circumstances: circumstances::sentences(run),
         stopped: stopped(run),
     }
 }

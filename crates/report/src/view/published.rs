@@ -7,11 +7,9 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{
-    Host, Measurement, Property, Subsystem, Summary, Unit, format_count, format_size,
-};
+use proofmark_model::{Host, Measurement, Property, Subsystem, Unit, format_count, format_size};
 
-use super::columns::Columns;
+use super::columns::{Columns, not_finite};
 use super::declared::{block_bytes, giving};
 use super::grouping::grouped;
 use super::keyed::{Point, caption, parameter, verdict, why_no_ceiling};
@@ -100,9 +98,8 @@ fn as_published(group: &Group) -> Option<Scale> {
 
 /// The largest block whose time is printed.
 fn small(group: &Group) -> u64 {
-    let disk = group.all.iter().any(|m| m.subsystem == Subsystem::Disk);
     let sizes = group.all.iter().filter_map(|m| m.params.int("block_size"));
-    if disk { sizes.min().unwrap_or(0).min(SMALL_ON_DISK) } else { SMALL }
+    if on_disk(group) { sizes.min().unwrap_or(0).min(SMALL_ON_DISK) } else { SMALL }
 }
 
 /// Time a block, where blocks are small: of memory a table a combination of the parameters, of
@@ -114,7 +111,7 @@ pub fn reciprocal(group: &Group) -> Vec<Table> {
         m.unit == Unit::BytePerSecond && block.is_some_and(|b| (1..=most).contains(&b))
     };
     let small: Vec<&Measurement> = group.all.iter().copied().filter(is_small).collect();
-    if group.all.iter().any(|m| m.subsystem == Subsystem::Disk) {
+    if on_disk(group) {
         return by_block(group, None, &small).into_iter().collect();
     }
     let by = rows_by(group);
@@ -127,78 +124,55 @@ fn by_block(group: &Group, by: Option<&str>, members: &[&Measurement]) -> Option
     let size = first.params.int("block_size")?;
     let name = by.map_or_else(String::new, |by| group.short_without(first, &[by, "block_size"]));
     let lines: Vec<Line> = members.iter().map(|m| Line::from_blocks(group, m)).collect();
-    let source = LatencySource::find(group);
-    let means = lines.iter().flat_map(|l| [l.mean, source.latency(l.m)]).flatten();
+    let latency = latency(group);
+    let means = lines.iter().flat_map(|l| [l.mean, (latency.of)(l.m).ok()]).flatten();
     let scale = Scale::for_values(&means.collect::<Vec<_>>(), Unit::Second);
     let what = format!("reciprocal throughput, time per block of {}", format_size(size));
     let table = start(group, &scale, by, [&what, &name], &lines)
-        .measured(source.title(), scale.label(), |Line { m, .. }| {
-            let value = source.latency(m).and_then(|v| scale.number(v));
-            value.ok_or_else(|| source.why_none(m))
+        .measured(latency.title.as_str(), scale.label(), |Line { m, .. }| {
+            scale.number((latency.of)(m)?).ok_or_else(not_finite)
         })
-        .explained(source.term(), &source.about(group));
+        .explained(&latency.about[0], &latency.about[1]);
     Some(table.rows(lines))
 }
 
+/// A point's latency, or why there is none.
+type TimeOf<'a> = Box<dyn Fn(&Measurement) -> Result<f64, String> + 'a>;
+
 /// The latency that is printed with a reciprocal throughput.
-enum LatencySource<'a> {
-    /// Of single I/Os, each point's own.
-    Disk,
-    /// Of loads, that of the whole run: the workload that measures it, and its number.
-    Memory(Option<&'a str>, Option<(&'a Measurement, &'a Summary)>),
+struct Latency<'a> {
+    title: String,
+    /// The term and the meaning of the reciprocal throughput beside it.
+    about: [String; 2],
+    of: TimeOf<'a>,
 }
 
-impl<'a> LatencySource<'a> {
-    fn find(group: &Group<'a>) -> Self {
-        if group.all.iter().any(|m| m.subsystem == Subsystem::Disk) {
-            return Self::Disk;
-        }
-        let latency = giving(group.run, Property::LoadLatency).first().map(|(id, _)| *id);
-        let number = |id| {
-            let group = Group::new(group.run, id);
-            group.answer()
+/// Of a disk's point that of its own I/Os; of memory that of the whole run.
+fn latency<'a>(group: &'a Group) -> Latency<'a> {
+    if on_disk(group) {
+        let of = |m: &Measurement| {
+            let latency = m.latency.as_ref().map(|l| l.p50);
+            latency.ok_or_else(|| why_missing(m, "latency", NOT_TIMED))
         };
-        Self::Memory(latency, latency.and_then(number))
+        let about = ["reciprocal throughput of a disk", RECIPROCAL_IO].map(str::to_owned);
+        return Latency { title: "latency p50".to_owned(), about, of: Box::new(of) };
     }
+    let id = giving(group.run, Property::LoadLatency).first().map(|(id, _)| *id);
+    let found = id.and_then(|id| Group::new(group.run, id).answer());
+    let here = found.map_or_else(String::new, |(m, _)| here(&group.run.host, m));
+    let measured =
+        id.map_or_else(String::new, |id| format!(", as {} measures it{here}", clean(id)));
+    let title = clean(id.unwrap_or("load latency"));
+    let why = format!("{title} has no result in this run");
+    Latency {
+        title,
+        about: ["reciprocal throughput of memory".to_owned(), format!("{RECIPROCAL}{measured}.")],
+        of: Box::new(move |_| found.map(|(_, s)| s.value()).ok_or_else(|| why.clone())),
+    }
+}
 
-    fn latency(&self, m: &Measurement) -> Option<f64> {
-        match self {
-            Self::Disk => m.latency.as_ref().map(|l| l.p50),
-            Self::Memory(_, found) => found.map(|(_, s)| s.value()),
-        }
-    }
-
-    fn title(&self) -> String {
-        match self {
-            Self::Disk => "latency p50".to_owned(),
-            Self::Memory(id, _) => clean(id.unwrap_or("load latency")),
-        }
-    }
-
-    fn term(&self) -> &'static str {
-        match self {
-            Self::Disk => "reciprocal throughput of a disk",
-            Self::Memory(..) => "reciprocal throughput of memory",
-        }
-    }
-
-    fn about(&self, group: &Group) -> String {
-        match self {
-            Self::Disk => RECIPROCAL_IO.to_owned(),
-            Self::Memory(None, _) => format!("{RECIPROCAL}."),
-            Self::Memory(Some(id), found) => {
-                let here = found.map_or_else(String::new, |(m, _)| here(&group.run.host, m));
-                format!("{RECIPROCAL}, as {} measures it{here}.", clean(id))
-            }
-        }
-    }
-
-    fn why_none(&self, m: &Measurement) -> String {
-        match self {
-            Self::Disk => why_missing(m, "latency", NOT_TIMED),
-            Self::Memory(..) => format!("{} has no result in this run", self.title()),
-        }
-    }
+fn on_disk(group: &Group) -> bool {
+    group.all.iter().any(|m| m.subsystem == Subsystem::Disk)
 }
 
 /// Where the latency was measured, as far as the configuration says.

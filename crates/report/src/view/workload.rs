@@ -107,28 +107,15 @@ pub struct WorkloadView {
 impl WorkloadView {
     /// The tables that may have columns whose titles do not say what they are.
     pub fn explained(&self) -> impl Iterator<Item = &Table> {
-        let all = [
-            &self.table,
-            &self.references.table,
-            &self.placements,
-            &self.windows,
-            &self.latency,
-            &self.datagrams,
-        ]
-        .into_iter();
-        all.chain(&self.ends)
-            .chain(&self.reciprocal)
-            .chain([&self.solves.summary])
-            .chain(&self.published)
+        let rows = [&self.table, &self.references.table, &self.placements, &self.windows];
+        let more = [&self.latency, &self.datagrams].into_iter().chain(&self.ends);
+        let published = [&self.solves.summary].into_iter().chain(&self.published);
+        rows.into_iter().chain(more).chain(&self.reciprocal).chain(published)
     }
 }
 
-/// Every workload of a run.
-pub fn all(groups: &[Group]) -> Vec<WorkloadView> {
-    groups.iter().map(view).collect()
-}
-
-fn view(group: &Group) -> WorkloadView {
+/// What a report says of one workload.
+pub fn view(group: &Group) -> WorkloadView {
     let scale = scale(group);
     let spec = group.spec;
     let undeclared = || "The run file does not hold this workload's declaration.".to_owned();
@@ -173,17 +160,11 @@ fn view(group: &Group) -> WorkloadView {
 
 /// The workload's scale: that of its headline figures.
 fn scale(group: &Group) -> Scale {
-    let unit = group
-        .all
-        .first()
-        .map(|m| m.unit)
-        .or(group.spec.map(|s| s.unit))
-        .unwrap_or(Unit::OpPerSecond);
     let values: Vec<f64> =
         group.all.iter().filter_map(|m| m.summary.as_ref()).map(|s| s.value()).collect();
     match group.all.first() {
         Some(m) => disk::scale(m, &values),
-        None => Scale::for_values(&values, unit),
+        None => Scale::for_values(&values, group.spec.map_or(Unit::OpPerSecond, |s| s.unit)),
     }
 }
 

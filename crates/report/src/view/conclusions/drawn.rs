@@ -7,11 +7,10 @@ use proofmark_model::{Counterpart, Measurement, Params, Verdict};
 
 use super::claim::{Claim, Usable, doubted, figure, usable};
 use crate::view::disk;
-use crate::view::label::Group;
-use crate::view::label::like;
+use crate::view::label::{Group, like};
 use crate::view::network;
 use crate::view::num::Scale;
-use crate::view::text::{clean, plural};
+use crate::view::text::{clean, enclosed, plural};
 use crate::view::timeline;
 
 /// Sentences over time, comparisons of operations, and tools that are listed per subsystem.
@@ -92,12 +91,10 @@ fn compare(left: &Group, right: &Group, differs_in: &[&str]) -> Option<Claim> {
 /// A title within a sentence; what is an abbreviation keeps its capitals.
 fn low(title: &str) -> String {
     let mut chars = title.chars();
-    let [first, second] = [chars.next(), chars.next()];
-    match (first, second) {
-        (Some(a), Some(b)) if a.is_uppercase() && b.is_lowercase() => {
-            a.to_lowercase().chain([b]).chain(chars).collect()
-        }
-        _ => title.to_owned(),
+    let first = chars.next().filter(|c| c.is_uppercase());
+    match first.filter(|_| chars.clone().next().is_some_and(char::is_lowercase)) {
+        Some(first) => first.to_lowercase().chain(chars).collect(),
+        None => title.to_owned(),
     }
 }
 
@@ -138,8 +135,7 @@ fn over_time(group: &Group) -> Vec<Claim> {
         let scale = Scale::for_values(&[s.value()], m.unit);
         let number = figure(group, m, s, &scale)?;
         let said = timeline::in_short(m, &scale)?;
-        let point =
-            if number.point.is_empty() { String::new() } else { format!(" ({})", number.point) };
+        let point = enclosed(" (", &number.point, ")");
         let text = format!("{}{point}{}: {said}", group.heading(), doubted(m));
         Some(Claim::is(number, text))
     };
