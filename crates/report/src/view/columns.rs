@@ -4,7 +4,6 @@ use proofmark_model::Verdict;
 
 use super::table::{Cell, Table};
 
-/// Why a number is not shown.
 pub fn not_finite() -> String {
     "not a finite number".to_owned()
 }
@@ -63,7 +62,6 @@ impl<'a, R> Columns<'a, R> {
         Self { table: Table::new(caption), read: Vec::new() }
     }
 
-    /// A column of text.
     pub fn column<E: Into<Entry>>(
         mut self,
         title: impl Into<String>,
@@ -122,7 +120,6 @@ impl<'a, R> Columns<'a, R> {
         if there { add(self) } else { self }
     }
 
-    /// The table of these rows.
     pub fn rows(self, rows: impl IntoIterator<Item = R>) -> Table {
         let mut table = self.table;
         for row in rows {

@@ -40,7 +40,6 @@ pub struct Derivation {
     pub table: Table,
 }
 
-/// The word for where an input comes from.
 pub fn provenance(source: Provenance) -> &'static str {
     match source {
         Provenance::Measured => "measured",
@@ -50,7 +49,6 @@ pub fn provenance(source: Provenance) -> &'static str {
     }
 }
 
-/// The derivations of one workload's ceilings.
 pub fn for_workload(group: &Group, scale: &Scale) -> Vec<Derivation> {
     let ceilings = group.all.iter().filter_map(|m| Some((*m, m.ceiling.as_ref()?)));
     let formulas = grouped(ceilings.map(|(m, c)| (shape(c), (m, c))));

@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proofmark_model::{Measurement, Subsystem, format_seconds};
 use serde::Serialize;
 
-use super::label::{Group, parameter_value, spoken};
-use super::part;
+use super::label::{Group, by_subsystem, parameter_value, spoken};
 use super::text::{and_list, clean, enclosed, joined, plural, stop};
 
 /// The design of one subsystem's measurements.
@@ -25,7 +24,6 @@ pub struct Design {
 /// Parameters whose values are listed, in this order; the others are with their workloads.
 const LISTED: [&str; 5] = ["threads", "streams", "block_size", "file_size", "data_size"];
 
-/// The design of a run.
 pub fn describe(groups: &[Group]) -> Vec<Design> {
     let one = |(part, groups): (Subsystem, Vec<&Group>)| Design {
         subsystem: part.as_str(),
@@ -33,7 +31,7 @@ pub fn describe(groups: &[Group]) -> Vec<Design> {
         sentences: sentences(part, &groups),
         workloads: groups.iter().map(|g| workload(g)).collect(),
     };
-    part::each(groups).into_iter().map(one).collect()
+    by_subsystem(groups).into_iter().map(one).collect()
 }
 
 fn workload(group: &Group) -> String {
@@ -63,12 +61,8 @@ fn sentences(part: Subsystem, groups: &[&Group]) -> Vec<String> {
     if every.is_empty() || run.imported.is_some() {
         return out;
     }
-    out.extend(trials(&every, groups));
-    out.extend(strong(groups));
-    out.extend(over_time(&every));
-    out.extend(part_of(part, &every));
-    out.extend(verifications(&every));
-    out.extend(tools(&every));
+    let more = [trials(&every, groups), strong(groups), over_time(&every), part_of(part, &every)];
+    out.extend(more.into_iter().chain([verifications(&every), tools(&every)]).flatten());
     out
 }
 

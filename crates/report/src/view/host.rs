@@ -3,11 +3,17 @@
 use super::facts::{Fact, FactTable, quantity, ranges};
 use super::grouping::grouped;
 use super::num::{percent, plain};
-use super::text::{and_list, clean, joined, plural};
-use super::{ends, storage};
+use super::storage;
+use super::text::{and_list, clean, enclosed, joined, plural};
 use proofmark_model::{
-    Cache, CacheKind, CpuQuota, Host, MemoryModule, NumaNode, Probe, Unit, format_size,
+    Cache, CacheKind, CpuQuota, Host, Interface, MemoryModule, NetworkPath, NumaNode, Probe,
+    ServerEnd, Unit, format_size,
 };
+
+/// Where the facts of the server are from.
+const SERVER: &str = "reported by the server";
+/// Why one of them is not known.
+const SILENT: &str = "not reported by the server";
 
 /// The machine.
 pub fn tables(host: &Host) -> Vec<FactTable> {
@@ -16,7 +22,7 @@ pub fn tables(host: &Host) -> Vec<FactTable> {
         ("Clock and timer", clocks(host)),
         ("Memory", memory(host)),
         ("Storage", storage::facts(host)),
-        ("Network", ends::facts(host)),
+        ("Network", network(host)),
         ("System", system(host)),
         ("Settings that change speed", settings(host)),
         ("What this process may use", limits(host)),
@@ -87,7 +93,6 @@ fn processor(host: &Host) -> Vec<Fact> {
     facts
 }
 
-/// One row per cache.
 fn caches(probe: &Probe<Vec<Cache>>) -> Vec<Fact> {
     let Some(caches) = probe.get() else {
         return vec![Fact::probe("caches", probe, |_| String::new())];
@@ -158,6 +163,47 @@ fn alike(modules: &[MemoryModule]) -> Vec<String> {
     kinds.map(|(kind, at)| format!("{} x {kind} ({})", at.len(), joined(at, ", "))).collect()
 }
 
+/// The way, the server, and both interfaces.
+fn network(host: &Host) -> Vec<Fact> {
+    let probe = &host.network;
+    let mut facts = vec![Fact::probe("path", probe, |n| match n.path {
+        NetworkPath::Loopback => "loopback: both ends run on this machine".to_owned(),
+        NetworkPath::Peer => format!("to {} ({})", n.server.name, n.address),
+    })];
+    let Some(n) = probe.get() else { return facts };
+    let ServerEnd { cpu, os, cpus, version, .. } = &n.server;
+    let peer = n.path == NetworkPath::Peer;
+    // Over loopback the machine of the server is this one.
+    if peer {
+        let cpu_source = if cpu.is_some() { SERVER } else { SILENT };
+        facts.push(Fact::new("server processor", cpu.as_deref(), cpu_source));
+        facts.push(Fact::new("server system", Some(os), SERVER));
+    }
+    facts.push(Fact::new("server CPUs", Some(&ranges(cpus)), SERVER));
+    facts.push(Fact::new("server program", Some(&format!("proofmark {version}")), SERVER));
+    let origin = n.interface.origin();
+    facts.extend(interface("interface", n.interface.get(), origin, origin));
+    if peer {
+        facts.extend(interface("server interface", n.server_interface.as_ref(), SERVER, SILENT));
+    }
+    if let Some(bytes) = n.copy_bytes_per_s {
+        let copies = format!("{} per CPU", quantity(bytes, Unit::BytePerSecond));
+        facts.push(Fact::new("copies", Some(&copies), "measured, within its own cache"));
+    }
+    facts
+}
+
+/// `eth0: virtio, MTU 1500 B, driver virtio_net`, and its line rate; or why they are not known.
+fn interface(name: &str, interface: Option<&Interface>, source: &str, why: &str) -> Vec<Fact> {
+    let Some(i) = interface else { return vec![Fact::new(name, None, why)] };
+    let driver = enclosed(", driver ", i.driver.as_deref().unwrap_or_default(), "");
+    let what = format!("{}: {}, MTU {} B{driver}", i.name, i.kind, i.mtu);
+    let rate = i.bits_per_s.map(|bits| quantity(bits, Unit::BitPerSecond));
+    let rate_source = if rate.is_some() { source } else { why };
+    let rate_name = format!("{name} line rate");
+    vec![Fact::new(name, Some(&what), source), Fact::new(&rate_name, rate.as_deref(), rate_source)]
+}
+
 /// One row each, but one for all mitigations that the processor does not need.
 fn settings(host: &Host) -> Vec<Fact> {
     const UNAFFECTED: &str = "Not affected";
@@ -203,7 +249,6 @@ fn limits(host: &Host) -> Vec<Fact> {
     facts
 }
 
-/// A share in percent.
 fn share(value: f64) -> String {
     percent(value).map_or_else(|| "not finite".to_owned(), |p| format!("{p} %"))
 }

@@ -31,7 +31,6 @@ pub fn keyed<'a, R: Point>(group: &'a Group, what: &str) -> Columns<'a, R> {
     group.varying.iter().fold(columns, |all, name| parameter(all, group, name)).keys()
 }
 
-/// Adds the column of a parameter.
 pub fn parameter<'a, R: Point>(
     columns: Columns<'a, R>,
     group: &'a Group,
@@ -67,7 +66,6 @@ pub fn verdict(group: &Group, m: &Measurement) -> Entry {
     Entry::from(m.verdict).noted(shared.then(|| group.turns()))
 }
 
-/// Why there is no ceiling.
 pub fn why_no_ceiling(m: &Measurement) -> String {
     let why = why_missing(m, "ceiling", "no ceiling is known, and no reason was recorded");
     // A ceiling that bears the workload's own name need not be named.
@@ -80,7 +78,6 @@ pub fn efficiency(m: &Measurement) -> Result<String, String> {
     m.efficiency.and_then(percent).ok_or_else(|| why_no_efficiency(m))
 }
 
-/// Why there is no efficiency.
 pub fn why_no_efficiency(m: &Measurement) -> String {
     match (&m.summary, &m.ceiling) {
         (None, _) => why_no_trials(m),

@@ -39,7 +39,6 @@ pub struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// Those that were measured in trials.
     pub fn new(run: &'a Run, id: &'a str) -> Self {
         Self::build(run, id, false)
     }
@@ -86,6 +85,11 @@ impl<'a> Group<'a> {
         group
     }
 
+    /// The part of the machine that it is about, as its measurements or its declaration say.
+    pub fn subsystem(&self) -> Option<Subsystem> {
+        self.all.first().map(|m| m.subsystem).or(self.spec.map(|s| s.subsystem))
+    }
+
     /// The result that answers for the workload, if it can be used.
     pub fn answer(&self) -> Option<(&'a Measurement, &'a Summary)> {
         usable(proofmark_model::answer(self.run, &self.all)?)
@@ -105,7 +109,6 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// The note on the verdict of such a measurement.
     pub fn turns(&self) -> String {
         format!("oversubscribed: more threads than the {}", plural(self.cpus, "usable CPU"))
     }
@@ -166,6 +169,14 @@ pub fn groups(run: &Run) -> Vec<Group<'_>> {
     // A planned point of either kind may be measured as the other in an untrusted file.
     let all = planned.chain(measured).filter(|key| seen.insert(*key));
     all.map(|(id, over_time)| Group::build(run, id, over_time)).collect()
+}
+
+/// The parts of a machine in the order of a report, each with its workloads, if it has any.
+pub fn by_subsystem<'a, 'g>(groups: &'g [Group<'a>]) -> Vec<(Subsystem, Vec<&'g Group<'a>>)> {
+    let of = |part: Subsystem| {
+        (part, groups.iter().filter(|g| g.subsystem() == Some(part)).collect::<Vec<_>>())
+    };
+    Subsystem::ALL.into_iter().map(of).filter(|(_, all)| !all.is_empty()).collect()
 }
 
 /// The value of a parameter; of the ways to a disk's file and to the server all that is said of
@@ -240,7 +251,6 @@ pub fn spoken(name: &str) -> String {
     clean(name).replace('_', " ")
 }
 
-/// Whether a parameter is a size in bytes.
 pub fn is_size(spec: Option<&WorkloadSpec>, name: &str) -> bool {
     matches!(kind(spec, name), Some(ParameterKind::Size { .. }))
 }
@@ -292,7 +302,6 @@ pub fn best_usable<'a>(all: &[&'a Measurement]) -> Option<(&'a Measurement, &'a 
     usable(best(&fit)?)
 }
 
-/// Why a measurement has no trials, or no summary.
 pub fn why_no_trials(m: &Measurement) -> String {
     let ending = match &m.ending {
         Ending::Crashed { signal: Some(signal), detail } => {
@@ -343,7 +352,6 @@ pub fn interval(m: &Measurement) -> Option<[f64; 2]> {
     m.summary.as_ref()?.ci95().filter(|_| !several_levels(m))
 }
 
-/// Why a measurement has no 95 % interval.
 pub fn why_no_interval(m: &Measurement) -> String {
     match &m.summary {
         None => why_no_trials(m),

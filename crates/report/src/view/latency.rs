@@ -20,15 +20,12 @@ const STEP: f64 = 0.1;
 /// Latency-throughput curves of one workload.
 const CURVES: usize = 4;
 
-/// What the times of I/Os are.
 const IO_TIME: &str = "The time of one I/O from before its submission until its completion is seen, over \
     all trials. With several in flight, it includes waiting for the others.";
 
-/// What the times of round trips are.
 const ROUND_TRIP: &str = "The time from before the message is sent until its whole answer has arrived, \
     over all trials. It is the full round trip, not half of it.";
 
-/// What the times of connections are.
 const CONNECTION: &str =
     "The time from before the socket is created until the server's first byte arrives.";
 
@@ -46,7 +43,6 @@ fn meaning(group: &Group) -> Option<(&'static str, &'static str)> {
 /// Why a point has no times of single operations.
 pub const NOT_TIMED: &str = "its operations were not timed individually";
 
-/// One of the times of single operations.
 type Time = fn(&Latency) -> Option<f64>;
 
 fn latency(m: &Measurement) -> Result<&Latency, String> {

@@ -10,7 +10,6 @@ use super::network::is_network;
 use super::num::percent;
 use super::text::{clean, enclosed, joined};
 
-/// The three figures.
 const FIGURES: &str = "Figures. CPU and memory loads run in slices of about 20 us, which shows when the thread did \
     not run. Windows of 0.25 ms (memory: 1 ms) in which nothing was taken are clean. Attainable is \
     what the hardware does when it is left alone: of CPU loads the 95th percentile of the clean \
@@ -20,26 +19,22 @@ const FIGURES: &str = "Figures. CPU and memory loads run in slices of about 20 u
     for CPU loads, typical for memory and whole problems, delivered for single operations of disk \
     and network.";
 
-/// How sure they are.
 const STATISTICS: &str = "Statistics. A figure is the median of its rounds: a trial of 0.1 s is one, a longer one of a \
     CPU or memory load several. Its interval contains the true median with at least 95 % \
     confidence and assumes no distribution. It comes from order statistics and needs at least 8 \
     rounds; of other loads each trial is one. The standard deviation is that of the trials, as a sample (n - \
     1). Every trial is kept and shown.";
 
-/// What is counted in memory.
 const MEMORY: &str = "Memory. Bytes are counted as in STREAM: each byte that the program reads \
     or writes counts once. Bytes moved include the lines that an ordinary store reads before it \
     overwrites them. Pages are touched before timing starts. A latency is the time of a load that \
     waits for the one before it. Time divided by operations is called reciprocal throughput.";
 
-/// What is counted on a network.
 const NETWORK: &str = "Network. Client and server are separate processes, also over loopback. \
     Every loopback result is marked as such. Rates count payload bits without headers, as received. \
     A round trip is the full one, not half. The counters of both interfaces and protocols are read \
     before and after each trial.";
 
-/// Where threads run.
 fn threads(run: &Run) -> String {
     let any = |is: fn(&Measurement) -> bool| run.measurements.iter().any(is);
     let (disk, network) = (any(is_disk), any(is_network));

@@ -15,9 +15,7 @@ mod conclusions;
 mod declared;
 mod derivation;
 mod design;
-mod detail;
 mod disk;
-mod ends;
 mod facts;
 mod findings;
 mod first_screen;
@@ -29,7 +27,6 @@ mod keyed;
 mod label;
 mod latency;
 mod levels;
-mod loss;
 mod matrix;
 mod method;
 mod network;
@@ -37,7 +34,6 @@ mod noise;
 mod num;
 mod operation;
 mod overview;
-pub(crate) mod part;
 mod pictures;
 mod published;
 mod references;
@@ -55,6 +51,8 @@ mod timeline;
 mod traffic;
 mod trials;
 mod workload;
+
+use std::collections::BTreeSet;
 
 use label::Group;
 use proofmark_model::{Measurement, Precision, Run, Verdict, format_seconds};
@@ -170,7 +168,7 @@ impl View {
         let references = references::brief(&groups);
         let findings = findings::for_run(run);
         let mut workloads: Vec<_> = groups.iter().map(workload::view).collect();
-        detail::refer(&mut workloads);
+        workload::refer_to_earlier(&mut workloads);
         let roofline = roofline::draw(run);
         let overviews = overview::collect(&groups);
         Self {
@@ -179,10 +177,12 @@ impl View {
             facts: facts(run),
             machine: host::sentence(&run.host),
             trust: trust(run, &groups),
-            terms: terms(
-                [&references].into_iter().chain(overviews.iter().flat_map(|o| &o.tables)),
-                &workloads,
-                roofline.as_ref(),
+            terms: explained(
+                [&references]
+                    .into_iter()
+                    .chain(overviews.iter().flat_map(|o| &o.tables))
+                    .chain(workloads.iter().flat_map(WorkloadView::explained))
+                    .chain(roofline.iter().map(|r| &r.table)),
             ),
             first: first_screen::build(run, &groups, &findings),
             pictures: pictures::draw(run, &groups),
@@ -333,25 +333,12 @@ fn precision(groups: &[Group]) -> Option<String> {
     ))
 }
 
-/// What the columns of these tables mean, each term once.
-fn terms<'a>(
-    tables: impl Iterator<Item = &'a Table>,
-    workloads: &'a [WorkloadView],
-    roofline: Option<&'a Roofline>,
-) -> Vec<Term> {
-    let tables = tables
-        .chain(workloads.iter().flat_map(WorkloadView::explained))
-        .chain(roofline.map(|r| &r.table));
-    explained(tables)
-}
-
 /// The terms of these tables, each once.
 fn explained<'a>(tables: impl Iterator<Item = &'a Table>) -> Vec<Term> {
-    let mut out: Vec<Term> = Vec::new();
-    for column in tables.filter(|t| !t.rows.is_empty()).flat_map(|t| &t.columns) {
-        out.extend(column.about.clone().filter(|new| out.iter().all(|t| t.name != new.name)));
-    }
-    out
+    let columns = tables.filter(|t| !t.rows.is_empty()).flat_map(|t| &t.columns);
+    let mut seen = BTreeSet::new();
+    let terms = columns.filter_map(|c| c.about.as_ref());
+    terms.filter(|t| seen.insert(&t.name)).cloned().collect()
 }
 
 fn is(count: usize) -> &'static str {

@@ -15,7 +15,6 @@ pub const PATH: &str = "path";
 /// Bytes of a block from which on nobody wants to read each of them.
 const MANY: u64 = 1 << 20;
 
-/// Whether it is a measurement of the network.
 pub fn is_network(m: &Measurement) -> bool {
     m.subsystem == Subsystem::Network
 }

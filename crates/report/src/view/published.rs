@@ -28,20 +28,16 @@ const SHOWN: usize = 10;
 const SMALL: u64 = 8;
 /// The same of a disk, of whose block sizes only the smallest is printed.
 const SMALL_ON_DISK: u64 = 4096;
-/// What a reciprocal throughput is.
 const RECIPROCAL: &str = "Elapsed time divided by the number of blocks of all threads. It is not a \
     latency: blocks overlap, so it falls with more threads. The latency is the time of one access \
     that waits for the one before it";
 
-/// The same of a disk.
 const RECIPROCAL_IO: &str = "Elapsed time divided by the number of I/Os of all threads. The \
     published experiments print it as latency, but I/Os overlap: it falls with more in flight. The \
     latency p50 is the median time of one I/O of the same configuration.";
 
-/// What the values of round trips are.
 const MEAN: &str = "mean round trip, every trial";
 
-/// One point with its values.
 struct Line<'a> {
     m: &'a Measurement,
     values: Vec<f64>,
@@ -55,7 +51,6 @@ impl Point for Line<'_> {
     }
 }
 
-/// The tables of one workload.
 pub fn tables(group: &Group, scale: &Scale) -> Vec<Table> {
     if solves::any(group) {
         return vec![solves::listing(group, scale)];
@@ -139,7 +134,6 @@ fn by_block(group: &Group, by: Option<&str>, members: &[&Measurement]) -> Option
 /// A point's latency, or why there is none.
 type TimeOf<'a> = Box<dyn Fn(&Measurement) -> Result<f64, String> + 'a>;
 
-/// The latency that is printed with a reciprocal throughput.
 struct Latency<'a> {
     title: String,
     /// The term and the meaning of the reciprocal throughput beside it.

@@ -51,7 +51,6 @@ pub fn points<'a>(group: &Group, members: &[&'a Measurement]) -> Vec<&'a Measure
     shown.map(|s| s.at).collect()
 }
 
-/// A sentence per series.
 pub fn sentences(group: &Group) -> Vec<String> {
     if group.axis != Params::SIZE {
         return Vec::new();

@@ -36,7 +36,6 @@ fn rows<'g, 'a>(groups: &'g [Group<'a>]) -> Vec<Row<'g, 'a>> {
     groups.iter().filter(|g| !g.over_time).flat_map(of).collect()
 }
 
-/// A row per workload and tool.
 pub fn table(groups: &[Group]) -> Table {
     let rows = rows(groups);
     let tools = rows.iter().any(|(_, _, r)| r.is_some());

@@ -1,18 +1,24 @@
-//! What both ends of a network say of each point: datagrams, connections, CPUs, interfaces.
+//! What both ends of a network say of each point: datagrams, connections, CPUs, interfaces; and what
+//! arrives and what is lost, over the rate that is offered.
 
-use proofmark_model::{Datagrams, End, EndTraffic, Measurement, TcpState, Unit, format_count};
+use proofmark_model::{
+    Datagrams, End, EndTraffic, Measurement, TcpState, Unit, Verdict, format_count,
+};
 
+use super::chart::{Axis, Chart, Mark, Series, Spot};
 use super::keyed::keyed;
-use super::label::{Group, why_no_trials};
+use super::label::{Group, series, why_no_trials};
+use super::latency::describe;
 use super::network::{carried, cpus, loss, offered, over_loopback, streams};
 use super::num::{Scale, median, percent};
+use super::series::title;
+use super::series::value::on_axis;
 use super::table::Table;
+use super::verdict_mark;
 
-/// What the CPU columns mean.
 const CPU: &str = "CPU: the average number of CPUs that the threads of the client or the server kept \
     busy. System: the same for everything that ran on the CPUs it may use.";
 
-/// What the interface columns mean.
 const INTERFACE: &str = "Bytes that the interface of the client or the server counted during the \
     trials, as a share of the payload. They include headers and all other traffic.";
 
@@ -21,12 +27,14 @@ const RETRANSMITS: &str = "Segments that TCP retransmitted since the connections
     including the warm-up. Window, round trip and segment are medians of what TCP reports after \
     each trial.";
 
-/// What `offered` means.
 const OFFERED: &str = "Payload sent per second, whether it arrived or not.";
 
-/// What `dropped` and `buffer full` mean.
 const DROPPED: &str = "Packets that interfaces and CPUs of client and server dropped, and datagrams for \
     which a socket's buffer had no room, over all trials.";
+
+/// The parameter that the points of a chart differ in.
+const RATE: &str = "rate";
+const CHARTS: usize = 4;
 
 /// Why a count of a system is not known.
 const SILENT: &str = "not reported by the system";
@@ -143,4 +151,50 @@ fn systems(group: &Group) -> Table {
         .spare(1)
         .explained("dropped, buffer full", DROPPED)
         .rows(group.all.iter().copied().filter(|m| m.traffics().next().is_some()))
+}
+
+/// A chart each of the points that differ in the rate asked for alone.
+pub fn loss_charts(group: &Group) -> Vec<Chart> {
+    let with_rate: Vec<&Measurement> =
+        group.all.iter().copied().filter(|m| offered(m).is_some()).collect();
+    let sweeps = series(&with_rate, &[RATE]);
+    sweeps.iter().filter(|s| s.len() > 1).filter_map(|s| chart(group, s)).take(CHARTS).collect()
+}
+
+fn chart(group: &Group, members: &[&Measurement]) -> Option<Chart> {
+    let mut members: Vec<(f64, &Measurement)> =
+        members.iter().filter_map(|m| Some((offered(m)?, *m))).collect();
+    members.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let first = members.first()?.1;
+    let scale = Scale::for_largest(members.iter().map(|(sent, _)| *sent), Unit::BitPerSecond);
+    let line = |name: &str, lost: bool| -> Option<Series> {
+        let spot = |(sent, m): &(f64, &Measurement)| {
+            let share = percent(loss(m)?)?;
+            // Without loss, the line at zero needs no labels.
+            let label = if lost && share != "0.0" { format!("{share} %") } else { String::new() };
+            let got = m.summary.as_ref()?.value();
+            let about = format!(
+                "requested {}: {} sent, {} received, {share} % of the datagrams lost, {}",
+                group.text(m, RATE)?,
+                scale.with_label(*sent)?,
+                scale.with_label(got)?,
+                verdict_mark(m.verdict)
+            );
+            let value =
+                on_axis(&scale, if lost { sent - got } else { got }).filter(|v| *v >= 0.0)?;
+            let verdict = if lost { Verdict::Valid } else { m.verdict };
+            let mark = Mark { value, about, verdict, ..Mark::default() };
+            Some(Spot { at: on_axis(&scale, *sent)?, mark, label, ..Spot::default() })
+        };
+        Some(Series::along(name, members.iter().map(spot).collect::<Option<_>>()?))
+    };
+    let series = vec![line("received", false)?, line("lost", true)?];
+    let sent = series[0].line.iter().map(|at| at[0]);
+    let x = Axis::linear(&format!("offered, {}", scale.label()), sent);
+    let title = title(group, "loss by offered rate", &group.short_without(first, &[RATE]));
+    Some(Chart {
+        description: format!("Received and lost rate by sent rate. {}.", describe(&series[..1])),
+        key: "Labels: share of datagrams lost.".to_owned(),
+        ..Chart::new(title, x, [scale.label(), "rate"], false, series)
+    })
 }

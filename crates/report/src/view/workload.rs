@@ -19,24 +19,23 @@ use super::solves::{self, Solves};
 use super::table::Table;
 use super::text::clean;
 use super::timeline::{self, Timeline};
-use super::{disk, loss, matrix, network, part, published, rounds, sentences, traffic, trials};
+use super::{disk, matrix, network, published, rounds, sentences, traffic, trials};
 
-/// Unit of what loads the machine.
 const LOAD: Unit = Unit::BytePerSecond;
 
-/// What the column `moved` means.
 const MOVED: &str = "The rate of all bytes that the hardware transfers, including the lines that an \
     ordinary store reads before it overwrites them (write-allocate). The figure counts only the \
     bytes that the program requested, as STREAM does.";
 
-/// What the column `load moved` means.
 const LOADED: &str = "The rate at which the other threads read at the same time: the median over the \
     trials.";
 
-/// What the column `device` means.
 pub const DEVICE: &str = "What the underlying block devices transferred during the trials, by their own \
     counters, as a share of the bytes requested. At 0 % the page cache served all of it. Above \
     100 %, the rest is whole sectors, read-ahead, and the file system's own data.";
+
+/// Sentences at the end of two declarations that are worth a reference.
+const SHARED: usize = 2;
 
 /// One workload's part of a report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -126,7 +125,7 @@ pub fn view(group: &Group) -> WorkloadView {
     let as_published = !group.over_time && (is_fixed || !in_rounds);
     WorkloadView {
         title: group.heading(),
-        subsystem: part::subsystem(group),
+        subsystem: group.subsystem(),
         summary: spec.map_or_else(undeclared, |s| clean(&s.summary)),
         detail: spec.map_or_else(String::new, |s| clean(&s.detail)),
         better: better(group),
@@ -147,7 +146,7 @@ pub fn view(group: &Group) -> WorkloadView {
         windows: rounds::table(group),
         latency: latency::table(group),
         distribution: latency::distribution(group),
-        curves: [latency::curves(group, &scale), loss::charts(group)].concat(),
+        curves: [latency::curves(group, &scale), traffic::loss_charts(group)].concat(),
         datagrams: traffic::datagrams(group),
         ends: traffic::ends(group),
         findings: findings::for_workload(group),
@@ -168,7 +167,6 @@ fn scale(group: &Group) -> Scale {
     }
 }
 
-/// Which direction is good, in words.
 fn better(group: &Group) -> &'static str {
     match group.all.first().map(|m| m.better).or(group.spec.map(|s| s.better)) {
         Some(Better::Lower) => "lower is better",
@@ -273,4 +271,46 @@ fn verifications(group: &Group) -> Table {
             percent(w.counted / w.claimed).ok_or("no work was claimed")
         })
         .rows(verified())
+}
+
+/// Puts a reference to an earlier workload in place of the sentences with which its
+/// declaration ends as well.
+pub fn refer_to_earlier(workloads: &mut [WorkloadView]) {
+    let details: Vec<(String, String)> =
+        workloads.iter().map(|k| (k.id.clone(), k.detail.clone())).collect();
+    for (at, workload) in workloads.iter_mut().enumerate() {
+        let earlier =
+            details[..at].iter().find(|(_, other)| shared(other, &workload.detail) >= SHARED);
+        if let Some((id, other)) = earlier {
+            let all = sentences(&workload.detail);
+            let own = all.len() - shared(other, &workload.detail);
+            workload.detail = match own {
+                0 => format!("As with {id}."),
+                _ => format!("{} The rest is as with {id}.", all[..own].join(" ")),
+            };
+        }
+    }
+}
+
+fn sentences(text: &str) -> Vec<&str> {
+    text.split_inclusive(". ").map(str::trim).collect()
+}
+
+/// How many sentences both end with.
+fn shared(a: &str, b: &str) -> usize {
+    let (a, b) = (sentences(a), sentences(b));
+    a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b && !a.is_empty()).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_at_the_end_are_counted() {
+        assert_eq!(shared("A b. C d. E.", "X. C d. E."), 2);
+        assert_eq!(shared("A b. C d. E.", "A b. C d. F."), 0);
+        assert_eq!(shared("", ""), 0);
+        assert_eq!(shared("A.", "A."), 1);
+    }
 }

@@ -153,7 +153,6 @@ impl Claim {
     }
 }
 
-/// A number for a sentence.
 pub fn figure(group: &Group, m: &Measurement, s: &Summary, scale: &Scale) -> Option<Figure> {
     Some(Figure {
         workload: group.name(),

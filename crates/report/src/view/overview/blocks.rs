@@ -18,12 +18,9 @@ use crate::view::series::workloads::{About, Line, Value, chart};
 use crate::view::table::Table;
 use crate::view::text::clean;
 
-/// The table of memory.
 pub const MEMORY: &str = "memory_blocks";
-/// That of a disk.
 pub const DISK: &str = "disk_blocks";
 
-/// What the time of an operation is here.
 const OPERATION: [&str; 2] = [
     "time per operation",
     "The block size divided by the rate of all threads: a reciprocal throughput, not a latency. It \
@@ -55,7 +52,6 @@ fn members<'g, 'a>(
     known.map(|(g, _)| points(g)).filter(|(_, points): &(_, Vec<_>)| !points.is_empty()).collect()
 }
 
-/// The charts.
 pub fn lines(all: &[&Group], table: &str) -> Vec<Chart> {
     let members = members(all, table);
     let disk = members.iter().flat_map(|(g, _)| &g.all).any(|m| m.subsystem == Subsystem::Disk);

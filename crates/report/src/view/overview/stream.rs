@@ -12,7 +12,6 @@ use crate::view::num::Scale;
 use crate::view::table::Table;
 use crate::view::text::{clean, enclosed};
 
-/// What a time is here.
 const TIME: [&str; 2] = [
     "times after STREAM",
     "The bytes of one pass over the arrays, as STREAM counts them, divided by the rate of each trial. \
@@ -81,7 +80,6 @@ pub fn listing(all: &[&Group]) -> Table {
         .rows(rows)
 }
 
-/// The rates of all trials that have one.
 fn rates(m: &Measurement) -> Result<Vec<f64>, String> {
     let rates = m.trials.iter().map(|t| t.value).filter(|v| v.is_finite() && *v > 0.0);
     Some(rates.collect()).filter(|all: &Vec<_>| !all.is_empty()).ok_or_else(|| why_no_trials(m))

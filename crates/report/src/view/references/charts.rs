@@ -11,9 +11,7 @@ use crate::view::series::{drawable, mark, title};
 use crate::view::text::{clean, joined};
 use crate::view::verdict_mark;
 
-/// Points in one chart.
 const POINTS: usize = 4;
-/// Charts of one workload.
 const CHARTS: usize = 2;
 
 /// The charts of one workload; none where they would show no more than a row of the table.

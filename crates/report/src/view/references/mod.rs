@@ -4,7 +4,6 @@
 //! against the same ceiling, and the ratio of the two. What a tool's figure counts,
 //! its version and its command lines are said once a workload.
 
-mod brief;
 mod charts;
 mod notes;
 mod table;
@@ -12,9 +11,8 @@ mod table;
 use proofmark_model::{Measurement, Reference};
 use serde::Serialize;
 
-pub use self::brief::table as brief;
 pub use self::notes::{Command, ToolNote, unexplained};
-pub use self::table::{chosen, median_of_pairs, ratio, ratio_interval, with_ratio};
+pub use self::table::{brief, chosen, ratio, ratio_interval};
 use super::chart::BarChart;
 use super::grouping::distinct;
 use super::label::Group;
@@ -25,7 +23,6 @@ use super::text::{clean, plural};
 /// Rows that a terminal has room for, besides the rest of a workload.
 const ROWS: usize = 4;
 
-/// What the column `ours / theirs` means.
 pub const RATIO: &str = "The figure of proofmark's trial divided by that of the tool's run in the \
     same pair: the median over the pairs, with its 95 % interval. An interval that contains 1 shows no difference. Above \
     1, proofmark's result is the larger one.";
@@ -60,7 +57,6 @@ pub struct References {
     pub lacking: Vec<String>,
 }
 
-/// Compares one workload with its reference tools.
 pub fn compare(group: &Group, scale: &Scale) -> References {
     let compared = compared(group);
     let lacking = notes::lacking(group);

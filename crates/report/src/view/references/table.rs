@@ -4,6 +4,7 @@ use proofmark_model::{Measurement, Reference, Trial, Verdict};
 
 use super::{Compared, OURS, RATIO, compared, tools};
 use crate::view::columns::{Columns, Entry, not_finite};
+use crate::view::disk;
 use crate::view::keyed::{efficiency, keyed, why_no_ceiling, why_no_efficiency};
 use crate::view::label::{Group, best_usable};
 use crate::view::num::{Scale, median, percent};
@@ -44,7 +45,6 @@ pub fn chosen<'a>(group: &Group<'a>) -> Vec<Compared<'a>> {
     tools(group).into_iter().filter_map(one).collect()
 }
 
-/// A row per point and tool.
 pub fn table(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
     let bounded = compared.iter().any(|(m, _)| m.ceiling.is_some());
     let table = keyed(group, "compared with reference tools")
@@ -69,8 +69,31 @@ pub fn table(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
     with_ratio(table, |(_, r)| r, 1).rows(compared.iter().copied())
 }
 
+/// One configuration per workload and tool, that of the workload's headline where the tool ran it;
+/// without rows where no tool ran.
+pub fn brief(groups: &[Group]) -> Table {
+    type Row<'g, 'a> = (&'g Group<'a>, Compared<'a>);
+    let rows = groups.iter().flat_map(|g| chosen(g).into_iter().map(move |c| (g, c)));
+    let table = Columns::new("Comparison with reference tools")
+        .column("workload", |(group, _): &Row| clean(group.id))
+        .column("configuration", |(group, (m, _))| group.short(m))
+        .spare(4)
+        .column("tool", |(_, (_, r))| clean(&r.tool))
+        .keys()
+        .number("proofmark", |(_, (m, r))| {
+            median_of_pairs(r, |v| disk::scale(m, &[v]).with_label(v))
+        })
+        .spare(3)
+        .explained(OURS[0], OURS[1])
+        .number("tool result", |(_, (m, r))| {
+            disk::scale(m, &[r.value]).with_label(r.value).ok_or_else(not_finite)
+        })
+        .spare(3);
+    with_ratio(table, |(_, (_, r))| r, 0).rows(rows)
+}
+
 /// Adds the ratio, its interval, and the verdict on the tool's result.
-pub fn with_ratio<'a, R: 'a>(
+fn with_ratio<'a, R: 'a>(
     table: Columns<'a, R>,
     read: fn(&R) -> &Reference,
     spare: u8,
@@ -93,10 +116,7 @@ pub fn with_ratio<'a, R: 'a>(
 }
 
 /// The median over our trials of the pairs, or why there is none.
-pub fn median_of_pairs(
-    r: &Reference,
-    show: impl Fn(f64) -> Option<String>,
-) -> Result<String, String> {
+fn median_of_pairs(r: &Reference, show: impl Fn(f64) -> Option<String>) -> Result<String, String> {
     median(r.paired_values().into_iter()).and_then(show).ok_or_else(|| match r.paired.is_empty() {
         true => "no pair was recorded".to_owned(),
         false => not_finite(),
