@@ -1,5 +1,7 @@
 //! Tables that are written column by column: each with what it shows of a row.
 
+use std::mem;
+
 use proofmark_model::Verdict;
 
 use super::table::{Cell, Table};
@@ -15,27 +17,21 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Adds a footnote where there is one.
-    pub fn noted(self, note: Option<impl Into<String>>) -> Self {
-        Self { note: note.map(Into::into), ..self }
-    }
-}
-
-impl From<Cell> for Entry {
-    fn from(cell: Cell) -> Self {
-        Self { cell, note: None }
+    /// Adds a footnote; none of an empty text.
+    pub fn noted(self, note: impl Into<String>) -> Self {
+        Self { note: Some(note.into()).filter(|n| !n.is_empty()), ..self }
     }
 }
 
 impl From<String> for Entry {
     fn from(text: String) -> Self {
-        Cell::text(text).into()
+        Self { cell: Cell::text(text), note: None }
     }
 }
 
 impl From<Verdict> for Entry {
     fn from(verdict: Verdict) -> Self {
-        Cell::verdict(verdict).into()
+        Self { cell: Cell::verdict(verdict), note: None }
     }
 }
 
@@ -62,39 +58,32 @@ impl<'a, R> Columns<'a, R> {
         Self { table: Table::new(caption), read: Vec::new() }
     }
 
-    pub fn column<E: Into<Entry>>(
-        mut self,
-        title: impl Into<String>,
-        read: impl Fn(&R) -> E + 'a,
-    ) -> Self {
-        self.table = self.table.column(title);
-        self.reading(read)
+    fn add<E: Into<Entry>>(mut self, table: Table, read: impl Fn(&R) -> E + 'a) -> Self {
+        self.read.push(Box::new(move |row| read(row).into()));
+        Self { table, ..self }
+    }
+
+    /// A column of text.
+    pub fn column<E: Into<Entry>>(mut self, title: &str, read: impl Fn(&R) -> E + 'a) -> Self {
+        let table = mem::take(&mut self.table).column(title);
+        self.add(table, read)
     }
 
     /// A column of numbers without a unit.
-    pub fn number<E: Into<Entry>>(
-        mut self,
-        title: impl Into<String>,
-        read: impl Fn(&R) -> E + 'a,
-    ) -> Self {
-        self.table = self.table.number(title);
-        self.reading(read)
+    pub fn number<E: Into<Entry>>(mut self, title: &str, read: impl Fn(&R) -> E + 'a) -> Self {
+        let table = mem::take(&mut self.table).number(title);
+        self.add(table, read)
     }
 
     /// A column of numbers in a unit.
     pub fn measured<E: Into<Entry>>(
         mut self,
-        title: impl Into<String>,
-        unit: impl Into<String>,
+        title: &str,
+        unit: &str,
         read: impl Fn(&R) -> E + 'a,
     ) -> Self {
-        self.table = self.table.measured(title, unit);
-        self.reading(read)
-    }
-
-    fn reading<E: Into<Entry>>(mut self, read: impl Fn(&R) -> E + 'a) -> Self {
-        self.read.push(Box::new(move |row| read(row).into()));
-        self
+        let table = mem::take(&mut self.table).measured(title, unit);
+        self.add(table, read)
     }
 
     /// See [`Table::spare`].
@@ -124,11 +113,8 @@ impl<'a, R> Columns<'a, R> {
         let mut table = self.table;
         for row in rows {
             let entries = self.read.iter().map(|read| read(&row));
-            let cells = entries.map(|e| match e.note {
-                Some(note) => Cell { note: Some(table.note(note)), ..e.cell },
-                None => e.cell,
-            });
-            let cells = cells.collect();
+            let cell = |e: Entry| Cell { note: e.note.map(|note| table.note(note)), ..e.cell };
+            let cells = entries.map(cell).collect();
             table.push(cells);
         }
         table

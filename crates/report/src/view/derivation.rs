@@ -98,7 +98,7 @@ fn derivation(
     let worst = members.iter().map(|(_, c)| c.uncertainty).fold(0.0, f64::max);
     let mut table = keyed(group, "inputs of the ceiling");
     for (at, input) in first.inputs.iter().enumerate() {
-        table = table.number(clean(&input.name), move |(_, c): &(_, &Ceiling)| {
+        table = table.number(&clean(&input.name), move |(_, c): &(_, &Ceiling)| {
             with_unit(c.inputs[at].value, &clean(&c.inputs[at].unit))
         });
     }

@@ -40,8 +40,8 @@ pub fn parameter<'a, R: Point>(
     let read = move |row: &R| group.text(row.measurement(), name).ok_or(absent);
     let numeric = group.all.iter().any(|m| m.params.int(name).is_some());
     match numeric {
-        true => columns.number(title(name), read),
-        false => columns.column(title(name), read),
+        true => columns.number(&title(name), read),
+        false => columns.column(&title(name), read),
     }
     .spare(if group.implied_parameters.contains(&name) { 2 } else { 0 })
 }
@@ -63,7 +63,7 @@ pub fn named(group: &Group, what: &str, more: &str) -> String {
 /// The verdict, with a note if the threads shared CPUs.
 pub fn verdict(group: &Group, m: &Measurement) -> Entry {
     let shared = group.oversubscribed(m) && m.summary.is_some();
-    Entry::from(m.verdict).noted(shared.then(|| group.turns()))
+    Entry::from(m.verdict).noted(if shared { group.turns() } else { String::new() })
 }
 
 pub fn why_no_ceiling(m: &Measurement) -> String {
@@ -71,6 +71,14 @@ pub fn why_no_ceiling(m: &Measurement) -> String {
     // A ceiling that bears the workload's own name need not be named.
     let own = format!("{}: ", clean(&m.workload));
     why.strip_prefix(&own).unwrap_or(&why).to_owned()
+}
+
+/// The ceiling, or why there is none.
+pub fn ceiling(
+    m: &Measurement,
+    show: impl FnOnce(f64) -> Option<String>,
+) -> Result<String, String> {
+    m.ceiling.as_ref().and_then(|c| show(c.value)).ok_or_else(|| why_no_ceiling(m))
 }
 
 /// The share of the ceiling, or why there is none.

@@ -12,6 +12,7 @@ use super::num::Scale;
 use super::series::value::on_axis;
 use super::series::{follows, title};
 use super::table::Table;
+use super::text::joined;
 use super::verdict_mark;
 use super::{disk, network, operation};
 
@@ -86,28 +87,19 @@ pub fn table(group: &Group) -> Table {
 /// The distributions: of the best number and those that differ from it by the workload's
 /// axis, then of the others, as many as a chart holds.
 pub fn distribution(group: &Group) -> Option<Chart> {
-    let timed: Vec<(&Measurement, &Latency)> = group
-        .all
-        .iter()
-        .filter_map(|m| m.latency.as_ref().map(|l| (*m, l)))
-        .filter(|(_, l)| l.buckets.len() > 1)
-        .collect();
-    let scale = operation::scale(timed.iter().map(|(_, l)| *l));
-    let mut series: Vec<Series> = in_order(group, &timed)
-        .into_iter()
-        .filter_map(|(m, l)| cumulative(group, &scale, m, l))
-        .collect();
+    let is_timed = |m: &&Measurement| m.latency.as_ref().is_some_and(|l| l.buckets.len() > 1);
+    let timed: Vec<&Measurement> = group.all.iter().copied().filter(is_timed).collect();
+    let scale = operation::scale(timed.iter().filter_map(|m| m.latency.as_ref()));
+    let lines = in_order(group, &timed).into_iter();
+    let mut series: Vec<Series> = lines.filter_map(|m| cumulative(group, &scale, m)).collect();
     let more = series.len().saturating_sub(LINES);
     series.truncate(LINES);
     let times = series.iter().flat_map(|s| &s.line).map(|at| at[0]);
     let x = Axis::log(&format!("time, {}", scale.label()), times);
     let description = format!("Cumulative share of operations by time. {}.", describe(&series));
-    let name = match series.as_slice() {
-        [] => return None,
-        [one] => one.name.clone(),
-        _ => String::new(),
-    };
-    let title = title(group, "distribution of operation times", &name);
+    let first = &series.first()?.name;
+    let name = if series.len() == 1 { first } else { "" };
+    let title = title(group, "distribution of operation times", name);
     Some(Chart {
         description,
         key: "Markers: p50, p99 and p99.9, where there are enough operations.".to_owned(),
@@ -119,27 +111,23 @@ pub fn distribution(group: &Group) -> Option<Chart> {
 /// What the values of all lines say.
 pub fn describe(series: &[Series]) -> String {
     let spots = series.iter().flat_map(|s| &s.spots);
-    spots.map(|s| s.mark.about.as_str()).collect::<Vec<_>>().join("; ")
+    joined(spots.map(|s| &s.mark.about), "; ")
 }
 
 /// The best number's series first, thinned to what a chart holds, then the rest.
-fn in_order<'a>(
-    group: &Group<'a>,
-    timed: &[(&'a Measurement, &'a Latency)],
-) -> Vec<(&'a Measurement, &'a Latency)> {
-    let all: Vec<&Measurement> = timed.iter().map(|(m, _)| *m).collect();
+fn in_order<'a>(group: &Group<'a>, timed: &[&'a Measurement]) -> Vec<&'a Measurement> {
+    let but = along(group, group.axis);
     let hero = group.answer().map(|(m, _)| m);
-    let series = hero.map_or_else(Vec::new, |m| like(&all, m, &along(group, group.axis)));
-    let near = |m: &Measurement| series.iter().any(|s| std::ptr::eq(*s, m));
-    let (near, far): (Vec<_>, Vec<_>) = timed.iter().copied().partition(|(m, _)| near(m));
-    let step = |i: usize| i * (near.len() - 1) / (LINES - 1);
-    let thin: BTreeSet<usize> = match near.len() {
+    let is_near =
+        |m: &&Measurement| hero.is_some_and(|h| m.params.differs_only_in(&h.params, &but));
+    let (near, far): (Vec<_>, Vec<_>) = timed.iter().copied().partition(is_near);
+    let shown: BTreeSet<usize> = match near.len() {
         few if few <= LINES => (0..few).collect(),
-        _ => (0..LINES).map(step).collect(),
+        many => (0..LINES).map(|i| i * (many - 1) / (LINES - 1)).collect(),
     };
     let (first, rest): (Vec<_>, Vec<_>) =
-        near.iter().copied().enumerate().partition(|(i, _)| thin.contains(i));
-    first.into_iter().chain(rest).map(|(_, t)| t).chain(far).collect()
+        near.into_iter().enumerate().partition(|(i, _)| shown.contains(i));
+    first.into_iter().chain(rest).map(|(_, m)| m).chain(far).collect()
 }
 
 /// The parameters that differ along an axis: itself, and those that it decides.
@@ -149,7 +137,8 @@ fn along<'a>(group: &Group<'a>, parameter: &'a str) -> Vec<&'a str> {
     parameters
 }
 
-fn cumulative(group: &Group, scale: &Scale, m: &Measurement, l: &Latency) -> Option<Series> {
+fn cumulative(group: &Group, scale: &Scale, m: &Measurement) -> Option<Series> {
+    let l = m.latency.as_ref()?;
     let on_axis = |v: f64| on_axis(scale, v).filter(|v| *v > 1.0 / AXIS);
     let total: f64 = l.buckets.iter().map(|b| b.count as f64).sum();
     let mut line: Vec<[f64; 2]> = on_axis(l.min).map(|x| [x, 0.0]).into_iter().collect();

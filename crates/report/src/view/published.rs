@@ -12,7 +12,7 @@ use proofmark_model::{Host, Measurement, Property, Subsystem, Unit, format_count
 use super::columns::{Columns, not_finite};
 use super::declared::{block_bytes, giving};
 use super::grouping::grouped;
-use super::keyed::{Point, caption, parameter, verdict, why_no_ceiling};
+use super::keyed::{Point, caption, ceiling, parameter, verdict, why_no_ceiling};
 use super::label::{Group, spoken, why_missing, why_no_trials};
 use super::latency::NOT_TIMED;
 use super::levels::within;
@@ -60,21 +60,19 @@ pub fn tables(group: &Group, scale: &Scale) -> Vec<Table> {
     let scale = published.as_ref().unwrap_or(scale);
     let theory = group.all.iter().any(|m| is_network(m) && m.ceiling.is_some());
     let what = if group.all.iter().all(|m| round_trips(m)) { MEAN } else { "every trial" };
-    let table = |(name, members): (String, Vec<&Measurement>)| {
-        let lines: Vec<Line> = members.into_iter().map(Line::from_trials).collect();
-        start(group, scale, Some(by), [what, &name], &lines)
-            .when(theory, |table| {
-                table
-                    .number("Ceiling", |Line { m, .. }| {
-                        let ceiling = m.ceiling.as_ref().and_then(|c| scale.number(c.value));
-                        ceiling.ok_or_else(|| why_no_ceiling(m))
-                    })
-                    .measured("of ceiling", "%", |Line { m, .. }| {
-                        m.efficiency.and_then(percent).ok_or_else(|| why_no_ceiling(m))
-                    })
-            })
-            .rows(lines)
-    };
+    let table =
+        |(name, members): (String, Vec<&Measurement>)| {
+            let lines: Vec<Line> = members.into_iter().map(Line::from_trials).collect();
+            start(group, scale, Some(by), [what, &name], &lines)
+                .when(theory, |table| {
+                    table
+                        .number("Ceiling", |Line { m, .. }| ceiling(m, |v| scale.number(v)))
+                        .measured("of ceiling", "%", |Line { m, .. }| {
+                            m.efficiency.and_then(percent).ok_or_else(|| why_no_ceiling(m))
+                        })
+                })
+                .rows(lines)
+        };
     combinations(group, &group.all, by).into_iter().map(table).collect()
 }
 
@@ -124,7 +122,7 @@ fn by_block(group: &Group, by: Option<&str>, members: &[&Measurement]) -> Option
     let scale = Scale::for_values(&means.collect::<Vec<_>>(), Unit::Second);
     let what = format!("reciprocal throughput, time per block of {}", format_size(size));
     let table = start(group, &scale, by, [&what, &name], &lines)
-        .measured(latency.title.as_str(), scale.label(), |Line { m, .. }| {
+        .measured(&latency.title, scale.label(), |Line { m, .. }| {
             scale.number((latency.of)(m)?).ok_or_else(not_finite)
         })
         .explained(&latency.about[0], &latency.about[1]);
@@ -256,7 +254,7 @@ fn start<'t>(
     let caption = format!("{}, in {}{all}", caption(group, &what), scale.label());
     let columns = Columns::new(caption);
     let mut table = match by {
-        Some(by) => columns.number(spoken(by), move |Line { m, .. }| {
+        Some(by) => columns.number(&spoken(by), move |Line { m, .. }| {
             let row = match by {
                 "threads" => Some(format_count(m.params.threads())),
                 parameter => group.text(m, parameter),
@@ -278,7 +276,7 @@ fn start<'t>(
                 false => "this configuration took fewer trials".to_owned(),
             })
         };
-        table = table.number(title, value).spare(3);
+        table = table.number(&title, value).spare(3);
     }
     table
         .number("Average", |Line { m, mean, .. }| {

@@ -6,7 +6,7 @@ use proofmark_model::{Measurement, Reference, Verdict};
 use super::chart::{Bar, BarChart, BarGroup, Limit, Mark, left_out};
 use super::columns::{Columns, Entry, not_finite};
 use super::disk;
-use super::keyed::{efficiency, why_no_ceiling, why_no_efficiency};
+use super::keyed::{ceiling, efficiency, why_no_efficiency};
 use super::label::{Group, why_no_trials};
 use super::num::percent;
 use super::references::chosen;
@@ -58,10 +58,10 @@ pub fn table(groups: &[Group]) -> Table {
         .when(tools, |table| {
             table
                 .column("tool", |(_, _, r)| {
-                    let doubt = r.filter(|r| r.verdict != Verdict::Valid);
-                    let doubt = doubt.map(|r| format!("the tool's result is {}", r.verdict));
-                    let tool = Entry::from(r.map(|r| clean(&r.tool)).ok_or_else(none));
-                    if r.is_some() { tool.noted(doubt) } else { tool }
+                    let Some(r) = r else { return Err(none()).into() };
+                    let doubted = r.verdict != Verdict::Valid;
+                    let doubt = doubted.then(|| format!("the tool's result is {}", r.verdict));
+                    Entry::from(clean(&r.tool)).noted(doubt.unwrap_or_default())
                 })
                 .number("tool result", move |(_, m, r)| {
                     quantity(m, r.ok_or_else(none)?.value).ok_or_else(not_finite)
@@ -72,10 +72,7 @@ pub fn table(groups: &[Group]) -> Table {
                 })
                 .spare(1)
         })
-        .number("ceiling", |(_, m, _)| {
-            let ceiling = m.ceiling.as_ref().and_then(|c| quantity(m, c.value));
-            ceiling.ok_or_else(|| why_no_ceiling(m))
-        })
+        .number("ceiling", |(_, m, _)| ceiling(m, |v| quantity(m, v)))
         .column("verdict", |(_, m, _)| m.verdict)
         .spare(2)
         .rows(rows)

@@ -122,8 +122,8 @@ pub fn table(group: &Group, scale: &Scale) -> Table {
             value.ok_or_else(|| "not reported by the system".to_owned())
         };
         table = match unit {
-            Some(unit) => table.measured(*title, *unit, read),
-            None => table.number(*title, read),
+            Some(unit) => table.measured(title, unit, read),
+            None => table.number(title, read),
         };
     }
     let mut table = table.rows(group.all.iter().flat_map(|m| {

@@ -9,7 +9,7 @@ use super::derivation::{self, Derivation};
 use super::findings::{self, FindingGroup};
 use super::headline::{self, Headline};
 use super::heat_map::{self, HeatMap};
-use super::keyed::{efficiency, keyed, verdict, why_no_ceiling};
+use super::keyed::{ceiling, efficiency, keyed, verdict};
 use super::label::{Group, figure_of, interval, why_no_interval, why_no_trials};
 use super::latency;
 use super::num::{Scale, percent};
@@ -191,7 +191,7 @@ fn table(group: &Group, scale: &Scale) -> Table {
         if group.all.iter().all(|m| value(m).is_none()) {
             continue;
         }
-        table = table.measured(title, unit, move |m| {
+        table = table.measured(title, &unit, move |m| {
             value(m).ok_or_else(|| match m.summary {
                 None => why_no_trials(m),
                 Some(_) => "not recorded in its trials".to_owned(),
@@ -202,7 +202,6 @@ fn table(group: &Group, scale: &Scale) -> Table {
     // These tables have more columns than a terminal is wide.
     let wide = |m: &&Measurement| matches!(m.subsystem, Subsystem::Disk | Subsystem::Network);
     let wide = u8::from(group.all.iter().any(wide));
-    let ceiling = |m: &Measurement| scale.number(m.ceiling.as_ref()?.value);
     table
         .measured("95 % interval", scale.label(), |m| {
             interval(m).and_then(|i| scale.tight_interval(i)).ok_or_else(|| why_no_interval(m))
@@ -210,9 +209,7 @@ fn table(group: &Group, scale: &Scale) -> Table {
         .spare(3 * wide)
         .when(bounded, |table| {
             table
-                .measured("ceiling", scale.label(), move |m| {
-                    ceiling(m).ok_or_else(|| why_no_ceiling(m))
-                })
+                .measured("ceiling", scale.label(), |m| ceiling(m, |v| scale.number(v)))
                 .spare(4)
                 .measured("of ceiling", "%", |m| efficiency(m))
                 .spare(wide)
@@ -263,7 +260,7 @@ fn verifications(group: &Group) -> Table {
     let amount = |value| scale.number(value).ok_or_else(not_finite);
     keyed(group, "verification of the work")
         .column("verification", |(_, w): &(&Measurement, &Verification)| {
-            Entry::from(clean(&w.kind)).noted(Some(clean(&w.note)))
+            Entry::from(clean(&w.kind)).noted(clean(&w.note))
         })
         .measured("claimed", scale.label(), |(_, w)| amount(w.claimed))
         .measured("counted", scale.label(), |(_, w)| amount(w.counted))

@@ -68,7 +68,7 @@ fn matrix(group: &Group, of: &[&Measurement], name: &str, scale: &Scale) -> Opti
     .number("file", |size: &u64| format_size(*size))
     .keys();
     for of_record in records {
-        table = table.number(format_size(of_record), move |size| {
+        table = table.number(&format_size(of_record), move |size| {
             let here = |m: &&Measurement| file(m) == Some(*size) && record(m) == Some(of_record);
             figure(of.iter().copied().find(here), scale)
         });
@@ -92,7 +92,7 @@ fn by_operation(all: &[&Group], scale: &Scale) -> Option<Table> {
     .number("record", |size: &u64| format_size(*size))
     .keys();
     for (group, points) in &points {
-        table = table.number(group.heading(), move |size| {
+        table = table.number(&group.heading(), move |size| {
             // Of several ways to the file the nearest to the device.
             let near = |m: &Measurement| distance(m).unwrap_or(u8::MAX);
             let here = || points.iter().copied().filter(|m| record(m) == Some(*size));
@@ -112,6 +112,5 @@ fn figure(m: Option<&Measurement>, scale: &Scale) -> Entry {
     let way = way(m).filter(|way| !way.starts_with("direct"));
     let doubt = Some(m.verdict).filter(|v| *v != Verdict::Valid);
     let doubt = doubt.map(|verdict| format!("{verdict}: see the findings"));
-    let note = joined(way.into_iter().chain(doubt), ", ");
-    Entry::from(text).noted(Some(note).filter(|n| !n.is_empty()))
+    Entry::from(text).noted(joined(way.into_iter().chain(doubt), ", "))
 }

@@ -65,10 +65,7 @@ pub fn compare(group: &Group, scale: &Scale) -> References {
     }
     let table = table::table(group, scale, &compared);
     let fits = table.rows.len() <= ROWS;
-    let brief = match fits {
-        true => table.clone(),
-        false => table::table(group, scale, &chosen(group)),
-    };
+    let brief = if fits { table.clone() } else { table::table(group, scale, &chosen(group)) };
     let more = table.rows.len() - brief.rows.len();
     let left_out = match more {
         0 => String::new(),

@@ -5,7 +5,7 @@ use proofmark_model::{Measurement, Reference, Trial, Verdict};
 use super::{Compared, OURS, RATIO, compared, tools};
 use crate::view::columns::{Columns, Entry, not_finite};
 use crate::view::disk;
-use crate::view::keyed::{efficiency, keyed, why_no_ceiling, why_no_efficiency};
+use crate::view::keyed::{ceiling, efficiency, keyed, why_no_efficiency};
 use crate::view::label::{Group, best_usable};
 use crate::view::num::{Scale, median, percent};
 use crate::view::table::Table;
@@ -56,10 +56,7 @@ pub fn table(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
         })
         .when(bounded, |table| {
             table
-                .measured("ceiling", scale.label(), |(m, _)| {
-                    let ceiling = m.ceiling.as_ref().and_then(|c| scale.number(c.value));
-                    ceiling.ok_or_else(|| why_no_ceiling(m))
-                })
+                .measured("ceiling", scale.label(), |(m, _)| ceiling(m, |v| scale.number(v)))
                 .spare(4)
                 .measured("proofmark / ceiling", "%", |(m, _)| efficiency(m))
                 .spare(3)
@@ -132,8 +129,7 @@ fn ours(m: &Measurement, r: &Reference, scale: &Scale) -> Entry {
     let disturbed = r.paired_findings.iter().map(|f| format!("in the pairs {}", clean(&f.message)));
     let verdict = Some(m.verdict).filter(|v| *v != Verdict::Valid);
     let verdict = verdict.map(|verdict| format!("proofmark's result is {verdict}"));
-    let note = joined(verdict.into_iter().chain(disturbed), "; ");
-    Entry::from(median).noted(Some(note).filter(|n| !n.is_empty()))
+    Entry::from(median).noted(joined(verdict.into_iter().chain(disturbed), "; "))
 }
 
 /// The tool's share of the ceiling, or why there is none.
