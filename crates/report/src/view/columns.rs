@@ -1,7 +1,5 @@
 //! Tables that are written column by column: each with what it shows of a row.
 
-use std::mem;
-
 use proofmark_model::Verdict;
 
 use super::table::{Cell, Table};
@@ -58,21 +56,16 @@ impl<'a, R> Columns<'a, R> {
         Self { table: Table::new(caption), read: Vec::new() }
     }
 
-    fn add<E: Into<Entry>>(mut self, table: Table, read: impl Fn(&R) -> E + 'a) -> Self {
-        self.read.push(Box::new(move |row| read(row).into()));
-        Self { table, ..self }
-    }
-
     /// A column of text.
     pub fn column<E: Into<Entry>>(mut self, title: &str, read: impl Fn(&R) -> E + 'a) -> Self {
-        let table = mem::take(&mut self.table).column(title);
-        self.add(table, read)
+        self.table = self.table.column(title);
+        self.reading(read)
     }
 
     /// A column of numbers without a unit.
     pub fn number<E: Into<Entry>>(mut self, title: &str, read: impl Fn(&R) -> E + 'a) -> Self {
-        let table = mem::take(&mut self.table).number(title);
-        self.add(table, read)
+        self.table = self.table.number(title);
+        self.reading(read)
     }
 
     /// A column of numbers in a unit.
@@ -82,8 +75,13 @@ impl<'a, R> Columns<'a, R> {
         unit: &str,
         read: impl Fn(&R) -> E + 'a,
     ) -> Self {
-        let table = mem::take(&mut self.table).measured(title, unit);
-        self.add(table, read)
+        self.table = self.table.measured(title, unit);
+        self.reading(read)
+    }
+
+    fn reading<E: Into<Entry>>(mut self, read: impl Fn(&R) -> E + 'a) -> Self {
+        self.read.push(Box::new(move |row| read(row).into()));
+        self
     }
 
     /// See [`Table::spare`].

@@ -38,21 +38,18 @@ const NETWORK: &str = "Network. Client and server are separate processes, also o
 fn threads(run: &Run) -> String {
     let any = |is: fn(&Measurement) -> bool| run.measurements.iter().any(is);
     let (disk, network) = (any(is_disk), any(is_network));
+    let rest = any(|m| !is_disk(m) && !is_network(m)) || !(disk || network);
     let pinned = "Each thread is pinned to a CPU that this process may use, physical cores before the \
                   second threads of a core";
-    let free = "run where the scheduler puts them";
-    let rest = any(|m| !is_disk(m) && !is_network(m)) || !(disk || network);
-    let mut parts = match (rest, disk) {
-        (true, false) => vec![format!("{pinned}.")],
-        (true, true) => vec![format!("{pinned}; those of disk workloads {free}.")],
-        (false, true) if !network => vec![format!("They {free}.")],
-        (false, true) => vec![format!("Those of disk workloads {free}.")],
-        (false, false) => Vec::new(),
+    let whose = match (rest, network) {
+        (true, _) => "those of disk workloads",
+        (false, true) => "Those of disk workloads",
+        (false, false) => "They",
     };
-    if network {
-        parts.push("Those of network workloads run where the parameter placement says.".to_owned());
-    }
-    parts.join(" ")
+    let free = format!("{whose} run where the scheduler puts them");
+    let both = joined(rest.then_some(pinned).into_iter().chain(disk.then_some(&*free)), "; ");
+    let placed = "Those of network workloads run where the parameter placement says.";
+    joined([&*enclosed("", &both, "."), if network { placed } else { "" }], " ")
 }
 
 fn is_disk(m: &Measurement) -> bool {

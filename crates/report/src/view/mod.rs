@@ -55,8 +55,9 @@ mod workload;
 use std::collections::BTreeSet;
 
 use label::Group;
-use proofmark_model::{Measurement, Precision, Run, Verdict, format_seconds};
+use proofmark_model::{Run, Verdict, format_seconds};
 use serde::Serialize;
+use text::enclosed;
 
 pub use chart::{
     AXIS, Axis, Bar, BarChart, BarGroup, Chart, Kind, Limit, Mark, Panel, Rule, RuleKind, Series,
@@ -243,14 +244,15 @@ fn measured(run: &Run) -> String {
 
 /// When it began and how long it took.
 fn started(run: &Run) -> String {
-    match run.ended {
+    let took = match run.ended {
         Some(end) => {
             let seconds = end.0.duration_since(run.started.0).as_secs_f64();
-            format!("{}, took {}", run.started.display(), format_seconds(seconds.max(0.0)))
+            format!(", took {}", format_seconds(seconds.max(0.0)))
         }
-        None if run.imported.is_some() => run.started.display(),
-        None => format!("{}, end not recorded", run.started.display()),
-    }
+        None if run.imported.is_some() => String::new(),
+        None => ", end not recorded".to_owned(),
+    };
+    run.started.display() + &took
 }
 
 fn facts(run: &Run) -> Vec<Fact> {
@@ -289,12 +291,9 @@ fn trust(run: &Run, groups: &[Group]) -> Trust {
             whole + &part(suspect, "suspect", changed) + &part(invalid, "invalid", wrong)
         }
     };
-    if let Some(tool) = &run.imported {
-        let tool = clean(tool);
-        sentence += &format!(
-            " {tool} took the measurements. What else the machine did at the time is unknown."
-        );
-    }
+    let tool = run.imported.as_deref().map(clean).unwrap_or_default();
+    let unknown = " took the measurements. What else the machine did at the time is unknown.";
+    sentence += &enclosed(" ", &tool, unknown);
     if unmeasured > 0 {
         let was = if unmeasured == 1 { "was" } else { "were" };
         let what = plural(unmeasured as u64, "planned configuration");
@@ -316,11 +315,9 @@ fn trust(run: &Run, groups: &[Group]) -> Trust {
 /// `Precision: 41 of 70 intervals are as narrow as the target; the widest is ± 7.0 %
 /// (memory.triad 2 threads).`
 fn precision(groups: &[Group]) -> Option<String> {
-    let all: Vec<(Precision, &Group, &Measurement)> = groups
-        .iter()
-        .flat_map(|g| g.all.iter().filter_map(move |m| Some((m.precision?, g, *m))))
-        .filter(|(p, ..)| p.half_width.is_finite())
-        .collect();
+    let points = groups.iter().flat_map(|g| g.all.iter().map(move |m| (g, *m)));
+    let all = points.filter_map(|(g, m)| Some((m.precision?, g, m)));
+    let all: Vec<_> = all.filter(|(p, ..)| p.half_width.is_finite()).collect();
     let reached = all.iter().filter(|(p, ..)| p.reached).count();
     let (widest, group, m) = all.iter().max_by(|a, b| a.0.half_width.total_cmp(&b.0.half_width))?;
     let at = format!("{} {}", clean(&m.workload), group.short(m));
@@ -349,15 +346,14 @@ fn stopped(run: &Run) -> Option<String> {
     if run.imported.is_some() {
         return None;
     }
-    match (&run.interrupted, run.ended) {
-        (Some(signal), _) => Some(format!(
-            "{} stopped this run before its plan was complete. The report holds the results so far.",
-            clean(signal)
-        )),
-        (None, None) => Some(
-            "This run has no recorded end: it is still running, or it was killed. The report holds the results so far."
-                .to_owned(),
-        ),
-        (None, Some(_)) => None,
-    }
+    let why = match (&run.interrupted, run.ended) {
+        (Some(signal), _) => {
+            format!("{} stopped this run before its plan was complete.", clean(signal))
+        }
+        (None, None) => {
+            "This run has no recorded end: it is still running, or it was killed.".to_owned()
+        }
+        (None, Some(_)) => return None,
+    };
+    Some(format!("{why} The report holds the results so far."))
 }

@@ -112,11 +112,12 @@ pub fn reciprocal(group: &Group) -> Vec<Table> {
     parts.into_iter().filter_map(|(_, members)| by_block(group, Some(by), &members)).collect()
 }
 
-fn by_block(group: &Group, by: Option<&str>, members: &[&Measurement]) -> Option<Table> {
+fn by_block<'t>(group: &Group, by: Option<&str>, members: &[&'t Measurement]) -> Option<Table> {
     let first = members.first()?;
     let size = first.params.int("block_size")?;
     let name = by.map_or_else(String::new, |by| group.short_without(first, &[by, "block_size"]));
-    let lines: Vec<Line> = members.iter().map(|m| Line::from_blocks(group, m)).collect();
+    let line = |m: &&'t Measurement| Line::times(m, block_bytes(group, m).unwrap_or(0.0));
+    let lines: Vec<Line> = members.iter().map(line).collect();
     let latency = latency(group);
     let means = lines.iter().flat_map(|l| [l.mean, (latency.of)(l.m).ok()]).flatten();
     let scale = Scale::for_values(&means.collect::<Vec<_>>(), Unit::Second);
@@ -185,22 +186,16 @@ impl<'a> Line<'a> {
     fn from_trials(m: &'a Measurement) -> Self {
         if round_trips(m) {
             // Of each stream one block is under way at any time, so this is the mean of all.
-            let streams = m.params.threads() as f64;
-            return Self::from_times(m, m.trials.iter().map(|t| streams / t.value).collect());
+            return Self::times(m, m.params.threads() as f64);
         }
+        let trials = m.summary.as_ref().map(|s| &s.trials);
         let values = m.trials.iter().map(|t| t.value).collect();
-        let (mean, sd) =
-            m.summary.as_ref().map_or((None, None), |s| (Some(s.trials.mean), s.trials.sd));
-        Self { m, values, mean, sd }
+        Self { m, values, mean: trials.map(|t| t.mean), sd: trials.and_then(|t| t.sd) }
     }
 
-    /// The time a block of each trial; mean and deviation are those of the times.
-    fn from_blocks(group: &Group, m: &'a Measurement) -> Self {
-        let counted = block_bytes(group, m).unwrap_or(0.0);
-        Self::from_times(m, m.trials.iter().map(|t| counted / t.value).collect())
-    }
-
-    fn from_times(m: &'a Measurement, values: Vec<f64>) -> Self {
+    /// The time of so much work in each trial; mean and deviation are those of the times.
+    fn times(m: &'a Measurement, work: f64) -> Self {
+        let values: Vec<f64> = m.trials.iter().map(|t| work / t.value).collect();
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
         let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();

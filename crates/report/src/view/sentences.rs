@@ -68,11 +68,8 @@ pub fn design(group: &Group) -> String {
     // A trial that is one piece of work lasts as long as that does.
     let shortest = group.all.iter().flat_map(|m| &m.trials).map(|t| t.seconds);
     let kept = shortest.fold(f64::INFINITY, f64::min) >= KEPT * trial_s;
-    let length = if trial_s.is_finite() && trial_s > 0.0 && kept {
-        format!(" of at least {}", format_seconds(trial_s))
-    } else {
-        String::new()
-    };
+    let length = (trial_s.is_finite() && trial_s > 0.0 && kept).then(|| format_seconds(trial_s));
+    let length = enclosed(" of at least ", &length.unwrap_or_default(), "");
     let trials = if policy.min_trials == policy.max_trials {
         plural(u64::from(policy.min_trials), "trial")
     } else {
@@ -156,11 +153,10 @@ fn page_cache(group: &Group, scale: &Scale) -> Option<String> {
         group.all.iter().copied().filter(|m| distance(m).is_none()).collect();
     let (m, s) = best_usable(&cached)?;
     let (rate, name) = (scale.with_label(s.value())?, group.short(m));
-    let device = device_share(m).and_then(percent);
-    let device = device.map_or_else(
-        || "the device's share is not known".to_owned(),
-        |p| format!("the device moved {p} % of it"),
-    );
+    let device = match device_share(m).and_then(percent) {
+        Some(p) => format!("the device moved {p} % of it"),
+        None => "the device's share is not known".to_owned(),
+    };
     Some(format!("From the page cache, not the disk: {rate} ({name}); {device}."))
 }
 

@@ -27,10 +27,8 @@ fn file(m: &Measurement) -> Option<u64> {
 
 /// IOzone has one process: points on the fewest threads.
 fn single<'a>(group: &Group<'a>) -> Vec<&'a Measurement> {
-    let rates = || {
-        let rate = |m: &&Measurement| m.unit == Unit::BytePerSecond && record(m).is_some();
-        group.all.iter().copied().filter(rate)
-    };
+    let is_rate = |m: &&Measurement| m.unit == Unit::BytePerSecond && record(m).is_some();
+    let rates = || group.all.iter().copied().filter(is_rate);
     let fewest = rates().map(|m| m.params.threads()).min();
     rates().filter(|m| Some(m.params.threads()) == fewest && file(m).is_some()).collect()
 }

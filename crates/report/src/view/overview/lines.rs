@@ -12,6 +12,9 @@ use crate::view::network::PATH;
 use crate::view::series::workloads::{About, Line, Value, chart};
 use crate::view::text::{clean, enclosed, joined};
 
+const RATES: &str = "TCP and UDP throughput by streams";
+const SMALLEST: &str = "Round trip of the smallest block by streams, p50";
+const BY_SIZE: &str = "Round trip by block size, p50";
 const STREAMS: &str = "network_throughput";
 const ROUND_TRIPS: &str = "network_round_trips";
 
@@ -66,31 +69,14 @@ pub fn network(all: &[&Group]) -> Vec<Chart> {
     let best = "Best result at each number of streams, over all block sizes. Loopback is not a \
         network.";
     let loopback = "Loopback is not a network.";
-    let streams =
-        About { title: "", axis: "streams", place: format_count, value: Value::P50, key: loopback };
+    let about =
+        |title, value, key| About { title, axis: "streams", place: format_count, value, key };
+    let by_size = about(BY_SIZE, Value::P50, loopback);
+    let by_size = About { axis: "block size", place: format_size, ..by_size };
     let charts = [
-        chart(
-            &About {
-                title: "TCP and UDP throughput by streams",
-                value: Value::Rate,
-                key: best,
-                ..streams
-            },
-            &throughput,
-        ),
-        chart(
-            &About { title: "Round trip of the smallest block by streams, p50", ..streams },
-            &trips,
-        ),
-        chart(
-            &About {
-                title: "Round trip by block size, p50",
-                axis: "block size",
-                place: format_size,
-                ..streams
-            },
-            &sizes,
-        ),
+        chart(&about(RATES, Value::Rate, best), &throughput),
+        chart(&about(SMALLEST, Value::P50, loopback), &trips),
+        chart(&by_size, &sizes),
     ];
     charts.into_iter().flatten().collect()
 }
