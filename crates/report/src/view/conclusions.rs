@@ -13,7 +13,7 @@ use proofmark_model::{Counterpart, Measurement, Params, Verdict};
 use serde::Serialize;
 
 pub use self::claim::{Claim, Figure, Says};
-use self::claim::{Usable, doubted, figure, usable};
+use self::claim::{doubted, figure, usable};
 use super::disk;
 use super::label::{Group, by_subsystem, like};
 use super::network;
@@ -49,11 +49,10 @@ pub fn draw(groups: &[Group]) -> Vec<Conclusion> {
 }
 
 fn claims(groups: &[&Group]) -> Vec<Claim> {
-    let answers = groups
-        .iter()
-        .filter(|g| !g.over_time && g.spec.is_some_and(|s| !s.role.headlines.is_empty()));
-    let heroes: Vec<(&Group, &Measurement)> =
-        answers.filter_map(|g| Some((*g, g.answer()?.0))).collect();
+    let answers =
+        |g: &&&Group| !g.over_time && g.spec.is_some_and(|s| !s.role.headlines.is_empty());
+    let heroes = groups.iter().filter(answers).filter_map(|g| Some((*g, g.answer()?.0)));
+    let heroes: Vec<(&Group, &Measurement)> = heroes.collect();
     let mut out: Vec<Claim> = Vec::new();
     out.extend(heroes.iter().find_map(|(g, m)| scaling(g, m)));
     let compared = groups.iter().flat_map(|g| compare_with_counterparts(g, groups));
@@ -70,19 +69,17 @@ fn scaling(group: &Group, m: &Measurement) -> Option<Claim> {
     let parameter = Params::THREADS.into_iter().find(|k| m.params.int(k).is_some())?;
     let mut but = vec![parameter];
     but.extend(Some("working_set").filter(|set| group.axis == *set));
-    let mut series: Vec<(u64, Usable)> = like(&group.all, m, &but)
-        .into_iter()
-        .filter(|m| !group.oversubscribed(m))
-        .filter_map(|m| Some((m.params.threads(), usable(m)?)))
-        .collect();
-    series.sort_by_key(|(threads, _)| *threads);
-    let (few, many) = (series.first()?, series.last()?);
-    (many.0 > few.0).then_some(())?;
+    let mut series = like(&group.all, m, &but);
+    series.retain(|m| !group.oversubscribed(m) && usable(m).is_some());
+    series.sort_by_key(|m| m.params.threads());
+    let (few, many) = (*series.first()?, *series.last()?);
+    let [least, most] = [few, many].map(|m| m.params.threads());
+    (most > least).then_some(())?;
     let noun = parameter.strip_suffix('s').unwrap_or(parameter).replace('_', " ");
-    let name = |count: u64| format!("{} with {}", low(&group.heading()), plural(count, &noun));
+    let name = |count| format!("{} with {}", low(&group.heading()), plural(count, &noun));
     let at = group.short_without(m, &[&but, &group.implied_parameters[..]].concat());
-    let [more, less] = [name(many.0), format!("that with {}", plural(few.0, &noun))];
-    Claim::compare([(group, &more, many.1), (group, &less, few.1)], &at)
+    let [more, less] = [name(most), format!("that with {}", plural(least, &noun))];
+    Claim::compare([(group, &more, many), (group, &less, few)], &at)
 }
 
 /// A workload against those of these that do the same in another way.
@@ -100,19 +97,15 @@ fn compare_with_counterparts(left: &Group, groups: &[&Group]) -> Vec<Claim> {
 /// bytes, on the fewest threads. The points may differ in those parameters.
 fn compare(left: &Group, right: &Group, differs_in: &[&str]) -> Option<Claim> {
     let parameters = [differs_in, &["iterations", "engine"]].concat();
-    let both = left.all.iter().take(POINTS).filter_map(|a| {
-        let (a, _) = usable(a)?;
-        let b = like(&right.all, a, &parameters).into_iter().find_map(usable)?;
-        Some((usable(a)?, b))
+    let is_usable = |m: &&Measurement| usable(m).is_some();
+    let both = left.all.iter().copied().take(POINTS).filter(is_usable).filter_map(|a| {
+        let b = like(&right.all, a, &parameters).into_iter().find(is_usable)?;
+        // What the page cache may have done is none of a disk's numbers.
+        (disk::distance(a).is_some() && disk::distance(a) == disk::distance(b)).then_some((a, b))
     });
-    // What the page cache may have done is none of a disk's numbers.
-    let both = both.filter(|(a, b)| {
-        disk::distance(a.0).is_some() && disk::distance(a.0) == disk::distance(b.0)
-    });
-    let ((a, x), b) = both.min_by_key(|((m, _), _)| rank(m))?;
-    let at = left.short_without(a, &left.implied_parameters);
+    let (a, b) = both.min_by_key(|(a, _)| rank(a))?;
     let [l, r] = [left, right].map(|g| low(&g.heading()));
-    Claim::compare([(left, &l, (a, x)), (right, &r, b)], &at)
+    Claim::compare([(left, &l, a), (right, &r, b)], &left.short(a))
 }
 
 /// A title within a sentence; what is an abbreviation keeps its capitals.
@@ -139,14 +132,12 @@ fn rank(m: &Measurement) -> impl Ord + use<> {
 fn tiers(group: &Group, m: &Measurement) -> Option<Claim> {
     let isa = |m: &Measurement| m.params.text("isa").map(clean);
     let others = like(&group.all, m, &["isa"]).into_iter().filter(|o| isa(o) != isa(m));
-    let least = others.filter_map(usable).min_by(|a, b| a.1.value().total_cmp(&b.1.value()))?;
-    let [wide, narrow] = [isa(m)?, isa(least.0)?];
+    let rated = others.filter_map(|m| Some((m, usable(m)?.value())));
+    let (least, _) = rated.min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let [wide, narrow] = [isa(m)?, isa(least)?];
     let at = group.short_without(m, &[&["isa"], &group.implied_parameters[..]].concat());
     let wide = format!("{} with {wide}", low(&group.heading()));
-    Claim::compare(
-        [(group, &wide, usable(m)?), (group, &format!("that with {narrow}"), least)],
-        &at,
-    )
+    Claim::compare([(group, &wide, m), (group, &format!("that with {narrow}"), least)], &at)
 }
 
 fn compare_with_tool(group: &Group, m: &Measurement) -> Option<Claim> {
@@ -158,9 +149,8 @@ fn compare_with_tool(group: &Group, m: &Measurement) -> Option<Claim> {
 /// What time brought: the sentences under the picture that say where the value went.
 fn over_time(group: &Group) -> Vec<Claim> {
     let claim = |m: &&Measurement| {
-        let (_, s) = usable(m)?;
-        let scale = Scale::for_values(&[s.value()], m.unit);
-        let number = figure(group, m, s, &scale)?;
+        let scale = Scale::for_values(&[usable(m)?.value()], m.unit);
+        let number = figure(group, m, &scale)?;
         let said = timeline::in_short(m, &scale)?;
         let point = enclosed(" (", &number.point, ")");
         let text = format!("{}{point}{}: {said}", group.heading(), doubted(m));

@@ -50,12 +50,9 @@ pub struct Claim {
     pub right: Option<Figure>,
 }
 
-/// A measurement with its statistics, if it may be in a sentence at all.
-pub type Usable<'a> = (&'a Measurement, &'a Summary);
-
-/// A measurement whose number may be in a sentence: neither invalid nor odd.
-pub fn usable(m: &Measurement) -> Option<Usable<'_>> {
-    label::usable(m).filter(|(_, s)| s.value() > 0.0)
+/// The statistics of a measurement whose number may be in a sentence: neither invalid nor odd.
+pub fn usable(m: &Measurement) -> Option<&Summary> {
+    label::usable(m).map(|(_, s)| s).filter(|s| s.value() > 0.0)
 }
 
 /// ` (suspect)`.
@@ -90,13 +87,11 @@ impl Claim {
 
     /// One number against another of the same unit, each after its name, such as `sequential
     /// read`. `at` is what both have in common.
-    pub fn compare([left, right]: [(&Group, &str, Usable); 2], at: &str) -> Option<Self> {
-        let [(_, left_name, (a, x)), (_, right_name, (b, y))] = [left, right];
-        if a.unit != b.unit {
-            return None;
-        }
+    pub fn compare([left, right]: [(&Group, &str, &Measurement); 2], at: &str) -> Option<Self> {
+        let [(_, left_name, a), (_, right_name, b)] = [left, right];
+        let (x, y) = (usable(a)?, usable(b).filter(|_| a.unit == b.unit)?);
         let scale = Scale::for_values(&[x.value(), y.value()], a.unit);
-        let [l, r] = [figure(left.0, a, x, &scale)?, figure(right.0, b, y, &scale)?];
+        let [l, r] = [figure(left.0, a, &scale)?, figure(right.0, b, &scale)?];
         let printed = [&l.text, &r.text].map(|t| t.parse::<f64>().unwrap_or(f64::NAN));
         let apart = apart(x, y);
         let says = match apart {
@@ -153,12 +148,8 @@ impl Claim {
     }
 }
 
-pub fn figure(group: &Group, m: &Measurement, s: &Summary, scale: &Scale) -> Option<Figure> {
-    Some(Figure {
-        workload: group.name(),
-        point: group.short(m),
-        value: s.value(),
-        interval: interval(m),
-        text: scale.number(s.value())?,
-    })
+pub fn figure(group: &Group, m: &Measurement, scale: &Scale) -> Option<Figure> {
+    let [workload, point] = [group.name(), group.short(m)];
+    let value = usable(m)?.value();
+    Some(Figure { workload, point, value, interval: interval(m), text: scale.number(value)? })
 }

@@ -1,7 +1,5 @@
 //! What a tool's figure counts and is compared with, its version, its command lines; and why one did not run.
 
-use std::collections::BTreeMap;
-
 use proofmark_model::{Measurement, Reference, Run};
 use serde::Serialize;
 
@@ -81,22 +79,20 @@ pub fn lacking(group: &Group) -> Vec<String> {
     if !had_tools(group.run) || nothing_reported(group) {
         return Vec::new();
     }
-    let mut by_reason: BTreeMap<(String, String), Vec<&Measurement>> = BTreeMap::new();
-    for m in &group.all {
-        let of_tools: Vec<(&str, &String)> = m
-            .missing
-            .iter()
-            .filter_map(|(part, why)| Some((part.strip_prefix(OF_TOOL)?, why)))
-            .collect();
-        for (tool, why) in &of_tools {
-            let key = (format!("{} has no result", clean(tool)), clean(why));
-            by_reason.entry(key).or_default().push(m);
-        }
-        if of_tools.is_empty() && m.references.is_empty() {
+    let reasons = group.all.iter().flat_map(|m| {
+        let of_tools = m.missing.iter().filter_map(|(part, why)| {
+            let tool = part.strip_prefix(OF_TOOL)?;
+            Some((format!("{} has no result", clean(tool)), clean(why)))
+        });
+        let mut reasons: Vec<(String, String)> = of_tools.collect();
+        if reasons.is_empty() && m.references.is_empty() {
             let why = why_missing(m, "references", "no reason was recorded");
-            by_reason.entry(("No reference tool ran".to_owned(), why)).or_default().push(m);
+            reasons.push(("No reference tool ran".to_owned(), why));
         }
-    }
+        reasons.into_iter().map(move |reason| (reason, *m))
+    });
+    let mut by_reason = grouped(reasons);
+    by_reason.sort_by(|a, b| a.0.cmp(&b.0));
     let sentence = |((what, why), points): ((String, String), Vec<&Measurement>)| {
         let everywhere = points.len() == group.all.len();
         let at = if everywhere { String::new() } else { whereabouts(group, &points) };
