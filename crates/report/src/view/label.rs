@@ -200,11 +200,11 @@ fn find_implied_parameters<'a>(group: &Group<'a>) -> Vec<&'a str> {
     };
     let all = names(&[]).len();
     let mut implied = Vec::new();
-    for parameter in ["engine", "queue_depth"] {
-        let found = group.varying.iter().copied().find(|n| *n == parameter && *n != group.axis);
-        implied.extend(found);
-        if found.is_some() && names(&implied).len() < all {
-            implied.pop();
+    for parameter in ["engine", "queue_depth"].into_iter().filter(|n| *n != group.axis) {
+        let found = group.varying.iter().copied().find(|n| *n == parameter);
+        let more: Vec<&str> = implied.iter().copied().chain(found).collect();
+        if names(&more).len() >= all {
+            implied = more;
         }
     }
     implied
@@ -337,12 +337,8 @@ pub fn figure_of(group: &Group) -> &'static str {
     figure_word(group.all.iter().filter_map(|m| Some(m.summary.as_ref()?.headline)))
 }
 
-/// Why the median of a value that changed its level has no interval.
-pub const SEVERAL_LEVELS: &str =
-    "several levels over time: the median is on one of them or between";
-
 /// Whether a value over time stayed at more than one level.
-pub fn several_levels(m: &Measurement) -> bool {
+fn several_levels(m: &Measurement) -> bool {
     m.series.as_ref().is_some_and(|s| s.levels.len() > 1 || !s.changes.is_empty())
 }
 
@@ -355,7 +351,9 @@ pub fn interval(m: &Measurement) -> Option<[f64; 2]> {
 pub fn why_no_interval(m: &Measurement) -> String {
     match &m.summary {
         None => why_no_trials(m),
-        Some(_) if several_levels(m) => SEVERAL_LEVELS.to_owned(),
+        Some(_) if several_levels(m) => {
+            "several levels over time: the median is on one of them or between".to_owned()
+        }
         Some(s) => {
             let reason = s.figure(s.headline).missing.as_deref();
             clean(reason.unwrap_or("no interval, and no reason was recorded"))

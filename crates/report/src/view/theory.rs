@@ -6,12 +6,13 @@ use proofmark_model::{Measurement, Reference, Verdict};
 use super::chart::{Bar, BarChart, BarGroup, Limit, Mark, left_out};
 use super::columns::{Columns, Entry, not_finite};
 use super::disk;
+use super::grouping::grouped;
 use super::keyed::{ceiling, efficiency, why_no_efficiency};
 use super::label::{Group, why_no_trials};
 use super::num::percent;
 use super::references::chosen;
 use super::table::Table;
-use super::text::clean;
+use super::text::{clean, joined};
 use super::verdict_mark;
 
 /// Workloads in one chart, and charts.
@@ -80,13 +81,9 @@ pub fn table(groups: &[Group]) -> Table {
 
 /// Bars in percent of the ceiling, of workloads with a reference tool.
 pub fn charts(groups: &[Group]) -> Vec<BarChart> {
-    let rows = rows(groups);
-    let mut points: Vec<BarGroup> = Vec::new();
     let mut tools: Vec<String> = Vec::new();
-    for group in groups {
-        let of: Vec<&Row> = rows.iter().filter(|(g, _, _)| std::ptr::eq(*g, group)).collect();
-        points.extend(point(group, &of, &mut tools));
-    }
+    let rows = grouped(rows(groups).into_iter().map(|row| (row.0.id, row))).into_iter();
+    let mut points: Vec<BarGroup> = rows.filter_map(|(_, of)| point(&of, &mut tools)).collect();
     // A workload without a tool has its share in the table and with its headline.
     points.retain(|p| p.bars.len() > 1);
     let all = points.len().div_ceil(WORKLOADS);
@@ -102,8 +99,8 @@ pub fn charts(groups: &[Group]) -> Vec<BarChart> {
 }
 
 /// Ours and each tool's; `None` without a share of our own.
-fn point(group: &Group, rows: &[&Row], tools: &mut Vec<String>) -> Option<BarGroup> {
-    let (_, m, _) = rows.first()?;
+fn point(rows: &[Row], tools: &mut Vec<String>) -> Option<BarGroup> {
+    let (group, m, _) = rows.first()?;
     let ours = bar("proofmark".to_owned(), m.efficiency?, m.verdict, 0)?;
     let mut bars = vec![ours];
     // A tool at another configuration has nothing to do with these bars.
@@ -116,12 +113,9 @@ fn point(group: &Group, rows: &[&Row], tools: &mut Vec<String>) -> Option<BarGro
         });
         bars.extend(bar(name, share, r.verdict, at + 1));
     }
-    let point = match group.short(m) {
-        at if at.is_empty() => group.name(),
-        at => format!("{}: {at}", group.name()),
-    };
+    let name = joined([group.name(), group.short(m)], ": ");
     let ceiling = Some(Limit { value: 100.0, text: "100".to_owned() });
-    Some(BarGroup { name: point, bars, ceiling })
+    Some(BarGroup { name, bars, ceiling })
 }
 
 fn bar(name: String, share: f64, verdict: Verdict, who: usize) -> Option<Bar> {

@@ -21,8 +21,6 @@ use super::text::clean;
 use super::timeline::{self, Timeline};
 use super::{disk, matrix, network, published, rounds, sentences, traffic, trials};
 
-const LOAD: Unit = Unit::BytePerSecond;
-
 const MOVED: &str = "The rate of all bytes that the hardware transfers, including the lines that an \
     ordinary store reads before it overwrites them (write-allocate). The figure counts only the \
     bytes that the program requested, as STREAM does.";
@@ -175,7 +173,8 @@ fn better(group: &Group) -> &'static str {
 }
 
 fn table(group: &Group, scale: &Scale) -> Table {
-    let loads = Scale::for_largest(group.all.iter().filter_map(|m| trials::background(m)), LOAD);
+    let loads = group.all.iter().filter_map(|m| trials::background(m));
+    let loads = Scale::for_largest(loads, Unit::BytePerSecond);
     let bounded = group.all.iter().any(|m| m.ceiling.is_some());
     let figure = figure_of(group);
     let against = if bounded { " against its ceiling" } else { "" };

@@ -43,14 +43,14 @@ fn points(group: &Group, scale: &Scale) -> (Vec<BarGroup>, usize) {
     let with_tools: Vec<&Measurement> =
         drawn.into_iter().filter(|m| !m.references.is_empty()).collect();
     let drawn = with_tools.iter().filter_map(|m| Some((*m, point(group, m, scale, &tools)?)));
-    let all: Vec<(&Measurement, BarGroup)> = drawn.filter(|(_, p)| tells_more(p)).collect();
     let chosen = chosen(group);
-    let first = |m: &Measurement| chosen.iter().any(|(c, _)| std::ptr::eq(*c, m));
-    let (kept, rest): (Vec<_>, Vec<_>) = all.iter().map(|(m, _)| *m).partition(|m| first(m));
-    let kept: Vec<&Measurement> = kept.into_iter().chain(rest).take(POINTS * CHARTS).collect();
-    let is_kept = |m: &Measurement| kept.iter().any(|k| std::ptr::eq(*k, m));
+    let is_chosen = |m: &Measurement| chosen.iter().any(|(c, _)| std::ptr::eq(*c, m));
+    let mut kept: Vec<_> = drawn.filter(|(_, p)| tells_more(p)).enumerate().collect();
+    kept.sort_by_key(|(_, (m, _))| !is_chosen(m));
+    kept.truncate(POINTS * CHARTS);
+    kept.sort_by_key(|(place, _)| *place);
     let more = with_tools.len() - kept.len();
-    (all.into_iter().filter(|(m, _)| is_kept(m)).map(|(_, p)| p).collect(), more)
+    (kept.into_iter().map(|(_, (_, p))| p).collect(), more)
 }
 
 /// Whether a point has more bars than two, which are read in the table as soon: ours and at least
