@@ -6,13 +6,27 @@
 //! of the other.
 
 mod claim;
-mod drawn;
 
+use std::cmp::Reverse;
+
+use proofmark_model::{Counterpart, Measurement, Params, Verdict};
 use serde::Serialize;
 
 pub use self::claim::{Claim, Figure, Says};
-use super::label::Group;
-use super::part;
+use self::claim::{doubted, figure, usable};
+use super::disk;
+use super::label::{Group, by_subsystem, like};
+use super::network;
+use super::num::Scale;
+use super::text::{clean, enclosed, plural};
+use super::timeline;
+
+/// Sentences over time, comparisons of operations, and tools that are listed per subsystem.
+const BEST: usize = 3;
+const PAIRS: usize = 3;
+const TOOLS: usize = 2;
+/// Results of a workload that are compared with another's.
+const POINTS: usize = 1000;
 
 /// What follows from one subsystem's figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -25,11 +39,122 @@ pub struct Conclusion {
     pub claims: Vec<Claim>,
 }
 
-/// The conclusions of a run; no subsystem without a sentence.
 pub fn draw(groups: &[Group]) -> Vec<Conclusion> {
-    let parts = part::each(groups).into_iter().map(|(part, all)| {
-        let claims = drawn::claims(&all);
-        Conclusion { subsystem: part.as_str(), title: part.title(), claims }
+    let parts = by_subsystem(groups).into_iter().map(|(part, all)| Conclusion {
+        subsystem: part.as_str(),
+        title: part.title(),
+        claims: claims(&all),
     });
     parts.filter(|c| !c.claims.is_empty()).collect()
+}
+
+fn claims(groups: &[&Group]) -> Vec<Claim> {
+    let answers =
+        |g: &&&Group| !g.over_time && g.spec.is_some_and(|s| !s.role.headlines.is_empty());
+    let heroes = groups.iter().filter(answers).filter_map(|g| Some((*g, g.answer()?.0)));
+    let heroes: Vec<(&Group, &Measurement)> = heroes.collect();
+    let mut out: Vec<Claim> = Vec::new();
+    out.extend(heroes.iter().find_map(|(g, m)| scaling(g, m)));
+    let compared = groups.iter().flat_map(|g| compare_with_counterparts(g, groups));
+    out.extend(compared.take(PAIRS));
+    out.extend(heroes.iter().find_map(|(g, m)| tiers(g, m)));
+    out.extend(heroes.iter().filter_map(|(g, m)| compare_with_tool(g, m)).take(TOOLS));
+    out.extend(groups.iter().filter(|g| g.over_time).flat_map(|g| over_time(g)));
+    out
+}
+
+/// The best number against the one with the fewest threads or streams, among those that have a
+/// CPU of their own.
+fn scaling(group: &Group, m: &Measurement) -> Option<Claim> {
+    let parameter = Params::THREADS.into_iter().find(|k| m.params.int(k).is_some())?;
+    let mut but = vec![parameter];
+    but.extend(Some("working_set").filter(|set| group.axis == *set));
+    let mut series = like(&group.all, m, &but);
+    series.retain(|m| !group.oversubscribed(m) && usable(m).is_some());
+    series.sort_by_key(|m| m.params.threads());
+    let (few, many) = (*series.first()?, *series.last()?);
+    let [least, most] = [few, many].map(|m| m.params.threads());
+    (most > least).then_some(())?;
+    let noun = parameter.strip_suffix('s').unwrap_or(parameter).replace('_', " ");
+    let name = |count| format!("{} with {}", low(&group.heading()), plural(count, &noun));
+    let at = group.short_without(m, &[&but, &group.implied_parameters[..]].concat());
+    let [more, less] = [name(most), format!("that with {}", plural(least, &noun))];
+    Claim::compare([(group, &more, many), (group, &less, few)], &at)
+}
+
+/// A workload against those of these that do the same in another way.
+fn compare_with_counterparts(left: &Group, groups: &[&Group]) -> Vec<Claim> {
+    let declared = left.spec.filter(|_| !left.over_time).map(|s| &s.role.counterparts);
+    let claim = |c: &Counterpart| {
+        let right = groups.iter().find(|g| g.id == c.workload && !g.over_time)?;
+        let differs_in: Vec<&str> = c.differs_in.iter().map(AsRef::as_ref).collect();
+        compare(left, right, &differs_in)
+    };
+    declared.into_iter().flat_map(|all| all.iter()).filter_map(claim).collect()
+}
+
+/// Two workloads at a point that both have: that with the usual or the smallest block above a few
+/// bytes, on the fewest threads. The points may differ in those parameters.
+fn compare(left: &Group, right: &Group, differs_in: &[&str]) -> Option<Claim> {
+    let parameters = [differs_in, &["iterations", "engine"]].concat();
+    let is_usable = |m: &&Measurement| usable(m).is_some();
+    let both = left.all.iter().copied().take(POINTS).filter(is_usable).filter_map(|a| {
+        let b = like(&right.all, a, &parameters).into_iter().find(is_usable)?;
+        // What the page cache may have done is none of a disk's numbers.
+        (disk::distance(a).is_some() && disk::distance(a) == disk::distance(b)).then_some((a, b))
+    });
+    let (a, b) = both.min_by_key(|(a, _)| rank(a))?;
+    let [l, r] = [left, right].map(|g| low(&g.heading()));
+    Claim::compare([(left, &l, a), (right, &r, b)], &left.short(a))
+}
+
+/// A title within a sentence; what is an abbreviation keeps its capitals.
+fn low(title: &str) -> String {
+    let mut chars = title.chars();
+    let first = chars.next().filter(|c| c.is_uppercase());
+    match first.filter(|_| chars.clone().next().is_some_and(char::is_lowercase)) {
+        Some(first) => first.to_lowercase().chain(chars).collect(),
+        None => title.to_owned(),
+    }
+}
+
+/// Another machine before loopback, small blocks of at least a sector, large files, then few
+/// threads and shallow queues.
+fn rank(m: &Measurement) -> impl Ord + use<> {
+    let of = |parameter| m.params.int(parameter);
+    let block = of("block_size").unwrap_or(4096);
+    let sector = network::round_trips(m) || block >= 512;
+    let [file, depth] = [of("file_size").unwrap_or(0), of("queue_depth").unwrap_or(1)];
+    (network::over_loopback(m), !sector, block, Reverse(file), depth, m.params.threads())
+}
+
+/// The widest instruction set against the narrowest.
+fn tiers(group: &Group, m: &Measurement) -> Option<Claim> {
+    let isa = |m: &Measurement| m.params.text("isa").map(clean);
+    let others = like(&group.all, m, &["isa"]).into_iter().filter(|o| isa(o) != isa(m));
+    let rated = others.filter_map(|m| Some((m, usable(m)?.value())));
+    let (least, _) = rated.min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let [wide, narrow] = [isa(m)?, isa(least)?];
+    let at = group.short_without(m, &[&["isa"], &group.implied_parameters[..]].concat());
+    let wide = format!("{} with {wide}", low(&group.heading()));
+    Claim::compare([(group, &wide, m), (group, &format!("that with {narrow}"), least)], &at)
+}
+
+fn compare_with_tool(group: &Group, m: &Measurement) -> Option<Claim> {
+    let not_invalid = |v| v != Verdict::Invalid;
+    let r = m.references.iter().find(|r| not_invalid(r.verdict) && r.ratio.ci95.is_some())?;
+    not_invalid(m.verdict).then(|| Claim::compare_with_tool(group, m, r)).flatten()
+}
+
+/// What time brought: the sentences under the picture that say where the value went.
+fn over_time(group: &Group) -> Vec<Claim> {
+    let claim = |m: &&Measurement| {
+        let scale = Scale::for_values(&[usable(m)?.value()], m.unit);
+        let number = figure(group, m, &scale)?;
+        let said = timeline::in_short(m, &scale)?;
+        let point = enclosed(" (", &number.point, ")");
+        let text = format!("{}{point}{}: {said}", group.heading(), doubted(m));
+        Some(Claim::is(number, text))
+    };
+    group.all.iter().filter_map(claim).take(BEST).collect()
 }

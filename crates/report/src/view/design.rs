@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use proofmark_model::{Measurement, Subsystem, format_seconds};
 use serde::Serialize;
 
-use super::label::{Group, parameter_value, spoken};
-use super::part;
-use super::text::{and_list, clean, plural, stop};
+use super::label::{Group, by_subsystem, parameter_value, spoken};
+use super::text::{and_list, clean, enclosed, joined, plural, stop};
 
 /// The design of one subsystem's measurements.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -25,18 +24,14 @@ pub struct Design {
 /// Parameters whose values are listed, in this order; the others are with their workloads.
 const LISTED: [&str; 5] = ["threads", "streams", "block_size", "file_size", "data_size"];
 
-/// The design of a run.
 pub fn describe(groups: &[Group]) -> Vec<Design> {
-    let one = |(part, all): (Subsystem, Vec<(usize, &Group)>)| {
-        let groups: Vec<&Group> = all.into_iter().map(|(_, g)| g).collect();
-        Design {
-            subsystem: part.as_str(),
-            title: part.title(),
-            sentences: sentences(part, &groups),
-            workloads: groups.iter().map(|g| workload(g)).collect(),
-        }
+    let one = |(part, groups): (Subsystem, Vec<&Group>)| Design {
+        subsystem: part.as_str(),
+        title: part.title(),
+        sentences: sentences(part, &groups),
+        workloads: groups.iter().map(|g| workload(g)).collect(),
     };
-    part::each(groups).into_iter().map(one).collect()
+    by_subsystem(groups).into_iter().map(one).collect()
 }
 
 fn workload(group: &Group) -> String {
@@ -66,33 +61,24 @@ fn sentences(part: Subsystem, groups: &[&Group]) -> Vec<String> {
     if every.is_empty() || run.imported.is_some() {
         return out;
     }
-    out.extend(trials(&every, groups));
-    out.extend(strong(groups));
-    out.extend(over_time(&every));
-    out.extend(part_of(part, &every));
-    out.extend(verifications(&every));
-    out.extend(tools(&every));
+    let more = [trials(&every, groups), strong(groups), over_time(&every), part_of(part, &every)];
+    out.extend(more.into_iter().chain([verifications(&every), tools(&every)]).flatten());
     out
 }
 
 /// `: threads 1, 2 and 4; block size 8 B and 8 KiB`.
 fn parameters(groups: &[&Group]) -> String {
-    let lists = LISTED.iter().filter_map(|parameter| {
-        let mut values: BTreeMap<u64, String> = BTreeMap::new();
-        for g in groups {
-            for m in &g.all {
-                if let Some(v) = m.params.int(parameter) {
-                    values
-                        .entry(v)
-                        .or_insert_with(|| parameter_value(g.spec, parameter, &v.into()));
-                }
-            }
-        }
-        let values: Vec<String> = values.into_values().collect();
-        (!values.is_empty()).then(|| format!("{} {}", spoken(parameter), and_list(&values)))
+    let lists = LISTED.iter().map(|parameter| {
+        let of = |g: &Group, m: &Measurement| {
+            let value = m.params.int(parameter)?;
+            Some((value, parameter_value(g.spec, parameter, &value.into())))
+        };
+        let values = groups.iter().flat_map(|g| g.all.iter().filter_map(|m| of(g, m)));
+        // Of two declarations the first says how a value is written.
+        let values: BTreeMap<u64, String> = values.collect::<Vec<_>>().into_iter().rev().collect();
+        enclosed(&format!("{} ", spoken(parameter)), &and_list(values.into_values()), "")
     });
-    let lists: Vec<String> = lists.collect();
-    if lists.is_empty() { String::new() } else { format!(": {}", lists.join("; ")) }
+    enclosed(": ", &joined(lists, "; "), "")
 }
 
 /// How many trials of what length there were.
@@ -118,17 +104,9 @@ fn trials(every: &[&Measurement], groups: &[&Group]) -> Option<String> {
         .filter(|s| s.is_finite() && *s > 0.0)
         .map(format_seconds)
         .collect();
-    let asked: Vec<String> = asked.into_iter().collect();
-    let length = match asked.is_empty() {
-        true => String::new(),
-        false => format!(", each planned for {} or more", asked.join(" or ")),
-    };
+    let length = enclosed(", each planned for ", &joined(asked, " or "), " or more");
     let ids: BTreeSet<String> = fixed.iter().map(|g| clean(g.id)).collect();
-    let ids: Vec<String> = ids.into_iter().collect();
-    let but = match ids.is_empty() {
-        true => String::new(),
-        false => format!("; those of {} last as long as their work takes", and_list(&ids)),
-    };
+    let but = enclosed("; those of ", &and_list(ids), " last as long as their work takes");
     Some(format!("Each configuration has {count}{length}{but}."))
 }
 
@@ -139,18 +117,16 @@ fn fixed_work(m: &Measurement) -> bool {
 
 /// Fixed work that is divided among the threads.
 fn strong(groups: &[&Group]) -> Option<String> {
-    let fixed: Vec<String> = groups
-        .iter()
-        .filter(|g| g.all.iter().any(|m| m.params.int("iterations").is_some()))
-        .map(|g| clean(g.id))
-        .collect();
-    let fixed: Vec<String> = fixed.into_iter().collect::<BTreeSet<_>>().into_iter().collect();
-    (!fixed.is_empty()).then(|| {
-        format!(
-            "Strong scaling: the iterations of {} are divided among the threads.",
-            and_list(&fixed)
-        )
-    })
+    let fixed =
+        groups.iter().filter(|g| g.all.iter().any(|m| m.params.int("iterations").is_some()));
+    let fixed: BTreeSet<String> = fixed.map(|g| clean(g.id)).collect();
+    let why = " are divided among the threads.";
+    said(enclosed("Strong scaling: the iterations of ", &and_list(fixed), why))
+}
+
+/// A sentence, if it says anything.
+fn said(sentence: String) -> Option<String> {
+    Some(sentence).filter(|s| !s.is_empty())
 }
 
 fn over_time(every: &[&Measurement]) -> Option<String> {
@@ -170,9 +146,7 @@ fn part_of(part: Subsystem, every: &[&Measurement]) -> Option<String> {
     match part {
         Subsystem::Disk => {
             let ways: BTreeSet<String> = every.iter().filter_map(|m| super::disk::way(m)).collect();
-            let ways: Vec<String> = ways.into_iter().collect();
-            (!ways.is_empty())
-                .then(|| format!("The file was read and written {}.", ways.join("; ")))
+            said(enclosed("The file was read and written ", &joined(ways, "; "), "."))
         }
         Subsystem::Network => {
             let loopback = every.iter().filter(|m| super::network::over_loopback(m)).count();
@@ -194,23 +168,20 @@ fn part_of(part: Subsystem, every: &[&Measurement]) -> Option<String> {
 }
 
 fn verifications(every: &[&Measurement]) -> Option<String> {
-    let mut kinds: BTreeMap<String, u64> = BTreeMap::new();
-    for w in every.iter().filter_map(|m| m.verification.as_ref()) {
-        *kinds.entry(clean(&w.kind)).or_default() += 1;
-    }
-    let named: Vec<String> =
-        kinds.iter().map(|(kind, n)| format!("{kind} ({})", plural(*n, "configuration"))).collect();
-    (!named.is_empty())
-        .then(|| format!("Independent verification of the work: {}.", and_list(&named)))
+    let kinds = every.iter().filter_map(|m| Some(clean(&m.verification.as_ref()?.kind)));
+    said(enclosed("Independent verification of the work: ", &counted(kinds), "."))
 }
 
 fn tools(every: &[&Measurement]) -> Option<String> {
-    let mut tools: BTreeMap<String, u64> = BTreeMap::new();
-    for r in every.iter().flat_map(|m| &m.references) {
-        *tools.entry(clean(format!("{} {}", r.tool, r.version).trim())).or_default() += 1;
-    }
-    let named: Vec<String> =
-        tools.iter().map(|(tool, n)| format!("{tool} ({})", plural(*n, "configuration"))).collect();
-    (!named.is_empty())
-        .then(|| format!("Reference tools that ran the same work: {}.", and_list(&named)))
+    let references = every.iter().flat_map(|m| &m.references);
+    let tools = references.map(|r| clean(format!("{} {}", r.tool, r.version).trim()));
+    said(enclosed("Reference tools that ran the same work: ", &counted(tools), "."))
+}
+
+/// Each of these by name, with the number of its configurations.
+fn counted(names: impl Iterator<Item = String>) -> String {
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    names.for_each(|name| *counts.entry(name).or_default() += 1);
+    let each = counts.iter().map(|(name, n)| format!("{name} ({})", plural(*n, "configuration")));
+    and_list(each)
 }

@@ -4,9 +4,9 @@
 use proofmark_model::{Measurement, Subsystem, Unit};
 pub use proofmark_model::{WAY, distance, way};
 
-use super::num::median;
-use super::num::{Scale, percent};
+use super::num::{Scale, median, percent};
 use super::operation;
+use super::text::joined;
 
 /// Parameters that [`way`] says as well.
 pub const SAID_BY_WAY: [&str; 2] = ["cache", "flush"];
@@ -78,8 +78,8 @@ pub fn extra(m: &Measurement, scale: &Scale) -> Option<String> {
     }
     let times = operation::phrase(m);
     let device = device_share(m).and_then(percent).map(|p| format!("device {p}\u{a0}%"));
-    let parts: Vec<String> = [fall_phrase(m, scale), times, device].into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| parts.join("; "))
+    let parts = joined([fall_phrase(m, scale), times, device].into_iter().flatten(), "; ");
+    (!parts.is_empty()).then_some(parts)
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! Facts about the machine, as tables have them.
 
+use std::collections::BTreeSet;
+
 use proofmark_model::{Probe, Unit, format_quantity};
 use serde::Serialize;
 
 use super::num::plain;
-use super::text::clean;
+use super::text::{clean, joined};
 
 /// One fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -29,25 +31,20 @@ pub struct FactTable {
 }
 
 impl Fact {
+    /// A fact with the place where it was read; without a value why it is not known.
+    pub fn new(name: &str, value: Option<&str>, source: &str) -> Self {
+        let [name, source] = [name, source].map(clean);
+        Self { name, value: clean(value.unwrap_or("-")), source, known: value.is_some() }
+    }
+
     /// A fact without a source.
     pub fn plain(name: &str, value: &str) -> Self {
-        Self { name: clean(name), value: clean(value), source: String::new(), known: true }
+        Self::new(name, Some(value), "")
     }
 
-    /// A fact that is not known, and why.
-    pub fn unknown(name: &str, why: &str) -> Self {
-        let value = "-".to_owned();
-        Self { name: clean(name), value, source: clean(why), known: false }
-    }
-
-    /// A fact with the place where it was read, or why it is not known.
+    /// What was read of the machine.
     pub fn probe<T>(name: &str, probe: &Probe<T>, show: impl FnOnce(&T) -> String) -> Self {
-        Self {
-            name: clean(name),
-            value: probe.get().map_or_else(|| "-".to_owned(), |v| clean(&show(v))),
-            source: clean(probe.origin()),
-            known: probe.get().is_some(),
-        }
+        Self::new(name, probe.get().map(show).as_deref(), probe.origin())
     }
 }
 
@@ -65,17 +62,12 @@ pub fn ranges(cpus: &[u32]) -> String {
     if cpus.is_empty() {
         return "none".to_owned();
     }
-    let mut sorted = cpus.to_vec();
-    sorted.sort_unstable();
-    sorted.dedup();
     let mut runs: Vec<(u32, u32)> = Vec::new();
-    for c in sorted {
+    for c in cpus.iter().copied().collect::<BTreeSet<u32>>() {
         match runs.last_mut() {
             Some((_, end)) if end.checked_add(1) == Some(c) => *end = c,
             _ => runs.push((c, c)),
         }
     }
-    let parts: Vec<String> =
-        runs.iter().map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") }).collect();
-    parts.join(", ")
+    joined(runs.iter().map(|(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") }), ", ")
 }

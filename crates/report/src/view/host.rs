@@ -1,23 +1,33 @@
 //! The machine as tables of facts with their sources.
 
 use super::facts::{Fact, FactTable, quantity, ranges};
+use super::grouping::grouped;
 use super::num::{percent, plain};
-use super::text::{and_list, clean, plural};
-use super::{ends, storage};
-use proofmark_model::{Cache, CacheKind, CpuQuota, Host, MemoryModule, Probe, Unit, format_size};
+use super::storage;
+use super::text::{and_list, clean, enclosed, joined, plural};
+use proofmark_model::{
+    Cache, CacheKind, CpuQuota, Host, Interface, MemoryModule, NetworkPath, NumaNode, Probe,
+    ServerEnd, Unit, format_size,
+};
+
+/// Where the facts of the server are from.
+const SERVER: &str = "reported by the server";
+/// Why one of them is not known.
+const SILENT: &str = "not reported by the server";
 
 /// The machine.
 pub fn tables(host: &Host) -> Vec<FactTable> {
-    vec![
-        FactTable { title: "Processor", facts: processor(host) },
-        FactTable { title: "Clock and timer", facts: clocks(host) },
-        FactTable { title: "Memory", facts: memory(host) },
-        FactTable { title: "Storage", facts: storage::facts(host) },
-        FactTable { title: "Network", facts: ends::facts(host) },
-        FactTable { title: "System", facts: system(host) },
-        FactTable { title: "Settings that change speed", facts: settings(host) },
-        FactTable { title: "What this process may use", facts: limits(host) },
-    ]
+    let tables = [
+        ("Processor", processor(host)),
+        ("Clock and timer", clocks(host)),
+        ("Memory", memory(host)),
+        ("Storage", storage::facts(host)),
+        ("Network", network(host)),
+        ("System", system(host)),
+        ("Settings that change speed", settings(host)),
+        ("What this process may use", limits(host)),
+    ];
+    tables.into_iter().map(|(title, facts)| FactTable { title, facts }).collect()
 }
 
 /// The machine in one sentence: microarchitecture, cores, clock, virtualisation.
@@ -74,9 +84,8 @@ fn processor(host: &Host) -> Vec<Fact> {
             format!("{} placed on cores and sockets", plural(t.len() as u64, "logical CPU"))
         }),
         Fact::probe("NUMA nodes", &cpu.numa_nodes, |nodes| {
-            let parts: Vec<String> =
-                nodes.iter().map(|n| format!("node {}: CPUs {}", n.id, ranges(&n.cpus))).collect();
-            parts.join("; ")
+            let node = |n: &NumaNode| format!("node {}: CPUs {}", n.id, ranges(&n.cpus));
+            joined(nodes.iter().map(node), "; ")
         }),
     ];
     facts.extend(caches(&cpu.caches));
@@ -84,7 +93,6 @@ fn processor(host: &Host) -> Vec<Fact> {
     facts
 }
 
-/// One row per cache.
 fn caches(probe: &Probe<Vec<Cache>>) -> Vec<Fact> {
     let Some(caches) = probe.get() else {
         return vec![Fact::probe("caches", probe, |_| String::new())];
@@ -99,17 +107,10 @@ fn caches(probe: &Probe<Vec<Cache>>) -> Vec<Fact> {
             };
             let ways = c.ways.map_or_else(String::new, |w| format!(", {w} ways"));
             let line = c.line_bytes.map_or_else(String::new, |b| format!(", {b} B lines"));
-            Fact {
-                name: format!("L{} {kind} cache", c.level),
-                value: format!(
-                    "{}{line}{ways}; shared by CPUs {}; {} in all",
-                    format_size(c.size_bytes),
-                    ranges(&c.shared_by),
-                    c.instances
-                ),
-                source: clean(probe.origin()),
-                known: true,
-            }
+            let (size, cpus) = (format_size(c.size_bytes), ranges(&c.shared_by));
+            let value =
+                format!("{size}{line}{ways}; shared by CPUs {cpus}; {} in all", c.instances);
+            Fact::new(&format!("L{} {kind} cache", c.level), Some(&value), probe.origin())
         })
         .collect()
 }
@@ -142,7 +143,7 @@ fn memory(host: &Host) -> Vec<Fact> {
         Fact::probe("transparent huge pages", &m.transparent_huge_pages, Clone::clone),
         Fact::probe("modules", &m.modules, |modules| match modules.as_slice() {
             [] => "none described".to_owned(),
-            some => and_list(&alike(some)),
+            some => and_list(alike(some)),
         }),
     ]
 }
@@ -157,15 +158,50 @@ fn alike(modules: &[MemoryModule]) -> Vec<String> {
         let bits = m.data_bits.map_or_else(String::new, |b| format!(" of {b} bit"));
         format!("{} {}{transfers}{bits}", format_size(m.size_bytes), m.kind)
     };
-    let mut kinds: Vec<(String, Vec<&str>)> = Vec::new();
-    for m in modules {
-        let what = what(m);
-        match kinds.iter_mut().find(|(kind, _)| *kind == what) {
-            Some((_, places)) => places.push(&m.locator),
-            None => kinds.push((what, vec![&m.locator])),
-        }
+    let kinds = grouped(modules.iter().map(|m| (what(m), &m.locator)));
+    let kinds = kinds.into_iter();
+    kinds.map(|(kind, at)| format!("{} x {kind} ({})", at.len(), joined(at, ", "))).collect()
+}
+
+/// The way, the server, and both interfaces.
+fn network(host: &Host) -> Vec<Fact> {
+    let probe = &host.network;
+    let mut facts = vec![Fact::probe("path", probe, |n| match n.path {
+        NetworkPath::Loopback => "loopback: both ends run on this machine".to_owned(),
+        NetworkPath::Peer => format!("to {} ({})", n.server.name, n.address),
+    })];
+    let Some(n) = probe.get() else { return facts };
+    let ServerEnd { cpu, os, cpus, version, .. } = &n.server;
+    let peer = n.path == NetworkPath::Peer;
+    // Over loopback the machine of the server is this one.
+    if peer {
+        let cpu_source = if cpu.is_some() { SERVER } else { SILENT };
+        facts.push(Fact::new("server processor", cpu.as_deref(), cpu_source));
+        facts.push(Fact::new("server system", Some(os), SERVER));
     }
-    kinds.iter().map(|(kind, at)| format!("{} x {kind} ({})", at.len(), at.join(", "))).collect()
+    facts.push(Fact::new("server CPUs", Some(&ranges(cpus)), SERVER));
+    facts.push(Fact::new("server program", Some(&format!("proofmark {version}")), SERVER));
+    let origin = n.interface.origin();
+    facts.extend(interface("interface", n.interface.get(), origin, origin));
+    if peer {
+        facts.extend(interface("server interface", n.server_interface.as_ref(), SERVER, SILENT));
+    }
+    if let Some(bytes) = n.copy_bytes_per_s {
+        let copies = format!("{} per CPU", quantity(bytes, Unit::BytePerSecond));
+        facts.push(Fact::new("copies", Some(&copies), "measured, within its own cache"));
+    }
+    facts
+}
+
+/// `eth0: virtio, MTU 1500 B, driver virtio_net`, and its line rate; or why they are not known.
+fn interface(name: &str, interface: Option<&Interface>, source: &str, why: &str) -> Vec<Fact> {
+    let Some(i) = interface else { return vec![Fact::new(name, None, why)] };
+    let driver = enclosed(", driver ", i.driver.as_deref().unwrap_or_default(), "");
+    let what = format!("{}: {}, MTU {} B{driver}", i.name, i.kind, i.mtu);
+    let rate = i.bits_per_s.map(|bits| quantity(bits, Unit::BitPerSecond));
+    let rate_source = if rate.is_some() { source } else { why };
+    let rate_name = format!("{name} line rate");
+    vec![Fact::new(name, Some(&what), source), Fact::new(&rate_name, rate.as_deref(), rate_source)]
 }
 
 /// One row each, but one for all mitigations that the processor does not need.
@@ -177,10 +213,8 @@ fn settings(host: &Host) -> Vec<Fact> {
     let mut facts: Vec<Fact> =
         others.iter().map(|(name, value)| Fact::probe(name, value, Clone::clone)).collect();
     let names = without.iter().map(|(name, _)| name.rsplit(' ').next().unwrap_or(name));
-    let names: Vec<&str> = names.collect();
-    if !names.is_empty() {
-        facts.push(Fact::plain("not affected by", &names.join(", ")));
-    }
+    let names = joined(names, ", ");
+    facts.extend((!names.is_empty()).then(|| Fact::plain("not affected by", &names)));
     facts
 }
 
@@ -215,7 +249,6 @@ fn limits(host: &Host) -> Vec<Fact> {
     facts
 }
 
-/// A share in percent.
 fn share(value: f64) -> String {
     percent(value).map_or_else(|| "not finite".to_owned(), |p| format!("{p} %"))
 }

@@ -3,33 +3,47 @@
 
 use proofmark_model::Measurement;
 
+use super::columns::{Columns, Entry};
 use super::label::{Group, title, why_missing, why_no_trials};
-use super::table::{Cell, Table};
-use super::text::clean;
+use super::num::percent;
+use super::text::{clean, joined};
 
-/// A table whose first columns are the parameters that vary.
-pub fn keyed(group: &Group, caption: String, without: &[&str]) -> Table {
-    let mut table = Table::new(caption);
-    for name in group.varying.iter().filter(|n| !without.contains(n)) {
-        let numeric = group.all.iter().any(|m| m.params.int(name).is_some());
-        let title = title(name);
-        table = if numeric { table.number(title) } else { table.column(title) };
-        table = table.spare(if group.implied_parameters.contains(name) { 2 } else { 0 });
-        table.keys += 1;
-    }
-    table
+/// A row about one measurement.
+pub trait Point {
+    fn measurement(&self) -> &Measurement;
 }
 
-/// The cells of those columns for one measurement.
-pub fn keys(group: &Group, m: &Measurement, table: &mut Table, without: &[&str]) -> Vec<Cell> {
-    group
-        .varying
-        .iter()
-        .filter(|n| !without.contains(n))
-        .map(|name| {
-            table.maybe(group.text(m, name), || "not a parameter of this configuration".to_owned())
-        })
-        .collect()
+impl Point for &Measurement {
+    fn measurement(&self) -> &Measurement {
+        self
+    }
+}
+
+impl<T> Point for (&Measurement, T) {
+    fn measurement(&self) -> &Measurement {
+        self.0
+    }
+}
+
+/// A table whose first columns are the parameters that vary.
+pub fn keyed<'a, R: Point>(group: &'a Group, what: &str) -> Columns<'a, R> {
+    let columns = Columns::new(caption(group, what));
+    group.varying.iter().fold(columns, |all, name| parameter(all, group, name)).keys()
+}
+
+pub fn parameter<'a, R: Point>(
+    columns: Columns<'a, R>,
+    group: &'a Group,
+    name: &'a str,
+) -> Columns<'a, R> {
+    let absent = "not a parameter of this configuration";
+    let read = move |row: &R| group.text(row.measurement(), name).ok_or(absent);
+    let numeric = group.all.iter().any(|m| m.params.int(name).is_some());
+    match numeric {
+        true => columns.number(&title(name), read),
+        false => columns.column(&title(name), read),
+    }
+    .spare(if group.implied_parameters.contains(&name) { 2 } else { 0 })
 }
 
 /// `Floating-point peak; iterations 1 000 in all rows`.
@@ -40,21 +54,18 @@ pub fn caption(group: &Group, what: &str) -> String {
 /// The same, where more is the same in all rows.
 pub fn named(group: &Group, what: &str, more: &str) -> String {
     let title = group.heading();
-    let same = [group.fixed_phrase(), more.to_owned()];
-    let same: Vec<String> = same.into_iter().filter(|s| !s.is_empty()).collect();
-    match same.join(", ") {
+    match joined([group.fixed_phrase(), more.to_owned()], ", ") {
         same if same.is_empty() => format!("{title}: {what}"),
         same => format!("{title}: {what} ({same} in every row)"),
     }
 }
 
 /// The verdict, with a note if the threads shared CPUs.
-pub fn verdict(group: &Group, m: &Measurement, table: &mut Table) -> Cell {
-    let note = (group.oversubscribed(m) && m.summary.is_some()).then(|| table.note(group.turns()));
-    Cell { note, ..Cell::verdict(m.verdict) }
+pub fn verdict(group: &Group, m: &Measurement) -> Entry {
+    let shared = group.oversubscribed(m) && m.summary.is_some();
+    Entry::from(m.verdict).noted(if shared { group.turns() } else { String::new() })
 }
 
-/// Why there is no ceiling.
 pub fn why_no_ceiling(m: &Measurement) -> String {
     let why = why_missing(m, "ceiling", "no ceiling is known, and no reason was recorded");
     // A ceiling that bears the workload's own name need not be named.
@@ -62,7 +73,19 @@ pub fn why_no_ceiling(m: &Measurement) -> String {
     why.strip_prefix(&own).unwrap_or(&why).to_owned()
 }
 
-/// Why there is no efficiency.
+/// The ceiling, or why there is none.
+pub fn ceiling(
+    m: &Measurement,
+    show: impl FnOnce(f64) -> Option<String>,
+) -> Result<String, String> {
+    m.ceiling.as_ref().and_then(|c| show(c.value)).ok_or_else(|| why_no_ceiling(m))
+}
+
+/// The share of the ceiling, or why there is none.
+pub fn efficiency(m: &Measurement) -> Result<String, String> {
+    m.efficiency.and_then(percent).ok_or_else(|| why_no_efficiency(m))
+}
+
 pub fn why_no_efficiency(m: &Measurement) -> String {
     match (&m.summary, &m.ceiling) {
         (None, _) => why_no_trials(m),

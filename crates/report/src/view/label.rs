@@ -1,6 +1,5 @@
 //! Names of points and parameters, and the order of rows.
 
-use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use proofmark_model::{
@@ -10,7 +9,7 @@ use proofmark_model::{
 
 use super::disk::{SAID_BY_WAY, WAY, way};
 use super::network::{self, PATH, is_network};
-use super::text::{clean, plural};
+use super::text::{clean, joined, plural};
 
 /// Measurements of one workload with what its parameters look like.
 #[derive(Debug)]
@@ -40,14 +39,8 @@ pub struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// Those that were measured in trials.
     pub fn new(run: &'a Run, id: &'a str) -> Self {
         Self::build(run, id, false)
-    }
-
-    /// Those that were sampled over time.
-    pub fn over_time(run: &'a Run, id: &'a str) -> Self {
-        Self::build(run, id, true)
     }
 
     /// Their id in the report.
@@ -58,11 +51,8 @@ impl<'a> Group<'a> {
 
     /// The workload's title, and whether it is about time.
     pub fn heading(&self) -> String {
-        match self.spec.map(|s| clean(&s.title)) {
-            Some(title) if self.over_time => format!("{title} over time"),
-            Some(title) => title,
-            None => self.name(),
-        }
+        let over_time = if self.over_time { " over time" } else { "" };
+        self.spec.map_or_else(|| self.name(), |s| format!("{}{over_time}", clean(&s.title)))
     }
 
     /// Sorts the measurements by their parameters.
@@ -85,19 +75,19 @@ impl<'a> Group<'a> {
             // A table without a column that names its rows cannot be read.
             [axis, "threads"].contains(name) || values.any(|v| Some(v) != first)
         });
-        all.sort_by(|a, b| {
-            order
-                .iter()
-                .map(|name| compare(spec, name, a.params.get(name), b.params.get(name)))
-                .find(|o| o.is_ne())
-                .unwrap_or(Ordering::Equal)
-        });
+        let place = |m: &&'a Measurement, name: &str| rank(spec, name, m.params.get(name));
+        all.sort_by_key(|m| order.iter().map(|name| place(m, name)).collect::<Vec<_>>());
         let cpus = run.host.limits.usable_cpus.len() as u64;
         let implied_parameters = Vec::new();
         let mut group =
             Self { run, id, spec, all, varying, implied_parameters, fixed, axis, cpus, over_time };
         group.implied_parameters = find_implied_parameters(&group);
         group
+    }
+
+    /// The part of the machine that it is about, as its measurements or its declaration say.
+    pub fn subsystem(&self) -> Option<Subsystem> {
+        self.all.first().map(|m| m.subsystem).or(self.spec.map(|s| s.subsystem))
     }
 
     /// The result that answers for the workload, if it can be used.
@@ -119,7 +109,6 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// The note on the verdict of such a measurement.
     pub fn turns(&self) -> String {
         format!("oversubscribed: more threads than the {}", plural(self.cpus, "usable CPU"))
     }
@@ -163,13 +152,9 @@ impl<'a> Group<'a> {
             _ if Params::THREADS.contains(n) => 2,
             _ => 3,
         });
-        let parts: Vec<String> = names
-            .iter()
-            .filter_map(|name| value(self.run, m, name).map(|v| (name, v)))
-            .filter(|(_, v)| !matches!(v, Param::Text(word) if word == AUTO))
-            .map(|(name, v)| parameter_phrase(self.spec, name, &v))
-            .collect();
-        parts.join(", ")
+        let values = names.iter().filter_map(|name| Some((name, value(self.run, m, name)?)));
+        let values = values.filter(|(_, v)| !matches!(v, Param::Text(word) if word == AUTO));
+        joined(values.map(|(name, v)| parameter_phrase(self.spec, name, &v)), ", ")
     }
 }
 
@@ -183,11 +168,15 @@ pub fn groups(run: &Run) -> Vec<Group<'_>> {
     let measured = run.measurements.iter().map(|m| (m.workload.as_str(), m.series.is_some()));
     // A planned point of either kind may be measured as the other in an untrusted file.
     let all = planned.chain(measured).filter(|key| seen.insert(*key));
-    all.map(|(id, over_time)| match over_time {
-        true => Group::over_time(run, id),
-        false => Group::new(run, id),
-    })
-    .collect()
+    all.map(|(id, over_time)| Group::build(run, id, over_time)).collect()
+}
+
+/// The parts of a machine in the order of a report, each with its workloads, if it has any.
+pub fn by_subsystem<'a, 'g>(groups: &'g [Group<'a>]) -> Vec<(Subsystem, Vec<&'g Group<'a>>)> {
+    let of = |part: Subsystem| {
+        (part, groups.iter().filter(|g| g.subsystem() == Some(part)).collect::<Vec<_>>())
+    };
+    Subsystem::ALL.into_iter().map(of).filter(|(_, all)| !all.is_empty()).collect()
 }
 
 /// The value of a parameter; of the ways to a disk's file and to the server all that is said of
@@ -211,37 +200,33 @@ fn find_implied_parameters<'a>(group: &Group<'a>) -> Vec<&'a str> {
     };
     let all = names(&[]).len();
     let mut implied = Vec::new();
-    for parameter in ["engine", "queue_depth"] {
-        let found = group.varying.iter().copied().find(|n| *n == parameter && *n != group.axis);
-        implied.extend(found);
-        if found.is_some() && names(&implied).len() < all {
-            implied.pop();
+    for parameter in ["engine", "queue_depth"].into_iter().filter(|n| *n != group.axis) {
+        let found = group.varying.iter().copied().find(|n| *n == parameter);
+        let more: Vec<&str> = implied.iter().copied().chain(found).collect();
+        if names(&more).len() >= all {
+            implied = more;
         }
     }
     implied
 }
 
-/// Order of two values of a parameter: numbers by size, choices as declared.
-fn compare(
+/// The place of a parameter's value among others: choices as declared, then numbers by size.
+fn rank<'m>(
     spec: Option<&WorkloadSpec>,
     name: &str,
-    a: Option<&Param>,
-    b: Option<&Param>,
-) -> Ordering {
-    let rank = |v: Option<&Param>| -> Option<usize> {
-        let (Some(ParameterKind::Choice(words)), Some(Param::Text(text))) =
-            (spec.and_then(|s| s.parameter(name)).map(|k| &k.kind), v)
-        else {
-            return None;
-        };
-        words.iter().position(|w| w == text)
+    value: Option<&'m Param>,
+) -> (usize, Option<&'m Param>) {
+    let declared = match (kind(spec, name), value) {
+        (Some(ParameterKind::Choice(words)), Some(Param::Text(text))) => {
+            words.iter().position(|w| w == text)
+        }
+        _ => None,
     };
-    match (rank(a), rank(b)) {
-        (Some(a), Some(b)) => a.cmp(&b),
-        (Some(_), None) => Ordering::Less,
-        (None, Some(_)) => Ordering::Greater,
-        (None, None) => a.cmp(&b),
-    }
+    (declared.unwrap_or(usize::MAX), value)
+}
+
+fn kind<'s>(spec: Option<&'s WorkloadSpec>, name: &str) -> Option<&'s ParameterKind> {
+    spec.and_then(|s| s.parameter(name)).map(|k| &k.kind)
 }
 
 /// The value of a parameter for a table's cell.
@@ -249,11 +234,10 @@ pub fn parameter_value(spec: Option<&WorkloadSpec>, name: &str, value: &Param) -
     if let Some(text) = network::parameter_value(name, value).filter(|_| is_network_spec(spec)) {
         return text;
     }
-    let kind = spec.and_then(|s| s.parameter(name)).map(|k| &k.kind);
-    match (kind, value) {
-        (Some(ParameterKind::Size { .. }), Param::Int(v)) => format_size(*v),
-        (_, Param::Int(v)) => format_count(*v),
-        (_, other) => clean(&other.to_string()),
+    match value {
+        Param::Int(v) if is_size(spec, name) => format_size(*v),
+        Param::Int(v) => format_count(*v),
+        other => clean(&other.to_string()),
     }
 }
 
@@ -267,12 +251,8 @@ pub fn spoken(name: &str) -> String {
     clean(name).replace('_', " ")
 }
 
-/// Whether a parameter is a size in bytes.
 pub fn is_size(spec: Option<&WorkloadSpec>, name: &str) -> bool {
-    matches!(
-        spec.and_then(|s| s.parameter(name)).map(|k| &k.kind),
-        Some(ParameterKind::Size { .. })
-    )
+    matches!(kind(spec, name), Some(ParameterKind::Size { .. }))
 }
 
 fn is_network_spec(spec: Option<&WorkloadSpec>) -> bool {
@@ -284,20 +264,30 @@ fn parameter_phrase(spec: Option<&WorkloadSpec>, name: &str, value: &Param) -> S
     if let Some(text) = network::parameter_phrase(name, value).filter(|_| is_network_spec(spec)) {
         return text;
     }
+    let (text, said) = (parameter_value(spec, name, value), spoken(name));
     match (name.strip_suffix('s'), value) {
         (_, Param::Int(percent)) if name == "reads" => format!("{percent} % reads"),
         (Some(noun), Param::Int(n)) if !is_size(spec, name) => plural(*n, &spoken(noun)),
-        (Some(_), Param::Text(_)) => {
-            format!("{} {}", parameter_value(spec, name, value), spoken(name))
-        }
-        (None, Param::Text(_)) => parameter_value(spec, name, value),
-        _ => format!("{} {}", spoken(name), parameter_value(spec, name, value)),
+        (Some(_), Param::Text(_)) => format!("{text} {said}"),
+        (None, Param::Text(_)) => text,
+        _ => format!("{said} {text}"),
     }
 }
 
 /// Members of `all` that differ from `from` in these parameters only.
 pub fn like<'a>(all: &[&'a Measurement], from: &Measurement, but: &[&str]) -> Vec<&'a Measurement> {
     all.iter().copied().filter(|m| m.params.differs_only_in(&from.params, but)).collect()
+}
+
+/// The series among `all` along these parameters, each with the members that differ in them only.
+pub fn series<'a>(all: &[&'a Measurement], but: &[&str]) -> Vec<Vec<&'a Measurement>> {
+    let mut out: Vec<Vec<&Measurement>> = Vec::new();
+    for m in all {
+        if !out.iter().flatten().any(|known| std::ptr::eq(*known, *m)) {
+            out.push(like(all, m, but));
+        }
+    }
+    out
 }
 
 /// A measurement with its statistics, if its figure may be used: neither invalid nor odd.
@@ -312,24 +302,21 @@ pub fn best_usable<'a>(all: &[&'a Measurement]) -> Option<(&'a Measurement, &'a 
     usable(best(&fit)?)
 }
 
-/// Why a measurement has no trials, or no summary.
 pub fn why_no_trials(m: &Measurement) -> String {
-    if let Some(reason) = m.missing.get("summary") {
-        return clean(reason);
-    }
-    match &m.ending {
+    let ending = match &m.ending {
         Ending::Crashed { signal: Some(signal), detail } => {
-            clean(&format!("{signal} ended the worker: {detail}"))
+            format!("{signal} ended the worker: {detail}")
         }
-        Ending::Crashed { signal: None, detail } => clean(&format!("the worker crashed: {detail}")),
-        Ending::Refused { reason } => clean(&format!("cannot run here: {reason}")),
-        Ending::Unverified { reason } => clean(&format!("verification failed: {reason}")),
-        Ending::Interrupted { by } => clean(&format!("{by} stopped the run")),
+        Ending::Crashed { signal: None, detail } => format!("the worker crashed: {detail}"),
+        Ending::Refused { reason } => format!("cannot run here: {reason}"),
+        Ending::Unverified { reason } => format!("verification failed: {reason}"),
+        Ending::Interrupted { by } => format!("{by} stopped the run"),
         Ending::Unfinished => "the measurement was in progress when this was written".to_owned(),
         Ending::Complete | Ending::Budget => {
             "no trial was taken, and no reason was recorded".to_owned()
         }
-    }
+    };
+    why_missing(m, "summary", &clean(&ending))
 }
 
 /// Why a named part is missing, as recorded, or a sentence in its place.
@@ -345,12 +332,13 @@ pub fn figure_word(mut kinds: impl Iterator<Item = FigureKind>) -> &'static str 
     }
 }
 
-/// Why the median of a value that changed its level has no interval.
-pub const SEVERAL_LEVELS: &str =
-    "several levels over time: the median is on one of them or between";
+/// The same of all that a workload puts first.
+pub fn figure_of(group: &Group) -> &'static str {
+    figure_word(group.all.iter().filter_map(|m| Some(m.summary.as_ref()?.headline)))
+}
 
 /// Whether a value over time stayed at more than one level.
-pub fn several_levels(m: &Measurement) -> bool {
+fn several_levels(m: &Measurement) -> bool {
     m.series.as_ref().is_some_and(|s| s.levels.len() > 1 || !s.changes.is_empty())
 }
 
@@ -360,11 +348,12 @@ pub fn interval(m: &Measurement) -> Option<[f64; 2]> {
     m.summary.as_ref()?.ci95().filter(|_| !several_levels(m))
 }
 
-/// Why a measurement has no 95 % interval.
 pub fn why_no_interval(m: &Measurement) -> String {
     match &m.summary {
         None => why_no_trials(m),
-        Some(_) if several_levels(m) => SEVERAL_LEVELS.to_owned(),
+        Some(_) if several_levels(m) => {
+            "several levels over time: the median is on one of them or between".to_owned()
+        }
         Some(s) => {
             let reason = s.figure(s.headline).missing.as_deref();
             clean(reason.unwrap_or("no interval, and no reason was recorded"))

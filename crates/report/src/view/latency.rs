@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 use proofmark_model::{Latency, Measurement, Subsystem, Verdict};
 
 use super::chart::{AXIS, Axis, Chart, LINES, Mark, Series, Spot, left_out, wide};
-use super::keyed::{caption, keyed, keys};
-use super::label::like;
-use super::label::{Group, why_missing, why_no_trials};
+use super::keyed::keyed;
+use super::label::{Group, like, series, why_missing, why_no_trials};
 use super::num::Scale;
 use super::series::value::on_axis;
 use super::series::{follows, title};
-use super::table::{Cell, Table};
+use super::table::Table;
+use super::text::joined;
 use super::verdict_mark;
 use super::{disk, network, operation};
 
@@ -21,15 +21,12 @@ const STEP: f64 = 0.1;
 /// Latency-throughput curves of one workload.
 const CURVES: usize = 4;
 
-/// What the times of I/Os are.
 const IO_TIME: &str = "The time of one I/O from before its submission until its completion is seen, over \
     all trials. With several in flight, it includes waiting for the others.";
 
-/// What the times of round trips are.
 const ROUND_TRIP: &str = "The time from before the message is sent until its whole answer has arrived, \
     over all trials. It is the full round trip, not half of it.";
 
-/// What the times of connections are.
 const CONNECTION: &str =
     "The time from before the socket is created until the server's first byte arrives.";
 
@@ -44,89 +41,65 @@ fn meaning(group: &Group) -> Option<(&'static str, &'static str)> {
     }
 }
 
-/// The cell of one of the times of single operations, or why there is none.
-pub fn percentile(
-    m: &Measurement,
-    scale: &Scale,
-    table: &mut Table,
-    read: impl Fn(&Latency) -> Option<f64>,
-) -> Cell {
-    let text = m.latency.as_ref().and_then(read).and_then(|v| scale.number(v));
-    table.maybe(text, || match m.latency {
-        None => "its operations were not timed individually".to_owned(),
-        Some(_) => "too few operations for this percentile".to_owned(),
+/// Why a point has no times of single operations.
+pub const NOT_TIMED: &str = "its operations were not timed individually";
+
+type Time = fn(&Latency) -> Option<f64>;
+
+fn latency(m: &Measurement) -> Result<&Latency, String> {
+    m.latency.as_ref().ok_or_else(|| match m.summary {
+        None => why_no_trials(m),
+        Some(_) => why_missing(m, "latency", NOT_TIMED),
     })
 }
 
 /// Percentiles of every point that has them; empty where none has.
 pub fn table(group: &Group) -> Table {
-    let scale = operation::scale(group.all.iter().filter_map(|m| m.latency.as_ref()));
-    let mut table = keyed(group, caption(group, "times of single operations"), &[]);
-    // A narrow page always has p50 and p99.
-    for (name, spare) in
-        [("min", 4), ("mean", 3), ("p50", 0), ("p90", 4), ("p99", 0), ("p99.9", 1), ("max", 1)]
-    {
-        table = table.measured(name, scale.label()).spare(spare);
+    let scale = &operation::scale(group.all.iter().filter_map(|m| m.latency.as_ref()));
+    let times: [(_, _, Time); 7] = [
+        // A narrow page always has p50 and p99.
+        ("min", 4, |l| Some(l.min)),
+        ("mean", 3, |l| Some(l.mean)),
+        ("p50", 0, |l| Some(l.p50)),
+        ("p90", 4, |l| l.p90),
+        ("p99", 0, |l| l.p99),
+        ("p99.9", 1, |l| l.p999),
+        ("max", 1, |l| Some(l.max)),
+    ];
+    let mut table = keyed(group, "times of single operations");
+    for (name, spare, read) in times {
+        let time = move |m: &&Measurement| {
+            let time = read(latency(m)?).and_then(|v| scale.number(v));
+            time.ok_or_else(|| "too few operations for this percentile".to_owned())
+        };
+        table = table.measured(name, scale.label(), time).spare(spare);
         if let Some((term, about)) = meaning(group).filter(|_| name == "p50") {
             table = table.explained(term, about);
         }
     }
-    table = table.number("count").spare(3);
-    if group.all.iter().all(|m| m.latency.is_none()) {
-        return table;
-    }
-    for m in &group.all {
-        let mut cells = keys(group, m, &mut table, &[]);
-        let Some(count) = m.latency.as_ref().map(|l| l.count) else {
-            let none = table.missing(match m.summary {
-                None => why_no_trials(m),
-                Some(_) => why_missing(m, "latency", "its operations were not timed individually"),
-            });
-            cells.resize(table.columns.len(), none);
-            table.push(cells);
-            continue;
-        };
-        let times: [fn(&Latency) -> Option<f64>; 7] = [
-            |l| Some(l.min),
-            |l| Some(l.mean),
-            |l| Some(l.p50),
-            |l| l.p90,
-            |l| l.p99,
-            |l| l.p999,
-            |l| Some(l.max),
-        ];
-        cells.extend(times.map(|read| percentile(m, &scale, &mut table, read)));
-        cells.push(Cell::text(proofmark_model::format_count(count)));
-        table.push(cells);
-    }
+    let timed = group.all.iter().any(|m| m.latency.is_some());
     table
+        .number("count", |m| latency(m).map(|l| proofmark_model::format_count(l.count)))
+        .spare(3)
+        .rows(group.all.iter().copied().filter(|_| timed))
 }
 
 /// The distributions: of the best number and those that differ from it by the workload's
 /// axis, then of the others, as many as a chart holds.
 pub fn distribution(group: &Group) -> Option<Chart> {
-    let timed: Vec<(&Measurement, &Latency)> = group
-        .all
-        .iter()
-        .filter_map(|m| m.latency.as_ref().map(|l| (*m, l)))
-        .filter(|(_, l)| l.buckets.len() > 1)
-        .collect();
-    let scale = operation::scale(timed.iter().map(|(_, l)| *l));
-    let mut series: Vec<Series> = in_order(group, &timed)
-        .into_iter()
-        .filter_map(|(m, l)| cumulative(group, &scale, m, l))
-        .collect();
+    let is_timed = |m: &&Measurement| m.latency.as_ref().is_some_and(|l| l.buckets.len() > 1);
+    let timed: Vec<&Measurement> = group.all.iter().copied().filter(is_timed).collect();
+    let scale = operation::scale(timed.iter().filter_map(|m| m.latency.as_ref()));
+    let lines = in_order(group, &timed).into_iter();
+    let mut series: Vec<Series> = lines.filter_map(|m| cumulative(group, &scale, m)).collect();
     let more = series.len().saturating_sub(LINES);
     series.truncate(LINES);
     let times = series.iter().flat_map(|s| &s.line).map(|at| at[0]);
     let x = Axis::log(&format!("time, {}", scale.label()), times);
     let description = format!("Cumulative share of operations by time. {}.", describe(&series));
-    let name = match series.as_slice() {
-        [] => return None,
-        [one] => one.name.clone(),
-        _ => String::new(),
-    };
-    let title = title(group, "distribution of operation times", &name);
+    let first = &series.first()?.name;
+    let name = if series.len() == 1 { first } else { "" };
+    let title = title(group, "distribution of operation times", name);
     Some(Chart {
         description,
         key: "Markers: p50, p99 and p99.9, where there are enough operations.".to_owned(),
@@ -138,27 +111,23 @@ pub fn distribution(group: &Group) -> Option<Chart> {
 /// What the values of all lines say.
 pub fn describe(series: &[Series]) -> String {
     let spots = series.iter().flat_map(|s| &s.spots);
-    spots.map(|s| s.mark.about.as_str()).collect::<Vec<_>>().join("; ")
+    joined(spots.map(|s| &s.mark.about), "; ")
 }
 
 /// The best number's series first, thinned to what a chart holds, then the rest.
-fn in_order<'a>(
-    group: &Group<'a>,
-    timed: &[(&'a Measurement, &'a Latency)],
-) -> Vec<(&'a Measurement, &'a Latency)> {
-    let all: Vec<&Measurement> = timed.iter().map(|(m, _)| *m).collect();
+fn in_order<'a>(group: &Group<'a>, timed: &[&'a Measurement]) -> Vec<&'a Measurement> {
+    let but = along(group, group.axis);
     let hero = group.answer().map(|(m, _)| m);
-    let series = hero.map_or_else(Vec::new, |m| like(&all, m, &along(group, group.axis)));
-    let near = |m: &Measurement| series.iter().any(|s| std::ptr::eq(*s, m));
-    let (near, far): (Vec<_>, Vec<_>) = timed.iter().copied().partition(|(m, _)| near(m));
-    let step = |i: usize| i * (near.len() - 1) / (LINES - 1);
-    let thin: BTreeSet<usize> = match near.len() {
+    let is_near =
+        |m: &&Measurement| hero.is_some_and(|h| m.params.differs_only_in(&h.params, &but));
+    let (near, far): (Vec<_>, Vec<_>) = timed.iter().copied().partition(is_near);
+    let shown: BTreeSet<usize> = match near.len() {
         few if few <= LINES => (0..few).collect(),
-        _ => (0..LINES).map(step).collect(),
+        many => (0..LINES).map(|i| i * (many - 1) / (LINES - 1)).collect(),
     };
     let (first, rest): (Vec<_>, Vec<_>) =
-        near.iter().copied().enumerate().partition(|(i, _)| thin.contains(i));
-    first.into_iter().chain(rest).map(|(_, t)| t).chain(far).collect()
+        near.into_iter().enumerate().partition(|(i, _)| shown.contains(i));
+    first.into_iter().chain(rest).map(|(_, m)| m).chain(far).collect()
 }
 
 /// The parameters that differ along an axis: itself, and those that it decides.
@@ -168,7 +137,8 @@ fn along<'a>(group: &Group<'a>, parameter: &'a str) -> Vec<&'a str> {
     parameters
 }
 
-fn cumulative(group: &Group, scale: &Scale, m: &Measurement, l: &Latency) -> Option<Series> {
+fn cumulative(group: &Group, scale: &Scale, m: &Measurement) -> Option<Series> {
+    let l = m.latency.as_ref()?;
     let on_axis = |v: f64| on_axis(scale, v).filter(|v| *v > 1.0 / AXIS);
     let total: f64 = l.buckets.iter().map(|b| b.count as f64).sum();
     let mut line: Vec<[f64; 2]> = on_axis(l.min).map(|x| [x, 0.0]).into_iter().collect();
@@ -205,12 +175,9 @@ pub fn curves(group: &Group, scale: &Scale) -> Vec<Chart> {
         group.all.iter().copied().filter(|m| disk::distance(m).is_some()).collect();
     let hero = group.answer().map(|(m, _)| m);
     let but = along(group, DEPTH);
-    let mut sweeps: Vec<Vec<&Measurement>> = Vec::new();
-    for m in hero.into_iter().chain(asked.iter().copied()) {
-        if !sweeps.iter().flatten().any(|known| std::ptr::eq(*known, m)) {
-            sweeps.push(like(&asked, m, &but));
-        }
-    }
+    let first = |s: &Vec<&Measurement>| hero.is_none_or(|hero| like(s, hero, &but).is_empty());
+    let mut sweeps = series(&asked, &but);
+    sweeps.sort_by_key(first);
     sweeps.iter().filter_map(|s| sweep(group, scale, s, &but)).take(CURVES).collect()
 }
 
@@ -223,7 +190,7 @@ fn sweep(group: &Group, scale: &Scale, members: &[&Measurement], but: &[&str]) -
     let counted = disk::chart_iops(members.iter().map(|(_, m)| *m));
     let rate = counted(first).unwrap_or_else(|| scale.clone());
     let times = operation::scale(members.iter().filter_map(|(_, m)| m.latency.as_ref()));
-    let line = |name: &str, read: fn(&Latency) -> Option<f64>| {
+    let line = |name: &str, read: Time| {
         let spot = |(depth, m): &(u64, &Measurement)| {
             let (rated, time) = (m.summary.as_ref()?.value(), read(m.latency.as_ref()?)?);
             let about = format!(

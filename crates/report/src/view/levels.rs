@@ -1,7 +1,8 @@
 //! Cache levels as the machine reports them, and what was measured within them.
 
-use proofmark_model::{Cache, CacheKind, Host, Measurement, Run};
+use proofmark_model::{Cache, CacheKind, Finding, Host, Measurement, Run};
 
+use super::grouping::grouped;
 use super::text::clean;
 
 /// Share of a level that a working set may fill and still be within it: the rest
@@ -39,13 +40,8 @@ pub fn levels(host: &Host) -> Vec<Level<'_>> {
 
 /// The name of a level that holds data.
 fn name(level: u64) -> Option<&'static str> {
-    match level {
-        1 => Some("L1d"),
-        2 => Some("L2"),
-        3 => Some("L3"),
-        4 => Some("L4"),
-        _ => None,
-    }
+    let names = ["L1d", "L2", "L3", "L4"];
+    names.get(usize::try_from(level.checked_sub(1)?).ok()?).copied()
 }
 
 impl Level<'_> {
@@ -57,18 +53,14 @@ impl Level<'_> {
     }
 }
 
-/// The nearest level that holds so many bytes of each thread, as reported.
-fn level_of(host: &Host, set: u64, threads: u64) -> Option<&'static str> {
-    levels(host).into_iter().find(|l| set as f64 <= l.each(host, threads)).map(|l| l.name)
-}
-
 /// `within L2` where a level holds the whole working set of each thread, as reported;
 /// `partly within L3` where the last one could hold more than a quarter of all sets.
 pub fn within(host: &Host, set: u64, threads: u64) -> Option<String> {
-    if let Some(level) = level_of(host, set, threads) {
-        return Some(format!("within {level}"));
+    let levels = levels(host);
+    if let Some(level) = levels.iter().find(|l| set as f64 <= l.each(host, threads)) {
+        return Some(format!("within {}", level.name));
     }
-    let last = levels(host).pop()?.name;
+    let last = levels.last()?.name;
     let large = TIMES.saturating_mul(host.usable_cache()?);
     (set.saturating_mul(threads) < large).then(|| format!("partly within {last}"))
 }
@@ -119,28 +111,20 @@ pub struct Disagreement {
 
 /// What the check `cache_disagreement` found, each once.
 pub fn disagreements<'a>(among: impl Iterator<Item = &'a Measurement>) -> Vec<Disagreement> {
-    let mut out: Vec<Disagreement> = Vec::new();
-    let findings = among.flat_map(|m| &m.findings);
-    for f in findings.filter(|f| f.check == "cache_disagreement") {
-        let bytes = |name| f.evidence.get(name).and_then(serde_json::Value::as_f64);
-        let level = match f.evidence.get("level") {
-            Some(serde_json::Value::String(word)) => word.clone(),
-            Some(number) => number.to_string(),
-            None => continue,
-        };
+    let disagreement = |f: &Finding| {
+        let bytes = |name| f.evidence.get(name)?.as_f64();
+        let level = f.evidence.get("level")?;
+        let level = level.as_str().map_or_else(|| level.to_string(), str::to_owned);
         let number = level.strip_prefix('L').unwrap_or(&level);
         let level = match number.parse().ok().and_then(name) {
             Some(known) => known.to_owned(),
             None if number.parse::<u64>().is_ok() => format!("L{number}"),
             None => clean(&level),
         };
-        let (Some(reported), Some(measured)) = (bytes("reported_bytes"), bytes("measured_bytes"))
-        else {
-            continue;
-        };
-        if !out.iter().any(|d| d.level == level && d.measured == measured) {
-            out.push(Disagreement { level, reported, measured });
-        }
-    }
-    out
+        let (reported, measured) = (bytes("reported_bytes")?, bytes("measured_bytes")?);
+        Some(((level.clone(), measured), Disagreement { level, reported, measured }))
+    };
+    let findings = among.flat_map(|m| &m.findings).filter(|f| f.check == "cache_disagreement");
+    let each = grouped(findings.filter_map(disagreement)).into_iter();
+    each.filter_map(|(_, same)| same.into_iter().next()).collect()
 }

@@ -5,11 +5,11 @@
 
 use proofmark_model::{Measurement, Run, Subsystem, format_quantity, format_seconds};
 
+use super::grouping::grouped;
 use super::network::is_network;
 use super::num::percent;
-use super::text::clean;
+use super::text::{clean, enclosed, joined};
 
-/// The three figures.
 const FIGURES: &str = "Figures. CPU and memory loads run in slices of about 20 us, which shows when the thread did \
     not run. Windows of 0.25 ms (memory: 1 ms) in which nothing was taken are clean. Attainable is \
     what the hardware does when it is left alone: of CPU loads the 95th percentile of the clean \
@@ -19,44 +19,37 @@ const FIGURES: &str = "Figures. CPU and memory loads run in slices of about 20 u
     for CPU loads, typical for memory and whole problems, delivered for single operations of disk \
     and network.";
 
-/// How sure they are.
 const STATISTICS: &str = "Statistics. A figure is the median of its rounds: a trial of 0.1 s is one, a longer one of a \
     CPU or memory load several. Its interval contains the true median with at least 95 % \
     confidence and assumes no distribution. It comes from order statistics and needs at least 8 \
     rounds; of other loads each trial is one. The standard deviation is that of the trials, as a sample (n - \
     1). Every trial is kept and shown.";
 
-/// What is counted in memory.
 const MEMORY: &str = "Memory. Bytes are counted as in STREAM: each byte that the program reads \
     or writes counts once. Bytes moved include the lines that an ordinary store reads before it \
     overwrites them. Pages are touched before timing starts. A latency is the time of a load that \
     waits for the one before it. Time divided by operations is called reciprocal throughput.";
 
-/// What is counted on a network.
 const NETWORK: &str = "Network. Client and server are separate processes, also over loopback. \
     Every loopback result is marked as such. Rates count payload bits without headers, as received. \
     A round trip is the full one, not half. The counters of both interfaces and protocols are read \
     before and after each trial.";
 
-/// Where threads run.
 fn threads(run: &Run) -> String {
     let any = |is: fn(&Measurement) -> bool| run.measurements.iter().any(is);
     let (disk, network) = (any(is_disk), any(is_network));
+    let rest = any(|m| !is_disk(m) && !is_network(m)) || !(disk || network);
     let pinned = "Each thread is pinned to a CPU that this process may use, physical cores before the \
                   second threads of a core";
-    let free = "run where the scheduler puts them";
-    let rest = any(|m| !is_disk(m) && !is_network(m)) || !(disk || network);
-    let mut parts = match (rest, disk) {
-        (true, false) => vec![format!("{pinned}.")],
-        (true, true) => vec![format!("{pinned}; those of disk workloads {free}.")],
-        (false, true) if !network => vec![format!("They {free}.")],
-        (false, true) => vec![format!("Those of disk workloads {free}.")],
-        (false, false) => Vec::new(),
+    let whose = match (rest, network) {
+        (true, _) => "those of disk workloads",
+        (false, true) => "Those of disk workloads",
+        (false, false) => "They",
     };
-    if network {
-        parts.push("Those of network workloads run where the parameter placement says.".to_owned());
-    }
-    parts.join(" ")
+    let free = format!("{whose} run where the scheduler puts them");
+    let both = joined(rest.then_some(pinned).into_iter().chain(disk.then_some(&*free)), "; ");
+    let placed = "Those of network workloads run where the parameter placement says.";
+    joined([&*enclosed("", &both, "."), if network { placed } else { "" }], " ")
 }
 
 fn is_disk(m: &Measurement) -> bool {
@@ -70,22 +63,13 @@ fn targets(run: &Run) -> String {
         Some(share) => format!("{share} %"),
         None => "an unknown share".to_owned(),
     };
-    let mut targets: Vec<(String, Vec<&str>)> = Vec::new();
     let here = |s: &Subsystem| run.measurements.iter().any(|m| m.subsystem == *s);
-    for subsystem in Subsystem::ALL.into_iter().filter(here) {
-        let target = percentage(policy.target_for(subsystem));
-        match targets.iter_mut().find(|(known, _)| *known == target) {
-            Some((_, of)) => of.push(subsystem.word()),
-            None => targets.push((target, vec![subsystem.word()])),
-        }
-    }
+    let here = Subsystem::ALL.into_iter().filter(here);
+    let targets = grouped(here.map(|s| (percentage(policy.target_for(s)), s.word())));
     match targets.as_slice() {
         [] => percentage(policy.target),
         [(target, _)] => target.clone(),
-        several => {
-            let each = several.iter().map(|(t, of)| format!("{t} ({})", of.join(", ")));
-            each.collect::<Vec<_>>().join(", ")
-        }
+        several => joined(several.iter().map(|(t, of)| format!("{t} ({})", of.join(", "))), ", "),
     }
 }
 
@@ -119,14 +103,9 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
         run.plan.points.iter().any(|p| p.workload == workload)
             || run.measurements.iter().any(|m| m.workload == workload)
     };
-    let others: Vec<String> = policy
-        .trial_s_of
-        .iter()
-        .filter(|(workload, _)| of_run(workload))
-        .map(|(workload, s)| format!("{} for {}", seconds(*s), clean(workload)))
-        .collect();
-    let others =
-        if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };
+    let others = policy.trial_s_of.iter().filter(|(workload, _)| of_run(workload));
+    let others = others.map(|(workload, s)| format!("{} for {}", seconds(*s), clean(workload)));
+    let others = enclosed(" (", &joined(others, ", "), ")");
     let mut out = vec![
         format!(
             "Time. A rate is the work of all threads divided by wall time: from the first \

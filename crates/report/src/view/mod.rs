@@ -10,16 +10,16 @@
 
 mod chart;
 mod circumstances;
+mod columns;
 mod conclusions;
 mod declared;
 mod derivation;
 mod design;
-mod detail;
 mod disk;
-mod ends;
 mod facts;
 mod findings;
 mod first_screen;
+mod grouping;
 mod headline;
 mod heat_map;
 mod host;
@@ -27,7 +27,6 @@ mod keyed;
 mod label;
 mod latency;
 mod levels;
-mod loss;
 mod matrix;
 mod method;
 mod network;
@@ -35,12 +34,11 @@ mod noise;
 mod num;
 mod operation;
 mod overview;
-pub(crate) mod part;
 mod pictures;
-mod placement;
 mod published;
 mod references;
 mod roofline;
+mod rounds;
 mod saturation;
 mod sentences;
 mod series;
@@ -52,12 +50,14 @@ mod theory;
 mod timeline;
 mod traffic;
 mod trials;
-mod windows;
 mod workload;
 
+use std::collections::BTreeSet;
+
 use label::Group;
-use proofmark_model::{Measurement, Precision, Run, Verdict, format_seconds};
+use proofmark_model::{Run, Verdict, format_seconds};
 use serde::Serialize;
+use text::enclosed;
 
 pub use chart::{
     AXIS, Axis, Bar, BarChart, BarGroup, Chart, Kind, Limit, Mark, Panel, Rule, RuleKind, Series,
@@ -168,8 +168,8 @@ impl View {
         let groups = label::groups(run);
         let references = references::brief(&groups);
         let findings = findings::for_run(run);
-        let mut workloads = workload::all(&groups);
-        detail::refer(&mut workloads);
+        let mut workloads: Vec<_> = groups.iter().map(workload::view).collect();
+        workload::refer_to_earlier(&mut workloads);
         let roofline = roofline::draw(run);
         let overviews = overview::collect(&groups);
         Self {
@@ -177,16 +177,13 @@ impl View {
             measured: measured(run),
             facts: facts(run),
             machine: host::sentence(&run.host),
-            trust: Trust {
-                precision: precision(&groups),
-                time: circumstances::briefly(run),
-                circumstances: circumstances::sentences(run),
-                ..trust(run)
-            },
-            terms: terms(
-                [&references].into_iter().chain(overviews.iter().flat_map(|o| &o.tables)),
-                &workloads,
-                roofline.as_ref(),
+            trust: trust(run, &groups),
+            terms: explained(
+                [&references]
+                    .into_iter()
+                    .chain(overviews.iter().flat_map(|o| &o.tables))
+                    .chain(workloads.iter().flat_map(WorkloadView::explained))
+                    .chain(roofline.iter().map(|r| &r.table)),
             ),
             first: first_screen::build(run, &groups, &findings),
             pictures: pictures::draw(run, &groups),
@@ -247,14 +244,15 @@ fn measured(run: &Run) -> String {
 
 /// When it began and how long it took.
 fn started(run: &Run) -> String {
-    match run.ended {
+    let took = match run.ended {
         Some(end) => {
             let seconds = end.0.duration_since(run.started.0).as_secs_f64();
-            format!("{}, took {}", run.started.display(), format_seconds(seconds.max(0.0)))
+            format!(", took {}", format_seconds(seconds.max(0.0)))
         }
-        None if run.imported.is_some() => run.started.display(),
-        None => format!("{}, end not recorded", run.started.display()),
-    }
+        None if run.imported.is_some() => String::new(),
+        None => ", end not recorded".to_owned(),
+    };
+    run.started.display() + &took
 }
 
 fn facts(run: &Run) -> Vec<Fact> {
@@ -268,39 +266,34 @@ fn facts(run: &Run) -> Vec<Fact> {
     ]
 }
 
-fn trust(run: &Run) -> Trust {
+fn trust(run: &Run, groups: &[Group]) -> Trust {
     let count = |v| run.measurements.iter().filter(|m| m.verdict == v).count();
     let (valid, suspect, invalid) =
         (count(Verdict::Valid), count(Verdict::Suspect), count(Verdict::Invalid));
     let total = run.measurements.len();
     let unmeasured = run.plan.points.len().saturating_sub(total);
-    let mut sentence = match (total, suspect + invalid) {
-        (0, _) => "Nothing was measured.".to_owned(),
-        (_, 0) if run.imported.is_some() => "No check found a problem.".to_owned(),
-        (1, 0) => "The one result is valid.".to_owned(),
-        (n, 0) => format!("All {n} results are valid."),
-        (n, _) => {
-            let whole = match n {
-                1 => String::new(),
-                n => format!("{valid} of {n} results {} valid.", is(valid)),
-            };
+    let mut sentence = match (total, suspect, invalid) {
+        (0, ..) => "Nothing was measured.".to_owned(),
+        (_, 0, 0) if run.imported.is_some() => "No check found a problem.".to_owned(),
+        (1, 0, 0) => "The one result is valid.".to_owned(),
+        (1, 1, _) => "The one result is suspect: see the cause.".to_owned(),
+        (1, ..) => "The one result is invalid: it is not what its name says.".to_owned(),
+        (n, 0, 0) => format!("All {n} results are valid."),
+        (n, ..) => {
             let part = |count: usize, verdict: &str, [one, more]: [&str; 2]| match count {
                 0 => String::new(),
-                1 if n == 1 => format!("The one result is {verdict}: {one}."),
                 1 => format!(" 1 is {verdict}: {one}."),
                 count => format!(" {count} are {verdict}: {more}."),
             };
             let changed = ["see the cause", "see the causes"];
             let wrong = ["it is not what its name says", "they are not what their names say"];
+            let whole = format!("{valid} of {n} results {} valid.", is(valid));
             whole + &part(suspect, "suspect", changed) + &part(invalid, "invalid", wrong)
         }
     };
-    if let Some(tool) = &run.imported {
-        let tool = clean(tool);
-        sentence += &format!(
-            " {tool} took the measurements. What else the machine did at the time is unknown."
-        );
-    }
+    let tool = run.imported.as_deref().map(clean).unwrap_or_default();
+    let unknown = " took the measurements. What else the machine did at the time is unknown.";
+    sentence += &enclosed(" ", &tool, unknown);
     if unmeasured > 0 {
         let was = if unmeasured == 1 { "was" } else { "were" };
         let what = plural(unmeasured as u64, "planned configuration");
@@ -312,9 +305,9 @@ fn trust(run: &Run) -> Trust {
         invalid,
         worst: run.verdict().map_or("none", Verdict::as_str),
         sentence,
-        precision: None,
-        time: None,
-        circumstances: None,
+        precision: precision(groups),
+        time: circumstances::briefly(run),
+        circumstances: circumstances::sentences(run),
         stopped: stopped(run),
     }
 }
@@ -322,11 +315,9 @@ fn trust(run: &Run) -> Trust {
 /// `Precision: 41 of 70 intervals are as narrow as the target; the widest is ± 7.0 %
 /// (memory.triad 2 threads).`
 fn precision(groups: &[Group]) -> Option<String> {
-    let all: Vec<(Precision, &Group, &Measurement)> = groups
-        .iter()
-        .flat_map(|g| g.all.iter().filter_map(move |m| Some((m.precision?, g, *m))))
-        .filter(|(p, ..)| p.half_width.is_finite())
-        .collect();
+    let points = groups.iter().flat_map(|g| g.all.iter().map(move |m| (g, *m)));
+    let all = points.filter_map(|(g, m)| Some((m.precision?, g, m)));
+    let all: Vec<_> = all.filter(|(p, ..)| p.half_width.is_finite()).collect();
     let reached = all.iter().filter(|(p, ..)| p.reached).count();
     let (widest, group, m) = all.iter().max_by(|a, b| a.0.half_width.total_cmp(&b.0.half_width))?;
     let at = format!("{} {}", clean(&m.workload), group.short(m));
@@ -339,25 +330,12 @@ fn precision(groups: &[Group]) -> Option<String> {
     ))
 }
 
-/// What the columns of these tables mean, each term once.
-fn terms<'a>(
-    tables: impl Iterator<Item = &'a Table>,
-    workloads: &'a [WorkloadView],
-    roofline: Option<&'a Roofline>,
-) -> Vec<Term> {
-    let tables = tables
-        .chain(workloads.iter().flat_map(WorkloadView::explained))
-        .chain(roofline.map(|r| &r.table));
-    explained(tables)
-}
-
 /// The terms of these tables, each once.
 fn explained<'a>(tables: impl Iterator<Item = &'a Table>) -> Vec<Term> {
-    let mut out: Vec<Term> = Vec::new();
-    for column in tables.filter(|t| !t.rows.is_empty()).flat_map(|t| &t.columns) {
-        out.extend(column.about.clone().filter(|new| out.iter().all(|t| t.name != new.name)));
-    }
-    out
+    let columns = tables.filter(|t| !t.rows.is_empty()).flat_map(|t| &t.columns);
+    let mut seen = BTreeSet::new();
+    let terms = columns.filter_map(|c| c.about.as_ref());
+    terms.filter(|t| seen.insert(&t.name)).cloned().collect()
 }
 
 fn is(count: usize) -> &'static str {
@@ -368,15 +346,14 @@ fn stopped(run: &Run) -> Option<String> {
     if run.imported.is_some() {
         return None;
     }
-    match (&run.interrupted, run.ended) {
-        (Some(signal), _) => Some(format!(
-            "{} stopped this run before its plan was complete. The report holds the results so far.",
-            clean(signal)
-        )),
-        (None, None) => Some(
-            "This run has no recorded end: it is still running, or it was killed. The report holds the results so far."
-                .to_owned(),
-        ),
-        (None, Some(_)) => None,
-    }
+    let why = match (&run.interrupted, run.ended) {
+        (Some(signal), _) => {
+            format!("{} stopped this run before its plan was complete.", clean(signal))
+        }
+        (None, None) => {
+            "This run has no recorded end: it is still running, or it was killed.".to_owned()
+        }
+        (None, Some(_)) => return None,
+    };
+    Some(format!("{why} The report holds the results so far."))
 }

@@ -6,17 +6,15 @@ use proofmark_model::{
     format_count, format_size,
 };
 
-use super::num::median;
-use super::num::{Scale, percent};
+use super::num::{Scale, median, percent};
 use super::operation;
-use super::text::clean;
+use super::text::{clean, joined};
 
 /// The parameter that says whether packets leave the machine; it is printed with every result.
 pub const PATH: &str = "path";
 /// Bytes of a block from which on nobody wants to read each of them.
 const MANY: u64 = 1 << 20;
 
-/// Whether it is a measurement of the network.
 pub fn is_network(m: &Measurement) -> bool {
     m.subsystem == Subsystem::Network
 }
@@ -131,8 +129,8 @@ pub fn extra(m: &Measurement) -> Option<String> {
     }
     let lost = loss(m).filter(|_| streams(m)).and_then(percent);
     let lost = lost.map(|p| format!("lost {p}\u{a0}%"));
-    let parts: Vec<String> = [lost, operation::phrase(m)].into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| parts.join("; "))
+    let parts = joined([lost, operation::phrase(m)].into_iter().flatten(), "; ");
+    (!parts.is_empty()).then_some(parts)
 }
 
 #[cfg(test)]

@@ -3,18 +3,21 @@
 use proofmark_model::{Latency, Measurement, Unit};
 
 use super::num::Scale;
+use super::text::enclosed;
 
 /// `p50 118.0 us, p99 310.0 us`.
 pub fn phrase(m: &Measurement) -> Option<String> {
     let l = m.latency.as_ref()?;
-    let time = |v: f64| Scale::for_largest([v], Unit::Second).with_label(v);
-    let p99 = l.p99.and_then(time).map_or_else(String::new, |t| format!(", p99 {t}"));
-    time(l.p50).map(|p50| format!("p50 {p50}{p99}"))
+    let p99 = l.p99.and_then(time).unwrap_or_default();
+    Some(format!("p50 {}{}", time(l.p50)?, enclosed(", p99 ", &p99, "")))
+}
+
+fn time(seconds: f64) -> Option<String> {
+    Scale::for_largest([seconds], Unit::Second).with_label(seconds)
 }
 
 /// `118.0 us` and `310.0 us`.
 pub fn p50_and_p99(l: &Latency) -> Option<[String; 2]> {
-    let time = |v: f64| Scale::for_largest([v], Unit::Second).with_label(v);
     Some([time(l.p50)?, l.p99.and_then(time).unwrap_or_else(|| "-".to_owned())])
 }
 

@@ -3,17 +3,15 @@
 //! size, are in each workload's section.
 
 mod blocks;
-mod instructions;
 mod iozone;
-mod network;
+mod lines;
 mod stream;
 
 use proofmark_model::{Measurement, Subsystem};
 use serde::Serialize;
 
 use super::chart::Chart;
-use super::label::{Group, best_usable};
-use super::part;
+use super::label::{Group, best_usable, by_subsystem};
 use super::table::Table;
 
 /// Tables and charts over several workloads of one subsystem.
@@ -34,10 +32,9 @@ pub struct Overview {
 /// What begins the captions of tables that other programs print.
 const AFTER: &str = "After ";
 
-/// The overviews of a run; no subsystem without a chart or a table.
 pub fn collect(groups: &[Group]) -> Vec<Overview> {
-    let parts = part::each(groups).into_iter().map(|(part, all)| {
-        let all: Vec<&Group> = all.into_iter().map(|(_, g)| g).filter(|g| !g.over_time).collect();
+    let parts = by_subsystem(groups).into_iter().map(|(part, all)| {
+        let all: Vec<&Group> = all.into_iter().filter(|g| !g.over_time).collect();
         let (lines, mut tables) = match part {
             Subsystem::Memory => {
                 let tables = [stream::listing(&all), blocks::times(&all, blocks::MEMORY)];
@@ -47,9 +44,9 @@ pub fn collect(groups: &[Group]) -> Vec<Overview> {
                 let times = blocks::times(&all, blocks::DISK);
                 (blocks::lines(&all, blocks::DISK), [iozone::tables(&all), vec![times]].concat())
             }
-            Subsystem::Network => (network::lines(&all), Vec::new()),
+            Subsystem::Network => (lines::network(&all), Vec::new()),
             // Of workloads without an instruction mix none.
-            _ => (instructions::lines(&all), Vec::new()),
+            _ => (lines::instructions(&all), Vec::new()),
         };
         tables.retain(|t| !t.rows.is_empty());
         let brief = tables.iter().take_while(|t| t.caption.starts_with(AFTER)).count();

@@ -7,17 +7,20 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Host, Measurement, Property, Subsystem, Summary, Unit, format_size};
+use proofmark_model::{Host, Measurement, Property, Subsystem, Unit, format_count, format_size};
 
+use super::columns::{Columns, not_finite};
 use super::declared::{block_bytes, giving};
-use super::keyed::{caption, keyed, keys, verdict, why_no_ceiling};
+use super::grouping::grouped;
+use super::keyed::{Point, caption, ceiling, parameter, verdict, why_no_ceiling};
 use super::label::{Group, spoken, why_missing, why_no_trials};
+use super::latency::NOT_TIMED;
 use super::levels::within;
 use super::network::{is_network, round_trips};
 use super::num::{Scale, percent};
 use super::solves;
-use super::table::{Cell, Table};
-use super::text::clean;
+use super::table::Table;
+use super::text::{clean, enclosed, joined};
 
 /// Trials shown one by one; the rest are among the raw trials.
 const SHOWN: usize = 10;
@@ -25,20 +28,16 @@ const SHOWN: usize = 10;
 const SMALL: u64 = 8;
 /// The same of a disk, of whose block sizes only the smallest is printed.
 const SMALL_ON_DISK: u64 = 4096;
-/// What a reciprocal throughput is.
 const RECIPROCAL: &str = "Elapsed time divided by the number of blocks of all threads. It is not a \
     latency: blocks overlap, so it falls with more threads. The latency is the time of one access \
     that waits for the one before it";
 
-/// The same of a disk.
 const RECIPROCAL_IO: &str = "Elapsed time divided by the number of I/Os of all threads. The \
     published experiments print it as latency, but I/Os overlap: it falls with more in flight. The \
     latency p50 is the median time of one I/O of the same configuration.";
 
-/// What the values of round trips are.
 const MEAN: &str = "mean round trip, every trial";
 
-/// One point with its values.
 struct Line<'a> {
     m: &'a Measurement,
     values: Vec<f64>,
@@ -46,7 +45,12 @@ struct Line<'a> {
     sd: Option<f64>,
 }
 
-/// The tables of one workload.
+impl Point for Line<'_> {
+    fn measurement(&self) -> &Measurement {
+        self.m
+    }
+}
+
 pub fn tables(group: &Group, scale: &Scale) -> Vec<Table> {
     if solves::any(group) {
         return vec![solves::listing(group, scale)];
@@ -55,172 +59,126 @@ pub fn tables(group: &Group, scale: &Scale) -> Vec<Table> {
     let published = as_published(group);
     let scale = published.as_ref().unwrap_or(scale);
     let theory = group.all.iter().any(|m| is_network(m) && m.ceiling.is_some());
-    let parts = combinations(group, &group.all, &[by]);
-    parts
-        .into_iter()
-        .map(|(name, members)| {
+    let what = if group.all.iter().all(|m| round_trips(m)) { MEAN } else { "every trial" };
+    let table =
+        |(name, members): (String, Vec<&Measurement>)| {
             let lines: Vec<Line> = members.into_iter().map(Line::from_trials).collect();
-            let what = if group.all.iter().all(|m| round_trips(m)) { MEAN } else { "every trial" };
-            let mut table = start(group, scale, Some(by), [what, &name], &lines);
-            if theory {
-                table = table.number("Ceiling").measured("of ceiling", "%");
-            }
-            for line in &lines {
-                let mut cells = cells(group, scale, Some(by), line, &mut table);
-                if theory {
-                    cells.extend(theoretical(line.m, scale, &mut table));
-                }
-                table.push(cells);
-            }
-            table
-        })
-        .collect()
+            start(group, scale, Some(by), [what, &name], &lines)
+                .when(theory, |table| {
+                    table
+                        .number("Ceiling", |Line { m, .. }| ceiling(m, |v| scale.number(v)))
+                        .measured("of ceiling", "%", |Line { m, .. }| {
+                            m.efficiency.and_then(percent).ok_or_else(|| why_no_ceiling(m))
+                        })
+                })
+                .rows(lines)
+        };
+    combinations(group, &group.all, by).into_iter().map(table).collect()
 }
 
 /// Rates of a disk are in MB/s, of a network in Mbit/s, and round trips in ms, as published.
 fn as_published(group: &Group) -> Option<Scale> {
     let m = group.all.first()?;
-    match (m.subsystem, m.unit) {
-        (Subsystem::Disk, Unit::BytePerSecond) => {
-            Some(Scale::for_largest([1e6], Unit::BytePerSecond))
+    let (largest, unit) = match (m.subsystem, m.unit) {
+        (Subsystem::Disk, Unit::BytePerSecond) | (Subsystem::Network, Unit::BitPerSecond) => {
+            (1e6, m.unit)
         }
-        (Subsystem::Network, Unit::BitPerSecond) => {
-            Some(Scale::for_largest([1e6], Unit::BitPerSecond))
-        }
-        _ if round_trips(m) => Some(Scale::for_largest([1e-3], Unit::Second)),
-        _ => None,
-    }
-}
-
-/// The ceiling, and how near the median came.
-fn theoretical(m: &Measurement, scale: &Scale, table: &mut Table) -> [Cell; 2] {
-    let ceiling = m.ceiling.as_ref().and_then(|c| scale.number(c.value));
-    let near = m.efficiency.and_then(percent);
-    [ceiling, near].map(|text| table.maybe(text, || why_no_ceiling(m)))
+        _ if round_trips(m) => (1e-3, Unit::Second),
+        _ => return None,
+    };
+    Some(Scale::for_largest([largest], unit))
 }
 
 /// The largest block whose time is printed.
 fn small(group: &Group) -> u64 {
-    let disk = group.all.iter().any(|m| m.subsystem == Subsystem::Disk);
     let sizes = group.all.iter().filter_map(|m| m.params.int("block_size"));
-    if disk { sizes.min().unwrap_or(0).min(SMALL_ON_DISK) } else { SMALL }
+    if on_disk(group) { sizes.min().unwrap_or(0).min(SMALL_ON_DISK) } else { SMALL }
 }
 
 /// Time a block, where blocks are small: of memory a table a combination of the parameters, of
 /// a disk one.
 pub fn reciprocal(group: &Group) -> Vec<Table> {
     let most = small(group);
-    let small: Vec<&Measurement> = group
-        .all
-        .iter()
-        .copied()
-        .filter(|m| m.unit == Unit::BytePerSecond)
-        .filter(|m| m.params.int("block_size").is_some_and(|b| (1..=most).contains(&b)))
-        .collect();
-    if group.all.iter().any(|m| m.subsystem == Subsystem::Disk) {
+    let is_small = |m: &&Measurement| {
+        let block = m.params.int("block_size");
+        m.unit == Unit::BytePerSecond && block.is_some_and(|b| (1..=most).contains(&b))
+    };
+    let small: Vec<&Measurement> = group.all.iter().copied().filter(is_small).collect();
+    if on_disk(group) {
         return by_block(group, None, &small).into_iter().collect();
     }
     let by = rows_by(group);
-    let parts = combinations(group, &small, &[by]);
+    let parts = combinations(group, &small, by);
     parts.into_iter().filter_map(|(_, members)| by_block(group, Some(by), &members)).collect()
 }
 
-fn by_block(group: &Group, by: Option<&str>, members: &[&Measurement]) -> Option<Table> {
+fn by_block<'t>(group: &Group, by: Option<&str>, members: &[&'t Measurement]) -> Option<Table> {
     let first = members.first()?;
     let size = first.params.int("block_size")?;
     let name = by.map_or_else(String::new, |by| group.short_without(first, &[by, "block_size"]));
-    let lines: Vec<Line> = members.iter().map(|m| Line::from_blocks(group, m)).collect();
-    let source = LatencySource::find(group);
-    let means = lines.iter().flat_map(|l| [l.mean, source.latency(l.m)]).flatten();
+    let line = |m: &&'t Measurement| Line::times(m, block_bytes(group, m).unwrap_or(0.0));
+    let lines: Vec<Line> = members.iter().map(line).collect();
+    let latency = latency(group);
+    let means = lines.iter().flat_map(|l| [l.mean, (latency.of)(l.m).ok()]).flatten();
     let scale = Scale::for_values(&means.collect::<Vec<_>>(), Unit::Second);
     let what = format!("reciprocal throughput, time per block of {}", format_size(size));
-    let mut table = start(group, &scale, by, [&what, &name], &lines)
-        .measured(source.title(), scale.label())
-        .explained(source.term(), &source.about(group));
-    for line in &lines {
-        let mut cells = cells(group, &scale, by, line, &mut table);
-        let value = source.latency(line.m).and_then(|v| scale.number(v));
-        cells.push(table.maybe(value, || source.why_none(line.m)));
-        table.push(cells);
-    }
-    Some(table)
+    let table = start(group, &scale, by, [&what, &name], &lines)
+        .measured(&latency.title, scale.label(), |Line { m, .. }| {
+            scale.number((latency.of)(m)?).ok_or_else(not_finite)
+        })
+        .explained(&latency.about[0], &latency.about[1]);
+    Some(table.rows(lines))
 }
 
-/// The latency that is printed with a reciprocal throughput.
-enum LatencySource<'a> {
-    /// Of single I/Os, each point's own.
-    Disk,
-    /// Of loads, that of the whole run: the workload that measures it, and its number.
-    Memory(Option<&'a str>, Option<(&'a Measurement, &'a Summary)>),
+/// A point's latency, or why there is none.
+type TimeOf<'a> = Box<dyn Fn(&Measurement) -> Result<f64, String> + 'a>;
+
+struct Latency<'a> {
+    title: String,
+    /// The term and the meaning of the reciprocal throughput beside it.
+    about: [String; 2],
+    of: TimeOf<'a>,
 }
 
-impl<'a> LatencySource<'a> {
-    fn find(group: &Group<'a>) -> Self {
-        if group.all.iter().any(|m| m.subsystem == Subsystem::Disk) {
-            return Self::Disk;
-        }
-        let latency = giving(group.run, Property::LoadLatency).first().map(|(id, _)| *id);
-        let number = |id| {
-            let group = Group::new(group.run, id);
-            group.answer()
+/// Of a disk's point that of its own I/Os; of memory that of the whole run.
+fn latency<'a>(group: &'a Group) -> Latency<'a> {
+    if on_disk(group) {
+        let of = |m: &Measurement| {
+            let latency = m.latency.as_ref().map(|l| l.p50);
+            latency.ok_or_else(|| why_missing(m, "latency", NOT_TIMED))
         };
-        Self::Memory(latency, latency.and_then(number))
+        let about = ["reciprocal throughput of a disk", RECIPROCAL_IO].map(str::to_owned);
+        return Latency { title: "latency p50".to_owned(), about, of: Box::new(of) };
     }
+    let id = giving(group.run, Property::LoadLatency).first().map(|(id, _)| *id);
+    let found = id.and_then(|id| Group::new(group.run, id).answer());
+    let here = found.map_or_else(String::new, |(m, _)| here(&group.run.host, m));
+    let measured =
+        id.map_or_else(String::new, |id| format!(", as {} measures it{here}", clean(id)));
+    let title = clean(id.unwrap_or("load latency"));
+    let why = format!("{title} has no result in this run");
+    Latency {
+        title,
+        about: ["reciprocal throughput of memory".to_owned(), format!("{RECIPROCAL}{measured}.")],
+        of: Box::new(move |_| found.map(|(_, s)| s.value()).ok_or_else(|| why.clone())),
+    }
+}
 
-    fn latency(&self, m: &Measurement) -> Option<f64> {
-        match self {
-            Self::Disk => m.latency.as_ref().map(|l| l.p50),
-            Self::Memory(_, found) => found.map(|(_, s)| s.value()),
-        }
-    }
-
-    fn title(&self) -> String {
-        match self {
-            Self::Disk => "latency p50".to_owned(),
-            Self::Memory(id, _) => clean(id.unwrap_or("load latency")),
-        }
-    }
-
-    fn term(&self) -> &'static str {
-        match self {
-            Self::Disk => "reciprocal throughput of a disk",
-            Self::Memory(..) => "reciprocal throughput of memory",
-        }
-    }
-
-    fn about(&self, group: &Group) -> String {
-        match self {
-            Self::Disk => RECIPROCAL_IO.to_owned(),
-            Self::Memory(None, _) => format!("{RECIPROCAL}."),
-            Self::Memory(Some(id), found) => {
-                let here = found.map_or_else(String::new, |(m, _)| here(&group.run.host, m));
-                format!("{RECIPROCAL}, as {} measures it{here}.", clean(id))
-            }
-        }
-    }
-
-    fn why_none(&self, m: &Measurement) -> String {
-        match self {
-            Self::Disk => why_missing(m, "latency", "its operations were not timed individually"),
-            Self::Memory(..) => format!("{} has no result in this run", self.title()),
-        }
-    }
+fn on_disk(group: &Group) -> bool {
+    group.all.iter().any(|m| m.subsystem == Subsystem::Disk)
 }
 
 /// Where the latency was measured, as far as the configuration says.
 fn here(host: &Host, m: &Measurement) -> String {
     let set = m.params.int("working_set");
     let word = |parameter| m.params.text(parameter).map(clean);
-    let parts: Vec<String> = [
+    let parts = [
         set.map(|bytes| format!("at a working set of {}", format_size(bytes))),
         set.and_then(|bytes| within(host, bytes, m.params.threads())),
         word("pages").map(|pages| format!("in {pages} pages")),
         word("order").map(|order| format!("in order {order}")),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    if parts.is_empty() { String::new() } else { format!("; here {}", parts.join(", ")) }
+    ];
+    enclosed("; here ", &joined(parts.into_iter().flatten(), ", "), "")
 }
 
 impl<'a> Line<'a> {
@@ -228,22 +186,16 @@ impl<'a> Line<'a> {
     fn from_trials(m: &'a Measurement) -> Self {
         if round_trips(m) {
             // Of each stream one block is under way at any time, so this is the mean of all.
-            let streams = m.params.threads() as f64;
-            return Self::from_times(m, m.trials.iter().map(|t| streams / t.value).collect());
+            return Self::times(m, m.params.threads() as f64);
         }
+        let trials = m.summary.as_ref().map(|s| &s.trials);
         let values = m.trials.iter().map(|t| t.value).collect();
-        let (mean, sd) =
-            m.summary.as_ref().map_or((None, None), |s| (Some(s.trials.mean), s.trials.sd));
-        Self { m, values, mean, sd }
+        Self { m, values, mean: trials.map(|t| t.mean), sd: trials.and_then(|t| t.sd) }
     }
 
-    /// The time a block of each trial; mean and deviation are those of the times.
-    fn from_blocks(group: &Group, m: &'a Measurement) -> Self {
-        let counted = block_bytes(group, m).unwrap_or(0.0);
-        Self::from_times(m, m.trials.iter().map(|t| counted / t.value).collect())
-    }
-
-    fn from_times(m: &'a Measurement, values: Vec<f64>) -> Self {
+    /// The time of so much work in each trial; mean and deviation are those of the times.
+    fn times(m: &'a Measurement, work: f64) -> Self {
+        let values: Vec<f64> = m.trials.iter().map(|t| work / t.value).collect();
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
         let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
@@ -266,49 +218,72 @@ fn rows_by<'a>(group: &Group<'a>) -> &'a str {
     }
 }
 
-/// Measurements that differ in these parameters only, and what they have in common.
+/// Measurements that differ in this parameter only, and what they have in common.
 fn combinations<'a>(
     group: &Group,
     all: &[&'a Measurement],
-    by: &[&str],
+    by: &str,
 ) -> Vec<(String, Vec<&'a Measurement>)> {
-    let mut out: Vec<(String, Vec<&Measurement>)> = Vec::new();
     // The caption names what is the same in every row.
-    let without = [by, &group.fixed].concat();
-    for m in all {
-        let name = group.short_without(m, &without);
-        match out.iter_mut().find(|(n, _)| *n == name) {
-            Some((_, members)) => members.push(m),
-            None => out.push((name, vec![m])),
-        }
-    }
-    out
+    let without = [&[by], &group.fixed[..]].concat();
+    grouped(all.iter().map(|m| (group.short_without(m, &without), *m)))
 }
 
 /// A table whose rows are named by one parameter, or by all that vary.
-fn start(group: &Group, scale: &Scale, by: Option<&str>, what: [&str; 2], lines: &[Line]) -> Table {
+fn start<'t>(
+    group: &'t Group,
+    scale: &'t Scale,
+    by: Option<&'t str>,
+    [what, name]: [&str; 2],
+    lines: &[Line],
+) -> Columns<'t, Line<'t>> {
     let most = lines.iter().map(|l| l.values.len()).max().unwrap_or(0);
-    let shown = most.min(SHOWN);
-    let [what, name] = what;
     let (what, all) = if most > SHOWN {
         let first = what.replacen("every trial", &format!("the first {SHOWN} trials"), 1);
         (first, "; average and deviation are over all trials")
     } else {
         (what.to_owned(), "")
     };
-    let mut what = by.map_or_else(|| what.clone(), |by| format!("{what} by {}", spoken(by)));
-    if !name.is_empty() {
-        what.push_str(&format!(", {name}"));
-    }
+    let by_word = by.map_or_else(String::new, |by| format!(" by {}", spoken(by)));
+    let what = format!("{what}{by_word}{}", enclosed(", ", name, ""));
     let caption = format!("{}, in {}{all}", caption(group, &what), scale.label());
+    let columns = Columns::new(caption);
     let mut table = match by {
-        Some(by) => Table { keys: 1, ..Table::new(caption).number(spoken(by)) },
-        None => keyed(group, caption, &["block_size"]),
-    };
-    for i in 1..=shown {
-        table = table.number(format!("Exp {i}")).spare(3);
+        Some(by) => columns.number(&spoken(by), move |Line { m, .. }| {
+            let row = match by {
+                "threads" => Some(format_count(m.params.threads())),
+                parameter => group.text(m, parameter),
+            };
+            row.ok_or("not a parameter of this configuration")
+        }),
+        None => {
+            let names = group.varying.iter().filter(|n| **n != "block_size");
+            names.fold(columns, |columns, name| parameter(columns, group, name))
+        }
     }
-    table.number("Average").number("Std Dev").column("verdict")
+    .keys();
+    for i in 0..most.min(SHOWN) {
+        let title = format!("Exp {}", i + 1);
+        let value = move |Line { m, values, .. }: &Line| {
+            let value = values.get(i).and_then(|v| number(m, scale, *v));
+            value.ok_or_else(|| match m.trials.is_empty() {
+                true => why_no_trials(m),
+                false => "this configuration took fewer trials".to_owned(),
+            })
+        };
+        table = table.number(&title, value).spare(3);
+    }
+    table
+        .number("Average", |Line { m, mean, .. }| {
+            mean.and_then(|v| number(m, scale, v)).ok_or_else(|| why_no_trials(m))
+        })
+        .number("Std Dev", |Line { m, sd, .. }| {
+            sd.and_then(|sd| number(m, scale, sd)).ok_or_else(|| match &m.summary {
+                None => why_no_trials(m),
+                Some(_) => why_missing(m, "summary.trials.sd", "one trial has no deviation"),
+            })
+        })
+        .column("verdict", |Line { m, .. }| verdict(group, m))
 }
 
 /// A value; round trips of microseconds keep their digits in ms, as published.
@@ -318,41 +293,4 @@ fn number(m: &Measurement, scale: &Scale, value: f64) -> Option<String> {
         true => Some(format!("{scaled:.5}")),
         false => scale.number(value),
     }
-}
-
-fn cells(
-    group: &Group,
-    scale: &Scale,
-    by: Option<&str>,
-    line: &Line,
-    table: &mut Table,
-) -> Vec<Cell> {
-    let m = line.m;
-    let row = |by| match by {
-        "threads" => Some(proofmark_model::format_count(m.params.threads())),
-        parameter => group.text(m, parameter),
-    };
-    let mut cells = match by {
-        Some(by) => {
-            vec![table.maybe(row(by), || "not a parameter of this configuration".to_owned())]
-        }
-        None => keys(group, m, table, &["block_size"]),
-    };
-    let shown = table.columns.iter().filter(|c| c.title.starts_with("Exp ")).count();
-    for i in 0..shown {
-        let value = line.values.get(i).and_then(|v| number(m, scale, *v));
-        cells.push(table.maybe(value, || match m.trials.is_empty() {
-            true => why_no_trials(m),
-            false => "this configuration took fewer trials".to_owned(),
-        }));
-    }
-    let mean = line.mean.and_then(|v| number(m, scale, v));
-    cells.push(table.maybe(mean, || why_no_trials(m)));
-    let sd = line.sd.and_then(|sd| number(m, scale, sd));
-    cells.push(table.maybe(sd, || match &m.summary {
-        None => why_no_trials(m),
-        Some(_) => why_missing(m, "summary.trials.sd", "one trial has no deviation"),
-    }));
-    cells.push(verdict(group, m, table));
-    cells
 }

@@ -1,11 +1,11 @@
 //! From which size on a problem runs as fast as it gets: the smallest n whose median
 //! reaches 95 % of the best median over the n measured.
 
-use proofmark_model::{Measurement, Params, Summary, Verdict};
+use proofmark_model::{Measurement, Params, Summary};
 
-use super::label::Group;
-use super::label::like;
+use super::label::{Group, series, usable};
 use super::num::percent;
+use super::text::{capital, enclosed};
 
 /// Share of the best rate that counts as the best.
 const NEARLY: f64 = 0.95;
@@ -28,9 +28,8 @@ struct Saturation<'a> {
 fn find_saturation<'a>(series: &[&'a Measurement]) -> Option<Saturation<'a>> {
     let mut rated: Vec<(u64, &Measurement, &Summary)> = series
         .iter()
-        .filter(|m| m.verdict != Verdict::Invalid)
-        .filter_map(|m| Some((m.params.int(Params::SIZE)?, *m, m.summary.as_ref()?)))
-        .filter(|(_, _, s)| s.value().is_finite() && s.value() > 0.0)
+        .filter_map(|m| Some((m.params.int(Params::SIZE)?, *m, usable(m)?.1)))
+        .filter(|(_, _, s)| s.value() > 0.0)
         .collect();
     rated.sort_by_key(|(n, _, _)| *n);
     let (least, most) = (rated.first()?.0, rated.last()?.0);
@@ -39,35 +38,24 @@ fn find_saturation<'a>(series: &[&'a Measurement]) -> Option<Saturation<'a>> {
     (least < most).then_some(Saturation { at, best: best.1, ends: [*n == least, *n == most] })
 }
 
-/// The series among these, each along n.
-fn series<'a>(members: &[&'a Measurement]) -> Vec<Vec<&'a Measurement>> {
-    let mut out: Vec<Vec<&Measurement>> = Vec::new();
-    for m in members {
-        if !out.iter().flatten().any(|known| std::ptr::eq(*known, *m)) {
-            out.push(like(members, m, &[Params::SIZE]));
-        }
-    }
-    out
-}
-
 /// The points at which the series among these saturate, as far as the largest n shows it.
 pub fn points<'a>(group: &Group, members: &[&'a Measurement]) -> Vec<&'a Measurement> {
     if group.axis != Params::SIZE {
         return Vec::new();
     }
-    let shown =
-        series(members).into_iter().filter_map(|s| find_saturation(&s)).filter(|s| !s.ends[1]);
-    shown.map(|s| s.at).collect()
+    let series = series(members, &[Params::SIZE]);
+    let found = series.iter().filter_map(|s| find_saturation(s));
+    found.filter(|s| !s.ends[1]).map(|s| s.at).collect()
 }
 
-/// A sentence per series.
 pub fn sentences(group: &Group) -> Vec<String> {
     if group.axis != Params::SIZE {
         return Vec::new();
     }
-    let turns = |m: &&Measurement| group.oversubscribed(m);
-    let fair: Vec<&Measurement> = group.all.iter().copied().filter(|m| !turns(m)).collect();
-    let mut series = series(if fair.is_empty() { &group.all } else { &fair });
+    let is_fair = |m: &&Measurement| !group.oversubscribed(m);
+    let fair: Vec<&Measurement> = group.all.iter().copied().filter(is_fair).collect();
+    let fair = if fair.is_empty() { &group.all } else { &fair };
+    let mut series = series(fair, &[Params::SIZE]);
     if series.len() > SERIES {
         let hero = group.answer().map(|(m, _)| m);
         series.retain(|s| s.iter().any(|m| hero.is_some_and(|hero| std::ptr::eq(*m, hero))));
@@ -78,12 +66,9 @@ pub fn sentences(group: &Group) -> Vec<String> {
 fn sentence(group: &Group, s: &Saturation) -> Option<String> {
     let n = group.text(s.at, Params::SIZE)?;
     let of_ceiling = s.best.efficiency.filter(|_| s.best.ceiling.is_some()).and_then(percent);
-    let near =
-        of_ceiling.map_or_else(String::new, |p| format!(" The best is {p} % of its ceiling."));
-    let rate = match group.short_without(s.at, &[Params::SIZE]) {
-        name if name.is_empty() => "The rate".to_owned(),
-        name => format!("With {name} the rate"),
-    };
+    let near = enclosed(" The best is ", &of_ceiling.unwrap_or_default(), " % of its ceiling.");
+    let name = enclosed("with ", &group.short_without(s.at, &[Params::SIZE]), " ");
+    let rate = capital(&format!("{name}the rate"));
     Some(match s.ends {
         [_, true] => format!(
             "{rate} may not have saturated yet: only the largest n, {n}, reaches 95 % of the \

@@ -5,14 +5,15 @@ use proofmark_model::{
 };
 
 use super::disk::{device_share, distance, fall_phrase};
-use super::label::{Group, best_usable, like, spoken, title, usable};
+use super::grouping::distinct;
+use super::label::{Group, best_usable, like, series, spoken, title, usable};
 use super::levels::{disagreements, plateaus};
 use super::network::{self, over_loopback};
 use super::num::{Scale, percent};
 use super::operation;
 use super::saturation;
 use super::series::follows;
-use super::text::{and_list, capital, plural};
+use super::text::{and_list, capital, enclosed, joined, plural};
 
 /// Series whose plateaus are listed; of more, only that of the headline.
 const SERIES: usize = 4;
@@ -50,26 +51,14 @@ pub fn design(group: &Group) -> String {
     if group.all.is_empty() {
         return "No configuration was measured.".to_owned();
     }
-    let parameters: Vec<String> = group
-        .varying
-        .iter()
-        .map(|name| {
-            let mut values: Vec<String> = Vec::new();
-            for m in &group.all {
-                if let Some(v) = group.text(m, name)
-                    && !values.contains(&v)
-                {
-                    values.push(v);
-                }
-            }
-            // Values that hold a comma would run together.
-            let lists = values.iter().any(|v| v.contains(", "));
-            let values = if lists { values.join(" or ") } else { and_list(&values) };
-            format!("{} {values}", title(name))
-        })
-        .collect();
-    let of =
-        if parameters.is_empty() { String::new() } else { format!(" ({})", parameters.join("; ")) };
+    let parameters = group.varying.iter().map(|name| {
+        let values = distinct(group.all.iter().filter_map(|m| group.text(m, name)));
+        // Values that hold a comma would run together.
+        let lists = values.iter().any(|v| v.contains(", "));
+        let values = if lists { values.join(" or ") } else { and_list(values) };
+        format!("{} {values}", title(name))
+    });
+    let of = enclosed(" (", &joined(parameters, "; "), ")");
     let count = plural(group.all.len() as u64, "configuration");
     if group.over_time {
         return format!("Sampled over time, not in trials; {count} measured{of}.");
@@ -79,11 +68,8 @@ pub fn design(group: &Group) -> String {
     // A trial that is one piece of work lasts as long as that does.
     let shortest = group.all.iter().flat_map(|m| &m.trials).map(|t| t.seconds);
     let kept = shortest.fold(f64::INFINITY, f64::min) >= KEPT * trial_s;
-    let length = if trial_s.is_finite() && trial_s > 0.0 && kept {
-        format!(" of at least {}", format_seconds(trial_s))
-    } else {
-        String::new()
-    };
+    let length = (trial_s.is_finite() && trial_s > 0.0 && kept).then(|| format_seconds(trial_s));
+    let length = enclosed(" of at least ", &length.unwrap_or_default(), "");
     let trials = if policy.min_trials == policy.max_trials {
         plural(u64::from(policy.min_trials), "trial")
     } else {
@@ -113,10 +99,7 @@ fn scaling(group: &Group, hero: &Measurement, parameter: &str) -> Option<String>
     if rest.is_empty() || first.1.value() <= 0.0 {
         return None;
     }
-    let kind = match group.short_without(hero, &but) {
-        text if text.is_empty() => String::new(),
-        text => format!(" ({text})"),
-    };
+    let kind = enclosed(" (", &group.short_without(hero, &but), ")");
     let (against, parts) = match parameter {
         "threads" => (plural(first.0, "thread"), by_threads(group, hero, *first, rest)),
         "streams" => (plural(first.0, "stream"), steps(*first, rest, "with")),
@@ -147,7 +130,7 @@ fn by_threads(
         None => Some(format!("oversubscribed, {}", steps(first, &over, "with"))),
     };
     let within = (!within.is_empty()).then(|| steps(first, &within, "with"));
-    within.into_iter().chain(turns).collect::<Vec<_>>().join("; ")
+    joined(within.into_iter().chain(turns), "; ")
 }
 
 /// `1.98 times with 2 (the intervals overlap), 2.01 times with 4`.
@@ -161,7 +144,7 @@ fn steps(from: (u64, &Summary), to: &[(u64, &Summary)], with: &str) -> String {
         let same = if overlap { " (the intervals overlap)" } else { "" };
         format!("{} times {with} {count}{same}", format_factor(factor))
     };
-    and_list(&to.iter().map(step).collect::<Vec<_>>())
+    and_list(to.iter().map(step))
 }
 
 /// The fastest result of the page cache, which is not one of the disk.
@@ -170,11 +153,10 @@ fn page_cache(group: &Group, scale: &Scale) -> Option<String> {
         group.all.iter().copied().filter(|m| distance(m).is_none()).collect();
     let (m, s) = best_usable(&cached)?;
     let (rate, name) = (scale.with_label(s.value())?, group.short(m));
-    let device = device_share(m).and_then(percent);
-    let device = device.map_or_else(
-        || "the device's share is not known".to_owned(),
-        |p| format!("the device moved {p} % of it"),
-    );
+    let device = match device_share(m).and_then(percent) {
+        Some(p) => format!("the device moved {p} % of it"),
+        None => "the device's share is not known".to_owned(),
+    };
     Some(format!("From the page cache, not the disk: {rate} ({name}); {device}."))
 }
 
@@ -194,15 +176,7 @@ fn levels(group: &Group, hero: &Measurement, scale: &Scale) -> Vec<String> {
         return Vec::new();
     }
     let but = ["working_set"];
-    let mut series: Vec<Vec<&Measurement>> = Vec::new();
-    for m in &group.all {
-        if series.len() > SERIES {
-            break;
-        }
-        if !series.iter().any(|s| s.iter().any(|known| std::ptr::eq(*known, *m))) {
-            series.push(like(&group.all, m, &but));
-        }
-    }
+    let mut series = series(&group.all, &but);
     if series.len() > SERIES {
         series = vec![like(&group.all, hero, &but)];
     }
@@ -223,7 +197,7 @@ fn plateau_sentence(group: &Group, series: &[&Measurement], scale: &Scale) -> Op
             })
         })
         .collect();
-    let named = group.short_without(series.first()?, &["working_set"]);
-    let start = if named.is_empty() { String::new() } else { format!("{}: ", capital(&named)) };
+    let named = capital(&group.short_without(series.first()?, &["working_set"]));
+    let start = enclosed("", &named, ": ");
     (parts.len() > 1).then(|| format!("{start}{}.", parts.join(", ")))
 }

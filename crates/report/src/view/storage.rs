@@ -3,7 +3,8 @@
 use proofmark_model::{BlockDevice, Host, IoLimit, Limit, Storage, StorageKind, Unit, format_size};
 
 use super::facts::{Fact, quantity};
-use super::text::clean;
+use super::num::plain;
+use super::text::{enclosed, joined};
 
 /// The folder, its file system and the devices down to the hardware.
 pub fn facts(host: &Host) -> Vec<Fact> {
@@ -17,23 +18,17 @@ pub fn facts(host: &Host) -> Vec<Fact> {
         Fact::probe("free for this user", probe, |s| format_size(s.free_bytes)),
     ]);
     if s.devices.is_empty() {
-        facts.push(Fact::unknown("devices", "no block device is known under this file system"));
+        facts.push(Fact::new("devices", None, "no block device is known under this file system"));
     }
     for d in &s.devices {
         facts.push(Fact::probe(&format!("device {}", d.name), probe, |_| device(d)));
-        match &d.link {
-            Some(link) => facts.push(Fact {
-                source: clean(&link.source),
-                ..Fact::plain(
-                    &format!("link of {}", d.name),
-                    &format!("{}, {}", link.name, quantity(link.bytes_per_s, Unit::BytePerSecond)),
-                )
-            }),
-            None if d.over.is_empty() => {
-                let why = "neither a SATA nor a PCIe link is described";
-                facts.push(Fact::unknown(&format!("link of {}", d.name), why));
-            }
-            None => {}
+        let name = format!("link of {}", d.name);
+        if let Some(link) = &d.link {
+            let rate = quantity(link.bytes_per_s, Unit::BytePerSecond);
+            let value = format!("{}, {rate}", link.name);
+            facts.push(Fact::new(&name, Some(&value), &link.source));
+        } else if d.over.is_empty() {
+            facts.push(Fact::new(&name, None, "neither a SATA nor a PCIe link is described"));
         }
     }
     facts
@@ -48,10 +43,8 @@ pub fn limits(host: &Host) -> Vec<Fact> {
     };
     for (name, value) in &l.declared {
         let unit = Limit::find(name).map_or(Unit::BytePerSecond, Limit::unit);
-        facts.push(Fact {
-            source: "declared with --limit".to_owned(),
-            ..Fact::plain(&format!("declared {name}"), &quantity(*value, unit))
-        });
+        let value = quantity(*value, unit);
+        facts.push(Fact::new(&format!("declared {name}"), Some(&value), "declared with --limit"));
     }
     facts.push(Fact::probe("io_uring", &l.io_uring, |allowed| {
         if *allowed { "may be used" } else { "may not be used" }.to_owned()
@@ -71,54 +64,44 @@ fn held_by(s: &Storage) -> &'static str {
 
 /// `partition of sda, 931.5 GiB, sectors of 512 B (4 KiB physical), ...`.
 fn device(d: &BlockDevice) -> String {
-    let over =
-        if d.over.is_empty() { String::new() } else { format!(" over {}", d.over.join(", ")) };
-    let mut parts = vec![format!("{}{over}", d.kind)];
-    let mut add = |part: Option<String>| parts.extend(part);
-    add(d.model.as_ref().map(|m| format!("model {m}")));
-    add(d.transport.clone());
-    add(d.size_bytes.map(format_size));
-    add(match (d.logical_sector_bytes, d.physical_sector_bytes) {
-        (Some(l), Some(p)) if l != p => {
-            Some(format!("sectors of {}, {} physical", format_size(l), format_size(p)))
-        }
-        (Some(s), _) | (None, Some(s)) => Some(format!("sectors of {}", format_size(s))),
-        (None, None) => None,
+    let [logical, physical] =
+        [d.logical_sector_bytes, d.physical_sector_bytes].map(|bytes| bytes.map(format_size));
+    let sectors = logical.as_ref().or(physical.as_ref()).map(|size| match &physical {
+        Some(physical) if physical != size => format!("sectors of {size}, {physical} physical"),
+        _ => format!("sectors of {size}"),
     });
-    add(d.request_bytes.map(|b| format!("requests up to {}", format_size(b))));
-    add(d.scheduler.as_ref().map(|s| format!("scheduler {s}")));
-    add(d.volatile_cache.map(|volatile| {
-        match (volatile, d.fua) {
-            (false, _) => "no volatile write cache",
-            (true, Some(true)) => "volatile write cache, can write through it (FUA)",
-            (true, _) => "volatile write cache",
-        }
-        .to_owned()
-    }));
-    add(d.rotational.map(|turns| {
-        if turns { "reported as rotational" } else { "reported as non-rotational" }.to_owned()
-    }));
-    add(d.backing.as_ref().map(|f| format!("backed by {f}")));
-    parts.join("; ")
+    let cache = d.volatile_cache.map(|volatile| match (volatile, d.fua) {
+        (false, _) => "no volatile write cache",
+        (true, Some(true)) => "volatile write cache, can write through it (FUA)",
+        (true, _) => "volatile write cache",
+    });
+    let turns = |turns| if turns { "reported as rotational" } else { "reported as non-rotational" };
+    let parts = [
+        Some(format!("{}{}", d.kind, enclosed(" over ", &d.over.join(", "), ""))),
+        d.model.as_ref().map(|m| format!("model {m}")),
+        d.transport.clone(),
+        d.size_bytes.map(format_size),
+        sectors,
+        d.request_bytes.map(|b| format!("requests up to {}", format_size(b))),
+        d.scheduler.as_ref().map(|s| format!("scheduler {s}")),
+        cache.map(str::to_owned),
+        d.rotational.map(|r| turns(r).to_owned()),
+        d.backing.as_ref().map(|f| format!("backed by {f}")),
+    ];
+    joined(parts.into_iter().flatten(), "; ")
 }
 
 fn cgroup_limit(limit: &IoLimit) -> Fact {
     let bytes =
         |v: Option<f64>, what| v.map(|v| format!("{what} {}", quantity(v, Unit::BytePerSecond)));
-    let count =
-        |v: Option<f64>, what| v.map(|v| format!("{} {what} per second", super::num::plain(v)));
-    let parts: Vec<String> = [
+    let count = |v: Option<f64>, what| v.map(|v| format!("{} {what} per second", plain(v)));
+    let parts = [
         bytes(limit.read_bytes_per_s, "read"),
         bytes(limit.write_bytes_per_s, "write"),
         count(limit.reads_per_s, "reads"),
         count(limit.writes_per_s, "writes"),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    let value = if parts.is_empty() { "none".to_owned() } else { parts.join(", ") };
-    Fact {
-        source: clean(&limit.source),
-        ..Fact::plain(&format!("I/O limit of {}", clean(&limit.device)), &value)
-    }
+    ];
+    let value = joined(parts.into_iter().flatten(), ", ");
+    let value = if value.is_empty() { "none" } else { &value };
+    Fact::new(&format!("I/O limit of {}", limit.device), Some(value), &limit.source)
 }

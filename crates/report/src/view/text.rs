@@ -20,15 +20,27 @@ pub fn capital(text: &str) -> String {
 }
 
 /// `a`, `a and b`, `a, b and c`.
-pub fn and_list<S: AsRef<str>>(items: &[S]) -> String {
-    match items {
-        [] => String::new(),
-        [one] => one.as_ref().to_owned(),
-        [most @ .., last] => {
-            let most: Vec<&str> = most.iter().map(AsRef::as_ref).collect();
-            format!("{} and {}", most.join(", "), last.as_ref())
-        }
+pub fn and_list(items: impl IntoIterator<Item: AsRef<str>>) -> String {
+    let mut items: Vec<_> = items.into_iter().collect();
+    let last = items.pop();
+    let last = last.as_ref().map_or("", AsRef::as_ref);
+    if items.is_empty() { last.to_owned() } else { format!("{} and {last}", joined(items, ", ")) }
+}
+
+/// The texts that are not empty, one after another.
+pub fn joined(parts: impl IntoIterator<Item: AsRef<str>>, between: &str) -> String {
+    let mut out = String::new();
+    for part in parts {
+        let part = part.as_ref();
+        out += if out.is_empty() || part.is_empty() { "" } else { between };
+        out += part;
     }
+    out
+}
+
+/// A text within its surroundings; nothing where there is no text.
+pub fn enclosed(before: &str, text: &str, after: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("{before}{text}{after}") }
 }
 
 #[cfg(test)]
@@ -43,7 +55,7 @@ mod tests {
 
     #[test]
     fn lists_read_as_english() {
-        assert_eq!(and_list::<&str>(&[]), "");
+        assert_eq!(and_list([""; 0]), "");
         assert_eq!(and_list(&["a"]), "a");
         assert_eq!(and_list(&["a", "b", "c"]), "a, b and c");
         assert_eq!(plural(1, "trial"), "1 trial");

@@ -4,13 +4,15 @@
 use proofmark_model::{Measurement, Reference, Verdict};
 
 use super::chart::{Bar, BarChart, BarGroup, Limit, Mark, left_out};
+use super::columns::{Columns, Entry, not_finite};
 use super::disk;
-use super::keyed::{why_no_ceiling, why_no_efficiency};
-use super::label::Group;
+use super::grouping::grouped;
+use super::keyed::{ceiling, efficiency, why_no_efficiency};
+use super::label::{Group, why_no_trials};
 use super::num::percent;
 use super::references::chosen;
-use super::table::{Cell, Table};
-use super::text::clean;
+use super::table::Table;
+use super::text::{clean, joined};
 use super::verdict_mark;
 
 /// Workloads in one chart, and charts.
@@ -35,7 +37,6 @@ fn rows<'g, 'a>(groups: &'g [Group<'a>]) -> Vec<Row<'g, 'a>> {
     groups.iter().filter(|g| !g.over_time).flat_map(of).collect()
 }
 
-/// The table.
 pub fn table(groups: &[Group]) -> Table {
     let rows = rows(groups);
     let tools = rows.iter().any(|(_, _, r)| r.is_some());
@@ -43,55 +44,46 @@ pub fn table(groups: &[Group]) -> Table {
         true => "Results, reference tools and ceilings",
         false => "Results and ceilings",
     };
-    let mut table = Table::new(caption)
-        .column("workload")
-        .column("configuration")
+    let quantity = |m: &Measurement, v: f64| disk::scale(m, &[v]).with_label(v);
+    let none = || "no reference tool ran".to_owned();
+    Columns::new(caption)
+        .column("workload", |(group, _, _): &Row| clean(group.id))
+        .column("configuration", |(group, m, _)| group.short(m))
+        .keys()
         .spare(4)
-        .number("result")
-        .measured("of ceiling", "%");
-    if tools {
-        table = table.column("tool").number("tool result").measured("of ceiling", "%").spare(1);
-    }
-    table = table.number("ceiling").column("verdict").spare(2);
-    table.keys = 2;
-    for (group, m, r) in rows {
-        let finite = || "not a finite number".to_owned();
-        let quantity = |v: f64| disk::scale(m, &[v]).with_label(v);
-        let mut cells = vec![Cell::text(clean(group.id)), Cell::text(group.short(m))];
-        let own = m.summary.as_ref().and_then(|s| quantity(s.value()));
-        cells.push(table.maybe(own, || super::label::why_no_trials(m)));
-        cells.push(table.maybe(m.efficiency.and_then(percent), || why_no_efficiency(m)));
-        match r {
-            Some(r) => {
-                let doubt = (r.verdict != Verdict::Valid)
-                    .then(|| table.note(format!("the tool's result is {}", r.verdict)));
-                cells.push(Cell { note: doubt, ..Cell::text(clean(&r.tool)) });
-                cells.push(table.maybe(quantity(r.value), finite));
-                cells.push(table.maybe(r.efficiency.and_then(percent), || why_no_efficiency(m)));
-            }
-            None if tools => {
-                let none = table.missing("no reference tool ran");
-                cells.extend([none.clone(), none.clone(), none]);
-            }
-            None => {}
-        }
-        let theoretical = m.ceiling.as_ref().and_then(|c| quantity(c.value));
-        cells.push(table.maybe(theoretical, || why_no_ceiling(m)));
-        cells.push(Cell::verdict(m.verdict));
-        table.push(cells);
-    }
-    table
+        .number("result", |(_, m, _)| {
+            let own = m.summary.as_ref().and_then(|s| quantity(m, s.value()));
+            own.ok_or_else(|| why_no_trials(m))
+        })
+        .measured("of ceiling", "%", |(_, m, _)| efficiency(m))
+        .when(tools, |table| {
+            table
+                .column("tool", |(_, _, r)| {
+                    let Some(r) = r else { return Err(none()).into() };
+                    let doubted = r.verdict != Verdict::Valid;
+                    let doubt = doubted.then(|| format!("the tool's result is {}", r.verdict));
+                    Entry::from(clean(&r.tool)).noted(doubt.unwrap_or_default())
+                })
+                .number("tool result", move |(_, m, r)| {
+                    quantity(m, r.ok_or_else(none)?.value).ok_or_else(not_finite)
+                })
+                .measured("of ceiling", "%", move |(_, m, r)| {
+                    let share = r.ok_or_else(none)?.efficiency.and_then(percent);
+                    share.ok_or_else(|| why_no_efficiency(m))
+                })
+                .spare(1)
+        })
+        .number("ceiling", |(_, m, _)| ceiling(m, |v| quantity(m, v)))
+        .column("verdict", |(_, m, _)| m.verdict)
+        .spare(2)
+        .rows(rows)
 }
 
 /// Bars in percent of the ceiling, of workloads with a reference tool.
 pub fn charts(groups: &[Group]) -> Vec<BarChart> {
-    let rows = rows(groups);
-    let mut points: Vec<BarGroup> = Vec::new();
     let mut tools: Vec<String> = Vec::new();
-    for group in groups {
-        let of: Vec<&Row> = rows.iter().filter(|(g, _, _)| std::ptr::eq(*g, group)).collect();
-        points.extend(point(group, &of, &mut tools));
-    }
+    let rows = grouped(rows(groups).into_iter().map(|row| (row.0.id, row))).into_iter();
+    let mut points: Vec<BarGroup> = rows.filter_map(|(_, of)| point(&of, &mut tools)).collect();
     // A workload without a tool has its share in the table and with its headline.
     points.retain(|p| p.bars.len() > 1);
     let all = points.len().div_ceil(WORKLOADS);
@@ -107,8 +99,8 @@ pub fn charts(groups: &[Group]) -> Vec<BarChart> {
 }
 
 /// Ours and each tool's; `None` without a share of our own.
-fn point(group: &Group, rows: &[&Row], tools: &mut Vec<String>) -> Option<BarGroup> {
-    let (_, m, _) = rows.first()?;
+fn point(rows: &[Row], tools: &mut Vec<String>) -> Option<BarGroup> {
+    let (group, m, _) = rows.first()?;
     let ours = bar("proofmark".to_owned(), m.efficiency?, m.verdict, 0)?;
     let mut bars = vec![ours];
     // A tool at another configuration has nothing to do with these bars.
@@ -121,12 +113,9 @@ fn point(group: &Group, rows: &[&Row], tools: &mut Vec<String>) -> Option<BarGro
         });
         bars.extend(bar(name, share, r.verdict, at + 1));
     }
-    let point = match group.short(m) {
-        at if at.is_empty() => group.name(),
-        at => format!("{}: {at}", group.name()),
-    };
+    let name = joined([group.name(), group.short(m)], ": ");
     let ceiling = Some(Limit { value: 100.0, text: "100".to_owned() });
-    Some(BarGroup { name: point, bars, ceiling })
+    Some(BarGroup { name, bars, ceiling })
 }
 
 fn bar(name: String, share: f64, verdict: Verdict, who: usize) -> Option<Bar> {

@@ -1,19 +1,24 @@
-//! What both ends of a network say of each point: datagrams, connections, CPUs, interfaces.
+//! What both ends of a network say of each point: datagrams, connections, CPUs, interfaces; and what
+//! arrives and what is lost, over the rate that is offered.
 
-use proofmark_model::{End, EndTraffic, Measurement, TcpState, Unit, format_count};
+use proofmark_model::{
+    Datagrams, End, EndTraffic, Measurement, TcpState, Unit, Verdict, format_count,
+};
 
-use super::keyed::{caption, keyed, keys};
-use super::label::{Group, why_no_trials};
+use super::chart::{Axis, Chart, Mark, Series, Spot};
+use super::keyed::keyed;
+use super::label::{Group, series, why_no_trials};
+use super::latency::describe;
 use super::network::{carried, cpus, loss, offered, over_loopback, streams};
-use super::num::median;
-use super::num::{Scale, percent};
-use super::table::{Cell, Table};
+use super::num::{Scale, median, percent};
+use super::series::title;
+use super::series::value::on_axis;
+use super::table::Table;
+use super::verdict_mark;
 
-/// What the CPU columns mean.
 const CPU: &str = "CPU: the average number of CPUs that the threads of the client or the server kept \
     busy. System: the same for everything that ran on the CPUs it may use.";
 
-/// What the interface columns mean.
 const INTERFACE: &str = "Bytes that the interface of the client or the server counted during the \
     trials, as a share of the payload. They include headers and all other traffic.";
 
@@ -22,52 +27,50 @@ const RETRANSMITS: &str = "Segments that TCP retransmitted since the connections
     including the warm-up. Window, round trip and segment are medians of what TCP reports after \
     each trial.";
 
-/// What `offered` means.
 const OFFERED: &str = "Payload sent per second, whether it arrived or not.";
+
+const DROPPED: &str = "Packets that interfaces and CPUs of client and server dropped, and datagrams for \
+    which a socket's buffer had no room, over all trials.";
+
+/// The parameter that the points of a chart differ in.
+const RATE: &str = "rate";
+const CHARTS: usize = 4;
+
+/// Why a count of a system is not known.
+const SILENT: &str = "not reported by the system";
 
 /// Datagrams of each point's streams; without rows where none were sent.
 pub fn datagrams(group: &Group) -> Table {
-    let sent = Scale::for_values(
-        &group.all.iter().filter_map(|m| offered(m)).collect::<Vec<_>>(),
-        Unit::BitPerSecond,
-    );
     let times = |m: &Measurement| median(m.traffics().filter_map(|(_, n)| n.datagrams?.jitter_s));
-    let jitter = Scale::for_values(
-        &group.all.iter().filter_map(|m| times(m)).collect::<Vec<_>>(),
-        Unit::Second,
-    );
-    let mut table = keyed(group, caption(group, "datagrams of all trials"), &[]);
-    table = table
-        .measured("offered", sent.label())
+    let sent = Scale::for_values(&all(group, offered), Unit::BitPerSecond);
+    let jitter = Scale::for_values(&all(group, times), Unit::Second);
+    let of_all = group.all.iter().filter(|m| streams(m));
+    let numbered =
+        |count: Option<u64>| count.map(format_count).ok_or("datagrams this short are not numbered");
+    keyed(group, "datagrams of all trials")
+        .measured("offered", sent.label(), |(m, _): &(&Measurement, Datagrams)| {
+            offered(m).and_then(|v| sent.number(v)).ok_or_else(|| why_no_trials(m))
+        })
         .explained("offered", OFFERED)
-        .number("sent")
+        .number("sent", |(_, all)| format_count(all.sent))
         .spare(1)
-        .number("received")
+        .number("received", |(_, all)| format_count(all.received))
         .spare(1)
-        .measured("lost", "%")
-        .number("reordered")
+        .measured("lost", "%", |(m, _)| loss(m).and_then(percent).ok_or("no datagrams were sent"))
+        .number("reordered", |(_, all)| numbered(all.reordered))
         .spare(2)
-        .number("duplicated")
+        .number("duplicated", |(_, all)| numbered(all.duplicated))
         .spare(2)
-        .measured("jitter", jitter.label())
-        .spare(1);
-    for m in group.all.iter().filter(|m| streams(m)) {
-        let Some(all) = m.datagrams() else { continue };
-        let mut cells = keys(group, m, &mut table, &[]);
-        let rate = offered(m).and_then(|v| sent.number(v));
-        cells.push(table.maybe(rate, || why_no_trials(m)));
-        let short = || "datagrams this short are not numbered".to_owned();
-        cells.extend([all.sent, all.received].map(|count| Cell::text(format_count(count))));
-        let lost = loss(m).and_then(percent);
-        cells.push(table.maybe(lost, || "no datagrams were sent".to_owned()));
-        for value in [all.reordered, all.duplicated] {
-            cells.push(table.maybe(value.map(format_count), short));
-        }
-        let unpaced = || "reported for paced datagrams only: others arrive in bursts".to_owned();
-        cells.push(table.maybe(times(m).and_then(|v| jitter.number(v)), unpaced));
-        table.push(cells);
-    }
-    table
+        .measured("jitter", jitter.label(), |(m, _)| {
+            let unpaced = "reported for paced datagrams only: others arrive in bursts";
+            times(m).and_then(|v| jitter.number(v)).ok_or(unpaced)
+        })
+        .spare(1)
+        .rows(of_all.filter_map(|m| Some((*m, m.datagrams()?))))
+}
+
+fn all(group: &Group, read: impl Fn(&Measurement) -> Option<f64>) -> Vec<f64> {
+    group.all.iter().filter_map(|m| read(m)).collect()
 }
 
 /// What TCP says of its connections, and what both ends did; tables without rows left out.
@@ -76,42 +79,29 @@ pub fn ends(group: &Group) -> Vec<Table> {
     tables.into_iter().filter(|t| !t.rows.is_empty()).collect()
 }
 
-/// The median over all connections and trials.
-fn median_of_connections(m: &Measurement, read: fn(&TcpState) -> f64) -> Option<f64> {
-    median(m.traffics().flat_map(|(_, n)| &n.streams).map(read))
-}
-
 fn connections(group: &Group) -> Table {
-    let connected: Vec<&Measurement> = group
-        .all
-        .iter()
-        .copied()
-        .filter(|m| streams(m) && m.traffics().any(|(_, n)| !n.streams.is_empty()))
-        .collect();
-    let trips: Vec<f64> =
-        connected.iter().filter_map(|m| median_of_connections(m, |s| s.rtt_s)).collect();
-    let trip = Scale::for_values(&trips, Unit::Second);
-    let mut table = keyed(group, caption(group, "TCP statistics of the connections"), &[])
-        .number("retransmits")
+    // The median over all connections and trials.
+    let median_of = |m: &Measurement, read: fn(&TcpState) -> f64| {
+        median(m.traffics().flat_map(|(_, n)| &n.streams).map(read))
+    };
+    let bytes =
+        |m: &Measurement, read| median_of(m, read).map(|v| format_count(v as u64)).ok_or(SILENT);
+    let connected =
+        |m: &&Measurement| streams(m) && m.traffics().any(|(_, n)| !n.streams.is_empty());
+    let trips = |m: &Measurement| median_of(m, |s| s.rtt_s).filter(|_| connected(&m));
+    let trip = Scale::for_values(&all(group, trips), Unit::Second);
+    keyed(group, "TCP statistics of the connections")
+        .number("retransmits", |m: &&Measurement| {
+            let last = m.traffics().filter(|(_, n)| !n.streams.is_empty()).last();
+            last.and_then(|(_, n)| n.retransmits()).map(format_count).ok_or(SILENT)
+        })
         .explained("retransmits", RETRANSMITS)
-        .measured("window", "B")
-        .measured("round trip", trip.label())
-        .measured("segment", "B");
-    for m in connected {
-        let mut cells = keys(group, m, &mut table, &[]);
-        let last = m.traffics().filter(|(_, n)| !n.streams.is_empty()).last();
-        let again = last.and_then(|(_, n)| n.retransmits());
-        let silent = || "not reported by the system".to_owned();
-        cells.push(table.maybe(again.map(format_count), silent));
-        let bytes = |v: Option<f64>| v.map(|v| format_count(v as u64));
-        cells.push(table.maybe(bytes(median_of_connections(m, |s| s.window_bytes as f64)), silent));
-        let time = median_of_connections(m, |s| s.rtt_s).and_then(|v| trip.number(v));
-        cells.push(table.maybe(time, silent));
-        cells
-            .push(table.maybe(bytes(median_of_connections(m, |s| s.segment_bytes as f64)), silent));
-        table.push(cells);
-    }
-    table
+        .measured("window", "B", |m| bytes(m, |s| s.window_bytes as f64))
+        .measured("round trip", trip.label(), |m| {
+            trips(m).and_then(|v| trip.number(v)).ok_or(SILENT)
+        })
+        .measured("segment", "B", |m| bytes(m, |s| s.segment_bytes as f64))
+        .rows(group.all.iter().copied().filter(connected))
 }
 
 /// A count of both ends over all trials; `None` where neither reports it.
@@ -121,54 +111,90 @@ fn sum_of_both_ends(m: &Measurement, read: fn(&EndTraffic) -> Option<u64>) -> Op
 }
 
 fn systems(group: &Group) -> Table {
-    let rates = group.all.iter().any(|m| streams(m));
-    let mut table = keyed(group, caption(group, "client and server"), &[])
-        .measured("client CPU", "CPUs")
+    let silent = |m: &Measurement, end| match end {
+        End::ServerSide if over_loopback(m) => "over loopback, client and server share one system",
+        _ => SILENT,
+    };
+    let own: fn(&EndTraffic) -> Option<f64> = |e| e.own_cpu_s;
+    let busy: fn(&EndTraffic) -> Option<f64> = |e| e.busy_s;
+    let kept = |end, read| {
+        move |m: &&Measurement| {
+            cpus(m, end, read).map(|v| format!("{v:.2}")).ok_or_else(|| silent(m, end))
+        }
+    };
+    let share = |end| {
+        move |m: &&Measurement| carried(m, end).and_then(percent).ok_or_else(|| silent(m, end))
+    };
+    keyed(group, "client and server")
+        .measured("client CPU", "CPUs", kept(End::ClientSide, own))
         .explained("client CPU, server CPU", CPU)
-        .measured("server CPU", "CPUs")
-        .measured("client system", "CPUs")
+        .measured("server CPU", "CPUs", kept(End::ServerSide, own))
+        .measured("client system", "CPUs", kept(End::ClientSide, busy))
         .spare(2)
-        .measured("server system", "CPUs")
-        .spare(2);
-    if rates {
-        table = table
-            .measured("client interface", "%")
-            .explained("client interface, server interface", INTERFACE)
-            .measured("server interface", "%");
-    }
-    table = table.number("dropped").spare(1).number("buffer full").spare(1).explained(
-        "dropped, buffer full",
-        "Packets that interfaces and CPUs of client and server dropped, and datagrams for which a \
-         socket's buffer had no room, over all trials.",
-    );
-    for m in group.all.iter().filter(|m| m.traffics().next().is_some()) {
-        let silent = |end| match end {
-            End::ServerSide if over_loopback(m) => {
-                "over loopback, client and server share one system".to_owned()
-            }
-            _ => "not reported by the system".to_owned(),
+        .measured("server system", "CPUs", kept(End::ServerSide, busy))
+        .spare(2)
+        .when(group.all.iter().any(|m| streams(m)), |table| {
+            table
+                .measured("client interface", "%", share(End::ClientSide))
+                .explained("client interface, server interface", INTERFACE)
+                .measured("server interface", "%", share(End::ServerSide))
+        })
+        .number("dropped", |m| {
+            let both = [|e: &EndTraffic| e.dropped, |e: &EndTraffic| e.cpu_dropped];
+            let dropped = both.into_iter().filter_map(|read| sum_of_both_ends(m, read));
+            dropped.reduce(u64::saturating_add).map(format_count).ok_or(SILENT)
+        })
+        .spare(1)
+        .number("buffer full", |m| {
+            sum_of_both_ends(m, |e| e.full_buffers).map(format_count).ok_or(SILENT)
+        })
+        .spare(1)
+        .explained("dropped, buffer full", DROPPED)
+        .rows(group.all.iter().copied().filter(|m| m.traffics().next().is_some()))
+}
+
+/// A chart each of the points that differ in the rate asked for alone.
+pub fn loss_charts(group: &Group) -> Vec<Chart> {
+    let with_rate: Vec<&Measurement> =
+        group.all.iter().copied().filter(|m| offered(m).is_some()).collect();
+    let sweeps = series(&with_rate, &[RATE]);
+    sweeps.iter().filter(|s| s.len() > 1).filter_map(|s| chart(group, s)).take(CHARTS).collect()
+}
+
+fn chart(group: &Group, members: &[&Measurement]) -> Option<Chart> {
+    let mut members: Vec<(f64, &Measurement)> =
+        members.iter().filter_map(|m| Some((offered(m)?, *m))).collect();
+    members.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let first = members.first()?.1;
+    let scale = Scale::for_largest(members.iter().map(|(sent, _)| *sent), Unit::BitPerSecond);
+    let line = |name: &str, lost: bool| -> Option<Series> {
+        let spot = |(sent, m): &(f64, &Measurement)| {
+            let share = percent(loss(m)?)?;
+            // Without loss, the line at zero needs no labels.
+            let label = if lost && share != "0.0" { format!("{share} %") } else { String::new() };
+            let got = m.summary.as_ref()?.value();
+            let about = format!(
+                "requested {}: {} sent, {} received, {share} % of the datagrams lost, {}",
+                group.text(m, RATE)?,
+                scale.with_label(*sent)?,
+                scale.with_label(got)?,
+                verdict_mark(m.verdict)
+            );
+            let value =
+                on_axis(&scale, if lost { sent - got } else { got }).filter(|v| *v >= 0.0)?;
+            let verdict = if lost { Verdict::Valid } else { m.verdict };
+            let mark = Mark { value, about, verdict, ..Mark::default() };
+            Some(Spot { at: on_axis(&scale, *sent)?, mark, label, ..Spot::default() })
         };
-        let mut cells = keys(group, m, &mut table, &[]);
-        let own: fn(&EndTraffic) -> Option<f64> = |e| e.own_cpu_s;
-        let busy: fn(&EndTraffic) -> Option<f64> = |e| e.busy_s;
-        for (end, read) in [
-            (End::ClientSide, own),
-            (End::ServerSide, own),
-            (End::ClientSide, busy),
-            (End::ServerSide, busy),
-        ] {
-            let value = cpus(m, end, read).map(|v| format!("{v:.2}"));
-            cells.push(table.maybe(value, || silent(end)));
-        }
-        for end in End::BOTH.into_iter().filter(|_| rates) {
-            cells.push(table.maybe(carried(m, end).and_then(percent), || silent(end)));
-        }
-        let dropped = [sum_of_both_ends(m, |e| e.dropped), sum_of_both_ends(m, |e| e.cpu_dropped)];
-        let dropped = dropped.into_iter().flatten().reduce(u64::saturating_add);
-        for value in [dropped, sum_of_both_ends(m, |e| e.full_buffers)] {
-            cells.push(table.maybe(value.map(format_count), || silent(End::ClientSide)));
-        }
-        table.push(cells);
-    }
-    table
+        Some(Series::along(name, members.iter().map(spot).collect::<Option<_>>()?))
+    };
+    let series = vec![line("received", false)?, line("lost", true)?];
+    let sent = series[0].line.iter().map(|at| at[0]);
+    let x = Axis::linear(&format!("offered, {}", scale.label()), sent);
+    let title = title(group, "loss by offered rate", &group.short_without(first, &[RATE]));
+    Some(Chart {
+        description: format!("Received and lost rate by sent rate. {}.", describe(&series[..1])),
+        key: "Labels: share of datagrams lost.".to_owned(),
+        ..Chart::new(title, x, [scale.label(), "rate"], false, series)
+    })
 }

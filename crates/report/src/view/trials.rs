@@ -2,10 +2,11 @@
 
 use proofmark_model::{Conditions, Measurement, Subsystem, Trial, Unit};
 
-use super::keyed::{caption, keyed, keys};
+use super::columns::not_finite;
+use super::keyed::keyed;
 use super::label::{Group, why_no_trials};
 use super::num::{Scale, median, plain};
-use super::table::{Cell, Table};
+use super::table::Table;
 
 /// A title, a unit and a trial's value.
 type Column = (&'static str, Option<&'static str>, fn(&Trial) -> Option<f64>);
@@ -82,57 +83,53 @@ pub fn verified(group: &Group) -> &'static str {
     if disk { "B" } else { work(group) }
 }
 
+/// A point's trial and its place; a point without any has none.
+type Row<'a> = (&'a Measurement, Option<(usize, &'a Trial)>);
+
+fn trial<'a>(row: &Row<'a>) -> Result<&'a Trial, String> {
+    row.1.map(|(_, t)| t).ok_or_else(|| why_no_trials(row.0))
+}
+
 /// One row a trial; a measurement without trials has one that says why.
 pub fn table(group: &Group, scale: &Scale) -> Table {
-    let work = work(group);
-    let mut table = keyed(
-        group,
-        caption(group, "every trial; columns that are 0 throughout are left out"),
-        &[],
-    )
-    .number("trial")
-    .measured("value", scale.label())
-    .measured("wall time", "s")
-    .measured("work", work)
-    .column("started, UTC");
     let recorded = |read: fn(&Trial) -> Option<f64>| {
         group.all.iter().flat_map(|m| &m.trials).any(|t| read(t).is_some_and(|v| v != 0.0))
     };
     let mut columns: Vec<&Column> = COLUMNS.iter().filter(|(_, _, read)| recorded(*read)).collect();
-    if columns.len() > SHOWN {
-        columns.truncate(SHOWN);
-        table.caption.push_str("; further columns are in report.csv");
-    }
-    for (title, unit, _) in &columns {
+    let more = columns.len() > SHOWN;
+    columns.truncate(SHOWN);
+    let what = "every trial; columns that are 0 throughout are left out";
+    let seconds = |t: &Trial| {
+        let text = format!("{:.4}", t.seconds);
+        let text = if text.len() > 12 { plain(t.seconds) } else { text };
+        t.seconds.is_finite().then_some(text)
+    };
+    let mut table = keyed::<Row>(group, what)
+        .number("trial", |(m, trial)| {
+            trial.map(|(at, _)| (at + 1).to_string()).ok_or_else(|| why_no_trials(m))
+        })
+        .measured("value", scale.label(), |row| {
+            scale.number(trial(row)?.value).ok_or_else(not_finite)
+        })
+        .measured("wall time", "s", |row| seconds(trial(row)?).ok_or_else(not_finite))
+        .measured("work", work(group), |row| Ok::<_, String>(plain(trial(row)?.work)))
+        .column("started, UTC", |row| {
+            Ok::<_, String>(trial(row)?.started.0.strftime("%H:%M:%S%.3f").to_string())
+        });
+    for (title, unit, value) in columns {
+        let read = |row: &Row| {
+            let value = value(trial(row)?).map(plain);
+            value.ok_or_else(|| "not reported by the system".to_owned())
+        };
         table = match unit {
-            Some(unit) => table.measured(*title, *unit),
-            None => table.number(*title),
+            Some(unit) => table.measured(title, unit, read),
+            None => table.number(title, read),
         };
     }
-    for m in &group.all {
-        let key = keys(group, m, &mut table, &[]);
-        if m.trials.is_empty() {
-            let none = table.missing(why_no_trials(m));
-            let mut cells = key.clone();
-            cells.resize(table.columns.len(), none);
-            table.push(cells);
-        }
-        for (i, t) in m.trials.iter().enumerate() {
-            let mut cells = key.clone();
-            cells.push(Cell::text((i + 1).to_string()));
-            let finite = || "not a finite number".to_owned();
-            cells.push(table.maybe(scale.number(t.value), finite));
-            let wall = t.seconds.is_finite().then(|| format!("{:.4}", t.seconds));
-            let wall = wall.map(|w| if w.len() > 12 { plain(t.seconds) } else { w });
-            cells.push(table.maybe(wall, finite));
-            cells.push(Cell::text(plain(t.work)));
-            cells.push(Cell::text(t.started.0.strftime("%H:%M:%S%.3f").to_string()));
-            for (_, _, read) in &columns {
-                let value = read(t).map(plain);
-                cells.push(table.maybe(value, || "not reported by the system".to_owned()));
-            }
-            table.push(cells);
-        }
-    }
+    let mut table = table.rows(group.all.iter().flat_map(|m| {
+        let trials = m.trials.iter().enumerate().map(|t| (*m, Some(t)));
+        trials.chain(m.trials.is_empty().then_some((*m, None)))
+    }));
+    table.caption += if more { "; further columns are in report.csv" } else { "" };
     table
 }

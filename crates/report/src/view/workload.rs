@@ -1,43 +1,39 @@
 //! One workload's part of a report.
 
-use proofmark_model::{Better, FigureKind, Measurement, Subsystem, Summary, Unit};
+use proofmark_model::{Better, FigureKind, Measurement, Subsystem, Unit, Verification};
 use serde::Serialize;
 
 use super::chart::{BarChart, Chart};
+use super::columns::{Entry, not_finite};
 use super::derivation::{self, Derivation};
 use super::findings::{self, FindingGroup};
 use super::headline::{self, Headline};
 use super::heat_map::{self, HeatMap};
-use super::keyed::{caption, keyed, keys, verdict, why_no_ceiling, why_no_efficiency};
-use super::label::{Group, figure_word, interval, why_no_interval, why_no_trials};
+use super::keyed::{ceiling, efficiency, keyed, verdict};
+use super::label::{Group, figure_of, interval, why_no_interval, why_no_trials};
 use super::latency;
 use super::num::{Scale, percent};
 use super::references::{self, References};
 use super::series;
 use super::solves::{self, Solves};
-use super::table::{Cell, Table};
+use super::table::Table;
 use super::text::clean;
 use super::timeline::{self, Timeline};
-use super::{
-    disk, loss, matrix, network, part, placement, published, sentences, traffic, trials, windows,
-};
+use super::{disk, matrix, network, published, rounds, sentences, traffic, trials};
 
-/// Unit of what loads the machine.
-const LOAD: Unit = Unit::BytePerSecond;
-
-/// What the column `moved` means.
 const MOVED: &str = "The rate of all bytes that the hardware transfers, including the lines that an \
     ordinary store reads before it overwrites them (write-allocate). The figure counts only the \
     bytes that the program requested, as STREAM does.";
 
-/// What the column `load moved` means.
 const LOADED: &str = "The rate at which the other threads read at the same time: the median over the \
     trials.";
 
-/// What the column `device` means.
 pub const DEVICE: &str = "What the underlying block devices transferred during the trials, by their own \
     counters, as a share of the bytes requested. At 0 % the page cache served all of it. Above \
     100 %, the rest is whole sectors, read-ahead, and the file system's own data.";
+
+/// Sentences at the end of two declarations that are worth a reference.
+const SHARED: usize = 2;
 
 /// One workload's part of a report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -108,28 +104,15 @@ pub struct WorkloadView {
 impl WorkloadView {
     /// The tables that may have columns whose titles do not say what they are.
     pub fn explained(&self) -> impl Iterator<Item = &Table> {
-        let all = [
-            &self.table,
-            &self.references.table,
-            &self.placements,
-            &self.windows,
-            &self.latency,
-            &self.datagrams,
-        ]
-        .into_iter();
-        all.chain(&self.ends)
-            .chain(&self.reciprocal)
-            .chain([&self.solves.summary])
-            .chain(&self.published)
+        let rows = [&self.table, &self.references.table, &self.placements, &self.windows];
+        let more = [&self.latency, &self.datagrams].into_iter().chain(&self.ends);
+        let published = [&self.solves.summary].into_iter().chain(&self.published);
+        rows.into_iter().chain(more).chain(&self.reciprocal).chain(published)
     }
 }
 
-/// Every workload of a run.
-pub fn all(groups: &[Group]) -> Vec<WorkloadView> {
-    groups.iter().map(view).collect()
-}
-
-fn view(group: &Group) -> WorkloadView {
+/// What a report says of one workload.
+pub fn view(group: &Group) -> WorkloadView {
     let scale = scale(group);
     let spec = group.spec;
     let undeclared = || "The run file does not hold this workload's declaration.".to_owned();
@@ -140,7 +123,7 @@ fn view(group: &Group) -> WorkloadView {
     let as_published = !group.over_time && (is_fixed || !in_rounds);
     WorkloadView {
         title: group.heading(),
-        subsystem: part::subsystem(group),
+        subsystem: group.subsystem(),
         summary: spec.map_or_else(undeclared, |s| clean(&s.summary)),
         detail: spec.map_or_else(String::new, |s| clean(&s.detail)),
         better: better(group),
@@ -156,12 +139,12 @@ fn view(group: &Group) -> WorkloadView {
         lines: series::lines(group, &scale),
         bars: series::bars(group, &scale),
         references: references::compare(group, &scale),
-        placements: placement::table(group, &scale),
+        placements: rounds::by_placement(group, &scale),
         maps: heat_map::draw(group),
-        windows: windows::table(group),
+        windows: rounds::table(group),
         latency: latency::table(group),
         distribution: latency::distribution(group),
-        curves: [latency::curves(group, &scale), loss::charts(group)].concat(),
+        curves: [latency::curves(group, &scale), traffic::loss_charts(group)].concat(),
         datagrams: traffic::datagrams(group),
         ends: traffic::ends(group),
         findings: findings::for_workload(group),
@@ -174,21 +157,14 @@ fn view(group: &Group) -> WorkloadView {
 
 /// The workload's scale: that of its headline figures.
 fn scale(group: &Group) -> Scale {
-    let unit = group
-        .all
-        .first()
-        .map(|m| m.unit)
-        .or(group.spec.map(|s| s.unit))
-        .unwrap_or(Unit::OpPerSecond);
     let values: Vec<f64> =
         group.all.iter().filter_map(|m| m.summary.as_ref()).map(|s| s.value()).collect();
     match group.all.first() {
         Some(m) => disk::scale(m, &values),
-        None => Scale::for_values(&values, unit),
+        None => Scale::for_values(&values, group.spec.map_or(Unit::OpPerSecond, |s| s.unit)),
     }
 }
 
-/// Which direction is good, in words.
 fn better(group: &Group) -> &'static str {
     match group.all.first().map(|m| m.better).or(group.spec.map(|s| s.better)) {
         Some(Better::Lower) => "lower is better",
@@ -197,116 +173,78 @@ fn better(group: &Group) -> &'static str {
 }
 
 fn table(group: &Group, scale: &Scale) -> Table {
-    let loads = Scale::for_largest(group.all.iter().filter_map(|m| trials::background(m)), LOAD);
-    let extra = extra_columns(group, scale, &loads);
+    let loads = group.all.iter().filter_map(|m| trials::background(m));
+    let loads = Scale::for_largest(loads, Unit::BytePerSecond);
     let bounded = group.all.iter().any(|m| m.ceiling.is_some());
+    let figure = figure_of(group);
     let against = if bounded { " against its ceiling" } else { "" };
-    let kinds = group.all.iter().filter_map(|m| Some(m.summary.as_ref()?.headline));
-    let figure = figure_word(kinds);
-    let what = format!("{figure}{against}");
-    let mut table = keyed(group, caption(group, &what), &[]).measured(figure, scale.label());
-    for b in &extra {
-        table = table.measured(b.title, b.unit.clone());
-        if !b.about.is_empty() {
-            table = table.explained(b.title, b.about);
+    let mut table = keyed(group, &format!("{figure}{against}")).measured(
+        figure,
+        scale.label(),
+        |m: &&Measurement| match &m.summary {
+            None => Err(why_no_trials(m)),
+            Some(s) => scale.number(s.value()).ok_or("the figure is not a finite number".into()),
+        },
+    );
+    for (title, unit, about, value) in extra_columns(scale, &loads) {
+        if group.all.iter().all(|m| value(m).is_none()) {
+            continue;
         }
+        table = table.measured(title, &unit, move |m| {
+            value(m).ok_or_else(|| match m.summary {
+                None => why_no_trials(m),
+                Some(_) => "not recorded in its trials".to_owned(),
+            })
+        });
+        table = if about.is_empty() { table } else { table.explained(title, about) };
     }
     // These tables have more columns than a terminal is wide.
     let wide = |m: &&Measurement| matches!(m.subsystem, Subsystem::Disk | Subsystem::Network);
     let wide = u8::from(group.all.iter().any(wide));
-    table = table.measured("95 % interval", scale.label()).spare(3 * wide);
-    if bounded {
-        table = table.measured("ceiling", scale.label()).spare(4);
-        table = table.measured("of ceiling", "%").spare(wide);
-    }
-    table = table.column("verdict");
-    for m in &group.all {
-        let mut cells = keys(group, m, &mut table, &[]);
-        let summary = m.summary.as_ref();
-        cells.push(table.maybe(value(summary, scale), || match summary {
-            None => why_no_trials(m),
-            Some(_) => "the figure is not a finite number".to_owned(),
-        }));
-        for b in &extra {
-            cells.push(table.maybe((b.value)(m), || match summary {
-                None => why_no_trials(m),
-                Some(_) => "not recorded in its trials".to_owned(),
-            }));
-        }
-        let tight = interval(m).and_then(|i| scale.tight_interval(i));
-        cells.push(table.maybe(tight, || why_no_interval(m)));
-        if bounded {
-            let ceiling = m.ceiling.as_ref().and_then(|c| scale.number(c.value));
-            cells.push(table.maybe(ceiling, || why_no_ceiling(m)));
-            let efficiency = m.efficiency.and_then(percent);
-            cells.push(table.maybe(efficiency, || why_no_efficiency(m)));
-        }
-        cells.push(verdict(group, m, &mut table));
-        table.push(cells);
-    }
     table
+        .measured("95 % interval", scale.label(), |m| {
+            interval(m).and_then(|i| scale.tight_interval(i)).ok_or_else(|| why_no_interval(m))
+        })
+        .spare(3 * wide)
+        .when(bounded, |table| {
+            table
+                .measured("ceiling", scale.label(), |m| ceiling(m, |v| scale.number(v)))
+                .spare(4)
+                .measured("of ceiling", "%", |m| efficiency(m))
+                .spare(wide)
+        })
+        .column("verdict", |m| verdict(group, m))
+        .rows(group.all.iter().copied())
 }
 
-/// The text of one measurement's cell.
-type Text<'a> = Box<dyn Fn(&Measurement) -> Option<String> + 'a>;
+/// A further column after the headline figure: title, unit, what it means where the title does not
+/// say it, and a measurement's value.
+type ExtraColumn<'a> =
+    (&'static str, String, &'static str, Box<dyn Fn(&Measurement) -> Option<String> + 'a>);
 
-/// A further column after the headline figure.
-struct ExtraColumn<'a> {
-    title: &'static str,
-    unit: String,
-    /// What it means; empty where the title says it.
-    about: &'static str,
-    value: Text<'a>,
-}
-
-/// The further columns that any measurement of the workload has a value for.
-fn extra_columns<'a>(group: &Group, scale: &'a Scale, loads: &'a Scale) -> Vec<ExtraColumn<'a>> {
-    let label = |scale: &Scale| scale.label().to_owned();
-    let all = vec![
-        ExtraColumn {
-            title: "attainable",
-            unit: label(scale),
-            about: "",
-            value: Box::new(|m| beside(m, FigureKind::Attainable).and_then(|v| scale.number(v))),
-        },
-        ExtraColumn {
-            title: "delivered",
-            unit: label(scale),
-            about: "",
-            value: Box::new(|m| beside(m, FigureKind::Delivered).and_then(|v| scale.number(v))),
-        },
-        ExtraColumn {
-            title: "IOPS",
-            unit: Unit::OpPerSecond.to_string(),
-            about: "",
-            value: Box::new(|m| disk::iops(m)?.number(m.summary.as_ref()?.value())),
-        },
-        ExtraColumn {
-            title: "device",
-            unit: "%".to_owned(),
-            about: DEVICE,
-            value: Box::new(|m| disk::device_share(m).and_then(percent)),
-        },
-        ExtraColumn {
-            title: "lost",
-            unit: "%".to_owned(),
-            about: "",
-            value: Box::new(|m| network::loss(m).and_then(percent)),
-        },
-        ExtraColumn {
-            title: "moved",
-            unit: label(scale),
-            about: MOVED,
-            value: Box::new(|m| scale.number(trials::moved(m)?)),
-        },
-        ExtraColumn {
-            title: "load moved",
-            unit: label(loads),
-            about: LOADED,
-            value: Box::new(|m| loads.number(trials::background(m)?)),
-        },
-    ];
-    all.into_iter().filter(|b| group.all.iter().any(|m| (b.value)(m).is_some())).collect()
+fn extra_columns<'a>(scale: &'a Scale, loads: &'a Scale) -> [ExtraColumn<'a>; 7] {
+    let rate = || scale.label().to_owned();
+    let percentage = || "%".to_owned();
+    let beside = |kind| move |m: &Measurement| scale.number(beside(m, kind)?);
+    [
+        ("attainable", rate(), "", Box::new(beside(FigureKind::Attainable))),
+        ("delivered", rate(), "", Box::new(beside(FigureKind::Delivered))),
+        (
+            "IOPS",
+            Unit::OpPerSecond.to_string(),
+            "",
+            Box::new(|m| disk::iops(m)?.number(m.summary.as_ref()?.value())),
+        ),
+        ("device", percentage(), DEVICE, Box::new(|m| percent(disk::device_share(m)?))),
+        ("lost", percentage(), "", Box::new(|m| percent(network::loss(m)?))),
+        ("moved", rate(), MOVED, Box::new(|m| scale.number(trials::moved(m)?))),
+        (
+            "load moved",
+            loads.label().to_owned(),
+            LOADED,
+            Box::new(|m| loads.number(trials::background(m)?)),
+        ),
+    ]
 }
 
 /// A figure that is not the one put first.
@@ -315,29 +253,60 @@ fn beside(m: &Measurement, kind: FigureKind) -> Option<f64> {
     s.figure(kind).value.filter(|_| s.headline != kind)
 }
 
-/// The headline figure as a cell shows it.
-pub fn value(summary: Option<&Summary>, scale: &Scale) -> Option<String> {
-    summary.and_then(|s| scale.number(s.value()))
+fn verifications(group: &Group) -> Table {
+    let verified = || group.all.iter().filter_map(|m| Some((*m, m.verification.as_ref()?)));
+    let scale = Scale::amount(verified().map(|(_, w)| w.claimed), trials::verified(group));
+    let amount = |value| scale.number(value).ok_or_else(not_finite);
+    keyed(group, "verification of the work")
+        .column("verification", |(_, w): &(&Measurement, &Verification)| {
+            Entry::from(clean(&w.kind)).noted(clean(&w.note))
+        })
+        .measured("claimed", scale.label(), |(_, w)| amount(w.claimed))
+        .measured("counted", scale.label(), |(_, w)| amount(w.counted))
+        .measured("counted / claimed", "%", |(_, w)| {
+            percent(w.counted / w.claimed).ok_or("no work was claimed")
+        })
+        .rows(verified())
 }
 
-fn verifications(group: &Group) -> Table {
-    let verified = || group.all.iter().filter_map(|m| m.verification.as_ref().map(|w| (m, w)));
-    let scale = Scale::amount(verified().map(|(_, w)| w.claimed), trials::verified(group));
-    let mut table = keyed(group, caption(group, "verification of the work"), &[])
-        .column("verification")
-        .measured("claimed", scale.label())
-        .measured("counted", scale.label())
-        .measured("counted / claimed", "%");
-    for (m, w) in verified() {
-        let mut cells = keys(group, m, &mut table, &[]);
-        let what = table.note(clean(&w.note));
-        cells.push(Cell { note: Some(what), ..Cell::text(clean(&w.kind)) });
-        for value in [w.claimed, w.counted] {
-            cells.push(table.maybe(scale.number(value), || "not a finite number".to_owned()));
+/// Puts a reference to an earlier workload in place of the sentences with which its
+/// declaration ends as well.
+pub fn refer_to_earlier(workloads: &mut [WorkloadView]) {
+    let details: Vec<(String, String)> =
+        workloads.iter().map(|k| (k.id.clone(), k.detail.clone())).collect();
+    for (at, workload) in workloads.iter_mut().enumerate() {
+        let earlier =
+            details[..at].iter().find(|(_, other)| shared(other, &workload.detail) >= SHARED);
+        if let Some((id, other)) = earlier {
+            let all = sentences(&workload.detail);
+            let own = all.len() - shared(other, &workload.detail);
+            workload.detail = match own {
+                0 => format!("As with {id}."),
+                _ => format!("{} The rest is as with {id}.", all[..own].join(" ")),
+            };
         }
-        cells
-            .push(table.maybe(percent(w.counted / w.claimed), || "no work was claimed".to_owned()));
-        table.push(cells);
     }
-    table
+}
+
+fn sentences(text: &str) -> Vec<&str> {
+    text.split_inclusive(". ").map(str::trim).collect()
+}
+
+/// How many sentences both end with.
+fn shared(a: &str, b: &str) -> usize {
+    let (a, b) = (sentences(a), sentences(b));
+    a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b && !a.is_empty()).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_at_the_end_are_counted() {
+        assert_eq!(shared("A b. C d. E.", "X. C d. E."), 2);
+        assert_eq!(shared("A b. C d. E.", "A b. C d. F."), 0);
+        assert_eq!(shared("", ""), 0);
+        assert_eq!(shared("A.", "A."), 1);
+    }
 }

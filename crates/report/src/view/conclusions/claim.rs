@@ -3,10 +3,10 @@
 use proofmark_model::{Measurement, Reference, Summary, Verdict, format_factor};
 use serde::Serialize;
 
-use crate::view::label::{Group, interval};
+use crate::view::label::{self, Group, interval};
 use crate::view::num::Scale;
 use crate::view::references::ratio;
-use crate::view::text::{capital, clean};
+use crate::view::text::{capital, clean, enclosed, joined};
 
 /// A result that a sentence is about.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -50,43 +50,14 @@ pub struct Claim {
     pub right: Option<Figure>,
 }
 
-/// A measurement with its statistics, if it may be in a sentence at all.
-pub type Usable<'a> = (&'a Measurement, &'a Summary);
-
-/// A measurement whose number may be in a sentence: neither invalid nor odd.
-pub fn usable(m: &Measurement) -> Option<Usable<'_>> {
-    let s = m.summary.as_ref()?;
-    let fit = m.verdict != Verdict::Invalid && s.value().is_finite() && s.value() > 0.0;
-    fit.then_some((m, s))
-}
-
-/// `98.40 GFLOP/s`, and after it that it is suspect.
-pub fn with_doubt(m: &Measurement, text: &str, unit: &str) -> String {
-    format!("{text} {unit}{}", doubted(m))
+/// The statistics of a measurement whose number may be in a sentence: neither invalid nor odd.
+pub fn usable(m: &Measurement) -> Option<&Summary> {
+    label::usable(m).map(|(_, s)| s).filter(|s| s.value() > 0.0)
 }
 
 /// ` (suspect)`.
-pub fn doubted(m: &Measurement) -> &'static str {
-    match m.verdict {
-        Verdict::Valid => "",
-        Verdict::Suspect => " (suspect)",
-        Verdict::Invalid => " (invalid)",
-    }
-}
-
-/// How two numbers are related.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum How {
-    /// Their intervals lie apart.
-    Intervals,
-    /// One of them has no interval, but all their trials lie apart.
-    Trials,
-    /// Neither.
-    Together,
-}
-
-fn apart(a: [f64; 2], b: [f64; 2]) -> bool {
-    a[0] > b[1] || b[0] > a[1]
+pub fn doubted(m: &Measurement) -> String {
+    if m.verdict == Verdict::Valid { String::new() } else { format!(" ({})", m.verdict) }
 }
 
 /// What is said of numbers without an interval that lie apart.
@@ -95,16 +66,16 @@ const NO_OVERLAP: &str = "no interval, but no trials overlap";
 /// Trials below which two numbers that lie apart may do so by chance.
 const FEW: u64 = 3;
 
-fn how(a: &Summary, b: &Summary) -> How {
+/// Whether two numbers lie apart, and what is to say of that: their intervals do, or, where one of
+/// them has none, all their trials.
+fn apart(a: &Summary, b: &Summary) -> Option<&'static str> {
+    let apart = |[a, b]: [f64; 2], [c, d]: [f64; 2]| a > d || c > b;
     match (a.ci95(), b.ci95()) {
-        (Some(x), Some(y)) if apart(x, y) => How::Intervals,
-        (Some(_), Some(_)) => How::Together,
-        _ if a.trials.n.min(b.trials.n) >= FEW
-            && apart([a.trials.min, a.trials.max], [b.trials.min, b.trials.max]) =>
-        {
-            How::Trials
+        (Some(x), Some(y)) => apart(x, y).then_some(""),
+        _ => {
+            let [x, y] = [a, b].map(|s| [s.trials.min, s.trials.max]);
+            (a.trials.n.min(b.trials.n) >= FEW && apart(x, y)).then_some(NO_OVERLAP)
         }
-        _ => How::Together,
     }
 }
 
@@ -116,29 +87,25 @@ impl Claim {
 
     /// One number against another of the same unit, each after its name, such as `sequential
     /// read`. `at` is what both have in common.
-    pub fn compare([left, right]: [(&Group, &str, Usable); 2], at: &str) -> Option<Self> {
-        let [(_, left_name, (a, x)), (_, right_name, (b, y))] = [left, right];
-        if a.unit != b.unit {
-            return None;
-        }
+    pub fn compare([left, right]: [(&Group, &str, &Measurement); 2], at: &str) -> Option<Self> {
+        let [(_, left_name, a), (_, right_name, b)] = [left, right];
+        let (x, y) = (usable(a)?, usable(b).filter(|_| a.unit == b.unit)?);
         let scale = Scale::for_values(&[x.value(), y.value()], a.unit);
-        let [l, r] = [figure(left.0, a, x, &scale)?, figure(right.0, b, y, &scale)?];
+        let [l, r] = [figure(left.0, a, &scale)?, figure(right.0, b, &scale)?];
         let printed = [&l.text, &r.text].map(|t| t.parse::<f64>().unwrap_or(f64::NAN));
-        let how = how(x, y);
-        let says = match how {
-            How::Together => Says::Same,
-            _ if printed[0] > printed[1] && x.value() > y.value() => Says::More,
-            _ if printed[0] < printed[1] && x.value() < y.value() => Says::Less,
+        let apart = apart(x, y);
+        let says = match apart {
+            Some(_) if printed[0] > printed[1] && x.value() > y.value() => Says::More,
+            Some(_) if printed[0] < printed[1] && x.value() < y.value() => Says::Less,
             _ => Says::Same,
         };
-        let figures =
-            [with_doubt(a, &l.text, scale.label()), with_doubt(b, &r.text, scale.label())];
-        let sure = if how == How::Trials && says != Says::Same { NO_OVERLAP } else { "" };
-        let at: Vec<&str> = [at, sure].into_iter().filter(|t| !t.is_empty()).collect();
-        let at = if at.is_empty() { String::new() } else { format!(" ({})", at.join("; ")) };
+        let sure = apart.filter(|_| says != Says::Same).unwrap_or_default();
+        let at = enclosed(" (", &joined([at, sure], "; "), ")");
         let factor = x.value() / y.value();
         let factor = (factor.is_finite() && factor > 0.0).then(|| format_factor(factor))?;
-        let figures = format!("{}{at}", figures.join(" vs. "));
+        let number =
+            |f: &Figure, m: &Measurement| format!("{} {}{}", f.text, scale.label(), doubted(m));
+        let figures = format!("{} vs. {}{at}", number(&l, a), number(&r, b));
         let text = match says {
             Says::Same => {
                 format!("No difference is shown between {left_name} and {right_name}: {figures}.")
@@ -166,29 +133,23 @@ impl Claim {
             () => Says::Same,
         };
         let name = group.heading();
-        let at = if left.point.is_empty() { String::new() } else { format!(" ({})", left.point) };
+        let at = enclosed(" (", &left.point, ")");
         let doubt = match m.verdict.max(r.verdict) {
             Verdict::Valid => "",
             _ => " (one of the two is suspect)",
         };
+        let times = format!("{} times", left.text);
         let text = match says {
-            Says::Same => format!(
-                "{name}{at}: no difference from {tool} is shown: {} times its result, {interval}{doubt}.",
-                left.text
-            ),
-            _ => format!("{name}{at}: {} times {tool}'s result, {interval}{doubt}.", left.text),
+            Says::Same => format!("no difference from {tool} is shown: {times} its result"),
+            _ => format!("{times} {tool}'s result"),
         };
+        let text = format!("{name}{at}: {text}, {interval}{doubt}.");
         Some(Self { text, says, left: Some(left), right: Some(right) })
     }
 }
 
-/// A number for a sentence.
-pub fn figure(group: &Group, m: &Measurement, s: &Summary, scale: &Scale) -> Option<Figure> {
-    Some(Figure {
-        workload: group.name(),
-        point: group.short(m),
-        value: s.value(),
-        interval: interval(m),
-        text: scale.number(s.value())?,
-    })
+pub fn figure(group: &Group, m: &Measurement, scale: &Scale) -> Option<Figure> {
+    let [workload, point] = [group.name(), group.short(m)];
+    let value = usable(m)?.value();
+    Some(Figure { workload, point, value, interval: interval(m), text: scale.number(value)? })
 }

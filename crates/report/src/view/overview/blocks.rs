@@ -8,19 +8,19 @@ use proofmark_model::{Measurement, Subsystem, Unit, format_count, format_size};
 
 use super::best_by;
 use crate::view::chart::Chart;
+use crate::view::columns::{Columns, not_finite};
 use crate::view::declared::{block_bytes, rows_of};
 use crate::view::disk;
 use crate::view::label::{Group, why_missing};
+use crate::view::latency::NOT_TIMED;
 use crate::view::num::Scale;
 use crate::view::series::workloads::{About, Line, Value, chart};
-use crate::view::table::{Cell, Table};
+use crate::view::table::Table;
+use crate::view::text::clean;
 
-/// The table of memory.
 pub const MEMORY: &str = "memory_blocks";
-/// That of a disk.
 pub const DISK: &str = "disk_blocks";
 
-/// What the time of an operation is here.
 const OPERATION: [&str; 2] = [
     "time per operation",
     "The block size divided by the rate of all threads: a reciprocal throughput, not a latency. It \
@@ -52,7 +52,6 @@ fn members<'g, 'a>(
     known.map(|(g, _)| points(g)).filter(|(_, points): &(_, Vec<_>)| !points.is_empty()).collect()
 }
 
-/// The charts.
 pub fn lines(all: &[&Group], table: &str) -> Vec<Chart> {
     let members = members(all, table);
     let disk = members.iter().flat_map(|(g, _)| &g.all).any(|m| m.subsystem == Subsystem::Disk);
@@ -118,43 +117,32 @@ pub fn times(all: &[&Group], table: &str) -> Table {
     let scale = |values: Vec<f64>| Scale::for_values(&values, Unit::Second);
     let each = scale(rows.iter().filter_map(|(g, _, m)| value(m, block_bytes(g, m))).collect());
     let bytes = scale(rows.iter().filter_map(|(_, _, m)| value(m, Some(1.0))).collect());
-    let latencies =
-        scale(rows.iter().filter_map(|(_, _, m)| Some(m.latency.as_ref()?.p50)).collect());
+    let p50 = |m: &Measurement| m.latency.as_ref().map(|l| l.p50);
+    let latencies = scale(rows.iter().filter_map(|(_, _, m)| p50(m)).collect());
     let timed = rows.iter().any(|(_, _, m)| m.latency.is_some());
-    let mut table =
-        Table::new("Time per operation and per byte, at the best rate of each block size")
-            .column("workload")
-            .number("block size")
-            .column("configuration")
-            .spare(2)
-            .measured("per operation", each.label())
-            .explained(OPERATION[0], OPERATION[1])
-            .measured("per byte", bytes.label());
-    if timed {
-        table = table.measured("latency p50", latencies.label());
-    }
-    table = table.column("verdict");
-    table.keys = 2;
     // With one size per workload there is nothing to compare.
-    if rows.iter().all(|(g, _, m)| {
-        rows.iter().filter(|(h, _, _)| h.id == g.id).count() < 2 || m.summary.is_none()
-    }) {
-        return table;
-    }
-    for (g, size, m) in rows {
-        let finite = || "not a finite number".to_owned();
-        let mut cells = vec![Cell::text(crate::view::clean(g.id)), Cell::text(format_size(size))];
-        cells.push(Cell::text(g.short_without(m, &["block_size"])));
-        cells.push(table.maybe(value(m, block_bytes(g, m)).and_then(|v| each.number(v)), finite));
-        cells.push(table.maybe(value(m, Some(1.0)).and_then(|v| bytes.number(v)), finite));
-        if timed {
-            let p50 = m.latency.as_ref().and_then(|l| latencies.number(l.p50));
-            cells.push(table.maybe(p50, || {
-                why_missing(m, "latency", "its operations were not timed individually")
-            }));
-        }
-        cells.push(Cell::verdict(m.verdict));
-        table.push(cells);
-    }
-    table
+    let compares = rows.iter().any(|(g, _, m)| {
+        m.summary.is_some() && rows.iter().filter(|(h, _, _)| h.id == g.id).count() > 1
+    });
+    Columns::new("Time per operation and per byte, at the best rate of each block size")
+        .column("workload", |(g, _, _): &(&Group, u64, &Measurement)| clean(g.id))
+        .number("block size", |(_, size, _)| format_size(*size))
+        .keys()
+        .column("configuration", |(g, _, m)| g.short_without(m, &["block_size"]))
+        .spare(2)
+        .measured("per operation", each.label(), |(g, _, m)| {
+            value(m, block_bytes(g, m)).and_then(|v| each.number(v)).ok_or_else(not_finite)
+        })
+        .explained(OPERATION[0], OPERATION[1])
+        .measured("per byte", bytes.label(), |(_, _, m)| {
+            value(m, Some(1.0)).and_then(|v| bytes.number(v)).ok_or_else(not_finite)
+        })
+        .when(timed, |table| {
+            table.measured("latency p50", latencies.label(), |(_, _, m)| {
+                let time = p50(m).and_then(|v| latencies.number(v));
+                time.ok_or_else(|| why_missing(m, "latency", NOT_TIMED))
+            })
+        })
+        .column("verdict", |(_, _, m)| m.verdict)
+        .rows(rows.into_iter().filter(|_| compares))
 }

@@ -8,12 +8,10 @@ use crate::view::label::Group;
 use crate::view::num::{Scale, percent};
 use crate::view::series::value::on_axis;
 use crate::view::series::{drawable, mark, title};
-use crate::view::text::clean;
+use crate::view::text::{clean, joined};
 use crate::view::verdict_mark;
 
-/// Points in one chart.
 const POINTS: usize = 4;
-/// Charts of one workload.
 const CHARTS: usize = 2;
 
 /// The charts of one workload; none where they would show no more than a row of the table.
@@ -45,14 +43,14 @@ fn points(group: &Group, scale: &Scale) -> (Vec<BarGroup>, usize) {
     let with_tools: Vec<&Measurement> =
         drawn.into_iter().filter(|m| !m.references.is_empty()).collect();
     let drawn = with_tools.iter().filter_map(|m| Some((*m, point(group, m, scale, &tools)?)));
-    let all: Vec<(&Measurement, BarGroup)> = drawn.filter(|(_, p)| tells_more(p)).collect();
     let chosen = chosen(group);
-    let first = |m: &Measurement| chosen.iter().any(|(c, _)| std::ptr::eq(*c, m));
-    let (kept, rest): (Vec<_>, Vec<_>) = all.iter().map(|(m, _)| *m).partition(|m| first(m));
-    let kept: Vec<&Measurement> = kept.into_iter().chain(rest).take(POINTS * CHARTS).collect();
-    let is_kept = |m: &Measurement| kept.iter().any(|k| std::ptr::eq(*k, m));
+    let is_chosen = |m: &Measurement| chosen.iter().any(|(c, _)| std::ptr::eq(*c, m));
+    let mut kept: Vec<_> = drawn.filter(|(_, p)| tells_more(p)).enumerate().collect();
+    kept.sort_by_key(|(_, (m, _))| !is_chosen(m));
+    kept.truncate(POINTS * CHARTS);
+    kept.sort_by_key(|(place, _)| *place);
     let more = with_tools.len() - kept.len();
-    (all.into_iter().filter(|(m, _)| is_kept(m)).map(|(_, p)| p).collect(), more)
+    (kept.into_iter().map(|(_, (_, p))| p).collect(), more)
 }
 
 /// Whether a point has more bars than two, which are read in the table as soon: ours and at least
@@ -91,18 +89,14 @@ fn tool(group: &Group, m: &Measurement, r: &Reference, scale: &Scale, who: usize
         efficiency.as_ref().map(|e| format!("{e} % of the ceiling")),
         Some(verdict_mark(r.verdict).to_owned()),
     ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    let named: Vec<String> = [clean(&format!("{} {}", r.tool, r.version)), group.short(m)]
-        .into_iter()
-        .filter(|n| !n.is_empty())
-        .collect();
+    let named = joined([clean(&format!("{} {}", r.tool, r.version)), group.short(m)], ", ");
     Some(Bar {
         who,
         name: clean(&r.tool),
         mark: Mark {
             value: on_axis(scale, r.value)?,
             text: scale.number(r.value)?,
-            about: format!("{}: {}", named.join(", "), parts.join(", ")),
+            about: format!("{named}: {}", joined(parts.into_iter().flatten(), ", ")),
             interval: interval.and_then(|[a, b]| Some([on_axis(scale, a)?, on_axis(scale, b)?])),
             verdict: r.verdict,
             ..Mark::default()

@@ -4,7 +4,6 @@
 //! against the same ceiling, and the ratio of the two. What a tool's figure counts,
 //! its version and its command lines are said once a workload.
 
-mod brief;
 mod charts;
 mod notes;
 mod table;
@@ -12,12 +11,10 @@ mod table;
 use proofmark_model::{Measurement, Reference};
 use serde::Serialize;
 
-pub use self::brief::table as brief;
 pub use self::notes::{Command, ToolNote, unexplained};
-pub use self::table::{
-    chosen, median_of_paired, ratio, ratio_interval, why_no_paired, why_no_ratio,
-};
+pub use self::table::{brief, chosen, ratio, ratio_interval};
 use super::chart::BarChart;
+use super::grouping::distinct;
 use super::label::Group;
 use super::num::Scale;
 use super::table::Table;
@@ -26,7 +23,6 @@ use super::text::{clean, plural};
 /// Rows that a terminal has room for, besides the rest of a workload.
 const ROWS: usize = 4;
 
-/// What the column `ours / theirs` means.
 pub const RATIO: &str = "The figure of proofmark's trial divided by that of the tool's run in the \
     same pair: the median over the pairs, with its 95 % interval. An interval that contains 1 shows no difference. Above \
     1, proofmark's result is the larger one.";
@@ -61,7 +57,6 @@ pub struct References {
     pub lacking: Vec<String>,
 }
 
-/// Compares one workload with its reference tools.
 pub fn compare(group: &Group, scale: &Scale) -> References {
     let compared = compared(group);
     let lacking = notes::lacking(group);
@@ -70,10 +65,7 @@ pub fn compare(group: &Group, scale: &Scale) -> References {
     }
     let table = table::table(group, scale, &compared);
     let fits = table.rows.len() <= ROWS;
-    let brief = match fits {
-        true => table.clone(),
-        false => table::table(group, scale, &chosen(group)),
-    };
+    let brief = if fits { table.clone() } else { table::table(group, scale, &chosen(group)) };
     let more = table.rows.len() - brief.rows.len();
     let left_out = match more {
         0 => String::new(),
@@ -97,12 +89,5 @@ pub fn compared<'a>(group: &Group<'a>) -> Vec<Compared<'a>> {
 
 /// The names of a workload's reference tools, in the order of rows.
 pub fn tools(group: &Group) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for (_, r) in compared(group) {
-        let name = clean(&r.tool);
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
+    distinct(compared(group).iter().map(|(_, r)| clean(&r.tool)))
 }

@@ -1,13 +1,12 @@
 //! What a tool's figure counts and is compared with, its version, its command lines; and why one did not run.
 
-use std::collections::BTreeMap;
-
 use proofmark_model::{Measurement, Reference, Run};
 use serde::Serialize;
 
 use super::Compared;
+use crate::view::grouping::{distinct, grouped};
 use crate::view::label::{Group, why_missing};
-use crate::view::text::{and_list, clean, plural, stop};
+use crate::view::text::{and_list, clean, enclosed, joined, plural, stop};
 
 /// What begins the names of the missing parts that say why a tool has no figure.
 const OF_TOOL: &str = "references.";
@@ -47,27 +46,17 @@ impl ToolNote {
 
 /// The tools, in the order of rows.
 pub fn for_tools(group: &Group, compared: &[Compared]) -> Vec<ToolNote> {
-    let name = |(_, r): &Compared| clean(format!("{} {}", r.tool, r.version).trim());
-    let mut names: Vec<String> = Vec::new();
-    for name in compared.iter().map(name) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    let one = |tool: String| {
-        let of: Vec<Compared> = compared.iter().copied().filter(|p| name(p) == tool).collect();
-        let mut counts: Vec<String> = Vec::new();
-        for (_, r) in &of {
-            let text = clean(r.counts.trim()).trim_end_matches('.').to_owned();
-            for text in [text, figure(r)] {
-                if !text.is_empty() && !counts.contains(&text) {
-                    counts.push(text);
-                }
-            }
-        }
-        ToolNote { commands: commands(group, &of), name: tool, counts }
+    let name = |r: &Reference| clean(format!("{} {}", r.tool, r.version).trim());
+    let one = |(name, of): (String, Vec<Compared>)| {
+        let counts = of.iter().flat_map(|(_, r)| {
+            [clean(r.counts.trim()).trim_end_matches('.').to_owned(), figure(r)]
+        });
+        let lines = grouped(of.iter().map(|(m, r)| (clean(&r.command), *m))).into_iter();
+        let commands = lines.map(|(line, m)| Command { at: whereabouts(group, &m), line });
+        let counts = distinct(counts.filter(|text| !text.is_empty()));
+        ToolNote { commands: commands.collect(), name, counts }
     };
-    names.into_iter().map(one).collect()
+    grouped(compared.iter().map(|c| (name(c.1), *c))).into_iter().map(one).collect()
 }
 
 /// Which figures the pairs compare.
@@ -76,25 +65,12 @@ fn figure(r: &Reference) -> String {
     format!("{}, compared with {ours}", r.printed.words())
 }
 
-fn commands(group: &Group, of: &[Compared]) -> Vec<Command> {
-    let mut lines: Vec<(String, Vec<&Measurement>)> = Vec::new();
-    for (m, r) in of {
-        let line = clean(&r.command);
-        match lines.iter_mut().find(|(known, _)| *known == line) {
-            Some((_, points)) => points.push(*m),
-            None => lines.push((line, vec![*m])),
-        }
-    }
-    lines.into_iter().map(|(line, m)| Command { at: whereabouts(group, &m), line }).collect()
-}
-
 /// Few points by name, of more their number.
 fn whereabouts(group: &Group, points: &[&Measurement]) -> String {
     if points.len() > NAMED {
         return plural(points.len() as u64, "configuration");
     }
-    let names: Vec<String> = points.iter().map(|m| group.short(m)).collect();
-    names.into_iter().filter(|n| !n.is_empty()).collect::<Vec<_>>().join("; ")
+    joined(points.iter().map(|m| group.short(m)), "; ")
 }
 
 /// Tools that were to run and have no figure, and points without any, with the reasons; nothing in
@@ -103,27 +79,24 @@ pub fn lacking(group: &Group) -> Vec<String> {
     if !had_tools(group.run) || nothing_reported(group) {
         return Vec::new();
     }
-    let mut by_reason: BTreeMap<(String, String), Vec<&Measurement>> = BTreeMap::new();
-    for m in &group.all {
-        let of_tools: Vec<(&str, &String)> = m
-            .missing
-            .iter()
-            .filter_map(|(part, why)| Some((part.strip_prefix(OF_TOOL)?, why)))
-            .collect();
-        for (tool, why) in &of_tools {
-            let key = (format!("{} has no result", clean(tool)), clean(why));
-            by_reason.entry(key).or_default().push(m);
-        }
-        if of_tools.is_empty() && m.references.is_empty() {
+    let reasons = group.all.iter().flat_map(|m| {
+        let of_tools = m.missing.iter().filter_map(|(part, why)| {
+            let tool = part.strip_prefix(OF_TOOL)?;
+            Some((format!("{} has no result", clean(tool)), clean(why)))
+        });
+        let mut reasons: Vec<(String, String)> = of_tools.collect();
+        if reasons.is_empty() && m.references.is_empty() {
             let why = why_missing(m, "references", "no reason was recorded");
-            by_reason.entry(("No reference tool ran".to_owned(), why)).or_default().push(m);
+            reasons.push(("No reference tool ran".to_owned(), why));
         }
-    }
+        reasons.into_iter().map(move |reason| (reason, *m))
+    });
+    let mut by_reason = grouped(reasons);
+    by_reason.sort_by(|a, b| a.0.cmp(&b.0));
     let sentence = |((what, why), points): ((String, String), Vec<&Measurement>)| {
-        let at = match whereabouts(group, &points) {
-            at if at.is_empty() || points.len() == group.all.len() => String::new(),
-            at => format!(" ({at})"),
-        };
+        let everywhere = points.len() == group.all.len();
+        let at = if everywhere { String::new() } else { whereabouts(group, &points) };
+        let at = enclosed(" (", &at, ")");
         stop(&format!("{what}{at}: {why}"))
     };
     by_reason.into_iter().map(sentence).collect()
@@ -138,7 +111,7 @@ pub fn unexplained(groups: &[Group]) -> Option<String> {
     let named = match names.len() {
         0 => return None,
         n if n > NAMED => plural(n as u64, "workload"),
-        _ => and_list(&names),
+        _ => and_list(names),
     };
     Some(format!("No reference tool ran for {named}; no reason was recorded."))
 }

@@ -3,12 +3,13 @@
 use proofmark_model::{Measurement, Reference, Trial, Verdict};
 
 use super::{Compared, OURS, RATIO, compared, tools};
-use crate::view::keyed::{caption, keyed, keys, why_no_ceiling, why_no_efficiency};
+use crate::view::columns::{Columns, Entry, not_finite};
+use crate::view::disk;
+use crate::view::keyed::{ceiling, efficiency, keyed, why_no_efficiency};
 use crate::view::label::{Group, best_usable};
-use crate::view::num::median;
-use crate::view::num::{Scale, percent};
-use crate::view::table::{Cell, Table};
-use crate::view::text::clean;
+use crate::view::num::{Scale, median, percent};
+use crate::view::table::Table;
+use crate::view::text::{clean, joined};
 
 /// Pairs that an interval needs.
 const PAIRS: usize = 6;
@@ -44,123 +45,136 @@ pub fn chosen<'a>(group: &Group<'a>) -> Vec<Compared<'a>> {
     tools(group).into_iter().filter_map(one).collect()
 }
 
-/// A row per point and tool.
 pub fn table(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
     let bounded = compared.iter().any(|(m, _)| m.ceiling.is_some());
-    let mut table = keyed(group, caption(group, "compared with reference tools"), &[])
-        .column("tool")
-        .measured("proofmark", scale.label())
+    let table = keyed(group, "compared with reference tools")
+        .column("tool", |(_, r): &Compared| clean(&r.tool))
+        .measured("proofmark", scale.label(), |(m, r)| ours(m, r, scale))
         .explained(OURS[0], OURS[1])
-        .measured("tool result", scale.label());
-    if bounded {
-        table = table.measured("ceiling", scale.label()).spare(4);
-        table = table.measured("proofmark / ceiling", "%").spare(3);
-        table = table.measured("tool / ceiling", "%").spare(3);
-    }
-    table = table
-        .number("proofmark / tool")
-        .explained("proofmark / tool", RATIO)
-        .number("95 % interval")
-        .spare(1)
-        .column("tool verdict");
-    for (m, r) in compared {
-        let mut cells = keys(group, m, &mut table, &[]);
-        cells.push(Cell::text(clean(&r.tool)));
-        cells.push(ours(m, r, scale, &mut table));
-        cells.push(table.maybe(scale.number(r.value), finite));
-        if bounded {
-            cells.extend(shares(m, r, scale, &mut table));
-        }
-        cells.push(table.maybe(ratio(r.ratio.median), finite));
-        cells.push(table.maybe(r.ratio.ci95.and_then(ratio_interval), || why_no_ratio(r)));
-        cells.push(Cell::verdict(r.verdict));
-        table.push(cells);
-    }
+        .measured("tool result", scale.label(), |(_, r)| {
+            scale.number(r.value).ok_or_else(not_finite)
+        })
+        .when(bounded, |table| {
+            table
+                .measured("ceiling", scale.label(), |(m, _)| ceiling(m, |v| scale.number(v)))
+                .spare(4)
+                .measured("proofmark / ceiling", "%", |(m, _)| efficiency(m))
+                .spare(3)
+                .measured("tool / ceiling", "%", |(m, r)| share_of_tool(m, r))
+                .spare(3)
+        });
+    with_ratio(table, |(_, r)| r, 1).rows(compared.iter().copied())
+}
+
+/// One configuration per workload and tool, that of the workload's headline where the tool ran it;
+/// without rows where no tool ran.
+pub fn brief(groups: &[Group]) -> Table {
+    type Row<'g, 'a> = (&'g Group<'a>, Compared<'a>);
+    let rows = groups.iter().flat_map(|g| chosen(g).into_iter().map(move |c| (g, c)));
+    let table = Columns::new("Comparison with reference tools")
+        .column("workload", |(group, _): &Row| clean(group.id))
+        .column("configuration", |(group, (m, _))| group.short(m))
+        .spare(4)
+        .column("tool", |(_, (_, r))| clean(&r.tool))
+        .keys()
+        .number("proofmark", |(_, (m, r))| {
+            median_of_pairs(r, |v| disk::scale(m, &[v]).with_label(v))
+        })
+        .spare(3)
+        .explained(OURS[0], OURS[1])
+        .number("tool result", |(_, (m, r))| {
+            disk::scale(m, &[r.value]).with_label(r.value).ok_or_else(not_finite)
+        })
+        .spare(3);
+    with_ratio(table, |(_, (_, r))| r, 0).rows(rows)
+}
+
+/// Adds the ratio, its interval, and the verdict on the tool's result.
+fn with_ratio<'a, R: 'a>(
+    table: Columns<'a, R>,
+    read: fn(&R) -> &Reference,
+    spare: u8,
+) -> Columns<'a, R> {
     table
+        .number("proofmark / tool", move |row| ratio(read(row).ratio.median).ok_or_else(not_finite))
+        .explained("proofmark / tool", RATIO)
+        .number("95 % interval", move |row| {
+            let r = read(row);
+            r.ratio.ci95.and_then(ratio_interval).ok_or_else(|| match r.ratio.ci95 {
+                Some(_) => not_finite(),
+                None if r.trials.len() < PAIRS => {
+                    format!("a 95 % interval needs at least {PAIRS} pairs")
+                }
+                None => "no interval, and no reason was recorded".to_owned(),
+            })
+        })
+        .spare(spare)
+        .column("tool verdict", move |row| read(row).verdict)
 }
 
-/// The median over our trials of the pairs.
-pub fn median_of_paired(r: &Reference) -> Option<f64> {
-    median(r.paired_values().into_iter())
-}
-
-/// Why there is none.
-pub fn why_no_paired(r: &Reference) -> String {
-    if r.paired.is_empty() { "no pair was recorded".to_owned() } else { finite() }
+/// The median over our trials of the pairs, or why there is none.
+fn median_of_pairs(r: &Reference, show: impl Fn(f64) -> Option<String>) -> Result<String, String> {
+    median(r.paired_values().into_iter()).and_then(show).ok_or_else(|| match r.paired.is_empty() {
+        true => "no pair was recorded".to_owned(),
+        false => not_finite(),
+    })
 }
 
 /// Our median over the pairs, with a note if something disturbed these or our result is not valid.
-fn ours(m: &Measurement, r: &Reference, scale: &Scale, table: &mut Table) -> Cell {
-    let median = median_of_paired(r).and_then(|v| scale.number(v));
-    let cell = table.maybe(median, || why_no_paired(r));
-    if cell.note.is_some() {
-        return cell;
+fn ours(m: &Measurement, r: &Reference, scale: &Scale) -> Entry {
+    let median = median_of_pairs(r, |v| scale.number(v));
+    if median.is_err() {
+        return median.into();
     }
     let disturbed = r.paired_findings.iter().map(|f| format!("in the pairs {}", clean(&f.message)));
     let verdict = Some(m.verdict).filter(|v| *v != Verdict::Valid);
     let verdict = verdict.map(|verdict| format!("proofmark's result is {verdict}"));
-    let notes: Vec<String> = verdict.into_iter().chain(disturbed).collect();
-    let note = (!notes.is_empty()).then(|| table.note(notes.join("; ")));
-    Cell { note, ..cell }
+    Entry::from(median).noted(joined(verdict.into_iter().chain(disturbed), "; "))
 }
 
-/// The ceiling, our share of it and theirs.
-fn shares(m: &Measurement, r: &Reference, scale: &Scale, table: &mut Table) -> [Cell; 3] {
-    let ceiling = m.ceiling.as_ref().and_then(|c| scale.number(c.value));
-    let theirs = || match (&m.ceiling, m.efficiency) {
+/// The tool's share of the ceiling, or why there is none.
+fn share_of_tool(m: &Measurement, r: &Reference) -> Result<String, String> {
+    r.efficiency.and_then(percent).ok_or_else(|| match (&m.ceiling, m.efficiency) {
         (Some(_), Some(_)) => "its share of the ceiling was not recorded".to_owned(),
         _ => why_no_efficiency(m),
-    };
-    [
-        table.maybe(ceiling, || why_no_ceiling(m)),
-        table.maybe(m.efficiency.and_then(percent), || why_no_efficiency(m)),
-        table.maybe(r.efficiency.and_then(percent), theirs),
-    ]
+    })
 }
 
 /// Every pair, with which of the two ran first and what was taken from either.
 pub fn trials(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
-    let mut table = keyed(group, caption(group, "every pair of trials"), &[])
-        .column("tool")
-        .number("pair")
-        .column("first")
-        .measured("proofmark", scale.label())
-        .measured("tool result", scale.label())
-        .number("proofmark / tool")
-        .measured(TAKEN[0], "s")
+    type Row<'a> = (&'a Measurement, (&'a Reference, usize, Option<f64>));
+    let taken = |side: Option<&Trial>| {
+        side.and_then(taken).and_then(seconds).ok_or("not reported by this system")
+    };
+    keyed(group, "every pair of trials")
+        .column("tool", |(_, (r, ..)): &Row| clean(&r.tool))
+        .number("pair", |(_, (_, i, _))| (i + 1).to_string())
+        .column("first", |(_, (r, i, _))| {
+            r.first.get(*i).map(|first| first.as_str().to_owned()).ok_or("not recorded")
+        })
+        .measured("proofmark", scale.label(), |(_, (_, _, ours))| {
+            let ours = ours.ok_or_else(|| "no proofmark trial in this pair".to_owned())?;
+            scale.number(ours).ok_or_else(not_finite)
+        })
+        .measured("tool result", scale.label(), |(_, (r, i, _))| {
+            scale.number(r.trials[*i]).ok_or_else(not_finite)
+        })
+        .number("proofmark / tool", |(_, (r, i, ours))| {
+            let quotient = ours.and_then(|v| ratio(v / r.trials[*i]));
+            quotient.ok_or("one of the two is not finite, or not above zero")
+        })
+        .measured(TAKEN[0], "s", |(_, (r, i, _))| taken(r.paired.get(*i)))
         .explained(TAKEN[0], TAKEN[1])
-        .measured(TAKEN_FROM_TOOL, "s")
-        .measured(TIME[0], "s")
-        .explained(TIME[0], TIME[1]);
-    for (m, r) in compared {
-        let key = keys(group, m, &mut table, &[]);
-        let all = r.paired_values();
-        for (i, value) in r.trials.iter().enumerate() {
-            let ours = all.get(i).copied();
-            let theirs = r.evidence.get(i);
-            let mut cells = key.clone();
-            cells.push(Cell::text(clean(&r.tool)));
-            cells.push(Cell::text((i + 1).to_string()));
-            let first = r.first.get(i).map(|first| first.as_str().to_owned());
-            cells.push(table.maybe(first, || "not recorded".to_owned()));
-            cells.push(table.maybe(ours.and_then(|v| scale.number(v)), || match ours {
-                None => "no proofmark trial in this pair".to_owned(),
-                Some(_) => finite(),
-            }));
-            cells.push(table.maybe(scale.number(*value), finite));
-            cells.push(table.maybe(ours.and_then(|v| ratio(v / value)), || {
-                "one of the two is not finite, or not above zero".to_owned()
-            }));
-            for side in [r.paired.get(i), theirs] {
-                let taken = side.and_then(taken).and_then(seconds);
-                cells.push(table.maybe(taken, || "not reported by this system".to_owned()));
-            }
-            let took = theirs.and_then(|t| seconds(t.seconds));
-            cells.push(table.maybe(took, || "not reported by the tool".to_owned()));
-            table.push(cells);
-        }
-    }
-    table
+        .measured(TAKEN_FROM_TOOL, "s", |(_, (r, i, _))| taken(r.evidence.get(*i)))
+        .measured(TIME[0], "s", |(_, (r, i, _))| {
+            let took = r.evidence.get(*i).and_then(|t| seconds(t.seconds));
+            took.ok_or("not reported by the tool")
+        })
+        .explained(TIME[0], TIME[1])
+        .rows(compared.iter().flat_map(|(m, r)| {
+            let ours = r.paired_values();
+            (0..r.trials.len()).map(move |i| (*m, (*r, i, ours.get(i).copied())))
+        }))
 }
 
 /// CPU-seconds that were taken from a trial, as far as they were counted.
@@ -173,10 +187,6 @@ fn seconds(s: f64) -> Option<String> {
     s.is_finite().then(|| format!("{s:.4}")).filter(|s| s.len() <= 12)
 }
 
-fn finite() -> String {
-    "not a finite number".to_owned()
-}
-
 /// A ratio with three decimals.
 pub fn ratio(value: f64) -> Option<String> {
     let plain = (1e-3..1e6).contains(&value.abs()) || value == 0.0;
@@ -187,17 +197,6 @@ pub fn ratio(value: f64) -> Option<String> {
 /// `0.987–1.013`.
 pub fn ratio_interval([low, high]: [f64; 2]) -> Option<String> {
     Some(format!("{}–{}", ratio(low)?, ratio(high)?))
-}
-
-/// Why a ratio has no interval.
-pub fn why_no_ratio(r: &Reference) -> String {
-    match r.ratio.ci95 {
-        Some(_) => finite(),
-        None if r.trials.len() < PAIRS => {
-            format!("a 95 % interval needs at least {PAIRS} pairs")
-        }
-        None => "no interval, and no reason was recorded".to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,13 @@
-//! The windows of a workload's rounds as lines of blocks: over time, and by their rate.
+//! The rounds of a workload: their windows as lines of blocks, over time and by their rate, and their
+//! figures by vCPU placement.
 
-use proofmark_model::{Measurement, Round};
+use proofmark_model::{CpuPlacement, Measurement, Round};
 
-use super::keyed::{caption, keyed, keys};
-use super::label::Group;
-use super::table::{Cell, Table};
+use super::keyed::keyed;
+use super::label::{Group, figure_of};
+use super::num::{Scale, percent};
+use super::table::Table;
+use super::text::clean;
 use crate::spark::blocks;
 
 /// Blocks of a round, and rounds of which so many are drawn.
@@ -19,20 +22,39 @@ const OVER_TIME: &str = "The rate of each round over its time, all threads toget
 const BY_RATE: &str = "How often windows had which rate, as a share of the round's attainable figure: below 65 %, then \
     in steps of 5 % up to 95 % and more. Full height is the most frequent.";
 
+const PLACEMENT: &str = "Where the CPUs of two threads were before and after a round: SMT siblings, or so far \
+    apart that a cache line takes so long to the other CPU and back. A hypervisor may move them at \
+    any time.";
+
+/// The headline figures by vCPU placement; without rows where no configuration saw several.
+pub(super) fn by_placement(group: &Group, scale: &Scale) -> Table {
+    let why = |placement: &CpuPlacement| {
+        let missing = placement.figure.as_ref().and_then(|f| f.missing.clone());
+        missing.unwrap_or_else(|| "the pairs of CPUs had no one placement".to_owned())
+    };
+    let several = group.all.iter().filter(|m| m.cpu_placements.len() > 1);
+    keyed(group, "by vCPU placement")
+        .column("placement", |(_, p): &(&Measurement, &CpuPlacement)| clean(&p.name))
+        .explained("placement", PLACEMENT)
+        .measured("of the time", "%", |(_, p)| percent(p.share).ok_or("not a share"))
+        .number("rounds", |(_, p)| p.rounds.to_string())
+        .measured(figure_of(group), scale.label(), |(_, p)| {
+            p.figure.as_ref().and_then(|f| scale.number(f.value?)).ok_or_else(|| why(p))
+        })
+        .measured("±", "%", |(_, p)| {
+            p.figure.as_ref().and_then(|f| percent(f.half_width()?)).ok_or_else(|| why(p))
+        })
+        .rows(several.flat_map(|m| m.cpu_placements.iter().map(move |p| (*m, p))))
+}
+
 /// A row per configuration that was cut into windows.
 pub(super) fn table(group: &Group) -> Table {
-    let mut table = keyed(group, caption(group, "windows of the rounds"), &[])
-        .column("over time")
+    keyed(group, "windows of the rounds")
+        .column("over time", |m: &&Measurement| over_time(m))
         .explained("over time", OVER_TIME)
-        .column("by rate")
-        .explained("by rate", BY_RATE);
-    for m in group.all.iter().filter(|m| m.has_rounds()) {
-        let mut cells = keys(group, m, &mut table, &[]);
-        cells.push(Cell::text(over_time(m)));
-        cells.push(Cell::text(by_rate(m)));
-        table.push(cells);
-    }
-    table
+        .column("by rate", |m| by_rate(m))
+        .explained("by rate", BY_RATE)
+        .rows(group.all.iter().copied().filter(|m| m.has_rounds()))
 }
 
 fn over_time(m: &Measurement) -> String {

@@ -1,0 +1,103 @@
+//! GIOPS and GFLOPS of the instruction mixes by threads, integers and floating point together; TCP and
+//! UDP in the same charts, loopback and another machine each under its name.
+
+use proofmark_model::{Measurement, format_count, format_size};
+
+use super::best_by;
+use crate::view::chart::{Chart, LINES};
+use crate::view::declared::rows_of;
+use crate::view::grouping::grouped;
+use crate::view::label::Group;
+use crate::view::network::PATH;
+use crate::view::series::workloads::{About, Line, Value, chart};
+use crate::view::text::{clean, enclosed, joined};
+
+const RATES: &str = "TCP and UDP throughput by streams";
+const SMALLEST: &str = "Round trip of the smallest block by streams, p50";
+const BY_SIZE: &str = "Round trip by block size, p50";
+const STREAMS: &str = "network_throughput";
+const ROUND_TRIPS: &str = "network_round_trips";
+
+/// One chart, or one a mix where one would hold too many lines.
+pub fn instructions(all: &[&Group]) -> Vec<Chart> {
+    let mixes = rows_of(all.iter().copied(), "instruction_mixes");
+    let lines: Vec<Line> =
+        mixes.iter().flat_map(|(group, counted)| lines_for(group, counted)).collect();
+    if lines.len() <= LINES {
+        return instruction_chart(&lines, "").into_iter().collect();
+    }
+    let mix = |l: &Line| l.points.first().and_then(|(_, m)| m.params.text("mix")).map(clean);
+    let mut by_mix = grouped(lines.into_iter().map(|l| (mix(&l), l)));
+    by_mix.sort_by(|a, b| a.0.cmp(&b.0));
+    let chart = |(mix, lines): &(Option<String>, Vec<Line>)| {
+        instruction_chart(lines, &enclosed(" (", mix.as_deref().unwrap_or_default(), ")"))
+    };
+    by_mix.iter().filter_map(chart).collect()
+}
+
+fn instruction_chart(lines: &[Line], name: &str) -> Option<Chart> {
+    let about = About {
+        title: &format!("GIOPS and GFLOPS by threads{name}"),
+        axis: "threads",
+        place: format_count,
+        value: Value::Rate,
+        key: "",
+    };
+    chart(&about, lines)
+}
+
+/// A line a combination of the other parameters.
+fn lines_for<'g, 'a>(group: &'g Group<'a>, counted: &str) -> Vec<Line<'g, 'a>> {
+    let measured = group.all.iter().copied().filter(|m| m.summary.is_some());
+    let named = measured.map(|m| {
+        // Where all points have the same mix, the name of it is none of what varies.
+        let name = joined([counted, &group.short_without(m, &["threads"])], ", ");
+        (name, (m.params.threads(), m))
+    });
+    grouped(named).into_iter().map(|(name, points)| Line { name, group, points }).collect()
+}
+
+pub fn network(all: &[&Group]) -> Vec<Chart> {
+    let forward = |m: &Measurement| m.params.text("direction").is_none_or(|d| d == "forward");
+    let blocking = |m: &Measurement| m.params.text("mode").is_none_or(|mode| mode == "block");
+    let smallest = |g: &Group| g.all.iter().filter_map(|m| m.params.int("block_size")).min();
+    let streams = |m: &Measurement| Some(m.params.threads());
+    let block = |m: &Measurement| m.params.int("block_size");
+    let throughput = named(all, STREAMS, |_, m| forward(m), streams);
+    let trips = named(all, ROUND_TRIPS, |g, m| blocking(m) && block(m) == smallest(g), streams);
+    let sizes = named(all, ROUND_TRIPS, |_, m| blocking(m) && m.params.threads() == 1, block);
+    let best = "Best result at each number of streams, over all block sizes. Loopback is not a \
+        network.";
+    let loopback = "Loopback is not a network.";
+    let about =
+        |title, value, key| About { title, axis: "streams", place: format_count, value, key };
+    let by_size = about(BY_SIZE, Value::P50, loopback);
+    let by_size = About { axis: "block size", place: format_size, ..by_size };
+    let charts = [
+        chart(&about(RATES, Value::Rate, best), &throughput),
+        chart(&about(SMALLEST, Value::P50, loopback), &trips),
+        chart(&by_size, &sizes),
+    ];
+    charts.into_iter().flatten().collect()
+}
+
+/// A line a protocol and path.
+fn named<'g, 'a>(
+    all: &[&'g Group<'a>],
+    table: &str,
+    keep: impl Fn(&Group, &Measurement) -> bool,
+    x: impl Fn(&Measurement) -> Option<u64> + Copy,
+) -> Vec<Line<'g, 'a>> {
+    let lines = |(group, protocol): (&'g Group<'a>, String)| {
+        let kept = group.all.iter().copied().filter(|m| keep(group, m));
+        let mut paths = grouped(kept.map(|m| (group.text(m, PATH).unwrap_or_default(), m)));
+        paths.sort_by(|a, b| a.0.cmp(&b.0));
+        let line = move |(path, here): (String, Vec<&'a Measurement>)| Line {
+            name: joined([&protocol, &path], ", "),
+            group,
+            points: best_by(&here, x),
+        };
+        paths.into_iter().map(line).collect::<Vec<_>>()
+    };
+    rows_of(all.iter().copied(), table).into_iter().flat_map(lines).collect()
+}
