@@ -5,17 +5,13 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::chart::{self, Figure};
-use crate::view::{FirstScreen, View};
+use crate::view::{FirstScreen, ScreenPart, View};
 use crate::{RenderError, markdown, summary};
 
 /// The line of each row's rounds, by subsystem.
 pub fn strips(first: &FirstScreen) -> BTreeMap<&'static str, Vec<String>> {
-    let of = |rounds: &[f64]| chart::strip(rounds);
-    first
-        .parts
-        .iter()
-        .map(|p| (p.subsystem, p.rows.iter().map(|r| of(&r.rounds)).collect()))
-        .collect()
+    let of_part = |p: &ScreenPart| p.rows.iter().map(|r| chart::strip(&r.rounds)).collect();
+    first.parts.iter().map(|p| (p.subsystem, of_part(p))).collect()
 }
 
 /// The small pictures, by the part in whose column they are: their own, or, where that is the longest,

@@ -15,7 +15,7 @@ use proofmark_model::{Run, Severity, Verdict};
 use serde::Serialize;
 
 use self::chart::{Figure, Layout};
-use crate::view::{Timeline, View, WorkloadView, severity_mark, verdict_mark};
+use crate::view::{Chart, Timeline, View, WorkloadView, severity_mark, verdict_mark};
 use crate::{Options, RenderError};
 
 /// What every page is made of.
@@ -53,13 +53,11 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
     view.terms.extend(view.terms_of_pairs());
     let charts: Vec<Charts> =
         view.workloads.iter().enumerate().map(|(i, k)| Charts::draw(k, i)).collect();
-    let draw = |id, layout| view.noise.as_ref().map(|p| chart::noise(p, id, layout));
-    let (portrait, noise) =
-        (draw("chart-portrait", Layout::BRIEF), draw("chart-noise", Layout::FULL));
+    let noise = |id, layout| view.noise.as_ref().map(|p| chart::noise(p, id, layout));
+    let portrait = noise("chart-portrait", Layout::BRIEF);
+    let noise = noise("chart-noise", Layout::FULL);
     let roofline = view.roofline.as_ref().map(|r| chart::figure(&r.chart, "chart-roofline"));
-    let against = view.against.iter().enumerate();
-    let against: Vec<Figure> =
-        against.map(|(i, c)| chart::bars(c, &format!("chart-against-{i}"))).collect();
+    let against = chart::all("chart-against", &view.against, chart::bars);
     let page = environment(&TEMPLATES)?.get_template("page.html")?.render(context! {
         title => view.title.clone(),
         view => Serde(&view),
@@ -93,29 +91,21 @@ struct Charts {
 
 impl Charts {
     fn draw(workload: &WorkloadView, at: usize) -> Self {
+        let id = |name: &str| format!("chart-{at}-{name}");
         // The page says once what the signs of all lines are.
-        let line = |(i, c)| Figure {
-            key: String::new(),
-            ..chart::figure(c, &format!("chart-{at}-line-{i}"))
-        };
-        let bar = |(i, c)| chart::bars(c, &format!("chart-{at}-bar-{i}"));
-        let latency = |(i, c)| chart::figure(c, &format!("chart-{at}-latency-{i}"));
-        let reference = |(i, c)| chart::bars(c, &format!("chart-{at}-reference-{i}"));
-        let map = |(i, c)| chart::heat_map(c, &format!("chart-{at}-map-{i}"));
-        let timeline =
-            |(i, t): (_, &Timeline)| chart::figure(&t.chart, &format!("chart-{at}-time-{i}"));
+        let line = |c: &Chart, id: &str| Figure { key: String::new(), ..chart::figure(c, id) };
+        let timeline = |t: &Timeline, id: &str| chart::figure(&t.chart, id);
         let timed = workload.curves.iter().chain(&workload.distribution);
-        let spots = workload.lines.iter().flat_map(|l| &l.series).flat_map(|s| &s.spots);
-        let bars = workload.bars.iter().flat_map(|b| &b.groups).flat_map(|g| &g.bars);
-        let mut marks = spots.map(|s| &s.mark).chain(bars.map(|b| &b.mark));
+        let mut bars = workload.bars.iter().flat_map(|b| &b.groups).flat_map(|g| &g.bars);
         Self {
-            whiskers: marks.any(|m| m.interval.is_some()),
-            timelines: workload.timelines.iter().enumerate().map(timeline).collect(),
-            lines: workload.lines.iter().enumerate().map(line).collect(),
-            bars: workload.bars.iter().enumerate().map(bar).collect(),
-            latency: timed.enumerate().map(latency).collect(),
-            maps: workload.maps.iter().enumerate().map(map).collect(),
-            references: workload.references.charts.iter().enumerate().map(reference).collect(),
+            whiskers: chart::has_whiskers(&workload.lines)
+                || bars.any(|b| b.mark.interval.is_some()),
+            timelines: chart::all(&id("time"), &workload.timelines, timeline),
+            lines: chart::all(&id("line"), &workload.lines, line),
+            bars: chart::all(&id("bar"), &workload.bars, chart::bars),
+            latency: chart::all(&id("latency"), timed, chart::figure),
+            maps: chart::all(&id("map"), &workload.maps, chart::heat_map),
+            references: chart::all(&id("reference"), &workload.references.charts, chart::bars),
         }
     }
 }

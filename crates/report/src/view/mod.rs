@@ -77,7 +77,7 @@ pub use num::{Scale, percent};
 pub use overview::Overview;
 pub use pictures::{Column as PictureColumn, Picture};
 pub use references::{Command, References, ToolNote};
-pub use roofline::{Roof, Roofline};
+pub use roofline::Roofline;
 pub use solves::Solves;
 pub use table::{Cell, Column, Row, Table, Term};
 pub use text::{capital, clean, plural, stop};

@@ -2,7 +2,7 @@
 //! below over the same axis.
 
 use super::canvas::{At, Canvas, Ink};
-use super::{Key, doubt, key, short};
+use super::{Figure, Key, doubt, key, short};
 use crate::view::{Axis, Chart, Kind, Mark, Panel, Rule, RuleKind, Series, Spot};
 
 /// Left end of a plot.
@@ -36,31 +36,18 @@ struct Plot<'a> {
     bottom: f64,
 }
 
-/// Width, right end of the plots, and lower end of the first.
-fn extent(chart: &Chart) -> [f64; 3] {
+/// A chart over two axes.
+pub fn figure(chart: &Chart, id: &str) -> Figure {
     let has = |kind| chart.series.iter().any(|s| s.kind == kind);
-    match (has(Kind::Samples) || !chart.below.is_empty(), has(Kind::Roof)) {
+    let [width, right, end] = match (has(Kind::Samples) || !chart.below.is_empty(), has(Kind::Roof))
+    {
         (true, _) => [720.0, 700.0, 250.0],
         (_, true) => [720.0, 530.0, 300.0],
         _ => [480.0, 462.0, 250.0],
-    }
-}
-
-fn bottom(chart: &Chart) -> f64 {
-    extent(chart)[2] + (GAP + PANEL) * chart.below.len() as f64
-}
-
-/// Of the view box.
-pub fn size(chart: &Chart) -> (u32, u32) {
-    (extent(chart)[0] as u32, (bottom(chart) + FOOT) as u32)
-}
-
-/// The inside of the SVG.
-pub fn draw(chart: &Chart) -> String {
-    Canvas::draw(|canvas| {
-        let [width, right, end] = extent(chart);
-        let (x, bottom) = (&chart.x, bottom(chart));
-        let plot = Plot { canvas, x, y: &chart.y, right, top: TOP, bottom: end };
+    };
+    let bottom = end + (GAP + PANEL) * chart.below.len() as f64;
+    let figure = Figure::new([id, &chart.title, &chart.description], width, |canvas| {
+        let plot = Plot { canvas, x: &chart.x, y: &chart.y, right, top: TOP, bottom: end };
         plot.grid();
         canvas.text(&short(&chart.y.label, 24), (4.0, 10.0), At::Start, Ink::Muted);
         plot.labels(width, bottom);
@@ -71,11 +58,14 @@ pub fn draw(chart: &Chart) -> String {
             let y = Axis::linear(&panel.name[1], panel.points.iter().map(|p| p[1]));
             Plot { y: &y, top, bottom: top + PANEL, ..plot }.panel(panel);
         }
-    })
+        bottom + FOOT
+    });
+    let (key, left_out) = (chart.key.clone(), chart.left_out.clone());
+    Figure { legend: legend(chart), key, left_out, ..figure }
 }
 
 /// The signs of a chart's lines; none of a single one.
-pub fn legend(chart: &Chart) -> Vec<Key> {
+fn legend(chart: &Chart) -> Vec<Key> {
     let mut keys: Vec<Key> = Vec::new();
     for (i, series) in numbered(&chart.series) {
         let flat = [(1.0, 7.0), (25.0, 7.0)];
