@@ -13,7 +13,7 @@ use crate::RenderError;
 use crate::html::chart::{Figure, figure};
 use crate::html::environment;
 use crate::view::{
-    AXIS, Axis, Chart, Mark, Series, Spot, Table, Tick, clean, plural, verdict_mark,
+    Axis, Chart, Mark, Series, Spot, Table, Tick, clean, on_axis, plural, verdict_mark,
 };
 
 const STYLE: &str =
@@ -106,13 +106,9 @@ fn drawing(name: &str, line: &Line) -> Option<Chart> {
 }
 
 fn spot(line: &Line, m: &Moment, at: f64) -> Option<Spot> {
-    let on_axis = |v: f64| {
-        let v = line.scale.scaled(v);
-        (v.is_finite() && v.abs() < AXIS).then_some(v)
-    };
-    let p = m.point;
-    let text = line.scale.number(p.value)?;
-    let interval = p.ci95.and_then(|i| line.scale.interval(i));
+    let (p, scale) = (m.point, &line.scale);
+    let text = scale.number(p.value)?;
+    let interval = p.ci95.and_then(|i| scale.interval(i));
     let interval = match (m.several_levels(), interval) {
         (Some(levels), _) => format!("over {levels}"),
         (None, Some(interval)) => format!("95 % interval {interval}"),
@@ -122,14 +118,16 @@ fn spot(line: &Line, m: &Moment, at: f64) -> Option<Spot> {
     let about = format!(
         "run {}, {x}: {text} {}, {interval}, {}",
         p.run,
-        line.scale.label(),
+        scale.label(),
         verdict_mark(p.verdict)
     );
     let mark = Mark {
-        value: on_axis(p.value)?,
+        value: on_axis(scale, p.value)?,
         text,
         about,
-        interval: p.ci95.and_then(|[low, high]| Some([on_axis(low)?, on_axis(high)?])),
+        interval: p
+            .ci95
+            .and_then(|[low, high]| Some([on_axis(scale, low)?, on_axis(scale, high)?])),
         verdict: p.verdict,
         ..Mark::default()
     };

@@ -15,7 +15,6 @@ pub struct Line<'a> {
     /// What identifies it: parameters, the machine, how it was measured; empty if it is
     /// the only line.
     pub name: String,
-    /// Which direction is good.
     pub better: Better,
     /// What its value is: a figure's name, or `figure` where runs differ in that.
     pub headline: &'static str,

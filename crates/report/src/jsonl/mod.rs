@@ -14,7 +14,6 @@ use serde_json::{Map, Value, json};
 use crate::view::{clean, interval, trial_iops, why_no_trials};
 use crate::{Options, RenderError};
 
-/// Unit of a plain number.
 const PLAIN: &str = "1";
 
 pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {

@@ -23,7 +23,7 @@ pub fn from_measurement(m: &Measurement) -> Case {
         name: name(m),
         class: Some(text(&m.workload)),
         seconds: Some(if seconds.is_nan() { 0.0 } else { seconds.clamp(0.0, LONGEST_S) }),
-        properties: Properties::new(properties),
+        properties: Some(Properties::new(properties)),
         ending: ending(m),
         output: (!m.findings.is_empty()).then(|| said(m.findings.iter())),
     }

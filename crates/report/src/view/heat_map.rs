@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::keyed::caption;
 use super::label::Group;
+use super::num::ends;
 use super::table::{Cell, Table};
 use super::text::plural;
 
@@ -16,7 +17,6 @@ const IN_TABLE: usize = 16;
 /// All pairs of some CPUs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HeatMap {
-    /// Its caption.
     pub title: String,
     /// How many pairs are how far apart.
     pub description: String,
@@ -73,10 +73,9 @@ fn of(group: &Group, m: &Measurement) -> Option<HeatMap> {
 fn describe<'a>(pairs: impl Iterator<Item = &'a Pair> + Clone) -> String {
     let (all, on_one) = (pairs.clone().count(), pairs.clone().filter(|p| p.one_core).count());
     let apart = pairs.filter(|p| !p.one_core).map(|p| p.ns);
-    let (least, most) = apart.fold((f64::INFINITY, 0.0_f64), |(l, m), ns| (l.min(ns), m.max(ns)));
     let mut text = format!("{}: {on_one} of SMT siblings", plural(all as u64, "pair"));
     if all > on_one {
-        let [least, most] = [least, most].map(|ns| format!("{ns:.0}"));
+        let [least, most] = ends(apart).map(|ns| format!("{ns:.0}"));
         let span = if least == most { least } else { format!("{least} to {most}") };
         text += &format!(", {} of two cores with {span} ns round trip", all - on_one);
     }

@@ -22,7 +22,6 @@ const PLACEMENTS: usize = 6;
 /// The scale of what was taken is at least that high.
 const LEAST_TOP: f64 = 0.02;
 
-/// The picture.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NoiseChart {
     /// `Where the time went, over 3 min`.
@@ -50,10 +49,8 @@ pub struct Lanes {
     pub lanes: Vec<Lane>,
 }
 
-/// One thing over time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Lane {
-    /// Its name.
     pub name: String,
     /// Share of all time, in percent.
     pub share: String,

@@ -5,7 +5,7 @@ use proofmark_model::{Latency, Measurement, Property, Run, Subsystem, Unit, form
 use serde::Serialize;
 
 use super::label::{Group, like, usable};
-use super::num::Scale;
+use super::num::{Scale, ends};
 
 /// Columns of a distribution.
 const COLUMNS: usize = 12;
@@ -19,15 +19,12 @@ const LEAST: f64 = 0.06;
 pub struct Picture {
     /// What it is about: `memory`.
     pub subsystem: &'static str,
-    /// Title.
     pub title: String,
     /// The same in words.
     pub description: String,
-    /// From the left.
     pub columns: Vec<Column>,
 }
 
-/// One column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Column {
     /// Its height, 0 to 1.
@@ -65,8 +62,7 @@ fn staircase(group: &Group) -> Option<Picture> {
     steps.sort_by_key(|(set, _)| *set);
     let skip = steps.len().saturating_sub(STEPS);
     steps.drain(..skip);
-    let most = steps.iter().map(|(_, v)| *v).fold(0.0, f64::max);
-    let least = steps.iter().map(|(_, v)| *v).fold(f64::INFINITY, f64::min);
+    let [least, most] = ends(steps.iter().map(|(_, v)| *v));
     (steps.len() > 1 && least > 0.0 && most > least).then_some(())?;
     let column = |(set, v): &(u64, f64)| {
         let text = Scale::for_largest([*v], Unit::Second).with_label(*v)?;

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::chart::{AXIS, Axis, Chart, Kind, Mark, Series, Spot};
 use super::declared::giving;
 use super::levels::plateaus;
-use super::num::Scale;
+use super::num::{Scale, ends, percent};
 use super::table::{Cell, Table};
 use super::text::{and_list, clean, plural};
 
@@ -91,11 +91,8 @@ fn at(run: &Run, threads: u64) -> Option<Roofline> {
 
 /// Slanted roofs up to the highest flat one, flat ones from where the steepest slope meets them.
 fn chart(title: String, unit: &str, peaks: &[Roof], slopes: &[Roof], dots: Vec<Spot>) -> Chart {
-    let ends = |roofs: &[Roof]| {
-        let values = || roofs.iter().map(|r| r.value);
-        [values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max)]
-    };
-    let ([lowest, top], [flattest, steepest]) = (ends(peaks), ends(slopes));
+    let [[lowest, top], [flattest, steepest]] =
+        [peaks, slopes].map(|roofs| ends(roofs.iter().map(|r| r.value)));
     let ridges = [lowest / steepest * 0.5, top / flattest * 8.0];
     let across = ALWAYS.into_iter().chain(ridges).chain(dots.iter().map(|d| d.at));
     let x = Axis::log("FLOP per byte", across);
@@ -238,7 +235,7 @@ fn sentence(peak: &Roof, memory: &Roof, dots: &[Spot]) -> String {
         peak.text
     );
     for d in dots {
-        let share = super::num::percent(d.mark.value / peak.value).unwrap_or_default();
+        let share = percent(d.mark.value / peak.value).unwrap_or_default();
         text.push_str(&format!(" {}, which is {share} % of that.", d.mark.about));
     }
     text

@@ -9,15 +9,12 @@ use super::escape;
 /// What a colour is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ink {
-    /// Text and axes.
     Text,
     /// Labels of lesser weight.
     Muted,
-    /// Grid lines.
     Grid,
     /// The page behind the chart.
     Page,
-    /// A ceiling.
     Ceiling,
     /// A series, from 0.
     Series(usize),
@@ -52,11 +49,8 @@ impl Ink {
 /// Where a text is anchored.
 #[derive(Debug, Clone, Copy)]
 pub enum At {
-    /// Begins there.
     Start,
-    /// Is centred there.
     Middle,
-    /// Ends there.
     End,
 }
 
@@ -104,7 +98,6 @@ impl Canvas {
         self.polyline(points, ink, &class);
     }
 
-    /// A broken line.
     pub fn dashed(&self, points: &[(f64, f64)], ink: Ink) {
         self.polyline(points, ink, " d");
     }
@@ -114,13 +107,11 @@ impl Canvas {
         self.push(format_args!("<polyline {ink} points=\"{points}\"/>"));
     }
 
-    /// A filled shape.
     pub fn fill(&self, points: &[(f64, f64)], ink: Ink) {
         let (points, ink) = (list(points), ink.attributes(""));
         self.push(format_args!("<polygon {ink} points=\"{points}\"/>"));
     }
 
-    /// A filled rectangle.
     pub fn block(&self, (x0, y0): (f64, f64), (x1, y1): (f64, f64), ink: Ink) {
         self.fill(&[(x0, y0), (x1, y0), (x1, y1), (x0, y1)], ink);
     }
@@ -135,13 +126,11 @@ impl Canvas {
         }
     }
 
-    /// A disc.
     pub fn dot(&self, at: (f64, f64), ink: Ink) {
         let ((x, y), ink) = (pixel(&at), ink.attributes(""));
         self.push(format_args!("<circle {ink} cx=\"{x}\" cy=\"{y}\" r=\"3\"/>"));
     }
 
-    /// A ring around a sign.
     pub fn ring(&self, at: (f64, f64)) {
         let (x, y) = pixel(&at);
         self.push(format_args!("<circle class=\"t ring\" cx=\"{x}\" cy=\"{y}\" r=\"10\"/>"));

@@ -2,7 +2,7 @@
 
 use super::Figure;
 use super::canvas::{At, Canvas, Ink};
-use crate::view::{HeatMap, HeatPair};
+use crate::view::{HeatMap, HeatPair, ends};
 
 const WIDTH: f64 = 720.0;
 const LEFT: f64 = 40.0;
@@ -16,8 +16,7 @@ const LABELS: usize = 32;
 /// The squares of all pairs.
 pub fn heat_map(chart: &HeatMap, id: &str) -> Figure {
     let side = ((WIDTH - LEFT) / chart.cpus.len().max(1) as f64).min(MOST);
-    let all = || chart.rows.iter().flatten().flatten().map(|p| p.ns);
-    let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
+    let [least, most] = ends(chart.rows.iter().flatten().flatten().map(|p| p.ns));
     let shade = |ns: f64| if most > least { (ns - least) / (most - least) } else { 0.0 };
     let figure = Figure::new([id, &chart.title, &chart.description], WIDTH, |canvas| {
         for (row, cpu) in chart.cpus.iter().enumerate() {

@@ -25,7 +25,6 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// All of it.
     pub const FULL: Self =
         Self { lane: 26.0, step: 34.0, caption: 24.0, times: 32.0, groups: usize::MAX };
     /// What took time, for the first screen.

@@ -3,7 +3,7 @@
 
 use super::canvas::{At, Canvas, Ink};
 use super::{Figure, Key, doubt, key, short};
-use crate::view::{Axis, Chart, Kind, Mark, Panel, Rule, RuleKind, Series, Spot};
+use crate::view::{Axis, Chart, Kind, Mark, Panel, Rule, RuleKind, Series, Spot, ends};
 
 /// Left end of a plot.
 const LEFT: f64 = 64.0;
@@ -320,11 +320,7 @@ impl Plot<'_> {
         }
         let (time, unit) = (self.x.label.rsplit(", ").next().unwrap_or_default(), &self.y.label);
         for strip in all.chunks(all.len().div_ceil(STRIPS).max(1)) {
-            let ends = |i: usize| {
-                let values = || strip.iter().map(|p| p[i]);
-                [values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)]
-            };
-            let ([from, to], [least, most]) = (ends(0), ends(1));
+            let [[from, to], [least, most]] = [0, 1].map(|i| ends(strip.iter().map(|p| p[i])));
             let [first, last, low, high] = [from, to, least, most].map(digits);
             let text = match strip.len() {
                 1 => format!("{first} {time}: {low} {unit}"),

@@ -3,6 +3,8 @@
 use proofmark_model::{format_count, format_size};
 use serde::Serialize;
 
+use crate::view::num::ends;
+
 /// Ticks that an axis aims at.
 const TICKS: f64 = 5.0;
 /// Most powers of ten on a logarithmic axis.
@@ -20,9 +22,7 @@ const POWERS: u32 = 5;
 /// A label of an axis.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Tick {
-    /// Its value.
     pub at: f64,
-    /// Its text.
     pub label: String,
 }
 
@@ -44,7 +44,7 @@ pub struct Axis {
 impl Axis {
     /// Holds zero and all values, from and to a multiple of the step between its ticks.
     pub fn linear(label: &str, values: impl Iterator<Item = f64>) -> Self {
-        let (low, high) = range(values.chain([0.0]), f64::NEG_INFINITY);
+        let [low, high] = ends(values.chain([0.0]).filter(|v| v.is_finite()));
         let step = match (high - low) / TICKS {
             rough if rough < 1e-10 => return Self::linear(label, [1.0].into_iter()),
             rough => round(rough),
@@ -61,9 +61,9 @@ impl Axis {
 
     /// Holds all values above next to nothing, from and to a number that begins with 1, 2 or 5.
     pub fn log(label: &str, values: impl Iterator<Item = f64>) -> Self {
-        let (low, high) = match range(values, TINY) {
-            (low, high) if low <= high => (low, high),
-            _ => (1.0, 10.0),
+        let [low, high] = match ends(values.filter(|v| v.is_finite() && *v > TINY)) {
+            found @ [low, high] if low <= high => found,
+            _ => [1.0, 10.0],
         };
         let top = high.log10().ceil() as i32;
         let steps: Vec<f64> = (top - DECADES..=top).flat_map(decade).collect();
@@ -79,7 +79,6 @@ impl Axis {
         Self { log: true, ends: [low, high], ticks: ticks.collect(), ..Self::named(&label, vec![]) }
     }
 
-    /// Linear or logarithmic.
     pub fn either(log: bool, label: &str, values: impl Iterator<Item = f64>) -> Self {
         if log { Self::log(label, values) } else { Self::linear(label, values) }
     }
@@ -100,13 +99,10 @@ impl Axis {
     /// Names side by side, at 0, 1, 2 and so on.
     pub fn named(label: &str, names: Vec<String>) -> Self {
         let ends = [-0.5, names.len().max(1) as f64 - 0.5];
+        let named = !names.is_empty();
         let tick = |(i, label)| Tick { at: i as f64, label };
         let ticks = names.into_iter().enumerate().map(tick).collect();
-        Self { label: label.to_owned(), log: false, ends, ticks, named: true }.but_numbers()
-    }
-
-    fn but_numbers(self) -> Self {
-        Self { named: !self.ticks.is_empty(), ..self }
+        Self { label: label.to_owned(), log: false, ends, ticks, named }
     }
 
     /// With room beyond its ends.
@@ -141,13 +137,6 @@ impl Axis {
     pub fn holds(&self, value: f64) -> bool {
         (self.ends[0]..=self.ends[1]).contains(&value)
     }
-}
-
-/// The least and the greatest of the finite values above a limit.
-fn range(values: impl Iterator<Item = f64>, above: f64) -> (f64, f64) {
-    let (low, high) = (f64::INFINITY, f64::NEG_INFINITY);
-    let values = values.filter(|v| v.is_finite() && *v > above);
-    values.fold((low, high), |(low, high), v| (low.min(v), high.max(v)))
 }
 
 /// 1, 2 or 5 times a power of ten, not below `rough`.

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 pub use self::axis::{Axis, Tick};
 pub use self::bars::{Bar, BarChart, BarGroup, Limit};
+use super::num::ends;
 use super::text::plural;
 
 /// Lines in one chart.
@@ -26,7 +27,6 @@ pub const AXIS: f64 = 1e7;
 /// One value, on its chart's scale.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Mark {
-    /// The value.
     pub value: f64,
     /// The same as it is printed.
     pub text: String,
@@ -34,7 +34,6 @@ pub struct Mark {
     pub about: String,
     /// 95 % interval.
     pub interval: Option<[f64; 2]>,
-    /// Ceiling.
     pub ceiling: Option<f64>,
     /// Where the rate fell: what it began with and what lasted.
     pub fall: Option<[f64; 2]>,
@@ -49,11 +48,9 @@ pub struct Spot {
     pub at: f64,
     /// The same in words.
     pub x: String,
-    /// The value.
     pub mark: Mark,
     /// What is written at it.
     pub label: String,
-    /// Whether the line saturates there.
     pub saturates: bool,
 }
 
@@ -67,7 +64,6 @@ pub enum Kind {
     Samples,
     /// A stretch in which a value stayed the same.
     Level,
-    /// A trend.
     Trend,
     /// A limit, named at its right end.
     Roof,
@@ -80,24 +76,19 @@ pub enum Kind {
 pub struct Series {
     /// Name in the legend.
     pub name: String,
-    /// What it is.
     pub kind: Kind,
     /// Corners of its line, from left to right.
     pub line: Vec<[f64; 2]>,
     /// Corners of the line of its ceiling; empty where each value has its own.
     pub ceiling: Vec<[f64; 2]>,
-    /// Its values.
     pub spots: Vec<Spot>,
 }
 
 /// What an upright rule is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum RuleKind {
-    /// Reported by the machine.
     Reported,
-    /// Found by measurement.
     Measured,
-    /// A change of level.
     Change,
 }
 
@@ -110,7 +101,6 @@ pub struct Rule {
     pub label: String,
     /// What a pointer over it shows; empty if nothing.
     pub about: String,
-    /// What it is.
     pub kind: RuleKind,
 }
 
@@ -119,28 +109,22 @@ pub struct Rule {
 pub struct Panel {
     /// What it shows, and its unit.
     pub name: [String; 2],
-    /// Its values.
     pub points: Vec<[f64; 2]>,
     /// The same in words.
     pub about: String,
 }
 
-/// A chart.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Chart {
-    /// Title.
     pub title: String,
     /// What a reader would see, in words.
     pub description: String,
-    /// From left to right.
     pub x: Axis,
-    /// Upwards.
     pub y: Axis,
     /// The one to go by first.
     pub series: Vec<Series>,
     /// Marks of the axis from left to right.
     pub rules: Vec<Rule>,
-    /// Plots below.
     pub below: Vec<Panel>,
     /// What its signs are; empty where the page says it of all charts.
     pub key: String,
@@ -149,7 +133,6 @@ pub struct Chart {
 }
 
 impl Series {
-    /// A line through values.
     pub fn through(name: &str, mut spots: Vec<Spot>) -> Self {
         spots.sort_by(|a, b| a.at.total_cmp(&b.at));
         Self::along(name, spots)
@@ -217,8 +200,7 @@ pub fn left_out(more: usize, what: &str, place: &str) -> String {
 
 /// Whether values differ so much that only a logarithm shows all.
 pub fn wide(series: &[Series]) -> bool {
-    let values = || series.iter().flat_map(|s| &s.spots).map(|s| s.mark.value);
-    let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    let [low, high] = ends(series.iter().flat_map(|s| &s.spots).map(|s| s.mark.value));
     low > 0.0 && high > SPAN * low
 }
 

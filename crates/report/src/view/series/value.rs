@@ -12,7 +12,6 @@ use crate::view::verdict_mark;
 /// What a chart shows of a measurement.
 #[derive(Debug, Clone, Copy)]
 pub enum Value {
-    /// Its value.
     Rate,
     /// Its value as operations per second, each of its own block size.
     Iops,

@@ -21,7 +21,6 @@ pub struct Line<'g, 'a> {
 
 /// What a chart across workloads says of itself.
 pub struct About<'s> {
-    /// Title.
     pub title: &'s str,
     /// Label of the axis from left to right.
     pub axis: &'s str,

@@ -6,7 +6,7 @@ use proofmark_model::{Level, Measurement, Series, Unit, format_factor, format_se
 use super::Timed;
 use crate::view::keyed::caption;
 use crate::view::label::{Group, why_no_trials};
-use crate::view::num::{Scale, percent};
+use crate::view::num::{Scale, ends, percent};
 use crate::view::table::{Cell, Table};
 use crate::view::text::{clean, plural};
 
@@ -21,9 +21,7 @@ const NO_CAUSE: &str = "no recorded condition changed with it";
 pub struct ChangeText {
     /// Seconds after the first sample's start.
     pub at_s: f64,
-    /// Level after / level before.
     pub factor: f64,
-    /// All of it.
     pub sentence: String,
 }
 
@@ -93,9 +91,7 @@ pub fn sentences(m: &Measurement, scale: &Scale, timed: &[Timed]) -> Vec<String>
 /// `3 levels, 15.6 to 31.2 Gop/s; the largest of 2 changes: at 200 s it fell ...`.
 pub fn in_short(m: &Measurement, scale: &Scale) -> Option<String> {
     let series = m.series.as_ref()?;
-    let medians = || series.levels.iter().map(|l| l.median).filter(|v| v.is_finite());
-    let low = medians().fold(f64::INFINITY, f64::min);
-    let high = medians().fold(f64::NEG_INFINITY, f64::max);
+    let [low, high] = ends(series.levels.iter().map(|l| l.median).filter(|v| v.is_finite()));
     Some(match changes(m, scale).as_slice() {
         [] => format!("one level, {}, no change.", level(series.levels.first()?, scale)?),
         changes => {
