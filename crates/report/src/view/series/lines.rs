@@ -86,11 +86,11 @@ fn along<'a>(
     let name = group.short_without(members.first()?, &differing);
     said.extend(common);
     let panels = panels(group, &members, &said, LINES);
-    let named = |p: &Panel| {
+    let drawn = |p: &Panel| {
         let names = [&*name, &p.name].into_iter().filter(|n| !n.is_empty());
-        names.collect::<Vec<_>>().join(", ")
+        chart(group, scale, value, &across, p, &names.collect::<Vec<_>>().join(", "))
     };
-    Some(panels.iter().map(|p| chart(group, scale, value, &across, p, &named(p))).collect())
+    Some(panels.iter().map(drawn).collect())
 }
 
 /// Parameters that vary in the workload and not among these.
