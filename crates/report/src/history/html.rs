@@ -48,10 +48,8 @@ pub fn points(workload: &str, shared: &str, lines: &[Line]) -> Result<String, Re
         Part { chart, table }
     };
     let parts: Vec<Part> = lines.iter().enumerate().map(part).collect();
-    let throughout = match shared {
-        "" => String::new(),
-        shared => format!("In all runs: {shared}. "),
-    };
+    let throughout =
+        if shared.is_empty() { String::new() } else { format!("In all runs: {shared}. ") };
     let about = format!(
         "{throughout}Change: compared with the previous run that is not invalid. Whiskers: 95 % \
          interval. ! suspect, ✗ invalid."
@@ -81,21 +79,15 @@ fn drawing(name: &str, line: &Line) -> Option<Chart> {
         .iter()
         .filter_map(|m| spot(line, m, place(m.point.started, first, last)))
         .collect();
-    let ends = spots.first().zip(spots.last());
-    let description = ends.map(|(from, to)| {
-        format!(
-            "{} from {} to {} UTC; {} first, {} last.",
-            plural(spots.len() as u64, "result"),
-            from.x,
-            to.x,
-            from.mark.text,
-            to.mark.text
-        )
-    })?;
+    let (from, to) = spots.first().zip(spots.last())?;
+    let count = plural(spots.len() as u64, "result");
+    let description = format!(
+        "{count} from {} to {} UTC; {} first, {} last.",
+        from.x, to.x, from.mark.text, to.mark.text
+    );
     let missing = line.moments.len() - spots.len();
     let better = format!("start of the run, UTC; {} is better", line.better.as_str());
-    let ticks = ticks(first, last);
-    let x = Axis { ends: [0.0, 1.0], ticks, ..Axis::named(&better, vec![]) };
+    let x = Axis { label: better, ends: [0.0, 1.0], ticks: ticks(first, last), ..Axis::default() };
     let series = vec![Series::through(name, spots)];
     let left_out = match missing {
         0 => String::new(),
@@ -115,16 +107,11 @@ fn spot(line: &Line, m: &Moment, at: f64) -> Option<Spot> {
         (None, None) => "no interval".to_owned(),
     };
     let x = minute(p.started);
-    let about = format!(
-        "run {}, {x}: {text} {}, {interval}, {}",
-        p.run,
-        scale.label(),
-        verdict_mark(p.verdict)
-    );
+    let (unit, verdict) = (scale.label(), verdict_mark(p.verdict));
     let mark = Mark {
         value: on_axis(scale, p.value)?,
+        about: format!("run {}, {x}: {text} {unit}, {interval}, {verdict}", p.run),
         text,
-        about,
         interval: p
             .ci95
             .and_then(|[low, high]| Some([on_axis(scale, low)?, on_axis(scale, high)?])),

@@ -111,12 +111,13 @@ impl<'a> Names<'a> {
 
     /// `on node1 (A CPU, 2 CPUs, 16 GiB)`; `None` where there is one machine.
     fn on(&self, (host, what): Machine) -> Option<String> {
-        let host = host.map_or_else(|| "an unnamed machine".to_owned(), clean);
+        let (host, what) =
+            (host.map_or_else(|| "an unnamed machine".to_owned(), clean), clean(what));
         match (self.hosts, self.kinds) {
             (false, false) => None,
             (true, false) => Some(format!("on {host}")),
-            (false, true) => Some(format!("on {}", clean(what))),
-            (true, true) => Some(format!("on {host} ({})", clean(what))),
+            (false, true) => Some(format!("on {what}")),
+            (true, true) => Some(format!("on {host} ({what})")),
         }
     }
 }
@@ -131,11 +132,9 @@ fn differ<'a, T: PartialEq>(points: &'a [PastPoint], read: impl Fn(&'a PastPoint
 
 /// An invalid result does not set the scale.
 fn scale(points: &[&PastPoint], unit: Unit) -> Scale {
-    let usable = || points.iter().filter(|p| p.verdict != Verdict::Invalid).map(|p| p.value);
-    match usable().next() {
-        Some(_) => Scale::for_largest(usable(), unit),
-        None => Scale::for_largest(points.iter().map(|p| p.value), unit),
-    }
+    let none = points.iter().all(|p| p.verdict == Verdict::Invalid);
+    let counted = points.iter().filter(|p| none || p.verdict != Verdict::Invalid);
+    Scale::for_largest(counted.map(|p| p.value), unit)
 }
 
 fn moments<'a>(points: &[&'a PastPoint]) -> Vec<Moment<'a>> {

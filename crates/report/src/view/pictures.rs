@@ -107,9 +107,8 @@ fn distribution(part: Subsystem, name: &str, l: &Latency) -> Option<Picture> {
             _ => String::new(),
         },
         about: format!(
-            "{} to {}: {:.1} %",
-            time(edge(i)),
-            time(edge(i + 1)),
+            "{}: {:.1} %",
+            [i, i + 1].map(|i| time(edge(i))).join(" to "),
             100.0 * count / total
         ),
     };

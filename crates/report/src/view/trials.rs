@@ -84,17 +84,13 @@ pub fn verified(group: &Group) -> &'static str {
 
 /// One row a trial; a measurement without trials has one that says why.
 pub fn table(group: &Group, scale: &Scale) -> Table {
-    let work = work(group);
-    let mut table = keyed(
-        group,
-        caption(group, "every trial; columns that are 0 throughout are left out"),
-        &[],
-    )
-    .number("trial")
-    .measured("value", scale.label())
-    .measured("wall time", "s")
-    .measured("work", work)
-    .column("started, UTC");
+    let caption = caption(group, "every trial; columns that are 0 throughout are left out");
+    let mut table = keyed(group, caption, &[])
+        .number("trial")
+        .measured("value", scale.label())
+        .measured("wall time", "s")
+        .measured("work", work(group))
+        .column("started, UTC");
     let recorded = |read: fn(&Trial) -> Option<f64>| {
         group.all.iter().flat_map(|m| &m.trials).any(|t| read(t).is_some_and(|v| v != 0.0))
     };
@@ -112,10 +108,8 @@ pub fn table(group: &Group, scale: &Scale) -> Table {
     for m in &group.all {
         let key = keys(group, m, &mut table, &[]);
         if m.trials.is_empty() {
-            let none = table.missing(why_no_trials(m));
-            let mut cells = key.clone();
-            cells.resize(table.columns.len(), none);
-            table.push(cells);
+            let none = vec![table.missing(why_no_trials(m)); table.columns.len() - key.len()];
+            table.push([&key[..], &none].concat());
         }
         for (i, t) in m.trials.iter().enumerate() {
             let mut cells = key.clone();

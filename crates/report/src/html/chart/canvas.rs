@@ -2,7 +2,6 @@
 //! that what is drawn follows the reader's light or dark scheme.
 
 use std::cell::RefCell;
-use std::fmt::Write as _;
 
 use super::escape;
 
@@ -70,20 +69,17 @@ impl Canvas {
         canvas.elements.take() + &canvas.titles.take()
     }
 
-    fn push(&self, element: std::fmt::Arguments<'_>) {
-        // Writing to a string cannot fail.
-        let _ = writeln!(self.elements.borrow_mut(), "{element}");
+    fn push(&self, element: &str) {
+        self.elements.borrow_mut().extend([element, "\n"]);
     }
 
     /// A text that a pointer over that area shows: without a script as the browser shows titles.
     pub fn tooltip(&self, from: (f64, f64), to: (f64, f64), text: &str) {
-        let ((x0, y0), (x1, y1)) = (pixel(&from), pixel(&to));
-        let _ = writeln!(
-            self.titles.borrow_mut(),
-            "<rect class=\"mark\" x=\"{x0}\" y=\"{y0}\" width=\"{}\" height=\"{}\"><title>{}</title></rect>",
-            (x1 - x0).max(0),
-            (y1 - y0).max(0),
-            escape(text)
+        let ((x, y), (right, bottom), text) = (pixel(&from), pixel(&to), escape(text));
+        let (width, height) = ((right - x).max(0), (bottom - y).max(0));
+        *self.titles.borrow_mut() += &format!(
+            "<rect class=\"mark\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\">\
+             <title>{text}</title></rect>\n"
         );
     }
 
@@ -104,12 +100,12 @@ impl Canvas {
 
     fn polyline(&self, points: &[(f64, f64)], ink: Ink, class: &str) {
         let (points, ink) = (list(points), ink.attributes(class));
-        self.push(format_args!("<polyline {ink} points=\"{points}\"/>"));
+        self.push(&format!("<polyline {ink} points=\"{points}\"/>"));
     }
 
     pub fn fill(&self, points: &[(f64, f64)], ink: Ink) {
         let (points, ink) = (list(points), ink.attributes(""));
-        self.push(format_args!("<polygon {ink} points=\"{points}\"/>"));
+        self.push(&format!("<polygon {ink} points=\"{points}\"/>"));
     }
 
     pub fn block(&self, (x0, y0): (f64, f64), (x1, y1): (f64, f64), ink: Ink) {
@@ -128,12 +124,12 @@ impl Canvas {
 
     pub fn dot(&self, at: (f64, f64), ink: Ink) {
         let ((x, y), ink) = (pixel(&at), ink.attributes(""));
-        self.push(format_args!("<circle {ink} cx=\"{x}\" cy=\"{y}\" r=\"3\"/>"));
+        self.push(&format!("<circle {ink} cx=\"{x}\" cy=\"{y}\" r=\"3\"/>"));
     }
 
     pub fn ring(&self, at: (f64, f64)) {
         let (x, y) = pixel(&at);
-        self.push(format_args!("<circle class=\"t ring\" cx=\"{x}\" cy=\"{y}\" r=\"10\"/>"));
+        self.push(&format!("<circle class=\"t ring\" cx=\"{x}\" cy=\"{y}\" r=\"10\"/>"));
     }
 
     /// The sign of series `i`: circle, square, triangle, diamond, triangle on its tip, hexagon.
@@ -142,7 +138,7 @@ impl Canvas {
         let (corners, turn, r) = match i % COLORS {
             0 => {
                 let (x, y) = pixel(&(x, y));
-                return self.push(format_args!("<circle {ink} cx=\"{x}\" cy=\"{y}\" r=\"{R}\"/>"));
+                return self.push(&format!("<circle {ink} cx=\"{x}\" cy=\"{y}\" r=\"{R}\"/>"));
             }
             1 => (4, 0.125, 1.2 * R),
             2 => (3, 0.0, 1.25 * R),
@@ -155,7 +151,7 @@ impl Canvas {
             (x + r * angle.sin(), y - r * angle.cos())
         };
         let points = list(&(0..corners).map(corner).collect::<Vec<_>>());
-        self.push(format_args!("<polygon {ink} points=\"{points}\"/>"));
+        self.push(&format!("<polygon {ink} points=\"{points}\"/>"));
     }
 
     /// A text whose middle is at that height.
@@ -166,7 +162,7 @@ impl Canvas {
             At::End => " end",
         });
         let ((x, y), text) = (pixel(&at), escape(text));
-        self.push(format_args!("<text {ink} x=\"{x}\" y=\"{y}\">\n{text}\n</text>"));
+        self.push(&format!("<text {ink} x=\"{x}\" y=\"{y}\">\n{text}\n</text>"));
     }
 }
 

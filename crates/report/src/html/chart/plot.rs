@@ -209,29 +209,25 @@ impl Plot<'_> {
         }
         for (i, series) in numbered(all).rev() {
             let line = self.line(&series.line);
-            let (ink, width) = match series.kind {
-                Kind::Line => (Ink::Series(i), 2),
-                Kind::Samples => (Ink::Series(0), 1),
-                Kind::Level => (Ink::Series(1), 3),
-                Kind::Roof => (Ink::Text, 2),
-                Kind::Trend => {
-                    self.canvas.dashed(&line, Ink::Text);
-                    continue;
-                }
-                Kind::Cross => {
-                    series.spots.iter().for_each(|s| self.cross(s));
-                    continue;
+            let draw = |ink, width| {
+                if line.len() > 1 {
+                    self.canvas.line(&line, ink, width);
                 }
             };
-            if line.len() > 1 {
-                self.canvas.line(&line, ink, width);
+            match series.kind {
+                Kind::Line => draw(Ink::Series(i), 2),
+                Kind::Samples => draw(Ink::Series(0), 1),
+                Kind::Level => draw(Ink::Series(1), 3),
+                Kind::Roof => draw(Ink::Text, 2),
+                Kind::Trend => self.canvas.dashed(&line, Ink::Text),
+                Kind::Cross => series.spots.iter().for_each(|s| self.cross(s)),
             }
             match (series.kind, line.as_slice(), series.spots.as_slice()) {
                 (Kind::Line, _, spots) => self.spots(spots, i),
-                (Kind::Samples, ..) => self.samples(&series.line, ink),
-                (_, [from, .., to], [spot, ..]) => {
-                    let to = (to.0, to.1 + 6.0);
-                    self.canvas.tooltip((from.0, from.1 - 6.0), to, &spot.mark.about);
+                (Kind::Samples, ..) => self.samples(&series.line, Ink::Series(0)),
+                (Kind::Level | Kind::Roof, [(left, high), .., (right, low)], [spot, ..]) => {
+                    let to = (*right, low + 6.0);
+                    self.canvas.tooltip((*left, high - 6.0), to, &spot.mark.about);
                 }
                 _ => {}
             }

@@ -27,7 +27,7 @@ pub struct Tick {
 }
 
 /// An axis over values that are finite and below 10 million.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Axis {
     /// What it shows, with its unit.
     pub label: String,
@@ -56,7 +56,7 @@ impl Axis {
         let ticks = (0..=(high - low) as i32)
             .map(|i| Tick { at: at(i), label: number(at(i), digits) })
             .collect();
-        Self { ends: [low * step, high * step], ticks, ..Self::named(label, vec![]) }
+        Self { label: label.to_owned(), ends: [low * step, high * step], ticks, ..Self::default() }
     }
 
     /// Holds all values above next to nothing, from and to a number that begins with 1, 2 or 5.
@@ -75,8 +75,8 @@ impl Axis {
             .flat_map(|power| decade(power).into_iter().take(each))
             .filter(|v| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(v))
             .map(|at| Tick { at, label: number(at, (-at.log10().floor()).max(0.0) as usize) });
-        let label = format!("{label}, log");
-        Self { log: true, ends: [low, high], ticks: ticks.collect(), ..Self::named(&label, vec![]) }
+        let (label, ticks) = (format!("{label}, log"), ticks.collect());
+        Self { label, log: true, ends: [low, high], ticks, named: false }
     }
 
     pub fn either(log: bool, label: &str, values: impl Iterator<Item = f64>) -> Self {
@@ -89,11 +89,11 @@ impl Axis {
         let (low, high) = (log(sizes.first()), log(sizes.last()));
         let step = (high - low).div_ceil(POWERS).max(1);
         let powers = (low..=high).step_by(step as usize).map(|e| 1 << e);
-        let labelled: Vec<u64> = if sizes.len() <= FEW { sizes.to_vec() } else { powers.collect() };
+        let labelled = if sizes.len() <= FEW { sizes.to_vec() } else { powers.collect() };
         let ends = [sizes.first(), sizes.last()].map(|b| b.map_or(1.0, |b| *b.max(&1) as f64));
-        let tick = |b: &u64| Tick { at: b.max(&1).to_owned() as f64, label: format_size(*b) };
-        let ticks = labelled.iter().map(tick).filter(|t| t.at >= ends[0]).collect();
-        Self { log: true, ends, ticks, ..Self::named(label, vec![]) }.with_margin()
+        let tick = |b: u64| Tick { at: b.max(1) as f64, label: format_size(b) };
+        let ticks = labelled.into_iter().map(tick).filter(|t| t.at >= ends[0]).collect();
+        Self { label: label.to_owned(), log: true, ends, ticks, named: false }.with_margin()
     }
 
     /// Names side by side, at 0, 1, 2 and so on.

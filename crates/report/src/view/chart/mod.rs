@@ -114,7 +114,7 @@ pub struct Panel {
     pub about: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Chart {
     pub title: String,
     /// What a reader would see, in words.
@@ -168,9 +168,7 @@ impl Chart {
     ) -> Self {
         let y = Axis::either(log, unit, values(&series, log).into_iter());
         let description = describe(&series, [unit, by]);
-        let (rules, below) = (Vec::new(), Vec::new());
-        let (key, left_out) = (String::new(), String::new());
-        Self { title, description, x, y, series, rules, below, key, left_out }
+        Self { title, description, x, y, series, ..Self::default() }
     }
 
     /// Of the series with the highest values, as many as a reader can follow.
@@ -182,10 +180,9 @@ impl Chart {
         mut series: Vec<Series>,
     ) -> Self {
         series.sort_by(|a, b| b.top().total_cmp(&a.top()));
-        let more = series.len().saturating_sub(LINES);
+        let left_out = left_out(series.len().saturating_sub(LINES), "line", "in the table");
         series.truncate(LINES);
         let log = may_be_log && wide(&series);
-        let left_out = left_out(more, "line", "in the table");
         Self { left_out, ..Self::new(title, x, words, log, series) }
     }
 }
