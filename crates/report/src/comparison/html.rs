@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::view::{Line, View};
 use crate::RenderError;
-use crate::html::environment;
+use crate::html::page;
 
 const STYLE: &str =
     concat!(include_str!("../html/page/style.css"), include_str!("page/points.css"));
@@ -29,8 +29,7 @@ const MOST: f64 = 8.0;
 pub fn html(comparison: &Comparison) -> Result<String, RenderError> {
     let view = View::from_comparison(comparison);
     let reach = reach(view.differing.iter().chain(&view.alike));
-    let env = environment(&[("page.html", include_str!("page/page.html"))])?;
-    let page = env.get_template("page.html")?.render(context! {
+    let context = context! {
         worst => if view.tally.slower + view.tally.gone > 0 { "invalid" } else { "valid" },
         first => Serde(Row::for_lines(&view.first, reach)),
         differing => Serde(Row::for_lines(&view.differing, reach)),
@@ -39,8 +38,8 @@ pub fn html(comparison: &Comparison) -> Result<String, RenderError> {
         style => Value::from_safe_string(STYLE.to_owned()),
         script => Value::from_safe_string(include_str!("../html/page/sort.js").to_owned()),
         ..Serde(&view)
-    })?;
-    Ok(format!("{}\n", page.trim()))
+    };
+    page(&[("page.html", include_str!("page/page.html"))], context)
 }
 
 /// How far the axis of all drawings goes: the farthest end of an interval, within bounds.

@@ -23,7 +23,6 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Of a comparison.
     pub fn count(c: &Comparison) -> Self {
         let count = |keep: fn(&ComparedPoint) -> bool| c.points.iter().filter(|p| keep(p)).count();
         Self {

@@ -11,13 +11,15 @@ use super::line::{Line, Moment};
 use super::table::{self, minute};
 use crate::RenderError;
 use crate::html::chart::{Figure, figure};
-use crate::html::environment;
+use crate::html::page;
 use crate::view::{
     Axis, Chart, Mark, Series, Spot, Table, Tick, clean, on_axis, plural, verdict_mark,
 };
 
 const STYLE: &str =
     concat!(include_str!("../html/page/style.css"), include_str!("../html/page/chart.css"));
+const SCRIPT: &str =
+    concat!(include_str!("../html/page/sort.js"), include_str!("../html/page/tip.js"));
 /// Labels below a chart.
 const TICKS: u32 = 4;
 
@@ -28,12 +30,11 @@ struct Part {
     table: Table,
 }
 
-/// The list of runs.
 pub fn runs(runs: &[PastRun]) -> Result<String, RenderError> {
     let mut table = table::runs(runs);
     table.caption = "Runs, newest last".to_owned();
     let about = plural(runs.len() as u64, "run");
-    page("Past runs", &about, &[Part { chart: None, table }])
+    write("Past runs", &about, &[Part { chart: None, table }])
 }
 
 /// A chart and a table per line.
@@ -54,21 +55,18 @@ pub fn points(workload: &str, shared: &str, lines: &[Line]) -> Result<String, Re
         "{throughout}Change: compared with the previous run that is not invalid. Whiskers: 95 % \
          interval. ! suspect, ✗ invalid."
     );
-    page(&format!("{workload} over time"), &about, &parts)
+    write(&format!("{workload} over time"), &about, &parts)
 }
 
-fn page(title: &str, about: &str, parts: &[Part]) -> Result<String, RenderError> {
-    let env = environment(&[("page.html", include_str!("page.html"))])?;
-    let page = env.get_template("page.html")?.render(context! {
+fn write(title: &str, about: &str, parts: &[Part]) -> Result<String, RenderError> {
+    let context = context! {
         title => title,
         about => about,
         parts => Serde(parts),
         style => Value::from_safe_string(STYLE.to_owned()),
-        script => Value::from_safe_string(
-            concat!(include_str!("../html/page/sort.js"), include_str!("../html/page/tip.js")).to_owned()
-        ),
-    })?;
-    Ok(format!("{}\n", page.trim()))
+        script => Value::from_safe_string(SCRIPT.to_owned()),
+    };
+    page(&[("page.html", include_str!("page.html"))], context)
 }
 
 /// The chart of a line; `None` where none of its values has a place on the axis.

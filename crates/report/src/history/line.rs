@@ -24,7 +24,6 @@ pub struct Line<'a> {
     pub moments: Vec<Moment<'a>>,
 }
 
-/// What one run measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moment<'a> {
     pub point: &'a PastPoint,

@@ -43,7 +43,6 @@ pub struct PassOn {
 }
 
 impl PassOn {
-    /// The summary, the tables, and the rows.
     pub fn write(view: &View) -> Result<Self, RenderError> {
         Ok(Self {
             summary: summary::write(view),

@@ -58,7 +58,7 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
     let noise = noise("chart-noise", Layout::FULL);
     let roofline = view.roofline.as_ref().map(|r| chart::figure(&r.chart, "chart-roofline"));
     let against = chart::all("chart-against", &view.against, chart::bars);
-    let page = environment(&TEMPLATES)?.get_template("page.html")?.render(context! {
+    let context = context! {
         title => view.title.clone(),
         view => Serde(&view),
         strips => Serde(first::strips(&view.first)),
@@ -72,11 +72,10 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
         portrait => Serde(portrait),
         style => Value::from_safe_string(STYLE.concat()),
         script => Value::from_safe_string(SCRIPTS.concat()),
-    })?;
-    Ok(format!("{}\n", page.trim_end()))
+    };
+    page(&TEMPLATES, context)
 }
 
-/// The charts of one workload.
 #[derive(Debug, Serialize)]
 struct Charts {
     /// Whether any value of the lines or bars has an interval.
@@ -110,11 +109,11 @@ impl Charts {
     }
 }
 
-/// What makes pages of these templates, each with its name, and the shared ones: every text is
-/// escaped.
-pub(crate) fn environment(
+/// A page of the first of these templates and the shared ones; every text is escaped.
+pub(crate) fn page(
     templates: &[(&'static str, &'static str)],
-) -> Result<Environment<'static>, minijinja::Error> {
+    context: Value,
+) -> Result<String, RenderError> {
     let mut env = Environment::new();
     env.set_auto_escape_callback(|_| AutoEscape::Html);
     env.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
@@ -122,7 +121,7 @@ pub(crate) fn environment(
     for (name, source) in SHARED.iter().chain(templates) {
         env.add_template(name, source)?;
     }
-    Ok(env)
+    Ok(format!("{}\n", env.get_template(templates[0].0)?.render(context)?.trim()))
 }
 
 /// Sign and word of a verdict or a severity.

@@ -6,7 +6,6 @@ use serde::Serialize;
 use super::chart::{self, Figure};
 use crate::view::{Table, View};
 
-/// One subsystem's part.
 #[derive(Debug, Serialize)]
 pub struct Part {
     /// Its anchor.

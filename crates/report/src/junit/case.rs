@@ -8,7 +8,6 @@ use crate::view::why_no_trials;
 /// Longest time of a case; only untrusted input has longer sums.
 const LONGEST_S: f64 = 1e9;
 
-/// The case of a measurement.
 pub fn from_measurement(m: &Measurement) -> Case {
     let seconds = m.trials.iter().fold(0.0, |sum, t| sum + t.seconds);
     let mut properties = vec![("verdict", m.verdict.as_str().to_owned())];

@@ -101,7 +101,6 @@ pub struct Suite {
 }
 
 impl Suite {
-    /// A suite of these cases.
     pub fn new(name: &str, cases: Vec<Case>) -> Self {
         let counted = Self::counted(name, cases.iter());
         Self { cases, ..counted }

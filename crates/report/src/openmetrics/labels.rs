@@ -15,7 +15,6 @@ pub fn label(name: &str, text: &str) -> Label {
     (name.to_owned(), clean_excerpt(text, LONGEST))
 }
 
-/// What identifies a measurement.
 pub fn for_measurement(m: &Measurement) -> Labels {
     let mut labels = vec![label("workload", &m.workload), label("subsystem", m.subsystem.as_str())];
     parameters(&mut labels, &m.params);

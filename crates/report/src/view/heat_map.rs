@@ -14,7 +14,6 @@ use super::text::plural;
 /// CPUs up to which a table has room.
 const IN_TABLE: usize = 16;
 
-/// All pairs of some CPUs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HeatMap {
     pub title: String,
@@ -28,7 +27,6 @@ pub struct HeatMap {
     pub table: Table,
 }
 
-/// Two CPUs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Pair {
     /// Nanoseconds to the other one and back: the median over the trials.

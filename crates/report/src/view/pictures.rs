@@ -14,7 +14,6 @@ const STEPS: usize = 8;
 /// The lowest column is at least so high.
 const LEAST: f64 = 0.06;
 
-/// Columns side by side.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Picture {
     /// What it is about: `memory`.
@@ -37,7 +36,6 @@ pub struct Column {
     pub about: String,
 }
 
-/// The pictures of a run.
 pub fn draw(run: &Run, groups: &[Group]) -> Vec<Picture> {
     let staircase = groups.iter().filter_map(staircase);
     let parts = run.headlines();

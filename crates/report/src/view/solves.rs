@@ -39,7 +39,6 @@ pub struct Solves {
 /// A point's trial; a point without any has none.
 type Solve<'a> = (&'a Measurement, Option<&'a Trial>);
 
-/// Whether any trial of the workload holds a solution.
 pub fn any(group: &Group) -> bool {
     group.all.iter().flat_map(|m| &m.trials).any(|t| t.solution.is_some())
 }

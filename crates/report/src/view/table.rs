@@ -38,7 +38,6 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// A cell of text.
     pub fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), note: None, verdict: None }
     }

@@ -39,7 +39,6 @@ pub struct Timeline {
     pub unit: String,
 }
 
-/// The unit of a time axis.
 #[derive(Debug, Clone, Copy)]
 struct Clock {
     seconds: f64,
@@ -93,7 +92,6 @@ impl Timeline {
     }
 }
 
-/// The timelines of one workload.
 pub fn draw(group: &Group, scale: &Scale) -> Vec<Timeline> {
     group.all.iter().filter_map(|m| timeline(group, m, scale)).collect()
 }

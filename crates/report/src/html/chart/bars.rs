@@ -73,7 +73,6 @@ fn head(group: &BarGroup) -> f64 {
     if group.name.is_empty() { 0.0 } else { HEAD }
 }
 
-/// Where bars are drawn.
 struct Rows<'a> {
     canvas: &'a Canvas,
     axis: &'a Axis,

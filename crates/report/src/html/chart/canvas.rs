@@ -45,7 +45,6 @@ impl Ink {
     }
 }
 
-/// Where a text is anchored.
 #[derive(Debug, Clone, Copy)]
 pub enum At {
     Start,

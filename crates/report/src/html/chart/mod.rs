@@ -23,7 +23,6 @@ pub use self::noise::{Layout, noise};
 pub use self::plot::figure;
 use crate::view::Chart;
 
-/// A chart on the page.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Figure {
     /// The whole `svg` element.
@@ -38,7 +37,6 @@ pub struct Figure {
     pub left_out: String,
 }
 
-/// One line of a legend.
 #[derive(Debug, Clone, Serialize)]
 pub struct Key {
     /// The sign as an `svg` element.
@@ -92,7 +90,6 @@ fn key(name: &str, draw: impl FnOnce(&Canvas)) -> Key {
     Key { sign, name: name.to_owned() }
 }
 
-/// Text inside an element.
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -5,9 +5,7 @@ use super::canvas::{At, Canvas, Ink};
 use super::{Figure, Key, doubt, key, short};
 use crate::view::{Axis, Chart, Kind, Mark, Panel, Rule, RuleKind, Series, Spot, ends};
 
-/// Left end of a plot.
 const LEFT: f64 = 64.0;
-/// Upper end of the plot.
 const TOP: f64 = 40.0;
 /// Height of a plot below.
 const PANEL: f64 = 52.0;
@@ -26,7 +24,6 @@ const FEW: usize = 90;
 /// Upright strips in which a pointer finds a value.
 const STRIPS: usize = 160;
 
-/// One plot.
 struct Plot<'a> {
     canvas: &'a Canvas,
     x: &'a Axis,

@@ -71,7 +71,6 @@ pub enum Kind {
     Cross,
 }
 
-/// Values that belong together.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Series {
     /// Name in the legend.
@@ -92,7 +91,6 @@ pub enum RuleKind {
     Change,
 }
 
-/// An upright rule.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Rule {
     /// Place on the axis from left to right.
@@ -215,7 +213,6 @@ fn values(series: &[Series], log: bool) -> Vec<f64> {
     marks().flat_map(of).chain(corners).chain(ceilings).collect()
 }
 
-/// Every value of every line.
 fn describe(series: &[Series], [unit, by]: [&str; 2]) -> String {
     let value = |s: &Spot| {
         let saturates = if s.saturates { " (saturates)" } else { "" };

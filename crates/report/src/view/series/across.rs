@@ -18,14 +18,11 @@ const FAR: u64 = 32;
 
 /// The axis of one workload's charts.
 pub struct Across<'a> {
-    /// The parameter.
     pub parameter: &'a str,
-    /// The axis.
     pub axis: Axis,
     kind: Kind,
 }
 
-/// How values get their places.
 enum Kind {
     /// Side by side.
     Each(Vec<Param>),

@@ -19,7 +19,6 @@ use crate::view::saturation::{self, RING};
 /// The parameters of which a chart is drawn where points differ in them.
 const PARAMETERS: [&str; 4] = ["block_size", "threads", "streams", "queue_depth"];
 
-/// What an arrow means.
 const FALL: &str = "Arrow: the rate fell from the burst rate to the sustained rate.";
 
 /// The line charts of one workload: for each way to a disk's file one along the workload's axis, and

@@ -15,7 +15,6 @@ pub struct Panel<'a> {
     pub name: String,
     /// Those parameters and the ones on the axis: not part of a line's name.
     pub said: Vec<&'a str>,
-    /// Its measurements.
     pub members: Vec<&'a Measurement>,
 }
 

@@ -9,7 +9,6 @@ use crate::view::num::{Scale, percent};
 use crate::view::operation;
 use crate::view::verdict_mark;
 
-/// What a chart shows of a measurement.
 #[derive(Debug, Clone, Copy)]
 pub enum Value {
     Rate,
@@ -32,7 +31,6 @@ impl Value {
         Some(value).filter(|v| v.is_finite())
     }
 
-    /// The unit of that.
     pub fn unit(self, m: &Measurement) -> Unit {
         match self {
             Self::Rate | Self::Iops => m.unit,

@@ -11,7 +11,6 @@ type Condition = (&'static str, &'static str, fn(&Trial, f64) -> Option<f64>);
 
 const SHARE: &str = "% of the CPUs' time";
 
-/// Every condition that may be drawn.
 const CONDITIONS: [Condition; 6] = [
     ("clock", "GHz", |t, _| t.conditions.clock_hz.map(|v| v / 1e9)),
     ("steal", SHARE, |t, cpus| share(t.conditions.steal_s?, t, cpus)),

@@ -19,7 +19,6 @@ const HOUR: f64 = 3600.0;
 /// The cause where no recorded condition changed together with the value.
 const NO_CAUSE: &str = "no recorded condition changed with it";
 
-/// One change in words.
 pub struct ChangeText {
     /// Seconds after the first sample's start.
     pub at_s: f64,
@@ -174,7 +173,6 @@ fn trend(m: &Measurement, series: &Series, timed: &[Timed]) -> Option<String> {
     })
 }
 
-/// A row per level.
 pub fn table(group: &Group, m: &Measurement, scale: &Scale) -> Table {
     let Some(series) = &m.series else { return Table::default() };
     let name = match group.short(m) {
