@@ -1,12 +1,9 @@
-//! What the first screen has beyond the view: pictures, and the texts to pass on.
+//! The pictures that the first screen has beyond the view.
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use super::chart::{self, Figure};
 use crate::view::{FirstScreen, ScreenPart, View};
-use crate::{RenderError, markdown, summary};
 
 /// The line of each row's rounds, by subsystem.
 pub fn strips(first: &FirstScreen) -> BTreeMap<&'static str, Vec<String>> {
@@ -32,22 +29,4 @@ pub fn pictures(view: &View) -> BTreeMap<&'static str, Vec<Figure>> {
         all.entry(rows[at].0).or_default().push(chart);
     }
     all
-}
-
-/// Texts to pass on.
-#[derive(Debug, Serialize)]
-pub struct PassOn {
-    summary: String,
-    markdown: String,
-    json: String,
-}
-
-impl PassOn {
-    pub fn write(view: &View) -> Result<Self, RenderError> {
-        Ok(Self {
-            summary: summary::write(view),
-            markdown: markdown::first(view),
-            json: serde_json::to_string_pretty(&view.first)?,
-        })
-    }
 }

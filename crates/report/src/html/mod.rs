@@ -12,11 +12,10 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Value, context};
 use proofmark_model::{Run, Severity, Verdict};
-use serde::Serialize;
 
 use self::chart::{Figure, Layout};
 use crate::view::{Chart, Timeline, View, WorkloadView, severity_mark, verdict_mark};
-use crate::{Options, RenderError};
+use crate::{Options, RenderError, markdown, summary};
 
 /// What every page is made of.
 const SHARED: [(&str, &str); 2] = [
@@ -51,8 +50,7 @@ const SCRIPTS: [&str; 5] = [
 pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
     let mut view = View::from_run(run);
     view.terms.extend(view.terms_of_pairs());
-    let charts: Vec<Charts> =
-        view.workloads.iter().enumerate().map(|(i, k)| Charts::draw(k, i)).collect();
+    let charts: Vec<Value> = view.workloads.iter().enumerate().map(charts_of).collect();
     let noise = |id, layout| view.noise.as_ref().map(|p| chart::noise(p, id, layout));
     let portrait = noise("chart-portrait", Layout::BRIEF);
     let noise = noise("chart-noise", Layout::FULL);
@@ -63,9 +61,13 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
         view => Serde(&view),
         strips => Serde(first::strips(&view.first)),
         pictures => Serde(first::pictures(&view)),
-        pass_on => Serde(first::PassOn::write(&view)?),
+        pass_on => context! {
+            summary => summary::write(&view),
+            markdown => markdown::first(&view),
+            json => serde_json::to_string_pretty(&view.first)?,
+        },
         parts => Serde(part::all(&view)),
-        charts => Serde(charts),
+        charts => charts,
         against => Serde(against),
         roofline => Serde(roofline),
         noise => Serde(noise),
@@ -76,36 +78,24 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
     page(&TEMPLATES, context)
 }
 
-#[derive(Debug, Serialize)]
-struct Charts {
-    /// Whether any value of the lines or bars has an interval.
-    whiskers: bool,
-    timelines: Vec<Figure>,
-    lines: Vec<Figure>,
-    bars: Vec<Figure>,
-    latency: Vec<Figure>,
-    maps: Vec<Figure>,
-    references: Vec<Figure>,
-}
-
-impl Charts {
-    fn draw(workload: &WorkloadView, at: usize) -> Self {
-        let id = |name: &str| format!("chart-{at}-{name}");
-        // The page says once what the signs of all lines are.
-        let line = |c: &Chart, id: &str| Figure { key: String::new(), ..chart::figure(c, id) };
-        let timeline = |t: &Timeline, id: &str| chart::figure(&t.chart, id);
-        let timed = workload.curves.iter().chain(&workload.distribution);
-        let mut bars = workload.bars.iter().flat_map(|b| &b.groups).flat_map(|g| &g.bars);
-        Self {
-            whiskers: chart::has_whiskers(&workload.lines)
-                || bars.any(|b| b.mark.interval.is_some()),
-            timelines: chart::all(&id("time"), &workload.timelines, timeline),
-            lines: chart::all(&id("line"), &workload.lines, line),
-            bars: chart::all(&id("bar"), &workload.bars, chart::bars),
-            latency: chart::all(&id("latency"), timed, chart::figure),
-            maps: chart::all(&id("map"), &workload.maps, chart::heat_map),
-            references: chart::all(&id("reference"), &workload.references.charts, chart::bars),
-        }
+/// The charts of one workload; and whether any value of its lines or bars has an interval.
+fn charts_of((at, workload): (usize, &WorkloadView)) -> Value {
+    let id = |name: &str| format!("chart-{at}-{name}");
+    // The page says once what the signs of all lines are.
+    let line = |c: &Chart, id: &str| Figure { key: String::new(), ..chart::figure(c, id) };
+    let timeline = |t: &Timeline, id: &str| chart::figure(&t.chart, id);
+    let timed = workload.curves.iter().chain(&workload.distribution);
+    let references = &workload.references.charts;
+    let mut bars = workload.bars.iter().flat_map(|b| &b.groups).flat_map(|g| &g.bars);
+    let has_whiskers = chart::has_whiskers(&workload.lines);
+    context! {
+        whiskers => has_whiskers || bars.any(|b| b.mark.interval.is_some()),
+        timelines => Serde(chart::all(&id("time"), &workload.timelines, timeline)),
+        lines => Serde(chart::all(&id("line"), &workload.lines, line)),
+        bars => Serde(chart::all(&id("bar"), &workload.bars, chart::bars)),
+        latency => Serde(chart::all(&id("latency"), timed, chart::figure)),
+        maps => Serde(chart::all(&id("map"), &workload.maps, chart::heat_map)),
+        references => Serde(chart::all(&id("reference"), references, chart::bars)),
     }
 }
 

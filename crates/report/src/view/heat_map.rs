@@ -47,8 +47,8 @@ fn of(group: &Group, m: &Measurement) -> Option<HeatMap> {
         let [a, b] = pair.cpus;
         seen.entry([a.min(b), a.max(b)]).or_default().extend(pair.before);
     }
-    let cpus: Vec<u32> =
-        seen.keys().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect();
+    let cpus: BTreeSet<u32> = seen.keys().flatten().copied().collect();
+    let cpus: Vec<u32> = cpus.into_iter().collect();
     let pair = |a: u32, b: u32| {
         let all = seen.get(&[a.min(b), a.max(b)])?;
         let on_one_core = all.iter().filter(|d| d.are_siblings()).count();
@@ -85,20 +85,16 @@ fn table(title: &str, cpus: &[u32], rows: &[Vec<Option<Pair>>]) -> Table {
     if cpus.len() > IN_TABLE {
         return table;
     }
-    for cpu in &cpus[..cpus.len() - 1] {
-        table = table.number(cpu.to_string());
-    }
+    let others = &cpus[..cpus.len() - 1];
+    table = others.iter().fold(table, |table, cpu| table.number(cpu.to_string()));
     for (cpu, row) in cpus.iter().zip(rows).skip(1) {
         let mut cells = vec![Cell::text(cpu.to_string())];
-        for at in 0..cpus.len() - 1 {
-            let cell = match row.get(at) {
-                Some(Some(Pair { ns, one_core: true })) => Cell::text(format!("{ns:.0} SMT")),
-                Some(Some(Pair { ns, .. })) => Cell::text(format!("{ns:.0}")),
-                Some(None) => table.missing("a thread lost its CPU at each look"),
-                None => Cell::text(""),
-            };
-            cells.push(cell);
-        }
+        cells.extend((0..others.len()).map(|at| match row.get(at) {
+            Some(Some(Pair { ns, one_core: true })) => Cell::text(format!("{ns:.0} SMT")),
+            Some(Some(Pair { ns, .. })) => Cell::text(format!("{ns:.0}")),
+            Some(None) => table.missing("a thread lost its CPU at each look"),
+            None => Cell::text(""),
+        }));
         table.push(cells);
     }
     table

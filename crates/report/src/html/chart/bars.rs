@@ -108,8 +108,7 @@ impl Rows<'_> {
 
     fn ceiling(&self, value: f64, row: f64) {
         self.block(value, row, Ink::Grid);
-        let [high, low] = BAR.map(|y| row + y);
-        let x = self.x(value);
+        let ([high, low], x) = (BAR.map(|y| row + y), self.x(value));
         self.canvas.line(&[(x, high - 2.0), (x, low + 2.0)], Ink::Ceiling, 2);
     }
 
