@@ -108,13 +108,13 @@ fn found(c: &CheckedRequirement) -> String {
         Some(unit) => Scale::for_largest([v], unit).with_label(v),
         None => percent(v).map(|p| format!("{p} %")),
     });
-    let value = match (&c.params, value) {
-        (None, _) => return "not measured".to_owned(),
-        (Some(_), value) => value.unwrap_or_else(|| "no such figure in the result".to_owned()),
-    };
-    let checks: Vec<String> = c.checks.iter().map(|check| clean(check)).collect();
+    if c.params.is_none() {
+        return "not measured".to_owned();
+    }
+    let value = value.unwrap_or_else(|| "no such figure in the result".to_owned());
     match c.verdict {
         Some(verdict) if verdict != Verdict::Valid => {
+            let checks: Vec<String> = c.checks.iter().map(|check| clean(check)).collect();
             format!("{value}, but the result is {verdict} ({})", checks.join(", "))
         }
         _ => value,

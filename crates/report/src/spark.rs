@@ -5,8 +5,6 @@
 //! both high: a step of some percent is seen, and the noise of a steady machine looks like what it
 //! is. So a line shows change, not size: the text around it gives the values of its ends.
 
-use crate::view::ends;
-
 /// An odd number, so that values around the middle of the scale are one block.
 const BLOCKS: [char; 7] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇'];
 
@@ -54,7 +52,8 @@ pub fn blocks(shares: impl IntoIterator<Item = Option<f64>>) -> String {
 
 /// From the least to the greatest, or wider; `None` without a value or where that is no number.
 fn range(values: impl Iterator<Item = f64>) -> Option<[f64; 2]> {
-    let [least, most] = ends(values);
+    let (least, most) =
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
     let middle = least / 2.0 + most / 2.0;
     let half = (most / 2.0 - least / 2.0).max(middle.abs() * LEAST / 2.0);
     let range = [middle - half, middle + half];

@@ -10,10 +10,9 @@ const LONGEST_S: f64 = 1e9;
 
 pub fn from_measurement(m: &Measurement) -> Case {
     let seconds = m.trials.iter().fold(0.0, |sum, t| sum + t.seconds);
-    let mut properties = vec![("verdict", m.verdict.as_str().to_owned())];
+    let mut properties = vec![("verdict", m.verdict.to_string())];
     if let Some(s) = &m.summary {
-        properties.push(("headline", number(s.value())));
-        properties.push(("unit", m.unit.as_str().to_owned()));
+        properties.extend([("headline", number(s.value())), ("unit", m.unit.to_string())]);
     }
     properties.extend(m.precision.map(|p| ("half_width", number(p.half_width))));
     properties.extend(m.efficiency.map(|e| ("efficiency", number(e))));

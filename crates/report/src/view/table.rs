@@ -130,15 +130,12 @@ impl Table {
 
     /// A cell for a value that is not there, with its reason as a footnote.
     pub fn missing(&mut self, reason: impl Into<String>) -> Cell {
-        Cell { text: "-".to_owned(), note: Some(self.note(reason)), verdict: None }
+        Cell { note: Some(self.note(reason)), ..Cell::text("-") }
     }
 
     /// A cell for a value that may be missing.
     pub fn maybe(&mut self, text: Option<String>, reason: impl FnOnce() -> String) -> Cell {
-        match text {
-            Some(text) => Cell::text(text),
-            None => self.missing(reason()),
-        }
+        text.map_or_else(|| self.missing(reason()), Cell::text)
     }
 
     /// Leaves out the last column of that title if no row has a value in it.

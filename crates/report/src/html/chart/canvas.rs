@@ -122,23 +122,23 @@ impl Canvas {
     }
 
     pub fn dot(&self, at: (f64, f64), ink: Ink) {
-        let ((x, y), ink) = (pixel(&at), ink.attributes(""));
-        self.push(&format!("<circle {ink} cx=\"{x}\" cy=\"{y}\" r=\"3\"/>"));
+        self.circle(&ink.attributes(""), at, 3.0);
     }
 
     pub fn ring(&self, at: (f64, f64)) {
+        self.circle("class=\"t ring\"", at, 10.0);
+    }
+
+    fn circle(&self, attributes: &str, at: (f64, f64), r: f64) {
         let (x, y) = pixel(&at);
-        self.push(&format!("<circle class=\"t ring\" cx=\"{x}\" cy=\"{y}\" r=\"10\"/>"));
+        self.push(&format!("<circle {attributes} cx=\"{x}\" cy=\"{y}\" r=\"{r}\"/>"));
     }
 
     /// The sign of series `i`: circle, square, triangle, diamond, triangle on its tip, hexagon.
     pub fn sign(&self, (x, y): (f64, f64), i: usize) {
         let ink = Ink::Series(i).attributes(" sign");
         let (corners, turn, r) = match i % COLORS {
-            0 => {
-                let (x, y) = pixel(&(x, y));
-                return self.push(&format!("<circle {ink} cx=\"{x}\" cy=\"{y}\" r=\"{R}\"/>"));
-            }
+            0 => return self.circle(&ink, (x, y), R),
             1 => (4, 0.125, 1.2 * R),
             2 => (3, 0.0, 1.25 * R),
             3 => (4, 0.0, 1.25 * R),
