@@ -112,9 +112,9 @@ fn found(c: &CheckedRequirement) -> String {
         return "not measured".to_owned();
     }
     let value = value.unwrap_or_else(|| "no such figure in the result".to_owned());
-    let checks: Vec<String> = c.checks.iter().map(|check| clean(check)).collect();
     match c.verdict {
         Some(verdict) if verdict != Verdict::Valid => {
+            let checks: Vec<String> = c.checks.iter().map(|check| clean(check)).collect();
             format!("{value}, but the result is {verdict} ({})", checks.join(", "))
         }
         _ => value,

@@ -10,8 +10,10 @@ use serde::Serialize;
 
 use super::view::{Line, View};
 use crate::RenderError;
-use crate::html::environment;
+use crate::html::page;
 
+const STYLE: &str =
+    concat!(include_str!("../html/page/style.css"), include_str!("page/points.css"));
 /// Width of a whisker's drawing, in its own units.
 const WIDTH: f64 = 180.0;
 /// Room left and right of the axis, for values beyond it.
@@ -27,28 +29,17 @@ const MOST: f64 = 8.0;
 pub fn html(comparison: &Comparison) -> Result<String, RenderError> {
     let view = View::from_comparison(comparison);
     let reach = reach(view.differing.iter().chain(&view.alike));
-    let env = environment(&[("page.html", include_str!("page/page.html"))])?;
-    let safe = |text: &str| Value::from_safe_string(text.to_owned());
-    let page = env.get_template("page.html")?.render(context! {
-        title => view.title,
-        verdict => view.verdict,
+    let context = context! {
         worst => if view.tally.slower + view.tally.gone > 0 { "invalid" } else { "valid" },
-        tally => Serde(&view.tally),
-        sides => Serde(&view.sides),
-        causes => view.causes,
-        subsystems => Serde(&view.subsystems),
         first => Serde(Row::for_lines(&view.first, reach)),
         differing => Serde(Row::for_lines(&view.differing, reach)),
         alike => Serde(Row::for_lines(&view.alike, reach)),
-        gone => view.gone,
-        not_comparable => view.not_comparable,
-        differences => Serde(&view.differences),
-        method => view.method,
         axis => Serde([format_factor(reach.recip()), format_factor(reach)]),
-        style => safe(concat!(include_str!("../html/page/style.css"), include_str!("page/points.css"))),
-        script => safe(include_str!("../html/page/sort.js")),
-    })?;
-    Ok(format!("{}\n", page.trim()))
+        style => Value::from_safe_string(STYLE.to_owned()),
+        script => Value::from_safe_string(include_str!("../html/page/sort.js").to_owned()),
+        ..Serde(&view)
+    };
+    page(&[("page.html", include_str!("page/page.html"))], context)
 }
 
 /// How far the axis of all drawings goes: the farthest end of an interval, within bounds.
@@ -93,7 +84,7 @@ impl Whisker {
             let share = (r.ln() / reach.ln()).clamp(-1.0, 1.0);
             if share.is_finite() { WIDTH / 2.0 + share * (WIDTH / 2.0 - EDGE) } else { WIDTH / 2.0 }
         };
-        let (left, right) = (place(1.0 - margin), place((1.0 - margin).recip()));
+        let [left, right] = [1.0 - margin, (1.0 - margin).recip()].map(place);
         let text = |v: f64| format!("{v:.1}");
         let parts = [
             Some(format!("ratio {}", format_factor(ratio))),

@@ -41,13 +41,8 @@ fn case(p: &ComparedPoint) -> Case {
 /// Both headline figures; ratio, interval and margin of the figure compared, and of delivered if it changed.
 fn figures(p: &ComparedPoint) -> String {
     let [a, b] = values(p).map(|m| m.unwrap_or_else(|| "no result".to_owned()));
-    let mut out = format!("A {a}; B {b}");
-    if let Some(h) = &p.headline {
-        let kind = p.figure.map_or("", FigureKind::as_str);
-        out.push_str(&format!("; {kind} B / A {}", ratio(h)));
-    }
-    if let Some(d) = moved(p) {
-        out.push_str(&format!("; delivered B / A {}", ratio(d)));
-    }
-    out
+    let kind = p.figure.map_or("", FigureKind::as_str);
+    let headline = p.headline.as_ref().map(|h| format!("; {kind} B / A {}", ratio(h)));
+    let delivered = moved(p).map(|d| format!("; delivered B / A {}", ratio(d)));
+    format!("A {a}; B {b}{}{}", headline.unwrap_or_default(), delivered.unwrap_or_default())
 }

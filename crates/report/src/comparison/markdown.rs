@@ -2,8 +2,7 @@
 
 use proofmark_model::Comparison;
 
-use super::table::lines_table;
-use super::view::View;
+use super::view::{Line, View};
 use crate::markdown::{escape, line, table};
 
 /// The verdict, the causes, the first screen and what differs.
@@ -25,7 +24,7 @@ pub fn markdown(comparison: &Comparison) -> String {
     {
         if !lines.is_empty() {
             line(&mut out, &format!("## {title}"));
-            table(&mut out, &lines_table(lines));
+            table(&mut out, &Line::table(lines));
         }
     }
     table(&mut out, &view.subsystems);

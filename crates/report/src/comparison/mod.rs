@@ -9,8 +9,6 @@ mod html;
 mod junit;
 mod markdown;
 mod several;
-mod table;
-mod tally;
 mod terminal;
 #[cfg(test)]
 mod tests;
@@ -24,7 +22,6 @@ pub use html::html;
 pub(crate) use junit::suites;
 pub use markdown::markdown;
 pub use several::{MOST_RUNS, several};
-pub use tally::Tally;
 pub(crate) use terminal::check;
 pub use terminal::terminal;
 

@@ -2,8 +2,7 @@
 
 use proofmark_model::{Comparability, ComparedPoint, Comparison, Params, Verdict, format_factor};
 
-use super::tally::Tally;
-use super::verdict;
+use super::verdict::{self, Tally};
 use super::words::{point, values};
 use crate::Options;
 use crate::terminal::page::Page;
@@ -50,10 +49,7 @@ fn table(all: &[Comparison]) -> Table {
             continue;
         }
         seen.push(key);
-        let name = match &p.row {
-            Some(title) => clean(title),
-            None => point(p),
-        };
+        let name = p.row.as_ref().map_or_else(|| point(p), |title| clean(title));
         let [a, _] = values(p);
         let mut cells = vec![Cell::text(name), Cell::known(a)];
         cells.extend(all.iter().map(|c| {
@@ -68,7 +64,7 @@ fn table(all: &[Comparison]) -> Table {
 /// `▼ 0.500`, with the colour that repeats it.
 fn cell(p: &ComparedPoint) -> Cell {
     if p.gone() {
-        return Cell { text: "✗ gone".to_owned(), note: None, verdict: Some(Verdict::Invalid) };
+        return Cell { verdict: Some(Verdict::Invalid), ..Cell::text("✗ gone") };
     }
     let Some(headline) = p.headline.as_ref().filter(|_| p.judged()) else {
         return Cell::text("not comparable");
@@ -82,5 +78,5 @@ fn cell(p: &ComparedPoint) -> Cell {
         _ => ("", None),
     };
     let figure = if delivered.is_some() { "delivered " } else { "" };
-    Cell { text: format!("{figure}{sign}{ratio}"), note: None, verdict }
+    Cell { verdict, ..Cell::text(format!("{figure}{sign}{ratio}")) }
 }

@@ -2,39 +2,39 @@
 
 use proofmark_model::Comparison;
 
-use super::table::lines_table;
-use super::tally::Tally;
+use super::verdict::Tally;
 use super::view::{Line, View, together};
 use super::words::{failure, moved, point, ratio, resolution};
 use crate::Options;
 use crate::terminal::page::Page;
-use crate::view::{clean, plural};
+use crate::view::{Table, clean, plural};
 
 /// The verdict, the causes, and a table of the points that differ; with `all`, of all points.
 pub fn terminal(comparison: &Comparison, all: bool, options: &Options) -> String {
     let view = View::from_comparison(comparison);
     let mut page = Page::new(options);
     head(&mut page, &view);
-    points(&mut page, "The first screen of A, compared", &view.first);
+    section(&mut page, "The first screen of A, compared", &Line::table(&view.first));
     if !view.first.is_empty() {
         page.blank();
     }
     page.table(&view.subsystems);
-    points(&mut page, "Results that differ", &view.differing);
+    section(&mut page, "Results that differ", &Line::table(&view.differing));
     if all {
-        points(&mut page, "Results without a shown difference", &view.alike);
+        section(&mut page, "Results without a shown difference", &Line::table(&view.alike));
     } else if !view.alike.is_empty() {
         page.blank();
         let count = plural(view.alike.len() as u64, "result");
         page.wrap("", 0, &format!("No difference is shown in {count}; --all lists them."));
     }
-    list(&mut page, "Gone", &view.gone);
-    list(&mut page, "Not comparable", &view.not_comparable);
-    if !view.differences.rows.is_empty() {
-        page.blank();
-        page.title(&view.differences.caption);
-        page.table(&view.differences);
+    for (title, sentences) in [("Gone", &view.gone), ("Not comparable", &view.not_comparable)] {
+        if !sentences.is_empty() {
+            page.blank();
+            page.title(title);
+        }
+        sentences.iter().for_each(|one| page.wrap("", 2, one));
     }
+    section(&mut page, &view.differences.caption, &view.differences);
     page.out
 }
 
@@ -51,23 +51,12 @@ fn head(page: &mut Page, view: &View) {
     page.blank();
 }
 
-fn points(page: &mut Page, title: &str, lines: &[Line]) {
-    if lines.is_empty() {
-        return;
-    }
-    page.blank();
-    page.title(title);
-    page.table(&lines_table(lines));
-}
-
-fn list(page: &mut Page, title: &str, items: &[String]) {
-    if items.is_empty() {
-        return;
-    }
-    page.blank();
-    page.title(title);
-    for item in items {
-        page.wrap("", 2, item);
+/// A table under its title, if it has rows.
+fn section(page: &mut Page, title: &str, table: &Table) {
+    if !table.rows.is_empty() {
+        page.blank();
+        page.title(title);
+        page.table(table);
     }
 }
 
@@ -76,22 +65,18 @@ fn list(page: &mut Page, title: &str, items: &[String]) {
 pub fn check(comparison: &Comparison) -> String {
     let mut out = String::new();
     for p in comparison.points.iter().filter(|p| p.fails()) {
-        let mut figures =
-            p.headline.as_ref().map_or_else(String::new, |h| format!("{}; ", ratio(h)));
-        if let Some(d) = moved(p) {
-            figures.push_str(&format!("delivered {}; ", ratio(d)));
-        }
-        let word = failure(p);
-        out.push_str(&format!("{word} {}: {figures}{}\n", point(p), clean(&p.reason)));
+        let delivered = moved(p).map(|d| format!("delivered {}; ", ratio(d)));
+        let headline = p.headline.as_ref().map(|h| format!("{}; ", ratio(h)));
+        let figures: String = headline.into_iter().chain(delivered).collect();
+        out += &format!("{} {}: {figures}{}\n", failure(p), point(p), clean(&p.reason));
     }
     for sentence in together(comparison, |p| p.in_base() && !p.judged() && !p.gone()) {
-        out.push_str(&format!("not judged {sentence}\n"));
+        out += &format!("not judged {sentence}\n");
     }
     if let Some(why) = comparison.too_little() {
-        out.push_str(&format!("too little to pass: {why}\n"));
+        out += &format!("too little to pass: {why}\n");
     }
-    out.push_str(&summary(comparison, &Tally::count(comparison)));
-    out
+    out + &summary(comparison, &Tally::count(comparison))
 }
 
 fn summary(c: &Comparison, t: &Tally) -> String {

@@ -4,48 +4,70 @@ use proofmark_model::{
     Better, Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Comparison,
     Difference, FigureKind, Ratio, format_factor,
 };
+use serde::Serialize;
 
-use super::tally::Tally;
 use super::words::{interval, moved, resolution};
 use crate::view::{clean, plural};
 
+/// How many results became what.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Tally {
+    pub points: usize,
+    pub compared: usize,
+    pub slower: usize,
+    pub faster: usize,
+    pub alike: usize,
+    /// Those that are gone left out.
+    pub not_comparable: usize,
+    pub gone: usize,
+}
+
+impl Tally {
+    pub fn count(c: &Comparison) -> Self {
+        let count = |keep: fn(&ComparedPoint) -> bool| c.points.iter().filter(|p| keep(p)).count();
+        Self {
+            points: c.points.len(),
+            compared: count(ComparedPoint::judged),
+            slower: count(|p| p.change() == Comparability::Slower),
+            faster: count(|p| p.change() == Comparability::Faster),
+            alike: count(|p| p.change() == Comparability::NoDifferenceShown),
+            not_comparable: count(|p| !p.judged() && !p.gone()),
+            gone: count(ComparedPoint::gone),
+        }
+    }
+}
+
 /// `B is slower in 41 of 58 points: cpu 0.50, memory 0.52 times as fast.`
 pub(super) fn sentences(c: &Comparison, t: &Tally) -> String {
-    let mut out = if t.points == 0 {
-        "Neither run measured anything.".to_owned()
-    } else if t.compared == 0 {
-        "No results can be compared.".to_owned()
-    } else {
-        let of = plural(t.compared as u64, "compared result");
-        match (t.slower, t.faster) {
-            (0, 0) if t.compared == 1 => {
-                "No difference is shown in the one compared result.".to_owned()
-            }
-            (0, 0) => format!("No difference is shown in any of {of}."),
-            (n, 0) => format!("B is slower in {n} of {of}."),
-            (0, n) => format!("B is faster in {n} of {of}."),
-            (n, m) => format!("B is slower in {n} and faster in {m} of {of}."),
+    let of = plural(t.compared as u64, "compared result");
+    let mut out = match (t.slower, t.faster) {
+        _ if t.points == 0 => "Neither run measured anything.".to_owned(),
+        _ if t.compared == 0 => "No results can be compared.".to_owned(),
+        (0, 0) if t.compared == 1 => {
+            "No difference is shown in the one compared result.".to_owned()
         }
+        (0, 0) => format!("No difference is shown in any of {of}."),
+        (n, 0) => format!("B is slower in {n} of {of}."),
+        (0, n) => format!("B is faster in {n} of {of}."),
+        (n, m) => format!("B is slower in {n} and faster in {m} of {of}."),
     };
     out.extend(in_short(c));
     out.extend(which_moved(c));
     out.extend(speeds(c, t));
     if t.gone > 0 {
         let is = if t.gone == 1 { "is" } else { "are" };
-        out.push_str(&format!(
-            " {} of A {is} missing or invalid in B.",
-            plural(t.gone as u64, "result")
-        ));
+        let results = plural(t.gone as u64, "result");
+        out += &format!(" {results} of A {is} missing or invalid in B.");
     }
     if t.not_comparable > 0 && t.compared > 0 {
         let other = if t.gone > 0 { "other result" } else { "result" };
-        out.push_str(&format!(" {} cannot be compared.", plural(t.not_comparable as u64, other)));
+        out += &format!(" {} cannot be compared.", plural(t.not_comparable as u64, other));
     }
     if let Some(why) = c.too_little().filter(|_| t.compared > 0) {
-        out.push_str(&format!(" Too little for a check: {why}."));
+        out += &format!(" Too little for a check: {why}.");
     }
     if let Some(unseen) = resolution(&c.subsystems).filter(|_| t.compared > 0) {
-        out.push_str(&format!(" In the median result, {unseen}."));
+        out += &format!(" In the median result, {unseen}.");
     }
     out
 }
@@ -53,9 +75,8 @@ pub(super) fn sentences(c: &Comparison, t: &Tally) -> String {
 /// `B delivers 0.60 of A's speed in 4 results; no difference of the machines is shown.` Where delivered
 /// figures moved one way, no headline did, and the machines are equal as far as is known.
 fn in_short(c: &Comparison) -> Option<String> {
-    let with_delivered = |p| Some((p, moved(p)?));
     let all: Vec<(&ComparedPoint, &ComparedFigure)> =
-        c.points.iter().filter_map(with_delivered).collect();
+        c.points.iter().filter_map(|p| Some((p, moved(p)?))).collect();
     let way = all.first()?.1.outcome;
     let headline_moved = c.points.iter().any(|p| p.outcome().differs());
     if headline_moved || unequal(c).is_some() || all.iter().any(|(_, d)| d.outcome != way) {
@@ -114,13 +135,12 @@ fn which_moved(c: &Comparison) -> Option<String> {
         (count(&|h, d| d == Slower && h != Slower), "fell"),
         (count(&|h, d| d == Faster && h != Faster), "rose"),
     ];
-    let shares: Vec<String> = shares
-        .into_iter()
-        .filter(|(n, _)| *n > 0)
-        .map(|(n, word)| format!("your share of the machine {word} in {n}"))
-        .collect();
-    let shares =
-        if shares.is_empty() { String::new() } else { format!(" ({})", shares.join("; ")) };
+    let shares = shares.into_iter().filter(|(n, _)| *n > 0);
+    let shares = shares.map(|(n, word)| format!("your share of the machine {word} in {n}"));
+    let shares = match shares.collect::<Vec<_>>().join("; ") {
+        shares if shares.is_empty() => shares,
+        shares => format!(" ({shares})"),
+    };
     let all = plural(both.len() as u64, "result");
     Some(format!(
         " Of the rounds, {named}: no difference shown in {alike} of {all}; delivered: {moved}{shares}."

@@ -3,12 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use proofmark_model::{Comparability, ComparedPoint, Comparison, Side, format_factor};
+use proofmark_model::{
+    Better, Comparability, ComparedPoint, Comparison, Side, Verdict, format_factor,
+};
 use serde::Serialize;
 
-use super::tally::Tally;
-use super::verdict;
-use super::words::{color, direction, interval, margin, moved, outcome, point, values};
+use super::verdict::{self, Tally};
+use super::words::{interval, margin, moved, outcome, point, values};
 use crate::view::{Cell, Fact, Table, clean, plural};
 
 /// Causes that are listed.
@@ -17,17 +18,14 @@ const CAUSES: usize = 4;
 const NAMED: usize = 4;
 
 /// A whole comparison.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Serialize)]
 pub struct View {
-    /// `B against A`, with both names.
     pub title: String,
-    /// What each side is: two lists of facts.
+    /// What each side is.
     pub sides: [Vec<Fact>; 2],
-    /// The verdict in a sentence or two.
     pub verdict: String,
     /// What was found for the points that differ, that for most points first.
     pub causes: Vec<String>,
-    /// How many points of which outcome.
     pub tally: Tally,
     /// A row per subsystem.
     pub subsystems: Table,
@@ -39,40 +37,34 @@ pub struct View {
     pub alike: Vec<Line>,
     /// What A has a number for and B has none, alike reasons together: a sentence each.
     pub gone: Vec<String>,
-    /// What else cannot be compared, alike reasons together: a sentence each.
+    /// What else cannot be compared, in the same way.
     pub not_comparable: Vec<String>,
     /// What the machines, programs and plans do not share.
     pub differences: Table,
-    /// How it was made.
-    pub method: Vec<String>,
+    pub method: [&'static str; 5],
 }
 
 /// One point as text.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct Line {
-    /// Workload id.
     pub workload: String,
     /// Its parameters; empty for an only point.
     pub name: String,
-    /// `less is better`, or empty.
+    /// `lower is better`, or empty.
     pub direction: &'static str,
     /// The headline figures with their label.
     pub a: Option<String>,
-    /// See `a`.
     pub b: Option<String>,
     /// B / A.
     pub ratio: Option<String>,
-    /// Its 95 % interval.
     pub interval: Option<String>,
-    /// Its margin.
     pub margin: Option<String>,
     /// B / A of what was delivered, where that is beside another figure and differs.
     pub delivered: Option<String>,
     /// Sign and word.
     pub outcome: &'static str,
-    /// The colour that repeats it: a verdict's word, or empty.
-    pub color: &'static str,
-    /// Why.
+    /// The verdict whose colour repeats it.
+    pub color: Option<Verdict>,
     pub reason: String,
     /// Ratio, ends of its interval and margin as numbers, for a drawing.
     pub drawn: Option<[f64; 4]>,
@@ -82,24 +74,21 @@ impl View {
     /// What a page or a terminal says of a comparison.
     pub fn from_comparison(c: &Comparison) -> Self {
         let tally = Tally::count(c);
-        let causes = causes(c);
         let mut differing: Vec<&ComparedPoint> =
             c.points.iter().filter(|p| p.change().differs()).collect();
         let far = |p: &ComparedPoint| {
             let figures = p.headline.iter().chain(moved(p));
             figures.map(|f| f.ratio.median.ln().abs()).fold(0.0, f64::max)
         };
-        differing.sort_by(|p, q| {
-            let faster = |p: &ComparedPoint| p.change() == Comparability::Faster;
-            faster(p).cmp(&faster(q)).then(far(q).total_cmp(&far(p)))
-        });
+        let faster = |p: &ComparedPoint| p.change() == Comparability::Faster;
+        differing.sort_by(|p, q| faster(p).cmp(&faster(q)).then(far(q).total_cmp(&far(p))));
         let alike = c.points.iter().filter(|p| p.change() == Comparability::NoDifferenceShown);
         Self {
             title: format!("{} against {}", clean(&c.b.name), clean(&c.a.name)),
             sides: [side("A", &c.a), side("B", &c.b)],
             verdict: verdict::unequal(c).map_or_else(String::new, |words| words + " ")
                 + &verdict::sentences(c, &tally),
-            causes,
+            causes: causes(c),
             tally,
             subsystems: subsystems(c),
             first: c.points.iter().filter_map(Line::from_row).collect(),
@@ -108,7 +97,7 @@ impl View {
             gone: together(c, ComparedPoint::gone),
             not_comparable: together(c, |p| !p.judged() && !p.gone()),
             differences: differences(c),
-            method: method(),
+            method: METHOD,
         }
     }
 }
@@ -131,7 +120,7 @@ impl Line {
         Self {
             workload: clean(&p.workload),
             name: clean(&p.name),
-            direction: direction(p),
+            direction: if p.better == Better::Lower { "lower is better" } else { "" },
             a,
             b,
             ratio: headline.map(|h| format_factor(h.ratio.median)),
@@ -139,10 +128,44 @@ impl Line {
             margin: headline.and_then(|h| margin(h.margin)),
             delivered: moved(p).map(|d| format_factor(d.ratio.median)),
             outcome: outcome(p),
-            color: color(p).map_or("", |v| v.as_str()),
+            color: match p.change() {
+                _ if p.fails() => Some(Verdict::Invalid),
+                Comparability::Faster => Some(Verdict::Valid),
+                _ => None,
+            },
             reason: clean(&p.reason),
             drawn: drawn.filter(|all| all.iter().all(|v| v.is_finite())),
         }
+    }
+
+    /// Points as a table that a narrow page can take columns from.
+    pub fn table(lines: &[Self]) -> Table {
+        let mut table = Table::new("")
+            .column("result")
+            .column("configuration")
+            .number("A")
+            .spare(2)
+            .number("B")
+            .spare(2)
+            .number("B / A")
+            .number("95 %")
+            .spare(1)
+            .number("margin")
+            .spare(3)
+            .number("delivered B / A")
+            .column("verdict");
+        table.keys = 2;
+        for l in lines {
+            let mut name = vec![l.name.as_str(), l.direction];
+            name.retain(|text| !text.is_empty());
+            let numbers = [&l.a, &l.b, &l.ratio, &l.interval, &l.margin, &l.delivered];
+            let mut cells = vec![Cell::text(&l.workload), Cell::text(name.join("; "))];
+            cells.extend(numbers.map(|n| Cell::known(n.as_deref())));
+            cells.push(Cell { verdict: l.color, ..Cell::text(l.outcome) });
+            table.push(cells);
+        }
+        // Rows of the first screen are titles, which say it all.
+        table.without_empty("configuration").without_empty("delivered B / A")
     }
 }
 
@@ -265,17 +288,17 @@ fn differences(c: &Comparison) -> Table {
     table
 }
 
-fn method() -> Vec<String> {
-    [
-        "Ratio. The ratio of a result is B / A: the median over all pairs of a round of A and a round of \
+/// How it was made.
+const METHOD: [&str; 5] = [
+    "Ratio. The ratio of a result is B / A: the median over all pairs of a round of A and a round of \
          B; of what is not cut into rounds, of a trial of each. Its 95 % interval comes from order \
          statistics of those pairs (Hodges and Lehmann; Mann and Whitney), which assume no shape of \
          the noise.",
-        "Figures. Of what is cut into rounds two figures are compared. The headline, attainable or \
+    "Figures. Of what is cut into rounds two figures are compared. The headline, attainable or \
          typical, leaves out the time that others took: it shows the machine. Delivered holds that \
          time: where it differs and the headline does not, the run's share of the machine changed. A \
          result is slower if one of the two is.",
-        "Margin. Two runs of one machine differ by more than their trials show. A difference is shown \
+    "Margin. Two runs of one machine differ by more than their trials show. A difference is shown \
          only where the whole interval is beyond the margin. The margin is the largest of four values. \
          First: twice the target, or four times on a virtual machine except for the CPU; a target below \
          2 % counts as 2 %. Second: three robust standard deviations of the ratios in the subsystem, about the median of \
@@ -283,12 +306,9 @@ fn method() -> Vec<String> {
          was disturbed in both runs. Third: the half-widths of both figures' intervals, at most a third. \
          Fourth: the CPU time that others took from both runs, except for a figure that leaves it \
          out. A result whose margin could hide a factor of two is not compared.",
-        "Few trials. Too few trials give no interval. With 3 or more on each side, all trials of B must \
+    "Few trials. Too few trials give no interval. With 3 or more on each side, all trials of B must \
          be beyond all trials of A, and beyond the margin. With fewer, no difference is shown. The \
          smallest detectable slowdown is that of the median result.",
-        "Verdicts. Suspect results are compared, and their findings are reported as the cause. Invalid \
+    "Verdicts. Suspect results are compared, and their findings are reported as the cause. Invalid \
          results are not compared.",
-    ]
-    .map(str::to_owned)
-    .to_vec()
-}
+];

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    Better, Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Number, Ratio,
-    Verdict, format_factor,
+    Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Number, Ratio, format_factor,
 };
 
 use crate::view::{Scale, clean, percent};
@@ -58,23 +57,6 @@ pub fn ratio(figure: &ComparedFigure) -> String {
     let ends = interval(r).map_or_else(String::new, |ends| format!(" ({ends})"));
     let least = margin(figure.margin).map_or_else(String::new, |m| format!(", margin {m}"));
     format!("{}{ends}{least}", format_factor(r.median))
-}
-
-/// The colour that repeats it, as that of a verdict; `None` for none.
-pub fn color(p: &ComparedPoint) -> Option<Verdict> {
-    match p.change() {
-        _ if p.fails() => Some(Verdict::Invalid),
-        Comparability::Faster => Some(Verdict::Valid),
-        _ => None,
-    }
-}
-
-/// What is said where less is better.
-pub fn direction(p: &ComparedPoint) -> &'static str {
-    match p.better {
-        Better::Higher => "",
-        Better::Lower => "lower is better",
-    }
 }
 
 /// What a point that fails a check is called.

@@ -26,6 +26,7 @@ pub(crate) type Column<'a, T> = (String, Box<dyn Fn(&T) -> Cell + 'a>);
 pub(crate) type Columns<T> = [(&'static str, fn(&T) -> Cell)];
 
 /// One row: a trial, or a measurement that has none.
+#[derive(Clone, Copy)]
 struct Row<'a> {
     run: &'a Run,
     m: &'a Measurement,
@@ -50,9 +51,8 @@ pub(crate) fn write<T>(
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     writer.write_record(columns.iter().map(|(name, _)| name)).map_err(failed)?;
     for row in rows {
-        writer
-            .write_record(columns.iter().map(|(_, cell)| cell(row.borrow()).0))
-            .map_err(failed)?;
+        let cells = columns.iter().map(|(_, cell)| cell(row.borrow()).0);
+        writer.write_record(cells).map_err(failed)?;
     }
     let bytes = writer.into_inner().map_err(|e| RenderError::Csv(e.to_string()))?;
     String::from_utf8(bytes).map_err(|e| RenderError::Csv(e.to_string()))
@@ -94,10 +94,6 @@ fn rows<'a>(run: &'a Run, m: &'a Measurement) -> Vec<Row<'a>> {
             ..none
         })
     });
-    let mut all: Vec<Row> = own.collect();
-    if all.is_empty() {
-        all.push(Row { ..none });
-    }
-    all.extend(theirs);
-    all
+    let missing = m.trials.is_empty().then_some(none);
+    own.chain(missing).chain(theirs).collect()
 }

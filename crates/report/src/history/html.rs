@@ -11,13 +11,15 @@ use super::line::{Line, Moment};
 use super::table::{self, minute};
 use crate::RenderError;
 use crate::html::chart::{Figure, figure};
-use crate::html::environment;
+use crate::html::page;
 use crate::view::{
-    AXIS, Axis, Chart, Mark, Series, Spot, Table, Tick, clean, plural, verdict_mark,
+    Axis, Chart, Mark, Series, Spot, Table, Tick, clean, on_axis, plural, verdict_mark,
 };
 
 const STYLE: &str =
     concat!(include_str!("../html/page/style.css"), include_str!("../html/page/chart.css"));
+const SCRIPT: &str =
+    concat!(include_str!("../html/page/sort.js"), include_str!("../html/page/tip.js"));
 /// Labels below a chart.
 const TICKS: u32 = 4;
 
@@ -28,12 +30,11 @@ struct Part {
     table: Table,
 }
 
-/// The list of runs.
 pub fn runs(runs: &[PastRun]) -> Result<String, RenderError> {
     let mut table = table::runs(runs);
     table.caption = "Runs, newest last".to_owned();
     let about = plural(runs.len() as u64, "run");
-    page("Past runs", &about, &[Part { chart: None, table }])
+    write("Past runs", &about, &[Part { chart: None, table }])
 }
 
 /// A chart and a table per line.
@@ -48,29 +49,24 @@ pub fn points(workload: &str, shared: &str, lines: &[Line]) -> Result<String, Re
         Part { chart, table }
     };
     let parts: Vec<Part> = lines.iter().enumerate().map(part).collect();
-    let throughout = match shared {
-        "" => String::new(),
-        shared => format!("In all runs: {shared}. "),
-    };
+    let throughout =
+        if shared.is_empty() { String::new() } else { format!("In all runs: {shared}. ") };
     let about = format!(
         "{throughout}Change: compared with the previous run that is not invalid. Whiskers: 95 % \
          interval. ! suspect, ✗ invalid."
     );
-    page(&format!("{workload} over time"), &about, &parts)
+    write(&format!("{workload} over time"), &about, &parts)
 }
 
-fn page(title: &str, about: &str, parts: &[Part]) -> Result<String, RenderError> {
-    let env = environment(&[("page.html", include_str!("page.html"))])?;
-    let page = env.get_template("page.html")?.render(context! {
+fn write(title: &str, about: &str, parts: &[Part]) -> Result<String, RenderError> {
+    let context = context! {
         title => title,
         about => about,
         parts => Serde(parts),
         style => Value::from_safe_string(STYLE.to_owned()),
-        script => Value::from_safe_string(
-            concat!(include_str!("../html/page/sort.js"), include_str!("../html/page/tip.js")).to_owned()
-        ),
-    })?;
-    Ok(format!("{}\n", page.trim()))
+        script => Value::from_safe_string(SCRIPT.to_owned()),
+    };
+    page(&[("page.html", include_str!("page.html"))], context)
 }
 
 /// The chart of a line; `None` where none of its values has a place on the axis.
@@ -81,21 +77,15 @@ fn drawing(name: &str, line: &Line) -> Option<Chart> {
         .iter()
         .filter_map(|m| spot(line, m, place(m.point.started, first, last)))
         .collect();
-    let ends = spots.first().zip(spots.last());
-    let description = ends.map(|(from, to)| {
-        format!(
-            "{} from {} to {} UTC; {} first, {} last.",
-            plural(spots.len() as u64, "result"),
-            from.x,
-            to.x,
-            from.mark.text,
-            to.mark.text
-        )
-    })?;
+    let (from, to) = spots.first().zip(spots.last())?;
+    let count = plural(spots.len() as u64, "result");
+    let description = format!(
+        "{count} from {} to {} UTC; {} first, {} last.",
+        from.x, to.x, from.mark.text, to.mark.text
+    );
     let missing = line.moments.len() - spots.len();
     let better = format!("start of the run, UTC; {} is better", line.better.as_str());
-    let ticks = ticks(first, last);
-    let x = Axis { ends: [0.0, 1.0], ticks, ..Axis::named(&better, vec![]) };
+    let x = Axis { label: better, ends: [0.0, 1.0], ticks: ticks(first, last), ..Axis::default() };
     let series = vec![Series::through(name, spots)];
     let left_out = match missing {
         0 => String::new(),
@@ -106,30 +96,23 @@ fn drawing(name: &str, line: &Line) -> Option<Chart> {
 }
 
 fn spot(line: &Line, m: &Moment, at: f64) -> Option<Spot> {
-    let on_axis = |v: f64| {
-        let v = line.scale.scaled(v);
-        (v.is_finite() && v.abs() < AXIS).then_some(v)
-    };
-    let p = m.point;
-    let text = line.scale.number(p.value)?;
-    let interval = p.ci95.and_then(|i| line.scale.interval(i));
+    let (p, scale) = (m.point, &line.scale);
+    let text = scale.number(p.value)?;
+    let interval = p.ci95.and_then(|i| scale.interval(i));
     let interval = match (m.several_levels(), interval) {
         (Some(levels), _) => format!("over {levels}"),
         (None, Some(interval)) => format!("95 % interval {interval}"),
         (None, None) => "no interval".to_owned(),
     };
     let x = minute(p.started);
-    let about = format!(
-        "run {}, {x}: {text} {}, {interval}, {}",
-        p.run,
-        line.scale.label(),
-        verdict_mark(p.verdict)
-    );
+    let (unit, verdict) = (scale.label(), verdict_mark(p.verdict));
     let mark = Mark {
-        value: on_axis(p.value)?,
+        value: on_axis(scale, p.value)?,
+        about: format!("run {}, {x}: {text} {unit}, {interval}, {verdict}", p.run),
         text,
-        about,
-        interval: p.ci95.and_then(|[low, high]| Some([on_axis(low)?, on_axis(high)?])),
+        interval: p
+            .ci95
+            .and_then(|[low, high]| Some([on_axis(scale, low)?, on_axis(scale, high)?])),
         verdict: p.verdict,
         ..Mark::default()
     };

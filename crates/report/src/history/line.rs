@@ -15,7 +15,6 @@ pub struct Line<'a> {
     /// What identifies it: parameters, the machine, how it was measured; empty if it is
     /// the only line.
     pub name: String,
-    /// Which direction is good.
     pub better: Better,
     /// What its value is: a figure's name, or `figure` where runs differ in that.
     pub headline: &'static str,
@@ -25,7 +24,6 @@ pub struct Line<'a> {
     pub moments: Vec<Moment<'a>>,
 }
 
-/// What one run measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moment<'a> {
     pub point: &'a PastPoint,
@@ -61,9 +59,9 @@ fn machine(point: &PastPoint) -> Machine<'_> {
 
 /// The lines of these points, in the order in which they come: point by point, and the machines of
 /// each by name.
-pub fn lines<'a>(points: &'a [PastPoint], spec: Option<&WorkloadSpec>) -> Vec<Line<'a>> {
+pub fn lines<'a>(points: &'a [PastPoint], spec: Option<&'a WorkloadSpec>) -> Vec<Line<'a>> {
     let key = |p: &PastPoint| (p.method, p.unit, p.better, p.over_time);
-    let names = Names::new(points, spec);
+    let name = names(points, spec);
     let mut lines = Vec::new();
     for of_point in points.chunk_by(|a, b| a.params == b.params && key(a) == key(b)) {
         let machines: BTreeSet<Machine> = of_point.iter().map(machine).collect();
@@ -71,7 +69,7 @@ pub fn lines<'a>(points: &'a [PastPoint], spec: Option<&WorkloadSpec>) -> Vec<Li
             let all: Vec<&PastPoint> = of_point.iter().filter(|p| machine(p) == here).collect();
             let Some(first) = all.first() else { continue };
             lines.push(Line {
-                name: names.name(first),
+                name: name(first),
                 better: first.better,
                 headline: figure_word(all.iter().map(|p| p.headline)),
                 scale: scale(&all, first.unit),
@@ -82,43 +80,31 @@ pub fn lines<'a>(points: &'a [PastPoint], spec: Option<&WorkloadSpec>) -> Vec<Li
     lines
 }
 
-/// What tells lines apart.
-struct Names<'a> {
+/// What tells the lines of these points apart: parameters, unit, way, method and machine, as much of
+/// them as differs.
+fn names<'a>(
     points: &'a [PastPoint],
     spec: Option<&'a WorkloadSpec>,
-    parameters: Vec<&'a str>,
-    hosts: bool,
-    kinds: bool,
-}
-
-impl<'a> Names<'a> {
-    fn new(points: &'a [PastPoint], spec: Option<&'a WorkloadSpec>) -> Self {
-        let parameters = varying(points);
-        let hosts = differ(points, |p| p.host.as_deref());
-        Self { points, spec, parameters, hosts, kinds: differ(points, |p| &*p.machine) }
-    }
-
-    /// Parameters, unit, way, method and machine, as much of them as differs.
-    fn name(&self, p: &PastPoint) -> String {
-        let all = self.points;
-        let value = |parameter: &&str| Some(said(self.spec, parameter, p.params.get(parameter)?));
-        let mut name: Vec<String> = self.parameters.iter().filter_map(value).collect();
-        let unit = differ(all, |p| p.unit.as_str()).then(|| format!("in {}", p.unit));
-        let way = (p.over_time && differ(all, |p| p.over_time)).then(|| OVER_TIME.to_owned());
-        let method = differ(all, |p| p.method).then(|| format!("method {}", p.method));
-        name.extend([unit, way, method, self.on(machine(p))].into_iter().flatten());
+) -> impl Fn(&PastPoint) -> String + 'a {
+    let parameters = varying(points);
+    let units = differ(points, |p| p.unit.as_str());
+    let ways = differ(points, |p| p.over_time);
+    let methods = differ(points, |p| p.method);
+    let machines = [differ(points, |p| p.host.as_deref()), differ(points, |p| &*p.machine)];
+    move |p| {
+        let value = |name: &&str| Some(said(spec, name, p.params.get(name)?));
+        let mut name: Vec<String> = parameters.iter().filter_map(value).collect();
+        name.extend(units.then(|| format!("in {}", p.unit)));
+        name.extend((p.over_time && ways).then(|| OVER_TIME.to_owned()));
+        name.extend(methods.then(|| format!("method {}", p.method)));
+        let host = p.host.as_deref().map_or_else(|| "an unnamed machine".to_owned(), clean);
+        name.extend(match machines {
+            [false, false] => None,
+            [true, false] => Some(format!("on {host}")),
+            [false, true] => Some(format!("on {}", clean(&p.machine))),
+            [true, true] => Some(format!("on {host} ({})", clean(&p.machine))),
+        });
         name.join(", ")
-    }
-
-    /// `on node1 (A CPU, 2 CPUs, 16 GiB)`; `None` where there is one machine.
-    fn on(&self, (host, what): Machine) -> Option<String> {
-        let host = host.map_or_else(|| "an unnamed machine".to_owned(), clean);
-        match (self.hosts, self.kinds) {
-            (false, false) => None,
-            (true, false) => Some(format!("on {host}")),
-            (false, true) => Some(format!("on {}", clean(what))),
-            (true, true) => Some(format!("on {host} ({})", clean(what))),
-        }
     }
 }
 
@@ -132,11 +118,9 @@ fn differ<'a, T: PartialEq>(points: &'a [PastPoint], read: impl Fn(&'a PastPoint
 
 /// An invalid result does not set the scale.
 fn scale(points: &[&PastPoint], unit: Unit) -> Scale {
-    let usable = || points.iter().filter(|p| p.verdict != Verdict::Invalid).map(|p| p.value);
-    match usable().next() {
-        Some(_) => Scale::for_largest(usable(), unit),
-        None => Scale::for_largest(points.iter().map(|p| p.value), unit),
-    }
+    let none = points.iter().all(|p| p.verdict == Verdict::Invalid);
+    let counted = points.iter().filter(|p| none || p.verdict != Verdict::Invalid);
+    Scale::for_largest(counted.map(|p| p.value), unit)
 }
 
 fn moments<'a>(points: &[&'a PastPoint]) -> Vec<Moment<'a>> {

@@ -5,7 +5,6 @@ use proofmark_model::{PastRun, Timestamp};
 use super::line::Line;
 use crate::view::{Cell, Table, clean, percent};
 
-/// Runs, one a row.
 pub fn runs(runs: &[PastRun]) -> Table {
     let mut table = Table::new("")
         .number("run")

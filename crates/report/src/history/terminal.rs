@@ -37,11 +37,8 @@ pub fn points(workload: &str, shared: &str, lines: &[Line], options: &Options) -
     for line in lines {
         page.blank();
         let better = format!("{} is better", line.better.as_str());
-        let name = match line.name.as_str() {
-            "" => better,
-            name => format!("{name} ({better})"),
-        };
-        page.wrap("", 2, &name);
+        let unnamed = line.name.is_empty();
+        page.wrap("", 2, &if unnamed { better } else { format!("{} ({better})", line.name) });
         chart(&mut page, line);
         page.table(&table::line(line));
     }
@@ -51,8 +48,7 @@ pub fn points(workload: &str, shared: &str, lines: &[Line], options: &Options) -
 /// The chart, and what its lower and upper end are.
 fn chart(page: &mut Page, line: &Line) {
     let (drawn, each) = signs(line, page.width.min(WIDEST));
-    page.out.push_str(&drawn.signs);
-    page.out.push('\n');
+    page.out.extend([&*drawn.signs, "\n"]);
     let Some([low, high]) = drawn.range else { return };
     let ends = line.scale.number(low).zip(line.scale.with_label(high));
     let Some((low, high)) = ends else { return };

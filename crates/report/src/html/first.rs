@@ -1,21 +1,14 @@
-//! What the first screen has beyond the view: pictures, and the texts to pass on.
+//! The pictures that the first screen has beyond the view.
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use super::chart::{self, Figure};
-use crate::view::{FirstScreen, View};
-use crate::{RenderError, markdown, summary};
+use crate::view::{FirstScreen, ScreenPart, View};
 
 /// The line of each row's rounds, by subsystem.
 pub fn strips(first: &FirstScreen) -> BTreeMap<&'static str, Vec<String>> {
-    let of = |rounds: &[f64]| chart::strip(rounds);
-    first
-        .parts
-        .iter()
-        .map(|p| (p.subsystem, p.rows.iter().map(|r| of(&r.rounds)).collect()))
-        .collect()
+    let of_part = |p: &ScreenPart| p.rows.iter().map(|r| chart::strip(&r.rounds)).collect();
+    first.parts.iter().map(|p| (p.subsystem, of_part(p))).collect()
 }
 
 /// The small pictures, by the part in whose column they are: their own, or, where that is the longest,
@@ -36,23 +29,4 @@ pub fn pictures(view: &View) -> BTreeMap<&'static str, Vec<Figure>> {
         all.entry(rows[at].0).or_default().push(chart);
     }
     all
-}
-
-/// Texts to pass on.
-#[derive(Debug, Serialize)]
-pub struct PassOn {
-    summary: String,
-    markdown: String,
-    json: String,
-}
-
-impl PassOn {
-    /// The summary, the tables, and the rows.
-    pub fn write(view: &View) -> Result<Self, RenderError> {
-        Ok(Self {
-            summary: summary::write(view),
-            markdown: markdown::first(view),
-            json: serde_json::to_string_pretty(&view.first)?,
-        })
-    }
 }

@@ -12,11 +12,10 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Value, context};
 use proofmark_model::{Run, Severity, Verdict};
-use serde::Serialize;
 
 use self::chart::{Figure, Layout};
-use crate::view::{Timeline, View, WorkloadView, severity_mark, verdict_mark};
-use crate::{Options, RenderError};
+use crate::view::{Chart, Timeline, View, WorkloadView, severity_mark, verdict_mark};
+use crate::{Options, RenderError, markdown, summary};
 
 /// What every page is made of.
 const SHARED: [(&str, &str); 2] = [
@@ -51,80 +50,60 @@ const SCRIPTS: [&str; 5] = [
 pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
     let mut view = View::from_run(run);
     view.terms.extend(view.terms_of_pairs());
-    let charts: Vec<Charts> =
-        view.workloads.iter().enumerate().map(|(i, k)| Charts::draw(k, i)).collect();
-    let draw = |id, layout| view.noise.as_ref().map(|p| chart::noise(p, id, layout));
-    let (portrait, noise) =
-        (draw("chart-portrait", Layout::BRIEF), draw("chart-noise", Layout::FULL));
+    let charts: Vec<Value> = view.workloads.iter().enumerate().map(charts_of).collect();
+    let noise = |id, layout| view.noise.as_ref().map(|p| chart::noise(p, id, layout));
+    let portrait = noise("chart-portrait", Layout::BRIEF);
+    let noise = noise("chart-noise", Layout::FULL);
     let roofline = view.roofline.as_ref().map(|r| chart::figure(&r.chart, "chart-roofline"));
-    let against = view.against.iter().enumerate();
-    let against: Vec<Figure> =
-        against.map(|(i, c)| chart::bars(c, &format!("chart-against-{i}"))).collect();
-    let page = environment(&TEMPLATES)?.get_template("page.html")?.render(context! {
+    let against = chart::all("chart-against", &view.against, chart::bars);
+    let context = context! {
         title => view.title.clone(),
         view => Serde(&view),
         strips => Serde(first::strips(&view.first)),
         pictures => Serde(first::pictures(&view)),
-        pass_on => Serde(first::PassOn::write(&view)?),
+        pass_on => context! {
+            summary => summary::write(&view),
+            markdown => markdown::first(&view),
+            json => serde_json::to_string_pretty(&view.first)?,
+        },
         parts => Serde(part::all(&view)),
-        charts => Serde(charts),
+        charts => charts,
         against => Serde(against),
         roofline => Serde(roofline),
         noise => Serde(noise),
         portrait => Serde(portrait),
         style => Value::from_safe_string(STYLE.concat()),
         script => Value::from_safe_string(SCRIPTS.concat()),
-    })?;
-    Ok(format!("{}\n", page.trim_end()))
+    };
+    page(&TEMPLATES, context)
 }
 
-/// The charts of one workload.
-#[derive(Debug, Serialize)]
-struct Charts {
-    /// Whether any value of the lines or bars has an interval.
-    whiskers: bool,
-    timelines: Vec<Figure>,
-    lines: Vec<Figure>,
-    bars: Vec<Figure>,
-    latency: Vec<Figure>,
-    maps: Vec<Figure>,
-    references: Vec<Figure>,
-}
-
-impl Charts {
-    fn draw(workload: &WorkloadView, at: usize) -> Self {
-        // The page says once what the signs of all lines are.
-        let line = |(i, c)| Figure {
-            key: String::new(),
-            ..chart::figure(c, &format!("chart-{at}-line-{i}"))
-        };
-        let bar = |(i, c)| chart::bars(c, &format!("chart-{at}-bar-{i}"));
-        let latency = |(i, c)| chart::figure(c, &format!("chart-{at}-latency-{i}"));
-        let reference = |(i, c)| chart::bars(c, &format!("chart-{at}-reference-{i}"));
-        let map = |(i, c)| chart::heat_map(c, &format!("chart-{at}-map-{i}"));
-        let timeline =
-            |(i, t): (_, &Timeline)| chart::figure(&t.chart, &format!("chart-{at}-time-{i}"));
-        let timed = workload.curves.iter().chain(&workload.distribution);
-        let spots = workload.lines.iter().flat_map(|l| &l.series).flat_map(|s| &s.spots);
-        let bars = workload.bars.iter().flat_map(|b| &b.groups).flat_map(|g| &g.bars);
-        let mut marks = spots.map(|s| &s.mark).chain(bars.map(|b| &b.mark));
-        Self {
-            whiskers: marks.any(|m| m.interval.is_some()),
-            timelines: workload.timelines.iter().enumerate().map(timeline).collect(),
-            lines: workload.lines.iter().enumerate().map(line).collect(),
-            bars: workload.bars.iter().enumerate().map(bar).collect(),
-            latency: timed.enumerate().map(latency).collect(),
-            maps: workload.maps.iter().enumerate().map(map).collect(),
-            references: workload.references.charts.iter().enumerate().map(reference).collect(),
-        }
+/// The charts of one workload; and whether any value of its lines or bars has an interval.
+fn charts_of((at, workload): (usize, &WorkloadView)) -> Value {
+    let id = |name: &str| format!("chart-{at}-{name}");
+    // The page says once what the signs of all lines are.
+    let line = |c: &Chart, id: &str| Figure { key: String::new(), ..chart::figure(c, id) };
+    let timeline = |t: &Timeline, id: &str| chart::figure(&t.chart, id);
+    let timed = workload.curves.iter().chain(&workload.distribution);
+    let references = &workload.references.charts;
+    let mut bars = workload.bars.iter().flat_map(|b| &b.groups).flat_map(|g| &g.bars);
+    let has_whiskers = chart::has_whiskers(&workload.lines);
+    context! {
+        whiskers => has_whiskers || bars.any(|b| b.mark.interval.is_some()),
+        timelines => Serde(chart::all(&id("time"), &workload.timelines, timeline)),
+        lines => Serde(chart::all(&id("line"), &workload.lines, line)),
+        bars => Serde(chart::all(&id("bar"), &workload.bars, chart::bars)),
+        latency => Serde(chart::all(&id("latency"), timed, chart::figure)),
+        maps => Serde(chart::all(&id("map"), &workload.maps, chart::heat_map)),
+        references => Serde(chart::all(&id("reference"), references, chart::bars)),
     }
 }
 
-/// What makes pages of these templates, each with its name, and the shared ones: every text is
-/// escaped.
-pub(crate) fn environment(
+/// A page of the first of these templates and the shared ones; every text is escaped.
+pub(crate) fn page(
     templates: &[(&'static str, &'static str)],
-) -> Result<Environment<'static>, minijinja::Error> {
+    context: Value,
+) -> Result<String, RenderError> {
     let mut env = Environment::new();
     env.set_auto_escape_callback(|_| AutoEscape::Html);
     env.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
@@ -132,7 +111,7 @@ pub(crate) fn environment(
     for (name, source) in SHARED.iter().chain(templates) {
         env.add_template(name, source)?;
     }
-    Ok(env)
+    Ok(format!("{}\n", env.get_template(templates[0].0)?.render(context)?.trim()))
 }
 
 /// Sign and word of a verdict or a severity.

@@ -6,25 +6,22 @@ use serde::Serialize;
 use super::chart::{self, Figure};
 use crate::view::{Table, View};
 
-/// One subsystem's part.
 #[derive(Debug, Serialize)]
 pub struct Part {
     /// Its anchor.
-    pub id: String,
-    /// Its name for people.
-    pub title: &'static str,
-    /// Its workloads' places in the view, from 0.
-    pub workloads: Vec<usize>,
-    /// What was measured and how, a sentence or two each.
-    pub design: Vec<String>,
-    /// The same a workload.
-    pub designs: Vec<String>,
+    id: String,
+    title: &'static str,
+    /// Its workloads' places in the view.
+    workloads: Vec<usize>,
+    design: Vec<String>,
+    /// What each workload measures.
+    designs: Vec<String>,
     /// Charts over several workloads.
-    pub lines: Vec<Figure>,
+    lines: Vec<Figure>,
     /// Whether any value of these has an interval.
-    pub whiskers: bool,
+    whiskers: bool,
     /// Tables over several workloads.
-    pub tables: Vec<Table>,
+    tables: Vec<Table>,
 }
 
 /// The parts of a page, in the order of the plan.
@@ -46,11 +43,9 @@ fn assemble(view: &View, id: String, title: &'static str, first: usize) -> Part 
     let design = view.design.iter().filter(|d| d.title == title);
     let overviews = || view.overviews.iter().filter(|o| o.title == title);
     let lines = || overviews().flat_map(|o| &o.lines);
-    let draw = |(i, c)| chart::figure(c, &format!("chart-{id}-{i}"));
-    let mut marks = lines().flat_map(|l| &l.series).flat_map(|s| &s.spots);
     Part {
-        whiskers: marks.any(|s| s.mark.interval.is_some()),
-        lines: lines().enumerate().map(draw).collect(),
+        whiskers: chart::has_whiskers(lines()),
+        lines: chart::all(&format!("chart-{id}"), lines(), chart::figure),
         tables: overviews().flat_map(|o| &o.tables).cloned().collect(),
         design: design.clone().flat_map(|d| &d.sentences).cloned().collect(),
         designs: design.flat_map(|d| &d.workloads).cloned().collect(),

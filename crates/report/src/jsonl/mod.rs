@@ -8,14 +8,16 @@
 //! is written for each point, with the reason in `missing` where it is 0. Lines about the run as a
 //! whole have no `workload`. The unit `1` is a plain number.
 
-use proofmark_model::{Latency, Measurement, Param, Params, Reference, Run, Series, Summary};
+use proofmark_model::{Better, Measurement, Param, Params, Reference, Run, Series};
 use serde_json::{Map, Value, json};
 
 use crate::view::{clean, interval, trial_iops, why_no_trials};
 use crate::{Options, RenderError};
 
-/// Unit of a plain number.
 const PLAIN: &str = "1";
+
+const HIGHER: Option<Better> = Some(Better::Higher);
+const LOWER: Option<Better> = Some(Better::Lower);
 
 pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
     let own = || format!("proofmark {}", run.tool.version);
@@ -52,7 +54,6 @@ fn params(params: &Params) -> Map<String, Value> {
     params.0.iter().map(|(name, v)| (clean(name), value(v))).collect()
 }
 
-/// The lines so far.
 struct Lines {
     /// What the next lines are about, the narrower last: objects whose fields each line has.
     about: Vec<Value>,
@@ -82,53 +83,14 @@ impl Lines {
     fn measurement(&mut self, m: &Measurement) {
         let missing = m.trials.is_empty().then(|| why_no_trials(m));
         self.add("trials", m.trials.len() as f64, PLAIN, json!({ "missing": missing }));
-        if let Some(s) = &m.summary {
-            self.summary(m, s);
+        for (metric, value, unit, better) in figures(m) {
+            self.add(metric, value, unit, json!({ "better": better }));
         }
-        if let Some(l) = &m.latency {
-            self.latency(l);
-        }
-        self.add("ceiling", m.ceiling.as_ref().map(|c| c.value), m.unit.as_str(), Value::Null);
-        self.add("efficiency", m.efficiency, PLAIN, higher());
         if let Some(s) = &m.series {
             self.series(m, s);
         }
         for r in &m.references {
             self.reference(m, r);
-        }
-    }
-
-    fn summary(&mut self, m: &Measurement, s: &Summary) {
-        let ends = interval(m);
-        for (name, value) in [
-            ("headline", Some(s.value())),
-            ("attainable", s.attainable.value),
-            ("typical", s.typical.value),
-            ("delivered", s.delivered.value),
-            ("ci95_low", ends.map(|[low, _]| low)),
-            ("ci95_high", ends.map(|[_, high]| high)),
-            ("mean", Some(s.trials.mean)),
-            ("min", Some(s.trials.min)),
-            ("max", Some(s.trials.max)),
-        ] {
-            self.add(name, value, m.unit.as_str(), json!({ "better": m.better }));
-        }
-        self.add("sd", s.trials.sd, m.unit.as_str(), lower());
-        self.add("half_width", m.precision.map(|p| p.half_width), PLAIN, lower());
-        self.add("iops", trial_iops(m, s.value()), "op/s", higher());
-    }
-
-    fn latency(&mut self, l: &Latency) {
-        for (name, value) in [
-            ("latency_min", Some(l.min)),
-            ("latency_mean", Some(l.mean)),
-            ("latency_p50", Some(l.p50)),
-            ("latency_p90", l.p90),
-            ("latency_p99", l.p99),
-            ("latency_p999", l.p999),
-            ("latency_max", Some(l.max)),
-        ] {
-            self.add(name, value, "s", lower());
         }
     }
 
@@ -165,15 +127,44 @@ impl Lines {
         let ends = r.ratio.ci95;
         self.add("reference_ratio_ci95_low", ends.map(|e| e[0]), PLAIN, Value::Null);
         self.add("reference_ratio_ci95_high", ends.map(|e| e[1]), PLAIN, Value::Null);
-        self.add("reference_efficiency", r.efficiency, PLAIN, higher());
+        self.add("reference_efficiency", r.efficiency, PLAIN, json!({ "better": HIGHER }));
         self.about.pop();
     }
 }
 
-fn higher() -> Value {
-    json!({ "better": "higher" })
-}
-
-fn lower() -> Value {
-    json!({ "better": "lower" })
+/// The figures of a measurement: name, value, unit, and which direction is better, if one is.
+fn figures(m: &Measurement) -> Vec<(&'static str, Option<f64>, &'static str, Option<Better>)> {
+    let (unit, better) = (m.unit.as_str(), Some(m.better));
+    let mut all = Vec::new();
+    if let Some(s) = &m.summary {
+        let ends = interval(m);
+        all.extend([
+            ("headline", Some(s.value()), unit, better),
+            ("attainable", s.attainable.value, unit, better),
+            ("typical", s.typical.value, unit, better),
+            ("delivered", s.delivered.value, unit, better),
+            ("ci95_low", ends.map(|[low, _]| low), unit, better),
+            ("ci95_high", ends.map(|[_, high]| high), unit, better),
+            ("mean", Some(s.trials.mean), unit, better),
+            ("min", Some(s.trials.min), unit, better),
+            ("max", Some(s.trials.max), unit, better),
+            ("sd", s.trials.sd, unit, LOWER),
+            ("half_width", m.precision.map(|p| p.half_width), PLAIN, LOWER),
+            ("iops", trial_iops(m, s.value()), "op/s", HIGHER),
+        ]);
+    }
+    if let Some(l) = &m.latency {
+        all.extend([
+            ("latency_min", Some(l.min), "s", LOWER),
+            ("latency_mean", Some(l.mean), "s", LOWER),
+            ("latency_p50", Some(l.p50), "s", LOWER),
+            ("latency_p90", l.p90, "s", LOWER),
+            ("latency_p99", l.p99, "s", LOWER),
+            ("latency_p999", l.p999, "s", LOWER),
+            ("latency_max", Some(l.max), "s", LOWER),
+        ]);
+    }
+    all.push(("ceiling", m.ceiling.as_ref().map(|c| c.value), unit, None));
+    all.push(("efficiency", m.efficiency, PLAIN, HIGHER));
+    all
 }

@@ -8,13 +8,11 @@ use crate::view::why_no_trials;
 /// Longest time of a case; only untrusted input has longer sums.
 const LONGEST_S: f64 = 1e9;
 
-/// The case of a measurement.
 pub fn from_measurement(m: &Measurement) -> Case {
     let seconds = m.trials.iter().fold(0.0, |sum, t| sum + t.seconds);
-    let mut properties = vec![("verdict", m.verdict.as_str().to_owned())];
+    let mut properties = vec![("verdict", m.verdict.to_string())];
     if let Some(s) = &m.summary {
-        properties.push(("headline", number(s.value())));
-        properties.push(("unit", m.unit.as_str().to_owned()));
+        properties.extend([("headline", number(s.value())), ("unit", m.unit.to_string())]);
     }
     properties.extend(m.precision.map(|p| ("half_width", number(p.half_width))));
     properties.extend(m.efficiency.map(|e| ("efficiency", number(e))));
@@ -23,7 +21,7 @@ pub fn from_measurement(m: &Measurement) -> Case {
         name: name(m),
         class: Some(text(&m.workload)),
         seconds: Some(if seconds.is_nan() { 0.0 } else { seconds.clamp(0.0, LONGEST_S) }),
-        properties: Properties::new(properties),
+        properties: Some(Properties::new(properties)),
         ending: ending(m),
         output: (!m.findings.is_empty()).then(|| said(m.findings.iter())),
     }

@@ -7,7 +7,6 @@ use serde::Serialize;
 
 use crate::view::clean;
 
-/// How a case ended that did not pass.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ending {
@@ -19,7 +18,6 @@ pub enum Ending {
     Skipped(Cause),
 }
 
-/// Why a case did not pass.
 #[derive(Debug, Default, Serialize)]
 pub struct Cause {
     #[serde(rename = "@message")]
@@ -27,7 +25,6 @@ pub struct Cause {
     /// What was found, as a word or two.
     #[serde(rename = "@type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// More about it.
     #[serde(rename = "$text", skip_serializing_if = "Option::is_none")]
     pub more: Option<String>,
 }
@@ -53,12 +50,10 @@ pub struct Case {
     pub properties: Option<Properties>,
     #[serde(rename = "$value", skip_serializing_if = "Option::is_none")]
     pub ending: Option<Ending>,
-    /// What it printed.
     #[serde(rename = "system-out", skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
 }
 
-/// Names and values.
 #[derive(Debug, Serialize)]
 pub struct Properties {
     property: Vec<Property>,
@@ -73,9 +68,9 @@ struct Property {
 }
 
 impl Properties {
-    pub fn new(all: Vec<(&'static str, String)>) -> Option<Self> {
+    pub fn new(all: Vec<(&'static str, String)>) -> Self {
         let property = |(name, value)| Property { name, value };
-        Some(Self { property: all.into_iter().map(property).collect() })
+        Self { property: all.into_iter().map(property).collect() }
     }
 }
 
@@ -106,34 +101,22 @@ pub struct Suite {
 }
 
 impl Suite {
-    /// A suite of these cases.
     pub fn new(name: &str, cases: Vec<Case>) -> Self {
+        let counted = Self::counted(name, cases.iter());
+        Self { cases, ..counted }
+    }
+
+    fn counted<'a>(name: &str, cases: impl Iterator<Item = &'a Case> + Clone) -> Self {
         let ended = |is: fn(&Ending) -> bool| {
-            cases.iter().filter(|c| c.ending.as_ref().is_some_and(is)).count()
+            cases.clone().filter(|c| c.ending.as_ref().is_some_and(is)).count()
         };
         Self {
             name: name.to_owned(),
-            tests: cases.len(),
+            tests: cases.clone().count(),
             skipped: ended(|e| matches!(e, Ending::Skipped(_))),
             failures: ended(|e| matches!(e, Ending::Failure(_))),
             errors: ended(|e| matches!(e, Ending::Error(_))),
-            seconds: cases.iter().filter_map(|c| c.seconds).reduce(|a, b| a + b),
-            cases,
-            ..Self::default()
-        }
-    }
-
-    /// The suites as one.
-    fn of_suites(name: &str, suites: Vec<Self>) -> Self {
-        let sum = |count: fn(&Self) -> usize| suites.iter().map(count).sum();
-        Self {
-            name: name.to_owned(),
-            tests: sum(|s| s.tests),
-            skipped: sum(|s| s.skipped),
-            failures: sum(|s| s.failures),
-            errors: sum(|s| s.errors),
-            seconds: suites.iter().filter_map(|s| s.seconds).reduce(|a, b| a + b),
-            suites,
+            seconds: cases.filter_map(|c| c.seconds).reduce(|a, b| a + b),
             ..Self::default()
         }
     }
@@ -147,7 +130,8 @@ pub fn write(name: &str, suites: Vec<Suite>) -> Result<String, SeError> {
     let mut xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
     let mut serializer = Serializer::with_root(&mut xml, Some("testsuites"))?;
     serializer.indent(' ', 4);
-    Suite::of_suites(name, suites).serialize(serializer)?;
+    let counted = Suite::counted(name, suites.iter().flat_map(|s| &s.cases));
+    Suite { suites, ..counted }.serialize(serializer)?;
     Ok(xml + "\n")
 }
 

@@ -25,10 +25,9 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
     let whole = [run_case(run)].into_iter().chain(not_measured(run));
     suites.push(Suite::new("run", whole.collect()));
     for suite in &mut suites {
-        let mut properties = Vec::new();
-        properties.extend(run.host.cpu.model_name.get().map(|model| ("cpu", text(model))));
-        properties.push(("profile", text(&run.plan.profile)));
-        suite.properties = Properties::new(properties);
+        let cpu = run.host.cpu.model_name.get().map(|model| ("cpu", text(model)));
+        let properties = cpu.into_iter().chain([("profile", text(&run.plan.profile))]);
+        suite.properties = Some(Properties::new(properties.collect()));
         suite.started = Some(run.started.0.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
     }
     Ok(write("proofmark", suites)?)

@@ -3,8 +3,6 @@
 //! Text from the run is escaped with backslashes and entities, so that it can
 //! neither open a tag nor break a table.
 
-use std::fmt::Write;
-
 use proofmark_model::Run;
 
 use crate::view::{
@@ -17,65 +15,60 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
     let view = View::from_run(run);
     let mut out = String::new();
     line(&mut out, &format!("# {}", escape(&view.title)));
-    let facts: Vec<String> =
-        view.facts.iter().map(|f| escape(&format!("{} {}", f.name, f.value))).collect();
-    line(&mut out, &facts.join("; "));
-    line(&mut out, &escape(&view.machine));
-    if let Some(stopped) = &view.trust.stopped {
-        line(&mut out, &format!("**{}**", escape(stopped)));
+    let facts: Vec<String> = view.facts.iter().map(|f| format!("{} {}", f.name, f.value)).collect();
+    paragraphs(&mut out, [&facts.join("; "), &view.machine]);
+    for strong in view.trust.stopped.iter().chain([&view.trust.sentence]) {
+        line(&mut out, &format!("**{}**", escape(strong)));
     }
-    line(&mut out, &format!("**{}**", escape(&view.trust.sentence)));
-    for also in [&view.trust.precision, &view.trust.circumstances].into_iter().flatten() {
-        line(&mut out, &escape(also));
-    }
+    paragraphs(&mut out, view.trust.precision.iter().chain(&view.trust.circumstances));
     answer(&mut out, &view);
-    for workload in &view.workloads {
-        headline(&mut out, workload);
-    }
+    view.workloads.iter().for_each(|workload| headline(&mut out, workload));
     out.push('\n');
     table(&mut out, &view.references);
     table(&mut out, &view.theory);
-    for sentence in &view.lacking {
-        line(&mut out, &escape(sentence));
-    }
+    paragraphs(&mut out, &view.lacking);
     line(&mut out, "## Findings");
     if view.findings.is_empty() {
         line(&mut out, "None.");
     }
-    for group in &view.findings {
-        finding(&mut out, group);
-    }
+    view.findings.iter().for_each(|group| finding(&mut out, group));
     out.push('\n');
-    for workload in &view.workloads {
-        section(&mut out, workload);
-    }
+    view.workloads.iter().for_each(|workload| section(&mut out, workload));
     for overview in view.overviews.iter().filter(|o| !o.tables.is_empty()) {
         line(&mut out, &format!("## {}, over several workloads", overview.title));
         overview.tables.iter().for_each(|t| table(&mut out, t));
     }
     if let Some(roofline) = &view.roofline {
         line(&mut out, &format!("## {}", escape(&roofline.chart.title)));
-        line(&mut out, &escape(&roofline.sentence));
+        paragraphs(&mut out, [&roofline.sentence]);
         table(&mut out, &roofline.table);
     }
     machine(&mut out, &view);
     line(&mut out, "## Method");
-    for paragraph in &view.method {
-        line(&mut out, &escape(paragraph));
-    }
+    paragraphs(&mut out, &view.method);
     if !view.terms.is_empty() {
         line(&mut out, "Columns:");
     }
     for term in &view.terms {
-        let _ = writeln!(out, "- *{}*: {}", escape(&term.name), escape(&term.meaning));
+        out += &format!("- *{}*: {}\n", escape(&term.name), escape(&term.meaning));
     }
     Ok(format!("{}\n", out.trim_end()))
 }
 
-/// A paragraph.
 pub(crate) fn line(out: &mut String, text: &str) {
     out.push_str(text);
     out.push_str("\n\n");
+}
+
+/// Texts that Markdown prints as they are, a paragraph each.
+fn paragraphs<'a>(out: &mut String, texts: impl IntoIterator<Item = &'a String>) {
+    texts.into_iter().for_each(|text| line(out, &escape(text)));
+}
+
+/// The same as a list.
+fn list<'a>(out: &mut String, texts: impl IntoIterator<Item = &'a String>) {
+    texts.into_iter().for_each(|text| *out += &format!("- {}\n", escape(text)));
+    out.push('\n');
 }
 
 /// Text that Markdown prints as it is. `<`, `>` and `&` become entities, since not
@@ -110,7 +103,7 @@ fn code(id: &str) -> String {
 pub(crate) fn first(view: &View) -> String {
     let mut out = String::new();
     line(&mut out, &format!("**{}**", escape(&view.title)));
-    line(&mut out, &escape(&view.trust.sentence));
+    paragraphs(&mut out, [&view.trust.sentence]);
     if let Some(stopped) = &view.trust.stopped {
         line(&mut out, &format!("**{}**", escape(stopped)));
     }
@@ -124,20 +117,14 @@ fn answer(out: &mut String, view: &View) {
     view.first.tables().iter().for_each(|t| table(out, t));
     for conclusion in &view.conclusions {
         line(out, &format!("### {}", conclusion.title));
-        for claim in &conclusion.claims {
-            let _ = writeln!(out, "- {}", escape(&claim.text));
-        }
-        out.push('\n');
+        list(out, conclusion.claims.iter().map(|claim| &claim.text));
     }
     if !view.design.is_empty() {
         line(out, "## What was measured, and how");
     }
     for design in &view.design {
         line(out, &format!("**{}.** {}", design.title, escape(&design.sentences.join(" "))));
-        for workload in &design.workloads {
-            let _ = writeln!(out, "- {}", escape(workload));
-        }
-        out.push('\n');
+        list(out, &design.workloads);
     }
 }
 
@@ -146,9 +133,7 @@ fn timeline(out: &mut String, timeline: &Timeline) {
     let [signs, caption] = timeline.spark(SIGNS);
     line(out, &format!("*{}*", escape(&caption)));
     line(out, &format!("`{signs}`"));
-    for sentence in &timeline.sentences {
-        line(out, &escape(sentence));
-    }
+    paragraphs(out, &timeline.sentences);
     table(out, &timeline.table);
 }
 
@@ -173,8 +158,7 @@ fn headline(out: &mut String, workload: &WorkloadView) {
         }
     };
     let text = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
-    // Writing to a String cannot fail.
-    let _ = writeln!(out, "- **{}**: {}", escape(&workload.id), escape(&text));
+    *out += &format!("- **{}**: {}\n", escape(&workload.id), escape(&text));
 }
 
 fn finding(out: &mut String, group: &FindingGroup) {
@@ -182,9 +166,8 @@ fn finding(out: &mut String, group: &FindingGroup) {
         "" => String::new(),
         advice => format!(" Advice: {}", stop(advice)),
     };
-    let _ = writeln!(
-        out,
-        "- **{}** {}: {} At {}.{}",
+    *out += &format!(
+        "- **{}** {}: {} At {}.{}\n",
         severity_mark(group.severity),
         code(&group.check),
         escape(&group.sentence),
@@ -195,46 +178,23 @@ fn finding(out: &mut String, group: &FindingGroup) {
 
 fn section(out: &mut String, workload: &WorkloadView) {
     line(out, &format!("## {}: {}", escape(&workload.id), escape(&workload.title)));
-    line(out, &escape(&workload.summary));
-    if !workload.detail.is_empty() {
-        line(out, &escape(&workload.detail));
-    }
-    line(out, &escape(&workload.design));
-    for sentence in &workload.sentences {
-        line(out, &escape(sentence));
-    }
-    let solves = &workload.solves.summary;
-    for t in &workload.timelines {
-        timeline(out, t);
-    }
+    let detail = Some(&workload.detail).filter(|detail| !detail.is_empty());
+    paragraphs(out, [&workload.summary].into_iter().chain(detail).chain([&workload.design]));
+    paragraphs(out, &workload.sentences);
+    workload.timelines.iter().for_each(|t| timeline(out, t));
     table(out, &workload.table);
-    table(out, solves);
+    table(out, &workload.solves.summary);
     beside_tools(out, &workload.references);
-    for map in &workload.maps {
-        table(out, &map.table);
-    }
-    table(out, &workload.placements);
-    table(out, &workload.windows);
-    table(out, &workload.latency);
-    table(out, &workload.datagrams);
-    table(out, &workload.verifications);
-    for t in workload.ends.iter().chain(&workload.reciprocal).chain(&workload.published) {
-        table(out, t);
-    }
+    workload.maps.iter().for_each(|map| table(out, &map.table));
+    let more = [&workload.placements, &workload.windows, &workload.latency, &workload.datagrams];
+    let more = more.into_iter().chain([&workload.verifications]).chain(&workload.ends);
+    more.chain(&workload.reciprocal).chain(&workload.published).for_each(|t| table(out, t));
     for d in &workload.derivations {
-        line(
-            out,
-            &format!(
-                "Ceiling {}: {} (uncertainty {})",
-                escape(&d.id),
-                escape(&d.formula),
-                escape(&d.uncertainty)
-            ),
-        );
+        let ceiling = format!("Ceiling {}: {} (uncertainty {})", d.id, d.formula, d.uncertainty);
+        paragraphs(out, [&ceiling]);
         for input in &d.inputs {
-            let notes: Vec<String> = input.notes.iter().map(|n| escape(n)).collect();
-            let _ =
-                writeln!(out, "- {} ({}): {}", escape(&input.name), input.source, notes.join("; "));
+            let notes = escape(&input.notes.join("; "));
+            *out += &format!("- {} ({}): {notes}\n", escape(&input.name), input.source);
         }
         out.push('\n');
         table(out, &d.table);
@@ -245,18 +205,16 @@ fn section(out: &mut String, workload: &WorkloadView) {
 fn beside_tools(out: &mut String, references: &References) {
     table(out, &references.table);
     for t in &references.tool_notes {
-        let _ = writeln!(out, "- {}", escape(&t.sentence()));
+        *out += &format!("- {}\n", escape(&t.sentence()));
         for c in &t.commands {
             let at = if c.at.is_empty() { String::new() } else { format!("{}: ", c.at) };
-            let _ = writeln!(out, "  - {}", escape(&format!("{at}{}", c.line)));
+            *out += &format!("  - {}\n", escape(&format!("{at}{}", c.line)));
         }
     }
     if !references.tool_notes.is_empty() {
         out.push('\n');
     }
-    for sentence in &references.lacking {
-        line(out, &escape(sentence));
-    }
+    paragraphs(out, &references.lacking);
 }
 
 pub(crate) fn table(out: &mut String, table: &Table) {
@@ -277,7 +235,7 @@ pub(crate) fn table(out: &mut String, table: &Table) {
     }
     out.push('\n');
     for (i, note) in table.notes.iter().enumerate() {
-        let _ = writeln!(out, "{}. {}", i + 1, escape(note));
+        *out += &format!("{}. {}\n", i + 1, escape(note));
     }
     if !table.notes.is_empty() {
         out.push('\n');
@@ -292,11 +250,8 @@ fn cell(cell: &Cell) -> String {
 }
 
 fn row(out: &mut String, cells: impl Iterator<Item = String>) {
-    out.push('|');
-    for cell in cells {
-        let _ = write!(out, " {cell} |");
-    }
-    out.push('\n');
+    let cells: String = cells.map(|cell| format!(" {cell} |")).collect();
+    *out += &format!("|{cells}\n");
 }
 
 fn machine(out: &mut String, view: &View) {

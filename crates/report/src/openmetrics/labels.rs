@@ -4,21 +4,17 @@ use std::collections::HashSet;
 
 use proofmark_model::{Measurement, Params, clean_excerpt};
 
-/// Name and value.
 pub type Label = (String, String);
 
-/// In order.
 pub type Labels = Vec<Label>;
 
 /// Longest value of a label, in characters. Only untrusted input is longer.
 const LONGEST: usize = 200;
 
-/// One label; the writer escapes its text.
 pub fn label(name: &str, text: &str) -> Label {
     (name.to_owned(), clean_excerpt(text, LONGEST))
 }
 
-/// What identifies a measurement.
 pub fn for_measurement(m: &Measurement) -> Labels {
     let mut labels = vec![label("workload", &m.workload), label("subsystem", m.subsystem.as_str())];
     parameters(&mut labels, &m.params);

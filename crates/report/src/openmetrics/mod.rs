@@ -12,32 +12,123 @@
 //! series for each of `valid`, `suspect` and `invalid`, of which one is 1. A value that is missing,
 //! or not finite, has no series. The collector adds which machine it is (`instance`).
 
-mod families;
 mod labels;
 
-use proofmark_model::Run;
+use proofmark_model::{Measurement, Reference, Run, Timestamp, Unit, Verdict};
 
-use self::families::Family;
-use self::labels::Labels;
+use self::labels::{Label, Labels, Unique, label};
+use crate::view::interval;
 use crate::{Options, RenderError};
 
+/// Further labels and the value of each series of a measurement.
+type Values = Vec<(Option<Label>, Option<f64>)>;
+
+type Read = fn(&Measurement) -> Values;
+
 pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
-    let families = families::from_run(run);
-    let families = families.iter().filter(|f| !f.series.is_empty()).map(write);
-    Ok(families.collect::<String>() + "# EOF\n")
+    let mut unique = Unique::default();
+    let labelled = |m| (m, unique.distinct(labels::for_measurement(m), "repeat"));
+    let all: Vec<(&Measurement, Labels)> = run.measurements.iter().map(labelled).collect();
+    let series = |keep: &dyn Fn(&Measurement) -> bool, read: Read| {
+        let mut series = Vec::new();
+        for (m, labels) in all.iter().filter(|(m, _)| keep(m)) {
+            let one = |(more, v)| (labels.iter().cloned().chain(more).collect::<Labels>(), v);
+            series.extend(read(m).into_iter().map(one));
+        }
+        series
+    };
+    let of_all = |read| series(&|_| true, read);
+    let mut text = about_run(run);
+    let what = "1 for the verdict of the result, 0 for the others.";
+    text += &family("measurement_verdict", what, None, of_all(verdicts));
+    let trials = of_all(|m| vec![(None, Some(m.trials.len() as f64))]);
+    text += &family("measurement_trials", "Trials taken.", None, trials);
+    for unit in Unit::ALL {
+        for (name, help, read) in IN_UNIT {
+            let series = series(&|m| m.unit == unit, *read);
+            text += &family(name, help, Some(unit_name(unit)), series);
+        }
+    }
+    let what = "Measured value divided by the ceiling; inverted where lower is better.";
+    text += &family("efficiency", what, Some("ratio"), of_all(|m| vec![(None, m.efficiency)]));
+    let what = "Time of single operations: the quantile of this share.";
+    text += &family("latency", what, Some("seconds"), of_all(latencies));
+    let what = "proofmark's value divided by the reference tool's: the median of the pairs.";
+    let ratios = of_all(|m| references(m, |r| r.ratio.median));
+    text += &family("reference", what, Some("ratio"), ratios);
+    Ok(text + "# EOF\n")
 }
 
-fn write(family: &Family) -> String {
-    let Family { name, help, unit, series } = family;
-    let (name, unit) = match unit {
-        Some(unit) => {
-            (format!("proofmark_{name}_{unit}"), format!("# UNIT proofmark_{name}_{unit} {unit}\n"))
-        }
-        None => (format!("proofmark_{name}"), String::new()),
-    };
-    let line = |(labels, value): &(Labels, f64)| format!("{name}{{{}}} {value:?}\n", join(labels));
-    let lines: String = series.iter().map(line).collect();
-    format!("# HELP {name} {help}\n# TYPE {name} gauge\n{unit}{lines}")
+/// Families in the measurement's own unit, one for each unit: name, what it is, series.
+const IN_UNIT: &[(&str, &str, Read)] = &[
+    ("measurement", "The headline figure.", |m| {
+        vec![(None, m.summary.as_ref().map(|s| s.value()))]
+    }),
+    ("measurement_interval", "Bounds of its 95 % interval.", |m| {
+        let bound = |word, at: usize| (Some(label("bound", word)), interval(m).map(|c| c[at]));
+        vec![bound("low", 0), bound("high", 1)]
+    }),
+    ("ceiling", "Theoretical limit of the result.", |m| {
+        vec![(None, m.ceiling.as_ref().map(|c| c.value))]
+    }),
+    ("reference", "Median of a reference tool.", |m| references(m, |r| r.value)),
+];
+
+/// A unit as names of metrics write it: in the plural.
+fn unit_name(unit: Unit) -> &'static str {
+    match unit {
+        Unit::FlopPerSecond => "flops_per_second",
+        Unit::OpPerSecond => "operations_per_second",
+        Unit::Hertz => "hertz",
+        Unit::BytePerSecond => "bytes_per_second",
+        Unit::BitPerSecond => "bits_per_second",
+        Unit::Second => "seconds",
+    }
+}
+
+/// The families about the run as a whole.
+fn about_run(run: &Run) -> String {
+    let seconds = |t: Timestamp| t.0.as_nanosecond() as f64 / 1e9;
+    let mut info = vec![label("version", &run.tool.version), label("profile", &run.plan.profile)];
+    info.extend(run.imported.as_ref().map(|tool| label("imported", tool)));
+    info.extend(run.host.cpu.model_name.get().map(|name| label("cpu", name)));
+    info.extend(run.host.os.kernel.get().map(|name| label("os_kernel", name)));
+    // An import is of a run that somebody else began and ended.
+    let complete = run.ended.is_some() && run.interrupted.is_none();
+    let complete = run.imported.is_none().then(|| flag(complete));
+    let bare = |name, help, unit, v| family(name, help, unit, vec![(Labels::new(), v)]);
+    let what = "Program, profile and machine of the run; always 1.";
+    let mut text = family("run_info", what, None, vec![(info, Some(1.0))]);
+    let what = "When the run began, in seconds since 1970.";
+    text += &bare("run_start_timestamp", what, Some("seconds"), Some(seconds(run.started)));
+    let what = "When the run ended, in seconds since 1970; missing if it never did.";
+    text += &bare("run_end_timestamp", what, Some("seconds"), run.ended.map(seconds));
+    let what = "1 if the run ended by itself, 0 if it was stopped or killed.";
+    text + &bare("run_complete", what, None, complete)
+}
+
+/// A family of the series that have a finite value, under a name that ends in the unit; nothing
+/// without any.
+fn family(
+    name: &str,
+    help: &str,
+    unit: Option<&str>,
+    series: Vec<(Labels, Option<f64>)>,
+) -> String {
+    let suffix = unit.map_or_else(String::new, |unit| format!("_{unit}"));
+    let name = format!("proofmark_{name}{suffix}");
+    let unit = unit.map_or_else(String::new, |unit| format!("# UNIT {name} {unit}\n"));
+    let mut unique = Unique::default();
+    let lines = series.into_iter().filter_map(|(labels, value)| {
+        let value = value.filter(|v| v.is_finite())?;
+        // Only two references of one measurement have the same labels.
+        let labels = unique.distinct(labels, "reference_repeat");
+        Some(format!("{name}{{{}}} {value:?}\n", join(&labels)))
+    });
+    match lines.collect::<String>() {
+        lines if lines.is_empty() => lines,
+        lines => format!("# HELP {name} {help}\n# TYPE {name} gauge\n{unit}{lines}"),
+    }
 }
 
 /// `name="value",...`, escaped.
@@ -45,4 +136,30 @@ fn join(labels: &Labels) -> String {
     let escape = |v: &str| v.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     let labels = labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escape(value)));
     labels.collect::<Vec<_>>().join(",")
+}
+
+fn verdicts(m: &Measurement) -> Values {
+    let all = [Verdict::Valid, Verdict::Suspect, Verdict::Invalid];
+    all.map(|v| (Some(label("verdict", v.as_str())), Some(flag(v == m.verdict)))).to_vec()
+}
+
+fn latencies(m: &Measurement) -> Values {
+    let Some(l) = &m.latency else { return Vec::new() };
+    let shares = [
+        ("0.5", Some(l.p50)),
+        ("0.9", l.p90),
+        ("0.99", l.p99),
+        ("0.999", l.p999),
+        ("1", Some(l.max)),
+    ];
+    shares.map(|(share, v)| (Some(label("share", share)), v)).to_vec()
+}
+
+/// One series for each reference tool of a measurement, by the tool's name.
+fn references(m: &Measurement, value: fn(&Reference) -> f64) -> Values {
+    m.references.iter().map(|r| (Some(label("reference", &r.tool)), Some(value(r)))).collect()
+}
+
+fn flag(is: bool) -> f64 {
+    f64::from(u8::from(is))
 }

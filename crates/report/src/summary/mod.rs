@@ -44,10 +44,8 @@ fn row(r: &ScreenRow) -> String {
     let times = r.percentiles.as_ref().filter(|[_, p99]| p99 != "-");
     let times = times.map(|[p50, p99]| format!("p50 {p50}, p99 {p99}"));
     let got = r.delivered.as_ref().filter(|d| *d != value).map(|d| format!("delivered {d}"));
-    let more: Vec<String> = [near, times, got, Some(doubt.to_owned()).filter(|d| !d.is_empty())]
-        .into_iter()
-        .flatten()
-        .collect();
+    let doubt = (!doubt.is_empty()).then(|| doubt.to_owned());
+    let more: Vec<String> = [near, times, got, doubt].into_iter().flatten().collect();
     let more = if more.is_empty() { String::new() } else { format!(" ({})", more.join(", ")) };
     format!("{name} {figure}{more}")
 }

@@ -7,16 +7,15 @@ use serde::Serialize;
 
 use super::keyed::caption;
 use super::label::Group;
+use super::num::ends;
 use super::table::{Cell, Table};
 use super::text::plural;
 
 /// CPUs up to which a table has room.
 const IN_TABLE: usize = 16;
 
-/// All pairs of some CPUs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HeatMap {
-    /// Its caption.
     pub title: String,
     /// How many pairs are how far apart.
     pub description: String,
@@ -28,7 +27,6 @@ pub struct HeatMap {
     pub table: Table,
 }
 
-/// Two CPUs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Pair {
     /// Nanoseconds to the other one and back: the median over the trials.
@@ -49,8 +47,8 @@ fn of(group: &Group, m: &Measurement) -> Option<HeatMap> {
         let [a, b] = pair.cpus;
         seen.entry([a.min(b), a.max(b)]).or_default().extend(pair.before);
     }
-    let cpus: Vec<u32> =
-        seen.keys().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect();
+    let cpus: BTreeSet<u32> = seen.keys().flatten().copied().collect();
+    let cpus: Vec<u32> = cpus.into_iter().collect();
     let pair = |a: u32, b: u32| {
         let all = seen.get(&[a.min(b), a.max(b)])?;
         let on_one_core = all.iter().filter(|d| d.are_siblings()).count();
@@ -73,10 +71,9 @@ fn of(group: &Group, m: &Measurement) -> Option<HeatMap> {
 fn describe<'a>(pairs: impl Iterator<Item = &'a Pair> + Clone) -> String {
     let (all, on_one) = (pairs.clone().count(), pairs.clone().filter(|p| p.one_core).count());
     let apart = pairs.filter(|p| !p.one_core).map(|p| p.ns);
-    let (least, most) = apart.fold((f64::INFINITY, 0.0_f64), |(l, m), ns| (l.min(ns), m.max(ns)));
     let mut text = format!("{}: {on_one} of SMT siblings", plural(all as u64, "pair"));
     if all > on_one {
-        let [least, most] = [least, most].map(|ns| format!("{ns:.0}"));
+        let [least, most] = ends(apart).map(|ns| format!("{ns:.0}"));
         let span = if least == most { least } else { format!("{least} to {most}") };
         text += &format!(", {} of two cores with {span} ns round trip", all - on_one);
     }
@@ -88,20 +85,16 @@ fn table(title: &str, cpus: &[u32], rows: &[Vec<Option<Pair>>]) -> Table {
     if cpus.len() > IN_TABLE {
         return table;
     }
-    for cpu in &cpus[..cpus.len() - 1] {
-        table = table.number(cpu.to_string());
-    }
+    let others = &cpus[..cpus.len() - 1];
+    table = others.iter().fold(table, |table, cpu| table.number(cpu.to_string()));
     for (cpu, row) in cpus.iter().zip(rows).skip(1) {
         let mut cells = vec![Cell::text(cpu.to_string())];
-        for at in 0..cpus.len() - 1 {
-            let cell = match row.get(at) {
-                Some(Some(Pair { ns, one_core: true })) => Cell::text(format!("{ns:.0} SMT")),
-                Some(Some(Pair { ns, .. })) => Cell::text(format!("{ns:.0}")),
-                Some(None) => table.missing("a thread lost its CPU at each look"),
-                None => Cell::text(""),
-            };
-            cells.push(cell);
-        }
+        cells.extend((0..others.len()).map(|at| match row.get(at) {
+            Some(Some(Pair { ns, one_core: true })) => Cell::text(format!("{ns:.0} SMT")),
+            Some(Some(Pair { ns, .. })) => Cell::text(format!("{ns:.0}")),
+            Some(None) => table.missing("a thread lost its CPU at each look"),
+            None => Cell::text(""),
+        }));
         table.push(cells);
     }
     table

@@ -63,11 +63,7 @@ pub fn build(group: &Group, scale: &Scale) -> Option<Table> {
 fn figure(m: &Measurement, scale: &Scale, table: &mut Table) -> Cell {
     let text = m.summary.as_ref().and_then(|s| scale.number(s.value()));
     let Some(text) = text else { return table.missing(why_no_trials(m)) };
-    let note = match m.verdict {
-        Verdict::Valid => None,
-        Verdict::Suspect => Some("suspect: see the findings"),
-        Verdict::Invalid => Some("invalid: see the findings"),
-    };
-    let note = note.map(|n| table.note(n));
-    Cell { text, note, verdict: None }
+    let doubt = (m.verdict != Verdict::Valid).then(|| format!("{}: see the findings", m.verdict));
+    let note = doubt.map(|text| table.note(text));
+    Cell { note, ..Cell::text(text) }
 }

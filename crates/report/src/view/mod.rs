@@ -8,7 +8,7 @@
 //! A table has one scale, chosen by its largest value. A value that is missing is
 //! `-` with a footnote that says why.
 
-mod chart;
+pub(crate) mod chart;
 mod circumstances;
 mod columns;
 mod conclusions;
@@ -59,9 +59,8 @@ use proofmark_model::{Run, Verdict, format_seconds};
 use serde::Serialize;
 use text::enclosed;
 
-pub use chart::{
-    AXIS, Axis, Bar, BarChart, BarGroup, Chart, Kind, Limit, Mark, Panel, Rule, RuleKind, Series,
-    Spot, Tick,
+pub(crate) use chart::{
+    Axis, Bar, BarChart, BarGroup, Chart, Kind, Mark, Panel, Rule, RuleKind, Series, Spot, Tick,
 };
 pub use conclusions::{Claim, Conclusion, Figure, Says};
 pub use derivation::Derivation;
@@ -70,16 +69,15 @@ pub use facts::{Fact, FactTable};
 pub use findings::{FindingGroup, Place, for_host as findings_of_host, severity_mark};
 pub use first_screen::{Cause, FirstScreen, ScreenPart, ScreenRow};
 pub use headline::{Headline, Near};
-pub use heat_map::{HeatMap, Pair as HeatPair};
+pub(crate) use heat_map::{HeatMap, Pair as HeatPair};
 pub use host::tables as host_tables;
-pub use noise::{Band, Lane, Lanes, NoiseChart};
-pub use num::{Scale, percent};
+pub(crate) use noise::{Band, Lane, Lanes, NoiseChart};
+pub(crate) use num::{Scale, ends, percent};
 pub use overview::Overview;
-pub use pictures::{Column as PictureColumn, Picture};
+pub(crate) use pictures::Picture;
 pub use references::{Command, References, ToolNote};
-pub use roofline::{Roof, Roofline};
-pub use solves::Solves;
-pub use table::{Cell, Column, Row, Table, Term};
+pub(crate) use roofline::Roofline;
+pub(crate) use table::{Cell, Table, Term};
 pub use text::{capital, clean, plural, stop};
 pub use timeline::{SIGNS, Timeline};
 pub use workload::WorkloadView;
@@ -88,6 +86,7 @@ pub(crate) use disk::trial_iops;
 pub(crate) use label::{figure_word, interval, why_no_trials};
 pub(crate) use noise::COLUMNS as NOISE_COLUMNS;
 pub(crate) use num::median;
+pub(crate) use series::on_axis;
 
 /// A whole report.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -22,7 +22,6 @@ const PLACEMENTS: usize = 6;
 /// The scale of what was taken is at least that high.
 const LEAST_TOP: f64 = 0.02;
 
-/// The picture.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NoiseChart {
     /// `Where the time went, over 3 min`.
@@ -50,10 +49,8 @@ pub struct Lanes {
     pub lanes: Vec<Lane>,
 }
 
-/// One thing over time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Lane {
-    /// Its name.
     pub name: String,
     /// Share of all time, in percent.
     pub share: String,
@@ -133,16 +130,22 @@ impl Time {
         (seconds > 0.0).then_some(Self { begun: run.started, seconds })
     }
 
-    /// The column in which the middle of a trial is.
-    fn column(&self, trial: &Trial) -> Option<usize> {
-        let at = (since(self.begun, trial) + trial.seconds / 2.0) / self.seconds;
-        (0.0..=1.0).contains(&at).then(|| ((at * COLUMNS as f64) as usize).min(COLUMNS - 1))
+    /// Each of these trials with the column in which its middle is.
+    fn placed<'a>(
+        &self,
+        trials: impl Iterator<Item = &'a Trial>,
+    ) -> impl Iterator<Item = (usize, &'a Trial)> {
+        trials.filter_map(|t| {
+            let at = (since(self.begun, t) + t.seconds / 2.0) / self.seconds;
+            let column = ((at * COLUMNS as f64) as usize).min(COLUMNS - 1);
+            (0.0..=1.0).contains(&at).then_some((column, t))
+        })
     }
 
     fn taken(&self, run: &Run, all: &TimeAccount) -> Vec<Lane> {
         let mut columns = vec![None; COLUMNS];
-        for trial in run.measurements.iter().flat_map(|m| &m.trials) {
-            if let (Some(time), Some(at)) = (trial.time_account, self.column(trial)) {
+        for (at, trial) in self.placed(run.measurements.iter().flat_map(|m| &m.trials)) {
+            if let Some(time) = trial.time_account {
                 columns[at] = Some(columns[at].map_or(time, |sum: TimeAccount| sum + time));
             }
         }
@@ -165,8 +168,7 @@ impl Time {
         let placements = CpuPlacements::from_trials(trials());
         let mut seconds: BTreeMap<String, [f64; COLUMNS]> = BTreeMap::new();
         let mut all = [0.0; COLUMNS];
-        for trial in trials() {
-            let Some(at) = self.column(trial) else { continue };
+        for (at, trial) in self.placed(trials()) {
             for name in placements.names_of(trial) {
                 seconds.entry(name).or_insert([0.0; COLUMNS])[at] += trial.seconds;
                 all[at] += trial.seconds;
@@ -184,22 +186,15 @@ impl Time {
         run.cpu_placements.iter().take(PLACEMENTS).filter_map(lane).collect()
     }
 
-    /// How long it was measured in each column.
-    fn seconds(&self, m: &Measurement) -> [f64; COLUMNS] {
-        let mut seconds = [0.0; COLUMNS];
-        for trial in &m.trials {
-            if let Some(at) = self.column(trial) {
-                seconds[at] += trial.seconds;
-            }
-        }
-        seconds
-    }
-
     /// What was measured for most of each column's time.
     fn bands(&self, run: &Run) -> Vec<Band> {
         let mut bands: Vec<Band> = Vec::new();
-        let all: Vec<_> =
-            run.measurements.iter().map(|m| (self.seconds(m), m.subsystem.word())).collect();
+        let seconds = |m: &Measurement| {
+            let mut seconds = [0.0; COLUMNS];
+            self.placed(m.trials.iter()).for_each(|(at, trial)| seconds[at] += trial.seconds);
+            (seconds, m.subsystem.word())
+        };
+        let all: Vec<_> = run.measurements.iter().map(seconds).collect();
         for column in 0..COLUMNS {
             let here = all.iter().map(|(seconds, name)| (seconds[column], *name));
             let most = here.filter(|(s, _)| *s > 0.0).max_by(|a, b| a.0.total_cmp(&b.0));

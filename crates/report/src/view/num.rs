@@ -19,8 +19,8 @@ impl Scale {
     /// The scale of a workload's values. Where bytes or times differ by thousands, it is
     /// a smaller one than suits the largest, so that the least keeps its digits.
     pub fn for_values(values: &[f64], unit: Unit) -> Self {
-        let some = || values.iter().copied().filter(|v| v.is_finite() && *v > 0.0);
-        let (least, greatest) = (some().fold(f64::INFINITY, f64::min), some().fold(0.0, f64::max));
+        let some = values.iter().copied().filter(|v| v.is_finite() && *v > 0.0);
+        let [least, greatest] = ends(some);
         let suited = Self::for_largest(values.iter().copied(), unit);
         if !matches!(unit, Unit::Second | Unit::BytePerSecond | Unit::BitPerSecond) {
             return suited;
@@ -108,6 +108,12 @@ fn unsigned_zero(text: String) -> String {
         Some(rest) if !rest.contains(|c: char| ('1'..='9').contains(&c)) => rest.to_owned(),
         _ => text,
     }
+}
+
+/// The least and the greatest of these; infinite without any.
+pub fn ends(values: impl Iterator<Item = f64>) -> [f64; 2] {
+    let none = [f64::INFINITY, f64::NEG_INFINITY];
+    values.fold(none, |[low, high], v| [low.min(v), high.max(v)])
 }
 
 /// The median of those that are finite; `None` without any.

@@ -5,7 +5,7 @@ use proofmark_model::{Latency, Measurement, Property, Run, Subsystem, Unit, form
 use serde::Serialize;
 
 use super::label::{Group, like, usable};
-use super::num::Scale;
+use super::num::{Scale, ends};
 
 /// Columns of a distribution.
 const COLUMNS: usize = 12;
@@ -14,20 +14,16 @@ const STEPS: usize = 8;
 /// The lowest column is at least so high.
 const LEAST: f64 = 0.06;
 
-/// Columns side by side.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Picture {
     /// What it is about: `memory`.
     pub subsystem: &'static str,
-    /// Title.
     pub title: String,
     /// The same in words.
     pub description: String,
-    /// From the left.
     pub columns: Vec<Column>,
 }
 
-/// One column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Column {
     /// Its height, 0 to 1.
@@ -40,7 +36,6 @@ pub struct Column {
     pub about: String,
 }
 
-/// The pictures of a run.
 pub fn draw(run: &Run, groups: &[Group]) -> Vec<Picture> {
     let staircase = groups.iter().filter_map(staircase);
     let parts = run.headlines();
@@ -65,8 +60,7 @@ fn staircase(group: &Group) -> Option<Picture> {
     steps.sort_by_key(|(set, _)| *set);
     let skip = steps.len().saturating_sub(STEPS);
     steps.drain(..skip);
-    let most = steps.iter().map(|(_, v)| *v).fold(0.0, f64::max);
-    let least = steps.iter().map(|(_, v)| *v).fold(f64::INFINITY, f64::min);
+    let [least, most] = ends(steps.iter().map(|(_, v)| *v));
     (steps.len() > 1 && least > 0.0 && most > least).then_some(())?;
     let column = |(set, v): &(u64, f64)| {
         let text = Scale::for_largest([*v], Unit::Second).with_label(*v)?;
@@ -111,9 +105,8 @@ fn distribution(part: Subsystem, name: &str, l: &Latency) -> Option<Picture> {
             _ => String::new(),
         },
         about: format!(
-            "{} to {}: {:.1} %",
-            time(edge(i)),
-            time(edge(i + 1)),
+            "{}: {:.1} %",
+            [i, i + 1].map(|i| time(edge(i))).join(" to "),
             100.0 * count / total
         ),
     };

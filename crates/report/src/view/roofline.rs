@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::chart::{AXIS, Axis, Chart, Kind, Mark, Series, Spot};
 use super::declared::giving;
 use super::levels::plateaus;
-use super::num::Scale;
+use super::num::{Scale, ends, percent};
 use super::table::{Cell, Table};
 use super::text::{and_list, clean, plural};
 
@@ -21,19 +21,14 @@ const ELEMENT: f64 = 8.0;
 /// FLOP per byte that every picture shows, that of STREAM's workloads included.
 const ALWAYS: [f64; 2] = [0.05, 20.0];
 
-/// What an instruction set or a level reaches, on the picture's scale.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Roof {
-    /// Instruction set, or level: `L1d`, `memory`.
-    pub name: String,
-    /// FLOP per second; of a level at 1 FLOP/B.
-    pub value: f64,
-    /// The same of its ceiling.
-    pub ceiling: Option<f64>,
-    /// What was measured, with its label.
-    pub text: String,
-    /// How; empty of an instruction set.
-    pub about: String,
+/// What an instruction set reaches, or a level at 1 FLOP/B, on the picture's scale.
+struct Roof {
+    name: String,
+    value: f64,
+    ceiling: Option<f64>,
+    text: String,
+    /// How it was measured; empty of an instruction set.
+    about: String,
 }
 
 /// CPU peaks and memory levels.
@@ -41,11 +36,7 @@ pub struct Roof {
 pub struct Roofline {
     /// Levels as lines, instruction sets as roofs, workloads of this run as crosses.
     pub chart: Chart,
-    /// Instruction sets, the highest first: flat roofs.
-    pub peaks: Vec<Roof>,
-    /// Levels, the steepest first, which is the nearest cache: slanted roofs.
-    pub slopes: Vec<Roof>,
-    /// Bandwidths and ridge points.
+    /// Bandwidths and ridge points, a row per level.
     pub table: Table,
     /// What the picture says.
     pub sentence: String,
@@ -56,7 +47,7 @@ pub struct Roofline {
 pub fn draw(run: &Run) -> Option<Roofline> {
     let all = at(run, run.host.limits.usable_cpus.len() as u64);
     let one = at(run, 1);
-    let levels = |r: &Option<Roofline>| r.as_ref().map_or(0, |r| r.slopes.len());
+    let levels = |r: &Option<Roofline>| r.as_ref().map_or(0, |r| r.table.rows.len());
     if levels(&all) < 2 && levels(&one) > levels(&all) { one } else { all }
 }
 
@@ -65,57 +56,43 @@ type Best<'a> = (&'a Measurement, &'a Summary);
 
 fn at(run: &Run, threads: u64) -> Option<Roofline> {
     let peaks = peaks(run, threads);
-    let top = peaks.first()?.1.value();
-    let scale = Scale::for_largest([top], Unit::FlopPerSecond);
+    let scale = Scale::for_largest([peaks.first()?.1.value()], Unit::FlopPerSecond);
     let memory = memory(run, threads);
     let (_, dram) = *memory.first()?;
     let mut levels: Vec<(String, Best, String)> = caches(run, threads);
     levels.push(("memory".to_owned(), dram, clean(&dram.0.workload)));
-    let drawn = |v: f64| Some(scale.scaled(v)).filter(|v| *v > 1.0 / AXIS && *v < AXIS);
-    let bandwidth = |v: f64| Scale::for_largest([v], Unit::BytePerSecond).with_label(v);
-    let roof = |name: &str, (m, s): &Best, text: Option<String>, about: &str| {
-        Some(Roof {
-            name: name.to_owned(),
-            value: drawn(s.value())?,
-            ceiling: m.ceiling.as_ref().and_then(|c| drawn(c.value)),
-            text: text?,
-            about: about.to_owned(),
-        })
+    let roof = |name: String, (m, s): Best, scale_of_text: &Scale, about: String| {
+        let drawn = |v: f64| Some(scale.scaled(v)).filter(|v| *v > 1.0 / AXIS && *v < AXIS);
+        let ceiling = m.ceiling.as_ref().and_then(|c| drawn(c.value));
+        let text = scale_of_text.with_label(s.value())?;
+        Some(Roof { name, value: drawn(s.value())?, ceiling, text, about })
     };
-    let slopes: Vec<Roof> = levels
-        .iter()
-        .filter_map(|(name, best, about)| roof(name, best, bandwidth(best.1.value()), about))
-        .collect();
-    let peaks: Vec<Roof> = peaks
-        .iter()
-        .filter_map(|best| {
-            let name = clean(best.0.params.text("isa").unwrap_or("f64"));
-            roof(&name, best, scale.with_label(best.1.value()), "")
-        })
-        .collect();
+    // From the nearest cache on, whose slope is the steepest.
+    let slopes = levels.into_iter().filter_map(|(name, best, about)| {
+        roof(name, best, &Scale::for_largest([best.1.value()], Unit::BytePerSecond), about)
+    });
+    let peaks = peaks.into_iter().filter_map(|best| {
+        let name = clean(best.0.params.text("isa").unwrap_or("f64"));
+        roof(name, best, &scale, String::new())
+    });
+    let [slopes, peaks]: [Vec<Roof>; 2] = [slopes.collect(), peaks.collect()];
     if peaks.is_empty() || slopes.is_empty() {
         return None;
     }
     let dots: Vec<Spot> =
         memory.iter().filter_map(|(work, best)| dot(work, *best, &scale)).collect();
     let with = plural(threads, "thread");
-    let title = format!("Roofline, f64, {with}");
     Some(Roofline {
         table: table(&peaks, &slopes, &with),
-        sentence: sentence(&peaks, &slopes, &dots),
-        chart: chart(title, scale.label(), &peaks, &slopes, dots),
-        peaks,
-        slopes,
+        sentence: sentence(&peaks[0], &slopes[slopes.len() - 1], &dots),
+        chart: chart(format!("Roofline, f64, {with}"), scale.label(), &peaks, &slopes, dots),
     })
 }
 
 /// Slanted roofs up to the highest flat one, flat ones from where the steepest slope meets them.
 fn chart(title: String, unit: &str, peaks: &[Roof], slopes: &[Roof], dots: Vec<Spot>) -> Chart {
-    let ends = |roofs: &[Roof]| {
-        let values = || roofs.iter().map(|r| r.value);
-        [values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max)]
-    };
-    let ([lowest, top], [flattest, steepest]) = (ends(peaks), ends(slopes));
+    let [[lowest, top], [flattest, steepest]] =
+        [peaks, slopes].map(|roofs| ends(roofs.iter().map(|r| r.value)));
     let ridges = [lowest / steepest * 0.5, top / flattest * 8.0];
     let across = ALWAYS.into_iter().chain(ridges).chain(dots.iter().map(|d| d.at));
     let x = Axis::log("FLOP per byte", across);
@@ -250,8 +227,7 @@ fn table(peaks: &[Roof], slopes: &[Roof], with: &str) -> Table {
     table
 }
 
-fn sentence(peaks: &[Roof], slopes: &[Roof], dots: &[Spot]) -> String {
-    let (Some(peak), Some(memory)) = (peaks.first(), slopes.last()) else { return String::new() };
+fn sentence(peak: &Roof, memory: &Roof, dots: &[Spot]) -> String {
     let mut text = format!(
         "With data from memory, a workload needs {} FLOP per byte to reach the {} peak of {}.",
         ridge(peak, memory),
@@ -259,15 +235,15 @@ fn sentence(peaks: &[Roof], slopes: &[Roof], dots: &[Spot]) -> String {
         peak.text
     );
     for d in dots {
-        let share = super::num::percent(d.mark.value / peak.value).unwrap_or_default();
+        let share = percent(d.mark.value / peak.value).unwrap_or_default();
         text.push_str(&format!(" {}, which is {share} % of that.", d.mark.about));
     }
     text
 }
 
 fn describe(peaks: &[Roof], slopes: &[Roof], dots: &[Spot]) -> String {
-    let roofs: Vec<String> = peaks.iter().map(|p| format!("{} {}", p.name, p.text)).collect();
-    let levels: Vec<String> = slopes.iter().map(|s| format!("{} {}", s.name, s.text)).collect();
+    let named = |all: &[Roof]| all.iter().map(|r| format!("{} {}", r.name, r.text)).collect();
+    let [roofs, levels]: [Vec<String>; 2] = [named(peaks), named(slopes)];
     let dots: Vec<String> = dots.iter().map(|d| format!(" {}.", d.mark.about)).collect();
     format!(
         "Computing rate over FLOP per byte, both logarithmic. Flat roofs: {}. Slanted roofs: {}.{}",

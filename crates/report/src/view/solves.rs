@@ -39,7 +39,6 @@ pub struct Solves {
 /// A point's trial; a point without any has none.
 type Solve<'a> = (&'a Measurement, Option<&'a Trial>);
 
-/// Whether any trial of the workload holds a solution.
 pub fn any(group: &Group) -> bool {
     group.all.iter().flat_map(|m| &m.trials).any(|t| t.solution.is_some())
 }
@@ -50,11 +49,10 @@ pub fn collect(group: &Group, scale: &Scale) -> Solves {
         return Solves::default();
     }
     let (summary, listing) = (summary(group, scale), listing(group, scale));
-    let whole = listing.rows.len() <= ROWS;
-    let shown = if whole { listing } else { failing(group, scale) };
-    let fits = summary.rows.len() <= ROWS;
-    let brief = [fits.then(|| summary.clone()), Some(shown)].into_iter().flatten();
-    let brief = brief.filter(|t| !t.rows.is_empty()).collect();
+    let (fits, whole) = (summary.rows.len() <= ROWS, listing.rows.len() <= ROWS);
+    let mut brief = if fits { vec![summary.clone()] } else { Vec::new() };
+    brief.push(if whole { listing } else { failing(group, scale) });
+    brief.retain(|t| !t.rows.is_empty());
     let left_out = if whole && fits { String::new() } else { left_out(group, fits) };
     Solves { summary, brief, left_out }
 }
@@ -115,12 +113,7 @@ fn others<'a>(group: &Group<'a>) -> Vec<&'a str> {
 /// A table with the columns that both have in common: the point, and how the matrix lies.
 fn start(group: &Group, what: &str) -> Table {
     let others = others(group);
-    let names: Vec<&str> = group
-        .varying
-        .iter()
-        .copied()
-        .filter(|n| *n == Params::SIZE || others.contains(n))
-        .collect();
+    let names = [&[Params::SIZE], &others[..]].concat();
     let same = group.all.first().map_or_else(String::new, |m| group.short_without(m, &names));
     let mut table = Table::new(named(group, what, &same)).number("Size");
     for name in &others {
@@ -159,9 +152,8 @@ fn listed<'a>(
         let mut cells = keys(group, m, &mut table);
         let solution = trial.and_then(|t| t.solution.as_ref());
         let none = || trial.map_or_else(|| why_no_trials(m), |_| why_missing(m, "solution", NONE));
-        let place = solution.map(|s| [s.leading_dimension, s.alignment]);
-        for at in 0..2 {
-            cells.push(table.maybe(place.map(|p| format_count(p[at])), none));
+        for read in [|s: &Solution| s.leading_dimension, |s: &Solution| s.alignment] {
+            cells.push(table.maybe(solution.map(|s| format_count(read(s))), none));
         }
         cells.push(table.maybe(trial.map(|t| seconds(t.seconds)), || why_no_trials(m)));
         cells.push(table.maybe(trial.and_then(|t| scale.number(t.value)), || why_no_trials(m)));
@@ -190,19 +182,17 @@ fn summary(group: &Group, scale: &Scale) -> Table {
     for m in by_size(group) {
         let solutions: Vec<&Solution> =
             m.trials.iter().filter_map(|t| t.solution.as_ref()).collect();
-        let none = || match m.trials.is_empty() {
-            true => why_no_trials(m),
-            false => why_missing(m, "solution", NONE),
+        let none = || match m.trials[..] {
+            [] => why_no_trials(m),
+            _ => why_missing(m, "solution", NONE),
         };
         let mut cells = keys(group, m, &mut table);
         for read in [|s: &Solution| s.leading_dimension, |s: &Solution| s.alignment] {
             cells.push(table.maybe(span(solutions.iter().map(|s| read(s))), none));
         }
-        let s = m.summary.as_ref();
-        for value in
-            [s.map(|s| s.trials.mean), s.and_then(|s| s.trials.sd), s.map(|s| s.trials.max)]
-        {
-            cells.push(table.maybe(value.and_then(|v| scale.number(v)), || match s {
+        let of = m.summary.as_ref().map(|s| &s.trials);
+        for value in [of.map(|t| t.mean), of.and_then(|t| t.sd), of.map(|t| t.max)] {
+            cells.push(table.maybe(value.and_then(|v| scale.number(v)), || match of {
                 None => why_no_trials(m),
                 Some(_) => why_missing(m, "summary.trials.sd", "one trial has no deviation"),
             }));

@@ -14,10 +14,8 @@ pub struct Term {
     pub meaning: String,
 }
 
-/// A column's head.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Column {
-    /// Title.
     pub title: String,
     /// Unit of every number in the column.
     pub unit: Option<String>,
@@ -29,7 +27,6 @@ pub struct Column {
     pub spare: u8,
 }
 
-/// One cell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Cell {
     /// What is printed; `-` for a missing value.
@@ -41,7 +38,6 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// A cell of text.
     pub fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), note: None, verdict: None }
     }
@@ -57,30 +53,25 @@ impl Cell {
     }
 }
 
-/// One row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Row {
     /// As many as there are columns.
     pub cells: Vec<Cell>,
 }
 
-/// A table.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Table {
     /// What it shows, in which unit.
     pub caption: String,
-    /// Heads.
     pub columns: Vec<Column>,
     /// How many columns at the left name the point: the parameters.
     pub keys: usize,
-    /// Rows.
     pub rows: Vec<Row>,
     /// Footnotes; cell notes count from 1.
     pub notes: Vec<String>,
 }
 
 impl Table {
-    /// An empty table.
     pub fn new(caption: impl Into<String>) -> Self {
         Self { caption: caption.into(), ..Self::default() }
     }
@@ -139,15 +130,12 @@ impl Table {
 
     /// A cell for a value that is not there, with its reason as a footnote.
     pub fn missing(&mut self, reason: impl Into<String>) -> Cell {
-        Cell { text: "-".to_owned(), note: Some(self.note(reason)), verdict: None }
+        Cell { note: Some(self.note(reason)), ..Cell::text("-") }
     }
 
     /// A cell for a value that may be missing.
     pub fn maybe(&mut self, text: Option<String>, reason: impl FnOnce() -> String) -> Cell {
-        match text {
-            Some(text) => Cell::text(text),
-            None => self.missing(reason()),
-        }
+        text.map_or_else(|| self.missing(reason()), Cell::text)
     }
 
     /// Leaves out the last column of that title if no row has a value in it.
@@ -163,7 +151,6 @@ impl Table {
         self
     }
 
-    /// Adds a row.
     pub fn push(&mut self, cells: Vec<Cell>) {
         debug_assert_eq!(cells.len(), self.columns.len());
         self.rows.push(Row { cells });

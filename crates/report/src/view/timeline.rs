@@ -39,7 +39,6 @@ pub struct Timeline {
     pub unit: String,
 }
 
-/// The unit of a time axis.
 #[derive(Debug, Clone, Copy)]
 struct Clock {
     seconds: f64,
@@ -93,7 +92,6 @@ impl Timeline {
     }
 }
 
-/// The timelines of one workload.
 pub fn draw(group: &Group, scale: &Scale) -> Vec<Timeline> {
     group.all.iter().filter_map(|m| timeline(group, m, scale)).collect()
 }
@@ -108,15 +106,11 @@ fn timed<'a>(host: &Host, m: &'a Measurement) -> Option<Vec<Timed<'a>>> {
         (cpus, Subsystem::Cpu | Subsystem::Memory) => threads.min(cpus),
         (cpus, _) => cpus,
     };
-    let mut all: Vec<Timed> = m
-        .trials
-        .iter()
-        .map(|t| {
-            let at_s = t.started.0.duration_since(start.0).as_secs_f64().max(0.0);
-            Timed { at_s, t, cpus }
-        })
-        .filter(|s| s.at_s < LATEST && s.t.seconds.is_finite())
-        .collect();
+    let timed = |t: &'a Trial| {
+        let at_s = t.started.0.duration_since(start.0).as_secs_f64().max(0.0);
+        (at_s < LATEST && t.seconds.is_finite()).then_some(Timed { at_s, t, cpus })
+    };
+    let mut all: Vec<Timed> = m.trials.iter().filter_map(timed).collect();
     all.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
     Some(all)
 }
@@ -134,18 +128,14 @@ fn timeline(group: &Group, m: &Measurement, scale: &Scale) -> Option<Timeline> {
         words::sentences(m, scale, &timed).into_iter().chain(conditions).collect();
 
     let samples = timed.chunks(each).filter_map(|few| sample(m, few, scale, clock)).collect();
-    let samples = Series {
-        kind: Kind::Samples,
-        ..Series::along(&format!("samples{}", doubt(m.verdict)), samples)
-    };
+    let samples = Series::along(&format!("samples{}", doubt(m.verdict)), samples);
+    let samples = Series { kind: Kind::Samples, ..samples };
     let count = samples.spots.len() as u64;
     let at = |s: f64| clock.at(s.clamp(0.0, until_s));
+    let both = |[a, b]: [f64; 2]| Some([on_axis(scale, a)?, on_axis(scale, b)?]);
     let mut lines = trend(m, scale, until_s, clock).into_iter().collect::<Vec<_>>();
     lines.extend(series.levels.iter().filter_map(|l| {
-        let (value, both) = (on_axis(scale, l.median)?, |[a, b]: [f64; 2]| {
-            Some([on_axis(scale, a)?, on_axis(scale, b)?])
-        });
-        let about = words::level(l, scale)?;
+        let (value, about) = (on_axis(scale, l.median)?, words::level(l, scale)?);
         let mark = Mark { value, about, interval: l.ci95.and_then(both), ..Mark::default() };
         let spots = vec![Spot { at: at(l.from_s), mark, ..Spot::default() }];
         let line = vec![[at(l.from_s), value], [at(l.until_s), value]];
@@ -155,7 +145,7 @@ fn timeline(group: &Group, m: &Measurement, scale: &Scale) -> Option<Timeline> {
     lines.extend((count > 0).then_some(samples));
 
     let changes = words::changes(m, scale).into_iter();
-    let changes = changes.filter(|c| (0.0..=until_s).contains(&c.at_s)).map(|c| Rule {
+    let rules = changes.filter(|c| (0.0..=until_s).contains(&c.at_s)).map(|c| Rule {
         at: clock.at(c.at_s),
         label: format!("\u{d7} {}", format_factor(c.factor)),
         about: c.sentence,
@@ -177,8 +167,7 @@ fn timeline(group: &Group, m: &Measurement, scale: &Scale) -> Option<Timeline> {
     let x = Axis::linear(&format!("time, {}", clock.label), [until].into_iter()).until(until);
     let title = title(group, "every sample", &group.short(m));
     let chart = Chart::new(title, x, [scale.label(), "time"], false, lines);
-    let rules = changes.collect();
-    let chart = Chart { description, rules, below, left_out, ..chart };
+    let chart = Chart { description, rules: rules.collect(), below, left_out, ..chart };
     let (table, unit) = (words::table(group, m, scale), scale.label().to_owned());
     Some(Timeline { chart, sentences, table, unit })
 }

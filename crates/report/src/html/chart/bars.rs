@@ -7,10 +7,13 @@
 use proofmark_model::Verdict;
 
 use super::canvas::{At, Canvas, Ink};
-use super::{doubt, short};
+use super::{Figure, doubt, short};
 use crate::view::{Axis, Bar, BarChart, BarGroup};
 
-const WIDTH: u32 = 480;
+/// What the gap in a bar is.
+pub const CUT: &str = "A bar with a gap is invalid and extends beyond the axis.";
+
+const WIDTH: f64 = 480.0;
 const LEFT: f64 = 8.0;
 const RIGHT: f64 = 466.0;
 const TOP: f64 = 8.0;
@@ -24,46 +27,10 @@ const FOOT: f64 = 46.0;
 /// Upper and lower end of a bar within its row.
 const BAR: [f64; 2] = [22.0, 35.0];
 
-/// Of the view box.
-pub fn size(chart: &BarChart) -> (u32, u32) {
-    (WIDTH, (bottom(chart) + FOOT) as u32)
-}
-
-/// Whether a bar goes on beyond the axis.
-pub fn cut(chart: &BarChart) -> bool {
-    let axis = axis(chart);
-    chart.groups.iter().flat_map(|p| &p.bars).any(|b| !axis.holds(b.mark.value))
-}
-
-/// The axis of all values but the invalid ones, or of these where there are no others.
-fn axis(chart: &BarChart) -> Axis {
-    let ceilings = chart.groups.iter().filter_map(|p| p.ceiling.as_ref()).map(|c| c.value);
-    let bars = || chart.groups.iter().flat_map(|p| &p.bars);
-    let usable = |b: &&Bar| b.mark.verdict != Verdict::Invalid;
-    let none = !bars().any(|b| usable(&b));
-    let shown = bars().filter(|b| none || usable(b)).map(|b| &b.mark);
-    let values =
-        shown.flat_map(|m| m.interval.into_iter().flatten().chain([m.value]).chain(m.ceiling));
-    Axis::linear(&short(&chart.unit, 20), values.chain(ceilings))
-}
-
-fn bottom(chart: &BarChart) -> f64 {
-    TOP + chart.groups.iter().map(height).sum::<f64>()
-}
-
-fn height(group: &BarGroup) -> f64 {
-    let rows = group.bars.len() + usize::from(group.ceiling.is_some());
-    head(group) + ROW * rows as f64 + GAP
-}
-
-fn head(group: &BarGroup) -> f64 {
-    if group.name.is_empty() { 0.0 } else { HEAD }
-}
-
-/// The inside of the SVG.
-pub fn draw(chart: &BarChart) -> String {
-    let (axis, bottom) = (axis(chart), bottom(chart));
-    Canvas::draw(|canvas| {
+/// The bars, each group below the one before it.
+pub fn bars(chart: &BarChart, id: &str) -> Figure {
+    let (axis, bottom) = (axis(chart), TOP + chart.groups.iter().map(height).sum::<f64>());
+    let figure = Figure::new([id, &chart.title, &chart.description], WIDTH, |canvas| {
         let rows = Rows { canvas, axis: &axis };
         for tick in &axis.ticks {
             let x = rows.x(tick.at);
@@ -78,10 +45,34 @@ pub fn draw(chart: &BarChart) -> String {
         }
         let middle = (f64::midpoint(LEFT, RIGHT), bottom + 34.0);
         canvas.text(&axis.label, middle, At::Middle, Ink::Muted);
-    })
+        bottom + FOOT
+    });
+    let mut bars = chart.groups.iter().flat_map(|p| &p.bars);
+    let key = if bars.any(|b| !axis.holds(b.mark.value)) { CUT.to_owned() } else { String::new() };
+    Figure { key, left_out: chart.left_out.clone(), ..figure }
 }
 
-/// Where bars are drawn.
+/// The axis of all values but the invalid ones, or of these where there are no others.
+fn axis(chart: &BarChart) -> Axis {
+    let ceilings = chart.groups.iter().filter_map(|p| p.ceiling.as_ref()).map(|c| c.value);
+    let bars = || chart.groups.iter().flat_map(|p| &p.bars);
+    let usable = |b: &&Bar| b.mark.verdict != Verdict::Invalid;
+    let none = !bars().any(|b| usable(&b));
+    let shown = bars().filter(|b| none || usable(b)).map(|b| &b.mark);
+    let values =
+        shown.flat_map(|m| m.interval.into_iter().flatten().chain([m.value]).chain(m.ceiling));
+    Axis::linear(&short(&chart.unit, 20), values.chain(ceilings))
+}
+
+fn height(group: &BarGroup) -> f64 {
+    let rows = group.bars.len() + usize::from(group.ceiling.is_some());
+    head(group) + ROW * rows as f64 + GAP
+}
+
+fn head(group: &BarGroup) -> f64 {
+    if group.name.is_empty() { 0.0 } else { HEAD }
+}
+
 struct Rows<'a> {
     canvas: &'a Canvas,
     axis: &'a Axis,
@@ -117,8 +108,7 @@ impl Rows<'_> {
 
     fn ceiling(&self, value: f64, row: f64) {
         self.block(value, row, Ink::Grid);
-        let [high, low] = BAR.map(|y| row + y);
-        let x = self.x(value);
+        let ([high, low], x) = (BAR.map(|y| row + y), self.x(value));
         self.canvas.line(&[(x, high - 2.0), (x, low + 2.0)], Ink::Ceiling, 2);
     }
 

@@ -2,22 +2,18 @@
 //! that what is drawn follows the reader's light or dark scheme.
 
 use std::cell::RefCell;
-use std::fmt::Write as _;
 
 use super::escape;
 
 /// What a colour is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ink {
-    /// Text and axes.
     Text,
     /// Labels of lesser weight.
     Muted,
-    /// Grid lines.
     Grid,
     /// The page behind the chart.
     Page,
-    /// A ceiling.
     Ceiling,
     /// A series, from 0.
     Series(usize),
@@ -49,14 +45,10 @@ impl Ink {
     }
 }
 
-/// Where a text is anchored.
 #[derive(Debug, Clone, Copy)]
 pub enum At {
-    /// Begins there.
     Start,
-    /// Is centred there.
     Middle,
-    /// Ends there.
     End,
 }
 
@@ -76,20 +68,17 @@ impl Canvas {
         canvas.elements.take() + &canvas.titles.take()
     }
 
-    fn push(&self, element: std::fmt::Arguments<'_>) {
-        // Writing to a string cannot fail.
-        let _ = writeln!(self.elements.borrow_mut(), "{element}");
+    fn push(&self, element: &str) {
+        self.elements.borrow_mut().extend([element, "\n"]);
     }
 
     /// A text that a pointer over that area shows: without a script as the browser shows titles.
     pub fn tooltip(&self, from: (f64, f64), to: (f64, f64), text: &str) {
-        let ((x0, y0), (x1, y1)) = (pixel(&from), pixel(&to));
-        let _ = writeln!(
-            self.titles.borrow_mut(),
-            "<rect class=\"mark\" x=\"{x0}\" y=\"{y0}\" width=\"{}\" height=\"{}\"><title>{}</title></rect>",
-            (x1 - x0).max(0),
-            (y1 - y0).max(0),
-            escape(text)
+        let ((x, y), (right, bottom), text) = (pixel(&from), pixel(&to), escape(text));
+        let (width, height) = ((right - x).max(0), (bottom - y).max(0));
+        *self.titles.borrow_mut() += &format!(
+            "<rect class=\"mark\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\">\
+             <title>{text}</title></rect>\n"
         );
     }
 
@@ -104,23 +93,20 @@ impl Canvas {
         self.polyline(points, ink, &class);
     }
 
-    /// A broken line.
     pub fn dashed(&self, points: &[(f64, f64)], ink: Ink) {
         self.polyline(points, ink, " d");
     }
 
     fn polyline(&self, points: &[(f64, f64)], ink: Ink, class: &str) {
         let (points, ink) = (list(points), ink.attributes(class));
-        self.push(format_args!("<polyline {ink} points=\"{points}\"/>"));
+        self.push(&format!("<polyline {ink} points=\"{points}\"/>"));
     }
 
-    /// A filled shape.
     pub fn fill(&self, points: &[(f64, f64)], ink: Ink) {
         let (points, ink) = (list(points), ink.attributes(""));
-        self.push(format_args!("<polygon {ink} points=\"{points}\"/>"));
+        self.push(&format!("<polygon {ink} points=\"{points}\"/>"));
     }
 
-    /// A filled rectangle.
     pub fn block(&self, (x0, y0): (f64, f64), (x1, y1): (f64, f64), ink: Ink) {
         self.fill(&[(x0, y0), (x1, y0), (x1, y1), (x0, y1)], ink);
     }
@@ -135,26 +121,24 @@ impl Canvas {
         }
     }
 
-    /// A disc.
     pub fn dot(&self, at: (f64, f64), ink: Ink) {
-        let ((x, y), ink) = (pixel(&at), ink.attributes(""));
-        self.push(format_args!("<circle {ink} cx=\"{x}\" cy=\"{y}\" r=\"3\"/>"));
+        self.circle(&ink.attributes(""), at, 3.0);
     }
 
-    /// A ring around a sign.
     pub fn ring(&self, at: (f64, f64)) {
+        self.circle("class=\"t ring\"", at, 10.0);
+    }
+
+    fn circle(&self, attributes: &str, at: (f64, f64), r: f64) {
         let (x, y) = pixel(&at);
-        self.push(format_args!("<circle class=\"t ring\" cx=\"{x}\" cy=\"{y}\" r=\"10\"/>"));
+        self.push(&format!("<circle {attributes} cx=\"{x}\" cy=\"{y}\" r=\"{r}\"/>"));
     }
 
     /// The sign of series `i`: circle, square, triangle, diamond, triangle on its tip, hexagon.
     pub fn sign(&self, (x, y): (f64, f64), i: usize) {
         let ink = Ink::Series(i).attributes(" sign");
         let (corners, turn, r) = match i % COLORS {
-            0 => {
-                let (x, y) = pixel(&(x, y));
-                return self.push(format_args!("<circle {ink} cx=\"{x}\" cy=\"{y}\" r=\"{R}\"/>"));
-            }
+            0 => return self.circle(&ink, (x, y), R),
             1 => (4, 0.125, 1.2 * R),
             2 => (3, 0.0, 1.25 * R),
             3 => (4, 0.0, 1.25 * R),
@@ -166,7 +150,7 @@ impl Canvas {
             (x + r * angle.sin(), y - r * angle.cos())
         };
         let points = list(&(0..corners).map(corner).collect::<Vec<_>>());
-        self.push(format_args!("<polygon {ink} points=\"{points}\"/>"));
+        self.push(&format!("<polygon {ink} points=\"{points}\"/>"));
     }
 
     /// A text whose middle is at that height.
@@ -177,7 +161,7 @@ impl Canvas {
             At::End => " end",
         });
         let ((x, y), text) = (pixel(&at), escape(text));
-        self.push(format_args!("<text {ink} x=\"{x}\" y=\"{y}\">\n{text}\n</text>"));
+        self.push(&format!("<text {ink} x=\"{x}\" y=\"{y}\">\n{text}\n</text>"));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Columns side by side, small enough for the first screen.
 
-use super::canvas::{At, Canvas, Ink};
+use super::Figure;
+use super::canvas::{At, Ink};
 use crate::view::Picture;
 
 const WIDTH: f64 = 360.0;
@@ -8,29 +9,26 @@ const HEIGHT: f64 = 100.0;
 const TOP: f64 = 20.0;
 const BOTTOM: f64 = 82.0;
 
-/// Of the view box.
-pub const SIZE: (u32, u32) = (WIDTH as u32, HEIGHT as u32);
-
-/// The inside of the SVG.
-pub fn draw(picture: &Picture) -> String {
+/// The picture as it is drawn.
+pub fn columns(picture: &Picture, id: &str) -> Figure {
     let step = WIDTH / picture.columns.len().max(1) as f64;
-    Canvas::draw(|canvas| {
+    Figure::new([id, &picture.title, &picture.description], WIDTH, |canvas| {
         canvas.line(&[(0.0, BOTTOM), (WIDTH, BOTTOM)], Ink::Grid, 1);
         for (i, column) in picture.columns.iter().enumerate() {
             let [left, right] = [i as f64 * step + 2.0, (i + 1) as f64 * step - 2.0];
             let high = BOTTOM - (BOTTOM - TOP) * column.height.clamp(0.0, 1.0);
             canvas.block((left, high), (right, BOTTOM), Ink::Series(0));
-            let middle = f64::midpoint(left, right);
             // At an edge a text may be wider than its column.
             let (at, anchor) = match i {
                 0 => (left, At::Start),
                 i if i + 1 == picture.columns.len() => (right, At::End),
-                _ => (middle, At::Middle),
+                _ => (f64::midpoint(left, right), At::Middle),
             };
             canvas.text(&column.above, (at, high - 9.0), anchor, Ink::Text);
             canvas.text(&column.below, (at, BOTTOM + 12.0), anchor, Ink::Muted);
             canvas.tooltip((left, TOP), (right, BOTTOM), &column.about);
         }
+        HEIGHT
     })
 }
 

@@ -1,9 +1,10 @@
 //! Round trips between CPUs: a square a pair, the darker the longer.
 
+use super::Figure;
 use super::canvas::{At, Canvas, Ink};
-use crate::view::{HeatMap, HeatPair};
+use crate::view::{HeatMap, HeatPair, ends};
 
-const WIDTH: u32 = 720;
+const WIDTH: f64 = 720.0;
 const LEFT: f64 = 40.0;
 const TOP: f64 = 26.0;
 /// Of a square at the most, and of one that has room for its number.
@@ -12,47 +13,33 @@ const WITH_NUMBER: f64 = 30.0;
 /// Labels of every CPU up to so many, else of every eighth.
 const LABELS: usize = 32;
 
-/// Of the view box.
-pub fn size(chart: &HeatMap) -> (u32, u32) {
-    (WIDTH, (TOP + side(chart) * chart.cpus.len() as f64 + 8.0) as u32)
-}
-
-fn side(chart: &HeatMap) -> f64 {
-    ((f64::from(WIDTH) - LEFT) / chart.cpus.len().max(1) as f64).min(MOST)
-}
-
-/// The inside of the SVG.
-pub fn draw(chart: &HeatMap) -> String {
-    let side = side(chart);
-    let all = || chart.rows.iter().flatten().flatten().map(|p| p.ns);
-    let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
+/// The squares of all pairs.
+pub fn heat_map(chart: &HeatMap, id: &str) -> Figure {
+    let side = ((WIDTH - LEFT) / chart.cpus.len().max(1) as f64).min(MOST);
+    let [least, most] = ends(chart.rows.iter().flatten().flatten().map(|p| p.ns));
     let shade = |ns: f64| if most > least { (ns - least) / (most - least) } else { 0.0 };
-    Canvas::draw(|canvas| {
+    let figure = Figure::new([id, &chart.title, &chart.description], WIDTH, |canvas| {
         for (row, cpu) in chart.cpus.iter().enumerate() {
-            let middle = |at: usize| (at as f64 + 0.5) * side;
+            let middle = (row as f64 + 0.5) * side;
             if chart.cpus.len() <= LABELS || row % 8 == 0 {
-                let label = cpu.to_string();
-                let (left, top) = ((LEFT - 8.0, TOP + middle(row)), (LEFT + middle(row), 12.0));
-                canvas.text(&label, left, At::End, Ink::Text);
-                canvas.text(&label, top, At::Middle, Ink::Text);
+                canvas.text(&cpu.to_string(), (LEFT - 8.0, TOP + middle), At::End, Ink::Text);
+                canvas.text(&cpu.to_string(), (LEFT + middle, 12.0), At::Middle, Ink::Text);
             }
             for (column, pair) in chart.rows[row].iter().enumerate() {
                 let Some(pair) = pair else { continue };
+                let on = if pair.one_core { ", SMT siblings" } else { "" };
+                let text = format!("CPUs {} and {cpu}: {:.0} ns{on}", chart.cpus[column], pair.ns);
                 // Both halves show it.
                 for (x, y) in [(column, row), (row, column)] {
                     let from = (LEFT + x as f64 * side, TOP + y as f64 * side);
                     square(canvas, from, side, (pair, shade(pair.ns)));
-                    let text = format!("CPUs {} and {cpu}: {}", chart.cpus[column], words(pair));
                     canvas.tooltip(from, (from.0 + side, from.1 + side), &text);
                 }
             }
         }
-    })
-}
-
-fn words(pair: &HeatPair) -> String {
-    let on = if pair.one_core { ", SMT siblings" } else { "" };
-    format!("{:.0} ns{on}", pair.ns)
+        TOP + side * chart.cpus.len() as f64 + 8.0
+    });
+    Figure { key: "Frames: SMT siblings.".to_owned(), ..figure }
 }
 
 fn square(canvas: &Canvas, (x, y): (f64, f64), side: f64, (pair, shade): (&HeatPair, f64)) {

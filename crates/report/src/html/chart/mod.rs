@@ -15,22 +15,21 @@ mod plot;
 use proofmark_model::Verdict;
 use serde::Serialize;
 
+pub use self::bars::bars;
 use self::canvas::Canvas;
-pub use self::columns::strip;
-pub use self::noise::Layout;
-use crate::view::{BarChart, Chart, HeatMap, NoiseChart, Picture};
+pub use self::columns::{columns, strip};
+pub use self::heat_map::heat_map;
+pub use self::noise::{Layout, noise};
+pub use self::plot::figure;
+use crate::view::Chart;
 
-/// What the gap in a bar is.
-const CUT: &str = "A bar with a gap is invalid and extends beyond the axis.";
-
-/// A chart on the page.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Figure {
     /// The whole `svg` element.
     pub svg: String,
-    /// Title, for the caption.
+    /// For the caption.
     pub title: String,
-    /// Lines' signs and names; empty where the chart names its own parts.
+    /// Empty where the chart names its own parts.
     pub legend: Vec<Key>,
     /// What its signs are; empty where the page says it of all charts.
     pub key: String,
@@ -38,62 +37,48 @@ pub struct Figure {
     pub left_out: String,
 }
 
-/// One line of a legend.
 #[derive(Debug, Clone, Serialize)]
 pub struct Key {
     /// The sign as an `svg` element.
     pub sign: String,
-    /// The line's name.
     pub name: String,
 }
 
-/// A chart over two axes.
-pub fn figure(chart: &Chart, id: &str) -> Figure {
-    let names = [id, &chart.title, &chart.description];
-    let (legend, key) = (plot::legend(chart), chart.key.clone());
-    let left_out = chart.left_out.clone();
-    Figure { legend, key, left_out, ..Figure::new(&plot::draw(chart), plot::size(chart), names) }
-}
-
-/// Bars against their ceilings.
-pub fn bars(chart: &BarChart, id: &str) -> Figure {
-    let names = [id, &chart.title, &chart.description];
-    let key = if bars::cut(chart) { CUT.to_owned() } else { String::new() };
-    let left_out = chart.left_out.clone();
-    Figure { key, left_out, ..Figure::new(&bars::draw(chart), bars::size(chart), names) }
-}
-
-/// Round trips between CPUs.
-pub fn heat_map(chart: &HeatMap, id: &str) -> Figure {
-    let names = [id, &chart.title, &chart.description];
-    let figure = Figure::new(&heat_map::draw(chart), heat_map::size(chart), names);
-    Figure { key: "Frames: SMT siblings.".to_owned(), ..figure }
-}
-
-/// Columns, for the first screen.
-pub fn columns(chart: &Picture, id: &str) -> Figure {
-    let names = [id, &chart.title, &chart.description];
-    Figure::new(&columns::draw(chart), columns::SIZE, names)
-}
-
-/// A run's noise over time.
-pub fn noise(chart: &NoiseChart, id: &str, layout: Layout) -> Figure {
-    let names = [id, &chart.title, &chart.description];
-    Figure::new(&noise::draw(chart, layout), noise::size(chart, layout), names)
-}
-
 impl Figure {
-    /// What was drawn, in an `svg` element that is named and described for those who do not see it.
-    fn new(inside: &str, (width, height): (u32, u32), [id, title, description]: [&str; 3]) -> Self {
+    /// What `draw` draws and how high it is, in an `svg` element that is named and described for those
+    /// who do not see it.
+    fn new(
+        [id, title, description]: [&str; 3],
+        width: f64,
+        draw: impl FnOnce(&Canvas) -> f64,
+    ) -> Self {
+        let mut height = 0.0;
+        let inside = Canvas::draw(|canvas| height = draw(canvas));
         let svg = format!(
-            "<svg viewBox=\"0 0 {width} {height}\" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" \
+            "<svg viewBox=\"0 0 {width} {}\" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" \
              aria-labelledby=\"{id}-t\" aria-describedby=\"{id}-d\"><title id=\"{id}-t\">{}</title>\
              <desc id=\"{id}-d\">{}</desc>{inside}</svg>",
+            height as u32,
             escape(title),
             escape(description)
         );
         Self { svg, title: title.to_owned(), ..Self::default() }
     }
+}
+
+/// Each of these drawn, with a number after its id.
+pub fn all<'a, T: 'a>(
+    id: &str,
+    charts: impl IntoIterator<Item = &'a T>,
+    draw: impl Fn(&T, &str) -> Figure,
+) -> Vec<Figure> {
+    charts.into_iter().enumerate().map(|(i, chart)| draw(chart, &format!("{id}-{i}"))).collect()
+}
+
+/// Whether any value of these has an interval.
+pub fn has_whiskers<'a>(charts: impl IntoIterator<Item = &'a Chart>) -> bool {
+    let mut spots = charts.into_iter().flat_map(|c| &c.series).flat_map(|s| &s.spots);
+    spots.any(|s| s.mark.interval.is_some())
 }
 
 /// A line of a legend, whose sign is drawn on 26 x 14.
@@ -105,7 +90,6 @@ fn key(name: &str, draw: impl FnOnce(&Canvas)) -> Key {
     Key { sign, name: name.to_owned() }
 }
 
-/// Text inside an element.
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

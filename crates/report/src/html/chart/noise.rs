@@ -3,10 +3,10 @@
 use proofmark_model::format_seconds;
 
 use super::canvas::{At, Canvas, Ink};
-use super::short;
+use super::{Figure, short};
 use crate::view::{Lane, Lanes, NOISE_COLUMNS, NoiseChart};
 
-const WIDTH: u32 = 720;
+const WIDTH: f64 = 720.0;
 const LEFT: f64 = 214.0;
 const RIGHT: f64 = 700.0;
 
@@ -25,18 +25,10 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// All of it.
     pub const FULL: Self =
         Self { lane: 26.0, step: 34.0, caption: 24.0, times: 32.0, groups: usize::MAX };
     /// What took time, for the first screen.
     pub const BRIEF: Self = Self { lane: 15.0, step: 19.0, caption: 18.0, times: 26.0, groups: 1 };
-}
-
-/// Of the view box.
-pub fn size(chart: &NoiseChart, layout: Layout) -> (u32, u32) {
-    let groups = chart.groups.iter().take(layout.groups);
-    let lanes = groups.map(|g| layout.caption + layout.step * g.lanes.len() as f64);
-    (WIDTH, (lanes.sum::<f64>() + layout.times + 20.0) as u32)
 }
 
 /// The left end of a column.
@@ -44,11 +36,10 @@ fn x(column: usize) -> f64 {
     LEFT + (RIGHT - LEFT) * column as f64 / NOISE_COLUMNS as f64
 }
 
-/// The inside of the SVG.
-pub fn draw(chart: &NoiseChart, layout: Layout) -> String {
-    Canvas::draw(|canvas| {
-        let mut top = 0.0;
-        let mut ink = 0;
+/// The lanes of the chart, so high.
+pub fn noise(chart: &NoiseChart, id: &str, layout: Layout) -> Figure {
+    Figure::new([id, &chart.title, &chart.description], WIDTH, |canvas| {
+        let (mut top, mut ink) = (0.0, 0);
         for group in chart.groups.iter().take(layout.groups) {
             canvas.text(&short(&group.caption, 90), (4.0, top + 10.0), At::Start, Ink::Muted);
             top += layout.caption;
@@ -62,16 +53,15 @@ pub fn draw(chart: &NoiseChart, layout: Layout) -> String {
             let [from, to] = band.columns.map(x);
             canvas.line(&[(from + 1.0, top), (to - 1.0, top)], Ink::Text, 2);
             // One beside another: a narrow one has no room for its name.
-            let row = top + 12.0;
             if to - from > 8.0 * band.name.len() as f64 || i == 0 {
-                canvas.text(&band.name, (f64::midpoint(from, to), row), At::Middle, Ink::Text);
+                let middle = f64::midpoint(from, to);
+                canvas.text(&band.name, (middle, top + 12.0), At::Middle, Ink::Text);
             }
         }
-        let ends =
-            [(LEFT, "0 s".to_owned(), At::Start), (RIGHT, format_seconds(chart.seconds), At::End)];
-        for (at, text, anchor) in ends {
-            canvas.text(&text, (at, top + layout.times), anchor, Ink::Muted);
-        }
+        let (times, until) = (top + layout.times, format_seconds(chart.seconds));
+        canvas.text("0 s", (LEFT, times), At::Start, Ink::Muted);
+        canvas.text(&until, (RIGHT, times), At::End, Ink::Muted);
+        times + 20.0
     })
 }
 

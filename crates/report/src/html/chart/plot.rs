@@ -2,12 +2,10 @@
 //! below over the same axis.
 
 use super::canvas::{At, Canvas, Ink};
-use super::{Key, doubt, key, short};
-use crate::view::{Axis, Chart, Kind, Mark, Panel, Rule, RuleKind, Series, Spot};
+use super::{Figure, Key, doubt, key, short};
+use crate::view::{Axis, Chart, Kind, Mark, Panel, Rule, RuleKind, Series, Spot, ends};
 
-/// Left end of a plot.
 const LEFT: f64 = 64.0;
-/// Upper end of the plot.
 const TOP: f64 = 40.0;
 /// Height of a plot below.
 const PANEL: f64 = 52.0;
@@ -26,7 +24,6 @@ const FEW: usize = 90;
 /// Upright strips in which a pointer finds a value.
 const STRIPS: usize = 160;
 
-/// One plot.
 struct Plot<'a> {
     canvas: &'a Canvas,
     x: &'a Axis,
@@ -36,31 +33,18 @@ struct Plot<'a> {
     bottom: f64,
 }
 
-/// Width, right end of the plots, and lower end of the first.
-fn extent(chart: &Chart) -> [f64; 3] {
+/// A chart over two axes.
+pub fn figure(chart: &Chart, id: &str) -> Figure {
     let has = |kind| chart.series.iter().any(|s| s.kind == kind);
-    match (has(Kind::Samples) || !chart.below.is_empty(), has(Kind::Roof)) {
+    let [width, right, end] = match (has(Kind::Samples) || !chart.below.is_empty(), has(Kind::Roof))
+    {
         (true, _) => [720.0, 700.0, 250.0],
         (_, true) => [720.0, 530.0, 300.0],
         _ => [480.0, 462.0, 250.0],
-    }
-}
-
-fn bottom(chart: &Chart) -> f64 {
-    extent(chart)[2] + (GAP + PANEL) * chart.below.len() as f64
-}
-
-/// Of the view box.
-pub fn size(chart: &Chart) -> (u32, u32) {
-    (extent(chart)[0] as u32, (bottom(chart) + FOOT) as u32)
-}
-
-/// The inside of the SVG.
-pub fn draw(chart: &Chart) -> String {
-    Canvas::draw(|canvas| {
-        let [width, right, end] = extent(chart);
-        let (x, bottom) = (&chart.x, bottom(chart));
-        let plot = Plot { canvas, x, y: &chart.y, right, top: TOP, bottom: end };
+    };
+    let bottom = end + (GAP + PANEL) * chart.below.len() as f64;
+    let figure = Figure::new([id, &chart.title, &chart.description], width, |canvas| {
+        let plot = Plot { canvas, x: &chart.x, y: &chart.y, right, top: TOP, bottom: end };
         plot.grid();
         canvas.text(&short(&chart.y.label, 24), (4.0, 10.0), At::Start, Ink::Muted);
         plot.labels(width, bottom);
@@ -71,11 +55,14 @@ pub fn draw(chart: &Chart) -> String {
             let y = Axis::linear(&panel.name[1], panel.points.iter().map(|p| p[1]));
             Plot { y: &y, top, bottom: top + PANEL, ..plot }.panel(panel);
         }
-    })
+        bottom + FOOT
+    });
+    let (key, left_out) = (chart.key.clone(), chart.left_out.clone());
+    Figure { legend: legend(chart), key, left_out, ..figure }
 }
 
 /// The signs of a chart's lines; none of a single one.
-pub fn legend(chart: &Chart) -> Vec<Key> {
+fn legend(chart: &Chart) -> Vec<Key> {
     let mut keys: Vec<Key> = Vec::new();
     for (i, series) in numbered(&chart.series) {
         let flat = [(1.0, 7.0), (25.0, 7.0)];
@@ -219,29 +206,25 @@ impl Plot<'_> {
         }
         for (i, series) in numbered(all).rev() {
             let line = self.line(&series.line);
-            let (ink, width) = match series.kind {
-                Kind::Line => (Ink::Series(i), 2),
-                Kind::Samples => (Ink::Series(0), 1),
-                Kind::Level => (Ink::Series(1), 3),
-                Kind::Roof => (Ink::Text, 2),
-                Kind::Trend => {
-                    self.canvas.dashed(&line, Ink::Text);
-                    continue;
-                }
-                Kind::Cross => {
-                    series.spots.iter().for_each(|s| self.cross(s));
-                    continue;
+            let draw = |ink, width| {
+                if line.len() > 1 {
+                    self.canvas.line(&line, ink, width);
                 }
             };
-            if line.len() > 1 {
-                self.canvas.line(&line, ink, width);
+            match series.kind {
+                Kind::Line => draw(Ink::Series(i), 2),
+                Kind::Samples => draw(Ink::Series(0), 1),
+                Kind::Level => draw(Ink::Series(1), 3),
+                Kind::Roof => draw(Ink::Text, 2),
+                Kind::Trend => self.canvas.dashed(&line, Ink::Text),
+                Kind::Cross => series.spots.iter().for_each(|s| self.cross(s)),
             }
             match (series.kind, line.as_slice(), series.spots.as_slice()) {
                 (Kind::Line, _, spots) => self.spots(spots, i),
-                (Kind::Samples, ..) => self.samples(&series.line, ink),
-                (_, [from, .., to], [spot, ..]) => {
-                    let to = (to.0, to.1 + 6.0);
-                    self.canvas.tooltip((from.0, from.1 - 6.0), to, &spot.mark.about);
+                (Kind::Samples, ..) => self.samples(&series.line, Ink::Series(0)),
+                (Kind::Level | Kind::Roof, [(left, high), .., (right, low)], [spot, ..]) => {
+                    let to = (*right, low + 6.0);
+                    self.canvas.tooltip((*left, high - 6.0), to, &spot.mark.about);
                 }
                 _ => {}
             }
@@ -330,11 +313,7 @@ impl Plot<'_> {
         }
         let (time, unit) = (self.x.label.rsplit(", ").next().unwrap_or_default(), &self.y.label);
         for strip in all.chunks(all.len().div_ceil(STRIPS).max(1)) {
-            let ends = |i: usize| {
-                let values = || strip.iter().map(|p| p[i]);
-                [values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)]
-            };
-            let ([from, to], [least, most]) = (ends(0), ends(1));
+            let [[from, to], [least, most]] = [0, 1].map(|i| ends(strip.iter().map(|p| p[i])));
             let [first, last, low, high] = [from, to, least, most].map(digits);
             let text = match strip.len() {
                 1 => format!("{first} {time}: {low} {unit}"),

@@ -1,7 +1,9 @@
 use proofmark_model::Verdict;
 
+use super::bars::CUT;
 use super::*;
-use crate::view::{Axis, Bar, BarGroup, Kind, Limit, Mark, Panel, Rule, RuleKind, Series, Spot};
+use crate::view::chart::Limit;
+use crate::view::{Axis, Bar, BarChart, BarGroup, Kind, Mark, Panel, Rule, RuleKind, Series, Spot};
 
 const ODD: [&[f64]; 6] = [&[], &[0.0], &[-5.0, 5.0], &[1e-300, 9e6], &[f64::NAN, 1.0], &[-9e6]];
 

@@ -3,6 +3,8 @@
 use proofmark_model::{format_count, format_size};
 use serde::Serialize;
 
+use crate::view::num::ends;
+
 /// Ticks that an axis aims at.
 const TICKS: f64 = 5.0;
 /// Most powers of ten on a logarithmic axis.
@@ -20,14 +22,12 @@ const POWERS: u32 = 5;
 /// A label of an axis.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Tick {
-    /// Its value.
     pub at: f64,
-    /// Its text.
     pub label: String,
 }
 
 /// An axis over values that are finite and below 10 million.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Axis {
     /// What it shows, with its unit.
     pub label: String,
@@ -44,7 +44,7 @@ pub struct Axis {
 impl Axis {
     /// Holds zero and all values, from and to a multiple of the step between its ticks.
     pub fn linear(label: &str, values: impl Iterator<Item = f64>) -> Self {
-        let (low, high) = range(values.chain([0.0]), f64::NEG_INFINITY);
+        let [low, high] = ends(values.chain([0.0]).filter(|v| v.is_finite()));
         let step = match (high - low) / TICKS {
             rough if rough < 1e-10 => return Self::linear(label, [1.0].into_iter()),
             rough => round(rough),
@@ -56,14 +56,14 @@ impl Axis {
         let ticks = (0..=(high - low) as i32)
             .map(|i| Tick { at: at(i), label: number(at(i), digits) })
             .collect();
-        Self { ends: [low * step, high * step], ticks, ..Self::named(label, vec![]) }
+        Self { label: label.to_owned(), ends: [low * step, high * step], ticks, ..Self::default() }
     }
 
     /// Holds all values above next to nothing, from and to a number that begins with 1, 2 or 5.
     pub fn log(label: &str, values: impl Iterator<Item = f64>) -> Self {
-        let (low, high) = match range(values, TINY) {
-            (low, high) if low <= high => (low, high),
-            _ => (1.0, 10.0),
+        let [low, high] = match ends(values.filter(|v| v.is_finite() && *v > TINY)) {
+            found @ [low, high] if low <= high => found,
+            _ => [1.0, 10.0],
         };
         let top = high.log10().ceil() as i32;
         let steps: Vec<f64> = (top - DECADES..=top).flat_map(decade).collect();
@@ -75,11 +75,10 @@ impl Axis {
             .flat_map(|power| decade(power).into_iter().take(each))
             .filter(|v| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(v))
             .map(|at| Tick { at, label: number(at, (-at.log10().floor()).max(0.0) as usize) });
-        let label = format!("{label}, log");
-        Self { log: true, ends: [low, high], ticks: ticks.collect(), ..Self::named(&label, vec![]) }
+        let (label, ticks) = (format!("{label}, log"), ticks.collect());
+        Self { label, log: true, ends: [low, high], ticks, named: false }
     }
 
-    /// Linear or logarithmic.
     pub fn either(log: bool, label: &str, values: impl Iterator<Item = f64>) -> Self {
         if log { Self::log(label, values) } else { Self::linear(label, values) }
     }
@@ -90,23 +89,20 @@ impl Axis {
         let (low, high) = (log(sizes.first()), log(sizes.last()));
         let step = (high - low).div_ceil(POWERS).max(1);
         let powers = (low..=high).step_by(step as usize).map(|e| 1 << e);
-        let labelled: Vec<u64> = if sizes.len() <= FEW { sizes.to_vec() } else { powers.collect() };
+        let labelled = if sizes.len() <= FEW { sizes.to_vec() } else { powers.collect() };
         let ends = [sizes.first(), sizes.last()].map(|b| b.map_or(1.0, |b| *b.max(&1) as f64));
-        let tick = |b: &u64| Tick { at: b.max(&1).to_owned() as f64, label: format_size(*b) };
-        let ticks = labelled.iter().map(tick).filter(|t| t.at >= ends[0]).collect();
-        Self { log: true, ends, ticks, ..Self::named(label, vec![]) }.with_margin()
+        let tick = |b: u64| Tick { at: b.max(1) as f64, label: format_size(b) };
+        let ticks = labelled.into_iter().map(tick).filter(|t| t.at >= ends[0]).collect();
+        Self { label: label.to_owned(), log: true, ends, ticks, named: false }.with_margin()
     }
 
     /// Names side by side, at 0, 1, 2 and so on.
     pub fn named(label: &str, names: Vec<String>) -> Self {
         let ends = [-0.5, names.len().max(1) as f64 - 0.5];
+        let named = !names.is_empty();
         let tick = |(i, label)| Tick { at: i as f64, label };
         let ticks = names.into_iter().enumerate().map(tick).collect();
-        Self { label: label.to_owned(), log: false, ends, ticks, named: true }.but_numbers()
-    }
-
-    fn but_numbers(self) -> Self {
-        Self { named: !self.ticks.is_empty(), ..self }
+        Self { label: label.to_owned(), log: false, ends, ticks, named }
     }
 
     /// With room beyond its ends.
@@ -141,13 +137,6 @@ impl Axis {
     pub fn holds(&self, value: f64) -> bool {
         (self.ends[0]..=self.ends[1]).contains(&value)
     }
-}
-
-/// The least and the greatest of the finite values above a limit.
-fn range(values: impl Iterator<Item = f64>, above: f64) -> (f64, f64) {
-    let (low, high) = (f64::INFINITY, f64::NEG_INFINITY);
-    let values = values.filter(|v| v.is_finite() && *v > above);
-    values.fold((low, high), |(low, high), v| (low.min(v), high.max(v)))
 }
 
 /// 1, 2 or 5 times a power of ten, not below `rough`.

@@ -4,12 +4,10 @@ use serde::Serialize;
 
 use super::{Mark, doubt};
 
-/// One bar.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Bar {
     /// Whose it is: 0 ours, from 1 the tools of the workload, so that each has its own colour.
     pub who: usize,
-    /// Its name.
     pub name: String,
     /// Value, interval, ceiling and verdict. Without a ceiling where the group has it.
     pub mark: Mark,
@@ -33,20 +31,17 @@ pub struct BarGroup {
     pub name: String,
     /// Ours first.
     pub bars: Vec<Bar>,
-    /// The ceiling of all of them.
     pub ceiling: Option<Limit>,
 }
 
 /// Bars against their ceilings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BarChart {
-    /// Title.
     pub title: String,
     /// What a reader would see, in words.
     pub description: String,
     /// Label of the values' axis.
     pub unit: String,
-    /// From the top.
     pub groups: Vec<BarGroup>,
     /// What is left out; empty if nothing is.
     pub left_out: String,

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 pub use self::axis::{Axis, Tick};
 pub use self::bars::{Bar, BarChart, BarGroup, Limit};
+use super::num::ends;
 use super::text::plural;
 
 /// Lines in one chart.
@@ -26,7 +27,6 @@ pub const AXIS: f64 = 1e7;
 /// One value, on its chart's scale.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Mark {
-    /// The value.
     pub value: f64,
     /// The same as it is printed.
     pub text: String,
@@ -34,7 +34,6 @@ pub struct Mark {
     pub about: String,
     /// 95 % interval.
     pub interval: Option<[f64; 2]>,
-    /// Ceiling.
     pub ceiling: Option<f64>,
     /// Where the rate fell: what it began with and what lasted.
     pub fall: Option<[f64; 2]>,
@@ -49,11 +48,9 @@ pub struct Spot {
     pub at: f64,
     /// The same in words.
     pub x: String,
-    /// The value.
     pub mark: Mark,
     /// What is written at it.
     pub label: String,
-    /// Whether the line saturates there.
     pub saturates: bool,
 }
 
@@ -67,7 +64,6 @@ pub enum Kind {
     Samples,
     /// A stretch in which a value stayed the same.
     Level,
-    /// A trend.
     Trend,
     /// A limit, named at its right end.
     Roof,
@@ -75,33 +71,26 @@ pub enum Kind {
     Cross,
 }
 
-/// Values that belong together.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Series {
     /// Name in the legend.
     pub name: String,
-    /// What it is.
     pub kind: Kind,
     /// Corners of its line, from left to right.
     pub line: Vec<[f64; 2]>,
     /// Corners of the line of its ceiling; empty where each value has its own.
     pub ceiling: Vec<[f64; 2]>,
-    /// Its values.
     pub spots: Vec<Spot>,
 }
 
 /// What an upright rule is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum RuleKind {
-    /// Reported by the machine.
     Reported,
-    /// Found by measurement.
     Measured,
-    /// A change of level.
     Change,
 }
 
-/// An upright rule.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Rule {
     /// Place on the axis from left to right.
@@ -110,7 +99,6 @@ pub struct Rule {
     pub label: String,
     /// What a pointer over it shows; empty if nothing.
     pub about: String,
-    /// What it is.
     pub kind: RuleKind,
 }
 
@@ -119,28 +107,22 @@ pub struct Rule {
 pub struct Panel {
     /// What it shows, and its unit.
     pub name: [String; 2],
-    /// Its values.
     pub points: Vec<[f64; 2]>,
     /// The same in words.
     pub about: String,
 }
 
-/// A chart.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Chart {
-    /// Title.
     pub title: String,
     /// What a reader would see, in words.
     pub description: String,
-    /// From left to right.
     pub x: Axis,
-    /// Upwards.
     pub y: Axis,
     /// The one to go by first.
     pub series: Vec<Series>,
     /// Marks of the axis from left to right.
     pub rules: Vec<Rule>,
-    /// Plots below.
     pub below: Vec<Panel>,
     /// What its signs are; empty where the page says it of all charts.
     pub key: String,
@@ -149,7 +131,6 @@ pub struct Chart {
 }
 
 impl Series {
-    /// A line through values.
     pub fn through(name: &str, mut spots: Vec<Spot>) -> Self {
         spots.sort_by(|a, b| a.at.total_cmp(&b.at));
         Self::along(name, spots)
@@ -185,9 +166,7 @@ impl Chart {
     ) -> Self {
         let y = Axis::either(log, unit, values(&series, log).into_iter());
         let description = describe(&series, [unit, by]);
-        let (rules, below) = (Vec::new(), Vec::new());
-        let (key, left_out) = (String::new(), String::new());
-        Self { title, description, x, y, series, rules, below, key, left_out }
+        Self { title, description, x, y, series, ..Self::default() }
     }
 
     /// Of the series with the highest values, as many as a reader can follow.
@@ -199,10 +178,9 @@ impl Chart {
         mut series: Vec<Series>,
     ) -> Self {
         series.sort_by(|a, b| b.top().total_cmp(&a.top()));
-        let more = series.len().saturating_sub(LINES);
+        let left_out = left_out(series.len().saturating_sub(LINES), "line", "in the table");
         series.truncate(LINES);
         let log = may_be_log && wide(&series);
-        let left_out = left_out(more, "line", "in the table");
         Self { left_out, ..Self::new(title, x, words, log, series) }
     }
 }
@@ -217,8 +195,7 @@ pub fn left_out(more: usize, what: &str, place: &str) -> String {
 
 /// Whether values differ so much that only a logarithm shows all.
 pub fn wide(series: &[Series]) -> bool {
-    let values = || series.iter().flat_map(|s| &s.spots).map(|s| s.mark.value);
-    let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    let [low, high] = ends(series.iter().flat_map(|s| &s.spots).map(|s| s.mark.value));
     low > 0.0 && high > SPAN * low
 }
 
@@ -236,7 +213,6 @@ fn values(series: &[Series], log: bool) -> Vec<f64> {
     marks().flat_map(of).chain(corners).chain(ceilings).collect()
 }
 
-/// Every value of every line.
 fn describe(series: &[Series], [unit, by]: [&str; 2]) -> String {
     let value = |s: &Spot| {
         let saturates = if s.saturates { " (saturates)" } else { "" };

@@ -18,14 +18,11 @@ const FAR: u64 = 32;
 
 /// The axis of one workload's charts.
 pub struct Across<'a> {
-    /// The parameter.
     pub parameter: &'a str,
-    /// The axis.
     pub axis: Axis,
     kind: Kind,
 }
 
-/// How values get their places.
 enum Kind {
     /// Side by side.
     Each(Vec<Param>),
@@ -105,13 +102,9 @@ impl<'a> Across<'a> {
                 let at = values.iter().position(|v| *v == value)?;
                 Some((at as f64, parameter_value(group.spec, self.parameter, &value)))
             }
-            Kind::Sizes => {
-                let bytes = m.params.int(self.parameter)?;
-                Some((bytes as f64, format_size(bytes)))
-            }
-            Kind::Numbers => {
+            Kind::Sizes | Kind::Numbers => {
                 let n = m.params.int(self.parameter)?;
-                Some((n as f64, format_count(n)))
+                Some((n as f64, if self.is_n() { format_count(n) } else { format_size(n) }))
             }
             Kind::Background(scale) => {
                 let rate = background(m)?;
@@ -141,10 +134,8 @@ impl<'a> Across<'a> {
         let levels = levels::levels(&group.run.host);
         let size = |l: &levels::Level| format!("{} {}", l.name, format_size(l.bytes));
         let reported: Vec<String> = levels.iter().map(size).collect();
-        let mut rules: Vec<Rule> = levels
-            .iter()
-            .map(|l| rule(l.bytes as f64, l.name.to_owned(), RuleKind::Reported))
-            .collect();
+        let of = |l: &levels::Level| rule(l.bytes as f64, l.name.to_owned(), RuleKind::Reported);
+        let mut rules: Vec<Rule> = levels.iter().map(of).collect();
         for d in levels::disagreements(group.run.measurements.iter()) {
             if !rules.iter().any(|r| r.kind == RuleKind::Measured && r.label == d.level) {
                 rules.push(rule(d.measured, d.level, RuleKind::Measured));

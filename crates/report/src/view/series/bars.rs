@@ -14,7 +14,6 @@ use crate::view::text::plural;
 /// Bars in one chart.
 const BARS: usize = 12;
 
-/// The bar charts of one workload.
 pub fn bars(group: &Group, scale: &Scale) -> Vec<BarChart> {
     let drawn = drawable(group, scale);
     let isas: BTreeSet<Option<&str>> = drawn.iter().map(|m| m.params.text("isa")).collect();

@@ -19,7 +19,6 @@ use crate::view::saturation::{self, RING};
 /// The parameters of which a chart is drawn where points differ in them.
 const PARAMETERS: [&str; 4] = ["block_size", "threads", "streams", "queue_depth"];
 
-/// What an arrow means.
 const FALL: &str = "Arrow: the rate fell from the burst rate to the sustained rate.";
 
 /// The line charts of one workload: for each way to a disk's file one along the workload's axis, and
@@ -86,11 +85,11 @@ fn along<'a>(
     let name = group.short_without(members.first()?, &differing);
     said.extend(common);
     let panels = panels(group, &members, &said, LINES);
-    let named = |p: &Panel| {
+    let drawn = |p: &Panel| {
         let names = [&*name, &p.name].into_iter().filter(|n| !n.is_empty());
-        names.collect::<Vec<_>>().join(", ")
+        chart(group, scale, value, &across, p, &names.collect::<Vec<_>>().join(", "))
     };
-    Some(panels.iter().map(|p| chart(group, scale, value, &across, p, &named(p))).collect())
+    Some(panels.iter().map(drawn).collect())
 }
 
 /// Parameters that vary in the workload and not among these.
@@ -103,23 +102,6 @@ fn common<'a>(group: &Group<'a>, members: &[&Measurement], said: &[&str]) -> Vec
     group.varying.iter().copied().filter(|n| !said.contains(n)).filter(same).collect()
 }
 
-/// The scale of each of these measurements, all with one label.
-fn scales<'s>(
-    value: Value,
-    group: &Group,
-    all: &'s [&'s Measurement],
-    rates: &'s Scale,
-) -> Box<dyn Fn(&Measurement) -> Scale + 's> {
-    let iops = chart_iops(all.iter().copied());
-    let times: Vec<f64> = all.iter().filter_map(|m| value.read(group, m)).collect();
-    let times = Scale::for_values(&times, Unit::Second);
-    Box::new(move |m| match value {
-        Value::Iops => iops(m).unwrap_or_else(|| rates.clone()),
-        Value::P50 => times.clone(),
-        _ => rates.clone(),
-    })
-}
-
 fn chart(
     group: &Group,
     rates: &Scale,
@@ -129,7 +111,15 @@ fn chart(
     name: &str,
 ) -> Chart {
     let rings = if across.is_n() { saturation::points(group, &panel.members) } else { Vec::new() };
-    let scales = scales(value, group, &panel.members, rates);
+    let iops = chart_iops(panel.members.iter().copied());
+    let times: Vec<f64> = panel.members.iter().filter_map(|m| value.read(group, m)).collect();
+    let times = Scale::for_values(&times, Unit::Second);
+    // All have one label.
+    let scales = |m: &Measurement| match value {
+        Value::Iops => iops(m).unwrap_or_else(|| rates.clone()),
+        Value::P50 => times.clone(),
+        _ => rates.clone(),
+    };
     let mut lines = Vec::new();
     for m in &panel.members {
         let found = across.place(group, m).zip(value.mark(group, m, &scales(m)));
@@ -160,8 +150,7 @@ fn chart(
         (FALL, spots().any(|s| s.mark.fall.is_some())),
         (&about, !about.is_empty()),
     ];
-    let key: Vec<&str> =
-        key.into_iter().filter_map(|(text, there)| there.then_some(text)).collect();
+    let key: Vec<&str> = key.iter().filter(|(_, there)| *there).map(|(text, _)| *text).collect();
     // Rates of a CPU are compared with their ceilings and with zero.
     let may_be_log = panel.members.iter().all(|m| m.subsystem != Subsystem::Cpu);
     let unit = panel.members.first().map(|m| scales(m).label().to_owned()).unwrap_or_default();

@@ -16,8 +16,7 @@ use proofmark_model::Measurement;
 
 pub use self::bars::bars;
 pub use self::lines::lines;
-pub use self::value::mark;
-use self::value::on_axis;
+pub use self::value::{mark, on_axis};
 use super::disk::way;
 use super::label::Group;
 use super::num::Scale;

@@ -15,7 +15,6 @@ pub struct Panel<'a> {
     pub name: String,
     /// Those parameters and the ones on the axis: not part of a line's name.
     pub said: Vec<&'a str>,
-    /// Its measurements.
     pub members: Vec<&'a Measurement>,
 }
 
@@ -32,51 +31,32 @@ pub fn panels<'a>(
     loop {
         let parts = split(members, &splitting);
         let crowded = parts.iter().any(|p| combinations(group, p, &said) > most);
-        let next = group
-            .varying
-            .iter()
-            .copied()
-            .filter(|n| !said.contains(n))
-            .filter_map(|n| {
-                let values: BTreeSet<_> = members.iter().map(|m| m.params.get(n)).collect();
-                (values.len() > 1).then_some((values.len(), n))
-            })
-            .min();
+        let values = |n| members.iter().map(|m| m.params.get(n)).collect::<BTreeSet<_>>().len();
+        let unsaid = group.varying.iter().copied().filter(|n| !said.contains(n));
+        let next = unsaid.map(|n| (values(n), n)).filter(|(values, _)| *values > 1).min();
         match next {
             Some((values, name)) if crowded && parts.len() * values <= PANELS => {
                 said.push(name);
                 splitting.push(name);
             }
             _ => {
-                return parts
-                    .into_iter()
-                    .map(|members| Panel {
-                        name: members.first().map_or_else(String::new, |m| {
-                            let others: Vec<&str> = group
-                                .varying
-                                .iter()
-                                .chain(&group.fixed)
-                                .copied()
-                                .filter(|n| !splitting.contains(n))
-                                .collect();
-                            group.short_without(m, &others)
-                        }),
-                        said: said.clone(),
-                        members,
-                    })
-                    .collect();
+                let all = group.varying.iter().chain(&group.fixed).copied();
+                let others: Vec<&str> = all.filter(|n| !splitting.contains(n)).collect();
+                let panel = |members: Vec<&'a Measurement>| {
+                    let first = members.first();
+                    let name = first.map_or_else(String::new, |m| group.short_without(m, &others));
+                    Panel { name, said: said.clone(), members }
+                };
+                return parts.into_iter().map(panel).collect();
             }
         }
     }
 }
 
 fn split<'a>(members: &[&'a Measurement], by: &[&str]) -> Vec<Vec<&'a Measurement>> {
-    let key = |m: &'a Measurement| -> Vec<Option<&'a Param>> {
-        by.iter().map(|n| m.params.get(n)).collect()
-    };
     let mut parts: Vec<(Vec<Option<&Param>>, Vec<&Measurement>)> = Vec::new();
     for m in members {
-        let key = key(m);
+        let key: Vec<Option<&Param>> = by.iter().map(|n| m.params.get(n)).collect();
         match parts.iter_mut().find(|(k, _)| *k == key) {
             Some((_, part)) => part.push(m),
             None => parts.push((key, vec![m])),

@@ -9,10 +9,8 @@ use crate::view::num::{Scale, percent};
 use crate::view::operation;
 use crate::view::verdict_mark;
 
-/// What a chart shows of a measurement.
 #[derive(Debug, Clone, Copy)]
 pub enum Value {
-    /// Its value.
     Rate,
     /// Its value as operations per second, each of its own block size.
     Iops,
@@ -33,7 +31,6 @@ impl Value {
         Some(value).filter(|v| v.is_finite())
     }
 
-    /// The unit of that.
     pub fn unit(self, m: &Measurement) -> Unit {
         match self {
             Self::Rate | Self::Iops => m.unit,

@@ -13,7 +13,6 @@ use crate::view::num::Scale;
 pub struct Line<'g, 'a> {
     /// Name in the legend.
     pub name: String,
-    /// Whose points they are.
     pub group: &'g Group<'a>,
     /// Place on the axis in its own unit, and the point.
     pub points: Vec<(u64, &'a Measurement)>,
@@ -21,13 +20,11 @@ pub struct Line<'g, 'a> {
 
 /// What a chart across workloads says of itself.
 pub struct About<'s> {
-    /// Title.
     pub title: &'s str,
     /// Label of the axis from left to right.
     pub axis: &'s str,
     /// How a place on that axis is written.
     pub place: fn(u64) -> String,
-    /// What the values are.
     pub value: Value,
     /// What to know of it; empty if nothing.
     pub key: &'s str,

@@ -4,14 +4,13 @@ use proofmark_model::Trial;
 
 use super::{Clock, Timed};
 use crate::view::chart::{AXIS, Panel};
-use crate::view::num::{median, plain};
+use crate::view::num::{ends, median, plain};
 
 /// A name, a unit, and a value of a sample that had so many CPUs.
 type Condition = (&'static str, &'static str, fn(&Trial, f64) -> Option<f64>);
 
 const SHARE: &str = "% of the CPUs' time";
 
-/// Every condition that may be drawn.
 const CONDITIONS: [Condition; 6] = [
     ("clock", "GHz", |t, _| t.conditions.clock_hz.map(|v| v / 1e9)),
     ("steal", SHARE, |t, cpus| share(t.conditions.steal_s?, t, cpus)),
@@ -54,8 +53,7 @@ pub fn conditions(timed: &[Timed], each: usize, clock: Clock) -> (Vec<Panel>, Op
 /// `2.9 to 3.1 GHz, median 3.0`.
 fn range(all: &[[f64; 2]], unit: &str) -> Option<String> {
     let values = || all.iter().map(|[_, v]| *v);
-    let [low, high] =
-        [values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)];
+    let [low, high] = ends(values());
     let [low, middle, high] =
         [low, median(values())?, high].map(|v| plain((v * 100.0).round() / 100.0));
     Some(match low == high {

@@ -1,12 +1,14 @@
 //! Levels, changes and trend in words and as a table. Every factor is that of the medians that the
 //! table prints.
 
-use proofmark_model::{Level, Measurement, Series, Unit, format_factor, format_seconds};
+use proofmark_model::{
+    Change, Level, Measurement, Series, Unit, format_count, format_factor, format_seconds,
+};
 
 use super::Timed;
 use crate::view::keyed::caption;
 use crate::view::label::{Group, why_no_trials};
-use crate::view::num::{Scale, percent};
+use crate::view::num::{Scale, ends, percent};
 use crate::view::table::{Cell, Table};
 use crate::view::text::{clean, plural};
 
@@ -17,13 +19,10 @@ const HOUR: f64 = 3600.0;
 /// The cause where no recorded condition changed together with the value.
 const NO_CAUSE: &str = "no recorded condition changed with it";
 
-/// One change in words.
 pub struct ChangeText {
     /// Seconds after the first sample's start.
     pub at_s: f64,
-    /// Level after / level before.
     pub factor: f64,
-    /// All of it.
     pub sentence: String,
 }
 
@@ -52,30 +51,33 @@ fn ratio(series: &Series, at: usize) -> Option<f64> {
 /// Every change between two levels that the series holds.
 pub fn changes(m: &Measurement, scale: &Scale) -> Vec<ChangeText> {
     let Some(series) = &m.series else { return Vec::new() };
-    let of = |(i, c): (usize, &proofmark_model::Change)| {
+    let of = |(i, c): (usize, &Change)| {
         let factor = ratio(series, i)?;
-        let [before, after] = [series.levels.get(i)?, series.levels.get(i + 1)?];
-        let [from, to] = [before, after].map(|l| scale.with_label(l.median));
+        let [from, to] = [i, i + 1].map(|at| scale.with_label(series.levels.get(at)?.median));
         let went = match factor {
             f if f < 1.0 => "fell",
             f if f > 1.0 => "rose",
             _ => "went",
         };
-        let cause = c.cause.as_ref().map_or_else(|| NO_CAUSE.to_owned(), |c| clean(c));
         let sentence = format!(
-            "At {} ({} UTC) it {went} to {} times the level before, from {} to {}: {cause}.",
+            "At {} ({} UTC) it {went} to {} times the level before, from {} to {}: {}.",
             seconds(c.at_s),
             utc(c),
             format_factor(factor),
             from?,
             to?,
+            cause(Some(c)),
         );
         Some(ChangeText { at_s: c.at_s, factor, sentence })
     };
     series.changes.iter().enumerate().filter_map(of).collect()
 }
 
-fn utc(change: &proofmark_model::Change) -> String {
+fn cause(change: Option<&Change>) -> String {
+    change.and_then(|c| c.cause.as_deref()).map_or_else(|| NO_CAUSE.to_owned(), clean)
+}
+
+fn utc(change: &Change) -> String {
     change.at.0.strftime("%H:%M:%S").to_string()
 }
 
@@ -93,9 +95,7 @@ pub fn sentences(m: &Measurement, scale: &Scale, timed: &[Timed]) -> Vec<String>
 /// `3 levels, 15.6 to 31.2 Gop/s; the largest of 2 changes: at 200 s it fell ...`.
 pub fn in_short(m: &Measurement, scale: &Scale) -> Option<String> {
     let series = m.series.as_ref()?;
-    let medians = || series.levels.iter().map(|l| l.median).filter(|v| v.is_finite());
-    let low = medians().fold(f64::INFINITY, f64::min);
-    let high = medians().fold(f64::NEG_INFINITY, f64::max);
+    let [low, high] = ends(series.levels.iter().map(|l| l.median).filter(|v| v.is_finite()));
     Some(match changes(m, scale).as_slice() {
         [] => format!("one level, {}, no change.", level(series.levels.first()?, scale)?),
         changes => {
@@ -134,9 +134,7 @@ fn sampled(m: &Measurement, series: &Series, timed: &[Timed]) -> String {
     };
     let timed_s: f64 = timed.iter().map(|s| s.t.seconds).sum();
     let between = match percent(timed_s / last).filter(|_| timed_s < ALL_TIMED * last) {
-        Some(share) => {
-            format!("; {share} % of the time was timed, the rest was verification")
-        }
+        Some(share) => format!("; {share} % of the time was timed, the rest was verification"),
         None => String::new(),
     };
     format!(
@@ -175,7 +173,6 @@ fn trend(m: &Measurement, series: &Series, timed: &[Timed]) -> Option<String> {
     })
 }
 
-/// A row per level.
 pub fn table(group: &Group, m: &Measurement, scale: &Scale) -> Table {
     let Some(series) = &m.series else { return Table::default() };
     let name = match group.short(m) {
@@ -198,7 +195,7 @@ pub fn table(group: &Group, m: &Measurement, scale: &Scale) -> Table {
     table.keys = 2;
     for (i, l) in series.levels.iter().take(LEVELS).enumerate() {
         let mut cells = [l.from_s, l.until_s].map(|v| Cell::text(seconds(v))).to_vec();
-        cells.push(Cell::text(proofmark_model::format_count(l.trials)));
+        cells.push(Cell::text(format_count(l.trials)));
         cells.push(table.maybe(scale.number(l.median), || "not a finite number".to_owned()));
         let interval = l.ci95.and_then(|i| scale.tight_interval(i));
         cells.push(table.maybe(interval, || "fewer than 6 samples".to_owned()));
@@ -207,8 +204,7 @@ pub fn table(group: &Group, m: &Measurement, scale: &Scale) -> Table {
         cells.push(match change {
             None => Cell::text(""),
             Some((factor, change)) => {
-                let cause = change.and_then(|c| c.cause.as_deref()).map(clean);
-                let note = Some(table.note(cause.unwrap_or_else(|| NO_CAUSE.to_owned())));
+                let note = Some(table.note(cause(change)));
                 Cell { note, ..Cell::text(format_factor(factor)) }
             }
         });
