@@ -31,7 +31,7 @@ pub struct View {
     pub tally: Tally,
     /// A row per subsystem.
     pub subsystems: Table,
-    /// What is on the first screen of A, in its order.
+    /// What is on the first screen of A.
     pub first: Vec<Line>,
     /// Slower points, then faster ones, farthest from 1 first.
     pub differing: Vec<Line>,
@@ -56,7 +56,7 @@ pub struct Line {
     pub name: String,
     /// `less is better`, or empty.
     pub direction: &'static str,
-    /// The headline figures with their label.
+    /// The figure that the ratio is of with its label, and its name where it is not A's headline.
     pub a: Option<String>,
     /// See `a`.
     pub b: Option<String>,
