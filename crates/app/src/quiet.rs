@@ -54,35 +54,68 @@ impl Look {
 
 /// Says what else the machine does, if that will show in the figures; waits if it was asked to.
 pub fn look(host: &Host, wait: Option<Duration>) {
-    let Some(mut last) = Look::take(host) else { return };
+    let first = Look::take(host);
     let Some(longest) = wait else {
-        if last.is_quiet() {
-            return;
+        if let Some(first) = first.filter(|first| !first.is_quiet()) {
+            let words = first.words(host);
+            say(&format!(
+                "proofmark: warning: {words}: expect disturbed figures; --wait-quiet 5m waits for a \
+                 quiet machine"
+            ));
         }
-        let words = last.words(host);
-        say(&format!(
-            "proofmark: warning: {words}: expect disturbed figures; --wait-quiet 5m waits for a quiet \
-             machine"
-        ));
         return;
     };
-    let patience = format_seconds(longest.as_secs_f64());
-    say(&format!("proofmark: {}: waiting up to {patience} for a quiet machine", last.words(host)));
+    if let Some(first) = first {
+        let patience = format_seconds(longest.as_secs_f64());
+        let words = first.words(host);
+        say(&format!("proofmark: {words}: waiting up to {patience} for a quiet machine"));
+    }
+    let begun = Instant::now();
+    let waited = first
+        .map_or(Waited::Uncounted, |first| wait_until_quiet(first, longest, || Look::take(host)));
+    say(&waited.words(host, &format_seconds(begun.elapsed().as_secs_f64())));
+}
+
+/// How a wait ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Waited {
+    Quiet,
+    /// Time ran out after this look.
+    NotQuiet(Look),
+    /// The system does not count the CPUs' time.
+    Uncounted,
+}
+
+fn wait_until_quiet(
+    first: Look,
+    longest: Duration,
+    mut take: impl FnMut() -> Option<Look>,
+) -> Waited {
     let begun = Instant::now();
     let longest = longest.max(LOOK * IN_A_ROW);
-    let mut in_a_row = u32::from(last.is_quiet());
+    let (mut last, mut in_a_row) = (first, u32::from(first.is_quiet()));
     while in_a_row < IN_A_ROW && (begun.elapsed() < longest || in_a_row > 0) {
-        let Some(now) = Look::take(host) else { return };
+        let Some(now) = take() else { return Waited::Uncounted };
         in_a_row = if now.is_quiet() { in_a_row + 1 } else { 0 };
         last = now;
     }
-    let took = format_seconds(begun.elapsed().as_secs_f64());
-    match in_a_row {
-        IN_A_ROW => say(&format!("proofmark: CPUs idle after {took}")),
-        _ => say(&format!(
-            "proofmark: warning: not quiet after {took} (CPUs {:.0} % busy): expect disturbed figures",
-            100.0 * last.busy
-        )),
+    if in_a_row == IN_A_ROW { Waited::Quiet } else { Waited::NotQuiet(last) }
+}
+
+impl Waited {
+    fn words(self, host: &Host, took: &str) -> String {
+        match self {
+            Self::Quiet => format!("proofmark: CPUs quiet after {took}"),
+            Self::NotQuiet(last) => format!(
+                "proofmark: warning: not quiet after {took} ({}): expect disturbed figures",
+                last.words(host)
+            ),
+            Self::Uncounted => {
+                "proofmark: warning: this system does not count the CPUs' time: cannot wait for a \
+                 quiet machine"
+                    .to_owned()
+            }
+        }
     }
 }
 
@@ -104,5 +137,25 @@ mod tests {
         assert_eq!(quiet.words(&host), "CPUs 50 % busy, load 2.7 on 2 CPUs");
         assert!(Look { busy: 0.04, stolen: 0.0 }.is_quiet());
         assert!(!Look { busy: 0.04, stolen: 0.02 }.is_quiet());
+    }
+
+    #[test]
+    fn a_wait_ends_with_its_cause() {
+        let host = Host::unknown("test");
+        let (quiet, stolen) = (Look { busy: 0.0, stolen: 0.0 }, Look { busy: 0.04, stolen: 0.03 });
+        let waited = wait_until_quiet(stolen, Duration::ZERO, || Some(quiet));
+        assert_eq!(waited.words(&host, "2 s"), "proofmark: CPUs quiet after 2 s");
+        let look = || {
+            sleep(LOOK);
+            Some(stolen)
+        };
+        let waited = wait_until_quiet(stolen, Duration::ZERO, look);
+        assert_eq!(
+            waited.words(&host, "2 s"),
+            "proofmark: warning: not quiet after 2 s (CPUs 4 % busy, 3 % stolen): expect disturbed \
+             figures"
+        );
+        let waited = wait_until_quiet(stolen, Duration::ZERO, || None);
+        assert!(waited.words(&host, "2 s").contains("does not count the CPUs' time"));
     }
 }

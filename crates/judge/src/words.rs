@@ -1,11 +1,31 @@
 //! Words that depend on a number or on what is known.
 
-use proofmark_model::Probe;
 pub(crate) use proofmark_model::counted;
+use proofmark_model::{Ending, Measurement, Probe};
 
 /// A value that was found out, or that it was not and why.
 pub(crate) fn known<'a, T>(probe: &'a Probe<T>, what: &str) -> Result<&'a T, String> {
     probe.get().ok_or_else(|| format!("{what} is unknown ({})", probe.origin()))
+}
+
+/// Why a result has no figure that counts, by how its measurement ended.
+pub(crate) fn why_no_result(m: &Measurement) -> String {
+    match (m.missing.get("summary"), &m.ending) {
+        (Some(reason), _) => reason.clone(),
+        (None, Ending::Crashed { signal: Some(signal), detail }) => {
+            format!("the worker was ended by {signal}: {detail}")
+        }
+        (None, Ending::Crashed { signal: None, detail }) => format!("the worker died: {detail}"),
+        (None, Ending::Refused { reason }) => {
+            format!("the configuration is not possible there: {reason}")
+        }
+        (None, Ending::Unverified { reason }) => {
+            format!("the result failed verification: {reason}")
+        }
+        (None, Ending::Interrupted { by }) => format!("the run was stopped by {by}"),
+        (None, Ending::Unfinished) => "the measurement had not ended".to_owned(),
+        (None, Ending::Complete | Ending::Budget) => "no reason was recorded".to_owned(),
+    }
 }
 
 /// A factor with three significant digits: `0.0512`, `1.34`, `12.8`.

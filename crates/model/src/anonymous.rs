@@ -1,85 +1,154 @@
 //! A run without the names of its machine, its processes and its paths.
 
+mod kernel;
+#[cfg(test)]
+mod tests;
+mod vocabulary;
+
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use crate::{Host, Probe, Program, Run};
 
-/// Shorter names are too likely to be a part of something else.
-const SHORTEST: usize = 3;
+/// Names with their placeholders.
+type Names = BTreeMap<String, String>;
+
+/// A single letter is too likely to be a part of something else.
+const SHORTEST: usize = 2;
+
+/// What a machine is called instead; labels of a domain that follow its name belong to it.
+const HOST: &str = "host";
+const SERVER: &str = "server";
+
+/// The user of whom nothing can be told.
+const ROOT: &str = "root";
 
 impl Run {
     /// The same without host, process and path names, and without these `others`: each has the same
-    /// placeholder wherever text is free. Tools that the run itself started keep their names.
+    /// placeholder wherever text is free. Tools that the run itself started keep their names, and so
+    /// do words that the program itself uses, which no sentence could do without.
     ///
     /// # Errors
     /// If the run does not fit into JSON.
     pub fn anonymous(&self, others: &[String]) -> Result<Self, serde_json::Error> {
         let mut run = self.clone();
-        let mut everywhere = self.places(others);
+        let places = self.places(others);
         let named = Program::named_in_findings(&run.programs);
         for (i, program) in run.programs.iter_mut().enumerate() {
             program.name = format!("program {}", i + 1);
         }
-        everywhere.extend(named.zip(Program::named_in_findings(&run.programs)));
-        run.host.os.host_name = Probe::missing("left out (--anonymous)");
-        run.host.limits.cpu_stat.clear();
-        if let Probe::Known { value: storage, .. } = &mut run.host.storage {
-            storage.mount_options.clear();
-        }
-        if let Probe::Known { value: network, .. } = &mut run.host.network {
-            (network.boot_id, network.server.boot_id) = (None, None);
+        let programs = named.zip(Program::named_in_findings(&run.programs));
+        without_fields(&mut run.host, &places);
+        let ours = vocabulary::of(self)?;
+        let is_theirs = |name: &String| !ours.contains(&name.to_lowercase());
+        let mut in_texts: Names = places.into_iter().filter(|(name, _)| is_theirs(name)).collect();
+        in_texts.extend(programs);
+        if let Some(Probe::Known { value: line, .. }) = run.host.settings.get_mut(kernel::SETTING) {
+            *line = replaced(&kernel::without_names(line), &in_texts);
         }
         let mut json = serde_json::to_value(&run)?;
-        replace(&mut json, &everywhere);
+        replace_in_free_texts(&mut json, &in_texts);
         serde_json::from_value(json)
     }
 
     /// Names of hosts and paths with their placeholders.
-    fn places(&self, others: &[String]) -> BTreeMap<String, String> {
+    fn places(&self, others: &[String]) -> Names {
         let Host { os, storage, network, .. } = &self.host;
-        let hosts = os.host_name.get().map(|name| (name.clone(), "host".to_owned()));
         let network = network.get();
-        let server = network.map(|n| (n.server.name.clone(), "server".to_owned()));
-        let address = network.map(|n| (n.address.clone(), "address".to_owned()));
+        let machines = os.host_name.get().map(|name| (name, HOST)).into_iter();
+        let machines = machines.chain(network.map(|n| (&n.server.name, SERVER)));
+        let in_domains = machines.clone().filter_map(|(name, word)| {
+            let (label, _) = name.split_once('.')?;
+            Some((label.to_owned(), word))
+        });
+        let address = network.map(|n| (&n.address, "address"));
         let storage = storage.get();
-        let path = storage.map(|s| (s.path.clone(), "directory".to_owned()));
-        let mount = storage.map(|s| (s.mount_point.clone(), "mount point".to_owned()));
-        let behind =
-            storage.into_iter().flat_map(|s| s.devices.iter().filter_map(|d| d.backing.clone()));
-        let behind = behind.map(|file| (file, "file".to_owned()));
-        let others = others.iter().map(|name| (name.clone(), "name".to_owned()));
+        let path = storage.map(|s| (&s.path, "directory"));
+        let mount = storage.map(|s| (&s.mount_point, "mount point"));
+        let behind = storage.into_iter().flat_map(|s| &s.devices);
+        let behind = behind.filter_map(|d| Some((d.backing.as_ref()?, "file")));
+        let others = others.iter().filter(|name| *name != ROOT).map(|name| (name, "name"));
         // What is called the same as another thing has the first one's placeholder.
-        let all = hosts.into_iter().chain(server).chain(address).chain(path).chain(mount);
-        let mut names = BTreeMap::new();
-        for (name, placeholder) in all.chain(behind).chain(others) {
+        let all = machines.chain(address).chain(path).chain(mount).chain(behind).chain(others);
+        let all = all.map(|(name, word)| (name.clone(), word)).chain(in_domains);
+        let mut names = Names::new();
+        for (name, placeholder) in all {
             if name.len() >= SHORTEST && name != "localhost" {
-                names.entry(name).or_insert(placeholder);
+                names.entry(name).or_insert_with(|| placeholder.to_owned());
             }
         }
         names
     }
 }
 
-/// Parts of a run whose words are ids and declarations of the program.
-const OURS: [&str; 9] =
-    ["schema", "workloads", "plan", "params", "workload", "check", "unit", "kind", "tool"];
+/// The fields that hold nothing but a name.
+fn without_fields(host: &mut Host, places: &Names) {
+    let replace = |name: &mut String| {
+        if let Some(placeholder) = places.get(name) {
+            name.clone_from(placeholder);
+        }
+    };
+    host.os.host_name = Probe::missing("left out (--anonymous)");
+    host.limits.cpu_stat.clear();
+    if let Probe::Known { value: storage, .. } = &mut host.storage {
+        storage.mount_options.clear();
+        replace(&mut storage.path);
+        replace(&mut storage.mount_point);
+        storage.devices.iter_mut().filter_map(|d| d.backing.as_mut()).for_each(replace);
+    }
+    if let Probe::Known { value: network, .. } = &mut host.network {
+        (network.boot_id, network.server.boot_id) = (None, None);
+        replace(&mut network.address);
+        replace(&mut network.server.name);
+    }
+}
 
-/// The folder of cgroups, below which names tell of users and containers.
-const CGROUPS: &str = "/sys/fs/cgroup";
+/// Fields whose text may be anything, and all below them. No other may change, or the run could not
+/// be read again.
+const FREE: [&str; 15] = [
+    "advice", "bound", "cause", "command", "counts", "detail", "evidence", "formula", "imported",
+    "label", "message", "missing", "note", "reason", "source",
+];
 
-fn replace(value: &mut Value, names: &BTreeMap<String, String>) {
+/// Declarations of the program, and parameters.
+const OURS: [&str; 3] = ["workloads", "plan", "params"];
+
+/// Factors of a ceiling: their source is one of a few words.
+const INPUTS: &str = "inputs";
+
+fn replace_in_free_texts(value: &mut Value, names: &Names) {
+    match value {
+        Value::Array(all) => all.iter_mut().for_each(|v| replace_in_free_texts(v, names)),
+        Value::Object(all) => {
+            for (key, value) in all {
+                match key.as_str() {
+                    key if FREE.contains(&key) => replace_all(value, names),
+                    key if OURS.contains(&key) => {}
+                    INPUTS => {
+                        let notes = value.as_array_mut().into_iter().flatten();
+                        let notes = notes.filter_map(|input| input.get_mut("note"));
+                        notes.for_each(|note| replace_all(note, names));
+                    }
+                    _ => replace_in_free_texts(value, names),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn replace_all(value: &mut Value, names: &Names) {
     match value {
         Value::String(text) => *text = without_cgroups(&replaced(text, names)),
-        Value::Array(all) => all.iter_mut().for_each(|v| replace(v, names)),
-        Value::Object(all) => {
-            let free = all.iter_mut().filter(|(key, _)| !OURS.contains(&key.as_str()));
-            free.for_each(|(_, v)| replace(v, names));
-        }
+        Value::Array(all) => all.iter_mut().for_each(|v| replace_all(v, names)),
+        Value::Object(all) => all.values_mut().for_each(|v| replace_all(v, names)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
+
+/// The folder of cgroups, below which names tell of users and containers.
+const CGROUPS: &str = "/sys/fs/cgroup";
 
 /// The text with paths of cgroups cut short.
 fn without_cgroups(text: &str) -> String {
@@ -93,20 +162,21 @@ fn without_cgroups(text: &str) -> String {
 }
 
 /// The text with each name replaced where it is a word of its own; the longest names first.
-fn replaced(text: &str, names: &BTreeMap<String, String>) -> String {
+fn replaced(text: &str, names: &Names) -> String {
     let mut longest: Vec<(&String, &String)> = names.iter().collect();
     longest.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
     let mut text = text.to_owned();
     for (name, placeholder) in longest {
+        let is_machine = [HOST, SERVER].contains(&placeholder.as_str());
         let mut from = 0;
         while let Some(at) = text[from..].find(name.as_str()).map(|at| from + at) {
             let end = at + name.len();
-            let joins = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
             let before = text[..at].chars().next_back().is_some_and(joins);
             let after = text[end..].chars().next().is_some_and(joins);
             from = if before || after {
                 end
             } else {
+                let end = if is_machine { end + domain(&text[end..]) } else { end };
                 text.replace_range(at..end, placeholder);
                 at + placeholder.len()
             };
@@ -115,43 +185,19 @@ fn replaced(text: &str, names: &BTreeMap<String, String>) -> String {
     text
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{measurement, run, spec};
-    use crate::{Finding, Params, Severity, Unit};
+/// Whether a letter makes one word with the one beside it.
+fn joins(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '-'
+}
 
-    #[test]
-    fn no_name_is_left_and_no_word_is_torn() {
-        let spec = spec("cpu.flops", Unit::FlopPerSecond);
-        let mut run = run(vec![measurement(&spec, Params::default(), &[1.0; 8])]);
-        run.host.os.host_name = Probe::known("web-3".to_owned(), "/proc/sys/kernel/hostname");
-        run.host.limits.cpu_quota =
-            Probe::missing("/sys/fs/cgroup/user.slice/user-1000.slice: gone");
-        let used = |name: &str| Program { name: name.into(), cpu_s: 1.0, of_one_cpu: 0.1 };
-        run.programs = vec![used("payroll")];
-        let said = "web-3 used 12 % in /home/alice/x; web-31 nothing";
-        let advice = "ask alice (CPU use during the run: payroll 10.0 %)";
-        let finding = Finding::new("other_cpu", Severity::Note, said, advice);
-        run.measurements[0].findings = vec![finding];
-        let bare = run.anonymous(&["/home/alice".to_owned(), "alice".to_owned()]).unwrap();
-        assert_eq!(
-            bare.measurements[0].findings[0].message,
-            "host used 12 % in name/x; web-31 nothing"
-        );
-        let json = serde_json::to_string(&bare).unwrap();
-        let gone = ["payroll", "web-3 ", "alice", "user-1000"];
-        assert!(gone.iter().all(|name| !json.contains(name)), "{json}");
-        assert_eq!(bare.measurements[0].trials, run.measurements[0].trials);
-        assert_eq!(bare.workloads, run.workloads);
+/// Bytes of the domain that a text begins with: `.corp.example`.
+fn domain(text: &str) -> usize {
+    let mut length = 0;
+    while let Some(label) = text[length..].strip_prefix('.') {
+        match label.find(|c| !joins(c)).unwrap_or(label.len()) {
+            0 => break,
+            bytes => length += 1 + bytes,
+        }
     }
-
-    #[test]
-    fn a_name_like_one_of_ours_loses_no_run() {
-        let mut run = run(Vec::new());
-        run.host.os.host_name = Probe::known("proofmark".to_owned(), "test");
-        let bare = run.anonymous(&["run".to_owned(), "server".to_owned()]).unwrap();
-        assert_eq!(bare.schema, run.schema);
-        crate::read_run(&serde_json::to_string(&bare).unwrap()).unwrap();
-    }
+    length
 }

@@ -74,7 +74,7 @@ pub use plan::{Plan, PlannedReference, PlannedSeries, Policy};
 pub use probe::Probe;
 pub use quota::CpuQuota;
 pub use reference::{First, Printed, Ratio, Reference};
-pub use requirement::{CheckedRequirement, REQUIREMENTS_SCHEMA};
+pub use requirement::{CheckedRequirement, HeadlineFigure, REQUIREMENTS_SCHEMA};
 pub use role::{Counterpart, Place, Property, Relation, Role, ToolTest};
 pub use run::{MAGNITUDES, Program, ReadError, Run, SCHEMA, Tool, is_quantity, read_run, schema};
 pub use sanitize::{clean, clean_excerpt, clean_page};

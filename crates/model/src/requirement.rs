@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Params, Unit, Verdict};
+use crate::{FigureKind, Params, Unit, Verdict};
 
 /// Version of the shape of checked requirements.
 pub const REQUIREMENTS_SCHEMA: &str = "proofmark.requirements/1";
@@ -17,12 +17,29 @@ pub struct CheckedRequirement {
     pub met: bool,
     /// The configuration that it was held against; null where none was planned or measured.
     pub params: Option<Params>,
-    /// The figure that it is about, in the base unit; null where there is none.
+    /// Which number of the result it is about: `delivered`, `p99`.
+    pub statistic: String,
+    /// That number, in the base unit; null where there is none.
     pub value: Option<f64>,
     /// That unit; null for a share.
     pub unit: Option<Unit>,
+    /// The result's headline, where the number is the delivered figure and the headline is another.
+    pub headline: Option<HeadlineFigure>,
     /// The result's verdict; null where it was not measured.
     pub verdict: Option<Verdict>,
     /// Checks that found what is not valid.
     pub checks: Vec<String>,
+    /// Checks that noted what took a part of the delivered figure, where that misses.
+    pub disturbances: Vec<String>,
+    /// Why there is no number, or why the result is not valid where no check says it.
+    pub reason: Option<String>,
+}
+
+/// A figure that is a result's headline.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HeadlineFigure {
+    /// Which of the three.
+    pub figure: FigureKind,
+    /// Its value, in the result's unit.
+    pub value: f64,
 }

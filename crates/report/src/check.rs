@@ -1,5 +1,7 @@
 //! A check in CI: what is slower than in the baseline, and whether requirements are met.
 
+use std::collections::BTreeMap;
+
 use proofmark_model::{CheckedRequirement, Comparison, REQUIREMENTS_SCHEMA, Verdict};
 use serde::Serialize;
 
@@ -88,8 +90,13 @@ impl<'a> Check<'a> {
             let mark = if c.met { "✓ met" } else { "✗ missed" };
             format!("{mark} {}: {}{}\n", clean(&c.requirement), found(c), configuration(c))
         };
-        let met = self.requirements.iter().filter(|c| c.met).count();
-        let of = plural(self.requirements.len() as u64, "requirement");
+        // A requirement is met only if all its results meet it.
+        let mut all: BTreeMap<&str, bool> = BTreeMap::new();
+        for c in self.requirements {
+            *all.entry(&c.requirement).or_insert(true) &= c.met;
+        }
+        let met = all.values().filter(|met| **met).count();
+        let of = plural(all.len() as u64, "requirement");
         self.requirements.iter().map(line).collect::<String>() + &format!("{met} of {of} met.\n")
     }
 }
@@ -104,21 +111,36 @@ fn case(c: &CheckedRequirement) -> Case {
 
 /// What was found: the figure, and why it does not count where it does not.
 fn found(c: &CheckedRequirement) -> String {
-    let value = c.value.and_then(|v| match c.unit {
-        Some(unit) => Scale::for_largest([v], unit).with_label(v),
-        None => percent(v).map(|p| format!("{p} %")),
-    });
-    if c.params.is_none() || c.verdict.is_none() {
-        return "not measured".to_owned();
-    }
-    let value = value.unwrap_or_else(|| "no such figure in the result".to_owned());
-    match c.verdict {
-        Some(verdict) if verdict != Verdict::Valid => {
-            let checks: Vec<String> = c.checks.iter().map(|check| clean(check)).collect();
-            format!("{value}, but the result is {verdict} ({})", checks.join(", "))
+    let reason = clean(c.reason.as_deref().unwrap_or_default());
+    let ids = |ids: &[String]| ids.iter().map(|id| clean(id)).collect::<Vec<_>>().join(", ");
+    let value = figure(c);
+    match (value, c.verdict.filter(|v| *v != Verdict::Valid)) {
+        (value, Some(verdict)) => {
+            let value = value.map_or_else(
+                || format!("no {}:", clean(&c.statistic)),
+                |value| format!("{value}, but"),
+            );
+            let why = if c.checks.is_empty() { reason } else { ids(&c.checks) };
+            format!("{value} the result is {verdict} ({why})")
         }
-        _ => value,
+        (Some(value), None) if !c.disturbances.is_empty() => {
+            format!("{value}, disturbed by {}", ids(&c.disturbances))
+        }
+        (Some(value), None) => value,
+        (None, None) => reason,
     }
+}
+
+/// `delivered 82.44 GFLOP/s (attainable 118.1)`.
+fn figure(c: &CheckedRequirement) -> Option<String> {
+    let (value, name) = (c.value?, clean(&c.statistic));
+    let Some(unit) = c.unit else { return Some(format!("{name} {} %", percent(value)?)) };
+    let scale = Scale::for_largest([value], unit);
+    let headline = c.headline.and_then(|h| {
+        let number = scale.number(h.value)?;
+        Some(format!(" ({} {number})", h.figure.as_str()))
+    });
+    Some(format!("{name} {}{}", scale.with_label(value)?, headline.unwrap_or_default()))
 }
 
 /// ` (threads=1)`; empty without parameters.
@@ -130,7 +152,7 @@ fn configuration(c: &CheckedRequirement) -> String {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{Params, Unit};
+    use proofmark_model::{FigureKind, HeadlineFigure, Params, Unit};
 
     use super::*;
 
@@ -139,10 +161,14 @@ mod tests {
             requirement: "disk.fsync.p99<10ms".into(),
             met,
             params: Some(Params::default().with("threads", 1)),
+            statistic: "p99".into(),
             value,
             unit: Some(Unit::Second),
+            headline: None,
             verdict: Some(verdict),
             checks: if verdict == Verdict::Valid { vec![] } else { vec!["steal".into()] },
+            disturbances: Vec::new(),
+            reason: value.is_none().then(|| "no such figure in the result".into()),
         }
     }
 
@@ -152,11 +178,40 @@ mod tests {
             checked(true, Some(1.25e-3), Verdict::Valid),
             checked(false, Some(1.25e-2), Verdict::Suspect),
             checked(false, None, Verdict::Valid),
-            CheckedRequirement { params: None, ..checked(false, None, Verdict::Valid) },
+            CheckedRequirement {
+                params: None,
+                verdict: None,
+                reason: Some("not measured".into()),
+                ..checked(false, None, Verdict::Valid)
+            },
+            CheckedRequirement {
+                checks: Vec::new(),
+                reason: Some("the worker was ended by SIGILL: gone".into()),
+                ..checked(false, None, Verdict::Invalid)
+            },
+            CheckedRequirement {
+                requirement: "cpu.flops>=100GFLOP/s".into(),
+                statistic: "delivered".into(),
+                unit: Some(Unit::FlopPerSecond),
+                headline: Some(HeadlineFigure { figure: FigureKind::Attainable, value: 118.1e9 }),
+                disturbances: vec!["steal".into(), "other_cpu".into()],
+                ..checked(false, Some(82.44e9), Verdict::Valid)
+            },
         ];
         let check = Check::new("x", None, &all);
         insta::assert_snapshot!(check.terminal() + &check.markdown() + &check.junit().unwrap());
         let json: serde_json::Value = serde_json::from_str(&check.json().unwrap()).unwrap();
-        assert_eq!(json["requirements"].as_array().unwrap().len(), 4);
+        assert_eq!(json["requirements"].as_array().unwrap().len(), 6);
+    }
+
+    #[test]
+    fn a_requirement_counts_once_and_is_met_by_all_its_results() {
+        let met = |requirement: &str, met| CheckedRequirement {
+            requirement: requirement.into(),
+            ..checked(met, Some(1e-3), Verdict::Valid)
+        };
+        let all = [met("a<1s", false), met("a<1s", true), met("b<1s", true), met("b<1s", true)];
+        let text = Check::new("x", None, &all).terminal();
+        assert!(text.ends_with("1 of 2 requirements met.\n"), "{text}");
     }
 }

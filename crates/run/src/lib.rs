@@ -38,8 +38,8 @@ pub use machine::{Machine, look};
 pub use measure::{Means, measure};
 pub use pairs::FINDINGS as TOOL_FINDINGS;
 pub use plan::{
-    BUDGET_FINDINGS, FINDINGS as PLAN_FINDINGS, REFERENCE_FINDINGS, endure, estimate, plan, takes,
-    tools_s, typed_parameter,
+    BUDGET_FINDINGS, FINDINGS as PLAN_FINDINGS, REFERENCE_FINDINGS, check_value, endure, estimate,
+    plan, takes, tools_s, typed_parameter,
 };
 pub use planned::{NoReference, Planned, PlannedTools};
 pub use profile::{BUILT_IN, Profile};

@@ -29,7 +29,7 @@ pub(crate) fn values(
 }
 
 /// One value of a parameter, held against its type and range.
-fn value(parameter: &Parameter, text: &str) -> Result<Param, String> {
+pub(crate) fn value(parameter: &Parameter, text: &str) -> Result<Param, String> {
     let in_range = |n: u64, min: u64, max: u64| {
         if (min..=max).contains(&n) {
             Ok(Param::Int(n))

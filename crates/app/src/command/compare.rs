@@ -5,10 +5,10 @@ use std::path::Path;
 use anyhow::Result;
 use proofmark_judge::compare::{Named, Options, compare};
 use proofmark_judge::requirements::Requirement;
-use proofmark_model::Comparison;
+use proofmark_model::{Comparison, Run};
 use proofmark_report::check::Check;
 use proofmark_report::comparison::{MOST_RUNS, html, json, markdown, several, terminal};
-use proofmark_run::{read_text, unknown};
+use proofmark_run::{check_value, read_text, unknown};
 use serde::Deserialize;
 
 use crate::cli::{CheckArgs, CompareArgs};
@@ -58,6 +58,9 @@ pub fn check(args: &CheckArgs) -> Result<Outcome> {
         [] => Vec::new(),
         all => {
             let (_, run) = named(&args.run, history)?;
+            for requirement in all {
+                check_params(requirement, &run)?;
+            }
             let found = all.iter().map(|r| r.check(&run)).collect::<Result<Vec<_>, _>>();
             found.map_err(usage)?.concat()
         }
@@ -86,6 +89,9 @@ fn required(args: &CheckArgs) -> Result<Vec<Requirement>> {
         let text = read_text(path, LARGEST_REQUIREMENTS).map_err(|e| unreadable(path, e))?;
         let file: Requirements = toml::from_str(&text)
             .map_err(|e| usage(format!("{}: {}", path.display(), e.message())))?;
+        if file.require.is_empty() {
+            return Err(usage(format!("{}: there is no requirement in it", path.display())));
+        }
         texts.extend(file.require);
     }
     if texts.is_empty() && args.against.is_none() {
@@ -105,6 +111,17 @@ fn parse(text: &str) -> Result<Requirement> {
             Err(usage(unknown("workload", &parsed.workload, ids(), "proofmark list workloads")))
         }
     }
+}
+
+/// Refuses what is mistyped in brackets: no configuration would ever have it.
+fn check_params(requirement: &Requirement, run: &Run) -> Result<()> {
+    let declared = proofmark_workloads::find(&requirement.workload).map(|w| w.spec());
+    for (name, value) in requirement.unknown_params(run) {
+        if let Some(spec) = declared {
+            check_value(spec, name, value).map_err(|e| usage(format!("'{requirement}': {e}")))?;
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a format that there is not, before runs are read.

@@ -242,7 +242,7 @@ fn requirements_are_met_or_end_with_4() {
     assert!(printed.ends_with("1 of 1 requirement met.\n"), "{printed}");
     let printed = require("a.json", &["cpu.flops[threads=2] < 1 GFLOP/s"]).with(4).quiet();
     assert!(
-        printed.starts_with("\u{2717} missed cpu.flops[threads=2] < 1 GFLOP/s: 2.0"),
+        printed.starts_with("\u{2717} missed cpu.flops[threads=2] < 1 GFLOP/s: delivered 2.0"),
         "{printed}"
     );
     // A suspect figure meets nothing, and a missing one neither.
@@ -253,6 +253,24 @@ fn requirements_are_met_or_end_with_4() {
     let file = ["check", "a.json", "--require-file", "node.toml"];
     folder.refuses(&file, "the figure is in FLOP/s");
     folder.refuses(&["check", "a.json", "--require", "cpu.flop>=1GFLOP/s"], "cpu.flops");
+    for (params, word) in [
+        ("thread=1", "no parameter 'thread'; did you mean 'threads'?"),
+        ("isa=avx3", "did you mean 'avx2'?"),
+        ("threads=two", "'two' is not a whole number"),
+    ] {
+        let requirement = format!("cpu.flops[{params}]>=1FLOP/s");
+        folder.refuses(&["check", "a.json", "--require", &requirement], word);
+    }
+    let printed = require("a.json", &["cpu.flops[threads=3]>=1FLOP/s"]).with(4).quiet();
+    assert!(printed.contains(": not measured\n"), "{printed}");
+    let printed = require("a.json", &["cpu.flops[threads=1]>=1FLOP/s", "cpu.flops>=9TFLOP/s"]);
+    assert!(printed.with(4).quiet().ends_with("1 of 2 requirements met.\n"));
+    folder.file("empty.toml", "require = []\n");
+    let empty = ["check", "a.json", "--require-file", "empty.toml"];
+    let baseline = ["--against", "a.json"];
+    for arguments in [&empty[..], &[&empty[..], &baseline].concat()] {
+        folder.refuses(arguments, "empty.toml: there is no requirement");
+    }
     folder.refuses(&["check", "a.json", "--require", "cpu.flops=1"], "FIGURE OPERATOR VALUE");
     assert_eq!(folder.run(&["check", "a.json"]).code, Some(2), "neither baseline nor requirement");
     let both = ["check", "a.json", "--against", "a.json", "--require", "cpu.flops>=1PFLOP/s"];

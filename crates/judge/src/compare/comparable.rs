@@ -1,9 +1,10 @@
 //! Whether two measurements can be held against each other, and the ratio if so.
 
-use proofmark_model::{Better, Ending, FigureKind, Measurement, Run, Severity, Verdict};
+use proofmark_model::{Better, FigureKind, Measurement, Run, Severity, Verdict};
 
 use super::pairs::Pair;
 use super::rank::{Known, Ranks};
+use crate::words::why_no_result;
 
 /// The workload measures by the same method in both runs, so that its figures are comparable.
 fn same_method(a: &Run, b: &Run, workload: &str) -> Result<(), String> {
@@ -133,23 +134,7 @@ fn number(name: &str, m: &Measurement) -> Result<(), String> {
     if m.summary.is_some() {
         return Ok(());
     }
-    let why = match (m.missing.get("summary"), &m.ending) {
-        (Some(reason), _) => reason.clone(),
-        (None, Ending::Crashed { signal: Some(signal), detail }) => {
-            format!("the worker was ended by {signal}: {detail}")
-        }
-        (None, Ending::Crashed { signal: None, detail }) => format!("the worker died: {detail}"),
-        (None, Ending::Refused { reason }) => {
-            format!("the configuration is not possible there: {reason}")
-        }
-        (None, Ending::Unverified { reason }) => {
-            format!("the result failed verification: {reason}")
-        }
-        (None, Ending::Interrupted { by }) => format!("the run was stopped by {by}"),
-        (None, Ending::Unfinished) => "the measurement had not ended".to_owned(),
-        (None, Ending::Complete | Ending::Budget) => "no reason was recorded".to_owned(),
-    };
-    Err(format!("{name} has no result: {why}"))
+    Err(format!("{name} has no result: {}", why_no_result(m)))
 }
 
 /// Both count the same work: the unit and its direction. How a workload's text words it is no work.

@@ -18,8 +18,8 @@
 //!   not of a figure made of windows, which leave that out.
 //!
 //! A fault may split a group in halves, and would then be its own excuse: so neither spread nor
-//! width hides a factor of two. What others took can: a point in which it would, and which shows
-//! nothing, is not judged ([`Margins::hidden`]).
+//! width hides a factor of more than 1.5. What others took can: a point in which it would, and which
+//! shows nothing, is not judged ([`Margins::hidden`]).
 //!
 //! That the interval as a whole must lie beyond it is also what makes many points bearable: at the
 //! target an interval reaches a quarter of the least margin, so that a point without a difference
@@ -104,7 +104,7 @@ impl Margins {
         [width, taken].into_iter().fold(least, f64::max)
     }
 
-    /// The share that others took from both, where that could hide a factor of two.
+    /// The share that others took from both, where it could hide more than a spread or a width may.
     pub(super) fn hidden(&self, a: &Measurement, b: &Measurement, figure: &Figured) -> Option<f64> {
         let taken = taken(a, b, figure);
         (self.asked.is_none() && taken > MOST).then_some(taken)

@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 
 use proofmark_model::{
     Better, COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, Comparison, Headline,
-    Measurement, Number, Run, Side, Subsystem, clean, clean_excerpt,
+    Measurement, Number, Run, Side, Subsystem, clean, clean_excerpt, format_factor,
 };
 
 use crate::words::counted;
@@ -280,8 +280,9 @@ fn bounds(margin: f64) -> [f64; 2] {
 fn both_disturbed(taken: f64) -> String {
     format!(
         "both were disturbed: other programs took at least {:.0} % of the CPU time of either, \
-         enough to hide a factor of two",
-        taken * 100.0
+         enough to hide a factor of {}",
+        taken * 100.0,
+        format_factor(bounds(taken)[1])
     )
 }
 

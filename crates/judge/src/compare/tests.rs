@@ -213,12 +213,16 @@ fn what_others_took_on_both_sides_widens_the_margin() {
     expect(taken(1.0, 0.3), taken(0.75, 0.3), NoDifferenceShown, "");
     expect(taken(1.0, 0.3), taken(0.5, 0.3), Slower, "");
     expect(at(1.0), taken(0.7, 0.4), Slower, "");
-    // What could hide a factor of two is no "no difference".
+    // What could hide a factor of more than 1.5 is no "no difference".
     // Also where it is a note: within the interval it is in the trials all the same.
     let noted = |factor, share| found(at(factor), "other_cpu", Severity::Note, share);
     expect(noted(1.0, 0.3), noted(0.75, 0.3), NoDifferenceShown, "");
     let both = "^both were disturbed: other programs took at least 40 %";
     expect(taken(1.0, 0.4), taken(0.7, 0.4), NotComparable, both);
+    for (share, factor) in [(0.4, "1.67$"), (0.5, "2.00$"), (0.75, "4.00$")] {
+        let hides = format!("enough to hide a factor of {factor}");
+        expect(taken(1.0, share), taken(0.7, share), NotComparable, &hides);
+    }
     assert_eq!(one(taken(1.0, 0.4), taken(0.7, 0.4)).headline.unwrap().resolution, None);
     expect(taken(1.0, 0.4), taken(0.2, 0.4), Slower, "");
 }

@@ -3,7 +3,7 @@
 use proofmark_model::{Comparability, ComparedPoint, Comparison, Params, Verdict, format_factor};
 
 use super::verdict::{self, Tally};
-use super::words::{point, values};
+use super::words::{headline_of_a, other_figure, point};
 use crate::Options;
 use crate::terminal::page::Page;
 use crate::view::{Cell, Table, clean};
@@ -50,8 +50,7 @@ fn table(all: &[Comparison]) -> Table {
         }
         seen.push(key);
         let name = p.row.as_ref().map_or_else(|| point(p), |title| clean(title));
-        let [a, _] = values(p);
-        let mut cells = vec![Cell::text(name), Cell::known(a)];
+        let mut cells = vec![Cell::text(name), Cell::known(headline_of_a(p))];
         cells.extend(all.iter().map(|c| {
             let same = |q: &&ComparedPoint| q.workload == p.workload && q.params == p.params;
             c.points.iter().find(same).map_or_else(|| Cell::text("-"), cell)
@@ -77,6 +76,47 @@ fn cell(p: &ComparedPoint) -> Cell {
         Comparability::Faster => ("▲ ", Some(Verdict::Valid)),
         _ => ("", None),
     };
-    let figure = if delivered.is_some() { "delivered " } else { "" };
+    let figure = if delivered.is_some() { Some("delivered") } else { other_figure(p) };
+    let figure = figure.map_or_else(String::new, |name| format!("{name} "));
     Cell { verdict, ..Cell::text(format!("{figure}{sign}{ratio}")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::{
+        Better, ComparedFigure, Figure, FigureKind, Number, Ratio, Subsystem, Unit, testing,
+    };
+
+    use super::*;
+
+    #[test]
+    fn a_ratio_of_another_figure_than_the_first_column_is_named() {
+        let mut summary = testing::summary(80e9);
+        summary.headline = FigureKind::Attainable;
+        summary.attainable = Figure::alone(120e9, "");
+        let ratio = Ratio { median: 0.5, ci95: None };
+        let outcome = Comparability::Slower;
+        let p = |figure| ComparedPoint {
+            workload: "cpu.flops".into(),
+            name: String::new(),
+            row: None,
+            subsystem: Subsystem::Cpu,
+            params: Params::default(),
+            unit: Unit::FlopPerSecond,
+            better: Better::Higher,
+            a: Some(Number { summary: summary.clone(), verdict: Verdict::Valid }),
+            b: Some(Number { summary: testing::summary(40e9), verdict: Verdict::Valid }),
+            figure: Some(figure),
+            headline: Some(ComparedFigure {
+                ratio: ratio.clone(),
+                margin: 0.0,
+                resolution: None,
+                outcome,
+            }),
+            delivered: None,
+            reason: String::new(),
+        };
+        assert_eq!(cell(&p(FigureKind::Delivered)).text, "delivered ▼ 0.500");
+        assert_eq!(cell(&p(FigureKind::Attainable)).text, "▼ 0.500");
+    }
 }

@@ -29,7 +29,7 @@ pub struct View {
     pub tally: Tally,
     /// A row per subsystem.
     pub subsystems: Table,
-    /// What is on the first screen of A, in its order.
+    /// What is on the first screen of A.
     pub first: Vec<Line>,
     /// Slower points, then faster ones, farthest from 1 first.
     pub differing: Vec<Line>,
@@ -52,7 +52,7 @@ pub struct Line {
     pub name: String,
     /// `lower is better`, or empty.
     pub direction: &'static str,
-    /// The headline figures with their label.
+    /// The figure that the ratio is of with its label, and its name where it is not A's headline.
     pub a: Option<String>,
     pub b: Option<String>,
     /// B / A.
@@ -305,7 +305,7 @@ const METHOD: [&str; 5] = [
          the same workload and number of threads. It is at most a fifth, or a third for a result that \
          was disturbed in both runs. Third: the half-widths of both figures' intervals, at most a third. \
          Fourth: the CPU time that others took from both runs, except for a figure that leaves it \
-         out. A result whose margin could hide a factor of two is not compared.",
+         out. Where that is more than a third and no difference shows, the result is not compared.",
     "Few trials. Too few trials give no interval. With 3 or more on each side, all trials of B must \
          be beyond all trials of A, and beyond the margin. With fewer, no difference is shown. The \
          smallest detectable slowdown is that of the median result.",

@@ -25,12 +25,29 @@ pub fn point(p: &ComparedPoint) -> String {
     if name.is_empty() { workload } else { format!("{workload} {name}") }
 }
 
-/// The headline figures of both sides in one scale, with their label; `None` where a side has none.
+/// The figure of both sides that the ratio is of, in one scale, with its name where it is not A's
+/// headline; without a ratio each side's headline. `None` where a side has none.
 pub fn values(p: &ComparedPoint) -> [Option<String>; 2] {
-    let value = |n: &Option<Number>| n.as_ref().map(|n| n.summary.value());
+    let value = |n: &Option<Number>| {
+        let summary = &n.as_ref()?.summary;
+        summary.figure(p.figure.unwrap_or(summary.headline)).value
+    };
     let both = [value(&p.a), value(&p.b)];
     let scale = Scale::for_largest(both.iter().flatten().copied(), p.unit);
-    both.map(|v| v.and_then(|v| scale.with_label(v)))
+    let name = other_figure(p).map_or_else(String::new, |figure| format!("{figure} "));
+    both.map(|v| v.and_then(|v| scale.with_label(v)).map(|text| format!("{name}{text}")))
+}
+
+/// A's headline with its label; `None` where A has none.
+pub fn headline_of_a(p: &ComparedPoint) -> Option<String> {
+    let value = p.a.as_ref()?.summary.value();
+    Scale::for_largest([value], p.unit).with_label(value)
+}
+
+/// The name of the figure that the ratio is of, where it is not A's headline.
+pub fn other_figure(p: &ComparedPoint) -> Option<&'static str> {
+    let (figure, a) = (p.figure?, p.a.as_ref()?);
+    (figure != a.summary.headline).then(|| figure.as_str())
 }
 
 /// Sign and words of what became of a point.
@@ -77,4 +94,46 @@ pub fn resolution(subsystems: &[ComparedSubsystem]) -> Option<String> {
     let texts = shares.iter().rev().map(|(share, of)| format!("{share} % ({})", of.join(", ")));
     let texts: Vec<String> = texts.collect();
     (!texts.is_empty()).then(|| format!("slowdowns below {} are not detectable", texts.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::{Figure, FigureKind, Params, Subsystem, Unit, testing};
+
+    use proofmark_model::{Better, Verdict};
+
+    use super::*;
+
+    fn number(headline: FigureKind) -> Option<Number> {
+        let mut summary = testing::summary(80e9);
+        summary.headline = headline;
+        summary.attainable = Figure::alone(120e9, "");
+        Some(Number { summary, verdict: Verdict::Valid })
+    }
+
+    #[test]
+    fn the_values_are_of_the_figure_that_the_ratio_is_of() {
+        let mut p = ComparedPoint {
+            workload: "cpu.flops".into(),
+            name: String::new(),
+            row: None,
+            subsystem: Subsystem::Cpu,
+            params: Params::default(),
+            unit: Unit::FlopPerSecond,
+            better: Better::Higher,
+            a: number(FigureKind::Attainable),
+            b: number(FigureKind::Delivered),
+            figure: Some(FigureKind::Delivered),
+            headline: None,
+            delivered: None,
+            reason: String::new(),
+        };
+        let same = Some("delivered 80.00 GFLOP/s".to_owned());
+        assert_eq!(values(&p), [same.clone(), same]);
+        assert_eq!(headline_of_a(&p).unwrap(), "120.0 GFLOP/s");
+        p.figure = Some(FigureKind::Attainable);
+        assert_eq!(values(&p), [(); 2].map(|()| Some("120.0 GFLOP/s".to_owned())));
+        p.figure = None;
+        assert_eq!(values(&p), ["120.0", "80.00"].map(|v| Some(format!("{v} GFLOP/s"))));
+    }
 }

@@ -26,7 +26,7 @@ pub use endure::endure;
 pub use estimate::{estimate, takes};
 pub use fit::FINDINGS;
 pub use references::{FINDINGS as REFERENCE_FINDINGS, seconds as tools_s};
-pub use values::typed_parameter;
+pub use values::{check_value, typed_parameter};
 
 use fit::Gathering;
 use lengthen::lengthen;

@@ -101,6 +101,13 @@ fn values(
     Ok(all)
 }
 
+/// Whether a workload declares that parameter, and that value for it.
+pub fn check_value(spec: &WorkloadSpec, name: &str, text: &str) -> Result<(), Usage> {
+    let parameter = known_parameter(spec, name)?;
+    let checked = parameter::value(parameter, text);
+    checked.map(|_| ()).map_err(|e| Usage(format!("{}.{name}: {e}", spec.id)))
+}
+
 /// The parameter and the values of a `--set`: `isa=avx2,scalar`, or the same as a run takes it,
 /// `cpu.flops.isa=avx2,scalar`. Whether there is such a parameter is not looked at.
 pub fn typed_parameter<'a>(workload: &str, text: &'a str) -> Result<(&'a str, Vec<String>), Usage> {

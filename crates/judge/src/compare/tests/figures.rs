@@ -143,7 +143,7 @@ fn what_others_took_on_both_sides_widens_the_margin_of_delivered_alone() {
         assert!(delivered(p).margin > 0.29, "{p:?}");
         assert_eq!((p.outcome(), delivered(p).outcome), (NoDifferenceShown, NoDifferenceShown));
     }
-    // As much as could hide a factor of two keeps delivered from being judged, and not the machine.
+    // As much as could hide a factor of 1.67 keeps delivered from being judged, and not the machine.
     let c = compared(&thief(0.4), &thief(0.5));
     let p = &c.points[0];
     assert_eq!((p.outcome(), delivered(p).outcome), (NoDifferenceShown, NotComparable), "{p:?}");

@@ -1,0 +1,177 @@
+//! A requirement, held against a run.
+
+use proofmark_model::{
+    CheckedRequirement, Ending, Finding, HeadlineFigure, Measurement, Run, Severity, Subsystem,
+    Unit, Verdict, answer,
+};
+
+use super::figure::{dimension, number};
+use super::{Operator, Requirement, Statistic};
+use crate::checks::{self, Class};
+use crate::words::why_no_result;
+
+impl Requirement {
+    /// Holds it against a run.
+    ///
+    /// # Errors
+    /// If its unit is not that of its figure.
+    pub fn check(&self, run: &Run) -> Result<Vec<CheckedRequirement>, String> {
+        let measured: Vec<&Measurement> =
+            self.results(run).filter(|m| m.series.is_none()).collect();
+        let lacking = self.lacking(run, &measured);
+        let all: Vec<&Measurement> = measured.into_iter().chain(&lacking).collect();
+        let chosen: Vec<&Measurement> = match self.params.is_empty() {
+            true => answer(run, &all).into_iter().collect(),
+            false => all.into_iter().filter(|m| self.fits(m)).collect(),
+        };
+        if chosen.is_empty() {
+            return Ok(vec![self.held_against_nothing(run)]);
+        }
+        chosen.into_iter().map(|m| self.held_against(run, m)).collect()
+    }
+
+    /// Its parameters that no configuration of the run has, measured or planned.
+    pub fn unknown_params<'a>(&'a self, run: &'a Run) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let planned = self.planned(run);
+        let has = move |name: &str, value: &str| {
+            let measured = self.results(run).any(|m| is(m, name, value));
+            measured || planned.iter().any(|m| is(m, name, value))
+        };
+        let all = self.params.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        all.filter(move |(name, value)| !has(name, value))
+    }
+
+    fn results<'a>(&self, run: &'a Run) -> impl Iterator<Item = &'a Measurement> {
+        run.measurements.iter().filter(|m| m.workload == self.workload)
+    }
+
+    /// The configurations of the workload that were planned, as results without a figure.
+    fn planned(&self, run: &Run) -> Vec<Measurement> {
+        let Some(spec) = run.workloads.get(&self.workload) else { return Vec::new() };
+        let over_time = |at: usize| run.plan.series.iter().any(|s| s.point == at);
+        let planned = run.plan.points.iter().enumerate();
+        let planned = planned.filter(|(at, p)| p.workload == self.workload && !over_time(*at));
+        planned.map(|(_, p)| Measurement::new(spec, p.params.clone())).collect()
+    }
+
+    /// Those of them that were not measured: if one of them answers, no other may in its place.
+    fn lacking(&self, run: &Run, measured: &[&Measurement]) -> Vec<Measurement> {
+        let mut planned = self.planned(run);
+        planned.retain(|p| measured.iter().all(|m| m.params != p.params));
+        planned
+    }
+
+    fn fits(&self, m: &Measurement) -> bool {
+        self.params.iter().all(|(name, wanted)| is(m, name, wanted))
+    }
+
+    /// Neither planned nor measured, or only over time.
+    fn held_against_nothing(&self, run: &Run) -> CheckedRequirement {
+        let over_time = self.results(run).any(|m| m.series.is_some() && self.fits(m));
+        let reason = if over_time { "measured over time only" } else { NOT_MEASURED };
+        CheckedRequirement {
+            requirement: self.text.clone(),
+            met: false,
+            params: None,
+            statistic: self.statistic.word().to_owned(),
+            value: None,
+            unit: self.amount.dimension,
+            headline: None,
+            verdict: None,
+            checks: Vec::new(),
+            disturbances: Vec::new(),
+            reason: Some(reason.to_owned()),
+        }
+    }
+
+    fn held_against(&self, run: &Run, m: &Measurement) -> Result<CheckedRequirement, String> {
+        let statistic = self.statistic_of(run, m);
+        let unit = dimension(statistic, m);
+        if unit != self.amount.dimension {
+            let words = unit.map_or("a share, in %".to_owned(), |u| format!("in {u}"));
+            return Err(format!("{}: the figure is {words}", self.text));
+        }
+        let measured = m.ending != Ending::Unfinished || !m.trials.is_empty();
+        let value = number(statistic, m);
+        let reached = value.as_ref().is_ok_and(|v| self.operator.holds(*v, self.amount.value));
+        let met = reached && m.verdict == Verdict::Valid;
+        let delivered = [Statistic::Delivered, Statistic::Iops].contains(&statistic);
+        let checks = ids(&m.findings, |f| f.severity > Severity::Note);
+        let reason = match &value {
+            _ if !measured => Some(NOT_MEASURED.to_owned()),
+            _ if m.verdict != Verdict::Valid && checks.is_empty() => Some(why_no_result(m)),
+            Err(why) => Some(why.clone()),
+            Ok(_) => None,
+        };
+        Ok(CheckedRequirement {
+            requirement: self.text.clone(),
+            met,
+            params: Some(m.params.clone()),
+            statistic: statistic.word().to_owned(),
+            headline: headline(m).filter(|_| statistic == Statistic::Delivered && value.is_ok()),
+            value: value.ok(),
+            unit,
+            verdict: measured.then_some(m.verdict),
+            disturbances: if delivered && !met { ids(&m.findings, disturbs) } else { Vec::new() },
+            checks,
+            reason,
+        })
+    }
+
+    /// Random I/O is reported in operations, and measured in bytes.
+    fn statistic_of(&self, run: &Run, m: &Measurement) -> Statistic {
+        let random = run.workloads.get(&m.workload).is_some_and(|s| s.work.is_random());
+        let iops = random
+            && m.subsystem == Subsystem::Disk
+            && m.unit == Unit::BytePerSecond
+            && self.amount.dimension == Some(Unit::OpPerSecond);
+        match self.statistic {
+            Statistic::Delivered if iops => Statistic::Iops,
+            other => other,
+        }
+    }
+}
+
+const NOT_MEASURED: &str = "not measured";
+
+/// Whether a parameter has that value, as it may be typed.
+fn is(m: &Measurement, name: &str, wanted: &str) -> bool {
+    let Some(value) = m.params.get(name) else { return false };
+    let bytes = proofmark_model::parse_size(wanted).ok();
+    value.to_string() == wanted || bytes.is_some() && m.params.int(name) == bytes
+}
+
+/// The figure that is above delivered on the first screen.
+fn headline(m: &Measurement) -> Option<HeadlineFigure> {
+    let kind = m.summary.as_ref()?.headline;
+    let other = HeadlineFigure { figure: kind, value: m.summary.as_ref()?.figure(kind).value? };
+    (kind != proofmark_model::FigureKind::Delivered).then_some(other)
+}
+
+/// Whether it is a note of what took a part of what was delivered.
+fn disturbs(finding: &Finding) -> bool {
+    let class = checks::find(&finding.check).map(|check| check.class);
+    finding.severity == Severity::Note && matches!(class, Some(Class::Disturbance { .. }))
+}
+
+/// The checks of these findings, each once.
+fn ids(findings: &[Finding], which: impl Fn(&Finding) -> bool) -> Vec<String> {
+    let mut ids: Vec<String> = Vec::new();
+    for finding in findings.iter().filter(|f| which(f)) {
+        if ids.iter().all(|id| *id != finding.check) {
+            ids.push(finding.check.to_string());
+        }
+    }
+    ids
+}
+
+impl Operator {
+    fn holds(self, value: f64, limit: f64) -> bool {
+        match self {
+            Self::Below => value < limit,
+            Self::AtMost => value <= limit,
+            Self::Above => value > limit,
+            Self::AtLeast => value >= limit,
+        }
+    }
+}

@@ -1,0 +1,215 @@
+use proofmark_model::testing::{measurement, run, spec};
+use proofmark_model::{
+    Access, CheckedRequirement, Ending, Figure, FigureKind, Finding, Latency, Measurement, Params,
+    PlannedSeries, Run, Severity, Subsystem, Verdict,
+};
+
+use super::*;
+
+fn machine() -> Run {
+    let flops = spec("cpu.flops", Unit::FlopPerSecond);
+    let mut commit = spec("disk.fsync", Unit::OpPerSecond);
+    commit.subsystem = Subsystem::Disk;
+    let mut read = spec("disk.rand_read", Unit::BytePerSecond);
+    read.subsystem = Subsystem::Disk;
+    read.work.access = Some(Access::Random);
+    let of = |depth: u64| Params::default().with("queue_depth", depth).with("block_size", 4096);
+    let mut all = vec![
+        measurement(&flops, Params::default(), &[120e9; 8]),
+        measurement(&commit, Params::default(), &[2500.0; 8]),
+        measurement(&read, of(1), &[40.96e6; 8]),
+        measurement(&read, of(32), &[409.6e6; 8]),
+    ];
+    for m in &mut all {
+        m.verdict = Verdict::Valid;
+        m.latency = Some(Latency {
+            unit: "s".into(),
+            count: 2000,
+            min: 1e-4,
+            mean: 4e-4,
+            p50: 3.5e-4,
+            p90: Some(5e-4),
+            p99: Some(1e-3),
+            p999: None,
+            max: 0.02,
+            buckets: Vec::new(),
+        });
+    }
+    let mut run = run(all);
+    for spec in [flops, commit, read] {
+        run.workloads.insert(spec.id.to_string(), spec);
+    }
+    run
+}
+
+fn checked(run: &Run, text: &str) -> Vec<CheckedRequirement> {
+    text.parse::<Requirement>().unwrap().check(run).unwrap()
+}
+
+fn met(run: &Run, text: &str) -> Vec<bool> {
+    checked(run, text).iter().map(|c| c.met).collect()
+}
+
+#[test]
+fn every_operator_statistic_and_unit() {
+    let run = machine();
+    for (text, expected) in [
+        ("cpu.flops>=120GFLOP/s", true),
+        ("cpu.flops > 120 GFLOP/s", false),
+        ("cpu.flops <= 0.12TFLOP/s", true),
+        ("cpu.flops < 120000 MFLOP/s", false),
+        ("cpu.flops.delivered>=1FLOP/s", true),
+        ("disk.fsync.p99<=1ms", true),
+        ("disk.fsync.p99<1000us", false),
+        ("disk.fsync.p50<351000ns", true),
+        ("disk.fsync.p90<0.0006s", true),
+        ("disk.fsync.mean<400.1\u{b5}s", true),
+        ("disk.fsync.max<20ms", false),
+        ("disk.fsync.max<=20ms", true),
+        ("disk.fsync.p999<1s", false),
+        ("disk.fsync>=2500op/s", true),
+        ("disk.fsync>2.5kop/s", false),
+        ("disk.fsync.efficiency>=50%", false),
+        ("cpu.flops.typical>=1GFLOP/s", false),
+        ("cpu.linpack>=1GFLOP/s", false),
+    ] {
+        assert_eq!(met(&run, text), [expected], "{text}");
+    }
+    for (text, expected) in [
+        ("disk.rand_read[queue_depth=32]>=100kIOPS", vec![true]),
+        ("disk.rand_read[queue_depth=1].iops>=10001IOPS", vec![false]),
+        ("disk.rand_read[block_size=4KB]>=40MB/s", vec![true, true]),
+        ("disk.rand_read[block_size=4096]>=400000KiB/s", vec![false, true]),
+        ("disk.rand_read[queue_depth=64]>=1MB/s", vec![false]),
+    ] {
+        assert_eq!(met(&run, text), expected, "{text}");
+    }
+}
+
+#[test]
+fn what_is_not_valid_misses_any_requirement() {
+    for verdict in [Verdict::Suspect, Verdict::Invalid] {
+        let mut run = machine();
+        run.measurements[0].verdict = verdict;
+        let found = Finding::new("steal", Severity::Suspect, "taken", "");
+        run.measurements[0].findings = vec![found];
+        let checked = "cpu.flops>=1GFLOP/s".parse::<Requirement>().unwrap().check(&run).unwrap();
+        assert!(!checked[0].met && checked[0].checks == ["steal"], "{checked:?}");
+    }
+}
+
+#[test]
+fn a_missed_figure_is_named_with_what_took_it() {
+    let mut run = machine();
+    let m = &mut run.measurements[0];
+    let summary = m.summary.as_mut().unwrap();
+    summary.headline = FigureKind::Attainable;
+    summary.attainable = Figure::alone(180e9, "");
+    let note = |id: &'static str| Finding::new(id, Severity::Note, "", "");
+    // The last one says nothing of what took time.
+    m.findings = ["steal", "other_cpu", "steal", "trend"].map(note).to_vec();
+    let missed = &checked(&run, "cpu.flops>=150GFLOP/s")[0];
+    assert_eq!(missed.disturbances, ["steal", "other_cpu"]);
+    assert_eq!((missed.statistic.as_str(), missed.value), ("delivered", Some(120e9)));
+    let headline = missed.headline.unwrap();
+    assert_eq!((headline.figure, headline.value), (FigureKind::Attainable, 180e9));
+    let met = &checked(&run, "cpu.flops.attainable>=150GFLOP/s")[0];
+    assert!(met.met && met.disturbances.is_empty() && met.headline.is_none(), "{met:?}");
+    let iops = &checked(&run, "disk.rand_read[queue_depth=1]>=1IOPS")[0];
+    assert_eq!(iops.statistic, "iops");
+}
+
+#[test]
+fn the_checks_of_a_result_are_each_named_once() {
+    let mut run = machine();
+    let suspect = |id: &'static str| Finding::new(id, Severity::Suspect, "", "");
+    run.measurements[0].findings = ["steal", "swap", "steal"].map(suspect).to_vec();
+    run.measurements[0].verdict = Verdict::Suspect;
+    assert_eq!(checked(&run, "cpu.flops>=1GFLOP/s")[0].checks, ["steal", "swap"]);
+}
+
+#[test]
+fn there_is_no_maximum_where_some_operations_were_not_timed() {
+    let mut run = machine();
+    run.measurements[1].latency.as_mut().unwrap().count = 33;
+    let max = &checked(&run, "disk.fsync.max<1s")[0];
+    let why = "only 33 of 2\u{202f}000 operations were timed: no maximum";
+    assert_eq!((max.met, max.value, max.reason.as_deref()), (false, None, Some(why)));
+    assert_eq!(met(&run, "disk.fsync.p99<1s"), [true]);
+}
+
+#[test]
+fn what_has_no_figure_says_why() {
+    let mut run = machine();
+    run.measurements[1].summary.as_mut().unwrap().typical = Figure::none("not cut");
+    let reason = |run: &Run, text: &str| checked(run, text)[0].reason.clone().unwrap();
+    assert_eq!(reason(&run, "disk.fsync.typical>=1op/s"), "not cut");
+    assert_eq!(reason(&run, "disk.fsync.p999<1s"), "no such figure in the result");
+    assert_eq!(reason(&run, "cpu.linpack>=1GFLOP/s"), "not measured");
+    let m = &mut run.measurements[0];
+    (m.summary, m.verdict) = (None, Verdict::Invalid);
+    m.ending = Ending::Crashed { signal: Some("SIGILL".into()), detail: "gone".into() };
+    assert_eq!(reason(&run, "cpu.flops>=1GFLOP/s"), "the worker was ended by SIGILL: gone");
+    run.measurements[1].series = Some(proofmark_model::testing::series(run.started, 8));
+    run.plan.series.push(PlannedSeries { point: 1, for_s: 8.0, every_s: 1.0 });
+    assert_eq!(reason(&run, "disk.fsync>=1op/s"), "measured over time only");
+}
+
+#[test]
+fn parameters_that_no_configuration_has_are_listed() {
+    let run = machine();
+    let unknown = |text: &str| {
+        let requirement: Requirement = text.parse().unwrap();
+        let all = requirement.unknown_params(&run);
+        all.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>()
+    };
+    let none: [&str; 0] = [];
+    assert_eq!(unknown("disk.rand_read[queue_depth=32,block_size=4KiB]>=1MB/s"), none);
+    assert_eq!(
+        unknown("disk.rand_read[queue_dept=32,block_size=5]>=1MB/s"),
+        ["queue_dept=32", "block_size=5"]
+    );
+}
+
+#[test]
+fn another_configuration_does_not_answer_for_one_that_was_not_measured() {
+    let mut run = machine();
+    run.plan.points = run.measurements.iter().map(Measurement::point).collect();
+    run.workloads.get_mut("disk.rand_read").unwrap().axis = Some("queue_depth".into());
+    let deepest = run.measurements.pop().unwrap();
+    for text in [
+        "disk.rand_read>=1MB/s",
+        "disk.rand_read[queue_depth=32]>=1MB/s",
+        "disk.rand_read.iops>=1IOPS",
+    ] {
+        let checked = text.parse::<Requirement>().unwrap().check(&run).unwrap();
+        let [one] = &checked[..] else { panic!("{checked:?}") };
+        assert!(!one.met && one.value.is_none() && one.verdict.is_none(), "{one:?}");
+        assert_eq!(one.params.as_ref(), Some(&deepest.params));
+    }
+    assert_eq!(met(&run, "disk.rand_read[block_size=4096]>=1MB/s"), [true, false]);
+    assert_eq!(met(&run, "disk.rand_read[queue_depth=1]>=1MB/s"), [true]);
+    run.measurements.push(deepest);
+    assert_eq!(met(&run, "disk.rand_read>=1MB/s"), [true]);
+}
+
+#[test]
+fn mistakes_are_told() {
+    let told = |text: &str| text.parse::<Requirement>().unwrap_err();
+    assert!(told("cpu.flops").contains("FIGURE OPERATOR VALUE"));
+    assert!(told("cpu.flops>=fast").contains("no number"));
+    assert!(told(&format!("cpu.flops<1{}FLOP/s", "0".repeat(400))).contains("out of range"));
+    assert!(told("cpu.flops>=1GFLOPS").contains("no unit 'GFLOPS'"));
+    assert!(told("disk.rand_read[queue_depth=1].p98<1ms").contains("no statistic 'p98'"));
+    assert!(told("disk.rand_read[queue_depth].p99<1ms").contains("parameter=value"));
+    assert!(told(">=1ms").contains("FIGURE OPERATOR VALUE"));
+    let unit = "cpu.flops>=1ms".parse::<Requirement>().unwrap().check(&machine());
+    assert_eq!(unit.unwrap_err(), "cpu.flops>=1ms: the figure is in FLOP/s");
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_text_panics(text in ".{0,40}", tail in "[<>=.\\[\\]a-z0-9%]{0,20}") {
+        let _ = format!("{text}{tail}").parse::<Requirement>();
+    }
+}
