@@ -12,8 +12,6 @@ mod several;
 mod table;
 mod tally;
 mod terminal;
-#[cfg(test)]
-mod tests;
 mod verdict;
 mod view;
 mod words;

@@ -29,7 +29,9 @@ fn replace_numbers(
         Value::Number(_) => *json = counts.next().into(),
         Value::Array(items) => items.iter_mut().for_each(|v| replace_numbers(v, values, counts)),
         Value::Object(fields) => {
-            fields.values_mut().for_each(|v| replace_numbers(v, values, counts));
+            // These hold less than any count.
+            let fields = fields.iter_mut().filter(|(k, _)| !["cpus", "histogram"].contains(&&***k));
+            fields.for_each(|(_, v)| replace_numbers(v, values, counts));
         }
         _ => {}
     }

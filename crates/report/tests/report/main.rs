@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test's helpers fail the test")]
 
 mod any;
+mod comparison;
 mod conclusions;
 mod declarations;
 mod design;
@@ -12,6 +13,7 @@ mod exports;
 mod first_screen;
 mod fixture;
 mod formats;
+mod history;
 mod html;
 mod linpack;
 mod memory;
