@@ -137,7 +137,8 @@ fn text_of_strangers_comes_back_from_a_label() {
     let mut run = fixture::run();
     let name = "a\"b\\c\\n{d}=,\u{e4}";
     run.measurements.truncate(1);
-    run.measurements[0].params = Params::default().with("mix", name);
+    // Two names become the same.
+    run.measurements[0].params = Params::default().with("mix", name).with("a b", 1).with("a-b", 2);
     let series = prometheus::parse(&of("openmetrics", &run)).unwrap();
     let label = ("param_mix".to_owned(), name.to_owned());
     assert!(series.iter().any(|s| s.labels.contains(&label)), "{series:?}");

@@ -155,6 +155,8 @@ fn edited() {
     };
     series(&[100.0, 50.0, 100.0], 80);
     series(&[1e308, -1e308, 1.0], 80);
+    series(&[-1.0, f64::INFINITY, 1.0, f64::NAN], 80);
+    series(&[0.0, 0.0], 80);
     series(&(0..100).map(|i| f64::from(i / 50) + 1.0).collect::<Vec<_>>(), 20);
     insta::assert_snapshot!(out);
 }
