@@ -1,9 +1,6 @@
 //! The formats that other programs read: each is parsed here as strictly as its readers do.
 
-use proofmark_model::{
-    Change, Ending, Finding, Level, Measurement, Param, Params, Run, Series, Severity, Trend,
-    Verdict, testing,
-};
+use proofmark_model::{Ending, Finding, Measurement, Param, Params, Run, Severity, Verdict};
 use proofmark_report::{Options, find};
 use roxmltree::{Document, Node};
 use serde_json::Value;
@@ -18,36 +15,9 @@ fn of(format: &str, run: &Run) -> String {
 
 /// Every run that the other tests know, also with every text a stranger's, and odd ones.
 fn runs() -> Vec<Run> {
-    let plain = || fixture::every().into_iter().chain([over_time(), cut_short()]);
+    let plain = || fixture::every().into_iter().chain([cut_short()]);
     let hostile = plain().map(|r| fixture::hostile_of(r, HOSTILE));
     plain().chain(hostile).chain([not_finite(), twice()]).collect()
-}
-
-/// An endurance run with one change.
-fn over_time() -> Run {
-    let mut run = fixture::run();
-    run.measurements.truncate(1);
-    let m = &mut run.measurements[0];
-    let median = m.summary.as_ref().unwrap().value();
-    let level = |from_s: f64, share: f64| Level {
-        from_s,
-        until_s: from_s + 3.0,
-        trials: 3,
-        median: median * share,
-        ci95: None,
-    };
-    m.series = Some(Series {
-        levels: vec![level(0.0, 1.0), level(3.0, 0.5)],
-        changes: vec![Change {
-            at_s: 3.0,
-            at: fixture::moment(4000),
-            ratio: 0.5,
-            cause: Some("the quota held back 50 %".into()),
-        }],
-        trend: Some(Trend { start: median, slope: -1e6, ci95: None }),
-        ..testing::series(m.trials[0].started, 6)
-    });
-    run
 }
 
 /// A run that was stopped at its second point.
@@ -65,7 +35,7 @@ fn cut_short() -> Run {
 fn not_finite() -> Run {
     let mut run = fixture::beside();
     run.measurements.extend(fixture::disk().measurements);
-    run.measurements.extend(over_time().measurements);
+    run.measurements.extend(fixture::endured().measurements);
     for (m, v) in
         run.measurements.iter_mut().zip([f64::NAN, f64::INFINITY, f64::NEG_INFINITY].iter().cycle())
     {
@@ -208,9 +178,11 @@ fn few() -> Run {
 
 #[test]
 fn snapshots() {
+    let mut over_time = fixture::endured();
+    over_time.measurements[0].trials.truncate(3);
     for (format, name, run) in [
         ("jsonl", "jsonl", few()),
-        ("jsonl", "jsonl_over_time", over_time()),
+        ("jsonl", "jsonl_over_time", over_time),
         ("openmetrics", "openmetrics", few()),
         ("junit", "junit", few()),
         ("junit", "junit_cut_short", cut_short()),

@@ -1,7 +1,6 @@
 //! What must hold in every format: odd runs, extreme figures, text from strangers.
 
-use proofmark_model::{Param, Run, Unit, Verdict};
-use proofmark_report::view::{View, WorkloadView};
+use proofmark_model::{Run, Unit};
 use proofmark_report::{ALL, Options, find, terminal};
 
 use super::fixture;
@@ -141,73 +140,4 @@ fn json_gives_the_run_back() {
     let run = fixture::run();
     let back = proofmark_model::read_run(&of("json", &run)).unwrap();
     assert!(back == run, "every bit of every number");
-}
-
-#[test]
-fn threads_that_take_turns_are_named_and_never_put_first() {
-    let note = "oversubscribed: more threads than the 2 usable CPUs";
-    let run = fixture::oversubscribed();
-    for format in ["terminal", "html", "markdown"] {
-        assert!(of(format, &run).contains(note), "{format}");
-        assert!(!of(format, &fixture::run()).contains("more threads than the"), "{format}");
-    }
-    let view = View::from_run(&run);
-    for workload in &view.workloads {
-        assert!(workload.headline.at.ends_with("2 threads"), "{}", workload.headline.at);
-    }
-    let clock = &view.workloads[0];
-    assert_eq!(
-        clock.sentences,
-        [
-            "Compared with 1 thread: 2.00 times with 2; oversubscribed, 4.00 times with 4 and 4.00 times with 8."
-        ]
-    );
-    let notes: Vec<_> =
-        clock.table.rows.iter().filter_map(|r| r.cells.last()).map(|c| c.note).collect();
-    assert_eq!(notes, [None, None, Some(1), Some(1)]);
-}
-
-#[test]
-fn a_missing_ceiling_is_explained_once() {
-    let view = View::from_run(&fixture::run());
-    let clock = &view.workloads[0];
-    assert_eq!(
-        view.lacking,
-        ["No ceiling is known for cpu.clock: no boost clock is known (fixture)."]
-    );
-    assert!(clock.table.notes.is_empty(), "{:?}", clock.table.notes);
-    let ceiling = |k: &WorkloadView| k.table.columns.iter().any(|c| c.title == "ceiling");
-    assert!(!ceiling(clock) && view.workloads[1..].iter().any(ceiling));
-    for format in ["terminal", "html", "markdown"] {
-        let text = of(format, &fixture::run());
-        assert_eq!(text.matches("no boost clock is known").count(), 1, "{format}");
-    }
-    assert_eq!(clock.headline.bottleneck, None);
-}
-
-#[test]
-fn the_spread_is_what_stops_trials() {
-    let mut run = fixture::run();
-    let mut clocks = run.measurements.iter_mut().filter(|m| m.workload == "cpu.clock");
-    let s = clocks.next_back().unwrap().summary.as_mut().unwrap();
-    proofmark_model::testing::restate(s, 99e9, Some([98e9, 103e9]));
-    let half = s.half_width().unwrap();
-    let view = View::from_run(&run);
-    assert_eq!(view.workloads[0].headline.within, Some(format!("± {:.1} %", half * 100.0)));
-}
-
-#[test]
-fn an_invalid_number_is_not_put_first_nor_replaced_by_another() {
-    let mut run = fixture::run();
-    // On 8 threads a worker crashed.
-    run.measurements.retain(|m| m.params.threads() < 8);
-    for m in run.measurements.iter_mut().filter(|m| m.workload == "cpu.flops") {
-        if m.params.get("isa") == Some(&Param::from("avx2")) {
-            m.verdict = Verdict::Invalid;
-        }
-    }
-    let view = View::from_run(&run);
-    let flops = view.workloads.iter().find(|k| k.id == "cpu.flops").unwrap();
-    assert_eq!(flops.headline.value, None);
-    assert!(flops.headline.at.contains("avx2"), "{}", flops.headline.at);
 }

@@ -103,18 +103,6 @@ fn a_median_over_several_levels_has_no_interval() {
 }
 
 #[test]
-fn a_change_is_told_twice_at_most() {
-    for format in ["terminal", "markdown"] {
-        let options = Options { width: 10_000, color: false };
-        let text = find(format).unwrap().render(&fixture::endured(), &options).unwrap();
-        for said in ["08:56:42", "throttling began", "09:00:02"] {
-            let times = text.matches(said).count();
-            assert!((1..=2).contains(&times), "{said} {times} times in {format}");
-        }
-    }
-}
-
-#[test]
 fn a_sample_of_another_age_is_left_out() {
     let mut run = fixture::endured();
     edit(&mut run, |m| m.trials[0].started = fixture::moment(100_000_000_000_000));
