@@ -64,6 +64,8 @@ fn rows() {
     }
     says("a quarter of what is attainable was delivered", &run);
     says("the best is precise", &with_best(Verdict::Valid, 0.001));
+    says("the best is suspect and not precise", &with_best(Verdict::Suspect, 0.2));
+    says("the best is invalid", &with_best(Verdict::Invalid, 0.001));
     let mut run = fixture::disk();
     run.measurements.retain(|m| m.workload == "disk.fsync");
     for m in &mut run.measurements {
@@ -71,20 +73,6 @@ fn rows() {
     }
     says("a commit of another method, in a mode that is not the usual one", &run);
     insta::assert_snapshot!(out.text);
-}
-
-#[test]
-fn neither_verdict_nor_precision_moves_a_row() {
-    let configurations = |run: &Run| -> Vec<String> {
-        let rows = View::from_run(run).first.parts.into_iter().flat_map(|p| p.rows);
-        rows.map(|r| r.configuration).collect()
-    };
-    let best = configurations(&with_best(Verdict::Valid, 0.001));
-    for (verdict, half_width) in
-        [(Verdict::Suspect, 0.2), (Verdict::Invalid, 0.001), (Verdict::Invalid, 0.2)]
-    {
-        assert_eq!(configurations(&with_best(verdict, half_width)), best, "{verdict}");
-    }
 }
 
 #[test]

@@ -34,6 +34,17 @@ fn lacking() -> [(Run, &'static str); 4] {
 }
 
 #[test]
+fn formats_have_ids_of_their_own_and_files_beside_the_run() {
+    for (at, format) in ALL.iter().enumerate() {
+        assert!(!format.about.is_empty(), "{}", format.id);
+        assert_eq!(ALL.iter().position(|f| f.id == format.id), Some(at));
+    }
+    assert!(find("no such format").is_none());
+    let files: Vec<_> = ALL.iter().filter_map(|f| f.file).collect();
+    assert_eq!(files, ["report.html", "report.md", "report.csv"]);
+}
+
+#[test]
 fn a_thousand_measurements() {
     let mut run = fixture::run();
     run.measurements = (1..=1000)
@@ -123,14 +134,9 @@ fn colours_carry_no_meaning_alone() {
     let plain = of("terminal", &run);
     let painted =
         find("terminal").unwrap().render(&run, &Options { width: 80, color: true }).unwrap();
-    assert!(painted.contains('\u{1b}'));
-    let mut stripped = String::new();
-    let mut rest = painted.as_str();
-    while let Some(at) = rest.find('\u{1b}') {
-        stripped.push_str(&rest[..at]);
-        rest = rest[at..].split_once('m').unwrap().1;
-    }
-    stripped.push_str(rest);
+    let unpainted = |part: &str| part.split_once('m').unwrap().1.to_owned();
+    let (first, rest) = painted.split_once('\u{1b}').unwrap();
+    let stripped = first.to_owned() + &rest.split('\u{1b}').map(unpainted).collect::<String>();
     let words = |t: &str| t.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(words(&stripped), words(&plain));
 }

@@ -1,25 +1,9 @@
 //! A report says each thing once, and as briefly as it can be found from others.
 
 use proofmark_report::view::View;
-use proofmark_report::{Options, find};
 
 use super::fixture;
 use super::reading::{each, workload};
-
-#[test]
-fn a_term_is_explained_once() {
-    let run = fixture::disk();
-    for format in ["terminal", "markdown"] {
-        let options = Options { width: 10_000, color: false };
-        let text = find(format).unwrap().render(&run, &options).unwrap();
-        for said in ["At 0 % the page cache served all", "until its completion is seen"] {
-            assert_eq!(text.matches(said).count(), 1, "{said} in {format}");
-        }
-    }
-    let view = View::from_run(&run);
-    assert!(view.terms.iter().any(|t| t.name == "device"));
-    assert!(View::from_run(&fixture::memory()).terms.iter().all(|t| t.name != "device"));
-}
 
 #[test]
 fn few_places_of_a_finding_are_named_and_many_counted() {

@@ -1,6 +1,6 @@
 //! The view of each fixture, its terminal report, and each format of one of them, word for word.
 
-use proofmark_model::{Change, Run};
+use proofmark_model::{Change, Probe, Run};
 use proofmark_report::view::View;
 use proofmark_report::{Options, find, terminal};
 
@@ -49,6 +49,11 @@ fn formats() {
         terminal::host(&run.host, &Options { width: 40, color: false })
     );
     insta::assert_snapshot!("host_80", terminal::host(&run.host, &Options::default()));
+    let mut odd = run.host.clone();
+    (odd.limits.usable_cpus, odd.limits.usable_cores) = (vec![8, 3, 0, 1, 2, 8], 0);
+    odd.limits.affinity = Probe::known(vec![], "fixture");
+    odd.cpu.clock.tsc_hz = Probe::known(f64::NAN, "fixture");
+    insta::assert_snapshot!("host_odd", terminal::host(&odd, &Options::default()));
     let page = render("html", &run, 80);
     let (head, body) = page.split_once("<style>").unwrap();
     let (_, body) = body.split_once("</style>").unwrap();
