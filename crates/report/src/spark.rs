@@ -59,3 +59,16 @@ fn range(values: impl Iterator<Item = f64>) -> Option<[f64; 2]> {
     let range = [middle - half, middle + half];
     (range.iter().all(|v| v.is_finite()) && range[0] < range[1]).then_some(range)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::spark;
+
+    #[test]
+    fn any_values_are_drawn() {
+        let signs = |values: &[f64]| spark(values.iter().copied().map(Some), '✗').signs;
+        assert_eq!(signs(&[1.0, f64::NAN, f64::INFINITY, 2.0]), "▁✗✗▇");
+        assert_eq!(signs(&[-100.0, -50.0]), "▁▇");
+        assert_eq!(signs(&[f64::MAX, f64::MAX]), "▄▄");
+    }
+}

@@ -153,3 +153,15 @@ pub fn plain(value: f64) -> String {
     };
     unsigned_zero(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scales_suit_their_units() {
+        assert_eq!(Scale::for_values(&[1e6, 3e9], Unit::FlopPerSecond).label(), "GFLOP/s");
+        assert_eq!(Scale::amount([2.46e6, 3.72e9, 0.0, f64::NAN].into_iter(), "B").label(), "MB");
+        assert_eq!(Scale::iops(0), None);
+    }
+}

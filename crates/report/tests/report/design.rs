@@ -1,9 +1,10 @@
-//! What was measured and how, in sentences, where a run is not as usual.
+//! What was measured, how, and what was found, in sentences, where a run is not as usual.
 
 use proofmark_model::{Run, TimeAccount};
 
 use super::dump::Dump;
 use super::fixture;
+use super::reading::{each, workload};
 
 #[test]
 fn designs() {
@@ -35,4 +36,39 @@ fn designs() {
     run.cpu_placements.truncate(1);
     out.says("no account, and one placement", &run, &circumstances);
     insta::assert_snapshot!(out.text);
+}
+
+#[test]
+fn few_places_of_a_finding_are_named_and_many_counted() {
+    let mut out = Dump::default();
+    for count in [4, 5] {
+        let mut run = fixture::disk();
+        let finding = each(&mut run, "disk.seq_write").find_map(|m| m.findings.pop()).unwrap();
+        run.measurements.iter_mut().for_each(|m| m.findings.clear());
+        for m in each(&mut run, "disk.seq_read").take(count) {
+            m.findings.push(finding.clone());
+        }
+        out.says(&format!("{count} places"), &run, &["* findings"]);
+    }
+    insta::assert_snapshot!(out.text);
+}
+
+#[test]
+fn what_two_workloads_declare_alike_is_told_with_the_first() {
+    let mut run = fixture::disk();
+    let mut declare = |id: &str, detail: &'static str| {
+        run.workloads.get_mut(id).unwrap().detail = detail.into();
+    };
+    declare("disk.seq_read", "In order. Blocks are random. Each is timed.");
+    declare("disk.seq_write", "In order, over the old ones. Blocks are random. Each is timed.");
+    declare("disk.rand_read", "In no order. Each is timed.");
+    declare("disk.fsync", "In order. Blocks are random. Each is timed.");
+    let detail = |id: &str| workload(&run, id).detail;
+    assert_eq!(detail("disk.seq_read"), "In order. Blocks are random. Each is timed.");
+    assert_eq!(
+        detail("disk.seq_write"),
+        "In order, over the old ones. The rest is as with disk.seq_read."
+    );
+    assert_eq!(detail("disk.rand_read"), "In no order. Each is timed.", "one is no gain");
+    assert_eq!(detail("disk.fsync"), "As with disk.seq_read.");
 }

@@ -76,16 +76,6 @@ fn rows() {
 }
 
 #[test]
-fn each_row_leads_to_its_workload() {
-    for run in fixture::every() {
-        let view = View::from_run(&run);
-        for row in view.first.parts.iter().flat_map(|p| &p.rows) {
-            assert_eq!(view.workloads[row.at].id, row.workload);
-        }
-    }
-}
-
-#[test]
 fn the_end_of_a_run_and_its_summary_are_short() {
     let mut run = fixture::published();
     let text = find("summary").unwrap().render(&run, &Options::default()).unwrap();

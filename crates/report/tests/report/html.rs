@@ -29,8 +29,7 @@ fn it_needs_nothing_from_elsewhere() {
 
 #[test]
 fn tags_are_closed_ids_unique_and_charts_and_tables_named() {
-    let hostile = fixture::every().map(|run| fixture::hostile_of(run, "<i>'\"&"));
-    for run in fixture::every().into_iter().chain(hostile) {
+    for run in fixture::every_and_hostile("<i>'\"&") {
         let page = page(&run);
         for tag in [
             "section", "article", "table", "tr", "td", "th", "ul", "ol", "li", "p", "figure",

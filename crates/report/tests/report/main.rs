@@ -18,7 +18,6 @@ mod html;
 mod linpack;
 mod memory;
 mod network;
-mod once;
 mod over_time;
 mod overview;
 mod pages;

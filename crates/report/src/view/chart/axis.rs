@@ -170,3 +170,22 @@ fn number(value: f64, digits: usize) -> String {
         _ => format!("{value:.digits$}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_values_have_an_axis() {
+        for odd in [vec![], vec![0.0, -1.0], vec![f64::NAN], vec![5e-324, 9.9e6], vec![1e-300]] {
+            for log in [false, true] {
+                let axis = Axis::either(log, "", odd.iter().copied());
+                assert!((2..40).contains(&axis.ticks.len()), "{axis:?}");
+                assert!(axis.place(f64::NAN) == 0.0 && axis.place(1e300) == 1.0, "{axis:?}");
+            }
+        }
+        for sizes in [&[][..], &[0, 1], &[0, u64::MAX], &[7]] {
+            assert!(Axis::sizes("", sizes).place(1.0).is_finite());
+        }
+    }
+}

@@ -108,3 +108,16 @@ fn seconds(v: f64) -> Option<String> {
     let text = if text.len() <= 14 && v >= 1e-5 { text } else { format!("{v:.3e}") };
     v.is_finite().then_some(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::seconds;
+
+    #[test]
+    fn times_are_short() {
+        assert_eq!(seconds(0.021_345_6).as_deref(), Some("0.021346"));
+        assert_eq!(seconds(3e-9).as_deref(), Some("3.000e-9"));
+        assert_eq!(seconds(1e300).as_deref(), Some("1.000e300"));
+        assert_eq!(seconds(f64::NAN), None);
+    }
+}
