@@ -90,6 +90,12 @@ fn every_line_is_an_object_that_stands_alone() {
 }
 
 #[test]
+fn what_is_no_number_is_an_empty_cell() {
+    let csv = of("csv", &not_finite());
+    assert!(![",NaN", ",inf", ",-inf"].iter().any(|number| csv.contains(number)), "{csv}");
+}
+
+#[test]
 fn prometheus_and_openmetrics_read_every_run() {
     for run in runs() {
         let text = of("openmetrics", &run);

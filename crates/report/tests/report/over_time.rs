@@ -67,7 +67,15 @@ fn timelines() {
     assert!(terminal.lines().any(|line| line == signs), "{terminal}");
     let mut run = fixture::endured();
     edit(&mut run, |m| m.trials[0].started = fixture::moment(100_000_000_000_000));
-    says("a sample of another age", &run, &["timelines/0/sentences/0", "timelines/0/chart/x"]);
+    says(
+        "a sample of another age",
+        &run,
+        &[
+            "timelines/0/chart/series/4/spots/598",
+            "timelines/0/chart/series/4/spots/599",
+            "timelines/0/chart/x",
+        ],
+    );
     let mut run = fixture::endured();
     edit(&mut run, |m| m.trials.truncate(100));
     says("ended early", &run, &["timelines/0/sentences"]);
