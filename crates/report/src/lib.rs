@@ -145,27 +145,3 @@ pub const ALL: &[Format] = &[
 pub fn find(id: &str) -> Option<&'static Format> {
     ALL.iter().find(|f| f.id == id)
 }
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    #[test]
-    fn ids_are_unique_and_all_formats_say_what_they_are() {
-        let ids: BTreeSet<_> = ALL.iter().map(|f| f.id).collect();
-        assert_eq!(ids.len(), ALL.len());
-        for format in ALL {
-            assert!(!format.about.is_empty(), "{}", format.id);
-            assert!(find(format.id).is_some());
-        }
-        assert!(find("no such format").is_none());
-    }
-
-    #[test]
-    fn a_run_gets_one_file_a_format_and_none_of_them_is_the_run_itself() {
-        let files: Vec<_> = ALL.iter().filter_map(|f| f.file).collect();
-        assert_eq!(files, ["report.html", "report.md", "report.csv"]);
-    }
-}

@@ -106,18 +106,3 @@ impl Whisker {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_lies_beyond_the_axis_is_an_arrow_at_its_end() {
-        let line = Line { drawn: Some([100.0, 90.0, 110.0, 0.04]), ..Line::default() };
-        assert_eq!(reach([&line].into_iter()), MOST);
-        let drawn = |ratio: f64| Whisker::draw(&line, [ratio, ratio, ratio, 0.04], 2.0);
-        assert_eq!((drawn(100.0).beyond, drawn(100.0).at.as_str()), ("right", "172.0"));
-        assert_eq!((drawn(0.01).beyond, drawn(0.01).at.as_str()), ("left", "8.0"));
-        assert_eq!((drawn(1.0).beyond, drawn(1.0).at.as_str()), ("", "90.0"));
-    }
-}

@@ -10,8 +10,6 @@ mod junit;
 mod markdown;
 mod several;
 mod terminal;
-#[cfg(test)]
-mod tests;
 mod verdict;
 mod view;
 mod words;

@@ -49,18 +49,3 @@ impl<T: Into<Self>> From<Option<T>> for Cell {
         v.map_or_else(|| Self(String::new()), Into::into)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::Cell;
-
-    #[test]
-    fn formulas_are_defused_and_numbers_left_alone() {
-        for bad in ["=1+1", "+1", "-cmd|' /C calc'!A0", "@SUM(A1)", "\t=1", " =1"] {
-            assert!(Cell::from(bad).0.starts_with('\''), "{bad:?}");
-        }
-        assert_eq!(Cell::from("avx2+fma").0, "avx2+fma");
-        let numbers = [-1.5, 1e300, 0.0, f64::NAN].map(|v| Cell::from(v).0);
-        assert_eq!(numbers, ["-1.5", "1e300", "0", ""]);
-    }
-}

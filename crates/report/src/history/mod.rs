@@ -96,6 +96,3 @@ impl History<'_> {
         Ok(serde_json::to_string_pretty(&Self { schema: "proofmark.history/1", ..self })? + "\n")
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -266,16 +266,3 @@ fn machine(out: &mut String, view: &View) {
         out.push('\n');
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_breaks_a_table_or_opens_a_tag() {
-        assert_eq!(
-            escape("a|b <script> `x` [l](u) & \\"),
-            "a\\|b &lt;script&gt; \\`x\\` \\[l\\](u) &amp; \\\\"
-        );
-    }
-}

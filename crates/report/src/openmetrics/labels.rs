@@ -54,26 +54,3 @@ impl Unique {
         unique
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_plain_and_no_two_the_same() {
-        let mut labels = Labels::new();
-        let params = Params::default().with("a b", 1).with("a-b", 2).with("", 3).with("ä", 4);
-        parameters(&mut labels, &params);
-        let names: Vec<&str> = labels.iter().map(|(n, _)| n.as_str()).collect();
-        assert_eq!(names, ["param_", "param_a_b", "param_a_b_2", "param__"]);
-    }
-
-    #[test]
-    fn the_same_labels_again_get_a_number() {
-        let mut unique = Unique::default();
-        let labels = vec![label("workload", "disk.read")];
-        assert_eq!(unique.distinct(labels.clone(), "repeat"), labels);
-        assert_eq!(unique.distinct(labels.clone(), "repeat")[1], label("repeat", "2"));
-        assert_eq!(unique.distinct(labels, "repeat")[1], label("repeat", "3"));
-    }
-}

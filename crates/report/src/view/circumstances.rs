@@ -35,7 +35,8 @@ pub(super) fn sentences(run: &Run) -> Option<String> {
 /// `None` where no load ran in slices.
 fn account(run: &Run, least: f64) -> Option<String> {
     if let Some(all) = run.time_account() {
-        return Some(format!("Time of the threads: {}.", all.words(least)));
+        let known = all.at_work().is_finite();
+        return known.then(|| format!("Time of the threads: {}.", all.words(least)));
     }
     let mut trials = run.measurements.iter().flat_map(|m| &m.trials);
     trials.any(|t| t.rounds.iter().any(|r| !r.strip.is_empty())).then(|| {
@@ -70,76 +71,4 @@ fn placements(run: &Run) -> Option<String> {
     let cleaned = |p: &CpuPlacement| CpuPlacement { name: clean(&p.name), ..p.clone() };
     let all: Vec<CpuPlacement> = run.cpu_placements.iter().map(cleaned).collect();
     (all.len() > 1).then(|| format!("vCPU placement, by time: {}.", placement_words(&all)))
-}
-
-#[cfg(test)]
-mod tests {
-    use proofmark_model::testing::{measurement, run, spec};
-    use proofmark_model::{Params, Round, TimeAccount, Unit};
-
-    use super::*;
-
-    fn measured() -> Run {
-        let spec = spec("cpu.flops", Unit::FlopPerSecond);
-        run(vec![measurement(&spec, Params::default(), &[1.0])])
-    }
-
-    fn account_of(time: TimeAccount) -> Run {
-        let mut run = measured();
-        run.measurements[0].trials[0].time_account = Some(time);
-        run
-    }
-
-    #[test]
-    fn the_largest_part_comes_first_and_small_ones_are_left_out() {
-        assert_eq!(account(&measured(), LEAST), None);
-        let time = TimeAccount { wall_s: 1.0, working_s: 0.9, ..TimeAccount::default() };
-        let time =
-            TimeAccount { throttled_s: Some(0.02), waiting_s: 0.08, stopped_s: 1e-4, ..time };
-        let expected = "Time of the threads: 90.0 % at work, 8.0 % used by other processes, \
-                        2.0 % throttled by a CPU quota.";
-        assert_eq!(account(&account_of(time), LEAST).unwrap(), expected);
-        let small = TimeAccount { stopped_s: 0.009, ..time };
-        assert_eq!(account(&account_of(small), LEAST_BRIEFLY).unwrap(), expected);
-        let mut unknown = measured();
-        let strip = "99".to_owned();
-        unknown.measurements[0].trials[0].rounds = vec![Round { strip, ..Round::default() }];
-        assert!(account(&unknown, LEAST).unwrap().contains("not known, since"));
-    }
-
-    #[test]
-    fn programs_are_named_and_those_that_cannot_be_seen_are_told() {
-        let program =
-            |name: &str, of_one_cpu| Program { name: name.into(), cpu_s: 1.0, of_one_cpu };
-        let time = TimeAccount {
-            wall_s: 100.0,
-            working_s: 90.0,
-            waiting_s: 10.0,
-            throttled_s: Some(0.0),
-            ..Default::default()
-        };
-        let mut run = account_of(time);
-        run.programs = vec![program("cargo", 0.04), program("sshd", 0.01), program("cron", 0.001)];
-        let named = "CPU use of other programs (100 % = one CPU): cargo 4.0 %, sshd 1.0 %.";
-        let said = programs(&run, usize::MAX).unwrap();
-        assert!(said.starts_with(named) && said.ends_with("in other containers."), "{said}");
-        run.programs[0].cpu_s = 5.0;
-        assert_eq!(programs(&run, usize::MAX).unwrap(), named);
-        run.programs[0].cpu_s = 1.0;
-        run.measurements[0].trials[0].time_account =
-            Some(TimeAccount { throttled_s: None, ..time });
-        assert_eq!(programs(&run, usize::MAX).unwrap(), named, "a quota may have done it");
-    }
-
-    #[test]
-    fn several_placements_are_told() {
-        let one =
-            |name: &str, share| CpuPlacement { name: name.into(), share, ..Default::default() };
-        let mut run = run(Vec::new());
-        run.cpu_placements = vec![one("72 ns round trip", 0.6)];
-        assert_eq!(sentences(&run), None);
-        run.cpu_placements.push(one("SMT siblings", 0.4));
-        let expected = "vCPU placement, by time: 72 ns round trip 60.0 %, SMT siblings 40.0 %.";
-        assert_eq!(sentences(&run).unwrap(), expected);
-    }
 }

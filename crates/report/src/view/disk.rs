@@ -81,21 +81,3 @@ pub fn extra(m: &Measurement, scale: &Scale) -> Option<String> {
     let parts = joined([fall_phrase(m, scale), times, device].into_iter().flatten(), "; ");
     (!parts.is_empty()).then_some(parts)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proofmark_model::Params;
-
-    fn point(block: u64) -> Measurement {
-        let params = Params::default().with("block_size", block);
-        Measurement::new(proofmark_workloads::find("disk.seq_read").unwrap().spec(), params)
-    }
-
-    #[test]
-    fn a_number_of_ios_needs_a_block() {
-        let scale = iops(&point(4096)).map(|s| s.number(40.96e6));
-        assert_eq!(scale, Some(Some("10000".to_owned())));
-        assert_eq!(iops(&point(0)), None);
-    }
-}

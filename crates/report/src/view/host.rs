@@ -252,22 +252,3 @@ fn limits(host: &Host) -> Vec<Fact> {
 fn share(value: f64) -> String {
     percent(value).map_or_else(|| "not finite".to_owned(), |p| format!("{p} %"))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cpu_lists_are_short() {
-        assert_eq!(ranges(&[3, 0, 1, 2, 8, 8]), "0-3, 8");
-        assert_eq!(ranges(&[u32::MAX]), "4294967295");
-        assert_eq!(ranges(&[]), "none");
-    }
-
-    #[test]
-    fn absurd_quantities_stay_short() {
-        assert_eq!(quantity(1e300, Unit::Hertz), "1.0000e300 Hz");
-        assert_eq!(quantity(f64::NAN, Unit::Second), "not finite s");
-        assert_eq!(quantity(4e9, Unit::Hertz), "4.000 GHz");
-    }
-}

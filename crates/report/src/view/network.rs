@@ -132,32 +132,3 @@ pub fn extra(m: &Measurement) -> Option<String> {
     let parts = joined([lost, operation::phrase(m)].into_iter().flatten(), "; ");
     (!parts.is_empty()).then_some(parts)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rates_and_blocks_are_told_to_the_last_digit_that_counts() {
-        let cell = |name, value: u64| parameter_value(name, &Param::Int(value));
-        assert_eq!(cell("rate", 1_000_000_000).as_deref(), Some("1 Gbit/s"));
-        assert_eq!(cell("rate", 2_500_000).as_deref(), Some("2.5 Mbit/s"));
-        assert_eq!(parameter_value("rate", &AUTO.into()).as_deref(), Some("unpaced"));
-        assert_eq!(cell("block_size", 65_507).as_deref(), Some("65\u{202f}507 B"));
-        assert_eq!(cell("block_size", 65_536).as_deref(), Some("64 KiB"));
-        assert_eq!(cell("block_size", 1).as_deref(), Some("1 B"));
-        assert_eq!(cell("streams", 1), None);
-    }
-
-    #[test]
-    fn parameters_are_said_as_words() {
-        let said = |name, word: &str| parameter_phrase(name, &word.into());
-        assert_eq!(said("mode", "block").as_deref(), Some("blocking"));
-        assert_eq!(said("no_delay", "off").as_deref(), Some("no_delay off"));
-        assert_eq!(said("rate", AUTO), None);
-        assert_eq!(
-            parameter_phrase("rate", &Param::Int(4_000_000_000)).as_deref(),
-            Some("4 Gbit/s offered")
-        );
-    }
-}

@@ -165,56 +165,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn extreme_numbers_stay_short_and_honest() {
-        let scale = Scale::for_largest([1e300, f64::INFINITY, 0.0], Unit::FlopPerSecond);
-        assert_eq!(scale.number(1e300).as_deref(), Some("1.000e288"));
-        assert_eq!(scale.number(0.0).as_deref(), Some("0.000"));
-        assert_eq!(scale.number(f64::NAN), None);
-        assert_eq!(scale.number(f64::INFINITY), None);
-        let scale = Scale::for_largest([], Unit::Hertz);
-        assert_eq!(scale.with_label(-2.5).as_deref(), Some("-2.500 Hz"));
-        assert_eq!(percent(f64::NAN), None);
-        assert_eq!(percent(1e300).as_deref(), Some("1.00e302"));
-        assert_eq!(with_unit(3.65e9, "Hz"), "3.650 GHz");
-        assert_eq!(with_unit(16.0, "FLOP/cycle"), "16 FLOP/cycle");
-        assert_eq!(with_unit(f64::NAN, "Hz"), "not finite Hz");
-        assert_eq!(plain(2.0), "2");
-        assert_eq!(plain(3_999_123_456.0), "3.9991e9");
-        assert_eq!(plain(0.25), "0.25");
-        assert_eq!(plain(-0.0), "0");
-        assert_eq!(percent(-1e-5).as_deref(), Some("0.0"));
-        assert_eq!(scale.number(-0.0).as_deref(), Some("0.000"));
-        assert_eq!(percent(-0.5).as_deref(), Some("-50.0"));
-    }
-
-    #[test]
-    fn times_keep_their_digits() {
-        let scale = |values: &[f64]| Scale::for_values(values, Unit::Second);
-        assert_eq!(scale(&[1.234e-9, 110e-9]).number(1.234e-9).as_deref(), Some("1.234"));
-        assert_eq!(scale(&[90e-9, 1.5e-6]).with_label(1.5e-6).as_deref(), Some("1500 ns"));
-        assert_eq!(scale(&[90e-9, 1.5e-3]).label(), "ms");
-        assert_eq!(scale(&[f64::NAN, 0.0]).label(), "ns");
-        let rates = |values: &[f64]| Scale::for_values(values, Unit::BytePerSecond);
-        assert_eq!(rates(&[45.12e6, 22e9]).number(45.12e6).as_deref(), Some("45.12"));
-        assert_eq!(rates(&[0.9e9, 22e9]).label(), "GB/s");
-        assert_eq!(rates(&[1.0, 3e9]).label(), "GB/s", "no scale holds both");
+    fn scales_suit_their_units() {
         assert_eq!(Scale::for_values(&[1e6, 3e9], Unit::FlopPerSecond).label(), "GFLOP/s");
-    }
-
-    #[test]
-    fn amounts_keep_the_digits_of_the_least() {
-        let scale = Scale::amount([2.46e6, 3.72e9, 0.0, f64::NAN].into_iter(), "B");
-        assert_eq!((scale.label(), scale.number(2.46e6).as_deref()), ("MB", Some("2.460")));
-        assert_eq!(scale.number(3.72e9).as_deref(), Some("3720"));
-        assert_eq!(Scale::amount(std::iter::empty(), "op").label(), "op");
-        assert_eq!(Scale::amount([1e9].into_iter(), "cycles").label(), "cycles");
-    }
-
-    #[test]
-    fn one_scale_for_a_table() {
-        let scale = Scale::for_largest([3e9, 128e9], Unit::FlopPerSecond);
-        assert_eq!(scale.label(), "GFLOP/s");
-        assert_eq!(scale.number(3e6).as_deref(), Some("0.003"));
-        assert_eq!(scale.interval([127e9, 129e9]).as_deref(), Some("127.0 to 129.0"));
+        assert_eq!(Scale::amount([2.46e6, 3.72e9, 0.0, f64::NAN].into_iter(), "B").label(), "MB");
+        assert_eq!(Scale::iops(0), None);
     }
 }

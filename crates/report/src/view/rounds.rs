@@ -79,28 +79,3 @@ fn by_rate(m: &Measurement) -> String {
     let most = steps.iter().copied().max().unwrap_or(0).max(1) as f64;
     blocks(steps.map(|n| Some(n as f64 / most)))
 }
-
-#[cfg(test)]
-mod tests {
-    use proofmark_model::testing::{measurement, spec};
-    use proofmark_model::{Params, Unit};
-
-    use super::*;
-
-    #[test]
-    fn a_round_is_four_blocks_and_windows_are_counted_by_their_rate() {
-        let mut m =
-            measurement(&spec("cpu.flops", Unit::FlopPerSecond), Params::default(), &[1.0; 2]);
-        let mut histogram = vec![0; 20];
-        (histogram[0], histogram[19]) = (5, 10);
-        let strip = "9999999900009999".to_owned();
-        m.trials[0].rounds = vec![Round { strip, histogram, ..Round::default() }];
-        m.trials[1].rounds = vec![Round { strip: "99".to_owned(), ..Round::default() }];
-        assert_eq!(over_time(&m), "▇▇·▇ ▇▇");
-        assert_eq!(by_rate(&m), "▄······▇");
-        assert_eq!(
-            by_rate(&Measurement::new(&spec("x", Unit::Second), Params::default())),
-            "········"
-        );
-    }
-}

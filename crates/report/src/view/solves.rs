@@ -250,30 +250,3 @@ fn scientific(value: f64) -> String {
     let (sign, digits) = power.strip_prefix('-').map_or(('+', power), |digits| ('-', digits));
     format!("{number}e{sign}{digits:0>2}")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn residuals_are_written_as_published() {
-        assert_eq!(scientific(8.724688e-13), "8.724688e-13");
-        assert_eq!(scientific(0.03010730), "3.010730e-02");
-        assert_eq!(scientific(17.0), "1.700000e+01");
-        assert_eq!(scientific(1e300), "1.000000e+300");
-    }
-
-    #[test]
-    fn a_solve_of_milliseconds_keeps_its_digits() {
-        assert_eq!(seconds(8.51234), "8.51234");
-        assert_eq!(seconds(0.0084), "0.00840");
-        assert_eq!(seconds(2.5e-7), "2.500000e-07");
-    }
-
-    #[test]
-    fn what_differs_is_told_from_least_to_greatest() {
-        assert_eq!(span([64, 64].into_iter()).as_deref(), Some("64"));
-        assert_eq!(span([4096, 64].into_iter()).as_deref(), Some("64–4\u{202f}096"));
-        assert_eq!(span(std::iter::empty()), None);
-    }
-}

@@ -156,19 +156,3 @@ impl Table {
         self.rows.push(Row { cells });
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn equal_reasons_share_a_footnote() {
-        let mut t = Table::new("x").number("a");
-        assert_eq!(t.missing("why").note, Some(1));
-        assert_eq!(t.missing("another").note, Some(2));
-        assert_eq!(t.missing("why").note, Some(1));
-        assert_eq!(t.notes, ["why", "another"]);
-        assert_eq!(t.maybe(Some("5".into()), || "no".into()), Cell::text("5"));
-        assert_eq!(t.notes.len(), 2);
-    }
-}

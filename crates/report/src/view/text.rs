@@ -42,23 +42,3 @@ pub fn joined(parts: impl IntoIterator<Item: AsRef<str>>, between: &str) -> Stri
 pub fn enclosed(before: &str, text: &str, after: &str) -> String {
     if text.is_empty() { String::new() } else { format!("{before}{text}{after}") }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_that_moves_a_terminal_passes() {
-        assert_eq!(clean("a\u{1b}[31mb\u{7}\u{9b}c\nd\u{202e}e\0"), "a[31mbc de");
-        assert_eq!(clean("µ ≤ 5 ✓ 日本"), "µ ≤ 5 ✓ 日本");
-    }
-
-    #[test]
-    fn lists_read_as_english() {
-        assert_eq!(and_list([""; 0]), "");
-        assert_eq!(and_list(&["a"]), "a");
-        assert_eq!(and_list(&["a", "b", "c"]), "a, b and c");
-        assert_eq!(plural(1, "trial"), "1 trial");
-        assert_eq!(plural(0, "trial"), "0 trials");
-    }
-}

@@ -1,10 +1,12 @@
 //! Whatever a run file says, no format panics.
 
 use proofmark_model::{Run, Unit, Verdict};
-use proofmark_report::{ALL, Options, terminal};
+use proofmark_report::view::View;
+use proofmark_report::{ALL, Options, find, terminal};
 use proptest::prelude::*;
 use serde_json::Value;
 
+use super::dump::dump;
 use super::fixture;
 
 /// Without most of what is like the rest.
@@ -18,7 +20,8 @@ fn short(mut run: Run) -> Run {
     run
 }
 
-/// Replaces every number by the next of these: one with a fraction by a value, others by a count.
+/// Replaces every number by the next of these, if there is one: one with a fraction by a value,
+/// others by a count.
 fn replace_numbers(
     json: &mut Value,
     values: &mut impl Iterator<Item = f64>,
@@ -26,13 +29,54 @@ fn replace_numbers(
 ) {
     match json {
         Value::Number(n) if n.is_f64() => *json = values.next().into(),
-        Value::Number(_) => *json = counts.next().into(),
+        Value::Number(n) => *n = counts.next().map_or_else(|| n.clone(), Into::into),
         Value::Array(items) => items.iter_mut().for_each(|v| replace_numbers(v, values, counts)),
         Value::Object(fields) => {
-            fields.values_mut().for_each(|v| replace_numbers(v, values, counts));
+            // These hold less than any count.
+            let fields = fields.iter_mut().filter(|(k, _)| !["cpus", "histogram"].contains(&&***k));
+            fields.for_each(|(_, v)| replace_numbers(v, values, counts));
         }
         _ => {}
     }
+}
+
+/// A run whose measurements and host have these numbers in turn where they have a fraction.
+fn with_numbers(run: Run, numbers: &[f64]) -> Run {
+    let mut json = serde_json::to_value(run).unwrap();
+    let (mut values, mut counts) = (numbers.iter().copied().cycle(), std::iter::empty());
+    for part in ["host", "measurements"] {
+        replace_numbers(&mut json[part], &mut values, &mut counts);
+    }
+    serde_json::from_value(json).unwrap()
+}
+
+#[test]
+fn extreme_values_are_told_without_nan() {
+    let options = Options { width: 80, color: false };
+    for value in [1e60, -1e60, 0.0, -5.0, 1e-60, 1e9] {
+        for run in [fixture::published(), fixture::memory()] {
+            let run = with_numbers(short(run), &[value]);
+            for format in ALL {
+                let text = format.render(&run, &options).unwrap();
+                let text = text.split("<script>").next().unwrap();
+                for word in ["NaN", "inf ", "infinity"] {
+                    assert!(!text.contains(word), "{} with {value}: {word}", format.id);
+                }
+                let longest = text.lines().map(|l| l.chars().count()).max().unwrap_or(0);
+                assert!(format.id != "terminal" || longest <= 80, "{longest} columns with {value}");
+            }
+        }
+    }
+}
+
+#[test]
+fn extreme_values_stay_short() {
+    let numbers = [1e300, -5.0, 0.25, -0.0, 1e-60, 3e9, 2.5e-7];
+    let run = with_numbers(fixture::sample(), &numbers);
+    insta::assert_snapshot!("extremes_view", dump(&View::from_run(&run)));
+    let csv = find("csv").unwrap().render(&run, &Options::default()).unwrap();
+    let lines: Vec<&str> = csv.lines().take(3).collect();
+    insta::assert_snapshot!("extremes_csv", lines.join("\n"));
 }
 
 proptest! {

@@ -1,7 +1,10 @@
-//! What was measured and how, in sentences, where a run is not as usual.
+//! What was measured, how, and what was found, in sentences, where a run is not as usual.
+
+use proofmark_model::{Run, TimeAccount};
 
 use super::dump::Dump;
 use super::fixture;
+use super::reading::{each, workload};
 
 #[test]
 fn designs() {
@@ -15,5 +18,57 @@ fn designs() {
     run.plan.points.retain(|p| p.workload == "cpu.linpack");
     run.plan.series.clear();
     out.says("fixed work alone has no planned length", &run, &sentences);
+    let circumstances = ["* trust/circumstances", "* noise/title"];
+    let mut run = fixture::run();
+    run.programs[0].cpu_s = 5.0;
+    out.says("programs used as much time as is missing", &run, &circumstances);
+    run.programs.truncate(0);
+    let accounts = |run: &mut Run, change: &dyn Fn(&mut Option<TimeAccount>)| {
+        let trials = run.measurements.iter_mut().flat_map(|m| &mut m.trials);
+        trials.for_each(|t| change(&mut t.time_account));
+    };
+    let unknown = |time: &mut Option<TimeAccount>| {
+        time.iter_mut().for_each(|time| time.throttled_s = None);
+    };
+    accounts(&mut run, &unknown);
+    out.says("a quota may have taken it", &run, &circumstances);
+    accounts(&mut run, &|time| *time = None);
+    run.cpu_placements.truncate(1);
+    out.says("no account, and one placement", &run, &circumstances);
     insta::assert_snapshot!(out.text);
+}
+
+#[test]
+fn few_places_of_a_finding_are_named_and_many_counted() {
+    let mut out = Dump::default();
+    for count in [4, 5] {
+        let mut run = fixture::disk();
+        let finding = each(&mut run, "disk.seq_write").find_map(|m| m.findings.pop()).unwrap();
+        run.measurements.iter_mut().for_each(|m| m.findings.clear());
+        for m in each(&mut run, "disk.seq_read").take(count) {
+            m.findings.push(finding.clone());
+        }
+        out.says(&format!("{count} places"), &run, &["* findings"]);
+    }
+    insta::assert_snapshot!(out.text);
+}
+
+#[test]
+fn what_two_workloads_declare_alike_is_told_with_the_first() {
+    let mut run = fixture::disk();
+    let mut declare = |id: &str, detail: &'static str| {
+        run.workloads.get_mut(id).unwrap().detail = detail.into();
+    };
+    declare("disk.seq_read", "In order. Blocks are random. Each is timed.");
+    declare("disk.seq_write", "In order, over the old ones. Blocks are random. Each is timed.");
+    declare("disk.rand_read", "In no order. Each is timed.");
+    declare("disk.fsync", "In order. Blocks are random. Each is timed.");
+    let detail = |id: &str| workload(&run, id).detail;
+    assert_eq!(detail("disk.seq_read"), "In order. Blocks are random. Each is timed.");
+    assert_eq!(
+        detail("disk.seq_write"),
+        "In order, over the old ones. The rest is as with disk.seq_read."
+    );
+    assert_eq!(detail("disk.rand_read"), "In no order. Each is timed.", "one is no gain");
+    assert_eq!(detail("disk.fsync"), "As with disk.seq_read.");
 }

@@ -1,7 +1,6 @@
 //! The structure of the page.
 
 use proofmark_model::Run;
-use proofmark_report::view::View;
 use proofmark_report::{Options, find};
 
 use super::fixture;
@@ -30,8 +29,7 @@ fn it_needs_nothing_from_elsewhere() {
 
 #[test]
 fn tags_are_closed_ids_unique_and_charts_and_tables_named() {
-    let hostile = fixture::every().map(|run| fixture::hostile_of(run, "<i>'\"&"));
-    for run in fixture::every().into_iter().chain(hostile) {
+    for run in fixture::every_and_hostile("<i>'\"&") {
         let page = page(&run);
         for tag in [
             "section", "article", "table", "tr", "td", "th", "ul", "ol", "li", "p", "figure",
@@ -61,65 +59,11 @@ fn tags_are_closed_ids_unique_and_charts_and_tables_named() {
 }
 
 #[test]
-fn each_workload_and_each_overview_is_in_its_part() {
-    let run = fixture::published();
-    let (page, view) = (page(&run), View::from_run(&run));
-    let contents = |from, to| between(between(&page, from, to)[0], "href=\"", "\"");
-    let side = contents("<div class=\"side\">", "</div>");
-    assert_eq!(side, contents("<details class=\"top\">", "</details>"));
-    assert_eq!(page.matches("<details class=\"workload").count(), view.workloads.len());
-    for overview in &view.overviews {
-        let part =
-            between(&page, &format!("id=\"part-{}\"", overview.subsystem), "class=\"workload")[0];
-        assert_eq!(
-            part.matches("<figcaption>").count(),
-            overview.lines.len(),
-            "{}",
-            overview.title
-        );
-        assert_eq!(part.matches("<caption>").count(), overview.tables.len(), "{}", overview.title);
-    }
+fn parts_and_keys_are_of_what_is_there() {
     let mut run = fixture::endured();
     run.workloads.clear();
     run.measurements.clear();
-    assert!(self::page(&run).contains("href=\"#part-other\""), "nothing says what it is about");
-}
-
-#[test]
-fn the_usable_cpus_are_marked_where_threads_go_beyond_them() {
-    let mark = ["2 CPUs\n</text>", ", oversubscribed</title>"];
-    let page_of = |run: &Run| page(run);
-    let (within, beyond) = (page_of(&fixture::run()), page_of(&fixture::oversubscribed()));
-    for m in mark {
-        assert!(!within.contains(m) && beyond.contains(m), "{m}");
-    }
-    let labels: Vec<_> = beyond.matches(mark[0]).collect();
-    assert_eq!(labels.len(), between(&beyond, "rate by threads</figcaption>", "<svg").len());
-}
-
-#[test]
-fn charts_of_cache_levels_and_of_solves_are_labelled() {
-    let chart = |page: &str, title: &str| {
-        let title = format!("{title}</figcaption>");
-        let figures = between(page, "<figure>", "</figure>");
-        (*figures.iter().find(|f| f.contains(&title)).unwrap()).to_owned()
-    };
-    let memory = page(&fixture::memory());
-    for title in ["rate by working set", "latency by working set"] {
-        let chart = chart(&memory, title);
-        for label in ["L1d", "L2", "L3", "L3 measured", "4 KiB", "256 MiB"] {
-            assert!(chart.contains(&format!("\n{label}\n</text>")), "{title}: {label}");
-        }
-        assert!(chart.contains(", log\n</text>"), "{title}");
-    }
-    assert!(!chart(&memory, "Copy: rate by threads").contains(", log"));
-    let rings = |title: &str| {
-        chart(&page(&fixture::linpack()), title).matches(", saturates here</title>").count()
-    };
-    assert_eq!(
-        [rings("LINPACK: rate by n"), rings("Matrix product: rate by n (2 threads)")],
-        [3, 0]
-    );
+    assert!(page(&run).contains("href=\"#part-other\""), "nothing says what it is about");
     let mut run = fixture::network();
     assert!(page(&run).contains("Whiskers"));
     run.measurements.retain(|m| m.workload.ends_with(".rtt"));

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test's helpers fail the test")]
 
 mod any;
+mod comparison;
 mod conclusions;
 mod declarations;
 mod design;
@@ -12,11 +13,11 @@ mod exports;
 mod first_screen;
 mod fixture;
 mod formats;
+mod history;
 mod html;
 mod linpack;
 mod memory;
 mod network;
-mod once;
 mod over_time;
 mod overview;
 mod pages;

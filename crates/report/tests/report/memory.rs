@@ -1,6 +1,6 @@
 //! What a report says of memory where a run is not as usual.
 
-use proofmark_model::{CpuPlacement, FigureKind, Measurement, Probe, Round, Run, Verdict, testing};
+use proofmark_model::{Measurement, Probe, Run, Verdict, testing};
 use proofmark_report::{Options, find};
 
 use super::dump::Dump;
@@ -140,44 +140,6 @@ fn rooflines() {
     one.measurements.retain(|m| m.workload != "memory.sweep" || m.params.threads() == 1);
     out.says("levels at 1 thread only", &one, &roofline);
     out.says("no levels", &without(&run, "memory.sweep"), &roofline);
-    insta::assert_snapshot!(out.text);
-}
-
-/// Trials that were cut into rounds and windows, with the vCPUs in two placements.
-#[test]
-fn rounds() {
-    let mut run = fixture::memory();
-    for m in each(&mut run, "memory.copy") {
-        let s = m.summary.as_mut().unwrap();
-        (s.headline, s.attainable) = (FigureKind::Attainable, s.delivered.clone());
-        s.delivered.value = s.delivered.value.map(|v| 0.75 * v);
-        let figure = Some(s.attainable.clone());
-        let placement = |(name, share, figure): (&str, f64, _)| CpuPlacement {
-            name: name.into(),
-            share,
-            rounds: 3,
-            figure,
-            ..CpuPlacement::default()
-        };
-        m.cpu_placements =
-            [("SMT siblings", 0.25, figure), ("60 ns apart", 0.75, None)].map(placement).into();
-        for t in &mut m.trials {
-            t.rounds = [("9988", 0.9), ("0199", 0.4)]
-                .map(|(strip, share)| Round {
-                    delivered: share * t.value,
-                    attainable: Some(t.value),
-                    strip: strip.into(),
-                    histogram: (0..20).collect(),
-                    ..Round::default()
-                })
-                .into();
-        }
-    }
-    let mut out = Dump::default();
-    let parts = ["table", "windows", "placements", "published", "trials", "headline"];
-    let parts = parts.map(|part| format!("memory.copy {part}"));
-    out.says("copies in rounds", &run, &parts.each_ref().map(String::as_str));
-    out.says("its pictures", &run, &["* pictures", "* first/parts/1"]);
     insta::assert_snapshot!(out.text);
 }
 

@@ -1,6 +1,6 @@
 //! What a report says of a network where a run is not as usual.
 
-use proofmark_model::{Param, Probe, Verdict};
+use proofmark_model::{Probe, Verdict};
 
 use super::dump::Dump;
 use super::fixture;
@@ -44,16 +44,5 @@ fn tables() {
     let trials = each(&mut run, "network.tcp.stream").flat_map(|m| &mut m.trials);
     trials.filter_map(|t| t.network.as_mut()).for_each(|n| n.received_bytes *= 2);
     out.says("twice the bytes were received", &run, &["network.tcp.stream ends"]);
-    // More streams make no round trip shorter.
-    let more: Vec<_> = each(&mut run, "network.tcp.rtt")
-        .map(|m| {
-            let mut twice = m.clone();
-            twice.params.0.insert("streams".into(), Param::Int(2));
-            twice.trials.iter_mut().for_each(|t| t.value *= 2.0);
-            twice
-        })
-        .collect();
-    run.measurements.extend(more);
-    out.says("round trips on 2 streams", &run, &["network.tcp.rtt published"]);
     insta::assert_snapshot!(out.text);
 }

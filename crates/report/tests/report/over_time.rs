@@ -1,18 +1,12 @@
 //! A point over time where a run is not as usual.
 
 use proofmark_model::{Measurement, Run, Series, Trend};
-use proofmark_report::view::Timeline;
 use proofmark_report::{Options, find};
 
 use super::dump::Dump;
 use super::fixture;
-use super::reading::workload;
 
 const ID: &str = "cpu.mix.float over time";
-
-fn timeline(run: &Run) -> Timeline {
-    workload(run, ID).timelines.into_iter().next().unwrap()
-}
 
 fn edit(run: &mut Run, change: impl Fn(&mut Measurement)) {
     run.measurements.iter_mut().filter(|m| m.series.is_some()).for_each(change);
@@ -68,8 +62,20 @@ fn timelines() {
     );
     let mut run = fixture::endured();
     edit(&mut run, |m| m.trials[200..400].iter_mut().for_each(|t| t.value *= 1.9));
+    let terminal = find("terminal").unwrap().render(&run, &Options::default()).unwrap();
     let signs = ["▆", "▂", "▆"].map(|sign| sign.repeat(20)).concat();
-    assert_eq!(timeline(&run).spark(60)[0], signs);
+    assert!(terminal.lines().any(|line| line == signs), "{terminal}");
+    let mut run = fixture::endured();
+    edit(&mut run, |m| m.trials[0].started = fixture::moment(100_000_000_000_000));
+    says(
+        "a sample of another age",
+        &run,
+        &[
+            "timelines/0/chart/series/4/spots/598",
+            "timelines/0/chart/series/4/spots/599",
+            "timelines/0/chart/x",
+        ],
+    );
     let mut run = fixture::endured();
     edit(&mut run, |m| m.trials.truncate(100));
     says("ended early", &run, &["timelines/0/sentences"]);
@@ -100,24 +106,4 @@ fn a_median_over_several_levels_has_no_interval() {
         s.changes.clear();
     });
     assert_eq!(bounded(&run), [true; 2]);
-}
-
-#[test]
-fn a_change_is_told_twice_at_most() {
-    for format in ["terminal", "markdown"] {
-        let options = Options { width: 10_000, color: false };
-        let text = find(format).unwrap().render(&fixture::endured(), &options).unwrap();
-        for said in ["08:56:42", "throttling began", "09:00:02"] {
-            let times = text.matches(said).count();
-            assert!((1..=2).contains(&times), "{said} {times} times in {format}");
-        }
-    }
-}
-
-#[test]
-fn a_sample_of_another_age_is_left_out() {
-    let mut run = fixture::endured();
-    edit(&mut run, |m| m.trials[0].started = fixture::moment(100_000_000_000_000));
-    let t = timeline(&run);
-    assert_eq!((t.samples().len(), t.chart.x.ends[1].round()), (599, 600.0));
 }

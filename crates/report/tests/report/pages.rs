@@ -3,16 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use proofmark_model::{
-    Better, COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem,
-    Comparison, Difference, FigureKind, Number, Params, PastFigure, PastPoint, Ratio, Run, Side,
-    Subsystem, Timestamp, Unit, Verdict, testing,
-};
+use proofmark_model::Run;
 use proofmark_report::history::{self, Form};
 use proofmark_report::{Options, comparison, find};
 use proofmark_testing::{output, wait};
 
+use super::comparison::strange;
 use super::fixture;
+use super::history::twelve;
 
 /// A text that would be markup, and does not fit in a line.
 fn hostile() -> String {
@@ -23,111 +21,15 @@ fn report(run: &Run) -> String {
     find("html").unwrap().render(run, &Options::default()).unwrap()
 }
 
-fn day(n: i64) -> Timestamp {
-    Timestamp::from_millis(1_760_000_000_000 + n * 86_400_000).unwrap()
-}
-
-fn number(median: f64) -> Option<Number> {
-    Some(Number { summary: testing::summary(median), verdict: Verdict::Valid })
-}
-
-/// Points with these ratios, on 1, 2, 3 threads and so on.
-fn compared(ratios: &[f64]) -> Vec<ComparedPoint> {
-    let one = |(i, ratio): (usize, &f64)| ComparedPoint {
-        workload: "memory.copy".into(),
-        name: format!("{} threads", i + 1),
-        row: Some("Memory copy".into()),
-        subsystem: Subsystem::Memory,
-        params: Params::default().with("threads", i as u64 + 1),
-        unit: Unit::BytePerSecond,
-        better: Better::Higher,
-        a: number(8e9 * (i + 1) as f64),
-        b: number(8e9 * (i + 1) as f64 * ratio),
-        figure: Some(FigureKind::Typical),
-        delivered: Some(ComparedFigure {
-            ratio: Ratio { median: 0.5 * ratio, ci95: None },
-            margin: 0.04,
-            resolution: None,
-            outcome: Comparability::Slower,
-        })
-        .filter(|_| i % 2 == 1),
-        headline: Some(ComparedFigure {
-            ratio: Ratio { median: *ratio, ci95: Some([ratio * 0.99, ratio * 1.01]) },
-            margin: 0.04,
-            resolution: Some(0.06),
-            outcome: match *ratio {
-                r if r < 0.9 => Comparability::Slower,
-                r if r > 1.1 => Comparability::Faster,
-                _ => Comparability::NoDifferenceShown,
-            },
-        }),
-        reason: "no finding and no fact about the machines tells why".into(),
-    };
-    ratios.iter().enumerate().map(one).collect()
-}
-
-/// Two runs side by side: slower, faster, alike, gone, not comparable, and a stranger's texts.
 fn side_by_side() -> String {
-    let side = |name: &str, day_| Side {
-        name: name.into(),
-        started: day(day_),
-        version: "0.1.0".into(),
-        machine: hostile(),
-        profile: "quick".into(),
-    };
-    let mut points = compared(&[0.5, 0.25, 40.0, 1.2, 1.0, 1.01, 0.99, 1.0, 1.0]);
-    let at = points.len() - 1;
-    (points[at].b, points[at].headline) = (None, None);
-    points[at].reason = "only in A".to_owned();
-    (points[at - 1].headline, points[at - 1].reason) = (None, hostile());
-    (points[0].name, points[0].reason) = (hostile(), hostile());
-    let difference = Difference { what: hostile(), a: "none".into(), b: hostile() };
-    let comparison = Comparison {
-        schema: COMPARISON_SCHEMA.into(),
-        a: side("base", 1),
-        b: side(&hostile(), 2),
-        differences: vec![difference],
-        subsystems: vec![ComparedSubsystem {
-            subsystem: Subsystem::Memory,
-            speed: Some(Ratio { median: 0.99, ci95: Some([0.5, 1.2]) }),
-            margin: 0.04,
-            resolution: Some(0.06),
-            faster: 2,
-            slower: 2,
-            no_difference_shown: 3,
-            not_comparable: 1,
-            gone: 1,
-        }],
-        points,
-    };
-    comparison::html(&comparison).unwrap()
+    let mut c = strange(&hostile());
+    c.points.iter_mut().for_each(|p| p.workload = "memory.copy".into());
+    c.points[0].row = Some("Memory copy".into());
+    comparison::html(&c).unwrap()
 }
 
-/// A measurement over twelve runs, on two numbers of threads, on a machine with a long name.
 fn over_runs() -> String {
-    let one = |threads: i64, run: i64| PastPoint {
-        run,
-        started: day(run),
-        host: Some(hostile()),
-        machine: "A CPU, 2 CPUs, 16 GiB".into(),
-        workload: "memory.copy".into(),
-        method: 1,
-        params: Params::default().with("threads", threads.unsigned_abs()),
-        unit: Unit::BytePerSecond,
-        better: Better::Higher,
-        over_time: false,
-        n: 8,
-        headline: FigureKind::Typical,
-        attainable: None,
-        delivered: Some(PastFigure { value: 8e9, ci95: None }),
-        value: 8e9 * (threads * 10 + run % 3) as f64,
-        ci95: (run != 4).then_some([7.9e9 * threads as f64 * 10.0, 9e9 * threads as f64 * 11.0]),
-        levels: None,
-        efficiency: Some(0.9),
-        verdict: [Verdict::Valid, Verdict::Suspect, Verdict::Invalid][(run % 3) as usize],
-    };
-    let points: Vec<PastPoint> =
-        (1..=2).flat_map(|threads| (1..=12).map(move |run| one(threads, run))).collect();
+    let points = twelve(&hostile());
     history::points("memory.copy", None, &points, Form::Html, &Options::default()).unwrap()
 }
 

@@ -87,20 +87,12 @@ fn is_name(text: &str) -> bool {
     first && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// Text up to the closing quote, and what follows.
+/// Text up to the closing quote, and what follows. JSON has the same escapes, and more.
 fn quoted(text: &str) -> Result<(String, &str), String> {
-    let mut out = String::new();
-    let mut chars = text.char_indices();
-    while let Some((at, c)) = chars.next() {
-        match c {
-            '"' => return Ok((out, &text[at + 1..])),
-            '\\' => match chars.next().map(|(_, c)| c) {
-                Some('n') => out.push('\n'),
-                Some(c @ ('\\' | '"')) => out.push(c),
-                other => return Err(format!("escape {other:?}")),
-            },
-            c => out.push(c),
-        }
-    }
-    Err("no closing quote".into())
+    let inside = format!("\"{text}");
+    let mut strings = serde_json::Deserializer::from_str(&inside).into_iter::<String>();
+    let value = strings.next().ok_or("no text")?.map_err(|e| e.to_string())?;
+    let (raw, after) = text.split_at(strings.byte_offset() - 1);
+    let plain = raw.replace("\\\\", "").replace("\\n", "").replace("\\\"", "");
+    if plain.contains('\\') { Err("an escape of JSON alone".into()) } else { Ok((value, after)) }
 }

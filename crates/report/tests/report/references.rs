@@ -150,16 +150,3 @@ fn evidence_of_some_trials_is_in_no_row() {
     let rows = csv_rows(&run);
     assert!(rows.iter().filter(|r| r["tool"] == "hpl").all(|r| r["work"].is_empty()));
 }
-
-#[test]
-fn each_format_says_once_what_a_tool_counts_and_why_it_has_no_result() {
-    let beside = fixture::beside();
-    for format in ["terminal", "markdown", "html"] {
-        let text = render(format, &beside).replace("  ", " ");
-        assert_eq!(text.matches("bytes that whole requests returned").count(), 1, "{format}");
-        assert!(text.contains("stream has no result (nontemporal stores"), "{format}");
-        assert_eq!(text.contains("wall time of its whole run"), format == "html", "{format}");
-        let text = render(format, &fixture::published()).replace("  ", " ");
-        assert_eq!(text.matches("; no reason was recorded.").count(), 1, "{format}");
-    }
-}

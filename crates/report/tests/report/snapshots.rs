@@ -1,6 +1,6 @@
 //! The view of each fixture, its terminal report, and each format of one of them, word for word.
 
-use proofmark_model::Run;
+use proofmark_model::{Change, Probe, Run};
 use proofmark_report::view::View;
 use proofmark_report::{Options, find, terminal};
 
@@ -49,6 +49,11 @@ fn formats() {
         terminal::host(&run.host, &Options { width: 40, color: false })
     );
     insta::assert_snapshot!("host_80", terminal::host(&run.host, &Options::default()));
+    let mut odd = run.host.clone();
+    (odd.limits.usable_cpus, odd.limits.usable_cores) = (vec![8, 3, 0, 1, 2, 8], 0);
+    odd.limits.affinity = Probe::known(vec![], "fixture");
+    odd.cpu.clock.tsc_hz = Probe::known(f64::NAN, "fixture");
+    insta::assert_snapshot!("host_odd", terminal::host(&odd, &Options::default()));
     let page = render("html", &run, 80);
     let (head, body) = page.split_once("<style>").unwrap();
     let (_, body) = body.split_once("</style>").unwrap();
@@ -56,4 +61,29 @@ fn formats() {
     let lines = format!("{head}{body}").replace("</td>\n", "</td>").replace("</th>\n", "</th>");
     let lines: Vec<&str> = lines.lines().filter(|l| !l.trim().is_empty()).collect();
     insta::assert_snapshot!("html", lines.join("\n"));
+}
+
+/// Charts that the sample has not: cache levels, sizes that saturate, every sample of a long series
+/// with changes that are close, bars of which one is cut off.
+#[test]
+fn figures() {
+    let mut endured = fixture::endured();
+    let series = endured.measurements[0].series.as_mut().unwrap();
+    series.changes.insert(1, Change { at_s: 203.0, ..series.changes[0].clone() });
+    let mut out = String::new();
+    for (run, wanted) in [
+        (fixture::memory(), "Load latency: latency by working set"),
+        (fixture::linpack(), "LINPACK: rate by n"),
+        (fixture::beside(), "compared with reference tools (1 of 2)"),
+        (endured, "every sample"),
+    ] {
+        let page = render("html", &run, 80);
+        for figure in page.split("<figure>").skip(1) {
+            let (title, _) = figure.split_once("</figcaption>").unwrap();
+            if title.contains(wanted) {
+                out += figure.split("</figure>").next().unwrap();
+            }
+        }
+    }
+    insta::assert_snapshot!(out);
 }

@@ -111,6 +111,3 @@ fn short(text: &str, most: usize) -> String {
         text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,4 +1,4 @@
-//! A comparison by hand, in every form.
+//! Two runs side by side in every form, on comparisons that no machine made.
 
 use proofmark_model::testing::summary;
 use proofmark_model::{
@@ -6,12 +6,10 @@ use proofmark_model::{
     Comparison, Difference, FigureKind, Number, Params, Ratio, Side, Subsystem, Timestamp, Unit,
     Verdict,
 };
+use proofmark_report::Options;
+use proofmark_report::check::Check;
+use proofmark_report::comparison::{html, json, markdown, terminal};
 use proptest::prelude::*;
-
-use super::view::View;
-use super::*;
-use crate::Options;
-use crate::check::Check;
 
 fn number(median: f64, verdict: Verdict) -> Option<Number> {
     Some(Number { summary: summary(median), verdict })
@@ -105,6 +103,28 @@ fn junit(c: &Comparison) -> String {
     Check::new("new", Some(c), &[]).junit().unwrap()
 }
 
+fn check(c: &Comparison) -> String {
+    Check::new("new", Some(c), &[]).terminal()
+}
+
+/// All kinds of results, also beyond the axis of the drawings, and this text wherever one may be.
+pub fn strange(text: &str) -> Comparison {
+    let mut c = comparison();
+    c.points.extend(shares().points);
+    for (p, ratio) in c.points.iter_mut().zip([100.0, 0.01]) {
+        p.headline.as_mut().unwrap().ratio =
+            Ratio { median: ratio, ci95: Some([0.9 * ratio, 1.1 * ratio]) };
+    }
+    for side in [&mut c.a, &mut c.b] {
+        (side.name, side.machine) = (text.into(), text.into());
+    }
+    for p in &mut c.points {
+        (p.workload, p.name, p.reason) = (text.into(), text.into(), text.into());
+    }
+    (c.differences[0].what, c.differences[0].b) = (text.into(), text.into());
+    c
+}
+
 /// The machine as before, and half of it delivered; at the end one point where both fell.
 fn shares() -> Comparison {
     use Comparability::{NoDifferenceShown, Slower};
@@ -157,72 +177,52 @@ fn forms() {
 }
 
 #[test]
-fn a_verdict_counts_what_there_is() {
-    let said = |points: Vec<ComparedPoint>| {
-        let c = Comparison { points, ..comparison() };
-        View::from_comparison(&c).verdict
+fn edited() {
+    let mut out = String::new();
+    let mut says = |what: &str, c: &Comparison| {
+        out += &format!("# {what}\n{}\n{}\n", terminal(c, true, &wide(160)), check(c));
     };
-    let point = |at: usize| vec![comparison().points[at].clone()];
-    assert_eq!(said(Vec::new()), "Neither run measured anything.");
-    assert!(said(point(2)).starts_with("No difference is shown in the one compared result."));
-    assert_eq!(said(point(5)), "No results can be compared.");
-    let mut fine = comparison();
-    fine.points.retain(|p| !p.fails());
-    assert!(check(&fine).starts_with("None of 3 results is slower than in base or gone;"));
-}
-
-#[test]
-fn many_points_of_one_run_only_are_told_in_a_line() {
-    let mut c = comparison();
-    let only = c.points[4].clone();
-    c.points = (0..20).map(|_| only.clone()).collect();
-    let view = View::from_comparison(&c);
-    assert_eq!(view.gone, ["20 results, cpu.flops (20): only in A"]);
-    assert!(view.differing.is_empty() && view.not_comparable.is_empty());
-    assert_eq!((view.tally.gone, view.tally.not_comparable), (20, 0));
-    assert_eq!(terminal(&c, true, &wide(80)).matches("only in A").count(), 1, "listed once");
-}
-
-#[test]
-fn what_no_point_shows_alone_is_told_where_all_together_leave_1_out() {
-    let mut c = comparison();
-    c.points = vec![c.points[2].clone(), c.points[2].clone()];
-    let said = |c: &Comparison| View::from_comparison(c).verdict;
-    assert!(!said(&c).contains("together"), "no interval over the points: {}", said(&c));
-    c.subsystems[0].speed = Some(Ratio { median: 0.73, ci95: Some([0.6, 0.9]) });
-    let still = "All results together show a difference: median speed of B relative to A: cpu 0.730 (0.600–0.900).";
-    assert!(said(&c).contains(still), "{}", said(&c));
-    c.subsystems[0].speed = Some(Ratio { median: 0.95, ci95: Some([0.9, 1.1]) });
-    assert!(!said(&c).contains("together"), "{}", said(&c));
+    let with = |points: &[usize]| {
+        let all = comparison().points;
+        let points = points.iter().map(|at| all[*at].clone()).collect();
+        Comparison { points, ..comparison() }
+    };
+    says("nothing was measured", &with(&[]));
+    says("one result", &with(&[2]));
+    says("one invalid result", &with(&[5]));
+    says("none fails", &with(&[2, 3, 5]));
+    says("many results of A only", &with(&[4; 20]));
+    let mut c = with(&[2, 2]);
+    says("no interval over the results", &c);
+    for ends in [[0.6, 0.9], [0.9, 1.1]] {
+        c.subsystems[0].speed = Some(Ratio { median: 0.73, ci95: Some(ends) });
+        says(&format!("the interval over them is {ends:?}"), &c);
+    }
+    insta::assert_snapshot!(out);
 }
 
 #[test]
 fn the_page_needs_nothing_else_and_names_its_drawings() {
     let page = html(&comparison()).unwrap();
-    assert!(
-        page.contains(r#"aria-label="ratio 0.500, 95 % interval 0.495 to 0.505, margin 4.0 %""#)
-    );
-    assert_eq!(page.matches(r#"<svg class="whisker""#).count(), 4, "one for each ratio");
     for outside in ["http:", "https:", "src=", "@import", "url("] {
         assert!(!page.contains(outside), "{outside}");
     }
     for id in ["answer", "differing", "alike", "gone", "not-comparable", "differences", "method"] {
         assert!(page.contains(&format!(r#"id="{id}""#)), "{id}");
     }
+    let drawings: Vec<String> = [page, html(&strange("x")).unwrap()]
+        .iter()
+        .flat_map(|page| page.split(r#"<svg class="whisker""#).skip(1))
+        .map(|rest| rest.split("</svg>").next().unwrap().to_owned())
+        .collect();
+    insta::assert_snapshot!("drawings", drawings.join("\n"));
 }
 
 #[test]
 fn a_strangers_text_is_text() {
-    let evil = "<script>alert(1)</script>\u{1b}[2J\"'&]]>\u{0}";
-    let mut c = comparison();
-    (c.a.name, c.b.machine) = (evil.into(), evil.into());
-    for p in &mut c.points {
-        (p.workload, p.name, p.reason) = (evil.into(), evil.into(), evil.into());
-    }
-    c.differences[0].b = evil.into();
-    let page = html(&c).unwrap();
+    let c = strange("<script>alert(1)</script>\u{1b}[2J\"'&]]>\u{0}");
+    let (page, xml) = (html(&c).unwrap(), junit(&c));
     assert!(!page.contains("<script>alert") && page.contains("&lt;script&gt;alert"));
-    let xml = junit(&c);
     assert!(!xml.contains("<script>"));
     for text in [page, xml, terminal(&c, true, &wide(80)), check(&c)] {
         assert!(!text.contains(['\u{1b}', '\u{0}']), "{text}");
@@ -239,9 +239,8 @@ proptest! {
     ) {
         let mut next = values.iter().copied().cycle();
         let mut value = || next.next().unwrap_or(0.0);
-        let mut c = comparison();
+        let mut c = strange(&text);
         for p in &mut c.points {
-            (p.workload, p.name, p.reason) = (text.clone(), text.clone(), text.clone());
             if let Some(h) = &mut p.headline {
                 h.margin = value();
                 h.ratio = Ratio { median: value(), ci95: Some([value(), value()]) };
