@@ -13,7 +13,7 @@ use crate::limit::{self, Trials};
 
 mod shared;
 
-pub use shared::{ExitRules, HistoryFile, HistoryPlace, ResultFiles};
+pub use shared::{Before, ExitRules, HistoryFile, HistoryPlace, ResultFiles};
 
 /// Measure how fast this machine is, and check every result.
 #[derive(Debug, Parser)]
@@ -21,7 +21,8 @@ pub use shared::{ExitRules, HistoryFile, HistoryPlace, ResultFiles};
 #[command(after_help = "\
 Exit status: 0 completed, no result is invalid; 1 the run failed; 2 invalid argument or input file;
 3 completed, but a result is invalid, or suspect with --strict, or coarser than --precision;
-4 slower than the baseline, or a requirement is missed; 128 + n stopped by signal n, after saving what was measured.
+4 check failed: a result is slower, missing or invalid, too few could be compared, or a requirement
+is missed; 128 + n stopped by signal n, after saving what was measured.
 
 Sizes are those of fio: 8KB, 8k and 8KiB are 8192 bytes. Durations: 250ms, 30s, 5m.")]
 pub struct Cli {
@@ -48,7 +49,7 @@ pub enum Command {
     },
     /// Explain any id that `list TOPIC` prints
     Explain {
-        /// An id that `proofmark list` prints
+        /// An id in a report, or one that `proofmark list TOPIC` prints
         id: String,
     },
     /// Write a report from a run file
@@ -144,6 +145,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "N|auto", default_value = "auto", value_parser = limit::trials)]
     pub trials: Trials,
     #[command(flatten)]
+    pub before: Before,
+    #[command(flatten)]
     pub results: ResultFiles,
     /// Print the plan and its estimated duration, then stop
     #[arg(long)]
@@ -192,7 +195,7 @@ pub struct InfoArgs {
 pub enum Listing {
     /// Workloads
     Workloads,
-    /// Checks of every result and of the host
+    /// Checks of every result
     Checks,
     /// Theoretical limits
     Ceilings,
@@ -273,6 +276,8 @@ pub struct EndureArgs {
     #[arg(long, value_name = "DIR")]
     pub disk_path: Option<PathBuf>,
     #[command(flatten)]
+    pub before: Before,
+    #[command(flatten)]
     pub results: ResultFiles,
     #[command(flatten)]
     pub history: HistoryFile,
@@ -283,6 +288,8 @@ pub struct NoiseArgs {
     /// How long to measure, at least 1s
     #[arg(long = "for", value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     pub length: Duration,
+    #[command(flatten)]
+    pub before: Before,
     #[command(flatten)]
     pub results: ResultFiles,
 }
@@ -318,9 +325,11 @@ pub struct CheckArgs {
     /// The baseline, named in the same way
     #[arg(long, value_name = "RUN", required_unless_present_any = ["require", "require_file"])]
     pub against: Option<String>,
-    /// A condition that a valid result must meet: 'disk.fsync.p99<10ms' or 'cpu.flops>=100GFLOP/s';
-    /// parameters in brackets: 'cpu.flops[threads=1]>=50GFLOP/s'. Delivered, unless another statistic
-    /// is named: attainable, typical, efficiency, iops, mean, p50, p90, p99, p999, max
+    /// A condition that a valid result must meet: 'disk.fsync.p99<10ms' or 'cpu.flops>=100GFLOP/s'.
+    /// It tests the workload's last row on the first screen, such as all CPUs or the deepest queue. With
+    /// parameters in brackets, as in 'cpu.flops[threads=1]>=50GFLOP/s', every result that has them.
+    /// Delivered, unless another statistic is named: attainable, typical, efficiency, iops, mean, p50,
+    /// p90, p99, p999, max
     #[arg(long, value_name = "REQUIREMENT")]
     pub require: Vec<String>,
     /// TOML file with requirements: require = ["disk.fsync.p99<10ms"]

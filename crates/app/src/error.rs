@@ -19,8 +19,8 @@ pub enum Outcome {
     Failed,
     /// Done, but something is invalid, or not what the exit status was to ask for: 3.
     Doubtful,
-    /// Slower than the baseline: 4.
-    Slower,
+    /// `check`: a result is slower or gone, or a requirement is missed: 4.
+    CheckFailed,
     /// As another program ended that was run.
     Status(i32),
     /// Stopped by a signal after keeping what was measured: 128 and its number.
@@ -33,7 +33,7 @@ impl From<Outcome> for ExitCode {
             Outcome::Done => 0,
             Outcome::Failed => 1,
             Outcome::Doubtful => 3,
-            Outcome::Slower => 4,
+            Outcome::CheckFailed => 4,
             Outcome::Status(status) => u8::try_from(status).unwrap_or(1),
             Outcome::Stopped(signal) => 128_u8.saturating_add(u8::try_from(signal).unwrap_or(0)),
         })

@@ -52,8 +52,9 @@ pub fn finish(
     }
     printed?;
     saved?;
-    let (page, dir) = (output.page(), output.dir());
-    say(&format!("Report: {}; as text: proofmark report {}", page.display(), dir.display()));
+    say(&format!("Report: {}", output.page().display()));
+    let dir = output.dir().display();
+    say(&format!("All tables: proofmark report {dir}; for a ticket add --format summary"));
     Ok(outcome(run, results.exit))
 }
 

@@ -36,10 +36,10 @@ fn main() -> ExitCode {
     }
     let result = match &cli.command {
         Command::Run(args) => command::run::run(args),
-        Command::Endure(args) => command::run::endure(args),
+        Command::Endure(args) => command::endure::run(args),
         Command::Noise(args) => command::noise::run(args),
         Command::Compare(args) => command::compare::run(args),
-        Command::Check(args) => command::compare::check(args),
+        Command::Check(args) => command::check::run(args),
         Command::History(args) => command::history::run(args),
         Command::Completions { shell } => command::completions::run(*shell),
         Command::Man { out } => command::man::run(out.as_deref()),

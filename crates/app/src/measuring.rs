@@ -16,7 +16,6 @@ use crate::error::Outcome;
 use crate::finish::{Printed, finish, tool};
 use crate::output::{self, Output};
 use crate::progress::Progress;
-use crate::quiet;
 use crate::samples::{self, SampleLog};
 use crate::signals;
 use crate::text::say;
@@ -70,7 +69,6 @@ pub fn carry_out(
     (results, history): (&ResultFiles, Option<&HistoryFile>),
     shown: Shown,
 ) -> Result<Outcome> {
-    quiet::look(&machine.host, results.wait_quiet);
     let Machine { host, server } = machine;
     let Planned { plan, findings, tools, .. } = planned;
     let stop = Stop::default();

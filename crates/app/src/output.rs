@@ -239,7 +239,6 @@ mod tests {
             json: None,
             label: None,
             anonymous: false,
-            wait_quiet: None,
             exit: crate::cli::ExitRules::default(),
         }
     }

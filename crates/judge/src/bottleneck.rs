@@ -6,6 +6,7 @@
 
 pub(crate) mod disk;
 pub(crate) mod network;
+mod words;
 
 use std::ops::RangeInclusive;
 
@@ -16,6 +17,8 @@ use crate::execution::Execution;
 use crate::memory::{cache_at, from_memory};
 use crate::statistics::gain;
 use crate::{Context, ceilings};
+
+pub use words::WORDS;
 
 /// From this share of its ceiling on, the ceiling's resource is the limit.
 const NEAR: f64 = 0.9;

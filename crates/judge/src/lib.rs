@@ -6,7 +6,7 @@
 //! the same. Method: METHOD.md; ceilings after Williams et al., *Roofline* (CACM
 //! 2009); checks after Hoefler and Belli (SC'15) and Gregg's benchmarking checklist.
 
-mod bottleneck;
+pub mod bottleneck;
 mod capacity;
 pub mod ceilings;
 pub mod checks;

@@ -155,7 +155,7 @@ fn amount(text: &str) -> Result<Amount, String> {
     let (number, unit) = split_unit(text);
     let number: f64 = number.parse().map_err(|_| format!("'{text}' is no number with a unit"))?;
     if !is_quantity(number) {
-        return Err(format!("{number:e} is out of range"));
+        return Err(format!("'{text}' is out of range"));
     }
     if unit == "%" {
         return Ok(Amount { value: number / 100.0, dimension: None });

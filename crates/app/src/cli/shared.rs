@@ -24,11 +24,16 @@ pub struct ResultFiles {
     /// Leave out host, process and path names
     #[arg(long)]
     pub anonymous: bool,
+    #[command(flatten)]
+    pub exit: ExitRules,
+}
+
+/// What a command that measures does first.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct Before {
     /// Before measuring, wait up to this time until CPU use is below 5 % and steal below 1 %
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub wait_quiet: Option<Duration>,
-    #[command(flatten)]
-    pub exit: ExitRules,
 }
 
 /// What exit status 0 needs besides results that are not invalid.

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use proofmark_host::FINDINGS as HOST_FINDINGS;
+use proofmark_judge::bottleneck;
 use proofmark_judge::checks::Class;
 use proofmark_model::{Parameter, ParameterKind, Probe, WorkloadSpec, format_size};
 use proofmark_reference::Tool;
@@ -102,7 +103,10 @@ fn words() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
         proofmark_reference::ALL.iter().map(|t| t.description()).map(|d| (d.id, d.title, d.about));
     let rules = proofmark_audit::rules::ALL.iter().map(|r| (r.id, r.title, r.about));
     let formats = proofmark_report::ALL.iter().map(|f| (f.id, "report format", f.about));
-    let named = ceilings.chain(tools).chain(rules).chain(formats);
+    let bottlenecks = bottleneck::WORDS.iter();
+    let bottlenecks =
+        bottlenecks.map(|(id, about)| (*id, "bottleneck: what limited a result", *about));
+    let named = ceilings.chain(tools).chain(rules).chain(formats).chain(bottlenecks);
     named.chain(findings().copied()).chain(TERMS.iter().copied())
 }
 

@@ -94,7 +94,8 @@ const STATUSES: &[Item] = &[
     ("0", "Completed, no result is invalid.", &["run", "noise", "endure", "import", "audit"]),
     (
         "0",
-        "No result is slower or missing, and at least half of the baseline's could be compared.",
+        "No result is slower or missing, at least half of the baseline's could be compared, and every \
+        requirement is met.",
         &["check"],
     ),
     ("0", "Done.", SAY),
@@ -114,8 +115,8 @@ const STATUSES: &[Item] = &[
     ),
     (
         "4",
-        "A result is slower than in the baseline, missing or invalid; or fewer than half of the \
-        baseline's results could be compared.",
+        "A result is slower than in the baseline, missing or invalid; fewer than half of the \
+        baseline's results could be compared; or a requirement is missed.",
         &["check"],
     ),
     (

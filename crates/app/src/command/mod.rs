@@ -1,8 +1,10 @@
-//! One file a command, or two that are much alike.
+//! One file per command.
 
 pub mod audit;
+pub mod check;
 pub mod compare;
 pub mod completions;
+pub mod endure;
 pub mod explain;
 pub mod history;
 pub mod import;

@@ -9,6 +9,7 @@ use proofmark_run::{Machine, plan};
 use crate::cli::NoiseArgs;
 use crate::error::{Outcome, usage};
 use crate::measuring::{Shown, carry_out, tell};
+use crate::quiet;
 
 /// For eight rounds.
 const SHORTEST: Duration = Duration::from_secs(1);
@@ -22,5 +23,6 @@ pub fn run(args: &NoiseArgs) -> Result<Outcome> {
     let planned = plan(&request, &machine.host)?;
     tell(&machine, &planned);
     let shown = Shown { printed: terminal::noise, live: true };
+    quiet::look(&machine.host, args.before.wait_quiet);
     carry_out(machine, planned, (&args.results, None), shown)
 }

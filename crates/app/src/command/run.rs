@@ -1,4 +1,4 @@
-//! `proofmark run`, and `proofmark endure`, one workload over time: measure, judge, report.
+//! `proofmark run`: measure, judge, report.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,11 @@ use anyhow::Result;
 use proofmark_model::{LOOKS, Plan, Policy, format_seconds};
 use proofmark_run::{Machine, plan, takes};
 
-use crate::cli::{EndureArgs, RunArgs};
+use crate::cli::RunArgs;
 use crate::error::Outcome;
 use crate::formats::one_of;
 use crate::measuring::{Shown, carry_out, tell};
+use crate::quiet;
 use crate::text::{print, say};
 
 pub fn run(args: &RunArgs) -> Result<Outcome> {
@@ -26,14 +27,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         print(&dry_run(&planned.plan))?;
         return Ok(Outcome::Done);
     }
-    carry_out(machine, planned, (&args.results, Some(&args.history)), Shown::RUN)
-}
-
-pub fn endure(args: &EndureArgs) -> Result<Outcome> {
-    let request = args.request();
-    let machine = Machine::for_endure(&request)?;
-    let planned = proofmark_run::endure(&request, &machine.host)?;
-    tell(&machine, &planned);
+    quiet::look(&machine.host, args.before.wait_quiet);
     carry_out(machine, planned, (&args.results, Some(&args.history)), Shown::RUN)
 }
 

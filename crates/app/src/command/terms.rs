@@ -42,6 +42,38 @@ pub const TERMS: &[(&str, &str, &str)] = &[
          attainable is the share of a CPU that was yours.",
     ),
     (
+        "undisturbed",
+        "Column: what the machine does without the time that others took",
+        "Attainable for CPU loads, typical for memory loads and complete solves (LINPACK). Delivered \
+         beside it is what the run got.",
+    ),
+    (
+        "headline",
+        "The figure that is put first",
+        "Attainable for CPU loads, typical for memory loads and complete solves, delivered for disk and \
+         network. Where the first was not seen, the next one: a finding says so.",
+    ),
+    (
+        "verdict",
+        "Column: valid, suspect or invalid",
+        "The worst severity of a result's findings. `proofmark explain` has each of the three words.",
+    ),
+    (
+        "iops",
+        "Unit IOPS: I/O operations per second",
+        "Bytes per second divided by the block size. The first screen shows random I/O in it.",
+    ),
+    (
+        "p50",
+        "Column p50: the median time of one operation",
+        "Half of the timed operations took at most this long. From a histogram with 1 % resolution.",
+    ),
+    (
+        "p99",
+        "Column p99: 99 of 100 operations took at most this long",
+        "From a histogram with 1 % resolution. -: fewer than 10 operations lie beyond it.",
+    ),
+    (
         "precision",
         "Column \u{b1}: half the 95 % interval",
         "Half the width of the interval that holds the median over rounds or trials with 95 % \
@@ -57,7 +89,7 @@ pub const TERMS: &[(&str, &str, &str)] = &[
     (
         "bottleneck",
         "Column bottleneck: the resource that limited the result",
-        "Named where a check of the ceiling, the counters or the account of time shows it: execution \
-         ports, core, memory, device, link, CPU, a limit. not identified: none of them shows it.",
+        "Named where a check of the ceiling, the counters or the account of time shows it. not \
+         identified: none of them shows it.",
     ),
 ];

@@ -23,9 +23,10 @@ pub(super) static CHECK: Check = Check {
     about: "Loads in slices, and dense matrices. Once per millisecond each thread runs a loop of NOPs, \
          which shows how many instructions its core issues for it per cycle. A busy SMT sibling takes \
          about half, whether it belongs to this system or to another guest. A round is shared if its \
-         95th percentile is below 97 % (memory loads: 93 %) of the third highest of the same workload \
-         on as many threads; a solve or product, if its median is below 87 % of the highest of its \
-         kind, or of the third highest of a CPU load without AVX-512, on as many threads. Attainable of \
+         95th percentile is below 97 % (memory loads: 93 %) of the third highest of its workload and \
+         thread count. A solve or product is shared if its median is below 87 % of the reference. The \
+         reference is the highest of its kind, or the third highest of a CPU load without AVX-512. \
+         Attainable of \
          CPU loads leaves shared rounds out; they are a note. If all rounds of a CPU load were shared, \
          or the median solve, the check weighs the missing issue slots, at most what is missing to the \
          ceiling. For clocks and memory loads the cost is unknown: a note. The check is silent if there \

@@ -119,10 +119,9 @@ pub(super) static NOT_DURABLE: Check = Check {
          are suspect if the device has a volatile cache or does not report it: the rate may be \
          that of the cache. Trials with a flush that a device with a volatile cache did not count \
          are suspect. So are commits (disk.fsync) with fewer flushes than one per commit of each \
-         thread: the file system does not pass them on (mounted without barriers). Commits by \
-         O_DSYNC with too few flushes are a note if the device can make single writes durable \
-         (FUA, /sys/block/*/queue/fua) or does not report it, since its counters do not show such \
-         writes. Use flush=end, and mount with barriers.",
+         thread: the file system does not pass them on (mounted without barriers). Too few \
+         flushes of O_DSYNC commits are a note if the device has FUA or does not report it. Its \
+         counters do not show such writes (/sys/block/*/queue/fua). Use flush=end, and mount with barriers.",
     examine: Examine::Both(not_durable),
 };
 
@@ -161,6 +160,9 @@ fn not_durable(ctx: &Context, m: &Measurement) -> Option<Finding> {
     };
     let advice = match severity {
         Severity::Note => "measure method=fdatasync too, whose flushes are counted",
+        _ if unflushed == 0 || m.params.text("flush").is_none() => {
+            "mount the file system with barriers, or use a device that counts its flushes"
+        }
         _ => "end with a flush (flush=end), on a file system mounted with barriers",
     };
     let finding = NOT_DURABLE.finding(severity, message, advice).with("flushed", flushed);

@@ -20,20 +20,32 @@ pub(super) fn number(statistic: Statistic, m: &Measurement) -> Result<f64, Strin
         Statistic::Delivered => return of_figure(summary.map(|s| &s.delivered)),
         Statistic::Attainable => return of_figure(summary.map(|s| &s.attainable)),
         Statistic::Typical => return of_figure(summary.map(|s| &s.typical)),
-        Statistic::Efficiency => m.efficiency,
+        Statistic::Efficiency => m.efficiency.ok_or(NO_CEILING),
         Statistic::Iops => {
             let rate = of_figure(summary.map(|s| &s.delivered))?;
-            operations(m, rate)
+            operations(m, rate).ok_or(NO_SIZE)
         }
-        _ => {
-            let latency = m.latency.as_ref().ok_or_else(|| NO_FIGURE.to_owned())?;
-            of_latency(statistic, latency, m)?
-        }
+        Statistic::Mean
+        | Statistic::P50
+        | Statistic::P90
+        | Statistic::P99
+        | Statistic::P999
+        | Statistic::Max => match &m.latency {
+            Some(latency) => return of_latency(statistic, latency, m),
+            None => Err(NO_LATENCY),
+        },
     };
-    found.filter(|v| v.is_finite()).ok_or_else(|| NO_FIGURE.to_owned())
+    finite(found.map_err(str::to_owned)?)
 }
 
 const NO_FIGURE: &str = "no such figure in the result";
+const NO_CEILING: &str = "no ceiling is known; see proofmark info";
+const NO_SIZE: &str = "the size of one operation is unknown";
+const NO_LATENCY: &str = "this workload records no operation times";
+
+fn finite(value: f64) -> Result<f64, String> {
+    Some(value).filter(|v| v.is_finite()).ok_or_else(|| NO_FIGURE.to_owned())
+}
 
 fn of_figure(figure: Option<&Figure>) -> Result<f64, String> {
     let missing = figure.and_then(|f| f.missing.clone());
@@ -53,25 +65,27 @@ fn operations(m: &Measurement, work: f64) -> Option<f64> {
 /// An import has rates: its work is rounded.
 const ALL: f64 = 0.999;
 
-fn of_latency(
-    statistic: Statistic,
-    latency: &Latency,
-    m: &Measurement,
-) -> Result<Option<f64>, String> {
-    Ok(match statistic {
-        Statistic::Mean => Some(latency.mean),
-        Statistic::P50 => Some(latency.p50),
-        Statistic::P90 => latency.p90,
-        Statistic::P99 => latency.p99,
-        Statistic::P999 => latency.p999,
-        _ => {
+fn of_latency(statistic: Statistic, latency: &Latency, m: &Measurement) -> Result<f64, String> {
+    let percentile = |value: Option<f64>, name: &str| {
+        let few =
+            || format!("too few operations for a {name}: 10 must lie beyond it; measure longer");
+        value.ok_or_else(few)
+    };
+    let found = match statistic {
+        Statistic::P50 => latency.p50,
+        Statistic::P90 => percentile(latency.p90, "p90")?,
+        Statistic::P99 => percentile(latency.p99, "p99")?,
+        Statistic::P999 => percentile(latency.p999, "p999")?,
+        Statistic::Max => {
             let all = operations(m, m.trials.iter().map(|t| t.work).sum());
             let all = all.filter(|all| all.is_finite() && (latency.count as f64) < ALL * all);
             if let Some(all) = all {
                 let [timed, all] = [latency.count, all as u64].map(format_count);
                 return Err(format!("only {timed} of {all} operations were timed: no maximum"));
             }
-            Some(latency.max)
+            latency.max
         }
-    })
+        _ => latency.mean,
+    };
+    finite(found)
 }

@@ -144,7 +144,10 @@ fn what_has_no_figure_says_why() {
     run.measurements[1].summary.as_mut().unwrap().typical = Figure::none("not cut");
     let reason = |run: &Run, text: &str| checked(run, text)[0].reason.clone().unwrap();
     assert_eq!(reason(&run, "disk.fsync.typical>=1op/s"), "not cut");
-    assert_eq!(reason(&run, "disk.fsync.p999<1s"), "no such figure in the result");
+    assert_eq!(
+        reason(&run, "disk.fsync.p999<1s"),
+        "too few operations for a p999: 10 must lie beyond it; measure longer"
+    );
     assert_eq!(reason(&run, "cpu.linpack>=1GFLOP/s"), "not measured");
     let m = &mut run.measurements[0];
     (m.summary, m.verdict) = (None, Verdict::Invalid);

@@ -1,8 +1,8 @@
 //! A short summary for a ticket or a chat.
 
-use proofmark_model::{Run, Verdict};
+use proofmark_model::{FigureKind, Run, Verdict};
 
-use crate::view::{ScreenPart, ScreenRow, View, severity_mark, stop, verdict_mark};
+use crate::view::{ScreenPart, ScreenRow, View, joined, severity_mark, stop, verdict_mark};
 use crate::{Options, RenderError};
 
 pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
@@ -17,7 +17,7 @@ pub fn write(view: &View) -> String {
     lines.extend(view.trust.time.clone());
     lines.extend(view.first.causes.iter().map(|c| {
         let mark = severity_mark(c.severity);
-        format!("{mark} {}: {} At {}.", c.check, c.sentence, c.place)
+        format!("{mark} {} at {}: {}", c.check, c.place, c.sentence)
     }));
     lines.push(view.measured.clone());
     lines.join("\n") + "\n"
@@ -38,8 +38,13 @@ fn row(r: &ScreenRow) -> String {
     name.retain(|n| !n.is_empty());
     let name = name.join(", ");
     let doubt = if r.verdict == Verdict::Valid { "" } else { verdict_mark(r.verdict) };
-    let Some(value) = &r.value else { return format!("{name} - ({doubt})") };
-    let figure = format!("{value} {}", r.unit);
+    let Some(value) = &r.value else {
+        let why = if r.why_none.is_empty() { "not measured" } else { &r.why_none };
+        return format!("{name}: no figure ({why})");
+    };
+    let kind = if r.kind == FigureKind::Delivered { "" } else { r.kind.as_str() };
+    let within = r.within.as_ref().map_or_else(String::new, |w| format!("± {w}"));
+    let figure = joined([kind, value, &r.unit, &within], " ");
     let near = r.near.as_ref().map(|n| format!("{} % of ceiling", n.percent));
     let times = r.percentiles.as_ref().filter(|[_, p99]| p99 != "-");
     let times = times.map(|[p50, p99]| format!("p50 {p50}, p99 {p99}"));
@@ -47,5 +52,5 @@ fn row(r: &ScreenRow) -> String {
     let doubt = (!doubt.is_empty()).then(|| doubt.to_owned());
     let more: Vec<String> = [near, times, got, doubt].into_iter().flatten().collect();
     let more = if more.is_empty() { String::new() } else { format!(" ({})", more.join(", ")) };
-    format!("{name} {figure}{more}")
+    format!("{name}: {figure}{more}")
 }

@@ -14,7 +14,7 @@ mod tables;
 
 use std::slice::from_ref;
 
-use proofmark_model::Run;
+use proofmark_model::{Run, Severity};
 
 pub use self::machine::host;
 use self::page::Page;
@@ -45,8 +45,8 @@ pub(crate) fn render(run: &Run, options: &Options) -> Result<String, RenderError
     Ok(page.out)
 }
 
-/// Lines of the text that ends a run, without one for further findings and one for the report's path.
-const SCREEN: usize = 28;
+/// Lines of the text that ends a run, without one for further findings and two for the report's path.
+const SCREEN: usize = 27;
 
 /// What is printed where a run ends: what was measured, whether to believe it, the results that answer
 /// for the machine, and what changed them. The rest is in the report.
@@ -199,20 +199,14 @@ impl Page {
         let more = view.first.causes.len() - shown + view.first.more;
         if more > 0 {
             let more = plural(more as u64, "more finding");
-            self.wrap("  ", 2, &format!("{more}: see the report"));
+            let where_ = if lines == SCREEN { "proofmark report" } else { "see Findings below" };
+            self.wrap("  ", 2, &format!("{more}: {where_}"));
         }
     }
 
     fn cause(&mut self, cause: &Cause) {
-        let word = severity_mark(cause.severity);
-        let text = format!("{word} {} at {}: {}", cause.check, cause.place, cause.sentence);
-        let before = self.out.len();
-        self.wrap("", 2, &text);
-        let text = self.out.split_off(before);
-        self.out.push_str(&text.replacen(word, &self.paint.severity(cause.severity, word), 1));
-        if !cause.advice.is_empty() {
-            self.wrap("  -> ", 5, &stop(&capital(&cause.advice)));
-        }
+        let said = (&*cause.check, &*cause.place, &*cause.sentence, &*cause.advice);
+        self.problem(cause.severity, said);
     }
 
     /// Tables over several workloads; its charts are for a page.
@@ -353,17 +347,23 @@ impl Page {
     }
 
     fn finding(&mut self, group: &FindingGroup) {
-        let word = severity_mark(group.severity);
+        let said = (&*group.check, &*group.where_, &*group.sentence, &*group.advice);
+        self.problem(group.severity, said);
+    }
+
+    /// A check, where it found something, what, and what to do about it.
+    fn problem(
+        &mut self,
+        severity: Severity,
+        (check, place, sentence, advice): (&str, &str, &str, &str),
+    ) {
+        let word = severity_mark(severity);
         let before = self.out.len();
-        self.wrap(
-            "",
-            2,
-            &format!("{word} {}: {} At {}.", group.check, group.sentence, group.where_),
-        );
+        self.wrap("", 2, &format!("{word} {check} at {place}: {sentence}"));
         let text = self.out.split_off(before);
-        self.out.push_str(&text.replacen(word, &self.paint.severity(group.severity, word), 1));
-        if !group.advice.is_empty() {
-            self.wrap("  ", 4, &format!("advice: {}", group.advice));
+        self.out.push_str(&text.replacen(word, &self.paint.severity(severity, word), 1));
+        if !advice.is_empty() {
+            self.wrap("  -> ", 5, &stop(&capital(advice)));
         }
     }
 }

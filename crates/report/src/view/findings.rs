@@ -6,6 +6,7 @@ use proofmark_model::{Finding, Host, Run, Severity};
 use serde::Serialize;
 
 use super::label::Group;
+use super::num::{ends, percent};
 use super::text::{and_list, clean, plural, stop};
 
 /// Places that are named.
@@ -153,7 +154,7 @@ fn group(items: &[&Found]) -> Option<FindingGroup> {
     let whose = tool.as_ref().map_or_else(String::new, |tool| format!("{tool}: "));
     let message = format!("{whose}{}", clean(&first.message));
     let uniform = items.iter().all(|i| i.finding.message == first.message);
-    let like = if uniform { "" } else { like };
+    let like = if uniform { "" } else { &*like };
     let sentence = match message.strip_suffix('.') {
         Some(open) => format!("{open}{like}."),
         None => stop(&format!("{message}{like}")),
@@ -172,15 +173,17 @@ fn group(items: &[&Found]) -> Option<FindingGroup> {
     })
 }
 
-/// The finding with the greatest share, and how it is at the others; the first where one states no
-/// share.
-fn worst<'a, 'b>(items: &[&'b Found<'a>]) -> Option<(&'b Found<'a>, &'static str)> {
+/// The finding with the greatest share, and the range over all; the first where one states no share.
+fn worst<'a, 'b>(items: &[&'b Found<'a>]) -> Option<(&'b Found<'a>, String)> {
     let share = |i: &Found| i.finding.evidence.get("share")?.as_f64().filter(|s| s.is_finite());
     let shares: Option<Vec<f64>> = items.iter().map(|i| share(i)).collect();
-    let Some(shares) = shares else { return Some((items.first()?, "; similar at the others")) };
-    let most = shares.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let count = items.len();
+    let Some(shares) = shares else {
+        return Some((items.first()?, format!("; {count} results, each with its own figures")));
+    };
+    let [least, most] = ends(shares.iter().copied());
     let at = shares.iter().position(|s| *s == most)?;
-    Some((items[at], "; less at the others"))
+    Some((items[at], format!("; {} % to {} % in {count} results", percent(least)?, percent(most)?)))
 }
 
 /// Few places by name, of more the points of each workload counted.

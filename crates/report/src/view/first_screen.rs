@@ -237,10 +237,13 @@ fn place(found: &FindingGroup, rows: &[&Chosen]) -> String {
     and_list(&named)
 }
 
+/// The column of attainable and typical figures.
+const UNDISTURBED: &str = "undisturbed";
+
 /// Columns beyond the first and the verdict.
 struct Columns {
-    /// The figure that is put first in the first row where it is not delivered.
-    kind: FigureKind,
+    /// The name of the column of the figure that is put first: of rows with several, one for all of them.
+    first: &'static str,
     /// Whether there is a column of its own for delivered.
     delivered: bool,
     percentiles: bool,
@@ -259,8 +262,15 @@ impl FirstScreen {
 fn table(parts: &[&ScreenPart]) -> Table {
     let rows = || parts.iter().flat_map(|p| &p.rows);
     let has = |what: fn(&ScreenRow) -> bool| rows().any(what);
+    let mut kinds: Vec<FigureKind> = rows().map(|r| r.kind).collect();
+    kinds.retain(|kind| *kind != FigureKind::Delivered);
+    kinds.dedup();
     let columns = Columns {
-        kind: rows().map(|r| r.kind).find(|k| *k != FigureKind::Delivered).unwrap_or_default(),
+        first: match kinds.as_slice() {
+            [] => FigureKind::Delivered.as_str(),
+            [one] => one.as_str(),
+            _ => UNDISTURBED,
+        },
         delivered: has(|r| r.delivered.is_some()),
         percentiles: has(|r| r.percentiles.is_some()),
         near: has(|r| r.near.is_some()),
@@ -272,7 +282,7 @@ fn table(parts: &[&ScreenPart]) -> Table {
     let caption: Vec<String> = parts.iter().map(about).collect();
     let words: Vec<&str> = parts.iter().map(|p| p.word).collect();
     let mut table = Table::new(caption.join("; "));
-    table = table.column(capital(&and_list(&words))).number(columns.kind.as_str());
+    table = table.column(capital(&and_list(&words))).number(columns.first);
     if columns.delivered {
         table = table.number("delivered");
     }
@@ -285,24 +295,27 @@ fn table(parts: &[&ScreenPart]) -> Table {
     }
     table = table.column("verdict");
     table.keys = 1;
-    rows().for_each(|row| table.push(cells(row, &columns)));
+    for row in rows() {
+        let cells = cells(row, &columns, &mut table);
+        table.push(cells);
+    }
     table
 }
 
-fn cells(row: &ScreenRow, columns: &Columns) -> Vec<Cell> {
+fn cells(row: &ScreenRow, columns: &Columns, table: &mut Table) -> Vec<Cell> {
     let text = |value: Option<&String>| Cell::text(value.map_or("-", String::as_str));
-    let with_unit = |v: &String| format!("{v} {}", row.unit);
-    // Another figure than the column's: of whole problems the median solve.
-    let only_delivered = columns.delivered && row.kind == FigureKind::Delivered;
-    let other = if row.kind == columns.kind || only_delivered { "" } else { row.kind.as_str() };
-    let name = [&*row.title, &row.configuration, other];
+    let name = [&*row.title, &row.configuration];
     let name: Vec<&str> = name.into_iter().filter(|n| !n.is_empty()).collect();
     let mut cells = vec![Cell::text(name.join(", "))];
-    let value = row.value.as_ref().map(with_unit);
-    match (columns.delivered, only_delivered) {
-        (false, _) => cells.push(text(value.as_ref())),
-        (true, false) => cells.extend([text(value.as_ref()), text(row.delivered.as_ref())]),
-        (true, true) => cells.extend([text(None), text(value.as_ref())]),
+    let value = match &row.value {
+        Some(value) => Cell::text(format!("{value} {}", row.unit)),
+        None if row.why_none.is_empty() => text(None),
+        None => table.missing(row.why_none.clone()),
+    };
+    match (columns.delivered, row.kind) {
+        (false, _) => cells.push(value),
+        (true, FigureKind::Delivered) => cells.extend([text(None), value]),
+        (true, _) => cells.extend([value, text(row.delivered.as_ref())]),
     }
     cells.push(text(row.within.as_ref()));
     if columns.near {
@@ -312,6 +325,8 @@ fn cells(row: &ScreenRow, columns: &Columns) -> Vec<Cell> {
         let at = |i: usize| row.percentiles.as_ref().map(|p| p[i].clone());
         cells.extend([0, 1].map(|i| text(at(i).as_ref())));
     }
-    cells.push(Cell::verdict(row.verdict));
+    // What was not measured has no verdict.
+    let judged = row.value.is_some() || row.verdict != Verdict::Valid;
+    cells.push(if judged { Cell::verdict(row.verdict) } else { text(None) });
     cells
 }

@@ -78,7 +78,7 @@ pub(crate) use pictures::Picture;
 pub use references::{Command, References, ToolNote};
 pub(crate) use roofline::Roofline;
 pub(crate) use table::{Cell, Table, Term};
-pub use text::{capital, clean, plural, stop};
+pub use text::{capital, clean, joined, plural, stop};
 pub use timeline::{SIGNS, Timeline};
 pub use workload::WorkloadView;
 

@@ -1,0 +1,92 @@
+//! `proofmark check`: a run against its baseline and its requirements, for CI.
+
+use anyhow::Result;
+use proofmark_judge::requirements::Requirement;
+use proofmark_model::Run;
+use proofmark_report::check::Check;
+use proofmark_run::{check_value, read_text, unknown};
+use serde::Deserialize;
+
+use super::compare::{known_format, make};
+use crate::cli::CheckArgs;
+use crate::error::{Outcome, usage};
+use crate::formats;
+use crate::output::{deliver, unreadable};
+use crate::past::named;
+
+/// Largest file of requirements that is read, in bytes.
+const LARGEST_REQUIREMENTS: u64 = 1 << 20;
+
+/// Checks a run against its baseline and its requirements: slower, without a number that the baseline
+/// has, with too little that could be judged, or with a requirement missed, is [`Outcome::CheckFailed`].
+pub fn run(args: &CheckArgs) -> Result<Outcome> {
+    known_format(&args.format, &formats::CHECK, "proofmark check --help")?;
+    let history = args.history.history.as_deref();
+    let wanted = required(args)?;
+    let comparison =
+        args.against.as_deref().map(|a| make([a, &args.run], history, args.margin)).transpose()?;
+    let checked = match wanted.as_slice() {
+        [] => Vec::new(),
+        all => {
+            let (_, run) = named(&args.run, history)?;
+            for requirement in all {
+                check_params(requirement, &run)?;
+            }
+            let found = all.iter().map(|r| r.check(&run)).collect::<Result<Vec<_>, _>>();
+            found.map_err(usage)?.concat()
+        }
+    };
+    let check = Check::new(&args.run, comparison.as_ref(), &checked);
+    let text = match args.format.as_str() {
+        "json" => check.json()?,
+        "junit" => check.junit()?,
+        "markdown" => check.markdown(),
+        _ => check.terminal(),
+    };
+    deliver(&text, &args.format, args.out.as_deref())?;
+    let fails = comparison.is_some_and(|c| c.fails()) || checked.iter().any(|c| !c.met);
+    Ok(if fails { Outcome::CheckFailed } else { Outcome::Done })
+}
+
+/// The requirements of the command line and of the file.
+fn required(args: &CheckArgs) -> Result<Vec<Requirement>> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Requirements {
+        require: Vec<String>,
+    }
+    let mut texts = args.require.clone();
+    if let Some(path) = &args.require_file {
+        let text = read_text(path, LARGEST_REQUIREMENTS).map_err(|e| unreadable(path, e))?;
+        let file: Requirements = toml::from_str(&text)
+            .map_err(|e| usage(format!("{}: {}", path.display(), e.message())))?;
+        if file.require.is_empty() {
+            let why = "no requirement; write require = [\"disk.fsync.p99<10ms\"]";
+            return Err(usage(format!("{}: {why}", path.display())));
+        }
+        texts.extend(file.require);
+    }
+    texts.iter().map(|text| parse(text)).collect()
+}
+
+fn parse(text: &str) -> Result<Requirement> {
+    let parsed: Requirement = text.parse().map_err(|why| usage(format!("'{text}': {why}")))?;
+    let ids = || proofmark_workloads::ALL.iter().map(|w| w.spec().id.as_ref());
+    match ids().any(|id| id == parsed.workload) {
+        true => Ok(parsed),
+        false => {
+            Err(usage(unknown("workload", &parsed.workload, ids(), "proofmark list workloads")))
+        }
+    }
+}
+
+/// Refuses what is mistyped in brackets: no configuration would ever have it.
+fn check_params(requirement: &Requirement, run: &Run) -> Result<()> {
+    let declared = proofmark_workloads::find(&requirement.workload).map(|w| w.spec());
+    for (name, value) in requirement.unknown_params(run) {
+        if let Some(spec) = declared {
+            check_value(spec, name, value).map_err(|e| usage(format!("'{requirement}': {e}")))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,18 @@
+//! `proofmark endure`: one workload over time.
+
+use anyhow::Result;
+use proofmark_run::Machine;
+
+use crate::cli::EndureArgs;
+use crate::error::Outcome;
+use crate::measuring::{Shown, carry_out, tell};
+use crate::quiet;
+
+pub fn run(args: &EndureArgs) -> Result<Outcome> {
+    let request = args.request();
+    let machine = Machine::for_endure(&request)?;
+    let planned = proofmark_run::endure(&request, &machine.host)?;
+    tell(&machine, &planned);
+    quiet::look(&machine.host, args.before.wait_quiet);
+    carry_out(machine, planned, (&args.results, Some(&args.history)), Shown::RUN)
+}

@@ -1,0 +1,78 @@
+//! Resources that a result may name as its bottleneck, in words.
+
+/// The name, or its beginning before the part in brackets that says whose it is, and what it means.
+pub const WORDS: &[(&str, &str)] = &[
+    ("execution ports", "The loop keeps the core's execution ports busy in every cycle."),
+    ("divider unit", "The core divides one after another: its divider sets the pace."),
+    ("clock", "The core runs at the clock that it reports as its maximum."),
+    ("physical cores", "More threads share the cores: they add no execution ports."),
+    ("CPU quota", "The cgroup's CPU quota holds the threads back."),
+    ("problem size", "A larger problem reaches a higher rate: this one is too small."),
+    ("load latency", "Each load waits for the one before it."),
+    (
+        "lines in flight of a core",
+        "A core waits for memory with as many cache lines requested as it can.",
+    ),
+    ("memory bus", "The memory channels carry as much as they can."),
+    ("queue depth", "More I/Os in flight reach a higher rate."),
+    ("threads", "More threads reach a higher rate."),
+    ("device", "The disk gives no more with more I/Os in flight or more threads."),
+    ("link", "The link carries as much as its rate allows."),
+    ("streams", "More streams reach a higher rate."),
+    ("pacing", "The requested rate (parameter rate) is the limit."),
+    ("core", "Each thread gains all that another core adds: the core itself is the limit."),
+    ("shared cache", "More threads gain nothing: the cache that they share is the limit."),
+    ("competing processes", "Other processes used the CPUs."),
+    ("steal time", "The hypervisor gave the CPUs to others."),
+    ("memory (swapping)", "The system moved pages between memory and swap."),
+    ("CPUs of both ends", "More streams gain nothing over loopback: both ends share the CPUs."),
+    (
+        "path between the ends",
+        "More streams gain nothing: the way between client and server is full.",
+    ),
+    ("limit", "A limit of the cgroup or of --limit is reached."),
+    ("receiver", "The receiver dropped what its socket could not take."),
+    ("CPU", "The CPUs of the client, of the server or of this machine are busy."),
+    ("CPU (copying)", "Over loopback the CPU copies every byte twice."),
+    ("wake-ups of both ends", "Each round trip waits until both ends are scheduled again."),
+    ("system calls and path", "Each round trip takes the system calls and the way of the packets."),
+    ("packet loss on the path", "TCP lowers its rate after each lost packet."),
+    ("window (bandwidth x delay)", "The socket buffer holds less than the path has in flight."),
+];
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use super::WORDS;
+
+    fn sources(folder: &Path) -> Vec<PathBuf> {
+        let entries = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path());
+        entries.flat_map(|p| if p.is_dir() { sources(&p) } else { vec![p] }).collect()
+    }
+
+    /// The name that follows each `Bottleneck::new(` of this crate, as far as it is written there.
+    fn named() -> Vec<String> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let others = sources(&folder).into_iter().filter(|p| !p.ends_with("words.rs"));
+        let texts = others.map(|p| fs::read_to_string(p).unwrap());
+        let names = |text: String| -> Vec<String> {
+            let calls = text.split("Bottleneck::new(").skip(1);
+            let starts = calls.map(|c| c.trim_start().trim_start_matches("format!(").trim_start());
+            let quoted = starts.filter_map(|c| c.strip_prefix('"')?.split('"').next());
+            quoted.map(str::to_owned).collect()
+        };
+        texts.flat_map(names).collect()
+    }
+
+    #[test]
+    fn each_bottleneck_is_explained() {
+        let named = named();
+        assert!(named.len() > 15, "{named:?}");
+        for name in named {
+            let short = name.split(" ({").next().unwrap();
+            assert!(WORDS.iter().any(|(word, _)| *word == short), "{name}");
+        }
+    }
+}
