@@ -6,13 +6,12 @@ use super::canvas::{At, Canvas, Ink};
 use super::short;
 use crate::view::{Lane, Lanes, NOISE_COLUMNS, NoiseChart};
 
-const WIDTH: u32 = 720;
-const LEFT: f64 = 214.0;
-const RIGHT: f64 = 700.0;
-
-/// Heights.
+/// Sizes.
 #[derive(Clone, Copy)]
 pub struct Layout {
+    /// Of the whole, and where the lanes begin, after their names.
+    width: f64,
+    left: f64,
     /// Of a lane, and from one to the next.
     lane: f64,
     step: f64,
@@ -26,22 +25,41 @@ pub struct Layout {
 
 impl Layout {
     /// All of it.
-    pub const FULL: Self =
-        Self { lane: 26.0, step: 34.0, caption: 24.0, times: 32.0, groups: usize::MAX };
+    pub const FULL: Self = Self {
+        width: 720.0,
+        left: 214.0,
+        lane: 26.0,
+        step: 34.0,
+        caption: 24.0,
+        times: 32.0,
+        groups: usize::MAX,
+    };
     /// What took time, for the first screen.
-    pub const BRIEF: Self = Self { lane: 15.0, step: 19.0, caption: 18.0, times: 26.0, groups: 1 };
+    pub const BRIEF: Self = Self {
+        width: 480.0,
+        left: 186.0,
+        lane: 15.0,
+        step: 19.0,
+        caption: 22.0,
+        times: 28.0,
+        groups: 1,
+    };
+
+    fn right(&self) -> f64 {
+        self.width - 20.0
+    }
+
+    /// The left end of a column.
+    fn x(&self, column: usize) -> f64 {
+        self.left + (self.right() - self.left) * column as f64 / NOISE_COLUMNS as f64
+    }
 }
 
 /// Of the view box.
 pub fn size(chart: &NoiseChart, layout: Layout) -> (u32, u32) {
     let groups = chart.groups.iter().take(layout.groups);
     let lanes = groups.map(|g| layout.caption + layout.step * g.lanes.len() as f64);
-    (WIDTH, (lanes.sum::<f64>() + layout.times + 20.0) as u32)
-}
-
-/// The left end of a column.
-fn x(column: usize) -> f64 {
-    LEFT + (RIGHT - LEFT) * column as f64 / NOISE_COLUMNS as f64
+    (layout.width as u32, (lanes.sum::<f64>() + layout.times + 20.0) as u32)
 }
 
 /// The inside of the SVG.
@@ -53,13 +71,13 @@ pub fn draw(chart: &NoiseChart, layout: Layout) -> String {
             canvas.text(&short(&group.caption, 90), (4.0, top + 10.0), At::Start, Ink::Muted);
             top += layout.caption;
             for lane in &group.lanes {
-                draw_lane(canvas, group, lane, (top, layout.lane, Ink::Series(ink)));
+                draw_lane(canvas, group, lane, (layout, top, Ink::Series(ink)));
                 ink += 1;
                 top += layout.step;
             }
         }
         for (i, band) in chart.bands.iter().enumerate() {
-            let [from, to] = band.columns.map(x);
+            let [from, to] = band.columns.map(|c| layout.x(c));
             canvas.line(&[(from + 1.0, top), (to - 1.0, top)], Ink::Text, 2);
             // One beside another: a narrow one has no room for its name.
             let row = top + 12.0;
@@ -67,24 +85,25 @@ pub fn draw(chart: &NoiseChart, layout: Layout) -> String {
                 canvas.text(&band.name, (f64::midpoint(from, to), row), At::Middle, Ink::Text);
             }
         }
-        let ends =
-            [(LEFT, "0 s".to_owned(), At::Start), (RIGHT, format_seconds(chart.seconds), At::End)];
+        let end = format_seconds(chart.seconds);
+        let ends = [(layout.left, "0 s".to_owned(), At::Start), (layout.right(), end, At::End)];
         for (at, text, anchor) in ends {
             canvas.text(&text, (at, top + layout.times), anchor, Ink::Muted);
         }
     })
 }
 
-fn draw_lane(canvas: &Canvas, group: &Lanes, lane: &Lane, (top, high, ink): (f64, f64, Ink)) {
+fn draw_lane(canvas: &Canvas, group: &Lanes, lane: &Lane, (layout, top, ink): (Layout, f64, Ink)) {
+    let (left, high) = (layout.left, layout.lane);
     let bottom = top + high;
     canvas.text(&short(&lane.name, 22), (4.0, top + high / 2.0), At::Start, Ink::Text);
     let share = format!("{} %", lane.share);
-    canvas.text(&share, (LEFT - 8.0, top + high / 2.0), At::End, Ink::Text);
-    canvas.line(&[(LEFT, bottom), (RIGHT, bottom)], Ink::Grid, 1);
+    canvas.text(&share, (left - 8.0, top + high / 2.0), At::End, Ink::Text);
+    canvas.line(&[(left, bottom), (layout.right(), bottom)], Ink::Grid, 1);
     for (column, share) in lane.columns.iter().enumerate() {
         let Some(share) = share.filter(|s| s.is_finite()) else { continue };
         let height = high * (share / group.top).clamp(0.0, 1.0);
-        let [from, to] = [x(column), x(column + 1) - 1.0];
+        let [from, to] = [layout.x(column), layout.x(column + 1) - 1.0];
         if height >= 0.5 {
             let high = bottom - height;
             canvas.block((from, high), (to, bottom), ink);
