@@ -110,10 +110,12 @@ class Chromium:
         for kind in ["mouseMoved", "mousePressed", "mouseReleased"]:
             self.mouse(kind, x, y)
 
-    def key(self, name, text=None):
-        codes = {"Escape": 27, "ArrowRight": 39, "ArrowLeft": 37, "End": 35, "Home": 36, "Enter": 13}
-        params = {"key": name, "code": name, "windowsVirtualKeyCode": codes[name]}
-        down = {"type": "keyDown", "text": text} if text else {"type": "rawKeyDown"}
+    def key(self, name):
+        codes = {"Escape": 27, "ArrowRight": 39, "ArrowLeft": 37, "ArrowDown": 40, "End": 35, "Home": 36, "Enter": 13, "Tab": 9, "Space": 32}
+        texts = {"Enter": "\r", "Space": " "}
+        shift, name = name.startswith("Shift+"), name.removeprefix("Shift+")
+        params = {"key": texts[name] if name == "Space" else name, "code": name, "windowsVirtualKeyCode": codes[name], "modifiers": 8 if shift else 0}
+        down = {"type": "keyDown", "text": texts[name]} if name in texts else {"type": "rawKeyDown"}
         self("Input.dispatchKeyEvent", **down, **params)
         self("Input.dispatchKeyEvent", type="keyUp", **params)
 

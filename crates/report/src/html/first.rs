@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use super::chart::{self, Figure};
 use crate::view::{FirstScreen, ScreenPart, View};
 
@@ -11,10 +13,18 @@ pub fn strips(first: &FirstScreen) -> BTreeMap<&'static str, Vec<String>> {
     first.parts.iter().map(|p| (p.subsystem, of_part(p))).collect()
 }
 
-/// The small pictures, by the part in whose column they are: their own, or, where that is the longest,
-/// the shortest.
-pub fn pictures(view: &View) -> BTreeMap<&'static str, Vec<Figure>> {
-    let mut all: BTreeMap<_, Vec<Figure>> = BTreeMap::new();
+/// The small pictures, by the part in whose column they are.
+#[derive(Debug, Default, Serialize)]
+pub struct Pictures {
+    /// In their own.
+    own: BTreeMap<&'static str, Vec<Figure>>,
+    /// Where their own is the longest, below the shortest.
+    guests: BTreeMap<&'static str, Vec<Figure>>,
+}
+
+/// The small pictures, each in its place.
+pub fn pictures(view: &View) -> Pictures {
+    let mut all = Pictures::default();
     let mut rows: Vec<(&'static str, usize)> =
         view.first.parts.iter().map(|p| (p.subsystem, p.rows.len())).collect();
     for (i, picture) in view.pictures.iter().enumerate() {
@@ -26,7 +36,8 @@ pub fn pictures(view: &View) -> BTreeMap<&'static str, Vec<Figure>> {
         // A picture takes the room of two rows.
         rows[at].1 += 2;
         let chart = chart::columns(picture, &format!("chart-first-{i}"));
-        all.entry(rows[at].0).or_default().push(chart);
+        let side = if rows[at].0 == picture.subsystem { &mut all.own } else { &mut all.guests };
+        side.entry(rows[at].0).or_default().push(chart);
     }
     all
 }

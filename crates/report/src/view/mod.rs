@@ -74,7 +74,7 @@ pub use host::tables as host_tables;
 pub(crate) use noise::{Band, Lane, Lanes, NoiseChart};
 pub(crate) use num::{Scale, ends, percent};
 pub use overview::Overview;
-pub(crate) use pictures::Picture;
+pub(crate) use pictures::{Column as PictureColumn, Picture};
 pub use references::{Command, References, ToolNote};
 pub(crate) use roofline::Roofline;
 pub(crate) use table::{Cell, Table, Term};

@@ -44,6 +44,11 @@ fn write(folder: &str, pages: &[(&str, String)]) -> Vec<PathBuf> {
     pages.iter().map(write).collect()
 }
 
+/// What was not looked at, and why.
+fn skipped(line: &str) -> Option<&str> {
+    line.strip_prefix("skipped: ")
+}
+
 /// What the page test says of these pages, all tried out but the short ones; `None` without a
 /// browser, which the log then tells: past the test harness's capture, so that it can be counted.
 #[track_caller]
@@ -55,10 +60,14 @@ fn opened(pages: &[PathBuf], short: &[PathBuf]) -> Option<Output> {
     let is_there =
         is_there.is_ok_and(|mut python| wait("python3 --version", &mut python).success());
     let out = is_there.then(|| output(&mut python)).filter(|o| o.status.code() != Some(77));
-    if out.is_none() {
+    let Some(out) = out else {
         proofmark_testing::skip("no python3 or no Chromium");
+        return None;
+    };
+    for reason in String::from_utf8_lossy(&out.stdout).lines().filter_map(skipped) {
+        proofmark_testing::skip(reason);
     }
-    out
+    Some(out)
 }
 
 #[test]
@@ -83,7 +92,8 @@ fn a_browser_finds_nothing_wrong_with_any_page() {
 fn what_is_wrong_with_a_page_is_told_whether_it_is_short_or_not() {
     let bad = over_runs()
         .replacen("<main>", "<main><div style=\"width:2000px\">.</div>", 1)
-        .replacen("</h1>", "</h1><p style=\"color:#888;background:#999\">pale</p>", 1);
+        .replacen("</h1>", "</h1><p style=\"color:#888;background:#999\">pale</p>", 1)
+        .replacen("</h1>", "</h1><button style=\"outline:none\"></button>", 1);
     let path = write("bad-pages", &[("bad", bad)]);
     let Some(out) = opened(&path, &path) else { return };
     let said = String::from_utf8_lossy(&out.stdout);
@@ -91,5 +101,8 @@ fn what_is_wrong_with_a_page_is_told_whether_it_is_short_or_not() {
     let count = |words: &str| said.lines().filter(|l| l.contains(words)).count();
     assert_eq!(count("fits: 400 pixels: "), 2, "{said}");
     assert!(count("legible: contrast") >= 1, "{said}");
+    assert!(count("keys: Tab: nothing shows the focus of BUTTON") >= 1, "{said}");
+    let ruled = !said.lines().any(|line| skipped(line).is_some());
+    assert_eq!(count("rules: opened: critical: button-name"), if ruled { 2 } else { 0 }, "{said}");
     assert!(said.contains("\n2 pages, "), "{said}");
 }

@@ -2,29 +2,41 @@
 
 use super::Figure;
 use super::canvas::{At, Ink};
-use crate::view::Picture;
+use crate::view::{Picture, PictureColumn as Column};
 
 const WIDTH: f64 = 360.0;
 const HEIGHT: f64 = 100.0;
 const TOP: f64 = 20.0;
 const BOTTOM: f64 = 82.0;
+/// Width of a letter.
+const LETTER: f64 = 7.5;
 
 /// The picture as it is drawn.
 pub fn columns(picture: &Picture, id: &str) -> Figure {
     let step = WIDTH / picture.columns.len().max(1) as f64;
     Figure::new([id, &picture.title, &picture.description], WIDTH, |canvas| {
         canvas.line(&[(0.0, BOTTOM), (WIDTH, BOTTOM)], Ink::Grid, 1);
+        let top = |c: &Column| BOTTOM - (BOTTOM - TOP) * c.height.clamp(0.0, 1.0);
+        let last = picture.columns.len().saturating_sub(1);
         for (i, column) in picture.columns.iter().enumerate() {
             let [left, right] = [i as f64 * step + 2.0, (i + 1) as f64 * step - 2.0];
-            let high = BOTTOM - (BOTTOM - TOP) * column.height.clamp(0.0, 1.0);
+            let high = top(column);
             canvas.block((left, high), (right, BOTTOM), Ink::Series(0));
             // At an edge a text may be wider than its column.
-            let (at, anchor) = match i {
-                0 => (left, At::Start),
-                i if i + 1 == picture.columns.len() => (right, At::End),
-                _ => (f64::midpoint(left, right), At::Middle),
+            let middle = f64::midpoint(left, right);
+            let wide = LETTER * column.above.chars().count() as f64;
+            let (at, anchor, from) = match i {
+                0 => (left, At::Start, left),
+                i if i == last => (right, At::End, right - wide),
+                _ => (middle, At::Middle, middle - wide / 2.0),
             };
-            canvas.text(&column.above, (at, high - 9.0), anchor, Ink::Text);
+            // Above each column that it is over.
+            let over = |(k, _): &(usize, &Column)| {
+                *k as f64 * step < from + wide && (k + 1) as f64 * step > from
+            };
+            let columns = picture.columns.iter().enumerate().filter(over);
+            let above = columns.map(|(_, c)| top(c)).fold(high, f64::min);
+            canvas.text(&column.above, (at, above - 9.0), anchor, Ink::Text);
             canvas.text(&column.below, (at, BOTTOM + 12.0), anchor, Ink::Muted);
             canvas.tooltip((left, TOP), (right, BOTTOM), &column.about);
         }

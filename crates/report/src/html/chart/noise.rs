@@ -6,13 +6,12 @@ use super::canvas::{At, Canvas, Ink};
 use super::{Figure, short};
 use crate::view::{Lane, Lanes, NOISE_COLUMNS, NoiseChart};
 
-const WIDTH: f64 = 720.0;
-const LEFT: f64 = 214.0;
-const RIGHT: f64 = 700.0;
-
-/// Heights.
+/// Sizes.
 #[derive(Clone, Copy)]
 pub struct Layout {
+    /// Of the whole, and where the lanes begin, after their names.
+    width: f64,
+    left: f64,
     /// Of a lane, and from one to the next.
     lane: f64,
     step: f64,
@@ -25,32 +24,51 @@ pub struct Layout {
 }
 
 impl Layout {
-    pub const FULL: Self =
-        Self { lane: 26.0, step: 34.0, caption: 24.0, times: 32.0, groups: usize::MAX };
+    pub const FULL: Self = Self {
+        width: 720.0,
+        left: 214.0,
+        lane: 26.0,
+        step: 34.0,
+        caption: 24.0,
+        times: 32.0,
+        groups: usize::MAX,
+    };
     /// What took time, for the first screen.
-    pub const BRIEF: Self = Self { lane: 15.0, step: 19.0, caption: 18.0, times: 26.0, groups: 1 };
-}
+    pub const BRIEF: Self = Self {
+        width: 480.0,
+        left: 186.0,
+        lane: 15.0,
+        step: 19.0,
+        caption: 22.0,
+        times: 28.0,
+        groups: 1,
+    };
 
-/// The left end of a column.
-fn x(column: usize) -> f64 {
-    LEFT + (RIGHT - LEFT) * column as f64 / NOISE_COLUMNS as f64
+    fn right(&self) -> f64 {
+        self.width - 20.0
+    }
+
+    /// The left end of a column.
+    fn x(&self, column: usize) -> f64 {
+        self.left + (self.right() - self.left) * column as f64 / NOISE_COLUMNS as f64
+    }
 }
 
 /// The lanes of the chart, so high.
 pub fn noise(chart: &NoiseChart, id: &str, layout: Layout) -> Figure {
-    Figure::new([id, &chart.title, &chart.description], WIDTH, |canvas| {
+    Figure::new([id, &chart.title, &chart.description], layout.width, |canvas| {
         let (mut top, mut ink) = (0.0, 0);
         for group in chart.groups.iter().take(layout.groups) {
             canvas.text(&short(&group.caption, 90), (4.0, top + 10.0), At::Start, Ink::Muted);
             top += layout.caption;
             for lane in &group.lanes {
-                draw_lane(canvas, group, lane, (top, layout.lane, Ink::Series(ink)));
+                draw_lane(canvas, group, lane, (layout, top, Ink::Series(ink)));
                 ink += 1;
                 top += layout.step;
             }
         }
         for (i, band) in chart.bands.iter().enumerate() {
-            let [from, to] = band.columns.map(x);
+            let [from, to] = band.columns.map(|c| layout.x(c));
             canvas.line(&[(from + 1.0, top), (to - 1.0, top)], Ink::Text, 2);
             // One beside another: a narrow one has no room for its name.
             if to - from > 8.0 * band.name.len() as f64 || i == 0 {
@@ -59,22 +77,23 @@ pub fn noise(chart: &NoiseChart, id: &str, layout: Layout) -> Figure {
             }
         }
         let (times, until) = (top + layout.times, format_seconds(chart.seconds));
-        canvas.text("0 s", (LEFT, times), At::Start, Ink::Muted);
-        canvas.text(&until, (RIGHT, times), At::End, Ink::Muted);
+        canvas.text("0 s", (layout.left, times), At::Start, Ink::Muted);
+        canvas.text(&until, (layout.right(), times), At::End, Ink::Muted);
         times + 20.0
     })
 }
 
-fn draw_lane(canvas: &Canvas, group: &Lanes, lane: &Lane, (top, high, ink): (f64, f64, Ink)) {
+fn draw_lane(canvas: &Canvas, group: &Lanes, lane: &Lane, (layout, top, ink): (Layout, f64, Ink)) {
+    let (left, high) = (layout.left, layout.lane);
     let bottom = top + high;
     canvas.text(&short(&lane.name, 22), (4.0, top + high / 2.0), At::Start, Ink::Text);
     let share = format!("{} %", lane.share);
-    canvas.text(&share, (LEFT - 8.0, top + high / 2.0), At::End, Ink::Text);
-    canvas.line(&[(LEFT, bottom), (RIGHT, bottom)], Ink::Grid, 1);
+    canvas.text(&share, (left - 8.0, top + high / 2.0), At::End, Ink::Text);
+    canvas.line(&[(left, bottom), (layout.right(), bottom)], Ink::Grid, 1);
     for (column, share) in lane.columns.iter().enumerate() {
         let Some(share) = share.filter(|s| s.is_finite()) else { continue };
         let height = high * (share / group.top).clamp(0.0, 1.0);
-        let [from, to] = [x(column), x(column + 1) - 1.0];
+        let [from, to] = [layout.x(column), layout.x(column + 1) - 1.0];
         if height >= 0.5 {
             let high = bottom - height;
             canvas.block((from, high), (to, bottom), ink);

@@ -33,6 +33,8 @@
   mark();
   const top = document.querySelector("nav .top");
   top.addEventListener("click", (event) => event.target.closest("a") && (top.open = false));
+  /* Open, it covers what the next key would go to. */
+  top.addEventListener("focusout", (event) => event.relatedTarget && !top.contains(event.relatedTarget) && (top.open = false));
 
   let opened = [];
   addEventListener("beforeprint", () => {

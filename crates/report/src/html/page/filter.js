@@ -3,8 +3,8 @@
   const all = [...document.querySelectorAll("details.workload")];
   const bar = document.createElement("div");
   bar.className = "filter";
-  bar.innerHTML = '<label><input type="checkbox"> not valid only</label> <label>Search <input type="search" placeholder="workload or word"></label>';
-  const [only, search] = bar.querySelectorAll("input");
+  bar.innerHTML = '<label><input type="checkbox"> not valid only</label> <label>Search <input type="search" placeholder="workload or word"></label> <span role="status"></span>';
+  const [only, search, told] = bar.querySelectorAll("input, span");
   const sift = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     for (const workload of all) {
@@ -12,14 +12,24 @@
       const fits = (!only.checked || workload.dataset.verdict !== "valid") && words.every((word) => text.includes(word));
       workload.hidden = !fits;
     }
+    const shown = all.filter((workload) => !workload.hidden).length;
+    told.textContent = shown < all.length ? `${shown} of ${all.length} workloads` : "";
   };
   only.addEventListener("change", sift);
   search.addEventListener("input", sift);
   if (all.length > 1) document.querySelector("section.part")?.before(bar);
 
-  const unfold = () => {
-    for (let at = document.getElementById(location.hash.slice(1)); at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+  const unfold = (hash) => {
+    for (let at = document.getElementById(hash.slice(1)); at; at = at.parentElement) {
+      at.hidden = false;
+      if (at.tagName === "DETAILS") at.open = true;
+    }
   };
-  addEventListener("hashchange", unfold);
-  unfold();
+  addEventListener("hashchange", () => unfold(location.hash));
+  /* A link to where the reader came from changes no address. */
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href^="#"]');
+    if (link) unfold(link.hash);
+  });
+  unfold(location.hash);
 }

@@ -1,6 +1,6 @@
 /* Copies the texts to pass on. */
 {
-  const copy = async (text) => {
+  const copy = async (text, button) => {
     try {
       await navigator.clipboard.writeText(text);
     } catch {
@@ -10,13 +10,14 @@
       area.select();
       document.execCommand("copy");
       area.remove();
+      button.focus();
     }
   };
   for (const button of document.querySelectorAll("[data-copy]")) {
     const label = button.textContent;
     button.hidden = false;
     button.addEventListener("click", async () => {
-      await copy(document.getElementById(button.dataset.copy).textContent);
+      await copy(document.getElementById(button.dataset.copy).textContent, button);
       button.textContent = "Copied";
       setTimeout(() => (button.textContent = label), 1500);
     });
