@@ -55,9 +55,7 @@ pub fn brief(run: &Run, options: &Options) -> String {
     let mut page = Page::new(options);
     page.identify(&view);
     page.wrap("", 0, &view.trust.sentence);
-    if let Some(time) = &view.trust.time {
-        page.wrap("", 0, time);
-    }
+    page.lines(&view.trust.time);
     page.first(&view, SCREEN);
     for timeline in view.workloads.iter().flat_map(|w| &w.timelines) {
         page.timeline(timeline);
@@ -71,9 +69,7 @@ pub fn noise(run: &Run, options: &Options) -> String {
     let view = View::from_run(run);
     let mut page = Page::new(options);
     page.begin(&view);
-    if let Some(circumstances) = &view.trust.circumstances {
-        page.wrap("", 0, circumstances);
-    }
+    page.lines(&view.trust.circumstances);
     if let Some(noise) = &view.noise {
         page.noise(noise);
         page.captioned(&noise.causes);
@@ -104,15 +100,6 @@ fn explained_here(view: &View) -> Vec<Term> {
 }
 
 impl Page {
-    /// What was measured on what, and whether to believe it.
-    fn top(&mut self, view: &View) {
-        self.begin(view);
-        self.wrap("", 0, &view.trust.sentence);
-        if let Some(circumstances) = &view.trust.circumstances {
-            self.wrap("", 0, circumstances);
-        }
-    }
-
     /// What was measured, in few lines.
     fn identify(&mut self, view: &View) {
         self.title(&view.title);
@@ -121,9 +108,7 @@ impl Page {
         if !parts.is_empty() {
             self.wrap("", 0, &parts.join(" "));
         }
-        for line in std::iter::once(&view.measured).chain(&view.trust.stopped) {
-            self.wrap("", 0, line);
-        }
+        self.lines([&view.measured].into_iter().chain(&view.trust.stopped));
     }
 
     fn begin(&mut self, view: &View) {
@@ -139,10 +124,9 @@ impl Page {
     }
 
     fn head(&mut self, view: &View) {
-        self.top(view);
-        if let Some(precision) = &view.trust.precision {
-            self.wrap("", 0, precision);
-        }
+        self.begin(view);
+        self.wrap("", 0, &view.trust.sentence);
+        self.lines(view.trust.circumstances.iter().chain(&view.trust.precision));
         self.first(view, usize::MAX);
         for conclusion in &view.conclusions {
             self.blank();
@@ -161,17 +145,8 @@ impl Page {
         for workload in others {
             self.summary(workload, widest);
         }
-        if !view.references.rows.is_empty() {
-            self.blank();
-            self.wrap("", 0, &view.references.caption);
-            self.table(&view.references);
-        }
-        if !view.lacking.is_empty() {
-            self.blank();
-        }
-        for sentence in &view.lacking {
-            self.wrap("", 0, sentence);
-        }
+        self.captioned(&view.references);
+        self.paragraph(&view.lacking);
     }
 
     /// The results that answer for the machine, and what changed them: one cause, and as many more as
@@ -186,17 +161,16 @@ impl Page {
             return;
         }
         self.blank();
-        let mut shown = 0;
-        for cause in &view.first.causes {
+        let mut more = view.first.causes.len() + view.first.more;
+        for (at, cause) in view.first.causes.iter().enumerate() {
             let before = self.out.len();
             self.cause(cause);
-            if shown > 0 && self.out.lines().count() > lines {
+            if at > 0 && self.out.lines().count() > lines {
                 self.out.truncate(before);
                 break;
             }
-            shown += 1;
+            more -= 1;
         }
-        let more = view.first.causes.len() - shown + view.first.more;
         if more > 0 {
             let more = plural(more as u64, "more finding");
             let where_ = if lines == SCREEN { "proofmark report" } else { "see Findings below" };
@@ -228,9 +202,7 @@ impl Page {
         self.wrap("", 0, &caption);
         self.out.push_str(&signs);
         self.out.push('\n');
-        for sentence in &timeline.sentences {
-            self.wrap("", 0, sentence);
-        }
+        self.lines(&timeline.sentences);
         self.captioned(&timeline.table);
     }
 
@@ -241,10 +213,9 @@ impl Page {
         let [fast, rest] = headline(&workload.headline);
         if in_line {
             let gap = " ".repeat(indent - columns_of(&workload.id));
-            let before = self.out.len();
-            self.wrap(&format!("{}{gap}", workload.id), indent, &fast);
-            let text = self.out.split_off(before);
-            self.out.push_str(&text.replacen(&workload.id, &self.paint.bold(&workload.id), 1));
+            let painted = self.paint.bold(&workload.id);
+            let first = format!("{}{gap}", workload.id);
+            self.painted(&first, indent, &fast, [&workload.id, &painted]);
         } else {
             self.title(&workload.id);
             self.wrap("  ", 2, &fast);
@@ -256,12 +227,7 @@ impl Page {
         self.blank();
         self.title(&format!("{}: {}", workload.id, workload.title));
         self.wrap("", 0, &format!("{} ({})", workload.summary, workload.better));
-        let main = workload.matrix.as_ref().unwrap_or(&workload.table);
-        if !main.rows.is_empty() {
-            self.blank();
-            self.wrap("", 0, &main.caption);
-            self.table(main);
-        }
+        self.captioned(workload.matrix.as_ref().unwrap_or(&workload.table));
         if workload.matrix.is_some() {
             self.wrap("", 0, "Other formats list intervals, ceilings and shares of the ceiling.");
         }
@@ -280,15 +246,22 @@ impl Page {
         for table in more.chain(&workload.reciprocal) {
             self.captioned(table);
         }
-        if !workload.solves.left_out.is_empty() {
-            self.wrap("", 0, &workload.solves.left_out);
-        }
-        if !workload.sentences.is_empty() {
+        self.lines([&workload.solves.left_out]);
+        self.paragraph(&workload.sentences);
+    }
+
+    /// Texts, each on a line of its own; an empty one has none.
+    fn lines<'a>(&mut self, texts: impl IntoIterator<Item = &'a String>) {
+        let texts = texts.into_iter().filter(|text| !text.is_empty());
+        texts.for_each(|text| self.wrap("", 0, text));
+    }
+
+    /// The same after an empty line, if there are any.
+    fn paragraph(&mut self, texts: &[String]) {
+        if !texts.is_empty() {
             self.blank();
         }
-        for sentence in &workload.sentences {
-            self.wrap("", 0, sentence);
-        }
+        self.lines(texts);
     }
 
     /// A table under its caption, if it has rows.
@@ -303,17 +276,12 @@ impl Page {
     /// Other tools: few rows, and what each counts.
     fn references(&mut self, references: &References) {
         self.captioned(&references.brief);
-        if !references.left_out.is_empty() {
-            self.wrap("", 0, &references.left_out);
-        }
+        self.lines([&references.left_out]);
         for tool in references.tool_notes.iter().filter(|t| !t.counts.is_empty()) {
             self.wrap("", 2, &tool.sentence());
         }
         // What had no tool at all is said where there is room.
-        let lacking = references.lacking.iter().filter(|_| !references.brief.rows.is_empty());
-        for sentence in lacking {
-            self.wrap("", 0, sentence);
-        }
+        self.lines(references.lacking.iter().filter(|_| !references.brief.rows.is_empty()));
     }
 
     fn roofline(&mut self, roofline: &Roofline) {
@@ -358,10 +326,8 @@ impl Page {
         (check, place, sentence, advice): (&str, &str, &str, &str),
     ) {
         let word = severity_mark(severity);
-        let before = self.out.len();
-        self.wrap("", 2, &format!("{word} {check} at {place}: {sentence}"));
-        let text = self.out.split_off(before);
-        self.out.push_str(&text.replacen(word, &self.paint.severity(severity, word), 1));
+        let painted = self.paint.severity(severity, word);
+        self.painted("", 2, &format!("{word} {check} at {place}: {sentence}"), [word, &painted]);
         if !advice.is_empty() {
             self.wrap("  -> ", 5, &stop(&capital(advice)));
         }

@@ -36,6 +36,14 @@ impl Page {
         }
     }
 
+    /// The same with one part of what was wrapped painted.
+    pub(super) fn painted(&mut self, first: &str, hang: usize, text: &str, part: [&str; 2]) {
+        let before = self.out.len();
+        self.wrap(first, hang, text);
+        let wrapped = self.out.split_off(before);
+        self.out.push_str(&wrapped.replacen(part[0], part[1], 1));
+    }
+
     /// An empty line, if the last one is none.
     pub(crate) fn blank(&mut self) {
         if !self.out.ends_with("\n\n") {
@@ -63,18 +71,14 @@ impl Page {
     }
 
     fn table_with(&mut self, table: &Table, first: usize) {
-        let mut notes = Vec::new();
         let laid_out = tables::lay_out(table, first, self.width, self.paint);
+        self.out.push_str(&laid_out);
         for (i, note) in table.notes.iter().enumerate() {
             // Not those of columns that a narrow terminal has no room for.
             let mark = format!("[{}]", i + 1);
             if laid_out.contains(&mark) {
-                notes.push((format!("{mark} "), note));
+                self.wrap(&format!("{mark} "), 4, note);
             }
-        }
-        self.out.push_str(&laid_out);
-        for (mark, note) in notes {
-            self.wrap(&mark, 4, note);
         }
     }
 }

@@ -2,12 +2,13 @@
 
 use proofmark_model::{Run, Unit, Verdict};
 use proofmark_report::view::View;
-use proofmark_report::{ALL, Options, find, terminal};
+use proofmark_report::{ALL, Options, terminal};
 use proptest::prelude::*;
 use serde_json::Value;
 
 use super::dump::dump;
 use super::fixture;
+use super::reading::render;
 
 /// Without most of what is like the rest.
 fn short(mut run: Run) -> Run {
@@ -74,7 +75,7 @@ fn extreme_values_stay_short() {
     let numbers = [1e300, -5.0, 0.25, -0.0, 1e-60, 3e9, 2.5e-7];
     let run = with_numbers(fixture::sample(), &numbers);
     insta::assert_snapshot!("extremes_view", dump(&View::from_run(&run)));
-    let csv = find("csv").unwrap().render(&run, &Options::default()).unwrap();
+    let csv = render("csv", &run);
     let lines: Vec<&str> = csv.lines().take(3).collect();
     insta::assert_snapshot!("extremes_csv", lines.join("\n"));
 }

@@ -1,17 +1,13 @@
 //! The formats that other programs read: each is parsed here as strictly as its readers do.
 
 use proofmark_model::{Ending, Finding, Measurement, Param, Params, Run, Severity, Verdict};
-use proofmark_report::{Options, find};
 use roxmltree::Document;
 use serde_json::Value;
 
+use super::reading::render;
 use super::{fixture, prometheus};
 
 const HOSTILE: &str = "a\"} 1\n# TYPE x info\nb\\\"{c=\\,d}]]></failure><!-- \u{1b}[31m\0\u{b}\u{fffe}\u{ffff}\u{202e}&lt; 'q'";
-
-fn of(format: &str, run: &Run) -> String {
-    find(format).unwrap().render(run, &Options::default()).unwrap()
-}
 
 /// Every run that the other tests know, also with every text a stranger's, and odd ones.
 fn runs() -> Vec<Run> {
@@ -67,7 +63,7 @@ fn twice() -> Run {
 #[test]
 fn every_line_is_an_object_that_stands_alone() {
     for run in runs() {
-        let text = of("jsonl", &run);
+        let text = render("jsonl", &run);
         let lines: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
         assert!(!lines.is_empty(), "also a run without a point has its own line");
         for line in &lines {
@@ -91,14 +87,14 @@ fn every_line_is_an_object_that_stands_alone() {
 
 #[test]
 fn what_is_no_number_is_an_empty_cell() {
-    let csv = of("csv", &not_finite());
+    let csv = render("csv", &not_finite());
     assert!(![",NaN", ",inf", ",-inf"].iter().any(|number| csv.contains(number)), "{csv}");
 }
 
 #[test]
 fn prometheus_and_openmetrics_read_every_run() {
     for run in runs() {
-        let text = of("openmetrics", &run);
+        let text = render("openmetrics", &run);
         let series = prometheus::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         let verdicts = series.iter().filter(|s| s.name == "proofmark_measurement_verdict");
         let verdicts: Vec<f64> = verdicts.map(|s| s.value).collect();
@@ -115,18 +111,18 @@ fn text_of_strangers_comes_back_from_a_label() {
     run.measurements.truncate(1);
     // Two names become the same.
     run.measurements[0].params = Params::default().with("mix", name).with("a b", 1).with("a-b", 2);
-    let series = prometheus::parse(&of("openmetrics", &run)).unwrap();
+    let series = prometheus::parse(&render("openmetrics", &run)).unwrap();
     let label = ("param_mix".to_owned(), name.to_owned());
     assert!(series.iter().any(|s| s.labels.contains(&label)), "{series:?}");
     let long = "x".repeat(100_000);
     run.measurements[0].params.0.insert("mix".into(), Param::Text(long));
-    assert!(of("openmetrics", &run).len() < 20_000);
+    assert!(render("openmetrics", &run).len() < 20_000);
 }
 
 #[test]
 fn every_run_is_well_formed_xml_with_a_case_for_each_point() {
     for run in runs() {
-        let xml = of("junit", &run);
+        let xml = render("junit", &run);
         let allowed = |c: char| matches!(c, '\n' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
         assert!(xml.chars().all(allowed), "a character that XML 1.0 does not allow: {xml}");
         let document = Document::parse(&xml).unwrap();
@@ -169,6 +165,6 @@ fn snapshots() {
         ("junit", "junit", few()),
         ("junit", "junit_cut_short", cut_short()),
     ] {
-        insta::assert_snapshot!(name, of(format, &run));
+        insta::assert_snapshot!(name, render(format, &run));
     }
 }

@@ -5,11 +5,11 @@ use proofmark_model::{
     Verdict,
 };
 use proofmark_report::view::View;
-use proofmark_report::{Options, find, terminal};
+use proofmark_report::{Options, terminal};
 
 use super::dump::Dump;
 use super::fixture;
-use super::reading::each;
+use super::reading::{each, render};
 
 fn brief(run: &Run, width: usize) -> String {
     terminal::brief(run, &Options { width, color: false })
@@ -78,7 +78,7 @@ fn rows() {
 #[test]
 fn the_end_of_a_run_and_its_summary_are_short() {
     let mut run = fixture::published();
-    let text = find("summary").unwrap().render(&run, &Options::default()).unwrap();
+    let text = render("summary", &run);
     let causes = View::from_run(&run).first.causes.len();
     assert!(text.lines().count() <= 7 + causes, "{text}");
     run.measurements.retain(|m| m.series.is_none());

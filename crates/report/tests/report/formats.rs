@@ -4,6 +4,7 @@ use proofmark_model::{Run, Unit};
 use proofmark_report::{ALL, Options, find, terminal};
 
 use super::fixture;
+use super::reading::render;
 
 const HOSTILE: &str =
     "<script>alert(1)</script>|a\u{1b}[31m\u{7}\u{202e}`*_[x](y)\n\"><img src=x onerror=1>&lt;";
@@ -13,10 +14,6 @@ fn all(run: &Run) -> Vec<(&'static str, String)> {
     ALL.iter()
         .map(|f| (f.id, f.render(run, &options).unwrap_or_else(|e| panic!("{}: {e}", f.id))))
         .collect()
-}
-
-fn of(format: &str, run: &Run) -> String {
-    find(format).unwrap().render(run, &Options::default()).unwrap()
 }
 
 /// A run that lacks something, and what a page says of it.
@@ -65,7 +62,7 @@ fn what_a_run_lacks_is_said() {
             assert!(text.ends_with('\n'), "{format}");
             if ["terminal", "html", "markdown"].contains(&format) {
                 assert!(text.replace('\n', " ").contains(words), "{format}: {words}");
-                assert!(!of(format, &fixture::run()).contains(words), "{format}: {words}");
+                assert!(!render(format, &fixture::run()).contains(words), "{format}: {words}");
             }
         }
     }
@@ -74,10 +71,10 @@ fn what_a_run_lacks_is_said() {
 #[test]
 fn hostile_text_opens_no_tag_breaks_no_table_and_moves_no_terminal() {
     for run in fixture::every().map(|run| fixture::hostile_of(run, HOSTILE)) {
-        let html = of("html", &run);
+        let html = render("html", &run);
         assert!(!html.contains("<script>alert") && html.contains("&lt;script&gt;alert"));
         assert_eq!(html.matches("<script>").count(), 1, "only the page's own");
-        let markdown = of("markdown", &run);
+        let markdown = render("markdown", &run);
         assert!(![html, markdown.clone()].iter().any(|text| text.contains("<img")));
         assert!(!markdown.contains("<script") && markdown.contains("\\`\\*\\_\\[x\\](y)"));
         keeps_its_tables(&markdown);
@@ -104,7 +101,7 @@ fn keeps_its_tables(markdown: &str) {
 #[test]
 fn hostile_text_is_no_formula_in_a_spreadsheet() {
     for formula in ["=cmd|' /C calc'!A0", "+1", "-cmd", "@SUM(A1)", "\t=1", " =1"] {
-        let text = of("csv", &fixture::hostile_of(fixture::run(), formula));
+        let text = render("csv", &fixture::hostile_of(fixture::run(), formula));
         let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
         for row in reader.records().map(Result::unwrap) {
             for cell in row.iter().filter(|cell| cell.parse::<f64>().is_err() || *cell == formula) {
@@ -130,7 +127,7 @@ fn the_terminal_keeps_to_its_width() {
 #[test]
 fn colours_carry_no_meaning_alone() {
     let run = fixture::run();
-    let plain = of("terminal", &run);
+    let plain = render("terminal", &run);
     let painted =
         find("terminal").unwrap().render(&run, &Options { width: 80, color: true }).unwrap();
     let unpainted = |part: &str| part.split_once('m').unwrap().1.to_owned();
@@ -143,6 +140,6 @@ fn colours_carry_no_meaning_alone() {
 #[test]
 fn json_gives_the_run_back() {
     let run = fixture::run();
-    let back = proofmark_model::read_run(&of("json", &run)).unwrap();
+    let back = proofmark_model::read_run(&render("json", &run)).unwrap();
     assert!(back == run, "every bit of every number");
 }

@@ -1,13 +1,13 @@
 //! The structure of the page.
 
 use proofmark_model::Run;
-use proofmark_report::{Options, find};
 
 use super::fixture;
+use super::reading::render;
 
 fn page(run: &Run) -> String {
     // The template escapes a slash too, which no reader sees.
-    find("html").unwrap().render(run, &Options::default()).unwrap().replace("&#x2f;", "/")
+    render("html", run).replace("&#x2f;", "/")
 }
 
 fn between<'a>(text: &'a str, from: &str, to: &str) -> Vec<&'a str> {

@@ -1,11 +1,10 @@
 //! What a report says of memory where a run is not as usual.
 
 use proofmark_model::{Measurement, Probe, Run, Verdict, testing};
-use proofmark_report::{Options, find};
 
 use super::dump::Dump;
 use super::fixture;
-use super::reading::each;
+use super::reading::{each, render};
 
 /// Only sets of so many bytes or less.
 fn up_to(run: &Run, most: u64) -> Run {
@@ -120,11 +119,11 @@ fn rooflines() {
         out.says(&format!("without {missing}"), &without(&run, missing), &roofline);
     }
     let mut reads = run.clone();
-    reads.workloads.extend(fixture::specs(&[("memory.read", "Read")]));
     let mut more = run.measurements.clone();
     more.retain(|m| m.workload == "memory.triad");
     more.iter_mut().for_each(|m| m.workload = "memory.read".into());
     reads.measurements.extend(more);
+    fixture::declare(&mut reads);
     out.says("reads, which compute nothing", &reads, &roofline);
     out.says("reads instead of triads", &without(&reads, "memory.triad"), &roofline);
     let mut doubtful = run.clone();
@@ -155,7 +154,7 @@ fn a_ceiling_without_a_share_of_it_has_a_reason_and_no_meter() {
     out.says("no efficiency", &run, &["memory.triad headline", "memory.triad table"]);
     insta::assert_snapshot!(out.text);
     let has_meter = |run: &Run| {
-        let page = find("html").unwrap().render(run, &Options::default()).unwrap();
+        let page = render("html", run);
         let mut rows = page.split("<article").map(|r| r.split("</article>").next().unwrap());
         rows.find(|r| r.contains("Memory triad")).unwrap().contains("class=\"meter\"")
     };

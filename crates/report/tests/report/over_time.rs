@@ -1,10 +1,10 @@
 //! A point over time where a run is not as usual.
 
 use proofmark_model::{Measurement, Run, Series, Trend};
-use proofmark_report::{Options, find};
 
 use super::dump::Dump;
 use super::fixture;
+use super::reading::render;
 
 const ID: &str = "cpu.mix.float over time";
 
@@ -62,7 +62,7 @@ fn timelines() {
     );
     let mut run = fixture::endured();
     edit(&mut run, |m| m.trials[200..400].iter_mut().for_each(|t| t.value *= 1.9));
-    let terminal = find("terminal").unwrap().render(&run, &Options::default()).unwrap();
+    let terminal = render("terminal", &run);
     let signs = ["▆", "▂", "▆"].map(|sign| sign.repeat(20)).concat();
     assert!(terminal.lines().any(|line| line == signs), "{terminal}");
     let mut run = fixture::endured();
@@ -97,8 +97,8 @@ fn timelines() {
 fn a_median_over_several_levels_has_no_interval() {
     let mut run = fixture::endured();
     let bounded = |run: &Run| {
-        let of = |f: &str| find(f).unwrap().render(run, &Options::default()).unwrap();
-        [of("jsonl").contains("ci95_low"), of("openmetrics").contains("bound=\"low\"")]
+        let bound = [("jsonl", "ci95_low"), ("openmetrics", "bound=\"low\"")];
+        bound.map(|(format, bound)| render(format, run).contains(bound))
     };
     assert_eq!(bounded(&run), [false; 2]);
     edit_series(&mut run, |s| {

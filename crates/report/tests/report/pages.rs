@@ -3,22 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use proofmark_model::Run;
 use proofmark_report::history::{self, Form};
-use proofmark_report::{Options, comparison, find};
+use proofmark_report::{Options, comparison};
 use proofmark_testing::{output, wait};
 
 use super::comparison::strange;
 use super::fixture;
 use super::history::twelve;
+use super::reading::render;
 
 /// A text that would be markup, and does not fit in a line.
 fn hostile() -> String {
     format!("<i>'\"&</script>{}", "x".repeat(60))
-}
-
-fn report(run: &Run) -> String {
-    find("html").unwrap().render(run, &Options::default()).unwrap()
 }
 
 fn side_by_side() -> String {
@@ -73,13 +69,13 @@ fn opened(pages: &[PathBuf], short: &[PathBuf]) -> Option<Output> {
 #[test]
 fn a_browser_finds_nothing_wrong_with_any_page() {
     let pages = [
-        ("published", report(&fixture::published())),
+        ("published", render("html", &fixture::published())),
         ("side-by-side", side_by_side()),
         ("over-runs", over_runs()),
     ];
     let short = [
-        ("over-time", report(&fixture::hostile_of(fixture::endured(), &hostile()))),
-        ("empty", report(&fixture::empty())),
+        ("over-time", render("html", &fixture::hostile_of(fixture::endured(), &hostile()))),
+        ("empty", render("html", &fixture::empty())),
     ];
     let (pages, short) = (write("pages", &pages), write("pages", &short));
     if let Some(out) = opened(&pages, &short) {

@@ -4,15 +4,11 @@ use proofmark_model::{
     Finding, Measurement, Param, PlannedReference, Reference, Run, Severity, Trial, Verdict,
     testing,
 };
-use proofmark_report::{ALL, Options, find};
+use proofmark_report::{ALL, Options};
 
 use super::dump::Dump;
 use super::fixture;
-use super::reading::{csv_rows, each};
-
-fn render(format: &str, run: &Run) -> String {
-    find(format).unwrap().render(run, &Options::default()).unwrap().replace('\n', " ")
-}
+use super::reading::{csv_rows, each, render};
 
 /// Every result of a tool beside a workload.
 fn tools<'a>(run: &'a mut Run, id: &str) -> impl Iterator<Item = &'a mut Reference> {
@@ -87,7 +83,7 @@ fn reasons() {
         m.missing = [("references".to_owned(), why.to_owned())].into();
     }
     says("no tool suits", &run, "memory.triad");
-    assert!(!render("terminal", &run).contains(why), "the terminal is short");
+    assert!(!render("terminal", &run).replace('\n', " ").contains(why), "the terminal is short");
     for m in each(&mut run, "network.tcp.stream") {
         m.references.clear();
         m.missing.insert("references".into(), "both failed".into());
