@@ -7,14 +7,15 @@ use proofmark_model::{
 };
 use serde::Serialize;
 
+use super::columns::Columns;
 use super::disk;
 use super::findings::FindingGroup;
 use super::headline::{Near, half_width, near};
 use super::label::{Group, interval, usable, why_no_trials};
 use super::operation;
 use super::references::{ratio, ratio_interval};
-use super::table::{Cell, Table};
-use super::text::{and_list, capital, clean, plural};
+use super::table::Table;
+use super::text::{and_list, capital, clean, joined, plural};
 
 /// Causes that are on the first screen.
 const CAUSES: usize = 3;
@@ -237,16 +238,6 @@ fn place(found: &FindingGroup, rows: &[&Chosen]) -> String {
     and_list(&named)
 }
 
-/// Columns beyond the first and the verdict.
-struct Columns {
-    /// The figure that is put first in the first row where it is not delivered.
-    kind: FigureKind,
-    /// Whether there is a column of its own for delivered.
-    delivered: bool,
-    percentiles: bool,
-    near: bool,
-}
-
 impl FirstScreen {
     /// The results as tables: those of the machine itself in one, those of a device or a network in the
     /// other, so that each has the columns that it needs.
@@ -259,59 +250,40 @@ impl FirstScreen {
 fn table(parts: &[&ScreenPart]) -> Table {
     let rows = || parts.iter().flat_map(|p| &p.rows);
     let has = |what: fn(&ScreenRow) -> bool| rows().any(what);
-    let columns = Columns {
-        kind: rows().map(|r| r.kind).find(|k| *k != FigureKind::Delivered).unwrap_or_default(),
-        delivered: has(|r| r.delivered.is_some()),
-        percentiles: has(|r| r.percentiles.is_some()),
-        near: has(|r| r.near.is_some()),
-    };
+    // The figure that is put first in the first row where it is not delivered.
+    let kind = rows().map(|r| r.kind).find(|k| *k != FigureKind::Delivered).unwrap_or_default();
+    let delivered = has(|r| r.delivered.is_some());
     let about = |p: &&ScreenPart| match p.about.as_str() {
         "" => p.title.to_owned(),
         about => format!("{}: {about}", p.title),
     };
-    let caption: Vec<String> = parts.iter().map(about).collect();
-    let words: Vec<&str> = parts.iter().map(|p| p.word).collect();
-    let mut table = Table::new(caption.join("; "));
-    table = table.column(capital(&and_list(&words))).number(columns.kind.as_str());
-    if columns.delivered {
-        table = table.number("delivered");
-    }
-    table = table.number("±").spare(1);
-    if columns.near {
-        table = table.number("of ceiling").spare(2);
-    }
-    if columns.percentiles {
-        table = table.number("p50").spare(2).number("p99").spare(1);
-    }
-    table = table.column("verdict");
-    table.keys = 1;
-    rows().for_each(|row| table.push(cells(row, &columns)));
-    table
-}
-
-fn cells(row: &ScreenRow, columns: &Columns) -> Vec<Cell> {
-    let text = |value: Option<&String>| Cell::text(value.map_or("-", String::as_str));
-    let with_unit = |v: &String| format!("{v} {}", row.unit);
-    // Another figure than the column's: of whole problems the median solve.
-    let only_delivered = columns.delivered && row.kind == FigureKind::Delivered;
-    let other = if row.kind == columns.kind || only_delivered { "" } else { row.kind.as_str() };
-    let name = [&*row.title, &row.configuration, other];
-    let name: Vec<&str> = name.into_iter().filter(|n| !n.is_empty()).collect();
-    let mut cells = vec![Cell::text(name.join(", "))];
-    let value = row.value.as_ref().map(with_unit);
-    match (columns.delivered, only_delivered) {
-        (false, _) => cells.push(text(value.as_ref())),
-        (true, false) => cells.extend([text(value.as_ref()), text(row.delivered.as_ref())]),
-        (true, true) => cells.extend([text(None), text(value.as_ref())]),
-    }
-    cells.push(text(row.within.as_ref()));
-    if columns.near {
-        cells.push(text(row.near.as_ref().map(|n| format!("{} %", n.percent)).as_ref()));
-    }
-    if columns.percentiles {
-        let at = |i: usize| row.percentiles.as_ref().map(|p| p[i].clone());
-        cells.extend([0, 1].map(|i| text(at(i).as_ref())));
-    }
-    cells.push(Cell::verdict(row.verdict));
-    cells
+    let only_delivered = move |r: &ScreenRow| delivered && r.kind == FigureKind::Delivered;
+    let value = |r: &ScreenRow| r.value.as_ref().map(|v| format!("{v} {}", r.unit));
+    let percentile = |r: &ScreenRow, at: usize| r.percentiles.as_ref().map(|p| p[at].clone());
+    Columns::new(joined(parts.iter().map(about), "; "))
+        .column(&capital(&and_list(parts.iter().map(|p| p.word))), |r: &&ScreenRow| {
+            // Another figure than the column's: of whole problems the median solve.
+            let other = if r.kind == kind || only_delivered(r) { "" } else { r.kind.as_str() };
+            joined([&*r.title, &r.configuration, other], ", ")
+        })
+        .keys()
+        .number(kind.as_str(), |r| value(r).filter(|_| !only_delivered(r)))
+        .when(delivered, |table| {
+            table.number("delivered", |r| match only_delivered(r) {
+                true => value(r),
+                false => r.delivered.clone(),
+            })
+        })
+        .number("±", |r| r.within.clone())
+        .spare(1)
+        .when(has(|r| r.near.is_some()), |table| {
+            let near = |r: &&ScreenRow| r.near.as_ref().map(|n| format!("{} %", n.percent));
+            table.number("of ceiling", near).spare(2)
+        })
+        .when(has(|r| r.percentiles.is_some()), |table| {
+            let table = table.number("p50", move |r| percentile(r, 0)).spare(2);
+            table.number("p99", move |r| percentile(r, 1)).spare(1)
+        })
+        .column("verdict", |r| r.verdict)
+        .rows(rows())
 }

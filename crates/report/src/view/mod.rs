@@ -57,17 +57,18 @@ use std::collections::BTreeSet;
 use label::Group;
 use proofmark_model::{Run, Verdict, format_seconds};
 use serde::Serialize;
-use text::enclosed;
 
 pub(crate) use chart::{
     Axis, Bar, BarChart, BarGroup, Chart, Kind, Mark, Panel, Rule, RuleKind, Series, Spot, Tick,
 };
+pub(crate) use columns::{Columns, Entry};
 pub use conclusions::{Claim, Conclusion, Figure, Says};
 pub use derivation::Derivation;
 pub use design::Design;
 pub use facts::{Fact, FactTable};
 pub use findings::{FindingGroup, Place, for_host as findings_of_host, severity_mark};
 pub use first_screen::{Cause, FirstScreen, ScreenPart, ScreenRow};
+pub(crate) use grouping::grouped;
 pub use headline::{Headline, Near};
 pub(crate) use heat_map::{HeatMap, Pair as HeatPair};
 pub use host::tables as host_tables;
@@ -79,6 +80,7 @@ pub use references::{Command, References, ToolNote};
 pub(crate) use roofline::Roofline;
 pub(crate) use table::{Cell, Table, Term};
 pub use text::{capital, clean, plural, stop};
+pub(crate) use text::{enclosed, joined};
 pub use timeline::{SIGNS, Timeline};
 pub use workload::WorkloadView;
 
