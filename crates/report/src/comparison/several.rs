@@ -79,16 +79,19 @@ mod tests {
         Better, ComparedFigure, Figure, FigureKind, Number, Params, Ratio, Subsystem, Unit, testing,
     };
 
+    use super::super::words::values;
     use super::*;
 
-    #[test]
-    fn a_ratio_of_another_figure_than_the_first_column_is_named() {
+    fn number(headline: FigureKind) -> Option<Number> {
         let mut summary = testing::summary(80e9);
-        summary.headline = FigureKind::Attainable;
+        summary.headline = headline;
         summary.attainable = Figure::alone(120e9, "");
-        let ratio = Ratio { median: 0.5, ci95: None };
-        let outcome = Comparability::Slower;
-        let p = |figure| ComparedPoint {
+        Some(Number { summary, verdict: Verdict::Valid })
+    }
+
+    #[test]
+    fn values_and_ratio_are_of_one_figure_which_has_its_name_where_it_is_not_the_first_columns() {
+        let mut p = ComparedPoint {
             workload: "cpu.flops".into(),
             name: String::new(),
             row: None,
@@ -96,19 +99,26 @@ mod tests {
             params: Params::default(),
             unit: Unit::FlopPerSecond,
             better: Better::Higher,
-            a: Some(Number { summary: summary.clone(), verdict: Verdict::Valid }),
-            b: Some(Number { summary: testing::summary(40e9), verdict: Verdict::Valid }),
-            figure: Some(figure),
+            a: number(FigureKind::Attainable),
+            b: number(FigureKind::Delivered),
+            figure: Some(FigureKind::Delivered),
             headline: Some(ComparedFigure {
-                ratio: ratio.clone(),
+                ratio: Ratio { median: 0.5, ci95: None },
                 margin: 0.0,
                 resolution: None,
-                outcome,
+                outcome: Comparability::Slower,
             }),
             delivered: None,
             reason: String::new(),
         };
-        assert_eq!(entry(&p(FigureKind::Delivered)).text, "delivered ▼ 0.500");
-        assert_eq!(entry(&p(FigureKind::Attainable)).text, "▼ 0.500");
+        let same = Some("delivered 80.00 GFLOP/s".to_owned());
+        assert_eq!(values(&p), [same.clone(), same]);
+        assert_eq!(headline_of_a(&p).unwrap(), "120.0 GFLOP/s");
+        assert_eq!(entry(&p).text, "delivered ▼ 0.500");
+        p.figure = Some(FigureKind::Attainable);
+        assert_eq!(values(&p), [(); 2].map(|()| Some("120.0 GFLOP/s".to_owned())));
+        assert_eq!(entry(&p).text, "▼ 0.500");
+        p.figure = None;
+        assert_eq!(values(&p), ["120.0", "80.00"].map(|v| Some(format!("{v} GFLOP/s"))));
     }
 }

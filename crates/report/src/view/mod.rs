@@ -88,7 +88,7 @@ pub(crate) use disk::trial_iops;
 pub(crate) use label::{figure_word, interval, why_no_trials};
 pub(crate) use noise::COLUMNS as NOISE_COLUMNS;
 pub(crate) use num::median;
-pub(crate) use series::on_axis;
+pub(crate) use series::{both_on_axis, mark_at};
 
 /// A whole report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
