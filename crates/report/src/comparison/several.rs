@@ -1,12 +1,12 @@
 //! Several runs, each compared with the first: a row a result, a column a run.
 
-use proofmark_model::{Comparability, ComparedPoint, Comparison, Params, Verdict, format_factor};
+use proofmark_model::{Comparability, ComparedPoint, Comparison, Verdict, format_factor};
 
 use super::verdict::{self, Tally};
 use super::words::{headline_of_a, other_figure, point};
 use crate::Options;
 use crate::terminal::page::Page;
-use crate::view::{Cell, Table, clean};
+use crate::view::{Columns, Entry, Table, clean, enclosed, grouped, joined};
 
 /// What is said of each run, and the results of the first screen; of few results all.
 pub fn several(all: &[Comparison], options: &Options) -> String {
@@ -15,7 +15,7 @@ pub fn several(all: &[Comparison], options: &Options) -> String {
     page.wrap("", 3, &format!("A: {} ({})", clean(&first.a.name), clean(&first.a.machine)));
     for (c, letter) in all.iter().zip(letters()) {
         let said = [verdict::unequal(c), Some(verdict::sentences(c, &Tally::count(c)))];
-        let said = said.into_iter().flatten().collect::<Vec<_>>().join(" ");
+        let said = joined(said.into_iter().flatten(), " ");
         let (name, machine) = (clean(&c.b.name), clean(&c.b.machine));
         // A sentence calls the run that is compared B.
         let said = if letter == 'B' { said } else { format!("As B: {said}") };
@@ -35,38 +35,30 @@ fn letters() -> impl Iterator<Item = char> {
 pub const MOST_RUNS: usize = 26;
 
 fn table(all: &[Comparison]) -> Table {
-    let mut table = Table::new("").column("result").number("A");
-    for (_, letter) in all.iter().zip(letters()) {
-        table = table.number(format!("{letter} / A"));
-    }
-    table.keys = 1;
-    let rows = all.iter().flat_map(|c| &c.points);
-    let declared = rows.clone().any(|p| p.row.is_some());
-    let mut seen: Vec<(&str, &Params)> = Vec::new();
-    for p in rows.filter(|p| p.a.is_some() && (p.row.is_some() || !declared)) {
-        let key = (p.workload.as_str(), &p.params);
-        if seen.contains(&key) {
-            continue;
-        }
-        seen.push(key);
-        let name = p.row.as_ref().map_or_else(|| point(p), |title| clean(title));
-        let mut cells = vec![Cell::text(name), Cell::known(headline_of_a(p))];
-        cells.extend(all.iter().map(|c| {
+    let points = || all.iter().flat_map(|c| &c.points);
+    let declared = points().any(|p| p.row.is_some());
+    let shown = points().filter(|p| p.a.is_some() && (p.row.is_some() || !declared));
+    let shown = grouped(shown.map(|p| ((&p.workload, &p.params), p))).into_iter();
+    let table = Columns::new("")
+        .column("result", |p: &&ComparedPoint| p.row.as_deref().map_or_else(|| point(p), clean))
+        .keys()
+        .number("A", |p| headline_of_a(p));
+    let with_ratios = all.iter().zip(letters()).fold(table, |table, (c, letter)| {
+        table.number(&format!("{letter} / A"), move |p| {
             let same = |q: &&ComparedPoint| q.workload == p.workload && q.params == p.params;
-            c.points.iter().find(same).map_or_else(|| Cell::text("-"), cell)
-        }));
-        table.push(cells);
-    }
-    table
+            c.points.iter().find(same).map_or_else(|| "-".into(), entry)
+        })
+    });
+    with_ratios.rows(shown.map(|(_, same)| same[0]))
 }
 
 /// `▼ 0.500`, with the colour that repeats it.
-fn cell(p: &ComparedPoint) -> Cell {
+fn entry(p: &ComparedPoint) -> Entry {
     if p.gone() {
-        return Cell { verdict: Some(Verdict::Invalid), ..Cell::text("✗ gone") };
+        return Entry::from("✗ gone").coloured(Some(Verdict::Invalid));
     }
     let Some(headline) = p.headline.as_ref().filter(|_| p.judged()) else {
-        return Cell::text("not comparable");
+        return "not comparable".into();
     };
     // Delivered alone moved: it is another figure than A's, and says so.
     let delivered = p.delivered.as_ref().filter(|_| p.outcome() != p.change());
@@ -77,26 +69,29 @@ fn cell(p: &ComparedPoint) -> Cell {
         _ => ("", None),
     };
     let figure = if delivered.is_some() { Some("delivered") } else { other_figure(p) };
-    let figure = figure.map_or_else(String::new, |name| format!("{name} "));
-    Cell { verdict, ..Cell::text(format!("{figure}{sign}{ratio}")) }
+    let figure = enclosed("", figure.unwrap_or_default(), " ");
+    Entry::from(format!("{figure}{sign}{ratio}")).coloured(verdict)
 }
 
 #[cfg(test)]
 mod tests {
     use proofmark_model::{
-        Better, ComparedFigure, Figure, FigureKind, Number, Ratio, Subsystem, Unit, testing,
+        Better, ComparedFigure, Figure, FigureKind, Number, Params, Ratio, Subsystem, Unit, testing,
     };
 
+    use super::super::words::values;
     use super::*;
 
-    #[test]
-    fn a_ratio_of_another_figure_than_the_first_column_is_named() {
+    fn number(headline: FigureKind) -> Option<Number> {
         let mut summary = testing::summary(80e9);
-        summary.headline = FigureKind::Attainable;
+        summary.headline = headline;
         summary.attainable = Figure::alone(120e9, "");
-        let ratio = Ratio { median: 0.5, ci95: None };
-        let outcome = Comparability::Slower;
-        let p = |figure| ComparedPoint {
+        Some(Number { summary, verdict: Verdict::Valid })
+    }
+
+    #[test]
+    fn values_and_ratio_are_of_one_figure_which_has_its_name_where_it_is_not_the_first_columns() {
+        let mut p = ComparedPoint {
             workload: "cpu.flops".into(),
             name: String::new(),
             row: None,
@@ -104,19 +99,26 @@ mod tests {
             params: Params::default(),
             unit: Unit::FlopPerSecond,
             better: Better::Higher,
-            a: Some(Number { summary: summary.clone(), verdict: Verdict::Valid }),
-            b: Some(Number { summary: testing::summary(40e9), verdict: Verdict::Valid }),
-            figure: Some(figure),
+            a: number(FigureKind::Attainable),
+            b: number(FigureKind::Delivered),
+            figure: Some(FigureKind::Delivered),
             headline: Some(ComparedFigure {
-                ratio: ratio.clone(),
+                ratio: Ratio { median: 0.5, ci95: None },
                 margin: 0.0,
                 resolution: None,
-                outcome,
+                outcome: Comparability::Slower,
             }),
             delivered: None,
             reason: String::new(),
         };
-        assert_eq!(cell(&p(FigureKind::Delivered)).text, "delivered ▼ 0.500");
-        assert_eq!(cell(&p(FigureKind::Attainable)).text, "▼ 0.500");
+        let same = Some("delivered 80.00 GFLOP/s".to_owned());
+        assert_eq!(values(&p), [same.clone(), same]);
+        assert_eq!(headline_of_a(&p).unwrap(), "120.0 GFLOP/s");
+        assert_eq!(entry(&p).text, "delivered ▼ 0.500");
+        p.figure = Some(FigureKind::Attainable);
+        assert_eq!(values(&p), [(); 2].map(|()| Some("120.0 GFLOP/s".to_owned())));
+        assert_eq!(entry(&p).text, "▼ 0.500");
+        p.figure = None;
+        assert_eq!(values(&p), ["120.0", "80.00"].map(|v| Some(format!("{v} GFLOP/s"))));
     }
 }

@@ -4,13 +4,14 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    Better, Comparability, ComparedPoint, Comparison, Side, Verdict, format_factor,
+    Better, Comparability, ComparedPoint, ComparedSubsystem, Comparison, Difference, Side, Verdict,
+    format_factor,
 };
 use serde::Serialize;
 
 use super::verdict::{self, Tally};
 use super::words::{interval, margin, moved, outcome, point, values};
-use crate::view::{Cell, Fact, Table, clean, plural};
+use crate::view::{Columns, Entry, Fact, Table, clean, joined, plural};
 
 /// Causes that are listed.
 const CAUSES: usize = 4;
@@ -140,32 +141,27 @@ impl Line {
 
     /// Points as a table that a narrow page can take columns from.
     pub fn table(lines: &[Self]) -> Table {
-        let mut table = Table::new("")
-            .column("result")
-            .column("configuration")
-            .number("A")
-            .spare(2)
-            .number("B")
-            .spare(2)
-            .number("B / A")
-            .number("95 %")
-            .spare(1)
-            .number("margin")
-            .spare(3)
-            .number("delivered B / A")
-            .column("verdict");
-        table.keys = 2;
-        for l in lines {
-            let mut name = vec![l.name.as_str(), l.direction];
-            name.retain(|text| !text.is_empty());
-            let numbers = [&l.a, &l.b, &l.ratio, &l.interval, &l.margin, &l.delivered];
-            let mut cells = vec![Cell::text(&l.workload), Cell::text(name.join("; "))];
-            cells.extend(numbers.map(|n| Cell::known(n.as_deref())));
-            cells.push(Cell { verdict: l.color, ..Cell::text(l.outcome) });
-            table.push(cells);
-        }
+        let configuration = |l: &Self| joined([&*l.name, l.direction], "; ");
         // Rows of the first screen are titles, which say it all.
-        table.without_empty("configuration").without_empty("delivered B / A")
+        let named = lines.iter().any(|l| !configuration(l).is_empty());
+        Columns::new("")
+            .column("result", |l: &&Self| l.workload.clone())
+            .when(named, |table| table.column("configuration", move |l| configuration(l)))
+            .keys()
+            .number("A", |l| l.a.clone())
+            .spare(2)
+            .number("B", |l| l.b.clone())
+            .spare(2)
+            .number("B / A", |l| l.ratio.clone())
+            .number("95 %", |l| l.interval.clone())
+            .spare(1)
+            .number("margin", |l| l.margin.clone())
+            .spare(3)
+            .when(lines.iter().any(|l| l.delivered.is_some()), |table| {
+                table.number("delivered B / A", |l| l.delivered.clone())
+            })
+            .column("verdict", |l| Entry::from(l.outcome).coloured(l.color))
+            .rows(lines)
     }
 }
 
@@ -214,46 +210,32 @@ fn causes(c: &Comparison) -> Vec<String> {
 }
 
 fn subsystems(c: &Comparison) -> Table {
-    let mut table =
-        Table::new("Speed of B relative to A, by subsystem: the median over its results.")
-            .column("subsystem")
-            .number("B / A")
-            .number("95 % interval")
-            .spare(1)
-            .number("slower")
-            .number("faster")
-            .number("no difference")
-            .number("not comparable")
-            .spare(2)
-            .number("gone")
-            .spare(2)
-            .measured("smallest detectable", "slowdown")
-            .spare(1)
-            .measured("minimum", "margin")
-            .spare(3);
-    table.keys = 1;
-    for s in &c.subsystems {
-        let ratio = s.speed.as_ref().map(|r| format_factor(r.median));
-        let ratio = table.maybe(ratio, || "no result of it has a ratio".to_owned());
-        let ends = s.speed.as_ref().and_then(interval);
-        let ends = table.maybe(ends, || "an interval needs at least 6 results".to_owned());
-        let count = |n: u64| Cell::text(n.to_string());
-        let least = table.maybe(margin(s.margin), || "not a number".to_owned());
-        let sees = table.maybe(s.resolution.and_then(margin), || "no result was judged".to_owned());
-        table.push(vec![
-            Cell::text(s.subsystem.as_str()),
-            ratio,
-            ends,
-            count(s.slower),
-            count(s.faster),
-            count(s.no_difference_shown),
-            count(s.not_comparable),
-            count(s.gone),
-            sees,
-            least,
-        ]);
-    }
-    table
+    type Row<'a> = &'a ComparedSubsystem;
+    Columns::new("Speed of B relative to A, by subsystem: the median over its results.")
+        .column("subsystem", |s: &Row| s.subsystem.as_str())
+        .keys()
+        .number("B / A", |s| {
+            let ratio = s.speed.as_ref().map(|r| format_factor(r.median));
+            ratio.ok_or("no result of it has a ratio")
+        })
+        .number("95 % interval", |s| {
+            s.speed.as_ref().and_then(interval).ok_or("an interval needs at least 6 results")
+        })
+        .spare(1)
+        .number("slower", |s| s.slower.to_string())
+        .number("faster", |s| s.faster.to_string())
+        .number("no difference", |s| s.no_difference_shown.to_string())
+        .number("not comparable", |s| s.not_comparable.to_string())
+        .spare(2)
+        .number("gone", |s| s.gone.to_string())
+        .spare(2)
+        .measured("smallest detectable", "slowdown", |s| {
+            s.resolution.and_then(margin).ok_or("no result was judged")
+        })
+        .spare(1)
+        .measured("minimum", "margin", |s| margin(s.margin).ok_or("not a number"))
+        .spare(3)
+        .rows(&c.subsystems)
 }
 
 /// Alike reasons in one sentence, with the points that they are about.
@@ -279,13 +261,12 @@ fn places(points: &[&ComparedPoint]) -> String {
 }
 
 fn differences(c: &Comparison) -> Table {
-    let mut table =
-        Table::new("Differences between the two runs").column("what").column("A").column("B");
-    table.keys = 1;
-    for d in &c.differences {
-        table.push([&d.what, &d.a, &d.b].map(|t| Cell::text(clean(t))).to_vec());
-    }
-    table
+    Columns::new("Differences between the two runs")
+        .column("what", |d: &&Difference| clean(&d.what))
+        .keys()
+        .column("A", |d| clean(&d.a))
+        .column("B", |d| clean(&d.b))
+        .rows(&c.differences)
 }
 
 /// How it was made.

@@ -6,7 +6,7 @@ use proofmark_model::{
     Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Number, Ratio, format_factor,
 };
 
-use crate::view::{Scale, clean, percent};
+use crate::view::{Scale, clean, enclosed, joined, percent};
 
 /// `0.498–0.512`; `None` where there is no interval.
 pub fn interval(ratio: &Ratio) -> Option<String> {
@@ -22,7 +22,7 @@ pub fn margin(share: f64) -> Option<String> {
 /// `cpu.flops avx2, 2 threads`.
 pub fn point(p: &ComparedPoint) -> String {
     let (workload, name) = (clean(&p.workload), clean(&p.name));
-    if name.is_empty() { workload } else { format!("{workload} {name}") }
+    joined([workload, name], " ")
 }
 
 /// The figure of both sides that the ratio is of, in one scale, with its name where it is not A's
@@ -34,7 +34,7 @@ pub fn values(p: &ComparedPoint) -> [Option<String>; 2] {
     };
     let both = [value(&p.a), value(&p.b)];
     let scale = Scale::for_largest(both.iter().flatten().copied(), p.unit);
-    let name = other_figure(p).map_or_else(String::new, |figure| format!("{figure} "));
+    let name = enclosed("", other_figure(p).unwrap_or_default(), " ");
     both.map(|v| v.and_then(|v| scale.with_label(v)).map(|text| format!("{name}{text}")))
 }
 
@@ -71,8 +71,8 @@ pub fn moved(p: &ComparedPoint) -> Option<&ComparedFigure> {
 /// `0.500 (0.495–0.505), margin 4.0 %`.
 pub fn ratio(figure: &ComparedFigure) -> String {
     let r = &figure.ratio;
-    let ends = interval(r).map_or_else(String::new, |ends| format!(" ({ends})"));
-    let least = margin(figure.margin).map_or_else(String::new, |m| format!(", margin {m}"));
+    let ends = enclosed(" (", &interval(r).unwrap_or_default(), ")");
+    let least = enclosed(", margin ", &margin(figure.margin).unwrap_or_default(), "");
     format!("{}{ends}{least}", format_factor(r.median))
 }
 
@@ -92,48 +92,6 @@ pub fn resolution(subsystems: &[ComparedSubsystem]) -> Option<String> {
         }
     }
     let texts = shares.iter().rev().map(|(share, of)| format!("{share} % ({})", of.join(", ")));
-    let texts: Vec<String> = texts.collect();
-    (!texts.is_empty()).then(|| format!("slowdowns below {} are not detectable", texts.join(", ")))
-}
-
-#[cfg(test)]
-mod tests {
-    use proofmark_model::{Figure, FigureKind, Params, Subsystem, Unit, testing};
-
-    use proofmark_model::{Better, Verdict};
-
-    use super::*;
-
-    fn number(headline: FigureKind) -> Option<Number> {
-        let mut summary = testing::summary(80e9);
-        summary.headline = headline;
-        summary.attainable = Figure::alone(120e9, "");
-        Some(Number { summary, verdict: Verdict::Valid })
-    }
-
-    #[test]
-    fn the_values_are_of_the_figure_that_the_ratio_is_of() {
-        let mut p = ComparedPoint {
-            workload: "cpu.flops".into(),
-            name: String::new(),
-            row: None,
-            subsystem: Subsystem::Cpu,
-            params: Params::default(),
-            unit: Unit::FlopPerSecond,
-            better: Better::Higher,
-            a: number(FigureKind::Attainable),
-            b: number(FigureKind::Delivered),
-            figure: Some(FigureKind::Delivered),
-            headline: None,
-            delivered: None,
-            reason: String::new(),
-        };
-        let same = Some("delivered 80.00 GFLOP/s".to_owned());
-        assert_eq!(values(&p), [same.clone(), same]);
-        assert_eq!(headline_of_a(&p).unwrap(), "120.0 GFLOP/s");
-        p.figure = Some(FigureKind::Attainable);
-        assert_eq!(values(&p), [(); 2].map(|()| Some("120.0 GFLOP/s".to_owned())));
-        p.figure = None;
-        assert_eq!(values(&p), ["120.0", "80.00"].map(|v| Some(format!("{v} GFLOP/s"))));
-    }
+    let all = joined(texts, ", ");
+    (!all.is_empty()).then(|| format!("slowdowns below {all} are not detectable"))
 }

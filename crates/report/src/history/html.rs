@@ -13,7 +13,8 @@ use crate::RenderError;
 use crate::html::chart::{Figure, figure};
 use crate::html::page;
 use crate::view::{
-    Axis, Chart, Mark, Series, Spot, Table, Tick, clean, on_axis, plural, verdict_mark,
+    Axis, Chart, Mark, Series, Spot, Table, Tick, both_on_axis, clean, enclosed, mark_at, plural,
+    verdict_mark,
 };
 
 const STYLE: &str =
@@ -49,12 +50,9 @@ pub fn points(workload: &str, shared: &str, lines: &[Line]) -> Result<String, Re
         Part { chart, table }
     };
     let parts: Vec<Part> = lines.iter().enumerate().map(part).collect();
-    let throughout =
-        if shared.is_empty() { String::new() } else { format!("In all runs: {shared}. ") };
-    let about = format!(
-        "{throughout}Change: compared with the previous run that is not invalid. Whiskers: 95 % \
-         interval. ! suspect, ✗ invalid."
-    );
+    let about = enclosed("In all runs: ", shared, ". ")
+        + "Change: compared with the previous run that is not invalid. Whiskers: 95 % \
+         interval. ! suspect, ✗ invalid.";
     write(&format!("{workload} over time"), &about, &parts)
 }
 
@@ -106,16 +104,9 @@ fn spot(line: &Line, m: &Moment, at: f64) -> Option<Spot> {
     };
     let x = minute(p.started);
     let (unit, verdict) = (scale.label(), verdict_mark(p.verdict));
-    let mark = Mark {
-        value: on_axis(scale, p.value)?,
-        about: format!("run {}, {x}: {text} {unit}, {interval}, {verdict}", p.run),
-        text,
-        interval: p
-            .ci95
-            .and_then(|[low, high]| Some([on_axis(scale, low)?, on_axis(scale, high)?])),
-        verdict: p.verdict,
-        ..Mark::default()
-    };
+    let about = format!("run {}, {x}: {text} {unit}, {interval}, {verdict}", p.run);
+    let interval = p.ci95.and_then(|i| both_on_axis(scale, i));
+    let mark = Mark { interval, ..mark_at(scale, p.value, about, p.verdict)? };
     Some(Spot { at, x, mark, ..Spot::default() })
 }
 

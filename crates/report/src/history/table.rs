@@ -2,70 +2,49 @@
 
 use proofmark_model::{PastRun, Timestamp};
 
-use super::line::Line;
-use crate::view::{Cell, Table, clean, percent};
+use super::line::{Line, Moment};
+use crate::view::{Columns, Table, clean, percent};
 
 pub fn runs(runs: &[PastRun]) -> Table {
-    let mut table = Table::new("")
-        .number("run")
-        .column("started, UTC")
-        .column("host")
+    let known = |text: &str| Some(clean(text)).filter(|t| !t.is_empty());
+    Columns::new("")
+        .number("run", |r: &&PastRun| r.id.to_string())
+        .column("started, UTC", |r| minute(r.started))
+        .keys()
+        .column("host", |r| known(r.host.as_deref().unwrap_or_default()))
         .spare(1)
-        .column("machine")
+        .column("machine", |r| known(&r.machine))
         .spare(3)
-        .column("profile")
-        .number("valid")
-        .number("suspect")
-        .number("invalid")
-        .column("path")
-        .spare(2);
-    table.keys = 2;
-    for run in runs {
-        let known = |text: &str| Cell::known(Some(clean(text)).filter(|t| !t.is_empty()));
-        table.push(vec![
-            Cell::text(run.id.to_string()),
-            Cell::text(minute(run.started)),
-            known(run.host.as_deref().unwrap_or("")),
-            known(&run.machine),
-            known(&run.profile),
-            Cell::text(run.valid.to_string()),
-            Cell::text(run.suspect.to_string()),
-            Cell::text(run.invalid.to_string()),
-            known(&run.path),
-        ]);
-    }
-    table
+        .column("profile", |r| known(&r.profile))
+        .number("valid", |r| r.valid.to_string())
+        .number("suspect", |r| r.suspect.to_string())
+        .number("invalid", |r| r.invalid.to_string())
+        .column("path", |r| known(&r.path))
+        .spare(2)
+        .rows(runs)
 }
 
 /// What runs measured of one point, one a row.
 pub fn line(line: &Line) -> Table {
     let (unit, scale) = (line.scale.label(), &line.scale);
-    let mut table = Table::new("")
-        .number("run")
-        .column("started, UTC")
-        .measured(line.headline, unit)
-        .measured("95 % interval", unit)
+    let delivered = |m: &Moment| m.delivered().and_then(|v| scale.number(v));
+    Columns::new("")
+        .number("run", |m: &&Moment| m.point.run.to_string())
+        .column("started, UTC", |m| minute(m.point.started))
+        .keys()
+        .measured(line.headline, unit, |m| scale.number(m.point.value))
+        .measured("95 % interval", unit, |m| {
+            m.several_levels().or_else(|| scale.tight_interval(m.point.ci95?))
+        })
         .spare(1)
-        .measured("delivered", unit)
-        .measured("change", "%")
-        .measured("of ceiling", "%")
+        .when(line.moments.iter().any(|m| delivered(m).is_some()), |table| {
+            table.measured("delivered", unit, move |m| delivered(m))
+        })
+        .measured("change", "%", |m| m.change.and_then(change))
+        .measured("of ceiling", "%", |m| m.point.efficiency.and_then(percent))
         .spare(2)
-        .column("verdict");
-    table.keys = 2;
-    for m in &line.moments {
-        let p = m.point;
-        table.push(vec![
-            Cell::text(p.run.to_string()),
-            Cell::text(minute(p.started)),
-            Cell::known(scale.number(p.value)),
-            Cell::known(m.several_levels().or_else(|| scale.tight_interval(p.ci95?))),
-            Cell::known(m.delivered().and_then(|v| scale.number(v))),
-            Cell::known(m.change.and_then(change)),
-            Cell::known(p.efficiency.and_then(percent)),
-            Cell::verdict(p.verdict),
-        ]);
-    }
-    table.without_empty("delivered")
+        .column("verdict", |m| m.point.verdict)
+        .rows(&line.moments)
 }
 
 /// A change in percent, with its sign.

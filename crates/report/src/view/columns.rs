@@ -2,16 +2,18 @@
 
 use proofmark_model::Verdict;
 
-use super::table::{Cell, Table};
+use super::table::{Cell, Column, Row, Table, Term};
+use super::verdict_mark;
 
 pub fn not_finite() -> String {
     "not a finite number".to_owned()
 }
 
-/// What a cell shows, and its footnote.
+/// What a cell shows, its footnote, and the verdict whose colour repeats it.
 pub struct Entry {
-    cell: Cell,
+    pub text: String,
     note: Option<String>,
+    verdict: Option<Verdict>,
 }
 
 impl Entry {
@@ -19,17 +21,34 @@ impl Entry {
     pub fn noted(self, note: impl Into<String>) -> Self {
         Self { note: Some(note.into()).filter(|n| !n.is_empty()), ..self }
     }
+
+    pub fn coloured(self, verdict: Option<Verdict>) -> Self {
+        Self { verdict, ..self }
+    }
 }
 
 impl From<String> for Entry {
     fn from(text: String) -> Self {
-        Self { cell: Cell::text(text), note: None }
+        Self { text, note: None, verdict: None }
+    }
+}
+
+impl From<&str> for Entry {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
     }
 }
 
 impl From<Verdict> for Entry {
     fn from(verdict: Verdict) -> Self {
-        Self { cell: Cell::verdict(verdict), note: None }
+        Self::from(verdict_mark(verdict)).coloured(Some(verdict))
+    }
+}
+
+/// A value, or a sign that there is none.
+impl From<Option<String>> for Entry {
+    fn from(value: Option<String>) -> Self {
+        value.unwrap_or_else(|| "-".to_owned()).into()
     }
 }
 
@@ -38,7 +57,7 @@ impl<E: Into<String>> From<Result<String, E>> for Entry {
     fn from(value: Result<String, E>) -> Self {
         match value {
             Ok(text) => text.into(),
-            Err(reason) => Self { cell: Cell::text("-"), note: Some(reason.into()) },
+            Err(reason) => Self { note: Some(reason.into()), ..Self::from("-") },
         }
     }
 }
@@ -53,46 +72,56 @@ pub struct Columns<'a, R> {
 
 impl<'a, R> Columns<'a, R> {
     pub fn new(caption: impl Into<String>) -> Self {
-        Self { table: Table::new(caption), read: Vec::new() }
+        Self { table: Table { caption: caption.into(), ..Table::default() }, read: Vec::new() }
     }
 
     /// A column of text.
-    pub fn column<E: Into<Entry>>(mut self, title: &str, read: impl Fn(&R) -> E + 'a) -> Self {
-        self.table = self.table.column(title);
-        self.reading(read)
+    pub fn column<E: Into<Entry>>(self, title: &str, read: impl Fn(&R) -> E + 'a) -> Self {
+        self.add(title, None, false, read)
     }
 
     /// A column of numbers without a unit.
-    pub fn number<E: Into<Entry>>(mut self, title: &str, read: impl Fn(&R) -> E + 'a) -> Self {
-        self.table = self.table.number(title);
-        self.reading(read)
+    pub fn number<E: Into<Entry>>(self, title: &str, read: impl Fn(&R) -> E + 'a) -> Self {
+        self.add(title, None, true, read)
     }
 
     /// A column of numbers in a unit.
     pub fn measured<E: Into<Entry>>(
-        mut self,
+        self,
         title: &str,
         unit: &str,
         read: impl Fn(&R) -> E + 'a,
     ) -> Self {
-        self.table = self.table.measured(title, unit);
-        self.reading(read)
+        self.add(title, Some(unit), true, read)
     }
 
-    fn reading<E: Into<Entry>>(mut self, read: impl Fn(&R) -> E + 'a) -> Self {
+    fn add<E: Into<Entry>>(
+        mut self,
+        title: &str,
+        unit: Option<&str>,
+        numeric: bool,
+        read: impl Fn(&R) -> E + 'a,
+    ) -> Self {
+        let (title, unit) = (title.to_owned(), unit.map(str::to_owned));
+        self.table.columns.push(Column { title, unit, numeric, about: None, spare: 0 });
         self.read.push(Box::new(move |row| read(row).into()));
         self
     }
 
-    /// See [`Table::spare`].
+    /// Says how easily a narrow page does without the last column; see [`Column::spare`].
     pub fn spare(mut self, how: u8) -> Self {
-        self.table = self.table.spare(how);
+        if let Some(column) = self.table.columns.last_mut() {
+            column.spare = how;
+        }
         self
     }
 
-    /// See [`Table::explained`].
+    /// Says what the last column means. A report explains each term once.
     pub fn explained(mut self, name: &str, meaning: &str) -> Self {
-        self.table = self.table.explained(name, meaning);
+        if let Some(column) = self.table.columns.last_mut() {
+            let [name, meaning] = [name, meaning].map(str::to_owned);
+            column.about = Some(Term { name, meaning });
+        }
         self
     }
 
@@ -107,13 +136,25 @@ impl<'a, R> Columns<'a, R> {
         if there { add(self) } else { self }
     }
 
+    /// The table of these rows; equal footnotes share a number.
     pub fn rows(self, rows: impl IntoIterator<Item = R>) -> Table {
         let mut table = self.table;
+        let notes = &mut table.notes;
+        let mut number = |note: String| {
+            let known = notes.iter().position(|n| *n == note);
+            known.unwrap_or_else(|| {
+                notes.push(note);
+                notes.len() - 1
+            }) + 1
+        };
         for row in rows {
             let entries = self.read.iter().map(|read| read(&row));
-            let cell = |e: Entry| Cell { note: e.note.map(|note| table.note(note)), ..e.cell };
-            let cells = entries.map(cell).collect();
-            table.push(cells);
+            let cells = entries.map(|e| Cell {
+                text: e.text,
+                note: e.note.map(&mut number),
+                verdict: e.verdict,
+            });
+            table.rows.push(Row { cells: cells.collect() });
         }
         table
     }

@@ -7,14 +7,15 @@ use proofmark_model::{
 };
 use serde::Serialize;
 
+use super::columns::{Columns, Entry};
 use super::disk;
 use super::findings::FindingGroup;
 use super::headline::{Near, half_width, near};
 use super::label::{Group, interval, usable, why_no_trials};
 use super::operation;
 use super::references::{ratio, ratio_interval};
-use super::table::{Cell, Table};
-use super::text::{and_list, capital, clean, plural};
+use super::table::Table;
+use super::text::{and_list, capital, clean, joined, plural};
 
 /// Causes that are on the first screen.
 const CAUSES: usize = 3;
@@ -240,16 +241,6 @@ fn place(found: &FindingGroup, rows: &[&Chosen]) -> String {
 /// The column of attainable and typical figures.
 const UNDISTURBED: &str = "undisturbed";
 
-/// Columns beyond the first and the verdict.
-struct Columns {
-    /// The name of the column of the figure that is put first: of rows with several, one for all of them.
-    first: &'static str,
-    /// Whether there is a column of its own for delivered.
-    delivered: bool,
-    percentiles: bool,
-    near: bool,
-}
-
 impl FirstScreen {
     /// The results as tables: those of the machine itself in one, those of a device or a network in the
     /// other, so that each has the columns that it needs.
@@ -265,68 +256,48 @@ fn table(parts: &[&ScreenPart]) -> Table {
     let mut kinds: Vec<FigureKind> = rows().map(|r| r.kind).collect();
     kinds.retain(|kind| *kind != FigureKind::Delivered);
     kinds.dedup();
-    let columns = Columns {
-        first: match kinds.as_slice() {
-            [] => FigureKind::Delivered.as_str(),
-            [one] => one.as_str(),
-            _ => UNDISTURBED,
-        },
-        delivered: has(|r| r.delivered.is_some()),
-        percentiles: has(|r| r.percentiles.is_some()),
-        near: has(|r| r.near.is_some()),
+    let first = match kinds.as_slice() {
+        [] => FigureKind::Delivered.as_str(),
+        [one] => one.as_str(),
+        _ => UNDISTURBED,
     };
+    let delivered = has(|r| r.delivered.is_some());
+    let only_delivered = move |r: &ScreenRow| delivered && r.kind == FigureKind::Delivered;
     let about = |p: &&ScreenPart| match p.about.as_str() {
         "" => p.title.to_owned(),
         about => format!("{}: {about}", p.title),
     };
-    let caption: Vec<String> = parts.iter().map(about).collect();
-    let words: Vec<&str> = parts.iter().map(|p| p.word).collect();
-    let mut table = Table::new(caption.join("; "));
-    table = table.column(capital(&and_list(&words))).number(columns.first);
-    if columns.delivered {
-        table = table.number("delivered");
-    }
-    table = table.number("±").spare(1);
-    if columns.near {
-        table = table.number("of ceiling").spare(2);
-    }
-    if columns.percentiles {
-        table = table.number("p50").spare(2).number("p99").spare(1);
-    }
-    table = table.column("verdict");
-    table.keys = 1;
-    for row in rows() {
-        let cells = cells(row, &columns, &mut table);
-        table.push(cells);
-    }
-    table
-}
-
-fn cells(row: &ScreenRow, columns: &Columns, table: &mut Table) -> Vec<Cell> {
-    let text = |value: Option<&String>| Cell::text(value.map_or("-", String::as_str));
-    let name = [&*row.title, &row.configuration];
-    let name: Vec<&str> = name.into_iter().filter(|n| !n.is_empty()).collect();
-    let mut cells = vec![Cell::text(name.join(", "))];
-    let value = match &row.value {
-        Some(value) => Cell::text(format!("{value} {}", row.unit)),
-        None if row.why_none.is_empty() => text(None),
-        None => table.missing(row.why_none.clone()),
+    let value = |r: &ScreenRow| match &r.value {
+        Some(value) => Entry::from(format!("{value} {}", r.unit)),
+        None => Entry::from("-").noted(&*r.why_none),
     };
-    match (columns.delivered, row.kind) {
-        (false, _) => cells.push(value),
-        (true, FigureKind::Delivered) => cells.extend([text(None), value]),
-        (true, _) => cells.extend([value, text(row.delivered.as_ref())]),
-    }
-    cells.push(text(row.within.as_ref()));
-    if columns.near {
-        cells.push(text(row.near.as_ref().map(|n| format!("{} %", n.percent)).as_ref()));
-    }
-    if columns.percentiles {
-        let at = |i: usize| row.percentiles.as_ref().map(|p| p[i].clone());
-        cells.extend([0, 1].map(|i| text(at(i).as_ref())));
-    }
-    // What was not measured has no verdict.
-    let judged = row.value.is_some() || row.verdict != Verdict::Valid;
-    cells.push(if judged { Cell::verdict(row.verdict) } else { text(None) });
-    cells
+    let percentile = |r: &ScreenRow, at: usize| r.percentiles.as_ref().map(|p| p[at].clone());
+    Columns::new(joined(parts.iter().map(about), "; "))
+        .column(&capital(&and_list(parts.iter().map(|p| p.word))), |r: &&ScreenRow| {
+            joined([&*r.title, &r.configuration], ", ")
+        })
+        .keys()
+        .number(first, |r| if only_delivered(r) { "-".into() } else { value(r) })
+        .when(delivered, |table| {
+            table.number("delivered", |r| match only_delivered(r) {
+                true => value(r),
+                false => r.delivered.clone().into(),
+            })
+        })
+        .number("±", |r| r.within.clone())
+        .spare(1)
+        .when(has(|r| r.near.is_some()), |table| {
+            let near = |r: &&ScreenRow| r.near.as_ref().map(|n| format!("{} %", n.percent));
+            table.number("of ceiling", near).spare(2)
+        })
+        .when(has(|r| r.percentiles.is_some()), |table| {
+            let table = table.number("p50", move |r| percentile(r, 0)).spare(2);
+            table.number("p99", move |r| percentile(r, 1)).spare(1)
+        })
+        .column("verdict", |r| match r.value.is_some() || r.verdict != Verdict::Valid {
+            true => Entry::from(r.verdict),
+            // What was not measured has none.
+            false => "-".into(),
+        })
+        .rows(rows())
 }

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use proofmark_model::{CpuDistance, Measurement, median};
 use serde::Serialize;
 
+use super::columns::Columns;
 use super::keyed::caption;
 use super::label::Group;
 use super::num::ends;
-use super::table::{Cell, Table};
+use super::table::Table;
 use super::text::plural;
 
 /// CPUs up to which a table has room.
@@ -81,21 +82,16 @@ fn describe<'a>(pairs: impl Iterator<Item = &'a Pair> + Clone) -> String {
 }
 
 fn table(title: &str, cpus: &[u32], rows: &[Vec<Option<Pair>>]) -> Table {
-    let mut table = Table::new(title).number("CPU");
-    if cpus.len() > IN_TABLE {
-        return table;
-    }
-    let others = &cpus[..cpus.len() - 1];
-    table = others.iter().fold(table, |table, cpu| table.number(cpu.to_string()));
-    for (cpu, row) in cpus.iter().zip(rows).skip(1) {
-        let mut cells = vec![Cell::text(cpu.to_string())];
-        cells.extend((0..others.len()).map(|at| match row.get(at) {
-            Some(Some(Pair { ns, one_core: true })) => Cell::text(format!("{ns:.0} SMT")),
-            Some(Some(Pair { ns, .. })) => Cell::text(format!("{ns:.0}")),
-            Some(None) => table.missing("a thread lost its CPU at each look"),
-            None => Cell::text(""),
-        }));
-        table.push(cells);
-    }
-    table
+    let shown = if cpus.len() > IN_TABLE { &[] } else { cpus };
+    let table = Columns::new(title).number("CPU", |at: &usize| cpus[*at].to_string());
+    let others = shown.iter().take(shown.len().saturating_sub(1)).enumerate();
+    let with_others = others.fold(table, |table, (other, cpu)| {
+        table.number(&cpu.to_string(), move |at| match rows[*at].get(other) {
+            Some(Some(Pair { ns, one_core: true })) => Ok(format!("{ns:.0} SMT")),
+            Some(Some(Pair { ns, .. })) => Ok(format!("{ns:.0}")),
+            Some(None) => Err("a thread lost its CPU at each look"),
+            None => Ok(String::new()),
+        })
+    });
+    with_others.rows(1..shown.len())
 }

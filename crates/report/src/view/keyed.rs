@@ -1,11 +1,12 @@
 //! What the tables of a workload share: columns for the parameters that vary, captions, verdicts, and
 //! reasons for what is missing.
 
-use proofmark_model::Measurement;
+use proofmark_model::{Measurement, Verdict};
 
 use super::columns::{Columns, Entry};
+use super::disk::way;
 use super::label::{Group, title, why_missing, why_no_trials};
-use super::num::percent;
+use super::num::{Scale, percent};
 use super::text::{clean, joined};
 
 /// A row about one measurement.
@@ -64,6 +65,16 @@ pub fn named(group: &Group, what: &str, more: &str) -> String {
 pub fn verdict(group: &Group, m: &Measurement) -> Entry {
     let shared = group.oversubscribed(m) && m.summary.is_some();
     Entry::from(m.verdict).noted(if shared { group.turns() } else { String::new() })
+}
+
+/// The headline figure; one that was reached through the page cache, or is not valid, says so.
+pub fn figure(m: &Measurement, scale: &Scale) -> Entry {
+    let text = m.summary.as_ref().and_then(|s| scale.number(s.value()));
+    let Some(text) = text else { return Err(why_no_trials(m)).into() };
+    let way = way(m).filter(|way| !way.starts_with("direct"));
+    let doubt = Some(m.verdict).filter(|v| *v != Verdict::Valid);
+    let doubt = doubt.map(|verdict| format!("{verdict}: see the findings"));
+    Entry::from(text).noted(joined(way.into_iter().chain(doubt), ", "))
 }
 
 pub fn why_no_ceiling(m: &Measurement) -> String {

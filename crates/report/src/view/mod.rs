@@ -57,17 +57,18 @@ use std::collections::BTreeSet;
 use label::Group;
 use proofmark_model::{Run, Verdict, format_seconds};
 use serde::Serialize;
-use text::enclosed;
 
 pub(crate) use chart::{
     Axis, Bar, BarChart, BarGroup, Chart, Kind, Mark, Panel, Rule, RuleKind, Series, Spot, Tick,
 };
+pub(crate) use columns::{Columns, Entry};
 pub use conclusions::{Claim, Conclusion, Figure, Says};
 pub use derivation::Derivation;
 pub use design::Design;
 pub use facts::{Fact, FactTable};
 pub use findings::{FindingGroup, Place, for_host as findings_of_host, severity_mark};
 pub use first_screen::{Cause, FirstScreen, ScreenPart, ScreenRow};
+pub(crate) use grouping::grouped;
 pub use headline::{Headline, Near};
 pub(crate) use heat_map::{HeatMap, Pair as HeatPair};
 pub use host::tables as host_tables;
@@ -78,6 +79,7 @@ pub(crate) use pictures::{Column as PictureColumn, Picture};
 pub use references::{Command, References, ToolNote};
 pub(crate) use roofline::Roofline;
 pub(crate) use table::{Cell, Table, Term};
+pub(crate) use text::enclosed;
 pub use text::{capital, clean, joined, plural, stop};
 pub use timeline::{SIGNS, Timeline};
 pub use workload::WorkloadView;
@@ -86,7 +88,7 @@ pub(crate) use disk::trial_iops;
 pub(crate) use label::{figure_word, interval, why_no_trials};
 pub(crate) use noise::COLUMNS as NOISE_COLUMNS;
 pub(crate) use num::median;
-pub(crate) use series::on_axis;
+pub(crate) use series::{both_on_axis, mark_at};
 
 /// A whole report.
 #[derive(Debug, Clone, PartialEq, Serialize)]

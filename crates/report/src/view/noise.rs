@@ -8,8 +8,9 @@ use proofmark_model::{
 };
 use serde::Serialize;
 
+use super::columns::Columns;
 use super::num::percent;
-use super::table::{Cell, Table};
+use super::table::Table;
 use super::text::clean;
 
 /// Columns of time: beside the names, they fit on a terminal of 80.
@@ -101,19 +102,18 @@ pub(super) fn draw(run: &Run) -> Option<NoiseChart> {
 
 /// Each cause, also those that took nothing.
 fn causes(all: &TimeAccount) -> Table {
-    let mut table = Table::new("Where the time of the threads went")
-        .column("time")
-        .measured("of all", "%")
-        .column("counted by");
-    let mut push = |name: &str, seconds: Option<f64>, counted: &str| {
-        let share = seconds.and_then(|s| percent(s / all.wall_s));
-        let share = table.maybe(share, || "this counter could not be read".to_owned());
-        table.push(vec![Cell::text(name), share, Cell::text(counted)]);
-    };
-    push("at work", Some(all.working_s), "slices");
+    type Row = (&'static str, Option<f64>, &'static str);
     let divided = all.divided();
-    all.causes().iter().for_each(|c| push(c.name, (c.seconds)(&divided), c.counted));
-    table
+    let causes = all.causes();
+    let causes = causes.iter().map(|c| (c.name, (c.seconds)(&divided), c.counted));
+    Columns::new("Where the time of the threads went")
+        .column("time", |(name, ..): &Row| *name)
+        .measured("of all", "%", |(_, seconds, _)| {
+            let share = seconds.and_then(|s| percent(s / all.wall_s));
+            share.ok_or("this counter could not be read")
+        })
+        .column("counted by", |(.., counted)| *counted)
+        .rows([("at work", Some(all.working_s), "slices")].into_iter().chain(causes))
 }
 
 /// The run in columns.

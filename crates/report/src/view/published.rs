@@ -118,50 +118,39 @@ fn by_block<'t>(group: &Group, by: Option<&str>, members: &[&'t Measurement]) ->
     let name = by.map_or_else(String::new, |by| group.short_without(first, &[by, "block_size"]));
     let line = |m: &&'t Measurement| Line::times(m, block_bytes(group, m).unwrap_or(0.0));
     let lines: Vec<Line> = members.iter().map(line).collect();
-    let latency = latency(group);
-    let means = lines.iter().flat_map(|l| [l.mean, (latency.of)(l.m).ok()]).flatten();
+    let disk = on_disk(group);
+    // Of a disk's point the latency of its own I/Os, of memory that of the whole run.
+    let id = giving(group.run, Property::LoadLatency).first().map(|(id, _)| *id);
+    let found = id.and_then(|id| Group::new(group.run, id).answer());
+    let (title, term, meaning) = match disk {
+        true => ("latency p50", "reciprocal throughput of a disk", RECIPROCAL_IO.to_owned()),
+        false => {
+            let here = found.map_or_else(String::new, |(m, _)| here(&group.run.host, m));
+            let measured = id.map(|id| format!(", as {} measures it{here}", clean(id)));
+            let meaning = format!("{RECIPROCAL}{}.", measured.unwrap_or_default());
+            (id.unwrap_or("load latency"), "reciprocal throughput of memory", meaning)
+        }
+    };
+    let title = clean(title);
+    let latency = |m: &Measurement| match disk {
+        true => {
+            let p50 = m.latency.as_ref().map(|l| l.p50);
+            p50.ok_or_else(|| why_missing(m, "latency", NOT_TIMED))
+        }
+        false => {
+            let of_run = found.map(|(_, s)| s.value());
+            of_run.ok_or_else(|| format!("{title} has no result in this run"))
+        }
+    };
+    let means = lines.iter().flat_map(|l| [l.mean, latency(l.m).ok()]).flatten();
     let scale = Scale::for_values(&means.collect::<Vec<_>>(), Unit::Second);
     let what = format!("reciprocal throughput, time per block of {}", format_size(size));
     let table = start(group, &scale, by, [&what, &name], &lines)
-        .measured(&latency.title, scale.label(), |Line { m, .. }| {
-            scale.number((latency.of)(m)?).ok_or_else(not_finite)
+        .measured(&title, scale.label(), |Line { m, .. }| {
+            scale.number(latency(m)?).ok_or_else(not_finite)
         })
-        .explained(&latency.about[0], &latency.about[1]);
+        .explained(term, &meaning);
     Some(table.rows(lines))
-}
-
-/// A point's latency, or why there is none.
-type TimeOf<'a> = Box<dyn Fn(&Measurement) -> Result<f64, String> + 'a>;
-
-struct Latency<'a> {
-    title: String,
-    /// The term and the meaning of the reciprocal throughput beside it.
-    about: [String; 2],
-    of: TimeOf<'a>,
-}
-
-/// Of a disk's point that of its own I/Os; of memory that of the whole run.
-fn latency<'a>(group: &'a Group) -> Latency<'a> {
-    if on_disk(group) {
-        let of = |m: &Measurement| {
-            let latency = m.latency.as_ref().map(|l| l.p50);
-            latency.ok_or_else(|| why_missing(m, "latency", NOT_TIMED))
-        };
-        let about = ["reciprocal throughput of a disk", RECIPROCAL_IO].map(str::to_owned);
-        return Latency { title: "latency p50".to_owned(), about, of: Box::new(of) };
-    }
-    let id = giving(group.run, Property::LoadLatency).first().map(|(id, _)| *id);
-    let found = id.and_then(|id| Group::new(group.run, id).answer());
-    let here = found.map_or_else(String::new, |(m, _)| here(&group.run.host, m));
-    let measured =
-        id.map_or_else(String::new, |id| format!(", as {} measures it{here}", clean(id)));
-    let title = clean(id.unwrap_or("load latency"));
-    let why = format!("{title} has no result in this run");
-    Latency {
-        title,
-        about: ["reciprocal throughput of memory".to_owned(), format!("{RECIPROCAL}{measured}.")],
-        of: Box::new(move |_| found.map(|(_, s)| s.value()).ok_or_else(|| why.clone())),
-    }
 }
 
 fn on_disk(group: &Group) -> bool {

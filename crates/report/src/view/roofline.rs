@@ -9,10 +9,11 @@ use proofmark_model::{Measurement, Property, Run, Summary, Unit, Verdict, Work, 
 use serde::Serialize;
 
 use super::chart::{AXIS, Axis, Chart, Kind, Mark, Series, Spot};
+use super::columns::{Columns, Entry};
 use super::declared::giving;
 use super::levels::plateaus;
 use super::num::{Scale, ends, percent};
-use super::table::{Cell, Table};
+use super::table::Table;
 use super::text::{and_list, clean, plural};
 
 /// Bytes of an element whose floating-point operations are declared.
@@ -207,24 +208,20 @@ fn ridge(peak: &Roof, slope: &Roof) -> String {
 }
 
 fn table(peaks: &[Roof], slopes: &[Roof], with: &str) -> Table {
-    let mut table = Table::new(format!("Bandwidths and ridge points with {with}"))
-        .column("level")
-        .number("bandwidth");
-    table.keys = 1;
-    for p in peaks {
+    let table = Columns::new(format!("Bandwidths and ridge points with {with}"))
+        .column("level", |s: &&Roof| s.name.clone())
+        .keys()
+        .number("bandwidth", |s| {
+            Entry::from(s.text.clone()).noted(format!("measured by {}", s.about))
+        });
+    let with_ridges = peaks.iter().fold(table, |table, p| {
         let meaning = format!(
             "Ridge point: from this intensity on, the level no longer limits the peak of {}.",
             p.text
         );
-        table = table.measured(p.name.clone(), "FLOP/B").explained(&p.name, &meaning);
-    }
-    for s in slopes {
-        let note = Some(table.note(format!("measured by {}", s.about)));
-        let mut cells = vec![Cell::text(&s.name), Cell { note, ..Cell::text(&s.text) }];
-        cells.extend(peaks.iter().map(|p| Cell::text(ridge(p, s))));
-        table.push(cells);
-    }
-    table
+        table.measured(&p.name, "FLOP/B", move |s| ridge(p, s)).explained(&p.name, &meaning)
+    });
+    with_ridges.rows(slopes)
 }
 
 fn sentence(peak: &Roof, memory: &Roof, dots: &[Spot]) -> String {

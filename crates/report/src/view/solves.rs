@@ -5,14 +5,15 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Measurement, Params, Solution, Trial, Verdict, format_count};
+use proofmark_model::{Measurement, Params, Solution, Statistics, Trial, Verdict, format_count};
 use serde::Serialize;
 
-use super::keyed::named;
-use super::label::{Group, title, why_missing, why_no_trials};
+use super::columns::{Columns, Entry};
+use super::keyed::{named, parameter};
+use super::label::{Group, why_missing, why_no_trials};
 use super::matrix::ROWS;
 use super::num::Scale;
-use super::table::{Cell, Table};
+use super::table::Table;
 use super::text::plural;
 
 const LDA: &str = "Leading dimension: elements in memory from the start of one column to the start \
@@ -36,9 +37,6 @@ pub struct Solves {
     pub left_out: String,
 }
 
-/// A point's trial; a point without any has none.
-type Solve<'a> = (&'a Measurement, Option<&'a Trial>);
-
 pub fn any(group: &Group) -> bool {
     group.all.iter().flat_map(|m| &m.trials).any(|t| t.solution.is_some())
 }
@@ -60,19 +58,20 @@ pub fn collect(group: &Group, scale: &Scale) -> Solves {
 /// Every solve, by size.
 pub fn listing(group: &Group, scale: &Scale) -> Table {
     let solves = by_size(group).into_iter().flat_map(|m| match m.trials.is_empty() {
-        true => vec![(m, None)],
-        false => m.trials.iter().map(|t| (m, Some(t))).collect(),
+        true => vec![(m, Vec::new())],
+        false => m.trials.iter().map(|t| (m, vec![t])).collect(),
     });
     listed(group, scale, "every solve", solves)
 }
 
 /// The worst solve of each point that fails.
 fn failing(group: &Group, scale: &Scale) -> Table {
+    let fails = |t: &Trial| t.solution.as_ref().is_some_and(|s| !s.passes());
     let fail = |m: &&Measurement| m.trials.iter().any(fails);
     let solves = by_size(group).into_iter().filter(fail).map(|m| {
         let of =
             |t: &&Trial| t.solution.as_ref().map_or(f64::NEG_INFINITY, |s| s.normalised_residual);
-        (m, m.trials.iter().max_by(|a, b| of(a).total_cmp(&of(b))))
+        (m, m.trials.iter().max_by(|a, b| of(a).total_cmp(&of(b))).into_iter().collect())
     });
     listed(group, scale, "the worst solve of each configuration that fails", solves)
 }
@@ -97,10 +96,6 @@ fn by_size<'a>(group: &Group<'a>) -> Vec<&'a Measurement> {
     all
 }
 
-fn fails(t: &Trial) -> bool {
-    t.solution.as_ref().is_some_and(|s| !s.passes())
-}
-
 /// Parameters that name the rows besides the size.
 fn others<'a>(group: &Group<'a>) -> Vec<&'a str> {
     let several = |name: &&str| {
@@ -110,132 +105,131 @@ fn others<'a>(group: &Group<'a>) -> Vec<&'a str> {
     group.varying.iter().copied().filter(several).collect()
 }
 
-/// A table with the columns that both have in common: the point, and how the matrix lies.
-fn start(group: &Group, what: &str) -> Table {
+/// A point with those of its trials that the row is about.
+type Row<'a> = (&'a Measurement, Vec<&'a Trial>);
+
+fn solutions<'a>((_, trials): &Row<'a>) -> impl Iterator<Item = &'a Solution> {
+    trials.iter().filter_map(|t| t.solution.as_ref())
+}
+
+fn why_no_solution((m, trials): &Row) -> String {
+    if trials.is_empty() { why_no_trials(m) } else { why_missing(m, "solution", NONE) }
+}
+
+/// The point and how the matrix lies, `more`, the greatest residual, and whether it passes.
+fn columns<'a>(
+    group: &'a Group,
+    what: &str,
+    more: impl FnOnce(Columns<'a, Row<'a>>) -> Columns<'a, Row<'a>>,
+    check: fn(&Row) -> Entry,
+) -> Columns<'a, Row<'a>> {
     let others = others(group);
     let names = [&[Params::SIZE], &others[..]].concat();
     let same = group.all.first().map_or_else(String::new, |m| group.short_without(m, &names));
-    let mut table = Table::new(named(group, what, &same)).number("Size");
-    for name in &others {
-        let numeric = group.all.iter().any(|m| m.params.int(name).is_some());
-        table = if numeric { table.number(title(name)) } else { table.column(title(name)) };
-    }
-    table.keys = 1 + others.len();
-    table.number("LDA").explained("LDA", LDA).spare(2).measured("Align", "B").spare(3)
-}
-
-fn keys(group: &Group, m: &Measurement, table: &mut Table) -> Vec<Cell> {
-    let mut parameters = vec![Params::SIZE];
-    parameters.extend(others(group));
-    let none = || "not a parameter of this configuration".to_owned();
-    parameters.iter().map(|name| table.maybe(group.text(m, name), none)).collect()
-}
-
-fn normalised(table: Table) -> Table {
+    let table = Columns::new(named(group, what, &same)).number("Size", |(m, _): &Row| {
+        group.text(m, Params::SIZE).ok_or("not a parameter of this configuration")
+    });
     let about = format!(
         "The residual divided by eps (|A| |x| + |b|) n, as in HPL, with norms of the largest row sum \
          and eps = 2^-53. The check passes below {}.",
         Solution::THRESHOLD
     );
-    table.number("Residual(norm)").explained("Residual(norm)", &about).column("Check")
+    let table = others
+        .iter()
+        .fold(table, |table, name| parameter(table, group, name))
+        .keys()
+        .number("LDA", |row| span(row, |s| s.leading_dimension))
+        .explained("LDA", LDA)
+        .spare(2)
+        .measured("Align", "B", |row| span(row, |s| s.alignment))
+        .spare(3);
+    more(table)
+        .number("Residual(norm)", |row| greatest(row, |s| s.normalised_residual))
+        .explained("Residual(norm)", &about)
+        .column("Check", check)
 }
 
 fn listed<'a>(
-    group: &Group<'a>,
-    scale: &Scale,
+    group: &'a Group,
+    scale: &'a Scale,
     what: &str,
-    solves: impl Iterator<Item = Solve<'a>>,
+    solves: impl Iterator<Item = Row<'a>>,
 ) -> Table {
-    let table = start(group, what).measured("Time", "s").number(scale.label());
-    let mut table = normalised(table.number("Residual").explained("Residual", RESIDUAL));
-    for (m, trial) in solves {
-        let mut cells = keys(group, m, &mut table);
-        let solution = trial.and_then(|t| t.solution.as_ref());
-        let none = || trial.map_or_else(|| why_no_trials(m), |_| why_missing(m, "solution", NONE));
-        for read in [|s: &Solution| s.leading_dimension, |s: &Solution| s.alignment] {
-            cells.push(table.maybe(solution.map(|s| format_count(read(s))), none));
-        }
-        cells.push(table.maybe(trial.map(|t| seconds(t.seconds)), || why_no_trials(m)));
-        cells.push(table.maybe(trial.and_then(|t| scale.number(t.value)), || why_no_trials(m)));
-        for read in [|s: &Solution| s.residual, |s: &Solution| s.normalised_residual] {
-            cells.push(table.maybe(solution.map(|s| scientific(read(s))), none));
-        }
-        cells.push(match solution {
-            Some(s) => check(s.passes()),
-            None => table.missing(none()),
-        });
-        table.push(cells);
-    }
-    table
+    let more = |table: Columns<'a, Row<'a>>| {
+        table
+            .measured("Time", "s", |(m, trials)| {
+                trials.first().map(|t| seconds(t.seconds)).ok_or_else(|| why_no_trials(m))
+            })
+            .number(scale.label(), |(m, trials)| {
+                let rate = trials.first().and_then(|t| scale.number(t.value));
+                rate.ok_or_else(|| why_no_trials(m))
+            })
+            .number("Residual", |row| greatest(row, |s| s.residual))
+            .explained("Residual", RESIDUAL)
+    };
+    let check = |row: &Row| match solutions(row).next() {
+        Some(s) => passed(s.passes()),
+        None => Err(why_no_solution(row)).into(),
+    };
+    columns(group, what, more, check).rows(solves)
 }
 
-fn summary(group: &Group, scale: &Scale) -> Table {
-    let what = "average and maximum rate, and the largest residual, by size";
-    let mut table = normalised(
-        start(group, what)
-            .measured("Average", scale.label())
-            .measured("Std Dev", scale.label())
+fn summary<'a>(group: &'a Group, scale: &'a Scale) -> Table {
+    let statistic = |read: fn(&Statistics) -> Option<f64>| {
+        move |(m, _): &Row| {
+            let of = m.summary.as_ref().map(|s| &s.trials).ok_or_else(|| why_no_trials(m))?;
+            let why = || why_missing(m, "summary.trials.sd", "one trial has no deviation");
+            read(of).and_then(|v| scale.number(v)).ok_or_else(why)
+        }
+    };
+    let more = |table: Columns<'a, Row<'a>>| {
+        table
+            .measured("Average", scale.label(), statistic(|t| Some(t.mean)))
+            .measured("Std Dev", scale.label(), statistic(|t| t.sd))
             .spare(2)
-            .measured("Maximal", scale.label())
-            .number("trials"),
-    );
-    for m in by_size(group) {
-        let solutions: Vec<&Solution> =
-            m.trials.iter().filter_map(|t| t.solution.as_ref()).collect();
-        let none = || match m.trials[..] {
-            [] => why_no_trials(m),
-            _ => why_missing(m, "solution", NONE),
-        };
-        let mut cells = keys(group, m, &mut table);
-        for read in [|s: &Solution| s.leading_dimension, |s: &Solution| s.alignment] {
-            cells.push(table.maybe(span(solutions.iter().map(|s| read(s))), none));
-        }
-        let of = m.summary.as_ref().map(|s| &s.trials);
-        for value in [of.map(|t| t.mean), of.and_then(|t| t.sd), of.map(|t| t.max)] {
-            cells.push(table.maybe(value.and_then(|v| scale.number(v)), || match of {
-                None => why_no_trials(m),
-                Some(_) => why_missing(m, "summary.trials.sd", "one trial has no deviation"),
-            }));
-        }
-        cells.push(Cell::text(m.trials.len().to_string()));
-        let worst = solutions.iter().map(|s| s.normalised_residual).reduce(f64::max);
-        cells.push(table.maybe(worst.map(scientific), none));
-        cells.push(checked(m, &solutions, &mut table));
-        table.push(cells);
-    }
-    table
+            .measured("Maximal", scale.label(), statistic(|t| Some(t.max)))
+            .number("trials", |(_, trials)| trials.len().to_string())
+    };
+    let what = "average and maximum rate, and the largest residual, by size";
+    let rows = by_size(group).into_iter().map(|m| (m, m.trials.iter().collect()));
+    columns(group, what, more, checked).rows(rows)
 }
 
 /// `pass` if all trials do; a trial without a solution leaves it open.
-fn checked(m: &Measurement, solutions: &[&Solution], table: &mut Table) -> Cell {
-    let failed = solutions.iter().filter(|s| !s.passes()).count();
-    let (all, open) = (m.trials.len(), m.trials.len() - solutions.len());
+fn checked(row: &Row) -> Entry {
+    let failed = solutions(row).filter(|s| !s.passes()).count();
+    let (all, open) = (row.1.len(), row.1.len() - solutions(row).count());
     let of_trials = format!("of {}", plural(all as u64, "trial"));
     if failed > 0 {
         let below = Solution::THRESHOLD;
         let note = format!("Residual(norm) is not below {below} in {failed} {of_trials}");
-        return Cell { note: Some(table.note(note)), ..check(false) };
+        return passed(false).noted(note);
     }
     match (all, open) {
-        (0, _) => table.missing(why_no_trials(m)),
-        (_, 0) => check(true),
-        _ => table.missing(format!("the run file holds no solution of {open} {of_trials}")),
+        (0, _) => Err(why_no_trials(row.0)).into(),
+        (_, 0) => passed(true),
+        _ => Err(format!("the run file holds no solution of {open} {of_trials}")).into(),
     }
 }
 
-fn check(passes: bool) -> Cell {
+fn passed(passes: bool) -> Entry {
     match passes {
-        true => Cell::text("pass"),
-        false => Cell { verdict: Some(Verdict::Invalid), ..Cell::text("FAIL") },
+        true => "pass".into(),
+        false => Entry::from("FAIL").coloured(Some(Verdict::Invalid)),
     }
+}
+
+fn greatest(row: &Row, read: fn(&Solution) -> f64) -> Result<String, String> {
+    let most = solutions(row).map(read).reduce(f64::max);
+    most.map(scientific).ok_or_else(|| why_no_solution(row))
 }
 
 /// One value, or the least and the greatest.
-fn span(values: impl Iterator<Item = u64>) -> Option<String> {
-    let values: BTreeSet<u64> = values.collect();
-    let (least, most) = (*values.first()?, *values.last()?);
+fn span(row: &Row, read: fn(&Solution) -> u64) -> Result<String, String> {
+    let [least, most] = [solutions(row).map(read).min(), solutions(row).map(read).max()];
+    let (least, most) = least.zip(most).ok_or_else(|| why_no_solution(row))?;
     let text = format_count(least);
-    Some(if least == most { text } else { format!("{text}–{}", format_count(most)) })
+    Ok(if least == most { text } else { format!("{text}–{}", format_count(most)) })
 }
 
 /// Seconds with the digits that a solve of milliseconds needs.

@@ -86,16 +86,11 @@ pub fn charts(groups: &[Group]) -> Vec<BarChart> {
     let mut points: Vec<BarGroup> = rows.filter_map(|(_, of)| point(&of, &mut tools)).collect();
     // A workload without a tool has its share in the table and with its headline.
     points.retain(|p| p.bars.len() > 1);
-    let all = points.len().div_ceil(WORKLOADS);
-    let more = points.len().saturating_sub(WORKLOADS * CHARTS);
-    let chart = |(i, points): (usize, &[BarGroup])| {
-        let part =
-            if all > 1 { format!(" ({} of {})", i + 1, all.min(CHARTS)) } else { String::new() };
-        let title = format!("Share of the ceiling: proofmark and reference tools{part}");
-        let more = left_out(if i + 1 == CHARTS { more } else { 0 }, "workload", "in the table");
-        BarChart::new(title, "% of the ceiling", points.to_vec(), more)
-    };
-    points.chunks(WORKLOADS).enumerate().take(CHARTS).map(chart).collect()
+    let more =
+        left_out(points.len().saturating_sub(WORKLOADS * CHARTS), "workload", "in the table");
+    points.truncate(WORKLOADS * CHARTS);
+    let title = "Share of the ceiling: proofmark and reference tools";
+    BarChart::in_parts(title, "% of the ceiling", &points, WORKLOADS, &more)
 }
 
 /// Ours and each tool's; `None` without a share of our own.

@@ -11,8 +11,7 @@ pub use self::words::in_short;
 use super::chart::{Axis, Chart, Kind, Mark, Rule, RuleKind, Series, Spot, doubt};
 use super::label::Group;
 use super::num::Scale;
-use super::series::title;
-use super::series::value::on_axis;
+use super::series::{both_on_axis, on_axis, title};
 use super::table::Table;
 use super::text::plural;
 use super::verdict_mark;
@@ -132,11 +131,15 @@ fn timeline(group: &Group, m: &Measurement, scale: &Scale) -> Option<Timeline> {
     let samples = Series { kind: Kind::Samples, ..samples };
     let count = samples.spots.len() as u64;
     let at = |s: f64| clock.at(s.clamp(0.0, until_s));
-    let both = |[a, b]: [f64; 2]| Some([on_axis(scale, a)?, on_axis(scale, b)?]);
     let mut lines = trend(m, scale, until_s, clock).into_iter().collect::<Vec<_>>();
     lines.extend(series.levels.iter().filter_map(|l| {
         let (value, about) = (on_axis(scale, l.median)?, words::level(l, scale)?);
-        let mark = Mark { value, about, interval: l.ci95.and_then(both), ..Mark::default() };
+        let mark = Mark {
+            value,
+            about,
+            interval: l.ci95.and_then(|i| both_on_axis(scale, i)),
+            ..Mark::default()
+        };
         let spots = vec![Spot { at: at(l.from_s), mark, ..Spot::default() }];
         let line = vec![[at(l.from_s), value], [at(l.until_s), value]];
         let name = "level with its 95 % interval".to_owned();

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::{Mark, doubt};
+use crate::view::text::{enclosed, joined};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Bar {
@@ -50,9 +51,26 @@ pub struct BarChart {
 impl BarChart {
     /// The chart of these groups.
     pub fn new(title: String, unit: &str, groups: Vec<BarGroup>, left_out: String) -> Self {
-        let all: Vec<String> = groups.iter().map(describe).collect();
-        let description = format!("Figures in {unit}. {}.", all.join(". "));
+        let all = joined(groups.iter().map(describe), ". ");
+        let description = format!("Figures in {unit}. {all}.");
         Self { title, description, unit: unit.to_owned(), groups, left_out }
+    }
+
+    /// Charts of so many groups each, numbered where they are several; the last says what is left out.
+    pub fn in_parts(
+        title: &str,
+        unit: &str,
+        groups: &[BarGroup],
+        each: usize,
+        left_out: &str,
+    ) -> Vec<Self> {
+        let count = groups.len().div_ceil(each);
+        let part = |(i, part): (usize, &[BarGroup])| {
+            let number = if count > 1 { format!(" ({} of {count})", i + 1) } else { String::new() };
+            let left_out = if i + 1 == count { left_out } else { "" };
+            Self::new(format!("{title}{number}"), unit, part.to_vec(), left_out.to_owned())
+        };
+        groups.chunks(each).enumerate().map(part).collect()
     }
 }
 
@@ -63,7 +81,6 @@ fn describe(group: &BarGroup) -> String {
         format!("{} {}{share}{doubt}", b.name, b.mark.text)
     };
     let ceiling = group.ceiling.as_ref().map(|c| format!("ceiling {}", c.text));
-    let all: Vec<String> = group.bars.iter().map(bar).chain(ceiling).collect();
-    let name = if group.name.is_empty() { String::new() } else { format!("{}: ", group.name) };
-    name + &all.join(", ")
+    let all = group.bars.iter().map(bar).chain(ceiling);
+    enclosed("", &group.name, ": ") + &joined(all, ", ")
 }

@@ -147,14 +147,6 @@ impl Series {
     }
 }
 
-/// Adds a value to the series of that name.
-pub fn add(series: &mut Vec<(String, Vec<Spot>)>, name: String, spot: Spot) {
-    match series.iter_mut().find(|(known, _)| *known == name) {
-        Some((_, spots)) => spots.push(spot),
-        None => series.push((name, vec![spot])),
-    }
-}
-
 impl Chart {
     /// Over these axes; one upwards with all that the series show, logarithmic if that is asked for.
     pub fn new(

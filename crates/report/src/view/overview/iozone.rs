@@ -3,15 +3,16 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Measurement, Unit, Verdict, format_size};
+use proofmark_model::{Measurement, Unit, format_size};
 
 use crate::view::columns::{Columns, Entry};
-use crate::view::disk::{distance, way};
+use crate::view::disk::distance;
 use crate::view::grouping::grouped;
-use crate::view::label::{Group, best_usable, why_no_trials};
+use crate::view::keyed::figure;
+use crate::view::label::{Group, best_usable};
 use crate::view::num::Scale;
 use crate::view::table::Table;
-use crate::view::text::{enclosed, joined};
+use crate::view::text::enclosed;
 
 /// Tables at most, and record sizes in one.
 const TABLES: usize = 12;
@@ -68,7 +69,7 @@ fn matrix(group: &Group, of: &[&Measurement], name: &str, scale: &Scale) -> Opti
     for of_record in records {
         table = table.number(&format_size(of_record), move |size| {
             let here = |m: &&Measurement| file(m) == Some(*size) && record(m) == Some(of_record);
-            figure(of.iter().copied().find(here), scale)
+            entry(of.iter().copied().find(here), scale)
         });
     }
     Some(table.rows(files))
@@ -96,19 +97,12 @@ fn by_operation(all: &[&Group], scale: &Scale) -> Option<Table> {
             let here = || points.iter().copied().filter(|m| record(m) == Some(*size));
             let nearest = here().map(near).min();
             let here: Vec<&Measurement> = here().filter(|m| Some(near(m)) == nearest).collect();
-            figure(best_usable(&here).map(|(m, _)| m).or(here.first().copied()), scale)
+            entry(best_usable(&here).map(|(m, _)| m).or(here.first().copied()), scale)
         });
     }
     Some(table.rows(records))
 }
 
-/// A figure; one that was reached through the page cache, or is not valid, says so.
-fn figure(m: Option<&Measurement>, scale: &Scale) -> Entry {
-    let Some(m) = m else { return Err("not measured").into() };
-    let text = m.summary.as_ref().and_then(|s| scale.number(s.value()));
-    let Some(text) = text else { return Err(why_no_trials(m)).into() };
-    let way = way(m).filter(|way| !way.starts_with("direct"));
-    let doubt = Some(m.verdict).filter(|v| *v != Verdict::Valid);
-    let doubt = doubt.map(|verdict| format!("{verdict}: see the findings"));
-    Entry::from(text).noted(joined(way.into_iter().chain(doubt), ", "))
+fn entry(m: Option<&Measurement>, scale: &Scale) -> Entry {
+    m.map_or_else(|| Err("not measured").into(), |m| figure(m, scale))
 }

@@ -6,8 +6,7 @@ use super::{chosen, tools};
 use crate::view::chart::{Bar, BarChart, BarGroup, Limit, Mark, left_out};
 use crate::view::label::Group;
 use crate::view::num::{Scale, percent};
-use crate::view::series::value::on_axis;
-use crate::view::series::{drawable, mark, title};
+use crate::view::series::{both_on_axis, drawable, mark, mark_at, on_axis, title};
 use crate::view::text::{clean, joined};
 use crate::view::verdict_mark;
 
@@ -17,22 +16,9 @@ const CHARTS: usize = 2;
 /// The charts of one workload; none where they would show no more than a row of the table.
 pub fn references(group: &Group, scale: &Scale) -> Vec<BarChart> {
     let (points, more) = points(group, scale);
-    let charts: Vec<&[BarGroup]> = points.chunks(POINTS).collect();
-    let of = |(i, points): (usize, &&[BarGroup])| {
-        let more = if i + 1 == charts.len() { more } else { 0 };
-        BarChart::new(
-            title(group, "compared with reference tools", &part(i, charts.len())),
-            scale.label(),
-            points.to_vec(),
-            left_out(more, "configuration", "in the table"),
-        )
-    };
-    charts.iter().enumerate().map(of).collect()
-}
-
-/// `2 of 3`; nothing where there is but one.
-fn part(at: usize, of: usize) -> String {
-    if of > 1 { format!("{} of {of}", at + 1) } else { String::new() }
+    let title = title(group, "compared with reference tools", "");
+    let more = left_out(more, "configuration", "in the table");
+    BarChart::in_parts(&title, scale.label(), &points, POINTS, &more)
 }
 
 /// The points that are drawn, in the order of rows, and how many with a tool are not: those that
@@ -90,17 +76,8 @@ fn tool(group: &Group, m: &Measurement, r: &Reference, scale: &Scale, who: usize
         Some(verdict_mark(r.verdict).to_owned()),
     ];
     let named = joined([clean(&format!("{} {}", r.tool, r.version)), group.short(m)], ", ");
-    Some(Bar {
-        who,
-        name: clean(&r.tool),
-        mark: Mark {
-            value: on_axis(scale, r.value)?,
-            text: scale.number(r.value)?,
-            about: format!("{named}: {}", joined(parts.into_iter().flatten(), ", ")),
-            interval: interval.and_then(|[a, b]| Some([on_axis(scale, a)?, on_axis(scale, b)?])),
-            verdict: r.verdict,
-            ..Mark::default()
-        },
-        efficiency,
-    })
+    let about = format!("{named}: {}", joined(parts.into_iter().flatten(), ", "));
+    let interval = interval.and_then(|i| both_on_axis(scale, i));
+    let mark = Mark { interval, ..mark_at(scale, r.value, about, r.verdict)? };
+    Some(Bar { who, name: clean(&r.tool), mark, efficiency })
 }

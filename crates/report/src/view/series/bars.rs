@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use proofmark_model::{Measurement, Params};
 
 use super::panels::{Panel, panels};
-use super::{drawable, mark, title};
+use super::{drawable, line_name, mark, title};
 use crate::view::chart::{Bar, BarChart, BarGroup, left_out};
 use crate::view::label::{Group, best_usable, like};
 use crate::view::num::{Scale, percent};
-use crate::view::text::plural;
+use crate::view::text::{joined, plural};
 
 /// Bars in one chart.
 const BARS: usize = 12;
@@ -52,10 +52,7 @@ fn compared<'a>(
 fn bar_chart(group: &Group, scale: &Scale, panel: &Panel, threads: u64) -> BarChart {
     let said: Vec<&str> = panel.said.iter().copied().filter(|n| *n != "isa").collect();
     let bar = |m: &&Measurement| {
-        let name = match group.short_without(m, &said) {
-            name if name.is_empty() => "figure".to_owned(),
-            name => name,
-        };
+        let name = line_name(group, m, &said);
         let efficiency = m.efficiency.and_then(percent);
         Some(Bar { name, who: 0, mark: mark(group, m, scale)?, efficiency })
     };
@@ -68,8 +65,7 @@ fn bar_chart(group: &Group, scale: &Scale, panel: &Panel, threads: u64) -> BarCh
         group.short_without(m, &but.copied().collect::<Vec<_>>())
     });
     let names = [panel.name.clone(), plural(threads, "thread"), along];
-    let names: Vec<String> = names.into_iter().filter(|n| !n.is_empty()).collect();
-    let title = title(group, "rate by instruction set", &names.join(", "));
+    let title = title(group, "rate by instruction set", &joined(names, ", "));
     let bars = BarGroup { name: String::new(), bars, ceiling: None };
     BarChart::new(title, scale.label(), vec![bars], left_out(more, "bar", "in the table"))
 }

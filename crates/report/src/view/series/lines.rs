@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{Measurement, Subsystem, Unit};
 
-use super::across::Across;
+use super::across::{Across, across};
 use super::panels::{Panel, panels};
 use super::value::Value;
-use super::{drawable, follows, title};
-use crate::view::chart::{Chart, LINES, Series, Spot, add};
+use super::{drawable, follows, line_name, title};
+use crate::view::chart::{Chart, LINES, Series, Spot};
 use crate::view::disk::{WAY, chart_iops, iops, way};
+use crate::view::grouping::{distinct, grouped};
 use crate::view::label::Group;
 use crate::view::network::round_trips;
 use crate::view::num::Scale;
@@ -25,10 +26,8 @@ const FALL: &str = "Arrow: the rate fell from the burst rate to the sustained ra
 /// one along each other parameter.
 pub fn lines(group: &Group, scale: &Scale) -> Vec<Chart> {
     let drawn = drawable(group, scale);
-    let mut ways: Vec<Option<String>> = drawn.iter().map(|m| way(m)).collect();
+    let mut ways: Vec<Option<String>> = distinct(drawn.iter().map(|m| way(m)));
     ways.sort_by_key(|way| !way.as_ref().is_some_and(|w| w.starts_with("direct")));
-    let mut seen = BTreeSet::new();
-    ways.retain(|way| seen.insert(way.clone()));
     let mut out = Vec::new();
     for of in ways {
         let part: Vec<&Measurement> = drawn.iter().copied().filter(|m| way(m) == of).collect();
@@ -37,7 +36,7 @@ pub fn lines(group: &Group, scale: &Scale) -> Vec<Chart> {
         let others = PARAMETERS.into_iter().filter(other);
         let others = others.filter_map(|n| along(group, scale, n, &part)).flatten();
         let others: Vec<Chart> = others.collect();
-        out.extend(first.into_iter().chain(others));
+        out.extend([first, others].concat());
     }
     out
 }
@@ -69,7 +68,7 @@ fn along<'a>(
     let company =
         |m: &&Measurement| !is_io(m) || points.get(&name(m)).is_some_and(|count| *count > 1);
     let members: Vec<&Measurement> = part.iter().copied().filter(company).collect();
-    let across = Across::for_parameter(group, parameter, &members)?;
+    let across = across(group, parameter, &members)?;
     // As in the headline, random I/O is counted in operations; of several block sizes the rates compare better.
     let count = group.axis == "queue_depth" && parameter != "block_size";
     let value = match count && members.iter().all(|m| iops(m).is_some()) {
@@ -110,7 +109,7 @@ fn chart(
     panel: &Panel,
     name: &str,
 ) -> Chart {
-    let rings = if across.is_n() { saturation::points(group, &panel.members) } else { Vec::new() };
+    let rings = if across.is_n { saturation::points(group, &panel.members) } else { Vec::new() };
     let iops = chart_iops(panel.members.iter().copied());
     let times: Vec<f64> = panel.members.iter().filter_map(|m| value.read(group, m)).collect();
     let times = Scale::for_values(&times, Unit::Second);
@@ -120,42 +119,37 @@ fn chart(
         Value::P50 => times.clone(),
         _ => rates.clone(),
     };
-    let mut lines = Vec::new();
-    for m in &panel.members {
-        let found = across.place(group, m).zip(value.mark(group, m, &scales(m)));
-        let Some(((at, x), mut mark)) = found else { continue };
+    let spot = |m: &&Measurement| {
+        let ((at, x), mut mark) = (across.place)(m).zip(value.mark(group, m, &scales(m)))?;
         let saturates = rings.iter().any(|ring| std::ptr::eq(*ring, *m));
         if saturates {
             mark.about.push_str(", saturates here");
         }
-        let name = match group.short_without(m, &panel.said) {
-            name if name.is_empty() => "figure".to_owned(),
-            name => name,
-        };
-        add(&mut lines, name, Spot { at, x, mark, saturates, ..Spot::default() });
-    }
+        Some((line_name(group, m, &panel.said), Spot { at, x, mark, saturates, ..Spot::default() }))
+    };
     let line = |(name, spots): (String, Vec<Spot>)| {
         let mut line = Series::through(&name, spots);
-        if across.is_n() {
+        if across.is_n {
             let ceilings = line.spots.iter().filter_map(|s| Some([s.at, s.mark.ceiling?]));
             line.ceiling = ceilings.collect();
         }
         line
     };
-    let series: Vec<Series> = lines.into_iter().map(line).collect();
-    let (rules, about) = across.rules(group);
+    let series: Vec<Series> =
+        grouped(panel.members.iter().filter_map(spot)).into_iter().map(line).collect();
+    let (rules, about) = &across.rules;
     let spots = || series.iter().flat_map(|s| &s.spots);
     let key = [
         (RING, spots().any(|s| s.saturates)),
         (FALL, spots().any(|s| s.mark.fall.is_some())),
-        (&about, !about.is_empty()),
+        (about, !about.is_empty()),
     ];
     let key: Vec<&str> = key.iter().filter(|(_, there)| *there).map(|(text, _)| *text).collect();
     // Rates of a CPU are compared with their ceilings and with zero.
     let may_be_log = panel.members.iter().all(|m| m.subsystem != Subsystem::Cpu);
     let unit = panel.members.first().map(|m| scales(m).label().to_owned()).unwrap_or_default();
-    let title = title(group, &format!("{} by {}", value.noun(group), across.name()), name);
-    let words = [&*unit, across.name()];
+    let title = title(group, &format!("{} by {}", value.noun(group), across.name), name);
+    let words = [&*unit, &across.name];
     let chart = Chart::highest(title, across.axis.clone(), words, may_be_log, series);
-    Chart { rules, key: key.join(" "), ..chart }
+    Chart { rules: rules.clone(), key: key.join(" "), ..chart }
 }

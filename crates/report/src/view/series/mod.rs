@@ -16,10 +16,11 @@ use proofmark_model::Measurement;
 
 pub use self::bars::bars;
 pub use self::lines::lines;
-pub use self::value::{mark, on_axis};
+pub use self::value::{both_on_axis, mark, mark_at, on_axis};
 use super::disk::way;
 use super::label::Group;
 use super::num::Scale;
+use super::text::enclosed;
 
 /// Parameters that another one decides, so that points along it may differ in them too: one
 /// I/O at a time needs no engine for many, and each depth has one engine.
@@ -42,10 +43,11 @@ pub fn drawable<'a>(group: &Group<'a>, scale: &Scale) -> Vec<&'a Measurement> {
 
 /// The title of a chart: the workload, what is drawn, and of which points.
 pub fn title(group: &Group, what: &str, name: &str) -> String {
-    let workload = group.heading();
-    if name.is_empty() {
-        format!("{workload}: {what}")
-    } else {
-        format!("{workload}: {what} ({name})")
-    }
+    format!("{}: {what}{}", group.heading(), enclosed(" (", name, ")"))
+}
+
+/// The parameters of a point that its chart does not say; `figure` where it says all.
+fn line_name(group: &Group, m: &Measurement, said: &[&str]) -> String {
+    let name = group.short_without(m, said);
+    if name.is_empty() { "figure".to_owned() } else { name }
 }

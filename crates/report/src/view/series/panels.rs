@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use proofmark_model::{Measurement, Param};
 
+use crate::view::grouping::grouped;
 use crate::view::label::Group;
 
 /// Charts of one kind for one workload.
@@ -29,8 +30,10 @@ pub fn panels<'a>(
     let mut said: Vec<&str> = axis.to_vec();
     let mut splitting: Vec<&str> = Vec::new();
     loop {
-        let parts = split(members, &splitting);
-        let crowded = parts.iter().any(|p| combinations(group, p, &said) > most);
+        let key = |m: &Measurement| splitting.iter().map(|n| m.params.get(n).cloned()).collect();
+        let parts = grouped(members.iter().map(|m| (key(m), *m)));
+        let parts: Vec<(Vec<Option<Param>>, Vec<&Measurement>)> = parts;
+        let crowded = parts.iter().any(|(_, p)| combinations(group, p, &said) > most);
         let values = |n| members.iter().map(|m| m.params.get(n)).collect::<BTreeSet<_>>().len();
         let unsaid = group.varying.iter().copied().filter(|n| !said.contains(n));
         let next = unsaid.map(|n| (values(n), n)).filter(|(values, _)| *values > 1).min();
@@ -42,7 +45,7 @@ pub fn panels<'a>(
             _ => {
                 let all = group.varying.iter().chain(&group.fixed).copied();
                 let others: Vec<&str> = all.filter(|n| !splitting.contains(n)).collect();
-                let panel = |members: Vec<&'a Measurement>| {
+                let panel = |(_, members): (Vec<Option<Param>>, Vec<&'a Measurement>)| {
                     let first = members.first();
                     let name = first.map_or_else(String::new, |m| group.short_without(m, &others));
                     Panel { name, said: said.clone(), members }
@@ -51,18 +54,6 @@ pub fn panels<'a>(
             }
         }
     }
-}
-
-fn split<'a>(members: &[&'a Measurement], by: &[&str]) -> Vec<Vec<&'a Measurement>> {
-    let mut parts: Vec<(Vec<Option<&Param>>, Vec<&Measurement>)> = Vec::new();
-    for m in members {
-        let key: Vec<Option<&Param>> = by.iter().map(|n| m.params.get(n)).collect();
-        match parts.iter_mut().find(|(k, _)| *k == key) {
-            Some((_, part)) => part.push(m),
-            None => parts.push((key, vec![m])),
-        }
-    }
-    parts.into_iter().map(|(_, part)| part).collect()
 }
 
 fn combinations(group: &Group, members: &[&Measurement], said: &[&str]) -> usize {

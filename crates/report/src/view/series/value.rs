@@ -1,12 +1,13 @@
 //! What a chart shows of a measurement.
 
-use proofmark_model::{Measurement, Unit};
+use proofmark_model::{Measurement, Unit, Verdict};
 
 use crate::view::chart::{AXIS, Mark};
 use crate::view::disk::{fall, fall_phrase};
 use crate::view::label::{Group, interval};
 use crate::view::num::{Scale, percent};
 use crate::view::operation;
+use crate::view::text::{enclosed, joined};
 use crate::view::verdict_mark;
 
 #[derive(Debug, Clone, Copy)]
@@ -57,20 +58,15 @@ impl Value {
             Self::P50 => (format!("{place}: {}", operation::phrase(m)?), None),
             Self::TimeOf(amount) => {
                 let of = |rate: f64| on_axis(scale, amount(group, m)? / rate);
-                let name = [group.heading(), place].join(", ");
-                let about =
-                    format!("{}: {}", name.trim_end_matches(", "), scale.with_label(value)?);
-                (about, interval(m).and_then(|[low, high]| Some([of(high)?, of(low)?])))
+                let name = joined([group.heading(), place], ", ");
+                (
+                    format!("{name}: {}", scale.with_label(value)?),
+                    interval(m).and_then(|[low, high]| Some([of(high)?, of(low)?])),
+                )
             }
         };
-        Some(Mark {
-            value: on_axis(scale, value)?,
-            text: scale.number(value)?,
-            about: format!("{about}, {}", verdict_mark(m.verdict)),
-            interval,
-            verdict: m.verdict,
-            ..Mark::default()
-        })
+        let about = format!("{about}, {}", verdict_mark(m.verdict));
+        Some(Mark { interval, ..mark_at(scale, value, about, m.verdict)? })
     }
 }
 
@@ -79,18 +75,25 @@ pub fn on_axis(scale: &Scale, value: f64) -> Option<f64> {
     Some(scale.scaled(value)).filter(|v| v.is_finite() && v.abs() < AXIS)
 }
 
+/// Both ends of an interval on a scale.
+pub fn both_on_axis(scale: &Scale, [low, high]: [f64; 2]) -> Option<[f64; 2]> {
+    Some([on_axis(scale, low)?, on_axis(scale, high)?])
+}
+
+/// A value with its text; `None` where it has no place.
+pub fn mark_at(scale: &Scale, value: f64, about: String, verdict: Verdict) -> Option<Mark> {
+    let (value, text) = (on_axis(scale, value)?, scale.number(value)?);
+    Some(Mark { value, text, about, verdict, ..Mark::default() })
+}
+
 /// The figure of a measurement, with its interval and its ceiling.
 pub fn mark(group: &Group, m: &Measurement, scale: &Scale) -> Option<Mark> {
     let value = m.summary.as_ref()?.value();
-    let both = |[a, b]: [f64; 2]| Some([on_axis(scale, a)?, on_axis(scale, b)?]);
     Some(Mark {
-        value: on_axis(scale, value)?,
-        text: scale.number(value)?,
-        about: about(group, m, scale, value),
-        interval: interval(m).and_then(both),
+        interval: interval(m).and_then(|i| both_on_axis(scale, i)),
         ceiling: m.ceiling.as_ref().and_then(|c| on_axis(scale, c.value)),
-        fall: fall(m).and_then(both),
-        verdict: m.verdict,
+        fall: fall(m).and_then(|f| both_on_axis(scale, f)),
+        ..mark_at(scale, value, about(group, m, scale, value), m.verdict)?
     })
 }
 
@@ -111,9 +114,5 @@ fn about(group: &Group, m: &Measurement, scale: &Scale, value: f64) -> String {
         fall_phrase(m, scale),
         group.oversubscribed(m).then(|| "oversubscribed".to_owned()),
     ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    match group.short(m) {
-        point if point.is_empty() => parts.join(", "),
-        point => format!("{point}: {}", parts.join(", ")),
-    }
+    enclosed("", &group.short(m), ": ") + &joined(parts.into_iter().flatten(), ", ")
 }

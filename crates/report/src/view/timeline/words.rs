@@ -6,11 +6,12 @@ use proofmark_model::{
 };
 
 use super::Timed;
+use crate::view::columns::{Columns, Entry, not_finite};
 use crate::view::keyed::caption;
 use crate::view::label::{Group, why_no_trials};
 use crate::view::num::{Scale, ends, percent};
-use crate::view::table::{Cell, Table};
-use crate::view::text::{clean, plural};
+use crate::view::table::Table;
+use crate::view::text::{clean, enclosed, plural};
 
 /// Rows of levels; of more the first ones.
 const LEVELS: usize = 40;
@@ -174,42 +175,32 @@ fn trend(m: &Measurement, series: &Series, timed: &[Timed]) -> Option<String> {
 }
 
 pub fn table(group: &Group, m: &Measurement, scale: &Scale) -> Table {
+    type Row<'a> = (usize, &'a Level);
     let Some(series) = &m.series else { return Table::default() };
-    let name = match group.short(m) {
-        name if name.is_empty() => name,
-        name => format!(", {name}"),
+    let name = enclosed(", ", &group.short(m), "");
+    let more = series.levels.len() > LEVELS;
+    let first = if more { format!("the first {LEVELS} ") } else { String::new() };
+    // How many times the level before it is, and the change between the two.
+    let change = |(i, _): &Row| {
+        let at = i.checked_sub(1)?;
+        Some((ratio(series, at)?, series.changes.get(at)))
     };
-    let more = series.levels.len().saturating_sub(LEVELS);
-    let first = if more > 0 { format!("the first {LEVELS} ") } else { String::new() };
-    let mut table = Table::new(caption(group, &format!("{first}levels over time{name}")))
-        .number("from")
-        .number("until")
-        .number("samples")
+    Columns::new(caption(group, &format!("{first}levels over time{name}")))
+        .number("from", |(_, l): &Row| seconds(l.from_s))
+        .number("until", |(_, l)| seconds(l.until_s))
+        .keys()
+        .number("samples", |(_, l)| format_count(l.trials))
         .spare(1)
-        .measured("median", scale.label())
-        .measured("95 % interval", scale.label())
+        .measured("median", scale.label(), |(_, l)| scale.number(l.median).ok_or_else(not_finite))
+        .measured("95 % interval", scale.label(), |(_, l)| {
+            l.ci95.and_then(|i| scale.tight_interval(i)).ok_or("fewer than 6 samples")
+        })
         .spare(1)
-        .number("× before")
-        .number("UTC")
-        .spare(2);
-    table.keys = 2;
-    for (i, l) in series.levels.iter().take(LEVELS).enumerate() {
-        let mut cells = [l.from_s, l.until_s].map(|v| Cell::text(seconds(v))).to_vec();
-        cells.push(Cell::text(format_count(l.trials)));
-        cells.push(table.maybe(scale.number(l.median), || "not a finite number".to_owned()));
-        let interval = l.ci95.and_then(|i| scale.tight_interval(i));
-        cells.push(table.maybe(interval, || "fewer than 6 samples".to_owned()));
-        let change =
-            i.checked_sub(1).and_then(|at| Some((ratio(series, at)?, series.changes.get(at))));
-        cells.push(match change {
-            None => Cell::text(""),
-            Some((factor, change)) => {
-                let note = Some(table.note(cause(change)));
-                Cell { note, ..Cell::text(format_factor(factor)) }
-            }
-        });
-        cells.push(Cell::text(change.and_then(|(_, c)| c).map_or_else(String::new, utc)));
-        table.push(cells);
-    }
-    table
+        .number("× before", |row| match change(row) {
+            Some((factor, change)) => Entry::from(format_factor(factor)).noted(cause(change)),
+            None => "".into(),
+        })
+        .number("UTC", |row| change(row).and_then(|(_, c)| c).map_or_else(String::new, utc))
+        .spare(2)
+        .rows(series.levels.iter().take(LEVELS).enumerate())
 }
