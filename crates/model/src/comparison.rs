@@ -86,15 +86,18 @@ pub struct ComparedPoint {
     /// Parameters that distinguish it from the other points of its workload, in words; empty for
     /// an only point.
     pub name: String,
-    /// What its row on A's first screen is called; left out where it has no declared row.
+    /// Its row on A's first screen; left out where it has no declared row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub row: Option<String>,
+    pub row: Option<ComparedRow>,
     /// Part of the machine.
     pub subsystem: Subsystem,
     /// Every parameter.
     pub params: Params,
     /// Base unit.
     pub unit: Unit,
+    /// Whether its order is random: reports count such I/O of a disk in operations per second.
+    #[serde(default)]
+    pub random: bool,
     /// Which direction is good.
     pub better: Better,
     /// In A; null where A has no number for it.
@@ -112,6 +115,15 @@ pub struct ComparedPoint {
     /// Why, in a sentence: the cause of a difference as far as the findings know it, or what
     /// keeps the two from being compared.
     pub reason: String,
+}
+
+/// A row of A's first screen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ComparedRow {
+    /// Its place among all rows, from 0.
+    pub place: usize,
+    /// `FP peak, 2 CPUs, avx2`.
+    pub title: String,
 }
 
 /// A figure of a point in both runs.

@@ -13,10 +13,10 @@ mod comparison;
 mod figures;
 mod file_way;
 mod finding;
-mod headline;
 mod history;
 mod host;
 mod limit;
+mod main_results;
 mod measurement;
 mod nearest;
 mod network;
@@ -44,21 +44,21 @@ mod workload;
 
 pub use ceiling::{Ceiling, Input, Provenance};
 pub use comparison::{
-    COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Comparison,
-    Difference, Number, Side, comparison_schema,
+    COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedRow,
+    ComparedSubsystem, Comparison, Difference, Number, Side, comparison_schema,
 };
 pub use figures::{
     CLEAN_S, Cut, Figure, FigureKind, LOOKS, Summary, is_alone, summarise_trials, widest,
 };
 pub use file_way::{WAY, distance, way};
 pub use finding::{Finding, Severity, Verdict};
-pub use headline::{Headline, HeadlineRow, Pick, PickedValue, answer, best};
 pub use history::{PastFigure, PastPoint, PastRun};
 pub use host::{
     Cache, CacheKind, Clock, Cpu, Host, Limits, Load, LogicalCpu, Memory, MemoryModule,
     Microarchitecture, NumaNode, Os, Timer,
 };
 pub use limit::Limit;
+pub use main_results::{MainResult, MainRow, Pick, PickedValue, answer, best};
 pub use measurement::{
     Account, Bottleneck, Conditions, Ending, Latency, LatencyBucket, MOST_CLOCKS_APART,
     Measurement, Precision, Round, Trial, Verification,

@@ -6,14 +6,14 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{HeadlineRow, Params, When};
+use crate::{MainRow, Params, When};
 
 /// What a workload's figures are used for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Role {
     /// Rows of a report's first screen that it fills; the last one answers for all its results.
     #[serde(default)]
-    pub headlines: Cow<'static, [HeadlineRow]>,
+    pub main_rows: Cow<'static, [MainRow]>,
     /// Properties of the machine that its figures give to ceilings, checks and the roofline.
     #[serde(default)]
     pub provides: Cow<'static, [Property]>,
@@ -92,7 +92,7 @@ pub struct ToolTest {
 impl Role {
     /// None in particular.
     pub const NONE: Self = Self {
-        headlines: Cow::Borrowed(&[]),
+        main_rows: Cow::Borrowed(&[]),
         provides: Cow::Borrowed(&[]),
         tables: Cow::Borrowed(&[]),
         counterparts: Cow::Borrowed(&[]),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use proofmark_model::{
-    AUTO, Better, Counterpart, HeadlineRow, Parameter, ParameterKind, Pick, PickedValue, Place,
+    AUTO, Better, Counterpart, MainRow, Parameter, ParameterKind, Pick, PickedValue, Place,
     Relation, Role, Subsystem, ToolTest, Unit, When, Work, WorkloadSpec,
 };
 
@@ -105,12 +105,8 @@ pub(crate) const fn lower_is_better(mut spec: WorkloadSpec) -> WorkloadSpec {
 }
 
 /// A row of the first screen: its place in the subsystem, its title and the configuration that answers.
-pub(crate) const fn headline(
-    place: u32,
-    title: &'static str,
-    picks: &'static [Pick],
-) -> HeadlineRow {
-    HeadlineRow { place, title: Cow::Borrowed(title), picks: Cow::Borrowed(picks) }
+pub(crate) const fn main_row(place: u32, title: &'static str, picks: &'static [Pick]) -> MainRow {
+    MainRow { place, title: Cow::Borrowed(title), picks: Cow::Borrowed(picks) }
 }
 
 /// Which of the measured values of a parameter answers.

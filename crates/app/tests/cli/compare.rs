@@ -269,7 +269,7 @@ fn requirements_are_met_or_end_with_4() {
     let empty = ["check", "a.json", "--require-file", "empty.toml"];
     let baseline = ["--against", "a.json"];
     for arguments in [&empty[..], &[&empty[..], &baseline].concat()] {
-        folder.refuses(arguments, "empty.toml: there is no requirement");
+        folder.refuses(arguments, "empty.toml: no requirement; write");
     }
     folder.refuses(&["check", "a.json", "--require", "cpu.flops=1"], "FIGURE OPERATOR VALUE");
     assert_eq!(folder.run(&["check", "a.json"]).code, Some(2), "neither baseline nor requirement");

@@ -64,7 +64,7 @@ fn a_workload_declares_facts_that_fit_together() {
         }
         let named = spec.role.counterparts.iter().map(|c| &*c.workload);
         named.for_each(|other| assert!(ids.contains(&other) && other != id, "{id}: {other}"));
-        for row in spec.role.headlines.iter() {
+        for row in spec.role.main_rows.iter() {
             assert!(rows.insert((spec.subsystem, row.place)), "{id}: row {} twice", row.place);
             for pick in row.picks.iter() {
                 assert!(

@@ -23,8 +23,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    Better, COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, Comparison, Headline,
-    Measurement, Number, Run, Side, Subsystem, clean, clean_excerpt, format_factor,
+    Better, COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedRow,
+    Comparison, MainResult, Measurement, Number, Run, Side, Subsystem, clean, clean_excerpt,
+    format_factor,
 };
 
 use crate::words::counted;
@@ -74,7 +75,7 @@ pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
         |figure: Which| Margins::new(a.run, b.run, &speeds(&judged, figure), options.margin);
     let (margins, of_delivered) =
         (margins(|c| Some(&c.headline)), margins(|c| c.delivered.as_ref()));
-    let rows = a.run.headlines().into_iter().flat_map(|(_, rows)| rows).collect();
+    let rows = a.run.main_results().into_iter().flat_map(|(_, rows)| rows).collect();
     let judge = Judge { a: a.run, b: b.run, rows, names, margins, of_delivered, facts: &facts };
     let points: Vec<ComparedPoint> =
         judged.into_iter().map(|(pair, compared)| judge.point(&pair, compared)).collect();
@@ -132,7 +133,7 @@ struct Judge<'a> {
     a: &'a Run,
     b: &'a Run,
     /// What is on the first screen of A.
-    rows: Vec<Headline<'a>>,
+    rows: Vec<MainResult<'a>>,
     names: Names<'a>,
     margins: Margins,
     /// Those of delivered figures beside another headline.
@@ -170,6 +171,7 @@ impl Judge<'_> {
             subsystem: m.subsystem,
             params: m.params.clone(),
             unit: m.unit,
+            random: spec.is_some_and(|s| s.work.is_random()),
             better: m.better,
             a: in_a.and_then(number),
             b: in_b.and_then(number),
@@ -180,12 +182,13 @@ impl Judge<'_> {
         }
     }
 
-    /// What a result of A is called on its first screen: `FP peak, 2 CPUs, avx2`.
-    fn row(&self, m: &Measurement) -> Option<String> {
-        let headline = self.rows.iter().find(|h| std::ptr::eq(h.measurement, m))?;
-        let name = [clean(&headline.row?.title), headline.configuration(self.a)?];
-        let name: Vec<String> = name.into_iter().filter(|part| !part.is_empty()).collect();
-        Some(name.join(", "))
+    /// Where a result of A is on its first screen, and under which title.
+    fn row(&self, m: &Measurement) -> Option<ComparedRow> {
+        let place = self.rows.iter().position(|r| std::ptr::eq(r.measurement, m))?;
+        let row = &self.rows[place];
+        let title = [clean(&row.row?.title), row.configuration(self.a)?];
+        let title: Vec<String> = title.into_iter().filter(|part| !part.is_empty()).collect();
+        Some(ComparedRow { place, title: title.join(", ") })
     }
 
     /// What one figure says.

@@ -40,7 +40,9 @@ fn table(all: &[Comparison]) -> Table {
     let shown = points().filter(|p| p.a.is_some() && (p.row.is_some() || !declared));
     let shown = grouped(shown.map(|p| ((&p.workload, &p.params), p))).into_iter();
     let table = Columns::new("")
-        .column("result", |p: &&ComparedPoint| p.row.as_deref().map_or_else(|| point(p), clean))
+        .column("result", |p: &&ComparedPoint| {
+            p.row.as_ref().map_or_else(|| point(p), |row| clean(&row.title))
+        })
         .keys()
         .number("A", |p| headline_of_a(p));
     let with_ratios = all.iter().zip(letters()).fold(table, |table, (c, letter)| {
@@ -95,6 +97,7 @@ mod tests {
             workload: "cpu.flops".into(),
             name: String::new(),
             row: None,
+            random: false,
             subsystem: Subsystem::Cpu,
             params: Params::default(),
             unit: Unit::FlopPerSecond,

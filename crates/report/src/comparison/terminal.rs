@@ -14,7 +14,7 @@ pub fn terminal(comparison: &Comparison, all: bool, options: &Options) -> String
     let view = View::from_comparison(comparison);
     let mut page = Page::new(options);
     head(&mut page, &view);
-    section(&mut page, "The first screen of A, compared", &Line::table(&view.first));
+    section(&mut page, "Main results", &Line::table(&view.first));
     if !view.first.is_empty() {
         page.blank();
     }

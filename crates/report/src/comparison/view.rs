@@ -83,6 +83,8 @@ impl View {
         };
         let faster = |p: &ComparedPoint| p.change() == Comparability::Faster;
         differing.sort_by(|p, q| faster(p).cmp(&faster(q)).then(far(q).total_cmp(&far(p))));
+        let mut first: Vec<&ComparedPoint> = c.points.iter().filter(|p| p.row.is_some()).collect();
+        first.sort_by_key(|p| p.row.as_ref().map(|row| row.place));
         let alike = c.points.iter().filter(|p| p.change() == Comparability::NoDifferenceShown);
         Self {
             title: format!("{} against {}", clean(&c.b.name), clean(&c.a.name)),
@@ -92,7 +94,7 @@ impl View {
             causes: causes(c),
             tally,
             subsystems: subsystems(c),
-            first: c.points.iter().filter_map(Line::from_row).collect(),
+            first: first.into_iter().filter_map(Line::from_row).collect(),
             differing: differing.into_iter().map(Line::from_point).collect(),
             alike: alike.map(Line::from_point).collect(),
             gone: together(c, ComparedPoint::gone),
@@ -106,7 +108,7 @@ impl View {
 impl Line {
     /// A point on A's first screen, under the title that it has there.
     fn from_row(p: &ComparedPoint) -> Option<Self> {
-        let workload = clean(p.row.as_ref()?);
+        let workload = clean(&p.row.as_ref()?.title);
         Some(Self { workload, name: String::new(), direction: "", ..Self::from_point(p) })
     }
 
@@ -229,11 +231,11 @@ fn subsystems(c: &Comparison) -> Table {
         .spare(2)
         .number("gone", |s| s.gone.to_string())
         .spare(2)
-        .measured("smallest detectable", "slowdown", |s| {
+        .number("smallest detectable slowdown", |s| {
             s.resolution.and_then(margin).ok_or("no result was judged")
         })
         .spare(1)
-        .measured("minimum", "margin", |s| margin(s.margin).ok_or("not a number"))
+        .number("minimum margin", |s| margin(s.margin).ok_or("not a number"))
         .spare(3)
         .rows(&c.subsystems)
 }

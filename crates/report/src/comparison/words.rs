@@ -1,9 +1,8 @@
 //! Numbers and points of a comparison as text.
 
-use std::collections::BTreeMap;
-
 use proofmark_model::{
-    Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Number, Ratio, format_factor,
+    Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Number, Ratio, Subsystem,
+    Unit, format_factor,
 };
 
 use crate::view::{Scale, clean, enclosed, joined, percent};
@@ -33,15 +32,22 @@ pub fn values(p: &ComparedPoint) -> [Option<String>; 2] {
         summary.figure(p.figure.unwrap_or(summary.headline)).value
     };
     let both = [value(&p.a), value(&p.b)];
-    let scale = Scale::for_largest(both.iter().flatten().copied(), p.unit);
+    let scale = scale(p, both.iter().flatten().copied());
     let name = enclosed("", other_figure(p).unwrap_or_default(), " ");
     both.map(|v| v.and_then(|v| scale.with_label(v)).map(|text| format!("{name}{text}")))
+}
+
+/// The scale of a point's values, as its report has it: of a disk's random I/O operations per second.
+fn scale(p: &ComparedPoint, values: impl Iterator<Item = f64>) -> Scale {
+    let bytes = p.random && p.subsystem == Subsystem::Disk && p.unit == Unit::BytePerSecond;
+    let iops = p.params.int("block_size").filter(|_| bytes).and_then(Scale::iops);
+    iops.unwrap_or_else(|| Scale::for_largest(values, p.unit))
 }
 
 /// A's headline with its label; `None` where A has none.
 pub fn headline_of_a(p: &ComparedPoint) -> Option<String> {
     let value = p.a.as_ref()?.summary.value();
-    Scale::for_largest([value], p.unit).with_label(value)
+    scale(p, [value].into_iter()).with_label(value)
 }
 
 /// The name of the figure that the ratio is of, where it is not A's headline.
@@ -84,14 +90,13 @@ pub fn failure(p: &ComparedPoint) -> &'static str {
 /// What could not have been seen: `slowdowns below 33 % (cpu), 20 % (memory, disk) are not
 /// detectable`; `None` where no point was judged.
 pub fn resolution(subsystems: &[ComparedSubsystem]) -> Option<String> {
-    let mut shares: BTreeMap<i64, Vec<&str>> = BTreeMap::new();
-    for s in subsystems {
-        if let Some(share) = s.resolution.filter(|r| r.is_finite()) {
-            // In whole per cent, and never less than it is.
-            shares.entry((share * 100.0).ceil() as i64).or_default().push(s.subsystem.as_str());
-        }
-    }
-    let texts = shares.iter().rev().map(|(share, of)| format!("{share} % ({})", of.join(", ")));
-    let all = joined(texts, ", ");
+    let each = subsystems.iter().filter_map(|s| {
+        Some(format!(
+            "{} ({})",
+            margin(s.resolution.filter(|r| r.is_finite())?)?,
+            s.subsystem.word()
+        ))
+    });
+    let all = joined(each, ", ");
     (!all.is_empty()).then(|| format!("slowdowns below {all} are not detectable"))
 }

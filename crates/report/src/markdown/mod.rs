@@ -138,7 +138,7 @@ fn timeline(out: &mut String, timeline: &Timeline) {
 }
 
 fn headline(out: &mut String, workload: &WorkloadView) {
-    let h = &workload.headline;
+    let h = &workload.figure;
     let known = |text: &String| (!text.is_empty()).then(|| text.clone());
     let parts = match &h.value {
         None => [known(&h.at), h.count.clone()].to_vec(),

@@ -19,8 +19,8 @@ use proofmark_model::{Run, Severity};
 pub use self::machine::host;
 use self::page::Page;
 use crate::view::{
-    Cause, FindingGroup, Headline, Overview, References, Roofline, SIGNS, Table, Term, Timeline,
-    View, WorkloadView, capital, plural, severity_mark, stop,
+    Cause, FindingGroup, Overview, References, Roofline, SIGNS, Table, Term, Timeline, View,
+    WorkloadFigure, WorkloadView, capital, plural, severity_mark, stop,
 };
 use crate::{Options, RenderError};
 
@@ -210,7 +210,7 @@ impl Page {
     fn summary(&mut self, workload: &WorkloadView, widest: usize) {
         let in_line = self.width >= 60 && columns_of(&workload.id) <= widest;
         let indent = if in_line { widest + 2 } else { 2 };
-        let [fast, rest] = headline(&workload.headline);
+        let [fast, rest] = figure_lines(&workload.figure);
         if in_line {
             let gap = " ".repeat(indent - columns_of(&workload.id));
             let painted = self.paint.bold(&workload.id);
@@ -335,7 +335,7 @@ impl Page {
 }
 
 /// The two lines of a workload's summary.
-fn headline(h: &Headline) -> [String; 2] {
+fn figure_lines(h: &WorkloadFigure) -> [String; 2] {
     let Some(value) = &h.value else {
         return [h.at.clone(), h.count.clone().unwrap_or_default()];
     };

@@ -50,7 +50,7 @@ pub fn draw(groups: &[Group]) -> Vec<Conclusion> {
 
 fn claims(groups: &[&Group]) -> Vec<Claim> {
     let answers =
-        |g: &&&Group| !g.over_time && g.spec.is_some_and(|s| !s.role.headlines.is_empty());
+        |g: &&&Group| !g.over_time && g.spec.is_some_and(|s| !s.role.main_rows.is_empty());
     let heroes = groups.iter().filter(answers).filter_map(|g| Some((*g, g.answer()?.0)));
     let heroes: Vec<(&Group, &Measurement)> = heroes.collect();
     let mut out: Vec<Claim> = Vec::new();

@@ -21,7 +21,7 @@ pub fn rows_of<'g, 'a: 'g>(
 pub fn giving(run: &Run, property: Property) -> Vec<(&str, &WorkloadSpec)> {
     let all = run.workloads.iter().map(|(id, spec)| (id.as_str(), spec));
     let mut all: Vec<_> = all.filter(|(_, s)| s.role.gives(property)).collect();
-    let place = |s: &WorkloadSpec| s.role.headlines.first().map_or(u32::MAX, |row| row.place);
+    let place = |s: &WorkloadSpec| s.role.main_rows.first().map_or(u32::MAX, |row| row.place);
     all.sort_by_key(|(_, s)| place(s));
     all
 }

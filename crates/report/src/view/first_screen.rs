@@ -2,7 +2,7 @@
 //! run, and the causes of what is not valid.
 
 use proofmark_model::{
-    FigureKind, Headline as Chosen, Host, Measurement, NetworkPath, Run, Severity, Storage,
+    FigureKind, Host, MainResult as Chosen, Measurement, NetworkPath, Run, Severity, Storage,
     StorageKind, Subsystem, Verdict,
 };
 use serde::Serialize;
@@ -10,12 +10,12 @@ use serde::Serialize;
 use super::columns::{Columns, Entry};
 use super::disk;
 use super::findings::FindingGroup;
-use super::headline::{Near, half_width, near};
 use super::label::{Group, interval, usable, why_no_trials};
 use super::operation;
 use super::references::{ratio, ratio_interval};
 use super::table::Table;
 use super::text::{and_list, capital, clean, joined, plural};
+use super::workload_figure::{Near, half_width, near};
 
 /// Causes that are on the first screen.
 const CAUSES: usize = 3;
@@ -100,7 +100,7 @@ pub struct Cause {
 
 /// The first screen of a run.
 pub fn build(run: &Run, groups: &[Group], findings: &[FindingGroup]) -> FirstScreen {
-    let all = run.headlines();
+    let all = run.main_results();
     let part = |(part, chosen): &(Subsystem, Vec<Chosen>)| ScreenPart {
         subsystem: part.as_str(),
         title: part.title(),

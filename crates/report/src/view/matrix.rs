@@ -1,4 +1,4 @@
-//! Headline figures over a long axis in few lines: a row per value, a column per combination of
+//! WorkloadFigure figures over a long axis in few lines: a row per value, a column per combination of
 //! the other parameters. For a terminal, where a row per point would fill many screens.
 
 use std::collections::BTreeSet;

@@ -20,7 +20,6 @@ mod facts;
 mod findings;
 mod first_screen;
 mod grouping;
-mod headline;
 mod heat_map;
 mod host;
 mod keyed;
@@ -51,6 +50,7 @@ mod timeline;
 mod traffic;
 mod trials;
 mod workload;
+mod workload_figure;
 
 use std::collections::BTreeSet;
 
@@ -69,7 +69,6 @@ pub use facts::{Fact, FactTable};
 pub use findings::{FindingGroup, Place, for_host as findings_of_host, severity_mark};
 pub use first_screen::{Cause, FirstScreen, ScreenPart, ScreenRow};
 pub(crate) use grouping::grouped;
-pub use headline::{Headline, Near};
 pub(crate) use heat_map::{HeatMap, Pair as HeatPair};
 pub use host::tables as host_tables;
 pub(crate) use noise::{Band, Lane, Lanes, NoiseChart};
@@ -83,6 +82,7 @@ pub(crate) use text::enclosed;
 pub use text::{capital, clean, joined, plural, stop};
 pub use timeline::{SIGNS, Timeline};
 pub use workload::WorkloadView;
+pub use workload_figure::{Near, WorkloadFigure};
 
 pub(crate) use disk::trial_iops;
 pub(crate) use label::{figure_word, interval, why_no_trials};

@@ -38,7 +38,7 @@ pub struct Column {
 
 pub fn draw(run: &Run, groups: &[Group]) -> Vec<Picture> {
     let staircase = groups.iter().filter_map(staircase);
-    let parts = run.headlines();
+    let parts = run.main_results();
     let timed = parts.iter().filter_map(|(_, rows)| Some(rows.last()?.measurement));
     let distributions = timed.filter_map(|m| {
         usable(m)?;

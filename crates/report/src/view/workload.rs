@@ -7,7 +7,6 @@ use super::chart::{BarChart, Chart};
 use super::columns::{Entry, not_finite};
 use super::derivation::{self, Derivation};
 use super::findings::{self, FindingGroup};
-use super::headline::{self, Headline};
 use super::heat_map::{self, HeatMap};
 use super::keyed::{ceiling, efficiency, keyed, verdict};
 use super::label::{Group, figure_of, interval, why_no_interval, why_no_trials};
@@ -19,6 +18,7 @@ use super::solves::{self, Solves};
 use super::table::Table;
 use super::text::clean;
 use super::timeline::{self, Timeline};
+use super::workload_figure::{self, WorkloadFigure};
 use super::{disk, matrix, network, published, rounds, sentences, traffic, trials};
 
 const MOVED: &str = "The rate of all bytes that the hardware transfers, including the lines that an \
@@ -51,7 +51,7 @@ pub struct WorkloadView {
     /// `higher is better` or `lower is better`.
     pub better: &'static str,
     /// The number that answers the workload's question.
-    pub headline: Headline,
+    pub figure: WorkloadFigure,
     /// Parameters, headline figure, interval, ceiling, efficiency, verdict.
     pub table: Table,
     /// The headline figures of a long table in few lines.
@@ -127,7 +127,7 @@ pub fn view(group: &Group) -> WorkloadView {
         summary: spec.map_or_else(undeclared, |s| clean(&s.summary)),
         detail: spec.map_or_else(String::new, |s| clean(&s.detail)),
         better: better(group),
-        headline: headline::find(group),
+        figure: workload_figure::find(group),
         table: table(group, &scale),
         matrix: matrix::build(group, &scale),
         design: sentences::design(group),

@@ -31,6 +31,7 @@ fn point(threads: u64, ratio: f64, outcome: Comparability, reason: &str) -> Comp
         workload: "cpu.flops".into(),
         name: format!("avx2+fma, f64, {threads} threads"),
         row: None,
+        random: false,
         subsystem: Subsystem::Cpu,
         params: Params::default().with("threads", threads),
         unit: Unit::FlopPerSecond,

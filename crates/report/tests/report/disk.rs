@@ -19,7 +19,7 @@ fn again(run: &mut Run, id: &str, change: impl Fn(&mut Measurement)) {
 
 /// Neither the page cache nor a small file stands for the disk.
 #[test]
-fn headlines() {
+fn main_results() {
     let mut out = Dump::default();
     let read = ["disk.seq_read headline"];
     let mut run = fixture::disk();

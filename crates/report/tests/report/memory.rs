@@ -33,7 +33,7 @@ fn with_local_order() -> Run {
 
 /// The speed of a cache never stands for that of memory.
 #[test]
-fn headlines() {
+fn main_results() {
     let mut out = Dump::default();
     let run = fixture::memory();
     let headlines = ["memory.latency headline/at", "memory.sweep headline/at"];

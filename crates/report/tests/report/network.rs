@@ -7,7 +7,7 @@ use super::fixture;
 use super::reading::each;
 
 #[test]
-fn headlines() {
+fn main_results() {
     let mut out = Dump::default();
     let mut run = fixture::loopback();
     each(&mut run, "network.tcp.rtt")

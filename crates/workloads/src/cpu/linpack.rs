@@ -12,7 +12,7 @@ use super::dense::random::element;
 use super::dense::solver::{Attempt, Layout, System};
 use super::dense::{self, Shape};
 use crate::arena::Arena;
-use crate::declare::{ALL_CPUS, BEST_ISA, Words, headline, pick, tool_test};
+use crate::declare::{ALL_CPUS, BEST_ISA, Words, main_row, pick, tool_test};
 use crate::locked;
 
 pub struct Linpack;
@@ -45,9 +45,9 @@ static SPEC: WorkloadSpec = dense::spec(
 );
 
 const ROLE: Role = Role {
-    headlines: Cow::Borrowed(
+    main_rows: Cow::Borrowed(
         const {
-            &[headline(
+            &[main_row(
                 5,
                 "LINPACK",
                 const { &[ALL_CPUS, pick(Params::SIZE, PickedValue::Largest), BEST_ISA] },

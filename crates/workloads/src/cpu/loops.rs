@@ -8,7 +8,7 @@ use proofmark_model::{Parameter, Params, Property, Role, Unit, WorkloadSpec};
 use super::native;
 use super::task::{self, Task, spec};
 use super::work::Variant;
-use crate::declare::{ALL_CPUS, BEST_ISA, ONE_CPU, Words, alternative, headline, place, words};
+use crate::declare::{ALL_CPUS, BEST_ISA, ONE_CPU, Words, alternative, main_row, place, words};
 use crate::params::int;
 
 /// A workload that runs one of several hot loops.
@@ -50,11 +50,11 @@ static FLOPS_SPEC: WorkloadSpec = spec(
     &[Cow::Borrowed("cpu.peak")],
     const {
         Role {
-            headlines: Cow::Borrowed(
+            main_rows: Cow::Borrowed(
                 const {
                     &[
-                        headline(1, "FP peak", const { &[ONE_CPU, BEST_ISA] }),
-                        headline(2, "FP peak", const { &[ALL_CPUS, BEST_ISA] }),
+                        main_row(1, "FP peak", const { &[ONE_CPU, BEST_ISA] }),
+                        main_row(2, "FP peak", const { &[ALL_CPUS, BEST_ISA] }),
                     ]
                 },
             ),
@@ -90,8 +90,8 @@ static IOPS_SPEC: WorkloadSpec = spec(
     &[Cow::Borrowed("cpu.peak")],
     const {
         Role {
-            headlines: Cow::Borrowed(
-                const { &[headline(3, "Integer peak", const { &[ALL_CPUS, BEST_ISA] })] },
+            main_rows: Cow::Borrowed(
+                const { &[main_row(3, "Integer peak", const { &[ALL_CPUS, BEST_ISA] })] },
             ),
             ..Role::NONE
         }

@@ -13,7 +13,7 @@ use proofmark_engine::{Refusal, Setup, Workload};
 use proofmark_model::{Host, Params, Pick, PickedValue, Role, WorkloadSpec};
 
 use crate::declare::{
-    ALL_CPUS, ONE_CPU, alternative, headline, in_order, pick, pick_value, place, tool_test,
+    ALL_CPUS, ONE_CPU, alternative, in_order, main_row, pick, pick_value, place, tool_test,
 };
 
 mod buffers;
@@ -86,8 +86,8 @@ workloads! {
     SEQ_READ = "disk.seq_read" "Sequential read" Read Seq
         "Bytes per second read from a file in order of offsets.",
         Role {
-            headlines: Cow::Borrowed(
-                const { &[headline(1, "Sequential read", const { &[DEEP, ALL_CPUS, DIRECT, COLD, LARGE] })] },
+            main_rows: Cow::Borrowed(
+                const { &[main_row(1, "Sequential read", const { &[DEEP, ALL_CPUS, DIRECT, COLD, LARGE] })] },
             ),
             tables: Cow::Borrowed(&[
                 place("disk_blocks", 1, "Sequential read"),
@@ -102,8 +102,8 @@ workloads! {
     SEQ_WRITE = "disk.seq_write" "Sequential write" Write Seq
         "Bytes per second written to a file in order of offsets.",
         Role {
-            headlines: Cow::Borrowed(
-                const { &[headline(2, "Sequential write", const { &[DEEP, ALL_CPUS, DIRECT, COLD, LARGE, FLUSHED] })] },
+            main_rows: Cow::Borrowed(
+                const { &[main_row(2, "Sequential write", const { &[DEEP, ALL_CPUS, DIRECT, COLD, LARGE, FLUSHED] })] },
             ),
             tables: Cow::Borrowed(&[
                 place("disk_blocks", 3, "Sequential write"),
@@ -122,11 +122,11 @@ workloads! {
     RAND_READ = "disk.rand_read" "Random read" Read Rand
         "Bytes per second read from a file in random order.",
         Role {
-            headlines: Cow::Borrowed(
+            main_rows: Cow::Borrowed(
                 const {
                     &[
-                        headline(3, "Random read", const { &[ONE_AT_A_TIME, ONE_CPU, DIRECT, COLD, LARGE] }),
-                        headline(4, "Random read", const { &[DEEP, ALL_CPUS, DIRECT, COLD, LARGE] }),
+                        main_row(3, "Random read", const { &[ONE_AT_A_TIME, ONE_CPU, DIRECT, COLD, LARGE] }),
+                        main_row(4, "Random read", const { &[DEEP, ALL_CPUS, DIRECT, COLD, LARGE] }),
                     ]
                 },
             ),
@@ -144,10 +144,10 @@ workloads! {
     RAND_WRITE = "disk.rand_write" "Random write" Write Rand
         "Bytes per second written to a file in random order.",
         Role {
-            headlines: Cow::Borrowed(
+            main_rows: Cow::Borrowed(
                 const {
                     &[
-                        headline(5, "Random write", const { &[DEEP, ALL_CPUS, DIRECT, COLD, LARGE, FLUSHED] }),
+                        main_row(5, "Random write", const { &[DEEP, ALL_CPUS, DIRECT, COLD, LARGE, FLUSHED] }),
                     ]
                 },
             ),
@@ -171,7 +171,7 @@ workloads! {
     FSYNC = "disk.fsync" "Commit" Commit Seq
         "Writes to a file, each durable before the next, per second.",
         Role {
-            headlines: Cow::Borrowed(const { &[headline(6, "Commit", const { &[APPENDED, BY_FDATASYNC] })] }),
+            main_rows: Cow::Borrowed(const { &[main_row(6, "Commit", const { &[APPENDED, BY_FDATASYNC] })] }),
             compare_with: Cow::Borrowed(&[tool_test("fio", "commits")]),
             ..Role::NONE
         };

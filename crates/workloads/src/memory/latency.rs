@@ -11,7 +11,7 @@ use super::parameters::{
     self, ANY_LEVEL, PAGES, arrays, chase, four_times_the_cache, size_parameter, time_of_load,
 };
 use crate::arena::{Arena, Pages};
-use crate::declare::{self, Words, headline, parameter, pick, pick_value, tool_test, words};
+use crate::declare::{self, Words, main_row, parameter, pick, pick_value, tool_test, words};
 use crate::params::{choice, int, resolved};
 
 /// A workload that chases pointers on one thread.
@@ -63,9 +63,9 @@ static SPEC: WorkloadSpec = time_of_load(
     chase(ANY_LEVEL, false),
     const {
         Role {
-            headlines: Cow::Borrowed(
+            main_rows: Cow::Borrowed(
                 const {
-                    &[headline(
+                    &[main_row(
                         3,
                         "Memory latency",
                         const {

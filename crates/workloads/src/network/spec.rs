@@ -8,7 +8,7 @@ use proofmark_model::{
 
 use super::shape::{BLOCK, CONNECTIONS, DATAGRAM_V6, LEAST_RATE};
 use crate::declare::{
-    Words, alternative, choice, headline, parameter, pick, pick_value, place, rate, size_parameter,
+    Words, alternative, choice, main_row, parameter, pick, pick_value, place, rate, size_parameter,
     tool_test, words,
 };
 
@@ -198,11 +198,11 @@ pub(super) static TCP_STREAM: WorkloadSpec = spec(
     "streams",
     const {
         Role {
-            headlines: Cow::Borrowed(
+            main_rows: Cow::Borrowed(
                 const {
                     &[
-                        headline(1, "TCP", const { &[PEER, ONE_STREAM] }),
-                        headline(2, "TCP", const { &[PEER, MOST_STREAMS] }),
+                        main_row(1, "TCP", const { &[PEER, ONE_STREAM] }),
+                        main_row(2, "TCP", const { &[PEER, MOST_STREAMS] }),
                     ]
                 },
             ),
@@ -231,8 +231,8 @@ pub(super) static UDP_STREAM: WorkloadSpec = spec(
     "streams",
     const {
         Role {
-            headlines: Cow::Borrowed(
-                const { &[headline(3, "UDP", const { &[PEER, pick_value("rate", "auto")] })] },
+            main_rows: Cow::Borrowed(
+                const { &[main_row(3, "UDP", const { &[PEER, pick_value("rate", "auto")] })] },
             ),
             tables: Cow::Borrowed(&[place("network_throughput", 2, "UDP")]),
             compare_with: Cow::Borrowed(&[
@@ -258,9 +258,9 @@ pub(super) static TCP_RTT: WorkloadSpec = spec(
     "block_size",
     const {
         Role {
-            headlines: Cow::Borrowed(
+            main_rows: Cow::Borrowed(
                 const {
-                    &[headline(
+                    &[main_row(
                         4,
                         "TCP round trip",
                         const { &[PEER, ONE_STREAM, pick_value("mode", "block")] },

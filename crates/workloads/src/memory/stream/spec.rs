@@ -6,7 +6,7 @@ use proofmark_model::{Access, Parameter, Pick, PickedValue, Property, Role, Work
 
 use super::super::parameters;
 use super::op::Op;
-use crate::declare::{ALL_CPUS, BEST_ISA, Words, headline, pick, pick_value, place, tool_test};
+use crate::declare::{ALL_CPUS, BEST_ISA, Words, main_row, pick, pick_value, place, tool_test};
 
 /// Stores past the caches, which move no more than is counted, where the machine has them.
 const BYPASSING: Pick = pick_value("stores", "nontemporal");
@@ -60,9 +60,9 @@ pub(super) static COPY: WorkloadSpec = spec(
     STORING,
     const {
         Role {
-            headlines: Cow::Borrowed(
+            main_rows: Cow::Borrowed(
                 const {
-                    &[headline(1, "Memory copy", const { &[LARGE, ALL_CPUS, BYPASSING, BEST_ISA] })]
+                    &[main_row(1, "Memory copy", const { &[LARGE, ALL_CPUS, BYPASSING, BEST_ISA] })]
                 },
             ),
             tables: Cow::Borrowed(&[place("stream", 1, "Copy")]),
@@ -140,9 +140,9 @@ pub(super) static TRIAD: WorkloadSpec = spec(
     STORING,
     const {
         Role {
-            headlines: Cow::Borrowed(
+            main_rows: Cow::Borrowed(
                 const {
-                    &[headline(
+                    &[main_row(
                         2,
                         "Memory triad",
                         const { &[LARGE, ALL_CPUS, BYPASSING, BEST_ISA] },

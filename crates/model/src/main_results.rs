@@ -16,7 +16,7 @@ use crate::{
 
 /// A row of the first screen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct HeadlineRow {
+pub struct MainRow {
     /// Its place among the rows of the subsystem, from 1.
     pub place: u32,
     /// What is asked for, such as `Random read`.
@@ -53,14 +53,14 @@ pub enum PickedValue {
 
 /// A result that answers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Headline<'a> {
+pub struct MainResult<'a> {
     /// Its row; `None` where the workload declares none.
-    pub row: Option<&'a HeadlineRow>,
+    pub row: Option<&'a MainRow>,
     /// The result.
     pub measurement: &'a Measurement,
 }
 
-impl Headline<'_> {
+impl MainResult<'_> {
     /// The parameters that the row picks, in few words: `2 CPUs`, `4 KiB, depth 32`; `None` without
     /// a row.
     pub fn configuration(&self, run: &Run) -> Option<String> {
@@ -89,7 +89,7 @@ impl Headline<'_> {
 
 /// Parameters that the row does not pick and that are not at their default. What `auto` became is left
 /// out, and how much work was asked for.
-fn unusual<'a>(run: &'a Run, m: &Measurement, row: &HeadlineRow) -> Vec<&'a str> {
+fn unusual<'a>(run: &'a Run, m: &Measurement, row: &MainRow) -> Vec<&'a str> {
     let declared = run.workloads.get(&m.workload).map_or(&[][..], |s| &s.parameters);
     let is_unusual = |p: &&Parameter| {
         let kept = [AUTO, ""].contains(&&*p.default)
@@ -146,17 +146,17 @@ const FEW: usize = 18;
 impl Run {
     /// The results on the first screen, by subsystem. Of a run with few results they are all there.
     /// Otherwise they are those of the declared rows, and of a subsystem without any one a workload.
-    pub fn headlines(&self) -> Vec<(Subsystem, Vec<Headline<'_>>)> {
-        let of = |part: Subsystem| (part, self.headlines_of(part));
+    pub fn main_results(&self) -> Vec<(Subsystem, Vec<MainResult<'_>>)> {
+        let of = |part: Subsystem| (part, self.main_results_of(part));
         let all = Subsystem::ALL.into_iter().map(of);
         all.filter(|(_, rows): &(_, Vec<_>)| !rows.is_empty()).collect()
     }
 
-    fn headlines_of<'a>(&'a self, part: Subsystem) -> Vec<Headline<'a>> {
+    fn main_results_of<'a>(&'a self, part: Subsystem) -> Vec<MainResult<'a>> {
         let here: Vec<&Measurement> =
             self.measurements.iter().filter(|m| m.subsystem == part).collect();
         if self.measurements.len() <= FEW {
-            let alone = |measurement| Headline { row: None, measurement };
+            let alone = |measurement| MainResult { row: None, measurement };
             return here.into_iter().map(alone).collect();
         }
         let declared = self.declared(&here);
@@ -172,17 +172,17 @@ impl Run {
         let of_workload = |id: &str| {
             let all: Vec<_> = here.iter().copied().filter(|m| m.workload == id).collect();
             let measurement = answer(self, &all)?;
-            Some(Headline { row: None, measurement })
+            Some(MainResult { row: None, measurement })
         };
         seen.into_iter().filter_map(of_workload).take(FEW).collect()
     }
 
     /// The results of the declared rows in their order, each once.
-    fn declared<'a>(&'a self, here: &[&'a Measurement]) -> Vec<Headline<'a>> {
-        let rows = |spec: &'a WorkloadSpec| spec.role.headlines.iter().map(move |row| (spec, row));
+    fn declared<'a>(&'a self, here: &[&'a Measurement]) -> Vec<MainResult<'a>> {
+        let rows = |spec: &'a WorkloadSpec| spec.role.main_rows.iter().map(move |row| (spec, row));
         let mut rows: Vec<_> = self.workloads.values().flat_map(rows).collect();
         rows.sort_by_key(|(_, row)| row.place);
-        let mut found: Vec<Headline> = Vec::new();
+        let mut found: Vec<MainResult> = Vec::new();
         for (spec, row) in rows {
             let all: Vec<_> = here
                 .iter()
@@ -191,7 +191,7 @@ impl Run {
                 .collect();
             let Some(measurement) = picked(self, Some(spec), &row.picks, all) else { continue };
             if found.iter().all(|h| !std::ptr::eq(h.measurement, measurement)) {
-                found.push(Headline { row: Some(row), measurement });
+                found.push(MainResult { row: Some(row), measurement });
             }
         }
         found
@@ -202,7 +202,7 @@ impl Run {
 /// CPUs or the deepest queue; without a row the defaults decide.
 pub fn answer<'a>(run: &'a Run, all: &[&'a Measurement]) -> Option<&'a Measurement> {
     let spec = run.workloads.get(&all.first()?.workload);
-    let row = spec.and_then(|s| s.role.headlines.last());
+    let row = spec.and_then(|s| s.role.main_rows.last());
     picked(run, spec, row.map_or(&[], |r| &r.picks), all.to_vec())
 }
 
@@ -315,13 +315,13 @@ mod tests {
             kind: ParameterKind::Size { min: 1, max: 1 << 20 },
             default: "4096".into(),
         }]);
-        let row = |place, title: &'static str, depth| HeadlineRow {
+        let row = |place, title: &'static str, depth| MainRow {
             place,
             title: title.into(),
             picks: Cow::Owned(vec![pick("queue_depth", depth), pick("isa", PickedValue::Best)]),
         };
         let rows = vec![row(2, "deep", PickedValue::Largest), row(1, "one", PickedValue::Smallest)];
-        spec.role.headlines = Cow::Owned(rows);
+        spec.role.main_rows = Cow::Owned(rows);
         let of = |(i, (depth, isa, block)): (usize, &(u64, &str, u64))| {
             let params = Params::default().with("queue_depth", *depth).with("isa", *isa);
             measurement(&spec, params.with("block_size", *block), &[1.0 + i as f64; 8])
@@ -334,13 +334,13 @@ mod tests {
 
     /// Titles, depths and blocks of the rows.
     fn rows(run: &Run) -> Vec<(String, u64, String, u64)> {
-        let of = |h: &Headline| {
+        let of = |h: &MainResult| {
             let p = &h.measurement.params;
             let title = h.row.map_or_else(String::new, |r| r.title.to_string());
             let isa = p.text("isa").unwrap().to_owned();
             (title, p.int("queue_depth").unwrap(), isa, p.int("block_size").unwrap())
         };
-        run.headlines().iter().flat_map(|(_, rows)| rows.iter().map(of)).collect()
+        run.main_results().iter().flat_map(|(_, rows)| rows.iter().map(of)).collect()
     }
 
     /// So many that not all of them are on the first screen.
@@ -377,8 +377,8 @@ mod tests {
     #[test]
     fn of_few_results_all_are_there() {
         let run = measured(&sweep()[..5]);
-        assert_eq!(run.headlines()[0].1.len(), 5);
-        assert!(run.headlines()[0].1.iter().all(|h| h.row.is_none()));
+        assert_eq!(run.main_results()[0].1.len(), 5);
+        assert!(run.main_results()[0].1.iter().all(|h| h.row.is_none()));
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub struct Near {
 
 /// A result with its precision, share of the ceiling and bottleneck.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Headline {
+pub struct WorkloadFigure {
     /// The number; `None` if the workload has no usable result.
     pub value: Option<String>,
     /// Its label.
@@ -63,7 +63,7 @@ pub fn why_none(group: &Group) -> String {
 }
 
 /// The workload's headline, on a scale of its own.
-pub fn find(group: &Group) -> Headline {
+pub fn find(group: &Group) -> WorkloadFigure {
     let valid = group.all.iter().filter(|m| m.verdict == Verdict::Valid).count();
     let count = match group.all.len() {
         0 => Some("not measured".to_owned()),
@@ -71,7 +71,7 @@ pub fn find(group: &Group) -> Headline {
         n => Some(format!("{valid} of {n} results are valid")),
     };
     let Some((m, summary)) = group.answer() else {
-        return Headline {
+        return WorkloadFigure {
             value: None,
             unit: String::new(),
             at: format!("No usable result: {}.", why_none(group)),
@@ -87,7 +87,7 @@ pub fn find(group: &Group) -> Headline {
         };
     };
     let scale = &shown_on(group, m, summary);
-    Headline {
+    WorkloadFigure {
         value: scale.number(summary.value()),
         unit: scale.label().to_owned(),
         at: at(group, m),
