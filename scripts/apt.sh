@@ -37,3 +37,10 @@ apt_update() {
 apt_version() {
 	apt-cache policy "$1" 2>/dev/null | sed -n 's/^  Candidate: \([^(].*\)/\1/p'
 }
+
+# apt_need SCRIPT COMMAND PACKAGE: whether COMMAND succeeds, now or once PACKAGE is installed.
+apt_need() {
+	$2 >/dev/null 2>&1 && return
+	apt_update
+	apt_install "$1" "$3" && $2 >/dev/null 2>&1
+}
