@@ -4,7 +4,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 BINARY = target/proofmark
 PREFIX = /usr/local
 
-.PHONY: run build test lint bench references install uninstall dist help setup
+.PHONY: run build test lint bench references install uninstall dist test-dist help setup
 
 ## run: build, measure the whole machine, print the path of the report (ARGS="--quick" for less)
 run: build
@@ -45,13 +45,18 @@ install:
 uninstall:
 	@scripts/install --remove "$(DESTDIR)" "$(PREFIX)"
 
-## dist: a tarball of the static binary in dist/, and a Debian package where dpkg-deb is installed
+## dist: packages of the static binary in dist/: tarball, .deb, .rpm, Python wheel, container image
 dist: build
 	@BINARY=$(BINARY) scripts/dist
 
+## test-dist: install, run and remove each package in clean Debian roots, as root (ARGS="trixie" for one release)
+test-dist:
+	@[ -f dist/SHA256SUMS ] || $(MAKE) dist
+	@scripts/test-dist $(ARGS)
+
 ## help: this list
 help:
-	@sed -n 's/^## \([a-z]*\): /\1|/p' Makefile | awk -F '|' '{ printf "make %-12s %s\n", $$1, $$2 }'
+	@sed -n 's/^## \([a-z-]*\): /\1|/p' Makefile | awk -F '|' '{ printf "make %-12s %s\n", $$1, $$2 }'
 
 setup:
 	@scripts/setup
