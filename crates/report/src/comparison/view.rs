@@ -283,7 +283,7 @@ const METHOD: [&str; 5] = [
          result is slower if one of the two is.",
     "Margin. Two runs of one machine differ by more than their trials show. A difference is shown \
          only where the whole interval is beyond the margin. The margin is the largest of four values. \
-         First: twice the target, or four times on a virtual machine except for the CPU; a target below \
+         First: twice the target, or four times on a virtual machine except for the CPU, at most a third; a target below \
          2 % counts as 2 %. Second: three robust standard deviations of the ratios in the subsystem, about the median of \
          the same workload and number of threads. It is at most a fifth, or a third for a result that \
          was disturbed in both runs. Third: the half-widths of both figures' intervals, at most a third. \
