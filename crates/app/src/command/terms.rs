@@ -42,10 +42,10 @@ pub const TERMS: &[(&str, &str, &str)] = &[
          attainable is the share of a CPU that was yours.",
     ),
     (
-        "undisturbed",
-        "Column: what the machine does without the time that others took",
-        "Attainable for CPU loads, typical for memory loads and complete solves (LINPACK). Delivered \
-         beside it is what the run got.",
+        "att./typical",
+        "Column: attainable for CPU loads, typical for memory loads and complete solves",
+        "Delivered beside it is all work divided by all time. It may exceed typical, which is a median: \
+         a bus that is free for some seconds raises the mean more than the median.",
     ),
     (
         "headline",

@@ -179,7 +179,7 @@ fn worst<'a, 'b>(items: &[&'b Found<'a>]) -> Option<(&'b Found<'a>, String)> {
     let shares: Option<Vec<f64>> = items.iter().map(|i| share(i)).collect();
     let count = items.len();
     let Some(shares) = shares else {
-        return Some((items.first()?, format!("; {count} results, each with its own figures")));
+        return Some((items.first()?, "; others differ".to_owned()));
     };
     let [least, most] = ends(shares.iter().copied());
     let at = shares.iter().position(|s| *s == most)?;

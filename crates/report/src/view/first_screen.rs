@@ -239,7 +239,7 @@ fn place(found: &FindingGroup, rows: &[&Chosen]) -> String {
 }
 
 /// The column of attainable and typical figures.
-const UNDISTURBED: &str = "undisturbed";
+const ATTAINABLE_OR_TYPICAL: &str = "att./typical";
 
 impl FirstScreen {
     /// The results as tables: those of the machine itself in one, those of a device or a network in the
@@ -259,7 +259,7 @@ fn table(parts: &[&ScreenPart]) -> Table {
     let first = match kinds.as_slice() {
         [] => FigureKind::Delivered.as_str(),
         [one] => one.as_str(),
-        _ => UNDISTURBED,
+        _ => ATTAINABLE_OR_TYPICAL,
     };
     let delivered = has(|r| r.delivered.is_some());
     let only_delivered = move |r: &ScreenRow| delivered && r.kind == FigureKind::Delivered;

@@ -28,6 +28,8 @@ pub fn columns(picture: &Picture, id: &str) -> Figure {
             let (at, anchor, from) = match i {
                 0 => (left, At::Start, left),
                 i if i == last => (right, At::End, right - wide),
+                _ if middle - wide / 2.0 < 0.0 => (0.0, At::Start, 0.0),
+                _ if middle + wide / 2.0 > WIDTH => (WIDTH, At::End, WIDTH - wide),
                 _ => (middle, At::Middle, middle - wide / 2.0),
             };
             // Above each column that it is over.
