@@ -35,6 +35,8 @@ inside() {
 	shift 2
 	# shellcheck disable=SC2016
 	unshare --mount --pid --fork --kill-child "$@" sh -eu -c '
+		# A folder that is no mount has none that contains its files.
+		mount --bind "$0" "$0"
 		mount -t proc proc "$0/proc"
 		mount --rbind /sys "$0/sys"
 		mount --rbind /dev "$0/dev"
