@@ -170,7 +170,7 @@ fn falling_rate(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let (trials, lasted) = (counted(step.at, "trial"), format_seconds(seconds));
     let moved = format_quantity(bytes, Unit::BytePerSecond);
     let message = format!(
-        "the rate fell by {}, from {from} to {to}, after {trials} ({lasted} of trials, {})",
+        "the rate fell by {}, from {from} to {to}, after {trials} ({lasted}, {})",
         percent(fall),
         moved.trim_end_matches("/s")
     );
