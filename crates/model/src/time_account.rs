@@ -142,12 +142,14 @@ impl TimeAccount {
         all
     }
 
-    /// `90.0 % at work, 8.0 % used by other processes`.
-    pub fn words(&self, least: f64) -> String {
+    /// `90.0 % at work, 8.0 % used by other processes`; `None` where a share is no number.
+    pub fn words(&self, least: f64) -> Option<String> {
         let taken = self.taken(least).into_iter().map(|(share, cause)| (share, cause.words));
         let all = [(self.at_work(), "at work")].into_iter().chain(taken);
-        let part = |(share, words)| format!("{:.1} % {words}", 100.0 * share);
-        all.map(part).collect::<Vec<_>>().join(", ")
+        let part = |(share, words): (f64, &str)| {
+            share.is_finite().then(|| format!("{:.1} % {words}", 100.0 * share))
+        };
+        Some(all.map(part).collect::<Option<Vec<_>>>()?.join(", "))
     }
 }
 
@@ -186,8 +188,8 @@ mod tests {
         };
         let expected =
             "90.0 % at work, 8.0 % used by other processes, 2.0 % throttled by a CPU quota";
-        assert_eq!(all.words(1e-3), expected);
-        assert_eq!(all.words(0.05), "90.0 % at work, 8.0 % used by other processes");
+        assert_eq!(all.words(1e-3).unwrap(), expected);
+        assert_eq!(all.words(0.05).unwrap(), "90.0 % at work, 8.0 % used by other processes");
     }
 
     #[test]
@@ -202,6 +204,8 @@ mod tests {
             TimeAccount { wall_s: 1.0, working_s: 0.5, waiting_s: 0.5, ..Default::default() };
         let expected =
             "50.0 % at work, 50.0 % spent waiting for a CPU (other processes or a CPU quota)";
-        assert_eq!(held.words(0.01), expected);
+        assert_eq!(held.words(0.01).unwrap(), expected);
+        let beyond = TimeAccount { wall_s: 1e-200, waiting_s: 1e200, ..held };
+        assert_eq!(beyond.words(0.01), None);
     }
 }

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::lab::disk::{
-    Mounted, Throttle, folder, has_open_files, neighbour_writing_to, without_io_uring,
+    Mounted, Throttle, folder, has_open_files, neighbour_writing_to, refusing, without_io_uring,
 };
 use super::lab::{alone, found, proofmark, refused, run_json, shared, start};
 use super::{saved, try_saved};
@@ -261,6 +261,30 @@ fn without_io_uring_a_run_falls_back_and_says_so() {
     let mut command = disk(here.path(), &["disk.seq_read"]);
     command.args(["--set", "disk.seq_read.engine=io_uring"]);
     refused(without_io_uring(&mut command), "the system refuses io_uring: io_uring_setup: ");
+}
+
+#[test]
+fn what_a_container_refuses_costs_no_result_and_is_said_once() {
+    let _turn = shared();
+    let here = folder();
+    let mut command = proofmark();
+    command.args("run disk.seq_read disk.rand_read memory.triad cpu.flops".split(' '));
+    command.args(["--quick", "--budget", "10s", "--disk-path"]).arg(here.path());
+    let calls = [
+        libc::SYS_io_uring_setup,
+        libc::SYS_sched_setaffinity,
+        libc::SYS_perf_event_open,
+        libc::SYS_mbind,
+        libc::SYS_set_mempolicy,
+    ];
+    let (run, _) = run_json(refusing(&mut command, &calls));
+    assert!(run.measurements.len() >= 4, "{:?}", run.plan.points);
+    for m in &run.measurements {
+        assert!(!m.trials.is_empty(), "{}: {:?}", m.workload, m.ending);
+        assert_eq!(found(m, "crashed").or(found(m, "refused")), None, "{}", m.workload);
+    }
+    let said = run.findings.iter().filter(|f| f.check == "plan.engine").count();
+    assert_eq!(said, 1, "{:?}", run.findings);
 }
 
 #[test]

@@ -174,8 +174,7 @@ fn falling_rate(ctx: &Context, m: &Measurement) -> Option<Finding> {
         percent(fall),
         moved.trim_end_matches("/s")
     );
-    let advice = "quote the sustained rate: run longer, after burst credits and caches are \
-                  used up, and check whether a limit was set during the run";
+    let advice = "quote the rate after burst credits and caches are used up: run longer";
     // The interval spans both rates; that the fall exceeds the noise of either is known.
     let target = ctx.policy.target_for(m.subsystem);
     let severity = if fall > target { Severity::Suspect } else { Severity::Note };

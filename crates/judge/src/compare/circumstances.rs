@@ -76,7 +76,7 @@ fn placements(a: &Run, b: &Run) -> Option<[String; 2]> {
 fn time(a: &Run, b: &Run) -> Option<[String; 2]> {
     let (a, b) = (a.time_account()?, b.time_account()?);
     let differs = (a.at_work() - b.at_work()).abs() > AT_WORK;
-    differs.then(|| [a, b].map(|t| t.words(LEAST)))
+    Some([a.words(LEAST)?, b.words(LEAST)?]).filter(|_| differs)
 }
 
 #[cfg(test)]

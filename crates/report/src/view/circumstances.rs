@@ -35,8 +35,7 @@ pub(super) fn sentences(run: &Run) -> Option<String> {
 /// `None` where no load ran in slices.
 fn account(run: &Run, least: f64) -> Option<String> {
     if let Some(all) = run.time_account() {
-        let known = all.at_work().is_finite();
-        return known.then(|| format!("Time of the threads: {}.", all.words(least)));
+        return all.words(least).map(|words| format!("Time of the threads: {words}."));
     }
     let mut trials = run.measurements.iter().flat_map(|m| &m.trials);
     trials.any(|t| t.rounds.iter().any(|r| !r.strip.is_empty())).then(|| {

@@ -190,20 +190,24 @@ pub fn neighbour_writing_to(folder: &Path) -> Option<Busy> {
 
 /// The command, to which the kernel refuses io_uring as a container's filter does.
 pub fn without_io_uring(command: &mut Command) -> &mut Command {
-    const IO_URING_SETUP: u32 = 425;
+    refusing(command, &[libc::SYS_io_uring_setup])
+}
+
+/// The command, to which the kernel refuses these system calls as a container's filter does.
+pub fn refusing<'a>(command: &'a mut Command, calls: &[libc::c_long]) -> &'a mut Command {
     const ALLOW: u32 = 0x7fff_0000;
     const EPERM: u32 = 0x0005_0000 | 1;
     let op = |code: u32, jt: u8, jf: u8, k: u32| libc::sock_filter { code: code as u16, jt, jf, k };
+    // Load the number of the system call; if it is one of those, fail with EPERM.
+    let mut filter = vec![op(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0)];
+    for call in calls {
+        filter.push(op(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, *call as u32));
+        filter.push(op(libc::BPF_RET | libc::BPF_K, 0, 0, EPERM));
+    }
+    filter.push(op(libc::BPF_RET | libc::BPF_K, 0, 0, ALLOW));
     let refuse = move || {
-        // Load the number of the system call; if it is that one, fail with EPERM.
-        let mut filter = [
-            op(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
-            op(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, IO_URING_SETUP),
-            op(libc::BPF_RET | libc::BPF_K, 0, 0, EPERM),
-            op(libc::BPF_RET | libc::BPF_K, 0, 0, ALLOW),
-        ];
         let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
-        // SAFETY: both calls take plain values and a program that lives in this frame.
+        // SAFETY: both calls take plain values and a program that lives as long as this closure.
         let set = unsafe {
             libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
                 && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program)
