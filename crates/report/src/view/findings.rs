@@ -177,13 +177,15 @@ fn group(items: &[&Found]) -> Option<FindingGroup> {
 fn worst<'a, 'b>(items: &[&'b Found<'a>]) -> Option<(&'b Found<'a>, String)> {
     let share = |i: &Found| i.finding.evidence.get("share")?.as_f64().filter(|s| s.is_finite());
     let shares: Option<Vec<f64>> = items.iter().map(|i| share(i)).collect();
-    let count = items.len();
-    let Some(shares) = shares else {
-        return Some((items.first()?, "; others differ".to_owned()));
-    };
+    let shares = shares.unwrap_or_default();
     let [least, most] = ends(shares.iter().copied());
-    let at = shares.iter().position(|s| *s == most)?;
-    Some((items[at], format!("; {} % to {} % in {count} results", percent(least)?, percent(most)?)))
+    let at = shares.iter().position(|s| *s == most).unwrap_or(0);
+    let range = || {
+        Some(format!("; {} % to {} % in {} results", percent(least)?, percent(most)?, items.len()))
+    };
+    // A share that cannot be printed loses its range, not the finding.
+    let range = range().filter(|_| !shares.is_empty());
+    Some((items.get(at)?, range.unwrap_or_else(|| "; others differ".to_owned())))
 }
 
 /// Few places by name, of more the points of each workload counted.
