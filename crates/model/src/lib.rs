@@ -13,6 +13,7 @@ mod comparison;
 mod figures;
 mod file_way;
 mod finding;
+mod fleet;
 mod history;
 mod host;
 mod limit;
@@ -52,6 +53,10 @@ pub use figures::{
 };
 pub use file_way::{WAY, distance, way};
 pub use finding::{Finding, Severity, Verdict};
+pub use fleet::{
+    FLEET_SCHEMA, FleetLine, FleetPlan, NodeFact, NodeFailure, NodeFigure, NodeFinding, NodeRound,
+    Pass,
+};
 pub use history::{PastFigure, PastPoint, PastRun};
 pub use host::{
     Cache, CacheKind, Clock, Cpu, Host, Limits, Load, LogicalCpu, Memory, MemoryModule,

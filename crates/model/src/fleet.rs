@@ -1,0 +1,169 @@
+//! Many machines measured in rounds: the lines of a fleet's file, which a launcher appends as nodes
+//! answer. All that is concluded follows from these lines alone.
+
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Better, FigureKind, Params, Severity, Subsystem, TimeAccount, Timestamp, Tool, Unit, Verdict,
+};
+
+/// Version of the lines' shape.
+pub const FLEET_SCHEMA: &str = "proofmark.fleet/1";
+
+/// A line of a fleet's file. The first one is the plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "line", rename_all = "snake_case")]
+pub enum FleetLine {
+    /// What was to be measured, where.
+    Plan(FleetPlan),
+    /// What a node measured in a round.
+    Round(Box<NodeRound>),
+    /// A node without a result in a round, or from that round on.
+    Failure(NodeFailure),
+}
+
+/// What is to be measured, where.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FleetPlan {
+    /// Always [`FLEET_SCHEMA`].
+    pub schema: Cow<'static, str>,
+    /// The launcher's program, which every node must have too.
+    pub tool: Tool,
+    /// When it began.
+    pub started: Timestamp,
+    /// How nodes are reached: `ssh`, `slurm` or `kubernetes`.
+    pub launcher: String,
+    /// What the user calls the fleet (`--label`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// Every node by name; one that is missing in all lines was never heard of.
+    pub nodes: Vec<String>,
+    /// Rounds of the first pass, and of the second.
+    pub rounds: u32,
+    /// Name of the profile.
+    pub profile: String,
+    /// Nodes that measure at the same time, where not all do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_once: Option<u32>,
+    /// What a test says of nodes that are no machines of their own; null for a real fleet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub laboratory: Option<String>,
+}
+
+/// Which time round.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Pass {
+    /// All nodes.
+    First,
+    /// The slow ones once more, beside some of their group that are not.
+    Again,
+}
+
+/// What a node measured in a round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeRound {
+    /// The node as the launcher calls it.
+    pub node: String,
+    /// Which pass.
+    pub pass: Pass,
+    /// Round of the pass, from 1.
+    pub round: u32,
+    /// When it began, by the node's clock.
+    pub started: Timestamp,
+    /// The node's program.
+    pub tool: Tool,
+    /// What the node is.
+    pub facts: Vec<NodeFact>,
+    /// Its results.
+    pub figures: Vec<NodeFigure>,
+    /// Where the time of all threads went.
+    #[serde(default)]
+    pub time_account: Option<TimeAccount>,
+    /// Other programs that took time on its CPUs, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub programs: Option<String>,
+}
+
+/// A fact about a node: `CPU`, `AMD EPYC`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeFact {
+    /// What it is.
+    pub what: String,
+    /// In words.
+    pub value: String,
+    /// Whether nodes that differ in it are of different groups.
+    pub groups: bool,
+}
+
+/// One result of a node in a round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeFigure {
+    /// Workload id.
+    pub workload: String,
+    /// The workload's method: figures of different methods are not comparable.
+    pub method: u32,
+    /// Part of the machine.
+    pub subsystem: Subsystem,
+    /// Every parameter.
+    pub params: Params,
+    /// What a report calls it: `Triad, 2 CPUs`.
+    pub title: String,
+    /// Base unit.
+    pub unit: Unit,
+    /// Whether its order is random: reports count such I/O of a disk in operations per second.
+    #[serde(default)]
+    pub random: bool,
+    /// Which direction is good.
+    pub better: Better,
+    /// Which figure is the headline.
+    pub headline: FigureKind,
+    /// What the hardware does when it is left alone; null where that was not seen.
+    pub attainable: Option<f64>,
+    /// What the node got; null where it got nothing.
+    pub delivered: Option<f64>,
+    /// The most that it could show.
+    pub ceiling: Option<f64>,
+    /// Measured / ceiling.
+    pub efficiency: Option<f64>,
+    /// What limited it.
+    pub bottleneck: Option<String>,
+    /// What the checks found.
+    pub findings: Vec<NodeFinding>,
+    /// What they add up to.
+    pub verdict: Verdict,
+    /// Why there is no figure; null where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
+}
+
+/// What a check found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeFinding {
+    /// Id of the check.
+    pub check: String,
+    /// How much it weighs.
+    pub severity: Severity,
+    /// The cause, in one sentence.
+    pub message: String,
+}
+
+/// A node without a result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeFailure {
+    /// The node as the launcher calls it.
+    pub node: String,
+    /// Which pass.
+    pub pass: Pass,
+    /// Round of the pass, from 1.
+    pub round: u32,
+    /// What happened, in one sentence.
+    pub reason: String,
+    /// Whether it was asked no more.
+    pub gone: bool,
+}
