@@ -28,6 +28,14 @@ pub(crate) const USABLE_CPUS: Entry = (
      Check it with `taskset -p`.",
 );
 
+const PINNING_REFUSED: Entry = (
+    "host.pinning_refused",
+    "Threads cannot be pinned",
+    "The kernel or a container manager's seccomp filter does not let proofmark pin its threads to \
+     CPUs (sched_setaffinity). Linux then chooses the CPUs, and may move a thread during a trial: \
+     such results are suspect (`migration`). Allow sched_setaffinity.",
+);
+
 const HYBRID_CORES: Entry = (
     "host.hybrid_cores",
     "Cores of more than one design",
@@ -104,6 +112,7 @@ const PROBE_FAILED: Entry = (
 pub const FINDINGS: &[(&str, &str, &str)] = &[
     MASKED_MODEL,
     USABLE_CPUS,
+    PINNING_REFUSED,
     HYBRID_CORES,
     SMT_HIDDEN,
     CLOCK_HIDDEN,
@@ -121,6 +130,7 @@ const MOST_L3_A_CORE: u64 = 48 << 20;
 
 pub(crate) fn add(host: &mut Host, dump: Option<&Dump>, hybrid: bool) {
     let notes = [
+        pinning_refused(host),
         hybrid.then(hybrid_cores),
         hidden_siblings(host),
         hidden_clock(host),
@@ -142,6 +152,13 @@ pub(crate) fn note(entry: &Entry, message: impl Into<String>, advice: &str) -> F
 /// The hypervisor's name, if this is a virtual machine.
 fn hypervisor(host: &Host) -> Option<&str> {
     virtualisation::hypervisor(&host.os.virtualisation)
+}
+
+fn pinning_refused(host: &Host) -> Option<Finding> {
+    let pinning = &host.limits.pinning;
+    let message = || format!("Threads cannot be pinned to CPUs: {}.", pinning.origin());
+    let advice = "Allow sched_setaffinity (a container's seccomp profile may refuse it).";
+    (pinning.get() == Some(&false)).then(|| note(&PINNING_REFUSED, message(), advice))
 }
 
 fn hybrid_cores() -> Finding {

@@ -37,6 +37,7 @@ pub(crate) fn look(root: &Root, topology: &Topology, findings: &mut Vec<Finding>
         memory_used_bytes: probe_from(memory_used),
         io: io::look(root),
         io_uring: root.io_uring(),
+        pinning: root.pinning(),
         declared: BTreeMap::new(),
         usable_cpus: usable,
         usable_cores,

@@ -51,6 +51,7 @@ pub struct Root {
     base: PathBuf,
     live: bool,
     affinity: Option<Vec<u32>>,
+    pinning: Option<Result<(), String>>,
     /// The paths that probes asked for, if they are recorded.
     asked: Option<Arc<Mutex<BTreeSet<String>>>>,
 }
@@ -58,7 +59,7 @@ pub struct Root {
 impl Root {
     /// The machine that this process runs on.
     pub fn live() -> Self {
-        Self { base: PathBuf::from("/"), live: true, affinity: None, asked: None }
+        Self { base: PathBuf::from("/"), live: true, affinity: None, pinning: None, asked: None }
     }
 
     /// The same, which keeps what probes ask for: see [`Root::asked`].
@@ -74,13 +75,19 @@ impl Root {
 
     /// A machine captured below `folder`.
     pub fn fixture(folder: impl Into<PathBuf>) -> Self {
-        Self { base: folder.into(), live: false, affinity: None, asked: None }
+        Self { base: folder.into(), live: false, affinity: None, pinning: None, asked: None }
     }
 
     /// Sets the caller's affinity mask, which is used where /proc has none.
     #[must_use]
     pub fn with_affinity(self, cpus: Option<Vec<u32>>) -> Self {
         Self { affinity: cpus, ..self }
+    }
+
+    /// Sets what came of pinning the caller to the CPUs that it may use anyway.
+    #[must_use]
+    pub fn with_pinning(self, tried: Option<Result<(), String>>) -> Self {
+        Self { pinning: tried, ..self }
     }
 
     fn locate(&self, path: &str) -> PathBuf {
@@ -216,6 +223,16 @@ impl Root {
         match IoUring::new(1) {
             Ok(_) => Probe::known(true, "io_uring_setup"),
             Err(error) => Probe::known(false, refused(&error, self.line(IO_URING_SWITCH).ok())),
+        }
+    }
+
+    /// Whether the kernel lets this process pin threads, which container managers' seccomp filters
+    /// may refuse.
+    pub(crate) fn pinning(&self) -> Probe<bool> {
+        match &self.pinning {
+            None => Probe::missing("pinning was not tried"),
+            Some(Ok(())) => Probe::known(true, "sched_setaffinity"),
+            Some(Err(error)) => Probe::known(false, format!("sched_setaffinity: {error}")),
         }
     }
 

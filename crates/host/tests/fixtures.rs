@@ -185,5 +185,13 @@ fn the_live_machine() {
     let io_uring = &host.limits.io_uring;
     let allowed = io_uring.get().expect("it is tried on the live machine");
     assert_eq!(io_uring.origin() == "io_uring_setup", *allowed, "a refusal says why");
+    assert_eq!(host.limits.pinning.get(), None, "the caller tries it");
     reasons(&serde_json::to_value(&host).unwrap());
+    let refused = Root::live().with_pinning(Some(Err("Operation not permitted".to_owned())));
+    let found = look(&refused, "/srv").findings;
+    let told = found.iter().find(|f| f.check == "host.pinning_refused").map(|f| &*f.message);
+    let expected = "Threads cannot be pinned to CPUs: sched_setaffinity: Operation not permitted.";
+    assert_eq!(told, Some(expected), "{found:?}");
+    let allowed = look(&Root::live().with_pinning(Some(Ok(()))), "/srv");
+    assert!(allowed.findings.iter().all(|f| f.check != "host.pinning_refused"));
 }

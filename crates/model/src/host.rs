@@ -241,6 +241,9 @@ pub struct Limits {
     /// Whether this process may use io_uring.
     #[serde(default = "not_looked_for::<bool>")]
     pub io_uring: Probe<bool>,
+    /// Whether this process may pin its threads to CPUs.
+    #[serde(default = "not_looked_for::<bool>")]
+    pub pinning: Probe<bool>,
     /// Limits that the user declared, in base units, by name: `disk.read` in B/s.
     #[serde(default)]
     pub declared: BTreeMap<String, f64>,
@@ -342,6 +345,7 @@ impl Host {
                 memory_used_bytes: no(reason),
                 io: no(reason),
                 io_uring: no(reason),
+                pinning: no(reason),
                 declared: BTreeMap::new(),
                 usable_cpus: Vec::new(),
                 usable_cores: 0,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use proofmark_engine::chain::read_clock;
-use proofmark_engine::{Refusal, interrupted_share, precision, usable_cpus};
+use proofmark_engine::{Refusal, interrupted_share, pin_to, precision, usable_cpus};
 use proofmark_model::{Host, MOST_CLOCKS_APART, Probe, Subsystem};
 use proofmark_workloads::disk::ToolFile;
 
@@ -84,7 +84,9 @@ fn check_disk_path(
 /// The machine as far as it can be known without measuring anything.
 pub(crate) fn look_only(disk_path: Option<&Path>) -> Host {
     let folder = std::path::absolute(disk_path.unwrap_or(Path::new("."))).unwrap_or_default();
-    let root = proofmark_host::Root::live().with_affinity(usable_cpus(None));
+    let cpus = usable_cpus(None);
+    let pinning = cpus.as_deref().map(|cpus| pin_to(cpus).map_err(|e| e.to_string()));
+    let root = proofmark_host::Root::live().with_affinity(cpus).with_pinning(pinning);
     proofmark_host::look(&root, &folder.to_string_lossy())
 }
 

@@ -283,8 +283,12 @@ fn what_a_container_refuses_costs_no_result_and_is_said_once() {
         assert!(!m.trials.is_empty(), "{}: {:?}", m.workload, m.ending);
         assert_eq!(found(m, "crashed").or(found(m, "refused")), None, "{}", m.workload);
     }
-    let said = run.findings.iter().filter(|f| f.check == "plan.engine").count();
-    assert_eq!(said, 1, "{:?}", run.findings);
+    for (check, findings) in
+        [("plan.engine", &run.findings), ("host.pinning_refused", &run.host.findings)]
+    {
+        let said = findings.iter().filter(|f| f.check == check).count();
+        assert_eq!(said, 1, "{check}: {findings:?}");
+    }
 }
 
 #[test]

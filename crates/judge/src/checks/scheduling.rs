@@ -119,20 +119,27 @@ pub(super) static MIGRATION: Check = Check {
     examine: Examine::Ours(migration),
 };
 
-fn migration(_: &Context, m: &Measurement) -> Option<Finding> {
+fn migration(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let share = Share::sum(&m.trials, |t| t.conditions.migrations.map(|n| n as f64), |_| 1.0)?;
     let severity = share.severity(MOVES)?;
     let (times, trials) = (counted(share.amount, "time"), counted(share.trials, "trial"));
+    let refused = ctx.host.limits.pinning.get() == Some(&false);
+    let why = if refused { ": pinning is refused" } else { "" };
     let message =
-        format!("threads moved to another CPU {times}, in {} of {trials}", share.affected);
-    let advice = "check what manages CPU masks here (a container runtime, irqbalance, numad), and \
-                  whether pinning is allowed";
+        format!("threads moved to another CPU {times}, in {} of {trials}{why}", share.affected);
+    let advice = if refused {
+        "allow sched_setaffinity (a container's seccomp profile may refuse it)"
+    } else {
+        "check what manages CPU masks here (a container runtime, irqbalance, numad)"
+    };
     let finding = MIGRATION.finding(severity, message, advice);
     Some(finding.with("migrations", share.amount).with("trials_affected", share.affected))
 }
 
 #[cfg(test)]
 mod tests {
+    use proofmark_model::Probe;
+
     use super::*;
     use crate::testing::*;
 
@@ -195,5 +202,9 @@ mod tests {
             each_condition(flops(2), |i, c| c.migrations = Some(u64::from(of(i))))
         };
         MIGRATION.expect([("some", moved(|i| i > 6), SUSPECT), ("one", moved(|i| i == 6), NOTE)]);
+        let mut refusing = host();
+        refusing.limits.pinning = Probe::known(false, "test");
+        let expected = suspect(": pinning is refused$");
+        MIGRATION.on(&refusing, &[]).expect([("refused", moved(|i| i > 6), expected)]);
     }
 }

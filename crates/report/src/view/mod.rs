@@ -207,11 +207,6 @@ impl View {
         }
     }
 
-    /// Findings that a reader must know first: those above a note, and in our own numbers.
-    pub fn worst_findings(&self) -> impl Iterator<Item = &FindingGroup> {
-        self.findings.iter().filter(|f| f.is_problem())
-    }
-
     /// What columns mean that only a format with every trial has.
     pub fn terms_of_pairs(&self) -> Vec<Term> {
         let mut terms = explained(self.workloads.iter().map(|k| &k.references.pairs));

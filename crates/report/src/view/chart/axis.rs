@@ -49,10 +49,10 @@ impl Axis {
             rough if rough < 1e-10 => return Self::linear(label, [1.0].into_iter()),
             rough => round(rough),
         };
-        let (low, high) = ((low / step).floor(), (high / step).ceil());
-        let digits = (-step.log10().floor()).clamp(0.0, 9.0) as usize;
         // Adding zero makes a negative zero positive.
-        let at = |i: i32| (low + f64::from(i)) * step + 0.0;
+        let (low, high) = ((low / step).floor() + 0.0, (high / step).ceil() + 0.0);
+        let digits = (-step.log10().floor()).clamp(0.0, 9.0) as usize;
+        let at = |i: i32| (low + f64::from(i)) * step;
         let ticks = (0..=(high - low) as i32)
             .map(|i| Tick { at: at(i), label: number(at(i), digits) })
             .collect();

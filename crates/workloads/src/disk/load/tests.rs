@@ -110,7 +110,8 @@ fn a_warm_cache_is_warm_and_a_cold_one_cold() {
         assert_eq!(trial(&mut thread, 100), Ok(100));
         let setup = Blocks(task);
         let cached = setup.file().unwrap().cached;
-        assert!(cached.is_none_or(|c| c == share), "{cache:?}: {cached:?}");
+        // The system may take a page or two at any time.
+        assert!(cached.is_none_or(|c| (c - share).abs() < 0.01), "{cache:?}: {cached:?}");
         let ahead = if cache == Cache::Cold { 0.0 } else { 0.25 };
         assert_eq!((setup.ahead_s(2.0), setup.ahead_s(0.5)), (ahead, 0.0));
     }
