@@ -14,6 +14,7 @@ mod figures;
 mod file_way;
 mod finding;
 mod fleet;
+mod fleet_report;
 mod history;
 mod host;
 mod limit;
@@ -56,6 +57,10 @@ pub use finding::{Finding, Severity, Verdict};
 pub use fleet::{
     FLEET_SCHEMA, FleetLine, FleetPlan, NodeFact, NodeFailure, NodeFigure, NodeFinding, NodeRound,
     Pass,
+};
+pub use fleet_report::{
+    FLEET_REPORT_SCHEMA, FleetFigure, FleetGroup, FleetNode, FleetReport, FleetStrip,
+    GroupDifference, NodeSlowAt, NodeState, StripOutcome, fleet_report_schema,
 };
 pub use history::{PastFigure, PastPoint, PastRun};
 pub use host::{

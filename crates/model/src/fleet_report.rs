@@ -1,0 +1,239 @@
+//! What follows from a fleet's lines: which nodes are slow beside their group, by how much and why,
+//! and which could not be shown to be healthy.
+
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Better, FigureKind, FleetPlan, NodeFact, Params, Subsystem, Unit};
+
+/// Version of the report's shape.
+pub const FLEET_REPORT_SCHEMA: &str = "proofmark.fleet-report/1";
+
+/// A fleet, judged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FleetReport {
+    /// Always [`FLEET_REPORT_SCHEMA`].
+    pub schema: Cow<'static, str>,
+    /// What was to be measured, where.
+    pub plan: FleetPlan,
+    /// Nodes of the same kind, the largest group first.
+    pub groups: Vec<FleetGroup>,
+    /// Every node of the plan, worst first.
+    pub nodes: Vec<FleetNode>,
+}
+
+/// Nodes of the same kind, which are compared with each other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FleetGroup {
+    /// What makes them a group: the facts that all of them share and that nodes of other groups may
+    /// not.
+    pub facts: Vec<NodeFact>,
+    /// What differs from the largest group; empty for that one.
+    pub differences: Vec<GroupDifference>,
+    /// Its nodes by name, in the order of the plan.
+    pub nodes: Vec<String>,
+    /// Whether they are enough to be compared: 4 or more.
+    pub comparable: bool,
+    /// What they measured, in the order of the first screen of a run; attainable before delivered.
+    pub figures: Vec<FleetFigure>,
+}
+
+/// A fact that a group does not share with the largest one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GroupDifference {
+    /// What it is: `usable CPUs`.
+    pub what: String,
+    /// In this group.
+    pub here: String,
+    /// In the largest group.
+    pub largest: String,
+}
+
+/// A figure of all nodes of a group.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FleetFigure {
+    /// Workload id.
+    pub workload: String,
+    /// Every parameter.
+    pub params: Params,
+    /// What a report calls it: `Triad, 2 CPUs`.
+    pub title: String,
+    /// Part of the machine.
+    pub subsystem: Subsystem,
+    /// Base unit.
+    pub unit: Unit,
+    /// Whether its order is random: reports count such I/O of a disk in operations per second.
+    #[serde(default)]
+    pub random: bool,
+    /// Which direction is good.
+    pub better: Better,
+    /// Attainable or delivered.
+    pub kind: FigureKind,
+    /// Whether most nodes of the group have it, so that each of them must.
+    pub required: bool,
+    /// Median over the rounds of the median over the group's nodes, in the unit; null where no round
+    /// has one.
+    pub median: Option<f64>,
+    /// Robust standard deviation between the group's nodes as a share; null where they are not
+    /// compared.
+    pub spread: Option<f64>,
+    /// A round lies below the margin if its ratio is below 1 - margin; null where they are not
+    /// compared.
+    pub margin: Option<f64>,
+    /// Each node's rounds, in the order of the group's nodes.
+    pub strips: Vec<FleetStrip>,
+}
+
+/// A node's rounds at a figure.
+///
+/// A ratio is the node's speed as a share of its group's median of the same round: below 1 is worse,
+/// for times too. Ratios are rounded to 4 decimals.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FleetStrip {
+    /// By round of the first pass; null where there is none that counts.
+    pub ratios: Vec<Option<f32>>,
+    /// Their median; null without one.
+    pub ratio: Option<f32>,
+    /// Rounds that lie below the margin.
+    pub below: u32,
+    /// Rounds that count.
+    pub usable: u32,
+    /// Median value in the unit; null where no round counts.
+    pub value: Option<f64>,
+    /// Median share of the ceiling, where the figure is the headline; else null.
+    pub of_ceiling: Option<f32>,
+    /// What follows.
+    pub outcome: StripOutcome,
+    /// By round of the second pass; empty where the node was not in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub again: Vec<Option<f32>>,
+}
+
+/// What a node's rounds at a figure say.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum StripOutcome {
+    /// As fast as the group, or faster.
+    Level,
+    /// Slow in both passes.
+    Slow,
+    /// Slow in the first pass; the second does not show it, or was not made.
+    SlowNotConfirmed,
+    /// The figure is required and too few rounds count.
+    TooFewRounds,
+    /// There is nothing to compare it with, or the node does not have the figure and need not.
+    NotJudged,
+}
+
+impl StripOutcome {
+    /// The words that are printed.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Level => "level",
+            Self::Slow => "slow",
+            Self::SlowNotConfirmed => "slow, not confirmed",
+            Self::TooFewRounds => "too few rounds",
+            Self::NotJudged => "not judged",
+        }
+    }
+}
+
+/// What is said of a node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FleetNode {
+    /// The node as the launcher calls it.
+    pub name: String,
+    /// What follows.
+    pub state: NodeState,
+    /// Its group's place in [`FleetReport::groups`]; null for a node that sent nothing.
+    pub group: Option<usize>,
+    /// Why it is in this state, a sentence each; empty for a healthy node.
+    pub reasons: Vec<String>,
+    /// Of a slow node, how slow it is and why, in a sentence that starts with its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
+    /// Figures at which it is slow, or slow and not confirmed, worst first.
+    pub figures: Vec<NodeSlowAt>,
+    /// Rounds of the first pass in which it sent a result.
+    pub rounds: u32,
+    /// The same of the second pass.
+    pub rounds_again: u32,
+}
+
+/// A figure at which a node is slow.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeSlowAt {
+    /// Its place in [`FleetGroup::figures`].
+    pub figure: usize,
+    /// The node's speed as a share of its group's.
+    pub ratio: f32,
+    /// Whether the second pass shows it too.
+    pub confirmed: bool,
+}
+
+/// What is said of a node. The order is that of a report, worst first.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum NodeState {
+    /// Slow beside its group, in both passes.
+    Slow,
+    /// Something is missing that would show it to be healthy.
+    NotShownHealthy,
+    /// Its group has too few nodes to compare; judged by its ceilings alone.
+    NotCompared,
+    /// As fast as its group at every required figure.
+    Healthy,
+}
+
+impl NodeState {
+    /// All, worst first.
+    pub const ALL: [Self; 4] =
+        [Self::Slow, Self::NotShownHealthy, Self::NotCompared, Self::Healthy];
+
+    /// The words that are printed.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Slow => "slow",
+            Self::NotShownHealthy => "not shown healthy",
+            Self::NotCompared => "not compared",
+            Self::Healthy => "healthy",
+        }
+    }
+}
+
+impl FleetReport {
+    /// Nodes in that state.
+    pub fn count(&self, state: NodeState) -> usize {
+        self.nodes.iter().filter(|n| n.state == state).count()
+    }
+
+    /// Whether a node is slow or not shown healthy, or none was measured.
+    pub fn fails(&self) -> bool {
+        let bad = [NodeState::Slow, NodeState::NotShownHealthy];
+        self.nodes.is_empty() || self.nodes.iter().any(|n| bad.contains(&n.state))
+    }
+}
+
+/// The JSON schema of a fleet's report.
+pub fn fleet_report_schema() -> schemars::Schema {
+    schemars::schema_for!(FleetReport)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_state_sorts_first() {
+        let mut sorted = NodeState::ALL;
+        sorted.sort();
+        assert_eq!(sorted, NodeState::ALL);
+        assert_eq!(sorted[0].as_str(), "slow");
+    }
+}
