@@ -37,8 +37,7 @@ references:
 
 ## install: the binary, its manual pages and completions, below PREFIX (and DESTDIR); as root for /usr/local
 install:
-	@[ -x $(BINARY) ] || $(MAKE) build
-	@BINARY=$(BINARY) scripts/install "$(DESTDIR)" "$(PREFIX)"
+	@scripts/install "$(DESTDIR)" "$(PREFIX)"
 	@echo "installed $(DESTDIR)$(PREFIX)/bin/proofmark"
 
 ## uninstall: what install put there
@@ -47,11 +46,10 @@ uninstall:
 
 ## dist: packages of the static binary in dist/: tarball, .deb, .rpm, Python wheel, container image
 dist: build
-	@BINARY=$(BINARY) scripts/dist
+	@scripts/dist
 
 ## test-dist: install, run and remove each package in clean Debian roots, as root (ARGS="trixie" for one release)
 test-dist:
-	@[ -f dist/SHA256SUMS ] || $(MAKE) dist
 	@scripts/test-dist $(ARGS)
 
 ## help: this list

@@ -1,36 +1,32 @@
 # shellcheck shell=sh
 # Sourced by scripts that install Debian packages.
 
-# apt_install SCRIPT PACKAGE...: installs packages, as root or with sudo, and says so. Fails with
-# one line that says what to do. PROOFMARK_APT=no installs nothing.
+# Whether packages can be installed here. PROOFMARK_APT=no says no.
+apt_allowed() {
+	[ "${PROOFMARK_APT:-}" != no ] && command -v apt-get >/dev/null 2>&1 &&
+		{ [ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null 2>&1; }
+}
+
+as_root() {
+	if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# apt_update: gets the lists of packages, where packages can be installed.
+apt_update() {
+	! apt_allowed || as_root apt-get update -qq
+}
+
+# apt_install SCRIPT PACKAGE...: installs packages and says so, or says in one line what to install.
 apt_install() {
 	script=$1
 	shift
-	if [ "${PROOFMARK_APT:-}" = no ] || ! command -v apt-get >/dev/null 2>&1; then
-		echo "$script: please install: $*" >&2
+	apt_allowed || {
+		echo "$script: please install, as root: $*" >&2
 		return 1
-	fi
-	as_root=""
-	if [ "$(id -u)" -ne 0 ]; then
-		command -v sudo >/dev/null 2>&1 || {
-			echo "$script: not root and no sudo; as root: apt-get install $*" >&2
-			return 1
-		}
-		as_root=sudo
-	fi
+	}
 	echo "$script: installing $*" >&2
-	$as_root env DEBIAN_FRONTEND=noninteractive \
+	as_root env DEBIAN_FRONTEND=noninteractive \
 		apt-get install -y -qq --no-install-recommends "$@" >&2
-}
-
-# apt_update: gets the lists of packages, where packages may be installed.
-apt_update() {
-	[ "${PROOFMARK_APT:-}" != no ] && command -v apt-get >/dev/null 2>&1 || return 0
-	if [ "$(id -u)" -eq 0 ]; then
-		apt-get update -qq
-	elif command -v sudo >/dev/null 2>&1; then
-		sudo apt-get update -qq
-	fi
 }
 
 # apt_version PACKAGE: the version that apt would install; nothing if it has none.

@@ -5,7 +5,7 @@
 # sources SUITE: lines for apt of that suite and its security updates.
 sources() {
 	# shellcheck disable=SC2016
-	apt-get indextargets --format '$(REPO_URI) $(SUITE) $(CODENAME)' 'Created-By: Packages' |
+	apt-get indextargets --format '$(REPO_URI) $(SUITE)' 'Created-By: Packages' |
 		awk -v suite="$1" '
 			/security/ { security = $1; next }
 			!main { main = $1 }
@@ -20,7 +20,7 @@ make_root() {
 	[ ! -s "target/roots/$1.tar" ] || return 0
 	new=target/roots/$1-new.tar
 	mkdir -p target/roots
-	# An old release has no security updates anymore.
+	# An old release has no archive of security updates.
 	if ! sources "$2" | mmdebstrap --quiet --variant=minbase --include="$3" "$2" "$new" -; then
 		sources "$2" | sed 1q | mmdebstrap --quiet --variant=minbase --include="$3" "$2" "$new" - || return
 	fi
@@ -35,7 +35,7 @@ inside() {
 	shift 2
 	# shellcheck disable=SC2016
 	unshare --mount --pid --fork --kill-child "$@" sh -eu -c '
-		# A folder that is no mount has none that contains its files.
+		# proofmark looks up the mount of a file: the root must be one, as on a machine.
 		mount --bind "$0" "$0"
 		mount -t proc proc "$0/proc"
 		mount --rbind /sys "$0/sys"

@@ -159,7 +159,7 @@ fn what_is_installed_is_taken_away_again_and_nothing_else() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/install");
     let run = |arguments: &[&str]| {
         let mut install = Command::new(&script);
-        install.env("BINARY", env!("CARGO_BIN_EXE_proofmark")).env_remove("ZSH");
+        install.env("BINARY", env!("CARGO_BIN_EXE_proofmark"));
         Ended::of(install.args(arguments).arg(folder.path()).arg("/usr")).with(0);
     };
     run(&[]);
