@@ -12,7 +12,7 @@ run: build
 
 ## build: the static binary
 build: setup
-	PROOFMARK_COMMIT=$$(git rev-parse --short=12 HEAD 2>/dev/null) cargo build --release --locked --package proofmark
+	PROOFMARK_COMMIT=$$(git describe --always --abbrev=12 --exclude='*' --dirty 2>/dev/null) cargo build --release --locked --package proofmark
 	@ln -sf "$$(rustc -vV | sed -n 's/^host: //p')/release/proofmark" $(BINARY)
 	@ldd $(BINARY) 2>&1 | grep -qE 'statically linked|not a dynamic executable' || { echo "$(BINARY) is not static"; exit 1; }
 

@@ -31,7 +31,7 @@ apt_install() {
 
 # apt_version PACKAGE: the version that apt would install; nothing if it has none.
 apt_version() {
-	apt-cache policy "$1" 2>/dev/null | sed -n 's/^  Candidate: \([^(].*\)/\1/p'
+	LC_ALL=C apt-cache policy "$1" 2>/dev/null | sed -n 's/^  Candidate: \([^(].*\)/\1/p'
 }
 
 # apt_need SCRIPT COMMAND PACKAGE: whether COMMAND succeeds, now or once PACKAGE is installed.
