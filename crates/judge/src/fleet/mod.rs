@@ -1,0 +1,3 @@
+//! Judges a fleet.
+mod quantile;
+pub mod rule;
