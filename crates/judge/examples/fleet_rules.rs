@@ -95,7 +95,9 @@ fn score(called: &Called) -> [bool; 2] {
 fn main() {
     let mut random = Random(88_172_645_463_325_252);
     println!("found / fleets with a false alarm, in %; 20 figures, one node slow at one of them");
-    println!("between  slow  nodes  fleets |  7 of 8 rounds |    6 MAD |  5 % below | 10 % of best");
+    println!(
+        "between  slow  nodes  fleets |  7 of 8 rounds |    6 MAD |  5 % below | 10 % of best"
+    );
     for between in [0.003, 0.02, 0.05] {
         for slow in [0.02, 0.05, 0.1] {
             for (nodes, fleets) in [(4, 1000), (8, 1000), (32, 400), (256, 60), (1000, 25)] {
