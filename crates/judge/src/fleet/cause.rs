@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use proofmark_model::{
-    FigureKind, FleetFigure, FleetNode, Pass, StripOutcome, Subsystem, TimeAccount,
+    Better, FigureKind, FleetFigure, FleetNode, Pass, StripOutcome, Subsystem, TimeAccount,
 };
 
 use super::lines::{Cell, Found, Node};
@@ -37,7 +37,8 @@ pub(super) fn sentence(
     let own = *nodes.get(place)?;
     let rest: Vec<&Node> =
         nodes.iter().enumerate().filter(|(i, _)| *i != place).map(|(_, n)| *n).collect();
-    let sides = Sides { own, rest, number, subsystem: figure.subsystem };
+    let FleetFigure { subsystem, better, .. } = *figure;
+    let sides = Sides { own, rest, number, subsystem, better };
     let mut parts = vec![format!("{}: {}", said.name, slowness(figure, f64::from(worst.ratio)))];
     let more = said.figures.iter().filter(|f| f.confirmed).count() - 1;
     if more > 0 {
@@ -82,6 +83,7 @@ struct Sides<'a> {
     rest: Vec<&'a Node>,
     number: u32,
     subsystem: Subsystem,
+    better: Better,
 }
 
 impl<'a> Sides<'a> {
@@ -165,9 +167,9 @@ impl<'a> Sides<'a> {
         };
         let group: Vec<f64> = self.rest.iter().filter_map(|node| of(node)).collect();
         let ratio = of(self.own)? / median(&group)?;
-        let lower = ratio < 1.0 - CEILING || ratio > 1.0 / (1.0 - CEILING);
-        (lower && ratio.is_finite())
-            .then(|| format!("its ceiling is {} of its group's", percent(ratio)))
+        let speed = if self.better == Better::Higher { ratio } else { 1.0 / ratio };
+        let lower = speed.is_finite() && speed < 1.0 - CEILING;
+        lower.then(|| format!("its ceiling is {} of its group's", percent(ratio)))
     }
 
     /// What limits it, if another resource limits the group.

@@ -1,7 +1,7 @@
 //! Judges a fleet: which nodes are slow beside their group, by how much and why, and which were not
 //! shown to be healthy.
 //!
-//! `lines` reduces the file's lines to what is judged, and `check` refuses those that cannot be
+//! `intake` reduces the file's lines to what is judged, and `check` refuses those that cannot be
 //! believed. Nodes of one kind make a group (`groups`). Each figure of a group is judged by the rule
 //! in `rule`, which knows numbers alone (`strips`). A node that is slow in the first pass is measured
 //! again with some of its group (`suspects`), and is called slow only if that shows it too (`again`).
@@ -12,6 +12,7 @@ mod again;
 mod cause;
 mod check;
 mod groups;
+mod intake;
 mod lines;
 mod node;
 mod nodes;
@@ -81,7 +82,7 @@ struct Fleet {
 
 impl Fleet {
     fn judge(lines: impl IntoIterator<Item = FleetLine>) -> Result<Self, String> {
-        let lines = lines::collect(lines)?;
+        let lines = intake::collect(lines)?;
         let groups = groups::all(&lines);
         let judged = strips::judge(&lines, &groups);
         Ok(Self { lines, groups, judged })

@@ -1,5 +1,7 @@
 //! What a node sends of a judged run.
 
+use std::cmp::Reverse;
+
 use proofmark_model::{
     FigureKind, Host, MainResult, Measurement, NodeFact, NodeFigure, NodeFinding, NodeRound, Pass,
     Probe, Program, Run, TimeAccount, Tool, clean, clean_excerpt, counted, format_size,
@@ -154,7 +156,7 @@ fn figure(run: &Run, m: &Measurement, title: String) -> NodeFigure {
     let nothing = attainable.is_none() && delivered.is_none();
     let text = |text: &str| clean_excerpt(text, LONGEST_TEXT);
     let mut findings: Vec<NodeFinding> = m.findings.iter().map(|f| finding(f, &text)).collect();
-    findings.sort_by(|a, b| b.severity.cmp(&a.severity));
+    findings.sort_by_key(|f| Reverse(f.severity));
     findings.truncate(MOST_FINDINGS);
     NodeFigure {
         workload: clean_excerpt(&m.workload, LONGEST_NAME),

@@ -9,7 +9,8 @@ fn normal(p: f64) -> f64 {
 }
 
 /// The same of Student's distribution with so many degrees of freedom (Wallace, *Bounds on normal
-/// approximations to Student's and the chi-square distributions*, 1959); at 3 and more to 2 %.
+/// approximations to Student's and the chi-square distributions*, 1959); of 5 and more to 4 %, on the
+/// safe side.
 pub(super) fn student(p: f64, freedom: f64) -> f64 {
     let z = normal(p.clamp(1e-300, 0.5)) * (8.0 * freedom + 3.0) / (8.0 * freedom + 1.0);
     (freedom * (z * z / freedom).exp_m1()).sqrt()
@@ -28,7 +29,7 @@ mod tests {
             [(0.025, 5.0, 2.5706), (1e-3, 10.0, 4.1437), (0.005, 30.0, 2.7500), (1e-4, 5.0, 9.6776)]
         {
             let t = student(p, freedom);
-            assert!((t / expected - 1.0).abs() < 0.02, "{p} {freedom}: {t}");
+            assert!((t / expected - 1.0).abs() < 0.04, "{p} {freedom}: {t}");
         }
         assert!((student(1e-3, 1e9) - 3.0902).abs() < 1e-3);
         assert!(student(0.0, 1.0) > 1e3);
