@@ -13,6 +13,7 @@ pub mod checks;
 pub mod compare;
 mod disk;
 mod execution;
+pub mod fleet;
 mod memory;
 pub mod microarchitecture;
 mod network;

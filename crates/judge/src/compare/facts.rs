@@ -79,7 +79,7 @@ fn around_the_difference(a: &str, b: &str) -> [String; 2] {
 }
 
 /// What it is, its value, and whose numbers it may change; both runs have the same, in one order.
-type Entry = (&'static str, String, &'static [Subsystem]);
+pub(crate) type Entry = (&'static str, String, &'static [Subsystem]);
 
 fn short(text: &str) -> String {
     clean_excerpt(text, LONGEST)
@@ -97,7 +97,7 @@ fn some(value: Option<String>) -> String {
     value.map_or_else(|| "unknown".to_owned(), |v| short(&v))
 }
 
-fn entries(run: &Run) -> Vec<Entry> {
+pub(crate) fn entries(run: &Run) -> Vec<Entry> {
     let host = &run.host;
     [limits(host), machine_facts(host), disk(host), network(host), program(run)].concat()
 }

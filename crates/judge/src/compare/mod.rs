@@ -9,9 +9,9 @@
 mod cause;
 mod circumstances;
 mod comparable;
-mod facts;
+pub(crate) mod facts;
 mod margin;
-mod names;
+pub(crate) mod names;
 mod pairs;
 mod rank;
 mod reason;

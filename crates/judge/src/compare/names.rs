@@ -16,10 +16,10 @@ const LONGEST: usize = 160;
 
 /// For each workload, the parameters that distinguish its points, in the order of the report.
 #[derive(Debug)]
-pub(super) struct Names<'a>(BTreeMap<&'a str, Vec<&'a str>>);
+pub(crate) struct Names<'a>(BTreeMap<&'a str, Vec<&'a str>>);
 
 impl<'a> Names<'a> {
-    pub(super) fn collect(a: &'a Run, b: &'a Run) -> Self {
+    pub(crate) fn collect(a: &'a Run, b: &'a Run) -> Self {
         let mut workloads: BTreeMap<&str, Vec<&Measurement>> = BTreeMap::new();
         for m in a.measurements.iter().chain(&b.measurements) {
             workloads.entry(&m.workload).or_default().push(m);
@@ -41,7 +41,7 @@ impl<'a> Names<'a> {
     }
 
     /// `avx2, 2 threads, block size 8 KiB`; empty where no parameter distinguishes the point.
-    pub(super) fn name(&self, spec: Option<&WorkloadSpec>, m: &Measurement) -> String {
+    pub(crate) fn name(&self, spec: Option<&WorkloadSpec>, m: &Measurement) -> String {
         let mut names: Vec<&str> = self.0.get(m.workload.as_str()).cloned().unwrap_or_default();
         names.sort_by_key(|n| match m.params.get(n) {
             _ if ALWAYS.contains(n) => 0,

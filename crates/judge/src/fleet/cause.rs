@@ -1,0 +1,217 @@
+//! Why a node is slow: what it says of itself beside what its group says.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use proofmark_model::{
+    Better, FigureKind, FleetFigure, FleetNode, Pass, StripOutcome, Subsystem, TimeAccount,
+};
+
+use super::lines::{Cell, Found, Node};
+use super::words::{others, percent, slowness};
+use super::{Fleet, groups, short};
+use crate::statistics::median;
+
+/// A share of the time that is worth a word, beyond that of the group.
+const TIME: f64 = 0.02;
+/// Letters of a finding within the sentence.
+const LONGEST_FINDING: usize = 240;
+/// A ceiling that is lower than the group's by this share is.
+const CEILING: f64 = 0.03;
+/// Facts of a disk, which explain nothing else.
+const OF_DISK: [&str; 5] = ["disk", "file system", "mount options", "I/O scheduler", "I/O limits"];
+
+/// `n3: delivers 61 % of its group at Triad, CPU quota of 1 CPU; the machine itself is as fast`.
+pub(super) fn sentence(
+    fleet: &Fleet,
+    group: usize,
+    place: usize,
+    said: &FleetNode,
+) -> Option<String> {
+    let worst = said.figures.iter().find(|f| f.confirmed)?;
+    let judged = &fleet.judged[group];
+    let figure = &judged.figures[worst.figure];
+    let number = judged.numbers[worst.figure];
+    let nodes: Vec<&Node> =
+        fleet.groups[group].nodes.iter().map(|n| &fleet.lines.nodes[*n]).collect();
+    let own = *nodes.get(place)?;
+    let rest: Vec<&Node> =
+        nodes.iter().enumerate().filter(|(i, _)| *i != place).map(|(_, n)| *n).collect();
+    let FleetFigure { subsystem, better, .. } = *figure;
+    let sides = Sides { own, rest, number, subsystem, better };
+    let mut parts = vec![format!("{}: {}", said.name, slowness(figure, f64::from(worst.ratio)))];
+    let more = said.figures.iter().filter(|f| f.confirmed).count() - 1;
+    if more > 0 {
+        parts.push(format!("and is slow at {}", others(more)));
+    }
+    let mut causes: Vec<String> =
+        [sides.fact(), sides.time(), sides.finding()].into_iter().flatten().collect();
+    if causes.len() < 2 {
+        causes.extend([sides.ceiling(), sides.bottleneck()].into_iter().flatten());
+    }
+    if causes.is_empty() {
+        causes.push("nothing else that it reports differs from its group".to_owned());
+    }
+    parts.extend(causes);
+    let itself = itself(&judged.figures, worst.figure, place);
+    let itself = itself.map_or_else(String::new, |words| format!("; {words}"));
+    Some(format!("{}{itself}", parts.join(", ")))
+}
+
+/// Whether the machine is slow when it is left alone, where it is slow at what it delivers.
+fn itself(figures: &[FleetFigure], worst: usize, place: usize) -> Option<String> {
+    let delivered = figures.get(worst).filter(|f| f.kind == FigureKind::Delivered)?;
+    let same = |f: &&FleetFigure| {
+        f.kind == FigureKind::Attainable
+            && f.workload == delivered.workload
+            && f.params == delivered.params
+    };
+    let strip = figures.iter().find(same)?.strips.get(place)?;
+    match strip.outcome {
+        StripOutcome::Level => Some("the machine itself is as fast".to_owned()),
+        StripOutcome::Slow | StripOutcome::SlowNotConfirmed => {
+            let share = percent(f64::from(strip.ratio?));
+            Some(format!("the machine itself reaches {share} of its group"))
+        }
+        _ => None,
+    }
+}
+
+/// A node and the others of its group, at a figure.
+struct Sides<'a> {
+    own: &'a Node,
+    rest: Vec<&'a Node>,
+    number: u32,
+    subsystem: Subsystem,
+    better: Better,
+}
+
+impl<'a> Sides<'a> {
+    fn cells(&self, node: &'a Node) -> impl Iterator<Item = &'a Cell> + use<'a> {
+        let number = self.number;
+        node.seen(Pass::First).filter_map(move |(_, seen)| seen.cell(number))
+    }
+
+    /// The first fact, of those that may explain it, that most of the group agree on and it differs in.
+    fn fact(&self) -> Option<String> {
+        let of_group: Vec<_> = self.rest.iter().filter_map(|node| groups::facts(node)).collect();
+        let usual = |what: &str| {
+            let values = of_group.iter().filter_map(|facts| facts.iter().find(|f| f.what == what));
+            most_common(values.map(|f| f.value.as_str()), of_group.len())
+        };
+        let may = |what: &str| match self.subsystem {
+            Subsystem::Disk => what != "network interface",
+            Subsystem::Network => !OF_DISK.contains(&what),
+            _ => what != "network interface" && !OF_DISK.contains(&what),
+        };
+        let own = groups::facts(self.own)?;
+        let differs = own.iter().filter(|f| !f.groups && may(&f.what)).find_map(|fact| {
+            let usual = usual(&fact.what).filter(|usual| *usual != fact.value)?;
+            Some((fact, usual))
+        });
+        let (fact, usual) = differs?;
+        Some(match (fact.what.as_str(), usual) {
+            ("CPU quota", "none") => format!("CPU quota of {}", fact.value),
+            (what, usual) => format!("{what} {}, its group has {usual}", fact.value),
+        })
+    }
+
+    /// Who took its threads' time, beyond what is taken from the group's.
+    fn time(&self) -> Option<String> {
+        let own = taken(self.own)?;
+        let group: Vec<_> = self.rest.iter().filter_map(|node| taken(node)).collect();
+        let usual = |name: &str| {
+            let shares = group.iter().map(|t| t.get(name).map_or(0.0, |(share, _)| *share));
+            median(&shares.collect::<Vec<_>>()).unwrap_or(0.0)
+        };
+        let beyond = |(name, (share, words)): (&&'static str, &(f64, &'static str))| {
+            (share - usual(name), *name, *share, *words)
+        };
+        let worst = own.iter().map(beyond).max_by(|a, b| a.0.total_cmp(&b.0))?;
+        let (beyond, name, share, words) = worst;
+        let waited = ["other processes", "waiting for a CPU"].contains(&name);
+        let programs = self.programs().filter(|_| waited);
+        let programs = programs.map_or_else(String::new, |p| format!(" ({p} of one CPU)"));
+        let usual = percent(usual(name));
+        (beyond >= TIME).then(|| {
+            format!(
+                "{} of its threads' time {words}{programs}, {usual} in its group",
+                percent(share)
+            )
+        })
+    }
+
+    /// What its last round that knows some says of other programs.
+    fn programs(&self) -> Option<&'a str> {
+        self.own.seen(Pass::First).filter_map(|(_, seen)| seen.programs.as_deref()).last()
+    }
+
+    /// The most severe finding that at least half of its rounds have and less than half of the
+    /// group's.
+    fn finding(&self) -> Option<String> {
+        let (own, rounds) = found(self.cells(self.own));
+        let (group, all) = found(self.rest.iter().flat_map(|node| self.cells(node)));
+        let usual = |check: &Arc<str>| group.get(check).is_some_and(|(n, _)| 2 * n >= all.max(1));
+        let of_own = own.iter().filter(|(check, (n, _))| 2 * n >= rounds && !usual(check));
+        let worst = of_own.max_by(|a, b| a.1.1.severity.cmp(&b.1.1.severity).then(b.0.cmp(a.0)));
+        worst.map(|(_, (_, found))| {
+            short(&found.message, LONGEST_FINDING).trim_end_matches('.').to_owned()
+        })
+    }
+
+    /// The most that it could show, if that is less.
+    fn ceiling(&self) -> Option<String> {
+        let of = |node: &'a Node| {
+            let all: Vec<f64> = self.cells(node).filter_map(|cell| cell.ceiling).collect();
+            median(&all).filter(|v| *v > 0.0)
+        };
+        let group: Vec<f64> = self.rest.iter().filter_map(|node| of(node)).collect();
+        let ratio = of(self.own)? / median(&group)?;
+        let speed = if self.better == Better::Higher { ratio } else { 1.0 / ratio };
+        let lower = speed.is_finite() && speed < 1.0 - CEILING;
+        lower.then(|| format!("its ceiling is {} of its group's", percent(ratio)))
+    }
+
+    /// What limits it, if another resource limits the group.
+    fn bottleneck(&self) -> Option<String> {
+        let of = |nodes: &[&'a Node]| {
+            let cells: Vec<&Cell> = nodes.iter().flat_map(|node| self.cells(node)).collect();
+            most_common(cells.iter().filter_map(|c| c.bottleneck.as_deref()), cells.len())
+        };
+        let (own, group) = (of(&[self.own])?, of(&self.rest)?);
+        (own != group).then(|| format!("limited by {own}, its group by {group}"))
+    }
+}
+
+/// The value that more than half of so many have.
+fn most_common<'a>(values: impl Iterator<Item = &'a str>, of: usize) -> Option<&'a str> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    values.for_each(|v| *counts.entry(v).or_default() += 1);
+    counts.into_iter().find(|(_, n)| 2 * n > of).map(|(value, _)| value)
+}
+
+/// Who took which share of a node's threads' time, by name.
+fn taken(node: &Node) -> Option<BTreeMap<&'static str, (f64, &'static str)>> {
+    let all = node.seen(Pass::First).filter_map(|(_, seen)| seen.time);
+    let sum: TimeAccount = all.reduce(|a, b| a + b)?;
+    let shares = sum.taken(0.0).into_iter().filter(|(share, _)| (0.0..=1.0).contains(share));
+    Some(shares.map(|(share, cause)| (cause.name, (share, cause.words))).collect())
+}
+
+/// By check, in how many of these results it found something, and the last of what it found; and how
+/// many results there are.
+fn found<'a>(
+    cells: impl Iterator<Item = &'a Cell>,
+) -> (BTreeMap<Arc<str>, (usize, &'a Found)>, usize) {
+    let mut found: BTreeMap<Arc<str>, (usize, &Found)> = BTreeMap::new();
+    let mut count = 0;
+    for cell in cells {
+        count += 1;
+        let mut once = BTreeSet::new();
+        for f in cell.findings.iter().filter(|f| once.insert(f.check.clone())) {
+            let known = found.entry(f.check.clone()).or_insert((0, f));
+            *known = (known.0 + 1, f);
+        }
+    }
+    (found, count)
+}

@@ -1,0 +1,89 @@
+//! Nodes of the same kind.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use proofmark_model::{GroupDifference, NodeFact, Pass};
+
+use super::lines::{Lines, Node};
+use super::rule::FEWEST_NODES;
+
+/// Nodes that share what makes them nodes of their kind.
+pub(super) struct Group {
+    pub(super) facts: Vec<NodeFact>,
+    /// By place in the plan.
+    pub(super) nodes: Vec<usize>,
+}
+
+impl Group {
+    /// Whether its nodes are enough to be compared.
+    pub(super) fn comparable(&self) -> bool {
+        self.nodes.len() >= FEWEST_NODES
+    }
+
+    /// What differs from the largest group.
+    pub(super) fn differences(&self, largest: &Self) -> Vec<GroupDifference> {
+        let value = |of: &Self, what: &str| {
+            let fact = of.facts.iter().find(|f| f.what == what);
+            fact.map_or_else(|| "not reported".to_owned(), |f| f.value.clone())
+        };
+        let difference = |what: &str| {
+            let (here, largest) = (value(self, what), value(largest, what));
+            (here != largest).then(|| GroupDifference { what: what.to_owned(), here, largest })
+        };
+        let unknown = |f: &&NodeFact| self.facts.iter().all(|own| own.what != f.what);
+        let all = self.facts.iter().chain(largest.facts.iter().filter(unknown));
+        all.filter_map(|f| difference(&f.what)).collect()
+    }
+}
+
+/// The groups of all nodes that sent a line of the first pass that counts, the largest first.
+pub(super) fn all(lines: &Lines) -> Vec<Group> {
+    let mut kinds: BTreeMap<Vec<(String, String)>, Group> = BTreeMap::new();
+    for (i, node) in lines.nodes.iter().enumerate() {
+        let Some(facts) = facts(node) else { continue };
+        let own: Vec<NodeFact> = facts.iter().filter(|f| f.groups).cloned().collect();
+        let mut key: Vec<_> = own.iter().map(|f| (f.what.clone(), f.value.clone())).collect();
+        key.sort();
+        let new = || Group { facts: own, nodes: Vec::new() };
+        kinds.entry(key).or_insert_with(new).nodes.push(i);
+    }
+    let mut groups: Vec<Group> = kinds.into_values().collect();
+    groups.sort_by_key(|g| (std::cmp::Reverse(g.nodes.len()), g.nodes.first().copied()));
+    groups
+}
+
+/// What a node is by most of its lines, of as many by the earlier ones.
+pub(super) fn facts(node: &Node) -> Option<&Arc<Vec<NodeFact>>> {
+    let mut counts: Vec<(&Arc<Vec<NodeFact>>, usize)> = Vec::new();
+    for (_, seen) in node.seen(Pass::First) {
+        match counts.iter_mut().find(|(facts, _)| *facts == &seen.facts) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((&seen.facts, 1)),
+        }
+    }
+    counts.into_iter().rev().max_by_key(|(_, count)| *count).map(|(facts, _)| facts)
+}
+
+/// What a node is, said differently in two of its rounds: `CPU quota: none in round 1, 1 CPU in
+/// round 5`.
+pub(super) fn changes(node: &Node) -> Vec<String> {
+    let passes = [(Pass::First, ""), (Pass::Again, " of the second pass")];
+    let seen = passes.into_iter().flat_map(|(pass, of)| {
+        node.seen(pass).map(move |(round, seen)| (format!("round {}{of}", round + 1), seen))
+    });
+    let seen: Vec<_> = seen.collect();
+    let Some((first, before)) = seen.first() else { return Vec::new() };
+    let value = |facts: &[NodeFact], what: &str| {
+        let found = facts.iter().find(|f| f.what == what);
+        found.map_or_else(|| "not reported".to_owned(), |f| f.value.clone())
+    };
+    let changed = |fact: &NodeFact| {
+        let differs = |now: &String| *now != fact.value;
+        let (round, now) = seen.iter().find_map(|(round, seen)| {
+            Some((round, Some(value(&seen.facts, &fact.what)).filter(differs)?))
+        })?;
+        Some(format!("{}: {} in {first}, {now} in {round}", fact.what, fact.value))
+    };
+    before.facts.iter().filter_map(changed).collect()
+}

@@ -1,0 +1,102 @@
+//! Judges a fleet: which nodes are slow beside their group, by how much and why, and which were not
+//! shown to be healthy.
+//!
+//! `intake` reduces the file's lines to what is judged, and `check` refuses those that cannot be
+//! believed. Nodes of one kind make a group (`groups`). Each figure of a group is judged by the rule
+//! in `rule`, which knows numbers alone (`strips`). A node that is slow in the first pass is measured
+//! again with some of its group (`suspects`), and is called slow only if that shows it too (`again`).
+//! What is missing is never taken for health: `nodes` says of each node what is, and `cause` why a
+//! slow one is slow.
+
+mod again;
+mod cause;
+mod check;
+mod groups;
+mod intake;
+mod lines;
+mod node;
+mod nodes;
+mod quantile;
+mod reasons;
+pub mod rule;
+mod strips;
+mod suspects;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::borrow::Cow;
+
+use proofmark_model::{
+    FLEET_REPORT_SCHEMA, FigureKind, FleetGroup, FleetLine, FleetReport, clean_excerpt,
+};
+
+use groups::Group;
+use lines::Lines;
+pub use node::node_round;
+use strips::Judged;
+pub use suspects::{Suspects, suspects};
+
+/// Nodes of a plan at the most.
+pub const MOST_NODES: usize = 100_000;
+/// Rounds of a plan at the most.
+pub const MOST_ROUNDS: u32 = 64;
+
+/// Letters of a name and of a title at the most.
+const LONGEST_NAME: usize = 120;
+/// Letters of a text at the most.
+const LONGEST_TEXT: usize = 400;
+/// Findings of a result that are kept, most severe first.
+const MOST_FINDINGS: usize = 6;
+
+/// The figures that are judged.
+const KINDS: [FigureKind; 2] = [FigureKind::Attainable, FigureKind::Delivered];
+
+fn short(text: &str, characters: usize) -> String {
+    clean_excerpt(text, characters)
+}
+
+/// What follows from a fleet's lines. An error if there is no plan among them that can be followed.
+///
+/// Lines of one node count in their order, of several of one pass and round the last; the order of
+/// lines between nodes does not matter. Of a line no more is kept than what is judged, so that the
+/// file need not fit into memory.
+pub fn fleet_report(lines: impl IntoIterator<Item = FleetLine>) -> Result<FleetReport, String> {
+    let fleet = Fleet::judge(lines)?;
+    let nodes = nodes::all(&fleet);
+    Ok(FleetReport {
+        schema: Cow::Borrowed(FLEET_REPORT_SCHEMA),
+        nodes,
+        groups: fleet.report_groups(),
+        plan: fleet.lines.plan,
+    })
+}
+
+/// All that is known of a fleet.
+struct Fleet {
+    lines: Lines,
+    groups: Vec<Group>,
+    /// By group.
+    judged: Vec<Judged>,
+}
+
+impl Fleet {
+    fn judge(lines: impl IntoIterator<Item = FleetLine>) -> Result<Self, String> {
+        let lines = intake::collect(lines)?;
+        let groups = groups::all(&lines);
+        let judged = strips::judge(&lines, &groups);
+        Ok(Self { lines, groups, judged })
+    }
+
+    fn report_groups(&self) -> Vec<FleetGroup> {
+        let largest = self.groups.first();
+        let of = |(group, judged): (&Group, &Judged)| FleetGroup {
+            facts: group.facts.clone(),
+            differences: largest.map(|l| group.differences(l)).unwrap_or_default(),
+            nodes: group.nodes.iter().map(|n| self.lines.nodes[*n].name.clone()).collect(),
+            comparable: group.comparable(),
+            figures: judged.figures.clone(),
+        };
+        self.groups.iter().zip(&self.judged).map(of).collect()
+    }
+}

@@ -1,0 +1,207 @@
+//! What a node sends of a judged run.
+
+use std::cmp::Reverse;
+
+use proofmark_model::{
+    FigureKind, Host, MainResult, Measurement, NodeFact, NodeFigure, NodeFinding, NodeRound, Pass,
+    Probe, Program, Run, TimeAccount, Tool, clean, clean_excerpt, counted, format_size,
+    is_quantity,
+};
+
+use super::{LONGEST_NAME, LONGEST_TEXT, MOST_FINDINGS};
+use crate::compare::facts::{Entry, entries};
+use crate::compare::names::Names;
+use crate::words::why_no_result;
+
+/// Facts of a comparison that make nodes different kinds of nodes.
+const KIND: [&str; 5] = ["CPU", "core design", "cores", "sockets", "threads per core"];
+/// The others of them that may explain why a node is slow.
+const MAY_EXPLAIN: [&str; 12] = [
+    "memory limit",
+    "clock source",
+    "virtualisation",
+    "container",
+    "distribution",
+    "huge pages",
+    "disk",
+    "file system",
+    "mount options",
+    "I/O scheduler",
+    "I/O limits",
+    "network interface",
+];
+/// Settings that may.
+const SETTINGS: [&str; 5] = ["C-states", "governor", "microcode", "SMT", "turbo"];
+
+/// What a node measured in a round, from its judged run.
+pub fn node_round(run: &Run, node: &str, pass: Pass, round: u32) -> NodeRound {
+    NodeRound {
+        node: clean_excerpt(node, LONGEST_NAME),
+        pass,
+        round,
+        started: run.started,
+        tool: Tool {
+            version: clean_excerpt(&run.tool.version, LONGEST_NAME),
+            commit: run.tool.commit.as_deref().map(|c| clean_excerpt(c, LONGEST_NAME)),
+            build: clean_excerpt(&run.tool.build, LONGEST_TEXT),
+        },
+        facts: facts(run),
+        figures: figures(run),
+        time_account: run.time_account().filter(is_sound),
+        programs: Program::named_in_findings(&run.programs)
+            .map(|p| clean_excerpt(&p, LONGEST_TEXT)),
+    }
+}
+
+/// Whether every number of an account may be in a file.
+fn is_sound(account: &TimeAccount) -> bool {
+    let TimeAccount { wall_s, working_s, waiting_s, stopped_s, interrupted_s, .. } = *account;
+    let known = [wall_s, working_s, waiting_s, stopped_s, interrupted_s, account.unaccounted_s];
+    let read = account.throttled_s.into_iter().chain(account.stolen_s);
+    known.into_iter().chain(read).all(|s| is_quantity(s) && s >= 0.0) && wall_s > 0.0
+}
+
+/// What the node is: first what makes it a node of its kind.
+fn facts(run: &Run) -> Vec<NodeFact> {
+    let all = entries(run);
+    let named = |names: &'static [&str], groups| {
+        let of = |name: &&str| all.iter().find(|(what, ..)| what == name);
+        let fact = move |(what, value, _): &Entry| fact(what, value, groups);
+        names.iter().filter_map(of).map(fact).collect::<Vec<_>>()
+    };
+    let host = &run.host;
+    let quota = host.limits.cpu_quota.get().map(|quota| match quota.cpus {
+        Some(cpus) => counted(cpus, "CPU"),
+        None => "none".to_owned(),
+    });
+    let setting = |name: &&str| Some(fact(name, host.settings.get(*name)?.get()?, false));
+    let mut facts = named(&KIND, true);
+    facts.extend(counts(host).map(|(what, value)| fact(what, &value, true)));
+    facts.push(fact("CPU quota", &quota.unwrap_or_else(unknown), false));
+    facts.extend(named(&MAY_EXPLAIN, false));
+    facts.extend(SETTINGS.iter().filter_map(setting));
+    facts
+}
+
+/// The rest of what makes a node one of its kind.
+fn counts(host: &Host) -> [(&'static str, String); 4] {
+    let known = |probe: &Probe<String>| probe.get().cloned().unwrap_or_else(unknown);
+    let usable = match host.limits.usable_cpus.len() {
+        0 => unknown(),
+        n => n.to_string(),
+    };
+    let memory = host.memory.total_bytes.get().map(|bytes| format_size(rounded(*bytes)));
+    let isa = host.cpu.isa.get().map(|sets| {
+        let mut sets: Vec<String> = sets.iter().map(|set| clean(set)).collect();
+        sets.sort();
+        sets.join(" ")
+    });
+    [
+        ("usable CPUs", usable),
+        ("memory", memory.unwrap_or_else(unknown)),
+        ("kernel", known(&host.os.kernel)),
+        ("instruction sets", isa.unwrap_or_else(unknown)),
+    ]
+}
+
+fn unknown() -> String {
+    "unknown".to_owned()
+}
+
+fn fact(what: &str, value: &str, groups: bool) -> NodeFact {
+    let value = clean_excerpt(value, LONGEST_TEXT);
+    NodeFact { what: what.to_owned(), value, groups }
+}
+
+/// Up to the next quarter of a power of two: 16 GiB for 14 to 16. What firmware and kernel reserve
+/// differs between nodes of one kind.
+fn rounded(bytes: u64) -> u64 {
+    let step = (1_u64 << bytes.max(4).ilog2()) / 4;
+    bytes.div_ceil(step).saturating_mul(step)
+}
+
+/// Its results: those of the first screen first.
+fn figures(run: &Run) -> Vec<NodeFigure> {
+    let main: Vec<MainResult> = run.main_results().into_iter().flat_map(|(_, rows)| rows).collect();
+    let names = Names::collect(run, run);
+    let place = |m: &&Measurement| main.iter().position(|r| std::ptr::eq(r.measurement, *m));
+    let mut all: Vec<&Measurement> =
+        run.measurements.iter().filter(|m| m.series.is_none()).collect();
+    all.sort_by_key(|m| place(m).unwrap_or(usize::MAX));
+    let figure = |m: &Measurement| {
+        let row = main.iter().find(|r| std::ptr::eq(r.measurement, m));
+        figure(run, m, title(run, m, row, &names))
+    };
+    all.into_iter().map(figure).collect()
+}
+
+/// `FP peak, 2 CPUs, avx2`: as on the first screen, else the workload's title and what distinguishes
+/// the configuration.
+fn title(run: &Run, m: &Measurement, row: Option<&MainResult>, names: &Names) -> String {
+    let shown = row.and_then(|r| Some((r.row?.title.to_string(), r.configuration(run)?)));
+    let spec = run.workloads.get(&m.workload);
+    let (title, rest) = shown.unwrap_or_else(|| {
+        let title = spec.map(|s| s.title.to_string()).filter(|title| !title.is_empty());
+        (title.unwrap_or_else(|| m.workload.clone()), names.name(spec, m))
+    });
+    let parts = [title, rest].into_iter().filter(|part| !part.is_empty());
+    clean_excerpt(&parts.collect::<Vec<_>>().join(", "), LONGEST_NAME)
+}
+
+fn figure(run: &Run, m: &Measurement, title: String) -> NodeFigure {
+    let spec = run.workloads.get(&m.workload);
+    let summary = m.summary.as_ref();
+    let value = |kind| summary.and_then(|s| s.figure(kind).value).filter(|v| is_quantity(*v));
+    let (attainable, delivered) = (value(FigureKind::Attainable), value(FigureKind::Delivered));
+    let nothing = attainable.is_none() && delivered.is_none();
+    let text = |text: &str| clean_excerpt(text, LONGEST_TEXT);
+    let mut findings: Vec<NodeFinding> = m.findings.iter().map(|f| finding(f, &text)).collect();
+    findings.sort_by_key(|f| Reverse(f.severity));
+    findings.truncate(MOST_FINDINGS);
+    NodeFigure {
+        workload: clean_excerpt(&m.workload, LONGEST_NAME),
+        method: spec.map_or(0, |s| s.method),
+        subsystem: m.subsystem,
+        params: m.params.clone(),
+        title,
+        unit: m.unit,
+        random: spec.is_some_and(|s| s.work.is_random()),
+        better: m.better,
+        headline: summary.map(|s| s.headline).unwrap_or_default(),
+        attainable,
+        delivered,
+        ceiling: m.ceiling.as_ref().map(|c| c.value).filter(|v| is_quantity(*v)),
+        efficiency: m.efficiency.filter(|v| is_quantity(*v)),
+        bottleneck: m.bottleneck.as_ref().map(|b| clean_excerpt(&b.resource, LONGEST_NAME)),
+        findings,
+        verdict: m.verdict,
+        missing: nothing.then(|| text(&why_no_result(m))),
+    }
+}
+
+fn finding(f: &proofmark_model::Finding, text: &impl Fn(&str) -> String) -> NodeFinding {
+    NodeFinding {
+        check: clean_excerpt(&f.check, LONGEST_NAME),
+        severity: f.severity,
+        message: text(&f.message),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_of_one_kind_is_of_one_size() {
+        let gib = |n: f64| rounded((n * (1_u64 << 30) as f64) as u64);
+        for (seen, of_kind) in [(15.42, 16.0), (15.61, 16.0), (62.4, 64.0), (3.82, 4.0), (1.0, 1.0)]
+        {
+            assert_eq!(gib(seen), gib(of_kind), "{seen}");
+        }
+        assert_ne!(gib(47.0), gib(62.5));
+        assert_ne!(gib(31.0), gib(62.5));
+        assert_eq!(rounded(0), 0);
+        assert!(rounded(u64::MAX) > 1 << 60);
+        assert_eq!(format_size(gib(15.5)), "16 GiB");
+    }
+}

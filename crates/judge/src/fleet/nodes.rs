@@ -1,0 +1,96 @@
+//! What is said of each node.
+
+use proofmark_model::{
+    FleetNode, FleetStrip, NodeSlowAt, NodeState, Pass, StripOutcome, is_quantity,
+};
+
+use super::words::percent;
+use super::{Fleet, cause, reasons};
+use crate::words::counted;
+
+/// Every node, worst first.
+pub(super) fn all(fleet: &Fleet) -> Vec<FleetNode> {
+    let mut places: Vec<Option<(usize, usize)>> = vec![None; fleet.lines.nodes.len()];
+    for (group, g) in fleet.groups.iter().enumerate() {
+        g.nodes.iter().enumerate().for_each(|(place, node)| places[*node] = Some((group, place)));
+    }
+    let of = |(node, place)| said(fleet, node, place);
+    let mut nodes: Vec<FleetNode> = places.into_iter().enumerate().map(of).collect();
+    let worst = |n: &FleetNode| n.figures.first().map_or(f32::INFINITY, |f| f.ratio);
+    nodes.sort_by(|a, b| a.state.cmp(&b.state).then(worst(a).total_cmp(&worst(b))));
+    nodes
+}
+
+fn said(fleet: &Fleet, number: usize, place: Option<(usize, usize)>) -> FleetNode {
+    let node = &fleet.lines.nodes[number];
+    let count = |pass| node.seen(pass).count() as u32;
+    let mut said = FleetNode {
+        name: node.name.clone(),
+        state: NodeState::NotShownHealthy,
+        group: place.map(|(group, _)| group),
+        reasons: reasons::of_lines(node),
+        cause: None,
+        figures: place.map(|place| slow_at(fleet, place)).unwrap_or_default(),
+        rounds: count(Pass::First),
+        rounds_again: count(Pass::Again),
+    };
+    let Some((group, place)) = place else { return said };
+    said.reasons.extend(reasons::of_group(fleet, group, node));
+    said.reasons.extend(reasons::too_few(fleet, group, place, node));
+    let figures = &fleet.judged[group].figures;
+    if !figures.iter().any(|f| f.required && f.strips[place].usable > 0) {
+        said.reasons.push("it sent no result that counts".to_owned());
+    }
+    let unconfirmed = reasons::unconfirmed(fleet, group, place, &said);
+    said.reasons.extend(unconfirmed.open);
+    let comparable = fleet.groups[group].comparable();
+    said.state = match said.reasons.is_empty() {
+        _ if said.figures.iter().any(|f| f.confirmed) => NodeState::Slow,
+        false => NodeState::NotShownHealthy,
+        true if comparable => NodeState::Healthy,
+        true => NodeState::NotCompared,
+    };
+    said.reasons.extend(unconfirmed.level);
+    if said.state == NodeState::NotCompared {
+        said.reasons.push(ceilings_alone(fleet, group, place));
+    }
+    if said.state == NodeState::Slow {
+        said.cause = cause::sentence(fleet, group, place, &said);
+    }
+    said
+}
+
+/// Where it is slow, worst first.
+fn slow_at(fleet: &Fleet, (group, place): (usize, usize)) -> Vec<NodeSlowAt> {
+    let figures = fleet.judged[group].figures.iter().enumerate();
+    let of = |(figure, strip): (usize, &FleetStrip)| {
+        let confirmed = match strip.outcome {
+            StripOutcome::Slow => true,
+            StripOutcome::SlowNotConfirmed => false,
+            _ => return None,
+        };
+        Some(NodeSlowAt { figure, ratio: strip.ratio?, confirmed })
+    };
+    let mut slow: Vec<NodeSlowAt> =
+        figures.filter_map(|(i, figure)| of((i, &figure.strips[place]))).collect();
+    slow.sort_by(|a, b| b.confirmed.cmp(&a.confirmed).then(a.ratio.total_cmp(&b.ratio)));
+    slow
+}
+
+/// What is known of a node that has nothing to be compared with.
+fn ceilings_alone(fleet: &Fleet, group: usize, place: usize) -> String {
+    let judged = &fleet.judged[group];
+    let shares = judged.figures.iter().filter_map(|figure| {
+        let share = f64::from(figure.strips[place].of_ceiling?);
+        is_quantity(share).then_some((share, figure.title.as_str()))
+    });
+    let lowest = shares.min_by(|a, b| a.0.total_cmp(&b.0));
+    let lowest = match lowest {
+        Some((share, title)) => {
+            format!("the least is {} of the ceiling, at {title}", percent(share))
+        }
+        None => "no result has a ceiling".to_owned(),
+    };
+    let nodes = counted(fleet.groups[group].nodes.len() as u64, "node");
+    format!("a group of {nodes} cannot be compared; judged by its ceilings alone: {lowest}")
+}

@@ -1,0 +1,164 @@
+//! Why a node is not shown to be healthy.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use proofmark_model::{FigureKind, FleetFigure, FleetNode, NodeSlowAt, Pass, StripOutcome};
+
+use super::Fleet;
+use super::groups;
+use super::lines::{Cell, Node, Turn};
+use super::rule::{FEWEST_NODES, needed};
+use super::words::{difference, others, rounds, slowness};
+use crate::words::counted;
+
+/// What its lines say against a node, whatever it measured: failures, lines that do not count,
+/// facts that change.
+pub(super) fn of_lines(node: &Node) -> Vec<String> {
+    let mut reasons = Vec::new();
+    for pass in [Pass::First, Pass::Again] {
+        let of = if pass == Pass::First { "" } else { " of the second pass" };
+        let mut seen: BTreeMap<(bool, &Arc<str>), Vec<usize>> = BTreeMap::new();
+        for (round, turn) in node.turns(pass).iter().enumerate() {
+            let what = match turn {
+                Some(Turn::Failed(reason, gone)) => (*gone, reason),
+                Some(Turn::Refused(reason)) => (false, reason),
+                _ => continue,
+            };
+            seen.entry(what).or_default().push(round);
+        }
+        for ((gone, reason), at) in seen {
+            let gone = if gone { "; it was asked no more" } else { "" };
+            reasons.push(format!("{reason} ({}{of}){gone}", rounds(&at)));
+        }
+    }
+    let changes = groups::changes(node);
+    reasons.extend(changes.into_iter().map(|c| format!("it changed between rounds: {c}")));
+    if node.turns(Pass::First).iter().flatten().next().is_none() {
+        reasons.push("nothing is known of it: no round and no failure".to_owned());
+    }
+    reasons
+}
+
+/// What its group says against it: another kind of node than the others, or another method.
+pub(super) fn of_group(fleet: &Fleet, group: usize, node: &Node) -> Vec<String> {
+    let mut reasons = Vec::new();
+    let own = &fleet.groups[group];
+    if let Some(largest) = fleet.groups.first().filter(|l| l.comparable() && !own.comparable()) {
+        let differences = own.differences(largest);
+        let differ: Vec<String> = differences.iter().map(difference).collect();
+        let nodes = counted(own.nodes.len() as u64, "node");
+        reasons.push(format!(
+            "{}; {nodes} of its kind cannot be compared, {FEWEST_NODES} can",
+            differ.join("; ")
+        ));
+    }
+    let methods = &fleet.judged[group].methods;
+    let mut other: BTreeMap<(&str, u32), u32> = BTreeMap::new();
+    for (_, seen) in node.seen(Pass::First) {
+        for cell in &seen.cells {
+            let key = &fleet.lines.figures[cell.figure as usize].key;
+            let usual = methods.get(&key.workload).copied().unwrap_or(key.method);
+            if usual != key.method {
+                other.insert((&key.workload, key.method), usual);
+            }
+        }
+    }
+    let words = |((workload, own), usual): ((&str, u32), u32)| {
+        format!("measures {workload} by method {own}, its group by method {usual}")
+    };
+    reasons.extend(other.into_iter().map(words));
+    reasons
+}
+
+/// Which required figures have too few rounds that count, in one sentence.
+pub(super) fn too_few(fleet: &Fleet, group: usize, place: usize, node: &Node) -> Option<String> {
+    let judged = &fleet.judged[group];
+    let figures = judged.figures.iter().zip(&judged.numbers);
+    let few: Vec<(&FleetFigure, u32)> = figures
+        .filter(|(figure, _)| figure.strips[place].outcome == StripOutcome::TooFewRounds)
+        .map(|(figure, number)| (figure, *number))
+        .collect();
+    let (figure, number) = few.iter().min_by_key(|(f, _)| f.strips[place].usable).copied()?;
+    let planned = fleet.lines.plan.rounds as usize;
+    let more = match few.len() - 1 {
+        0 => String::new(),
+        n => format!(", and at {} too few", others(n)),
+    };
+    let why = why_few(fleet, node, figure, number);
+    Some(format!(
+        "{} of {planned} rounds count at {} ({}), {} must{more}: {why}",
+        figure.strips[place].usable,
+        figure.title,
+        figure.kind.as_str(),
+        needed(planned),
+    ))
+}
+
+/// Why a figure lacks rounds: what its results say themselves, else who sent none.
+fn why_few(fleet: &Fleet, node: &Node, figure: &FleetFigure, number: u32) -> String {
+    let seen: Vec<_> = node.seen(Pass::First).collect();
+    let cells: Vec<&Cell> = seen.iter().filter_map(|(_, seen)| seen.cell(number)).collect();
+    if let Some(cell) = cells.iter().find(|cell| cell.invalid) {
+        let found = cell.findings.first();
+        return match found {
+            Some(found) => format!("invalid: {}", found.message),
+            None => "the results are invalid".to_owned(),
+        };
+    }
+    if let Some(why) = cells.iter().find_map(|cell| cell.missing.as_ref()) {
+        return why.to_string();
+    }
+    let planned = fleet.lines.plan.rounds as usize;
+    if seen.len() < needed(planned) {
+        let verb = if seen.len() == 1 { "counts" } else { "count" };
+        return format!("it sent {} that {verb}", counted(seen.len() as u64, "round"));
+    }
+    if cells.iter().filter(|cell| cell.usable(figure.kind).is_some()).count() >= needed(planned) {
+        return format!("fewer than {FEWEST_NODES} nodes of its group have the others");
+    }
+    match figure.kind {
+        FigureKind::Attainable if !cells.is_empty() => {
+            "the machine was never seen left alone".to_owned()
+        }
+        _ => "it sent no such result".to_owned(),
+    }
+}
+
+/// What became of figures at which a node was slow in the first pass alone.
+pub(super) fn unconfirmed(
+    fleet: &Fleet,
+    group: usize,
+    place: usize,
+    said: &FleetNode,
+) -> Unconfirmed {
+    let judged = &fleet.judged[group];
+    let needed = needed(fleet.lines.plan.rounds as usize);
+    let mut of: [Vec<&NodeSlowAt>; 2] = [Vec::new(), Vec::new()];
+    for slow in said.figures.iter().filter(|slow| !slow.confirmed) {
+        let strip = &judged.figures[slow.figure].strips[place];
+        let enough = strip.again.iter().flatten().count() >= needed;
+        of[usize::from(enough)].push(slow);
+    }
+    let words = |slow: &[&NodeSlowAt], end: &str| {
+        let worst = slow.first()?;
+        let more = match slow.len() - 1 {
+            0 => String::new(),
+            n => format!(", and is slow at {}", others(n)),
+        };
+        let what = slowness(&judged.figures[worst.figure], f64::from(worst.ratio));
+        Some(format!("{what}{more}{end}"))
+    };
+    Unconfirmed {
+        open: words(&of[0], ": too few rounds of a second pass count to confirm it"),
+        level: words(&of[1], " in the first pass; in the second it was as fast"),
+    }
+}
+
+/// Slow in the first pass alone, in sentences.
+pub(super) struct Unconfirmed {
+    /// A second pass did not decide it.
+    pub(super) open: Option<String>,
+    /// The second pass does not show it.
+    pub(super) level: Option<String>,
+}

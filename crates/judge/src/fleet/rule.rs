@@ -1,0 +1,270 @@
+//! The rule by which a node is slow at a figure, on plain numbers.
+//!
+//! Each value is taken as a share of its round's median over the nodes: what changes for all of them
+//! falls out. A node is slow if at least 7 of 8 rounds lie below 1 - margin. That is so exactly if
+//! its deciding round does, the 7th from below, and the margin says how low that of a healthy node
+//! may be by chance: the median of the nodes' deciding rounds, less k standard deviations between
+//! them; at least [`FLOOR`]. So the margin holds both what differs between healthy nodes for good
+//! and what their rounds vary by.
+//!
+//! k is 3 or more: so large that healthy nodes make a false alarm at any figure of any node with
+//! [`FALSE_ALARMS`] probability at most (Bonferroni). The standard deviation is robust, so that slow
+//! nodes do not hide themselves. From few nodes it is vague; so it is moderated by the other figures
+//! of its pool, after Smyth, *Linear models and empirical Bayes methods for assessing differential
+//! expression in microarray experiments* (2004), and k is of Student's distribution.
+
+use std::collections::BTreeMap;
+
+use super::quantile::student;
+use crate::statistics::median;
+
+/// The least margin.
+pub const FLOOR: f64 = 0.02;
+/// Probability that a healthy fleet has a node that is called slow.
+const FALSE_ALARMS: f64 = 0.01;
+/// Standard deviations at least.
+const LEAST_DEVIATIONS: f64 = 3.0;
+/// Nodes that a round needs at the least for a median to compare with.
+pub const FEWEST_NODES: usize = 4;
+
+/// What is known of deviations between nodes of one kind before any is measured: about this
+/// share, as sure as so many degrees of freedom are. Only a few nodes with few figures need it.
+const USUAL: f64 = 0.01;
+const USUAL_FREEDOM: f64 = 4.0;
+/// Nodes that do not differ at all are taken to differ by this share, for logarithms.
+const LEAST_SPREAD: f64 = 1e-4;
+
+/// Rounds of so many that must lie below the margin: 7 of 8; of fewer all.
+pub fn needed(rounds: usize) -> usize {
+    rounds - rounds / 8
+}
+
+/// What the nodes of a group measured of one figure.
+#[derive(Debug, Clone)]
+pub struct Rounds {
+    rounds: usize,
+    /// Node by node; NaN where there is none.
+    speeds: Vec<f64>,
+}
+
+impl Rounds {
+    /// Of so many nodes, nothing yet.
+    pub fn new(nodes: usize, rounds: usize) -> Self {
+        Self { rounds, speeds: vec![f64::NAN; nodes * rounds] }
+    }
+
+    /// A speed: of a time, how many there are in a second. What is no speed does not count.
+    pub fn set(&mut self, node: usize, round: usize, speed: f64) {
+        let counts = speed.is_finite() && speed > 0.0;
+        self.speeds[node * self.rounds + round] = if counts { speed } else { f64::NAN };
+    }
+
+    fn nodes(&self) -> usize {
+        self.speeds.len().checked_div(self.rounds).unwrap_or(0)
+    }
+
+    /// The median over the nodes of each round.
+    fn medians(&self) -> Vec<Option<f64>> {
+        let of = |round: usize| {
+            let all = self.speeds.iter().skip(round).step_by(self.rounds);
+            let all: Vec<f64> = all.copied().filter(|v| v.is_finite()).collect();
+            median(&all).filter(|_| all.len() >= FEWEST_NODES)
+        };
+        (0..self.rounds).map(of).collect()
+    }
+}
+
+/// What the rule says of a figure.
+#[derive(Debug, Clone, Default)]
+pub struct Ruled {
+    /// The nodes' median of each round, as a speed.
+    pub medians: Vec<Option<f64>>,
+    /// Standard deviation between the nodes' deciding rounds, as a share.
+    pub spread: Option<f64>,
+    /// Rounds below 1 - margin are slow.
+    pub margin: Option<f64>,
+    /// What it says of each node.
+    pub nodes: Vec<RuledNode>,
+}
+
+/// What the rule says of a node at a figure.
+#[derive(Debug, Clone, Default)]
+pub struct RuledNode {
+    /// Speed as a share of the nodes' median, by round.
+    pub ratios: Vec<Option<f32>>,
+    /// Rounds that have one.
+    pub usable: usize,
+    /// Rounds below the margin.
+    pub below: usize,
+    /// Whether these are so many that the node is slow.
+    pub slow: bool,
+}
+
+impl RuledNode {
+    fn new(ratios: Vec<Option<f32>>) -> Self {
+        Self { usable: ratios.iter().flatten().count(), ratios, ..Self::default() }
+    }
+
+    /// The same with what lies below the margin counted.
+    pub(super) fn counted(mut self, margin: f64) -> Self {
+        let is_below = |ratio: &&f32| f64::from(**ratio) < 1.0 - margin;
+        self.below = self.ratios.iter().flatten().filter(is_below).count();
+        self.slow = !self.ratios.is_empty() && self.below >= needed(self.ratios.len());
+        self
+    }
+
+    /// Of ratios to something else, the same question.
+    pub(super) fn of(ratios: Vec<Option<f32>>, margin: f64) -> Self {
+        Self::new(ratios).counted(margin)
+    }
+
+    /// The logarithm of the round that decides; `None` if too few rounds have a ratio.
+    fn deciding(&self) -> Option<f64> {
+        let mut sorted: Vec<f32> = self.ratios.iter().flatten().copied().collect();
+        sorted.sort_by(f32::total_cmp);
+        let last = needed(self.ratios.len()).checked_sub(1)?;
+        sorted.get(last).map(|ratio| f64::from(*ratio).ln())
+    }
+}
+
+/// Judges figures of one group. Figures of a pool are expected to differ about as much between
+/// nodes. `tests` is the number of nodes x figures that are judged in all.
+pub fn judge<P: Ord>(figures: &[(P, Rounds)], tests: usize) -> Vec<Ruled> {
+    let mut all: Vec<Ruled> = figures.iter().map(|(_, rounds)| relative(rounds)).collect();
+    let spreads: Vec<Option<Spread>> = all.iter().map(Spread::seen).collect();
+    let mut pools: BTreeMap<&P, Pool> = BTreeMap::new();
+    for ((pool, _), spread) in figures.iter().zip(&spreads) {
+        spread.iter().for_each(|spread| pools.entry(pool).or_default().add(spread));
+    }
+    let chance = FALSE_ALARMS / tests.max(1) as f64;
+    for (ruled, ((pool, _), spread)) in all.iter_mut().zip(figures.iter().zip(&spreads)) {
+        let (Some(spread), Some(pool)) = (spread, pools.get(pool)) else { continue };
+        let (deviation, freedom) = pool.without(spread).prior().moderate(spread);
+        let k = student(chance, freedom).max(LEAST_DEVIATIONS);
+        let margin = (-(spread.centre - k * deviation).exp_m1()).max(FLOOR);
+        ruled.nodes = ruled.nodes.drain(..).map(|node| node.counted(margin)).collect();
+        (ruled.spread, ruled.margin) = (Some(deviation.exp_m1()), Some(margin));
+    }
+    all
+}
+
+/// Every value as a share of its round's median.
+fn relative(rounds: &Rounds) -> Ruled {
+    let medians = rounds.medians();
+    let of = |node: usize| {
+        let own = &rounds.speeds[node * rounds.rounds..][..rounds.rounds];
+        let ratio = |(speed, median): (&f64, &Option<f64>)| {
+            let ratio = (speed / (*median)?) as f32;
+            (ratio.is_finite() && ratio > 0.0).then_some(ratio)
+        };
+        RuledNode::new(own.iter().zip(&medians).map(ratio).collect())
+    };
+    let nodes = (0..rounds.nodes()).map(of).collect();
+    Ruled { medians, nodes, ..Ruled::default() }
+}
+
+/// How the deciding rounds of a figure's nodes are spread, as logarithms.
+#[derive(Debug, Clone, Copy)]
+struct Spread {
+    centre: f64,
+    deviation: f64,
+    nodes: f64,
+}
+
+impl Spread {
+    /// From the median and the median absolute deviation; `None` for too few nodes.
+    fn seen(ruled: &Ruled) -> Option<Self> {
+        let all: Vec<f64> = ruled.nodes.iter().filter_map(RuledNode::deciding).collect();
+        let centre = median(&all).filter(|_| all.len() >= FEWEST_NODES)?;
+        let away: Vec<f64> = all.iter().map(|v| (v - centre).abs()).collect();
+        let nodes = all.len() as f64;
+        // Of few values it is too low on average; the factor is within 3 % of simulated ones.
+        let factor = 1.482_6 * (1.0 + 0.83 / (nodes - 1.7));
+        Some(Self { centre, deviation: factor * median(&away)?, nodes })
+    }
+
+    /// Its variance, as a logarithm that is right on average.
+    fn log_variance(&self) -> f64 {
+        let deviation = self.deviation.max(LEAST_SPREAD) / (1.0 + 0.83 / (self.nodes - 1.7));
+        2.0 * deviation.ln() + 3.1 / (self.nodes - 0.9)
+    }
+
+    /// By how much that logarithm varies by chance: fitted to simulated values; an odd node adds
+    /// nothing.
+    fn log_noise(&self) -> f64 {
+        5.44 / (2.0 * (self.nodes / 2.0).floor() - 1.3)
+    }
+
+    /// Degrees of freedom of a variance that varies as much.
+    fn freedom(&self) -> f64 {
+        0.8 + 2.0 / self.log_noise()
+    }
+}
+
+/// Sums over the figures of a pool.
+#[derive(Debug, Clone, Copy, Default)]
+struct Pool {
+    figures: f64,
+    logs: f64,
+    squares: f64,
+    noise: f64,
+    freedom: f64,
+}
+
+impl Pool {
+    fn add(&mut self, spread: &Spread) {
+        *self = self.plus(spread, 1.0);
+    }
+
+    /// The other figures: none decides alone how much it may differ.
+    fn without(&self, spread: &Spread) -> Self {
+        self.plus(spread, -1.0)
+    }
+
+    fn plus(&self, spread: &Spread, times: f64) -> Self {
+        let log = spread.log_variance();
+        Self {
+            figures: self.figures + times,
+            logs: self.logs + times * log,
+            squares: self.squares + times * log * log,
+            noise: self.noise + times * spread.log_noise(),
+            freedom: self.freedom + times * spread.freedom(),
+        }
+    }
+
+    /// What they say of one more figure.
+    fn prior(&self) -> Prior {
+        if self.figures < 2.5 {
+            return Prior { variance: USUAL.powi(2), freedom: USUAL_FREEDOM };
+        }
+        let log = self.logs / self.figures;
+        let squares = (self.squares - self.figures * log * log) / (self.figures - 1.0);
+        // What is left after chance and the standard error of that is how much they truly differ.
+        let noise = self.noise / self.figures;
+        let chance = noise * (1.0 + (2.0 / (self.figures - 1.0)).sqrt());
+        let differ = (squares - chance).max(1e-9);
+        // No surer than all of them together.
+        let freedom = (1.0 + 2.0 / differ).min(self.freedom).max(USUAL_FREEDOM);
+        Prior { variance: (log - 1.0 / freedom).exp(), freedom }
+    }
+}
+
+/// What is expected of the spread of a figure before its own nodes are looked at.
+#[derive(Debug, Clone, Copy)]
+struct Prior {
+    variance: f64,
+    freedom: f64,
+}
+
+impl Prior {
+    /// Standard deviation and degrees of freedom of a figure and its pool together.
+    fn moderate(&self, spread: &Spread) -> (f64, f64) {
+        let own = spread.freedom();
+        let freedom = own + self.freedom;
+        let variance = own * spread.deviation.powi(2) + self.freedom * self.variance;
+        ((variance / freedom).sqrt(), freedom)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,211 @@
+//! The figures of each group, with a strip of rounds for each node.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proofmark_model::{Better, FigureKind, FleetFigure, FleetStrip, Pass, StripOutcome, Subsystem};
+
+use super::KINDS;
+use super::again::Again;
+use super::groups::Group;
+use super::lines::{Cell, Figure, Key, Lines};
+use super::rule::{FEWEST_NODES, Rounds, Ruled, RuledNode, judge as rule, needed};
+use crate::statistics::median;
+
+/// What is said of a group's figures.
+pub(super) struct Judged {
+    pub(super) figures: Vec<FleetFigure>,
+    /// The number of each figure in the lines.
+    pub(super) numbers: Vec<u32>,
+    /// Which method of a workload most nodes use.
+    pub(super) methods: BTreeMap<String, u32>,
+}
+
+/// A figure of a group that is to be judged.
+struct Asked<'a> {
+    number: u32,
+    figure: &'a Figure,
+    kind: FigureKind,
+    required: bool,
+}
+
+/// Speed: of a time, how many there are in a second.
+pub(super) fn speed(key: &Key, value: f64) -> f64 {
+    match key.better {
+        Better::Higher => value,
+        Better::Lower => 1.0 / value,
+    }
+}
+
+/// The figures of every group.
+pub(super) fn judge(lines: &Lines, groups: &[Group]) -> Vec<Judged> {
+    let methods: Vec<_> = groups.iter().map(|group| methods(lines, group)).collect();
+    let asked: Vec<Vec<Asked>> =
+        groups.iter().zip(&methods).map(|(group, methods)| asked(lines, group, methods)).collect();
+    let compared = groups.iter().zip(&asked).filter(|(group, _)| group.comparable());
+    let tests = compared.map(|(group, asked)| group.nodes.len() * asked.len()).sum();
+    let of = |((group, asked), methods): ((&Group, Vec<Asked>), _)| {
+        let numbers = asked.iter().map(|a| a.number).collect();
+        Judged { figures: figures(lines, group, &asked, tests), numbers, methods }
+    };
+    groups.iter().zip(asked).zip(methods).map(of).collect()
+}
+
+/// For each workload, the method of most nodes; of as many the newest.
+fn methods(lines: &Lines, group: &Group) -> BTreeMap<String, u32> {
+    let mut nodes: BTreeMap<(&str, u32), usize> = BTreeMap::new();
+    for node in &group.nodes {
+        let seen = lines.nodes[*node].seen(Pass::First);
+        let keys = seen.flat_map(|(_, s)| s.cells.iter().map(|c| key(lines, c)));
+        let own: BTreeSet<_> = keys.map(|k| (k.workload.as_str(), k.method)).collect();
+        own.into_iter().for_each(|method| *nodes.entry(method).or_default() += 1);
+    }
+    let mut most: BTreeMap<String, (usize, u32)> = BTreeMap::new();
+    for ((workload, method), count) in nodes {
+        let best = most.entry(workload.to_owned()).or_default();
+        *best = (*best).max((count, method));
+    }
+    most.into_iter().map(|(workload, (_, method))| (workload, method)).collect()
+}
+
+fn key<'a>(lines: &'a Lines, cell: &Cell) -> &'a Key {
+    &lines.figures[cell.figure as usize].key
+}
+
+/// What nodes of the group measured by its methods, in the order of the first screen: in a group that
+/// is compared, what enough of them have for that.
+fn asked<'a>(lines: &'a Lines, group: &Group, methods: &BTreeMap<String, u32>) -> Vec<Asked<'a>> {
+    let mut holders: BTreeMap<u32, [usize; 2]> = BTreeMap::new();
+    for node in &group.nodes {
+        let mut own: BTreeMap<u32, [bool; 2]> = BTreeMap::new();
+        let cells = lines.nodes[*node].seen(Pass::First).flat_map(|(_, seen)| seen.cells.iter());
+        for cell in cells {
+            let has = own.entry(cell.figure).or_default();
+            KINDS.iter().zip(has).for_each(|(kind, has)| *has |= cell.value(*kind).is_some());
+        }
+        for (number, has) in own {
+            let counts = holders.entry(number).or_default();
+            counts.iter_mut().zip(has).for_each(|(n, has)| *n += usize::from(has));
+        }
+    }
+    let least = if group.comparable() { FEWEST_NODES } else { 1 };
+    let mut all: Vec<Asked> = Vec::new();
+    for (number, counts) in holders {
+        let figure = &lines.figures[number as usize];
+        if methods.get(&figure.key.workload) != Some(&figure.key.method) {
+            continue;
+        }
+        for (kind, count) in KINDS.into_iter().zip(counts).filter(|(_, count)| *count >= least) {
+            all.push(Asked { number, figure, kind, required: 2 * count > group.nodes.len() });
+        }
+    }
+    all.sort_by(|a, b| order(a).cmp(&order(b)));
+    all
+}
+
+fn order<'a>(a: &Asked<'a>) -> impl Ord + use<'a> {
+    let key = &a.figure.key;
+    let rest = (key.unit.as_str(), key.random, key.better == Better::Lower);
+    let kind = a.kind == FigureKind::Delivered;
+    (key.subsystem, a.figure.place, &key.workload, &key.params, rest, kind)
+}
+
+fn figures(lines: &Lines, group: &Group, asked: &[Asked], tests: usize) -> Vec<FleetFigure> {
+    let rounds = lines.plan.rounds as usize;
+    let of = |a: &Asked| {
+        let mut speeds = Rounds::new(group.nodes.len(), rounds);
+        for (place, node) in group.nodes.iter().enumerate() {
+            for (round, seen) in lines.nodes[*node].seen(Pass::First) {
+                let value = seen.cell(a.number).and_then(|cell| cell.usable(a.kind));
+                let value = value.map_or(f64::NAN, |v| speed(&a.figure.key, v));
+                speeds.set(place, round, value);
+            }
+        }
+        let pool: (Subsystem, bool) = (a.figure.key.subsystem, a.kind == FigureKind::Delivered);
+        (pool, speeds)
+    };
+    let ruled = match group.comparable() {
+        true => rule(&asked.iter().map(of).collect::<Vec<_>>(), tests),
+        false => asked.iter().map(|_| Ruled::default()).collect(),
+    };
+    asked.iter().zip(ruled).map(|(asked, ruled)| figure(lines, group, asked, ruled)).collect()
+}
+
+fn figure(lines: &Lines, group: &Group, asked: &Asked, ruled: Ruled) -> FleetFigure {
+    let Asked { number, figure, kind, required } = *asked;
+    let again = Again::new(lines, group, number, kind, &ruled);
+    let nodes = ruled.nodes.into_iter().map(Some).chain(std::iter::repeat_with(|| None));
+    let strip = |(place, (node, ruled)): (usize, (&usize, Option<RuledNode>))| {
+        let headline = figure.attainable_first() == (kind == FigureKind::Attainable);
+        let strip = values(lines, *node, number, kind, headline);
+        let needed = needed(lines.plan.rounds as usize);
+        let Some(ruled) = ruled else {
+            let few = required && (strip.usable as usize) < needed;
+            let outcome = if few { StripOutcome::TooFewRounds } else { StripOutcome::NotJudged };
+            return FleetStrip { outcome, ..strip };
+        };
+        let twice = again.ratios(place);
+        let outcome = match (ruled.usable >= needed, &ruled.slow, required) {
+            (true, true, _) if again.confirms(&twice) => StripOutcome::Slow,
+            (true, true, _) => StripOutcome::SlowNotConfirmed,
+            (true, false, _) => StripOutcome::Level,
+            (false, _, true) => StripOutcome::TooFewRounds,
+            (false, _, false) => StripOutcome::NotJudged,
+        };
+        FleetStrip {
+            ratio: middle(&ruled.ratios),
+            below: ruled.below as u32,
+            usable: ruled.usable as u32,
+            ratios: ruled.ratios.into_iter().map(|r| r.map(rounded)).collect(),
+            outcome,
+            again: twice,
+            ..strip
+        }
+    };
+    let strips = group.nodes.iter().zip(nodes).enumerate().map(strip).collect();
+    let key = &figure.key;
+    let medians: Vec<f64> = ruled.medians.iter().flatten().copied().collect();
+    FleetFigure {
+        workload: key.workload.clone(),
+        params: key.params.clone(),
+        title: figure.title().to_owned(),
+        subsystem: key.subsystem,
+        unit: key.unit,
+        random: key.random,
+        better: key.better,
+        kind,
+        required,
+        median: median(&medians).map(|v| speed(key, v)),
+        spread: ruled.spread,
+        margin: ruled.margin,
+        strips,
+    }
+}
+
+/// What a node's own lines say of a figure.
+fn values(lines: &Lines, node: usize, number: u32, kind: FigureKind, headline: bool) -> FleetStrip {
+    let seen = lines.nodes[node].seen(Pass::First);
+    let cells: Vec<&Cell> = seen.filter_map(|(_, seen)| seen.cell(number)).collect();
+    let usable: Vec<f64> = cells.iter().filter_map(|cell| cell.usable(kind)).collect();
+    let shares = cells.iter().filter(|cell| headline && cell.usable(kind).is_some());
+    let shares: Vec<f64> = shares.filter_map(|cell| cell.efficiency).map(f64::from).collect();
+    FleetStrip {
+        ratios: vec![None; lines.plan.rounds as usize],
+        ratio: None,
+        below: 0,
+        usable: usable.len() as u32,
+        value: median(&usable),
+        of_ceiling: median(&shares).map(|share| rounded(share as f32)),
+        outcome: StripOutcome::NotJudged,
+        again: Vec::new(),
+    }
+}
+
+/// To 4 decimals: a report has up to a million.
+pub(super) fn rounded(ratio: f32) -> f32 {
+    if ratio < 1e3 { (ratio * 1e4).round() / 1e4 } else { ratio }
+}
+
+fn middle(ratios: &[Option<f32>]) -> Option<f32> {
+    let all: Vec<f64> = ratios.iter().flatten().map(|r| f64::from(*r)).collect();
+    median(&all).map(|m| rounded(m as f32))
+}

@@ -1,0 +1,55 @@
+//! Which nodes to measure again.
+
+use proofmark_model::{FleetLine, StripOutcome};
+
+use super::groups::Group;
+use super::strips::Judged;
+use super::{Fleet, reasons};
+use crate::statistics::median;
+
+/// Nodes beside which slow ones are measured again, at the most.
+const PEERS: usize = 4;
+
+/// The slow nodes of a group and those to measure with them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Suspects {
+    /// Slow in the first pass, in the order of the plan.
+    pub slow: Vec<String>,
+    /// Nodes of their group that are not, nearest to its median first.
+    pub peers: Vec<String>,
+}
+
+/// By group, what a second pass has to measure; empty where no node is slow. An error as of
+/// [`super::fleet_report`].
+pub fn suspects(lines: impl IntoIterator<Item = FleetLine>) -> Result<Vec<Suspects>, String> {
+    let fleet = Fleet::judge(lines)?;
+    let all = fleet.groups.iter().zip(&fleet.judged);
+    Ok(all.filter_map(|(group, judged)| of_group(&fleet, group, judged)).collect())
+}
+
+fn of_group(fleet: &Fleet, group: &Group, judged: &Judged) -> Option<Suspects> {
+    let outcomes = |place: usize| judged.figures.iter().map(move |f| f.strips[place].outcome);
+    let slow = [StripOutcome::Slow, StripOutcome::SlowNotConfirmed];
+    let name = |place: usize| fleet.lines.nodes[group.nodes[place]].name.clone();
+    let (bad, rest): (Vec<usize>, Vec<usize>) =
+        (0..group.nodes.len()).partition(|place| outcomes(*place).any(|o| slow.contains(&o)));
+    let healthy = |place: &usize| {
+        let node = &fleet.lines.nodes[group.nodes[*place]];
+        reasons::of_lines(node).is_empty()
+            && outcomes(*place).all(|o| o != StripOutcome::TooFewRounds)
+    };
+    let mut peers: Vec<(f64, usize)> =
+        rest.into_iter().filter(healthy).map(|place| (away(judged, place), place)).collect();
+    peers.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    (!bad.is_empty()).then(|| Suspects {
+        slow: bad.into_iter().map(name).collect(),
+        peers: peers.into_iter().take(PEERS).map(|(_, place)| name(place)).collect(),
+    })
+}
+
+/// How far a node is from its group's median, over its figures.
+fn away(judged: &Judged, place: usize) -> f64 {
+    let ratios = judged.figures.iter().filter_map(|f| f.strips[place].ratio);
+    let all: Vec<f64> = ratios.map(|r| f64::from(r).ln().abs()).collect();
+    median(&all).unwrap_or(f64::INFINITY)
+}

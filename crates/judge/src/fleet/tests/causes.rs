@@ -1,0 +1,101 @@
+//! The sentence that says why.
+
+use proofmark_model::{NodeFinding, NodeState, Severity};
+
+use super::*;
+
+#[test]
+fn a_quota_leaves_the_machine_as_fast() {
+    let quota = |node: usize, line: &mut NodeRound| {
+        if node == 3 {
+            line.figures.iter_mut().take(2).for_each(|f| scale(f, [1.0, 0.61]));
+            line.facts[3].value = "1 CPU".into();
+        }
+    };
+    let report = report(passes(8, &BOTH, quota));
+    let start = "n3: delivers 61 % of its group at ";
+    let end = ", and is slow at 1 other figure, CPU quota of 1 CPU; the machine itself is as fast";
+    expect(&report, "n3", NodeState::Slow, start);
+    assert!(
+        node(&report, "n3").cause.as_ref().unwrap().ends_with(end),
+        "{:?}",
+        report.nodes[0].cause
+    );
+}
+
+#[test]
+fn a_competing_process_is_named() {
+    let busy = |node: usize, line: &mut NodeRound| {
+        if node == 1 {
+            scale(&mut line.figures[0], [1.0, 0.5]);
+            line.programs = Some("stress-ng 98.0 %".into());
+            line.time_account =
+                line.time_account.map(|t| TimeAccount { working_s: 5.0, waiting_s: 5.0, ..t });
+        }
+    };
+    let report = report(passes(8, &BOTH, busy));
+    let words = "50 % of its threads' time used by other processes (stress-ng 98.0 % of one CPU), \
+                 0.1 % in its group; the machine itself is as fast";
+    expect(&report, "n1", NodeState::Slow, words);
+}
+
+#[test]
+fn a_finding_of_its_own_is_said_and_a_common_one_is_not() {
+    let finding = |check: &str, severity, message: &str| NodeFinding {
+        check: check.into(),
+        severity,
+        message: message.into(),
+    };
+    let hot = |node: usize, line: &mut NodeRound| {
+        line.figures[0].findings = vec![finding("turbo", Severity::Suspect, "Common.")];
+        if node == 1 {
+            scale(&mut line.figures[0], [0.7; 2]);
+            line.figures[0].ceiling = Some(0.7 * 6e10);
+            line.figures[0].bottleneck = Some("clock".into());
+            let own = [
+                finding("aside", Severity::Note, "Aside."),
+                finding("clock", Severity::Suspect, "The clock fell to 2.8 GHz."),
+            ];
+            line.figures[0].findings.extend(own);
+        }
+    };
+    let report = report(passes(8, &BOTH, hot));
+    let words = "The clock fell to 2.8 GHz, its ceiling is 69 % of its group's, limited by clock, \
+                 its group by execution ports";
+    expect(&report, "n1", NodeState::Slow, words);
+    assert!(!node(&report, "n1").cause.as_ref().unwrap().contains("Common"));
+}
+
+#[test]
+fn a_slow_machine_is_slow_itself() {
+    let slow = |node: usize, line: &mut NodeRound| {
+        if node == 1 {
+            scale(&mut line.figures[0], [0.8, 0.7]);
+        }
+    };
+    let report = report(passes(8, &BOTH, slow));
+    let words = "nothing else that it reports differs from its group; the machine itself reaches 80 \
+                 % of its group";
+    expect(&report, "n1", NodeState::Slow, words);
+}
+
+#[test]
+fn the_disk_of_a_slow_cpu_is_no_cause() {
+    let both = |node: usize, line: &mut NodeRound| {
+        let disk = if node == 1 { "old" } else { "new" };
+        line.facts.push(fact("disk", disk, false));
+        if node == 1 {
+            scale(&mut line.figures[0], [0.7; 2]);
+        }
+    };
+    let cpu = report(passes(8, &BOTH, both));
+    assert!(!node(&cpu, "n1").cause.as_ref().unwrap().contains("disk"));
+    let disk = report(passes(8, &BOTH, |node, line| {
+        let disk = if node == 1 { "old" } else { "new" };
+        line.facts.push(fact("disk", disk, false));
+        if node == 1 {
+            scale(&mut line.figures[3], [0.7; 2]);
+        }
+    }));
+    expect(&disk, "n1", NodeState::Slow, "disk old, its group has new");
+}

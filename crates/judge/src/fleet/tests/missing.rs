@@ -1,0 +1,218 @@
+//! What is missing is never taken for health.
+
+use proofmark_model::{NodeFinding, NodeState, Param, Severity, StripOutcome};
+
+use super::*;
+
+const NOT_SHOWN: NodeState = NodeState::NotShownHealthy;
+
+fn without(lines: Vec<FleetLine>, gone: impl Fn(&NodeRound) -> bool) -> Vec<FleetLine> {
+    let keep = |line: &FleetLine| !matches!(line, FleetLine::Round(line) if gone(line));
+    lines.into_iter().filter(keep).collect()
+}
+
+fn healthy(nodes: usize) -> Vec<FleetLine> {
+    fleet(nodes, |_, _| {})
+}
+
+#[test]
+fn a_node_that_never_answers() {
+    let lines = without(healthy(8), |line| line.node == "n7");
+    expect(&report(lines.clone()), "n7", NOT_SHOWN, "nothing is known of it");
+    assert_eq!(node(&report(lines), "n7").group, None);
+}
+
+#[test]
+fn a_node_that_fails() {
+    let mut lines = without(healthy(8), |line| line.node == "n1" && line.round > 2);
+    for (number, gone) in [(3, false), (4, true)] {
+        lines.push(failure("n1", number, "timed out after 60 s", gone));
+    }
+    let report = report(lines);
+    expect(&report, "n1", NOT_SHOWN, "timed out after 60 s (round 4); it was asked no more");
+    expect(&report, "n1", NOT_SHOWN, "2 of 8 rounds count");
+    // One failure is enough, even if the other seven rounds are there.
+    let mut lines = healthy(8);
+    lines.push(failure("n1", 3, "lost", false));
+    expect(&super::report(lines), "n1", NOT_SHOWN, "lost (round 3)");
+}
+
+#[test]
+fn a_failure_that_was_made_good_is_forgotten() {
+    let mut lines = healthy(8);
+    lines.insert(1, failure("n1", 3, "lost", false));
+    assert_eq!(report(lines).count(NodeState::Healthy), 8);
+}
+
+#[test]
+fn another_program() {
+    let other = report(fleet(8, |node, line| {
+        if node == 4 {
+            line.tool.commit = Some("bad".into());
+        }
+    }));
+    expect(&other, "n4", NOT_SHOWN, "runs proofmark 0.2.0 (bad), the launcher 0.2.0 (c0ffee)");
+    let other = report(fleet(8, |node, line| {
+        if node == 4 {
+            line.tool.version = "0.1.9".into();
+        }
+    }));
+    expect(&other, "n4", NOT_SHOWN, "runs proofmark 0.1.9");
+}
+
+#[test]
+fn another_method() {
+    let other = report(fleet(8, |node, line| {
+        if node == 0 {
+            line.figures[1].method = 2;
+        }
+    }));
+    expect(&other, "n0", NOT_SHOWN, "measures memory.triad by method 2, its group by method 1");
+    assert!(other.groups[0].figures.iter().all(|f| f.strips.len() == 8));
+}
+
+#[test]
+fn another_kind_of_node() {
+    let odd = |what: &'static str, value: &'static str| {
+        report(fleet(8, move |node, line| {
+            if node == 6 {
+                line.facts
+                    .iter_mut()
+                    .filter(|f| f.what == what)
+                    .for_each(|f| f.value = value.into());
+            }
+        }))
+    };
+    let fewer = odd("usable CPUs", "1");
+    expect(&fewer, "n6", NOT_SHOWN, "1 usable CPU, the largest group has 2");
+    assert!(fewer.groups[0].comparable && !fewer.groups[1].comparable);
+    assert_eq!(fewer.groups[1].differences[0].what, "usable CPUs");
+    let words = "instruction sets without avx512f, unlike the largest group";
+    expect(&odd("instruction sets", "avx2 fma"), "n6", NOT_SHOWN, words);
+    // A quota is a fault, not another kind.
+    assert_eq!(odd("CPU quota", "1 CPU").groups.len(), 1);
+}
+
+#[test]
+fn two_kinds_of_which_each_has_enough() {
+    let report = report(fleet(12, |node, line| {
+        if node >= 7 {
+            line.facts[0].value = "Xeon".into();
+            line.figures.iter_mut().for_each(|f| scale(f, [0.5; 2]));
+        }
+    }));
+    assert_eq!(report.count(NodeState::Healthy), 12);
+    assert_eq!(report.groups.iter().map(|g| g.nodes.len()).collect::<Vec<_>>(), [7, 5]);
+}
+
+#[test]
+fn three_nodes_are_not_compared() {
+    let slow = |node: usize, line: &mut NodeRound| {
+        if node == 0 {
+            scale(&mut line.figures[0], [0.5; 2]);
+            line.figures[0].efficiency = Some(0.49);
+        }
+    };
+    let few = report(fleet(3, slow));
+    assert_eq!(few.count(NodeState::NotCompared), 3);
+    let words = "a group of 3 nodes cannot be compared; judged by its ceilings alone: the least is \
+                 49 % of the ceiling, at Multiply-add";
+    assert_eq!(node(&few, "n0").reasons, [words]);
+    let outcomes = few.groups[0].figures.iter().flat_map(|f| &f.strips).map(|s| s.outcome);
+    assert!(outcomes.into_iter().all(|o| o == StripOutcome::NotJudged));
+    assert!(few.groups[0].figures.iter().all(|f| f.margin.is_none()));
+    // What is invalid or missing is seen without others.
+    let invalid = report(fleet(3, |node, line| {
+        if node == 0 {
+            line.figures[0].verdict = Verdict::Invalid;
+        }
+    }));
+    assert_eq!(node(&invalid, "n0").state, NOT_SHOWN);
+}
+
+#[test]
+fn invalid_results_do_not_count() {
+    let report = report(fleet(8, |node, line| {
+        if node == 2 && line.round > 6 {
+            line.figures[1].verdict = Verdict::Invalid;
+            line.figures[1].findings = vec![NodeFinding {
+                check: "page_cache".into(),
+                severity: Severity::Invalid,
+                message: "The page cache served 90 %.".into(),
+            }];
+        }
+    }));
+    let words = "6 of 8 rounds count at Triad (attainable), 7 must, and at 1 other figure too few: \
+                 invalid: The page cache served 90 %.";
+    expect(&report, "n2", NOT_SHOWN, words);
+}
+
+#[test]
+fn seven_rounds_are_enough_and_suspect_ones_count() {
+    let lines = fleet(8, |_, line| line.figures[0].verdict = Verdict::Suspect);
+    let lines = without(lines, |line| line.node == "n3" && line.round == 5);
+    assert_eq!(report(lines.clone()).count(NodeState::Healthy), 8);
+    let lines = without(lines, |line| line.node == "n3" && line.round == 6);
+    expect(&report(lines), "n3", NOT_SHOWN, "6 of 8 rounds count");
+}
+
+#[test]
+fn a_figure_that_most_have_is_required() {
+    let lack = |nodes: usize| {
+        report(fleet(9, move |node, line| {
+            if node < nodes {
+                (line.figures[3].attainable, line.figures[3].delivered) = (None, None);
+                line.figures[3].missing = Some("no room on the disk".into());
+            }
+        }))
+    };
+    expect(&lack(1), "n0", NOT_SHOWN, "no room on the disk");
+    assert_eq!(lack(4).count(NOT_SHOWN), 4);
+    // Where most cannot measure it, nobody must.
+    assert_eq!(lack(5).count(NodeState::Healthy), 9);
+}
+
+#[test]
+fn facts_that_change_are_said() {
+    let report = report(fleet(8, |node, line| {
+        if node == 1 && line.round == 5 {
+            line.facts[3].value = "1 CPU".into();
+        }
+    }));
+    let words = "it changed between rounds: CPU quota: none in round 1, 1 CPU in round 5";
+    expect(&report, "n1", NOT_SHOWN, words);
+}
+
+#[test]
+fn hostile_lines_do_not_count() {
+    let hostile = |spoil: fn(&mut NodeRound)| {
+        report(fleet(8, move |node, line| {
+            if node == 7 {
+                spoil(line);
+            }
+        }))
+    };
+    let number = hostile(|line| line.figures[0].delivered = Some(-1.0));
+    expect(&number, "n7", NOT_SHOWN, "a number that no machine reaches, of cpu.flops");
+    let number = hostile(|line| line.figures[0].attainable = Some(1e300));
+    expect(&number, "n7", NOT_SHOWN, "a number that no machine reaches");
+    let many = hostile(|line| line.figures = vec![figure(FIGURES[0]); 5000]);
+    expect(&many, "n7", NOT_SHOWN, "more than 1024 results");
+    let steers = hostile(|line| {
+        let word = Param::Text("\u{1b}[2J".into());
+        line.figures[0].params.0.insert("isa".into(), word);
+    });
+    expect(&steers, "n7", NOT_SHOWN, "a name or parameters that no workload has");
+    let title = hostile(|line| line.figures[0].title = "\u{1b}[2Jred".into());
+    assert_eq!(title.groups[0].figures[0].title, "Multiply-add");
+    let empty = hostile(|line| line.figures.clear());
+    expect(&empty, "n7", NOT_SHOWN, "0 of 8 rounds count");
+}
+
+#[test]
+fn a_fleet_in_which_nothing_is_measured_fails() {
+    let report = report(fleet(8, |_, line| line.figures.clear()));
+    assert_eq!(report.count(NOT_SHOWN), 8);
+    assert!(report.fails());
+    assert!(node(&report, "n0").reasons[0].contains("no result that counts"));
+}

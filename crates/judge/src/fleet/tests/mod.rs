@@ -1,0 +1,168 @@
+//! Made-up fleets, each with a fault in it.
+
+mod causes;
+mod faults;
+mod large;
+mod missing;
+mod order;
+mod sent;
+
+use proofmark_model::testing::moment;
+use proofmark_model::{
+    Better, FLEET_SCHEMA, FigureKind, FleetLine, FleetNode, FleetPlan, FleetReport, NodeFact,
+    NodeFailure, NodeFigure, NodeRound, NodeState, Params, Pass, Subsystem, TimeAccount, Tool,
+    Unit, Verdict,
+};
+
+use super::fleet_report;
+use crate::testing::{normal, xorshift};
+
+const ROUNDS: u32 = 8;
+
+fn tool() -> Tool {
+    Tool { version: "0.2.0".into(), commit: Some("c0ffee".into()), build: "test".into() }
+}
+
+fn plan(nodes: usize) -> FleetPlan {
+    FleetPlan {
+        schema: FLEET_SCHEMA.into(),
+        tool: tool(),
+        started: moment(0),
+        launcher: "ssh".into(),
+        label: None,
+        nodes: (0..nodes).map(|n| format!("n{n}")).collect(),
+        rounds: ROUNDS,
+        profile: "fleet".into(),
+        at_once: None,
+        laboratory: None,
+    }
+}
+
+fn fact(what: &str, value: &str, groups: bool) -> NodeFact {
+    NodeFact { what: what.into(), value: value.into(), groups }
+}
+
+/// Rates and a time, of which attainable is the headline where there is one.
+const FIGURES: [(&str, &str, Subsystem, Unit, f64); 4] = [
+    ("cpu.flops", "Multiply-add", Subsystem::Cpu, Unit::FlopPerSecond, 6e10),
+    ("memory.triad", "Triad", Subsystem::Memory, Unit::BytePerSecond, 2e10),
+    ("memory.latency", "Memory latency", Subsystem::Memory, Unit::Second, 9e-8),
+    ("disk.rand_read", "Random read", Subsystem::Disk, Unit::BytePerSecond, 3e8),
+];
+
+fn figure(
+    (workload, title, subsystem, unit, value): (&str, &str, Subsystem, Unit, f64),
+) -> NodeFigure {
+    NodeFigure {
+        workload: workload.into(),
+        method: 1,
+        subsystem,
+        params: Params::default().with("threads", 2),
+        title: title.into(),
+        unit,
+        random: false,
+        better: if unit == Unit::Second { Better::Lower } else { Better::Higher },
+        headline: FigureKind::Attainable,
+        attainable: Some(value),
+        delivered: Some(value),
+        ceiling: Some(value * 1.02),
+        efficiency: Some(0.98),
+        bottleneck: Some("execution ports".into()),
+        findings: Vec::new(),
+        verdict: Verdict::Valid,
+        missing: None,
+    }
+}
+
+/// What a healthy node measures.
+fn round(node: usize, pass: Pass, round: u32) -> NodeRound {
+    NodeRound {
+        node: format!("n{node}"),
+        pass,
+        round,
+        started: moment(i64::from(round)),
+        tool: tool(),
+        facts: vec![
+            fact("CPU", "EPYC", true),
+            fact("usable CPUs", "2", true),
+            fact("instruction sets", "avx2 avx512f fma", true),
+            fact("CPU quota", "none", false),
+        ],
+        figures: FIGURES.map(figure).into(),
+        time_account: Some(TimeAccount {
+            wall_s: 10.0,
+            working_s: 9.99,
+            waiting_s: 0.01,
+            throttled_s: Some(0.0),
+            stolen_s: Some(0.0),
+            ..TimeAccount::default()
+        }),
+        programs: None,
+    }
+}
+
+/// What a round of a node is changed by.
+trait Fault: Fn(usize, &mut NodeRound) {}
+impl<F: Fn(usize, &mut NodeRound)> Fault for F {}
+
+/// A fleet in which rounds vary by half a percent, and all nodes together from round to round.
+fn fleet(nodes: usize, fault: impl Fault) -> Vec<FleetLine> {
+    passes(nodes, &[Pass::First], fault)
+}
+
+fn passes(nodes: usize, passes: &[Pass], fault: impl Fault) -> Vec<FleetLine> {
+    let mut random = xorshift();
+    let mut lines = vec![FleetLine::Plan(plan(nodes))];
+    for pass in passes {
+        for number in 1..=ROUNDS {
+            let all = 1.0 + 0.05 * f64::from(number % 3);
+            for node in 0..nodes {
+                let mut line = round(node, *pass, number);
+                for figure in &mut line.figures {
+                    let by = all * (0.005 * normal(&mut random)).exp();
+                    scale(figure, [by, by]);
+                }
+                fault(node, &mut line);
+                lines.push(FleetLine::Round(Box::new(line)));
+            }
+        }
+    }
+    lines
+}
+
+/// Makes the attainable and the delivered figure so many times as fast.
+fn scale(figure: &mut NodeFigure, [attainable, delivered]: [f64; 2]) {
+    let times = |value: &mut Option<f64>, by: f64| {
+        let by = if figure.better == Better::Higher { by } else { 1.0 / by };
+        *value = value.map(|v| v * by);
+    };
+    times(&mut figure.attainable, attainable);
+    times(&mut figure.delivered, delivered);
+}
+
+const BOTH: [Pass; 2] = [Pass::First, Pass::Again];
+
+fn report(lines: Vec<FleetLine>) -> FleetReport {
+    fleet_report(lines).unwrap()
+}
+
+fn node<'a>(report: &'a FleetReport, name: &str) -> &'a FleetNode {
+    report.nodes.iter().find(|n| n.name == name).unwrap()
+}
+
+/// That one node is in this state, for a reason with these words, and all others are healthy.
+#[track_caller]
+fn expect(report: &FleetReport, name: &str, state: NodeState, words: &str) {
+    let said = node(report, name);
+    let sentences = said.reasons.iter().chain(&said.cause).cloned().collect::<Vec<_>>().join("\n");
+    assert_eq!(said.state, state, "{sentences}");
+    assert!(sentences.contains(words), "{sentences}");
+    let others = report.nodes.iter().filter(|n| n.name != name);
+    let ill: Vec<_> = others.filter(|n| n.state != NodeState::Healthy).collect();
+    assert!(ill.is_empty(), "{ill:?}");
+}
+
+fn failure(node: &str, round: u32, reason: &str, gone: bool) -> FleetLine {
+    let (node, reason) = (node.to_owned(), reason.to_owned());
+    FleetLine::Failure(NodeFailure { node, pass: Pass::First, round, reason, gone })
+}
