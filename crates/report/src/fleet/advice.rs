@@ -17,7 +17,7 @@ pub fn next(fleet: &Fleet) -> Vec<String> {
         ));
     }
     if let Some(names) = in_state(report, NodeState::NotShownHealthy) {
-        out.push(format!("Remove what kept {names} from a result, and measure again."));
+        out.push(format!("Find out what kept {names} from a full result, then measure again."));
     }
     let not_confirmed = |f: &_| count(f, StripOutcome::SlowNotConfirmed) > 0;
     if report.groups.iter().flat_map(|g| &g.figures).any(not_confirmed) {

@@ -1,11 +1,9 @@
 //! The figures of each group as text.
 
-use proofmark_model::{
-    FigureKind, FleetFigure, FleetGroup, FleetStrip, StripOutcome, Verdict, format_factor,
-};
+use proofmark_model::{FigureKind, FleetFigure, FleetGroup, FleetStrip, StripOutcome, Verdict};
 
 use super::lookup::{Fleet, count};
-use super::words::{finite, group_name};
+use super::words::{finite, group_name, speed};
 use crate::view::{Columns, Entry, Scale, Table, clean, percent};
 
 /// A figure of a group.
@@ -95,7 +93,7 @@ pub fn table(fleet: &Fleet, at: usize, caption: String) -> Table {
         .spare(2)
         .column("slowest node", |r| r.slowest.as_ref().map(|(name, _)| name.clone()))
         .number("its ratio", |r| {
-            let ratio = r.slowest.as_ref().map(|(_, ratio)| format_factor(*ratio));
+            let ratio = r.slowest.as_ref().map(|(_, ratio)| speed(*ratio));
             Entry::from(ratio).coloured(r.color())
         })
         .when(slow, |t| t.number("nodes slow", |r| some(r.slow)))

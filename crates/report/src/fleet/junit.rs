@@ -4,10 +4,10 @@
 //! - not compared: `skipped`;
 //! - healthy: passes; what was slow and not confirmed is in `system-out`.
 
-use proofmark_model::{FleetNode, FleetReport, NodeState, clean, format_factor};
+use proofmark_model::{FleetNode, FleetReport, NodeState, clean};
 
 use super::lookup::Fleet;
-use super::words::{finite, laboratory};
+use super::words::{finite, laboratory, speed};
 use crate::RenderError;
 use crate::junit::{Case, Cause, Ending, Properties, Suite, text, timestamp, write};
 use crate::view::joined;
@@ -36,14 +36,13 @@ pub fn junit(report: &FleetReport) -> Result<String, RenderError> {
 
 fn case(fleet: &Fleet, node: &FleetNode) -> Case {
     let not_confirmed = fleet.not_confirmed(node).into_iter().map(|(title, ratio)| {
-        format!("slow, not confirmed: {} ({})\n", text(&title), format_factor(ratio))
+        format!("slow, not confirmed: {} ({})\n", text(&title), speed(ratio))
     });
     let not_confirmed: String = not_confirmed.collect();
-    let group = fleet.group_name(node).map(|name| format!(" {name}")).unwrap_or_default();
-    let group = if node.group.is_some() { format!("group{group}") } else { "no group".to_owned() };
+    let group = fleet.group_name(node).map(|name| format!(".group {name}")).unwrap_or_default();
     Case {
         name: text(&node.name),
-        class: Some(format!("fleet.{group}")),
+        class: Some(format!("fleet{group}")),
         ending: ending(fleet, node),
         output: (!not_confirmed.is_empty()).then_some(not_confirmed),
         ..Case::default()
@@ -70,7 +69,7 @@ fn figures(fleet: &Fleet, node: &FleetNode) -> String {
     let figure = |at: usize| {
         let seen = fleet.strip(node, at)?;
         let s = seen.strip;
-        let ratio = finite(s.ratio).map(format_factor)?;
+        let ratio = finite(s.ratio).map(speed)?;
         let below = format!("{} of {} rounds below the margin", s.below, s.usable);
         Some(format!("{}: {ratio}; {below}", text(seen.title)))
     };

@@ -14,6 +14,12 @@ const NODES: usize = 64;
 const FIGURES: usize = 24;
 /// Ratios below which a square is darker, from pale to dark.
 const SHADES: [f64; 5] = [0.99, 0.97, 0.95, 0.90, 0.80];
+/// Pixels of a wide page, of a name with the space before the next table, and of a square.
+const WIDE: usize = 1200;
+const NAME_WIDE: usize = 150;
+const CELL_WIDE: usize = 45;
+/// Rows of a table that is not split.
+const SHORT: usize = 8;
 /// From here on a node is visibly faster than its group.
 const FASTER: f64 = 1.03;
 
@@ -22,7 +28,8 @@ const FASTER: f64 = 1.03;
 pub struct Map {
     caption: String,
     columns: Vec<String>,
-    rows: Vec<Row>,
+    /// Rows of tables that stand next to each other on a wide page.
+    blocks: Vec<Vec<Row>>,
     /// What is not drawn, a sentence each.
     left_out: Vec<String>,
 }
@@ -77,11 +84,11 @@ impl Map {
                 .collect(),
         };
         let name = if report.groups.len() > 1 {
-            format!("Group {}: ", group_name(group))
+            format!("Group {}. ", group_name(group))
         } else {
             String::new()
         };
-        let caption = format!("{name}speed of each node as a share of its group's median");
+        let caption = format!("{name}Speed of each node as a share of its group's median");
         let nodes = left_out(others.iter().map(|(_, n)| *n));
         let figures_left = (more > 0).then(|| {
             let word = plural(more as u64, "other figure");
@@ -90,10 +97,24 @@ impl Map {
         (!drawn.is_empty() && !figures.is_empty()).then(|| Self {
             caption,
             columns: figures.iter().map(|(_, title)| (*title).to_owned()).collect(),
-            rows: drawn.iter().map(row).collect(),
+            blocks: blocks(drawn.iter().map(row).collect(), figures.len()),
             left_out: nodes.into_iter().chain(figures_left).collect(),
         })
     }
+}
+
+/// The rows in as many tables as a wide page has room for, none of them very short.
+fn blocks(mut rows: Vec<Row>, columns: usize) -> Vec<Vec<Row>> {
+    let room = WIDE / (NAME_WIDE + CELL_WIDE * columns);
+    let blocks = room.clamp(1, rows.len().div_ceil(SHORT).max(1));
+    let size = rows.len().div_ceil(blocks).max(1);
+    let mut out = Vec::new();
+    while rows.len() > size {
+        let rest = rows.split_off(size);
+        out.push(std::mem::replace(&mut rows, rest));
+    }
+    out.push(rows);
+    out
 }
 
 /// `936 other nodes, of which 930 are healthy.`

@@ -63,7 +63,7 @@ fn about(report: &FleetReport) -> String {
         ("profile", Some(plan.profile.clone())),
         ("launcher", Some(plan.launcher.clone())),
         ("label", plan.label.clone()),
-        ("laboratory", laboratory(report).map(|text| text.replacen("laboratory: ", "", 1))),
+        ("laboratory", laboratory(report)),
     ];
     let info = texts.iter().filter_map(|(name, text)| Some(label(name, text.as_deref()?)));
     let what = "Program and plan of the fleet; always 1.";

@@ -1,11 +1,11 @@
 //! A node's rounds at a figure against its group and the margin, as a small drawing.
 
-use proofmark_model::{FleetNode, NodeState, StripOutcome, Verdict, format_factor};
+use proofmark_model::{FleetNode, NodeState, StripOutcome, Verdict};
 use serde::Serialize;
 
 use super::figures::scale;
 use super::lookup::{Fleet, Seen};
-use super::words::finite;
+use super::words::{finite, speed};
 use crate::view::{clean, joined, percent};
 
 /// Strips that a page has.
@@ -84,7 +84,7 @@ impl Strip {
         Self {
             node: clean(&node.name),
             figure: title.to_owned(),
-            ratio: finite(strip.ratio).map_or_else(|| "-".to_owned(), format_factor),
+            ratio: finite(strip.ratio).map_or_else(|| "-".to_owned(), speed),
             outcome: strip.outcome.as_str(),
             color: if slow { Verdict::Invalid } else { Verdict::Suspect },
             about: below + &margin.unwrap_or_default() + &value.unwrap_or_default(),
@@ -135,7 +135,7 @@ impl Drawing {
 
 /// `rounds 0.921, 0.918, no result; second pass 0.920`
 fn label(first: &[Option<f32>], again: &[Option<f32>]) -> String {
-    let word = |r: &Option<f32>| finite(*r).map_or_else(|| "no result".to_owned(), format_factor);
+    let word = |r: &Option<f32>| finite(*r).map_or_else(|| "no result".to_owned(), speed);
     let list = |all: &[Option<f32>]| joined(all.iter().map(word), ", ");
     let again =
         if again.is_empty() { String::new() } else { format!("; second pass {}", list(again)) };

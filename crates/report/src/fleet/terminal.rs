@@ -1,11 +1,11 @@
 //! One screen, whatever the fleet's size: long texts are cut, long lists counted.
 
-use proofmark_model::{FleetReport, Verdict, format_factor};
+use proofmark_model::{FleetReport, Verdict};
 
 use super::figures::Row;
 use super::lookup::Fleet;
 use super::view::{Group, Said, View};
-use super::words::{group_name, named, short};
+use super::words::{group_name, named, short, speed};
 use crate::Options;
 use crate::terminal::page::Page;
 use crate::view::{Columns, Entry, Table, joined, plural};
@@ -28,7 +28,7 @@ pub fn terminal(report: &FleetReport, options: &Options) -> String {
     let view = View::new(&fleet);
     let mut page = Page::new(options);
     let head = head(&mut page, &view);
-    let next = page.cut("Next: ", 2, &view.next.join(" "), page.most(3));
+    let next = page.cut(2, &format!("Next: {}", view.next.join(" ")), page.most(3));
     let groups = groups(&page, &view.groups);
     // An empty line between each two parts.
     let taken = [&head, &next, &groups].map(|part| part.lines().count()).iter().sum::<usize>() + 4;
@@ -51,9 +51,9 @@ impl Page {
     }
 
     /// A wrapped text of so many lines at most, whose cut is seen.
-    fn cut(&self, first: &str, hang: usize, text: &str, most: usize) -> String {
+    fn cut(&self, hang: usize, text: &str, most: usize) -> String {
         let mut part = Self { out: String::new(), width: self.width, paint: self.paint };
-        part.wrap(first, hang, text);
+        part.wrap("", hang, text);
         let lines: Vec<&str> = part.out.lines().collect();
         if lines.len() <= most {
             return part.out;
@@ -72,10 +72,11 @@ impl Page {
 
 /// The answer in bold, and what a laboratory is.
 fn head(page: &mut Page, view: &View) -> String {
-    let answer = page.cut("", 0, &view.answer, page.most(3));
+    let answer = page.cut(0, &view.answer, page.most(3));
     page.title(answer.trim_end());
     let bold = std::mem::take(&mut page.out);
-    let laboratory = view.laboratory.iter().map(|text| page.cut("", 2, text, page.most(2)));
+    let laboratory =
+        view.laboratory.iter().map(|l| page.cut(2, &format!("laboratory: {l}"), page.most(2)));
     bold + &laboratory.collect::<String>()
 }
 
@@ -87,8 +88,8 @@ fn nodes(page: &Page, view: &View, room: usize) -> String {
         Some(one) => {
             let figures =
                 if names.len() == 1 { format!(" at {}", one.figures) } else { String::new() };
-            let text = format!("{}{figures}", named(names.into_iter()));
-            page.cut("Slow, but not confirmed: ", 2, &text, page.most(1))
+            let text = format!("Slow, but not confirmed: {}{figures}", named(names.into_iter()));
+            page.cut(2, &text, page.most(1))
         }
     };
     let mut left = room.saturating_sub(not_confirmed.lines().count());
@@ -101,7 +102,8 @@ fn nodes(page: &Page, view: &View, room: usize) -> String {
             let rest: usize = view.nodes[at..].iter().map(|s| s.names.len()).sum();
             let others = if at == 0 { "node" } else { "other node" };
             let is = if rest == 1 { "is" } else { "are" };
-            out += &format!("and {} that {is} not healthy\n", plural(rest as u64, others));
+            let text = format!("and {} that {is} not healthy", plural(rest as u64, others));
+            out += &page.cut(2, &text, page.most(1));
             break;
         }
         left -= lines;
@@ -116,7 +118,7 @@ impl Page {
         let names = named(said.names.iter().map(String::as_str));
         let begins = said.names.first().is_some_and(|name| said.text.starts_with(name.as_str()));
         let text = if begins { said.text.clone() } else { joined([&names, &said.text], ": ") };
-        let cut = self.cut(&format!("{}  ", said.mark), 2, &text, self.most(3));
+        let cut = self.cut(2, &format!("{}  {text}", said.mark), self.most(3));
         match said.color {
             Some(color) => cut.replacen(said.mark, &self.paint.verdict(color, said.mark), 1),
             None => cut,
@@ -124,14 +126,15 @@ impl Page {
     }
 }
 
-/// A line a group: what it is and how many nodes it has.
+/// A line a group, of few groups two: how many nodes it has and what it is.
 fn groups(page: &Page, groups: &[Group]) -> String {
+    let lines = if groups.len() > 2 { 1 } else { 2 };
     let line = |g: &Group| {
         let name = joined([&*g.name, &*g.size], ", ");
         let facts: Vec<String> =
             g.facts.iter().map(|f| format!("{} {}", f.name, f.value)).collect();
         let what = if g.differences.is_empty() { &facts } else { &g.differences };
-        page.cut("", 2, &joined([name, what.join("; ")], ": "), page.most(1))
+        page.cut(2, &joined([name, what.join("; ")], ": "), page.most(lines))
     };
     let shown = if groups.len() > GROUPS { GROUPS - 1 } else { groups.len() };
     let mut out: String = groups[..shown].iter().map(line).collect();
@@ -139,7 +142,7 @@ fn groups(page: &Page, groups: &[Group]) -> String {
     if !rest.is_empty() {
         let nodes: usize = rest.iter().map(|g| g.nodes.len()).sum();
         let nodes = plural(nodes as u64, "node");
-        out += &format!("and {} other groups of {nodes}\n", rest.len());
+        out += &page.cut(2, &format!("and {} other groups of {nodes}", rest.len()), page.most(1));
     }
     out
 }
@@ -153,7 +156,7 @@ fn figures(page: &Page, rows: &[Row], room: usize) -> String {
     part.table(&table(&rows[..shown]));
     let rest = rows.len() - shown;
     if rest > 0 {
-        part.out += &format!("and {rest} other figures\n");
+        part.wrap("", 2, &format!("and {rest} other figures"));
     }
     if rows.is_empty() { String::new() } else { part.out }
 }
@@ -163,7 +166,7 @@ fn table(rows: &[Row]) -> Table {
     let compared = rows.iter().any(|r| r.slowest.is_some());
     let node = |name: &str, value: &str| format!("{} {value}", short(name, NAME));
     let slowest = move |r: &&Row| {
-        let slowest = r.slowest.as_ref().map(|(name, ratio)| node(name, &format_factor(*ratio)));
+        let slowest = r.slowest.as_ref().map(|(name, ratio)| node(name, &speed(*ratio)));
         let sign = if r.color() == Some(Verdict::Invalid) { "✗ " } else { "" };
         Entry::from(slowest.map(|text| format!("{sign}{text}"))).coloured(r.color())
     };

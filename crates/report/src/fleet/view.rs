@@ -1,12 +1,12 @@
 //! What a fleet's report says, before it is laid out.
 
-use proofmark_model::{FleetGroup, FleetNode, FleetReport, NodeState, Verdict, format_factor};
+use proofmark_model::{FleetGroup, FleetNode, FleetReport, NodeState, Verdict};
 use serde::Serialize;
 
 use super::advice;
 use super::figures::{self, Row};
 use super::lookup::Fleet;
-use super::words::{self, group_name, laboratory, mark};
+use super::words::{self, group_name, laboratory, mark, speed};
 use crate::view::{Fact, clean, joined, plural};
 
 /// A whole report.
@@ -177,7 +177,7 @@ fn no_reason(fleet: &Fleet, node: &FleetNode) -> String {
     let confirmed = node.figures.iter().filter(|f| f.confirmed);
     let figures = confirmed.filter_map(|f| {
         let title = fleet.strip(node, f.figure)?.title;
-        Some(format!("{title} ({})", format_factor(f64::from(f.ratio))))
+        Some(format!("{title} ({})", speed(f64::from(f.ratio))))
     });
     joined(figures, ", ")
 }
@@ -187,7 +187,7 @@ fn not_confirmed(fleet: &Fleet) -> Vec<NotConfirmed> {
     let others = others.filter(|n| [NodeState::Healthy, NodeState::NotCompared].contains(&n.state));
     let one = |node: &FleetNode| {
         let figures = fleet.not_confirmed(node).into_iter();
-        let figures = figures.map(|(title, ratio)| format!("{title} ({})", format_factor(ratio)));
+        let figures = figures.map(|(title, ratio)| format!("{title} ({})", speed(ratio)));
         NotConfirmed { name: clean(&node.name), figures: joined(figures, ", ") }
     };
     others.map(one).filter(|n| !n.figures.is_empty()).collect()

@@ -1,6 +1,6 @@
 //! The answer, names and numbers of a fleet as text.
 
-use proofmark_model::{FleetReport, NodeState, Verdict, clean_excerpt};
+use proofmark_model::{FleetReport, NodeState, Verdict, clean_excerpt, format_factor};
 
 use crate::view::{and_list, clean, plural};
 
@@ -15,6 +15,11 @@ pub const LEAST: usize = 4;
 pub fn finite(ratio: Option<f32>) -> Option<f64> {
     let ratio = f64::from(ratio.filter(|r| r.is_finite())?);
     Some((ratio * 1e4).round() / 1e4)
+}
+
+/// A ratio as text: `0.921`.
+pub fn speed(ratio: f64) -> String {
+    if ratio.abs() < 1000.0 { format!("{ratio:.3}") } else { format_factor(ratio) }
 }
 
 /// `A` for the largest group, `AA` after `Z`.
@@ -77,6 +82,9 @@ pub fn answer(report: &FleetReport) -> String {
             n => format!("All {n} nodes are healthy."),
         };
     }
+    if report.count(NodeState::NotCompared) == all {
+        return format!("No node is compared: a group needs {LEAST} nodes or more.");
+    }
     let mut parts = vec![format!("{healthy} of {} healthy", plural(all as u64, "node"))];
     parts.extend(be(report, NodeState::Slow, "slow"));
     parts.extend(be(report, NodeState::NotShownHealthy, "not shown to be healthy"));
@@ -101,11 +109,11 @@ pub fn in_state(report: &FleetReport, state: NodeState) -> Option<String> {
 pub fn laboratory(report: &FleetReport) -> Option<String> {
     let what = clean(report.plan.laboratory.as_deref()?);
     let what = what.trim_end_matches('.');
-    Some(format!("laboratory: {what}; figures between its nodes are not those of machines"))
+    Some(format!("{what}; figures between its nodes are not those of machines"))
 }
 
 /// How many nodes a group has, and whether they are compared.
 pub fn size(nodes: usize, comparable: bool) -> String {
     let nodes = plural(nodes as u64, "node");
-    if comparable { nodes } else { format!("{nodes}, fewer than {LEAST}: not compared") }
+    if comparable { nodes } else { format!("{nodes} (fewer than {LEAST}: not compared)") }
 }
