@@ -56,23 +56,12 @@ pub fn html(report: &FleetReport) -> Result<String, RenderError> {
 #[derive(Debug, Serialize)]
 struct Line<'a> {
     names: String,
-    mark: &'static str,
-    color: Option<proofmark_model::Verdict>,
-    text: String,
-    more: &'a [String],
-    group: &'a str,
-    rounds: &'a str,
+    said: &'a Said,
 }
 
-/// Nodes that are not healthy, then those with a figure that is not confirmed.
 fn lines(view: &View) -> Vec<Line<'_>> {
-    let line = |s: &'static str, said: &'_ Said| (s, said.color);
-    let said = view.nodes.iter().map(|said| {
-        let (mark, color) = line(said.mark, said);
-        let (text, more, group) = (said.text.clone(), &said.more[..], &*said.group);
-        Line { names: names(&said.names), mark, color, text, more, group, rounds: &said.rounds }
-    });
-    said.take(NODES).collect()
+    let shown = view.nodes.iter().take(NODES);
+    shown.map(|said| Line { names: names(&said.names), said }).collect()
 }
 
 /// Names up to a number, of more the count.
@@ -84,7 +73,8 @@ fn names(all: &[String]) -> String {
 
 fn more_nodes(view: &View) -> Option<String> {
     let rest: usize = view.nodes.iter().skip(NODES).map(|s| s.names.len()).sum();
-    (rest > 0).then(|| format!("{} not healthy.", plural(rest as u64, "other node")))
+    (rest > 0)
+        .then(|| format!("{} in another state than healthy.", plural(rest as u64, "other node")))
 }
 
 /// A group as the page has it.
@@ -97,7 +87,11 @@ struct Part<'a> {
 
 impl<'a> Part<'a> {
     fn new(fleet: &Fleet, at: usize, group: &'a Group) -> Self {
-        let caption = joined([&*group.name, "all figures"], ": ");
+        let caption = if group.name.is_empty() {
+            "All figures".to_owned()
+        } else {
+            format!("All figures, {}", group.name)
+        };
         Self {
             group,
             names: joined(&group.nodes, ", "),
@@ -110,7 +104,8 @@ impl<'a> Part<'a> {
 const METHOD: [&str; 4] = [
     "Rounds. Every node measures the same figures in several rounds. The ratio of a round is the node's \
      speed as a share of its group's median of the same round: below 1 is worse, for times too. A \
-     node's ratio is the median over its rounds.",
+     node's ratio is the median over its rounds. 8 + 3 means that 8 rounds of the first pass and 3 of \
+     the second have a result.",
     "Groups. Nodes with the same facts are a group, and are compared only with each other. A group of \
      fewer than 4 nodes is not compared: its nodes are judged by their ceilings alone.",
     "Slow. A round is slow if its ratio is below 1 minus the margin. A node that is slow at a figure in \

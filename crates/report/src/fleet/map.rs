@@ -1,6 +1,6 @@
 //! Nodes by figures: a square a figure, the darker the slower, with the ratio in it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use proofmark_model::{FleetNode, FleetReport, FleetStrip, NodeState, StripOutcome};
 use serde::Serialize;
@@ -17,7 +17,7 @@ const SHADES: [f64; 5] = [0.99, 0.97, 0.95, 0.90, 0.80];
 /// Pixels of a wide page, of a name with the space before the next table, and of a square.
 const WIDE: usize = 1200;
 const NAME_WIDE: usize = 150;
-const CELL_WIDE: usize = 45;
+const CELL_WIDE: usize = 41;
 /// Rows of a table that is not split.
 const SHORT: usize = 8;
 /// From here on a node is visibly faster than its group.
@@ -74,7 +74,7 @@ impl Map {
         let (drawn, others): (Vec<_>, Vec<_>) = members.partition(|(at, _)| shown.contains(at));
         let mut drawn: Vec<&FleetNode> = drawn.into_iter().map(|(_, n)| n).collect();
         drawn.sort_by(|a, b| a.state.cmp(&b.state).then(fleet.least(a).total_cmp(&fleet.least(b))));
-        let (figures, more) = columns(fleet, group);
+        let (figures, other_figures) = columns(fleet, group);
         let row = |node: &&FleetNode| Row {
             node: clean(&node.name),
             mark: if node.state == NodeState::Healthy { "" } else { mark(node.state) },
@@ -90,15 +90,11 @@ impl Map {
         };
         let caption = format!("{name}Speed of each node as a share of its group's median");
         let nodes = left_out(others.iter().map(|(_, n)| *n));
-        let figures_left = (more > 0).then(|| {
-            let word = plural(more as u64, "other figure");
-            format!("{word}: no node is slow there. The table of the group has them.")
-        });
         (!drawn.is_empty() && !figures.is_empty()).then(|| Self {
             caption,
             columns: figures.iter().map(|(_, title)| (*title).to_owned()).collect(),
             blocks: blocks(drawn.iter().map(row).collect(), figures.len()),
-            left_out: nodes.into_iter().chain(figures_left).collect(),
+            left_out: nodes.into_iter().chain(other_figures).collect(),
         })
     }
 }
@@ -130,20 +126,33 @@ fn left_out<'a>(others: impl ExactSizeIterator<Item = &'a FleetNode>) -> Option<
     }
 }
 
-/// The figures of a group that are drawn, in their order, with their places; and how many are not.
-/// Where there are too many, those at which nodes are slow come first.
-fn columns<'a>(fleet: &'a Fleet, group: usize) -> (Vec<(usize, &'a str)>, usize) {
+/// The figures of a group that are drawn, in their order, with their places; and what is not.
+/// Where there are too many, those at which a node is slowest come first, then those at which any is
+/// slow.
+fn columns<'a>(fleet: &'a Fleet, group: usize) -> (Vec<(usize, &'a str)>, Option<String>) {
     let all: Vec<_> = fleet.figures(group).enumerate().collect();
-    let weight = |f| {
-        [StripOutcome::Slow, StripOutcome::SlowNotConfirmed, StripOutcome::TooFewRounds]
-            .map(|outcome| count(f, outcome))
+    let members = fleet.report.nodes.iter().filter(|n| n.group == Some(group));
+    let mut slowest: HashMap<usize, usize> = HashMap::new();
+    for figure in members.filter_map(|n| n.figures.first()) {
+        *slowest.entry(figure.figure).or_default() += 1;
+    }
+    let weight = |at: usize, f| {
+        let at_worst = slowest.get(&at).copied().unwrap_or_default();
+        let counts =
+            [StripOutcome::Slow, StripOutcome::SlowNotConfirmed, StripOutcome::TooFewRounds];
+        (at_worst, counts.map(|outcome| count(f, outcome)))
     };
-    let mut ranked: Vec<_> = all.iter().map(|(at, (f, _))| (weight(f), *at)).collect();
+    let mut ranked: Vec<_> = all.iter().map(|(at, (f, _))| (weight(*at, f), *at)).collect();
     ranked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-    let kept: BTreeSet<usize> = ranked.iter().take(FIGURES).map(|(_, at)| *at).collect();
-    let more = all.len() - kept.len();
+    let rest = ranked.split_off(ranked.len().min(FIGURES));
+    let kept: BTreeSet<usize> = ranked.iter().map(|(_, at)| *at).collect();
     let kept = all.into_iter().filter(|(at, _)| kept.contains(at));
-    (kept.map(|(at, (_, title))| (at, title)).collect(), more)
+    let slow = rest.iter().filter(|((_, counts), _)| counts[0] > 0).count();
+    let left = (!rest.is_empty()).then(|| {
+        let others = plural(rest.len() as u64, "other figure");
+        format!("{others}, of which {slow} have slow nodes: see the table of figures.")
+    });
+    (kept.map(|(at, (_, title))| (at, title)).collect(), left)
 }
 
 impl Cell {

@@ -10,6 +10,8 @@ use crate::view::{clean, joined, percent};
 
 /// Strips that a page has.
 const MOST: usize = 64;
+/// Of a node where there are many.
+const EACH: usize = 4;
 /// Size of a drawing in its own units, and the room at each side of a dot.
 const WIDTH: f64 = 240.0;
 const HEIGHT: f64 = 64.0;
@@ -61,14 +63,19 @@ struct Dot {
     below: bool,
 }
 
-/// Confirmed ones first, worst nodes first.
+/// Confirmed ones first, worst nodes first; of many nodes the worst figures of each.
 pub fn strips(fleet: &Fleet) -> Strips {
-    let nodes = || fleet.report.nodes.iter().flat_map(|n| n.figures.iter().map(move |f| (n, f)));
-    let of = |confirmed: bool| nodes().filter(move |(_, f)| f.confirmed == confirmed);
-    let all = of(true).chain(of(false));
-    let drawn = all.filter_map(|(node, f)| Some((node, fleet.strip(node, f.figure)?)));
-    let count = drawn.clone().count();
-    let all: Vec<Strip> = drawn.take(MOST).map(|(node, seen)| Strip::new(node, &seen)).collect();
+    let nodes = || fleet.report.nodes.iter().filter(|n| !n.figures.is_empty());
+    let each = (MOST / nodes().count().max(1)).max(EACH);
+    let of = |confirmed: bool| {
+        nodes().flat_map(move |n| {
+            let seen = n.figures.iter().filter(move |f| f.confirmed == confirmed);
+            seen.take(each).filter_map(move |f| Some((n, fleet.strip(n, f.figure)?)))
+        })
+    };
+    let all = of(true).chain(of(false)).take(MOST);
+    let all: Vec<Strip> = all.map(|(node, seen)| Strip::new(node, &seen)).collect();
+    let count: usize = nodes().map(|n| n.figures.len()).sum();
     Strips { more: count - all.len(), all }
 }
 

@@ -1,6 +1,6 @@
 //! One screen, whatever the fleet's size: long texts are cut, long lists counted.
 
-use proofmark_model::{FleetReport, Verdict};
+use proofmark_model::{FleetReport, NodeState, Verdict};
 
 use super::figures::Row;
 use super::lookup::Fleet;
@@ -21,7 +21,7 @@ const FOR_FIGURES: usize = 5;
 const TITLE: usize = 30;
 const NAME: usize = 14;
 
-/// The answer, the nodes that are not healthy with their causes, the groups, the main figures, and
+/// The answer, the nodes in another state than healthy with their causes, the groups, the main figures, and
 /// what to do next.
 pub fn terminal(report: &FleetReport, options: &Options) -> String {
     let fleet = Fleet::new(report);
@@ -80,7 +80,7 @@ fn head(page: &mut Page, view: &View) -> String {
     bold + &laboratory.collect::<String>()
 }
 
-/// Nodes that are not healthy, worst first, in so many lines, and who was slow without confirmation.
+/// Nodes in another state than healthy, worst first, in so many lines, and who was slow without confirmation.
 fn nodes(page: &Page, view: &View, room: usize) -> String {
     let names: Vec<&str> = view.not_confirmed.iter().map(|n| n.name.as_str()).collect();
     let not_confirmed = match view.not_confirmed.first() {
@@ -99,17 +99,22 @@ fn nodes(page: &Page, view: &View, room: usize) -> String {
         let one = page.said(said);
         let lines = one.lines().count();
         if lines + usize::from(!is_last) > left {
-            let rest: usize = view.nodes[at..].iter().map(|s| s.names.len()).sum();
-            let others = if at == 0 { "node" } else { "other node" };
-            let is = if rest == 1 { "is" } else { "are" };
-            let text = format!("and {} that {is} not healthy", plural(rest as u64, others));
-            out += &page.cut(2, &text, page.most(1));
+            out += &page.cut(2, &rest(&view.nodes[at..]), page.most(1));
             break;
         }
         left -= lines;
         out += &one;
     }
     out + &not_confirmed
+}
+
+/// `and others: 21 slow, 20 not shown healthy`
+fn rest(said: &[Said]) -> String {
+    let count = |state: NodeState| {
+        let nodes: usize = said.iter().filter(|s| s.state == state).map(|s| s.names.len()).sum();
+        (nodes > 0).then(|| format!("{nodes} {}", state.as_str()))
+    };
+    format!("and others: {}", joined(NodeState::ALL.into_iter().filter_map(count), ", "))
 }
 
 impl Page {

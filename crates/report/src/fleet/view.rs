@@ -21,7 +21,8 @@ pub struct View {
     /// How many nodes are in each state.
     pub counts: Vec<Count>,
     pub laboratory: Option<String>,
-    /// The nodes that are not healthy, worst first.
+    /// The nodes in another state than healthy, worst first.
+    #[serde(skip)]
     pub nodes: Vec<Said>,
     /// Healthy nodes that were slow at a figure in the first pass alone.
     pub not_confirmed: Vec<NotConfirmed>,
@@ -47,6 +48,7 @@ pub struct Said {
     pub state: NodeState,
     pub mark: &'static str,
     pub color: Option<Verdict>,
+    #[serde(skip)]
     pub names: Vec<String>,
     /// The cause; without one the reasons.
     pub text: String,
@@ -126,7 +128,7 @@ fn facts(report: &FleetReport) -> Vec<Fact> {
     facts.into_iter().chain(at_once).collect()
 }
 
-/// Nodes that are not healthy; those of one state with the same reasons are one.
+/// Nodes in another state than healthy; those of one state with the same reasons are one.
 fn said(fleet: &Fleet) -> Vec<Said> {
     let mut out: Vec<Said> = Vec::new();
     for node in fleet.report.nodes.iter().filter(|n| n.state != NodeState::Healthy) {
