@@ -11,6 +11,7 @@
 pub mod check;
 pub mod comparison;
 pub mod csv;
+pub mod fleet;
 pub mod history;
 pub mod html;
 pub mod json;

@@ -1,8 +1,7 @@
 //! Numbers and points of a comparison as text.
 
 use proofmark_model::{
-    Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Number, Ratio, Subsystem,
-    Unit, format_factor,
+    Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Number, Ratio, format_factor,
 };
 
 use crate::view::{Scale, clean, enclosed, joined, percent};
@@ -37,11 +36,9 @@ pub fn values(p: &ComparedPoint) -> [Option<String>; 2] {
     both.map(|v| v.and_then(|v| scale.with_label(v)).map(|text| format!("{name}{text}")))
 }
 
-/// The scale of a point's values, as its report has it: of a disk's random I/O operations per second.
+/// The scale of a point's values.
 fn scale(p: &ComparedPoint, values: impl Iterator<Item = f64>) -> Scale {
-    let bytes = p.random && p.subsystem == Subsystem::Disk && p.unit == Unit::BytePerSecond;
-    let iops = p.params.int("block_size").filter(|_| bytes).and_then(Scale::iops);
-    iops.unwrap_or_else(|| Scale::for_largest(values, p.unit))
+    Scale::for_result(values, p.unit, (p.subsystem, p.random), &p.params)
 }
 
 /// A's headline with its label; `None` where A has none.

@@ -1,6 +1,7 @@
 //! JUnit XML as continuous integration reads it: suites of cases with their counts and times.
 //! [`text`] makes any text fit for it.
 
+use proofmark_model::Timestamp;
 use quick_xml::SeError;
 use quick_xml::se::Serializer;
 use serde::Serialize;
@@ -133,6 +134,11 @@ pub fn write(name: &str, suites: Vec<Suite>) -> Result<String, SeError> {
     let counted = Suite::counted(name, suites.iter().flat_map(|s| &s.cases));
     Suite { suites, ..counted }.serialize(serializer)?;
     Ok(xml + "\n")
+}
+
+/// A moment as the schema of JUnit has it.
+pub fn timestamp(at: Timestamp) -> String {
+    at.0.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 /// A time with three decimals.

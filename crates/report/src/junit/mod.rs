@@ -16,8 +16,7 @@ mod document;
 use proofmark_model::{Finding, Run, Subsystem};
 
 use self::case::{said, worst};
-use self::document::Properties;
-pub(crate) use self::document::{Case, Cause, Ending, Suite, text, write};
+pub(crate) use self::document::{Case, Cause, Ending, Properties, Suite, text, timestamp, write};
 use crate::{Options, RenderError};
 
 pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
@@ -28,7 +27,7 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
         let cpu = run.host.cpu.model_name.get().map(|model| ("cpu", text(model)));
         let properties = cpu.into_iter().chain([("profile", text(&run.plan.profile))]);
         suite.properties = Some(Properties::new(properties.collect()));
-        suite.started = Some(run.started.0.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
+        suite.started = Some(timestamp(run.started));
     }
     Ok(write("proofmark", suites)?)
 }

@@ -16,7 +16,7 @@ mod labels;
 
 use proofmark_model::{Measurement, Reference, Run, Timestamp, Unit, Verdict};
 
-use self::labels::{Label, Labels, Unique, label};
+pub(crate) use self::labels::{Label, Labels, Unique, label};
 use crate::view::interval;
 use crate::{Options, RenderError};
 
@@ -75,7 +75,7 @@ const IN_UNIT: &[(&str, &str, Read)] = &[
 ];
 
 /// A unit as names of metrics write it: in the plural.
-fn unit_name(unit: Unit) -> &'static str {
+pub(crate) fn unit_name(unit: Unit) -> &'static str {
     match unit {
         Unit::FlopPerSecond => "flops_per_second",
         Unit::OpPerSecond => "operations_per_second",
@@ -88,7 +88,6 @@ fn unit_name(unit: Unit) -> &'static str {
 
 /// The families about the run as a whole.
 fn about_run(run: &Run) -> String {
-    let seconds = |t: Timestamp| t.0.as_nanosecond() as f64 / 1e9;
     let mut info = vec![label("version", &run.tool.version), label("profile", &run.plan.profile)];
     info.extend(run.imported.as_ref().map(|tool| label("imported", tool)));
     info.extend(run.host.cpu.model_name.get().map(|name| label("cpu", name)));
@@ -107,9 +106,14 @@ fn about_run(run: &Run) -> String {
     text + &bare("run_complete", what, None, complete)
 }
 
+/// A moment in seconds since 1970.
+pub(crate) fn seconds(t: Timestamp) -> f64 {
+    t.0.as_nanosecond() as f64 / 1e9
+}
+
 /// A family of the series that have a finite value, under a name that ends in the unit; nothing
 /// without any.
-fn family(
+pub(crate) fn family(
     name: &str,
     help: &str,
     unit: Option<&str>,
@@ -160,6 +164,6 @@ fn references(m: &Measurement, value: fn(&Reference) -> f64) -> Values {
     m.references.iter().map(|r| (Some(label("reference", &r.tool)), Some(value(r)))).collect()
 }
 
-fn flag(is: bool) -> f64 {
+pub(crate) fn flag(is: bool) -> f64 {
     f64::from(u8::from(is))
 }

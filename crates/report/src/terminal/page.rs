@@ -9,7 +9,7 @@ use crate::view::Table;
 pub(crate) struct Page {
     pub(crate) out: String,
     pub(crate) width: usize,
-    pub(super) paint: Paint,
+    pub(crate) paint: Paint,
 }
 
 impl Page {

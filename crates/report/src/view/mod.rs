@@ -78,7 +78,7 @@ pub(crate) use pictures::{Column as PictureColumn, Picture};
 pub use references::{Command, References, ToolNote};
 pub(crate) use roofline::Roofline;
 pub(crate) use table::{Cell, Table, Term};
-pub(crate) use text::enclosed;
+pub(crate) use text::{and_list, enclosed};
 pub use text::{capital, clean, joined, plural, stop};
 pub use timeline::{SIGNS, Timeline};
 pub use workload::WorkloadView;

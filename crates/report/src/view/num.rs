@@ -1,6 +1,6 @@
 //! Numbers as text: one scale per table, four significant digits, no NaN.
 
-use proofmark_model::{Quantity, Unit};
+use proofmark_model::{Params, Quantity, Subsystem, Unit};
 
 /// One scale for a table or an axis.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,6 +30,19 @@ impl Scale {
             .into_iter()
             .find(|s| s.scaled(least) >= 0.1 && s.scaled(greatest) < 1e6)
             .unwrap_or(suited)
+    }
+
+    /// The scale of a result's values, as its report has it: of a disk's random I/O operations per
+    /// second.
+    pub fn for_result(
+        values: impl IntoIterator<Item = f64>,
+        unit: Unit,
+        (subsystem, random): (Subsystem, bool),
+        params: &Params,
+    ) -> Self {
+        let bytes = random && subsystem == Subsystem::Disk && unit == Unit::BytePerSecond;
+        let iops = params.int("block_size").filter(|_| bytes).and_then(Self::iops);
+        iops.unwrap_or_else(|| Self::for_largest(values, unit))
     }
 
     /// I/Os per second on a rate in bytes per second, each of so many bytes; `None` for none.

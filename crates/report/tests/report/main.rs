@@ -12,6 +12,7 @@ mod dump;
 mod exports;
 mod first_screen;
 mod fixture;
+mod fleet;
 mod formats;
 mod history;
 mod html;

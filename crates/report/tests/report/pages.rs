@@ -1,10 +1,10 @@
-//! Every kind of page, opened in a browser: a run's report, two runs side by side, past runs.
+//! Every kind of page, opened in a browser: a run's report, two runs side by side, past runs, a fleet.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use proofmark_report::history::{self, Form};
-use proofmark_report::{Options, comparison};
+use proofmark_report::{Options, comparison, fleet};
 use proofmark_testing::{output, wait};
 
 use super::comparison::strange;
@@ -72,6 +72,7 @@ fn a_browser_finds_nothing_wrong_with_any_page() {
         ("published", render("html", &fixture::published())),
         ("side-by-side", side_by_side()),
         ("over-runs", over_runs()),
+        ("fleet", fleet::html(&fixture::fleet::strange(&hostile())).unwrap()),
     ];
     let short = [
         ("over-time", render("html", &fixture::hostile_of(fixture::endured(), &hostile()))),

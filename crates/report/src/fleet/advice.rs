@@ -1,0 +1,35 @@
+//! What to do next.
+
+use proofmark_model::{NodeState, StripOutcome};
+
+use super::lookup::{Fleet, count};
+use super::words::{LEAST, in_state};
+
+/// What to do next, a sentence each.
+pub fn next(fleet: &Fleet) -> Vec<String> {
+    let report = fleet.report;
+    let mut out = Vec::new();
+    if let Some(names) = in_state(report, NodeState::Slow) {
+        let [it, its] = if report.count(NodeState::Slow) == 1 { ["it", ""] } else { ["each", "s"] };
+        out.push(format!(
+            "Take {names} out of service, run \"proofmark run\" on {it} for all findings, remove the \
+             cause{its}, and measure the fleet again."
+        ));
+    }
+    if let Some(names) = in_state(report, NodeState::NotShownHealthy) {
+        out.push(format!("Find out what kept {names} from a full result, then measure again."));
+    }
+    let not_confirmed = |f: &_| count(f, StripOutcome::SlowNotConfirmed) > 0;
+    if report.groups.iter().flat_map(|g| &g.figures).any(not_confirmed) {
+        out.push("What is not confirmed may be chance: measure again.".to_owned());
+    }
+    if report.groups.iter().any(|g| !g.comparable) {
+        out.push(format!("To compare nodes, measure {LEAST} or more of a kind."));
+    }
+    if out.is_empty() {
+        let why =
+            if report.nodes.is_empty() { "Measure the fleet again." } else { "Nothing to do." };
+        out.push(why.to_owned());
+    }
+    out
+}

@@ -1,0 +1,134 @@
+//! The figures of each group as text.
+
+use proofmark_model::{FigureKind, FleetFigure, FleetGroup, FleetStrip, StripOutcome, Verdict};
+
+use super::lookup::{Fleet, count};
+use super::words::{finite, group_name, speed};
+use crate::view::{Columns, Entry, Scale, Table, clean, percent};
+
+/// A figure of a group.
+#[derive(Debug, Clone)]
+pub struct Row {
+    pub group: usize,
+    pub title: String,
+    /// With its unit.
+    pub median: Option<String>,
+    /// Between nodes.
+    pub spread: Option<String>,
+    pub margin: Option<String>,
+    /// Name and ratio.
+    pub slowest: Option<(String, f64)>,
+    /// Name and share of the ceiling of the node that has the least of it.
+    pub of_ceiling: Option<(String, String)>,
+    pub slow: usize,
+    pub not_confirmed: usize,
+    pub too_few: usize,
+}
+
+/// The figures of all groups: those at which a node is slow first, worst first.
+pub fn rows(fleet: &Fleet) -> Vec<Row> {
+    let groups = fleet.report.groups.iter().enumerate();
+    let mut rows: Vec<Row> = groups
+        .flat_map(|(at, g)| fleet.figures(at).map(move |(f, title)| Row::new((at, g), f, title)))
+        .collect();
+    let ratio =
+        |r: &Row| r.slowest.as_ref().filter(|_| r.slow > 0).map_or(1.0, |(_, ratio)| *ratio);
+    rows.sort_by(|a, b| (a.slow == 0).cmp(&(b.slow == 0)).then(ratio(a).total_cmp(&ratio(b))));
+    rows
+}
+
+impl Row {
+    pub fn new((at, group): (usize, &FleetGroup), f: &FleetFigure, title: &str) -> Self {
+        let least = |value: fn(&FleetStrip) -> Option<f32>| {
+            let nodes = group.nodes.iter().zip(&f.strips);
+            let values = nodes.filter_map(|(name, s)| Some((name, finite(value(s))?)));
+            values.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(name, v)| (clean(name), v))
+        };
+        let share = |share: Option<f64>| share.and_then(percent).map(|text| format!("{text} %"));
+        Self {
+            group: at,
+            title: title.to_owned(),
+            median: f.median.and_then(|v| scale(f).with_label(v)),
+            spread: share(f.spread),
+            margin: share(f.margin),
+            slowest: least(|s| s.ratio).filter(|_| group.comparable),
+            of_ceiling: least(|s| s.of_ceiling).and_then(|(name, v)| Some((name, share(Some(v))?))),
+            slow: count(f, StripOutcome::Slow),
+            not_confirmed: count(f, StripOutcome::SlowNotConfirmed),
+            too_few: count(f, StripOutcome::TooFewRounds),
+        }
+    }
+
+    /// The verdict whose colour repeats what became of the slowest node.
+    pub fn color(&self) -> Option<Verdict> {
+        let doubtful = self.not_confirmed > 0;
+        (self.slow > 0).then_some(Verdict::Invalid).or(doubtful.then_some(Verdict::Suspect))
+    }
+}
+
+/// The scale of a figure of all nodes.
+pub fn scale(f: &FleetFigure) -> Scale {
+    let values = f.strips.iter().filter_map(|s| s.value).chain(f.median);
+    Scale::for_result(values, f.unit, (f.subsystem, f.random), &f.params)
+}
+
+/// All figures of a group.
+pub fn table(fleet: &Fleet, at: usize, caption: String) -> Table {
+    let Some(group) = fleet.report.groups.get(at) else { return Table::default() };
+    if !group.comparable {
+        return values(fleet, at, group, caption);
+    }
+    let rows = fleet.figures(at).map(|(f, title)| Row::new((at, group), f, title));
+    let rows: Vec<Row> = rows.collect();
+    let any = |of: fn(&Row) -> usize| rows.iter().any(|r| of(r) > 0);
+    let [slow, not_confirmed, too_few] =
+        [any(|r| r.slow), any(|r| r.not_confirmed), any(|r| r.too_few)];
+    Columns::new(caption)
+        .column("figure", |r: &Row| r.title.clone())
+        .keys()
+        .number("median", |r| r.median.clone())
+        .number("spread between nodes", |r| r.spread.clone())
+        .spare(2)
+        .number("margin", |r| r.margin.clone())
+        .spare(2)
+        .column("slowest node", |r| r.slowest.as_ref().map(|(name, _)| name.clone()))
+        .number("its ratio", |r| {
+            let ratio = r.slowest.as_ref().map(|(_, ratio)| speed(*ratio));
+            Entry::from(ratio).coloured(r.color())
+        })
+        .when(slow, |t| t.number("nodes slow", |r| some(r.slow)))
+        .when(not_confirmed, |t| t.number("not confirmed", |r| some(r.not_confirmed)))
+        .when(too_few, |t| t.number("too few rounds", |r| some(r.too_few)).spare(2))
+        .rows(rows)
+}
+
+fn some(count: usize) -> String {
+    if count == 0 { String::new() } else { count.to_string() }
+}
+
+/// Of a few nodes each one's value and share of the ceiling.
+fn values(fleet: &Fleet, at: usize, group: &FleetGroup, caption: String) -> Table {
+    type Titled<'a> = (&'a FleetFigure, &'a str);
+    let table = Columns::new(caption).column("figure", |(_, title): &Titled| *title).keys();
+    let nodes = group.nodes.iter().take(4).enumerate();
+    let table = nodes.fold(table, |table, (place, name)| {
+        table.number(&clean(name), move |(f, _)| {
+            let strip = f.strips.get(place)?;
+            let value = scale(f).with_label(strip.value?)?;
+            let share = finite(strip.of_ceiling).and_then(percent);
+            Some(share.map_or(value.clone(), |share| format!("{value} ({share} % of ceiling)")))
+        })
+    });
+    table.rows(fleet.figures(at))
+}
+
+/// What identifies a figure of a group for a program: its group, workload, title and kind.
+pub fn labels(group: usize, f: &FleetFigure) -> [(&'static str, String); 4] {
+    let kind: FigureKind = f.kind;
+    [
+        ("group", group_name(group)),
+        ("workload", f.workload.clone()),
+        ("figure", f.title.clone()),
+        ("kind", kind.as_str().to_owned()),
+    ]
+}

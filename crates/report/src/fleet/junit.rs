@@ -1,0 +1,77 @@
+//! JUnit XML: a suite with a case for each node.
+//!
+//! - slow, not shown to be healthy: `failure`, its type the state and its message the cause or reason;
+//! - not compared: `skipped`;
+//! - healthy: passes; what was slow and not confirmed is in `system-out`.
+
+use proofmark_model::{FleetNode, FleetReport, NodeState, clean};
+
+use super::lookup::Fleet;
+use super::words::{finite, laboratory, speed};
+use crate::RenderError;
+use crate::junit::{Case, Cause, Ending, Properties, Suite, text, timestamp, write};
+use crate::view::joined;
+
+/// The document.
+///
+/// # Errors
+/// If it does not fit into XML.
+pub fn junit(report: &FleetReport) -> Result<String, RenderError> {
+    let fleet = Fleet::new(report);
+    let mut cases: Vec<Case> = report.nodes.iter().map(|node| case(&fleet, node)).collect();
+    if cases.is_empty() {
+        let cause = Cause::new("nothing measured", "No node was measured.".to_owned());
+        let name = "the fleet has nodes".to_owned();
+        cases.push(Case { name, ending: Some(Ending::Failure(cause)), ..Case::default() });
+    }
+    let mut suite = Suite::new("nodes", cases);
+    let plan = &report.plan;
+    let properties = [("profile", text(&plan.profile)), ("launcher", text(&plan.launcher))];
+    let laboratory = laboratory(report).map(|l| ("laboratory", text(&l)));
+    suite.properties = Some(Properties::new(properties.into_iter().chain(laboratory).collect()));
+    suite.started = Some(timestamp(plan.started));
+    let label = plan.label.as_deref().unwrap_or_default();
+    Ok(write(&text(&joined(["fleet", label], " ")), vec![suite])?)
+}
+
+fn case(fleet: &Fleet, node: &FleetNode) -> Case {
+    let not_confirmed = fleet.not_confirmed(node).into_iter().map(|(title, ratio)| {
+        format!("slow, not confirmed: {} ({})\n", text(&title), speed(ratio))
+    });
+    let not_confirmed: String = not_confirmed.collect();
+    let group = fleet.group_name(node).map(|name| format!(".group {name}")).unwrap_or_default();
+    Case {
+        name: text(&node.name),
+        class: Some(format!("fleet{group}")),
+        ending: ending(fleet, node),
+        output: (!not_confirmed.is_empty()).then_some(not_confirmed),
+        ..Case::default()
+    }
+}
+
+fn ending(fleet: &Fleet, node: &FleetNode) -> Option<Ending> {
+    let reasons = joined(node.reasons.iter().map(|r| clean(r)), " ");
+    let message = text(node.cause.as_deref().unwrap_or(&reasons));
+    match node.state {
+        NodeState::Healthy => None,
+        NodeState::NotCompared => Some(Ending::Skipped(Cause { message, ..Cause::default() })),
+        state => {
+            let more = figures(fleet, node);
+            let cause = Cause::new(state.as_str(), message);
+            Some(Ending::Failure(Cause { more: (!more.is_empty()).then_some(more), ..cause }))
+        }
+    }
+}
+
+/// Figures at which it is slow, with ratios of both passes and the margin.
+fn figures(fleet: &Fleet, node: &FleetNode) -> String {
+    let confirmed = node.figures.iter().filter(|f| f.confirmed);
+    let figure = |at: usize| {
+        let seen = fleet.strip(node, at)?;
+        let s = seen.strip;
+        let ratio = finite(s.ratio).map(speed)?;
+        let below = format!("{} of {} rounds below the margin", s.below, s.usable);
+        Some(format!("{}: {ratio}; {below}", text(seen.title)))
+    };
+    joined(confirmed.filter_map(|f| figure(f.figure)), "\n")
+}

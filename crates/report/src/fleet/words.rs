@@ -1,0 +1,119 @@
+//! The answer, names and numbers of a fleet as text.
+
+use proofmark_model::{FleetReport, NodeState, Verdict, clean_excerpt, format_factor};
+
+use crate::view::{and_list, clean, plural};
+
+/// Nodes that a sentence names before it counts.
+const NAMED: usize = 3;
+/// Longest name in a sentence, in characters.
+const LONGEST: usize = 40;
+/// Nodes that a group needs to be compared; see `FleetGroup::comparable`.
+pub const LEAST: usize = 4;
+
+/// A ratio that is a number. It has four decimals; a wider number must not add digits.
+pub fn finite(ratio: Option<f32>) -> Option<f64> {
+    let ratio = f64::from(ratio.filter(|r| r.is_finite())?);
+    Some((ratio * 1e4).round() / 1e4)
+}
+
+/// A ratio as text: `0.921`.
+pub fn speed(ratio: f64) -> String {
+    if ratio.abs() < 1000.0 { format!("{ratio:.3}") } else { format_factor(ratio) }
+}
+
+/// `A` for the largest group, `AA` after `Z`.
+pub fn group_name(at: usize) -> String {
+    let letter = char::from(b'A' + (at % 26) as u8);
+    match at / 26 {
+        0 => letter.to_string(),
+        more => group_name(more - 1) + &letter.to_string(),
+    }
+}
+
+/// A text of so many characters at most, whose cut is seen.
+pub fn short(text: &str, most: usize) -> String {
+    let cut = clean_excerpt(text, most + 1);
+    if cut.chars().count() <= most { cut } else { clean_excerpt(&cut, most - 1) + "…" }
+}
+
+/// `n1`, `n1 and n2`, `n1, n2, n3 and 5 others`.
+pub fn named<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let more = others(names.len());
+    let shown = names.len() - more;
+    let names = names.take(shown).map(|name| short(name, LONGEST));
+    and_list(names.chain((more > 0).then(|| format!("{more} others"))))
+}
+
+/// Of so many, those that are counted: never only one, which takes no more room than its name.
+fn others(all: usize) -> usize {
+    if all > NAMED + 1 { all - NAMED } else { 0 }
+}
+
+/// Sign and word of a state.
+pub fn mark(state: NodeState) -> &'static str {
+    match state {
+        NodeState::Slow => "✗ slow",
+        NodeState::NotShownHealthy => "! not shown healthy",
+        NodeState::NotCompared => "- not compared",
+        NodeState::Healthy => "✓ healthy",
+    }
+}
+
+/// The verdict whose colour repeats a state.
+pub fn color(state: NodeState) -> Option<Verdict> {
+    match state {
+        NodeState::Slow => Some(Verdict::Invalid),
+        NodeState::NotShownHealthy => Some(Verdict::Suspect),
+        NodeState::NotCompared => None,
+        NodeState::Healthy => Some(Verdict::Valid),
+    }
+}
+
+/// `31 of 32 nodes healthy; n3 is slow.`
+pub fn answer(report: &FleetReport) -> String {
+    let [all, healthy] = [report.nodes.len(), report.count(NodeState::Healthy)];
+    if all == 0 {
+        return "No node was measured.".to_owned();
+    }
+    if healthy == all {
+        return match all {
+            1 => "The one node is healthy.".to_owned(),
+            n => format!("All {n} nodes are healthy."),
+        };
+    }
+    if report.count(NodeState::NotCompared) == all {
+        return format!("No node is compared: a group needs {LEAST} nodes or more.");
+    }
+    let mut parts = vec![format!("{healthy} of {} healthy", plural(all as u64, "node"))];
+    parts.extend(be(report, NodeState::Slow, "slow"));
+    parts.extend(be(report, NodeState::NotShownHealthy, "not shown to be healthy"));
+    parts.extend(be(report, NodeState::NotCompared, "not compared"));
+    parts.join("; ") + "."
+}
+
+/// `n3 and n5 are slow`; `None` for no node.
+fn be(report: &FleetReport, state: NodeState, word: &str) -> Option<String> {
+    let is = if report.count(state) == 1 { "is" } else { "are" };
+    Some(format!("{} {is} {word}", in_state(report, state)?))
+}
+
+/// The nodes in that state as a sentence names them.
+pub fn in_state(report: &FleetReport, state: NodeState) -> Option<String> {
+    let names: Vec<&str> =
+        report.nodes.iter().filter(|n| n.state == state).map(|n| n.name.as_str()).collect();
+    (!names.is_empty()).then(|| named(names.into_iter()))
+}
+
+/// What a test says of nodes that are no machines of their own.
+pub fn laboratory(report: &FleetReport) -> Option<String> {
+    let what = clean(report.plan.laboratory.as_deref()?);
+    let what = what.trim_end_matches('.');
+    Some(format!("{what}; figures between its nodes are not those of machines"))
+}
+
+/// How many nodes a group has, and whether they are compared.
+pub fn size(nodes: usize, comparable: bool) -> String {
+    let nodes = plural(nodes as u64, "node");
+    if comparable { nodes } else { format!("{nodes} (fewer than {LEAST}: not compared)") }
+}

@@ -1,0 +1,236 @@
+//! A fleet's report in every form, on reports that no machine made.
+
+use proofmark_model::{FleetReport, NodeState};
+use proofmark_report::Options;
+use proofmark_report::fleet::{html, json, junit, openmetrics, terminal};
+use proptest::prelude::*;
+
+use super::fixture::fleet::{
+    healthy, many, missing, one_slow, slow_at, strange, three, two_groups,
+};
+use super::prometheus::parse;
+
+const HOSTILE: &str = "<script>alert(1)</script>\u{1b}[2J\"'&]]>\u{0}\u{202e}\\\n";
+
+fn wide(width: usize) -> Options {
+    Options { width, color: false }
+}
+
+fn all() -> Vec<(&'static str, FleetReport)> {
+    let mut laboratory = one_slow();
+    laboratory.plan.laboratory = Some("nodes are containers of one machine.".into());
+    let mut empty = healthy(0, 1);
+    empty.groups.clear();
+    vec![
+        ("healthy", healthy(8, 5)),
+        ("one_slow", one_slow()),
+        ("laboratory", laboratory),
+        ("two_groups", two_groups()),
+        ("missing", missing()),
+        ("three", three()),
+        ("many", many(1000, 80)),
+        ("empty", empty),
+    ]
+}
+
+#[test]
+fn screens() {
+    let screen =
+        |(name, report): &(&str, FleetReport)| format!("# {name}\n{}", terminal(report, &wide(80)));
+    insta::assert_snapshot!(all().iter().map(screen).collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn a_screen_has_24_lines_and_no_line_is_too_wide() {
+    let hostile = strange(&"long words and more of them ".repeat(30));
+    let crowded = {
+        let mut report = many(1000, 80);
+        report.plan.laboratory = Some("nodes are containers of one machine ".repeat(9));
+        let again = report.groups[0].clone();
+        report.groups.extend([again.clone(), again.clone(), again]);
+        for n in &mut report.nodes {
+            n.name = format!("{}-{}", n.name, "x".repeat(70));
+        }
+        report
+    };
+    for report in all().iter().map(|(_, r)| r).chain([&hostile, &crowded]) {
+        for width in [20, 40, 60, 80, 132] {
+            let text = terminal(report, &wide(width));
+            assert!(width < 80 || text.lines().count() <= 24, "{}\n{text}", text.lines().count());
+            for line in text.lines() {
+                assert!(textwrap::core::display_width(line) <= width, "{width}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn colours_repeat_the_state() {
+    let text = terminal(&one_slow(), &Options { width: 80, color: true });
+    assert!(text.contains("\u{1b}[91m✗ slow\u{1b}[0m"), "{text:?}");
+}
+
+#[test]
+fn metrics() {
+    let mut out = String::new();
+    for (name, report) in all() {
+        let text = openmetrics(&report);
+        let series = parse(&text).unwrap();
+        let state = |s| {
+            series.iter().filter(move |x| x.name == "proofmark_fleet_node_state" && x.value == s)
+        };
+        assert_eq!(state(1.0).count(), report.nodes.len(), "{name}");
+        assert_eq!(state(0.0).count(), 3 * report.nodes.len(), "{name}");
+        if name == "two_groups" {
+            out = text;
+        }
+    }
+    insta::assert_snapshot!(out);
+    assert!(parse(&openmetrics(&strange(HOSTILE))).is_ok());
+}
+
+#[test]
+fn what_is_slow_is_a_series() {
+    let series = parse(&openmetrics(&one_slow())).unwrap();
+    let slow: Vec<_> = series.iter().filter(|s| s.name == "proofmark_fleet_node_slow").collect();
+    assert_eq!(slow.len(), 2);
+    assert!(slow.iter().all(|s| s.labels.contains(&("node".into(), "n3".into()))));
+    let ratio =
+        series.iter().find(|s| s.name == "proofmark_fleet_node_speed_ratio" && s.value == 0.921);
+    assert!(ratio.is_some(), "a ratio has the digits that the report has");
+}
+
+#[test]
+fn cases() {
+    let of =
+        |name: &str, report: &FleetReport| format!("<!-- {name} -->\n{}", junit(report).unwrap());
+    let left_out = ["many", "healthy", "one_slow"];
+    let shown = all().into_iter().filter(|(name, _)| !left_out.contains(name));
+    insta::assert_snapshot!(shown.map(|(name, r)| of(name, &r)).collect::<Vec<_>>().join("\n"));
+    for (name, report) in all() {
+        let xml = junit(&report).unwrap();
+        let document = roxmltree::Document::parse(&xml).unwrap();
+        let failures = document.descendants().filter(|n| n.has_tag_name("failure")).count();
+        assert_eq!(failures > 0, report.fails(), "{name}: {xml}");
+    }
+}
+
+#[test]
+fn programs_read_back_what_was_judged() {
+    for (name, report) in all() {
+        let text = json(&report).unwrap();
+        assert!(serde_json::from_str::<FleetReport>(&text).unwrap() == report, "{name}");
+    }
+    let mut bad = one_slow();
+    bad.nodes[0].figures[0].ratio = f32::NAN;
+    assert!(json(&bad).is_err(), "what is no number could not be read again");
+}
+
+#[test]
+fn the_page_needs_nothing_else_and_is_well_formed() {
+    for (name, report) in all().into_iter().chain([("strange", strange("<i>'\"&"))]) {
+        let page = html(&report).unwrap();
+        for outside in ["http:", "https:", "src=", "@import", "url("] {
+            assert!(!page.contains(outside), "{name}: {outside}");
+        }
+        let text = page.split("<script>").next().unwrap();
+        for wrong in ["NaN", "undefined", "inf "] {
+            assert!(!text.contains(wrong), "{name}: {wrong}");
+        }
+        for tag in [
+            "section", "article", "table", "tr", "td", "th", "ul", "li", "p", "svg", "details",
+            "div", "span", "h3", "strong",
+        ] {
+            let open = page.matches(&format!("<{tag}>")).count()
+                + page.matches(&format!("<{tag} ")).count();
+            assert_eq!(open, page.matches(&format!("</{tag}>")).count(), "{name}: {tag}");
+        }
+        assert_eq!(page.matches("<table").count(), page.matches("<caption").count(), "{name}");
+        for svg in page.split("<svg ").skip(1) {
+            assert!(svg.contains("aria-label=\"rounds ") && svg.contains("<title>"), "{name}");
+        }
+    }
+}
+
+#[test]
+fn the_page_of_a_large_fleet_is_small_and_soon_made() {
+    let report = many(1000, 80);
+    let start = std::time::Instant::now();
+    let page = html(&report).unwrap();
+    let took = start.elapsed();
+    assert!(page.len() < 1_000_000, "{} bytes", page.len());
+    assert!(took.as_secs_f64() < 5.0, "{took:?}");
+    assert_eq!(page.matches("<th scope=\"row\">n").count(), 64 + 26);
+    assert!(page.contains("936 other nodes"));
+}
+
+#[test]
+fn every_form_says_that_a_laboratory_is_one() {
+    let (_, report) = all().swap_remove(2);
+    let forms = [
+        terminal(&report, &wide(200)),
+        html(&report).unwrap(),
+        openmetrics(&report),
+        junit(&report).unwrap(),
+    ];
+    let said =
+        "nodes are containers of one machine; figures between its nodes are not those of machines";
+    for text in forms {
+        assert!(text.contains(said), "{text}");
+    }
+    assert!(json(&report).unwrap().contains("\"laboratory\""));
+}
+
+#[test]
+fn a_strangers_text_is_text() {
+    let report = strange(HOSTILE);
+    let (page, xml) = (html(&report).unwrap(), junit(&report).unwrap());
+    assert!(!page.contains("<script>alert") && page.contains("&lt;script&gt;alert"));
+    assert!(roxmltree::Document::parse(&xml).is_ok() && !xml.contains("<script>"));
+    for text in [page, xml, terminal(&report, &wide(80)), openmetrics(&report)] {
+        assert!(!text.contains(['\u{1b}', '\u{0}', '\u{202e}']), "{text}");
+    }
+}
+
+#[test]
+fn a_slow_node_without_cause_or_reason_names_its_figures() {
+    let mut report = healthy(8, 5);
+    slow_at(&mut report, "n3", 2, 0.921, true);
+    report.nodes[2].state = NodeState::Slow;
+    report.nodes.swap(0, 2);
+    let text = terminal(&report, &wide(80));
+    assert!(text.contains("✗ slow  n3: Triad, 2 CPUs (0.921)"), "{text}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn no_form_panics(
+        text in any::<String>(), ratios in prop::collection::vec(any::<f32>(), 1..9),
+        values in prop::collection::vec(any::<f64>(), 1..9), width in 0_usize..200, color in any::<bool>(),
+    ) {
+        let mut report = strange(&text);
+        let (mut ratios, mut values) = (ratios.into_iter().cycle(), values.into_iter().cycle());
+        for f in report.groups.iter_mut().flat_map(|g| &mut g.figures) {
+            (f.median, f.margin, f.spread) = (values.next(), values.next(), values.next());
+            for s in &mut f.strips {
+                (s.ratio, s.value, s.of_ceiling) = (ratios.next(), values.next(), ratios.next());
+                s.ratios.iter_mut().chain(&mut s.again).for_each(|r| *r = ratios.next());
+            }
+            f.strips.pop();
+        }
+        let _ = (terminal(&report, &Options { width, color }), json(&report));
+        prop_assert!(parse(&openmetrics(&report)).is_ok());
+        prop_assert!(html(&report).is_ok());
+        prop_assert!(roxmltree::Document::parse(&junit(&report).unwrap()).is_ok());
+    }
+}
+
+#[test]
+fn zz_pages() {
+    for (name, report) in all() {
+        std::fs::write(format!("/tmp/fleet-page-{name}.html"), html(&report).unwrap()).unwrap();
+    }
+    std::fs::write("/tmp/fleet-page-strange.html", html(&strange(HOSTILE)).unwrap()).unwrap();
+}
