@@ -17,7 +17,8 @@ pub fn next(fleet: &Fleet) -> Vec<String> {
         ));
     }
     if let Some(names) = in_state(report, NodeState::NotShownHealthy) {
-        out.push(format!("Find out what kept {names} from a full result, then measure again."));
+        let lack = if report.count(NodeState::NotShownHealthy) == 1 { "lacks" } else { "lack" };
+        out.push(format!("Find out why {names} {lack} results, and measure again."));
     }
     let not_confirmed = |f: &_| count(f, StripOutcome::SlowNotConfirmed) > 0;
     if report.groups.iter().flat_map(|g| &g.figures).any(not_confirmed) {

@@ -15,7 +15,7 @@ use super::strips;
 use super::view::{Group, Said, View};
 use crate::RenderError;
 use crate::html::page;
-use crate::view::{Table, joined, plural};
+use crate::view::{Table, enclosed, joined, plural};
 
 const STYLE: &str = concat!(include_str!("../html/page/style.css"), include_str!("page/fleet.css"));
 /// Lines of nodes that a page has, and names in one line.
@@ -87,11 +87,8 @@ struct Part<'a> {
 
 impl<'a> Part<'a> {
     fn new(fleet: &Fleet, at: usize, group: &'a Group) -> Self {
-        let caption = if group.name.is_empty() {
-            "All figures".to_owned()
-        } else {
-            format!("All figures, {}", group.name)
-        };
+        let of = enclosed(" of group ", group.name.trim_start_matches("Group "), "");
+        let caption = format!("All figures{of}");
         Self {
             group,
             names: joined(&group.nodes, ", "),

@@ -34,7 +34,7 @@ pub fn openmetrics(report: &FleetReport) -> String {
         let what = "Median of the group at the figure.";
         text += &family("fleet_group_median", what, Some(unit_name(unit)), medians);
     }
-    let what = "Share below the group's median from which on a round counts as slow.";
+    let what = "A round is slow if its ratio is below 1 minus this.";
     text += &family("fleet_group_margin", what, Some("ratio"), of_figures(|f| f.margin));
     let what = "Robust standard deviation between the nodes of the group, as a share.";
     text += &family("fleet_group_spread", what, Some("ratio"), of_figures(|f| f.spread));

@@ -1,6 +1,6 @@
 //! A fleet's report in every form, on reports that no machine made.
 
-use proofmark_model::{FleetReport, NodeState};
+use proofmark_model::{FleetGroup, FleetReport, NodeSlowAt, NodeState};
 use proofmark_report::Options;
 use proofmark_report::fleet::{html, json, junit, openmetrics, terminal};
 use proptest::prelude::*;
@@ -28,7 +28,7 @@ fn all() -> Vec<(&'static str, FleetReport)> {
         ("two_groups", two_groups()),
         ("missing", missing()),
         ("three", three()),
-        ("many", many(1000, 80)),
+        ("many", many(200, 20)),
         ("empty", empty),
     ]
 }
@@ -37,7 +37,8 @@ fn all() -> Vec<(&'static str, FleetReport)> {
 fn screens() {
     let screen =
         |(name, report): &(&str, FleetReport)| format!("# {name}\n{}", terminal(report, &wide(80)));
-    insta::assert_snapshot!(all().iter().map(screen).collect::<Vec<_>>().join("\n"));
+    let all: Vec<_> = all().into_iter().chain([("large", many(1000, 80))]).collect();
+    insta::assert_snapshot!(all.iter().map(screen).collect::<Vec<_>>().join("\n"));
 }
 
 #[test]
@@ -152,16 +153,39 @@ fn the_page_needs_nothing_else_and_is_well_formed() {
     }
 }
 
+/// Long names, several groups, and every node slow at every figure for many reasons.
+fn worst() -> FleetReport {
+    let group = |nodes| healthy(nodes, 80).groups.remove(0);
+    let mut report = healthy(1000, 80);
+    let names = report.plan.nodes.chunks(100);
+    let groups = names.map(|nodes| FleetGroup { nodes: nodes.to_vec(), ..group(nodes.len()) });
+    report.groups = groups.collect();
+    for f in report.groups.iter_mut().flat_map(|g| &mut g.figures) {
+        f.title += ", and so much more that it fills a line of its own";
+    }
+    for (at, n) in report.nodes.iter_mut().enumerate() {
+        n.group = Some(at / 100);
+        n.state = NodeState::Slow;
+        n.cause = Some(format!("node {at}: {}", "cause ".repeat(40)));
+        n.reasons = (0..80).map(|f| format!("{f} of {at}: {}", "reason ".repeat(10))).collect();
+        n.figures =
+            (0..80).map(|figure| NodeSlowAt { figure, ratio: 0.9, confirmed: true }).collect();
+    }
+    report
+}
+
 #[test]
 fn the_page_of_a_large_fleet_is_small_and_soon_made() {
     let report = many(1000, 80);
     let start = std::time::Instant::now();
     let page = html(&report).unwrap();
-    let took = start.elapsed();
-    assert!(page.len() < 1_000_000, "{} bytes", page.len());
-    assert!(took.as_secs_f64() < 5.0, "{took:?}");
-    assert_eq!(page.matches("<th scope=\"row\">n").count(), 64 + 26);
-    assert!(page.contains("936 other nodes"));
+    // Not optimized, on a busy machine: on an idle one 0.2 s.
+    assert!(start.elapsed().as_secs_f64() < 5.0, "{:?}", start.elapsed());
+    assert_eq!(page.matches("<th scope=\"row\">n").count(), 64 + 26, "64 of the map, 26 of causes");
+    assert!(page.contains("936 other nodes are healthy"));
+    for page in [page, html(&worst()).unwrap()] {
+        assert!(page.len() < 1_000_000, "{} bytes", page.len());
+    }
 }
 
 #[test]
@@ -225,12 +249,4 @@ proptest! {
         prop_assert!(html(&report).is_ok());
         prop_assert!(roxmltree::Document::parse(&junit(&report).unwrap()).is_ok());
     }
-}
-
-#[test]
-fn zz_pages() {
-    for (name, report) in all() {
-        std::fs::write(format!("/tmp/fleet-page-{name}.html"), html(&report).unwrap()).unwrap();
-    }
-    std::fs::write("/tmp/fleet-page-strange.html", html(&strange(HOSTILE)).unwrap()).unwrap();
 }
