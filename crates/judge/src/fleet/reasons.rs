@@ -49,7 +49,7 @@ pub(super) fn of_group(fleet: &Fleet, group: usize, node: &Node) -> Vec<String> 
         let differ: Vec<String> = differences.iter().map(difference).collect();
         let nodes = counted(own.nodes.len() as u64, "node");
         reasons.push(format!(
-            "{}; {nodes} of its kind cannot be compared, {FEWEST_NODES} can",
+            "{}; a group of {nodes} cannot be compared, which takes {FEWEST_NODES}",
             differ.join("; ")
         ));
     }
