@@ -136,7 +136,7 @@ fn nodes_that_recover_make_nobody_slow() {
         FleetLine::Round(line) => line.pass == Pass::First || again.contains(&&*line.node),
         _ => true,
     });
-    expect(&report(lines), "n4", NodeState::Slow, "60 % of its group");
+    expect(&report(lines), "n4", NodeState::Slow, "delivers 60 % of its group");
 }
 
 #[test]
