@@ -76,11 +76,13 @@ pub struct FleetFigure {
     /// Median over the rounds of the median over the group's nodes, in the unit; null where no round
     /// has one.
     pub median: Option<f64>,
-    /// Robust standard deviation between the group's nodes as a share; null where they are not
-    /// compared.
+    /// Standard deviation between the group's nodes, as a share: of the round that decides, the 7th
+    /// of 8 from below; robust, and moderated by the other figures of the subsystem. Null where they
+    /// are not compared.
     pub spread: Option<f64>,
-    /// A round lies below the margin if its ratio is below 1 - margin; null where they are not
-    /// compared.
+    /// A round lies below the margin if its ratio is below 1 - margin. At least 2 %, and so large
+    /// that chance makes a healthy fleet's node slow in 1 % of fleets at most; null where they are
+    /// not compared.
     pub margin: Option<f64>,
     /// Each node's rounds, in the order of the group's nodes.
     pub strips: Vec<FleetStrip>,
@@ -96,13 +98,13 @@ pub struct FleetStrip {
     pub ratios: Vec<Option<f32>>,
     /// Their median; null without one.
     pub ratio: Option<f32>,
-    /// Rounds that lie below the margin.
+    /// Rounds that lie below the margin; 7 of 8 make it slow.
     pub below: u32,
-    /// Rounds that count.
+    /// Rounds that count: with a ratio; where nodes are not compared, with a value.
     pub usable: u32,
     /// Median value in the unit; null where no round counts.
     pub value: Option<f64>,
-    /// Median share of the ceiling, where the figure is the headline; else null.
+    /// Median share of the ceiling; null where the other kind of figure is the headline.
     pub of_ceiling: Option<f32>,
     /// What follows.
     pub outcome: StripOutcome,
@@ -151,7 +153,8 @@ pub struct FleetNode {
     pub state: NodeState,
     /// Its group's place in [`FleetReport::groups`]; null for a node that sent nothing.
     pub group: Option<usize>,
-    /// Why it is in this state, a sentence each; empty for a healthy node.
+    /// Why it is in this state, a sentence each; of a healthy node, where the second pass did not
+    /// confirm that it was slow.
     pub reasons: Vec<String>,
     /// Of a slow node, how slow it is and why, in a sentence that starts with its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -5,7 +5,6 @@ use proofmark_model::{FigureKind, Pass};
 use super::groups::Group;
 use super::lines::{Figure, Lines};
 use super::rule::{Ruled, RuledNode};
-use super::strips::{rounded, speed};
 use crate::statistics::median;
 
 /// Peers that a round needs.
@@ -36,7 +35,7 @@ impl Again {
             for (round, seen) in lines.nodes[*node].seen(Pass::Again) {
                 speeds.resize(rounds, None);
                 let value = seen.cell(number).and_then(|cell| cell.usable(kind));
-                speeds[round] = value.map(|v| speed(&figure.key, v)).filter(|v| v.is_finite());
+                speeds[round] = value.map(|v| figure.key.speed(v)).filter(|v| v.is_finite());
             }
             speeds
         };
@@ -80,4 +79,9 @@ impl Again {
         let judged = self.margin.map(|margin| RuledNode::of(ratios.to_vec(), margin));
         judged.is_some_and(|node| node.slow)
     }
+}
+
+/// To 4 decimals: a report has up to a million.
+pub(super) fn rounded(ratio: f32) -> f32 {
+    if ratio < 1e3 { (ratio * 1e4).round() / 1e4 } else { ratio }
 }

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use proofmark_model::{
-    Better, FigureKind, FleetFigure, FleetNode, Pass, StripOutcome, Subsystem, TimeAccount,
+    Better, FigureKind, FleetFigure, FleetNode, NodeSlowAt, Pass, StripOutcome, Subsystem,
+    TimeAccount,
 };
 
 use super::lines::{Cell, Found, Node};
@@ -28,8 +29,9 @@ pub(super) fn sentence(
     place: usize,
     said: &FleetNode,
 ) -> Option<String> {
-    let worst = said.figures.iter().find(|f| f.confirmed)?;
     let judged = &fleet.judged[group];
+    let confirmed: Vec<&NodeSlowAt> = said.figures.iter().filter(|f| f.confirmed).collect();
+    let worst = worst(&judged.figures, &confirmed)?;
     let figure = &judged.figures[worst.figure];
     let number = judged.numbers[worst.figure];
     let nodes: Vec<&Node> =
@@ -40,10 +42,8 @@ pub(super) fn sentence(
     let FleetFigure { subsystem, better, .. } = *figure;
     let sides = Sides { own, rest, number, subsystem, better };
     let mut parts = vec![format!("{}: {}", said.name, slowness(figure, f64::from(worst.ratio)))];
-    let more = said.figures.iter().filter(|f| f.confirmed).count() - 1;
-    if more > 0 {
-        parts.push(format!("and is slow at {}", others(more)));
-    }
+    let more = others(confirmed.iter().map(|slow| &judged.figures[slow.figure]), figure);
+    parts.extend(more.map(|more| format!("and is slow at {more}")));
     let mut causes: Vec<String> =
         [sides.fact(), sides.time(), sides.finding()].into_iter().flatten().collect();
     if causes.len() < 2 {
@@ -56,6 +56,18 @@ pub(super) fn sentence(
     let itself = itself(&judged.figures, worst.figure, place);
     let itself = itself.map_or_else(String::new, |words| format!("; {words}"));
     Some(format!("{}{itself}", parts.join(", ")))
+}
+
+/// The figure that is worst; of a result that is slow in both figures, the delivered one.
+fn worst<'a>(figures: &[FleetFigure], slow: &[&'a NodeSlowAt]) -> Option<&'a NodeSlowAt> {
+    let worst = *slow.first()?;
+    let figure = &figures[worst.figure];
+    let delivered = slow.iter().copied().find(|other| {
+        let other = &figures[other.figure];
+        let same = other.workload == figure.workload && other.params == figure.params;
+        same && other.kind == FigureKind::Delivered
+    });
+    delivered.or(Some(worst))
 }
 
 /// Whether the machine is slow when it is left alone, where it is slow at what it delivers.

@@ -28,6 +28,16 @@ pub(super) struct Key {
     pub(super) better: Better,
 }
 
+impl Key {
+    /// A value as a speed: of a time, how many there are in a second; and a speed as a value.
+    pub(super) fn speed(&self, value: f64) -> f64 {
+        match self.better {
+            Better::Higher => value,
+            Better::Lower => 1.0 / value,
+        }
+    }
+}
+
 /// A figure that nodes sent.
 pub(super) struct Figure {
     pub(super) key: Arc<Key>,

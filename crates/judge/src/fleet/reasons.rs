@@ -49,7 +49,7 @@ pub(super) fn of_group(fleet: &Fleet, group: usize, node: &Node) -> Vec<String> 
         let differ: Vec<String> = differences.iter().map(difference).collect();
         let nodes = counted(own.nodes.len() as u64, "node");
         reasons.push(format!(
-            "{}; {nodes} of its kind cannot be compared, {FEWEST_NODES} can",
+            "{}; a group of {nodes} cannot be compared, which takes {FEWEST_NODES}",
             differ.join("; ")
         ));
     }
@@ -81,10 +81,8 @@ pub(super) fn too_few(fleet: &Fleet, group: usize, place: usize, node: &Node) ->
         .collect();
     let (figure, number) = few.iter().min_by_key(|(f, _)| f.strips[place].usable).copied()?;
     let planned = fleet.lines.plan.rounds as usize;
-    let more = match few.len() - 1 {
-        0 => String::new(),
-        n => format!(", and at {} too few", others(n)),
-    };
+    let more = others(few.iter().map(|(f, _)| *f), figure);
+    let more = more.map_or_else(String::new, |more| format!(", and at {more} too few"));
     let why = why_few(fleet, node, figure, number);
     Some(format!(
         "{} of {planned} rounds count at {} ({}), {} must{more}: {why}",
@@ -142,10 +140,9 @@ pub(super) fn unconfirmed(
     }
     let words = |slow: &[&NodeSlowAt], end: &str| {
         let worst = slow.first()?;
-        let more = match slow.len() - 1 {
-            0 => String::new(),
-            n => format!(", and is slow at {}", others(n)),
-        };
+        let figures = slow.iter().map(|slow| &judged.figures[slow.figure]);
+        let more = others(figures, &judged.figures[worst.figure]);
+        let more = more.map_or_else(String::new, |more| format!(", and is slow at {more}"));
         let what = slowness(&judged.figures[worst.figure], f64::from(worst.ratio));
         Some(format!("{what}{more}{end}"))
     };

@@ -21,7 +21,7 @@ use crate::statistics::median;
 /// The least margin.
 pub const FLOOR: f64 = 0.02;
 /// Probability that a healthy fleet has a node that is called slow.
-const FALSE_ALARMS: f64 = 0.01;
+pub const FALSE_ALARMS: f64 = 0.01;
 /// Standard deviations at least.
 const LEAST_DEVIATIONS: f64 = 3.0;
 /// Nodes that a round needs at the least for a median to compare with.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proofmark_model::{Better, FigureKind, FleetFigure, FleetStrip, Pass, StripOutcome, Subsystem};
 
 use super::KINDS;
-use super::again::Again;
+use super::again::{Again, rounded};
 use super::groups::Group;
 use super::lines::{Cell, Figure, Key, Lines};
 use super::rule::{FEWEST_NODES, Rounds, Ruled, RuledNode, judge as rule, needed};
@@ -26,14 +26,6 @@ struct Asked<'a> {
     figure: &'a Figure,
     kind: FigureKind,
     required: bool,
-}
-
-/// Speed: of a time, how many there are in a second.
-pub(super) fn speed(key: &Key, value: f64) -> f64 {
-    match key.better {
-        Better::Higher => value,
-        Better::Lower => 1.0 / value,
-    }
 }
 
 /// The figures of every group.
@@ -116,7 +108,7 @@ fn figures(lines: &Lines, group: &Group, asked: &[Asked], tests: usize) -> Vec<F
         for (place, node) in group.nodes.iter().enumerate() {
             for (round, seen) in lines.nodes[*node].seen(Pass::First) {
                 let value = seen.cell(a.number).and_then(|cell| cell.usable(a.kind));
-                let value = value.map_or(f64::NAN, |v| speed(&a.figure.key, v));
+                let value = value.map_or(f64::NAN, |v| a.figure.key.speed(v));
                 speeds.set(place, round, value);
             }
         }
@@ -174,7 +166,7 @@ fn figure(lines: &Lines, group: &Group, asked: &Asked, ruled: Ruled) -> FleetFig
         better: key.better,
         kind,
         required,
-        median: median(&medians).map(|v| speed(key, v)),
+        median: median(&medians).map(|v| key.speed(v)),
         spread: ruled.spread,
         margin: ruled.margin,
         strips,
@@ -198,11 +190,6 @@ fn values(lines: &Lines, node: usize, number: u32, kind: FigureKind, headline: b
         outcome: StripOutcome::NotJudged,
         again: Vec::new(),
     }
-}
-
-/// To 4 decimals: a report has up to a million.
-pub(super) fn rounded(ratio: f32) -> f32 {
-    if ratio < 1e3 { (ratio * 1e4).round() / 1e4 } else { ratio }
 }
 
 fn middle(ratios: &[Option<f32>]) -> Option<f32> {

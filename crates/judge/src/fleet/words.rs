@@ -31,9 +31,15 @@ pub(super) fn slowness(figure: &FleetFigure, ratio: f64) -> String {
     }
 }
 
-/// `2 other figures`.
-pub(super) fn others(count: usize) -> String {
-    counted(count as u64, "other figure")
+/// `2 other results`, those among these figures that are not of the same result as one of them; `None`
+/// without any.
+pub(super) fn others<'a>(
+    all: impl Iterator<Item = &'a FleetFigure>,
+    one: &FleetFigure,
+) -> Option<String> {
+    let results: BTreeSet<_> = all.map(|f| (&f.workload, &f.params)).collect();
+    let others = results.into_iter().filter(|r| *r != (&one.workload, &one.params)).count();
+    (others > 0).then(|| counted(others as u64, "other result"))
 }
 
 /// `1 usable CPU, the largest group has 2`.
@@ -65,12 +71,47 @@ fn sets(d: &GroupDifference) -> String {
     format!("instruction sets {}, unlike the largest group", parts.join(" and "))
 }
 
-/// `round 3`, `rounds 3, 4 and 7`.
+/// `round 3`, `rounds 3 and 7`, `rounds 1 to 8`.
 pub(super) fn rounds(all: &[usize]) -> String {
     let numbers: Vec<String> = all.iter().map(|round| (round + 1).to_string()).collect();
-    match numbers.split_last() {
-        Some((last, [])) => format!("round {last}"),
-        Some((last, before)) => format!("rounds {} and {last}", before.join(", ")),
-        None => "no round".to_owned(),
+    let in_a_row = all.windows(2).all(|pair| pair[1] == pair[0] + 1);
+    match numbers.as_slice() {
+        [] => "no round".to_owned(),
+        [one] => format!("round {one}"),
+        [first, .., last] if in_a_row && all.len() > 2 => format!("rounds {first} to {last}"),
+        [before @ .., last] => format!("rounds {} and {last}", before.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_are_named() {
+        let words = [&[][..], &[2], &[2, 3], &[2, 3, 6], &[0, 1, 2, 3]].map(rounds);
+        let expected =
+            ["no round", "round 3", "rounds 3 and 4", "rounds 3, 4 and 7", "rounds 1 to 4"];
+        assert_eq!(words, expected);
+    }
+
+    #[test]
+    fn a_difference_has_words() {
+        let words = |what: &str, here: &str, largest: &str| {
+            let [what, here, largest] = [what, here, largest].map(str::to_owned);
+            difference(&GroupDifference { what, here, largest })
+        };
+        assert_eq!(words("cores", "4", "8"), "4 cores, the largest group has 8");
+        assert_eq!(words("kernel", "6.1", "6.8"), "kernel 6.1, the largest group has 6.8");
+        let expected = "threads per core 1, the largest group has 2";
+        assert_eq!(words("threads per core", "1", "2"), expected);
+        let sets = words("instruction sets", "a b e", "a b c d");
+        assert_eq!(sets, "instruction sets without c d and with e, unlike the largest group");
+    }
+
+    #[test]
+    fn shares_have_the_digits_that_matter() {
+        let words = [0.001, 0.0512, 0.614, 0.974, 1.0, 1.2].map(percent);
+        assert_eq!(words, ["0.1 %", "5.1 %", "61 %", "97.4 %", "100.0 %", "120 %"]);
     }
 }

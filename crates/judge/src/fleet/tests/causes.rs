@@ -14,7 +14,7 @@ fn a_quota_leaves_the_machine_as_fast() {
     };
     let report = report(passes(8, &BOTH, quota));
     let start = "n3: delivers 61 % of its group at ";
-    let end = ", and is slow at 1 other figure, CPU quota of 1 CPU; the machine itself is as fast";
+    let end = ", and is slow at 1 other result, CPU quota of 1 CPU; the machine itself is as fast";
     expect(&report, "n3", NodeState::Slow, start);
     assert!(
         node(&report, "n3").cause.as_ref().unwrap().ends_with(end),

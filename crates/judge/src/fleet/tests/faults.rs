@@ -124,6 +124,22 @@ fn the_second_pass_needs_only_some_of_the_group() {
 }
 
 #[test]
+fn nodes_that_recover_make_nobody_slow() {
+    let slow = |node: usize, line: &mut NodeRound| {
+        if node == 4 || node < 4 && line.pass == Pass::First {
+            scale(&mut line.figures[0], [0.6; 2]);
+        }
+    };
+    let mut lines = passes(16, &BOTH, slow);
+    let again = ["n0", "n1", "n2", "n3", "n4", "n5", "n6"];
+    lines.retain(|line| match line {
+        FleetLine::Round(line) => line.pass == Pass::First || again.contains(&&*line.node),
+        _ => true,
+    });
+    expect(&report(lines), "n4", NodeState::Slow, "delivers 60 % of its group");
+}
+
+#[test]
 fn what_changes_for_all_nodes_is_nobodys_fault() {
     let report = report(fleet(8, |_, line| {
         let by = if line.round < 5 { 1.0 } else { 0.5 };

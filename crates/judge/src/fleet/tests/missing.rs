@@ -142,7 +142,7 @@ fn invalid_results_do_not_count() {
             }];
         }
     }));
-    let words = "6 of 8 rounds count at Triad (attainable), 7 must, and at 1 other figure too few: \
+    let words = "6 of 8 rounds count at Triad (attainable), 7 must: \
                  invalid: The page cache served 90 %.";
     expect(&report, "n2", NOT_SHOWN, words);
 }
