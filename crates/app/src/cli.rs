@@ -11,8 +11,10 @@ use proofmark_peer::Address;
 use crate::formats;
 use crate::limit::{self, Trials};
 
+mod fleet;
 mod shared;
 
+pub use fleet::{FleetCommand, FleetNodeArgs, FleetReportArgs, FleetRunArgs};
 pub use shared::{Before, ExitRules, HistoryFile, HistoryPlace, ResultFiles};
 
 /// Measure how fast this machine is, and check every result.
@@ -21,8 +23,8 @@ pub use shared::{Before, ExitRules, HistoryFile, HistoryPlace, ResultFiles};
 #[command(after_help = "\
 Exit status: 0 completed, no result is invalid; 1 the run failed; 2 invalid argument or input file;
 3 completed, but a result is invalid, or suspect with --strict, or coarser than --precision;
-4 check failed: a result is slower, missing or invalid, too few could be compared, or a requirement
-is missed; 128 + n stopped by signal n, after saving what was measured.
+4 check failed: a result is slower, missing or invalid, too few could be compared, a requirement is
+missed, or a node is slow or not shown healthy; 128 + n stopped by signal n, after saving what was measured.
 
 Sizes are those of fio: 8KB, 8k and 8KiB are 8192 bytes. Durations: 250ms, 30s, 5m.")]
 pub struct Cli {
@@ -60,6 +62,9 @@ pub enum Command {
     Check(CheckArgs),
     /// List past runs, or show one workload's results over time
     History(HistoryArgs),
+    /// Measure many machines, and find the slow ones and why
+    #[command(subcommand)]
+    Fleet(FleetCommand),
     /// Check the results of another tool, from its output
     Import(ImportArgs),
     /// Check published figures

@@ -41,6 +41,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => command::compare::run(args),
         Command::Check(args) => command::check::run(args),
         Command::History(args) => command::history::run(args),
+        Command::Fleet(command) => command::fleet::run(command),
         Command::Completions { shell } => command::completions::run(*shell),
         Command::Man { out } => command::man::run(out.as_deref()),
         Command::Info(args) => command::info::run(args),
@@ -64,8 +65,8 @@ fn main() -> ExitCode {
 }
 
 fn measures_or_serves(command: &Command) -> bool {
-    use Command::{Endure, Noise, Run, Serve, Worker};
-    matches!(command, Run(_) | Endure(_) | Noise(_) | Serve(_) | Worker)
+    use Command::{Endure, Fleet, Noise, Run, Serve, Worker};
+    matches!(command, Run(_) | Endure(_) | Noise(_) | Serve(_) | Worker | Fleet(_))
 }
 
 /// What clap has to say: help and version as they are, a mistake in one line.

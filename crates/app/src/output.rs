@@ -49,7 +49,7 @@ impl Output {
         let is_new = asked.is_none_or(|dir| fs::symlink_metadata(dir).is_err());
         let dir = match asked {
             Some(dir) => named_folder(dir)?,
-            None => new_folder(Path::new(""), started)?,
+            None => new_folder("proofmark", Path::new(""), started)?,
         };
         let anonymous = results.anonymous;
         let output = Self { dir, saved: Cell::new(false), made: is_new, anonymous };
@@ -136,7 +136,7 @@ pub fn room(plan: &Plan) -> usize {
 }
 
 /// The folder that a user named, which may be there.
-fn named_folder(dir: &Path) -> Result<PathBuf> {
+pub fn named_folder(dir: &Path) -> Result<PathBuf> {
     if let Some(name) = file_names().find(|name| fs::symlink_metadata(dir.join(name)).is_ok()) {
         let what = match name {
             RUN_FILE => "a run".to_owned(),
@@ -151,9 +151,9 @@ fn named_folder(dir: &Path) -> Result<PathBuf> {
     Ok(dir.to_path_buf())
 }
 
-/// A new folder named after the time; runs that begin in the same second get a number.
-fn new_folder(within: &Path, started: Timestamp) -> Result<PathBuf> {
-    let name = format!("proofmark-{}", started.compact());
+/// A new folder named after the time; what begins in the same second gets a number.
+pub fn new_folder(what: &str, within: &Path, started: Timestamp) -> Result<PathBuf> {
+    let name = format!("{what}-{}", started.compact());
     let mut dir = within.join(&name);
     for number in 2..=MOST_FOLDERS {
         match fs::create_dir(&dir) {
@@ -267,12 +267,16 @@ mod tests {
     fn each_run_without_out_gets_a_folder_that_was_not_there() {
         let dir = tempfile::tempdir().unwrap();
         let started = Timestamp::from_millis(0).unwrap();
-        let folders = [(); 3].map(|()| new_folder(dir.path(), started).unwrap());
+        let folders = [(); 3].map(|()| new_folder("proofmark", dir.path(), started).unwrap());
         assert!(folders[0] != folders[1] && folders[1] != folders[2]);
         // A link with the next name is not followed.
         let next = folders[2].to_string_lossy().replace("-3", "-4");
         std::os::unix::fs::symlink(dir.path(), &next).unwrap();
-        assert!(new_folder(dir.path(), started).unwrap().ends_with(next.replace("-4", "-5")));
+        assert!(
+            new_folder("proofmark", dir.path(), started)
+                .unwrap()
+                .ends_with(next.replace("-4", "-5"))
+        );
     }
 
     #[test]

@@ -42,6 +42,7 @@ pub use plan::{
     plan, takes, tools_s, typed_parameter,
 };
 pub use planned::{NoReference, Planned, PlannedTools};
+pub use process::own_program;
 pub use profile::{BUILT_IN, Profile};
 pub use record::RunFile;
 pub use registry::disk_bytes;

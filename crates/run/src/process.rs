@@ -210,7 +210,9 @@ fn text(reader: Option<JoinHandle<String>>) -> String {
 /// This program's own file, which its children run; without /proc, by the path that the kernel ran: the name by which it was called may
 /// be that of another file in the current folder.
 pub fn own_program() -> Result<PathBuf, RunError> {
-    std::env::current_exe().or_else(|e| {
+    // A program that was removed still runs, and can be run again.
+    let there = |path: PathBuf| if path.exists() { path } else { PathBuf::from("/proc/self/exe") };
+    std::env::current_exe().map(there).or_else(|e| {
         let run = OsStr::from_bytes(rustix::param::linux_execfn().to_bytes());
         let what = format!("cannot find this program's own file ({e}); call it by its path");
         Path::new(run).canonicalize().map_err(|why| RunError::failed(&what, &why))

@@ -23,6 +23,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("quick", include_str!("../profiles/quick.toml")),
     ("default", include_str!("../profiles/default.toml")),
     ("thorough", include_str!("../profiles/thorough.toml")),
+    ("screen", include_str!("../profiles/screen.toml")),
     ("noise", include_str!("../profiles/noise.toml")),
     ("chameleon-2017", include_str!("../profiles/chameleon-2017.toml")),
     ("aws-2016", include_str!("../profiles/aws-2016.toml")),

@@ -6,6 +6,7 @@ pub mod compare;
 pub mod completions;
 pub mod endure;
 pub mod explain;
+pub mod fleet;
 pub mod history;
 pub mod import;
 pub mod info;

@@ -18,6 +18,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("audit", "model"),
     ("report", "model"),
     ("store", "model"),
+    ("fleet", "model"),
     ("run", "model host engine workloads peer judge reference"),
     ("testing", ""),
 ];

@@ -144,7 +144,7 @@ fn a_small_cut_costs_trials_alone() {
 fn an_explained_profile_is_a_profile() {
     let dir = Folder::new();
     let listed = dir.prints(&["list", "profiles"]);
-    assert_eq!(listed.lines().count(), 6, "{listed}");
+    assert_eq!(listed.lines().count(), 7, "{listed}");
     for name in listed.lines().filter_map(|line| line.split(' ').next()) {
         let text = dir.prints(&["explain", name]);
         let path = dir.file("mine.toml", &text);

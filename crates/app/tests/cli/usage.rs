@@ -139,4 +139,6 @@ fn the_checked_in_schemas_are_the_program_s() {
     is_checked_in(&Folder::new().prints(&["schema"]), "proofmark.run-2.json");
     let comparison = serde_json::to_string_pretty(&proofmark_model::comparison_schema()).unwrap();
     is_checked_in(&(comparison + "\n"), "proofmark.comparison-2.json");
+    let fleet = serde_json::to_string_pretty(&proofmark_model::fleet_report_schema()).unwrap();
+    is_checked_in(&(fleet + "\n"), "proofmark.fleet-report-1.json");
 }

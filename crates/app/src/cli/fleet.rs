@@ -1,0 +1,107 @@
+//! The arguments of `proofmark fleet`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand, value_parser};
+use proofmark_model::parse_duration;
+
+use crate::formats;
+use crate::limit;
+
+/// What to do with many machines.
+#[derive(Debug, Subcommand)]
+pub enum FleetCommand {
+    /// Measure many machines in rounds and report the slow ones: exit status 4 if a node is slow or
+    /// not shown healthy
+    Run(Box<FleetRunArgs>),
+    /// Report a fleet again from its file
+    Report(FleetReportArgs),
+    /// Measure what a launcher asks for on standard input (used by fleet run)
+    #[command(hide = true)]
+    Node(FleetNodeArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("launcher").args(["ssh", "slurm"]).required(true)))]
+pub struct FleetRunArgs {
+    /// Reach the nodes by ssh: n1,n2 or n[1-32], or a file with a host per line. Your ssh
+    /// configuration applies, host keys are checked, and nothing is asked
+    #[arg(long, value_name = "HOSTS|FILE")]
+    pub ssh: Option<String>,
+    /// Reach the nodes by Slurm: those of the allocation that this runs in, else of a new one
+    #[arg(long)]
+    pub slurm: bool,
+    /// Slurm: number of nodes of the new allocation
+    #[arg(short = 'N', long, value_name = "N", requires = "slurm", value_parser = value_parser!(u32).range(1..))]
+    pub nodes: Option<u32>,
+    /// Slurm: names of its nodes, such as n[1-32]
+    #[arg(long, value_name = "NODES", requires = "slurm")]
+    pub nodelist: Option<String>,
+    /// Slurm: its partition
+    #[arg(long, value_name = "NAME", requires = "slurm")]
+    pub partition: Option<String>,
+    /// Slurm: another option of salloc, such as --account=hpc
+    #[arg(long, value_name = "OPTION", requires = "slurm", allow_hyphen_values = true)]
+    pub slurm_option: Vec<String>,
+    /// ssh with options of its own
+    #[arg(long, value_name = "COMMAND", default_value = "ssh")]
+    pub ssh_command: String,
+    /// proofmark on the nodes, of the same version [default: this file is copied there and removed]
+    #[arg(long, value_name = "PATH")]
+    pub program: Option<String>,
+    /// Rounds over all nodes
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = value_parser!(u32).range(8..=64))]
+    pub rounds: u32,
+    /// What each node measures in a round: a name that `proofmark list profiles` prints, or a TOML
+    /// file; its network workloads are left out
+    #[arg(long, value_name = "NAME|FILE", default_value = "screen")]
+    pub profile: String,
+    /// Time limit of all rounds: each is made shorter, none is left out
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub budget: Option<Duration>,
+    /// Nodes that measure at the same time [default: all]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
+    pub at_once: Option<u32>,
+    /// Directory on the nodes whose disk to measure [default: the first of $TMPDIR, /var/tmp and the
+    /// current one that is on a disk]
+    #[arg(long, value_name = "DIR")]
+    pub disk_path: Option<PathBuf>,
+    /// Measure a disk that other nodes may use at the same time, too
+    #[arg(long)]
+    pub shared_storage: bool,
+    /// Name of the fleet, in reports
+    #[arg(long, value_name = "TEXT", value_parser = limit::label)]
+    pub label: Option<String>,
+    /// Directory for the fleet's file and report [default: fleet-TIME]
+    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
+    pub out: Option<PathBuf>,
+    /// Go on with a fleet that was stopped, with the same options
+    #[arg(long, value_name = "DIR")]
+    pub resume: Option<PathBuf>,
+    /// Print the commands that reach the nodes, then stop
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct FleetReportArgs {
+    /// The fleet's directory
+    pub dir: PathBuf,
+    /// Output format
+    #[arg(long, default_value = "terminal", help = formats::one_of(&formats::FLEET))]
+    pub format: String,
+    /// Write to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct FleetNodeArgs {
+    /// The node as the launcher calls it [default: $SLURMD_NODENAME]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// This file was copied here: remove it
+    #[arg(long)]
+    pub copied: bool,
+}

@@ -1,0 +1,18 @@
+//! `proofmark fleet`: many machines measured in rounds, and which of them are slow.
+
+mod node;
+mod report;
+mod run;
+
+use anyhow::Result;
+
+use crate::cli::FleetCommand;
+use crate::error::Outcome;
+
+pub fn run(command: &FleetCommand) -> Result<Outcome> {
+    match command {
+        FleetCommand::Run(args) => run::run(args),
+        FleetCommand::Report(args) => report::run(args),
+        FleetCommand::Node(args) => node::run(args),
+    }
+}

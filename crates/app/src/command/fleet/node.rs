@@ -1,0 +1,117 @@
+//! `proofmark fleet node`: the process on a node. It reads orders, measures and answers, keeps no
+//! file, and ends with its input.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::os::fd::AsRawFd as _;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, anyhow};
+use proofmark_engine::Stop;
+use proofmark_fleet::{Order, Task, answer_orders};
+use proofmark_judge::fleet::node_round;
+use proofmark_model::{NodeRound, Run, StorageKind, Subsystem, Timestamp};
+use proofmark_run::{
+    Live, Machine, MachineRequest, PlanRequest, RunFile, ToolChoice, begin, measure_here, plan,
+};
+use rustix::fs::{MemfdFlags, memfd_create};
+
+use crate::cli::FleetNodeArgs;
+use crate::core_dumps;
+use crate::error::Outcome;
+use crate::finish::tool;
+
+/// How long a round may take to end once the launcher is gone.
+const GRACE: Duration = Duration::from_secs(5);
+
+pub fn run(args: &FleetNodeArgs) -> Result<Outcome> {
+    core_dumps::turn_off();
+    if args.copied {
+        // Nothing stays here, however this ends.
+        std::env::current_exe().and_then(fs::remove_file).context("cannot remove my own file")?;
+    }
+    let slurm = || std::env::var("SLURMD_NODENAME").ok();
+    let node =
+        args.name.clone().or_else(slurm).context("no name of this node is given (--name)")?;
+    let stop = Stop::default();
+    let stopper = stop.clone();
+    let end = move || {
+        stopper.stop("SIGHUP");
+        thread::sleep(GRACE);
+        // Workers end with this process.
+        std::process::exit(1);
+    };
+    let measure = |order: &Order| measure(order, &node, &stop).map_err(|e| format!("{e:#}"));
+    answer_orders((&node, tool()), io::stdin(), io::stdout(), measure, end)?;
+    Ok(Outcome::Done)
+}
+
+/// A node keeps no run.
+struct Nowhere;
+
+impl RunFile for Nowhere {
+    fn save(&self, _: &Run) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn measure(order: &Order, node: &str, stop: &Stop) -> Result<NodeRound> {
+    // Held while the profile is read from it.
+    let text = order.task.profile_text.as_deref().map(in_memory).transpose()?;
+    let request = request(&order.task, text.as_ref());
+    let machine = Machine::for_run(&request)?;
+    let planned = plan(&request, &machine.host)?;
+    let run = begin(machine.host, planned.plan, planned.findings, tool(), Timestamp::now());
+    let live = Live { server: None, stop, file: &Nowhere, tell: &|_| {} };
+    let run = measure_here(run, planned.tools, &live, &mut [])?;
+    match run.interrupted {
+        Some(by) => Err(anyhow!("stopped by {by}")),
+        None => Ok(node_round(&run, node, order.pass, order.round)),
+    }
+}
+
+/// A file that only this process has.
+fn in_memory(text: &str) -> Result<File> {
+    let mut file = File::from(memfd_create("profile", MemfdFlags::CLOEXEC)?);
+    file.write_all(text.as_bytes())?;
+    Ok(file)
+}
+
+fn request(task: &Task, profile: Option<&File>) -> PlanRequest {
+    let profile = match profile {
+        Some(file) => format!("/proc/self/fd/{}", file.as_raw_fd()),
+        None => task.profile.clone(),
+    };
+    let folder = disk_folder(task);
+    let parts = [Subsystem::Cpu, Subsystem::Memory].into_iter();
+    let parts = parts.chain(folder.is_some().then_some(Subsystem::Disk));
+    PlanRequest {
+        names: parts.map(|part| part.as_str().to_owned()).collect(),
+        profile,
+        budget: task.budget_s.map(Duration::from_secs_f64),
+        tools: ToolChoice::None,
+        machine: MachineRequest { disk_path: folder.map(Into::into), ..Default::default() },
+        ..PlanRequest::default()
+    }
+}
+
+/// The folder whose disk is measured: the one that was asked for, or the first that is on a disk of
+/// this node. A disk that other nodes may use too is measured only if that was asked for.
+fn disk_folder(task: &Task) -> Option<String> {
+    let temporary = std::env::temp_dir().display().to_string();
+    let usual = [temporary, "/var/tmp".to_owned(), ".".to_owned()];
+    let folders = task.disk_path.clone().map_or(usual.to_vec(), |path| vec![path]);
+    let is_own = |folder: &String| {
+        let path = std::path::absolute(Path::new(folder)).unwrap_or_default();
+        let host = proofmark_host::look(&proofmark_host::Root::live(), &path.to_string_lossy());
+        let kind = host.storage.get().map(|s| s.kind);
+        match kind {
+            Some(StorageKind::Block) => true,
+            Some(StorageKind::Network) => task.shared_storage,
+            _ => task.disk_path.is_some(),
+        }
+    };
+    folders.into_iter().find(is_own)
+}

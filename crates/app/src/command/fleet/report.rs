@@ -1,0 +1,55 @@
+//! `proofmark fleet report`: what follows from a fleet's file.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use proofmark_fleet::FleetLog;
+use proofmark_judge::fleet::fleet_report;
+use proofmark_model::FleetReport;
+use proofmark_report::fleet::{html, json, junit, openmetrics, terminal};
+
+use crate::cli::FleetReportArgs;
+use crate::command::compare::known_format;
+use crate::error::{Outcome, usage};
+use crate::formats;
+use crate::output::deliver;
+use crate::text::{options_for, print, say, terminal_options};
+use crate::writer::{Existing, write};
+
+/// The page's name in the fleet's folder.
+const PAGE: &str = "report.html";
+
+pub fn run(args: &FleetReportArgs) -> Result<Outcome> {
+    known_format(&args.format, &formats::FLEET, "proofmark fleet report --help")?;
+    let report = judged(&args.dir)?;
+    let options = options_for(args.out.as_deref());
+    let text = match args.format.as_str() {
+        "json" => json(&report)?,
+        "html" => html(&report)?,
+        "openmetrics" => openmetrics(&report),
+        "junit" => junit(&report)?,
+        _ => terminal(&report, &options),
+    };
+    deliver(&text, &args.format, args.out.as_deref())?;
+    Ok(outcome(&report))
+}
+
+/// Reports a fleet that has just been measured.
+pub(super) fn finish(dir: &Path) -> Result<Outcome> {
+    let report = judged(dir)?;
+    let page = dir.join(PAGE);
+    let written = write(&page, html(&report)?.as_bytes(), Existing::Replace);
+    print(&terminal(&report, &terminal_options()))?;
+    written.with_context(|| format!("cannot write {}", page.display()))?;
+    say(&format!("Report: {}", page.display()));
+    Ok(outcome(&report))
+}
+
+fn judged(dir: &Path) -> Result<FleetReport> {
+    let lines = FleetLog::read(dir).map_err(usage)?;
+    fleet_report(lines).map_err(usage)
+}
+
+fn outcome(report: &FleetReport) -> Outcome {
+    if report.fails() { Outcome::CheckFailed } else { Outcome::Done }
+}

@@ -1,0 +1,222 @@
+//! `proofmark fleet run`: asks the nodes round by round, and reports.
+
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, anyhow};
+use proofmark_engine::Stop;
+use proofmark_fleet::launch::{Launcher, Program, Slurm, SlurmOptions, Ssh, allocation};
+use proofmark_fleet::{
+    Fleet, FleetLog, Known, LARGEST_LIST, Patience, Task, Unfinished, measure, named_hosts,
+};
+use proofmark_judge::fleet::suspects;
+use proofmark_model::{FLEET_SCHEMA, FleetPlan, Timestamp};
+use proofmark_run::{BUILT_IN, Profile, own_program, read_text};
+
+use super::report;
+use crate::cli::FleetRunArgs;
+use crate::error::{Outcome, usage};
+use crate::finish::tool;
+use crate::output::{named_folder, new_folder};
+use crate::signals;
+use crate::text::{print, say};
+
+/// Until all nodes have started; on top of it, that a round takes so many times its budget.
+const START: Duration = Duration::from_secs(120);
+const TIMES: f64 = 4.0;
+/// A round without a budget of its own.
+const ROUND_S: f64 = 30.0;
+/// Of each round's share of the budget, what goes to asking and answering.
+const ASKING_S: f64 = 0.5;
+/// A round that is shorter measures too little.
+const SHORTEST_ROUND_S: f64 = 2.0;
+/// The largest profile that is sent to nodes.
+const LARGEST_PROFILE: u64 = 1 << 20;
+/// Set by tests whose nodes share one machine.
+const LABORATORY: &str = "PROOFMARK_LABORATORY";
+
+pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
+    let task = task(args)?;
+    if args.slurm && std::env::var_os("SLURM_JOB_ID").is_none() {
+        return in_an_allocation(args, &task);
+    }
+    if args.dry_run {
+        return dry_run(args);
+    }
+    let (dir, begun) = folder(args)?;
+    let mut launcher = launcher(args)?;
+    let (plan, known, mut log) = match begun {
+        true => {
+            let lines = FleetLog::read(&dir).map_err(usage)?;
+            let plan = lines.plan.clone();
+            same(&plan, launcher.as_ref(), args)?;
+            (plan, lines.filter_map(|line| Known::of(&line)).collect(), FleetLog::resume(&dir)?)
+        }
+        false => {
+            let plan = plan(args, launcher.as_ref());
+            let log = FleetLog::create(&dir, &plan);
+            let log = log.with_context(|| format!("cannot write to {}", dir.display()))?;
+            (plan, Vec::new(), log)
+        }
+    };
+    let stop = Stop::default();
+    let stopper = stop.clone();
+    signals::on_signals(move |signal| stopper.stop(signal)).context("cannot handle signals")?;
+    let round_s = task.budget_s.unwrap_or(ROUND_S);
+    let round = START + Duration::from_secs_f64(TIMES * round_s);
+    let fleet = Fleet {
+        plan: &plan,
+        task,
+        patience: Patience { start: START, round },
+        log: &mut log,
+        known: &known,
+        suspects: &|| {
+            let all = suspects(FleetLog::read(&dir)?)?.into_iter();
+            Ok(all.flat_map(|s| s.slow.into_iter().chain(s.peers)).collect())
+        },
+        tell: &say,
+        stopped: &|| stop.stopped_by().is_some(),
+    };
+    let measured = measure(fleet, launcher.as_mut());
+    drop(launcher); // Ends what is left on nodes.
+    match measured {
+        Ok(()) => report::finish(&dir),
+        Err(Unfinished::Failed(why)) => Err(anyhow!(why)),
+        Err(Unfinished::Stopped) => {
+            let dir = dir.display();
+            say(&format!("stopped; what was measured is kept; go on with --resume {dir}"));
+            let number = stop.stopped_by().as_deref().and_then(signals::number).unwrap_or(2);
+            Ok(Outcome::Stopped(number))
+        }
+    }
+}
+
+fn task(args: &FleetRunArgs) -> Result<Task> {
+    let is_built_in = BUILT_IN.iter().any(|(name, _)| *name == args.profile);
+    // Read here, so that a mistake in it costs no node anything.
+    let profile = Profile::load(&args.profile)?;
+    let text = (!is_built_in).then(|| read_text(Path::new(&args.profile), LARGEST_PROFILE));
+    let each = |budget: Duration| budget.as_secs_f64() / f64::from(args.rounds) - ASKING_S;
+    let budget_s = args.budget.map(each);
+    if let Some(s) = budget_s.filter(|s| *s < SHORTEST_ROUND_S) {
+        let least = f64::from(args.rounds) * (SHORTEST_ROUND_S + ASKING_S);
+        return Err(usage(format!(
+            "--budget leaves {:.1} s for each of {} rounds; name at least {least:.0}s",
+            s.max(0.0),
+            args.rounds
+        )));
+    }
+    Ok(Task {
+        profile: profile.name,
+        profile_text: text.transpose().map_err(|e| usage(format!("{}: {e}", args.profile)))?,
+        budget_s,
+        disk_path: args.disk_path.as_ref().map(|p| p.display().to_string()),
+        shared_storage: args.shared_storage,
+    })
+}
+
+fn program(args: &FleetRunArgs) -> Result<Program> {
+    match &args.program {
+        Some(path) => Program::installed(path).map_err(|e| usage(format!("--program: {e}"))),
+        None => Ok(Program::Copied(own_program()?)),
+    }
+}
+
+fn launcher(args: &FleetRunArgs) -> Result<Box<dyn Launcher>> {
+    let program = program(args)?;
+    Ok(match &args.ssh {
+        Some(hosts) => Box::new(Ssh::new(hosts_of(hosts)?, &args.ssh_command, program)),
+        None => Box::new(Slurm::new(program).map_err(|e| anyhow!(e))?),
+    })
+}
+
+/// A file if there is one of that name, else a list.
+fn hosts_of(typed: &str) -> Result<Vec<String>> {
+    let path = Path::new(typed);
+    let (text, is_file) = match path.is_file() {
+        true => (read_text(path, LARGEST_LIST)?, true),
+        false => (typed.to_owned(), false),
+    };
+    named_hosts(&text, is_file).map_err(|e| usage(format!("--ssh: {e}")))
+}
+
+/// The folder, and whether a fleet was begun there.
+fn folder(args: &FleetRunArgs) -> Result<(PathBuf, bool)> {
+    if let Some(dir) = &args.resume {
+        return Ok((dir.clone(), true));
+    }
+    let dir = match &args.out {
+        Some(dir) => named_folder(dir)?,
+        None => new_folder("fleet", Path::new(""), Timestamp::now())?,
+    };
+    Ok((dir, false))
+}
+
+fn plan(args: &FleetRunArgs, launcher: &dyn Launcher) -> FleetPlan {
+    FleetPlan {
+        schema: FLEET_SCHEMA.into(),
+        tool: tool(),
+        started: Timestamp::now(),
+        launcher: launcher.name().to_owned(),
+        label: args.label.clone(),
+        nodes: launcher.nodes().to_vec(),
+        rounds: args.rounds,
+        profile: args.profile.clone(),
+        at_once: args.at_once,
+        laboratory: std::env::var(LABORATORY).ok(),
+    }
+}
+
+/// Refuses to go on with other nodes, another program or another plan: rounds would not be alike.
+fn same(begun: &FleetPlan, launcher: &dyn Launcher, args: &FleetRunArgs) -> Result<()> {
+    let here = plan(args, launcher);
+    let differs = [
+        ("nodes", begun.nodes != here.nodes),
+        (
+            "version",
+            (&begun.tool.version, &begun.tool.commit) != (&here.tool.version, &here.tool.commit),
+        ),
+        ("--rounds", begun.rounds != here.rounds),
+        ("--profile", begun.profile != here.profile),
+    ];
+    match differs.iter().find(|(_, differs)| *differs) {
+        Some((what, _)) => Err(usage(format!("--resume: the fleet was begun with other {what}"))),
+        None => Ok(()),
+    }
+}
+
+fn slurm(args: &FleetRunArgs, task: &Task) -> SlurmOptions {
+    let round_s = TIMES * task.budget_s.unwrap_or(ROUND_S);
+    let passes_s = 2.0 * f64::from(args.rounds) * round_s + 2.0 * START.as_secs_f64();
+    SlurmOptions {
+        nodes: args.nodes,
+        list: args.nodelist.clone(),
+        partition: args.partition.clone(),
+        minutes: Some((passes_s / 60.0).ceil() as u32),
+        more: args.slurm_option.clone(),
+    }
+}
+
+/// Becomes salloc, which runs this command once more, in an allocation.
+fn in_an_allocation(args: &FleetRunArgs, task: &Task) -> Result<Outcome> {
+    if args.nodes.is_none() && args.nodelist.is_none() {
+        return Err(usage("--slurm outside of an allocation needs -N or --nodelist"));
+    }
+    let own = own_program()?.display().to_string();
+    let typed = std::env::args().skip(1);
+    let command: Vec<String> = [own].into_iter().chain(typed).collect();
+    let words = allocation(&slurm(args, task), &command);
+    if args.dry_run {
+        print(&format!("{}\n", words.join(" ")))?;
+        return Ok(Outcome::Done);
+    }
+    let error = Command::new(&words[0]).args(&words[1..]).exec();
+    Err(anyhow!("cannot run salloc: {error}"))
+}
+
+fn dry_run(args: &FleetRunArgs) -> Result<Outcome> {
+    print(&(launcher(args)?.commands().join("\n") + "\n"))?;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,142 @@
+//! Names of nodes as people type them: `n1,n2`, `n[1-32,40]`, or a file with a name a line.
+
+use std::collections::BTreeSet;
+
+/// Nodes of a fleet, at the most.
+const MOST: usize = 20_000;
+
+/// The largest file of names that is read, in bytes.
+pub const LARGEST_LIST: u64 = 4 << 20;
+
+/// The nodes of a list, or of the lines of a hosts file; each once, in the order they are named.
+/// Of a line, only the first word counts: MPI's files have slots after it.
+pub fn named_hosts(text: &str, is_file: bool) -> Result<Vec<String>, String> {
+    let parts = match is_file {
+        false => split(text)?,
+        true => {
+            let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
+            let words = lines.filter_map(|line| line.split_whitespace().next());
+            let parts = words.map(split).collect::<Result<Vec<_>, _>>()?;
+            parts.concat()
+        }
+    };
+    let mut all = Vec::new();
+    for part in parts {
+        expand(&part, &mut all)?;
+    }
+    let mut seen = BTreeSet::new();
+    all.retain(|host| seen.insert(host.clone()));
+    match all.is_empty() {
+        true => Err("no host is named".to_owned()),
+        false => Ok(all),
+    }
+}
+
+/// Parts between the commas that are not in brackets.
+fn split(text: &str) -> Result<Vec<String>, String> {
+    let mut depth = 0;
+    let mut parts = vec![String::new()];
+    for letter in text.chars() {
+        match letter {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            _ => {}
+        }
+        match (letter, depth, parts.last_mut()) {
+            (',', 0, _) => parts.push(String::new()),
+            (_, 0 | 1, Some(part)) => part.push(letter),
+            _ => return Err(format!("'{text}': brackets do not match")),
+        }
+    }
+    if depth != 0 {
+        return Err(format!("'{text}': brackets do not match"));
+    }
+    Ok(parts.into_iter().map(|p| p.trim().to_owned()).filter(|p| !p.is_empty()).collect())
+}
+
+/// Adds the hosts of `rack[1-2]n[01-16]`.
+fn expand(part: &str, all: &mut Vec<String>) -> Result<(), String> {
+    let Some((head, rest)) = part.split_once('[') else {
+        check(part)?;
+        if all.len() >= MOST {
+            return Err(format!("more than {MOST} hosts are named"));
+        }
+        all.push(part.to_owned());
+        return Ok(());
+    };
+    let (ranges, tail) = rest.split_once(']').ok_or_else(|| format!("'{part}': no ]"))?;
+    for range in ranges.split(',') {
+        let (from, to) = range.split_once('-').unwrap_or((range, range));
+        let number = |text: &str| {
+            let digits = text.bytes().all(|b| b.is_ascii_digit());
+            text.parse::<u32>().ok().filter(|_| digits)
+        };
+        let (Some(first), Some(last)) = (number(from), number(to)) else {
+            return Err(format!("'{part}': '{range}' is no range such as 1-32"));
+        };
+        if last < first || (last - first) as usize >= MOST {
+            return Err(format!("'{part}': '{range}' is no range of at most {MOST} hosts"));
+        }
+        let width = if from.starts_with('0') { from.len() } else { 0 };
+        for n in first..=last {
+            expand(&format!("{head}{n:0width$}{tail}"), all)?;
+        }
+    }
+    Ok(())
+}
+
+/// A name that is an option to ssh, or that ends a line, is none.
+fn check(host: &str) -> Result<(), String> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "@.-_:%".contains(c);
+    match host.len() <= 255 && !host.starts_with('-') && host.chars().all(fits) {
+        true => Ok(()),
+        false => {
+            Err(format!("'{}' is no name of a host", proofmark_model::clean_excerpt(host, 60)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn hosts_are_named_as_slurm_and_files_name_them() {
+        let of = |text| named_hosts(text, false).map(|all| all.join(" "));
+        assert_eq!(of("n1,n2").unwrap(), "n1 n2");
+        assert_eq!(
+            of("n[1-3,7],root@gpu-1.example.org").unwrap(),
+            "n1 n2 n3 n7 root@gpu-1.example.org"
+        );
+        assert_eq!(of("r[1-2]n[08-10]").unwrap(), "r1n08 r1n09 r1n10 r2n08 r2n09 r2n10");
+        assert_eq!(of("n1,n1, n[1-2]").unwrap(), "n1 n2");
+        let file = "# rack 1\nn[1-2] slots=4\n\n  n9,n8 # spare\n";
+        assert_eq!(named_hosts(file, true).unwrap().join(" "), "n1 n2 n9 n8");
+        for (text, why) in [
+            ("", "no host"),
+            ("n[1-", "brackets"),
+            ("n1]", "brackets"),
+            ("n[[1]]", "brackets"),
+            ("n[a-b]", "'a-b' is no range"),
+            ("n[3-1]", "no range"),
+            ("n[0-99999]", "at most"),
+            ("-oProxyCommand=x", "no name"),
+            ("n 1", "no name"),
+            ("n[1-200]x[1-200]", "more than"),
+        ] {
+            let said = of(text).unwrap_err();
+            assert!(said.contains(why), "{text}: {said}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_list_panics_or_names_an_option(text in "[-n,0-9\\[\\] @]{0,40}", is_file: bool) {
+            if let Ok(all) = named_hosts(&text, is_file) {
+                prop_assert!(all.iter().all(|h| !h.starts_with('-') && !h.contains([',', ' ', '['])));
+            }
+        }
+    }
+}

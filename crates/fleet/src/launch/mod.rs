@@ -1,0 +1,98 @@
+//! How nodes are reached. One file a launcher: it starts one process a node, passes orders on and
+//! hands back what the nodes say.
+
+mod carried;
+mod slurm;
+mod ssh;
+
+use std::path::PathBuf;
+use std::sync::mpsc::Sender;
+
+use proofmark_model::clean_excerpt;
+
+pub use slurm::{Slurm, SlurmOptions, allocation};
+pub use ssh::Ssh;
+
+use crate::protocol::Order;
+
+/// What comes from a node.
+#[derive(Debug)]
+pub enum Event {
+    /// A line without its end.
+    Said {
+        /// The node.
+        node: String,
+        /// What it said.
+        line: Vec<u8>,
+    },
+    /// Its process is gone.
+    Ended {
+        /// The node.
+        node: String,
+        /// How, in words.
+        reason: String,
+    },
+}
+
+/// Reaches the nodes of a fleet.
+pub trait Launcher {
+    /// Its name, as options and reports have it.
+    fn name(&self) -> &'static str;
+
+    /// All nodes by name.
+    fn nodes(&self) -> &[String];
+
+    /// The commands that it runs, as a person would type them.
+    fn commands(&self) -> Vec<String>;
+
+    /// Starts the process of every node. What they say goes to `events`.
+    fn start(&mut self, events: Sender<Event>) -> Result<(), String>;
+
+    /// Passes an order on to the nodes that it names.
+    fn order(&mut self, order: &Order);
+
+    /// Ends the process of a node, of which nothing more is wanted.
+    fn end(&mut self, node: &str);
+}
+
+/// The program that nodes run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Program {
+    /// This file, copied to each node; it is gone from there once it runs.
+    Copied(PathBuf),
+    /// The one that each node has under this path.
+    Installed(String),
+}
+
+impl Program {
+    /// Refuses a path that a shell would read as something else.
+    pub fn installed(path: &str) -> Result<Self, String> {
+        let fits = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
+        match !path.is_empty() && !path.starts_with('-') && path.chars().all(fits) {
+            true => Ok(Self::Installed(path.to_owned())),
+            false => Err(format!("'{path}' is no path of a program")),
+        }
+    }
+}
+
+/// A command as a person would type it.
+fn typed(words: &[String]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@%[]".contains(c);
+    let quoted = |word: &String| match !word.is_empty() && word.chars().all(plain) {
+        true => word.clone(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// A process's last words.
+fn last_line(text: &[u8]) -> Option<String> {
+    const LETTERS: usize = 200;
+    let text = String::from_utf8_lossy(text);
+    let last = text.lines().rfind(|line| !line.trim().is_empty())?;
+    Some(clean_excerpt(last.trim(), LETTERS))
+}
+
+fn words(all: &[&str]) -> Vec<String> {
+    all.iter().map(|w| (*w).to_owned()).collect()
+}

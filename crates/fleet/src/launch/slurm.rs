@@ -1,0 +1,238 @@
+//! One srun for all nodes, one task a node. What the launcher writes to srun reaches every task; what
+//! a task says comes back with its number before each line (`--label`).
+
+use std::collections::BTreeMap;
+use std::io::{BufReader, Read, Write as _};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use proofmark_model::clean_excerpt;
+
+use super::{Event, Launcher, Program, last_line, typed, words};
+use crate::lines::next_line;
+use crate::protocol::{LONGEST_LINE, Order};
+
+/// How long nodes may take to end.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// What is asked of Slurm.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SlurmOptions {
+    /// Number of nodes; `None`: those of the list, or all of the allocation.
+    pub nodes: Option<u32>,
+    /// Names of nodes.
+    pub list: Option<String>,
+    /// The partition.
+    pub partition: Option<String>,
+    /// The longest time of the job, in minutes.
+    pub minutes: Option<u32>,
+    /// What else salloc is told.
+    pub more: Vec<String>,
+}
+
+/// The command that runs `command` in a new allocation of whole nodes, and gives it back.
+pub fn allocation(options: &SlurmOptions, command: &[String]) -> Vec<String> {
+    let mut all = words(&["salloc", "--quiet", "--exclusive", "--mem=0", "--job-name=proofmark"]);
+    all.extend(options.nodes.map(|n| format!("--nodes={n}")));
+    all.extend(options.list.as_ref().map(|list| format!("--nodelist={list}")));
+    all.extend(options.partition.as_ref().map(|name| format!("--partition={name}")));
+    all.extend(options.minutes.map(|n| format!("--time={n}")));
+    all.extend(options.more.iter().cloned());
+    all.extend(command.iter().cloned());
+    all
+}
+
+/// Reaches the nodes of an allocation.
+#[derive(Debug)]
+pub struct Slurm {
+    nodes: Vec<String>,
+    program: Program,
+    srun: Option<Child>,
+    orders: Option<Sender<Vec<u8>>>,
+}
+
+impl Slurm {
+    /// The nodes of the allocation that this process runs in.
+    pub fn new(program: Program) -> Result<Self, String> {
+        let list = std::env::var("SLURM_JOB_NODELIST").map_err(|_| "not in an allocation")?;
+        let output = Command::new("scontrol").args(["show", "hostnames", &list]).output();
+        let output = output.map_err(|e| format!("cannot run scontrol: {e}"))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let nodes: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        if nodes.is_empty() || !output.status.success() {
+            let why = clean_excerpt(String::from_utf8_lossy(&output.stderr).trim(), 200);
+            return Err(format!("scontrol names no nodes: {why}"));
+        }
+        Ok(Self { nodes, program, srun: None, orders: None })
+    }
+
+    fn copy(&self) -> Option<Vec<String>> {
+        let Program::Copied(path) = &self.program else { return None };
+        let there = self.there();
+        Some(words(&["sbcast", "--force", &path.to_string_lossy(), &there]))
+    }
+
+    /// Where the program is on a node.
+    fn there(&self) -> String {
+        match &self.program {
+            Program::Installed(path) => path.clone(),
+            Program::Copied(_) => format!("/tmp/proofmark-{}", std::process::id()),
+        }
+    }
+
+    fn run(&self) -> Vec<String> {
+        let mut all =
+            words(&["srun", "--ntasks-per-node=1", "--input=all", "--kill-on-bad-exit=0"]);
+        all.extend(words(&["--no-kill", "--wait=0", "--mpi=none", "--label"]));
+        all.push(format!("--nodes={}", self.nodes.len()));
+        all.extend([self.there(), "fleet".to_owned(), "node".to_owned()]);
+        all.extend(self.copy().map(|_| "--copied".to_owned()));
+        all
+    }
+}
+
+impl Launcher for Slurm {
+    fn name(&self) -> &'static str {
+        "slurm"
+    }
+
+    fn nodes(&self) -> &[String] {
+        &self.nodes
+    }
+
+    fn commands(&self) -> Vec<String> {
+        self.copy().into_iter().chain([self.run()]).map(|words| typed(&words)).collect()
+    }
+
+    fn start(&mut self, events: Sender<Event>) -> Result<(), String> {
+        if let Some(copy) = self.copy() {
+            let output = Command::new(&copy[0]).args(&copy[1..]).stdin(Stdio::null()).output();
+            let output = output.map_err(|e| format!("cannot run sbcast: {e}"))?;
+            if !output.status.success() {
+                let why = clean_excerpt(String::from_utf8_lossy(&output.stderr).trim(), 200);
+                return Err(format!("sbcast could not copy the program to the nodes: {why}"));
+            }
+        }
+        let run = self.run();
+        let child = Command::new(&run[0])
+            .args(&run[1..])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        let mut child = child.map_err(|e| format!("cannot run srun: {e}"))?;
+        let (to, orders) = channel::<Vec<u8>>();
+        if let Some(mut input) = child.stdin.take() {
+            thread::spawn(move || orders.iter().try_for_each(|line| input.write_all(&line)));
+        }
+        let (output, errors) = (child.stdout.take(), child.stderr.take());
+        let (nodes, to_all) = (self.nodes.clone(), events.clone());
+        let answers = thread::spawn(move || output.map(|o| read_answers(o, &nodes, &to_all)));
+        let nodes = self.nodes.clone();
+        thread::spawn(move || {
+            let last = errors.and_then(|errors| read_errors(errors, &nodes, &events));
+            // What was said last is heard first.
+            let _ = answers.join();
+            let reason = last.map_or("srun ended".to_owned(), |last| format!("srun ended: {last}"));
+            for node in nodes {
+                let _ = events.send(Event::Ended { node, reason: reason.clone() });
+            }
+        });
+        (self.srun, self.orders) = (Some(child), Some(to));
+        Ok(())
+    }
+
+    fn order(&mut self, order: &Order) {
+        let Ok(mut line) = serde_json::to_vec(order) else { return };
+        line.push(b'\n');
+        if let Some(orders) = &self.orders {
+            let _ = orders.send(line);
+        }
+    }
+
+    /// Its task ends with all others.
+    fn end(&mut self, _: &str) {}
+}
+
+impl Drop for Slurm {
+    fn drop(&mut self) {
+        self.orders = None;
+        let Some(srun) = &mut self.srun else { return };
+        let begun = Instant::now();
+        while begun.elapsed() < GRACE && matches!(srun.try_wait(), Ok(None)) {
+            thread::sleep(Duration::from_millis(20));
+        }
+        let _ = srun.kill();
+        let _ = srun.wait();
+    }
+}
+
+/// The node of a labelled line, and the line: `12: text`.
+fn labelled<'a>(line: &'a [u8], nodes: &[String]) -> Option<(String, &'a [u8])> {
+    let colon = line.iter().position(|b| *b == b':')?;
+    let task: usize = std::str::from_utf8(&line[..colon]).ok()?.trim().parse().ok()?;
+    let text = &line[colon + 1..];
+    Some((nodes.get(task)?.clone(), text.strip_prefix(b" ").unwrap_or(text)))
+}
+
+/// Hands on what tasks say.
+fn read_answers(output: impl Read, nodes: &[String], events: &Sender<Event>) {
+    let mut output = BufReader::new(output);
+    while let Ok(Some(line)) = next_line(&mut output, LONGEST_LINE) {
+        let Some((node, line)) = labelled(&line, nodes) else { continue };
+        if events.send(Event::Said { node, line: line.to_vec() }).is_err() {
+            return;
+        }
+    }
+}
+
+/// Hands on what srun says of a node, `srun: error: n3: task 2: Killed`, with that node's last words;
+/// the last line that is of no node.
+fn read_errors(errors: impl Read, nodes: &[String], events: &Sender<Event>) -> Option<String> {
+    let mut words: BTreeMap<String, String> = BTreeMap::new();
+    let mut last = None;
+    let mut errors = BufReader::new(errors);
+    while let Ok(Some(line)) = next_line(&mut errors, LONGEST_LINE) {
+        if let Some((node, line)) = labelled(&line, nodes) {
+            words.extend(last_line(line).map(|line| (node, line)));
+            continue;
+        }
+        let Some(line) = last_line(&line) else { continue };
+        let said = line.trim_start_matches("srun: ").trim_start_matches("error: ");
+        let named = said.split([':', ' ', ',']).find(|word| nodes.iter().any(|n| n == word));
+        let Some(node) = named.filter(|_| said.contains("task ") || said.contains("ode fail"))
+        else {
+            last = Some(said.to_owned());
+            continue;
+        };
+        let said = said.trim_start_matches(node).trim_start_matches(": ");
+        let last = words.get(node).map(|last| format!(": {last}")).unwrap_or_default();
+        let reason = format!("srun: {said}{last}");
+        let _ = events.send(Event::Ended { node: node.to_owned(), reason });
+    }
+    last
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_srun_says_of_a_node_comes_with_its_last_words() {
+        let nodes = words(&["n1", "n2"]);
+        let text = "1: proofmark: no disk\nsrun: error: n2: task 1: Exited with exit code 2\n\
+                    7: who\nsrun: Job step aborted\n";
+        let (to, events) = channel();
+        let last = read_errors(text.as_bytes(), &nodes, &to);
+        assert_eq!(last.as_deref(), Some("Job step aborted"));
+        let Ok(Event::Ended { node, reason }) = events.try_recv() else { panic!() };
+        assert_eq!(node, "n2");
+        assert_eq!(reason, "srun: task 1: Exited with exit code 2: proofmark: no disk");
+        read_answers(&b"0: {\"a\": 1}\n x\n9: y\n"[..], &nodes, &to);
+        let Ok(Event::Said { node, line }) = events.try_recv() else { panic!() };
+        assert_eq!((node.as_str(), line.as_slice()), ("n1", &b"{\"a\": 1}"[..]));
+        assert!(events.try_recv().is_err());
+    }
+}

@@ -1,0 +1,19 @@
+//! Measures many machines in rounds: starts one process a node, has all of them measure round by
+//! round, and appends what they answer to a file.
+//!
+//! A launcher ([`launch`]) knows how nodes are reached, and nothing of rounds; [`measure`] asks them
+//! round by round, and knows nothing of ssh or Slurm; [`answer_orders`] is the other end, on each node.
+
+mod hosts;
+pub mod launch;
+mod lines;
+mod log;
+mod node;
+mod protocol;
+mod rounds;
+
+pub use hosts::{LARGEST_LIST, named_hosts};
+pub use log::{FleetLines, FleetLog, Known};
+pub use node::answer_orders;
+pub use protocol::{Answer, LONGEST_ANSWER, Lines, Order, Task, read_answer};
+pub use rounds::{Fleet, Patience, Unfinished, measure};

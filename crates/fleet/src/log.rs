@@ -1,0 +1,227 @@
+//! The file that a fleet's lines are appended to as they come: nothing that a node answered is lost
+//! with the launcher.
+
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufReader, Read, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use proofmark_model::{FLEET_SCHEMA, FleetLine, FleetPlan, Pass, clean_excerpt};
+use rustix::fs::OFlags;
+
+use crate::lines::next_line;
+use crate::protocol::LONGEST_ANSWER;
+
+/// The file's name in its folder.
+const NAME: &str = "fleet.jsonl";
+
+/// A fleet's file, open to append to.
+#[derive(Debug)]
+pub struct FleetLog {
+    file: File,
+}
+
+impl FleetLog {
+    /// Makes the file in a folder that has none, with the plan as its first line.
+    pub fn create(dir: &Path, plan: &FleetPlan) -> io::Result<Self> {
+        let file = open(dir, OpenOptions::new().append(true).create_new(true))?;
+        let mut log = Self { file };
+        log.append(&FleetLine::Plan(plan.clone()))?;
+        Ok(log)
+    }
+
+    /// Opens the file of a fleet that was not measured to its end. A line that was cut off is ended.
+    pub fn resume(dir: &Path) -> io::Result<Self> {
+        let mut file = open(dir, OpenOptions::new().read(true).append(true))?;
+        let mut last = [b'\n'];
+        if file.metadata()?.len() > 0 {
+            use std::os::unix::fs::FileExt as _;
+            let end = file.metadata()?.len();
+            file.read_exact_at(&mut last, end - 1)?;
+        }
+        if last != *b"\n" {
+            file.write_all(b"\n")?;
+        }
+        Ok(Self { file })
+    }
+
+    /// Appends a line, which is on the disk then.
+    pub fn append(&mut self, line: &FleetLine) -> io::Result<()> {
+        let mut text = serde_json::to_vec(line)?;
+        text.push(b'\n');
+        self.file.write_all(&text)?;
+        self.file.sync_data()
+    }
+
+    /// Reads a fleet's file, the plan first. The error is one line.
+    pub fn read(dir: &Path) -> Result<FleetLines, String> {
+        let path = dir.join(NAME);
+        let fault = |why: &dyn std::fmt::Display| format!("{}: {why}", path.display());
+        let file = File::open(&path).map_err(|e| fault(&e))?;
+        if !file.metadata().map_err(|e| fault(&e))?.is_file() {
+            return Err(fault(&"not a file"));
+        }
+        FleetLines::new(Box::new(file)).map_err(|why| fault(&why))
+    }
+}
+
+/// The lines of a fleet's file, the plan first. One that was cut off, since the launcher was killed
+/// while it wrote it, is left out.
+pub struct FleetLines {
+    /// The plan.
+    pub plan: FleetPlan,
+    is_first: bool,
+    from: BufReader<Box<dyn Read>>,
+}
+
+impl FleetLines {
+    fn new(from: Box<dyn Read>) -> Result<Self, String> {
+        let mut from = BufReader::with_capacity(1 << 20, from);
+        let first = next_line(&mut from, LONGEST_ANSWER).map_err(|e| e.to_string())?;
+        let first = first.ok_or("it is empty")?;
+        match serde_json::from_slice(&first) {
+            Ok(FleetLine::Plan(plan)) if plan.schema == FLEET_SCHEMA => {
+                Ok(Self { plan, is_first: true, from })
+            }
+            Ok(FleetLine::Plan(plan)) => {
+                let schema = clean_excerpt(&plan.schema, 40);
+                Err(format!("schema is {schema}, this proofmark reads {FLEET_SCHEMA}"))
+            }
+            Ok(_) => Err("its first line is no plan of a fleet".to_owned()),
+            Err(e) => Err(format!("not a fleet's file: {e}")),
+        }
+    }
+}
+
+impl Iterator for FleetLines {
+    type Item = FleetLine;
+
+    fn next(&mut self) -> Option<FleetLine> {
+        if std::mem::take(&mut self.is_first) {
+            return Some(FleetLine::Plan(self.plan.clone()));
+        }
+        loop {
+            let line = next_line(&mut self.from, LONGEST_ANSWER).ok()??;
+            match serde_json::from_slice(&line) {
+                Ok(FleetLine::Plan(_)) | Err(_) => {}
+                Ok(line) => return Some(line),
+            }
+        }
+    }
+}
+
+/// What is known of a node from before the launcher was started again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Known {
+    node: String,
+    pass: Pass,
+    round: u32,
+    gone: bool,
+}
+
+impl Known {
+    /// From lines of a fleet's file.
+    pub fn of(line: &FleetLine) -> Option<Self> {
+        let (node, pass, round, gone) = match line {
+            FleetLine::Plan(_) => return None,
+            FleetLine::Round(r) => (&r.node, r.pass, r.round, false),
+            FleetLine::Failure(f) => (&f.node, f.pass, f.round, f.gone),
+        };
+        Some(Self { node: node.clone(), pass, round, gone })
+    }
+
+    /// Whether it answers for the node's round.
+    fn answers(&self, pass: Pass, round: u32) -> bool {
+        self.pass == pass && (self.round == round || self.gone && self.round < round)
+    }
+}
+
+/// Rounds of a pass that need not be measured again: in which every node has answered, or was gone.
+pub(crate) fn rounds_done(known: &[Known], pass: Pass, nodes: &[String], rounds: u32) -> u32 {
+    let is_done = |round: &u32| {
+        let here = known.iter().filter(|k| k.answers(pass, *round));
+        let answered: BTreeSet<&str> = here.map(|k| k.node.as_str()).collect();
+        nodes.iter().all(|node| answered.contains(node.as_str()))
+    };
+    (1..=rounds).take_while(is_done).last().unwrap_or(0)
+}
+
+fn open(dir: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    let flags = (OFlags::NOFOLLOW | OFlags::CLOEXEC).bits();
+    options.mode(0o600).custom_flags(flags as i32).open(dir.join(NAME))
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::{NodeFailure, Timestamp, Tool};
+
+    use super::*;
+
+    fn plan() -> FleetPlan {
+        FleetPlan {
+            schema: FLEET_SCHEMA.into(),
+            tool: Tool { version: "1".to_owned(), commit: None, build: String::new() },
+            started: Timestamp::now(),
+            launcher: "ssh".to_owned(),
+            label: None,
+            nodes: vec!["n1".to_owned(), "n2".to_owned()],
+            rounds: 8,
+            profile: "screen".to_owned(),
+            at_once: None,
+            laboratory: None,
+        }
+    }
+
+    fn failure(node: &str, round: u32, gone: bool) -> FleetLine {
+        let (node, reason) = (node.to_owned(), "lost".to_owned());
+        FleetLine::Failure(NodeFailure { node, pass: Pass::First, round, reason, gone })
+    }
+
+    #[test]
+    fn what_a_killed_launcher_wrote_is_read_and_gone_on_with() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut log = FleetLog::create(dir.path(), &plan()).unwrap();
+        log.append(&failure("n1", 1, false)).unwrap();
+        log.file.write_all(b"{\"line\":\"round\",\"no").unwrap();
+        assert!(FleetLog::create(dir.path(), &plan()).is_err(), "a fleet is never overwritten");
+        let mut log = FleetLog::resume(dir.path()).unwrap();
+        log.append(&failure("n2", 1, false)).unwrap();
+        let lines: Vec<_> = FleetLog::read(dir.path()).unwrap().collect();
+        assert_eq!(lines.len(), 3, "{lines:?}");
+        assert_eq!(lines[2], failure("n2", 1, false));
+    }
+
+    #[test]
+    fn what_is_no_fleet_is_refused_in_one_line() {
+        let dir = tempfile::tempdir().unwrap();
+        let why = |text: &str| {
+            std::fs::write(dir.path().join(NAME), text).unwrap();
+            FleetLog::read(dir.path()).err().unwrap()
+        };
+        assert!(why("").ends_with("it is empty"));
+        assert!(why("{}\n").contains("not a fleet's file"));
+        assert!(why(&serde_json::to_string(&failure("n1", 1, true)).unwrap()).contains("no plan"));
+        let other = FleetPlan { schema: "proofmark.fleet/9".into(), ..plan() };
+        let other = serde_json::to_string(&FleetLine::Plan(other)).unwrap();
+        assert!(why(&other).contains("schema is proofmark.fleet/9"));
+    }
+
+    #[test]
+    fn a_round_is_done_if_every_node_answered_or_was_gone() {
+        let nodes = plan().nodes;
+        let done = |lines: &[FleetLine]| {
+            let known: Vec<_> = lines.iter().filter_map(Known::of).collect();
+            rounds_done(&known, Pass::First, &nodes, 8)
+        };
+        assert_eq!(done(&[]), 0);
+        assert_eq!(done(&[failure("n1", 1, false)]), 0);
+        let both = [failure("n1", 1, false), failure("n2", 1, false), failure("n1", 2, false)];
+        assert_eq!(done(&both), 1);
+        assert_eq!(
+            done(&[failure("n1", 1, true), failure("n2", 1, false), failure("n2", 2, false)]),
+            2
+        );
+        assert_eq!(done(&[failure("n1", 1, true), failure("n2", 1, true)]), 8);
+    }
+}

@@ -1,0 +1,203 @@
+//! What is said between the launcher and the nodes: a JSON object a line. Nodes are not trusted: each
+//! line is bounded, and all of it is checked before it is used.
+
+use proofmark_model::{FLEET_SCHEMA, NodeRound, Pass, Tool, clean_excerpt, is_quantity};
+use serde::{Deserialize, Serialize};
+
+/// The longest answer that is read, in bytes.
+pub const LONGEST_ANSWER: usize = 4 << 20;
+
+/// Bytes of an answer in a line: srun cuts lines of more than 1 KiB. A line begins with [`MORE`] if
+/// the answer goes on in the next, else with [`LAST`].
+const IN_A_LINE: usize = 800;
+const MORE: u8 = b'+';
+const LAST: u8 = b'.';
+
+/// The longest line of an answer that is read, in bytes.
+pub(crate) const LONGEST_LINE: usize = 4096;
+
+/// Letters of what a node says in words, at the most.
+const LONGEST_WORDS: usize = 600;
+
+/// Results, facts and findings of one answer, at the most.
+const MOST: usize = 1000;
+
+/// What nodes are asked for; it ends with its line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Order {
+    /// Which nodes are asked; the others do nothing.
+    pub nodes: Vec<String>,
+    /// Which pass.
+    pub pass: Pass,
+    /// Round of the pass, from 1.
+    pub round: u32,
+    /// What to measure.
+    pub task: Task,
+}
+
+/// What a node measures in a round.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Task {
+    /// Name of a built-in profile.
+    pub profile: String,
+    /// The text of the profile, where it is not a built-in one.
+    pub profile_text: Option<String>,
+    /// Longest time for a round, in seconds; null: the profile's.
+    pub budget_s: Option<f64>,
+    /// Folder whose disk is measured; null: one on a disk of the node.
+    pub disk_path: Option<String>,
+    /// Whether a disk that other nodes use too may be measured.
+    pub shared_storage: bool,
+}
+
+/// What a node says; the first is a hello.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "answer", rename_all = "snake_case")]
+pub enum Answer {
+    /// It is there.
+    Hello {
+        /// [`FLEET_SCHEMA`].
+        schema: String,
+        /// Its name.
+        node: String,
+        /// Its program.
+        tool: Tool,
+    },
+    /// What it measured.
+    Round(Box<NodeRound>),
+    /// Why it did not.
+    Failed {
+        /// Which pass.
+        pass: Pass,
+        /// Round of the pass.
+        round: u32,
+        /// In one sentence.
+        reason: String,
+    },
+}
+
+impl Answer {
+    /// The lines that hold it.
+    pub(crate) fn lines(&self) -> serde_json::Result<Vec<u8>> {
+        let text = serde_json::to_vec(self)?;
+        let parts = text.chunks(IN_A_LINE);
+        let last = parts.len().saturating_sub(1);
+        let line = |(at, part): (usize, &[u8])| {
+            [&[if at == last { LAST } else { MORE }], part, b"\n"].concat()
+        };
+        Ok(parts.enumerate().flat_map(line).collect())
+    }
+
+    /// The first answer of a program.
+    pub fn hello(node: &str, tool: Tool) -> Self {
+        Self::Hello { schema: FLEET_SCHEMA.to_owned(), node: node.to_owned(), tool }
+    }
+}
+
+/// Puts the lines of a node's answers together.
+#[derive(Debug, Default)]
+pub struct Lines {
+    so_far: Vec<u8>,
+}
+
+impl Lines {
+    /// The answer that ends with this line; `None` if it goes on. Why the line cannot be used, in
+    /// words.
+    pub fn read(&mut self, line: &[u8]) -> Result<Option<Answer>, String> {
+        let (mark, part) = line.split_first().ok_or("it sent an empty line")?;
+        self.so_far.extend_from_slice(part);
+        match *mark {
+            MORE if self.so_far.len() <= LONGEST_ANSWER => Ok(None),
+            LAST | MORE => read_answer(&std::mem::take(&mut self.so_far)).map(Some),
+            _ => {
+                let said = clean_excerpt(&String::from_utf8_lossy(line), 80);
+                Err(format!("its answer is not proofmark's: {said}"))
+            }
+        }
+    }
+}
+
+/// Reads an answer, whoever wrote it; why it cannot be used, in words.
+pub fn read_answer(line: &[u8]) -> Result<Answer, String> {
+    if line.len() > LONGEST_ANSWER {
+        return Err(format!("its answer is longer than {} MiB", LONGEST_ANSWER >> 20));
+    }
+    let answer: Answer = serde_json::from_slice(line).map_err(|e| {
+        let said = String::from_utf8_lossy(&line[..line.len().min(LONGEST_WORDS)]);
+        format!("its answer is not proofmark's: {e}: {}", clean_excerpt(&said, 80))
+    })?;
+    match &answer {
+        Answer::Hello { schema, .. } if schema != FLEET_SCHEMA => {
+            Err(format!("it speaks {}, not {FLEET_SCHEMA}", clean_excerpt(schema, 40)))
+        }
+        Answer::Hello { .. } | Answer::Failed { .. } => Ok(answer),
+        Answer::Round(round) => check(round).map(|()| answer),
+    }
+}
+
+/// Refuses what no node of ours would send.
+fn check(round: &NodeRound) -> Result<(), String> {
+    let numbers = round
+        .figures
+        .iter()
+        .flat_map(|f| [f.attainable, f.delivered, f.ceiling, f.efficiency].into_iter().flatten());
+    if let Some(number) = numbers.into_iter().find(|n| !is_quantity(*n)) {
+        return Err(format!("its answer has the number {number:e}, which no machine shows"));
+    }
+    let rates =
+        round.figures.iter().flat_map(|f| [f.attainable, f.delivered].into_iter().flatten());
+    if let Some(rate) = rates.into_iter().find(|n| *n <= 0.0) {
+        return Err(format!("its answer has a rate of {rate}"));
+    }
+    let findings = round.figures.iter().map(|f| f.findings.len()).max().unwrap_or(0);
+    if [round.figures.len(), round.facts.len(), findings].into_iter().any(|n| n > MOST) {
+        return Err(format!("its answer has more than {MOST} parts"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_is_not_ours_is_refused_in_words() {
+        for (line, expected) in [
+            ("", "its answer is not proofmark's"),
+            ("{\"answer\":\"hello\"}", "missing field"),
+            ("Last login: \u{1b}[31mTue", "not proofmark's"),
+            (
+                "{\"answer\":\"hello\",\"schema\":\"proofmark.fleet/9\",\"node\":\"n1\",\"tool\":\
+                 {\"version\":\"1\",\"commit\":null,\"build\":\"\"}}",
+                "it speaks proofmark.fleet/9",
+            ),
+        ] {
+            let why = read_answer(line.as_bytes()).unwrap_err();
+            assert!(why.contains(expected), "{why}");
+            assert!(!why.contains('\u{1b}'), "{why:?}");
+        }
+        let long = vec![b' '; LONGEST_ANSWER + 1];
+        assert_eq!(read_answer(&long).unwrap_err(), "its answer is longer than 4 MiB");
+    }
+
+    #[test]
+    fn an_answer_of_many_lines_comes_back_and_one_without_end_is_refused() {
+        let reason = "\u{e4} long reason".repeat(300);
+        let answer = Answer::Failed { pass: Pass::First, round: 1, reason };
+        let text = answer.lines().unwrap();
+        let mut lines = Lines::default();
+        let all: Vec<_> = text.split_inclusive(|b| *b == b'\n').collect();
+        assert!(all.len() > 3 && all.iter().all(|line| line.len() < 1000));
+        for _ in 0..2 {
+            let read = all.iter().map(|line| lines.read(&line[..line.len() - 1]).unwrap());
+            let read: Vec<_> = read.flatten().collect();
+            assert_eq!(read, std::slice::from_ref(&answer));
+        }
+        assert!(lines.read(b"").is_err());
+        assert!(lines.read(b"Last login").unwrap_err().contains("Last login"));
+        let line = [b"+".as_slice(), &[b'x'; 4000]].concat();
+        let read = (0..).map(|n| (n, lines.read(&line))).find(|(_, read)| read.is_err());
+        let (lines_read, why) = read.unwrap();
+        assert!(lines_read < 1100 && why.unwrap_err().contains("longer than"));
+    }
+}

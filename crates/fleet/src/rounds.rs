@@ -1,0 +1,277 @@
+//! Rounds over nodes: all of them measure, answer, and measure again. Then those that look slow, once
+//! more, beside some of their group that do not.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use proofmark_model::{FleetLine, FleetPlan, NodeFailure, NodeRound, Pass, clean_excerpt};
+
+use crate::launch::{Event, Launcher};
+use crate::log::{FleetLog, Known, rounds_done};
+use crate::protocol::{Answer, Lines, Order, Task};
+
+/// How long nodes are waited for.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// Until all have started.
+    pub start: Duration,
+    /// Until those that were asked have answered.
+    pub round: Duration,
+}
+
+/// A fleet that is measured.
+pub struct Fleet<'a> {
+    /// What is to be measured, where.
+    pub plan: &'a FleetPlan,
+    /// What each node measures in a round.
+    pub task: Task,
+    /// How long nodes are waited for.
+    pub patience: Patience,
+    /// Where lines are appended.
+    pub log: &'a mut FleetLog,
+    /// What is known from before.
+    pub known: &'a [Known],
+    /// By the fleet's file, which nodes to measure again: those that look slow after the first pass,
+    /// and some of their group.
+    pub suspects: &'a dyn Fn() -> Result<Vec<String>, String>,
+    /// Says a line to the user.
+    pub tell: &'a dyn Fn(&str),
+    /// Whether to stop.
+    pub stopped: &'a dyn Fn() -> bool,
+}
+
+/// Why a fleet was not measured to its end.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Unfinished {
+    /// The user stopped it.
+    Stopped,
+    /// The launcher failed.
+    Failed(String),
+}
+
+impl From<std::io::Error> for Unfinished {
+    fn from(error: std::io::Error) -> Self {
+        Self::Failed(format!("cannot write the fleet's file: {error}"))
+    }
+}
+
+/// Measures a fleet.
+pub fn measure(fleet: Fleet, launcher: &mut dyn Launcher) -> Result<(), Unfinished> {
+    let (to, events) = channel();
+    launcher.start(to).map_err(Unfinished::Failed)?;
+    let mut asking =
+        Asking { fleet, launcher, events, heard: BTreeMap::new(), gone: BTreeSet::new() };
+    let all = asking.fleet.plan.nodes.clone();
+    asking.begin(&all)?;
+    asking.pass(Pass::First, &all)?;
+    let again = (asking.fleet.suspects)().map_err(Unfinished::Failed)?;
+    if !again.is_empty() {
+        asking.tell(&format!("measuring again: {}", again.join(", ")));
+        asking.pass(Pass::Again, &again)?;
+    }
+    Ok(())
+}
+
+struct Asking<'a> {
+    fleet: Fleet<'a>,
+    launcher: &'a mut dyn Launcher,
+    events: Receiver<Event>,
+    /// What each node has said of an answer that goes on.
+    heard: BTreeMap<String, Lines>,
+    /// Who is asked no more.
+    gone: BTreeSet<String>,
+}
+
+/// Which round of which pass.
+type When = (Pass, u32);
+
+impl Asking<'_> {
+    fn tell(&self, line: &str) {
+        (self.fleet.tell)(line);
+    }
+
+    /// Waits until every node has said what it runs.
+    fn begin(&mut self, nodes: &[String]) -> Result<(), Unfinished> {
+        let mut waiting: BTreeSet<String> = nodes.iter().cloned().collect();
+        let limit = self.fleet.patience.start;
+        let begun = Instant::now();
+        // Nobody has been asked anything: who fails here fails in the first round that is to come.
+        let when = (Pass::First, 1);
+        while !waiting.is_empty() {
+            let Some(event) = self.next(begun, limit)? else { break };
+            match self.understand(event) {
+                Heard::Nothing => {}
+                Heard::Hello(node) => drop(waiting.remove(&node)),
+                Heard::Gone(node, reason) => {
+                    waiting.remove(&node);
+                    self.fail(&node, when, reason, true)?;
+                }
+                Heard::Answer(node, _) => {
+                    waiting.remove(&node);
+                    self.fail(&node, when, "it answers before it is asked".to_owned(), true)?;
+                }
+            }
+        }
+        for node in waiting {
+            let reason = format!("it did not start within {} s", limit.as_secs());
+            self.fail(&node, when, reason, true)?;
+        }
+        Ok(())
+    }
+
+    /// All rounds of a pass that are not known from before.
+    fn pass(&mut self, pass: Pass, nodes: &[String]) -> Result<(), Unfinished> {
+        let rounds = self.fleet.plan.rounds;
+        let done = rounds_done(self.fleet.known, pass, nodes, rounds);
+        for round in done + 1..=rounds {
+            let here: Vec<String> =
+                nodes.iter().filter(|node| !self.gone.contains(*node)).cloned().collect();
+            if here.is_empty() {
+                return Ok(());
+            }
+            let at_once = self.fleet.plan.at_once.map_or(usize::MAX, |n| n.max(1) as usize);
+            // Every second round from the other end, so that drift affects all alike.
+            let mut batches: Vec<&[String]> = here.chunks(at_once).collect();
+            if round % 2 == 0 {
+                batches.reverse();
+            }
+            for batch in batches {
+                self.ask((pass, round), batch)?;
+            }
+            let left = here.iter().filter(|node| !self.gone.contains(*node)).count();
+            self.tell(&format!("[{round}/{rounds}] {left} of {} nodes measured", nodes.len()));
+        }
+        Ok(())
+    }
+
+    /// Has some nodes measure at once, and waits for their answers.
+    fn ask(&mut self, when: When, batch: &[String]) -> Result<(), Unfinished> {
+        let (pass, round) = when;
+        let task = self.fleet.task.clone();
+        self.launcher.order(&Order { nodes: batch.to_vec(), pass, round, task });
+        let mut waiting: BTreeSet<String> = batch.iter().cloned().collect();
+        let limit = self.fleet.patience.round;
+        let begun = Instant::now();
+        while !waiting.is_empty() {
+            let Some(event) = self.next(begun, limit)? else { break };
+            let (node, answer) = match self.understand(event) {
+                Heard::Nothing | Heard::Hello(_) => continue,
+                Heard::Gone(node, reason) => (node, Err((reason, true))),
+                Heard::Answer(node, answer) => {
+                    let answer = answer_to(&node, when, answer);
+                    (node, answer)
+                }
+            };
+            match answer {
+                Ok(None) => continue, // To a round that was given up.
+                Ok(Some(round)) => self.keep(FleetLine::Round(round))?,
+                Err((reason, gone)) => self.fail(&node, when, reason, gone)?,
+            }
+            waiting.remove(&node);
+        }
+        for node in waiting {
+            let reason = format!("no answer within {} s", limit.as_secs());
+            self.fail(&node, when, reason, true)?;
+        }
+        Ok(())
+    }
+
+    /// The next event within `limit` of a moment.
+    fn next(&self, begun: Instant, limit: Duration) -> Result<Option<Event>, Unfinished> {
+        const STEP: Duration = Duration::from_millis(100);
+        loop {
+            if (self.fleet.stopped)() {
+                return Err(Unfinished::Stopped);
+            }
+            let left = limit.saturating_sub(begun.elapsed());
+            if left.is_zero() {
+                return Ok(None);
+            }
+            match self.events.recv_timeout(left.min(STEP)) {
+                Ok(event) => return Ok(Some(event)),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(left.min(STEP)),
+            }
+        }
+    }
+
+    fn understand(&mut self, event: Event) -> Heard {
+        let known =
+            |node: &String| self.fleet.plan.nodes.contains(node) && !self.gone.contains(node);
+        match event {
+            Event::Said { node, .. } | Event::Ended { node, .. } if !known(&node) => Heard::Nothing,
+            Event::Ended { node, reason } => Heard::Gone(node, reason),
+            Event::Said { node, line } => {
+                match self.heard.entry(node.clone()).or_default().read(&line) {
+                    Ok(None) => Heard::Nothing,
+                    Err(reason) => Heard::Gone(node, reason),
+                    Ok(Some(Answer::Hello { node: name, .. })) if name != node => {
+                        Heard::Gone(node, format!("it answers as '{}'", clean_excerpt(&name, 60)))
+                    }
+                    Ok(Some(Answer::Hello { tool, .. })) => {
+                        let own = &self.fleet.plan.tool;
+                        if (&tool.version, &tool.commit) == (&own.version, &own.commit) {
+                            return Heard::Hello(node);
+                        }
+                        let words = |t: &proofmark_model::Tool| {
+                            let commit = t.commit.as_deref().unwrap_or("of no commit");
+                            clean_excerpt(&format!("{} ({commit})", t.version), 80)
+                        };
+                        let (there, here) = (words(&tool), words(own));
+                        Heard::Gone(node, format!("it has proofmark {there}, the launcher {here}"))
+                    }
+                    Ok(Some(answer)) => Heard::Answer(node, answer),
+                }
+            }
+        }
+    }
+
+    fn fail(
+        &mut self,
+        node: &str,
+        when: When,
+        reason: String,
+        gone: bool,
+    ) -> Result<(), Unfinished> {
+        let (pass, round) = when;
+        self.tell(&format!("{node}: {reason}"));
+        if gone {
+            self.gone.insert(node.to_owned());
+            self.launcher.end(node);
+        }
+        let node = node.to_owned();
+        self.keep(FleetLine::Failure(NodeFailure { node, pass, round, reason, gone }))
+    }
+
+    fn keep(&mut self, line: FleetLine) -> Result<(), Unfinished> {
+        Ok(self.fleet.log.append(&line)?)
+    }
+}
+
+/// What a node's line means.
+enum Heard {
+    Nothing,
+    Hello(String),
+    Answer(String, Answer),
+    Gone(String, String),
+}
+
+/// The result of the round that was asked for; `None` for one of another round. The error says
+/// whether the node is asked no more.
+fn answer_to(
+    node: &str,
+    (pass, round): When,
+    answer: Answer,
+) -> Result<Option<Box<NodeRound>>, (String, bool)> {
+    match answer {
+        Answer::Hello { .. } => Ok(None),
+        Answer::Failed { pass: p, round: r, .. } if (p, r) != (pass, round) => Ok(None),
+        Answer::Failed { reason, .. } => Err((clean_excerpt(&reason, 300), false)),
+        Answer::Round(found) if (found.pass, found.round) != (pass, round) => Ok(None),
+        Answer::Round(found) if found.node != node => {
+            Err((format!("it answers as '{}'", clean_excerpt(&found.node, 60)), true))
+        }
+        Answer::Round(found) => Ok(Some(found)),
+    }
+}
