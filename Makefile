@@ -4,7 +4,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 BINARY = target/proofmark
 PREFIX = /usr/local
 
-.PHONY: run build test lint bench references install uninstall dist test-dist help setup
+.PHONY: run build test test-engines lint bench references install uninstall dist test-dist help setup
 
 ## run: build, measure the whole machine, print the path of the report (ARGS="--quick" for less)
 run: build
@@ -19,6 +19,10 @@ build: setup
 ## test: all tests, and in the release build those that decode machine code or solve linear systems
 test: setup
 	@scripts/test
+
+## test-engines: the tests of fleets against ssh and Slurm, which it installs, as root
+test-engines: setup
+	@scripts/test-engines
 
 ## lint: formatting, clippy, documentation, with warnings as errors; dependencies, where cargo-deny is installed
 lint: setup

@@ -275,3 +275,6 @@ fn answer_to(
         Answer::Round(found) => Ok(Some(found)),
     }
 }
+
+#[cfg(test)]
+mod tests;

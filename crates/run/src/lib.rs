@@ -39,7 +39,7 @@ pub use measure::{Means, measure};
 pub use pairs::FINDINGS as TOOL_FINDINGS;
 pub use plan::{
     BUDGET_FINDINGS, FINDINGS as PLAN_FINDINGS, REFERENCE_FINDINGS, check_value, endure, estimate,
-    plan, takes, tools_s, typed_parameter,
+    plan, subsystems, takes, tools_s, typed_parameter,
 };
 pub use planned::{NoReference, Planned, PlannedTools};
 pub use process::own_program;

@@ -22,16 +22,25 @@ pub fn run(out: Option<&Path>) -> Result<Outcome> {
     };
     std::fs::create_dir_all(dir)
         .with_context(|| format!("cannot create directory {}", dir.display()))?;
-    let shown = main.get_subcommands().filter(|c| !c.is_hide_set());
-    let pages = shown.map(|c| (c, Some(c.get_name()))).chain([(&main, None)]);
-    for (command, name) in pages {
-        let file = dir.join(name.map_or("proofmark.1".to_owned(), |n| format!("proofmark-{n}.1")));
-        write_file(&file, page(command, name)?.as_bytes())?;
+    write_file(&dir.join("proofmark.1"), page(&main, None)?.as_bytes())?;
+    for command in shown(&main) {
+        let name = command.get_name();
+        for (of, file) in [(command, name.to_owned())]
+            .into_iter()
+            .chain(shown(command).map(|c| (c, format!("{name}-{}", c.get_name()))))
+        {
+            let file = dir.join(format!("proofmark-{file}.1"));
+            write_file(&file, page(of, Some(name))?.as_bytes())?;
+        }
     }
     Ok(Outcome::Done)
 }
 
-/// One page; `name` is that of the command, `None` for the main page.
+fn shown(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|c| !c.is_hide_set())
+}
+
+/// One page; `name` is that of the command or of the one above it, `None` for the main page.
 fn page(command: &Command, name: Option<&str>) -> io::Result<String> {
     let man = Man::new(command.clone())
         // A blank, not nothing, which would be left out and shift the rest; a date would differ.
@@ -50,7 +59,12 @@ fn page(command: &Command, name: Option<&str>) -> io::Result<String> {
             man.render_subcommands_section(&mut out)?;
             notes(&mut more, command);
         }
-        Some(name) => items(&mut more, "EXIT STATUS", STATUSES, Some(name)),
+        Some(name) => {
+            if command.has_subcommands() {
+                man.render_subcommands_section(&mut out)?;
+            }
+            items(&mut more, "EXIT STATUS", STATUSES, Some(name));
+        }
     }
     items(&mut more, "FILES", FILES, name);
     items(&mut more, "ENVIRONMENT", ENVIRONMENT, name);
@@ -98,6 +112,7 @@ const STATUSES: &[Item] = &[
         requirement is met.",
         &["check"],
     ),
+    ("0", "Every node is healthy, or there are too few to compare them.", &["fleet"]),
     ("0", "Done.", SAY),
     ("0", "Stopped by SIGINT or SIGTERM (the normal end).", &["serve"]),
     ("1", "The command failed; standard error has the reason.", ALL),
@@ -119,6 +134,8 @@ const STATUSES: &[Item] = &[
         baseline's results could be compared; or a requirement is missed.",
         &["check"],
     ),
+    ("4", "A node is slow or not shown healthy.", &["fleet"]),
+    ("128 + n", "Stopped by signal n; --resume goes on.", &["fleet"]),
     (
         "128 + n",
         "Stopped by signal n, after saving what was measured. A second signal ends the run at \
@@ -147,6 +164,8 @@ const FILES: &[Item] = &[
         the results so far.",
         MEASURE,
     ),
+    ("fleet-TIME/fleet.jsonl", "What each node answered, a JSON object per line.", &["fleet"]),
+    ("fleet-TIME/report.html", "The fleet's report.", &["fleet"]),
     (
         "proofmark-TIME/samples.jsonl",
         "Every sample of a measurement over time, written when taken.",
@@ -179,9 +198,13 @@ const ENVIRONMENT: &[Item] = &[
     (
         "COLUMNS",
         "Table width if standard output is not a terminal; default 100.",
-        &["run", "noise", "endure", "report", "compare", "check", "history", "info"],
+        &["run", "noise", "endure", "report", "compare", "check", "history", "fleet", "info"],
     ),
-    ("NO_COLOR", "If set, no colours.", &["run", "noise", "endure", "report", "compare", "check"]),
+    (
+        "NO_COLOR",
+        "If set, no colours.",
+        &["run", "noise", "endure", "report", "compare", "check", "fleet"],
+    ),
 ];
 
 fn items(roff: &mut Roff, title: &str, all: &[Item], name: Option<&str>) {
@@ -233,6 +256,8 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("proofmark import fio.json", "Check fio's results."),
     ("proofmark audit figures.csv --machine machines.toml", "Check published figures."),
     ("proofmark serve --bind 0.0.0.0", "Run the server for other machines' network tests."),
+    ("proofmark fleet run --ssh n[1-32]", "Many machines by ssh, and which of them are slow."),
+    ("proofmark fleet report DIR --format junit", "The same again, a test case per node."),
     ("proofmark schema", "The JSON schema of run.json."),
     ("proofmark completions bash > proofmark.bash", "A bash completion script, to be sourced."),
     ("proofmark man | man -l -", "Show the main page."),
@@ -281,8 +306,7 @@ mod tests {
         for name in FILES.iter().chain(ENVIRONMENT).chain(STATUSES).flat_map(|i| i.2) {
             assert!(main.find_subcommand(name).is_some(), "{name}");
         }
-        let shown = main.get_subcommands().filter(|c| !c.is_hide_set());
-        for command in shown {
+        for command in shown(&main) {
             let own = format!("proofmark {}", command.get_name());
             assert!(EXAMPLES.iter().any(|(line, _)| line.starts_with(&own)), "{own}");
             let of = |status: &str| {

@@ -15,6 +15,8 @@ use crate::statistics::median;
 
 /// A share of the time that is worth a word, beyond that of the group.
 const TIME: f64 = 0.02;
+/// Causes of a node, those that say most first.
+const CAUSES: usize = 2;
 /// Letters of a finding within the sentence.
 const LONGEST_FINDING: usize = 240;
 /// A ceiling that is lower than the group's by this share is.
@@ -22,7 +24,7 @@ const CEILING: f64 = 0.03;
 /// Facts of a disk, which explain nothing else.
 const OF_DISK: [&str; 5] = ["disk", "file system", "mount options", "I/O scheduler", "I/O limits"];
 
-/// `n3: delivers 61 % of its group at Triad, CPU quota of 1 CPU; the machine itself is as fast`.
+/// `n3: delivers 61 % of its group at Triad; CPU quota of 1 CPU; the machine itself is as fast`.
 pub(super) fn sentence(
     fleet: &Fleet,
     group: usize,
@@ -44,18 +46,14 @@ pub(super) fn sentence(
     let mut parts = vec![format!("{}: {}", said.name, slowness(figure, f64::from(worst.ratio)))];
     let more = others(confirmed.iter().map(|slow| &judged.figures[slow.figure]), figure);
     parts.extend(more.map(|more| format!("and is slow at {more}")));
-    let mut causes: Vec<String> =
-        [sides.fact(), sides.time(), sides.finding()].into_iter().flatten().collect();
-    if causes.len() < 2 {
-        causes.extend([sides.ceiling(), sides.bottleneck()].into_iter().flatten());
-    }
+    let causes = [sides.fact(), sides.time(), sides.finding(), sides.ceiling(), sides.bottleneck()];
+    let mut causes: Vec<String> = causes.into_iter().flatten().take(CAUSES).collect();
     if causes.is_empty() {
         causes.push("nothing else that it reports differs from its group".to_owned());
     }
-    parts.extend(causes);
+    let slow = [parts.join(" ")].into_iter();
     let itself = itself(&judged.figures, worst.figure, place);
-    let itself = itself.map_or_else(String::new, |words| format!("; {words}"));
-    Some(format!("{}{itself}", parts.join(", ")))
+    Some(slow.chain(causes).chain(itself).collect::<Vec<_>>().join("; "))
 }
 
 /// The figure that is worst; of a result that is slow in both figures, the delivered one.
@@ -147,7 +145,7 @@ impl<'a> Sides<'a> {
         let usual = percent(usual(name));
         (beyond >= TIME).then(|| {
             format!(
-                "{} of its threads' time {words}{programs}, {usual} in its group",
+                "{} of its threads' time {words}{programs} ({usual} in its group)",
                 percent(share)
             )
         })

@@ -50,7 +50,7 @@ fn case(fleet: &Fleet, node: &FleetNode) -> Case {
 }
 
 fn ending(fleet: &Fleet, node: &FleetNode) -> Option<Ending> {
-    let reasons = joined(node.reasons.iter().map(|r| clean(r)), " ");
+    let reasons = joined(node.reasons.iter().map(|r| clean(r)), "; ");
     let message = text(node.cause.as_deref().unwrap_or(&reasons));
     let message = if message.is_empty() { node.state.as_str().to_owned() } else { message };
     match node.state {

@@ -155,7 +155,7 @@ impl Said {
         let cause = node.cause.as_deref().map(clean).filter(|c| !c.is_empty());
         let (text, more) = match cause {
             Some(cause) => (cause, reasons),
-            None => (joined(reasons, " "), Vec::new()),
+            None => (joined(reasons, "; "), Vec::new()),
         };
         let rounds = match node.rounds_again {
             0 => node.rounds.to_string(),

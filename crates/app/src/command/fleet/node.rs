@@ -15,6 +15,7 @@ use proofmark_judge::fleet::node_round;
 use proofmark_model::{NodeRound, Run, StorageKind, Subsystem, Timestamp};
 use proofmark_run::{
     Live, Machine, MachineRequest, PlanRequest, RunFile, ToolChoice, begin, measure_here, plan,
+    subsystems,
 };
 use rustix::fs::{MemfdFlags, memfd_create};
 
@@ -60,7 +61,7 @@ impl RunFile for Nowhere {
 fn measure(order: &Order, node: &str, stop: &Stop) -> Result<NodeRound> {
     // Held while the profile is read from it.
     let text = order.task.profile_text.as_deref().map(in_memory).transpose()?;
-    let request = request(&order.task, text.as_ref());
+    let request = request(&order.task, text.as_ref())?;
     let machine = Machine::for_run(&request)?;
     let planned = plan(&request, &machine.host)?;
     let run = begin(machine.host, planned.plan, planned.findings, tool(), Timestamp::now());
@@ -79,7 +80,7 @@ fn in_memory(text: &str) -> Result<File> {
     Ok(file)
 }
 
-fn request(task: &Task, profile: Option<&File>) -> PlanRequest {
+fn request(task: &Task, profile: Option<&File>) -> Result<PlanRequest> {
     let profile = match profile {
         Some(file) => format!("/proc/self/fd/{}", file.as_raw_fd()),
         None => task.profile.clone(),
@@ -87,14 +88,16 @@ fn request(task: &Task, profile: Option<&File>) -> PlanRequest {
     let folder = disk_folder(task);
     let parts = [Subsystem::Cpu, Subsystem::Memory].into_iter();
     let parts = parts.chain(folder.is_some().then_some(Subsystem::Disk));
-    PlanRequest {
+    let request = PlanRequest {
         names: parts.map(|part| part.as_str().to_owned()).collect(),
         profile,
         budget: task.budget_s.map(Duration::from_secs_f64),
         tools: ToolChoice::None,
-        machine: MachineRequest { disk_path: folder.map(Into::into), ..Default::default() },
         ..PlanRequest::default()
-    }
+    };
+    let measures_disk = subsystems(&request)?.contains(&Subsystem::Disk);
+    let disk_path = folder.filter(|_| measures_disk).map(Into::into);
+    Ok(PlanRequest { machine: MachineRequest { disk_path, ..Default::default() }, ..request })
 }
 
 /// The folder whose disk is measured: the one that was asked for, or the first that is on a disk of

@@ -1,0 +1,155 @@
+//! Nodes on this machine (`scripts/laboratory`), one laboratory at a time.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use proofmark_model::{FleetReport, NodeState};
+use proofmark_testing::{output, skip, wait_within};
+
+static ONE: Mutex<()> = Mutex::new(());
+
+/// A fleet that needs no second pass takes a third of it.
+const LONGEST: Duration = Duration::from_secs(400);
+
+/// What each node measures in a round: enough to see a quota.
+const PROFILE: &str = r#"
+name = "laboratory"
+[policy]
+target = 0.01
+min_trials = 8
+max_trials = 8
+trial = "20ms"
+[[points]]
+workload = "cpu.flops"
+threads = "all"
+"#;
+
+/// Nodes that are up; they go down with this value.
+pub struct Laboratory {
+    pub folder: tempfile::TempDir,
+    _one: MutexGuard<'static, ()>,
+}
+
+fn script() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/laboratory")
+}
+
+impl Laboratory {
+    /// So many nodes with this daemon; `None` where this machine has none of it, which is said.
+    #[track_caller]
+    pub fn up(nodes: u32, daemon: &str) -> Option<Self> {
+        let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let needs = match daemon {
+            "slurm" => &["/usr/sbin/slurmctld", "/usr/sbin/slurmd", "/usr/sbin/munged"][..],
+            _ => &["/usr/sbin/sshd"][..],
+        };
+        if let Some(missing) = needs.iter().find(|path| !Path::new(path).exists()) {
+            skip(format!("{missing} is not installed"));
+            return None;
+        }
+        if !rustix::process::geteuid().is_root() {
+            skip("nodes in namespaces need root");
+            return None;
+        }
+        let up = output(Command::new(script()).args(["up", &nodes.to_string(), daemon]));
+        let why = String::from_utf8_lossy(&up.stderr).into_owned();
+        if !up.status.success() {
+            let _ = output(Command::new(script()).arg("down"));
+            skip(format!("no nodes here: {why}"));
+            return None;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("profile.toml"), PROFILE).unwrap();
+        Some(Self { folder, _one: one })
+    }
+
+    fn does(&self, arguments: &[&str]) -> String {
+        let done = output(Command::new(script()).args(arguments));
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    }
+
+    pub fn quota(&self, node: &str, percent: u32) {
+        self.does(&["quota", node, &percent.to_string()]);
+    }
+
+    pub fn unplug(&self, node: &str) {
+        self.does(&["unplug", node]);
+    }
+
+    pub fn one_cpu(&self, node: &str) {
+        self.does(&["one-cpu", node]);
+    }
+
+    /// Jobs that Slurm has.
+    pub fn jobs(&self) -> String {
+        self.does(&["run", "control", "squeue", "--noheader"])
+    }
+
+    /// A program at /tmp/program of a node.
+    pub fn put(&self, node: &str, program: &[u8]) {
+        let path = folder_of(node).join("program");
+        fs::write(&path, program).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// Starts a fleet of these nodes, one at a time: all of them have the same two CPUs.
+    pub fn start(&self, arguments: &[&str], out: &Path) -> Child {
+        let mut command = Command::new(script());
+        command.args(["run", "control", env!("CARGO_BIN_EXE_proofmark"), "fleet", "run"]);
+        command.args(["--at-once", "1", "--profile"]).arg(self.folder.path().join("profile.toml"));
+        if arguments.contains(&"--ssh") {
+            let ssh = "ssh -F /run/proofmark-laboratory/config";
+            command.args(["--ssh-command", ssh]);
+        }
+        command.args(arguments).arg(out).env("PROOFMARK_LABORATORY", "nodes of one machine");
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().unwrap()
+    }
+
+    /// Measures a fleet; the exit status.
+    pub fn fleet(&self, arguments: &[&str], out: &Path) -> Option<i32> {
+        let mut child = self.start(&[arguments, &["--out"]].concat(), out);
+        wait_within(LONGEST, "the fleet", &mut child).code()
+    }
+
+    /// Files in the nodes' folders for temporary files, and processes of proofmark's.
+    pub fn left_on_nodes(&self) -> Vec<String> {
+        let nodes =
+            fs::read_dir("/var/tmp/proofmark-laboratory").unwrap().map(|e| e.unwrap().path());
+        let files = nodes.flat_map(|n| fs::read_dir(n).unwrap().map(|e| e.unwrap().path()));
+        let files = files.map(|path| path.display().to_string());
+        let running = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
+            let line = fs::read(entry.path().join("cmdline")).ok()?;
+            let line = String::from_utf8_lossy(&line).replace('\0', " ");
+            (line.contains("fleet node --") || line.contains("/exe worker")).then_some(line)
+        });
+        files.chain(running).collect()
+    }
+}
+
+impl Drop for Laboratory {
+    fn drop(&mut self) {
+        let _ = output(Command::new(script()).arg("down"));
+    }
+}
+
+fn folder_of(node: &str) -> PathBuf {
+    Path::new("/var/tmp/proofmark-laboratory").join(node)
+}
+
+/// A fleet's report from its folder.
+pub fn report(dir: &Path) -> FleetReport {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_proofmark"));
+    let printed = output(command.args(["fleet", "report", "--format", "json"]).arg(dir));
+    let text = String::from_utf8(printed.stdout).unwrap();
+    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"))
+}
+
+pub fn state(report: &FleetReport, node: &str) -> NodeState {
+    report.nodes.iter().find(|n| n.name == node).unwrap().state
+}

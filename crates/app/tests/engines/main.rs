@@ -1,0 +1,105 @@
+//! Fleets of nodes in network namespaces, reached by the real ssh and Slurm daemons. `make test-engines`
+//! runs these tests: they need root, and take the machine for themselves.
+
+#![allow(clippy::unwrap_used)] // A test that cannot go on fails.
+
+mod laboratory;
+
+use std::fs;
+use std::time::Duration;
+
+use laboratory::{Laboratory, report, state};
+use proofmark_model::NodeState::{Healthy, NotShownHealthy, Slow};
+use proofmark_testing::wait_until_within;
+
+/// How soon nothing of ours is left on a node.
+const SOON: Duration = Duration::from_secs(10);
+
+#[test]
+fn a_cpu_quota_is_found_over_ssh_and_nothing_is_left() {
+    let Some(lab) = Laboratory::up(5, "ssh") else { return };
+    lab.quota("n3", 30);
+    let out = lab.folder.path().join("out");
+    let status = lab.fleet(&["--ssh", "n[1-5]"], &out);
+    assert_eq!(status, Some(4));
+    let found = report(&out);
+    assert_eq!(state(&found, "n3"), Slow, "{found:#?}");
+    let cause = found.nodes.iter().find(|n| n.name == "n3").unwrap().cause.clone().unwrap();
+    assert!(cause.contains("CPU quota of 0.6 CPUs"), "{cause}");
+    for node in ["n1", "n2", "n4", "n5"] {
+        assert_eq!(state(&found, node), Healthy, "{found:#?}");
+    }
+    assert_eq!(report(&out), found, "judged again, it is the same");
+    assert!(found.plan.laboratory.is_some());
+    wait_until_within(SOON, "all nodes to be as before", || lab.left_on_nodes().is_empty());
+}
+
+#[test]
+fn another_program_another_machine_and_a_hostile_node_are_named_with_their_reasons() {
+    let Some(lab) = Laboratory::up(7, "ssh") else { return };
+    let program = fs::read(env!("CARGO_BIN_EXE_proofmark")).unwrap();
+    (1..=7).for_each(|n| lab.put(&format!("n{n}"), &program));
+    let hello = "{\\\"answer\\\":\\\"hello\\\",\\\"schema\\\":\\\"proofmark.fleet/1\\\",\\\"node\\\":\\\"n5\\\",\
+                 \\\"tool\\\":{\\\"version\\\":\\\"0.0.1\\\",\\\"commit\\\":null,\\\"build\\\":\\\"\\\"}}";
+    lab.put("n5", format!("#!/bin/sh\necho \".{hello}\"\ncat >/dev/null\n").as_bytes());
+    lab.put("n6", b"#!/bin/sh\nwhile :; do head -c 900 /dev/zero | tr '\\0' '+'; echo; done\n");
+    lab.one_cpu("n7");
+    let out = lab.folder.path().join("out");
+    let status = lab.fleet(&["--ssh", "n[1-7]", "--program", "/tmp/program"], &out);
+    assert_eq!(status, Some(4));
+    let found = report(&out);
+    for (node, expected) in [
+        ("n5", "it has proofmark 0.0.1 "),
+        ("n6", "its answer is longer than 4 MiB"),
+        ("n7", "1 usable CPU, the largest group has 2"),
+    ] {
+        assert_eq!(state(&found, node), NotShownHealthy, "{found:#?}");
+        let said = found.nodes.iter().find(|n| n.name == node).unwrap().reasons.join("\n");
+        assert!(said.contains(expected), "{said}");
+    }
+    for node in ["n1", "n2", "n3", "n4"] {
+        assert_eq!(state(&found, node), Healthy, "{found:#?}");
+    }
+}
+
+#[test]
+fn a_killed_launcher_leaves_nothing_and_loses_one_round() {
+    let Some(lab) = Laboratory::up(4, "ssh") else { return };
+    let out = lab.folder.path().join("out");
+    let mut launcher = lab.start(&["--ssh", "n[1-4]", "--out"], &out);
+    let lines = || fs::read_to_string(out.join("fleet.jsonl")).unwrap_or_default().lines().count();
+    wait_until_within(2 * Duration::from_secs(60), "a whole round", || lines() > 6);
+    launcher.kill().unwrap();
+    launcher.wait().unwrap();
+    wait_until_within(SOON, "all nodes to be as before", || lab.left_on_nodes().is_empty());
+    // A cable is cut in the middle of what follows.
+    let known = lines();
+    let mut launcher = lab.start(&["--ssh", "n[1-4]", "--resume"], &out);
+    wait_until_within(2 * Duration::from_secs(60), "another round", || lines() > known + 4);
+    lab.unplug("n4");
+    let status = proofmark_testing::wait("the fleet", &mut launcher);
+    assert_eq!(status.code(), Some(4));
+    let found = report(&out);
+    let said = found.nodes.iter().find(|n| n.name == "n4").unwrap();
+    assert_eq!(said.state, NotShownHealthy);
+    assert!(said.reasons.iter().any(|r| r.contains("ssh lost it")), "{:?}", said.reasons);
+    let rounds = found.nodes.iter().find(|n| n.name == "n1").unwrap().rounds;
+    assert_eq!(rounds, 8, "all rounds of the others are there");
+    // One round at most is measured twice.
+    assert!(lines() <= 1 + 4 * 9, "{} lines", lines());
+}
+
+#[test]
+fn slurm_reaches_all_nodes_of_a_new_allocation_and_gives_it_back() {
+    let Some(lab) = Laboratory::up(4, "slurm") else { return };
+    let out = lab.folder.path().join("out");
+    let status = lab.fleet(&["--slurm", "-N", "4"], &out);
+    assert!([Some(0), Some(4)].contains(&status), "{status:?}");
+    let found = report(&out);
+    for node in &found.nodes {
+        assert_eq!(node.rounds, 8, "{found:#?}");
+    }
+    assert_eq!((found.nodes.len(), found.groups.len()), (4, 1), "{found:#?}");
+    wait_until_within(SOON, "the allocation to be given back", || lab.jobs().is_empty());
+    wait_until_within(SOON, "all nodes to be as before", || lab.left_on_nodes().is_empty());
+}

@@ -1,0 +1,228 @@
+//! Rounds over nodes that are made up, in memory.
+
+use std::cell::RefCell;
+use std::sync::mpsc::Sender;
+
+use proofmark_model::{FLEET_SCHEMA, Timestamp, Tool};
+
+use super::*;
+
+fn tool(version: &str) -> Tool {
+    Tool { version: version.to_owned(), commit: None, build: String::new() }
+}
+
+fn result(node: &str, pass: Pass, round: u32) -> NodeRound {
+    NodeRound {
+        node: node.to_owned(),
+        pass,
+        round,
+        started: Timestamp::now(),
+        tool: tool("1"),
+        facts: Vec::new(),
+        figures: Vec::new(),
+        time_account: None,
+        programs: None,
+    }
+}
+
+/// What a node does when it is asked.
+type Answers = fn(node: &str, pass: Pass, round: u32) -> Vec<Vec<u8>>;
+
+fn lines(answer: &Answer) -> Vec<Vec<u8>> {
+    let text = answer.lines().unwrap();
+    text.split(|b| *b == b'\n').filter(|l| !l.is_empty()).map(<[u8]>::to_vec).collect()
+}
+
+fn well(node: &str, pass: Pass, round: u32) -> Vec<Vec<u8>> {
+    lines(&Answer::Round(Box::new(result(node, pass, round))))
+}
+
+/// Three nodes, of which the last one is peculiar.
+struct MadeUp {
+    nodes: Vec<String>,
+    hello: Option<Answer>,
+    peculiar: Answers,
+    events: Option<Sender<Event>>,
+    orders: Vec<(Pass, u32, String)>,
+    ended: Vec<String>,
+}
+
+impl MadeUp {
+    fn new(peculiar: Answers) -> Self {
+        let nodes = ["n1", "n2", "n3"].map(str::to_owned).to_vec();
+        let hello = Some(Answer::hello("n3", tool("1")));
+        Self { nodes, hello, peculiar, events: None, orders: Vec::new(), ended: Vec::new() }
+    }
+
+    fn say(&self, node: &str, lines: Vec<Vec<u8>>) {
+        for line in lines {
+            let node = node.to_owned();
+            self.events.as_ref().unwrap().send(Event::Said { node, line }).unwrap();
+        }
+    }
+}
+
+impl Launcher for MadeUp {
+    fn name(&self) -> &'static str {
+        "made up"
+    }
+
+    fn nodes(&self) -> &[String] {
+        &self.nodes
+    }
+
+    fn commands(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn start(&mut self, events: Sender<Event>) -> Result<(), String> {
+        self.events = Some(events);
+        for node in ["n1", "n2"] {
+            self.say(node, lines(&Answer::hello(node, tool("1"))));
+        }
+        if let Some(hello) = &self.hello {
+            self.say("n3", lines(hello));
+        }
+        Ok(())
+    }
+
+    fn order(&mut self, order: &Order) {
+        for node in &order.nodes {
+            self.orders.push((order.pass, order.round, node.clone()));
+            let answers: Answers = if node == "n3" { self.peculiar } else { well };
+            self.say(node, answers(node, order.pass, order.round));
+        }
+    }
+
+    fn end(&mut self, node: &str) {
+        self.ended.push(node.to_owned());
+    }
+}
+
+/// The lines of a fleet of three nodes that is measured in two rounds, and what was asked.
+fn measured(launcher: &mut MadeUp, again: &[&str]) -> Vec<FleetLine> {
+    let plan = FleetPlan {
+        schema: FLEET_SCHEMA.into(),
+        tool: tool("1"),
+        started: Timestamp::now(),
+        launcher: "made up".to_owned(),
+        label: None,
+        nodes: launcher.nodes.clone(),
+        rounds: 2,
+        profile: "screen".to_owned(),
+        at_once: None,
+        laboratory: None,
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let mut log = FleetLog::create(dir.path(), &plan).unwrap();
+    let told = RefCell::new(Vec::new());
+    let fleet = Fleet {
+        plan: &plan,
+        task: Task::default(),
+        patience: Patience { start: Duration::from_millis(300), round: Duration::from_millis(300) },
+        log: &mut log,
+        known: &[],
+        suspects: &|| Ok(again.iter().map(|n| (*n).to_owned()).collect()),
+        tell: &|line: &str| told.borrow_mut().push(line.to_owned()),
+        stopped: &|| false,
+    };
+    assert_eq!(measure(fleet, launcher), Ok(()));
+    assert!(told.borrow().iter().any(|line| line.starts_with("[2/2]")), "{told:?}");
+    FleetLog::read(dir.path()).unwrap().skip(1).collect()
+}
+
+fn failures(lines: &[FleetLine]) -> Vec<(&str, u32, &str, bool)> {
+    let mut found = Vec::new();
+    for line in lines {
+        if let FleetLine::Failure(f) = line {
+            found.push((f.node.as_str(), f.round, f.reason.as_str(), f.gone));
+        }
+    }
+    found
+}
+
+fn results(lines: &[FleetLine], pass: Pass) -> usize {
+    let of = |line: &&FleetLine| matches!(line, FleetLine::Round(r) if r.pass == pass);
+    lines.iter().filter(of).count()
+}
+
+#[test]
+fn all_nodes_answer_in_all_rounds_and_some_again() {
+    let mut launcher = MadeUp::new(well);
+    let lines = measured(&mut launcher, &["n2", "n3"]);
+    assert_eq!((results(&lines, Pass::First), results(&lines, Pass::Again)), (6, 4));
+    assert_eq!(failures(&lines), []);
+    assert!(launcher.ended.is_empty());
+}
+
+#[test]
+fn a_node_that_answers_no_more_costs_no_other_node_a_round() {
+    fn silent(node: &str, pass: Pass, round: u32) -> Vec<Vec<u8>> {
+        if round == 2 { Vec::new() } else { well(node, pass, round) }
+    }
+    let mut launcher = MadeUp::new(silent);
+    let lines = measured(&mut launcher, &["n2", "n3"]);
+    assert_eq!(failures(&lines), [("n3", 2, "no answer within 0 s", true)]);
+    assert_eq!((results(&lines, Pass::First), results(&lines, Pass::Again)), (5, 2));
+    assert_eq!(launcher.ended, ["n3"]);
+    let asked =
+        launcher.orders.iter().filter(|(pass, _, node)| *pass == Pass::Again && node == "n3");
+    assert_eq!(asked.count(), 0, "it is asked no more");
+}
+
+#[test]
+fn a_hostile_node_is_named_with_what_it_did() {
+    fn garbage(_: &str, _: Pass, _: u32) -> Vec<Vec<u8>> {
+        vec![b"\x1b[2Jowned".to_vec()]
+    }
+    fn other(_: &str, pass: Pass, round: u32) -> Vec<Vec<u8>> {
+        well("n1", pass, round)
+    }
+    fn endless(_: &str, _: Pass, _: u32) -> Vec<Vec<u8>> {
+        vec![[b"+".as_slice(), &[b'9'; 4000]].concat(); 1100]
+    }
+    fn infinite(node: &str, pass: Pass, round: u32) -> Vec<Vec<u8>> {
+        let text = serde_json::to_string(&Answer::Round(Box::new(result(node, pass, round))));
+        let text = text.unwrap().replace("\"figures\":[]", "\"figures\":[{\"value\":1e999}]");
+        vec![format!(".{text}").into_bytes()]
+    }
+    for (peculiar, expected) in [
+        (garbage as Answers, "its answer is not proofmark's: "),
+        (other, "it answers as 'n1'"),
+        (endless, "its answer is longer than 4 MiB"),
+        (infinite, "its answer is not proofmark's: "),
+    ] {
+        let mut launcher = MadeUp::new(peculiar);
+        let lines = measured(&mut launcher, &[]);
+        let [("n3", 1, reason, true)] = failures(&lines)[..] else { panic!("{lines:?}") };
+        assert!(reason.starts_with(expected) && !reason.contains('\u{1b}'), "{reason:?}");
+        assert_eq!(results(&lines, Pass::First), 4);
+    }
+}
+
+#[test]
+fn a_node_of_another_program_or_without_one_is_not_asked() {
+    let mut launcher = MadeUp::new(well);
+    launcher.hello = Some(Answer::hello("n3", tool("2")));
+    let lines = measured(&mut launcher, &[]);
+    let expected = "it has proofmark 2 (of no commit), the launcher 1 (of no commit)";
+    assert_eq!(failures(&lines), [("n3", 1, expected, true)]);
+    assert!(launcher.orders.iter().all(|(_, _, node)| node != "n3"));
+    let mut launcher = MadeUp::new(well);
+    launcher.hello = None;
+    let lines = measured(&mut launcher, &[]);
+    assert_eq!(failures(&lines), [("n3", 1, "it did not start within 0 s", true)]);
+}
+
+#[test]
+fn a_round_that_failed_is_no_reason_to_give_up_a_node() {
+    fn fails_once(node: &str, pass: Pass, round: u32) -> Vec<Vec<u8>> {
+        let reason = "the worker was killed by signal 9".to_owned();
+        let failed = Answer::Failed { pass, round, reason };
+        if round == 1 { lines(&failed) } else { well(node, pass, round) }
+    }
+    let mut launcher = MadeUp::new(fails_once);
+    let lines = measured(&mut launcher, &[]);
+    assert_eq!(failures(&lines), [("n3", 1, "the worker was killed by signal 9", false)]);
+    assert_eq!(results(&lines, Pass::First), 5);
+}
