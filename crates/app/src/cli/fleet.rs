@@ -23,7 +23,7 @@ pub enum FleetCommand {
 }
 
 #[derive(Debug, Args)]
-#[command(group(clap::ArgGroup::new("launcher").args(["ssh", "slurm"]).required(true)))]
+#[command(group(clap::ArgGroup::new("launcher").args(["ssh", "slurm", "kubernetes"]).required(true)))]
 pub struct FleetRunArgs {
     /// Reach the nodes by ssh: n1,n2 or n[1-32], or a file with a host per line. Your ssh
     /// configuration applies, host keys are checked, and nothing is asked
@@ -32,8 +32,12 @@ pub struct FleetRunArgs {
     /// Reach the nodes by Slurm: those of the allocation that this runs in, else of a new one
     #[arg(long)]
     pub slurm: bool,
-    /// Slurm: number of nodes of the new allocation
-    #[arg(short = 'N', long, value_name = "N", requires = "slurm", value_parser = value_parser!(u32).range(1..))]
+    /// Reach the nodes of a Kubernetes cluster: a Job puts a pod on each, kubectl exec runs proofmark in it
+    #[arg(long, requires = "image")]
+    pub kubernetes: bool,
+    /// Slurm: number of nodes of the new allocation. Kubernetes: number of nodes [default: all that are
+    /// ready]
+    #[arg(short = 'N', long, value_name = "N", conflicts_with = "ssh", value_parser = value_parser!(u32).range(1..))]
     pub nodes: Option<u32>,
     /// Slurm: names of its nodes, such as n[1-32]
     #[arg(long, value_name = "NODES", requires = "slurm")]
@@ -44,6 +48,21 @@ pub struct FleetRunArgs {
     /// Slurm: another option of salloc, such as --account=hpc
     #[arg(long, value_name = "OPTION", requires = "slurm", allow_hyphen_values = true)]
     pub slurm_option: Vec<String>,
+    /// Kubernetes: the image of proofmark, as the cluster's nodes name it
+    #[arg(long, value_name = "IMAGE", requires = "kubernetes")]
+    pub image: Option<String>,
+    /// Kubernetes: labels of the nodes, such as pool=gpu,zone=a
+    #[arg(long, value_name = "LABEL=VALUE,...", requires = "kubernetes")]
+    pub selector: Option<String>,
+    /// Kubernetes: namespace of the Job
+    #[arg(long, value_name = "NAME", requires = "kubernetes")]
+    pub namespace: Option<String>,
+    /// Kubernetes: a taint that the pods tolerate
+    #[arg(long, value_name = "KEY[=VALUE][:EFFECT]", requires = "kubernetes")]
+    pub toleration: Vec<String>,
+    /// kubectl with options of its own
+    #[arg(long, value_name = "COMMAND", default_value = "kubectl")]
+    pub kubectl: String,
     /// ssh with options of its own
     #[arg(long, value_name = "COMMAND", default_value = "ssh")]
     pub ssh_command: String,
@@ -104,4 +123,7 @@ pub struct FleetNodeArgs {
     /// This file was copied here: remove it
     #[arg(long)]
     pub copied: bool,
+    /// Only wait until another process of this container has come and gone
+    #[arg(long)]
+    pub idle: bool,
 }

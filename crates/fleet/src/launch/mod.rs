@@ -2,6 +2,8 @@
 //! hands back what the nodes say.
 
 mod carried;
+mod kubernetes;
+mod pipes;
 mod slurm;
 mod ssh;
 
@@ -10,6 +12,7 @@ use std::sync::mpsc::Sender;
 
 use proofmark_model::clean_excerpt;
 
+pub use kubernetes::{Kubernetes, KubernetesOptions, manifest};
 pub use slurm::{Slurm, SlurmOptions, allocation};
 pub use ssh::Ssh;
 

@@ -5,7 +5,7 @@ use proofmark_model::{NodeState, StripOutcome};
 use super::lookup::{Fleet, count};
 use super::words::{LEAST, in_state};
 
-/// What to do next, a sentence each.
+/// What to do next, a sentence each; nothing for a healthy fleet.
 pub fn next(fleet: &Fleet) -> Vec<String> {
     let report = fleet.report;
     let mut out = Vec::new();
@@ -27,10 +27,8 @@ pub fn next(fleet: &Fleet) -> Vec<String> {
     if report.groups.iter().any(|g| !g.comparable) {
         out.push(format!("To compare nodes, measure {LEAST} or more of a kind."));
     }
-    if out.is_empty() {
-        let why =
-            if report.nodes.is_empty() { "Measure the fleet again." } else { "Nothing to do." };
-        out.push(why.to_owned());
+    if report.nodes.is_empty() {
+        out.push("Measure the fleet again.".to_owned());
     }
     out
 }

@@ -1,6 +1,6 @@
 //! One screen, whatever the fleet's size: long texts are cut, long lists counted.
 
-use proofmark_model::{FleetReport, NodeState, Verdict};
+use proofmark_model::{FigureKind, FleetReport, NodeState, Verdict};
 
 use super::figures::Row;
 use super::lookup::Fleet;
@@ -28,7 +28,10 @@ pub fn terminal(report: &FleetReport, options: &Options) -> String {
     let view = View::new(&fleet);
     let mut page = Page::new(options);
     let head = head(&mut page, &view);
-    let next = page.cut(2, &format!("Next: {}", view.next.join(" ")), page.most(3));
+    let next = match view.next.as_slice() {
+        [] => String::new(),
+        next => page.cut(2, &format!("Next: {}", next.join(" ")), page.most(3)),
+    };
     let groups = groups(&page, &view.groups);
     // An empty line between each two parts.
     let taken = [&head, &next, &groups].map(|part| part.lines().count()).iter().sum::<usize>() + 4;
@@ -166,6 +169,15 @@ fn figures(page: &Page, rows: &[Row], room: usize) -> String {
     if rows.is_empty() { String::new() } else { part.out }
 }
 
+/// A title that fits, with its kind whole.
+fn fitted(title: &str) -> String {
+    let kinds = [FigureKind::Attainable, FigureKind::Delivered].map(FigureKind::as_str);
+    match title.rsplit_once(", ").filter(|(_, kind)| kinds.contains(kind)) {
+        Some((of, kind)) => format!("{}, {kind}", short(of, TITLE - kind.len() - 2)),
+        None => short(title, TITLE),
+    }
+}
+
 fn table(rows: &[Row]) -> Table {
     let several = rows.iter().any(|r| r.group != rows[0].group);
     let compared = rows.iter().any(|r| r.slowest.is_some());
@@ -176,7 +188,7 @@ fn table(rows: &[Row]) -> Table {
         Entry::from(slowest.map(|text| format!("{sign}{text}"))).coloured(r.color())
     };
     Columns::new("")
-        .column("figure", |r: &&Row| short(&r.title, TITLE))
+        .column("figure", |r: &&Row| fitted(&r.title))
         .keys()
         .when(several, |t| t.column("group", |r| group_name(r.group)).spare(2))
         .number("median", |r| r.median.clone())

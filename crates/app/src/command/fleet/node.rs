@@ -23,12 +23,16 @@ use crate::cli::FleetNodeArgs;
 use crate::core_dumps;
 use crate::error::Outcome;
 use crate::finish::tool;
+use crate::signals;
 
 /// How long a round may take to end once the launcher is gone.
 const GRACE: Duration = Duration::from_secs(5);
 
 pub fn run(args: &FleetNodeArgs) -> Result<Outcome> {
     core_dumps::turn_off();
+    if args.idle {
+        return idle();
+    }
     if args.copied {
         // Nothing stays here, however this ends.
         std::env::current_exe().and_then(fs::remove_file).context("cannot remove my own file")?;
@@ -46,6 +50,27 @@ pub fn run(args: &FleetNodeArgs) -> Result<Outcome> {
     };
     let measure = |order: &Order| measure(order, &node, &stop).map_err(|e| format!("{e:#}"));
     answer_orders((&node, tool()), io::stdin(), io::stdout(), measure, end)?;
+    Ok(Outcome::Done)
+}
+
+/// Waits in a pod until the process that kubectl started there has come and gone.
+fn idle() -> Result<Outcome> {
+    const EVERY: Duration = Duration::from_secs(1);
+    /// Looks without another process after which it ends: before one came, and afterwards.
+    const PATIENCE: [u32; 2] = [600, 3];
+    let stop = Stop::default();
+    let stopper = stop.clone();
+    // The first process of a container ignores signals that it does not handle.
+    signals::on_signals(move |signal| stopper.stop(signal)).context("cannot handle signals")?;
+    let (mut has_come, mut without) = (false, 0);
+    while without < PATIENCE[usize::from(has_come)] && stop.stopped_by().is_none() {
+        thread::sleep(EVERY);
+        let others = fs::read_dir("/proc").context("cannot list processes")?.flatten();
+        let others = others.filter_map(|e| e.file_name().to_str()?.parse::<u32>().ok());
+        let is_there = others.into_iter().any(|pid| pid != std::process::id());
+        has_come |= is_there;
+        without = if is_there { 0 } else { without + 1 };
+    }
     Ok(Outcome::Done)
 }
 

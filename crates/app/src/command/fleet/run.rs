@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
 use proofmark_engine::Stop;
-use proofmark_fleet::launch::{Launcher, Program, Slurm, SlurmOptions, Ssh, allocation};
+use proofmark_fleet::launch::{
+    Kubernetes, KubernetesOptions, Launcher, Program, Slurm, SlurmOptions, Ssh, allocation,
+    manifest,
+};
 use proofmark_fleet::{
     Fleet, FleetLog, Known, LARGEST_LIST, Patience, Task, Unfinished, measure, named_hosts,
 };
@@ -23,8 +26,10 @@ use crate::output::{named_folder, new_folder};
 use crate::signals;
 use crate::text::{print, say};
 
-/// Until all nodes have started; on top of it, that a round takes so many times its budget.
+/// Until all nodes have started, and more for each, since the program is copied to all of them.
 const START: Duration = Duration::from_secs(120);
+const START_S_A_NODE: f64 = 0.5;
+/// On top of it, a round takes so many times its budget.
 const TIMES: f64 = 4.0;
 /// A round without a budget of its own.
 const ROUND_S: f64 = 30.0;
@@ -43,10 +48,10 @@ pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
         return in_an_allocation(args, &task);
     }
     if args.dry_run {
-        return dry_run(args);
+        return dry_run(args, &task);
     }
     let (dir, begun) = folder(args)?;
-    let mut launcher = launcher(args)?;
+    let mut launcher = launcher(args, &task)?;
     let (plan, known, mut log) = match begun {
         true => {
             let lines = FleetLog::read(&dir).map_err(usage)?;
@@ -66,10 +71,11 @@ pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
     signals::on_signals(move |signal| stopper.stop(signal)).context("cannot handle signals")?;
     let round_s = task.budget_s.unwrap_or(ROUND_S);
     let round = START + Duration::from_secs_f64(TIMES * round_s);
+    let start = START + Duration::from_secs_f64(START_S_A_NODE * plan.nodes.len() as f64);
     let fleet = Fleet {
         plan: &plan,
         task,
-        patience: Patience { start: START, round },
+        patience: Patience { start, round },
         log: &mut log,
         known: &known,
         suspects: &|| {
@@ -124,11 +130,12 @@ fn program(args: &FleetRunArgs) -> Result<Program> {
     }
 }
 
-fn launcher(args: &FleetRunArgs) -> Result<Box<dyn Launcher>> {
+fn launcher(args: &FleetRunArgs, task: &Task) -> Result<Box<dyn Launcher>> {
     let program = program(args)?;
     Ok(match &args.ssh {
         Some(hosts) => Box::new(Ssh::new(hosts_of(hosts)?, &args.ssh_command, program)),
-        None => Box::new(Slurm::new(program).map_err(|e| anyhow!(e))?),
+        None if args.slurm => Box::new(Slurm::new(program).map_err(|e| anyhow!(e))?),
+        None => Box::new(Kubernetes::new(cluster(args, task)).map_err(|e| anyhow!(e))?),
     })
 }
 
@@ -187,15 +194,32 @@ fn same(begun: &FleetPlan, launcher: &dyn Launcher, args: &FleetRunArgs) -> Resu
     }
 }
 
-fn slurm(args: &FleetRunArgs, task: &Task) -> SlurmOptions {
+/// The longest time that both passes take.
+fn longest_s(args: &FleetRunArgs, task: &Task) -> f64 {
     let round_s = TIMES * task.budget_s.unwrap_or(ROUND_S);
-    let passes_s = 2.0 * f64::from(args.rounds) * round_s + 2.0 * START.as_secs_f64();
+    2.0 * f64::from(args.rounds) * round_s + 2.0 * START.as_secs_f64()
+}
+
+fn slurm(args: &FleetRunArgs, task: &Task) -> SlurmOptions {
     SlurmOptions {
         nodes: args.nodes,
         list: args.nodelist.clone(),
         partition: args.partition.clone(),
-        minutes: Some((passes_s / 60.0).ceil() as u32),
+        minutes: Some((longest_s(args, task) / 60.0).ceil() as u32),
         more: args.slurm_option.clone(),
+    }
+}
+
+fn cluster(args: &FleetRunArgs, task: &Task) -> KubernetesOptions {
+    KubernetesOptions {
+        command: args.kubectl.clone(),
+        image: args.image.clone().unwrap_or_default(),
+        nodes: args.nodes,
+        selector: args.selector.clone(),
+        namespace: args.namespace.clone(),
+        tolerations: args.toleration.clone(),
+        limit_s: longest_s(args, task).ceil() as u64,
+        start: START,
     }
 }
 
@@ -216,7 +240,12 @@ fn in_an_allocation(args: &FleetRunArgs, task: &Task) -> Result<Outcome> {
     Err(anyhow!("cannot run salloc: {error}"))
 }
 
-fn dry_run(args: &FleetRunArgs) -> Result<Outcome> {
-    print(&(launcher(args)?.commands().join("\n") + "\n"))?;
+fn dry_run(args: &FleetRunArgs, task: &Task) -> Result<Outcome> {
+    if args.kubernetes {
+        let job = manifest(&cluster(args, task), args.nodes.unwrap_or(1));
+        print(&(serde_json::to_string_pretty(&job)? + "\n"))?;
+        return Ok(Outcome::Done);
+    }
+    print(&(launcher(args, task)?.commands().join("\n") + "\n"))?;
     Ok(Outcome::Done)
 }

@@ -1,0 +1,381 @@
+//! A Job with one pod on each node, in which nothing runs but a wait; `kubectl exec` starts the program
+//! there and reaches its standard input and output. The user's own access to the cluster applies.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::Sender;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::pipes::Pipes;
+use super::{Event, Launcher, last_line, typed, words};
+use crate::protocol::Order;
+
+/// How often pods are looked at while they start.
+const EVERY: Duration = Duration::from_millis(500);
+/// Letters of a name in a cluster.
+const LONGEST_NAME: usize = 253;
+/// Where the program is in the image.
+const PROGRAM: &str = "/usr/bin/proofmark";
+
+/// What is asked of a cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KubernetesOptions {
+    /// kubectl with the user's own options.
+    pub command: String,
+    /// The image, as the cluster's nodes name it.
+    pub image: String,
+    /// Number of nodes; `None`: all that are ready and match the selector.
+    pub nodes: Option<u32>,
+    /// Labels of nodes, as `pool=gpu,zone=a`.
+    pub selector: Option<String>,
+    /// The namespace; `None`: that of the context.
+    pub namespace: Option<String>,
+    /// Taints that the pods tolerate, as `KEY`, `KEY=VALUE` or `KEY=VALUE:EFFECT`.
+    pub tolerations: Vec<String>,
+    /// The longest time of the pods, in seconds.
+    pub limit_s: u64,
+    /// How long pods may take to start.
+    pub start: Duration,
+}
+
+/// Reaches the pods of a Job.
+#[derive(Debug)]
+pub struct Kubernetes {
+    options: KubernetesOptions,
+    job: String,
+    /// The names of nodes.
+    nodes: Vec<String>,
+    /// Theirs, in the same order.
+    pods: Vec<String>,
+    pipes: Pipes,
+}
+
+impl Kubernetes {
+    /// Makes the Job and waits until its pods run, or the time is over: what does not run then is a
+    /// node that cannot be reached.
+    pub fn new(options: KubernetesOptions) -> Result<Self, String> {
+        let wanted = wanted(&options)?;
+        let made =
+            ask(&options, &["create", "-f", "-", "-o", "json"], Some(&manifest(&options, wanted)))?;
+        let job = name_in(&made["metadata"]["name"]).ok_or("kubectl names no job")?;
+        let mut this =
+            Self { options, job, nodes: Vec::new(), pods: Vec::new(), pipes: Pipes::default() };
+        let begun = Instant::now();
+        loop {
+            let running = this.look()?;
+            if running >= wanted as usize || begun.elapsed() > this.options.start {
+                break;
+            }
+            thread::sleep(EVERY);
+        }
+        match this.nodes.len() {
+            0 => Err(format!("the job {} has no pod", this.job)),
+            n => {
+                for missing in n..wanted as usize {
+                    this.nodes.push(format!("pod-{}-of-{wanted}", missing + 1));
+                    this.pods.push(String::new());
+                }
+                Ok(this)
+            }
+        }
+    }
+
+    /// The pods as they are now; how many run.
+    fn look(&mut self) -> Result<usize, String> {
+        let selector = format!("job-name={}", self.job);
+        let found = ask(&self.options, &["get", "pods", "-l", &selector, "-o", "json"], None)?;
+        let pods = found["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let mut all: Vec<(String, String, bool)> = pods
+            .iter()
+            .filter_map(|pod| {
+                let name = name_in(&pod["metadata"]["name"])?;
+                let node = name_in(&pod["spec"]["nodeName"]).unwrap_or_else(|| name.clone());
+                Some((node, name, pod["status"]["phase"] == "Running"))
+            })
+            .collect();
+        all.sort();
+        let running = all.iter().filter(|(_, _, runs)| *runs).count();
+        (self.nodes, self.pods) = all.into_iter().map(|(node, pod, _)| (node, pod)).unzip();
+        Ok(running)
+    }
+
+    fn command(&self, node: &str, pod: &str) -> Vec<String> {
+        let mut all = kubectl(&self.options);
+        all.extend(words(&["exec", "-i", pod, "--", PROGRAM, "fleet", "node", "--name", node]));
+        all
+    }
+}
+
+impl Launcher for Kubernetes {
+    fn name(&self) -> &'static str {
+        "kubernetes"
+    }
+
+    fn nodes(&self) -> &[String] {
+        &self.nodes
+    }
+
+    fn commands(&self) -> Vec<String> {
+        let each = self.nodes.iter().zip(&self.pods);
+        each.map(|(node, pod)| typed(&self.command(node, pod))).collect()
+    }
+
+    fn start(&mut self, events: Sender<Event>) -> Result<(), String> {
+        for (node, pod) in self.nodes.clone().into_iter().zip(self.pods.clone()) {
+            if pod.is_empty() {
+                let reason = "the cluster made no pod for it".to_owned();
+                let _ = events.send(Event::Ended { node, reason });
+                continue;
+            }
+            let command = self.command(&node, &pod);
+            self.pipes.start(&node, &command, None, &events, how_it_ended)?;
+        }
+        Ok(())
+    }
+
+    fn order(&mut self, order: &Order) {
+        self.pipes.order(order);
+    }
+
+    fn end(&mut self, node: &str) {
+        self.pipes.end(node);
+    }
+}
+
+impl Drop for Kubernetes {
+    fn drop(&mut self) {
+        self.pipes = Pipes::default();
+        let delete = ["delete", "job", &self.job, "--wait=false"];
+        let mut command = kubectl(&self.options);
+        command.extend(words(&delete));
+        // Pods end by themselves, too, some seconds after the program in them.
+        let _ = Command::new(&command[0]).args(&command[1..]).output();
+    }
+}
+
+fn kubectl(options: &KubernetesOptions) -> Vec<String> {
+    let mut all: Vec<String> = options.command.split_whitespace().map(str::to_owned).collect();
+    all.extend(options.namespace.iter().map(|name| format!("--namespace={name}")));
+    all
+}
+
+/// What kubectl answers, as JSON.
+fn ask(
+    options: &KubernetesOptions,
+    arguments: &[&str],
+    input: Option<&Value>,
+) -> Result<Value, String> {
+    let mut command = kubectl(options);
+    command.extend(words(arguments));
+    let (program, rest) = command.split_first().ok_or("no kubectl is given")?;
+    let fault = |e: &dyn std::fmt::Display| format!("{program} {}: {e}", arguments[0]);
+    let mut child = Command::new(program)
+        .args(rest)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|e| format!("cannot run {program}: {e}"))?;
+    let to = child.stdin.take();
+    if let (Some(mut to), Some(input)) = (to, input) {
+        to.write_all(input.to_string().as_bytes()).map_err(|e| fault(&e))?;
+    }
+    let output = child.wait_with_output().map_err(|e| fault(&e))?;
+    if !output.status.success() {
+        return Err(fault(&last_line(&output.stderr).unwrap_or_else(|| "it failed".to_owned())));
+    }
+    serde_json::from_slice(&output.stdout).map_err(|e| fault(&e))
+}
+
+/// A name that can be an argument and a part of a report.
+fn name_in(value: &Value) -> Option<String> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || ".-".contains(c);
+    let name = value.as_str()?;
+    let sound = (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(fits);
+    (sound && !name.starts_with('-')).then(|| name.to_owned())
+}
+
+/// How many pods there should be.
+fn wanted(options: &KubernetesOptions) -> Result<u32, String> {
+    if let Some(nodes) = options.nodes {
+        return Ok(nodes);
+    }
+    let selector = options.selector.clone().unwrap_or_default();
+    let found = ask(options, &["get", "nodes", "-l", &selector, "-o", "json"], None)?;
+    let nodes = found["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let is_ready = |node: &&Value| {
+        let conditions = node["status"]["conditions"].as_array().into_iter().flatten();
+        let mut ready = conditions.filter(|c| c["type"] == "Ready" && c["status"] == "True");
+        node["spec"]["unschedulable"] != true && ready.next().is_some()
+    };
+    match nodes.iter().filter(is_ready).count() {
+        0 => Err("no node is ready; name their number with -N".to_owned()),
+        n => u32::try_from(n).map_err(|_| "too many nodes".to_owned()),
+    }
+}
+
+/// The Job: a pod on each of so many nodes, which waits.
+pub fn manifest(options: &KubernetesOptions, nodes: u32) -> Value {
+    let label = json!({ "app.kubernetes.io/name": "proofmark-fleet" });
+    let apart = json!({ "podAntiAffinity": { "requiredDuringSchedulingIgnoredDuringExecution": [{
+        "labelSelector": { "matchLabels": label },
+        "topologyKey": "kubernetes.io/hostname",
+    }] } });
+    let selector: serde_json::Map<String, Value> = options
+        .selector
+        .iter()
+        .flat_map(|all| all.split(','))
+        .filter_map(|one| one.split_once('='))
+        .map(|(name, value)| (name.to_owned(), json!(value)))
+        .collect();
+    let tolerations: Vec<Value> = options.tolerations.iter().map(|t| toleration(t)).collect();
+    let container = json!({
+        "name": "proofmark",
+        "image": options.image,
+        "args": ["fleet", "node", "--idle"],
+        "volumeMounts": [{ "name": "tmp", "mountPath": "/tmp" }],
+    });
+    json!({
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": { "generateName": "proofmark-fleet-", "labels": label },
+        "spec": {
+            "parallelism": nodes,
+            "completions": nodes,
+            "backoffLimit": 0,
+            "activeDeadlineSeconds": options.limit_s,
+            "ttlSecondsAfterFinished": 600,
+            "template": {
+                "metadata": { "labels": label },
+                "spec": {
+                    "restartPolicy": "Never",
+                    "terminationGracePeriodSeconds": 1,
+                    "automountServiceAccountToken": false,
+                    "affinity": apart,
+                    "nodeSelector": selector,
+                    "tolerations": tolerations,
+                    "containers": [container],
+                    // On the node's disk: the image's own folders are an overlay.
+                    "volumes": [{ "name": "tmp", "emptyDir": {} }],
+                },
+            },
+        },
+    })
+}
+
+fn toleration(text: &str) -> Value {
+    let (pair, effect) = text.split_once(':').map_or((text, None), |(p, e)| (p, Some(e)));
+    let mut toleration = match pair.split_once('=') {
+        Some((key, value)) => json!({ "key": key, "operator": "Equal", "value": value }),
+        None => json!({ "key": pair, "operator": "Exists" }),
+    };
+    if let Some(effect) = effect {
+        toleration["effect"] = json!(effect);
+    }
+    toleration
+}
+
+fn how_it_ended(status: Option<i32>) -> String {
+    match status {
+        Some(0) => "its process ended".to_owned(),
+        Some(status) => format!("kubectl exec ended with status {status}"),
+        None => "kubectl exec was killed".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    fn options(command: &str) -> KubernetesOptions {
+        KubernetesOptions {
+            command: command.to_owned(),
+            image: "registry.example/proofmark:0.2.0".to_owned(),
+            nodes: None,
+            selector: Some("pool=gpu,zone=a".to_owned()),
+            namespace: Some("bench".to_owned()),
+            tolerations: vec!["dedicated=gpu:NoSchedule".to_owned(), "spot".to_owned()],
+            limit_s: 900,
+            start: Duration::from_millis(100),
+        }
+    }
+
+    #[test]
+    fn a_pod_waits_on_each_node() {
+        let made = manifest(&options("kubectl"), 4);
+        let spec = &made["spec"]["template"]["spec"];
+        assert_eq!(
+            (&made["spec"]["parallelism"], &made["spec"]["completions"]),
+            (&json!(4), &json!(4))
+        );
+        assert_eq!(spec["nodeSelector"], json!({ "pool": "gpu", "zone": "a" }));
+        let tolerations = json!([
+            { "key": "dedicated", "operator": "Equal", "value": "gpu", "effect": "NoSchedule" },
+            { "key": "spot", "operator": "Exists" },
+        ]);
+        assert_eq!(spec["tolerations"], tolerations);
+        let one_a_node = &spec["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+            [0];
+        assert_eq!(one_a_node["topologyKey"], "kubernetes.io/hostname");
+        assert_eq!(
+            one_a_node["labelSelector"]["matchLabels"],
+            made["spec"]["template"]["metadata"]["labels"]
+        );
+    }
+
+    /// A kubectl that answers as the API of a cluster does: of three nodes one is cordoned, and of two
+    /// pods one is not scheduled.
+    const KUBECTL: &str = r#"#!/bin/sh
+[ "$1" = --namespace=bench ] || exit 9
+shift
+echo "$@" >>"$(dirname "$0")/asked"
+case $1 in
+get) case $2 in
+  nodes) echo '{"items":[
+    {"metadata":{"name":"a"},"spec":{},"status":{"conditions":[{"type":"Ready","status":"True"}]}},
+    {"metadata":{"name":"b"},"spec":{"unschedulable":true},"status":{"conditions":[{"type":"Ready","status":"True"}]}},
+    {"metadata":{"name":"c"},"spec":{},"status":{"conditions":[{"type":"Ready","status":"True"}]}}]}' ;;
+  pods) echo '{"items":[
+    {"metadata":{"name":"j-x"},"spec":{"nodeName":"c"},"status":{"phase":"Running"}},
+    {"metadata":{"name":"j-y"},"spec":{},"status":{"phase":"Pending"}},
+    {"metadata":{"name":"-o=x"},"spec":{},"status":{"phase":"Running"}}]}' ;;
+  esac ;;
+create) cat >/dev/null; echo '{"metadata":{"name":"j"}}' ;;
+exec) [ "$3" = j-x ] || { echo "error: pod j-y is not running" >&2; exit 1; }; echo hello ;;
+delete) ;;
+esac
+"#;
+
+    #[test]
+    fn a_cluster_is_asked_for_pods_and_gives_them_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("kubectl");
+        std::fs::write(&path, KUBECTL).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let mut cluster = Kubernetes::new(options(&path.display().to_string())).unwrap();
+        assert_eq!(cluster.nodes(), ["c", "j-y"]);
+        let (to, events) = std::sync::mpsc::channel();
+        cluster.start(to).unwrap();
+        let mut said = Vec::new();
+        for _ in 0..3 {
+            said.push(match proofmark_testing::recv("an event", &events) {
+                Event::Said { node, line } => {
+                    format!("{node} {}", String::from_utf8(line).unwrap())
+                }
+                Event::Ended { node, reason } => format!("{node} {reason}"),
+            });
+        }
+        said.sort();
+        let lost = "j-y kubectl exec ended with status 1: error: pod j-y is not running";
+        assert_eq!(said, ["c hello", "c its process ended", lost]);
+        drop(cluster);
+        let asked = std::fs::read_to_string(folder.path().join("asked")).unwrap();
+        assert!(asked.contains("exec -i j-x -- /usr/bin/proofmark fleet node --name c"), "{asked}");
+        assert!(asked.ends_with("delete job j --wait=false\n"), "{asked}");
+    }
+}
