@@ -4,11 +4,15 @@
 use std::io::{self, BufReader, Read, Write};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
+use std::time::Duration;
 
 use proofmark_model::{NodeRound, Tool};
 
 use crate::lines::next_line;
 use crate::protocol::{Answer, LONGEST_ANSWER, Order};
+
+/// A node that hears nothing for so long is alone.
+const SILENCE: Duration = Duration::from_secs(300);
 
 /// Answers the orders of `input` for a node until it ends, and calls `end` then, from a thread of its
 /// own, while a round may still be measured.
@@ -20,10 +24,12 @@ pub fn answer_orders(
     end: impl FnOnce() + Send + 'static,
 ) -> io::Result<()> {
     say(&mut output, &Answer::hello(node, tool))?;
-    for order in orders(input, end) {
-        if !order.nodes.iter().any(|name| name == node) {
+    let orders = orders(input, end);
+    // A launcher that lost its network does not end the input.
+    while let Ok(heard) = orders.recv_timeout(SILENCE) {
+        let Some(order) = heard.filter(|order| order.nodes.iter().any(|name| name == node)) else {
             continue;
-        }
+        };
         let answer = match measure(&order) {
             Ok(round) => Answer::Round(Box::new(round)),
             Err(reason) => Answer::Failed { pass: order.pass, round: order.round, reason },
@@ -42,16 +48,23 @@ fn say(output: &mut impl Write, answer: &Answer) -> io::Result<()> {
 fn orders(
     input: impl Read + Send + 'static,
     end: impl FnOnce() + Send + 'static,
-) -> Receiver<Order> {
+) -> Receiver<Option<Order>> {
     let (to, orders) = channel();
     thread::spawn(move || {
         let mut input = BufReader::new(input);
         while let Ok(Some(line)) = next_line(&mut input, LONGEST_ANSWER) {
-            let order = serde_json::from_slice(&line).ok();
-            if order.is_none_or(|order: Order| to.send(order).is_err()) {
+            let order = match line.as_slice() {
+                [] => None,
+                line => match serde_json::from_slice::<Order>(line) {
+                    Ok(order) => Some(order),
+                    Err(_) => break,
+                },
+            };
+            if to.send(order).is_err() {
                 break;
             }
         }
+        drop(to);
         end();
     });
     orders

@@ -2,7 +2,7 @@
 //! more, beside some of their group that do not.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use proofmark_model::{FleetLine, FleetPlan, NodeFailure, NodeRound, Pass, clean_excerpt};
@@ -10,6 +10,11 @@ use proofmark_model::{FleetLine, FleetPlan, NodeFailure, NodeRound, Pass, clean_
 use crate::launch::{Event, Launcher};
 use crate::log::{FleetLog, Known, rounds_done};
 use crate::protocol::{Answer, Lines, Order, Task};
+
+/// Lines of nodes that wait to be read.
+const QUEUE: usize = 8192;
+/// How often nodes are told that the launcher is there.
+const WAKE: Duration = Duration::from_secs(60);
 
 /// How long nodes are waited for.
 #[derive(Debug, Clone, Copy)]
@@ -58,10 +63,10 @@ impl From<std::io::Error> for Unfinished {
 
 /// Measures a fleet.
 pub fn measure(fleet: Fleet, launcher: &mut dyn Launcher) -> Result<(), Unfinished> {
-    let (to, events) = channel();
+    let (to, events) = sync_channel(QUEUE);
     launcher.start(to).map_err(Unfinished::Failed)?;
-    let mut asking =
-        Asking { fleet, launcher, events, heard: BTreeMap::new(), gone: BTreeSet::new() };
+    let (heard, gone, woken) = (BTreeMap::new(), BTreeSet::new(), Instant::now());
+    let mut asking = Asking { fleet, launcher, events, heard, gone, woken };
     let all = asking.fleet.plan.nodes.clone();
     asking.begin(&all)?;
     asking.pass(Pass::First, &all)?;
@@ -81,6 +86,8 @@ struct Asking<'a> {
     heard: BTreeMap<String, Lines>,
     /// Who is asked no more.
     gone: BTreeSet<String>,
+    /// When nodes were told last that the launcher is there.
+    woken: Instant,
 }
 
 /// Which round of which pass.
@@ -97,7 +104,7 @@ impl Asking<'_> {
         let limit = self.fleet.patience.start;
         let begun = Instant::now();
         // Nobody has been asked anything: who fails here fails in the first round that is to come.
-        let when = (Pass::First, 1);
+        let when = self.to_come(nodes);
         while !waiting.is_empty() {
             let Some(event) = self.next(begun, limit)? else { break };
             match self.understand(event) {
@@ -120,6 +127,15 @@ impl Asking<'_> {
         Ok(())
     }
 
+    /// The first round that is not known from before.
+    fn to_come(&self, nodes: &[String]) -> When {
+        let rounds = self.fleet.plan.rounds;
+        match rounds_done(self.fleet.known, Pass::First, nodes, rounds) {
+            done if done < rounds => (Pass::First, done + 1),
+            _ => (Pass::Again, 1),
+        }
+    }
+
     /// All rounds of a pass that are not known from before.
     fn pass(&mut self, pass: Pass, nodes: &[String]) -> Result<(), Unfinished> {
         let rounds = self.fleet.plan.rounds;
@@ -130,13 +146,7 @@ impl Asking<'_> {
             if here.is_empty() {
                 return Ok(());
             }
-            let at_once = self.fleet.plan.at_once.map_or(usize::MAX, |n| n.max(1) as usize);
-            // Every second round from the other end, so that drift affects all alike.
-            let mut batches: Vec<&[String]> = here.chunks(at_once).collect();
-            if round % 2 == 0 {
-                batches.reverse();
-            }
-            for batch in batches {
+            for batch in &batches(here.clone(), self.fleet.plan.at_once, round) {
                 self.ask((pass, round), batch)?;
             }
             let left = here.iter().filter(|node| !self.gone.contains(*node)).count();
@@ -163,6 +173,11 @@ impl Asking<'_> {
                     (node, answer)
                 }
             };
+            let unasked = || Err(("it answers without being asked".to_owned(), true));
+            let answer = match answer {
+                Ok(Some(_)) | Err((_, false)) if !waiting.contains(&node) => unasked(),
+                answer => answer,
+            };
             match answer {
                 Ok(None) => continue, // To a round that was given up.
                 Ok(Some(round)) => self.keep(FleetLine::Round(round))?,
@@ -178,11 +193,19 @@ impl Asking<'_> {
     }
 
     /// The next event within `limit` of a moment.
-    fn next(&self, begun: Instant, limit: Duration) -> Result<Option<Event>, Unfinished> {
+    fn next(&mut self, begun: Instant, limit: Duration) -> Result<Option<Event>, Unfinished> {
         const STEP: Duration = Duration::from_millis(100);
         loop {
             if (self.fleet.stopped)() {
                 return Err(Unfinished::Stopped);
+            }
+            if self.woken.elapsed() > WAKE {
+                self.launcher.wake();
+                self.woken = Instant::now();
+            }
+            // What has come in time counts, however late it is read.
+            if let Ok(event) = self.events.try_recv() {
+                return Ok(Some(event));
             }
             let left = limit.saturating_sub(begun.elapsed());
             if left.is_zero() {
@@ -247,6 +270,20 @@ impl Asking<'_> {
     fn keep(&mut self, line: FleetLine) -> Result<(), Unfinished> {
         Ok(self.fleet.log.append(&line)?)
     }
+}
+
+/// The nodes of a round that measure at the same time, by turns: as many each time as possible, and
+/// with others in each round.
+fn batches(mut nodes: Vec<String>, at_once: Option<u32>, round: u32) -> Vec<Vec<String>> {
+    let at_once = at_once.map_or(usize::MAX, |n| n.max(1) as usize);
+    let count = nodes.len().div_ceil(at_once).max(1);
+    let by = round as usize % nodes.len().max(1);
+    nodes.rotate_left(by);
+    if count > 1 && round.is_multiple_of(2) {
+        nodes.reverse();
+    }
+    let size = nodes.len().div_ceil(count).max(1);
+    nodes.chunks(size).map(<[String]>::to_vec).collect()
 }
 
 /// What a node's line means.

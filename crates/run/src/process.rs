@@ -210,8 +210,11 @@ fn text(reader: Option<JoinHandle<String>>) -> String {
 /// This program's own file, which its children run; without /proc, by the path that the kernel ran: the name by which it was called may
 /// be that of another file in the current folder.
 pub fn own_program() -> Result<PathBuf, RunError> {
-    // A program that was removed still runs, and can be run again.
-    let there = |path: PathBuf| if path.exists() { path } else { PathBuf::from("/proc/self/exe") };
+    // A program that was removed still runs, and can be run again; not what others put in its place.
+    let there = |path: PathBuf| match path.as_os_str().as_bytes().ends_with(b" (deleted)") {
+        true => PathBuf::from("/proc/self/exe"),
+        false => path,
+    };
     std::env::current_exe().map(there).or_else(|e| {
         let run = OsStr::from_bytes(rustix::param::linux_execfn().to_bytes());
         let what = format!("cannot find this program's own file ({e}); call it by its path");

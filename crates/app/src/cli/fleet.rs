@@ -76,9 +76,13 @@ pub struct FleetRunArgs {
     /// file; its network workloads are left out
     #[arg(long, value_name = "NAME|FILE", default_value = "screen")]
     pub profile: String,
-    /// Time limit of all rounds: each is made shorter, none is left out
+    /// Time limit of the first pass where all nodes measure at once: rounds are made shorter, none is
+    /// left out
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub budget: Option<Duration>,
+    /// Time limit until all nodes have started [default: 2m, and 1s for each node]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub start_limit: Option<Duration>,
     /// Nodes that measure at the same time [default: all]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
     pub at_once: Option<u32>,

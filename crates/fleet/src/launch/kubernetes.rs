@@ -3,7 +3,7 @@
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -123,7 +123,7 @@ impl Launcher for Kubernetes {
         each.map(|(node, pod)| typed(&self.command(node, pod))).collect()
     }
 
-    fn start(&mut self, events: Sender<Event>) -> Result<(), String> {
+    fn start(&mut self, events: SyncSender<Event>) -> Result<(), String> {
         for (node, pod) in self.nodes.clone().into_iter().zip(self.pods.clone()) {
             if pod.is_empty() {
                 let reason = "the cluster made no pod for it".to_owned();
@@ -138,6 +138,10 @@ impl Launcher for Kubernetes {
 
     fn order(&mut self, order: &Order) {
         self.pipes.order(order);
+    }
+
+    fn wake(&mut self) {
+        self.pipes.wake();
     }
 
     fn end(&mut self, node: &str) {
@@ -359,7 +363,7 @@ esac
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
         let mut cluster = Kubernetes::new(options(&path.display().to_string())).unwrap();
         assert_eq!(cluster.nodes(), ["c", "j-y"]);
-        let (to, events) = std::sync::mpsc::channel();
+        let (to, events) = std::sync::mpsc::sync_channel(9);
         cluster.start(to).unwrap();
         let mut said = Vec::new();
         for _ in 0..3 {

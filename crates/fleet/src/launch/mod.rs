@@ -8,7 +8,7 @@ mod slurm;
 mod ssh;
 
 use std::path::PathBuf;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 
 use proofmark_model::clean_excerpt;
 
@@ -49,10 +49,13 @@ pub trait Launcher {
     fn commands(&self) -> Vec<String>;
 
     /// Starts the process of every node. What they say goes to `events`.
-    fn start(&mut self, events: Sender<Event>) -> Result<(), String>;
+    fn start(&mut self, events: SyncSender<Event>) -> Result<(), String>;
 
     /// Passes an order on to the nodes that it names.
     fn order(&mut self, order: &Order);
+
+    /// Sends an empty line to every node: one that hears nothing for long ends by itself.
+    fn wake(&mut self);
 
     /// Ends the process of a node, of which nothing more is wanted.
     fn end(&mut self, node: &str);

@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{self, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,9 @@ use crate::lines::next_line;
 use crate::protocol::{LONGEST_LINE, Order};
 
 /// How long nodes may take to end.
-const GRACE: Duration = Duration::from_secs(5);
+const GRACE: Duration = Duration::from_secs(8);
+/// How often it is looked whether a process has ended.
+const STEP: Duration = Duration::from_millis(20);
 /// Bytes of a process's last words that are read.
 const WORDS: u64 = 64 << 10;
 
@@ -40,7 +42,7 @@ impl Pipes {
         node: &str,
         command: &[String],
         first: Option<PathBuf>,
-        events: &Sender<Event>,
+        events: &SyncSender<Event>,
         how_it_ended: fn(Option<i32>) -> String,
     ) -> Result<(), String> {
         let (program, arguments) = command.split_first().ok_or("no command is given")?;
@@ -55,29 +57,45 @@ impl Pipes {
         let errors = child.stderr.take();
         let process = Arc::new(Mutex::new(child));
         let (to, orders) = channel();
-        thread::spawn(move || input.map(|input| feed(input, first.as_deref(), &orders)));
+        let cannot = |e: io::Error| format!("cannot start a thread for {node}: {e}");
+        let feeder = move || input.map(|input| feed(input, first.as_deref(), &orders));
+        thread::Builder::new().spawn(feeder).map_err(cannot)?;
         let (name, events, ended) = (node.to_owned(), events.clone(), Arc::clone(&process));
-        thread::spawn(move || {
+        let listener = move || {
             if let Some(output) = output {
                 listen(&name, output, &events);
             }
             let mut last = Vec::new();
             let _ = errors.map(|errors| errors.take(WORDS).read_to_end(&mut last));
-            let status = ended.lock().map(|mut child| child.wait());
-            let how = how_it_ended(status.ok().and_then(Result::ok).and_then(|s| s.code()));
+            let how = how_it_ended(status(&ended));
             let reason = last_line(&last).map_or(how.clone(), |last| format!("{how}: {last}"));
             let _ = events.send(Event::Ended { node: name, reason });
-        });
+        };
+        thread::Builder::new().spawn(listener).map_err(cannot)?;
         self.links.insert(node.to_owned(), Link { orders: Some(to), process });
         Ok(())
     }
 
     /// Passes an order on to the nodes that it names.
     pub(super) fn order(&self, order: &Order) {
-        let Ok(mut line) = serde_json::to_vec(order) else { return };
-        line.push(b'\n');
-        let links = order.nodes.iter().filter_map(|node| self.links.get(node)?.orders.as_ref());
-        links.for_each(|orders| drop(orders.send(line.clone())));
+        for node in &order.nodes {
+            let Some(orders) = self.links.get(node).and_then(|link| link.orders.as_ref()) else {
+                continue;
+            };
+            let Ok(mut line) =
+                serde_json::to_vec(&Order { nodes: vec![node.clone()], ..order.clone() })
+            else {
+                continue;
+            };
+            line.push(b'\n');
+            let _ = orders.send(line);
+        }
+    }
+
+    /// Sends an empty line to every node.
+    pub(super) fn wake(&self) {
+        let orders = self.links.values().filter_map(|link| link.orders.as_ref());
+        orders.for_each(|orders| drop(orders.send(b"\n".to_vec())));
     }
 
     /// Ends the process of a node at once.
@@ -88,16 +106,25 @@ impl Pipes {
     }
 }
 
+/// How a process ended, once it has; nobody is kept from killing it meanwhile.
+fn status(process: &Mutex<Child>) -> Option<i32> {
+    loop {
+        let seen = process.lock().unwrap_or_else(PoisonError::into_inner).try_wait();
+        match seen {
+            Ok(None) => thread::sleep(STEP),
+            ended => return ended.ok().flatten()?.code(),
+        }
+    }
+}
+
 impl Link {
     fn kill(&self) {
-        // Who waits for it holds the lock, and it has ended its output then.
-        if let Ok(mut child) = self.process.try_lock() {
-            let _ = child.kill();
-        }
+        let _ = self.process.lock().unwrap_or_else(PoisonError::into_inner).kill();
     }
 
     fn is_over(&self) -> bool {
-        self.process.try_lock().is_ok_and(|mut child| matches!(child.try_wait(), Ok(Some(_))))
+        let mut child = self.process.lock().unwrap_or_else(PoisonError::into_inner);
+        !matches!(child.try_wait(), Ok(None))
     }
 }
 
@@ -107,7 +134,7 @@ impl Drop for Pipes {
         self.links.values_mut().for_each(|link| link.orders = None);
         let begun = Instant::now();
         while begun.elapsed() < GRACE && !self.links.values().all(Link::is_over) {
-            thread::sleep(Duration::from_millis(20));
+            thread::sleep(STEP);
         }
         self.links.values().for_each(Link::kill);
     }
@@ -122,7 +149,7 @@ fn feed(mut input: ChildStdin, first: Option<&Path>, orders: &Receiver<Vec<u8>>)
 }
 
 /// Hands on what a node says.
-fn listen(node: &str, output: ChildStdout, events: &Sender<Event>) {
+fn listen(node: &str, output: ChildStdout, events: &SyncSender<Event>) {
     let mut output = BufReader::new(output);
     while let Ok(Some(line)) = next_line(&mut output, LONGEST_LINE) {
         if events.send(Event::Said { node: node.to_owned(), line }).is_err() {

@@ -4,18 +4,19 @@
 use std::collections::BTreeMap;
 use std::io::{BufReader, Read, Write as _};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Sender, SyncSender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use proofmark_model::clean_excerpt;
 
 use super::{Event, Launcher, Program, last_line, typed, words};
+use crate::hosts::named_hosts;
 use crate::lines::next_line;
 use crate::protocol::{LONGEST_LINE, Order};
 
 /// How long nodes may take to end.
-const GRACE: Duration = Duration::from_secs(5);
+const GRACE: Duration = Duration::from_secs(8);
 
 /// What is asked of Slurm.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -49,6 +50,8 @@ pub fn allocation(options: &SlurmOptions, command: &[String]) -> Vec<String> {
 pub struct Slurm {
     nodes: Vec<String>,
     program: Program,
+    /// Where the program is on a node.
+    there: String,
     srun: Option<Child>,
     orders: Option<Sender<Vec<u8>>>,
 }
@@ -65,32 +68,68 @@ impl Slurm {
             let why = clean_excerpt(String::from_utf8_lossy(&output.stderr).trim(), 200);
             return Err(format!("scontrol names no nodes: {why}"));
         }
-        Ok(Self { nodes, program, srun: None, orders: None })
+        let there = match &program {
+            Program::Installed(path) => path.clone(),
+            // The file that other processes of the system call so is another one.
+            Program::Copied(path) if path.starts_with("/proc") => {
+                return Err("this program's own file was removed".to_owned());
+            }
+            Program::Copied(_) => format!("/tmp/proofmark-{}", unguessable()?),
+        };
+        Ok(Self { nodes, program, there, srun: None, orders: None })
     }
 
     fn copy(&self) -> Option<Vec<String>> {
         let Program::Copied(path) = &self.program else { return None };
-        let there = self.there();
-        Some(words(&["sbcast", "--force", &path.to_string_lossy(), &there]))
+        Some(words(&["sbcast", &path.to_string_lossy(), &self.there]))
     }
 
-    /// Where the program is on a node.
-    fn there(&self) -> String {
-        match &self.program {
-            Program::Installed(path) => path.clone(),
-            Program::Copied(_) => format!("/tmp/proofmark-{}", std::process::id()),
-        }
+    /// A command on all nodes, one task each, whatever the allocation was made for.
+    fn on_all(&self, more: &[&str], command: &[&str]) -> Vec<String> {
+        let mut all = words(&["srun", "--ntasks-per-node=1", "--overlap", "--mpi=none"]);
+        all.extend(words(&["--cpu-bind=none", "--kill-on-bad-exit=0", "--no-kill", "--wait=0"]));
+        let nodes = self.nodes.len();
+        all.extend([format!("--nodes={nodes}"), format!("--ntasks={nodes}")]);
+        all.extend(words(more));
+        all.extend(words(command));
+        all
     }
 
     fn run(&self) -> Vec<String> {
-        let mut all =
-            words(&["srun", "--ntasks-per-node=1", "--input=all", "--kill-on-bad-exit=0"]);
-        all.extend(words(&["--no-kill", "--wait=0", "--mpi=none", "--label"]));
-        all.push(format!("--nodes={}", self.nodes.len()));
-        all.extend([self.there(), "fleet".to_owned(), "node".to_owned()]);
-        all.extend(self.copy().map(|_| "--copied".to_owned()));
-        all
+        let command = [&self.there, "fleet", "node", "--copied"];
+        let is_copied = matches!(self.program, Program::Copied(_));
+        self.on_all(&["--input=all", "--label"], &command[..if is_copied { 4 } else { 3 }])
     }
+
+    /// Removes copies that no task removed, since it never started.
+    fn remove_copies(&self) {
+        if !matches!(self.program, Program::Copied(_)) {
+            return;
+        }
+        let remove = self.on_all(&[], &["rm", "-f", &self.there]);
+        let mut command = Command::new(&remove[0]);
+        command.args(&remove[1..]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        if let Ok(mut child) = command.spawn() {
+            end_within(GRACE, &mut child);
+        }
+    }
+}
+
+/// A name that nobody can have taken.
+fn unguessable() -> Result<String, String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|e| format!("no random numbers: {e}"))?;
+    Ok(bytes.iter().map(|b| format!("{b:02x}")).collect())
+}
+
+/// Waits for the end of a process, and ends it then.
+fn end_within(limit: Duration, child: &mut Child) {
+    let begun = Instant::now();
+    while begun.elapsed() < limit && matches!(child.try_wait(), Ok(None)) {
+        thread::sleep(Duration::from_millis(20));
+    }
+    let _ = child.kill();
+    let _ = child.wait();
 }
 
 impl Launcher for Slurm {
@@ -106,7 +145,7 @@ impl Launcher for Slurm {
         self.copy().into_iter().chain([self.run()]).map(|words| typed(&words)).collect()
     }
 
-    fn start(&mut self, events: Sender<Event>) -> Result<(), String> {
+    fn start(&mut self, events: SyncSender<Event>) -> Result<(), String> {
         if let Some(copy) = self.copy() {
             let output = Command::new(&copy[0]).args(&copy[1..]).stdin(Stdio::null()).output();
             let output = output.map_err(|e| format!("cannot run sbcast: {e}"))?;
@@ -152,6 +191,12 @@ impl Launcher for Slurm {
         }
     }
 
+    fn wake(&mut self) {
+        if let Some(orders) = &self.orders {
+            let _ = orders.send(b"\n".to_vec());
+        }
+    }
+
     /// Its task ends with all others.
     fn end(&mut self, _: &str) {}
 }
@@ -159,13 +204,10 @@ impl Launcher for Slurm {
 impl Drop for Slurm {
     fn drop(&mut self) {
         self.orders = None;
-        let Some(srun) = &mut self.srun else { return };
-        let begun = Instant::now();
-        while begun.elapsed() < GRACE && matches!(srun.try_wait(), Ok(None)) {
-            thread::sleep(Duration::from_millis(20));
+        if let Some(srun) = &mut self.srun {
+            end_within(GRACE, srun);
+            self.remove_copies();
         }
-        let _ = srun.kill();
-        let _ = srun.wait();
     }
 }
 
@@ -178,7 +220,7 @@ fn labelled<'a>(line: &'a [u8], nodes: &[String]) -> Option<(String, &'a [u8])> 
 }
 
 /// Hands on what tasks say.
-fn read_answers(output: impl Read, nodes: &[String], events: &Sender<Event>) {
+fn read_answers(output: impl Read, nodes: &[String], events: &SyncSender<Event>) {
     let mut output = BufReader::new(output);
     while let Ok(Some(line)) = next_line(&mut output, LONGEST_LINE) {
         let Some((node, line)) = labelled(&line, nodes) else { continue };
@@ -190,7 +232,7 @@ fn read_answers(output: impl Read, nodes: &[String], events: &Sender<Event>) {
 
 /// Hands on what srun says of a node, `srun: error: n3: task 2: Killed`, with that node's last words;
 /// the last line that is of no node.
-fn read_errors(errors: impl Read, nodes: &[String], events: &Sender<Event>) -> Option<String> {
+fn read_errors(errors: impl Read, nodes: &[String], events: &SyncSender<Event>) -> Option<String> {
     let mut words: BTreeMap<String, String> = BTreeMap::new();
     let mut last = None;
     let mut errors = BufReader::new(errors);
@@ -201,35 +243,39 @@ fn read_errors(errors: impl Read, nodes: &[String], events: &Sender<Event>) -> O
         }
         let Some(line) = last_line(&line) else { continue };
         let said = line.trim_start_matches("srun: ").trim_start_matches("error: ");
-        let named = said.split([':', ' ', ',']).find(|word| nodes.iter().any(|n| n == word));
-        let Some(node) = named.filter(|_| said.contains("task ") || said.contains("ode fail"))
-        else {
+        let (of, what) = said.split_once(": ").unwrap_or(("", said));
+        let named = named_hosts(of, false).unwrap_or_default();
+        let named: Vec<String> = named.into_iter().filter(|n| nodes.contains(n)).collect();
+        if named.is_empty() {
             last = Some(said.to_owned());
-            continue;
-        };
-        let said = said.trim_start_matches(node).trim_start_matches(": ");
-        let last = words.get(node).map(|last| format!(": {last}")).unwrap_or_default();
-        let reason = format!("srun: {said}{last}");
-        let _ = events.send(Event::Ended { node: node.to_owned(), reason });
+        }
+        for node in named {
+            let last = words.get(&node).map(|last| format!(": {last}")).unwrap_or_default();
+            let _ = events.send(Event::Ended { node, reason: format!("srun: {what}{last}") });
+        }
     }
     last
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc::sync_channel;
+
     use super::*;
 
     #[test]
     fn what_srun_says_of_a_node_comes_with_its_last_words() {
         let nodes = words(&["n1", "n2"]);
         let text = "1: proofmark: no disk\nsrun: error: n2: task 1: Exited with exit code 2\n\
-                    7: who\nsrun: Job step aborted\n";
-        let (to, events) = channel();
+                    7: who\nsrun: error: n[1,9]: tasks 0,8: Killed\nsrun: Job step aborted\n";
+        let (to, events) = sync_channel(9);
         let last = read_errors(text.as_bytes(), &nodes, &to);
         assert_eq!(last.as_deref(), Some("Job step aborted"));
         let Ok(Event::Ended { node, reason }) = events.try_recv() else { panic!() };
         assert_eq!(node, "n2");
         assert_eq!(reason, "srun: task 1: Exited with exit code 2: proofmark: no disk");
+        let Ok(Event::Ended { node, reason }) = events.try_recv() else { panic!() };
+        assert_eq!((node.as_str(), reason.as_str()), ("n1", "srun: tasks 0,8: Killed"));
         read_answers(&b"0: {\"a\": 1}\n x\n9: y\n"[..], &nodes, &to);
         let Ok(Event::Said { node, line }) = events.try_recv() else { panic!() };
         assert_eq!((node.as_str(), line.as_slice()), ("n1", &b"{\"a\": 1}"[..]));

@@ -1,7 +1,7 @@
 //! One ssh a node. The user's configuration applies, host keys are checked, nothing is asked.
 
 use std::io;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 
 use super::carried::script;
 use super::pipes::Pipes;
@@ -71,7 +71,7 @@ impl Launcher for Ssh {
         self.nodes.iter().map(|node| typed(&self.command(node, size))).collect()
     }
 
-    fn start(&mut self, events: Sender<Event>) -> Result<(), String> {
+    fn start(&mut self, events: SyncSender<Event>) -> Result<(), String> {
         let size = self.size().map_err(|e| format!("cannot read this program's own file: {e}"))?;
         for node in &self.nodes {
             let first = match &self.program {
@@ -85,6 +85,10 @@ impl Launcher for Ssh {
 
     fn order(&mut self, order: &Order) {
         self.pipes.order(order);
+    }
+
+    fn wake(&mut self) {
+        self.pipes.wake();
     }
 
     fn end(&mut self, node: &str) {

@@ -1,9 +1,11 @@
 //! Rounds over nodes that are made up, in memory.
 
 use std::cell::RefCell;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 
-use proofmark_model::{FLEET_SCHEMA, Timestamp, Tool};
+use proofmark_model::{
+    Better, FLEET_SCHEMA, FigureKind, NodeFigure, Params, Subsystem, Timestamp, Tool, Unit, Verdict,
+};
 
 use super::*;
 
@@ -25,6 +27,28 @@ fn result(node: &str, pass: Pass, round: u32) -> NodeRound {
     }
 }
 
+fn figure(rate: f64) -> NodeFigure {
+    NodeFigure {
+        workload: "cpu.flops".to_owned(),
+        method: 1,
+        subsystem: Subsystem::Cpu,
+        params: Params::default(),
+        title: "peak".to_owned(),
+        unit: Unit::FlopPerSecond,
+        random: false,
+        better: Better::Higher,
+        headline: FigureKind::Attainable,
+        attainable: Some(rate),
+        delivered: Some(1e9),
+        ceiling: None,
+        efficiency: None,
+        bottleneck: None,
+        findings: Vec::new(),
+        verdict: Verdict::Valid,
+        missing: None,
+    }
+}
+
 /// What a node does when it is asked.
 type Answers = fn(node: &str, pass: Pass, round: u32) -> Vec<Vec<u8>>;
 
@@ -42,7 +66,7 @@ struct MadeUp {
     nodes: Vec<String>,
     hello: Option<Answer>,
     peculiar: Answers,
-    events: Option<Sender<Event>>,
+    events: Option<SyncSender<Event>>,
     orders: Vec<(Pass, u32, String)>,
     ended: Vec<String>,
 }
@@ -75,7 +99,7 @@ impl Launcher for MadeUp {
         Vec::new()
     }
 
-    fn start(&mut self, events: Sender<Event>) -> Result<(), String> {
+    fn start(&mut self, events: SyncSender<Event>) -> Result<(), String> {
         self.events = Some(events);
         for node in ["n1", "n2"] {
             self.say(node, lines(&Answer::hello(node, tool("1"))));
@@ -93,6 +117,8 @@ impl Launcher for MadeUp {
             self.say(node, answers(node, order.pass, order.round));
         }
     }
+
+    fn wake(&mut self) {}
 
     fn end(&mut self, node: &str) {
         self.ended.push(node.to_owned());
@@ -182,15 +208,21 @@ fn a_hostile_node_is_named_with_what_it_did() {
         vec![[b"+".as_slice(), &[b'9'; 4000]].concat(); 1100]
     }
     fn infinite(node: &str, pass: Pass, round: u32) -> Vec<Vec<u8>> {
-        let text = serde_json::to_string(&Answer::Round(Box::new(result(node, pass, round))));
-        let text = text.unwrap().replace("\"figures\":[]", "\"figures\":[{\"value\":1e999}]");
-        vec![format!(".{text}").into_bytes()]
+        let mut result = result(node, pass, round);
+        result.figures.push(figure(1e200));
+        lines(&Answer::Round(Box::new(result)))
+    }
+    fn negative(node: &str, pass: Pass, round: u32) -> Vec<Vec<u8>> {
+        let mut result = result(node, pass, round);
+        result.figures.push(figure(-1.0));
+        lines(&Answer::Round(Box::new(result)))
     }
     for (peculiar, expected) in [
         (garbage as Answers, "its answer is not proofmark's: "),
         (other, "it answers as 'n1'"),
         (endless, "its answer is longer than 4 MiB"),
-        (infinite, "its answer is not proofmark's: "),
+        (infinite, "its answer has the number 1e200, which no machine shows"),
+        (negative, "its answer has a rate of -1"),
     ] {
         let mut launcher = MadeUp::new(peculiar);
         let lines = measured(&mut launcher, &[]);
@@ -225,4 +257,33 @@ fn a_round_that_failed_is_no_reason_to_give_up_a_node() {
     let lines = measured(&mut launcher, &[]);
     assert_eq!(failures(&lines), [("n3", 1, "the worker was killed by signal 9", false)]);
     assert_eq!(results(&lines, Pass::First), 5);
+}
+
+#[test]
+fn a_node_that_answers_a_round_twice_is_asked_no_more() {
+    fn twice(node: &str, pass: Pass, round: u32) -> Vec<Vec<u8>> {
+        [well(node, pass, round), well(node, pass, round)].concat()
+    }
+    let mut launcher = MadeUp::new(twice);
+    // It is asked first, so that the others answer after it.
+    launcher.nodes.rotate_left(1);
+    let lines = measured(&mut launcher, &[]);
+    assert_eq!(failures(&lines), [("n3", 1, "it answers without being asked", true)]);
+    assert_eq!(results(&lines, Pass::First), 5);
+}
+
+#[test]
+fn nodes_take_turns_with_others_in_each_round() {
+    let nodes: Vec<String> = (1..=5).map(|n| format!("n{n}")).collect();
+    let of = |at_once, round| batches(nodes.clone(), at_once, round);
+    assert_eq!(of(None, 1).len(), 1);
+    for round in 1..=8 {
+        let all = of(Some(2), round);
+        assert_eq!(all.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 1]);
+        let mut named = all.concat();
+        named.sort();
+        assert_eq!(named, nodes);
+    }
+    assert_eq!(of(Some(4), 1).iter().map(Vec::len).collect::<Vec<_>>(), [3, 2], "no node alone");
+    assert_ne!(of(Some(2), 1)[0], of(Some(2), 3)[0], "others at the same time");
 }

@@ -15,7 +15,7 @@ use proofmark_fleet::{
     Fleet, FleetLog, Known, LARGEST_LIST, Patience, Task, Unfinished, measure, named_hosts,
 };
 use proofmark_judge::fleet::suspects;
-use proofmark_model::{FLEET_SCHEMA, FleetPlan, Timestamp};
+use proofmark_model::{FLEET_SCHEMA, FleetPlan, Subsystem, Timestamp};
 use proofmark_run::{BUILT_IN, Profile, own_program, read_text};
 
 use super::report;
@@ -28,7 +28,7 @@ use crate::text::{print, say};
 
 /// Until all nodes have started, and more for each, since the program is copied to all of them.
 const START: Duration = Duration::from_secs(120);
-const START_S_A_NODE: f64 = 0.5;
+const START_S_A_NODE: f64 = 1.0;
 /// On top of it, a round takes so many times its budget.
 const TIMES: f64 = 4.0;
 /// A round without a budget of its own.
@@ -69,9 +69,10 @@ pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
     let stop = Stop::default();
     let stopper = stop.clone();
     signals::on_signals(move |signal| stopper.stop(signal)).context("cannot handle signals")?;
-    let round_s = task.budget_s.unwrap_or(ROUND_S);
+    let round_s = round_s(args, &task)?;
     let round = START + Duration::from_secs_f64(TIMES * round_s);
-    let start = START + Duration::from_secs_f64(START_S_A_NODE * plan.nodes.len() as f64);
+    let all = Duration::from_secs_f64(START_S_A_NODE * plan.nodes.len() as f64);
+    let start = args.start_limit.unwrap_or(START + all);
     let fleet = Fleet {
         plan: &plan,
         task,
@@ -123,6 +124,13 @@ fn task(args: &FleetRunArgs) -> Result<Task> {
     })
 }
 
+/// How long a round should take.
+fn round_s(args: &FleetRunArgs, task: &Task) -> Result<f64> {
+    let parts = Subsystem::ALL.into_iter().filter(|s| !s.has_server()).collect();
+    let own = Profile::load(&args.profile)?.policy(&parts).budget_s;
+    Ok(task.budget_s.or(own).unwrap_or(ROUND_S))
+}
+
 fn program(args: &FleetRunArgs) -> Result<Program> {
     match &args.program {
         Some(path) => Program::installed(path).map_err(|e| usage(format!("--program: {e}"))),
@@ -135,7 +143,7 @@ fn launcher(args: &FleetRunArgs, task: &Task) -> Result<Box<dyn Launcher>> {
     Ok(match &args.ssh {
         Some(hosts) => Box::new(Ssh::new(hosts_of(hosts)?, &args.ssh_command, program)),
         None if args.slurm => Box::new(Slurm::new(program).map_err(|e| anyhow!(e))?),
-        None => Box::new(Kubernetes::new(cluster(args, task)).map_err(|e| anyhow!(e))?),
+        None => Box::new(Kubernetes::new(cluster(args, task)?).map_err(|e| anyhow!(e))?),
     })
 }
 
@@ -195,32 +203,33 @@ fn same(begun: &FleetPlan, launcher: &dyn Launcher, args: &FleetRunArgs) -> Resu
 }
 
 /// The longest time that both passes take.
-fn longest_s(args: &FleetRunArgs, task: &Task) -> f64 {
-    let round_s = TIMES * task.budget_s.unwrap_or(ROUND_S);
-    2.0 * f64::from(args.rounds) * round_s + 2.0 * START.as_secs_f64()
+fn longest_s(args: &FleetRunArgs, task: &Task) -> Result<f64> {
+    let turns = args.nodes.zip(args.at_once).map_or(1, |(nodes, at_once)| nodes.div_ceil(at_once));
+    let rounds = 2.0 * f64::from(args.rounds) * f64::from(turns);
+    Ok(rounds * TIMES * round_s(args, task)? + 2.0 * START.as_secs_f64())
 }
 
-fn slurm(args: &FleetRunArgs, task: &Task) -> SlurmOptions {
-    SlurmOptions {
+fn slurm(args: &FleetRunArgs, task: &Task) -> Result<SlurmOptions> {
+    Ok(SlurmOptions {
         nodes: args.nodes,
         list: args.nodelist.clone(),
         partition: args.partition.clone(),
-        minutes: Some((longest_s(args, task) / 60.0).ceil() as u32),
+        minutes: Some((longest_s(args, task)? / 60.0).ceil() as u32),
         more: args.slurm_option.clone(),
-    }
+    })
 }
 
-fn cluster(args: &FleetRunArgs, task: &Task) -> KubernetesOptions {
-    KubernetesOptions {
+fn cluster(args: &FleetRunArgs, task: &Task) -> Result<KubernetesOptions> {
+    Ok(KubernetesOptions {
         command: args.kubectl.clone(),
         image: args.image.clone().unwrap_or_default(),
         nodes: args.nodes,
         selector: args.selector.clone(),
         namespace: args.namespace.clone(),
         tolerations: args.toleration.clone(),
-        limit_s: longest_s(args, task).ceil() as u64,
-        start: START,
-    }
+        limit_s: longest_s(args, task)?.ceil() as u64,
+        start: args.start_limit.unwrap_or(START),
+    })
 }
 
 /// Becomes salloc, which runs this command once more, in an allocation.
@@ -231,7 +240,7 @@ fn in_an_allocation(args: &FleetRunArgs, task: &Task) -> Result<Outcome> {
     let own = own_program()?.display().to_string();
     let typed = std::env::args().skip(1);
     let command: Vec<String> = [own].into_iter().chain(typed).collect();
-    let words = allocation(&slurm(args, task), &command);
+    let words = allocation(&slurm(args, task)?, &command);
     if args.dry_run {
         print(&format!("{}\n", words.join(" ")))?;
         return Ok(Outcome::Done);
@@ -242,7 +251,7 @@ fn in_an_allocation(args: &FleetRunArgs, task: &Task) -> Result<Outcome> {
 
 fn dry_run(args: &FleetRunArgs, task: &Task) -> Result<Outcome> {
     if args.kubernetes {
-        let job = manifest(&cluster(args, task), args.nodes.unwrap_or(1));
+        let job = manifest(&cluster(args, task)?, args.nodes.unwrap_or(1));
         print(&(serde_json::to_string_pretty(&job)? + "\n"))?;
         return Ok(Outcome::Done);
     }
