@@ -73,16 +73,19 @@ pub struct FleetFigure {
     pub kind: FigureKind,
     /// Whether most nodes of the group have it, so that each of them must.
     pub required: bool,
+    /// Whether its margin is narrow enough to call a node level: it is required, and its margin is at
+    /// most 15 %. A node may be slow at any figure that has a margin.
+    pub judged: bool,
     /// Median over the rounds of the median over the group's nodes, in the unit; null where no round
     /// has one.
     pub median: Option<f64>,
     /// Standard deviation between the group's nodes, as a share: of the round that decides, the 7th
     /// of 8 from below; robust, and moderated by the other figures of the subsystem. Null where they
-    /// are not compared.
+    /// are not compared, and for a figure that is not required.
     pub spread: Option<f64>,
     /// A round lies below the margin if its ratio is below 1 - margin. At least 2 %, and so large
     /// that chance makes a healthy fleet's node slow in 1 % of fleets at most; null where they are
-    /// not compared.
+    /// not compared, and for a figure that is not required.
     pub margin: Option<f64>,
     /// Each node's rounds, in the order of the group's nodes.
     pub strips: Vec<FleetStrip>,
@@ -127,7 +130,10 @@ pub enum StripOutcome {
     SlowNotConfirmed,
     /// The figure is required and too few rounds count.
     TooFewRounds,
-    /// There is nothing to compare it with, or the node does not have the figure and need not.
+    /// Not slow, but the group's nodes differ too much at each figure of this result to say more.
+    TooUneven,
+    /// There is nothing to compare it with, the figure is not required, or another figure of the
+    /// result is judged.
     NotJudged,
 }
 
@@ -139,6 +145,7 @@ impl StripOutcome {
             Self::Slow => "slow",
             Self::SlowNotConfirmed => "slow, not confirmed",
             Self::TooFewRounds => "too few rounds",
+            Self::TooUneven => "nodes differ too much",
             Self::NotJudged => "not judged",
         }
     }
