@@ -1,9 +1,16 @@
 //! Which figures nodes are judged by, and which are shown only.
 
-use proofmark_model::FleetFigure;
+use std::collections::{BTreeMap, BTreeSet};
 
+use proofmark_model::{FleetFigure, NotJudged, Pass};
+
+use super::groups::Group;
+use super::lines::Lines;
 use super::rule::{FEWEST_NODES, LIMIT, Ruled};
 use super::words::{others, percent};
+
+/// Results that are named where more are counted.
+const NAMED: usize = 3;
 
 /// How nodes are judged by a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,4 +82,33 @@ pub(super) fn sentences(figures: &[FleetFigure]) -> Vec<String> {
         )
     });
     uneven.into_iter().chain(few).collect()
+}
+
+/// Results that nodes of a group sent, with a value or with the reason why there is none, and of which
+/// no figure is required; in the order of the first screen.
+pub(super) fn not_judged(
+    lines: &Lines,
+    group: &Group,
+    methods: &BTreeMap<String, u32>,
+    figures: &[FleetFigure],
+    numbers: &[u32],
+) -> Option<NotJudged> {
+    let figures = figures.iter().zip(numbers).filter(|(figure, _)| figure.required);
+    let required: BTreeSet<u32> = figures.map(|(_, number)| *number).collect();
+    let seen = group.nodes.iter().flat_map(|node| lines.nodes[*node].seen(Pass::First));
+    let sent: BTreeSet<u32> = seen.flat_map(|(_, s)| s.cells.iter().map(|c| c.figure)).collect();
+    let usual = |number: &&u32| {
+        let key = &lines.figures[**number as usize].key;
+        methods.get(&key.workload) == Some(&key.method)
+    };
+    let mut left: Vec<_> = sent
+        .difference(&required)
+        .filter(usual)
+        .map(|number| &lines.figures[*number as usize])
+        .collect();
+    left.sort_by_key(|f| (f.key.subsystem, f.place, f.key.workload.as_str(), &f.key.params));
+    (group.comparable() && !left.is_empty()).then(|| NotJudged {
+        results: left.len() as u32,
+        titles: left.iter().take(NAMED).map(|f| f.title().to_owned()).collect(),
+    })
 }

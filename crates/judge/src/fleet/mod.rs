@@ -98,6 +98,7 @@ impl Fleet {
             nodes: group.nodes.iter().map(|n| self.lines.nodes[*n].name.clone()).collect(),
             comparable: group.comparable(),
             figures: judged.figures.clone(),
+            not_judged: judged.not_judged.clone(),
         };
         self.groups.iter().zip(&self.judged).map(of).collect()
     }

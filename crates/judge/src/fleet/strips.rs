@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proofmark_model::{Better, FigureKind, FleetFigure, FleetStrip, Pass, StripOutcome, Subsystem};
+use proofmark_model::{
+    Better, FigureKind, FleetFigure, FleetStrip, NotJudged, Pass, StripOutcome, Subsystem,
+};
 
 use super::KINDS;
 use super::again::{Again, rounded};
@@ -19,6 +21,8 @@ pub(super) struct Judged {
     pub(super) numbers: Vec<u32>,
     /// Which method of a workload most nodes use.
     pub(super) methods: BTreeMap<String, u32>,
+    /// What nodes sent and most lack.
+    pub(super) not_judged: Option<NotJudged>,
     /// Why none of its nodes is shown healthy; nothing where the nodes are not compared.
     pub(super) open: Vec<String>,
 }
@@ -40,10 +44,11 @@ pub(super) fn judge(lines: &Lines, groups: &[Group]) -> Vec<Judged> {
     let required = |asked: &[Asked]| asked.iter().filter(|a| a.required).count();
     let tests = compared.map(|(group, asked)| group.nodes.len() * required(asked)).sum();
     let of = |((group, asked), methods): ((&Group, Vec<Asked>), _)| {
-        let numbers = asked.iter().map(|a| a.number).collect();
+        let numbers: Vec<u32> = asked.iter().map(|a| a.number).collect();
         let figures = figures(lines, group, &asked, tests);
+        let not_judged = judging::not_judged(lines, group, &methods, &figures, &numbers);
         let open = if group.comparable() { judging::sentences(&figures) } else { Vec::new() };
-        Judged { figures, numbers, methods, open }
+        Judged { figures, numbers, methods, not_judged, open }
     };
     groups.iter().zip(asked).zip(methods).map(of).collect()
 }

@@ -85,3 +85,53 @@ fn what_few_nodes_have_widens_no_margin() {
     };
     assert_eq!(margins(true), margins(false));
 }
+
+#[test]
+fn a_large_fleet_without_four_alike_is_not_shown_healthy() {
+    let kinds = |nodes: usize| {
+        report(fleet(nodes, |node, line| line.facts[1].value = (node / 3).to_string()))
+    };
+    let report = kinds(6);
+    assert_eq!((report.count(NOT_SHOWN), report.fails()), (6, true));
+    let reasons = &node(&report, "n0").reasons;
+    assert_eq!(reasons, &["a group of 3 nodes cannot be compared, which takes 4 alike"]);
+    let reasons = &node(&report, "n5").reasons;
+    let words = "1 usable CPU, the largest group has 0; a group of 3 nodes cannot be compared, \
+                 which takes 4 alike";
+    assert_eq!(reasons, &[words]);
+    assert!(!kinds(3).fails());
+}
+
+#[test]
+fn slow_beside_all_but_not_beside_few_is_not_shown_healthy() {
+    let report = report(passes(8, &BOTH, |node, line| {
+        if node == 5 && line.pass == Pass::First {
+            scale(&mut line.figures[0], [0.7; 2]);
+        }
+    }));
+    let words = "of its group at Multiply-add: slow beside all nodes, not when measured again with \
+                 few: a limit that nodes share, or chance; measure again";
+    expect(&report, "n5", NOT_SHOWN, words);
+    assert!(report.fails());
+    let strip = &report.groups[0].figures[0].strips[5];
+    assert_eq!((strip.outcome, strip.again.len()), (StripOutcome::SlowNotConfirmed, 8));
+}
+
+#[test]
+fn what_most_nodes_lack_is_said() {
+    let report = report(fleet(8, |node, line| {
+        line.figures[1].params = line.figures[1].params.clone().with("size", node as u64 / 4);
+        let disk = &mut line.figures[3];
+        (disk.attainable, disk.delivered) = (None, None);
+        disk.missing = Some("no disk".into());
+        if node == 6 {
+            line.figures.push(NodeFigure { title: "Own".into(), ..figure(FIGURES[0]) });
+            line.figures[4].params = Params::default().with("threads", 1);
+        }
+    }));
+    assert_eq!(report.count(NodeState::Healthy), 8);
+    let left = report.groups[0].not_judged.as_ref().unwrap();
+    assert_eq!((left.results, left.titles.join("; ")), (4, "Own; Triad; Triad".to_owned()));
+    let all = super::report(fleet(8, |_, _| {}));
+    assert_eq!(all.groups[0].not_judged, None);
+}
