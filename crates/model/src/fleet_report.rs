@@ -38,6 +38,18 @@ pub struct FleetGroup {
     pub comparable: bool,
     /// What they measured, in the order of the first screen of a run; attainable before delivered.
     pub figures: Vec<FleetFigure>,
+    /// Results that nodes sent, with a value or with the reason why there is none, and that are not
+    /// required since most nodes of the group lack them; null without any, or if they are not compared.
+    pub not_judged: Option<NotJudged>,
+}
+
+/// Results that at least one node of a group sent and that are not required.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NotJudged {
+    /// How many.
+    pub results: u32,
+    /// What the first ones are called, at most 3.
+    pub titles: Vec<String>,
 }
 
 /// A fact that a group does not share with the largest one.
@@ -73,16 +85,19 @@ pub struct FleetFigure {
     pub kind: FigureKind,
     /// Whether most nodes of the group have it, so that each of them must.
     pub required: bool,
+    /// Whether its margin is narrow enough to call a node level: it is required, and its margin is at
+    /// most 15 %. A node may be slow at any figure that has a margin.
+    pub judged: bool,
     /// Median over the rounds of the median over the group's nodes, in the unit; null where no round
     /// has one.
     pub median: Option<f64>,
     /// Standard deviation between the group's nodes, as a share: of the round that decides, the 7th
     /// of 8 from below; robust, and moderated by the other figures of the subsystem. Null where they
-    /// are not compared.
+    /// are not compared, and for a figure that is not required.
     pub spread: Option<f64>,
     /// A round lies below the margin if its ratio is below 1 - margin. At least 2 %, and so large
     /// that chance makes a healthy fleet's node slow in 1 % of fleets at most; null where they are
-    /// not compared.
+    /// not compared, and for a figure that is not required.
     pub margin: Option<f64>,
     /// Each node's rounds, in the order of the group's nodes.
     pub strips: Vec<FleetStrip>,
@@ -123,11 +138,15 @@ pub enum StripOutcome {
     Level,
     /// Slow in both passes.
     Slow,
-    /// Slow in the first pass; the second does not show it, or was not made.
+    /// Slow in the first pass, beside all nodes; the second, beside few, does not show it, or was not
+    /// made.
     SlowNotConfirmed,
     /// The figure is required and too few rounds count.
     TooFewRounds,
-    /// There is nothing to compare it with, or the node does not have the figure and need not.
+    /// Not slow, but the group's nodes differ too much at each figure of this result to say more.
+    TooUneven,
+    /// There is nothing to compare it with, the figure is not required, or another figure of the
+    /// result is judged.
     NotJudged,
 }
 
@@ -139,6 +158,7 @@ impl StripOutcome {
             Self::Slow => "slow",
             Self::SlowNotConfirmed => "slow, not confirmed",
             Self::TooFewRounds => "too few rounds",
+            Self::TooUneven => "nodes differ too much",
             Self::NotJudged => "not judged",
         }
     }
@@ -153,8 +173,7 @@ pub struct FleetNode {
     pub state: NodeState,
     /// Its group's place in [`FleetReport::groups`]; null for a node that sent nothing.
     pub group: Option<usize>,
-    /// Why it is in this state, a sentence each; of a healthy node, where the second pass did not
-    /// confirm that it was slow.
+    /// Why it is in this state, a sentence each; empty for a healthy node.
     pub reasons: Vec<String>,
     /// Of a slow node, how slow it is and why, in a sentence that starts with its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -188,7 +207,7 @@ pub enum NodeState {
     Slow,
     /// Something is missing that would show it to be healthy.
     NotShownHealthy,
-    /// Its group has too few nodes to compare; judged by its ceilings alone.
+    /// The fleet has at most 3 nodes: none is compared. Shares of ceilings are shown.
     NotCompared,
     /// As fast as its group at every required figure.
     Healthy,
@@ -216,7 +235,8 @@ impl FleetReport {
         self.nodes.iter().filter(|n| n.state == state).count()
     }
 
-    /// Whether a node is slow or not shown healthy, or none was measured.
+    /// Whether a node is slow or not shown healthy, or none was measured. Nodes that are not compared
+    /// do not fail: there are only such if the fleet has at most 3 nodes.
     pub fn fails(&self) -> bool {
         let bad = [NodeState::Slow, NodeState::NotShownHealthy];
         self.nodes.is_empty() || self.nodes.iter().any(|n| bad.contains(&n.state))

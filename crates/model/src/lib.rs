@@ -60,7 +60,7 @@ pub use fleet::{
 };
 pub use fleet_report::{
     FLEET_REPORT_SCHEMA, FleetFigure, FleetGroup, FleetNode, FleetReport, FleetStrip,
-    GroupDifference, NodeSlowAt, NodeState, StripOutcome, fleet_report_schema,
+    GroupDifference, NodeSlowAt, NodeState, NotJudged, StripOutcome, fleet_report_schema,
 };
 pub use history::{PastFigure, PastPoint, PastRun};
 pub use host::{

@@ -3,7 +3,8 @@
 //!
 //! `intake` reduces the file's lines to what is judged, and `check` refuses those that cannot be
 //! believed. Nodes of one kind make a group (`groups`). Each figure of a group is judged by the rule
-//! in `rule`, which knows numbers alone (`strips`). A node that is slow in the first pass is measured
+//! in `rule`, which knows numbers alone (`strips`); where its margin is too wide, it is not
+//! (`judging`). A node that is slow in the first pass is measured
 //! again with some of its group (`suspects`), and is called slow only if that shows it too (`again`).
 //! What is missing is never taken for health: `nodes` says of each node what is, and `cause` why a
 //! slow one is slow.
@@ -13,6 +14,7 @@ mod cause;
 mod check;
 mod groups;
 mod intake;
+mod judging;
 mod lines;
 mod node;
 mod nodes;
@@ -96,6 +98,7 @@ impl Fleet {
             nodes: group.nodes.iter().map(|n| self.lines.nodes[*n].name.clone()).collect(),
             comparable: group.comparable(),
             figures: judged.figures.clone(),
+            not_judged: judged.not_judged.clone(),
         };
         self.groups.iter().zip(&self.judged).map(of).collect()
     }

@@ -36,13 +36,14 @@ fn said(fleet: &Fleet, number: usize, place: Option<(usize, usize)>) -> FleetNod
     };
     let Some((group, place)) = place else { return said };
     said.reasons.extend(reasons::of_group(fleet, group, node));
+    said.reasons.extend(fleet.judged[group].open.iter().cloned());
     said.reasons.extend(reasons::too_few(fleet, group, place, node));
     let figures = &fleet.judged[group].figures;
     if !figures.iter().any(|f| f.required && f.strips[place].usable > 0) {
         said.reasons.push("it sent no result that counts".to_owned());
     }
     let unconfirmed = reasons::unconfirmed(fleet, group, place, &said);
-    said.reasons.extend(unconfirmed.open);
+    said.reasons.extend(unconfirmed);
     let comparable = fleet.groups[group].comparable();
     said.state = match said.reasons.is_empty() {
         _ if said.figures.iter().any(|f| f.confirmed) => NodeState::Slow,
@@ -50,9 +51,8 @@ fn said(fleet: &Fleet, number: usize, place: Option<(usize, usize)>) -> FleetNod
         true if comparable => NodeState::Healthy,
         true => NodeState::NotCompared,
     };
-    said.reasons.extend(unconfirmed.level);
     if said.state == NodeState::NotCompared {
-        said.reasons.push(ceilings_alone(fleet, group, place));
+        said.reasons.push(not_compared(fleet, group, place));
     }
     if said.state == NodeState::Slow {
         said.cause = cause::sentence(fleet, group, place, &said);
@@ -77,8 +77,8 @@ fn slow_at(fleet: &Fleet, (group, place): (usize, usize)) -> Vec<NodeSlowAt> {
     slow
 }
 
-/// What is known of a node that has nothing to be compared with.
-fn ceilings_alone(fleet: &Fleet, group: usize, place: usize) -> String {
+/// What is known of a node of a fleet that is too small to compare any.
+fn not_compared(fleet: &Fleet, group: usize, place: usize) -> String {
     let judged = &fleet.judged[group];
     let shares = judged.figures.iter().filter_map(|figure| {
         let share = f64::from(figure.strips[place].of_ceiling?);
@@ -87,10 +87,10 @@ fn ceilings_alone(fleet: &Fleet, group: usize, place: usize) -> String {
     let lowest = shares.min_by(|a, b| a.0.total_cmp(&b.0));
     let lowest = match lowest {
         Some((share, title)) => {
-            format!("the least is {} of the ceiling, at {title}", percent(share))
+            format!("its least share of a ceiling is {}, at {title}", percent(share))
         }
         None => "no result has a ceiling".to_owned(),
     };
-    let nodes = counted(fleet.groups[group].nodes.len() as u64, "node");
-    format!("a group of {nodes} cannot be compared; judged by its ceilings alone: {lowest}")
+    let nodes = counted(fleet.lines.nodes.len() as u64, "node");
+    format!("a fleet of {nodes} cannot be compared; {lowest}")
 }

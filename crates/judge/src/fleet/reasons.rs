@@ -44,14 +44,14 @@ pub(super) fn of_lines(node: &Node) -> Vec<String> {
 pub(super) fn of_group(fleet: &Fleet, group: usize, node: &Node) -> Vec<String> {
     let mut reasons = Vec::new();
     let own = &fleet.groups[group];
-    if let Some(largest) = fleet.groups.first().filter(|l| l.comparable() && !own.comparable()) {
-        let differences = own.differences(largest);
-        let differ: Vec<String> = differences.iter().map(difference).collect();
+    if !own.comparable() && fleet.lines.nodes.len() >= FEWEST_NODES {
+        let differences = fleet.groups.first().map(|largest| own.differences(largest));
+        let mut parts: Vec<String> = differences.iter().flatten().map(difference).collect();
         let nodes = counted(own.nodes.len() as u64, "node");
-        reasons.push(format!(
-            "{}; a group of {nodes} cannot be compared, which takes {FEWEST_NODES}",
-            differ.join("; ")
+        parts.push(format!(
+            "a group of {nodes} cannot be compared, which takes {FEWEST_NODES} alike"
         ));
+        reasons.push(parts.join("; "));
     }
     let methods = &fleet.judged[group].methods;
     let mut other: BTreeMap<(&str, u32), u32> = BTreeMap::new();
@@ -123,13 +123,13 @@ fn why_few(fleet: &Fleet, node: &Node, figure: &FleetFigure, number: u32) -> Str
     }
 }
 
-/// What became of figures at which a node was slow in the first pass alone.
+/// What became of figures at which a node was slow in the first pass alone, in sentences.
 pub(super) fn unconfirmed(
     fleet: &Fleet,
     group: usize,
     place: usize,
     said: &FleetNode,
-) -> Unconfirmed {
+) -> Vec<String> {
     let judged = &fleet.judged[group];
     let needed = needed(fleet.lines.plan.rounds as usize);
     let mut of: [Vec<&NodeSlowAt>; 2] = [Vec::new(), Vec::new()];
@@ -146,16 +146,9 @@ pub(super) fn unconfirmed(
         let what = slowness(&judged.figures[worst.figure], f64::from(worst.ratio));
         Some(format!("{what}{more}{end}"))
     };
-    Unconfirmed {
-        open: words(&of[0], ": too few rounds of a second pass count to confirm it"),
-        level: words(&of[1], " in the first pass; in the second it was as fast"),
-    }
-}
-
-/// Slow in the first pass alone, in sentences.
-pub(super) struct Unconfirmed {
-    /// A second pass did not decide it.
-    pub(super) open: Option<String>,
-    /// The second pass does not show it.
-    pub(super) level: Option<String>,
+    // Among few nodes a limit that all share, such as power or a switch, does not show.
+    let level = ": slow beside all nodes, not when measured again with few: a limit that nodes share, \
+                 or chance; measure again";
+    let open = ": too few rounds of a second pass count to confirm it";
+    words(&of[0], open).into_iter().chain(words(&of[1], level)).collect()
 }

@@ -20,6 +20,9 @@ use crate::statistics::median;
 
 /// The least margin.
 pub const FLOOR: f64 = 0.02;
+/// The widest margin by which a node that is not slow is level. Beyond it "as fast as the others"
+/// would mean little.
+pub const LIMIT: f64 = 0.15;
 /// Probability that a healthy fleet has a node that is called slow.
 pub const FALSE_ALARMS: f64 = 0.01;
 /// Standard deviations at least.
@@ -148,8 +151,8 @@ pub fn judge<P: Ord>(figures: &[(P, Rounds)], tests: usize) -> Vec<Ruled> {
     all
 }
 
-/// Every value as a share of its round's median.
-fn relative(rounds: &Rounds) -> Ruled {
+/// Every value as a share of its round's median; nothing is judged.
+pub(super) fn relative(rounds: &Rounds) -> Ruled {
     let medians = rounds.medians();
     let of = |node: usize| {
         let own = &rounds.speeds[node * rounds.rounds..][..rounds.rounds];

@@ -2,13 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proofmark_model::{Better, FigureKind, FleetFigure, FleetStrip, Pass, StripOutcome, Subsystem};
+use proofmark_model::{
+    Better, FigureKind, FleetFigure, FleetStrip, NotJudged, Pass, StripOutcome, Subsystem,
+};
 
 use super::KINDS;
 use super::again::{Again, rounded};
 use super::groups::Group;
+use super::judging::{self, Judging};
 use super::lines::{Cell, Figure, Key, Lines};
-use super::rule::{FEWEST_NODES, Rounds, Ruled, RuledNode, judge as rule, needed};
+use super::rule::{FEWEST_NODES, Rounds, Ruled, RuledNode, judge as rule, needed, relative};
 use crate::statistics::median;
 
 /// What is said of a group's figures.
@@ -18,6 +21,10 @@ pub(super) struct Judged {
     pub(super) numbers: Vec<u32>,
     /// Which method of a workload most nodes use.
     pub(super) methods: BTreeMap<String, u32>,
+    /// What nodes sent and most lack.
+    pub(super) not_judged: Option<NotJudged>,
+    /// Why none of its nodes is shown healthy; nothing where the nodes are not compared.
+    pub(super) open: Vec<String>,
 }
 
 /// A figure of a group that is to be judged.
@@ -34,10 +41,14 @@ pub(super) fn judge(lines: &Lines, groups: &[Group]) -> Vec<Judged> {
     let asked: Vec<Vec<Asked>> =
         groups.iter().zip(&methods).map(|(group, methods)| asked(lines, group, methods)).collect();
     let compared = groups.iter().zip(&asked).filter(|(group, _)| group.comparable());
-    let tests = compared.map(|(group, asked)| group.nodes.len() * asked.len()).sum();
+    let required = |asked: &[Asked]| asked.iter().filter(|a| a.required).count();
+    let tests = compared.map(|(group, asked)| group.nodes.len() * required(asked)).sum();
     let of = |((group, asked), methods): ((&Group, Vec<Asked>), _)| {
-        let numbers = asked.iter().map(|a| a.number).collect();
-        Judged { figures: figures(lines, group, &asked, tests), numbers, methods }
+        let numbers: Vec<u32> = asked.iter().map(|a| a.number).collect();
+        let figures = figures(lines, group, &asked, tests);
+        let not_judged = judging::not_judged(lines, group, &methods, &figures, &numbers);
+        let open = if group.comparable() { judging::sentences(&figures) } else { Vec::new() };
+        Judged { figures, numbers, methods, not_judged, open }
     };
     groups.iter().zip(asked).zip(methods).map(of).collect()
 }
@@ -115,14 +126,28 @@ fn figures(lines: &Lines, group: &Group, asked: &[Asked], tests: usize) -> Vec<F
         let pool: (Subsystem, bool) = (a.figure.key.subsystem, a.kind == FigureKind::Delivered);
         (pool, speeds)
     };
-    let ruled = match group.comparable() {
-        true => rule(&asked.iter().map(of).collect::<Vec<_>>(), tests),
-        false => asked.iter().map(|_| Ruled::default()).collect(),
-    };
-    asked.iter().zip(ruled).map(|(asked, ruled)| figure(lines, group, asked, ruled)).collect()
+    // What is not required may be of few nodes: it must not change by what the others are judged.
+    let required: Vec<_> =
+        asked.iter().filter(|a| a.required && group.comparable()).map(of).collect();
+    let mut judged = rule(&required, tests).into_iter();
+    let ruled = asked.iter().map(|a| match (group.comparable(), a.required) {
+        (true, true) => judged.next().unwrap_or_default(),
+        (true, false) => relative(&of(a).1),
+        (false, _) => Ruled::default(),
+    });
+    let ruled: Vec<_> = asked.iter().zip(ruled).map(|(a, r)| (a.number, a.required, r)).collect();
+    let judging = judging::all(&ruled);
+    let all = asked.iter().zip(ruled).zip(judging);
+    all.map(|((asked, (.., ruled)), judging)| figure(lines, group, asked, ruled, judging)).collect()
 }
 
-fn figure(lines: &Lines, group: &Group, asked: &Asked, ruled: Ruled) -> FleetFigure {
+fn figure(
+    lines: &Lines,
+    group: &Group,
+    asked: &Asked,
+    ruled: Ruled,
+    judging: Judging,
+) -> FleetFigure {
     let Asked { number, figure, kind, required } = *asked;
     let again = Again::new(lines, group, number, kind, &ruled);
     let nodes = ruled.nodes.into_iter().map(Some).chain(std::iter::repeat_with(|| None));
@@ -136,12 +161,13 @@ fn figure(lines: &Lines, group: &Group, asked: &Asked, ruled: Ruled) -> FleetFig
             return FleetStrip { outcome, ..strip };
         };
         let twice = again.ratios(place);
-        let outcome = match (ruled.usable >= needed, &ruled.slow, required) {
-            (true, true, _) if again.confirms(&twice) => StripOutcome::Slow,
-            (true, true, _) => StripOutcome::SlowNotConfirmed,
-            (true, false, _) => StripOutcome::Level,
-            (false, _, true) => StripOutcome::TooFewRounds,
-            (false, _, false) => StripOutcome::NotJudged,
+        let outcome = match (ruled.usable >= needed, judging) {
+            (true, _) if ruled.slow && again.confirms(&twice) => StripOutcome::Slow,
+            (true, _) if ruled.slow => StripOutcome::SlowNotConfirmed,
+            (true, Judging::ByMargin) => StripOutcome::Level,
+            (true, Judging::TooUneven) => StripOutcome::TooUneven,
+            (false, _) if required => StripOutcome::TooFewRounds,
+            _ => StripOutcome::NotJudged,
         };
         FleetStrip {
             ratio: middle(&ruled.ratios),
@@ -166,6 +192,7 @@ fn figure(lines: &Lines, group: &Group, asked: &Asked, ruled: Ruled) -> FleetFig
         better: key.better,
         kind,
         required,
+        judged: judging == Judging::ByMargin,
         median: median(&medians).map(|v| key.speed(v)),
         spread: ruled.spread,
         margin: ruled.margin,

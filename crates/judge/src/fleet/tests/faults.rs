@@ -1,6 +1,6 @@
 //! Slow nodes, and nodes that only look slow.
 
-use proofmark_model::{NodeState, StripOutcome};
+use proofmark_model::NodeState;
 
 use super::*;
 use crate::fleet::{Suspects, suspects};
@@ -15,7 +15,7 @@ fn a_healthy_fleet_is_healthy() {
         assert!(!report.fails() && report.nodes.iter().all(|n| n.reasons.is_empty()));
         let group = &report.groups[0];
         assert_eq!((group.figures.len(), group.differences.len()), (8, 0));
-        assert!(group.figures.iter().all(|f| f.required));
+        assert!(group.figures.iter().all(|f| f.required && f.judged));
         let widest = group.figures.iter().filter_map(|f| f.margin).fold(0.0, f64::max);
         assert!(widest < if nodes == 40 { 0.03 } else { 0.12 }, "{nodes}: {widest}");
         assert!(group.figures.iter().flat_map(|f| &f.strips).all(|s| s.usable == ROUNDS));
@@ -90,20 +90,6 @@ fn without_a_second_pass_nothing_is_named_slow() {
 }
 
 #[test]
-fn slow_in_the_first_pass_alone_is_healthy_and_said() {
-    let once = |node: usize, line: &mut NodeRound| {
-        if node == 5 && line.pass == Pass::First {
-            scale(&mut line.figures[0], [0.7; 2]);
-        }
-    };
-    let report = report(passes(8, &BOTH, once));
-    expect(&report, "n5", NodeState::Healthy, "in the second it was as fast");
-    let strip = &report.groups[0].figures[0].strips[5];
-    assert_eq!((strip.outcome, strip.again.len()), (StripOutcome::SlowNotConfirmed, 8));
-    assert!(!report.fails());
-}
-
-#[test]
 fn the_second_pass_needs_only_some_of_the_group() {
     let slow = |node: usize, line: &mut NodeRound| {
         if node < 3 {
@@ -136,7 +122,12 @@ fn nodes_that_recover_make_nobody_slow() {
         FleetLine::Round(line) => line.pass == Pass::First || again.contains(&&*line.node),
         _ => true,
     });
-    expect(&report(lines), "n4", NodeState::Slow, "delivers 60 % of its group");
+    let report = report(lines);
+    let [slow, recovered] = ["n4", "n3"].map(|name| node(&report, name));
+    assert!(slow.cause.as_ref().unwrap().starts_with("n4: delivers 60 % of its group"));
+    assert_eq!(recovered.state, NodeState::NotShownHealthy);
+    let counts = [NodeState::Slow, NodeState::NotShownHealthy].map(|state| report.count(state));
+    assert_eq!(counts, [1, 4]);
 }
 
 #[test]
@@ -151,11 +142,11 @@ fn what_changes_for_all_nodes_is_nobodys_fault() {
 #[test]
 fn nodes_that_differ_have_a_wider_margin() {
     let mut random = xorshift();
-    let nodes: Vec<f64> = (0..32).map(|_| (0.05 * normal(&mut random)).exp()).collect();
+    let nodes: Vec<f64> = (0..32).map(|_| (0.025 * normal(&mut random)).exp()).collect();
     let report = report(fleet(32, |node, line| {
         line.figures.iter_mut().for_each(|f| scale(f, [nodes[node]; 2]));
     }));
     assert_eq!(report.count(NodeState::Healthy), 32);
     let figure = &report.groups[0].figures[0];
-    assert!(figure.margin.unwrap() > 0.1 && figure.spread.unwrap() > 0.03, "{figure:?}");
+    assert!(figure.margin.unwrap() > 0.08 && figure.spread.unwrap() > 0.015, "{:?}", figure.margin);
 }

@@ -114,9 +114,9 @@ fn three_nodes_are_not_compared() {
         }
     };
     let few = report(fleet(3, slow));
-    assert_eq!(few.count(NodeState::NotCompared), 3);
-    let words = "a group of 3 nodes cannot be compared; judged by its ceilings alone: the least is \
-                 49 % of the ceiling, at Multiply-add";
+    assert_eq!((few.count(NodeState::NotCompared), few.fails()), (3, false));
+    let words = "a fleet of 3 nodes cannot be compared; its least share of a ceiling is 49 %, at \
+                 Multiply-add";
     assert_eq!(node(&few, "n0").reasons, [words]);
     let outcomes = few.groups[0].figures.iter().flat_map(|f| &f.strips).map(|s| s.outcome);
     assert!(outcomes.into_iter().all(|o| o == StripOutcome::NotJudged));

@@ -6,6 +6,7 @@ mod large;
 mod missing;
 mod order;
 mod sent;
+mod uneven;
 
 use proofmark_model::testing::moment;
 use proofmark_model::{

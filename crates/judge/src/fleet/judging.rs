@@ -1,0 +1,114 @@
+//! Which figures nodes are judged by, and which are shown only.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proofmark_model::{FleetFigure, NotJudged, Pass};
+
+use super::groups::Group;
+use super::lines::Lines;
+use super::rule::{FEWEST_NODES, LIMIT, Ruled};
+use super::words::{others, percent};
+
+/// Results that are named where more are counted.
+const NAMED: usize = 3;
+
+/// How nodes are judged by a figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Judging {
+    /// A node that is not slow is level.
+    ByMargin,
+    /// A node that is not slow shows nothing, nor has it to: the figure is not required, or another
+    /// figure of the same result is judged.
+    Shown,
+    /// It is required, and no figure of its result has a margin within [`LIMIT`].
+    TooUneven,
+}
+
+/// How nodes are judged by each figure: the number of its result, whether it is required, and what
+/// the rule says of it.
+pub(super) fn all(figures: &[(u32, bool, Ruled)]) -> Vec<Judging> {
+    let judged = |(_, required, ruled): &(u32, bool, Ruled)| *required && within(ruled.margin);
+    let of = |figure: &(u32, bool, Ruled)| {
+        let other = |other: &(u32, bool, Ruled)| other.0 == figure.0 && judged(other);
+        match figure {
+            figure if judged(figure) => Judging::ByMargin,
+            (_, false, _) => Judging::Shown,
+            _ if figures.iter().any(other) => Judging::Shown,
+            _ => Judging::TooUneven,
+        }
+    };
+    figures.iter().map(of).collect()
+}
+
+fn within(margin: Option<f64>) -> bool {
+    margin.is_some_and(|margin| margin <= LIMIT)
+}
+
+/// Why no node of a group is shown healthy, whatever it measured: the required results that are not
+/// judged by any figure.
+pub(super) fn sentences(figures: &[FleetFigure]) -> Vec<String> {
+    let same =
+        |a: &FleetFigure, b: &FleetFigure| (&a.workload, &a.params) == (&b.workload, &b.params);
+    let required = figures.iter().filter(|f| f.required);
+    let open: Vec<&FleetFigure> =
+        required.filter(|f| !figures.iter().any(|o| o.judged && same(o, f))).collect();
+    // The narrower margin of a result counts.
+    let margin = |f: &FleetFigure| {
+        let kinds = open.iter().filter(|o| same(o, f)).filter_map(|o| o.margin);
+        kinds.min_by(f64::total_cmp)
+    };
+    let (wide, none): (Vec<&FleetFigure>, Vec<_>) =
+        open.iter().copied().partition(|f| margin(f).is_some());
+    let widest = wide
+        .iter()
+        .copied()
+        .max_by(|a, b| margin(a).partial_cmp(&margin(b)).unwrap_or(std::cmp::Ordering::Equal));
+    let uneven = widest.and_then(|f| {
+        let margin = percent(margin(f)?);
+        let title = &f.title;
+        Some(match others(wide.iter().copied(), f) {
+            None => format!("{title} differs too much between nodes to judge: margin {margin}"),
+            Some(more) => format!(
+                "{title} and {more} differ too much between nodes to judge: margins up to {margin}"
+            ),
+        })
+    });
+    let few = none.first().map(|f| {
+        let more = others(none.iter().copied(), f);
+        let more = more.map_or_else(String::new, |more| format!(" and {more}"));
+        format!(
+            "fewer than {FEWEST_NODES} nodes have enough rounds at {}{more} to judge it",
+            f.title
+        )
+    });
+    uneven.into_iter().chain(few).collect()
+}
+
+/// Results that nodes of a group sent, with a value or with the reason why there is none, and of which
+/// no figure is required; in the order of the first screen.
+pub(super) fn not_judged(
+    lines: &Lines,
+    group: &Group,
+    methods: &BTreeMap<String, u32>,
+    figures: &[FleetFigure],
+    numbers: &[u32],
+) -> Option<NotJudged> {
+    let figures = figures.iter().zip(numbers).filter(|(figure, _)| figure.required);
+    let required: BTreeSet<u32> = figures.map(|(_, number)| *number).collect();
+    let seen = group.nodes.iter().flat_map(|node| lines.nodes[*node].seen(Pass::First));
+    let sent: BTreeSet<u32> = seen.flat_map(|(_, s)| s.cells.iter().map(|c| c.figure)).collect();
+    let usual = |number: &&u32| {
+        let key = &lines.figures[**number as usize].key;
+        methods.get(&key.workload) == Some(&key.method)
+    };
+    let mut left: Vec<_> = sent
+        .difference(&required)
+        .filter(usual)
+        .map(|number| &lines.figures[*number as usize])
+        .collect();
+    left.sort_by_key(|f| (f.key.subsystem, f.place, f.key.workload.as_str(), &f.key.params));
+    (group.comparable() && !left.is_empty()).then(|| NotJudged {
+        results: left.len() as u32,
+        titles: left.iter().take(NAMED).map(|f| f.title().to_owned()).collect(),
+    })
+}
