@@ -17,12 +17,15 @@ pub fn next(fleet: &Fleet) -> Vec<String> {
         ));
     }
     if let Some(names) = in_state(report, NodeState::NotShownHealthy) {
-        let lack = if report.count(NodeState::NotShownHealthy) == 1 { "lacks" } else { "lack" };
-        out.push(format!("Find out why {names} {lack} results, and measure again."));
+        out.push(format!("Resolve the reasons given for {names}, and measure again."));
     }
-    let not_confirmed = |f: &_| count(f, StripOutcome::SlowNotConfirmed) > 0;
-    if report.groups.iter().flat_map(|g| &g.figures).any(not_confirmed) {
-        out.push("What is not confirmed may be chance: measure again.".to_owned());
+    let uneven = |f: &_| count(f, StripOutcome::TooUneven) > 0;
+    if report.groups.iter().flat_map(|g| &g.figures).any(uneven) {
+        out.push(
+            "Where nodes differ too much to judge, stop other load on them or find what sets them \
+             apart."
+                .to_owned(),
+        );
     }
     if report.groups.iter().any(|g| !g.comparable) {
         out.push(format!("To compare nodes, measure {LEAST} or more of a kind."));

@@ -16,6 +16,8 @@ pub struct Row {
     /// Between nodes.
     pub spread: Option<String>,
     pub margin: Option<String>,
+    /// Whether nodes are judged by it.
+    pub judged: bool,
     /// Name and ratio.
     pub slowest: Option<(String, f64)>,
     /// Name and share of the ceiling of the node that has the least of it.
@@ -23,6 +25,7 @@ pub struct Row {
     pub slow: usize,
     pub not_confirmed: usize,
     pub too_few: usize,
+    pub uneven: usize,
 }
 
 /// The figures of all groups: those at which a node is slow first, worst first.
@@ -51,17 +54,28 @@ impl Row {
             median: f.median.and_then(|v| scale(f).with_label(v)),
             spread: share(f.spread),
             margin: share(f.margin),
+            judged: f.judged,
             slowest: least(|s| s.ratio).filter(|_| group.comparable),
             of_ceiling: least(|s| s.of_ceiling).and_then(|(name, v)| Some((name, share(Some(v))?))),
             slow: count(f, StripOutcome::Slow),
             not_confirmed: count(f, StripOutcome::SlowNotConfirmed),
             too_few: count(f, StripOutcome::TooFewRounds),
+            uneven: count(f, StripOutcome::TooUneven),
+        }
+    }
+
+    /// `3.0 %`, `34.1 % (not judged)`
+    fn margin_or_not(&self) -> Option<String> {
+        match &self.margin {
+            margin if self.judged => margin.clone(),
+            Some(margin) => Some(format!("{margin} (not judged)")),
+            None => Some("not judged".to_owned()),
         }
     }
 
     /// The verdict whose colour repeats what became of the slowest node.
     pub fn color(&self) -> Option<Verdict> {
-        let doubtful = self.not_confirmed > 0;
+        let doubtful = self.not_confirmed > 0 || self.uneven > 0;
         (self.slow > 0).then_some(Verdict::Invalid).or(doubtful.then_some(Verdict::Suspect))
     }
 }
@@ -81,15 +95,15 @@ pub fn table(fleet: &Fleet, at: usize, caption: String) -> Table {
     let rows = fleet.figures(at).map(|(f, title)| Row::new((at, group), f, title));
     let rows: Vec<Row> = rows.collect();
     let any = |of: fn(&Row) -> usize| rows.iter().any(|r| of(r) > 0);
-    let [slow, not_confirmed, too_few] =
-        [any(|r| r.slow), any(|r| r.not_confirmed), any(|r| r.too_few)];
+    let [slow, not_confirmed, too_few, uneven] =
+        [any(|r| r.slow), any(|r| r.not_confirmed), any(|r| r.too_few), any(|r| r.uneven)];
     Columns::new(caption)
         .column("figure", |r: &Row| r.title.clone())
         .keys()
         .number("median", |r| r.median.clone())
         .number("spread between nodes", |r| r.spread.clone())
         .spare(2)
-        .number("margin", |r| r.margin.clone())
+        .number("margin", |r| r.margin_or_not())
         .spare(2)
         .column("slowest node", |r| r.slowest.as_ref().map(|(name, _)| name.clone()))
         .number("its ratio", |r| {
@@ -98,6 +112,7 @@ pub fn table(fleet: &Fleet, at: usize, caption: String) -> Table {
         })
         .when(slow, |t| t.number("nodes slow", |r| some(r.slow)))
         .when(not_confirmed, |t| t.number("not confirmed", |r| some(r.not_confirmed)))
+        .when(uneven, |t| t.number("differ too much", |r| some(r.uneven)).spare(2))
         .when(too_few, |t| t.number("too few rounds", |r| some(r.too_few)).spare(2))
         .rows(rows)
 }

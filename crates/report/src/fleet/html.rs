@@ -98,17 +98,22 @@ impl<'a> Part<'a> {
 }
 
 /// How it was made.
-const METHOD: [&str; 4] = [
+const METHOD: [&str; 5] = [
     "Rounds. Every node measures the same figures in several rounds. The ratio of a round is the node's \
      speed as a share of its group's median of the same round: below 1 is worse, for times too. A \
      node's ratio is the median over its rounds. 8 + 3 means that 8 rounds of the first pass and 3 of \
      the second have a result.",
-    "Groups. Nodes with the same facts are a group, and are compared only with each other. A group of \
-     fewer than 4 nodes is not compared: its nodes are judged by their ceilings alone.",
+    "Groups. Nodes with the same facts are a group, and are compared only with each other: each group of \
+     4 or more is judged by itself. A node of a smaller group is not shown to be healthy. A fleet of \
+     fewer than 4 nodes is not compared: shares of ceilings are shown.",
     "Slow. A round is slow if its ratio is below 1 minus the margin. A node that is slow at a figure in \
-     the first pass measures once more, together with other nodes of its group. It is slow only if the \
-     second pass shows it too; else the figure is slow, not confirmed.",
-    "Healthy. A node is healthy if it is as fast as its group at every required figure: at every figure \
+     the first pass measures once more, together with a few nodes of its group. It is slow only if the \
+     second pass shows it too; else it is not shown to be healthy, since it may be slow only while all \
+     nodes run.",
+    "Healthy. A node is healthy if it is as fast as its group at every required result: at every result \
      that most nodes of the group have. A node that lacks one, or has too few rounds, is not shown to \
      be healthy. Spread: robust standard deviation between nodes, as a share.",
+    "Margin. At a figure whose margin is above 15 % a node that is not slow is not judged. If that is so \
+     for each figure of a required result, attainable and delivered, nodes differ too much to judge \
+     it, and none of the group is shown to be healthy.",
 ];

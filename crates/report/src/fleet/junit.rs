@@ -2,7 +2,9 @@
 //!
 //! - slow, not shown to be healthy: `failure`, its type the state and its message the cause or reason;
 //! - not compared: `skipped`;
-//! - healthy: passes; what was slow and not confirmed is in `system-out`.
+//! - healthy: passes.
+//!
+//! What was slow and not confirmed is in `system-out`.
 
 use proofmark_model::{FleetNode, FleetReport, NodeState, clean};
 

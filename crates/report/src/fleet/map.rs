@@ -138,8 +138,12 @@ fn columns<'a>(fleet: &'a Fleet, group: usize) -> (Vec<(usize, &'a str)>, Option
     }
     let weight = |at: usize, f| {
         let at_worst = slowest.get(&at).copied().unwrap_or_default();
-        let counts =
-            [StripOutcome::Slow, StripOutcome::SlowNotConfirmed, StripOutcome::TooFewRounds];
+        let counts = [
+            StripOutcome::Slow,
+            StripOutcome::SlowNotConfirmed,
+            StripOutcome::TooUneven,
+            StripOutcome::TooFewRounds,
+        ];
         (at_worst, counts.map(|outcome| count(f, outcome)))
     };
     let mut ranked: Vec<_> = all.iter().map(|(at, (f, _))| (weight(*at, f), *at)).collect();

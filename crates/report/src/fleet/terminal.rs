@@ -83,19 +83,9 @@ fn head(page: &mut Page, view: &View) -> String {
     bold + &laboratory.collect::<String>()
 }
 
-/// Nodes in another state than healthy, worst first, in so many lines, and who was slow without confirmation.
+/// Nodes in another state than healthy, worst first, in so many lines.
 fn nodes(page: &Page, view: &View, room: usize) -> String {
-    let names: Vec<&str> = view.not_confirmed.iter().map(|n| n.name.as_str()).collect();
-    let not_confirmed = match view.not_confirmed.first() {
-        None => String::new(),
-        Some(one) => {
-            let figures =
-                if names.len() == 1 { format!(" at {}", one.figures) } else { String::new() };
-            let text = format!("Slow, but not confirmed: {}{figures}", named(names.into_iter()));
-            page.cut(2, &text, page.most(1))
-        }
-    };
-    let mut left = room.saturating_sub(not_confirmed.lines().count());
+    let mut left = room;
     let mut out = String::new();
     for (at, said) in view.nodes.iter().enumerate() {
         let is_last = at + 1 == view.nodes.len();
@@ -108,7 +98,7 @@ fn nodes(page: &Page, view: &View, room: usize) -> String {
         left -= lines;
         out += &one;
     }
-    out + &not_confirmed
+    out
 }
 
 /// `and others: 21 slow, 20 not shown healthy`
@@ -142,7 +132,9 @@ fn groups(page: &Page, groups: &[Group]) -> String {
         let facts: Vec<String> =
             g.facts.iter().map(|f| format!("{} {}", f.name, f.value)).collect();
         let what = if g.differences.is_empty() { &facts } else { &g.differences };
-        page.cut(2, &joined([name, what.join("; ")], ": "), page.most(lines))
+        let one = page.cut(2, &joined([name, what.join("; ")], ": "), page.most(lines));
+        let left = g.not_judged.iter().map(|left| page.cut(2, left, page.most(lines)));
+        one + &left.collect::<String>()
     };
     let shown = if groups.len() > GROUPS { GROUPS - 1 } else { groups.len() };
     let mut out: String = groups[..shown].iter().map(line).collect();
@@ -195,7 +187,10 @@ fn table(rows: &[Row]) -> Table {
         .when(compared, |t| {
             t.number("spread", |r| r.spread.clone())
                 .spare(3)
-                .number("margin", |r| r.margin.clone())
+                .number("margin", |r| match &r.margin {
+                    margin if r.judged => margin.clone(),
+                    _ => Some("not judged".to_owned()),
+                })
                 .spare(1)
                 .column("slowest node", slowest)
         })

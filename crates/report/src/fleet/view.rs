@@ -24,8 +24,6 @@ pub struct View {
     /// The nodes in another state than healthy, worst first.
     #[serde(skip)]
     pub nodes: Vec<Said>,
-    /// Healthy nodes that were slow at a figure in the first pass alone.
-    pub not_confirmed: Vec<NotConfirmed>,
     pub groups: Vec<Group>,
     /// The figures of all groups, those at which a node is slow first.
     #[serde(skip)]
@@ -61,13 +59,6 @@ pub struct Said {
 }
 
 #[derive(Debug, Serialize)]
-pub struct NotConfirmed {
-    pub name: String,
-    /// `Triad, 2 CPUs (0.951)`, worst first.
-    pub figures: String,
-}
-
-#[derive(Debug, Serialize)]
 pub struct Group {
     /// `Group A`; empty where there is only one.
     pub name: String,
@@ -76,6 +67,8 @@ pub struct Group {
     pub facts: Vec<Fact>,
     /// `usable CPUs 4 (8 in group A)`.
     pub differences: Vec<String>,
+    /// Results that nodes sent and by which none is judged, in a sentence.
+    pub not_judged: Option<String>,
     pub nodes: Vec<String>,
 }
 
@@ -99,7 +92,6 @@ impl View {
             counts: NodeState::ALL.map(count).into_iter().filter(|c| c.count > 0).collect(),
             laboratory: laboratory(report),
             nodes: said(fleet),
-            not_confirmed: not_confirmed(fleet),
             groups: groups.map(|(at, g)| Group::new(at, g, several)).collect(),
             rows: figures::rows(fleet),
             next: advice::next(fleet),
@@ -184,17 +176,6 @@ fn no_reason(fleet: &Fleet, node: &FleetNode) -> String {
     joined(figures, ", ")
 }
 
-fn not_confirmed(fleet: &Fleet) -> Vec<NotConfirmed> {
-    let others = fleet.report.nodes.iter();
-    let others = others.filter(|n| [NodeState::Healthy, NodeState::NotCompared].contains(&n.state));
-    let one = |node: &FleetNode| {
-        let figures = fleet.not_confirmed(node).into_iter();
-        let figures = figures.map(|(title, ratio)| format!("{title} ({})", speed(ratio)));
-        NotConfirmed { name: clean(&node.name), figures: joined(figures, ", ") }
-    };
-    others.map(one).filter(|n| !n.figures.is_empty()).collect()
-}
-
 impl Group {
     fn new(at: usize, group: &FleetGroup, several: bool) -> Self {
         let difference = |d: &proofmark_model::GroupDifference| {
@@ -206,6 +187,7 @@ impl Group {
             size: words::size(group.nodes.len(), group.comparable),
             facts: group.facts.iter().map(|f| Fact::plain(&f.what, &f.value)).collect(),
             differences: group.differences.iter().map(difference).collect(),
+            not_judged: group.not_judged.as_ref().map(words::not_judged),
             nodes: group.nodes.iter().map(|n| clean(n)).collect(),
         }
     }

@@ -1,13 +1,17 @@
 //! The answer, names and numbers of a fleet as text.
 
-use proofmark_model::{FleetReport, NodeState, Verdict, clean_excerpt, format_factor};
+use proofmark_model::{
+    FleetReport, GroupDifference, NodeState, NotJudged, Verdict, clean_excerpt, format_factor,
+};
 
-use crate::view::{and_list, clean, plural};
+use crate::view::{and_list, clean, joined, plural};
 
 /// Nodes that a sentence names before it counts.
 const NAMED: usize = 3;
 /// Longest name in a sentence, in characters.
 const LONGEST: usize = 40;
+/// Groups whose difference the answer states.
+const KINDS: usize = 2;
 /// Nodes that a group needs to be compared; see `FleetGroup::comparable`.
 pub const LEAST: usize = 4;
 
@@ -70,8 +74,12 @@ pub fn color(state: NodeState) -> Option<Verdict> {
     }
 }
 
-/// `31 of 32 nodes healthy; n3 is slow.`
+/// `31 of 32 nodes healthy; n3 is slow.`, and what kinds of nodes there are.
 pub fn answer(report: &FleetReport) -> String {
+    joined([states(report)].into_iter().chain(kinds(report)), " ")
+}
+
+fn states(report: &FleetReport) -> String {
     let [all, healthy] = [report.nodes.len(), report.count(NodeState::Healthy)];
     if all == 0 {
         return "No node was measured.".to_owned();
@@ -90,6 +98,45 @@ pub fn answer(report: &FleetReport) -> String {
     parts.extend(be(report, NodeState::NotShownHealthy, "not shown to be healthy"));
     parts.extend(be(report, NodeState::NotCompared, "not compared"));
     parts.join("; ") + "."
+}
+
+/// How the groups that are compared differ, each from the largest: `5 nodes have memory 12 GiB, the
+/// others 24 GiB.` What a smaller group differs in is a reason of its nodes.
+fn kinds(report: &FleetReport) -> Option<String> {
+    let groups = report.groups.iter().skip(1).filter(|g| g.comparable && !g.differences.is_empty());
+    let largest = if report.groups.len() == 2 { "the others" } else { "the largest group" };
+    let value = |text: &str| short(text, LONGEST);
+    let words = |d: &GroupDifference| match d.what.as_str() {
+        // As long as a line.
+        "instruction sets" => format!("other instruction sets than {largest}"),
+        what => format!("{} {}, {largest} {}", value(what), value(&d.here), value(&d.largest)),
+    };
+    let mut parts: Vec<String> = Vec::new();
+    let count = groups.clone().count();
+    for group in groups.take(KINDS) {
+        let nodes = plural(group.nodes.len() as u64, "node");
+        let first = group.differences.first().map(words)?;
+        let more = match group.differences.len() - 1 {
+            0 => String::new(),
+            more => format!(", and {}", plural(more as u64, "more difference")),
+        };
+        parts.push(format!("{nodes} have {first}{more}"));
+    }
+    if count > KINDS {
+        let others = plural((count - KINDS) as u64, "other group");
+        parts.push(format!("{others} with other differences"));
+    }
+    (!parts.is_empty()).then(|| parts.join("; ") + "; each is compared with its like.")
+}
+
+/// `Not judged: 5 results (Triad, Random read, LINPACK and 2 others); most nodes lack them.`
+pub fn not_judged(left: &NotJudged) -> String {
+    let rest = (left.results as usize).saturating_sub(left.titles.len());
+    let titles = left.titles.iter().map(|title| short(title, LONGEST));
+    let titles = and_list(titles.chain((rest > 0).then(|| plural(rest as u64, "other"))));
+    let results = plural(u64::from(left.results), "result");
+    let them = if left.results == 1 { "it" } else { "them" };
+    format!("Not judged: {results} ({titles}); most nodes lack {them}.")
 }
 
 /// `n3 and n5 are slow`; `None` for no node.

@@ -6,7 +6,7 @@ use proofmark_report::fleet::{html, json, junit, openmetrics, terminal};
 use proptest::prelude::*;
 
 use super::fixture::fleet::{
-    healthy, many, missing, one_slow, slow_at, strange, three, two_groups,
+    healthy, many, missing, one_slow, slow_at, strange, three, two_groups, uneven,
 };
 use super::prometheus::parse;
 
@@ -27,6 +27,7 @@ fn all() -> Vec<(&'static str, FleetReport)> {
         ("laboratory", laboratory),
         ("two_groups", two_groups()),
         ("missing", missing()),
+        ("uneven", uneven()),
         ("three", three()),
         ("many", many(200, 20)),
         ("empty", empty),
@@ -49,6 +50,9 @@ fn a_screen_has_24_lines_and_no_line_is_too_wide() {
         report.plan.laboratory = Some("nodes are containers of one machine ".repeat(9));
         let again = report.groups[0].clone();
         report.groups.extend([again.clone(), again.clone(), again]);
+        for g in &mut report.groups {
+            g.not_judged = uneven().groups[0].not_judged.clone();
+        }
         for n in &mut report.nodes {
             n.name = format!("{}-{}", n.name, "x".repeat(70));
         }
@@ -63,6 +67,39 @@ fn a_screen_has_24_lines_and_no_line_is_too_wide() {
             }
         }
     }
+}
+
+#[test]
+fn what_cannot_be_judged_is_said_once() {
+    let report = uneven();
+    for text in [terminal(&report, &wide(80)), html(&report).unwrap()] {
+        let left =
+            "Not judged: 5 results (Disk write, Copy, Fork and 2 others); most nodes lack them.";
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(left), "{text}");
+        assert_eq!(text.matches("differs too much between nodes to judge").count(), 1, "{text}");
+    }
+    assert!(html(&report).unwrap().contains("45.1 % (not judged)"));
+}
+
+#[test]
+fn the_answer_says_how_groups_differ() {
+    let words = "All 9 nodes are healthy. 4 nodes have usable CPUs 4, the others 2; each is compared \
+                 with its like.";
+    for text in [terminal(&two_groups(), &wide(132)), html(&two_groups()).unwrap()] {
+        assert!(text.contains(words), "{text}");
+    }
+    let mut more = two_groups();
+    more.groups.extend([more.groups[1].clone(), more.groups[1].clone()]);
+    let another = more.groups[1].differences[0].clone();
+    more.groups[1].differences.push(another);
+    let text = terminal(&more, &wide(132)).replace('\n', " ");
+    let words = "4 nodes have usable CPUs 4, the largest group 2, and 1 more difference; 4 nodes have \
+                 usable CPUs 4, the largest group 2; 1 other group with other differences; each";
+    assert!(text.contains(words), "{text}");
+    // What keeps a node from being compared is a reason of that node.
+    more.groups.iter_mut().skip(1).for_each(|g| g.comparable = false);
+    assert!(!terminal(&more, &wide(132)).contains("its like"));
 }
 
 #[test]
@@ -105,7 +142,7 @@ fn what_is_slow_is_a_series() {
 fn cases() {
     let of =
         |name: &str, report: &FleetReport| format!("<!-- {name} -->\n{}", junit(report).unwrap());
-    let left_out = ["many", "healthy", "one_slow"];
+    let left_out = ["many", "uneven", "healthy", "one_slow"];
     let shown = all().into_iter().filter(|(name, _)| !left_out.contains(name));
     insta::assert_snapshot!(shown.map(|(name, r)| of(name, &r)).collect::<Vec<_>>().join("\n"));
     for (name, report) in all() {
