@@ -13,7 +13,7 @@ mod protocol;
 mod rounds;
 
 pub use hosts::{LARGEST_LIST, named_hosts};
-pub use log::{FleetLines, FleetLog, Known};
+pub use log::{FleetLog, Known};
 pub use node::answer_orders;
-pub use protocol::{Answer, LONGEST_ANSWER, Lines, Order, Task, read_answer};
+pub use protocol::{Order, Task};
 pub use rounds::{Fleet, Patience, Unfinished, measure};

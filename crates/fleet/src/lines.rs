@@ -1,34 +1,20 @@
 //! Lines of a stream that may never end one.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read as _};
 
 /// The next line without its end; `None` at the end of the stream. Of a line that is longer than
 /// `most` bytes, only so many and one more are kept: whoever reads it sees that it is too long.
 pub(crate) fn next_line(from: &mut impl BufRead, most: usize) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
-    let mut any = false;
-    loop {
-        let bytes = match from.fill_buf() {
-            Ok(bytes) => bytes,
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-            Err(e) => return Err(e),
-        };
-        if bytes.is_empty() {
-            return Ok(any.then_some(line));
-        }
-        any = true;
-        let (part, whole) = match bytes.iter().position(|b| *b == b'\n') {
-            Some(end) => (&bytes[..end], true),
-            None => (bytes, false),
-        };
-        let room = (most + 1).saturating_sub(line.len());
-        line.extend_from_slice(&part[..part.len().min(room)]);
-        let used = part.len() + usize::from(whole);
-        from.consume(used);
-        if whole {
-            return Ok(Some(line));
-        }
+    if from.by_ref().take(most as u64 + 1).read_until(b'\n', &mut line)? == 0 {
+        return Ok(None);
     }
+    if line.last() == Some(&b'\n') {
+        line.pop();
+    } else if line.len() > most {
+        from.skip_until(b'\n')?;
+    }
+    Ok(Some(line))
 }
 
 #[cfg(test)]

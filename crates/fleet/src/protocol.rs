@@ -35,6 +35,15 @@ pub struct Order {
     pub task: Task,
 }
 
+impl Order {
+    /// The line that gives it; `None` for what JSON cannot hold.
+    pub(crate) fn line(&self) -> Option<Vec<u8>> {
+        let mut line = serde_json::to_vec(self).ok()?;
+        line.push(b'\n');
+        Some(line)
+    }
+}
+
 /// What a node measures in a round.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Task {

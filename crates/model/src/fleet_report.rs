@@ -11,6 +11,9 @@ use crate::{Better, FigureKind, FleetPlan, NodeFact, Params, Subsystem, Unit};
 /// Version of the report's shape.
 pub const FLEET_REPORT_SCHEMA: &str = "proofmark.fleet-report/1";
 
+/// Nodes of a kind that can be compared with each other, at the least.
+pub const FEWEST_NODES: usize = 4;
+
 /// A fleet, judged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetReport {

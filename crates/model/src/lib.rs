@@ -59,7 +59,7 @@ pub use fleet::{
     Pass,
 };
 pub use fleet_report::{
-    FLEET_REPORT_SCHEMA, FleetFigure, FleetGroup, FleetNode, FleetReport, FleetStrip,
+    FEWEST_NODES, FLEET_REPORT_SCHEMA, FleetFigure, FleetGroup, FleetNode, FleetReport, FleetStrip,
     GroupDifference, NodeSlowAt, NodeState, NotJudged, StripOutcome, fleet_report_schema,
 };
 pub use history::{PastFigure, PastPoint, PastRun};
@@ -87,7 +87,7 @@ pub use reference::{First, Printed, Ratio, Reference};
 pub use requirement::{CheckedRequirement, HeadlineFigure, REQUIREMENTS_SCHEMA};
 pub use role::{Counterpart, Place, Property, Relation, Role, ToolTest};
 pub use run::{MAGNITUDES, Program, ReadError, Run, SCHEMA, Tool, is_quantity, read_run, schema};
-pub use sanitize::{clean, clean_excerpt, clean_page};
+pub use sanitize::{clean, clean_excerpt, clean_page, shell_word};
 pub use series::{Change, Level, Series, Trend};
 pub use solution::Solution;
 pub use statistics::{Statistics, median, median_interval, summarise};

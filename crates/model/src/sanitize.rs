@@ -79,6 +79,15 @@ fn style(text: &str) -> Option<&str> {
     (known && body[end..].starts_with('m')).then(|| &text[..2 + end + 1])
 }
 
+/// A word as a person types it in a shell: in quotes if the shell would read it as more than a word.
+pub fn shell_word(word: &str) -> String {
+    const PLAIN: &str = "-_./=:,@%+";
+    match word.chars().all(|c| c.is_alphanumeric() || PLAIN.contains(c)) {
+        true if !word.is_empty() => word.to_owned(),
+        _ => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,6 +11,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use proofmark_engine::Stop;
+use proofmark_model::shell_word;
 use proofmark_reference::{Invocation, Ready, spawn};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
@@ -249,18 +250,13 @@ pub fn shown(program: &Path, invocation: &Invocation, cpus: &[u32], file: &Path)
 
 /// The words of a command line; the file, which is gone, by the word FILE.
 fn typed(program: &Path, arguments: &[String], file: &Path) -> Vec<String> {
-    const PLAIN: &str = "-_./=:,@%+";
-    let quoted = |word: &str| match word.chars().all(|c| c.is_alphanumeric() || PLAIN.contains(c)) {
-        true if !word.is_empty() => word.to_owned(),
-        _ => format!("'{}'", word.replace('\'', r"'\''")),
-    };
     let program = program.file_name().unwrap_or(OsStr::new("")).to_string_lossy().into_owned();
     let file = file.to_string_lossy();
     let named = |word: &String| match file.len() {
         0 | 1 => word.clone(),
         _ => word.replace(&*file, "FILE"),
     };
-    std::iter::once(&program).chain(arguments).map(named).map(|w| quoted(&w)).collect()
+    std::iter::once(&program).chain(arguments).map(named).map(|w| shell_word(&w)).collect()
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ mod ssh;
 use std::path::PathBuf;
 use std::sync::mpsc::SyncSender;
 
-use proofmark_model::clean_excerpt;
+use proofmark_model::{clean_excerpt, shell_word};
 
 pub use kubernetes::{Kubernetes, KubernetesOptions, manifest};
 pub use slurm::{Slurm, SlurmOptions, allocation};
@@ -81,14 +81,9 @@ impl Program {
     }
 }
 
-/// A command as a person would type it.
-fn typed(words: &[String]) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@%[]".contains(c);
-    let quoted = |word: &String| match !word.is_empty() && word.chars().all(plain) {
-        true => word.clone(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    };
-    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+/// A command as a person types it.
+pub fn typed(words: &[String]) -> String {
+    words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// A process's last words.

@@ -79,23 +79,16 @@ impl Pipes {
     /// Passes an order on to the nodes that it names.
     pub(super) fn order(&self, order: &Order) {
         for node in &order.nodes {
-            let Some(orders) = self.links.get(node).and_then(|link| link.orders.as_ref()) else {
-                continue;
-            };
-            let Ok(mut line) =
-                serde_json::to_vec(&Order { nodes: vec![node.clone()], ..order.clone() })
-            else {
-                continue;
-            };
-            line.push(b'\n');
-            let _ = orders.send(line);
+            let own = Order { nodes: vec![node.clone()], ..order.clone() };
+            if let Some((link, line)) = self.links.get(node).zip(own.line()) {
+                link.send(line);
+            }
         }
     }
 
     /// Sends an empty line to every node.
     pub(super) fn wake(&self) {
-        let orders = self.links.values().filter_map(|link| link.orders.as_ref());
-        orders.for_each(|orders| drop(orders.send(b"\n".to_vec())));
+        self.links.values().for_each(|link| link.send(b"\n".to_vec()));
     }
 
     /// Ends the process of a node at once.
@@ -118,6 +111,12 @@ fn status(process: &Mutex<Child>) -> Option<i32> {
 }
 
 impl Link {
+    fn send(&self, line: Vec<u8>) {
+        if let Some(orders) = &self.orders {
+            let _ = orders.send(line);
+        }
+    }
+
     fn kill(&self) {
         let _ = self.process.lock().unwrap_or_else(PoisonError::into_inner).kill();
     }

@@ -101,6 +101,12 @@ impl Slurm {
         self.on_all(&["--input=all", "--label"], &command[..if is_copied { 4 } else { 3 }])
     }
 
+    fn send(&self, line: Option<Vec<u8>>) {
+        if let Some((orders, line)) = self.orders.as_ref().zip(line) {
+            let _ = orders.send(line);
+        }
+    }
+
     /// Removes copies that no task removed, since it never started.
     fn remove_copies(&self) {
         if !matches!(self.program, Program::Copied(_)) {
@@ -184,17 +190,11 @@ impl Launcher for Slurm {
     }
 
     fn order(&mut self, order: &Order) {
-        let Ok(mut line) = serde_json::to_vec(order) else { return };
-        line.push(b'\n');
-        if let Some(orders) = &self.orders {
-            let _ = orders.send(line);
-        }
+        self.send(order.line());
     }
 
     fn wake(&mut self) {
-        if let Some(orders) = &self.orders {
-            let _ = orders.send(b"\n".to_vec());
-        }
+        self.send(Some(b"\n".to_vec()));
     }
 
     /// Its task ends with all others.

@@ -15,6 +15,8 @@
 
 use std::collections::BTreeMap;
 
+pub use proofmark_model::FEWEST_NODES;
+
 use super::quantile::student;
 use crate::statistics::median;
 
@@ -27,8 +29,6 @@ pub const LIMIT: f64 = 0.15;
 pub const FALSE_ALARMS: f64 = 0.01;
 /// Standard deviations at least.
 const LEAST_DEVIATIONS: f64 = 3.0;
-/// Nodes that a round needs at the least for a median to compare with.
-pub const FEWEST_NODES: usize = 4;
 
 /// What is known of deviations between nodes of one kind before any is measured: about this
 /// share, as sure as so many degrees of freedom are. Only a few nodes with few figures need it.

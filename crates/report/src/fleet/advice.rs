@@ -1,9 +1,9 @@
 //! What to do next.
 
-use proofmark_model::{NodeState, StripOutcome};
+use proofmark_model::{FEWEST_NODES, NodeState, StripOutcome};
 
 use super::lookup::{Fleet, count};
-use super::words::{LEAST, in_state};
+use super::words::in_state;
 
 /// What to do next, a sentence each; nothing for a healthy fleet.
 pub fn next(fleet: &Fleet) -> Vec<String> {
@@ -28,7 +28,7 @@ pub fn next(fleet: &Fleet) -> Vec<String> {
         );
     }
     if report.groups.iter().any(|g| !g.comparable) {
-        out.push(format!("To compare nodes, measure {LEAST} or more of a kind."));
+        out.push(format!("To compare nodes, measure {FEWEST_NODES} or more of a kind."));
     }
     if report.nodes.is_empty() {
         out.push("Measure the fleet again.".to_owned());

@@ -1,7 +1,8 @@
 //! The answer, names and numbers of a fleet as text.
 
 use proofmark_model::{
-    FleetReport, GroupDifference, NodeState, NotJudged, Verdict, clean_excerpt, format_factor,
+    FEWEST_NODES, FleetReport, GroupDifference, NodeState, NotJudged, Verdict, clean_excerpt,
+    format_factor,
 };
 
 use crate::view::{and_list, clean, joined, plural};
@@ -12,8 +13,6 @@ const NAMED: usize = 3;
 const LONGEST: usize = 40;
 /// Groups whose difference the answer states.
 const KINDS: usize = 2;
-/// Nodes that a group needs to be compared; see `FleetGroup::comparable`.
-pub const LEAST: usize = 4;
 
 /// A ratio that is a number. It has four decimals; a wider number must not add digits.
 pub fn finite(ratio: Option<f32>) -> Option<f64> {
@@ -91,7 +90,7 @@ fn states(report: &FleetReport) -> String {
         };
     }
     if report.count(NodeState::NotCompared) == all {
-        return format!("No node is compared: a group needs {LEAST} nodes or more.");
+        return format!("No node is compared: a group needs {FEWEST_NODES} nodes or more.");
     }
     let mut parts = vec![format!("{healthy} of {} healthy", plural(all as u64, "node"))];
     parts.extend(be(report, NodeState::Slow, "slow"));
@@ -162,5 +161,5 @@ pub fn laboratory(report: &FleetReport) -> Option<String> {
 /// How many nodes a group has, and whether they are compared.
 pub fn size(nodes: usize, comparable: bool) -> String {
     let nodes = plural(nodes as u64, "node");
-    if comparable { nodes } else { format!("{nodes} (fewer than {LEAST}: not compared)") }
+    if comparable { nodes } else { format!("{nodes} (fewer than {FEWEST_NODES}: not compared)") }
 }

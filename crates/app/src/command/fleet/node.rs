@@ -14,8 +14,7 @@ use proofmark_fleet::{Order, Task, answer_orders};
 use proofmark_judge::fleet::node_round;
 use proofmark_model::{NodeRound, Run, StorageKind, Subsystem, Timestamp};
 use proofmark_run::{
-    Live, Machine, MachineRequest, PlanRequest, RunFile, ToolChoice, begin, measure_here, plan,
-    subsystems,
+    Live, Machine, PlanRequest, RunFile, ToolChoice, begin, measure_here, plan, subsystems,
 };
 use rustix::fs::{MemfdFlags, memfd_create};
 
@@ -110,19 +109,21 @@ fn request(task: &Task, profile: Option<&File>) -> Result<PlanRequest> {
         Some(file) => format!("/proc/self/fd/{}", file.as_raw_fd()),
         None => task.profile.clone(),
     };
-    let folder = disk_folder(task);
-    let parts = [Subsystem::Cpu, Subsystem::Memory].into_iter();
-    let parts = parts.chain(folder.is_some().then_some(Subsystem::Disk));
-    let request = PlanRequest {
-        names: parts.map(|part| part.as_str().to_owned()).collect(),
+    let named = |part: Subsystem| part.as_str().to_owned();
+    let mut request = PlanRequest {
+        names: [Subsystem::Cpu, Subsystem::Memory, Subsystem::Disk].map(named).to_vec(),
         profile,
         budget: task.budget_s.map(Duration::from_secs_f64),
         tools: ToolChoice::None,
         ..PlanRequest::default()
     };
-    let measures_disk = subsystems(&request)?.contains(&Subsystem::Disk);
-    let disk_path = folder.filter(|_| measures_disk).map(Into::into);
-    Ok(PlanRequest { machine: MachineRequest { disk_path, ..Default::default() }, ..request })
+    if subsystems(&request)?.contains(&Subsystem::Disk) {
+        request.machine.disk_path = disk_folder(task).map(Into::into);
+        if request.machine.disk_path.is_none() {
+            request.names.pop();
+        }
+    }
+    Ok(request)
 }
 
 /// The folder whose disk is measured: the one that was asked for, or the first that is on a disk of

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, anyhow};
 use proofmark_engine::Stop;
 use proofmark_fleet::launch::{
     Kubernetes, KubernetesOptions, Launcher, Program, Slurm, SlurmOptions, Ssh, allocation,
-    manifest,
+    manifest, typed,
 };
 use proofmark_fleet::{
     Fleet, FleetLog, Known, LARGEST_LIST, Patience, Task, Unfinished, measure, named_hosts,
@@ -43,15 +43,15 @@ const LARGEST_PROFILE: u64 = 1 << 20;
 const LABORATORY: &str = "PROOFMARK_LABORATORY";
 
 pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
-    let task = task(args)?;
+    let asked = asked(args)?;
     if args.slurm && std::env::var_os("SLURM_JOB_ID").is_none() {
-        return in_an_allocation(args, &task);
+        return in_an_allocation(args, asked.round_s);
     }
     if args.dry_run {
-        return dry_run(args, &task);
+        return dry_run(args, asked.round_s);
     }
     let (dir, begun) = folder(args)?;
-    let mut launcher = launcher(args, &task)?;
+    let mut launcher = launcher(args, asked.round_s)?;
     let (plan, known, mut log) = match begun {
         true => {
             let lines = FleetLog::read(&dir).map_err(usage)?;
@@ -69,13 +69,12 @@ pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
     let stop = Stop::default();
     let stopper = stop.clone();
     signals::on_signals(move |signal| stopper.stop(signal)).context("cannot handle signals")?;
-    let round_s = round_s(args, &task)?;
-    let round = START + Duration::from_secs_f64(TIMES * round_s);
+    let round = START + Duration::from_secs_f64(TIMES * asked.round_s);
     let all = Duration::from_secs_f64(START_S_A_NODE * plan.nodes.len() as f64);
     let start = args.start_limit.unwrap_or(START + all);
     let fleet = Fleet {
         plan: &plan,
-        task,
+        task: asked.task,
         patience: Patience { start, round },
         log: &mut log,
         known: &known,
@@ -100,7 +99,13 @@ pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
     }
 }
 
-fn task(args: &FleetRunArgs) -> Result<Task> {
+/// What nodes are asked for, and how long a round of it should take.
+struct Asked {
+    task: Task,
+    round_s: f64,
+}
+
+fn asked(args: &FleetRunArgs) -> Result<Asked> {
     let is_built_in = BUILT_IN.iter().any(|(name, _)| *name == args.profile);
     // Read here, so that a mistake in it costs no node anything.
     let profile = Profile::load(&args.profile)?;
@@ -115,20 +120,16 @@ fn task(args: &FleetRunArgs) -> Result<Task> {
             args.rounds
         )));
     }
-    Ok(Task {
+    let parts = Subsystem::ALL.into_iter().filter(|s| !s.has_server()).collect();
+    let round_s = budget_s.or(profile.policy(&parts).budget_s).unwrap_or(ROUND_S);
+    let task = Task {
         profile: profile.name,
         profile_text: text.transpose().map_err(|e| usage(format!("{}: {e}", args.profile)))?,
         budget_s,
         disk_path: args.disk_path.as_ref().map(|p| p.display().to_string()),
         shared_storage: args.shared_storage,
-    })
-}
-
-/// How long a round should take.
-fn round_s(args: &FleetRunArgs, task: &Task) -> Result<f64> {
-    let parts = Subsystem::ALL.into_iter().filter(|s| !s.has_server()).collect();
-    let own = Profile::load(&args.profile)?.policy(&parts).budget_s;
-    Ok(task.budget_s.or(own).unwrap_or(ROUND_S))
+    };
+    Ok(Asked { task, round_s })
 }
 
 fn program(args: &FleetRunArgs) -> Result<Program> {
@@ -138,12 +139,12 @@ fn program(args: &FleetRunArgs) -> Result<Program> {
     }
 }
 
-fn launcher(args: &FleetRunArgs, task: &Task) -> Result<Box<dyn Launcher>> {
+fn launcher(args: &FleetRunArgs, round_s: f64) -> Result<Box<dyn Launcher>> {
     let program = program(args)?;
     Ok(match &args.ssh {
         Some(hosts) => Box::new(Ssh::new(hosts_of(hosts)?, &args.ssh_command, program)),
         None if args.slurm => Box::new(Slurm::new(program).map_err(|e| anyhow!(e))?),
-        None => Box::new(Kubernetes::new(cluster(args, task)?).map_err(|e| anyhow!(e))?),
+        None => Box::new(Kubernetes::new(cluster(args, round_s)).map_err(|e| anyhow!(e))?),
     })
 }
 
@@ -203,58 +204,58 @@ fn same(begun: &FleetPlan, launcher: &dyn Launcher, args: &FleetRunArgs) -> Resu
 }
 
 /// The longest time that both passes take.
-fn longest_s(args: &FleetRunArgs, task: &Task) -> Result<f64> {
+fn longest_s(args: &FleetRunArgs, round_s: f64) -> f64 {
     let turns = args.nodes.zip(args.at_once).map_or(1, |(nodes, at_once)| nodes.div_ceil(at_once));
     let rounds = 2.0 * f64::from(args.rounds) * f64::from(turns);
-    Ok(rounds * TIMES * round_s(args, task)? + 2.0 * START.as_secs_f64())
+    rounds * TIMES * round_s + 2.0 * START.as_secs_f64()
 }
 
-fn slurm(args: &FleetRunArgs, task: &Task) -> Result<SlurmOptions> {
-    Ok(SlurmOptions {
+fn slurm(args: &FleetRunArgs, round_s: f64) -> SlurmOptions {
+    SlurmOptions {
         nodes: args.nodes,
         list: args.nodelist.clone(),
         partition: args.partition.clone(),
-        minutes: Some((longest_s(args, task)? / 60.0).ceil() as u32),
+        minutes: Some((longest_s(args, round_s) / 60.0).ceil() as u32),
         more: args.slurm_option.clone(),
-    })
+    }
 }
 
-fn cluster(args: &FleetRunArgs, task: &Task) -> Result<KubernetesOptions> {
-    Ok(KubernetesOptions {
+fn cluster(args: &FleetRunArgs, round_s: f64) -> KubernetesOptions {
+    KubernetesOptions {
         command: args.kubectl.clone(),
         image: args.image.clone().unwrap_or_default(),
         nodes: args.nodes,
         selector: args.selector.clone(),
         namespace: args.namespace.clone(),
         tolerations: args.toleration.clone(),
-        limit_s: longest_s(args, task)?.ceil() as u64,
+        limit_s: longest_s(args, round_s).ceil() as u64,
         start: args.start_limit.unwrap_or(START),
-    })
+    }
 }
 
 /// Becomes salloc, which runs this command once more, in an allocation.
-fn in_an_allocation(args: &FleetRunArgs, task: &Task) -> Result<Outcome> {
+fn in_an_allocation(args: &FleetRunArgs, round_s: f64) -> Result<Outcome> {
     if args.nodes.is_none() && args.nodelist.is_none() {
         return Err(usage("--slurm outside of an allocation needs -N or --nodelist"));
     }
     let own = own_program()?.display().to_string();
-    let typed = std::env::args().skip(1);
-    let command: Vec<String> = [own].into_iter().chain(typed).collect();
-    let words = allocation(&slurm(args, task)?, &command);
+    let arguments = std::env::args().skip(1);
+    let command: Vec<String> = [own].into_iter().chain(arguments).collect();
+    let words = allocation(&slurm(args, round_s), &command);
     if args.dry_run {
-        print(&format!("{}\n", words.join(" ")))?;
+        print(&format!("{}\n", typed(&words)))?;
         return Ok(Outcome::Done);
     }
     let error = Command::new(&words[0]).args(&words[1..]).exec();
     Err(anyhow!("cannot run salloc: {error}"))
 }
 
-fn dry_run(args: &FleetRunArgs, task: &Task) -> Result<Outcome> {
+fn dry_run(args: &FleetRunArgs, round_s: f64) -> Result<Outcome> {
     if args.kubernetes {
-        let job = manifest(&cluster(args, task)?, args.nodes.unwrap_or(1));
+        let job = manifest(&cluster(args, round_s), args.nodes.unwrap_or(1));
         print(&(serde_json::to_string_pretty(&job)? + "\n"))?;
         return Ok(Outcome::Done);
     }
-    print(&(launcher(args, task)?.commands().join("\n") + "\n"))?;
+    print(&(launcher(args, round_s)?.commands().join("\n") + "\n"))?;
     Ok(Outcome::Done)
 }
