@@ -202,6 +202,9 @@ pub struct FleetNode {
     pub group: Option<usize>,
     /// Why it is in this state, a sentence each; empty for a healthy node.
     pub reasons: Vec<String>,
+    /// What befell it all the same, a sentence each: a round of a healthy node that does not count.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Of a slow node, how slow it is and why, in a sentence that starts with its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,

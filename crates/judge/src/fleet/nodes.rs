@@ -29,6 +29,7 @@ fn said(fleet: &Fleet, number: usize, place: Option<(usize, usize)>) -> FleetNod
         state: NodeState::NotShownHealthy,
         group: place.map(|(group, _)| group),
         reasons: reasons::of_lines(&fleet.lines, number),
+        notes: Vec::new(),
         cause: None,
         figures: place.map(|place| slow_at(fleet, place)).unwrap_or_default(),
         rounds: count(Pass::First),
@@ -53,6 +54,9 @@ fn said(fleet: &Fleet, number: usize, place: Option<(usize, usize)>) -> FleetNod
     };
     if said.state == NodeState::NotCompared {
         said.reasons.push(not_compared(fleet, group, place));
+    }
+    if said.state == NodeState::Healthy {
+        said.notes.extend(reasons::lost_rounds(fleet, node));
     }
     if said.state == NodeState::Slow {
         said.cause = cause::sentence(fleet, group, place, &said);

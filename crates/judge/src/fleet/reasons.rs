@@ -132,6 +132,32 @@ fn why_few(
     }
 }
 
+/// Rounds of a node with enough others in which something went wrong: a worker that crashed, a check
+/// that found a result invalid. One sentence, on the result of which most rounds are lost.
+pub(super) fn lost_rounds(fleet: &Fleet, node: &Node) -> Option<String> {
+    let mut lost: BTreeMap<u32, (usize, &str)> = BTreeMap::new();
+    for cell in node.seen_first().flat_map(|seen| &seen.cells) {
+        let why = match (cell.invalid, &cell.missing) {
+            (true, _) => cell.findings.first().map_or("invalid", |found| &found.message),
+            (false, Some(why)) => why,
+            (false, None) => continue,
+        };
+        lost.entry(cell.figure).or_insert((0, why)).0 += 1;
+    }
+    // Results that it never has are no news.
+    let has = |figure: &u32| {
+        node.seen_first().any(|seen| {
+            seen.cell(*figure).is_some_and(|cell| !cell.invalid && cell.missing.is_none())
+        })
+    };
+    let (figure, (count, why)) =
+        lost.into_iter().filter(|(figure, _)| has(figure)).max_by_key(|(_, (count, _))| *count)?;
+    let figure = &fleet.lines.figures[figure as usize];
+    let planned = fleet.lines.planned(node.place, figure.key.pass());
+    let do_not = if count == 1 { "does not" } else { "do not" };
+    Some(format!("{count} of {planned} rounds at {} {do_not} count: {why}", figure.title()))
+}
+
 /// What became of figures at which a node was slow in the first pass alone, in sentences.
 pub(super) fn unconfirmed(
     fleet: &Fleet,

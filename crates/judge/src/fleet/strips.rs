@@ -142,7 +142,31 @@ fn figures(lines: &Lines, group: &Group, asked: &[Asked], tests: usize) -> Vec<F
     let ruled: Vec<_> = asked.iter().zip(ruled).map(|(a, r)| (a.number, a.required, r)).collect();
     let judging = judging::all(&ruled);
     let all = asked.iter().zip(ruled).zip(judging);
-    all.map(|((asked, (.., ruled)), judging)| figure(lines, group, asked, ruled, judging)).collect()
+    let figures =
+        all.map(|((asked, (.., ruled)), judging)| figure(lines, group, asked, ruled, judging));
+    let mut figures: Vec<FleetFigure> = figures.collect();
+    for place in 0..group.nodes.len() {
+        forgive(&mut figures, place);
+    }
+    figures
+}
+
+/// A node with too few rounds at one figure of a result is judged by the other one.
+fn forgive(figures: &mut [FleetFigure], place: usize) {
+    let judges = |f: &FleetFigure| {
+        let outcome = f.strips[place].outcome;
+        f.judged && !matches!(outcome, StripOutcome::TooFewRounds | StripOutcome::NotJudged)
+    };
+    let enough: Vec<bool> = figures.iter().map(judges).collect();
+    for at in 0..figures.len() {
+        let same = |other: &FleetFigure| {
+            (&other.workload, &other.params) == (&figures[at].workload, &figures[at].params)
+        };
+        let few = figures[at].strips[place].outcome == StripOutcome::TooFewRounds;
+        if few && figures.iter().zip(&enough).any(|(other, enough)| *enough && same(other)) {
+            figures[at].strips[place].outcome = StripOutcome::NotJudged;
+        }
+    }
 }
 
 fn figure(

@@ -2,6 +2,7 @@
 
 use proofmark_model::{FEWEST_NODES, NodeState, StripOutcome};
 
+use super::links::links;
 use super::lookup::{Fleet, count};
 use super::words::in_state;
 
@@ -18,6 +19,14 @@ pub fn next(fleet: &Fleet) -> Vec<String> {
     }
     if let Some(names) = in_state(report, NodeState::NotShownHealthy) {
         out.push(format!("Resolve the reasons given for {names}, and measure again."));
+    }
+    let slow = links(fleet).into_iter().filter(|link| link.link.confirmed).collect::<Vec<_>>();
+    if let [first, more @ ..] = slow.as_slice() {
+        let others = if more.is_empty() { String::new() } else { " and of the others".to_owned() };
+        out.push(format!(
+            "Look at the cables, ports and routes between {}{others}, and measure again.",
+            first.names()
+        ));
     }
     let uneven = |f: &_| count(f, StripOutcome::TooUneven) > 0;
     if report.groups.iter().flat_map(|g| &g.figures).any(uneven) {

@@ -9,6 +9,7 @@ use proofmark_model::FleetReport;
 use serde::Serialize;
 
 use super::figures;
+use super::links;
 use super::lookup::Fleet;
 use super::map;
 use super::strips;
@@ -41,6 +42,7 @@ pub fn html(report: &FleetReport) -> Result<String, RenderError> {
         several => several,
         maps => Serde(map::maps(&fleet)),
         legend => Serde(map::legend()),
+        between => Serde(links::maps(&fleet)),
         strips => Serde(strips::strips(&fleet)),
         parts => Serde(groups),
         more_groups => (more > 0).then(|| plural(more as u64, "other group")),
@@ -98,7 +100,7 @@ impl<'a> Part<'a> {
 }
 
 /// How it was made.
-const METHOD: [&str; 5] = [
+const METHOD: [&str; 6] = [
     "Rounds. Every node measures the same figures in several rounds. The ratio of a round is the node's \
      speed as a share of its group's median of the same round: below 1 is worse, for times too. A \
      node's ratio is the median over its rounds. 8 + 3 means that 8 rounds of the first pass and 3 of \
@@ -116,4 +118,8 @@ const METHOD: [&str; 5] = [
     "Margin. At a figure whose margin is above 15 % a node that is not slow is not judged. If that is so \
      for each figure of a required result, attainable and delivered, nodes differ too much to judge \
      it, and none of the group is shown to be healthy.",
+    "Links. Nodes of a group measure the network in rounds of pairs. A pair's ratio counts for both \
+     nodes: a node that is slow with all its partners is slow. A pair that is slow while both nodes \
+     are as fast with others is measured again in every round of a second pass, beside its nodes with \
+     others; the link is slow if 7 of 8 rounds show that.",
 ];

@@ -1,4 +1,4 @@
-//! JUnit XML: a suite with a case for each node.
+//! JUnit XML: a suite with a case for each node, and one for each link that is slow or may be.
 //!
 //! - slow, not shown to be healthy: `failure`, its type the state and its message the cause or reason;
 //! - not compared: `skipped`;
@@ -8,6 +8,7 @@
 
 use proofmark_model::{FleetNode, FleetReport, NodeState, clean};
 
+use super::links::{Link, links};
 use super::lookup::Fleet;
 use super::words::{finite, laboratory, speed};
 use crate::RenderError;
@@ -21,6 +22,7 @@ use crate::view::joined;
 pub fn junit(report: &FleetReport) -> Result<String, RenderError> {
     let fleet = Fleet::new(report);
     let mut cases: Vec<Case> = report.nodes.iter().map(|node| case(&fleet, node)).collect();
+    cases.extend(links(&fleet).iter().map(of_link));
     if cases.is_empty() {
         let cause = Cause::new("nothing measured", "No node was measured.".to_owned());
         let name = "the fleet has nodes".to_owned();
@@ -34,6 +36,17 @@ pub fn junit(report: &FleetReport) -> Result<String, RenderError> {
     suite.started = Some(timestamp(plan.started));
     let label = plan.label.as_deref().unwrap_or_default();
     Ok(write(&text(&joined(["fleet", label], " ")), vec![suite])?)
+}
+
+/// A link that is slow or may be.
+fn of_link(link: &Link) -> Case {
+    let cause = Cause::new(link.state().as_str(), text(&clean(&link.link.cause)));
+    Case {
+        name: text(&link.names()),
+        class: Some("fleet.link".to_owned()),
+        ending: Some(Ending::Failure(cause)),
+        ..Case::default()
+    }
 }
 
 fn case(fleet: &Fleet, node: &FleetNode) -> Case {

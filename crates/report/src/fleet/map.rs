@@ -26,24 +26,24 @@ const FASTER: f64 = 1.03;
 /// The nodes of a group.
 #[derive(Debug, Serialize)]
 pub struct Map {
-    caption: String,
-    columns: Vec<String>,
+    pub caption: String,
+    pub columns: Vec<String>,
     /// Rows of tables that stand next to each other on a wide page.
-    blocks: Vec<Vec<Row>>,
+    pub blocks: Vec<Vec<Row>>,
     /// What is not drawn, a sentence each.
-    left_out: Vec<String>,
+    pub left_out: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
-struct Row {
-    node: String,
+pub struct Row {
+    pub node: String,
     /// Sign and words of a state that is not healthy.
-    mark: &'static str,
-    cells: Vec<Cell>,
+    pub mark: &'static str,
+    pub cells: Vec<Cell>,
 }
 
 #[derive(Debug, Serialize)]
-struct Cell {
+pub struct Cell {
     text: String,
     /// Classes of the style sheet.
     class: String,
@@ -168,6 +168,11 @@ impl Cell {
             Some(StripOutcome::SlowNotConfirmed) => " maybe",
             _ => "",
         };
+        Self::of(ratio, frame)
+    }
+
+    /// A square of a ratio, with a frame's class.
+    pub fn of(ratio: Option<f64>, frame: &str) -> Self {
         let shade = ratio.map_or_else(|| "none".to_owned(), shade);
         let text = ratio.map_or_else(|| "–".to_owned(), |r| format!("{r:.2}"));
         Self { text, class: shade + frame }

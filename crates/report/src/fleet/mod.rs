@@ -9,6 +9,7 @@ mod advice;
 mod figures;
 mod html;
 mod junit;
+mod links;
 mod lookup;
 mod map;
 mod openmetrics;

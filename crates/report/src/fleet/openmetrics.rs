@@ -6,6 +6,8 @@
 use proofmark_model::{FleetFigure, FleetReport, FleetStrip, NodeState, StripOutcome, Unit};
 
 use super::figures;
+use super::links::Link;
+use super::lookup::Fleet;
 use super::words::{finite, group_name, laboratory};
 use crate::openmetrics::{Labels, Unique, family, flag, label, seconds, unit_name};
 
@@ -53,7 +55,29 @@ pub fn openmetrics(report: &FleetReport) -> String {
     text += &family("fleet_node_speed", what, Some("ratio"), of_nodes(|s| finite(s.ratio)));
     let what = "1 for a figure at which the node is slow in both passes; no series otherwise.";
     let slow = of_nodes(|s| (s.outcome == StripOutcome::Slow).then_some(1.0));
-    text + &family("fleet_node_slow", what, None, slow) + "# EOF\n"
+    text + &family("fleet_node_slow", what, None, slow) + &links(report) + "# EOF\n"
+}
+
+/// The links that are slow or may be.
+fn links(report: &FleetReport) -> String {
+    let mut unique = Unique::default();
+    let fleet = Fleet::new(report);
+    let of = |link: &Link| {
+        let labels = [label("node", &link.nodes[0]), label("other", &link.nodes[1])];
+        let figure = figures::labels(link.group, link.figure);
+        let figure = figure.iter().map(|(name, v)| label(name, v));
+        let state = [label("state", &id(link.state()))];
+        let labels = labels.into_iter().chain(figure).chain(state).collect();
+        (unique.distinct(labels, "repeat"), finite(Some(link.link.ratio)))
+    };
+    let what = "Speed of a link that is slow or may be, as a share of the median of its round's pairs; \
+                no series for others.";
+    family(
+        "fleet_link_speed",
+        what,
+        Some("ratio"),
+        super::links::links(&fleet).iter().map(of).collect(),
+    )
 }
 
 fn about(report: &FleetReport) -> String {

@@ -4,7 +4,7 @@ use proofmark_model::{FigureKind, FleetReport, NodeState, Verdict};
 
 use super::figures::Row;
 use super::lookup::Fleet;
-use super::view::{Group, Said, View};
+use super::view::{Group, Said, SaidLink, View};
 use super::words::{group_name, named, short, speed};
 use crate::Options;
 use crate::terminal::page::Page;
@@ -36,8 +36,14 @@ pub fn terminal(report: &FleetReport, options: &Options) -> String {
     // An empty line between each two parts.
     let taken = [&head, &next, &groups].map(|part| part.lines().count()).iter().sum::<usize>() + 4;
     let room = page.most(LINES).saturating_sub(taken);
+    let links = links(&page, &view);
+    let room = room.saturating_sub(links.lines().count());
     let nodes = nodes(&page, &view, room.saturating_sub(FOR_FIGURES));
-    let figures = figures(&page, &view.rows, room.saturating_sub(nodes.lines().count()));
+    let left = room.saturating_sub(nodes.lines().count());
+    let notes = notes(&page, &view, left.saturating_sub(FOR_FIGURES));
+    let left = left.saturating_sub(notes.lines().count());
+    let nodes = links + &nodes + &notes;
+    let figures = figures(&page, &view.rows, left);
     for part in [head, nodes, groups, figures, next].iter().filter(|part| !part.is_empty()) {
         if !page.out.is_empty() {
             page.blank();
@@ -81,6 +87,35 @@ fn head(page: &mut Page, view: &View) -> String {
     let laboratory =
         view.laboratory.iter().map(|l| page.cut(2, &format!("laboratory: {l}"), page.most(2)));
     bold + &laboratory.collect::<String>()
+}
+
+/// The first links that are slow or may be.
+fn links(page: &Page, view: &View) -> String {
+    const SHOWN: usize = 2;
+    let lines = if view.links.len() > 1 { 1 } else { 3 };
+    let paint = |l: &SaidLink, text: String| match l.color {
+        Some(color) => text.replacen(l.mark, &page.paint.verdict(color, l.mark), 1),
+        None => text,
+    };
+    let one =
+        |l: &SaidLink| paint(l, page.cut(2, &format!("{}  {}", l.mark, l.text), page.most(lines)));
+    let rest = view.links.len().saturating_sub(SHOWN);
+    let more =
+        (rest > 0).then(|| page.cut(2, &format!("and {}", plural(rest as u64, "other link")), 1));
+    view.links.iter().take(SHOWN).map(one).chain(more).collect()
+}
+
+/// What befell healthy nodes, as much as there is room for.
+fn notes(page: &Page, view: &View, room: usize) -> String {
+    let one = |note: &String| page.cut(2, &format!("note  {note}"), page.most(2));
+    let mut out = String::new();
+    for note in view.notes.iter().map(one) {
+        if out.lines().count() + note.lines().count() > room {
+            break;
+        }
+        out += &note;
+    }
+    out
 }
 
 /// Nodes in another state than healthy, worst first, in so many lines.

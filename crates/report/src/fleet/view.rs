@@ -1,10 +1,11 @@
 //! What a fleet's report says, before it is laid out.
 
-use proofmark_model::{FleetGroup, FleetNode, FleetReport, NodeState, Verdict};
+use proofmark_model::{FleetGroup, FleetNode, FleetReport, NodeState, Pairs, Verdict};
 use serde::Serialize;
 
 use super::advice;
 use super::figures::{self, Row};
+use super::links;
 use super::lookup::Fleet;
 use super::words::{self, group_name, laboratory, mark, speed};
 use crate::view::{Fact, clean, joined, plural};
@@ -21,9 +22,15 @@ pub struct View {
     /// How many nodes are in each state.
     pub counts: Vec<Count>,
     pub laboratory: Option<String>,
+    /// Links that are slow or may be.
+    pub links: Vec<SaidLink>,
+    /// How many are not among them, in a sentence.
+    pub more_links: Option<String>,
     /// The nodes in another state than healthy, worst first.
     #[serde(skip)]
     pub nodes: Vec<Said>,
+    /// What befell healthy nodes, a sentence each.
+    pub notes: Vec<String>,
     pub groups: Vec<Group>,
     /// The figures of all groups, those at which a node is slow first.
     #[serde(skip)]
@@ -58,6 +65,14 @@ pub struct Said {
     pub rounds: String,
 }
 
+/// What is said of a link.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct SaidLink {
+    pub mark: &'static str,
+    pub color: Option<Verdict>,
+    pub text: String,
+}
+
 #[derive(Debug, Serialize)]
 pub struct Group {
     /// `Group A`; empty where there is only one.
@@ -80,7 +95,9 @@ impl View {
             color: words::color(state),
             count: report.count(state),
         };
-        let worst = report.nodes.iter().map(|n| n.state).min();
+        let links = links::links(fleet);
+        let states = links.iter().map(links::Link::state);
+        let worst = report.nodes.iter().map(|n| n.state).chain(states).min();
         let color = worst.map_or(Some(Verdict::Invalid), words::color);
         let several = report.groups.len() > 1;
         let groups = report.groups.iter().enumerate();
@@ -91,7 +108,10 @@ impl View {
             worst: color.map_or("none", Verdict::as_str),
             counts: NodeState::ALL.map(count).into_iter().filter(|c| c.count > 0).collect(),
             laboratory: laboratory(report),
+            links: links.iter().take(LINKS).map(SaidLink::new).collect(),
+            more_links: more_links(links.len().saturating_sub(LINKS)),
             nodes: said(fleet),
+            notes: notes(report),
             groups: groups.map(|(at, g)| Group::new(at, g, several)).collect(),
             rows: figures::rows(fleet),
             next: advice::next(fleet),
@@ -110,6 +130,10 @@ fn title(report: &FleetReport) -> String {
 fn facts(report: &FleetReport) -> Vec<Fact> {
     let plan = &report.plan;
     let at_once = plan.at_once.map(|n| Fact::plain("nodes at a time", &n.to_string()));
+    let pairs = plan.pairs.map(|pairs| match pairs {
+        Pairs::All => Fact::plain("network partners", "all"),
+        Pairs::Rounds(n) => Fact::plain("network partners", &n.to_string()),
+    });
     let facts = [
         Fact::plain("started", &plan.started.display()),
         Fact::plain("launcher", &plan.launcher),
@@ -117,7 +141,37 @@ fn facts(report: &FleetReport) -> Vec<Fact> {
         Fact::plain("rounds", &plan.rounds.to_string()),
         Fact::plain("program", &format!("proofmark {}", plan.tool.version)),
     ];
-    facts.into_iter().chain(at_once).collect()
+    facts.into_iter().chain(at_once).chain(pairs).collect()
+}
+
+/// `n3: 1 of 8 rounds at Triad does not count: ...`
+fn notes(report: &FleetReport) -> Vec<String> {
+    const MOST: usize = 12;
+    let of = |n: &FleetNode| {
+        let name = clean(&n.name);
+        n.notes.iter().map(move |note| format!("{name}: {}", clean(note))).collect::<Vec<_>>()
+    };
+    let mut all: Vec<String> = report.nodes.iter().flat_map(of).collect();
+    let rest = all.len().saturating_sub(MOST);
+    all.truncate(MOST);
+    all.extend((rest > 0).then(|| format!("{}.", plural(rest as u64, "other note"))));
+    all
+}
+
+/// Links that are named.
+const LINKS: usize = 12;
+
+fn more_links(rest: usize) -> Option<String> {
+    (rest > 0)
+        .then(|| format!("{} slow or not shown to be healthy.", plural(rest as u64, "other link")))
+}
+
+impl SaidLink {
+    fn new(link: &links::Link) -> Self {
+        let state = link.state();
+        let mark = if link.link.confirmed { "✗ slow link" } else { "! link not shown healthy" };
+        Self { mark, color: words::color(state), text: clean(&link.link.cause) }
+    }
 }
 
 /// Nodes in another state than healthy; those of one state with the same reasons are one.

@@ -1,8 +1,8 @@
 //! The answer, names and numbers of a fleet as text.
 
 use proofmark_model::{
-    FEWEST_NODES, FleetReport, GroupDifference, NodeState, NotJudged, Verdict, clean_excerpt,
-    format_factor,
+    FEWEST_NODES, FleetGroup, FleetLink, FleetReport, GroupDifference, NodeState, NotJudged,
+    Verdict, clean_excerpt, format_factor,
 };
 
 use crate::view::{and_list, clean, joined, plural};
@@ -75,7 +75,25 @@ pub fn color(state: NodeState) -> Option<Verdict> {
 
 /// `31 of 32 nodes healthy; n3 is slow.`, and what kinds of nodes there are.
 pub fn answer(report: &FleetReport) -> String {
-    joined([states(report)].into_iter().chain(kinds(report)), " ")
+    joined([states(report)].into_iter().chain(links(report)).chain(kinds(report)), " ")
+}
+
+/// `The link between n1 and n3 is slow.`
+fn links(report: &FleetReport) -> Option<String> {
+    let all = report.groups.iter().flat_map(|g| g.links.iter().map(move |link| (g, link)));
+    let (slow, open): (Vec<_>, Vec<_>) = all.partition(|(_, link)| link.confirmed);
+    let said = |links: &[(&FleetGroup, &FleetLink)], words: &str| match links {
+        [] => None,
+        [(group, link)] => {
+            let name = |place: usize| group.nodes.get(place).map(|name| short(name, LONGEST));
+            let (a, b) = (name(link.nodes[0])?, name(link.nodes[1])?);
+            Some(format!("The link between {a} and {b} is {words}."))
+        }
+        several => Some(format!("{} links between nodes are {words}.", several.len())),
+    };
+    let open = said(&open, "not shown to be healthy");
+    let all: Vec<String> = said(&slow, "slow").into_iter().chain(open).collect();
+    (!all.is_empty()).then(|| all.join(" "))
 }
 
 fn states(report: &FleetReport) -> String {

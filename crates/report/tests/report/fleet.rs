@@ -6,7 +6,7 @@ use proofmark_report::fleet::{html, json, junit, openmetrics, terminal};
 use proptest::prelude::*;
 
 use super::fixture::fleet::{
-    healthy, many, missing, one_slow, slow_at, strange, three, two_groups, uneven,
+    healthy, linked, many, missing, one_slow, slow_at, strange, three, two_groups, uneven,
 };
 use super::prometheus::parse;
 
@@ -28,6 +28,7 @@ fn all() -> Vec<(&'static str, FleetReport)> {
         ("two_groups", two_groups()),
         ("missing", missing()),
         ("uneven", uneven()),
+        ("linked", linked()),
         ("three", three()),
         ("many", many(200, 20)),
         ("empty", empty),
@@ -51,6 +52,8 @@ fn a_screen_has_24_lines_and_no_line_is_too_wide() {
         let again = report.groups[0].clone();
         report.groups.extend([again.clone(), again.clone(), again]);
         for g in &mut report.groups {
+            g.links = vec![linked().groups[0].links[0].clone(); 9];
+            g.links.iter_mut().for_each(|l| (l.figure, l.cause) = (0, "long words ".repeat(40)));
             g.not_judged = uneven().groups[0].not_judged.clone();
         }
         for n in &mut report.nodes {
@@ -67,6 +70,19 @@ fn a_screen_has_24_lines_and_no_line_is_too_wide() {
             }
         }
     }
+}
+
+#[test]
+fn a_map_shows_every_pair_of_nodes_once_in_each_direction() {
+    let page = html(&linked()).unwrap();
+    let map = page.split("id=\"between\"").nth(1).unwrap().split("</section>").next().unwrap();
+    assert_eq!(map.matches("<tr><th scope=\"row\">").count(), 8);
+    assert_eq!(map.matches(">–</td>").count(), 8, "a node with itself");
+    assert_eq!(map.matches(">0.12</td>").count(), 2);
+    assert_eq!(map.matches("class=\"h5 slow\">0.12").count(), 2);
+    assert_eq!(map.matches(" maybe\">0.93").count(), 2);
+    assert_eq!(map.matches(">0.61</td>").count(), 14, "a row and a column");
+    assert!(!html(&one_slow()).unwrap().contains("id=\"between\""));
 }
 
 #[test]

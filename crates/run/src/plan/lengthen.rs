@@ -9,6 +9,10 @@ use crate::registry::{all, ids, in_rounds};
 /// whole number of them: half a slice more or less must be no more than 1 %.
 const IO_LIMIT_TRIAL_S: f64 = 5.0;
 
+/// The same where a profile has a fixed number of trials and says how long a point takes: at least
+/// three slices.
+const IO_LIMIT_SHORT_TRIAL_S: f64 = 0.3;
+
 /// Makes trials as long as the limits of this process deal things out. Under a CPU quota those in
 /// rounds stay short: their windows see what the hardware does while the quota lasts, from which
 /// follows what the quota leaves of it (`quota` of the judge).
@@ -24,8 +28,15 @@ pub(super) fn lengthen(policy: &mut Policy, host: &Host) {
     };
     let devices = || host.storage.get().into_iter().flat_map(|s| &s.devices);
     if devices().any(|d| limited(&d.number)) {
+        let least_s = match policy.point_s.filter(|_| policy.min_trials == policy.max_trials) {
+            Some(point_s) => {
+                let each_s = point_s / f64::from(policy.min_trials.max(1));
+                each_s.clamp(IO_LIMIT_SHORT_TRIAL_S, IO_LIMIT_TRIAL_S)
+            }
+            None => IO_LIMIT_TRIAL_S,
+        };
         for workload in all().filter(|k| k.spec().subsystem == Subsystem::Disk) {
-            at_least(policy, &workload.spec().id, IO_LIMIT_TRIAL_S);
+            at_least(policy, &workload.spec().id, least_s);
         }
     }
 }

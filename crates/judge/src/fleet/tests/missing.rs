@@ -216,3 +216,22 @@ fn a_fleet_in_which_nothing_is_measured_fails() {
     assert!(report.fails());
     assert!(node(&report, "n0").reasons[0].contains("no result that counts"));
 }
+
+#[test]
+fn what_befell_a_healthy_node_is_said() {
+    let killed = fleet(8, |node, line| {
+        if (node, line.round) == (3, 5) {
+            let figure = &mut line.figures[1];
+            (figure.attainable, figure.delivered) = (None, None);
+            figure.missing = Some("the worker was ended by SIGKILL".into());
+        }
+        // A result that nobody has is no news.
+        line.figures[0].missing = Some("not supported".into());
+        (line.figures[0].attainable, line.figures[0].delivered) = (None, None);
+    });
+    let report = report(killed);
+    assert_eq!(report.count(NodeState::Healthy), 8);
+    let expected = "1 of 8 rounds at Triad does not count: the worker was ended by SIGKILL";
+    assert_eq!(node(&report, "n3").notes, [expected]);
+    assert!(report.nodes.iter().filter(|n| n.name != "n3").all(|n| n.notes.is_empty()));
+}

@@ -1,0 +1,146 @@
+//! The network between nodes: which links are slow, and nodes by nodes as a map.
+
+use std::collections::BTreeSet;
+
+use proofmark_model::{FleetFigure, FleetGroup, FleetLink, NodeState, StripOutcome, Subsystem};
+
+use super::lookup::Fleet;
+use super::map::{Cell, Map, Row};
+use super::words::{finite, group_name, short};
+use crate::view::{clean, plural};
+
+/// Nodes that are drawn.
+const NODES: usize = 32;
+/// Longest name over a column, in characters.
+const NAME: usize = 24;
+
+/// A link that is slow or may be.
+pub struct Link<'a> {
+    /// The names of its nodes.
+    pub nodes: [String; 2],
+    /// The figure at which it is slowest.
+    pub figure: &'a FleetFigure,
+    pub link: &'a FleetLink,
+    /// The place of its group.
+    pub group: usize,
+}
+
+/// The links of all groups, those that are slow first.
+pub fn links<'a>(fleet: &'a Fleet) -> Vec<Link<'a>> {
+    let groups = fleet.report.groups.iter().enumerate();
+    let of = |(at, group): (usize, &'a FleetGroup)| {
+        group.links.iter().filter_map(move |link| {
+            let name = |place: usize| group.nodes.get(place).map(|name| clean(name));
+            let nodes = [name(link.nodes[0])?, name(link.nodes[1])?];
+            let (figure, _) = fleet.figures(at).nth(link.figure)?;
+            Some(Link { nodes, figure, link, group: at })
+        })
+    };
+    let mut all: Vec<Link> = groups.flat_map(of).collect();
+    all.sort_by(|a, b| b.link.confirmed.cmp(&a.link.confirmed));
+    all
+}
+
+impl Link<'_> {
+    /// What it is like as a node would be.
+    pub fn state(&self) -> NodeState {
+        if self.link.confirmed { NodeState::Slow } else { NodeState::NotShownHealthy }
+    }
+
+    /// `n1 and n3`
+    pub fn names(&self) -> String {
+        self.nodes.join(" and ")
+    }
+}
+
+/// For each group whose nodes measured the network, a map of its nodes by its nodes for each result.
+pub fn maps(fleet: &Fleet) -> Vec<Map> {
+    let groups = fleet.report.groups.iter().enumerate();
+    let measured = groups.filter(|(_, g)| !g.partners.is_empty() && g.comparable);
+    measured.flat_map(|(at, group)| of_group(fleet, at, group)).collect()
+}
+
+fn of_group(fleet: &Fleet, at: usize, group: &FleetGroup) -> Vec<Map> {
+    let network: Vec<(usize, &FleetFigure, &str)> = fleet
+        .figures(at)
+        .enumerate()
+        .filter(|(_, (f, _))| f.subsystem == Subsystem::Network && f.required)
+        .map(|(place, (f, title))| (place, f, title))
+        .collect();
+    // One map a result: of the figure by which it is judged.
+    let mut results = BTreeSet::new();
+    let mut chosen = network.clone();
+    chosen.sort_by_key(|(place, f, _)| (!f.judged, *place));
+    chosen.retain(|(_, f, _)| results.insert((f.workload.clone(), f.params.clone())));
+    chosen.sort_by_key(|(place, ..)| *place);
+    let drawn = drawn(group, &network);
+    let several = fleet.report.groups.len() > 1;
+    let of = |(place, f, title): (usize, &FleetFigure, &str)| {
+        let name = if several { format!("Group {}. ", group_name(at)) } else { String::new() };
+        map(group, (place, f), &drawn, format!("{name}{title}"))
+    };
+    chosen.into_iter().map(of).collect()
+}
+
+/// The places of nodes that are drawn: ends of links and slow ones, then the others.
+fn drawn(group: &FleetGroup, network: &[(usize, &FleetFigure, &str)]) -> Vec<usize> {
+    let ends = group.links.iter().flat_map(|link| link.nodes);
+    let slow = [StripOutcome::Slow, StripOutcome::SlowNotConfirmed];
+    let is_slow = |place: &usize| {
+        network
+            .iter()
+            .any(|(_, f, _)| f.strips.get(*place).is_some_and(|s| slow.contains(&s.outcome)))
+    };
+    let all = 0..group.nodes.len();
+    let mut seen = BTreeSet::new();
+    let ranked = ends.chain(all.clone().filter(is_slow)).chain(all.clone());
+    let kept: BTreeSet<usize> =
+        ranked.filter(|place| all.contains(place) && seen.insert(*place)).take(NODES).collect();
+    kept.into_iter().collect()
+}
+
+fn map(
+    group: &FleetGroup,
+    (at, f): (usize, &FleetFigure),
+    drawn: &[usize],
+    caption: String,
+) -> Map {
+    let name = |place: &usize| clean(&group.nodes[*place]);
+    let cell = |row: usize, column: usize| {
+        let ratio = if row == column { None } else { ratio(group, f, row, column) };
+        let of = |link: &&FleetLink| {
+            link.figure == at && link.nodes.contains(&row) && link.nodes.contains(&column)
+        };
+        let link = group.links.iter().find(of).filter(|_| row != column);
+        let frame = match link.map(|link| link.confirmed) {
+            Some(true) => " slow",
+            Some(false) => " maybe",
+            None => "",
+        };
+        Cell::of(ratio, frame)
+    };
+    let row = |row: &usize| Row {
+        node: name(row),
+        mark: "",
+        cells: drawn.iter().map(|column| cell(*row, *column)).collect(),
+    };
+    let rest = group.nodes.len() - drawn.len();
+    Map {
+        caption,
+        columns: drawn.iter().map(|place| short(&name(place), NAME)).collect(),
+        blocks: vec![drawn.iter().map(row).collect()],
+        left_out: (rest > 0)
+            .then(|| format!("{} not drawn.", plural(rest as u64, "other node")))
+            .into_iter()
+            .collect(),
+    }
+}
+
+/// The median ratio over the rounds of two nodes.
+fn ratio(group: &FleetGroup, f: &FleetFigure, a: usize, b: usize) -> Option<f64> {
+    let rounds = group.partners.get(a)?.iter().zip(&f.strips.get(a)?.ratios);
+    let with = rounds.filter(|(partner, _)| partner.map(|p| p as usize) == Some(b));
+    let mut all: Vec<f64> = with.filter_map(|(_, ratio)| finite(*ratio)).collect();
+    all.sort_by(f64::total_cmp);
+    all.get(all.len() / 2).copied()
+}
