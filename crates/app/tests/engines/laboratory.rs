@@ -26,6 +26,8 @@ trial = "40ms"
 [[points]]
 workload = "cpu.flops"
 threads = "all"
+[[points]]
+workload = "network.tcp.stream"
 "#;
 
 /// Nodes that are up; they go down with this value.
@@ -55,12 +57,16 @@ impl Laboratory {
             skip("nodes in namespaces need root");
             return None;
         }
+        let allowed = output(Command::new("unshare").args(["--net", "--mount", "--uts", "true"]));
+        if !allowed.status.success() {
+            let why = String::from_utf8_lossy(&allowed.stderr).into_owned();
+            skip(format!("no namespaces here: {why}"));
+            return None;
+        }
         let up = output(Command::new(script()).args(["up", &nodes.to_string(), daemon]));
-        let why = String::from_utf8_lossy(&up.stderr).into_owned();
         if !up.status.success() {
             let _ = output(Command::new(script()).arg("down"));
-            skip(format!("no nodes here: {why}"));
-            return None;
+            panic!("{}", String::from_utf8_lossy(&up.stderr));
         }
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("profile.toml"), PROFILE).unwrap();
@@ -75,6 +81,11 @@ impl Laboratory {
 
     pub fn quota(&self, node: &str, percent: u32) {
         self.does(&["quota", node, &percent.to_string()]);
+    }
+
+    /// What both ends of a node's cable let pass, such as `100mbit`.
+    pub fn cable(&self, node: &str, rate: &str) {
+        self.does(&["cable", node, rate]);
     }
 
     pub fn unplug(&self, node: &str) {

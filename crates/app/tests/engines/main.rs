@@ -16,20 +16,31 @@ use proofmark_testing::wait_until_within;
 const SOON: Duration = Duration::from_secs(10);
 
 #[test]
-fn a_cpu_quota_is_found_over_ssh_and_nothing_is_left() {
-    let Some(lab) = Laboratory::up(5, "ssh") else { return };
+fn a_cpu_quota_and_a_slow_cable_are_found_over_ssh_and_nothing_is_left() {
+    let Some(lab) = Laboratory::up(6, "ssh") else { return };
     lab.quota("n3", 40);
+    lab.cable("n5", "100mbit");
     let out = lab.folder.path().join("out");
-    let status = lab.fleet(&["--ssh", "n[1-5]"], &out);
+    let status = lab.fleet(&["--ssh", "n[1-6]", "--pairs", "8"], &out);
     assert_eq!(status, Some(4));
     let found = report(&out);
-    let n3 = found.nodes.iter().find(|n| n.name == "n3").unwrap();
-    // A machine that is busy itself may leave too little to see.
-    assert!([Slow, NotShownHealthy].contains(&n3.state), "{found:#?}");
-    if let Some(cause) = &n3.cause {
-        assert!(cause.contains("CPU quota of 0.8 CPUs"), "{cause}");
+    for (node, expected) in
+        [("n3", "CPU quota of 0.8 CPUs"), ("n5", "its cable, its port or itself")]
+    {
+        let said = found.nodes.iter().find(|n| n.name == node).unwrap();
+        // A machine that is busy itself may leave too little to see.
+        assert!([Slow, NotShownHealthy].contains(&said.state), "{found:#?}");
+        if let Some(cause) = &said.cause {
+            assert!(cause.contains(expected), "{cause}");
+        }
     }
-    for node in ["n1", "n2", "n4", "n5"] {
+    // No load hides a hundredth of the rate.
+    let group = &found.groups[0];
+    let n5 = group.nodes.iter().position(|n| n == "n5").unwrap();
+    let streams = group.figures.iter().filter(|f| f.workload == "network.tcp.stream");
+    let ratios: Vec<f32> = streams.filter_map(|f| f.strips[n5].ratio).collect();
+    assert!(!ratios.is_empty() && ratios.iter().all(|r| *r < 0.5), "{ratios:?}");
+    for node in ["n1", "n2", "n4", "n6"] {
         assert_ne!(state(&found, node), Slow, "{found:#?}");
     }
     assert_eq!(report(&out), found, "judged again, it is the same");
@@ -95,10 +106,12 @@ fn a_killed_launcher_leaves_nothing_and_loses_one_round() {
 #[test]
 fn slurm_reaches_all_nodes_of_a_new_allocation_and_gives_it_back() {
     let Some(lab) = Laboratory::up(4, "slurm") else { return };
+    lab.quota("n2", 40);
     let out = lab.folder.path().join("out");
     let status = lab.fleet(&["--slurm", "-N", "4"], &out);
-    assert!([Some(0), Some(4)].contains(&status), "{status:?}");
+    assert_eq!(status, Some(4));
     let found = report(&out);
+    assert!([Slow, NotShownHealthy].contains(&state(&found, "n2")), "{found:#?}");
     for node in &found.nodes {
         assert_eq!(node.rounds, 8, "{found:#?}");
     }

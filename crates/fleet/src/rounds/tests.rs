@@ -4,11 +4,12 @@ use std::cell::RefCell;
 use std::sync::mpsc::SyncSender;
 
 use proofmark_model::{
-    Better, FLEET_SCHEMA, FigureKind, FleetTask, NodeFigure, Params, Subsystem, Timestamp, Tool,
-    Unit, Verdict,
+    Better, FLEET_SCHEMA, FigureKind, FleetTask, NodeFigure, Pairs, Params, Subsystem, Timestamp,
+    Tool, Unit, Verdict,
 };
 
 use super::*;
+use crate::protocol::Serving;
 
 fn tool(version: &str) -> Tool {
     Tool { version: version.to_owned(), commit: None, build: String::new() }
@@ -63,11 +64,20 @@ fn well(node: &str, pass: Pass, round: u32) -> Vec<Vec<u8>> {
     lines(&Answer::Round(Box::new(result(node, pass, round))))
 }
 
+/// What a node does when it is asked to measure the network.
+type PairAnswers = fn(node: &str, partner: &str, pass: Pass, round: u32) -> Vec<Vec<u8>>;
+
+fn well_in_pair(node: &str, partner: &str, pass: Pass, round: u32) -> Vec<Vec<u8>> {
+    let partner = Some(partner.to_owned());
+    lines(&Answer::Round(Box::new(NodeRound { partner, ..result(node, pass, round) })))
+}
+
 /// Three nodes, of which the last one is peculiar.
 struct MadeUp {
     nodes: Vec<String>,
     hello: Option<Answer>,
     peculiar: Answers,
+    pair: PairAnswers,
     events: Option<SyncSender<Event>>,
     orders: Vec<(Pass, u32, String)>,
     ended: Vec<String>,
@@ -77,7 +87,15 @@ impl MadeUp {
     fn new(peculiar: Answers) -> Self {
         let nodes = ["n1", "n2", "n3"].map(str::to_owned).to_vec();
         let hello = Some(Answer::hello("n3", tool("1")));
-        Self { nodes, hello, peculiar, events: None, orders: Vec::new(), ended: Vec::new() }
+        Self {
+            nodes,
+            hello,
+            peculiar,
+            pair: well_in_pair,
+            events: None,
+            orders: Vec::new(),
+            ended: Vec::new(),
+        }
     }
 
     fn say(&self, node: &str, lines: Vec<Vec<u8>>) {
@@ -116,7 +134,19 @@ impl Launcher for MadeUp {
         for node in &order.nodes {
             self.orders.push((order.pass, order.round, node.clone()));
             let answers: Answers = if node == "n3" { self.peculiar } else { well };
-            self.say(node, answers(node, order.pass, order.round));
+            let (pass, round) = (order.pass, order.round);
+            match &order.work {
+                Work::Measure(_) => self.say(node, answers(node, pass, round)),
+                Work::Serve(_) => {
+                    let at = vec![format!("10.0.0.{}:7", &node[1..]).parse().unwrap()];
+                    self.say(node, lines(&Answer::Serves { at }));
+                }
+                Work::Pair { partner, at, key, .. } => {
+                    assert_eq!(at[0].to_string(), format!("10.0.0.{}:7", &partner[1..]));
+                    assert_eq!(key, "secret");
+                    self.say(node, (self.pair)(node, partner, pass, round));
+                }
+            }
         }
     }
 
@@ -129,6 +159,14 @@ impl Launcher for MadeUp {
 
 /// The lines of a fleet of three nodes that is measured in two rounds, and what was asked.
 fn measured(launcher: &mut MadeUp, again: &[&str]) -> Vec<FleetLine> {
+    measured_with(launcher, again, None)
+}
+
+fn measured_with(
+    launcher: &mut MadeUp,
+    again: &[&str],
+    between: Option<Between>,
+) -> Vec<FleetLine> {
     let plan = FleetPlan {
         schema: FLEET_SCHEMA.into(),
         tool: tool("1"),
@@ -150,7 +188,7 @@ fn measured(launcher: &mut MadeUp, again: &[&str]) -> Vec<FleetLine> {
         patience: Patience { start: Duration::from_millis(300), round: Duration::from_millis(300) },
         log: &mut log,
         known: &[],
-        between: None,
+        between,
         suspects: &|| Ok(again.iter().map(|n| (*n).to_owned()).collect()),
         tell: &|line: &str| told.borrow_mut().push(line.to_owned()),
         stopped: &|| false,
@@ -289,4 +327,73 @@ fn nodes_take_turns_with_others_in_each_round() {
     }
     assert_eq!(of(Some(4), 1).iter().map(Vec::len).collect::<Vec<_>>(), [3, 2], "no node alone");
     assert_ne!(of(Some(2), 1)[0], of(Some(2), 3)[0], "others at the same time");
+}
+
+/// The lines of a fleet of three nodes that measure the network too, and a pair of them again.
+fn in_pairs(launcher: &mut MadeUp) -> Vec<FleetLine> {
+    let names = |all: &[&str]| all.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();
+    let again = ["n1", "n2"].map(str::to_owned);
+    let between = Between {
+        pairs: Pairs::Rounds(2),
+        serving: Serving { key: "secret".to_owned(), subnet: None },
+        groups: &|| Ok(vec![names(&["n1", "n2", "n3"])]),
+        again: &|| Ok(vec![vec![again.clone()], vec![again.clone()]]),
+    };
+    measured_with(launcher, &[], Some(between))
+}
+
+#[test]
+fn nodes_measure_with_each_other_after_they_measured_themselves() {
+    let lines = in_pairs(&mut MadeUp::new(well));
+    assert_eq!(failures(&lines), []);
+    assert_eq!((results(&lines, Pass::First), results(&lines, Pass::Pairs)), (6, 3));
+    assert_eq!(results(&lines, Pass::PairsAgain), 2);
+    let mut met = BTreeSet::new();
+    for line in &lines {
+        if let FleetLine::Round(round) = line
+            && let Some(partner) = &round.partner
+        {
+            met.insert(BTreeSet::from([&round.node, partner]));
+        }
+    }
+    assert_eq!(met.len(), 3);
+    let text = serde_json::to_string(&lines).unwrap();
+    assert!(!text.contains("secret"), "the key is in no file");
+}
+
+#[test]
+fn who_answers_for_another_pair_is_asked_no_more() {
+    fn other(node: &str, _: &str, pass: Pass, round: u32) -> Vec<Vec<u8>> {
+        well_in_pair(node, "n9", pass, round)
+    }
+    fn itself(node: &str, _: &str, pass: Pass, round: u32) -> Vec<Vec<u8>> {
+        well(node, pass, round)
+    }
+    for peculiar in [other as PairAnswers, itself] {
+        let mut launcher = MadeUp::new(well);
+        launcher.pair = peculiar;
+        let lines = in_pairs(&mut launcher);
+        let failed = failures(&lines);
+        assert!(failed[0].2 == "it answers what it was not asked" && failed[0].3, "{failed:?}");
+        assert_eq!(results(&lines, Pass::Pairs), 0);
+    }
+}
+
+#[test]
+fn a_pair_that_fails_costs_no_node() {
+    fn refused(_: &str, _: &str, pass: Pass, round: u32) -> Vec<Vec<u8>> {
+        lines(&Answer::Failed { pass, round, reason: "no route".to_owned() })
+    }
+    let mut launcher = MadeUp::new(well);
+    launcher.pair = refused;
+    let lines = in_pairs(&mut launcher);
+    assert!(launcher.ended.is_empty());
+    let pairs: Vec<_> = lines
+        .iter()
+        .filter_map(|line| match line {
+            FleetLine::Failure(f) => Some((f.partner.is_some(), f.reason.as_str(), f.gone)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(pairs, [(true, "no route", false); 5]);
 }

@@ -50,7 +50,7 @@ fn at_least(policy: &mut Policy, workload: &str, seconds: f64) {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Probe;
+    use proofmark_model::{IoLimit, Probe, testing};
 
     use super::*;
     use crate::testing::host;
@@ -69,5 +69,32 @@ mod tests {
         };
         assert_eq!(lengthened(Some(0.5)), [0.25, 9.0, 0.25, 0.1, 0.1]);
         assert_eq!(lengthened(None), [0.02, 9.0, 0.1, 0.1, 0.1]);
+    }
+    #[test]
+    fn under_an_io_limit_a_trial_lasts_as_its_profile_allows() {
+        let lengthened = |trials: [u32; 2], point_s: Option<f64>| {
+            let mut host = host(1 << 30, vec![0, 1]);
+            let storage = testing::storage(vec![testing::block_device("vda", "254:0")]);
+            host.storage = Probe::known(storage, "test");
+            let limit = IoLimit {
+                device: "254:0".to_owned(),
+                read_bytes_per_s: Some(1e6),
+                write_bytes_per_s: None,
+                reads_per_s: None,
+                writes_per_s: None,
+                source: "io.max".to_owned(),
+            };
+            host.limits.io = Probe::known(vec![limit], "test");
+            let [min_trials, max_trials] = trials;
+            let mut policy =
+                Policy { trial_s: 0.1, min_trials, max_trials, point_s, ..Policy::default() };
+            lengthen(&mut policy, &host);
+            ["disk.rand_read", "cpu.flops"].map(|id| policy.trial_s_for(id))
+        };
+        assert_eq!(lengthened([8, 20], Some(6.0)), [5.0, 0.1]);
+        assert_eq!(lengthened([8, 8], None), [5.0, 0.1]);
+        assert_eq!(lengthened([8, 8], Some(1.0)), [0.3, 0.1]);
+        assert_eq!(lengthened([8, 8], Some(8.0)), [1.0, 0.1]);
+        assert_eq!(lengthened([8, 8], Some(800.0)), [5.0, 0.1]);
     }
 }
