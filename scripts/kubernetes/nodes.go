@@ -7,6 +7,8 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,8 +20,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"crypto/tls"
 
 	"golang.org/x/sys/unix"
 	core "k8s.io/api/core/v1"
@@ -172,9 +172,7 @@ func (n *node) start(pod *core.Pod) {
 	process.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC,
 	}
-	output, err := os.Create(folder + "/log")
-	must(err)
-	process.Stdout, process.Stderr = output, output
+	process.Stdout, process.Stderr = os.Stderr, os.Stderr
 	must(process.Start())
 	n.pods[pod.UID] = process
 	began := meta.Now()
@@ -218,11 +216,7 @@ func (n *node) tell(pod *core.Pod, phase core.PodPhase, state core.ContainerStat
 		ready = core.ConditionTrue
 	}
 	now, container := meta.Now(), pod.Spec.Containers[0]
-	pods := n.api.CoreV1().Pods(pod.Namespace)
-	current, err := pods.Get(context.TODO(), pod.Name, meta.GetOptions{})
-	if err != nil || current.UID != pod.UID {
-		return // Gone meanwhile.
-	}
+	current := pod.DeepCopy()
 	status := &current.Status
 	if status.StartTime == nil {
 		status.StartTime = &now
@@ -242,7 +236,10 @@ func (n *node) tell(pod *core.Pod, phase core.PodPhase, state core.ContainerStat
 	status.ContainerStatuses = []core.ContainerStatus{{
 		Name: container.Name, Image: container.Image, Ready: runs, Started: &runs, State: state,
 	}}
-	_, err = pods.UpdateStatus(context.TODO(), current, meta.UpdateOptions{})
+	text, err := json.Marshal(map[string]interface{}{"metadata": map[string]types.UID{"uid": pod.UID}, "status": status})
+	must(err)
+	pods := n.api.CoreV1().Pods(pod.Namespace)
+	_, err = pods.Patch(context.TODO(), pod.Name, types.StrategicMergePatchType, text, meta.PatchOptions{}, "status")
 	log("status of "+pod.Name, err)
 }
 
