@@ -184,19 +184,23 @@ func (n *node) start(pod *core.Pod) {
 		if process.Wait() != nil {
 			phase = core.PodFailed
 		}
-		status := process.ProcessState.Sys().(syscall.WaitStatus)
-		code := status.ExitStatus()
-		if status.Signaled() {
-			code = 128 + int(status.Signal())
-		}
 		log("folder", os.RemoveAll(folder))
 		n.tell(pod, phase, core.ContainerState{Terminated: &core.ContainerStateTerminated{
-			ExitCode: int32(code), StartedAt: began, FinishedAt: meta.Now(),
+			ExitCode: int32(code(process)), StartedAt: began, FinishedAt: meta.Now(),
 		}})
 		n.lock.Lock()
 		delete(n.pods, pod.UID)
 		n.lock.Unlock()
 	}()
+}
+
+// The exit code of a process that ended, as a shell has it.
+func code(process *exec.Cmd) int {
+	status := process.ProcessState.Sys().(syscall.WaitStatus)
+	if status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return status.ExitStatus()
 }
 
 // What a container finds in its environment.
@@ -361,8 +365,8 @@ func (n *node) ExecInContainer(name string, uid types.UID, container string, com
 		}()
 	}
 	ended := process.Run()
-	if exit, ok := ended.(*exec.ExitError); ok {
-		return utilexec.ExitErrorWrapper{ExitError: exit}
+	if process.ProcessState != nil && ended != nil {
+		return utilexec.CodeExitError{Err: ended, Code: code(process)}
 	}
 	return ended
 }
