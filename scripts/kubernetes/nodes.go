@@ -44,9 +44,6 @@ const (
 	silence = 4 * time.Hour
 )
 
-// The signals that end a pod, the second one after its time of grace.
-var end = []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL}
-
 type node struct {
 	name, address, image, binary string
 	api                          kubernetes.Interface
@@ -168,7 +165,7 @@ func (n *node) start(pod *core.Pod) {
 	}
 	args = append(append(args, "--", program), container.Args...)
 	process := exec.Command("/proc/self/exe", args...)
-	process.Env = environment(pod)
+	process.Env = []string{"PATH=/usr/bin", "HOSTNAME=" + pod.Name}
 	process.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC,
 	}
@@ -180,13 +177,13 @@ func (n *node) start(pod *core.Pod) {
 		n.tell(pod, core.PodRunning, core.ContainerState{
 			Running: &core.ContainerStateRunning{StartedAt: began},
 		})
-		phase := core.PodSucceeded
+		phase, reason := core.PodSucceeded, "Completed"
 		if process.Wait() != nil {
-			phase = core.PodFailed
+			phase, reason = core.PodFailed, "Error"
 		}
 		log("folder", os.RemoveAll(folder))
 		n.tell(pod, phase, core.ContainerState{Terminated: &core.ContainerStateTerminated{
-			ExitCode: int32(code(process)), StartedAt: began, FinishedAt: meta.Now(),
+			ExitCode: int32(code(process)), Reason: reason, StartedAt: began, FinishedAt: meta.Now(),
 		}})
 		n.lock.Lock()
 		delete(n.pods, pod.UID)
@@ -201,15 +198,6 @@ func code(process *exec.Cmd) int {
 		return 128 + int(status.Signal())
 	}
 	return status.ExitStatus()
-}
-
-// What a container finds in its environment.
-func environment(pod *core.Pod) []string {
-	all := []string{"PATH=/usr/bin", "HOSTNAME=" + pod.Name}
-	for _, one := range pod.Spec.Containers[0].Env {
-		all = append(all, one.Name+"="+one.Value)
-	}
-	return all
 }
 
 // Tells the API server how a pod is.
@@ -249,26 +237,26 @@ func (n *node) tell(pod *core.Pod, phase core.PodPhase, state core.ContainerStat
 
 // Ends a pod's process, by force after its time of grace, and removes the pod.
 func (n *node) end(pod *core.Pod, process *exec.Cmd) {
-	for _, signal := range end {
-		if process == nil {
+	grace := time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		if !n.runs(pod) {
 			break
 		}
-		log("kill", process.Process.Signal(signal))
-		for until := time.Now().Add(time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second); time.Now().Before(until); {
+		_ = process.Process.Signal(signal)
+		for until := time.Now().Add(grace + time.Second); n.runs(pod) && time.Now().Before(until); {
 			time.Sleep(50 * time.Millisecond)
-			n.lock.Lock()
-			_, runs := n.pods[pod.UID]
-			n.lock.Unlock()
-			if !runs {
-				process = nil
-				break
-			}
 		}
 	}
 	var now int64
 	log("delete", n.api.CoreV1().Pods(pod.Namespace).Delete(context.TODO(), pod.Name, meta.DeleteOptions{
 		GracePeriodSeconds: &now, Preconditions: &meta.Preconditions{UID: &pod.UID},
 	}))
+}
+
+func (n *node) runs(pod *core.Pod) bool {
+	n.lock.Lock()
+	defer n.lock.Unlock()
+	return n.pods[pod.UID] != nil
 }
 
 // Makes a root folder of one program, and becomes the pod's first process there. What is in it ends
@@ -293,11 +281,7 @@ func enter(folder, binary string, rest []string) {
 		bind(volume, rest[0])
 	}
 	must(unix.Mount("proc", at("/proc"), "proc", 0, ""))
-	for _, one := range os.Environ() {
-		if name := strings.TrimPrefix(one, "HOSTNAME="); name != one {
-			must(unix.Sethostname([]byte(name)))
-		}
-	}
+	must(unix.Sethostname([]byte(os.Getenv("HOSTNAME"))))
 	must(os.Chdir(root))
 	must(unix.PivotRoot(".", "."))
 	must(unix.Unmount(".", unix.MNT_DETACH))
