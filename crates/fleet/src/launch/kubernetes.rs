@@ -63,13 +63,9 @@ impl Kubernetes {
     /// Makes the Job and waits until its pods run, or the time is over: what does not run then is a
     /// node that cannot be reached.
     pub fn new(options: KubernetesOptions) -> Result<Self, String> {
-        for label in options.selector.iter().flat_map(|all| all.split(',')) {
-            if !label
-                .split_once('=')
-                .is_some_and(|(name, value)| names(name) && !value.contains('='))
-            {
-                return Err(format!("--selector takes NAME=VALUE,..., not '{label}'"));
-            }
+        let mut labels = options.selector.iter().flat_map(|all| all.split(','));
+        if let Some(label) = labels.find(|label| !is_label(label)) {
+            return Err(format!("--selector takes NAME=VALUE,..., not '{label}'"));
         }
         let wanted = wanted(&options)?;
         let made =
@@ -233,9 +229,13 @@ fn items(list: &Value) -> impl Iterator<Item = &Value> {
     list["items"].as_array().into_iter().flatten()
 }
 
-/// Whether this can be the name of a label.
-fn names(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c))
+/// Whether this names a label and its value, and nothing else.
+fn is_label(text: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+    let sound = |(name, value): (&str, &str)| {
+        !name.is_empty() && name.chars().all(fits) && value.chars().all(fits)
+    };
+    text.split_once('=').is_some_and(sound)
 }
 
 /// Why nothing can be run in a pod; `None`: it runs.

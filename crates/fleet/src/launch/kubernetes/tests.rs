@@ -25,6 +25,8 @@ fn a_pod_waits_on_each_node() {
         (&made["spec"]["parallelism"], &made["spec"]["completions"]),
         (&json!(4), &json!(4))
     );
+    // A job that fails ends the pods of all nodes.
+    assert!(made["spec"]["backoffLimit"].as_u64() > Some(1000));
     assert_eq!(spec["nodeSelector"], json!({ "pool": "gpu", "zone": "a" }));
     let tolerations = json!([
         { "key": "dedicated", "operator": "Equal", "value": "gpu", "effect": "NoSchedule" },
