@@ -120,7 +120,7 @@ impl Kubernetes {
         let found = ask(&self.options, &asked, None).unwrap_or_default();
         let said = items(&found).last().and_then(|event| event["message"].as_str());
         let said = said.map(|said| format!(": {}", clean_excerpt(said, LETTERS)));
-        format!("the cluster made no pod for it{}", said.unwrap_or_default())
+        format!("the cluster made no pod{}", said.unwrap_or_default())
     }
 
     fn command(&self, node: &str, pod: &str) -> Vec<String> {

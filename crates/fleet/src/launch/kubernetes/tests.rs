@@ -118,7 +118,7 @@ fn why_a_pod_does_not_run_is_said() {
     assert_eq!(cluster.nodes(), ["n1", "n3", lost, first, second, "pod-6-of-6"]);
     let said = heard(&mut cluster, 7).split_off(3);
     let full = "its pod is Pending: 0/4 nodes are available: 1 node(s) were unschedulable, ";
-    let quota = "pod-6-of-6 the cluster made no pod for it: Error creating: pods ";
+    let quota = "pod-6-of-6 the cluster made no pod: Error creating: pods ";
     assert_eq!(said[0], "n4 its pod is Pending");
     assert!(said[1].starts_with(quota) && said[1].contains(" exceeded quota: "), "{said:?}");
     assert!(said[2].starts_with(&format!("{first} {full}")), "{said:?}");
@@ -126,12 +126,17 @@ fn why_a_pod_does_not_run_is_said() {
 }
 
 #[test]
-fn a_pod_without_an_image_says_so() {
-    let (_folder, command) = stand_in("image.json");
-    let one = KubernetesOptions { nodes: Some(1), ..options(&command) };
-    let mut cluster = Kubernetes::new(one).unwrap();
-    let why = "failed to pull and unpack image \"localhost/other:1\": not found";
-    assert_eq!(heard(&mut cluster, 1), [format!("n1 its pod is Pending: {why}")]);
+fn a_pod_without_an_image_and_one_of_a_lost_node_say_so() {
+    let image =
+        "its pod is Pending: failed to pull and unpack image \"localhost/other:1\": not found";
+    for (pods, said) in
+        [("image.json", format!("n1 {image}")), ("deleted.json", "n3 its pod was deleted".into())]
+    {
+        let (_folder, command) = stand_in(pods);
+        let one = KubernetesOptions { nodes: Some(1), ..options(&command) };
+        let mut cluster = Kubernetes::new(one).unwrap();
+        assert_eq!(heard(&mut cluster, 1), [said]);
+    }
 }
 
 #[test]
