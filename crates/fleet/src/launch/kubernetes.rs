@@ -1,12 +1,14 @@
 //! A Job with one pod on each node, in which nothing runs but a wait; `kubectl exec` starts the program
 //! there and reaches its standard input and output. The user's own access to the cluster applies.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::SyncSender;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use proofmark_model::clean_excerpt;
 use serde_json::{Value, json};
 
 use super::pipes::Pipes;
@@ -15,10 +17,14 @@ use crate::protocol::Order;
 
 /// How often pods are looked at while they start.
 const EVERY: Duration = Duration::from_millis(500);
+/// Letters of what the cluster says that are passed on.
+const LETTERS: usize = 200;
 /// Letters of a name in a cluster.
 const LONGEST_NAME: usize = 253;
 /// Where the program is in the image.
 const PROGRAM: &str = "/usr/bin/proofmark";
+/// Pods that may fail: one that is lost must not end those of other nodes, as a job that fails does.
+const FAILURES: u32 = 10_000;
 
 /// What is asked of a cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,8 +54,8 @@ pub struct Kubernetes {
     job: String,
     /// The names of nodes.
     nodes: Vec<String>,
-    /// Theirs, in the same order.
-    pods: Vec<String>,
+    /// Theirs, in the same order, or why none runs.
+    pods: Vec<Result<String, String>>,
     pipes: Pipes,
 }
 
@@ -57,6 +63,10 @@ impl Kubernetes {
     /// Makes the Job and waits until its pods run, or the time is over: what does not run then is a
     /// node that cannot be reached.
     pub fn new(options: KubernetesOptions) -> Result<Self, String> {
+        let mut labels = options.selector.iter().flat_map(|all| all.split(','));
+        if let Some(label) = labels.find(|label| !is_label(label)) {
+            return Err(format!("--selector takes NAME=VALUE,..., not '{label}'"));
+        }
         let wanted = wanted(&options)?;
         let made =
             ask(&options, &["create", "-f", "-", "-o", "json"], Some(&manifest(&options, wanted)))?;
@@ -64,42 +74,53 @@ impl Kubernetes {
         let mut this =
             Self { options, job, nodes: Vec::new(), pods: Vec::new(), pipes: Pipes::default() };
         let begun = Instant::now();
-        loop {
-            let running = this.look()?;
-            if running >= wanted as usize || begun.elapsed() > this.options.start {
-                break;
-            }
+        while this.look(wanted as usize)? < wanted as usize && begun.elapsed() < this.options.start
+        {
             thread::sleep(EVERY);
         }
-        match this.nodes.len() {
-            0 => Err(format!("the job {} has no pod", this.job)),
-            n => {
-                for missing in n..wanted as usize {
-                    this.nodes.push(format!("pod-{}-of-{wanted}", missing + 1));
-                    this.pods.push(String::new());
-                }
-                Ok(this)
-            }
+        let missing = this.nodes.len()..wanted as usize;
+        let why = if missing.is_empty() { String::new() } else { this.why_no_pod() };
+        if this.nodes.is_empty() {
+            return Err(why);
         }
+        for number in missing {
+            this.nodes.push(format!("pod-{}-of-{wanted}", number + 1));
+            this.pods.push(Err(why.clone()));
+        }
+        Ok(this)
     }
 
-    /// The pods as they are now; how many run.
-    fn look(&mut self) -> Result<usize, String> {
+    /// The pods as they are now, at most so many; how many run.
+    fn look(&mut self, wanted: usize) -> Result<usize, String> {
         let selector = format!("job-name={}", self.job);
         let found = ask(&self.options, &["get", "pods", "-l", &selector, "-o", "json"], None)?;
-        let pods = found["items"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let mut all: Vec<(String, String, bool)> = pods
-            .iter()
+        let mut all: Vec<(bool, String, Result<String, String>)> = items(&found)
             .filter_map(|pod| {
                 let name = name_in(&pod["metadata"]["name"])?;
                 let node = name_in(&pod["spec"]["nodeName"]).unwrap_or_else(|| name.clone());
-                Some((node, name, pod["status"]["phase"] == "Running"))
+                let why = why_not(pod);
+                Some((why.is_some(), node, why.map_or(Ok(name), Err)))
             })
             .collect();
+        // A pod that was lost is replaced, maybe on the same node.
         all.sort();
-        let running = all.iter().filter(|(_, _, runs)| *runs).count();
-        (self.nodes, self.pods) = all.into_iter().map(|(node, pod, _)| (node, pod)).unzip();
+        let mut seen = BTreeSet::new();
+        all.retain(|(_, node, _)| seen.insert(node.clone()));
+        all.truncate(wanted);
+        let running = all.iter().filter(|(lost, ..)| !lost).count();
+        all.sort_by(|(_, a, _), (_, b, _)| a.cmp(b));
+        (self.nodes, self.pods) = all.into_iter().map(|(_, node, pod)| (node, pod)).unzip();
         Ok(running)
+    }
+
+    /// What the cluster says of a job that has too few pods, as where a quota is used up.
+    fn why_no_pod(&self) -> String {
+        let selector = format!("involvedObject.name={},type=Warning", self.job);
+        let asked = ["get", "events", "--field-selector", &selector, "-o", "json"];
+        let found = ask(&self.options, &asked, None).unwrap_or_default();
+        let said = items(&found).last().and_then(|event| event["message"].as_str());
+        let said = said.map(|said| format!(": {}", clean_excerpt(said, LETTERS)));
+        format!("the cluster made no pod{}", said.unwrap_or_default())
     }
 
     fn command(&self, node: &str, pod: &str) -> Vec<String> {
@@ -120,18 +141,19 @@ impl Launcher for Kubernetes {
 
     fn commands(&self) -> Vec<String> {
         let each = self.nodes.iter().zip(&self.pods);
-        each.map(|(node, pod)| typed(&self.command(node, pod))).collect()
+        each.filter_map(|(node, pod)| Some(typed(&self.command(node, pod.as_ref().ok()?))))
+            .collect()
     }
 
     fn start(&mut self, events: SyncSender<Event>) -> Result<(), String> {
         for (node, pod) in self.nodes.clone().into_iter().zip(self.pods.clone()) {
-            if pod.is_empty() {
-                let reason = "the cluster made no pod for it".to_owned();
-                let _ = events.send(Event::Ended { node, reason });
-                continue;
+            match pod {
+                Ok(pod) => {
+                    let command = self.command(&node, &pod);
+                    self.pipes.start(&node, &command, None, &events, how_it_ended)?;
+                }
+                Err(reason) => drop(events.send(Event::Ended { node, reason })),
             }
-            let command = self.command(&node, &pod);
-            self.pipes.start(&node, &command, None, &events, how_it_ended)?;
         }
         Ok(())
     }
@@ -202,23 +224,68 @@ fn name_in(value: &Value) -> Option<String> {
     (sound && !name.starts_with('-')).then(|| name.to_owned())
 }
 
+/// The objects of a list.
+fn items(list: &Value) -> impl Iterator<Item = &Value> {
+    list["items"].as_array().into_iter().flatten()
+}
+
+/// Whether this names a label and its value, and nothing else.
+fn is_label(text: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+    let sound = |(name, value): (&str, &str)| {
+        !name.is_empty() && name.chars().all(fits) && value.chars().all(fits)
+    };
+    text.split_once('=').is_some_and(sound)
+}
+
+/// Why nothing can be run in a pod; `None`: it runs.
+fn why_not(pod: &Value) -> Option<String> {
+    let status = &pod["status"];
+    let phase = status["phase"].as_str().unwrap_or_default();
+    if !pod["metadata"]["deletionTimestamp"].is_null() {
+        return Some("its pod was deleted".to_owned());
+    }
+    if phase == "Running" {
+        return None;
+    }
+    let states = status["containerStatuses"].as_array().into_iter().flatten();
+    let states = states.flat_map(|one| [&one["state"]["waiting"], &one["state"]["terminated"]]);
+    let conditions = status["conditions"].as_array().into_iter().flatten();
+    let mut all = states.chain(conditions.filter(|c| c["status"] == "False")).chain([status]);
+    let said = all.find_map(|one| one["message"].as_str().or_else(|| one["reason"].as_str()));
+    let said = said.map(|said| format!(": {}", clean_excerpt(said, LETTERS)));
+    Some(format!("its pod is {phase}{}", said.unwrap_or_default()))
+}
+
 /// How many pods there should be.
 fn wanted(options: &KubernetesOptions) -> Result<u32, String> {
     if let Some(nodes) = options.nodes {
         return Ok(nodes);
     }
     let selector = options.selector.clone().unwrap_or_default();
-    let found = ask(options, &["get", "nodes", "-l", &selector, "-o", "json"], None)?;
-    let nodes = found["items"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let is_ready = |node: &&Value| {
-        let conditions = node["status"]["conditions"].as_array().into_iter().flatten();
-        let mut ready = conditions.filter(|c| c["type"] == "Ready" && c["status"] == "True");
-        node["spec"]["unschedulable"] != true && ready.next().is_some()
-    };
-    match nodes.iter().filter(is_ready).count() {
-        0 => Err("no node is ready; name their number with -N".to_owned()),
+    let found = ask(options, &["get", "nodes", "-l", &selector, "-o", "json"], None);
+    let found = found.map_err(|e| format!("{e}; name the number of nodes with -N"))?;
+    match items(&found).filter(|node| is_ready(node, options)).count() {
+        0 => Err("no node is ready without taints that --toleration does not name".to_owned()),
         n => u32::try_from(n).map_err(|_| "too many nodes".to_owned()),
     }
+}
+
+/// Whether a node takes a pod.
+fn is_ready(node: &Value, options: &KubernetesOptions) -> bool {
+    let mut conditions = node["status"]["conditions"].as_array().into_iter().flatten();
+    let mut taints = node["spec"]["taints"].as_array().into_iter().flatten();
+    conditions.any(|c| c["type"] == "Ready" && c["status"] == "True")
+        && taints.all(|taint| {
+            let tolerates = |one: &Value| {
+                one["key"] == taint["key"]
+                    && (one["operator"] == "Exists"
+                        || one["value"] == taint["value"].as_str().unwrap_or_default())
+                    && (one["effect"].is_null() || one["effect"] == taint["effect"])
+            };
+            taint["effect"] == "PreferNoSchedule"
+                || options.tolerations.iter().any(|text| tolerates(&toleration(text)))
+        })
 }
 
 /// The Job: a pod on each of so many nodes, which waits.
@@ -249,7 +316,7 @@ pub fn manifest(options: &KubernetesOptions, nodes: u32) -> Value {
         "spec": {
             "parallelism": nodes,
             "completions": nodes,
-            "backoffLimit": 0,
+            "backoffLimit": FAILURES,
             "activeDeadlineSeconds": options.limit_s,
             "ttlSecondsAfterFinished": 600,
             "template": {
@@ -291,95 +358,4 @@ fn how_it_ended(status: Option<i32>) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
-
-    use super::*;
-
-    fn options(command: &str) -> KubernetesOptions {
-        KubernetesOptions {
-            command: command.to_owned(),
-            image: "registry.example/proofmark:0.2.0".to_owned(),
-            nodes: None,
-            selector: Some("pool=gpu,zone=a".to_owned()),
-            namespace: Some("bench".to_owned()),
-            tolerations: vec!["dedicated=gpu:NoSchedule".to_owned(), "spot".to_owned()],
-            limit_s: 900,
-            start: Duration::from_millis(100),
-        }
-    }
-
-    #[test]
-    fn a_pod_waits_on_each_node() {
-        let made = manifest(&options("kubectl"), 4);
-        let spec = &made["spec"]["template"]["spec"];
-        assert_eq!(
-            (&made["spec"]["parallelism"], &made["spec"]["completions"]),
-            (&json!(4), &json!(4))
-        );
-        assert_eq!(spec["nodeSelector"], json!({ "pool": "gpu", "zone": "a" }));
-        let tolerations = json!([
-            { "key": "dedicated", "operator": "Equal", "value": "gpu", "effect": "NoSchedule" },
-            { "key": "spot", "operator": "Exists" },
-        ]);
-        assert_eq!(spec["tolerations"], tolerations);
-        let one_a_node = &spec["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
-            [0];
-        assert_eq!(one_a_node["topologyKey"], "kubernetes.io/hostname");
-        assert_eq!(
-            one_a_node["labelSelector"]["matchLabels"],
-            made["spec"]["template"]["metadata"]["labels"]
-        );
-    }
-
-    /// A kubectl that answers as the API of a cluster does: of three nodes one is cordoned, and of two
-    /// pods one is not scheduled.
-    const KUBECTL: &str = r#"#!/bin/sh
-[ "$1" = --namespace=bench ] || exit 9
-shift
-echo "$@" >>"$(dirname "$0")/asked"
-case $1 in
-get) case $2 in
-  nodes) echo '{"items":[
-    {"metadata":{"name":"a"},"spec":{},"status":{"conditions":[{"type":"Ready","status":"True"}]}},
-    {"metadata":{"name":"b"},"spec":{"unschedulable":true},"status":{"conditions":[{"type":"Ready","status":"True"}]}},
-    {"metadata":{"name":"c"},"spec":{},"status":{"conditions":[{"type":"Ready","status":"True"}]}}]}' ;;
-  pods) echo '{"items":[
-    {"metadata":{"name":"j-x"},"spec":{"nodeName":"c"},"status":{"phase":"Running"}},
-    {"metadata":{"name":"j-y"},"spec":{},"status":{"phase":"Pending"}},
-    {"metadata":{"name":"-o=x"},"spec":{},"status":{"phase":"Running"}}]}' ;;
-  esac ;;
-create) cat >/dev/null; echo '{"metadata":{"name":"j"}}' ;;
-exec) [ "$3" = j-x ] || { echo "error: pod j-y is not running" >&2; exit 1; }; echo hello ;;
-delete) ;;
-esac
-"#;
-
-    #[test]
-    fn a_cluster_is_asked_for_pods_and_gives_them_back() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("kubectl");
-        std::fs::write(&path, KUBECTL).unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let mut cluster = Kubernetes::new(options(&path.display().to_string())).unwrap();
-        assert_eq!(cluster.nodes(), ["c", "j-y"]);
-        let (to, events) = std::sync::mpsc::sync_channel(9);
-        cluster.start(to).unwrap();
-        let mut said = Vec::new();
-        for _ in 0..3 {
-            said.push(match proofmark_testing::recv("an event", &events) {
-                Event::Said { node, line } => {
-                    format!("{node} {}", String::from_utf8(line).unwrap())
-                }
-                Event::Ended { node, reason } => format!("{node} {reason}"),
-            });
-        }
-        said.sort();
-        let lost = "j-y kubectl exec ended with status 1: error: pod j-y is not running";
-        assert_eq!(said, ["c hello", "c its process ended", lost]);
-        drop(cluster);
-        let asked = std::fs::read_to_string(folder.path().join("asked")).unwrap();
-        assert!(asked.contains("exec -i j-x -- /usr/bin/proofmark fleet node --name c"), "{asked}");
-        assert!(asked.ends_with("delete job j --wait=false\n"), "{asked}");
-    }
-}
+mod tests;

@@ -1,0 +1,171 @@
+//! A cluster by the recorded answers of one.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use super::*;
+
+fn options(command: &str) -> KubernetesOptions {
+    KubernetesOptions {
+        command: command.to_owned(),
+        image: "registry.example/proofmark:0.2.0".to_owned(),
+        nodes: None,
+        selector: Some("pool=gpu,zone=a".to_owned()),
+        namespace: Some("bench".to_owned()),
+        tolerations: vec!["dedicated=gpu:NoSchedule".to_owned(), "spot".to_owned()],
+        limit_s: 900,
+        start: Duration::from_millis(100),
+    }
+}
+
+#[test]
+fn a_pod_waits_on_each_node() {
+    let made = manifest(&options("kubectl"), 4);
+    let spec = &made["spec"]["template"]["spec"];
+    assert_eq!(
+        (&made["spec"]["parallelism"], &made["spec"]["completions"]),
+        (&json!(4), &json!(4))
+    );
+    // A job that fails ends the pods of all nodes.
+    assert!(made["spec"]["backoffLimit"].as_u64() > Some(1000));
+    assert_eq!(spec["nodeSelector"], json!({ "pool": "gpu", "zone": "a" }));
+    let tolerations = json!([
+        { "key": "dedicated", "operator": "Equal", "value": "gpu", "effect": "NoSchedule" },
+        { "key": "spot", "operator": "Exists" },
+    ]);
+    assert_eq!(spec["tolerations"], tolerations);
+    let one_a_node =
+        &spec["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][0];
+    assert_eq!(one_a_node["topologyKey"], "kubernetes.io/hostname");
+    assert_eq!(
+        one_a_node["labelSelector"]["matchLabels"],
+        made["spec"]["template"]["metadata"]["labels"]
+    );
+}
+
+/// A kubectl that gives the answers of an API server of 1.20, recorded with scripts/kubernetes:
+/// of four nodes, one is cordoned, one tainted and one lost; of the job's pods, one was killed and
+/// replaced on the same node. Its first argument names the pods.
+const KUBECTL: &str = r#"#!/bin/sh
+pods=$1
+[ "$2" = --namespace=bench ] || exit 9
+shift 2
+echo "$@" >>"$(dirname "$0")/asked"
+cd "$(dirname "$0")/recorded"
+case "$1 $2" in
+"get nodes")
+    [ -f nodes.json ] && exec cat nodes.json
+    echo 'Error from server (Forbidden): nodes is forbidden: User "jane" cannot list resource "nodes" in API group "" at the cluster scope' >&2
+    exit 1 ;;
+"get pods") cat "$pods" ;;
+"get events") cat events.json ;;
+"create -f") cat >/dev/null; cat job.json ;;
+"exec -i")
+    [ "$9" = n1 ] && exec echo hello
+    echo "Error from server: error dialing backend: dial tcp 192.0.2.13:10250: connect: connection refused" >&2
+    exit 1 ;;
+esac
+"#;
+
+/// Its folder, and its command with pods of this file.
+fn stand_in(pods: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kubectl");
+    std::fs::write(&path, KUBECTL).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let recorded = concat!(env!("CARGO_MANIFEST_DIR"), "/src/launch/kubernetes/recorded");
+    std::os::unix::fs::symlink(recorded, folder.path().join("recorded")).unwrap();
+    let command = format!("{} {pods}", path.display());
+    (folder, command)
+}
+
+/// So many things that a fleet heard, in order.
+fn heard(cluster: &mut Kubernetes, number: usize) -> Vec<String> {
+    let (to, events) = std::sync::mpsc::sync_channel(9);
+    cluster.start(to).unwrap();
+    let next = |_| match proofmark_testing::recv("an event", &events) {
+        Event::Said { node, line } => format!("{node} {}", String::from_utf8(line).unwrap()),
+        Event::Ended { node, reason } => format!("{node} {reason}"),
+    };
+    let mut said: Vec<String> = (0..number).map(next).collect();
+    said.sort();
+    said
+}
+
+#[test]
+fn a_cluster_is_asked_for_pods_and_gives_them_back() {
+    let (folder, command) = stand_in("pods.json");
+    let mut cluster = Kubernetes::new(options(&command)).unwrap();
+    // Neither the cordoned node nor the lost one.
+    assert_eq!(cluster.nodes(), ["n1", "n3"]);
+    let lost = "n3 kubectl exec ended with status 1: Error from server: error dialing backend: \
+        dial tcp 192.0.2.13:10250: connect: connection refused";
+    assert_eq!(heard(&mut cluster, 3), ["n1 hello", "n1 its process ended", lost]);
+    drop(cluster);
+    let asked = std::fs::read_to_string(folder.path().join("asked")).unwrap();
+    let start = "exec -i proofmark-fleet-29442-sk8gd -- /usr/bin/proofmark fleet node --name n1";
+    assert!(asked.contains(start), "{asked}");
+    assert!(asked.contains("-kcmw5 -- "), "{asked}");
+    assert!(asked.ends_with("delete job proofmark-fleet-29442 --wait=false\n"), "{asked}");
+}
+
+#[test]
+fn why_a_pod_does_not_run_is_said() {
+    let (_folder, command) = stand_in("pods.json");
+    let many = KubernetesOptions { nodes: Some(6), ..options(&command) };
+    let mut cluster = Kubernetes::new(many).unwrap();
+    let [lost, first, second] =
+        ["n4", "proofmark-fleet-29442-xfmrb", "proofmark-fleet-29442-zj8bj"];
+    assert_eq!(cluster.nodes(), ["n1", "n3", lost, first, second, "pod-6-of-6"]);
+    let said = heard(&mut cluster, 7).split_off(3);
+    let full = "its pod is Pending: 0/4 nodes are available: 1 node(s) were unschedulable, ";
+    let quota = "pod-6-of-6 the cluster made no pod: Error creating: pods ";
+    assert_eq!(said[0], "n4 its pod is Pending");
+    assert!(said[1].starts_with(quota) && said[1].contains(" exceeded quota: "), "{said:?}");
+    assert!(said[2].starts_with(&format!("{first} {full}")), "{said:?}");
+    assert!(said[3].starts_with(&format!("{second} {full}")), "{said:?}");
+}
+
+#[test]
+fn a_pod_without_an_image_and_one_of_a_lost_node_say_so() {
+    let image =
+        "its pod is Pending: failed to pull and unpack image \"localhost/other:1\": not found";
+    for (pods, said) in
+        [("image.json", format!("n1 {image}")), ("deleted.json", "n3 its pod was deleted".into())]
+    {
+        let (_folder, command) = stand_in(pods);
+        let one = KubernetesOptions { nodes: Some(1), ..options(&command) };
+        let mut cluster = Kubernetes::new(one).unwrap();
+        assert_eq!(heard(&mut cluster, 1), [said]);
+    }
+}
+
+#[test]
+fn nodes_are_counted_that_take_a_pod() {
+    let (folder, command) = stand_in("pods.json");
+    let given = |tolerations: &[&str]| {
+        let tolerations = words(tolerations);
+        wanted(&KubernetesOptions { tolerations, ..options(&command) })
+    };
+    assert_eq!(given(&[]), Ok(1));
+    assert_eq!(given(&["dedicated=cpu", "other"]), Ok(1));
+    assert_eq!(given(&["dedicated:NoExecute"]), Ok(1));
+    for tolerated in ["dedicated", "dedicated=gpu", "dedicated:NoSchedule"] {
+        assert_eq!(given(&[tolerated]), Ok(2), "{tolerated}");
+    }
+    // A user who may not list nodes names their number.
+    std::fs::remove_file(folder.path().join("recorded")).unwrap();
+    std::fs::create_dir(folder.path().join("recorded")).unwrap();
+    let error = given(&[]).unwrap_err();
+    assert!(error.contains(": nodes is forbidden: "), "{error}");
+    assert!(error.ends_with("; name the number of nodes with -N"), "{error}");
+}
+
+#[test]
+fn a_selector_that_would_be_dropped_is_refused() {
+    for text in ["pool", "pool!=gpu", "pool==gpu", "pool=gpu,", "a in (b)"] {
+        let selector = Some(text.to_owned());
+        let error = Kubernetes::new(KubernetesOptions { selector, ..options("false") });
+        let error = error.unwrap_err();
+        assert!(error.starts_with("--selector takes NAME=VALUE"), "{error}");
+    }
+}
