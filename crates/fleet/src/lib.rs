@@ -15,5 +15,5 @@ mod rounds;
 pub use hosts::{LARGEST_LIST, named_hosts};
 pub use log::{FleetLog, Known};
 pub use node::answer_orders;
-pub use protocol::{Order, Task};
+pub use protocol::{Answer, Lines, Order, Task, read_answer};
 pub use rounds::{Fleet, Patience, Unfinished, measure};

@@ -1,0 +1,123 @@
+//! What a launcher makes of the bytes of a node, and what must hold of it, whatever they are. Used by
+//! the test here and by `fuzz/targets/node.rs`.
+
+use std::sync::LazyLock;
+
+use proofmark_fleet::{Answer, Lines};
+use proofmark_judge::fleet::{fleet_report, suspects};
+use proofmark_model::{FLEET_SCHEMA, FleetLine, FleetPlan, NodeFailure, NodeRound, Pass};
+use proofmark_report::Options;
+use proofmark_report::fleet::{html, json, junit, openmetrics, terminal};
+
+/// What a node printed: a hello, a round of four results, and why there was no second one.
+pub const CAPTURED: &[u8] = include_bytes!("captured/node.txt");
+
+/// The node whose bytes they are, and those that it is compared with.
+const NODE: &str = "n1";
+const OTHERS: [&str; 4] = ["n2", "n3", "n4", "n5"];
+const ROUNDS: u32 = 4;
+/// What launchers keep of a line.
+const LONGEST_LINE: usize = 4097;
+/// No form of a fleet of five nodes is longer, whatever a node sends.
+const LONGEST: usize = 4 << 20;
+
+/// What was read of a node's bytes.
+#[derive(Default)]
+pub struct Heard {
+    /// Answers that can be used.
+    pub answers: Vec<Answer>,
+    /// Why others cannot.
+    pub refused: Vec<String>,
+}
+
+/// Reads what a node printed.
+pub fn hear(bytes: &[u8]) -> Heard {
+    let (mut heard, mut lines) = (Heard::default(), Lines::default());
+    let all = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    for line in all.split(|b| *b == b'\n') {
+        match lines.read(&line[..line.len().min(LONGEST_LINE)]) {
+            Ok(answer) => heard.answers.extend(answer),
+            Err(why) => heard.refused.push(why),
+        }
+    }
+    for why in &heard.refused {
+        assert!(why.len() < 1000 && !why.contains(char::is_control), "{why:?}");
+    }
+    heard
+}
+
+/// The round of the captured answers.
+static ROUND: LazyLock<NodeRound> = LazyLock::new(|| {
+    let answers = hear(CAPTURED).answers.into_iter();
+    let round = |answer| if let Answer::Round(round) = answer { Some(*round) } else { None };
+    answers.filter_map(round).next().expect("a captured round")
+});
+
+/// The plan, and what the other nodes measured: each differs a little in each round.
+static FLEET: LazyLock<Vec<FleetLine>> = LazyLock::new(|| {
+    let nodes = [NODE].into_iter().chain(OTHERS).map(str::to_owned).collect();
+    let plan = FleetPlan {
+        schema: FLEET_SCHEMA.into(),
+        tool: ROUND.tool.clone(),
+        started: ROUND.started,
+        launcher: "ssh".to_owned(),
+        label: None,
+        nodes,
+        rounds: ROUNDS,
+        profile: "small".to_owned(),
+        at_once: None,
+        laboratory: None,
+    };
+    let rounds = OTHERS.into_iter().enumerate().flat_map(|(place, node)| {
+        (1..=ROUNDS).map(move |round| {
+            let by = 1.0 + 0.002 * f64::from((7 * place as u32 + 3 * round) % 5);
+            let mut line = NodeRound { node: node.to_owned(), round, ..ROUND.clone() };
+            for figure in &mut line.figures {
+                figure.attainable = figure.attainable.map(|v| v * by);
+                figure.delivered = figure.delivered.map(|v| v * by);
+            }
+            FleetLine::Round(Box::new(line))
+        })
+    });
+    [FleetLine::Plan(plan)].into_iter().chain(rounds).collect()
+});
+
+/// The lines of a fleet one of whose nodes gave this answer in every round of both passes.
+fn fleet_with(answer: &Answer) -> Vec<FleetLine> {
+    let line = |pass, round| match answer {
+        Answer::Hello { .. } => None,
+        Answer::Round(all) => {
+            Some(FleetLine::Round(Box::new(NodeRound { pass, round, ..(**all).clone() })))
+        }
+        Answer::Failed { reason, .. } => {
+            let (node, reason) = (NODE.to_owned(), reason.clone());
+            Some(FleetLine::Failure(NodeFailure { node, pass, round, reason, gone: false }))
+        }
+    };
+    let both = [Pass::First, Pass::Again].into_iter();
+    let own = both.flat_map(|pass| (1..=ROUNDS).filter_map(move |round| line(pass, round)));
+    FLEET.iter().cloned().chain(own).collect()
+}
+
+/// Judges and draws a fleet with such an answer. Whatever it says, each form can be made and read.
+pub fn judge_and_draw(answer: &Answer) {
+    let lines = fleet_with(answer);
+    for line in lines.iter().rev().take(1) {
+        let text = serde_json::to_string(line).expect("a line of the fleet's file");
+        assert_eq!(&serde_json::from_str::<FleetLine>(&text).expect("the line again"), line);
+    }
+    suspects(lines.iter().cloned()).expect("nodes that look slow");
+    let report = fleet_report(lines).expect("a plan that can be followed");
+    assert_eq!(report.nodes.len(), 1 + OTHERS.len());
+    let shown = terminal(&report, &Options::default());
+    let steers = |c: char| c.is_control() && c != '\n';
+    assert!(!shown.contains(steers), "{shown:?}");
+    let all = [
+        shown,
+        json(&report).expect("JSON"),
+        html(&report).expect("a page"),
+        openmetrics(&report),
+        junit(&report).expect("XML"),
+    ];
+    assert!(all.iter().all(|text| text.len() < LONGEST));
+}
