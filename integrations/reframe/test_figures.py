@@ -88,15 +88,15 @@ class Figures(unittest.TestCase):
         self.assertEqual(read(run()).faults, ["the run has no results"])
 
     def test_a_run_that_failed_is_a_fault_with_what_it_said(self):
-        none = {"schema": "of none"}
         for status, said, fault in [
             (2, "[1/2]\nproofmark: no profile x\n\n", "exit status 2: proofmark: no profile x"),
             (143, "", "stopped by signal 15"),
-            (0, "", "schema of none, not proofmark.run/2"),
-            (3, "", "schema of none"),
+            (0, "", "there is no run file"),
+            (3, "", "there is no run file"),
         ]:
-            [found] = read(none, status, said).faults
+            [found] = read({}, status, said).faults
             self.assertIn(fault, found)
+        self.assertIn("schema x, not proofmark.run", read({"schema": "x"}).faults[0])
         self.assertEqual(read(run(result(), interrupted="SIGINT")).faults, ["the run was stopped by SIGINT"])
 
     def test_names_have_the_fewest_parameters_that_tell_them_apart(self):
