@@ -32,8 +32,10 @@ def read(run, status=0, errors=""):
         return Reading({}, {}, [], faults or [found])
     figures, absent, suspects = {}, {}, []
     measured = {key(m): m for m in run["measurements"]}
-    if run["interrupted"] and not faults:
+    if run.get("interrupted") and not faults:
         faults.append(f"the run was stopped by {run['interrupted']}")
+    elif not run.get("ended") and not faults:
+        faults.append("the run was killed before its end")
     if not run["plan"]["points"]:
         faults.append("the run has no results")
     for place, name in names(run["plan"]["points"]).items():
@@ -45,7 +47,7 @@ def read(run, status=0, errors=""):
             faults.append(f"{name} is invalid: {causes(result, 'invalid')}")
         elif result["verdict"] == "suspect":
             suspects.append(f"{name} is suspect: {causes(result, 'suspect')}")
-        summary = result["summary"] or {}
+        summary = result.get("summary") or {}
         all_kinds = {kind: summary.get(kind, {}) for kind in KINDS}
         for kind, figure in all_kinds.items():
             if figure.get("value") is None:

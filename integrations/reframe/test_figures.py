@@ -33,6 +33,7 @@ def run(*results, planned=(), **changes):
     points = [{"workload": r["workload"], "params": r["params"]} for r in [*results, *planned]]
     return {
         "schema": SCHEMA,
+        "ended": "2026-01-01T00:00:00Z",
         "interrupted": None,
         "plan": {"points": points},
         "measurements": list(results),
@@ -96,6 +97,7 @@ class Figures(unittest.TestCase):
         ]:
             [found] = read({}, status, said).faults
             self.assertIn(fault, found)
+        self.assertEqual(read(run(result(), ended=None)).faults, ["the run was killed before its end"])
         self.assertIn("schema x, not proofmark.run", read({"schema": "x"}).faults[0])
         self.assertEqual(read(run(result(), interrupted="SIGINT")).faults, ["the run was stopped by SIGINT"])
 
