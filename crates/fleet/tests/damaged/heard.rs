@@ -26,8 +26,8 @@ const LONGEST: usize = 4 << 20;
 pub struct Heard {
     /// Answers that can be used.
     pub answers: Vec<Answer>,
-    /// Why others cannot.
-    pub refused: Vec<String>,
+    /// Why the next cannot: the launcher gives the node up.
+    pub refused: Option<String>,
 }
 
 /// Reads what a node printed.
@@ -37,11 +37,12 @@ pub fn hear(bytes: &[u8]) -> Heard {
     for line in all.split(|b| *b == b'\n') {
         match lines.read(&line[..line.len().min(LONGEST_LINE)]) {
             Ok(answer) => heard.answers.extend(answer),
-            Err(why) => heard.refused.push(why),
+            Err(why) => {
+                assert!(why.len() < 1000 && !why.contains(char::is_control), "{why:?}");
+                heard.refused = Some(why);
+                break;
+            }
         }
-    }
-    for why in &heard.refused {
-        assert!(why.len() < 1000 && !why.contains(char::is_control), "{why:?}");
     }
     heard
 }
@@ -100,7 +101,11 @@ fn fleet_with(answer: &Answer) -> Vec<FleetLine> {
 }
 
 /// Judges and draws a fleet with such an answer. Whatever it says, each form can be made and read.
+/// Of a hello nothing is kept.
 pub fn judge_and_draw(answer: &Answer) {
+    if matches!(answer, Answer::Hello { .. }) {
+        return;
+    }
     let lines = fleet_with(answer);
     for line in lines.iter().rev().take(1) {
         let text = serde_json::to_string(line).expect("a line of the fleet's file");
