@@ -94,7 +94,7 @@ enum Change {
     Digit(Index, u8),
     /// The value at another place.
     Moved(Index, Index),
-    /// A part between two brackets or commas twice, or very often.
+    /// Objects of a list twice, or very often.
     Again(Index, usize, usize),
     /// A piece taken out, or other bytes in its place.
     Bytes(Index, usize, Vec<u8>),
