@@ -28,8 +28,8 @@ def read(run, status=0, errors=""):
     """Reads a run, {} if there is no file of it. status: the program's exit status; errors: what it printed on standard error."""
     faults = [ending(status, errors)] if status not in (0, INVALID) else []
     if run.get("schema") != SCHEMA:
-        found = f"the run file has schema {run['schema']}, not {SCHEMA}" if "schema" in run else "there is no run file"
-        return Reading({}, {}, [], faults or [found])
+        schema = f"the run file has schema {run.get('schema')}, not {SCHEMA}"
+        return Reading({}, {}, [], faults or [schema if run else "there is no run file"])
     figures, absent, suspects = {}, {}, []
     measured = {key(m): m for m in run["measurements"]}
     if run.get("interrupted") and not faults:
