@@ -51,7 +51,7 @@ pub fn hear(bytes: &[u8]) -> Heard {
 static ROUND: LazyLock<NodeRound> = LazyLock::new(|| {
     let answers = hear(CAPTURED).answers.into_iter();
     let round = |answer| if let Answer::Round(round) = answer { Some(*round) } else { None };
-    answers.filter_map(round).next().expect("a captured round")
+    answers.filter_map(round).next().unwrap()
 });
 
 /// The plan, and what the other nodes measured: each differs a little in each round.
@@ -108,21 +108,21 @@ pub fn judge_and_draw(answer: &Answer) {
     }
     let lines = fleet_with(answer);
     for line in lines.iter().rev().take(1) {
-        let text = serde_json::to_string(line).expect("a line of the fleet's file");
-        assert_eq!(&serde_json::from_str::<FleetLine>(&text).expect("the line again"), line);
+        let text = serde_json::to_string(line).unwrap();
+        assert_eq!(&serde_json::from_str::<FleetLine>(&text).unwrap(), line);
     }
-    suspects(lines.iter().cloned()).expect("nodes that look slow");
-    let report = fleet_report(lines).expect("a plan that can be followed");
+    suspects(lines.iter().cloned()).unwrap();
+    let report = fleet_report(lines).unwrap();
     assert_eq!(report.nodes.len(), 1 + OTHERS.len());
     let shown = terminal(&report, &Options::default());
     let steers = |c: char| c.is_control() && c != '\n';
     assert!(!shown.contains(steers), "{shown:?}");
     let all = [
         shown,
-        json(&report).expect("JSON"),
-        html(&report).expect("a page"),
+        json(&report).unwrap(),
+        html(&report).unwrap(),
         openmetrics(&report),
-        junit(&report).expect("XML"),
+        junit(&report).unwrap(),
     ];
     assert!(all.iter().all(|text| text.len() < LONGEST));
 }
