@@ -1,6 +1,6 @@
 //! What was typed, as what is asked for: the only place that knows both.
 
-use proofmark_run::{EndureRequest, MachineRequest, PeerRequest, PlanRequest, ToolChoice};
+use proofmark_run::{EndureRequest, MachineRequest, PeerKey, PeerRequest, PlanRequest, ToolChoice};
 
 use crate::cli::{EndureArgs, NoiseArgs, RunArgs};
 
@@ -25,7 +25,10 @@ impl RunArgs {
             machine: MachineRequest {
                 disk_path: self.disk_path.clone(),
                 limits: self.limit.clone(),
-                peer: peer.map(|address| PeerRequest { address, key_file: self.key_file.clone() }),
+                peer: peer.map(|address| {
+                    let key = PeerKey::File(self.key_file.clone());
+                    PeerRequest { address, key }
+                }),
             },
         }
     }
@@ -98,7 +101,7 @@ mod tests {
             machine: MachineRequest {
                 disk_path: Some("/x".into()),
                 limits: vec![("disk.read".to_owned(), 1e6)],
-                peer: Some(PeerRequest { address: peer, key_file: Some("k".into()) }),
+                peer: Some(PeerRequest { address: peer, key: PeerKey::File(Some("k".into())) }),
             },
         };
         assert_eq!(asked(typed), expected);

@@ -11,9 +11,11 @@ mod log;
 mod node;
 mod protocol;
 mod rounds;
+mod subnet;
 
 pub use hosts::{LARGEST_LIST, named_hosts};
 pub use log::{FleetLog, Known};
-pub use node::answer_orders;
-pub use protocol::{Answer, Lines, Order, Task, read_answer};
-pub use rounds::{Fleet, Patience, Unfinished, measure};
+pub use node::{Done, answer_orders};
+pub use protocol::{Answer, Lines, MOST_ADDRESSES, Order, Serving, Work, read_answer};
+pub use rounds::{Between, Fleet, Patience, Unfinished, measure};
+pub use subnet::Subnet;

@@ -115,6 +115,7 @@ impl Iterator for FleetLines {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known {
     node: String,
+    partner: Option<String>,
     pass: Pass,
     round: u32,
     gone: bool,
@@ -123,17 +124,23 @@ pub struct Known {
 impl Known {
     /// From lines of a fleet's file.
     pub fn of(line: &FleetLine) -> Option<Self> {
-        let (node, pass, round, gone) = match line {
+        let (node, partner, pass, round, gone) = match line {
             FleetLine::Plan(_) => return None,
-            FleetLine::Round(r) => (&r.node, r.pass, r.round, false),
-            FleetLine::Failure(f) => (&f.node, f.pass, f.round, f.gone),
+            FleetLine::Round(r) => (&r.node, &r.partner, r.pass, r.round, false),
+            FleetLine::Failure(f) => (&f.node, &f.partner, f.pass, f.round, f.gone),
         };
-        Some(Self { node: node.clone(), pass, round, gone })
+        Some(Self { node: node.clone(), partner: partner.clone(), pass, round, gone })
     }
 
     /// Whether it answers for the node's round.
     fn answers(&self, pass: Pass, round: u32) -> bool {
         self.pass == pass && (self.round == round || self.gone && self.round < round)
+    }
+
+    /// Whether it answers for a pair of a round.
+    pub(crate) fn answers_pair(&self, pass: Pass, round: u32, [a, b]: [&str; 2]) -> bool {
+        let pair = self.partner.as_deref().map(|partner| (self.node.as_str(), partner));
+        (self.pass, self.round) == (pass, round) && [Some((a, b)), Some((b, a))].contains(&pair)
     }
 }
 
@@ -154,7 +161,7 @@ fn open(dir: &Path, options: &mut OpenOptions) -> io::Result<File> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{NodeFailure, Timestamp, Tool};
+    use proofmark_model::{FleetTask, NodeFailure, Timestamp, Tool};
 
     use super::*;
 
@@ -167,15 +174,23 @@ mod tests {
             label: None,
             nodes: vec!["n1".to_owned(), "n2".to_owned()],
             rounds: 8,
-            profile: "screen".to_owned(),
+            task: FleetTask { profile: "screen".to_owned(), ..FleetTask::default() },
             at_once: None,
+            pairs: None,
             laboratory: None,
         }
     }
 
     fn failure(node: &str, round: u32, gone: bool) -> FleetLine {
         let (node, reason) = (node.to_owned(), "lost".to_owned());
-        FleetLine::Failure(NodeFailure { node, pass: Pass::First, round, reason, gone })
+        FleetLine::Failure(NodeFailure {
+            node,
+            partner: None,
+            pass: Pass::First,
+            round,
+            reason,
+            gone,
+        })
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! launcher.
 
 use std::io::{self, BufReader, Read, Write};
+use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
@@ -14,13 +15,22 @@ use crate::protocol::{Answer, LONGEST_ANSWER, Order};
 /// A node that hears nothing for so long is alone.
 const SILENCE: Duration = Duration::from_secs(300);
 
+/// What came of an order.
+#[derive(Debug)]
+pub enum Done {
+    /// A round.
+    Measured(Box<NodeRound>),
+    /// Other nodes are answered at these addresses.
+    Serves(Vec<SocketAddr>),
+}
+
 /// Answers the orders of `input` for a node until it ends, and calls `end` then, from a thread of its
 /// own, while a round may still be measured.
 pub fn answer_orders(
     (node, tool): (&str, Tool),
     input: impl Read + Send + 'static,
     mut output: impl Write,
-    mut measure: impl FnMut(&Order) -> Result<NodeRound, String>,
+    mut follow: impl FnMut(&Order) -> Result<Done, String>,
     end: impl FnOnce() + Send + 'static,
 ) -> io::Result<()> {
     say(&mut output, &Answer::hello(node, tool))?;
@@ -30,8 +40,9 @@ pub fn answer_orders(
         let Some(order) = heard.filter(|order| order.nodes.iter().any(|name| name == node)) else {
             continue;
         };
-        let answer = match measure(&order) {
-            Ok(round) => Answer::Round(Box::new(round)),
+        let answer = match follow(&order) {
+            Ok(Done::Measured(round)) => Answer::Round(round),
+            Ok(Done::Serves(at)) => Answer::Serves { at },
             Err(reason) => Answer::Failed { pass: order.pass, round: order.round, reason },
         };
         say(&mut output, &answer)?;

@@ -1,8 +1,12 @@
 //! What is said between the launcher and the nodes: a JSON object a line. Nodes are not trusted: each
 //! line is bounded, and all of it is checked before it is used.
 
-use proofmark_model::{FLEET_SCHEMA, NodeRound, Pass, Tool, clean_excerpt, is_quantity};
+use std::net::SocketAddr;
+
+use proofmark_model::{FLEET_SCHEMA, FleetTask, NodeRound, Pass, Tool, clean_excerpt, is_quantity};
 use serde::{Deserialize, Serialize};
+
+use crate::subnet::Subnet;
 
 /// The longest answer that is read, in bytes.
 pub const LONGEST_ANSWER: usize = 4 << 20;
@@ -19,6 +23,9 @@ pub(crate) const LONGEST_LINE: usize = 4096;
 /// Letters of what a node says in words, at the most.
 const LONGEST_WORDS: usize = 600;
 
+/// Addresses of a node at the most.
+pub const MOST_ADDRESSES: usize = 16;
+
 /// Results, facts and findings of one answer, at the most.
 const MOST: usize = 1000;
 
@@ -31,8 +38,8 @@ pub struct Order {
     pub pass: Pass,
     /// Round of the pass, from 1.
     pub round: u32,
-    /// What to measure.
-    pub task: Task,
+    /// What to do.
+    pub work: Work,
 }
 
 impl Order {
@@ -44,19 +51,40 @@ impl Order {
     }
 }
 
-/// What a node measures in a round.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Task {
-    /// Name of a built-in profile.
-    pub profile: String,
-    /// The text of the profile, where it is not a built-in one.
-    pub profile_text: Option<String>,
-    /// Longest time for a round, in seconds; null: the profile's.
-    pub budget_s: Option<f64>,
-    /// Folder whose disk is measured; null: one on a disk of the node.
-    pub disk_path: Option<String>,
-    /// Whether a disk that other nodes use too may be measured.
-    pub shared_storage: bool,
+/// What is to be done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "work", rename_all = "snake_case")]
+pub enum Work {
+    /// Measure itself.
+    Measure(FleetTask),
+    /// Answer other nodes that measure the network, until the end.
+    Serve(Serving),
+    /// Measure the network to a node that serves.
+    Pair {
+        /// The node.
+        partner: String,
+        /// Where it listens, by several ways.
+        at: Vec<SocketAddr>,
+        /// What both must know.
+        key: String,
+        /// How.
+        task: FleetTask,
+    },
+}
+
+/// How nodes are reached by each other.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Serving {
+    /// What both ends must know: made for this fleet, and never written down.
+    pub key: String,
+    /// Only by addresses in it.
+    pub subnet: Option<Subnet>,
+}
+
+impl std::fmt::Debug for Serving {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Serving").field("subnet", &self.subnet).finish_non_exhaustive()
+    }
 }
 
 /// What a node says; the first is a hello.
@@ -74,6 +102,11 @@ pub enum Answer {
     },
     /// What it measured.
     Round(Box<NodeRound>),
+    /// It answers other nodes.
+    Serves {
+        /// Where it listens.
+        at: Vec<SocketAddr>,
+    },
     /// Why it did not.
     Failed {
         /// Which pass.
@@ -140,7 +173,10 @@ pub fn read_answer(line: &[u8]) -> Result<Answer, String> {
         Answer::Hello { schema, .. } if schema != FLEET_SCHEMA => {
             Err(format!("it speaks {}, not {FLEET_SCHEMA}", clean_excerpt(schema, 40)))
         }
-        Answer::Hello { .. } | Answer::Failed { .. } => Ok(answer),
+        Answer::Serves { at } if at.len() > MOST_ADDRESSES => {
+            Err(format!("it has more than {MOST_ADDRESSES} addresses"))
+        }
+        Answer::Hello { .. } | Answer::Serves { .. } | Answer::Failed { .. } => Ok(answer),
         Answer::Round(round) => check(round).map(|()| answer),
     }
 }

@@ -1,15 +1,20 @@
 //! Rounds over nodes: all of them measure, answer, and measure again. Then those that look slow, once
-//! more, beside some of their group that do not.
+//! more, beside some of their group that do not. Then, if it is asked for, the network between them
+//! (`pairs`).
+
+mod pairs;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
-use proofmark_model::{FleetLine, FleetPlan, NodeFailure, NodeRound, Pass, clean_excerpt};
+use proofmark_model::{FleetLine, FleetPlan, NodeFailure, NodeRound, Pass, Tool, clean_excerpt};
 
 use crate::launch::{Event, Launcher};
 use crate::log::{FleetLog, Known, rounds_done};
-use crate::protocol::{Answer, Lines, Order, Task};
+use crate::protocol::{Answer, Lines, Order, Work};
+pub use pairs::Between;
 
 /// Lines of nodes that wait to be read.
 const QUEUE: usize = 8192;
@@ -29,8 +34,6 @@ pub struct Patience {
 pub struct Fleet<'a> {
     /// What is to be measured, where.
     pub plan: &'a FleetPlan,
-    /// What each node measures in a round.
-    pub task: Task,
     /// How long nodes are waited for.
     pub patience: Patience,
     /// Where lines are appended.
@@ -40,6 +43,8 @@ pub struct Fleet<'a> {
     /// By the fleet's file, which nodes to measure again: those that look slow after the first pass,
     /// and some of their group.
     pub suspects: &'a dyn Fn() -> Result<Vec<String>, String>,
+    /// The network between nodes, if it is measured.
+    pub between: Option<Between<'a>>,
     /// Says a line to the user.
     pub tell: &'a dyn Fn(&str),
     /// Whether to stop.
@@ -65,8 +70,8 @@ impl From<std::io::Error> for Unfinished {
 pub fn measure(fleet: Fleet, launcher: &mut dyn Launcher) -> Result<(), Unfinished> {
     let (to, events) = sync_channel(QUEUE);
     launcher.start(to).map_err(Unfinished::Failed)?;
-    let (heard, gone, woken) = (BTreeMap::new(), BTreeSet::new(), Instant::now());
-    let mut asking = Asking { fleet, launcher, events, heard, gone, woken };
+    let (heard, gone, at) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
+    let mut asking = Asking { fleet, launcher, events, heard, gone, at, woken: Instant::now() };
     let all = asking.fleet.plan.nodes.clone();
     asking.begin(&all)?;
     asking.pass(Pass::First, &all)?;
@@ -75,7 +80,7 @@ pub fn measure(fleet: Fleet, launcher: &mut dyn Launcher) -> Result<(), Unfinish
         asking.tell(&format!("measuring again: {}", again.join(", ")));
         asking.pass(Pass::Again, &again)?;
     }
-    Ok(())
+    asking.between()
 }
 
 struct Asking<'a> {
@@ -86,6 +91,8 @@ struct Asking<'a> {
     heard: BTreeMap<String, Lines>,
     /// Who is asked no more.
     gone: BTreeSet<String>,
+    /// Where nodes answer others.
+    at: BTreeMap<String, Vec<SocketAddr>>,
     /// When nodes were told last that the launcher is there.
     woken: Instant,
 }
@@ -112,17 +119,18 @@ impl Asking<'_> {
                 Heard::Hello(node) => drop(waiting.remove(&node)),
                 Heard::Gone(node, reason) => {
                     waiting.remove(&node);
-                    self.fail(&node, when, reason, true)?;
+                    self.fail(&node, None, when, reason, true)?;
                 }
                 Heard::Answer(node, _) => {
                     waiting.remove(&node);
-                    self.fail(&node, when, "it answers before it is asked".to_owned(), true)?;
+                    let reason = "it answers before it is asked".to_owned();
+                    self.fail(&node, None, when, reason, true)?;
                 }
             }
         }
         for node in waiting {
             let reason = format!("it did not start within {} s", limit.as_secs());
-            self.fail(&node, when, reason, true)?;
+            self.fail(&node, None, when, reason, true)?;
         }
         Ok(())
     }
@@ -146,8 +154,9 @@ impl Asking<'_> {
             if here.is_empty() {
                 return Ok(());
             }
-            for batch in &batches(here.clone(), self.fleet.plan.at_once, round) {
-                self.ask((pass, round), batch)?;
+            for nodes in batches(here.clone(), self.fleet.plan.at_once, round) {
+                let work = Work::Measure(self.fleet.plan.task.clone());
+                self.ask((pass, round), &[Order { nodes, pass, round, work }])?;
             }
             let left = here.iter().filter(|node| !self.gone.contains(*node)).count();
             self.tell(&format!("[{round}/{rounds}] {left} of {} nodes measured", nodes.len()));
@@ -155,12 +164,13 @@ impl Asking<'_> {
         Ok(())
     }
 
-    /// Has some nodes measure at once, and waits for their answers.
-    fn ask(&mut self, when: When, batch: &[String]) -> Result<(), Unfinished> {
-        let (pass, round) = when;
-        let task = self.fleet.task.clone();
-        self.launcher.order(&Order { nodes: batch.to_vec(), pass, round, task });
-        let mut waiting: BTreeSet<String> = batch.iter().cloned().collect();
+    /// Has some nodes follow orders at once, and waits for their answers.
+    fn ask(&mut self, when: When, orders: &[Order]) -> Result<(), Unfinished> {
+        orders.iter().for_each(|order| self.launcher.order(order));
+        let mut waiting: BTreeMap<&String, &Work> = BTreeMap::new();
+        for order in orders {
+            waiting.extend(order.nodes.iter().map(|node| (node, &order.work)));
+        }
         let limit = self.fleet.patience.round;
         let begun = Instant::now();
         while !waiting.is_empty() {
@@ -169,25 +179,23 @@ impl Asking<'_> {
                 Heard::Nothing | Heard::Hello(_) => continue,
                 Heard::Gone(node, reason) => (node, Err((reason, true))),
                 Heard::Answer(node, answer) => {
-                    let answer = answer_to(&node, when, answer);
+                    let answer = answer_to(&node, when, waiting.get(&node).copied(), answer);
                     (node, answer)
                 }
             };
-            let unasked = || Err(("it answers without being asked".to_owned(), true));
-            let answer = match answer {
-                Ok(Some(_)) | Err((_, false)) if !waiting.contains(&node) => unasked(),
-                answer => answer,
-            };
             match answer {
                 Ok(None) => continue, // To a round that was given up.
-                Ok(Some(round)) => self.keep(FleetLine::Round(round))?,
-                Err((reason, gone)) => self.fail(&node, when, reason, gone)?,
+                Ok(Some(Kept::Round(round))) => self.keep(FleetLine::Round(round))?,
+                Ok(Some(Kept::At(at))) => drop(self.at.insert(node.clone(), at)),
+                Err((reason, gone)) => {
+                    self.fail(&node, waiting.get(&node).copied(), when, reason, gone)?;
+                }
             }
             waiting.remove(&node);
         }
-        for node in waiting {
+        for (node, work) in waiting {
             let reason = format!("no answer within {} s", limit.as_secs());
-            self.fail(&node, when, reason, true)?;
+            self.fail(node, Some(work), when, reason, true)?;
         }
         Ok(())
     }
@@ -233,16 +241,10 @@ impl Asking<'_> {
                         Heard::Gone(node, format!("it answers as '{}'", clean_excerpt(&name, 60)))
                     }
                     Ok(Some(Answer::Hello { tool, .. })) => {
-                        let own = &self.fleet.plan.tool;
-                        if (&tool.version, &tool.commit) == (&own.version, &own.commit) {
-                            return Heard::Hello(node);
+                        match other_program(&tool, &self.fleet.plan.tool) {
+                            Some(reason) => Heard::Gone(node, reason),
+                            None => Heard::Hello(node),
                         }
-                        let words = |t: &proofmark_model::Tool| {
-                            let commit = t.commit.as_deref().unwrap_or("of no commit");
-                            clean_excerpt(&format!("{} ({commit})", t.version), 80)
-                        };
-                        let (there, here) = (words(&tool), words(own));
-                        Heard::Gone(node, format!("it has proofmark {there}, the launcher {here}"))
                     }
                     Ok(Some(answer)) => Heard::Answer(node, answer),
                 }
@@ -253,18 +255,24 @@ impl Asking<'_> {
     fn fail(
         &mut self,
         node: &str,
+        work: Option<&Work>,
         when: When,
         reason: String,
         gone: bool,
     ) -> Result<(), Unfinished> {
         let (pass, round) = when;
-        self.tell(&format!("{node}: {reason}"));
+        let partner = match work {
+            Some(Work::Pair { partner, .. }) => Some(partner.clone()),
+            _ => None,
+        };
+        let with = partner.iter().map(|partner| format!(" with {partner}")).collect::<String>();
+        self.tell(&format!("{node}{with}: {reason}"));
         if gone {
             self.gone.insert(node.to_owned());
             self.launcher.end(node);
         }
         let node = node.to_owned();
-        self.keep(FleetLine::Failure(NodeFailure { node, pass, round, reason, gone }))
+        self.keep(FleetLine::Failure(NodeFailure { node, partner, pass, round, reason, gone }))
     }
 
     fn keep(&mut self, line: FleetLine) -> Result<(), Unfinished> {
@@ -294,23 +302,58 @@ enum Heard {
     Gone(String, String),
 }
 
-/// The result of the round that was asked for; `None` for one of another round. The error says
-/// whether the node is asked no more.
+/// What is kept of an answer.
+enum Kept {
+    Round(Box<NodeRound>),
+    At(Vec<SocketAddr>),
+}
+
+/// What was asked for; `None` for what belongs to another round. The error says whether the node is
+/// asked no more.
 fn answer_to(
     node: &str,
-    (pass, round): When,
+    when: When,
+    asked: Option<&Work>,
     answer: Answer,
-) -> Result<Option<Box<NodeRound>>, (String, bool)> {
-    match answer {
-        Answer::Hello { .. } => Ok(None),
-        Answer::Failed { pass: p, round: r, .. } if (p, r) != (pass, round) => Ok(None),
-        Answer::Failed { reason, .. } => Err((clean_excerpt(&reason, 300), false)),
-        Answer::Round(found) if (found.pass, found.round) != (pass, round) => Ok(None),
-        Answer::Round(found) if found.node != node => {
+) -> Result<Option<Kept>, (String, bool)> {
+    let of = match &answer {
+        Answer::Hello { .. } => return Ok(None),
+        Answer::Failed { pass, round, .. } => (*pass, *round),
+        Answer::Round(found) => (found.pass, found.round),
+        Answer::Serves { .. } => when,
+    };
+    match (answer, asked) {
+        _ if of != when => Ok(None),
+        (Answer::Failed { reason, .. }, Some(_)) => Err((clean_excerpt(&reason, 300), false)),
+        (Answer::Round(found), Some(_)) if found.node != node => {
             Err((format!("it answers as '{}'", clean_excerpt(&found.node, 60)), true))
         }
-        Answer::Round(found) => Ok(Some(found)),
+        (Answer::Round(found), Some(Work::Measure(_))) if found.partner.is_none() => {
+            Ok(Some(Kept::Round(found)))
+        }
+        (Answer::Round(found), Some(Work::Pair { partner, .. }))
+            if found.partner.as_ref() == Some(partner) =>
+        {
+            Ok(Some(Kept::Round(found)))
+        }
+        (Answer::Serves { at }, Some(Work::Serve(_))) => Ok(Some(Kept::At(at))),
+        (_, None) => Err(("it answers without being asked".to_owned(), true)),
+        _ => Err(("it answers what it was not asked".to_owned(), true)),
     }
+}
+
+/// That a node has another program, if it has.
+fn other_program(there: &Tool, here: &Tool) -> Option<String> {
+    let same = (&there.version, &there.commit) == (&here.version, &here.commit);
+    if same && there.build == here.build {
+        return None;
+    }
+    let words = |t: &Tool| {
+        let commit = t.commit.as_deref().unwrap_or("of no commit");
+        let build = if same { format!(", {}", t.build) } else { String::new() };
+        clean_excerpt(&format!("{} ({commit}{build})", t.version), 80)
+    };
+    Some(format!("it has proofmark {}, the launcher {}", words(there), words(here)))
 }
 
 #[cfg(test)]

@@ -43,14 +43,46 @@ pub struct FleetPlan {
     pub nodes: Vec<String>,
     /// Rounds of the first pass, and of the second.
     pub rounds: u32,
-    /// Name of the profile.
-    pub profile: String,
+    /// What each node measures in a round.
+    pub task: FleetTask,
     /// Nodes that measure at the same time, where not all do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_once: Option<u32>,
+    /// With how many partners each node measures the network; null: with none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pairs: Option<Pairs>,
     /// What a test says of nodes that are no machines of their own; null for a real fleet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub laboratory: Option<String>,
+}
+
+/// What a node measures in a round.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FleetTask {
+    /// Name of the profile.
+    pub profile: String,
+    /// Its text, where it is not a built-in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile_text: Option<String>,
+    /// Longest time for a round, in seconds; null: the profile's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_s: Option<f64>,
+    /// Folder whose disk is measured; null: one on a disk of the node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_path: Option<String>,
+    /// Whether a disk that other nodes use too may be measured.
+    #[serde(default)]
+    pub shared_storage: bool,
+}
+
+/// With how many partners each node of a group measures the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Pairs {
+    /// With so many, in as many rounds; of a small group with some of them several times.
+    Rounds(u32),
+    /// With every other node of its group.
+    All,
 }
 
 /// Which time round.
@@ -63,13 +95,27 @@ pub enum Pass {
     First,
     /// The slow ones once more, beside some of their group that are not.
     Again,
+    /// The network between nodes, in pairs of which each node is in one at most.
+    Pairs,
+    /// The same of pairs that looked slow, and of their nodes with others.
+    PairsAgain,
+}
+
+impl Pass {
+    /// Whether its lines are of two nodes each.
+    pub fn of_pairs(self) -> bool {
+        matches!(self, Self::Pairs | Self::PairsAgain)
+    }
 }
 
 /// What a node measured in a round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeRound {
-    /// The node as the launcher calls it.
+    /// The node as the launcher calls it; of a pair the one that measured.
     pub node: String,
+    /// The other node of a pair, which answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partner: Option<String>,
     /// Which pass.
     pub pass: Pass,
     /// Round of the pass, from 1.
@@ -158,6 +204,9 @@ pub struct NodeFinding {
 pub struct NodeFailure {
     /// The node as the launcher calls it.
     pub node: String,
+    /// The node that it measured the network with, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partner: Option<String>,
     /// Which pass.
     pub pass: Pass,
     /// Round of the pass, from 1.

@@ -44,6 +44,29 @@ pub struct FleetGroup {
     /// Results that nodes sent, with a value or with the reason why there is none, and that are not
     /// required since most nodes of the group lack them; null without any, or if they are not compared.
     pub not_judged: Option<NotJudged>,
+    /// By node and round of pairs, the place of the node's partner in `nodes`; empty without pairs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub partners: Vec<Vec<Option<u32>>>,
+    /// Links that are slow, or may be, worst first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<FleetLink>,
+}
+
+/// Two nodes between which the network is slow while both are as fast with others.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FleetLink {
+    /// Their places in [`FleetGroup::nodes`].
+    pub nodes: [usize; 2],
+    /// The figure at which it is slowest: its place in [`FleetGroup::figures`].
+    pub figure: usize,
+    /// Its speed as a share of the median of the group's pairs of the same round.
+    pub ratio: f32,
+    /// By round of the second pass, its speed as a share of that of its nodes with others.
+    pub again: Vec<Option<f32>>,
+    /// Whether the second pass shows it too. One that it shows to be as fast is not listed.
+    pub confirmed: bool,
+    /// How slow it is and why, in a sentence.
+    pub cause: String,
 }
 
 /// Results that at least one node of a group sent and that are not required.
@@ -102,7 +125,7 @@ pub struct FleetFigure {
     /// that chance makes a healthy fleet's node slow in 1 % of fleets at most; null where they are
     /// not compared, and for a figure that is not required.
     pub margin: Option<f64>,
-    /// Each node's rounds, in the order of the group's nodes.
+    /// Each node's rounds, in the order of the group's nodes. A pair's rounds are those of both nodes.
     pub strips: Vec<FleetStrip>,
 }
 
@@ -112,7 +135,8 @@ pub struct FleetFigure {
 /// for times too. Ratios are rounded to 4 decimals.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetStrip {
-    /// By round of the first pass; null where there is none that counts.
+    /// By round of the first pass, of the network by round of pairs; null where there is none that
+    /// counts.
     pub ratios: Vec<Option<f32>>,
     /// Their median; null without one.
     pub ratio: Option<f32>,
@@ -238,11 +262,12 @@ impl FleetReport {
         self.nodes.iter().filter(|n| n.state == state).count()
     }
 
-    /// Whether a node is slow or not shown healthy, or none was measured. Nodes that are not compared
-    /// do not fail: there are only such if the fleet has at most 3 nodes.
+    /// Whether a node is slow or not shown healthy, a link is slow or may be, or no node was measured.
+    /// Nodes that are not compared do not fail: there are only such if the fleet has at most 3 nodes.
     pub fn fails(&self) -> bool {
         let bad = [NodeState::Slow, NodeState::NotShownHealthy];
-        self.nodes.is_empty() || self.nodes.iter().any(|n| bad.contains(&n.state))
+        let link = self.groups.iter().any(|g| !g.links.is_empty());
+        self.nodes.is_empty() || link || self.nodes.iter().any(|n| bad.contains(&n.state))
     }
 }
 

@@ -55,12 +55,13 @@ pub use figures::{
 pub use file_way::{WAY, distance, way};
 pub use finding::{Finding, Severity, Verdict};
 pub use fleet::{
-    FLEET_SCHEMA, FleetLine, FleetPlan, NodeFact, NodeFailure, NodeFigure, NodeFinding, NodeRound,
-    Pass,
+    FLEET_SCHEMA, FleetLine, FleetPlan, FleetTask, NodeFact, NodeFailure, NodeFigure, NodeFinding,
+    NodeRound, Pairs, Pass,
 };
 pub use fleet_report::{
-    FEWEST_NODES, FLEET_REPORT_SCHEMA, FleetFigure, FleetGroup, FleetNode, FleetReport, FleetStrip,
-    GroupDifference, NodeSlowAt, NodeState, NotJudged, StripOutcome, fleet_report_schema,
+    FEWEST_NODES, FLEET_REPORT_SCHEMA, FleetFigure, FleetGroup, FleetLink, FleetNode, FleetReport,
+    FleetStrip, GroupDifference, NodeSlowAt, NodeState, NotJudged, StripOutcome,
+    fleet_report_schema,
 };
 pub use history::{PastFigure, PastPoint, PastRun};
 pub use host::{

@@ -46,7 +46,7 @@ pub use process::own_program;
 pub use profile::{BUILT_IN, Profile};
 pub use record::RunFile;
 pub use registry::disk_bytes;
-pub use request::{EndureRequest, MachineRequest, PeerRequest, PlanRequest, ToolChoice};
+pub use request::{EndureRequest, MachineRequest, PeerKey, PeerRequest, PlanRequest, ToolChoice};
 pub use room::{Needs, SpaceWatch, look_ahead};
 pub use server::{ServerSide, interface, loopback_network};
 pub use tool::{ToolRun, ToolRunner, ToolSession, ToolTask};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use proofmark_peer::Address;
+use proofmark_peer::{Address, Key};
 
 /// Longest run that can be asked for.
 pub const LONGEST_RUN: Duration = Duration::from_secs(30 * 24 * 3600);
@@ -101,8 +101,17 @@ pub struct MachineRequest {
 pub struct PeerRequest {
     /// Where it listens.
     pub address: Address,
-    /// File with the key; `None`: the user's usual one.
-    pub key_file: Option<PathBuf>,
+    /// The key that it has.
+    pub key: PeerKey,
+}
+
+/// Where the key of a server is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PeerKey {
+    /// In this file; `None`: in the user's usual one.
+    File(Option<PathBuf>),
+    /// Here.
+    Known(Key),
 }
 
 /// Which reference tools run.

@@ -22,7 +22,7 @@ use crate::plan::{estimate, tools_s};
 use crate::planned::keep;
 use crate::process::own_program;
 use crate::registry::subsystem;
-use crate::request::{LONGEST_RUN, PeerRequest};
+use crate::request::{LONGEST_RUN, PeerKey, PeerRequest};
 
 /// Most bytes a second that a session is asked to carry: 400 Gbit/s.
 const BYTES_A_SECOND: u64 = 50_000_000_000;
@@ -46,7 +46,10 @@ impl ServerSide {
     /// The server that a user named; an error without a key or an answer.
     pub fn peer(request: &PeerRequest) -> Result<Self, Usage> {
         let wrong = |why: &dyn std::fmt::Display| Usage(format!("--peer: {why}"));
-        let key = Key::find(request.key_file.as_deref()).map_err(|e| wrong(&e))?;
+        let key = match &request.key {
+            PeerKey::File(file) => Key::find(file.as_deref()).map_err(|e| wrong(&e))?,
+            PeerKey::Known(key) => key.clone(),
+        };
         Self::look(request.address.clone(), key, None).map_err(|e| wrong(&e))
     }
 

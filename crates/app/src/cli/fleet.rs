@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, value_parser};
-use proofmark_model::parse_duration;
+use proofmark_fleet::Subnet;
+use proofmark_model::{Pairs, parse_duration};
 
 use crate::formats;
 use crate::limit;
@@ -72,8 +73,16 @@ pub struct FleetRunArgs {
     /// Rounds over all nodes
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = value_parser!(u32).range(8..=64))]
     pub rounds: u32,
+    /// Measure the network between nodes too: each with so many others, 8 or more, or with all. Nodes
+    /// that are slow with all and pairs that are slow alone are told apart
+    #[arg(long, value_name = "N|all", value_parser = pairs)]
+    pub pairs: Option<Pairs>,
+    /// Reach nodes by their addresses in this subnet, such as 10.1.0.0/16 [default: the one that ssh
+    /// came by, else the first that answers]
+    #[arg(long, value_name = "SUBNET", requires = "pairs")]
+    pub subnet: Option<Subnet>,
     /// What each node measures in a round: a name that `proofmark list profiles` prints, or a TOML
-    /// file; its network workloads are left out
+    /// file; its network workloads are measured with --pairs
     #[arg(long, value_name = "NAME|FILE", default_value = "screen")]
     pub profile: String,
     /// Time limit of the first pass where all nodes measure at once: rounds are made shorter, none is
@@ -105,6 +114,15 @@ pub struct FleetRunArgs {
     /// Print the commands that reach the nodes, then stop
     #[arg(long)]
     pub dry_run: bool,
+}
+
+/// `8` or `all`.
+fn pairs(typed: &str) -> Result<Pairs, String> {
+    match typed.parse::<u32>() {
+        Ok(rounds @ 8..=64) => Ok(Pairs::Rounds(rounds)),
+        _ if typed == "all" => Ok(Pairs::All),
+        _ => Err("a number from 8 to 64, or all".to_owned()),
+    }
 }
 
 #[derive(Debug, Args)]

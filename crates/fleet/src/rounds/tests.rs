@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::sync::mpsc::SyncSender;
 
 use proofmark_model::{
-    Better, FLEET_SCHEMA, FigureKind, NodeFigure, Params, Subsystem, Timestamp, Tool, Unit, Verdict,
+    Better, FLEET_SCHEMA, FigureKind, FleetTask, NodeFigure, Params, Subsystem, Timestamp, Tool,
+    Unit, Verdict,
 };
 
 use super::*;
@@ -16,6 +17,7 @@ fn tool(version: &str) -> Tool {
 fn result(node: &str, pass: Pass, round: u32) -> NodeRound {
     NodeRound {
         node: node.to_owned(),
+        partner: None,
         pass,
         round,
         started: Timestamp::now(),
@@ -135,8 +137,9 @@ fn measured(launcher: &mut MadeUp, again: &[&str]) -> Vec<FleetLine> {
         label: None,
         nodes: launcher.nodes.clone(),
         rounds: 2,
-        profile: "screen".to_owned(),
+        task: FleetTask { profile: "screen".to_owned(), ..FleetTask::default() },
         at_once: None,
+        pairs: None,
         laboratory: None,
     };
     let dir = tempfile::tempdir().unwrap();
@@ -144,10 +147,10 @@ fn measured(launcher: &mut MadeUp, again: &[&str]) -> Vec<FleetLine> {
     let told = RefCell::new(Vec::new());
     let fleet = Fleet {
         plan: &plan,
-        task: Task::default(),
         patience: Patience { start: Duration::from_millis(300), round: Duration::from_millis(300) },
         log: &mut log,
         known: &[],
+        between: None,
         suspects: &|| Ok(again.iter().map(|n| (*n).to_owned()).collect()),
         tell: &|line: &str| told.borrow_mut().push(line.to_owned()),
         stopped: &|| false,

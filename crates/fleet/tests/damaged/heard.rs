@@ -5,7 +5,9 @@ use std::sync::LazyLock;
 
 use proofmark_fleet::{Answer, Lines};
 use proofmark_judge::fleet::{fleet_report, suspects};
-use proofmark_model::{FLEET_SCHEMA, FleetLine, FleetPlan, NodeFailure, NodeRound, Pass};
+use proofmark_model::{
+    FLEET_SCHEMA, FleetLine, FleetPlan, FleetTask, NodeFailure, NodeRound, Pairs, Pass,
+};
 use proofmark_report::Options;
 use proofmark_report::fleet::{html, json, junit, openmetrics, terminal};
 
@@ -65,7 +67,8 @@ static FLEET: LazyLock<Vec<FleetLine>> = LazyLock::new(|| {
         label: None,
         nodes,
         rounds: ROUNDS,
-        profile: "small".to_owned(),
+        task: FleetTask { profile: "small".to_owned(), ..FleetTask::default() },
+        pairs: Some(Pairs::All),
         at_once: None,
         laboratory: None,
     };
@@ -83,27 +86,36 @@ static FLEET: LazyLock<Vec<FleetLine>> = LazyLock::new(|| {
     [FleetLine::Plan(plan)].into_iter().chain(rounds).collect()
 });
 
-/// The lines of a fleet one of whose nodes gave this answer in every round of both passes.
+/// The lines of a fleet one of whose nodes gave this answer in every round of every pass; of pairs, with
+/// each of the others in turn.
 fn fleet_with(answer: &Answer) -> Vec<FleetLine> {
+    let partner = |pass: Pass, round: u32| {
+        let other = OTHERS[round as usize % OTHERS.len()];
+        pass.of_pairs().then(|| other.to_owned())
+    };
     let line = |pass, round| match answer {
-        Answer::Hello { .. } => None,
+        Answer::Hello { .. } | Answer::Serves { .. } => None,
         Answer::Round(all) => {
-            Some(FleetLine::Round(Box::new(NodeRound { pass, round, ..(**all).clone() })))
+            let partner = all.partner.clone().or(partner(pass, round));
+            let line = NodeRound { pass, round, partner, ..(**all).clone() };
+            Some(FleetLine::Round(Box::new(line)))
         }
         Answer::Failed { reason, .. } => {
             let (node, reason) = (NODE.to_owned(), reason.clone());
-            Some(FleetLine::Failure(NodeFailure { node, pass, round, reason, gone: false }))
+            let partner = partner(pass, round);
+            let failure = NodeFailure { node, partner, pass, round, reason, gone: false };
+            Some(FleetLine::Failure(failure))
         }
     };
-    let both = [Pass::First, Pass::Again].into_iter();
-    let own = both.flat_map(|pass| (1..=ROUNDS).filter_map(move |round| line(pass, round)));
+    let all = [Pass::First, Pass::Again, Pass::Pairs, Pass::PairsAgain].into_iter();
+    let own = all.flat_map(|pass| (1..=ROUNDS).filter_map(move |round| line(pass, round)));
     FLEET.iter().cloned().chain(own).collect()
 }
 
 /// Judges and draws a fleet with such an answer. Whatever it says, each form can be made and read.
-/// Of a hello nothing is kept.
+/// Of a hello, and of where a node listens, nothing is kept.
 pub fn judge_and_draw(answer: &Answer) {
-    if matches!(answer, Answer::Hello { .. }) {
+    if matches!(answer, Answer::Hello { .. } | Answer::Serves { .. }) {
         return;
     }
     let lines = fleet_with(answer);

@@ -65,6 +65,16 @@ fn having(root: &Root, address: IpAddr) -> Result<String, Reason> {
     }
 }
 
+/// The addresses by which other machines may reach this one, in the network namespace of this thread.
+pub fn own_addresses() -> Result<Vec<IpAddr>, String> {
+    let is_local = |ip: IpAddr| match ip {
+        IpAddr::V4(ip) => ip.is_link_local(),
+        IpAddr::V6(ip) => ip.is_unicast_link_local(),
+    };
+    let leads_here = |ip: &IpAddr| !ip.is_loopback() && !ip.is_unspecified() && !is_local(*ip);
+    Ok(addresses::live()?.into_iter().map(|a| a.ip).filter(leads_here).collect())
+}
+
 /// An interface, and where its facts are from, with the reason where it has no line rate.
 fn look(root: &Root, name: &str) -> Result<(Interface, String), Reason> {
     let folder = format!("{NET}/{name}");

@@ -18,7 +18,7 @@ mod interface_disagreement;
 mod levels;
 mod lost_time;
 mod memory_placement;
-mod network_path;
+pub(crate) mod network_path;
 mod other_cpus_busy;
 mod packet_loss;
 mod page_cache;

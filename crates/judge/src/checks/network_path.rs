@@ -30,7 +30,7 @@ fn by_address(network: &Network) -> Option<String> {
     local.then(|| format!("{ip} is an address of this machine"))
 }
 
-pub(super) static ONE_MACHINE: Check = Check {
+pub(crate) static ONE_MACHINE: Check = Check {
     id: "one_machine",
     class: Class::CLAIM,
     title: "Both ends on one machine",

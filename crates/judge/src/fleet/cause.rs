@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use proofmark_model::{
-    Better, FigureKind, FleetFigure, FleetNode, NodeSlowAt, Pass, StripOutcome, Subsystem,
-    TimeAccount,
+    Better, FigureKind, FleetFigure, FleetNode, FleetStrip, NodeSlowAt, Pass, StripOutcome,
+    Subsystem, TimeAccount,
 };
 
 use super::lines::{Cell, Found, Node};
 use super::words::{others, percent, slowness};
 use super::{Fleet, groups, short};
 use crate::statistics::median;
+use crate::words::counted;
 
 /// A share of the time that is worth a word, beyond that of the group.
 const TIME: f64 = 0.02;
@@ -46,7 +47,14 @@ pub(super) fn sentence(
     let mut parts = vec![format!("{}: {}", said.name, slowness(figure, f64::from(worst.ratio)))];
     let more = others(confirmed.iter().map(|slow| &judged.figures[slow.figure]), figure);
     parts.extend(more.map(|more| format!("and is slow at {more}")));
-    let causes = [sides.fact(), sides.time(), sides.finding(), sides.ceiling(), sides.bottleneck()];
+    let causes = [
+        sides.partners(&figure.strips[place]),
+        sides.fact(),
+        sides.time(),
+        sides.finding(),
+        sides.ceiling(),
+        sides.bottleneck(),
+    ];
     let mut causes: Vec<String> = causes.into_iter().flatten().take(CAUSES).collect();
     if causes.is_empty() {
         causes.push("nothing else that it reports differs from its group".to_owned());
@@ -99,12 +107,28 @@ struct Sides<'a> {
 impl<'a> Sides<'a> {
     fn cells(&self, node: &'a Node) -> impl Iterator<Item = &'a Cell> + use<'a> {
         let number = self.number;
-        node.seen(Pass::First).filter_map(move |(_, seen)| seen.cell(number))
+        node.seen_first().filter_map(move |seen| seen.cell(number))
+    }
+
+    /// With how many partners it is slow: its own cable or port, not a link to one of them.
+    fn partners(&self, strip: &FleetStrip) -> Option<String> {
+        let all = self.own.partners();
+        (self.subsystem == Subsystem::Network && all > 0).then(|| {
+            let of = counted(all as u64, "partner");
+            format!(
+                "slow in {} of {} rounds with {of}: its cable, its port or itself",
+                strip.below, strip.usable
+            )
+        })
     }
 
     /// The first fact, of those that may explain it, that most of the group agree on and it differs in.
     fn fact(&self) -> Option<String> {
-        let of_group: Vec<_> = self.rest.iter().filter_map(|node| groups::facts(node)).collect();
+        let facts = |node: &'a Node| match self.subsystem {
+            Subsystem::Network => node.facts_in_pairs(),
+            _ => groups::facts(node),
+        };
+        let of_group: Vec<_> = self.rest.iter().filter_map(|node| facts(node)).collect();
         let usual = |what: &str| {
             let values = of_group.iter().filter_map(|facts| facts.iter().find(|f| f.what == what));
             most_common(values.map(|f| f.value.as_str()), of_group.len())
@@ -114,7 +138,7 @@ impl<'a> Sides<'a> {
             Subsystem::Network => !OF_DISK.contains(&what),
             _ => what != "network interface" && !OF_DISK.contains(&what),
         };
-        let own = groups::facts(self.own)?;
+        let own = facts(self.own)?;
         let differs = own.iter().filter(|f| !f.groups && may(&f.what)).find_map(|fact| {
             let usual = usual(&fact.what).filter(|usual| *usual != fact.value)?;
             Some((fact, usual))

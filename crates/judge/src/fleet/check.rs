@@ -21,12 +21,15 @@ pub(super) fn round(line: &NodeRound, launcher: &Tool) -> Result<(), String> {
     if line.facts.len() > MOST_FACTS || !line.facts.iter().all(named) {
         return Err(format!("sent more than {MOST_FACTS} facts, or one with a name too long"));
     }
+    if line.figures.iter().any(|f| f.subsystem.has_server() != line.pass.of_pairs()) {
+        return Err("sent results of another pass".to_owned());
+    }
     line.figures.iter().try_for_each(figure)
 }
 
 /// The same program measures the same way.
 fn program(own: &Tool, launcher: &Tool) -> Result<(), String> {
-    if own.version == launcher.version && own.commit == launcher.commit {
+    if own == launcher {
         return Ok(());
     }
     let words = |tool: &Tool| {

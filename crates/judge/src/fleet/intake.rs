@@ -6,11 +6,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use proofmark_model::{
-    FigureKind, FleetLine, FleetPlan, NodeFact, NodeFailure, NodeFigure, NodeRound, Pass, Verdict,
+    FigureKind, FleetLine, FleetPlan, NodeFact, NodeFailure, NodeFigure, NodeRound, Pass, Severity,
+    Verdict,
 };
 
 use super::lines::{Cell, Figure, Found, Key, Lines, Node, Seen, Turn};
-use super::{LONGEST_NAME, LONGEST_TEXT, MOST_FINDINGS, MOST_NODES, MOST_ROUNDS, check, short};
+use super::{
+    LONGEST_NAME, LONGEST_TEXT, MOST_FINDINGS, MOST_NODES, MOST_PAIR_ROUNDS, MOST_ROUNDS, check,
+    short,
+};
+use crate::checks::network_path::ONE_MACHINE;
 
 /// Reads the lines. An error if there is no plan that can be followed.
 pub(super) fn collect(lines: impl IntoIterator<Item = FleetLine>) -> Result<Lines, String> {
@@ -52,10 +57,16 @@ impl Intake {
             let new = !nodes.contains_key(name);
             new && nodes.insert(name.clone(), next).is_none()
         });
-        let node = |name: &String| Node { name: name.clone(), ..Node::default() };
-        let of_plan = plan.nodes.iter().map(node).collect();
+        let node =
+            |(place, name): (usize, &String)| Node { place, name: name.clone(), ..Node::default() };
+        let of_plan = plan.nodes.iter().enumerate().map(node).collect();
         Ok(Self {
-            lines: Lines { plan, figures: Vec::new(), nodes: of_plan },
+            lines: Lines {
+                nodes: of_plan,
+                plan,
+                figures: Vec::new(),
+                pairs_again: BTreeMap::new(),
+            },
             nodes,
             figures: HashMap::new(),
             texts: BTreeSet::new(),
@@ -73,47 +84,78 @@ impl Intake {
         new
     }
 
+    /// Nodes and rounds that are not of the plan are ignored.
     fn round(&mut self, line: NodeRound) {
-        if !self.nodes.contains_key(&line.node) {
-            return;
-        }
-        let (node, pass, round) = (line.node.clone(), line.pass, line.round);
+        let Some(ends) = self.ends(&line.node, line.partner.as_deref(), line.pass) else { return };
+        let (pass, round) = (line.pass, line.round);
         let turn = match check::round(&line, &self.lines.plan.tool) {
-            Ok(()) => Turn::Seen(Box::new(self.seen(line))),
+            Ok(()) => Turn::Seen(Arc::new(self.seen(line, &ends))),
             Err(reason) => Turn::Refused(self.text(&reason, LONGEST_TEXT)),
         };
-        self.put(&node, pass, round, turn);
+        self.put(&ends, pass, round, turn);
     }
 
     fn failure(&mut self, line: &NodeFailure) {
-        let reason = self.text(&line.reason, LONGEST_TEXT);
-        self.put(&line.node, line.pass, line.round, Turn::Failed(reason, line.gone));
-    }
-
-    /// Nodes and rounds that are not of the plan are ignored.
-    fn put(&mut self, node: &str, pass: Pass, round: u32, turn: Turn) {
-        let Some(node) = self.nodes.get(node).and_then(|n| self.lines.nodes.get_mut(*n)) else {
-            return;
+        let reason = match &line.partner {
+            Some(partner) => format!("{} with {partner}: {}", line.node, line.reason),
+            None => line.reason.clone(),
         };
-        if !(1..=self.lines.plan.rounds).contains(&round) {
-            return;
-        }
-        let turns = if pass == Pass::First { &mut node.first } else { &mut node.again };
-        let round = round as usize;
-        if turns.len() < round {
-            turns.resize_with(round, || None);
-        }
-        turns[round - 1] = Some(turn);
+        let reason = self.text(&reason, LONGEST_TEXT);
+        // A node may fail before it is in a pair.
+        let pass =
+            if line.partner.is_none() && line.pass.of_pairs() { Pass::First } else { line.pass };
+        let Some(ends) = self.ends(&line.node, line.partner.as_deref(), pass) else { return };
+        let turn = Turn::Failed(reason, line.gone, ends.as_slice().try_into().ok());
+        // Who is gone fails alone.
+        let ends = if line.gone { &ends[..1] } else { &ends[..] };
+        self.put(ends, line.pass, line.round, turn);
     }
 
-    fn seen(&mut self, line: NodeRound) -> Seen {
+    /// The places of a line's nodes: one, and in a pass of pairs two.
+    fn ends(&self, node: &str, partner: Option<&str>, pass: Pass) -> Option<Vec<usize>> {
+        let place = |name: &str| self.nodes.get(name).copied();
+        match (pass.of_pairs(), partner) {
+            (false, None) => Some(vec![place(node)?]),
+            (true, Some(partner)) if partner != node => Some(vec![place(node)?, place(partner)?]),
+            _ => None,
+        }
+    }
+
+    fn put(&mut self, ends: &[usize], pass: Pass, round: u32, turn: Turn) {
+        let most = if pass == Pass::Pairs { MOST_PAIR_ROUNDS } else { self.lines.plan.rounds };
+        if !(1..=most).contains(&round) {
+            return;
+        }
+        let round = round as usize;
+        if let (Pass::PairsAgain, [a, b]) = (pass, ends) {
+            if let Turn::Seen(seen) = turn {
+                self.lines.pairs_again.insert((round - 1, [*a.min(b), *a.max(b)]), seen);
+            }
+            return;
+        }
+        for end in ends {
+            let Some(node) = self.lines.nodes.get_mut(*end) else { continue };
+            let turns = match pass {
+                Pass::First => &mut node.first,
+                Pass::Pairs => &mut node.pairs,
+                Pass::Again | Pass::PairsAgain => &mut node.again,
+            };
+            if turns.len() < round {
+                turns.resize_with(round, || None);
+            }
+            turns[round - 1] = Some(turn.clone());
+        }
+    }
+
+    fn seen(&mut self, line: NodeRound, ends: &[usize]) -> Seen {
         let facts = self.facts(line.facts);
         let programs = line.programs.map(|p| self.text(&p, LONGEST_TEXT));
         let figures = line.figures.into_iter().enumerate();
         let mut cells: Vec<Cell> = figures.map(|(place, f)| self.cell(place, f)).collect();
         cells.sort_by_key(|cell| cell.figure);
         cells.dedup_by_key(|cell| cell.figure);
-        Seen { facts, cells: cells.into(), time: line.time_account, programs }
+        let ends = ends.try_into().ok();
+        Seen { ends, facts, cells: cells.into(), time: line.time_account, programs }
     }
 
     fn facts(&mut self, facts: Vec<NodeFact>) -> Arc<Vec<NodeFact>> {
@@ -155,12 +197,20 @@ impl Intake {
             delivered: figure.delivered,
             ceiling: figure.ceiling,
             efficiency: figure.efficiency.map(|e| e as f32).filter(|e| e.is_finite()),
-            invalid: figure.verdict == Verdict::Invalid,
+            invalid: figure.verdict == Verdict::Invalid && !self.only_one_machine(&figure),
             missing: figure.missing.as_deref().map(|why| self.text(why, LONGEST_TEXT)),
             bottleneck: figure.bottleneck.as_deref().map(|b| self.text(b, LONGEST_NAME)),
             findings: findings.into(),
             figure: self.number(place, figure, title, attainable_first),
         }
+    }
+
+    /// Whether a result is invalid for nothing but that both nodes are one machine, which the plan
+    /// declares.
+    fn only_one_machine(&self, figure: &NodeFigure) -> bool {
+        let invalid = figure.findings.iter().filter(|f| f.severity == Severity::Invalid);
+        let checks: BTreeSet<&str> = invalid.map(|f| f.check.as_str()).collect();
+        self.lines.plan.laboratory.is_some() && checks == BTreeSet::from([ONE_MACHINE.id])
     }
 
     /// The number of a figure, which is a new one at first sight.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proofmark_model::{FleetFigure, NotJudged, Pass};
+use proofmark_model::{FleetFigure, NotJudged};
 
 use super::groups::Group;
 use super::lines::Lines;
@@ -95,8 +95,8 @@ pub(super) fn not_judged(
 ) -> Option<NotJudged> {
     let figures = figures.iter().zip(numbers).filter(|(figure, _)| figure.required);
     let required: BTreeSet<u32> = figures.map(|(_, number)| *number).collect();
-    let seen = group.nodes.iter().flat_map(|node| lines.nodes[*node].seen(Pass::First));
-    let sent: BTreeSet<u32> = seen.flat_map(|(_, s)| s.cells.iter().map(|c| c.figure)).collect();
+    let seen = group.nodes.iter().flat_map(|node| lines.nodes[*node].seen_first());
+    let sent: BTreeSet<u32> = seen.flat_map(|s| s.cells.iter().map(|c| c.figure)).collect();
     let usual = |number: &&u32| {
         let key = &lines.figures[**number as usize].key;
         methods.get(&key.workload) == Some(&key.method)

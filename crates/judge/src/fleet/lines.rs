@@ -1,6 +1,6 @@
 //! The lines of a fleet's file, reduced to what is judged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use proofmark_model::{
@@ -14,6 +14,38 @@ pub(super) struct Lines {
     pub(super) figures: Vec<Figure>,
     /// By place in the plan.
     pub(super) nodes: Vec<Node>,
+    /// Pairs of the second pass, by round from 0 and the places of their nodes, the lower first.
+    pub(super) pairs_again: BTreeMap<(usize, [usize; 2]), Arc<Seen>>,
+}
+
+impl Lines {
+    /// Rounds of the pass in which a figure is measured first.
+    pub(super) fn rounds(&self, pass: Pass) -> usize {
+        match pass {
+            Pass::Pairs => self.nodes.iter().map(|node| node.pairs.len()).max().unwrap_or(0),
+            _ => self.plan.rounds as usize,
+        }
+    }
+
+    /// Whether a turn failed since the node's partner was gone.
+    pub(super) fn partner_gone(&self, node: usize, turn: &Turn) -> bool {
+        let Turn::Failed(_, _, Some(ends)) = turn else { return false };
+        ends.iter().any(|end| *end != node && self.nodes[*end].gone())
+    }
+
+    /// Rounds of a figure's first pass that a node was to have. In a round of pairs it may have no
+    /// partner, or one that is gone.
+    pub(super) fn planned(&self, node: usize, pass: Pass) -> usize {
+        /// Fewer never decide.
+        const LEAST: usize = 7;
+        match pass {
+            Pass::Pairs => {
+                let turns = self.nodes[node].pairs.iter().flatten();
+                turns.filter(|turn| !self.partner_gone(node, turn)).count().max(LEAST)
+            }
+            _ => self.plan.rounds as usize,
+        }
+    }
 }
 
 /// What identifies a figure between nodes.
@@ -29,6 +61,11 @@ pub(super) struct Key {
 }
 
 impl Key {
+    /// In which pass it is measured first.
+    pub(super) fn pass(&self) -> Pass {
+        if self.subsystem.has_server() { Pass::Pairs } else { Pass::First }
+    }
+
     /// A value as a speed: of a time, how many there are in a second; and a speed as a value.
     pub(super) fn speed(&self, value: f64) -> f64 {
         match self.better {
@@ -65,22 +102,30 @@ impl Figure {
 /// A node's lines.
 #[derive(Default)]
 pub(super) struct Node {
+    /// Its place in the plan.
+    pub(super) place: usize,
     pub(super) name: String,
     pub(super) first: Vec<Option<Turn>>,
     pub(super) again: Vec<Option<Turn>>,
+    /// By round of pairs; nothing in a round in which it was in no pair.
+    pub(super) pairs: Vec<Option<Turn>>,
 }
 
 /// What became of a node in a round.
+#[derive(Clone)]
 pub(super) enum Turn {
-    Seen(Box<Seen>),
-    /// It failed, and whether it was asked no more.
-    Failed(Arc<str>, bool),
+    /// The lines of a pair are those of both its nodes.
+    Seen(Arc<Seen>),
+    /// It failed, whether it was asked no more, and in which pair.
+    Failed(Arc<str>, bool, Option<[usize; 2]>),
     /// Its line does not count.
     Refused(Arc<str>),
 }
 
 /// A line that counts.
 pub(super) struct Seen {
+    /// Of a pair the places of its nodes, first the one that measured.
+    pub(super) ends: Option<[usize; 2]>,
     pub(super) facts: Arc<Vec<NodeFact>>,
     /// By number of the figure.
     pub(super) cells: Box<[Cell]>,
@@ -125,6 +170,11 @@ impl Cell {
 }
 
 impl Seen {
+    /// The other node of a pair.
+    pub(super) fn partner(&self, node: usize) -> Option<usize> {
+        self.ends?.into_iter().find(|end| *end != node)
+    }
+
     pub(super) fn cell(&self, figure: u32) -> Option<&Cell> {
         let at = self.cells.binary_search_by_key(&figure, |cell| cell.figure).ok()?;
         self.cells.get(at)
@@ -132,11 +182,39 @@ impl Seen {
 }
 
 impl Node {
+    /// Whether it was asked no more.
+    pub(super) fn gone(&self) -> bool {
+        let all = self.first.iter().chain(&self.again).chain(&self.pairs).flatten();
+        all.into_iter().any(|turn| matches!(turn, Turn::Failed(_, true, _)))
+    }
+
     pub(super) fn turns(&self, pass: Pass) -> &[Option<Turn>] {
         match pass {
             Pass::First => &self.first,
             Pass::Again => &self.again,
+            Pass::Pairs => &self.pairs,
+            // Of several pairs in a round, which no node has one turn of.
+            Pass::PairsAgain => &[],
         }
+    }
+
+    /// What it said of itself when it measured the network.
+    pub(super) fn facts_in_pairs(&self) -> Option<&Arc<Vec<NodeFact>>> {
+        let own =
+            self.seen(Pass::Pairs).filter(|(_, seen)| seen.ends.map(|e| e[0]) == Some(self.place));
+        own.map(|(_, seen)| &seen.facts).last()
+    }
+
+    /// With how many nodes it measured the network.
+    pub(super) fn partners(&self) -> usize {
+        let ends = self.seen(Pass::Pairs).filter_map(|(_, seen)| seen.ends);
+        // Itself is one of them.
+        ends.flatten().collect::<BTreeSet<usize>>().len().saturating_sub(1)
+    }
+
+    /// The lines of both first passes that count.
+    pub(super) fn seen_first(&self) -> impl Iterator<Item = &Seen> {
+        self.seen(Pass::First).chain(self.seen(Pass::Pairs)).map(|(_, seen)| seen)
     }
 
     /// The lines of a pass that count, with their round from 0.

@@ -6,6 +6,8 @@
 //! in `rule`, which knows numbers alone (`strips`); where its margin is too wide, it is not
 //! (`judging`). A node that is slow in the first pass is measured
 //! again with some of its group (`suspects`), and is called slow only if that shows it too (`again`).
+//! The network between nodes is measured in pairs, whose rounds are judged as those of both nodes: a
+//! node that is slow with all partners is slow, and a pair alone is a slow link (`links`).
 //! What is missing is never taken for health: `nodes` says of each node what is, and `cause` why a
 //! slow one is slow.
 
@@ -16,8 +18,10 @@ mod groups;
 mod intake;
 mod judging;
 mod lines;
+mod links;
 mod node;
 mod nodes;
+mod pairs;
 mod quantile;
 mod reasons;
 pub mod rule;
@@ -36,6 +40,7 @@ use proofmark_model::{
 use groups::Group;
 use lines::Lines;
 pub use node::node_round;
+pub use pairs::{again as pairs_again, groups as pair_groups};
 use strips::Judged;
 pub use suspects::{Suspects, suspects};
 
@@ -43,6 +48,8 @@ pub use suspects::{Suspects, suspects};
 pub const MOST_NODES: usize = 100_000;
 /// Rounds of a plan at the most.
 pub const MOST_ROUNDS: u32 = 64;
+/// Rounds of pairs at the most: one with every other node.
+pub const MOST_PAIR_ROUNDS: u32 = 1024;
 
 /// Letters of a name and of a title at the most.
 const LONGEST_NAME: usize = 120;
@@ -99,6 +106,8 @@ impl Fleet {
             comparable: group.comparable(),
             figures: judged.figures.clone(),
             not_judged: judged.not_judged.clone(),
+            partners: pairs::partners(&self.lines, group),
+            links: links::report(&self.lines, group, judged),
         };
         self.groups.iter().zip(&self.judged).map(of).collect()
     }

@@ -33,10 +33,16 @@ const MAY_EXPLAIN: [&str; 12] = [
 /// Settings that may.
 const SETTINGS: [&str; 5] = ["C-states", "governor", "microcode", "SMT", "turbo"];
 
-/// What a node measured in a round, from its judged run.
-pub fn node_round(run: &Run, node: &str, pass: Pass, round: u32) -> NodeRound {
+/// What a node measured in a round, from its judged run; of a pair with its partner.
+pub fn node_round(
+    run: &Run,
+    (node, partner): (&str, Option<&str>),
+    pass: Pass,
+    round: u32,
+) -> NodeRound {
     NodeRound {
         node: clean_excerpt(node, LONGEST_NAME),
+        partner: partner.map(|name| clean_excerpt(name, LONGEST_NAME)),
         pass,
         round,
         started: run.started,

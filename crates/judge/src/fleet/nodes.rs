@@ -28,7 +28,7 @@ fn said(fleet: &Fleet, number: usize, place: Option<(usize, usize)>) -> FleetNod
         name: node.name.clone(),
         state: NodeState::NotShownHealthy,
         group: place.map(|(group, _)| group),
-        reasons: reasons::of_lines(node),
+        reasons: reasons::of_lines(&fleet.lines, number),
         cause: None,
         figures: place.map(|place| slow_at(fleet, place)).unwrap_or_default(),
         rounds: count(Pass::First),

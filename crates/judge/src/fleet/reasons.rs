@@ -7,21 +7,24 @@ use proofmark_model::{FigureKind, FleetFigure, FleetNode, NodeSlowAt, Pass, Stri
 
 use super::Fleet;
 use super::groups;
-use super::lines::{Cell, Node, Turn};
+use super::lines::{Cell, Lines, Node, Turn};
 use super::rule::{FEWEST_NODES, needed};
 use super::words::{difference, others, rounds, slowness};
 use crate::words::counted;
 
 /// What its lines say against a node, whatever it measured: failures, lines that do not count,
 /// facts that change.
-pub(super) fn of_lines(node: &Node) -> Vec<String> {
+pub(super) fn of_lines(lines: &Lines, place: usize) -> Vec<String> {
+    let node = &lines.nodes[place];
     let mut reasons = Vec::new();
-    for pass in [Pass::First, Pass::Again] {
-        let of = if pass == Pass::First { "" } else { " of the second pass" };
+    let passes =
+        [(Pass::First, ""), (Pass::Again, " of the second pass"), (Pass::Pairs, " of pairs")];
+    for (pass, of) in passes {
         let mut seen: BTreeMap<(bool, &Arc<str>), Vec<usize>> = BTreeMap::new();
         for (round, turn) in node.turns(pass).iter().enumerate() {
             let what = match turn {
-                Some(Turn::Failed(reason, gone)) => (*gone, reason),
+                Some(turn) if lines.partner_gone(place, turn) => continue,
+                Some(Turn::Failed(reason, gone, _)) => (*gone, reason),
                 Some(Turn::Refused(reason)) => (false, reason),
                 _ => continue,
             };
@@ -55,7 +58,7 @@ pub(super) fn of_group(fleet: &Fleet, group: usize, node: &Node) -> Vec<String> 
     }
     let methods = &fleet.judged[group].methods;
     let mut other: BTreeMap<(&str, u32), u32> = BTreeMap::new();
-    for (_, seen) in node.seen(Pass::First) {
+    for seen in node.seen_first() {
         for cell in &seen.cells {
             let key = &fleet.lines.figures[cell.figure as usize].key;
             let usual = methods.get(&key.workload).copied().unwrap_or(key.method);
@@ -80,10 +83,12 @@ pub(super) fn too_few(fleet: &Fleet, group: usize, place: usize, node: &Node) ->
         .map(|(figure, number)| (figure, *number))
         .collect();
     let (figure, number) = few.iter().min_by_key(|(f, _)| f.strips[place].usable).copied()?;
-    let planned = fleet.lines.plan.rounds as usize;
+    let planned = fleet
+        .lines
+        .planned(fleet.groups[group].nodes[place], fleet.lines.figures[number as usize].key.pass());
     let more = others(few.iter().map(|(f, _)| *f), figure);
     let more = more.map_or_else(String::new, |more| format!(", and at {more} too few"));
-    let why = why_few(fleet, node, figure, number);
+    let why = why_few(fleet, node, figure, (number, planned));
     Some(format!(
         "{} of {planned} rounds count at {} ({}), {} must{more}: {why}",
         figure.strips[place].usable,
@@ -94,8 +99,13 @@ pub(super) fn too_few(fleet: &Fleet, group: usize, place: usize, node: &Node) ->
 }
 
 /// Why a figure lacks rounds: what its results say themselves, else who sent none.
-fn why_few(fleet: &Fleet, node: &Node, figure: &FleetFigure, number: u32) -> String {
-    let seen: Vec<_> = node.seen(Pass::First).collect();
+fn why_few(
+    fleet: &Fleet,
+    node: &Node,
+    figure: &FleetFigure,
+    (number, planned): (u32, usize),
+) -> String {
+    let seen: Vec<_> = node.seen(fleet.lines.figures[number as usize].key.pass()).collect();
     let cells: Vec<&Cell> = seen.iter().filter_map(|(_, seen)| seen.cell(number)).collect();
     if let Some(cell) = cells.iter().find(|cell| cell.invalid) {
         let found = cell.findings.first();
@@ -107,7 +117,6 @@ fn why_few(fleet: &Fleet, node: &Node, figure: &FleetFigure, number: u32) -> Str
     if let Some(why) = cells.iter().find_map(|cell| cell.missing.as_ref()) {
         return why.to_string();
     }
-    let planned = fleet.lines.plan.rounds as usize;
     if seen.len() < needed(planned) {
         let verb = if seen.len() == 1 { "counts" } else { "count" };
         return format!("it sent {} that {verb}", counted(seen.len() as u64, "round"));

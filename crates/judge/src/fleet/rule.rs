@@ -46,6 +46,10 @@ pub fn needed(rounds: usize) -> usize {
 #[derive(Debug, Clone)]
 pub struct Rounds {
     rounds: usize,
+    /// By node, how many must lie below the margin.
+    needed: Vec<usize>,
+    /// Whether each value is that of two nodes.
+    of_pairs: bool,
     /// Node by node; NaN where there is none.
     speeds: Vec<f64>,
 }
@@ -53,7 +57,14 @@ pub struct Rounds {
 impl Rounds {
     /// Of so many nodes, nothing yet.
     pub fn new(nodes: usize, rounds: usize) -> Self {
-        Self { rounds, speeds: vec![f64::NAN; nodes * rounds] }
+        let needed = vec![needed(rounds); nodes];
+        Self { rounds, needed, of_pairs: false, speeds: vec![f64::NAN; nodes * rounds] }
+    }
+
+    /// Of pairs of nodes: by node, how many of the rounds it is to have.
+    pub fn of_pairs(planned: &[usize], rounds: usize) -> Self {
+        let needed = planned.iter().map(|rounds| needed(*rounds)).collect();
+        Self { needed, of_pairs: true, ..Self::new(planned.len(), rounds) }
     }
 
     /// A speed: of a time, how many there are in a second. What is no speed does not count.
@@ -71,10 +82,17 @@ impl Rounds {
         let of = |round: usize| {
             let all = self.speeds.iter().skip(round).step_by(self.rounds);
             let all: Vec<f64> = all.copied().filter(|v| v.is_finite()).collect();
-            median(&all).filter(|_| all.len() >= FEWEST_NODES)
+            let middle = if self.of_pairs { upper_median(all.clone()) } else { median(&all) };
+            middle.filter(|_| all.len() >= FEWEST_NODES)
         };
         (0..self.rounds).map(of).collect()
     }
+}
+
+/// The upper one of two in the middle: of few pairs one that is slow must not pull the others down.
+fn upper_median(mut all: Vec<f64>) -> Option<f64> {
+    all.sort_by(f64::total_cmp);
+    all.get(all.len() / 2).copied()
 }
 
 /// What the rule says of a figure.
@@ -99,33 +117,41 @@ pub struct RuledNode {
     pub usable: usize,
     /// Rounds below the margin.
     pub below: usize,
-    /// Whether these are so many that the node is slow.
+    /// How many make the node slow.
+    pub needed: usize,
+    /// Whether it is.
     pub slow: bool,
 }
 
 impl RuledNode {
-    fn new(ratios: Vec<Option<f32>>) -> Self {
-        Self { usable: ratios.iter().flatten().count(), ratios, ..Self::default() }
+    fn new(ratios: Vec<Option<f32>>, needed: usize) -> Self {
+        Self { usable: ratios.iter().flatten().count(), ratios, needed, ..Self::default() }
+    }
+
+    /// Whether enough rounds count.
+    pub(super) fn decides(&self) -> bool {
+        self.usable >= self.needed
     }
 
     /// The same with what lies below the margin counted.
     pub(super) fn counted(mut self, margin: f64) -> Self {
         let is_below = |ratio: &&f32| f64::from(**ratio) < 1.0 - margin;
         self.below = self.ratios.iter().flatten().filter(is_below).count();
-        self.slow = !self.ratios.is_empty() && self.below >= needed(self.ratios.len());
+        self.slow = !self.ratios.is_empty() && self.below >= self.needed;
         self
     }
 
     /// Of ratios to something else, the same question.
     pub(super) fn of(ratios: Vec<Option<f32>>, margin: f64) -> Self {
-        Self::new(ratios).counted(margin)
+        let needed = needed(ratios.len());
+        Self::new(ratios, needed).counted(margin)
     }
 
     /// The logarithm of the round that decides; `None` if too few rounds have a ratio.
     fn deciding(&self) -> Option<f64> {
         let mut sorted: Vec<f32> = self.ratios.iter().flatten().copied().collect();
         sorted.sort_by(f32::total_cmp);
-        let last = needed(self.ratios.len()).checked_sub(1)?;
+        let last = self.needed.checked_sub(1)?;
         sorted.get(last).map(|ratio| f64::from(*ratio).ln())
     }
 }
@@ -160,7 +186,8 @@ pub(super) fn relative(rounds: &Rounds) -> Ruled {
             let ratio = (speed / (*median)?) as f32;
             (ratio.is_finite() && ratio > 0.0).then_some(ratio)
         };
-        RuledNode::new(own.iter().zip(&medians).map(ratio).collect())
+        let ratios = own.iter().zip(&medians).map(ratio).collect();
+        RuledNode::new(ratios, rounds.needed[node])
     };
     let nodes = (0..rounds.nodes()).map(of).collect();
     Ruled { medians, nodes, ..Ruled::default() }

@@ -57,8 +57,8 @@ pub(super) fn judge(lines: &Lines, groups: &[Group]) -> Vec<Judged> {
 fn methods(lines: &Lines, group: &Group) -> BTreeMap<String, u32> {
     let mut nodes: BTreeMap<(&str, u32), usize> = BTreeMap::new();
     for node in &group.nodes {
-        let seen = lines.nodes[*node].seen(Pass::First);
-        let keys = seen.flat_map(|(_, s)| s.cells.iter().map(|c| key(lines, c)));
+        let seen = lines.nodes[*node].seen_first();
+        let keys = seen.flat_map(|s| s.cells.iter().map(|c| key(lines, c)));
         let own: BTreeSet<_> = keys.map(|k| (k.workload.as_str(), k.method)).collect();
         own.into_iter().for_each(|method| *nodes.entry(method).or_default() += 1);
     }
@@ -80,7 +80,7 @@ fn asked<'a>(lines: &'a Lines, group: &Group, methods: &BTreeMap<String, u32>) -
     let mut holders: BTreeMap<u32, [usize; 2]> = BTreeMap::new();
     for node in &group.nodes {
         let mut own: BTreeMap<u32, [bool; 2]> = BTreeMap::new();
-        let cells = lines.nodes[*node].seen(Pass::First).flat_map(|(_, seen)| seen.cells.iter());
+        let cells = lines.nodes[*node].seen_first().flat_map(|seen| seen.cells.iter());
         for cell in cells {
             let has = own.entry(cell.figure).or_default();
             KINDS.iter().zip(has).for_each(|(kind, has)| *has |= cell.value(*kind).is_some());
@@ -113,11 +113,15 @@ fn order<'a>(a: &Asked<'a>) -> impl Ord + use<'a> {
 }
 
 fn figures(lines: &Lines, group: &Group, asked: &[Asked], tests: usize) -> Vec<FleetFigure> {
-    let rounds = lines.plan.rounds as usize;
     let of = |a: &Asked| {
-        let mut speeds = Rounds::new(group.nodes.len(), rounds);
+        let pass = a.figure.key.pass();
+        let planned = group.nodes.iter().map(|node| lines.planned(*node, pass));
+        let mut speeds = match pass {
+            Pass::Pairs => Rounds::of_pairs(&planned.collect::<Vec<_>>(), lines.rounds(pass)),
+            _ => Rounds::new(group.nodes.len(), lines.rounds(pass)),
+        };
         for (place, node) in group.nodes.iter().enumerate() {
-            for (round, seen) in lines.nodes[*node].seen(Pass::First) {
+            for (round, seen) in lines.nodes[*node].seen(pass) {
                 let value = seen.cell(a.number).and_then(|cell| cell.usable(a.kind));
                 let value = value.map_or(f64::NAN, |v| a.figure.key.speed(v));
                 speeds.set(place, round, value);
@@ -154,14 +158,14 @@ fn figure(
     let strip = |(place, (node, ruled)): (usize, (&usize, Option<RuledNode>))| {
         let headline = figure.attainable_first() == (kind == FigureKind::Attainable);
         let strip = values(lines, *node, number, kind, headline);
-        let needed = needed(lines.plan.rounds as usize);
         let Some(ruled) = ruled else {
+            let needed = needed(lines.planned(*node, figure.key.pass()));
             let few = required && (strip.usable as usize) < needed;
             let outcome = if few { StripOutcome::TooFewRounds } else { StripOutcome::NotJudged };
             return FleetStrip { outcome, ..strip };
         };
         let twice = again.ratios(place);
-        let outcome = match (ruled.usable >= needed, judging) {
+        let outcome = match (ruled.decides(), judging) {
             (true, _) if ruled.slow && again.confirms(&twice) => StripOutcome::Slow,
             (true, _) if ruled.slow => StripOutcome::SlowNotConfirmed,
             (true, Judging::ByMargin) => StripOutcome::Level,
@@ -202,13 +206,13 @@ fn figure(
 
 /// What a node's own lines say of a figure.
 fn values(lines: &Lines, node: usize, number: u32, kind: FigureKind, headline: bool) -> FleetStrip {
-    let seen = lines.nodes[node].seen(Pass::First);
-    let cells: Vec<&Cell> = seen.filter_map(|(_, seen)| seen.cell(number)).collect();
+    let seen = lines.nodes[node].seen_first();
+    let cells: Vec<&Cell> = seen.filter_map(|seen| seen.cell(number)).collect();
     let usable: Vec<f64> = cells.iter().filter_map(|cell| cell.usable(kind)).collect();
     let shares = cells.iter().filter(|cell| headline && cell.usable(kind).is_some());
     let shares: Vec<f64> = shares.filter_map(|cell| cell.efficiency).map(f64::from).collect();
     FleetStrip {
-        ratios: vec![None; lines.plan.rounds as usize],
+        ratios: vec![None; lines.rounds(lines.figures[number as usize].key.pass())],
         ratio: None,
         below: 0,
         usable: usable.len() as u32,

@@ -1,6 +1,6 @@
 //! Which nodes to measure again.
 
-use proofmark_model::{FleetLine, StripOutcome};
+use proofmark_model::{FleetLine, StripOutcome, Subsystem};
 
 use super::groups::Group;
 use super::strips::Judged;
@@ -28,14 +28,15 @@ pub fn suspects(lines: impl IntoIterator<Item = FleetLine>) -> Result<Vec<Suspec
 }
 
 fn of_group(fleet: &Fleet, group: &Group, judged: &Judged) -> Option<Suspects> {
-    let outcomes = |place: usize| judged.figures.iter().map(move |f| f.strips[place].outcome);
+    // The network has a second pass of its own.
+    let own = judged.figures.iter().filter(|f| f.subsystem != Subsystem::Network);
+    let outcomes = |place: usize| own.clone().map(move |f| f.strips[place].outcome);
     let slow = [StripOutcome::Slow, StripOutcome::SlowNotConfirmed];
     let name = |place: usize| fleet.lines.nodes[group.nodes[place]].name.clone();
     let (bad, rest): (Vec<usize>, Vec<usize>) =
         (0..group.nodes.len()).partition(|place| outcomes(*place).any(|o| slow.contains(&o)));
     let healthy = |place: &usize| {
-        let node = &fleet.lines.nodes[group.nodes[*place]];
-        reasons::of_lines(node).is_empty()
+        reasons::of_lines(&fleet.lines, group.nodes[*place]).is_empty()
             && outcomes(*place).all(|o| o != StripOutcome::TooFewRounds)
     };
     let mut peers: Vec<(f64, usize)> =

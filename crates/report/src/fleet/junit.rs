@@ -28,7 +28,7 @@ pub fn junit(report: &FleetReport) -> Result<String, RenderError> {
     }
     let mut suite = Suite::new("nodes", cases);
     let plan = &report.plan;
-    let properties = [("profile", text(&plan.profile)), ("launcher", text(&plan.launcher))];
+    let properties = [("profile", text(&plan.task.profile)), ("launcher", text(&plan.launcher))];
     let laboratory = laboratory(report).map(|l| ("laboratory", text(&l)));
     suite.properties = Some(Properties::new(properties.into_iter().chain(laboratory).collect()));
     suite.started = Some(timestamp(plan.started));

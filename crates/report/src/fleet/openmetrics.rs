@@ -60,7 +60,7 @@ fn about(report: &FleetReport) -> String {
     let plan = &report.plan;
     let texts = [
         ("version", Some(plan.tool.version.clone())),
-        ("profile", Some(plan.profile.clone())),
+        ("profile", Some(plan.task.profile.clone())),
         ("launcher", Some(plan.launcher.clone())),
         ("label", plan.label.clone()),
         ("laboratory", laboratory(report)),

@@ -113,7 +113,7 @@ fn facts(report: &FleetReport) -> Vec<Fact> {
     let facts = [
         Fact::plain("started", &plan.started.display()),
         Fact::plain("launcher", &plan.launcher),
-        Fact::plain("profile", &plan.profile),
+        Fact::plain("profile", &plan.task.profile),
         Fact::plain("rounds", &plan.rounds.to_string()),
         Fact::plain("program", &format!("proofmark {}", plan.tool.version)),
     ];

@@ -1,5 +1,6 @@
 //! `proofmark fleet`: many machines measured in rounds, and which of them are slow.
 
+mod between;
 mod node;
 mod report;
 mod run;

@@ -10,14 +10,16 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
 use proofmark_engine::Stop;
-use proofmark_fleet::{Order, Task, answer_orders};
+use proofmark_fleet::{Done, Order, Work, answer_orders};
 use proofmark_judge::fleet::node_round;
-use proofmark_model::{NodeRound, Run, StorageKind, Subsystem, Timestamp};
+use proofmark_model::{FleetTask, Run, StorageKind, Subsystem, Timestamp};
 use proofmark_run::{
-    Live, Machine, PlanRequest, RunFile, ToolChoice, begin, measure_here, plan, subsystems,
+    Live, Machine, PeerRequest, PlanRequest, RunFile, ToolChoice, begin, measure_here, plan,
+    subsystems,
 };
 use rustix::fs::{MemfdFlags, memfd_create};
 
+use super::between::{Answering, reach};
 use crate::cli::FleetNodeArgs;
 use crate::core_dumps;
 use crate::error::Outcome;
@@ -47,8 +49,21 @@ pub fn run(args: &FleetNodeArgs) -> Result<Outcome> {
         // Workers end with this process.
         std::process::exit(1);
     };
-    let measure = |order: &Order| measure(order, &node, &stop).map_err(|e| format!("{e:#}"));
-    answer_orders((&node, tool()), io::stdin(), io::stdout(), measure, end)?;
+    let mut answering: Option<Answering> = None;
+    let follow = |order: &Order| {
+        let done = match &order.work {
+            Work::Measure(task) => measure(order, (&node, task), None, &stop),
+            Work::Serve(serving) => Answering::start(serving).map(|here| {
+                let at = here.at.clone();
+                answering = Some(here);
+                Done::Serves(at)
+            }),
+            Work::Pair { partner, at, key, task } => reach(at, key)
+                .and_then(|peer| measure(order, (&node, task), Some((partner, peer)), &stop)),
+        };
+        done.map_err(|e| format!("{e:#}"))
+    };
+    answer_orders((&node, tool()), io::stdin(), io::stdout(), follow, end)?;
     Ok(Outcome::Done)
 }
 
@@ -82,18 +97,31 @@ impl RunFile for Nowhere {
     }
 }
 
-fn measure(order: &Order, node: &str, stop: &Stop) -> Result<NodeRound> {
+/// A round of this node, of a pair the network to the partner.
+fn measure(
+    order: &Order,
+    (node, task): (&str, &FleetTask),
+    pair: Option<(&str, PeerRequest)>,
+    stop: &Stop,
+) -> Result<Done> {
     // Held while the profile is read from it.
-    let text = order.task.profile_text.as_deref().map(in_memory).transpose()?;
-    let request = request(&order.task, text.as_ref())?;
+    let text = task.profile_text.as_deref().map(in_memory).transpose()?;
+    let partner = pair.as_ref().map(|(partner, _)| *partner);
+    let request = match pair.as_ref() {
+        None => own_request(task, text.as_ref())?,
+        Some((_, peer)) => pair_request(task, text.as_ref(), peer.clone()),
+    };
     let machine = Machine::for_run(&request)?;
     let planned = plan(&request, &machine.host)?;
     let run = begin(machine.host, planned.plan, planned.findings, tool(), Timestamp::now());
-    let live = Live { server: None, stop, file: &Nowhere, tell: &|_| {} };
+    let live = Live { server: machine.server.as_ref(), stop, file: &Nowhere, tell: &|_| {} };
     let run = measure_here(run, planned.tools, &live, &mut [])?;
     match run.interrupted {
         Some(by) => Err(anyhow!("stopped by {by}")),
-        None => Ok(node_round(&run, node, order.pass, order.round)),
+        None => {
+            let round = node_round(&run, (node, partner), order.pass, order.round);
+            Ok(Done::Measured(Box::new(round)))
+        }
     }
 }
 
@@ -104,19 +132,24 @@ fn in_memory(text: &str) -> Result<File> {
     Ok(file)
 }
 
-fn request(task: &Task, profile: Option<&File>) -> Result<PlanRequest> {
+/// What both requests have.
+fn request(task: &FleetTask, profile: Option<&File>, parts: &[Subsystem]) -> PlanRequest {
     let profile = match profile {
         Some(file) => format!("/proc/self/fd/{}", file.as_raw_fd()),
         None => task.profile.clone(),
     };
-    let named = |part: Subsystem| part.as_str().to_owned();
-    let mut request = PlanRequest {
-        names: [Subsystem::Cpu, Subsystem::Memory, Subsystem::Disk].map(named).to_vec(),
+    PlanRequest {
+        names: parts.iter().map(|part| part.as_str().to_owned()).collect(),
         profile,
         budget: task.budget_s.map(Duration::from_secs_f64),
         tools: ToolChoice::None,
         ..PlanRequest::default()
-    };
+    }
+}
+
+fn own_request(task: &FleetTask, profile: Option<&File>) -> Result<PlanRequest> {
+    let parts = [Subsystem::Cpu, Subsystem::Memory, Subsystem::Disk];
+    let mut request = request(task, profile, &parts);
     if subsystems(&request)?.contains(&Subsystem::Disk) {
         request.machine.disk_path = disk_folder(task).map(Into::into);
         if request.machine.disk_path.is_none() {
@@ -126,9 +159,15 @@ fn request(task: &Task, profile: Option<&File>) -> Result<PlanRequest> {
     Ok(request)
 }
 
+fn pair_request(task: &FleetTask, profile: Option<&File>, peer: PeerRequest) -> PlanRequest {
+    let mut request = request(task, profile, &[Subsystem::Network]);
+    request.machine.peer = Some(peer);
+    request
+}
+
 /// The folder whose disk is measured: the one that was asked for, or the first that is on a disk of
 /// this node. A disk that other nodes may use too is measured only if that was asked for.
-fn disk_folder(task: &Task) -> Option<String> {
+fn disk_folder(task: &FleetTask) -> Option<String> {
     let temporary = std::env::temp_dir().display().to_string();
     let usual = [temporary, "/var/tmp".to_owned(), ".".to_owned()];
     let folders = task.disk_path.clone().map_or(usual.to_vec(), |path| vec![path]);

@@ -12,10 +12,12 @@ use proofmark_fleet::launch::{
     manifest, typed,
 };
 use proofmark_fleet::{
-    Fleet, FleetLog, Known, LARGEST_LIST, Patience, Task, Unfinished, measure, named_hosts,
+    Between, Fleet, FleetLog, Known, LARGEST_LIST, Patience, Serving, Unfinished, measure,
+    named_hosts,
 };
-use proofmark_judge::fleet::suspects;
-use proofmark_model::{FLEET_SCHEMA, FleetPlan, Subsystem, Timestamp};
+use proofmark_judge::fleet::{pair_groups, pairs_again, suspects};
+use proofmark_model::{FLEET_SCHEMA, FleetPlan, FleetTask, Subsystem, Timestamp};
+use proofmark_peer::Key;
 use proofmark_run::{BUILT_IN, Profile, own_program, read_text};
 
 use super::report;
@@ -56,11 +58,11 @@ pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
         true => {
             let lines = FleetLog::read(&dir).map_err(usage)?;
             let plan = lines.plan.clone();
-            same(&plan, launcher.as_ref(), args)?;
+            same(&plan, &planned(args, &asked.task, launcher.as_ref()))?;
             (plan, lines.filter_map(|line| Known::of(&line)).collect(), FleetLog::resume(&dir)?)
         }
         false => {
-            let plan = plan(args, launcher.as_ref());
+            let plan = planned(args, &asked.task, launcher.as_ref());
             let log = FleetLog::create(&dir, &plan);
             let log = log.with_context(|| format!("cannot write to {}", dir.display()))?;
             (plan, Vec::new(), log)
@@ -72,9 +74,15 @@ pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
     let round = START + Duration::from_secs_f64(TIMES * asked.round_s);
     let all = Duration::from_secs_f64(START_S_A_NODE * plan.nodes.len() as f64);
     let start = args.start_limit.unwrap_or(START + all);
+    let serving = Serving {
+        key: Key::generate().context("cannot make a key")?.to_hex(),
+        subnet: args.subnet,
+    };
+    let groups = || pair_groups(FleetLog::read(&dir)?);
+    let again = || pairs_again(FleetLog::read(&dir)?);
+    let of = |pairs| Between { pairs, serving, groups: &groups, again: &again };
     let fleet = Fleet {
         plan: &plan,
-        task: asked.task,
         patience: Patience { start, round },
         log: &mut log,
         known: &known,
@@ -82,6 +90,7 @@ pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
             let all = suspects(FleetLog::read(&dir)?)?.into_iter();
             Ok(all.flat_map(|s| s.slow.into_iter().chain(s.peers)).collect())
         },
+        between: plan.pairs.map(of),
         tell: &say,
         stopped: &|| stop.stopped_by().is_some(),
     };
@@ -101,7 +110,7 @@ pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
 
 /// What nodes are asked for, and how long a round of it should take.
 struct Asked {
-    task: Task,
+    task: FleetTask,
     round_s: f64,
 }
 
@@ -122,7 +131,7 @@ fn asked(args: &FleetRunArgs) -> Result<Asked> {
     }
     let parts = Subsystem::ALL.into_iter().filter(|s| !s.has_server()).collect();
     let round_s = budget_s.or(profile.policy(&parts).budget_s).unwrap_or(ROUND_S);
-    let task = Task {
+    let task = FleetTask {
         profile: profile.name,
         profile_text: text.transpose().map_err(|e| usage(format!("{}: {e}", args.profile)))?,
         budget_s,
@@ -170,7 +179,7 @@ fn folder(args: &FleetRunArgs) -> Result<(PathBuf, bool)> {
     Ok((dir, false))
 }
 
-fn plan(args: &FleetRunArgs, launcher: &dyn Launcher) -> FleetPlan {
+fn planned(args: &FleetRunArgs, task: &FleetTask, launcher: &dyn Launcher) -> FleetPlan {
     FleetPlan {
         schema: FLEET_SCHEMA.into(),
         tool: tool(),
@@ -179,23 +188,26 @@ fn plan(args: &FleetRunArgs, launcher: &dyn Launcher) -> FleetPlan {
         label: args.label.clone(),
         nodes: launcher.nodes().to_vec(),
         rounds: args.rounds,
-        profile: args.profile.clone(),
+        task: task.clone(),
         at_once: args.at_once,
+        pairs: args.pairs,
         laboratory: std::env::var(LABORATORY).ok(),
     }
 }
 
 /// Refuses to go on with other nodes, another program or another plan: rounds would not be alike.
-fn same(begun: &FleetPlan, launcher: &dyn Launcher, args: &FleetRunArgs) -> Result<()> {
-    let here = plan(args, launcher);
+fn same(begun: &FleetPlan, here: &FleetPlan) -> Result<()> {
+    let (was, is) = (&begun.task, &here.task);
     let differs = [
         ("nodes", begun.nodes != here.nodes),
-        (
-            "version",
-            (&begun.tool.version, &begun.tool.commit) != (&here.tool.version, &here.tool.commit),
-        ),
+        ("version", begun.tool != here.tool),
         ("--rounds", begun.rounds != here.rounds),
-        ("--profile", begun.profile != here.profile),
+        ("--profile", (&was.profile, &was.profile_text) != (&is.profile, &is.profile_text)),
+        ("--budget", was.budget_s != is.budget_s),
+        ("--disk-path", was.disk_path != is.disk_path),
+        ("--shared-storage", was.shared_storage != is.shared_storage),
+        ("--at-once", begun.at_once != here.at_once),
+        ("--pairs", begun.pairs != here.pairs),
     ];
     match differs.iter().find(|(_, differs)| *differs) {
         Some((what, _)) => Err(usage(format!("--resume: the fleet was begun with other {what}"))),

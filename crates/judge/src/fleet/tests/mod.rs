@@ -5,14 +5,15 @@ mod faults;
 mod large;
 mod missing;
 mod order;
+mod pairs;
 mod sent;
 mod uneven;
 
 use proofmark_model::testing::moment;
 use proofmark_model::{
-    Better, FLEET_SCHEMA, FigureKind, FleetLine, FleetNode, FleetPlan, FleetReport, NodeFact,
-    NodeFailure, NodeFigure, NodeRound, NodeState, Params, Pass, Subsystem, TimeAccount, Tool,
-    Unit, Verdict,
+    Better, FLEET_SCHEMA, FigureKind, FleetLine, FleetNode, FleetPlan, FleetReport, FleetTask,
+    NodeFact, NodeFailure, NodeFigure, NodeRound, NodeState, Params, Pass, Subsystem, TimeAccount,
+    Tool, Unit, Verdict,
 };
 
 use super::fleet_report;
@@ -33,8 +34,9 @@ fn plan(nodes: usize) -> FleetPlan {
         label: None,
         nodes: (0..nodes).map(|n| format!("n{n}")).collect(),
         rounds: ROUNDS,
-        profile: "fleet".into(),
+        task: FleetTask { profile: "fleet".into(), ..FleetTask::default() },
         at_once: None,
+        pairs: None,
         laboratory: None,
     }
 }
@@ -79,6 +81,7 @@ fn figure(
 fn round(node: usize, pass: Pass, round: u32) -> NodeRound {
     NodeRound {
         node: format!("n{node}"),
+        partner: None,
         pass,
         round,
         started: moment(i64::from(round)),
@@ -165,5 +168,5 @@ fn expect(report: &FleetReport, name: &str, state: NodeState, words: &str) {
 
 fn failure(node: &str, round: u32, reason: &str, gone: bool) -> FleetLine {
     let (node, reason) = (node.to_owned(), reason.to_owned());
-    FleetLine::Failure(NodeFailure { node, pass: Pass::First, round, reason, gone })
+    FleetLine::Failure(NodeFailure { node, partner: None, pass: Pass::First, round, reason, gone })
 }

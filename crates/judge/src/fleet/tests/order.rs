@@ -94,7 +94,14 @@ fn any_line() -> impl Strategy<Value = FleetLine> {
         let text = text.unwrap_or_default();
         if kind == 0 {
             let (node, reason) = (format!("n{node}"), text);
-            return FleetLine::Failure(NodeFailure { node, pass, round: number, reason, gone });
+            return FleetLine::Failure(NodeFailure {
+                node,
+                partner: None,
+                pass,
+                round: number,
+                reason,
+                gone,
+            });
         }
         let mut line = round(node, pass, number);
         line.figures.clear();

@@ -29,7 +29,7 @@ fn a_run_becomes_a_line() {
     let mut run = judged(vec![first, stream("triad", 2), latency(1 << 30, 1e-7), series]);
     run.host = with_quota(run.host, 1.0);
     run.host.memory.total_bytes = Probe::known(16_500_000_000, "test");
-    let line = node_round(&run, "n0", Pass::Again, 4);
+    let line = node_round(&run, ("n0", None), Pass::Again, 4);
     assert_eq!((line.node.as_str(), line.pass, line.round), ("n0", Pass::Again, 4));
     assert_eq!(line.figures.len(), 3, "a result over time is none of a round");
     let figure = &line.figures[0];
@@ -54,7 +54,7 @@ fn what_is_no_number_is_not_sent() {
     summary.attainable.value = Some(f64::NAN);
     summary.delivered.value = Some(f64::INFINITY);
     m.efficiency = Some(1e300);
-    let line = node_round(&judged(vec![m]), "n0", Pass::First, 1);
+    let line = node_round(&judged(vec![m]), ("n0", None), Pass::First, 1);
     let figure = &line.figures[0];
     assert_eq!((figure.attainable, figure.delivered, figure.efficiency), (None, None, None));
     assert!(figure.missing.is_some(), "it is said why there is none");
@@ -66,7 +66,8 @@ fn lines_of_runs_make_a_fleet() {
     let all = vec![headed(flops(2), FigureKind::Attainable, 0.001), stream("triad", 2)];
     for number in 1..=ROUNDS {
         for node in 0..4 {
-            let line = node_round(&judged(all.clone()), &format!("n{node}"), Pass::First, number);
+            let line =
+                node_round(&judged(all.clone()), (&format!("n{node}"), None), Pass::First, number);
             lines.push(FleetLine::Round(Box::new(line)));
         }
     }

@@ -1,0 +1,120 @@
+//! Links: pairs of nodes that are slow together while both are as fast with others.
+//!
+//! A pair has few rounds in the first pass, often one. It is suspected if all of them lie so far below
+//! the median of their round as chance takes none of all pairs, and measured again; it is slow if that
+//! shows it in 7 of 8 rounds, beside both of its nodes with others.
+
+use std::collections::BTreeMap;
+
+use proofmark_model::{Better, FleetFigure, FleetLink, StripOutcome, Subsystem};
+
+use super::groups::Group;
+use super::lines::Lines;
+use super::pairs::{Pairs, partners};
+use super::quantile::student;
+use super::rule::{FALSE_ALARMS, FLOOR, RuledNode};
+use super::strips::Judged;
+use super::words::{percent, slowness};
+use crate::statistics::median;
+use crate::words::counted;
+
+/// Degrees of freedom from which Student's distribution is the normal one.
+const MANY: f64 = 1e6;
+
+/// A figure of the pairs of a group.
+struct OfPairs {
+    /// By the places of two nodes, the lower first: their rounds' ratios.
+    ratios: BTreeMap<[usize; 2], Vec<f32>>,
+    /// A ratio below 1 - this is not of chance.
+    margin: f64,
+}
+
+impl OfPairs {
+    fn new(figure: &FleetFigure, partners: &[Vec<Option<u32>>]) -> Option<Self> {
+        let mut ratios: BTreeMap<[usize; 2], Vec<f32>> = BTreeMap::new();
+        for (node, (partners, strip)) in partners.iter().zip(&figure.strips).enumerate() {
+            for (partner, ratio) in partners.iter().zip(&strip.ratios) {
+                let Some((partner, ratio)) = partner.map(|p| p as usize).zip(*ratio) else {
+                    continue;
+                };
+                // Both nodes have it.
+                if node < partner {
+                    ratios.entry([node, partner]).or_default().push(ratio);
+                }
+            }
+        }
+        // Of few pairs many are the middle of their round themselves.
+        let all = ratios.values().flatten().filter(|ratio| **ratio != 1.0);
+        let away: Vec<f64> = all.map(|ratio| f64::from(*ratio).ln().abs()).collect();
+        let deviation = 1.482_6 * median(&away)?;
+        let k = student(FALSE_ALARMS / ratios.len().max(1) as f64, MANY);
+        let margin = -(-k * deviation).exp_m1();
+        Some(Self { ratios, margin: margin.max(FLOOR) })
+    }
+}
+
+/// The links of a group that are slow in the first pass, and not level in the second; worst first.
+pub(super) fn all(lines: &Lines, group: &Group, judged: &Judged) -> Vec<FleetLink> {
+    let partners = partners(lines, group);
+    let network = |f: &&FleetFigure| f.subsystem == Subsystem::Network && f.margin.is_some();
+    let slow = [StripOutcome::Slow, StripOutcome::SlowNotConfirmed];
+    // Whoever is slow with all is no question of a link.
+    let is_slow = |place: usize| {
+        judged.figures.iter().filter(network).any(|f| slow.contains(&f.strips[place].outcome))
+    };
+    let mut worst: BTreeMap<[usize; 2], FleetLink> = BTreeMap::new();
+    for (at, figure) in judged.figures.iter().enumerate().filter(|(_, f)| network(f)) {
+        let Some(pairs) = OfPairs::new(figure, &partners) else { continue };
+        let again = Pairs::new(lines, judged.numbers[at], figure.kind);
+        for (nodes, ratios) in &pairs.ratios {
+            let is_below = |ratio: &f32| f64::from(*ratio) < 1.0 - pairs.margin;
+            if nodes.iter().any(|place| is_slow(*place)) || !ratios.iter().all(is_below) {
+                continue;
+            }
+            let again = again.of_link(nodes.map(|place| group.nodes[place]));
+            let twice = RuledNode::of(again.clone(), pairs.margin);
+            let is_level = !again.is_empty() && twice.decides() && !twice.slow;
+            let ratios: Vec<f64> = ratios.iter().map(|r| f64::from(*r)).collect();
+            let Some(ratio) = median(&ratios).filter(|_| !is_level) else { continue };
+            let (ratio, confirmed, cause) = (ratio as f32, twice.slow, String::new());
+            let link = FleetLink { nodes: *nodes, figure: at, ratio, again, confirmed, cause };
+            let known = worst.entry(*nodes).or_insert_with(|| link.clone());
+            if (link.confirmed, -link.ratio) > (known.confirmed, -known.ratio) {
+                *known = link;
+            }
+        }
+    }
+    let mut all: Vec<FleetLink> = worst.into_values().collect();
+    all.sort_by(|a, b| b.confirmed.cmp(&a.confirmed).then(a.ratio.total_cmp(&b.ratio)));
+    all
+}
+
+/// The same with what is said of them.
+pub(super) fn report(lines: &Lines, group: &Group, judged: &Judged) -> Vec<FleetLink> {
+    let said = |link: FleetLink| FleetLink { cause: cause(lines, group, judged, &link), ..link };
+    all(lines, group, judged).into_iter().map(said).collect()
+}
+
+/// `n2 and n5: 12 % of the group at TCP stream; as fast with 6 others each: what lies between them`.
+fn cause(lines: &Lines, group: &Group, judged: &Judged, link: &FleetLink) -> String {
+    let [a, b] = link.nodes.map(|place| lines.nodes[group.nodes[place]].name.as_str());
+    let figure = &judged.figures[link.figure];
+    let what = slowness(figure, f64::from(link.ratio));
+    if !link.confirmed {
+        return format!(
+            "{a} and {b}: the network between them {what}; too few rounds of a second pass count to \
+             confirm it"
+        );
+    }
+    let again: Vec<f64> = link.again.iter().flatten().map(|r| f64::from(*r)).collect();
+    let again = median(&again).map_or_else(String::new, |ratio| match figure.better {
+        Better::Higher => format!(" ({} when measured again)", percent(ratio)),
+        Better::Lower => String::new(),
+    });
+    let partners = lines.nodes[group.nodes[link.nodes[0]]].partners().saturating_sub(1);
+    let others = counted(partners as u64, "other node");
+    format!(
+        "{a} and {b}: the network between them {what}{again}; both are as fast with {others}: look \
+         between the two"
+    )
+}
