@@ -27,7 +27,7 @@ impl FleetLog {
     pub fn create(dir: &Path, plan: &FleetPlan) -> io::Result<Self> {
         let file = open(dir, OpenOptions::new().append(true).create_new(true))?;
         let mut log = Self { file };
-        log.append(&FleetLine::Plan(plan.clone()))?;
+        log.append(&FleetLine::Plan(Box::new(plan.clone())))?;
         Ok(log)
     }
 
@@ -82,7 +82,7 @@ impl FleetLines {
         let first = first.ok_or("it is empty")?;
         match serde_json::from_slice(&first) {
             Ok(FleetLine::Plan(plan)) if plan.schema == FLEET_SCHEMA => {
-                Ok(Self { plan, is_first: true, from })
+                Ok(Self { plan: *plan, is_first: true, from })
             }
             Ok(FleetLine::Plan(plan)) => {
                 let schema = clean_excerpt(&plan.schema, 40);
@@ -99,7 +99,7 @@ impl Iterator for FleetLines {
 
     fn next(&mut self) -> Option<FleetLine> {
         if std::mem::take(&mut self.is_first) {
-            return Some(FleetLine::Plan(self.plan.clone()));
+            return Some(FleetLine::Plan(Box::new(self.plan.clone())));
         }
         loop {
             let line = next_line(&mut self.from, LONGEST_ANSWER).ok()??;
@@ -218,7 +218,7 @@ mod tests {
         assert!(why("{}\n").contains("not a fleet's file"));
         assert!(why(&serde_json::to_string(&failure("n1", 1, true)).unwrap()).contains("no plan"));
         let other = FleetPlan { schema: "proofmark.fleet/9".into(), ..plan() };
-        let other = serde_json::to_string(&FleetLine::Plan(other)).unwrap();
+        let other = serde_json::to_string(&FleetLine::Plan(Box::new(other))).unwrap();
         assert!(why(&other).contains("schema is proofmark.fleet/9"));
     }
 

@@ -166,7 +166,8 @@ pub fn read_answer(line: &[u8]) -> Result<Answer, String> {
     }
     let answer: Answer = serde_json::from_slice(line).map_err(|e| {
         let said = String::from_utf8_lossy(&line[..line.len().min(LONGEST_WORDS)]);
-        format!("its answer is not proofmark's: {e}: {}", clean_excerpt(&said, 80))
+        let why = clean_excerpt(&e.to_string(), 160);
+        format!("its answer is not proofmark's: {why}: {}", clean_excerpt(&said, 80))
     })?;
     match &answer {
         Answer::Hello { schema, .. } if schema != FLEET_SCHEMA => {
@@ -211,6 +212,7 @@ mod tests {
             ("", "its answer is not proofmark's"),
             ("{\"answer\":\"hello\"}", "missing field"),
             ("Last login: \u{1b}[31mTue", "not proofmark's"),
+            ("{\"answer\":\"\\u001b[31m\"}", "unknown variant"),
             (
                 "{\"answer\":\"hello\",\"schema\":\"proofmark.fleet/9\",\"node\":\"n1\",\"tool\":\
                  {\"version\":\"1\",\"commit\":null,\"build\":\"\"}}",

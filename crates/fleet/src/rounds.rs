@@ -154,7 +154,12 @@ impl Asking<'_> {
             if here.is_empty() {
                 return Ok(());
             }
-            for nodes in batches(here.clone(), self.fleet.plan.at_once, round) {
+            for mut nodes in batches(here.clone(), self.fleet.plan.at_once, round) {
+                // One may have gone while others were asked.
+                nodes.retain(|node| !self.gone.contains(node));
+                if nodes.is_empty() {
+                    continue;
+                }
                 let work = Work::Measure(self.fleet.plan.task.clone());
                 self.ask((pass, round), &[Order { nodes, pass, round, work }])?;
             }

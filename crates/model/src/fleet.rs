@@ -18,7 +18,7 @@ pub const FLEET_SCHEMA: &str = "proofmark.fleet/1";
 #[serde(tag = "line", rename_all = "snake_case")]
 pub enum FleetLine {
     /// What was to be measured, where.
-    Plan(FleetPlan),
+    Plan(Box<FleetPlan>),
     /// What a node measured in a round.
     Round(Box<NodeRound>),
     /// A node without a result in a round, or from that round on.

@@ -2,23 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use proofmark_testing::{skip, wait};
-
-use super::{Ended, Folder, listed};
-
-/// Whether a program is there; if not, the test says that it is skipped.
-#[track_caller]
-fn is_there(program: &str) -> bool {
-    let mut command = Command::new(program);
-    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let found = command.spawn().map(|mut child| wait(program, &mut child)).is_ok();
-    if !found {
-        skip(format!("{program} is not installed"));
-    }
-    found
-}
+use super::{Ended, Folder, is_there, listed};
 
 /// What bash would offer for the last of these words.
 fn offered(script: &Path, words: &[&str]) -> Vec<String> {

@@ -14,15 +14,16 @@ mod import;
 mod lists;
 mod noise;
 mod profiles;
+mod reframe;
 mod terminal;
 mod usage;
 
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
-use proofmark_testing::output;
+use proofmark_testing::{output, skip, wait};
 use tempfile::TempDir;
 
 /// A folder of a test's own, in which the program runs without a history.
@@ -111,6 +112,18 @@ impl Folder {
         self.run(arguments).refused(2, word);
         assert_eq!(self.count(), before, "{arguments:?} wrote something");
     }
+}
+
+/// Whether a program is there; if not, the test says that it is skipped.
+#[track_caller]
+fn is_there(program: &str) -> bool {
+    let mut command = Command::new(program);
+    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let found = command.spawn().map(|mut child| wait(program, &mut child)).is_ok();
+    if !found {
+        skip(format!("{program} is not installed"));
+    }
+    found
 }
 
 /// Every file with what a tool printed once.

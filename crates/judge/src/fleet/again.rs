@@ -6,7 +6,7 @@ use proofmark_model::{FigureKind, Pass};
 use super::groups::Group;
 use super::lines::{Figure, Lines};
 use super::pairs::Pairs;
-use super::rule::{Ruled, RuledNode};
+use super::rule::{Ruled, RuledNode, rounded};
 use crate::statistics::median;
 
 /// Peers that a round needs.
@@ -107,9 +107,4 @@ impl Speeds {
         };
         (0..self.rounds).map(ratio).collect()
     }
-}
-
-/// To 4 decimals: a report has up to a million.
-pub(super) fn rounded(ratio: f32) -> f32 {
-    if ratio < 1e3 { (ratio * 1e4).round() / 1e4 } else { ratio }
 }

@@ -22,7 +22,7 @@ pub(super) fn collect(lines: impl IntoIterator<Item = FleetLine>) -> Result<Line
     let mut intake: Option<Intake> = None;
     for line in lines {
         match (line, &mut intake) {
-            (FleetLine::Plan(plan), None) => intake = Some(Intake::new(plan)?),
+            (FleetLine::Plan(plan), None) => intake = Some(Intake::new(*plan)?),
             // A launcher that resumes writes the same plan once more.
             (FleetLine::Plan(_), Some(_)) => {}
             (FleetLine::Round(round), Some(intake)) => intake.round(*round),

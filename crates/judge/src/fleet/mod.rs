@@ -21,6 +21,7 @@ mod lines;
 mod links;
 mod node;
 mod nodes;
+mod pair_suspects;
 mod pairs;
 mod quantile;
 mod reasons;
@@ -40,7 +41,7 @@ use proofmark_model::{
 use groups::Group;
 use lines::Lines;
 pub use node::node_round;
-pub use pairs::{again as pairs_again, groups as pair_groups};
+pub use pair_suspects::{again as pairs_again, groups as pair_groups};
 use strips::Judged;
 pub use suspects::{Suspects, suspects};
 

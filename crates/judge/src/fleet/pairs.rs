@@ -1,117 +1,13 @@
-//! Pairs of nodes between which the network was measured: who is to measure with whom, and what the
-//! second pass shows.
-//!
-//! In the second pass a suspect measures in each round with a node of its group that is not one, and
-//! that node with another: what the first pair shows is compared with the second. Of a link that is
-//! suspected both nodes measure with others, too.
+//! Pairs of nodes between which the network was measured: who met whom, and what the second pass shows.
 
-use proofmark_model::{FigureKind, FleetLine, Pass, StripOutcome, Subsystem};
+use std::collections::HashMap;
 
-use super::again::rounded;
+use proofmark_model::{FigureKind, Pass};
+
 use super::groups::Group;
 use super::lines::{Lines, Seen};
-use super::strips::Judged;
-use super::{Fleet, links};
+use super::rule::rounded;
 use crate::statistics::median;
-
-/// Nodes and links that are measured again, at the most: the slowest.
-const MOST: usize = 32;
-
-/// Nodes that are compared with each other: those that measure the network with each other.
-pub fn groups(lines: impl IntoIterator<Item = FleetLine>) -> Result<Vec<Vec<String>>, String> {
-    let fleet = Fleet::judge(lines)?;
-    let names = |group: &Group| {
-        let here = group.nodes.iter().map(|node| &fleet.lines.nodes[*node]);
-        here.filter(|node| !node.gone()).map(|node| node.name.clone()).collect()
-    };
-    Ok(fleet.groups.iter().map(names).collect())
-}
-
-/// By round, which pairs to measure again, in any order; nothing where none is slow.
-pub fn again(lines: impl IntoIterator<Item = FleetLine>) -> Result<Vec<Vec<[String; 2]>>, String> {
-    let fleet = Fleet::judge(lines)?;
-    let all = fleet.groups.iter().zip(&fleet.judged);
-    let suspects: Vec<Suspects> = all.map(|(g, judged)| Suspects::new(&fleet, g, judged)).collect();
-    let name = |node: usize| fleet.lines.nodes[node].name.clone();
-    let round = |round: usize| {
-        let pairs = suspects.iter().flat_map(|suspects| suspects.pairs(round));
-        pairs.map(|pair| pair.map(name)).collect::<Vec<_>>()
-    };
-    let rounds = (0..fleet.lines.plan.rounds as usize).map(round);
-    Ok(rounds.filter(|pairs| !pairs.is_empty()).collect())
-}
-
-/// What is measured again of a group, by place in the plan.
-struct Suspects {
-    nodes: Vec<usize>,
-    links: Vec<[usize; 2]>,
-    /// Nodes that are no suspects.
-    peers: Vec<usize>,
-}
-
-impl Suspects {
-    fn new(fleet: &Fleet, group: &Group, judged: &Judged) -> Self {
-        let slow = [StripOutcome::Slow, StripOutcome::SlowNotConfirmed];
-        let network = judged.figures.iter().filter(|f| f.subsystem == Subsystem::Network);
-        let worst = |place: usize| {
-            let strips = network.clone().map(|f| &f.strips[place]);
-            let ratios = strips.filter(|s| slow.contains(&s.outcome)).filter_map(|s| s.ratio);
-            ratios.min_by(f32::total_cmp)
-        };
-        let mut nodes: Vec<(f32, usize)> = (0..group.nodes.len())
-            .filter_map(|place| Some((worst(place)?, group.nodes[place])))
-            .collect();
-        nodes.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let slow: Vec<usize> = nodes.iter().map(|(_, node)| *node).collect();
-        let links = links::all(&fleet.lines, group, judged);
-        let links: Vec<[usize; 2]> =
-            links.iter().take(MOST).map(|l| l.nodes.map(|place| group.nodes[place])).collect();
-        let is_peer = |node: &usize| {
-            !slow.contains(node)
-                && !links.iter().flatten().any(|end| end == node)
-                && !fleet.lines.nodes[*node].gone()
-        };
-        let mut peers: Vec<usize> = group.nodes.iter().copied().filter(is_peer).collect();
-        // Of few nodes all are ends of a link: they are peers of the others.
-        if peers.len() < 2 {
-            let here = |node: &usize| !slow.contains(node) && !fleet.lines.nodes[*node].gone();
-            peers = group.nodes.iter().copied().filter(here).collect();
-        }
-        Self { nodes: slow.into_iter().take(MOST).collect(), links, peers }
-    }
-
-    /// The pairs of a round, each once.
-    fn pairs(&self, round: usize) -> Vec<[usize; 2]> {
-        let mut all: Vec<[usize; 2]> = Vec::new();
-        let mut add = |a: usize, b: Option<usize>| {
-            let pair = b.filter(|b| *b != a).map(|b| if round % 2 == 0 { [a, b] } else { [b, a] });
-            let new = |pair: &[usize; 2]| !all.contains(pair) && !all.contains(&[pair[1], pair[0]]);
-            if let Some(pair) = pair.filter(new) {
-                all.push(pair);
-            }
-        };
-        // Another peer than these, another one in each round.
-        let peer = |at: usize, but: [usize; 2]| {
-            let peers: Vec<usize> =
-                self.peers.iter().copied().filter(|peer| !but.contains(peer)).collect();
-            peers.get((at + round) % peers.len().max(1)).copied()
-        };
-        for (at, node) in self.nodes.iter().copied().enumerate() {
-            let partner = peer(2 * at, [node; 2]);
-            add(node, partner);
-            if let Some(partner) = partner {
-                add(partner, peer(2 * at + 1, [node, partner]));
-            }
-        }
-        for (at, link) in self.links.iter().copied().enumerate() {
-            let [a, b] = link;
-            add(a, Some(b));
-            add(a, peer(2 * at, link));
-            add(b, peer(2 * at + 1, link));
-        }
-        all
-    }
-}
 
 /// What the second pass over pairs shows of a figure.
 pub(super) struct Pairs {
@@ -179,7 +75,7 @@ pub(super) fn partners(lines: &Lines, group: &Group) -> Vec<Vec<Option<u32>>> {
     if rounds == 0 {
         return Vec::new();
     }
-    let places: std::collections::HashMap<usize, u32> =
+    let places: HashMap<usize, u32> =
         group.nodes.iter().zip(0..).map(|(node, place)| (*node, place)).collect();
     let of = |node: &usize| {
         let mut partners = vec![None; rounds];

@@ -89,6 +89,11 @@ impl Rounds {
     }
 }
 
+/// To 4 decimals: a report has up to a million.
+pub(super) fn rounded(ratio: f32) -> f32 {
+    if ratio < 1e3 { (ratio * 1e4).round() / 1e4 } else { ratio }
+}
+
 /// The upper one of two in the middle: of few pairs one that is slow must not pull the others down.
 fn upper_median(mut all: Vec<f64>) -> Option<f64> {
     all.sort_by(f64::total_cmp);

@@ -16,7 +16,7 @@ use proofmark_fleet::{
     named_hosts,
 };
 use proofmark_judge::fleet::{pair_groups, pairs_again, suspects};
-use proofmark_model::{FLEET_SCHEMA, FleetPlan, FleetTask, Subsystem, Timestamp};
+use proofmark_model::{FLEET_SCHEMA, FleetPlan, FleetTask, Pairs, Subsystem, Timestamp};
 use proofmark_peer::Key;
 use proofmark_run::{BUILT_IN, Profile, own_program, read_text};
 
@@ -215,11 +215,18 @@ fn same(begun: &FleetPlan, here: &FleetPlan) -> Result<()> {
     }
 }
 
-/// The longest time that both passes take.
+/// The longest time that all passes take.
 fn longest_s(args: &FleetRunArgs, round_s: f64) -> f64 {
-    let turns = args.nodes.zip(args.at_once).map_or(1, |(nodes, at_once)| nodes.div_ceil(at_once));
-    let rounds = 2.0 * f64::from(args.rounds) * f64::from(turns);
-    rounds * TIMES * round_s + 2.0 * START.as_secs_f64()
+    /// Nodes of a cluster that is asked for all of them.
+    const MANY: u32 = 1000;
+    let nodes = args.nodes.unwrap_or(MANY);
+    let turns = |at_once: u32| f64::from(nodes.div_ceil(at_once.max(1)));
+    let own = 2.0 * f64::from(args.rounds) * args.at_once.map_or(1.0, turns);
+    let pairs = args.pairs.map_or(0.0, |pairs| {
+        let first = if let Pairs::Rounds(rounds) = pairs { rounds } else { nodes };
+        f64::from(first + args.rounds) * args.at_once.map_or(1.0, turns)
+    });
+    (own + pairs) * TIMES * round_s + 2.0 * START.as_secs_f64()
 }
 
 fn slurm(args: &FleetRunArgs, round_s: f64) -> SlurmOptions {

@@ -116,7 +116,7 @@ fn fleet(nodes: usize, fault: impl Fault) -> Vec<FleetLine> {
 
 fn passes(nodes: usize, passes: &[Pass], fault: impl Fault) -> Vec<FleetLine> {
     let mut random = xorshift();
-    let mut lines = vec![FleetLine::Plan(plan(nodes))];
+    let mut lines = vec![FleetLine::Plan(Box::new(plan(nodes)))];
     for pass in passes {
         for number in 1..=ROUNDS {
             let all = 1.0 + 0.05 * f64::from(number % 3);

@@ -1,0 +1,140 @@
+//! What a launcher makes of the bytes of a node, and what must hold of it, whatever they are. Used by
+//! the test here and by `fuzz/targets/node.rs`.
+
+use std::sync::LazyLock;
+
+use proofmark_fleet::{Answer, Lines};
+use proofmark_judge::fleet::{fleet_report, suspects};
+use proofmark_model::{
+    FLEET_SCHEMA, FleetLine, FleetPlan, FleetTask, NodeFailure, NodeRound, Pairs, Pass,
+};
+use proofmark_report::Options;
+use proofmark_report::fleet::{html, json, junit, openmetrics, terminal};
+
+/// What a node printed: a hello, a round of four results, and why there was no second one.
+pub const CAPTURED: &[u8] = include_bytes!("captured/node.txt");
+
+/// The node whose bytes they are, and those that it is compared with.
+const NODE: &str = "n1";
+const OTHERS: [&str; 4] = ["n2", "n3", "n4", "n5"];
+const ROUNDS: u32 = 4;
+/// What launchers keep of a line.
+const LONGEST_LINE: usize = 4097;
+/// No form of a fleet of five nodes is longer, whatever a node sends.
+const LONGEST: usize = 4 << 20;
+
+/// What was read of a node's bytes.
+#[derive(Default)]
+pub struct Heard {
+    /// Answers that can be used.
+    pub answers: Vec<Answer>,
+    /// Why the next cannot: the launcher gives the node up.
+    pub refused: Option<String>,
+}
+
+/// Reads what a node printed.
+pub fn hear(bytes: &[u8]) -> Heard {
+    let (mut heard, mut lines) = (Heard::default(), Lines::default());
+    let all = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    for line in all.split(|b| *b == b'\n') {
+        match lines.read(&line[..line.len().min(LONGEST_LINE)]) {
+            Ok(answer) => heard.answers.extend(answer),
+            Err(why) => {
+                assert!(why.len() < 1000 && !why.contains(char::is_control), "{why:?}");
+                heard.refused = Some(why);
+                break;
+            }
+        }
+    }
+    heard
+}
+
+/// The round of the captured answers.
+static ROUND: LazyLock<NodeRound> = LazyLock::new(|| {
+    let answers = hear(CAPTURED).answers.into_iter();
+    let round = |answer| if let Answer::Round(round) = answer { Some(*round) } else { None };
+    answers.filter_map(round).next().unwrap()
+});
+
+/// The plan, and what the other nodes measured: each differs a little in each round.
+static FLEET: LazyLock<Vec<FleetLine>> = LazyLock::new(|| {
+    let nodes = [NODE].into_iter().chain(OTHERS).map(str::to_owned).collect();
+    let plan = FleetPlan {
+        schema: FLEET_SCHEMA.into(),
+        tool: ROUND.tool.clone(),
+        started: ROUND.started,
+        launcher: "ssh".to_owned(),
+        label: None,
+        nodes,
+        rounds: ROUNDS,
+        task: FleetTask { profile: "small".to_owned(), ..FleetTask::default() },
+        pairs: Some(Pairs::All),
+        at_once: None,
+        laboratory: None,
+    };
+    let rounds = OTHERS.into_iter().enumerate().flat_map(|(place, node)| {
+        (1..=ROUNDS).map(move |round| {
+            let by = 1.0 + 0.002 * f64::from((7 * place as u32 + 3 * round) % 5);
+            let mut line = NodeRound { node: node.to_owned(), round, ..ROUND.clone() };
+            for figure in &mut line.figures {
+                figure.attainable = figure.attainable.map(|v| v * by);
+                figure.delivered = figure.delivered.map(|v| v * by);
+            }
+            FleetLine::Round(Box::new(line))
+        })
+    });
+    [FleetLine::Plan(plan)].into_iter().chain(rounds).collect()
+});
+
+/// The lines of a fleet one of whose nodes gave this answer in every round of every pass; of pairs, with
+/// each of the others in turn.
+fn fleet_with(answer: &Answer) -> Vec<FleetLine> {
+    let partner = |pass: Pass, round: u32| {
+        let other = OTHERS[round as usize % OTHERS.len()];
+        pass.of_pairs().then(|| other.to_owned())
+    };
+    let line = |pass, round| match answer {
+        Answer::Hello { .. } | Answer::Serves { .. } => None,
+        Answer::Round(all) => {
+            let partner = all.partner.clone().or(partner(pass, round));
+            let line = NodeRound { pass, round, partner, ..(**all).clone() };
+            Some(FleetLine::Round(Box::new(line)))
+        }
+        Answer::Failed { reason, .. } => {
+            let (node, reason) = (NODE.to_owned(), reason.clone());
+            let partner = partner(pass, round);
+            let failure = NodeFailure { node, partner, pass, round, reason, gone: false };
+            Some(FleetLine::Failure(failure))
+        }
+    };
+    let all = [Pass::First, Pass::Again, Pass::Pairs, Pass::PairsAgain].into_iter();
+    let own = all.flat_map(|pass| (1..=ROUNDS).filter_map(move |round| line(pass, round)));
+    FLEET.iter().cloned().chain(own).collect()
+}
+
+/// Judges and draws a fleet with such an answer. Whatever it says, each form can be made and read.
+/// Of a hello, and of where a node listens, nothing is kept.
+pub fn judge_and_draw(answer: &Answer) {
+    if matches!(answer, Answer::Hello { .. } | Answer::Serves { .. }) {
+        return;
+    }
+    let lines = fleet_with(answer);
+    for line in lines.iter().rev().take(1) {
+        let text = serde_json::to_string(line).unwrap();
+        assert_eq!(&serde_json::from_str::<FleetLine>(&text).unwrap(), line);
+    }
+    suspects(lines.iter().cloned()).unwrap();
+    let report = fleet_report(lines).unwrap();
+    assert_eq!(report.nodes.len(), 1 + OTHERS.len());
+    let shown = terminal(&report, &Options::default());
+    let steers = |c: char| c.is_control() && c != '\n';
+    assert!(!shown.contains(steers), "{shown:?}");
+    let all = [
+        shown,
+        json(&report).unwrap(),
+        html(&report).unwrap(),
+        openmetrics(&report),
+        junit(&report).unwrap(),
+    ];
+    assert!(all.iter().all(|text| text.len() < LONGEST));
+}
