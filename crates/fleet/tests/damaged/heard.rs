@@ -83,7 +83,7 @@ static FLEET: LazyLock<Vec<FleetLine>> = LazyLock::new(|| {
             FleetLine::Round(Box::new(line))
         })
     });
-    [FleetLine::Plan(plan)].into_iter().chain(rounds).collect()
+    [FleetLine::Plan(Box::new(plan))].into_iter().chain(rounds).collect()
 });
 
 /// The lines of a fleet one of whose nodes gave this answer in every round of every pass; of pairs, with

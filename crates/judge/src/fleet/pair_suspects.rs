@@ -80,7 +80,9 @@ impl Suspects {
     fn pairs(&self, round: usize) -> Vec<[usize; 2]> {
         let mut all: Vec<[usize; 2]> = Vec::new();
         let mut add = |a: usize, b: Option<usize>| {
-            let pair = b.filter(|b| *b != a).map(|b| if round.is_multiple_of(2) { [a, b] } else { [b, a] });
+            let pair = b
+                .filter(|b| *b != a)
+                .map(|b| if round.is_multiple_of(2) { [a, b] } else { [b, a] });
             let new = |pair: &[usize; 2]| !all.contains(pair) && !all.contains(&[pair[1], pair[0]]);
             if let Some(pair) = pair.filter(new) {
                 all.push(pair);

@@ -11,7 +11,9 @@ use super::again::Again;
 use super::groups::Group;
 use super::judging::{self, Judging};
 use super::lines::{Cell, Figure, Key, Lines};
-use super::rule::{FEWEST_NODES, Rounds, Ruled, RuledNode, judge as rule, needed, relative, rounded};
+use super::rule::{
+    FEWEST_NODES, Rounds, Ruled, RuledNode, judge as rule, needed, relative, rounded,
+};
 use crate::statistics::median;
 
 /// What is said of a group's figures.

@@ -37,7 +37,7 @@ pub fn links<'a>(fleet: &'a Fleet) -> Vec<Link<'a>> {
         })
     };
     let mut all: Vec<Link> = groups.flat_map(of).collect();
-    all.sort_by(|a, b| b.link.confirmed.cmp(&a.link.confirmed));
+    all.sort_by_key(|link| !link.link.confirmed);
     all
 }
 

@@ -9,7 +9,7 @@ use super::*;
 #[ignore = "takes seconds and prints how many"]
 fn a_thousand_nodes() {
     let mut random = xorshift();
-    let mut lines = vec![FleetLine::Plan(plan(1000))];
+    let mut lines = vec![FleetLine::Plan(Box::new(plan(1000)))];
     let start = Instant::now();
     let rounds = (1..=ROUNDS).flat_map(|number| (0..1000).map(move |node| (node, number)));
     let rounds = rounds.map(|(node, number)| {

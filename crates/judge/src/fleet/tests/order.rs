@@ -64,11 +64,11 @@ fn without_a_plan_there_is_no_report() {
     let lines = fleet(4, |_, _| {});
     assert!(fleet_report(Vec::new()).unwrap_err().contains("no plan"));
     assert!(fleet_report(lines[1..].to_vec()).unwrap_err().contains("first line"));
-    let rounds = |rounds| fleet_report([FleetLine::Plan(FleetPlan { rounds, ..plan(4) })]);
+    let rounds = |rounds| fleet_report([FleetLine::Plan(Box::new(FleetPlan { rounds, ..plan(4) }))]);
     assert!(rounds(0).is_err() && rounds(65).is_err() && rounds(64).is_ok());
     let twice = FleetPlan { nodes: vec!["a".into(), "b".into(), "a".into()], ..plan(0) };
-    assert_eq!(report(vec![FleetLine::Plan(twice)]).nodes.len(), 2);
-    assert!(report(vec![FleetLine::Plan(plan(0))]).fails());
+    assert_eq!(report(vec![FleetLine::Plan(Box::new(twice))]).nodes.len(), 2);
+    assert!(report(vec![FleetLine::Plan(Box::new(plan(0)))]).fails());
 }
 
 #[test]
@@ -137,7 +137,7 @@ proptest! {
 
     #[test]
     fn no_lines_break_it(lines in proptest::collection::vec(any_line(), 0..120), rounds in 1..4_u32) {
-        let plan = FleetLine::Plan(FleetPlan { rounds, ..plan(6) });
+        let plan = FleetLine::Plan(Box::new(FleetPlan { rounds, ..plan(6) }));
         let report = report([vec![plan], lines].concat());
         prop_assert_eq!(report.nodes.len(), 6);
         for node in &report.nodes {
