@@ -16,6 +16,6 @@ mod subnet;
 pub use hosts::{LARGEST_LIST, named_hosts};
 pub use log::{FleetLog, Known};
 pub use node::{Done, answer_orders};
-pub use protocol::{Answer, Lines, MOST_ADDRESSES, Order, Serving, Work, read_answer};
+pub use protocol::{Answer, Lines, MOST_ADDRESSES, Order, PairKey, Work, read_answer};
 pub use rounds::{Between, Fleet, Patience, Unfinished, measure};
 pub use subnet::Subnet;

@@ -7,7 +7,9 @@ use std::io::{self, BufReader, Read, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use proofmark_model::{FLEET_SCHEMA, FleetLine, FleetPlan, Pass, clean_excerpt};
+use proofmark_model::{
+    Circle, FLEET_SCHEMA, FleetLine, FleetPlan, PairsAgain, Pass, clean_excerpt,
+};
 use rustix::fs::OFlags;
 
 use crate::lines::next_line;
@@ -111,44 +113,91 @@ impl Iterator for FleetLines {
     }
 }
 
-/// What is known of a node from before the launcher was started again.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What is known from before the launcher was started again.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Known {
+    turns: Vec<Turn>,
+    /// Who was to measure the network with whom, if that was decided.
+    pub(crate) circle: Option<Circle>,
+    /// Which pairs were to do so again, if that was decided.
+    pub(crate) pairs_again: Option<PairsAgain>,
+}
+
+/// What became of a node or a pair in a round.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Turn {
     node: String,
     partner: Option<String>,
     pass: Pass,
     round: u32,
+    has_result: bool,
     gone: bool,
 }
 
 impl Known {
-    /// From lines of a fleet's file.
-    pub fn of(line: &FleetLine) -> Option<Self> {
-        let (node, partner, pass, round, gone) = match line {
-            FleetLine::Plan(_) => return None,
-            FleetLine::Round(r) => (&r.node, &r.partner, r.pass, r.round, false),
-            FleetLine::Failure(f) => (&f.node, &f.partner, f.pass, f.round, f.gone),
-        };
-        Some(Self { node: node.clone(), partner: partner.clone(), pass, round, gone })
+    /// From the lines of a fleet's file.
+    pub fn of(lines: impl IntoIterator<Item = FleetLine>) -> Self {
+        let mut known = Self::default();
+        for line in lines {
+            let turn = match line {
+                FleetLine::Plan(_) => continue,
+                FleetLine::Circle(circle) => {
+                    known.circle = Some(circle);
+                    continue;
+                }
+                FleetLine::PairsAgain(again) => {
+                    known.pairs_again = Some(again);
+                    continue;
+                }
+                FleetLine::Round(r) => Turn {
+                    node: r.node,
+                    partner: r.partner,
+                    pass: r.pass,
+                    round: r.round,
+                    has_result: true,
+                    gone: false,
+                },
+                FleetLine::Failure(f) => Turn {
+                    node: f.node,
+                    partner: f.partner,
+                    pass: f.pass,
+                    round: f.round,
+                    has_result: false,
+                    gone: f.gone,
+                },
+            };
+            known.turns.push(turn);
+        }
+        known
     }
 
+    /// Whether there is an answer of a pair, or the reason why there is none.
+    pub(crate) fn has_pair(&self, pass: Pass, round: u32, [a, b]: [&str; 2]) -> bool {
+        self.turns.iter().filter(|turn| (turn.pass, turn.round) == (pass, round)).any(|turn| {
+            let pair = turn.partner.as_deref().map(|partner| (turn.node.as_str(), partner));
+            [Some((a, b)), Some((b, a))].contains(&pair)
+        })
+    }
+
+    /// The pairs of the first pass with a result.
+    pub(crate) fn pairs_with_result(&self) -> impl Iterator<Item = [&str; 2]> {
+        let of = self.turns.iter().filter(|turn| turn.pass == Pass::Pairs && turn.has_result);
+        of.filter_map(|turn| Some([turn.node.as_str(), turn.partner.as_deref()?]))
+    }
+}
+
+impl Turn {
     /// Whether it answers for the node's round.
     fn answers(&self, pass: Pass, round: u32) -> bool {
         self.pass == pass && (self.round == round || self.gone && self.round < round)
     }
-
-    /// Whether it answers for a pair of a round.
-    pub(crate) fn answers_pair(&self, pass: Pass, round: u32, [a, b]: [&str; 2]) -> bool {
-        let pair = self.partner.as_deref().map(|partner| (self.node.as_str(), partner));
-        (self.pass, self.round) == (pass, round) && [Some((a, b)), Some((b, a))].contains(&pair)
-    }
 }
 
 /// Rounds of a pass that need not be measured again: in which every node has answered, or was gone.
-pub(crate) fn rounds_done(known: &[Known], pass: Pass, nodes: &[String], rounds: u32) -> u32 {
+pub(crate) fn rounds_done(known: &Known, pass: Pass, nodes: &[String], rounds: u32) -> u32 {
     let is_done = |round: &u32| {
-        let here = known.iter().filter(|k| k.answers(pass, *round));
-        let answered: BTreeSet<&str> = here.map(|k| k.node.as_str()).collect();
+        let here = known.turns.iter().filter(|turn| turn.answers(pass, *round));
+        let answered: BTreeSet<&str> = here.map(|turn| turn.node.as_str()).collect();
         nodes.iter().all(|node| answered.contains(node.as_str()))
     };
     (1..=rounds).take_while(is_done).last().unwrap_or(0)
@@ -177,6 +226,7 @@ mod tests {
             task: FleetTask { profile: "screen".to_owned(), ..FleetTask::default() },
             at_once: None,
             pairs: None,
+            subnet: None,
             laboratory: None,
         }
     }
@@ -226,7 +276,7 @@ mod tests {
     fn a_round_is_done_if_every_node_answered_or_was_gone() {
         let nodes = plan().nodes;
         let done = |lines: &[FleetLine]| {
-            let known: Vec<_> = lines.iter().filter_map(Known::of).collect();
+            let known = Known::of(lines.to_vec());
             rounds_done(&known, Pass::First, &nodes, 8)
         };
         assert_eq!(done(&[]), 0);

@@ -58,32 +58,33 @@ pub enum Work {
     /// Measure itself.
     Measure(FleetTask),
     /// Answer other nodes that measure the network, until the end.
-    Serve(Serving),
+    Serve {
+        /// What they must know.
+        key: PairKey,
+        /// Only by an address in it.
+        subnet: Option<Subnet>,
+    },
     /// Measure the network to a node that serves.
     Pair {
         /// The node.
         partner: String,
         /// Where it listens, by several ways.
         at: Vec<SocketAddr>,
-        /// What both must know.
-        key: String,
+        /// What it must know.
+        key: PairKey,
         /// How.
         task: FleetTask,
     },
 }
 
-/// How nodes are reached by each other.
+/// What both ends of a pair must know: made for one node of one fleet, and written into no file.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Serving {
-    /// What both ends must know: made for this fleet, and never written down.
-    pub key: String,
-    /// Only by addresses in it.
-    pub subnet: Option<Subnet>,
-}
+#[serde(transparent)]
+pub struct PairKey(pub String);
 
-impl std::fmt::Debug for Serving {
+impl std::fmt::Debug for PairKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Serving").field("subnet", &self.subnet).finish_non_exhaustive()
+        f.write_str("PairKey(..)")
     }
 }
 
@@ -170,9 +171,10 @@ pub fn read_answer(line: &[u8]) -> Result<Answer, String> {
         format!("its answer is not proofmark's: {why}: {}", clean_excerpt(&said, 80))
     })?;
     match &answer {
-        Answer::Hello { schema, .. } if schema != FLEET_SCHEMA => {
-            Err(format!("it speaks {}, not {FLEET_SCHEMA}", clean_excerpt(schema, 40)))
-        }
+        Answer::Hello { schema, .. } if schema != FLEET_SCHEMA => Err(format!(
+            "it uses protocol {}, the launcher {FLEET_SCHEMA}",
+            clean_excerpt(schema, 40)
+        )),
         Answer::Serves { at } if at.len() > MOST_ADDRESSES => {
             Err(format!("it has more than {MOST_ADDRESSES} addresses"))
         }
@@ -188,7 +190,7 @@ fn check(round: &NodeRound) -> Result<(), String> {
         .iter()
         .flat_map(|f| [f.attainable, f.delivered, f.ceiling, f.efficiency].into_iter().flatten());
     if let Some(number) = numbers.into_iter().find(|n| !is_quantity(*n)) {
-        return Err(format!("its answer has the number {number:e}, which no machine shows"));
+        return Err(format!("its answer has an impossible value: {number:e}"));
     }
     let rates =
         round.figures.iter().flat_map(|f| [f.attainable, f.delivered].into_iter().flatten());
@@ -216,7 +218,7 @@ mod tests {
             (
                 "{\"answer\":\"hello\",\"schema\":\"proofmark.fleet/9\",\"node\":\"n1\",\"tool\":\
                  {\"version\":\"1\",\"commit\":null,\"build\":\"\"}}",
-                "it speaks proofmark.fleet/9",
+                "it uses protocol proofmark.fleet/9",
             ),
         ] {
             let why = read_answer(line.as_bytes()).unwrap_err();
@@ -225,6 +227,12 @@ mod tests {
         }
         let long = vec![b' '; LONGEST_ANSWER + 1];
         assert_eq!(read_answer(&long).unwrap_err(), "its answer is longer than 4 MiB");
+    }
+
+    #[test]
+    fn a_key_is_not_shown() {
+        let work = Work::Serve { key: PairKey("secret".to_owned()), subnet: None };
+        assert!(!format!("{work:?}").contains("secret"));
     }
 
     #[test]

@@ -9,12 +9,15 @@ use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
-use proofmark_model::{FleetLine, FleetPlan, NodeFailure, NodeRound, Pass, Tool, clean_excerpt};
+use proofmark_model::{
+    FleetLine, FleetPlan, NodeFailure, NodeFigure, NodeRound, Pass, Tool, clean_excerpt,
+};
 
 use crate::launch::{Event, Launcher};
 use crate::log::{FleetLog, Known, rounds_done};
 use crate::protocol::{Answer, Lines, Order, Work};
 pub use pairs::Between;
+use pairs::Met;
 
 /// Lines of nodes that wait to be read.
 const QUEUE: usize = 8192;
@@ -39,7 +42,7 @@ pub struct Fleet<'a> {
     /// Where lines are appended.
     pub log: &'a mut FleetLog,
     /// What is known from before.
-    pub known: &'a [Known],
+    pub known: &'a Known,
     /// By the fleet's file, which nodes to measure again: those that look slow after the first pass,
     /// and some of their group.
     pub suspects: &'a dyn Fn() -> Result<Vec<String>, String>,
@@ -70,8 +73,17 @@ impl From<std::io::Error> for Unfinished {
 pub fn measure(fleet: Fleet, launcher: &mut dyn Launcher) -> Result<(), Unfinished> {
     let (to, events) = sync_channel(QUEUE);
     launcher.start(to).map_err(Unfinished::Failed)?;
-    let (heard, gone, at) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
-    let mut asking = Asking { fleet, launcher, events, heard, gone, at, woken: Instant::now() };
+    let mut asking = Asking {
+        fleet,
+        launcher,
+        events,
+        heard: BTreeMap::new(),
+        said_hello: BTreeSet::new(),
+        gone: BTreeSet::new(),
+        at: BTreeMap::new(),
+        met: Met::default(),
+        woken: Instant::now(),
+    };
     let all = asking.fleet.plan.nodes.clone();
     asking.begin(&all)?;
     asking.pass(Pass::First, &all)?;
@@ -91,8 +103,11 @@ struct Asking<'a> {
     heard: BTreeMap<String, Lines>,
     /// Who is asked no more.
     gone: BTreeSet<String>,
+    /// Who has said what it runs.
+    said_hello: BTreeSet<String>,
     /// Where nodes answer others.
     at: BTreeMap<String, Vec<SocketAddr>>,
+    met: Met,
     /// When nodes were told last that the launcher is there.
     woken: Instant,
 }
@@ -112,8 +127,9 @@ impl Asking<'_> {
         let begun = Instant::now();
         // Nobody has been asked anything: who fails here fails in the first round that is to come.
         let when = self.to_come(nodes);
+        let mut late = 0;
         while !waiting.is_empty() {
-            let Some(event) = self.next(begun, limit)? else { break };
+            let Some(event) = self.next((begun, limit), &mut late)? else { break };
             match self.understand(event) {
                 Heard::Nothing => {}
                 Heard::Hello(node) => drop(waiting.remove(&node)),
@@ -123,7 +139,7 @@ impl Asking<'_> {
                 }
                 Heard::Answer(node, _) => {
                     waiting.remove(&node);
-                    let reason = "it answers before it is asked".to_owned();
+                    let reason = "it sent an unexpected answer".to_owned();
                     self.fail(&node, None, when, reason, true)?;
                 }
             }
@@ -178,19 +194,24 @@ impl Asking<'_> {
         }
         let limit = self.fleet.patience.round;
         let begun = Instant::now();
+        let mut late = 0;
         while !waiting.is_empty() {
-            let Some(event) = self.next(begun, limit)? else { break };
+            let Some(event) = self.next((begun, limit), &mut late)? else { break };
             let (node, answer) = match self.understand(event) {
                 Heard::Nothing | Heard::Hello(_) => continue,
                 Heard::Gone(node, reason) => (node, Err((reason, true))),
                 Heard::Answer(node, answer) => {
-                    let answer = answer_to(&node, when, waiting.get(&node).copied(), answer);
+                    let own = &self.fleet.plan.tool;
+                    let answer = answer_to((&node, own), when, waiting.get(&node).copied(), answer);
                     (node, answer)
                 }
             };
             match answer {
-                Ok(None) => continue, // To a round that was given up.
-                Ok(Some(Kept::Round(round))) => self.keep(FleetLine::Round(round))?,
+                Ok(None) => continue,
+                Ok(Some(Kept::Round(round))) => {
+                    self.met.add(&round);
+                    self.keep(FleetLine::Round(round))?;
+                }
                 Ok(Some(Kept::At(at))) => drop(self.at.insert(node.clone(), at)),
                 Err((reason, gone)) => {
                     self.fail(&node, waiting.get(&node).copied(), when, reason, gone)?;
@@ -205,8 +226,12 @@ impl Asking<'_> {
         Ok(())
     }
 
-    /// The next event within `limit` of a moment.
-    fn next(&mut self, begun: Instant, limit: Duration) -> Result<Option<Event>, Unfinished> {
+    /// The next event within a limit of a moment. `late` counts those that were read afterwards.
+    fn next(
+        &mut self,
+        (begun, limit): (Instant, Duration),
+        late: &mut usize,
+    ) -> Result<Option<Event>, Unfinished> {
         const STEP: Duration = Duration::from_millis(100);
         loop {
             if (self.fleet.stopped)() {
@@ -216,11 +241,14 @@ impl Asking<'_> {
                 self.launcher.wake();
                 self.woken = Instant::now();
             }
-            // What has come in time counts, however late it is read.
-            if let Ok(event) = self.events.try_recv() {
+            let left = limit.saturating_sub(begun.elapsed());
+            // What has come in time counts, however late it is read: that is no more than waits.
+            *late += usize::from(left.is_zero());
+            if *late <= QUEUE
+                && let Ok(event) = self.events.try_recv()
+            {
                 return Ok(Some(event));
             }
-            let left = limit.saturating_sub(begun.elapsed());
             if left.is_zero() {
                 return Ok(None);
             }
@@ -243,7 +271,10 @@ impl Asking<'_> {
                     Ok(None) => Heard::Nothing,
                     Err(reason) => Heard::Gone(node, reason),
                     Ok(Some(Answer::Hello { node: name, .. })) if name != node => {
-                        Heard::Gone(node, format!("it answers as '{}'", clean_excerpt(&name, 60)))
+                        Heard::Gone(node, format!("it calls itself '{}'", clean_excerpt(&name, 60)))
+                    }
+                    Ok(Some(Answer::Hello { .. })) if !self.said_hello.insert(node.clone()) => {
+                        Heard::Gone(node, "it said hello twice".to_owned())
                     }
                     Ok(Some(Answer::Hello { tool, .. })) => {
                         match other_program(&tool, &self.fleet.plan.tool) {
@@ -270,6 +301,9 @@ impl Asking<'_> {
             Some(Work::Pair { partner, .. }) => Some(partner.clone()),
             _ => None,
         };
+        if let Some(partner) = &partner {
+            self.met.fail(node, partner);
+        }
         let with = partner.iter().map(|partner| format!(" with {partner}")).collect::<String>();
         self.tell(&format!("{node}{with}: {reason}"));
         if gone {
@@ -313,37 +347,44 @@ enum Kept {
     At(Vec<SocketAddr>),
 }
 
-/// What was asked for; `None` for what belongs to another round. The error says whether the node is
-/// asked no more.
+/// What was asked for; `None` for a hello. The error says whether the node is asked no more.
 fn answer_to(
-    node: &str,
+    (node, own): (&str, &Tool),
     when: When,
     asked: Option<&Work>,
     answer: Answer,
 ) -> Result<Option<Kept>, (String, bool)> {
-    let of = match &answer {
-        Answer::Hello { .. } => return Ok(None),
-        Answer::Failed { pass, round, .. } => (*pass, *round),
-        Answer::Round(found) => (found.pass, found.round),
-        Answer::Serves { .. } => when,
+    let Some(asked) = asked else {
+        return match answer {
+            Answer::Hello { .. } => Ok(None),
+            _ => Err(("it sent an unexpected answer".to_owned(), true)),
+        };
+    };
+    let partner = match asked {
+        Work::Pair { partner, .. } => Some(partner),
+        _ => None,
     };
     match (answer, asked) {
-        _ if of != when => Ok(None),
-        (Answer::Failed { reason, .. }, Some(_)) => Err((clean_excerpt(&reason, 300), false)),
-        (Answer::Round(found), Some(_)) if found.node != node => {
-            Err((format!("it answers as '{}'", clean_excerpt(&found.node, 60)), true))
+        (Answer::Hello { .. }, _) => Ok(None),
+        (Answer::Failed { pass, round, reason }, _) if (pass, round) == when => {
+            Err((clean_excerpt(&reason, 300), false))
         }
-        (Answer::Round(found), Some(Work::Measure(_))) if found.partner.is_none() => {
-            Ok(Some(Kept::Round(found)))
-        }
-        (Answer::Round(found), Some(Work::Pair { partner, .. }))
-            if found.partner.as_ref() == Some(partner) =>
+        (Answer::Serves { at }, Work::Serve { .. }) => Ok(Some(Kept::At(at))),
+        (Answer::Round(found), Work::Measure(_) | Work::Pair { .. })
+            if (found.pass, found.round, found.partner.as_ref()) == (when.0, when.1, partner) =>
         {
-            Ok(Some(Kept::Round(found)))
+            let network = |f: &NodeFigure| f.subsystem.has_server() == partner.is_some();
+            if found.node != node {
+                let name = clean_excerpt(&found.node, 60);
+                return Err((format!("it calls itself '{name}'"), true));
+            }
+            match other_program(&found.tool, own) {
+                Some(reason) => Err((reason, true)),
+                None if found.figures.iter().all(network) => Ok(Some(Kept::Round(found))),
+                None => Err(("it sent an unexpected answer".to_owned(), true)),
+            }
         }
-        (Answer::Serves { at }, Some(Work::Serve(_))) => Ok(Some(Kept::At(at))),
-        (_, None) => Err(("it answers without being asked".to_owned(), true)),
-        _ => Err(("it answers what it was not asked".to_owned(), true)),
+        _ => Err(("it sent an unexpected answer".to_owned(), true)),
     }
 }
 

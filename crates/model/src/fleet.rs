@@ -23,6 +23,10 @@ pub enum FleetLine {
     Round(Box<NodeRound>),
     /// A node without a result in a round, or from that round on.
     Failure(NodeFailure),
+    /// Who is to measure the network with whom.
+    Circle(Circle),
+    /// Which pairs are to do so again.
+    PairsAgain(PairsAgain),
 }
 
 /// What is to be measured, where.
@@ -51,6 +55,9 @@ pub struct FleetPlan {
     /// With how many partners each node measures the network; null: with none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pairs: Option<Pairs>,
+    /// The subnet by which nodes reach each other; null: any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subnet: Option<String>,
     /// What a test says of nodes that are no machines of their own; null for a real fleet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub laboratory: Option<String>,
@@ -83,6 +90,56 @@ pub enum Pairs {
     Rounds(u32),
     /// With every other node of its group.
     All,
+}
+
+/// Rounds of pairs, of which each node is in one at most: after a round robin every node of a group has
+/// met every other. Of an odd number of nodes one is left out in each round.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Circle {
+    /// Nodes that measure with each other, by name.
+    pub groups: Vec<Vec<String>>,
+    /// Rounds that are planned. Further ones make up for those whose partner was lost.
+    pub rounds: u32,
+}
+
+impl Circle {
+    /// Rounds at the most.
+    pub const MOST_ROUNDS: u32 = 1024;
+    /// Rounds beyond the planned ones at the most.
+    pub const FURTHER: u32 = 8;
+
+    /// The pairs of a round of a group of so many nodes, by place, by the circle method: one node stays,
+    /// the others move on by a place each round. The first node of a pair measures, which changes from
+    /// round to round.
+    pub fn pairs(nodes: usize, round: u32) -> Vec<[usize; 2]> {
+        let seats = nodes + nodes % 2;
+        if seats < 2 {
+            return Vec::new();
+        }
+        let others = seats - 1;
+        let moved = round as usize % others;
+        let seat = |at: usize| if at == 0 { 0 } else { 1 + (at - 1 + others - moved) % others };
+        let pairs = (0..seats / 2).map(|at| [seat(at), seat(seats - 1 - at)]);
+        let met = pairs.filter(|pair| pair.iter().all(|node| *node < nodes));
+        met.map(|[a, b]| if round.is_multiple_of(2) { [a, b] } else { [b, a] }).collect()
+    }
+
+    /// In how many of the planned rounds a node of a group of so many has a partner.
+    pub fn planned(&self, nodes: usize, node: usize) -> usize {
+        let is_in =
+            |round: &u32| Self::pairs(nodes, *round).iter().any(|pair| pair.contains(&node));
+        match nodes % 2 {
+            0 if nodes > 0 => self.rounds as usize,
+            _ => (1..=self.rounds).filter(is_in).count(),
+        }
+    }
+}
+
+/// Which pairs measure once more.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PairsAgain {
+    /// By round, in any order.
+    pub rounds: Vec<Vec<[String; 2]>>,
 }
 
 /// Which time round.
@@ -215,4 +272,36 @@ pub struct NodeFailure {
     pub reason: String,
     /// Whether it was asked no more.
     pub gone: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+
+    #[test]
+    fn every_node_meets_every_other_and_none_is_in_two_pairs() {
+        for nodes in 2..=12 {
+            let rounds = (nodes + nodes % 2 - 1) as u32;
+            let circle = Circle { groups: Vec::new(), rounds };
+            let mut met: BTreeMap<[usize; 2], u32> = BTreeMap::new();
+            let mut measured = vec![0; nodes];
+            for round in 1..=rounds {
+                let pairs = Circle::pairs(nodes, round);
+                assert_eq!(pairs.len(), nodes / 2);
+                assert_eq!(pairs.iter().flatten().collect::<BTreeSet<_>>().len(), nodes / 2 * 2);
+                for [a, b] in pairs {
+                    *met.entry([a.min(b), a.max(b)]).or_default() += 1;
+                    (measured[a], measured[b]) = (measured[a] + 1, measured[b] + 1);
+                }
+            }
+            assert_eq!(met.len(), nodes * (nodes - 1) / 2, "of {nodes} nodes");
+            assert!(met.values().all(|times| *times == 1));
+            for (node, times) in measured.into_iter().enumerate() {
+                assert_eq!(circle.planned(nodes, node), times);
+            }
+        }
+        assert!(Circle::pairs(1, 1).is_empty() && Circle::pairs(0, 1).is_empty());
+    }
 }

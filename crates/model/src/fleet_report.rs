@@ -178,6 +178,11 @@ pub enum StripOutcome {
 }
 
 impl StripOutcome {
+    /// Whether the first pass shows it to be slow.
+    pub fn is_slow(self) -> bool {
+        matches!(self, Self::Slow | Self::SlowNotConfirmed)
+    }
+
     /// The words that are printed.
     pub fn as_str(self) -> &'static str {
         match self {

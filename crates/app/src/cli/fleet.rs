@@ -40,80 +40,108 @@ pub struct FleetRunArgs {
     /// ready]
     #[arg(short = 'N', long, value_name = "N", conflicts_with = "ssh", value_parser = value_parser!(u32).range(1..))]
     pub nodes: Option<u32>,
-    /// Slurm: names of its nodes, such as n[1-32]
-    #[arg(long, value_name = "NODES", requires = "slurm")]
-    pub nodelist: Option<String>,
-    /// Slurm: its partition
-    #[arg(long, value_name = "NAME", requires = "slurm")]
-    pub partition: Option<String>,
-    /// Slurm: another option of salloc, such as --account=hpc
-    #[arg(long, value_name = "OPTION", requires = "slurm", allow_hyphen_values = true)]
-    pub slurm_option: Vec<String>,
-    /// Kubernetes: the image of proofmark, as the cluster's nodes name it
-    #[arg(long, value_name = "IMAGE", requires = "kubernetes")]
-    pub image: Option<String>,
-    /// Kubernetes: labels of the nodes, such as pool=gpu,zone=a
-    #[arg(long, value_name = "LABEL=VALUE,...", requires = "kubernetes")]
-    pub selector: Option<String>,
-    /// Kubernetes: namespace of the Job
-    #[arg(long, value_name = "NAME", requires = "kubernetes")]
-    pub namespace: Option<String>,
-    /// Kubernetes: a taint that the pods tolerate
-    #[arg(long, value_name = "KEY[=VALUE][:EFFECT]", requires = "kubernetes")]
-    pub toleration: Vec<String>,
-    /// kubectl with options of its own
-    #[arg(long, value_name = "COMMAND", default_value = "kubectl")]
-    pub kubectl: String,
-    /// ssh with options of its own
-    #[arg(long, value_name = "COMMAND", default_value = "ssh")]
-    pub ssh_command: String,
-    /// proofmark on the nodes, of the same version [default: this file is copied there and removed]
-    #[arg(long, value_name = "PATH")]
+    /// Path of the same proofmark on the nodes [default: this one is copied there, and removed]
+    #[arg(long, value_name = "PATH", conflicts_with = "kubernetes")]
     pub program: Option<String>,
-    /// Rounds over all nodes
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = value_parser!(u32).range(8..=64))]
-    pub rounds: u32,
-    /// Measure the network between nodes too: each with so many others, 8 or more, or with all. Nodes
-    /// that are slow with all and pairs that are slow alone are told apart
-    #[arg(long, value_name = "N|all", value_parser = pairs)]
-    pub pairs: Option<Pairs>,
-    /// Reach nodes by their addresses in this subnet, such as 10.1.0.0/16 [default: the one that ssh
-    /// came by, else the first that answers]
-    #[arg(long, value_name = "SUBNET", requires = "pairs")]
-    pub subnet: Option<Subnet>,
-    /// What each node measures in a round: a name that `proofmark list profiles` prints, or a TOML
-    /// file; its network workloads are measured with --pairs
-    #[arg(long, value_name = "NAME|FILE", default_value = "screen")]
-    pub profile: String,
-    /// Time limit of the first pass where all nodes measure at once: rounds are made shorter, none is
-    /// left out
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub budget: Option<Duration>,
     /// Time limit until all nodes have started [default: 2m, and 1s for each node]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub start_limit: Option<Duration>,
-    /// Nodes that measure at the same time [default: all]
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
+    /// What each node measures in a round: a name that `proofmark list profiles` prints, or a TOML
+    /// file; its network workloads are measured with --pairs
+    #[arg(long, help_heading = "Measurement", value_name = "NAME|FILE", default_value = "screen")]
+    pub profile: String,
+    /// Rounds over all nodes, 8 to 64
+    #[arg(long, help_heading = "Measurement", value_name = "N", default_value_t = 8, value_parser = value_parser!(u32).range(8..=64))]
+    pub rounds: u32,
+    /// Time limit of the first pass where all nodes measure at once: rounds are made shorter, none is
+    /// left out
+    #[arg(long, help_heading = "Measurement", value_name = "TIME", value_parser = parse_duration)]
+    pub budget: Option<Duration>,
+    /// Nodes that measure at the same time; of pairs half as many, at least one [default: all]
+    #[arg(long, help_heading = "Measurement", value_name = "N", value_parser = value_parser!(u32).range(1..))]
     pub at_once: Option<u32>,
+    /// Also measure the network between nodes: each with N others (8 to 64), or with all. Tells slow
+    /// nodes from slow links
+    #[arg(long, help_heading = "Measurement", value_name = "N|all", value_parser = pairs)]
+    pub pairs: Option<Pairs>,
+    /// The network that --pairs measures, such as 10.1.0.0/16: name it where nodes have several
+    /// [default: the one that ssh came by, else the first that answers]
+    #[arg(long, help_heading = "Measurement", value_name = "SUBNET", requires = "pairs")]
+    pub subnet: Option<Subnet>,
     /// Directory on the nodes whose disk to measure [default: the first of $TMPDIR, /var/tmp and the
     /// current one that is on a disk]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, help_heading = "Measurement", value_name = "DIR")]
     pub disk_path: Option<PathBuf>,
-    /// Measure a disk that other nodes may use at the same time, too
-    #[arg(long)]
+    /// Also measure disks that other nodes may use (network storage)
+    #[arg(long, help_heading = "Measurement")]
     pub shared_storage: bool,
-    /// Name of the fleet, in reports
-    #[arg(long, value_name = "TEXT", value_parser = limit::label)]
-    pub label: Option<String>,
     /// Directory for the fleet's file and report [default: fleet-TIME]
-    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
+    #[arg(long, help_heading = "Output", value_name = "DIR", conflicts_with = "resume")]
     pub out: Option<PathBuf>,
-    /// Go on with a fleet that was stopped, with the same options
-    #[arg(long, value_name = "DIR")]
+    /// Name of the fleet, in reports
+    #[arg(long, help_heading = "Output", value_name = "TEXT", value_parser = limit::label)]
+    pub label: Option<String>,
+    /// Continue the stopped fleet in DIR; repeat its other options
+    #[arg(long, help_heading = "Output", value_name = "DIR")]
     pub resume: Option<PathBuf>,
-    /// Print the commands that reach the nodes, then stop
-    #[arg(long)]
+    /// Print the commands, or the Kubernetes Job, and stop
+    #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
+    /// ssh with options of its own
+    #[arg(
+        long,
+        help_heading = "ssh",
+        value_name = "COMMAND",
+        default_value = "ssh",
+        requires = "ssh"
+    )]
+    pub ssh_command: String,
+    /// Slurm: names of its nodes, such as n[1-32]
+    #[arg(long, help_heading = "Slurm", value_name = "NODES", requires = "slurm")]
+    pub nodelist: Option<String>,
+    /// Slurm: its partition
+    #[arg(long, help_heading = "Slurm", value_name = "NAME", requires = "slurm")]
+    pub partition: Option<String>,
+    /// Slurm: another option of salloc, such as --account=hpc
+    #[arg(
+        long,
+        help_heading = "Slurm",
+        value_name = "OPTION",
+        requires = "slurm",
+        allow_hyphen_values = true
+    )]
+    pub slurm_option: Vec<String>,
+    /// Kubernetes: the image of proofmark, as the cluster's nodes name it
+    #[arg(long, help_heading = "Kubernetes", value_name = "IMAGE", requires = "kubernetes")]
+    pub image: Option<String>,
+    /// Kubernetes: labels of the nodes, such as pool=gpu,zone=a
+    #[arg(
+        long,
+        help_heading = "Kubernetes",
+        value_name = "LABEL=VALUE,...",
+        requires = "kubernetes"
+    )]
+    pub selector: Option<String>,
+    /// Kubernetes: namespace of the Job
+    #[arg(long, help_heading = "Kubernetes", value_name = "NAME", requires = "kubernetes")]
+    pub namespace: Option<String>,
+    /// Kubernetes: a taint that the pods tolerate
+    #[arg(
+        long,
+        help_heading = "Kubernetes",
+        value_name = "KEY[=VALUE][:EFFECT]",
+        requires = "kubernetes"
+    )]
+    pub toleration: Vec<String>,
+    /// kubectl with options of its own
+    #[arg(
+        long,
+        help_heading = "Kubernetes",
+        value_name = "COMMAND",
+        default_value = "kubectl",
+        requires = "kubernetes"
+    )]
+    pub kubectl: String,
 }
 
 /// `8` or `all`.

@@ -62,7 +62,7 @@ pub struct Kubernetes {
 impl Kubernetes {
     /// Makes the Job and waits until its pods run, or the time is over: what does not run then is a
     /// node that cannot be reached.
-    pub fn new(options: KubernetesOptions) -> Result<Self, String> {
+    pub fn new(options: KubernetesOptions, stopped: &dyn Fn() -> bool) -> Result<Self, String> {
         let mut labels = options.selector.iter().flat_map(|all| all.split(','));
         if let Some(label) = labels.find(|label| !is_label(label)) {
             return Err(format!("--selector takes NAME=VALUE,..., not '{label}'"));
@@ -76,6 +76,9 @@ impl Kubernetes {
         let begun = Instant::now();
         while this.look(wanted as usize)? < wanted as usize && begun.elapsed() < this.options.start
         {
+            if stopped() {
+                return Err("stopped while its pods started".to_owned());
+            }
             thread::sleep(EVERY);
         }
         let missing = this.nodes.len()..wanted as usize;

@@ -3,40 +3,81 @@
 //! and their nodes with others.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::SocketAddr;
 
-use proofmark_model::{Pairs, Pass};
+use proofmark_model::{Circle, FleetLine, NodeRound, Pairs, PairsAgain, Pass};
 
 use super::{Asking, Unfinished};
-use crate::protocol::{Order, Serving, Work};
+use crate::protocol::{Order, PairKey, Work};
+use crate::subnet::Subnet;
 
 /// What is asked of the network between nodes.
 pub struct Between<'a> {
     /// With how many partners.
     pub pairs: Pairs,
-    /// How nodes reach each other.
-    pub serving: Serving,
+    /// Only by addresses in it.
+    pub subnet: Option<Subnet>,
+    /// Makes a key.
+    pub key: &'a dyn Fn() -> Result<String, String>,
     /// By the fleet's file, which nodes are compared with each other.
     pub groups: &'a dyn Fn() -> Result<Vec<Vec<String>>, String>,
-    /// By the fleet's file, which pairs to measure again: by round, in any order.
-    pub again: &'a dyn Fn() -> Result<Vec<Vec<[String; 2]>>, String>,
+    /// By the fleet's file, which pairs to measure again.
+    pub again: &'a dyn Fn() -> Result<PairsAgain, String>,
+}
+
+/// How nodes reach each other, and how often they did.
+#[derive(Default)]
+pub(super) struct Met {
+    keys: BTreeMap<String, PairKey>,
+    /// By node, the pairs of the first pass with a result.
+    times: BTreeMap<String, usize>,
+    /// Pairs that failed, the lesser name first.
+    failed: BTreeSet<[String; 2]>,
+}
+
+impl Met {
+    /// A pair has a result.
+    pub(super) fn add(&mut self, round: &NodeRound) {
+        if let (Pass::Pairs, Some(partner)) = (round.pass, &round.partner) {
+            self.add_pair([&round.node, partner]);
+        }
+    }
+
+    /// A pair has none.
+    pub(super) fn fail(&mut self, node: &str, partner: &str) {
+        self.failed.insert([node.min(partner).to_owned(), node.max(partner).to_owned()]);
+    }
+
+    fn has_failed(&self, [a, b]: &[String; 2]) -> bool {
+        self.failed.contains(&[a.min(b).clone(), a.max(b).clone()])
+    }
+
+    fn add_pair(&mut self, pair: [&str; 2]) {
+        pair.into_iter().for_each(|node| *self.times.entry(node.to_owned()).or_default() += 1);
+    }
 }
 
 impl Asking<'_> {
     /// Both passes over pairs, if the network is measured.
     pub(super) fn between(&mut self) -> Result<(), Unfinished> {
-        let Some(between) = &self.fleet.between else { return Ok(()) };
-        let (pairs, serving) = (between.pairs, between.serving.clone());
-        let groups = (between.groups)().map_err(Unfinished::Failed)?;
-        self.serve(groups.concat(), serving)?;
-        let rounds = rounds(pairs, &groups);
-        for round in 1..=rounds {
-            let here = groups.iter().map(|group| self.here(group));
-            let pairs = here.flat_map(|group| partners(&group, round)).collect();
-            self.round(Pass::Pairs, (round, rounds), pairs)?;
+        let Some(circle) = self.circle()? else { return Ok(()) };
+        self.serve(&circle.groups.concat())?;
+        for pair in self.fleet.known.pairs_with_result() {
+            self.met.add_pair(pair);
         }
-        let Some(between) = &self.fleet.between else { return Ok(()) };
-        let again = (between.again)().map_err(Unfinished::Failed)?;
+        for round in 1..=circle.rounds + Circle::FURTHER {
+            if round > circle.rounds && !circle.groups.iter().any(|g| self.lacks(&circle, g)) {
+                break;
+            }
+            let of = |group: &Vec<String>| {
+                let pairs = Circle::pairs(group.len(), round).into_iter();
+                pairs.map(|pair| pair.map(|place| group[place].clone())).collect::<Vec<_>>()
+            };
+            let mut pairs: Vec<[String; 2]> = circle.groups.iter().flat_map(of).collect();
+            // Only a partner that was lost is made up for.
+            pairs.retain(|pair| round <= circle.rounds || !self.met.has_failed(pair));
+            self.round(Pass::Pairs, (round, circle.rounds), pairs)?;
+        }
+        let again = self.again()?.rounds;
         let rounds = again.len() as u32;
         for (round, pairs) in (1..).zip(again) {
             self.round(Pass::PairsAgain, (round, rounds), pairs)?;
@@ -44,17 +85,60 @@ impl Asking<'_> {
         Ok(())
     }
 
-    fn here(&self, nodes: &[String]) -> Vec<String> {
-        nodes.iter().filter(|node| !self.gone.contains(*node)).cloned().collect()
+    /// Who is to measure with whom: as the file says, if it does.
+    fn circle(&mut self) -> Result<Option<Circle>, Unfinished> {
+        let Some(between) = &self.fleet.between else { return Ok(None) };
+        if let Some(circle) = &self.fleet.known.circle {
+            return Ok(Some(circle.clone()));
+        }
+        let groups = (between.groups)().map_err(Unfinished::Failed)?;
+        let largest = groups.iter().map(Vec::len).max().unwrap_or(0);
+        if between.pairs == Pairs::All && largest > Circle::MOST_ROUNDS as usize {
+            let most = Circle::MOST_ROUNDS;
+            return Err(Unfinished::Failed(format!(
+                "--pairs all: a group has {largest} nodes, more than {most}; name a number of partners \
+                 such as --pairs 64"
+            )));
+        }
+        let circle = Circle { rounds: rounds(between.pairs, &groups), groups };
+        self.keep(FleetLine::Circle(circle.clone()))?;
+        Ok(Some(circle))
+    }
+
+    /// Which pairs are measured again: as the file says, if it does.
+    fn again(&mut self) -> Result<PairsAgain, Unfinished> {
+        let Some(between) = &self.fleet.between else { return Ok(PairsAgain::default()) };
+        if let Some(again) = &self.fleet.known.pairs_again {
+            return Ok(again.clone());
+        }
+        let again = (between.again)().map_err(Unfinished::Failed)?;
+        self.keep(FleetLine::PairsAgain(again.clone()))?;
+        Ok(again)
+    }
+
+    /// Whether a node of a group has too few results since its partners were lost.
+    fn lacks(&self, circle: &Circle, group: &[String]) -> bool {
+        let here = |node: &String| !self.gone.contains(node) && self.at.contains_key(node);
+        let few = |(place, node): (usize, &String)| {
+            let planned = circle.planned(group.len(), place);
+            here(node) && self.met.times.get(node).copied().unwrap_or(0) < planned - planned / 8
+        };
+        // Two are left to meet.
+        group.iter().filter(|node| here(node)).count() > 1 && group.iter().enumerate().any(few)
     }
 
     /// Has all nodes answer others from now on.
-    fn serve(&mut self, nodes: Vec<String>, serving: Serving) -> Result<(), Unfinished> {
-        let (pass, round, nodes) = (Pass::Pairs, 1, self.here(&nodes));
-        let order = Order { nodes, pass, round, work: Work::Serve(serving) };
-        self.ask((pass, round), &[order])?;
-        self.at = own_addresses(&self.at);
-        Ok(())
+    fn serve(&mut self, nodes: &[String]) -> Result<(), Unfinished> {
+        let Some(between) = &self.fleet.between else { return Ok(()) };
+        let (subnet, pass, round) = (between.subnet, Pass::Pairs, 1);
+        let mut orders = Vec::new();
+        for node in nodes.iter().filter(|node| !self.gone.contains(*node)) {
+            let key = PairKey((between.key)().map_err(Unfinished::Failed)?);
+            self.met.keys.insert(node.clone(), key.clone());
+            let work = Work::Serve { key, subnet };
+            orders.push(Order { nodes: vec![node.clone()], pass, round, work });
+        }
+        self.ask((pass, round), &orders)
     }
 
     /// A round, of which what is known from before is left out.
@@ -66,41 +150,33 @@ impl Asking<'_> {
     ) -> Result<(), Unfinished> {
         let all = pairs.len();
         pairs.retain(|[client, server]| {
-            let pair = [client.as_str(), server.as_str()];
-            !self.fleet.known.iter().any(|known| known.answers_pair(pass, round, pair))
+            !self.fleet.known.has_pair(pass, round, [client.as_str(), server.as_str()])
         });
         let at_once = self.fleet.plan.at_once.map_or(usize::MAX, |n| (n as usize / 2).max(1));
+        let mut asked = all - pairs.len();
         for batch in disjoint(pairs, at_once) {
             let orders: Vec<Order> =
                 batch.into_iter().filter_map(|pair| self.pair(pass, round, pair)).collect();
+            asked += orders.len();
             self.ask((pass, round), &orders)?;
         }
         let again = if pass == Pass::PairsAgain { " again" } else { "" };
-        self.tell(&format!("[{round}/{rounds}] {all} pairs measured{again}"));
+        self.tell(&format!("[{round}/{rounds}] {asked} of {all} pairs asked{again}"));
         Ok(())
     }
 
-    /// The order for a pair; `None` if one of its nodes is gone.
+    /// The order for a pair; `None` if one of its nodes is gone or does not serve.
     fn pair(&self, pass: Pass, round: u32, [client, partner]: [String; 2]) -> Option<Order> {
-        let is_here = |node: &String| !self.gone.contains(node);
-        let at = self.at.get(&partner).filter(|_| is_here(&client) && is_here(&partner))?.clone();
-        let key = self.fleet.between.as_ref()?.serving.key.clone();
-        let work = Work::Pair { partner, at, key, task: self.fleet.plan.task.clone() };
-        Some(Order { nodes: vec![client], pass, round, work })
+        let serves = |node: &String| self.at.get(node).filter(|_| !self.gone.contains(node));
+        let (at, key) = (serves(&client).and(serves(&partner))?, self.met.keys.get(&partner)?);
+        let (at, key, task) = (at.clone(), key.clone(), self.fleet.plan.task.clone());
+        Some(Order {
+            nodes: vec![client],
+            pass,
+            round,
+            work: Work::Pair { partner, at, key, task },
+        })
     }
-}
-
-/// Addresses without those that several nodes have, such as that of a bridge of their containers.
-fn own_addresses(at: &BTreeMap<String, Vec<SocketAddr>>) -> BTreeMap<String, Vec<SocketAddr>> {
-    let mut nodes: BTreeMap<_, u32> = BTreeMap::new();
-    for own in at.values() {
-        let ips: BTreeSet<_> = own.iter().map(SocketAddr::ip).collect();
-        ips.into_iter().for_each(|ip| *nodes.entry(ip).or_default() += 1);
-    }
-    let of_one = |at: &&SocketAddr| nodes.get(&at.ip()) == Some(&1);
-    at.iter()
-        .map(|(node, own)| (node.clone(), own.iter().filter(of_one).copied().collect()))
-        .collect()
 }
 
 /// How many rounds it takes until each node has measured with as many partners as asked. In a group of
@@ -123,25 +199,6 @@ fn rounds(pairs: Pairs, groups: &[Vec<String>]) -> u32 {
         .map(|nodes| of(nodes as u32))
         .max()
         .unwrap_or(0)
-}
-
-/// The pairs of a round, by the circle method: one node stays, the others move on by a place each round.
-/// Who measures and who answers changes from round to round.
-fn partners(nodes: &[String], round: u32) -> Vec<[String; 2]> {
-    let mut seats: Vec<Option<&String>> = nodes.iter().map(Some).collect();
-    if seats.len() % 2 == 1 {
-        seats.push(None);
-    }
-    let Some(others) = seats.get_mut(1..).filter(|others| !others.is_empty()) else {
-        return Vec::new();
-    };
-    others.rotate_right(round as usize % others.len());
-    let (half, rest) = seats.split_at(seats.len() / 2);
-    let pair = |(a, b): (&Option<&String>, &Option<&String>)| {
-        let (a, b) = ((*a)?.clone(), (*b)?.clone());
-        Some(if round.is_multiple_of(2) { [a, b] } else { [b, a] })
-    };
-    half.iter().zip(rest.iter().rev()).filter_map(pair).collect()
 }
 
 /// The pairs in batches, in each of which a node is in one pair at most.
@@ -168,29 +225,6 @@ mod tests {
     }
 
     #[test]
-    fn every_node_meets_every_other_and_none_twice_at_once() {
-        for count in 2..=12 {
-            let (group, mut met) = (names(count), BTreeMap::<[String; 2], u32>::new());
-            let all = rounds(Pairs::All, std::slice::from_ref(&group));
-            let mut measured: BTreeMap<String, u32> = BTreeMap::new();
-            for round in 1..=all {
-                let pairs = partners(&group, round);
-                assert_eq!(pairs.len(), count / 2);
-                let nodes: BTreeSet<&String> = pairs.iter().flatten().collect();
-                assert_eq!(nodes.len(), count / 2 * 2, "each in one pair");
-                for mut pair in pairs.clone() {
-                    pair.iter().for_each(|node| *measured.entry(node.clone()).or_default() += 1);
-                    pair.sort();
-                    *met.entry(pair).or_default() += 1;
-                }
-            }
-            assert_eq!(met.len(), count * (count - 1) / 2, "of {count} nodes");
-            assert!(measured.values().all(|n| *n >= 8), "{measured:?}");
-        }
-        assert!(partners(&names(1), 1).is_empty() && partners(&[], 1).is_empty());
-    }
-
-    #[test]
     fn nodes_measure_as_often_as_asked() {
         let rounds = |pairs, counts: &[usize]| {
             rounds(pairs, &counts.iter().map(|n| names(*n)).collect::<Vec<_>>())
@@ -211,17 +245,5 @@ mod tests {
         let batches = disjoint(all.clone(), usize::MAX);
         assert_eq!(batches.iter().map(Vec::len).collect::<Vec<_>>(), [3, 1]);
         assert_eq!(disjoint(all, 1).len(), 4);
-    }
-
-    #[test]
-    fn an_address_that_several_nodes_have_leads_to_none() {
-        let at = |own: &[&str]| own.iter().map(|a| a.parse().unwrap()).collect::<Vec<SocketAddr>>();
-        let all = BTreeMap::from([
-            ("n1".to_owned(), at(&["172.17.0.1:7", "10.0.0.1:7", "[fd00::1]:7"])),
-            ("n2".to_owned(), at(&["10.0.0.2:7", "172.17.0.1:8"])),
-        ]);
-        let own = own_addresses(&all);
-        assert_eq!(own["n1"], at(&["10.0.0.1:7", "[fd00::1]:7"]));
-        assert_eq!(own["n2"], at(&["10.0.0.2:7"]));
     }
 }

@@ -4,12 +4,11 @@ use std::cell::RefCell;
 use std::sync::mpsc::SyncSender;
 
 use proofmark_model::{
-    Better, FLEET_SCHEMA, FigureKind, FleetTask, NodeFigure, Pairs, Params, Subsystem, Timestamp,
-    Tool, Unit, Verdict,
+    Better, FLEET_SCHEMA, FigureKind, FleetTask, NodeFigure, Pairs, PairsAgain, Params, Subsystem,
+    Timestamp, Tool, Unit, Verdict,
 };
 
 use super::*;
-use crate::protocol::Serving;
 
 fn tool(version: &str) -> Tool {
     Tool { version: version.to_owned(), commit: None, build: String::new() }
@@ -137,13 +136,13 @@ impl Launcher for MadeUp {
             let (pass, round) = (order.pass, order.round);
             match &order.work {
                 Work::Measure(_) => self.say(node, answers(node, pass, round)),
-                Work::Serve(_) => {
+                Work::Serve { .. } => {
                     let at = vec![format!("10.0.0.{}:7", &node[1..]).parse().unwrap()];
                     self.say(node, lines(&Answer::Serves { at }));
                 }
                 Work::Pair { partner, at, key, .. } => {
                     assert_eq!(at[0].to_string(), format!("10.0.0.{}:7", &partner[1..]));
-                    assert_eq!(key, "secret");
+                    assert_eq!(key.0, "secret");
                     self.say(node, (self.pair)(node, partner, pass, round));
                 }
             }
@@ -167,6 +166,16 @@ fn measured_with(
     again: &[&str],
     between: Option<Between>,
 ) -> Vec<FleetLine> {
+    resumed(launcher, again, between, Vec::new())
+}
+
+/// The same after these lines of an earlier launcher.
+fn resumed(
+    launcher: &mut MadeUp,
+    again: &[&str],
+    between: Option<Between>,
+    before: Vec<FleetLine>,
+) -> Vec<FleetLine> {
     let plan = FleetPlan {
         schema: FLEET_SCHEMA.into(),
         tool: tool("1"),
@@ -178,23 +187,27 @@ fn measured_with(
         task: FleetTask { profile: "screen".to_owned(), ..FleetTask::default() },
         at_once: None,
         pairs: None,
+        subnet: None,
         laboratory: None,
     };
     let dir = tempfile::tempdir().unwrap();
     let mut log = FleetLog::create(dir.path(), &plan).unwrap();
+    before.iter().for_each(|line| log.append(line).unwrap());
+    let is_new = before.is_empty();
+    let known = Known::of(before);
     let told = RefCell::new(Vec::new());
     let fleet = Fleet {
         plan: &plan,
         patience: Patience { start: Duration::from_millis(300), round: Duration::from_millis(300) },
         log: &mut log,
-        known: &[],
+        known: &known,
         between,
         suspects: &|| Ok(again.iter().map(|n| (*n).to_owned()).collect()),
         tell: &|line: &str| told.borrow_mut().push(line.to_owned()),
         stopped: &|| false,
     };
     assert_eq!(measure(fleet, launcher), Ok(()));
-    assert!(told.borrow().iter().any(|line| line.starts_with("[2/2]")), "{told:?}");
+    assert!(!is_new || told.borrow().iter().any(|line| line.starts_with("[2/2]")), "{told:?}");
     FleetLog::read(dir.path()).unwrap().skip(1).collect()
 }
 
@@ -260,9 +273,9 @@ fn a_hostile_node_is_named_with_what_it_did() {
     }
     for (peculiar, expected) in [
         (garbage as Answers, "its answer is not proofmark's: "),
-        (other, "it answers as 'n1'"),
+        (other, "it calls itself 'n1'"),
         (endless, "its answer is longer than 4 MiB"),
-        (infinite, "its answer has the number 1e200, which no machine shows"),
+        (infinite, "its answer has an impossible value: 1e200"),
         (negative, "its answer has a rate of -1"),
     ] {
         let mut launcher = MadeUp::new(peculiar);
@@ -309,7 +322,7 @@ fn a_node_that_answers_a_round_twice_is_asked_no_more() {
     // It is asked first, so that the others answer after it.
     launcher.nodes.rotate_left(1);
     let lines = measured(&mut launcher, &[]);
-    assert_eq!(failures(&lines), [("n3", 1, "it answers without being asked", true)]);
+    assert_eq!(failures(&lines), [("n3", 1, "it sent an unexpected answer", true)]);
     assert_eq!(results(&lines, Pass::First), 5);
 }
 
@@ -331,15 +344,77 @@ fn nodes_take_turns_with_others_in_each_round() {
 
 /// The lines of a fleet of three nodes that measure the network too, and a pair of them again.
 fn in_pairs(launcher: &mut MadeUp) -> Vec<FleetLine> {
+    in_pairs_after(launcher, Vec::new())
+}
+
+fn in_pairs_after(launcher: &mut MadeUp, before: Vec<FleetLine>) -> Vec<FleetLine> {
     let names = |all: &[&str]| all.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();
     let again = ["n1", "n2"].map(str::to_owned);
     let between = Between {
         pairs: Pairs::Rounds(2),
-        serving: Serving { key: "secret".to_owned(), subnet: None },
+        subnet: None,
+        key: &|| Ok("secret".to_owned()),
         groups: &|| Ok(vec![names(&["n1", "n2", "n3"])]),
-        again: &|| Ok(vec![vec![again.clone()], vec![again.clone()]]),
+        again: &|| Ok(PairsAgain { rounds: vec![vec![again.clone()], vec![again.clone()]] }),
     };
-    measured_with(launcher, &[], Some(between))
+    resumed(launcher, &[], Some(between), before)
+}
+
+/// The nodes of the orders of a pass, by round.
+fn asked(launcher: &MadeUp, pass: Pass) -> Vec<(u32, &str)> {
+    let of = launcher.orders.iter().filter(|(p, ..)| *p == pass);
+    of.map(|(_, round, node)| (*round, node.as_str())).collect()
+}
+
+#[test]
+fn a_launcher_that_was_killed_in_pairs_goes_on_with_the_next_pair() {
+    let all = in_pairs(&mut MadeUp::new(well));
+    for kept in 0..=all.len() {
+        let mut launcher = MadeUp::new(well);
+        let lines = in_pairs_after(&mut launcher, all[..kept].to_vec());
+        assert_eq!(results(&lines, Pass::Pairs), 3, "after {kept} lines");
+        assert_eq!(results(&lines, Pass::PairsAgain), 2);
+        let circles = lines.iter().filter(|l| matches!(l, FleetLine::Circle(_))).count();
+        assert_eq!(circles, 1);
+        let left = 3 - results(&all[..kept], Pass::Pairs);
+        // Each node is asked to serve.
+        assert_eq!(asked(&launcher, Pass::Pairs).len(), 3 + left, "no pair is measured twice");
+    }
+}
+
+#[test]
+fn further_rounds_make_up_for_a_lost_partner() {
+    fn lost(node: &str, partner: &str, pass: Pass, round: u32) -> Vec<Vec<u8>> {
+        if node == "n3" && pass == Pass::Pairs {
+            return vec![b"killed".to_vec()];
+        }
+        well_in_pair(node, partner, pass, round)
+    }
+    let mut launcher = MadeUp::new(well);
+    launcher.pair = lost;
+    let lines = in_pairs(&mut launcher);
+    assert!(failures(&lines).iter().any(|(node, .., gone)| *node == "n3" && *gone));
+    let met = |line: &&FleetLine| match line {
+        FleetLine::Round(r) if r.pass == Pass::Pairs => {
+            [Some(r.node.as_str()), r.partner.as_deref()].contains(&Some("n1"))
+        }
+        _ => false,
+    };
+    assert_eq!(lines.iter().filter(met).count(), 2, "as often as planned: {lines:#?}");
+}
+
+#[test]
+fn a_node_that_floods_the_launcher_stops_no_round() {
+    fn flood(node: &str, pass: Pass, round: u32) -> Vec<Vec<u8>> {
+        (0..100).flat_map(|_| well(node, pass, round + 9)).collect()
+    }
+    let found = measured(&mut MadeUp::new(flood), &[]);
+    assert_eq!(failures(&found), [("n3", 1, "it sent an unexpected answer", true)]);
+    fn hello_again(_: &str, _: Pass, _: u32) -> Vec<Vec<u8>> {
+        lines(&Answer::hello("n3", tool("1")))
+    }
+    let found = measured(&mut MadeUp::new(hello_again), &[]);
+    assert_eq!(failures(&found), [("n3", 1, "it said hello twice", true)]);
 }
 
 #[test]
@@ -374,7 +449,7 @@ fn who_answers_for_another_pair_is_asked_no_more() {
         launcher.pair = peculiar;
         let lines = in_pairs(&mut launcher);
         let failed = failures(&lines);
-        assert!(failed[0].2 == "it answers what it was not asked" && failed[0].3, "{failed:?}");
+        assert!(failed[0].2 == "it sent an unexpected answer" && failed[0].3, "{failed:?}");
         assert_eq!(results(&lines, Pass::Pairs), 0);
     }
 }

@@ -4,9 +4,10 @@
 use std::sync::LazyLock;
 
 use proofmark_fleet::{Answer, Lines};
-use proofmark_judge::fleet::{fleet_report, suspects};
+use proofmark_judge::fleet::{fleet_report, pair_groups, pairs_again, suspects};
 use proofmark_model::{
-    FLEET_SCHEMA, FleetLine, FleetPlan, FleetTask, NodeFailure, NodeRound, Pairs, Pass,
+    Circle, FLEET_SCHEMA, FleetLine, FleetPlan, FleetTask, NodeFailure, NodeRound, Pairs, Pass,
+    Subsystem,
 };
 use proofmark_report::Options;
 use proofmark_report::fleet::{html, json, junit, openmetrics, terminal};
@@ -70,6 +71,7 @@ static FLEET: LazyLock<Vec<FleetLine>> = LazyLock::new(|| {
         task: FleetTask { profile: "small".to_owned(), ..FleetTask::default() },
         pairs: Some(Pairs::All),
         at_once: None,
+        subnet: None,
         laboratory: None,
     };
     let rounds = OTHERS.into_iter().enumerate().flat_map(|(place, node)| {
@@ -83,33 +85,56 @@ static FLEET: LazyLock<Vec<FleetLine>> = LazyLock::new(|| {
             FleetLine::Round(Box::new(line))
         })
     });
-    [FleetLine::Plan(Box::new(plan))].into_iter().chain(rounds).collect()
+    let circle = Circle { groups: vec![plan.nodes.clone()], rounds: ROUNDS };
+    let plan = [FleetLine::Plan(Box::new(plan)), FleetLine::Circle(circle)];
+    plan.into_iter().chain(rounds).collect()
 });
 
-/// The lines of a fleet one of whose nodes gave this answer in every round of every pass; of pairs, with
-/// each of the others in turn.
+/// What a node gave as answer, as that of a pair: its figures as those of the network.
+fn of_pair(answer: &NodeRound, pass: Pass, round: u32, [node, partner]: [&str; 2]) -> FleetLine {
+    let mut line = NodeRound { pass, round, ..answer.clone() };
+    (line.node, line.partner) = (node.to_owned(), Some(partner.to_owned()));
+    line.figures.iter_mut().for_each(|figure| figure.subsystem = Subsystem::Network);
+    FleetLine::Round(Box::new(line))
+}
+
+/// The lines of a fleet one of whose nodes gave this answer in every round of every pass.
 fn fleet_with(answer: &Answer) -> Vec<FleetLine> {
-    let partner = |pass: Pass, round: u32| {
-        let other = OTHERS[round as usize % OTHERS.len()];
-        pass.of_pairs().then(|| other.to_owned())
-    };
-    let line = |pass, round| match answer {
-        Answer::Hello { .. } | Answer::Serves { .. } => None,
-        Answer::Round(all) => {
-            let partner = all.partner.clone().or(partner(pass, round));
-            let line = NodeRound { pass, round, partner, ..(**all).clone() };
-            Some(FleetLine::Round(Box::new(line)))
+    let line = |pass, round, pair: Option<[&str; 2]>| match (answer, pair) {
+        (Answer::Hello { .. } | Answer::Serves { .. }, _) => None,
+        (Answer::Round(all), Some(pair)) => Some(of_pair(all, pass, round, pair)),
+        (Answer::Round(all), None) => {
+            Some(FleetLine::Round(Box::new(NodeRound { pass, round, ..(**all).clone() })))
         }
-        Answer::Failed { reason, .. } => {
+        (Answer::Failed { reason, .. }, pair) => {
             let (node, reason) = (NODE.to_owned(), reason.clone());
-            let partner = partner(pass, round);
-            let failure = NodeFailure { node, partner, pass, round, reason, gone: false };
-            Some(FleetLine::Failure(failure))
+            let partner = pair.map(|pair| pair[1].to_owned());
+            let gone = round == ROUNDS;
+            Some(FleetLine::Failure(NodeFailure { node, partner, pass, round, reason, gone }))
         }
     };
-    let all = [Pass::First, Pass::Again, Pass::Pairs, Pass::PairsAgain].into_iter();
-    let own = all.flat_map(|pass| (1..=ROUNDS).filter_map(move |round| line(pass, round)));
-    FLEET.iter().cloned().chain(own).collect()
+    let mut lines = FLEET.clone();
+    for pass in [Pass::First, Pass::Again] {
+        lines.extend((1..=ROUNDS).filter_map(|round| line(pass, round, None)));
+    }
+    let names: Vec<&str> = [NODE].into_iter().chain(OTHERS).collect();
+    let of_one = |pass, round, pair: [&str; 2]| {
+        if pair[0] == NODE {
+            line(pass, round, Some(pair))
+        } else {
+            Some(of_pair(&ROUND, pass, round, pair))
+        }
+    };
+    for round in 1..=ROUNDS {
+        let pairs = Circle::pairs(names.len(), round).into_iter();
+        lines.extend(pairs.filter_map(|pair| of_one(Pass::Pairs, round, pair.map(|at| names[at]))));
+    }
+    assert!(pair_groups(lines.iter().cloned()).is_ok());
+    for (round, pairs) in (1..).zip(pairs_again(lines.clone()).unwrap().rounds) {
+        let pairs = pairs.iter().map(|pair| pair.each_ref().map(String::as_str));
+        lines.extend(pairs.filter_map(|pair| of_one(Pass::PairsAgain, round, pair)));
+    }
+    lines
 }
 
 /// Judges and draws a fleet with such an answer. Whatever it says, each form can be made and read.

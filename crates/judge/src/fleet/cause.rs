@@ -25,7 +25,7 @@ const CEILING: f64 = 0.03;
 /// Facts of a disk, which explain nothing else.
 const OF_DISK: [&str; 5] = ["disk", "file system", "mount options", "I/O scheduler", "I/O limits"];
 
-/// `n3: delivers 61 % of its group at Triad; CPU quota of 1 CPU; the machine itself is as fast`.
+/// `n3: delivers 61 % of its group at Triad; CPU quota of 1 CPU; without other load ...`.
 pub(super) fn sentence(
     fleet: &Fleet,
     group: usize,
@@ -57,7 +57,7 @@ pub(super) fn sentence(
     ];
     let mut causes: Vec<String> = causes.into_iter().flatten().take(CAUSES).collect();
     if causes.is_empty() {
-        causes.push("nothing else that it reports differs from its group".to_owned());
+        causes.push("nothing that it reports explains it".to_owned());
     }
     let slow = [parts.join(" ")].into_iter();
     let itself = itself(&judged.figures, worst.figure, place);
@@ -86,10 +86,10 @@ fn itself(figures: &[FleetFigure], worst: usize, place: usize) -> Option<String>
     };
     let strip = figures.iter().find(same)?.strips.get(place)?;
     match strip.outcome {
-        StripOutcome::Level => Some("the machine itself is as fast".to_owned()),
+        StripOutcome::Level => Some("without other load it is as fast as its group".to_owned()),
         StripOutcome::Slow | StripOutcome::SlowNotConfirmed => {
             let share = percent(f64::from(strip.ratio?));
-            Some(format!("the machine itself reaches {share} of its group"))
+            Some(format!("even without other load it reaches {share} of its group"))
         }
         _ => None,
     }
@@ -116,7 +116,7 @@ impl<'a> Sides<'a> {
         (self.subsystem == Subsystem::Network && all > 0).then(|| {
             let of = counted(all as u64, "partner");
             format!(
-                "slow in {} of {} rounds with {of}: its cable, its port or itself",
+                "slow in {} of {} rounds with {of}: check its cable, port and network card",
                 strip.below, strip.usable
             )
         })

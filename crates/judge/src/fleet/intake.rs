@@ -6,15 +6,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use proofmark_model::{
-    FigureKind, FleetLine, FleetPlan, NodeFact, NodeFailure, NodeFigure, NodeRound, Pass, Severity,
-    Verdict,
+    Circle, FigureKind, FleetLine, FleetPlan, NodeFact, NodeFailure, NodeFigure, NodeRound, Pass,
+    Severity, Verdict,
 };
 
 use super::lines::{Cell, Figure, Found, Key, Lines, Node, Seen, Turn};
-use super::{
-    LONGEST_NAME, LONGEST_TEXT, MOST_FINDINGS, MOST_NODES, MOST_PAIR_ROUNDS, MOST_ROUNDS, check,
-    short,
-};
+use super::{LONGEST_NAME, LONGEST_TEXT, MOST_FINDINGS, MOST_NODES, MOST_ROUNDS, check, short};
 use crate::checks::network_path::ONE_MACHINE;
 
 /// Reads the lines. An error if there is no plan that can be followed.
@@ -27,6 +24,8 @@ pub(super) fn collect(lines: impl IntoIterator<Item = FleetLine>) -> Result<Line
             (FleetLine::Plan(_), Some(_)) => {}
             (FleetLine::Round(round), Some(intake)) => intake.round(*round),
             (FleetLine::Failure(failure), Some(intake)) => intake.failure(&failure),
+            (FleetLine::Circle(circle), Some(intake)) => intake.circle(circle),
+            (FleetLine::PairsAgain(_), Some(_)) => {}
             (_, None) => return Err("the first line is not the plan".to_owned()),
         }
     }
@@ -66,6 +65,7 @@ impl Intake {
                 plan,
                 figures: Vec::new(),
                 pairs_again: BTreeMap::new(),
+                circle: None,
             },
             nodes,
             figures: HashMap::new(),
@@ -84,31 +84,52 @@ impl Intake {
         new
     }
 
+    /// The first one counts.
+    fn circle(&mut self, mut circle: Circle) {
+        circle.rounds = circle.rounds.min(Circle::MOST_ROUNDS);
+        let mut seen = BTreeSet::new();
+        for group in &mut circle.groups {
+            group.retain(|name| self.nodes.contains_key(name) && seen.insert(name.clone()));
+        }
+        self.lines.circle.get_or_insert(circle);
+    }
+
     /// Nodes and rounds that are not of the plan are ignored.
     fn round(&mut self, line: NodeRound) {
         let Some(ends) = self.ends(&line.node, line.partner.as_deref(), line.pass) else { return };
         let (pass, round) = (line.pass, line.round);
-        let turn = match check::round(&line, &self.lines.plan.tool) {
-            Ok(()) => Turn::Seen(Arc::new(self.seen(line, &ends))),
-            Err(reason) => Turn::Refused(self.text(&reason, LONGEST_TEXT)),
-        };
-        self.put(&ends, pass, round, turn);
+        match check::round(&line, &self.lines.plan.tool) {
+            Ok(()) => {
+                let turn = Turn::Seen(Arc::new(self.seen(line, &ends)));
+                self.put(&ends, pass, round, turn);
+            }
+            // Of a pair only the one that says so has to answer for it.
+            Err(reason) => {
+                let reason = self.text(&reason, LONGEST_TEXT);
+                self.put(&ends[..1], pass, round, Turn::Refused(reason));
+            }
+        }
     }
 
     fn failure(&mut self, line: &NodeFailure) {
-        let reason = match &line.partner {
+        let alone = line.partner.is_none() || line.gone;
+        let reason = match line.partner.as_ref() {
             Some(partner) => format!("{} with {partner}: {}", line.node, line.reason),
             None => line.reason.clone(),
         };
         let reason = self.text(&reason, LONGEST_TEXT);
-        // A node may fail before it is in a pair.
-        let pass =
-            if line.partner.is_none() && line.pass.of_pairs() { Pass::First } else { line.pass };
-        let Some(ends) = self.ends(&line.node, line.partner.as_deref(), pass) else { return };
+        if line.pass.of_pairs() && alone {
+            let place = self.nodes.get(&line.node);
+            if let Some(node) = place.and_then(|place| self.lines.nodes.get_mut(*place)) {
+                const MOST: usize = 64;
+                node.lost.push((reason, line.pass, line.round, line.gone));
+                node.lost.truncate(MOST);
+            }
+            return;
+        }
+        let Some(ends) = self.ends(&line.node, line.partner.as_deref(), line.pass) else { return };
         let turn = Turn::Failed(reason, line.gone, ends.as_slice().try_into().ok());
-        // Who is gone fails alone.
-        let ends = if line.gone { &ends[..1] } else { &ends[..] };
-        self.put(ends, line.pass, line.round, turn);
+        self.put(&ends, line.pass, line.round, turn);
     }
 
     /// The places of a line's nodes: one, and in a pass of pairs two.
@@ -122,13 +143,17 @@ impl Intake {
     }
 
     fn put(&mut self, ends: &[usize], pass: Pass, round: u32, turn: Turn) {
-        let most = if pass == Pass::Pairs { MOST_PAIR_ROUNDS } else { self.lines.plan.rounds };
+        let most = if pass == Pass::Pairs {
+            Circle::MOST_ROUNDS + Circle::FURTHER
+        } else {
+            self.lines.plan.rounds
+        };
         if !(1..=most).contains(&round) {
             return;
         }
         let round = round as usize;
-        if let (Pass::PairsAgain, [a, b]) = (pass, ends) {
-            if let Turn::Seen(seen) = turn {
+        if pass == Pass::PairsAgain {
+            if let (Turn::Seen(seen), [a, b]) = (turn, ends) {
                 self.lines.pairs_again.insert((round - 1, [*a.min(b), *a.max(b)]), seen);
             }
             return;
@@ -138,7 +163,7 @@ impl Intake {
             let turns = match pass {
                 Pass::First => &mut node.first,
                 Pass::Pairs => &mut node.pairs,
-                Pass::Again | Pass::PairsAgain => &mut node.again,
+                _ => &mut node.again,
             };
             if turns.len() < round {
                 turns.resize_with(round, || None);

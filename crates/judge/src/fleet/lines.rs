@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use proofmark_model::{
-    Better, FigureKind, FleetPlan, NodeFact, Params, Pass, Severity, Subsystem, TimeAccount, Unit,
+    Better, Circle, FigureKind, FleetPlan, NodeFact, Params, Pass, Severity, Subsystem,
+    TimeAccount, Unit,
 };
 
 /// All lines.
@@ -16,6 +17,8 @@ pub(super) struct Lines {
     pub(super) nodes: Vec<Node>,
     /// Pairs of the second pass, by round from 0 and the places of their nodes, the lower first.
     pub(super) pairs_again: BTreeMap<(usize, [usize; 2]), Arc<Seen>>,
+    /// Who was to measure the network with whom; nothing if it was not begun.
+    pub(super) circle: Option<Circle>,
 }
 
 impl Lines {
@@ -27,24 +30,31 @@ impl Lines {
         }
     }
 
-    /// Whether a turn failed since the node's partner was gone.
-    pub(super) fn partner_gone(&self, node: usize, turn: &Turn) -> bool {
+    /// Whether a turn of a pair failed for another node's sake: that one is gone, or fails with several
+    /// partners while this one does not.
+    pub(super) fn partners_fault(&self, node: usize, turn: &Turn) -> bool {
         let Turn::Failed(_, _, Some(ends)) = turn else { return false };
-        ends.iter().any(|end| *end != node && self.nodes[*end].gone())
+        let Some(partner) = ends.iter().copied().find(|end| *end != node) else { return false };
+        let several = |node: usize| self.nodes[node].failed_with().len() > 1;
+        self.nodes[partner].gone() || several(partner) && !several(node)
     }
 
-    /// Rounds of a figure's first pass that a node was to have. In a round of pairs it may have no
-    /// partner, or one that is gone.
+    /// Rounds of a figure's first pass that a node was to have: in a circle of an odd number of nodes it
+    /// is left out of some.
     pub(super) fn planned(&self, node: usize, pass: Pass) -> usize {
         /// Fewer never decide.
         const LEAST: usize = 7;
-        match pass {
-            Pass::Pairs => {
-                let turns = self.nodes[node].pairs.iter().flatten();
-                turns.filter(|turn| !self.partner_gone(node, turn)).count().max(LEAST)
-            }
-            _ => self.plan.rounds as usize,
+        if pass != Pass::Pairs {
+            return self.plan.rounds as usize;
         }
+        let name = &self.nodes[node].name;
+        let circle = self.circle.iter();
+        let place = |group: &Vec<String>| group.iter().position(|other| other == name);
+        let mut planned = circle.flat_map(|circle| {
+            let groups = circle.groups.iter();
+            groups.filter_map(move |g| Some(circle.planned(g.len(), place(g)?)))
+        });
+        planned.next().unwrap_or(0).max(LEAST)
     }
 }
 
@@ -109,6 +119,9 @@ pub(super) struct Node {
     pub(super) again: Vec<Option<Turn>>,
     /// By round of pairs; nothing in a round in which it was in no pair.
     pub(super) pairs: Vec<Option<Turn>>,
+    /// What befell it alone in passes over pairs: in which, in which round, and whether it was asked no
+    /// more.
+    pub(super) lost: Vec<(Arc<str>, Pass, u32, bool)>,
 }
 
 /// What became of a node in a round.
@@ -184,8 +197,21 @@ impl Seen {
 impl Node {
     /// Whether it was asked no more.
     pub(super) fn gone(&self) -> bool {
-        let all = self.first.iter().chain(&self.again).chain(&self.pairs).flatten();
-        all.into_iter().any(|turn| matches!(turn, Turn::Failed(_, true, _)))
+        let turns = self.first.iter().chain(&self.again).flatten();
+        let mut own = turns.filter_map(|turn| match turn {
+            Turn::Failed(_, gone, _) => Some(*gone),
+            _ => None,
+        });
+        own.any(|gone| gone) || self.lost.iter().any(|(.., gone)| *gone)
+    }
+
+    /// With whom it failed to measure the network.
+    fn failed_with(&self) -> BTreeSet<usize> {
+        let ends = self.pairs.iter().flatten().filter_map(|turn| match turn {
+            Turn::Failed(_, _, ends) => *ends,
+            _ => None,
+        });
+        ends.flatten().filter(|end| *end != self.place).collect()
     }
 
     pub(super) fn turns(&self, pass: Pass) -> &[Option<Turn>] {

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Better, FleetFigure, FleetLink, StripOutcome, Subsystem};
+use proofmark_model::{Better, FleetFigure, FleetLink, Subsystem};
 
 use super::groups::Group;
 use super::lines::Lines;
@@ -16,7 +16,6 @@ use super::rule::{FALSE_ALARMS, FLOOR, RuledNode};
 use super::strips::Judged;
 use super::words::{percent, slowness};
 use crate::statistics::median;
-use crate::words::counted;
 
 /// Degrees of freedom from which Student's distribution is the normal one.
 const MANY: f64 = 1e6;
@@ -57,10 +56,9 @@ impl OfPairs {
 pub(super) fn all(lines: &Lines, group: &Group, judged: &Judged) -> Vec<FleetLink> {
     let partners = partners(lines, group);
     let network = |f: &&FleetFigure| f.subsystem == Subsystem::Network && f.margin.is_some();
-    let slow = [StripOutcome::Slow, StripOutcome::SlowNotConfirmed];
     // Whoever is slow with all is no question of a link.
     let is_slow = |place: usize| {
-        judged.figures.iter().filter(network).any(|f| slow.contains(&f.strips[place].outcome))
+        judged.figures.iter().filter(network).any(|f| f.strips[place].outcome.is_slow())
     };
     let mut worst: BTreeMap<[usize; 2], FleetLink> = BTreeMap::new();
     for (at, figure) in judged.figures.iter().enumerate().filter(|(_, f)| network(f)) {
@@ -95,15 +93,15 @@ pub(super) fn report(lines: &Lines, group: &Group, judged: &Judged) -> Vec<Fleet
     all(lines, group, judged).into_iter().map(said).collect()
 }
 
-/// `n2 and n5: 12 % of the group at TCP stream; as fast with 6 others each: what lies between them`.
+/// `n2 and n5: the network between them delivers 12 % of the usual pair at TCP stream; ...`
 fn cause(lines: &Lines, group: &Group, judged: &Judged, link: &FleetLink) -> String {
     let [a, b] = link.nodes.map(|place| lines.nodes[group.nodes[place]].name.as_str());
     let figure = &judged.figures[link.figure];
-    let what = slowness(figure, f64::from(link.ratio));
+    let what = slowness(figure, f64::from(link.ratio)).replace("its group", "the usual pair");
     if !link.confirmed {
         return format!(
-            "{a} and {b}: the network between them {what}; too few rounds of a second pass count to \
-             confirm it"
+            "{a} and {b}: the network between them {what}; not confirmed, the second pass has too few \
+             usable rounds"
         );
     }
     let again: Vec<f64> = link.again.iter().flatten().map(|r| f64::from(*r)).collect();
@@ -111,10 +109,8 @@ fn cause(lines: &Lines, group: &Group, judged: &Judged, link: &FleetLink) -> Str
         Better::Higher => format!(" ({} when measured again)", percent(ratio)),
         Better::Lower => String::new(),
     });
-    let partners = lines.nodes[group.nodes[link.nodes[0]]].partners().saturating_sub(1);
-    let others = counted(partners as u64, "other node");
     format!(
-        "{a} and {b}: the network between them {what}{again}; both are as fast with {others}: look \
-         between the two"
+        "{a} and {b}: the network between them {what}{again}; both are faster with others: check the \
+         cables, ports and routes between them"
     )
 }

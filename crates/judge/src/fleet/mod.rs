@@ -49,8 +49,6 @@ pub use suspects::{Suspects, suspects};
 pub const MOST_NODES: usize = 100_000;
 /// Rounds of a plan at the most.
 pub const MOST_ROUNDS: u32 = 64;
-/// Rounds of pairs at the most: one with every other node.
-pub const MOST_PAIR_ROUNDS: u32 = 1024;
 
 /// Letters of a name and of a title at the most.
 const LONGEST_NAME: usize = 120;

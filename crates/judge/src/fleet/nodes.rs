@@ -38,6 +38,7 @@ fn said(fleet: &Fleet, number: usize, place: Option<(usize, usize)>) -> FleetNod
     let Some((group, place)) = place else { return said };
     said.reasons.extend(reasons::of_group(fleet, group, node));
     said.reasons.extend(fleet.judged[group].open.iter().cloned());
+    said.reasons.extend(reasons::no_network(fleet, group));
     said.reasons.extend(reasons::too_few(fleet, group, place, node));
     let figures = &fleet.judged[group].figures;
     if !figures.iter().any(|f| f.required && f.strips[place].usable > 0) {

@@ -4,7 +4,7 @@
 //! that node with another: what the first pair shows is compared with the second. Of a link that is
 //! suspected both nodes measure with others, too.
 
-use proofmark_model::{FleetLine, StripOutcome, Subsystem};
+use proofmark_model::{FleetLine, PairsAgain, Subsystem};
 
 use super::groups::Group;
 use super::strips::Judged;
@@ -23,8 +23,8 @@ pub fn groups(lines: impl IntoIterator<Item = FleetLine>) -> Result<Vec<Vec<Stri
     Ok(fleet.groups.iter().map(names).collect())
 }
 
-/// By round, which pairs to measure again, in any order; nothing where none is slow.
-pub fn again(lines: impl IntoIterator<Item = FleetLine>) -> Result<Vec<Vec<[String; 2]>>, String> {
+/// Which pairs to measure again; none where nothing is slow.
+pub fn again(lines: impl IntoIterator<Item = FleetLine>) -> Result<PairsAgain, String> {
     let fleet = Fleet::judge(lines)?;
     let all = fleet.groups.iter().zip(&fleet.judged);
     let suspects: Vec<Suspects> = all.map(|(g, judged)| Suspects::new(&fleet, g, judged)).collect();
@@ -34,7 +34,7 @@ pub fn again(lines: impl IntoIterator<Item = FleetLine>) -> Result<Vec<Vec<[Stri
         pairs.map(|pair| pair.map(name)).collect::<Vec<_>>()
     };
     let rounds = (0..fleet.lines.plan.rounds as usize).map(round);
-    Ok(rounds.filter(|pairs| !pairs.is_empty()).collect())
+    Ok(PairsAgain { rounds: rounds.filter(|pairs| !pairs.is_empty()).collect() })
 }
 
 /// What is measured again of a group, by place in the plan.
@@ -47,11 +47,10 @@ struct Suspects {
 
 impl Suspects {
     fn new(fleet: &Fleet, group: &Group, judged: &Judged) -> Self {
-        let slow = [StripOutcome::Slow, StripOutcome::SlowNotConfirmed];
         let network = judged.figures.iter().filter(|f| f.subsystem == Subsystem::Network);
         let worst = |place: usize| {
             let strips = network.clone().map(|f| &f.strips[place]);
-            let ratios = strips.filter(|s| slow.contains(&s.outcome)).filter_map(|s| s.ratio);
+            let ratios = strips.filter(|s| s.outcome.is_slow()).filter_map(|s| s.ratio);
             ratios.min_by(f32::total_cmp)
         };
         let mut nodes: Vec<(f32, usize)> = (0..group.nodes.len())

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use proofmark_model::{FigureKind, FleetFigure, FleetNode, NodeSlowAt, Pass, StripOutcome};
+use proofmark_model::{
+    FigureKind, FleetFigure, FleetNode, NodeSlowAt, Pass, StripOutcome, Subsystem,
+};
 
 use super::Fleet;
 use super::groups;
@@ -11,6 +13,9 @@ use super::lines::{Cell, Lines, Node, Turn};
 use super::rule::{FEWEST_NODES, needed};
 use super::words::{difference, others, rounds, slowness};
 use crate::words::counted;
+
+/// Of a node that failed for good.
+const GONE: &str = "; it was not asked again";
 
 /// What its lines say against a node, whatever it measured: failures, lines that do not count,
 /// facts that change.
@@ -23,7 +28,7 @@ pub(super) fn of_lines(lines: &Lines, place: usize) -> Vec<String> {
         let mut seen: BTreeMap<(bool, &Arc<str>), Vec<usize>> = BTreeMap::new();
         for (round, turn) in node.turns(pass).iter().enumerate() {
             let what = match turn {
-                Some(turn) if lines.partner_gone(place, turn) => continue,
+                Some(turn) if lines.partners_fault(place, turn) => continue,
                 Some(Turn::Failed(reason, gone, _)) => (*gone, reason),
                 Some(Turn::Refused(reason)) => (false, reason),
                 _ => continue,
@@ -31,14 +36,19 @@ pub(super) fn of_lines(lines: &Lines, place: usize) -> Vec<String> {
             seen.entry(what).or_default().push(round);
         }
         for ((gone, reason), at) in seen {
-            let gone = if gone { "; it was asked no more" } else { "" };
+            let gone = if gone { GONE } else { "" };
             reasons.push(format!("{reason} ({}{of}){gone}", rounds(&at)));
         }
+    }
+    for (reason, pass, round, gone) in &node.lost {
+        let of = if *pass == Pass::Pairs { "of pairs" } else { "of the second pass over pairs" };
+        let gone = if *gone { GONE } else { "" };
+        reasons.push(format!("{reason} (round {round} {of}){gone}"));
     }
     let changes = groups::changes(node);
     reasons.extend(changes.into_iter().map(|c| format!("it changed between rounds: {c}")));
     if node.turns(Pass::First).iter().flatten().next().is_none() {
-        reasons.push("nothing is known of it: no round and no failure".to_owned());
+        reasons.push("nothing is known of it: it sent no result and no error".to_owned());
     }
     reasons
 }
@@ -51,9 +61,7 @@ pub(super) fn of_group(fleet: &Fleet, group: usize, node: &Node) -> Vec<String> 
         let differences = fleet.groups.first().map(|largest| own.differences(largest));
         let mut parts: Vec<String> = differences.iter().flatten().map(difference).collect();
         let nodes = counted(own.nodes.len() as u64, "node");
-        parts.push(format!(
-            "a group of {nodes} cannot be compared, which takes {FEWEST_NODES} alike"
-        ));
+        parts.push(format!("its group has {nodes}; comparing needs {FEWEST_NODES}"));
         reasons.push(parts.join("; "));
     }
     let methods = &fleet.judged[group].methods;
@@ -74,6 +82,15 @@ pub(super) fn of_group(fleet: &Fleet, group: usize, node: &Node) -> Vec<String> 
     reasons
 }
 
+/// That the network was to be measured and no figure of it is required, if that is so.
+pub(super) fn no_network(fleet: &Fleet, group: usize) -> Option<String> {
+    fleet.lines.plan.pairs?;
+    let of_network = |f: &&FleetFigure| f.subsystem == Subsystem::Network && f.required;
+    let without = fleet.judged[group].figures.iter().find(of_network).is_none();
+    let compared = fleet.groups[group].comparable();
+    (compared && without).then(|| "the network to other nodes was not measured".to_owned())
+}
+
 /// Which required figures have too few rounds that count, in one sentence.
 pub(super) fn too_few(fleet: &Fleet, group: usize, place: usize, node: &Node) -> Option<String> {
     let judged = &fleet.judged[group];
@@ -87,13 +104,13 @@ pub(super) fn too_few(fleet: &Fleet, group: usize, place: usize, node: &Node) ->
         .lines
         .planned(fleet.groups[group].nodes[place], fleet.lines.figures[number as usize].key.pass());
     let more = others(few.iter().map(|(f, _)| *f), figure);
-    let more = more.map_or_else(String::new, |more| format!(", and at {more} too few"));
+    let more = more.map_or_else(String::new, |more| format!(", and too few at {more}"));
     let why = why_few(fleet, node, figure, (number, planned));
     Some(format!(
-        "{} of {planned} rounds count at {} ({}), {} must{more}: {why}",
-        figure.strips[place].usable,
+        "{} ({}) has {} usable rounds of {planned}, {} are needed{more}: {why}",
         figure.title,
         figure.kind.as_str(),
+        figure.strips[place].usable,
         needed(planned),
     ))
 }
@@ -126,7 +143,7 @@ fn why_few(
     }
     match figure.kind {
         FigureKind::Attainable if !cells.is_empty() => {
-            "the machine was never seen left alone".to_owned()
+            "other load never left the machine alone".to_owned()
         }
         _ => "it sent no such result".to_owned(),
     }
@@ -182,8 +199,8 @@ pub(super) fn unconfirmed(
         Some(format!("{what}{more}{end}"))
     };
     // Among few nodes a limit that all share, such as power or a switch, does not show.
-    let level = ": slow beside all nodes, not when measured again with few: a limit that nodes share, \
+    let level = ": slow while all nodes ran, not with a few: a limit that they share (power, a switch), \
                  or chance; measure again";
-    let open = ": too few rounds of a second pass count to confirm it";
+    let open = ": not confirmed, the second pass has too few usable rounds";
     words(&of[0], open).into_iter().chain(words(&of[1], level)).collect()
 }

@@ -31,10 +31,9 @@ fn of_group(fleet: &Fleet, group: &Group, judged: &Judged) -> Option<Suspects> {
     // The network has a second pass of its own.
     let own = judged.figures.iter().filter(|f| f.subsystem != Subsystem::Network);
     let outcomes = |place: usize| own.clone().map(move |f| f.strips[place].outcome);
-    let slow = [StripOutcome::Slow, StripOutcome::SlowNotConfirmed];
     let name = |place: usize| fleet.lines.nodes[group.nodes[place]].name.clone();
     let (bad, rest): (Vec<usize>, Vec<usize>) =
-        (0..group.nodes.len()).partition(|place| outcomes(*place).any(|o| slow.contains(&o)));
+        (0..group.nodes.len()).partition(|place| outcomes(*place).any(StripOutcome::is_slow));
     let healthy = |place: &usize| {
         reasons::of_lines(&fleet.lines, group.nodes[*place]).is_empty()
             && outcomes(*place).all(|o| o != StripOutcome::TooFewRounds)

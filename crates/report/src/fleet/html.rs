@@ -75,8 +75,12 @@ fn names(all: &[String]) -> String {
 
 fn more_nodes(view: &View) -> Option<String> {
     let rest: usize = view.nodes.iter().skip(NODES).map(|s| s.names.len()).sum();
-    (rest > 0)
-        .then(|| format!("{} in another state than healthy.", plural(rest as u64, "other node")))
+    (rest > 0).then(|| {
+        format!(
+            "{} that are slow, not shown healthy or not compared.",
+            plural(rest as u64, "other node")
+        )
+    })
 }
 
 /// A group as the page has it.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{FleetFigure, FleetGroup, FleetLink, NodeState, StripOutcome, Subsystem};
+use proofmark_model::{FleetFigure, FleetGroup, FleetLink, NodeState, Subsystem};
 
 use super::lookup::Fleet;
 use super::map::{Cell, Map, Row};
@@ -85,11 +85,8 @@ fn of_group(fleet: &Fleet, at: usize, group: &FleetGroup) -> Vec<Map> {
 /// The places of nodes that are drawn: ends of links and slow ones, then the others.
 fn drawn(group: &FleetGroup, network: &[(usize, &FleetFigure, &str)]) -> Vec<usize> {
     let ends = group.links.iter().flat_map(|link| link.nodes);
-    let slow = [StripOutcome::Slow, StripOutcome::SlowNotConfirmed];
     let is_slow = |place: &usize| {
-        network
-            .iter()
-            .any(|(_, f, _)| f.strips.get(*place).is_some_and(|s| slow.contains(&s.outcome)))
+        network.iter().any(|(_, f, _)| f.strips.get(*place).is_some_and(|s| s.outcome.is_slow()))
     };
     let all = 0..group.nodes.len();
     let mut seen = BTreeSet::new();

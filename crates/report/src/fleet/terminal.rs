@@ -227,10 +227,10 @@ fn table(rows: &[Row]) -> Table {
                     _ => Some("not judged".to_owned()),
                 })
                 .spare(1)
-                .column("slowest node", slowest)
+                .column("slowest node, ratio", slowest)
         })
         .when(!compared && rows.iter().any(|r| r.of_ceiling.is_some()), |t| {
-            t.column("least of its ceiling", move |r| {
+            t.column("lowest share of ceiling", move |r| {
                 r.of_ceiling.as_ref().map(|(name, share)| node(name, share))
             })
         })

@@ -143,7 +143,7 @@ fn kinds(report: &FleetReport) -> Option<String> {
         let others = plural((count - KINDS) as u64, "other group");
         parts.push(format!("{others} with other differences"));
     }
-    (!parts.is_empty()).then(|| parts.join("; ") + "; each is compared with its like.")
+    (!parts.is_empty()).then(|| parts.join("; ") + "; nodes are compared only within their group.")
 }
 
 /// `Not judged: 5 results (Triad, Random read, LINPACK and 2 others); most nodes lack them.`
@@ -173,7 +173,7 @@ pub fn in_state(report: &FleetReport, state: NodeState) -> Option<String> {
 pub fn laboratory(report: &FleetReport) -> Option<String> {
     let what = clean(report.plan.laboratory.as_deref()?);
     let what = what.trim_end_matches('.');
-    Some(format!("{what}; figures between its nodes are not those of machines"))
+    Some(format!("{what}; do not use figures between them for hardware"))
 }
 
 /// How many nodes a group has, and whether they are compared.

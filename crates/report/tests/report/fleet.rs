@@ -100,8 +100,8 @@ fn what_cannot_be_judged_is_said_once() {
 
 #[test]
 fn the_answer_says_how_groups_differ() {
-    let words = "All 9 nodes are healthy. 4 nodes have usable CPUs 4, the others 2; each is compared \
-                 with its like.";
+    let words = "All 9 nodes are healthy. 4 nodes have usable CPUs 4, the others 2; nodes are \
+                 compared only within their group.";
     for text in [terminal(&two_groups(), &wide(132)), html(&two_groups()).unwrap()] {
         assert!(text.contains(words), "{text}");
     }
@@ -250,8 +250,7 @@ fn every_form_says_that_a_laboratory_is_one() {
         openmetrics(&report),
         junit(&report).unwrap(),
     ];
-    let said =
-        "nodes are containers of one machine; figures between its nodes are not those of machines";
+    let said = "nodes are containers of one machine; do not use figures between them for hardware";
     for text in forms {
         assert!(text.contains(said), "{text}");
     }

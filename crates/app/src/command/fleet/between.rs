@@ -2,16 +2,20 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow};
-use proofmark_fleet::{MOST_ADDRESSES, Serving};
+use proofmark_fleet::{MOST_ADDRESSES, PairKey, Subnet};
 use proofmark_host::network::own_addresses;
 use proofmark_peer::{Key, Limits, Overview, Server, Stop};
 use proofmark_run::{PeerKey, PeerRequest, interface};
 use proofmark_workloads::network::ServerSide;
 
-/// What a session may take: the launcher sets limits of its own.
-const LIMITS: Limits = Limits { seconds: 86_400, bytes: u64::MAX };
+/// What a session of one pair may take.
+const LIMITS: Limits = Limits { seconds: 600, bytes: u64::MAX };
+
+/// How long another address is tried. The last one may take some seconds more.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A server that other nodes measure to. It ends with this value.
 pub(super) struct Answering {
@@ -21,25 +25,25 @@ pub(super) struct Answering {
 }
 
 impl Answering {
-    pub(super) fn start(serving: &Serving) -> Result<Self> {
+    /// Listens at every address of this machine, or at one in the subnet.
+    pub(super) fn start(text: &PairKey, subnet: Option<Subnet>) -> Result<Self> {
         let mut ips = own_addresses().map_err(|e| anyhow!(e))?;
-        let has = |ip: &IpAddr| serving.subnet.is_none_or(|subnet| subnet.has(*ip));
-        ips.retain(has);
+        ips.retain(|ip| subnet.is_none_or(|subnet| subnet.has(*ip)));
         let ssh = std::env::var("SSH_CONNECTION").ok();
         let here = ssh.and_then(|text| text.split(' ').nth(2)?.parse::<IpAddr>().ok());
         ips.sort_by_key(|ip| (Some(*ip) != here, ip.is_ipv6()));
-        ips.truncate(MOST_ADDRESSES);
-        if ips.is_empty() {
-            let subnet = serving.subnet.map(|subnet| format!(" in {subnet}"));
+        ips.truncate(if subnet.is_some() { 1 } else { MOST_ADDRESSES });
+        let Some(first) = ips.first().copied() else {
+            let subnet = subnet.map(|subnet| format!(" in {subnet}"));
             return Err(anyhow!("it has no address{}", subnet.unwrap_or_default()));
-        }
+        };
         let every = [IpAddr::V6(Ipv6Addr::UNSPECIFIED), IpAddr::V4(Ipv4Addr::UNSPECIFIED)];
-        let key = key(&serving.key)?;
         // A machine without IPv6 has only the second.
-        let server = every.into_iter().map(|ip| Server::bind((ip, 0).into(), key.clone(), LIMITS));
+        let at = if subnet.is_some() { vec![first] } else { every.to_vec() };
+        let key = key(text)?;
+        let server = at.into_iter().map(|ip| Server::bind((ip, 0).into(), key.clone(), LIMITS));
         let server = server.reduce(Result::or).context("no address")?.context("cannot listen")?;
-        let port = server.address().port();
-        let stop = server.stop();
+        let (port, stop) = (server.address().port(), server.stop());
         thread::Builder::new()
             .spawn(move || server.serve(&ServerSide::new(interface), |_| ()))
             .context("cannot start a thread")?;
@@ -53,15 +57,16 @@ impl Drop for Answering {
     }
 }
 
-fn key(text: &str) -> Result<Key> {
-    Key::try_from(text.to_owned()).map_err(|_| anyhow!("the launcher sent no key"))
+fn key(text: &PairKey) -> Result<Key> {
+    Key::try_from(text.0.clone()).map_err(|_| anyhow!("the launcher sent no key"))
 }
 
 /// The first address at which the other node answers.
-pub(super) fn reach(at: &[SocketAddr], text: &str) -> Result<PeerRequest> {
-    let key = key(text)?;
+pub(super) fn reach(at: &[SocketAddr], text: &PairKey) -> Result<PeerRequest> {
+    let (key, begun) = (key(text)?, Instant::now());
     let mut why = anyhow!("it has no address that this node can reach");
-    for address in at.iter().take(MOST_ADDRESSES).copied() {
+    let tried = at.iter().take(MOST_ADDRESSES).take_while(|_| begun.elapsed() < PATIENCE);
+    for address in tried.copied() {
         match Overview::fetch(&address.into(), &key) {
             Ok(_) => {
                 let key = PeerKey::Known(key);
@@ -71,4 +76,38 @@ pub(super) fn reach(at: &[SocketAddr], text: &str) -> Result<PeerRequest> {
         }
     }
     Err(why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made() -> PairKey {
+        PairKey(Key::generate().unwrap().to_hex())
+    }
+
+    #[test]
+    fn a_node_is_reached_by_the_address_that_is_its_own() {
+        let (own, other) = (made(), made());
+        let Ok(here) = Answering::start(&own, None) else {
+            proofmark_testing::skip("this machine has no address but the loopback's");
+            return;
+        };
+        // Another node at an address that this one claims, and one where nobody listens.
+        let there = Answering::start(&other, None).unwrap();
+        let nobody = SocketAddr::new(here.at[0].ip(), 1);
+        let claimed = [vec![nobody], there.at.clone(), here.at.clone()].concat();
+        assert_eq!(reach(&claimed, &own).unwrap().address, here.at[0].into());
+        assert!(reach(&there.at, &own).is_err(), "that one has another key");
+        assert!(reach(&[], &own).unwrap_err().to_string().contains("no address"));
+        drop(here);
+        assert!(reach(&claimed, &own).is_err(), "it ends with its value");
+    }
+
+    #[test]
+    fn a_node_without_an_address_in_the_subnet_says_so() {
+        let nowhere: Subnet = "203.0.113.0/24".parse().unwrap();
+        let why = Answering::start(&made(), Some(nowhere)).err().unwrap().to_string();
+        assert_eq!(why, "it has no address in 203.0.113.0/24");
+    }
 }

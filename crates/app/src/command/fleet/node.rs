@@ -53,7 +53,7 @@ pub fn run(args: &FleetNodeArgs) -> Result<Outcome> {
     let follow = |order: &Order| {
         let done = match &order.work {
             Work::Measure(task) => measure(order, (&node, task), None, &stop),
-            Work::Serve(serving) => Answering::start(serving).map(|here| {
+            Work::Serve { key, subnet } => Answering::start(key, *subnet).map(|here| {
                 let at = here.at.clone();
                 answering = Some(here);
                 Done::Serves(at)
@@ -81,11 +81,18 @@ fn idle() -> Result<Outcome> {
         thread::sleep(EVERY);
         let others = fs::read_dir("/proc").context("cannot list processes")?.flatten();
         let others = others.filter_map(|e| e.file_name().to_str()?.parse::<u32>().ok());
-        let is_there = others.into_iter().any(|pid| pid != std::process::id());
+        let is_there = others.into_iter().any(|pid| pid != std::process::id() && !is_over(pid));
         has_come |= is_there;
         without = if is_there { 0 } else { without + 1 };
     }
     Ok(Outcome::Done)
+}
+
+/// Whether a process has ended and nobody has asked how: nobody does in a container.
+fn is_over(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // Its name is in brackets, and may hold any letter.
+    stat.rsplit(") ").next().is_none_or(|rest| rest.is_empty() || rest.starts_with('Z'))
 }
 
 /// A node keeps no run.

@@ -12,8 +12,7 @@ use proofmark_fleet::launch::{
     manifest, typed,
 };
 use proofmark_fleet::{
-    Between, Fleet, FleetLog, Known, LARGEST_LIST, Patience, Serving, Unfinished, measure,
-    named_hosts,
+    Between, Fleet, FleetLog, Known, LARGEST_LIST, Patience, Unfinished, measure, named_hosts,
 };
 use proofmark_judge::fleet::{pair_groups, pairs_again, suspects};
 use proofmark_model::{FLEET_SCHEMA, FleetPlan, FleetTask, Pairs, Subsystem, Timestamp};
@@ -30,9 +29,10 @@ use crate::text::{print, say};
 
 /// Until all nodes have started, and more for each, since the program is copied to all of them.
 const START: Duration = Duration::from_secs(120);
-const START_S_A_NODE: f64 = 1.0;
-/// On top of it, a round takes so many times its budget.
+const START_S_PER_NODE: f64 = 1.0;
+/// A round takes so many times its budget at the most, and so much longer.
 const TIMES: f64 = 4.0;
+const ROUND_SLACK: Duration = Duration::from_secs(120);
 /// A round without a budget of its own.
 const ROUND_S: f64 = 30.0;
 /// Of each round's share of the budget, what goes to asking and answering.
@@ -53,34 +53,20 @@ pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
         return dry_run(args, asked.round_s);
     }
     let (dir, begun) = folder(args)?;
-    let mut launcher = launcher(args, asked.round_s)?;
-    let (plan, known, mut log) = match begun {
-        true => {
-            let lines = FleetLog::read(&dir).map_err(usage)?;
-            let plan = lines.plan.clone();
-            same(&plan, &planned(args, &asked.task, launcher.as_ref()))?;
-            (plan, lines.filter_map(|line| Known::of(&line)).collect(), FleetLog::resume(&dir)?)
-        }
-        false => {
-            let plan = planned(args, &asked.task, launcher.as_ref());
-            let log = FleetLog::create(&dir, &plan);
-            let log = log.with_context(|| format!("cannot write to {}", dir.display()))?;
-            (plan, Vec::new(), log)
-        }
-    };
     let stop = Stop::default();
     let stopper = stop.clone();
     signals::on_signals(move |signal| stopper.stop(signal)).context("cannot handle signals")?;
-    let round = START + Duration::from_secs_f64(TIMES * asked.round_s);
-    let all = Duration::from_secs_f64(START_S_A_NODE * plan.nodes.len() as f64);
-    let start = args.start_limit.unwrap_or(START + all);
-    let serving = Serving {
-        key: Key::generate().context("cannot make a key")?.to_hex(),
-        subnet: args.subnet,
-    };
+    let stopped = || stop.stopped_by().is_some();
+    let mut launcher = launcher(args, asked.round_s, &stopped)?;
+    let plan = planned(args, &asked.task, launcher.as_ref());
+    let (plan, known, mut log) = open(&dir, begun, plan)?;
+    let round = ROUND_SLACK + Duration::from_secs_f64(TIMES * asked.round_s);
+    let start = start_limit(args, plan.nodes.len());
+    let key = || Key::generate().map(|key| key.to_hex()).map_err(|e| e.to_string());
     let groups = || pair_groups(FleetLog::read(&dir)?);
     let again = || pairs_again(FleetLog::read(&dir)?);
-    let of = |pairs| Between { pairs, serving, groups: &groups, again: &again };
+    let subnet = args.subnet;
+    let of = |pairs| Between { pairs, subnet, key: &key, groups: &groups, again: &again };
     let fleet = Fleet {
         plan: &plan,
         patience: Patience { start, round },
@@ -92,7 +78,7 @@ pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
         },
         between: plan.pairs.map(of),
         tell: &say,
-        stopped: &|| stop.stopped_by().is_some(),
+        stopped: &stopped,
     };
     let measured = measure(fleet, launcher.as_mut());
     drop(launcher); // Ends what is left on nodes.
@@ -101,11 +87,26 @@ pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
         Err(Unfinished::Failed(why)) => Err(anyhow!(why)),
         Err(Unfinished::Stopped) => {
             let dir = dir.display();
-            say(&format!("stopped; what was measured is kept; go on with --resume {dir}"));
+            say(&format!(
+                "stopped; results are kept. To continue: the same command with --resume {dir}"
+            ));
             let number = stop.stopped_by().as_deref().and_then(signals::number).unwrap_or(2);
             Ok(Outcome::Stopped(number))
         }
     }
+}
+
+/// The fleet's file: as it was begun, or a new one with this plan.
+fn open(dir: &Path, begun: bool, plan: FleetPlan) -> Result<(FleetPlan, Known, FleetLog)> {
+    if begun {
+        let lines = FleetLog::read(dir).map_err(usage)?;
+        let before = lines.plan.clone();
+        same(&before, &plan)?;
+        return Ok((before, Known::of(lines), FleetLog::resume(dir)?));
+    }
+    let log = FleetLog::create(dir, &plan);
+    let log = log.with_context(|| format!("cannot write to {}", dir.display()))?;
+    Ok((plan, Known::default(), log))
 }
 
 /// What nodes are asked for, and how long a round of it should take.
@@ -148,12 +149,16 @@ fn program(args: &FleetRunArgs) -> Result<Program> {
     }
 }
 
-fn launcher(args: &FleetRunArgs, round_s: f64) -> Result<Box<dyn Launcher>> {
+fn launcher(
+    args: &FleetRunArgs,
+    round_s: f64,
+    stopped: &dyn Fn() -> bool,
+) -> Result<Box<dyn Launcher>> {
     let program = program(args)?;
     Ok(match &args.ssh {
         Some(hosts) => Box::new(Ssh::new(hosts_of(hosts)?, &args.ssh_command, program)),
         None if args.slurm => Box::new(Slurm::new(program).map_err(|e| anyhow!(e))?),
-        None => Box::new(Kubernetes::new(cluster(args, round_s)).map_err(|e| anyhow!(e))?),
+        None => Box::new(Kubernetes::new(cluster(args, round_s), stopped).map_err(|e| anyhow!(e))?),
     })
 }
 
@@ -191,6 +196,7 @@ fn planned(args: &FleetRunArgs, task: &FleetTask, launcher: &dyn Launcher) -> Fl
         task: task.clone(),
         at_once: args.at_once,
         pairs: args.pairs,
+        subnet: args.subnet.map(|subnet| subnet.to_string()),
         laboratory: std::env::var(LABORATORY).ok(),
     }
 }
@@ -208,6 +214,7 @@ fn same(begun: &FleetPlan, here: &FleetPlan) -> Result<()> {
         ("--shared-storage", was.shared_storage != is.shared_storage),
         ("--at-once", begun.at_once != here.at_once),
         ("--pairs", begun.pairs != here.pairs),
+        ("--subnet", begun.subnet != here.subnet),
     ];
     match differs.iter().find(|(_, differs)| *differs) {
         Some((what, _)) => Err(usage(format!("--resume: the fleet was begun with other {what}"))),
@@ -215,11 +222,18 @@ fn same(begun: &FleetPlan, here: &FleetPlan) -> Result<()> {
     }
 }
 
+/// How long so many nodes may take to start.
+fn start_limit(args: &FleetRunArgs, nodes: usize) -> Duration {
+    let all = Duration::from_secs_f64(START_S_PER_NODE * nodes as f64);
+    args.start_limit.unwrap_or(START + all)
+}
+
 /// The longest time that all passes take.
 fn longest_s(args: &FleetRunArgs, round_s: f64) -> f64 {
     /// Nodes of a cluster that is asked for all of them.
     const MANY: u32 = 1000;
-    let nodes = args.nodes.unwrap_or(MANY);
+    let list = args.nodelist.as_deref().and_then(|list| named_hosts(list, false).ok());
+    let nodes = args.nodes.or(list.map(|list| list.len() as u32)).unwrap_or(MANY);
     let turns = |at_once: u32| f64::from(nodes.div_ceil(at_once.max(1)));
     let own = 2.0 * f64::from(args.rounds) * args.at_once.map_or(1.0, turns);
     let pairs = args.pairs.map_or(0.0, |pairs| {
@@ -248,7 +262,7 @@ fn cluster(args: &FleetRunArgs, round_s: f64) -> KubernetesOptions {
         namespace: args.namespace.clone(),
         tolerations: args.toleration.clone(),
         limit_s: longest_s(args, round_s).ceil() as u64,
-        start: args.start_limit.unwrap_or(START),
+        start: start_limit(args, args.nodes.unwrap_or(0) as usize),
     }
 }
 
@@ -275,6 +289,6 @@ fn dry_run(args: &FleetRunArgs, round_s: f64) -> Result<Outcome> {
         print(&(serde_json::to_string_pretty(&job)? + "\n"))?;
         return Ok(Outcome::Done);
     }
-    print(&(launcher(args, round_s)?.commands().join("\n") + "\n"))?;
+    print(&(launcher(args, round_s, &|| false)?.commands().join("\n") + "\n"))?;
     Ok(Outcome::Done)
 }

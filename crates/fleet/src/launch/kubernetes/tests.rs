@@ -94,7 +94,7 @@ fn heard(cluster: &mut Kubernetes, number: usize) -> Vec<String> {
 #[test]
 fn a_cluster_is_asked_for_pods_and_gives_them_back() {
     let (folder, command) = stand_in("pods.json");
-    let mut cluster = Kubernetes::new(options(&command)).unwrap();
+    let mut cluster = Kubernetes::new(options(&command), &|| false).unwrap();
     // Neither the cordoned node nor the lost one.
     assert_eq!(cluster.nodes(), ["n1", "n3"]);
     let lost = "n3 kubectl exec ended with status 1: Error from server: error dialing backend: \
@@ -112,7 +112,7 @@ fn a_cluster_is_asked_for_pods_and_gives_them_back() {
 fn why_a_pod_does_not_run_is_said() {
     let (_folder, command) = stand_in("pods.json");
     let many = KubernetesOptions { nodes: Some(6), ..options(&command) };
-    let mut cluster = Kubernetes::new(many).unwrap();
+    let mut cluster = Kubernetes::new(many, &|| false).unwrap();
     let [lost, first, second] =
         ["n4", "proofmark-fleet-29442-xfmrb", "proofmark-fleet-29442-zj8bj"];
     assert_eq!(cluster.nodes(), ["n1", "n3", lost, first, second, "pod-6-of-6"]);
@@ -134,7 +134,7 @@ fn a_pod_without_an_image_and_one_of_a_lost_node_say_so() {
     {
         let (_folder, command) = stand_in(pods);
         let one = KubernetesOptions { nodes: Some(1), ..options(&command) };
-        let mut cluster = Kubernetes::new(one).unwrap();
+        let mut cluster = Kubernetes::new(one, &|| false).unwrap();
         assert_eq!(heard(&mut cluster, 1), [said]);
     }
 }
@@ -164,7 +164,7 @@ fn nodes_are_counted_that_take_a_pod() {
 fn a_selector_that_would_be_dropped_is_refused() {
     for text in ["pool", "pool!=gpu", "pool==gpu", "pool=gpu,", "a in (b)"] {
         let selector = Some(text.to_owned());
-        let error = Kubernetes::new(KubernetesOptions { selector, ..options("false") });
+        let error = Kubernetes::new(KubernetesOptions { selector, ..options("false") }, &|| false);
         let error = error.unwrap_err();
         assert!(error.starts_with("--selector takes NAME=VALUE"), "{error}");
     }

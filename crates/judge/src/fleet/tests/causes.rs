@@ -14,7 +14,7 @@ fn a_quota_leaves_the_machine_as_fast() {
     };
     let report = report(passes(8, &BOTH, quota));
     let start = "n3: delivers 61 % of its group at ";
-    let end = " and is slow at 1 other result; CPU quota of 1 CPU; the machine itself is as fast";
+    let end = " and is slow at 1 other result; CPU quota of 1 CPU; without other load it is as fast as its group";
     expect(&report, "n3", NodeState::Slow, start);
     assert!(
         node(&report, "n3").cause.as_ref().unwrap().ends_with(end),
@@ -35,7 +35,7 @@ fn a_competing_process_is_named() {
     };
     let report = report(passes(8, &BOTH, busy));
     let words = "50 % of its threads' time used by other processes (stress-ng 98.0 % of one CPU) \
-                 (0.1 % in its group); the machine itself is as fast";
+                 (0.1 % in its group); without other load it is as fast as its group";
     expect(&report, "n1", NodeState::Slow, words);
 }
 
@@ -60,7 +60,7 @@ fn a_finding_of_its_own_is_said_and_a_common_one_is_not() {
         }
     };
     let report = report(passes(8, &BOTH, hot));
-    let words = "The clock fell to 2.8 GHz; its ceiling is 69 % of its group's; the machine itself";
+    let words = "The clock fell to 2.8 GHz; its ceiling is 69 % of its group's; even without";
     expect(&report, "n1", NodeState::Slow, words);
     assert!(!node(&report, "n1").cause.as_ref().unwrap().contains("Common"));
 }
@@ -73,7 +73,7 @@ fn a_slow_machine_is_slow_itself() {
         }
     };
     let report = report(passes(8, &BOTH, slow));
-    let words = "nothing else that it reports differs from its group; the machine itself reaches 80 \
+    let words = "nothing that it reports explains it; even without other load it reaches 80 \
                  % of its group";
     expect(&report, "n1", NodeState::Slow, words);
 }

@@ -80,7 +80,7 @@ fn without_a_second_pass_nothing_is_named_slow() {
         &report(lines.clone()),
         "n5",
         NodeState::NotShownHealthy,
-        "too few rounds of a second pass",
+        "not confirmed, the second pass has too few usable rounds",
     );
     let asked = suspects(lines).unwrap();
     let [Suspects { slow, peers }] = asked.as_slice() else { panic!("{asked:?}") };

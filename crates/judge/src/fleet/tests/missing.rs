@@ -29,8 +29,8 @@ fn a_node_that_fails() {
         lines.push(failure("n1", number, "timed out after 60 s", gone));
     }
     let report = report(lines);
-    expect(&report, "n1", NOT_SHOWN, "timed out after 60 s (round 4); it was asked no more");
-    expect(&report, "n1", NOT_SHOWN, "2 of 8 rounds count");
+    expect(&report, "n1", NOT_SHOWN, "timed out after 60 s (round 4); it was not asked again");
+    expect(&report, "n1", NOT_SHOWN, "has 2 usable rounds of 8, 7 are needed");
     // One failure is enough, even if the other seven rounds are there.
     let mut lines = healthy(8);
     lines.push(failure("n1", 3, "lost", false));
@@ -142,7 +142,7 @@ fn invalid_results_do_not_count() {
             }];
         }
     }));
-    let words = "6 of 8 rounds count at Triad (attainable), 7 must: \
+    let words = "Triad (attainable) has 6 usable rounds of 8, 7 are needed: \
                  invalid: The page cache served 90 %.";
     expect(&report, "n2", NOT_SHOWN, words);
 }
@@ -153,7 +153,7 @@ fn seven_rounds_are_enough_and_suspect_ones_count() {
     let lines = without(lines, |line| line.node == "n3" && line.round == 5);
     assert_eq!(report(lines.clone()).count(NodeState::Healthy), 8);
     let lines = without(lines, |line| line.node == "n3" && line.round == 6);
-    expect(&report(lines), "n3", NOT_SHOWN, "6 of 8 rounds count");
+    expect(&report(lines), "n3", NOT_SHOWN, "has 6 usable rounds of 8");
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn hostile_lines_do_not_count() {
     let title = hostile(|line| line.figures[0].title = "\u{1b}[2Jred".into());
     assert_eq!(title.groups[0].figures[0].title, "Multiply-add");
     let empty = hostile(|line| line.figures.clear());
-    expect(&empty, "n7", NOT_SHOWN, "0 of 8 rounds count");
+    expect(&empty, "n7", NOT_SHOWN, "has 0 usable rounds of 8");
 }
 
 #[test]

@@ -37,6 +37,7 @@ fn plan(nodes: usize) -> FleetPlan {
         task: FleetTask { profile: "fleet".into(), ..FleetTask::default() },
         at_once: None,
         pairs: None,
+        subnet: None,
         laboratory: None,
     }
 }

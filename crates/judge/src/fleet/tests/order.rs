@@ -64,7 +64,8 @@ fn without_a_plan_there_is_no_report() {
     let lines = fleet(4, |_, _| {});
     assert!(fleet_report(Vec::new()).unwrap_err().contains("no plan"));
     assert!(fleet_report(lines[1..].to_vec()).unwrap_err().contains("first line"));
-    let rounds = |rounds| fleet_report([FleetLine::Plan(Box::new(FleetPlan { rounds, ..plan(4) }))]);
+    let rounds =
+        |rounds| fleet_report([FleetLine::Plan(Box::new(FleetPlan { rounds, ..plan(4) }))]);
     assert!(rounds(0).is_err() && rounds(65).is_err() && rounds(64).is_ok());
     let twice = FleetPlan { nodes: vec!["a".into(), "b".into(), "a".into()], ..plan(0) };
     assert_eq!(report(vec![FleetLine::Plan(Box::new(twice))]).nodes.len(), 2);

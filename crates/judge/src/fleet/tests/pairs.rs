@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{FleetGroup, NodeFinding, Pairs, Severity};
+use proofmark_model::{Circle, FleetGroup, NodeFinding, Pairs, Severity};
 
 use super::*;
 use crate::fleet::{pair_groups, pairs_again};
@@ -11,16 +11,6 @@ const STREAM: (&str, &str, Subsystem, Unit, f64) =
     ("network.tcp.stream", "TCP stream", Subsystem::Network, Unit::BytePerSecond, 1.2e9);
 const TRIP: (&str, &str, Subsystem, Unit, f64) =
     ("network.tcp.rtt", "TCP round trip", Subsystem::Network, Unit::Second, 3e-5);
-
-/// The pairs of a round: node 0 stays, the others move on.
-fn partners(nodes: usize, round: u32) -> Vec<[usize; 2]> {
-    let seats = nodes + nodes % 2;
-    let mut others: Vec<usize> = (1..seats).collect();
-    others.rotate_right(round as usize % (seats - 1));
-    let all: Vec<usize> = [0].into_iter().chain(others).collect();
-    let pairs = (0..seats / 2).map(|at| [all[at], all[seats - 1 - at]]);
-    pairs.filter(|pair| pair.iter().all(|node| *node < nodes)).collect()
-}
 
 /// A line of a pair; `speed` is a share of the usual one.
 fn pair([client, server]: [usize; 2], pass: Pass, number: u32, speed: f64) -> FleetLine {
@@ -41,15 +31,16 @@ fn network(nodes: usize, rounds: u32, speed: impl Fn([usize; 2]) -> f64) -> Vec<
     let mut random = xorshift();
     let mut speed = |pair| speed(pair) * (1.0 + 0.01 * normal(&mut random));
     let mut lines = fleet(nodes, |_, _| {});
-    if let FleetLine::Plan(plan) = &mut lines[0] {
-        plan.pairs = Some(Pairs::Rounds(rounds));
-    }
+    let FleetLine::Plan(plan) = &mut lines[0] else { panic!() };
+    plan.pairs = Some(Pairs::Rounds(rounds));
+    let groups = vec![plan.nodes.clone()];
+    lines.push(FleetLine::Circle(Circle { groups, rounds }));
     for number in 1..=rounds {
-        for ends in partners(nodes, number) {
+        for ends in Circle::pairs(nodes, number) {
             lines.push(pair(ends, Pass::Pairs, number, speed(ends)));
         }
     }
-    for (number, pairs) in (1..).zip(pairs_again(lines.clone()).unwrap()) {
+    for (number, pairs) in (1..).zip(pairs_again(lines.clone()).unwrap().rounds) {
         for names in pairs {
             let ends = names.map(|name| name[1..].parse().unwrap());
             lines.push(pair(ends, Pass::PairsAgain, number, speed(ends)));
@@ -92,10 +83,25 @@ fn a_node_that_is_slow_with_all_partners_is_slow_and_no_link_is() {
             let n2 = node(&report, "n2");
             assert_eq!(n2.state, NodeState::Slow, "{n2:?}");
             let cause = n2.cause.as_deref().unwrap();
-            assert!(cause.contains("its cable, its port or itself"), "{cause}");
+            assert!(cause.contains("check its cable, port and network card"), "{cause}");
             assert_eq!(report.count(NodeState::Healthy), nodes - 1, "of {nodes} at {speed}");
             assert!(report.groups[0].links.is_empty(), "{:?}", report.groups[0].links);
         }
+    }
+}
+
+#[test]
+fn several_slow_nodes_do_not_hide_each_other() {
+    for (nodes, slow) in [(4, 1), (6, 2), (8, 2), (8, 3), (9, 3), (16, 5)] {
+        let lines =
+            network(nodes, 16, |ends| if ends.iter().any(|n| *n < slow) { 0.1 } else { 1.0 });
+        let report = report(lines);
+        for number in 0..nodes {
+            let state = node(&report, &format!("n{number}")).state;
+            let expected = if number < slow { NodeState::Slow } else { NodeState::Healthy };
+            assert_eq!(state, expected, "n{number} of {nodes} with {slow} slow");
+        }
+        assert!(report.groups[0].links.is_empty(), "{:?}", report.groups[0].links);
     }
 }
 
@@ -110,7 +116,11 @@ fn a_link_is_slow_if_its_nodes_are_as_fast_with_others() {
         let link = &group.links[0];
         assert!(link.confirmed && report.fails(), "{link:?}");
         assert!(link.cause.starts_with("n1 and n3: the network between them "), "{}", link.cause);
-        assert!(link.cause.contains("look between the two"), "{}", link.cause);
+        assert!(
+            link.cause.contains("check the cables, ports and routes between them"),
+            "{}",
+            link.cause
+        );
         assert_eq!(report.count(NodeState::Healthy), nodes, "no node is");
     }
 }
@@ -133,8 +143,12 @@ fn a_link_that_was_slow_once_is_not() {
     assert!(disturbed);
     let before = report(lines.clone());
     assert!(before.fails() && !before.groups[0].links[0].confirmed, "not measured again");
-    assert!(before.groups[0].links[0].cause.contains("too few rounds of a second pass"));
-    for (number, pairs) in (1..).zip(pairs_again(lines.clone()).unwrap()) {
+    assert!(
+        before.groups[0].links[0]
+            .cause
+            .contains("not confirmed, the second pass has too few usable rounds")
+    );
+    for (number, pairs) in (1..).zip(pairs_again(lines.clone()).unwrap().rounds) {
         for names in pairs {
             let ends = names.map(|name| name[1..].parse().unwrap());
             lines.push(pair(ends, Pass::PairsAgain, number, 1.0));
@@ -143,45 +157,126 @@ fn a_link_that_was_slow_once_is_not() {
     assert!(again(&lines) >= 8 && !report(lines).fails());
 }
 
+/// Whether a line is of a pair of these nodes.
+fn is_of(line: &FleetLine, of: impl Fn(&str, &str) -> bool) -> bool {
+    let FleetLine::Round(round) = line else { return false };
+    let Some(partner) = &round.partner else { return false };
+    of(&round.node, partner) || of(partner, &round.node)
+}
+
+/// Why a node has no result of a pair, or none at all from then on.
+fn lost(node: &str, partner: Option<&str>, round: u32, gone: bool) -> FleetLine {
+    FleetLine::Failure(NodeFailure {
+        node: node.into(),
+        partner: partner.map(Into::into),
+        pass: Pass::Pairs,
+        round,
+        reason: "no route to host".into(),
+        gone,
+    })
+}
+
 #[test]
-fn a_pair_that_fails_is_not_taken_for_health_and_a_lost_node_costs_no_other_its_health() {
-    let failed = |gone| {
-        let mut lines = network(8, 8, |_| 1.0);
-        let of = |l: &FleetLine| {
-            matches!(l, FleetLine::Round(r) if r.pass == Pass::Pairs
-            && [Some("n2"), Some("n5")] == [Some(r.node.as_str()), r.partner.as_deref()]
-            || matches!(l, FleetLine::Round(r) if r.pass == Pass::Pairs
-            && [Some("n5"), Some("n2")] == [Some(r.node.as_str()), r.partner.as_deref()]))
-        };
-        let at = lines.iter().position(of).unwrap();
-        let FleetLine::Round(round) = lines.remove(at) else { panic!() };
-        let lost = NodeFailure {
-            node: "n2".into(),
-            partner: Some("n5".into()),
-            pass: Pass::Pairs,
-            round: round.round,
-            reason: "no route to host".into(),
-            gone: false,
-        };
-        lines.push(FleetLine::Failure(lost.clone()));
-        if gone {
-            let reason = "ssh lost it".into();
-            let lost = NodeFailure { node: "n5".into(), partner: None, reason, gone, ..lost };
-            lines.push(FleetLine::Failure(lost));
-        }
-        report(lines)
-    };
-    let between = failed(false);
+fn a_pair_that_fails_is_not_taken_for_health() {
+    let mut lines = network(8, 8, |_| 1.0);
+    let at = lines.iter().position(|l| is_of(l, |a, b| (a, b) == ("n2", "n5"))).unwrap();
+    let FleetLine::Round(round) = lines.remove(at) else { panic!() };
+    lines.push(lost("n2", Some("n5"), round.round, false));
+    let report = report(lines);
     let expected = "n2 with n5: no route to host (round ";
     for name in ["n2", "n5"] {
-        let said = node(&between, name);
+        let said = node(&report, name);
         assert_eq!(said.state, NodeState::NotShownHealthy);
         assert!(said.reasons[0].starts_with(expected), "{said:?}");
     }
-    assert_eq!(between.count(NodeState::Healthy), 6);
-    let lost = failed(true);
-    expect(&lost, "n5", NodeState::NotShownHealthy, "ssh lost it");
-    assert_eq!(lost.count(NodeState::Healthy), 7);
+    assert_eq!(report.count(NodeState::Healthy), 6);
+}
+
+#[test]
+fn a_node_that_fails_with_several_partners_fails_alone() {
+    let mut lines = network(16, 16, |_| 1.0);
+    let mut failed = Vec::new();
+    lines.retain(|line| {
+        let FleetLine::Round(round) = line else { return true };
+        // It measures, and cannot be measured.
+        let fails = round.partner.as_deref() == Some("n4");
+        failed.extend(fails.then(|| lost(&round.node, Some("n4"), round.round, false)));
+        !fails
+    });
+    assert!(failed.len() > 6);
+    lines.extend(failed);
+    expect(&report(lines), "n4", NodeState::NotShownHealthy, "with n4: no route to host");
+}
+
+#[test]
+fn a_node_that_is_lost_in_pairs_is_not_healthy_and_costs_no_other_its_health() {
+    let last = |line: &FleetLine| {
+        is_of(line, |a, _| a == "n5") && matches!(line, FleetLine::Round(r) if r.round == 8)
+    };
+    // Before and after its partner's line, with and without a result.
+    for (first, with_result) in [(true, true), (false, true), (true, false), (false, false)] {
+        let mut lines = network(8, 8, |_| 1.0);
+        let at = lines.iter().position(last).unwrap();
+        let FleetLine::Round(round) = lines[at].clone() else { panic!() };
+        if !with_result {
+            let other = if round.node == "n5" { round.partner.unwrap() } else { round.node };
+            lines[at] = lost(&other, Some("n5"), 8, false);
+        }
+        lines.insert(if first { at } else { at + 1 }, lost("n5", None, 8, true));
+        expect(
+            &report(lines),
+            "n5",
+            NodeState::NotShownHealthy,
+            "no route to host (round 8 of pairs)",
+        );
+    }
+    // One that cannot serve is in no pair; further rounds make up for the lost ones of the others.
+    let mut lines = network(8, 12, |_| 1.0);
+    lines.retain(|line| !is_of(line, |a, _| a == "n3"));
+    for line in &mut lines {
+        if let FleetLine::Circle(circle) = line {
+            circle.rounds = 8;
+        }
+    }
+    lines.push(lost("n3", None, 1, false));
+    expect(&report(lines), "n3", NodeState::NotShownHealthy, "no route to host (round 1 of pairs)");
+}
+
+#[test]
+fn a_network_that_was_not_measured_to_the_end_is_not_healthy() {
+    let none = |keep: u32| {
+        let mut lines = network(8, 16, |_| 1.0);
+        lines.retain(|line| match line {
+            FleetLine::Circle(_) => keep > 0,
+            FleetLine::Round(round) if round.pass == Pass::Pairs => round.round <= keep,
+            _ => true,
+        });
+        report(lines)
+    };
+    let expected = "the network to other nodes was not measured";
+    assert!(none(0).nodes.iter().all(|n| n.reasons == [expected]), "{:?}", none(0).nodes[0]);
+    assert_eq!(none(8).count(NodeState::NotShownHealthy), 8);
+    let said = none(8).nodes[0].reasons.join("; ");
+    assert!(said.contains("has 8 usable rounds of 16, 14 are needed"), "{said}");
+    assert_eq!(none(16).count(NodeState::Healthy), 8);
+}
+
+#[test]
+fn a_line_that_does_not_count_is_held_against_its_sender() {
+    let mut lines = network(16, 16, |_| 1.0);
+    for line in &mut lines {
+        if let FleetLine::Round(round) = line
+            && round.pass == Pass::Pairs
+            && round.node == "n6"
+        {
+            round.tool.version = "0.0.1".into();
+        }
+    }
+    let report = report(lines);
+    let refused: Vec<_> = report.nodes.iter().filter(|n| !n.reasons.is_empty()).collect();
+    let says = |n: &&FleetNode| n.reasons.iter().any(|r| r.contains("runs proofmark 0.0.1"));
+    assert_eq!(refused.iter().copied().filter(|n| says(n)).count(), 1, "{refused:?}");
+    assert!(says(&node(&report, "n6")));
 }
 
 #[test]

@@ -62,7 +62,8 @@ fn what_is_no_number_is_not_sent() {
 
 #[test]
 fn lines_of_runs_make_a_fleet() {
-    let mut lines = vec![FleetLine::Plan(FleetPlan { tool: judged(vec![]).tool, ..plan(4) })];
+    let mut lines =
+        vec![FleetLine::Plan(Box::new(FleetPlan { tool: judged(vec![]).tool, ..plan(4) }))];
     let all = vec![headed(flops(2), FigureKind::Attainable, 0.001), stream("triad", 2)];
     for number in 1..=ROUNDS {
         for node in 0..4 {

@@ -55,7 +55,7 @@ fn what_is_clearly_slow_is_slow_at_an_uneven_figure() {
         scale(&mut line.figures[0], [1.0, quota * by[node]]);
     }));
     expect(&report, "n5", NodeState::Slow, "of its group at Multiply-add");
-    expect(&report, "n5", NodeState::Slow, "the machine itself is as fast");
+    expect(&report, "n5", NodeState::Slow, "without other load it is as fast");
     let delivered = &report.groups[0].figures[1];
     assert!(delivered.margin.unwrap() > 0.15 && !delivered.judged);
     assert_eq!(delivered.strips[5].outcome, StripOutcome::Slow);
@@ -94,10 +94,9 @@ fn a_large_fleet_without_four_alike_is_not_shown_healthy() {
     let report = kinds(6);
     assert_eq!((report.count(NOT_SHOWN), report.fails()), (6, true));
     let reasons = &node(&report, "n0").reasons;
-    assert_eq!(reasons, &["a group of 3 nodes cannot be compared, which takes 4 alike"]);
+    assert_eq!(reasons, &["its group has 3 nodes; comparing needs 4"]);
     let reasons = &node(&report, "n5").reasons;
-    let words = "1 usable CPU, the largest group has 0; a group of 3 nodes cannot be compared, \
-                 which takes 4 alike";
+    let words = "1 usable CPU, the largest group has 0; its group has 3 nodes; comparing needs 4";
     assert_eq!(reasons, &[words]);
     assert!(!kinds(3).fails());
 }
@@ -109,8 +108,8 @@ fn slow_beside_all_but_not_beside_few_is_not_shown_healthy() {
             scale(&mut line.figures[0], [0.7; 2]);
         }
     }));
-    let words = "of its group at Multiply-add: slow beside all nodes, not when measured again with \
-                 few: a limit that nodes share, or chance; measure again";
+    let words = "of its group at Multiply-add: slow while all nodes ran, not with a \
+                 few: a limit that they share (power, a switch), or chance; measure again";
     expect(&report, "n5", NOT_SHOWN, words);
     assert!(report.fails());
     let strip = &report.groups[0].figures[0].strips[5];
