@@ -48,9 +48,9 @@ pub(super) fn sentence(
     let more = others(confirmed.iter().map(|slow| &judged.figures[slow.figure]), figure);
     parts.extend(more.map(|more| format!("and is slow at {more}")));
     let causes = [
-        sides.partners(&figure.strips[place]),
         sides.fact(),
         sides.time(),
+        sides.partners(&figure.strips[place]),
         sides.finding(),
         sides.ceiling(),
         sides.bottleneck(),

@@ -34,6 +34,9 @@ const LEAST_DEVIATIONS: f64 = 3.0;
 /// share, as sure as so many degrees of freedom are. Only a few nodes with few figures need it.
 const USUAL: f64 = 0.01;
 const USUAL_FREEDOM: f64 = 4.0;
+/// The middle pair of a round is at least so much of what the best quarter of all pairs reach, or many
+/// pairs of the round are slow.
+const LEAST_OF_BEST: f64 = 0.75;
 /// Nodes that do not differ at all are taken to differ by this share, for logarithms.
 const LEAST_SPREAD: f64 = 1e-4;
 
@@ -77,15 +80,34 @@ impl Rounds {
         self.speeds.len().checked_div(self.rounds).unwrap_or(0)
     }
 
-    /// The median over the nodes of each round; of pairs the upper quartile.
-    fn medians(&self) -> Vec<Option<f64>> {
+    /// What each round's speeds are compared with: the median over the nodes. A slow node makes its
+    /// whole pair slow, so that a third of the nodes make more than half of the pairs slow: of pairs it
+    /// is never far below what the best quarter of all reach.
+    fn references(&self) -> Vec<Option<f64>> {
+        let best = self.upper_quartile().filter(|_| self.of_pairs);
         let of = |round: usize| {
             let all = self.speeds.iter().skip(round).step_by(self.rounds);
-            let all: Vec<f64> = all.copied().filter(|v| v.is_finite()).collect();
-            let middle = if self.of_pairs { upper_quartile(all.clone()) } else { median(&all) };
-            middle.filter(|_| all.len() >= FEWEST_NODES)
+            let mut all: Vec<f64> = all.copied().filter(|v| v.is_finite()).collect();
+            if !self.of_pairs {
+                return median(&all).filter(|_| all.len() >= FEWEST_NODES);
+            }
+            // Of two in the middle the faster: one slow pair of two must not pull the other down.
+            all.sort_by(f64::total_cmp);
+            let middle = all.get(all.len() / 2).copied();
+            middle
+                .zip(best)
+                .map(|(middle, best)| if middle < LEAST_OF_BEST * best { best } else { middle })
         };
         (0..self.rounds).map(of).collect()
+    }
+
+    /// Of all rounds of all nodes; `None` for too few nodes.
+    fn upper_quartile(&self) -> Option<f64> {
+        let nodes = self.speeds.chunks(self.rounds.max(1));
+        let nodes = nodes.filter(|own| own.iter().any(|v| v.is_finite())).count();
+        let mut all: Vec<f64> = self.speeds.iter().copied().filter(|v| v.is_finite()).collect();
+        all.sort_by(f64::total_cmp);
+        all.get(3 * all.len() / 4).copied().filter(|_| nodes >= FEWEST_NODES)
     }
 }
 
@@ -94,17 +116,10 @@ pub(super) fn rounded(ratio: f32) -> f32 {
     if ratio < 1e3 { (ratio * 1e4).round() / 1e4 } else { ratio }
 }
 
-/// What a quarter of them reach, of few the best one: a slow node makes its whole pair slow, so that a
-/// quarter of nodes make half of the pairs slow.
-fn upper_quartile(mut all: Vec<f64>) -> Option<f64> {
-    all.sort_by(f64::total_cmp);
-    all.get(3 * all.len() / 4).copied()
-}
-
 /// What the rule says of a figure.
 #[derive(Debug, Clone, Default)]
 pub struct Ruled {
-    /// The nodes' median of each round, as a speed.
+    /// What each round's speeds are compared with.
     pub medians: Vec<Option<f64>>,
     /// Standard deviation between the nodes' deciding rounds, as a share.
     pub spread: Option<f64>,
@@ -185,7 +200,7 @@ pub fn judge<P: Ord>(figures: &[(P, Rounds)], tests: usize) -> Vec<Ruled> {
 
 /// Every value as a share of its round's median; nothing is judged.
 pub(super) fn relative(rounds: &Rounds) -> Ruled {
-    let medians = rounds.medians();
+    let medians = rounds.references();
     let of = |node: usize| {
         let own = &rounds.speeds[node * rounds.rounds..][..rounds.rounds];
         let ratio = |(speed, median): (&f64, &Option<f64>)| {

@@ -141,7 +141,8 @@ fn facts(report: &FleetReport) -> Vec<Fact> {
         Fact::plain("rounds", &plan.rounds.to_string()),
         Fact::plain("program", &format!("proofmark {}", plan.tool.version)),
     ];
-    facts.into_iter().chain(at_once).chain(pairs).collect()
+    let subnet = plan.subnet.as_deref().map(|subnet| Fact::plain("subnet", subnet));
+    facts.into_iter().chain(at_once).chain(pairs).chain(subnet).collect()
 }
 
 /// `n3: 1 of 8 rounds at Triad does not count: ...`
