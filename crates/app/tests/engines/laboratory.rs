@@ -22,7 +22,7 @@ name = "laboratory"
 target = 0.01
 min_trials = 8
 max_trials = 8
-trial = "40ms"
+trial = "20ms"
 [[points]]
 workload = "cpu.flops"
 threads = "all"

@@ -16,27 +16,19 @@ use proofmark_testing::wait_until_within;
 const SOON: Duration = Duration::from_secs(10);
 
 #[test]
-fn a_cpu_quota_and_a_slow_cable_are_found_over_ssh_and_nothing_is_left() {
-    let Some(lab) = Laboratory::up(6, "ssh") else { return };
-    lab.quota("n3", 40);
-    lab.cable("n5", "100mbit");
+fn a_slow_cable_is_found_over_ssh_and_nothing_is_left() {
+    let Some(lab) = Laboratory::up(5, "ssh") else { return };
+    lab.cable("n3", "100mbit");
     let out = lab.folder.path().join("out");
-    let status = lab.fleet(&["--ssh", "n[1-6]", "--pairs", "8"], &out);
+    let status = lab.fleet(&["--ssh", "n[1-5]", "--pairs", "8"], &out);
     assert_eq!(status, Some(4));
     let found = report(&out);
-    for (node, expected) in
-        [("n3", "CPU quota of 0.8 CPUs"), ("n5", "check its cable, port and network card")]
-    {
-        let said = found.nodes.iter().find(|n| n.name == node).unwrap();
-        // A machine that is busy itself may leave too little to see.
-        assert!([Slow, NotShownHealthy].contains(&said.state), "{found:#?}");
-        if let Some(cause) = &said.cause {
-            assert!(cause.contains(expected), "{cause}");
-        }
-    }
     // No load hides a hundredth of the rate.
-    assert_eq!(state(&found, "n5"), Slow, "{found:#?}");
-    for node in ["n1", "n2", "n4", "n6"] {
+    let n3 = found.nodes.iter().find(|n| n.name == "n3").unwrap();
+    assert_eq!(n3.state, Slow, "{found:#?}");
+    let cause = n3.cause.as_deref().unwrap();
+    assert!(cause.contains("at TCP throughput"), "{cause}");
+    for node in ["n1", "n2", "n4", "n5"] {
         assert_ne!(state(&found, node), Slow, "{found:#?}");
     }
     assert_eq!(report(&out), found, "judged again, it is the same");
@@ -107,7 +99,12 @@ fn slurm_reaches_all_nodes_of_a_new_allocation_and_gives_it_back() {
     let status = lab.fleet(&["--slurm", "-N", "4"], &out);
     assert_eq!(status, Some(4));
     let found = report(&out);
-    assert!([Slow, NotShownHealthy].contains(&state(&found, "n2")), "{found:#?}");
+    let n2 = found.nodes.iter().find(|n| n.name == "n2").unwrap();
+    // A machine that is busy itself may leave too little to see.
+    assert!([Slow, NotShownHealthy].contains(&n2.state), "{found:#?}");
+    if let Some(cause) = &n2.cause {
+        assert!(cause.contains("CPU quota of 0.8 CPUs"), "{cause}");
+    }
     for node in &found.nodes {
         assert_eq!(node.rounds, 8, "{found:#?}");
     }
