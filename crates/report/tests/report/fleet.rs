@@ -111,11 +111,11 @@ fn the_answer_says_how_groups_differ() {
     more.groups[1].differences.push(another);
     let text = terminal(&more, &wide(132)).replace('\n', " ");
     let words = "4 nodes have usable CPUs 4, the largest group 2, and 1 more difference; 4 nodes have \
-                 usable CPUs 4, the largest group 2; 1 other group with other differences; each";
+                 usable CPUs 4, the largest group 2; 1 other group with other differences; nodes are compared";
     assert!(text.contains(words), "{text}");
     // What keeps a node from being compared is a reason of that node.
     more.groups.iter_mut().skip(1).for_each(|g| g.comparable = false);
-    assert!(!terminal(&more, &wide(132)).contains("its like"));
+    assert!(!terminal(&more, &wide(132)).contains("only within their group"));
 }
 
 #[test]
