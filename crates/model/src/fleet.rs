@@ -116,9 +116,7 @@ impl Circle {
         if seats < 2 {
             return Vec::new();
         }
-        let others = seats - 1;
-        let moved = round as usize % others;
-        let seat = |at: usize| if at == 0 { 0 } else { 1 + (at - 1 + others - moved) % others };
+        let seat = |at: usize| Self::seat(seats - 1, round, at);
         let pairs = (0..seats / 2).map(|at| [seat(at), seat(seats - 1 - at)]);
         let met = pairs.filter(|pair| pair.iter().all(|node| *node < nodes));
         met.map(|[a, b]| if round.is_multiple_of(2) { [a, b] } else { [b, a] }).collect()
@@ -126,12 +124,21 @@ impl Circle {
 
     /// In how many of the planned rounds a node of a group of so many has a partner.
     pub fn planned(&self, nodes: usize, node: usize) -> usize {
-        let is_in =
-            |round: &u32| Self::pairs(nodes, *round).iter().any(|pair| pair.contains(&node));
-        match nodes % 2 {
-            0 if nodes > 0 => self.rounds as usize,
-            _ => (1..=self.rounds).filter(is_in).count(),
-        }
+        (1..=self.rounds).filter(|round| Self::left_out(nodes, *round) != Some(node)).count()
+    }
+
+    /// The node of an odd number that has no partner in a round: the empty seat has the moved-on place
+    /// of the last one.
+    fn left_out(nodes: usize, round: u32) -> Option<usize> {
+        let moved = round as usize % nodes.max(1);
+        let opposite = if moved == 0 { 0 } else { nodes - moved };
+        (nodes % 2 == 1).then(|| Self::seat(nodes, round, opposite))
+    }
+
+    /// Who sits at a place in a round, of so many who move and one who stays at place 0.
+    fn seat(others: usize, round: u32, at: usize) -> usize {
+        let moved = round as usize % others;
+        if at == 0 { 0 } else { 1 + (at - 1 + others - moved) % others }
     }
 }
 

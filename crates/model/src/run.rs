@@ -37,6 +37,20 @@ pub struct Tool {
     pub build: String,
 }
 
+impl Tool {
+    /// This program and another one in words that tell them apart; `None` if they are the same.
+    pub fn told_apart(&self, other: &Self) -> Option<[String; 2]> {
+        const LONGEST: usize = 80;
+        let by_build = (&self.version, &self.commit) == (&other.version, &other.commit);
+        let words = |tool: &Self| {
+            let commit = tool.commit.as_deref().unwrap_or("of no commit");
+            let build = if by_build { format!(", {}", tool.build) } else { String::new() };
+            clean_excerpt(&format!("{} ({commit}{build})", tool.version), LONGEST)
+        };
+        (self != other).then(|| [self, other].map(words))
+    }
+}
+
 /// What the processes of one name took.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Program {

@@ -56,14 +56,6 @@ pub(super) fn answer_to(
 
 /// That a node has another program, if it has.
 pub(super) fn other_program(there: &Tool, here: &Tool) -> Option<String> {
-    let same = (&there.version, &there.commit) == (&here.version, &here.commit);
-    if same && there.build == here.build {
-        return None;
-    }
-    let words = |t: &Tool| {
-        let commit = t.commit.as_deref().unwrap_or("of no commit");
-        let build = if same { format!(", {}", t.build) } else { String::new() };
-        clean_excerpt(&format!("{} ({commit}{build})", t.version), 80)
-    };
-    Some(format!("it has proofmark {}, the launcher {}", words(there), words(here)))
+    let [there, here] = there.told_apart(here)?;
+    Some(format!("it has proofmark {there}, the launcher {here}"))
 }

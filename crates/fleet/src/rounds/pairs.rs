@@ -75,7 +75,7 @@ impl Asking<'_> {
             let mut pairs: Vec<[String; 2]> = circle.groups.iter().flat_map(of).collect();
             // Only a partner that was lost is made up for.
             pairs.retain(|pair| round <= circle.rounds || !self.met.has_failed(pair));
-            self.round(Pass::Pairs, (round, circle.rounds), pairs)?;
+            self.round(Pass::Pairs, (round, circle.rounds.max(round)), pairs)?;
         }
         let again = self.again()?.rounds;
         let rounds = again.len() as u32;

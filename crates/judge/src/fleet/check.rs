@@ -29,14 +29,10 @@ pub(super) fn round(line: &NodeRound, launcher: &Tool) -> Result<(), String> {
 
 /// The same program measures the same way.
 fn program(own: &Tool, launcher: &Tool) -> Result<(), String> {
-    if own == launcher {
-        return Ok(());
+    match own.told_apart(launcher) {
+        Some([own, launcher]) => Err(format!("runs proofmark {own}, the launcher {launcher}")),
+        None => Ok(()),
     }
-    let words = |tool: &Tool| {
-        let commit = tool.commit.as_deref().map(|c| format!(" ({})", super::short(c, 12)));
-        format!("{}{}", super::short(&tool.version, 40), commit.unwrap_or_default())
-    };
-    Err(format!("runs proofmark {}, the launcher {}", words(own), words(launcher)))
 }
 
 fn figure(figure: &NodeFigure) -> Result<(), String> {

@@ -7,7 +7,7 @@ use proofmark_model::{FleetFigure, FleetGroup, FleetLink, NodeState, Subsystem};
 use super::lookup::Fleet;
 use super::map::{Cell, Map, Row};
 use super::words::{finite, group_name, short};
-use crate::view::{clean, plural};
+use crate::view::{clean, median, plural};
 
 /// Nodes that are drawn.
 const NODES: usize = 32;
@@ -137,7 +137,5 @@ fn map(
 fn ratio(group: &FleetGroup, f: &FleetFigure, a: usize, b: usize) -> Option<f64> {
     let rounds = group.partners.get(a)?.iter().zip(&f.strips.get(a)?.ratios);
     let with = rounds.filter(|(partner, _)| partner.map(|p| p as usize) == Some(b));
-    let mut all: Vec<f64> = with.filter_map(|(_, ratio)| finite(*ratio)).collect();
-    all.sort_by(f64::total_cmp);
-    all.get(all.len() / 2).copied()
+    median(with.filter_map(|(_, ratio)| finite(*ratio)))
 }
