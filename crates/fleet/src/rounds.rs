@@ -95,6 +95,14 @@ pub fn measure(fleet: Fleet, launcher: &mut dyn Launcher) -> Result<(), Unfinish
     asking.between()
 }
 
+/// What a node has said or done; a launcher that cannot go on ends the fleet.
+fn of_node(event: Event) -> Result<Event, Unfinished> {
+    match event {
+        Event::Failed(why) => Err(Unfinished::Failed(why)),
+        event => Ok(event),
+    }
+}
+
 struct Asking<'a> {
     fleet: Fleet<'a>,
     launcher: &'a mut dyn Launcher,
@@ -247,13 +255,13 @@ impl Asking<'_> {
             if *late <= QUEUE
                 && let Ok(event) = self.events.try_recv()
             {
-                return Ok(Some(event));
+                return of_node(event).map(Some);
             }
             if left.is_zero() {
                 return Ok(None);
             }
             match self.events.recv_timeout(left.min(STEP)) {
-                Ok(event) => return Ok(Some(event)),
+                Ok(event) => return of_node(event).map(Some),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(left.min(STEP)),
             }
@@ -266,6 +274,7 @@ impl Asking<'_> {
         match event {
             Event::Said { node, .. } | Event::Ended { node, .. } if !known(&node) => Heard::Nothing,
             Event::Ended { node, reason } => Heard::Gone(node, reason),
+            Event::Failed(_) => Heard::Nothing,
             Event::Said { node, line } => {
                 match self.heard.entry(node.clone()).or_default().read(&line) {
                     Ok(None) => Heard::Nothing,

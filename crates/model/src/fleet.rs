@@ -198,6 +198,9 @@ pub struct NodeRound {
     /// Other programs that took time on its CPUs, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub programs: Option<String>,
+    /// What of the profile it did not measure, and why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<String>,
 }
 
 /// A fact about a node: `CPU`, `AMD EPYC`.

@@ -173,7 +173,7 @@ pub struct FleetNodeArgs {
     /// This file was copied here: remove it
     #[arg(long)]
     pub copied: bool,
-    /// Only wait until another process of this container has come and gone
-    #[arg(long)]
-    pub idle: bool,
+    /// Only wait until another process of this container has come and gone; so many seconds for it to come
+    #[arg(long, value_name = "SECONDS")]
+    pub idle: Option<u64>,
 }

@@ -153,7 +153,7 @@ impl Launcher for Kubernetes {
             match pod {
                 Ok(pod) => {
                     let command = self.command(&node, &pod);
-                    self.pipes.start(&node, &command, None, &events, how_it_ended)?;
+                    self.pipes.start(&node, command, None, &events, how_it_ended)?;
                 }
                 Err(reason) => drop(events.send(Event::Ended { node, reason })),
             }
@@ -309,7 +309,8 @@ pub fn manifest(options: &KubernetesOptions, nodes: u32) -> Value {
     let container = json!({
         "name": "proofmark",
         "image": options.image,
-        "args": ["fleet", "node", "--idle"],
+        // Until all pods run, and then until it is this one's turn.
+        "args": ["fleet", "node", "--idle", (2 * options.start.as_secs()).to_string()],
         "volumeMounts": [{ "name": "tmp", "mountPath": "/tmp" }],
     });
     json!({

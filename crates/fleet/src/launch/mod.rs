@@ -35,6 +35,8 @@ pub enum Event {
         /// How, in words.
         reason: String,
     },
+    /// This machine cannot start or hear its processes, for no fault of a node.
+    Failed(String),
 }
 
 /// Reaches the nodes of a fleet.

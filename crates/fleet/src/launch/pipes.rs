@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,58 +21,68 @@ const STEP: Duration = Duration::from_millis(20);
 /// Bytes of a process's last words that are read.
 const WORDS: u64 = 64 << 10;
 
+/// Processes that start at a time: each counts until it has said something. A server of ssh refuses more
+/// at random before they have shown who they are (its MaxStartups), and all may pass through one.
+const STARTS: usize = 10;
+
 /// The processes by node. All end with this value.
 #[derive(Debug, Default)]
 pub(super) struct Pipes {
     links: BTreeMap<String, Link>,
+    starts: Arc<Starts>,
 }
 
 /// Without its sender, the process gets the end of its input.
 #[derive(Debug)]
 struct Link {
     orders: Option<Sender<Vec<u8>>>,
-    process: Arc<Mutex<Child>>,
+    process: Arc<Mutex<Process>>,
+}
+
+#[derive(Debug)]
+enum Process {
+    Waits,
+    Runs(Child),
+    /// It ended before it began.
+    Unwanted,
 }
 
 impl Pipes {
-    /// Starts the process of a node; what is in a file goes to its input first. `how_it_ended` has
-    /// words for its exit status.
+    /// Starts the process of a node as soon as few others start; what is in a file goes to its input
+    /// first. `how_it_ended` has words for its exit status.
     pub(super) fn start(
         &mut self,
         node: &str,
-        command: &[String],
+        command: Vec<String>,
         first: Option<PathBuf>,
         events: &SyncSender<Event>,
         how_it_ended: fn(Option<i32>) -> String,
     ) -> Result<(), String> {
-        let (program, arguments) = command.split_first().ok_or("no command is given")?;
-        let mut child = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|e| format!("cannot run {program}: {e}"))?;
-        let (input, output) = (child.stdin.take(), child.stdout.take());
-        let errors = child.stderr.take();
-        let process = Arc::new(Mutex::new(child));
+        let process = Arc::new(Mutex::new(Process::Waits));
         let (to, orders) = channel();
-        let cannot = |e: io::Error| format!("cannot start a thread for {node}: {e}");
-        let feeder = move || input.map(|input| feed(input, first.as_deref(), &orders));
-        thread::Builder::new().spawn(feeder).map_err(cannot)?;
-        let (name, events, ended) = (node.to_owned(), events.clone(), Arc::clone(&process));
-        let listener = move || {
-            if let Some(output) = output {
-                listen(&name, output, &events);
-            }
-            let mut last = Vec::new();
-            let _ = errors.map(|errors| errors.take(WORDS).read_to_end(&mut last));
-            let how = how_it_ended(status(&ended));
-            let reason = last_line(&last).map_or(how.clone(), |last| format!("{how}: {last}"));
-            let _ = events.send(Event::Ended { node: name, reason });
+        let (starts, own) = (Arc::clone(&self.starts), Arc::clone(&process));
+        let (node, name, events) = (node.to_owned(), node.to_owned(), events.clone());
+        let run = move || {
+            let start = starts.next();
+            let said = |line| events.send(Event::Said { node: node.clone(), line });
+            let last = match begin(&own, &command) {
+                Ok(None) => return,
+                Ok(Some(pipes)) => talk(pipes, first, orders, start, said),
+                Err(why) => Err(why),
+            };
+            let how = || how_it_ended(status(&own));
+            let ended = last.map(|last| match last {
+                Some(last) => format!("{}: {last}", how()),
+                None => how(),
+            });
+            let _ = events.send(match ended {
+                Ok(reason) => Event::Ended { node, reason },
+                Err(why) => Event::Failed(why),
+            });
         };
-        thread::Builder::new().spawn(listener).map_err(cannot)?;
-        self.links.insert(node.to_owned(), Link { orders: Some(to), process });
+        let started = thread::Builder::new().spawn(run);
+        started.map_err(|e| format!("cannot start a thread for {name}: {e}"))?;
+        self.links.insert(name, Link { orders: Some(to), process });
         Ok(())
     }
 
@@ -99,15 +109,41 @@ impl Pipes {
     }
 }
 
+/// Begins what waits.
+fn begin(process: &Mutex<Process>, command: &[String]) -> Result<Option<Talk>, String> {
+    let mut process = lock(process);
+    if matches!(*process, Process::Unwanted) {
+        return Ok(None);
+    }
+    let (program, arguments) = command.split_first().ok_or("no command is given")?;
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|e| format!("cannot run {program}: {e}"))?;
+    let talk = child.stdin.take().zip(child.stdout.take()).zip(child.stderr.take());
+    *process = Process::Runs(child);
+    Ok(talk.map(|((input, output), errors)| Talk { input, output, errors }))
+}
+
 /// How a process ended, once it has; nobody is kept from killing it meanwhile.
-fn status(process: &Mutex<Child>) -> Option<i32> {
+fn status(process: &Mutex<Process>) -> Option<i32> {
     loop {
-        let seen = process.lock().unwrap_or_else(PoisonError::into_inner).try_wait();
+        let seen = match &mut *lock(process) {
+            Process::Runs(child) => child.try_wait(),
+            Process::Waits | Process::Unwanted => return None,
+        };
         match seen {
             Ok(None) => thread::sleep(STEP),
             ended => return ended.ok().flatten()?.code(),
         }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Link {
@@ -118,18 +154,32 @@ impl Link {
     }
 
     fn kill(&self) {
-        let _ = self.process.lock().unwrap_or_else(PoisonError::into_inner).kill();
+        match &mut *lock(&self.process) {
+            Process::Runs(child) => drop(child.kill()),
+            process => *process = Process::Unwanted,
+        }
+    }
+
+    /// What has not begun never does.
+    fn forget(&self) {
+        if !matches!(*lock(&self.process), Process::Runs(_)) {
+            self.kill();
+        }
     }
 
     fn is_over(&self) -> bool {
-        let mut child = self.process.lock().unwrap_or_else(PoisonError::into_inner);
-        !matches!(child.try_wait(), Ok(None))
+        match &mut *lock(&self.process) {
+            Process::Runs(child) => !matches!(child.try_wait(), Ok(None)),
+            Process::Waits | Process::Unwanted => true,
+        }
     }
 }
 
 impl Drop for Pipes {
     /// Ends the input of all nodes, and after a while the processes that do not end by themselves.
     fn drop(&mut self) {
+        // First those that would have the turn of others.
+        self.links.values().for_each(Link::forget);
         self.links.values_mut().for_each(|link| link.orders = None);
         let begun = Instant::now();
         while begun.elapsed() < GRACE && !self.links.values().all(Link::is_over) {
@@ -137,6 +187,38 @@ impl Drop for Pipes {
         }
         self.links.values().for_each(Link::kill);
     }
+}
+
+/// What reaches a process, and what it says.
+struct Talk {
+    input: ChildStdin,
+    output: ChildStdout,
+    errors: ChildStderr,
+}
+
+/// Talks with a process until it says no more; its last words. Fails if this machine cannot.
+fn talk<E>(
+    talk: Talk,
+    first: Option<PathBuf>,
+    orders: Receiver<Vec<u8>>,
+    start: Start,
+    said: impl Fn(Vec<u8>) -> Result<(), E>,
+) -> Result<Option<String>, String> {
+    let Talk { input, output, errors } = talk;
+    let feeder = move || feed(input, first.as_deref(), &orders);
+    thread::Builder::new().spawn(feeder).map_err(|e| format!("cannot start a thread: {e}"))?;
+    let mut start = Some(start);
+    let mut output = BufReader::new(output);
+    while let Ok(Some(line)) = next_line(&mut output, LONGEST_LINE) {
+        start = None;
+        if said(line).is_err() {
+            break;
+        }
+    }
+    drop(start);
+    let mut last = Vec::new();
+    let _ = errors.take(WORDS).read_to_end(&mut last);
+    Ok(last_line(&last))
 }
 
 /// Writes the file, and then the orders as they come.
@@ -147,12 +229,118 @@ fn feed(mut input: ChildStdin, first: Option<&Path>, orders: &Receiver<Vec<u8>>)
     orders.iter().try_for_each(|line| input.write_all(&line))
 }
 
-/// Hands on what a node says.
-fn listen(node: &str, output: ChildStdout, events: &SyncSender<Event>) {
-    let mut output = BufReader::new(output);
-    while let Ok(Some(line)) = next_line(&mut output, LONGEST_LINE) {
-        if events.send(Event::Said { node: node.to_owned(), line }).is_err() {
-            return;
+/// The processes that start.
+#[derive(Debug)]
+struct Starts {
+    /// When each began.
+    now: Mutex<Vec<Instant>>,
+    fewer: Condvar,
+    /// One that says nothing counts no longer than that: its server lets it in, and others are not held up.
+    longest: Duration,
+}
+
+/// One of them, until it is dropped.
+struct Start {
+    all: Arc<Starts>,
+    begun: Instant,
+}
+
+impl Starts {
+    fn new(longest: Duration) -> Self {
+        Self { now: Mutex::default(), fewer: Condvar::new(), longest }
+    }
+
+    /// Waits for its turn.
+    fn next(self: Arc<Self>) -> Start {
+        let mut now = lock(&self.now);
+        loop {
+            now.retain(|begun| begun.elapsed() < self.longest);
+            let oldest = now.iter().min().filter(|_| now.len() >= STARTS);
+            let Some(oldest) = oldest else { break };
+            let left = self.longest.saturating_sub(oldest.elapsed());
+            now = self.fewer.wait_timeout(now, left).unwrap_or_else(PoisonError::into_inner).0;
         }
+        let begun = Instant::now();
+        now.push(begun);
+        drop(now);
+        Start { all: self, begun }
+    }
+}
+
+impl Default for Starts {
+    fn default() -> Self {
+        Self::new(Duration::from_secs(5))
+    }
+}
+
+impl Drop for Start {
+    fn drop(&mut self) {
+        let mut now = lock(&self.all.now);
+        // Without it, it has counted for long enough.
+        if let Some(place) = now.iter().position(|begun| *begun == self.begun) {
+            now.remove(place);
+        }
+        drop(now);
+        self.all.fewer.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+
+    use super::*;
+
+    /// Waits until so many have begun, and a moment more.
+    fn begun(dir: &Path, wanted: usize) -> usize {
+        let count = || std::fs::read_dir(dir).unwrap().count();
+        let since = Instant::now();
+        while count() < wanted && since.elapsed() < Duration::from_secs(20) {
+            thread::sleep(STEP);
+        }
+        thread::sleep(10 * STEP);
+        count()
+    }
+
+    /// Starts so many: each leaves a file, says what it is told to, and stays.
+    fn started(dir: &Path, pipes: &mut Pipes, count: usize, events: &SyncSender<Event>) {
+        for number in 0..count {
+            let script = format!("touch {}/{number}; exec cat", dir.display());
+            let command = ["sh", "-c", &script].map(str::to_owned).to_vec();
+            pipes.start(&number.to_string(), command, None, events, |_| "ended".into()).unwrap();
+        }
+    }
+
+    #[test]
+    fn few_start_at_a_time_and_what_never_began_ends() {
+        let dir = tempfile::tempdir().unwrap();
+        let (to, events) = sync_channel(100);
+        let starts = Arc::new(Starts::new(Duration::from_secs(3600)));
+        let mut pipes = Pipes { links: BTreeMap::new(), starts };
+        started(dir.path(), &mut pipes, STARTS + 5, &to);
+        assert_eq!(begun(dir.path(), STARTS), STARTS);
+        let files = std::fs::read_dir(dir.path()).unwrap();
+        let names: Vec<String> =
+            files.map(|f| f.unwrap().file_name().into_string().unwrap()).collect();
+        for name in &names[..2] {
+            pipes.links[name].send(b"hello\n".to_vec());
+        }
+        pipes.end(&names[2]);
+        assert_eq!(begun(dir.path(), STARTS + 3), STARTS + 3);
+        drop(pipes);
+        drop(to);
+        // Those that waited are not heard of.
+        let ended = events.iter().filter(|e| matches!(e, Event::Ended { .. })).count();
+        assert_eq!(ended, STARTS + 3);
+    }
+
+    #[test]
+    fn those_that_say_nothing_do_not_hold_others_up_for_long() {
+        let dir = tempfile::tempdir().unwrap();
+        let (to, _events) = sync_channel(100);
+        let starts = Arc::new(Starts::new(Duration::from_millis(1)));
+        let mut pipes = Pipes { links: BTreeMap::new(), starts };
+        started(dir.path(), &mut pipes, STARTS + 5, &to);
+        assert_eq!(begun(dir.path(), STARTS + 5), STARTS + 5);
     }
 }

@@ -53,6 +53,8 @@ pub struct Slurm {
     /// Where the program is on a node.
     there: String,
     srun: Option<Child>,
+    /// Some nodes may have a copy.
+    copied: bool,
     orders: Option<Sender<Vec<u8>>>,
 }
 
@@ -76,7 +78,7 @@ impl Slurm {
             }
             Program::Copied(_) => format!("/tmp/proofmark-{}", unguessable()?),
         };
-        Ok(Self { nodes, program, there, srun: None, orders: None })
+        Ok(Self { nodes, program, there, srun: None, copied: false, orders: None })
     }
 
     fn copy(&self) -> Option<Vec<String>> {
@@ -109,9 +111,6 @@ impl Slurm {
 
     /// Removes copies that no task removed, since it never started.
     fn remove_copies(&self) {
-        if !matches!(self.program, Program::Copied(_)) {
-            return;
-        }
         let remove = self.on_all(&[], &["rm", "-f", &self.there]);
         let mut command = Command::new(&remove[0]);
         command.args(&remove[1..]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -153,6 +152,7 @@ impl Launcher for Slurm {
 
     fn start(&mut self, events: SyncSender<Event>) -> Result<(), String> {
         if let Some(copy) = self.copy() {
+            self.copied = true;
             let output = Command::new(&copy[0]).args(&copy[1..]).stdin(Stdio::null()).output();
             let output = output.map_err(|e| format!("cannot run sbcast: {e}"))?;
             if !output.status.success() {
@@ -206,6 +206,8 @@ impl Drop for Slurm {
         self.orders = None;
         if let Some(srun) = &mut self.srun {
             end_within(GRACE, srun);
+        }
+        if self.copied {
             self.remove_copies();
         }
     }

@@ -78,7 +78,7 @@ impl Launcher for Ssh {
                 Program::Copied(path) => Some(path.clone()),
                 Program::Installed(_) => None,
             };
-            self.pipes.start(node, &self.command(node, size), first, &events, how_it_ended)?;
+            self.pipes.start(node, self.command(node, size), first, &events, how_it_ended)?;
         }
         Ok(())
     }

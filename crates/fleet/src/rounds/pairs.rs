@@ -72,9 +72,11 @@ impl Asking<'_> {
                 let pairs = Circle::pairs(group.len(), round).into_iter();
                 pairs.map(|pair| pair.map(|place| group[place].clone())).collect::<Vec<_>>()
             };
-            let mut pairs: Vec<[String; 2]> = circle.groups.iter().flat_map(of).collect();
-            // Only a partner that was lost is made up for.
-            pairs.retain(|pair| round <= circle.rounds || !self.met.has_failed(pair));
+            // Further rounds are for groups that lack some, and make up for a partner that was lost only.
+            let is_planned = round <= circle.rounds;
+            let groups = circle.groups.iter().filter(|g| is_planned || self.lacks(&circle, g));
+            let mut pairs: Vec<[String; 2]> = groups.flat_map(of).collect();
+            pairs.retain(|pair| is_planned || !self.met.has_failed(pair));
             self.round(Pass::Pairs, (round, circle.rounds.max(round)), pairs)?;
         }
         let again = self.again()?.rounds;

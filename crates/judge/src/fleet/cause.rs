@@ -22,6 +22,8 @@ const CAUSES: usize = 2;
 const LONGEST_FINDING: usize = 240;
 /// A ceiling that is lower than the group's by this share is.
 const CEILING: f64 = 0.03;
+/// Facts that limit a node.
+const LIMITS: [&str; 3] = ["CPU quota", "memory limit", "I/O limits"];
 /// Facts of a disk, which explain nothing else.
 const OF_DISK: [&str; 5] = ["disk", "file system", "mount options", "I/O scheduler", "I/O limits"];
 
@@ -48,12 +50,13 @@ pub(super) fn sentence(
     let more = others(confirmed.iter().map(|slow| &judged.figures[slow.figure]), figure);
     parts.extend(more.map(|more| format!("and is slow at {more}")));
     let causes = [
-        sides.fact(),
+        sides.fact(true),
         sides.time(),
         sides.partners(&figure.strips[place]),
         sides.finding(),
         sides.ceiling(),
         sides.bottleneck(),
+        sides.fact(false),
     ];
     let mut causes: Vec<String> = causes.into_iter().flatten().take(CAUSES).collect();
     if causes.is_empty() {
@@ -122,8 +125,9 @@ impl<'a> Sides<'a> {
         })
     }
 
-    /// The first fact, of those that may explain it, that most of the group agree on and it differs in.
-    fn fact(&self) -> Option<String> {
+    /// The first fact, of those that may explain it, that most of the group agree on and it differs in: of
+    /// the limits, or of the others.
+    fn fact(&self, limits: bool) -> Option<String> {
         let facts = |node: &'a Node| match self.subsystem {
             Subsystem::Network => node.facts_in_pairs(),
             _ => groups::facts(node),
@@ -139,10 +143,13 @@ impl<'a> Sides<'a> {
             _ => what != "network interface" && !OF_DISK.contains(&what),
         };
         let own = facts(self.own)?;
-        let differs = own.iter().filter(|f| !f.groups && may(&f.what)).find_map(|fact| {
-            let usual = usual(&fact.what).filter(|usual| *usual != fact.value)?;
-            Some((fact, usual))
-        });
+        let differs = own
+            .iter()
+            .filter(|f| !f.groups && may(&f.what) && LIMITS.contains(&&*f.what) == limits)
+            .find_map(|fact| {
+                let usual = usual(&fact.what).filter(|usual| *usual != fact.value)?;
+                Some((fact, usual))
+            });
         let (fact, usual) = differs?;
         Some(match (fact.what.as_str(), usual) {
             ("CPU quota", "none") => format!("CPU quota of {}", fact.value),

@@ -14,6 +14,9 @@ use super::lines::{Cell, Figure, Found, Key, Lines, Node, Seen, Turn};
 use super::{LONGEST_NAME, LONGEST_TEXT, MOST_FINDINGS, MOST_NODES, MOST_ROUNDS, check, short};
 use crate::checks::network_path::ONE_MACHINE;
 
+/// Failures of a node that are kept.
+const MOST_LOST: usize = 64;
+
 /// Reads the lines. An error if there is no plan that can be followed.
 pub(super) fn collect(lines: impl IntoIterator<Item = FleetLine>) -> Result<Lines, String> {
     let mut intake: Option<Intake> = None;
@@ -121,9 +124,8 @@ impl Intake {
         if line.pass.of_pairs() && alone {
             let place = self.nodes.get(&line.node);
             if let Some(node) = place.and_then(|place| self.lines.nodes.get_mut(*place)) {
-                const MOST: usize = 64;
                 node.lost.push((reason, line.pass, line.round, line.gone));
-                node.lost.truncate(MOST);
+                node.lost.truncate(MOST_LOST);
             }
             return;
         }
@@ -153,8 +155,20 @@ impl Intake {
         }
         let round = round as usize;
         if pass == Pass::PairsAgain {
-            if let (Turn::Seen(seen), [a, b]) = (turn, ends) {
-                self.lines.pairs_again.insert((round - 1, [*a.min(b), *a.max(b)]), seen);
+            match (turn, ends) {
+                (Turn::Seen(seen), [a, b]) => {
+                    self.lines.pairs_again.insert((round - 1, [*a.min(b), *a.max(b)]), seen);
+                }
+                (Turn::Failed(reason, ..) | Turn::Refused(reason), _) => {
+                    let pair = [ends[0], ends[ends.len() - 1]];
+                    for end in ends {
+                        if let Some(node) = self.lines.nodes.get_mut(*end) {
+                            node.failed_again.push((Arc::clone(&reason), pair, round as u32));
+                            node.failed_again.truncate(MOST_LOST);
+                        }
+                    }
+                }
+                _ => {}
             }
             return;
         }
@@ -175,12 +189,13 @@ impl Intake {
     fn seen(&mut self, line: NodeRound, ends: &[usize]) -> Seen {
         let facts = self.facts(line.facts);
         let programs = line.programs.map(|p| self.text(&p, LONGEST_TEXT));
+        let left_out = line.left_out.map(|what| self.text(&what, LONGEST_TEXT));
         let figures = line.figures.into_iter().enumerate();
         let mut cells: Vec<Cell> = figures.map(|(place, f)| self.cell(place, f)).collect();
         cells.sort_by_key(|cell| cell.figure);
         cells.dedup_by_key(|cell| cell.figure);
         let ends = ends.try_into().ok();
-        Seen { ends, facts, cells: cells.into(), time: line.time_account, programs }
+        Seen { ends, facts, cells: cells.into(), time: line.time_account, programs, left_out }
     }
 
     fn facts(&mut self, facts: Vec<NodeFact>) -> Arc<Vec<NodeFact>> {

@@ -122,6 +122,8 @@ pub(super) struct Node {
     /// What befell it alone in passes over pairs: in which, in which round, and whether it was asked no
     /// more.
     pub(super) lost: Vec<(Arc<str>, Pass, u32, bool)>,
+    /// What befell a pair of it in the second pass: why, the places of both, and in which round.
+    pub(super) failed_again: Vec<(Arc<str>, [usize; 2], u32)>,
 }
 
 /// What became of a node in a round.
@@ -144,6 +146,7 @@ pub(super) struct Seen {
     pub(super) cells: Box<[Cell]>,
     pub(super) time: Option<TimeAccount>,
     pub(super) programs: Option<Arc<str>>,
+    pub(super) left_out: Option<Arc<str>>,
 }
 
 /// A result.

@@ -99,10 +99,11 @@ fn cause(lines: &Lines, group: &Group, judged: &Judged, link: &FleetLink) -> Str
     let figure = &judged.figures[link.figure];
     let what = slowness(figure, f64::from(link.ratio)).replace("its group", "the usual pair");
     if !link.confirmed {
-        return format!(
-            "{a} and {b}: the network between them {what}; not confirmed, the second pass has too few \
-             usable rounds"
-        );
+        let why = match link.again.iter().flatten().count() {
+            0 => "it was not measured again",
+            _ => "the second pass has too few usable rounds",
+        };
+        return format!("{a} and {b}: the network between them {what}; not confirmed, {why}");
     }
     let again: Vec<f64> = link.again.iter().flatten().map(|r| f64::from(*r)).collect();
     let again = median(&again).map_or_else(String::new, |ratio| match figure.better {

@@ -41,8 +41,8 @@ pub fn node_round(
     round: u32,
 ) -> NodeRound {
     NodeRound {
-        node: clean_excerpt(node, LONGEST_NAME),
-        partner: partner.map(|name| clean_excerpt(name, LONGEST_NAME)),
+        node: node.to_owned(),
+        partner: partner.map(str::to_owned),
         pass,
         round,
         started: run.started,
@@ -56,6 +56,7 @@ pub fn node_round(
         time_account: run.time_account().filter(is_sound),
         programs: Program::named_in_findings(&run.programs)
             .map(|p| clean_excerpt(&p, LONGEST_TEXT)),
+        left_out: None,
     }
 }
 

@@ -58,6 +58,8 @@ fn said(fleet: &Fleet, number: usize, place: Option<(usize, usize)>) -> FleetNod
     }
     if said.state == NodeState::Healthy {
         said.notes.extend(reasons::lost_rounds(fleet, node));
+        let left_out = node.seen(Pass::First).find_map(|(_, seen)| seen.left_out.as_deref());
+        said.notes.extend(left_out.map(str::to_owned));
     }
     if said.state == NodeState::Slow {
         said.cause = cause::sentence(fleet, group, place, &said);

@@ -10,8 +10,10 @@ use super::groups::Group;
 use super::strips::Judged;
 use super::{Fleet, links};
 
-/// Nodes and links that are measured again, at the most: the slowest.
-const MOST: usize = 32;
+/// Nodes and links that are measured again, at the most: the slowest. In a large group many pairs have been
+/// disturbed in their only round.
+const MOST_NODES: usize = 32;
+const MOST_LINKS: usize = 256;
 
 /// Nodes that are compared with each other: those that measure the network with each other.
 pub fn groups(lines: impl IntoIterator<Item = FleetLine>) -> Result<Vec<Vec<String>>, String> {
@@ -59,8 +61,11 @@ impl Suspects {
         nodes.sort_by(|a, b| a.0.total_cmp(&b.0));
         let slow: Vec<usize> = nodes.iter().map(|(_, node)| *node).collect();
         let links = links::all(&fleet.lines, group, judged);
-        let links: Vec<[usize; 2]> =
-            links.iter().take(MOST).map(|l| l.nodes.map(|place| group.nodes[place])).collect();
+        let links: Vec<[usize; 2]> = links
+            .iter()
+            .take(MOST_LINKS)
+            .map(|l| l.nodes.map(|place| group.nodes[place]))
+            .collect();
         let is_peer = |node: &usize| {
             !slow.contains(node)
                 && !links.iter().flatten().any(|end| end == node)
@@ -72,7 +77,7 @@ impl Suspects {
             let here = |node: &usize| !slow.contains(node) && !fleet.lines.nodes[*node].gone();
             peers = group.nodes.iter().copied().filter(here).collect();
         }
-        Self { nodes: slow.into_iter().take(MOST).collect(), links, peers }
+        Self { nodes: slow.into_iter().take(MOST_NODES).collect(), links, peers }
     }
 
     /// The pairs of a round, each once.

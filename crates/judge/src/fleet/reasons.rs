@@ -45,6 +45,12 @@ pub(super) fn of_lines(lines: &Lines, place: usize) -> Vec<String> {
         let gone = if *gone { GONE } else { "" };
         reasons.push(format!("{reason} (round {round} {of}){gone}"));
     }
+    for (reason, pair, round) in &node.failed_again {
+        // Whoever met one that was lost has not failed.
+        if !pair.iter().any(|other| *other != place && lines.nodes[*other].gone()) {
+            reasons.push(format!("{reason} (round {round} of the second pass over pairs)"));
+        }
+    }
     let changes = groups::changes(node);
     reasons.extend(changes.into_iter().map(|c| format!("it changed between rounds: {c}")));
     if node.turns(Pass::First).iter().flatten().next().is_none() {

@@ -1,5 +1,7 @@
 //! What a fleet's report says, before it is laid out.
 
+use std::collections::HashMap;
+
 use proofmark_model::{FleetGroup, FleetNode, FleetReport, NodeState, Pairs, Verdict};
 use serde::Serialize;
 
@@ -7,7 +9,7 @@ use super::advice;
 use super::figures::{self, Row};
 use super::links;
 use super::lookup::Fleet;
-use super::words::{self, group_name, laboratory, mark, speed};
+use super::words::{self, group_name, laboratory, mark, named, speed};
 use crate::view::{Fact, clean, joined, plural};
 
 /// A whole report.
@@ -145,14 +147,23 @@ fn facts(report: &FleetReport) -> Vec<Fact> {
     facts.into_iter().chain(at_once).chain(pairs).chain(subnet).collect()
 }
 
-/// `n3: 1 of 8 rounds at Triad does not count: ...`
+/// `n3: 1 of 8 rounds at Triad does not count: ...`; nodes of which the same is said together.
 fn notes(report: &FleetReport) -> Vec<String> {
     const MOST: usize = 12;
-    let of = |n: &FleetNode| {
-        let name = clean(&n.name);
-        n.notes.iter().map(move |note| format!("{name}: {}", clean(note))).collect::<Vec<_>>()
-    };
-    let mut all: Vec<String> = report.nodes.iter().flat_map(of).collect();
+    let mut alike: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for node in &report.nodes {
+        for note in &node.notes {
+            let place = *places.entry(note).or_insert(alike.len());
+            if place == alike.len() {
+                alike.push((note, Vec::new()));
+            }
+            alike[place].1.push(&node.name);
+        }
+    }
+    let of =
+        |(note, names): (&str, Vec<&str>)| format!("{}: {}", named(names.into_iter()), clean(note));
+    let mut all: Vec<String> = alike.into_iter().map(of).collect();
     let rest = all.len().saturating_sub(MOST);
     all.truncate(MOST);
     all.extend((rest > 0).then(|| format!("{}.", plural(rest as u64, "other note"))));

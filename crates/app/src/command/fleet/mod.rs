@@ -4,6 +4,7 @@ mod between;
 mod node;
 mod report;
 mod run;
+mod slurm;
 
 use anyhow::Result;
 

@@ -31,8 +31,8 @@ const GRACE: Duration = Duration::from_secs(5);
 
 pub fn run(args: &FleetNodeArgs) -> Result<Outcome> {
     core_dumps::turn_off();
-    if args.idle {
-        return idle();
+    if let Some(seconds) = args.idle {
+        return idle(seconds);
     }
     if args.copied {
         // Nothing stays here, however this ends.
@@ -68,16 +68,16 @@ pub fn run(args: &FleetNodeArgs) -> Result<Outcome> {
 }
 
 /// Waits in a pod until the process that kubectl started there has come and gone.
-fn idle() -> Result<Outcome> {
+fn idle(seconds: u64) -> Result<Outcome> {
     const EVERY: Duration = Duration::from_secs(1);
-    /// Looks without another process after which it ends: before one came, and afterwards.
-    const PATIENCE: [u32; 2] = [600, 3];
+    /// Looks without another process after which it ends, once one has come.
+    const PATIENCE: u64 = 3;
     let stop = Stop::default();
     let stopper = stop.clone();
     // The first process of a container ignores signals that it does not handle.
     signals::on_signals(move |signal| stopper.stop(signal)).context("cannot handle signals")?;
     let (mut has_come, mut without) = (false, 0);
-    while without < PATIENCE[usize::from(has_come)] && stop.stopped_by().is_none() {
+    while without < (if has_come { PATIENCE } else { seconds }) && stop.stopped_by().is_none() {
         thread::sleep(EVERY);
         let others = fs::read_dir("/proc").context("cannot list processes")?.flatten();
         let others = others.filter_map(|e| e.file_name().to_str()?.parse::<u32>().ok());
@@ -114,9 +114,9 @@ fn measure(
     // Held while the profile is read from it.
     let text = task.profile_text.as_deref().map(in_memory).transpose()?;
     let partner = pair.as_ref().map(|(partner, _)| *partner);
-    let request = match pair.as_ref() {
+    let (request, left_out) = match pair.as_ref() {
         None => own_request(task, text.as_ref())?,
-        Some((_, peer)) => pair_request(task, text.as_ref(), peer.clone()),
+        Some((_, peer)) => (pair_request(task, text.as_ref(), peer.clone()), None),
     };
     let machine = Machine::for_run(&request)?;
     let planned = plan(&request, &machine.host)?;
@@ -126,7 +126,8 @@ fn measure(
     match run.interrupted {
         Some(by) => Err(anyhow!("stopped by {by}")),
         None => {
-            let round = node_round(&run, (node, partner), order.pass, order.round);
+            let mut round = node_round(&run, (node, partner), order.pass, order.round);
+            round.left_out = left_out;
             Ok(Done::Measured(Box::new(round)))
         }
     }
@@ -154,16 +155,29 @@ fn request(task: &FleetTask, profile: Option<&File>, parts: &[Subsystem]) -> Pla
     }
 }
 
-fn own_request(task: &FleetTask, profile: Option<&File>) -> Result<PlanRequest> {
+/// What this node measures by itself, and what it leaves out.
+fn own_request(task: &FleetTask, profile: Option<&File>) -> Result<(PlanRequest, Option<String>)> {
     let parts = [Subsystem::Cpu, Subsystem::Memory, Subsystem::Disk];
     let mut request = request(task, profile, &parts);
+    let mut left_out = None;
     if subsystems(&request)?.contains(&Subsystem::Disk) {
         request.machine.disk_path = disk_folder(task).map(Into::into);
         if request.machine.disk_path.is_none() {
             request.names.pop();
+            left_out = Some(match &task.disk_path {
+                Some(path) => format!(
+                    "no disk was measured: {path} is on storage that other nodes may use too \
+                     (--shared-storage measures it)"
+                ),
+                None => {
+                    "no disk was measured: no folder for temporary files is on a disk of its own \
+                         (--disk-path names another)"
+                        .to_owned()
+                }
+            });
         }
     }
-    Ok(request)
+    Ok((request, left_out))
 }
 
 fn pair_request(task: &FleetTask, profile: Option<&File>, peer: PeerRequest) -> PlanRequest {

@@ -1,15 +1,12 @@
 //! `proofmark fleet run`: asks the nodes round by round, and reports.
 
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
 use proofmark_engine::Stop;
 use proofmark_fleet::launch::{
-    Kubernetes, KubernetesOptions, Launcher, Program, Slurm, SlurmOptions, Ssh, allocation,
-    manifest, typed,
+    Kubernetes, KubernetesOptions, Launcher, Program, Slurm, Ssh, manifest,
 };
 use proofmark_fleet::{
     Between, Fleet, FleetLog, Known, LARGEST_LIST, Patience, Unfinished, measure, named_hosts,
@@ -18,8 +15,10 @@ use proofmark_judge::fleet::{pair_groups, pairs_again, suspects};
 use proofmark_model::{FLEET_SCHEMA, FleetPlan, FleetTask, Pairs, Subsystem, Timestamp};
 use proofmark_peer::Key;
 use proofmark_run::{BUILT_IN, Profile, own_program, read_text};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::report;
+use super::slurm::{in_an_allocation, of_this_allocation};
 use crate::cli::FleetRunArgs;
 use crate::error::{Outcome, usage};
 use crate::finish::tool;
@@ -47,7 +46,7 @@ const LABORATORY: &str = "PROOFMARK_LABORATORY";
 pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
     let asked = asked(args)?;
     if args.slurm && std::env::var_os("SLURM_JOB_ID").is_none() {
-        return in_an_allocation(args, asked.round_s);
+        return in_an_allocation(args, longest_s(args, asked.round_s));
     }
     if args.dry_run {
         return dry_run(args, asked.round_s);
@@ -57,6 +56,7 @@ pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
     let stopper = stop.clone();
     signals::on_signals(move |signal| stopper.stop(signal)).context("cannot handle signals")?;
     let stopped = || stop.stopped_by().is_some();
+    many_files();
     let mut launcher = launcher(args, asked.round_s, &stopped)?;
     let plan = planned(args, &asked.task, launcher.as_ref());
     let (plan, known, mut log) = open(&dir, begun, plan)?;
@@ -157,7 +157,11 @@ fn launcher(
     let program = program(args)?;
     Ok(match &args.ssh {
         Some(hosts) => Box::new(Ssh::new(hosts_of(hosts)?, &args.ssh_command, program)),
-        None if args.slurm => Box::new(Slurm::new(program).map_err(|e| anyhow!(e))?),
+        None if args.slurm => {
+            let slurm = Slurm::new(program).map_err(|e| anyhow!(e))?;
+            of_this_allocation(args, slurm.nodes())?;
+            Box::new(slurm)
+        }
         None => Box::new(Kubernetes::new(cluster(args, round_s), stopped).map_err(|e| anyhow!(e))?),
     })
 }
@@ -222,6 +226,12 @@ fn same(begun: &FleetPlan, here: &FleetPlan) -> Result<()> {
     }
 }
 
+/// Allows as many open files as it may: each node's process has three.
+fn many_files() {
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+}
+
 /// How long so many nodes may take to start.
 fn start_limit(args: &FleetRunArgs, nodes: usize) -> Duration {
     let all = Duration::from_secs_f64(START_S_PER_NODE * nodes as f64);
@@ -240,17 +250,7 @@ fn longest_s(args: &FleetRunArgs, round_s: f64) -> f64 {
         let first = if let Pairs::Rounds(rounds) = pairs { rounds } else { nodes };
         f64::from(first + args.rounds) * args.at_once.map_or(1.0, turns)
     });
-    (own + pairs) * TIMES * round_s + 2.0 * START.as_secs_f64()
-}
-
-fn slurm(args: &FleetRunArgs, round_s: f64) -> SlurmOptions {
-    SlurmOptions {
-        nodes: args.nodes,
-        list: args.nodelist.clone(),
-        partition: args.partition.clone(),
-        minutes: Some((longest_s(args, round_s) / 60.0).ceil() as u32),
-        more: args.slurm_option.clone(),
-    }
+    (own + pairs) * TIMES * round_s + 2.0 * start_limit(args, nodes as usize).as_secs_f64()
 }
 
 fn cluster(args: &FleetRunArgs, round_s: f64) -> KubernetesOptions {
@@ -264,23 +264,6 @@ fn cluster(args: &FleetRunArgs, round_s: f64) -> KubernetesOptions {
         limit_s: longest_s(args, round_s).ceil() as u64,
         start: start_limit(args, args.nodes.unwrap_or(0) as usize),
     }
-}
-
-/// Becomes salloc, which runs this command once more, in an allocation.
-fn in_an_allocation(args: &FleetRunArgs, round_s: f64) -> Result<Outcome> {
-    if args.nodes.is_none() && args.nodelist.is_none() {
-        return Err(usage("--slurm outside of an allocation needs -N or --nodelist"));
-    }
-    let own = own_program()?.display().to_string();
-    let arguments = std::env::args().skip(1);
-    let command: Vec<String> = [own].into_iter().chain(arguments).collect();
-    let words = allocation(&slurm(args, round_s), &command);
-    if args.dry_run {
-        print(&format!("{}\n", typed(&words)))?;
-        return Ok(Outcome::Done);
-    }
-    let error = Command::new(&words[0]).args(&words[1..]).exec();
-    Err(anyhow!("cannot run salloc: {error}"))
 }
 
 fn dry_run(args: &FleetRunArgs, round_s: f64) -> Result<Outcome> {

@@ -85,6 +85,7 @@ fn heard(cluster: &mut Kubernetes, number: usize) -> Vec<String> {
     let next = |_| match proofmark_testing::recv("an event", &events) {
         Event::Said { node, line } => format!("{node} {}", String::from_utf8(line).unwrap()),
         Event::Ended { node, reason } => format!("{node} {reason}"),
+        Event::Failed(why) => why,
     };
     let mut said: Vec<String> = (0..number).map(next).collect();
     said.sort();

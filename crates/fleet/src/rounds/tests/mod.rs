@@ -28,6 +28,7 @@ fn result(node: &str, pass: Pass, round: u32) -> NodeRound {
         figures: Vec::new(),
         time_account: None,
         programs: None,
+        left_out: None,
     }
 }
 

@@ -40,6 +40,31 @@ fn a_competing_process_is_named() {
 }
 
 #[test]
+fn a_harmless_difference_comes_after_what_took_time() {
+    let busy = |node: usize, line: &mut NodeRound| {
+        let distribution = if node == 1 { "Debian 12.5" } else { "Debian 12.4" };
+        line.facts.insert(0, fact("distribution", distribution, false));
+        if node == 1 {
+            scale(&mut line.figures[0], [1.0, 0.5]);
+            line.time_account =
+                line.time_account.map(|t| TimeAccount { working_s: 5.0, waiting_s: 5.0, ..t });
+        }
+    };
+    let report = report(passes(8, &BOTH, busy));
+    let cause = node(&report, "n1").cause.as_deref().unwrap();
+    let [time, other] = ["used by other processes", "distribution Debian 12.5"]
+        .map(|words| cause.find(words).unwrap_or_else(|| panic!("{cause}")));
+    assert!(time < other, "{cause}");
+}
+
+#[test]
+fn what_a_healthy_node_left_out_is_a_note() {
+    let report = report(fleet(8, |_, line| line.left_out = Some("no disk was measured".into())));
+    assert_eq!(report.count(NodeState::Healthy), 8);
+    assert!(report.nodes.iter().all(|n| n.notes == ["no disk was measured"]));
+}
+
+#[test]
 fn a_finding_of_its_own_is_said_and_a_common_one_is_not() {
     let finding = |check: &str, severity, message: &str| NodeFinding {
         check: check.into(),

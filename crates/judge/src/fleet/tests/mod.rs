@@ -6,6 +6,7 @@ mod large;
 mod missing;
 mod order;
 mod pairs;
+mod pairs_simulated;
 mod sent;
 mod uneven;
 
@@ -103,6 +104,7 @@ fn round(node: usize, pass: Pass, round: u32) -> NodeRound {
             ..TimeAccount::default()
         }),
         programs: None,
+        left_out: None,
     }
 }
 

@@ -29,7 +29,15 @@ fn pair([client, server]: [usize; 2], pass: Pass, number: u32, speed: f64) -> Fl
 /// A fleet whose nodes have measured the network, too, in both passes. `speed` is that of a pair.
 fn network(nodes: usize, rounds: u32, speed: impl Fn([usize; 2]) -> f64) -> Vec<FleetLine> {
     let mut random = xorshift();
-    let mut speed = |pair| speed(pair) * (1.0 + 0.01 * normal(&mut random));
+    measured(nodes, rounds, |pair| speed(pair) * (1.0 + 0.01 * normal(&mut random)))
+}
+
+/// The same; `speed` is that of a pair in a round.
+pub(super) fn measured(
+    nodes: usize,
+    rounds: u32,
+    mut speed: impl FnMut([usize; 2]) -> f64,
+) -> Vec<FleetLine> {
     let mut lines = fleet(nodes, |_, _| {});
     let FleetLine::Plan(plan) = &mut lines[0] else { panic!() };
     plan.pairs = Some(Pairs::Rounds(rounds));
@@ -143,11 +151,7 @@ fn a_link_that_was_slow_once_is_not() {
     assert!(disturbed);
     let before = report(lines.clone());
     assert!(before.fails() && !before.groups[0].links[0].confirmed, "not measured again");
-    assert!(
-        before.groups[0].links[0]
-            .cause
-            .contains("not confirmed, the second pass has too few usable rounds")
-    );
+    assert!(before.groups[0].links[0].cause.contains("not confirmed, it was not measured again"));
     for (number, pairs) in (1..).zip(pairs_again(lines.clone()).unwrap().rounds) {
         for names in pairs {
             let ends = names.map(|name| name[1..].parse().unwrap());
@@ -331,4 +335,29 @@ fn nodes_of_a_group_measure_with_each_other() {
         pair_groups(lines).unwrap().into_iter().map(|g| g.into_iter().collect()).collect();
     assert_eq!(groups.iter().map(BTreeSet::len).collect::<Vec<_>>(), [5, 4]);
     assert!(groups[1].contains("n8"));
+}
+
+#[test]
+fn a_pair_that_fails_in_the_second_pass_is_not_healthy_unless_the_other_node_is_lost() {
+    let failed = |gone: bool| {
+        let mut lines = network(8, 8, |ends| if ends.contains(&2) { 0.1 } else { 1.0 });
+        let mut failure = NodeFailure {
+            node: "n5".into(),
+            partner: Some("n6".into()),
+            pass: Pass::PairsAgain,
+            round: 8,
+            reason: "no route to host".into(),
+            gone: false,
+        };
+        lines.push(FleetLine::Failure(failure.clone()));
+        if gone {
+            failure = NodeFailure { node: "n6".into(), partner: None, gone, ..failure };
+            lines.push(FleetLine::Failure(failure));
+        }
+        let report = report(lines);
+        ["n5", "n6"].map(|name| node(&report, name).state)
+    };
+    use NodeState::{Healthy, NotShownHealthy};
+    assert_eq!(failed(false), [NotShownHealthy; 2]);
+    assert_eq!(failed(true), [Healthy, NotShownHealthy]);
 }
