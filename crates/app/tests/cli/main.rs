@@ -8,6 +8,7 @@ mod compare;
 mod completions;
 mod deadlines;
 mod files;
+mod fleet;
 mod formats;
 mod history;
 mod import;

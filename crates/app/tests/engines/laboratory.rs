@@ -108,11 +108,15 @@ impl Laboratory {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// Starts a fleet of these nodes, one at a time: all of them have the same two CPUs.
+    /// Starts a fleet of these nodes, one at a time where nothing else is asked: all of them have the
+    /// same two CPUs.
     pub fn start(&self, arguments: &[&str], out: &Path) -> Child {
         let mut command = Command::new(script());
         command.args(["run", "control", env!("CARGO_BIN_EXE_proofmark"), "fleet", "run"]);
-        command.args(["--at-once", "1", "--profile"]).arg(self.folder.path().join("profile.toml"));
+        command.arg("--profile").arg(self.folder.path().join("profile.toml"));
+        if !arguments.contains(&"--at-once") {
+            command.args(["--at-once", "1"]);
+        }
         if arguments.contains(&"--ssh") {
             let ssh = "ssh -F /run/proofmark-laboratory/config";
             command.args(["--ssh-command", ssh]);

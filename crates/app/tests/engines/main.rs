@@ -47,7 +47,8 @@ fn another_program_another_machine_and_a_hostile_node_are_named_with_their_reaso
     lab.put("n6", b"#!/bin/sh\nwhile :; do head -c 900 /dev/zero | tr '\\0' '+'; echo; done\n");
     lab.one_cpu("n7");
     let out = lab.folder.path().join("out");
-    let status = lab.fleet(&["--ssh", "n[1-7]", "--program", "/tmp/program"], &out);
+    let status =
+        lab.fleet(&["--ssh", "n[1-7]", "--program", "/tmp/program", "--at-once", "5"], &out);
     assert_eq!(status, Some(4));
     let found = report(&out);
     for (node, expected) in [
@@ -68,7 +69,7 @@ fn another_program_another_machine_and_a_hostile_node_are_named_with_their_reaso
 fn a_killed_launcher_leaves_nothing_and_loses_one_round() {
     let Some(lab) = Laboratory::up(4, "ssh") else { return };
     let out = lab.folder.path().join("out");
-    let mut launcher = lab.start(&["--ssh", "n[1-4]", "--out"], &out);
+    let mut launcher = lab.start(&["--ssh", "n[1-4]", "--at-once", "4", "--out"], &out);
     let lines = || fs::read_to_string(out.join("fleet.jsonl")).unwrap_or_default().lines().count();
     wait_until_within(2 * Duration::from_secs(60), "a whole round", || lines() > 6);
     launcher.kill().unwrap();
@@ -76,7 +77,7 @@ fn a_killed_launcher_leaves_nothing_and_loses_one_round() {
     wait_until_within(SOON, "all nodes to be as before", || lab.left_on_nodes().is_empty());
     // A cable is cut in the middle of what follows.
     let known = lines();
-    let mut launcher = lab.start(&["--ssh", "n[1-4]", "--resume"], &out);
+    let mut launcher = lab.start(&["--ssh", "n[1-4]", "--at-once", "4", "--resume"], &out);
     wait_until_within(2 * Duration::from_secs(60), "another round", || lines() > known + 4);
     lab.unplug("n4");
     let status = proofmark_testing::wait("the fleet", &mut launcher);

@@ -335,6 +335,16 @@ mod tests {
     }
 
     #[test]
+    fn a_program_that_is_not_there_is_no_fault_of_a_node() {
+        let (to, events) = sync_channel(9);
+        let mut pipes = Pipes::default();
+        let command = vec!["/no/such/program".to_owned()];
+        pipes.start("n1", command, None, &to, |_| "ended".into()).unwrap();
+        let event = proofmark_testing::recv("an event", &events);
+        assert!(matches!(&event, Event::Failed(why) if why.contains("/no/such")), "{event:?}");
+    }
+
+    #[test]
     fn those_that_say_nothing_do_not_hold_others_up_for_long() {
         let dir = tempfile::tempdir().unwrap();
         let (to, _events) = sync_channel(100);
