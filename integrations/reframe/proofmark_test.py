@@ -52,7 +52,7 @@ class Proofmark(rfm.RunOnlyRegressionTest):
     @run_before("run")
     def set_command(self):
         disk = ["--disk-path", f"'{self.disk_path}'"] if self.disk_path else []
-        parts = [] if self.disk_path else ["cpu", "memory", "network"]
+        parts = ["cpu", "memory", *(["disk"] if self.disk_path else [])]
         self.executable_opts = [
             *("run", *parts, "--profile", f"'{self.profile}'", *disk, "--no-history", "--out", OUT),
             *filter(None, [self.options]),

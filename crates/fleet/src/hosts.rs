@@ -90,9 +90,7 @@ fn check(host: &str) -> Result<(), String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || "@.-_:%".contains(c);
     match host.len() <= 255 && !host.starts_with('-') && host.chars().all(fits) {
         true => Ok(()),
-        false => {
-            Err(format!("'{}' is no name of a host", proofmark_model::clean_excerpt(host, 60)))
-        }
+        false => Err(format!("'{}' is not a host name", proofmark_model::clean_excerpt(host, 60))),
     }
 }
 
@@ -122,8 +120,8 @@ mod tests {
             ("n[a-b]", "'a-b' is no range"),
             ("n[3-1]", "no range"),
             ("n[0-99999]", "at most"),
-            ("-oProxyCommand=x", "no name"),
-            ("n 1", "no name"),
+            ("-oProxyCommand=x", "not a host name"),
+            ("n 1", "not a host name"),
             ("n[1-200]x[1-200]", "more than"),
         ] {
             let said = of(text).unwrap_err();

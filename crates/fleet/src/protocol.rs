@@ -3,7 +3,7 @@
 
 use std::net::SocketAddr;
 
-use proofmark_model::{FLEET_SCHEMA, FleetTask, NodeRound, Pass, Tool, clean_excerpt, is_quantity};
+use proofmark_model::{FLEET_SCHEMA, FleetTask, NodeRound, Pass, Tool, clean_excerpt};
 use serde::{Deserialize, Serialize};
 
 use crate::subnet::Subnet;
@@ -25,9 +25,6 @@ const LONGEST_WORDS: usize = 600;
 
 /// Addresses of a node at the most.
 pub const MOST_ADDRESSES: usize = 16;
-
-/// Results, facts and findings of one answer, at the most.
-const MOST: usize = 1000;
 
 /// What nodes are asked for; it ends with its line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -179,29 +176,8 @@ pub fn read_answer(line: &[u8]) -> Result<Answer, String> {
             Err(format!("it has more than {MOST_ADDRESSES} addresses"))
         }
         Answer::Hello { .. } | Answer::Serves { .. } | Answer::Failed { .. } => Ok(answer),
-        Answer::Round(round) => check(round).map(|()| answer),
+        Answer::Round(round) => round.check().map(|()| answer),
     }
-}
-
-/// Refuses what no node of ours would send.
-fn check(round: &NodeRound) -> Result<(), String> {
-    let numbers = round
-        .figures
-        .iter()
-        .flat_map(|f| [f.attainable, f.delivered, f.ceiling, f.efficiency].into_iter().flatten());
-    if let Some(number) = numbers.into_iter().find(|n| !is_quantity(*n)) {
-        return Err(format!("its answer has an impossible value: {number:e}"));
-    }
-    let rates =
-        round.figures.iter().flat_map(|f| [f.attainable, f.delivered].into_iter().flatten());
-    if let Some(rate) = rates.into_iter().find(|n| *n <= 0.0) {
-        return Err(format!("its answer has a rate of {rate}"));
-    }
-    let findings = round.figures.iter().map(|f| f.findings.len()).max().unwrap_or(0);
-    if [round.figures.len(), round.facts.len(), findings].into_iter().any(|n| n > MOST) {
-        return Err(format!("its answer has more than {MOST} parts"));
-    }
-    Ok(())
 }
 
 #[cfg(test)]

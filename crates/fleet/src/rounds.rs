@@ -15,7 +15,7 @@ use proofmark_model::{FleetLine, FleetPlan, NodeFailure, Pass, clean_excerpt};
 use crate::launch::{Event, Launcher};
 use crate::log::{FleetLog, Known, rounds_done};
 use crate::protocol::{Answer, Lines, Order, Work};
-use answers::{Kept, answer_to, other_program};
+use answers::{Kept, check_answer};
 pub use pairs::Between;
 use pairs::Met;
 
@@ -95,14 +95,6 @@ pub fn measure(fleet: Fleet, launcher: &mut dyn Launcher) -> Result<(), Unfinish
     asking.between()
 }
 
-/// What a node has said or done; a launcher that cannot go on ends the fleet.
-fn of_node(event: Event) -> Result<Event, Unfinished> {
-    match event {
-        Event::Failed(why) => Err(Unfinished::Failed(why)),
-        event => Ok(event),
-    }
-}
-
 struct Asking<'a> {
     fleet: Fleet<'a>,
     launcher: &'a mut dyn Launcher,
@@ -138,7 +130,7 @@ impl Asking<'_> {
         let mut late = 0;
         while !waiting.is_empty() {
             let Some(event) = self.next((begun, limit), &mut late)? else { break };
-            match self.understand(event) {
+            match self.understand(event)? {
                 Heard::Nothing => {}
                 Heard::Hello(node) => drop(waiting.remove(&node)),
                 Heard::Gone(node, reason) => {
@@ -147,7 +139,7 @@ impl Asking<'_> {
                 }
                 Heard::Answer(node, _) => {
                     waiting.remove(&node);
-                    let reason = "it sent an unexpected answer".to_owned();
+                    let reason = "it answered what it was not asked".to_owned();
                     self.fail(&node, None, when, reason, true)?;
                 }
             }
@@ -188,7 +180,8 @@ impl Asking<'_> {
                 self.ask((pass, round), &[Order { nodes, pass, round, work }])?;
             }
             let left = here.iter().filter(|node| !self.gone.contains(*node)).count();
-            self.tell(&format!("[{round}/{rounds}] {left} of {} nodes measured", nodes.len()));
+            let again = if pass == Pass::Again { " second pass:" } else { "" };
+            self.tell(&format!("[{round}/{rounds}]{again} {left} of {} nodes answer", nodes.len()));
         }
         Ok(())
     }
@@ -205,22 +198,22 @@ impl Asking<'_> {
         let mut late = 0;
         while !waiting.is_empty() {
             let Some(event) = self.next((begun, limit), &mut late)? else { break };
-            let (node, answer) = match self.understand(event) {
+            let (node, answer) = match self.understand(event)? {
                 Heard::Nothing | Heard::Hello(_) => continue,
                 Heard::Gone(node, reason) => (node, Err((reason, true))),
                 Heard::Answer(node, answer) => {
                     let own = &self.fleet.plan.tool;
-                    let answer = answer_to((&node, own), when, waiting.get(&node).copied(), answer);
+                    let answer =
+                        check_answer((&node, own), when, waiting.get(&node).copied(), answer);
                     (node, answer)
                 }
             };
             match answer {
-                Ok(None) => continue,
-                Ok(Some(Kept::Round(round))) => {
+                Ok(Kept::Round(round)) => {
                     self.met.add(&round);
                     self.keep(FleetLine::Round(round))?;
                 }
-                Ok(Some(Kept::At(at))) => drop(self.at.insert(node.clone(), at)),
+                Ok(Kept::At(at)) => drop(self.at.insert(node.clone(), at)),
                 Err((reason, gone)) => {
                     self.fail(&node, waiting.get(&node).copied(), when, reason, gone)?;
                 }
@@ -255,26 +248,26 @@ impl Asking<'_> {
             if *late <= QUEUE
                 && let Ok(event) = self.events.try_recv()
             {
-                return of_node(event).map(Some);
+                return Ok(Some(event));
             }
             if left.is_zero() {
                 return Ok(None);
             }
             match self.events.recv_timeout(left.min(STEP)) {
-                Ok(event) => return of_node(event).map(Some),
+                Ok(event) => return Ok(Some(event)),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(left.min(STEP)),
             }
         }
     }
 
-    fn understand(&mut self, event: Event) -> Heard {
+    fn understand(&mut self, event: Event) -> Result<Heard, Unfinished> {
         let known =
             |node: &String| self.fleet.plan.nodes.contains(node) && !self.gone.contains(node);
-        match event {
+        Ok(match event {
             Event::Said { node, .. } | Event::Ended { node, .. } if !known(&node) => Heard::Nothing,
             Event::Ended { node, reason } => Heard::Gone(node, reason),
-            Event::Failed(_) => Heard::Nothing,
+            Event::Failed(why) => return Err(Unfinished::Failed(why)),
             Event::Said { node, line } => {
                 match self.heard.entry(node.clone()).or_default().read(&line) {
                     Ok(None) => Heard::Nothing,
@@ -283,10 +276,10 @@ impl Asking<'_> {
                         Heard::Gone(node, format!("it calls itself '{}'", clean_excerpt(&name, 60)))
                     }
                     Ok(Some(Answer::Hello { .. })) if !self.said_hello.insert(node.clone()) => {
-                        Heard::Gone(node, "it said hello twice".to_owned())
+                        Heard::Gone(node, "it greeted twice".to_owned())
                     }
                     Ok(Some(Answer::Hello { tool, .. })) => {
-                        match other_program(&tool, &self.fleet.plan.tool) {
+                        match tool.mismatch(&self.fleet.plan.tool) {
                             Some(reason) => Heard::Gone(node, reason),
                             None => Heard::Hello(node),
                         }
@@ -294,7 +287,7 @@ impl Asking<'_> {
                     Ok(Some(answer)) => Heard::Answer(node, answer),
                 }
             }
-        }
+        })
     }
 
     fn fail(

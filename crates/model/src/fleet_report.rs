@@ -129,6 +129,13 @@ pub struct FleetFigure {
     pub strips: Vec<FleetStrip>,
 }
 
+impl FleetFigure {
+    /// Which result it is of: both its figures have the same.
+    pub fn result(&self) -> (&str, &Params) {
+        (&self.workload, &self.params)
+    }
+}
+
 /// A node's rounds at a figure.
 ///
 /// A ratio is the node's speed as a share of its group's median of the same round: below 1 is worse,

@@ -14,6 +14,7 @@ mod figures;
 mod file_way;
 mod finding;
 mod fleet;
+mod fleet_check;
 mod fleet_report;
 mod history;
 mod host;

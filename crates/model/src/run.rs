@@ -38,8 +38,8 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// This program and another one in words that tell them apart; `None` if they are the same.
-    pub fn told_apart(&self, other: &Self) -> Option<[String; 2]> {
+    /// That a node has this program and its launcher another, if they differ: they would not measure alike.
+    pub fn mismatch(&self, other: &Self) -> Option<String> {
         const LONGEST: usize = 80;
         let by_build = (&self.version, &self.commit) == (&other.version, &other.commit);
         let words = |tool: &Self| {
@@ -47,7 +47,8 @@ impl Tool {
             let build = if by_build { format!(", {}", tool.build) } else { String::new() };
             clean_excerpt(&format!("{} ({commit}{build})", tool.version), LONGEST)
         };
-        (self != other).then(|| [self, other].map(words))
+        let [own, launcher] = [self, other].map(words);
+        (self != other).then(|| format!("it has proofmark {own}, the launcher {launcher}"))
     }
 }
 

@@ -13,8 +13,8 @@ use crate::limit;
 /// What to do with many machines.
 #[derive(Debug, Subcommand)]
 pub enum FleetCommand {
-    /// Measure many machines in rounds and report the slow ones: exit status 4 if a node is slow or
-    /// not shown healthy
+    /// Measure many machines in rounds and report the slow ones: exit status 4 if a node or the link
+    /// between two is slow or not shown healthy
     Run(Box<FleetRunArgs>),
     /// Report a fleet again from its file
     Report(FleetReportArgs),
@@ -26,11 +26,11 @@ pub enum FleetCommand {
 #[derive(Debug, Args)]
 #[command(group(clap::ArgGroup::new("launcher").args(["ssh", "slurm", "kubernetes"]).required(true)))]
 pub struct FleetRunArgs {
-    /// Reach the nodes by ssh: n1,n2 or n[1-32], or a file with a host per line. Your ssh
-    /// configuration applies, host keys are checked, and nothing is asked
+    /// Reach the nodes by ssh: n1,n2 or n[1-32], or a file with one host per line. Your ssh
+    /// configuration applies, host keys are checked, and ssh never prompts
     #[arg(long, value_name = "HOSTS|FILE")]
     pub ssh: Option<String>,
-    /// Reach the nodes by Slurm: those of the allocation that this runs in, else of a new one
+    /// Reach the nodes by Slurm: in the current allocation, or in a new one
     #[arg(long)]
     pub slurm: bool,
     /// Reach the nodes of a Kubernetes cluster: a Job puts a pod on each, kubectl exec runs proofmark in it
@@ -40,10 +40,11 @@ pub struct FleetRunArgs {
     /// ready]
     #[arg(short = 'N', long, value_name = "N", conflicts_with = "ssh", value_parser = value_parser!(u32).range(1..))]
     pub nodes: Option<u32>,
-    /// Path of the same proofmark on the nodes [default: this one is copied there, and removed]
+    /// Path of an identical proofmark already on the nodes [default: copy this one, and remove it
+    /// afterwards]
     #[arg(long, value_name = "PATH", conflicts_with = "kubernetes")]
     pub program: Option<String>,
-    /// Time limit until all nodes have started [default: 2m, and 1s for each node]
+    /// Time limit until all nodes have started [default: 2m plus 1s per node]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub start_limit: Option<Duration>,
     /// What each node measures in a round: a name that `proofmark list profiles` prints, or a TOML
@@ -53,11 +54,10 @@ pub struct FleetRunArgs {
     /// Rounds over all nodes, 8 to 64
     #[arg(long, help_heading = "Measurement", value_name = "N", default_value_t = 8, value_parser = value_parser!(u32).range(8..=64))]
     pub rounds: u32,
-    /// Time limit of the first pass where all nodes measure at once: rounds are made shorter, none is
-    /// left out
+    /// Time for the first pass if all nodes measure at once: shortens rounds, never skips one
     #[arg(long, help_heading = "Measurement", value_name = "TIME", value_parser = parse_duration)]
     pub budget: Option<Duration>,
-    /// Nodes that measure at the same time; of pairs half as many, at least one [default: all]
+    /// Measure at most N nodes at a time, or N/2 pairs, at least one [default: all]
     #[arg(long, help_heading = "Measurement", value_name = "N", value_parser = value_parser!(u32).range(1..))]
     pub at_once: Option<u32>,
     /// Also measure the network between nodes: each with N others (8 to 64), or with all. Tells slow
@@ -65,7 +65,7 @@ pub struct FleetRunArgs {
     #[arg(long, help_heading = "Measurement", value_name = "N|all", value_parser = pairs)]
     pub pairs: Option<Pairs>,
     /// The network that --pairs measures, such as 10.1.0.0/16: name it where nodes have several
-    /// [default: the one that ssh came by, else the first that answers]
+    /// [default: the address that ssh used, else the first that answers]
     #[arg(long, help_heading = "Measurement", value_name = "SUBNET", requires = "pairs")]
     pub subnet: Option<Subnet>,
     /// Directory on the nodes whose disk to measure [default: the first of $TMPDIR, /var/tmp and the
@@ -87,7 +87,7 @@ pub struct FleetRunArgs {
     /// Print the commands, or the Kubernetes Job, and stop
     #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
-    /// ssh with options of its own
+    /// ssh with your options, such as 'ssh -p 2222'
     #[arg(
         long,
         help_heading = "ssh",
@@ -111,7 +111,7 @@ pub struct FleetRunArgs {
         allow_hyphen_values = true
     )]
     pub slurm_option: Vec<String>,
-    /// Kubernetes: the image of proofmark, as the cluster's nodes name it
+    /// Kubernetes: image of proofmark that the cluster can pull
     #[arg(long, help_heading = "Kubernetes", value_name = "IMAGE", requires = "kubernetes")]
     pub image: Option<String>,
     /// Kubernetes: labels of the nodes, such as pool=gpu,zone=a
@@ -133,7 +133,7 @@ pub struct FleetRunArgs {
         requires = "kubernetes"
     )]
     pub toleration: Vec<String>,
-    /// kubectl with options of its own
+    /// kubectl with your options, such as 'kubectl --context lab'
     #[arg(
         long,
         help_heading = "Kubernetes",
@@ -173,7 +173,7 @@ pub struct FleetNodeArgs {
     /// This file was copied here: remove it
     #[arg(long)]
     pub copied: bool,
-    /// Only wait until another process of this container has come and gone; so many seconds for it to come
+    /// Wait for another process of this container to start, at most SECONDS, and to end
     #[arg(long, value_name = "SECONDS")]
     pub idle: Option<u64>,
 }

@@ -85,7 +85,11 @@ fn a_killed_launcher_leaves_nothing_and_loses_one_round() {
     let found = report(&out);
     let said = found.nodes.iter().find(|n| n.name == "n4").unwrap();
     assert_eq!(said.state, NotShownHealthy);
-    assert!(said.reasons.iter().any(|r| r.contains("ssh lost it")), "{:?}", said.reasons);
+    assert!(
+        said.reasons.iter().any(|r| r.contains("ssh could not connect, or lost")),
+        "{:?}",
+        said.reasons
+    );
     let rounds = found.nodes.iter().find(|n| n.name == "n1").unwrap().rounds;
     assert_eq!(rounds, 8, "all rounds of the others are there");
     // One round at most is measured twice.

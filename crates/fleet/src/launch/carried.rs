@@ -15,13 +15,13 @@ pub(super) fn script(size: u64, arguments: &str) -> String {
         "rm -f \"$f\"",
         "f=",
         "done",
-        "[ -n \"$f\" ] || { echo no folder here allows programs >&2",
+        "[ -n \"$f\" ] || { echo no writable folder allows programs: noexec >&2",
         "exit 1",
         "}",
     ];
     let take = format!(
         "head -c {size} >\"$f\"; [ \"$(wc -c <\"$f\")\" -eq {size} ] || \
-         {{ echo the program was cut off >&2; exit 1; }}; exec \"$f\" {arguments}"
+         {{ echo the copy of proofmark is incomplete >&2; exit 1; }}; exec \"$f\" {arguments}"
     );
     let script = lines.join("; ").replace("do; ", "do ");
     format!("{script}; {take}")
@@ -60,7 +60,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let output = carried(b"#!/bin/sh\necho ran\n", 1000, folder.path());
         assert_eq!(output.status.code(), Some(1));
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "the program was cut off\n");
+        assert_eq!(
+            String::from_utf8_lossy(&output.stderr),
+            "the copy of proofmark is incomplete\n"
+        );
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

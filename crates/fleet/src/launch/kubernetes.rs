@@ -70,7 +70,8 @@ impl Kubernetes {
         let wanted = wanted(&options)?;
         let made =
             ask(&options, &["create", "-f", "-", "-o", "json"], Some(&manifest(&options, wanted)))?;
-        let job = name_in(&made["metadata"]["name"]).ok_or("kubectl names no job")?;
+        let job =
+            name_in(&made["metadata"]["name"]).ok_or("kubectl create returned no name of a Job")?;
         let mut this =
             Self { options, job, nodes: Vec::new(), pods: Vec::new(), pipes: Pipes::default() };
         let begun = Instant::now();
@@ -123,7 +124,7 @@ impl Kubernetes {
         let found = ask(&self.options, &asked, None).unwrap_or_default();
         let said = items(&found).last().and_then(|event| event["message"].as_str());
         let said = said.map(|said| format!(": {}", clean_excerpt(said, LETTERS)));
-        format!("the cluster made no pod{}", said.unwrap_or_default())
+        format!("Kubernetes created no pod{}", said.unwrap_or_default())
     }
 
     fn command(&self, node: &str, pod: &str) -> Vec<String> {
@@ -269,7 +270,7 @@ fn wanted(options: &KubernetesOptions) -> Result<u32, String> {
     let found = ask(options, &["get", "nodes", "-l", &selector, "-o", "json"], None);
     let found = found.map_err(|e| format!("{e}; name the number of nodes with -N"))?;
     match items(&found).filter(|node| is_ready(node, options)).count() {
-        0 => Err("no node is ready without taints that --toleration does not name".to_owned()),
+        0 => Err("no node is ready without other taints: name them with --toleration".to_owned()),
         n => u32::try_from(n).map_err(|_| "too many nodes".to_owned()),
     }
 }

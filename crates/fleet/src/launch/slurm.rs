@@ -28,7 +28,7 @@ pub struct SlurmOptions {
     /// The partition.
     pub partition: Option<String>,
     /// The longest time of the job, in minutes.
-    pub minutes: Option<u32>,
+    pub minutes: u32,
     /// What else salloc is told.
     pub more: Vec<String>,
 }
@@ -39,7 +39,7 @@ pub fn allocation(options: &SlurmOptions, command: &[String]) -> Vec<String> {
     all.extend(options.nodes.map(|n| format!("--nodes={n}")));
     all.extend(options.list.as_ref().map(|list| format!("--nodelist={list}")));
     all.extend(options.partition.as_ref().map(|name| format!("--partition={name}")));
-    all.extend(options.minutes.map(|n| format!("--time={n}")));
+    all.push(format!("--time={}", options.minutes));
     all.extend(options.more.iter().cloned());
     all.extend(command.iter().cloned());
     all

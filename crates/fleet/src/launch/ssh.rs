@@ -99,7 +99,7 @@ impl Launcher for Ssh {
 fn how_it_ended(status: Option<i32>) -> String {
     match status {
         Some(0) => "its process ended".to_owned(),
-        Some(255) => "ssh lost it or never reached it".to_owned(),
+        Some(255) => "ssh could not connect, or lost the connection".to_owned(),
         Some(status) => format!("its process ended with status {status}"),
         None => "its process was killed".to_owned(),
     }

@@ -162,8 +162,8 @@ impl Asking<'_> {
             asked += orders.len();
             self.ask((pass, round), &orders)?;
         }
-        let again = if pass == Pass::PairsAgain { " again" } else { "" };
-        self.tell(&format!("[{round}/{rounds}] {asked} of {all} pairs asked{again}"));
+        let again = if pass == Pass::PairsAgain { " second pass:" } else { "" };
+        self.tell(&format!("[{round}/{rounds}]{again} asked {asked} of {all} pairs"));
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use proofmark_model::{FigureKind, Pass};
 use super::groups::Group;
 use super::lines::{Figure, Lines};
 use super::pairs::Pairs;
-use super::rule::{Ruled, RuledNode, rounded};
+use super::rule::{Ruled, RuledNode, median_ratio, rounded};
 use crate::statistics::median;
 
 /// Peers that a round needs.
@@ -74,10 +74,8 @@ impl Speeds {
             }
             speeds
         };
-        let share = |node: &RuledNode| {
-            let ratios: Vec<f64> = node.ratios.iter().flatten().map(|r| f64::from(*r)).collect();
-            median(&ratios).filter(|_| !node.slow)
-        };
+        let share =
+            |node: &RuledNode| median_ratio(node.ratios.iter().flatten()).filter(|_| !node.slow);
         Self {
             rounds,
             speeds: group.nodes.iter().map(of).collect(),

@@ -46,7 +46,8 @@ pub(super) fn sentence(
         nodes.iter().enumerate().filter(|(i, _)| *i != place).map(|(_, n)| *n).collect();
     let FleetFigure { subsystem, better, .. } = *figure;
     let sides = Sides { own, rest, number, subsystem, better };
-    let mut parts = vec![format!("{}: {}", said.name, slowness(figure, f64::from(worst.ratio)))];
+    let mut parts =
+        vec![format!("{}: {}", said.name, slowness(figure, f64::from(worst.ratio), "its group"))];
     let more = others(confirmed.iter().map(|slow| &judged.figures[slow.figure]), figure);
     parts.extend(more.map(|more| format!("and is slow at {more}")));
     let causes = [
@@ -60,7 +61,7 @@ pub(super) fn sentence(
     ];
     let mut causes: Vec<String> = causes.into_iter().flatten().take(CAUSES).collect();
     if causes.is_empty() {
-        causes.push("nothing that it reports explains it".to_owned());
+        causes.push("cause unknown: nothing that it reports differs from its group".to_owned());
     }
     let slow = [parts.join(" ")].into_iter();
     let itself = itself(&judged.figures, worst.figure, place);
@@ -73,8 +74,7 @@ fn worst<'a>(figures: &[FleetFigure], slow: &[&'a NodeSlowAt]) -> Option<&'a Nod
     let figure = &figures[worst.figure];
     let delivered = slow.iter().copied().find(|other| {
         let other = &figures[other.figure];
-        let same = other.workload == figure.workload && other.params == figure.params;
-        same && other.kind == FigureKind::Delivered
+        other.result() == figure.result() && other.kind == FigureKind::Delivered
     });
     delivered.or(Some(worst))
 }
@@ -82,11 +82,8 @@ fn worst<'a>(figures: &[FleetFigure], slow: &[&'a NodeSlowAt]) -> Option<&'a Nod
 /// Whether the machine is slow when it is left alone, where it is slow at what it delivers.
 fn itself(figures: &[FleetFigure], worst: usize, place: usize) -> Option<String> {
     let delivered = figures.get(worst).filter(|f| f.kind == FigureKind::Delivered)?;
-    let same = |f: &&FleetFigure| {
-        f.kind == FigureKind::Attainable
-            && f.workload == delivered.workload
-            && f.params == delivered.params
-    };
+    let same =
+        |f: &&FleetFigure| f.kind == FigureKind::Attainable && f.result() == delivered.result();
     let strip = figures.iter().find(same)?.strips.get(place)?;
     match strip.outcome {
         StripOutcome::Level => Some("without other load it is as fast as its group".to_owned()),

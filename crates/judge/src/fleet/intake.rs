@@ -11,7 +11,7 @@ use proofmark_model::{
 };
 
 use super::lines::{Cell, Figure, Found, Key, Lines, Node, Seen, Turn};
-use super::{LONGEST_NAME, LONGEST_TEXT, MOST_FINDINGS, MOST_NODES, MOST_ROUNDS, check, short};
+use super::{LONGEST_NAME, LONGEST_TEXT, MOST_FINDINGS, MOST_NODES, MOST_ROUNDS, short};
 use crate::checks::network_path::ONE_MACHINE;
 
 /// Failures of a node that are kept.
@@ -23,7 +23,7 @@ pub(super) fn collect(lines: impl IntoIterator<Item = FleetLine>) -> Result<Line
     for line in lines {
         match (line, &mut intake) {
             (FleetLine::Plan(plan), None) => intake = Some(Intake::new(*plan)?),
-            // A launcher that resumes writes the same plan once more.
+            // Only the first plan counts; the file may be anybody's.
             (FleetLine::Plan(_), Some(_)) => {}
             (FleetLine::Round(round), Some(intake)) => intake.round(*round),
             (FleetLine::Failure(failure), Some(intake)) => intake.failure(&failure),
@@ -101,7 +101,8 @@ impl Intake {
     fn round(&mut self, line: NodeRound) {
         let Some(ends) = self.ends(&line.node, line.partner.as_deref(), line.pass) else { return };
         let (pass, round) = (line.pass, line.round);
-        match check::round(&line, &self.lines.plan.tool) {
+        let wrong = line.tool.mismatch(&self.lines.plan.tool);
+        match wrong.map_or_else(|| line.check(), Err) {
             Ok(()) => {
                 let turn = Turn::Seen(Arc::new(self.seen(line, &ends)));
                 self.put(&ends, pass, round, turn);

@@ -47,14 +47,13 @@ fn within(margin: Option<f64>) -> bool {
 /// Why no node of a group is shown healthy, whatever it measured: the required results that are not
 /// judged by any figure.
 pub(super) fn sentences(figures: &[FleetFigure]) -> Vec<String> {
-    let same =
-        |a: &FleetFigure, b: &FleetFigure| (&a.workload, &a.params) == (&b.workload, &b.params);
     let required = figures.iter().filter(|f| f.required);
-    let open: Vec<&FleetFigure> =
-        required.filter(|f| !figures.iter().any(|o| o.judged && same(o, f))).collect();
+    let open: Vec<&FleetFigure> = required
+        .filter(|f| !figures.iter().any(|o| o.judged && o.result() == f.result()))
+        .collect();
     // The narrower margin of a result counts.
     let margin = |f: &FleetFigure| {
-        let kinds = open.iter().filter(|o| same(o, f)).filter_map(|o| o.margin);
+        let kinds = open.iter().filter(|o| o.result() == f.result()).filter_map(|o| o.margin);
         kinds.min_by(f64::total_cmp)
     };
     let (wide, none): (Vec<&FleetFigure>, Vec<_>) =

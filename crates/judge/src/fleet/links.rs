@@ -12,7 +12,7 @@ use super::groups::Group;
 use super::lines::Lines;
 use super::pairs::{Pairs, partners};
 use super::quantile::student;
-use super::rule::{FALSE_ALARMS, FLOOR, RuledNode};
+use super::rule::{FALSE_ALARMS, FLOOR, MAD_TO_DEVIATION, RuledNode, median_ratio};
 use super::strips::Judged;
 use super::words::{percent, slowness};
 use crate::statistics::median;
@@ -45,7 +45,7 @@ impl OfPairs {
         // Of few pairs many are the middle of their round themselves.
         let all = ratios.values().flatten().filter(|ratio| **ratio != 1.0);
         let away: Vec<f64> = all.map(|ratio| f64::from(*ratio).ln().abs()).collect();
-        let deviation = 1.482_6 * median(&away)?;
+        let deviation = MAD_TO_DEVIATION * median(&away)?;
         let k = student(FALSE_ALARMS / ratios.len().max(1) as f64, MANY);
         let margin = -(-k * deviation).exp_m1();
         Some(Self { ratios, margin: margin.max(FLOOR) })
@@ -72,8 +72,7 @@ pub(super) fn all(lines: &Lines, group: &Group, judged: &Judged) -> Vec<FleetLin
             let again = again.of_link(nodes.map(|place| group.nodes[place]));
             let twice = RuledNode::of(again.clone(), pairs.margin);
             let is_level = !again.is_empty() && twice.decides() && !twice.slow;
-            let ratios: Vec<f64> = ratios.iter().map(|r| f64::from(*r)).collect();
-            let Some(ratio) = median(&ratios).filter(|_| !is_level) else { continue };
+            let Some(ratio) = median_ratio(ratios).filter(|_| !is_level) else { continue };
             let (ratio, confirmed, cause) = (ratio as f32, twice.slow, String::new());
             let link = FleetLink { nodes: *nodes, figure: at, ratio, again, confirmed, cause };
             let known = worst.entry(*nodes).or_insert_with(|| link.clone());
@@ -97,7 +96,7 @@ pub(super) fn report(lines: &Lines, group: &Group, judged: &Judged) -> Vec<Fleet
 fn cause(lines: &Lines, group: &Group, judged: &Judged, link: &FleetLink) -> String {
     let [a, b] = link.nodes.map(|place| lines.nodes[group.nodes[place]].name.as_str());
     let figure = &judged.figures[link.figure];
-    let what = slowness(figure, f64::from(link.ratio)).replace("its group", "the usual pair");
+    let what = slowness(figure, f64::from(link.ratio), "the usual pair");
     if !link.confirmed {
         let why = match link.again.iter().flatten().count() {
             0 => "it was not measured again",
@@ -105,8 +104,8 @@ fn cause(lines: &Lines, group: &Group, judged: &Judged, link: &FleetLink) -> Str
         };
         return format!("{a} and {b}: the network between them {what}; not confirmed, {why}");
     }
-    let again: Vec<f64> = link.again.iter().flatten().map(|r| f64::from(*r)).collect();
-    let again = median(&again).map_or_else(String::new, |ratio| match figure.better {
+    let again = median_ratio(link.again.iter().flatten());
+    let again = again.map_or_else(String::new, |ratio| match figure.better {
         Better::Higher => format!(" ({} when measured again)", percent(ratio)),
         Better::Lower => String::new(),
     });

@@ -13,7 +13,6 @@
 
 mod again;
 mod cause;
-mod check;
 mod groups;
 mod intake;
 mod judging;

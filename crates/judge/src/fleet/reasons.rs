@@ -54,7 +54,7 @@ pub(super) fn of_lines(lines: &Lines, place: usize) -> Vec<String> {
     let changes = groups::changes(node);
     reasons.extend(changes.into_iter().map(|c| format!("it changed between rounds: {c}")));
     if node.turns(Pass::First).iter().flatten().next().is_none() {
-        reasons.push("nothing is known of it: it sent no result and no error".to_owned());
+        reasons.push("it sent neither a result nor an error".to_owned());
     }
     reasons
 }
@@ -94,7 +94,7 @@ pub(super) fn no_network(fleet: &Fleet, group: usize) -> Option<String> {
     let of_network = |f: &&FleetFigure| f.subsystem == Subsystem::Network && f.required;
     let without = fleet.judged[group].figures.iter().find(of_network).is_none();
     let compared = fleet.groups[group].comparable();
-    (compared && without).then(|| "the network to other nodes was not measured".to_owned())
+    (compared && without).then(|| "no result of the network to other nodes".to_owned())
 }
 
 /// Which required figures have too few rounds that count, in one sentence.
@@ -148,9 +148,7 @@ fn why_few(
         return format!("fewer than {FEWEST_NODES} nodes of its group have the others");
     }
     match figure.kind {
-        FigureKind::Attainable if !cells.is_empty() => {
-            "other load never left the machine alone".to_owned()
-        }
+        FigureKind::Attainable if !cells.is_empty() => "other load ran in every trial".to_owned(),
         _ => "it sent no such result".to_owned(),
     }
 }
@@ -201,11 +199,11 @@ pub(super) fn unconfirmed(
         let figures = slow.iter().map(|slow| &judged.figures[slow.figure]);
         let more = others(figures, &judged.figures[worst.figure]);
         let more = more.map_or_else(String::new, |more| format!(", and is slow at {more}"));
-        let what = slowness(&judged.figures[worst.figure], f64::from(worst.ratio));
+        let what = slowness(&judged.figures[worst.figure], f64::from(worst.ratio), "its group");
         Some(format!("{what}{more}{end}"))
     };
     // Among few nodes a limit that all share, such as power or a switch, does not show.
-    let level = ": slow while all nodes ran, not with a few: a limit that they share (power, a switch), \
+    let level = ": slow only while all nodes ran, not with a few: a limit that they share (power, a switch), \
                  or chance; measure again";
     let open = ": not confirmed, the second pass has too few usable rounds";
     words(&of[0], open).into_iter().chain(words(&of[1], level)).collect()

@@ -37,6 +37,8 @@ const USUAL_FREEDOM: f64 = 4.0;
 /// The middle pair of a round is at least so much of what the best quarter of all pairs reach, or many
 /// pairs of the round are slow.
 const LEAST_OF_BEST: f64 = 0.75;
+/// Standard deviations of a normal distribution in its median absolute deviation.
+pub(super) const MAD_TO_DEVIATION: f64 = 1.482_6;
 /// Nodes that do not differ at all are taken to differ by this share, for logarithms.
 const LEAST_SPREAD: f64 = 1e-4;
 
@@ -114,6 +116,11 @@ impl Rounds {
 /// To 4 decimals: a report has up to a million.
 pub(super) fn rounded(ratio: f32) -> f32 {
     if ratio < 1e3 { (ratio * 1e4).round() / 1e4 } else { ratio }
+}
+
+/// The median of rounds' ratios.
+pub(super) fn median_ratio<'a>(ratios: impl IntoIterator<Item = &'a f32>) -> Option<f64> {
+    median(&ratios.into_iter().map(|ratio| f64::from(*ratio)).collect::<Vec<_>>())
 }
 
 /// What the rule says of a figure.
@@ -230,7 +237,7 @@ impl Spread {
         let away: Vec<f64> = all.iter().map(|v| (v - centre).abs()).collect();
         let nodes = all.len() as f64;
         // Of few values it is too low on average; the factor is within 3 % of simulated ones.
-        let factor = 1.482_6 * (1.0 + 0.83 / (nodes - 1.7));
+        let factor = MAD_TO_DEVIATION * (1.0 + 0.83 / (nodes - 1.7));
         Some(Self { centre, deviation: factor * median(&away)?, nodes })
     }
 

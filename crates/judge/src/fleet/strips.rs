@@ -12,7 +12,7 @@ use super::groups::Group;
 use super::judging::{self, Judging};
 use super::lines::{Cell, Figure, Key, Lines};
 use super::rule::{
-    FEWEST_NODES, Rounds, Ruled, RuledNode, judge as rule, needed, relative, rounded,
+    FEWEST_NODES, Rounds, Ruled, RuledNode, judge as rule, median_ratio, needed, relative, rounded,
 };
 use crate::statistics::median;
 
@@ -161,9 +161,7 @@ fn forgive(figures: &mut [FleetFigure], place: usize) {
     };
     let enough: Vec<bool> = figures.iter().map(judges).collect();
     for at in 0..figures.len() {
-        let same = |other: &FleetFigure| {
-            (&other.workload, &other.params) == (&figures[at].workload, &figures[at].params)
-        };
+        let same = |other: &FleetFigure| other.result() == figures[at].result();
         let few = figures[at].strips[place].outcome == StripOutcome::TooFewRounds;
         if few && figures.iter().zip(&enough).any(|(other, enough)| *enough && same(other)) {
             figures[at].strips[place].outcome = StripOutcome::NotJudged;
@@ -200,7 +198,7 @@ fn figure(
             _ => StripOutcome::NotJudged,
         };
         FleetStrip {
-            ratio: middle(&ruled.ratios),
+            ratio: median_ratio(ruled.ratios.iter().flatten()).map(|m| rounded(m as f32)),
             below: ruled.below as u32,
             usable: ruled.usable as u32,
             ratios: ruled.ratios.into_iter().map(|r| r.map(rounded)).collect(),
@@ -247,9 +245,4 @@ fn values(lines: &Lines, node: usize, number: u32, kind: FigureKind, headline: b
         outcome: StripOutcome::NotJudged,
         again: Vec::new(),
     }
-}
-
-fn middle(ratios: &[Option<f32>]) -> Option<f32> {
-    let all: Vec<f64> = ratios.iter().flatten().map(|r| f64::from(*r)).collect();
-    median(&all).map(|m| rounded(m as f32))
 }

@@ -17,16 +17,16 @@ pub(super) fn percent(share: f64) -> String {
 }
 
 /// How slow a node is: `delivers 61 % of its group at Triad, 2 CPUs`.
-pub(super) fn slowness(figure: &FleetFigure, ratio: f64) -> String {
+pub(super) fn slowness(figure: &FleetFigure, ratio: f64, than: &str) -> String {
     let verb = match figure.kind {
         FigureKind::Delivered => "delivers",
         _ => "reaches",
     };
     match figure.better {
-        Better::Higher => format!("{verb} {} of its group at {}", percent(ratio), figure.title),
+        Better::Higher => format!("{verb} {} of {than} at {}", percent(ratio), figure.title),
         Better::Lower => {
             let factor = times(1.0 / ratio);
-            format!("takes {factor} times as long as its group at {}", figure.title)
+            format!("takes {factor} times as long as {than} at {}", figure.title)
         }
     }
 }

@@ -163,7 +163,7 @@ fn own_request(task: &FleetTask, profile: Option<&File>) -> Result<(PlanRequest,
     if subsystems(&request)?.contains(&Subsystem::Disk) {
         request.machine.disk_path = disk_folder(task).map(Into::into);
         if request.machine.disk_path.is_none() {
-            request.names.pop();
+            request.names.retain(|name| name != Subsystem::Disk.as_str());
             left_out = Some(match &task.disk_path {
                 Some(path) => format!(
                     "no disk was measured: {path} is on storage that other nodes may use too \

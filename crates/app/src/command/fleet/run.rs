@@ -56,7 +56,7 @@ pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
     let stopper = stop.clone();
     signals::on_signals(move |signal| stopper.stop(signal)).context("cannot handle signals")?;
     let stopped = || stop.stopped_by().is_some();
-    many_files();
+    raise_open_file_limit();
     let mut launcher = launcher(args, asked.round_s, &stopped)?;
     let plan = planned(args, &asked.task, launcher.as_ref());
     let (plan, known, mut log) = open(&dir, begun, plan)?;
@@ -101,7 +101,7 @@ fn open(dir: &Path, begun: bool, plan: FleetPlan) -> Result<(FleetPlan, Known, F
     if begun {
         let lines = FleetLog::read(dir).map_err(usage)?;
         let before = lines.plan.clone();
-        same(&before, &plan)?;
+        check_resumed_plan(&before, &plan)?;
         return Ok((before, Known::of(lines), FleetLog::resume(dir)?));
     }
     let log = FleetLog::create(dir, &plan);
@@ -206,11 +206,12 @@ fn planned(args: &FleetRunArgs, task: &FleetTask, launcher: &dyn Launcher) -> Fl
 }
 
 /// Refuses to go on with other nodes, another program or another plan: rounds would not be alike.
-fn same(begun: &FleetPlan, here: &FleetPlan) -> Result<()> {
+fn check_resumed_plan(begun: &FleetPlan, here: &FleetPlan) -> Result<()> {
     let (was, is) = (&begun.task, &here.task);
     let differs = [
-        ("nodes", begun.nodes != here.nodes),
-        ("version", begun.tool != here.tool),
+        ("the list of nodes", begun.nodes != here.nodes),
+        ("the version of proofmark", begun.tool != here.tool),
+        ("--label", begun.label != here.label),
         ("--rounds", begun.rounds != here.rounds),
         ("--profile", (&was.profile, &was.profile_text) != (&is.profile, &is.profile_text)),
         ("--budget", was.budget_s != is.budget_s),
@@ -221,13 +222,15 @@ fn same(begun: &FleetPlan, here: &FleetPlan) -> Result<()> {
         ("--subnet", begun.subnet != here.subnet),
     ];
     match differs.iter().find(|(_, differs)| *differs) {
-        Some((what, _)) => Err(usage(format!("--resume: the fleet was begun with other {what}"))),
+        Some((what, _)) => {
+            Err(usage(format!("--resume: {what} differs from the fleet in that directory")))
+        }
         None => Ok(()),
     }
 }
 
 /// Allows as many open files as it may: each node's process has three.
-fn many_files() {
+fn raise_open_file_limit() {
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }

@@ -28,7 +28,7 @@ pub(super) fn in_an_allocation(args: &FleetRunArgs, longest_s: f64) -> Result<Ou
         nodes: args.nodes,
         list: args.nodelist.clone(),
         partition: args.partition.clone(),
-        minutes: Some((longest_s / 60.0).ceil() as u32),
+        minutes: (longest_s / 60.0).ceil() as u32,
         more: args.slurm_option.clone(),
     };
     let words = allocation(&options, &command);

@@ -119,7 +119,7 @@ fn why_a_pod_does_not_run_is_said() {
     assert_eq!(cluster.nodes(), ["n1", "n3", lost, first, second, "pod-6-of-6"]);
     let said = heard(&mut cluster, 7).split_off(3);
     let full = "its pod is Pending: 0/4 nodes are available: 1 node(s) were unschedulable, ";
-    let quota = "pod-6-of-6 the cluster made no pod: Error creating: pods ";
+    let quota = "pod-6-of-6 Kubernetes created no pod: Error creating: pods ";
     assert_eq!(said[0], "n4 its pod is Pending");
     assert!(said[1].starts_with(quota) && said[1].contains(" exceeded quota: "), "{said:?}");
     assert!(said[2].starts_with(&format!("{first} {full}")), "{said:?}");

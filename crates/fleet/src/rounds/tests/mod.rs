@@ -278,8 +278,8 @@ fn a_hostile_node_is_named_with_what_it_did() {
         (garbage as Answers, "its answer is not proofmark's: "),
         (other, "it calls itself 'n1'"),
         (endless, "its answer is longer than 4 MiB"),
-        (infinite, "its answer has an impossible value: 1e200"),
-        (negative, "its answer has a rate of -1"),
+        (infinite, "it sent an impossible value of cpu.flops: 1e200"),
+        (negative, "it sent an impossible value of cpu.flops: -1e0"),
     ] {
         let mut launcher = MadeUp::new(peculiar);
         let lines = measured(&mut launcher, &[]);
@@ -325,7 +325,7 @@ fn a_node_that_answers_a_round_twice_is_asked_no_more() {
     // It is asked first, so that the others answer after it.
     launcher.nodes.rotate_left(1);
     let lines = measured(&mut launcher, &[]);
-    assert_eq!(failures(&lines), [("n3", 1, "it sent an unexpected answer", true)]);
+    assert_eq!(failures(&lines), [("n3", 1, "it answered what it was not asked", true)]);
     assert_eq!(results(&lines, Pass::First), 5);
 }
 
@@ -351,10 +351,10 @@ fn a_node_that_floods_the_launcher_stops_no_round() {
         (0..100).flat_map(|_| well(node, pass, round + 9)).collect()
     }
     let found = measured(&mut MadeUp::new(flood), &[]);
-    assert_eq!(failures(&found), [("n3", 1, "it sent an unexpected answer", true)]);
+    assert_eq!(failures(&found), [("n3", 1, "it answered what it was not asked", true)]);
     fn hello_again(_: &str, _: Pass, _: u32) -> Vec<Vec<u8>> {
         lines(&Answer::hello("n3", tool("1")))
     }
     let found = measured(&mut MadeUp::new(hello_again), &[]);
-    assert_eq!(failures(&found), [("n3", 1, "it said hello twice", true)]);
+    assert_eq!(failures(&found), [("n3", 1, "it greeted twice", true)]);
 }

@@ -97,7 +97,7 @@ fn who_answers_for_another_pair_is_asked_no_more() {
         launcher.pair = peculiar;
         let lines = in_pairs(&mut launcher);
         let failed = failures(&lines);
-        assert!(failed[0].2 == "it sent an unexpected answer" && failed[0].3, "{failed:?}");
+        assert!(failed[0].2 == "it answered what it was not asked" && failed[0].3, "{failed:?}");
         assert_eq!(results(&lines, Pass::Pairs), 0);
     }
 }

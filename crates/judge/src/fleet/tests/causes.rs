@@ -98,7 +98,7 @@ fn a_slow_machine_is_slow_itself() {
         }
     };
     let report = report(passes(8, &BOTH, slow));
-    let words = "nothing that it reports explains it; even without other load it reaches 80 \
+    let words = "cause unknown: nothing that it reports differs from its group; even without other load it reaches 80 \
                  % of its group";
     expect(&report, "n1", NodeState::Slow, words);
 }

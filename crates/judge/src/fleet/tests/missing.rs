@@ -18,7 +18,7 @@ fn healthy(nodes: usize) -> Vec<FleetLine> {
 #[test]
 fn a_node_that_never_answers() {
     let lines = without(healthy(8), |line| line.node == "n7");
-    expect(&report(lines.clone()), "n7", NOT_SHOWN, "nothing is known of it");
+    expect(&report(lines.clone()), "n7", NOT_SHOWN, "it sent neither a result nor an error");
     assert_eq!(node(&report(lines), "n7").group, None);
 }
 
@@ -51,13 +51,13 @@ fn another_program() {
             line.tool.commit = Some("bad".into());
         }
     }));
-    expect(&other, "n4", NOT_SHOWN, "runs proofmark 0.2.0 (bad), the launcher 0.2.0 (c0ffee)");
+    expect(&other, "n4", NOT_SHOWN, "it has proofmark 0.2.0 (bad), the launcher 0.2.0 (c0ffee)");
     let other = report(fleet(8, |node, line| {
         if node == 4 {
             line.tool.version = "0.1.9".into();
         }
     }));
-    expect(&other, "n4", NOT_SHOWN, "runs proofmark 0.1.9");
+    expect(&other, "n4", NOT_SHOWN, "it has proofmark 0.1.9");
 }
 
 #[test]
@@ -193,11 +193,11 @@ fn hostile_lines_do_not_count() {
         }))
     };
     let number = hostile(|line| line.figures[0].delivered = Some(-1.0));
-    expect(&number, "n7", NOT_SHOWN, "a number that no machine reaches, of cpu.flops");
+    expect(&number, "n7", NOT_SHOWN, "an impossible value of cpu.flops");
     let number = hostile(|line| line.figures[0].attainable = Some(1e300));
-    expect(&number, "n7", NOT_SHOWN, "a number that no machine reaches");
+    expect(&number, "n7", NOT_SHOWN, "an impossible value of cpu.flops: 1e300");
     let many = hostile(|line| line.figures = vec![figure(FIGURES[0]); 5000]);
-    expect(&many, "n7", NOT_SHOWN, "more than 1024 results");
+    expect(&many, "n7", NOT_SHOWN, "more than 1000 results");
     let steers = hostile(|line| {
         let word = Param::Text("\u{1b}[2J".into());
         line.figures[0].params.0.insert("isa".into(), word);

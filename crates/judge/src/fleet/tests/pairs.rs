@@ -257,7 +257,7 @@ fn a_network_that_was_not_measured_to_the_end_is_not_healthy() {
         });
         report(lines)
     };
-    let expected = "the network to other nodes was not measured";
+    let expected = "no result of the network to other nodes";
     assert!(none(0).nodes.iter().all(|n| n.reasons == [expected]), "{:?}", none(0).nodes[0]);
     assert_eq!(none(8).count(NodeState::NotShownHealthy), 8);
     let said = none(8).nodes[0].reasons.join("; ");
@@ -278,7 +278,7 @@ fn a_line_that_does_not_count_is_held_against_its_sender() {
     }
     let report = report(lines);
     let refused: Vec<_> = report.nodes.iter().filter(|n| !n.reasons.is_empty()).collect();
-    let says = |n: &&FleetNode| n.reasons.iter().any(|r| r.contains("runs proofmark 0.0.1"));
+    let says = |n: &&FleetNode| n.reasons.iter().any(|r| r.contains("it has proofmark 0.0.1"));
     assert_eq!(refused.iter().copied().filter(|n| says(n)).count(), 1, "{refused:?}");
     assert!(says(&node(&report, "n6")));
 }
@@ -294,7 +294,12 @@ fn results_of_another_pass_do_not_count() {
             round.figures.push(figure(STREAM));
         }
     }
-    expect(&report(lines), "n3", NodeState::NotShownHealthy, "sent results of another pass");
+    expect(
+        &report(lines),
+        "n3",
+        NodeState::NotShownHealthy,
+        "it sent results of the network outside of pairs, or others of a pair",
+    );
 }
 
 #[test]

@@ -108,7 +108,7 @@ fn slow_beside_all_but_not_beside_few_is_not_shown_healthy() {
             scale(&mut line.figures[0], [0.7; 2]);
         }
     }));
-    let words = "of its group at Multiply-add: slow while all nodes ran, not with a \
+    let words = "of its group at Multiply-add: slow only while all nodes ran, not with a \
                  few: a limit that they share (power, a switch), or chance; measure again";
     expect(&report, "n5", NOT_SHOWN, words);
     assert!(report.fails());

@@ -1,0 +1,65 @@
+//! Whether a node's round may be believed: it may come from anyone.
+
+use crate::{NodeFact, NodeFigure, NodeRound, Param, Params, clean, clean_excerpt, is_quantity};
+
+/// Results of a round, and findings of a result, at the most; the largest profile has about 300 results.
+const MOST_FIGURES: usize = 1000;
+/// Facts of a node at the most.
+const MOST_FACTS: usize = 64;
+/// Parameters of a result at the most.
+const MOST_PARAMS: usize = 40;
+/// Bytes of a workload's id, of a parameter and of a fact's name at the most.
+const LONGEST: usize = 200;
+
+impl NodeRound {
+    /// Refuses what no node of ours would send, in words that follow the node's name.
+    pub fn check(&self) -> Result<(), String> {
+        if self.figures.len() > MOST_FIGURES {
+            return Err(format!("it sent more than {MOST_FIGURES} results in a round"));
+        }
+        let named = |fact: &NodeFact| fact.what.len() <= LONGEST;
+        if self.facts.len() > MOST_FACTS || !self.facts.iter().all(named) {
+            return Err(format!(
+                "it sent more than {MOST_FACTS} facts, or one with too long a name"
+            ));
+        }
+        if self.figures.iter().any(|f| f.subsystem.has_server() != self.pass.of_pairs()) {
+            return Err(
+                "it sent results of the network outside of pairs, or others of a pair".into()
+            );
+        }
+        self.figures.iter().try_for_each(figure)
+    }
+}
+
+fn figure(figure: &NodeFigure) -> Result<(), String> {
+    if !plain(&figure.workload) || !params(&figure.params) {
+        return Err("it sent a result with a name or parameters that no workload has".to_owned());
+    }
+    let what = || clean_excerpt(&figure.workload, 40);
+    if figure.findings.len() > MOST_FIGURES {
+        return Err(format!("it sent more than {MOST_FIGURES} findings of {}", what()));
+    }
+    let rates = [figure.attainable, figure.delivered];
+    let shares = [figure.ceiling, figure.efficiency];
+    let impossible = |value: &f64| !is_quantity(*value);
+    let wrong = rates.into_iter().flatten().find(|v| impossible(v) || *v <= 0.0);
+    let wrong = wrong.or_else(|| shares.into_iter().flatten().find(|v| impossible(v) || *v < 0.0));
+    match wrong {
+        Some(value) => Err(format!("it sent an impossible value of {}: {value:e}", what())),
+        None => Ok(()),
+    }
+}
+
+/// Whether a name is short and without characters that steer a terminal.
+fn plain(text: &str) -> bool {
+    text.len() <= LONGEST && clean(text) == text
+}
+
+fn params(params: &Params) -> bool {
+    let fits = |(name, value): (&String, &Param)| {
+        let text = if let Param::Text(text) = value { text } else { "" };
+        plain(name) && plain(text)
+    };
+    params.0.len() <= MOST_PARAMS && params.0.iter().all(fits)
+}
