@@ -14,8 +14,8 @@ mod rounds;
 mod subnet;
 
 pub use hosts::{LARGEST_LIST, named_hosts};
-pub use log::{FleetLog, Known};
+pub use log::{FleetLog, ResumeState};
 pub use node::{Done, answer_orders};
-pub use protocol::{Answer, Lines, MOST_ADDRESSES, Order, PairKey, Work, read_answer};
-pub use rounds::{Between, Fleet, Patience, Unfinished, measure};
+pub use protocol::{Answer, AnswerReader, MOST_ADDRESSES, Order, PairKey, Work, read_answer};
+pub use rounds::{Fleet, NetworkPass, TimeLimits, Unfinished, measure};
 pub use subnet::Subnet;

@@ -1,4 +1,4 @@
-//! Lines of a stream that may never end one.
+//! AnswerReader of a stream that may never end one.
 
 use std::io::{self, BufRead, Read as _};
 

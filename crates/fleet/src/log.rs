@@ -8,7 +8,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use proofmark_model::{
-    Circle, FLEET_SCHEMA, FleetLine, FleetPlan, PairsAgain, Pass, clean_excerpt,
+    FLEET_SCHEMA, FleetLine, FleetPlan, PairsAgain, Pass, RoundRobin, clean_excerpt,
 };
 use rustix::fs::OFlags;
 
@@ -115,10 +115,10 @@ impl Iterator for FleetLines {
 
 /// What is known from before the launcher was started again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Known {
+pub struct ResumeState {
     turns: Vec<Turn>,
     /// Who was to measure the network with whom, if that was decided.
-    pub(crate) circle: Option<Circle>,
+    pub(crate) round_robin: Option<RoundRobin>,
     /// Which pairs were to do so again, if that was decided.
     pub(crate) pairs_again: Option<PairsAgain>,
 }
@@ -134,15 +134,15 @@ struct Turn {
     gone: bool,
 }
 
-impl Known {
+impl ResumeState {
     /// From the lines of a fleet's file.
     pub fn of(lines: impl IntoIterator<Item = FleetLine>) -> Self {
         let mut known = Self::default();
         for line in lines {
             let turn = match line {
                 FleetLine::Plan(_) => continue,
-                FleetLine::Circle(circle) => {
-                    known.circle = Some(circle);
+                FleetLine::RoundRobin(round_robin) => {
+                    known.round_robin = Some(round_robin);
                     continue;
                 }
                 FleetLine::PairsAgain(again) => {
@@ -194,7 +194,7 @@ impl Turn {
 }
 
 /// Rounds of a pass that need not be measured again: in which every node has answered, or was gone.
-pub(crate) fn rounds_done(known: &Known, pass: Pass, nodes: &[String], rounds: u32) -> u32 {
+pub(crate) fn rounds_done(known: &ResumeState, pass: Pass, nodes: &[String], rounds: u32) -> u32 {
     let is_done = |round: &u32| {
         let here = known.turns.iter().filter(|turn| turn.answers(pass, *round));
         let answered: BTreeSet<&str> = here.map(|turn| turn.node.as_str()).collect();
@@ -276,7 +276,7 @@ mod tests {
     fn a_round_is_done_if_every_node_answered_or_was_gone() {
         let nodes = plan().nodes;
         let done = |lines: &[FleetLine]| {
-            let known = Known::of(lines.to_vec());
+            let known = ResumeState::of(lines.to_vec());
             rounds_done(&known, Pass::First, &nodes, 8)
         };
         assert_eq!(done(&[]), 0);

@@ -136,11 +136,11 @@ impl Answer {
 
 /// Puts the lines of a node's answers together.
 #[derive(Debug, Default)]
-pub struct Lines {
+pub struct AnswerReader {
     so_far: Vec<u8>,
 }
 
-impl Lines {
+impl AnswerReader {
     /// The answer that ends with this line; `None` if it goes on. Why the line cannot be used, in
     /// words.
     pub fn read(&mut self, line: &[u8]) -> Result<Option<Answer>, String> {
@@ -216,7 +216,7 @@ mod tests {
         let reason = "\u{e4} long reason".repeat(300);
         let answer = Answer::Failed { pass: Pass::First, round: 1, reason };
         let text = answer.lines().unwrap();
-        let mut lines = Lines::default();
+        let mut lines = AnswerReader::default();
         let all: Vec<_> = text.split_inclusive(|b| *b == b'\n').collect();
         assert!(all.len() > 3 && all.iter().all(|line| line.len() < 1000));
         for _ in 0..2 {

@@ -13,20 +13,20 @@ use std::time::{Duration, Instant};
 use proofmark_model::{FleetLine, FleetPlan, NodeFailure, Pass, clean_excerpt};
 
 use crate::launch::{Event, Launcher};
-use crate::log::{FleetLog, Known, rounds_done};
-use crate::protocol::{Answer, Lines, Order, Work};
+use crate::log::{FleetLog, ResumeState, rounds_done};
+use crate::protocol::{Answer, AnswerReader, Order, Work};
 use answers::{Kept, check_answer};
-pub use pairs::Between;
-use pairs::Met;
+pub use pairs::NetworkPass;
+use pairs::PairHistory;
 
-/// Lines of nodes that wait to be read.
+/// AnswerReader of nodes that wait to be read.
 const QUEUE: usize = 8192;
 /// How often nodes are told that the launcher is there.
 const WAKE: Duration = Duration::from_secs(60);
 
 /// How long nodes are waited for.
 #[derive(Debug, Clone, Copy)]
-pub struct Patience {
+pub struct TimeLimits {
     /// Until all have started.
     pub start: Duration,
     /// Until those that were asked have answered.
@@ -38,16 +38,16 @@ pub struct Fleet<'a> {
     /// What is to be measured, where.
     pub plan: &'a FleetPlan,
     /// How long nodes are waited for.
-    pub patience: Patience,
+    pub patience: TimeLimits,
     /// Where lines are appended.
     pub log: &'a mut FleetLog,
     /// What is known from before.
-    pub known: &'a Known,
+    pub known: &'a ResumeState,
     /// By the fleet's file, which nodes to measure again: those that look slow after the first pass,
     /// and some of their group.
     pub suspects: &'a dyn Fn() -> Result<Vec<String>, String>,
     /// The network between nodes, if it is measured.
-    pub between: Option<Between<'a>>,
+    pub between: Option<NetworkPass<'a>>,
     /// Says a line to the user.
     pub tell: &'a dyn Fn(&str),
     /// Whether to stop.
@@ -73,7 +73,7 @@ impl From<std::io::Error> for Unfinished {
 pub fn measure(fleet: Fleet, launcher: &mut dyn Launcher) -> Result<(), Unfinished> {
     let (to, events) = sync_channel(QUEUE);
     launcher.start(to).map_err(Unfinished::Failed)?;
-    let mut asking = Asking {
+    let mut asking = Coordinator {
         fleet,
         launcher,
         events,
@@ -81,7 +81,7 @@ pub fn measure(fleet: Fleet, launcher: &mut dyn Launcher) -> Result<(), Unfinish
         said_hello: BTreeSet::new(),
         gone: BTreeSet::new(),
         at: BTreeMap::new(),
-        met: Met::default(),
+        met: PairHistory::default(),
         woken: Instant::now(),
     };
     let all = asking.fleet.plan.nodes.clone();
@@ -95,19 +95,19 @@ pub fn measure(fleet: Fleet, launcher: &mut dyn Launcher) -> Result<(), Unfinish
     asking.between()
 }
 
-struct Asking<'a> {
+struct Coordinator<'a> {
     fleet: Fleet<'a>,
     launcher: &'a mut dyn Launcher,
     events: Receiver<Event>,
     /// What each node has said of an answer that goes on.
-    heard: BTreeMap<String, Lines>,
+    heard: BTreeMap<String, AnswerReader>,
     /// Who is asked no more.
     gone: BTreeSet<String>,
     /// Who has said what it runs.
     said_hello: BTreeSet<String>,
     /// Where nodes answer others.
     at: BTreeMap<String, Vec<SocketAddr>>,
-    met: Met,
+    met: PairHistory,
     /// When nodes were told last that the launcher is there.
     woken: Instant,
 }
@@ -115,7 +115,7 @@ struct Asking<'a> {
 /// Which round of which pass.
 type When = (Pass, u32);
 
-impl Asking<'_> {
+impl Coordinator<'_> {
     fn tell(&self, line: &str) {
         (self.fleet.tell)(line);
     }
@@ -239,7 +239,7 @@ impl Asking<'_> {
                 return Err(Unfinished::Stopped);
             }
             if self.woken.elapsed() > WAKE {
-                self.launcher.wake();
+                self.launcher.keep_alive();
                 self.woken = Instant::now();
             }
             let left = limit.saturating_sub(begun.elapsed());

@@ -24,7 +24,7 @@ pub enum FleetLine {
     /// A node without a result in a round, or from that round on.
     Failure(NodeFailure),
     /// Who is to measure the network with whom.
-    Circle(Circle),
+    RoundRobin(RoundRobin),
     /// Which pairs are to do so again.
     PairsAgain(PairsAgain),
 }
@@ -95,14 +95,14 @@ pub enum Pairs {
 /// Rounds of pairs, of which each node is in one at most: after a round robin every node of a group has
 /// met every other. Of an odd number of nodes one is left out in each round.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Circle {
+pub struct RoundRobin {
     /// Nodes that measure with each other, by name.
     pub groups: Vec<Vec<String>>,
     /// Rounds that are planned. Further ones make up for those whose partner was lost.
     pub rounds: u32,
 }
 
-impl Circle {
+impl RoundRobin {
     /// Rounds at the most.
     pub const MOST_ROUNDS: u32 = 1024;
     /// Rounds beyond the planned ones at the most.
@@ -294,11 +294,11 @@ mod tests {
     fn every_node_meets_every_other_and_none_is_in_two_pairs() {
         for nodes in 2..=12 {
             let rounds = (nodes + nodes % 2 - 1) as u32;
-            let circle = Circle { groups: Vec::new(), rounds };
+            let round_robin = RoundRobin { groups: Vec::new(), rounds };
             let mut met: BTreeMap<[usize; 2], u32> = BTreeMap::new();
             let mut measured = vec![0; nodes];
             for round in 1..=rounds {
-                let pairs = Circle::pairs(nodes, round);
+                let pairs = RoundRobin::pairs(nodes, round);
                 assert_eq!(pairs.len(), nodes / 2);
                 assert_eq!(pairs.iter().flatten().collect::<BTreeSet<_>>().len(), nodes / 2 * 2);
                 for [a, b] in pairs {
@@ -309,9 +309,9 @@ mod tests {
             assert_eq!(met.len(), nodes * (nodes - 1) / 2, "of {nodes} nodes");
             assert!(met.values().all(|times| *times == 1));
             for (node, times) in measured.into_iter().enumerate() {
-                assert_eq!(circle.planned(nodes, node), times);
+                assert_eq!(round_robin.planned(nodes, node), times);
             }
         }
-        assert!(Circle::pairs(1, 1).is_empty() && Circle::pairs(0, 1).is_empty());
+        assert!(RoundRobin::pairs(1, 1).is_empty() && RoundRobin::pairs(0, 1).is_empty());
     }
 }

@@ -154,7 +154,7 @@ impl Launcher for Kubernetes {
             match pod {
                 Ok(pod) => {
                     let command = self.command(&node, &pod);
-                    self.pipes.start(&node, command, None, &events, how_it_ended)?;
+                    self.pipes.start(&node, command, None, &events, describe_exit)?;
                 }
                 Err(reason) => drop(events.send(Event::Ended { node, reason })),
             }
@@ -166,8 +166,8 @@ impl Launcher for Kubernetes {
         self.pipes.order(order);
     }
 
-    fn wake(&mut self) {
-        self.pipes.wake();
+    fn keep_alive(&mut self) {
+        self.pipes.keep_alive();
     }
 
     fn end(&mut self, node: &str) {
@@ -354,7 +354,7 @@ fn toleration(text: &str) -> Value {
     toleration
 }
 
-fn how_it_ended(status: Option<i32>) -> String {
+fn describe_exit(status: Option<i32>) -> String {
     match status {
         Some(0) => "its process ended".to_owned(),
         Some(status) => format!("kubectl exec ended with status {status}"),

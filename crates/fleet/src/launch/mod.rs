@@ -57,7 +57,7 @@ pub trait Launcher {
     fn order(&mut self, order: &Order);
 
     /// Sends an empty line to every node: one that hears nothing for long ends by itself.
-    fn wake(&mut self);
+    fn keep_alive(&mut self);
 
     /// Ends the process of a node, of which nothing more is wanted.
     fn end(&mut self, node: &str);

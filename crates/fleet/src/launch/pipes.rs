@@ -28,13 +28,13 @@ const STARTS: usize = 10;
 /// The processes by node. All end with this value.
 #[derive(Debug, Default)]
 pub(super) struct Pipes {
-    links: BTreeMap<String, Link>,
+    links: BTreeMap<String, NodeProcess>,
     starts: Arc<Starts>,
 }
 
 /// Without its sender, the process gets the end of its input.
 #[derive(Debug)]
-struct Link {
+struct NodeProcess {
     orders: Option<Sender<Vec<u8>>>,
     process: Arc<Mutex<Process>>,
 }
@@ -49,14 +49,14 @@ enum Process {
 
 impl Pipes {
     /// Starts the process of a node as soon as few others start; what is in a file goes to its input
-    /// first. `how_it_ended` has words for its exit status.
+    /// first. `describe_exit` has words for its exit status.
     pub(super) fn start(
         &mut self,
         node: &str,
         command: Vec<String>,
         first: Option<PathBuf>,
         events: &SyncSender<Event>,
-        how_it_ended: fn(Option<i32>) -> String,
+        describe_exit: fn(Option<i32>) -> String,
     ) -> Result<(), String> {
         let process = Arc::new(Mutex::new(Process::Waits));
         let (to, orders) = channel();
@@ -70,7 +70,7 @@ impl Pipes {
                 Ok(Some(pipes)) => talk(pipes, first, orders, start, said),
                 Err(why) => Err(why),
             };
-            let how = || how_it_ended(status(&own));
+            let how = || describe_exit(status(&own));
             let ended = last.map(|last| match last {
                 Some(last) => format!("{}: {last}", how()),
                 None => how(),
@@ -82,7 +82,7 @@ impl Pipes {
         };
         let started = thread::Builder::new().spawn(run);
         started.map_err(|e| format!("cannot start a thread for {name}: {e}"))?;
-        self.links.insert(name, Link { orders: Some(to), process });
+        self.links.insert(name, NodeProcess { orders: Some(to), process });
         Ok(())
     }
 
@@ -97,7 +97,7 @@ impl Pipes {
     }
 
     /// Sends an empty line to every node.
-    pub(super) fn wake(&self) {
+    pub(super) fn keep_alive(&self) {
         self.links.values().for_each(|link| link.send(b"\n".to_vec()));
     }
 
@@ -146,7 +146,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Link {
+impl NodeProcess {
     fn send(&self, line: Vec<u8>) {
         if let Some(orders) = &self.orders {
             let _ = orders.send(line);
@@ -179,13 +179,13 @@ impl Drop for Pipes {
     /// Ends the input of all nodes, and after a while the processes that do not end by themselves.
     fn drop(&mut self) {
         // First those that would have the turn of others.
-        self.links.values().for_each(Link::forget);
+        self.links.values().for_each(NodeProcess::forget);
         self.links.values_mut().for_each(|link| link.orders = None);
         let begun = Instant::now();
-        while begun.elapsed() < GRACE && !self.links.values().all(Link::is_over) {
+        while begun.elapsed() < GRACE && !self.links.values().all(NodeProcess::is_over) {
             thread::sleep(STEP);
         }
-        self.links.values().for_each(Link::kill);
+        self.links.values().for_each(NodeProcess::kill);
     }
 }
 

@@ -193,7 +193,7 @@ impl Launcher for Slurm {
         self.send(order.line());
     }
 
-    fn wake(&mut self) {
+    fn keep_alive(&mut self) {
         self.send(Some(b"\n".to_vec()));
     }
 

@@ -78,7 +78,7 @@ impl Launcher for Ssh {
                 Program::Copied(path) => Some(path.clone()),
                 Program::Installed(_) => None,
             };
-            self.pipes.start(node, self.command(node, size), first, &events, how_it_ended)?;
+            self.pipes.start(node, self.command(node, size), first, &events, describe_exit)?;
         }
         Ok(())
     }
@@ -87,8 +87,8 @@ impl Launcher for Ssh {
         self.pipes.order(order);
     }
 
-    fn wake(&mut self) {
-        self.pipes.wake();
+    fn keep_alive(&mut self) {
+        self.pipes.keep_alive();
     }
 
     fn end(&mut self, node: &str) {
@@ -96,7 +96,7 @@ impl Launcher for Ssh {
     }
 }
 
-fn how_it_ended(status: Option<i32>) -> String {
+fn describe_exit(status: Option<i32>) -> String {
     match status {
         Some(0) => "its process ended".to_owned(),
         Some(255) => "ssh could not connect, or lost the connection".to_owned(),

@@ -4,14 +4,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proofmark_model::{Circle, FleetLine, NodeRound, Pairs, PairsAgain, Pass};
+use proofmark_model::{FleetLine, NodeRound, Pairs, PairsAgain, Pass, RoundRobin};
 
-use super::{Asking, Unfinished};
+use super::{Coordinator, Unfinished};
 use crate::protocol::{Order, PairKey, Work};
 use crate::subnet::Subnet;
 
 /// What is asked of the network between nodes.
-pub struct Between<'a> {
+pub struct NetworkPass<'a> {
     /// With how many partners.
     pub pairs: Pairs,
     /// Only by addresses in it.
@@ -26,7 +26,7 @@ pub struct Between<'a> {
 
 /// How nodes reach each other, and how often they did.
 #[derive(Default)]
-pub(super) struct Met {
+pub(super) struct PairHistory {
     keys: BTreeMap<String, PairKey>,
     /// By node, the pairs of the first pass with a result.
     times: BTreeMap<String, usize>,
@@ -34,7 +34,7 @@ pub(super) struct Met {
     failed: BTreeSet<[String; 2]>,
 }
 
-impl Met {
+impl PairHistory {
     /// A pair has a result.
     pub(super) fn add(&mut self, round: &NodeRound) {
         if let (Pass::Pairs, Some(partner)) = (round.pass, &round.partner) {
@@ -56,28 +56,31 @@ impl Met {
     }
 }
 
-impl Asking<'_> {
+impl Coordinator<'_> {
     /// Both passes over pairs, if the network is measured.
     pub(super) fn between(&mut self) -> Result<(), Unfinished> {
-        let Some(circle) = self.circle()? else { return Ok(()) };
-        self.serve(&circle.groups.concat())?;
+        let Some(round_robin) = self.round_robin()? else { return Ok(()) };
+        self.serve(&round_robin.groups.concat())?;
         for pair in self.fleet.known.pairs_with_result() {
             self.met.add_pair(pair);
         }
-        for round in 1..=circle.rounds + Circle::FURTHER {
-            if round > circle.rounds && !circle.groups.iter().any(|g| self.lacks(&circle, g)) {
+        for round in 1..=round_robin.rounds + RoundRobin::FURTHER {
+            if round > round_robin.rounds
+                && !round_robin.groups.iter().any(|g| self.lacks(&round_robin, g))
+            {
                 break;
             }
             let of = |group: &Vec<String>| {
-                let pairs = Circle::pairs(group.len(), round).into_iter();
+                let pairs = RoundRobin::pairs(group.len(), round).into_iter();
                 pairs.map(|pair| pair.map(|place| group[place].clone())).collect::<Vec<_>>()
             };
             // Further rounds are for groups that lack some, and make up for a partner that was lost only.
-            let is_planned = round <= circle.rounds;
-            let groups = circle.groups.iter().filter(|g| is_planned || self.lacks(&circle, g));
+            let is_planned = round <= round_robin.rounds;
+            let groups =
+                round_robin.groups.iter().filter(|g| is_planned || self.lacks(&round_robin, g));
             let mut pairs: Vec<[String; 2]> = groups.flat_map(of).collect();
             pairs.retain(|pair| is_planned || !self.met.has_failed(pair));
-            self.round(Pass::Pairs, (round, circle.rounds.max(round)), pairs)?;
+            self.round(Pass::Pairs, (round, round_robin.rounds.max(round)), pairs)?;
         }
         let again = self.again()?.rounds;
         let rounds = again.len() as u32;
@@ -88,23 +91,23 @@ impl Asking<'_> {
     }
 
     /// Who is to measure with whom: as the file says, if it does.
-    fn circle(&mut self) -> Result<Option<Circle>, Unfinished> {
+    fn round_robin(&mut self) -> Result<Option<RoundRobin>, Unfinished> {
         let Some(between) = &self.fleet.between else { return Ok(None) };
-        if let Some(circle) = &self.fleet.known.circle {
-            return Ok(Some(circle.clone()));
+        if let Some(round_robin) = &self.fleet.known.round_robin {
+            return Ok(Some(round_robin.clone()));
         }
         let groups = (between.groups)().map_err(Unfinished::Failed)?;
         let largest = groups.iter().map(Vec::len).max().unwrap_or(0);
-        if between.pairs == Pairs::All && largest > Circle::MOST_ROUNDS as usize {
-            let most = Circle::MOST_ROUNDS;
+        if between.pairs == Pairs::All && largest > RoundRobin::MOST_ROUNDS as usize {
+            let most = RoundRobin::MOST_ROUNDS;
             return Err(Unfinished::Failed(format!(
                 "--pairs all: a group has {largest} nodes, more than {most}; name a number of partners \
                  such as --pairs 64"
             )));
         }
-        let circle = Circle { rounds: rounds(between.pairs, &groups), groups };
-        self.keep(FleetLine::Circle(circle.clone()))?;
-        Ok(Some(circle))
+        let round_robin = RoundRobin { rounds: rounds(between.pairs, &groups), groups };
+        self.keep(FleetLine::RoundRobin(round_robin.clone()))?;
+        Ok(Some(round_robin))
     }
 
     /// Which pairs are measured again: as the file says, if it does.
@@ -119,10 +122,10 @@ impl Asking<'_> {
     }
 
     /// Whether a node of a group has too few results since its partners were lost.
-    fn lacks(&self, circle: &Circle, group: &[String]) -> bool {
+    fn lacks(&self, round_robin: &RoundRobin, group: &[String]) -> bool {
         let here = |node: &String| !self.gone.contains(node) && self.at.contains_key(node);
         let few = |(place, node): (usize, &String)| {
-            let planned = circle.planned(group.len(), place);
+            let planned = round_robin.planned(group.len(), place);
             here(node) && self.met.times.get(node).copied().unwrap_or(0) < planned - planned / 8
         };
         // Two are left to meet.

@@ -3,10 +3,10 @@
 
 use std::sync::LazyLock;
 
-use proofmark_fleet::{Answer, Lines};
+use proofmark_fleet::{Answer, AnswerReader};
 use proofmark_judge::fleet::{fleet_report, pair_groups, pairs_again, suspects};
 use proofmark_model::{
-    Circle, FLEET_SCHEMA, FleetLine, FleetPlan, FleetTask, NodeFailure, NodeRound, Pairs, Pass,
+    FLEET_SCHEMA, FleetLine, FleetPlan, FleetTask, NodeFailure, NodeRound, Pairs, Pass, RoundRobin,
     Subsystem,
 };
 use proofmark_report::Options;
@@ -35,7 +35,7 @@ pub struct Heard {
 
 /// Reads what a node printed.
 pub fn hear(bytes: &[u8]) -> Heard {
-    let (mut heard, mut lines) = (Heard::default(), Lines::default());
+    let (mut heard, mut lines) = (Heard::default(), AnswerReader::default());
     let all = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     for line in all.split(|b| *b == b'\n') {
         match lines.read(&line[..line.len().min(LONGEST_LINE)]) {
@@ -85,8 +85,8 @@ static FLEET: LazyLock<Vec<FleetLine>> = LazyLock::new(|| {
             FleetLine::Round(Box::new(line))
         })
     });
-    let circle = Circle { groups: vec![plan.nodes.clone()], rounds: ROUNDS };
-    let plan = [FleetLine::Plan(Box::new(plan)), FleetLine::Circle(circle)];
+    let round_robin = RoundRobin { groups: vec![plan.nodes.clone()], rounds: ROUNDS };
+    let plan = [FleetLine::Plan(Box::new(plan)), FleetLine::RoundRobin(round_robin)];
     plan.into_iter().chain(rounds).collect()
 });
 
@@ -126,7 +126,7 @@ fn fleet_with(answer: &Answer) -> Vec<FleetLine> {
         }
     };
     for round in 1..=ROUNDS {
-        let pairs = Circle::pairs(names.len(), round).into_iter();
+        let pairs = RoundRobin::pairs(names.len(), round).into_iter();
         lines.extend(pairs.filter_map(|pair| of_one(Pass::Pairs, round, pair.map(|at| names[at]))));
     }
     assert!(pair_groups(lines.iter().cloned()).is_ok());

@@ -5,7 +5,7 @@ use proofmark_model::{FigureKind, Pass};
 
 use super::groups::Group;
 use super::lines::{Figure, Lines};
-use super::pairs::Pairs;
+use super::pairs::PairSpeeds;
 use super::rule::{Ruled, RuledNode, median_ratio, rounded};
 use crate::statistics::median;
 
@@ -29,7 +29,7 @@ impl Again {
     ) -> Self {
         let ratios = match lines.figures[number as usize].key.pass() {
             Pass::Pairs => {
-                let pairs = Pairs::new(lines, number, kind);
+                let pairs = PairSpeeds::new(lines, number, kind);
                 group.nodes.iter().map(|node| pairs.of_node(*node)).collect()
             }
             _ => {

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use proofmark_model::{
-    Circle, FigureKind, FleetLine, FleetPlan, NodeFact, NodeFailure, NodeFigure, NodeRound, Pass,
-    Severity, Verdict,
+    FigureKind, FleetLine, FleetPlan, NodeFact, NodeFailure, NodeFigure, NodeRound, Pass,
+    RoundRobin, Severity, Verdict,
 };
 
-use super::lines::{Cell, Figure, Found, Key, Lines, Node, Seen, Turn};
+use super::lines::{Cell, Figure, Found, Key, Lines, Node, RoundOutcome, UsableRound};
 use super::{LONGEST_NAME, LONGEST_TEXT, MOST_FINDINGS, MOST_NODES, MOST_ROUNDS, short};
 use crate::checks::network_path::ONE_MACHINE;
 
@@ -27,7 +27,7 @@ pub(super) fn collect(lines: impl IntoIterator<Item = FleetLine>) -> Result<Line
             (FleetLine::Plan(_), Some(_)) => {}
             (FleetLine::Round(round), Some(intake)) => intake.round(*round),
             (FleetLine::Failure(failure), Some(intake)) => intake.failure(&failure),
-            (FleetLine::Circle(circle), Some(intake)) => intake.circle(circle),
+            (FleetLine::RoundRobin(round_robin), Some(intake)) => intake.round_robin(round_robin),
             (FleetLine::PairsAgain(_), Some(_)) => {}
             (_, None) => return Err("the first line is not the plan".to_owned()),
         }
@@ -68,7 +68,7 @@ impl Intake {
                 plan,
                 figures: Vec::new(),
                 pairs_again: BTreeMap::new(),
-                circle: None,
+                round_robin: None,
             },
             nodes,
             figures: HashMap::new(),
@@ -88,13 +88,13 @@ impl Intake {
     }
 
     /// The first one counts.
-    fn circle(&mut self, mut circle: Circle) {
-        circle.rounds = circle.rounds.min(Circle::MOST_ROUNDS);
+    fn round_robin(&mut self, mut round_robin: RoundRobin) {
+        round_robin.rounds = round_robin.rounds.min(RoundRobin::MOST_ROUNDS);
         let mut seen = BTreeSet::new();
-        for group in &mut circle.groups {
+        for group in &mut round_robin.groups {
             group.retain(|name| self.nodes.contains_key(name) && seen.insert(name.clone()));
         }
-        self.lines.circle.get_or_insert(circle);
+        self.lines.round_robin.get_or_insert(round_robin);
     }
 
     /// Nodes and rounds that are not of the plan are ignored.
@@ -104,13 +104,13 @@ impl Intake {
         let wrong = line.tool.mismatch(&self.lines.plan.tool);
         match wrong.map_or_else(|| line.check(), Err) {
             Ok(()) => {
-                let turn = Turn::Seen(Arc::new(self.seen(line, &ends)));
+                let turn = RoundOutcome::UsableRound(Arc::new(self.seen(line, &ends)));
                 self.put(&ends, pass, round, turn);
             }
             // Of a pair only the one that says so has to answer for it.
             Err(reason) => {
                 let reason = self.text(&reason, LONGEST_TEXT);
-                self.put(&ends[..1], pass, round, Turn::Refused(reason));
+                self.put(&ends[..1], pass, round, RoundOutcome::Refused(reason));
             }
         }
     }
@@ -131,7 +131,7 @@ impl Intake {
             return;
         }
         let Some(ends) = self.ends(&line.node, line.partner.as_deref(), line.pass) else { return };
-        let turn = Turn::Failed(reason, line.gone, ends.as_slice().try_into().ok());
+        let turn = RoundOutcome::Failed(reason, line.gone, ends.as_slice().try_into().ok());
         self.put(&ends, line.pass, line.round, turn);
     }
 
@@ -145,9 +145,9 @@ impl Intake {
         }
     }
 
-    fn put(&mut self, ends: &[usize], pass: Pass, round: u32, turn: Turn) {
+    fn put(&mut self, ends: &[usize], pass: Pass, round: u32, turn: RoundOutcome) {
         let most = if pass == Pass::Pairs {
-            Circle::MOST_ROUNDS + Circle::FURTHER
+            RoundRobin::MOST_ROUNDS + RoundRobin::FURTHER
         } else {
             self.lines.plan.rounds
         };
@@ -157,10 +157,10 @@ impl Intake {
         let round = round as usize;
         if pass == Pass::PairsAgain {
             match (turn, ends) {
-                (Turn::Seen(seen), [a, b]) => {
+                (RoundOutcome::UsableRound(seen), [a, b]) => {
                     self.lines.pairs_again.insert((round - 1, [*a.min(b), *a.max(b)]), seen);
                 }
-                (Turn::Failed(reason, ..) | Turn::Refused(reason), _) => {
+                (RoundOutcome::Failed(reason, ..) | RoundOutcome::Refused(reason), _) => {
                     let pair = [ends[0], ends[ends.len() - 1]];
                     for end in ends {
                         if let Some(node) = self.lines.nodes.get_mut(*end) {
@@ -187,7 +187,7 @@ impl Intake {
         }
     }
 
-    fn seen(&mut self, line: NodeRound, ends: &[usize]) -> Seen {
+    fn seen(&mut self, line: NodeRound, ends: &[usize]) -> UsableRound {
         let facts = self.facts(line.facts);
         let programs = line.programs.map(|p| self.text(&p, LONGEST_TEXT));
         let left_out = line.left_out.map(|what| self.text(&what, LONGEST_TEXT));
@@ -196,7 +196,14 @@ impl Intake {
         cells.sort_by_key(|cell| cell.figure);
         cells.dedup_by_key(|cell| cell.figure);
         let ends = ends.try_into().ok();
-        Seen { ends, facts, cells: cells.into(), time: line.time_account, programs, left_out }
+        UsableRound {
+            ends,
+            facts,
+            cells: cells.into(),
+            time: line.time_account,
+            programs,
+            left_out,
+        }
     }
 
     fn facts(&mut self, facts: Vec<NodeFact>) -> Arc<Vec<NodeFact>> {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use proofmark_model::{
-    Better, Circle, FigureKind, FleetPlan, NodeFact, Params, Pass, Severity, Subsystem,
+    Better, FigureKind, FleetPlan, NodeFact, Params, Pass, RoundRobin, Severity, Subsystem,
     TimeAccount, Unit,
 };
 
@@ -16,9 +16,9 @@ pub(super) struct Lines {
     /// By place in the plan.
     pub(super) nodes: Vec<Node>,
     /// Pairs of the second pass, by round from 0 and the places of their nodes, the lower first.
-    pub(super) pairs_again: BTreeMap<(usize, [usize; 2]), Arc<Seen>>,
+    pub(super) pairs_again: BTreeMap<(usize, [usize; 2]), Arc<UsableRound>>,
     /// Who was to measure the network with whom; nothing if it was not begun.
-    pub(super) circle: Option<Circle>,
+    pub(super) round_robin: Option<RoundRobin>,
 }
 
 impl Lines {
@@ -32,14 +32,14 @@ impl Lines {
 
     /// Whether a turn of a pair failed for another node's sake: that one is gone, or fails with several
     /// partners while this one does not.
-    pub(super) fn partners_fault(&self, node: usize, turn: &Turn) -> bool {
-        let Turn::Failed(_, _, Some(ends)) = turn else { return false };
+    pub(super) fn partners_fault(&self, node: usize, turn: &RoundOutcome) -> bool {
+        let RoundOutcome::Failed(_, _, Some(ends)) = turn else { return false };
         let Some(partner) = ends.iter().copied().find(|end| *end != node) else { return false };
         let several = |node: usize| self.nodes[node].failed_with().len() > 1;
         self.nodes[partner].gone() || several(partner) && !several(node)
     }
 
-    /// Rounds of a figure's first pass that a node was to have: in a circle of an odd number of nodes it
+    /// Rounds of a figure's first pass that a node was to have: in a round robin of an odd number of nodes it
     /// is left out of some.
     pub(super) fn planned(&self, node: usize, pass: Pass) -> usize {
         /// Fewer never decide.
@@ -48,11 +48,11 @@ impl Lines {
             return self.plan.rounds as usize;
         }
         let name = &self.nodes[node].name;
-        let circle = self.circle.iter();
+        let round_robin = self.round_robin.iter();
         let place = |group: &Vec<String>| group.iter().position(|other| other == name);
-        let mut planned = circle.flat_map(|circle| {
-            let groups = circle.groups.iter();
-            groups.filter_map(move |g| Some(circle.planned(g.len(), place(g)?)))
+        let mut planned = round_robin.flat_map(|round_robin| {
+            let groups = round_robin.groups.iter();
+            groups.filter_map(move |g| Some(round_robin.planned(g.len(), place(g)?)))
         });
         planned.next().unwrap_or(0).max(LEAST)
     }
@@ -115,10 +115,10 @@ pub(super) struct Node {
     /// Its place in the plan.
     pub(super) place: usize,
     pub(super) name: String,
-    pub(super) first: Vec<Option<Turn>>,
-    pub(super) again: Vec<Option<Turn>>,
+    pub(super) first: Vec<Option<RoundOutcome>>,
+    pub(super) again: Vec<Option<RoundOutcome>>,
     /// By round of pairs; nothing in a round in which it was in no pair.
-    pub(super) pairs: Vec<Option<Turn>>,
+    pub(super) pairs: Vec<Option<RoundOutcome>>,
     /// What befell it alone in passes over pairs: in which, in which round, and whether it was asked no
     /// more.
     pub(super) lost: Vec<(Arc<str>, Pass, u32, bool)>,
@@ -128,9 +128,9 @@ pub(super) struct Node {
 
 /// What became of a node in a round.
 #[derive(Clone)]
-pub(super) enum Turn {
+pub(super) enum RoundOutcome {
     /// The lines of a pair are those of both its nodes.
-    Seen(Arc<Seen>),
+    UsableRound(Arc<UsableRound>),
     /// It failed, whether it was asked no more, and in which pair.
     Failed(Arc<str>, bool, Option<[usize; 2]>),
     /// Its line does not count.
@@ -138,7 +138,7 @@ pub(super) enum Turn {
 }
 
 /// A line that counts.
-pub(super) struct Seen {
+pub(super) struct UsableRound {
     /// Of a pair the places of its nodes, first the one that measured.
     pub(super) ends: Option<[usize; 2]>,
     pub(super) facts: Arc<Vec<NodeFact>>,
@@ -185,7 +185,7 @@ impl Cell {
     }
 }
 
-impl Seen {
+impl UsableRound {
     /// The other node of a pair.
     pub(super) fn partner(&self, node: usize) -> Option<usize> {
         self.ends?.into_iter().find(|end| *end != node)
@@ -202,7 +202,7 @@ impl Node {
     pub(super) fn gone(&self) -> bool {
         let turns = self.first.iter().chain(&self.again).flatten();
         let mut own = turns.filter_map(|turn| match turn {
-            Turn::Failed(_, gone, _) => Some(*gone),
+            RoundOutcome::Failed(_, gone, _) => Some(*gone),
             _ => None,
         });
         own.any(|gone| gone) || self.lost.iter().any(|(.., gone)| *gone)
@@ -211,13 +211,13 @@ impl Node {
     /// With whom it failed to measure the network.
     fn failed_with(&self) -> BTreeSet<usize> {
         let ends = self.pairs.iter().flatten().filter_map(|turn| match turn {
-            Turn::Failed(_, _, ends) => *ends,
+            RoundOutcome::Failed(_, _, ends) => *ends,
             _ => None,
         });
         ends.flatten().filter(|end| *end != self.place).collect()
     }
 
-    pub(super) fn turns(&self, pass: Pass) -> &[Option<Turn>] {
+    pub(super) fn turns(&self, pass: Pass) -> &[Option<RoundOutcome>] {
         match pass {
             Pass::First => &self.first,
             Pass::Again => &self.again,
@@ -242,14 +242,14 @@ impl Node {
     }
 
     /// The lines of both first passes that count.
-    pub(super) fn seen_first(&self) -> impl Iterator<Item = &Seen> {
+    pub(super) fn seen_first(&self) -> impl Iterator<Item = &UsableRound> {
         self.seen(Pass::First).chain(self.seen(Pass::Pairs)).map(|(_, seen)| seen)
     }
 
     /// The lines of a pass that count, with their round from 0.
-    pub(super) fn seen(&self, pass: Pass) -> impl Iterator<Item = (usize, &Seen)> {
+    pub(super) fn seen(&self, pass: Pass) -> impl Iterator<Item = (usize, &UsableRound)> {
         self.turns(pass).iter().enumerate().filter_map(|(round, turn)| match turn {
-            Some(Turn::Seen(seen)) => Some((round, &**seen)),
+            Some(RoundOutcome::UsableRound(seen)) => Some((round, &**seen)),
             _ => None,
         })
     }

@@ -10,7 +10,7 @@ use proofmark_model::{Better, FleetFigure, FleetLink, Subsystem};
 
 use super::groups::Group;
 use super::lines::Lines;
-use super::pairs::{Pairs, partners};
+use super::pairs::{PairSpeeds, partners};
 use super::quantile::student;
 use super::rule::{FALSE_ALARMS, FLOOR, MAD_TO_DEVIATION, RuledNode, median_ratio};
 use super::strips::Judged;
@@ -63,7 +63,7 @@ pub(super) fn all(lines: &Lines, group: &Group, judged: &Judged) -> Vec<FleetLin
     let mut worst: BTreeMap<[usize; 2], FleetLink> = BTreeMap::new();
     for (at, figure) in judged.figures.iter().enumerate().filter(|(_, f)| network(f)) {
         let Some(pairs) = OfPairs::new(figure, &partners) else { continue };
-        let again = Pairs::new(lines, judged.numbers[at], figure.kind);
+        let again = PairSpeeds::new(lines, judged.numbers[at], figure.kind);
         for (nodes, ratios) in &pairs.ratios {
             let is_below = |ratio: &f32| f64::from(*ratio) < 1.0 - pairs.margin;
             if nodes.iter().any(|place| is_slow(*place)) || !ratios.iter().all(is_below) {

@@ -29,7 +29,8 @@ pub fn groups(lines: impl IntoIterator<Item = FleetLine>) -> Result<Vec<Vec<Stri
 pub fn again(lines: impl IntoIterator<Item = FleetLine>) -> Result<PairsAgain, String> {
     let fleet = Fleet::judge(lines)?;
     let all = fleet.groups.iter().zip(&fleet.judged);
-    let suspects: Vec<Suspects> = all.map(|(g, judged)| Suspects::new(&fleet, g, judged)).collect();
+    let suspects: Vec<PairSuspects> =
+        all.map(|(g, judged)| PairSuspects::new(&fleet, g, judged)).collect();
     let name = |node: usize| fleet.lines.nodes[node].name.clone();
     let round = |round: usize| {
         let pairs = suspects.iter().flat_map(|suspects| suspects.pairs(round));
@@ -40,14 +41,14 @@ pub fn again(lines: impl IntoIterator<Item = FleetLine>) -> Result<PairsAgain, S
 }
 
 /// What is measured again of a group, by place in the plan.
-struct Suspects {
+struct PairSuspects {
     nodes: Vec<usize>,
     links: Vec<[usize; 2]>,
     /// Nodes that are no suspects.
     peers: Vec<usize>,
 }
 
-impl Suspects {
+impl PairSuspects {
     fn new(fleet: &Fleet, group: &Group, judged: &Judged) -> Self {
         let network = judged.figures.iter().filter(|f| f.subsystem == Subsystem::Network);
         let worst = |place: usize| {

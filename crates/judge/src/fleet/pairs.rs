@@ -5,21 +5,21 @@ use std::collections::HashMap;
 use proofmark_model::{FigureKind, Pass};
 
 use super::groups::Group;
-use super::lines::{Lines, Seen};
+use super::lines::{Lines, UsableRound};
 use super::rule::rounded;
 use crate::statistics::median;
 
 /// What the second pass over pairs shows of a figure.
-pub(super) struct Pairs {
+pub(super) struct PairSpeeds {
     rounds: usize,
     /// By round and nodes, as speeds.
     speeds: Vec<(usize, [usize; 2], f64)>,
 }
 
-impl Pairs {
+impl PairSpeeds {
     pub(super) fn new(lines: &Lines, number: u32, kind: FigureKind) -> Self {
         let key = &lines.figures[number as usize].key;
-        let speed = |seen: &Seen| {
+        let speed = |seen: &UsableRound| {
             let value = seen.cell(number)?.usable(kind)?;
             Some(key.speed(value)).filter(|v| v.is_finite() && *v > 0.0)
         };

@@ -9,7 +9,7 @@ use proofmark_model::{
 
 use super::Fleet;
 use super::groups;
-use super::lines::{Cell, Lines, Node, Turn};
+use super::lines::{Cell, Lines, Node, RoundOutcome};
 use super::rule::{FEWEST_NODES, needed};
 use super::words::{difference, others, rounds, slowness};
 use crate::words::counted;
@@ -29,8 +29,8 @@ pub(super) fn of_lines(lines: &Lines, place: usize) -> Vec<String> {
         for (round, turn) in node.turns(pass).iter().enumerate() {
             let what = match turn {
                 Some(turn) if lines.partners_fault(place, turn) => continue,
-                Some(Turn::Failed(reason, gone, _)) => (*gone, reason),
-                Some(Turn::Refused(reason)) => (false, reason),
+                Some(RoundOutcome::Failed(reason, gone, _)) => (*gone, reason),
+                Some(RoundOutcome::Refused(reason)) => (false, reason),
                 _ => continue,
             };
             seen.entry(what).or_default().push(round);

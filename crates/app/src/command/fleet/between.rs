@@ -18,13 +18,13 @@ const LIMITS: Limits = Limits { seconds: 600, bytes: u64::MAX };
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A server that other nodes measure to. It ends with this value.
-pub(super) struct Answering {
+pub(super) struct PairServer {
     /// Where it listens: first where the launcher's ssh came from.
     pub(super) at: Vec<SocketAddr>,
     stop: Stop,
 }
 
-impl Answering {
+impl PairServer {
     /// Listens at every address of this machine, or at one in the subnet.
     pub(super) fn start(text: &PairKey, subnet: Option<Subnet>) -> Result<Self> {
         let mut ips = own_addresses().map_err(|e| anyhow!(e))?;
@@ -51,7 +51,7 @@ impl Answering {
     }
 }
 
-impl Drop for Answering {
+impl Drop for PairServer {
     fn drop(&mut self) {
         self.stop.stop();
     }
@@ -89,12 +89,12 @@ mod tests {
     #[test]
     fn a_node_is_reached_by_the_address_that_is_its_own() {
         let (own, other) = (made(), made());
-        let Ok(here) = Answering::start(&own, None) else {
+        let Ok(here) = PairServer::start(&own, None) else {
             proofmark_testing::skip("this machine has no address but the loopback's");
             return;
         };
         // Another node at an address that this one claims, and one where nobody listens.
-        let there = Answering::start(&other, None).unwrap();
+        let there = PairServer::start(&other, None).unwrap();
         let nobody = SocketAddr::new(here.at[0].ip(), 1);
         let claimed = [vec![nobody], there.at.clone(), here.at.clone()].concat();
         assert_eq!(reach(&claimed, &own).unwrap().address, here.at[0].into());
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn a_node_without_an_address_in_the_subnet_says_so() {
         let nowhere: Subnet = "203.0.113.0/24".parse().unwrap();
-        let why = Answering::start(&made(), Some(nowhere)).err().unwrap().to_string();
+        let why = PairServer::start(&made(), Some(nowhere)).err().unwrap().to_string();
         assert_eq!(why, "it has no address in 203.0.113.0/24");
     }
 }

@@ -19,7 +19,7 @@ use proofmark_run::{
 };
 use rustix::fs::{MemfdFlags, memfd_create};
 
-use super::between::{Answering, reach};
+use super::between::{PairServer, reach};
 use crate::cli::FleetNodeArgs;
 use crate::core_dumps;
 use crate::error::Outcome;
@@ -49,11 +49,11 @@ pub fn run(args: &FleetNodeArgs) -> Result<Outcome> {
         // Workers end with this process.
         std::process::exit(1);
     };
-    let mut answering: Option<Answering> = None;
+    let mut answering: Option<PairServer> = None;
     let follow = |order: &Order| {
         let done = match &order.work {
             Work::Measure(task) => measure(order, (&node, task), None, &stop),
-            Work::Serve { key, subnet } => Answering::start(key, *subnet).map(|here| {
+            Work::Serve { key, subnet } => PairServer::start(key, *subnet).map(|here| {
                 let at = here.at.clone();
                 answering = Some(here);
                 Done::Serves(at)

@@ -9,7 +9,8 @@ use proofmark_fleet::launch::{
     Kubernetes, KubernetesOptions, Launcher, Program, Slurm, Ssh, manifest,
 };
 use proofmark_fleet::{
-    Between, Fleet, FleetLog, Known, LARGEST_LIST, Patience, Unfinished, measure, named_hosts,
+    Fleet, FleetLog, LARGEST_LIST, NetworkPass, ResumeState, TimeLimits, Unfinished, measure,
+    named_hosts,
 };
 use proofmark_judge::fleet::{pair_groups, pairs_again, suspects};
 use proofmark_model::{FLEET_SCHEMA, FleetPlan, FleetTask, Pairs, Subsystem, Timestamp};
@@ -18,7 +19,7 @@ use proofmark_run::{BUILT_IN, Profile, own_program, read_text};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::report;
-use super::slurm::{in_an_allocation, of_this_allocation};
+use super::slurm::{check_current_allocation, rerun_in_new_allocation};
 use crate::cli::FleetRunArgs;
 use crate::error::{Outcome, usage};
 use crate::finish::tool;
@@ -46,7 +47,7 @@ const LABORATORY: &str = "PROOFMARK_LABORATORY";
 pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
     let asked = asked(args)?;
     if args.slurm && std::env::var_os("SLURM_JOB_ID").is_none() {
-        return in_an_allocation(args, longest_s(args, asked.round_s));
+        return rerun_in_new_allocation(args, longest_s(args, asked.round_s));
     }
     if args.dry_run {
         return dry_run(args, asked.round_s);
@@ -66,10 +67,10 @@ pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
     let groups = || pair_groups(FleetLog::read(&dir)?);
     let again = || pairs_again(FleetLog::read(&dir)?);
     let subnet = args.subnet;
-    let of = |pairs| Between { pairs, subnet, key: &key, groups: &groups, again: &again };
+    let of = |pairs| NetworkPass { pairs, subnet, key: &key, groups: &groups, again: &again };
     let fleet = Fleet {
         plan: &plan,
-        patience: Patience { start, round },
+        patience: TimeLimits { start, round },
         log: &mut log,
         known: &known,
         suspects: &|| {
@@ -97,16 +98,16 @@ pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
 }
 
 /// The fleet's file: as it was begun, or a new one with this plan.
-fn open(dir: &Path, begun: bool, plan: FleetPlan) -> Result<(FleetPlan, Known, FleetLog)> {
+fn open(dir: &Path, begun: bool, plan: FleetPlan) -> Result<(FleetPlan, ResumeState, FleetLog)> {
     if begun {
         let lines = FleetLog::read(dir).map_err(usage)?;
         let before = lines.plan.clone();
         check_resumed_plan(&before, &plan)?;
-        return Ok((before, Known::of(lines), FleetLog::resume(dir)?));
+        return Ok((before, ResumeState::of(lines), FleetLog::resume(dir)?));
     }
     let log = FleetLog::create(dir, &plan);
     let log = log.with_context(|| format!("cannot write to {}", dir.display()))?;
-    Ok((plan, Known::default(), log))
+    Ok((plan, ResumeState::default(), log))
 }
 
 /// What nodes are asked for, and how long a round of it should take.
@@ -159,7 +160,7 @@ fn launcher(
         Some(hosts) => Box::new(Ssh::new(hosts_of(hosts)?, &args.ssh_command, program)),
         None if args.slurm => {
             let slurm = Slurm::new(program).map_err(|e| anyhow!(e))?;
-            of_this_allocation(args, slurm.nodes())?;
+            check_current_allocation(args, slurm.nodes())?;
             Box::new(slurm)
         }
         None => Box::new(Kubernetes::new(cluster(args, round_s), stopped).map_err(|e| anyhow!(e))?),

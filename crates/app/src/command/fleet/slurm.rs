@@ -17,7 +17,7 @@ use crate::text::print;
 const OWN: &str = "PROOFMARK_OWN_ALLOCATION";
 
 /// Becomes salloc, which runs this command once more, in an allocation.
-pub(super) fn in_an_allocation(args: &FleetRunArgs, longest_s: f64) -> Result<Outcome> {
+pub(super) fn rerun_in_new_allocation(args: &FleetRunArgs, longest_s: f64) -> Result<Outcome> {
     if args.nodes.is_none() && args.nodelist.is_none() {
         return Err(usage("--slurm outside of an allocation needs -N or --nodelist"));
     }
@@ -42,7 +42,7 @@ pub(super) fn in_an_allocation(args: &FleetRunArgs, longest_s: f64) -> Result<Ou
 
 /// Refuses to measure other nodes than those that are asked for, since this process is in an allocation
 /// of others.
-pub(super) fn of_this_allocation(args: &FleetRunArgs, nodes: &[String]) -> Result<()> {
+pub(super) fn check_current_allocation(args: &FleetRunArgs, nodes: &[String]) -> Result<()> {
     if std::env::var_os(OWN).is_some() {
         return Ok(());
     }

@@ -152,7 +152,7 @@ impl Launcher for MadeUp {
         }
     }
 
-    fn wake(&mut self) {}
+    fn keep_alive(&mut self) {}
 
     fn end(&mut self, node: &str) {
         self.ended.push(node.to_owned());
@@ -167,7 +167,7 @@ fn measured(launcher: &mut MadeUp, again: &[&str]) -> Vec<FleetLine> {
 fn measured_with(
     launcher: &mut MadeUp,
     again: &[&str],
-    between: Option<Between>,
+    between: Option<NetworkPass>,
 ) -> Vec<FleetLine> {
     resumed(launcher, again, between, Vec::new())
 }
@@ -176,7 +176,7 @@ fn measured_with(
 fn resumed(
     launcher: &mut MadeUp,
     again: &[&str],
-    between: Option<Between>,
+    between: Option<NetworkPass>,
     before: Vec<FleetLine>,
 ) -> Vec<FleetLine> {
     let plan = FleetPlan {
@@ -197,11 +197,14 @@ fn resumed(
     let mut log = FleetLog::create(dir.path(), &plan).unwrap();
     before.iter().for_each(|line| log.append(line).unwrap());
     let is_new = before.is_empty();
-    let known = Known::of(before);
+    let known = ResumeState::of(before);
     let told = RefCell::new(Vec::new());
     let fleet = Fleet {
         plan: &plan,
-        patience: Patience { start: Duration::from_millis(300), round: Duration::from_millis(300) },
+        patience: TimeLimits {
+            start: Duration::from_millis(300),
+            round: Duration::from_millis(300),
+        },
         log: &mut log,
         known: &known,
         between,

@@ -12,7 +12,7 @@ fn in_pairs(launcher: &mut MadeUp) -> Vec<FleetLine> {
 fn in_pairs_after(launcher: &mut MadeUp, before: Vec<FleetLine>) -> Vec<FleetLine> {
     let names = |all: &[&str]| all.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();
     let again = ["n1", "n2"].map(str::to_owned);
-    let between = Between {
+    let between = NetworkPass {
         pairs: Pairs::Rounds(2),
         subnet: None,
         key: &|| Ok("secret".to_owned()),
@@ -36,7 +36,7 @@ fn a_launcher_that_was_killed_in_pairs_goes_on_with_the_next_pair() {
         let lines = in_pairs_after(&mut launcher, all[..kept].to_vec());
         assert_eq!(results(&lines, Pass::Pairs), 3, "after {kept} lines");
         assert_eq!(results(&lines, Pass::PairsAgain), 2);
-        let circles = lines.iter().filter(|l| matches!(l, FleetLine::Circle(_))).count();
+        let circles = lines.iter().filter(|l| matches!(l, FleetLine::RoundRobin(_))).count();
         assert_eq!(circles, 1);
         let left = 3 - results(&all[..kept], Pass::Pairs);
         // Each node is asked to serve.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Circle, FleetGroup, NodeFinding, Pairs, Severity};
+use proofmark_model::{FleetGroup, NodeFinding, Pairs, RoundRobin, Severity};
 
 use super::*;
 use crate::fleet::{pair_groups, pairs_again};
@@ -42,9 +42,9 @@ pub(super) fn measured(
     let FleetLine::Plan(plan) = &mut lines[0] else { panic!() };
     plan.pairs = Some(Pairs::Rounds(rounds));
     let groups = vec![plan.nodes.clone()];
-    lines.push(FleetLine::Circle(Circle { groups, rounds }));
+    lines.push(FleetLine::RoundRobin(RoundRobin { groups, rounds }));
     for number in 1..=rounds {
-        for ends in Circle::pairs(nodes, number) {
+        for ends in RoundRobin::pairs(nodes, number) {
             lines.push(pair(ends, Pass::Pairs, number, speed(ends)));
         }
     }
@@ -238,8 +238,8 @@ fn a_node_that_is_lost_in_pairs_is_not_healthy_and_costs_no_other_its_health() {
     let mut lines = network(8, 12, |_| 1.0);
     lines.retain(|line| !is_of(line, |a, _| a == "n3"));
     for line in &mut lines {
-        if let FleetLine::Circle(circle) = line {
-            circle.rounds = 8;
+        if let FleetLine::RoundRobin(round_robin) = line {
+            round_robin.rounds = 8;
         }
     }
     lines.push(lost("n3", None, 1, false));
@@ -251,7 +251,7 @@ fn a_network_that_was_not_measured_to_the_end_is_not_healthy() {
     let none = |keep: u32| {
         let mut lines = network(8, 16, |_| 1.0);
         lines.retain(|line| match line {
-            FleetLine::Circle(_) => keep > 0,
+            FleetLine::RoundRobin(_) => keep > 0,
             FleetLine::Round(round) if round.pass == Pass::Pairs => round.round <= keep,
             _ => true,
         });

@@ -3,7 +3,7 @@
 //! Nodes deviate for good by a normal share, a pair is as fast as the slower of its nodes, rounds vary by
 //! 1 %, and 2 % of them are disturbed by 10 %.
 
-use proofmark_model::Circle;
+use proofmark_model::RoundRobin;
 
 use super::pairs::measured;
 use super::*;
@@ -20,7 +20,7 @@ enum Slow {
 /// in how many nothing is slow and something is not shown healthy.
 fn simulated(fleets: usize, nodes: usize, between: f64, slow: Slow) -> [usize; 3] {
     // Two that measure with each other in 8 rounds.
-    let [a, b] = Circle::pairs(nodes, 1)[0];
+    let [a, b] = RoundRobin::pairs(nodes, 1)[0];
     let mut random = xorshift();
     let mut counts = [0; 3];
     for _ in 0..fleets {
