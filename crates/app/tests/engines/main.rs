@@ -20,7 +20,7 @@ fn a_slow_cable_is_found_over_ssh_and_nothing_is_left() {
     let Some(lab) = Laboratory::up(5, "ssh") else { return };
     lab.cable("n3", "100mbit");
     let out = lab.folder.path().join("out");
-    let status = lab.fleet(&["--ssh", "n[1-5]", "--pairs", "8"], &out);
+    let status = lab.fleet(&["--ssh", "n[1-5]", "--pairs", "8", "--at-once", "5"], &out);
     assert_eq!(status, Some(4));
     let found = report(&out);
     // No load hides a hundredth of the rate.
