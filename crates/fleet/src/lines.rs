@@ -1,4 +1,4 @@
-//! AnswerReader of a stream that may never end one.
+//! Lines of a stream that may never end one.
 
 use std::io::{self, BufRead, Read as _};
 

@@ -15,11 +15,11 @@ use proofmark_model::{FleetLine, FleetPlan, NodeFailure, Pass, clean_excerpt};
 use crate::launch::{Event, Launcher};
 use crate::log::{FleetLog, ResumeState, rounds_done};
 use crate::protocol::{Answer, AnswerReader, Order, Work};
-use answers::{Kept, check_answer};
+use answers::{Kept, NOT_ASKED, check_answer};
 pub use pairs::NetworkPass;
 use pairs::PairHistory;
 
-/// AnswerReader of nodes that wait to be read.
+/// Lines of nodes that wait to be read.
 const QUEUE: usize = 8192;
 /// How often nodes are told that the launcher is there.
 const WAKE: Duration = Duration::from_secs(60);
@@ -139,7 +139,7 @@ impl Coordinator<'_> {
                 }
                 Heard::Answer(node, _) => {
                     waiting.remove(&node);
-                    let reason = "it answered what it was not asked".to_owned();
+                    let reason = NOT_ASKED.to_owned();
                     self.fail(&node, None, when, reason, true)?;
                 }
             }

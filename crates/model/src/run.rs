@@ -41,6 +41,10 @@ impl Tool {
     /// That a node has this program and its launcher another, if they differ: they would not measure alike.
     pub fn mismatch(&self, other: &Self) -> Option<String> {
         const LONGEST: usize = 80;
+        // Nearly all are the same, and every line of a fleet is asked.
+        if self == other {
+            return None;
+        }
         let by_build = (&self.version, &self.commit) == (&other.version, &other.commit);
         let words = |tool: &Self| {
             let commit = tool.commit.as_deref().unwrap_or("of no commit");
@@ -48,7 +52,7 @@ impl Tool {
             clean_excerpt(&format!("{} ({commit}{build})", tool.version), LONGEST)
         };
         let [own, launcher] = [self, other].map(words);
-        (self != other).then(|| format!("it has proofmark {own}, the launcher {launcher}"))
+        Some(format!("it has proofmark {own}, the launcher {launcher}"))
     }
 }
 

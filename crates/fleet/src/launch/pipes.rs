@@ -302,22 +302,22 @@ mod tests {
         count()
     }
 
-    /// Starts so many: each leaves a file, says what it is told to, and stays.
-    fn started(dir: &Path, pipes: &mut Pipes, count: usize, events: &SyncSender<Event>) {
-        for number in 0..count {
+    /// Starts more than may start at a time: each leaves a file, says what it is told to, and stays.
+    fn started(dir: &Path, longest: Duration, events: &SyncSender<Event>) -> Pipes {
+        let mut pipes = Pipes { links: BTreeMap::new(), starts: Arc::new(Starts::new(longest)) };
+        for number in 0..STARTS + 5 {
             let script = format!("touch {}/{number}; exec cat", dir.display());
             let command = ["sh", "-c", &script].map(str::to_owned).to_vec();
             pipes.start(&number.to_string(), command, None, events, |_| "ended".into()).unwrap();
         }
+        pipes
     }
 
     #[test]
     fn few_start_at_a_time_and_what_never_began_ends() {
         let dir = tempfile::tempdir().unwrap();
         let (to, events) = sync_channel(100);
-        let starts = Arc::new(Starts::new(Duration::from_secs(3600)));
-        let mut pipes = Pipes { links: BTreeMap::new(), starts };
-        started(dir.path(), &mut pipes, STARTS + 5, &to);
+        let mut pipes = started(dir.path(), Duration::from_secs(3600), &to);
         assert_eq!(begun(dir.path(), STARTS), STARTS);
         let files = std::fs::read_dir(dir.path()).unwrap();
         let names: Vec<String> =
@@ -348,9 +348,7 @@ mod tests {
     fn those_that_say_nothing_do_not_hold_others_up_for_long() {
         let dir = tempfile::tempdir().unwrap();
         let (to, _events) = sync_channel(100);
-        let starts = Arc::new(Starts::new(Duration::from_millis(1)));
-        let mut pipes = Pipes { links: BTreeMap::new(), starts };
-        started(dir.path(), &mut pipes, STARTS + 5, &to);
+        let _pipes = started(dir.path(), Duration::from_millis(1), &to);
         assert_eq!(begun(dir.path(), STARTS + 5), STARTS + 5);
     }
 }

@@ -7,6 +7,9 @@ use proofmark_model::{NodeRound, Tool, clean_excerpt};
 use super::When;
 use crate::protocol::{Answer, Work};
 
+/// Of a node whose answer belongs to no order.
+pub(super) const NOT_ASKED: &str = "it answered what it was not asked";
+
 /// What is kept of an answer.
 pub(super) enum Kept {
     Round(Box<NodeRound>),
@@ -20,7 +23,7 @@ pub(super) fn check_answer(
     asked: Option<&Work>,
     answer: Answer,
 ) -> Result<Kept, (String, bool)> {
-    let other = || Err(("it answered what it was not asked".to_owned(), true));
+    let other = || Err((NOT_ASKED.to_owned(), true));
     let Some(asked) = asked else { return other() };
     let partner = match asked {
         Work::Pair { partner, .. } => Some(partner),

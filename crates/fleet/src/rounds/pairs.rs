@@ -65,20 +65,19 @@ impl Coordinator<'_> {
             self.met.add_pair(pair);
         }
         for round in 1..=round_robin.rounds + RoundRobin::FURTHER {
-            if round > round_robin.rounds
-                && !round_robin.groups.iter().any(|g| self.lacks(&round_robin, g))
-            {
-                break;
-            }
             let of = |group: &Vec<String>| {
                 let pairs = RoundRobin::pairs(group.len(), round).into_iter();
                 pairs.map(|pair| pair.map(|place| group[place].clone())).collect::<Vec<_>>()
             };
             // Further rounds are for groups that lack some, and make up for a partner that was lost only.
             let is_planned = round <= round_robin.rounds;
-            let groups =
-                round_robin.groups.iter().filter(|g| is_planned || self.lacks(&round_robin, g));
-            let mut pairs: Vec<[String; 2]> = groups.flat_map(of).collect();
+            let groups = round_robin.groups.iter();
+            let groups: Vec<_> =
+                groups.filter(|g| is_planned || self.lacks(&round_robin, g)).collect();
+            if groups.is_empty() {
+                break;
+            }
+            let mut pairs: Vec<[String; 2]> = groups.into_iter().flat_map(of).collect();
             pairs.retain(|pair| is_planned || !self.met.has_failed(pair));
             self.round(Pass::Pairs, (round, round_robin.rounds.max(round)), pairs)?;
         }
