@@ -208,8 +208,11 @@ fn per_second([short, long]: [u64; 2], run: impl Fn(u64)) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
+    use proofmark_testing::{DEADLINE, skip, wait_until};
+
     use super::*;
-    use crate::clock::raw_seconds;
 
     fn mean(of: &[(f64, f64)]) -> Option<(f64, f64)> {
         ClockSamples::of(of).mean(3.6e9)
@@ -240,25 +243,31 @@ mod tests {
     fn readings_are_a_millisecond_apart_and_tell_the_clock() {
         let mut clock = ClockSamples::default();
         if !clock.fine {
-            proofmark_testing::skip("no fine clock");
-            return;
+            return skip("no fine clock");
         }
-        let plain = crate::chain::read_clock(200e-6, 50).hz();
+        let plain_hz = || crate::chain::read_clock(200e-6, 50).hz();
+        // A clock may step from one reading to the next, and other work may disturb any of them.
+        wait_until("a clock and an issue width that a core can have", || {
+            let plain = plain_hz();
+            clock.begin();
+            let begun = Instant::now();
+            while clock.samples.len() < 10 {
+                assert!(begun.elapsed() < DEADLINE, "{:?}", clock.samples);
+                std::hint::black_box(Chain::First.run(1, 33));
+                clock.tick();
+            }
+            let apart = clock.samples.iter().skip(1).all(|s| s.seconds >= APART_NS as f64 * 1e-9);
+            assert!(apart, "{:?}", clock.samples);
+            let share = clock.mean(plain).map(|(hz, _)| hz / plain);
+            let is_one = share.is_some_and(|share| (0.7..1.05).contains(&share));
+            let has_width = clock.issue_width().is_some_and(|w| (0.5..16.0).contains(&w));
+            if is_one && has_width {
+                Ok(())
+            } else {
+                Err(format!("{share:?} of {plain}: {clock:?}"))
+            }
+        });
         clock.begin();
-        let start = raw_seconds();
-        while clock.samples.len() < 10 {
-            assert!(raw_seconds() - start < 10.0, "{:?}", clock.samples);
-            std::hint::black_box(Chain::First.run(1, 33));
-            clock.tick();
-        }
-        let apart = clock.samples.iter().skip(1).all(|s| s.seconds >= APART_NS as f64 * 1e-9);
-        assert!(apart, "{:?}", clock.samples);
-        // A clock may step, and other work may slow it.
-        let (hz, _) = clock.mean(plain).unwrap();
-        assert!((0.7..1.05).contains(&(hz / plain)), "{hz} {plain}");
-        // No core issues more; other work may leave less.
-        assert!(clock.issue_width().is_some_and(|w| (0.5..16.0).contains(&w)), "{clock:?}");
-        clock.begin();
-        assert_eq!((clock.mean(plain), clock.issue_width()), (None, None));
+        assert_eq!((clock.mean(plain_hz()), clock.issue_width()), (None, None));
     }
 }

@@ -55,7 +55,7 @@ fn collect(limit: Duration, what: &str, mut child: Child) -> Output {
     let status = ended(limit, &mut child);
     // A process that it left behind can keep the pipes open.
     let is_read = |pipe: &Option<JoinHandle<_>>| pipe.as_ref().is_none_or(JoinHandle::is_finished);
-    if poll_for(limit, || is_read(&stdout) && is_read(&stderr)).is_none() {
+    if poll_for(limit, || is_read(&stdout) && is_read(&stderr)).is_err() {
         panic!("{}", missed(&format!("the end of the output of {what}"), limit));
     }
     let bytes = |pipe: Option<JoinHandle<Vec<u8>>>| pipe.and_then(|p| p.join().ok());
@@ -79,7 +79,7 @@ fn read(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
 
 /// The status of a process that ends within the limit. Kills one that does not.
 fn ended(limit: Duration, child: &mut Child) -> Option<ExitStatus> {
-    let status = poll_for(limit, || child.try_wait().transpose());
+    let status = poll_for(limit, || child.try_wait().transpose()).ok();
     if status.is_none() {
         // Either fails only if the process has just ended.
         let _ = child.kill();

@@ -26,24 +26,32 @@ const POLL: Duration = Duration::from_millis(1);
 /// the machine while a run measures.
 const LONGEST_POLL: Duration = Duration::from_millis(32);
 
-/// What a poll returns: `bool`, or `Option` with the value that is waited for.
+/// What a poll returns: `bool`, `Option` with the value that is waited for, or `Result` with what was
+/// seen instead of it.
 pub trait Polled {
     /// What the wait returns.
     type Value;
-    /// The value, once there is one.
-    fn value(self) -> Option<Self::Value>;
+    /// The value, once there is one; else what was seen, or nothing.
+    fn value(self) -> Result<Self::Value, String>;
 }
 
 impl Polled for bool {
     type Value = ();
-    fn value(self) -> Option<()> {
-        self.then_some(())
+    fn value(self) -> Result<(), String> {
+        self.then_some(()).value()
     }
 }
 
 impl<T> Polled for Option<T> {
     type Value = T;
-    fn value(self) -> Option<T> {
+    fn value(self) -> Result<T, String> {
+        self.ok_or_else(String::new)
+    }
+}
+
+impl<T> Polled for Result<T, String> {
+    type Value = T;
+    fn value(self) -> Self {
         self
     }
 }
@@ -61,30 +69,34 @@ pub fn skip(reason: impl Display) {
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
-/// Polls until `poll` returns true or a value. Panics after [`DEADLINE`], with `what`.
+/// Polls until `poll` returns true or a value. Panics after [`DEADLINE`], with `what` and what the
+/// last poll saw.
 #[track_caller]
 pub fn wait_until<P: Polled>(what: &str, poll: impl FnMut() -> P) -> P::Value {
     wait_until_within(DEADLINE, what, poll)
 }
 
-/// As [`wait_until`], with another deadline. Panics after `limit`, with `what`.
+/// As [`wait_until`], with another deadline.
 #[track_caller]
 pub fn wait_until_within<P: Polled>(
     limit: Duration,
     what: &str,
     poll: impl FnMut() -> P,
 ) -> P::Value {
-    poll_for(limit, poll).unwrap_or_else(|| panic!("{}", missed(what, limit)))
+    poll_for(limit, poll).unwrap_or_else(|seen| {
+        let seen = if seen.is_empty() { seen } else { format!("; seen last: {seen}") };
+        panic!("{}{seen}", missed(what, limit))
+    })
 }
 
-/// The value that a poll returns within the limit.
-fn poll_for<P: Polled>(limit: Duration, mut poll: impl FnMut() -> P) -> Option<P::Value> {
+/// The value that a poll returns within the limit; else what the last one saw.
+fn poll_for<P: Polled>(limit: Duration, mut poll: impl FnMut() -> P) -> Result<P::Value, String> {
     let (start, mut pause) = (Instant::now(), POLL);
     loop {
         // Read the clock first: a poll that succeeds late still succeeds.
         let late = start.elapsed() >= limit;
         let value = poll().value();
-        if value.is_some() || late {
+        if value.is_ok() || late {
             return value;
         }
         thread::sleep(pause);
@@ -151,6 +163,14 @@ mod tests {
     fn a_wait_that_exceeds_its_deadline_fails_with_its_name() {
         let said = panic_of(|| wait_until_within(SHORT, "the moon", || false));
         assert_eq!(said, "waited 0.3 s for the moon");
+        let mut polls = 0;
+        let said = panic_of(|| {
+            wait_until_within(SHORT, "the moon", || {
+                polls += 1;
+                Err::<(), _>(format!("cloud {polls}"))
+            })
+        });
+        assert_eq!(said, format!("waited 0.3 s for the moon; seen last: cloud {polls}"));
     }
 
     #[test]

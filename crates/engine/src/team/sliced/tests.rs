@@ -7,7 +7,7 @@ use std::thread::{self, sleep, spawn};
 use std::time::{Duration, Instant};
 
 use proofmark_model::{Cut, TimeAccount};
-use proofmark_testing::{join, skip};
+use proofmark_testing::{join, skip, wait_until};
 
 use super::*;
 use crate::affinity::{pin, usable_cpus};
@@ -68,19 +68,10 @@ fn usable() -> Vec<u32> {
     usable_cpus(None).unwrap_or_default()
 }
 
-/// Tries until it is so, for as long as a busy machine may need.
-fn in_the_end(what: &str, mut attempt: impl FnMut() -> Result<(), String>) {
-    let begin = Instant::now();
-    loop {
-        let Err(seen) = attempt() else { return };
-        assert!(begin.elapsed() < Duration::from_secs(40), "never {what}: {seen}");
-    }
-}
-
 #[test]
 fn as_much_is_done_as_fits_into_the_time() {
     for (threads, workers) in [(1, 1), (2, 2), (3, 2)] {
-        in_the_end("was the time as long as it should be", || {
+        wait_until("a time as long as it should be", || {
             let asked = Amount::Seconds(0.05);
             let taken = trial(spinners(), (threads, workers), &usable(), asked).unwrap();
             assert_eq!(taken.claimed, taken.counted, "what ran ahead does not count");
@@ -187,7 +178,7 @@ fn iterations_that_take_longer_than_what_runs_ahead_fill_the_time() {
             count(call)
         })
     };
-    in_the_end("was the time full", || {
+    wait_until("a full time", || {
         let team = sleeps().team(1, &[]).unwrap();
         let cutting = Cutting::new((Cut::Core, true), 0.05, (1, 0.04));
         let unit = (Unit::OpPerSecond, 2.0);
@@ -242,7 +233,7 @@ fn on_one_cpu(cpu: u32, threads: usize) -> (f64, f64) {
 #[test]
 fn threads_that_share_a_cpu_attain_what_one_does() {
     let Some(cpu) = usable().first().copied() else { return skip("no CPU is known") };
-    in_the_end("was the rate that of one CPU", || {
+    wait_until("the rate of one CPU", || {
         let ((one, _), (four, _)) = (on_one_cpu(cpu, 1), on_one_cpu(cpu, 4));
         let share = four / one;
         if (0.9..1.1).contains(&share) { Ok(()) } else { Err(format!("{four} of {one}")) }
@@ -280,7 +271,7 @@ fn a_busy_neighbour_takes_from_what_is_delivered_and_not_from_what_is_attainable
     if cpus.len() < 2 {
         return skip("one CPU");
     }
-    in_the_end("did only the delivered rate fall", || {
+    wait_until("only the delivered rate to fall", || {
         let (alone, _) = on_one_cpu(cpu, 1);
         let (attainable, delivered) = {
             let _busy = Busy::on(cpu);
@@ -329,7 +320,7 @@ fn sleeper() -> (f64, TimeAccount) {
 
 #[test]
 fn a_sleep_between_slices_is_time_that_nothing_accounts_for() {
-    in_the_end("was it the sleep", || {
+    wait_until("the sleep to be all that is missing", || {
         let (slept_s, time) = sleeper();
         let off = (time.unaccounted_s - slept_s) / time.wall_s;
         let is_so = slept_s > 0.02 && off.abs() < 0.01 && time.stopped_s == 0.0;
