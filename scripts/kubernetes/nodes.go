@@ -1,4 +1,4 @@
-// Plays the kubelet of a node of scripts/laboratory, for a laboratory of Kubernetes on one machine:
+// Plays the kubelet of a node of scripts/testbed, for a testbed of Kubernetes on one machine:
 // registers the node, runs the pods that are bound to it, each in namespaces and with a root folder of
 // its own, answers `kubectl exec`, and ends pods that are deleted. A pod has one container, whose image
 // is one program; of volumes it has only empty folders. control-plane builds it among the sources of
@@ -111,7 +111,7 @@ func (n *node) live() {
 		made.Status.Addresses = []core.NodeAddress{{Type: core.NodeInternalIP, Address: n.address}}
 		made.Status.DaemonEndpoints.KubeletEndpoint.Port = port
 		made.Status.Conditions = []core.NodeCondition{{
-			Type: core.NodeReady, Status: core.ConditionTrue, Reason: "Laboratory",
+			Type: core.NodeReady, Status: core.ConditionTrue, Reason: "Testbed",
 			LastHeartbeatTime: meta.Now(), LastTransitionTime: made.CreationTimestamp,
 		}}
 		_, err = nodes.UpdateStatus(context.TODO(), made, meta.UpdateOptions{})

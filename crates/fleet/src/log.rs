@@ -227,7 +227,7 @@ mod tests {
             at_once: None,
             pairs: None,
             subnet: None,
-            laboratory: None,
+            testbed: None,
         }
     }
 

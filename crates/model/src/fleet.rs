@@ -2,6 +2,7 @@
 //! answer. All that is concluded follows from these lines alone.
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,15 @@ pub enum FleetLine {
     RoundRobin(RoundRobin),
     /// Which pairs are to do so again.
     PairsAgain(PairsAgain),
+}
+
+/// Rounds that a user may ask for: as many as decide, and as many as a fleet's file may have.
+pub const FLEET_ROUNDS: RangeInclusive<u32> = 8..=64;
+
+/// Of so many rounds, how many must count, and lie below the margin where a node is slow: 7 of 8; of
+/// fewer all.
+pub const fn rounds_needed(rounds: usize) -> usize {
+    rounds - rounds / 8
 }
 
 /// What is to be measured, where.
@@ -60,7 +70,7 @@ pub struct FleetPlan {
     pub subnet: Option<String>,
     /// What a test says of nodes that are no machines of their own; null for a real fleet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub laboratory: Option<String>,
+    pub testbed: Option<String>,
 }
 
 /// What a node measures in a round.
@@ -289,6 +299,11 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
+
+    #[test]
+    fn seven_of_eight_rounds_are_needed() {
+        assert_eq!([1, 3, 7, 8, 12, 16, 64].map(rounds_needed), [1, 3, 7, 7, 11, 14, 56]);
+    }
 
     #[test]
     fn every_node_meets_every_other_and_none_is_in_two_pairs() {

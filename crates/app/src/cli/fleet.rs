@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, value_parser};
 use proofmark_fleet::Subnet;
-use proofmark_model::{Pairs, parse_duration};
+use proofmark_model::{FLEET_ROUNDS, Pairs, parse_duration};
 
 use crate::formats;
 use crate::limit;
@@ -51,8 +51,7 @@ pub struct FleetRunArgs {
     /// file; its network workloads are measured with --pairs
     #[arg(long, help_heading = "Measurement", value_name = "NAME|FILE", default_value = "screen")]
     pub profile: String,
-    /// Rounds over all nodes, 8 to 64
-    #[arg(long, help_heading = "Measurement", value_name = "N", default_value_t = 8, value_parser = value_parser!(u32).range(8..=64))]
+    #[arg(long, help_heading = "Measurement", value_name = "N", default_value_t = *FLEET_ROUNDS.start(), value_parser = rounds, help = format!("Rounds over all nodes, {}", rounds_text()))]
     pub rounds: u32,
     /// Time for the first pass if all nodes measure at once: shortens rounds, never skips one
     #[arg(long, help_heading = "Measurement", value_name = "TIME", value_parser = parse_duration)]
@@ -60,9 +59,7 @@ pub struct FleetRunArgs {
     /// Measure at most N nodes at a time, or N/2 pairs, at least one [default: all]
     #[arg(long, help_heading = "Measurement", value_name = "N", value_parser = value_parser!(u32).range(1..))]
     pub at_once: Option<u32>,
-    /// Also measure the network between nodes: each with N others (8 to 64), or with all. Tells slow
-    /// nodes from slow links
-    #[arg(long, help_heading = "Measurement", value_name = "N|all", value_parser = pairs)]
+    #[arg(long, help_heading = "Measurement", value_name = "N|all", value_parser = pairs, help = format!("Also measure the network between nodes: each with N others ({}), or with all. Tells slow nodes from slow links", rounds_text()))]
     pub pairs: Option<Pairs>,
     /// The network that --pairs measures, such as 10.1.0.0/16: name it where nodes have several
     /// [default: the address that ssh used, else the first that answers]
@@ -144,12 +141,21 @@ pub struct FleetRunArgs {
     pub kubectl: String,
 }
 
+fn rounds_text() -> String {
+    format!("{} to {}", FLEET_ROUNDS.start(), FLEET_ROUNDS.end())
+}
+
+fn rounds(typed: &str) -> Result<u32, String> {
+    let known = typed.parse().ok().filter(|rounds| FLEET_ROUNDS.contains(rounds));
+    known.ok_or_else(|| format!("a number from {}", rounds_text()))
+}
+
 /// `8` or `all`.
 fn pairs(typed: &str) -> Result<Pairs, String> {
-    match typed.parse::<u32>() {
-        Ok(rounds @ 8..=64) => Ok(Pairs::Rounds(rounds)),
+    match rounds(typed) {
+        Ok(rounds) => Ok(Pairs::Rounds(rounds)),
         _ if typed == "all" => Ok(Pairs::All),
-        _ => Err("a number from 8 to 64, or all".to_owned()),
+        Err(range) => Err(format!("{range}, or all")),
     }
 }
 

@@ -3,21 +3,21 @@
 
 #![allow(clippy::unwrap_used)] // A test that cannot go on fails.
 
-mod laboratory;
+mod testbed;
 
 use std::fs;
 use std::time::Duration;
 
-use laboratory::{Laboratory, report, state};
 use proofmark_model::NodeState::{NotShownHealthy, Slow};
 use proofmark_testing::wait_until_within;
+use testbed::{Testbed, report, state};
 
 /// How soon nothing of ours is left on a node.
 const SOON: Duration = Duration::from_secs(10);
 
 #[test]
 fn a_slow_cable_is_found_over_ssh_and_nothing_is_left() {
-    let Some(lab) = Laboratory::up(5, "ssh") else { return };
+    let Some(lab) = Testbed::up(5, "ssh") else { return };
     lab.cable("n3", "100mbit");
     let out = lab.folder.path().join("out");
     let status = lab.fleet(&["--ssh", "n[1-5]", "--pairs", "8", "--at-once", "5"], &out);
@@ -32,13 +32,13 @@ fn a_slow_cable_is_found_over_ssh_and_nothing_is_left() {
         assert_ne!(state(&found, node), Slow, "{found:#?}");
     }
     assert_eq!(report(&out), found, "judged again, it is the same");
-    assert!(found.plan.laboratory.is_some());
+    assert!(found.plan.testbed.is_some());
     wait_until_within(SOON, "all nodes to be as before", || lab.left_on_nodes().is_empty());
 }
 
 #[test]
 fn another_program_another_machine_and_a_hostile_node_are_named_with_their_reasons() {
-    let Some(lab) = Laboratory::up(7, "ssh") else { return };
+    let Some(lab) = Testbed::up(7, "ssh") else { return };
     let program = fs::read(env!("CARGO_BIN_EXE_proofmark")).unwrap();
     (1..=7).for_each(|n| lab.put(&format!("n{n}"), &program));
     let hello = "{\\\"answer\\\":\\\"hello\\\",\\\"schema\\\":\\\"proofmark.fleet/1\\\",\\\"node\\\":\\\"n5\\\",\
@@ -67,7 +67,7 @@ fn another_program_another_machine_and_a_hostile_node_are_named_with_their_reaso
 
 #[test]
 fn a_killed_launcher_leaves_nothing_and_loses_one_round() {
-    let Some(lab) = Laboratory::up(4, "ssh") else { return };
+    let Some(lab) = Testbed::up(4, "ssh") else { return };
     let out = lab.folder.path().join("out");
     let mut launcher = lab.start(&["--ssh", "n[1-4]", "--at-once", "4", "--out"], &out);
     let lines = || fs::read_to_string(out.join("fleet.jsonl")).unwrap_or_default().lines().count();
@@ -98,7 +98,7 @@ fn a_killed_launcher_leaves_nothing_and_loses_one_round() {
 
 #[test]
 fn slurm_reaches_all_nodes_of_a_new_allocation_and_gives_it_back() {
-    let Some(lab) = Laboratory::up(4, "slurm") else { return };
+    let Some(lab) = Testbed::up(4, "slurm") else { return };
     lab.quota("n2", 40);
     let out = lab.folder.path().join("out");
     let status = lab.fleet(&["--slurm", "-N", "4"], &out);

@@ -1,9 +1,10 @@
 //! A Job with one pod on each node, in which nothing runs but a wait; `kubectl exec` starts the program
 //! there and reaches its standard input and output. The user's own access to the cluster applies.
 
+mod cluster;
+
 use std::collections::BTreeSet;
-use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::mpsc::SyncSender;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,8 +13,10 @@ use proofmark_model::clean_excerpt;
 use serde_json::{Value, json};
 
 use super::pipes::Pipes;
-use super::{Event, Launcher, last_line, typed, words};
+use super::{Event, Launcher, typed, words};
 use crate::protocol::Order;
+pub use cluster::Cluster;
+use cluster::items;
 
 /// How often pods are looked at while they start.
 const EVERY: Duration = Duration::from_millis(500);
@@ -29,18 +32,12 @@ const FAILURES: u32 = 10_000;
 /// What is asked of a cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KubernetesOptions {
-    /// kubectl with the user's own options.
-    pub command: String,
+    /// The cluster, and which of its nodes.
+    pub cluster: Cluster,
     /// The image, as the cluster's nodes name it.
     pub image: String,
-    /// Number of nodes; `None`: all that are ready and match the selector.
-    pub nodes: Option<u32>,
-    /// Labels of nodes, as `pool=gpu,zone=a`.
-    pub selector: Option<String>,
-    /// The namespace; `None`: that of the context.
-    pub namespace: Option<String>,
-    /// Taints that the pods tolerate, as `KEY`, `KEY=VALUE` or `KEY=VALUE:EFFECT`.
-    pub tolerations: Vec<String>,
+    /// Number of nodes.
+    pub nodes: u32,
     /// The longest time of the pods, in seconds.
     pub limit_s: u64,
     /// How long pods may take to start.
@@ -63,26 +60,21 @@ impl Kubernetes {
     /// Makes the Job and waits until its pods run, or the time is over: what does not run then is a
     /// node that cannot be reached.
     pub fn new(options: KubernetesOptions, stopped: &dyn Fn() -> bool) -> Result<Self, String> {
-        let mut labels = options.selector.iter().flat_map(|all| all.split(','));
-        if let Some(label) = labels.find(|label| !is_label(label)) {
-            return Err(format!("--selector takes NAME=VALUE,..., not '{label}'"));
-        }
-        let wanted = wanted(&options)?;
-        let made =
-            ask(&options, &["create", "-f", "-", "-o", "json"], Some(&manifest(&options, wanted)))?;
+        let wanted = options.nodes as usize;
+        let job = manifest(&options)?;
+        let made = options.cluster.ask(&["create", "-f", "-", "-o", "json"], Some(&job))?;
         let job =
             name_in(&made["metadata"]["name"]).ok_or("kubectl create returned no name of a Job")?;
         let mut this =
             Self { options, job, nodes: Vec::new(), pods: Vec::new(), pipes: Pipes::default() };
         let begun = Instant::now();
-        while this.look(wanted as usize)? < wanted as usize && begun.elapsed() < this.options.start
-        {
+        while this.look()? < wanted && begun.elapsed() < this.options.start {
             if stopped() {
                 return Err("stopped while its pods started".to_owned());
             }
             thread::sleep(EVERY);
         }
-        let missing = this.nodes.len()..wanted as usize;
+        let missing = this.nodes.len()..wanted;
         let why = if missing.is_empty() { String::new() } else { this.why_no_pod() };
         if this.nodes.is_empty() {
             return Err(why);
@@ -94,10 +86,11 @@ impl Kubernetes {
         Ok(this)
     }
 
-    /// The pods as they are now, at most so many; how many run.
-    fn look(&mut self, wanted: usize) -> Result<usize, String> {
+    /// The pods as they are now, at most as many as are wanted; how many run.
+    fn look(&mut self) -> Result<usize, String> {
         let selector = format!("job-name={}", self.job);
-        let found = ask(&self.options, &["get", "pods", "-l", &selector, "-o", "json"], None)?;
+        let found =
+            self.options.cluster.ask(&["get", "pods", "-l", &selector, "-o", "json"], None)?;
         let mut all: Vec<(bool, String, Result<String, String>)> = items(&found)
             .filter_map(|pod| {
                 let name = name_in(&pod["metadata"]["name"])?;
@@ -110,7 +103,7 @@ impl Kubernetes {
         all.sort();
         let mut seen = BTreeSet::new();
         all.retain(|(_, node, _)| seen.insert(node.clone()));
-        all.truncate(wanted);
+        all.truncate(self.options.nodes as usize);
         let running = all.iter().filter(|(lost, ..)| !lost).count();
         all.sort_by(|(_, a, _), (_, b, _)| a.cmp(b));
         (self.nodes, self.pods) = all.into_iter().map(|(_, node, pod)| (node, pod)).unzip();
@@ -121,14 +114,14 @@ impl Kubernetes {
     fn why_no_pod(&self) -> String {
         let selector = format!("involvedObject.name={},type=Warning", self.job);
         let asked = ["get", "events", "--field-selector", &selector, "-o", "json"];
-        let found = ask(&self.options, &asked, None).unwrap_or_default();
+        let found = self.options.cluster.ask(&asked, None).unwrap_or_default();
         let said = items(&found).last().and_then(|event| event["message"].as_str());
         let said = said.map(|said| format!(": {}", clean_excerpt(said, LETTERS)));
         format!("Kubernetes created no pod{}", said.unwrap_or_default())
     }
 
     fn command(&self, node: &str, pod: &str) -> Vec<String> {
-        let mut all = kubectl(&self.options);
+        let mut all = self.options.cluster.kubectl();
         all.extend(words(&["exec", "-i", pod, "--", PROGRAM, "fleet", "node", "--name", node]));
         all
     }
@@ -179,45 +172,11 @@ impl Drop for Kubernetes {
     fn drop(&mut self) {
         self.pipes = Pipes::default();
         let delete = ["delete", "job", &self.job, "--wait=false"];
-        let mut command = kubectl(&self.options);
+        let mut command = self.options.cluster.kubectl();
         command.extend(words(&delete));
         // Pods end by themselves, too, some seconds after the program in them.
         let _ = Command::new(&command[0]).args(&command[1..]).output();
     }
-}
-
-fn kubectl(options: &KubernetesOptions) -> Vec<String> {
-    let mut all: Vec<String> = options.command.split_whitespace().map(str::to_owned).collect();
-    all.extend(options.namespace.iter().map(|name| format!("--namespace={name}")));
-    all
-}
-
-/// What kubectl answers, as JSON.
-fn ask(
-    options: &KubernetesOptions,
-    arguments: &[&str],
-    input: Option<&Value>,
-) -> Result<Value, String> {
-    let mut command = kubectl(options);
-    command.extend(words(arguments));
-    let (program, rest) = command.split_first().ok_or("no kubectl is given")?;
-    let fault = |e: &dyn std::fmt::Display| format!("{program} {}: {e}", arguments[0]);
-    let mut child = Command::new(program)
-        .args(rest)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|e| format!("cannot run {program}: {e}"))?;
-    let to = child.stdin.take();
-    if let (Some(mut to), Some(input)) = (to, input) {
-        to.write_all(input.to_string().as_bytes()).map_err(|e| fault(&e))?;
-    }
-    let output = child.wait_with_output().map_err(|e| fault(&e))?;
-    if !output.status.success() {
-        return Err(fault(&last_line(&output.stderr).unwrap_or_else(|| "it failed".to_owned())));
-    }
-    serde_json::from_slice(&output.stdout).map_err(|e| fault(&e))
 }
 
 /// A name that can be an argument and a part of a report.
@@ -226,20 +185,6 @@ fn name_in(value: &Value) -> Option<String> {
     let name = value.as_str()?;
     let sound = (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(fits);
     (sound && !name.starts_with('-')).then(|| name.to_owned())
-}
-
-/// The objects of a list.
-fn items(list: &Value) -> impl Iterator<Item = &Value> {
-    list["items"].as_array().into_iter().flatten()
-}
-
-/// Whether this names a label and its value, and nothing else.
-fn is_label(text: &str) -> bool {
-    let fits = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
-    let sound = |(name, value): (&str, &str)| {
-        !name.is_empty() && name.chars().all(fits) && value.chars().all(fits)
-    };
-    text.split_once('=').is_some_and(sound)
 }
 
 /// Why nothing can be run in a pod; `None`: it runs.
@@ -261,52 +206,16 @@ fn why_not(pod: &Value) -> Option<String> {
     Some(format!("its pod is {phase}{}", said.unwrap_or_default()))
 }
 
-/// How many pods there should be.
-fn wanted(options: &KubernetesOptions) -> Result<u32, String> {
-    if let Some(nodes) = options.nodes {
-        return Ok(nodes);
-    }
-    let selector = options.selector.clone().unwrap_or_default();
-    let found = ask(options, &["get", "nodes", "-l", &selector, "-o", "json"], None);
-    let found = found.map_err(|e| format!("{e}; name the number of nodes with -N"))?;
-    match items(&found).filter(|node| is_ready(node, options)).count() {
-        0 => Err("no node is ready without other taints: name them with --toleration".to_owned()),
-        n => u32::try_from(n).map_err(|_| "too many nodes".to_owned()),
-    }
-}
-
-/// Whether a node takes a pod.
-fn is_ready(node: &Value, options: &KubernetesOptions) -> bool {
-    let mut conditions = node["status"]["conditions"].as_array().into_iter().flatten();
-    let mut taints = node["spec"]["taints"].as_array().into_iter().flatten();
-    conditions.any(|c| c["type"] == "Ready" && c["status"] == "True")
-        && taints.all(|taint| {
-            let tolerates = |one: &Value| {
-                one["key"] == taint["key"]
-                    && (one["operator"] == "Exists"
-                        || one["value"] == taint["value"].as_str().unwrap_or_default())
-                    && (one["effect"].is_null() || one["effect"] == taint["effect"])
-            };
-            taint["effect"] == "PreferNoSchedule"
-                || options.tolerations.iter().any(|text| tolerates(&toleration(text)))
-        })
-}
-
 /// The Job: a pod on each of so many nodes, which waits.
-pub fn manifest(options: &KubernetesOptions, nodes: u32) -> Value {
+pub fn manifest(options: &KubernetesOptions) -> Result<Value, String> {
+    let nodes = options.nodes;
     let label = json!({ "app.kubernetes.io/name": "proofmark-fleet" });
     let apart = json!({ "podAntiAffinity": { "requiredDuringSchedulingIgnoredDuringExecution": [{
         "labelSelector": { "matchLabels": label },
         "topologyKey": "kubernetes.io/hostname",
     }] } });
-    let selector: serde_json::Map<String, Value> = options
-        .selector
-        .iter()
-        .flat_map(|all| all.split(','))
-        .filter_map(|one| one.split_once('='))
-        .map(|(name, value)| (name.to_owned(), json!(value)))
-        .collect();
-    let tolerations: Vec<Value> = options.tolerations.iter().map(|t| toleration(t)).collect();
+    let selector = options.cluster.labels()?;
+    let tolerations: Vec<Value> = options.cluster.tolerations().collect();
     let container = json!({
         "name": "proofmark",
         "image": options.image,
@@ -314,7 +223,7 @@ pub fn manifest(options: &KubernetesOptions, nodes: u32) -> Value {
         "args": ["fleet", "node", "--idle", (2 * options.start.as_secs()).to_string()],
         "volumeMounts": [{ "name": "tmp", "mountPath": "/tmp" }],
     });
-    json!({
+    Ok(json!({
         "apiVersion": "batch/v1",
         "kind": "Job",
         "metadata": { "generateName": "proofmark-fleet-", "labels": label },
@@ -339,19 +248,7 @@ pub fn manifest(options: &KubernetesOptions, nodes: u32) -> Value {
                 },
             },
         },
-    })
-}
-
-fn toleration(text: &str) -> Value {
-    let (pair, effect) = text.split_once(':').map_or((text, None), |(p, e)| (p, Some(e)));
-    let mut toleration = match pair.split_once('=') {
-        Some((key, value)) => json!({ "key": key, "operator": "Equal", "value": value }),
-        None => json!({ "key": pair, "operator": "Exists" }),
-    };
-    if let Some(effect) = effect {
-        toleration["effect"] = json!(effect);
-    }
-    toleration
+    }))
 }
 
 fn describe_exit(status: Option<i32>) -> String {

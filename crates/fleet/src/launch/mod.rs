@@ -12,7 +12,7 @@ use std::sync::mpsc::SyncSender;
 
 use proofmark_model::{clean_excerpt, shell_word};
 
-pub use kubernetes::{Kubernetes, KubernetesOptions, manifest};
+pub use kubernetes::{Cluster, Kubernetes, KubernetesOptions, manifest};
 pub use slurm::{Slurm, SlurmOptions, allocation};
 pub use ssh::Ssh;
 

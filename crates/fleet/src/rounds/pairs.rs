@@ -4,7 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proofmark_model::{FleetLine, NodeRound, Pairs, PairsAgain, Pass, RoundRobin};
+use proofmark_model::{
+    FLEET_ROUNDS, FleetLine, NodeRound, Pairs, PairsAgain, Pass, RoundRobin, rounds_needed,
+};
 
 use super::{Coordinator, Unfinished};
 use crate::protocol::{Order, PairKey, Work};
@@ -124,8 +126,8 @@ impl Coordinator<'_> {
     fn lacks(&self, round_robin: &RoundRobin, group: &[String]) -> bool {
         let here = |node: &String| !self.gone.contains(node) && self.at.contains_key(node);
         let few = |(place, node): (usize, &String)| {
-            let planned = round_robin.planned(group.len(), place);
-            here(node) && self.met.times.get(node).copied().unwrap_or(0) < planned - planned / 8
+            let needed = rounds_needed(round_robin.planned(group.len(), place));
+            here(node) && self.met.times.get(node).copied().unwrap_or(0) < needed
         };
         // Two are left to meet.
         group.iter().filter(|node| here(node)).count() > 1 && group.iter().enumerate().any(few)
@@ -186,12 +188,10 @@ impl Coordinator<'_> {
 /// How many rounds it takes until each node has measured with as many partners as asked. In a group of
 /// an odd number of nodes one is left out in each round.
 fn rounds(pairs: Pairs, groups: &[Vec<String>]) -> u32 {
-    /// As many as decide whether a node is slow.
-    const LEAST: u32 = 8;
     let of = |nodes: u32| {
         let each = match pairs {
             Pairs::Rounds(rounds) => rounds,
-            Pairs::All => LEAST.max(nodes.saturating_sub(1)),
+            Pairs::All => nodes.saturating_sub(1).max(*FLEET_ROUNDS.start()),
         };
         let left_out = |rounds: u32| if nodes % 2 == 1 { rounds.div_ceil(nodes) } else { 0 };
         (each..).find(|rounds| rounds - left_out(*rounds) >= each).unwrap_or(each)

@@ -72,7 +72,7 @@ static FLEET: LazyLock<Vec<FleetLine>> = LazyLock::new(|| {
         pairs: Some(Pairs::All),
         at_once: None,
         subnet: None,
-        laboratory: None,
+        testbed: None,
     };
     let rounds = OTHERS.into_iter().enumerate().flat_map(|(place, node)| {
         (1..=ROUNDS).map(move |round| {

@@ -258,7 +258,7 @@ impl Intake {
     fn only_one_machine(&self, figure: &NodeFigure) -> bool {
         let invalid = figure.findings.iter().filter(|f| f.severity == Severity::Invalid);
         let checks: BTreeSet<&str> = invalid.map(|f| f.check.as_str()).collect();
-        self.lines.plan.laboratory.is_some() && checks == BTreeSet::from([ONE_MACHINE.id])
+        self.lines.plan.testbed.is_some() && checks == BTreeSet::from([ONE_MACHINE.id])
     }
 
     /// The number of a figure, which is a new one at first sight.

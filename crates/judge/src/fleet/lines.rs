@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use proofmark_model::{
-    Better, FigureKind, FleetPlan, NodeFact, Params, Pass, RoundRobin, Severity, Subsystem,
-    TimeAccount, Unit,
+    Better, FLEET_ROUNDS, FigureKind, FleetPlan, NodeFact, Params, Pass, RoundRobin, Severity,
+    Subsystem, TimeAccount, Unit, rounds_needed,
 };
 
 /// All lines.
@@ -43,7 +43,7 @@ impl Lines {
     /// is left out of some.
     pub(super) fn planned(&self, node: usize, pass: Pass) -> usize {
         /// Fewer never decide.
-        const LEAST: usize = 7;
+        const LEAST: usize = rounds_needed(*FLEET_ROUNDS.start() as usize);
         if pass != Pass::Pairs {
             return self.plan.rounds as usize;
         }

@@ -34,7 +34,8 @@ mod words;
 use std::borrow::Cow;
 
 use proofmark_model::{
-    FLEET_REPORT_SCHEMA, FigureKind, FleetGroup, FleetLine, FleetReport, clean_excerpt,
+    FLEET_REPORT_SCHEMA, FLEET_ROUNDS, FigureKind, FleetGroup, FleetLine, FleetReport,
+    clean_excerpt,
 };
 
 use groups::Group;
@@ -47,7 +48,7 @@ pub use suspects::{Suspects, suspects};
 /// Nodes of a plan at the most.
 pub const MOST_NODES: usize = 100_000;
 /// Rounds of a plan at the most.
-pub const MOST_ROUNDS: u32 = 64;
+pub const MOST_ROUNDS: u32 = *FLEET_ROUNDS.end();
 
 /// Letters of a name and of a title at the most.
 const LONGEST_NAME: usize = 120;

@@ -10,7 +10,7 @@ use proofmark_model::{
 use super::Fleet;
 use super::groups;
 use super::lines::{Cell, Lines, Node, RoundOutcome};
-use super::rule::{FEWEST_NODES, needed};
+use super::rule::{FEWEST_NODES, rounds_needed};
 use super::words::{difference, others, rounds, slowness};
 use crate::words::counted;
 
@@ -117,7 +117,7 @@ pub(super) fn too_few(fleet: &Fleet, group: usize, place: usize, node: &Node) ->
         figure.title,
         figure.kind.as_str(),
         figure.strips[place].usable,
-        needed(planned),
+        rounds_needed(planned),
     ))
 }
 
@@ -140,11 +140,13 @@ fn why_few(
     if let Some(why) = cells.iter().find_map(|cell| cell.missing.as_ref()) {
         return why.to_string();
     }
-    if seen.len() < needed(planned) {
+    if seen.len() < rounds_needed(planned) {
         let verb = if seen.len() == 1 { "counts" } else { "count" };
         return format!("it sent {} that {verb}", counted(seen.len() as u64, "round"));
     }
-    if cells.iter().filter(|cell| cell.usable(figure.kind).is_some()).count() >= needed(planned) {
+    if cells.iter().filter(|cell| cell.usable(figure.kind).is_some()).count()
+        >= rounds_needed(planned)
+    {
         return format!("fewer than {FEWEST_NODES} nodes of its group have the others");
     }
     match figure.kind {
@@ -187,7 +189,7 @@ pub(super) fn unconfirmed(
     said: &FleetNode,
 ) -> Vec<String> {
     let judged = &fleet.judged[group];
-    let needed = needed(fleet.lines.plan.rounds as usize);
+    let needed = rounds_needed(fleet.lines.plan.rounds as usize);
     let mut of: [Vec<&NodeSlowAt>; 2] = [Vec::new(), Vec::new()];
     for slow in said.figures.iter().filter(|slow| !slow.confirmed) {
         let strip = &judged.figures[slow.figure].strips[place];

@@ -15,7 +15,7 @@
 
 use std::collections::BTreeMap;
 
-pub use proofmark_model::FEWEST_NODES;
+pub use proofmark_model::{FEWEST_NODES, rounds_needed};
 
 use super::quantile::student;
 use crate::statistics::median;
@@ -42,16 +42,11 @@ pub(super) const MAD_TO_DEVIATION: f64 = 1.482_6;
 /// Nodes that do not differ at all are taken to differ by this share, for logarithms.
 const LEAST_SPREAD: f64 = 1e-4;
 
-/// Rounds of so many that must lie below the margin: 7 of 8; of fewer all.
-pub fn needed(rounds: usize) -> usize {
-    rounds - rounds / 8
-}
-
 /// What the nodes of a group measured of one figure.
 #[derive(Debug, Clone)]
 pub struct Rounds {
     rounds: usize,
-    /// By node, how many must lie below the margin.
+    /// By node, how many must lie below the margin at least.
     needed: Vec<usize>,
     /// Whether each value is that of two nodes.
     of_pairs: bool,
@@ -62,13 +57,13 @@ pub struct Rounds {
 impl Rounds {
     /// Of so many nodes, nothing yet.
     pub fn new(nodes: usize, rounds: usize) -> Self {
-        let needed = vec![needed(rounds); nodes];
+        let needed = vec![rounds_needed(rounds); nodes];
         Self { rounds, needed, of_pairs: false, speeds: vec![f64::NAN; nodes * rounds] }
     }
 
     /// Of pairs of nodes: by node, how many of the rounds it is to have.
     pub fn of_pairs(planned: &[usize], rounds: usize) -> Self {
-        let needed = planned.iter().map(|rounds| needed(*rounds)).collect();
+        let needed = planned.iter().map(|rounds| rounds_needed(*rounds)).collect();
         Self { needed, of_pairs: true, ..Self::new(planned.len(), rounds) }
     }
 
@@ -152,8 +147,10 @@ pub struct RuledNode {
 }
 
 impl RuledNode {
-    fn new(ratios: Vec<Option<f32>>, needed: usize) -> Self {
-        Self { usable: ratios.iter().flatten().count(), ratios, needed, ..Self::default() }
+    /// Of rounds beyond the planned ones, as those that make up for a lost partner, as many must be slow.
+    fn new(ratios: Vec<Option<f32>>, least: usize) -> Self {
+        let usable = ratios.iter().flatten().count();
+        Self { needed: least.max(rounds_needed(usable)), usable, ratios, ..Self::default() }
     }
 
     /// Whether enough rounds count.
@@ -171,8 +168,8 @@ impl RuledNode {
 
     /// Of ratios to something else, the same question.
     pub(super) fn of(ratios: Vec<Option<f32>>, margin: f64) -> Self {
-        let needed = needed(ratios.len());
-        Self::new(ratios, needed).counted(margin)
+        let least = rounds_needed(ratios.len());
+        Self::new(ratios, least).counted(margin)
     }
 
     /// The logarithm of the round that decides; `None` if too few rounds have a ratio.

@@ -12,7 +12,8 @@ use super::groups::Group;
 use super::judging::{self, Judging};
 use super::lines::{Cell, Figure, Key, Lines};
 use super::rule::{
-    FEWEST_NODES, Rounds, Ruled, RuledNode, judge as rule, median_ratio, needed, relative, rounded,
+    FEWEST_NODES, Rounds, Ruled, RuledNode, judge as rule, median_ratio, relative, rounded,
+    rounds_needed,
 };
 use crate::statistics::median;
 
@@ -183,7 +184,7 @@ fn figure(
         let headline = figure.attainable_first() == (kind == FigureKind::Attainable);
         let strip = values(lines, *node, number, kind, headline);
         let Some(ruled) = ruled else {
-            let needed = needed(lines.planned(*node, figure.key.pass()));
+            let needed = rounds_needed(lines.planned(*node, figure.key.pass()));
             let few = required && (strip.usable as usize) < needed;
             let outcome = if few { StripOutcome::TooFewRounds } else { StripOutcome::NotJudged };
             return FleetStrip { outcome, ..strip };

@@ -10,7 +10,7 @@ use proofmark_model::{FleetNode, FleetReport, NodeState, clean};
 
 use super::links::{Link, links};
 use super::lookup::Fleet;
-use super::words::{finite, laboratory, speed};
+use super::words::{finite, speed, testbed};
 use crate::RenderError;
 use crate::junit::{Case, Cause, Ending, Properties, Suite, text, timestamp, write};
 use crate::view::joined;
@@ -31,8 +31,8 @@ pub fn junit(report: &FleetReport) -> Result<String, RenderError> {
     let mut suite = Suite::new("nodes", cases);
     let plan = &report.plan;
     let properties = [("profile", text(&plan.task.profile)), ("launcher", text(&plan.launcher))];
-    let laboratory = laboratory(report).map(|l| ("laboratory", text(&l)));
-    suite.properties = Some(Properties::new(properties.into_iter().chain(laboratory).collect()));
+    let testbed = testbed(report).map(|l| ("testbed", text(&l)));
+    suite.properties = Some(Properties::new(properties.into_iter().chain(testbed).collect()));
     suite.started = Some(timestamp(plan.started));
     let label = plan.label.as_deref().unwrap_or_default();
     Ok(write(&text(&joined(["fleet", label], " ")), vec![suite])?)

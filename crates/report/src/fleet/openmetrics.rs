@@ -8,7 +8,7 @@ use proofmark_model::{FleetFigure, FleetReport, FleetStrip, NodeState, StripOutc
 use super::figures;
 use super::links::Link;
 use super::lookup::Fleet;
-use super::words::{finite, group_name, laboratory};
+use super::words::{finite, group_name, testbed};
 use crate::openmetrics::{Labels, Unique, family, flag, label, seconds, unit_name};
 
 type Series = Vec<(Labels, Option<f64>)>;
@@ -87,7 +87,7 @@ fn about(report: &FleetReport) -> String {
         ("profile", Some(plan.task.profile.clone())),
         ("launcher", Some(plan.launcher.clone())),
         ("label", plan.label.clone()),
-        ("laboratory", laboratory(report)),
+        ("testbed", testbed(report)),
     ];
     let info = texts.iter().filter_map(|(name, text)| Some(label(name, text.as_deref()?)));
     let what = "Program and plan of the fleet; always 1.";

@@ -79,14 +79,13 @@ impl Page {
     }
 }
 
-/// The answer in bold, and what a laboratory is.
+/// The answer in bold, and what a testbed is.
 fn head(page: &mut Page, view: &View) -> String {
     let answer = page.cut(0, &view.answer, page.most(3));
     page.title(answer.trim_end());
     let bold = std::mem::take(&mut page.out);
-    let laboratory =
-        view.laboratory.iter().map(|l| page.cut(2, &format!("laboratory: {l}"), page.most(2)));
-    bold + &laboratory.collect::<String>()
+    let testbed = view.testbed.iter().map(|l| page.cut(2, &format!("testbed: {l}"), page.most(2)));
+    bold + &testbed.collect::<String>()
 }
 
 /// The first links that are slow or may be.

@@ -9,7 +9,7 @@ use super::advice;
 use super::figures::{self, Row};
 use super::links;
 use super::lookup::Fleet;
-use super::words::{self, group_name, laboratory, mark, named, speed};
+use super::words::{self, group_name, mark, named, speed, testbed};
 use crate::view::{Fact, clean, joined, plural};
 
 /// A whole report.
@@ -23,7 +23,7 @@ pub struct View {
     pub worst: &'static str,
     /// How many nodes are in each state.
     pub counts: Vec<Count>,
-    pub laboratory: Option<String>,
+    pub testbed: Option<String>,
     /// Links that are slow or may be.
     pub links: Vec<SaidLink>,
     /// How many are not among them, in a sentence.
@@ -109,7 +109,7 @@ impl View {
             answer: words::answer(report),
             worst: color.map_or("none", Verdict::as_str),
             counts: NodeState::ALL.map(count).into_iter().filter(|c| c.count > 0).collect(),
-            laboratory: laboratory(report),
+            testbed: testbed(report),
             links: links.iter().take(LINKS).map(SaidLink::new).collect(),
             more_links: more_links(links.len().saturating_sub(LINKS)),
             nodes: said(fleet),

@@ -170,8 +170,8 @@ pub fn in_state(report: &FleetReport, state: NodeState) -> Option<String> {
 }
 
 /// What a test says of nodes that are no machines of their own.
-pub fn laboratory(report: &FleetReport) -> Option<String> {
-    let what = clean(report.plan.laboratory.as_deref()?);
+pub fn testbed(report: &FleetReport) -> Option<String> {
+    let what = clean(report.plan.testbed.as_deref()?);
     let what = what.trim_end_matches('.');
     Some(format!("{what}; do not use figures between them for hardware"))
 }

@@ -17,14 +17,14 @@ fn wide(width: usize) -> Options {
 }
 
 fn all() -> Vec<(&'static str, FleetReport)> {
-    let mut laboratory = one_slow();
-    laboratory.plan.laboratory = Some("nodes are containers of one machine.".into());
+    let mut testbed = one_slow();
+    testbed.plan.testbed = Some("nodes are containers of one machine.".into());
     let mut empty = healthy(0, 1);
     empty.groups.clear();
     vec![
         ("healthy", healthy(8, 5)),
         ("one_slow", one_slow()),
-        ("laboratory", laboratory),
+        ("testbed", testbed),
         ("two_groups", two_groups()),
         ("missing", missing()),
         ("uneven", uneven()),
@@ -48,7 +48,7 @@ fn a_screen_has_24_lines_and_no_line_is_too_wide() {
     let hostile = strange(&"long words and more of them ".repeat(30));
     let crowded = {
         let mut report = many(1000, 80);
-        report.plan.laboratory = Some("nodes are containers of one machine ".repeat(9));
+        report.plan.testbed = Some("nodes are containers of one machine ".repeat(9));
         let again = report.groups[0].clone();
         report.groups.extend([again.clone(), again.clone(), again]);
         for g in &mut report.groups {
@@ -242,7 +242,7 @@ fn the_page_of_a_large_fleet_is_small_and_soon_made() {
 }
 
 #[test]
-fn every_form_says_that_a_laboratory_is_one() {
+fn every_form_says_that_a_testbed_is_one() {
     let (_, report) = all().swap_remove(2);
     let forms = [
         terminal(&report, &wide(200)),
@@ -254,7 +254,7 @@ fn every_form_says_that_a_laboratory_is_one() {
     for text in forms {
         assert!(text.contains(said), "{text}");
     }
-    assert!(json(&report).unwrap().contains("\"laboratory\""));
+    assert!(json(&report).unwrap().contains("\"testbed\""));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, anyhow};
 use proofmark_engine::Stop;
 use proofmark_fleet::launch::{
-    Kubernetes, KubernetesOptions, Launcher, Program, Slurm, Ssh, manifest,
+    Cluster, Kubernetes, KubernetesOptions, Launcher, Program, Slurm, Ssh, manifest,
 };
 use proofmark_fleet::{
     Fleet, FleetLog, LARGEST_LIST, NetworkPass, ResumeState, TimeLimits, Unfinished, measure,
@@ -42,12 +42,12 @@ const SHORTEST_ROUND_S: f64 = 2.0;
 /// The largest profile that is sent to nodes.
 const LARGEST_PROFILE: u64 = 1 << 20;
 /// Set by tests whose nodes share one machine.
-const LABORATORY: &str = "PROOFMARK_LABORATORY";
+const TESTBED: &str = "PROOFMARK_TESTBED";
 
 pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
     let asked = asked(args)?;
     if args.slurm && std::env::var_os("SLURM_JOB_ID").is_none() {
-        return rerun_in_new_allocation(args, longest_s(args, asked.round_s));
+        return rerun_in_new_allocation(args, |nodes| longest_s(args, nodes, asked.round_s));
     }
     if args.dry_run {
         return dry_run(args, asked.round_s);
@@ -62,7 +62,7 @@ pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
     let plan = planned(args, &asked.task, launcher.as_ref());
     let (plan, known, mut log) = open(&dir, begun, plan)?;
     let round = ROUND_SLACK + Duration::from_secs_f64(TIMES * asked.round_s);
-    let start = start_limit(args, plan.nodes.len());
+    let start = start_limit(args, plan.nodes.len() as u32);
     let key = || Key::generate().map(|key| key.to_hex()).map_err(|e| e.to_string());
     let groups = || pair_groups(FleetLog::read(&dir)?);
     let again = || pairs_again(FleetLog::read(&dir)?);
@@ -163,7 +163,10 @@ fn launcher(
             check_current_allocation(args, slurm.nodes())?;
             Box::new(slurm)
         }
-        None => Box::new(Kubernetes::new(cluster(args, round_s), stopped).map_err(|e| anyhow!(e))?),
+        None => {
+            let options = job(args, round_s)?;
+            Box::new(Kubernetes::new(options, stopped).map_err(|e| anyhow!(e))?)
+        }
     })
 }
 
@@ -202,7 +205,7 @@ fn planned(args: &FleetRunArgs, task: &FleetTask, launcher: &dyn Launcher) -> Fl
         at_once: args.at_once,
         pairs: args.pairs,
         subnet: args.subnet.map(|subnet| subnet.to_string()),
-        laboratory: std::env::var(LABORATORY).ok(),
+        testbed: std::env::var(TESTBED).ok(),
     }
 }
 
@@ -237,42 +240,43 @@ fn raise_open_file_limit() {
 }
 
 /// How long so many nodes may take to start.
-fn start_limit(args: &FleetRunArgs, nodes: usize) -> Duration {
-    let all = Duration::from_secs_f64(START_S_PER_NODE * nodes as f64);
+fn start_limit(args: &FleetRunArgs, nodes: u32) -> Duration {
+    let all = Duration::from_secs_f64(START_S_PER_NODE * f64::from(nodes));
     args.start_limit.unwrap_or(START + all)
 }
 
-/// The longest time that all passes take.
-fn longest_s(args: &FleetRunArgs, round_s: f64) -> f64 {
-    /// Nodes of a cluster that is asked for all of them.
-    const MANY: u32 = 1000;
-    let list = args.nodelist.as_deref().and_then(|list| named_hosts(list, false).ok());
-    let nodes = args.nodes.or(list.map(|list| list.len() as u32)).unwrap_or(MANY);
+/// The longest time that all passes over so many nodes take.
+fn longest_s(args: &FleetRunArgs, nodes: u32, round_s: f64) -> f64 {
     let turns = |at_once: u32| f64::from(nodes.div_ceil(at_once.max(1)));
     let own = 2.0 * f64::from(args.rounds) * args.at_once.map_or(1.0, turns);
     let pairs = args.pairs.map_or(0.0, |pairs| {
         let first = if let Pairs::Rounds(rounds) = pairs { rounds } else { nodes };
         f64::from(first + args.rounds) * args.at_once.map_or(1.0, turns)
     });
-    (own + pairs) * TIMES * round_s + 2.0 * start_limit(args, nodes as usize).as_secs_f64()
+    (own + pairs) * TIMES * round_s + 2.0 * start_limit(args, nodes).as_secs_f64()
 }
 
-fn cluster(args: &FleetRunArgs, round_s: f64) -> KubernetesOptions {
-    KubernetesOptions {
+/// What is asked of a cluster: a pod on so many nodes, or on all that take one.
+fn job(args: &FleetRunArgs, round_s: f64) -> Result<KubernetesOptions> {
+    let cluster = Cluster {
         command: args.kubectl.clone(),
-        image: args.image.clone().unwrap_or_default(),
-        nodes: args.nodes,
-        selector: args.selector.clone(),
         namespace: args.namespace.clone(),
+        selector: args.selector.clone(),
         tolerations: args.toleration.clone(),
-        limit_s: longest_s(args, round_s).ceil() as u64,
-        start: start_limit(args, args.nodes.unwrap_or(0) as usize),
-    }
+    };
+    let nodes = args.nodes.map_or_else(|| cluster.ready_nodes(), Ok).map_err(|e| anyhow!(e))?;
+    Ok(KubernetesOptions {
+        cluster,
+        image: args.image.clone().unwrap_or_default(),
+        nodes,
+        limit_s: longest_s(args, nodes, round_s).ceil() as u64,
+        start: start_limit(args, nodes),
+    })
 }
 
 fn dry_run(args: &FleetRunArgs, round_s: f64) -> Result<Outcome> {
     if args.kubernetes {
-        let job = manifest(&cluster(args, round_s), args.nodes.unwrap_or(1));
+        let job = manifest(&job(args, round_s)?).map_err(|e| anyhow!(e))?;
         print(&(serde_json::to_string_pretty(&job)? + "\n"))?;
         return Ok(Outcome::Done);
     }

@@ -16,11 +16,16 @@ use crate::text::print;
 /// Set for the command that salloc runs: the allocation was made for it.
 const OWN: &str = "PROOFMARK_OWN_ALLOCATION";
 
-/// Becomes salloc, which runs this command once more, in an allocation.
-pub(super) fn rerun_in_new_allocation(args: &FleetRunArgs, longest_s: f64) -> Result<Outcome> {
-    if args.nodes.is_none() && args.nodelist.is_none() {
+/// Becomes salloc, which runs this command once more, in an allocation: for as long as so many nodes
+/// take.
+pub(super) fn rerun_in_new_allocation(
+    args: &FleetRunArgs,
+    longest_s: impl Fn(u32) -> f64,
+) -> Result<Outcome> {
+    let listed = listed(args)?.map(|list| list.len() as u32);
+    let Some(nodes) = args.nodes.or(listed) else {
         return Err(usage("--slurm outside of an allocation needs -N or --nodelist"));
-    }
+    };
     let own = own_program()?.display().to_string();
     let arguments = std::env::args().skip(1);
     let command: Vec<String> = [own].into_iter().chain(arguments).collect();
@@ -28,7 +33,7 @@ pub(super) fn rerun_in_new_allocation(args: &FleetRunArgs, longest_s: f64) -> Re
         nodes: args.nodes,
         list: args.nodelist.clone(),
         partition: args.partition.clone(),
-        minutes: (longest_s / 60.0).ceil() as u32,
+        minutes: (longest_s(nodes) / 60.0).ceil() as u32,
         more: args.slurm_option.clone(),
     };
     let words = allocation(&options, &command);
@@ -46,8 +51,7 @@ pub(super) fn check_current_allocation(args: &FleetRunArgs, nodes: &[String]) ->
     if std::env::var_os(OWN).is_some() {
         return Ok(());
     }
-    let list = args.nodelist.as_deref().map(|list| named_hosts(list, false));
-    let list = list.transpose().map_err(|e| usage(format!("--nodelist: {e}")))?;
+    let list = listed(args)?;
     let partition = std::env::var("SLURM_JOB_PARTITION").unwrap_or_default();
     match differs(nodes, &partition, args.nodes, list.as_deref(), args.partition.as_deref()) {
         Some(option) => Err(usage(format!(
@@ -57,6 +61,12 @@ pub(super) fn check_current_allocation(args: &FleetRunArgs, nodes: &[String]) ->
         ))),
         None => Ok(()),
     }
+}
+
+/// The nodes of `--nodelist`.
+fn listed(args: &FleetRunArgs) -> Result<Option<Vec<String>>> {
+    let list = args.nodelist.as_deref().map(|list| named_hosts(list, false));
+    list.transpose().map_err(|e| usage(format!("--nodelist: {e}")))
 }
 
 /// Which option asks for another allocation than this one.

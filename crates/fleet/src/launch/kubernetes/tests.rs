@@ -4,14 +4,20 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;
 
+fn cluster(command: &str) -> Cluster {
+    Cluster {
+        command: command.to_owned(),
+        namespace: Some("bench".to_owned()),
+        selector: Some("pool=gpu,zone=a".to_owned()),
+        tolerations: vec!["dedicated=gpu:NoSchedule".to_owned(), "spot".to_owned()],
+    }
+}
+
 fn options(command: &str) -> KubernetesOptions {
     KubernetesOptions {
-        command: command.to_owned(),
+        cluster: cluster(command),
         image: "registry.example/proofmark:0.2.0".to_owned(),
-        nodes: None,
-        selector: Some("pool=gpu,zone=a".to_owned()),
-        namespace: Some("bench".to_owned()),
-        tolerations: vec!["dedicated=gpu:NoSchedule".to_owned(), "spot".to_owned()],
+        nodes: 2,
         limit_s: 900,
         start: Duration::from_millis(100),
     }
@@ -19,7 +25,8 @@ fn options(command: &str) -> KubernetesOptions {
 
 #[test]
 fn a_pod_waits_on_each_node() {
-    let made = manifest(&options("kubectl"), 4);
+    let options = KubernetesOptions { nodes: 4, ..options("kubectl") };
+    let made = manifest(&options).unwrap();
     let spec = &made["spec"]["template"]["spec"];
     assert_eq!(
         (&made["spec"]["parallelism"], &made["spec"]["completions"]),
@@ -112,7 +119,7 @@ fn a_cluster_is_asked_for_pods_and_gives_them_back() {
 #[test]
 fn why_a_pod_does_not_run_is_said() {
     let (_folder, command) = stand_in("pods.json");
-    let many = KubernetesOptions { nodes: Some(6), ..options(&command) };
+    let many = KubernetesOptions { nodes: 6, ..options(&command) };
     let mut cluster = Kubernetes::new(many, &|| false).unwrap();
     let [lost, first, second] =
         ["n4", "proofmark-fleet-29442-xfmrb", "proofmark-fleet-29442-zj8bj"];
@@ -134,7 +141,7 @@ fn a_pod_without_an_image_and_one_of_a_lost_node_say_so() {
         [("image.json", format!("n1 {image}")), ("deleted.json", "n3 its pod was deleted".into())]
     {
         let (_folder, command) = stand_in(pods);
-        let one = KubernetesOptions { nodes: Some(1), ..options(&command) };
+        let one = KubernetesOptions { nodes: 1, ..options(&command) };
         let mut cluster = Kubernetes::new(one, &|| false).unwrap();
         assert_eq!(heard(&mut cluster, 1), [said]);
     }
@@ -144,8 +151,7 @@ fn a_pod_without_an_image_and_one_of_a_lost_node_say_so() {
 fn nodes_are_counted_that_take_a_pod() {
     let (folder, command) = stand_in("pods.json");
     let given = |tolerations: &[&str]| {
-        let tolerations = words(tolerations);
-        wanted(&KubernetesOptions { tolerations, ..options(&command) })
+        Cluster { tolerations: words(tolerations), ..cluster(&command) }.ready_nodes()
     };
     assert_eq!(given(&[]), Ok(1));
     assert_eq!(given(&["dedicated=cpu", "other"]), Ok(1));
@@ -164,8 +170,10 @@ fn nodes_are_counted_that_take_a_pod() {
 #[test]
 fn a_selector_that_would_be_dropped_is_refused() {
     for text in ["pool", "pool!=gpu", "pool==gpu", "pool=gpu,", "a in (b)"] {
-        let selector = Some(text.to_owned());
-        let error = Kubernetes::new(KubernetesOptions { selector, ..options("false") }, &|| false);
+        let cluster = Cluster { selector: Some(text.to_owned()), ..cluster("false") };
+        let error = cluster.ready_nodes().unwrap_err();
+        assert!(error.starts_with("--selector takes NAME=VALUE"), "{error}");
+        let error = Kubernetes::new(KubernetesOptions { cluster, ..options("") }, &|| false);
         let error = error.unwrap_err();
         assert!(error.starts_with("--selector takes NAME=VALUE"), "{error}");
     }

@@ -191,7 +191,7 @@ fn resumed(
         at_once: None,
         pairs: None,
         subnet: None,
-        laboratory: None,
+        testbed: None,
     };
     let dir = tempfile::tempdir().unwrap();
     let mut log = FleetLog::create(dir.path(), &plan).unwrap();

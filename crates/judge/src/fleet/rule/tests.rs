@@ -26,9 +26,16 @@ fn slow_down(rounds: &mut Rounds, node: usize, by: f64, in_rounds: usize) {
     own.iter_mut().for_each(|speed| *speed *= by);
 }
 
+/// Pairs that were to have 8 rounds have 16, since partners were lost.
 #[test]
-fn seven_of_eight() {
-    assert_eq!([1, 3, 7, 8, 12, 16, 64].map(needed), [1, 3, 7, 7, 11, 14, 56]);
+fn seven_of_eight_rounds_decide_however_many_there_are() {
+    for (slow, is_slow) in [(7, false), (13, false), (14, true)] {
+        let mut rounds = Rounds::of_pairs(&[8; 8], 16);
+        (0..128).for_each(|i| rounds.set(i / 16, i % 16, 5.0));
+        slow_down(&mut rounds, 3, 0.5, slow);
+        let node = &judge(&[((), rounds)], 8)[0].nodes[3];
+        assert_eq!((node.slow, node.below, node.needed), (is_slow, slow, 14));
+    }
 }
 
 #[test]

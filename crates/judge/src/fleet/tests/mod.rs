@@ -39,7 +39,7 @@ fn plan(nodes: usize) -> FleetPlan {
         at_once: None,
         pairs: None,
         subnet: None,
-        laboratory: None,
+        testbed: None,
     }
 }
 

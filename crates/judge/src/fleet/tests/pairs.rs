@@ -303,12 +303,12 @@ fn results_of_another_pass_do_not_count() {
 }
 
 #[test]
-fn that_both_ends_are_one_machine_is_forgiven_to_a_declared_laboratory_alone() {
-    let of = |laboratory: Option<&str>, check: &str| {
+fn that_both_ends_are_one_machine_is_forgiven_to_a_declared_testbed_alone() {
+    let of = |testbed: Option<&str>, check: &str| {
         let mut lines = network(8, 8, |_| 1.0);
         for line in &mut lines {
             match line {
-                FleetLine::Plan(plan) => plan.laboratory = laboratory.map(Into::into),
+                FleetLine::Plan(plan) => plan.testbed = testbed.map(Into::into),
                 FleetLine::Round(round) if round.pass.of_pairs() => {
                     for f in &mut round.figures {
                         f.verdict = Verdict::Invalid;

@@ -1,4 +1,4 @@
-//! Nodes on this machine (`scripts/laboratory`), one laboratory at a time.
+//! Nodes on this machine (`scripts/testbed`), one testbed at a time.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -17,7 +17,7 @@ const LONGEST: Duration = Duration::from_secs(400);
 
 /// What each node measures in a round: enough to see a quota.
 const PROFILE: &str = r#"
-name = "laboratory"
+name = "testbed"
 [policy]
 target = 0.01
 min_trials = 8
@@ -31,16 +31,16 @@ workload = "network.tcp.stream"
 "#;
 
 /// Nodes that are up; they go down with this value.
-pub struct Laboratory {
+pub struct Testbed {
     pub folder: tempfile::TempDir,
     _one: MutexGuard<'static, ()>,
 }
 
 fn script() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/laboratory")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/testbed")
 }
 
-impl Laboratory {
+impl Testbed {
     /// So many nodes with this daemon; `None` where this machine has none of it, which is said.
     #[track_caller]
     pub fn up(nodes: u32, daemon: &str) -> Option<Self> {
@@ -118,10 +118,10 @@ impl Laboratory {
             command.args(["--at-once", "1"]);
         }
         if arguments.contains(&"--ssh") {
-            let ssh = "ssh -F /run/proofmark-laboratory/config";
+            let ssh = "ssh -F /run/proofmark-testbed/config";
             command.args(["--ssh-command", ssh]);
         }
-        command.args(arguments).arg(out).env("PROOFMARK_LABORATORY", "nodes of one machine");
+        command.args(arguments).arg(out).env("PROOFMARK_TESTBED", "nodes of one machine");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command.spawn().unwrap()
     }
@@ -134,8 +134,7 @@ impl Laboratory {
 
     /// Files in the nodes' folders for temporary files, and processes of proofmark's.
     pub fn left_on_nodes(&self) -> Vec<String> {
-        let nodes =
-            fs::read_dir("/var/tmp/proofmark-laboratory").unwrap().map(|e| e.unwrap().path());
+        let nodes = fs::read_dir("/var/tmp/proofmark-testbed").unwrap().map(|e| e.unwrap().path());
         let files = nodes.flat_map(|n| fs::read_dir(n).unwrap().map(|e| e.unwrap().path()));
         let files = files.map(|path| path.display().to_string());
         let running = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
@@ -147,14 +146,14 @@ impl Laboratory {
     }
 }
 
-impl Drop for Laboratory {
+impl Drop for Testbed {
     fn drop(&mut self) {
         let _ = output(Command::new(script()).arg("down"));
     }
 }
 
 fn folder_of(node: &str) -> PathBuf {
-    Path::new("/var/tmp/proofmark-laboratory").join(node)
+    Path::new("/var/tmp/proofmark-testbed").join(node)
 }
 
 /// A fleet's report from its folder.

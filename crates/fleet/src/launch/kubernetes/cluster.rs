@@ -1,0 +1,127 @@
+//! kubectl with the user's own access, and the nodes that are meant.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use serde_json::{Map, Value, json};
+
+use super::super::{last_line, words};
+
+/// How a cluster is reached, and which of its nodes are meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cluster {
+    /// kubectl with the user's own options.
+    pub command: String,
+    /// The namespace; `None`: that of the context.
+    pub namespace: Option<String>,
+    /// Labels of nodes, as `pool=gpu,zone=a`.
+    pub selector: Option<String>,
+    /// Taints that the pods tolerate, as `KEY`, `KEY=VALUE` or `KEY=VALUE:EFFECT`.
+    pub tolerations: Vec<String>,
+}
+
+impl Cluster {
+    /// How many nodes are ready, match the selector and take a pod.
+    pub fn ready_nodes(&self) -> Result<u32, String> {
+        self.labels()?;
+        let selector = self.selector.clone().unwrap_or_default();
+        let found = self.ask(&["get", "nodes", "-l", &selector, "-o", "json"], None);
+        let found = found.map_err(|e| format!("{e}; name the number of nodes with -N"))?;
+        match items(&found).filter(|node| self.takes_pods(node)).count() {
+            0 => {
+                Err("no node is ready without other taints: name them with --toleration".to_owned())
+            }
+            n => u32::try_from(n).map_err(|_| "too many nodes".to_owned()),
+        }
+    }
+
+    /// Whether a pod of ours would run on a node.
+    fn takes_pods(&self, node: &Value) -> bool {
+        let mut conditions = node["status"]["conditions"].as_array().into_iter().flatten();
+        let mut taints = node["spec"]["taints"].as_array().into_iter().flatten();
+        conditions.any(|c| c["type"] == "Ready" && c["status"] == "True")
+            && taints.all(|taint| {
+                let tolerates = |one: Value| {
+                    one["key"] == taint["key"]
+                        && (one["operator"] == "Exists"
+                            || one["value"] == taint["value"].as_str().unwrap_or_default())
+                        && (one["effect"].is_null() || one["effect"] == taint["effect"])
+                };
+                taint["effect"] == "PreferNoSchedule" || self.tolerations().any(tolerates)
+            })
+    }
+
+    /// The selector's labels with their values.
+    pub(super) fn labels(&self) -> Result<Map<String, Value>, String> {
+        let all: Vec<&str> = self.selector.iter().flat_map(|all| all.split(',')).collect();
+        if let Some(label) = all.iter().find(|label| !is_label(label)) {
+            return Err(format!("--selector takes NAME=VALUE,..., not '{label}'"));
+        }
+        let pairs = all.into_iter().filter_map(|one| one.split_once('='));
+        Ok(pairs.map(|(name, value)| (name.to_owned(), json!(value))).collect())
+    }
+
+    /// The tolerations as a pod has them.
+    pub(super) fn tolerations(&self) -> impl Iterator<Item = Value> {
+        self.tolerations.iter().map(|text| toleration(text))
+    }
+
+    /// kubectl's words before its verb.
+    pub(super) fn kubectl(&self) -> Vec<String> {
+        let mut all: Vec<String> = self.command.split_whitespace().map(str::to_owned).collect();
+        all.extend(self.namespace.iter().map(|name| format!("--namespace={name}")));
+        all
+    }
+
+    /// What kubectl answers, as JSON.
+    pub(super) fn ask(&self, arguments: &[&str], input: Option<&Value>) -> Result<Value, String> {
+        let mut command = self.kubectl();
+        command.extend(words(arguments));
+        let (program, rest) = command.split_first().ok_or("no kubectl is given")?;
+        let fault = |e: &dyn std::fmt::Display| format!("{program} {}: {e}", arguments[0]);
+        let mut child = Command::new(program)
+            .args(rest)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|e| format!("cannot run {program}: {e}"))?;
+        let to = child.stdin.take();
+        if let (Some(mut to), Some(input)) = (to, input) {
+            to.write_all(input.to_string().as_bytes()).map_err(|e| fault(&e))?;
+        }
+        let output = child.wait_with_output().map_err(|e| fault(&e))?;
+        if !output.status.success() {
+            return Err(fault(
+                &last_line(&output.stderr).unwrap_or_else(|| "it failed".to_owned()),
+            ));
+        }
+        serde_json::from_slice(&output.stdout).map_err(|e| fault(&e))
+    }
+}
+
+/// The objects of a list.
+pub(super) fn items(list: &Value) -> impl Iterator<Item = &Value> {
+    list["items"].as_array().into_iter().flatten()
+}
+
+/// Whether this names a label and its value, and nothing else.
+fn is_label(text: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+    let sound = |(name, value): (&str, &str)| {
+        !name.is_empty() && name.chars().all(fits) && value.chars().all(fits)
+    };
+    text.split_once('=').is_some_and(sound)
+}
+
+fn toleration(text: &str) -> Value {
+    let (pair, effect) = text.split_once(':').map_or((text, None), |(p, e)| (p, Some(e)));
+    let mut toleration = match pair.split_once('=') {
+        Some((key, value)) => json!({ "key": key, "operator": "Equal", "value": value }),
+        None => json!({ "key": pair, "operator": "Exists" }),
+    };
+    if let Some(effect) = effect {
+        toleration["effect"] = json!(effect);
+    }
+    toleration
+}
