@@ -22,8 +22,8 @@ const CAUSES: usize = 2;
 const LONGEST_FINDING: usize = 240;
 /// A ceiling that is lower than the group's by this share is.
 const CEILING: f64 = 0.03;
-/// Facts that limit a node.
-const LIMITS: [&str; 3] = ["CPU quota", "memory limit", "I/O limits"];
+/// Facts that limit how fast a node is.
+const LIMITS: [&str; 2] = ["CPU quota", "I/O limits"];
 /// Facts of a disk, which explain nothing else.
 const OF_DISK: [&str; 5] = ["disk", "file system", "mount options", "I/O scheduler", "I/O limits"];
 
@@ -169,11 +169,11 @@ impl<'a> Sides<'a> {
         let (beyond, name, share, words) = worst;
         let waited = ["other processes", "waiting for a CPU"].contains(&name);
         let programs = self.programs().filter(|_| waited);
-        let programs = programs.map_or_else(String::new, |p| format!(" ({p} of one CPU)"));
+        let programs = programs.map_or_else(String::new, |p| format!("; {p} of one CPU"));
         let usual = percent(usual(name));
         (beyond >= TIME).then(|| {
             format!(
-                "{} of its threads' time {words}{programs} ({usual} in its group)",
+                "{} of its threads' time: {words} ({usual} in its group{programs})",
                 percent(share)
             )
         })

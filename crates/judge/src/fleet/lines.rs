@@ -30,13 +30,18 @@ impl Lines {
         }
     }
 
-    /// Whether a turn of a pair failed for another node's sake: that one is gone, or fails with several
-    /// partners while this one does not.
+    /// Whether a turn of a pair failed for another node's sake.
     pub(super) fn partners_fault(&self, node: usize, turn: &RoundOutcome) -> bool {
         let RoundOutcome::Failed(_, _, Some(ends)) = turn else { return false };
-        let Some(partner) = ends.iter().copied().find(|end| *end != node) else { return false };
-        let several = |node: usize| self.nodes[node].failed_with().len() > 1;
-        self.nodes[partner].gone() || several(partner) && !several(node)
+        self.others_fault(node, *ends)
+    }
+
+    /// Whether the other node of a pair that failed is gone, or failed with several, and with more than
+    /// this one.
+    pub(super) fn others_fault(&self, node: usize, ends: [usize; 2]) -> bool {
+        let Some(partner) = ends.into_iter().find(|end| *end != node) else { return false };
+        let count = |node: usize| self.nodes[node].failed_with().len();
+        self.nodes[partner].gone() || count(partner) > count(node).max(1)
     }
 
     /// Rounds of a figure's first pass that a node was to have: in a round robin of an odd number of nodes it
@@ -208,13 +213,14 @@ impl Node {
         own.any(|gone| gone) || self.lost.iter().any(|(.., gone)| *gone)
     }
 
-    /// With whom it failed to measure the network.
+    /// With whom it failed to measure the network, in either pass.
     fn failed_with(&self) -> BTreeSet<usize> {
         let ends = self.pairs.iter().flatten().filter_map(|turn| match turn {
             RoundOutcome::Failed(_, _, ends) => *ends,
             _ => None,
         });
-        ends.flatten().filter(|end| *end != self.place).collect()
+        let again = self.failed_again.iter().map(|(_, ends, _)| *ends);
+        ends.chain(again).flatten().filter(|end| *end != self.place).collect()
     }
 
     pub(super) fn turns(&self, pass: Pass) -> &[Option<RoundOutcome>] {
@@ -232,6 +238,11 @@ impl Node {
         let own =
             self.seen(Pass::Pairs).filter(|(_, seen)| seen.ends.map(|e| e[0]) == Some(self.place));
         own.map(|(_, seen)| &seen.facts).last()
+    }
+
+    /// Whether it measured the network with others, and can do so again.
+    pub(super) fn can_pair(&self) -> bool {
+        !self.gone() && self.lost.is_empty() && self.seen(Pass::Pairs).next().is_some()
     }
 
     /// With how many nodes it measured the network.

@@ -70,13 +70,13 @@ impl PairSuspects {
         let is_peer = |node: &usize| {
             !slow.contains(node)
                 && !links.iter().flatten().any(|end| end == node)
-                && !fleet.lines.nodes[*node].gone()
+                && fleet.lines.nodes[*node].can_pair()
         };
         let mut peers: Vec<usize> = group.nodes.iter().copied().filter(is_peer).collect();
         // Of few nodes all are ends of a link: they are peers of the others.
         if peers.len() < 2 {
-            let here = |node: &usize| !slow.contains(node) && !fleet.lines.nodes[*node].gone();
-            peers = group.nodes.iter().copied().filter(here).collect();
+            let can = |node: &usize| !slow.contains(node) && fleet.lines.nodes[*node].can_pair();
+            peers = group.nodes.iter().copied().filter(can).collect();
         }
         Self { nodes: slow.into_iter().take(MOST_NODES).collect(), links, peers }
     }

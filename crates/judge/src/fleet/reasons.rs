@@ -46,8 +46,7 @@ pub(super) fn of_lines(lines: &Lines, place: usize) -> Vec<String> {
         reasons.push(format!("{reason} (round {round} {of}){gone}"));
     }
     for (reason, pair, round) in &node.failed_again {
-        // Whoever met one that was lost has not failed.
-        if !pair.iter().any(|other| *other != place && lines.nodes[*other].gone()) {
+        if !lines.others_fault(place, *pair) {
             reasons.push(format!("{reason} (round {round} of the second pass over pairs)"));
         }
     }

@@ -85,8 +85,12 @@ impl Rounds {
         let of = |round: usize| {
             let all = self.speeds.iter().skip(round).step_by(self.rounds);
             let mut all: Vec<f64> = all.copied().filter(|v| v.is_finite()).collect();
+            // A pair that is alone in its round would be compared with itself.
+            if all.len() < FEWEST_NODES {
+                return None;
+            }
             if !self.of_pairs {
-                return median(&all).filter(|_| all.len() >= FEWEST_NODES);
+                return median(&all);
             }
             // Of two in the middle the faster: one slow pair of two must not pull the other down.
             all.sort_by(f64::total_cmp);

@@ -34,8 +34,8 @@ fn a_competing_process_is_named() {
         }
     };
     let report = report(passes(8, &BOTH, busy));
-    let words = "50 % of its threads' time used by other processes (stress-ng 98.0 % of one CPU) \
-                 (0.1 % in its group); without other load it is as fast as its group";
+    let words = "50 % of its threads' time: used by other processes (0.1 % in its group; stress-ng 98.0 % of \
+                 one CPU); without other load it is as fast as its group";
     expect(&report, "n1", NodeState::Slow, words);
 }
 
@@ -55,6 +55,26 @@ fn a_harmless_difference_comes_after_what_took_time() {
     let [time, other] = ["used by other processes", "distribution Debian 12.5"]
         .map(|words| cause.find(words).unwrap_or_else(|| panic!("{cause}")));
     assert!(time < other, "{cause}");
+}
+
+#[test]
+fn another_memory_limit_is_no_limit_of_speed() {
+    let busy = |node: usize, line: &mut NodeRound| {
+        let limit = if node == 1 { "187 GiB" } else { "188 GiB" };
+        line.facts.push(fact("memory limit", limit, false));
+        if node == 1 {
+            scale(&mut line.figures[0], [0.8; 2]);
+            line.time_account = line.time_account.map(|t| TimeAccount {
+                working_s: 8.0,
+                interrupted_s: 2.0,
+                stolen_s: Some(2.0),
+                ..t
+            });
+        }
+    };
+    let report = report(passes(8, &BOTH, busy));
+    let words = "; 20 % of its threads' time: steal (0.0 % in its group); memory limit 187 GiB";
+    expect(&report, "n1", NodeState::Slow, words);
 }
 
 #[test]

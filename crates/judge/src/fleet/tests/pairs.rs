@@ -36,25 +36,80 @@ fn network(nodes: usize, rounds: u32, speed: impl Fn([usize; 2]) -> f64) -> Vec<
 pub(super) fn measured(
     nodes: usize,
     rounds: u32,
+    speed: impl FnMut([usize; 2]) -> f64,
+) -> Vec<FleetLine> {
+    with_failures(nodes, (rounds, 0), speed, &|_, _| None, &[])
+}
+
+/// The same in so many planned and further rounds, of which some pairs fail. These lines come before the
+/// second pass is chosen.
+fn with_failures(
+    nodes: usize,
+    (rounds, further): (u32, u32),
     mut speed: impl FnMut([usize; 2]) -> f64,
+    failed: &dyn Fn([usize; 2], u32) -> Option<Vec<FleetLine>>,
+    more: &[FleetLine],
 ) -> Vec<FleetLine> {
     let mut lines = fleet(nodes, |_, _| {});
     let FleetLine::Plan(plan) = &mut lines[0] else { panic!() };
     plan.pairs = Some(Pairs::Rounds(rounds));
     let groups = vec![plan.nodes.clone()];
     lines.push(FleetLine::RoundRobin(RoundRobin { groups, rounds }));
-    for number in 1..=rounds {
+    for number in 1..=rounds + further {
         for ends in RoundRobin::pairs(nodes, number) {
-            lines.push(pair(ends, Pass::Pairs, number, speed(ends)));
+            let result = || vec![pair(ends, Pass::Pairs, number, speed(ends))];
+            lines.extend(failed(ends, number).unwrap_or_else(result));
         }
     }
+    lines.extend_from_slice(more);
     for (number, pairs) in (1..).zip(pairs_again(lines.clone()).unwrap().rounds) {
         for names in pairs {
             let ends = names.map(|name| name[1..].parse().unwrap());
-            lines.push(pair(ends, Pass::PairsAgain, number, speed(ends)));
+            let result = || vec![pair(ends, Pass::PairsAgain, number, speed(ends))];
+            lines.extend(failed(ends, number).unwrap_or_else(result));
         }
     }
     lines
+}
+
+/// A network one of whose nodes can be in no pair, and n1's cable is slow.
+fn without_one(nodes: usize, further: u32, slow: f64) -> FleetReport {
+    let last = nodes - 1;
+    let speed = |ends: [usize; 2]| if ends.contains(&1) { slow } else { 1.0 };
+    let failed = |ends: [usize; 2], _| ends.contains(&last).then(Vec::new);
+    let more = [lost(&format!("n{last}"), None, 1, false)];
+    report(with_failures(nodes, (8, further), speed, &failed, &more))
+}
+
+#[test]
+fn a_pair_that_is_alone_in_its_round_shows_nothing() {
+    let report = without_one(5, 6, 0.8);
+    let n1 = node(&report, "n1");
+    assert_eq!(n1.state, NodeState::NotShownHealthy, "{n1:?}");
+    assert!(n1.reasons.iter().any(|r| r.contains("are needed")), "{n1:?}");
+}
+
+#[test]
+fn a_node_that_can_be_in_no_pair_does_not_hide_a_slow_cable() {
+    for nodes in [7, 8] {
+        let report = without_one(nodes, 4, 0.3);
+        let n1 = node(&report, "n1");
+        assert_eq!(n1.state, NodeState::Slow, "of {nodes}: {n1:?}");
+        assert_eq!(report.count(NodeState::Healthy), nodes - 2);
+    }
+}
+
+#[test]
+fn two_nodes_that_fail_with_all_are_the_only_ones_to_blame() {
+    let failed = |ends: [usize; 2], number| {
+        let [a, b] = ends.map(|node| format!("n{node}"));
+        ends.iter().any(|n| *n > 5).then(|| vec![lost(&a, Some(&b), number, false)])
+    };
+    let report = report(with_failures(8, (8, 8), |_| 1.0, &failed, &[]));
+    for (name, state) in [("n6", NodeState::NotShownHealthy), ("n0", NodeState::Healthy)] {
+        assert_eq!(node(&report, name).state, state, "{:?}", node(&report, name));
+    }
+    assert_eq!(report.count(NodeState::Healthy), 6);
 }
 
 fn again(lines: &[FleetLine]) -> usize {
