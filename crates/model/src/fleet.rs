@@ -198,6 +198,9 @@ pub struct NodeRound {
     pub started: Timestamp,
     /// The node's program.
     pub tool: Tool,
+    /// The kernel's random id of its boot, where it is known: nodes that share one are one machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot_id: Option<String>,
     /// What the node is.
     pub facts: Vec<NodeFact>,
     /// Its results.

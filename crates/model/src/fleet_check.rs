@@ -17,6 +17,9 @@ impl NodeRound {
         if self.figures.len() > MOST_FIGURES {
             return Err(format!("it sent more than {MOST_FIGURES} results in a round"));
         }
+        if self.boot_id.as_ref().is_some_and(|id| !plain(id)) {
+            return Err("it sent a boot id that no kernel has".to_owned());
+        }
         let named = |fact: &NodeFact| fact.what.len() <= LONGEST;
         if self.facts.len() > MOST_FACTS || !self.facts.iter().all(named) {
             return Err(format!(

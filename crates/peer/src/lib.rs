@@ -47,7 +47,7 @@ pub use message::{Limits, OpenStream};
 pub use overview::Overview;
 pub use secret::{Secret, Token};
 pub use server::{Patience, Server, Stop};
-pub use this_host::this_host;
+pub use this_host::{boot_id, this_host};
 pub use work::{Ends, Task, Work};
 
 /// The program's version and, after the stroke, the protocol's; both ends must have the same.

@@ -22,7 +22,7 @@ pub fn this_host() -> ServerEnd {
 }
 
 /// The kernel's random id of this boot, where /proc has it.
-pub(crate) fn boot_id() -> Option<String> {
+pub fn boot_id() -> Option<String> {
     read("/proc/sys/kernel/random/boot_id").map(|text| text.trim().to_owned())
 }
 

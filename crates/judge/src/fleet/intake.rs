@@ -68,6 +68,7 @@ impl Intake {
                 plan,
                 figures: Vec::new(),
                 pairs_again: BTreeMap::new(),
+                boots: BTreeMap::new(),
                 round_robin: None,
             },
             nodes,
@@ -104,6 +105,7 @@ impl Intake {
         let wrong = line.tool.mismatch(&self.lines.plan.tool);
         match wrong.map_or_else(|| line.check(), Err) {
             Ok(()) => {
+                self.boot(ends[0], line.boot_id.as_deref());
                 let turn = RoundOutcome::UsableRound(Arc::new(self.seen(line, &ends)));
                 self.put(&ends, pass, round, turn);
             }
@@ -112,6 +114,14 @@ impl Intake {
                 let reason = self.text(&reason, LONGEST_TEXT);
                 self.put(&ends[..1], pass, round, RoundOutcome::Refused(reason));
             }
+        }
+    }
+
+    fn boot(&mut self, place: usize, id: Option<&str>) {
+        let Some(id) = id.map(|id| self.text(id, LONGEST_NAME)) else { return };
+        if let Some(node) = self.lines.nodes.get_mut(place) {
+            node.boot_id = Some(id.clone());
+            self.lines.boots.entry(id).or_default().insert(place);
         }
     }
 

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{FleetFigure, NotJudged};
 
+use super::KINDS;
 use super::groups::Group;
-use super::lines::Lines;
+use super::lines::{Cell, Figure, Lines};
 use super::rule::{FEWEST_NODES, LIMIT, Ruled};
 use super::words::{others, percent};
 
@@ -81,6 +82,38 @@ pub(super) fn sentences(figures: &[FleetFigure]) -> Vec<String> {
         )
     });
     uneven.into_iter().chain(few).collect()
+}
+
+/// Why no node of a group is shown healthy, if a workload is not compared at all although most nodes measured
+/// it: each with parameters of its own, such as a size that follows from its free memory.
+pub(super) fn scattered(
+    lines: &Lines,
+    group: &Group,
+    methods: &BTreeMap<String, u32>,
+    figures: &[FleetFigure],
+) -> Option<String> {
+    let compared: BTreeSet<&str> =
+        figures.iter().filter(|f| f.required).map(|f| f.workload.as_str()).collect();
+    let mut nodes: BTreeMap<&str, (usize, &Figure)> = BTreeMap::new();
+    for node in &group.nodes {
+        let cells = lines.nodes[*node].seen_first().flat_map(|seen| seen.cells.iter());
+        let has_value = |c: &&Cell| KINDS.iter().any(|kind| c.value(*kind).is_some());
+        let own: BTreeMap<&str, &Figure> = cells
+            .filter(has_value)
+            .map(|cell| &lines.figures[cell.figure as usize])
+            .filter(|f| methods.get(&f.key.workload) == Some(&f.key.method))
+            .map(|f| (f.key.workload.as_str(), f))
+            .collect();
+        own.into_iter().for_each(|(workload, f)| nodes.entry(workload).or_insert((0, f)).0 += 1);
+    }
+    let most = |(workload, (count, _)): &(&str, (usize, &Figure))| {
+        2 * count > group.nodes.len() && !compared.contains(workload)
+    };
+    let (_, (_, figure)) = nodes.into_iter().find(most)?;
+    Some(format!(
+        "nodes measured {} with different parameters, so that it is not compared: name its sizes in a profile",
+        figure.title()
+    ))
 }
 
 /// Results that nodes of a group sent, with a value or with the reason why there is none, and of which

@@ -17,11 +17,20 @@ pub(super) struct Lines {
     pub(super) nodes: Vec<Node>,
     /// Pairs of the second pass, by round from 0 and the places of their nodes, the lower first.
     pub(super) pairs_again: BTreeMap<(usize, [usize; 2]), Arc<UsableRound>>,
+    /// The nodes of each boot of a kernel.
+    pub(super) boots: BTreeMap<Arc<str>, BTreeSet<usize>>,
     /// Who was to measure the network with whom; nothing if it was not begun.
     pub(super) round_robin: Option<RoundRobin>,
 }
 
 impl Lines {
+    /// Another node that is the same machine, since it is of the same boot. All of a testbed are.
+    pub(super) fn same_machine(&self, place: usize) -> Option<&str> {
+        let all = self.boots.get(self.nodes[place].boot_id.as_ref()?)?;
+        let other = all.iter().find(|node| **node != place && self.plan.testbed.is_none())?;
+        Some(&self.nodes[*other].name)
+    }
+
     /// Rounds of the pass in which a figure is measured first.
     pub(super) fn rounds(&self, pass: Pass) -> usize {
         match pass {
@@ -120,6 +129,8 @@ pub(super) struct Node {
     /// Its place in the plan.
     pub(super) place: usize,
     pub(super) name: String,
+    /// The boot that it named last.
+    pub(super) boot_id: Option<Arc<str>>,
     pub(super) first: Vec<Option<RoundOutcome>>,
     pub(super) again: Vec<Option<RoundOutcome>>,
     /// By round of pairs; nothing in a round in which it was in no pair.

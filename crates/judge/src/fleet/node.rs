@@ -51,6 +51,7 @@ pub fn node_round(
             commit: run.tool.commit.as_deref().map(|c| clean_excerpt(c, LONGEST_NAME)),
             build: clean_excerpt(&run.tool.build, LONGEST_TEXT),
         },
+        boot_id: None,
         facts: facts(run),
         figures: figures(run),
         time_account: run.time_account().filter(is_sound),

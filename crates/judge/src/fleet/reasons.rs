@@ -52,6 +52,9 @@ pub(super) fn of_lines(lines: &Lines, place: usize) -> Vec<String> {
     }
     let changes = groups::changes(node);
     reasons.extend(changes.into_iter().map(|c| format!("it changed between rounds: {c}")));
+    if let Some(other) = lines.same_machine(place) {
+        reasons.push(format!("it is the same machine as {other}: both names lead to one kernel"));
+    }
     if node.turns(Pass::First).iter().flatten().next().is_none() {
         reasons.push("it sent neither a result nor an error".to_owned());
     }

@@ -50,7 +50,11 @@ pub(super) fn judge(lines: &Lines, groups: &[Group]) -> Vec<Judged> {
         let numbers: Vec<u32> = asked.iter().map(|a| a.number).collect();
         let figures = figures(lines, group, &asked, tests);
         let not_judged = judging::not_judged(lines, group, &methods, &figures, &numbers);
-        let open = if group.comparable() { judging::sentences(&figures) } else { Vec::new() };
+        let mut open = Vec::new();
+        if group.comparable() {
+            open.extend(judging::sentences(&figures));
+            open.extend(judging::scattered(lines, group, &methods, &figures));
+        }
         Judged { figures, numbers, methods, not_judged, open }
     };
     groups.iter().zip(asked).zip(methods).map(of).collect()

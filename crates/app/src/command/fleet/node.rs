@@ -13,6 +13,7 @@ use proofmark_engine::Stop;
 use proofmark_fleet::{Done, Order, Work, answer_orders};
 use proofmark_judge::fleet::node_round;
 use proofmark_model::{FleetTask, Run, StorageKind, Subsystem, Timestamp};
+use proofmark_peer::boot_id;
 use proofmark_run::{
     Live, Machine, PeerRequest, PlanRequest, RunFile, ToolChoice, begin, measure_here, plan,
     subsystems,
@@ -120,6 +121,7 @@ fn measure(
     };
     let machine = Machine::for_run(&request)?;
     let planned = plan(&request, &machine.host)?;
+    let not_planned = [planned.unsupported, planned.left_out].concat();
     let run = begin(machine.host, planned.plan, planned.findings, tool(), Timestamp::now());
     let live = Live { server: machine.server.as_ref(), stop, file: &Nowhere, tell: &|_| {} };
     let run = measure_here(run, planned.tools, &live, &mut [])?;
@@ -127,10 +129,17 @@ fn measure(
         Some(by) => Err(anyhow!("stopped by {by}")),
         None => {
             let mut round = node_round(&run, (node, partner), order.pass, order.round);
-            round.left_out = left_out;
+            round.boot_id = boot_id();
+            round.left_out = joined(left_out.into_iter().chain(not_planned));
             Ok(Done::Measured(Box::new(round)))
         }
     }
+}
+
+/// Sentences in one; `None` if there is none.
+fn joined(sentences: impl Iterator<Item = String>) -> Option<String> {
+    let all: Vec<String> = sentences.collect();
+    (!all.is_empty()).then(|| all.join("; "))
 }
 
 /// A file that only this process has.

@@ -23,6 +23,7 @@ fn result(node: &str, pass: Pass, round: u32) -> NodeRound {
         pass,
         round,
         started: Timestamp::now(),
+        boot_id: None,
         tool: tool("1"),
         facts: Vec::new(),
         figures: Vec::new(),

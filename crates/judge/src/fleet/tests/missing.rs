@@ -1,6 +1,6 @@
 //! What is missing is never taken for health.
 
-use proofmark_model::{NodeFinding, NodeState, Param, Severity, StripOutcome};
+use proofmark_model::{NodeFinding, NodeState, Param, Params, Severity, StripOutcome};
 
 use super::*;
 
@@ -42,6 +42,45 @@ fn a_failure_that_was_made_good_is_forgotten() {
     let mut lines = healthy(8);
     lines.insert(1, failure("n1", 3, "lost", false));
     assert_eq!(report(lines).count(NodeState::Healthy), 8);
+}
+
+#[test]
+fn two_names_of_one_machine() {
+    let twice = |node: usize, line: &mut NodeRound| {
+        if node == 4 {
+            line.boot_id = Some("boot of n3".into());
+        }
+    };
+    let mut lines = fleet(8, twice);
+    let all = report(lines.clone());
+    let said = |name: &str| node(&all, name).reasons.join("; ");
+    assert_eq!(said("n3"), "it is the same machine as n4: both names lead to one kernel");
+    assert_eq!(said("n4"), "it is the same machine as n3: both names lead to one kernel");
+    assert_eq!(all.count(NodeState::Healthy), 6);
+    // The nodes of a testbed are.
+    let FleetLine::Plan(plan) = &mut lines[0] else { panic!() };
+    plan.testbed = Some("network namespaces".into());
+    assert_eq!(report(lines).count(NodeState::Healthy), 8);
+    let unknown = report(fleet(8, |_, line| line.boot_id = None));
+    assert_eq!(unknown.count(NodeState::Healthy), 8);
+}
+
+#[test]
+fn a_workload_that_each_node_measures_in_another_size_is_not_left_out() {
+    let sized = |from: usize| {
+        report(fleet(8, |node, line| {
+            let size = 1000 + node.max(from) as u64;
+            line.figures[1].params = Params::default().with("array_size", size);
+        }))
+    };
+    for said in sized(0).nodes {
+        assert_eq!(said.state, NOT_SHOWN);
+        assert!(said.reasons[0].starts_with("nodes measured Triad with different parameters"));
+    }
+    // Of most nodes it is the same.
+    let most = sized(6);
+    assert_eq!(most.count(NodeState::Healthy), 7);
+    expect(&most, "n7", NOT_SHOWN, "Triad (attainable) has 0 usable rounds of 8");
 }
 
 #[test]

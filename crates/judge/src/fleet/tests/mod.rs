@@ -88,6 +88,7 @@ fn round(node: usize, pass: Pass, round: u32) -> NodeRound {
         round,
         started: moment(i64::from(round)),
         tool: tool(),
+        boot_id: Some(format!("boot of n{node}")),
         facts: vec![
             fact("CPU", "EPYC", true),
             fact("usable CPUs", "2", true),
