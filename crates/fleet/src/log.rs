@@ -117,6 +117,10 @@ impl Iterator for FleetLines {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ResumeState {
     turns: Vec<Turn>,
+    /// Which pairs have a result, or a reason why there is none: the lesser name first.
+    pairs: BTreeSet<(Pass, u32, [String; 2])>,
+    /// Which nodes were to measure again, if that was decided.
+    pub(crate) nodes_again: Option<Vec<String>>,
     /// Who was to measure the network with whom, if that was decided.
     pub(crate) round_robin: Option<RoundRobin>,
     /// Which pairs were to do so again, if that was decided.
@@ -141,6 +145,10 @@ impl ResumeState {
         for line in lines {
             let turn = match line {
                 FleetLine::Plan(_) => continue,
+                FleetLine::NodesAgain(again) => {
+                    known.nodes_again = Some(again.nodes);
+                    continue;
+                }
                 FleetLine::RoundRobin(round_robin) => {
                     known.round_robin = Some(round_robin);
                     continue;
@@ -166,31 +174,40 @@ impl ResumeState {
                     gone: f.gone,
                 },
             };
+            if let Some(partner) = &turn.partner {
+                let pair = unordered([&turn.node, partner]);
+                known.pairs.insert((turn.pass, turn.round, pair));
+            }
             known.turns.push(turn);
         }
         known
     }
 
     /// Whether there is an answer of a pair, or the reason why there is none.
-    pub(crate) fn has_pair(&self, pass: Pass, round: u32, [a, b]: [&str; 2]) -> bool {
-        self.turns.iter().filter(|turn| (turn.pass, turn.round) == (pass, round)).any(|turn| {
-            let pair = turn.partner.as_deref().map(|partner| (turn.node.as_str(), partner));
-            [Some((a, b)), Some((b, a))].contains(&pair)
-        })
+    pub(crate) fn has_pair(&self, pass: Pass, round: u32, pair: [&str; 2]) -> bool {
+        self.pairs.contains(&(pass, round, unordered(pair)))
     }
 
-    /// The pairs of the first pass with a result.
-    pub(crate) fn pairs_with_result(&self) -> impl Iterator<Item = [&str; 2]> {
-        let of = self.turns.iter().filter(|turn| turn.pass == Pass::Pairs && turn.has_result);
-        of.filter_map(|turn| Some([turn.node.as_str(), turn.partner.as_deref()?]))
+    /// The pairs of the first pass, and whether they have a result.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = ([&str; 2], bool)> {
+        let of = self.turns.iter().filter(|turn| turn.pass == Pass::Pairs);
+        of.filter_map(|turn| {
+            Some(([turn.node.as_str(), turn.partner.as_deref()?], turn.has_result))
+        })
     }
 }
 
 impl Turn {
-    /// Whether it answers for the node's round.
+    /// Whether it answers for the node's round: whoever is gone does for all that follow.
     fn answers(&self, pass: Pass, round: u32) -> bool {
-        self.pass == pass && (self.round == round || self.gone && self.round < round)
+        let (own, asked) = ((self.pass, self.round), (pass, round));
+        own == asked || self.gone && own < asked
     }
+}
+
+/// A pair, the lesser name first.
+pub(crate) fn unordered([a, b]: [&str; 2]) -> [String; 2] {
+    [a.min(b).to_owned(), a.max(b).to_owned()]
 }
 
 /// Rounds of a pass that need not be measured again: in which every node has answered, or was gone.
@@ -288,5 +305,8 @@ mod tests {
             2
         );
         assert_eq!(done(&[failure("n1", 1, true), failure("n2", 1, true)]), 8);
+        let known = ResumeState::of([failure("n1", 3, true), failure("n2", 3, false)]);
+        let again = |node: &str| rounds_done(&known, Pass::Again, &[node.to_owned()], 8);
+        assert_eq!((again("n1"), again("n2")), (8, 0), "who is gone is not waited for");
     }
 }

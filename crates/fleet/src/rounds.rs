@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
-use proofmark_model::{FleetLine, FleetPlan, NodeFailure, Pass, clean_excerpt};
+use proofmark_model::{FleetLine, FleetPlan, NodeFailure, NodesAgain, Pass, clean_excerpt};
 
 use crate::launch::{Event, Launcher};
 use crate::log::{FleetLog, ResumeState, rounds_done};
@@ -43,9 +43,8 @@ pub struct Fleet<'a> {
     pub log: &'a mut FleetLog,
     /// What is known from before.
     pub known: &'a ResumeState,
-    /// By the fleet's file, which nodes to measure again: those that look slow after the first pass,
-    /// and some of their group.
-    pub suspects: &'a dyn Fn() -> Result<Vec<String>, String>,
+    /// By the fleet's file, which nodes to measure again.
+    pub nodes_again: &'a dyn Fn() -> Result<Vec<String>, String>,
     /// The network between nodes, if it is measured.
     pub between: Option<NetworkPass<'a>>,
     /// Says a line to the user.
@@ -87,7 +86,7 @@ pub fn measure(fleet: Fleet, launcher: &mut dyn Launcher) -> Result<(), Unfinish
     let all = asking.fleet.plan.nodes.clone();
     asking.begin(&all)?;
     asking.pass(Pass::First, &all)?;
-    let again = (asking.fleet.suspects)().map_err(Unfinished::Failed)?;
+    let again = asking.nodes_again()?;
     if !again.is_empty() {
         asking.tell(&format!("measuring again: {}", again.join(", ")));
         asking.pass(Pass::Again, &again)?;
@@ -118,6 +117,16 @@ type When = (Pass, u32);
 impl Coordinator<'_> {
     fn tell(&self, line: &str) {
         (self.fleet.tell)(line);
+    }
+
+    /// Which nodes are measured again: as the file says, if it does.
+    fn nodes_again(&mut self) -> Result<Vec<String>, Unfinished> {
+        if let Some(nodes) = &self.fleet.known.nodes_again {
+            return Ok(nodes.clone());
+        }
+        let nodes = (self.fleet.nodes_again)().map_err(Unfinished::Failed)?;
+        self.keep(FleetLine::NodesAgain(NodesAgain { nodes: nodes.clone() }))?;
+        Ok(nodes)
     }
 
     /// Waits until every node has said what it runs.

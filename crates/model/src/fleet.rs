@@ -24,6 +24,8 @@ pub enum FleetLine {
     Round(Box<NodeRound>),
     /// A node without a result in a round, or from that round on.
     Failure(NodeFailure),
+    /// Which nodes are to measure again.
+    NodesAgain(NodesAgain),
     /// Who is to measure the network with whom.
     RoundRobin(RoundRobin),
     /// Which pairs are to do so again.
@@ -150,6 +152,13 @@ impl RoundRobin {
         let moved = round as usize % others;
         if at == 0 { 0 } else { 1 + (at - 1 + others - moved) % others }
     }
+}
+
+/// Which nodes measure once more.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NodesAgain {
+    /// Those that looked slow, and some of their group.
+    pub nodes: Vec<String>,
 }
 
 /// Which pairs measure once more.

@@ -57,7 +57,7 @@ pub use file_way::{WAY, distance, way};
 pub use finding::{Finding, Severity, Verdict};
 pub use fleet::{
     FLEET_ROUNDS, FLEET_SCHEMA, FleetLine, FleetPlan, FleetTask, NodeFact, NodeFailure, NodeFigure,
-    NodeFinding, NodeRound, Pairs, PairsAgain, Pass, RoundRobin, rounds_needed,
+    NodeFinding, NodeRound, NodesAgain, Pairs, PairsAgain, Pass, RoundRobin, rounds_needed,
 };
 pub use fleet_report::{
     FEWEST_NODES, FLEET_REPORT_SCHEMA, FleetFigure, FleetGroup, FleetLink, FleetNode, FleetReport,

@@ -9,6 +9,7 @@ use proofmark_model::{
 };
 
 use super::{Coordinator, Unfinished};
+use crate::log::unordered;
 use crate::protocol::{Order, PairKey, Work};
 use crate::subnet::Subnet;
 
@@ -46,11 +47,11 @@ impl PairHistory {
 
     /// A pair has none.
     pub(super) fn fail(&mut self, node: &str, partner: &str) {
-        self.failed.insert([node.min(partner).to_owned(), node.max(partner).to_owned()]);
+        self.failed.insert(unordered([node, partner]));
     }
 
-    fn has_failed(&self, [a, b]: &[String; 2]) -> bool {
-        self.failed.contains(&[a.min(b).clone(), a.max(b).clone()])
+    fn has_failed(&self, pair: &[String; 2]) -> bool {
+        self.failed.contains(&unordered(pair.each_ref().map(String::as_str)))
     }
 
     fn add_pair(&mut self, pair: [&str; 2]) {
@@ -63,8 +64,11 @@ impl Coordinator<'_> {
     pub(super) fn between(&mut self) -> Result<(), Unfinished> {
         let Some(round_robin) = self.round_robin()? else { return Ok(()) };
         self.serve(&round_robin.groups.concat())?;
-        for pair in self.fleet.known.pairs_with_result() {
-            self.met.add_pair(pair);
+        for ([node, partner], has_result) in self.fleet.known.pairs() {
+            match has_result {
+                true => self.met.add_pair([node, partner]),
+                false => self.met.fail(node, partner),
+            }
         }
         for round in 1..=round_robin.rounds + RoundRobin::FURTHER {
             let of = |group: &Vec<String>| {

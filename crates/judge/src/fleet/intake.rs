@@ -28,7 +28,7 @@ pub(super) fn collect(lines: impl IntoIterator<Item = FleetLine>) -> Result<Line
             (FleetLine::Round(round), Some(intake)) => intake.round(*round),
             (FleetLine::Failure(failure), Some(intake)) => intake.failure(&failure),
             (FleetLine::RoundRobin(round_robin), Some(intake)) => intake.round_robin(round_robin),
-            (FleetLine::PairsAgain(_), Some(_)) => {}
+            (FleetLine::NodesAgain(_) | FleetLine::PairsAgain(_), Some(_)) => {}
             (_, None) => return Err("the first line is not the plan".to_owned()),
         }
     }

@@ -34,6 +34,8 @@ fn of_group(fleet: &Fleet, group: &Group, judged: &Judged) -> Option<Suspects> {
     let name = |place: usize| fleet.lines.nodes[group.nodes[place]].name.clone();
     let (bad, rest): (Vec<usize>, Vec<usize>) =
         (0..group.nodes.len()).partition(|place| outcomes(*place).any(StripOutcome::is_slow));
+    let here = |place: &usize| !fleet.lines.nodes[group.nodes[*place]].gone();
+    let bad: Vec<usize> = bad.into_iter().filter(here).collect();
     let healthy = |place: &usize| {
         reasons::of_lines(&fleet.lines, group.nodes[*place]).is_empty()
             && outcomes(*place).all(|o| o != StripOutcome::TooFewRounds)

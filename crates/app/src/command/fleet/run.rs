@@ -73,7 +73,7 @@ pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
         patience: TimeLimits { start, round },
         log: &mut log,
         known: &known,
-        suspects: &|| {
+        nodes_again: &|| {
             let all = suspects(FleetLog::read(&dir)?)?.into_iter();
             Ok(all.flat_map(|s| s.slow.into_iter().chain(s.peers)).collect())
         },

@@ -209,7 +209,7 @@ fn resumed(
         log: &mut log,
         known: &known,
         between,
-        suspects: &|| Ok(again.iter().map(|n| (*n).to_owned()).collect()),
+        nodes_again: &|| Ok(again.iter().map(|n| (*n).to_owned()).collect()),
         tell: &|line: &str| told.borrow_mut().push(line.to_owned()),
         stopped: &|| false,
     };
@@ -240,6 +240,19 @@ fn all_nodes_answer_in_all_rounds_and_some_again() {
     assert_eq!((results(&lines, Pass::First), results(&lines, Pass::Again)), (6, 4));
     assert_eq!(failures(&lines), []);
     assert!(launcher.ended.is_empty());
+}
+
+#[test]
+fn the_second_pass_goes_on_with_the_nodes_that_it_began_with() {
+    let all = measured(&mut MadeUp::new(well), &["n2"]);
+    let begun = all.iter().position(|l| matches!(l, FleetLine::NodesAgain(_))).unwrap();
+    for kept in begun + 1..all.len() {
+        let mut launcher = MadeUp::new(well);
+        // What comes of the file now is of other nodes.
+        let lines = resumed(&mut launcher, &["n1", "n3"], None, all[..kept].to_vec());
+        assert_eq!((results(&lines, Pass::First), results(&lines, Pass::Again)), (6, 2));
+        assert!(launcher.orders.iter().all(|(.., node)| node == "n2"), "{:?}", launcher.orders);
+    }
 }
 
 #[test]
