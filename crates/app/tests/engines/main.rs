@@ -5,12 +5,13 @@
 
 mod testbed;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::time::Duration;
 
 use proofmark_model::NodeState::{NotShownHealthy, Slow};
 use proofmark_testing::wait_until_within;
-use testbed::{Testbed, report, state};
+use testbed::{Testbed, quotas, report, state};
 
 /// How soon nothing of ours is left on a node.
 const SOON: Duration = Duration::from_secs(10);
@@ -98,22 +99,29 @@ fn a_killed_launcher_leaves_nothing_and_loses_one_round() {
 
 #[test]
 fn slurm_reaches_all_nodes_of_a_new_allocation_and_gives_it_back() {
-    let Some(lab) = Testbed::up(4, "slurm") else { return };
+    let Some(lab) = Testbed::up(5, "slurm") else { return };
     lab.quota("n2", 40);
+    lab.full("n5");
     let out = lab.folder.path().join("out");
-    let status = lab.fleet(&["--slurm", "-N", "4"], &out);
+    let status = lab.fleet(&["--slurm", "-N", "5"], &out);
     assert_eq!(status, Some(4));
     let found = report(&out);
     let n2 = found.nodes.iter().find(|n| n.name == "n2").unwrap();
-    // A machine that is busy itself may leave too little to see.
+    // A machine that is busy itself may leave too little to see of what the quota costs.
     assert!([Slow, NotShownHealthy].contains(&n2.state), "{found:#?}");
     if let Some(cause) = &n2.cause {
         assert!(cause.contains("CPU quota of 0.8 CPUs"), "{cause}");
     }
-    for node in &found.nodes {
-        assert_eq!(node.rounds, 8, "{found:#?}");
-    }
-    assert_eq!((found.nodes.len(), found.groups.len()), (4, 1), "{found:#?}");
+    let quotas: BTreeSet<(String, String)> = quotas(&out);
+    let named =
+        ["n1 none", "n2 0.8 CPUs", "n3 none", "n4 none"].map(|all| all.split_once(' ').unwrap());
+    let named = named.map(|(node, quota)| (node.to_owned(), quota.to_owned()));
+    assert_eq!(quotas, BTreeSet::from(named));
+    let (with, without): (Vec<_>, Vec<_>) = found.nodes.iter().partition(|node| node.rounds == 8);
+    assert_eq!((with.len(), found.groups.len()), (4, 1), "{found:#?}");
+    // The program is on all nodes but the one without room for it, which costs no other anything.
+    let [n5] = without[..] else { panic!("{found:#?}") };
+    assert!(n5.name == "n5" && n5.reasons[0].contains("is there too little space?"), "{n5:?}");
     wait_until_within(SOON, "the allocation to be given back", || lab.jobs().is_empty());
     wait_until_within(SOON, "all nodes to be as before", || lab.left_on_nodes().is_empty());
 }

@@ -1,5 +1,6 @@
 //! Nodes on this machine (`scripts/testbed`), one testbed at a time.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use proofmark_model::{FleetReport, NodeState};
+use proofmark_model::{FleetLine, FleetReport, NodeRound, NodeState};
 use proofmark_testing::{output, skip, wait_within};
 
 static ONE: Mutex<()> = Mutex::new(());
@@ -88,6 +89,11 @@ impl Testbed {
         self.does(&["cable", node, rate]);
     }
 
+    /// Leaves no room for the program in its /tmp.
+    pub fn full(&self, node: &str) {
+        self.does(&["full", node]);
+    }
+
     pub fn unplug(&self, node: &str) {
         self.does(&["unplug", node]);
     }
@@ -166,4 +172,19 @@ pub fn report(dir: &Path) -> FleetReport {
 
 pub fn state(report: &FleetReport, node: &str) -> NodeState {
     report.nodes.iter().find(|n| n.name == node).unwrap().state
+}
+
+/// What nodes say of their CPU quota, from the fleet's file.
+pub fn quotas(dir: &Path) -> BTreeSet<(String, String)> {
+    let text = fs::read_to_string(dir.join("fleet.jsonl")).unwrap();
+    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    let rounds = lines.filter_map(|line| match line {
+        FleetLine::Round(round) => Some(*round),
+        _ => None,
+    });
+    let quota = |round: NodeRound| {
+        let facts = round.facts.into_iter();
+        facts.filter(|f| f.what == "CPU quota").map(move |f| (round.node.clone(), f.value))
+    };
+    rounds.flat_map(quota).collect()
 }

@@ -19,9 +19,11 @@ pub(super) fn script(size: u64, arguments: &str) -> String {
         "exit 1",
         "}",
     ];
+    // All of it is taken, also what has no room: srun waits for ever for a task that leaves its input.
     let take = format!(
-        "head -c {size} >\"$f\"; [ \"$(wc -c <\"$f\")\" -eq {size} ] || \
-         {{ echo the copy of proofmark is incomplete >&2; exit 1; }}; exec \"$f\" {arguments}"
+        "head -c {size} | {{ cat >\"$f\" || cat >/dev/null; }}; [ \"$(wc -c <\"$f\")\" -eq {size} ] || \
+         {{ echo the copy of proofmark in \"$d\" is incomplete: is there too little space? >&2; exit 1; }}; \
+         exec \"$f\" {arguments}"
     );
     let script = lines.join("; ").replace("do; ", "do ");
     format!("{script}; {take}")
@@ -60,10 +62,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let output = carried(b"#!/bin/sh\necho ran\n", 1000, folder.path());
         assert_eq!(output.status.code(), Some(1));
-        assert_eq!(
-            String::from_utf8_lossy(&output.stderr),
-            "the copy of proofmark is incomplete\n"
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let folder_is = folder.path().display();
+        let expected = format!(
+            "the copy of proofmark in {folder_is} is incomplete: is there too little space?\n"
         );
+        assert_eq!(said, expected);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

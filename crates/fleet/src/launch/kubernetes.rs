@@ -16,7 +16,7 @@ use super::pipes::Pipes;
 use super::{Event, Launcher, typed, words};
 use crate::protocol::Order;
 pub use cluster::Cluster;
-use cluster::items;
+use cluster::{TIMEOUT, items};
 
 /// How often pods are looked at while they start.
 const EVERY: Duration = Duration::from_millis(500);
@@ -68,11 +68,19 @@ impl Kubernetes {
         let mut this =
             Self { options, job, nodes: Vec::new(), pods: Vec::new(), pipes: Pipes::default() };
         let begun = Instant::now();
-        while this.look()? < wanted && begun.elapsed() < this.options.start {
+        // An API server that fails for a moment costs no fleet.
+        let mut seen = this.look();
+        while seen.as_ref().map_or(true, |running| *running < wanted)
+            && begun.elapsed() < this.options.start
+        {
             if stopped() {
                 return Err("stopped while its pods started".to_owned());
             }
             thread::sleep(EVERY);
+            seen = this.look();
+        }
+        if this.nodes.is_empty() {
+            seen?;
         }
         let missing = this.nodes.len()..wanted;
         let why = if missing.is_empty() { String::new() } else { this.why_no_pod() };
@@ -171,7 +179,7 @@ impl Launcher for Kubernetes {
 impl Drop for Kubernetes {
     fn drop(&mut self) {
         self.pipes = Pipes::default();
-        let delete = ["delete", "job", &self.job, "--wait=false"];
+        let delete = ["delete", "job", &self.job, "--wait=false", TIMEOUT];
         let mut command = self.options.cluster.kubectl();
         command.extend(words(&delete));
         // Pods end by themselves, too, some seconds after the program in them.

@@ -1,8 +1,12 @@
 //! One srun for all nodes, one task a node. What the launcher writes to srun reaches every task; what
 //! a task says comes back with its number before each line (`--label`).
+//!
+//! sbcast carries the program, from node to node. It stops at the first node without room for it, and no
+//! node has it then: so it comes by srun's input, and only that node has none.
 
 use std::collections::BTreeMap;
-use std::io::{BufReader, Read, Write as _};
+use std::fs::File;
+use std::io::{self, BufReader, Read, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Sender, SyncSender, channel};
 use std::thread;
@@ -10,11 +14,14 @@ use std::time::{Duration, Instant};
 
 use proofmark_model::clean_excerpt;
 
+use super::carried::script;
 use super::{Event, Launcher, Program, last_line, typed, words};
 use crate::hosts::named_hosts;
 use crate::lines::next_line;
 use crate::protocol::{LONGEST_LINE, Order};
 
+/// How long sbcast may take.
+const BROADCAST: Duration = Duration::from_secs(120);
 /// How long nodes may take to end.
 const GRACE: Duration = Duration::from_secs(8);
 
@@ -97,10 +104,30 @@ impl Slurm {
         all
     }
 
-    fn run(&self) -> Vec<String> {
-        let command = [&self.there, "fleet", "node", "--copied"];
-        let is_copied = matches!(self.program, Program::Copied(_));
-        self.on_all(&["--input=all", "--label"], &command[..if is_copied { 4 } else { 3 }])
+    /// With `by_input` a program of so many bytes comes first on its input.
+    fn run(&self, by_input: Option<u64>) -> Vec<String> {
+        let own = [&self.there, "fleet", "node", "--copied"];
+        let script = by_input.map(|size| script(size, &own[1..].join(" ")));
+        let command = match (&self.program, &script) {
+            (_, Some(script)) => vec!["sh", "-c", script],
+            (Program::Copied(_), None) => own.to_vec(),
+            (Program::Installed(_), None) => own[..3].to_vec(),
+        };
+        self.on_all(&["--input=all", "--label"], &command)
+    }
+
+    /// Copies the program to all nodes at once; what to send them instead, if that fails.
+    fn broadcast(&mut self) -> Result<Option<File>, String> {
+        let (Program::Copied(path), Some(copy)) = (&self.program, self.copy()) else {
+            return Ok(None);
+        };
+        let file =
+            File::open(path).map_err(|e| format!("cannot read this program's own file: {e}"))?;
+        self.copied = true;
+        let mut command = Command::new(&copy[0]);
+        command.args(&copy[1..]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let done = command.spawn().is_ok_and(|mut child| end_within(BROADCAST, &mut child));
+        Ok((!done).then_some(file))
     }
 
     fn send(&self, line: Option<Vec<u8>>) {
@@ -127,14 +154,14 @@ fn unguessable() -> Result<String, String> {
     Ok(bytes.iter().map(|b| format!("{b:02x}")).collect())
 }
 
-/// Waits for the end of a process, and ends it then.
-fn end_within(limit: Duration, child: &mut Child) {
+/// Waits for the end of a process, and ends it then; whether it succeeded.
+fn end_within(limit: Duration, child: &mut Child) -> bool {
     let begun = Instant::now();
     while begun.elapsed() < limit && matches!(child.try_wait(), Ok(None)) {
         thread::sleep(Duration::from_millis(20));
     }
     let _ = child.kill();
-    let _ = child.wait();
+    child.wait().is_ok_and(|status| status.success())
 }
 
 impl Launcher for Slurm {
@@ -147,20 +174,13 @@ impl Launcher for Slurm {
     }
 
     fn commands(&self) -> Vec<String> {
-        self.copy().into_iter().chain([self.run()]).map(|words| typed(&words)).collect()
+        self.copy().into_iter().chain([self.run(None)]).map(|words| typed(&words)).collect()
     }
 
     fn start(&mut self, events: SyncSender<Event>) -> Result<(), String> {
-        if let Some(copy) = self.copy() {
-            self.copied = true;
-            let output = Command::new(&copy[0]).args(&copy[1..]).stdin(Stdio::null()).output();
-            let output = output.map_err(|e| format!("cannot run sbcast: {e}"))?;
-            if !output.status.success() {
-                let why = clean_excerpt(String::from_utf8_lossy(&output.stderr).trim(), 200);
-                return Err(format!("sbcast could not copy the program to the nodes: {why}"));
-            }
-        }
-        let run = self.run();
+        let mut program = self.broadcast()?;
+        let size = program.as_ref().map(|file| file.metadata().map_or(0, |m| m.len()));
+        let run = self.run(size);
         let child = Command::new(&run[0])
             .args(&run[1..])
             .stdin(Stdio::piped())
@@ -170,7 +190,10 @@ impl Launcher for Slurm {
         let mut child = child.map_err(|e| format!("cannot run srun: {e}"))?;
         let (to, orders) = channel::<Vec<u8>>();
         if let Some(mut input) = child.stdin.take() {
-            thread::spawn(move || orders.iter().try_for_each(|line| input.write_all(&line)));
+            thread::spawn(move || {
+                program.as_mut().map_or(Ok(0), |program| io::copy(program, &mut input))?;
+                orders.iter().try_for_each(|line| input.write_all(&line))
+            });
         }
         let (output, errors) = (child.stdout.take(), child.stderr.take());
         let (nodes, to_all) = (self.nodes.clone(), events.clone());

@@ -13,7 +13,9 @@ use proofmark_fleet::{
     named_hosts,
 };
 use proofmark_judge::fleet::{pair_groups, pairs_again, suspects};
-use proofmark_model::{FLEET_SCHEMA, FleetPlan, FleetTask, Pairs, Subsystem, Timestamp};
+use proofmark_model::{
+    FLEET_SCHEMA, FleetPlan, FleetTask, Pairs, RoundRobin, Subsystem, Timestamp,
+};
 use proofmark_peer::Key;
 use proofmark_run::{BUILT_IN, Profile, own_program, read_text};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -32,7 +34,7 @@ const START: Duration = Duration::from_secs(120);
 const START_S_PER_NODE: f64 = 1.0;
 /// A round takes so many times its budget at the most, and so much longer.
 const TIMES: f64 = 4.0;
-const ROUND_SLACK: Duration = Duration::from_secs(120);
+const ROUND_SLACK_S: f64 = 120.0;
 /// A round without a budget of its own.
 const ROUND_S: f64 = 30.0;
 /// Of each round's share of the budget, what goes to asking and answering.
@@ -61,7 +63,7 @@ pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
     let mut launcher = launcher(args, asked.round_s, &stopped)?;
     let plan = planned(args, &asked.task, launcher.as_ref());
     let (plan, known, mut log) = open(&dir, begun, plan)?;
-    let round = ROUND_SLACK + Duration::from_secs_f64(TIMES * asked.round_s);
+    let round = Duration::from_secs_f64(round_limit_s(asked.round_s));
     let start = start_limit(args, plan.nodes.len() as u32);
     let key = || Key::generate().map(|key| key.to_hex()).map_err(|e| e.to_string());
     let groups = || pair_groups(FleetLog::read(&dir)?);
@@ -245,15 +247,24 @@ fn start_limit(args: &FleetRunArgs, nodes: u32) -> Duration {
     args.start_limit.unwrap_or(START + all)
 }
 
-/// The longest time that all passes over so many nodes take.
+/// How long the slowest node of a round is waited for.
+fn round_limit_s(round_s: f64) -> f64 {
+    TIMES * round_s + ROUND_SLACK_S
+}
+
+/// The longest time that all passes over so many nodes take, if in each of them nodes are waited for once:
+/// those that do not answer are asked no more.
 fn longest_s(args: &FleetRunArgs, nodes: u32, round_s: f64) -> f64 {
     let turns = |at_once: u32| f64::from(nodes.div_ceil(at_once.max(1)));
     let own = 2.0 * f64::from(args.rounds) * args.at_once.map_or(1.0, turns);
     let pairs = args.pairs.map_or(0.0, |pairs| {
         let first = if let Pairs::Rounds(rounds) = pairs { rounds } else { nodes };
-        f64::from(first + args.rounds) * args.at_once.map_or(1.0, turns)
+        f64::from(first + RoundRobin::FURTHER + args.rounds) * args.at_once.map_or(1.0, turns)
     });
-    (own + pairs) * TIMES * round_s + 2.0 * start_limit(args, nodes).as_secs_f64()
+    let passes = if args.pairs.is_some() { 4.0 } else { 2.0 };
+    (own + pairs) * TIMES * round_s
+        + passes * round_limit_s(round_s)
+        + 2.0 * start_limit(args, nodes).as_secs_f64()
 }
 
 /// What is asked of a cluster: a pod on so many nodes, or on all that take one.

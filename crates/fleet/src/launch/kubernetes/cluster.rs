@@ -7,6 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::super::{last_line, words};
 
+/// How long a request may take; without it kubectl waits for ever.
+pub(super) const TIMEOUT: &str = "--request-timeout=30s";
+
 /// How a cluster is reached, and which of its nodes are meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cluster {
@@ -77,6 +80,7 @@ impl Cluster {
     pub(super) fn ask(&self, arguments: &[&str], input: Option<&Value>) -> Result<Value, String> {
         let mut command = self.kubectl();
         command.extend(words(arguments));
+        command.push(TIMEOUT.to_owned());
         let (program, rest) = command.split_first().ok_or("no kubectl is given")?;
         let fault = |e: &dyn std::fmt::Display| format!("{program} {}: {e}", arguments[0]);
         let mut child = Command::new(program)

@@ -57,6 +57,7 @@ pods=$1
 [ "$2" = --namespace=bench ] || exit 9
 shift 2
 echo "$@" >>"$(dirname "$0")/asked"
+[ "$1 $2" != "get pods" ] || ! rm "$(dirname "$0")/fails" 2>/dev/null || exit 1
 cd "$(dirname "$0")/recorded"
 case "$1 $2" in
 "get nodes")
@@ -113,7 +114,23 @@ fn a_cluster_is_asked_for_pods_and_gives_them_back() {
     let start = "exec -i proofmark-fleet-29442-sk8gd -- /usr/bin/proofmark fleet node --name n1";
     assert!(asked.contains(start), "{asked}");
     assert!(asked.contains("-kcmw5 -- "), "{asked}");
-    assert!(asked.ends_with("delete job proofmark-fleet-29442 --wait=false\n"), "{asked}");
+    assert!(
+        asked.ends_with("delete job proofmark-fleet-29442 --wait=false --request-timeout=30s\n"),
+        "{asked}"
+    );
+}
+
+#[test]
+fn a_cluster_that_fails_to_answer_once_is_asked_again() {
+    let (folder, command) = stand_in("pods.json");
+    std::fs::write(folder.path().join("fails"), "").unwrap();
+    let cluster = Kubernetes::new(options(&command), &|| false).unwrap();
+    assert_eq!(cluster.nodes(), ["n1", "n3"]);
+    assert!(!folder.path().join("fails").exists());
+    // One that never does, not for ever.
+    let broken =
+        KubernetesOptions { cluster: super::Cluster { ..self::cluster("false") }, ..options("") };
+    assert!(Kubernetes::new(broken, &|| false).unwrap_err().starts_with("false create: "));
 }
 
 #[test]
