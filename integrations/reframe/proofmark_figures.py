@@ -1,4 +1,4 @@
-"""Reads a run file of proofmark: its figures under stable names, and what speaks against them.
+"""Reads a run file of proofmark: its figures under stable names, and the problems found.
 Only the standard library is used, so that it can be tested without ReFrame.
 """
 

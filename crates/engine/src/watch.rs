@@ -49,7 +49,7 @@ mod tests {
         };
         let watch = Watch::begin(&[0], &[], &[device.to_owned()]);
         let out = format!("of={}", dir.path().join("f").display());
-        let args = ["if=/dev/urandom", "bs=1M", "count=4", "conv=fsync", &out];
+        let args = ["if=/dev/urandom", "iflag=fullblock", "bs=1M", "count=4", "conv=fsync", &out];
         assert!(Command::new("dd").args(args).output().unwrap().status.success());
         let (conditions, traffic) = watch.end();
         assert!(conditions.steal_s.is_some() && conditions.clock_hz.is_none());

@@ -72,10 +72,10 @@ fn expand(part: &str, all: &mut Vec<String>) -> Result<(), String> {
             text.parse::<u32>().ok().filter(|_| digits)
         };
         let (Some(first), Some(last)) = (number(from), number(to)) else {
-            return Err(format!("'{part}': '{range}' is no range such as 1-32"));
+            return Err(format!("'{part}': '{range}' is not a range such as 1-32"));
         };
         if last < first || (last - first) as usize >= MOST {
-            return Err(format!("'{part}': '{range}' is no range of at most {MOST} hosts"));
+            return Err(format!("'{part}': '{range}' is not a range of at most {MOST} hosts"));
         }
         let width = if from.starts_with('0') { from.len() } else { 0 };
         for n in first..=last {
@@ -117,8 +117,8 @@ mod tests {
             ("n[1-", "brackets"),
             ("n1]", "brackets"),
             ("n[[1]]", "brackets"),
-            ("n[a-b]", "'a-b' is no range"),
-            ("n[3-1]", "no range"),
+            ("n[a-b]", "'a-b' is not a range"),
+            ("n[3-1]", "not a range"),
             ("n[0-99999]", "at most"),
             ("-oProxyCommand=x", "not a host name"),
             ("n 1", "not a host name"),

@@ -90,7 +90,7 @@ impl FleetLines {
                 let schema = clean_excerpt(&plan.schema, 40);
                 Err(format!("schema is {schema}, this proofmark reads {FLEET_SCHEMA}"))
             }
-            Ok(_) => Err("its first line is no plan of a fleet".to_owned()),
+            Ok(_) => Err("its first line is not a fleet's plan".to_owned()),
             Err(e) => Err(format!("not a fleet's file: {e}")),
         }
     }
@@ -283,7 +283,10 @@ mod tests {
         };
         assert!(why("").ends_with("it is empty"));
         assert!(why("{}\n").contains("not a fleet's file"));
-        assert!(why(&serde_json::to_string(&failure("n1", 1, true)).unwrap()).contains("no plan"));
+        assert!(
+            why(&serde_json::to_string(&failure("n1", 1, true)).unwrap())
+                .contains("not a fleet's plan")
+        );
         let other = FleetPlan { schema: "proofmark.fleet/9".into(), ..plan() };
         let other = serde_json::to_string(&FleetLine::Plan(Box::new(other))).unwrap();
         assert!(why(&other).contains("schema is proofmark.fleet/9"));

@@ -42,7 +42,7 @@ pub fn answer_orders(
         };
         let answer = match follow(&order) {
             Ok(Done::Measured(round)) => Answer::Round(round),
-            Ok(Done::Serves(at)) => Answer::Serves { at },
+            Ok(Done::Serves(addresses)) => Answer::Serves { addresses },
             Err(reason) => Answer::Failed { pass: order.pass, round: order.round, reason },
         };
         say(&mut output, &answer)?;

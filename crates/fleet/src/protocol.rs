@@ -66,7 +66,7 @@ pub enum Work {
         /// The node.
         partner: String,
         /// Where it listens, by several ways.
-        at: Vec<SocketAddr>,
+        addresses: Vec<SocketAddr>,
         /// What it must know.
         key: PairKey,
         /// How.
@@ -103,7 +103,7 @@ pub enum Answer {
     /// It answers other nodes.
     Serves {
         /// Where it listens.
-        at: Vec<SocketAddr>,
+        addresses: Vec<SocketAddr>,
     },
     /// Why it did not.
     Failed {
@@ -172,7 +172,7 @@ pub fn read_answer(line: &[u8]) -> Result<Answer, String> {
             "it uses protocol {}, the launcher {FLEET_SCHEMA}",
             clean_excerpt(schema, 40)
         )),
-        Answer::Serves { at } if at.len() > MOST_ADDRESSES => {
+        Answer::Serves { addresses } if addresses.len() > MOST_ADDRESSES => {
             Err(format!("it has more than {MOST_ADDRESSES} addresses"))
         }
         Answer::Hello { .. } | Answer::Serves { .. } | Answer::Failed { .. } => Ok(answer),

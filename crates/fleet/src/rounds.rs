@@ -38,7 +38,7 @@ pub struct Fleet<'a> {
     /// What is to be measured, where.
     pub plan: &'a FleetPlan,
     /// How long nodes are waited for.
-    pub patience: TimeLimits,
+    pub limits: TimeLimits,
     /// Where lines are appended.
     pub log: &'a mut FleetLog,
     /// What is known from before.
@@ -46,7 +46,7 @@ pub struct Fleet<'a> {
     /// By the fleet's file, which nodes to measure again.
     pub nodes_again: &'a dyn Fn() -> Result<Vec<String>, String>,
     /// The network between nodes, if it is measured.
-    pub between: Option<NetworkPass<'a>>,
+    pub network: Option<NetworkPass<'a>>,
     /// Says a line to the user.
     pub tell: &'a dyn Fn(&str),
     /// Whether to stop.
@@ -79,8 +79,8 @@ pub fn measure(fleet: Fleet, launcher: &mut dyn Launcher) -> Result<(), Unfinish
         heard: BTreeMap::new(),
         said_hello: BTreeSet::new(),
         gone: BTreeSet::new(),
-        at: BTreeMap::new(),
-        met: PairHistory::default(),
+        addresses: BTreeMap::new(),
+        pairs: PairHistory::default(),
         woken: Instant::now(),
     };
     let all = asking.fleet.plan.nodes.clone();
@@ -91,7 +91,7 @@ pub fn measure(fleet: Fleet, launcher: &mut dyn Launcher) -> Result<(), Unfinish
         asking.tell(&format!("measuring again: {}", again.join(", ")));
         asking.pass(Pass::Again, &again)?;
     }
-    asking.between()
+    asking.network_pass()
 }
 
 struct Coordinator<'a> {
@@ -105,8 +105,8 @@ struct Coordinator<'a> {
     /// Who has said what it runs.
     said_hello: BTreeSet<String>,
     /// Where nodes answer others.
-    at: BTreeMap<String, Vec<SocketAddr>>,
-    met: PairHistory,
+    addresses: BTreeMap<String, Vec<SocketAddr>>,
+    pairs: PairHistory,
     /// When nodes were told last that the launcher is there.
     woken: Instant,
 }
@@ -132,7 +132,7 @@ impl Coordinator<'_> {
     /// Waits until every node has said what it runs.
     fn begin(&mut self, nodes: &[String]) -> Result<(), Unfinished> {
         let mut waiting: BTreeSet<String> = nodes.iter().cloned().collect();
-        let limit = self.fleet.patience.start;
+        let limit = self.fleet.limits.start;
         let begun = Instant::now();
         // Nobody has been asked anything: who fails here fails in the first round that is to come.
         let when = self.to_come(nodes);
@@ -154,7 +154,7 @@ impl Coordinator<'_> {
             }
         }
         for node in waiting {
-            let reason = format!("it did not start within {} s", limit.as_secs());
+            let reason = format!("it did not start within {} s (--start-limit)", limit.as_secs());
             self.fail(&node, None, when, reason, true)?;
         }
         Ok(())
@@ -202,7 +202,7 @@ impl Coordinator<'_> {
         for order in orders {
             waiting.extend(order.nodes.iter().map(|node| (node, &order.work)));
         }
-        let limit = self.fleet.patience.round;
+        let limit = self.fleet.limits.round;
         let begun = Instant::now();
         let mut late = 0;
         while !waiting.is_empty() {
@@ -219,10 +219,12 @@ impl Coordinator<'_> {
             };
             match answer {
                 Ok(Kept::Round(round)) => {
-                    self.met.add(&round);
+                    self.pairs.add(&round);
                     self.keep(FleetLine::Round(round))?;
                 }
-                Ok(Kept::At(at)) => drop(self.at.insert(node.clone(), at)),
+                Ok(Kept::Addresses(addresses)) => {
+                    drop(self.addresses.insert(node.clone(), addresses))
+                }
                 Err((reason, gone)) => {
                     self.fail(&node, waiting.get(&node).copied(), when, reason, gone)?;
                 }
@@ -285,7 +287,7 @@ impl Coordinator<'_> {
                         Heard::Gone(node, format!("it calls itself '{}'", clean_excerpt(&name, 60)))
                     }
                     Ok(Some(Answer::Hello { .. })) if !self.said_hello.insert(node.clone()) => {
-                        Heard::Gone(node, "it greeted twice".to_owned())
+                        Heard::Gone(node, "it sent a second hello".to_owned())
                     }
                     Ok(Some(Answer::Hello { tool, .. })) => {
                         match tool.mismatch(&self.fleet.plan.tool) {
@@ -313,7 +315,7 @@ impl Coordinator<'_> {
             _ => None,
         };
         if let Some(partner) = &partner {
-            self.met.fail(node, partner);
+            self.pairs.fail(node, partner);
         }
         let with = partner.iter().map(|partner| format!(" with {partner}")).collect::<String>();
         self.tell(&format!("{node}{with}: {reason}"));

@@ -38,7 +38,7 @@ impl FromStr for Subnet {
             let bits: u8 = bits.parse().ok()?;
             (bits <= most).then_some(Self { address, bits })
         };
-        read().ok_or_else(|| "not a subnet such as 10.1.0.0/16".to_owned())
+        read().ok_or_else(|| "write a subnet such as 10.1.0.0/16".to_owned())
     }
 }
 

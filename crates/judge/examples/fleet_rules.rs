@@ -6,7 +6,7 @@
 //!
 //! `cargo run --release -p proofmark-judge --example fleet_rules`
 
-use proofmark_judge::fleet::rule::{Rounds, judge};
+use proofmark_judge::fleet::rule::{Rounds, apply};
 use proofmark_model::median;
 
 const FIGURES: usize = 20;
@@ -58,7 +58,7 @@ fn ours(fleet: &[Vec<Vec<f64>>]) -> Called {
     };
     let figures: Vec<_> = fleet.iter().map(of).collect();
     // Attainable and delivered are both judged.
-    let ruled = judge(&figures, 2 * nodes * FIGURES);
+    let ruled = apply(&figures, 2 * nodes * FIGURES);
     ruled.iter().map(|r| r.nodes.iter().map(|n| n.slow).collect()).collect()
 }
 

@@ -176,7 +176,7 @@ pub struct PairsAgain {
 pub enum Pass {
     /// All nodes.
     First,
-    /// The slow ones once more, beside some of their group that are not.
+    /// The slow ones once more, with some of their group that are not.
     Again,
     /// The network between nodes, in pairs of which each node is in one at most.
     Pairs,

@@ -1,7 +1,8 @@
-//! What follows from a fleet's lines: which nodes are slow beside their group, by how much and why,
+//! What follows from a fleet's lines: which nodes are slow compared with their group, by how much and why,
 //! and which could not be shown to be healthy.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -89,6 +90,28 @@ pub struct GroupDifference {
     pub largest: String,
 }
 
+impl GroupDifference {
+    /// Of instruction sets, which only one of the two has: `without avx512f and with fma4`. `None` of
+    /// another fact.
+    pub fn instruction_sets(&self) -> Option<String> {
+        const MOST: usize = 8;
+        if self.what != "instruction sets" {
+            return None;
+        }
+        let [here, largest]: [BTreeSet<&str>; 2] =
+            [&self.here, &self.largest].map(|sets| sets.split(' ').collect());
+        let only = |a: &BTreeSet<&str>, b: &BTreeSet<&str>, word: &str| {
+            let all: Vec<&str> = a.difference(b).copied().collect();
+            let more = all.len().saturating_sub(MOST);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let named = all.iter().take(MOST).copied().collect::<Vec<_>>().join(" ");
+            (!all.is_empty()).then(|| format!("{word} {named}{more}"))
+        };
+        let parts = [only(&largest, &here, "without"), only(&here, &largest, "with")];
+        Some(parts.into_iter().flatten().collect::<Vec<_>>().join(" and "))
+    }
+}
+
 /// A figure of all nodes of a group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetFigure {
@@ -172,7 +195,7 @@ pub enum StripOutcome {
     Level,
     /// Slow in both passes.
     Slow,
-    /// Slow in the first pass, beside all nodes; the second, beside few, does not show it, or was not
+    /// Slow in the first pass, with all nodes; the second, with few, does not show it, or was not
     /// made.
     SlowNotConfirmed,
     /// The figure is required and too few rounds count.
@@ -245,7 +268,7 @@ pub struct NodeSlowAt {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum NodeState {
-    /// Slow beside its group, in both passes.
+    /// Slow compared with its group, in both passes.
     Slow,
     /// Something is missing that would show it to be healthy.
     NotShownHealthy,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, value_parser};
 use proofmark_fleet::Subnet;
+use proofmark_fleet::launch::NodeLabels;
 use proofmark_model::{FLEET_ROUNDS, Pairs, parse_duration};
 
 use crate::formats;
@@ -16,7 +17,7 @@ pub enum FleetCommand {
     /// Measure many machines in rounds and report the slow ones: exit status 4 if a node or the link
     /// between two is slow or not shown healthy
     Run(Box<FleetRunArgs>),
-    /// Report a fleet again from its file
+    /// Print the report of a measured fleet
     Report(FleetReportArgs),
     /// Measure what a launcher asks for on standard input (used by fleet run)
     #[command(hide = true)]
@@ -81,7 +82,7 @@ pub struct FleetRunArgs {
     /// Continue the stopped fleet in DIR; repeat its other options
     #[arg(long, help_heading = "Output", value_name = "DIR")]
     pub resume: Option<PathBuf>,
-    /// Print the commands, or the Kubernetes Job, and stop
+    /// Print the commands, or the Kubernetes Job, and stop; without -N, kubectl counts the ready nodes first
     #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
     /// ssh with your options, such as 'ssh -p 2222'
@@ -96,7 +97,7 @@ pub struct FleetRunArgs {
     /// Slurm: names of its nodes, such as n[1-32]
     #[arg(long, help_heading = "Slurm", value_name = "NODES", requires = "slurm")]
     pub nodelist: Option<String>,
-    /// Slurm: its partition
+    /// Slurm: partition of the nodes
     #[arg(long, help_heading = "Slurm", value_name = "NAME", requires = "slurm")]
     pub partition: Option<String>,
     /// Slurm: another option of salloc, such as --account=hpc
@@ -118,7 +119,7 @@ pub struct FleetRunArgs {
         value_name = "LABEL=VALUE,...",
         requires = "kubernetes"
     )]
-    pub selector: Option<String>,
+    pub selector: Option<NodeLabels>,
     /// Kubernetes: namespace of the Job
     #[arg(long, help_heading = "Kubernetes", value_name = "NAME", requires = "kubernetes")]
     pub namespace: Option<String>,
@@ -147,7 +148,7 @@ fn rounds_text() -> String {
 
 fn rounds(typed: &str) -> Result<u32, String> {
     let known = typed.parse().ok().filter(|rounds| FLEET_ROUNDS.contains(rounds));
-    known.ok_or_else(|| format!("a number from {}", rounds_text()))
+    known.ok_or_else(|| format!("write a number from {}", rounds_text()))
 }
 
 /// `8` or `all`.

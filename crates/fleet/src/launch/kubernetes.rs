@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::pipes::Pipes;
 use super::{Event, Launcher, typed, words};
 use crate::protocol::Order;
-pub use cluster::Cluster;
+pub use cluster::{Cluster, NodeLabels};
 use cluster::{TIMEOUT, items};
 
 /// How often pods are looked at while they start.
@@ -61,7 +61,7 @@ impl Kubernetes {
     /// node that cannot be reached.
     pub fn new(options: KubernetesOptions, stopped: &dyn Fn() -> bool) -> Result<Self, String> {
         let wanted = options.nodes as usize;
-        let job = manifest(&options)?;
+        let job = manifest(&options);
         let made = options.cluster.ask(&["create", "-f", "-", "-o", "json"], Some(&job))?;
         let job =
             name_in(&made["metadata"]["name"]).ok_or("kubectl create returned no name of a Job")?;
@@ -215,14 +215,13 @@ fn why_not(pod: &Value) -> Option<String> {
 }
 
 /// The Job: a pod on each of so many nodes, which waits.
-pub fn manifest(options: &KubernetesOptions) -> Result<Value, String> {
+pub fn manifest(options: &KubernetesOptions) -> Value {
     let nodes = options.nodes;
     let label = json!({ "app.kubernetes.io/name": "proofmark-fleet" });
     let apart = json!({ "podAntiAffinity": { "requiredDuringSchedulingIgnoredDuringExecution": [{
         "labelSelector": { "matchLabels": label },
         "topologyKey": "kubernetes.io/hostname",
     }] } });
-    let selector = options.cluster.labels()?;
     let tolerations: Vec<Value> = options.cluster.tolerations().collect();
     let container = json!({
         "name": "proofmark",
@@ -231,7 +230,7 @@ pub fn manifest(options: &KubernetesOptions) -> Result<Value, String> {
         "args": ["fleet", "node", "--idle", (2 * options.start.as_secs()).to_string()],
         "volumeMounts": [{ "name": "tmp", "mountPath": "/tmp" }],
     });
-    Ok(json!({
+    json!({
         "apiVersion": "batch/v1",
         "kind": "Job",
         "metadata": { "generateName": "proofmark-fleet-", "labels": label },
@@ -248,7 +247,7 @@ pub fn manifest(options: &KubernetesOptions) -> Result<Value, String> {
                     "terminationGracePeriodSeconds": 1,
                     "automountServiceAccountToken": false,
                     "affinity": apart,
-                    "nodeSelector": selector,
+                    "nodeSelector": options.cluster.selector.to_json(),
                     "tolerations": tolerations,
                     "containers": [container],
                     // On the node's disk: the image's own folders are an overlay.
@@ -256,7 +255,7 @@ pub fn manifest(options: &KubernetesOptions) -> Result<Value, String> {
                 },
             },
         },
-    }))
+    })
 }
 
 fn describe_exit(status: Option<i32>) -> String {

@@ -12,7 +12,7 @@ use std::sync::mpsc::SyncSender;
 
 use proofmark_model::{clean_excerpt, shell_word};
 
-pub use kubernetes::{Cluster, Kubernetes, KubernetesOptions, manifest};
+pub use kubernetes::{Cluster, Kubernetes, KubernetesOptions, NodeLabels, manifest};
 pub use slurm::{Slurm, SlurmOptions, allocation};
 pub use ssh::Ssh;
 
@@ -78,7 +78,7 @@ impl Program {
         let fits = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
         match !path.is_empty() && !path.starts_with('-') && path.chars().all(fits) {
             true => Ok(Self::Installed(path.to_owned())),
-            false => Err(format!("'{path}' is no path of a program")),
+            false => Err(format!("'{path}' is not a program's path")),
         }
     }
 }

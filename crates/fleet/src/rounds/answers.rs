@@ -8,12 +8,12 @@ use super::When;
 use crate::protocol::{Answer, Work};
 
 /// Of a node whose answer belongs to no order.
-pub(super) const NOT_ASKED: &str = "it answered what it was not asked";
+pub(super) const NOT_ASKED: &str = "it sent an answer that no order asked for";
 
 /// What is kept of an answer.
 pub(super) enum Kept {
     Round(Box<NodeRound>),
-    At(Vec<SocketAddr>),
+    Addresses(Vec<SocketAddr>),
 }
 
 /// What is kept of an answer. The error says whether the node is asked no more.
@@ -33,7 +33,7 @@ pub(super) fn check_answer(
         (Answer::Failed { pass, round, reason }, _) if (pass, round) == when => {
             Err((clean_excerpt(&reason, 300), false))
         }
-        (Answer::Serves { at }, Work::Serve { .. }) => Ok(Kept::At(at)),
+        (Answer::Serves { addresses }, Work::Serve { .. }) => Ok(Kept::Addresses(addresses)),
         (Answer::Round(found), Work::Measure(_) | Work::Pair { .. })
             if (found.pass, found.round, found.partner.as_ref()) == (when.0, when.1, partner) =>
         {

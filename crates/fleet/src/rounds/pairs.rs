@@ -61,13 +61,13 @@ impl PairHistory {
 
 impl Coordinator<'_> {
     /// Both passes over pairs, if the network is measured.
-    pub(super) fn between(&mut self) -> Result<(), Unfinished> {
+    pub(super) fn network_pass(&mut self) -> Result<(), Unfinished> {
         let Some(round_robin) = self.round_robin()? else { return Ok(()) };
         self.serve(&round_robin.groups.concat())?;
         for ([node, partner], has_result) in self.fleet.known.pairs() {
             match has_result {
-                true => self.met.add_pair([node, partner]),
-                false => self.met.fail(node, partner),
+                true => self.pairs.add_pair([node, partner]),
+                false => self.pairs.fail(node, partner),
             }
         }
         for round in 1..=round_robin.rounds + RoundRobin::FURTHER {
@@ -84,7 +84,7 @@ impl Coordinator<'_> {
                 break;
             }
             let mut pairs: Vec<[String; 2]> = groups.into_iter().flat_map(of).collect();
-            pairs.retain(|pair| is_planned || !self.met.has_failed(pair));
+            pairs.retain(|pair| is_planned || !self.pairs.has_failed(pair));
             self.round(Pass::Pairs, (round, round_robin.rounds.max(round)), pairs)?;
         }
         let again = self.again()?.rounds;
@@ -97,41 +97,41 @@ impl Coordinator<'_> {
 
     /// Who is to measure with whom: as the file says, if it does.
     fn round_robin(&mut self) -> Result<Option<RoundRobin>, Unfinished> {
-        let Some(between) = &self.fleet.between else { return Ok(None) };
+        let Some(network) = &self.fleet.network else { return Ok(None) };
         if let Some(round_robin) = &self.fleet.known.round_robin {
             return Ok(Some(round_robin.clone()));
         }
-        let groups = (between.groups)().map_err(Unfinished::Failed)?;
+        let groups = (network.groups)().map_err(Unfinished::Failed)?;
         let largest = groups.iter().map(Vec::len).max().unwrap_or(0);
-        if between.pairs == Pairs::All && largest > RoundRobin::MOST_ROUNDS as usize {
+        if network.pairs == Pairs::All && largest > RoundRobin::MOST_ROUNDS as usize {
             let most = RoundRobin::MOST_ROUNDS;
             return Err(Unfinished::Failed(format!(
                 "--pairs all: a group has {largest} nodes, more than {most}; name a number of partners \
                  such as --pairs 64"
             )));
         }
-        let round_robin = RoundRobin { rounds: rounds(between.pairs, &groups), groups };
+        let round_robin = RoundRobin { rounds: rounds(network.pairs, &groups), groups };
         self.keep(FleetLine::RoundRobin(round_robin.clone()))?;
         Ok(Some(round_robin))
     }
 
     /// Which pairs are measured again: as the file says, if it does.
     fn again(&mut self) -> Result<PairsAgain, Unfinished> {
-        let Some(between) = &self.fleet.between else { return Ok(PairsAgain::default()) };
+        let Some(network) = &self.fleet.network else { return Ok(PairsAgain::default()) };
         if let Some(again) = &self.fleet.known.pairs_again {
             return Ok(again.clone());
         }
-        let again = (between.again)().map_err(Unfinished::Failed)?;
+        let again = (network.again)().map_err(Unfinished::Failed)?;
         self.keep(FleetLine::PairsAgain(again.clone()))?;
         Ok(again)
     }
 
     /// Whether a node of a group has too few results since its partners were lost.
     fn lacks(&self, round_robin: &RoundRobin, group: &[String]) -> bool {
-        let here = |node: &String| !self.gone.contains(node) && self.at.contains_key(node);
+        let here = |node: &String| !self.gone.contains(node) && self.addresses.contains_key(node);
         let few = |(place, node): (usize, &String)| {
             let needed = rounds_needed(round_robin.planned(group.len(), place));
-            here(node) && self.met.times.get(node).copied().unwrap_or(0) < needed
+            here(node) && self.pairs.times.get(node).copied().unwrap_or(0) < needed
         };
         // Two are left to meet.
         group.iter().filter(|node| here(node)).count() > 1 && group.iter().enumerate().any(few)
@@ -139,12 +139,12 @@ impl Coordinator<'_> {
 
     /// Has all nodes answer others from now on.
     fn serve(&mut self, nodes: &[String]) -> Result<(), Unfinished> {
-        let Some(between) = &self.fleet.between else { return Ok(()) };
-        let (subnet, pass, round) = (between.subnet, Pass::Pairs, 1);
+        let Some(network) = &self.fleet.network else { return Ok(()) };
+        let (subnet, pass, round) = (network.subnet, Pass::Pairs, 1);
         let mut orders = Vec::new();
         for node in nodes.iter().filter(|node| !self.gone.contains(*node)) {
-            let key = PairKey((between.key)().map_err(Unfinished::Failed)?);
-            self.met.keys.insert(node.clone(), key.clone());
+            let key = PairKey((network.key)().map_err(Unfinished::Failed)?);
+            self.pairs.keys.insert(node.clone(), key.clone());
             let work = Work::Serve { key, subnet };
             orders.push(Order { nodes: vec![node.clone()], pass, round, work });
         }
@@ -177,14 +177,15 @@ impl Coordinator<'_> {
 
     /// The order for a pair; `None` if one of its nodes is gone or does not serve.
     fn pair(&self, pass: Pass, round: u32, [client, partner]: [String; 2]) -> Option<Order> {
-        let serves = |node: &String| self.at.get(node).filter(|_| !self.gone.contains(node));
-        let (at, key) = (serves(&client).and(serves(&partner))?, self.met.keys.get(&partner)?);
-        let (at, key, task) = (at.clone(), key.clone(), self.fleet.plan.task.clone());
+        let serves = |node: &String| self.addresses.get(node).filter(|_| !self.gone.contains(node));
+        let (addresses, key) =
+            (serves(&client).and(serves(&partner))?, self.pairs.keys.get(&partner)?);
+        let (addresses, key, task) = (addresses.clone(), key.clone(), self.fleet.plan.task.clone());
         Some(Order {
             nodes: vec![client],
             pass,
             round,
-            work: Work::Pair { partner, at, key, task },
+            work: Work::Pair { partner, addresses, key, task },
         })
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::LazyLock;
 
 use proofmark_fleet::{Answer, AnswerReader};
-use proofmark_judge::fleet::{fleet_report, pair_groups, pairs_again, suspects};
+use proofmark_judge::fleet::{fleet_report, nodes_again, pair_groups, pairs_again};
 use proofmark_model::{
     FLEET_SCHEMA, FleetLine, FleetPlan, FleetTask, NodeFailure, NodeRound, Pairs, Pass, RoundRobin,
     Subsystem,
@@ -148,7 +148,7 @@ pub fn judge_and_draw(answer: &Answer) {
         let text = serde_json::to_string(line).unwrap();
         assert_eq!(&serde_json::from_str::<FleetLine>(&text).unwrap(), line);
     }
-    suspects(lines.iter().cloned()).unwrap();
+    nodes_again(lines.iter().cloned()).unwrap();
     let report = fleet_report(lines).unwrap();
     assert_eq!(report.nodes.len(), 1 + OTHERS.len());
     let shown = terminal(&report, &Options::default());

@@ -67,7 +67,7 @@ impl Speeds {
         let figure: &Figure = &lines.figures[number as usize];
         let of = |node: &usize| {
             let mut speeds = Vec::new();
-            for (round, seen) in lines.nodes[*node].seen(Pass::Again) {
+            for (round, seen) in lines.nodes[*node].usable(Pass::Again) {
                 speeds.resize(rounds, None);
                 let value = seen.cell(number).and_then(|cell| cell.usable(kind));
                 speeds[round] = value.map(|v| figure.key.speed(v)).filter(|v| v.is_finite());

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use proofmark_model::{
     Better, FigureKind, FleetFigure, FleetNode, FleetStrip, NodeSlowAt, Pass, StripOutcome,
-    Subsystem, TimeAccount,
+    Subsystem, TimeAccount, clean_excerpt,
 };
 
 use super::lines::{Cell, Found, Node};
 use super::words::{others, percent, slowness};
-use super::{Fleet, groups, short};
+use super::{Fleet, groups};
 use crate::statistics::median;
 use crate::words::counted;
 
@@ -107,7 +107,7 @@ struct Sides<'a> {
 impl<'a> Sides<'a> {
     fn cells(&self, node: &'a Node) -> impl Iterator<Item = &'a Cell> + use<'a> {
         let number = self.number;
-        node.seen_first().filter_map(move |seen| seen.cell(number))
+        node.usable_first().filter_map(move |seen| seen.cell(number))
     }
 
     /// With how many partners it is slow: its own cable or port, not a link to one of them.
@@ -181,7 +181,7 @@ impl<'a> Sides<'a> {
 
     /// What its last round that knows some says of other programs.
     fn programs(&self) -> Option<&'a str> {
-        self.own.seen(Pass::First).filter_map(|(_, seen)| seen.programs.as_deref()).last()
+        self.own.usable(Pass::First).filter_map(|(_, seen)| seen.programs.as_deref()).last()
     }
 
     /// The most severe finding that at least half of its rounds have and less than half of the
@@ -193,7 +193,7 @@ impl<'a> Sides<'a> {
         let of_own = own.iter().filter(|(check, (n, _))| 2 * n >= rounds && !usual(check));
         let worst = of_own.max_by(|a, b| a.1.1.severity.cmp(&b.1.1.severity).then(b.0.cmp(a.0)));
         worst.map(|(_, (_, found))| {
-            short(&found.message, LONGEST_FINDING).trim_end_matches('.').to_owned()
+            clean_excerpt(&found.message, LONGEST_FINDING).trim_end_matches('.').to_owned()
         })
     }
 
@@ -230,7 +230,7 @@ fn most_common<'a>(values: impl Iterator<Item = &'a str>, of: usize) -> Option<&
 
 /// Who took which share of a node's threads' time, by name.
 fn taken(node: &Node) -> Option<BTreeMap<&'static str, (f64, &'static str)>> {
-    let all = node.seen(Pass::First).filter_map(|(_, seen)| seen.time);
+    let all = node.usable(Pass::First).filter_map(|(_, seen)| seen.time);
     let sum: TimeAccount = all.reduce(|a, b| a + b)?;
     let shares = sum.taken(0.0).into_iter().filter(|(share, _)| (0.0..=1.0).contains(share));
     Some(shares.map(|(share, cause)| (cause.name, (share, cause.words))).collect())

@@ -56,7 +56,7 @@ pub(super) fn all(lines: &Lines) -> Vec<Group> {
 /// What a node is by most of its lines, of as many by the earlier ones.
 pub(super) fn facts(node: &Node) -> Option<&Arc<Vec<NodeFact>>> {
     let mut counts: Vec<(&Arc<Vec<NodeFact>>, usize)> = Vec::new();
-    for (_, seen) in node.seen(Pass::First) {
+    for (_, seen) in node.usable(Pass::First) {
         match counts.iter_mut().find(|(facts, _)| *facts == &seen.facts) {
             Some((_, count)) => *count += 1,
             None => counts.push((&seen.facts, 1)),
@@ -70,7 +70,7 @@ pub(super) fn facts(node: &Node) -> Option<&Arc<Vec<NodeFact>>> {
 pub(super) fn changes(node: &Node) -> Vec<String> {
     let passes = [(Pass::First, ""), (Pass::Again, " of the second pass")];
     let seen = passes.into_iter().flat_map(|(pass, of)| {
-        node.seen(pass).map(move |(round, seen)| (format!("round {}{of}", round + 1), seen))
+        node.usable(pass).map(move |(round, seen)| (format!("round {}{of}", round + 1), seen))
     });
     let seen: Vec<_> = seen.collect();
     let Some((first, before)) = seen.first() else { return Vec::new() };

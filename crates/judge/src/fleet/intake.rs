@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use proofmark_model::{
-    FigureKind, FleetLine, FleetPlan, NodeFact, NodeFailure, NodeFigure, NodeRound, Pass,
-    RoundRobin, Severity, Verdict,
+    FLEET_ROUNDS, FigureKind, FleetLine, FleetPlan, NodeFact, NodeFailure, NodeFigure, NodeRound,
+    Pass, RoundRobin, Severity, Verdict, clean_excerpt,
 };
 
 use super::lines::{Cell, Figure, Found, Key, Lines, Node, RoundOutcome, UsableRound};
-use super::{LONGEST_NAME, LONGEST_TEXT, MOST_FINDINGS, MOST_NODES, MOST_ROUNDS, short};
+use super::{LONGEST_NAME, LONGEST_TEXT, MOST_FINDINGS, MOST_NODES};
 use crate::checks::network_path::ONE_MACHINE;
 
 /// Failures of a node that are kept.
@@ -50,8 +50,12 @@ impl Intake {
         if plan.nodes.len() > MOST_NODES {
             return Err(format!("the plan has more than {MOST_NODES} nodes"));
         }
-        if !(1..=MOST_ROUNDS).contains(&plan.rounds) {
-            return Err(format!("the plan has {} rounds, not 1 to {MOST_ROUNDS}", plan.rounds));
+        if !(1..=*FLEET_ROUNDS.end()).contains(&plan.rounds) {
+            return Err(format!(
+                "the plan has {} rounds, not 1 to {}",
+                plan.rounds,
+                FLEET_ROUNDS.end()
+            ));
         }
         let mut nodes = HashMap::new();
         plan.nodes.retain(|name| {
@@ -79,7 +83,7 @@ impl Intake {
     }
 
     fn text(&mut self, text: &str, characters: usize) -> Arc<str> {
-        let text = short(text, characters);
+        let text = clean_excerpt(text, characters);
         if let Some(known) = self.texts.get(text.as_str()) {
             return known.clone();
         }
@@ -106,7 +110,7 @@ impl Intake {
         match wrong.map_or_else(|| line.check(), Err) {
             Ok(()) => {
                 self.boot(ends[0], line.boot_id.as_deref());
-                let turn = RoundOutcome::UsableRound(Arc::new(self.seen(line, &ends)));
+                let turn = RoundOutcome::Usable(Arc::new(self.seen(line, &ends)));
                 self.put(&ends, pass, round, turn);
             }
             // Of a pair only the one that says so has to answer for it.
@@ -167,7 +171,7 @@ impl Intake {
         let round = round as usize;
         if pass == Pass::PairsAgain {
             match (turn, ends) {
-                (RoundOutcome::UsableRound(seen), [a, b]) => {
+                (RoundOutcome::Usable(seen), [a, b]) => {
                     self.lines.pairs_again.insert((round - 1, [*a.min(b), *a.max(b)]), seen);
                 }
                 (RoundOutcome::Failed(reason, ..) | RoundOutcome::Refused(reason), _) => {
@@ -218,8 +222,8 @@ impl Intake {
 
     fn facts(&mut self, facts: Vec<NodeFact>) -> Arc<Vec<NodeFact>> {
         let bounded = facts.into_iter().map(|f| NodeFact {
-            what: short(&f.what, LONGEST_NAME),
-            value: short(&f.value, LONGEST_TEXT),
+            what: clean_excerpt(&f.what, LONGEST_NAME),
+            value: clean_excerpt(&f.value, LONGEST_TEXT),
             groups: f.groups,
         });
         let mut bounded: Vec<NodeFact> = bounded.collect();

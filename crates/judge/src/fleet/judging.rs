@@ -96,7 +96,7 @@ pub(super) fn scattered(
         figures.iter().filter(|f| f.required).map(|f| f.workload.as_str()).collect();
     let mut nodes: BTreeMap<&str, (usize, &Figure)> = BTreeMap::new();
     for node in &group.nodes {
-        let cells = lines.nodes[*node].seen_first().flat_map(|seen| seen.cells.iter());
+        let cells = lines.nodes[*node].usable_first().flat_map(|seen| seen.cells.iter());
         let has_value = |c: &&Cell| KINDS.iter().any(|kind| c.value(*kind).is_some());
         let own: BTreeMap<&str, &Figure> = cells
             .filter(has_value)
@@ -127,7 +127,7 @@ pub(super) fn not_judged(
 ) -> Option<NotJudged> {
     let figures = figures.iter().zip(numbers).filter(|(figure, _)| figure.required);
     let required: BTreeSet<u32> = figures.map(|(_, number)| *number).collect();
-    let seen = group.nodes.iter().flat_map(|node| lines.nodes[*node].seen_first());
+    let seen = group.nodes.iter().flat_map(|node| lines.nodes[*node].usable_first());
     let sent: BTreeSet<u32> = seen.flat_map(|s| s.cells.iter().map(|c| c.figure)).collect();
     let usual = |number: &&u32| {
         let key = &lines.figures[**number as usize].key;

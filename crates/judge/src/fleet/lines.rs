@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use proofmark_model::{
     Better, FLEET_ROUNDS, FigureKind, FleetPlan, NodeFact, Params, Pass, RoundRobin, Severity,
-    Subsystem, TimeAccount, Unit, rounds_needed,
+    Subsystem, TimeAccount, Unit,
 };
 
 /// All lines.
@@ -56,8 +56,8 @@ impl Lines {
     /// Rounds of a figure's first pass that a node was to have: in a round robin of an odd number of nodes it
     /// is left out of some.
     pub(super) fn planned(&self, node: usize, pass: Pass) -> usize {
-        /// Fewer never decide.
-        const LEAST: usize = rounds_needed(*FLEET_ROUNDS.start() as usize);
+        /// Fewer are never planned.
+        const LEAST: usize = *FLEET_ROUNDS.start() as usize;
         if pass != Pass::Pairs {
             return self.plan.rounds as usize;
         }
@@ -146,7 +146,7 @@ pub(super) struct Node {
 #[derive(Clone)]
 pub(super) enum RoundOutcome {
     /// The lines of a pair are those of both its nodes.
-    UsableRound(Arc<UsableRound>),
+    Usable(Arc<UsableRound>),
     /// It failed, whether it was asked no more, and in which pair.
     Failed(Arc<str>, bool, Option<[usize; 2]>),
     /// Its line does not count.
@@ -234,7 +234,7 @@ impl Node {
         ends.chain(again).flatten().filter(|end| *end != self.place).collect()
     }
 
-    pub(super) fn turns(&self, pass: Pass) -> &[Option<RoundOutcome>] {
+    pub(super) fn outcomes(&self, pass: Pass) -> &[Option<RoundOutcome>] {
         match pass {
             Pass::First => &self.first,
             Pass::Again => &self.again,
@@ -246,32 +246,33 @@ impl Node {
 
     /// What it said of itself when it measured the network.
     pub(super) fn facts_in_pairs(&self) -> Option<&Arc<Vec<NodeFact>>> {
-        let own =
-            self.seen(Pass::Pairs).filter(|(_, seen)| seen.ends.map(|e| e[0]) == Some(self.place));
+        let own = self
+            .usable(Pass::Pairs)
+            .filter(|(_, seen)| seen.ends.map(|e| e[0]) == Some(self.place));
         own.map(|(_, seen)| &seen.facts).last()
     }
 
     /// Whether it measured the network with others, and can do so again.
     pub(super) fn can_pair(&self) -> bool {
-        !self.gone() && self.lost.is_empty() && self.seen(Pass::Pairs).next().is_some()
+        !self.gone() && self.lost.is_empty() && self.usable(Pass::Pairs).next().is_some()
     }
 
     /// With how many nodes it measured the network.
     pub(super) fn partners(&self) -> usize {
-        let ends = self.seen(Pass::Pairs).filter_map(|(_, seen)| seen.ends);
+        let ends = self.usable(Pass::Pairs).filter_map(|(_, seen)| seen.ends);
         // Itself is one of them.
         ends.flatten().collect::<BTreeSet<usize>>().len().saturating_sub(1)
     }
 
     /// The lines of both first passes that count.
-    pub(super) fn seen_first(&self) -> impl Iterator<Item = &UsableRound> {
-        self.seen(Pass::First).chain(self.seen(Pass::Pairs)).map(|(_, seen)| seen)
+    pub(super) fn usable_first(&self) -> impl Iterator<Item = &UsableRound> {
+        self.usable(Pass::First).chain(self.usable(Pass::Pairs)).map(|(_, seen)| seen)
     }
 
     /// The lines of a pass that count, with their round from 0.
-    pub(super) fn seen(&self, pass: Pass) -> impl Iterator<Item = (usize, &UsableRound)> {
-        self.turns(pass).iter().enumerate().filter_map(|(round, turn)| match turn {
-            Some(RoundOutcome::UsableRound(seen)) => Some((round, &**seen)),
+    pub(super) fn usable(&self, pass: Pass) -> impl Iterator<Item = (usize, &UsableRound)> {
+        self.outcomes(pass).iter().enumerate().filter_map(|(round, turn)| match turn {
+            Some(RoundOutcome::Usable(seen)) => Some((round, &**seen)),
             _ => None,
         })
     }

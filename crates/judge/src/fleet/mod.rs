@@ -1,11 +1,11 @@
-//! Judges a fleet: which nodes are slow beside their group, by how much and why, and which were not
+//! Judges a fleet: which nodes are slow compared with their group, by how much and why, and which were not
 //! shown to be healthy.
 //!
 //! `intake` reduces the file's lines to what is judged, and `check` refuses those that cannot be
 //! believed. Nodes of one kind make a group (`groups`). Each figure of a group is judged by the rule
 //! in `rule`, which knows numbers alone (`strips`); where its margin is too wide, it is not
 //! (`judging`). A node that is slow in the first pass is measured
-//! again with some of its group (`suspects`), and is called slow only if that shows it too (`again`).
+//! again with some of its group (`second_pass`), and is called slow only if that shows it too (`again`).
 //! The network between nodes is measured in pairs, whose rounds are judged as those of both nodes: a
 //! node that is slow with all partners is slow, and a pair alone is a slow link (`links`).
 //! What is missing is never taken for health: `nodes` says of each node what is, and `cause` why a
@@ -20,35 +20,30 @@ mod lines;
 mod links;
 mod node;
 mod nodes;
-mod pair_suspects;
 mod pairs;
 mod quantile;
 mod reasons;
 pub mod rule;
+mod second_pass;
+mod second_pass_pairs;
 mod strips;
-mod suspects;
 #[cfg(test)]
 mod tests;
 mod words;
 
 use std::borrow::Cow;
 
-use proofmark_model::{
-    FLEET_REPORT_SCHEMA, FLEET_ROUNDS, FigureKind, FleetGroup, FleetLine, FleetReport,
-    clean_excerpt,
-};
+use proofmark_model::{FLEET_REPORT_SCHEMA, FigureKind, FleetGroup, FleetLine, FleetReport};
 
 use groups::Group;
 use lines::Lines;
 pub use node::node_round;
-pub use pair_suspects::{again as pairs_again, groups as pair_groups};
+pub use second_pass::{SecondPass, nodes_again};
+pub use second_pass_pairs::{again as pairs_again, groups as pair_groups};
 use strips::Judged;
-pub use suspects::{Suspects, suspects};
 
 /// Nodes of a plan at the most.
 pub const MOST_NODES: usize = 100_000;
-/// Rounds of a plan at the most.
-pub const MOST_ROUNDS: u32 = *FLEET_ROUNDS.end();
 
 /// Letters of a name and of a title at the most.
 const LONGEST_NAME: usize = 120;
@@ -59,10 +54,6 @@ const MOST_FINDINGS: usize = 6;
 
 /// The figures that are judged.
 const KINDS: [FigureKind; 2] = [FigureKind::Attainable, FigureKind::Delivered];
-
-fn short(text: &str, characters: usize) -> String {
-    clean_excerpt(text, characters)
-}
 
 /// What follows from a fleet's lines. An error if there is no plan among them that can be followed.
 ///

@@ -23,7 +23,7 @@ pub(super) fn all(fleet: &Fleet) -> Vec<FleetNode> {
 
 fn said(fleet: &Fleet, number: usize, place: Option<(usize, usize)>) -> FleetNode {
     let node = &fleet.lines.nodes[number];
-    let count = |pass| node.seen(pass).count() as u32;
+    let count = |pass| node.usable(pass).count() as u32;
     let mut said = FleetNode {
         name: node.name.clone(),
         state: NodeState::NotShownHealthy,
@@ -58,7 +58,7 @@ fn said(fleet: &Fleet, number: usize, place: Option<(usize, usize)>) -> FleetNod
     }
     if said.state == NodeState::Healthy {
         said.notes.extend(reasons::lost_rounds(fleet, node));
-        let left_out = node.seen(Pass::First).find_map(|(_, seen)| seen.left_out.as_deref());
+        let left_out = node.usable(Pass::First).find_map(|(_, seen)| seen.left_out.as_deref());
         said.notes.extend(left_out.map(str::to_owned));
     }
     if said.state == NodeState::Slow {

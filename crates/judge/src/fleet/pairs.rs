@@ -79,7 +79,7 @@ pub(super) fn partners(lines: &Lines, group: &Group) -> Vec<Vec<Option<u32>>> {
         group.nodes.iter().zip(0..).map(|(node, place)| (*node, place)).collect();
     let of = |node: &usize| {
         let mut partners = vec![None; rounds];
-        for (round, seen) in lines.nodes[*node].seen(Pass::Pairs) {
+        for (round, seen) in lines.nodes[*node].usable(Pass::Pairs) {
             partners[round] = seen.partner(*node).and_then(|other| places.get(&other).copied());
         }
         partners

@@ -26,7 +26,7 @@ pub(super) fn of_lines(lines: &Lines, place: usize) -> Vec<String> {
         [(Pass::First, ""), (Pass::Again, " of the second pass"), (Pass::Pairs, " of pairs")];
     for (pass, of) in passes {
         let mut seen: BTreeMap<(bool, &Arc<str>), Vec<usize>> = BTreeMap::new();
-        for (round, turn) in node.turns(pass).iter().enumerate() {
+        for (round, turn) in node.outcomes(pass).iter().enumerate() {
             let what = match turn {
                 Some(turn) if lines.partners_fault(place, turn) => continue,
                 Some(RoundOutcome::Failed(reason, gone, _)) => (*gone, reason),
@@ -55,7 +55,7 @@ pub(super) fn of_lines(lines: &Lines, place: usize) -> Vec<String> {
     if let Some(other) = lines.same_machine(place) {
         reasons.push(format!("it is the same machine as {other}: both names lead to one kernel"));
     }
-    if node.turns(Pass::First).iter().flatten().next().is_none() {
+    if node.outcomes(Pass::First).iter().flatten().next().is_none() {
         reasons.push("it sent neither a result nor an error".to_owned());
     }
     reasons
@@ -74,7 +74,7 @@ pub(super) fn of_group(fleet: &Fleet, group: usize, node: &Node) -> Vec<String> 
     }
     let methods = &fleet.judged[group].methods;
     let mut other: BTreeMap<(&str, u32), u32> = BTreeMap::new();
-    for seen in node.seen_first() {
+    for seen in node.usable_first() {
         for cell in &seen.cells {
             let key = &fleet.lines.figures[cell.figure as usize].key;
             let usual = methods.get(&key.workload).copied().unwrap_or(key.method);
@@ -130,7 +130,7 @@ fn why_few(
     figure: &FleetFigure,
     (number, planned): (u32, usize),
 ) -> String {
-    let seen: Vec<_> = node.seen(fleet.lines.figures[number as usize].key.pass()).collect();
+    let seen: Vec<_> = node.usable(fleet.lines.figures[number as usize].key.pass()).collect();
     let cells: Vec<&Cell> = seen.iter().filter_map(|(_, seen)| seen.cell(number)).collect();
     if let Some(cell) = cells.iter().find(|cell| cell.invalid) {
         let found = cell.findings.first();
@@ -161,7 +161,7 @@ fn why_few(
 /// that found a result invalid. One sentence, on the result of which most rounds are lost.
 pub(super) fn lost_rounds(fleet: &Fleet, node: &Node) -> Option<String> {
     let mut lost: BTreeMap<u32, (usize, &str)> = BTreeMap::new();
-    for cell in node.seen_first().flat_map(|seen| &seen.cells) {
+    for cell in node.usable_first().flat_map(|seen| &seen.cells) {
         let why = match (cell.invalid, &cell.missing) {
             (true, _) => cell.findings.first().map_or("invalid", |found| &found.message),
             (false, Some(why)) => why,
@@ -171,7 +171,7 @@ pub(super) fn lost_rounds(fleet: &Fleet, node: &Node) -> Option<String> {
     }
     // Results that it never has are no news.
     let has = |figure: &u32| {
-        node.seen_first().any(|seen| {
+        node.usable_first().any(|seen| {
             seen.cell(*figure).is_some_and(|cell| !cell.invalid && cell.missing.is_none())
         })
     };

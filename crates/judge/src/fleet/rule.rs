@@ -187,7 +187,7 @@ impl RuledNode {
 
 /// Judges figures of one group. Figures of a pool are expected to differ about as much between
 /// nodes. `tests` is the number of nodes x figures that are judged in all.
-pub fn judge<P: Ord>(figures: &[(P, Rounds)], tests: usize) -> Vec<Ruled> {
+pub fn apply<P: Ord>(figures: &[(P, Rounds)], tests: usize) -> Vec<Ruled> {
     let mut all: Vec<Ruled> = figures.iter().map(|(_, rounds)| relative(rounds)).collect();
     let spreads: Vec<Option<Spread>> = all.iter().map(Spread::seen).collect();
     let mut pools: BTreeMap<&P, Pool> = BTreeMap::new();

@@ -12,7 +12,7 @@ use super::groups::Group;
 use super::judging::{self, Judging};
 use super::lines::{Cell, Figure, Key, Lines};
 use super::rule::{
-    FEWEST_NODES, Rounds, Ruled, RuledNode, judge as rule, median_ratio, relative, rounded,
+    FEWEST_NODES, Rounds, Ruled, RuledNode, apply as rule, median_ratio, relative, rounded,
     rounds_needed,
 };
 use crate::statistics::median;
@@ -31,7 +31,7 @@ pub(super) struct Judged {
 }
 
 /// A figure of a group that is to be judged.
-struct Asked<'a> {
+struct ToJudge<'a> {
     number: u32,
     figure: &'a Figure,
     kind: FigureKind,
@@ -41,12 +41,12 @@ struct Asked<'a> {
 /// The figures of every group.
 pub(super) fn judge(lines: &Lines, groups: &[Group]) -> Vec<Judged> {
     let methods: Vec<_> = groups.iter().map(|group| methods(lines, group)).collect();
-    let asked: Vec<Vec<Asked>> =
+    let asked: Vec<Vec<ToJudge>> =
         groups.iter().zip(&methods).map(|(group, methods)| asked(lines, group, methods)).collect();
     let compared = groups.iter().zip(&asked).filter(|(group, _)| group.comparable());
-    let required = |asked: &[Asked]| asked.iter().filter(|a| a.required).count();
+    let required = |asked: &[ToJudge]| asked.iter().filter(|a| a.required).count();
     let tests = compared.map(|(group, asked)| group.nodes.len() * required(asked)).sum();
-    let of = |((group, asked), methods): ((&Group, Vec<Asked>), _)| {
+    let of = |((group, asked), methods): ((&Group, Vec<ToJudge>), _)| {
         let numbers: Vec<u32> = asked.iter().map(|a| a.number).collect();
         let figures = figures(lines, group, &asked, tests);
         let not_judged = judging::not_judged(lines, group, &methods, &figures, &numbers);
@@ -64,7 +64,7 @@ pub(super) fn judge(lines: &Lines, groups: &[Group]) -> Vec<Judged> {
 fn methods(lines: &Lines, group: &Group) -> BTreeMap<String, u32> {
     let mut nodes: BTreeMap<(&str, u32), usize> = BTreeMap::new();
     for node in &group.nodes {
-        let seen = lines.nodes[*node].seen_first();
+        let seen = lines.nodes[*node].usable_first();
         let keys = seen.flat_map(|s| s.cells.iter().map(|c| key(lines, c)));
         let own: BTreeSet<_> = keys.map(|k| (k.workload.as_str(), k.method)).collect();
         own.into_iter().for_each(|method| *nodes.entry(method).or_default() += 1);
@@ -83,11 +83,11 @@ fn key<'a>(lines: &'a Lines, cell: &Cell) -> &'a Key {
 
 /// What nodes of the group measured by its methods, in the order of the first screen: in a group that
 /// is compared, what enough of them have for that.
-fn asked<'a>(lines: &'a Lines, group: &Group, methods: &BTreeMap<String, u32>) -> Vec<Asked<'a>> {
+fn asked<'a>(lines: &'a Lines, group: &Group, methods: &BTreeMap<String, u32>) -> Vec<ToJudge<'a>> {
     let mut holders: BTreeMap<u32, [usize; 2]> = BTreeMap::new();
     for node in &group.nodes {
         let mut own: BTreeMap<u32, [bool; 2]> = BTreeMap::new();
-        let cells = lines.nodes[*node].seen_first().flat_map(|seen| seen.cells.iter());
+        let cells = lines.nodes[*node].usable_first().flat_map(|seen| seen.cells.iter());
         for cell in cells {
             let has = own.entry(cell.figure).or_default();
             KINDS.iter().zip(has).for_each(|(kind, has)| *has |= cell.value(*kind).is_some());
@@ -98,29 +98,29 @@ fn asked<'a>(lines: &'a Lines, group: &Group, methods: &BTreeMap<String, u32>) -
         }
     }
     let least = if group.comparable() { FEWEST_NODES } else { 1 };
-    let mut all: Vec<Asked> = Vec::new();
+    let mut all: Vec<ToJudge> = Vec::new();
     for (number, counts) in holders {
         let figure = &lines.figures[number as usize];
         if methods.get(&figure.key.workload) != Some(&figure.key.method) {
             continue;
         }
         for (kind, count) in KINDS.into_iter().zip(counts).filter(|(_, count)| *count >= least) {
-            all.push(Asked { number, figure, kind, required: 2 * count > group.nodes.len() });
+            all.push(ToJudge { number, figure, kind, required: 2 * count > group.nodes.len() });
         }
     }
     all.sort_by(|a, b| order(a).cmp(&order(b)));
     all
 }
 
-fn order<'a>(a: &Asked<'a>) -> impl Ord + use<'a> {
+fn order<'a>(a: &ToJudge<'a>) -> impl Ord + use<'a> {
     let key = &a.figure.key;
     let rest = (key.unit.as_str(), key.random, key.better == Better::Lower);
     let kind = a.kind == FigureKind::Delivered;
     (key.subsystem, a.figure.place, &key.workload, &key.params, rest, kind)
 }
 
-fn figures(lines: &Lines, group: &Group, asked: &[Asked], tests: usize) -> Vec<FleetFigure> {
-    let of = |a: &Asked| {
+fn figures(lines: &Lines, group: &Group, asked: &[ToJudge], tests: usize) -> Vec<FleetFigure> {
+    let of = |a: &ToJudge| {
         let pass = a.figure.key.pass();
         let planned = group.nodes.iter().map(|node| lines.planned(*node, pass));
         let mut speeds = match pass {
@@ -128,7 +128,7 @@ fn figures(lines: &Lines, group: &Group, asked: &[Asked], tests: usize) -> Vec<F
             _ => Rounds::new(group.nodes.len(), lines.rounds(pass)),
         };
         for (place, node) in group.nodes.iter().enumerate() {
-            for (round, seen) in lines.nodes[*node].seen(pass) {
+            for (round, seen) in lines.nodes[*node].usable(pass) {
                 let value = seen.cell(a.number).and_then(|cell| cell.usable(a.kind));
                 let value = value.map_or(f64::NAN, |v| a.figure.key.speed(v));
                 speeds.set(place, round, value);
@@ -177,11 +177,11 @@ fn forgive(figures: &mut [FleetFigure], place: usize) {
 fn figure(
     lines: &Lines,
     group: &Group,
-    asked: &Asked,
+    asked: &ToJudge,
     ruled: Ruled,
     judging: Judging,
 ) -> FleetFigure {
-    let Asked { number, figure, kind, required } = *asked;
+    let ToJudge { number, figure, kind, required } = *asked;
     let again = Again::new(lines, group, number, kind, &ruled);
     let nodes = ruled.nodes.into_iter().map(Some).chain(std::iter::repeat_with(|| None));
     let strip = |(place, (node, ruled)): (usize, (&usize, Option<RuledNode>))| {
@@ -194,14 +194,7 @@ fn figure(
             return FleetStrip { outcome, ..strip };
         };
         let twice = again.ratios(place);
-        let outcome = match (ruled.decides(), judging) {
-            (true, _) if ruled.slow && again.confirms(&twice) => StripOutcome::Slow,
-            (true, _) if ruled.slow => StripOutcome::SlowNotConfirmed,
-            (true, Judging::ByMargin) => StripOutcome::Level,
-            (true, Judging::TooUneven) => StripOutcome::TooUneven,
-            (false, _) if required => StripOutcome::TooFewRounds,
-            _ => StripOutcome::NotJudged,
-        };
+        let outcome = outcome(&ruled, again.confirms(&twice), judging, required);
         FleetStrip {
             ratio: median_ratio(ruled.ratios.iter().flatten()).map(|m| rounded(m as f32)),
             below: ruled.below as u32,
@@ -233,9 +226,21 @@ fn figure(
     }
 }
 
+/// What the rule and the second pass say of a node at a figure.
+fn outcome(ruled: &RuledNode, confirmed: bool, judging: Judging, required: bool) -> StripOutcome {
+    match (ruled.decides(), judging) {
+        (true, _) if ruled.slow && confirmed => StripOutcome::Slow,
+        (true, _) if ruled.slow => StripOutcome::SlowNotConfirmed,
+        (true, Judging::ByMargin) => StripOutcome::Level,
+        (true, Judging::TooUneven) => StripOutcome::TooUneven,
+        (false, _) if required => StripOutcome::TooFewRounds,
+        _ => StripOutcome::NotJudged,
+    }
+}
+
 /// What a node's own lines say of a figure.
 fn values(lines: &Lines, node: usize, number: u32, kind: FigureKind, headline: bool) -> FleetStrip {
-    let seen = lines.nodes[node].seen_first();
+    let seen = lines.nodes[node].usable_first();
     let cells: Vec<&Cell> = seen.filter_map(|seen| seen.cell(number)).collect();
     let usable: Vec<f64> = cells.iter().filter_map(|cell| cell.usable(kind)).collect();
     let shares = cells.iter().filter(|cell| headline && cell.usable(kind).is_some());

@@ -44,31 +44,16 @@ pub(super) fn others<'a>(
 
 /// `1 usable CPU, the largest group has 2`.
 pub(super) fn difference(d: &GroupDifference) -> String {
+    if let Some(sets) = d.instruction_sets() {
+        return format!("instruction sets {sets}, unlike the largest group");
+    }
     match (d.what.strip_suffix('s'), d.here.as_str()) {
-        _ if d.what == "instruction sets" => sets(d),
         (Some(one), here) if one != "threads per core" && here.parse::<u64>().is_ok() => {
             let what = if here == "1" { one } else { &d.what };
             format!("{here} {what}, the largest group has {}", d.largest)
         }
         _ => format!("{} {}, the largest group has {}", d.what, d.here, d.largest),
     }
-}
-
-/// Which instruction sets only one of the two has.
-fn sets(d: &GroupDifference) -> String {
-    const MOST: usize = 8;
-    let [here, largest]: [BTreeSet<&str>; 2] =
-        [&d.here, &d.largest].map(|sets| sets.split(' ').collect());
-    let only = |a: &BTreeSet<&str>, b: &BTreeSet<&str>, word: &str| {
-        let all: Vec<&str> = a.difference(b).copied().collect();
-        let more = all.len().saturating_sub(MOST);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let named = all.iter().take(MOST).copied().collect::<Vec<_>>().join(" ");
-        (!all.is_empty()).then(|| format!("{word} {named}{more}"))
-    };
-    let parts = [only(&largest, &here, "without"), only(&here, &largest, "with")];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    format!("instruction sets {}, unlike the largest group", parts.join(" and "))
 }
 
 /// `round 3`, `rounds 3 and 7`, `rounds 1 to 8`.

@@ -18,7 +18,7 @@ pub fn next(fleet: &Fleet) -> Vec<String> {
         ));
     }
     if let Some(names) = in_state(report, NodeState::NotShownHealthy) {
-        out.push(format!("Resolve the reasons given for {names}, and measure again."));
+        out.push(format!("Fix what is reported for {names}, then measure again."));
     }
     let slow = links(fleet).into_iter().filter(|link| link.link.confirmed).collect::<Vec<_>>();
     if let [first, more @ ..] = slow.as_slice() {

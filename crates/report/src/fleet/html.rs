@@ -124,6 +124,6 @@ const METHOD: [&str; 6] = [
      it, and none of the group is shown to be healthy.",
     "Links. Nodes of a group measure the network in rounds of pairs. A pair's ratio counts for both \
      nodes: a node that is slow with all its partners is slow. A pair that is slow while both nodes \
-     are as fast with others is measured again in every round of a second pass, beside its nodes with \
-     others; the link is slow if 7 of 8 rounds show that.",
+     are as fast with others is measured again in every round of a second pass, and so are its nodes \
+     with others; the link is slow if 7 of 8 rounds show that.",
 ];

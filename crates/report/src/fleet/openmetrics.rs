@@ -112,7 +112,7 @@ fn nodes(report: &FleetReport) -> String {
         let state = |s: NodeState| (with("state", &id(s)), Some(flag(s == node.state)));
         states.extend(NodeState::ALL.map(state));
         groups.extend(node.group.map(|at| (with("group", &group_name(at)), Some(1.0))));
-        let passes = [("first", node.rounds), ("again", node.rounds_again)];
+        let passes = [("first", node.rounds), ("second", node.rounds_again)];
         rounds.extend(passes.map(|(pass, n)| (with("pass", pass), Some(f64::from(n)))));
     }
     let what = "1 for the state of the node, 0 for the others.";

@@ -245,6 +245,9 @@ fn no_reason(fleet: &Fleet, node: &FleetNode) -> String {
 impl Group {
     fn new(at: usize, group: &FleetGroup, several: bool) -> Self {
         let difference = |d: &proofmark_model::GroupDifference| {
+            if let Some(sets) = d.instruction_sets() {
+                return clean(&format!("instruction sets {sets}, unlike group A"));
+            }
             let [what, here, largest] = [&d.what, &d.here, &d.largest].map(|t| clean(t));
             format!("{what} {here} ({largest} in group A)")
         };

@@ -173,7 +173,7 @@ pub fn in_state(report: &FleetReport, state: NodeState) -> Option<String> {
 pub fn testbed(report: &FleetReport) -> Option<String> {
     let what = clean(report.plan.testbed.as_deref()?);
     let what = what.trim_end_matches('.');
-    Some(format!("{what}; do not use figures between them for hardware"))
+    Some(format!("{what}; figures between nodes are not those of a network"))
 }
 
 /// How many nodes a group has, and whether they are compared.

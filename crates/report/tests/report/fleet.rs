@@ -250,7 +250,8 @@ fn every_form_says_that_a_testbed_is_one() {
         openmetrics(&report),
         junit(&report).unwrap(),
     ];
-    let said = "nodes are containers of one machine; do not use figures between them for hardware";
+    let said =
+        "nodes are containers of one machine; figures between nodes are not those of a network";
     for text in forms {
         assert!(text.contains(said), "{text}");
     }

@@ -1,7 +1,7 @@
 //! `proofmark fleet`: many machines measured in rounds, and which of them are slow.
 
-mod between;
 mod node;
+mod pair_server;
 mod report;
 mod run;
 mod slurm;

@@ -20,7 +20,7 @@ use proofmark_run::{
 };
 use rustix::fs::{MemfdFlags, memfd_create};
 
-use super::between::{PairServer, reach};
+use super::pair_server::{PairServer, reach};
 use crate::cli::FleetNodeArgs;
 use crate::core_dumps;
 use crate::error::Outcome;
@@ -55,11 +55,11 @@ pub fn run(args: &FleetNodeArgs) -> Result<Outcome> {
         let done = match &order.work {
             Work::Measure(task) => measure(order, (&node, task), None, &stop),
             Work::Serve { key, subnet } => PairServer::start(key, *subnet).map(|here| {
-                let at = here.at.clone();
+                let addresses = here.addresses.clone();
                 answering = Some(here);
-                Done::Serves(at)
+                Done::Serves(addresses)
             }),
-            Work::Pair { partner, at, key, task } => reach(at, key)
+            Work::Pair { partner, addresses, key, task } => reach(addresses, key)
                 .and_then(|peer| measure(order, (&node, task), Some((partner, peer)), &stop)),
         };
         done.map_err(|e| format!("{e:#}"))

@@ -12,7 +12,7 @@ use proofmark_fleet::{
     Fleet, FleetLog, LARGEST_LIST, NetworkPass, ResumeState, TimeLimits, Unfinished, measure,
     named_hosts,
 };
-use proofmark_judge::fleet::{pair_groups, pairs_again, suspects};
+use proofmark_judge::fleet::{nodes_again, pair_groups, pairs_again};
 use proofmark_model::{
     FLEET_SCHEMA, FleetPlan, FleetTask, Pairs, RoundRobin, Subsystem, Timestamp,
 };
@@ -72,21 +72,26 @@ pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
     let of = |pairs| NetworkPass { pairs, subnet, key: &key, groups: &groups, again: &again };
     let fleet = Fleet {
         plan: &plan,
-        patience: TimeLimits { start, round },
+        limits: TimeLimits { start, round },
         log: &mut log,
         known: &known,
         nodes_again: &|| {
-            let all = suspects(FleetLog::read(&dir)?)?.into_iter();
+            let all = nodes_again(FleetLog::read(&dir)?)?.into_iter();
             Ok(all.flat_map(|s| s.slow.into_iter().chain(s.peers)).collect())
         },
-        between: plan.pairs.map(of),
+        network: plan.pairs.map(of),
         tell: &say,
         stopped: &stopped,
     };
     let measured = measure(fleet, launcher.as_mut());
     drop(launcher); // Ends what is left on nodes.
+    finish(measured, &dir, &stop)
+}
+
+/// Reports what was measured, or says how to go on.
+fn finish(measured: Result<(), Unfinished>, dir: &Path, stop: &Stop) -> Result<Outcome> {
     match measured {
-        Ok(()) => report::finish(&dir),
+        Ok(()) => report::finish(dir),
         Err(Unfinished::Failed(why)) => Err(anyhow!(why)),
         Err(Unfinished::Stopped) => {
             let dir = dir.display();
@@ -113,12 +118,12 @@ fn open(dir: &Path, begun: bool, plan: FleetPlan) -> Result<(FleetPlan, ResumeSt
 }
 
 /// What nodes are asked for, and how long a round of it should take.
-struct Asked {
+struct RoundTask {
     task: FleetTask,
     round_s: f64,
 }
 
-fn asked(args: &FleetRunArgs) -> Result<Asked> {
+fn asked(args: &FleetRunArgs) -> Result<RoundTask> {
     let is_built_in = BUILT_IN.iter().any(|(name, _)| *name == args.profile);
     // Read here, so that a mistake in it costs no node anything.
     let profile = Profile::load(&args.profile)?;
@@ -142,7 +147,7 @@ fn asked(args: &FleetRunArgs) -> Result<Asked> {
         disk_path: args.disk_path.as_ref().map(|p| p.display().to_string()),
         shared_storage: args.shared_storage,
     };
-    Ok(Asked { task, round_s })
+    Ok(RoundTask { task, round_s })
 }
 
 fn program(args: &FleetRunArgs) -> Result<Program> {
@@ -272,7 +277,7 @@ fn job(args: &FleetRunArgs, round_s: f64) -> Result<KubernetesOptions> {
     let cluster = Cluster {
         command: args.kubectl.clone(),
         namespace: args.namespace.clone(),
-        selector: args.selector.clone(),
+        selector: args.selector.clone().unwrap_or_default(),
         tolerations: args.toleration.clone(),
     };
     let nodes = args.nodes.map_or_else(|| cluster.ready_nodes(), Ok).map_err(|e| anyhow!(e))?;
@@ -287,7 +292,7 @@ fn job(args: &FleetRunArgs, round_s: f64) -> Result<KubernetesOptions> {
 
 fn dry_run(args: &FleetRunArgs, round_s: f64) -> Result<Outcome> {
     if args.kubernetes {
-        let job = manifest(&job(args, round_s)?).map_err(|e| anyhow!(e))?;
+        let job = manifest(&job(args, round_s)?);
         print(&(serde_json::to_string_pretty(&job)? + "\n"))?;
         return Ok(Outcome::Done);
     }

@@ -1,7 +1,9 @@
 //! kubectl with the user's own access, and the nodes that are meant.
 
+use std::fmt::{self, Display, Formatter};
 use std::io::Write as _;
 use std::process::{Command, Stdio};
+use std::str::FromStr;
 
 use serde_json::{Map, Value, json};
 
@@ -10,6 +12,45 @@ use super::super::{last_line, words};
 /// How long a request may take; without it kubectl waits for ever.
 pub(super) const TIMEOUT: &str = "--request-timeout=30s";
 
+/// Labels that nodes have, as `pool=gpu,zone=a`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NodeLabels(Vec<(String, String)>);
+
+impl FromStr for NodeLabels {
+    type Err = String;
+
+    /// Only what a Job can ask for: labels and their values.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let fits = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+        let label = |text: &str| {
+            let (name, value) = text.split_once('=')?;
+            let sound = !name.is_empty() && name.chars().chain(value.chars()).all(fits);
+            sound.then(|| (name.to_owned(), value.to_owned()))
+        };
+        let all: Option<Vec<_>> = text.split(',').map(label).collect();
+        all.map(Self).ok_or_else(|| "write LABEL=VALUE,..., such as pool=gpu,zone=a".to_owned())
+    }
+}
+
+impl Display for NodeLabels {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let all: Vec<String> =
+            self.0.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        f.write_str(&all.join(","))
+    }
+}
+
+impl NodeLabels {
+    /// As a pod asks for them.
+    pub(super) fn to_json(&self) -> Value {
+        self.0
+            .iter()
+            .map(|(name, value)| (name.clone(), json!(value)))
+            .collect::<Map<_, _>>()
+            .into()
+    }
+}
+
 /// How a cluster is reached, and which of its nodes are meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cluster {
@@ -17,8 +58,8 @@ pub struct Cluster {
     pub command: String,
     /// The namespace; `None`: that of the context.
     pub namespace: Option<String>,
-    /// Labels of nodes, as `pool=gpu,zone=a`.
-    pub selector: Option<String>,
+    /// Labels of nodes.
+    pub selector: NodeLabels,
     /// Taints that the pods tolerate, as `KEY`, `KEY=VALUE` or `KEY=VALUE:EFFECT`.
     pub tolerations: Vec<String>,
 }
@@ -26,13 +67,13 @@ pub struct Cluster {
 impl Cluster {
     /// How many nodes are ready, match the selector and take a pod.
     pub fn ready_nodes(&self) -> Result<u32, String> {
-        self.labels()?;
-        let selector = self.selector.clone().unwrap_or_default();
+        let selector = self.selector.to_string();
         let found = self.ask(&["get", "nodes", "-l", &selector, "-o", "json"], None);
         let found = found.map_err(|e| format!("{e}; name the number of nodes with -N"))?;
         match items(&found).filter(|node| self.takes_pods(node)).count() {
             0 => {
-                Err("no node is ready without other taints: name them with --toleration".to_owned())
+                Err("no ready node accepts the pods: choose others with --selector, or name their taints with \
+                 --toleration".to_owned())
             }
             n => u32::try_from(n).map_err(|_| "too many nodes".to_owned()),
         }
@@ -52,16 +93,6 @@ impl Cluster {
                 };
                 taint["effect"] == "PreferNoSchedule" || self.tolerations().any(tolerates)
             })
-    }
-
-    /// The selector's labels with their values.
-    pub(super) fn labels(&self) -> Result<Map<String, Value>, String> {
-        let all: Vec<&str> = self.selector.iter().flat_map(|all| all.split(',')).collect();
-        if let Some(label) = all.iter().find(|label| !is_label(label)) {
-            return Err(format!("--selector takes NAME=VALUE,..., not '{label}'"));
-        }
-        let pairs = all.into_iter().filter_map(|one| one.split_once('='));
-        Ok(pairs.map(|(name, value)| (name.to_owned(), json!(value))).collect())
     }
 
     /// The tolerations as a pod has them.
@@ -107,15 +138,6 @@ impl Cluster {
 /// The objects of a list.
 pub(super) fn items(list: &Value) -> impl Iterator<Item = &Value> {
     list["items"].as_array().into_iter().flatten()
-}
-
-/// Whether this names a label and its value, and nothing else.
-fn is_label(text: &str) -> bool {
-    let fits = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
-    let sound = |(name, value): (&str, &str)| {
-        !name.is_empty() && name.chars().all(fits) && value.chars().all(fits)
-    };
-    text.split_once('=').is_some_and(sound)
 }
 
 fn toleration(text: &str) -> Value {

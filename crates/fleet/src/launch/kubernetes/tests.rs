@@ -8,7 +8,7 @@ fn cluster(command: &str) -> Cluster {
     Cluster {
         command: command.to_owned(),
         namespace: Some("bench".to_owned()),
-        selector: Some("pool=gpu,zone=a".to_owned()),
+        selector: "pool=gpu,zone=a".parse().unwrap(),
         tolerations: vec!["dedicated=gpu:NoSchedule".to_owned(), "spot".to_owned()],
     }
 }
@@ -26,7 +26,7 @@ fn options(command: &str) -> KubernetesOptions {
 #[test]
 fn a_pod_waits_on_each_node() {
     let options = KubernetesOptions { nodes: 4, ..options("kubectl") };
-    let made = manifest(&options).unwrap();
+    let made = manifest(&options);
     let spec = &made["spec"]["template"]["spec"];
     assert_eq!(
         (&made["spec"]["parallelism"], &made["spec"]["completions"]),
@@ -128,8 +128,7 @@ fn a_cluster_that_fails_to_answer_once_is_asked_again() {
     assert_eq!(cluster.nodes(), ["n1", "n3"]);
     assert!(!folder.path().join("fails").exists());
     // One that never does, not for ever.
-    let broken =
-        KubernetesOptions { cluster: super::Cluster { ..self::cluster("false") }, ..options("") };
+    let broken = options("false");
     assert!(Kubernetes::new(broken, &|| false).unwrap_err().starts_with("false create: "));
 }
 
@@ -187,11 +186,7 @@ fn nodes_are_counted_that_take_a_pod() {
 #[test]
 fn a_selector_that_would_be_dropped_is_refused() {
     for text in ["pool", "pool!=gpu", "pool==gpu", "pool=gpu,", "a in (b)"] {
-        let cluster = Cluster { selector: Some(text.to_owned()), ..cluster("false") };
-        let error = cluster.ready_nodes().unwrap_err();
-        assert!(error.starts_with("--selector takes NAME=VALUE"), "{error}");
-        let error = Kubernetes::new(KubernetesOptions { cluster, ..options("") }, &|| false);
-        let error = error.unwrap_err();
-        assert!(error.starts_with("--selector takes NAME=VALUE"), "{error}");
+        let error = text.parse::<NodeLabels>().unwrap_err();
+        assert_eq!(error, "write LABEL=VALUE,..., such as pool=gpu,zone=a", "{text}");
     }
 }

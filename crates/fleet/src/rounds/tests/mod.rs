@@ -141,11 +141,11 @@ impl Launcher for MadeUp {
             match &order.work {
                 Work::Measure(_) => self.say(node, answers(node, pass, round)),
                 Work::Serve { .. } => {
-                    let at = vec![format!("10.0.0.{}:7", &node[1..]).parse().unwrap()];
-                    self.say(node, lines(&Answer::Serves { at }));
+                    let addresses = vec![format!("10.0.0.{}:7", &node[1..]).parse().unwrap()];
+                    self.say(node, lines(&Answer::Serves { addresses }));
                 }
-                Work::Pair { partner, at, key, .. } => {
-                    assert_eq!(at[0].to_string(), format!("10.0.0.{}:7", &partner[1..]));
+                Work::Pair { partner, addresses, key, .. } => {
+                    assert_eq!(addresses[0].to_string(), format!("10.0.0.{}:7", &partner[1..]));
                     assert_eq!(key.0, "secret");
                     self.say(node, (self.pair)(node, partner, pass, round));
                 }
@@ -168,16 +168,16 @@ fn measured(launcher: &mut MadeUp, again: &[&str]) -> Vec<FleetLine> {
 fn measured_with(
     launcher: &mut MadeUp,
     again: &[&str],
-    between: Option<NetworkPass>,
+    network: Option<NetworkPass>,
 ) -> Vec<FleetLine> {
-    resumed(launcher, again, between, Vec::new())
+    resumed(launcher, again, network, Vec::new())
 }
 
 /// The same after these lines of an earlier launcher.
 fn resumed(
     launcher: &mut MadeUp,
     again: &[&str],
-    between: Option<NetworkPass>,
+    network: Option<NetworkPass>,
     before: Vec<FleetLine>,
 ) -> Vec<FleetLine> {
     let plan = FleetPlan {
@@ -202,13 +202,10 @@ fn resumed(
     let told = RefCell::new(Vec::new());
     let fleet = Fleet {
         plan: &plan,
-        patience: TimeLimits {
-            start: Duration::from_millis(300),
-            round: Duration::from_millis(300),
-        },
+        limits: TimeLimits { start: Duration::from_millis(300), round: Duration::from_millis(300) },
         log: &mut log,
         known: &known,
-        between,
+        network,
         nodes_again: &|| Ok(again.iter().map(|n| (*n).to_owned()).collect()),
         tell: &|line: &str| told.borrow_mut().push(line.to_owned()),
         stopped: &|| false,
@@ -317,7 +314,7 @@ fn a_node_of_another_program_or_without_one_is_not_asked() {
     let mut launcher = MadeUp::new(well);
     launcher.hello = None;
     let lines = measured(&mut launcher, &[]);
-    assert_eq!(failures(&lines), [("n3", 1, "it did not start within 0 s", true)]);
+    assert_eq!(failures(&lines), [("n3", 1, "it did not start within 0 s (--start-limit)", true)]);
 }
 
 #[test]
@@ -342,7 +339,7 @@ fn a_node_that_answers_a_round_twice_is_asked_no_more() {
     // It is asked first, so that the others answer after it.
     launcher.nodes.rotate_left(1);
     let lines = measured(&mut launcher, &[]);
-    assert_eq!(failures(&lines), [("n3", 1, "it answered what it was not asked", true)]);
+    assert_eq!(failures(&lines), [("n3", 1, "it sent an answer that no order asked for", true)]);
     assert_eq!(results(&lines, Pass::First), 5);
 }
 
@@ -368,10 +365,10 @@ fn a_node_that_floods_the_launcher_stops_no_round() {
         (0..100).flat_map(|_| well(node, pass, round + 9)).collect()
     }
     let found = measured(&mut MadeUp::new(flood), &[]);
-    assert_eq!(failures(&found), [("n3", 1, "it answered what it was not asked", true)]);
+    assert_eq!(failures(&found), [("n3", 1, "it sent an answer that no order asked for", true)]);
     fn hello_again(_: &str, _: Pass, _: u32) -> Vec<Vec<u8>> {
         lines(&Answer::hello("n3", tool("1")))
     }
     let found = measured(&mut MadeUp::new(hello_again), &[]);
-    assert_eq!(failures(&found), [("n3", 1, "it greeted twice", true)]);
+    assert_eq!(failures(&found), [("n3", 1, "it sent a second hello", true)]);
 }

@@ -12,14 +12,14 @@ fn in_pairs(launcher: &mut MadeUp) -> Vec<FleetLine> {
 fn in_pairs_after(launcher: &mut MadeUp, before: Vec<FleetLine>) -> Vec<FleetLine> {
     let names = |all: &[&str]| all.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();
     let again = ["n1", "n2"].map(str::to_owned);
-    let between = NetworkPass {
+    let network = NetworkPass {
         pairs: Pairs::Rounds(2),
         subnet: None,
         key: &|| Ok("secret".to_owned()),
         groups: &|| Ok(vec![names(&["n1", "n2", "n3"])]),
         again: &|| Ok(PairsAgain { rounds: vec![vec![again.clone()], vec![again.clone()]] }),
     };
-    resumed(launcher, &[], Some(between), before)
+    resumed(launcher, &[], Some(network), before)
 }
 
 /// The nodes of the orders of a pass, by round.
@@ -97,7 +97,10 @@ fn who_answers_for_another_pair_is_asked_no_more() {
         launcher.pair = peculiar;
         let lines = in_pairs(&mut launcher);
         let failed = failures(&lines);
-        assert!(failed[0].2 == "it answered what it was not asked" && failed[0].3, "{failed:?}");
+        assert!(
+            failed[0].2 == "it sent an answer that no order asked for" && failed[0].3,
+            "{failed:?}"
+        );
         assert_eq!(results(&lines, Pass::Pairs), 0);
     }
 }

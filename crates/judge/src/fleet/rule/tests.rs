@@ -33,7 +33,7 @@ fn seven_of_eight_rounds_decide_however_many_there_are() {
         let mut rounds = Rounds::of_pairs(&[8; 8], 16);
         (0..128).for_each(|i| rounds.set(i / 16, i % 16, 5.0));
         slow_down(&mut rounds, 3, 0.5, slow);
-        let node = &judge(&[((), rounds)], 8)[0].nodes[3];
+        let node = &apply(&[((), rounds)], 8)[0].nodes[3];
         assert_eq!((node.slow, node.below, node.needed), (is_slow, slow, 14));
     }
 }
@@ -43,7 +43,7 @@ fn healthy_fleets_make_no_alarm() {
     let mut random = xorshift();
     for (between, nodes) in [(0.003, 4), (0.003, 64), (0.02, 8), (0.05, 8), (0.05, 64)] {
         for _ in 0..20 {
-            let ruled = judge(&figures(&mut random, 20, nodes, between), 20 * nodes);
+            let ruled = apply(&figures(&mut random, 20, nodes, between), 20 * nodes);
             assert!(ruled.iter().flat_map(|r| &r.nodes).all(|n| !n.slow), "{between} {nodes}");
         }
     }
@@ -57,7 +57,7 @@ fn a_slow_node_is_found_among_few_and_many() {
         for _ in 0..20 {
             let mut all = figures(&mut random, 20, nodes, 0.003);
             slow_down(&mut all[3].1, 1, 0.95, 8);
-            let ruled = judge(&all, 20 * nodes);
+            let ruled = apply(&all, 20 * nodes);
             found += u32::from(ruled[3].nodes[1].slow);
             let margin = ruled[3].margin.unwrap();
             assert!(nodes < 32 || margin < 0.0225, "{nodes}: {margin}");
@@ -70,7 +70,7 @@ fn a_slow_node_is_found_among_few_and_many() {
 fn the_margin_follows_what_nodes_differ_by() {
     let mut random = xorshift();
     let margin = |random: &mut _, between, tests| {
-        judge(&figures(random, 20, 32, between), tests)[0].margin.unwrap()
+        apply(&figures(random, 20, 32, between), tests)[0].margin.unwrap()
     };
     assert_eq!(margin(&mut random, 0.0, 640), FLOOR);
     let [few, many] = [10, 1_000_000].map(|tests| margin(&mut random, 0.05, tests));
@@ -82,7 +82,7 @@ fn a_lone_figure_of_few_nodes_still_finds_what_is_half_as_fast() {
     let mut random = xorshift();
     let mut all = figures(&mut random, 1, 4, 0.003);
     slow_down(&mut all[0].1, 2, 0.5, 8);
-    let ruled = judge(&all, 8);
+    let ruled = apply(&all, 8);
     assert!(ruled[0].nodes[2].slow, "{:?}", ruled[0].margin);
     assert_eq!(ruled[0].nodes.iter().filter(|n| n.slow).count(), 1);
 }
@@ -92,7 +92,7 @@ fn figures_of_another_pool_say_nothing() {
     let mut random = xorshift();
     let steady = figures(&mut random, 20, 8, 0.003).into_iter().map(|(_, r)| (0, r));
     let vague = figures(&mut random, 20, 8, 0.08).into_iter().map(|(_, r)| (1, r));
-    let ruled = judge(&steady.chain(vague).collect::<Vec<_>>(), 320);
+    let ruled = apply(&steady.chain(vague).collect::<Vec<_>>(), 320);
     let widest = ruled[..20].iter().filter_map(|r| r.margin).fold(0.0, f64::max);
     let narrowest = ruled[20..].iter().filter_map(|r| r.margin).fold(1.0, f64::min);
     assert!(widest < 0.03 && narrowest > 0.1, "{widest} {narrowest}");
@@ -102,21 +102,21 @@ fn figures_of_another_pool_say_nothing() {
 fn too_few_nodes_are_not_judged() {
     let mut rounds = Rounds::new(4, 8);
     (0..3).for_each(|node| (0..8).for_each(|round| rounds.set(node, round, 1.0)));
-    let ruled = &judge(&[((), rounds.clone())], 4)[0];
+    let ruled = &apply(&[((), rounds.clone())], 4)[0];
     assert!(ruled.margin.is_none() && ruled.medians.iter().all(Option::is_none));
     for (round, speed) in [f64::NAN, 0.0, -1.0, f64::INFINITY, 1.0].into_iter().enumerate() {
         rounds.set(3, round, speed);
     }
-    let ruled = &judge(&[((), rounds)], 4)[0];
+    let ruled = &apply(&[((), rounds)], 4)[0];
     assert_eq!(ruled.medians.iter().flatten().count(), 1);
-    assert!(judge::<()>(&[], 0).is_empty());
-    assert!(judge(&[((), Rounds::new(0, 0))], 0)[0].nodes.is_empty());
+    assert!(apply::<()>(&[], 0).is_empty());
+    assert!(apply(&[((), Rounds::new(0, 0))], 0)[0].nodes.is_empty());
 }
 
 #[test]
 fn nodes_that_are_all_the_same_are_level() {
     let mut rounds = Rounds::new(8, 8);
     (0..64).for_each(|i| rounds.set(i / 8, i % 8, 5.0));
-    let ruled = &judge(&[((), rounds)], 8)[0];
+    let ruled = &apply(&[((), rounds)], 8)[0];
     assert!(ruled.nodes.iter().all(|n| !n.slow && n.below == 0 && n.usable == 8));
 }

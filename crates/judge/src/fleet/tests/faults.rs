@@ -3,7 +3,7 @@
 use proofmark_model::NodeState;
 
 use super::*;
-use crate::fleet::{Suspects, suspects};
+use crate::fleet::{SecondPass, nodes_again};
 
 fn nothing(_: usize, _: &mut NodeRound) {}
 
@@ -82,11 +82,11 @@ fn without_a_second_pass_nothing_is_named_slow() {
         NodeState::NotShownHealthy,
         "not confirmed, the second pass has too few usable rounds",
     );
-    let asked = suspects(lines).unwrap();
-    let [Suspects { slow, peers }] = asked.as_slice() else { panic!("{asked:?}") };
+    let asked = nodes_again(lines).unwrap();
+    let [SecondPass { slow, peers }] = asked.as_slice() else { panic!("{asked:?}") };
     assert_eq!((slow.as_slice(), peers.len()), (["n5".to_owned()].as_slice(), 4));
     assert!(!peers.contains(&"n5".to_owned()));
-    assert_eq!(suspects(fleet(8, nothing)).unwrap(), []);
+    assert_eq!(nodes_again(fleet(8, nothing)).unwrap(), []);
 }
 
 #[test]

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// A server that other nodes measure to. It ends with this value.
 pub(super) struct PairServer {
     /// Where it listens: first where the launcher's ssh came from.
-    pub(super) at: Vec<SocketAddr>,
+    pub(super) addresses: Vec<SocketAddr>,
     stop: Stop,
 }
 
@@ -47,7 +47,7 @@ impl PairServer {
         thread::Builder::new()
             .spawn(move || server.serve(&ServerSide::new(interface), |_| ()))
             .context("cannot start a thread")?;
-        Ok(Self { at: ips.into_iter().map(|ip| SocketAddr::new(ip, port)).collect(), stop })
+        Ok(Self { addresses: ips.into_iter().map(|ip| SocketAddr::new(ip, port)).collect(), stop })
     }
 }
 
@@ -62,10 +62,10 @@ fn key(text: &PairKey) -> Result<Key> {
 }
 
 /// The first address at which the other node answers.
-pub(super) fn reach(at: &[SocketAddr], text: &PairKey) -> Result<PeerRequest> {
+pub(super) fn reach(addresses: &[SocketAddr], text: &PairKey) -> Result<PeerRequest> {
     let (key, begun) = (key(text)?, Instant::now());
     let mut why = anyhow!("it has no address that this node can reach");
-    let tried = at.iter().take(MOST_ADDRESSES).take_while(|_| begun.elapsed() < PATIENCE);
+    let tried = addresses.iter().take(MOST_ADDRESSES).take_while(|_| begun.elapsed() < PATIENCE);
     for address in tried.copied() {
         match Overview::fetch(&address.into(), &key) {
             Ok(_) => {
@@ -95,10 +95,10 @@ mod tests {
         };
         // Another node at an address that this one claims, and one where nobody listens.
         let there = PairServer::start(&other, None).unwrap();
-        let nobody = SocketAddr::new(here.at[0].ip(), 1);
-        let claimed = [vec![nobody], there.at.clone(), here.at.clone()].concat();
-        assert_eq!(reach(&claimed, &own).unwrap().address, here.at[0].into());
-        assert!(reach(&there.at, &own).is_err(), "that one has another key");
+        let nobody = SocketAddr::new(here.addresses[0].ip(), 1);
+        let claimed = [vec![nobody], there.addresses.clone(), here.addresses.clone()].concat();
+        assert_eq!(reach(&claimed, &own).unwrap().address, here.addresses[0].into());
+        assert!(reach(&there.addresses, &own).is_err(), "that one has another key");
         assert!(reach(&[], &own).unwrap_err().to_string().contains("no address"));
         drop(here);
         assert!(reach(&claimed, &own).is_err(), "it ends with its value");

@@ -12,8 +12,8 @@ use super::{Fleet, links};
 
 /// Nodes and links that are measured again, at the most: the slowest. In a large group many pairs have been
 /// disturbed in their only round.
-const MOST_NODES: usize = 32;
-const MOST_LINKS: usize = 256;
+const MOST_NODES_AGAIN: usize = 32;
+const MOST_LINKS_AGAIN: usize = 256;
 
 /// Nodes that are compared with each other: those that measure the network with each other.
 pub fn groups(lines: impl IntoIterator<Item = FleetLine>) -> Result<Vec<Vec<String>>, String> {
@@ -29,8 +29,8 @@ pub fn groups(lines: impl IntoIterator<Item = FleetLine>) -> Result<Vec<Vec<Stri
 pub fn again(lines: impl IntoIterator<Item = FleetLine>) -> Result<PairsAgain, String> {
     let fleet = Fleet::judge(lines)?;
     let all = fleet.groups.iter().zip(&fleet.judged);
-    let suspects: Vec<PairSuspects> =
-        all.map(|(g, judged)| PairSuspects::new(&fleet, g, judged)).collect();
+    let suspects: Vec<SecondPassPairs> =
+        all.map(|(g, judged)| SecondPassPairs::new(&fleet, g, judged)).collect();
     let name = |node: usize| fleet.lines.nodes[node].name.clone();
     let round = |round: usize| {
         let pairs = suspects.iter().flat_map(|suspects| suspects.pairs(round));
@@ -41,14 +41,14 @@ pub fn again(lines: impl IntoIterator<Item = FleetLine>) -> Result<PairsAgain, S
 }
 
 /// What is measured again of a group, by place in the plan.
-struct PairSuspects {
+struct SecondPassPairs {
     nodes: Vec<usize>,
     links: Vec<[usize; 2]>,
     /// Nodes that are no suspects.
     peers: Vec<usize>,
 }
 
-impl PairSuspects {
+impl SecondPassPairs {
     fn new(fleet: &Fleet, group: &Group, judged: &Judged) -> Self {
         let network = judged.figures.iter().filter(|f| f.subsystem == Subsystem::Network);
         let worst = |place: usize| {
@@ -64,7 +64,7 @@ impl PairSuspects {
         let links = links::all(&fleet.lines, group, judged);
         let links: Vec<[usize; 2]> = links
             .iter()
-            .take(MOST_LINKS)
+            .take(MOST_LINKS_AGAIN)
             .map(|l| l.nodes.map(|place| group.nodes[place]))
             .collect();
         let is_peer = |node: &usize| {
@@ -78,7 +78,7 @@ impl PairSuspects {
             let can = |node: &usize| !slow.contains(node) && fleet.lines.nodes[*node].can_pair();
             peers = group.nodes.iter().copied().filter(can).collect();
         }
-        Self { nodes: slow.into_iter().take(MOST_NODES).collect(), links, peers }
+        Self { nodes: slow.into_iter().take(MOST_NODES_AGAIN).collect(), links, peers }
     }
 
     /// The pairs of a round, each once.

@@ -12,7 +12,7 @@ const PEERS: usize = 4;
 
 /// The slow nodes of a group and those to measure with them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Suspects {
+pub struct SecondPass {
     /// Slow in the first pass, in the order of the plan.
     pub slow: Vec<String>,
     /// Nodes of their group that are not, nearest to its median first.
@@ -21,13 +21,13 @@ pub struct Suspects {
 
 /// By group, what a second pass has to measure; empty where no node is slow. An error as of
 /// [`super::fleet_report`].
-pub fn suspects(lines: impl IntoIterator<Item = FleetLine>) -> Result<Vec<Suspects>, String> {
+pub fn nodes_again(lines: impl IntoIterator<Item = FleetLine>) -> Result<Vec<SecondPass>, String> {
     let fleet = Fleet::judge(lines)?;
     let all = fleet.groups.iter().zip(&fleet.judged);
     Ok(all.filter_map(|(group, judged)| of_group(&fleet, group, judged)).collect())
 }
 
-fn of_group(fleet: &Fleet, group: &Group, judged: &Judged) -> Option<Suspects> {
+fn of_group(fleet: &Fleet, group: &Group, judged: &Judged) -> Option<SecondPass> {
     // The network has a second pass of its own.
     let own = judged.figures.iter().filter(|f| f.subsystem != Subsystem::Network);
     let outcomes = |place: usize| own.clone().map(move |f| f.strips[place].outcome);
@@ -43,7 +43,7 @@ fn of_group(fleet: &Fleet, group: &Group, judged: &Judged) -> Option<Suspects> {
     let mut peers: Vec<(f64, usize)> =
         rest.into_iter().filter(healthy).map(|place| (away(judged, place), place)).collect();
     peers.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    (!bad.is_empty()).then(|| Suspects {
+    (!bad.is_empty()).then(|| SecondPass {
         slow: bad.into_iter().map(name).collect(),
         peers: peers.into_iter().take(PEERS).map(|(_, place)| name(place)).collect(),
     })
