@@ -100,21 +100,21 @@ fn a_killed_launcher_leaves_nothing_and_loses_one_round() {
 #[test]
 fn slurm_reaches_all_nodes_of_a_new_allocation_and_gives_it_back() {
     let Some(lab) = Testbed::up(5, "slurm") else { return };
-    lab.quota("n2", 40);
+    lab.quota("n2", 20);
     lab.full("n5");
     let out = lab.folder.path().join("out");
-    let status = lab.fleet(&["--slurm", "-N", "5"], &out);
+    let status = lab.fleet(&["--slurm", "-N", "5", "--at-once", "2"], &out);
     assert_eq!(status, Some(4));
     let found = report(&out);
     let n2 = found.nodes.iter().find(|n| n.name == "n2").unwrap();
     // A machine that is busy itself may leave too little to see of what the quota costs.
     assert!([Slow, NotShownHealthy].contains(&n2.state), "{found:#?}");
     if let Some(cause) = &n2.cause {
-        assert!(cause.contains("CPU quota of 0.8 CPUs"), "{cause}");
+        assert!(cause.contains("CPU quota of 0.4 CPUs"), "{cause}");
     }
     let quotas: BTreeSet<(String, String)> = quotas(&out);
     let named =
-        ["n1 none", "n2 0.8 CPUs", "n3 none", "n4 none"].map(|all| all.split_once(' ').unwrap());
+        ["n1 none", "n2 0.4 CPUs", "n3 none", "n4 none"].map(|all| all.split_once(' ').unwrap());
     let named = named.map(|(node, quota)| (node.to_owned(), quota.to_owned()));
     assert_eq!(quotas, BTreeSet::from(named));
     let (with, without): (Vec<_>, Vec<_>) = found.nodes.iter().partition(|node| node.rounds == 8);
