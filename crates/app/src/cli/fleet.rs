@@ -52,7 +52,14 @@ pub struct FleetRunArgs {
     /// file; its network workloads are measured with --pairs
     #[arg(long, help_heading = "Measurement", value_name = "NAME|FILE", default_value = "screen")]
     pub profile: String,
-    #[arg(long, help_heading = "Measurement", value_name = "N", default_value_t = *FLEET_ROUNDS.start(), value_parser = rounds, help = format!("Rounds over all nodes, {}", rounds_text()))]
+    #[arg(
+        long,
+        help_heading = "Measurement",
+        value_name = "N",
+        default_value_t = *FLEET_ROUNDS.start(),
+        value_parser = rounds,
+        help = format!("Rounds over all nodes, {}", rounds_text())
+    )]
     pub rounds: u32,
     /// Time for the first pass if all nodes measure at once: shortens rounds, never skips one
     #[arg(long, help_heading = "Measurement", value_name = "TIME", value_parser = parse_duration)]
@@ -60,7 +67,17 @@ pub struct FleetRunArgs {
     /// Measure at most N nodes at a time, or N/2 pairs, at least one [default: all]
     #[arg(long, help_heading = "Measurement", value_name = "N", value_parser = value_parser!(u32).range(1..))]
     pub at_once: Option<u32>,
-    #[arg(long, help_heading = "Measurement", value_name = "N|all", value_parser = pairs, help = format!("Also measure the network between nodes: each with N others ({}), or with all. Tells slow nodes from slow links", rounds_text()))]
+    #[arg(
+        long,
+        help_heading = "Measurement",
+        value_name = "N|all",
+        value_parser = pairs,
+        help = format!(
+            "Also measure the network between nodes: each with N others ({}), or with all. Tells \
+             slow nodes from slow links",
+            rounds_text()
+        )
+    )]
     pub pairs: Option<Pairs>,
     /// The network that --pairs measures, such as 10.1.0.0/16: name it where nodes have several
     /// [default: the address that ssh used, else the first that answers]
@@ -82,7 +99,8 @@ pub struct FleetRunArgs {
     /// Continue the stopped fleet in DIR; repeat its other options
     #[arg(long, help_heading = "Output", value_name = "DIR")]
     pub resume: Option<PathBuf>,
-    /// Print the commands, or the Kubernetes Job, and stop; without -N, kubectl counts the ready nodes first
+    /// Print the commands, or the Kubernetes Job, and stop. For a Job without -N, kubectl counts the
+    /// ready nodes
     #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
     /// ssh with your options, such as 'ssh -p 2222'

@@ -4,7 +4,6 @@
 mod cluster;
 
 use std::collections::BTreeSet;
-use std::process::Command;
 use std::sync::mpsc::SyncSender;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,8 +14,8 @@ use serde_json::{Value, json};
 use super::pipes::Pipes;
 use super::{Event, Launcher, typed, words};
 use crate::protocol::Order;
+use cluster::items;
 pub use cluster::{Cluster, NodeLabels};
-use cluster::{TIMEOUT, items};
 
 /// How often pods are looked at while they start.
 const EVERY: Duration = Duration::from_millis(500);
@@ -70,7 +69,7 @@ impl Kubernetes {
         let begun = Instant::now();
         // An API server that fails for a moment costs no fleet.
         let mut seen = this.look();
-        while seen.as_ref().map_or(true, |running| *running < wanted)
+        while !seen.as_ref().is_ok_and(|running| *running >= wanted)
             && begun.elapsed() < this.options.start
         {
             if stopped() {
@@ -179,11 +178,8 @@ impl Launcher for Kubernetes {
 impl Drop for Kubernetes {
     fn drop(&mut self) {
         self.pipes = Pipes::default();
-        let delete = ["delete", "job", &self.job, "--wait=false", TIMEOUT];
-        let mut command = self.options.cluster.kubectl();
-        command.extend(words(&delete));
         // Pods end by themselves, too, some seconds after the program in them.
-        let _ = Command::new(&command[0]).args(&command[1..]).output();
+        let _ = self.options.cluster.call(&["delete", "job", &self.job, "--wait=false"], None);
     }
 }
 

@@ -8,6 +8,7 @@ mod slurm;
 mod ssh;
 
 use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::SyncSender;
 
 use proofmark_model::{clean_excerpt, shell_word};
@@ -86,6 +87,18 @@ impl Program {
 /// A command as a person types it.
 pub fn typed(words: &[String]) -> String {
     words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// Starts a command whose standard input, output and errors reach us.
+fn start_piped(command: &[String]) -> Result<Child, String> {
+    let (program, arguments) = command.split_first().ok_or("no command is given")?;
+    Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|e| format!("cannot run {program}: {e}"))
 }
 
 /// A process's last words.

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Event, last_line};
+use super::{Event, last_line, start_piped};
 use crate::lines::next_line;
 use crate::protocol::{LONGEST_LINE, Order};
 
@@ -115,14 +115,7 @@ fn begin(process: &Mutex<Process>, command: &[String]) -> Result<Option<Talk>, S
     if matches!(*process, Process::Unwanted) {
         return Ok(None);
     }
-    let (program, arguments) = command.split_first().ok_or("no command is given")?;
-    let mut child = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|e| format!("cannot run {program}: {e}"))?;
+    let mut child = start_piped(command)?;
     let talk = child.stdin.take().zip(child.stdout.take()).zip(child.stderr.take());
     *process = Process::Runs(child);
     Ok(talk.map(|((input, output), errors)| Talk { input, output, errors }))

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use proofmark_model::clean_excerpt;
 
 use super::carried::script;
-use super::{Event, Launcher, Program, last_line, typed, words};
+use super::{Event, Launcher, Program, last_line, start_piped, typed, words};
 use crate::hosts::named_hosts;
 use crate::lines::next_line;
 use crate::protocol::{LONGEST_LINE, Order};
@@ -180,14 +180,7 @@ impl Launcher for Slurm {
     fn start(&mut self, events: SyncSender<Event>) -> Result<(), String> {
         let mut program = self.broadcast()?;
         let size = program.as_ref().map(|file| file.metadata().map_or(0, |m| m.len()));
-        let run = self.run(size);
-        let child = Command::new(&run[0])
-            .args(&run[1..])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn();
-        let mut child = child.map_err(|e| format!("cannot run srun: {e}"))?;
+        let mut child = start_piped(&self.run(size))?;
         let (to, orders) = channel::<Vec<u8>>();
         if let Some(mut input) = child.stdin.take() {
             thread::spawn(move || {

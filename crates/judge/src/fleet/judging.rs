@@ -101,7 +101,7 @@ pub(super) fn scattered(
         let own: BTreeMap<&str, &Figure> = cells
             .filter(has_value)
             .map(|cell| &lines.figures[cell.figure as usize])
-            .filter(|f| methods.get(&f.key.workload) == Some(&f.key.method))
+            .filter(|f| f.key.is_usual(methods))
             .map(|f| (f.key.workload.as_str(), f))
             .collect();
         own.into_iter().for_each(|(workload, f)| nodes.entry(workload).or_insert((0, f)).0 += 1);
@@ -111,7 +111,7 @@ pub(super) fn scattered(
     };
     let (_, (_, figure)) = nodes.into_iter().find(most)?;
     Some(format!(
-        "nodes measured {} with different parameters, so that it is not compared: name its sizes in a profile",
+        "nodes measured {} with different parameters, so it is not compared: set them in a profile",
         figure.title()
     ))
 }
@@ -129,10 +129,7 @@ pub(super) fn not_judged(
     let required: BTreeSet<u32> = figures.map(|(_, number)| *number).collect();
     let seen = group.nodes.iter().flat_map(|node| lines.nodes[*node].usable_first());
     let sent: BTreeSet<u32> = seen.flat_map(|s| s.cells.iter().map(|c| c.figure)).collect();
-    let usual = |number: &&u32| {
-        let key = &lines.figures[**number as usize].key;
-        methods.get(&key.workload) == Some(&key.method)
-    };
+    let usual = |number: &&u32| lines.figures[**number as usize].key.is_usual(methods);
     let mut left: Vec<_> = sent
         .difference(&required)
         .filter(usual)

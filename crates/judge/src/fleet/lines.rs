@@ -85,6 +85,11 @@ pub(super) struct Key {
 }
 
 impl Key {
+    /// Whether it is measured by the method that most nodes use.
+    pub(super) fn is_usual(&self, methods: &BTreeMap<String, u32>) -> bool {
+        methods.get(&self.workload) == Some(&self.method)
+    }
+
     /// In which pass it is measured first.
     pub(super) fn pass(&self) -> Pass {
         if self.subsystem.has_server() { Pass::Pairs } else { Pass::First }

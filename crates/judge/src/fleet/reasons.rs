@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proofmark_model::{
-    FigureKind, FleetFigure, FleetNode, NodeSlowAt, Pass, StripOutcome, Subsystem,
+    FigureKind, FleetFigure, FleetNode, NodeSlowAt, Pass, StripOutcome, Subsystem, rounds_needed,
 };
 
 use super::Fleet;
 use super::groups;
 use super::lines::{Cell, Lines, Node, RoundOutcome};
-use super::rule::{FEWEST_NODES, rounds_needed};
+use super::rule::FEWEST_NODES;
 use super::words::{difference, others, rounds, slowness};
 use crate::words::counted;
 

@@ -15,7 +15,8 @@
 
 use std::collections::BTreeMap;
 
-pub use proofmark_model::{FEWEST_NODES, rounds_needed};
+pub use proofmark_model::FEWEST_NODES;
+use proofmark_model::rounds_needed;
 
 use super::quantile::student;
 use crate::statistics::median;

@@ -7,7 +7,7 @@ use super::strips::Judged;
 use super::{Fleet, reasons};
 use crate::statistics::median;
 
-/// Nodes beside which slow ones are measured again, at the most.
+/// Healthy nodes with which slow ones are measured again, at the most.
 const PEERS: usize = 4;
 
 /// The slow nodes of a group and those to measure with them.
@@ -35,7 +35,7 @@ fn of_group(fleet: &Fleet, group: &Group, judged: &Judged) -> Option<SecondPass>
     let (bad, rest): (Vec<usize>, Vec<usize>) =
         (0..group.nodes.len()).partition(|place| outcomes(*place).any(StripOutcome::is_slow));
     let here = |place: &usize| !fleet.lines.nodes[group.nodes[*place]].gone();
-    let bad: Vec<usize> = bad.into_iter().filter(here).collect();
+    let slow: Vec<String> = bad.into_iter().filter(here).map(name).collect();
     let healthy = |place: &usize| {
         reasons::of_lines(&fleet.lines, group.nodes[*place]).is_empty()
             && outcomes(*place).all(|o| o != StripOutcome::TooFewRounds)
@@ -43,8 +43,8 @@ fn of_group(fleet: &Fleet, group: &Group, judged: &Judged) -> Option<SecondPass>
     let mut peers: Vec<(f64, usize)> =
         rest.into_iter().filter(healthy).map(|place| (away(judged, place), place)).collect();
     peers.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    (!bad.is_empty()).then(|| SecondPass {
-        slow: bad.into_iter().map(name).collect(),
+    (!slow.is_empty()).then(|| SecondPass {
+        slow,
         peers: peers.into_iter().take(PEERS).map(|(_, place)| name(place)).collect(),
     })
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{
     Better, FigureKind, FleetFigure, FleetStrip, NotJudged, Pass, StripOutcome, Subsystem,
+    rounds_needed,
 };
 
 use super::KINDS;
@@ -13,7 +14,6 @@ use super::judging::{self, Judging};
 use super::lines::{Cell, Figure, Key, Lines};
 use super::rule::{
     FEWEST_NODES, Rounds, Ruled, RuledNode, apply as rule, median_ratio, relative, rounded,
-    rounds_needed,
 };
 use crate::statistics::median;
 
@@ -101,7 +101,7 @@ fn asked<'a>(lines: &'a Lines, group: &Group, methods: &BTreeMap<String, u32>) -
     let mut all: Vec<ToJudge> = Vec::new();
     for (number, counts) in holders {
         let figure = &lines.figures[number as usize];
-        if methods.get(&figure.key.workload) != Some(&figure.key.method) {
+        if !figure.key.is_usual(methods) {
             continue;
         }
         for (kind, count) in KINDS.into_iter().zip(counts).filter(|(_, count)| *count >= least) {

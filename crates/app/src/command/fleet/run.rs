@@ -257,8 +257,8 @@ fn round_limit_s(round_s: f64) -> f64 {
     TIMES * round_s + ROUND_SLACK_S
 }
 
-/// The longest time that all passes over so many nodes take, if in each of them nodes are waited for once:
-/// those that do not answer are asked no more.
+/// The longest time that all passes over so many nodes take. In each pass one round may wait for nodes that do
+/// not answer: these are not asked again.
 fn longest_s(args: &FleetRunArgs, nodes: u32, round_s: f64) -> f64 {
     let turns = |at_once: u32| f64::from(nodes.div_ceil(at_once.max(1)));
     let own = 2.0 * f64::from(args.rounds) * args.at_once.map_or(1.0, turns);

@@ -2,15 +2,14 @@
 
 use std::fmt::{self, Display, Formatter};
 use std::io::Write as _;
-use std::process::{Command, Stdio};
 use std::str::FromStr;
 
 use serde_json::{Map, Value, json};
 
-use super::super::{last_line, words};
+use super::super::{last_line, start_piped, words};
 
 /// How long a request may take; without it kubectl waits for ever.
-pub(super) const TIMEOUT: &str = "--request-timeout=30s";
+const TIMEOUT: &str = "--request-timeout=30s";
 
 /// Labels that nodes have, as `pool=gpu,zone=a`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -72,8 +71,9 @@ impl Cluster {
         let found = found.map_err(|e| format!("{e}; name the number of nodes with -N"))?;
         match items(&found).filter(|node| self.takes_pods(node)).count() {
             0 => {
-                Err("no ready node accepts the pods: choose others with --selector, or name their taints with \
-                 --toleration".to_owned())
+                Err("no ready node accepts the pods: choose others with --selector, or name their \
+                      taints with --toleration"
+                    .to_owned())
             }
             n => u32::try_from(n).map_err(|_| "too many nodes".to_owned()),
         }
@@ -109,29 +109,34 @@ impl Cluster {
 
     /// What kubectl answers, as JSON.
     pub(super) fn ask(&self, arguments: &[&str], input: Option<&Value>) -> Result<Value, String> {
-        let mut command = self.kubectl();
-        command.extend(words(arguments));
-        command.push(TIMEOUT.to_owned());
-        let (program, rest) = command.split_first().ok_or("no kubectl is given")?;
-        let fault = |e: &dyn std::fmt::Display| format!("{program} {}: {e}", arguments[0]);
-        let mut child = Command::new(program)
-            .args(rest)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|e| format!("cannot run {program}: {e}"))?;
+        let answer = self.call(arguments, input)?;
+        serde_json::from_slice(&answer).map_err(|e| self.fault(arguments, &e))
+    }
+
+    /// What kubectl answers.
+    pub(super) fn call(
+        &self,
+        arguments: &[&str],
+        input: Option<&Value>,
+    ) -> Result<Vec<u8>, String> {
+        let command = [self.kubectl(), words(arguments), words(&[TIMEOUT])].concat();
+        let mut child = start_piped(&command)?;
         let to = child.stdin.take();
         if let (Some(mut to), Some(input)) = (to, input) {
-            to.write_all(input.to_string().as_bytes()).map_err(|e| fault(&e))?;
+            let written = to.write_all(input.to_string().as_bytes());
+            written.map_err(|e| self.fault(arguments, &e))?;
         }
-        let output = child.wait_with_output().map_err(|e| fault(&e))?;
+        let output = child.wait_with_output().map_err(|e| self.fault(arguments, &e))?;
         if !output.status.success() {
-            return Err(fault(
-                &last_line(&output.stderr).unwrap_or_else(|| "it failed".to_owned()),
-            ));
+            let why = last_line(&output.stderr).unwrap_or_else(|| "it failed".to_owned());
+            return Err(self.fault(arguments, &why));
         }
-        serde_json::from_slice(&output.stdout).map_err(|e| fault(&e))
+        Ok(output.stdout)
+    }
+
+    fn fault(&self, arguments: &[&str], why: &dyn Display) -> String {
+        let program = self.command.split_whitespace().next().unwrap_or_default();
+        format!("{program} {}: {why}", arguments[0])
     }
 }
 
