@@ -1,7 +1,7 @@
 //! How a run ends: its files, what is printed, the exit status.
 
 use anyhow::{Context as _, Result};
-use proofmark_model::{Run, Tool, Verdict};
+use proofmark_model::{Run, Verdict};
 use proofmark_report::Options;
 use proofmark_run::RunFile as _;
 
@@ -10,16 +10,6 @@ use crate::error::Outcome;
 use crate::output::{Output, is_stdout, write_file};
 use crate::text::{print, print_data, say, terminal_options};
 use crate::{past, signals};
-
-/// This program, as a run file names it.
-pub fn tool() -> Tool {
-    let build = if cfg!(debug_assertions) { "debug" } else { "release" };
-    Tool {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        commit: option_env!("PROOFMARK_COMMIT").map(str::to_owned),
-        build: format!("{build}, {}-{}", std::env::consts::ARCH, std::env::consts::OS),
-    }
-}
 
 /// What is printed of a run.
 pub type Printed = fn(&Run, &Options) -> String;

@@ -16,7 +16,9 @@ mod quiet;
 mod request;
 mod samples;
 mod signals;
+mod stored;
 mod text;
+mod this_program;
 mod writer;
 
 use std::process::ExitCode;

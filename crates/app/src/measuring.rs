@@ -4,7 +4,8 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, anyhow};
 use proofmark_engine::Stop;
-use proofmark_model::{Host, Plan, PlannedSeries, Run, StorageKind, Timestamp};
+use proofmark_judge::judge;
+use proofmark_model::{Host, Plan, PlannedSeries, RawRun, StorageKind, Timestamp};
 use proofmark_report::terminal;
 use proofmark_run::{
     Live, Machine, Needs, Planned, RunFile as _, SpaceWatch, begin, disk_bytes, estimate,
@@ -13,12 +14,13 @@ use proofmark_run::{
 
 use crate::cli::{HistoryFile, ResultFiles};
 use crate::error::Outcome;
-use crate::finish::{Printed, finish, tool};
+use crate::finish::{Printed, finish};
 use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::samples::{self, SampleLog};
 use crate::signals;
 use crate::text::say;
+use crate::this_program::tool;
 
 /// Says what a person should know of a plan before it is carried out.
 pub fn tell(machine: &Machine, planned: &Planned) {
@@ -80,8 +82,10 @@ pub fn carry_out(
     let output = Output::create(results, &plan, started)?;
     let watch = watch(&host, &plan, &output, &stop)?;
     let begun = begin(host, plan, findings, tool(), started);
-    let run = Run { label: results.label.clone(), ..begun };
-    output.save(&run).with_context(|| format!("cannot write to {}", output.dir().display()))?;
+    let run = RawRun { label: results.label.clone(), ..begun };
+    output
+        .save(&judge(&run))
+        .with_context(|| format!("cannot write to {}", output.dir().display()))?;
     let takes_s = estimate(&run.plan).1 + tools_s(&run.plan);
     let progress = Progress::new(run.plan.points.len(), takes_s, shown.live);
     let tell = |line: &str| progress.say(line);

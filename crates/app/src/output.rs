@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use proofmark_model::{Plan, Run, Timestamp};
 use proofmark_report::Options;
-use proofmark_run::{RunFile, read_text};
+use proofmark_run::RunFile;
 
 use crate::cli::ResultFiles;
 use crate::error::usage;
-use crate::samples::{self, SAMPLES_FILE};
+use crate::samples::SAMPLES_FILE;
 use crate::text::{print, print_data};
 use crate::writer::{Existing, try_named, write, write_named};
 
@@ -202,9 +202,6 @@ pub fn deliver(text: &str, format: &str, out: Option<&Path>) -> Result<()> {
     }
 }
 
-/// Largest run file that is read, in bytes.
-const LARGEST_RUN: u64 = 1 << 30;
-
 /// Why a named file cannot be read: a failure if it may not be, else a mistake in what was typed.
 pub fn unreadable(path: &Path, error: io::Error) -> anyhow::Error {
     let text = format!("{}: {error}", path.display());
@@ -212,19 +209,6 @@ pub fn unreadable(path: &Path, error: io::Error) -> anyhow::Error {
         io::ErrorKind::PermissionDenied => anyhow::anyhow!(text),
         _ => usage(text),
     }
-}
-
-/// Reads a run file, or the one of a folder, that a person named; else an error of usage.
-pub fn read(path: &Path) -> Result<Run> {
-    let file = if path.is_dir() { path.join(RUN_FILE) } else { path.to_path_buf() };
-    let text = read_text(&file, LARGEST_RUN).map_err(|e| unreadable(&file, e))?;
-    let mut run =
-        proofmark_model::read_run(&text).map_err(|e| usage(format!("{}: {e}", file.display())))?;
-    // What was sampled since the file was saved is in the log next to it.
-    if let Some(folder) = file.parent().filter(|_| file.file_name() == Some(RUN_FILE.as_ref())) {
-        samples::complete(&mut run, folder);
-    }
-    Ok(run)
 }
 
 #[cfg(test)]

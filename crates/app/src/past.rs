@@ -10,7 +10,7 @@ use proofmark_store::Store;
 
 use crate::cli::HistoryFile;
 use crate::error::usage;
-use crate::output::read;
+use crate::stored::read;
 use crate::text::say;
 
 /// Names the history's file, or turns the history off.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use proofmark_model::{
-    Ending, Measurement, Trial, clean, counted, format_quantity, format_seconds,
+    Ending, RawMeasurement, Trial, clean, counted, format_quantity, format_seconds,
 };
 use proofmark_run::{Event, Observer, Step};
 
@@ -55,8 +55,9 @@ impl Progress {
         }
     }
 
-    fn step(&self, event: Event, m: &Measurement, done: usize) {
-        let line = describe(event, m);
+    fn step(&self, step: &Step) {
+        let Step { event, done, .. } = *step;
+        let (m, line) = (step.measurement(), describe(step));
         if self.plain {
             if event == Event::Done {
                 say(&format!("[{done}/{}] {line}", self.points));
@@ -86,7 +87,7 @@ impl Progress {
     }
 
     /// A sample of a series was taken, which began `at_s` seconds after the series.
-    fn sampled(&self, m: &Measurement, at_s: f64, sample: &Trial) {
+    fn sampled(&self, m: &RawMeasurement, at_s: f64, sample: &Trial) {
         let Some(series) = &m.series else { return };
         let mut live = self.samples.borrow_mut();
         live.add(series, sample.value);
@@ -128,7 +129,7 @@ impl Observer for &Progress {
                 self.bar.set_message(clean(&pair));
             }
             Event::SetUp | Event::Warm | Event::Trial | Event::Done => {
-                self.step(step.event, m, step.done);
+                self.step(step);
             }
         }
     }
@@ -140,14 +141,15 @@ fn width() -> usize {
 
 /// `66.12 GFLOP/s after 6 trials: cpu.flops isa=avx2 threads=1`: the number first, since
 /// a narrow terminal cuts the end off.
-fn describe(event: Event, m: &Measurement) -> String {
-    let state = match (&m.ending, event) {
+fn describe(step: &Step) -> String {
+    let m = step.measurement();
+    let state = match (&m.ending, step.event) {
         (Ending::Crashed { .. }, _) => "crashed".to_owned(),
         (Ending::Refused { reason }, _) => format!("refused ({reason})"),
         (Ending::Unverified { .. }, _) => "wrong result".to_owned(),
         (_, Event::SetUp) => "setting up".to_owned(),
         (_, Event::Warm) => "warming up".to_owned(),
-        _ => match &m.summary {
+        _ => match step.summary() {
             Some(s) => {
                 let rounds: usize = m.trials.iter().map(|t| t.rounds.len()).sum();
                 let after = match (m.series.is_some(), rounds) {
@@ -164,7 +166,7 @@ fn describe(event: Event, m: &Measurement) -> String {
 }
 
 /// The configuration, with its sizes in words.
-pub(crate) fn name(m: &Measurement) -> String {
+pub(crate) fn name(m: &RawMeasurement) -> String {
     match proofmark_workloads::find(&m.workload) {
         Some(workload) => workload.spec().describe(&m.params),
         None => m.point().to_string(),

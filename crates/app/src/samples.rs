@@ -16,11 +16,8 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::path::{Path, PathBuf};
 
-use proofmark_engine::{Samples, Workload, verification};
-use proofmark_judge::judge_run;
-use proofmark_model::{
-    Ending, Measurement, Plan, PlannedSeries, Run, Series, Trial, summarise_trials,
-};
+use proofmark_engine::Samples;
+use proofmark_model::{Ending, Plan, PlannedSeries, RawMeasurement, RawRun, RawSeries, Trial};
 use proofmark_run::{Event, Observer, Step};
 use proofmark_workloads::find;
 use serde::{Deserialize, Serialize};
@@ -131,8 +128,8 @@ fn drop_nulls(value: &mut Value) {
 }
 
 /// Completes a run that did not end by itself with the samples that its folder holds beyond
-/// those of the run file, and judges it again. A run without a series is left as it is.
-pub fn complete(run: &mut Run, folder: &Path) {
+/// those of the run file. A run without a series is left as it is.
+pub fn complete(run: &mut RawRun, folder: &Path) {
     if run.ended.is_some() || run.imported.is_some() || run.plan.series.is_empty() {
         return;
     }
@@ -144,14 +141,10 @@ pub fn complete(run: &mut Run, folder: &Path) {
         run.plan.series.iter().filter_map(|s| Restored::of(run, s)).collect();
     read(file, &mut all);
     let mut known = std::mem::take(&mut run.measurements);
-    let mut changed = false;
     for restored in all {
-        changed |= restored.put(run, &mut known);
+        restored.put(run, &mut known);
     }
     run.measurements = known;
-    if changed {
-        judge_run(run);
-    }
 }
 
 /// A series as the lines have it.
@@ -159,13 +152,13 @@ struct Restored {
     planned: PlannedSeries,
     samples: Samples,
     /// With the first sample.
-    series: Option<Series>,
+    series: Option<RawSeries>,
     trials: Vec<Trial>,
 }
 
 impl Restored {
     /// Nothing yet; `None` for a point that is not of the plan or of no workload of the run.
-    fn of(run: &Run, planned: &PlannedSeries) -> Option<Self> {
+    fn of(run: &RawRun, planned: &PlannedSeries) -> Option<Self> {
         let workload = &run.plan.points.get(planned.point)?.workload;
         let samples = Samples::new(run.workloads.get(workload)?.unit);
         Some(Self { planned: planned.clone(), samples, series: None, trials: Vec::new() })
@@ -178,33 +171,30 @@ impl Restored {
     }
 
     /// Puts it into the measurement of its point, if that has fewer samples and was not finished.
-    fn put(self, run: &Run, known: &mut Vec<Measurement>) -> bool {
+    fn put(self, run: &RawRun, known: &mut Vec<RawMeasurement>) {
         let (Some(series), Some(point)) = (self.series, run.plan.points.get(self.planned.point))
         else {
-            return false;
+            return;
         };
         // The same point may be in the run a second time, measured in trials.
         let planned =
-            |s: &Series| s.for_s == self.planned.for_s && s.every_s == self.planned.every_s;
+            |s: &RawSeries| s.for_s == self.planned.for_s && s.every_s == self.planned.every_s;
         let place = known
             .iter()
             .position(|m| m.series.as_ref().is_some_and(planned) && m.point() == *point);
-        let Some(spec) = run.workloads.get(&point.workload) else { return false };
+        let Some(spec) = run.workloads.get(&point.workload) else { return };
         let place = place.unwrap_or_else(|| {
-            known.push(Measurement::new(spec, point.params.clone()));
+            known.push(RawMeasurement::new(spec, point.params.clone()));
             known.len() - 1
         });
         let m = &mut known[place];
         let has = m.series.as_ref().map_or(0, |s| s.samples);
         if m.ending != Ending::Unfinished || has >= series.samples {
-            return false;
+            return;
         }
-        m.summary = summarise_trials(spec.work.cut(), m.unit, &self.trials, false);
-        let kind = find(&m.workload).map_or("none", Workload::verification);
-        m.verification = verification(kind, &self.trials);
+        m.counted_by = find(&m.workload).map(|workload| workload.verification().to_owned());
         m.trials = self.trials;
         m.series = Some(series);
-        true
     }
 }
 

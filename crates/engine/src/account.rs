@@ -1,6 +1,6 @@
 //! Who else counted the work: what a trial claims against what independent verification proves.
 
-use proofmark_model::{Account, DeviceTraffic, FileState, NetworkTraffic, Trial, Verification};
+use proofmark_model::{Account, DeviceTraffic, FileState, NetworkTraffic};
 
 /// The account of a trial: by interfaces or devices where they carried the work, else its own.
 pub(crate) fn verified(
@@ -31,36 +31,9 @@ fn on_disk(file: &FileState, device: Option<&DeviceTraffic>) -> Account {
     }
 }
 
-/// The account of all trials together; `kind` says who counted. `None` where nobody did.
-pub fn verification(kind: &str, trials: &[Trial]) -> Option<Verification> {
-    let first = trials.first()?;
-    let all = trials.iter().filter_map(|t| t.verified).reduce(|a, b| a + b)?;
-    Some(Verification {
-        kind: kind.to_owned(),
-        claimed: all.claimed,
-        counted: all.counted,
-        note: note(first).to_owned(),
-    })
-}
-
-fn note(trial: &Trial) -> &'static str {
-    match (&trial.network, &trial.file) {
-        (Some(_), _) => {
-            "payload that the receivers got against bytes that the interfaces of both ends took in, \
-             headers, acknowledgements and others' packets included, over all trials"
-        }
-        (None, Some(_)) => "bytes asked for against bytes that the devices moved, over all trials",
-        (None, None) => {
-            "work claimed by the workload against work that its verified results prove, over all \
-             trials"
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proofmark_model::EndTraffic;
-    use proofmark_model::testing::trial;
 
     use super::*;
 
@@ -93,19 +66,5 @@ mod tests {
         };
         let account = verified(OWN, Some(&network), Some(&file(1, 1)), None);
         assert_eq!(account, Account { claimed: 900.0, counted: 1010.0 });
-    }
-
-    #[test]
-    fn the_verification_is_the_sum_of_the_trials_and_says_what_was_compared() {
-        let proved = |account| Trial { verified: account, ..trial(1.0, 1.0) };
-        let all = verification("x", &[proved(Some(OWN)), proved(None), proved(Some(OWN))]).unwrap();
-        assert_eq!((all.kind.as_str(), all.claimed, all.counted), ("x", 6.0, 4.0));
-        assert!(all.note.starts_with("work claimed by the workload"), "{}", all.note);
-        assert_eq!(verification("x", &[]), None);
-        assert_eq!(verification("x", &[proved(None)]), None);
-        let file = Trial { file: Some(FileState::default()), ..proved(Some(OWN)) };
-        assert!(verification("x", std::slice::from_ref(&file)).unwrap().note.contains("devices"));
-        let network = Trial { network: Some(NetworkTraffic::default()), ..file };
-        assert!(verification("x", &[network]).unwrap().note.contains("interfaces"));
     }
 }

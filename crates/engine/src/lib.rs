@@ -34,7 +34,6 @@ mod watch;
 mod worker;
 mod workload;
 
-pub use account::verification;
 pub use affinity::{pin, pin_to, usable_cpus};
 pub use barrier::{Barrier, wait_until};
 pub use clock::{Clock, ClocksMoment, RawClock, interrupted_share, precision, raw_ns, raw_seconds};

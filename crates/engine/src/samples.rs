@@ -4,7 +4,7 @@
 //! made one, two by two, and every later trial holds as many samples as those. So a series of
 //! days takes no more room than one of an hour, and its trials are still evenly spread in time.
 
-use proofmark_model::{PlannedSeries, Series, Timestamp, Trial, Unit};
+use proofmark_model::{PlannedSeries, RawSeries, Timestamp, Trial, Unit};
 
 use crate::merge::merge;
 
@@ -26,21 +26,12 @@ impl Samples {
     }
 
     /// What is known of a series that begins now.
-    pub fn begin(planned: &PlannedSeries, started: Timestamp) -> Series {
-        Series {
-            for_s: planned.for_s,
-            every_s: planned.every_s,
-            started,
-            samples: 0,
-            merged: 1,
-            levels: Vec::new(),
-            changes: Vec::new(),
-            trend: None,
-        }
+    pub fn begin(planned: &PlannedSeries, started: Timestamp) -> RawSeries {
+        RawSeries { for_s: planned.for_s, every_s: planned.every_s, started, samples: 0, merged: 1 }
     }
 
     /// Adds the next sample.
-    pub fn add(&mut self, series: &mut Series, trials: &mut Vec<Trial>, sample: Trial) {
+    pub fn add(&mut self, series: &mut RawSeries, trials: &mut Vec<Trial>, sample: Trial) {
         series.samples += 1;
         if let Some(last) = trials.last_mut().filter(|_| self.in_last < series.merged) {
             merge(self.unit, last, sample);

@@ -21,8 +21,10 @@ mod placement;
 #[cfg(test)]
 mod property;
 mod quota;
+mod raw;
 mod references;
 pub mod requirements;
+pub mod reread;
 mod run;
 mod series;
 mod statistics;
@@ -39,7 +41,8 @@ use proofmark_model::{
 };
 
 pub use capacity::{Bound, Capacity};
-pub use run::judge_run;
+pub use raw::raw_of;
+pub use run::judge;
 
 /// What a measurement is judged against.
 #[derive(Debug, Clone, Copy)]
@@ -299,14 +302,14 @@ mod tests {
     }
 
     #[test]
-    fn what_the_engine_said_stays_and_what_is_stale_goes() {
+    fn what_was_found_while_measuring_stays_and_what_was_judged_goes() {
         let mut m = Measurement { verification: None, ..flops(1) };
-        m.missing.insert("verification".to_owned(), "the worker died first".to_owned());
+        m.missing.insert("references.fio".to_owned(), "it is not installed".to_owned());
         m.missing.insert("ceiling".to_owned(), "stale".to_owned());
         let finding = |id: &'static str| Finding::new(id, Severity::Note, "", "");
         m.findings = vec![finding("engine.remark"), finding("swap")];
         let m = judged(&host(), m, &[]);
-        assert_eq!(m.missing["verification"], "the worker died first");
+        assert_eq!(m.missing["references.fio"], "it is not installed");
         assert!(!m.missing.contains_key("ceiling"));
         assert_eq!(m.findings, [finding("engine.remark")]);
     }

@@ -1,17 +1,16 @@
 //! The placement of the CPUs, of a run and of each measurement, with its figure within each.
 
-use proofmark_model::{CpuPlacements, Figure, Measurement, Round, Run, Trial};
+use proofmark_model::{CpuPlacement, CpuPlacements, Figure, Measurement, Round, Trial};
 
-/// Fills in `cpu_placements`.
-pub(crate) fn name_all(run: &mut Run) {
-    let trials = || run.measurements.iter().flat_map(|m| &m.trials);
+/// The placements of all measurements together, and of each.
+pub(crate) fn of_all(all: &[Measurement]) -> (Vec<CpuPlacement>, Vec<Vec<CpuPlacement>>) {
+    let trials = || all.iter().flat_map(|m| &m.trials);
     let placements = CpuPlacements::from_trials(trials());
-    run.cpu_placements = placements.of_pairs(trials());
-    for m in &mut run.measurements {
+    let each = all.iter().map(|m| {
         let in_headline = m.in_headline();
-        let figure = |trials: &[&Trial]| figure(m, trials, &in_headline);
-        m.cpu_placements = placements.of_rounds(m.trials.iter(), figure);
-    }
+        placements.of_rounds(m.trials.iter(), |trials: &[&Trial]| figure(m, trials, &in_headline))
+    });
+    (placements.of_pairs(trials()), each.collect())
 }
 
 /// The headline figure of some of its trials, by the rounds that the headline has.

@@ -3,23 +3,29 @@
 //! A quota is granted by the period. A round shorter than that may see all of a CPU: under a quota
 //! of half, rounds of 50 ms read up to all of it, and their median too.
 
-use proofmark_model::{Better, Host, Measurement, counted};
+use proofmark_model::{Better, Figure, Host, Measurement, Summary, counted};
 
 use crate::capacity::Capacity;
 
-/// Bounds the delivered figure and its interval by what the quota leaves of the attainable figure
-/// and of its interval. Doing it again changes nothing.
-pub(crate) fn bound_delivered(host: &Host, m: &mut Measurement) {
+/// The summary with its delivered figure and that one's interval bounded by what the quota leaves of
+/// the attainable figure and of its interval. Doing it again changes nothing.
+pub(crate) fn bounded(host: &Host, m: &Measurement) -> Option<Summary> {
+    let summary = m.summary.clone()?;
+    let delivered = delivered_under_quota(host, m, &summary);
+    Some(Summary { delivered: delivered.unwrap_or(summary.delivered), ..summary })
+}
+
+/// The delivered figure where a quota bounds it.
+fn delivered_under_quota(host: &Host, m: &Measurement, summary: &Summary) -> Option<Figure> {
     if !m.has_rounds() {
-        return;
+        return None;
     }
     let Ok(Capacity { quota: Some(quota), threads, cpus, .. }) = Capacity::derive(host, m) else {
-        return;
+        return None;
     };
     let (better, used) = (m.better, threads.min(cpus));
-    let Some(summary) = &mut m.summary else { return };
-    let (attainable, delivered) = (&summary.attainable, &mut summary.delivered);
-    let (Some(seen), Some(measured)) = (attainable.value, delivered.value) else { return };
+    let (attainable, mut delivered) = (&summary.attainable, summary.delivered.clone());
+    let (seen, measured) = (attainable.value?, delivered.value?);
     let bounded =
         |measured: f64, attainable| match (allowed(attainable, quota, used, better), better) {
             (Some(most), Better::Higher) => measured.min(most),
@@ -28,7 +34,7 @@ pub(crate) fn bound_delivered(host: &Host, m: &mut Measurement) {
         };
     let value = bounded(measured, seen);
     if value == measured {
-        return;
+        return None;
     }
     let [lower, upper] = attainable.ci95.unwrap_or([seen; 2]);
     delivered.ci95 = delivered.ci95.map(|[low, high]| [bounded(low, lower), bounded(high, upper)]);
@@ -38,6 +44,7 @@ pub(crate) fn bound_delivered(host: &Host, m: &mut Measurement) {
         counted(quota, "CPU"),
         counted(used as f64, "CPU")
     ));
+    Some(delivered)
 }
 
 /// What a quota leaves of the attainable figure on so many CPUs (quota x attainable / CPUs used; of

@@ -1,27 +1,30 @@
 //! Judges all measurements of a run, in the order in which their judgements depend on each other.
 
-use proofmark_model::{Access, Measurement, Precision, Property, Run, Verdict, WorkloadSpec};
+use proofmark_model::{
+    Access, Measurement, Precision, Property, RawMeasurement, RawRun, Run, Verdict, WorkloadSpec,
+};
 
 use crate::execution::Execution;
+use crate::raw::from_raw;
 use crate::{
     Context, bottleneck, ceilings, checks, efficiency, placement, quota, references, series,
 };
 
-/// Judges a run whose measurements have their trials, summaries, verification and endings: fills in
-/// ceiling, efficiency, bottleneck, findings, verdict, and the reason for each part that stays
-/// null; bounds the delivered figure by a CPU quota; and of each reference tool fills in the
-/// efficiency, findings and verdict, which change no verdict of proofmark's own results. Findings
-/// of checks that are not this crate's are kept. Judging again gives the same.
-pub fn judge_run(run: &mut Run) {
-    placement::name_all(run);
-    let (specs, policy) = (&run.workloads, &run.plan.policy);
-    let ctx = Context { host: &run.host, specs, policy, others: &[], programs: &run.programs };
-    let all = &mut run.measurements;
-    all.iter_mut().filter(|m| specs.contains_key(&m.workload)).for_each(forget);
-    let order = ctx.order(all);
-    order.iter().for_each(|i| ctx.examine(all, *i));
+/// Judges a run: a measurement gets its statistics, ceiling, efficiency, bottleneck, findings and
+/// verdict, and the reason for each part that stays null. A reference tool gets its efficiency,
+/// findings and verdict, which change no verdict of proofmark's own results. Nothing is read or
+/// kept: the same run is judged the same, however often.
+pub fn judge(raw: &RawRun) -> Run {
+    let (specs, policy) = (&raw.workloads, &raw.plan.policy);
+    let ctx = Context { host: &raw.host, specs, policy, others: &[], programs: &raw.programs };
+    let mut all: Vec<_> = raw.measurements.iter().map(|m| ctx.summarised(m)).collect();
+    let (cpu_placements, each) = placement::of_all(&all);
+    all.iter_mut().zip(each).for_each(|(m, placements)| m.cpu_placements = placements);
+    let order = ctx.order(&all);
+    order.iter().for_each(|i| ctx.examine(&mut all, *i));
     // What limited a number shows in others too, before and after it.
-    order.iter().for_each(|i| ctx.conclude(all, *i));
+    order.iter().for_each(|i| ctx.conclude(&mut all, *i));
+    Run { cpu_placements, ..raw.with_measurements(all) }
 }
 
 impl Context<'_> {
@@ -45,9 +48,14 @@ impl Context<'_> {
         order.into_iter().map(|(_, i)| i).collect()
     }
 
+    /// What was measured, with its statistics and nothing judged yet.
+    fn summarised(&self, raw: &RawMeasurement) -> Measurement {
+        let m = from_raw(raw, raw.summary(self.specs.get(&raw.workload), self.policy));
+        Measurement { summary: quota::bounded(self.host, &m), ..m }
+    }
+
     /// Fills in what a measurement's verdict rests on.
     pub(crate) fn examine(&self, all: &mut [Measurement], i: usize) {
-        quota::bound_delivered(self.host, &mut all[i]);
         all[i].series = series::analysed(&self.among(all), &all[i]);
         match ceilings::derive(&self.among(all), &all[i]) {
             Ok(ceiling) => all[i].ceiling = Some(ceiling),
@@ -89,11 +97,6 @@ impl Context<'_> {
         all[i].verdict = Verdict::of(&all[i].findings);
         explain_what_is_missing(&mut all[i], &execution);
     }
-}
-
-pub(crate) fn forget(m: &mut Measurement) {
-    (m.ceiling, m.efficiency, m.bottleneck) = (None, None, None);
-    m.findings.retain(|f| checks::find(&f.check).is_none());
 }
 
 fn note_missing(m: &mut Measurement, part: &str, reason: String) {
@@ -145,6 +148,7 @@ mod tests {
     use proofmark_model::Counterpart;
 
     use super::*;
+    use crate::raw_of;
     use crate::testing::*;
 
     /// Measurements of which many look at others: at a latency that steal disturbed, at one thread
@@ -174,9 +178,7 @@ mod tests {
     }
 
     fn judged(measurements: Vec<Measurement>) -> Vec<Measurement> {
-        let mut run = run(host_with_caches(), measurements);
-        judge_run(&mut run);
-        run.measurements
+        judge(&raw_of(&run(host_with_caches(), measurements))).measurements
     }
 
     #[test]
@@ -238,7 +240,7 @@ mod tests {
                 (spec.id.to_string(), spec)
             })
             .collect();
-        judge_run(&mut run);
+        let run = judge(&raw_of(&run));
         for (named, plain) in run.measurements.iter().zip(judged(all())) {
             let ids = |m: &Measurement| -> Vec<(String, _)> {
                 m.findings.iter().map(|f| (f.check.to_string(), f.severity)).collect()

@@ -9,9 +9,9 @@ use proofmark_model::{
     WorkloadSpec,
 };
 
-use crate::Context;
 use crate::checks::Check;
-use crate::run::forget;
+use crate::raw::{from_raw, raw_of};
+use crate::{Context, quota};
 
 mod disk;
 mod expect;
@@ -378,9 +378,15 @@ pub(crate) fn judged(host: &Host, m: Measurement, others: &[Measurement]) -> Mea
 /// The same, with that declaration and policy; the others stay as they are.
 pub(crate) fn judged_in(ctx: &Context, m: Measurement) -> Measurement {
     let mut all = ctx.others.to_vec();
-    all.push(m);
-    let last = all.len() - 1;
-    forget(&mut all[last]);
+    let raw = raw_of(&run(ctx.host.clone(), vec![m.clone()])).measurements.swap_remove(0);
+    let m = Measurement {
+        verification: m.verification.clone(),
+        cpu_placements: m.cpu_placements.clone(),
+        references: m.references.clone(),
+        ..from_raw(&raw, m.summary.clone())
+    };
+    let last = all.len();
+    all.push(Measurement { summary: quota::bounded(ctx.host, &m), ..m });
     ctx.examine(&mut all, last);
     ctx.conclude(&mut all, last);
     all.swap_remove(last)

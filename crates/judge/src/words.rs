@@ -10,21 +10,19 @@ pub(crate) fn known<'a, T>(probe: &'a Probe<T>, what: &str) -> Result<&'a T, Str
 
 /// Why a result has no figure that counts, by how its measurement ended.
 pub(crate) fn why_no_result(m: &Measurement) -> String {
-    match (m.missing.get("summary"), &m.ending) {
-        (Some(reason), _) => reason.clone(),
-        (None, Ending::Crashed { signal: Some(signal), detail }) => {
+    match &m.ending {
+        Ending::Crashed { signal: Some(signal), detail } => {
             format!("the worker was ended by {signal}: {detail}")
         }
-        (None, Ending::Crashed { signal: None, detail }) => format!("the worker died: {detail}"),
-        (None, Ending::Refused { reason }) => {
-            format!("the configuration is not possible there: {reason}")
+        Ending::Crashed { signal: None, detail } => format!("the worker died: {detail}"),
+        Ending::Refused { reason } => format!("the configuration is not possible there: {reason}"),
+        Ending::Unverified { reason } => format!("the result failed verification: {reason}"),
+        Ending::Interrupted { by } => format!("the run was stopped by {by}"),
+        Ending::Unfinished => "the measurement had not ended".to_owned(),
+        Ending::Complete | Ending::Budget => {
+            let recorded = m.missing.get("summary").cloned();
+            recorded.unwrap_or_else(|| "no reason was recorded".to_owned())
         }
-        (None, Ending::Unverified { reason }) => {
-            format!("the result failed verification: {reason}")
-        }
-        (None, Ending::Interrupted { by }) => format!("the run was stopped by {by}"),
-        (None, Ending::Unfinished) => "the measurement had not ended".to_owned(),
-        (None, Ending::Complete | Ending::Budget) => "no reason was recorded".to_owned(),
     }
 }
 

@@ -28,6 +28,7 @@ mod placement;
 mod plan;
 mod probe;
 mod quota;
+mod raw;
 mod reference;
 mod requirement;
 mod role;
@@ -85,6 +86,7 @@ pub use placement::{CpuDistance, CpuPairSeen, CpuPlacement, CpuPlacements, place
 pub use plan::{Plan, PlannedReference, PlannedSeries, Policy};
 pub use probe::Probe;
 pub use quota::CpuQuota;
+pub use raw::{RawMeasurement, RawReference, RawRun, RawSeries};
 pub use reference::{First, Printed, Ratio, Reference};
 pub use requirement::{CheckedRequirement, HeadlineFigure, REQUIREMENTS_SCHEMA};
 pub use role::{Counterpart, Place, Property, Relation, Role, ToolTest};

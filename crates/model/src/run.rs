@@ -90,7 +90,8 @@ impl Program {
 
 /// One run: host, plan and measurements.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Run {
+#[schemars(rename = "Run")]
+pub struct Run<M = Measurement> {
     /// Always [`SCHEMA`].
     pub schema: Cow<'static, str>,
     /// The program that made it.
@@ -115,7 +116,7 @@ pub struct Run {
     /// file needs nothing else to explain it.
     pub workloads: BTreeMap<String, WorkloadSpec>,
     /// What was measured, in the order of the plan.
-    pub measurements: Vec<Measurement>,
+    pub measurements: Vec<M>,
     /// How the CPUs of its threads were placed while its rounds ran, the most frequent first; empty
     /// where that was not probed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -129,14 +130,26 @@ pub struct Run {
     pub findings: Vec<Finding>,
 }
 
-impl Run {
-    /// Where the time of all threads went; `None` where no trial has an account of it.
-    pub fn time_account(&self) -> Option<TimeAccount> {
-        let trials = self.measurements.iter().flat_map(|m| &m.trials);
-        let all = trials.filter_map(|t| t.time_account).reduce(|a, b| a + b)?;
-        // Without a quota there is nothing to count.
-        let throttled_s = all.throttled_s.or(self.host.limits.has_no_cpu_quota().then_some(0.0));
-        Some(TimeAccount { throttled_s, ..all })
+impl<M> Run<M> {
+    /// The same run with these measurements instead, and no placements of CPUs, which follow from them.
+    pub fn with_measurements<N>(&self, measurements: Vec<N>) -> Run<N> {
+        Run {
+            schema: self.schema.clone(),
+            tool: self.tool.clone(),
+            started: self.started,
+            ended: self.ended,
+            interrupted: self.interrupted.clone(),
+            imported: self.imported.clone(),
+            label: self.label.clone(),
+            host: self.host.clone(),
+            plan: self.plan.clone(),
+            workloads: self.workloads.clone(),
+            measurements,
+            cpu_placements: Vec::new(),
+            programs: self.programs.clone(),
+            clocks: self.clocks,
+            findings: self.findings.clone(),
+        }
     }
 
     /// What the machine is called: as the user labelled it, else its host name.
@@ -151,6 +164,17 @@ impl Run {
             Some(name) => format!("{}: {words}", clean_excerpt(name, 60)),
             None => words,
         }
+    }
+}
+
+impl Run {
+    /// Where the time of all threads went; `None` where no trial has an account of it.
+    pub fn time_account(&self) -> Option<TimeAccount> {
+        let trials = self.measurements.iter().flat_map(|m| &m.trials);
+        let all = trials.filter_map(|t| t.time_account).reduce(|a, b| a + b)?;
+        // Without a quota there is nothing to count.
+        let throttled_s = all.throttled_s.or(self.host.limits.has_no_cpu_quota().then_some(0.0));
+        Some(TimeAccount { throttled_s, ..all })
     }
 
     /// The worst verdict of all measurements; `None` without one.

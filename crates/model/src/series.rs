@@ -32,13 +32,12 @@ pub struct Series {
 impl Series {
     /// The moment so many seconds after the first sample's start; `None` where that is no moment.
     pub fn moment(&self, seconds: f64) -> Option<Timestamp> {
-        let span = std::time::Duration::try_from_secs_f64(seconds).ok()?;
-        self.started.0.checked_add(span).ok().map(Timestamp)
+        self.started.after(seconds)
     }
 
     /// Seconds from the first sample's start to that of a trial.
     pub fn seconds_at(&self, trial: &Trial) -> f64 {
-        trial.started.0.duration_since(self.started.0).as_secs_f64()
+        trial.started.since(self.started)
     }
 }
 

@@ -35,6 +35,17 @@ impl Timestamp {
         jiff::Timestamp::from_millisecond(ms).ok().map(Self)
     }
 
+    /// The moment so many seconds later; `None` where that is no moment.
+    pub fn after(self, seconds: f64) -> Option<Self> {
+        let span = std::time::Duration::try_from_secs_f64(seconds).ok()?;
+        self.0.checked_add(span).ok().map(Self)
+    }
+
+    /// Seconds since an earlier moment; negative since a later one.
+    pub fn since(self, earlier: Self) -> f64 {
+        self.0.duration_since(earlier.0).as_secs_f64()
+    }
+
     /// `20261121T020304Z`: fit for the name of a folder.
     pub fn compact(self) -> String {
         self.0.strftime("%Y%m%dT%H%M%SZ").to_string()

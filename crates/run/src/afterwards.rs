@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use proofmark_judge::compare::changes;
-use proofmark_model::{Clocks, Finding, Host, Run, Severity};
+use proofmark_model::{Clocks, Finding, Host, RawRun, Severity};
 
 use crate::machine::look_only;
 
@@ -46,7 +46,7 @@ const SUSPENDED_S: f64 = 1e-3;
 const STEP_S: f64 = 0.01;
 
 /// Adds what is found about a run that took so long by each clock, and now ends.
-pub(crate) fn look_again(run: &mut Run, clocks: Clocks) {
+pub(crate) fn look_again(run: &mut RawRun, clocks: Clocks) {
     let disk = run.host.storage.get().map(|s| s.path.clone());
     let host = look_only(disk.as_deref().map(Path::new));
     run.findings.extend(of_clocks(&clocks).chain(of_host(&run.host, &host)));

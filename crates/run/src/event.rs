@@ -1,6 +1,7 @@
 //! What happens in a run: the steps that its observers read.
 
-use proofmark_model::{Measurement, Trial};
+use crate::registry::find;
+use proofmark_model::{Policy, RawMeasurement, Summary, Trial};
 
 /// What happened at a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,16 +39,24 @@ pub struct Step<'a> {
     pub event: Event<'a>,
     /// Place in the plan of the point.
     pub place: usize,
-    /// All that is known of the plan's points so far, in order, unjudged.
-    pub measurements: &'a [Measurement],
+    /// All that is known of the plan's points so far, in order.
+    pub measurements: &'a [RawMeasurement],
     /// Points that have ended.
     pub done: usize,
+    /// How the trials are taken.
+    pub policy: &'a Policy,
 }
 
 impl Step<'_> {
     /// The measurement of the point.
-    pub fn measurement(&self) -> &Measurement {
+    pub fn measurement(&self) -> &RawMeasurement {
         &self.measurements[self.place]
+    }
+
+    /// The statistics of its trials so far; `None` without one.
+    pub fn summary(&self) -> Option<Summary> {
+        let m = self.measurement();
+        m.summary(find(&m.workload).map(|w| w.spec()), self.policy)
     }
 }
 

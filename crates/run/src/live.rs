@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use proofmark_engine::{ClocksMoment, Idle, RawClock, SharedWorker, Stop, Workers};
-use proofmark_judge::judge_run;
-use proofmark_model::{Finding, Host, Plan, Point, Run, SCHEMA, Timestamp, Tool};
+use proofmark_judge::judge;
+use proofmark_model::{Finding, Host, Plan, Point, RawRun, Run, SCHEMA, Timestamp, Tool};
 
 use crate::afterwards::look_again;
 use crate::error::RunError;
@@ -49,7 +49,7 @@ pub fn begin(
     findings: Vec<Finding>,
     tool: Tool,
     started: Timestamp,
-) -> Run {
+) -> RawRun {
     let workloads: BTreeMap<_, _> = plan
         .points
         .iter()
@@ -77,7 +77,7 @@ pub fn begin(
 
 /// Measures a plan on this machine and judges it; an error if this program's file is not found.
 pub fn measure_here(
-    run: Run,
+    run: RawRun,
     tools: PlannedTools,
     live: &Live,
     observers: &mut [&mut dyn Observer],
@@ -103,10 +103,8 @@ pub fn measure_here(
     all.extend(observers.iter_mut().map(|o| &mut **o as &mut dyn Observer));
     let mut run = measure(run, tools, &means, &mut all);
     run.programs = others.finish();
-    // Findings name them.
-    judge_run(&mut run);
     look_again(&mut run, ClocksMoment::now().since(begun));
-    Ok(run)
+    Ok(judge(&run))
 }
 
 fn workers(host: &Host, plan: &Plan, stop: &Stop) -> Result<Workers, RunError> {

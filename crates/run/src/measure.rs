@@ -1,6 +1,6 @@
 //! A run from its first point to its last.
 
-use proofmark_model::{Run, Timestamp};
+use proofmark_model::{RawRun, Timestamp};
 
 use crate::event::Observer;
 use crate::pairs::Pairs;
@@ -10,13 +10,13 @@ use crate::schedule;
 
 pub use crate::schedule::Means;
 
-/// Measures and judges a plan. The observers read each step in order, then the run is saved.
+/// Measures a plan. The observers read each step in order, then the run is judged and saved.
 pub fn measure(
-    run: Run,
+    run: RawRun,
     tools: PlannedTools,
     means: &Means,
     observers: &mut [&mut dyn Observer],
-) -> Run {
+) -> RawRun {
     let plan = run.plan.clone();
     let pairs = Pairs::new(&plan, tools, means.find_tool, means.tools);
     let mut recorder = Recorder::new(run, means.file, means.clock, means.tell);
@@ -24,7 +24,7 @@ pub fn measure(
     all.extend(observers.iter_mut().map(|o| &mut **o as &mut dyn Observer));
     all.push(&mut recorder);
     let measurements = schedule::run(&plan, means, pairs, &mut all);
-    let mut run = recorder.finish(&measurements);
+    let mut run = recorder.known(&measurements);
     run.interrupted = means.stop.stopped_by();
     run.ended = Some(Timestamp::now());
     run

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    Finding, First, Measurement, Params, Plan, Ratio, Reference, Severity, Trial, Verdict,
-    summarise,
+    Finding, First, Params, Plan, RawMeasurement, RawReference, Severity, Trial,
 };
 use proofmark_reference::{Installed, Tool};
 
@@ -129,7 +128,7 @@ impl<'a> Pairs<'a> {
     pub(crate) fn run(
         &mut self,
         (place, which): (usize, usize),
-        m: &Measurement,
+        m: &RawMeasurement,
         ours: Option<&Trial>,
         tools: &mut dyn ToolSession,
     ) -> Result<Trial, String> {
@@ -164,9 +163,9 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// Says in a measurement that is not judged what the tools at its point measured, and why others
+    /// Says in a measurement what the tools at its point measured, and why others
     /// did not.
-    pub(crate) fn describe(&self, place: usize, m: &mut Measurement) {
+    pub(crate) fn describe(&self, place: usize, m: &mut RawMeasurement) {
         let all = self.at(place);
         m.references = all.iter().filter_map(|r| r.reference(m)).collect();
         m.findings = all.iter().filter_map(Repetition::finding).collect();
@@ -220,36 +219,25 @@ impl Repetition {
         self.failed.clone().unwrap_or_else(|| "it did not run".to_owned())
     }
 
-    fn reference(&self, m: &Measurement) -> Option<Reference> {
-        let printed = self.tool.description().printed;
-        let of = |side: &[Trial]| -> Vec<f64> { side.iter().map(|t| t.value).collect() };
-        let (ours, trials) = (of(&self.ours), of(&self.theirs));
-        let summary = summarise(&trials)?;
-        let ratios: Vec<f64> = ours.iter().zip(&trials).map(|(a, b)| a / b).collect();
-        let ratio = summarise(&ratios)?;
-        Some(Reference {
+    /// Its runs; `None` without a pair.
+    fn reference(&self, m: &RawMeasurement) -> Option<RawReference> {
+        (!self.theirs.is_empty()).then(|| RawReference {
             tool: self.tool.id().to_owned(),
             version: self.version.clone().unwrap_or_else(|| self.installed.version.clone()),
             command: self.command.clone().unwrap_or_default(),
-            value: summary.median,
-            trials,
+            trials: self.theirs.iter().map(|t| t.value).collect(),
             paired: self.ours.clone(),
             first: self.first[..self.ours.len()].to_vec(),
-            printed,
-            ratio: Ratio { median: ratio.median, ci95: ratio.ci95 },
-            summary: Some(summary),
+            printed: self.tool.description().printed,
             counts: self.counts(m).unwrap_or_default().to_owned(),
             params: self.params.clone(),
             evidence: self.theirs.clone(),
-            efficiency: None,
             findings: Vec::new(),
-            paired_findings: Vec::new(),
-            verdict: Verdict::Valid,
         })
     }
 
     /// What its figure counts.
-    fn counts(&self, m: &Measurement) -> Option<&'static str> {
+    fn counts(&self, m: &RawMeasurement) -> Option<&'static str> {
         let spec = find(&m.workload)?.spec();
         self.tool.counts(self.tool.test_for(spec, &m.params)?)
     }

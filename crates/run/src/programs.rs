@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use proofmark_engine::{Watch, Workers};
-use proofmark_model::{Measurement, Timestamp, Trial};
+use proofmark_model::{RawMeasurement, Timestamp, Trial};
 use proofmark_reference::{Figure, Task};
 use proofmark_workloads::disk::ToolFile;
 
@@ -32,7 +32,7 @@ impl<'a> Programs<'a> {
 }
 
 impl ToolRunner for Programs<'_> {
-    fn begin<'a>(&'a self, m: &Measurement) -> Box<dyn ToolSession + 'a> {
+    fn begin<'a>(&'a self, m: &RawMeasurement) -> Box<dyn ToolSession + 'a> {
         let bytes = disk_bytes(&m.point());
         let folder = self.workers.disk_path.clone().unwrap_or_else(|| PathBuf::from("."));
         let create = || {
@@ -118,7 +118,7 @@ impl AtPoint<'_> {
 }
 
 /// The one trial of a figure, if it is of the measurement's kind.
-fn trial_of(figure: &Figure, m: &Measurement) -> Result<Trial, String> {
+fn trial_of(figure: &Figure, m: &RawMeasurement) -> Result<Trial, String> {
     if figure.unit != m.unit {
         return Err(format!("its figure is in {}, not in {}", figure.unit, m.unit));
     }

@@ -3,8 +3,8 @@
 use std::io;
 
 use proofmark_engine::Clock;
-use proofmark_judge::judge_run;
-use proofmark_model::{Ending, Measurement, Run};
+use proofmark_judge::judge;
+use proofmark_model::{Ending, RawMeasurement, RawRun, Run};
 
 use crate::event::{Event, Observer, Step};
 
@@ -23,9 +23,8 @@ pub trait RunFile {
 
 /// A run that goes on: judges and saves what is known.
 pub(crate) struct Recorder<'a> {
-    run: Run,
-    /// Place in the plan of each measurement of the run.
-    places: Vec<usize>,
+    /// The run without its measurements.
+    run: RawRun,
     file: &'a dyn RunFile,
     clock: &'a dyn Clock,
     tell: &'a dyn Fn(&str),
@@ -38,25 +37,24 @@ pub(crate) struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    /// Of a run that begins now and has no measurement.
+    /// Of a run that begins now.
     pub(crate) fn new(
-        run: Run,
+        run: RawRun,
         file: &'a dyn RunFile,
         clock: &'a dyn Clock,
         tell: &'a dyn Fn(&str),
     ) -> Self {
         let (saved_at, cost_s, saved) = (clock.now(), 0.0, 0);
-        let (places, has_failed) = (Vec::new(), false);
-        Self { run, places, file, clock, tell, saved_at, cost_s, saved, has_failed }
+        Self { run, file, clock, tell, saved_at, cost_s, saved, has_failed: false }
     }
 
-    fn is_due(&self, measurements: &[Measurement]) -> bool {
+    fn is_due(&self, measurements: &[RawMeasurement]) -> bool {
         self.since_saved() >= SAVE_EVERY_S && self.is_affordable(measurements)
     }
 
     /// Whether saving keeps to its share of the time, if it takes as long a trial as it did last;
     /// twice as long in all at most, or a run that grows fast would never be saved again.
-    fn is_affordable(&self, measurements: &[Measurement]) -> bool {
+    fn is_affordable(&self, measurements: &[RawMeasurement]) -> bool {
         let growth = trials(measurements).max(1) as f64 / self.saved.max(1) as f64;
         self.since_saved() >= self.cost_s * growth.min(2.0) * SAVE_SHARE
     }
@@ -66,39 +64,19 @@ impl<'a> Recorder<'a> {
     }
 
     /// Judges what is known, and saves it.
-    fn save(&mut self, measurements: &[Measurement]) -> io::Result<()> {
+    fn save(&mut self, measurements: &[RawMeasurement]) -> io::Result<()> {
         let begun = self.clock.now();
-        self.update(measurements);
-        let saved = self.file.save(&self.run);
+        let saved = self.file.save(&judge(&self.known(measurements)));
         self.saved_at = self.clock.now();
         self.cost_s = self.saved_at - begun;
         self.saved = trials(measurements);
         saved
     }
 
-    /// Takes over what has a trial or has ended, and judges it.
-    fn update(&mut self, measurements: &[Measurement]) {
-        let before = std::mem::take(&mut self.run.measurements);
-        let mut before = std::mem::take(&mut self.places).into_iter().zip(before).peekable();
-        for (place, m) in measurements.iter().enumerate() {
-            let known = match before.next_if(|(known, _)| *known == place) {
-                Some((_, mut known)) => {
-                    take_over(&mut known, m);
-                    known
-                }
-                None if !m.trials.is_empty() || ended_by_itself(&m.ending) => m.clone(),
-                None => continue,
-            };
-            self.places.push(place);
-            self.run.measurements.push(known);
-        }
-        judge_run(&mut self.run);
-    }
-
-    /// The run with all that was measured, judged.
-    pub(crate) fn finish(mut self, measurements: &[Measurement]) -> Run {
-        self.update(measurements);
-        self.run
+    /// The run with what has a trial or has ended.
+    pub(crate) fn known(&self, measurements: &[RawMeasurement]) -> RawRun {
+        let known = |m: &&RawMeasurement| !m.trials.is_empty() || ended_by_itself(&m.ending);
+        self.run.with_measurements(measurements.iter().filter(known).cloned().collect())
     }
 }
 
@@ -120,39 +98,7 @@ impl Observer for Recorder<'_> {
     }
 }
 
-/// Makes a measurement that was judged what the later one is, unjudged. Trials only grow in number,
-/// but for the last one of a series, which grows itself, and for all of them where neighbours were
-/// merged: so nearly all stay where they are.
-fn take_over(known: &mut Measurement, later: &Measurement) {
-    let merged = |m: &Measurement| m.series.as_ref().map(|s| s.merged);
-    let same =
-        if merged(known) == merged(later) { known.trials.len().saturating_sub(1) } else { 0 };
-    let mut trials = std::mem::take(&mut known.trials);
-    trials.truncate(same);
-    trials.extend_from_slice(later.trials.get(same..).unwrap_or_default());
-    let (workload, params) =
-        (std::mem::take(&mut known.workload), std::mem::take(&mut known.params));
-    *known = Measurement {
-        workload,
-        params,
-        trials,
-        warmup: later.warmup.clone(),
-        summary: later.summary.clone(),
-        latency: later.latency.clone(),
-        verification: later.verification.clone(),
-        ceiling: later.ceiling.clone(),
-        bottleneck: later.bottleneck.clone(),
-        cpu_placements: later.cpu_placements.clone(),
-        series: later.series.clone(),
-        references: later.references.clone(),
-        findings: later.findings.clone(),
-        missing: later.missing.clone(),
-        ending: later.ending.clone(),
-        ..*later
-    };
-}
-
-fn trials(measurements: &[Measurement]) -> usize {
+fn trials(measurements: &[RawMeasurement]) -> usize {
     measurements.iter().map(|m| m.trials.len()).sum()
 }
 
@@ -166,28 +112,28 @@ mod tests {
     use std::cell::{Cell, RefCell};
     use std::collections::BTreeMap;
 
-    use proofmark_engine::Samples;
-    use proofmark_model::{Params, Plan, PlannedSeries, Policy, Unit, testing};
+    use proofmark_model::{Params, Plan, Policy, Unit, testing};
 
     use super::*;
     use crate::testing::{Disk, FakeClock};
 
     /// `cpu.iops` on so many threads, at that rate in each of so many trials.
-    fn measured(threads: u64, rate: f64, trials: usize) -> Measurement {
+    fn measured(threads: u64, rate: f64, trials: usize) -> RawMeasurement {
         let spec = proofmark_workloads::find("cpu.iops").unwrap().spec();
         let params =
             Params::default().with("threads", threads).with("isa", "scalar").with("type", "i64");
-        testing::measurement(spec, params, &vec![rate; trials])
+        let trials = vec![testing::trial(rate, 1.0); trials];
+        RawMeasurement { trials, ..RawMeasurement::new(spec, params) }
     }
 
-    fn run() -> Run {
+    fn run() -> RawRun {
         let policy = Policy { min_trials: 6, max_trials: 6, ..Policy::default() };
         let spec = proofmark_workloads::find("cpu.iops").unwrap().spec();
-        Run {
+        RawRun {
             ended: None,
             plan: Plan { profile: "test".to_owned(), policy, ..Plan::default() },
             workloads: BTreeMap::from([(spec.id.to_string(), spec.clone())]),
-            ..testing::run(Vec::new())
+            ..testing::run(Vec::new()).with_measurements(Vec::new())
         }
     }
 
@@ -201,7 +147,7 @@ mod tests {
 
     impl RunFile for SlowDisk<'_> {
         fn save(&self, run: &Run) -> io::Result<()> {
-            let trials = trials(&run.measurements);
+            let trials = run.measurements.iter().map(|m| m.trials.len()).sum();
             let seconds = trials as f64 * self.seconds_a_trial;
             self.saved.borrow_mut().push((self.clock.now(), trials));
             self.took.set(self.took.get() + seconds);
@@ -215,11 +161,11 @@ mod tests {
         let clock = FakeClock::default();
         let (saved, took) = Default::default();
         let disk = SlowDisk { clock: &clock, seconds_a_trial, saved, took };
-        let run = Run { workloads: BTreeMap::new(), ..run() };
+        let run = RawRun { workloads: BTreeMap::new(), ..run() };
         let mut record = Recorder::new(run, &disk, &clock, &|_| ());
         let spec = testing::spec("test.x", Unit::OpPerSecond);
         let params = |n| Params::default().with("threads", n as u64);
-        let mut all: Vec<_> = (0..points).map(|n| Measurement::new(&spec, params(n))).collect();
+        let mut all: Vec<_> = (0..points).map(|n| RawMeasurement::new(&spec, params(n))).collect();
         for _ in 0..30 {
             for place in 0..points {
                 clock.pass(0.1);
@@ -251,39 +197,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_saved_is_what_was_measured_and_what_was_concluded_before_is_gone() {
+    fn what_is_saved_is_what_was_measured_judged() {
         let (clock, file) = (FakeClock::default(), Disk::default());
         let empty = run();
         let mut record = Recorder::new(empty.clone(), &file, &clock, &|_| ());
         let spec = proofmark_workloads::find("cpu.iops").unwrap().spec();
-        let unmeasured = Measurement::new(spec, Params::default().with("threads", 9));
+        let unmeasured = RawMeasurement::new(spec, Params::default().with("threads", 9));
         for n in 1..=7 {
             let other = if n < 4 { unmeasured.clone() } else { measured(9, 1e9, 6) };
             let mut all = vec![other, measured(1, 1e9, n)];
             all[1].missing.insert("x".to_owned(), format!("why {n}"));
             record.save(&all).unwrap();
-            let mut expected = Run { measurements: all, ..empty.clone() };
-            expected.measurements.retain(|m| !m.trials.is_empty());
-            judge_run(&mut expected);
+            all.retain(|m| !m.trials.is_empty());
+            let expected = judge(&empty.with_measurements(all));
             let saved = file.saved.borrow().last().unwrap().measurements.clone();
             assert_eq!(saved, expected.measurements, "{n}");
         }
-    }
-
-    #[test]
-    fn the_samples_of_a_series_are_taken_over_when_they_are_merged() {
-        let planned = PlannedSeries { point: 0, for_s: 60.0, every_s: 1.0 };
-        let mut later = measured(1, 1e9, 6);
-        later.series = Some(Samples::begin(&planned, testing::moment(0)));
-        let mut known = later.clone();
-        // The last one grew, and one came.
-        later.trials[5].work = 7.0;
-        later.trials.push(testing::trial(3.0, 1.0));
-        take_over(&mut known, &later);
-        assert_eq!(known, later);
-        later.trials = vec![testing::trial(5.0, 2.0); 4];
-        later.series.as_mut().unwrap().merged = 2;
-        take_over(&mut known, &later);
-        assert_eq!(known, later);
     }
 }

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use proofmark_engine::{Clock, Launcher, Refusal, Request, Session, Setup, Stop, Taken, Workload};
 use proofmark_model::testing::{self, spec, trial};
 use proofmark_model::{
-    Account, Ending, Host, Measurement, Pace, Params, Point, Policy, Printed, Probe, Round, Run,
+    Account, Ending, Host, Pace, Params, Point, Policy, Printed, Probe, RawMeasurement, Round, Run,
     Storage, Trial, Unit, Work, WorkloadSpec,
 };
 use proofmark_reference::{
@@ -362,7 +362,7 @@ impl FakeRunner {
 }
 
 impl ToolRunner for FakeRunner {
-    fn begin<'a>(&'a self, _: &Measurement) -> Box<dyn ToolSession + 'a> {
+    fn begin<'a>(&'a self, _: &RawMeasurement) -> Box<dyn ToolSession + 'a> {
         Box::new(self)
     }
 }

@@ -1,12 +1,12 @@
 //! How a run of a reference tool is asked for, and what comes of it.
 
-use proofmark_model::{Measurement, Params, Trial};
+use proofmark_model::{Params, RawMeasurement, Trial};
 use proofmark_reference::{Installed, Tool};
 
 /// Runs tools at points that have their trials.
 pub trait ToolRunner {
     /// Makes ready for the runs at a point, such as a disk's file; gone when the session is.
-    fn begin<'a>(&'a self, m: &Measurement) -> Box<dyn ToolSession + 'a>;
+    fn begin<'a>(&'a self, m: &RawMeasurement) -> Box<dyn ToolSession + 'a>;
 }
 
 /// The runs at one point.
@@ -24,7 +24,7 @@ pub struct ToolTask<'a> {
     /// Seconds that it should take.
     pub run_s: f64,
     /// The point.
-    pub m: &'a Measurement,
+    pub m: &'a RawMeasurement,
     /// Our trial whose work it repeats: the pair's where that came first, otherwise the one before.
     pub ours: &'a Trial,
 }

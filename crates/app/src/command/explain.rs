@@ -4,6 +4,7 @@ use anyhow::Result;
 use proofmark_host::FINDINGS as HOST_FINDINGS;
 use proofmark_judge::bottleneck;
 use proofmark_judge::checks::Class;
+use proofmark_judge::reread::FINDINGS as READ_FINDINGS;
 use proofmark_model::{Parameter, ParameterKind, Probe, WorkloadSpec, format_size};
 use proofmark_reference::Tool;
 use proofmark_run::{
@@ -114,7 +115,7 @@ fn words() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
 fn findings() -> impl Iterator<Item = &'static (&'static str, &'static str, &'static str)> {
     let plan = PLAN_FINDINGS.iter().chain(REFERENCE_FINDINGS).chain(BUDGET_FINDINGS);
     let run = plan.chain(AFTERWARDS_FINDINGS);
-    HOST_FINDINGS.iter().chain(run).chain(TOOL_FINDINGS).chain(IMPORT_FINDINGS)
+    HOST_FINDINGS.iter().chain(run).chain(TOOL_FINDINGS).chain(IMPORT_FINDINGS).chain(READ_FINDINGS)
 }
 
 fn class(class: Class) -> String {

@@ -16,8 +16,9 @@ use super::compare::known_format;
 use crate::cli::HistoryArgs;
 use crate::error::{Outcome, usage};
 use crate::formats;
-use crate::output::{deliver, read};
+use crate::output::deliver;
 use crate::past;
+use crate::stored::read;
 use crate::text::{options_for, say};
 
 pub fn run(args: &HistoryArgs) -> Result<Outcome> {

@@ -5,9 +5,10 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use anyhow::Result;
-use proofmark_judge::judge_run;
+use proofmark_judge::judge;
 use proofmark_model::{
-    Ending, Finding, Host, Measurement, Plan, Policy, Run, Severity, Timestamp, Trial, WorkloadSpec,
+    Ending, Finding, Host, Plan, Policy, RawMeasurement, RawRun, Severity, Timestamp, Trial,
+    WorkloadSpec,
 };
 use proofmark_reference::{Figure, Output as Figures, Tool};
 use proofmark_report::terminal;
@@ -15,8 +16,9 @@ use proofmark_run::{begin, look, read_bounded, read_text, unknown};
 
 use crate::cli::ImportArgs;
 use crate::error::{Outcome, usage};
-use crate::finish::{finish, tool};
+use crate::finish::finish;
 use crate::output::{Output, unreadable};
+use crate::this_program::tool;
 
 /// Largest output that is read, in bytes.
 const LARGEST: u64 = 256 << 20;
@@ -39,7 +41,7 @@ pub fn run(args: &ImportArgs) -> Result<Outcome> {
     let read = by.parse(&text).map_err(|e| usage(format!("{name}: {e}")))?;
     let started = read.started.unwrap_or_else(|| written(&args.file));
     let label = args.results.label.clone();
-    let run = Run { label, ..run_of(by, read, started, args.here) };
+    let run = judge(&RawRun { label, ..run_of(by, read, started, args.here) });
     let output = Output::create(&args.results, &run.plan, Timestamp::now())?;
     finish(&args.results, &run, (&output, None), terminal::brief)
 }
@@ -73,8 +75,8 @@ fn written(file: &Path) -> Timestamp {
     millis.and_then(Timestamp::from_millis).unwrap_or_else(Timestamp::now)
 }
 
-/// The figures as a run, judged like our own.
-fn run_of(by: &dyn Tool, read: Figures, started: Timestamp, here: bool) -> Run {
+/// The figures as a run.
+fn run_of(by: &dyn Tool, read: Figures, started: Timestamp, here: bool) -> RawRun {
     let host = if here {
         look(None)
     } else {
@@ -93,7 +95,7 @@ fn run_of(by: &dyn Tool, read: Figures, started: Timestamp, here: bool) -> Run {
     let plan = Plan {
         profile: format!("import of {}", by.id()),
         policy: Policy { min_trials: 1, max_trials: 1, ..Policy::default() },
-        points: measured.iter().map(Measurement::point).collect(),
+        points: measured.iter().map(RawMeasurement::point).collect(),
         ..Plan::default()
     };
     let version = read.version.map_or_else(String::new, |v| format!(" {v}"));
@@ -105,19 +107,15 @@ fn run_of(by: &dyn Tool, read: Figures, started: Timestamp, here: bool) -> Run {
         "measure with proofmark for a verification, the conditions and an interval",
     )];
     let begun = begin(host, plan, findings, tool(), started);
-    let mut run = Run { imported: Some(imported), workloads, measurements: measured, ..begun };
-    judge_run(&mut run);
-    run
+    RawRun { imported: Some(imported), workloads, measurements: measured, ..begun }
 }
 
-fn measurement(spec: &WorkloadSpec, figure: Figure, started: Timestamp) -> Measurement {
-    let mut m = Measurement::new(spec, figure.params);
+fn measurement(spec: &WorkloadSpec, figure: Figure, started: Timestamp) -> RawMeasurement {
+    let mut m = RawMeasurement::new(spec, figure.params);
     m.trials = figure.trials;
     for t in &mut m.trials {
         t.started = started;
     }
-    let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
-    m.summary = proofmark_model::Summary::of_values(&values);
     m.latency = figure.latency;
     let proof = |t: &Trial| t.solution.is_some() || t.network.is_some() || t.device.is_some();
     if !m.trials.iter().all(proof) {

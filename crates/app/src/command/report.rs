@@ -5,7 +5,8 @@ use proofmark_run::unknown;
 
 use crate::cli::ReportArgs;
 use crate::error::{Outcome, usage};
-use crate::output::{deliver, read};
+use crate::output::deliver;
+use crate::stored::read;
 use crate::text::options_for;
 
 pub fn run(args: &ReportArgs) -> Result<Outcome> {

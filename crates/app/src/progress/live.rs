@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use proofmark_model::{Measurement, Quantity, Series, Timestamp};
+use proofmark_model::{Quantity, RawMeasurement, RawSeries, Timestamp};
 use proofmark_report::spark::spark;
 
 /// Samples that are remembered: no terminal is wider.
@@ -26,7 +26,7 @@ pub(super) struct Live {
 }
 
 impl Live {
-    pub(super) fn add(&mut self, series: &Series, value: f64) {
+    pub(super) fn add(&mut self, series: &RawSeries, value: f64) {
         if self.of != Some(series.started) {
             *self = Self { of: Some(series.started), ..Self::default() };
         }
@@ -42,7 +42,7 @@ impl Live {
     }
 
     /// Whether it is time for a line, which is then said.
-    pub(super) fn line_is_due(&mut self, series: &Series, done_s: f64) -> bool {
+    pub(super) fn line_is_due(&mut self, series: &RawSeries, done_s: f64) -> bool {
         let due = done_s - self.said_s >= (series.for_s / LINES).max(LEAST_BETWEEN_S);
         if due {
             self.said_s = done_s;
@@ -51,7 +51,7 @@ impl Live {
     }
 
     /// `64.12 GFLOP/s (30.01 to 66.20)`: the last sample, and the range of all.
-    pub(super) fn figures(&self, m: &Measurement) -> String {
+    pub(super) fn figures(&self, m: &RawMeasurement) -> String {
         let (Some(last), Some([low, high])) = (self.last.back(), self.range) else {
             return "no sample yet".to_owned();
         };
@@ -60,7 +60,7 @@ impl Live {
     }
 
     /// The same with the last samples drawn, and the point where there is room.
-    pub(super) fn line(&self, m: &Measurement, columns: usize) -> String {
+    pub(super) fn line(&self, m: &RawMeasurement, columns: usize) -> String {
         let figures = self.figures(m);
         let left = columns.saturating_sub(figures.chars().count() + 2);
         if left < LEAST_COLUMNS {
@@ -90,14 +90,14 @@ mod tests {
 
     use super::*;
 
-    fn series(started: i64) -> Series {
+    fn series(started: i64) -> RawSeries {
         let planned = PlannedSeries { point: 0, for_s: 600.0, every_s: 1.0 };
         Samples::begin(&planned, Timestamp::from_millis(started).unwrap())
     }
 
-    fn measurement() -> Measurement {
+    fn measurement() -> RawMeasurement {
         let spec = proofmark_workloads::find("cpu.iops").unwrap().spec();
-        Measurement::new(spec, Params::default().with("threads", 1))
+        RawMeasurement::new(spec, Params::default().with("threads", 1))
     }
 
     fn live(values: &[f64]) -> Live {

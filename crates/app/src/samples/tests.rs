@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use proofmark_judge::judge;
 use proofmark_model::testing::{self, moment, trial};
 use proofmark_model::{Account, Conditions, NetworkTraffic, Plan, TcpState, Timestamp, read_run};
 
@@ -17,13 +18,14 @@ fn sample(at: f64, value: f64) -> Trial {
 }
 
 /// A run that plans a series of its only point and has not ended.
-fn run() -> Run {
+fn run() -> RawRun {
     let spec = proofmark_workloads::find("cpu.iops").unwrap().spec();
-    let measurement = Measurement::new(spec, Default::default());
+    let measurement = RawMeasurement::new(spec, Default::default());
     let planned = PlannedSeries { point: 0, for_s: 600.0, every_s: 1.0 };
     let plan = Plan { points: vec![measurement.point()], series: vec![planned], ..Plan::default() };
     let workloads = [(spec.id.to_string(), spec.clone())].into();
-    Run { plan, workloads, ended: None, ..testing::run(Vec::new()) }
+    let empty = testing::run(Vec::new()).with_measurements(Vec::new());
+    RawRun { plan, workloads, ended: None, ..empty }
 }
 
 fn write(folder: &Path, n: usize) -> SampleLog<'static> {
@@ -48,6 +50,8 @@ fn what_a_killed_run_sampled_is_read_and_a_torn_line_is_left_out() {
     let series = m.series.as_ref().unwrap();
     assert_eq!((m.trials.len(), series.samples, &m.ending), (19, 19, &Ending::Unfinished));
     assert_eq!(m.trials[18], sample(18.0, 1e9));
+    let run = judge(&run);
+    let [m] = run.measurements.as_slice() else { panic!("{}", run.measurements.len()) };
     assert_eq!(m.summary.as_ref().unwrap().value(), 1e9);
     let v = m.verification.as_ref().unwrap();
     assert_eq!((v.kind.as_str(), v.claimed, v.counted), ("checked arithmetic", 19e9, 19e9));
@@ -80,7 +84,7 @@ fn the_same_point_in_trials_is_left_alone() {
     write(dir.path(), 20);
     let mut run = run();
     let spec = run.workloads["cpu.iops"].clone();
-    let mut in_trials = Measurement::new(&spec, run.plan.points[0].params.clone());
+    let mut in_trials = RawMeasurement::new(&spec, run.plan.points[0].params.clone());
     in_trials.trials = vec![sample(0.0, 7.0)];
     run.measurements.push(in_trials);
     complete(&mut run, dir.path());

@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use proofmark_engine::Request;
-use proofmark_model::{Ending, Measurement, Plan, PlannedReference, Point, Policy, Severity};
+use proofmark_judge::judge;
+use proofmark_model::{Ending, Measurement, Plan, PlannedReference, Point, Policy, Run, Severity};
 use proofmark_model::{Verdict, testing};
 
 mod pairs;
@@ -74,12 +75,12 @@ impl Lab {
         };
         let ids = self.points.iter().map(|p| p.workload.clone());
         let specs = ids.filter_map(|id| Some((id.clone(), find(&id)?.spec().clone())));
-        let run = Run {
+        let run = RawRun {
             plan,
             workloads: specs.collect(),
             host: host(1 << 30, vec![0, 1, 2]),
             ended: None,
-            ..testing::run(Vec::new())
+            ..testing::run(Vec::new()).with_measurements(Vec::new())
         };
         let none = |why: &str| NoReference { refused: Vec::new(), why: why.to_owned() };
         let tools = PlannedTools {
@@ -99,7 +100,7 @@ impl Lab {
             file: &self.disk,
             tell: &tell,
         };
-        measure(run, tools, &means, &mut [&mut self.seen])
+        judge(&measure(run, tools, &means, &mut [&mut self.seen]))
     }
 
     /// What was done with the points, without the warm-up before the first trial.

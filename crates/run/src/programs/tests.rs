@@ -40,9 +40,10 @@ fn programs(workers: &Workers) -> Programs<'_> {
     Programs { wrapper: wrapper.map(OsString::from).into(), workers }
 }
 
-fn measured() -> Measurement {
+fn measured() -> RawMeasurement {
     let spec = find("cpu.linpack").unwrap().spec();
-    testing::measurement(spec, Params::default().with("threads", 1), &[77.0])
+    let m = RawMeasurement::new(spec, Params::default().with("threads", 1));
+    RawMeasurement { trials: vec![trial(77.0)], ..m }
 }
 
 /// Runs of a tool, one after each of our trials at these rates.
@@ -115,7 +116,7 @@ fn a_run_that_is_stopped_says_so() {
 fn a_figure_in_another_unit_is_none_of_this_work() {
     let output = shell("").parse("5").unwrap();
     let spec = find("memory.latency").unwrap().spec();
-    let m = Measurement::new(spec, Params::default());
+    let m = RawMeasurement::new(spec, Params::default());
     assert_eq!(m.unit, Unit::Second);
     let why = trial_of(&output.figures[0], &m).unwrap_err();
     assert_eq!(why, "its figure is in FLOP/s, not in s");

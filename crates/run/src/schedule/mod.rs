@@ -12,12 +12,8 @@ mod tests;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use proofmark_engine::{
-    Clock, Launcher, Request, SLICED_AHEAD_S, Session, Stop, Taken, Workload, verification,
-};
-use proofmark_model::{
-    Cut, Ending, LOOKS, Measurement, Params, Plan, Point, Policy, Summary, summarise_trials,
-};
+use proofmark_engine::{Clock, Launcher, Request, SLICED_AHEAD_S, Session, Stop, Taken, Workload};
+use proofmark_model::{Cut, Ending, LOOKS, Params, Plan, Point, Policy, RawMeasurement, Summary};
 use proofmark_reference::Tool;
 
 use crate::event::{Event, Observer, Step};
@@ -97,7 +93,7 @@ struct State<'a, 'o, 'p> {
     means: Means<'a>,
     pairs: Pairs<'a>,
     observers: &'o mut [&'p mut dyn Observer],
-    measurements: Vec<Measurement>,
+    measurements: Vec<RawMeasurement>,
     done: usize,
     start: f64,
     /// Seconds that series and pairs took: no budget of trials is spent by them.
@@ -111,9 +107,15 @@ pub fn run(
     means: &Means,
     pairs: Pairs,
     observers: &mut [&mut dyn Observer],
-) -> Vec<Measurement> {
-    let known =
-        |p: &Point| Some(Measurement::new((means.find)(&p.workload)?.spec(), p.params.clone()));
+) -> Vec<RawMeasurement> {
+    let known = |p: &Point| {
+        let workload = (means.find)(&p.workload)?;
+        let counted_by = Some(workload.verification().to_owned());
+        Some(RawMeasurement {
+            counted_by,
+            ..RawMeasurement::new(workload.spec(), p.params.clone())
+        })
+    };
     let mut measurements: Vec<_> = plan.points.iter().filter_map(known).collect();
     debug_assert_eq!(measurements.len(), plan.points.len());
     measurements.iter_mut().enumerate().for_each(|(place, m)| pairs.describe(place, m));
@@ -284,7 +286,7 @@ impl State<'_, '_, '_> {
             Ok(taken) => self.record(point.place, taken),
             Err(ending) => return Some(ending),
         }
-        let ending = enough(&self.measurements[point.place], self.policy());
+        let ending = self.enough(point.place);
         if ending.is_none() {
             self.tell(Event::Trial, point.place);
         }
@@ -295,17 +297,29 @@ impl State<'_, '_, '_> {
         let m = &mut self.measurements[place];
         m.trials.push(taken.trial);
         m.latency = taken.latency;
-        self.summarise(place);
     }
 
-    /// Makes the statistics and the account of a measurement's trials.
-    fn summarise(&mut self, place: usize) {
-        let m = &mut self.measurements[place];
-        let Some(workload) = (self.means.find)(&m.workload) else { return };
-        // No series ends by its interval.
-        let looks = m.series.is_none() && !self.plan.policy.is_fixed(&m.workload);
-        m.summary = summarise_trials(workload.spec().work.cut(), m.unit, &m.trials, looks);
-        m.verification = verification(workload.verification(), &m.trials);
+    /// Whether a point has all the trials it needs, and how that came about. The interval is looked at
+    /// after 8, 12 and 20 trials only: a rule that looks after each finds a narrow one by chance. A
+    /// trial is one round then: those of one trial resemble each other, and are no more than one.
+    fn enough(&self, place: usize) -> Option<Ending> {
+        let (m, policy) = (&self.measurements[place], self.policy());
+        let (least, most) = policy.trials_for(&m.workload);
+        let taken = m.trials.len();
+        if policy.is_fixed(&m.workload) {
+            return (taken >= least as usize).then_some(Ending::Complete);
+        }
+        let is_narrow = || {
+            let spec = self.workload(place).map(Workload::spec);
+            let half_width = m.summary(spec, policy).as_ref().and_then(Summary::half_width);
+            half_width.is_some_and(|half| half <= policy.target_for(m.subsystem))
+        };
+        if taken >= least as usize && LOOKS.contains(&taken) && is_narrow() {
+            return Some(Ending::Complete);
+        }
+        // Nothing looks again after the last time.
+        let most = (most as usize).min(LOOKS[2].max(least as usize));
+        (taken >= most).then_some(Ending::Budget)
     }
 
     fn end(&mut self, place: usize, ending: Ending) {
@@ -315,7 +329,8 @@ impl State<'_, '_, '_> {
     }
 
     fn tell(&mut self, event: Event, place: usize) {
-        let step = Step { event, place, measurements: &self.measurements, done: self.done };
+        let (measurements, policy) = (&self.measurements, &self.plan.policy);
+        let step = Step { event, place, measurements, done: self.done, policy };
         self.observers.iter_mut().for_each(|observer| observer.observe(&step));
     }
 
@@ -341,27 +356,7 @@ fn warm_up(
 }
 
 /// Whether a point's trials took as long as one point may.
-fn had_its_time(m: &Measurement, policy: &Policy) -> bool {
+fn had_its_time(m: &RawMeasurement, policy: &Policy) -> bool {
     let timed: f64 = m.trials.iter().map(|t| t.seconds).sum();
     policy.point_s_for(&m.workload).is_some_and(|s| timed >= s)
-}
-
-/// Whether a point has all the trials it needs, and how that came about. The interval is looked at
-/// after 8, 12 and 20 trials only: a rule that looks after each finds a narrow one by chance. A trial
-/// is one round then: those of one trial resemble each other, and are no more than one.
-fn enough(m: &Measurement, policy: &Policy) -> Option<Ending> {
-    let (least, most) = policy.trials_for(&m.workload);
-    let taken = m.trials.len();
-    if policy.is_fixed(&m.workload) {
-        return (taken >= least as usize).then_some(Ending::Complete);
-    }
-    let is_look = LOOKS.contains(&taken);
-    let half_width = m.summary.as_ref().and_then(Summary::half_width);
-    let is_narrow = half_width.is_some_and(|half| half <= policy.target_for(m.subsystem));
-    if taken >= least as usize && is_look && is_narrow {
-        return Some(Ending::Complete);
-    }
-    // Nothing looks again after the last time.
-    let most = (most as usize).min(LOOKS[2].max(least as usize));
-    (taken >= most).then_some(Ending::Budget)
 }

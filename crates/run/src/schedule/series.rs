@@ -73,7 +73,7 @@ impl State<'_, '_, '_> {
             self.measurements[place].latency = latency;
             // By the clock that does not jump, whatever is done to the clock on the wall.
             let series = self.measurements[place].series.as_ref();
-            trial.started = series.and_then(|s| s.moment(at_s)).unwrap_or(trial.started);
+            trial.started = series.and_then(|s| s.started.after(at_s)).unwrap_or(trial.started);
             self.keep(place, &mut samples, at_s, trial);
         }
     }
@@ -85,7 +85,6 @@ impl State<'_, '_, '_> {
             samples.add(series, &mut trials, trial.clone());
         }
         m.trials = trials;
-        self.summarise(place);
         self.tell(Event::Sample { at_s, trial: &trial }, place);
     }
 }

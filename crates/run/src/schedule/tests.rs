@@ -21,21 +21,25 @@ impl Observer for Sampled {
 
 type Log = Vec<(u64, Request)>;
 
-fn run(policy: Policy, points: u64, values: Values) -> (Vec<Measurement>, Log) {
+fn run(policy: Policy, points: u64, values: Values) -> (Vec<RawMeasurement>, Log) {
     run_points(policy, (1..=points).map(|t| point("test.null", t)).collect(), values)
 }
 
-fn run_points(policy: Policy, points: Vec<Point>, values: Values) -> (Vec<Measurement>, Log) {
+fn run_points(policy: Policy, points: Vec<Point>, values: Values) -> (Vec<RawMeasurement>, Log) {
     let (m, log, _) = run_plan(Plan { policy, points, ..Plan::default() }, &Script::new(values));
     (m, log)
 }
 
-fn run_plan(plan: Plan, script: &Script) -> (Vec<Measurement>, Log, Vec<f64>) {
+fn run_plan(plan: Plan, script: &Script) -> (Vec<RawMeasurement>, Log, Vec<f64>) {
     run_within(u64::MAX, plan, script)
 }
 
 /// The same with so much memory.
-fn run_within(memory_bytes: u64, plan: Plan, script: &Script) -> (Vec<Measurement>, Log, Vec<f64>) {
+fn run_within(
+    memory_bytes: u64,
+    plan: Plan,
+    script: &Script,
+) -> (Vec<RawMeasurement>, Log, Vec<f64>) {
     let mut sampled = Sampled::default();
     let runner = FakeRunner::new(script, 1.0);
     let means = Means {
@@ -71,9 +75,9 @@ fn steady_points_stop_at_the_first_look_and_wild_ones_at_the_greatest_number() {
     let (m, _) = run(policy(6, 12, None), 2, values);
     assert_eq!((m[0].trials.len(), &m[0].ending), (8, &Ending::Complete));
     assert_eq!((m[1].trials.len(), &m[1].ending), (12, &Ending::Budget));
-    assert_eq!(m[0].summary.as_ref().unwrap().value(), 100.0);
+    assert_eq!(m[0].summary(None, &policy(6, 12, None)).unwrap().value(), 100.0);
     assert_eq!(m[1].warmup.len(), 2);
-    let v = m[0].verification.as_ref().unwrap();
+    let v = m[0].verification().unwrap();
     assert_eq!((v.claimed, v.counted), (800.0, 800.0));
     // A fixed number is complete however they scatter.
     let (m, _) = run(policy(3, 3, None), 1, |_, t| Ok(t as f64));

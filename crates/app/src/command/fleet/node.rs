@@ -24,8 +24,8 @@ use super::pair_server::{PairServer, reach};
 use crate::cli::FleetNodeArgs;
 use crate::core_dumps;
 use crate::error::Outcome;
-use crate::finish::tool;
 use crate::signals;
+use crate::this_program::tool;
 
 /// How long a round may take to end once the launcher is gone.
 const GRACE: Duration = Duration::from_secs(5);

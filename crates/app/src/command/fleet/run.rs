@@ -24,10 +24,10 @@ use super::report;
 use super::slurm::{check_current_allocation, rerun_in_new_allocation};
 use crate::cli::FleetRunArgs;
 use crate::error::{Outcome, usage};
-use crate::finish::tool;
 use crate::output::{named_folder, new_folder};
 use crate::signals;
 use crate::text::{print, say};
+use crate::this_program::tool;
 
 /// Until all nodes have started, and more for each, since the program is copied to all of them.
 const START: Duration = Duration::from_secs(120);

@@ -3,7 +3,7 @@
 use proofmark_model::{Cut, summarise_trials};
 
 use super::*;
-use crate::run::judge_run;
+use crate::{judge, raw_of};
 
 /// A round a trial: the machine at `speed` of its usual rate, of which the run got `share`.
 fn rounds(m: Measurement, speed: f64, share: f64) -> Measurement {
@@ -31,9 +31,7 @@ fn rounds(m: Measurement, speed: f64, share: f64) -> Measurement {
 fn judged_run(speed: f64, share: f64, change: impl Fn(&mut proofmark_model::Trial)) -> Run {
     let points = [flops(1), flops(2), iops(1), iops(2), stream("triad", 1), stream("triad", 2)];
     let all = points.map(|m| each(rounds(m, speed, share), |_, t| change(t)));
-    let mut run = run(all.to_vec());
-    judge_run(&mut run);
-    run
+    judge(&raw_of(&run(all.to_vec())))
 }
 
 fn quiet() -> Run {
@@ -57,7 +55,7 @@ fn delivered(p: &ComparedPoint) -> &ComparedFigure {
 fn a_quota_takes_of_delivered_and_not_of_attainable() {
     let mut b = judged_run(1.0, 0.5, |t| t.conditions.throttled_s = Some(0.5 * t.seconds));
     b.host = with_quota(b.host.clone(), 0.5);
-    judge_run(&mut b);
+    b = judge(&raw_of(&b));
     assert!(b.measurements.iter().all(|m| m.verdict == Verdict::Valid), "windows leave it out");
     let c = compared(&quiet(), &b);
     let mut kinds = Vec::new();
@@ -91,7 +89,7 @@ fn a_quota_takes_of_delivered_and_not_of_attainable() {
 fn rounds_too_short_to_show_a_quota_are_compared_as_what_it_leaves() {
     let mut b = judged_run(1.0, 0.95, |t| t.conditions.throttled_s = Some(0.5 * t.seconds));
     b.host = with_quota(b.host.clone(), 0.5);
-    judge_run(&mut b);
+    b = judge(&raw_of(&b));
     let p = &compared(&quiet(), &b).points[0];
     assert!((delivered(p).ratio.median - 0.505).abs() < 0.01, "{p:?}");
     assert_eq!(delivered(p).outcome, Slower);

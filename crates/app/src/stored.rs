@@ -1,0 +1,36 @@
+//! Runs that were stored: read and judged again.
+
+use std::path::Path;
+
+use anyhow::Result;
+use proofmark_judge::raw_of;
+use proofmark_judge::reread::read_again;
+use proofmark_model::{Run, read_run};
+use proofmark_run::read_text;
+
+use crate::error::usage;
+use crate::output::{RUN_FILE, unreadable};
+use crate::samples;
+use crate::text::say;
+use crate::this_program::tool;
+
+/// Largest run file that is read, in bytes.
+const LARGEST_RUN: u64 = 1 << 30;
+
+/// Reads a run file, or the one of a folder, that a person named, and judges it again; says what
+/// that changed. Else an error of usage.
+pub fn read(path: &Path) -> Result<Run> {
+    let file = if path.is_dir() { path.join(RUN_FILE) } else { path.to_path_buf() };
+    let text = read_text(&file, LARGEST_RUN).map_err(|e| unreadable(&file, e))?;
+    let stored = read_run(&text).map_err(|e| usage(format!("{}: {e}", file.display())))?;
+    let mut raw = raw_of(&stored);
+    // What was sampled since the file was saved is in the log next to it.
+    if let Some(folder) = file.parent().filter(|_| file.file_name() == Some(RUN_FILE.as_ref())) {
+        samples::complete(&mut raw, folder);
+    }
+    let reread = read_again(&stored, &raw, &tool());
+    if let Some(line) = reread.words() {
+        say(&format!("proofmark: {}: {line}", path.display()));
+    }
+    Ok(reread.run)
+}

@@ -1,0 +1,166 @@
+//! What was measured, before anything is concluded from it. `proofmark_judge::judge` makes a [`Run`]
+//! of a [`RawRun`]; nothing else makes a [`crate::Measurement`] of one.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    Better, Ending, Finding, First, Latency, Params, Point, Policy, Printed, Run, Subsystem,
+    Summary, Timestamp, Trial, Unit, Verification, WorkloadSpec, summarise_trials,
+};
+
+/// A run with nothing concluded from it: without verdicts, figures and findings of checks.
+pub type RawRun = Run<RawMeasurement>;
+
+/// What was measured of one configuration. Its fields are those of the same names of
+/// [`crate::Measurement`].
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs)] // See `Measurement`.
+pub struct RawMeasurement {
+    pub workload: String,
+    pub subsystem: Subsystem,
+    pub params: Params,
+    pub unit: Unit,
+    pub better: Better,
+    pub trials: Vec<Trial>,
+    pub warmup: Vec<f64>,
+    pub latency: Option<Latency>,
+    /// Who else counted the work, as in [`crate::Verification::kind`]; null where nobody did.
+    pub counted_by: Option<String>,
+    pub series: Option<RawSeries>,
+    pub references: Vec<RawReference>,
+    /// What was found while it was measured. No check of the judge is among them.
+    pub findings: Vec<Finding>,
+    /// Why a part is null or empty, where only who measured knows.
+    pub missing: BTreeMap<String, String>,
+    pub ending: Ending,
+}
+
+/// The runs of a tool, in pairs with trials. Its fields are those of the same names of
+/// [`crate::Reference`].
+#[derive(Debug, Clone, Default, PartialEq)]
+#[allow(missing_docs)] // See `Reference`.
+pub struct RawReference {
+    pub tool: String,
+    pub version: String,
+    pub command: String,
+    pub trials: Vec<f64>,
+    pub paired: Vec<Trial>,
+    pub first: Vec<First>,
+    pub printed: Printed,
+    pub counts: String,
+    pub params: Params,
+    pub evidence: Vec<Trial>,
+    /// What was found while it ran. No check of the judge is among them.
+    pub findings: Vec<Finding>,
+}
+
+/// How a configuration was sampled over time. Its fields are those of the same names of
+/// [`crate::Series`].
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs)] // See `Series`.
+pub struct RawSeries {
+    pub for_s: f64,
+    pub every_s: f64,
+    pub started: Timestamp,
+    pub samples: u64,
+    pub merged: u64,
+}
+
+impl RawMeasurement {
+    /// A measurement of which nothing is known yet.
+    pub fn new(spec: &WorkloadSpec, params: Params) -> Self {
+        Self {
+            workload: spec.id.to_string(),
+            subsystem: spec.subsystem,
+            params,
+            unit: spec.unit,
+            better: spec.better,
+            trials: Vec::new(),
+            warmup: Vec::new(),
+            latency: None,
+            counted_by: None,
+            series: None,
+            references: Vec::new(),
+            findings: Vec::new(),
+            missing: BTreeMap::new(),
+            ending: Ending::Unfinished,
+        }
+    }
+
+    /// The configuration that was measured.
+    pub fn point(&self) -> Point {
+        Point { workload: self.workload.clone(), params: self.params.clone() }
+    }
+
+    /// Statistics of its trials, which were taken under this policy; `None` without a trial, or if a
+    /// value is not finite. A workload that nobody declared has those of values alone.
+    pub fn summary(&self, spec: Option<&WorkloadSpec>, policy: &Policy) -> Option<Summary> {
+        let Some(spec) = spec else {
+            return Summary::of_values(&self.trials.iter().map(|t| t.value).collect::<Vec<_>>());
+        };
+        // No series ends by its interval.
+        let stopped_by_interval = self.series.is_none() && !policy.is_fixed(&self.workload);
+        summarise_trials(spec.work.cut(), self.unit, &self.trials, stopped_by_interval)
+    }
+
+    /// The account of all trials together; `None` where nobody counted.
+    pub fn verification(&self) -> Option<Verification> {
+        let first = self.trials.first()?;
+        let all = self.trials.iter().filter_map(|t| t.verified).reduce(|a, b| a + b)?;
+        Some(Verification {
+            kind: self.counted_by.clone()?,
+            claimed: all.claimed,
+            counted: all.counted,
+            note: note(first).to_owned(),
+        })
+    }
+}
+
+/// What was compared.
+fn note(trial: &Trial) -> &'static str {
+    match (&trial.network, &trial.file) {
+        (Some(_), _) => {
+            "payload that the receivers got against bytes that the interfaces of both ends took in, \
+             headers, acknowledgements and others' packets included, over all trials"
+        }
+        (None, Some(_)) => "bytes asked for against bytes that the devices moved, over all trials",
+        (None, None) => {
+            "work claimed by the workload against work that its verified results prove, over all \
+             trials"
+        }
+    }
+}
+
+impl RawReference {
+    /// proofmark's figure / the tool's, of each pair.
+    pub fn ratios(&self) -> Vec<f64> {
+        self.paired.iter().zip(&self.trials).map(|(ours, theirs)| ours.value / theirs).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{spec, trial};
+    use crate::{Account, FileState, NetworkTraffic};
+
+    #[test]
+    fn the_verification_is_the_sum_of_the_trials_and_says_what_was_compared() {
+        let own = Some(Account { claimed: 3.0, counted: 2.0 });
+        let proved = |account| Trial { verified: account, ..trial(1.0, 1.0) };
+        let verification = |trials: Vec<Trial>| {
+            let spec = spec("test.x", Unit::OpPerSecond);
+            let m = RawMeasurement::new(&spec, Params::default());
+            RawMeasurement { trials, counted_by: Some("x".to_owned()), ..m }.verification()
+        };
+        let all = verification(vec![proved(own), proved(None), proved(own)]).unwrap();
+        assert_eq!((all.kind.as_str(), all.claimed, all.counted), ("x", 6.0, 4.0));
+        assert!(all.note.starts_with("work claimed by the workload"), "{}", all.note);
+        assert_eq!(verification(vec![]), None);
+        assert_eq!(verification(vec![proved(None)]), None);
+        let file = Trial { file: Some(FileState::default()), ..proved(own) };
+        assert!(verification(vec![file.clone()]).unwrap().note.contains("devices"));
+        let network = Trial { network: Some(NetworkTraffic::default()), ..file };
+        assert!(verification(vec![network]).unwrap().note.contains("interfaces"));
+    }
+}
