@@ -157,7 +157,10 @@ fn describe(step: &Step) -> String {
                     (false, 0) => counted(s.trials.n, "trial"),
                     (false, rounds) => counted(rounds as u64, "round"),
                 };
-                format!("{} after {after}", format_quantity(s.value(), m.unit))
+                match s.figure(s.headline).value {
+                    Some(value) => format!("{} after {after}", format_quantity(value, m.unit)),
+                    None => format!("no undisturbed time after {after}"),
+                }
             }
             None => "not measured".to_owned(),
         },

@@ -107,6 +107,9 @@ static UNDECLARED: Work = Work::CORE;
 /// Where less is better, the other way round: 1 is always the ceiling itself.
 fn efficiency(m: &Measurement) -> Result<f64, String> {
     let ceiling = m.ceiling.as_ref().ok_or("there is no ceiling to compare with")?;
+    if m.summary.as_ref().is_some_and(|s| s.figure(s.headline).value.is_none()) {
+        return Err("there is no headline figure to compare with the ceiling".to_owned());
+    }
     let share = share_of(ceiling, m).ok_or("there is no trial to compare with the ceiling")?;
     if share > 1.0 && share <= 1.0 + ceiling.uncertainty && ceiling.uncertainty >= VAGUE {
         return Err(format!(

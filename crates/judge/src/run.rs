@@ -145,7 +145,7 @@ fn no_precision(m: &Measurement) -> &'static str {
 mod tests {
     use std::collections::BTreeMap;
 
-    use proofmark_model::Counterpart;
+    use proofmark_model::{Counterpart, Round};
 
     use super::*;
     use crate::raw_of;
@@ -183,14 +183,22 @@ mod tests {
 
     #[test]
     fn the_precision_is_that_of_the_headline_against_the_target() {
-        let fine = stream("triad", 1);
-        let half = fine.summary.as_ref().unwrap().half_width().unwrap();
+        let in_rounds = |m: Measurement| {
+            each(m, |_, t| {
+                let round = Round { seconds: t.seconds, delivered: t.value, ..Round::default() };
+                let typical = Some(t.value);
+                t.rounds = vec![Round { typical, attainable: typical, clean_s: 0.1, ..round }];
+            })
+        };
+        let fine = in_rounds(stream("triad", 1));
         let rough: Vec<f64> = around(1e10).iter().map(|v| 1e10 + 100.0 * (v - 1e10)).collect();
-        let rough = with_values(stream("triad", 2), &rough);
+        let rough = in_rounds(with_values(stream("triad", 2), &rough));
         let mut alone = stream("triad", 4);
         alone.trials.truncate(3);
         alone.summary = summary(&[1e10, 2e10, 3e10]);
         let all = judged(vec![fine, rough, alone]);
+        let half = all[0].summary.as_ref().unwrap().half_width().unwrap();
+        assert!(half < 0.01, "{half}");
         assert_eq!(
             all[0].precision,
             Some(Precision { half_width: half, target: 0.03, reached: true })

@@ -1,7 +1,7 @@
 //! The three figures of a configuration, from its rounds: what the hardware does when it is left
 //! alone (attainable), what a round shows with the gaps taken out (typical), and all work over all
-//! time (delivered). The first two are the median of the rounds' figures; intervals are by order
-//! statistics over the rounds.
+//! time (delivered). The first two are the median of the rounds' figures, with intervals by order
+//! statistics over the rounds; the third is a ratio of sums (`delivered`).
 //!
 //! The number of rounds depends on the interval, so the ranks at 12 rounds are wider than those of
 //! a single look: with them the chance that the interval misses the median at any of the three
@@ -10,6 +10,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::delivered::{Done, Fixed, delivered, interval};
 use crate::statistics::{LEAST_VALUES, interval_missing, median, median_interval};
 use crate::{Measurement, Round, Statistics, Trial, Unit, summarise};
 
@@ -46,7 +47,7 @@ pub struct Figure {
     /// Median of the rounds' figures, or all work over all time (delivered); null where it does not
     /// apply or was not seen.
     pub value: Option<f64>,
-    /// Interval that holds the rounds' true median with at least 95 % confidence; the value too.
+    /// Interval that holds the true value with at least 95 % confidence; the value too.
     pub ci95: Option<[f64; 2]>,
     /// Why the value or the interval is null.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,7 +73,22 @@ impl Figure {
         let Some(value) = median(values) else { return Self::none("no round has one") };
         match interval_of_rounds(values, rounds, stopped_by_interval) {
             Some(ci95) => Self { value: Some(value), ci95: Some(ci95), ..Self::default() },
-            None => Self::alone(value, too_few(values.len(), "rounds", LOOKS[0])),
+            None => {
+                let least = if stopped_by_interval { LOOKS[0] } else { LEAST_VALUES };
+                Self::alone(value, too_few(values.len(), "rounds", least))
+            }
+        }
+    }
+
+    /// All work over all time of these rounds, with an interval from so many rounds on.
+    fn delivered(unit: Unit, fixed: Fixed, rounds: &[Done], least: usize) -> Self {
+        let value = delivered(unit, rounds);
+        if !value.is_finite() {
+            return Self::none("the rounds have no time or no work");
+        }
+        match interval(unit, fixed, rounds).filter(|_| rounds.len() >= least) {
+            Some(ci95) => Self { value: Some(value), ci95: Some(ci95), ..Self::default() },
+            None => Self::alone(value, too_few(rounds.len(), "rounds", least)),
         }
     }
 
@@ -217,16 +233,22 @@ pub fn summarise_trials(
     let values: Vec<f64> = trials.iter().map(|t| t.value).collect();
     let statistics = summarise(&values)?;
     let rounds: Vec<&Round> = trials.iter().flat_map(|t| &t.rounds).collect();
-    let of_trials = Figure::of_rounds(&values, values.len(), stopped_by_interval);
+    let done: Vec<Done> =
+        trials.iter().map(|t| Done { work: t.work, seconds: t.seconds }).collect();
+    let least = if stopped_by_interval { LOOKS[0] } else { LEAST_VALUES };
+    let delivered = Figure::delivered(unit, Fixed::Work, &done, least);
     Some(match cut {
         Cut::Core | Cut::Bus if !rounds.is_empty() => {
             of_rounds(cut, unit, statistics, &rounds, stopped_by_interval)
         }
-        Cut::Whole => of_whole(unit, of_trials, statistics, trials),
-        Cut::Single => {
-            uncut("single operations: a pause may be the device's own", of_trials, statistics)
+        Cut::Whole => {
+            let median = Figure::of_rounds(&values, values.len(), stopped_by_interval);
+            of_whole(unit, [median, delivered], statistics)
         }
-        _ => uncut("the trials were not cut into windows", of_trials, statistics),
+        Cut::Single => {
+            uncut("single operations: a pause may be the device's own", delivered, statistics)
+        }
+        _ => uncut("the trials were not cut into windows", delivered, statistics),
     })
 }
 
@@ -257,33 +279,13 @@ fn of_rounds(
         Cut::Core => (of_cores_alone(rounds, stopped_by_interval), all_in(|r| r.typical)),
         _ => (upper_state(unit, &figures(|r| r.attainable)), all_in(|r| r.typical)),
     };
-    let mut summary = Summary {
-        headline: cut.headline(),
-        attainable,
-        typical,
-        delivered: all_in(|r| Some(r.delivered)).with_value(all_work_over_all_time(unit, rounds)),
-        trials,
-    };
-    summary.fall_back();
-    summary
-}
-
-/// The median would read too much or too little where rounds hold two or three bursts of a thief.
-fn all_work_over_all_time(unit: Unit, rounds: &[&Round]) -> f64 {
-    let (work, seconds) = rounds.iter().fold((0.0, 0.0), |(work, seconds), r| {
-        (work + r.seconds * unit.rate(r.delivered), seconds + r.seconds)
-    });
-    unit.value(work, seconds)
+    let done = |r: &&Round| Done { work: r.seconds * unit.rate(r.delivered), seconds: r.seconds };
+    let done: Vec<Done> = rounds.iter().map(done).collect();
+    let delivered = Figure::delivered(unit, Fixed::Time, &done, LOOKS[0]);
+    Summary { headline: cut.headline(), attainable, typical, delivered, trials }
 }
 
 impl Summary {
-    /// Puts the next figure first where the one that should be was not seen.
-    fn fall_back(&mut self) {
-        let order = [self.headline, FigureKind::Typical, FigureKind::Delivered];
-        let seen = order.into_iter().find(|kind| self.figure(*kind).value.is_some());
-        self.headline = seen.unwrap_or(self.headline);
-    }
-
     /// Of values without rounds, such as those of a tool, an import or pairs: delivered alone.
     pub fn of_values(values: &[f64]) -> Option<Self> {
         summarise(values).map(Self::of_statistics)
@@ -358,17 +360,11 @@ fn upper_state(unit: Unit, values: &[f64]) -> Figure {
 }
 
 /// Solves: the best, the median, and all work over all time.
-fn of_whole(unit: Unit, median: Figure, trials: Statistics, all: &[Trial]) -> Summary {
+fn of_whole(unit: Unit, [typical, delivered]: [Figure; 2], trials: Statistics) -> Summary {
     let best = if unit == Unit::Second { trials.min } else { trials.max };
-    let (work, seconds) = all.iter().fold((0.0, 0.0), |(w, s), t| (w + t.work, s + t.seconds));
-    let each = "each trial is one complete problem: its best has no interval";
-    Summary {
-        headline: Cut::Whole.headline(),
-        attainable: Figure::alone(best, each),
-        typical: median,
-        delivered: Figure::alone(unit.value(work, seconds), each),
-        trials,
-    }
+    let why = "each trial is one complete problem: its best has no interval";
+    let attainable = Figure::alone(best, why);
+    Summary { headline: Cut::Whole.headline(), attainable, typical, delivered, trials }
 }
 
 /// What was not cut has the delivered figure alone, for that reason.
@@ -386,7 +382,7 @@ fn uncut(why: &str, delivered: Figure, trials: Statistics) -> Summary {
 const MISSES: [f64; 3] = [0.0040, 0.0032, 0.0207];
 
 /// The interval of the median of these values, which some of so many rounds have: with the ranks of a
-/// rule that looks several times, or those of a single look; `None` for fewer than 8. Time may
+/// rule that looks several times (`None` for fewer than 8), or those of a single look (6). Time may
 /// end the rounds between two looks, whatever their values: that is the last look.
 fn interval_of_rounds(
     values: &[f64],
@@ -395,8 +391,8 @@ fn interval_of_rounds(
 ) -> Option<[f64; 2]> {
     let [first, second, last] = LOOKS;
     match rounds {
-        _ if values.len() < first => None,
         n if !stopped_by_interval || n > last => median_interval(values),
+        _ if values.len() < first => None,
         n if n == first => interval_missing(values, MISSES[0]),
         n if n == second => interval_missing(values, MISSES[1]),
         _ => interval_missing(values, MISSES[2]),

@@ -10,6 +10,7 @@
 mod anonymous;
 mod ceiling;
 mod comparison;
+mod delivered;
 mod figures;
 mod file_way;
 mod finding;
@@ -38,6 +39,7 @@ mod series;
 mod solution;
 mod statistics;
 mod storage;
+mod student;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod time;
@@ -98,6 +100,7 @@ pub use statistics::{Statistics, median, median_interval, summarise};
 pub use storage::{
     BlockDevice, DeviceTraffic, FileState, Flush, IoLimit, Link, Order, Storage, StorageKind,
 };
+pub use student::student;
 pub use time::{Clocks, Timestamp};
 pub use time_account::{TimeAccount, TimeCause};
 pub use units::{

@@ -94,6 +94,7 @@ fn in_rounds(run: &mut Run, share: f64) {
     for m in &mut run.measurements {
         for t in &mut m.trials {
             t.rounds = vec![Round {
+                seconds: t.seconds,
                 delivered: share * t.value,
                 typical: Some(t.value),
                 attainable: Some(t.value),

@@ -19,6 +19,7 @@ mod levels;
 mod lost_time;
 mod memory_placement;
 pub(crate) mod network_path;
+mod no_headline;
 mod other_cpus_busy;
 mod packet_loss;
 mod page_cache;
@@ -204,6 +205,7 @@ pub static ALL: &[&Check] = &[
     &cpu_saturated::CHECK,
     &network_path::FRAGMENTED,
     &short_trial::CHECK,
+    &no_headline::CHECK,
     &drift::TREND,
     &drift::FALLING_RATE,
     &levels::LEVEL_CHANGE,

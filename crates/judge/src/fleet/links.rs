@@ -11,11 +11,11 @@ use proofmark_model::{Better, FleetFigure, FleetLink, Subsystem};
 use super::groups::Group;
 use super::lines::Lines;
 use super::pairs::{PairSpeeds, partners};
-use super::quantile::student;
 use super::rule::{FALSE_ALARMS, FLOOR, MAD_TO_DEVIATION, RuledNode, median_ratio};
 use super::strips::Judged;
 use super::words::{percent, slowness};
 use crate::statistics::median;
+use proofmark_model::student;
 
 /// Degrees of freedom from which Student's distribution is the normal one.
 const MANY: f64 = 1e6;

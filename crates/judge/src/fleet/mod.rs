@@ -21,7 +21,6 @@ mod links;
 mod node;
 mod nodes;
 mod pairs;
-mod quantile;
 mod reasons;
 pub mod rule;
 mod second_pass;

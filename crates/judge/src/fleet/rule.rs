@@ -18,8 +18,8 @@ use std::collections::BTreeMap;
 pub use proofmark_model::FEWEST_NODES;
 use proofmark_model::rounds_needed;
 
-use super::quantile::student;
 use crate::statistics::median;
+use proofmark_model::student;
 
 /// The least margin.
 pub const FLOOR: f64 = 0.02;

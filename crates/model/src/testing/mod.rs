@@ -10,8 +10,10 @@ use crate::{
 };
 
 mod machine;
+mod random;
 
 pub use machine::{block_device, cache, interface, memory_module, network, storage};
+pub use random::Random;
 
 /// A moment, so many milliseconds after the one at which made-up runs begin.
 pub fn moment(ms: i64) -> Timestamp {

@@ -139,7 +139,7 @@ fn figures(m: &Measurement) -> Vec<(&'static str, Option<f64>, &'static str, Opt
     if let Some(s) = &m.summary {
         let ends = interval(m);
         all.extend([
-            ("headline", Some(s.value()), unit, better),
+            ("headline", Some(s.value()).filter(|v| v.is_finite()), unit, better),
             ("attainable", s.attainable.value, unit, better),
             ("typical", s.typical.value, unit, better),
             ("delivered", s.delivered.value, unit, better),

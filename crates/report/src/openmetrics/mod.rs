@@ -62,7 +62,7 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
 /// Families in the measurement's own unit, one for each unit: name, what it is, series.
 const IN_UNIT: &[(&str, &str, Read)] = &[
     ("measurement", "The headline figure.", |m| {
-        vec![(None, m.summary.as_ref().map(|s| s.value()))]
+        vec![(None, m.summary.as_ref().map(|s| s.value()).filter(|v| v.is_finite()))]
     }),
     ("measurement_interval", "Bounds of its 95 % interval.", |m| {
         let bound = |word, at: usize| (Some(label("bound", word)), interval(m).map(|c| c[at]));

@@ -154,11 +154,14 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
     let group = &groups[at];
     let found = usable(m);
     let random = group.spec.is_some_and(|s| s.work.is_random());
-    let values: Vec<f64> = found.iter().map(|(_, s)| s.value()).collect();
+    let kind = m.summary.as_ref().map_or(FigureKind::Delivered, |s| s.headline);
+    let shown = m.summary.as_ref().filter(|_| m.verdict != Verdict::Invalid);
+    // Of a result without a headline the delivered figure is shown.
+    let value = shown.map(|s| s.figure(kind).value.or(s.delivered.value).unwrap_or(f64::NAN));
+    let values: Vec<f64> = value.into_iter().collect();
     let scale = disk::iops(m).filter(|_| random).unwrap_or_else(|| disk::scale(m, &values));
     let show = |value: Option<f64>| value.and_then(|v| scale.number(v));
-    let kind = m.summary.as_ref().map_or(FigureKind::Delivered, |s| s.headline);
-    let delivered = found.filter(|_| kind != FigureKind::Delivered);
+    let delivered = shown.filter(|_| kind != FigureKind::Delivered);
     let percentiles = m.latency.as_ref().filter(|_| found.is_some());
     Some(ScreenRow {
         title: chosen.row.map_or_else(|| group.heading(), |r| clean(&r.title)),
@@ -167,7 +170,7 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
         at,
         kind,
         value: show(found.map(|(_, s)| s.value())),
-        delivered: show(delivered.and_then(|(_, s)| s.delivered.value)),
+        delivered: show(delivered.and_then(|s| s.delivered.value)),
         unit: scale.label().to_owned(),
         within: found.filter(|_| interval(m).is_some()).and_then(|(_, s)| half_width(s)),
         near: near(m, &scale).filter(|_| found.is_some()),
@@ -177,6 +180,7 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
         why_none: match (&m.summary, m.verdict) {
             (None, _) => why_no_trials(m),
             (_, Verdict::Invalid) => "invalid: do not use it".to_owned(),
+            (Some(s), _) if found.is_none() => s.figure(kind).missing.clone().unwrap_or_default(),
             _ => String::new(),
         },
         reference: reference_ratio(m),

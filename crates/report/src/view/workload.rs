@@ -183,7 +183,10 @@ fn table(group: &Group, scale: &Scale) -> Table {
         scale.label(),
         |m: &&Measurement| match &m.summary {
             None => Err(why_no_trials(m)),
-            Some(s) => scale.number(s.value()).ok_or("the figure is not a finite number".into()),
+            Some(s) => scale.number(s.value()).ok_or_else(|| {
+                let why = s.figure(s.headline).missing.clone();
+                why.unwrap_or_else(|| "the figure is not a finite number".to_owned())
+            }),
         },
     );
     for (title, unit, about, value) in extra_columns(scale, &loads) {

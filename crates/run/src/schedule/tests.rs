@@ -71,8 +71,9 @@ fn wild(_: u64, trial: usize) -> Result<f64, Ending> {
 #[test]
 fn steady_points_stop_at_the_first_look_and_wild_ones_at_the_greatest_number() {
     let values =
-        |point, trial| Ok(if point == 1 { 100.0 } else { 100.0 + (trial % 2 * 50) as f64 });
-    let (m, _) = run(policy(6, 12, None), 2, values);
+        |point, trial| Ok(if point == 1 { 100.0 } else { 100.0 + (trial % 2 * 300) as f64 });
+    let wide = Policy { target: 0.25, ..policy(6, 12, None) };
+    let (m, _) = run(wide, 2, values);
     assert_eq!((m[0].trials.len(), &m[0].ending), (8, &Ending::Complete));
     assert_eq!((m[1].trials.len(), &m[1].ending), (12, &Ending::Budget));
     assert_eq!(m[0].summary(None, &policy(6, 12, None)).unwrap().value(), 100.0);

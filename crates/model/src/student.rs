@@ -11,7 +11,7 @@ fn normal(p: f64) -> f64 {
 /// The same of Student's distribution with so many degrees of freedom (Wallace, *Bounds on normal
 /// approximations to Student's and the chi-square distributions*, 1959); of 5 and more to 4 %, on the
 /// safe side.
-pub(super) fn student(p: f64, freedom: f64) -> f64 {
+pub fn student(p: f64, freedom: f64) -> f64 {
     let z = normal(p.clamp(1e-300, 0.5)) * (8.0 * freedom + 3.0) / (8.0 * freedom + 1.0);
     (freedom * (z * z / freedom).exp_m1()).sqrt()
 }
