@@ -2,8 +2,8 @@
 //! edited.
 
 use proofmark_model::{
-    Finding, Measurement, RawRun, Run, Severity, Statistics, Tool, Verdict, Verification, counted,
-    summarise,
+    FigureKind, Finding, Measurement, RawRun, Run, Severity, Statistics, Tool, Trial, Verdict,
+    Verification, counted, summarise,
 };
 
 use crate::run::judge;
@@ -47,8 +47,10 @@ impl Reread {
     /// What changed, in one line; `None` if nothing did.
     pub fn words(&self) -> Option<String> {
         let all = counted(self.run.measurements.len(), "verdict");
-        let is = if self.changed == 1 { "is" } else { "are" };
-        let line = format!("judged again: {} of {all} {is} not the stored one", self.changed);
+        let line = match self.changed {
+            1 => format!("judged again: 1 of {all} is not the stored one"),
+            n => format!("judged again: {n} of {all} are not the stored ones"),
+        };
         (self.changed > 0).then_some(line)
     }
 }
@@ -57,12 +59,11 @@ impl Reread {
 /// `own` is this program.
 pub fn read_again(stored: &Run, raw: &RawRun, own: &Tool) -> Reread {
     let mut run = judge(raw);
-    let by_us = stored.tool == *own;
     let mut changed = 0;
     for (new, old) in run.measurements.iter_mut().zip(&stored.measurements) {
         // What was completed was judged with fewer trials.
         if new.trials.len() == old.trials.len() {
-            match contradiction(old, new, by_us) {
+            match contradiction(stored, old, new, own) {
                 Some(found) => new.findings.push(found),
                 None => uphold(old, new, &stored.tool),
             }
@@ -75,7 +76,12 @@ pub fn read_again(stored: &Run, raw: &RawRun, own: &Tool) -> Reread {
 }
 
 /// What a stored result says that its own trials do not.
-fn contradiction(stored: &Measurement, judged: &Measurement, by_us: bool) -> Option<Finding> {
+fn contradiction(
+    run: &Run,
+    stored: &Measurement,
+    judged: &Measurement,
+    own: &Tool,
+) -> Option<Finding> {
     let advice = "use the original file, or measure again";
     let found = |what: String| Finding::new(EDITED, Severity::Invalid, what, advice);
     if !statistics_agree(stored) {
@@ -84,12 +90,18 @@ fn contradiction(stored: &Measurement, judged: &Measurement, by_us: bool) -> Opt
     if !verification_agrees(stored.verification.as_ref(), judged.verification.as_ref()) {
         return Some(found("its stored verification is not that of its trials".to_owned()));
     }
+    if !is_one_after_the_other(run, stored) {
+        return Some(found("its trials overlap or are not in order of time".to_owned()));
+    }
     let doubts = |m: &Measurement| -> Vec<String> {
         let doubts = m.findings.iter().filter(|f| f.severity > Severity::Note);
         doubts.map(|f| f.check.to_string()).collect()
     };
     let (old, new) = (doubts(stored), doubts(judged));
-    if by_us && (stored.verdict != judged.verdict || old != new) {
+    if run.tool == *own && !figures_agree(stored, judged) {
+        return Some(found("its stored figures are not those of its trials".to_owned()));
+    }
+    if run.tool == *own && (stored.verdict != judged.verdict || old != new) {
         let words = |verdict: Verdict, doubts: &[String]| match doubts {
             [] => verdict.to_string(),
             doubts => format!("{verdict} ({})", doubts.join(", ")),
@@ -121,6 +133,35 @@ fn statistics_agree(m: &Measurement) -> bool {
         && [(mean, stored.mean), (median, stored.median), (min, stored.min), (max, stored.max)]
             .into_iter()
             .all(|(a, b)| same(a, b))
+}
+
+/// Whether the same program makes the same figures of the trials.
+fn figures_agree(stored: &Measurement, judged: &Measurement) -> bool {
+    let (Some(a), Some(b)) = (&stored.summary, &judged.summary) else {
+        return stored.summary.is_none() == judged.summary.is_none();
+    };
+    let kinds = [FigureKind::Attainable, FigureKind::Typical, FigureKind::Delivered];
+    let agree = |kind: FigureKind| match (a.figure(kind).value, b.figure(kind).value) {
+        (Some(a), Some(b)) => same(a, b),
+        (a, b) => a.is_none() && b.is_none(),
+    };
+    a.headline == b.headline && kinds.into_iter().all(agree)
+}
+
+/// Trials begin after the one before has ended, by the wall clock, which may be adjusted by this
+/// share and is read some time before a trial's timed part begins.
+const ADJUSTED: f64 = 0.02;
+const READ_S: f64 = 0.05;
+
+/// Whether each trial began when the one before it had ended; also where nobody can know: another
+/// tool's have one moment, and the wall clock may have been set.
+fn is_one_after_the_other(run: &Run, m: &Measurement) -> bool {
+    let was_set = run.clocks.is_none_or(|c| (c.realtime_s - c.boottime_s).abs() > READ_S);
+    let in_order = |pair: &[Trial]| {
+        let (before, after) = (&pair[0], &pair[1]);
+        after.started.since(before.started) >= (1.0 - ADJUSTED) * before.seconds - READ_S
+    };
+    run.imported.is_some() || was_set || m.series.is_some() || m.trials.windows(2).all(in_order)
 }
 
 fn verification_agrees(stored: Option<&Verification>, judged: Option<&Verification>) -> bool {
@@ -171,4 +212,135 @@ fn without_a_result(run: &Run) -> Option<Finding> {
         message,
         "use the original file, or measure again",
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::{Account, Clocks};
+
+    use super::*;
+    use crate::raw_of;
+    use crate::testing::*;
+
+    /// A judged run of two results, one of which others disturbed.
+    fn stored() -> Run {
+        let proved =
+            |m| each(m, |_, t| t.verified = Some(Account { claimed: t.work, counted: t.work }));
+        let stolen = each(flops(2), |_, t| t.conditions.steal_s = Some(0.3 * t.seconds));
+        let run = judge(&raw_of(&run(host(), vec![proved(flops(1)), proved(stolen)])));
+        let verdicts: Vec<Verdict> = run.measurements.iter().map(|m| m.verdict).collect();
+        assert_eq!(verdicts, [Verdict::Valid, Verdict::Suspect]);
+        run
+    }
+
+    fn read(stored: &Run, own: &Tool) -> Reread {
+        read_again(stored, &raw_of(stored), own)
+    }
+
+    fn other() -> Tool {
+        Tool { version: "9.9.9".to_owned(), commit: None, build: String::new() }
+    }
+
+    /// What is found in the first result, whose verdict must be that.
+    #[track_caller]
+    fn found(stored: &Run, own: &Tool, verdict: Verdict) -> Vec<String> {
+        let m = read(stored, own).run.measurements.swap_remove(0);
+        assert_eq!(m.verdict, verdict, "{:?}", m.findings);
+        m.findings.iter().map(|f| format!("{}: {}", f.check, f.message)).collect()
+    }
+
+    #[test]
+    fn a_file_that_nobody_changed_is_judged_as_it_was() {
+        let stored = stored();
+        for own in [&stored.tool, &other()] {
+            let reread = read(&stored, own);
+            assert_eq!((&reread.run, reread.changed, reread.words()), (&stored, 0, None));
+        }
+    }
+
+    #[test]
+    fn what_does_not_follow_from_the_trials_is_invalid() {
+        let edits: [(&str, fn(&mut Measurement)); 6] = [
+            ("figures", |m| m.summary.as_mut().unwrap().delivered.value = Some(1.0)),
+            ("statistics", |m| m.summary.as_mut().unwrap().trials.median *= 1.05),
+            ("statistics", |m| drop(m.trials.pop())),
+            ("verification", |m| m.verification.as_mut().unwrap().counted *= 2.0),
+            ("the same program finds", |m| m.verdict = Verdict::Suspect),
+            ("the same program finds", |m| {
+                m.findings.push(Finding::new("steal", Severity::Suspect, "", ""));
+                m.verdict = Verdict::Suspect;
+            }),
+        ];
+        for (word, edit) in edits {
+            let mut stored = stored();
+            edit(&mut stored.measurements[0]);
+            let all = found(&stored, &stored.tool, Verdict::Invalid);
+            assert!(all.iter().any(|f| f.starts_with(EDITED) && f.contains(word)), "{all:?}");
+        }
+        let mut whitewashed = stored();
+        let m = &mut whitewashed.measurements[1];
+        (m.verdict, m.findings) = (Verdict::Valid, Vec::new());
+        let reread = read(&whitewashed, &whitewashed.tool.clone());
+        assert_eq!(reread.run.measurements[1].verdict, Verdict::Invalid);
+        assert_eq!(reread.words().unwrap(), "judged again: 1 of 2 verdicts is not the stored one");
+    }
+
+    #[test]
+    fn trials_that_were_sorted_or_stretched_are_invalid() {
+        let in_time = || {
+            let mut run = stored();
+            let seconds = 10.0;
+            let [raw_s, monotonic_s, boottime_s, realtime_s] = [seconds; 4];
+            run.clocks = Some(Clocks { raw_s, monotonic_s, boottime_s, realtime_s });
+            for (i, t) in run.measurements[0].trials.iter_mut().enumerate() {
+                t.started = run.started.after(i as f64 * (t.seconds + 0.02)).unwrap();
+            }
+            run.measurements.truncate(1);
+            run
+        };
+        let first =
+            |run: &Run| found(run, &other(), read(run, &other()).run.measurements[0].verdict);
+        assert!(first(&in_time()).is_empty());
+        let mut sorted = in_time();
+        sorted.measurements[0].trials.swap(0, 1);
+        assert!(first(&sorted)[0].contains("not in order of time"), "{:?}", first(&sorted));
+        sorted.clocks.as_mut().unwrap().realtime_s += 1.0;
+        assert!(first(&sorted).is_empty(), "the clock was set");
+        let mut stretched = in_time();
+        for t in &mut stretched.measurements[0].trials {
+            (t.seconds, t.work) = (100.0 * t.seconds, 100.0 * t.work);
+            t.verified = Some(Account { claimed: t.work, counted: t.work });
+        }
+        let v = stretched.measurements[0].verification.as_mut().unwrap();
+        (v.claimed, v.counted) = (100.0 * v.claimed, 100.0 * v.counted);
+        assert!(first(&stretched)[0].contains("overlap"), "{:?}", first(&stretched));
+    }
+
+    #[test]
+    fn no_verdict_of_another_program_gets_better() {
+        let mut old = stored();
+        let m = &mut old.measurements[0];
+        m.findings.push(Finding::new("swap", Severity::Invalid, "it swapped", ""));
+        m.verdict = Verdict::Invalid;
+        assert_eq!(found(&old, &other(), Verdict::Invalid), ["swap: it swapped"]);
+        old.measurements[0].findings.clear();
+        let all = found(&old, &other(), Verdict::Invalid);
+        assert!(all[0].starts_with(STORED_VERDICT), "{all:?}");
+        // A worse verdict replaces the stored one.
+        let mut old = stored();
+        (old.measurements[1].verdict, old.measurements[1].findings) = (Verdict::Valid, Vec::new());
+        let reread = read(&old, &other());
+        assert_eq!(reread.run.measurements[1].verdict, Verdict::Suspect);
+        assert_eq!(reread.changed, 1);
+    }
+
+    #[test]
+    fn results_that_were_removed_are_missed() {
+        let mut stored = stored();
+        stored.measurements.pop();
+        let found = |stored: &Run| read(stored, &other()).run.findings;
+        assert!(found(&stored)[0].message.contains("1 of 2 planned configurations has no result"));
+        stored.interrupted = Some("SIGINT".to_owned());
+        assert!(found(&stored).is_empty(), "it was stopped");
+    }
 }

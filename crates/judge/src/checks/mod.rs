@@ -5,6 +5,7 @@ mod busy_sibling;
 mod caches;
 mod clock;
 mod clusters;
+mod contradiction;
 mod core_shared;
 mod counters;
 mod cpu_saturated;
@@ -32,6 +33,7 @@ mod share;
 mod shared_device;
 mod short_trial;
 mod similar_rounds;
+mod stalls;
 mod test_file;
 mod transfer;
 mod vcpu_placement;
@@ -179,6 +181,7 @@ pub static ALL: &[&Check] = &[
     &verification::UNVERIFIED,
     &verification::RESIDUAL,
     &verification::INCONSISTENT,
+    &contradiction::CHECK,
     &impossible::ABOVE_CEILING,
     &impossible::WORK_REMOVED,
     &scaling::CHECK,
@@ -212,6 +215,7 @@ pub static ALL: &[&Check] = &[
     &levels::BURST_CREDITS,
     &clusters::CHECK,
     &similar_rounds::CHECK,
+    &stalls::CHECK,
     &cpu_taken::STEAL,
     &cpu_taken::THROTTLED,
     &cpu_taken::OTHER_CPU,

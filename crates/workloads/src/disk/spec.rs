@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use proofmark_model::{
-    AUTO, Access, Parameter, ParameterKind, Role, Subsystem, Unit, Work, WorkloadSpec,
+    AUTO, Access, Pace, Parameter, ParameterKind, Role, Subsystem, Traffic, Unit, Work,
+    WorkloadSpec,
 };
 
 use super::engine;
@@ -204,6 +205,17 @@ const FSYNC: &str = "Each thread writes blocks to its own file through the page 
                      The sectors exceed the bytes written, since the file system also writes its \
                      journal.";
 
+/// What a block counts as; empty where it is both read and written.
+const fn traffic(operation: Operation) -> &'static [Traffic] {
+    const READ: Traffic = Traffic { when: None, read: 1.0, written: 0.0, flops: 0.0 };
+    const WRITE: Traffic = Traffic { when: None, read: 0.0, written: 1.0, flops: 0.0 };
+    match operation {
+        Operation::Read => &[READ],
+        Operation::Write | Operation::Commit => &[WRITE],
+        Operation::Copy | Operation::Mixed => &[],
+    }
+}
+
 /// The declaration of a workload.
 pub(super) const fn blocks(
     (id, title, summary): (&'static str, &'static str, &'static str),
@@ -225,8 +237,14 @@ pub(super) const fn blocks(
         _ if random => ("queue_depth", Unit::BytePerSecond),
         _ => ("block_size", Unit::BytePerSecond),
     };
-    let mut work = Work::DEVICE;
-    work.access = Some(if random { Access::Random } else { Access::Sequential });
+    let work = Work {
+        pace: Pace::Device,
+        access: Some(if random { Access::Random } else { Access::Sequential }),
+        traffic: Cow::Borrowed(traffic(operation)),
+        data: None,
+        names_node: false,
+        whole_problem: false,
+    };
     let words = Words { id, title, summary, detail, method: 1 };
     rate(words, (Subsystem::Disk, unit), parameters, Some(axis), CEILINGS, work, role)
 }

@@ -1,0 +1,191 @@
+//! `contradiction`: what was recorded of a result in several ways does not agree. Work, time and
+//! counters of one trial come from different sources, so a number that was changed afterwards, or
+//! counted wrongly, shows in the others. An edit that changes all of them alike cannot be seen.
+
+use proofmark_model::{Cut, Finding, Measurement, Subsystem, Trial, Unit};
+
+use super::{Check, Class, Examine};
+use crate::Context;
+use crate::memory::touched_bytes;
+
+pub(super) static CHECK: Check = Check {
+    id: "contradiction",
+    class: Class::CLAIM,
+    title: "Records contradict each other",
+    about: "A result is invalid if its unit is not its workload's; if its data did not fit into the \
+         machine's memory; if its threads used more CPU time than there was; if the rounds of a \
+         trial were longer than the trial; if a file was read by a workload that only writes, or \
+         the other way round; or if the I/Os in flight (rate x mean latency) were more than threads \
+         x queue depth, or hardly any. Such a file was edited, or a number was counted wrongly. Use \
+         the original file, or measure again.",
+    examine: Examine::Ours(check),
+};
+
+fn check(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let found: Vec<String> = ALL.iter().filter_map(|contradiction| contradiction(ctx, m)).collect();
+    let message = (!found.is_empty()).then(|| found.join("; "))?;
+    Some(CHECK.invalid(message, "use the original file, or measure again"))
+}
+
+/// What contradicts what, if anything.
+type Contradiction = fn(&Context, &Measurement) -> Option<String>;
+
+const ALL: &[Contradiction] =
+    &[another_unit, more_than_memory, more_cpu_time, longer_rounds, other_way, in_flight];
+
+fn another_unit(ctx: &Context, m: &Measurement) -> Option<String> {
+    let spec = ctx.spec(m)?;
+    let same = (spec.unit, spec.better, spec.subsystem) == (m.unit, m.better, m.subsystem);
+    (!same).then(|| format!("it is in {}, but its workload counts in {}", m.unit, spec.unit))
+}
+
+fn more_than_memory(ctx: &Context, m: &Measurement) -> Option<String> {
+    let (data, memory) = (touched_bytes(ctx, m)?, *ctx.host.memory.total_bytes.get()?);
+    (data > memory && !m.trials.is_empty()).then(|| {
+        let [data, memory] = [data, memory].map(proofmark_model::format_size);
+        format!("its data of {data} did not fit into the memory of {memory}")
+    })
+}
+
+/// The CPU time of threads is counted over a little more than the timed part, and scaled to it.
+const MOST_CPU: f64 = 1.1;
+const COUNTED_S: f64 = 0.01;
+
+fn more_cpu_time(ctx: &Context, m: &Measurement) -> Option<String> {
+    if !ctx.work(m).cut().has_slices() {
+        return None;
+    }
+    let threads = m.params.threads() as f64;
+    let too_much = |t: &&Trial| {
+        let most = threads * (MOST_CPU * t.seconds + COUNTED_S);
+        t.conditions.own_cpu_s.is_some_and(|used| used > most)
+    };
+    let t = m.trials.iter().find(too_much)?;
+    let used = t.conditions.own_cpu_s?;
+    Some(format!("{threads} threads used {used:.3} s of CPU time in {:.3} s", t.seconds))
+}
+
+/// Rounds leave out our own readings of the clock, at most a tenth.
+const ROUNDS: [f64; 2] = [0.85, 1.02];
+
+fn longer_rounds(_: &Context, m: &Measurement) -> Option<String> {
+    let share = |t: &Trial| {
+        let seconds: f64 = t.rounds.iter().map(|r| r.seconds).sum();
+        Some(seconds / t.seconds).filter(|_| seconds > 0.0)
+    };
+    let off = |share: &f64| !(ROUNDS[0]..=ROUNDS[1]).contains(share);
+    let share = m.trials.iter().filter_map(share).find(off)?;
+    Some(format!("the rounds of a trial took {:.0} % of its time", 100.0 * share))
+}
+
+fn other_way(ctx: &Context, m: &Measurement) -> Option<String> {
+    let traffic = ctx.work(m).traffic(&m.params).filter(|_| m.subsystem == Subsystem::Disk)?;
+    let files = || m.trials.iter().filter_map(|t| t.file.as_ref());
+    let read: u64 = files().map(|f| f.asked_read_bytes).sum();
+    let written: u64 = files().map(|f| f.asked_written_bytes).sum();
+    let lies = |bytes: u64, declared: f64| bytes > 0 && declared == 0.0;
+    if lies(read, traffic.read) {
+        return Some(format!("{read} bytes were read by a workload that only writes"));
+    }
+    lies(written, traffic.written)
+        .then(|| format!("{written} bytes were written by a workload that only reads"))
+}
+
+/// Little's law: requests in flight = rate x time of each. A sample of them is timed, and a thread
+/// also works between two; so less than this share of what the parameters allow contradicts them,
+/// or more than this multiple.
+const IN_FLIGHT: [f64; 2] = [0.1, 1.25];
+
+fn in_flight(ctx: &Context, m: &Measurement) -> Option<String> {
+    let asks_a_disk = m.subsystem == Subsystem::Disk && ctx.work(m).cut() == Cut::Single;
+    let latency = m.latency.as_ref().filter(|_| asks_a_disk)?;
+    let each = match m.unit {
+        Unit::BytePerSecond => m.params.int("block_size")? as f64,
+        Unit::OpPerSecond => 1.0,
+        _ => return None,
+    };
+    let (work, seconds) = m.trials.iter().fold((0.0, 0.0), |(w, s), t| (w + t.work, s + t.seconds));
+    let most = (m.params.threads() * m.params.int("queue_depth").unwrap_or(1).max(1)) as f64;
+    let seen = work / each / seconds * latency.mean;
+    let off = !(IN_FLIGHT[0] * most..=IN_FLIGHT[1] * most).contains(&seen);
+    (off && seen.is_finite()).then(|| {
+        format!("rate x mean latency is {seen:.2} requests in flight, with {most} allowed")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::Round;
+
+    use super::*;
+    use crate::testing::*;
+
+    fn cpu_time(m: Measurement, share: f64) -> Measurement {
+        let threads = m.params.threads() as f64;
+        each(m, |_, t| t.conditions.own_cpu_s = Some(share * threads * t.seconds))
+    }
+
+    fn rounds(share: f64) -> Measurement {
+        each(flops(1), |_, t| {
+            let seconds = share * t.seconds;
+            t.rounds = vec![Round { seconds, delivered: t.value, ..Round::default() }];
+        })
+    }
+
+    #[test]
+    fn what_is_recorded_twice_and_differs_is_invalid() {
+        CHECK.expect([
+            (
+                "another unit",
+                Measurement { unit: Unit::BytePerSecond, ..flops(1) },
+                invalid("^it is in B/s, but its workload counts in FLOP/s$"),
+            ),
+            ("two threads called one", with_param(cpu_time(flops(2), 1.0), "threads", 1), INVALID),
+            ("half of the time", cpu_time(flops(2), 2.0), invalid("^2 threads used")),
+            ("all of the time", cpu_time(flops(2), 1.0), SILENT),
+            ("half of its rounds", rounds(0.5), invalid("took 50 % of its time")),
+            ("rounds of twice its time", rounds(2.0), INVALID),
+            ("rounds with pauses for the clock", rounds(0.97), SILENT),
+            ("nothing recorded", stream("copy", 2), SILENT),
+        ]);
+    }
+
+    #[test]
+    fn data_larger_than_memory_were_never_there() {
+        let mut host = host();
+        host.memory.total_bytes = proofmark_model::Probe::known(8 << 30, "test");
+        let copy = |bytes: u64| with_param(stream("copy", 2), "array_size", bytes);
+        CHECK.on(&host, &[]).expect([
+            ("arrays of a terabyte", copy(1 << 40), invalid("^its data of 2 TiB did not fit")),
+            ("two arrays of 1 GiB", copy(1 << 30), SILENT),
+        ]);
+    }
+
+    /// Direct reads that take 100 us each, so many in flight.
+    fn reads(in_flight: f64, depth: u64) -> Measurement {
+        let mut m = with_param(rand_read(depth), "queue_depth", depth);
+        let mut latency = m.latency.take().unwrap();
+        let rate: f64 = m.trials.iter().map(|t| t.work).sum::<f64>()
+            / m.trials.iter().map(|t| t.seconds).sum::<f64>();
+        latency.mean = in_flight * 4096.0 / rate;
+        m.params = m.params.with("block_size", 4096);
+        Measurement { latency: Some(latency), ..m }
+    }
+
+    #[test]
+    fn a_disk_does_as_much_at_once_as_its_parameters_allow() {
+        let written = |m: Measurement| {
+            each_file(m, |_, f| {
+                f.asked_written_bytes = f.asked_read_bytes;
+            })
+        };
+        CHECK.expect([
+            ("depth 32", reads(31.0, 32), SILENT),
+            ("depth 32 called 1", reads(31.0, 1), invalid("^rate x mean latency is 31.00")),
+            ("twice the rate", reads(64.0, 32), INVALID),
+            ("a tenth of the time", reads(3.0, 32), INVALID),
+            ("depth 1", reads(0.97, 1), SILENT),
+            ("a reader that wrote", written(reads(31.0, 32)), invalid("only reads$")),
+        ]);
+    }
+}
