@@ -16,6 +16,7 @@ mod quiet;
 mod request;
 mod samples;
 mod signals;
+mod system_limits;
 mod text;
 mod writer;
 
@@ -24,8 +25,19 @@ use std::process::ExitCode;
 use clap::Parser;
 use cli::{Cli, Command};
 use error::Outcome;
+use proofmark_engine::ReportingAllocator;
+use system_limits::{explained, within_limits};
+
+#[global_allocator]
+static ALLOCATOR: ReportingAllocator = ReportingAllocator;
 
 fn main() -> ExitCode {
+    // Before the arguments are read: that takes more stack than there may be.
+    let is_worker = std::env::args_os().nth(1).is_some_and(|command| command == "worker");
+    within_limits(is_worker, work)
+}
+
+fn work() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return mistyped(&error),
@@ -57,7 +69,7 @@ fn main() -> ExitCode {
     };
     result.map_or_else(
         |error| {
-            text::say(&format!("proofmark: {error:#}"));
+            text::say(&format!("proofmark: {}", explained(&format!("{error:#}"))));
             error::status(&error)
         },
         |outcome: Outcome| outcome.into(),

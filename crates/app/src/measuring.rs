@@ -18,6 +18,7 @@ use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::samples::{self, SampleLog};
 use crate::signals;
+use crate::system_limits::explained;
 use crate::text::say;
 
 /// Says what a person should know of a plan before it is carried out.
@@ -84,7 +85,7 @@ pub fn carry_out(
     output.save(&run).with_context(|| format!("cannot write to {}", output.dir().display()))?;
     let takes_s = estimate(&run.plan).1 + tools_s(&run.plan);
     let progress = Progress::new(run.plan.points.len(), takes_s, shown.live);
-    let tell = |line: &str| progress.say(line);
+    let tell = |line: &str| progress.say(&explained(line));
     let live = Live { server: server.as_ref(), stop: &stop, file: &output, tell: &tell };
     let mut samples = SampleLog::new(output.dir(), &tell);
     let run = measure_here(run, tools, &live, &mut [&mut &progress, &mut samples])?;
@@ -113,5 +114,6 @@ fn watch(host: &Host, plan: &Plan, output: &Output, stop: &Stop) -> Result<Optio
     })?;
     lines.iter().for_each(|line| say(&format!("proofmark: {line}")));
     let watch = || SpaceWatch::begin(output.dir(), needs.at_the_end, disk, stop.clone());
-    Ok((!lines.is_empty()).then(watch))
+    let watch = (!lines.is_empty()).then(watch).transpose();
+    watch.context("cannot start a thread")
 }

@@ -144,6 +144,7 @@ fn describe(event: Event, m: &Measurement) -> String {
     let state = match (&m.ending, event) {
         (Ending::Crashed { .. }, _) => "crashed".to_owned(),
         (Ending::Refused { reason }, _) => format!("refused ({reason})"),
+        (Ending::Limited { limit, .. }, _) => format!("ended by {}", limit.cause()),
         (Ending::Unverified { .. }, _) => "wrong result".to_owned(),
         (_, Event::SetUp) => "setting up".to_owned(),
         (_, Event::Warm) => "warming up".to_owned(),

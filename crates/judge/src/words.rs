@@ -19,6 +19,7 @@ pub(crate) fn why_no_result(m: &Measurement) -> String {
         (None, Ending::Refused { reason }) => {
             format!("the configuration is not possible there: {reason}")
         }
+        (None, Ending::Limited { limit, .. }) => format!("{} ended it", limit.cause()),
         (None, Ending::Unverified { reason }) => {
             format!("the result failed verification: {reason}")
         }

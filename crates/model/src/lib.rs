@@ -37,6 +37,7 @@ mod series;
 mod solution;
 mod statistics;
 mod storage;
+mod system_limit;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod time;
@@ -95,6 +96,9 @@ pub use solution::Solution;
 pub use statistics::{Statistics, median, median_interval, summarise};
 pub use storage::{
     BlockDevice, DeviceTraffic, FileState, Flush, IoLimit, Link, Order, Storage, StorageKind,
+};
+pub use system_limit::{
+    CgroupLimit, LimitKind, LimitReached, Seen, SystemLimit, SystemState, limit_reached,
 };
 pub use time::{Clocks, Timestamp};
 pub use time_account::{TimeAccount, TimeCause};

@@ -25,6 +25,7 @@ mod room;
 mod schedule;
 mod server;
 mod steady;
+mod system_limits;
 #[cfg(test)]
 mod testing;
 mod tool;

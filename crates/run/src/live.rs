@@ -20,6 +20,7 @@ use crate::record::RunFile;
 use crate::registry::{disk_bytes, find};
 use crate::request::LONGEST_RUN;
 use crate::server::{Served, ServerSide, session_for};
+use crate::system_limits;
 
 /// Longest silence of a worker: at least this, and at least so many times the
 /// expected duration of a trial, since a machine may be that much slower.
@@ -121,6 +122,7 @@ fn workers(host: &Host, plan: &Plan, stop: &Stop) -> Result<Workers, RunError> {
         devices: storage.into_iter().flat_map(|s| s.leaves()).map(|d| d.name.clone()).collect(),
         policy: plan.policy.clone(),
         patience: patience(plan),
+        system_state: system_limits::state,
         stop: stop.clone(),
         idle: Idle::default(),
         shared: SharedWorker::default(),

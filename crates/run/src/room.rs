@@ -1,10 +1,11 @@
 //! What a measurement over time writes, said before it starts, and what is free meanwhile: in days
 //! its samples, and a workload's blocks, could fill a disk or wear it out unnoticed.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use proofmark_engine::{Refusal, Stop};
@@ -133,7 +134,12 @@ pub struct SpaceWatch {
 
 impl SpaceWatch {
     /// Watches the output folder, which needs so many bytes at the end, and a workload's disk.
-    pub fn begin(output: &Path, at_the_end: u64, disk: Option<&Path>, stop: Stop) -> Self {
+    pub fn begin(
+        output: &Path,
+        at_the_end: u64,
+        disk: Option<&Path>,
+        stop: Stop,
+    ) -> io::Result<Self> {
         let watched: Vec<(PathBuf, u64)> = std::iter::once((output, at_the_end))
             .chain(disk.map(|folder| (folder, 0)))
             .filter_map(|(folder, own)| Some((folder.to_path_buf(), kept_free(free(folder)?, own))))
@@ -141,7 +147,7 @@ impl SpaceWatch {
         let (end, ended) = channel();
         let found = Arc::new(OnceLock::new());
         let finding = Arc::clone(&found);
-        let thread = std::thread::spawn(move || {
+        let watch = move || {
             while ended.recv_timeout(STEP) == Err(RecvTimeoutError::Timeout) {
                 if let Some(line) =
                     watched.iter().find_map(|(folder, keep)| too_little(folder, *keep))
@@ -150,8 +156,9 @@ impl SpaceWatch {
                     return stop.stop(LOW_SPACE);
                 }
             }
-        });
-        Self { end: Some(end), thread: Some(thread), found }
+        };
+        let thread = Builder::new().name("free space".to_owned()).spawn(watch)?;
+        Ok(Self { end: Some(end), thread: Some(thread), found })
     }
 
     /// Which disk had too little space, if that stopped the run.
@@ -240,8 +247,8 @@ mod tests {
     fn a_disk_with_too_little_space_stops_the_run() {
         let dir = tempfile::tempdir().unwrap();
         let (stop, enough) = (Stop::default(), Stop::default());
-        let quiet = SpaceWatch::begin(dir.path(), 1, Some(dir.path()), enough.clone());
-        let watch = SpaceWatch::begin(dir.path(), u64::MAX, None, stop.clone());
+        let quiet = SpaceWatch::begin(dir.path(), 1, Some(dir.path()), enough.clone()).unwrap();
+        let watch = SpaceWatch::begin(dir.path(), u64::MAX, None, stop.clone()).unwrap();
         let line = wait_until("the free space to be read", || watch.found().map(str::to_owned));
         assert!(line.contains("stopped early"), "{line}");
         drop(watch);
