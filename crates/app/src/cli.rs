@@ -124,7 +124,8 @@ pub struct RunArgs {
     /// Block sizes, such as 8B,8KB,8MB, for workloads that have one
     #[arg(long, value_name = "SIZE,...", value_delimiter = ',', value_parser = parse_size)]
     pub block_size: Vec<u64>,
-    /// Set a workload's parameter: cpu.flops.isa=avx2,scalar
+    /// Set a workload's parameter: cpu.flops.isa=avx2,scalar; of a run of one workload also
+    /// isa=avx2,scalar
     #[arg(long, value_name = "WORKLOAD.NAME=VALUE,...")]
     pub set: Vec<String>,
     /// Directory whose disk to measure, in an unlinked temporary file [default: the current one]
@@ -268,7 +269,7 @@ pub struct EndureArgs {
     /// Time between the starts of two samples
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     pub every: Duration,
-    /// Number of threads, or all
+    /// Number of threads, or all [default: the most of a run's]
     #[arg(long, value_name = "N")]
     pub threads: Option<String>,
     /// Block size, such as 8KB, if the workload has one

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, anyhow};
 use proofmark_engine::Stop;
-use proofmark_model::{Host, Plan, PlannedSeries, Run, StorageKind, Timestamp};
+use proofmark_model::{Host, Plan, PlannedSeries, Point, Run, StorageKind, Timestamp};
 use proofmark_report::terminal;
 use proofmark_run::{
-    Live, Machine, Needs, Planned, RunFile as _, SpaceWatch, begin, disk_bytes, estimate,
-    look_ahead, measure_here, tools_s,
+    Live, Machine, Needs, Planned, RunFile as _, SpaceWatch, TryOut, begin, disk_bytes, estimate,
+    look_ahead, measure_here, tools_s, try_out,
 };
 
 use crate::cli::{HistoryFile, ResultFiles};
@@ -108,7 +108,9 @@ fn watch(host: &Host, plan: &Plan, output: &Output, stop: &Stop) -> Result<Optio
     let disk = host.storage.get().map(|s| Path::new(&s.path));
     let disk = disk.filter(|_| plan.series.iter().any(on_disk));
     let needs = Needs { samples: samples::estimate(plan), at_the_end: output::room(plan) as u64 };
-    let lines = look_ahead(plan, needs, output.dir(), disk).map_err(|why| {
+    let try_out = |point: &Point| try_out(host, plan, stop, point);
+    let writes = disk.map(|disk| (disk, &try_out as TryOut));
+    let lines = look_ahead(plan, needs, output.dir(), writes).map_err(|why| {
         output.discard();
         anyhow!(why)
     })?;

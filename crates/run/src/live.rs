@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use proofmark_engine::{ClocksMoment, Idle, RawClock, SharedWorker, Stop, Workers};
+use proofmark_engine::{
+    ClocksMoment, Idle, Launcher as _, RawClock, Request, SharedWorker, Stop, Workers,
+};
 use proofmark_judge::judge_run;
-use proofmark_model::{Finding, Host, Plan, Point, Run, SCHEMA, Timestamp, Tool};
+use proofmark_model::{Ending, Finding, Host, Plan, Point, Run, SCHEMA, Timestamp, Tool, Trial};
 
 use crate::afterwards::look_again;
 use crate::error::RunError;
@@ -108,6 +110,19 @@ pub fn measure_here(
     judge_run(&mut run);
     look_again(&mut run, ClocksMoment::now().since(begun));
     Ok(run)
+}
+
+/// Takes one trial of a point in a worker of its own; else why there is none.
+pub fn try_out(host: &Host, plan: &Plan, stop: &Stop, point: &Point) -> Result<Trial, String> {
+    let workers = workers(host, plan, stop).map_err(|e| e.to_string())?;
+    let taken = workers.launch(point).and_then(|mut session| session.take(Request::Trial));
+    taken.map(|taken| taken.trial).map_err(|ending| match ending {
+        Ending::Refused { reason } | Ending::Unverified { reason } => reason,
+        Ending::Limited { limit, detail } => limit.explain(&detail),
+        Ending::Crashed { detail, .. } => detail,
+        Ending::Interrupted { by } => format!("stopped by {by}"),
+        Ending::Complete | Ending::Budget | Ending::Unfinished => "it ended".to_owned(),
+    })
 }
 
 fn workers(host: &Host, plan: &Plan, stop: &Stop) -> Result<Workers, RunError> {

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use proofmark_peer::{Address, Key};
 
+use crate::profile::Profile;
+
 /// Longest run that can be asked for.
 pub const LONGEST_RUN: Duration = Duration::from_secs(30 * 24 * 3600);
 
@@ -39,7 +41,7 @@ impl Default for PlanRequest {
     fn default() -> Self {
         Self {
             names: Vec::new(),
-            profile: "default".to_owned(),
+            profile: Profile::DEFAULT.to_owned(),
             budget: None,
             trials: None,
             threads: None,
