@@ -8,6 +8,7 @@ use proofmark_run::RunFile as _;
 use crate::cli::{ExitRules, HistoryFile, ResultFiles};
 use crate::error::Outcome;
 use crate::output::{Output, RUN_FILE, is_stdout, not_written, write_file};
+use crate::system_limits::limit_of_signal;
 use crate::text::{print, print_data, say, terminal_options};
 use crate::{past, signals};
 
@@ -69,7 +70,8 @@ fn limited(run: &Run) -> Option<String> {
         _ => None,
     });
     let ended = limits.clone().count();
-    for limit in limits {
+    let stopped = run.interrupted.as_deref().and_then(limit_of_signal);
+    for limit in limits.chain(&stopped) {
         let line = format!("{}; {}", limit.cause(), limit.action());
         if !lines.contains(&line) {
             lines.push(line);
@@ -77,10 +79,17 @@ fn limited(run: &Run) -> Option<String> {
     }
     let why = lines.join("; or because of ");
     let of = counted(all.len(), "result");
-    (ended > 0).then(|| format!("{ended} of {of} not measured to the end because of {why}"))
+    match (ended, stopped) {
+        (_, Some(_)) => Some(format!("the run was stopped because of {why}")),
+        (0, None) => None,
+        _ => Some(format!("{ended} of {of} not measured to the end because of {why}")),
+    }
 }
 
 fn outcome(run: &Run, rules: ExitRules) -> Outcome {
+    if run.interrupted.as_deref().and_then(limit_of_signal).is_some() {
+        return Outcome::Failed;
+    }
     if let Some(signal) = run.interrupted.as_deref().and_then(signals::number) {
         return Outcome::Stopped(signal);
     }

@@ -32,9 +32,7 @@ use system_limits::{explained, within_limits};
 static ALLOCATOR: ReportingAllocator = ReportingAllocator;
 
 fn main() -> ExitCode {
-    // Before the arguments are read: that takes more stack than there may be.
-    let is_worker = std::env::args_os().nth(1).is_some_and(|command| command == "worker");
-    within_limits(is_worker, work)
+    within_limits(work)
 }
 
 fn work() -> ExitCode {

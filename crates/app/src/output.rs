@@ -89,7 +89,7 @@ impl Output {
                 format.render(run, &options).with_context(|| format!("cannot create {name}"))?;
             write(&path, text.as_bytes(), Existing::Keep).with_context(|| not_written(&path))
         };
-        let all: Vec<_> = proofmark_report::ALL.iter().map(|format| written(format)).collect();
+        let all: Vec<_> = proofmark_report::ALL.iter().map(written).collect();
         all.into_iter().collect()
     }
 

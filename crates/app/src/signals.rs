@@ -4,12 +4,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
 
 /// The signals that stop the program's work, by name.
-const STOPPING: [(i32, &str); 3] = [(SIGINT, "SIGINT"), (SIGTERM, "SIGTERM"), (SIGHUP, "SIGHUP")];
+const STOPPING: [(i32, &str); 4] = [
+    (SIGINT, "SIGINT"),
+    (SIGTERM, "SIGTERM"),
+    (SIGHUP, "SIGHUP"),
+    // Its CPU time (RLIMIT_CPU) is almost used up.
+    (SIGXCPU, "SIGXCPU"),
+];
 
 /// How soon after the first signal another one is the same request: timeout(1) signals the process
 /// and then its group, and a terminal that closes may do so, too.

@@ -11,6 +11,7 @@ use std::thread;
 use proofmark_engine::report_no_memory;
 use proofmark_host::{Root, system_state};
 use proofmark_model::{LimitReached, Seen, SystemState, limit_reached};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use signal_hook::consts::SIGXFSZ;
 
 use crate::text::say;
@@ -33,20 +34,20 @@ fn survive_large_files() -> io::Result<()> {
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).map(drop)
 }
 
-/// Runs the work on a stack of a fixed size and returns its status. A worker reports panics and
-/// failed allocations as the standard library does: its run explains them.
-pub fn within_limits(
-    is_worker: bool,
-    work: impl FnOnce() -> ExitCode + Send + 'static,
-) -> ExitCode {
-    // If that is refused, such a write kills the process as before.
-    let _ = survive_large_files();
-    if !is_worker {
-        let _ = AT_START.set(now());
-        explain_panics();
-        report_no_memory(no_memory);
+/// At the soft limit of CPU time comes a signal that can be handled, at the hard one SIGKILL. Where
+/// both are the same, the soft one is lowered by a second.
+fn be_told_before_cpu_time_ends() {
+    let limit = getrlimit(Resource::Cpu);
+    if let (Some(soft @ 3..), true) = (limit.current, limit.current == limit.maximum) {
+        let _ = setrlimit(Resource::Cpu, Rlimit { current: Some(soft - 1), ..limit });
     }
-    match thread::Builder::new().name("main".to_owned()).stack_size(STACK).spawn(work) {
+}
+
+/// Runs the work on a stack of a fixed size and returns its status. The first thread does nothing
+/// else: its own stack may be tiny.
+pub fn within_limits(work: fn() -> ExitCode) -> ExitCode {
+    let worker = thread::Builder::new().name("main".to_owned()).stack_size(STACK);
+    match worker.spawn(move || prepared(work)) {
         // As the standard library ends a program whose first thread panicked.
         Ok(working) => working.join().unwrap_or_else(|_| ExitCode::from(101)),
         Err(e) => {
@@ -56,11 +57,33 @@ pub fn within_limits(
     }
 }
 
+/// A worker reports panics and failed allocations as the standard library does: its run explains
+/// them.
+fn prepared(work: fn() -> ExitCode) -> ExitCode {
+    // If that is refused, such a write kills the process as before.
+    let _ = survive_large_files();
+    if std::env::args_os().nth(1).is_none_or(|command| command != "worker") {
+        let _ = AT_START.set(now());
+        be_told_before_cpu_time_ends();
+        explain_panics();
+        report_no_memory(no_memory);
+    }
+    work()
+}
+
 /// The limit that an error is due to.
 pub fn limit_of(error: &str) -> Option<LimitReached> {
-    let seen = Seen { words: error, ..Seen::default() };
+    limit_seen(&Seen { words: error, ..Seen::default() })
+}
+
+/// The limit that a signal to this process is due to.
+pub fn limit_of_signal(signal: &str) -> Option<LimitReached> {
+    limit_seen(&Seen { signal: Some(signal), ..Seen::default() })
+}
+
+fn limit_seen(seen: &Seen) -> Option<LimitReached> {
     let after = now();
-    limit_reached(&seen, AT_START.get().unwrap_or(&after), &after)
+    limit_reached(seen, AT_START.get().unwrap_or(&after), &after)
 }
 
 /// An error with the limit that it is due to, if it is due to one.

@@ -6,8 +6,11 @@
 #![allow(unsafe_code)] // The trait of allocators is unsafe.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
+
+use rustix::process::{Resource, getrlimit};
 
 /// Memory that is given up to have some for the report, in bytes.
 const RESERVE: usize = 256 << 10;
@@ -37,14 +40,39 @@ fn checked(allocated: *mut u8, bytes: usize) -> *mut u8 {
 #[cold]
 fn no_memory(bytes: usize) {
     static REPORTING: AtomicBool = AtomicBool::new(false);
-    // The report itself may find no memory: then the standard library's line is all.
-    if let Some(report) = REPORT.get().filter(|_| !REPORTING.swap(true, Ordering::Relaxed)) {
-        // Nobody waits for a lock here, in whose scope memory may be had.
-        if let Ok(mut kept) = KEPT.try_lock() {
-            *kept = Vec::new();
+    match REPORT.get().filter(|_| !REPORTING.swap(true, Ordering::Relaxed)) {
+        Some(report) => {
+            // Nobody waits for a lock here, in whose scope memory may be had.
+            if let Ok(mut kept) = KEPT.try_lock() {
+                *kept = Vec::new();
+            }
+            report(bytes);
+            REPORTING.store(false, Ordering::Relaxed);
         }
-        report(bytes);
-        REPORTING.store(false, Ordering::Relaxed);
+        // A worker, a program that has just started, or a report that finds no memory itself.
+        None => end_without_memory(bytes),
+    }
+}
+
+/// Ends the process with a line that takes no memory to make, if a limit of this process is the cause.
+fn end_without_memory(bytes: usize) {
+    let limits = [(Resource::As, "RLIMIT_AS"), (Resource::Data, "RLIMIT_DATA")];
+    let set = limits.into_iter().find_map(|(limit, name)| Some((getrlimit(limit).current?, name)));
+    let Some((limit, name)) = set else { return };
+    let mut line = [0; 200];
+    let mut rest = &mut line[..];
+    let _ = writeln!(
+        rest,
+        "proofmark: memory allocation of {bytes} bytes failed: caused by the limit of {limit} bytes \
+         ({name}); raise it"
+    );
+    let left = rest.len();
+    let said = &line[..line.len() - left];
+    // SAFETY: writes bytes that are there to a descriptor that may be closed; then ends the process
+    // at once: nothing of it runs any more.
+    unsafe {
+        libc::write(libc::STDERR_FILENO, said.as_ptr().cast(), said.len());
+        libc::_exit(1)
     }
 }
 

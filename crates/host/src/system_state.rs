@@ -5,7 +5,7 @@
 //! `Documentation/admin-guide/cgroup-v2.rst`, `cgroup-v1/pids.rst` and `cgroup-v1/memory.rst`.
 
 use proofmark_model::{CgroupLimit, SystemState};
-use rustix::process::{Resource, getrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit};
 
 use crate::cgroup::{self, Place, Version};
 use crate::limits::{bytes_of_limit, counter};
@@ -27,7 +27,7 @@ pub fn system_state(root: &Root) -> SystemState {
         stack: limit(Resource::Stack),
         address_space: limit(Resource::As),
         data: limit(Resource::Data),
-        cpu_s: limit(Resource::Cpu),
+        cpu_s: cpu_seconds(getrlimit(Resource::Cpu)),
         cgroup_processes: processes(root),
         cgroup_memory: memory(root),
         system_processes: root.number("/proc/sys/kernel/threads-max").ok(),
@@ -36,6 +36,13 @@ pub fn system_state(root: &Root) -> SystemState {
         memory: total(&meminfo),
         missing: NEEDED.iter().filter(|f| !root.exists(f)).map(|f| (*f).to_owned()).collect(),
     }
+}
+
+/// The limit of CPU time. Where the soft and the hard one were the same, the program lowers its soft
+/// one by a second, to be told before it is killed: that is not the user's limit.
+fn cpu_seconds(limit: Rlimit) -> Option<u64> {
+    let lowered = |soft: &u64| limit.maximum.is_some_and(|hard| hard == soft + 1);
+    limit.current.map(|soft| if lowered(&soft) { soft + 1 } else { soft })
 }
 
 /// Whether the kernel spares this user's processes the limit of their number: root outside of any

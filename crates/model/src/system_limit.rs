@@ -193,8 +193,12 @@ impl LimitReached {
         self.limits.iter().map(words).collect::<Vec<_>>().join(", or ")
     }
 
-    /// An error with the limit that explains it: `no room: caused by the limit ...; raise ...`.
+    /// An error with the limit that explains it: `no room: caused by the limit ...; raise ...`. One
+    /// that says so already, as another process's words may, stays as it is.
     pub fn explain(&self, error: &str) -> String {
+        if error.contains(&self.cause()) {
+            return error.to_owned();
+        }
         format!("{error}: caused by {}; {}", self.cause(), self.action())
     }
 }

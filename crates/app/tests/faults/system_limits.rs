@@ -88,17 +88,21 @@ fn a_file_that_grows_beyond_the_limit_costs_no_result_on_the_terminal() {
 #[test]
 fn few_open_files_are_named_wherever_they_end() {
     let _turn = shared();
-    for (files, workload) in [(5, "cpu.clock"), (10, "cpu.clock"), (14, "network.tcp.rtt")] {
+    for (files, workload) in [
+        (5, "cpu.clock"),
+        (10, "cpu.clock"),
+        (9, "network.tcp.stream"),
+        // The server's end.
+        (18, "network.tcp.stream"),
+    ] {
         let dir = tempfile::tempdir().unwrap();
         let mut command = brief(workload, dir.path());
         if workload.starts_with("network") {
             command = proofmark();
-            command.args(["run", workload, "--trials", "3", "--out"]).arg(dir.path().join("out"));
+            command.args(["run", workload, "--trials", "3", "--set", "streams=8", "--out"]);
+            command.arg(dir.path().join("out"));
         }
         let Some((out, text)) = under(&format!("--nofile={files}"), &mut command) else { return };
-        if files == 14 && out.status.code() == Some(0) {
-            continue; // They sufficed.
-        }
         names_limit(&out, &text, "RLIMIT_NOFILE");
         assert!(text.contains(&format!("{files} open files")), "{text}");
     }
@@ -146,6 +150,20 @@ fn a_limit_of_cpu_time_is_named_and_the_other_results_are_kept() {
     assert_eq!(clock.trials.len(), 3);
     names_limit(&out, &text, "RLIMIT_CPU");
     assert_eq!(kinds(linpack), [LimitKind::CpuTime], "{:?}", names(linpack));
+}
+
+#[test]
+fn a_run_whose_own_cpu_time_ends_stops_and_keeps_what_it_measured() {
+    let _turn = shared();
+    let dir = tempfile::tempdir().unwrap();
+    let mut child = long_run(dir.path(), 40);
+    wait_for_trials(dir.path(), &mut child);
+    // As at the soft limit.
+    lab::kill(child.id(), "XCPU");
+    assert_eq!(wait("the run to end", &mut child).code(), Some(1));
+    let run = saved(dir.path());
+    assert_eq!(run.interrupted.as_deref(), Some("SIGXCPU"));
+    assert!(run.ended.is_some() && dir.path().join("out/report.html").exists());
 }
 
 #[test]

@@ -179,6 +179,7 @@ fn the_words_name_the_limit_its_value_and_what_to_do() {
             .flat_map(|r| r.limits)
             .collect(),
     };
-    let both = both.explain("no thread");
+    let both = both.explain(&both.explain("no thread"));
+    assert_eq!(both.matches("caused by").count(), 1, "{both}");
     assert!(both.contains("RLIMIT_NPROC), or the limit of 1 MiB"), "{both}");
 }
