@@ -67,9 +67,6 @@ pub struct PolicyText {
 }
 
 impl Profile {
-    /// The profile of a run that names none.
-    pub const DEFAULT: &str = "default";
-
     /// The profile of that name, or in the file of that name; the error is one line.
     pub fn load(name: &str) -> Result<Self, Usage> {
         if let Some((_, text)) = BUILT_IN.iter().find(|(n, _)| *n == name) {

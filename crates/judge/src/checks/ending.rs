@@ -51,8 +51,8 @@ pub(super) static SYSTEM_LIMIT: Check = Check {
     about: "A limit of the system ended the worker, or kept it from starting: of open files, \
          processes, file size, stack, address space, CPU time, or memory of a cgroup or the \
          machine. proofmark concludes that from the error or the signal, the values of the limits, \
-         and the kernel's counters before and after (pids.events, memory.events, oom_kill). The \
-         result is invalid, and the exit status is 1; other results are kept. Raise the limit that \
+         and the kernel's counts of processes refused or killed, before and after. The result is \
+         invalid, and the exit status is 1; other results are kept. Raise the limit that \
          the finding names, or measure with less.",
     examine: Examine::Ours(system_limit),
 };

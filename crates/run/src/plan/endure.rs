@@ -11,7 +11,7 @@ use super::values::{Overrides, combinations, list, typed_parameter};
 use crate::error::Usage;
 use crate::planned::Planned;
 use crate::profile::{Profile, SeriesText};
-use crate::request::EndureRequest;
+use crate::request::{DEFAULT_PROFILE, EndureRequest};
 
 /// Shortest and longest slice of a sample, in seconds: what one trial takes. Shorter ones cost
 /// more time between them than they are worth; a longer one delays the end of a run that is stopped.
@@ -74,7 +74,7 @@ fn parameters(
 
 /// Whether the default profile measures a workload with all CPUs, so that endure compares with it.
 fn measures_all_cpus(workload: &str, threads: &str) -> Result<bool, Usage> {
-    let profile = Profile::load(Profile::DEFAULT)?;
+    let profile = Profile::load(DEFAULT_PROFILE)?;
     let points = profile.points.iter().filter(|point| point.workload == workload);
     let mut numbers = points.filter_map(|point| point.parameters.get(threads));
     Ok(numbers.any(|values| values.texts().iter().any(|text| text == "all")))

@@ -126,10 +126,11 @@ impl Gathering<'_> {
             advice: advice(memory),
         };
         let usable = self.host.usable_disk();
+        let most = (usable as f64 * CLAMPED) as u64;
         let disk = Room {
             what: "disk space",
-            bytes: usable,
-            most: (usable as f64 * CLAMPED) as u64,
+            bytes: if own { most } else { usable },
+            most,
             needed: &|p| workload.disk_bytes(p),
             advice: advice(disk),
         };
@@ -217,7 +218,7 @@ struct Room<'a> {
     advice: String,
 }
 
-/// Share of the usable disk space that files take which were made smaller. A worker looks again
+/// Share of the usable disk space that files take whose size proofmark chose or reduced. A worker looks again
 /// before it writes, when other programs have taken some: it must not refuse what was chosen here.
 /// Files of several threads come one after the other, each looked at with what the earlier ones
 /// took: two thirds is the most that each then allows.

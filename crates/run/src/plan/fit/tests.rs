@@ -156,15 +156,17 @@ fn planned_on(host: &Host, id: &str, params: Params) -> Planned {
     gathering.planned
 }
 
+/// A workload's parameters as they are declared; `auto` stays so.
+fn open(id: &str) -> Params {
+    let parameters = find(id).unwrap().spec().parameters.iter();
+    parameters.fold(Params::default(), |params, p| match p.default.parse::<u64>() {
+        Ok(n) => params.with(&p.name, n),
+        Err(_) => params.with(&p.name, p.default.as_ref()),
+    })
+}
+
 #[test]
 fn memory_that_would_measure_a_cache_is_left_out_with_the_limit_that_forces_it() {
-    let open = |id: &str| {
-        let parameters = find(id).unwrap().spec().parameters.iter();
-        parameters.fold(Params::default(), |params, p| match p.default.parse::<u64>() {
-            Ok(n) => params.with(&p.name, n),
-            Err(_) => params.with(&p.name, p.default.as_ref()),
-        })
-    };
     for id in ["memory.triad", "memory.copy", "memory.rand_read"] {
         let params = open(id);
         let small = planned_on(&limited(Some(85 << 20), 8 << 30), id, params.clone());
@@ -190,33 +192,45 @@ fn memory_that_would_measure_a_cache_is_left_out_with_the_limit_that_forces_it()
 }
 
 #[test]
-fn a_file_that_was_made_smaller_leaves_room_for_what_others_write_meanwhile() {
+fn a_file_whose_size_was_chosen_here_leaves_room_for_what_others_write_meanwhile() {
     let mut host = limited(None, 8 << 30);
     let Some(mut storage) = host.storage.get().cloned() else {
         return proofmark_testing::skip("this folder's disk is unknown");
     };
+    let mib = 1_u64 << 20;
+    for (id, threads, asked, free) in [
+        ("disk.seq_read", 1, Some(10 << 40), 80 << 30),
+        ("disk.seq_write", 2, Some(10 << 40), 80 << 30),
+        ("disk.fsync", 1, Some(10 << 40), 80 << 30),
+        ("disk.fsync", 4, Some(10 << 40), 80 << 30),
+        // As much as was asked for is not there, by a little; and by less than others may write.
+        ("disk.seq_read", 1, Some(24 * mib), 48 * mib - 4096),
+        ("disk.seq_read", 1, None, 2047 * mib),
+        ("disk.seq_read", 1, None, 2049 * mib),
+        ("disk.fsync", 4, None, 520 * mib),
+    ] {
+        (storage.total_bytes, storage.free_bytes) = (1 << 40, free);
+        host.storage = Probe::known(storage.clone(), "test");
+        let params = open(id).with("threads", threads);
+        let params = match asked {
+            Some(size) => params.with("file_size", size),
+            None => params,
+        };
+        let planned = planned_on(&host, id, params);
+        let all = crate::registry::disk_bytes(&planned.plan.points[0]);
+        // Others take a tenth. The files of commits come one after the other.
+        let mut left = free / 10 * 9;
+        for _ in 0..if id == "disk.fsync" { threads } else { 1 } {
+            assert!(all <= left / 2, "{id} {threads}: {all} of {left}");
+            left -= all / threads;
+        }
+        assert!(all > free / 4, "{id}: {all}");
+        assert!(planned.findings[0].message.contains("instead of"), "{:?}", planned.findings);
+    }
+    // What a user asked for and what fits is not made smaller.
     (storage.total_bytes, storage.free_bytes) = (1 << 40, 80 << 30);
     host.storage = Probe::known(storage, "test");
-    for (id, threads) in
-        [("disk.seq_read", 1), ("disk.seq_write", 2), ("disk.fsync", 1), ("disk.fsync", 4)]
-    {
-        let spec = find(id).unwrap().spec();
-        let params = spec.parameters.iter().fold(Params::default(), |params, p| {
-            match p.default.parse::<u64>() {
-                Ok(n) => params.with(&p.name, n),
-                Err(_) => params.with(&p.name, p.default.as_ref()),
-            }
-        });
-        let params = params.with("threads", threads).with("file_size", 10_u64 << 40);
-        let planned = planned_on(&host, id, params);
-        let point = &planned.plan.points[0];
-        let all = crate::registry::disk_bytes(point);
-        // Others take a tenth. The files come one after the other.
-        let mut free = (80_u64 << 30) / 10 * 9;
-        for _ in 0..threads {
-            assert!(all <= free / 2, "{id} {threads}: {all} of {free}");
-            free -= all / threads;
-        }
-        assert!(all > 20 << 30, "{id}: {all}");
-    }
+    let asked = open("disk.seq_read").with("file_size", 39_u64 << 30);
+    let planned = planned_on(&host, "disk.seq_read", asked);
+    assert_eq!(planned.plan.points[0].params.int("file_size"), Some(39 << 30));
 }
