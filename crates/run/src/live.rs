@@ -112,11 +112,17 @@ pub fn measure_here(
     Ok(run)
 }
 
-/// Takes one trial of a point in a worker of its own; else why there is none.
-pub fn try_out(host: &Host, plan: &Plan, stop: &Stop, point: &Point) -> Result<Trial, String> {
+/// Trials that are taken to try a point out: a single one may fall into a pause of the machine.
+const TRIED: usize = 5;
+
+/// Takes some trials of a point in a worker of its own; else why there are none.
+pub fn try_out(host: &Host, plan: &Plan, stop: &Stop, point: &Point) -> Result<Vec<Trial>, String> {
     let workers = workers(host, plan, stop).map_err(|e| e.to_string())?;
-    let taken = workers.launch(point).and_then(|mut session| session.take(Request::Trial));
-    taken.map(|taken| taken.trial).map_err(|ending| match ending {
+    let taken = workers.launch(point).and_then(|mut session| {
+        let taken = (0..TRIED).map(|_| Ok(session.take(Request::Trial)?.trial));
+        taken.collect::<Result<Vec<_>, _>>()
+    });
+    taken.map_err(|ending| match ending {
         Ending::Refused { reason } | Ending::Unverified { reason } => reason,
         Ending::Limited { limit, detail } => limit.explain(&detail),
         Ending::Crashed { detail, .. } => detail,

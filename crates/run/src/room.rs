@@ -60,18 +60,19 @@ fn written(plan: &Plan) -> Option<Written> {
     })
 }
 
-/// Takes a trial of a point.
-pub type TryOut<'a> = &'a dyn Fn(&Point) -> Result<Trial, String>;
+/// Takes trials of a point.
+pub type TryOut<'a> = &'a dyn Fn(&Point) -> Result<Vec<Trial>, String>;
 
-/// Bytes that all of it writes, by a trial of each workload: how fast a disk takes blocks says
-/// nothing about commits. A trial's file is small.
+/// Bytes that all of it writes, by trials of each workload: how fast a disk takes blocks says
+/// nothing about commits. The trials' file is small.
 fn total(written: &Written, try_out: TryOut) -> Result<f64, String> {
     let bytes = |(point, seconds): &(Point, f64)| {
-        let trial = try_out(&with_small_file(point))?;
+        let trials = try_out(&with_small_file(point))?;
+        let sum = |of: fn(&Trial) -> f64| trials.iter().map(of).sum::<f64>();
         let spec = find(&point.workload).map(Workload::spec);
         let is_bytes = spec.is_some_and(|spec| spec.unit == Unit::BytePerSecond);
         let each = if is_bytes { 1 } else { point.params.int("block_size").unwrap_or(1) };
-        Ok(trial.work / trial.seconds * each as f64 * seconds)
+        Ok(sum(|t| t.work) / sum(|t| t.seconds) * each as f64 * seconds)
     };
     written.points.iter().map(bytes).sum()
 }
@@ -139,7 +140,7 @@ fn will_write(written: &Written, disk: &Path, try_out: TryOut) -> String {
     let what = format!("the workload overwrites {file} in {} for {seconds}", disk.display());
     match total(written, try_out) {
         Ok(bytes) => format!(
-            "{what}: about {} in total at the {} that a trial just wrote there; more if the disk is \
+            "{what}: about {} in total at the {} that trials just wrote there; more if the disk is \
              faster later",
             format_size(bytes as u64),
             format_quantity(bytes / written.seconds, Unit::BytePerSecond)
@@ -234,7 +235,9 @@ mod tests {
         let try_out = |point: &Point| {
             tried.borrow_mut().push(point.clone());
             let work = if point.workload == "disk.fsync" { 100.0 } else { 5e6 };
-            Ok(Trial { work, seconds: 0.1, ..Trial::default() })
+            // Unequal, and as much in all.
+            let trial = |share: f64| Trial { work: work * share, seconds: 0.1, ..Trial::default() };
+            Ok(vec![trial(0.5), trial(1.5)])
         };
         let lines = |workload: &str, set: &[&str]| {
             let set = set.iter().map(|s| (*s).to_owned()).collect();
