@@ -21,10 +21,11 @@ pub use shared::{Before, ExitRules, HistoryFile, HistoryPlace, ResultFiles};
 #[derive(Debug, Parser)]
 #[command(name = "proofmark", version, about, max_term_width = 100)]
 #[command(after_help = "\
-Exit status: 0 completed, no result is invalid; 1 the run failed; 2 invalid argument or input file;
-3 completed, but a result is invalid, or suspect with --strict, or coarser than --precision;
-4 check failed: a result is slower, missing or invalid, too few could be compared, a requirement is
-missed, or a node is slow or not shown healthy; 128 + n stopped by signal n, after saving what was measured.
+Exit status: 0 completed, no result is invalid; 1 the run failed, or a limit of the system ended a
+result; 2 invalid argument or input file; 3 completed, but a result is invalid, or suspect with
+--strict, or coarser than --precision; 4 check failed: a result is slower, missing or invalid, too
+few could be compared, a requirement is missed, or a node is slow or not shown healthy; 128 + n
+stopped by signal n, after saving what was measured.
 
 Sizes are those of fio: 8KB, 8k and 8KiB are 8192 bytes. Durations: 250ms, 30s, 5m.")]
 pub struct Cli {
@@ -124,7 +125,8 @@ pub struct RunArgs {
     /// Block sizes, such as 8B,8KB,8MB, for workloads that have one
     #[arg(long, value_name = "SIZE,...", value_delimiter = ',', value_parser = parse_size)]
     pub block_size: Vec<u64>,
-    /// Set a workload's parameter: cpu.flops.isa=avx2,scalar
+    /// Set a workload's parameter: cpu.flops.isa=avx2,scalar; of a run of one workload also
+    /// isa=avx2,scalar
     #[arg(long, value_name = "WORKLOAD.NAME=VALUE,...")]
     pub set: Vec<String>,
     /// Directory whose disk to measure, in an unlinked temporary file [default: the current one]
@@ -268,7 +270,7 @@ pub struct EndureArgs {
     /// Time between the starts of two samples
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     pub every: Duration,
-    /// Number of threads, or all
+    /// Number of threads, or all [default: the most of a run's]
     #[arg(long, value_name = "N")]
     pub threads: Option<String>,
     /// Block size, such as 8KB, if the workload has one

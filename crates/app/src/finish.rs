@@ -1,13 +1,14 @@
 //! How a run ends: its files, what is printed, the exit status.
 
 use anyhow::{Context as _, Result};
-use proofmark_model::{Run, Verdict};
+use proofmark_model::{Ending, Run, Verdict, counted};
 use proofmark_report::Options;
 use proofmark_run::RunFile as _;
 
 use crate::cli::{ExitRules, HistoryFile, ResultFiles};
 use crate::error::Outcome;
-use crate::output::{Output, is_stdout, write_file};
+use crate::output::{Output, RUN_FILE, is_stdout, not_written, write_file};
+use crate::system_limits::limit_of_signal;
 use crate::text::{print, print_data, say, terminal_options};
 use crate::{past, signals};
 
@@ -25,14 +26,13 @@ pub fn finish(
     let run = &*output.shown(run)?;
     let json = results.json.as_deref();
     let to_stdout = json.is_some_and(is_stdout);
-    let saved = output
-        .save(run)
-        .with_context(|| format!("cannot write to {}", output.dir().display()))
-        .and_then(|()| output.save_reports(run))
-        .and_then(|()| match json.filter(|_| !to_stdout) {
-            Some(path) => write_file(path, &serde_json::to_vec_pretty(run)?),
-            None => Ok(()),
-        });
+    // What fits is kept, whatever else cannot be written.
+    let saved = output.save(run).with_context(|| not_written(&output.dir().join(RUN_FILE)));
+    let reports = output.save_reports(run);
+    let copied = match json.filter(|_| !to_stdout) {
+        Some(path) => write_file(path, &serde_json::to_vec_pretty(run)?),
+        None => Ok(()),
+    };
     let printed = match to_stdout {
         true => print_data(&format!("{}\n", serde_json::to_string_pretty(run)?)),
         false => print(&printed(run, &terminal_options())),
@@ -40,20 +40,52 @@ pub fn finish(
     if let Some(history) = history {
         past::keep(run, output.dir(), history);
     }
-    printed?;
-    saved?;
+    printed.context("cannot write to standard output")?;
+    saved.and(reports).and(copied)?;
     say(&format!("Report: {}", output.page().display()));
     let dir = output.dir().display();
     say(&format!("All tables: proofmark report {dir}; for a ticket add --format summary"));
+    if let Some(line) = limited(run) {
+        say(&format!("proofmark: {line}"));
+    }
     Ok(outcome(run, results.exit))
 }
 
+/// That limits of the system ended results: what each named, once.
+fn limited(run: &Run) -> Option<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let all = &run.measurements;
+    let limits = all.iter().filter_map(|m| match &m.ending {
+        Ending::Limited { limit, .. } => Some(limit),
+        _ => None,
+    });
+    let ended = limits.clone().count();
+    let stopped = run.interrupted.as_deref().and_then(limit_of_signal);
+    for limit in limits.chain(&stopped) {
+        let line = format!("{}; {}", limit.cause(), limit.action());
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    let why = lines.join("; or because of ");
+    let of = counted(all.len(), "result");
+    match (ended, stopped) {
+        (_, Some(_)) => Some(format!("the run was stopped because of {why}")),
+        (0, None) => None,
+        _ => Some(format!("{ended} of {of} not measured to the end because of {why}")),
+    }
+}
+
 fn outcome(run: &Run, rules: ExitRules) -> Outcome {
+    if run.interrupted.as_deref().and_then(limit_of_signal).is_some() {
+        return Outcome::Failed;
+    }
     if let Some(signal) = run.interrupted.as_deref().and_then(signals::number) {
         return Outcome::Stopped(signal);
     }
     match run.verdict() {
         None => Outcome::Failed,
+        Some(_) if limited(run).is_some() => Outcome::Failed,
         Some(Verdict::Invalid) => Outcome::Doubtful,
         Some(Verdict::Suspect) if rules.strict => Outcome::Doubtful,
         Some(_) if run.interrupted.is_some() || is_coarser(run, rules) => Outcome::Doubtful,

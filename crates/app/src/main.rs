@@ -17,6 +17,7 @@ mod request;
 mod samples;
 mod signals;
 mod stored;
+mod system_limits;
 mod text;
 mod this_program;
 mod writer;
@@ -26,8 +27,17 @@ use std::process::ExitCode;
 use clap::Parser;
 use cli::{Cli, Command};
 use error::Outcome;
+use proofmark_engine::ReportingAllocator;
+use system_limits::{explained, within_limits};
+
+#[global_allocator]
+static ALLOCATOR: ReportingAllocator = ReportingAllocator;
 
 fn main() -> ExitCode {
+    within_limits(work)
+}
+
+fn work() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return mistyped(&error),
@@ -59,7 +69,7 @@ fn main() -> ExitCode {
     };
     result.map_or_else(
         |error| {
-            text::say(&format!("proofmark: {error:#}"));
+            text::say(&format!("proofmark: {}", explained(&format!("{error:#}"))));
             error::status(&error)
         },
         |outcome: Outcome| outcome.into(),

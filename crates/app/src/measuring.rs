@@ -5,11 +5,11 @@ use std::path::Path;
 use anyhow::{Context as _, Result, anyhow};
 use proofmark_engine::Stop;
 use proofmark_judge::judge;
-use proofmark_model::{Host, Plan, PlannedSeries, RawRun, StorageKind, Timestamp};
+use proofmark_model::{Host, Plan, PlannedSeries, Point, RawRun, StorageKind, Timestamp};
 use proofmark_report::terminal;
 use proofmark_run::{
-    Live, Machine, Needs, Planned, RunFile as _, SpaceWatch, begin, disk_bytes, estimate,
-    look_ahead, measure_here, tools_s,
+    Live, Machine, Needs, Planned, RunFile as _, SpaceWatch, TryOut, begin, disk_bytes, estimate,
+    look_ahead, measure_here, tools_s, try_out,
 };
 
 use crate::cli::{HistoryFile, ResultFiles};
@@ -19,6 +19,7 @@ use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::samples::{self, SampleLog};
 use crate::signals;
+use crate::system_limits::explained;
 use crate::text::say;
 use crate::this_program::tool;
 
@@ -88,7 +89,7 @@ pub fn carry_out(
         .with_context(|| format!("cannot write to {}", output.dir().display()))?;
     let takes_s = estimate(&run.plan).1 + tools_s(&run.plan);
     let progress = Progress::new(run.plan.points.len(), takes_s, shown.live);
-    let tell = |line: &str| progress.say(line);
+    let tell = |line: &str| progress.say(&explained(line));
     let live = Live { server: server.as_ref(), stop: &stop, file: &output, tell: &tell };
     let mut samples = SampleLog::new(output.dir(), &tell);
     let run = measure_here(run, tools, &live, &mut [&mut &progress, &mut samples])?;
@@ -111,11 +112,14 @@ fn watch(host: &Host, plan: &Plan, output: &Output, stop: &Stop) -> Result<Optio
     let disk = host.storage.get().map(|s| Path::new(&s.path));
     let disk = disk.filter(|_| plan.series.iter().any(on_disk));
     let needs = Needs { samples: samples::estimate(plan), at_the_end: output::room(plan) as u64 };
-    let lines = look_ahead(plan, needs, output.dir(), disk).map_err(|why| {
+    let try_out = |point: &Point| try_out(host, plan, stop, point);
+    let writes = disk.map(|disk| (disk, &try_out as TryOut));
+    let lines = look_ahead(plan, needs, output.dir(), writes).map_err(|why| {
         output.discard();
         anyhow!(why)
     })?;
     lines.iter().for_each(|line| say(&format!("proofmark: {line}")));
     let watch = || SpaceWatch::begin(output.dir(), needs.at_the_end, disk, stop.clone());
-    Ok((!lines.is_empty()).then(watch))
+    let watch = (!lines.is_empty()).then(watch).transpose();
+    watch.context("cannot start a thread")
 }

@@ -65,27 +65,32 @@ impl Output {
 
     fn try_out(&self, plan: &Plan) -> Result<()> {
         let room = room(plan);
-        try_named(&self.dir.join(RUN_FILE), &vec![0x5a; room]).with_context(|| {
-            format!(
-                "cannot write {} MiB to {}; nothing was measured; free some space or name another \
-                directory with --out",
-                room >> 20,
-                self.dir.display()
-            )
+        let file = self.dir.join(RUN_FILE);
+        let tried = try_named(&file, &vec![0x5a; room]);
+        tried.map_err(|e| {
+            let is_full =
+                matches!(e.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+            let advice =
+                if is_full { "; free some space or name another directory with --out" } else { "" };
+            let (mib, file) = (room >> 20, file.display());
+            let what = format!("cannot write {mib} MiB to {file}; nothing was measured{advice}");
+            anyhow::Error::new(e).context(what)
         })
     }
 
-    /// Writes the run in every format that makes a file, up to the first that cannot be written.
+    /// Writes the run in every format that makes a file. Those that can be written are, even if
+    /// another one cannot; the first failure is the error.
     pub fn save_reports(&self, run: &Run) -> Result<()> {
         let options = Options { width: 100, color: false };
-        for format in proofmark_report::ALL {
-            let Some(name) = format.file else { continue };
+        let written = |format: &proofmark_report::Format| {
+            let Some(name) = format.file else { return Ok(()) };
             let path = self.dir.join(name);
             let text =
                 format.render(run, &options).with_context(|| format!("cannot create {name}"))?;
-            write(&path, text.as_bytes(), Existing::Keep).with_context(|| not_written(&path))?;
-        }
-        Ok(())
+            write(&path, text.as_bytes(), Existing::Keep).with_context(|| not_written(&path))
+        };
+        let all: Vec<_> = proofmark_report::ALL.iter().map(written).collect();
+        all.into_iter().collect()
     }
 
     /// The run as it may be shown: with names, or without.
@@ -186,7 +191,7 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     write_named(path, bytes).with_context(|| not_written(path))
 }
 
-fn not_written(path: &Path) -> String {
+pub fn not_written(path: &Path) -> String {
     format!("cannot write {}", path.display())
 }
 

@@ -11,6 +11,7 @@ use proofmark_store::Store;
 use crate::cli::HistoryFile;
 use crate::error::usage;
 use crate::stored::read;
+use crate::system_limits::explained;
 use crate::text::say;
 
 /// Names the history's file, or turns the history off.
@@ -58,7 +59,8 @@ pub fn keep(run: &Run, folder: &Path, history: &HistoryFile) {
         Ok(())
     };
     if let Err(error) = kept() {
-        say(&format!("proofmark: cannot add this run to the history: {error:#}"));
+        let line = format!("cannot add this run to the history: {error:#}");
+        say(&format!("proofmark: {}", explained(&line)));
     }
 }
 

@@ -4,12 +4,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
 
 /// The signals that stop the program's work, by name.
-const STOPPING: [(i32, &str); 3] = [(SIGINT, "SIGINT"), (SIGTERM, "SIGTERM"), (SIGHUP, "SIGHUP")];
+const STOPPING: [(i32, &str); 4] = [
+    (SIGINT, "SIGINT"),
+    (SIGTERM, "SIGTERM"),
+    (SIGHUP, "SIGHUP"),
+    // Its CPU time (RLIMIT_CPU) is almost used up.
+    (SIGXCPU, "SIGXCPU"),
+];
 
 /// How soon after the first signal another one is the same request: timeout(1) signals the process
 /// and then its group, and a terminal that closes may do so, too.
@@ -23,18 +29,23 @@ pub fn on_signals(stop: impl Fn(&'static str) + Send + 'static) -> std::io::Resu
         flag::register_conditional_shutdown(number, 128 + number, Arc::clone(&stopped))?;
     }
     let mut signals = Signals::new(numbers())?;
-    std::thread::spawn(move || {
+    let handle = move || {
         for number in signals.forever() {
             // A thread of its own: `stop` may hang, too.
             let armed = Arc::clone(&stopped);
-            std::thread::spawn(move || {
+            let arm = move || {
                 std::thread::sleep(SAME_REQUEST);
                 armed.store(true, Ordering::Relaxed);
-            });
+            };
+            // Without it the second signal is lost, not the first.
+            let _ = std::thread::Builder::new().spawn(arm);
             stop(name(number));
         }
-    });
-    Ok(())
+    };
+    let started = std::thread::Builder::new().name("signals".to_owned()).spawn(handle);
+    started
+        .map(drop)
+        .map_err(|e| std::io::Error::new(e.kind(), format!("cannot start a thread: {e}")))
 }
 
 fn numbers() -> impl Iterator<Item = i32> {

@@ -6,6 +6,7 @@
 //! followed or an existing file overwritten.
 
 use std::fs::{self, File, Metadata, OpenOptions};
+use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, ErrorKind, Write as _};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
@@ -74,12 +75,12 @@ pub fn append_new(path: &Path) -> io::Result<File> {
 
 /// A synced file with these bytes in the folder of `path`; gone when dropped.
 fn temporary(path: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
-    // From the system: who may write in the folder cannot guess it.
-    let mut random = [0; 8];
-    getrandom::fill(&mut random).map_err(|e| io::Error::other(e.to_string()))?;
+    // The keys of the standard library's hash tables come from the system, also where /dev is
+    // empty: who may write in the folder cannot guess it.
+    let random = RandomState::new().hash_one(0);
     let folder = path.parent().filter(|f| !f.as_os_str().is_empty());
     let mut file = tempfile::Builder::new()
-        .prefix(&format!(".proofmark-{:016x}", u64::from_ne_bytes(random)))
+        .prefix(&format!(".proofmark-{random:016x}"))
         .rand_bytes(0)
         .make_in(folder.unwrap_or(Path::new(".")), |p| {
             new_file(p, OpenOptions::new().write(true))

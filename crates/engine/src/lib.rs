@@ -9,6 +9,7 @@ compile_error!("proofmark measures 64-bit x86 and AArch64 under Linux");
 
 mod account;
 mod affinity;
+mod allocator;
 mod barrier;
 pub mod chain;
 mod clock;
@@ -35,6 +36,7 @@ mod worker;
 mod workload;
 
 pub use affinity::{pin, pin_to, usable_cpus};
+pub use allocator::{ReportingAllocator, report_no_memory};
 pub use barrier::{Barrier, wait_until};
 pub use clock::{Clock, ClocksMoment, RawClock, interrupted_share, precision, raw_ns, raw_seconds};
 pub use clock_samples::ClockSamples;
@@ -43,7 +45,7 @@ pub use cpu_pair::CpuPair;
 pub use latency::Latencies;
 pub use protocol::{Request, Taken};
 pub use samples::{MOST_SAMPLES, Samples};
-pub use session::{Idle, Launcher, Session, SharedWorker, Stop, Workers};
+pub use session::{Idle, Launcher, Session, SharedWorker, Stop, Workers, signal_name};
 pub use traffic::EndCounters;
 pub use watch::Watch;
 pub use worker::{SLICED_AHEAD_S, serve};

@@ -1,22 +1,25 @@
 //! The run's side of a worker, which can crash, hang or babble at the cost of one measurement.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader, Read};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use proofmark_model::{Ending, Point, Policy, clean_excerpt};
+use proofmark_model::{Ending, Point, Policy, SystemState};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::protocol::{Job, Order, Reply, Request, Taken, send};
 
+mod ended;
 mod together;
 
+pub use ended::signal_name;
+use ended::{Ended, Limits, excerpt};
 use together::SharedSession;
 pub use together::SharedWorker;
 
@@ -103,6 +106,9 @@ pub struct Workers {
     pub policy: Policy,
     /// Longest silence of a worker before it counts as hung.
     pub patience: Duration,
+    /// Reads the limits of the system: which of them ended a worker is found by what they were
+    /// before.
+    pub system_state: fn() -> SystemState,
     /// How the run is stopped.
     pub stop: Stop,
     /// The worker of the point before, if it ended well.
@@ -168,7 +174,7 @@ impl Workers {
             let begun = waiting.take_down(ALONE).and_then(|()| waiting.begin(slot, job));
             match begun {
                 // A death while it waited is no fault of this point; one of this point comes again.
-                Err(Ending::Crashed { .. }) => {}
+                Err(Ending::Crashed { .. } | Ending::Limited { .. }) => {}
                 begun => return begun.map(|()| waiting),
             }
         }
@@ -217,11 +223,13 @@ struct Worker {
     replies: Receiver<String>,
     last_words: Receiver<String>,
     patience: Duration,
+    limits: Limits,
     stop: Stop,
 }
 
 impl Worker {
     fn spawn(how: &Workers, subsystem: &str) -> Result<Self, Ending> {
+        let limits = Limits::new(how.system_state);
         let mut command = Command::new(&how.program);
         if let Some(folder) = &how.disk_path {
             command.current_dir(folder);
@@ -235,35 +243,22 @@ impl Worker {
             // Its own group: Ctrl-C reaches the run alone, which then stops its workers.
             .process_group(0)
             .spawn()
-            .map_err(|e| Ending::Crashed {
-                signal: None,
-                detail: format!("cannot start a worker: {e}"),
-            })?;
+            .map_err(|e| limits.ending(None, &format!("cannot start a worker: {e}")))?;
         how.stop.add(child.id());
+        let pipes = (child.stdout.take(), child.stderr.take());
         let (send_reply, replies) = channel();
-        if let Some(out) = child.stdout.take() {
-            thread::spawn(move || {
-                let mut out = BufReader::new(out);
-                let mut line = Vec::new();
-                while matches!(out.by_ref().take(LINE_LIMIT).read_until(b'\n', &mut line), Ok(1..))
-                    && send_reply.send(String::from_utf8_lossy(&line).into_owned()).is_ok()
-                {
-                    line.clear();
-                }
-            });
-        }
         let (send_words, last_words) = channel();
-        if let Some(err) = child.stderr.take() {
-            thread::spawn(move || {
-                let mut words = Vec::new();
-                let mut err = err;
-                let _ = err.by_ref().take(WORDS_LIMIT).read_to_end(&mut words);
-                let _ = send_words.send(String::from_utf8_lossy(&words).trim().to_owned());
-                let _ = std::io::copy(&mut err, &mut std::io::sink());
-            });
-        }
         let (subsystem, patience, stop) = (subsystem.to_owned(), how.patience, how.stop.clone());
-        Ok(Self { subsystem, child, replies, last_words, patience, stop })
+        // From here on it is ended when this goes.
+        let worker = Self { subsystem, child, replies, last_words, patience, limits, stop };
+        if let (Some(out), Some(err)) = pipes {
+            let read = reader("replies", move || read_lines(out, &send_reply))
+                .and_then(|()| reader("words", move || read_words(err, &send_words)));
+            read.map_err(|e| {
+                worker.limits.ending(None, &format!("cannot start a thread for a worker: {e}"))
+            })?;
+        }
+        Ok(worker)
     }
 
     /// Says one line and waits for the answer.
@@ -290,6 +285,7 @@ impl Worker {
     }
 
     fn begin(&mut self, slot: u32, job: &Job) -> Result<(), Ending> {
+        self.limits.renew();
         self.ready_after(&Order::Begin(slot, job.clone()))
     }
 
@@ -306,7 +302,7 @@ impl Worker {
 
     fn out_of_turn(&mut self, reply: Reply) -> Ending {
         match reply {
-            Reply::Refused(reason) => Ending::Refused { reason },
+            Reply::Refused(reason) => self.limits.refusal(reason),
             Reply::Unverified(reason) => Ending::Unverified { reason },
             Reply::Ready | Reply::Taken(_) => self.autopsy("it answered out of turn"),
         }
@@ -317,37 +313,36 @@ impl Worker {
         self.ending(seen, status)
     }
 
-    fn ending(&self, seen: &str, status: Option<ExitStatus>) -> Ending {
+    fn ending(&self, seen: &str, ended: Option<Ended>) -> Ending {
         if let Some(by) = self.stop.stopped_by() {
             return Ending::Interrupted { by };
         }
         let words = self.last_words.recv_timeout(Duration::from_millis(200)).unwrap_or_default();
-        let signal = status.and_then(|s| s.signal()).map(signal_name);
-        let mut detail = match status.and_then(|s| s.code()) {
+        let mut detail = match ended.and_then(|ended| ended.status.code()) {
             Some(code) if code != 0 => format!("{seen}; exit status {code}"),
             _ => seen.to_owned(),
         };
         if !words.is_empty() {
-            detail = format!("{detail}; its output: {}", excerpt(&words));
+            detail = format!("{detail}; its output: {words}");
         }
-        Ending::Crashed { signal, detail }
+        self.limits.ending(ended, &detail)
     }
 
-    /// Ends the process; its status, if it ended by itself within the grace.
-    fn end(&mut self, grace: Duration) -> Option<ExitStatus> {
+    /// Ends the process; how, if it ended by itself within the grace.
+    fn end(&mut self, grace: Duration) -> Option<Ended> {
         self.child.stdin = None;
         let begin = Instant::now();
-        let mut status = self.child.try_wait().ok().flatten();
-        while status.is_none() && begin.elapsed() < grace {
+        let mut ended = Ended::of(&mut self.child);
+        while ended.is_none() && begin.elapsed() < grace {
             thread::sleep(Duration::from_millis(2));
-            status = self.child.try_wait().ok().flatten();
+            ended = Ended::of(&mut self.child);
         }
         self.stop.remove(self.child.id());
-        if status.is_none() {
+        if ended.is_none() {
             let _ = self.child.kill();
             let _ = self.child.wait();
         }
-        status
+        ended
     }
 
     fn take(&mut self, slot: u32, request: Request) -> Result<Taken, Ending> {
@@ -365,26 +360,25 @@ impl Drop for Worker {
     }
 }
 
-fn excerpt(text: &str) -> String {
-    let excerpt = clean_excerpt(text.trim(), 200);
-    let cut = if excerpt.len() < text.trim().len() { "..." } else { "" };
-    excerpt + cut
+fn reader(name: &str, read: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new().name(name.to_owned()).spawn(read).map(drop)
 }
 
-fn signal_name(signal: i32) -> String {
-    let name = match signal {
-        libc::SIGILL => "SIGILL",
-        libc::SIGABRT => "SIGABRT",
-        libc::SIGBUS => "SIGBUS",
-        libc::SIGFPE => "SIGFPE",
-        libc::SIGKILL => "SIGKILL",
-        libc::SIGSEGV => "SIGSEGV",
-        libc::SIGTERM => "SIGTERM",
-        libc::SIGSYS => "SIGSYS",
-        libc::SIGTRAP => "SIGTRAP",
-        other => return format!("signal {other}"),
-    };
-    name.to_owned()
+fn read_lines(out: impl Read, to: &Sender<String>) {
+    let mut out = BufReader::new(out);
+    let mut line = Vec::new();
+    while matches!(out.by_ref().take(LINE_LIMIT).read_until(b'\n', &mut line), Ok(1..))
+        && to.send(String::from_utf8_lossy(&line).into_owned()).is_ok()
+    {
+        line.clear();
+    }
+}
+
+fn read_words(mut err: impl Read, to: &Sender<String>) {
+    let mut words = Vec::new();
+    let _ = err.by_ref().take(WORDS_LIMIT).read_to_end(&mut words);
+    let _ = to.send(String::from_utf8_lossy(&words).trim().to_owned());
+    let _ = io::copy(&mut err, &mut io::sink());
 }
 
 #[cfg(test)]

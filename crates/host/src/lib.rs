@@ -30,6 +30,7 @@ mod root;
 mod settings;
 mod smbios;
 mod storage;
+mod system_state;
 #[cfg(test)]
 mod testing;
 mod text;
@@ -42,6 +43,7 @@ use proofmark_model::{Cpu, Host, Os};
 pub use findings::FINDINGS;
 pub use load::CpuTicks;
 pub use root::Root;
+pub use system_state::system_state;
 
 /// Ids of every core design that [`look`] can name, each once.
 pub fn designs() -> impl Iterator<Item = &'static str> {

@@ -7,6 +7,8 @@
 mod io;
 mod memory;
 
+pub(crate) use memory::{bytes as bytes_of_limit, counter};
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{CpuQuota, Finding, Limits, LogicalCpu, Probe};
@@ -212,4 +214,4 @@ fn cores_among(cpus: &[u32], places: &[LogicalCpu]) -> u32 {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

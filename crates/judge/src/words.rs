@@ -23,6 +23,7 @@ pub(crate) fn why_no_result(m: &Measurement) -> String {
             let recorded = m.missing.get("summary").cloned();
             recorded.unwrap_or_else(|| "no reason was recorded".to_owned())
         }
+        Ending::Limited { limit, .. } => format!("{} ended it", limit.cause()),
     }
 }
 

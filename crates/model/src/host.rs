@@ -376,6 +376,21 @@ impl Host {
         }
     }
 
+    /// The cgroup's memory limit in bytes, where it and not the machine decides what may be used.
+    pub fn tight_memory_limit(&self) -> Option<u64> {
+        let limit = self.limits.memory_bytes.get().copied().flatten()?;
+        let left = limit.saturating_sub(*self.limits.memory_used_bytes.get().unwrap_or(&0));
+        let available = self.memory.available_bytes.get().or(self.memory.total_bytes.get());
+        available.is_none_or(|available| left < *available).then_some(limit)
+    }
+
+    /// Bytes of data up to which a cache is measured, and not memory, whatever caches are reported:
+    /// a hypervisor may hide the shared one, and no server has had less of it than 4 MiB for ten
+    /// years.
+    pub fn largest_cached(&self) -> u64 {
+        self.usable_cache().unwrap_or(0).max(LEAST_CACHE)
+    }
+
     /// Bytes of files that a run may make: half of what is free. `u64::MAX` where that
     /// is not known.
     pub fn usable_disk(&self) -> u64 {
@@ -402,6 +417,8 @@ impl Host {
         Some(last.size_bytes.saturating_mul(reached.max(1)))
     }
 }
+
+const LEAST_CACHE: u64 = 4 << 20;
 
 /// Memory that a run itself needs besides the data that it measures with, in bytes.
 const OWN_MEMORY: u64 = 48 << 20;

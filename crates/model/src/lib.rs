@@ -40,6 +40,7 @@ mod solution;
 mod statistics;
 mod storage;
 mod student;
+mod system_limit;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod time;
@@ -101,6 +102,9 @@ pub use storage::{
     BlockDevice, DeviceTraffic, FileState, Flush, IoLimit, Link, Order, Storage, StorageKind,
 };
 pub use student::student;
+pub use system_limit::{
+    CgroupLimit, LimitKind, LimitReached, Seen, SystemLimit, SystemState, limit_reached,
+};
 pub use time::{Clocks, Timestamp};
 pub use time_account::{TimeAccount, TimeCause};
 pub use units::{

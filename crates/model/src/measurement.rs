@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Better, Ceiling, CpuPairSeen, CpuPlacement, DeviceTraffic, FileState, Finding, NetworkTraffic,
-    Params, Point, Reference, Series, Severity, Solution, Subsystem, Summary, TimeAccount,
-    Timestamp, Unit, Verdict, WorkloadSpec,
+    Better, Ceiling, CpuPairSeen, CpuPlacement, DeviceTraffic, FileState, Finding, LimitReached,
+    NetworkTraffic, Params, Point, Reference, Series, Severity, Solution, Subsystem, Summary,
+    TimeAccount, Timestamp, Unit, Verdict, WorkloadSpec,
 };
 
 /// One timed repetition.
@@ -337,6 +337,13 @@ pub enum Ending {
     Refused {
         /// Why.
         reason: String,
+    },
+    /// A limit of the system ended the worker, or kept it from starting.
+    Limited {
+        /// Which one.
+        limit: LimitReached,
+        /// The error, or how the worker died.
+        detail: String,
     },
 }
 

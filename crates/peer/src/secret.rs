@@ -20,7 +20,8 @@ impl<const N: usize> Secret<N> {
     /// A new one, from the system's source of randomness; an error only if that has none.
     pub fn random() -> io::Result<Self> {
         let mut bytes = [0; N];
-        getrandom::fill(&mut bytes).map_err(|e| io::Error::other(e.to_string()))?;
+        let none = |e: getrandom::Error| io::Error::other(format!("no random numbers: {e}"));
+        getrandom::fill(&mut bytes).map_err(none)?;
         Ok(Self(bytes))
     }
 

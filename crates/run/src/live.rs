@@ -4,9 +4,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use proofmark_engine::{ClocksMoment, Idle, RawClock, SharedWorker, Stop, Workers};
+use proofmark_engine::{
+    ClocksMoment, Idle, Launcher as _, RawClock, Request, SharedWorker, Stop, Workers,
+};
 use proofmark_judge::judge;
-use proofmark_model::{Finding, Host, Plan, Point, RawRun, Run, SCHEMA, Timestamp, Tool};
+use proofmark_model::{
+    Ending, Finding, Host, Plan, Point, RawRun, Run, SCHEMA, Timestamp, Tool, Trial,
+};
 
 use crate::afterwards::look_again;
 use crate::error::RunError;
@@ -20,6 +24,7 @@ use crate::record::RunFile;
 use crate::registry::{disk_bytes, find};
 use crate::request::LONGEST_RUN;
 use crate::server::{Served, ServerSide, session_for};
+use crate::system_limits;
 
 /// Longest silence of a worker: at least this, and at least so many times the
 /// expected duration of a trial, since a machine may be that much slower.
@@ -107,6 +112,25 @@ pub fn measure_here(
     Ok(judge(&run))
 }
 
+/// Trials that are taken to try a point out: a single one may fall into a pause of the machine.
+const TRIED: usize = 5;
+
+/// Takes some trials of a point in a worker of its own; else why there are none.
+pub fn try_out(host: &Host, plan: &Plan, stop: &Stop, point: &Point) -> Result<Vec<Trial>, String> {
+    let workers = workers(host, plan, stop).map_err(|e| e.to_string())?;
+    let taken = workers.launch(point).and_then(|mut session| {
+        let taken = (0..TRIED).map(|_| Ok(session.take(Request::Trial)?.trial));
+        taken.collect::<Result<Vec<_>, _>>()
+    });
+    taken.map_err(|ending| match ending {
+        Ending::Refused { reason } | Ending::Unverified { reason } => reason,
+        Ending::Limited { limit, detail } => limit.explain(&detail),
+        Ending::Crashed { detail, .. } => detail,
+        Ending::Interrupted { by } => format!("stopped by {by}"),
+        Ending::Complete | Ending::Budget | Ending::Unfinished => "it ended".to_owned(),
+    })
+}
+
 fn workers(host: &Host, plan: &Plan, stop: &Stop) -> Result<Workers, RunError> {
     let storage = host.storage.get();
     Ok(Workers {
@@ -119,6 +143,7 @@ fn workers(host: &Host, plan: &Plan, stop: &Stop) -> Result<Workers, RunError> {
         devices: storage.into_iter().flat_map(|s| s.leaves()).map(|d| d.name.clone()).collect(),
         policy: plan.policy.clone(),
         patience: patience(plan),
+        system_state: system_limits::state,
         stop: stop.clone(),
         idle: Idle::default(),
         shared: SharedWorker::default(),

@@ -10,12 +10,13 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use proofmark_engine::Stop;
-use proofmark_model::shell_word;
+use proofmark_engine::{Stop, signal_name};
+use proofmark_model::{SystemState, shell_word};
 use proofmark_reference::{Invocation, Ready, spawn};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use crate::error::RunError;
+use crate::system_limits::{explained, state};
 
 /// Largest output that is kept, in bytes; what is more is read and left.
 const LARGEST: u64 = 64 << 20;
@@ -91,6 +92,10 @@ pub fn run(program: &Path, invocation: &Invocation, place: &Place) -> Result<Str
     }
 }
 
+fn read_bounded(from: impl Read + Send + 'static) -> io::Result<JoinHandle<String>> {
+    thread::Builder::new().spawn(|| bounded(from))
+}
+
 fn bounded(from: impl Read) -> String {
     let mut bytes = Vec::new();
     let mut from = from;
@@ -101,6 +106,8 @@ fn bounded(from: impl Read) -> String {
 
 /// A process that runs a program; neither outlives this value.
 struct Process {
+    /// The limits of the system when it began.
+    before: SystemState,
     child: Child,
     output: Option<JoinHandle<String>>,
     words: Option<JoinHandle<String>>,
@@ -114,10 +121,19 @@ impl Process {
             .stderr(Stdio::piped())
             // Its own group: Ctrl-C reaches the run alone, which then stops what it started.
             .process_group(0);
-        let mut child = spawn(&mut command).map_err(|e| format!("it cannot be started: {e}"))?;
-        let output = child.stdout.take().map(|out| thread::spawn(|| bounded(out)));
-        let words = child.stderr.take().map(|err| thread::spawn(|| bounded(err)));
-        Ok(Self { child, output, words })
+        let before = state();
+        let failed = |what: &str, e: &io::Error, before: &SystemState| {
+            explained(format!("{what} cannot be started: {e}"), None, before)
+        };
+        let child = spawn(&mut command).map_err(|e| failed("it", &e, &before))?;
+        // From here on it is ended when this goes.
+        let mut process = Self { before, child, output: None, words: None };
+        let (out, err) = (process.child.stdout.take(), process.child.stderr.take());
+        let no_thread = |e: io::Error| failed("a thread that reads it", &e, &process.before);
+        process.output = out.map(read_bounded).transpose().map_err(no_thread)?;
+        let no_thread = |e: io::Error| failed("a thread that reads it", &e, &process.before);
+        process.words = err.map(read_bounded).transpose().map_err(no_thread)?;
+        Ok(process)
     }
 
     fn status(&mut self) -> Option<ExitStatus> {
@@ -166,15 +182,19 @@ impl Process {
     fn describe_end(&mut self) -> String {
         let words = [text(self.words.take()), text(self.output.take())];
         let last = words.iter().map(|w| w.trim()).find(|w| !w.is_empty()).unwrap_or_default();
-        let how = match self.status().and_then(|s| s.code()) {
-            Some(code @ 129..) => format!("was killed by signal {}", code - 128),
-            Some(code) => format!("ended with status {code}"),
-            None => "was killed".to_owned(),
+        let (how, signal) = match self.status().and_then(|s| s.code()) {
+            Some(code @ 129..) => {
+                let signal = signal_name(code - 128);
+                (format!("was killed by {signal}"), Some(signal))
+            }
+            Some(code) => (format!("ended with status {code}"), None),
+            None => ("was killed".to_owned(), None),
         };
-        match last.lines().rfind(|l| !l.trim().is_empty()) {
+        let how = match last.lines().rfind(|l| !l.trim().is_empty()) {
             Some(line) => format!("{how}: {}", line.trim().chars().take(WORDS).collect::<String>()),
             None => how,
-        }
+        };
+        explained(how, signal.as_deref(), &self.before)
     }
 
     /// Has it end with all that it started.
@@ -286,7 +306,7 @@ mod tests {
         assert_eq!(waited(sh("echo 6 >&2"), LONG).unwrap(), "6\n");
         let failed = |script: &str| waited(sh(script), LONG).unwrap_err();
         assert_eq!(failed("echo a; echo b >&2; echo c >&2; exit 3"), "it ended with status 3: c");
-        assert_eq!(failed("exit 139"), "it was killed by signal 11");
+        assert_eq!(failed("exit 139"), "it was killed by SIGSEGV");
         assert_eq!(failed("kill -SEGV $$"), "it was killed");
         let short = waited(sh("exec sleep 60"), Duration::from_millis(50)).unwrap_err();
         assert!(short.starts_with("it did not end within"), "{short}");

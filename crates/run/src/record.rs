@@ -104,7 +104,8 @@ fn trials(measurements: &[RawMeasurement]) -> usize {
 
 /// Whether a point without a trial is worth keeping: how it ended is a result.
 fn ended_by_itself(ending: &Ending) -> bool {
-    matches!(ending, Ending::Crashed { .. } | Ending::Refused { .. } | Ending::Unverified { .. })
+    use Ending::{Crashed, Limited, Refused, Unverified};
+    matches!(ending, Crashed { .. } | Refused { .. } | Limited { .. } | Unverified { .. })
 }
 
 #[cfg(test)]

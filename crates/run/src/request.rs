@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use proofmark_peer::{Address, Key};
 
+/// The profile of a run that names none.
+pub(crate) const DEFAULT_PROFILE: &str = "default";
+
 /// Longest run that can be asked for.
 pub const LONGEST_RUN: Duration = Duration::from_secs(30 * 24 * 3600);
 
@@ -39,7 +42,7 @@ impl Default for PlanRequest {
     fn default() -> Self {
         Self {
             names: Vec::new(),
-            profile: "default".to_owned(),
+            profile: DEFAULT_PROFILE.to_owned(),
             budget: None,
             trials: None,
             threads: None,

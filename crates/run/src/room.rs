@@ -1,15 +1,15 @@
 //! What a measurement over time writes, said before it starts, and what is free meanwhile: in days
 //! its samples, and a workload's blocks, could fill a disk or wear it out unnoticed.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
 
-use proofmark_engine::{Refusal, Stop};
-use proofmark_model::{Plan, Unit, format_quantity, format_seconds, format_size};
-use proofmark_workloads::disk::ToolFile;
+use proofmark_engine::{Stop, Workload};
+use proofmark_model::{Plan, Point, Trial, Unit, format_quantity, format_seconds, format_size};
 use rustix::fs::statvfs;
 
 use crate::registry::{disk_bytes, find};
@@ -17,7 +17,7 @@ use crate::registry::{disk_bytes, find};
 /// What stopped a run whose disk has little space left.
 pub const LOW_SPACE: &str = "low disk space";
 
-/// Bytes that are written to find out how fast a disk takes them.
+/// Largest file with which it is found out how fast a workload writes, in bytes.
 const PROBE: u64 = 64 << 20;
 
 /// Share of a file system that is left to others; less only where less was free before.
@@ -33,11 +33,15 @@ fn free(folder: &Path) -> Option<(u64, u64)> {
 }
 
 /// What a plan's workloads write to the disk over time.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 struct Written {
-    /// Seconds in which they write all the time: each series by the share of its bytes written.
+    /// How long they run, in seconds, in all.
     seconds: f64,
+    /// The largest file, in bytes.
     file: u64,
+    /// Each point that writes, with the bytes that it writes in its series for each byte that it
+    /// moves in a second.
+    points: Vec<(Point, f64)>,
 }
 
 /// `None` if none of a plan's series writes.
@@ -45,17 +49,41 @@ fn written(plan: &Plan) -> Option<Written> {
     let each = plan.series.iter().filter_map(|series| {
         let point = plan.points.get(series.point)?;
         let workload = find(&point.workload)?;
-        let seconds = series.for_s * workload.disk_write_share(&point.params);
-        (seconds > 0.0).then_some(Written { seconds, file: disk_bytes(point) })
+        let writes = series.for_s * workload.disk_write_share(&point.params);
+        let (seconds, file) = (series.for_s, disk_bytes(point));
+        (writes > 0.0).then(|| Written { seconds, file, points: vec![(point.clone(), writes)] })
     });
-    each.reduce(|a, b| Written { seconds: a.seconds + b.seconds, file: a.file.max(b.file) })
+    each.reduce(|a, b| Written {
+        seconds: a.seconds + b.seconds,
+        file: a.file.max(b.file),
+        points: [a.points, b.points].concat(),
+    })
 }
 
-/// Bytes per second that a folder's disk takes now.
-fn disk_rate(folder: &Path, bytes: u64) -> Result<f64, Refusal> {
-    let begun = Instant::now();
-    ToolFile::new(folder, bytes)?;
-    Ok(bytes as f64 / begun.elapsed().as_secs_f64())
+/// Takes trials of a point.
+pub type TryOut<'a> = &'a dyn Fn(&Point) -> Result<Vec<Trial>, String>;
+
+/// Bytes that all of it writes, by trials of each workload: how fast a disk takes blocks says
+/// nothing about commits. The trials' file is small.
+fn total(written: &Written, try_out: TryOut) -> Result<f64, String> {
+    let bytes = |(point, seconds): &(Point, f64)| {
+        let trials = try_out(&with_small_file(point))?;
+        let sum = |of: fn(&Trial) -> f64| trials.iter().map(of).sum::<f64>();
+        let spec = find(&point.workload).map(Workload::spec);
+        let is_bytes = spec.is_some_and(|spec| spec.unit == Unit::BytePerSecond);
+        let each = if is_bytes { 1 } else { point.params.int("block_size").unwrap_or(1) };
+        Ok(sum(|t| t.work) / sum(|t| t.seconds) * each as f64 * seconds)
+    };
+    written.points.iter().map(bytes).sum()
+}
+
+fn with_small_file(point: &Point) -> Point {
+    let small = point.params.int("file_size").map(|size| {
+        let params = point.params.clone().with("file_size", size.min(PROBE));
+        Point { params, ..point.clone() }
+    });
+    let supported = |p: &Point| find(&p.workload).is_some_and(|w| w.supports(&p.params).is_ok());
+    small.filter(supported).unwrap_or_else(|| point.clone())
 }
 
 /// What the files of a run need, in bytes.
@@ -78,7 +106,7 @@ pub fn look_ahead(
     plan: &Plan,
     needs: Needs,
     folder: &Path,
-    disk: Option<&Path>,
+    disk: Option<(&Path, TryOut)>,
 ) -> Result<Vec<String>, String> {
     if plan.series.is_empty() {
         return Ok(Vec::new());
@@ -100,27 +128,24 @@ pub fn look_ahead(
     let free = space.map_or_else(String::new, |(free, _)| format!(" ({} free)", format_size(free)));
     let mut lines =
         vec![format!("the run's files in {named} need up to {}{free}", format_size(own_files))];
-    if let (Some(written), Some(disk)) = (written(plan), disk) {
-        lines.push(will_write(written, disk));
+    if let (Some(written), Some((disk, try_out))) = (written(plan), disk) {
+        lines.push(will_write(&written, disk, try_out));
     }
     Ok(lines)
 }
 
 /// What the workloads will write to that folder's disk.
-fn will_write(written: Written, disk: &Path) -> String {
-    let Written { seconds, file } = written;
-    let what = format!("the workload overwrites {} in {}", format_size(file), disk.display());
-    match disk_rate(disk, PROBE.min(file)) {
-        Ok(rate) => format!(
-            "{what} for {}: about {} in total at the {} just measured there, more if the disk is faster \
-             under this load",
-            format_seconds(seconds),
-            format_size((rate * seconds) as u64),
-            format_quantity(rate, Unit::BytePerSecond)
+fn will_write(written: &Written, disk: &Path, try_out: TryOut) -> String {
+    let (seconds, file) = (format_seconds(written.seconds), format_size(written.file));
+    let what = format!("the workload overwrites {file} in {} for {seconds}", disk.display());
+    match total(written, try_out) {
+        Ok(bytes) => format!(
+            "{what}: about {} in total at the {} that trials just wrote there; more if the disk is \
+             faster later",
+            format_size(bytes as u64),
+            format_quantity(bytes / written.seconds, Unit::BytePerSecond)
         ),
-        Err(Refusal(why)) => {
-            format!("{what} for {}; the total is unknown: {why}", format_seconds(seconds))
-        }
+        Err(why) => format!("{what}; the total is unknown: {why}"),
     }
 }
 
@@ -133,7 +158,12 @@ pub struct SpaceWatch {
 
 impl SpaceWatch {
     /// Watches the output folder, which needs so many bytes at the end, and a workload's disk.
-    pub fn begin(output: &Path, at_the_end: u64, disk: Option<&Path>, stop: Stop) -> Self {
+    pub fn begin(
+        output: &Path,
+        at_the_end: u64,
+        disk: Option<&Path>,
+        stop: Stop,
+    ) -> io::Result<Self> {
         let watched: Vec<(PathBuf, u64)> = std::iter::once((output, at_the_end))
             .chain(disk.map(|folder| (folder, 0)))
             .filter_map(|(folder, own)| Some((folder.to_path_buf(), kept_free(free(folder)?, own))))
@@ -141,7 +171,7 @@ impl SpaceWatch {
         let (end, ended) = channel();
         let found = Arc::new(OnceLock::new());
         let finding = Arc::clone(&found);
-        let thread = std::thread::spawn(move || {
+        let watch = move || {
             while ended.recv_timeout(STEP) == Err(RecvTimeoutError::Timeout) {
                 if let Some(line) =
                     watched.iter().find_map(|(folder, keep)| too_little(folder, *keep))
@@ -150,8 +180,9 @@ impl SpaceWatch {
                     return stop.stop(LOW_SPACE);
                 }
             }
-        });
-        Self { end: Some(end), thread: Some(thread), found }
+        };
+        let thread = Builder::new().name("free space".to_owned()).spawn(watch)?;
+        Ok(Self { end: Some(end), thread: Some(thread), found })
     }
 
     /// Which disk had too little space, if that stopped the run.
@@ -180,6 +211,8 @@ fn too_little(folder: &Path, keep: u64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
     use proofmark_testing::wait_until;
 
     use super::*;
@@ -197,23 +230,43 @@ mod tests {
     fn what_writes_is_said_with_its_file_and_what_does_not_is_not() {
         let dir = tempfile::tempdir().unwrap();
         let small = Needs { samples: 0, at_the_end: 1 << 20 };
+        let tried = RefCell::new(Vec::new());
+        // 100 commits, or 5 MB, in a tenth of a second.
+        let try_out = |point: &Point| {
+            tried.borrow_mut().push(point.clone());
+            let work = if point.workload == "disk.fsync" { 100.0 } else { 5e6 };
+            // Unequal, and as much in all.
+            let trial = |share: f64| Trial { work: work * share, seconds: 0.1, ..Trial::default() };
+            Ok(vec![trial(0.5), trial(1.5)])
+        };
         let lines = |workload: &str, set: &[&str]| {
             let set = set.iter().map(|s| (*s).to_owned()).collect();
             let plan = plan(&EndureRequest { set, ..EndureRequest::new(workload) });
-            look_ahead(&plan, small, dir.path(), Some(dir.path())).unwrap()
+            look_ahead(&plan, small, dir.path(), Some((dir.path(), &try_out))).unwrap()
         };
         assert_eq!(lines("cpu.clock", &[]).len(), 1);
         assert_eq!(lines("disk.rand_read", &["cache=none"]).len(), 1);
-        for (workload, time) in [("seq_write", "10 min"), ("mixed", "3 min"), ("fsync", "10 min")] {
-            let set = ["file_size=1MB", "block_size=4k", "threads=1", "cache=none"];
+        assert!(tried.borrow().is_empty(), "what writes nothing is not tried");
+        for (workload, total, rate) in [
+            ("seq_write", "27.9 GiB", "50.00 MB/s"), // 600 s of 50 MB/s.
+            ("mixed", "8.4 GiB", "15.00 MB/s"),      // 30 % of it.
+            ("fsync", "2.3 GiB", "4.096 MB/s"),      // 600 s of 1000 commits of 4 KiB.
+        ] {
+            let set = ["file_size=1GB", "block_size=4k", "threads=1", "cache=none"];
             let set = if workload == "fsync" { &set[..3] } else { &set };
             let [own, disk] = &lines(&format!("disk.{workload}"), set)[..] else {
                 panic!("{workload} writes")
             };
             assert!(own.contains("up to 1 MiB") && own.contains("free)"), "{own}");
-            assert!(disk.contains("overwrites 1 MiB") && disk.contains(time), "{disk}");
-            assert!(disk.contains("B/s just measured there"), "{disk}");
+            assert!(disk.contains("overwrites 1 GiB") && disk.contains("10 min"), "{disk}");
+            assert!(disk.contains(total) && disk.contains(rate), "{disk}");
+            let tried = tried.borrow_mut().pop().unwrap();
+            assert_eq!(tried.params.int("file_size"), Some(64 << 20), "a trial writes little");
         }
+        let failed = |_: &Point| Err("no disk".to_owned());
+        let plan = plan(&EndureRequest::new("disk.fsync"));
+        let lines = look_ahead(&plan, small, dir.path(), Some((dir.path(), &failed))).unwrap();
+        assert!(lines[1].contains("the total is unknown: no disk"), "{lines:?}");
         let none = Plan { series: Vec::new(), ..clock() };
         assert_eq!(look_ahead(&none, small, dir.path(), None), Ok(Vec::new()));
     }
@@ -240,8 +293,8 @@ mod tests {
     fn a_disk_with_too_little_space_stops_the_run() {
         let dir = tempfile::tempdir().unwrap();
         let (stop, enough) = (Stop::default(), Stop::default());
-        let quiet = SpaceWatch::begin(dir.path(), 1, Some(dir.path()), enough.clone());
-        let watch = SpaceWatch::begin(dir.path(), u64::MAX, None, stop.clone());
+        let quiet = SpaceWatch::begin(dir.path(), 1, Some(dir.path()), enough.clone()).unwrap();
+        let watch = SpaceWatch::begin(dir.path(), u64::MAX, None, stop.clone()).unwrap();
         let line = wait_until("the free space to be read", || watch.found().map(str::to_owned));
         assert!(line.contains("stopped early"), "{line}");
         drop(watch);

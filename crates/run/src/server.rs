@@ -1,16 +1,19 @@
 //! The server of a run's network workloads: another machine, or a child of this run on loopback.
 
 use std::cell::RefCell;
-use std::io::{BufRead as _, BufReader};
+use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use proofmark_engine::{Launcher, Session, Workers, copy_rate};
+use proofmark_engine::{Launcher, Request, Session, Taken, Workers, copy_rate};
 use proofmark_host::{Root, network};
 use proofmark_model::{
-    Ending, Interface, Measurement, Network, NetworkPath, Plan, Point, Subsystem, format_seconds,
+    Ending, Interface, LimitReached, Measurement, Network, NetworkPath, Plan, Point, Seen,
+    Subsystem, SystemState, clean_excerpt, format_seconds, limit_reached,
 };
 use proofmark_peer::{
     Address, ControlSession, Ends, INVITATION, Invitation, KEY_VARIABLE, Key, Limits, Overview,
@@ -23,9 +26,13 @@ use crate::planned::keep;
 use crate::process::own_program;
 use crate::registry::subsystem;
 use crate::request::{LONGEST_RUN, PeerKey, PeerRequest};
+use crate::system_limits::{explained, state};
 
 /// Most bytes a second that a session is asked to carry: 400 Gbit/s.
 const BYTES_A_SECOND: u64 = 50_000_000_000;
+
+/// Most bytes that are kept of what a server of this run's own says.
+const MOST_SAID: u64 = 64 << 10;
 
 /// How long a server of this run's own may take to end, and any to say why it ended.
 const GRACE: Duration = Duration::from_secs(2);
@@ -40,6 +47,72 @@ pub struct ServerSide {
     session: RefCell<Option<Result<ControlSession, String>>>,
     /// On the loopback, the server. It ends when its standard input does.
     server: Option<Child>,
+    /// What that said last, and the limits of the system when it was started.
+    said: Said,
+}
+
+/// What a server of this run's own says on its standard error.
+#[derive(Debug, Clone, Default)]
+struct Said {
+    words: Arc<Mutex<String>>,
+    before: SystemState,
+}
+
+impl Said {
+    /// Listens to it from now on.
+    fn listen(server: &mut Child) -> io::Result<Self> {
+        let said = Self { words: Arc::default(), before: state() };
+        if let Some(err) = server.stderr.take() {
+            let words = Arc::clone(&said.words);
+            let listen = move || {
+                for line in BufReader::new(err.take(MOST_SAID)).lines().map_while(Result::ok) {
+                    *words.lock().unwrap_or_else(PoisonError::into_inner) += &format!("{line}\n");
+                }
+            };
+            Builder::new().name("server".to_owned()).spawn(listen)?;
+        }
+        Ok(said)
+    }
+
+    /// The limit of the system that it met, with its words.
+    fn limit(&self) -> Option<(LimitReached, String)> {
+        let words = self.words.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let seen = Seen { words: &words, ..Seen::default() };
+        let limit = limit_reached(&seen, &self.before, &state())?;
+        let words = words.trim().trim_start_matches("proofmark: ");
+        Some((limit, clean_excerpt(words, 400)))
+    }
+
+    /// An error of the run's side, with the limit that the server met.
+    fn explained(&self, error: &dyn std::fmt::Display) -> String {
+        match self.limit() {
+            Some((limit, words)) => limit.explain(&words),
+            None => explained(error.to_string(), None, &self.before),
+        }
+    }
+}
+
+/// A session of a network point: what ends it may be a limit that the server met.
+struct ServedSession {
+    session: Box<dyn Session>,
+    said: Said,
+}
+
+impl Session for ServedSession {
+    fn take(&mut self, request: Request) -> Result<Taken, Ending> {
+        self.session.take(request).map_err(|ending| self.said.limited(ending))
+    }
+}
+
+impl Said {
+    fn limited(&self, ending: Ending) -> Ending {
+        match (&ending, self.limit()) {
+            (Ending::Refused { .. } | Ending::Crashed { .. }, Some((limit, words))) => {
+                Ending::Limited { limit, detail: format!("the loopback server: {words}") }
+            }
+            _ => ending,
+        }
+    }
 }
 
 impl ServerSide {
@@ -64,10 +137,16 @@ impl ServerSide {
             .env(KEY_VARIABLE, key.to_hex())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
             // Its own group: Ctrl-C reaches the run alone, which then ends its server.
             .process_group(0)
             .spawn()
             .map_err(|e| failed(&e))?;
+        let said = Said::listen(&mut server).map_err(|e| {
+            let _ = server.kill();
+            let _ = server.wait();
+            failed(&format!("cannot start a thread: {e}"))
+        })?;
         let mut line = String::new();
         if let Some(out) = server.stdout.take() {
             BufReader::new(out).read_line(&mut line).map_err(|e| failed(&e))?;
@@ -75,15 +154,18 @@ impl ServerSide {
         let Ok(address) = line.trim().parse::<SocketAddr>() else {
             let _ = server.kill();
             let _ = server.wait();
-            return Err(RunError::Failed("the loopback server did not start".to_owned()));
+            return Err(failed(&said.explained(&"it did not start")));
         };
-        Self::look(address.into(), key, Some(server)).map_err(|e| failed(&e))
+        Self::look(address.into(), key, Some((server, said.clone())))
+            .map_err(|e| failed(&said.explained(&e)))
     }
 
-    fn look(address: Address, key: Key, server: Option<Child>) -> Result<Self, PeerError> {
+    fn look(address: Address, key: Key, server: Option<(Child, Said)>) -> Result<Self, PeerError> {
         let seen = Overview::fetch(&address, &key)?;
         let (network, limits) = (known(&seen), seen.limits);
-        Ok(Self { address, key, network, limits, session: RefCell::default(), server })
+        let (server, said) = server.unzip();
+        let (session, said) = (RefCell::default(), said.unwrap_or_default());
+        Ok(Self { address, key, network, limits, session, server, said })
     }
 
     /// What is known of the server and of the way there.
@@ -185,9 +267,12 @@ impl Launcher for Served<'_> {
         let Some(server) = self.server.filter(|_| on_network(point)) else {
             return self.workers.launch(point);
         };
-        let refused = |reason| Ending::Refused { reason };
+        let said = server.said.clone();
+        let refused = |reason| said.limited(Ending::Refused { reason });
         let invitation = server.invitation(self.session).map_err(refused)?;
-        Workers { environment: vec![invitation], ..self.workers.clone() }.launch(point)
+        let workers = Workers { environment: vec![invitation], ..self.workers.clone() };
+        let session = workers.launch(point).map_err(|ending| said.limited(ending))?;
+        Ok(Box::new(ServedSession { session, said }))
     }
 
     fn launch_together(&self, point: &Point) -> Result<Box<dyn Session>, Ending> {

@@ -18,6 +18,7 @@ enum Fault {
     Panic,
     Abandon,
     Refuse,
+    Hoard,
 }
 
 /// Every faulty workload.
@@ -28,6 +29,7 @@ pub const ALL: &[&dyn Workload] = &[
     &Faulty { spec: const { &spec("test.panic") }, fault: Fault::Panic },
     &Faulty { spec: const { &spec("test.abandon") }, fault: Fault::Abandon },
     &Faulty { spec: const { &spec("test.refuse") }, fault: Fault::Refuse },
+    &Faulty { spec: const { &spec("test.hoard") }, fault: Fault::Hoard },
     &CORRUPT,
     &CACHED,
     &SPARSE,
@@ -138,6 +140,7 @@ impl Load for Doom {
             Fault::Abandon if self.index == 0 => panic!("it leaves the other waiting on purpose"),
             // For a thread that is gone.
             Fault::Abandon => wait_until(|| false),
+            Fault::Hoard => hoard(),
             // Long enough for calibration to end.
             Fault::Wrong | Fault::Refuse => {
                 std::thread::sleep(std::time::Duration::from_millis(20))
@@ -148,6 +151,12 @@ impl Load for Doom {
     fn verify(&mut self) -> Result<u64, String> {
         Err("expected 2, found 3".to_owned())
     }
+}
+
+/// Takes memory until it is killed; gives up at 2 GiB, where nothing limits it.
+fn hoard() {
+    let taken: Vec<Vec<u8>> = (0..128).map(|_| vec![1; 16 << 20]).collect();
+    std::hint::black_box(&taken);
 }
 
 fn illegal() {

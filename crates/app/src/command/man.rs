@@ -116,6 +116,12 @@ const STATUSES: &[Item] = &[
     ("0", "Done.", SAY),
     ("0", "Stopped by SIGINT or SIGTERM (the normal end).", &["serve"]),
     ("1", "The command failed; standard error has the reason.", ALL),
+    (
+        "1",
+        "A limit of the system, such as RLIMIT_NOFILE, ended a result; standard error names it, and \
+        the other results are kept.",
+        &["run", "noise", "endure"],
+    ),
     ("2", "Invalid argument or input file.", ALL),
     (
         "3",

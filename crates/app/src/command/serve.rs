@@ -28,7 +28,8 @@ pub fn run(args: &ServeArgs) -> Result<Outcome> {
         end_with_the_run(&server);
         // The run waits for this line.
         print(&format!("{}\n", server.address()))?;
-        server.serve(&ServerSide::new(interface), |_| ());
+        // What the run learns of a connection that the system refused is no more than its end.
+        server.serve(&ServerSide::new(interface), |event| say(&event));
     } else {
         let (stop, by) = (server.stop(), Arc::new(OnceLock::new()));
         let first = Arc::clone(&by);

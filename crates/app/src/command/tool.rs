@@ -12,6 +12,7 @@ use rustix::process::{
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use super::worker::go_first;
 use crate::cli::ToolArgs;
 use crate::descendants;
 use crate::error::{Outcome, usage};
@@ -29,6 +30,8 @@ pub fn run(args: &ToolArgs) -> Result<Outcome> {
     if getppid() != parent {
         return Ok(Outcome::Failed); // The run ended before it could be followed.
     }
+    // What it starts inherits that.
+    go_first();
     pin(&args.cpu)?;
     let [program, arguments @ ..] = &args.command[..] else {
         return Err(usage("no program given"));

@@ -159,6 +159,15 @@ impl Cgroup {
         allowed(made, "no cgroup memory controller that this user may write")
     }
 
+    /// A cgroup of so many processes and threads; `None` where none can be made, which is said.
+    pub fn with_processes(most: u64) -> Option<Self> {
+        let made = Self::with([
+            ("/sys/fs/cgroup/pids", "pids.max", format!("{most}")),
+            ("/sys/fs/cgroup", "pids.max", format!("{most}")),
+        ]);
+        allowed(made, "no cgroup pids controller that this user may write")
+    }
+
     /// The first of these limits that can be set.
     fn with(limits: Limits) -> Option<Self> {
         static MADE: AtomicU64 = AtomicU64::new(0);

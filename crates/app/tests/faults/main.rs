@@ -14,6 +14,7 @@ mod memory;
 mod network;
 mod references;
 mod server;
+mod system_limits;
 
 use std::fs;
 use std::path::Path;

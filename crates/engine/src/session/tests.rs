@@ -21,6 +21,7 @@ pub(super) fn workers(shell: &str, patience: Duration, stop: &Stop) -> Workers {
         devices: vec![],
         policy: Policy { min_trials: 3, max_trials: 3, ..Policy::default() },
         patience,
+        system_state: SystemState::default,
         stop: stop.clone(),
         idle: Idle::default(),
         shared: SharedWorker::default(),

@@ -60,7 +60,7 @@ fn limit(root: &Root) -> Found<Option<Limit>> {
 }
 
 /// Bytes from a limit's file; `None` for no limit.
-pub(super) fn bytes(path: &str, line: &str) -> Result<Option<u64>, Reason> {
+pub(crate) fn bytes(path: &str, line: &str) -> Result<Option<u64>, Reason> {
     match line.parse::<u64>() {
         _ if line == "max" => Ok(None),
         Ok(limit) => Ok(Some(limit).filter(|&l| l < UNLIMITED)),
@@ -102,7 +102,7 @@ fn used_v1(root: &Root, folder: &str) -> Found<u64> {
 }
 
 /// The number of the line `key number`.
-fn counter(stat: &str, key: &str) -> Option<u64> {
+pub(crate) fn counter(stat: &str, key: &str) -> Option<u64> {
     stat.lines().find_map(|line| {
         let (name, number) = line.split_once(' ')?;
         (name == key).then(|| number.trim().parse().ok())?

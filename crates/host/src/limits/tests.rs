@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::testing::Machine;
 
-pub(super) fn machine(cgroup: &str, mountinfo: &str) -> Machine {
+pub(crate) fn machine(cgroup: &str, mountinfo: &str) -> Machine {
     Machine::new(&[("/proc/self/cgroup", cgroup), ("/proc/self/mountinfo", mountinfo)])
 }
 
@@ -13,7 +13,7 @@ fn quota(m: &Machine) -> Result<(Option<f64>, String), Reason> {
     cpu_quota(&m.root()).map(|(q, source)| (q.cpus, source))
 }
 
-pub(super) const V2: &str = "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n";
+pub(crate) const V2: &str = "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n";
 
 #[test]
 fn v2_the_tightest_on_the_way_up_counts() {
@@ -39,7 +39,7 @@ fn a_broken_file_is_missing_with_the_file() {
     }
 }
 
-pub(super) const V1: &str = "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n\
+pub(crate) const V1: &str = "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n\
                   35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n\
                   41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
 

@@ -1,7 +1,7 @@
 //! The caches: `in_cache`, the data fits into one, while the name says memory;
 //! `cache_disagreement`, those found by measurement are not those that the machine reports.
 
-use proofmark_model::{CacheKind, Finding, Host, Measurement, Severity, Unit};
+use proofmark_model::{CacheKind, Finding, Host, Measurement, Severity, Unit, format_size};
 
 use super::{Check, Class, Examine, percent, size, with_known};
 use crate::Context;
@@ -9,19 +9,35 @@ use crate::memory::{array_bytes, cache_share, touched_bytes};
 
 /// The rule of STREAM (McCalpin): so many times all last-level caches together.
 const TIMES: u64 = 4;
-/// Data up to this size is no measure of memory whatever caches are reported, in bytes: a
-/// hypervisor may hide the shared cache, and no server has had less of it than this for ten years.
-const LEAST_CACHE: u64 = 4 << 20;
 
 fn mib(bytes: u64) -> String {
     format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
 }
 
-fn says(severity: Severity, message: String) -> Finding {
-    let advice = "give each array 4 times the last-level cache of all CPUs in use, or leave \
-                  its size to proofmark (auto); to measure the caches themselves use \
-                  memory.sweep";
-    IN_CACHE.finding(severity, message, advice)
+/// What to do about too little data: nobody can give more of it than the memory holds.
+fn advice(ctx: &Context, m: &Measurement) -> String {
+    let caches = "to measure the caches themselves use memory.sweep";
+    let enough = || {
+        let (array, all) = (array_bytes(ctx, m)?, touched_bytes(ctx, m)?);
+        let times = TIMES as f64 * ctx.host.largest_cached() as f64 / array.max(1) as f64;
+        Some((all as f64 * times) as u64)
+    };
+    match enough().filter(|enough| *enough > ctx.host.usable_memory()) {
+        Some(enough) => {
+            let (enough, limit) = (format_size(enough), ctx.host.tight_memory_limit());
+            let what = format!("4 times the last-level cache, which takes {enough}");
+            match limit.map(format_size) {
+                Some(limit) => {
+                    format!("raise the memory limit: {limit} leave no room for {what}; {caches}")
+                }
+                None => format!("free memory: there is no room for {what}; {caches}"),
+            }
+        }
+        None => format!(
+            "give each array 4 times the last-level cache of all CPUs in use, or leave its size to \
+             proofmark (auto); {caches}"
+        ),
+    }
 }
 
 /// Blocks smaller than a line, in random order, meet each line again and again.
@@ -37,7 +53,7 @@ fn met_again(ctx: &Context, m: &Measurement, all: u64) -> Option<Finding> {
         LINE / block.max(1),
         percent(share)
     );
-    Some(says(Severity::Note, message).with("cache_share", share))
+    Some(IN_CACHE.note(message, advice(ctx, m)).with("cache_share", share))
 }
 
 const LINE: u64 = 64;
@@ -61,8 +77,9 @@ fn in_cache(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let (array, all) = (array_bytes(ctx, m)?, touched_bytes(ctx, m)?);
+    let says = |severity, message| IN_CACHE.finding(severity, message, advice(ctx, m));
     let cache = ctx.host.usable_cache();
-    let at_least = cache.unwrap_or(0).max(LEAST_CACHE);
+    let at_least = ctx.host.largest_cached();
     let finding = if array <= at_least {
         let what = if array <= cache.unwrap_or(0) {
             format!("fits into {} of last-level cache", mib(at_least))
@@ -209,6 +226,8 @@ fn cache_disagreement(ctx: &Context, m: &Measurement) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use proofmark_model::Probe;
+
     use super::*;
     use crate::testing::*;
 
@@ -227,6 +246,24 @@ mod tests {
                 .expect(all.map(|m| (m.workload.clone(), sized(m, 2 << 20), INVALID)));
         }
         IN_CACHE.on(&host(), &[]).expect([("none reported", stream("triad", 1), NOTE)]);
+    }
+
+    #[test]
+    fn nobody_is_told_to_give_more_data_than_the_memory_holds() {
+        let mut host = host_with_caches();
+        let said = |host: &Host| {
+            let small = sized(stream("triad", 1), 2 << 20);
+            found_on(host, &IN_CACHE, small, &[]).unwrap().advice
+        };
+        host.memory.available_bytes = Probe::known(64 << 30, "test");
+        assert!(said(&host).contains("leave its size to proofmark"), "{}", said(&host));
+        host.limits.memory_bytes = Probe::known(Some(64 << 20), "test");
+        let limited = said(&host);
+        assert!(limited.starts_with("raise the memory limit: 64 MiB leave no room"), "{limited}");
+        assert!(!limited.contains("auto"), "it was auto");
+        host.limits.memory_bytes = Probe::known(None, "test");
+        host.memory.available_bytes = Probe::known(100 << 20, "test");
+        assert!(said(&host).starts_with("free memory"), "{}", said(&host));
     }
 
     #[test]

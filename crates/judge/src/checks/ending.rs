@@ -1,5 +1,5 @@
 //! How a measurement ended: `crashed`, the worker process died; `refused`, the workload cannot run
-//! here as asked; `unfinished`, too few trials or rounds were taken.
+//! here as asked; `system_limit`, a limit of the system ended it; `unfinished`, too few trials or rounds were taken.
 
 use proofmark_model::{Ending, Finding, LOOKS, Measurement};
 
@@ -12,9 +12,10 @@ pub(super) static CRASHED: Check = Check {
     class: Class::CLAIM,
     title: "Worker crashed or was killed",
     about: "Each configuration runs in its own process. If that process ends before its work is done, \
-         the result is invalid, and the finding names the signal. SIGKILL usually means the \
-         out-of-memory killer or a person, SIGILL an instruction that the CPU lacks, SIGSEGV a \
-         defect. Other results are not affected.",
+         the result is invalid, and the finding names the signal. SIGKILL usually means that \
+         a person or a supervisor ended it, SIGILL an instruction that the CPU lacks, SIGSEGV a \
+         defect. Where a limit of the system explains the end, the check is system_limit instead. \
+         Other results are not affected.",
     examine: Examine::Ours(crashed),
 };
 
@@ -26,8 +27,7 @@ fn crashed(_: &Context, m: &Measurement) -> Option<Finding> {
     };
     let advice = match signal.as_deref() {
         Some("SIGKILL") => {
-            "check the kernel log for the out-of-memory killer, or who killed it; then repeat \
-             the measurement"
+            "check the kernel log and the supervisor for who killed it; then repeat the measurement"
         }
         Some("SIGILL") => {
             "choose another isa: the CPU or its hypervisor announces an instruction that it lacks"
@@ -42,6 +42,31 @@ fn crashed(_: &Context, m: &Measurement) -> Option<Finding> {
         finding = finding.with("signal", signal.as_str());
     }
     Some(finding)
+}
+
+pub(super) static SYSTEM_LIMIT: Check = Check {
+    id: "system_limit",
+    class: Class::CLAIM,
+    title: "Ended by a limit of the system",
+    about: "A limit of the system ended the worker, or kept it from starting: of open files, \
+         processes, file size, stack, address space, CPU time, or memory of a cgroup or the \
+         machine. proofmark concludes that from the error or the signal, the values of the limits, \
+         and the kernel's counts of processes refused or killed, before and after. The result is \
+         invalid, and the exit status is 1; other results are kept. Raise the limit that \
+         the finding names, or measure with less.",
+    examine: Examine::Ours(system_limit),
+};
+
+fn system_limit(_: &Context, m: &Measurement) -> Option<Finding> {
+    let Ending::Limited { limit, detail } = &m.ending else { return None };
+    let cause = limit.cause();
+    let message = match m.trials.len() {
+        0 => format!("not measured because of {cause}"),
+        n => format!("ended after {} because of {cause}", counted(n, "trial")),
+    };
+    let finding = SYSTEM_LIMIT.invalid(message, limit.action());
+    let finding = finding.with("limit", cause).with("detail", detail.as_str());
+    Some(finding.with("trials_done", m.trials.len()))
 }
 
 pub(super) static REFUSED: Check = Check {
@@ -109,7 +134,7 @@ fn unfinished(ctx: &Context, m: &Measurement) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Round;
+    use proofmark_model::{LimitKind, LimitReached, Round, SystemLimit};
 
     use super::*;
     use crate::testing::*;
@@ -125,6 +150,15 @@ mod tests {
         CRASHED.expect([
             ("killed", ended(crashed(Some("SIGKILL"))), invalid("SIGKILL")),
             ("by itself", empty(crashed(None)), INVALID),
+        ]);
+        let (kind, source) = (LimitKind::OpenFiles, None);
+        let limit = LimitReached::one(SystemLimit { kind, value: Some(12), source });
+        let limited = Ending::Limited { limit, detail: "os error 24".to_owned() };
+        let some = Measurement { ending: limited.clone(), ..flops(1) };
+        SYSTEM_LIMIT.expect([
+            ("a limit", empty(limited), invalid("not measured ... 12 open files (RLIMIT_NOFILE)")),
+            ("after some", some, invalid("10 trials ... 12 open files")),
+            ("a crash", ended(crashed(None)), SILENT),
         ]);
         let refused = Ending::Refused { reason: "this CPU has no avx512".to_owned() };
         REFUSED.expect([("refused", empty(refused), invalid("no avx512"))]);

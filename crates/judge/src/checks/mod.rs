@@ -177,6 +177,7 @@ impl Class {
 pub static ALL: &[&Check] = &[
     &ending::CRASHED,
     &ending::REFUSED,
+    &ending::SYSTEM_LIMIT,
     &ending::UNFINISHED,
     &verification::UNVERIFIED,
     &verification::RESIDUAL,

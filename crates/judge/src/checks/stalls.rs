@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn trials_that_took_much_longer_are_counted_with_what_they_lost() {
-        let lost = note("^2 of 10 trials lost 1.3... s of ... s, up to 700 ms each");
+        let lost = note("^2 of 10 trials lost 1.4 s of ... s, up to 699.9 ms each");
         CHECK.expect([
             ("two commits", stalled(fsync(1), &[2, 5], 0.7), lost),
             ("a solve", stalled(linpack(5000, 2), &[1], 30.0), NOTE),

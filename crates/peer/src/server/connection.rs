@@ -40,11 +40,14 @@ pub(super) struct Connections<'a> {
     log: Log,
     /// Connections without the key: when they were reported last, and how many since.
     turned_away: Mutex<(Option<Instant>, u64)>,
+    /// When it was last reported that the system refuses something.
+    refused_at: Mutex<Option<Instant>>,
 }
 
 impl<'a> Connections<'a> {
     pub(super) fn new(server: &'a Server, work: &'a dyn Work, log: Log) -> Self {
-        Self { server, work, log, turned_away: Mutex::new((None, 0)) }
+        let (turned_away, refused_at) = (Mutex::new((None, 0)), Mutex::new(None));
+        Self { server, work, log, turned_away, refused_at }
     }
 
     /// Detects what it is, and serves it until it ends.
@@ -63,6 +66,16 @@ impl<'a> Connections<'a> {
                 let _ = stream.set_nodelay(true);
                 self.control(Sealed::new(stream, state), ends, first);
             }
+        }
+    }
+
+    /// Reports what the system refuses to this server, once a second at most: the client only sees
+    /// that its connection is closed.
+    pub(super) fn cannot(&self, what: &str, error: &io::Error) {
+        let mut reported = lock(&self.refused_at);
+        if reported.is_none_or(|at| at.elapsed() >= Duration::from_secs(1)) {
+            *reported = Some(Instant::now());
+            self.log.report(format!("cannot {what}: {error}"));
         }
     }
 
@@ -85,7 +98,13 @@ impl<'a> Connections<'a> {
         let claim = |s: Arc<Session>| Some((s.claim(token, &stream, ends)?, s));
         let claimed = self.server.session().and_then(claim);
         drop(pass);
-        let Some(((task, job), session)) = claimed else { return self.turn_away(ends.peer.ip()) };
+        let Some(((task, job), session)) = claimed else {
+            // A good token is not claimed where no more descriptors are to be had.
+            return match stream.try_clone() {
+                Err(e) => self.cannot("keep a data connection", &e),
+                Ok(_) => self.turn_away(ends.peer.ip()),
+            };
+        };
         let begun =
             io::Write::write_all(&mut Timed::new(&stream, Some(Instant::now() + ANSWER)), &[DATA]);
         // The task finds the stream as a new one: without timeouts.
@@ -161,7 +180,10 @@ impl<'a> Connections<'a> {
         Limits { seconds, bytes }: Limits,
     ) -> Result<Arc<Session>, ToClient> {
         let failed = || refusal("the server has no resources left for a session");
-        let lead = channel.stream().try_clone().map_err(|_| failed())?;
+        let lead = channel.stream().try_clone().map_err(|e| {
+            self.cannot("keep a session", &e);
+            failed()
+        })?;
         let mut slot = self.free_slot()?;
         let until = Instant::now() + Duration::from_secs(seconds);
         let session = Session::new(lead, ends, until, bytes).ok_or_else(failed)?;

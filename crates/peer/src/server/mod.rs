@@ -122,18 +122,32 @@ impl Server {
         let connections = Connections::new(self, work, Log::new(log));
         thread::scope(|scope| {
             while !self.stop.stopped.load(Ordering::Acquire) {
-                let Ok((stream, from)) = self.listener.accept() else {
-                    // Out of descriptors, or stopped.
-                    thread::sleep(Duration::from_millis(20));
-                    continue;
+                let (stream, from) = match self.listener.accept() {
+                    Ok(accepted) => accepted,
+                    Err(e) => {
+                        // Out of descriptors, or stopped.
+                        if !self.stop.stopped.load(Ordering::Acquire) {
+                            connections.cannot("accept a connection", &e);
+                        }
+                        thread::sleep(Duration::from_millis(20));
+                        continue;
+                    }
                 };
                 let ip = from.ip().to_canonical();
-                let Ok(pass) = gate.enter(&stream, ip, self.favoured()) else { continue };
+                let pass = match gate.enter(&stream, ip, self.favoured()) {
+                    Ok(pass) => pass,
+                    Err(e) => {
+                        connections.cannot("keep a connection", &e);
+                        continue;
+                    }
+                };
                 let connections = &connections;
                 let serve = move || connections.serve(stream, pass);
                 let name = "peer".to_owned();
                 // Without a thread for it the connection is closed.
-                let _ = thread::Builder::new().name(name).spawn_scoped(scope, serve);
+                if let Err(e) = thread::Builder::new().name(name).spawn_scoped(scope, serve) {
+                    connections.cannot("start a thread for a connection", &e);
+                }
             }
             gate.clear();
             let slot = std::mem::replace(&mut *lock(&self.slot), Slot::Closed);

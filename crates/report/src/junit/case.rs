@@ -38,6 +38,7 @@ fn ending(m: &Measurement) -> Option<Ending> {
     let cause = |kind| Cause::new(kind, text(&why_no_trials(m)));
     match &m.ending {
         Ended::Crashed { .. } => Some(Ending::Error(cause("crashed"))),
+        Ended::Limited { .. } => Some(Ending::Error(cause("limited"))),
         Ended::Unverified { .. } => Some(Ending::Error(cause("unverified"))),
         Ended::Refused { .. } => Some(Ending::Skipped(cause("refused"))),
         Ended::Interrupted { .. } | Ended::Unfinished if m.summary.is_none() => {

@@ -309,6 +309,7 @@ pub fn why_no_trials(m: &Measurement) -> String {
         }
         Ending::Crashed { signal: None, detail } => format!("the worker crashed: {detail}"),
         Ending::Refused { reason } => format!("cannot run here: {reason}"),
+        Ending::Limited { limit, .. } => format!("ended by {}", limit.cause()),
         Ending::Unverified { reason } => format!("verification failed: {reason}"),
         Ending::Interrupted { by } => format!("{by} stopped the run"),
         Ending::Unfinished => "the measurement was in progress when this was written".to_owned(),

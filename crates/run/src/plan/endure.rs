@@ -10,8 +10,8 @@ use super::select::{known_parameter, named};
 use super::values::{Overrides, combinations, list, typed_parameter};
 use crate::error::Usage;
 use crate::planned::Planned;
-use crate::profile::SeriesText;
-use crate::request::EndureRequest;
+use crate::profile::{Profile, SeriesText};
+use crate::request::{DEFAULT_PROFILE, EndureRequest};
 
 /// Shortest and longest slice of a sample, in seconds: what one trial takes. Shorter ones cost
 /// more time between them than they are worth; a longer one delays the end of a run that is stopped.
@@ -43,7 +43,7 @@ fn slice_s(series: &SeriesText) -> f64 {
     (series.every.as_secs_f64() / SLICES).clamp(SLICE_S[0], SLICE_S[1])
 }
 
-/// Values by parameter, from the request; threads that nobody set are all that may be used.
+/// Values by parameter, from the request; threads that nobody set are those of a run.
 fn parameters(
     request: &EndureRequest,
     spec: &WorkloadSpec,
@@ -56,9 +56,8 @@ fn parameters(
             drop(parameters.insert(parameter.name.to_string(), list(text)))
         }
         (Some(_), None) => return Err(none("threads")),
-        // A stream more is another connection, not another CPU: of those one is the default.
-        (None, Some(parameter)) if parameter.name == "threads" && parameter.default == "1" => {
-            parameters.insert("threads".to_owned(), list("all"));
+        (None, Some(parameter)) if measures_all_cpus(&spec.id, &parameter.name)? => {
+            parameters.insert(parameter.name.to_string(), list("all"));
         }
         (None, _) => (),
     }
@@ -71,6 +70,14 @@ fn parameters(
         parameters.insert(known_parameter(spec, parameter)?.name.to_string(), values);
     }
     Ok(parameters)
+}
+
+/// Whether the default profile measures a workload with all CPUs, so that endure compares with it.
+fn measures_all_cpus(workload: &str, threads: &str) -> Result<bool, Usage> {
+    let profile = Profile::load(DEFAULT_PROFILE)?;
+    let points = profile.points.iter().filter(|point| point.workload == workload);
+    let mut numbers = points.filter_map(|point| point.parameters.get(threads));
+    Ok(numbers.any(|values| values.texts().iter().any(|text| text == "all")))
 }
 
 /// Which parameter makes several points of one, and how to choose.
@@ -99,6 +106,7 @@ mod tests {
     use proofmark_model::PlannedSeries;
 
     use super::*;
+    use crate::request::PlanRequest;
     use crate::testing::this_machine;
 
     /// A request for a workload with these parameters, for so many seconds, every so many ms.
@@ -134,6 +142,20 @@ mod tests {
         assert_eq!(short.policy.trial_s, 0.01);
         let (least, most) = super::super::estimate(&plan);
         assert!(least >= 600.0 && most < 602.0, "{least} to {most}");
+    }
+
+    #[test]
+    fn threads_that_nobody_set_are_those_of_a_run() {
+        let host = this_machine();
+        for workload in ["disk.fsync", "disk.rand_read", "cpu.flops", "cpu.clock", "memory.triad"] {
+            let names = vec![workload.to_owned()];
+            let run = PlanRequest { names, ..PlanRequest::default() };
+            let run = crate::plan::plan(&run, &host).unwrap().plan;
+            let of_run = run.points.iter().filter_map(|p| p.params.int("threads")).max();
+            let set = if workload == "cpu.flops" { "isa=scalar" } else { "" };
+            let endure = planned(&request(workload, set, USUAL));
+            assert_eq!(endure.points[0].params.int("threads"), of_run, "{workload}");
+        }
     }
 
     #[test]

@@ -53,7 +53,7 @@ impl Gathering<'_> {
                 let id = workload.spec().id.to_string();
                 if let Err(Refusal(reason)) = workload.supports_on(&params, self.host) {
                     tell(&mut self.planned.unsupported, format!("{id}: {reason}"));
-                } else if let Some(params) = self.fitted(workload, params) {
+                } else if let Some(params) = self.fitted(workload, params, &asked) {
                     self.tell_of_engine(&asked, &params);
                     let point = Point { workload: id, params };
                     kept.push(self.place(point, series));
@@ -92,7 +92,12 @@ impl Gathering<'_> {
     }
 
     /// The point with as much data as fits into memory and onto the disk.
-    fn fitted(&mut self, workload: &'static dyn Workload, params: Params) -> Option<Params> {
+    fn fitted(
+        &mut self,
+        workload: &'static dyn Workload,
+        params: Params,
+        asked: &Params,
+    ) -> Option<Params> {
         let (storage, network) = (&self.host.storage, &self.host.network);
         let on_disk = workload.disk_bytes(&params) > 0 && storage.get().is_none();
         let on_network = workload.spec().subsystem.has_server() && network.get().is_none();
@@ -101,20 +106,61 @@ impl Gathering<'_> {
             tell(&mut self.planned.left_out, format!("{}: {why}", workload.spec().subsystem));
             return None;
         }
+        // Who left the size to the machine set none that could be smaller.
+        let own =
+            size_of(workload, &params).is_none_or(|size| asked.text(&size.name) == Some(AUTO));
+        let advice = |more: &str| match own {
+            true => more.to_owned(),
+            false => format!("{more}, or set smaller sizes"),
+        };
+        let (usable, limit) = (self.host.usable_memory(), self.host.tight_memory_limit());
+        let (memory, disk) = (
+            limit.map_or("stop other programs", |_| "raise the memory limit"),
+            "free space, or name a directory with more space (--disk-path)",
+        );
         let memory = Room {
             what: "memory",
-            bytes: self.host.usable_memory(),
+            bytes: usable,
+            most: usable,
             needed: &|p| workload.memory_bytes(p),
-            advice: "raise the memory limit, stop other programs, or set smaller sizes",
+            advice: advice(memory),
         };
+        let usable = self.host.usable_disk();
+        let most = (usable as f64 * CLAMPED) as u64;
         let disk = Room {
             what: "disk space",
-            bytes: self.host.usable_disk(),
+            bytes: if own { most } else { usable },
+            most,
             needed: &|p| workload.disk_bytes(p),
-            advice: "free space, name a directory with more space (--disk-path), or set smaller sizes",
+            advice: advice(disk),
         };
         let params = self.fitted_into(&memory, workload, params)?;
         self.fitted_into(&disk, workload, params)
+    }
+
+    /// Why a point that became smaller measures a cache and not memory, if it does.
+    fn in_cache(&self, workload: &dyn Workload, fits: &Params, params: &Params) -> Option<String> {
+        let (spec, host) = (workload.spec(), self.host);
+        let array = spec.work.array_bytes(fits).filter(|_| !spec.work.any_level())?;
+        if array > host.largest_cached() {
+            return None;
+        }
+        let needed = format_size(workload.memory_bytes(params));
+        let why = match host.tight_memory_limit() {
+            Some(limit) => format!(
+                "the memory limit of {} ({}) leaves no room for a measurement of memory, which \
+                 needs {needed}; with {} it would measure a cache; raise the limit",
+                format_size(limit),
+                host.limits.memory_bytes.origin(),
+                format_size(array)
+            ),
+            None => format!(
+                "{} of memory are available, no room for a measurement of memory, which needs \
+                 {needed}; stop other programs",
+                format_size(host.usable_memory())
+            ),
+        };
+        Some(format!("{}: {why}", spec.id))
     }
 
     fn fitted_into(
@@ -137,11 +183,15 @@ impl Gathering<'_> {
         let Some(smaller) = shrunk(workload, &params, room, self.host) else {
             let line = too_large(spec, &params, room).unwrap_or_else(|| {
                 let point = Point { workload: id.to_string(), params: params.clone() };
-                format!("{point}: {cause}; it cannot run with less")
+                format!("{point}: {cause}; it cannot run with less; {}", room.advice)
             });
             tell(&mut self.planned.left_out, line);
             return None;
         };
+        if let Some(line) = self.in_cache(workload, &smaller, &params) {
+            tell(&mut self.planned.left_out, line);
+            return None;
+        }
         let change = |k: &Parameter| {
             let (old, new) = (params.int(&k.name)?, smaller.int(&k.name)?);
             let words = format!("{} {} instead of {}", k.name, format_size(new), format_size(old));
@@ -149,7 +199,7 @@ impl Gathering<'_> {
         };
         let changed: Vec<String> = spec.parameters.iter().filter_map(change).collect();
         let message = format!("{id}: {}: {cause}", changed.join(", "));
-        let finding = Finding::new(SHRUNK, Severity::Note, message, room.advice)
+        let finding = Finding::new(SHRUNK, Severity::Note, message, room.advice.as_str())
             .with("needed_bytes", needed)
             .with("usable_bytes", room.bytes);
         self.planned.add(finding);
@@ -161,28 +211,41 @@ impl Gathering<'_> {
 struct Room<'a> {
     what: &'static str,
     bytes: u64,
+    /// What a point takes at most that was made smaller.
+    most: u64,
     /// How much of it a point needs.
     needed: &'a dyn Fn(&Params) -> u64,
-    advice: &'static str,
+    advice: String,
+}
+
+/// Share of the usable disk space that files take whose size proofmark chose or reduced. A worker looks again
+/// before it writes, when other programs have taken some: it must not refuse what was chosen here.
+/// Files of several threads come one after the other, each looked at with what the earlier ones
+/// took: two thirds is the most that each then allows.
+const CLAMPED: f64 = 5.0 / 8.0;
+
+/// The parameter that is a size which can be left to the machine.
+fn size_of(workload: &dyn Workload, params: &Params) -> Option<&'static Parameter> {
+    let is_size = |k: &&Parameter| {
+        matches!(k.kind, ParameterKind::Size { .. })
+            && k.default == AUTO
+            && params.int(&k.name).is_some()
+    };
+    workload.spec().parameters.iter().find(is_size)
 }
 
 /// The same point with as much less data as fits into so many bytes: whole MiB of the
 /// parameter that is a size left to the machine. `None`: it cannot be had with less.
 fn shrunk(workload: &dyn Workload, params: &Params, room: &Room, host: &Host) -> Option<Params> {
     const MIB: u64 = 1 << 20;
-    let is_size = |k: &&Parameter| {
-        matches!(k.kind, ParameterKind::Size { .. })
-            && k.default == AUTO
-            && params.int(&k.name).is_some()
-    };
-    let parameter = workload.spec().parameters.iter().find(is_size)?;
+    let parameter = size_of(workload, params)?;
     let (size, needed) = (params.int(&parameter.name)?, (room.needed)(params));
     // What is needed grows with the size, and some of it not: from above down to it.
-    let most = (size as f64 * (room.bytes as f64 / needed as f64)) as u64 / MIB;
+    let most = (size as f64 * (room.most as f64 / needed as f64)) as u64 / MIB;
     let sizes = (1..=most).rev().step_by((most / 64).max(1) as usize);
     sizes
         .map(|mib| params.clone().with(&parameter.name, mib * MIB))
-        .find(|p| (room.needed)(p) <= room.bytes && workload.supports_on(p, host).is_ok())
+        .find(|p| (room.needed)(p) <= room.most && workload.supports_on(p, host).is_ok())
 }
 
 /// Why a point cannot be had whose data follows from its axis's count, such as a matrix's rows,
@@ -233,132 +296,4 @@ fn tell(lines: &mut Vec<String>, line: String) {
 }
 
 #[cfg(test)]
-mod tests {
-    use proofmark_model::Probe;
-    use proofmark_model::Subsystem::Memory;
-    use proofmark_workloads::find;
-
-    use super::*;
-    use crate::testing::this_machine;
-
-    fn gathered(id: &str, free: u64, combinations: &[Params]) -> Planned {
-        let mut host = this_machine();
-        host.memory.available_bytes = Probe::known(free, "test");
-        host.limits.memory_bytes = Probe::known(None, "test");
-        let mut gathering = Gathering { host: &host, planned: Planned::default() };
-        gathering.keep(find(id).unwrap(), combinations.to_vec(), None);
-        gathering.planned
-    }
-
-    fn blocks(size: u64, threads: u64) -> Params {
-        let params = Params::default().with("threads", threads).with("block_size", size);
-        params.with("data_size", 8 * size.max(1 << 30)).with("pages", "huge")
-    }
-
-    #[test]
-    fn a_point_shrinks_to_the_memory_and_says_so() {
-        let free = 1 << 30;
-        let planned = gathered("memory.seq_write", free, &[blocks(8192, 2)]);
-        let size = planned.plan.points[0].params.int("data_size").unwrap();
-        assert!(size < free && size > free / 2, "{size}");
-        assert!(planned.findings[0].message.contains("8 GiB"), "{:?}", planned.findings);
-        let whole = gathered("memory.seq_write", 64 << 30, &[blocks(8192, 2)]);
-        assert_eq!(whole.plan.points[0].params.int("data_size"), Some(8 << 30));
-        assert!(whole.findings.is_empty(), "{:?}", whole.findings);
-    }
-
-    #[test]
-    fn every_memory_workload_shrinks_to_what_fits_and_can_run() {
-        let (host, sizes) = (this_machine(), ["array_size", "data_size", "working_set"]);
-        for workload in proofmark_workloads::ALL.iter().filter(|k| k.spec().subsystem == Memory) {
-            let spec = workload.spec();
-            let mut params = Params::default();
-            for parameter in spec.parameters.iter() {
-                params = match (parameter.name.as_ref(), parameter.default.parse::<u64>()) {
-                    (name, _) if sizes.contains(&name) => params.with(name, 4 << 30),
-                    ("threads", _) => params.with("threads", 1),
-                    ("load", _) => params.with("load", 0),
-                    ("block_size", _) => params.with("block_size", 8192),
-                    (name, Ok(n)) => params.with(name, n),
-                    (name, Err(_)) => params.with(name, parameter.default.as_ref()),
-                };
-            }
-            let params = workload.resolve_auto(params, &host).remove(0);
-            if workload.supports(&params).is_err() {
-                continue; // NUMA workloads, where there is one node.
-            }
-            let needed = |p: &Params| workload.memory_bytes(p);
-            let room = |bytes| Room { what: "memory", bytes, needed: &needed, advice: "" };
-            let most = 300 << 20;
-            let smaller = shrunk(*workload, &params, &room(most), &host).unwrap();
-            let bytes = workload.memory_bytes(&smaller);
-            assert!(bytes <= most && bytes > most * 9 / 10, "{} {bytes}", spec.id);
-            assert_eq!(shrunk(*workload, &params, &room(1000), &host), None, "{}", spec.id);
-        }
-    }
-
-    #[test]
-    fn a_point_that_no_shrinking_makes_fit_is_left_out() {
-        let planned = gathered("memory.seq_write", 512 << 20, &[blocks(80 << 20, 8)]);
-        assert!(planned.plan.points.is_empty());
-        assert_eq!(planned.left_out.len(), 1);
-        assert!(planned.left_out[0].contains("memory needed"), "{:?}", planned.left_out);
-    }
-
-    fn matrix(n: u64, threads: u64) -> Params {
-        let params = Params::default().with("threads", threads).with("n", n);
-        params.with("isa", AUTO).with("nb", AUTO)
-    }
-
-    /// The count that a line names as the largest that fits.
-    fn named(line: &str) -> u64 {
-        line.rsplit(' ').next().unwrap().parse().unwrap()
-    }
-
-    #[test]
-    fn a_matrix_that_does_not_fit_is_refused_with_the_largest_that_does() {
-        for id in ["cpu.linpack", "cpu.dgemm"] {
-            let free = 24 << 30;
-            let planned = gathered(id, free, &[matrix(100_000, 2)]);
-            assert!(planned.plan.points.is_empty());
-            let [line] = &planned.left_out[..] else { panic!("{:?}", planned.left_out) };
-            let begins = format!("{id}: n = 100000 needs ");
-            assert!(line.starts_with(&begins) && !line.contains('\n'), "{line}");
-            assert!(line.contains(" available: the largest n that fits is "), "{line}");
-            let most = named(line);
-            assert!(most.is_multiple_of(100) && most > 25_000, "{line}");
-            let fits = |n: u64| gathered(id, free, &[matrix(n, 2)]).left_out.is_empty();
-            assert!(fits(most) && !fits(most + 100), "{line}");
-        }
-    }
-
-    #[test]
-    fn of_several_those_that_fit_run_and_each_other_has_one_line() {
-        let sizes = [1000, 2000, 40_000, 50_000];
-        let all: Vec<_> = sizes.iter().flat_map(|n| [matrix(*n, 1), matrix(*n, 2)]).collect();
-        let planned = gathered("cpu.linpack", 2 << 30, &all);
-        let kept: Vec<_> = planned.plan.points.iter().map(|p| p.params.int("n").unwrap()).collect();
-        assert_eq!(kept, [1000, 1000, 2000, 2000]);
-        let [first, second] = &planned.left_out[..] else { panic!("{:?}", planned.left_out) };
-        assert!(first.contains("n = 40000") && second.contains("n = 50000"));
-        assert_eq!(named(first), named(second));
-        assert!(planned.findings.is_empty(), "a count is not shrunk: {:?}", planned.findings);
-    }
-
-    #[test]
-    fn the_largest_count_is_found_and_rounded_down() {
-        for (min, beyond, most, found) in [
-            (1, 1_000_000, 53_092, Some(53_000)),
-            (1, 1_000_000, 1001, Some(1000)),
-            (1, 1_000_000, 1000, Some(1000)),
-            (1, 1_000_000, 999, Some(999)),
-            (1, 500, 499, Some(499)),
-            (1050, 5000, 1060, Some(1050)), // Never below the least.
-            (1, 2, 1, Some(1)),
-            (1, 500, 0, None),
-            (7, 7, 9, None),
-        ] {
-            assert_eq!(largest(min, beyond, |n| n <= most), found, "{min} to {beyond}: {most}");
-        }
-    }
-}
+mod tests;

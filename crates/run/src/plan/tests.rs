@@ -35,3 +35,23 @@ fn a_profile_without_what_is_asked_for_is_named() {
     let error = plan(&request, &testing::host(1 << 30, vec![0])).unwrap_err().to_string();
     assert_eq!(error, "nothing to measure: the profile mine has no point of what was asked");
 }
+
+#[test]
+fn a_run_of_one_workload_takes_its_parameters_without_its_name() {
+    let host = testing::this_machine();
+    let asked = |names: &[&str], set: &str| {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        let set = vec![set.to_owned()];
+        let request = PlanRequest { names, set, tools: ToolChoice::None, ..PlanRequest::default() };
+        plan(&request, &host)
+    };
+    for set in ["mode=overwrite", "disk.fsync.mode=overwrite"] {
+        let planned = asked(&["disk.fsync"], set).unwrap();
+        let modes = planned.plan.points.iter().map(|p| p.params.text("mode").unwrap().to_owned());
+        assert_eq!(modes.collect::<Vec<_>>(), ["overwrite"], "{set}");
+    }
+    let error = asked(&["disk.fsync", "disk.mixed"], "mode=overwrite").unwrap_err().to_string();
+    assert!(error.contains("WORKLOAD.PARAMETER=VALUE"), "{error}");
+    let error = asked(&["disk.fsync"], "moode=overwrite").unwrap_err().to_string();
+    assert!(error.contains("did you mean 'mode'?"), "{error}");
+}

@@ -40,7 +40,12 @@ pub(super) fn overrides(request: &PlanRequest, measured: &[&String]) -> Result<O
             Usage(format!("--set {text}: write WORKLOAD.PARAMETER=VALUE, as in cpu.flops.isa=avx2"))
         };
         let (path, values) = text.split_once('=').ok_or_else(form)?;
-        let (workload, parameter) = path.rsplit_once('.').ok_or_else(form)?;
+        let (workload, parameter) = match (path.trim().rsplit_once('.'), measured) {
+            (Some(both), _) => both,
+            // Of one workload, as endure takes it.
+            (None, [only]) => (only.as_str(), path.trim()),
+            (None, _) => return Err(form()),
+        };
         known_parameter(named(workload)?.spec(), parameter)?;
         if !measured.iter().any(|id| *id == workload) {
             return Err(Usage(format!("--set {text}: this run measures no {workload}")));

@@ -28,6 +28,7 @@ fn workers() -> Workers {
         devices: Vec::new(),
         policy: Policy::default(),
         patience: Duration::MAX,
+        system_state: proofmark_model::SystemState::default,
         stop: Stop::default(),
         idle: Idle::default(),
         shared: SharedWorker::default(),

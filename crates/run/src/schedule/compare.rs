@@ -94,6 +94,7 @@ fn why_none(ending: &Ending) -> String {
     let why = match ending {
         Ending::Refused { reason } | Ending::Unverified { reason } => reason.clone(),
         Ending::Crashed { detail, .. } => format!("the worker died: {detail}"),
+        Ending::Limited { limit, detail } => limit.explain(detail),
         Ending::Interrupted { by } => format!("stopped by {by}"),
         Ending::Complete | Ending::Budget | Ending::Unfinished => "it ended".to_owned(),
     };

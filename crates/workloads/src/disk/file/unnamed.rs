@@ -135,7 +135,9 @@ pub(super) fn no_direct(e: &std::io::Error) -> String {
 fn within_limit(bytes: u64, limit: Option<u64>) -> Result<(), Refusal> {
     let Some(limit) = limit.filter(|limit| *limit < bytes) else { return Ok(()) };
     let (bytes, limit) = (format_size(bytes), format_size(limit));
-    Err(Refusal(format!("a test file of {bytes} exceeds the limit of {limit} set by `ulimit -f`")))
+    Err(Refusal(format!(
+        "a test file of {bytes} exceeds the limit of {limit} per file (RLIMIT_FSIZE)"
+    )))
 }
 
 fn within_half(bytes: u64, free: Option<u64>, folder: &Path) -> Result<(), Refusal> {
@@ -247,7 +249,10 @@ mod tests {
         assert_eq!(within_limit(10, None), Ok(()));
         assert_eq!(within_limit(10, Some(10)), Ok(()));
         let refusal = within_limit(2048, Some(1024)).unwrap_err();
-        assert_eq!(refusal.0, "a test file of 2 KiB exceeds the limit of 1 KiB set by `ulimit -f`");
+        assert_eq!(
+            refusal.0,
+            "a test file of 2 KiB exceeds the limit of 1 KiB per file (RLIMIT_FSIZE)"
+        );
     }
 
     /// Runs itself once more, under such a limit.
@@ -256,7 +261,7 @@ mod tests {
         let name = "a_file_beyond_the_limit_is_refused_and_kills_nobody";
         if std::env::var_os("PROOFMARK_TEST_LIMITED").is_some() {
             let Refusal(line) = Unnamed::create(Folder::new().path(), 1 << 20).unwrap_err();
-            return assert!(line.contains("`ulimit -f`"), "{line}");
+            return assert!(line.contains("RLIMIT_FSIZE"), "{line}");
         }
         let again = std::process::Command::new("sh")
             .args(["-c", "ulimit -f 8 && exec \"$0\" \"$1\" --nocapture"])

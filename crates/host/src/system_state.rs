@@ -1,0 +1,143 @@
+//! The limits that this process is under, and the counters that show that one was reached. Read
+//! before and after something that may end because of one, so each read is a few small files.
+//!
+//! Sources: getrlimit(2), proc_sys_kernel(5), proc_vmstat(5), Linux
+//! `Documentation/admin-guide/cgroup-v2.rst`, `cgroup-v1/pids.rst` and `cgroup-v1/memory.rst`.
+
+use proofmark_model::{CgroupLimit, SystemState};
+use rustix::process::{Resource, Rlimit, getrlimit};
+
+use crate::cgroup::{self, Place, Version};
+use crate::limits::{bytes_of_limit, counter};
+use crate::root::{Root, below};
+
+/// What every system has, and other programs and the system's random numbers are had from.
+const NEEDED: [&str; 3] = ["/dev/null", "/dev/urandom", "/proc/self"];
+
+/// Looks at the limits of this process. Takes a tenth of a millisecond, and never fails: what cannot
+/// be read, as where no file can be opened any more, is no limit.
+pub fn system_state(root: &Root) -> SystemState {
+    let limit = |resource| getrlimit(resource).current;
+    let meminfo = root.read("/proc/meminfo").unwrap_or_default();
+    let vmstat = root.read("/proc/vmstat").unwrap_or_default();
+    SystemState {
+        open_files: limit(Resource::Nofile),
+        file_size: limit(Resource::Fsize),
+        processes: limit(Resource::Nproc).filter(|_| !is_unlimited_root(root)),
+        stack: limit(Resource::Stack),
+        address_space: limit(Resource::As),
+        data: limit(Resource::Data),
+        cpu_s: cpu_seconds(getrlimit(Resource::Cpu)),
+        cgroup_processes: processes(root),
+        cgroup_memory: memory(root),
+        system_processes: root.number("/proc/sys/kernel/threads-max").ok(),
+        system_open_files: root.number("/proc/sys/fs/file-max").ok(),
+        system_oom_kills: counter(&vmstat, "oom_kill"),
+        memory: total(&meminfo),
+        missing: NEEDED.iter().filter(|f| !root.exists(f)).map(|f| (*f).to_owned()).collect(),
+    }
+}
+
+/// The limit of CPU time. Where the soft and the hard one were the same, the program lowers its soft
+/// one by a second, to be told before it is killed: that is not the user's limit.
+fn cpu_seconds(limit: Rlimit) -> Option<u64> {
+    let lowered = |soft: &u64| limit.maximum.is_some_and(|hard| hard == soft + 1);
+    limit.current.map(|soft| if lowered(&soft) { soft + 1 } else { soft })
+}
+
+/// Whether the kernel spares this user's processes the limit of their number: root outside of any
+/// user namespace (Linux `kernel/fork.c`).
+fn is_unlimited_root(root: &Root) -> bool {
+    let map = root.line("/proc/self/uid_map").unwrap_or_default();
+    let whole = map.split_whitespace().eq(["0", "0", "4294967295"]);
+    rustix::process::geteuid().is_root() && whole
+}
+
+fn total(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// Of a cgroup and those above it the limit that leaves the least, and all that were hit.
+fn processes(root: &Root) -> CgroupLimit {
+    let Ok(place) = cgroup::place(root, "pids") else { return CgroupLimit::default() };
+    let used = |folder: &str| root.number(&below(folder, "pids.current")).ok();
+    let least = tightest(root, &place, "pids.max", used);
+    let hits = |folder: &String| {
+        let events = root.read(&below(folder, "pids.events")).ok()?;
+        counter(&events, "max")
+    };
+    CgroupLimit { hits: place.folders.iter().filter_map(hits).reduce(|a, b| a + b), ..least }
+}
+
+fn memory(root: &Root) -> CgroupLimit {
+    let Ok(place) = cgroup::place(root, "memory") else { return CgroupLimit::default() };
+    let (limit, used, events) = match place.version {
+        Version::V1 => ("memory.limit_in_bytes", "memory.usage_in_bytes", "memory.oom_control"),
+        Version::V2 => ("memory.max", "memory.current", "memory.events"),
+    };
+    let used = |folder: &str| root.number(&below(folder, used)).ok();
+    let least = tightest(root, &place, limit, used);
+    // Its own counts each of its processes that was killed, whichever limit was the cause.
+    let own = place.folders.first().and_then(|own| root.read(&below(own, events)).ok());
+    CgroupLimit { hits: own.and_then(|text| counter(&text, "oom_kill")), ..least }
+}
+
+/// The limit that leaves the least, of those that are set.
+fn tightest(
+    root: &Root,
+    place: &Place,
+    file: &str,
+    used: impl Fn(&str) -> Option<u64>,
+) -> CgroupLimit {
+    let limits = place.folders.iter().filter_map(|folder| {
+        let file = below(folder, file);
+        let limit = bytes_of_limit(&file, &root.line(&file).ok()?).ok()??;
+        Some(CgroupLimit { limit: Some(limit), used: used(folder), hits: None, file })
+    });
+    let room = |l: &CgroupLimit| l.limit.unwrap_or(u64::MAX).saturating_sub(l.used.unwrap_or(0));
+    limits.min_by_key(room).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::tests::{V1, V2, machine};
+
+    #[test]
+    fn the_cgroup_that_leaves_the_least_is_named_and_all_refusals_count() {
+        let m = machine("0::/a/b\n", V2);
+        let own = "/sys/fs/cgroup/a/b";
+        m.put(&format!("{own}/pids.max"), "50\n").put(&format!("{own}/pids.current"), "3\n");
+        m.put(&format!("{own}/pids.events"), "max 2\n");
+        let above = "/sys/fs/cgroup/a";
+        m.put(&format!("{above}/pids.max"), "10\n").put(&format!("{above}/pids.current"), "9\n");
+        m.put(&format!("{above}/pids.events"), "max 5\n");
+        m.put(&format!("{own}/memory.max"), "max\n");
+        m.put(&format!("{own}/memory.events"), "low 0\noom 4\noom_kill 3\n");
+        m.put(&format!("{above}/memory.max"), "4096\n");
+        let state = system_state(&m.root());
+        let file = format!("{above}/pids.max");
+        let expected = CgroupLimit { limit: Some(10), used: Some(9), hits: Some(7), file };
+        assert_eq!(state.cgroup_processes, expected);
+        let file = format!("{above}/memory.max");
+        let expected = CgroupLimit { limit: Some(4096), used: None, hits: Some(3), file };
+        assert_eq!(state.cgroup_memory, expected);
+    }
+
+    #[test]
+    fn v1_has_its_own_files_and_no_limit_is_none() {
+        let m = machine("4:memory:/x\n8:pids:/\n", V1);
+        m.put("/sys/fs/cgroup/memory/x/memory.limit_in_bytes", "9223372036854771712\n");
+        let control = "oom_kill_disable 0\nunder_oom 0\noom_kill 6\n";
+        m.put("/sys/fs/cgroup/memory/x/memory.oom_control", control);
+        let memory = system_state(&m.root()).cgroup_memory;
+        assert_eq!((memory.limit, memory.hits), (None, Some(6)));
+        m.put("/proc/vmstat", "nr_free_pages 3\noom_kill 12\n");
+        m.put("/proc/meminfo", "MemTotal:       1024 kB\nMemFree: 1 kB\n").put("/dev/null", "");
+        let state = system_state(&m.root());
+        assert_eq!((state.system_oom_kills, state.memory), (Some(12), Some(1 << 20)));
+        assert!(!state.missing.contains(&"/dev/null".to_owned()), "{:?}", state.missing);
+        assert!(state.missing.contains(&"/dev/urandom".to_owned()));
+    }
+}
