@@ -10,7 +10,7 @@ use proofmark_model::{
 use serde::Serialize;
 
 use super::verdict::{self, Tally};
-use super::words::{interval, margin, moved, outcome, point, values};
+use super::words::{factor, interval, margin, moved, outcome, point, values};
 use crate::view::{Columns, Entry, Fact, Table, clean, joined, plural};
 
 /// Causes that are listed.
@@ -36,6 +36,8 @@ pub struct View {
     pub differing: Vec<Line>,
     /// Points without a difference that is shown.
     pub alike: Vec<Line>,
+    /// Points whose figures and rounds contradict each other.
+    pub undecided: Vec<Line>,
     /// What A has a number for and B has none, alike reasons together: a sentence each.
     pub gone: Vec<String>,
     /// What else cannot be compared, in the same way.
@@ -79,26 +81,28 @@ impl View {
             c.points.iter().filter(|p| p.change().differs()).collect();
         let far = |p: &ComparedPoint| {
             let figures = p.headline.iter().chain(moved(p));
-            figures.map(|f| f.ratio.median.ln().abs()).fold(0.0, f64::max)
+            figures.map(|f| f.value.ln().abs()).fold(0.0, f64::max)
         };
         let faster = |p: &ComparedPoint| p.change() == Comparability::Faster;
         differing.sort_by(|p, q| faster(p).cmp(&faster(q)).then(far(q).total_cmp(&far(p))));
         let mut first: Vec<&ComparedPoint> = c.points.iter().filter(|p| p.row.is_some()).collect();
         first.sort_by_key(|p| p.row.as_ref().map(|row| row.place));
         let alike = c.points.iter().filter(|p| p.change() == Comparability::NoDifferenceShown);
+        let undecided = c.points.iter().filter(|p| p.undecided());
         Self {
             title: format!("{} against {}", clean(&c.b.name), clean(&c.a.name)),
             sides: [side("A", &c.a), side("B", &c.b)],
-            verdict: verdict::unequal(c).map_or_else(String::new, |words| words + " ")
-                + &verdict::sentences(c, &tally),
+            verdict: verdict::unequal(c, 'B').map_or_else(String::new, |words| words + " ")
+                + &verdict::sentences(c, &tally, 'B'),
             causes: causes(c),
             tally,
             subsystems: subsystems(c),
             first: first.into_iter().filter_map(Line::from_row).collect(),
             differing: differing.into_iter().map(Line::from_point).collect(),
             alike: alike.map(Line::from_point).collect(),
+            undecided: undecided.map(Line::from_point).collect(),
             gone: together(c, ComparedPoint::gone),
-            not_comparable: together(c, |p| !p.judged() && !p.gone()),
+            not_comparable: together(c, ComparedPoint::not_comparable),
             differences: differences(c),
             method: METHOD,
         }
@@ -117,8 +121,8 @@ impl Line {
         let headline = p.headline.as_ref();
         let drawn = headline.map(|h| {
             let r = &h.ratio;
-            let [low, high] = r.ci95.unwrap_or([r.median; 2]);
-            [r.median, low, high, h.margin]
+            let [low, high] = r.ci95.unwrap_or([h.value; 2]);
+            [h.value, low, high, h.margin]
         });
         Self {
             workload: clean(&p.workload),
@@ -126,10 +130,10 @@ impl Line {
             direction: if p.better == Better::Lower { "lower is better" } else { "" },
             a,
             b,
-            ratio: headline.map(|h| format_factor(h.ratio.median)),
+            ratio: headline.map(factor),
             interval: headline.and_then(|h| interval(&h.ratio)),
             margin: headline.and_then(|h| margin(h.margin)),
-            delivered: moved(p).map(|d| format_factor(d.ratio.median)),
+            delivered: moved(p).map(factor),
             outcome: outcome(p),
             color: match p.change() {
                 _ if p.fails() => Some(Verdict::Invalid),
@@ -227,6 +231,8 @@ fn subsystems(c: &Comparison) -> Table {
         .number("slower", |s| s.slower.to_string())
         .number("faster", |s| s.faster.to_string())
         .number("no difference", |s| s.no_difference_shown.to_string())
+        .number("undecided", |s| s.undecided.to_string())
+        .spare(1)
         .number("not comparable", |s| s.not_comparable.to_string())
         .spare(2)
         .number("gone", |s| s.gone.to_string())
@@ -273,10 +279,11 @@ fn differences(c: &Comparison) -> Table {
 
 /// How it was made.
 const METHOD: [&str; 5] = [
-    "Ratio. The ratio of a result is B / A: the median over all pairs of a round of A and a round of \
-         B; of what is not cut into rounds, of a trial of each. Its 95 % interval comes from order \
-         statistics of those pairs (Hodges and Lehmann; Mann and Whitney), which assume no shape of \
-         the noise.",
+    "Ratio. B / A is the ratio of the two figures shown. Its 95 % interval comes from order statistics \
+         of all pairs of a round of A and a round of B; of what is not cut into rounds, of a trial of \
+         each (Hodges and Lehmann; Mann and Whitney). These assume no shape of the noise. Where the \
+         interval does not hold the ratio, the result is undecided: the figures and the median over \
+         the pairs say different things, and both are shown.",
     "Figures. Of what is cut into rounds two figures are compared. The headline, attainable or \
          typical, leaves out the time that others took: it shows the machine. Delivered holds that \
          time: where it differs and the headline does not, the run's share of the machine changed. A \
