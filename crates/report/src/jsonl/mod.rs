@@ -122,8 +122,11 @@ impl Lines {
             "verdict": r.verdict,
         }));
         let better = json!({ "better": m.better });
-        self.add("reference_median", r.value, m.unit.as_str(), better);
-        self.add("reference_ratio", r.ratio.median, PLAIN, Value::Null);
+        self.add("reference_median", r.value, m.unit.as_str(), better.clone());
+        self.add("reference_paired_median", r.paired_median(), m.unit.as_str(), better);
+        let undecided = json!({ "undecided": r.is_undecided() });
+        self.add("reference_ratio", r.shown_ratio(), PLAIN, undecided);
+        self.add("reference_ratio_of_pairs", r.ratio.median, PLAIN, Value::Null);
         let ends = r.ratio.ci95;
         self.add("reference_ratio_ci95_low", ends.map(|e| e[0]), PLAIN, Value::Null);
         self.add("reference_ratio_ci95_high", ends.map(|e| e[1]), PLAIN, Value::Null);

@@ -12,7 +12,7 @@ use super::disk;
 use super::findings::FindingGroup;
 use super::label::{Group, interval, usable, why_no_trials};
 use super::operation;
-use super::references::{ratio, ratio_interval};
+use super::references::phrase;
 use super::table::Table;
 use super::text::{and_list, capital, clean, joined, plural};
 use super::workload_figure::{Near, half_width, near};
@@ -200,11 +200,7 @@ fn rounds(m: &Measurement) -> Vec<f64> {
 /// The ratio to the first reference tool whose result is valid.
 fn reference_ratio(m: &Measurement) -> Option<String> {
     let r = m.references.iter().find(|r| r.verdict == Verdict::Valid)?;
-    let tool = clean(&r.tool);
-    let times = ratio(r.ratio.median)?;
-    let interval = r.ratio.ci95.and_then(ratio_interval);
-    let interval = interval.unwrap_or_else(|| "no interval".to_owned());
-    Some(format!("{times} times {tool} ({interval})"))
+    phrase(r, &clean(&r.tool))
 }
 
 fn cause(found: &FindingGroup, rows: &[&Chosen]) -> Cause {

@@ -56,7 +56,7 @@ fn holds(claim: &Claim) {
         Says::Less => assert!(l < r && left.value < right.value && apart, "{claim:?}"),
         _ => {}
     }
-    let same = claim.text.contains("o difference");
+    let same = claim.text.contains("o difference") || claim.text.contains("undecided");
     assert_eq!(same, claim.says == Says::Same, "{claim:?}");
     if !same && !claim.text.contains("'s result") {
         let said = claim.text.split(" is ").nth(1).unwrap().split(' ').next().unwrap();
@@ -148,6 +148,7 @@ fn edited_runs() {
     for interval in [[1.05, 1.15], [0.95, 1.15]] {
         for r in each(&mut run, "disk.seq_read").flat_map(|m| &mut m.references) {
             (r.ratio.median, r.ratio.ci95) = (1.1, Some(interval));
+            r.paired.iter_mut().for_each(|t| t.value = 1.1 * r.value);
         }
         says(&format!("fio at 1.1, {interval:?}"), &run);
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::view::label::{self, Group, interval};
 use crate::view::num::Scale;
-use crate::view::references::ratio;
+use crate::view::references::{factor, ratio};
 use crate::view::text::{capital, clean, enclosed, joined};
 
 /// A result that a sentence is about.
@@ -122,14 +122,15 @@ impl Claim {
             let [workload, point] = [group.name(), group.short(m)];
             Some(Figure { workload, point, value, interval, text: ratio(value)? })
         };
-        let left = figure(r.ratio.median, r.ratio.ci95)?;
+        let left = figure(r.shown_ratio(), r.ratio.ci95)?;
         let right = figure(1.0, None)?;
         let [low, high] = r.ratio.ci95?;
         let interval = format!("95 % interval {} to {}", ratio(low)?, ratio(high)?);
         let printed = left.text.parse::<f64>().ok()?;
         let says = match () {
-            () if low > 1.0 && r.ratio.median >= low && printed > 1.0 => Says::More,
-            () if high < 1.0 && r.ratio.median <= high && printed < 1.0 => Says::Less,
+            () if r.is_undecided() => Says::Same,
+            () if low > 1.0 && printed > 1.0 => Says::More,
+            () if high < 1.0 && printed < 1.0 => Says::Less,
             () => Says::Same,
         };
         let name = group.heading();
@@ -140,6 +141,10 @@ impl Claim {
         };
         let times = format!("{} times", left.text);
         let text = match says {
+            _ if r.is_undecided() => {
+                let both = factor(r)?;
+                format!("the comparison with {tool} is undecided: {both} times its result")
+            }
             Says::Same => format!("no difference from {tool} is shown: {times} its result"),
             _ => format!("{times} {tool}'s result"),
         };
