@@ -11,7 +11,8 @@ use serde::Serialize;
 
 use super::verdict::{self, Tally};
 use super::words::{factor, interval, margin, moved, outcome, point, values};
-use crate::view::{Columns, Entry, Fact, Table, clean, joined, plural};
+use crate::view::alike::{Kind, merged};
+use crate::view::{Columns, Entry, Fact, Table, clean, grouped, joined, plural};
 
 /// Causes that are listed.
 const CAUSES: usize = 4;
@@ -181,23 +182,18 @@ fn side(letter: &str, side: &Side) -> Vec<Fact> {
     ]
 }
 
-/// Points of alike reasons, which differ in figures only, with the reason of the first of them, in the
-/// order of these.
+/// Points of alike reasons, which differ in figures only, with that reason and the ranges of its
+/// figures, in the order of the first points.
 fn alike<'a>(
     points: impl Iterator<Item = &'a ComparedPoint>,
 ) -> Vec<(String, Vec<&'a ComparedPoint>)> {
-    let mut places = BTreeMap::new();
-    let mut groups: Vec<(String, Vec<&ComparedPoint>)> = Vec::new();
-    for p in points {
-        let reason = clean(&p.reason);
-        let kind = reason.replace(|c: char| c.is_ascii_digit() || c == '.', "");
-        let at = *places.entry((p.change(), kind)).or_insert(groups.len());
-        if at == groups.len() {
-            groups.push((reason, Vec::new()));
-        }
-        groups[at].1.push(p);
-    }
-    groups
+    let by_kind = points.map(|p| ((p.change(), Kind::of_message(&clean(&p.reason))), p));
+    let groups = grouped(by_kind).into_iter();
+    let with_reason = |(_, points): (_, Vec<&'a ComparedPoint>)| {
+        let reasons: Vec<String> = points.iter().map(|p| clean(&p.reason)).collect();
+        (merged(reasons.iter().map(String::as_str)), points)
+    };
+    groups.map(with_reason).collect()
 }
 
 /// The causes of what differs, alike ones as one.
@@ -207,8 +203,7 @@ fn causes(c: &Comparison) -> Vec<String> {
     let rest: usize = all.iter().skip(CAUSES).map(|(_, points)| points.len()).sum();
     let named = all.iter().take(CAUSES).map(|(reason, points)| {
         let word = points[0].change().as_str();
-        let such = if points.len() > 1 { ", for example:" } else { ":" };
-        format!("{word} in {}{such} {reason}", plural(points.len() as u64, "result"))
+        format!("{word} in {}: {reason}", plural(points.len() as u64, "result"))
     });
     let more =
         (rest > 0).then(|| format!("other causes in {}", plural(rest as u64, "more result")));

@@ -7,6 +7,7 @@ use proofmark_model::{
 };
 use serde::Serialize;
 
+use super::alike::Kind;
 use super::columns::{Columns, Entry};
 use super::disk;
 use super::findings::FindingGroup;
@@ -219,7 +220,11 @@ const NAMED: usize = 2;
 /// `Commit and Random read`, `Commit and 3 others`, `18 results`; of a finding in no row, the workloads.
 fn place(found: &FindingGroup, rows: &[&Chosen]) -> String {
     let is_here = |m: &Measurement| {
-        m.findings.iter().any(|f| clean(&f.check) == found.check && f.severity == found.severity)
+        m.findings.iter().any(|f| {
+            clean(&f.check) == found.check
+                && f.severity == found.severity
+                && Kind::of_message(&clean(&f.message)) == found.kind
+        })
     };
     let here: Vec<&&Chosen> = rows.iter().filter(|c| is_here(c.measurement)).collect();
     let mut named: Vec<String> = here.iter().filter_map(|c| Some(clean(&c.row?.title))).collect();

@@ -8,6 +8,7 @@
 //! A table has one scale, chosen by its largest value. A value that is missing is
 //! `-` with a footnote that says why.
 
+pub(crate) mod alike;
 pub(crate) mod chart;
 mod circumstances;
 mod columns;

@@ -10,6 +10,7 @@ mod design;
 mod disk;
 mod dump;
 mod exports;
+mod findings;
 mod first_screen;
 mod fixture;
 mod fleet;
