@@ -90,7 +90,7 @@ pub(super) fn compared<'a>(
         Ok(Figured { kind, windows, known, value, counts: [of_a.len(), of_b.len()] })
     };
     let headline = figured(kind, windows)?;
-    let delivered = windows.then(|| figured(FigureKind::Delivered, false));
+    let delivered = (windows && m.unit.is_work()).then(|| figured(FigureKind::Delivered, false));
     let delivered = delivered.and_then(|found: Result<Figured, String>| found.ok());
     Ok(Compared { a: m, b: n, headline, delivered })
 }

@@ -9,14 +9,13 @@ use serde::Serialize;
 
 use super::alike::Kind;
 use super::columns::{Columns, Entry};
-use super::disk;
 use super::findings::FindingGroup;
 use super::label::{Group, interval, usable, why_no_trials};
 use super::operation;
 use super::references::phrase;
 use super::table::Table;
 use super::text::{and_list, capital, clean, joined, plural};
-use super::workload_figure::{Near, half_width, near};
+use super::workload_figure::{Near, half_width, near, shown_on};
 
 /// Causes that are on the first screen.
 const CAUSES: usize = 3;
@@ -154,12 +153,11 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
     let at = groups.iter().position(is_there)?;
     let group = &groups[at];
     let found = usable(m);
-    let random = group.spec.is_some_and(|s| s.work.is_random());
     let values: Vec<f64> = found.iter().map(|(_, s)| s.value()).collect();
-    let scale = disk::iops(m).filter(|_| random).unwrap_or_else(|| disk::scale(m, &values));
+    let scale = shown_on(group, m, &values);
     let show = |value: Option<f64>| value.and_then(|v| scale.number(v));
     let kind = m.summary.as_ref().map_or(FigureKind::Delivered, |s| s.headline);
-    let delivered = found.filter(|_| kind != FigureKind::Delivered);
+    let delivered = found.filter(|_| kind != FigureKind::Delivered && m.unit.is_work());
     let percentiles = m.latency.as_ref().filter(|_| found.is_some());
     Some(ScreenRow {
         title: chosen.row.map_or_else(|| group.heading(), |r| clean(&r.title)),

@@ -86,7 +86,7 @@ pub use workload::WorkloadView;
 pub use workload_figure::{Near, WorkloadFigure};
 
 pub(crate) use disk::trial_iops;
-pub(crate) use label::{figure_word, interval, why_no_trials};
+pub(crate) use label::{MIXED, figure_word, interval, why_no_trials};
 pub(crate) use noise::COLUMNS as NOISE_COLUMNS;
 pub(crate) use num::median;
 pub(crate) use series::{both_on_axis, mark_at};

@@ -27,3 +27,4 @@ mod prometheus;
 mod reading;
 mod references;
 mod snapshots;
+mod statistics;
