@@ -238,6 +238,9 @@ fn table(group: &Group, scale: &Scale) -> Table {
         .rows(group.all.iter().copied())
 }
 
+/// What a column shows of a measurement.
+type Read<'a> = Box<dyn Fn(&Measurement) -> Option<String> + 'a>;
+
 /// A further column after the figures: title, unit, what it means where the title does not say it,
 /// why a measurement has no value, and its value.
 struct ExtraColumn<'a> {
@@ -245,7 +248,7 @@ struct ExtraColumn<'a> {
     unit: String,
     about: &'static str,
     why_none: &'static str,
-    value: Box<dyn Fn(&Measurement) -> Option<String> + 'a>,
+    value: Read<'a>,
 }
 
 fn extra_columns<'a>(scale: &'a Scale, loads: &'a Scale) -> [ExtraColumn<'a>; 5] {
