@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Better, FigureKind, Params, Ratio, Subsystem, Summary, Timestamp, Unit, Verdict};
 
 /// Version of a comparison's shape.
-pub const COMPARISON_SCHEMA: &str = "proofmark.comparison/2";
+pub const COMPARISON_SCHEMA: &str = "proofmark.comparison/3";
 
 /// What two runs measured, point by point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -72,6 +72,8 @@ pub struct ComparedSubsystem {
     pub slower: u64,
     /// Points without a difference that is shown.
     pub no_difference_shown: u64,
+    /// Points whose figures and whose rounds say different things.
+    pub undecided: u64,
     /// Points that cannot be compared, those that are gone left out.
     pub not_comparable: u64,
     /// Points for which A has a number that counts and B has none.
@@ -129,8 +131,11 @@ pub struct ComparedRow {
 /// A figure of a point in both runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparedFigure {
+    /// B / A of the two figures themselves, which reports print.
+    pub value: f64,
     /// B / A: the median over all pairs of a round (without rounds, a trial) of A and one of B,
-    /// with its 95 % interval, null for too few.
+    /// with its 95 % interval, null for too few. The interval decides; where it does not hold `value`,
+    /// the outcome is undecided.
     pub ratio: Ratio,
     /// Ratios from 1 - margin to 1 / (1 - margin) say nothing: two runs of one machine differ as
     /// much.
@@ -139,6 +144,15 @@ pub struct ComparedFigure {
     pub resolution: Option<f64>,
     /// What follows.
     pub outcome: Comparability,
+}
+
+/// A ratio that lies outside an interval by no more than this share does not contradict it: reports
+/// print three digits.
+const PRINTED: f64 = 0.005;
+
+/// Whether a ratio of two figures contradicts the interval of the ratio of what they were made of.
+pub fn contradicts(value: f64, [low, high]: [f64; 2]) -> bool {
+    value < low * (1.0 - PRINTED) || value > high * (1.0 + PRINTED)
 }
 
 impl ComparedPoint {
@@ -170,7 +184,17 @@ impl ComparedPoint {
 
     /// Whether the comparison says that B is faster, slower, or neither.
     pub fn judged(&self) -> bool {
-        self.change() != Comparability::NotComparable
+        !matches!(self.change(), Comparability::NotComparable | Comparability::Undecided)
+    }
+
+    /// Whether the figures and the rounds of the two contradict each other.
+    pub fn undecided(&self) -> bool {
+        self.change() == Comparability::Undecided
+    }
+
+    /// Whether the two cannot be compared, those that are gone left out.
+    pub fn not_comparable(&self) -> bool {
+        self.change() == Comparability::NotComparable && !self.gone()
     }
 
     /// Whether it fails a check against A: B is slower, or its number is gone.
@@ -234,6 +258,8 @@ pub enum Comparability {
     Slower,
     /// Chance or the margin may explain it.
     NoDifferenceShown,
+    /// The ratio of the two figures lies outside the interval of the ratios of their rounds.
+    Undecided,
     /// The two results cannot be compared.
     NotComparable,
 }
@@ -250,6 +276,7 @@ impl Comparability {
             Self::Faster => "faster",
             Self::Slower => "slower",
             Self::NoDifferenceShown => "no difference shown",
+            Self::Undecided => "undecided",
             Self::NotComparable => "not comparable",
         }
     }

@@ -11,6 +11,7 @@ mod anonymous;
 mod ceiling;
 mod comparison;
 mod delivered;
+mod figure_values;
 mod figures;
 mod file_way;
 mod finding;
@@ -52,7 +53,7 @@ mod workload;
 pub use ceiling::{Ceiling, Input, Provenance};
 pub use comparison::{
     COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedRow,
-    ComparedSubsystem, Comparison, Difference, Number, Side, comparison_schema,
+    ComparedSubsystem, Comparison, Difference, Number, Side, comparison_schema, contradicts,
 };
 pub use figures::{
     CLEAN_S, Cut, Figure, FigureKind, LOOKS, Summary, is_alone, summarise_trials, widest,

@@ -5,6 +5,7 @@
 //! verdict nor precision moves a headline: a choice by these would put the luckiest configuration first.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -199,11 +200,17 @@ impl Run {
 }
 
 /// The one of these results of one workload that answers for all: that of its last row, as with all
-/// CPUs or the deepest queue; without a row the defaults decide.
+/// CPUs or the deepest queue; without a row the defaults decide. Of several that fit the first of the
+/// run answers, in whatever order they are given: so it is the one on the first screen.
 pub fn answer<'a>(run: &'a Run, all: &[&'a Measurement]) -> Option<&'a Measurement> {
     let spec = run.workloads.get(&all.first()?.workload);
     let row = spec.and_then(|s| s.role.main_rows.last());
-    picked(run, spec, row.map_or(&[], |r| &r.picks), all.to_vec())
+    let places = run.measurements.iter().enumerate().map(|(i, m)| (std::ptr::from_ref(m), i));
+    let places: BTreeMap<*const Measurement, usize> = places.collect();
+    let mut all = all.to_vec();
+    // What the run does not hold, such as a result that is missing, comes last.
+    all.sort_by_key(|m| places.get(&std::ptr::from_ref(*m)).copied().unwrap_or(usize::MAX));
+    picked(run, spec, row.map_or(&[], |r| &r.picks), all)
 }
 
 fn picked<'a>(

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Finding, Params, Statistics, Trial, Verdict};
+use crate::{Finding, Params, Statistics, Trial, Verdict, contradicts, median};
 
 /// What the figure of a tool is that the pairs compare.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -110,5 +110,84 @@ impl Reference {
     /// What each of proofmark's trials of the pairs delivered.
     pub fn paired_values(&self) -> Vec<f64> {
         self.paired.iter().map(|t| t.value).collect()
+    }
+
+    /// The median of proofmark's trials of the pairs: its side of the comparison, in the
+    /// measurement's unit. `None` where no pair was recorded.
+    pub fn paired_median(&self) -> Option<f64> {
+        median(&self.paired_values())
+    }
+
+    /// proofmark / tool of the two medians that reports show; where no pair was recorded, the median
+    /// of the pairs' ratios.
+    pub fn shown_ratio(&self) -> f64 {
+        self.ratio_of_medians().unwrap_or(self.ratio.median)
+    }
+
+    fn ratio_of_medians(&self) -> Option<f64> {
+        let ratio = self.paired_median()? / self.value;
+        Some(ratio).filter(|r| r.is_finite() && *r > 0.0)
+    }
+
+    /// Whether the ratio of the two medians contradicts the pairs: it lies outside the interval of
+    /// their ratios or, for few pairs, outside all of them. Then neither ratio decides.
+    pub fn is_undecided(&self) -> bool {
+        let ends = self.ratio.ci95.or_else(|| self.ends_of_pairs());
+        self.ratio_of_medians().zip(ends).is_some_and(|(ratio, ends)| contradicts(ratio, ends))
+    }
+
+    /// The least and the greatest ratio of a pair.
+    fn ends_of_pairs(&self) -> Option<[f64; 2]> {
+        let ratios = self.paired.iter().zip(&self.trials).map(|(ours, theirs)| ours.value / theirs);
+        let ratios: Vec<f64> = ratios.filter(|r| r.is_finite()).collect();
+        let least = ratios.iter().copied().reduce(f64::min)?;
+        Some([least, ratios.iter().copied().fold(least, f64::max)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pairs of proofmark and a tool.
+    pub(crate) fn reference(pairs: &[[f64; 2]], ci95: Option<[f64; 2]>) -> Reference {
+        let theirs: Vec<f64> = pairs.iter().map(|p| p[1]).collect();
+        let ratios: Vec<f64> = pairs.iter().map(|p| p[0] / p[1]).collect();
+        let trial = |p: &[f64; 2]| Trial { value: p[0], ..Trial::default() };
+        Reference {
+            tool: "tool".into(),
+            version: String::new(),
+            command: String::new(),
+            value: median(&theirs).unwrap_or(f64::NAN),
+            trials: theirs,
+            paired: pairs.iter().map(trial).collect(),
+            first: Vec::new(),
+            printed: Printed::Mean,
+            ratio: Ratio { median: median(&ratios).unwrap_or(f64::NAN), ci95 },
+            summary: None,
+            counts: String::new(),
+            params: Params::default(),
+            evidence: Vec::new(),
+            efficiency: None,
+            findings: Vec::new(),
+            paired_findings: Vec::new(),
+            verdict: Verdict::Valid,
+        }
+    }
+
+    #[test]
+    fn the_ratio_is_that_of_the_medians_and_undecided_where_the_pairs_contradict_it() {
+        // Both drift, each pair shows 1.5.
+        let steady = reference(&[[3.0, 2.0], [6.0, 4.0], [9.0, 6.0]], None);
+        assert_eq!((steady.shown_ratio(), steady.is_undecided()), (1.5, false));
+        // Medians of 4 and 8; in pairs 2, 4 and 0.1.
+        let torn = reference(&[[4.0, 2.0], [32.0, 8.0], [1.0, 10.0]], None);
+        assert_eq!((torn.shown_ratio(), torn.ratio.median, torn.is_undecided()), (0.5, 2.0, false));
+        let torn = reference(&[[4.0, 2.0], [32.0, 8.0], [1.0, 10.0]], Some([1.0, 4.0]));
+        assert!(torn.is_undecided());
+        let few = reference(&[[2.0, 1.0], [30.0, 20.0], [100.0, 10.0], [1000.0, 500.0]], None);
+        assert_eq!((few.shown_ratio(), few.is_undecided()), (65.0 / 15.0, false));
+        let none = reference(&[], Some([1.0, 2.0]));
+        assert!(none.shown_ratio().is_nan() && !none.is_undecided());
     }
 }

@@ -90,6 +90,12 @@ pub fn split_unit(text: &str) -> (&str, &str) {
 }
 
 impl Unit {
+    /// Whether it counts work, which a run delivers in its time. A clock is none: it runs on while
+    /// others use the core.
+    pub fn is_work(self) -> bool {
+        self != Self::Hertz
+    }
+
     /// Units as people type them, with what one of them is in the base unit.
     pub const TYPED: &[(&str, Self, f64)] = &[
         ("s", Self::Second, 1.0),

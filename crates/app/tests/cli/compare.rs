@@ -296,7 +296,7 @@ fn requirements_are_met_or_end_with_4() {
     assert!(text.contains("| cpu |"), "{text}");
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["schema"], "proofmark.requirements/1");
-    assert_eq!(json["comparison"]["schema"], "proofmark.comparison/2");
+    assert_eq!(json["comparison"]["schema"], "proofmark.comparison/3");
 }
 
 #[test]

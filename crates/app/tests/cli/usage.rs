@@ -138,7 +138,7 @@ fn a_reader_that_goes_away_is_no_error() {
 fn the_checked_in_schemas_are_the_program_s() {
     is_checked_in(&Folder::new().prints(&["schema"]), "proofmark.run-2.json");
     let comparison = serde_json::to_string_pretty(&proofmark_model::comparison_schema()).unwrap();
-    is_checked_in(&(comparison + "\n"), "proofmark.comparison-2.json");
+    is_checked_in(&(comparison + "\n"), "proofmark.comparison-3.json");
     let fleet = serde_json::to_string_pretty(&proofmark_model::fleet_report_schema()).unwrap();
     is_checked_in(&(fleet + "\n"), "proofmark.fleet-report-1.json");
 }

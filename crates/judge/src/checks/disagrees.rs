@@ -33,10 +33,14 @@ fn scatter(values: impl Iterator<Item = f64>) -> Option<f64> {
     (values.len() >= LEAST).then_some(most - least)
 }
 
-/// Ours / theirs, where the two disagree.
+/// Ours / theirs, where the two disagree: of the medians that reports show. Where these contradict the
+/// pairs, neither says anything.
 fn disagreement(r: &Reference) -> Option<f64> {
     let positive = |v: &f64| v.is_finite() && *v > 0.0;
-    let ratio = Some(r.ratio.median).filter(positive)?;
+    if r.is_undecided() {
+        return None;
+    }
+    let ratio = Some(r.shown_ratio()).filter(positive)?;
     let all = r.paired_values();
     let ours = median(&all).filter(positive)?;
     let theirs = Some(r.value).filter(positive)?;
@@ -97,7 +101,7 @@ pub(super) static CHECK: Check = Check {
          ratio, taken pair by pair, excludes 1, and the ratio differs by more than 5 %. With fewer \
          than 6 pairs, the medians must differ by more than the scatter of both. A note, since it \
          does not show which one is wrong; problems of the tool's own trials are separate \
-         findings. The finding names recorded causes: the page cache; data that fits into the \
+         findings. No finding where the pairs contradict the medians (undecided). The finding names recorded causes: the page cache; data that fits into the \
          cache; bytes moved but not counted (write-allocate); a tool built without optimisation; \
          socket buffers; other parameters; what disturbed one side of the pairs; much shorter or \
          longer trials. Run both the same way, or compare what each counts.",

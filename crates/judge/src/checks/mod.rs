@@ -38,7 +38,7 @@ mod test_file;
 mod transfer;
 mod vcpu_placement;
 mod verification;
-mod weight;
+pub(crate) mod weight;
 
 use proofmark_model::{Finding, Measurement, Severity, format_size};
 

@@ -9,6 +9,9 @@ use proofmark_model::{Measurement, Severity};
 use super::share::Share;
 use crate::{Context, from_windows};
 
+/// What is said of taken time that the headline leaves out. It is not true of delivered.
+pub(crate) const LEFT_OUT: &str = "; the figure leaves that time out";
+
 /// The headline figure of a measurement, as a change of it is weighed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Weight {
@@ -45,7 +48,7 @@ impl Weight {
 
     /// How a message about taken time ends.
     pub(super) fn ending(self) -> &'static str {
-        if self.removed { "; the figure leaves that time out" } else { "" }
+        if self.removed { LEFT_OUT } else { "" }
     }
 
     pub(super) fn removed(self) -> bool {

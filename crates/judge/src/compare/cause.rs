@@ -1,8 +1,11 @@
 //! Why a point differs, as far as the findings and the facts know it.
 
+use std::borrow::Cow;
+
 use proofmark_model::{Finding, Measurement, Severity};
 
 use crate::checks;
+use crate::checks::weight::LEFT_OUT;
 use crate::statistics::median_over;
 
 /// Checks of what took time away, which explains a lower number; the plainest first.
@@ -36,14 +39,23 @@ pub(super) fn find(
     let mut causes: Vec<String> = one_sided(w, o, windows)
         .into_iter()
         .take(MOST_SHOWN)
-        .map(|f| format!("in {name} {}", f.message))
+        .map(|f| format!("in {name} {}", about(f, windows)))
         .collect();
     causes.extend(clock(worse, better));
     if causes.is_empty() {
         let caveat = one_sided(o, w, windows).into_iter().find(|f| f.severity >= Severity::Suspect);
-        causes.extend(caveat.map(|f| format!("{other} itself is suspect: {}", f.message)));
+        causes.extend(caveat.map(|f| format!("{other} itself is suspect: {}", about(f, windows))));
     }
     causes.join("; ")
+}
+
+/// What a finding says of a figure: of delivered not that windows leave time out, which is said of the
+/// headline.
+fn about(f: &Finding, windows: bool) -> Cow<'_, str> {
+    match f.message.strip_suffix(LEFT_OUT).filter(|_| !windows) {
+        Some(message) => message.into(),
+        None => (&*f.message).into(),
+    }
 }
 
 /// Whether a quota limited one side only.

@@ -1,6 +1,6 @@
 //! Whether two measurements can be held against each other, and the ratio if so.
 
-use proofmark_model::{Better, FigureKind, Measurement, Run, Severity, Verdict};
+use proofmark_model::{FigureKind, Measurement, Run, Severity, Verdict};
 
 use super::pairs::Pair;
 use super::rank::{Known, Ranks};
@@ -46,6 +46,8 @@ pub(super) struct Figured {
     /// Whether windows leave out of it what was taken, in both.
     pub(super) windows: bool,
     pub(super) known: Known,
+    /// B / A of the figures themselves.
+    pub(super) value: f64,
     /// Rounds of A and of B that it was taken from; of what has none its trials.
     pub(super) counts: [usize; 2],
 }
@@ -80,12 +82,15 @@ pub(super) fn compared<'a>(
     }
     let (kind, windows) = headline(m, n);
     let mut figured = |kind, windows| {
-        let (of_a, of_b) = (values(m, kind), values(n, kind));
+        let (of_a, of_b) = (m.figure_values(kind), n.figure_values(kind));
         let known = ranks.known(&of_a, &of_b)?;
-        Ok(Figured { kind, windows, known, counts: [of_a.len(), of_b.len()] })
+        let shown = |m: &Measurement| m.summary.as_ref().and_then(|s| s.figure(kind).value);
+        let value = shown(n).zip(shown(m)).map(|(b, a)| b / a).filter(|v| v.is_normal());
+        let value = value.unwrap_or(known.ratio.median);
+        Ok(Figured { kind, windows, known, value, counts: [of_a.len(), of_b.len()] })
     };
     let headline = figured(kind, windows)?;
-    let delivered = windows.then(|| figured(FigureKind::Delivered, false));
+    let delivered = (windows && m.unit.is_work()).then(|| figured(FigureKind::Delivered, false));
     let delivered = delivered.and_then(|found: Result<Figured, String>| found.ok());
     Ok(Compared { a: m, b: n, headline, delivered })
 }
@@ -96,7 +101,7 @@ fn headline(m: &Measurement, n: &Measurement) -> (FigureKind, bool) {
     let of = |m: &Measurement| m.summary.as_ref().map_or(FigureKind::Delivered, |s| s.headline);
     let has = |m: &Measurement, kind| {
         let seen = m.summary.as_ref().is_some_and(|s| s.figure(kind).value.is_some());
-        seen && !values(m, kind).is_empty()
+        seen && !m.figure_values(kind).is_empty()
     };
     match [m, n].map(Measurement::has_rounds) {
         [true, true] => [of(m), of(n), FigureKind::Typical]
@@ -105,28 +110,6 @@ fn headline(m: &Measurement, n: &Measurement) -> (FigureKind, bool) {
             .map_or((FigureKind::Delivered, false), |kind| (kind, true)),
         [false, false] if of(m) == of(n) => (of(m), false),
         _ => (FigureKind::Delivered, false),
-    }
-}
-
-/// A figure in each round; of what has none the value of each trial, and of an import without
-/// trials its figure.
-fn values(m: &Measurement, kind: FigureKind) -> Vec<f64> {
-    let summary = m.summary.as_ref();
-    if m.has_rounds() {
-        let rounds = m.all_rounds().filter_map(|r| r.figure(kind));
-        // Rounds too short to show a quota read more than it allows.
-        let bound = summary.map(|s| s.figure(kind)).filter(|f| f.bound.is_some());
-        let bound = bound.and_then(|f| f.value);
-        let bounded = |v: f64| match (bound, m.better) {
-            (Some(most), Better::Higher) => v.min(most),
-            (Some(least), Better::Lower) => v.max(least),
-            (None, _) => v,
-        };
-        return rounds.map(bounded).collect();
-    }
-    match m.trials.is_empty() {
-        false => m.trials.iter().map(|t| t.value).collect(),
-        true => summary.iter().map(|s| s.value()).collect(),
     }
 }
 

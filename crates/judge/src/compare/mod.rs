@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use proofmark_model::{
     Better, COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedRow,
     Comparison, MainResult, Measurement, Number, Run, Side, Subsystem, clean, clean_excerpt,
-    format_factor,
+    contradicts, format_factor,
 };
 
 use crate::words::counted;
@@ -196,11 +196,11 @@ impl Judge<'_> {
         let (a, b, known) = (compared.a, compared.b, &figure.known);
         let margin = margins.of_point(a, b, figure);
         let (outcome, why) = self.decide(compared, figure, margin, margins.hidden(a, b, figure));
-        let judged = outcome != Comparability::NotComparable;
+        let judged = !matches!(outcome, Comparability::NotComparable | Comparability::Undecided);
         let resolution = resolution(a.better, known, margin).filter(|_| judged);
-        let ratio = known.ratio.clone();
-        let said = ComparedFigure { ratio, margin, resolution, outcome };
-        Said { kind: figure.kind, figure: said, why }
+        let (value, ratio) = (figure.value, known.ratio.clone());
+        let said = ComparedFigure { value, ratio, margin, resolution, outcome };
+        Said { kind: figure.kind, better: a.better, figure: said, why }
     }
 
     /// Faster, slower or neither, and why; not comparable where too little is known, or where as much
@@ -228,6 +228,9 @@ impl Judge<'_> {
             );
             return (Comparability::NotComparable, reason);
         };
+        if contradicts(figure.value, [low, high]) {
+            return (Comparability::Undecided, undecided(a, figure, [low, high]));
+        }
         let [least, most] = bounds(margin);
         let above = low > most;
         if !above && high >= least {
@@ -278,6 +281,17 @@ impl Judge<'_> {
 /// other side.
 fn bounds(margin: f64) -> [f64; 2] {
     [1.0 - margin, 1.0 / (1.0 - margin)]
+}
+
+/// Why the row has no verdict: its figures say one thing, and what they were made of another.
+fn undecided(a: &Measurement, figure: &Figured, [low, high]: [f64; 2]) -> String {
+    let [value, pairs, low, high] =
+        [figure.value, figure.known.ratio.median, low, high].map(format_factor);
+    let what = if a.has_rounds() { "rounds" } else { "trials" };
+    format!(
+        "the figures give {value}, but all pairs of {what} {pairs} ({low} to {high}): a few {what} \
+         make one of the figures; repeat both runs on a quiet machine or with more {what}"
+    )
 }
 
 fn both_disturbed(taken: f64) -> String {

@@ -1,10 +1,11 @@
 //! What is said of a point: of one figure, or of the headline and the delivered one together.
 
-use proofmark_model::{Comparability, ComparedFigure, FigureKind};
+use proofmark_model::{Better, Comparability, ComparedFigure, FigureKind};
 
 /// What one figure of a point says.
 pub(super) struct Said {
     pub(super) kind: FigureKind,
+    pub(super) better: Better,
     pub(super) figure: ComparedFigure,
     /// The cause of a difference, or why none is shown.
     pub(super) why: String,
@@ -15,18 +16,33 @@ impl Said {
         self.figure.outcome.differs()
     }
 
-    /// `attainable is 40 % lower`.
+    /// `attainable`; of a time `attainable latency`, since lower is better there.
+    fn name(&self) -> &'static str {
+        match (self.better, self.kind) {
+            (Better::Higher, kind) => kind.as_str(),
+            (Better::Lower, FigureKind::Attainable) => "attainable latency",
+            (Better::Lower, FigureKind::Typical) => "typical latency",
+            (Better::Lower, FigureKind::Delivered) => "delivered latency",
+        }
+    }
+
+    /// `attainable is 40 % lower`, `delivered latency is 62 % lower (better)`.
     fn change(&self) -> String {
-        let (percent, word) = match self.figure.ratio.median {
+        let (percent, word) = match self.figure.value {
             r if r < 1.0 => ((1.0 - r) * 100.0, "lower"),
             r => ((r - 1.0) * 100.0, "higher"),
         };
-        format!("{} is {percent:.0} % {word}", self.kind.as_str())
+        let good = match (self.better, word) {
+            (Better::Higher, _) => "",
+            (Better::Lower, "lower") => " (better)",
+            (Better::Lower, _) => " (worse)",
+        };
+        format!("{} is {percent:.0} % {word}{good}", self.name())
     }
 
     /// Whether the other figure changed as much, as far as its margin tells.
     fn alike(&self, other: &Self) -> bool {
-        let apart = (self.figure.ratio.median / other.figure.ratio.median).ln().abs();
+        let apart = (self.figure.value / other.figure.value).ln().abs();
         self.figure.outcome == other.figure.outcome
             && apart <= -(1.0 - self.figure.margin.max(other.figure.margin)).ln()
     }
@@ -37,7 +53,7 @@ impl Said {
 pub(super) fn both(headline: &Said, delivered: Option<&Said>) -> String {
     let why = &headline.why;
     let Some(d) = delivered else { return why.clone() };
-    let kind = headline.kind.as_str();
+    let kind = headline.name();
     match (headline.moved(), d.moved()) {
         (false, false) => why.clone(),
         (false, true) if headline.figure.outcome == Comparability::NoDifferenceShown => {
@@ -45,8 +61,8 @@ pub(super) fn both(headline: &Said, delivered: Option<&Said>) -> String {
         }
         (false, true) => format!("{kind}: {why}; {}: {}", d.change(), d.why),
         (true, false) => {
-            let delivered = d.figure.outcome.as_str();
-            format!("{} (the machine): {why}; delivered: {delivered}", headline.change())
+            let (name, outcome) = (d.name(), d.figure.outcome.as_str());
+            format!("{} (the machine): {why}; {name}: {outcome}", headline.change())
         }
         (true, true) if headline.alike(d) => {
             format!("{} (the machine), and delivered with it: {why}", headline.change())

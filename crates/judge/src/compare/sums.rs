@@ -26,7 +26,8 @@ pub(super) fn all(
             faster: count(Comparability::Faster),
             slower: count(Comparability::Slower),
             no_difference_shown: count(Comparability::NoDifferenceShown),
-            not_comparable: some.iter().filter(|p| !p.judged() && !p.gone()).count() as u64,
+            undecided: count(Comparability::Undecided),
+            not_comparable: some.iter().filter(|p| p.not_comparable()).count() as u64,
             gone: some.iter().filter(|p| p.gone()).count() as u64,
         })
     };
@@ -34,8 +35,10 @@ pub(super) fn all(
 }
 
 fn middle(points: &[&ComparedPoint]) -> Option<Ratio> {
-    let ratios =
-        points.iter().filter_map(|p| Some(speed(p.better, p.headline.as_ref()?.ratio.median)));
+    let headlines = points.iter().filter_map(|p| Some((p.better, p.headline.as_ref()?)));
+    let ratios = headlines
+        .filter(|(_, h)| h.outcome != Comparability::Undecided)
+        .map(|(better, h)| speed(better, h.value));
     let logs: Vec<f64> = ratios.filter(|l| l.is_finite()).collect();
     let exp = |log: f64| Some(log.exp()).filter(|r| r.is_normal());
     let ends = median_interval(&logs).and_then(|[low, high]| Some([exp(low)?, exp(high)?]));

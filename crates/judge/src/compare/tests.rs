@@ -5,13 +5,13 @@ mod judged;
 
 use proofmark_model::{
     Better, Comparability, ComparedPoint, Comparison, CpuQuota, Ending, FigureKind, Finding,
-    Measurement, Param, Probe, Round, Run, Severity, Unit, Verdict,
+    Measurement, Number, Param, Probe, Round, Run, Severity, Unit, Verdict,
 };
 use proptest::prelude::*;
 
 use super::*;
 use crate::testing::*;
-use Comparability::{Faster, NoDifferenceShown, NotComparable, Slower};
+use Comparability::{Faster, NoDifferenceShown, NotComparable, Slower, Undecided};
 
 /// A run of these measurements on the healthy machine.
 fn run(measurements: Vec<Measurement>) -> Run {
@@ -356,7 +356,7 @@ fn settings_that_differ_are_named_where_both_are_known() {
     assert_eq!(found, [["governor", "powersave", "performance"]]);
     let slower = {
         let mut run = with(&b);
-        run.measurements = vec![each(flops(1), |_, t| t.value *= 0.8)];
+        run.measurements = vec![scaled(flops(1), 0.8)];
         compared(&with(&a), &run)
     };
     assert!(slower.points[0].reason.contains("governor"), "{}", slower.points[0].reason);

@@ -28,12 +28,13 @@ const MOST: f64 = 8.0;
 /// If the template fails.
 pub fn html(comparison: &Comparison) -> Result<String, RenderError> {
     let view = View::from_comparison(comparison);
-    let reach = reach(view.differing.iter().chain(&view.alike));
+    let reach = reach(view.differing.iter().chain(&view.alike).chain(&view.undecided));
     let context = context! {
         worst => if view.tally.slower + view.tally.gone > 0 { "invalid" } else { "valid" },
         first => Serde(Row::for_lines(&view.first, reach)),
         differing => Serde(Row::for_lines(&view.differing, reach)),
         alike => Serde(Row::for_lines(&view.alike, reach)),
+        undecided => Serde(Row::for_lines(&view.undecided, reach)),
         axis => Serde([format_factor(reach.recip()), format_factor(reach)]),
         style => Value::from_safe_string(STYLE.to_owned()),
         script => Value::from_safe_string(include_str!("../html/page/sort.js").to_owned()),

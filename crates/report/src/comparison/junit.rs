@@ -1,12 +1,12 @@
 //! A check as JUnit XML: a suite per subsystem, a test case per result.
 
-use proofmark_model::{ComparedPoint, Comparison, FigureKind};
+use proofmark_model::{Comparability, ComparedPoint, Comparison, FigureKind};
 
 use super::words::{failure, moved, ratio, values};
 use crate::junit::{Case, Cause, Ending, Suite, by_subsystem, text};
 
 /// A failure for each point that is slower or gone, with its cause; skipped for what cannot be
-/// compared; all else passes. Where too little could be judged, that is a failure of its own.
+/// compared or is undecided; all else passes. Where too little could be judged, that is a failure of its own.
 pub(crate) fn suites(comparison: &Comparison) -> Vec<Suite> {
     let mut suites = by_subsystem(&comparison.points, |p| p.subsystem, case);
     suites.extend(comparison.too_little().map(|why| {
@@ -26,6 +26,10 @@ fn case(p: &ComparedPoint) -> Case {
         _ if p.fails() => {
             let cause = Cause::new(failure(p), message);
             Some(Ending::Failure(Cause { more: Some(figures(p)), ..cause }))
+        }
+        false if p.undecided() => {
+            let cause = Cause::new(Comparability::Undecided.as_str(), message);
+            Some(Ending::Skipped(Cause { more: Some(figures(p)), ..cause }))
         }
         false => Some(Ending::Skipped(Cause { message, ..Cause::default() })),
         true => None,

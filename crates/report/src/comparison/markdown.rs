@@ -19,8 +19,11 @@ pub fn markdown(comparison: &Comparison) -> String {
         let facts = side.iter().map(|f| escape(&format!("{} {}", f.name, f.value)));
         line(&mut out, &facts.collect::<Vec<_>>().join("; "));
     }
-    for (title, lines) in [("Main results", &view.first), ("Results that differ", &view.differing)]
-    {
+    for (title, lines) in [
+        ("Main results", &view.first),
+        ("Results that differ", &view.differing),
+        ("Undecided results", &view.undecided),
+    ] {
         if !lines.is_empty() {
             line(&mut out, &format!("## {title}"));
             table(&mut out, &Line::table(lines));

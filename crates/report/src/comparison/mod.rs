@@ -25,7 +25,7 @@ pub use terminal::terminal;
 
 use crate::RenderError;
 
-/// The comparison for programs: schema `proofmark.comparison/2`.
+/// The comparison for programs: schema `proofmark.comparison/3`.
 ///
 /// # Errors
 /// If a number in it is not finite, so that it could not be read again.

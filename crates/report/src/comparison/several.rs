@@ -1,9 +1,9 @@
 //! Several runs, each compared with the first: a row a result, a column a run.
 
-use proofmark_model::{Comparability, ComparedPoint, Comparison, Verdict, format_factor};
+use proofmark_model::{Comparability, ComparedPoint, Comparison, Verdict};
 
 use super::verdict::{self, Tally};
-use super::words::{headline_of_a, other_figure, point};
+use super::words::{factor, headline_of_a, other_figure, point};
 use crate::Options;
 use crate::terminal::page::Page;
 use crate::view::{Columns, Entry, Table, clean, enclosed, grouped, joined};
@@ -14,11 +14,10 @@ pub fn several(all: &[Comparison], options: &Options) -> String {
     let Some(first) = all.first() else { return page.out };
     page.wrap("", 3, &format!("A: {} ({})", clean(&first.a.name), clean(&first.a.machine)));
     for (c, letter) in all.iter().zip(letters()) {
-        let said = [verdict::unequal(c), Some(verdict::sentences(c, &Tally::count(c)))];
+        let said =
+            [verdict::unequal(c, letter), Some(verdict::sentences(c, &Tally::count(c), letter))];
         let said = joined(said.into_iter().flatten(), " ");
         let (name, machine) = (clean(&c.b.name), clean(&c.b.machine));
-        // A sentence calls the run that is compared B.
-        let said = if letter == 'B' { said } else { format!("As B: {said}") };
         page.wrap("", 3, &format!("{letter}: {name} ({machine}). {said}"));
     }
     page.blank();
@@ -59,15 +58,16 @@ fn entry(p: &ComparedPoint) -> Entry {
     if p.gone() {
         return Entry::from("✗ gone").coloured(Some(Verdict::Invalid));
     }
-    let Some(headline) = p.headline.as_ref().filter(|_| p.judged()) else {
+    let Some(headline) = p.headline.as_ref().filter(|_| !p.not_comparable()) else {
         return "not comparable".into();
     };
     // Delivered alone moved: it is another figure than A's, and says so.
     let delivered = p.delivered.as_ref().filter(|_| p.outcome() != p.change());
-    let ratio = format_factor(delivered.unwrap_or(headline).ratio.median);
+    let ratio = factor(delivered.unwrap_or(headline));
     let (sign, verdict) = match p.change() {
         Comparability::Slower => ("▼ ", Some(Verdict::Invalid)),
         Comparability::Faster => ("▲ ", Some(Verdict::Valid)),
+        Comparability::Undecided => ("? ", None),
         _ => ("", None),
     };
     let figure = if delivered.is_some() { Some("delivered") } else { other_figure(p) };
@@ -106,6 +106,7 @@ mod tests {
             b: number(FigureKind::Delivered),
             figure: Some(FigureKind::Delivered),
             headline: Some(ComparedFigure {
+                value: 0.5,
                 ratio: Ratio { median: 0.5, ci95: None },
                 margin: 0.0,
                 resolution: None,

@@ -20,6 +20,7 @@ pub fn terminal(comparison: &Comparison, all: bool, options: &Options) -> String
     }
     page.table(&view.subsystems);
     section(&mut page, "Results that differ", &Line::table(&view.differing));
+    section(&mut page, "Undecided results", &Line::table(&view.undecided));
     if all {
         section(&mut page, "Results without a shown difference", &Line::table(&view.alike));
     } else if !view.alike.is_empty() {
@@ -70,7 +71,11 @@ pub fn check(comparison: &Comparison) -> String {
         let figures: String = headline.into_iter().chain(delivered).collect();
         out += &format!("{} {}: {figures}{}\n", failure(p), point(p), clean(&p.reason));
     }
-    for sentence in together(comparison, |p| p.in_base() && !p.judged() && !p.gone()) {
+    for p in comparison.points.iter().filter(|p| p.undecided()) {
+        let figure = p.headline.as_ref().map(|h| format!("{}; ", ratio(h))).unwrap_or_default();
+        out += &format!("undecided {}: {figure}{}\n", point(p), clean(&p.reason));
+    }
+    for sentence in together(comparison, |p| p.in_base() && p.not_comparable()) {
         out += &format!("not judged {sentence}\n");
     }
     if let Some(why) = comparison.too_little() {
@@ -92,7 +97,7 @@ fn summary(c: &Comparison, t: &Tally) -> String {
     };
     let unseen = resolution(&c.subsystems).map_or_else(String::new, |text| format!("; {text}"));
     format!(
-        "{first}; {} without a shown difference, {} faster, {} not comparable{unseen}.\n",
-        t.alike, t.faster, t.not_comparable
+        "{first}; {} without a shown difference, {} faster, {} undecided, {} not comparable{unseen}.\n",
+        t.alike, t.faster, t.undecided, t.not_comparable
     )
 }

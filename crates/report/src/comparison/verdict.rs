@@ -17,6 +17,7 @@ pub struct Tally {
     pub slower: usize,
     pub faster: usize,
     pub alike: usize,
+    pub undecided: usize,
     /// Those that are gone left out.
     pub not_comparable: usize,
     pub gone: usize,
@@ -31,14 +32,16 @@ impl Tally {
             slower: count(|p| p.change() == Comparability::Slower),
             faster: count(|p| p.change() == Comparability::Faster),
             alike: count(|p| p.change() == Comparability::NoDifferenceShown),
-            not_comparable: count(|p| !p.judged() && !p.gone()),
+            undecided: count(ComparedPoint::undecided),
+            not_comparable: count(ComparedPoint::not_comparable),
             gone: count(ComparedPoint::gone),
         }
     }
 }
 
-/// `B is slower in 41 of 58 points: cpu 0.50, memory 0.52 times as fast.`
-pub(super) fn sentences(c: &Comparison, t: &Tally) -> String {
+/// `B is slower in 41 of 58 points: cpu 0.50, memory 0.52 times as fast.` `b` names the run that is
+/// compared with A.
+pub(super) fn sentences(c: &Comparison, t: &Tally, b: char) -> String {
     let of = plural(t.compared as u64, "compared result");
     let mut out = match (t.slower, t.faster) {
         _ if t.points == 0 => "Neither run measured anything.".to_owned(),
@@ -47,17 +50,23 @@ pub(super) fn sentences(c: &Comparison, t: &Tally) -> String {
             "No difference is shown in the one compared result.".to_owned()
         }
         (0, 0) => format!("No difference is shown in any of {of}."),
-        (n, 0) => format!("B is slower in {n} of {of}."),
-        (0, n) => format!("B is faster in {n} of {of}."),
-        (n, m) => format!("B is slower in {n} and faster in {m} of {of}."),
+        (n, 0) => format!("{b} is slower in {n} of {of}."),
+        (0, n) => format!("{b} is faster in {n} of {of}."),
+        (n, m) => format!("{b} is slower in {n} and faster in {m} of {of}."),
     };
-    out.extend(in_short(c));
+    out.extend(in_short(c, b));
     out.extend(which_moved(c));
-    out.extend(speeds(c, t));
+    out.extend(speeds(c, t, b));
     if t.gone > 0 {
         let is = if t.gone == 1 { "is" } else { "are" };
         let results = plural(t.gone as u64, "result");
-        out += &format!(" {results} of A {is} missing or invalid in B.");
+        out += &format!(" {results} of A {is} missing or invalid in {b}.");
+    }
+    if t.undecided > 0 {
+        let [is, its] = if t.undecided == 1 { ["is", "its"] } else { ["are", "their"] };
+        let results = plural(t.undecided as u64, "result");
+        out +=
+            &format!(" {results} {is} undecided: {its} figures and rounds contradict each other.");
     }
     if t.not_comparable > 0 && t.compared > 0 {
         let other = if t.gone > 0 { "other result" } else { "result" };
@@ -74,33 +83,33 @@ pub(super) fn sentences(c: &Comparison, t: &Tally) -> String {
 
 /// `B delivers 0.60 of A's speed in 4 results; no difference of the machines is shown.` Where delivered
 /// figures moved one way, no headline did, and the machines are equal as far as is known.
-fn in_short(c: &Comparison) -> Option<String> {
+fn in_short(c: &Comparison, b: char) -> Option<String> {
     let all: Vec<(&ComparedPoint, &ComparedFigure)> =
         c.points.iter().filter_map(|p| Some((p, moved(p)?))).collect();
     let way = all.first()?.1.outcome;
     let headline_moved = c.points.iter().any(|p| p.outcome().differs());
-    if headline_moved || unequal(c).is_some() || all.iter().any(|(_, d)| d.outcome != way) {
+    if headline_moved || unequal(c, b).is_some() || all.iter().any(|(_, d)| d.outcome != way) {
         return None;
     }
     let speed = |(p, d): &(&ComparedPoint, &ComparedFigure)| match p.better {
-        Better::Lower => d.ratio.median.recip(),
-        Better::Higher => d.ratio.median,
+        Better::Lower => d.value.recip(),
+        Better::Higher => d.value,
     };
     let speeds: Vec<f64> = all.iter().map(speed).collect();
     let speed = format_factor(proofmark_model::median(&speeds)?);
     let count = plural(all.len() as u64, "result");
     Some(format!(
-        " B delivers {speed} of A's speed in {count}; no difference of the machines is shown."
+        " {b} delivers {speed} of A's speed in {count}; no difference of the machines is shown."
     ))
 }
 
 /// What differs between the machines so that they are not the same; `None` if nothing does.
-pub(super) fn unequal(c: &Comparison) -> Option<String> {
+pub(super) fn unequal(c: &Comparison, b: char) -> Option<String> {
     const MACHINE: [&str; 5] = ["CPU", "core design", "sockets", "cores", "memory"];
     let known = |d: &&Difference| d.a != "unknown" && d.b != "unknown";
     let of_machine = c.differences.iter().filter(|d| MACHINE.contains(&&*d.what)).filter(known);
     let named: Vec<String> = of_machine
-        .map(|d| format!("{} {} in A, {} in B", clean(&d.what), clean(&d.a), clean(&d.b)))
+        .map(|d| format!("{} {} in A, {} in {b}", clean(&d.what), clean(&d.a), clean(&d.b)))
         .collect();
     (!named.is_empty()).then(|| format!("The machines are not equal: {}.", named.join("; ")))
 }
@@ -149,7 +158,7 @@ fn which_moved(c: &Comparison) -> Option<String> {
 
 /// The speeds of the subsystems where a difference is shown; else of those whose points together
 /// leave 1 out, which no point alone shows.
-fn speeds(c: &Comparison, t: &Tally) -> Option<String> {
+fn speeds(c: &Comparison, t: &Tally, b: char) -> Option<String> {
     let shown = t.slower + t.faster > 0;
     let leaves_1_out = |r: &Ratio| r.ci95.is_some_and(|[low, high]| high < 1.0 || low > 1.0);
     let speed = |s: &ComparedSubsystem| {
@@ -161,5 +170,5 @@ fn speeds(c: &Comparison, t: &Tally) -> Option<String> {
     let speeds: Vec<String> = c.subsystems.iter().filter_map(speed).collect();
     let first = if shown { "Median" } else { "All results together show a difference: median" };
     (t.compared > 0 && !speeds.is_empty())
-        .then(|| format!(" {first} speed of B relative to A: {}.", speeds.join(", ")))
+        .then(|| format!(" {first} speed of {b} relative to A: {}.", speeds.join(", ")))
 }

@@ -10,8 +10,9 @@ use proofmark_model::{
 use serde::Serialize;
 
 use super::verdict::{self, Tally};
-use super::words::{interval, margin, moved, outcome, point, values};
-use crate::view::{Columns, Entry, Fact, Table, clean, joined, plural};
+use super::words::{factor, interval, margin, moved, outcome, point, values};
+use crate::view::alike::{Kind, merged};
+use crate::view::{Columns, Entry, Fact, Table, clean, grouped, joined, plural};
 
 /// Causes that are listed.
 const CAUSES: usize = 4;
@@ -36,6 +37,8 @@ pub struct View {
     pub differing: Vec<Line>,
     /// Points without a difference that is shown.
     pub alike: Vec<Line>,
+    /// Points whose figures and rounds contradict each other.
+    pub undecided: Vec<Line>,
     /// What A has a number for and B has none, alike reasons together: a sentence each.
     pub gone: Vec<String>,
     /// What else cannot be compared, in the same way.
@@ -79,26 +82,28 @@ impl View {
             c.points.iter().filter(|p| p.change().differs()).collect();
         let far = |p: &ComparedPoint| {
             let figures = p.headline.iter().chain(moved(p));
-            figures.map(|f| f.ratio.median.ln().abs()).fold(0.0, f64::max)
+            figures.map(|f| f.value.ln().abs()).fold(0.0, f64::max)
         };
         let faster = |p: &ComparedPoint| p.change() == Comparability::Faster;
         differing.sort_by(|p, q| faster(p).cmp(&faster(q)).then(far(q).total_cmp(&far(p))));
         let mut first: Vec<&ComparedPoint> = c.points.iter().filter(|p| p.row.is_some()).collect();
         first.sort_by_key(|p| p.row.as_ref().map(|row| row.place));
         let alike = c.points.iter().filter(|p| p.change() == Comparability::NoDifferenceShown);
+        let undecided = c.points.iter().filter(|p| p.undecided());
         Self {
             title: format!("{} against {}", clean(&c.b.name), clean(&c.a.name)),
             sides: [side("A", &c.a), side("B", &c.b)],
-            verdict: verdict::unequal(c).map_or_else(String::new, |words| words + " ")
-                + &verdict::sentences(c, &tally),
+            verdict: verdict::unequal(c, 'B').map_or_else(String::new, |words| words + " ")
+                + &verdict::sentences(c, &tally, 'B'),
             causes: causes(c),
             tally,
             subsystems: subsystems(c),
             first: first.into_iter().filter_map(Line::from_row).collect(),
             differing: differing.into_iter().map(Line::from_point).collect(),
             alike: alike.map(Line::from_point).collect(),
+            undecided: undecided.map(Line::from_point).collect(),
             gone: together(c, ComparedPoint::gone),
-            not_comparable: together(c, |p| !p.judged() && !p.gone()),
+            not_comparable: together(c, ComparedPoint::not_comparable),
             differences: differences(c),
             method: METHOD,
         }
@@ -117,8 +122,8 @@ impl Line {
         let headline = p.headline.as_ref();
         let drawn = headline.map(|h| {
             let r = &h.ratio;
-            let [low, high] = r.ci95.unwrap_or([r.median; 2]);
-            [r.median, low, high, h.margin]
+            let [low, high] = r.ci95.unwrap_or([h.value; 2]);
+            [h.value, low, high, h.margin]
         });
         Self {
             workload: clean(&p.workload),
@@ -126,10 +131,10 @@ impl Line {
             direction: if p.better == Better::Lower { "lower is better" } else { "" },
             a,
             b,
-            ratio: headline.map(|h| format_factor(h.ratio.median)),
+            ratio: headline.map(factor),
             interval: headline.and_then(|h| interval(&h.ratio)),
             margin: headline.and_then(|h| margin(h.margin)),
-            delivered: moved(p).map(|d| format_factor(d.ratio.median)),
+            delivered: moved(p).map(factor),
             outcome: outcome(p),
             color: match p.change() {
                 _ if p.fails() => Some(Verdict::Invalid),
@@ -177,23 +182,18 @@ fn side(letter: &str, side: &Side) -> Vec<Fact> {
     ]
 }
 
-/// Points of alike reasons, which differ in figures only, with the reason of the first of them, in the
-/// order of these.
+/// Points of alike reasons, which differ in figures only, with that reason and the ranges of its
+/// figures, in the order of the first points.
 fn alike<'a>(
     points: impl Iterator<Item = &'a ComparedPoint>,
 ) -> Vec<(String, Vec<&'a ComparedPoint>)> {
-    let mut places = BTreeMap::new();
-    let mut groups: Vec<(String, Vec<&ComparedPoint>)> = Vec::new();
-    for p in points {
-        let reason = clean(&p.reason);
-        let kind = reason.replace(|c: char| c.is_ascii_digit() || c == '.', "");
-        let at = *places.entry((p.change(), kind)).or_insert(groups.len());
-        if at == groups.len() {
-            groups.push((reason, Vec::new()));
-        }
-        groups[at].1.push(p);
-    }
-    groups
+    let by_kind = points.map(|p| ((p.change(), Kind::of_message(&clean(&p.reason))), p));
+    let groups = grouped(by_kind).into_iter();
+    let with_reason = |(_, points): (_, Vec<&'a ComparedPoint>)| {
+        let reasons: Vec<String> = points.iter().map(|p| clean(&p.reason)).collect();
+        (merged(reasons.iter().map(String::as_str)), points)
+    };
+    groups.map(with_reason).collect()
 }
 
 /// The causes of what differs, alike ones as one.
@@ -203,8 +203,7 @@ fn causes(c: &Comparison) -> Vec<String> {
     let rest: usize = all.iter().skip(CAUSES).map(|(_, points)| points.len()).sum();
     let named = all.iter().take(CAUSES).map(|(reason, points)| {
         let word = points[0].change().as_str();
-        let such = if points.len() > 1 { ", for example:" } else { ":" };
-        format!("{word} in {}{such} {reason}", plural(points.len() as u64, "result"))
+        format!("{word} in {}: {reason}", plural(points.len() as u64, "result"))
     });
     let more =
         (rest > 0).then(|| format!("other causes in {}", plural(rest as u64, "more result")));
@@ -227,6 +226,8 @@ fn subsystems(c: &Comparison) -> Table {
         .number("slower", |s| s.slower.to_string())
         .number("faster", |s| s.faster.to_string())
         .number("no difference", |s| s.no_difference_shown.to_string())
+        .number("undecided", |s| s.undecided.to_string())
+        .spare(1)
         .number("not comparable", |s| s.not_comparable.to_string())
         .spare(2)
         .number("gone", |s| s.gone.to_string())
@@ -273,10 +274,11 @@ fn differences(c: &Comparison) -> Table {
 
 /// How it was made.
 const METHOD: [&str; 5] = [
-    "Ratio. The ratio of a result is B / A: the median over all pairs of a round of A and a round of \
-         B; of what is not cut into rounds, of a trial of each. Its 95 % interval comes from order \
-         statistics of those pairs (Hodges and Lehmann; Mann and Whitney), which assume no shape of \
-         the noise.",
+    "Ratio. B / A is the ratio of the two figures shown. Its 95 % interval comes from order statistics \
+         of all pairs of a round of A and a round of B; of what is not cut into rounds, of a trial of \
+         each (Hodges and Lehmann; Mann and Whitney). These assume no shape of the noise. Where the \
+         interval does not hold the ratio, the result is undecided: the figures and the median over \
+         the pairs say different things, and both are shown.",
     "Figures. Of what is cut into rounds two figures are compared. The headline, attainable or \
          typical, leaves out the time that others took: it shows the machine. Delivered holds that \
          time: where it differs and the headline does not, the run's share of the machine changed. A \

@@ -62,6 +62,7 @@ pub fn outcome(p: &ComparedPoint) -> &'static str {
         Comparability::Faster if alone => "▲ delivered faster",
         Comparability::Slower => "▼ slower",
         Comparability::Faster => "▲ faster",
+        Comparability::Undecided => "? undecided",
         other => other.as_str(),
     }
 }
@@ -71,12 +72,23 @@ pub fn moved(p: &ComparedPoint) -> Option<&ComparedFigure> {
     p.delivered.as_ref().filter(|d| d.outcome.differs())
 }
 
+/// B / A of the figures; where these and their rounds contradict each other, both: `1.20; pairs
+/// 0.849`.
+pub fn factor(figure: &ComparedFigure) -> String {
+    let value = format_factor(figure.value);
+    match figure.outcome {
+        Comparability::Undecided => {
+            format!("{value}; pairs {}", format_factor(figure.ratio.median))
+        }
+        _ => value,
+    }
+}
+
 /// `0.500 (0.495–0.505), margin 4.0 %`.
 pub fn ratio(figure: &ComparedFigure) -> String {
-    let r = &figure.ratio;
-    let ends = enclosed(" (", &interval(r).unwrap_or_default(), ")");
+    let ends = enclosed(" (", &interval(&figure.ratio).unwrap_or_default(), ")");
     let least = enclosed(", margin ", &margin(figure.margin).unwrap_or_default(), "");
-    format!("{}{ends}{least}", format_factor(r.median))
+    format!("{}{ends}{least}", factor(figure))
 }
 
 /// What a point that fails a check is called.

@@ -40,7 +40,7 @@ impl Moment<'_> {
 
     /// What the run got, where the headline is another figure.
     pub fn delivered(&self) -> Option<f64> {
-        let other = self.point.headline != FigureKind::Delivered;
+        let other = self.point.headline != FigureKind::Delivered && self.point.unit.is_work();
         self.point.delivered.filter(|_| other).map(|figure| figure.value)
     }
 

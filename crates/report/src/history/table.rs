@@ -3,7 +3,7 @@
 use proofmark_model::{PastRun, Timestamp};
 
 use super::line::{Line, Moment};
-use crate::view::{Columns, Table, clean, percent};
+use crate::view::{Columns, MIXED, Table, clean, percent};
 
 pub fn runs(runs: &[PastRun]) -> Table {
     let known = |text: &str| Some(clean(text)).filter(|t| !t.is_empty());
@@ -33,6 +33,9 @@ pub fn line(line: &Line) -> Table {
         .column("started, UTC", |m| minute(m.point.started))
         .keys()
         .measured(line.headline, unit, |m| scale.number(m.point.value))
+        .when(line.headline == MIXED, |table| {
+            table.column("statistic", |m| m.point.headline.as_str())
+        })
         .measured("95 % interval", unit, |m| {
             m.several_levels().or_else(|| scale.tight_interval(m.point.ci95?))
         })

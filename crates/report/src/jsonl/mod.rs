@@ -8,7 +8,7 @@
 //! is written for each point, with the reason in `missing` where it is 0. Lines about the run as a
 //! whole have no `workload`. The unit `1` is a plain number.
 
-use proofmark_model::{Better, Measurement, Param, Params, Reference, Run, Series};
+use proofmark_model::{Better, FigureKind, Measurement, Param, Params, Reference, Run, Series};
 use serde_json::{Map, Value, json};
 
 use crate::view::{clean, interval, trial_iops, why_no_trials};
@@ -122,8 +122,11 @@ impl Lines {
             "verdict": r.verdict,
         }));
         let better = json!({ "better": m.better });
-        self.add("reference_median", r.value, m.unit.as_str(), better);
-        self.add("reference_ratio", r.ratio.median, PLAIN, Value::Null);
+        self.add("reference_median", r.value, m.unit.as_str(), better.clone());
+        self.add("reference_paired_median", r.paired_median(), m.unit.as_str(), better);
+        let undecided = json!({ "undecided": r.is_undecided() });
+        self.add("reference_ratio", r.shown_ratio(), PLAIN, undecided);
+        self.add("reference_ratio_of_pairs", r.ratio.median, PLAIN, Value::Null);
         let ends = r.ratio.ci95;
         self.add("reference_ratio_ci95_low", ends.map(|e| e[0]), PLAIN, Value::Null);
         self.add("reference_ratio_ci95_high", ends.map(|e| e[1]), PLAIN, Value::Null);
@@ -138,11 +141,13 @@ fn figures(m: &Measurement) -> Vec<(&'static str, Option<f64>, &'static str, Opt
     let mut all = Vec::new();
     if let Some(s) = &m.summary {
         let ends = interval(m);
+        let has_delivered = m.unit.is_work() || s.headline == FigureKind::Delivered;
+        let delivered = s.delivered.value.filter(|_| has_delivered);
         all.extend([
             ("headline", Some(s.value()).filter(|v| v.is_finite()), unit, better),
             ("attainable", s.attainable.value, unit, better),
             ("typical", s.typical.value, unit, better),
-            ("delivered", s.delivered.value, unit, better),
+            ("delivered", delivered, unit, better),
             ("ci95_low", ends.map(|[low, _]| low), unit, better),
             ("ci95_high", ends.map(|[_, high]| high), unit, better),
             ("mean", Some(s.trials.mean), unit, better),

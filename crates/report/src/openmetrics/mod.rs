@@ -53,8 +53,8 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
     text += &family("efficiency", what, Some("ratio"), of_all(|m| vec![(None, m.efficiency)]));
     let what = "Time of single operations: the quantile of this share.";
     text += &family("latency", what, Some("seconds"), of_all(latencies));
-    let what = "proofmark's value divided by the reference tool's: the median of the pairs.";
-    let ratios = of_all(|m| references(m, |r| r.ratio.median));
+    let what = "proofmark's median over the pairs divided by the reference tool's.";
+    let ratios = of_all(|m| references(m, |r| r.shown_ratio()));
     text += &family("reference", what, Some("ratio"), ratios);
     Ok(text + "# EOF\n")
 }

@@ -1,9 +1,10 @@
 //! What follows from the figures. Each sentence is made from a [`Claim`], whose numbers are those
 //! of the tables, so that no sentence can say what its table does not.
 //!
-//! An invalid number is in no sentence, and a suspect one bears its name. One number is called greater than another only where their intervals do not overlap, or,
-//! where a fixed number of trials gives none, where every trial of the one lies above every trial
-//! of the other.
+//! An invalid number is in no sentence, and a suspect one bears its name. One number is called
+//! greater than another only where their intervals do not overlap, or, where few trials give none,
+//! where the same figure in every round of the one (without rounds, every trial) lies above that in
+//! every one of the other. The sentence prints the figures and the ends that it judged.
 
 mod claim;
 

@@ -1,12 +1,13 @@
-//! Findings, the same one over many points gathered into one.
+//! Findings, the same one over many points gathered into one: those whose whole message is alike but
+//! for its numbers, which become ranges.
 
 use std::collections::BTreeMap;
 
 use proofmark_model::{Finding, Host, Run, Severity};
 use serde::Serialize;
 
+use super::alike::{Kind, merged};
 use super::label::Group;
-use super::num::{ends, percent};
 use super::text::{and_list, clean, plural, stop};
 
 /// Places that are named.
@@ -32,10 +33,14 @@ pub struct FindingGroup {
     pub tool: Option<String>,
     /// How much it weighs.
     pub severity: Severity,
-    /// The cause, as found where it took most, after the tool's name if it is a tool's.
+    /// The cause, after the tool's name if it is a tool's; of several places with the ranges of its
+    /// numbers.
     pub message: String,
-    /// That as a sentence, and whether the other places have messages of their own.
+    /// That as a sentence.
     pub sentence: String,
+    /// What its messages have in common.
+    #[serde(skip)]
+    pub kind: Kind,
     /// True if the message is the same at every place.
     pub uniform: bool,
     /// What to do about it.
@@ -120,14 +125,16 @@ fn found_in<'a>(group: &'a Group) -> impl Iterator<Item = Found<'a>> {
 }
 
 fn gather(found: &[Found]) -> Vec<FindingGroup> {
-    type Key<'a> = (Severity, Option<&'a str>, &'a str, &'a str);
+    type Key<'a> = (Severity, Option<&'a str>, &'a str, &'a str, Kind);
     let mut groups: BTreeMap<Key, Vec<&Found>> = BTreeMap::new();
     for item in found {
         let f = item.finding;
-        let key = (f.severity, item.tool.as_deref(), &*f.check, &*f.advice);
+        let kind = Kind::of_message(&clean(&f.message));
+        let key = (f.severity, item.tool.as_deref(), &*f.check, &*f.advice, kind);
         groups.entry(key).or_default().push(item);
     }
-    let mut out: Vec<FindingGroup> = groups.into_values().filter_map(|i| group(&i)).collect();
+    let groups = groups.into_iter().filter_map(|((.., kind), items)| group(&items, kind));
+    let mut out: Vec<FindingGroup> = groups.collect();
     out.sort_by(|a, b| {
         b.severity
             .cmp(&a.severity)
@@ -138,9 +145,8 @@ fn gather(found: &[Found]) -> Vec<FindingGroup> {
     out
 }
 
-fn group(items: &[&Found]) -> Option<FindingGroup> {
-    let (worst, like) = worst(items)?;
-    let (tool, first) = (worst.tool.clone(), worst.finding);
+fn group(items: &[&Found], kind: Kind) -> Option<FindingGroup> {
+    let (tool, first) = items.first().map(|i| (i.tool.clone(), i.finding))?;
     let places = items.iter().map(|i| Place {
         at: if i.at.is_empty() { i.place.clone() } else { format!("{}: {}", i.place, i.at) },
         message: clean(&i.finding.message),
@@ -152,40 +158,23 @@ fn group(items: &[&Found]) -> Option<FindingGroup> {
             .collect(),
     });
     let whose = tool.as_ref().map_or_else(String::new, |tool| format!("{tool}: "));
-    let message = format!("{whose}{}", clean(&first.message));
+    let messages: Vec<String> = items.iter().map(|i| clean(&i.finding.message)).collect();
+    let message = format!("{whose}{}", merged(messages.iter().map(String::as_str)));
     let uniform = items.iter().all(|i| i.finding.message == first.message);
-    let like = if uniform { "" } else { &*like };
-    let sentence = match message.strip_suffix('.') {
-        Some(open) => format!("{open}{like}."),
-        None => stop(&format!("{message}{like}")),
-    };
+    let sentence = stop(&message);
     Some(FindingGroup {
         check: clean(&first.check),
         tool,
         severity: first.severity,
         message,
         sentence,
+        kind,
         uniform,
         advice: clean(&first.advice),
         where_: whereabouts(items),
         briefly: briefly(items),
         places: places.collect(),
     })
-}
-
-/// The finding with the greatest share, and the range over all; the first where one states no share.
-fn worst<'a, 'b>(items: &[&'b Found<'a>]) -> Option<(&'b Found<'a>, String)> {
-    let share = |i: &Found| i.finding.evidence.get("share")?.as_f64().filter(|s| s.is_finite());
-    let shares: Option<Vec<f64>> = items.iter().map(|i| share(i)).collect();
-    let shares = shares.unwrap_or_default();
-    let [least, most] = ends(shares.iter().copied());
-    let at = shares.iter().position(|s| *s == most).unwrap_or(0);
-    let range = || {
-        Some(format!("; {} % to {} % in {} results", percent(least)?, percent(most)?, items.len()))
-    };
-    // A share that cannot be printed loses its range, not the finding.
-    let range = range().filter(|_| !shares.is_empty());
-    Some((items.get(at)?, range.unwrap_or_else(|| "; others differ".to_owned())))
 }
 
 /// Few places by name, of more the points of each workload counted.

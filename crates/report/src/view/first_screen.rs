@@ -7,15 +7,15 @@ use proofmark_model::{
 };
 use serde::Serialize;
 
+use super::alike::Kind;
 use super::columns::{Columns, Entry};
-use super::disk;
 use super::findings::FindingGroup;
 use super::label::{Group, interval, usable, why_no_trials};
 use super::operation;
-use super::references::{ratio, ratio_interval};
+use super::references::phrase;
 use super::table::Table;
 use super::text::{and_list, capital, clean, joined, plural};
-use super::workload_figure::{Near, half_width, near};
+use super::workload_figure::{Near, half_width, near, shown_on};
 
 /// Causes that are on the first screen.
 const CAUSES: usize = 3;
@@ -153,15 +153,14 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
     let at = groups.iter().position(is_there)?;
     let group = &groups[at];
     let found = usable(m);
-    let random = group.spec.is_some_and(|s| s.work.is_random());
     let kind = m.summary.as_ref().map_or(FigureKind::Delivered, |s| s.headline);
     let shown = m.summary.as_ref().filter(|_| m.verdict != Verdict::Invalid);
     // Of a result without a headline the delivered figure is shown.
     let value = shown.map(|s| s.figure(kind).value.or(s.delivered.value).unwrap_or(f64::NAN));
     let values: Vec<f64> = value.into_iter().collect();
-    let scale = disk::iops(m).filter(|_| random).unwrap_or_else(|| disk::scale(m, &values));
+    let scale = shown_on(group, m, &values);
     let show = |value: Option<f64>| value.and_then(|v| scale.number(v));
-    let delivered = shown.filter(|_| kind != FigureKind::Delivered);
+    let delivered = shown.filter(|_| kind != FigureKind::Delivered && m.unit.is_work());
     let percentiles = m.latency.as_ref().filter(|_| found.is_some());
     Some(ScreenRow {
         title: chosen.row.map_or_else(|| group.heading(), |r| clean(&r.title)),
@@ -204,11 +203,7 @@ fn rounds(m: &Measurement) -> Vec<f64> {
 /// The ratio to the first reference tool whose result is valid.
 fn reference_ratio(m: &Measurement) -> Option<String> {
     let r = m.references.iter().find(|r| r.verdict == Verdict::Valid)?;
-    let tool = clean(&r.tool);
-    let times = ratio(r.ratio.median)?;
-    let interval = r.ratio.ci95.and_then(ratio_interval);
-    let interval = interval.unwrap_or_else(|| "no interval".to_owned());
-    Some(format!("{times} times {tool} ({interval})"))
+    phrase(r, &clean(&r.tool))
 }
 
 fn cause(found: &FindingGroup, rows: &[&Chosen]) -> Cause {
@@ -227,7 +222,11 @@ const NAMED: usize = 2;
 /// `Commit and Random read`, `Commit and 3 others`, `18 results`; of a finding in no row, the workloads.
 fn place(found: &FindingGroup, rows: &[&Chosen]) -> String {
     let is_here = |m: &Measurement| {
-        m.findings.iter().any(|f| clean(&f.check) == found.check && f.severity == found.severity)
+        m.findings.iter().any(|f| {
+            clean(&f.check) == found.check
+                && f.severity == found.severity
+                && Kind::of_message(&clean(&f.message)) == found.kind
+        })
     };
     let here: Vec<&&Chosen> = rows.iter().filter(|c| is_here(c.measurement)).collect();
     let mut named: Vec<String> = here.iter().filter_map(|c| Some(clean(&c.row?.title))).collect();

@@ -67,14 +67,26 @@ pub fn verdict(group: &Group, m: &Measurement) -> Entry {
     Entry::from(m.verdict).noted(if shared { group.turns() } else { String::new() })
 }
 
+/// Which figure a result puts first, in a table whose rows differ in that.
+pub fn statistic(m: &Measurement) -> Result<String, String> {
+    let kind = m.summary.as_ref().map(|s| s.headline.as_str().to_owned());
+    kind.ok_or_else(|| why_no_trials(m))
+}
+
 /// The headline figure; one that was reached through the page cache, or is not valid, says so.
 pub fn figure(m: &Measurement, scale: &Scale) -> Entry {
+    figure_of_kind(m, scale, false)
+}
+
+/// The same, where `named` with the kind of figure that it is.
+pub fn figure_of_kind(m: &Measurement, scale: &Scale, named: bool) -> Entry {
     let text = m.summary.as_ref().and_then(|s| scale.number(s.value()));
     let Some(text) = text else { return Err(why_no_trials(m)).into() };
     let way = way(m).filter(|way| !way.starts_with("direct"));
     let doubt = Some(m.verdict).filter(|v| *v != Verdict::Valid);
     let doubt = doubt.map(|verdict| format!("{verdict}: see the findings"));
-    Entry::from(text).noted(joined(way.into_iter().chain(doubt), ", "))
+    let kind = m.summary.as_ref().filter(|_| named).map(|s| s.headline.as_str().to_owned());
+    Entry::from(text).noted(joined(kind.into_iter().chain(way).chain(doubt), ", "))
 }
 
 pub fn why_no_ceiling(m: &Measurement) -> String {

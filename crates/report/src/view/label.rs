@@ -325,11 +325,14 @@ pub fn why_missing(m: &Measurement, part: &str, otherwise: &str) -> String {
     m.missing.get(part).map_or_else(|| otherwise.to_owned(), |reason| clean(reason))
 }
 
+/// What figures of several kinds are called.
+pub const MIXED: &str = "figure";
+
 /// What the figures that are put first are called: by their kind, if it is the same for all.
 pub fn figure_word(mut kinds: impl Iterator<Item = FigureKind>) -> &'static str {
     match kinds.next() {
         Some(first) if kinds.all(|kind| kind == first) => first.as_str(),
-        _ => "figure",
+        _ => MIXED,
     }
 }
 

@@ -7,8 +7,8 @@ use proofmark_model::Params;
 
 use super::columns::Columns;
 use super::grouping::grouped;
-use super::keyed::{caption, figure};
-use super::label::{Group, figure_of, parameter_value, spoken};
+use super::keyed::{caption, figure_of_kind};
+use super::label::{Group, MIXED, figure_of, parameter_value, spoken};
 use super::num::Scale;
 use super::table::Table;
 use super::text::clean;
@@ -29,13 +29,14 @@ pub fn build(group: &Group, scale: &Scale) -> Option<Table> {
     let values: Option<BTreeSet<u64>> = group.all.iter().map(|m| m.params.int(axis)).collect();
     let values = values.filter(|_| columns.len() <= COLUMNS)?;
     let what = format!("{} by {}, in {}", figure_of(group), spoken(axis), scale.label());
+    let mixed = figure_of(group) == MIXED;
     let table = Columns::new(caption(group, &what))
         .number(&clean(axis), |v: &u64| parameter_value(group.spec, axis, &(*v).into()))
         .keys();
     let with_figures = columns.iter().fold(table, |table, (name, members)| {
         let read = move |value: &u64| {
             let here = members.iter().find(|m| m.params.int(axis) == Some(*value));
-            here.map_or_else(|| "".into(), |m| figure(m, scale))
+            here.map_or_else(|| "".into(), |m| figure_of_kind(m, scale, mixed))
         };
         match name.split_once(", ") {
             Some((first, rest)) => table.measured(first, rest, read),

@@ -8,6 +8,7 @@
 //! A table has one scale, chosen by its largest value. A value that is missing is
 //! `-` with a footnote that says why.
 
+pub(crate) mod alike;
 pub(crate) mod chart;
 mod circumstances;
 mod columns;
@@ -85,7 +86,7 @@ pub use workload::WorkloadView;
 pub use workload_figure::{Near, WorkloadFigure};
 
 pub(crate) use disk::trial_iops;
-pub(crate) use label::{figure_word, interval, why_no_trials};
+pub(crate) use label::{MIXED, figure_word, interval, why_no_trials};
 pub(crate) use noise::COLUMNS as NOISE_COLUMNS;
 pub(crate) use num::median;
 pub(crate) use series::{both_on_axis, mark_at};

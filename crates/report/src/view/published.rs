@@ -7,7 +7,9 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Host, Measurement, Property, Subsystem, Unit, format_count, format_size};
+use proofmark_model::{
+    Host, Measurement, Property, Subsystem, Trial, Unit, format_count, format_size,
+};
 
 use super::columns::{Columns, not_finite};
 use super::declared::{block_bytes, giving};
@@ -35,6 +37,10 @@ const RECIPROCAL: &str = "Elapsed time divided by the number of blocks of all th
 const RECIPROCAL_IO: &str = "Elapsed time divided by the number of I/Os of all threads. The \
     published experiments print it as latency, but I/Os overlap: it falls with more in flight. The \
     latency p50 is the median time of one I/O of the same configuration.";
+
+/// A time by a rate may exceed its trial by rounding alone.
+const LONGEST: f64 = 1.0 + 1e-9;
+const STARVED: &str = "this trial did less than one block, so none was timed";
 
 const MEAN: &str = "mean round trip, every trial";
 
@@ -182,12 +188,15 @@ impl<'a> Line<'a> {
         Self { m, values, mean: trials.map(|t| t.mean), sd: trials.and_then(|t| t.sd) }
     }
 
-    /// The time of so much work in each trial; mean and deviation are those of the times.
+    /// The time of so much work in each trial that did as much, not a number in others; mean and
+    /// deviation are those of the times.
     fn times(m: &'a Measurement, work: f64) -> Self {
-        let values: Vec<f64> = m.trials.iter().map(|t| work / t.value).collect();
-        let n = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / n;
-        let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+        let time = |t: &Trial| Some(work / t.value).filter(|time| *time <= t.seconds * LONGEST);
+        let values: Vec<f64> = m.trials.iter().map(|t| time(t).unwrap_or(f64::NAN)).collect();
+        let known = || values.iter().filter(|v| v.is_finite());
+        let n = known().count() as f64;
+        let mean = known().sum::<f64>() / n;
+        let squares: f64 = known().map(|v| (v - mean).powi(2)).sum();
         let sd = (n > 1.0).then(|| (squares / (n - 1.0)).sqrt());
         Self { m, mean: (n > 0.0).then_some(mean), values, sd }
     }
@@ -255,16 +264,21 @@ fn start<'t>(
         let title = format!("Exp {}", i + 1);
         let value = move |Line { m, values, .. }: &Line| {
             let value = values.get(i).and_then(|v| number(m, scale, *v));
-            value.ok_or_else(|| match m.trials.is_empty() {
-                true => why_no_trials(m),
-                false => "this configuration took fewer trials".to_owned(),
+            value.ok_or_else(|| match m.trials.len() {
+                0 => why_no_trials(m),
+                n if i >= n => "this configuration took fewer trials".to_owned(),
+                _ if values[i].is_nan() => STARVED.to_owned(),
+                _ => not_finite(),
             })
         };
         table = table.number(&title, value).spare(3);
     }
     table
         .number("Average", |Line { m, mean, .. }| {
-            mean.and_then(|v| number(m, scale, v)).ok_or_else(|| why_no_trials(m))
+            mean.and_then(|v| number(m, scale, v)).ok_or_else(|| match m.trials.is_empty() {
+                true => why_no_trials(m),
+                false => "no trial did a whole block".to_owned(),
+            })
         })
         .number("Std Dev", |Line { m, sd, .. }| {
             sd.and_then(|sd| number(m, scale, sd)).ok_or_else(|| match &m.summary {

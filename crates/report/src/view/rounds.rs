@@ -3,8 +3,8 @@
 
 use proofmark_model::{CpuPlacement, Measurement, Round};
 
-use super::keyed::keyed;
-use super::label::{Group, figure_of};
+use super::keyed::{keyed, statistic};
+use super::label::{Group, MIXED, figure_of};
 use super::num::{Scale, percent};
 use super::table::Table;
 use super::text::clean;
@@ -41,6 +41,7 @@ pub(super) fn by_placement(group: &Group, scale: &Scale) -> Table {
         .measured(figure_of(group), scale.label(), |(_, p)| {
             p.figure.as_ref().and_then(|f| scale.number(f.value?)).ok_or_else(|| why(p))
         })
+        .when(figure_of(group) == MIXED, |table| table.column("statistic", |(m, _)| statistic(m)))
         .measured("±", "%", |(_, p)| {
             p.figure.as_ref().and_then(|f| percent(f.half_width()?)).ok_or_else(|| why(p))
         })

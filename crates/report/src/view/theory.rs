@@ -10,7 +10,7 @@ use super::grouping::grouped;
 use super::keyed::{ceiling, efficiency, why_no_efficiency};
 use super::label::{Group, why_no_trials};
 use super::num::percent;
-use super::references::chosen;
+use super::references::{chosen, paired};
 use super::table::Table;
 use super::text::{clean, joined};
 use super::verdict_mark;
@@ -18,6 +18,10 @@ use super::verdict_mark;
 /// Workloads in one chart, and charts.
 const WORKLOADS: usize = 6;
 const CHARTS: usize = 4;
+/// What the column of our results means where tools ran.
+const RESULT: &str = "Where a tool ran, the median of proofmark's trials of the pairs with it, so that \
+    both sides are of the same time; else the workload's figure.";
+
 /// Percent beyond which a bar shows nothing.
 const MOST: f64 = 1e5;
 
@@ -51,11 +55,16 @@ pub fn table(groups: &[Group]) -> Table {
         .column("configuration", |(group, m, _)| group.short(m))
         .keys()
         .spare(4)
-        .number("result", |(_, m, _)| {
-            let own = m.summary.as_ref().and_then(|s| quantity(m, s.value()));
-            own.ok_or_else(|| why_no_trials(m))
+        .number("result", |(_, m, r)| {
+            let in_pairs = r.and_then(|r| paired(m, r)).map(|ours| ours.value);
+            let own = in_pairs.or_else(|| m.summary.as_ref().map(|s| s.value()));
+            own.and_then(|v| quantity(m, v)).ok_or_else(|| why_no_trials(m))
         })
-        .measured("of ceiling", "%", |(_, m, _)| efficiency(m))
+        .when(tools, |table| table.explained("result", RESULT))
+        .measured("of ceiling", "%", |(_, m, r)| match r.and_then(|r| paired(m, r)) {
+            Some(ours) => ours.percent().ok_or_else(|| why_no_efficiency(m)),
+            None => efficiency(m),
+        })
         .when(tools, |table| {
             table
                 .column("tool", |(_, _, r)| {
@@ -93,15 +102,21 @@ pub fn charts(groups: &[Group]) -> Vec<BarChart> {
     BarChart::in_parts(title, "% of the ceiling", &points, WORKLOADS, &more)
 }
 
-/// Ours and each tool's; `None` without a share of our own.
+/// Ours in the pairs with each tool, and the tool's.
 fn point(rows: &[Row], tools: &mut Vec<String>) -> Option<BarGroup> {
     let (group, m, _) = rows.first()?;
-    let ours = bar("proofmark".to_owned(), m.efficiency?, m.verdict, 0)?;
-    let mut bars = vec![ours];
+    let mut bars = Vec::new();
     // A tool at another configuration has nothing to do with these bars.
-    for (_, _, r) in rows.iter().filter(|(_, at, _)| std::ptr::eq(*at, *m)) {
-        let Some((r, share)) = r.and_then(|r| Some((r, r.efficiency?))) else { continue };
+    let here: Vec<&Reference> =
+        rows.iter().filter(|(_, at, _)| std::ptr::eq(*at, *m)).filter_map(|row| row.2).collect();
+    for r in &here {
+        let Some((ours, share)) = paired(m, r).and_then(|o| o.share).zip(r.efficiency) else {
+            continue;
+        };
         let name = clean(&r.tool);
+        let own =
+            if here.len() > 1 { format!("proofmark with {name}") } else { "proofmark".into() };
+        bars.extend(bar(own, ours, m.verdict, 0));
         let at = tools.iter().position(|t| *t == name).unwrap_or_else(|| {
             tools.push(name.clone());
             tools.len() - 1

@@ -53,12 +53,14 @@ fn count(c: &Conditions, read: fn(&Conditions) -> Option<u64>) -> Option<f64> {
     read(c).map(|v| v as f64)
 }
 
-/// Bytes per second that the hardware must carry: the median over the trials.
+/// Bytes per second that the hardware must carry for the figure put first: that figure times the bytes
+/// moved per byte counted.
 pub fn moved(m: &Measurement) -> Option<f64> {
     if m.unit != Unit::BytePerSecond {
         return None;
     }
-    median(m.trials.iter().filter_map(|t| Some(t.value * t.moved? / t.work)))
+    let per_byte = median(m.trials.iter().filter_map(|t| Some(t.moved? / t.work)))?;
+    Some(per_byte * m.summary.as_ref()?.value())
 }
 
 /// Bytes per second that the other threads moved: the median over the trials.

@@ -8,8 +8,10 @@ use super::columns::{Entry, not_finite};
 use super::derivation::{self, Derivation};
 use super::findings::{self, FindingGroup};
 use super::heat_map::{self, HeatMap};
-use super::keyed::{ceiling, efficiency, keyed, verdict};
-use super::label::{Group, figure_of, interval, why_no_interval, why_no_trials};
+use super::keyed::{ceiling, efficiency, keyed, statistic, verdict};
+use super::label::{
+    Group, MIXED, figure_of, interval, why_missing, why_no_interval, why_no_trials,
+};
 use super::latency;
 use super::num::{Scale, percent};
 use super::references::{self, References};
@@ -31,6 +33,13 @@ const LOADED: &str = "The rate at which the other threads read at the same time:
 pub const DEVICE: &str = "What the underlying block devices transferred during the trials, by their own \
     counters, as a share of the bytes requested. At 0 % the page cache served all of it. Above \
     100 %, the rest is whole sectors, read-ahead, and the file system's own data.";
+
+const STATISTIC: &str = "Which figure the row has. Attainable and typical leave out the time that others \
+    took; delivered is all work divided by all time, where too little undisturbed time was seen.";
+
+/// Why a clock has no delivered figure.
+const NO_WORK: &str = "a clock is no work that is delivered: it runs on while others use the core";
+const NO_REASON: &str = "no reason was recorded";
 
 /// Sentences at the end of two declarations that are worth a reference.
 const SHARED: usize = 2;
@@ -177,6 +186,7 @@ fn table(group: &Group, scale: &Scale) -> Table {
     let loads = Scale::for_largest(loads, Unit::BytePerSecond);
     let bounded = group.all.iter().any(|m| m.ceiling.is_some());
     let figure = figure_of(group);
+    let mixed = figure == MIXED;
     let against = if bounded { " against its ceiling" } else { "" };
     let mut table = keyed(group, &format!("{figure}{against}")).measured(
         figure,
@@ -189,14 +199,25 @@ fn table(group: &Group, scale: &Scale) -> Table {
             }),
         },
     );
-    for (title, unit, about, value) in extra_columns(scale, &loads) {
+    if mixed {
+        table = table.column("statistic", |m| statistic(m)).explained("statistic", STATISTIC);
+    }
+    for kind in [FigureKind::Attainable, FigureKind::Delivered] {
+        if group.all.iter().any(|m| is_beside(m, kind)) {
+            table = table.measured(kind.as_str(), scale.label(), move |m| {
+                other_figure(m, kind).and_then(|v| scale.number(v).ok_or_else(not_finite))
+            });
+        }
+    }
+    for column in extra_columns(scale, &loads) {
+        let ExtraColumn { title, unit, about, why_none, value } = column;
         if group.all.iter().all(|m| value(m).is_none()) {
             continue;
         }
         table = table.measured(title, &unit, move |m| {
             value(m).ok_or_else(|| match m.summary {
                 None => why_no_trials(m),
-                Some(_) => "not recorded in its trials".to_owned(),
+                Some(_) => why_none.to_owned(),
             })
         });
         table = if about.is_empty() { table } else { table.explained(title, about) };
@@ -220,40 +241,77 @@ fn table(group: &Group, scale: &Scale) -> Table {
         .rows(group.all.iter().copied())
 }
 
-/// A further column after the headline figure: title, unit, what it means where the title does not
-/// say it, and a measurement's value.
-type ExtraColumn<'a> =
-    (&'static str, String, &'static str, Box<dyn Fn(&Measurement) -> Option<String> + 'a>);
+/// What a column shows of a measurement.
+type Read<'a> = Box<dyn Fn(&Measurement) -> Option<String> + 'a>;
 
-fn extra_columns<'a>(scale: &'a Scale, loads: &'a Scale) -> [ExtraColumn<'a>; 7] {
-    let rate = || scale.label().to_owned();
+/// A further column after the figures: title, unit, what it means where the title does not say it,
+/// why a measurement has no value, and its value.
+struct ExtraColumn<'a> {
+    title: &'static str,
+    unit: String,
+    about: &'static str,
+    why_none: &'static str,
+    value: Read<'a>,
+}
+
+fn extra_columns<'a>(scale: &'a Scale, loads: &'a Scale) -> [ExtraColumn<'a>; 5] {
     let percentage = || "%".to_owned();
-    let beside = |kind| move |m: &Measurement| scale.number(beside(m, kind)?);
     [
-        ("attainable", rate(), "", Box::new(beside(FigureKind::Attainable))),
-        ("delivered", rate(), "", Box::new(beside(FigureKind::Delivered))),
-        (
-            "IOPS",
-            Unit::OpPerSecond.to_string(),
-            "",
-            Box::new(|m| disk::iops(m)?.number(m.summary.as_ref()?.value())),
-        ),
-        ("device", percentage(), DEVICE, Box::new(|m| percent(disk::device_share(m)?))),
-        ("lost", percentage(), "", Box::new(|m| percent(network::loss(m)?))),
-        ("moved", rate(), MOVED, Box::new(|m| scale.number(trials::moved(m)?))),
-        (
-            "load moved",
-            loads.label().to_owned(),
-            LOADED,
-            Box::new(|m| loads.number(trials::background(m)?)),
-        ),
+        ExtraColumn {
+            title: "IOPS",
+            unit: Unit::OpPerSecond.to_string(),
+            about: "",
+            why_none: "the configuration has no block size",
+            value: Box::new(|m| disk::iops(m)?.number(m.summary.as_ref()?.value())),
+        },
+        ExtraColumn {
+            title: "device",
+            unit: percentage(),
+            about: DEVICE,
+            why_none: "the system counted no bytes of its devices",
+            value: Box::new(|m| percent(disk::device_share(m)?)),
+        },
+        ExtraColumn {
+            title: "lost",
+            unit: percentage(),
+            about: "",
+            why_none: "no datagrams were sent",
+            value: Box::new(|m| percent(network::loss(m)?)),
+        },
+        ExtraColumn {
+            title: "moved",
+            unit: scale.label().to_owned(),
+            about: MOVED,
+            why_none: "the bytes that this configuration moves are not known",
+            value: Box::new(|m| scale.number(trials::moved(m)?)),
+        },
+        ExtraColumn {
+            title: "load moved",
+            unit: loads.label().to_owned(),
+            about: LOADED,
+            why_none: "no other threads loaded the memory",
+            value: Box::new(|m| loads.number(trials::background(m)?)),
+        },
     ]
 }
 
-/// A figure that is not the one put first.
-fn beside(m: &Measurement, kind: FigureKind) -> Option<f64> {
-    let s = m.summary.as_ref()?;
-    s.figure(kind).value.filter(|_| s.headline != kind)
+/// Whether a result has that figure besides the one put first, or says why a reader will not find it.
+fn is_beside(m: &Measurement, kind: FigureKind) -> bool {
+    let other = m.summary.as_ref().filter(|s| s.headline != kind);
+    other.is_some_and(|s| s.figure(kind).value.is_some())
+}
+
+/// A figure of a result, which may be the one put first, or why there is none.
+fn other_figure(m: &Measurement, kind: FigureKind) -> Result<f64, String> {
+    let summary = m.summary.as_ref().ok_or_else(|| why_no_trials(m))?;
+    let figure = summary.figure(kind);
+    if kind == FigureKind::Delivered && !m.unit.is_work() && summary.headline != kind {
+        return Err(NO_WORK.to_owned());
+    }
+    figure.value.ok_or_else(|| {
+        let why = figure.missing.as_deref().map_or_else(|| NO_REASON.to_owned(), clean);
+        why_missing(m, &format!("summary.{}", kind.as_str()), &why)
+    })
 }
 
 fn verifications(group: &Group) -> Table {

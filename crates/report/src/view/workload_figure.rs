@@ -27,6 +27,8 @@ pub struct WorkloadFigure {
     pub value: Option<String>,
     /// Its label.
     pub unit: String,
+    /// The parameters that name the configuration, as on the first screen; empty where there is but one.
+    pub configuration: String,
     /// At which point; where there is no number, why.
     pub at: String,
     /// What belongs to the number: of a disk, percentiles of its latency and the device's share.
@@ -74,6 +76,7 @@ pub fn find(group: &Group) -> WorkloadFigure {
         return WorkloadFigure {
             value: None,
             unit: String::new(),
+            configuration: String::new(),
             at: format!("No usable result: {}.", why_none(group)),
             extra: None,
             within: None,
@@ -86,10 +89,11 @@ pub fn find(group: &Group) -> WorkloadFigure {
             all_valid: false,
         };
     };
-    let scale = &shown_on(group, m, summary);
+    let scale = &shown_on(group, m, &[summary.value()]);
     WorkloadFigure {
         value: scale.number(summary.value()),
         unit: scale.label().to_owned(),
+        configuration: configuration(group, m),
         at: at(group, m),
         extra: levels_of(m, scale).or_else(|| disk::extra(m, scale)).or_else(|| network::extra(m)),
         within: half_width(summary)
@@ -105,10 +109,18 @@ pub fn find(group: &Group) -> WorkloadFigure {
     }
 }
 
-/// Random I/O is counted in operations per second, as its chart is.
-fn shown_on(group: &Group, m: &Measurement, summary: &Summary) -> Scale {
-    let iops = disk::iops(m).filter(|_| group.axis == "queue_depth");
-    iops.unwrap_or_else(|| disk::scale(m, &[summary.value()]))
+/// A result's own scale, the same wherever it stands alone. Random I/O is counted in operations per
+/// second, as its chart is.
+pub fn shown_on(group: &Group, m: &Measurement, values: &[f64]) -> Scale {
+    let random = group.spec.is_some_and(|s| s.work.is_random());
+    disk::iops(m).filter(|_| random).unwrap_or_else(|| disk::scale(m, values))
+}
+
+/// The configuration of a result, in the words that its row of the first screen has.
+fn configuration(group: &Group, m: &Measurement) -> String {
+    let rows = group.run.main_results().into_iter().flat_map(|(_, rows)| rows);
+    let row = rows.into_iter().find(|r| std::ptr::eq(r.measurement, m));
+    row.and_then(|r| r.configuration(group.run)).unwrap_or_else(|| group.short(m))
 }
 
 /// The point, and which cache it lies in where its name does not say so.

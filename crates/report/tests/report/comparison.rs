@@ -8,7 +8,7 @@ use proofmark_model::{
 };
 use proofmark_report::Options;
 use proofmark_report::check::Check;
-use proofmark_report::comparison::{html, json, markdown, terminal};
+use proofmark_report::comparison::{html, json, markdown, several, terminal};
 use proptest::prelude::*;
 
 fn number(median: f64, verdict: Verdict) -> Option<Number> {
@@ -40,6 +40,7 @@ fn point(threads: u64, ratio: f64, outcome: Comparability, reason: &str) -> Comp
         b: number(64e9 * ratio, Verdict::Suspect),
         figure: Some(FigureKind::Delivered),
         headline: Some(ComparedFigure {
+            value: ratio,
             ratio: Ratio { median: ratio, ci95: Some([ratio * 0.99, ratio * 1.01]) },
             margin: 0.04,
             resolution: Some(0.052),
@@ -52,7 +53,7 @@ fn point(threads: u64, ratio: f64, outcome: Comparability, reason: &str) -> Comp
 
 /// Two slower, one faster, one alike, one only in A, one that is invalid in A.
 fn comparison() -> Comparison {
-    use Comparability::{Faster, NoDifferenceShown, NotComparable, Slower};
+    use Comparability::{Faster, NoDifferenceShown, NotComparable, Slower, Undecided};
     let quota =
         |share: &str| format!("in B a CPU quota of 0.5 CPUs held the process back for {share} %");
     let mut only = point(16, 1.0, NotComparable, "only in A");
@@ -65,6 +66,9 @@ fn comparison() -> Comparison {
         ("memory.latency".into(), Unit::Second, Better::Lower);
     (time.a, time.b) = (number(1e-7, Verdict::Valid), number(5e-8, Verdict::Valid));
     time.subsystem = Subsystem::Memory;
+    let why = "the figures give 1.20, but all pairs of rounds 0.849 (0.84 to 0.86)";
+    let mut torn = point(64, 1.2, Undecided, why);
+    torn.headline.as_mut().unwrap().ratio = Ratio { median: 0.849, ci95: Some([0.84, 0.86]) };
     Comparison {
         schema: COMPARISON_SCHEMA.into(),
         a: side("base"),
@@ -82,6 +86,7 @@ fn comparison() -> Comparison {
             faster: 0,
             slower: 2,
             no_difference_shown: 1,
+            undecided: 1,
             not_comparable: 1,
             gone: 1,
         }],
@@ -92,6 +97,7 @@ fn comparison() -> Comparison {
             time,
             only,
             invalid,
+            torn,
         ],
     }
 }
@@ -113,8 +119,9 @@ pub fn strange(text: &str) -> Comparison {
     let mut c = comparison();
     c.points.extend(shares().points);
     for (p, ratio) in c.points.iter_mut().zip([100.0, 0.01]) {
-        p.headline.as_mut().unwrap().ratio =
-            Ratio { median: ratio, ci95: Some([0.9 * ratio, 1.1 * ratio]) };
+        let headline = p.headline.as_mut().unwrap();
+        headline.value = ratio;
+        headline.ratio = Ratio { median: ratio, ci95: Some([0.9 * ratio, 1.1 * ratio]) };
     }
     for side in [&mut c.a, &mut c.b] {
         (side.name, side.machine) = (text.into(), text.into());
@@ -137,7 +144,8 @@ fn shares() -> Comparison {
             summary.headline = FigureKind::Attainable;
             summary.attainable = summary.delivered.clone();
         }
-        p.delivered = Some(ComparedFigure { ratio, margin: 0.04, resolution, outcome: Slower });
+        p.delivered =
+            Some(ComparedFigure { value: 0.5, ratio, margin: 0.04, resolution, outcome: Slower });
         p
     };
     let why = "attainable: no difference shown; delivered is 50 % lower: in B a CPU quota";
@@ -178,6 +186,34 @@ fn forms() {
 }
 
 #[test]
+fn of_several_runs_each_paragraph_names_its_own() {
+    let other = |name: &str| {
+        let mut c = comparison();
+        c.b.name = name.into();
+        c.b.machine = "another machine".into();
+        c.differences[0].what = "CPU".into();
+        c
+    };
+    let mut shares = shares();
+    shares.differences.clear();
+    let all = [other("new"), other("third"), shares];
+    let text = several(&all, &wide(400));
+    insta::assert_snapshot!("several", text);
+    let paragraph = |letter: char| {
+        text.lines().find(|line| line.starts_with(&format!("{letter}: "))).unwrap().to_owned()
+    };
+    for letter in ['B', 'C', 'D'] {
+        let said = paragraph(letter);
+        assert!(said.contains(&format!("{letter} ")), "{said}");
+        for other in ['B', 'C', 'D'].into_iter().filter(|l| *l != letter) {
+            let words = [format!(" {other} "), format!(" {other}:"), format!(" {other}.")];
+            assert!(words.iter().all(|w| !said.contains(w)), "{other} in {said}");
+        }
+    }
+    assert!(text.contains("? 1.20; pairs 0.849"), "{text}");
+}
+
+#[test]
 fn edited() {
     let mut out = String::new();
     let mut says = |what: &str, c: &Comparison| {
@@ -208,7 +244,16 @@ fn the_page_needs_nothing_else_and_names_its_drawings() {
     for outside in ["http:", "https:", "src=", "@import", "url("] {
         assert!(!page.contains(outside), "{outside}");
     }
-    for id in ["answer", "differing", "alike", "gone", "not-comparable", "differences", "method"] {
+    for id in [
+        "answer",
+        "differing",
+        "undecided",
+        "alike",
+        "gone",
+        "not-comparable",
+        "differences",
+        "method",
+    ] {
         assert!(page.contains(&format!(r#"id="{id}""#)), "{id}");
     }
     let drawings: Vec<String> = [page, html(&strange("x")).unwrap()]

@@ -1,7 +1,7 @@
 //! Reference tools beside our points where a run is not as usual.
 
 use proofmark_model::{
-    Finding, Measurement, Param, PlannedReference, Reference, Run, Severity, Trial, Verdict,
+    Finding, Measurement, Param, PlannedReference, Ratio, Reference, Run, Severity, Trial, Verdict,
     testing,
 };
 use proofmark_report::{ALL, Options};
@@ -66,6 +66,57 @@ fn tables() {
     }
     out.says("a tool at lesser points only", &run, &["* references"]);
     insta::assert_snapshot!(out.text);
+}
+
+/// The regular trials had the machine to themselves, and the pairs half of it.
+fn slower_in_pairs() -> Run {
+    let mut run = fixture::beside();
+    let trial = |value| Trial { value, ..Trial::default() };
+    for r in tools(&mut run, "cpu.linpack") {
+        r.trials = vec![20e9; 8];
+        (r.value, r.paired) = (20e9, vec![trial(30e9); 8]);
+        r.ratio = Ratio { median: 1.5, ci95: Some([1.4, 1.6]) };
+    }
+    run
+}
+
+#[test]
+fn bars_rows_and_ratio_are_of_the_same_pairs() {
+    let run = slower_in_pairs();
+    let mut out = Dump::default();
+    let parts = ["cpu.linpack references/table", "cpu.linpack references/charts", "* theory"];
+    out.says("30 GFLOP/s in the pairs", &run, &parts);
+    insta::assert_snapshot!("pairs", out.text);
+    let compared = |m: &&Measurement| m.workload == "cpu.linpack" && !m.references.is_empty();
+    let m = run.measurements.iter().find(compared).unwrap();
+    let (own, ceiling) = (m.summary.as_ref().unwrap().value(), m.ceiling.as_ref().unwrap().value);
+    assert!(own > 35e9, "the regular trials are faster: {own}");
+    let share = format!("{:.1} % of the ceiling", 100.0 * 30e9 / ceiling);
+    assert!(out.text.contains(&share), "{share} in {}", out.text);
+    for format in ALL {
+        let text = format.render(&run, &Options::default()).unwrap();
+        assert!(!text.contains("pairs 1.500"), "{}: decided", format.id);
+    }
+    let page = render("html", &run);
+    assert!(page.contains("proofmark in the pairs with hpl"), "bars of the pairs");
+}
+
+#[test]
+fn where_the_pairs_contradict_the_medians_the_row_is_undecided_in_all_formats() {
+    let mut run = slower_in_pairs();
+    tools(&mut run, "cpu.linpack").for_each(|r| {
+        r.ratio = Ratio { median: 0.8, ci95: Some([0.7, 0.9]) };
+    });
+    for format in ["terminal", "html", "markdown"] {
+        let text = render(format, &run);
+        assert!(text.contains("1.500; pairs 0.800"), "{format}");
+        assert!(!text.contains("1.500 times hpl's result"), "{format}");
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("undecided: 1.500; pairs 0.800 times"), "{format}");
+    }
+    let lines = render("jsonl", &run);
+    let undecided = lines.lines().filter(|l| l.contains("\"undecided\":true")).count();
+    assert!(undecided > 0);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use proofmark_engine::{Refusal, Workload};
 use proofmark_model::{
     AUTO, Finding, Host, Parameter, ParameterKind, Params, Point, Severity, WorkloadSpec,
-    format_size,
+    format_seconds, format_size,
 };
 
 use crate::planned::Planned;
@@ -27,10 +27,18 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
         thread, and says so in the result's name: queue depths above 1 are not measured. Allow \
         io_uring, or read the results with more threads.",
     ),
+    (
+        LONGER,
+        "Longer trials than planned",
+        "At the requested rate a trial of the planned length holds no whole piece of work, such as \
+        one datagram per stream. A trial then holds one piece and lasts as long as that takes. Set \
+        a higher rate or a smaller block_size for more pieces per trial.",
+    ),
 ];
 
 const SHRUNK: &str = "plan.shrunk";
 const ENGINE: &str = "plan.engine";
+const LONGER: &str = "plan.longer";
 
 /// Points that are being gathered, with what a user should know about them.
 pub(super) struct Gathering<'a> {
@@ -56,6 +64,7 @@ impl Gathering<'_> {
                 } else if let Some(params) = self.fitted(workload, params, &asked) {
                     self.tell_of_engine(&asked, &params);
                     let point = Point { workload: id, params };
+                    self.tell_of_length(workload, &point);
                     kept.push(self.place(point, series));
                 }
             }
@@ -89,6 +98,23 @@ impl Gathering<'_> {
             format!("disk: psync with one I/O in flight instead of deeper queues: io_uring: {why}");
         let advice = "allow io_uring, or raise the number of threads";
         self.planned.add(Finding::new(ENGINE, Severity::Note, message, advice));
+    }
+
+    /// Says so where the least piece of a point's work takes longer than a trial was to last.
+    fn tell_of_length(&mut self, workload: &dyn Workload, point: &Point) {
+        let policy = &self.planned.plan.policy;
+        let planned_s = policy.trial_s_for(&point.workload);
+        let trial_s = workload.trial_seconds(&point.params, policy);
+        if workload.nominal_seconds(&point.params).is_some() || trial_s <= planned_s {
+            return;
+        }
+        let [trial, planned] = [trial_s, planned_s].map(format_seconds);
+        let message = format!(
+            "{point}: at this rate a trial of {planned} holds no whole piece of work; each holds \
+             one and takes about {trial}, with what comes ahead of it"
+        );
+        let advice = "set a higher rate or a smaller block_size for more pieces per trial";
+        self.planned.add(Finding::new(LONGER, Severity::Note, message, advice));
     }
 
     /// The point with as much data as fits into memory and onto the disk.

@@ -55,3 +55,31 @@ fn a_run_of_one_workload_takes_its_parameters_without_its_name() {
     let error = asked(&["disk.fsync"], "moode=overwrite").unwrap_err().to_string();
     assert!(error.contains("did you mean 'mode'?"), "{error}");
 }
+
+#[test]
+fn a_rate_at_which_a_trial_holds_no_datagram_makes_it_longer_and_says_so() {
+    let mut host = testing::host(1 << 30, vec![0, 1]);
+    let network = proofmark_model::testing::network(proofmark_model::NetworkPath::Loopback);
+    host.network = proofmark_model::Probe::known(network, "test");
+    let planned = |set: &str| {
+        let request = PlanRequest {
+            names: vec!["network.udp.stream".to_owned()],
+            set: ["block_size=65507", "streams=1", set]
+                .map(|s| format!("network.udp.stream.{s}"))
+                .into(),
+            tools: ToolChoice::None,
+            ..PlanRequest::default()
+        };
+        plan(&request, &host)
+    };
+    let slow = planned("rate=1200000").unwrap();
+    let found: Vec<_> = slow.findings.iter().filter(|f| f.check == "plan.longer").collect();
+    assert_eq!(found.len(), 1, "{:?}", slow.findings);
+    assert!(found[0].message.contains("takes about 873"), "{}", found[0].message);
+    // A session's time follows from that.
+    let least = |set| estimate(&planned(set).unwrap().plan).0;
+    assert!(least("rate=300000") > 3.0 * 3.4, "{} s", least("rate=300000"));
+    assert!(planned("rate=120000000").unwrap().findings.is_empty());
+    let refused = planned("rate=90000").unwrap_err().to_string();
+    assert!(refused.contains("5.8 s apart; the maximum is 4 s"), "{refused}");
+}

@@ -10,7 +10,7 @@
 //! `tally` collects the counts.
 
 use proofmark_engine::{Refusal, Setup, Workload};
-use proofmark_model::{Host, Params, WorkloadSpec};
+use proofmark_model::{Host, Params, Policy, WorkloadSpec};
 
 mod client;
 mod congestion;
@@ -79,5 +79,10 @@ impl Workload for Network {
 
     fn nominal_seconds(&self, params: &Params) -> Option<f64> {
         Shape::from_params(self.kind, params).ok()?.nominal_seconds()
+    }
+
+    fn trial_seconds(&self, params: &Params, policy: &Policy) -> f64 {
+        let trial_s = policy.trial_s_for(&self.spec.id);
+        Shape::from_params(self.kind, params).map_or(trial_s, |shape| shape.trial_s(trial_s))
     }
 }

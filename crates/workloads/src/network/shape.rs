@@ -37,6 +37,8 @@ const THREAD: u64 = 512 << 10;
 /// For estimates only: bits per second of a stream, and the least seconds of a block.
 const NOMINAL: f64 = 10e9;
 const NOMINAL_BLOCK_S: f64 = 5e-6;
+/// The same: least seconds of a trial.
+const SHORTEST_S: f64 = 0.03;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -152,7 +154,7 @@ impl Shape {
                 "rate is {rate} bit/s; the minimum is {LEAST_RATE} bit/s"
             )));
         }
-        let pace = self.rate_each().map_or(0.0, |each| self.block as f64 * 8.0 / each);
+        let pace = self.interval_s().unwrap_or(0.0);
         if pace > PACE {
             return Err(Refusal(format!(
                 "at rate {rate} bit/s, datagrams of {} B on each of {} connections are {pace:.1} s \
@@ -211,9 +213,27 @@ impl Shape {
         })
     }
 
-    /// Blocks of a trial, where they are fixed.
+    /// Blocks of a trial, where they are fixed. At a rate each connection sends as many, since one
+    /// more on some of them would take another interval, in which the others send nothing.
     pub(super) fn blocks(&self) -> Option<u64> {
-        self.amount.map(|amount| amount / self.block)
+        let blocks = self.amount? / self.block;
+        let uneven = if self.rate.is_some() { blocks % self.connections() } else { 0 };
+        Some(blocks - uneven)
+    }
+
+    /// Seconds from one datagram of a connection to the next, where they are paced.
+    pub(super) fn interval_s(&self) -> Option<f64> {
+        self.rate_each().map(|rate| self.block as f64 * 8.0 / rate)
+    }
+
+    /// About how long a trial takes, with what comes ahead of it, that is to last `trial_s`: a guess
+    /// for estimates only. At a slow rate it is one datagram of each connection, and one ahead.
+    pub(super) fn trial_s(&self, trial_s: f64) -> f64 {
+        match (self.nominal_seconds(), self.interval_s()) {
+            (Some(fixed), _) => fixed.max(SHORTEST_S),
+            (None, Some(interval)) if interval > trial_s => 2.0 * interval,
+            _ => trial_s,
+        }
     }
 
     /// Bytes of the buffers of all threads of the client.
@@ -224,8 +244,9 @@ impl Shape {
     /// About how long a trial takes whose amount is fixed, in seconds: a guess for estimates only.
     pub(super) fn nominal_seconds(&self) -> Option<f64> {
         let rate = self.rate.map_or(NOMINAL, |rate| NOMINAL.min(rate as f64));
-        let by_bits = self.amount? as f64 * 8.0 / rate;
-        Some(by_bits.max(self.blocks()? as f64 * NOMINAL_BLOCK_S))
+        let blocks = self.blocks()?;
+        let by_bits = (blocks * self.block) as f64 * 8.0 / rate;
+        Some(by_bits.max(blocks as f64 * NOMINAL_BLOCK_S))
     }
 }
 

@@ -86,8 +86,8 @@ const NO_DELAY: Parameter = parameter(
 
 const RATE: Parameter = parameter(
     "rate",
-    "Total payload in bits per second over all streams, evenly paced (a late sender catches up); \
-     auto: unlimited.",
+    "Total payload in bits per second over all streams, evenly paced: n datagrams take n intervals, \
+     and a late sender catches up; auto: unlimited.",
     ParameterKind::Count { min: LEAST_RATE, max: 1_000_000_000_000 },
     AUTO,
 );
@@ -224,7 +224,8 @@ pub(super) static UDP_STREAM: WorkloadSpec = spec(
         title: "UDP throughput",
         summary: "UDP payload in bits per second, counted by the receiver.",
         detail: UDP_STREAM_DETAIL,
-        method: 1,
+        // 1: paced datagrams took an interval less.
+        method: 2,
     },
     Unit::BitPerSecond,
     const { &[STREAMS, UDP_BLOCK, DIRECTION, RATE, SOCKET_BUFFER, PLACEMENT, PATH, AMOUNT] },

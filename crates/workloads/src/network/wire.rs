@@ -107,7 +107,8 @@ messages! {
     Sent b"all sent" {
         /// As many.
         count: u64,
-        /// From the first to the last, in nanoseconds.
+        /// From the first to the last, in nanoseconds; of paced ones to the end of the last one's
+        /// interval.
         took_ns: u64,
     }
 

@@ -56,6 +56,16 @@ fn who_agrees_is_silent() {
     assert!(judged(&host(), flops(1), &[]).findings.is_empty());
 }
 
+/// Half of the pairs met a slow moment on one side: the medians say twice as much, the pairs 0.9.
+#[test]
+fn pairs_that_contradict_the_medians_say_nothing() {
+    let spoil = |r: &mut Reference| {
+        r.ratio = Ratio { median: 0.9, ci95: Some([0.85, 0.95]) };
+    };
+    assert!(found(&host(), flops(1), 0.5, &spoil).is_none());
+    assert!(found(&host(), flops(1), 0.5, SAME).is_some());
+}
+
 #[test]
 fn without_an_interval_the_scatter_decides() {
     let few = |factor: f64, scatter: &[f64]| {

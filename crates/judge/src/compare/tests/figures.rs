@@ -67,8 +67,10 @@ fn a_quota_takes_of_delivered_and_not_of_attainable() {
         assert!((delivered(p).ratio.median - 0.505).abs() < 0.01, "{p:?}");
         let kind = p.figure.unwrap().as_str();
         let said = format!(
-            "^{kind}: no difference shown; delivered is 50 % lower: in B a CPU quota of 0.5 CPUs held"
+            "^{kind}: no difference shown; delivered is 49 % lower: in B a CPU quota of 0.5 CPUs held"
         );
+        // Delivered contains that time.
+        assert!(!p.reason.contains("leaves that time out"), "{}", p.reason);
         expect_words(&p.workload, &p.reason, "", &said);
     }
     assert_eq!(kinds, [FigureKind::Attainable, FigureKind::Attainable, FigureKind::Typical]);
@@ -165,4 +167,86 @@ fn a_figure_that_one_side_has_not_is_not_compared() {
     assert_eq!(kind(whole(), fell_back(whole())), (Some(FigureKind::Delivered), false));
     assert_eq!(kind(whole(), flops(1)), (Some(FigureKind::Delivered), false));
     assert_eq!(kind(flops(1), flops(1)), (Some(FigureKind::Delivered), false));
+}
+
+/// Of the rounds of a point some last longer, and what they delivered counts as much more.
+fn uneven(rounds_of: impl Fn(usize) -> [f64; 2]) -> Measurement {
+    let mut m = rounds(flops(1), 1.0, 0.9);
+    for (i, t) in m.trials.iter_mut().enumerate() {
+        let [seconds, rate] = rounds_of(i);
+        for r in &mut t.rounds {
+            (r.seconds, r.clean_s) = (seconds, 1e-4);
+            (r.delivered, r.typical, r.attainable) = (rate, None, None);
+        }
+        (t.value, t.seconds, t.work) = (rate, seconds, rate * seconds);
+    }
+    m.summary = summarise_trials(Cut::Core, m.unit, &m.trials, false);
+    m
+}
+
+#[test]
+fn figures_that_contradict_their_rounds_are_undecided_and_both_are_said() {
+    let steady = || uneven(|i| [0.1, 10e9 + 1e7 * i as f64]);
+    // Slightly faster in every round but one, which took most of the time.
+    let stalled = || uneven(|i| if i == 3 { [2.0, 1e9] } else { [0.1, 10.6e9 + 1e7 * i as f64] });
+    for (a, b, back) in [(steady(), stalled(), false), (stalled(), steady(), true)] {
+        let c = compared(&run(vec![a]), &run(vec![b]));
+        let p = &c.points[0];
+        assert_eq!((p.figure, p.outcome()), (Some(FigureKind::Delivered), Undecided), "{p:?}");
+        assert!(!p.judged() && !p.fails() && p.undecided() && !p.not_comparable());
+        let headline = p.headline.as_ref().unwrap();
+        let figure = |n: &Option<Number>| n.as_ref().unwrap().summary.delivered.value.unwrap();
+        assert!((headline.value - figure(&p.b) / figure(&p.a)).abs() < 1e-9, "{headline:?}");
+        assert_eq!(headline.value < 0.5, !back, "{headline:?}");
+        let pairs = format_factor(headline.ratio.median);
+        let said = format!("^the figures give {}, ", format_factor(headline.value));
+        expect_words(&p.workload, &p.reason, "", &said);
+        assert!(p.reason.contains(&format!("all pairs of rounds {pairs} (")), "{}", p.reason);
+        let cpu = &c.subsystems[0];
+        assert_eq!((cpu.undecided, cpu.not_comparable, cpu.speed.clone()), (1, 0, None));
+        assert!(c.too_little().is_some(), "it was not judged");
+    }
+}
+
+#[test]
+fn the_ratio_is_that_of_the_figures() {
+    // Two states, of which most rounds of the one and few of the other are the faster one.
+    let state = |fast: usize| uneven(move |i| [0.1, if i < fast { 20e9 } else { 10e9 }]);
+    let n = flops(1).trials.len();
+    let p = one(state(1), state(n - 1));
+    let headline = p.headline.as_ref().unwrap();
+    let [a, b] = [&p.a, &p.b].map(|n| n.as_ref().unwrap().summary.delivered.value.unwrap());
+    assert!((headline.value - b / a).abs() < 1e-9 && b > 1.5 * a, "{p:?}");
+    assert_ne!(headline.value, headline.ratio.median);
+}
+
+#[test]
+fn rounds_of_a_shared_core_are_in_neither_the_figure_nor_its_ratio() {
+    let whole = |shared: usize| {
+        let mut m = rounds(flops(1), 1.0, 0.9);
+        for (i, r) in m.trials.iter_mut().flat_map(|t| &mut t.rounds).enumerate() {
+            r.issue_width = Some(if i < shared { 3.0 } else { 6.0 });
+            if i < shared {
+                r.attainable = r.attainable.map(|v| 0.6 * v);
+            }
+        }
+        m.summary = summarise_trials(Cut::Core, m.unit, &m.trials, false);
+        m
+    };
+    let n = whole(0).all_rounds().count();
+    let p = one(whole(0), whole(n - 3));
+    let headline = p.headline.as_ref().unwrap();
+    assert_eq!((p.figure, p.outcome()), (Some(FigureKind::Attainable), NoDifferenceShown), "{p:?}");
+    assert!((headline.value - 1.0).abs() < 0.01 && (headline.ratio.median - 1.0).abs() < 0.01);
+}
+
+#[test]
+fn of_a_time_less_is_better_and_it_is_called_a_latency() {
+    let time = |share: f64| rounds(latency(1 << 20, 5e-9), 1.0, share);
+    let p = one(time(0.4), time(0.95));
+    assert_eq!((p.outcome(), p.change()), (NoDifferenceShown, Faster), "{p:?}");
+    assert!(p.reason.contains("delivered latency is 58 % lower (better): "), "{}", p.reason);
+    let p = one(time(0.95), time(0.4));
+    assert_eq!(p.change(), Slower);
+    assert!(p.reason.contains("delivered latency is 138 % higher (worse): "), "{}", p.reason);
 }

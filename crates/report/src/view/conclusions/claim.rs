@@ -1,11 +1,13 @@
 //! A sentence with the numbers that it rests on.
 
-use proofmark_model::{Measurement, Reference, Summary, Verdict, format_factor};
+use proofmark_model::{
+    Better, FigureKind, Measurement, Reference, Summary, Verdict, format_factor,
+};
 use serde::Serialize;
 
 use crate::view::label::{self, Group, interval};
-use crate::view::num::Scale;
-use crate::view::references::ratio;
+use crate::view::num::{Scale, ends};
+use crate::view::references::{factor, ratio};
 use crate::view::text::{capital, clean, enclosed, joined};
 
 /// A result that a sentence is about.
@@ -60,23 +62,48 @@ pub fn doubted(m: &Measurement) -> String {
     if m.verdict == Verdict::Valid { String::new() } else { format!(" ({})", m.verdict) }
 }
 
-/// What is said of numbers without an interval that lie apart.
-const NO_OVERLAP: &str = "no interval, but no trials overlap";
+/// Values of a side below which two numbers that lie apart may do so by chance.
+const FEW: usize = 3;
 
-/// Trials below which two numbers that lie apart may do so by chance.
-const FEW: u64 = 3;
+/// What two numbers are judged by: the same figure of both, with its ends.
+struct Judged {
+    kind: FigureKind,
+    values: [f64; 2],
+    ends: [[f64; 2]; 2],
+    /// What the ends are where they are no 95 % intervals: `rounds` or `trials`.
+    ranges: &'static str,
+}
 
-/// Whether two numbers lie apart, and what is to say of that: their intervals do, or, where one of
-/// them has none, all their trials.
-fn apart(a: &Summary, b: &Summary) -> Option<&'static str> {
-    let apart = |[a, b]: [f64; 2], [c, d]: [f64; 2]| a > d || c > b;
-    match (a.ci95(), b.ci95()) {
-        (Some(x), Some(y)) => apart(x, y).then_some(""),
-        _ => {
-            let [x, y] = [a, b].map(|s| [s.trials.min, s.trials.max]);
-            (a.trials.n.min(b.trials.n) >= FEW && apart(x, y)).then_some(NO_OVERLAP)
-        }
+impl Judged {
+    /// By the intervals of the figure or, where one of the two has none, by all its values in the
+    /// rounds or trials. `None` where there is too little to judge.
+    fn new(a: &Measurement, b: &Measurement) -> Option<Self> {
+        let (x, y) = (usable(a)?, usable(b)?);
+        let both = |kind: FigureKind| Some([x.figure(kind).value?, y.figure(kind).value?]);
+        let kinds = [x.headline, y.headline, FigureKind::Delivered];
+        let (kind, values) = kinds.into_iter().find_map(|kind| Some((kind, both(kind)?)))?;
+        let (ends, ranges) = match (x.figure(kind).ci95, y.figure(kind).ci95) {
+            (Some(x), Some(y)) => ([x, y], ""),
+            _ => {
+                let ranges = if a.has_rounds() && b.has_rounds() { "rounds" } else { "trials" };
+                let [v, w] = values;
+                ([least_and_most(a, kind, v)?, least_and_most(b, kind, w)?], ranges)
+            }
+        };
+        Some(Self { kind, values, ends, ranges })
     }
+
+    fn apart(&self) -> bool {
+        let [[a, b], [c, d]] = self.ends;
+        a > d || c > b
+    }
+}
+
+/// The ends of a figure over the rounds or trials, which hold its value; `None` for fewer than [`FEW`].
+fn least_and_most(m: &Measurement, kind: FigureKind, value: f64) -> Option<[f64; 2]> {
+    let values = m.figure_values(kind);
+    let [least, most] = ends(values.iter().copied().chain([value]));
+    (values.len() >= FEW && least.is_finite() && most.is_finite()).then_some([least, most])
 }
 
 impl Claim {
@@ -86,26 +113,36 @@ impl Claim {
     }
 
     /// One number against another of the same unit, each after its name, such as `sequential
-    /// read`. `at` is what both have in common.
+    /// read`, with the ends that they were judged by. `at` is what both have in common.
     pub fn compare([left, right]: [(&Group, &str, &Measurement); 2], at: &str) -> Option<Self> {
         let [(_, left_name, a), (_, right_name, b)] = [left, right];
-        let (x, y) = (usable(a)?, usable(b).filter(|_| a.unit == b.unit)?);
-        let scale = Scale::for_values(&[x.value(), y.value()], a.unit);
-        let [l, r] = [figure(left.0, a, &scale)?, figure(right.0, b, &scale)?];
+        let judged = Judged::new(a, b).filter(|_| a.unit == b.unit)?;
+        let scale = Scale::for_values(&judged.values, a.unit);
+        let of = |side: usize, (group, _, m): (&Group, &str, &Measurement)| {
+            let [workload, point] = [group.name(), group.short(m)];
+            let (value, interval) = (judged.values[side], Some(judged.ends[side]));
+            let interval = interval.filter(|_| judged.ranges.is_empty());
+            Some(Figure { workload, point, value, interval, text: scale.number(value)? })
+        };
+        let [l, r] = [of(0, left)?, of(1, right)?];
         let printed = [&l.text, &r.text].map(|t| t.parse::<f64>().unwrap_or(f64::NAN));
-        let apart = apart(x, y);
-        let says = match apart {
-            Some(_) if printed[0] > printed[1] && x.value() > y.value() => Says::More,
-            Some(_) if printed[0] < printed[1] && x.value() < y.value() => Says::Less,
+        let says = match judged.apart() {
+            true if printed[0] > printed[1] => Says::More,
+            true if printed[0] < printed[1] => Says::Less,
             _ => Says::Same,
         };
-        let sure = apart.filter(|_| says != Says::Same).unwrap_or_default();
-        let at = enclosed(" (", &joined([at, sure], "; "), ")");
-        let factor = x.value() / y.value();
+        let direction = if a.better == Better::Lower { "lower is better" } else { "" };
+        let named = [a, b].iter().all(|m| usable(m).is_some_and(|s| s.headline == judged.kind));
+        let kind = if named { "" } else { judged.kind.as_str() };
+        let at = enclosed(" (", &joined([at, kind, direction], "; "), ")");
+        let factor = judged.values[0] / judged.values[1];
         let factor = (factor.is_finite() && factor > 0.0).then(|| format_factor(factor))?;
-        let number =
-            |f: &Figure, m: &Measurement| format!("{} {}{}", f.text, scale.label(), doubted(m));
-        let figures = format!("{} vs. {}{at}", number(&l, a), number(&r, b));
+        let number = |side: usize, f: &Figure, m: &Measurement| {
+            let ends = scale.interval(judged.ends[side]).unwrap_or_default();
+            let ends = enclosed(" (", &joined([judged.ranges, &ends], " "), ")");
+            format!("{} {}{ends}{}", f.text, scale.label(), doubted(m))
+        };
+        let figures = format!("{} vs. {}{at}", number(0, &l, a), number(1, &r, b));
         let text = match says {
             Says::Same => {
                 format!("No difference is shown between {left_name} and {right_name}: {figures}.")
@@ -122,14 +159,15 @@ impl Claim {
             let [workload, point] = [group.name(), group.short(m)];
             Some(Figure { workload, point, value, interval, text: ratio(value)? })
         };
-        let left = figure(r.ratio.median, r.ratio.ci95)?;
+        let left = figure(r.shown_ratio(), r.ratio.ci95)?;
         let right = figure(1.0, None)?;
         let [low, high] = r.ratio.ci95?;
         let interval = format!("95 % interval {} to {}", ratio(low)?, ratio(high)?);
         let printed = left.text.parse::<f64>().ok()?;
         let says = match () {
-            () if low > 1.0 && r.ratio.median >= low && printed > 1.0 => Says::More,
-            () if high < 1.0 && r.ratio.median <= high && printed < 1.0 => Says::Less,
+            () if r.is_undecided() => Says::Same,
+            () if low > 1.0 && printed > 1.0 => Says::More,
+            () if high < 1.0 && printed < 1.0 => Says::Less,
             () => Says::Same,
         };
         let name = group.heading();
@@ -140,6 +178,10 @@ impl Claim {
         };
         let times = format!("{} times", left.text);
         let text = match says {
+            _ if r.is_undecided() => {
+                let both = factor(r)?;
+                format!("the comparison with {tool} is undecided: {both} times its result")
+            }
             Says::Same => format!("no difference from {tool} is shown: {times} its result"),
             _ => format!("{times} {tool}'s result"),
         };

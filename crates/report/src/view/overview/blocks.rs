@@ -14,6 +14,7 @@ use crate::view::disk;
 use crate::view::label::{Group, why_missing};
 use crate::view::latency::NOT_TIMED;
 use crate::view::num::Scale;
+use crate::view::operation::time_of;
 use crate::view::series::workloads::{About, Line, Value, chart};
 use crate::view::table::Table;
 use crate::view::text::clean;
@@ -110,10 +111,7 @@ pub fn times(all: &[&Group], table: &str) -> Table {
         .iter()
         .flat_map(|(g, points)| best_by(points, block).into_iter().map(|(b, m)| (*g, b, m)))
         .collect();
-    let value = |m: &Measurement, amount: Option<f64>| {
-        let time = amount? / m.summary.as_ref()?.value();
-        Some(time).filter(|t| t.is_finite() && *t > 0.0)
-    };
+    let value = |m: &Measurement, amount: Option<f64>| time_of(m, amount?);
     let scale = |values: Vec<f64>| Scale::for_values(&values, Unit::Second);
     let each = scale(rows.iter().filter_map(|(g, _, m)| value(m, block_bytes(g, m))).collect());
     let bytes = scale(rows.iter().filter_map(|(_, _, m)| value(m, Some(1.0))).collect());

@@ -1,5 +1,6 @@
 //! What STREAM prints, from the trials of the workloads after it: best rate, and the average, least
-//! and greatest time of one pass over its arrays.
+//! and greatest time of one pass over its arrays. Only passes that were made count: a trial may hold
+//! less than one, and at its rate a pass would have taken a time that nobody measured.
 
 use std::collections::BTreeSet;
 
@@ -14,8 +15,9 @@ use crate::view::text::{clean, enclosed};
 
 const TIME: [&str; 2] = [
     "times after STREAM",
-    "The bytes of one pass over the arrays, as STREAM counts them, divided by the rate of each trial. \
-     The best rate is that of the fastest trial; the report's result is the headline figure.",
+    "Time of one whole pass over the arrays, derived from the trials. Consecutive trials are added \
+     until they hold a whole pass; of several passes in one trial it is their mean. The best rate is the bytes of a pass, as STREAM counts them, divided by the minimum time; the report's \
+     result is the headline figure.",
 ];
 
 /// Rows of one function are for the same arrays, threads and stores.
@@ -55,24 +57,23 @@ pub fn listing(all: &[&Group]) -> Table {
     let rate = Scale::for_largest([1e6], Unit::BytePerSecond);
     let time = |read: fn(&[f64]) -> f64| {
         move |(key, _, m, counted): &Row| {
-            let bytes = counted * key.0 as f64;
-            let times: Vec<f64> = rates(m)?.iter().map(|rate| bytes / rate).collect();
-            seconds(read(&times)).ok_or_else(not_finite)
+            seconds(read(&passes(m, counted * key.0 as f64)?)).ok_or_else(not_finite)
         }
     };
-    Columns::new(format!("After STREAM: best rate and time of one pass, all trials{same}"))
+    let least = |all: &[f64]| all.iter().copied().fold(f64::INFINITY, f64::min);
+    Columns::new(format!("After STREAM: best rate and time of one whole pass{same}"))
         .when(arrays.len() > 1, |table| table.number("array", |(key, ..): &Row| format_size(key.0)))
         .number("threads", |(key, ..)| format_count(key.1))
         .when(stores.len() > 1, |table| table.column("stores", |(key, ..)| key.2.clone()))
         .column("function", |(_, at, ..)| functions[*at].1.clone())
         .keys()
-        .measured("best rate", rate.label(), |(_, _, m, _)| {
-            let best = rates(m)?.into_iter().fold(0.0, f64::max);
-            rate.number(best).ok_or_else(not_finite)
+        .measured("best rate", rate.label(), |(key, _, m, counted)| {
+            let bytes = counted * key.0 as f64;
+            rate.number(bytes / least(&passes(m, bytes)?)).ok_or_else(not_finite)
         })
         .explained(TIME[0], TIME[1])
         .measured("avg time", "s", time(|all| all.iter().sum::<f64>() / all.len() as f64))
-        .measured("min time", "s", time(|all| all.iter().copied().fold(f64::INFINITY, f64::min)))
+        .measured("min time", "s", time(least))
         .spare(1)
         .measured("max time", "s", time(|all| all.iter().copied().fold(0.0, f64::max)))
         .spare(1)
@@ -80,10 +81,27 @@ pub fn listing(all: &[&Group]) -> Table {
         .rows(rows)
 }
 
-fn rates(m: &Measurement) -> Result<Vec<f64>, String> {
-    let rates = m.trials.iter().map(|t| t.value).filter(|v| v.is_finite() && *v > 0.0);
-    Some(rates.collect()).filter(|all: &Vec<_>| !all.is_empty()).ok_or_else(|| why_no_trials(m))
+/// Seconds of each whole pass of so many bytes that the trials hold, in order.
+fn passes(m: &Measurement, bytes: f64) -> Result<Vec<f64>, String> {
+    if m.trials.is_empty() {
+        return Err(why_no_trials(m));
+    }
+    let (mut all, mut moved, mut took) = (Vec::new(), 0.0, 0.0);
+    for t in m.trials.iter().filter(|t| t.value.is_finite() && t.seconds.is_finite()) {
+        (moved, took) = (moved + t.value * t.seconds, took + t.seconds);
+        if moved >= bytes * (1.0 - ROUNDED) && moved > 0.0 {
+            all.push(took * (bytes / moved).min(1.0));
+            (moved, took) = (0.0, 0.0);
+        }
+    }
+    if all.is_empty() {
+        return Err("all trials together hold less than one whole pass".to_owned());
+    }
+    Ok(all)
 }
+
+/// A product of a rate and its time may miss a pass by so much.
+const ROUNDED: f64 = 1e-9;
 
 /// Six decimals as STREAM has them, where they fit.
 fn seconds(v: f64) -> Option<String> {
@@ -94,7 +112,32 @@ fn seconds(v: f64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::seconds;
+    use proofmark_model::{Params, Trial, testing};
+
+    use super::*;
+
+    fn with_trials(trials: &[[f64; 2]]) -> Measurement {
+        let spec = testing::spec("memory.scale", Unit::BytePerSecond);
+        let mut m = Measurement::new(&spec, Params::default());
+        let trial = |[bytes, seconds]: &[f64; 2]| Trial::new(m.unit, *bytes, *seconds);
+        m.trials = trials.iter().map(trial).collect();
+        m
+    }
+
+    #[test]
+    fn only_passes_that_were_made_have_a_time() {
+        let of = |trials: &[[f64; 2]]| passes(&with_trials(trials), 512.0);
+        // Two passes in one trial, and one.
+        assert_eq!(of(&[[1024.0, 0.5], [512.0, 0.5]]).unwrap(), [0.25, 0.5]);
+        // A starved trial is a part of a pass: at its rate one would take 10 minutes.
+        let all = of(&[[0.02, 0.025], [500.0, 0.02], [500.0, 0.02], [512.0, 0.02]]).unwrap();
+        assert_eq!(all.len(), 2, "{all:?}");
+        assert!((all[0] - 0.065 * 512.0 / 1000.02).abs() < 1e-9 && all[1] == 0.02, "{all:?}");
+        assert!(all.iter().sum::<f64>() < 0.085, "no longer than all trials");
+        let why = of(&[[0.02, 0.025], [300.0, 0.02]]).unwrap_err();
+        assert!(why.contains("less than one whole pass"), "{why}");
+        assert!(of(&[]).is_err());
+    }
 
     #[test]
     fn times_are_short() {

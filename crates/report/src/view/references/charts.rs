@@ -1,12 +1,13 @@
-//! Bars of our number, of each tool's and of the ceiling, side by side, a group per point.
+//! Bars of our number in the pairs with each tool, of the tool's and of the ceiling, side by side, a
+//! group per point.
 
 use proofmark_model::{Measurement, Reference};
 
-use super::{chosen, tools};
+use super::{chosen, paired, tools};
 use crate::view::chart::{Bar, BarChart, BarGroup, Limit, Mark, left_out};
 use crate::view::label::Group;
 use crate::view::num::{Scale, percent};
-use crate::view::series::{both_on_axis, drawable, mark, mark_at, on_axis, title};
+use crate::view::series::{both_on_axis, drawable, mark_at, on_axis, title};
 use crate::view::text::{clean, joined};
 use crate::view::verdict_mark;
 
@@ -39,31 +40,55 @@ fn points(group: &Group, scale: &Scale) -> (Vec<BarGroup>, usize) {
     (kept.into_iter().map(|(_, (_, p))| p).collect(), more)
 }
 
-/// Whether a point has more bars than two, which are read in the table as soon: ours and at least
-/// two tools', or a tool's and the ceiling's.
+/// Whether a point has more bars than two, which are read in the table as soon: those of at least
+/// two tools, or of a tool and the ceiling.
 fn tells_more(point: &BarGroup) -> bool {
     point.bars.len() + usize::from(point.ceiling.is_some()) > 2
 }
 
 fn point(group: &Group, m: &Measurement, scale: &Scale, tools: &[String]) -> Option<BarGroup> {
-    let ours = Bar {
-        who: 0,
-        name: "proofmark".to_owned(),
-        mark: Mark { ceiling: None, ..mark(group, m, scale)? },
-        efficiency: m.efficiency.and_then(percent),
-    };
-    let theirs = m.references.iter().filter_map(|r| {
+    let several = m.references.len() > 1;
+    let sides = m.references.iter().flat_map(|r| {
         let name = clean(&r.tool);
-        let who = 1 + tools.iter().position(|t| *t == name)?;
-        tool(group, m, r, scale, who)
+        let who = tools.iter().position(|t| *t == name).map(|at| 1 + at);
+        let theirs = who.and_then(|who| tool(group, m, r, scale, who));
+        let ours = theirs.as_ref().and_then(|_| proofmark(group, m, r, scale, several));
+        [ours, theirs]
     });
+    let bars: Vec<Bar> = sides.flatten().collect();
+    (!bars.is_empty()).then_some(())?;
     Some(BarGroup {
         name: group.short(m),
-        bars: std::iter::once(ours).chain(theirs).collect(),
+        bars,
         ceiling: m.ceiling.as_ref().and_then(|c| {
             Some(Limit { value: on_axis(scale, c.value)?, text: scale.number(c.value)? })
         }),
     })
+}
+
+/// proofmark's trials of the pairs with a tool; of several tools each has its own.
+fn proofmark(
+    group: &Group,
+    m: &Measurement,
+    r: &Reference,
+    scale: &Scale,
+    several: bool,
+) -> Option<Bar> {
+    let ours = paired(m, r)?;
+    let efficiency = ours.percent();
+    let tool = clean(&r.tool);
+    let parts = [
+        scale.with_label(ours.value),
+        ours.interval.and_then(|i| scale.interval(i)).map(|i| format!("95 % interval {i}")),
+        efficiency.as_ref().map(|e| format!("{e} % of the ceiling")),
+        Some(verdict_mark(m.verdict).to_owned()),
+    ];
+    let named = joined([format!("proofmark in the pairs with {tool}"), group.short(m)], ", ");
+    let about = format!("{named}: {}", joined(parts.into_iter().flatten(), ", "));
+    let interval = ours.interval.and_then(|i| both_on_axis(scale, i));
+    let mark = Mark { interval, ..mark_at(scale, ours.value, about, m.verdict)? };
+    let name = if several { format!("proofmark with {tool}") } else { "proofmark".to_owned() };
+    Some(Bar { who: 0, name, mark, efficiency })
 }
 
 fn tool(group: &Group, m: &Measurement, r: &Reference, scale: &Scale, who: usize) -> Option<Bar> {

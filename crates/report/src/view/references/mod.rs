@@ -6,12 +6,14 @@
 
 mod charts;
 mod notes;
+mod sides;
 mod table;
 
 use proofmark_model::{Measurement, Reference};
 use serde::Serialize;
 
 pub use self::notes::{Command, ToolNote, unexplained};
+pub use self::sides::{factor, paired, phrase};
 pub use self::table::{brief, chosen, ratio, ratio_interval};
 use super::chart::BarChart;
 use super::grouping::distinct;
@@ -23,16 +25,17 @@ use super::text::{clean, plural};
 /// Rows that a terminal has room for, besides the rest of a workload.
 const ROWS: usize = 4;
 
-pub const RATIO: &str = "The figure of proofmark's trial divided by that of the tool's run in the \
-    same pair: the median over the pairs, with its 95 % interval. An interval that contains 1 shows no difference. Above \
-    1, proofmark's result is the larger one.";
+pub const RATIO: &str = "proofmark's median over the pairs divided by the tool's. The 95 % interval is \
+    that of the ratios within each pair. An interval that contains 1 shows no difference. Above 1, \
+    proofmark's result is the larger one. Undecided: the interval does not hold the ratio of the \
+    medians; then the median of the pairs' ratios is shown as well.";
 
 /// What the column `ours` means: its term and the meaning.
 pub const OURS: [&str; 2] = [
     "proofmark, in pairs",
     "The median over proofmark's trials of the pairs, of the same figure as the tool's. These are extra trials, each in a new process, \
-     as the tool's are. The workload's table has the median of the regular trials; the share of the \
-     ceiling refers to that median.",
+     as the tool's are. Bars, ratio and share of the ceiling are of the same trials. The workload's \
+     table has the figure of the regular trials.",
 ];
 
 /// A measurement with a reference tool that ran the same work.

@@ -2,12 +2,12 @@
 
 use proofmark_model::{Measurement, Reference, Trial, Verdict};
 
-use super::{Compared, OURS, RATIO, compared, tools};
+use super::{Compared, OURS, RATIO, compared, factor, paired, tools};
 use crate::view::columns::{Columns, Entry, not_finite};
 use crate::view::disk;
-use crate::view::keyed::{ceiling, efficiency, keyed, why_no_efficiency};
+use crate::view::keyed::{ceiling, keyed, why_no_efficiency};
 use crate::view::label::{Group, best_usable};
-use crate::view::num::{Scale, median, percent};
+use crate::view::num::{Scale, percent};
 use crate::view::table::Table;
 use crate::view::text::{clean, joined};
 
@@ -58,7 +58,7 @@ pub fn table(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
             table
                 .measured("ceiling", scale.label(), |(m, _)| ceiling(m, |v| scale.number(v)))
                 .spare(4)
-                .measured("proofmark / ceiling", "%", |(m, _)| efficiency(m))
+                .measured("proofmark / ceiling", "%", |(m, r)| our_share(m, r))
                 .spare(3)
                 .measured("tool / ceiling", "%", |(m, r)| share_of_tool(m, r))
                 .spare(3)
@@ -96,7 +96,7 @@ fn with_ratio<'a, R: 'a>(
     spare: u8,
 ) -> Columns<'a, R> {
     table
-        .number("proofmark / tool", move |row| ratio(read(row).ratio.median).ok_or_else(not_finite))
+        .number("proofmark / tool", move |row| factor(read(row)).ok_or_else(not_finite))
         .explained("proofmark / tool", RATIO)
         .number("95 % interval", move |row| {
             let r = read(row);
@@ -114,7 +114,7 @@ fn with_ratio<'a, R: 'a>(
 
 /// The median over our trials of the pairs, or why there is none.
 fn median_of_pairs(r: &Reference, show: impl Fn(f64) -> Option<String>) -> Result<String, String> {
-    median(r.paired_values().into_iter()).and_then(show).ok_or_else(|| match r.paired.is_empty() {
+    r.paired_median().and_then(show).ok_or_else(|| match r.paired.is_empty() {
         true => "no pair was recorded".to_owned(),
         false => not_finite(),
     })
@@ -130,6 +130,15 @@ fn ours(m: &Measurement, r: &Reference, scale: &Scale) -> Entry {
     let verdict = Some(m.verdict).filter(|v| *v != Verdict::Valid);
     let verdict = verdict.map(|verdict| format!("proofmark's result is {verdict}"));
     Entry::from(median).noted(joined(verdict.into_iter().chain(disturbed), "; "))
+}
+
+/// Our share of the ceiling in the pairs, or why there is none.
+fn our_share(m: &Measurement, r: &Reference) -> Result<String, String> {
+    let share = paired(m, r).and_then(|ours| ours.percent());
+    share.ok_or_else(|| match r.paired.is_empty() && m.efficiency.is_some() {
+        true => "no pair was recorded".to_owned(),
+        false => why_no_efficiency(m),
+    })
 }
 
 /// The tool's share of the ceiling, or why there is none.

@@ -27,7 +27,7 @@ impl Value {
         let value = match self {
             Self::Rate | Self::Iops => m.summary.as_ref()?.value(),
             Self::P50 => m.latency.as_ref()?.p50,
-            Self::TimeOf(amount) => amount(group, m)? / m.summary.as_ref()?.value(),
+            Self::TimeOf(amount) => operation::time_of(m, amount(group, m)?)?,
         };
         Some(value).filter(|v| v.is_finite())
     }

@@ -79,12 +79,25 @@ fn rates_and_costs() {
     let set = "block_size=1000 rate=8000 direction=both amount=9000";
     let shape = parse_shape(Kind::UdpStream, set).unwrap();
     assert_eq!(shape.rate_each(), Some(2000.0), "in all");
-    assert_eq!((shape.blocks(), shape.nominal_seconds()), (Some(9), Some(9.0)));
+    let fixed = (shape.blocks(), shape.nominal_seconds());
+    assert_eq!(fixed, (Some(8), Some(8.0)), "as many on each of 4 connections");
     let small = parse_shape(Kind::TcpStream, "block_size=1 amount=1000000").unwrap();
     assert_eq!(small.nominal_seconds(), Some(5.0), "each byte is a call");
     assert_eq!((shape.cost(3), shape.cost(u64::MAX)), (3000, u64::MAX));
     assert_eq!(parse_shape(Kind::TcpRtt, "block_size=10").unwrap().cost(3), 60);
     assert_eq!(parse_shape(Kind::TcpConnect, "").unwrap().cost(2), 800);
+}
+
+#[test]
+fn a_trial_at_a_slow_rate_is_as_long_as_a_datagram_takes() {
+    let of = |words: &str| parse_shape(Kind::UdpStream, words).unwrap().trial_s(0.1);
+    let slow = of("block_size=65507 rate=1000000 streams=1");
+    assert!((slow - 2.0 * 0.524_056).abs() < 1e-9, "{slow}: one, and one ahead of it");
+    assert_eq!(of("block_size=1470 rate=1000000 streams=1"), 0.1);
+    assert_eq!(of("block_size=65507 streams=1"), 0.1);
+    let none = "block_size=65507 rate=100000 streams=1";
+    let why = parse_shape(Kind::UdpStream, none).unwrap_err();
+    assert!(why.contains("5.2 s apart; the maximum is 4 s"), "{why}");
 }
 
 #[test]

@@ -86,6 +86,33 @@ fn a_rate_is_kept() {
     }
 }
 
+/// n datagrams take n intervals, so that a rate reads as itself however few a trial holds.
+#[test]
+fn a_rate_reads_as_itself() {
+    let cases = [
+        ("block_size=65507 rate=5000000", 1),
+        ("block_size=1470 rate=1000000", 3),
+        ("block_size=1470 rate=1000000 direction=reverse", 3),
+        ("block_size=1 rate=500000 streams=2", 2000),
+        ("block_size=8192 rate=20000000 direction=both streams=2", 8),
+        ("block_size=65507 rate=500000000", 100),
+    ];
+    for (set, count) in cases {
+        // A busy machine may hold up a sender or an answer. None makes it read too much.
+        wait_until("a rate that was not held up", || {
+            let mut bench = Bench::new(shape_of(&UDP_STREAM, set));
+            let shape = bench.shape.clone();
+            let trials = bench.trial(count);
+            let longest = trials.iter().map(|t| t.seconds - t.idled_s).fold(0.0, f64::max);
+            let received: u64 = trials.into_iter().map(|t| t.verified.unwrap()).sum();
+            let read = 8.0 * (received * shape.block) as f64 / longest;
+            let share = read / shape.rate.unwrap() as f64;
+            assert!(share < 1.01, "{set}: {read} bit/s");
+            (share > 0.99).then_some(())
+        });
+    }
+}
+
 #[test]
 fn datagrams_that_come_one_by_one_have_a_jitter() {
     for direction in ["forward", "reverse"] {

@@ -9,6 +9,7 @@ use proofmark_peer::Token;
 use rustix::net::sockopt::socket_recv_buffer_size;
 
 use super::batch::{Batch, Came};
+use super::pace::{Next, Pace};
 use super::window::Window;
 use crate::network::client::ClientSide;
 use crate::network::line::{Line, SLICE, broken, waits};
@@ -40,8 +41,8 @@ pub(in crate::network) struct End {
     sends: bool,
     /// How long the receiver sleeps when there is nothing.
     nap: Option<Duration>,
-    /// Nanoseconds from one datagram to the next, where they are paced.
-    pace_ns: Option<f64>,
+    /// When each datagram is due, where they are paced.
+    pace: Option<Pace>,
     lateness: Duration,
     batch: Batch,
     window: Window,
@@ -68,19 +69,20 @@ impl End {
         sends: bool,
     ) -> Self {
         let block = shape.block as usize;
-        let pace_ns = shape.rate_each().map(|rate| block as f64 * 8e9 / rate);
+        let pace = shape.rate_each().map(|rate| Pace::new(block, rate));
         let (lateness, batch) = (shape.lateness(), Batch::new(block));
         let token = token.bytes();
         let word = |at: usize| stamp::get(&token[at..]).unwrap_or_default();
         let token = (word(0), word(NUMBER));
         let room = socket_recv_buffer_size(&socket).is_ok_and(|bytes| bytes >= NAP_NEEDS);
-        let nap = (pace_ns.is_none() && room).then_some(NAP);
+        let nap = (pace.is_none() && room).then_some(NAP);
         let window = Window::new();
-        Self { socket, block, sends, nap, pace_ns, lateness, batch, window, token }
+        Self { socket, block, sends, nap, pace, lateness, batch, window, token }
     }
 
-    /// Sends datagrams from the number `first` on, and then says that it has.
-    fn send(&mut self, line: &Line, first: u64, count: u64) -> Result<(), String> {
+    /// Sends datagrams from the number `first` on, and then says that it has. Returns how long that
+    /// took; paced ones take their intervals, the last one's included.
+    fn send(&mut self, line: &Line, first: u64, count: u64) -> Result<Duration, String> {
         let start = raw_ns();
         let (mut sent, mut calls, mut since) = (0, 0_u64, Instant::now());
         while sent < count {
@@ -100,21 +102,28 @@ impl End {
                 line.patience.check(since)?;
             }
         }
-        line.send(&Sent { count: sent, took_ns: raw_ns() - start })
+        let mut took_ns = raw_ns() - start;
+        if let Some(pace) = self.pace {
+            took_ns = pace.took_ns(sent, took_ns);
+            self.due(line, sent, start)?;
+        }
+        line.send(&Sent { count: sent, took_ns })?;
+        Ok(Duration::from_nanos(took_ns))
     }
 
-    /// Waits until the next datagram may be sent; how many may be.
+    /// Waits until the datagram after so many is due; how many may be sent.
     fn due(&self, line: &Line, sent: u64, start_ns: u64) -> Result<u64, String> {
-        let Some(pace) = self.pace_ns else { return Ok(u64::MAX) };
-        let at = (sent as f64 * pace) as u64;
+        let Some(pace) = self.pace else { return Ok(u64::MAX) };
         loop {
             // Nobody is silent while this end waits for its own time.
             line.patience.check(Instant::now())?;
             let now = raw_ns() - start_ns;
-            if now >= at {
-                return Ok(((now as f64 / pace) as u64 + 1).saturating_sub(sent).max(1));
+            match pace.next(sent, now) {
+                Next::Send(count) => return Ok(count),
+                Next::Wait(at) => {
+                    std::thread::sleep(Duration::from_nanos(at - now).min(SLICE));
+                }
             }
-            std::thread::sleep(Duration::from_nanos(at - now).min(SLICE));
         }
     }
 
@@ -193,8 +202,7 @@ impl ClientSide for End {
         let (block, start) = (self.block as u64, Instant::now());
         // What is sent after the last that arrives is work, too.
         let (report, quiet, worked) = if self.sends {
-            self.send(line, first, count).map_err(|e| line.why(e))?;
-            let worked = start.elapsed();
+            let worked = self.send(line, first, count).map_err(|e| line.why(e))?;
             let report = tally.report(line, (count, block))?;
             (report, Duration::from_nanos(report.quiet_ns), worked)
         } else {
@@ -208,7 +216,7 @@ impl ClientSide for End {
         };
         tally.add_bytes(count * block, report.bytes);
         let numbered = |n: u64| (block >= LEAST as u64).then_some(n);
-        let jitter = numbered(report.jitter_ns).filter(|ns| *ns > 0 && self.pace_ns.is_some());
+        let jitter = numbered(report.jitter_ns).filter(|ns| *ns > 0 && self.pace.is_some());
         tally.add_datagrams(Datagrams {
             sent: count,
             received: report.blocks,

@@ -1,0 +1,69 @@
+//! What a figure was made of: its value in each round, or each trial.
+
+use crate::{Better, FigureKind, Measurement};
+
+/// Rounds in which no core was shared that a comparison needs; of fewer it takes all.
+const LEAST_ALONE: usize = 3;
+
+impl Measurement {
+    /// A figure in each round; of what has none the value of each trial, and of an import without
+    /// trials its figure. In the measurement's unit.
+    pub fn figure_values(&self, kind: FigureKind) -> Vec<f64> {
+        let summary = self.summary.as_ref();
+        if self.has_rounds() {
+            return self.values_of_rounds(kind);
+        }
+        match self.trials.is_empty() {
+            false => self.trials.iter().map(|t| t.value).collect(),
+            true => summary.iter().map(|s| s.value()).collect(),
+        }
+    }
+
+    fn values_of_rounds(&self, kind: FigureKind) -> Vec<f64> {
+        let figure = self.summary.as_ref().map(|s| s.figure(kind));
+        // Rounds too short to show a quota read more than it allows.
+        let bound = figure.filter(|f| f.bound.is_some()).and_then(|f| f.value);
+        let bounded = |v: f64| match (bound, self.better) {
+            (Some(most), Better::Higher) => v.min(most),
+            (Some(least), Better::Lower) => v.max(least),
+            (None, _) => v,
+        };
+        let all = || self.all_rounds().filter_map(|r| r.figure(kind)).map(bounded);
+        let in_headline = self.in_headline();
+        let counts = |kind| kind == FigureKind::Attainable;
+        let alone: Vec<f64> = self
+            .all_rounds()
+            .filter(|r| counts(kind) && in_headline(r))
+            .filter_map(|r| r.figure(kind))
+            .collect();
+        if alone.len() >= LEAST_ALONE { alone } else { all().collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Round, Trial, Unit, testing};
+
+    #[test]
+    fn attainable_is_made_of_the_rounds_in_which_no_core_was_shared() {
+        let spec = testing::spec("cpu.flops", Unit::FlopPerSecond);
+        let mut m = testing::measurement(&spec, Default::default(), &[1.0]);
+        m.summary.as_mut().unwrap().headline = FigureKind::Attainable;
+        let round = |rate: f64, width: f64| Round {
+            delivered: rate / 2.0,
+            attainable: Some(rate),
+            issue_width: Some(width),
+            ..Round::default()
+        };
+        let mut rounds = vec![round(10.0, 6.0); 3];
+        rounds.extend(vec![round(6.0, 3.0); 5]);
+        m.trials = vec![Trial { rounds, ..Trial::default() }];
+        assert_eq!(m.figure_values(FigureKind::Attainable), [10.0; 3]);
+        assert_eq!(m.figure_values(FigureKind::Delivered).len(), 8);
+        m.trials[0].rounds.remove(0);
+        m.trials[0].rounds.remove(0);
+        // The third widest is a shared one by now.
+        assert_eq!(m.figure_values(FigureKind::Attainable).len(), 6);
+    }
+}

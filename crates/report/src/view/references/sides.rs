@@ -1,0 +1,53 @@
+//! proofmark's side of the pairs: what is compared with a tool is no other trial than those of the
+//! pairs, in tables, bars and ratios alike.
+
+use proofmark_model::{Better, Measurement, Reference, summarise};
+
+use crate::view::num::percent;
+use crate::view::references::{ratio, ratio_interval};
+
+/// What proofmark measured in the pairs with a tool.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Paired {
+    /// Median of its trials, in the measurement's unit.
+    pub value: f64,
+    /// Its 95 % interval.
+    pub interval: Option<[f64; 2]>,
+    /// Its share of the measurement's ceiling, 1 for all of it; `None` without a ceiling.
+    pub share: Option<f64>,
+}
+
+/// proofmark's side; `None` where no pair was recorded.
+pub fn paired(m: &Measurement, r: &Reference) -> Option<Paired> {
+    let value = r.paired_median()?;
+    let interval = summarise(&r.paired_values()).and_then(|s| s.ci95);
+    let share = m.ceiling.as_ref().filter(|_| m.efficiency.is_some()).map(|c| match m.better {
+        Better::Higher => value / c.value,
+        Better::Lower => c.value / value,
+    });
+    Some(Paired { value, interval, share: share.filter(|s| s.is_finite()) })
+}
+
+impl Paired {
+    /// Its share of the ceiling in percent, without the sign.
+    pub fn percent(&self) -> Option<String> {
+        self.share.and_then(percent)
+    }
+}
+
+/// proofmark / tool of the medians shown; where the pairs contradict it, both: `0.155; pairs 1.104`.
+pub fn factor(r: &Reference) -> Option<String> {
+    let shown = ratio(r.shown_ratio())?;
+    match r.is_undecided() {
+        true => Some(format!("{shown}; pairs {}", ratio(r.ratio.median)?)),
+        false => Some(shown),
+    }
+}
+
+/// `1.096 times iperf3 (0.269–3.225)`, `undecided: 0.155; pairs 1.104 times fio (0.9–1.3)`.
+pub fn phrase(r: &Reference, tool: &str) -> Option<String> {
+    let undecided = if r.is_undecided() { "undecided: " } else { "" };
+    let interval = r.ratio.ci95.and_then(ratio_interval);
+    let interval = interval.unwrap_or_else(|| "no interval".to_owned());
+    Some(format!("{undecided}{} times {tool} ({interval})", factor(r)?))
+}
