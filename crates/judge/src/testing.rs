@@ -366,7 +366,7 @@ pub(crate) fn at_rate(m: Measurement, rate: f64) -> Measurement {
         t.value = values[i];
         t.work = t.value * t.seconds;
     });
-    Measurement { summary: summary(&values), ..m }
+    disk::timed(Measurement { summary: summary(&values), ..m })
 }
 
 /// The measurement, judged.

@@ -2,10 +2,11 @@
 //! counters of one trial come from different sources, so a number that was changed afterwards, or
 //! counted wrongly, shows in the others. An edit that changes all of them alike cannot be seen.
 
-use proofmark_model::{Cut, Finding, Measurement, Subsystem, Trial, Unit};
+use proofmark_model::{Cut, Finding, Measurement, Subsystem, Trial};
 
 use super::{Check, Class, Examine};
 use crate::Context;
+use crate::disk::{in_flight_at_most, ios};
 use crate::memory::touched_bytes;
 
 pub(super) static CHECK: Check = Check {
@@ -81,9 +82,9 @@ fn longer_rounds(_: &Context, m: &Measurement) -> Option<String> {
 fn other_way(ctx: &Context, m: &Measurement) -> Option<String> {
     let traffic = ctx.work(m).traffic(&m.params).filter(|_| m.subsystem == Subsystem::Disk)?;
     let files = || m.trials.iter().filter_map(|t| t.file.as_ref());
-    let read: u64 = files().map(|f| f.asked_read_bytes).sum();
-    let written: u64 = files().map(|f| f.asked_written_bytes).sum();
-    let lies = |bytes: u64, declared: f64| bytes > 0 && declared == 0.0;
+    let read: f64 = files().map(|f| f.asked_read_bytes as f64).sum();
+    let written: f64 = files().map(|f| f.asked_written_bytes as f64).sum();
+    let lies = |bytes: f64, declared: f64| bytes > 0.0 && declared == 0.0;
     if lies(read, traffic.read) {
         return Some(format!("{read} bytes were read by a workload that only writes"));
     }
@@ -99,23 +100,18 @@ const IN_FLIGHT: [f64; 2] = [0.1, 1.25];
 fn in_flight(ctx: &Context, m: &Measurement) -> Option<String> {
     let asks_a_disk = m.subsystem == Subsystem::Disk && ctx.work(m).cut() == Cut::Single;
     let latency = m.latency.as_ref().filter(|_| asks_a_disk)?;
-    let each = match m.unit {
-        Unit::BytePerSecond => m.params.int("block_size")? as f64,
-        Unit::OpPerSecond => 1.0,
-        _ => return None,
-    };
-    let (work, seconds) = m.trials.iter().fold((0.0, 0.0), |(w, s), t| (w + t.work, s + t.seconds));
-    let most = (m.params.threads() * m.params.int("queue_depth").unwrap_or(1).max(1)) as f64;
-    let seen = work / each / seconds * latency.mean;
+    let seconds: f64 = m.trials.iter().map(|t| t.seconds).sum();
+    let rate = ios(m, m.trials.iter().map(|t| t.work).sum())? / seconds;
+    let (seen, most) = (rate * latency.mean, in_flight_at_most(m));
     let off = !(IN_FLIGHT[0] * most..=IN_FLIGHT[1] * most).contains(&seen);
     (off && seen.is_finite()).then(|| {
-        format!("rate x mean latency is {seen:.2} requests in flight, with {most} allowed")
+        format!("rate x mean latency is {seen:.2} requests in flight, with {most:.0} allowed")
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Round;
+    use proofmark_model::{Round, Unit};
 
     use super::*;
     use crate::testing::*;

@@ -17,7 +17,7 @@ pub(super) static CHECK: Check = Check {
     title: "Some trials stood still for a while",
     about: "Single operations and whole problems cannot be cut, so a standstill is part of the trial, \
          and of delivered: all work over all time. A trial that took 1.5 times as long as the median \
-         trial for its work, and 20 ms longer, is counted here, with the time that it lost, and with the \
+         trial for its work, and 20 ms longer, is a note, with the time that it lost, and with the \
          longest single operation where those were timed. Look for what held the device, the network or \
          the threads at that time.",
     examine: Examine::Ours(check),

@@ -10,6 +10,7 @@ use proofmark_model::{
 };
 
 use super::{around, each, host_with_caches, measurement, unpin, verified};
+use crate::disk::{in_flight_at_most, ios};
 
 /// Seconds from an I/O's submission to its completion.
 const IO_S: f64 = 76e-6;
@@ -117,6 +118,17 @@ pub(crate) fn rand_read(depth: u64) -> Measurement {
     m
 }
 
+/// A disk's measurement whose I/Os take as long as its rate lets them.
+pub(super) fn timed(mut m: Measurement) -> Measurement {
+    let seconds: f64 = m.trials.iter().map(|t| t.seconds).sum();
+    let all = ios(&m, m.trials.iter().map(|t| t.work).sum());
+    let most = in_flight_at_most(&m);
+    if let (Some(all), Some(latency)) = (all, &mut m.latency) {
+        *latency = self::latency(most * seconds / all, latency.count);
+    }
+    m
+}
+
 /// Appends of 4 KiB, each committed, 4000 a second and thread.
 pub(crate) fn fsync(threads: u64) -> Measurement {
     let params = Params::default()
@@ -193,8 +205,11 @@ fn on_device(m: Measurement, reads_percent: u64, direct: bool) -> Measurement {
             own_written_bytes: Some(written),
         });
     });
-    let latency = m.latency.clone().or_else(|| Some(latency(IO_S, 10_000)));
-    Measurement { latency, ..verified(m, "device sectors", block as f64) }
+    let m = match m.latency {
+        None => timed(Measurement { latency: Some(latency(IO_S, 10_000)), ..m }),
+        Some(_) => m,
+    };
+    verified(m, "device sectors", block as f64)
 }
 
 pub(super) fn latency(mean: f64, count: u64) -> Latency {
