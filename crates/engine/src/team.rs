@@ -36,6 +36,9 @@ pub struct TeamTrial {
     pub counted: u64,
     /// Iterations within the trial's time: of slices, the last of which reach beyond it, a part.
     pub within: f64,
+    /// Seconds that an iteration took when nothing was taken from it, on the slowest thread; `None`
+    /// where the trial was not cut into slices, or into too few.
+    pub each_s: Option<f64>,
     /// Times of single operations, where the workload reports them.
     pub latencies: Latencies,
 }
@@ -225,6 +228,7 @@ impl TeamTrial {
             claimed: results.iter().map(|p| p.claimed).fold(0, u64::saturating_add),
             counted: results.iter().map(|p| p.counted).fold(0, u64::saturating_add),
             within: 0.0,
+            each_s: None,
             latencies,
         }
     }
