@@ -17,6 +17,7 @@ use crate::load_clock::{TrialClock, over_threads};
 use crate::protocol::Reply;
 use crate::rounds::Cpu;
 use crate::time_account::{ThreadTime, account_of, continued};
+use crate::touched::touched;
 use crate::workload::Setup;
 use member::{Order, Plain, TeamState, ThreadResult};
 
@@ -159,7 +160,9 @@ impl Team {
     /// What is known of a trial without its time.
     fn known(&self, results: &[ThreadResult], clocks: &[TrialClock]) -> Trial {
         let rate = |p: &ThreadResult| Some(p.disturbed? / (p.end - p.start));
+        let visits: Vec<_> = results.iter().filter_map(|p| p.visits).collect();
         Trial {
+            touched: touched(&visits),
             background: results.iter().filter_map(rate).reduce(|a, b| a + b),
             conditions: self.conditions(results, clocks),
             device: results.iter().find_map(|p| p.device.clone()),

@@ -277,7 +277,9 @@ fn all_operations_take_turns_on_the_same_arrays() {
 fn what_was_found_wrong_is_filled_anew() {
     let task = || COPY.task(&point(1, 1 << 20)).unwrap();
     let arena = Arena::get(task().layout.bytes(), Pages::Small, 1).unwrap();
-    let part = |hot: Loop, fill| StreamLoad::new((Op::Copy, hot), &arena, &task().layout, 0, fill);
+    let part = |hot: Loop, fill| {
+        StreamLoad::new((Op::Copy, hot, Stores::Temporal), &arena, &task().layout, 0, fill)
+    };
     assert!(!arena.holds(&task().content()));
     let mut wrong = part(backwards, true);
     wrong.run(8);
@@ -293,7 +295,8 @@ fn what_was_found_wrong_is_filled_anew() {
 fn results_of_another_point_are_not_taken_for_those_of_this_one() {
     let layout = COPY.layout(&point(1, 1 << 20)).unwrap();
     let arena = Arena::get(layout.bytes(), Pages::Small, 1).unwrap();
-    let part = |hot: Loop| StreamLoad::new((Op::Copy, hot), &arena, &layout, 0, true);
+    let part =
+        |hot: Loop| StreamLoad::new((Op::Copy, hot, Stores::Temporal), &arena, &layout, 0, true);
     part(honest(Op::Copy)).run(8);
     let mut idler = part(stamps_only);
     idler.run(8);
