@@ -142,6 +142,8 @@ pub(crate) struct Log {
     pub(crate) readings: Vec<Reading>,
     /// Ticks of one of the first slices by what was seen of the load; 0: nothing was.
     pub(crate) slice_ticks: f64,
+    /// Whether the thread was held back so long that nothing was seen of its load before.
+    pub(crate) unseen: bool,
 }
 
 impl Log {
@@ -187,7 +189,10 @@ impl Log {
         per_second: f64,
         (seconds, iterations): (f64, Option<u64>),
     ) {
-        let Some(each) = ahead.usual_ticks().filter(|each| *each > 0.0) else { return };
+        let Some(each) = ahead.usual_ticks().filter(|each| *each > 0.0) else {
+            self.unseen = true;
+            return;
+        };
         let each_s = each / per_second;
         let seconds = iterations.map_or(seconds, |iterations| iterations as f64 * each_s);
         self.slice = cutting.fitted(each_s, seconds).slice;
@@ -208,8 +213,12 @@ impl Log {
         if each.len() > LEAST { usual(each) } else { None }
     }
 
-    /// Ticks that the longest slices take by what was seen of the load before.
+    /// Ticks that the longest slices take by what was seen of the load.
     pub(crate) fn slice_ticks(&self) -> Option<f64> {
+        if self.unseen {
+            let longest = self.slices().map(|(_, iterations)| iterations).max()?;
+            return self.usual_ticks().map(|each| each * longest as f64);
+        }
         let longest = self.slice_ticks * 2_f64.powi(self.doubled.len() as i32);
         (longest > 0.0).then_some(longest)
     }
@@ -236,9 +245,13 @@ impl Log {
         self.ends.iter().copied().find(|end| *end > tick)
     }
 
-    /// Runs slices, at least one, and reads the clock between them.
+    /// Runs slices, at least one, and reads the clock between them. Where nothing was seen ahead, the
+    /// first are as short as those would have been.
     pub(crate) fn run(&mut self, load: &mut dyn Load, ticks: Ticks, cut: Cut, until: Until) {
-        self.run_slices::<false>(load, ticks, (cut, 0), until);
+        match self.unseen {
+            true => self.run_ahead(load, ticks, cut, until),
+            false => self.run_slices::<false>(load, ticks, (cut, 0), until),
+        }
     }
 
     /// Runs untimed slices until then. The first is one iteration, and they get twice as long until one

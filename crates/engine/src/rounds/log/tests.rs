@@ -182,6 +182,22 @@ fn slices_ahead_get_longer_until_they_are_long_enough() {
     assert!((195.0..400.0).contains(&each_ns), "{each_ns}");
 }
 
+#[test]
+fn where_nothing_was_seen_ahead_the_timed_slices_find_their_length() {
+    for calibrated in [1, 1_000_000_000] {
+        let (mut load, ticks) =
+            (Spins { each: Duration::from_nanos(200), ..Spins::default() }, Ticks::new());
+        let mut log = Log::with_room(cutting(calibrated), 0.01);
+        log.fit(&Log::default(), cutting(calibrated), 1e9, (0.01, None));
+        log.run(&mut load, ticks, Cut::Core, Until::Iterations(50_000));
+        assert_eq!((log.iterations(), load.sum), (50_000, 50_000));
+        let longest = *load.ran.iter().max().unwrap();
+        assert!((16..=128).contains(&longest), "{longest} of 100 of 20 us");
+        let slice_us = log.slice_ticks().unwrap() / ticks.in_seconds(1e-3) as f64 * 1e3;
+        assert!((3.0..60.0).contains(&slice_us), "{slice_us}");
+    }
+}
+
 /// What is planned for a trial, and what comes of it: absurd times, and threads without number.
 #[test]
 fn logs_of_all_threads_take_at_most_64_mib_whatever_is_estimated() {
