@@ -1,6 +1,6 @@
 //! `cache_disagreement`: the caches found by measurement are not those that the machine reports.
 
-use proofmark_model::{CacheKind, Finding, Host, Measurement, Severity, Unit};
+use proofmark_model::{CacheKind, Finding, Host, Measurement, Unit};
 
 use super::{Check, Class, Examine, size, with_known};
 use crate::Context;
@@ -121,6 +121,8 @@ fn cache_disagreement(ctx: &Context, m: &Measurement) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use proofmark_model::Severity;
+
     use super::*;
     use crate::testing::*;
 
