@@ -36,15 +36,16 @@ const LEAST_S: f64 = 1e-12;
 /// there are.
 pub(crate) const MOST_BYTES: usize = 64 << 20;
 
-/// Logs that a thread has at a time: that of the untimed slices, and that of the timed ones.
-const LOGS: usize = 2;
+/// Logs that a thread has at a time: that of the timed slices, and those of untimed ones, of which there
+/// may be two.
+const LOGS: usize = 3;
 
 /// A log has room for this many times the slices that are due, so that slices stay as long as they
 /// are where a core speeds up.
 const SPARE: f64 = 4.0;
 
 /// Entries that a log has room for in any case.
-const LEAST_ROOM: usize = 32;
+const LEAST_ROOM: usize = 16;
 
 /// Times that slices get twice as long at most: so often does a number fit into 64 bits.
 const MOST_DOUBLED: usize = u64::BITS as usize;
