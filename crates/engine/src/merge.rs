@@ -6,7 +6,8 @@
 //! unknown for both: half a count would be taken for a whole one.
 
 use proofmark_model::{
-    Conditions, Datagrams, DeviceTraffic, EndTraffic, FileState, NetworkTraffic, Trial, Unit,
+    Conditions, Datagrams, DeviceTraffic, EndTraffic, FileState, NetworkTraffic, Touched, Trial,
+    Unit,
 };
 
 /// Adds a later trial of the same point to one; its value is that of both together.
@@ -19,6 +20,7 @@ pub(crate) fn merge(unit: Unit, trial: &mut Trial, later: Trial) {
     trial.value = unit.value(trial.work, trial.seconds);
     trial.verified = both(trial.verified, later.verified, |a, b| a + b);
     trial.moved = both(trial.moved, later.moved, |a, b| a + b);
+    trial.touched = both(trial.touched, later.touched, Touched::merged);
     trial.device = both(trial.device.take(), later.device, device);
     trial.file = file(trial.file.take(), later.file);
     trial.network = network(trial.network.take(), later.network);

@@ -17,6 +17,7 @@ use crate::load_clock::{TrialClock, over_threads};
 use crate::protocol::Reply;
 use crate::rounds::Cpu;
 use crate::time_account::{ThreadTime, account_of, continued};
+use crate::touched::touched;
 use crate::workload::Setup;
 use member::{Order, Plain, TeamState, ThreadResult};
 
@@ -36,6 +37,9 @@ pub struct TeamTrial {
     pub counted: u64,
     /// Iterations within the trial's time: of slices, the last of which reach beyond it, a part.
     pub within: f64,
+    /// Seconds that an iteration took when nothing was taken from it, on the slowest thread; `None`
+    /// where the trial was not cut into slices, or into too few.
+    pub each_s: Option<f64>,
     /// Times of single operations, where the workload reports them.
     pub latencies: Latencies,
 }
@@ -156,7 +160,9 @@ impl Team {
     /// What is known of a trial without its time.
     fn known(&self, results: &[ThreadResult], clocks: &[TrialClock]) -> Trial {
         let rate = |p: &ThreadResult| Some(p.disturbed? / (p.end - p.start));
+        let visits: Vec<_> = results.iter().filter_map(|p| p.visits).collect();
         Trial {
+            touched: touched(&visits),
             background: results.iter().filter_map(rate).reduce(|a, b| a + b),
             conditions: self.conditions(results, clocks),
             device: results.iter().find_map(|p| p.device.clone()),
@@ -225,6 +231,7 @@ impl TeamTrial {
             claimed: results.iter().map(|p| p.claimed).fold(0, u64::saturating_add),
             counted: results.iter().map(|p| p.counted).fold(0, u64::saturating_add),
             within: 0.0,
+            each_s: None,
             latencies,
         }
     }

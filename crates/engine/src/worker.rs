@@ -76,6 +76,18 @@ pub const SLICED_AHEAD_S: f64 = 0.02;
 /// A warm-up trial is this part of a trial.
 const WARM_PART: u64 = 4;
 
+/// Untimed slices last at most so many seconds, about: no cache keeps what it holds for longer than
+/// the bus takes to replace it, and an estimate may be wrong.
+const MOST_AHEAD_S: f64 = 2.0;
+
+/// A trial that is shorter than this part of what was planned is taken again with more iterations, of
+/// which there are at most so many times as many at once: what is so short is no measure.
+const TOO_SHORT: f64 = 0.1;
+const MOST_LENGTHENED: f64 = 16.0;
+
+/// Times that a trial is taken again.
+const MOST_AGAIN: usize = 12;
+
 /// A trial is made this much longer, so that a core that speeds up does not make it too short.
 const MARGIN: f64 = 1.05;
 
@@ -120,8 +132,24 @@ impl Work {
         match request {
             Request::Warm => self.warm(),
             _ if self.cut.has_slices() => self.sliced(),
-            _ => self.trial(&self.shares(self.filling), self.ahead()),
+            _ => self.long_enough(),
         }
+    }
+
+    /// A trial that is not cut. One that is far too short is taken again, longer.
+    fn long_enough(&mut self) -> Result<Trial, Reply> {
+        for _ in 0..MOST_AGAIN {
+            let before = self.latencies.clone();
+            let trial = self.trial(&self.shares(self.filling), self.ahead())?;
+            let is_fixed = self.setup.amount() != Amount::Calibrated;
+            let goal = self.trial_s * MARGIN;
+            if is_fixed || trial.seconds >= TOO_SHORT * self.trial_s {
+                return Ok(trial);
+            }
+            self.latencies = before;
+            self.filling = lengthened(self.filling, trial.seconds, goal);
+        }
+        self.trial(&self.shares(self.filling), self.ahead())
     }
 
     /// A trial in slices: of a fixed amount of work, or of as much as fits into its time.
@@ -142,8 +170,11 @@ impl Work {
         self.setup.begin_trial()?;
         let unit = (self.unit, self.setup.work_per_iteration());
         let each_s = cutting.slice_s / cutting.slice as f64;
-        let ahead_s = (self.setup.ahead_iterations() as f64 * each_s).max(SLICED_AHEAD_S);
+        let ahead_s = untimed_s(self.setup.ahead_iterations(), each_s);
         let trial = self.team.sliced(workers, &amount, (cutting, ahead_s), unit)?;
+        if let Some(each_s) = trial.each_s {
+            self.filling = scaled(1, each_s, self.trial_s * MARGIN);
+        }
         self.account_for(trial)
     }
 
@@ -238,21 +269,50 @@ impl Work {
     }
 }
 
-/// Iterations that fill a trial: doubles them until they last long enough to be scaled. The shorter
-/// of two timings counts: a single one may be long because the thread was preempted.
+/// Iterations that fill a trial: doubles them until they last long enough to be scaled.
 fn filling(trial_s: f64, mut seconds: impl FnMut(u64) -> Result<f64, Reply>) -> Result<u64, Reply> {
     let enough = trial_s / 16.0;
-    let mut iterations = 1;
+    let (mut iterations, mut half) = (1, f64::INFINITY);
     loop {
-        let mut took = seconds(iterations)?;
-        if took >= enough {
-            took = took.min(seconds(iterations)?);
-        }
+        let took = fastest((enough, half), || seconds(iterations))?;
         if took >= enough || iterations >= 1 << 60 {
             return Ok(scaled(iterations, took, trial_s * MARGIN));
         }
-        iterations *= 2;
+        (half, iterations) = (took, iterations * 2);
     }
+}
+
+/// The shortest of several timings of the same iterations, since some may be long because a thread was
+/// held back. They end with the first that is not `enough` to be scaled. Else they end once the two
+/// shortest agree, and are not far longer than half of the iterations took, or there are many.
+fn fastest(
+    (enough, half): (f64, f64),
+    mut seconds: impl FnMut() -> Result<f64, Reply>,
+) -> Result<f64, Reply> {
+    const LEAST: usize = 4;
+    const MOST: usize = 10;
+    const AGREE: f64 = 1.25;
+    /// Twice as many iterations take twice as long at most.
+    const LONGER: f64 = 4.0;
+    let [mut shortest, mut next] = [f64::INFINITY; 2];
+    for timings in 1..=MOST {
+        let took = seconds()?;
+        if took < shortest {
+            (shortest, next) = (took, shortest);
+        } else {
+            next = next.min(took);
+        }
+        let agree = next <= AGREE * shortest && shortest <= LONGER * half;
+        if shortest < enough || (agree && timings >= LEAST) {
+            break;
+        }
+    }
+    Ok(shortest)
+}
+
+/// More iterations than those that took so long, to take `goal` seconds; not too many more at once.
+fn lengthened(iterations: u64, seconds: f64, goal: f64) -> u64 {
+    scaled(iterations, 1.0, (goal / seconds.max(1e-9)).clamp(2.0, MOST_LENGTHENED))
 }
 
 /// The same at the usual one of these rates. By the last one, a pause as long as a trial would make
@@ -264,6 +324,11 @@ fn filling_at(rates: &[f64], trial_s: f64) -> u64 {
 /// `iterations` that took `seconds`, scaled to take `goal` seconds; at least 1.
 fn scaled(iterations: u64, seconds: f64, goal: f64) -> u64 {
     (iterations as f64 * goal / seconds.max(1e-9)).ceil().clamp(1.0, 1e18) as u64
+}
+
+/// Seconds of untimed slices, of so many iterations that take about so long.
+fn untimed_s(iterations: u64, each_s: f64) -> f64 {
+    (iterations as f64 * each_s).clamp(SLICED_AHEAD_S, MOST_AHEAD_S)
 }
 
 /// `total` divided among `threads` as evenly as whole numbers allow.

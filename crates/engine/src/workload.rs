@@ -17,6 +17,7 @@ use proofmark_model::{
 use crate::chain::Chain;
 use crate::clock_samples::ClockSamples;
 use crate::latency::Latencies;
+use crate::touched::Visits;
 
 /// Why a workload cannot run a point here, in words for a person.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -200,9 +201,8 @@ pub struct Placement {
 
 /// One thread's part of the work.
 pub trait Load {
-    /// Makes ready what about this many iterations need, such as the order of their
-    /// accesses. Not timed. All runs up to [`Load::verify`] may together do more or fewer; of
-    /// more than this, a random order may repeat itself.
+    /// Makes ready what about this many iterations need. Not timed. All runs up to [`Load::verify`] may
+    /// together do more or fewer, by any factor: nothing that is measured may depend on this number.
     fn prepare(&mut self, _iterations: u64) {}
 
     /// What is verified begins here: [`Load::verify`] counts the iterations of all runs since.
@@ -234,6 +234,12 @@ pub trait Load {
     /// the load's; returns its cycles. `None`: the load does not
     /// lower a core's clock, so that a plain chain measures it, or has [`Load::clock_samples`].
     fn clock_chain(&mut self, _chain: Chain, _cycles: u64) -> Option<u64> {
+        None
+    }
+
+    /// Which places of memory all runs so far visited, as the load's own cursor has it.
+    /// [`Load::verify`] proves them. `None`: it visits none, or in no order that comes again.
+    fn visits(&self) -> Option<Visits> {
         None
     }
 

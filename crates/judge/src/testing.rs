@@ -5,8 +5,8 @@
 use proofmark_model::testing::{self, cache};
 use proofmark_model::{
     Cache, Conditions, CpuQuota, Figure, FigureKind, Finding, Host, Measurement, Microarchitecture,
-    Param, Params, Policy, Probe, Role, Round, Run, Severity, Solution, Trial, Unit, Verification,
-    WorkloadSpec,
+    Param, Params, Policy, Probe, Role, Round, Run, Severity, Solution, Touched, Trial, Unit,
+    Verification, WorkloadSpec,
 };
 
 use crate::checks::Check;
@@ -296,11 +296,17 @@ pub(crate) fn latency(working_set: u64, seconds: f64) -> Measurement {
     memory("latency", params, seconds)
 }
 
+/// A trial that visited no place twice.
+fn nothing_twice() -> Touched {
+    Touched { place_bytes: 64, places: 1, least_visits: 1, most_visits: 1, reuse_bytes: None }
+}
+
 fn memory(workload: &str, params: Params, value: f64) -> Measurement {
     let m = measurement(&format!("memory.{workload}"), params, &around(value));
     let moves = m.unit == Unit::BytePerSecond;
     each(m, |_, t| {
         t.moved = moves.then_some(t.work);
+        t.touched = Some(nothing_twice());
         t.conditions.huge_pages = Some(1.0);
         t.conditions.misplaced_pages = Some(0.0);
     })

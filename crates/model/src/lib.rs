@@ -46,6 +46,7 @@ mod system_limit;
 pub mod testing;
 mod time;
 mod time_account;
+mod touched;
 mod units;
 mod work;
 mod workload;
@@ -108,6 +109,7 @@ pub use system_limit::{
 };
 pub use time::{Clocks, Timestamp};
 pub use time_account::{TimeAccount, TimeCause};
+pub use touched::Touched;
 pub use units::{
     ParseError, Quantity, counted, format_count, format_factor, format_quantity, format_seconds,
     format_size, parse_duration, parse_rate, parse_size, split_unit,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Better, Ceiling, CpuPairSeen, CpuPlacement, DeviceTraffic, FileState, Finding, LimitReached,
     NetworkTraffic, Params, Point, Reference, Series, Severity, Solution, Subsystem, Summary,
-    TimeAccount, Timestamp, Unit, Verdict, WorkloadSpec,
+    TimeAccount, Timestamp, Touched, Unit, Verdict, WorkloadSpec,
 };
 
 /// One timed repetition.
@@ -29,6 +29,10 @@ pub struct Trial {
     /// to be overwritten (write-allocate) included; null where the workload moves none.
     #[serde(default)]
     pub moved: Option<f64>,
+    /// What its threads touched in memory; null where the workload touches none, or an older version
+    /// wrote the file.
+    #[serde(default)]
+    pub touched: Option<Touched>,
     /// Bytes a second that the point's other threads moved meanwhile, where they do
     /// no work of their own but load the machine.
     #[serde(default)]

@@ -8,6 +8,7 @@
 mod clocks;
 mod disk;
 mod endure;
+mod held_back;
 mod lab;
 mod limits;
 mod memory;

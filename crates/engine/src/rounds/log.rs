@@ -18,6 +18,8 @@ pub(crate) struct Cutting {
     pub(crate) slice: u64,
     /// About how long one takes.
     pub(crate) slice_s: f64,
+    /// Bytes of a thread's logs at most.
+    pub(crate) bytes: usize,
 }
 
 /// Longest slice: shorter than what is taken from a thread at once, and a thousand times what
@@ -30,6 +32,28 @@ const MOST_SLICES: f64 = 250_000.0;
 /// No iteration takes less.
 const LEAST_S: f64 = 1e-12;
 
+/// Bytes of the logs of all threads of a worker, whatever an estimate says and however many threads
+/// there are.
+pub(crate) const MOST_BYTES: usize = 64 << 20;
+
+/// Logs that a thread has at a time: that of the timed slices, and those of untimed ones, of which there
+/// may be two.
+const LOGS: usize = 3;
+
+/// A log has room for this many times the slices that are due, so that slices stay as long as they
+/// are where a core speeds up.
+const SPARE: f64 = 4.0;
+
+/// Entries that a log has room for in any case.
+const LEAST_ROOM: usize = 16;
+
+/// Times that slices get twice as long at most: so often does a number fit into 64 bits.
+const MOST_DOUBLED: usize = u64::BITS as usize;
+
+/// Slices that a log has room for at least, where the threads are not too many: how long a fixed
+/// amount of work takes is an estimate.
+const USUAL_ROOM: usize = 4096;
+
 impl Cutting {
     /// Of trials of `seconds` where `filling` iterations of a thread take `filling_s`.
     pub(crate) fn new(
@@ -37,10 +61,31 @@ impl Cutting {
         seconds: f64,
         (filling, filling_s): (u64, f64),
     ) -> Self {
-        let each_s = (filling_s / filling.max(1) as f64).max(LEAST_S);
-        let goal_s = SLICE_S.max(seconds / MOST_SLICES);
+        let each_s = filling_s / filling.max(1) as f64;
+        let cutting = Self { cut, one_round, slice: 1, slice_s: each_s, bytes: MOST_BYTES };
+        cutting.fitted(each_s, seconds)
+    }
+
+    /// The same for one of so many threads, which share the room for logs.
+    pub(crate) fn of_threads(self, threads: usize) -> Self {
+        Self { bytes: MOST_BYTES / threads.max(1), ..self }
+    }
+
+    /// The same for iterations that take so long, in a trial of so many seconds.
+    fn fitted(self, each_s: f64, seconds: f64) -> Self {
+        let most_slices = MOST_SLICES.min(self.most_room().0 as f64 / SPARE);
+        let goal_s = SLICE_S.max(seconds / most_slices);
+        let each_s = each_s.max(LEAST_S);
         let slice = ((goal_s / each_s) as u64).max(1);
-        Self { cut, one_round, slice, slice_s: slice as f64 * each_s }
+        Self { slice, slice_s: slice as f64 * each_s, ..self }
+    }
+
+    /// Slices and readings that one log has room for at most: three quarters and a quarter of its
+    /// bytes.
+    fn most_room(&self) -> (usize, usize) {
+        let quarter = (self.bytes / LOGS).saturating_sub(size_of::<[usize; MOST_DOUBLED]>()) / 4;
+        let fit = |bytes: usize, each: usize| (bytes / each).max(LEAST_ROOM);
+        (fit(3 * quarter, size_of::<u64>()), fit(quarter, size_of::<Reading>()))
     }
 
     /// Iterations of the slices that are begun within so many seconds; of one at least.
@@ -89,80 +134,227 @@ pub(crate) enum Until {
 pub(crate) struct Log {
     /// When the first slice began.
     pub(crate) from: u64,
-    /// Iterations of each slice but the last, and of that.
+    /// Iterations of each of the first slices, and of the last one.
     pub(crate) slice: u64,
     pub(crate) last: u64,
     pub(crate) ends: Vec<u64>,
+    /// Places of slices from which on they have twice as many iterations.
+    pub(crate) doubled: Vec<usize>,
     pub(crate) readings: Vec<Reading>,
+    /// Ticks of one of the first slices by what was seen of the load; 0: nothing was.
+    pub(crate) slice_ticks: f64,
+    /// Whether the thread was held back so long that nothing was seen of its load before.
+    pub(crate) unseen: bool,
 }
 
 impl Log {
-    /// With room for a trial of so many seconds, in pages that were touched.
+    /// With room for a trial of so many seconds, in pages that were touched: at most as much as its
+    /// thread may have. Where that becomes short, slices and the time between readings get longer.
     pub(crate) fn with_room(cutting: Cutting, seconds: f64) -> Self {
-        let slices = (4.0 * seconds / cutting.slice_s) as usize + 64;
-        let readings = (2.0 * seconds / clock_every_s(cutting.cut)) as usize + 64;
-        let mut ends = vec![1; slices];
-        ends.clear();
+        let (most_slices, most_readings) = cutting.most_room();
+        let room = |every_s: f64, spare: f64, most: usize| {
+            ((spare * seconds / every_s) as usize).saturating_add(LEAST_ROOM).min(most)
+        };
+        // As slices will be once they are fitted, however long they are estimated to take.
+        let slice_s = cutting.slice_s.min(SLICE_S.max(seconds / MOST_SLICES));
+        let slices = room(slice_s, SPARE, most_slices).max(USUAL_ROOM.min(most_slices));
+        let readings = room(clock_every_s(cutting.cut), 2.0, most_readings);
         let chain = Chain::First;
-        let touched =
+        let reading =
             Reading { chain, after: 1, from: 1, chained: 1, cycles: 1, instructions: 1, to: 1 };
-        let mut all = vec![touched; readings];
-        all.clear();
-        Self { slice: cutting.slice, ends, readings: all, ..Self::default() }
+        Self {
+            slice: cutting.slice,
+            ends: touched(1, slices),
+            doubled: Vec::with_capacity(MOST_DOUBLED),
+            readings: touched(reading, readings),
+            ..Self::default()
+        }
     }
 
-    /// Makes slices as long as `like`'s should have been, whose length was calibrated when others may
-    /// have held the thread back: shorter ones would not fit into the room.
-    pub(crate) fn fit(&mut self, like: &Self, slice_ticks: u64) {
+    /// Bytes that it takes.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> usize {
+        let Self { ends, doubled, readings, .. } = self;
+        size_of::<u64>() * ends.capacity()
+            + size_of::<usize>() * doubled.capacity()
+            + size_of::<Reading>() * readings.capacity()
+    }
+
+    /// Makes slices as long as they should be by what `ahead` saw, whose length was calibrated when
+    /// others may have held the thread back; with so many ticks a second, of a trial of so many
+    /// seconds, or iterations.
+    pub(crate) fn fit(
+        &mut self,
+        ahead: &Self,
+        cutting: Cutting,
+        per_second: f64,
+        (seconds, iterations): (f64, Option<u64>),
+    ) {
+        let Some(each) = ahead.usual_ticks().filter(|each| *each > 0.0) else {
+            self.unseen = true;
+            return;
+        };
+        let each_s = each / per_second;
+        let seconds = iterations.map_or(seconds, |iterations| iterations as f64 * each_s);
+        self.slice = cutting.fitted(each_s, seconds).slice;
+        self.slice_ticks = self.slice as f64 * each;
+    }
+
+    /// Ticks that an iteration takes when nothing is taken from it; `None` of too few slices.
+    pub(crate) fn usual_ticks(&self) -> Option<f64> {
         const LEAST: usize = 10;
-        let took = like.ends.windows(2).map(|e| e[1].saturating_sub(e[0]) as f64);
-        if let Some(usual) = usual(took.collect()).filter(|_| like.ends.len() > LEAST) {
-            let slice = self.slice as f64 * slice_ticks as f64 / usual.max(1.0);
-            self.slice = (slice as u64).max(1);
+        // A short slice is mostly the call.
+        let longest = self.slices().map(|(_, iterations)| iterations).max()?;
+        let begins = [self.from].into_iter().chain(self.ends.iter().copied());
+        let slices = begins.zip(self.slices()).filter(|(_, (_, i))| *i >= longest.div_ceil(4));
+        let each = slices.map(|(from, (end, iterations))| {
+            end.saturating_sub(from) as f64 / iterations.max(1) as f64
+        });
+        let each: Vec<f64> = each.collect();
+        if each.len() > LEAST { usual(each) } else { None }
+    }
+
+    /// Ticks that the longest slices take by what was seen of the load.
+    pub(crate) fn slice_ticks(&self) -> Option<f64> {
+        if self.unseen {
+            let longest = self.slices().map(|(_, iterations)| iterations).max()?;
+            return self.usual_ticks().map(|each| each * longest as f64);
         }
+        let longest = self.slice_ticks * 2_f64.powi(self.doubled.len() as i32);
+        (longest > 0.0).then_some(longest)
+    }
+
+    /// The ends of all slices, with the iterations of each.
+    pub(crate) fn slices(&self) -> impl Iterator<Item = (u64, u64)> {
+        let (last, mut slice, mut doubled) = (self.ends.len(), self.slice, self.doubled.iter());
+        let mut next = doubled.next();
+        self.ends.iter().enumerate().map(move |(place, end)| {
+            while next == Some(&place) {
+                slice = slice.saturating_mul(2);
+                next = doubled.next();
+            }
+            (*end, if place + 1 == last { self.last } else { slice })
+        })
     }
 
     /// Iterations of all slices.
     pub(crate) fn iterations(&self) -> u64 {
-        match self.ends.len() as u64 {
-            0 => 0,
-            slices => (slices - 1).saturating_mul(self.slice).saturating_add(self.last),
-        }
+        self.slices().fold(0, |all, (_, iterations)| all.saturating_add(iterations))
     }
 
     pub(crate) fn first_end_after(&self, tick: u64) -> Option<u64> {
         self.ends.iter().copied().find(|end| *end > tick)
     }
 
-    /// Runs slices, at least one, and reads the clock between them.
+    /// Runs slices, at least one, and reads the clock between them. Where nothing was seen ahead, the
+    /// first are as short as those would have been.
     pub(crate) fn run(&mut self, load: &mut dyn Load, ticks: Ticks, cut: Cut, until: Until) {
-        let every = ticks.in_seconds(clock_every_s(cut));
+        match self.unseen {
+            true => self.run_ahead(load, ticks, cut, until),
+            false => self.run_slices::<false>(load, ticks, (cut, 0), until),
+        }
+    }
+
+    /// Runs untimed slices until then. The first is one iteration, and they get twice as long until one
+    /// takes half as long as it should: so how long an iteration takes is seen, whatever was calibrated.
+    pub(crate) fn run_ahead(&mut self, load: &mut dyn Load, ticks: Ticks, cut: Cut, until: Until) {
+        if self.ends.is_empty() {
+            self.slice = 1;
+        }
+        self.run_slices::<true>(load, ticks, (cut, ticks.in_seconds(SLICE_S)), until);
+    }
+
+    fn run_slices<const AHEAD: bool>(
+        &mut self,
+        load: &mut dyn Load,
+        ticks: Ticks,
+        (cut, slice_ticks): (Cut, u64),
+        until: Until,
+    ) {
+        let mut every = ticks.in_seconds(clock_every_s(cut));
         let mut left = match until {
             Until::Tick(_) => u64::MAX,
             Until::Iterations(iterations) => iterations,
         };
-        self.from = ticks.now();
-        let mut read_at = self.from + every / 2;
+        let room = [self.ends.capacity(), self.readings.capacity()];
+        let half_of_rest = |used: usize, room: usize| used + (room - used).div_ceil(2);
+        let mut slice = self.doubled.iter().fold(self.slice, |slice, _| slice.saturating_mul(2));
+        let mut short = [(self.ends.len(), room[0]), (self.readings.len(), room[1])]
+            .map(|(used, room)| half_of_rest(used, room));
+        let mut began = ticks.now();
+        if self.ends.is_empty() {
+            self.from = began;
+        }
+        let mut read_at = began + every / 2;
         while left > 0 {
-            let iterations = self.slice.min(left);
+            let iterations = slice.min(left);
             load.run(iterations);
             let now = ticks.now();
-            self.ends.push(now);
-            self.last = iterations;
+            self.ended(now, iterations);
             left -= iterations;
             if left == 0 || matches!(until, Until::Tick(end) if now >= end) {
                 return;
             }
-            if now >= read_at {
+            let used = self.ends.len();
+            let is_short = AHEAD && now - began < slice_ticks / 2;
+            let has_room = used < room[0];
+            if has_room && (is_short || used == short[0]) {
+                let due = match until {
+                    _ if is_short => 0.0,
+                    Until::Iterations(_) => left as f64 / slice as f64,
+                    Until::Tick(end) => {
+                        let ran = now.saturating_sub(self.from).max(1) as f64;
+                        end.saturating_sub(now) as f64 * used as f64 / ran
+                    }
+                };
+                slice = self.double(slice, due);
+                short[0] = half_of_rest(used, room[0]);
+            }
+            if now >= read_at && has_room && self.readings.len() < room[1] {
                 self.read_clock(load, ticks, now);
+                if self.readings.len() == short[1] {
+                    every = every.saturating_mul(2);
+                    short[1] = half_of_rest(short[1], room[1]);
+                }
                 read_at = now + every;
             }
+            if AHEAD {
+                began = ticks.now();
+            }
+        }
+    }
+
+    /// Makes the slices from here on longer, once at least, so that those that are still due leave half
+    /// of the room that is left; their iterations.
+    fn double(&mut self, mut slice: u64, mut due: f64) -> u64 {
+        let (used, rest) = (self.ends.len(), self.ends.capacity() - self.ends.len());
+        while self.doubled.len() < self.doubled.capacity() {
+            (slice, due) = (slice.saturating_mul(2), due / 2.0);
+            self.doubled.push(used);
+            if due <= rest as f64 / 2.0 {
+                break;
+            }
+        }
+        slice
+    }
+
+    /// Notes a slice; where there is no room, as a part of the last one.
+    fn ended(&mut self, now: u64, iterations: u64) {
+        if self.ends.len() < self.ends.capacity() {
+            self.ends.push(now);
+            self.last = iterations;
+        } else if let Some(end) = self.ends.last_mut() {
+            *end = now;
+            self.last = self.last.saturating_add(iterations);
         }
     }
 
     /// A chain within the load where it has one: a core lowers its clock for wide vectors only
     /// while they run. The two chains take turns.
     pub(crate) fn read_clock(&mut self, load: &mut dyn Load, ticks: Ticks, after: u64) {
+        if self.readings.len() == self.readings.capacity() {
+            return;
+        }
         let chain = Chain::BOTH[self.readings.len() % 2];
         let mut run =
             |cycles| load.clock_chain(chain, cycles).unwrap_or_else(|| chain.run_for(cycles));
@@ -176,6 +368,13 @@ impl Log {
         let (to, instructions) = (ticks.now(), steps * chain::PER_STEP);
         self.readings.push(Reading { chain, after, from, chained, cycles, instructions, to });
     }
+}
+
+/// No entries, with room for so many in pages that were touched.
+fn touched<T: Clone>(value: T, room: usize) -> Vec<T> {
+    let mut all = vec![value; room];
+    all.clear();
+    all
 }
 
 #[cfg(test)]

@@ -158,17 +158,16 @@ impl Recorded<'_> {
         let usual_s = usual_pause_s(log, self.scale);
         let mut readings = log.readings.iter().peekable();
         let mut from = log.from;
-        for (i, end) in log.ends.iter().enumerate() {
-            if let Some(reading) = readings.next_if(|r| r.to <= *end) {
+        for (end, iterations) in log.slices() {
+            if let Some(reading) = readings.next_if(|r| r.to <= end) {
                 let [start, stop] = [reading.after, reading.to].map(|t| self.seconds_at(t));
                 track.pauses.push((start, (stop - start).min(usual_s)));
                 from = reading.to;
             }
-            let work = if i + 1 == log.ends.len() { log.last } else { log.slice } as f64;
             // A coarse clock may read the same at both ends.
-            let to = self.seconds_at((*end).max(from + 1));
+            let (to, work) = (self.seconds_at(end.max(from + 1)), iterations as f64);
             track.slices.push(Slice { from: self.seconds_at(from), to, work });
-            from = *end;
+            from = end;
         }
         track
     }

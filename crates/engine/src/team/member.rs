@@ -18,6 +18,7 @@ use crate::protocol::Reply;
 use crate::rounds::Cpu;
 use crate::rounds::log::Log;
 use crate::rounds::ticks::Moment;
+use crate::touched::Visits;
 use crate::workload::{Load, Setup};
 
 #[derive(Debug, Clone, Copy)]
@@ -62,6 +63,8 @@ pub(super) struct ThreadResult {
     /// Read by the first thread for all.
     pub(super) device: Option<DeviceTraffic>,
     pub(super) latencies: Latencies,
+    /// Its visits of memory before the trial and after it.
+    pub(super) visits: Option<[Visits; 2]>,
     pub(super) migrated: bool,
 }
 
@@ -86,10 +89,14 @@ pub(super) fn live(
         return;
     }
     while let Ok(order) = inbox.recv() {
-        let result = match order {
+        let before = load.visits();
+        let mut result = match order {
             Order::Plain(order) => one_trial(load.as_mut(), order, state, index == 0),
             Order::Sliced(order) => sliced::one_trial(load.as_mut(), order, state, index),
         };
+        if let Ok(result) = &mut result {
+            result.visits = before.zip(load.visits()).map(|(before, after)| [before, after]);
+        }
         if outbox.send(result).is_err() {
             return;
         }

@@ -48,6 +48,9 @@ pub(super) struct SlicedOrder {
 /// as long after a burst.
 const SPREAD_S: f64 = 5e-3;
 
+/// A calibrated slice is not believed to be longer: iterations of loads that are cut take microseconds.
+const MOST_SLICE_S: f64 = 0.05;
+
 /// Counters are read so long before the timed part begins: longer than that takes.
 const COUNTED_S: f64 = 2e-3;
 
@@ -63,6 +66,7 @@ impl Team {
         (unit, work): (Unit, f64),
     ) -> Result<TeamTrial, Reply> {
         let started = Timestamp::now();
+        let cutting = cutting.of_threads(self.members.len());
         let seconds = match amount {
             Amount::Seconds(seconds) | Amount::Iterations(_, seconds) => *seconds,
         };
@@ -107,7 +111,7 @@ impl Team {
             overhead: ticks.overhead(),
             from: begin,
             seconds,
-            cutting,
+            cutting: as_seen(cutting, &logs, scale),
             cpus: self.cpus,
         };
         let Rounds { all, iterations, clocks, worked_s } = recorded.rounds(unit, work);
@@ -123,7 +127,9 @@ impl Team {
         let seconds = all.iter().map(|round| round.seconds).sum();
         let pairs = self.cpu_pairs(&results);
         let known = Trial { started, seconds, rounds: all, pairs, ..known };
-        Ok(TeamTrial { from, within: iterations, ..TeamTrial::of_threads(&results, known) })
+        let usual = logs.iter().filter_map(|(_, log)| log.usual_ticks()).max_by(f64::total_cmp);
+        let each_s = usual.map(|ticks| ticks * scale.tick_s);
+        Ok(TeamTrial { from, within: iterations, each_s, ..TeamTrial::of_threads(&results, known) })
     }
 }
 
@@ -137,6 +143,13 @@ impl Team {
         };
         (0..self.state.pairs.len()).map(pair).collect()
     }
+}
+
+/// With the time that the longest slices take by what the threads saw before, where they did.
+fn as_seen(cutting: Cutting, logs: &[(Cpu, Log)], scale: Scale) -> Cutting {
+    let longest = logs.iter().filter_map(|(_, log)| log.slice_ticks()).max_by(f64::total_cmp);
+    let slice_s = longest.map_or(cutting.slice_s, |ticks| ticks * scale.tick_s);
+    Cutting { slice_s, ..cutting }
 }
 
 /// So many ticks; more where all threads were held back as long, until one has done something.
@@ -164,7 +177,7 @@ fn run_ahead(
         load.prepare(order.ready);
     }
     // One slice at least, and the last may begin at the end of its time.
-    let slice_s = order.cutting.slice_s;
+    let slice_s = order.cutting.slice_s.min(MOST_SLICE_S);
     let [long, rest] =
         [order.ahead_s.max(slice_s), slice_s + COUNTED_S].map(|s| ticks.in_seconds(s));
     // Once all are here: where they are many, that takes longer than what runs ahead.
@@ -174,10 +187,11 @@ fn run_ahead(
     });
     let begin = state.begin.load(Ordering::Acquire);
     if order.works {
-        log.run(load, ticks, order.cutting.cut, Until::Tick(begin - rest));
+        log.run_ahead(load, ticks, order.cutting.cut, Until::Tick(begin - rest));
         // A thread that was held back so far has not read the clock: its code is at hand then.
         log.read_clock(load, ticks, ticks.now());
-        timed.fit(&log, ticks.in_seconds(slice_s));
+        let per_second = ticks.in_seconds(1.0) as f64;
+        timed.fit(&log, order.cutting, per_second, (order.seconds, order.iterations));
     }
     begin
 }

@@ -10,7 +10,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Amount, Work, scaled};
+use super::{Amount, Work, lengthened, scaled};
 use crate::clock::raw_seconds;
 use crate::merge::merge;
 use crate::protocol::Reply;
@@ -69,6 +69,7 @@ impl Work {
             self.calibrate()?;
             let goal = part_s.min(span_s);
             self.parts.iterations = scaled(self.filling, self.trial_s * super::MARGIN, goal);
+            self.lengthen(goal)?;
         }
         let begun = raw_seconds();
         let mut sample = self.part(true)?;
@@ -83,6 +84,21 @@ impl Work {
             merge(self.unit, &mut sample, self.part(false)?);
         }
         Ok(sample)
+    }
+
+    /// Makes parts longer until one, which does not count, is not far too short.
+    fn lengthen(&mut self, goal: f64) -> Result<(), Reply> {
+        for _ in 0..super::MOST_AGAIN {
+            let shares = self.shares(self.parts.iterations);
+            let before = self.latencies.clone();
+            let took_s = self.trial(&shares, 0)?.seconds;
+            self.latencies = before;
+            if took_s >= super::TOO_SHORT * goal {
+                break;
+            }
+            self.parts.iterations = lengthened(self.parts.iterations, took_s, goal);
+        }
+        Ok(())
     }
 
     /// One part. What held the machine up since the one before is part of its time, unless it

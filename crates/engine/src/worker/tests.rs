@@ -11,6 +11,7 @@ use crate::clock::raw_seconds;
 use crate::fake::{Call, Fake, count};
 use crate::workload::Amount;
 
+mod held_back;
 mod rounds;
 
 const FIXED: Amount = Amount::Total(1001);

@@ -1,114 +1,9 @@
-//! The caches: `in_cache`, the data fits into one, while the name says memory;
-//! `cache_disagreement`, those found by measurement are not those that the machine reports.
+//! `cache_disagreement`: the caches found by measurement are not those that the machine reports.
 
-use proofmark_model::{CacheKind, Finding, Host, Measurement, Severity, Unit, format_size};
+use proofmark_model::{CacheKind, Finding, Host, Measurement, Unit};
 
-use super::{Check, Class, Examine, percent, size, with_known};
+use super::{Check, Class, Examine, size, with_known};
 use crate::Context;
-use crate::memory::{array_bytes, cache_share, touched_bytes};
-
-/// The rule of STREAM (McCalpin): so many times all last-level caches together.
-const TIMES: u64 = 4;
-
-fn mib(bytes: u64) -> String {
-    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
-}
-
-/// What to do about too little data: nobody can give more of it than the memory holds.
-fn advice(ctx: &Context, m: &Measurement) -> String {
-    let caches = "to measure the caches themselves use memory.sweep";
-    let enough = || {
-        let (array, all) = (array_bytes(ctx, m)?, touched_bytes(ctx, m)?);
-        let times = TIMES as f64 * ctx.host.largest_cached() as f64 / array.max(1) as f64;
-        Some((all as f64 * times) as u64)
-    };
-    match enough().filter(|enough| *enough > ctx.host.usable_memory()) {
-        Some(enough) => {
-            let (enough, limit) = (format_size(enough), ctx.host.tight_memory_limit());
-            let what = format!("4 times the last-level cache, which takes {enough}");
-            match limit.map(format_size) {
-                Some(limit) => {
-                    format!("raise the memory limit: {limit} leave no room for {what}; {caches}")
-                }
-                None => format!("free memory: there is no room for {what}; {caches}"),
-            }
-        }
-        None => format!(
-            "give each array 4 times the last-level cache of all CPUs in use, or leave its size to \
-             proofmark (auto); {caches}"
-        ),
-    }
-}
-
-/// Blocks smaller than a line, in random order, meet each line again and again.
-fn met_again(ctx: &Context, m: &Measurement, all: u64) -> Option<Finding> {
-    let block = m.params.int("block_size").filter(|b| *b < LINE)?;
-    if !ctx.work(m).is_random() {
-        return None;
-    }
-    let share = cache_share(ctx.host, all);
-    let message = format!(
-        "in random order a pass meets each line for up to {} blocks of {block} B: up to {} of \
-         them may come from the cache",
-        LINE / block.max(1),
-        percent(share)
-    );
-    Some(IN_CACHE.note(message, advice(ctx, m)).with("cache_share", share))
-}
-
-const LINE: u64 = 64;
-
-pub(super) static IN_CACHE: Check = Check {
-    id: "in_cache",
-    class: Class::claim("how much of the data came from the cache is unknown"),
-    title: "Cache measured as memory",
-    about: "Compares the array, region or set of a memory workload with the last-level caches of the \
-         usable CPUs, all instances. Data not larger than these, or than 4 MiB whatever is \
-         reported, is invalid: the result is that of a cache. Data below 4 times the caches \
-         (STREAM's rule) is suspect, with the share that may come from the cache. A note where no \
-         cache is reported, and for random blocks smaller than a line, which meet each line \
-         several times. memory.sweep and memory.latency are named by their set and are not \
-         examined.",
-    examine: Examine::Both(in_cache),
-};
-
-fn in_cache(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    if ctx.work(m).any_level() || m.trials.is_empty() {
-        return None;
-    }
-    let (array, all) = (array_bytes(ctx, m)?, touched_bytes(ctx, m)?);
-    let says = |severity, message| IN_CACHE.finding(severity, message, advice(ctx, m));
-    let cache = ctx.host.usable_cache();
-    let at_least = ctx.host.largest_cached();
-    let finding = if array <= at_least {
-        let what = if array <= cache.unwrap_or(0) {
-            format!("fits into {} of last-level cache", mib(at_least))
-        } else {
-            format!("is smaller than any current last-level cache ({})", mib(at_least))
-        };
-        let message = format!("{} of data {what}: this measures a cache", mib(array));
-        says(Severity::Invalid, message)
-    } else if let Some(cache) = cache {
-        if array >= TIMES.saturating_mul(cache) {
-            return met_again(ctx, m, all);
-        }
-        let share = cache_share(ctx.host, all);
-        let ([data, cache], part) = ([array, cache].map(mib), percent(share));
-        let message = format!(
-            "{data} of data is less than 4 times the {cache} of last-level cache: up to {part} of \
-             the data may come from the cache"
-        );
-        says(Severity::Suspect, message).with("cache_share", share)
-    } else {
-        let message = "no cache is reported, so it is unknown whether the data exceeds the caches";
-        says(Severity::Note, message.to_owned())
-    };
-    let finding = finding.with("data_bytes", array);
-    Some(match cache {
-        Some(cache) => finding.with("cache_bytes", cache),
-        None => finding,
-    })
-}
 
 /// Sets from so many times the level below on are a level's: less than a quarter is from below.
 const BEYOND: f64 = 4.0;
@@ -226,63 +121,10 @@ fn cache_disagreement(ctx: &Context, m: &Measurement) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Probe;
+    use proofmark_model::Severity;
 
     use super::*;
     use crate::testing::*;
-
-    fn sized(m: Measurement, bytes: u64) -> Measurement {
-        let arrays = m.params.get("array_size").is_some();
-        with_param(m, if arrays { "array_size" } else { "data_size" }, bytes)
-    }
-
-    #[test]
-    fn two_megabytes_under_the_name_of_memory_are_invalid_on_any_host() {
-        let small = with_caches(|caches| caches.truncate(1));
-        for h in [host_with_caches(), small, host()] {
-            let all = [stream("triad", 1), stream("read", 2), blocks("rand_read", 8)];
-            IN_CACHE
-                .on(&h, &[])
-                .expect(all.map(|m| (m.workload.clone(), sized(m, 2 << 20), INVALID)));
-        }
-        IN_CACHE.on(&host(), &[]).expect([("none reported", stream("triad", 1), NOTE)]);
-    }
-
-    #[test]
-    fn nobody_is_told_to_give_more_data_than_the_memory_holds() {
-        let mut host = host_with_caches();
-        let said = |host: &Host| {
-            let small = sized(stream("triad", 1), 2 << 20);
-            found_on(host, &IN_CACHE, small, &[]).unwrap().advice
-        };
-        host.memory.available_bytes = Probe::known(64 << 30, "test");
-        assert!(said(&host).contains("leave its size to proofmark"), "{}", said(&host));
-        host.limits.memory_bytes = Probe::known(Some(64 << 20), "test");
-        let limited = said(&host);
-        assert!(limited.starts_with("raise the memory limit: 64 MiB leave no room"), "{limited}");
-        assert!(!limited.contains("auto"), "it was auto");
-        host.limits.memory_bytes = Probe::known(None, "test");
-        host.memory.available_bytes = Probe::known(100 << 20, "test");
-        assert!(said(&host).starts_with("free memory"), "{}", said(&host));
-    }
-
-    #[test]
-    fn as_much_as_the_cache_is_invalid_and_less_than_4_times_suspect() {
-        let read = |bytes: u64| sized(stream("read", 1), bytes);
-        let mut loaded = latency(16 << 20, 1e-8);
-        loaded.workload = "memory.loaded_latency".to_owned();
-        let shared = |workload, block| sized(blocks(workload, block), 64 << 30);
-        IN_CACHE.expect([
-            ("as much", read(32 << 20), INVALID),
-            ("twice", read(64 << 20), SUSPECT),
-            ("4 times", read(128 << 20), SILENT),
-            ("three arrays", sized(stream("triad", 1), 64 << 20), suspect("16.7 %")),
-            ("with a load", loaded, INVALID),
-            ("blocks that share lines", shared("rand_read", 8), NOTE),
-            ("lines", shared("rand_read", 64), SILENT),
-            ("in order", shared("seq_read", 8), SILENT),
-        ]);
-    }
 
     const KIB: u64 = 1 << 10;
     const MIB: u64 = 1 << 20;

@@ -15,6 +15,7 @@ mod disk_medium;
 mod drift;
 mod ending;
 mod impossible;
+mod in_cache;
 mod interface_disagreement;
 mod levels;
 mod lost_time;
@@ -186,7 +187,7 @@ pub static ALL: &[&Check] = &[
     &impossible::ABOVE_CEILING,
     &impossible::WORK_REMOVED,
     &scaling::CHECK,
-    &caches::IN_CACHE,
+    &in_cache::CHECK,
     &memory_placement::WRONG_NODE,
     &memory_placement::MISPLACED_MEMORY,
     &memory_placement::SMALL_PAGES,

@@ -14,7 +14,7 @@
 
 use std::sync::Arc;
 
-use proofmark_engine::Load;
+use proofmark_engine::{Load, Visits};
 
 use crate::arena::Arena;
 
@@ -148,7 +148,7 @@ impl Cycle {
     /// # Safety
     /// The cycle has been laid, and nobody writes to its lines while the walk lives.
     unsafe fn walk(self, arena: Option<Arc<Arena>>) -> Walk {
-        Walk { at: self.node(0), start: 0, steps: 0, cycle: self, _arena: arena }
+        Walk { at: self.node(0), start: 0, steps: 0, before: 0, cycle: self, _arena: arena }
     }
 }
 
@@ -171,6 +171,8 @@ pub(super) struct Walk {
     /// Position at [`Load::begin`], and the steps since.
     start: u64,
     steps: u64,
+    /// Steps before that, since the walk began.
+    before: u64,
     _arena: Option<Arc<Arena>>,
 }
 
@@ -184,6 +186,7 @@ impl Load for Walk {
 
     fn begin(&mut self) {
         self.start = (self.start + self.steps) % self.cycle.len();
+        self.before += self.steps;
         self.steps = 0;
     }
 
@@ -206,6 +209,12 @@ impl Load for Walk {
         Err(format!(
             "after {steps} steps the pointer chase must be at byte {due}, but is at {found}"
         ))
+    }
+
+    fn visits(&self) -> Option<Visits> {
+        let round = self.cycle.len();
+        let visits = self.before + self.steps;
+        Some(Visits { place_bytes: LINE, round, round_bytes: LINE * round, visits })
     }
 }
 

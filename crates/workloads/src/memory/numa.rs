@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use proofmark_engine::{Load, Placement, Refusal, Setup, Workload};
+use proofmark_engine::{Load, Placement, Refusal, Setup, Visits, Workload};
 use proofmark_model::{AUTO, Access, Host, Parameter, Params, Role, Subsystem, Unit, WorkloadSpec};
 
 use super::latency::{Place, WORKING_SET, resolve_auto};
@@ -136,6 +136,8 @@ struct Summing {
     /// The first burst since the beginning, and how many were read, with this sum.
     ran: (u64, u64),
     sum: u64,
+    /// Bursts read since it was made.
+    visits: u64,
 }
 
 impl Summing {
@@ -150,7 +152,7 @@ impl Summing {
             }
             before.push(sum);
         }
-        Self { reader, before, ran: (0, 0), sum: 0 }
+        Self { reader, before, ran: (0, 0), sum: 0, visits: 0 }
     }
 
     /// Sum of the first this many bursts, counted on over the end.
@@ -169,6 +171,7 @@ impl Load for Summing {
 
     fn run(&mut self, iterations: u64) {
         self.ran.1 += iterations;
+        self.visits += iterations;
         for _ in 0..iterations {
             self.sum = self.sum.wrapping_add(self.reader.burst());
         }
@@ -182,6 +185,11 @@ impl Load for Summing {
         }
         let sum = self.sum;
         Err(format!("the sum of {bursts} bursts is {sum:#x}, expected {expected:#x}"))
+    }
+
+    fn visits(&self) -> Option<Visits> {
+        let (round, visits) = (self.reader.bursts, self.visits);
+        Some(Visits { place_bytes: BURST, round, round_bytes: BURST * round, visits })
     }
 }
 

@@ -12,11 +12,17 @@ struct Spins {
     read: Vec<usize>,
     /// By which chain.
     chains: Vec<Chain>,
+    /// All that ran; whether that is all that is noted of it.
+    sum: u64,
+    sums: bool,
 }
 
 impl Load for Spins {
     fn run(&mut self, iterations: u64) {
-        self.ran.push(iterations);
+        self.sum += iterations;
+        if !self.sums {
+            self.ran.push(iterations);
+        }
         let end = raw_seconds() + iterations as f64 * self.each.as_secs_f64();
         while raw_seconds() < end {
             std::hint::spin_loop();
@@ -33,7 +39,7 @@ impl Load for Spins {
 }
 
 fn cutting(slice: u64) -> Cutting {
-    Cutting { cut: Cut::Core, one_round: true, slice, slice_s: 20e-6 }
+    Cutting { cut: Cut::Core, one_round: true, slice, slice_s: 20e-6, bytes: MOST_BYTES }
 }
 
 /// What these slices leave.
@@ -60,7 +66,7 @@ fn slices_are_of_twenty_microseconds_or_one_iteration() {
     for filling in [(1, 0.0), (0, 0.0), (u64::MAX, 1e-3)] {
         let cutting = Cutting::new((Cut::Core, true), 0.0, filling);
         assert!(cutting.slice <= 20_000_000 && cutting.slice_s > 1e-6, "{cutting:?}");
-        assert!(Log::with_room(cutting, 0.0).ends.capacity() < 1000);
+        assert!(Log::with_room(cutting, 0.0).ends.capacity() <= USUAL_ROOM);
     }
 }
 
@@ -131,20 +137,104 @@ fn a_log_has_room_for_four_times_the_slices_that_are_due() {
     assert!(log.ends.is_empty() && log.readings.is_empty() && log.slice == 10);
 }
 
+/// Slices of one iteration, that get longer as the thread doubled them, up to so many.
+fn ahead(each: u64, slices: u64) -> Log {
+    // One in five was held up.
+    let ends = (1..=slices).map(|i| i * 100 * each + i / 5 * 50_000).collect();
+    Log { slice: 100, last: 100, ends, ..Log::default() }
+}
+
+/// Iterations of a slice of a trial of so many seconds, or iterations, of a load of which so many ticks
+/// an iteration were seen ahead: a tick is a nanosecond.
+fn fitted(like: &Log, slice: u64, amount: (f64, Option<u64>)) -> u64 {
+    let mut log = Log::with_room(cutting(slice), amount.0);
+    log.fit(like, cutting(slice), 1e9, amount);
+    log.slice
+}
+
 #[test]
-fn slices_that_a_busy_machine_made_too_short_are_made_as_long_as_they_should_be() {
-    let ahead = |each: u64, slices: u64| Log {
-        slice: 100,
-        // One in five was held up.
-        ends: (1..=slices).map(|i| i * each + i / 5 * 50_000).collect(),
-        ..Log::default()
-    };
-    let fitted = |like: &Log| {
-        let mut log = Log { slice: 100, ..Log::default() };
-        log.fit(like, 60_000);
-        log.slice
-    };
-    assert_eq!([15_000, 60_000, 120_000].map(|each| fitted(&ahead(each, 50))), [400, 100, 50]);
-    assert_eq!(fitted(&ahead(15_000, 5)), 100, "too few to tell");
-    assert_eq!(fitted(&ahead(100_000_000, 50)), 1, "one iteration at least");
+fn slices_are_as_long_as_they_should_be_whatever_was_calibrated() {
+    for calibrated in [1, 100, 1_000_000_000] {
+        let fitted = |each, slices| fitted(&ahead(each, slices), calibrated, (0.1, None));
+        assert_eq!([1, 5, 200].map(|each| fitted(each, 50)), [20_000, 4_000, 100]);
+        assert_eq!(fitted(5, 5), calibrated, "too few to tell");
+        assert_eq!(fitted(1_000_000, 50), 1, "one iteration at least");
+    }
+    // By what a fixed amount takes, not by what it was estimated to.
+    for estimated in [1e-3, 0.1, 1e6] {
+        let fitted = |iterations| fitted(&ahead(5, 50), 100, (estimated, Some(iterations)));
+        assert_eq!([20_000_000, 10_000_000_000].map(fitted), [4_000, 40_000]);
+    }
+}
+
+#[test]
+fn slices_ahead_get_longer_until_they_are_long_enough() {
+    let (mut load, ticks) =
+        (Spins { each: Duration::from_nanos(200), ..Spins::default() }, Ticks::new());
+    let mut log = Log::with_room(cutting(1_000_000_000), 0.02);
+    log.run_ahead(&mut load, ticks, Cut::Core, Until::Tick(ticks.now() + ticks.in_seconds(0.01)));
+    let longest = *load.ran.iter().max().unwrap();
+    assert_eq!(load.ran[..3], [1, 2, 4]);
+    assert!((16..=128).contains(&longest), "{longest} of 100 of 20 us");
+    assert_eq!(log.iterations(), load.sum);
+    assert!(log.slices().map(|(_, iterations)| iterations).eq(load.ran.iter().copied()));
+    let each_ns = log.usual_ticks().unwrap() / ticks.in_seconds(1e-9 * 1e6) as f64 * 1e6;
+    assert!((195.0..400.0).contains(&each_ns), "{each_ns}");
+}
+
+#[test]
+fn where_nothing_was_seen_ahead_the_timed_slices_find_their_length() {
+    for calibrated in [1, 1_000_000_000] {
+        let (mut load, ticks) =
+            (Spins { each: Duration::from_nanos(200), ..Spins::default() }, Ticks::new());
+        let mut log = Log::with_room(cutting(calibrated), 0.01);
+        log.fit(&Log::default(), cutting(calibrated), 1e9, (0.01, None));
+        log.run(&mut load, ticks, Cut::Core, Until::Iterations(50_000));
+        assert_eq!((log.iterations(), load.sum), (50_000, 50_000));
+        let longest = *load.ran.iter().max().unwrap();
+        assert!((16..=128).contains(&longest), "{longest} of 100 of 20 us");
+        let slice_us = log.slice_ticks().unwrap() / ticks.in_seconds(1e-3) as f64 * 1e3;
+        assert!((3.0..60.0).contains(&slice_us), "{slice_us}");
+    }
+}
+
+/// What is planned for a trial, and what comes of it: absurd times, and threads without number.
+#[test]
+fn logs_of_all_threads_take_at_most_64_mib_whatever_is_estimated() {
+    for threads in [1_usize, 2, 99, 4096] {
+        for seconds in [0.0, 0.1, 300.0, 262_500.0, 1e12, f64::INFINITY] {
+            for filling in [(1, 1e6), (1 << 30, 1.0), (u64::MAX, 1e-3)] {
+                for cut in [Cut::Core, Cut::Bus] {
+                    let cutting = Cutting::new((cut, true), seconds, filling).of_threads(threads);
+                    let all_three =
+                        [SLICED, SLICED, seconds].map(|s| Log::with_room(cutting, s).bytes());
+                    let all = threads * all_three.iter().sum::<usize>();
+                    assert!(all <= MOST_BYTES, "{threads} of {seconds} s: {all} B");
+                }
+            }
+        }
+    }
+}
+
+const SLICED: f64 = 0.02;
+
+#[test]
+fn a_log_that_fills_up_goes_on_in_longer_slices_and_takes_no_more_memory() {
+    for amount in [1_u64 << 14, 1 << 24, u64::MAX >> 8] {
+        let mut log = Log::with_room(cutting(1).of_threads(1 << 20), 1e-3);
+        let (room, readings) = (log.ends.capacity(), log.readings.capacity());
+        assert_eq!((room, readings), (LEAST_ROOM, LEAST_ROOM));
+        let mut load = Spins { sums: true, ..Spins::default() };
+        log.run(&mut load, Ticks::new(), Cut::Core, Until::Iterations(amount));
+        assert_eq!((log.ends.capacity(), log.readings.capacity()), (room, readings));
+        assert_eq!((log.iterations(), load.sum), (amount, amount));
+        assert!(log.ends.is_sorted() && log.ends.len() <= room);
+        assert!(log.slices().map(|(_, i)| i).take(log.ends.len() - 1).is_sorted());
+    }
+    // By time as well, which ends where it should.
+    let (mut load, ticks) = (Spins { sums: true, ..Spins::default() }, Ticks::new());
+    let mut log = Log::with_room(cutting(1).of_threads(1 << 20), 1e-3);
+    log.run(&mut load, ticks, Cut::Core, Until::Tick(ticks.now() + ticks.in_seconds(0.02)));
+    assert_eq!(log.iterations(), load.sum);
+    assert!((LEAST_ROOM / 2..=LEAST_ROOM).contains(&log.ends.len()));
 }

@@ -1,9 +1,10 @@
 //! One thread's part: its blocks, the order in which they are visited, and the verification that
 //! they were.
 //!
-//! Runs go round a ring of blocks: all of the part's in order of addresses, or the window of the
-//! random order that was made for the trial. Once round is a *pass*, in which no block comes twice;
-//! what one run visits of one pass is a *stretch*. The next run goes on where the last one ended.
+//! Runs go round a ring of blocks: all of the part's in order of addresses, or the random order that
+//! was made when the part was. Once round is a *pass*, in which no block comes twice; what one run
+//! visits of one pass is a *stretch*. The next run goes on where the last one ended, in the next trial
+//! as well: so how soon a block comes again depends on no estimate of how many a trial needs.
 //! A large block is visited in pieces, so that an iteration takes microseconds; each piece is
 //! treated as a block.
 //!
@@ -26,12 +27,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use proofmark_engine::Load;
+use proofmark_engine::{Load, Visits};
 
 use super::Operation;
 use super::body::{Area, Blocks, Body};
 use super::content;
-use super::order::Permutation;
 use crate::arena::Arena;
 use crate::memory::segment::fence;
 
@@ -45,18 +45,12 @@ pub(super) struct BlockLoad {
     pub(super) pieces: usize,
     /// Offset of the area's first byte in the source, which decides what it holds.
     pub(super) offset: usize,
-    /// The random order, if that is asked for; it may leave blocks to other threads.
-    pub(super) random: Option<Random>,
+    /// The random order, if that is asked for; it may leave blocks out, or to other threads.
+    pub(super) random: Option<Vec<u32>>,
+    /// Bytes of the distinct lines once round that pass through the caches.
+    pub(super) round_bytes: u64,
     pub(super) _arena: Arc<Arena>,
     pub(super) state: State,
-}
-
-/// A random order and the window of it that the next run visits.
-pub(super) struct Random {
-    pub(super) order: Permutation,
-    pub(super) window: Vec<u32>,
-    /// The most blocks of a window.
-    pub(super) most: usize,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -64,6 +58,8 @@ pub(super) struct State {
     /// Where the next run goes on in the ring, and in which pass.
     at: usize,
     pass: u64,
+    /// Blocks visited since the part was made.
+    visited: u64,
     /// Blocks visited since the beginning of what counts.
     counted: u64,
     unproven: Unproven,
@@ -97,20 +93,20 @@ impl BlockLoad {
     }
 
     fn ring(&self) -> usize {
-        self.random.as_ref().map_or(self.blocks, |r| r.window.len())
+        self.random.as_ref().map_or(self.blocks, Vec::len)
     }
 
     /// The blocks at these places of the ring.
     fn visited(&self, places: Range<usize>) -> Blocks<'_> {
         match &self.random {
-            Some(random) => Blocks::List(&random.window[places]),
+            Some(order) => Blocks::List(&order[places]),
             None => Blocks::Row(places.start, places.len()),
         }
     }
 
     /// The block at that place of the ring.
     fn block(&self, place: usize) -> usize {
-        self.random.as_ref().map_or(place, |r| r.window[place] as usize)
+        self.random.as_ref().map_or(place, |order| order[place] as usize)
     }
 
     fn source(&self, block: usize, count: usize) -> &[u8] {
@@ -232,16 +228,6 @@ impl BlockLoad {
 }
 
 impl Load for BlockLoad {
-    fn prepare(&mut self, iterations: u64) {
-        if let Some(random) = &mut self.random {
-            let blocks = (iterations as usize).div_ceil(self.pieces).max(1);
-            let count = blocks.min(random.most).min(random.order.len());
-            random.order.next(count, &mut random.window);
-            into_pieces(&mut random.window, self.pieces);
-            self.state = State { pass: self.state.pass + 1, ..State::default() };
-        }
-    }
-
     fn begin(&mut self) {
         self.state.counted = 0;
     }
@@ -254,7 +240,8 @@ impl Load for BlockLoad {
             let count = left.min((ring - at) as u64);
             self.stretch(at..at + count as usize);
             left -= count;
-            let State { at, pass, counted, unproven } = &mut self.state;
+            let State { at, pass, visited, counted, unproven } = &mut self.state;
+            *visited += count;
             *counted += count;
             unproven.blocks += count;
             *at += count as usize;
@@ -285,10 +272,19 @@ impl Load for BlockLoad {
         self.check_written(now, stamp(pass))?;
         Ok(self.state.counted)
     }
+
+    fn visits(&self) -> Option<Visits> {
+        Some(Visits {
+            place_bytes: self.area.size as u64,
+            round: self.ring() as u64,
+            round_bytes: self.round_bytes,
+            visits: self.state.visited,
+        })
+    }
 }
 
 /// Replaces each block by its pieces.
-fn into_pieces(window: &mut Vec<u32>, pieces: usize) {
+pub(super) fn into_pieces(window: &mut Vec<u32>, pieces: usize) {
     let blocks = window.len();
     window.resize(blocks * pieces, 0);
     for i in (0..blocks).rev() {

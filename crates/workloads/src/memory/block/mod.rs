@@ -18,12 +18,16 @@ use crate::share;
 
 mod body;
 mod content;
+mod lines;
 mod load;
 mod order;
+#[cfg(test)]
+mod reuse;
 mod shape;
 #[cfg(test)]
 mod tests;
 
+use lines::{LINE, Lines};
 use shape::Shape;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,9 +109,10 @@ macro_rules! detail {
             $own,
             " The data is divided into blocks, and the threads share the blocks. Each thread \
              repeats its own blocks. Random order is a permutation: each block comes once per \
-             pass. On a machine with one NUMA node, the random blocks of each thread are spread \
+             pass. Of blocks of less than 16 bytes it holds a part: four for each line of the \
+             data. On a machine with one NUMA node, the random blocks of each thread are spread \
              over all of the data. So more threads do not mean less data per thread. proofmark \
-             computes the order before the trial. So random differs from sequential only by the \
+             computes the order before the trials, which go on in it one after the other. So random differs from sequential only by the \
              order and by 4 bytes of index to read per block. Blocks of 1 and 8 bytes are moved by \
              one plain instruction each. Others are moved in vectors of 32 bytes where the CPU has \
              AVX2. Their whole cache lines are written with non-temporal stores, since the data \
@@ -193,6 +198,8 @@ struct Task {
     arena: Arc<Arena>,
     /// Whether the data to be read is still to be filled in.
     empty: bool,
+    /// Where the random orders go, of blocks that share lines.
+    lines: Option<Lines>,
 }
 
 impl Task {
@@ -208,7 +215,8 @@ impl Task {
             _ => format!("blocks, {} of multiples", shape.data_size),
         };
         let empty = !arena.holds(&content) && operation != Operation::Write;
-        Ok(Self { operation, random, shape, arena, empty })
+        let lines = (random && shape.shares_lines()).then(|| Lines::new(shape.data_size));
+        Ok(Self { operation, random, shape, arena, empty, lines })
     }
 
     /// A thread's part, made on that thread.
@@ -240,6 +248,7 @@ impl Task {
             pieces,
             offset,
             random: None,
+            round_bytes: bytes as u64 * self.cached_sides(),
             _arena: Arc::clone(&self.arena),
             state: load::State::default(),
         };
@@ -264,9 +273,22 @@ impl Task {
             part.area.target = part.area.target.wrapping_sub(part.offset);
             part.offset = 0;
         }
-        let order = order::Permutation::new(share, index);
-        let most = self.shape.window() as usize;
-        part.random = Some(load::Random { order, window: Vec::new(), most });
+        let blocks = self.shape.ordered().min(share.count()) as usize;
+        let mut order = order::Permutation::new(share, index).first(blocks, part.pieces);
+        let offset = part.offset;
+        part.round_bytes = self.cached_sides()
+            * match &self.lines {
+                Some(lines) => LINE * lines.mark(&order, (offset, self.shape.block_size as usize)),
+                None => blocks as u64 * self.shape.block_size,
+            };
+        load::into_pieces(&mut order, part.pieces);
+        part.random = Some(order);
+    }
+
+    /// Sides of a block that pass through the caches: a copy's target does not where it is written past
+    /// them.
+    fn cached_sides(&self) -> u64 {
+        if body::streams(self.shape.block_size) { 1 } else { self.operation.sides() }
     }
 }
 

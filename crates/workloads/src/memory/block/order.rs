@@ -1,5 +1,4 @@
-//! The random order of blocks: a permutation that is computed a window at a time, so that no table
-//! of all blocks is needed.
+//! The random order of blocks: the first ones of a permutation, of which no table is needed.
 //!
 //! A keyed mixer (multiplications by odd numbers and xor-shifts, each of which can be
 //! undone) maps the numbers below a power of two onto themselves. Counting through
@@ -34,6 +33,10 @@ impl Share {
         Self { thread: thread as u32, threads: threads as u32, whole, count }
     }
 
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
     fn block(self, group: u32) -> u32 {
         let mixed = u64::from(group.wrapping_mul(0x9E37_79B9).rotate_left(16));
         let turn = (mixed * u64::from(self.threads)) >> 32;
@@ -45,56 +48,43 @@ impl Share {
     }
 }
 
-/// A random order of these blocks, pass after pass, each pass in another.
+/// A random order of these blocks.
 #[derive(Debug, Clone)]
 pub(super) struct Permutation {
     share: Share,
-    /// Numbers that are mixed: as many as the power of two from the number of blocks up.
-    domain: u64,
-    seed: u64,
-    pass: u64,
-    /// The next number to be mixed; beyond `domain` the pass is complete.
-    at: u64,
     mixer: Mixer,
 }
 
 impl Permutation {
     /// An order of these blocks; other seeds, other orders.
     pub(super) fn new(share: Share, seed: u64) -> Self {
-        let domain = share.count.next_power_of_two();
-        Self { share, domain, seed, pass: 0, at: 0, mixer: Mixer::new(domain, seed, 0) }
+        // As many numbers as the power of two from the number of blocks up.
+        Self { share, mixer: Mixer::new(share.count.next_power_of_two(), seed) }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.share.count as usize
-    }
-
-    /// Replaces `into` by the next `count` blocks, all different, of which there must be as many.
-    pub(super) fn next(&mut self, count: usize, into: &mut Vec<u32>) {
-        if self.at >= self.domain {
-            self.pass += 1;
-            self.at = 0;
-            self.mixer = Mixer::new(self.domain, self.seed, self.pass);
-        }
-        into.clear();
-        into.reserve_exact(count);
-        while count - into.len() >= BATCH {
+    /// The first `count` blocks, all different, of which there must be as many; room for `spare` times
+    /// as many.
+    pub(super) fn first(&self, count: usize, spare: usize) -> Vec<u32> {
+        let mut blocks = Vec::with_capacity(count * spare);
+        let mut at = 0_u64;
+        while count - blocks.len() >= BATCH {
             let mut kept = [0; BATCH];
             let mut found = 0;
-            for number in self.mixer.batch(self.at) {
+            for number in self.mixer.batch(at) {
                 kept[found] = self.share.block(number);
                 found += usize::from(self.is_block(number));
             }
-            into.extend_from_slice(&kept[..found]);
-            self.at += BATCH as u64;
+            blocks.extend_from_slice(&kept[..found]);
+            at += BATCH as u64;
         }
-        while into.len() < count {
-            let number = self.mixer.mix(self.at as u32);
+        while blocks.len() < count {
+            let number = self.mixer.mix(at as u32);
             if self.is_block(number) {
-                into.push(self.share.block(number));
+                blocks.push(self.share.block(number));
             }
-            self.at += 1;
+            at += 1;
         }
+        blocks
     }
 
     fn is_block(&self, number: u32) -> bool {
@@ -112,12 +102,11 @@ struct Mixer {
 }
 
 impl Mixer {
-    fn new(domain: u64, seed: u64, pass: u64) -> Self {
-        let key = seed ^ pass.wrapping_mul(0xD134_2543_DE82_EF95);
+    fn new(domain: u64, seed: u64) -> Self {
         let mut index = 0;
         let mut next = || {
             index += 1;
-            mixed(key, index) as u32
+            mixed(seed, index) as u32
         };
         Self {
             mask: (domain - 1) as u32,
@@ -151,50 +140,32 @@ mod tests {
         Share::new(blocks, 0, 1)
     }
 
-    /// One pass, in windows of these sizes at most.
-    fn pass(order: &mut Permutation, windows: &[usize]) -> Vec<u32> {
-        let (mut all, mut window) = (Vec::new(), Vec::new());
-        for size in windows.iter().cycle() {
-            let left = order.len() - all.len();
-            if left == 0 {
-                break;
-            }
-            order.next((*size).min(left), &mut window);
-            all.extend_from_slice(&window);
-        }
-        all
-    }
-
     fn is_permutation(mut all: Vec<u32>, blocks: u64) -> bool {
         all.sort_unstable();
         all.into_iter().map(u64::from).eq(0..blocks)
     }
 
+    /// All blocks of the share, in their order.
+    fn pass(order: &Permutation) -> Vec<u32> {
+        order.first(order.share.count as usize, 1)
+    }
+
     proptest! {
         #[test]
-        fn a_window_that_spans_two_passes_repeats_nothing(
-            blocks in 2_u64..3000,
-            seed: u64,
-            part in 0.0..1.0_f64,
-        ) {
-            let mut order = Permutation::new(all(blocks), seed);
-            let mut window = Vec::new();
-            order.next((blocks as f64 * part) as usize, &mut window);
-            order.next(blocks as usize, &mut window);
-            prop_assert!(is_permutation(window, blocks));
-        }
-
-        #[test]
-        fn a_pass_of_all_threads_visits_each_block_once(
+        fn the_first_blocks_of_all_threads_are_each_another_block(
             blocks in 1_u64..5000,
             threads in 1_u64..9,
             seed: u64,
-            windows in prop::collection::vec(1_usize..700, 1..8),
+            part in 0.0..1.0_f64,
         ) {
             let threads = threads.min(blocks);
-            let orders = (0..threads).map(|t| Permutation::new(Share::new(blocks, t, threads), seed));
-            let visited = orders.flat_map(|mut order| pass(&mut order, &windows));
-            prop_assert!(is_permutation(visited.collect(), blocks));
+            let orders: Vec<_> =
+                (0..threads).map(|t| Permutation::new(Share::new(blocks, t, threads), seed)).collect();
+            prop_assert!(is_permutation(orders.iter().flat_map(pass).collect(), blocks));
+            for order in orders {
+                let count = (order.share.count as f64 * part) as usize;
+                prop_assert_eq!(&order.first(count, 1)[..], &pass(&order)[..count]);
+            }
         }
 
         #[test]
@@ -207,13 +178,12 @@ mod tests {
     #[test]
     fn as_many_blocks_as_can_be_are_counted_right() {
         for (thread, threads) in [(0, 1), (6, 7)] {
-            let mut order = Permutation::new(Share::new(MOST, thread, threads), 1);
-            let mut window = Vec::new();
-            order.next(1000, &mut window);
-            window.sort_unstable();
-            window.dedup();
-            assert_eq!(window.len(), 1000);
-            assert_eq!(order.len() as u64, MOST / threads);
+            let order = Permutation::new(Share::new(MOST, thread, threads), 1);
+            let mut first = order.first(1000, 1);
+            first.sort_unstable();
+            first.dedup();
+            assert_eq!(first.len(), 1000);
+            assert_eq!(order.share.count, MOST / threads);
         }
     }
 
@@ -221,7 +191,7 @@ mod tests {
     fn a_thread_has_every_place_in_a_page_alike() {
         for threads in [2, 4, 8] {
             let mut places = [0; 8];
-            for block in pass(&mut Permutation::new(Share::new(80_000, 1, threads), 7), &[9999]) {
+            for block in pass(&Permutation::new(Share::new(80_000, 1, threads), 7)) {
                 places[block as usize % 8] += 1;
             }
             let mean = 10_000 / threads;
@@ -231,14 +201,9 @@ mod tests {
     }
 
     #[test]
-    fn each_pass_has_another_order_which_is_not_that_of_addresses() {
-        let mut order = Permutation::new(all(10_000), 7);
-        let first = pass(&mut order, &[10_000]);
-        // Left out at the end of the first pass are numbers that are no blocks.
-        order.at = order.domain;
-        let second = pass(&mut order, &[10_000]);
+    fn each_seed_has_another_order_which_is_not_that_of_addresses() {
+        let [first, second] = [7, 8].map(|seed| pass(&Permutation::new(all(10_000), seed)));
         assert_ne!(first, second);
-        assert_ne!(first, pass(&mut Permutation::new(all(10_000), 8), &[10_000]));
         for order in [first, second] {
             let steps = order.windows(2).filter(|w| w[0] + 1 == w[1]).count();
             assert!(steps < 20, "{steps} of 9999 steps lead to the next address");

@@ -3,17 +3,18 @@
 use proofmark_engine::Refusal;
 use proofmark_model::{Params, format_size};
 
+use super::lines::{LINE, Lines};
 use super::{Operation, body, order};
 use crate::arena::ALIGNMENT;
 use crate::params::int;
 
-const LINE: u64 = 64;
 /// A block of several times this many bytes is visited in pieces of this size: an iteration should
 /// take microseconds. Each is still long against a call.
 const PIECE: u64 = 128 << 10;
 
-/// The most bytes of the windows of the random order, over all threads.
-const WINDOWS: u64 = 256 << 20;
+/// The most bytes of the random orders of all threads. As many lines as they can name are more than 4
+/// times a last-level cache of 1 GiB, even where many blocks are in one line.
+const ORDERS: u64 = 1 << 30;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
@@ -67,11 +68,17 @@ impl Shape {
         self.data_size.next_multiple_of(ALIGNMENT as u64)
     }
 
-    /// The most blocks of one thread's window, which holds a number for each piece. It is long enough to go round all lines
-    /// of the data about four times where blocks are small.
-    pub(super) fn window(&self) -> u64 {
-        let entries = WINDOWS.min(self.data_size / 4) / size_of::<u32>() as u64;
+    /// Blocks of one thread's random order, which holds a number for each piece. However fast the blocks
+    /// are, no line that a cache could still hold comes again: small blocks go to each line of the
+    /// data about four times, others are all that the thread has.
+    pub(super) fn ordered(&self) -> u64 {
+        let entries = ORDERS.min(self.data_size / 4) / size_of::<u32>() as u64;
         (entries / self.threads).clamp(1, self.blocks().div_ceil(self.threads))
+    }
+
+    /// Whether several blocks are in one line.
+    pub(super) fn shares_lines(&self) -> bool {
+        self.block_size < LINE
     }
 
     pub(super) fn memory(&self, operation: Operation, random: bool) -> u64 {
@@ -79,8 +86,9 @@ impl Shape {
             Operation::Copy => self.other_side() + self.data_size,
             _ => self.data_size,
         };
-        let windows = self.window() * self.pieces() * self.threads * size_of::<u32>() as u64;
-        if random { data + windows } else { data }
+        let orders = self.ordered() * self.pieces() * self.threads * size_of::<u32>() as u64;
+        let lines = if self.shares_lines() { Lines::memory(self.data_size) } else { 0 };
+        if random { data + orders + lines } else { data }
     }
 
     /// Bytes that must be carried for one block, on average over the blocks. Stores
@@ -149,16 +157,18 @@ mod tests {
     }
 
     #[test]
-    fn windows_are_bounded_by_the_data_and_by_the_blocks() {
-        let window = |threads, block_size, data_size| {
+    fn orders_are_bounded_by_the_data_and_by_the_blocks() {
+        let ordered = |threads, block_size, data_size| {
             let shape = Shape { threads, block_size, data_size };
             let extra = |random| shape.memory(Operation::Read, random);
-            assert_eq!(extra(true) - extra(false), shape.window() * threads * 4);
-            shape.window()
+            let lines = if block_size < 64 { data_size / 512 } else { 0 };
+            assert_eq!(extra(true) - extra(false), shape.ordered() * threads * 4 + lines);
+            shape.ordered()
         };
-        assert_eq!(window(1, 1, 1 << 20), 1 << 16, "a quarter of the data");
-        assert_eq!(window(1, 1, 1 << 32), 1 << 26, "256 MiB");
-        assert_eq!(window(4, 1, 1 << 32), 1 << 24, "divided among the threads");
-        assert_eq!(window(3, 8192, 10 * 8192), 4, "one pass");
+        assert_eq!(ordered(1, 1, 1 << 20), 1 << 16, "a quarter of the data");
+        assert_eq!(ordered(1, 8, 1 << 30), 1 << 26, "four a line");
+        assert_eq!(ordered(1, 1, 1 << 33), 1 << 28, "1 GiB");
+        assert_eq!(ordered(4, 1, 1 << 32), 1 << 26, "divided among the threads");
+        assert_eq!(ordered(3, 8192, 10 * 8192), 4, "all blocks");
     }
 }

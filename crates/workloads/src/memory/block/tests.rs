@@ -47,11 +47,9 @@ fn a_large_block_is_visited_in_pieces_and_counts_as_much() {
 
             let shape = Shape::from_params(&params).unwrap();
             let task = Task::new(workload.operation, workload.random, shape, Pages::Small).unwrap();
-            let mut part = task.part(1, 2);
-            part.prepare(4 * pieces);
-            let Some(random) = part.random else { continue };
+            let Some(order) = task.part(1, 2).random else { continue };
             // The pieces of a block follow each other.
-            let blocks = random.window.chunks(pieces as usize);
+            let blocks = order.chunks(pieces as usize);
             assert_eq!(blocks.len(), 4);
             for block in blocks {
                 let first = block[0];
@@ -73,10 +71,9 @@ fn the_threads_of_a_point_share_out_all_blocks() {
             let mut touched = vec![0; 100];
             for (index, part) in parts.iter_mut().enumerate() {
                 let own = match &part.random {
-                    Some(random) => random.order.len(),
+                    Some(order) => order.len(),
                     None => part.blocks,
                 } as u64;
-                part.prepare(own);
                 part.begin();
                 // SAFETY: all of the data, which nobody writes meanwhile.
                 let data = || unsafe { std::slice::from_raw_parts(task.arena.base(), 10_000) };
@@ -96,8 +93,9 @@ fn the_threads_of_a_point_share_out_all_blocks() {
 fn part(operation: Operation, random: bool, size: u64) -> load::BlockLoad {
     let shape = Shape { threads: 1, block_size: size, data_size: size * 40 };
     let mut part = Task::new(operation, random, shape, Pages::Small).unwrap().part(0, 1);
-    if let Some(random) = &mut part.random {
-        random.most = 40; // so little data would not have so long a window
+    if let Some(order) = &mut part.random {
+        // So little data would not have so long an order.
+        *order = order::Permutation::new(order::Share::new(40, 0, 1), 3).first(40, 1);
     }
     part
 }
@@ -168,11 +166,9 @@ fn outcome(
 ) -> Result<u64, String> {
     let blocks = slices.iter().sum();
     for _ in 0..good {
-        part.prepare(blocks);
         assert_eq!(verified(&mut part, slices), Ok(blocks));
     }
     part.body = body;
-    part.prepare(blocks);
     verified(&mut part, slices)
 }
 
@@ -267,12 +263,10 @@ fn every_fault_in_a_slice<const O: usize>() {
                 continue;
             }
             let mut part = part(OPERATIONS[O], random, 64);
-            part.prepare(40);
             part.body = once::<O>;
             *FAULT.lock().unwrap() = None;
             part.run(6); // Ahead, and no fault.
             assert_eq!(verified(&mut part, &slices), Ok(counted), "an honest body");
-            part.prepare(40);
             part.run(6);
             *FAULT.lock().unwrap() = Some(body);
             UNTIL_FAULT.store(at, Ordering::Relaxed);
@@ -313,9 +307,8 @@ fn what_ran_ahead_is_proven_too() {
 fn an_order_that_holds_a_block_twice_is_found() {
     for operation in [Operation::Write, Operation::Copy] {
         let mut part = part(operation, true, 64);
-        part.prepare(40);
-        let window = &mut part.random.as_mut().unwrap().window;
-        window[20] = window[7];
+        let order = part.random.as_mut().unwrap();
+        order[20] = order[7];
         let error = verified(&mut part, &[15, 15, 10]).unwrap_err();
         assert!(error.starts_with("byte ") && error.contains(", expected "), "{error}");
     }

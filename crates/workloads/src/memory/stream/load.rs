@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use proofmark_engine::Load;
+use proofmark_engine::{Load, Visits};
 
 use super::super::segment::{Loop, STAMP, Segment, fence, find};
 use super::data::Progression;
@@ -30,6 +30,8 @@ pub(super) struct StreamLoad {
     /// there to be written back would be written back during the next trial.
     pub(super) erase: Option<Loop>,
     op: Op,
+    /// Whether `hot` writes past the caches.
+    past_caches: bool,
     /// Beginning of the part in each array; null for those that `op` has not.
     places: Segment,
     segments: u64,
@@ -61,7 +63,7 @@ fn fill_with(part: *mut f64, elements: usize, (numbers, first): (Option<u64>, u6
 impl StreamLoad {
     /// That thread's part, with its pages touched. `fill`: the arena does not hold the arrays yet.
     pub(super) fn new(
-        (op, hot): (Op, Loop),
+        (op, hot, stores): (Op, Loop, Stores),
         arena: &Arc<Arena>,
         layout: &Layout,
         thread: u64,
@@ -85,6 +87,7 @@ impl StreamLoad {
             hot,
             erase: Isa::ALL.into_iter().rev().find_map(past_the_caches),
             op,
+            past_caches: stores == Stores::NonTemporal,
             places: Segment {
                 dst: used(layout.dst),
                 a: used(layout.sources[0]),
@@ -224,6 +227,22 @@ impl Load for StreamLoad {
         }
         (self.proved, self.sum) = (self.done, 0);
         Ok(self.done - self.before)
+    }
+
+    fn visits(&self) -> Option<Visits> {
+        let Segment { dst, a, b, bytes } = self.places;
+        let sources = [a, b].iter().filter(|array| !array.is_null()).count();
+        // A destination that is written past the caches takes no room there from what is read.
+        let arrays = match (dst.is_null(), sources) {
+            (true, _) | (_, 0) => sources.max(1),
+            (false, _) => sources + usize::from(!self.past_caches),
+        };
+        Some(Visits {
+            place_bytes: bytes as u64,
+            round: self.segments,
+            round_bytes: (bytes * arrays) as u64 * self.segments,
+            visits: self.done,
+        })
     }
 }
 

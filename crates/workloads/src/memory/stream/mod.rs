@@ -209,7 +209,9 @@ impl Setup for Ready {
 
     fn thread(&self, index: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
         let Task { op, hot, layout, .. } = &self.task;
-        let mut part = StreamLoad::new((*op, *hot), &self.arena, layout, index as u64, self.fill);
+        let stores = self.task.stores.unwrap_or(Stores::Temporal);
+        let mut part =
+            StreamLoad::new((*op, *hot, stores), &self.arena, layout, index as u64, self.fill);
         if self.task.stores.is_none() {
             part.erase = None; // The set may belong in a cache: what verifying writes stays there.
         }

@@ -277,7 +277,9 @@ fn all_operations_take_turns_on_the_same_arrays() {
 fn what_was_found_wrong_is_filled_anew() {
     let task = || COPY.task(&point(1, 1 << 20)).unwrap();
     let arena = Arena::get(task().layout.bytes(), Pages::Small, 1).unwrap();
-    let part = |hot: Loop, fill| StreamLoad::new((Op::Copy, hot), &arena, &task().layout, 0, fill);
+    let part = |hot: Loop, fill| {
+        StreamLoad::new((Op::Copy, hot, Stores::Temporal), &arena, &task().layout, 0, fill)
+    };
     assert!(!arena.holds(&task().content()));
     let mut wrong = part(backwards, true);
     wrong.run(8);
@@ -293,7 +295,8 @@ fn what_was_found_wrong_is_filled_anew() {
 fn results_of_another_point_are_not_taken_for_those_of_this_one() {
     let layout = COPY.layout(&point(1, 1 << 20)).unwrap();
     let arena = Arena::get(layout.bytes(), Pages::Small, 1).unwrap();
-    let part = |hot: Loop| StreamLoad::new((Op::Copy, hot), &arena, &layout, 0, true);
+    let part =
+        |hot: Loop| StreamLoad::new((Op::Copy, hot, Stores::Temporal), &arena, &layout, 0, true);
     part(honest(Op::Copy)).run(8);
     let mut idler = part(stamps_only);
     idler.run(8);
@@ -338,4 +341,31 @@ fn what_cannot_run_is_refused_with_the_reason() {
         assert_eq!(refused.0, reason);
     }
     assert_eq!(COPY.supports(&Params::default()).unwrap_err().0, "stores is not set");
+}
+
+/// Bytes that pass through the caches before a segment comes again, and segments once round.
+#[test]
+fn a_segment_comes_again_after_all_arrays() {
+    const SIZE: u64 = 1 << 20;
+    for (op, stores, arrays) in [
+        (Op::Read, Stores::Temporal, 1),
+        (Op::Write, Stores::Temporal, 1),
+        (Op::Write, Stores::NonTemporal, 1),
+        (Op::Copy, Stores::Temporal, 2),
+        (Op::Copy, Stores::NonTemporal, 1),
+        (Op::Triad, Stores::Temporal, 3),
+        (Op::Triad, Stores::NonTemporal, 2),
+    ] {
+        let Some(hot) = find(op, stores, Isa::Sse2) else { continue };
+        let layout = Layout::new(op, SIZE, 1).unwrap();
+        let arena = Arena::get(layout.bytes(), Pages::Small, 1).unwrap();
+        let mut part = StreamLoad::new((op, hot, stores), &arena, &layout, 0, true);
+        part.run(3);
+        part.begin();
+        part.run(layout.segments);
+        assert_eq!(part.verify(), Ok(layout.segments));
+        let v = part.visits().unwrap();
+        assert_eq!((v.place_bytes * v.round, v.visits), (SIZE, 3 + layout.segments), "{op:?}");
+        assert_eq!(v.round_bytes, arrays * SIZE, "{op:?} {stores:?}");
+    }
 }

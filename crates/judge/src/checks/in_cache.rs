@@ -1,0 +1,332 @@
+//! `in_cache`: what a trial touched comes again while a cache still holds it, though the name says
+//! memory.
+
+use proofmark_model::{Finding, Measurement, Severity, format_size};
+
+use super::{Check, Class, Examine, percent};
+use crate::Context;
+use crate::memory::{array_bytes, cache_share, touched_bytes};
+use crate::words::counted;
+
+/// The rule of STREAM (McCalpin): so many times all last-level caches together.
+const TIMES: u64 = 4;
+const LINE: u64 = 64;
+
+pub(super) static CHECK: Check = Check {
+    id: "in_cache",
+    class: Class::claim("how much of the data came from the cache is unknown"),
+    title: "Cache measured as memory",
+    about: "Compares the reuse distance of a memory workload with the last-level caches of the usable \
+         CPUs, all instances. That is the least bytes of other lines that all threads touched \
+         before a line, or a block of several, came again, as the loops themselves count it. Where \
+         nothing came again, or a run file of an older version or a tool does not record it, the \
+         size of an array, region or set is compared. A distance, or an array, that is not larger \
+         than the caches, or than 4 MiB whatever is reported, is invalid: the result is that of a \
+         cache. A distance below 4 times the caches (STREAM's rule) is suspect, with the share that \
+         may come from the cache. Nine tenths of an array that meets the rule are enough. A note \
+         where no cache is reported, where an older file does not record the distance of a random \
+         order, and for random blocks smaller than a line, which meet each line several times. \
+         memory.sweep and memory.latency are named by their set and are not examined.",
+    examine: Examine::Each(of_ours, of_tool),
+};
+
+fn of_ours(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let touched: Option<Vec<_>> = m.trials.iter().map(|t| t.touched).collect();
+    let recorded = touched.is_some();
+    let distances = touched.into_iter().flatten().filter_map(|t| t.reuse_bytes).collect();
+    Data::of(ctx, m)?.examine(ctx, m, (recorded, distances))
+}
+
+fn of_tool(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    // No tool records it, and none is expected to.
+    Data::of(ctx, m)?.examine(ctx, m, (true, Vec::new()))
+}
+
+/// How large the data is, in bytes: the largest array or set, and all of them.
+#[derive(Clone, Copy)]
+struct Data {
+    array: u64,
+    all: u64,
+}
+
+impl Data {
+    /// That of a workload whose data must come from memory.
+    fn of(ctx: &Context, m: &Measurement) -> Option<Self> {
+        if ctx.work(m).any_level() || m.trials.is_empty() {
+            return None;
+        }
+        Some(Self { array: array_bytes(ctx, m)?, all: touched_bytes(ctx, m)? })
+    }
+
+    /// Judges the least of the distances of all trials, where these are recorded.
+    fn examine(
+        self,
+        ctx: &Context,
+        m: &Measurement,
+        (recorded, distances): (bool, Vec<u64>),
+    ) -> Option<Finding> {
+        let (cache, seen) = (ctx.host.usable_cache(), distances.iter().min().copied());
+        let (at_least, distance) = (ctx.host.largest_cached(), seen.unwrap_or(self.array));
+        let finding = if self.array.min(distance) <= at_least {
+            let what = match cache {
+                Some(cache) if self.array.min(distance) <= cache => {
+                    format!("fits into {} of last-level cache", mib(at_least))
+                }
+                _ => format!("is smaller than any current last-level cache ({})", mib(at_least)),
+            };
+            let cause = if self.array <= at_least {
+                format!("{} of data {what}", mib(self.array))
+            } else {
+                let short = distances.iter().filter(|d| **d <= at_least).count();
+                format!("{}. That {what}", self.came_again(distance, short, m))
+            };
+            self.says(ctx, Severity::Invalid, distance, format!("{cause}: this measures a cache"))
+        } else if let Some(cache) = cache {
+            let rule = TIMES.saturating_mul(cache);
+            // A part of an array may be left over, and a random order misses a few lines.
+            let enough = if self.array < rule { rule } else { rule.min(self.array / 10 * 9) };
+            if distance >= enough {
+                return self.allowed(ctx, m, recorded);
+            }
+            let (share, cause) = match seen {
+                Some(distance) => {
+                    let short = distances.iter().filter(|d| **d < enough).count();
+                    let came = self.came_again(distance, short, m);
+                    (cache_share(ctx.host, distance), format!("{came}. That"))
+                }
+                None => (cache_share(ctx.host, self.all), format!("{} of data", mib(self.array))),
+            };
+            let message = format!(
+                "{cause} is less than 4 times the {} of last-level cache: up to {} of the data may \
+                 come from the cache",
+                mib(cache),
+                percent(share)
+            );
+            self.says(ctx, Severity::Suspect, distance, message).with("cache_share", share)
+        } else {
+            let message =
+                "no cache is reported, so it is unknown whether the data exceeds the caches";
+            self.says(ctx, Severity::Note, distance, message.to_owned())
+        };
+        let known = [("reuse_bytes", seen), ("cache_bytes", cache)];
+        let finding = with_lack(finding, recorded).with("data_bytes", self.array);
+        Some(known.into_iter().fold(finding, |finding, (name, bytes)| match bytes {
+            Some(bytes) => finding.with(name, bytes),
+            None => finding,
+        }))
+    }
+
+    /// What came again too soon, in words.
+    fn came_again(self, distance: u64, short: usize, m: &Measurement) -> String {
+        let trials = counted(m.trials.len() as f64, "trial");
+        let what = format!("in {short} of {trials} a line came again after {}", mib(distance));
+        match self.is_whole(distance) {
+            true => format!("{what}, once round the data"),
+            false => format!(
+                "{what}, although the data is {}: the order of accesses was made for shorter trials, \
+                 as by a calibration that was held back",
+                mib(self.array)
+            ),
+        }
+    }
+
+    /// Whether everything is passed over before anything comes again.
+    fn is_whole(self, distance: u64) -> bool {
+        distance >= self.array / 10 * 9
+    }
+
+    fn says(self, ctx: &Context, severity: Severity, distance: u64, message: String) -> Finding {
+        let advice = match self.is_whole(distance) {
+            true => self.advice(ctx),
+            false => {
+                "measure again with the current version, whose orders do not depend on a speed"
+                    .to_owned()
+            }
+        };
+        CHECK.finding(severity, message, advice)
+    }
+
+    /// What to do about too little data: nobody can give more of it than the memory holds.
+    fn advice(self, ctx: &Context) -> String {
+        let caches = "to measure the caches themselves use memory.sweep";
+        let times = TIMES as f64 * ctx.host.largest_cached() as f64 / self.array.max(1) as f64;
+        let enough = (self.all as f64 * times) as u64;
+        if enough <= ctx.host.usable_memory() {
+            return format!(
+                "give each array 4 times the last-level cache of all CPUs in use, or leave its size to \
+                 proofmark (auto); {caches}"
+            );
+        }
+        let what = format!("4 times the last-level cache, which takes {}", format_size(enough));
+        match ctx.host.tight_memory_limit().map(format_size) {
+            Some(limit) => {
+                format!("raise the memory limit: {limit} leave no room for {what}; {caches}")
+            }
+            None => format!("free memory: there is no room for {what}; {caches}"),
+        }
+    }
+
+    /// What is still said where the distance is large enough.
+    fn allowed(self, ctx: &Context, m: &Measurement, recorded: bool) -> Option<Finding> {
+        if !ctx.work(m).is_random() {
+            return None;
+        }
+        let note = |message| self.says(ctx, Severity::Note, self.array, message);
+        let Some(block) = m.params.int("block_size").filter(|b| *b < LINE) else {
+            let message = "how soon a block came again is unknown".to_owned();
+            return (!recorded).then(|| with_lack(note(message), recorded));
+        };
+        let share = cache_share(ctx.host, self.all);
+        let message = format!(
+            "in random order a pass meets each line for up to {} blocks of {block} B: up to {} of \
+             them may come from the cache",
+            LINE / block.max(1),
+            percent(share)
+        );
+        Some(with_lack(note(message), recorded).with("cache_share", share))
+    }
+}
+
+/// Says that the file lacks the distance, where it does.
+fn with_lack(mut finding: Finding, recorded: bool) -> Finding {
+    if !recorded {
+        finding.message.push_str(
+            "; this run file is of an older version, which did not record the reuse distance: the \
+             size of the data is judged",
+        );
+    }
+    finding
+}
+
+fn mib(bytes: u64) -> String {
+    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::{Host, Probe, Touched};
+
+    use super::*;
+    use crate::testing::*;
+
+    fn sized(m: Measurement, bytes: u64) -> Measurement {
+        let arrays = m.params.get("array_size").is_some();
+        with_param(m, if arrays { "array_size" } else { "data_size" }, bytes)
+    }
+
+    #[test]
+    fn nobody_is_told_to_give_more_data_than_the_memory_holds() {
+        let mut host = host_with_caches();
+        let said = |host: &Host| {
+            let small = sized(stream("triad", 1), 2 << 20);
+            found_on(host, &CHECK, small, &[]).unwrap().advice
+        };
+        host.memory.available_bytes = Probe::known(64 << 30, "test");
+        assert!(said(&host).contains("leave its size to proofmark"), "{}", said(&host));
+        host.limits.memory_bytes = Probe::known(Some(64 << 20), "test");
+        let limited = said(&host);
+        assert!(limited.starts_with("raise the memory limit: 64 MiB leave no room"), "{limited}");
+        assert!(!limited.contains("auto"), "it was auto");
+        host.limits.memory_bytes = Probe::known(None, "test");
+        host.memory.available_bytes = Probe::known(100 << 20, "test");
+        assert!(said(&host).starts_with("free memory"), "{}", said(&host));
+    }
+
+    #[test]
+    fn two_megabytes_under_the_name_of_memory_are_invalid_on_any_host() {
+        let small = with_caches(|caches| caches.truncate(1));
+        for h in [host_with_caches(), small, host()] {
+            let all = [stream("triad", 1), stream("read", 2), blocks("rand_read", 8)];
+            CHECK.on(&h, &[]).expect(all.map(|m| (m.workload.clone(), sized(m, 2 << 20), INVALID)));
+        }
+        CHECK.on(&host(), &[]).expect([("none reported", stream("triad", 1), NOTE)]);
+    }
+
+    #[test]
+    fn as_much_as_the_cache_is_invalid_and_less_than_4_times_suspect() {
+        let read = |bytes: u64| sized(stream("read", 1), bytes);
+        let mut loaded = latency(16 << 20, 1e-8);
+        loaded.workload = "memory.loaded_latency".to_owned();
+        let shared = |workload, block| sized(blocks(workload, block), 64 << 30);
+        CHECK.expect([
+            ("as much", read(32 << 20), INVALID),
+            ("twice", read(64 << 20), SUSPECT),
+            ("4 times", read(128 << 20), SILENT),
+            ("three arrays", sized(stream("triad", 1), 64 << 20), suspect("16.7 %")),
+            ("with a load", loaded, INVALID),
+            ("blocks that share lines", shared("rand_read", 8), NOTE),
+            ("lines", shared("rand_read", 64), SILENT),
+            ("in order", shared("seq_read", 8), SILENT),
+        ]);
+    }
+
+    /// The trials with these reuse distances, in turn.
+    fn coming_again(m: Measurement, after: &[Option<u64>]) -> Measurement {
+        each(m, |i, t| {
+            let reuse_bytes = after[i % after.len()];
+            t.touched = t.touched.map(|touched| Touched { reuse_bytes, ..touched });
+        })
+    }
+
+    const MIB: u64 = 1 << 20;
+
+    #[test]
+    fn what_comes_again_too_soon_is_the_cache_however_large_the_data_is() {
+        let random = |block, after: &[Option<u64>]| coming_again(blocks("rand_read", block), after);
+        let often = Some(1 << 30);
+        CHECK.expect([
+            (
+                "as much",
+                random(1024, &[Some(32 * MIB)]),
+                invalid("32.0 MiB ... fits into 32.0 MiB"),
+            ),
+            (
+                "a little",
+                random(8, &[Some(MIB)]),
+                invalid("1.0 MiB, although the data is 1024.0 MiB"),
+            ),
+            ("once", random(64, &[often, often, often, Some(MIB)]), invalid("in 2 of 10 trials")),
+            ("cause", random(8, &[Some(MIB)]), invalid("a calibration that was held back")),
+            ("twice", random(64, &[Some(64 * MIB)]), suspect("64.0 MiB ... up to 50.0 %")),
+            ("nearly 4 times", random(64, &[Some(127 * MIB)]), suspect("4 times the 32.0 MiB")),
+            ("4 times", random(64, &[Some(128 * MIB)]), SILENT),
+            ("not at all", random(64, &[None]), SILENT),
+            ("in order", coming_again(stream("copy", 2), &[Some(MIB)]), INVALID),
+            // Two arrays pass through the caches before a line comes again.
+            (
+                "two arrays",
+                coming_again(sized(stream("add", 1), 70 * MIB), &[Some(140 * MIB)]),
+                SILENT,
+            ),
+            (
+                "two small ones",
+                coming_again(sized(stream("add", 1), 40 * MIB), &[Some(80 * MIB)]),
+                suspect("once round the data. That is less than 4 times"),
+            ),
+            // What an array loses at the ends of its parts.
+            (
+                "a part left over",
+                coming_again(sized(stream("read", 3), 128 * MIB), &[Some(120 * MIB)]),
+                SILENT,
+            ),
+        ]);
+        let hidden = with_caches(|caches| caches.truncate(1));
+        CHECK.on(&hidden, &[]).expect([
+            ("hidden", random(8, &[Some(3 * MIB)]), invalid("smaller than any current")),
+            ("not reported", random(8, &[Some(64 * MIB)]), NOTE),
+        ]);
+    }
+
+    #[test]
+    fn an_older_file_is_judged_by_its_data_and_says_so() {
+        let older = |m| each(m, |_, t| t.touched = None);
+        let lacks = "did not record the reuse distance";
+        CHECK.expect([
+            ("small", older(sized(stream("read", 1), 32 * MIB)), invalid(lacks)),
+            ("twice", older(sized(stream("read", 1), 64 * MIB)), suspect(lacks)),
+            ("at random", older(blocks("rand_read", 1024)), note(lacks)),
+            ("small blocks", older(blocks("rand_write", 8)), note(lacks)),
+            ("in order", older(blocks("seq_read", 1024)), SILENT),
+        ]);
+    }
+}
