@@ -6,7 +6,7 @@
 //! unknown for both: half a count would be taken for a whole one.
 
 use proofmark_model::{
-    Conditions, Datagrams, DeviceTraffic, EndTraffic, FileState, NetworkTraffic, Trial, Unit,
+    Conditions, Datagrams, DeviceTraffic, EndTraffic, FileState, NetworkTraffic, RanOn, Trial, Unit,
 };
 
 /// Adds a later trial of the same point to one; its value is that of both together.
@@ -19,6 +19,11 @@ pub(crate) fn merge(unit: Unit, trial: &mut Trial, later: Trial) {
     trial.value = unit.value(trial.work, trial.seconds);
     trial.verified = both(trial.verified, later.verified, |a, b| a + b);
     trial.moved = both(trial.moved, later.moved, |a, b| a + b);
+    trial.ran_on = both(trial.ran_on.take(), later.ran_on, RanOn::plus);
+    trial.quota = match (trial.quota, later.quota) {
+        (Some(a), Some(b)) => Some(a.plus(b)),
+        (a, b) => a.or(b),
+    };
     trial.device = both(trial.device.take(), later.device, device);
     trial.file = file(trial.file.take(), later.file);
     trial.network = network(trial.network.take(), later.network);
@@ -59,6 +64,10 @@ fn conditions(a: &Conditions, b: &Conditions, times: [f64; 2]) -> Conditions {
         other_cpu_s: seconds(|c| c.other_cpu_s),
         elsewhere_cpu_s: seconds(|c| c.elsewhere_cpu_s),
         own_cpu_s: seconds(|c| c.own_cpu_s),
+        busy_cpu_s: seconds(|c| c.busy_cpu_s),
+        stopped_s: seconds(|c| c.stopped_s),
+        traced_threads: both(a.traced_threads, b.traced_threads, u64::max),
+        tracer: a.tracer.clone().or_else(|| b.tracer.clone()),
         involuntary_switches: count(|c| c.involuntary_switches),
         migrations: count(|c| c.migrations),
         minor_faults: count(|c| c.minor_faults),
