@@ -217,7 +217,7 @@ fn whole_periods_past_the_second_refill_read_the_quota_and_without_that_they_rea
             assert!(least > -0.1 && most < 0.1, "{quota:?}, {periods}: {least} to {most} %");
         }
         let [_, rested] = off(quota, 5.0 * period_s, |_| ());
-        assert!(rested > 5.0, "{quota:?}: {rested} %");
+        assert!(rested > 3.0, "{quota:?}: {rested} %");
     }
     // A round of 50 ms after 20 ms of load, as without a quota: anything between nothing and all.
     let ahead: fn(&mut Scheduler) = |s| {

@@ -111,14 +111,9 @@ impl Recorded<'_> {
 
     /// Seconds that each thread worked before the timed part and after so many seconds of it.
     pub(crate) fn worked_outside_s(&self, window_s: f64) -> Vec<f64> {
-        // Longer than any trial.
-        const FAR_S: f64 = 1e6;
         let shape = Shape::new(self.cutting.cut, self.cutting.slice_s);
-        let outside = |(cpu, log): &(Cpu, Log)| {
-            let track = self.track(*cpu, log);
-            let parts = [track.within(-FAR_S, FAR_S), track.within(window_s, FAR_S)];
-            parts.iter().map(|part| part.worked_s(shape)).sum()
-        };
+        let outside =
+            |(cpu, log): &(Cpu, Log)| self.track(*cpu, log).worked_outside_s(shape, window_s);
         self.logs.iter().map(outside).collect()
     }
 
