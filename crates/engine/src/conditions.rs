@@ -142,13 +142,11 @@ impl SystemCounters {
 
     /// What they show of the time since `earlier`.
     pub fn since(&self, earlier: &Self) -> SystemSeen {
-        let throttled = self.groups.iter().zip(&earlier.groups);
-        let throttled = throttled.filter_map(|(l, e)| difference(l.throttled_s, e.throttled_s));
         let busy_s = difference(self.busy_s, earlier.busy_s);
         let conditions = Conditions {
             steal_s: difference(self.steal_s, earlier.steal_s),
             // The longest of all cgroups on the way up.
-            throttled_s: throttled.max_by(f64::total_cmp),
+            throttled_s: quota::throttled_s(&earlier.groups, &self.groups),
             busy_cpu_s: busy_s,
             elsewhere_cpu_s: difference(self.elsewhere_s, earlier.elsewhere_s),
             swapped_pages: count_between(self.swapped_pages, earlier.swapped_pages),

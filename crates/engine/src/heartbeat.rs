@@ -18,7 +18,8 @@ const BEAT: Duration = Duration::from_millis(10);
 const LATE_S: f64 = 5e-3;
 
 /// Beats until it is dropped.
-pub(crate) struct Heartbeat {
+#[derive(Debug)]
+pub struct Heartbeat {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
     held_up_ns: Arc<AtomicU64>,
@@ -26,7 +27,7 @@ pub(crate) struct Heartbeat {
 
 impl Heartbeat {
     /// `None` where no thread can be started.
-    pub(crate) fn start() -> Option<Self> {
+    pub fn start() -> Option<Self> {
         let (stop, stopped) = channel::<()>();
         let held_up_ns = Arc::new(AtomicU64::new(0));
         let sum = Arc::clone(&held_up_ns);
@@ -50,12 +51,12 @@ impl Heartbeat {
     }
 
     /// Seconds so far.
-    pub(crate) fn held_up_s(&self) -> f64 {
+    pub fn held_up_s(&self) -> f64 {
         self.held_up_ns.load(Ordering::Relaxed) as f64 * 1e-9
     }
 
     /// Ends it; the seconds in all, with what held up the last beat.
-    pub(crate) fn end(mut self) -> f64 {
+    pub fn end(mut self) -> f64 {
         self.finish();
         self.held_up_s()
     }

@@ -141,6 +141,12 @@ fn end(a: &EndTraffic, b: &EndTraffic) -> EndTraffic {
         own_cpu_s: seconds(a.own_cpu_s, b.own_cpu_s),
         busy_s: seconds(a.busy_s, b.busy_s),
         cpus: b.cpus.or(a.cpus),
+        steal_s: seconds(a.steal_s, b.steal_s),
+        waiting_s: seconds(a.waiting_s, b.waiting_s),
+        throttled_s: seconds(a.throttled_s, b.throttled_s),
+        quota: b.quota.or(a.quota),
+        stopped_s: seconds(a.stopped_s, b.stopped_s),
+        tracer: a.tracer.clone().or_else(|| b.tracer.clone()),
     }
 }
 

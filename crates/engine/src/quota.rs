@@ -90,6 +90,15 @@ pub(crate) fn between(before: &[Group], after: &[Group]) -> Option<QuotaTrial> {
     })
 }
 
+/// Seconds that the group was throttled which was throttled longest between two readings; `None` where no
+/// group counts that.
+pub(crate) fn throttled_s(before: &[Group], after: &[Group]) -> Option<f64> {
+    let of = |(before, after): (&Group, &Group)| {
+        Some((after.throttled_s? - before.throttled_s?).max(0.0))
+    };
+    before.iter().zip(after).filter_map(of).max_by(f64::total_cmp)
+}
+
 /// A quota that limits a trial's threads: until when untimed load runs ahead of the timed part.
 ///
 /// The group has rested before a trial: its first allowance is whole, and saved bursts come on top. At

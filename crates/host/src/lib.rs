@@ -40,6 +40,7 @@ mod virtualisation;
 use proofmark_model::{Cpu, Host, Os};
 
 pub use findings::FINDINGS;
+pub use limits::cpu_stat;
 pub use load::CpuTicks;
 pub use root::Root;
 

@@ -119,7 +119,7 @@ fn cpu_quota(root: &Root) -> Result<(CpuQuota, String), Reason> {
 
 /// The `cpu.stat` files from this process's cgroup up, nearest first. The paths
 /// are those of the machine, also where it is a captured one.
-fn cpu_stat(root: &Root) -> Vec<String> {
+pub fn cpu_stat(root: &Root) -> Vec<String> {
     let folders = cgroup::place(root, "cpu").map(|p| p.folders).unwrap_or_default();
     let files = folders.iter().map(|folder| below(folder, "cpu.stat"));
     files.filter(|path| root.exists(path)).collect()

@@ -62,9 +62,8 @@ impl Track {
     pub(crate) fn worked_outside_s(&self, shape: Shape, window_s: f64) -> f64 {
         let each: Vec<f64> = self.slices.iter().map(|s| (s.to - s.from) / s.work).collect();
         let usual = median(&each).unwrap_or(0.0);
-        let outside = |from: f64, to: f64| {
-            (to.min(0.0) - from).max(0.0) + (to - from.max(window_s)).max(0.0)
-        };
+        let outside =
+            |from: f64, to: f64| (to.min(0.0) - from).max(0.0) + (to - from.max(window_s)).max(0.0);
         let worked = |slice: &Slice| {
             let (took, usual) = (slice.to - slice.from, usual * slice.work);
             let most = if shape.is_gap(took, usual) { usual } else { took };
