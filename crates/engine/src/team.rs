@@ -267,25 +267,28 @@ fn usable_now() -> Vec<u32> {
 }
 
 impl Team {
-    /// Where the threads' time went, of which each worked so many seconds by its slices; `None` where
+    /// Where the threads' time went, of which each worked so many seconds by its slices and so many were
+    /// gaps; `None` where
     /// threads took turns, or the system counts nothing.
     fn time_account(
         &self,
         results: &[ThreadResult],
-        worked_s: &[f64],
+        worked: (&[f64], &[f64]),
         ran_on: Option<&RanOn>,
     ) -> Option<TimeAccount> {
         if ran_on.is_none_or(|ran_on| self.took_turns(ran_on)) {
             return None;
         }
         let system = results.iter().find_map(|p| p.system.clone())?.conditions;
-        let threads = results.iter().zip(worked_s).map(|(p, worked_s)| {
+        let worked = worked.0.iter().zip(worked.1);
+        let threads = results.iter().zip(worked).map(|(p, (worked_s, gaps_s))| {
             let c = &p.counters;
             Some(ThreadTime {
                 wall_s: c.at_s,
                 cpu_s: c.cpu_s?,
                 waiting_s: c.waiting_s?,
                 worked_s: *worked_s,
+                gaps_s: *gaps_s,
             })
         });
         let threads: Vec<ThreadTime> = threads.collect::<Option<_>>()?;

@@ -28,6 +28,8 @@ pub(crate) struct ThreadTime {
     pub(crate) waiting_s: f64,
     /// At work, by its slices.
     pub(crate) worked_s: f64,
+    /// Gaps of its slices.
+    pub(crate) gaps_s: f64,
 }
 
 impl ThreadTime {
@@ -64,6 +66,7 @@ pub(crate) fn account_of(
         stolen_s: system.steal_s,
         interrupted_s,
         unaccounted_s,
+        removed_s: Some(sum(|t| t.gaps_s)),
     }
 }
 
@@ -84,7 +87,7 @@ mod tests {
 
     /// A second, of which it was so long on a CPU, waited for one, and worked.
     fn second(cpu_s: f64, waiting_s: f64, worked_s: f64) -> ThreadTime {
-        ThreadTime { wall_s: 1.0, cpu_s, waiting_s, worked_s }
+        ThreadTime { wall_s: 1.0, cpu_s, waiting_s, worked_s, gaps_s: 1.0 - worked_s }
     }
 
     fn account(threads: &[ThreadTime], throttled: f64, steal: f64, stopped: bool) -> TimeAccount {

@@ -99,7 +99,7 @@ pub use storage::{
     BlockDevice, DeviceTraffic, FileState, Flush, IoLimit, Link, Order, Storage, StorageKind,
 };
 pub use time::{Clocks, Timestamp};
-pub use time_account::{TimeAccount, TimeCause};
+pub use time_account::{TIME_ACCOUNT_ERROR, TimeAccount, TimeCause};
 pub use units::{
     ParseError, Quantity, counted, format_count, format_factor, format_quantity, format_seconds,
     format_size, parse_duration, parse_rate, parse_size, split_unit,

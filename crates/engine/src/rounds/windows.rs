@@ -57,6 +57,11 @@ impl Track {
 }
 
 impl Track {
+    /// Seconds from its first slice to the end of its last one.
+    pub(crate) fn span_s(&self) -> f64 {
+        self.slices.first().zip(self.slices.last()).map_or(0.0, |(a, b)| b.to - a.from)
+    }
+
     /// Seconds that it worked before the timed part and after so many seconds of it, our own pauses
     /// included. A slice at an edge may hold a long gap: of that nothing counts.
     pub(crate) fn worked_outside_s(&self, shape: Shape, window_s: f64) -> f64 {

@@ -120,7 +120,7 @@ impl Team {
         let period_s = lead_in.map(|lead_in| lead_in.quota.period());
         let window_s = period_s.map_or(0.0, |s| whole_periods_in(seconds, s));
         let outside_s = recorded.worked_outside_s(window_s);
-        let Rounds { all, iterations, clocks, worked_s } = recorded.rounds(unit, work);
+        let Rounds { all, iterations, clocks, worked_s, gaps_s } = recorded.rounds(unit, work);
         let clocks: Vec<_> = results
             .iter()
             .enumerate()
@@ -128,7 +128,7 @@ impl Team {
             .collect();
         let mut known = self.known(&results, &clocks, &usable);
         let worked = &results[..workers.min(results.len())];
-        known.time_account = self.time_account(worked, &worked_s, known.ran_on.as_ref());
+        known.time_account = self.time_account(worked, (&worked_s, &gaps_s), known.ran_on.as_ref());
         known.quota = known.quota.map(|seen| QuotaTrial {
             timed_s: seconds,
             window_s,

@@ -7,6 +7,7 @@
 use proofmark_model::{Measurement, Severity};
 
 use super::share::Share;
+use super::taken_in_figure;
 use crate::{Context, from_windows};
 
 /// The headline figure of a measurement, as a change of it is weighed.
@@ -14,7 +15,7 @@ use crate::{Context, from_windows};
 pub(super) struct Weight {
     /// A change that is larger matters, as a share of the figure.
     least: f64,
-    /// Whether windows keep taken time out of the figure.
+    /// Whether windows keep taken time out of the figure: the threads lost no more than they removed.
     removed: bool,
 }
 
@@ -22,7 +23,8 @@ impl Weight {
     pub(super) fn derive(ctx: &Context, m: &Measurement) -> Self {
         let target = ctx.policy.target_for(m.subsystem);
         let half = m.summary.as_ref().and_then(|s| s.half_width());
-        Self { least: half.unwrap_or(0.0).max(target), removed: from_windows(m) }
+        let removed = from_windows(m) && taken_in_figure::share(m).is_none_or(|share| share == 0.0);
+        Self { least: half.unwrap_or(0.0).max(target), removed }
     }
 
     /// Of a cause that changed the figure by this share, which no window removes.
