@@ -3,8 +3,8 @@
 use proofmark_model::{Params, Plan, Point, format_seconds};
 
 use super::references;
-use crate::registry::{disk_bytes, find};
-use crate::schedule::{least_trials, turn_s, warm_trials};
+use crate::registry::{disk_bytes, find, in_rounds};
+use crate::schedule::{fewest_trials, least_trials, turn_s, warm_trials};
 
 /// What comes before a point's first trial, in seconds.
 const WARM_UP_S: f64 = 0.05;
@@ -35,9 +35,11 @@ pub(super) fn seconds(plan: &Plan, trials: impl Fn(&Point) -> u32) -> f64 {
     each.sum()
 }
 
-/// Seconds that a plan takes with the trials that every point gets, whatever the budget.
+/// Seconds that a plan takes with the fewest trials: as many rounds as an interval needs, or as were
+/// asked for, and of other loads those that every point gets.
 pub(super) fn fewest_s(plan: &Plan) -> f64 {
-    seconds(plan, |_| 0)
+    let rounds = |id: &str| plan.policy.trials_for(id).0.min(fewest_trials(true));
+    seconds(plan, |p| if in_rounds(&p.workload) { rounds(&p.workload) } else { 0 })
 }
 
 /// Seconds that one point of a plan takes with so many trials.

@@ -181,6 +181,12 @@ mod tests {
         }
         let short = fitted(quota(0.5, 0.01), 15.0);
         assert_eq!((short.plan.points.len(), periods(&short)), (6, Some(5)));
+        // A fixed number of rounds is kept, too.
+        let mut screen = planned(quota(0.5, 0.1), 12.0);
+        (screen.plan.policy.min_trials, screen.plan.policy.max_trials) = (8, 8);
+        shorten_rounds(&mut screen);
+        leave_out(&mut screen);
+        assert_eq!(screen.plan.points.len(), 3);
         // A quota that leaves the threads all they can use.
         assert_eq!(fitted(quota(2.0, 0.1), 15.0).plan.points.len(), 6);
     }
