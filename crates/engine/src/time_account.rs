@@ -33,6 +33,12 @@ pub(crate) struct ThreadTime {
 }
 
 impl ThreadTime {
+    fn edges_s(&self) -> f64 {
+        (self.wall_s - self.worked_s - self.gaps_s).max(0.0)
+    }
+}
+
+impl ThreadTime {
     /// Run delay, at most the time off the CPU: a pause while the counters are read is in the one and
     /// not in the other.
     fn waited_s(&self) -> f64 {
@@ -67,6 +73,7 @@ pub(crate) fn account_of(
         interrupted_s,
         unaccounted_s,
         removed_s: Some(sum(|t| t.gaps_s)),
+        edges_s: sum(ThreadTime::edges_s),
     }
 }
 

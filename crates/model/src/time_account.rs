@@ -27,9 +27,12 @@ pub struct TimeAccount {
     /// Gaps that the slices show, which the windows leave out; null where an older version counted none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removed_s: Option<f64>,
+    /// Part of `wall_s` outside of the slices, while the counters were read: what was taken there is no
+    /// gap of theirs.
+    pub edges_s: f64,
 }
 
-/// The account is exact to this share of the wall time: counters are read around the slices.
+/// The account is exact to this share of the wall time, but for what is taken while counters are read.
 pub const TIME_ACCOUNT_ERROR: f64 = 3e-3;
 
 /// Threads' time from which on an account of what was taken can be held against what was removed, in
@@ -52,6 +55,7 @@ impl std::ops::Add for TimeAccount {
             interrupted_s: self.interrupted_s + o.interrupted_s,
             unaccounted_s: self.unaccounted_s + o.unaccounted_s,
             removed_s: both(self.removed_s, o.removed_s),
+            edges_s: self.edges_s + o.edges_s,
         }
     }
 }
@@ -147,8 +151,11 @@ impl TimeAccount {
         }
         let off_cpu_s =
             self.waiting_s + self.throttled_s.unwrap_or(0.0) + self.stopped_s + self.unaccounted_s;
-        let share = (off_cpu_s - self.removed_s?) / self.wall_s;
-        share.is_finite().then_some(if share > TIME_ACCOUNT_ERROR { share } else { 0.0 })
+        // As much was taken there as anywhere, give or take as much again.
+        let at_edges_s = off_cpu_s * (self.edges_s / self.wall_s).clamp(0.0, 1.0);
+        let share = (off_cpu_s - at_edges_s - self.removed_s?) / self.wall_s;
+        let error = TIME_ACCOUNT_ERROR + at_edges_s / self.wall_s;
+        share.is_finite().then_some(if share > error { share } else { 0.0 })
     }
 
     /// The share of all time at work.
@@ -245,6 +252,15 @@ mod tests {
         assert_eq!(account(0.152, Some(0.151)), Some(0.0), "within the error");
         assert_eq!(account(0.152, Some(0.3)), Some(0.0), "interrupts were removed, too");
         assert_eq!(account(0.152, None), None);
+        // Most of the time is taken, and a fiftieth of it passes while counters are read.
+        let busy = TimeAccount {
+            wall_s: 2.0,
+            waiting_s: 1.4,
+            removed_s: Some(1.37),
+            edges_s: 0.04,
+            ..Default::default()
+        };
+        assert_eq!(busy.taken_in_figure(), Some(0.0));
         let short = TimeAccount { wall_s: 0.9, removed_s: Some(0.0), ..Default::default() };
         assert_eq!(short.taken_in_figure(), None);
     }

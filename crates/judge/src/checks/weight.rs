@@ -15,16 +15,18 @@ use crate::{Context, from_windows};
 pub(super) struct Weight {
     /// A change that is larger matters, as a share of the figure.
     least: f64,
-    /// Whether windows keep taken time out of the figure: the threads lost no more than they removed.
+    /// Whether windows keep taken time out of the figure.
     removed: bool,
+    /// Whether they keep a part of it in, which `taken_in_figure` weighs.
+    holds: bool,
 }
 
 impl Weight {
     pub(super) fn derive(ctx: &Context, m: &Measurement) -> Self {
         let target = ctx.policy.target_for(m.subsystem);
         let half = m.summary.as_ref().and_then(|s| s.half_width());
-        let removed = from_windows(m) && taken_in_figure::share(m).is_none_or(|share| share == 0.0);
-        Self { least: half.unwrap_or(0.0).max(target), removed }
+        let holds = taken_in_figure::share(m).is_some_and(|share| share > 0.0);
+        Self { least: half.unwrap_or(0.0).max(target), removed: from_windows(m), holds }
     }
 
     /// Of a cause that changed the figure by this share, which no window removes.
@@ -47,7 +49,7 @@ impl Weight {
 
     /// How a message about taken time ends.
     pub(super) fn ending(self) -> &'static str {
-        if self.removed { "; the figure leaves that time out" } else { "" }
+        if self.removed && !self.holds { "; the figure leaves that time out" } else { "" }
     }
 
     pub(super) fn removed(self) -> bool {
