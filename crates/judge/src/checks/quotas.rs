@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{End, Finding, Measurement, QuotaTrial, Severity, Trial};
+use proofmark_model::{End, EndTraffic, Finding, Measurement, QuotaTrial, Severity, Trial};
 
 use super::share::Share;
 use super::weight::Weight;
@@ -96,6 +96,9 @@ fn others_ran_s(t: &Trial) -> Option<f64> {
     Some((t.conditions.busy_cpu_s? - t.conditions.own_cpu_s?).max(0.0))
 }
 
+/// Seconds of an end that its system counts.
+type Seconds = fn(&EndTraffic) -> Option<f64>;
+
 /// Share of an end's time from which on it is named.
 const HELD: f64 = 0.01;
 
@@ -115,7 +118,7 @@ fn server_held(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return None; // Its CPUs are those of this machine, which other checks watch.
     }
     let server = |t: &Trial| t.network.as_ref().map(|n| End::ServerSide.of(n).clone());
-    let causes: [(&str, fn(&proofmark_model::EndTraffic) -> Option<f64>); 3] = [
+    let causes: [(&str, Seconds); 3] = [
         ("a CPU quota held it back", |e| e.throttled_s),
         ("its threads waited for a CPU", |e| {
             Some((e.waiting_s? - e.throttled_s.unwrap_or(0.0)).max(0.0))
@@ -124,7 +127,7 @@ fn server_held(ctx: &Context, m: &Measurement) -> Option<Finding> {
             Some(e.steal_s? / e.cpus.unwrap_or(1).max(1) as f64)
         }),
     ];
-    let share = |of: fn(&proofmark_model::EndTraffic) -> Option<f64>| {
+    let share = |of: Seconds| {
         Share::sum(&m.trials, |t| of(&server(t)?), |t| m.account_s(t).unwrap_or(t.seconds))
     };
     let all = causes.into_iter().filter_map(|(words, of)| Some((words, share(of)?)));

@@ -124,8 +124,8 @@ fn picks(plan: &Plan, point: &Point, row: &MainRow) -> bool {
                 PickedValue::UsableCpus => Some(point.params.threads()) == most_threads(),
                 // Which is best nobody knows yet: the widest is planned last.
                 PickedValue::Best => {
-                    let on_as_many = all().filter(|p| p.params.threads() == point.params.threads());
-                    on_as_many.last().map(|p| p.params.get(name)) == Some(own)
+                    let as_many = |p: &&Point| p.params.threads() == point.params.threads();
+                    all().rfind(as_many).map(|p| p.params.get(name)) == Some(own)
                 }
             }
         })
