@@ -1,10 +1,10 @@
 //! `taken_in_figure`: more was taken from the threads than the windows left out.
 
-use proofmark_model::{Cut, Finding, Measurement, TIME_ACCOUNT_ERROR, TimeAccount};
+use proofmark_model::{Cut, Finding, Measurement, TIME_ACCOUNT_ERROR};
 
 use super::weight::Weight;
 use super::{Check, Class, Examine, percent, programs};
-use crate::{Context, from_windows};
+use crate::{Context, taken_in_figure};
 
 /// What time that is taken in small parts costs a load that shares a bus, over that time itself: each part
 /// also costs caches and what was under way. Measured: a database that takes 7 % in parts of 10 us costs a
@@ -25,14 +25,8 @@ pub(super) static CHECK: Check = Check {
     examine: Examine::Ours(examine),
 };
 
-/// The share of the time that was taken and is in the figure; `None` where that is not known.
-pub(super) fn share(m: &Measurement) -> Option<f64> {
-    let all = m.trials.iter().filter_map(|t| t.time_account).reduce(|a, b| a + b)?;
-    TimeAccount::taken_in_figure(&all).filter(|_| from_windows(m))
-}
-
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    let share = share(m).filter(|share| *share > 0.0)?;
+    let share = taken_in_figure(m).filter(|share| *share > 0.0)?;
     let cost = if ctx.work(m).cut() == Cut::Bus { COST_ON_A_BUS } else { 1.0 };
     let severity = Weight::derive(ctx, m).change(cost * share);
     let switches: u64 = m.trials.iter().filter_map(|t| t.conditions.involuntary_switches).sum();
@@ -54,7 +48,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::FigureKind;
+    use proofmark_model::{FigureKind, TimeAccount};
 
     use super::*;
     use crate::testing::*;

@@ -7,8 +7,7 @@
 use proofmark_model::{Measurement, Severity};
 
 use super::share::Share;
-use super::taken_in_figure;
-use crate::{Context, from_windows};
+use crate::{Context, from_windows, taken_in_figure};
 
 /// The headline figure of a measurement, as a change of it is weighed.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +24,7 @@ impl Weight {
     pub(super) fn derive(ctx: &Context, m: &Measurement) -> Self {
         let target = ctx.policy.target_for(m.subsystem);
         let half = m.summary.as_ref().and_then(|s| s.half_width());
-        let holds = taken_in_figure::share(m).is_some_and(|share| share > 0.0);
+        let holds = taken_in_figure(m).is_some_and(|share| share > 0.0);
         Self { least: half.unwrap_or(0.0).max(target), removed: from_windows(m), holds }
     }
 
