@@ -10,11 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use proofmark_model::Conditions;
+use proofmark_model::{Conditions, QuotaTrial};
 use rustix::param::clock_ticks_per_second;
 use rustix::time::ClockId;
 
 use crate::clock::{raw_seconds, seconds_on};
+use crate::quota::{self, Group};
 use crate::thermal::Sensors;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -97,8 +98,8 @@ pub struct SystemCounters {
     busy_s: Option<f64>,
     /// The same of all other CPUs.
     elsewhere_s: Option<f64>,
-    /// Time that each cgroup on the way up was throttled by its quota, in seconds.
-    throttled_s: Vec<Option<f64>>,
+    /// CPU quotas of the cgroups on the way up, with their counts, nearest first.
+    groups: Vec<Group>,
     swapped_pages: Option<u64>,
     /// Hottest sensor of the CPUs, in degrees Celsius: a state, not a count.
     temperature_c: Option<f64>,
@@ -108,8 +109,8 @@ pub struct SystemCounters {
 
 #[derive(Debug)]
 pub(crate) struct Sources {
-    /// cpu.stat files of this process's cgroup and those above it.
-    cpu_stat: Vec<PathBuf>,
+    /// cpu.stat files of this process's cgroup and those above it, nearest first.
+    pub(crate) cpu_stat: Vec<PathBuf>,
     cpus: Vec<u32>,
     sensors: Sensors,
     /// Block devices, by the names of /proc/diskstats.
@@ -128,34 +129,42 @@ impl SystemCounters {
         let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
         let (busy_s, steal_s) = parse_stat(&stat, &sources.cpus).unzip();
         let vmstat = fs::read_to_string("/proc/vmstat").unwrap_or_default();
-        let throttled = |file| parse_throttled(&fs::read_to_string(file).ok()?);
         Self {
             steal_s,
             busy_s,
             elsewhere_s: busy_s.zip(parse_all_busy(&stat)).map(|(here, all)| all - here),
-            throttled_s: sources.cpu_stat.iter().map(throttled).collect(),
+            groups: quota::read_all(&sources.cpu_stat),
             swapped_pages: parse_swapped(&vmstat),
             temperature_c: sources.sensors.hottest_c(),
             thermal_throttles: sources.sensors.throttles(),
         }
     }
 
-    /// What they show of the time since `earlier`, and how long the CPUs were busy.
-    pub fn since(&self, earlier: &Self) -> (Conditions, Option<f64>) {
-        let throttled = self.throttled_s.iter().zip(&earlier.throttled_s);
-        let throttled = throttled.filter_map(|(later, earlier)| difference(*later, *earlier));
+    /// What they show of the time since `earlier`.
+    pub fn since(&self, earlier: &Self) -> SystemSeen {
+        let busy_s = difference(self.busy_s, earlier.busy_s);
         let conditions = Conditions {
             steal_s: difference(self.steal_s, earlier.steal_s),
             // The longest of all cgroups on the way up.
-            throttled_s: throttled.max_by(f64::total_cmp),
+            throttled_s: quota::throttled_s(&earlier.groups, &self.groups),
+            busy_cpu_s: busy_s,
             elsewhere_cpu_s: difference(self.elsewhere_s, earlier.elsewhere_s),
             swapped_pages: count_between(self.swapped_pages, earlier.swapped_pages),
             temperature_c: self.temperature_c,
             thermal_throttles: count_between(self.thermal_throttles, earlier.thermal_throttles),
             ..Conditions::default()
         };
-        (conditions, difference(self.busy_s, earlier.busy_s))
+        SystemSeen { conditions, quota: quota::between(&earlier.groups, &self.groups) }
     }
+}
+
+/// What the system did between two readings of its counters.
+#[derive(Debug, Clone, Default)]
+pub struct SystemSeen {
+    /// All but what is counted of threads.
+    pub(crate) conditions: Conditions,
+    /// What it saw of CPU quotas; `None` where no cgroup had one.
+    pub(crate) quota: Option<QuotaTrial>,
 }
 
 fn difference(later: Option<f64>, earlier: Option<f64>) -> Option<f64> {
@@ -201,19 +210,6 @@ pub(crate) fn cpu_ticks(text: &str, cpus: &[u32]) -> Option<BTreeMap<u32, [u64; 
     (all.len() == wanted.len()).then_some(all)
 }
 
-/// Seconds from `throttled_usec` (cgroup v2) or `throttled_time` in nanoseconds (v1).
-fn parse_throttled(text: &str) -> Option<f64> {
-    text.lines().find_map(|line| {
-        let (name, value) = line.split_once(' ')?;
-        let value = value.trim().parse::<u64>().ok()? as f64;
-        match name {
-            "throttled_usec" => Some(value * 1e-6),
-            "throttled_time" => Some(value * 1e-9),
-            _ => None,
-        }
-    })
-}
-
 fn parse_swapped(text: &str) -> Option<u64> {
     let field =
         |name: &str| text.lines().find_map(|l| l.strip_prefix(name)?.trim().parse::<u64>().ok());
@@ -227,15 +223,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cpu_stat_of_both_cgroup_versions() {
-        let v1 = "nr_periods 12\nnr_throttled 5\nthrottled_time 250000000\n";
-        let v2 = "usage_usec 9\nuser_usec 5\nnr_throttled 5\nthrottled_usec 250000\n";
-        assert_eq!(parse_throttled(v1), Some(0.25));
-        assert_eq!(parse_throttled(v2), Some(0.25));
-        assert_eq!(parse_throttled("nr_periods 12\n"), None);
-    }
-
-    #[test]
     fn the_cgroup_that_was_throttled_longest_meanwhile_counts() {
         let dir = tempfile::tempdir().unwrap();
         let [own, parent, gone] = ["own", "parent", "gone"].map(|f| dir.path().join(f));
@@ -246,7 +233,7 @@ mod tests {
         fs::write(&parent, "throttled_usec 100000000\n").unwrap();
         let before = read(cpu_stat.clone());
         fs::write(&own, "throttled_usec 1000000\n").unwrap();
-        let throttled_s = |files| read(files).since(&before).0.throttled_s;
+        let throttled_s = |files| read(files).since(&before).conditions.throttled_s;
         assert_eq!([throttled_s(cpu_stat), throttled_s(vec![])], [Some(0.5), None]);
     }
 
@@ -288,7 +275,6 @@ mod tests {
             let _ = parse_stat(&text, &[0]);
             let _ = parse_all_busy(&text);
             let _ = parse_waiting(&text);
-            let _ = parse_throttled(&text);
             let _ = parse_swapped(&text);
         }
     }

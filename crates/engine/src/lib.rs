@@ -20,10 +20,12 @@ mod cpu_pair;
 mod device;
 #[cfg(test)]
 mod fake;
+mod heartbeat;
 mod latency;
 mod load_clock;
 mod merge;
 mod protocol;
+mod quota;
 mod rounds;
 mod samples;
 mod session;
@@ -31,6 +33,7 @@ mod team;
 mod thermal;
 mod time_account;
 mod touched;
+mod tracer;
 mod traffic;
 mod watch;
 mod worker;
@@ -43,6 +46,7 @@ pub use clock::{Clock, ClocksMoment, RawClock, interrupted_share, precision, raw
 pub use clock_samples::ClockSamples;
 pub use copy::copy_rate;
 pub use cpu_pair::CpuPair;
+pub use heartbeat::Heartbeat;
 pub use latency::Latencies;
 pub use protocol::{Request, Taken};
 pub use samples::{MOST_SAMPLES, Samples};

@@ -6,8 +6,8 @@
 //! unknown for both: half a count would be taken for a whole one.
 
 use proofmark_model::{
-    Conditions, Datagrams, DeviceTraffic, EndTraffic, FileState, NetworkTraffic, Touched, Trial,
-    Unit,
+    Conditions, Datagrams, DeviceTraffic, EndTraffic, FileState, NetworkTraffic, RanOn, Touched,
+    Trial, Unit,
 };
 
 /// Adds a later trial of the same point to one; its value is that of both together.
@@ -21,6 +21,11 @@ pub(crate) fn merge(unit: Unit, trial: &mut Trial, later: Trial) {
     trial.verified = both(trial.verified, later.verified, |a, b| a + b);
     trial.moved = both(trial.moved, later.moved, |a, b| a + b);
     trial.touched = both(trial.touched, later.touched, Touched::merged);
+    trial.ran_on = both(trial.ran_on.take(), later.ran_on, RanOn::plus);
+    trial.quota = match (trial.quota, later.quota) {
+        (Some(a), Some(b)) => Some(a.plus(b)),
+        (a, b) => a.or(b),
+    };
     trial.device = both(trial.device.take(), later.device, device);
     trial.file = file(trial.file.take(), later.file);
     trial.network = network(trial.network.take(), later.network);
@@ -61,6 +66,10 @@ fn conditions(a: &Conditions, b: &Conditions, times: [f64; 2]) -> Conditions {
         other_cpu_s: seconds(|c| c.other_cpu_s),
         elsewhere_cpu_s: seconds(|c| c.elsewhere_cpu_s),
         own_cpu_s: seconds(|c| c.own_cpu_s),
+        busy_cpu_s: seconds(|c| c.busy_cpu_s),
+        stopped_s: seconds(|c| c.stopped_s),
+        traced_threads: both(a.traced_threads, b.traced_threads, u64::max),
+        tracer: a.tracer.clone().or_else(|| b.tracer.clone()),
         involuntary_switches: count(|c| c.involuntary_switches),
         migrations: count(|c| c.migrations),
         minor_faults: count(|c| c.minor_faults),
@@ -134,6 +143,12 @@ fn end(a: &EndTraffic, b: &EndTraffic) -> EndTraffic {
         own_cpu_s: seconds(a.own_cpu_s, b.own_cpu_s),
         busy_s: seconds(a.busy_s, b.busy_s),
         cpus: b.cpus.or(a.cpus),
+        steal_s: seconds(a.steal_s, b.steal_s),
+        waiting_s: seconds(a.waiting_s, b.waiting_s),
+        throttled_s: seconds(a.throttled_s, b.throttled_s),
+        quota: b.quota.or(a.quota),
+        stopped_s: seconds(a.stopped_s, b.stopped_s),
+        tracer: a.tracer.clone().or_else(|| b.tracer.clone()),
     }
 }
 

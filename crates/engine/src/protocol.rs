@@ -32,6 +32,8 @@ pub struct Job {
     pub trial_s: f64,
     /// Whether a trial that is cut is one round, however long it is.
     pub one_round: bool,
+    /// Whole periods of a round, at least, where a CPU quota limits the threads.
+    pub quota_periods: u32,
 }
 
 /// A line to a worker.

@@ -163,6 +163,8 @@ impl Workers {
             trial_s: self.policy.trial_s_for(&point.workload),
             // A number that the intervals decide counts trials: each must be one round then.
             one_round: !self.policy.is_fixed(&point.workload),
+            // A quota that the plan does not know is seen when it is set: two periods show it.
+            quota_periods: self.policy.quota.map_or(2, |quota| quota.periods),
         }
     }
 

@@ -6,18 +6,22 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
-use proofmark_model::{Conditions, TimeAccount, Timestamp, Trial};
+use proofmark_model::{Conditions, QuotaTrial, RanOn, TimeAccount, Timestamp, Trial};
+use rustix::process::getpid;
 
-use crate::affinity::pin;
+use crate::affinity::{pin, usable_cpus};
 use crate::barrier::Barrier;
-use crate::conditions::{Sources, ThreadCounters};
+use crate::conditions::{Sources, SystemSeen, ThreadCounters};
 use crate::cpu_pair::CpuPair;
+use crate::heartbeat::Heartbeat;
 use crate::latency::Latencies;
 use crate::load_clock::{TrialClock, over_threads};
 use crate::protocol::Reply;
+use crate::quota::{self, LeadIn};
 use crate::rounds::Cpu;
 use crate::time_account::{ThreadTime, account_of, continued};
 use crate::touched::touched;
+use crate::tracer::Tracer;
 use crate::workload::Setup;
 use member::{Order, Plain, TeamState, ThreadResult};
 
@@ -70,6 +74,10 @@ pub struct Team {
     runs_on: Vec<Cpu>,
     /// CPUs that they can run on.
     cpus: usize,
+    /// The CPU that each was to be pinned to; of threads that are not pinned, those of the run.
+    planned: Vec<u32>,
+    /// Whether a quota throttled the trial before.
+    was_throttled: AtomicBool,
 }
 
 impl Team {
@@ -93,26 +101,32 @@ impl Team {
             working: AtomicUsize::new(0),
             done: AtomicBool::new(false),
             begin: AtomicU64::new(0),
+            lead_in_over: AtomicBool::new(false),
             pairs: (0..pairs).map(|_| CpuPair::default()).collect(),
             sources: Sources::new(used, cpu_stat, devices),
         });
         let mut members = Vec::with_capacity(threads);
+        let mut planned = if pinned { Vec::new() } else { cpus.to_vec() };
         for index in 0..threads {
             let (orders, inbox) = channel();
             let (outbox, results) = channel();
             let cpu = cpus.get(index % cpus.len().max(1)).copied().filter(|_| pinned);
+            planned.extend(cpu);
             let (setup, state) = (Arc::clone(setup), Arc::clone(&state));
             let thread = thread::Builder::new()
                 .name(format!("load {index}"))
                 .spawn(move || {
                     let at = Cpu::of_thread(index, cpu.filter(|cpu| pin(*cpu)));
-                    member::live(setup.as_ref(), (index, threads), at, &state, &inbox, &outbox);
+                    let place = (index, threads);
+                    member::live(setup.as_ref(), place, (at, cpu), &state, &inbox, &outbox);
                 })
                 .map_err(|e| Reply::Refused(format!("cannot start thread {index}: {e}")))?;
             members.push(Member { orders, results, thread });
         }
         let (runs_on, cpus) = (Vec::new(), cpus.len().max(1));
-        let mut team = Self { members, state, oversubscribed, pinned, runs_on, cpus };
+        let was_throttled = AtomicBool::new(false);
+        let mut team =
+            Self { members, state, oversubscribed, pinned, runs_on, cpus, planned, was_throttled };
         for m in &team.members {
             team.runs_on.extend(m.result()?.cpu);
         }
@@ -134,10 +148,12 @@ impl Team {
         let started = Timestamp::now();
         let order =
             |i: usize| Order::Plain(Plain { ahead, iterations: shares.get(i).copied(), clock });
+        let (heartbeat, usable) = (Heartbeat::start(), usable_now());
         let results = self.ask(shares.len(), order)?;
         let clocks: Vec<_> = results.iter().map(|p| p.clock).collect();
         let (from, seconds) = span(&results[..shares.len().min(results.len())]);
-        let known = Trial { started, seconds, ..self.known(&results, &clocks) };
+        let mut known = Trial { started, seconds, ..self.known(&results, &clocks, &usable) };
+        known.conditions.stopped_s = heartbeat.map(Heartbeat::end);
         let within = results.iter().map(|p| p.claimed).sum::<u64>() as f64;
         Ok(TeamTrial { from, within, ..TeamTrial::of_threads(&results, known) })
     }
@@ -157,32 +173,70 @@ impl Team {
         results.into_iter().collect()
     }
 
-    /// What is known of a trial without its time.
-    fn known(&self, results: &[ThreadResult], clocks: &[TrialClock]) -> Trial {
+    /// What is known of a trial without its time, which began with these CPUs usable.
+    fn known(&self, results: &[ThreadResult], clocks: &[TrialClock], usable: &[u32]) -> Trial {
         let rate = |p: &ThreadResult| Some(p.disturbed? / (p.end - p.start));
         let visits: Vec<_> = results.iter().filter_map(|p| p.visits).collect();
+        let system = results.iter().find_map(|p| p.system.clone()).unwrap_or_default();
+        let quota = self.quota_seen(&system, results);
+        let ran_on = self.ran_on(results, [usable, &usable_now()]);
         Trial {
             touched: touched(&visits),
             background: results.iter().filter_map(rate).reduce(|a, b| a + b),
-            conditions: self.conditions(results, clocks),
+            conditions: self.conditions(results, clocks, system, &ran_on),
             device: results.iter().find_map(|p| p.device.clone()),
+            quota,
+            ran_on: Some(ran_on),
             ..Trial::default()
         }
     }
 
-    fn conditions(&self, results: &[ThreadResult], clocks: &[TrialClock]) -> Conditions {
-        let system = results.iter().find_map(|p| p.system.clone());
-        let (system, busy_s) = system.unwrap_or_default();
+    fn quota_seen(&self, system: &SystemSeen, results: &[ThreadResult]) -> Option<QuotaTrial> {
+        let mut quota = system.quota?;
+        let [refills, throttled] = results
+            .iter()
+            .fold([0; 2], |[r, t], p| [r.max(p.refills_ahead[0]), t.max(p.refills_ahead[1])]);
+        (quota.refills_ahead, quota.throttled_ahead) = (refills, throttled);
+        quota.cpus = self.could_use();
+        let was_throttled = quota.throttled_periods + quota.throttled_ahead > 0;
+        self.was_throttled.store(was_throttled, Ordering::Relaxed);
+        Some(quota)
+    }
+
+    /// CPUs that the threads can use at a time.
+    fn could_use(&self) -> f64 {
+        self.members.len().min(self.cpus) as f64
+    }
+
+    fn ran_on(&self, results: &[ThreadResult], usable: [&[u32]; 2]) -> RanOn {
+        if !self.pinned {
+            return RanOn::of_process(&self.planned, usable);
+        }
+        let threads: Vec<_> =
+            self.planned.iter().copied().zip(results.iter().map(|p| p.ran_on)).collect();
+        RanOn::of_pinned(&threads, usable)
+    }
+
+    fn conditions(
+        &self,
+        results: &[ThreadResult],
+        clocks: &[TrialClock],
+        SystemSeen { conditions: system, .. }: SystemSeen,
+        ran_on: &RanOn,
+    ) -> Conditions {
         let clock = over_threads(clocks);
         let count = |of: fn(&ThreadCounters) -> u64| results.iter().map(|p| of(&p.counters)).sum();
         let own_cpu_s: Option<f64> = results.iter().map(|p| p.counters.cpu_s).sum();
-        let (taken, ours) = if self.oversubscribed {
+        let (taken, ours) = if self.took_turns(ran_on) {
             // The threads wait for each other: only the CPUs' ticks of 10 ms show what others took.
-            (busy_s, own_cpu_s)
+            (system.busy_cpu_s, own_cpu_s)
         } else {
             let waiting_s = results.iter().map(|p| p.counters.waiting_s).sum();
             (waiting_s, Some(system.throttled_s.unwrap_or(0.0)))
         };
+        let traced = results.iter().filter(|p| p.tracer.name().is_some()).count() as u64;
+        let tracer =
+            results.iter().map(|p| &p.tracer).fold(Tracer::Unknown, |all, t| all.or(t.clone()));
         Conditions {
             clock_hz: clock.map(|c| c.0),
             clock_spread: clock.and_then(|c| c.1),
@@ -191,29 +245,56 @@ impl Team {
             other_cpu_s: taken.zip(ours).map(|(taken, ours)| (taken - ours).max(0.0)),
             own_cpu_s,
             involuntary_switches: Some(count(|c| c.involuntary)),
-            migrations: self.pinned.then(|| results.iter().filter(|p| p.migrated).count() as u64),
+            migrations: self.pinned.then_some(ran_on.strayed.len() as u64),
             minor_faults: Some(count(|c| c.minor_faults)),
             major_faults: Some(count(|c| c.major_faults)),
+            traced_threads: (tracer != Tracer::Unknown).then_some(traced),
+            tracer: tracer.name().map(str::to_owned),
             ..system
         }
     }
+
+    /// Whether threads of ours waited for each other: by plan, or since a CPU of theirs was gone.
+    fn took_turns(&self, ran_on: &RanOn) -> bool {
+        self.oversubscribed || self.pinned && ran_on.most_on_one > 1
+    }
+
+    /// A quota that limits the threads, as it is now.
+    fn lead_in(&self) -> Option<LeadIn> {
+        let groups = quota::read_all(&self.state.sources.cpu_stat);
+        LeadIn::new(&groups, self.could_use(), self.was_throttled.load(Ordering::Relaxed))
+    }
+}
+
+/// CPUs that this process may use now, by its first thread: the others may be pinned. Empty where that
+/// is unknown.
+fn usable_now() -> Vec<u32> {
+    usable_cpus(Some(getpid())).unwrap_or_default()
 }
 
 impl Team {
-    /// Where the threads' time went, of which each worked so many seconds by its slices; `None` where
-    /// threads take turns, or the system counts nothing.
-    fn time_account(&self, results: &[ThreadResult], worked_s: &[f64]) -> Option<TimeAccount> {
-        if self.oversubscribed {
+    /// Where the threads' time went, of which each worked so many seconds by its slices and so many were
+    /// gaps; `None` where
+    /// threads took turns, or the system counts nothing.
+    fn time_account(
+        &self,
+        results: &[ThreadResult],
+        worked: (&[f64], &[f64]),
+        ran_on: Option<&RanOn>,
+    ) -> Option<TimeAccount> {
+        if ran_on.is_none_or(|ran_on| self.took_turns(ran_on)) {
             return None;
         }
-        let (system, _) = results.iter().find_map(|p| p.system.clone())?;
-        let threads = results.iter().zip(worked_s).map(|(p, worked_s)| {
+        let system = results.iter().find_map(|p| p.system.clone())?.conditions;
+        let worked = worked.0.iter().zip(worked.1);
+        let threads = results.iter().zip(worked).map(|(p, (worked_s, gaps_s))| {
             let c = &p.counters;
             Some(ThreadTime {
                 wall_s: c.at_s,
                 cpu_s: c.cpu_s?,
                 waiting_s: c.waiting_s?,
                 worked_s: *worked_s,
+                gaps_s: *gaps_s,
             })
         });
         let threads: Vec<ThreadTime> = threads.collect::<Option<_>>()?;

@@ -28,6 +28,14 @@ pub(crate) struct ThreadTime {
     pub(crate) waiting_s: f64,
     /// At work, by its slices.
     pub(crate) worked_s: f64,
+    /// Gaps of its slices.
+    pub(crate) gaps_s: f64,
+}
+
+impl ThreadTime {
+    fn edges_s(&self) -> f64 {
+        (self.wall_s - self.worked_s - self.gaps_s).max(0.0)
+    }
 }
 
 impl ThreadTime {
@@ -64,6 +72,8 @@ pub(crate) fn account_of(
         stolen_s: system.steal_s,
         interrupted_s,
         unaccounted_s,
+        removed_s: Some(sum(|t| t.gaps_s)),
+        edges_s: sum(ThreadTime::edges_s),
     }
 }
 
@@ -84,7 +94,7 @@ mod tests {
 
     /// A second, of which it was so long on a CPU, waited for one, and worked.
     fn second(cpu_s: f64, waiting_s: f64, worked_s: f64) -> ThreadTime {
-        ThreadTime { wall_s: 1.0, cpu_s, waiting_s, worked_s }
+        ThreadTime { wall_s: 1.0, cpu_s, waiting_s, worked_s, gaps_s: 1.0 - worked_s }
     }
 
     fn account(threads: &[ThreadTime], throttled: f64, steal: f64, stopped: bool) -> TimeAccount {

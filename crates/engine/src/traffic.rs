@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::PathBuf;
 
 use proofmark_model::EndTraffic;
 use rustix::process::getpid;
@@ -14,6 +15,9 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::affinity::usable_cpus;
 use crate::conditions::cpu_ticks;
+use crate::heartbeat::Heartbeat;
+use crate::quota::{self, Group};
+use crate::tracer::Tracer;
 
 /// A count of each CPU, by its number or its place.
 type ByCpu = BTreeMap<u32, u64>;
@@ -36,21 +40,43 @@ pub struct EndCounters {
     /// By CPU that this process may use, the time that it ran anything, in ticks.
     busy_ticks: Option<ByCpu>,
     cpus: Option<u64>,
+    /// Ticks stolen from each CPU that this process may use.
+    stolen_ticks: Option<ByCpu>,
+    /// Run delay of all threads, which come and go.
+    waiting_ns: Option<[u64; 1]>,
+    groups: Vec<Group>,
+    stopped_ns: Option<[u64; 1]>,
+    tracer: Tracer,
 }
 
+/// Threads of an end of which run delay and tracers are read at most.
+const MOST_THREADS: usize = 256;
+
 impl EndCounters {
-    /// Reads them now, those of the interface by its name, such as `eth0`, where it has one.
-    pub fn read(interface: Option<&str>) -> Self {
+    /// Reads them now, those of the interface by its name, such as `eth0`, where it has one, those of
+    /// these cpu.stat files, and of a heartbeat.
+    pub fn read(
+        interface: Option<&str>,
+        cpu_stat: &[PathBuf],
+        heartbeat: Option<&Heartbeat>,
+    ) -> Self {
         let snmp = text_of("/proc/net/snmp");
         // Those of its first thread: others may be pinned.
         let usable = usable_cpus(Some(getpid()));
+        let stat = text_of("/proc/stat");
+        let ticks = |place| ticks(&stat, usable.as_deref().unwrap_or_default(), place);
         Self {
             interface: interface.and_then(|name| device(&text_of("/proc/net/dev"), name)),
             retransmits: retransmits(&snmp),
             udp: udp(|name| snmp_value(&snmp, "Udp", name)),
             udp6: udp6(&text_of("/proc/net/snmp6")),
             cpu_dropped: softnet_dropped(&text_of("/proc/net/softnet_stat")),
-            busy_ticks: busy_ticks(&text_of("/proc/stat"), usable.as_deref().unwrap_or_default()),
+            busy_ticks: ticks(0),
+            stolen_ticks: ticks(1),
+            waiting_ns: waiting_ns().map(|ns| [ns]),
+            groups: quota::read_all(cpu_stat),
+            stopped_ns: heartbeat.map(|beats| [(beats.held_up_s() * 1e9) as u64]),
+            tracer: Tracer::of_this_process(MOST_THREADS),
             own_ns: Some([own_ns()]),
             cpus: usable.map(|cpus| cpus.len() as u64),
         }
@@ -77,6 +103,15 @@ impl EndCounters {
             own_cpu_s: seconds(self.own_ns, before.own_ns, 1e-9),
             busy_s: busy.map(|n| n as f64 * tick),
             cpus: self.cpus,
+            steal_s: grown_of_cpus(self.stolen_ticks.as_ref(), before.stolen_ticks.as_ref())
+                .map(|n| n as f64 * tick),
+            waiting_s: seconds(self.waiting_ns, before.waiting_ns, 1e-9),
+            throttled_s: quota::throttled_s(&before.groups, &self.groups),
+            quota: quota::between(&before.groups, &self.groups)
+                .map(|quota| quota.after)
+                .filter(|quota| quota.cpus.is_some()),
+            stopped_s: seconds(self.stopped_ns, before.stopped_ns, 1e-9),
+            tracer: self.tracer.clone().or(before.tracer.clone()).name().map(str::to_owned),
         }
     }
 
@@ -166,10 +201,22 @@ fn softnet_dropped(text: &str) -> Option<ByCpu> {
     (!all.is_empty()).then_some(all)
 }
 
-/// Time that each of these CPUs ran anything, in ticks; `None` without any.
-fn busy_ticks(text: &str, cpus: &[u32]) -> Option<ByCpu> {
+/// Ticks of each of these CPUs: at place 0 those in which it ran anything, at 1 those that were stolen;
+/// `None` without any CPU.
+fn ticks(text: &str, cpus: &[u32], place: usize) -> Option<ByCpu> {
     let ticks = cpu_ticks(text, cpus).filter(|_| !cpus.is_empty())?;
-    Some(ticks.into_iter().map(|(cpu, [busy, _])| (cpu, busy)).collect())
+    Some(ticks.into_iter().map(|(cpu, counts)| (cpu, counts[place])).collect())
+}
+
+/// Run delay of the threads of this process, in nanoseconds; `None` where the system does not report it.
+fn waiting_ns() -> Option<u64> {
+    let tasks = fs::read_dir("/proc/self/task").ok()?.flatten().take(MOST_THREADS);
+    let of_task = |task: fs::DirEntry| {
+        let text = fs::read_to_string(task.path().join("schedstat")).ok()?;
+        text.split_ascii_whitespace().nth(1)?.parse::<u64>().ok()
+    };
+    // One that has just ended counts nothing any more.
+    tasks.filter_map(of_task).reduce(u64::saturating_add)
 }
 
 /// CPU time of this process, all its threads; getrusage(2) reports only microseconds.

@@ -29,8 +29,8 @@ impl Watch {
     pub fn end(self) -> (Conditions, Option<DeviceTraffic>) {
         let device = DeviceCounters::read(&self.sources.devices);
         let traffic = device.zip(self.device).and_then(|(later, earlier)| later.since(&earlier));
-        let (conditions, _) = SystemCounters::read(&self.sources).since(&self.system);
-        (conditions, traffic)
+        let seen = SystemCounters::read(&self.sources).since(&self.system);
+        (seen.conditions, traffic)
     }
 }
 

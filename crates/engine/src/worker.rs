@@ -59,6 +59,8 @@ struct Work {
     trial_s: f64,
     /// Whether a trial in slices is one round.
     one_round: bool,
+    /// Whole periods of a round under a CPU quota, at least.
+    quota_periods: u32,
     /// Iterations a thread that fill about `trial_s`; 0 until calibrated.
     filling: u64,
     /// Iterations a thread and second of each warm-up trial.
@@ -113,6 +115,7 @@ impl Work {
             workers,
             trial_s,
             one_round: job.one_round,
+            quota_periods: job.quota_periods,
             filling: 0,
             warmed: Vec::new(),
             latencies: Latencies::default(),
@@ -155,6 +158,7 @@ impl Work {
     /// A trial in slices: of a fixed amount of work, or of as much as fits into its time.
     fn sliced(&mut self) -> Result<Trial, Reply> {
         let filled = (self.filling, self.trial_s * MARGIN);
+        let whole_s = self.team.whole_periods_s(self.trial_s, self.quota_periods);
         let amount = match self.setup.amount() {
             Amount::Total(total) => {
                 let shares = shares(total, self.workers);
@@ -162,10 +166,12 @@ impl Work {
                 let seconds = longest as f64 * filled.1 / filled.0.max(1) as f64;
                 SlicedAmount::Iterations(shares, seconds)
             }
-            _ => SlicedAmount::Seconds(self.trial_s),
+            _ => SlicedAmount::Seconds(whole_s.unwrap_or(self.trial_s)),
         };
         let (SlicedAmount::Seconds(seconds) | SlicedAmount::Iterations(_, seconds)) = amount;
-        let cutting = Cutting::new((self.cut, self.one_round), seconds, filled);
+        // A part of whole periods would be none.
+        let one_round = self.one_round || whole_s.is_some();
+        let cutting = Cutting::new((self.cut, one_round), seconds, filled);
         let workers = usize::try_from(self.workers).unwrap_or(usize::MAX);
         self.setup.begin_trial()?;
         let unit = (self.unit, self.setup.work_per_iteration());

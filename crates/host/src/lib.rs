@@ -41,6 +41,7 @@ mod virtualisation;
 use proofmark_model::{Cpu, Host, Os};
 
 pub use findings::FINDINGS;
+pub use limits::cpu_stat;
 pub use load::CpuTicks;
 pub use root::Root;
 pub use system_state::system_state;

@@ -105,10 +105,11 @@ fn cpu_quota(root: &Root) -> Result<(CpuQuota, String), Reason> {
         let quota = match place.version {
             Version::V1 => {
                 let period = root.number(&below(folder, "cpu.cfs_period_us"))?;
-                share(path, root.number(path)?, period)?
+                CpuQuota::from_microseconds(root.number(path)?, period)
             }
-            Version::V2 => cpu_max(path, &root.line(path)?)?,
+            Version::V2 => CpuQuota::from_cpu_max(&root.line(path)?),
         };
+        let quota = quota.map_err(|e| fault(path, e))?;
         // Since Linux 5.14.
         let burst = below(folder, burst);
         let saved_us = || root.number::<u64>(&burst).map(|us| us as f64 / 1e6);
@@ -120,37 +121,10 @@ fn cpu_quota(root: &Root) -> Result<(CpuQuota, String), Reason> {
 
 /// The `cpu.stat` files from this process's cgroup up, nearest first. The paths
 /// are those of the machine, also where it is a captured one.
-fn cpu_stat(root: &Root) -> Vec<String> {
+pub fn cpu_stat(root: &Root) -> Vec<String> {
     let folders = cgroup::place(root, "cpu").map(|p| p.folders).unwrap_or_default();
     let files = folders.iter().map(|folder| below(folder, "cpu.stat"));
     files.filter(|path| root.exists(path)).collect()
-}
-
-/// Microseconds in each period as a quota; a negative one means none.
-fn share(path: &str, quota: i64, period: i64) -> Result<Option<CpuQuota>, Reason> {
-    match (quota, period) {
-        (..=-1, _) => Ok(None),
-        (1.., 1..) => {
-            let (quota, period) = (quota as f64, period as f64);
-            let (cpus, period_s) = (Some(quota / period), Some(period / 1e6));
-            Ok(Some(CpuQuota { cpus, period_s, burst_s: None }))
-        }
-        _ => Err(fault(path, format!("{quota} us per {period} us is not a valid quota"))),
-    }
-}
-
-/// `max 100000` or `50000 100000`.
-fn cpu_max(path: &str, line: &str) -> Result<Option<CpuQuota>, Reason> {
-    let mut words = line.split_whitespace();
-    let bad = || fault(path, format!("'{line}' is not a quota and a period"));
-    let (quota, period) = (words.next().ok_or_else(bad)?, words.next().unwrap_or("100000"));
-    if quota == "max" {
-        return Ok(None);
-    }
-    match (quota.parse(), period.parse()) {
-        (Ok(quota @ 1..), Ok(period)) => share(path, quota, period),
-        _ => Err(bad()),
-    }
 }
 
 /// CPUs to pin to, in the order of use.

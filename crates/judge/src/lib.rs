@@ -138,6 +138,13 @@ pub(crate) fn from_windows(m: &Measurement) -> bool {
     headline.is_some_and(|kind| kind != FigureKind::Delivered) && m.has_rounds()
 }
 
+/// The share of the threads' time that was taken in parts too short for the windows to leave out: a figure
+/// that is made of windows holds it. `None` where that is not known.
+pub(crate) fn taken_in_figure(m: &Measurement) -> Option<f64> {
+    let all = m.trials.iter().filter_map(|t| t.time_account).reduce(|a, b| a + b)?;
+    all.taken_in_figure().filter(|_| from_windows(m))
+}
+
 /// The median of a figure of the headline's value and its clock: over the rounds where the headline
 /// is made of windows, so that both are of the same ones; else over the trials.
 pub(crate) fn by_stretch(

@@ -30,6 +30,7 @@ mod placement;
 mod plan;
 mod probe;
 mod quota;
+mod ran_on;
 mod raw;
 mod reference;
 mod requirement;
@@ -90,7 +91,8 @@ pub use params::{Param, Params, Point};
 pub use placement::{CpuDistance, CpuPairSeen, CpuPlacement, CpuPlacements, placement_words};
 pub use plan::{Plan, PlannedReference, PlannedSeries, Policy};
 pub use probe::Probe;
-pub use quota::CpuQuota;
+pub use quota::{CpuQuota, QuotaDelivered, QuotaRounds, QuotaTrial, delivered_under_quota};
+pub use ran_on::{RanOn, Strayed};
 pub use raw::{RawMeasurement, RawReference, RawRun, RawSeries};
 pub use reference::{First, Printed, Ratio, Reference};
 pub use requirement::{CheckedRequirement, HeadlineFigure, REQUIREMENTS_SCHEMA};
@@ -108,7 +110,7 @@ pub use system_limit::{
     CgroupLimit, LimitKind, LimitReached, Seen, SystemLimit, SystemState, limit_reached,
 };
 pub use time::{Clocks, Timestamp};
-pub use time_account::{TimeAccount, TimeCause};
+pub use time_account::{TIME_ACCOUNT_ERROR, TimeAccount, TimeCause};
 pub use touched::Touched;
 pub use units::{
     ParseError, Quantity, counted, format_count, format_factor, format_quantity, format_seconds,

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Better, Ceiling, CpuPairSeen, CpuPlacement, DeviceTraffic, FileState, Finding, LimitReached,
-    NetworkTraffic, Params, Point, Reference, Series, Severity, Solution, Subsystem, Summary,
-    TimeAccount, Timestamp, Touched, Unit, Verdict, WorkloadSpec,
+    NetworkTraffic, Params, Point, QuotaTrial, RanOn, Reference, Series, Severity, Solution,
+    Subsystem, Summary, TimeAccount, Timestamp, Touched, Unit, Verdict, WorkloadSpec,
 };
 
 /// One timed repetition.
@@ -44,6 +44,12 @@ pub struct Trial {
     /// Where its threads' time went; null where it was not cut into slices, or threads took turns.
     #[serde(default)]
     pub time_account: Option<TimeAccount>,
+    /// What it saw of CPU quotas; null where no cgroup had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota: Option<QuotaTrial>,
+    /// Where its threads ran; null where the system does not report it, or a tool ran it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ran_on: Option<RanOn>,
     /// The CPUs of its threads, in twos, as they were to each other; empty where it was not cut into
     /// slices, or has one thread.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -151,8 +157,18 @@ pub struct Conditions {
     pub own_cpu_s: Option<f64>,
     /// Times that a thread was taken off its CPU against its will.
     pub involuntary_switches: Option<u64>,
-    /// Threads that ended on another CPU than they began.
+    /// Threads that were on another CPU at an end of the trial than the one that they were pinned to.
     pub migrations: Option<u64>,
+    /// Time that anything ran on the trial's CPUs, the trial included, in CPU-seconds; ticks of 10 ms.
+    pub busy_cpu_s: Option<f64>,
+    /// Time that no thread of the process could run: stopped by a signal, in a frozen cgroup, or in a
+    /// guest that was paused. Null where the time account shows it, or nothing looked.
+    pub stopped_s: Option<f64>,
+    /// Threads of the process that another one traced (ptrace) at an end of the trial.
+    pub traced_threads: Option<u64>,
+    /// Name of the process that traced them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tracer: Option<String>,
     /// Page faults served without I/O.
     pub minor_faults: Option<u64>,
     /// Page faults that needed I/O.
@@ -179,6 +195,7 @@ impl Conditions {
             other_cpu_s: of(self.other_cpu_s),
             elsewhere_cpu_s: of(self.elsewhere_cpu_s),
             own_cpu_s: of(self.own_cpu_s),
+            busy_cpu_s: of(self.busy_cpu_s),
             ..self
         }
     }

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Measurement, Params, Probe, Trial, Unit};
+use crate::{CpuQuota, Measurement, Params, Probe, Trial, Unit};
 
 /// Where the network subsystem works.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -322,6 +322,18 @@ pub struct EndTraffic {
     pub busy_s: Option<f64>,
     /// CPUs that this end may use.
     pub cpus: Option<u64>,
+    /// Time that a hypervisor took from these CPUs, in CPU-seconds; ticks of 10 ms.
+    pub steal_s: Option<f64>,
+    /// Time that this end's threads were runnable without a CPU (run delay), in seconds.
+    pub waiting_s: Option<f64>,
+    /// Time that a CPU quota held this end back, in seconds. The client's is in the conditions.
+    pub throttled_s: Option<f64>,
+    /// Its tightest CPU quota; null without one, or where it did not look.
+    pub quota: Option<CpuQuota>,
+    /// Time that none of its threads could run: see the conditions.
+    pub stopped_s: Option<f64>,
+    /// Name of the process that traced one of its threads (ptrace).
+    pub tracer: Option<String>,
 }
 
 impl EndTraffic {

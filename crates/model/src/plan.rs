@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Point, Subsystem};
+use crate::{Point, QuotaRounds, Subsystem};
 
 /// How trials are taken.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -36,6 +36,9 @@ pub struct Policy {
     pub point_s: Option<f64>,
     /// Time that the whole run may take, in seconds; null: as long as the trials need.
     pub budget_s: Option<f64>,
+    /// Rounds under the CPU quota of this machine; null without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota: Option<QuotaRounds>,
 }
 
 /// The targets by default.
@@ -59,6 +62,7 @@ impl Default for Policy {
             trial_s_of: BTreeMap::new(),
             point_s: None,
             budget_s: None,
+            quota: None,
         }
     }
 }

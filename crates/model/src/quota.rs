@@ -1,4 +1,8 @@
-//! CPU quotas.
+//! CPU quotas: what a cgroup sets, and how rounds are cut under it.
+//!
+//! A quota is granted by the period. A load that has rested finds a full allowance, so that a short
+//! round reads too much or, after an untimed part that used it up, next to nothing. From the second
+//! refill under full load on, any whole number of periods holds exactly the quota.
 //!
 //! Source: Linux `Documentation/scheduler/sched-bwc.rst`.
 
@@ -6,6 +10,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{counted, format_seconds};
+pub use delivered::{QuotaDelivered, QuotaTrial, delivered_under_quota};
+
+mod delivered;
 
 /// CPU bandwidth control.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,6 +34,54 @@ impl CpuQuota {
     /// Periods that one stretch must have for its rate to be what the quota allows: shorter ones may
     /// see all of a period's share or none of it.
     pub const PERIODS: f64 = 5.0;
+
+    /// Whole periods over which the share of CPU time is counted at least.
+    pub const LEAST_PERIODS: f64 = 2.0;
+
+    /// Refills under full load after which a period's allowance no longer holds what was saved before.
+    pub const REFILLS: u64 = 2;
+
+    /// From the line of `cpu.max` (cgroup v2): `max 100000` or `50000 100000`. `None` without a quota;
+    /// fails on anything else.
+    pub fn from_cpu_max(line: &str) -> Result<Option<Self>, String> {
+        let mut words = line.split_whitespace();
+        let bad = || format!("'{line}' is not a quota and a period");
+        let (quota, period) = (words.next().ok_or_else(bad)?, words.next().unwrap_or("100000"));
+        if quota == "max" {
+            return Ok(None);
+        }
+        match (quota.parse(), period.parse()) {
+            (Ok(quota @ 1..), Ok(period)) => Self::from_microseconds(quota, period),
+            _ => Err(bad()),
+        }
+    }
+
+    /// Of so many microseconds in each period, as cgroup v1 has them; a negative number means none.
+    /// Fails if they are no quota.
+    pub fn from_microseconds(quota: i64, period: i64) -> Result<Option<Self>, String> {
+        match (quota, period) {
+            (..=-1, _) => Ok(None),
+            (1.., 1..) => {
+                let (quota, period) = (quota as f64, period as f64);
+                let (cpus, period_s) = (Some(quota / period), Some(period / 1e6));
+                Ok(Some(Self { cpus, period_s, burst_s: None }))
+            }
+            _ => Err(format!("{quota} us per {period} us is not a valid quota")),
+        }
+    }
+
+    /// Whether it leaves threads that could use so many CPUs less than that.
+    pub fn limits(&self, cpus: f64) -> bool {
+        self.cpus.is_some_and(|quota| quota > 0.0 && quota < cpus)
+    }
+
+    /// Seconds until saved bursts are spent by a load that uses so many CPUs; 0 where it has none.
+    pub fn burst_lasts_s(&self, cpus: f64) -> f64 {
+        match self.cpus {
+            Some(quota) if quota < cpus => self.burst() / (cpus - quota),
+            _ => 0.0,
+        }
+    }
 
     /// Seconds of a period.
     pub fn period(&self) -> f64 {
@@ -53,6 +108,41 @@ impl CpuQuota {
     }
 }
 
+/// Rounds under a quota, as a plan foresees them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct QuotaRounds {
+    /// The quota when the plan was made.
+    pub quota: CpuQuota,
+    /// Whole periods of a round at least: five, or two where the time does not allow eight such rounds.
+    pub periods: u32,
+}
+
+impl QuotaRounds {
+    /// With rounds of five periods.
+    pub fn new(quota: CpuQuota) -> Self {
+        Self { quota, periods: CpuQuota::PERIODS as u32 }
+    }
+
+    /// Seconds of a round of `trial_s` or longer of threads that could use so many CPUs: whole periods
+    /// where the quota limits them.
+    pub fn round_s(&self, trial_s: f64, cpus: f64) -> f64 {
+        if self.quota.limits(cpus) { self.whole_s(trial_s) } else { trial_s }
+    }
+
+    /// So many seconds or more: whole periods, as many as a round has at least.
+    pub fn whole_s(&self, trial_s: f64) -> f64 {
+        let period = self.quota.period();
+        // A length that is whole but for its rounding stays as it is.
+        (trial_s / period - 1e-6).ceil().max(f64::from(self.periods)) * period
+    }
+
+    /// Seconds of untimed load before it, about, until the second refill was seen.
+    pub fn lead_in_s(&self, cpus: f64) -> f64 {
+        let refills_s = CpuQuota::REFILLS as f64 * self.quota.period();
+        if self.quota.limits(cpus) { refills_s + self.quota.burst_lasts_s(cpus) } else { 0.0 }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,5 +156,35 @@ mod tests {
         let all = CpuQuota { period_s: Some(0.01), burst_s: Some(0.005), ..half };
         let words = "0.5 CPUs in periods of 10.00 ms, with bursts of up to 5.000 ms of CPU time";
         assert_eq!((all.words().as_str(), all.period(), all.burst()), (words, 0.01, 0.005));
+    }
+
+    #[test]
+    fn both_versions_of_cgroups_say_the_same() {
+        let half = CpuQuota { cpus: Some(0.5), period_s: Some(0.02), burst_s: None };
+        assert_eq!(CpuQuota::from_cpu_max("10000 20000"), Ok(Some(half)));
+        assert_eq!(CpuQuota::from_microseconds(10_000, 20_000), Ok(Some(half)));
+        assert_eq!(CpuQuota::from_cpu_max("max 100000"), Ok(None));
+        assert_eq!(CpuQuota::from_microseconds(-1, 100_000), Ok(None));
+        assert_eq!(CpuQuota::from_cpu_max("5000").unwrap().unwrap().period_s, Some(0.1));
+        for bad in ["", "0 100000", "-5 100000", "x 100000", "50000 0", "50000 y"] {
+            assert!(CpuQuota::from_cpu_max(bad).is_err(), "{bad}");
+        }
+        assert!(CpuQuota::from_microseconds(0, 100_000).is_err());
+    }
+
+    #[test]
+    fn rounds_are_whole_periods_where_the_quota_limits() {
+        let quota = CpuQuota { cpus: Some(1.5), period_s: Some(0.03), burst_s: Some(0.06) };
+        let five = QuotaRounds::new(quota);
+        let two = QuotaRounds { periods: 2, ..five };
+        let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");
+        near(five.round_s(0.05, 2.0), 0.15);
+        near(two.round_s(0.05, 2.0), 0.06);
+        near(two.round_s(0.09, 2.0), 0.09);
+        near(two.round_s(0.1, 2.0), 0.12);
+        near(five.round_s(0.05, 1.0), 0.05);
+        // 60 ms of saved time last 120 ms where half a CPU more is used than granted.
+        near(five.lead_in_s(2.0), 0.06 + 0.12);
+        near(five.lead_in_s(1.0), 0.0);
     }
 }

@@ -49,5 +49,5 @@ pub use record::RunFile;
 pub use registry::disk_bytes;
 pub use request::{EndureRequest, MachineRequest, PeerKey, PeerRequest, PlanRequest, ToolChoice};
 pub use room::{Needs, SpaceWatch, TryOut, look_ahead};
-pub use server::{ServerSide, interface, loopback_network};
+pub use server::{ServerSide, cpu_stat, interface, loopback_network};
 pub use tool::{ToolRun, ToolRunner, ToolSession, ToolTask};

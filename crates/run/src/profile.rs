@@ -156,6 +156,7 @@ impl Profile {
             trial_s: p.trial.0.as_secs_f64(),
             trial_s_of,
             point_s: p.time_of_point.map(|t| t.0.as_secs_f64()),
+            quota: None,
             budget_s: budgets.map(|all| all.iter().map(|b| b.0.as_secs_f64()).sum()),
         }
     }

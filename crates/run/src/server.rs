@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
@@ -334,6 +335,11 @@ pub fn loopback_network() -> Network {
     }
 }
 
+/// The cpu.stat files of this process's cgroups, nearest first.
+pub fn cpu_stat() -> Vec<PathBuf> {
+    proofmark_host::cpu_stat(&Root::live()).into_iter().map(PathBuf::from).collect()
+}
+
 /// The interface of this machine that leads to a client.
 pub fn interface(ends: Ends) -> Option<Interface> {
     let (local, peer) = (ends.local.ip(), ends.peer.ip());
@@ -361,7 +367,7 @@ mod tests {
         let (key, limits) = (Key::generate().unwrap(), Limits { seconds: 60, bytes: 1 << 20 });
         let server = Server::bind(SocketAddr::new(own, 0), key.clone(), limits).unwrap();
         let (address, stop) = (server.address().into(), server.stop());
-        let work = proofmark_workloads::network::ServerSide::new(interface);
+        let work = proofmark_workloads::network::ServerSide::new(interface, vec![]);
         let serving = std::thread::spawn(move || server.serve(&work, |_| ()));
         let server = ServerSide::look(address, key, None).unwrap();
         assert_eq!(server.network().path, NetworkPath::Loopback);

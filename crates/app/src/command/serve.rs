@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context as _, Result};
 use proofmark_peer::{Key, KeySource, Limits, Server};
-use proofmark_run::interface;
+use proofmark_run::{cpu_stat, interface};
 use proofmark_workloads::network::ServerSide;
 use rustix::process::{Signal, set_parent_process_death_signal};
 
@@ -29,7 +29,7 @@ pub fn run(args: &ServeArgs) -> Result<Outcome> {
         // The run waits for this line.
         print(&format!("{}\n", server.address()))?;
         // What the run learns of a connection that the system refused is no more than its end.
-        server.serve(&ServerSide::new(interface), |event| say(&event));
+        server.serve(&ServerSide::new(interface, cpu_stat()), |event| say(&event));
     } else {
         let (stop, by) = (server.stop(), Arc::new(OnceLock::new()));
         let first = Arc::clone(&by);
@@ -39,7 +39,9 @@ pub fn run(args: &ServeArgs) -> Result<Outcome> {
         };
         on_signals(on_signal).context("cannot handle signals")?;
         print(&greeting(server.address(), &source))?;
-        server.serve(&ServerSide::new(interface), |event| say(&format!("proofmark: {event}")));
+        server.serve(&ServerSide::new(interface, cpu_stat()), |event| {
+            say(&format!("proofmark: {event}"))
+        });
         if let Some(signal) = by.get() {
             say(&format!("proofmark: stopped by {signal}"));
         }

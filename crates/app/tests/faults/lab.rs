@@ -134,10 +134,15 @@ type Limits = [(&'static str, &'static str, String); 2];
 
 /// So many CPUs' worth of time.
 fn quota(cpus: f64) -> Limits {
-    let quota = (cpus * 100_000.0) as u64;
+    quota_of(cpus, 100_000)
+}
+
+/// The same in periods of so many microseconds, which cgroups of version 1 have in a file of their own.
+fn quota_of(cpus: f64, period_us: u64) -> Limits {
+    let quota = (cpus * period_us as f64) as u64;
     [
         ("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", format!("{quota}")),
-        ("/sys/fs/cgroup", "cpu.max", format!("{quota} 100000")),
+        ("/sys/fs/cgroup", "cpu.max", format!("{quota} {period_us}")),
     ]
 }
 
@@ -148,6 +153,53 @@ impl Cgroup {
     /// A cgroup with so many CPUs' worth of time; `None` where none can be made, which is said.
     pub fn with_quota(cpus: f64) -> Option<Self> {
         allowed(Self::with(quota(cpus)), "no cgroup CPU controller that this user may write")
+    }
+
+    /// The same in periods of so many microseconds.
+    pub fn with_quota_of(cpus: f64, period_us: u64) -> Option<Self> {
+        let group = Self::with(quota_of(1000.0, 100_000)).filter(|group| {
+            let v1 = [
+                ("cpu.cfs_period_us", format!("{period_us}")),
+                ("cpu.cfs_quota_us", format!("{}", (cpus * period_us as f64) as u64)),
+            ];
+            let v2 = [("cpu.max", format!("{} {period_us}", (cpus * period_us as f64) as u64))];
+            let set = |(file, value): &(&str, String)| fs::write(group.0.join(file), value).is_ok();
+            v2.iter().all(set) || v1.iter().all(set)
+        });
+        allowed(group, "no cgroup CPU controller that this user may write")
+    }
+
+    /// A cgroup with these CPUs; `None` where none can be made, which is said.
+    pub fn with_cpus(cpus: &str) -> Option<Self> {
+        let old = Self::with([
+            ("/sys/fs/cgroup/cpuset", "cpuset.cpus", cpus.to_owned()),
+            ("/sys/fs/cgroup", "cpuset.cpus", cpus.to_owned()),
+        ]);
+        // Version 1 takes no process before it has memory.
+        let old = old.inspect(|group| drop(fs::write(group.0.join("cpuset.mems"), "0")));
+        allowed(old, "no cgroup cpuset controller that this user may write")
+    }
+
+    /// Gives it other CPUs; whether that could be done.
+    pub fn set_cpus(&self, cpus: &str) -> bool {
+        fs::write(self.0.join("cpuset.cpus"), cpus).is_ok()
+    }
+
+    /// A cgroup that can be frozen; `None` where none can be made, which is said.
+    pub fn freezable() -> Option<Self> {
+        let made = Self::with([
+            ("/sys/fs/cgroup/freezer", "freezer.state", "THAWED".to_owned()),
+            ("/sys/fs/cgroup", "cgroup.freeze", "0".to_owned()),
+        ]);
+        allowed(made, "no cgroup freezer that this user may write")
+    }
+
+    /// Stops or resumes all that is in it.
+    pub fn freeze(&self, frozen: bool) {
+        let (v1, v2) = if frozen { ("FROZEN", "1") } else { ("THAWED", "0") };
+        if fs::write(self.0.join("freezer.state"), v1).is_err() {
+            let _ = fs::write(self.0.join("cgroup.freeze"), v2);
+        }
     }
 
     /// A cgroup that may hold so many bytes; `None` where none can be made, which is said.

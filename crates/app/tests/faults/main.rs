@@ -13,6 +13,8 @@ mod lab;
 mod limits;
 mod memory;
 mod network;
+mod placed;
+mod quotas;
 mod references;
 mod server;
 mod system_limits;

@@ -171,6 +171,13 @@ impl Log {
         }
     }
 
+    /// Forgets the slices that it has.
+    pub(crate) fn start_over(&mut self) {
+        self.ends.clear();
+        self.doubled.clear();
+        self.readings.clear();
+    }
+
     /// Bytes that it takes.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {

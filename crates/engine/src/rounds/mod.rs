@@ -73,6 +73,8 @@ pub(crate) struct Rounds {
     /// Seconds that each thread worked, as far as its slices show: those that hold a gap count as
     /// long as they usually take. All its slices count, those before the timed part too.
     pub(crate) worked_s: Vec<f64>,
+    /// The rest of the time from its first slice to its last one: its gaps.
+    pub(crate) gaps_s: Vec<f64>,
 }
 
 impl Recorded<'_> {
@@ -85,14 +87,18 @@ impl Recorded<'_> {
         let each_s = self.seconds / count;
         let whole: Vec<Track> = self.logs.iter().map(|(cpu, log)| self.track(*cpu, log)).collect();
         let shape = Shape::new(self.cutting.cut, self.cutting.slice_s);
-        let worked_s = whole.iter().map(|track| track.worked_s(shape)).collect();
+        let worked_s: Vec<f64> = whole.iter().map(|track| track.worked_s(shape)).collect();
+        let gaps = |(track, worked_s): (&Track, &f64)| (track.span_s() - worked_s).max(0.0);
+        let gaps_s = whole.iter().zip(&worked_s).map(gaps).collect();
         let parts = (0..count as usize).map(|i| {
             let at_s = i as f64 * each_s;
             let tracks: Vec<Track> = whole.iter().map(|t| t.within(at_s, each_s)).collect();
             self.round(&tracks, (at_s, each_s), (unit, work))
         });
-        let (mut rounds, mut clocks) =
-            (Rounds { all: Vec::new(), iterations: 0.0, clocks: Vec::new(), worked_s }, Vec::new());
+        let (mut rounds, mut clocks) = (
+            Rounds { all: Vec::new(), iterations: 0.0, clocks: Vec::new(), worked_s, gaps_s },
+            Vec::new(),
+        );
         for (round, iterations, of_threads) in parts {
             rounds.all.push(round);
             rounds.iterations += iterations;
@@ -107,6 +113,14 @@ impl Recorded<'_> {
             })
             .collect();
         rounds
+    }
+
+    /// Seconds that each thread worked before the timed part and after so many seconds of it.
+    pub(crate) fn worked_outside_s(&self, window_s: f64) -> Vec<f64> {
+        let shape = Shape::new(self.cutting.cut, self.cutting.slice_s);
+        let outside =
+            |(cpu, log): &(Cpu, Log)| self.track(*cpu, log).worked_outside_s(shape, window_s);
+        self.logs.iter().map(outside).collect()
     }
 
     fn round(

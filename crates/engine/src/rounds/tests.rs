@@ -110,7 +110,7 @@ fn even(ms: u64) -> Thread {
 fn figures_are_in_the_unit() {
     let logs = [even(100).on(0)];
     for (unit, expected) in [(Unit::OpPerSecond, 2.0 * RATE), (Unit::Second, 0.5 / RATE)] {
-        let Rounds { all, iterations, clocks, worked_s } = in_unit(&logs, 0.1, unit);
+        let Rounds { all, iterations, clocks, worked_s, .. } = in_unit(&logs, 0.1, unit);
         let [round] = &all[..] else { panic!("{all:?}") };
         near(round.delivered, expected, 1e-9);
         near(round.typical.unwrap(), expected, 1e-9);

@@ -56,6 +56,29 @@ impl Track {
     }
 }
 
+impl Track {
+    /// Seconds from its first slice to the end of its last one.
+    pub(crate) fn span_s(&self) -> f64 {
+        self.slices.first().zip(self.slices.last()).map_or(0.0, |(a, b)| b.to - a.from)
+    }
+
+    /// Seconds that it worked before the timed part and after so many seconds of it, our own pauses
+    /// included. A slice at an edge may hold a long gap: of that nothing counts.
+    pub(crate) fn worked_outside_s(&self, shape: Shape, window_s: f64) -> f64 {
+        let each: Vec<f64> = self.slices.iter().map(|s| (s.to - s.from) / s.work).collect();
+        let usual = median(&each).unwrap_or(0.0);
+        let outside =
+            |from: f64, to: f64| (to.min(0.0) - from).max(0.0) + (to - from.max(window_s)).max(0.0);
+        let worked = |slice: &Slice| {
+            let (took, usual) = (slice.to - slice.from, usual * slice.work);
+            let most = if shape.is_gap(took, usual) { usual } else { took };
+            outside(slice.from, slice.to).min(most)
+        };
+        let paused = |(at, took): &(f64, f64)| outside(*at, at + took);
+        self.slices.iter().map(worked).sum::<f64>() + self.pauses.iter().map(paused).sum::<f64>()
+    }
+}
+
 /// How long windows are, and what a gap in a thread's work is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {

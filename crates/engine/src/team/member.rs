@@ -3,13 +3,14 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 
-use proofmark_model::{Conditions, CpuDistance, DeviceTraffic};
+use proofmark_model::{CpuDistance, DeviceTraffic};
 
 use super::sliced::{self, SlicedOrder};
+use crate::affinity::pin;
 use crate::barrier::Barrier;
 use crate::clock::raw_seconds;
 use crate::clock_samples::ClockSamples;
-use crate::conditions::{Sources, SystemCounters, ThreadCounters};
+use crate::conditions::{Sources, SystemCounters, SystemSeen, ThreadCounters};
 use crate::cpu_pair::CpuPair;
 use crate::device::DeviceCounters;
 use crate::latency::Latencies;
@@ -19,6 +20,7 @@ use crate::rounds::Cpu;
 use crate::rounds::log::Log;
 use crate::rounds::ticks::Moment;
 use crate::touched::Visits;
+use crate::tracer::Tracer;
 use crate::workload::{Load, Setup};
 
 #[derive(Debug, Clone, Copy)]
@@ -58,21 +60,26 @@ pub(super) struct ThreadResult {
     /// NOPs per cycle, where the load read them.
     pub(super) issue_width: Option<f64>,
     pub(super) counters: ThreadCounters,
-    /// Read by the first thread for all, with the time that the CPUs were busy.
-    pub(super) system: Option<(Conditions, Option<f64>)>,
+    /// Read by the first thread for all.
+    pub(super) system: Option<SystemSeen>,
     /// Read by the first thread for all.
     pub(super) device: Option<DeviceTraffic>,
     pub(super) latencies: Latencies,
     /// Its visits of memory before the trial and after it.
     pub(super) visits: Option<[Visits; 2]>,
-    pub(super) migrated: bool,
+    /// CPUs that it was on as the timed part began and ended.
+    pub(super) ran_on: [u32; 2],
+    /// Who traced it before the trial or after it.
+    pub(super) tracer: Tracer,
+    /// Of a trial under a quota, what the untimed part saw: refills, and throttled periods.
+    pub(super) refills_ahead: [u64; 2],
 }
 
 /// The life of one thread: set up, then trials until there are no more orders.
 pub(super) fn live(
     setup: &dyn Setup,
     (index, of): (usize, usize),
-    cpu: Cpu,
+    (cpu, pinned_to): (Cpu, Option<u32>),
     state: &TeamState,
     inbox: &Receiver<Order>,
     outbox: &Sender<Result<ThreadResult, Reply>>,
@@ -89,17 +96,25 @@ pub(super) fn live(
         return;
     }
     while let Ok(order) = inbox.recv() {
-        let before = load.visits();
-        let mut result = match order {
+        let (before, tracer) = (load.visits(), Tracer::of_this_thread());
+        pinned_to.into_iter().for_each(return_to);
+        let result = match order {
             Order::Plain(order) => one_trial(load.as_mut(), order, state, index == 0),
             Order::Sliced(order) => sliced::one_trial(load.as_mut(), order, state, index),
         };
-        if let Ok(result) = &mut result {
-            result.visits = before.zip(load.visits()).map(|(before, after)| [before, after]);
-        }
+        let visits = before.zip(load.visits()).map(|(before, after)| [before, after]);
+        let tracer = || tracer.or(Tracer::of_this_thread());
+        let result = result.map(|r| ThreadResult { visits, tracer: tracer(), ..r });
         if outbox.send(result).is_err() {
             return;
         }
+    }
+}
+
+/// Pins the thread again if it was moved: a CPU that went offline, or out of the cpuset, may be back.
+fn return_to(cpu: u32) {
+    if rustix::thread::sched_getcpu() as u32 != cpu {
+        pin(cpu); // Where it cannot, the trial says where it ran.
     }
 }
 
@@ -220,7 +235,7 @@ impl Timed {
             counters: after.thread.since(before.thread),
             latencies,
             system: after.system.zip(before.system).map(|(after, before)| after.since(&before)),
-            migrated: before.thread.cpu != after.thread.cpu,
+            ran_on: [before.thread.cpu, after.thread.cpu].map(|cpu| cpu as u32),
             ..ThreadResult::default()
         })
     }
@@ -237,6 +252,8 @@ pub(super) struct TeamState {
     pub(super) done: AtomicBool,
     /// When the timed part of a trial in slices begins, in ticks.
     pub(super) begin: AtomicU64,
+    /// Set when the untimed part under a quota is over.
+    pub(super) lead_in_over: AtomicBool,
     /// Of two threads each, the first two first; empty where they do not each have a CPU.
     pub(super) pairs: Vec<CpuPair>,
     pub(super) sources: Sources,

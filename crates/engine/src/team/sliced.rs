@@ -3,13 +3,14 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::Ordering;
 
-use proofmark_model::{CpuDistance, CpuPairSeen, Timestamp, Trial, Unit};
+use proofmark_model::{CpuDistance, CpuPairSeen, QuotaRounds, QuotaTrial, Timestamp, Trial, Unit};
 
 use super::member::{Counters, Order, TeamState, ThreadResult, Timed};
-use super::{Team, TeamTrial};
+use super::{Team, TeamTrial, usable_now};
 use crate::cpu_pair::CpuPair;
 use crate::load_clock::{LoadClock, TrialClock};
 use crate::protocol::Reply;
+use crate::quota::{self, LeadIn};
 use crate::rounds::log::{Cutting, Log, Until};
 use crate::rounds::ticks::{Moment, Scale, Ticks};
 use crate::rounds::{Cpu, Recorded, Rounds};
@@ -41,6 +42,8 @@ pub(super) struct SlicedOrder {
     fixed: bool,
     /// Whether the thread shares the work, or only loads the machine until the others are done.
     works: bool,
+    /// Under a quota that limits the threads, until when untimed slices run first.
+    lead_in: Option<LeadIn>,
 }
 
 /// A timed part begins up to so many seconds earlier or later. Others that run periodically may hold
@@ -70,6 +73,7 @@ impl Team {
         let seconds = match amount {
             Amount::Seconds(seconds) | Amount::Iterations(_, seconds) => *seconds,
         };
+        let lead_in = self.lead_in();
         let parts = [ahead_s + SPREAD_S, seconds].map(|s| cutting.iterations_in(s));
         let ready = parts.into_iter().fold(0, u64::saturating_add);
         let fixed = matches!(amount, Amount::Iterations(..));
@@ -87,13 +91,16 @@ impl Team {
                 iterations,
                 fixed,
                 works,
+                lead_in,
             })
         };
         continued().store(false, Ordering::Relaxed);
+        let usable = usable_now();
         let mut results = self.ask(workers, order)?;
         let (from, span_s) = super::span(&results[..workers.min(results.len())]);
+        let places = self.places(&results);
         let logs: Vec<_> =
-            (0..workers).map(|i| (self.runs_on[i], std::mem::take(&mut results[i].log))).collect();
+            (0..workers).map(|i| (places[i], std::mem::take(&mut results[i].log))).collect();
         let ticks = Ticks::new();
         let [first, last] = results.iter().find_map(|p| p.moments).ok_or_else(super::died)?;
         let scale = Scale::between(first, last);
@@ -114,14 +121,24 @@ impl Team {
             cutting: as_seen(cutting, &logs, scale),
             cpus: self.cpus,
         };
-        let Rounds { all, iterations, clocks, worked_s } = recorded.rounds(unit, work);
+        let period_s = lead_in.map(|lead_in| lead_in.quota.period());
+        let window_s = period_s.map_or(0.0, |s| whole_periods_in(seconds, s));
+        let outside_s = recorded.worked_outside_s(window_s);
+        let Rounds { all, iterations, clocks, worked_s, gaps_s } = recorded.rounds(unit, work);
         let clocks: Vec<_> = results
             .iter()
             .enumerate()
             .map(|(i, p)| TrialClock { within: clocks.get(i).copied().flatten(), ..p.clock })
             .collect();
-        let mut known = self.known(&results, &clocks);
-        known.time_account = self.time_account(&results[..workers.min(results.len())], &worked_s);
+        let mut known = self.known(&results, &clocks, &usable);
+        let worked = &results[..workers.min(results.len())];
+        known.time_account = self.time_account(worked, (&worked_s, &gaps_s), known.ran_on.as_ref());
+        known.quota = known.quota.map(|seen| QuotaTrial {
+            timed_s: seconds,
+            window_s,
+            own_cpu_s: own_cpu_s(worked, &outside_s),
+            ..seen
+        });
         // Counters are read some milliseconds before the timed part begins and after it ends.
         known.conditions = known.conditions.part(seconds / first.seconds_to(last));
         let seconds = all.iter().map(|round| round.seconds).sum();
@@ -152,6 +169,45 @@ fn as_seen(cutting: Cutting, logs: &[(Cpu, Log)], scale: Scale) -> Cutting {
     Cutting { slice_s, ..cutting }
 }
 
+impl Team {
+    /// Seconds of a timed part of so many seconds or more: under a quota that limits the threads whole
+    /// periods, at least so many; `None` without one.
+    pub(crate) fn whole_periods_s(&self, seconds: f64, periods: u32) -> Option<f64> {
+        let quota = self.lead_in()?.quota;
+        Some(QuotaRounds { quota, periods }.whole_s(seconds))
+    }
+
+    /// The CPU of each thread, by which windows are summed. One that was elsewhere at an end counts to the
+    /// CPU that it shared with another, so that no core is counted that was not there.
+    fn places(&self, results: &[ThreadResult]) -> Vec<Cpu> {
+        let place = |i: usize| {
+            let (planned, Some(result)) = (self.planned.get(i).copied(), results.get(i)) else {
+                return self.runs_on[i];
+            };
+            let away = |cpu: &&u32| self.pinned && planned.is_some_and(|planned| planned != **cpu);
+            let Some(away) = result.ran_on.iter().find(away) else { return self.runs_on[i] };
+            let shared = result.ran_on.iter().find(|cpu| {
+                let others = results.iter().enumerate().filter(|(other, _)| *other != i);
+                others.flat_map(|(_, r)| &r.ran_on).any(|other| other == *cpu)
+            });
+            Cpu::of_thread(i, Some(*shared.unwrap_or(away)))
+        };
+        (0..results.len()).map(place).collect()
+    }
+}
+
+/// As many whole periods as fit into so many seconds, in seconds.
+fn whole_periods_in(seconds: f64, period_s: f64) -> f64 {
+    // A slice less is no period less.
+    (seconds / period_s + 1e-3).floor() * period_s
+}
+
+/// CPU time of the threads by their own clocks, without what each used outside of the window.
+fn own_cpu_s(results: &[ThreadResult], outside_s: &[f64]) -> Option<f64> {
+    let own = |(p, outside): (&ThreadResult, &f64)| Some((p.counters.cpu_s? - outside).max(0.0));
+    results.iter().zip(outside_s).map(own).sum()
+}
+
 /// So many ticks; more where all threads were held back as long, until one has done something.
 fn at_least_a_slice(logs: &[(Cpu, Log)], begin: u64, long: u64) -> u64 {
     let ended = logs.iter().filter_map(|(_, log)| log.first_end_after(begin)).min();
@@ -165,13 +221,20 @@ fn spread(ticks: u64, spread: u64) -> u64 {
     ticks - spread + random % (2 * spread + 1)
 }
 
-/// Runs the untimed slices; when the timed part begins.
+/// Stands for a beginning that is not known yet.
+const NOT_YET: u64 = u64::MAX;
+
+/// Under a quota the counters of refills are read so often, in seconds.
+const REFILLS_READ_S: f64 = 1e-3;
+
+/// Runs the untimed slices; when the timed part begins, and under a quota the refills and throttled
+/// periods that were seen before.
 fn run_ahead(
     load: &mut dyn Load,
     order: SlicedOrder,
     state: &TeamState,
-    (ticks, timed): (Ticks, &mut Log),
-) -> u64 {
+    (ticks, timed, leads): (Ticks, &mut Log, bool),
+) -> (u64, [u64; 2]) {
     let mut log = Log::with_room(order.cutting, order.ahead_s);
     if order.works {
         load.prepare(order.ready);
@@ -180,11 +243,20 @@ fn run_ahead(
     let slice_s = order.cutting.slice_s.min(MOST_SLICE_S);
     let [long, rest] =
         [order.ahead_s.max(slice_s), slice_s + COUNTED_S].map(|s| ticks.in_seconds(s));
+    let begin_after = |long: u64| ticks.now() + spread(long, ticks.in_seconds(SPREAD_S)) + rest;
     // Once all are here: where they are many, that takes longer than what runs ahead.
     state.start.wait_after(|| {
-        let ahead = spread(long, ticks.in_seconds(SPREAD_S)) + rest;
-        state.begin.store(ticks.now() + ahead, Ordering::Release);
+        state.lead_in_over.store(false, Ordering::Release);
+        let begin = if order.lead_in.is_some() { NOT_YET } else { begin_after(long) };
+        state.begin.store(begin, Ordering::Release);
     });
+    let mut refills = [0; 2];
+    if let Some(lead_in) = order.lead_in {
+        refills = run_lead_in(load, (order, lead_in), state, (ticks, &mut log, leads), || {
+            // Any moment will do from here on; soon, before the allowance is used up.
+            begin_after(ticks.in_seconds(2.0 * slice_s))
+        });
+    }
     let begin = state.begin.load(Ordering::Acquire);
     if order.works {
         log.run_ahead(load, ticks, order.cutting.cut, Until::Tick(begin - rest));
@@ -193,7 +265,41 @@ fn run_ahead(
         let per_second = ticks.in_seconds(1.0) as f64;
         timed.fit(&log, order.cutting, per_second, (order.seconds, order.iterations));
     }
-    begin
+    (begin, refills)
+}
+
+/// Runs untimed slices until what was saved under a quota before the trial is spent, of which the leading
+/// thread decides; the refills and throttled periods that it saw. The log keeps the last of them.
+fn run_lead_in(
+    load: &mut dyn Load,
+    (order, lead_in): (SlicedOrder, LeadIn),
+    state: &TeamState,
+    (ticks, log, leads): (Ticks, &mut Log, bool),
+    begin: impl Fn() -> u64,
+) -> [u64; 2] {
+    let (since, mut seen) = (ticks.now(), [0; 2]);
+    let mut decide = || {
+        seen = lead_in.seen(&quota::read_all(&state.sources.cpu_stat));
+        let elapsed_s = (ticks.now() - since) as f64 / ticks.in_seconds(1.0) as f64;
+        if lead_in.is_over(seen, elapsed_s) {
+            state.begin.store(begin(), Ordering::Release);
+            state.lead_in_over.store(true, Ordering::Release);
+        }
+    };
+    if !order.works {
+        // Threads that only load the machine use the quota, too.
+        load.disturb(&state.lead_in_over);
+        return seen;
+    }
+    while state.begin.load(Ordering::Acquire) == NOT_YET {
+        log.start_over();
+        let until = Until::Tick(ticks.now() + ticks.in_seconds(REFILLS_READ_S));
+        log.run_ahead(load, ticks, order.cutting.cut, until);
+        if leads {
+            decide();
+        }
+    }
+    seen
 }
 
 /// What the first of two threads sees of the other one's CPU.
@@ -219,7 +325,7 @@ pub(super) fn one_trial(
     let (ticks, cut, leads) = (Ticks::new(), order.cutting.cut, index == 0);
     let mut log = Log::with_room(order.cutting, order.seconds);
     let before = meet_partner(state, index);
-    let begin = run_ahead(load, order, state, (ticks, &mut log));
+    let (begin, refills_ahead) = run_ahead(load, order, state, (ticks, &mut log, leads));
     let counters = Counters::before(state, leads);
     let first = leads.then(|| Moment::read(ticks));
     load.begin();
@@ -240,6 +346,7 @@ pub(super) fn one_trial(
         log,
         moments,
         partner_seen,
+        refills_ahead,
         clock: TrialClock { after: Some(after), ..TrialClock::default() },
         ..timed.result(load, counters)?
     })

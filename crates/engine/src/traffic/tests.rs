@@ -2,6 +2,7 @@
 
 use std::net::UdpSocket;
 
+use proofmark_model::CpuQuota;
 use proptest::prelude::*;
 
 use super::*;
@@ -44,6 +45,8 @@ intr 5
 /// The CPUs that this end may use.
 const MASK: &[u32] = &[0, 10];
 
+const HALF: CpuQuota = CpuQuota { cpus: Some(0.5), period_s: Some(0.1), burst_s: None };
+
 /// Counters of an interface as these texts report them.
 fn reported(interface: &str) -> EndCounters {
     EndCounters {
@@ -52,9 +55,14 @@ fn reported(interface: &str) -> EndCounters {
         udp: udp(|name| snmp_value(SNMP, "Udp", name)),
         udp6: udp6(SNMP6),
         cpu_dropped: softnet_dropped(SOFTNET),
-        busy_ticks: busy_ticks(STAT, MASK),
+        busy_ticks: ticks(STAT, MASK, 0),
         own_ns: Some([2_500_000_000]),
         cpus: Some(2),
+        stolen_ticks: ticks(STAT, MASK, 1),
+        waiting_ns: Some([1_500_000_000]),
+        groups: vec![Group { throttled_s: Some(0.25), quota: Some(HALF), ..Group::default() }],
+        stopped_ns: Some([500_000_000]),
+        tracer: Tracer::By("strace".to_owned()),
     }
 }
 
@@ -68,6 +76,11 @@ fn zero() -> EndCounters {
         busy_ticks: Some(MASK.iter().map(|cpu| (*cpu, 0)).collect()),
         own_ns: Some([0]),
         cpus: Some(2),
+        stolen_ticks: Some(MASK.iter().map(|cpu| (*cpu, 0)).collect()),
+        waiting_ns: Some([0]),
+        groups: vec![Group { throttled_s: Some(0.0), quota: Some(HALF), ..Group::default() }],
+        stopped_ns: Some([0]),
+        tracer: Tracer::None,
     }
 }
 
@@ -88,6 +101,12 @@ fn every_counter_has_its_place() {
         own_cpu_s: Some(2.5),
         busy_s: Some(f64::from(1385 + 133) * tick),
         cpus: Some(2),
+        steal_s: Some(f64::from(70 + 10) * tick),
+        waiting_s: Some(1.5),
+        throttled_s: Some(0.25),
+        quota: Some(HALF),
+        stopped_s: Some(0.5),
+        tracer: Some("strace".to_owned()),
     };
     assert_eq!(reported("eth0").since(&zero()), expected);
 }
@@ -109,24 +128,26 @@ fn what_a_kernel_does_not_report_is_missing_alone() {
     assert_eq!(snmp_value(SNMP, "Sctp", "InDatagrams"), None);
     assert_eq!(udp6("Ip6InReceives 4\n"), None);
     assert_eq!((softnet_dropped(""), softnet_dropped("0 zz\n")), (None, None));
-    assert_eq!(busy_ticks("cpu0 1 2 3\n", &[0]), None);
-    assert_eq!(busy_ticks("cpu  1 2 3 4 5 6 7 8\n", &[0]), None, "the sum is no CPU's");
-    assert_eq!((busy_ticks(STAT, &[0, 2]), busy_ticks(STAT, &[])), (None, None));
+    assert_eq!(ticks("cpu0 1 2 3\n", &[0], 0), None);
+    assert_eq!(ticks("cpu  1 2 3 4 5 6 7 8\n", &[0], 0), None, "the sum is no CPU's");
+    assert_eq!((ticks(STAT, &[0, 2], 0), ticks(STAT, &[], 0)), (None, None));
 }
 
 #[test]
 fn sums_that_do_not_fit_are_none() {
     const MOST: u64 = u64::MAX;
-    assert_eq!(busy_ticks(&format!("cpu0 {MOST} 1 0 0 0 0 0 0\n"), &[0]), None);
+    assert_eq!(ticks(&format!("cpu0 {MOST} 1 0 0 0 0 0 0\n"), &[0], 0), None);
     assert_eq!(device(&format!("a: 0 0 {MOST} 1 0 0 0 0 0 0 0 0\n"), "a"), None);
 }
 
 #[test]
 fn counters_that_vanished_or_went_backwards_show_nothing() {
-    let (here, gone) = (reported("eth0"), EndCounters::default());
+    // Limits and tracers are states, no counters.
+    let counters = |all: EndCounters| EndCounters { groups: vec![], tracer: Tracer::None, ..all };
+    let (here, gone) = (counters(reported("eth0")), EndCounters::default());
     assert_eq!(gone.since(&here), EndTraffic::default());
     let cpus = EndTraffic { cpus: Some(2), ..EndTraffic::default() };
-    assert_eq!([here.since(&gone), zero().since(&here)], [cpus.clone(), cpus]);
+    assert_eq!([here.since(&gone), counters(zero()).since(&here)], [cpus.clone(), cpus]);
     // An interface was taken away and made again meanwhile: what has grown since is not growth.
     let made_again = Some([373_216_495, 1 << 40, 1 << 40, 1 << 40, 15]);
     let again = EndCounters { interface: made_again, ..reported("eth0") }.since(&here);
@@ -160,7 +181,7 @@ fn a_cpu_that_came_or_went_hides_the_drops() {
 #[test]
 fn busy_is_what_the_cpus_of_the_mask_were() {
     let alone = |cpus: &[u32], text: &str| EndCounters {
-        busy_ticks: busy_ticks(text, cpus),
+        busy_ticks: ticks(text, cpus, 0),
         ..EndCounters::default()
     };
     // Another CPU of the machine works all the time.
@@ -175,7 +196,7 @@ fn busy_is_what_the_cpus_of_the_mask_were() {
 
 #[test]
 fn this_end_counts_what_goes_over_loopback() {
-    let before = EndCounters::read(Some("lo"));
+    let before = EndCounters::read(Some("lo"), &[], None);
     if before.interface.is_none() || before.udp.is_none() {
         proofmark_testing::skip("/proc/net does not report lo here");
         return;
@@ -185,7 +206,7 @@ fn this_end_counts_what_goes_over_loopback() {
     for _ in 0..400 {
         source.send_to(&[0; 40_000], sink.local_addr().unwrap()).unwrap();
     }
-    let traffic = EndCounters::read(Some("lo")).since(&before);
+    let traffic = EndCounters::read(Some("lo"), &[], None).since(&before);
     let at_least = |value: Option<u64>, least| value.is_some_and(|v| v >= least);
     assert!(at_least(traffic.out_bytes, 400 * 40_000), "{traffic:?}");
     assert!(at_least(traffic.in_packets, 400), "{traffic:?}");
@@ -193,19 +214,19 @@ fn this_end_counts_what_goes_over_loopback() {
     assert!(at_least(traffic.full_buffers, 1), "{traffic:?}");
     assert!(traffic.own_cpu_s.is_some_and(|s| s > 0.0 && s < 60.0), "{traffic:?}");
     for none in [Some("no such"), Some(""), None] {
-        assert_eq!(EndCounters::read(none).interface, None, "{none:?}");
+        assert_eq!(EndCounters::read(none, &[], None).interface, None, "{none:?}");
     }
 }
 
 #[test]
 fn a_busy_thread_is_this_process_and_this_system() {
-    let before = EndCounters::read(Some("lo"));
+    let before = EndCounters::read(Some("lo"), &[], None);
     // Until it had 0.1 s of a CPU, however many others want it.
     let had = || rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     let busy =
         std::thread::spawn(move || while had().tv_sec == 0 && had().tv_nsec < 100_000_000 {});
     proofmark_testing::join("a thread that uses 0.1 s of a CPU", busy);
-    let traffic = EndCounters::read(Some("lo")).since(&before);
+    let traffic = EndCounters::read(Some("lo"), &[], None).since(&before);
     // In ticks of 10 ms.
     assert!(traffic.own_cpu_s.is_some_and(|s| s > 0.09), "{traffic:?}");
     assert!(traffic.busy_s.is_none_or(|s| s > 0.02), "{traffic:?}");
@@ -220,7 +241,7 @@ proptest! {
     ) {
         for text in [&*String::from_utf8_lossy(&bytes), &near] {
             let _ = (device(text, "eth0"), retransmits(text), udp6(text));
-            let _ = (busy_ticks(text, &[0, 1]), softnet_dropped(text));
+            let _ = (ticks(text, &[0, 1], 0), softnet_dropped(text));
             let _ = udp(|name| snmp_value(text, "Udp", name));
         }
     }

@@ -22,7 +22,7 @@ fn begin(workload: &str, threads: u64, devices: &[&str]) -> Order {
 
 fn job(point: Point, one_round: bool) -> Job {
     let (cpus, cpu_stat, devices) = (Vec::new(), Vec::new(), Vec::new());
-    Job { point, cpus, cpu_stat, devices, trial_s: 0.4, one_round }
+    Job { point, cpus, cpu_stat, devices, trial_s: 0.4, one_round, quota_periods: 2 }
 }
 
 fn begin_at(slot: u32, workload: &str, threads: u64, devices: &[&str]) -> Order {

@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use proofmark_model::{Finding, Measurement, Pace, Severity};
 
 use super::weight::Weight;
-use super::{Check, Class, Examine, percent};
+use super::{Check, Class, Examine, found_before, percent};
 use crate::Context;
 use crate::capacity::Capacity;
 use crate::ceilings::Peak;
@@ -59,6 +59,9 @@ fn may_have_one_unit(ctx: &Context, m: &Measurement) -> bool {
             .is_some_and(|row| row.wide_varies)
 }
 
+/// Checks that name who took the threads' CPUs.
+const PREEMPTING: [&str; 3] = ["other_cpu", "involuntary_switches", "taken_in_figure"];
+
 pub(super) static CHECK: Check = Check {
     id: "core_shared",
     class: Class::DISTURBANCE,
@@ -103,7 +106,13 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     } else {
         let missing = 1.0 - efficiency / reach.least;
         let changed = Weight::derive(ctx, m).change(missing);
-        (changed, "an unknown load shares the core, such as a hidden SMT sibling")
+        // What the system saw preempt the threads needs no sibling.
+        let preempted = PREEMPTING.iter().any(|id| found_before(m, id, Severity::Note));
+        let why = match preempted {
+            true => "a program that preempts the threads again and again slows them",
+            false => "an unknown load shares the core, such as a hidden SMT sibling",
+        };
+        (changed, why)
     };
     let message =
         format!("{} of the execution ports at a steady clock: {why}", percent(efficiency));

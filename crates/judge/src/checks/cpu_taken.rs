@@ -1,12 +1,13 @@
 //! Who took CPU time from the trials: `steal`, the hypervisor; `throttled`, the cgroup's quota;
 //! `other_cpu`, another process.
 
-use proofmark_model::{Finding, Measurement, Trial};
+use proofmark_model::{Finding, Measurement, Severity, Trial};
 
 use super::programs;
 use super::share::Share;
 use super::weight::Weight;
-use super::{Check, Class, Examine, percent, with_known};
+use super::where_it_ran::shared_by_us;
+use super::{Check, Class, Examine, found_before, percent, with_known};
 use crate::Context;
 use crate::capacity::Capacity;
 use crate::execution::{Execution, others};
@@ -120,7 +121,11 @@ fn other_cpu(ctx: &Context, m: &Measurement) -> Option<Finding> {
     } else {
         COMPETED.min(OF_ONE_CPU / cpus)
     };
-    let taken = |t: &Trial| others(&capacity, m, t);
+    // Our own other thread is no competitor, nor is a quota.
+    if found_before(m, "hidden_quota", Severity::Suspect) {
+        return None;
+    }
+    let taken = |t: &Trial| others(&capacity, m, t).filter(|_| !shared_by_us(t));
     let share = Share::sum(&m.trials, taken, |t| capacity.cpu_seconds(t))?;
     let weight = Weight::derive(ctx, m);
     let severity = weight.taken(&share, threshold)?;

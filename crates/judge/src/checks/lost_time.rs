@@ -1,7 +1,7 @@
 //! Time that a trial's threads lost without anyone using their CPUs: `stopped`, by a signal;
 //! `unaccounted`, for no reason that the system counts.
 
-use proofmark_model::{Finding, Measurement, TimeAccount, Trial};
+use proofmark_model::{End, Finding, Measurement, TimeAccount, Trial};
 
 use super::share::Share;
 use super::weight::Weight;
@@ -15,18 +15,38 @@ pub(super) static STOPPED: Check = Check {
     id: "stopped",
     class: Class::TAKEN_TIME,
     title: "Stopped by a signal",
-    about: "Loads in slices. Time that the threads were neither on a CPU nor waiting for one, in trials \
-         in which the process was continued after a stop (SIGCONT), over their wall time. More \
-         than 1 % is a note; it is weighed without the worst tenth of the trials. Somebody stops \
-         the process: a debugger, a job scheduler, Ctrl-Z. Find what does it, then run \
-         again.",
+    about: "Loads in slices: time that the threads were neither on a CPU nor waiting for one, in trials \
+         in which the process was continued after a stop (SIGCONT). Other loads: time that a thread which \
+         only sleeps was woken too late, though it did not wait for a CPU; also at the server of a network. \
+         All over wall time. More than 1 % is a note; it is weighed without the worst tenth of the \
+         trials. Somebody stops the process: a debugger, a job scheduler, Ctrl-Z, a frozen cgroup; or \
+         the guest was paused. Find what does it, then run again.",
     examine: Examine::Ours(stopped),
 };
 
 fn stopped(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let what = "the process was stopped by a signal for";
     let advice = "find what stops the process (debugger, job scheduler, Ctrl-Z), then run again";
-    lost(&STOPPED, (ctx, m), |t| t.stopped_s, (what, advice))
+    let uncut = stopped_uncut(ctx, m);
+    uncut.or_else(|| lost(&STOPPED, (ctx, m), |t| t.stopped_s, (what, advice)))
+}
+
+/// The same of loads that were not cut, at whichever end was stopped longer.
+fn stopped_uncut(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let server = |t: &Trial| End::ServerSide.of(t.network.as_ref()?).stopped_s;
+    let at = |of: &dyn Fn(&Trial) -> Option<f64>| Share::sum(&m.trials, of, |t| t.seconds);
+    let ends = [("the process", at(&|t| t.conditions.stopped_s)), ("the server", at(&server))];
+    let ends = ends.into_iter().filter_map(|(who, share)| Some((who, share?)));
+    let (who, share) = ends.max_by(|a, b| a.1.all.total_cmp(&b.1.all))?;
+    let weight = Weight::derive(ctx, m);
+    let severity = weight.taken(&share, LOST)?;
+    let message = format!(
+        "{who} could not run at all for {} of the trials' time: it was stopped, its cgroup frozen, or \
+         the guest paused",
+        percent(share.all.min(1.0))
+    );
+    let advice = "find what stops the process (debugger, job scheduler, freezer), then run again";
+    Some(share.add_to(STOPPED.finding(severity, message, advice), "seconds"))
 }
 
 pub(super) static UNACCOUNTED: Check = Check {
@@ -102,6 +122,24 @@ mod tests {
             ("half a percent", with(little), SILENT),
             ("no account", flops(1), SILENT),
             ("ticks of steal", with(stolen), SILENT),
+        ]);
+    }
+
+    #[test]
+    fn a_disk_or_a_server_that_was_frozen_is_named() {
+        let frozen = |m: Measurement, share: f64| {
+            each(m, |_, t| t.conditions.stopped_s = Some(share * t.seconds))
+        };
+        let server = each_network(tcp(1, "peer"), |n| n.server.stopped_s = Some(0.03));
+        STOPPED.expect([
+            (
+                "a disk",
+                frozen(rand_read(1), 0.3),
+                suspect("^the process could not run at all for 30.0 %"),
+            ),
+            ("never", frozen(rand_read(1), 0.0), SILENT),
+            ("for a moment", frozen(rand_read(1), 0.005), SILENT),
+            ("a server", server, suspect("^the server could not run")),
         ]);
     }
 }

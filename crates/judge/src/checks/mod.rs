@@ -27,6 +27,7 @@ mod packet_loss;
 mod page_cache;
 mod page_faults;
 mod programs;
+mod quotas;
 mod random_faster;
 mod scaling;
 mod scheduling;
@@ -35,11 +36,14 @@ mod shared_device;
 mod short_trial;
 mod similar_rounds;
 mod stalls;
+mod taken_in_figure;
 mod test_file;
+mod traced;
 mod transfer;
 mod vcpu_placement;
 mod verification;
 pub(crate) mod weight;
+mod where_it_ran;
 
 use proofmark_model::{Finding, Measurement, Severity, format_size};
 
@@ -218,9 +222,15 @@ pub static ALL: &[&Check] = &[
     &clusters::CHECK,
     &similar_rounds::CHECK,
     &stalls::CHECK,
+    &where_it_ran::CPUS_LOST,
+    &traced::TRACED,
+    &quotas::QUOTA_CHANGED,
+    &quotas::HIDDEN_QUOTA,
+    &quotas::SERVER_HELD,
     &cpu_taken::STEAL,
     &cpu_taken::THROTTLED,
     &cpu_taken::OTHER_CPU,
+    &taken_in_figure::CHECK,
     &lost_time::STOPPED,
     &lost_time::UNACCOUNTED,
     &other_cpus_busy::CHECK,

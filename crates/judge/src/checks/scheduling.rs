@@ -112,14 +112,17 @@ pub(super) static MIGRATION: Check = Check {
     id: "migration",
     class: Class::claim("a thread was not pinned all the time; where it ran meanwhile is unknown"),
     title: "Threads moved between CPUs",
-    about: "proofmark pins each thread to one CPU. If a thread ends a trial on another CPU, pinning \
-         is forbidden, or another program changed the mask; its caches and clock changed too. Any \
+    about: "proofmark pins each thread to one CPU. If a thread is on another CPU as a trial begins or \
+         ends, pinning is forbidden, or another program changed the mask; its caches and clock changed too. Any \
          migration is suspect; a note if only the worst tenth of the trials has any. Check what \
          manages CPU masks on this machine.",
     examine: Examine::Ours(migration),
 };
 
 fn migration(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    if found_before(m, "cpus_lost", Severity::Suspect) {
+        return None;
+    }
     let share = Share::sum(&m.trials, |t| t.conditions.migrations.map(|n| n as f64), |_| 1.0)?;
     let severity = share.severity(MOVES)?;
     let (times, trials) = (counted(share.amount, "time"), counted(share.trials, "trial"));

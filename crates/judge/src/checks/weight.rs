@@ -7,7 +7,7 @@
 use proofmark_model::{Measurement, Severity};
 
 use super::share::Share;
-use crate::{Context, from_windows};
+use crate::{Context, from_windows, taken_in_figure};
 
 /// What is said of taken time that the headline leaves out. It is not true of delivered.
 pub(crate) const LEFT_OUT: &str = "; the figure leaves that time out";
@@ -19,13 +19,16 @@ pub(super) struct Weight {
     least: f64,
     /// Whether windows keep taken time out of the figure.
     removed: bool,
+    /// Whether they keep a part of it in, which `taken_in_figure` weighs.
+    holds: bool,
 }
 
 impl Weight {
     pub(super) fn derive(ctx: &Context, m: &Measurement) -> Self {
         let target = ctx.policy.target_for(m.subsystem);
         let half = m.summary.as_ref().and_then(|s| s.half_width());
-        Self { least: half.unwrap_or(0.0).max(target), removed: from_windows(m) }
+        let holds = taken_in_figure(m).is_some_and(|share| share > 0.0);
+        Self { least: half.unwrap_or(0.0).max(target), removed: from_windows(m), holds }
     }
 
     /// Of a cause that changed the figure by this share, which no window removes.
@@ -48,7 +51,7 @@ impl Weight {
 
     /// How a message about taken time ends.
     pub(super) fn ending(self) -> &'static str {
-        if self.removed { LEFT_OUT } else { "" }
+        if self.removed && !self.holds { LEFT_OUT } else { "" }
     }
 
     pub(super) fn removed(self) -> bool {

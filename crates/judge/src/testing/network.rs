@@ -142,6 +142,7 @@ fn traffic(t: &Trial, path: &str, bytes: u64, [packets, headers]: [u64; 2]) -> N
         own_cpu_s: cpu_s,
         busy_s: cpu_s,
         cpus: Some(if path == "loopback" { 2 } else { 4 }),
+        ..EndTraffic::default()
     };
     let whole = [bytes + packets * headers, packets];
     let (client, server) = if path == "loopback" {

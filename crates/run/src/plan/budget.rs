@@ -11,20 +11,28 @@ use super::estimate::{point_s, seconds};
 use super::references;
 use crate::planned::{Planned, keep};
 
+mod quota;
 mod trials;
 
+pub(super) use quota::{
+    leave_out as leave_out_under_quota, shorten_rounds as shorten_rounds_under_quota,
+};
+
 /// Id, title and meaning of what a budget has to report.
-pub const FINDINGS: &[(&str, &str, &str)] = &[(
-    BUDGET,
-    "Less work than planned, to meet the budget",
-    "The plan takes longer than the budget. proofmark reduces work in this order until the plan \
+pub const FINDINGS: &[(&str, &str, &str)] = &[
+    quota::FINDING,
+    (
+        BUDGET,
+        "Less work than planned, to meet the budget",
+        "The plan takes longer than the budget. proofmark reduces work in this order until the plan \
     fits: trials, down to three, and rounds, down to eight; time of series, down to 60 s each; \
     large problems that take over 5 % of the budget each; files over 2 GiB; the length of rounds, \
     down to 20 ms, and of other trials, down to a fifth; iterations, from the published 10^9 to a \
     tenth; file sizes between the others; the reference tools; all problems but the smallest; \
     thread counts between the minimum and the maximum; time of series, down to 10 s. The rest is \
     measured in full. Raise --budget, or name fewer workloads.",
-)];
+    ),
+];
 const BUDGET: &str = "plan.budget";
 
 /// Shortest series, in seconds, at first and at last.

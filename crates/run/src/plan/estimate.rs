@@ -3,8 +3,8 @@
 use proofmark_model::{Params, Plan, Point, format_seconds};
 
 use super::references;
-use crate::registry::{disk_bytes, find};
-use crate::schedule::{least_trials, turn_s, warm_trials};
+use crate::registry::{disk_bytes, find, in_rounds};
+use crate::schedule::{fewest_trials, least_trials, turn_s, warm_trials};
 
 /// What comes before a point's first trial, in seconds.
 const WARM_UP_S: f64 = 0.05;
@@ -35,10 +35,17 @@ pub(super) fn seconds(plan: &Plan, trials: impl Fn(&Point) -> u32) -> f64 {
     each.sum()
 }
 
+/// Seconds that a plan takes with the fewest trials: as many rounds as an interval needs, or as were
+/// asked for, and of other loads those that every point gets.
+pub(super) fn fewest_s(plan: &Plan) -> f64 {
+    let rounds = |id: &str| plan.policy.trials_for(id).0.min(fewest_trials(true));
+    seconds(plan, |p| if in_rounds(&p.workload) { rounds(&p.workload) } else { 0 })
+}
+
 /// Seconds that one point of a plan takes with so many trials.
 pub(super) fn point_s(plan: &Plan, place: usize, trials: &impl Fn(&Point) -> u32) -> f64 {
     let Some(point) = plan.points.get(place) else { return 0.0 };
-    let set_up = WARM_UP_S + lays_out_s(plan, place);
+    let set_up = WARM_UP_S * slower(plan, point) + lays_out_s(plan, place);
     if let Some(series) = plan.series_of(place) {
         return set_up + series.for_s;
     }
@@ -56,6 +63,13 @@ pub(super) fn point_s(plan: &Plan, place: usize, trials: &impl Fn(&Point) -> u32
     let least = f64::from(least_trials(workload, policy));
     let in_time = policy.point_s_for(&point.workload).map_or(f64::INFINITY, |s| s / trial);
     set_up + warm_up + trial * f64::from(trials(point)).min(in_time.ceil()).max(least)
+}
+
+/// How many times longer work takes that the CPU quota limits.
+fn slower(plan: &Plan, point: &Point) -> f64 {
+    let threads = point.params.threads() as f64;
+    let quota = plan.policy.quota.map(|rounds| rounds.quota).filter(|q| q.limits(threads));
+    quota.and_then(|q| q.cpus).map_or(1.0, |cpus| threads / cpus)
 }
 
 /// Seconds in which a point's file is laid out, unless it is that of the point before.

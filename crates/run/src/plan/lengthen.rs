@@ -1,6 +1,6 @@
 //! How long a trial must last on this machine.
 
-use proofmark_model::{CpuQuota, Host, Policy, Subsystem};
+use proofmark_model::{CpuQuota, Host, Policy, QuotaRounds, Subsystem};
 
 use crate::registry::{all, ids, in_rounds};
 
@@ -13,11 +13,11 @@ const IO_LIMIT_TRIAL_S: f64 = 5.0;
 /// three slices.
 const IO_LIMIT_SHORT_TRIAL_S: f64 = 0.3;
 
-/// Makes trials as long as the limits of this process deal things out. Under a CPU quota those in
-/// rounds stay short: their windows see what the hardware does while the quota lasts, from which
-/// follows what the quota leaves of it (`quota` of the judge).
+/// Makes trials as long as the limits of this process deal things out. Under a CPU quota that limits
+/// their threads, rounds are whole periods, which the policy says of all (`Policy::quota`).
 pub(super) fn lengthen(policy: &mut Policy, host: &Host) {
     if let Some(quota) = host.limits.cpu_quota.get().filter(|q| q.cpus.is_some()) {
+        policy.quota = policy.quota.or(Some(QuotaRounds::new(*quota)));
         let least_s = CpuQuota::PERIODS * quota.period();
         for id in ids().filter(|id| !in_rounds(id)) {
             at_least(policy, id, least_s);

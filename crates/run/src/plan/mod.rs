@@ -53,12 +53,14 @@ pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
     // Of what was named every point counts.
     let workloads = if request.names.is_empty() { Vec::new() } else { chosen };
     Choice { asked: &tools, workloads: &workloads, marked: &marked, host }.make(&mut planned);
+    budget::shorten_rounds_under_quota(&mut planned);
     if let Some(budget_s) = planned.plan.policy.budget_s.filter(|_| request.budget.is_some()) {
         budget::shrink(&mut planned, budget_s, &|policy| lengthen(policy, host));
         // What a user allows is for all; a budget of the profile is for our trials alone.
         references::share_budget(&mut planned, budget_s);
         planned.tools.most_s = Some(tools_s(&planned.plan));
     }
+    budget::leave_out_under_quota(&mut planned);
     references::lengthen(&mut planned.plan);
     Ok(planned)
 }

@@ -56,7 +56,20 @@ pub fn warm_trials(seconds: f64) -> f64 {
 pub fn turn_s(workload: &dyn Workload, params: &Params, policy: &Policy) -> f64 {
     let has_slices = workload.spec().work.cut().has_slices();
     let ahead_s = if has_slices { SLICED_AHEAD_S } else { 0.0 };
-    workload.trial_seconds(params, policy) + ahead_s + BETWEEN_S
+    let trial_s = workload.trial_seconds(params, policy);
+    let threads = params.threads() as f64;
+    let Some(rounds) = policy.quota.filter(|rounds| rounds.quota.limits(threads)) else {
+        return trial_s + ahead_s + BETWEEN_S;
+    };
+    let is_fixed = workload.nominal_seconds(params).is_some();
+    let lead_in_s = if has_slices { rounds.lead_in_s(threads) } else { 0.0 };
+    let trial_s = match rounds.quota.cpus {
+        // A fixed amount of work takes as much longer.
+        Some(cpus) if is_fixed => trial_s * threads / cpus,
+        _ if has_slices => rounds.round_s(trial_s, threads),
+        _ => trial_s,
+    };
+    trial_s + ahead_s + lead_in_s + BETWEEN_S
 }
 
 /// What a run is made with: all that a test replaces.

@@ -114,7 +114,8 @@ impl Point {
     }
 
     fn client_counters(&self) -> EndCounters {
-        EndCounters::read(self.interface.as_deref())
+        // Quotas and stops of this end are in the conditions of the trial.
+        EndCounters::read(self.interface.as_deref(), &[], None)
     }
 
     /// What the server counted since it was asked last.

@@ -1,9 +1,10 @@
 //! The server of all network workloads: what `proofmark serve` does for a session.
 
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
-use std::sync::Mutex;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, Weak};
 
-use proofmark_engine::{EndCounters, Refusal, usable_cpus};
+use proofmark_engine::{EndCounters, Heartbeat, Refusal, usable_cpus};
 use proofmark_model::{EndTraffic, Interface};
 use proofmark_peer::{Bounds, Ends, Task, Token, Work};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
@@ -29,13 +30,29 @@ pub struct ServerSide {
     interface: fn(Ends) -> Option<Interface>,
     /// The counters as they were when they were asked for last, and by whom.
     asked: Mutex<Option<(SocketAddr, EndCounters)>>,
+    /// cpu.stat files of this process's cgroups, nearest first.
+    cpu_stat: Vec<PathBuf>,
+    /// Beats while there are streams.
+    heartbeat: Mutex<Weak<Heartbeat>>,
 }
 
 impl ServerSide {
     /// One that learns from `interface` which of this machine's interfaces leads to a
-    /// client: it reports that interface to the client and reads its counters.
-    pub fn new(interface: fn(Ends) -> Option<Interface>) -> Self {
-        Self { interface, asked: Mutex::new(None) }
+    /// client: it reports that interface to the client and reads its counters, and those of
+    /// these cpu.stat files (of its cgroups, nearest first).
+    pub fn new(interface: fn(Ends) -> Option<Interface>, cpu_stat: Vec<PathBuf>) -> Self {
+        Self { interface, asked: Mutex::default(), cpu_stat, heartbeat: Mutex::default() }
+    }
+
+    /// The one that beats, or a new one; `None` where none can be started.
+    fn heartbeat(&self) -> Option<Arc<Heartbeat>> {
+        let mut beats = locked(&self.heartbeat);
+        if let Some(there) = beats.upgrade() {
+            return Some(there);
+        }
+        let new = Arc::new(Heartbeat::start()?);
+        *beats = Arc::downgrade(&new);
+        Some(new)
     }
 }
 
@@ -52,13 +69,16 @@ impl Work for ServerSide {
         let job: Job = serde_json::from_value(job.clone())
             .map_err(|e| format!("the server cannot parse the job: {e}"))?;
         let streams = streams(&job, ends).map_err(|e| e.0)?;
-        Ok(streams.into_iter().map(|s| Box::new(s) as Box<dyn Task>).collect())
+        let heartbeat = self.heartbeat();
+        let with = |s| Box::new(Stream { heartbeat: heartbeat.clone(), ..s }) as Box<dyn Task>;
+        Ok(streams.into_iter().map(with).collect())
     }
 
     /// What was counted since the same channel asked last.
     fn counters(&self, ends: Ends) -> Value {
         let interface = self.interface(ends).map(|i| i.name);
-        let now = EndCounters::read(interface.as_deref());
+        let heartbeat = locked(&self.heartbeat).upgrade();
+        let now = EndCounters::read(interface.as_deref(), &self.cpu_stat, heartbeat.as_deref());
         let mut asked = locked(&self.asked);
         let before = asked.replace((ends.peer, now.clone()));
         let traffic = match before {
@@ -78,7 +98,8 @@ pub(super) fn streams(job: &Job, ends: Ends) -> Result<Vec<Stream>, Refusal> {
     for index in 0..job.shape.connections() as usize {
         let token = Token::random().map_err(failed)?;
         let shape = job.shape.clone();
-        let mut stream = Stream { shape, index, token, udp: None, listener: None };
+        let (udp, listener, heartbeat) = (None, None, None);
+        let mut stream = Stream { shape, index, token, udp, listener, heartbeat };
         if let Some(port) = job.ports.get(index) {
             let udp = job::udp_socket(&job.shape, ends).map_err(failed)?;
             let mut client = ends.peer;
@@ -106,6 +127,8 @@ pub(super) struct Stream {
     token: Token,
     udp: Option<UdpSocket>,
     listener: Option<TcpListener>,
+    /// Beats as long as a stream lives.
+    heartbeat: Option<Arc<Heartbeat>>,
 }
 
 impl Task for Stream {
@@ -114,6 +137,7 @@ impl Task for Stream {
     }
 
     fn run(self: Box<Self>, data: TcpStream, bounds: &Bounds) {
+        let _beats = self.heartbeat.clone();
         // Whoever waits for the rest sees the connection end.
         let _ = self.serve(&data, bounds);
     }
@@ -179,7 +203,7 @@ mod tests {
 
     #[test]
     fn counters_are_since_the_same_channel_asked() {
-        let server = ServerSide::new(|_| Some(proofmark_model::testing::interface("lo")));
+        let server = ServerSide::new(|_| Some(proofmark_model::testing::interface("lo")), vec![]);
         let at = |port| Ends {
             local: "127.0.0.1:1".parse().unwrap(),
             peer: SocketAddr::from(([127, 0, 0, 1], port)),

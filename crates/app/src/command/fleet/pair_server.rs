@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, anyhow};
 use proofmark_fleet::{MOST_ADDRESSES, PairKey, Subnet};
 use proofmark_host::network::own_addresses;
 use proofmark_peer::{Key, Limits, Overview, Server, Stop};
-use proofmark_run::{PeerKey, PeerRequest, interface};
+use proofmark_run::{PeerKey, PeerRequest, cpu_stat, interface};
 use proofmark_workloads::network::ServerSide;
 
 /// What a session of one pair may take.
@@ -45,7 +45,7 @@ impl PairServer {
         let server = server.reduce(Result::or).context("no address")?.context("cannot listen")?;
         let (port, stop) = (server.address().port(), server.stop());
         thread::Builder::new()
-            .spawn(move || server.serve(&ServerSide::new(interface), |_| ()))
+            .spawn(move || server.serve(&ServerSide::new(interface, cpu_stat()), |_| ()))
             .context("cannot start a thread")?;
         Ok(Self { addresses: ips.into_iter().map(|ip| SocketAddr::new(ip, port)).collect(), stop })
     }

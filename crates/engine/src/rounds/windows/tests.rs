@@ -141,3 +141,21 @@ fn threads_on_a_bus_share_windows_and_slow_slices_of_theirs_are_no_gaps() {
     assert!((clean_s - 0.07).abs() < 2.1e-3, "{clean_s}");
     near(all[0].typical(), RATE / 1.2 + RATE);
 }
+
+#[test]
+fn what_was_worked_outside_of_a_stretch_leaves_out_gaps_at_its_edges() {
+    let shape = Shape::new(Cut::Core, 2e-5);
+    // From 1 ms before to 1 ms after, but for a gap across the start and a long one across the end.
+    let slice = |from: f64, to: f64| Slice { from, to, work: 1.0 };
+    let each = |from: f64, n: usize| (0..n).map(move |i| from + 2e-5 * i as f64);
+    let mut slices: Vec<Slice> = each(-1e-3, 40).map(|at| slice(at, at + 2e-5)).collect();
+    slices.push(slice(-2e-4, 3e-4));
+    slices.extend(each(3e-4, 485).map(|at| slice(at, at + 2e-5)));
+    slices.push(slice(0.01, 0.085));
+    slices.extend(each(0.085, 5).map(|at| slice(at, at + 2e-5)));
+    let track = Track { slices, pauses: vec![(-5e-4, 1e-5), (5e-3, 1e-5)], ..Track::default() };
+    let outside_s = track.worked_outside_s(shape, 0.05);
+    // 40 slices and a pause before, and 5 after; of each gap a slice at most.
+    let expected = 45.0 * 2e-5 + 1e-5 + 2.0 * 2e-5;
+    assert!((outside_s - expected).abs() < 1e-9, "{outside_s} for {expected}");
+}

@@ -327,3 +327,79 @@ fn a_sleep_between_slices_is_time_that_nothing_accounts_for() {
         if is_so { Ok(()) } else { Err(format!("{slept_s} s: {time:?}")) }
     });
 }
+
+/// The attainable rate of two threads, of which the second moves to the first one's CPU if it `strays`.
+fn of_two(cpus: &[u32], strays: bool) -> (f64, TeamTrial) {
+    let first = cpus[0];
+    let fake = spinning(move |index, call| {
+        if strays && index == 1 && matches!(call, Call::Prepare(_)) {
+            pin(first);
+        }
+        Ok(())
+    });
+    let taken = trial(fake, (2, 2), cpus, Amount::Seconds(0.05)).unwrap();
+    (taken.known.rounds[0].attainable.unwrap_or(0.0), taken)
+}
+
+#[test]
+fn a_thread_that_shares_the_cpu_of_another_is_no_second_core() {
+    let cpus = usable();
+    let Some(two) = cpus.get(..2) else { return skip("one usable CPU") };
+    wait_until("two cores that are twice as fast as one", || {
+        let [(both, apart), (shared, away)] = [false, true].map(|strays| of_two(two, strays));
+        let [apart, ran_on] = [apart, away.clone()].map(|t| t.known.ran_on.unwrap());
+        assert_eq!((apart.strayed.len(), apart.most_on_one), (0, 1), "{apart:?}");
+        let stray = ran_on.strayed.iter().find(|s| s.pinned_to == two[1]);
+        assert_eq!((stray.map(|s| s.at), ran_on.most_on_one), (Some([two[0]; 2]), 2), "{ran_on:?}");
+        let known = &away.known;
+        assert!(known.time_account.is_none(), "they took turns");
+        assert_eq!(known.conditions.migrations, Some(1));
+        if shared < 0.7 * both {
+            Ok(())
+        } else {
+            Err(format!("{shared} on one CPU, {both} on two"))
+        }
+    });
+}
+
+/// A cpu.stat whose group is refilled and throttled while the threads run, and the limit beside it.
+#[test]
+fn under_a_quota_the_timed_part_is_whole_periods_after_the_second_refill() {
+    let dir = tempfile::tempdir().unwrap();
+    let stat = dir.path().join("cpu.stat");
+    let at = stat.clone();
+    let counts = move |n: u64| {
+        let text = format!("nr_periods {n}\nnr_throttled {n}\nthrottled_usec 5\n");
+        std::fs::write(&at, text).unwrap();
+    };
+    std::fs::write(dir.path().join("cpu.max"), "25000 100000\n").unwrap();
+    counts(0);
+    let setup: Arc<dyn crate::workload::Setup> = Arc::new(spinners());
+    let team = Team::start(&setup, 1, &usable(), vec![stat], vec![]).unwrap();
+    let timed_s = team.whole_periods_s(0.05, 2).unwrap();
+    assert!((timed_s - 0.2).abs() < 1e-9, "{timed_s}");
+    let ended = Arc::new(AtomicBool::new(false));
+    let until = Arc::clone(&ended);
+    let refills = spawn(move || {
+        let mut periods = 1..;
+        while !until.load(Ordering::Relaxed) {
+            sleep(Duration::from_millis(15));
+            periods.next().into_iter().for_each(&counts);
+        }
+    });
+    let asked = Amount::Seconds(timed_s);
+    let unit = (Unit::OpPerSecond, 2.0);
+    let taken = team.sliced(1, &asked, (cutting(timed_s), 0.01), unit).unwrap();
+    ended.store(true, Ordering::Relaxed);
+    join("the refills", refills);
+    let quota = taken.known.quota.unwrap();
+    assert_eq!((quota.before.cpus, quota.cpus), (Some(0.25), 1.0), "{quota:?}");
+    assert!(quota.refills_ahead >= 2 && quota.throttled_ahead >= 1, "{quota:?}");
+    assert!((quota.window_s / 0.2 - 1.0).abs() < 1e-6 || quota.timed_s > 0.21, "{quota:?}");
+    assert!(quota.share().is_some_and(|share| share > 0.0), "{quota:?}");
+    assert!(quota.own_cpu_s.is_some_and(|s| s < 1.05 * quota.timed_s), "{quota:?}");
+    // Nobody refills it any more: the lead-in ends in time.
+    let none = team.sliced(1, &asked, (cutting(timed_s), 0.01), unit).unwrap();
+    let quota = none.known.quota.unwrap();
+    assert!(!quota.is_steady() && quota.share().is_none(), "{quota:?}");
+}

@@ -16,7 +16,7 @@ fn in_session<T>(bytes: u64, with: impl FnOnce(&ControlSession) -> T) -> T {
     let server = Server::bind("127.0.0.1:0".parse().unwrap(), key.clone(), limits).unwrap();
     let (address, stop) = (server.address().into(), server.stop());
     let serving = std::thread::spawn(move || {
-        server.serve(&ServerSide::new(|_| Some(interface("lo"))), |_| ())
+        server.serve(&ServerSide::new(|_| Some(interface("lo")), vec![]), |_| ())
     });
     let lead = ControlSession::connect(&address, &key, "test", limits).unwrap();
     let result = with(&lead);

@@ -1,0 +1,62 @@
+//! CPU quotas of different periods, and those that change while a run measures.
+
+use super::*;
+
+/// What a thread under this quota delivers of what it attains, over both workloads, with how many whole
+/// periods a round has.
+fn delivered_share(profile: &str, cpus: f64, period_us: u64) -> Option<Vec<(f64, Vec<f64>)>> {
+    let group = Cgroup::with_quota_of(cpus, period_us)?;
+    // On a busy machine, others would leave it less than its quota.
+    group.prefer();
+    let mut command = proofmark();
+    command.args(["run", "cpu.iops", "memory.read", "--threads", "1", "--profile", profile]);
+    command.args(["--set", "cpu.iops.isa=scalar", "--set", "cpu.iops.type=i64"]);
+    let (run, _) = run_json(group.enter(&mut command));
+    let of = |m: &Measurement| {
+        let quotas = m.trials.iter().filter_map(|t| t.quota);
+        let periods = quotas.map(|q| q.whole_periods()).collect();
+        let found = proofmark_model::delivered_under_quota(m.unit, &m.trials);
+        let delivered = found.and_then(|d| d.value(m.unit)).unwrap_or(f64::NAN);
+        let typical = m.summary.as_ref().and_then(|s| s.typical.value).unwrap_or(f64::NAN);
+        (delivered / typical, periods)
+    };
+    Some(run.measurements.iter().map(of).collect())
+}
+
+#[test]
+fn short_and_long_rounds_deliver_the_quotas_share_whatever_its_period() {
+    let _turn = alone();
+    for (profile, cpus, period_us, periods) in
+        [("quick", 0.35, 20_000, 5.0), ("screen", 0.6, 100_000, 2.0), ("quick", 0.45, 10_000, 5.0)]
+    {
+        let Some(found) = delivered_share(profile, cpus, period_us) else { return };
+        assert!(!found.is_empty());
+        for (share, whole) in found {
+            let near = (share - cpus).abs() < 0.05;
+            assert!(near, "{share} of {cpus} with {profile} and periods of {period_us} us");
+            assert!(whole.iter().all(|n| *n >= periods), "{whole:?} periods of {period_us} us");
+        }
+    }
+}
+
+#[test]
+fn a_quota_that_is_set_while_a_run_measures_is_named() {
+    let _turn = alone();
+    let Some(group) = Cgroup::with_quota(1000.0) else { return };
+    group.prefer();
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = long_command(dir.path(), 14);
+    let mut child = start(group.enter(&mut command));
+    wait_for_trials(dir.path(), &mut child);
+    assert!(group.set_quota(0.4));
+    wait("the run to end", &mut child);
+    let run = saved(dir.path());
+    let changed = |m: &&Measurement| found(m, "quota_changed").is_some();
+    let m =
+        run.measurements.iter().find(changed).unwrap_or_else(|| {
+            panic!("{:?}", run.measurements.iter().map(names).collect::<Vec<_>>())
+        });
+    let limited = m.trials.iter().filter(|t| t.quota.is_some_and(|q| q.is_limited())).count();
+    assert!(limited > 0 && limited <= m.trials.len());
+    assert!(names(m).iter().any(|f| f.contains("0.4 CPUs")), "{:?}", names(m));
+}

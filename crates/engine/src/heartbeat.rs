@@ -1,0 +1,102 @@
+//! How long this process could not run at all, for loads whose threads sleep by themselves: a thread
+//! sleeps again and again, and is woken late if the process was stopped, its cgroup frozen or the guest
+//! paused. What it waited for a CPU is others' time and does not count.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use crate::clock::raw_seconds;
+use crate::conditions::ThreadCounters;
+
+/// Between two beats: often enough to see what a scheduler's slice hides, seldom enough to cost nothing.
+const BEAT: Duration = Duration::from_millis(10);
+
+/// A beat that is later than this, in seconds, was held up: timers of a busy guest are late by less.
+const LATE_S: f64 = 5e-3;
+
+/// Beats until it is dropped.
+#[derive(Debug)]
+pub struct Heartbeat {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+    held_up_ns: Arc<AtomicU64>,
+}
+
+impl Heartbeat {
+    /// `None` where no thread can be started.
+    pub fn start() -> Option<Self> {
+        let (stop, stopped) = channel::<()>();
+        let held_up_ns = Arc::new(AtomicU64::new(0));
+        let sum = Arc::clone(&held_up_ns);
+        let beat = move || {
+            let mut before = ThreadCounters::before();
+            loop {
+                let woken = stopped.recv_timeout(BEAT);
+                let late_s = raw_seconds() - before.at_s - BEAT.as_secs_f64();
+                let now = ThreadCounters::before();
+                let waited_s = now.since(before).waiting_s.unwrap_or(0.0);
+                sum.fetch_add((held_up_s(late_s, waited_s) * 1e9) as u64, Ordering::Relaxed);
+                before = now;
+                // It ends when nobody holds the other side any more.
+                if woken != Err(RecvTimeoutError::Timeout) {
+                    return;
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("heartbeat".to_owned()).spawn(beat).ok();
+        thread.map(|thread| Self { stop: Some(stop), thread: Some(thread), held_up_ns })
+    }
+
+    /// Seconds so far.
+    pub fn held_up_s(&self) -> f64 {
+        self.held_up_ns.load(Ordering::Relaxed) as f64 * 1e-9
+    }
+
+    /// Ends it; the seconds in all, with what held up the last beat.
+    pub fn end(mut self) -> f64 {
+        self.finish();
+        self.held_up_s()
+    }
+
+    fn finish(&mut self) {
+        self.stop = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Heartbeat {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+/// What of a late beat was neither the timer's nor others' doing.
+fn held_up_s(late_s: f64, waited_s: f64) -> f64 {
+    let held_s = late_s - waited_s;
+    if held_s > LATE_S { held_s } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn late_beats_count_unless_others_had_the_cpu() {
+        assert_eq!(held_up_s(0.001, 0.0), 0.0, "a timer");
+        assert!((held_up_s(0.03, 0.0) - 0.03).abs() < 1e-9, "stopped");
+        assert_eq!(held_up_s(0.03, 0.029), 0.0, "a busy CPU");
+        assert!((held_up_s(0.05, 0.02) - 0.03).abs() < 1e-9, "both");
+    }
+
+    #[test]
+    fn it_beats_until_it_is_ended() {
+        let heartbeat = Heartbeat::start().unwrap();
+        thread::sleep(4 * BEAT);
+        assert!(heartbeat.end() < 10.0);
+    }
+}

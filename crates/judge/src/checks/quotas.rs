@@ -1,0 +1,226 @@
+//! CPU quotas beyond the time that they took: `quota_changed`, while it was measured; `hidden_quota`, one
+//! that cannot be read; `server_held`, at the far end of a network.
+
+use std::collections::BTreeMap;
+
+use proofmark_model::{End, EndTraffic, Finding, Measurement, QuotaTrial, Severity, Trial};
+
+use super::share::Share;
+use super::weight::Weight;
+use super::where_it_ran::shared_by_us;
+use super::{Check, Class, Examine, percent, with_known};
+use crate::Context;
+use crate::capacity::Capacity;
+use crate::network::over_loopback;
+use crate::words::counted;
+
+pub(super) static QUOTA_CHANGED: Check = Check {
+    id: "quota_changed",
+    class: Class::DISTURBANCE,
+    title: "The CPU quota changed",
+    about: "The tightest CPU quota (cpu.max) before and after each trial. If it was set, \
+         changed or lifted meanwhile, all work over all time is of several limits: suspect where that is \
+         the headline, or where a quota limited some trials; else a note. Leave the quota alone while the \
+         run measures.",
+    examine: Examine::Ours(quota_changed),
+};
+
+fn quota_changed(_: &Context, m: &Measurement) -> Option<Finding> {
+    // Trials without a word of quotas had none, if others have one.
+    m.trials.iter().find(|t| t.quota.is_some())?;
+    let mut of: BTreeMap<String, usize> = BTreeMap::new();
+    for t in &m.trials {
+        let q = t.quota.unwrap_or_default();
+        let words = match q.has_changed() {
+            true => format!("{} and then {}", q.before.words(), q.after.words()),
+            false => q.before.words(),
+        };
+        *of.entry(words).or_default() += 1;
+    }
+    if of.len() < 2 && !m.trials.iter().any(|t| t.quota.is_some_and(|q| q.has_changed())) {
+        return None;
+    }
+    let parts: Vec<String> =
+        of.iter().map(|(words, n)| format!("{words} in {}", counted(*n, "trial"))).collect();
+    let message = format!("the CPU quota changed while this was measured: {}", parts.join("; "));
+    let limited = m.trials.iter().any(|t| t.quota.as_ref().is_some_and(QuotaTrial::is_limited));
+    let severity = if limited { Severity::Suspect } else { Severity::Note };
+    let advice = "leave the quota (cpu.max, cpu.cfs_quota_us) alone while the run measures";
+    Some(QUOTA_CHANGED.finding(severity, message, advice).with("quotas", of.len()))
+}
+
+/// Share of the CPU time that threads must have waited while nobody ran.
+const WAITED: f64 = 0.05;
+
+/// Part of their waiting that nobody's running explains.
+const UNEXPLAINED: f64 = 0.5;
+
+pub(super) static HIDDEN_QUOTA: Check = Check {
+    id: "hidden_quota",
+    class: Class::DISTURBANCE,
+    title: "A CPU quota that cannot be read",
+    about: "Pinned threads. Time that they were runnable without a CPU (run delay) beyond the time that \
+         anything else ran on their CPUs (/proc/stat), over the CPU time of all trials. More than 5 %, and \
+         more than half of the waiting, is a CPU quota of a cgroup that this container cannot see. Nothing \
+         shows its periods, so that what rounds deliver is read at chance: suspect. Ask who runs the \
+         container for its quota, or make the cgroup visible.",
+    examine: Examine::Ours(hidden_quota),
+};
+
+fn hidden_quota(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let capacity = Capacity::derive(ctx.host, m).ok()?;
+    let is_visible = m.trials.iter().any(|t| t.quota.is_some());
+    if capacity.oversubscribed() || is_visible || !m.subsystem.pins_threads() {
+        return None;
+    }
+    let idle = |t: &Trial| Some((t.conditions.other_cpu_s? - others_ran_s(t)?).max(0.0));
+    let of = |amount: &dyn Fn(&Trial) -> Option<f64>| {
+        Share::sum(&m.trials, amount, |t| capacity.cpu_seconds(t))
+    };
+    let waited = of(&|t| t.conditions.other_cpu_s)?;
+    let idle = of(&|t| idle(t).filter(|_| !shared_by_us(t)))?;
+    if idle.all < WAITED || idle.all < UNEXPLAINED * waited.all {
+        return None;
+    }
+    let message = format!(
+        "threads waited for a CPU for {} of the trials' CPU time while nobody used it: a CPU quota that \
+         cannot be read here, whose periods the rounds do not match",
+        percent(idle.all)
+    );
+    let advice = "ask who runs the container for its CPU quota, or make the cgroup visible";
+    Some(idle.add_to(HIDDEN_QUOTA.suspect(message, advice), "idle_s"))
+}
+
+/// CPU time that anything but the trial ran on its CPUs, by ticks of 10 ms.
+fn others_ran_s(t: &Trial) -> Option<f64> {
+    Some((t.conditions.busy_cpu_s? - t.conditions.own_cpu_s?).max(0.0))
+}
+
+/// Seconds of an end that its system counts.
+type Seconds = fn(&EndTraffic) -> Option<f64>;
+
+/// Share of an end's time from which on it is named.
+const HELD: f64 = 0.01;
+
+pub(super) static SERVER_HELD: Check = Check {
+    id: "server_held",
+    class: Class::DISTURBANCE,
+    title: "The server was held back",
+    about: "Networks with a server on another machine. Time that a CPU quota held the server back, that \
+         its threads waited for a CPU, and that a hypervisor took from its CPUs, over the trials' time. \
+         More than 1 % is a note. It is weighed without the worst tenth of the trials. Give the server \
+         a quiet machine without a CPU quota.",
+    examine: Examine::Ours(server_held),
+};
+
+fn server_held(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    if over_loopback(m) {
+        return None; // Its CPUs are those of this machine, which other checks watch.
+    }
+    let server = |t: &Trial| t.network.as_ref().map(|n| End::ServerSide.of(n).clone());
+    let causes: [(&str, Seconds); 3] = [
+        ("a CPU quota held it back", |e| e.throttled_s),
+        ("its threads waited for a CPU", |e| {
+            Some((e.waiting_s? - e.throttled_s.unwrap_or(0.0)).max(0.0))
+        }),
+        ("a hypervisor took time from its CPUs", |e| {
+            Some(e.steal_s? / e.cpus.unwrap_or(1).max(1) as f64)
+        }),
+    ];
+    let share = |of: Seconds| {
+        Share::sum(&m.trials, |t| of(&server(t)?), |t| m.account_s(t).unwrap_or(t.seconds))
+    };
+    let all = causes.into_iter().filter_map(|(words, of)| Some((words, share(of)?)));
+    let (words, worst) = all.max_by(|a, b| a.1.all.total_cmp(&b.1.all))?;
+    let severity = Weight::derive(ctx, m).taken(&worst, HELD)?;
+    let quota = m.trials.iter().rev().find_map(|t| server(t)?.quota);
+    let limit = quota.map_or_else(String::new, |q| format!("; its quota: {}", q.words()));
+    let message = format!(
+        "the server: {words} for {} of the trials' time{limit}",
+        percent(worst.all.min(1.0))
+    );
+    let advice = "give the server a quiet machine without a CPU quota";
+    let finding = worst.add_to(SERVER_HELD.finding(severity, message, advice), "seconds");
+    Some(with_known(finding, "server_quota_cpus", quota.and_then(|q| q.cpus)))
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::CpuQuota;
+
+    use super::*;
+    use crate::testing::*;
+
+    const LIMIT: CpuQuota = CpuQuota { cpus: Some(0.6), period_s: Some(0.1), burst_s: None };
+
+    fn with_quotas(of: fn(usize) -> [CpuQuota; 2]) -> Measurement {
+        each(flops(1), |i, t| {
+            let [before, after] = of(i);
+            t.quota = Some(QuotaTrial { before, after, cpus: 1.0, ..Default::default() })
+                .filter(|q| q.before != CpuQuota::default() || q.has_changed());
+        })
+    }
+
+    #[test]
+    fn a_quota_that_is_set_or_lifted_meanwhile_is_named() {
+        let none = |_| [CpuQuota::default(); 2];
+        let always = |_| [LIMIT; 2];
+        let set = |i| if i < 4 { [CpuQuota::default(); 2] } else { [LIMIT; 2] };
+        let within = |i| if i == 3 { [LIMIT, CpuQuota::default()] } else { [LIMIT; 2] };
+        let wide = |i| {
+            let all = CpuQuota { cpus: Some(64.0), ..LIMIT };
+            if i < 4 { [CpuQuota::default(); 2] } else { [all; 2] }
+        };
+        let said = "0.6 CPUs in periods of 100.0 ms in 6 trials; none in 4 trials$";
+        QUOTA_CHANGED.expect([
+            ("none", with_quotas(none), SILENT),
+            ("always", with_quotas(always), SILENT),
+            ("set", with_quotas(set), suspect(said)),
+            ("lifted within one", with_quotas(within), suspect("and then none in 1 trial")),
+            ("it limits nothing", with_quotas(wide), NOTE),
+        ]);
+    }
+
+    #[test]
+    fn waiting_while_nobody_runs_is_a_quota_that_cannot_be_read() {
+        let waiting = |waited: f64, others: f64| {
+            each_condition(flops(1), move |_, c| {
+                let own = 0.1 - waited;
+                (c.own_cpu_s, c.other_cpu_s) = (Some(own), Some(waited));
+                c.busy_cpu_s = Some(own + others);
+            })
+        };
+        HIDDEN_QUOTA.expect([
+            ("half of the time", waiting(0.05, 0.0), suspect("50.0 %")),
+            ("a process took it", waiting(0.05, 0.05), SILENT),
+            ("a process took most of it", waiting(0.05, 0.03), SILENT),
+            ("little", waiting(0.003, 0.0), SILENT),
+            ("no account", flops(1), SILENT),
+        ]);
+        let ids: Vec<String> = judged(&host(), waiting(0.05, 0.0), &[])
+            .findings
+            .into_iter()
+            .map(|f| f.check.into_owned())
+            .collect();
+        assert!(!ids.contains(&"other_cpu".to_owned()), "nobody competed: {ids:?}");
+    }
+
+    #[test]
+    fn a_server_under_a_quota_is_named() {
+        let held = |seconds: f64| {
+            each_network(tcp(1, "peer"), |n| {
+                n.server.throttled_s = Some(seconds);
+                n.server.waiting_s = Some(seconds);
+                n.server.quota = Some(LIMIT);
+            })
+        };
+        SERVER_HELD.expect([
+            ("half of the time", held(0.05), suspect("a CPU quota held it back")),
+            ("never", held(0.0), SILENT),
+            ("not reported", tcp(1, "peer"), SILENT),
+        ]);
+        let found = judged(&host_with_network("peer"), held(0.05), &[]).findings;
+        let said = &found.iter().find(|f| f.check == SERVER_HELD.id).unwrap().message;
+        assert!(said.ends_with("its quota: 0.6 CPUs in periods of 100.0 ms"), "{said}");
+    }
+}

@@ -1,0 +1,109 @@
+//! `taken_in_figure`: more was taken from the threads than the windows left out.
+
+use proofmark_model::{Cut, Finding, Measurement, TIME_ACCOUNT_ERROR};
+
+use super::weight::Weight;
+use super::{Check, Class, Examine, percent, programs};
+use crate::{Context, taken_in_figure};
+
+/// What time that is taken in small parts costs a load that shares a bus, over that time itself: each part
+/// also costs caches and what was under way. Measured: a database that takes 7 % in parts of 10 us costs a
+/// copy 16 to 34 %.
+const COST_ON_A_BUS: f64 = 4.0;
+
+pub(super) static CHECK: Check = Check {
+    id: "taken_in_figure",
+    class: Class::DISTURBANCE,
+    title: "Taken time that the figure holds",
+    about: "Loads in slices, over all trials if these are a second or more. Time that the threads were off \
+         their CPUs, as the system counts it (run delay, quotas, stops), over the gaps that the slices \
+         show, which the windows leave out. The rest was taken in parts too short for a gap, and is in \
+         the figure. More than 0.3 % of the threads' time, the error of the account, is a note. It is weighed; \
+         for memory loads four times over, since each part costs caches as well. Interrupts are counted \
+         by no thread's account, so that they are not seen here. Stop the program that wakes up so often, \
+         or reserve CPUs for the run.",
+    examine: Examine::Ours(examine),
+};
+
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let share = taken_in_figure(m).filter(|share| *share > 0.0)?;
+    let cost = if ctx.work(m).cut() == Cut::Bus { COST_ON_A_BUS } else { 1.0 };
+    let severity = Weight::derive(ctx, m).change(cost * share);
+    let switches: u64 = m.trials.iter().filter_map(|t| t.conditions.involuntary_switches).sum();
+    let seconds: f64 = m.trials.iter().map(|t| t.seconds).sum();
+    let message = format!(
+        "others took {} of the threads' time in parts too short for the windows to leave out ({:.0} \
+         involuntary switches per second; counting error {}): the figure holds that time",
+        percent(share),
+        switches as f64 / seconds,
+        percent(TIME_ACCOUNT_ERROR),
+    );
+    let advice = format!(
+        "stop the program that wakes up so often ({}), or reserve CPUs for the run",
+        programs::who(ctx)
+    );
+    let finding = CHECK.finding(severity, message, advice);
+    Some(finding.with("share", share).with("involuntary_switches", switches))
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::{FigureKind, TimeAccount};
+
+    use super::*;
+    use crate::testing::*;
+
+    /// Of each trial's time so much was taken, and so much removed.
+    fn account(m: Measurement, taken: f64, removed: Option<f64>) -> Measurement {
+        each(m, |_, t| {
+            t.time_account = Some(TimeAccount {
+                wall_s: 0.2,
+                waiting_s: 0.2 * taken,
+                removed_s: removed.map(|share| 0.2 * share),
+                ..TimeAccount::default()
+            });
+            t.conditions.other_cpu_s = Some(taken * t.seconds);
+            t.conditions.involuntary_switches = Some(700);
+        })
+    }
+
+    fn core() -> Measurement {
+        headed(in_windows(flops(1)), FigureKind::Attainable, 0.001)
+    }
+
+    fn bus() -> Measurement {
+        headed(in_windows(stream("copy", 1)), FigureKind::Typical, 0.01)
+    }
+
+    #[test]
+    fn more_taken_than_removed_is_in_the_figure_and_weighed() {
+        CHECK.expect([
+            ("all removed", account(core(), 0.08, Some(0.08)), SILENT),
+            ("within the error", account(core(), 0.08, Some(0.079)), SILENT),
+            (
+                "not removed",
+                account(core(), 0.08, Some(0.001)),
+                suspect("7.9 % of the threads' time"),
+            ),
+            ("little", account(bus(), 0.006, Some(0.001)), NOTE),
+            ("small parts of a bus", account(bus(), 0.05, Some(0.0)), SUSPECT),
+            ("an older version", account(core(), 0.08, None), SILENT),
+        ]);
+        let short = each(account(bus(), 0.08, Some(0.0)), |_, t| {
+            t.time_account.as_mut().unwrap().wall_s = 0.09;
+        });
+        CHECK.expect([("less than a second", short, SILENT)]);
+    }
+
+    #[test]
+    fn the_figure_is_not_said_to_leave_out_what_it_holds() {
+        let said = |m: Measurement| {
+            let found = judged(&host(), m, &[]).findings;
+            found.into_iter().find(|f| f.check == "other_cpu").unwrap().message
+        };
+        assert!(
+            said(account(core(), 0.08, Some(0.08))).ends_with("the figure leaves that time out")
+        );
+        assert!(!said(account(core(), 0.08, Some(0.001))).contains("leaves"));
+    }
+}

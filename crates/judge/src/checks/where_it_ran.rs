@@ -1,0 +1,110 @@
+//! `cpus_lost`: a CPU of the run was gone while it was measured.
+
+use std::collections::BTreeSet;
+
+use proofmark_model::{Finding, Measurement, Severity, Trial};
+
+use super::{Check, Class, Examine};
+use crate::Context;
+use crate::words::counted;
+
+/// Up to this share of the trials leaves the median of the others as it is.
+const FEW: f64 = 0.1;
+
+pub(super) static CPUS_LOST: Check = Check {
+    id: "cpus_lost",
+    class: Class::claim("the other trials had all CPUs, and their median hardly changes"),
+    title: "CPUs of the run were gone",
+    about: "Before and after each trial, where its threads ran and which CPUs the process may use. A CPU \
+         that went offline, or was taken from the cpuset or the affinity mask, leaves its thread on \
+         a CPU that another one has: the result is not that of as many CPUs as it names. Invalid if that \
+         happened in more than a tenth of the trials, else suspect; suspect for a disk or a network, \
+         whose threads are not pinned. Give the run CPUs that nobody takes away, then run again.",
+    examine: Examine::Ours(cpus_lost),
+};
+
+/// Whether a pinned thread had no CPU of its own for a while.
+pub(super) fn shared_by_us(t: &Trial) -> bool {
+    t.ran_on.as_ref().is_some_and(|ran_on| !ran_on.strayed.is_empty() && ran_on.most_on_one > 1)
+}
+
+fn cpus_lost(_: &Context, m: &Measurement) -> Option<Finding> {
+    let has_lost = |t: &&Trial| {
+        shared_by_us(t) || t.ran_on.as_ref().is_some_and(|ran_on| !ran_on.gone.is_empty())
+    };
+    let affected: Vec<&Trial> = m.trials.iter().filter(has_lost).collect();
+    if affected.is_empty() {
+        return None;
+    }
+    let all = || affected.iter().filter_map(|t| t.ran_on.as_ref());
+    let strayed = all().flat_map(|r| r.strayed.iter().map(|s| s.pinned_to));
+    let lost: BTreeSet<u32> = all().flat_map(|r| r.gone.iter().copied()).chain(strayed).collect();
+    let lost: Vec<String> = lost.iter().map(u32::to_string).collect();
+    let cpus = if lost.len() == 1 { "CPU" } else { "CPUs" };
+    let most = all().map(|r| r.most_on_one).max().unwrap_or(0);
+    let together = if most > 1 {
+        format!("; up to {} shared one CPU", counted(most, "thread"))
+    } else {
+        String::new()
+    };
+    let message = format!(
+        "{cpus} {} went offline or {} taken from the run's cpuset in {} of {}{together}",
+        lost.join(", "),
+        if lost.len() == 1 { "was" } else { "were" },
+        affected.len(),
+        counted(m.trials.len(), "trial"),
+    );
+    let share = affected.len() as f64 / m.trials.len() as f64;
+    let pinned = m.trials.iter().any(|t| t.conditions.migrations.is_some());
+    let severity = if pinned && share > FEW { Severity::Invalid } else { Severity::Suspect };
+    let advice = "give the run CPUs that nobody takes away (CPU hotplug, a container manager), then \
+                  run again";
+    let finding = CPUS_LOST.finding(severity, message, advice);
+    Some(finding.with("trials_affected", affected.len()).with("trials", m.trials.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::RanOn;
+
+    use super::*;
+    use crate::testing::*;
+
+    /// Two threads of which the second had no CPU in so many trials: it ran beside the first one, and
+    /// whether its CPU was still gone at an end.
+    fn without_a_cpu(m: Measurement, trials: usize, still: bool) -> Measurement {
+        each(m, |i, t| {
+            let usable: &[u32] = if i < trials && still { &[2] } else { &[2, 5] };
+            let second = if i < trials { [2, 2] } else { [5, 5] };
+            t.ran_on = Some(RanOn::of_pinned(&[(2, [2, 2]), (5, second)], [usable, usable]));
+        })
+    }
+
+    #[test]
+    fn threads_that_shared_a_cpu_do_not_make_the_figure_of_two() {
+        let gone = "CPU 5 went offline or was taken from the run's cpuset in 4 of 10 trials; up to 2 \
+                    threads shared one CPU$";
+        CPUS_LOST.expect([
+            ("none", without_a_cpu(flops(2), 0, true), SILENT),
+            ("four of ten", without_a_cpu(flops(2), 4, true), invalid(gone)),
+            ("back at both ends", without_a_cpu(flops(2), 4, false), invalid(gone)),
+            ("one of ten", without_a_cpu(flops(2), 1, true), SUSPECT),
+            ("not reported", flops(2), SILENT),
+        ]);
+        let away = |m| each(m, |_, t| t.ran_on = Some(RanOn::of_process(&[0, 1], [&[0, 1], &[1]])));
+        CPUS_LOST.expect([(
+            "a disk",
+            each_condition(away(rand_read(1)), |_, c| c.migrations = None),
+            SUSPECT,
+        )]);
+    }
+
+    #[test]
+    fn our_own_other_thread_is_no_competing_process() {
+        let busy = |m| each_condition(m, |_, c| c.other_cpu_s = Some(0.09));
+        let found = judged(&host(), busy(without_a_cpu(flops(2), 10, true)), &[]).findings;
+        let ids: Vec<&str> = found.iter().map(|f| f.check.as_ref()).collect();
+        assert!(ids.contains(&"cpus_lost") && !ids.contains(&"other_cpu"), "{ids:?}");
+        assert!(!ids.contains(&"migration"), "one finding says it: {ids:?}");
+    }
+}
