@@ -46,10 +46,17 @@ pub struct Reread {
 impl Reread {
     /// What changed, in one line; `None` if nothing did.
     pub fn words(&self) -> Option<String> {
+        let removed = self.run.findings.iter().find(|f| f.check == EDITED);
+        let parts = [self.changed_verdicts(), removed.map(|f| f.message.clone())];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| format!("judged again: {}", parts.join("; ")))
+    }
+
+    fn changed_verdicts(&self) -> Option<String> {
         let all = counted(self.run.measurements.len(), "verdict");
         let line = match self.changed {
-            1 => format!("judged again: 1 of {all} is not the stored one"),
-            n => format!("judged again: {n} of {all} are not the stored ones"),
+            1 => format!("1 of {all} is not the stored one"),
+            n => format!("{n} of {all} are not the stored ones"),
         };
         (self.changed > 0).then_some(line)
     }
@@ -340,6 +347,8 @@ mod tests {
         stored.measurements.pop();
         let found = |stored: &Run| read(stored, &other()).run.findings;
         assert!(found(&stored)[0].message.contains("1 of 2 planned configurations has no result"));
+        let words = read(&stored, &other()).words().unwrap();
+        assert!(words.contains("results were removed"), "{words}");
         stored.interrupted = Some("SIGINT".to_owned());
         assert!(found(&stored).is_empty(), "it was stopped");
     }

@@ -51,7 +51,7 @@ impl Context<'_> {
     /// What was measured, with its statistics and nothing judged yet.
     fn summarised(&self, raw: &RawMeasurement) -> Measurement {
         let m = from_raw(raw, raw.summary(self.specs.get(&raw.workload), self.policy));
-        Measurement { summary: quota::bounded(self.host, &m), ..m }
+        Measurement { summary: quota::as_recorded(self.host, &m), ..m }
     }
 
     /// Fills in what a measurement's verdict rests on.

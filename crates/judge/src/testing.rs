@@ -392,7 +392,7 @@ pub(crate) fn judged_in(ctx: &Context, m: Measurement) -> Measurement {
         ..from_raw(&raw, m.summary.clone())
     };
     let last = all.len();
-    all.push(Measurement { summary: quota::bounded(ctx.host, &m), ..m });
+    all.push(Measurement { summary: quota::as_recorded(ctx.host, &m), ..m });
     ctx.examine(&mut all, last);
     ctx.conclude(&mut all, last);
     all.swap_remove(last)

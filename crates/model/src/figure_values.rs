@@ -1,6 +1,6 @@
 //! What a figure was made of: its value in each round, or each trial.
 
-use crate::{Better, FigureKind, Measurement};
+use crate::{FigureKind, Measurement, delivered_under_quota};
 
 /// Rounds in which no core was shared that a comparison needs; of fewer it takes all.
 const LEAST_ALONE: usize = 3;
@@ -20,15 +20,12 @@ impl Measurement {
     }
 
     fn values_of_rounds(&self, kind: FigureKind) -> Vec<f64> {
-        let figure = self.summary.as_ref().map(|s| s.figure(kind));
         // Rounds too short to show a quota read more than it allows.
-        let bound = figure.filter(|f| f.bound.is_some()).and_then(|f| f.value);
-        let bounded = |v: f64| match (bound, self.better) {
-            (Some(most), Better::Higher) => v.min(most),
-            (Some(least), Better::Lower) => v.max(least),
-            (None, _) => v,
-        };
-        let all = || self.all_rounds().filter_map(|r| r.figure(kind)).map(bounded);
+        let limited = delivered_under_quota(self.unit, &self.trials);
+        if let Some(limited) = limited.filter(|_| kind == FigureKind::Delivered) {
+            return limited.rounds.into_iter().map(|(value, _)| value).collect();
+        }
+        let all = || self.all_rounds().filter_map(|r| r.figure(kind));
         let in_headline = self.in_headline();
         let counts = |kind| kind == FigureKind::Attainable;
         let alone: Vec<f64> = self

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::delivered::{Done, Fixed, delivered, interval};
 use crate::statistics::{LEAST_VALUES, interval_missing, median, median_interval};
-use crate::{Measurement, Round, Statistics, Trial, Unit, summarise};
+use crate::{Measurement, Round, Statistics, Trial, Unit, delivered_under_quota, summarise};
 
 /// Numbers of rounds after which a configuration may stop.
 pub const LOOKS: [usize; 3] = [8, 12, 20];
@@ -52,9 +52,9 @@ pub struct Figure {
     /// Why the value or the interval is null.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
-    /// What bounds it, where the value is that bound because the rounds' median lies beyond it.
+    /// How the value follows from other figures, where it was not measured as such.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bound: Option<String>,
+    pub derived: Option<String>,
 }
 
 impl Figure {
@@ -239,7 +239,8 @@ pub fn summarise_trials(
     let delivered = Figure::delivered(unit, Fixed::Work, &done, least);
     Some(match cut {
         Cut::Core | Cut::Bus if !rounds.is_empty() => {
-            of_rounds(cut, unit, statistics, &rounds, stopped_by_interval)
+            let delivered = of_rounds_delivered(unit, trials, &rounds);
+            of_rounds((cut, unit), (delivered, statistics), &rounds, stopped_by_interval)
         }
         Cut::Whole => {
             let median = Figure::of_rounds(&values, values.len(), stopped_by_interval);
@@ -252,10 +253,31 @@ pub fn summarise_trials(
     })
 }
 
+/// All work over all time of the rounds; under a CPU quota of those that show it.
+fn of_rounds_delivered(unit: Unit, trials: &[Trial], rounds: &[&Round]) -> Figure {
+    if !unit.is_work() {
+        return Figure::none("a clock counts no work: it runs on while others use the core");
+    }
+    let figure = |done: &[Done]| Figure::delivered(unit, Fixed::Time, done, LOOKS[0]);
+    let done = |(value, seconds): (f64, f64)| Done { work: seconds * unit.rate(value), seconds };
+    match delivered_under_quota(unit, trials) {
+        Some(limited) => {
+            let rounds: Vec<Done> = limited.rounds.into_iter().map(done).collect();
+            Figure { derived: limited.derived, ..figure(&rounds) }
+        }
+        None if trials.iter().any(|t| t.quota.is_some_and(|q| q.is_limited())) => {
+            Figure::none("the rounds were too short to show what the CPU quota leaves")
+        }
+        None => {
+            let rounds = rounds.iter().map(|r| done((r.delivered, r.seconds)));
+            figure(&rounds.collect::<Vec<_>>())
+        }
+    }
+}
+
 fn of_rounds(
-    cut: Cut,
-    unit: Unit,
-    trials: Statistics,
+    (cut, unit): (Cut, Unit),
+    (delivered, trials): (Figure, Statistics),
     rounds: &[&Round],
     stopped_by_interval: bool,
 ) -> Summary {
@@ -279,9 +301,6 @@ fn of_rounds(
         Cut::Core => (of_cores_alone(rounds, stopped_by_interval), all_in(|r| r.typical)),
         _ => (upper_state(unit, &figures(|r| r.attainable)), all_in(|r| r.typical)),
     };
-    let done = |r: &&Round| Done { work: r.seconds * unit.rate(r.delivered), seconds: r.seconds };
-    let done: Vec<Done> = rounds.iter().map(done).collect();
-    let delivered = Figure::delivered(unit, Fixed::Time, &done, LOOKS[0]);
     Summary { headline: cut.headline(), attainable, typical, delivered, trials }
 }
 

@@ -29,6 +29,7 @@ pub struct TimeAccount {
     pub removed_s: Option<f64>,
     /// Part of `wall_s` outside of the slices, while the counters were read: what was taken there is no
     /// gap of theirs.
+    #[serde(default)]
     pub edges_s: f64,
 }
 

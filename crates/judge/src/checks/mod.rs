@@ -225,6 +225,7 @@ pub static ALL: &[&Check] = &[
     &where_it_ran::CPUS_LOST,
     &traced::TRACED,
     &quotas::QUOTA_CHANGED,
+    &quotas::DERIVED,
     &quotas::HIDDEN_QUOTA,
     &quotas::SERVER_HELD,
     &cpu_taken::STEAL,

@@ -49,6 +49,23 @@ fn quota_changed(_: &Context, m: &Measurement) -> Option<Finding> {
     Some(QUOTA_CHANGED.finding(severity, message, advice).with("quotas", of.len()))
 }
 
+pub(super) static DERIVED: Check = Check {
+    id: "derived",
+    class: Class::Context,
+    title: "The delivered figure is derived",
+    about: "Under a CPU quota a round shows what is delivered if it lasts five whole periods or more. \
+         Where the time did not allow that, delivered is the rate while the load ran x the share of the \
+         CPU time that it had over two periods or more: a note, since it is no independent count of \
+         work. Raise --budget, or measure fewer configurations.",
+    examine: Examine::Ours(derived),
+};
+
+fn derived(_: &Context, m: &Measurement) -> Option<Finding> {
+    let how = m.summary.as_ref()?.delivered.derived.as_ref()?;
+    let advice = "raise --budget, or measure fewer configurations";
+    Some(DERIVED.note(format!("the delivered figure is derived: {how}"), advice))
+}
+
 /// Share of the CPU time that threads must have waited while nobody ran.
 const WAITED: f64 = 0.05;
 
@@ -159,6 +176,20 @@ mod tests {
             t.quota = Some(QuotaTrial { before, after, cpus: 1.0, ..Default::default() })
                 .filter(|q| q.before != CpuQuota::default() || q.has_changed());
         })
+    }
+
+    #[test]
+    fn a_derived_figure_is_called_so() {
+        let derived = |how: Option<&str>| {
+            let mut m = flops(1);
+            m.summary.as_mut().unwrap().delivered.derived = how.map(str::to_owned);
+            m
+        };
+        let said = note("^the delivered figure is derived: the rate x 25 % ... raise --budget");
+        DERIVED.expect([
+            ("by a share", derived(Some("the rate x 25 %")), said),
+            ("measured", derived(None), SILENT),
+        ]);
     }
 
     #[test]

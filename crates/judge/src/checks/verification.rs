@@ -198,7 +198,7 @@ fn fault_of_rounds(m: &Measurement) -> Option<&'static str> {
     let (least, most) = (of_rounds().reduce(f64::min)?, of_rounds().reduce(f64::max)?);
     let among = least * (1.0 - QUOTIENT)..=most * (1.0 + QUOTIENT);
     let found = summary.figure(summary.headline);
-    let is_apart = found.bound.is_none() && found.value.is_some_and(|v| !among.contains(&v));
+    let is_apart = found.derived.is_none() && found.value.is_some_and(|v| !among.contains(&v));
     is_apart.then_some("the headline figure is not among those of its rounds")
 }
 

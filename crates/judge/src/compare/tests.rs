@@ -408,7 +408,7 @@ proptest! {
             }
             if let Some(s) = &mut m.summary {
                 s.trials.n = count;
-                s.delivered.bound = (i % 4 == 0).then(|| text.clone());
+                s.delivered.derived = (i % 4 == 0).then(|| text.clone());
                 s.headline = [FigureKind::Attainable, FigureKind::Typical, FigureKind::Delivered][i % 3];
                 proofmark_model::testing::restate(s, value(), Some([value(), value()]));
             }

@@ -127,6 +127,8 @@ impl Requirement {
             && self.amount.dimension == Some(Unit::OpPerSecond);
         match self.statistic {
             Statistic::Delivered if iops => Statistic::Iops,
+            // A clock delivers nothing.
+            Statistic::Delivered if !m.unit.is_work() => Statistic::Attainable,
             other => other,
         }
     }

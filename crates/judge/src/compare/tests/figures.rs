@@ -1,6 +1,6 @@
 //! Which of the figures changed: attainable is the machine, delivered the run's share of it.
 
-use proofmark_model::{Cut, summarise_trials};
+use proofmark_model::{CpuQuota, Cut, QuotaTrial, summarise_trials};
 
 use super::*;
 use crate::{judge, raw_of};
@@ -89,11 +89,27 @@ fn a_quota_takes_of_delivered_and_not_of_attainable() {
 
 #[test]
 fn rounds_too_short_to_show_a_quota_are_compared_as_what_it_leaves() {
-    let mut b = judged_run(1.0, 0.95, |t| t.conditions.throttled_s = Some(0.5 * t.seconds));
+    let quota = CpuQuota { cpus: Some(0.5), period_s: Some(0.1), burst_s: None };
+    // Two whole periods, of which the thread had half.
+    let seen = QuotaTrial {
+        before: quota,
+        after: quota,
+        refills_ahead: 2,
+        throttled_ahead: 1,
+        cpus: 1.0,
+        timed_s: 0.2,
+        window_s: 0.2,
+        own_cpu_s: Some(0.1),
+        ..QuotaTrial::default()
+    };
+    let mut b = judged_run(1.0, 0.95, |t| {
+        t.conditions.throttled_s = Some(0.5 * t.seconds);
+        t.quota = Some(seen);
+    });
     b.host = with_quota(b.host.clone(), 0.5);
     b = judge(&raw_of(&b));
     let p = &compared(&quiet(), &b).points[0];
-    assert!((delivered(p).ratio.median - 0.505).abs() < 0.01, "{p:?}");
+    assert!((delivered(p).ratio.median - 0.495).abs() < 0.01, "{p:?}");
     assert_eq!(delivered(p).outcome, Slower);
 }
 
